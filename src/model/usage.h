@@ -1,0 +1,83 @@
+// What a source measured, before (UsageRow) and after (JobDay) it is folded into 5-minute windows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "histogram/grid.h"
+
+namespace taut {
+
+// Dense number of a job within one run, in order of first appearance in the input.
+struct JobId {
+  uint32_t value = 0;
+  auto operator<=>(const JobId&) const = default;
+};
+
+enum class Sensitivity : uint8_t { kUnknown, kBestEffort, kBatch, kSensitive, kMostSensitive };
+
+// What is known of a job besides its usage. An empty string or kUnknown is "the source does not say".
+struct JobInfo {
+  std::string name;          // unique in the run
+  std::string logical_name;  // groups re-runs of one program
+  Sensitivity sensitivity = Sensitivity::kUnknown;
+  std::optional<int> priority;
+};
+
+// One measurement of one task over [start, end). What the source does not say is absent, never 0.
+struct UsageRow {
+  JobId job;
+  uint32_t task = 0;  // index within the job
+  Timestamp start;
+  Timestamp end;  // > start
+  std::optional<float> cpu_mean_cores;
+  std::optional<float> cpu_max_cores;  // largest raw sample
+  // Percentiles of the raw CPU samples in [start, end), cores, ascending (or empty), at the fractions cpu_fractions.
+  std::span<const float> cpu_percentiles_cores;
+  std::span<const float> cpu_fractions;
+  std::optional<float> memory_mean_bytes;
+  std::optional<float> memory_peak_bytes;  // absent: the mean is the best there is
+  // The owner's limit in force for the task, if this row carries it.
+  std::optional<float> cpu_limit_cores;
+  std::optional<float> memory_limit_bytes;
+};
+
+struct BucketWeight {
+  Bucket bucket = 0;
+  float weight = 0;
+};
+
+// One task in one window. A resource with no measurement has a negative value (kAbsent) in both its fields.
+inline constexpr float kAbsent = -1.0F;
+struct TaskWindow {
+  uint32_t task = 0;
+  float cpu_mean_cores = kAbsent;
+  float cpu_peak_cores = kAbsent;  // largest raw sample known; the mean where the source has no more
+  float memory_mean_bytes = kAbsent;
+  float memory_peak_bytes = kAbsent;
+};
+
+// One job in one window: views into the JobDay that holds it.
+struct JobWindow {
+  WindowId window;
+  uint32_t first_task = 0, num_tasks = 0;      // into JobDay::tasks, ordered by task
+  uint32_t first_bucket = 0, num_buckets = 0;  // into JobDay::cpu_buckets, ordered by bucket
+  float cpu_limit_cores = kAbsent;             // the owner's limit for each task
+  float memory_limit_bytes = kAbsent;
+};
+
+// All windows of one job in one day, in time order.
+struct JobDay {
+  JobId job;
+  int32_t day = 0;
+  std::vector<JobWindow> windows;
+  std::vector<TaskWindow> tasks;
+  // CPU signal: seconds at each bucket (1 s samples, or coarser ones weighing their seconds), summed over tasks.
+  std::vector<BucketWeight> cpu_buckets;
+};
+
+}  // namespace taut
