@@ -1,6 +1,6 @@
 #include "base/bytes.h"
 
-#include "absl/strings/str_cat.h"
+#include <fmt/format.h>
 
 namespace taut {
 
@@ -42,7 +42,7 @@ std::string_view ByteReader::GetString() {
 
 absl::Status ByteReader::status(std::string_view what) const {
   if (!failed_) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat(what, ": the bytes end too early"));
+  return absl::DataLossError(fmt::format("{}: the bytes end too early", what));
 }
 
 }  // namespace taut

@@ -1,12 +1,15 @@
 // The bucket grid: about 400 geometric buckets, 16 to the octave (each 2^(1/16) = 4.4 % wide).
 //
-// Bucket k holds the values in (UpperBound(k-1), UpperBound(k)]; bucket 0 holds everything at or below its bound,
-// the last bucket everything above the bound before it. UpperBound(k) is therefore the smallest limit that covers
-// every value of buckets 0..k: a limit equal to UpperBound(k) covers bucket k exactly (papers.md A6).
+// Bucket k holds the values in (UpperBound(k-1), UpperBound(k)]; bucket 0 holds everything at or below its
+// bound, the last bucket everything above the bound before it. UpperBound(k) is therefore the smallest limit
+// that covers every value of buckets 0..k: a limit equal to UpperBound(k) covers bucket k exactly (papers.md
+// A6).
 //
 //   CPU:    1 millicore .. 1,048 cores (321 buckets).   Memory: 1 MiB .. 16 TiB (385 buckets).
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 
@@ -29,19 +32,66 @@ class Grid {
   double LowerBound(Bucket k) const { return k == 0 ? 0.0 : bounds_[k - 1]; }
   std::span<const double> upper_bounds() const { return {bounds_, static_cast<size_t>(size_)}; }
 
-  // The bucket that holds `value`. Total: negative values and NaN land in bucket 0, values above the grid in the
-  // last. A few ns: exponent and mantissa bits index a table and at most one bound is compared; no log.
+  // The bucket that holds `value`. Total: negative values and NaN land in bucket 0, values above the grid in
+  // the last. A few ns: exponent and mantissa bits index a table and at most one bound is compared; no log.
   Bucket BucketOf(double value) const;
 
   Grid(const Grid&) = delete;
   Grid& operator=(const Grid&) = delete;
 
  private:
+  // An octave is cut into 64 equal cells (6 mantissa bits), each narrower than a bucket: a cell meets at most
+  // two.
+  static constexpr int kCellBits = 6;
+  // 2^(i/16), i = 0..15: literals, so that the bounds are the same bits on every platform.
+  static constexpr double kRoots[kPerOctave] = {
+      1.0,
+      1.0442737824274138403,
+      1.0905077326652576592,
+      1.1387886347566916537,
+      1.1892071150027210667,
+      1.2418578120734840486,
+      1.2968395546510096659,
+      1.3542555469368927283,
+      1.4142135623730950488,
+      1.4768261459394993114,
+      1.5422108254079408236,
+      1.6104903319492543082,
+      1.6817928305074290861,
+      1.7562521603732994831,
+      1.8340080864093424635,
+      1.9152065613971472939,
+  };
+  // For each cell, the lower of its buckets, counted from the bucket that ends where the octave begins.
+  static constexpr std::array<uint8_t, 1 << kCellBits> kFirstInCell = [] {
+    std::array<uint8_t, 1 << kCellBits> first{};
+    for (int cell = 0; cell < 1 << kCellBits; ++cell) {
+      const double start = 1.0 + static_cast<double>(cell) / (1 << kCellBits);
+      uint8_t k = 0;
+      while (k < kPerOctave && start > kRoots[k]) ++k;
+      first[static_cast<size_t>(cell)] = k;
+    }
+    return first;
+  }();
+
   Grid(double first_bound, int octaves);
 
   double scale_;  // 1 / first bound
   int size_;
   double bounds_[kMaxBuckets];
 };
+
+inline Bucket Grid::BucketOf(double value) const {
+  if (!(value > bounds_[0])) return 0;
+  if (value > bounds_[size_ - 2]) return static_cast<Bucket>(size_ - 1);
+  // In units of the first bound. The product's rounding may cross the edge of a cell, but an edge is either
+  // far from every bucket bound or a power of two, where both cells name the same bucket; the bound itself is
+  // compared unscaled.
+  const uint64_t bits = std::bit_cast<uint64_t>(value * scale_);
+  const int octave = static_cast<int>(bits >> 52) - 1023;
+  const int cell = static_cast<int>(bits >> (52 - kCellBits)) & ((1 << kCellBits) - 1);
+  const int k = octave * kPerOctave + kFirstInCell[static_cast<size_t>(cell)];
+  return static_cast<Bucket>(k + (value > bounds_[k] ? 1 : 0));
+}
 
 }  // namespace taut
