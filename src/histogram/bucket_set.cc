@@ -22,7 +22,8 @@ Bucket BucketFloats::Highest() const {
 
 void BucketFloats::Insert(Bucket b) {
   assert(b < Grid::kMaxBuckets);
-  if (size_ == capacity_) Reallocate(std::max<size_t>(4, size_t{capacity_} + capacity_ / 2));
+  // By half, but at most 8 rows: a job has tens of buckets, and a hundred thousand jobs feel every spare row.
+  if (size_ == capacity_) Reallocate(capacity_ + std::clamp<size_t>(capacity_ / 2, 4, 8));
   float* const row = values_.get() + RankOf(b) * stride_;
   float* const end = values_.get() + floats();
   std::memmove(row + stride_, row, sizeof(float) * static_cast<size_t>(end - row));

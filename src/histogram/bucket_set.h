@@ -2,7 +2,8 @@
 // ordered. Finding a bucket's place is a popcount (rank), not a search. Rows of `stride` floats serve several
 // decay rates at once (stride 1: a plain histogram).
 //
-// 88 bytes, and on the heap one block of 4 * stride bytes per bucket that grows by half.
+// 88 bytes, and on the heap one block of 4 * stride bytes per bucket that grows by half, at most 8 rows at a
+// time.
 #pragma once
 
 #include <algorithm>

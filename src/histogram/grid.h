@@ -17,6 +17,11 @@ namespace taut {
 
 using Bucket = uint16_t;
 
+struct BucketWeight {
+  Bucket bucket = 0;
+  float weight = 0;
+};
+
 class Grid {
  public:
   static constexpr int kPerOctave = 16;

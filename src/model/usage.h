@@ -46,11 +46,6 @@ struct UsageRow {
   std::optional<float> memory_limit_bytes;
 };
 
-struct BucketWeight {
-  Bucket bucket = 0;
-  float weight = 0;
-};
-
 // One task in one window. A resource with no measurement has a negative value (kAbsent) in both its fields.
 inline constexpr float kAbsent = -1.0F;
 struct TaskWindow {
