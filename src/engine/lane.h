@@ -1,0 +1,47 @@
+// One job, one resource, one recommender: the limit in force and how the next one comes about. The daemon and the
+// replay both step lanes; they differ in where the signals come from and where the decisions go.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "vertical/recommender.h"
+
+namespace taut {
+
+class Lane {
+ public:
+  explicit Lane(std::unique_ptr<Recommender> recommender) : recommender_(std::move(recommender)) {}
+
+  // The limit in force in a window whose owner's limit is `owner`: the recommendation if there is one, else the
+  // owner's. Absent: unlimited.
+  std::optional<double> LimitInForce(std::optional<double> owner) const {
+    return recommended_.has_value() ? recommended_ : owner;
+  }
+  // Between two days, after the fleet models have taken in the day before.
+  void StartDay(int32_t day) {
+    recommender_->StartDay(day);
+    recommended_ = recommender_->Recommend(WindowId{day * kWindowsPerDay});
+  }
+  // After the day's last window: what the job's day teaches the fleet is appended to `rows`.
+  void EndDay(int32_t day, FleetRows& rows) { recommender_->EndDay(day, rows); }
+  // Takes in a closed window and decides the limit from the next window on.
+  void CloseWindow(const Signal& signal) {
+    recommender_->Observe(signal);
+    recommended_ = recommender_->Recommend(signal.window.next());
+  }
+  // Takes in an OOM at once; the new limit is in force from the next window on.
+  void Oom(const OomEvent& event) {
+    recommender_->ObserveOom(event);
+    recommended_ = recommender_->Recommend(event.window.next());
+  }
+
+  const Recommender& recommender() const { return *recommender_; }
+  Recommender& recommender() { return *recommender_; }
+
+ private:
+  std::unique_ptr<Recommender> recommender_;
+  std::optional<double> recommended_;
+};
+
+}  // namespace taut

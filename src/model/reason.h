@@ -1,0 +1,41 @@
+// Why a limit is what it is, as data. Faces turn it into a paragraph, a table or JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace taut {
+
+// One alternative that was weighed. Costs are in the recommender's own unit; lower is better.
+struct Candidate {
+  std::string name;  // "half-life 12 h, margin 10 %"
+  double limit = 0;
+  double cost = 0;
+  std::string detail;  // what the cost is made of
+  bool chosen = false;
+};
+
+// One step from the raw figure to the final limit.
+struct ReasonStep {
+  std::string what;  // "margin 12.3 %", "owner's upper bound"
+  double before = 0;
+  double after = 0;
+};
+
+struct Fact {
+  std::string name;  // "windows seen"
+  std::variant<double, std::string> value;
+  std::string unit;  // "" for a plain number or text
+};
+
+struct Reason {
+  std::string recommender;
+  std::string sentence;  // one or two sentences a person understands; no trailing newline
+  std::vector<Fact> facts;
+  std::vector<Candidate> candidates;
+  std::vector<ReasonStep> steps;
+};
+
+}  // namespace taut

@@ -1,0 +1,41 @@
+// What a recommender sees of one job, one resource and one window: the signal s[t] and a few exact figures beside it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/time.h"
+#include "model/resource.h"
+#include "model/usage.h"
+
+namespace taut {
+
+// One task's exact figures in the window, in the resource's unit (cores or bytes).
+struct TaskUsage {
+  uint32_t task = 0;
+  float mean = 0;
+  float peak = 0;  // what is held against a limit: memory the window's peak, CPU the window's mean
+};
+
+// A view: the spans live as long as the call that hands it over.
+struct Signal {
+  WindowId window;
+  // Ascending buckets, weights > 0. CPU: seconds at each bucket; memory: tasks, each at its window peak.
+  // Empty when the job was not measured in this window.
+  std::span<const BucketWeight> buckets;
+  std::span<const TaskUsage> tasks;
+  double weight = 0;  // sum of bucket weights
+  double mean = 0;    // sum(bound * weight) / weight (papers.md §1.3: the mean of a window)
+  double peak = 0;    // largest TaskUsage::peak
+  std::optional<double> owner_limit;
+};
+
+// A task that was killed (or would have been) for using more than `limit`: its true need is unknown but larger.
+struct OomEvent {
+  WindowId window;
+  uint32_t task = 0;
+  double limit = 0;
+};
+
+}  // namespace taut

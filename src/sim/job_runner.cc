@@ -1,0 +1,227 @@
+#include "sim/job_runner.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace taut {
+namespace {
+
+// Nearest rank: the smallest value with at least 95 % of the values at or below it.
+double Percentile95(std::vector<float>& values) {
+  if (values.empty()) return 0;
+  const size_t rank = (values.size() * 95 + 99) / 100 - 1;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank), values.end());
+  return values[rank];
+}
+
+// Holds one window's usage against the limit in force.
+void ScoreWindow(const Signal& signal, std::optional<double> limit, DayScore& score) {
+  if (!limit.has_value()) {
+    ++score.unlimited_windows;
+    return;
+  }
+  const double task_seconds = static_cast<double>(signal.tasks.size()) * kWindowSeconds;
+  ++score.windows;
+  score.task_windows += static_cast<double>(signal.tasks.size());
+  score.mean_limit += *limit;
+  score.limit_seconds += *limit * task_seconds;
+  if (signal.owner_limit.has_value()) {
+    score.owner_limit_seconds += *signal.owner_limit * task_seconds;
+    score.limit_seconds_owned += *limit * task_seconds;
+  }
+  bool over = false;
+  for (const TaskUsage& t : signal.tasks) {
+    score.usage_seconds += double{t.mean} * kWindowSeconds;
+    if (t.peak > *limit) {
+      ++score.ooms;
+      over = true;
+    }
+    if (t.mean > *limit) score.usage_over_seconds += (t.mean - *limit) * kWindowSeconds;
+  }
+  if (over) ++score.windows_over;
+}
+
+// Counts a change and hands it on. The first limit of a lane is handed on but is no change.
+void NoteLimit(const LaneKey& key, WindowId from, std::optional<double> limit, ScoredLane& lane, JobDayOutcome& out,
+               DayScore& score) {
+  if (lane.seen && limit == lane.last_limit) return;
+  if (lane.seen) ++score.changes;
+  lane.seen = true;
+  lane.last_limit = limit;
+  out.changes.push_back({key.job, key.policy, key.resource, from, limit});
+}
+
+void FinishScore(double p95_usage, DayScore& score) {
+  if (score.windows == 0) return;
+  score.mean_limit /= score.windows;
+  score.mean_tasks = score.task_windows / score.windows;
+  if (score.mean_limit > 0) score.slack = (score.mean_limit - p95_usage) / score.mean_limit;
+}
+
+}  // namespace
+
+void JobDayOutcome::Clear() {
+  scores.clear();
+  changes.clear();
+  cpu_rows.clear();
+  memory_rows.clear();
+  steps = 0;
+}
+
+std::unique_ptr<JobState> JobRunner::NewState(const JobInfo& job, FleetModels& fleet) const {
+  auto state = std::make_unique<JobState>();
+  for (Policy policy : options_.policies) {
+    JobWorld& world = state->worlds.emplace_back();
+    for (Resource r : options_.resources) {
+      world.lanes.emplace_back(NewRecommender(policy, r, job, options_.settings, fleet));
+    }
+  }
+  return state;
+}
+
+std::unique_ptr<JobState> JobRunner::Inherit(const JobState& previous) const {
+  auto state = std::make_unique<JobState>();
+  for (const JobWorld& world : previous.worlds) {
+    JobWorld& copy = state->worlds.emplace_back();
+    for (const ScoredLane& lane : world.lanes) copy.lanes.emplace_back(lane.lane.recommender().Clone());
+  }
+  return state;
+}
+
+void JobRunner::RunLane(std::span<const Signal> signals, const LaneKey& key, ScoredLane& lane, JobDayOutcome& out,
+                        DayScore& score) const {
+  for (const Signal& signal : signals) {
+    const std::optional<double> limit = lane.lane.LimitInForce(signal.owner_limit);
+    NoteLimit(key, signal.window, limit, lane, out, score);
+    ScoreWindow(signal, limit, score);
+    lane.lane.CloseWindow(signal);
+  }
+}
+
+void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratch, JobDayOutcome& out) const {
+  out.Clear();
+  out.job = day.job;
+  const size_t num_resources = options_.resources.size();
+  out.scores.resize(state.worlds.size() * num_resources);
+  const bool restarts = options_.feedback == Feedback::kOomRestart;
+  double p95[2] = {0, 0};
+  for (size_t i = 0; i < num_resources && !restarts; ++i) {
+    scratch.signals[i].Build(day, options_.resources[i]);
+    scratch.usages.clear();
+    for (const Signal& s : scratch.signals[i].signals()) {
+      for (const TaskUsage& t : s.tasks) scratch.usages.push_back(t.mean);
+    }
+    p95[i] = Percentile95(scratch.usages);
+  }
+  for (size_t w = 0; w < state.worlds.size(); ++w) {
+    JobWorld& world = state.worlds[w];
+    for (ScoredLane& lane : world.lanes) lane.lane.StartDay(day.day);
+    std::span<DayScore> scores{out.scores.data() + w * num_resources, num_resources};
+    if (restarts) {
+      RunWithRestarts(day, options_.policies[w], world, scratch, out, scores);
+    } else {
+      for (size_t i = 0; i < num_resources; ++i) {
+        const LaneKey key{day.job, options_.policies[w], options_.resources[i]};
+        RunLane(scratch.signals[i].signals(), key, world.lanes[i], out, scores[i]);
+        FinishScore(p95[i], scores[i]);
+        out.steps += scratch.signals[i].signals().size();
+      }
+    }
+    for (size_t i = 0; i < num_resources; ++i) {
+      FleetRows& rows = options_.resources[i] == Resource::kCpu ? out.cpu_rows : out.memory_rows;
+      world.lanes[i].lane.EndDay(day.day, rows);
+    }
+  }
+}
+
+namespace {
+
+bool IsDown(JobWorld& world, uint32_t task, int32_t window) {
+  for (const JobWorld::Down& d : world.down) {
+    if (d.task == task) return window < d.until_window;
+  }
+  return false;
+}
+
+void PutDown(JobWorld& world, uint32_t task, int32_t until_window) {
+  for (JobWorld::Down& d : world.down) {
+    if (d.task == task) {
+      d.until_window = until_window;
+      return;
+    }
+  }
+  world.down.push_back({task, until_window});
+}
+
+// The signal of the tasks that are up. CPU buckets are not kept by task, so a missing task takes its equal share.
+Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobWorld& world,
+                  std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
+  const bool cpu = resource == Resource::kCpu;
+  tasks.clear();
+  buckets.clear();
+  uint32_t measured = 0;
+  for (uint32_t i = 0; i < w.num_tasks; ++i) {
+    const TaskWindow& t = day.tasks[w.first_task + i];
+    const float mean = cpu ? t.cpu_mean_cores : t.memory_mean_bytes;
+    const float peak = cpu ? t.cpu_mean_cores : t.memory_peak_bytes;
+    if (mean < 0 || peak < 0) continue;
+    ++measured;
+    if (!IsDown(world, t.task, w.window.index)) tasks.push_back({t.task, mean, peak});
+  }
+  Signal s{.window = w.window, .buckets = {}, .tasks = tasks, .owner_limit = {}};
+  const float owner = cpu ? w.cpu_limit_cores : w.memory_limit_bytes;
+  if (owner >= 0) s.owner_limit = owner;
+  if (tasks.empty()) return s;
+  if (cpu) {
+    const float up = static_cast<float>(tasks.size()) / static_cast<float>(measured);
+    for (uint32_t i = 0; i < w.num_buckets; ++i) {
+      const BucketWeight& b = day.cpu_buckets[w.first_bucket + i];
+      buckets.push_back({b.bucket, b.weight * up});
+    }
+  }
+  return s;
+}
+
+}  // namespace
+
+void JobRunner::RunWithRestarts(const JobDay& day, Policy policy, JobWorld& world, RunnerScratch& scratch,
+                                JobDayOutcome& out, std::span<DayScore> scores) const {
+  const auto away = static_cast<int32_t>((options_.restart_delay_s + kWindowSeconds - 1) / kWindowSeconds);
+  std::vector<float>* usages[2] = {&scratch.usages, &scratch.more_usages};
+  scratch.usages.clear();
+  scratch.more_usages.clear();
+  for (const JobWindow& w : day.windows) {
+    // Who is up is settled at the window's start, for both resources.
+    scratch.newly_down.clear();
+    for (size_t i = 0; i < options_.resources.size(); ++i) {
+      const Resource resource = options_.resources[i];
+      ScoredLane& lane = world.lanes[i];
+      Signal s = LiveSignal(day, w, resource, world, scratch.tasks, scratch.buckets);
+      if (s.tasks.empty()) continue;
+      ++out.steps;
+      const std::optional<double> limit = lane.lane.LimitInForce(s.owner_limit);
+      NoteLimit({day.job, policy, resource}, w.window, limit, lane, out, scores[i]);
+      ScoreWindow(s, limit, scores[i]);
+      scratch.ooms.clear();
+      if (resource == Resource::kMemory) {
+        for (TaskUsage& t : scratch.tasks) {
+          if (!limit.has_value() || t.peak <= *limit) continue;
+          t.peak = static_cast<float>(*limit);
+          t.mean = std::min(t.mean, t.peak);
+          scratch.ooms.push_back({w.window, t.task, *limit});
+          scratch.newly_down.push_back(t.task);
+        }
+        MemoryBuckets(scratch.tasks, scratch.buckets);
+      }
+      for (const TaskUsage& t : scratch.tasks) usages[i]->push_back(t.mean);
+      s.buckets = scratch.buckets;
+      Summarise(GridOf(resource), s);
+      lane.lane.CloseWindow(s);
+      for (const OomEvent& e : scratch.ooms) lane.lane.Oom(e);
+    }
+    for (uint32_t task : scratch.newly_down) PutDown(world, task, w.window.index + 1 + away);
+  }
+  for (size_t i = 0; i < scores.size(); ++i) FinishScore(Percentile95(*usages[i]), scores[i]);
+}
+
+}  // namespace taut

@@ -1,0 +1,82 @@
+// Lives one job through one day under every recommender and scores it. The parallel part of a replay: touches nothing
+// but its own job's state and the scratch it is given.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/lane.h"
+#include "engine/policies.h"
+#include "engine/signal_builder.h"
+#include "sim/replay.h"
+#include "sim/scorecard.h"
+
+namespace taut {
+
+// One lane of one job, with what scoring must remember from window to window.
+struct ScoredLane {
+  explicit ScoredLane(std::unique_ptr<Recommender> r) : lane(std::move(r)) {}
+  Lane lane;
+  bool seen = false;  // a limit has been in force (or none, knowingly) before
+  std::optional<double> last_limit;
+};
+
+// A job under one recommender: both its limits, and the tasks that this recommender's OOMs have put out of service.
+struct JobWorld {
+  std::vector<ScoredLane> lanes;  // one a resource asked for, in that order
+  struct Down {
+    uint32_t task = 0;
+    int32_t until_window = 0;  // back from this window on
+  };
+  std::vector<Down> down;
+};
+
+struct JobState {
+  std::vector<JobWorld> worlds;  // one a policy
+};
+
+// What a job's day leaves behind, lane by lane (policy-major).
+struct JobDayOutcome {
+  JobId job;
+  std::vector<DayScore> scores;
+  std::vector<LimitChange> changes;
+  FleetRows cpu_rows, memory_rows;
+  uint64_t steps = 0;
+  void Clear();
+};
+
+// Memory that a thread reuses from job to job.
+struct RunnerScratch {
+  DaySignals signals[2];
+  std::vector<float> usages, more_usages;
+  std::vector<TaskUsage> tasks;
+  std::vector<BucketWeight> buckets;
+  std::vector<OomEvent> ooms;
+  std::vector<uint32_t> newly_down;
+};
+
+struct LaneKey {
+  JobId job;
+  Policy policy;
+  Resource resource;
+};
+
+class JobRunner {
+ public:
+  explicit JobRunner(const ReplayOptions& options) : options_(options) {}
+
+  std::unique_ptr<JobState> NewState(const JobInfo& job, FleetModels& fleet) const;
+  // A new run of the same program starts from where `previous` stands.
+  std::unique_ptr<JobState> Inherit(const JobState& previous) const;
+  void RunDay(const JobDay& day, JobState& state, RunnerScratch& scratch, JobDayOutcome& out) const;
+
+ private:
+  void RunLane(std::span<const Signal> signals, const LaneKey& key, ScoredLane& lane, JobDayOutcome& out,
+               DayScore& score) const;
+  void RunWithRestarts(const JobDay& day, Policy policy, JobWorld& world, RunnerScratch& scratch, JobDayOutcome& out,
+                       std::span<DayScore> scores) const;
+  const ReplayOptions& options_;
+};
+
+}  // namespace taut

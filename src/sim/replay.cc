@@ -1,0 +1,196 @@
+#include "sim/replay.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "absl/container/flat_hash_map.h"
+#include "oneapi/tbb/enumerable_thread_specific.h"
+#include "oneapi/tbb/parallel_for.h"
+#include "oneapi/tbb/task_arena.h"
+#include "sim/job_runner.h"
+
+namespace taut {
+namespace {
+
+// The whole of one replay; lives for one call.
+class ReplayRun {
+ public:
+  ReplayRun(DaySource& source, const ReplayOptions& options, const ReplayHooks& hooks)
+      : source_(source),
+        options_(options),
+        hooks_(hooks),
+        runner_(options),
+        fleet_(options.settings),
+        arena_(options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency())) {}
+
+  absl::StatusOr<ReplayResult> Run();
+
+ private:
+  absl::Status RunDay(const std::vector<JobDay>& jobs, int32_t day);
+  void StartJobs(const std::vector<JobDay>& jobs);
+  absl::Status Account(int32_t day, size_t num_jobs);
+  void UpdateFleet(int32_t day, size_t num_jobs);
+  void ReleaseEnded(const std::vector<JobDay>& jobs, int32_t day);
+  void PrepareResult();
+  void SetFirstScored(const std::vector<JobDay>& jobs);
+
+  DaySource& source_;
+  const ReplayOptions& options_;
+  const ReplayHooks& hooks_;
+  JobRunner runner_;
+  FleetModels fleet_;
+  tbb::task_arena arena_;
+  tbb::enumerable_thread_specific<RunnerScratch> scratch_;
+  std::vector<std::unique_ptr<JobState>> states_;               // by JobId; null before the first and after the last day
+  absl::flat_hash_map<std::string, JobId> latest_run_;          // logical name -> the run that started last
+  std::vector<JobDayOutcome> outcomes_;                         // one a job of the day
+  double state_bytes_sum_ = 0;
+  uint64_t states_measured_ = 0;
+  ReplayResult result_;
+};
+
+void ReplayRun::PrepareResult() {
+  for (Policy p : options_.policies) {
+    for (Resource r : options_.resources) {
+      LaneResult& lane = result_.lanes.emplace_back();
+      lane.policy = p;
+      lane.resource = r;
+      lane.per_job.resize(source_.jobs().size());
+    }
+  }
+  result_.days_total = source_.days().size();
+  states_.resize(source_.jobs().size());
+}
+
+void ReplayRun::SetFirstScored(const std::vector<JobDay>& jobs) {
+  int64_t first_s = INT64_MAX;
+  for (const JobDay& j : jobs) {
+    if (!j.windows.empty()) first_s = std::min(first_s, j.windows.front().window.start_s());
+  }
+  // Whole days only: the first day that begins at or after the end of the warm-up.
+  result_.first_scored_s = first_s + options_.warmup_s;
+  result_.first_scored_day = static_cast<int32_t>(FloorDiv(result_.first_scored_s + kDaySeconds - 1, kDaySeconds));
+  if (options_.warmup_s == 0) result_.first_scored_day = result_.first_day;
+}
+
+// New jobs get their recommenders: fresh ones, or a copy of those of the last run of the same program.
+void ReplayRun::StartJobs(const std::vector<JobDay>& jobs) {
+  for (const JobDay& j : jobs) {
+    std::unique_ptr<JobState>& state = states_[j.job.value];
+    if (state != nullptr) continue;
+    const JobInfo& info = source_.jobs()[j.job.value];
+    if (!info.logical_name.empty()) {
+      const auto [it, first] = latest_run_.try_emplace(info.logical_name, j.job);
+      if (!first) {
+        std::unique_ptr<JobState>& previous = states_[it->second.value];
+        if (previous != nullptr) {
+          state = runner_.Inherit(*previous);
+          if (source_.last_day(it->second) < j.day) previous.reset();
+        }
+        it->second = j.job;
+      }
+    }
+    if (state == nullptr) state = runner_.NewState(info, fleet_);
+  }
+}
+
+absl::Status ReplayRun::Account(int32_t day, size_t num_jobs) {
+  const bool scored = day >= result_.first_scored_day;
+  for (LaneResult& lane : result_.lanes) lane.fleet.push_back({.day = day});
+  for (size_t i = 0; i < num_jobs; ++i) {
+    const JobDayOutcome& out = outcomes_[i];
+    result_.job_windows += out.steps;
+    for (size_t l = 0; l < out.scores.size(); ++l) {
+      const DayScore& score = out.scores[l];
+      LaneResult& lane = result_.lanes[l];
+      FleetDay& fleet = lane.fleet.back();
+      fleet.limit_seconds += score.limit_seconds;
+      fleet.owner_limit_seconds += score.owner_limit_seconds;
+      fleet.usage_seconds += score.usage_seconds;
+      fleet.job_days += score.windows > 0 ? 1 : 0;
+      fleet.oom_days += score.ooms > 0 ? 1 : 0;
+      fleet.changes += score.changes;
+      if (!scored) continue;
+      lane.summary.Add(score);
+      lane.per_job[out.job.value].Add(score);
+    }
+    if (hooks_.on_change == nullptr) continue;
+    for (const LimitChange& change : out.changes) {
+      if (absl::Status s = hooks_.on_change(change); !s.ok()) return s;
+    }
+  }
+  return absl::OkStatus();
+}
+
+void ReplayRun::UpdateFleet(int32_t day, size_t num_jobs) {
+  FleetRows cpu;
+  FleetRows memory;
+  for (size_t i = 0; i < num_jobs; ++i) {
+    cpu.insert(cpu.end(), outcomes_[i].cpu_rows.begin(), outcomes_[i].cpu_rows.end());
+    memory.insert(memory.end(), outcomes_[i].memory_rows.begin(), outcomes_[i].memory_rows.end());
+  }
+  // Two models that know nothing of each other: side by side.
+  AnalogFleet* models[2] = {&fleet_.cpu, &fleet_.memory};
+  const FleetRows* rows[2] = {&cpu, &memory};
+  arena_.execute([&] { tbb::parallel_for(0, 2, [&](int i) { models[i]->CloseDay(day, *rows[i]); }); });
+}
+
+// Engine state lives as long as its job; the newest run of a program lives on for the next one.
+void ReplayRun::ReleaseEnded(const std::vector<JobDay>& jobs, int32_t day) {
+  for (const JobDay& j : jobs) {
+    if (source_.last_day(j.job) > day) continue;
+    std::unique_ptr<JobState>& state = states_[j.job.value];
+    for (const JobWorld& w : state->worlds) {
+      for (const ScoredLane& l : w.lanes) state_bytes_sum_ += static_cast<double>(l.lane.recommender().state_bytes());
+    }
+    ++states_measured_;
+    const std::string& program = source_.jobs()[j.job.value].logical_name;
+    const auto it = program.empty() ? latest_run_.end() : latest_run_.find(program);
+    if (it == latest_run_.end() || it->second != j.job) state.reset();
+  }
+}
+
+absl::Status ReplayRun::RunDay(const std::vector<JobDay>& jobs, int32_t day) {
+  StartJobs(jobs);
+  if (outcomes_.size() < jobs.size()) outcomes_.resize(jobs.size());
+  arena_.execute([&] {
+    tbb::parallel_for(size_t{0}, jobs.size(), [&](size_t i) {
+      runner_.RunDay(jobs[i], *states_[jobs[i].job.value], scratch_.local(), outcomes_[i]);
+    });
+  });
+  if (absl::Status s = Account(day, jobs.size()); !s.ok()) return s;
+  UpdateFleet(day, jobs.size());
+  ReleaseEnded(jobs, day);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ReplayResult> ReplayRun::Run() {
+  if (source_.days().empty()) return absl::InvalidArgumentError("nothing to replay: the trace has no usage");
+  PrepareResult();
+  result_.first_day = source_.days().front();
+  for (int32_t day : source_.days()) {
+    if (hooks_.should_stop != nullptr && hooks_.should_stop()) {
+      result_.partial = true;
+      break;
+    }
+    absl::StatusOr<std::vector<JobDay>> jobs = source_.LoadDay(day);
+    if (!jobs.ok()) return jobs.status();
+    if (result_.days_done == 0) SetFirstScored(*jobs);
+    if (absl::Status s = RunDay(*jobs, day); !s.ok()) return s;
+    result_.last_day = day;
+    ++result_.days_done;
+    if (hooks_.on_progress != nullptr) hooks_.on_progress(result_.days_done, result_.days_total, result_.job_windows);
+  }
+  if (states_measured_ > 0) result_.state_bytes_per_job = state_bytes_sum_ / static_cast<double>(states_measured_);
+  return std::move(result_);
+}
+
+}  // namespace
+
+absl::StatusOr<ReplayResult> Replay(DaySource& source, const ReplayOptions& options, const ReplayHooks& hooks) {
+  if (options.policies.empty()) return absl::InvalidArgumentError("no recommender to replay");
+  if (options.resources.empty()) return absl::InvalidArgumentError("no resource to replay");
+  return ReplayRun(source, options, hooks).Run();
+}
+
+}  // namespace taut

@@ -1,0 +1,63 @@
+// The moving-window recommender's statistics (Autopilot, EuroSys'20 §3.2.2): peak, decayed average, load-adjusted
+// percentile. Margin and hold are wrappers round it (vertical/wrappers.h).
+//
+//   CPU:    batch S_avg; serving S_p95, or S_p90 if less latency sensitive.
+//   memory: OOM tolerance low S_p98; minimal S_max; intermediate max(S_p60, S_max / 2).
+//   S_avg[t] = sum_tau w[tau] mean[t-tau] / sum_tau w[tau] over the same windows above and below (papers.md A1), empty
+//   windows left out; S_pj = percentile j of h[k] = b[k] * sum_tau w[tau] s[t-tau][k] (3); w[tau] = 2^(-tau/half-life).
+#pragma once
+
+#include <memory>
+
+#include "histogram/decaying_histogram.h"
+#include "histogram/sliding_max.h"
+#include "vertical/recommender.h"
+#include "vertical/settings.h"
+
+namespace taut {
+
+// The decayed mean of window means (2).
+class DecayedAverage {
+ public:
+  explicit DecayedAverage(double half_life_s) : half_life_s_(half_life_s) {}
+  void Add(double mean, WindowId window);
+  double Get() const { return weight_ > 0 ? sum_ / weight_ : 0; }
+  void Save(ByteWriter& out) const;
+  void Load(ByteReader& in);
+
+ private:
+  double half_life_s_;
+  double sum_ = 0;
+  double weight_ = 0;
+  int32_t last_window_ = 0;
+};
+
+class MovingWindowRecommender final : public Recommender {
+ public:
+  MovingWindowRecommender(Resource resource, MovingWindowSettings settings, OomSettings oom);
+
+  void Observe(const Signal& signal) override;
+  void ObserveOom(const OomEvent& event) override;
+  std::optional<double> Recommend(WindowId next) override;
+  void Explain(Reason& reason) const override;
+  std::unique_ptr<Recommender> Clone() const override;
+  size_t state_bytes() const override;
+  void Save(ByteWriter& out) const override;
+  absl::Status Load(ByteReader& in) override;
+
+ private:
+  double Statistic() const;
+  std::string StatisticName() const;
+
+  Resource resource_;
+  MovingWindowSettings settings_;
+  OomSettings oom_;
+  DecayingHistogram histogram_;
+  DecayedAverage average_;
+  SlidingMax peak_;
+  int32_t first_window_ = 0;
+  int32_t last_window_ = 0;
+  uint32_t windows_seen_ = 0;
+};
+
+}  // namespace taut

@@ -1,0 +1,8 @@
+#include "vertical/recommender.h"
+
+namespace taut {
+
+void Recommender::StartDay(int32_t /*day*/) {}
+void Recommender::EndDay(int32_t /*day*/, FleetRows& /*rows*/) {}
+
+}  // namespace taut

@@ -1,0 +1,44 @@
+// The seam of vertical scaling: usage of one job and resource in, a limit with its reason out.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "base/bytes.h"
+#include "model/reason.h"
+#include "model/signal.h"
+#include "vertical/fleet_row.h"
+
+namespace taut {
+
+// One object a job and resource. Not thread-safe; distinct objects are independent (those that share a fleet model
+// only read it between two of its updates).
+class Recommender {
+ public:
+  virtual ~Recommender() = default;
+
+  // Takes in a closed window. Windows come in ascending order; gaps are allowed and mean "not measured".
+  virtual void Observe(const Signal& signal) = 0;
+  // Takes in an OOM of the window observed last or of the one now open.
+  virtual void ObserveOom(const OomEvent& event) = 0;
+  // The limit to be in force from the start of window `next` on. Absent while there is too little signal: the owner's
+  // limit stays. Called at most once a window, after Observe (or at once after ObserveOom, for the same `next`).
+  virtual std::optional<double> Recommend(WindowId next) = 0;
+  // A day begins (windows of `day` follow), and the fleet models are as the day before left them. By default nothing.
+  virtual void StartDay(int32_t day);
+  // The day's last window has been observed; appends what it teaches the fleet. By default nothing.
+  virtual void EndDay(int32_t day, FleetRows& rows);
+  // Describes how the last Recommend came about; appends to what is in `reason` already.
+  virtual void Explain(Reason& reason) const = 0;
+
+  // A copy with the same state, to start a new run of the same program from.
+  virtual std::unique_ptr<Recommender> Clone() const = 0;
+  // Object and heap.
+  virtual size_t state_bytes() const = 0;
+  // Load takes what Save of an equally configured recommender wrote; DataLoss or InvalidArgument otherwise.
+  virtual void Save(ByteWriter& out) const = 0;
+  virtual absl::Status Load(ByteReader& in) = 0;
+};
+
+}  // namespace taut

@@ -1,0 +1,35 @@
+#include "vertical/settings.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace taut {
+
+double MarginSchedule::At(double limit) const {
+  if (limit <= small_limit) return small;
+  if (limit >= large_limit) return large;
+  const double share = std::log(limit / small_limit) / std::log(large_limit / small_limit);
+  return small + (large - small) * share;
+}
+
+MarginSchedule MarginSchedule::For(Resource r) {
+  MarginSchedule m;
+  if (r == Resource::kCpu) {
+    m.small_limit = 1;
+    m.large_limit = 16;
+  } else {
+    m.small_limit = 1024 * kMiB;
+    m.large_limit = 64 * 1024 * kMiB;
+  }
+  return m;
+}
+
+BoundSettings BoundSettings::For(Resource r) {
+  BoundSettings b;
+  // The least that can be set and still be told apart: a millicore, and a mebibyte.
+  b.granularity = r == Resource::kCpu ? 0.001 : kMiB;
+  b.lower = r == Resource::kCpu ? 0.001 : kMiB;
+  return b;
+}
+
+}  // namespace taut

@@ -1,0 +1,110 @@
+// Every parameter of the vertical recommenders, with its default, unit and source. Plain data: a face reads it from
+// a file, `tune` searches over it. docs/algorithms.md says what each yields.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/resource.h"
+
+namespace taut {
+
+inline constexpr double kHour = 3600.0;
+inline constexpr double kDay = 24 * kHour;
+inline constexpr double kMiB = 1024.0 * 1024.0;
+
+enum class JobClass : uint8_t { kBatch, kServing, kServingTolerant };       // CPU: average, p95, p90
+enum class OomTolerance : uint8_t { kMinimal, kLow, kIntermediate };        // memory: peak, p98, max(p60, peak/2)
+
+// A margin that shrinks as limits grow: `small` up to small_limit, `large` from large_limit on, linear in log(limit)
+// between. "10-15 %, less for large limits" (Autopilot §3.2.2); the schedule is not published, this one is ours.
+struct MarginSchedule {
+  double small = 0.15;
+  double large = 0.10;
+  double small_limit = 0;
+  double large_limit = 0;
+
+  double At(double limit) const;
+  static MarginSchedule For(Resource r);
+};
+
+struct MovingWindowSettings {
+  double cpu_half_life_s = 12 * kHour;     // Autopilot §3.2.2
+  double memory_half_life_s = 48 * kHour;  // Autopilot §3.2.2
+  JobClass job_class = JobClass::kServing;
+  OomTolerance oom_tolerance = OomTolerance::kLow;
+  double peak_days = 7;       // N of S_max; not published
+  int hold_windows = 12;      // the highest recommendation of the last hour
+  double margin_scale = 1.0;  // 0: no margin
+  double min_history_s = kDay;
+};
+
+enum class EnsembleCost : uint8_t {
+  kPaper,  // counts above and counts below, as published
+  kSlack   // overruns as events, underrun as bytes over the mean usage (papers.md §7.7)
+};
+enum class EnsembleJudging : uint8_t {
+  kPaper,       // (8) to the letter: a model is scored on the window that its limit was chosen with
+  kPrequential  // on the limit it had in force before the window (papers.md A11)
+};
+
+struct EnsembleSettings {
+  std::vector<double> half_lives_s = {1 * kHour,  3 * kHour,  6 * kHour,  12 * kHour,
+                                      24 * kHour, 48 * kHour, 96 * kHour, 168 * kHour};
+  std::vector<double> margins = {0, 0.025, 0.05, 0.075, 0.10, 0.125, 0.15, 0.20};
+  EnsembleCost cost = EnsembleCost::kSlack;
+  EnsembleJudging judging = EnsembleJudging::kPrequential;
+  double w_over = 100;           // w_o
+  double w_under = 1;            // w_u
+  double w_limit_change = 1.0;   // w_dL
+  double w_model_change = 0.01;  // w_dm
+  double score_half_life_s = 7 * kDay;  // d of (8)
+  double min_history_s = kDay;
+};
+
+struct PeakSettings {
+  double days = 7;
+  double margin = 0.15;
+  double min_history_s = kDay;
+};
+
+// The Kubernetes VPA's constants (peers.md §1.1).
+struct VpaSettings {
+  double percentile = 0.90;
+  double lower_percentile = 0.50;
+  double upper_percentile = 0.95;
+  double margin = 0.15;
+  double half_life_s = 24 * kHour;
+  double memory_window_s = 24 * kHour;
+  double min_cpu_cores = 0.025;
+  double min_memory_bytes = 250 * kMiB;
+};
+
+// What the owner allows and what the platform can set.
+struct BoundSettings {
+  std::optional<double> lower, upper;  // cores or bytes; both inclusive
+  double granularity = 0;              // limits are rounded up to a multiple; 0: not rounded
+
+  static BoundSettings For(Resource r);
+};
+
+struct OomSettings {
+  double bump_ratio = 1.2;  // papers.md §7.11
+  double bump_bytes = 100 * kMiB;
+  double hold_s = 7 * kDay;  // the bumped limit is a floor for this long
+};
+
+struct VerticalSettings {
+  MovingWindowSettings moving_window;
+  EnsembleSettings ensemble;
+  PeakSettings peak;
+  VpaSettings vpa;
+  OomSettings oom;
+  BoundSettings cpu_bounds = BoundSettings::For(Resource::kCpu);
+  BoundSettings memory_bounds = BoundSettings::For(Resource::kMemory);
+
+  const BoundSettings& bounds(Resource r) const { return r == Resource::kCpu ? cpu_bounds : memory_bounds; }
+};
+
+}  // namespace taut

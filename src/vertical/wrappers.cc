@@ -1,0 +1,217 @@
+#include "vertical/wrappers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "fmt/format.h"
+
+namespace taut {
+namespace {
+
+void AddStep(Reason& reason, std::string what, std::optional<double> before, std::optional<double> after) {
+  if (!after.has_value()) return;
+  reason.steps.push_back({std::move(what), before.value_or(0), *after});
+}
+
+class MarginWrapper final : public RecommenderWrapper {
+ public:
+  MarginWrapper(std::unique_ptr<Recommender> in, MarginSchedule schedule, double scale)
+      : RecommenderWrapper(std::move(in)), schedule_(schedule), scale_(scale) {}
+
+  std::optional<double> Recommend(WindowId next) override {
+    before_ = inner().Recommend(next);
+    if (!before_.has_value()) return std::nullopt;
+    return *before_ * Factor();
+  }
+  void Explain(Reason& reason) const override {
+    inner().Explain(reason);
+    if (!before_.has_value()) return;
+    AddStep(reason, fmt::format("margin {:.1f} %", 100 * (Factor() - 1)), before_, *before_ * Factor());
+  }
+  std::unique_ptr<Recommender> Clone() const override {
+    return std::make_unique<MarginWrapper>(inner().Clone(), schedule_, scale_);
+  }
+
+ private:
+  double Factor() const {
+    // The logarithm in the schedule is paid for once a change of the limit, not once a window.
+    if (*before_ != factor_for_) {
+      factor_for_ = *before_;
+      factor_ = 1 + scale_ * schedule_.At(*before_);
+    }
+    return factor_;
+  }
+
+  MarginSchedule schedule_;
+  double scale_;
+  std::optional<double> before_;
+  mutable double factor_for_ = -1;
+  mutable double factor_ = 1;
+};
+
+class HoldWrapper final : public RecommenderWrapper {
+ public:
+  HoldWrapper(std::unique_ptr<Recommender> in, int windows)
+      : RecommenderWrapper(std::move(in)), windows_(std::clamp(windows, 1, kMaxHoldWindows)) {}
+
+  std::optional<double> Recommend(WindowId next) override {
+    before_ = inner().Recommend(next);
+    if (!before_.has_value()) return std::nullopt;
+    // A falling sequence of (window, limit): the front is the highest of the last windows_.
+    while (size_ > 0 && ring_[size_ - 1].limit <= *before_) --size_;
+    if (size_ > 0 && ring_[size_ - 1].window == next.index) --size_;  // a second call for this window
+    ring_[size_++] = {next.index, static_cast<float>(*before_)};
+    int expired = 0;
+    while (ring_[expired].window <= next.index - windows_) ++expired;
+    if (expired > 0) {
+      std::copy(ring_.begin() + expired, ring_.begin() + size_, ring_.begin());
+      size_ -= expired;
+    }
+    return std::max(*before_, double{ring_[0].limit});
+  }
+  void Explain(Reason& reason) const override {
+    inner().Explain(reason);
+    if (!before_.has_value() || size_ == 0 || ring_[0].limit <= *before_) return;
+    AddStep(reason, fmt::format("highest of the last {} min", windows_ * kWindowSeconds / 60), before_, ring_[0].limit);
+  }
+  std::unique_ptr<Recommender> Clone() const override {
+    return std::make_unique<HoldWrapper>(inner().Clone(), windows_);  // a new run holds nothing yet
+  }
+  size_t state_bytes() const override { return sizeof(*this) + inner().state_bytes(); }
+  void Save(ByteWriter& out) const override {
+    inner().Save(out);
+    out.PutVarint(static_cast<uint64_t>(size_));
+    for (int i = 0; i < size_; ++i) {
+      out.Put(ring_[i].window);
+      out.Put(ring_[i].limit);
+    }
+  }
+  absl::Status Load(ByteReader& in) override {
+    if (absl::Status s = inner().Load(in); !s.ok()) return s;
+    const uint64_t size = in.GetVarint();
+    if (size > ring_.size()) return absl::DataLossError("hold: more entries than it can have");
+    for (uint64_t i = 0; i < size; ++i) ring_[i] = {in.Get<int32_t>(), in.Get<float>()};
+    size_ = static_cast<int>(size);
+    return in.status("hold");
+  }
+
+ private:
+  struct Entry {
+    int32_t window = 0;
+    float limit = 0;
+  };
+  int windows_;
+  int size_ = 0;
+  std::array<Entry, kMaxHoldWindows + 1> ring_{};
+  std::optional<double> before_;
+};
+
+class OomFloorWrapper final : public RecommenderWrapper {
+ public:
+  OomFloorWrapper(std::unique_ptr<Recommender> in, OomSettings settings)
+      : RecommenderWrapper(std::move(in)), settings_(settings) {}
+
+  void ObserveOom(const OomEvent& event) override {
+    inner().ObserveOom(event);
+    const double bumped = OomBump(event.limit, settings_);
+    const int32_t until = event.window.index + static_cast<int32_t>(settings_.hold_s / kWindowSeconds);
+    if (event.window.index >= until_ || bumped >= floor_) {
+      floor_ = bumped;
+      until_ = until;
+    }
+  }
+  std::optional<double> Recommend(WindowId next) override {
+    before_ = inner().Recommend(next);
+    holds_ = next.index < until_ && before_.value_or(0) < floor_;
+    return holds_ ? std::optional<double>(floor_) : before_;
+  }
+  void Explain(Reason& reason) const override {
+    inner().Explain(reason);
+    if (holds_) AddStep(reason, "floor after an out-of-memory kill", before_, floor_);
+  }
+  std::unique_ptr<Recommender> Clone() const override {
+    auto copy = std::make_unique<OomFloorWrapper>(inner().Clone(), settings_);
+    copy->floor_ = floor_;
+    copy->until_ = until_;
+    return copy;
+  }
+  void Save(ByteWriter& out) const override {
+    inner().Save(out);
+    out.Put(floor_);
+    out.Put(until_);
+  }
+  absl::Status Load(ByteReader& in) override {
+    if (absl::Status s = inner().Load(in); !s.ok()) return s;
+    floor_ = in.Get<double>();
+    until_ = in.Get<int32_t>();
+    return in.status("OOM floor");
+  }
+
+ private:
+  OomSettings settings_;
+  double floor_ = 0;
+  int32_t until_ = INT32_MIN;  // the floor holds for windows before this one
+  bool holds_ = false;
+  std::optional<double> before_;
+};
+
+class BoundsWrapper final : public RecommenderWrapper {
+ public:
+  BoundsWrapper(std::unique_ptr<Recommender> in, BoundSettings bounds)
+      : RecommenderWrapper(std::move(in)), bounds_(bounds) {}
+
+  std::optional<double> Recommend(WindowId next) override {
+    before_ = inner().Recommend(next);
+    if (!before_.has_value()) return std::nullopt;
+    return Bounded(Rounded(*before_));
+  }
+  void Explain(Reason& reason) const override {
+    inner().Explain(reason);
+    if (!before_.has_value()) return;
+    const double rounded = Rounded(*before_);
+    if (rounded != *before_) AddStep(reason, "rounding up", before_, rounded);
+    const double bounded = Bounded(rounded);
+    if (bounded > rounded) AddStep(reason, "lower bound", rounded, bounded);
+    if (bounded < rounded) AddStep(reason, "upper bound", rounded, bounded);
+  }
+  std::unique_ptr<Recommender> Clone() const override {
+    return std::make_unique<BoundsWrapper>(inner().Clone(), bounds_);
+  }
+
+ private:
+  double Rounded(double limit) const {
+    if (bounds_.granularity <= 0) return limit;
+    // Limits that are a multiple already, up to rounding noise, stay.
+    return std::ceil(limit / bounds_.granularity - 1e-9) * bounds_.granularity;
+  }
+  double Bounded(double limit) const {
+    if (bounds_.lower.has_value()) limit = std::max(limit, *bounds_.lower);
+    if (bounds_.upper.has_value()) limit = std::min(limit, *bounds_.upper);
+    return limit;
+  }
+
+  BoundSettings bounds_;
+  std::optional<double> before_;
+};
+
+}  // namespace
+
+double OomBump(double limit, const OomSettings& settings) {
+  return std::max(settings.bump_ratio * limit, limit + settings.bump_bytes);
+}
+
+std::unique_ptr<Recommender> WithMargin(std::unique_ptr<Recommender> inner, MarginSchedule schedule, double scale) {
+  return std::make_unique<MarginWrapper>(std::move(inner), schedule, scale);
+}
+std::unique_ptr<Recommender> WithHold(std::unique_ptr<Recommender> inner, int windows) {
+  return std::make_unique<HoldWrapper>(std::move(inner), windows);
+}
+std::unique_ptr<Recommender> WithOomFloor(std::unique_ptr<Recommender> inner, OomSettings settings) {
+  return std::make_unique<OomFloorWrapper>(std::move(inner), settings);
+}
+std::unique_ptr<Recommender> WithBounds(std::unique_ptr<Recommender> inner, BoundSettings bounds) {
+  return std::make_unique<BoundsWrapper>(std::move(inner), bounds);
+}
+
+}  // namespace taut
