@@ -33,7 +33,8 @@ uint64_t Rng::Next() {
 }
 
 uint64_t Rng::Below(uint64_t n) {
-  return static_cast<uint64_t>((static_cast<unsigned __int128>(Next()) * n) >> 64);
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<uint64_t>((static_cast<Wide>(Next()) * n) >> 64);
 }
 
 double Rng::Normal() {
