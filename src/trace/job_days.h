@@ -1,7 +1,8 @@
 // Folds usage rows, in whatever order they come, into JobDays, and hands these out day by day.
 //
-// Memory: what has been folded is kept packed; past `memory_budget_bytes` it goes, compressed, to an unlinked temporary
-// file, one run a day. So memory is bounded by the budget and the jobs alive in one day, not by the trace's length.
+// Memory: what has been folded is kept packed; past `memory_budget_bytes` it goes, compressed, to an unlinked
+// temporary file, one run a day. So memory is bounded by the budget and the jobs alive in one day, not by the
+// trace's length.
 #pragma once
 
 #include <functional>
@@ -13,13 +14,18 @@
 
 namespace taut {
 
+// All but `rows` are found while a day is sorted: they cover the days loaded so far, each counted once.
 struct FoldReport {
   uint64_t rows = 0, job_windows = 0, task_windows = 0;
-  uint64_t duplicates = 0;     // same task and start seen again: merged by max
-  uint64_t shared_windows = 0;  // several rows of a task in one window: weighed by their seconds
-  uint64_t late_rows = 0;       // rows behind a later row of the same task
+  uint64_t duplicates = 0;      // same task and start seen again: merged by max
+  uint64_t shared_windows = 0;  // task-windows made of several rows: weighed by their seconds
+  uint64_t late_rows = 0;       // rows behind a later row of the same task and day
 };
 
+// A row belongs to the window that holds its start. The owner's limit of a window is the largest that its
+// rows carry; where none does, the last known before: from OnLimit at or before the window's start, or from
+// an earlier window's rows. The JobDays do not depend on the order of the rows. About 50 ns a row to fold and
+// 60 ns to load.
 class JobDayStore final : public TraceSink {
  public:
   struct Options {
@@ -31,7 +37,8 @@ class JobDayStore final : public TraceSink {
 
   void OnJob(JobId id, const JobInfo& info) override;
   void OnUsage(const UsageRow& row) override;
-  void OnLimit(JobId id, Timestamp t, std::optional<float> cpu_cores, std::optional<float> memory_bytes) override;
+  void OnLimit(JobId id, Timestamp t, std::optional<float> cpu_cores,
+               std::optional<float> memory_bytes) override;
   // Call once after the last row. Not OK if spilling failed (disk full: says so).
   absl::Status Finish();
 
