@@ -53,7 +53,10 @@ void DecayingHistogram::MoveReference(int64_t time_s) {
 
 void DecayingHistogram::Prune() {
   const double least = total_ * kPruneShare;
-  buckets_.EraseIf([&](Bucket, const float* v) { return double{*v} < least; });
+  const double least_load = load_ * kPruneShare;
+  buckets_.EraseIf([&](Bucket b, const float* v) {
+    return double{*v} < least && double{*v} * grid_->UpperBound(b) < least_load;
+  });
   Recount();
 }
 

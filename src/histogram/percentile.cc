@@ -13,11 +13,11 @@ double PercentileOfBuckets(std::span<const double> lower, std::span<const double
   const auto share = [&](size_t k) { return of == PercentileOf::kLoad ? weights[k] * bound[k] : weights[k]; };
   double total = 0;
   for (size_t k = 0; k < weights.size(); ++k) total += share(k);
-  if (!(total > 0)) return 0.0;
   PercentileWalk walk(total, p);
   for (size_t k = weights.size(); k-- > 0;) {
     if (weights[k] > 0 && !walk.Feed(k, share(k))) break;
   }
+  if (!walk.found()) return 0.0;
   const size_t k = walk.index();
   if (value == BucketValue::kUpperBound) return upper[k];
   return lower[k] + (upper[k] - lower[k]) * walk.Fraction(total);

@@ -46,7 +46,8 @@ class PercentileWalk {
     share_ = share;
     return true;
   }
-  // REQUIRES: at least one bucket was fed.
+  bool found() const { return found_; }  // at least one bucket was fed
+  // REQUIRES: found().
   size_t index() const { return index_; }
   // Where the percentile lies inside its bucket, 0..1 counted from the bottom, if the bucket's share is
   // spread evenly.
