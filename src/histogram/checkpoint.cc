@@ -38,7 +38,7 @@ std::string Compress(std::string_view raw) {
 // The compressed payload if that pays, else empty.
 std::string CompressIfWorthwhile(std::string_view payload) {
   if (payload.size() < kMinToCompress) return {};
-  const auto pays = [](size_t packed, size_t raw) { return packed > 0 && packed <= raw - raw / 10; };
+  const auto pays = [](size_t packed, size_t raw) { return packed > 0 && packed <= raw - raw / 4; };
   std::string packed = Compress(payload.substr(0, kTrialBytes));
   if (!pays(packed.size(), std::min(payload.size(), kTrialBytes))) return {};
   if (payload.size() > kTrialBytes) packed = Compress(payload);

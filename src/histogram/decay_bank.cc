@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <cstring>
 
 #include "base/time.h"
 #include "histogram/exp2.h"
@@ -23,20 +24,46 @@ constexpr double kMaxLogScale = 60;
 constexpr float kMaxScaled = 0x1p+62F;  // twice above what a mass of 1 can be scaled to, for rounding
 constexpr int32_t kMaxWindows = 1 << 30;
 
-// Loops over whole vectors of 8 lanes, which the compiler turns into one instruction each.
-inline void AddLanes(float* to, const float* from, int stride) {
-  for (int block = 0; block < stride; block += kLanes) {
-    for (int i = 0; i < kLanes; ++i) to[block + i] += from[block + i];
-  }
-}
+// One row, or a sum of rows, in vector registers. Padding lanes are 0 throughout.
+class Lanes {
+ public:
+  explicit Lanes(int stride) : two_(stride > kLanes) {}
 
-using Lanes = std::array<float, DecayRates::kMax>;
+  void Add(const float* row) {
+    for (int i = 0; i <= int{two_}; ++i) {
+      Vector v;
+      std::memcpy(&v, row + i * kLanes, sizeof(v));
+      part_[i] += v;
+    }
+  }
+  // The product with `factor`, lane by lane, to `row`.
+  void StoreTimes(const Lanes& factor, float* row) const {
+    for (int i = 0; i <= int{two_}; ++i) {
+      const Vector product = part_[i] * factor.part_[i];
+      std::memcpy(row + i * kLanes, &product, sizeof(product));
+    }
+  }
+  float get(size_t m) const { return part_[m / kLanes][m % kLanes]; }
+  void set(size_t m, float value) { part_[m / kLanes][m % kLanes] = value; }
+  // 1 / lane; 0 where the lane is 0.
+  Lanes Inverse() const {
+    Lanes out(two_ ? 2 * kLanes : kLanes);
+    for (size_t m = 0; m < DecayRates::kMax; ++m) out.set(m, get(m) > 0 ? 1.0F / get(m) : 0.0F);
+    return out;
+  }
+
+ private:
+  typedef float Vector __attribute__((vector_size(kLanes * sizeof(float))));
+
+  Vector part_[DecayRates::kMax / kLanes] = {};
+  bool two_;
+};
 
 Lanes SumOfRows(const BucketFloats& rows) {
-  Lanes sum = {};
+  Lanes sum(rows.stride());
   const std::span<const float> values = rows.values();
   const auto stride = static_cast<size_t>(rows.stride());
-  for (size_t i = 0; i < values.size(); i += stride) AddLanes(sum.data(), &values[i], rows.stride());
+  for (size_t i = 0; i < values.size(); i += stride) sum.Add(&values[i]);
   return sum;
 }
 
@@ -68,7 +95,7 @@ void DecayBank::Step(int32_t windows_elapsed, std::span<const BucketShare> signa
   const bool rescaled = windows_ >= kRescaleWindows || windows_ * rates_->max_halvings() > kMaxLogScale;
   if (rescaled) Rescale();
   // The padding's halvings and d are 0: its lanes stay 0.
-  alignas(32) Lanes gain = {};
+  alignas(32) std::array<float, DecayRates::kMax> gain = {};
   for (int m = 0; m < rates_->size(); ++m) {
     gain[static_cast<size_t>(m)] = static_cast<float>(rates_->d(m) * Exp2(windows_ * rates_->halvings(m)));
   }
@@ -85,7 +112,7 @@ void DecayBank::Step(int32_t windows_elapsed, std::span<const BucketShare> signa
 }
 
 void DecayBank::Rescale() {
-  Lanes factor = {};
+  std::array<float, DecayRates::kMax> factor = {};
   for (int m = 0; m < rates_->size(); ++m) {
     factor[static_cast<size_t>(m)] = static_cast<float>(Exp2(-windows_ * rates_->halvings(m)));
   }
@@ -100,22 +127,19 @@ void DecayBank::Prune() {
   const auto lanes = static_cast<size_t>(stride());
   const std::span<float> values = rows_.values();
   for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i] < kFlushShare * mass[i % lanes]) values[i] = 0;
+    if (values[i] < kFlushShare * mass.get(i % lanes)) values[i] = 0;
   }
   rows_.EraseIf([&](Bucket, const float* row) {
     for (size_t m = 0; m < lanes; ++m) {
-      if (row[m] > 0 && row[m] >= kPruneShare * mass[m]) return false;
+      if (row[m] > 0 && row[m] >= kPruneShare * mass.get(m)) return false;
     }
     return true;
   });
 }
 
 void DecayBank::InverseMasses(std::span<float> out) const {
-  const Lanes mass = SumOfRows(rows_);
-  for (int m = 0; m < stride(); ++m) {
-    const float sum = mass[static_cast<size_t>(m)];
-    out[static_cast<size_t>(m)] = sum > 0 ? 1.0F / sum : 0.0F;
-  }
+  const Lanes inverse = SumOfRows(rows_).Inverse();
+  for (size_t m = 0; m < static_cast<size_t>(stride()); ++m) out[m] = inverse.get(m);
 }
 
 double DecayBank::Mass(int m) const {
@@ -131,26 +155,19 @@ void DecayBank::Shares(BankShares* out) const {
   out->buckets.resize(count);
   out->over.resize(count * lanes);
   out->under.resize(count * lanes);
-  alignas(32) Lanes inverse = {};
-  InverseMasses(inverse);
+  const Lanes inverse = SumOfRows(rows_).Inverse();
   // Each side is summed from its own end: one as the rest of the other would lose small tails to rounding.
-  alignas(32) Lanes below = {};
+  Lanes below(stride());
   ForEach([&](int position, Bucket b, const float* row) {
     const auto at = static_cast<size_t>(position);
     out->buckets[at] = b;
-    float* const under = &out->under[at * lanes];
-    for (size_t block = 0; block < lanes; block += kLanes) {
-      for (size_t i = block; i < block + kLanes; ++i) under[i] = below[i] * inverse[i];
-    }
-    AddLanes(below.data(), row, stride());
+    below.StoreTimes(inverse, &out->under[at * lanes]);
+    below.Add(row);
   });
-  alignas(32) Lanes above = {};
+  Lanes above(stride());
   for (size_t at = count; at-- > 0;) {
-    float* const over = &out->over[at * lanes];
-    for (size_t block = 0; block < lanes; block += kLanes) {
-      for (size_t i = block; i < block + kLanes; ++i) over[i] = above[i] * inverse[i];
-    }
-    AddLanes(above.data(), Row(static_cast<int>(at)), stride());
+    above.StoreTimes(inverse, &out->over[at * lanes]);
+    above.Add(Row(static_cast<int>(at)));
   }
 }
 

@@ -142,15 +142,30 @@ struct Fleet {
   DecayRates rates = DecayRates::FromHalfLives(kHalfLives);
   std::vector<Container> containers;
 
+  // About 50 buckets in each histogram and bank, every container with weights of its own: copies would
+  // compress.
   Fleet() {
-    std::vector<Container> kinds;
-    for (uint64_t i = 0; i < 16; ++i) {
-      Container c{EightDays(i), EightDays(i + 100), {}, EightDayBank(rates, i), EightDayBank(rates, i + 100)};
-      for (int t = 0; t < 2000; ++t) c.peak.Add(t, static_cast<Bucket>(t * 31 % 60));
-      kinds.push_back(std::move(c));
-    }
+    Rng rng(3);
     containers.reserve(kContainers);
-    for (size_t i = 0; i < kContainers; ++i) containers.push_back(kinds[i % kinds.size()]);
+    for (size_t i = 0; i < kContainers; ++i) {
+      Container c{Grown(rng), Grown(rng), {}, GrownBank(rng), GrownBank(rng)};
+      for (int t = 0; t < 300; ++t) c.peak.Add(t, static_cast<Bucket>(rng.Below(60)));
+      containers.push_back(std::move(c));
+    }
+  }
+  static DecayingHistogram Grown(Rng& rng) {
+    DecayingHistogram h(Grid::Cpu(), 12 * kHour);
+    for (int k = 0; k < 50; ++k) h.AddToBucket(static_cast<Bucket>(120 + k), rng.Uniform(), 300 * k);
+    return h;
+  }
+  DecayBank GrownBank(Rng& rng) const {
+    DecayBank bank(rates);
+    std::vector<BucketShare> signal;
+    for (int k = 0; k < 50; ++k)
+      signal.push_back({static_cast<Bucket>(120 + k), static_cast<float>(rng.Uniform())});
+    bank.Step(1, signal);
+    for (int t = 0; t < 20; ++t) bank.Step(1, std::span(signal).subspan(rng.Below(45), 5));
+    return bank;
   }
   // One envelope for each 1,000 containers.
   std::vector<std::string> Save(bool banks) const {
@@ -209,6 +224,7 @@ void ReportFleet(benchmark::State& state, const std::vector<std::string>& sealed
 
 void BM_Checkpoint100k(benchmark::State& state) {
   std::vector<std::string> sealed;
+  TheFleet();
   for (auto _ : state) sealed = TheFleet().Save(state.range(0) != 0);
   ReportFleet(state, sealed);
 }
