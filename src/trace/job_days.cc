@@ -17,7 +17,7 @@ namespace {
 
 struct DayBuffer {
   ChunkedArray<RowRecord, 1024> rows;
-  ChunkedArray<BucketShare, 4096> shares;
+  ChunkedArray<RowShare, 4096> shares;
   std::vector<SpillFile::Run> runs;
 
   size_t bytes() const { return rows.bytes() + shares.bytes(); }
@@ -66,11 +66,11 @@ class DayBuilder {
   void AddWindow(std::span<const Place> places, JobDay& out, JobWindow& window);
   void AddTask(std::span<const Place> places, JobDay& out);
   // One row, or several that name the same task and start, merged by max.
-  RowRecord MergeDuplicates(std::span<const Place> places, std::span<const BucketShare>& shares);
-  void AddRow(const RowRecord& row, std::span<const BucketShare> shares, TaskSum& sum);
+  RowRecord MergeDuplicates(std::span<const Place> places, std::span<const RowShare>& shares);
+  void AddRow(const RowRecord& row, std::span<const RowShare> shares, TaskSum& sum);
   void AddCpuSeconds(Bucket bucket, double seconds);
   void TakeCpuSignal(JobDay& out, JobWindow& window);
-  std::span<const BucketShare> SharesOf(uint32_t row) const {
+  std::span<const RowShare> SharesOf(uint32_t row) const {
     return std::span(in_.shares).subspan(first_share_[row], in_.rows[row].num_shares);
   }
 
@@ -192,7 +192,7 @@ void DayBuilder::AddTask(std::span<const Place> places, JobDay& out) {
   for (size_t i = 0; i < places.size(); ++distinct) {
     size_t end = i + 1;
     while (end < places.size() && places[end].start_us == places[i].start_us) ++end;
-    std::span<const BucketShare> shares;
+    std::span<const RowShare> shares;
     const RowRecord row = MergeDuplicates(places.subspan(i, end - i), shares);
     AddRow(row, shares, sum);
     i = end;
@@ -210,7 +210,7 @@ void DayBuilder::AddTask(std::span<const Place> places, JobDay& out) {
   out.tasks.push_back(task);
 }
 
-RowRecord DayBuilder::MergeDuplicates(std::span<const Place> places, std::span<const BucketShare>& shares) {
+RowRecord DayBuilder::MergeDuplicates(std::span<const Place> places, std::span<const RowShare>& shares) {
   RowRecord merged = in_.rows[places[0].row];
   shares = SharesOf(places[0].row);
   for (const Place& place : places.subspan(1)) {
@@ -221,20 +221,20 @@ RowRecord DayBuilder::MergeDuplicates(std::span<const Place> places, std::span<c
       merged.*figure = std::max(merged.*figure, row.*figure);
     }
     // No meaning in this order but that it does not depend on which row came first.
-    const std::span<const BucketShare> other = SharesOf(place.row);
+    const std::span<const RowShare> other = SharesOf(place.row);
     if (std::lexicographical_compare(shares.begin(), shares.end(), other.begin(), other.end()))
       shares = other;
   }
   return merged;
 }
 
-void DayBuilder::AddRow(const RowRecord& row, std::span<const BucketShare> shares, TaskSum& sum) {
+void DayBuilder::AddRow(const RowRecord& row, std::span<const RowShare> shares, TaskSum& sum) {
   if (row.cpu_mean >= 0) {
     sum.cpu += double{row.cpu_mean} * row.seconds;
     sum.cpu_seconds += row.seconds;
     sum.cpu_peak = std::max(sum.cpu_peak, row.cpu_peak);
     if (shares.empty()) AddCpuSeconds(Grid::Cpu().BucketOf(row.cpu_mean), row.seconds);
-    for (const BucketShare& share : shares) AddCpuSeconds(share.bucket, share.fraction() * row.seconds);
+    for (const RowShare& share : shares) AddCpuSeconds(share.bucket, share.fraction() * row.seconds);
   }
   if (row.memory_mean >= 0) {
     sum.memory += double{row.memory_mean} * row.seconds;
@@ -281,8 +281,8 @@ struct JobDayStore::Impl {
   // The day of the last row, to save the look-up.
   int32_t last_day = 0;
   DayBuffer* last_buffer = nullptr;
-  size_t bytes = 0;                 // of all day buffers
-  std::vector<BucketShare> shares;  // scratch
+  size_t bytes = 0;              // of all day buffers
+  std::vector<RowShare> shares;  // scratch
   mutable FoldReport report;
   mutable std::set<int32_t> counted;  // days whose figures are in the report
 };
@@ -367,7 +367,7 @@ void JobDayStore::OnUsage(const UsageRow& row) {
   DayBuffer& buffer = *my.last_buffer;
   const size_t before = buffer.bytes();
   buffer.rows.PushBack(record);
-  for (const BucketShare& share : my.shares) buffer.shares.PushBack(share);
+  for (const RowShare& share : my.shares) buffer.shares.PushBack(share);
   my.bytes += buffer.bytes() - before;
   if (my.bytes > my.options.memory_budget_bytes) my.SpillSome();
 }

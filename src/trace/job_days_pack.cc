@@ -18,13 +18,13 @@ namespace {
 // each mass makes the shares add up exactly.
 class ShareWriter {
  public:
-  explicit ShareWriter(std::vector<BucketShare>& out) : out_(out), first_(out.size()) {}
+  explicit ShareWriter(std::vector<RowShare>& out) : out_(out), first_(out.size()) {}
 
   void Add(Bucket bucket, double mass) {
     sum_ += mass;
-    Give(bucket, static_cast<int32_t>(std::min(sum_, 1.0) * BucketShare::kWhole + 0.5));
+    Give(bucket, static_cast<int32_t>(std::min(sum_, 1.0) * RowShare::kWhole + 0.5));
   }
-  void Finish(Bucket last) { Give(last, static_cast<int32_t>(BucketShare::kWhole)); }
+  void Finish(Bucket last) { Give(last, static_cast<int32_t>(RowShare::kWhole)); }
 
  private:
   void Give(Bucket bucket, int32_t until) {
@@ -38,7 +38,7 @@ class ShareWriter {
     }
   }
 
-  std::vector<BucketShare>& out_;
+  std::vector<RowShare>& out_;
   size_t first_;
   double sum_ = 0;
   int32_t given_ = 0;
@@ -47,7 +47,7 @@ class ShareWriter {
 }  // namespace
 
 void SpreadPercentiles(std::span<const float> values, std::span<const float> fractions,
-                       std::vector<BucketShare>& out) {
+                       std::vector<RowShare>& out) {
   assert(!values.empty() && values.size() == fractions.size());
   const Grid& grid = Grid::Cpu();
   // Also keeps infinities out of the arithmetic below.
@@ -100,7 +100,7 @@ std::vector<uint32_t> ToColumns(const DayRows& day) {
     for (size_t c = 0; c < kColumns; ++c) columns[c * n + i] = words[c];
   }
   if (!day.shares.empty()) {
-    std::memcpy(columns.data() + n * kColumns, day.shares.data(), day.shares.size() * sizeof(BucketShare));
+    std::memcpy(columns.data() + n * kColumns, day.shares.data(), day.shares.size() * sizeof(RowShare));
   }
   return columns;
 }
@@ -117,7 +117,7 @@ void FromColumns(const std::vector<uint32_t>& columns, size_t n, size_t num_shar
   out.shares.resize(first_share + num_shares);
   if (num_shares > 0) {
     std::memcpy(static_cast<void*>(out.shares.data() + first_share), columns.data() + n * kColumns,
-                num_shares * sizeof(BucketShare));
+                num_shares * sizeof(RowShare));
   }
 }
 

@@ -33,13 +33,13 @@ static_assert(sizeof(RowRecord) == 44);
 
 // A part of a row's time: (share_minus_1 + 1) / 65536 of its seconds at `bucket`. A row's shares add up to
 // 65536.
-struct BucketShare {
+struct RowShare {
   static constexpr double kWhole = 65536;
   uint16_t bucket = 0;
   uint16_t share_minus_1 = 0;
 
   double fraction() const { return (share_minus_1 + 1) / kWhole; }
-  auto operator<=>(const BucketShare&) const = default;
+  auto operator<=>(const RowShare&) const = default;
 };
 
 // Spreads one unit of time over the CPU grid. Between two neighbouring percentiles the samples are taken to
@@ -47,7 +47,7 @@ struct BucketShare {
 // where it does not the larger one before it counts. Shares come out in bucket order; those below 1/131072
 // join a neighbour. Both spans have the same size >= 1. At most Grid::Cpu().size() shares.
 void SpreadPercentiles(std::span<const float> values, std::span<const float> fractions,
-                       std::vector<BucketShare>& out);
+                       std::vector<RowShare>& out);
 // The mean of the same distribution.
 double MeanOfPercentiles(std::span<const float> values, std::span<const float> fractions);
 
@@ -80,7 +80,7 @@ class ChunkedArray {
 // Rows of one day in the order of their arrival; shares of row i follow those of row i-1.
 struct DayRows {
   std::vector<RowRecord> rows;
-  std::vector<BucketShare> shares;
+  std::vector<RowShare> shares;
 };
 
 // A temporary file that no one else sees and that the system removes with us. One thread.

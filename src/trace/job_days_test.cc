@@ -314,7 +314,7 @@ RC_GTEST_PROP(SpreadPercentilesProperty, SharesAddUpAndKeepEachQuantile, ()) {
     fractions.push_back(n == 1 ? 1.0F : static_cast<float>(i) / static_cast<float>(n - 1));
   }
   std::sort(values.begin(), values.end());
-  std::vector<BucketShare> shares;
+  std::vector<RowShare> shares;
   SpreadPercentiles(values, fractions, shares);
   double total = 0;
   for (size_t i = 0; i < shares.size(); ++i) {
@@ -325,7 +325,7 @@ RC_GTEST_PROP(SpreadPercentilesProperty, SharesAddUpAndKeepEachQuantile, ()) {
   for (size_t q = 0; q < n; ++q) {
     double below = 0, at_or_below = 0;  // of the time, in buckets (below, up to) the quantile's
     const Bucket bucket = Grid::Cpu().BucketOf(values[q]);
-    for (const BucketShare& s : shares) {
+    for (const RowShare& s : shares) {
       below += s.bucket < bucket ? s.fraction() : 0;
       at_or_below += s.bucket <= bucket ? s.fraction() : 0;
     }
@@ -338,10 +338,10 @@ TEST(SpreadPercentiles, SurvivesWhatIsNotAscendingOrNotANumber) {
   const float nan = std::nanf(""), inf = INFINITY;
   for (const std::vector<float>& values :
        {std::vector<float>{nan, 1, 2}, {1, nan, 2}, {2, 1, 0}, {-1, -1, inf}, {inf, inf, inf}, {0, 0, 0}}) {
-    std::vector<BucketShare> shares;
+    std::vector<RowShare> shares;
     SpreadPercentiles(values, kFractions, shares);
     double total = 0;
-    for (const BucketShare& s : shares) total += s.fraction();
+    for (const RowShare& s : shares) total += s.fraction();
     EXPECT_EQ(total, 1.0);
   }
 }
