@@ -55,7 +55,9 @@ TEST(Percentile, EndsAndEmptyBuckets) {
   EXPECT_EQ(p({0, 3, 3, 0}, 1.0), 30.0);
   EXPECT_EQ(p({0, 3, 3, 0}, 7.0), 30.0);
   EXPECT_EQ(p({0, 0, 0, 0}, 0.5), 0.0);
-  EXPECT_EQ(p({}, 0.5), 0.0);
+  EXPECT_EQ(
+      PercentileOfBuckets({}, {}, {}, 0.5, PercentileOf::kLoad, BucketValue::kUpperBound, LoadBound::kUpper),
+      0.0);
   // All in a bucket whose lower bound is 0: no load, but not nothing.
   EXPECT_EQ(P95({5, 0, 0, 0}, BucketValue::kUpperBound, LoadBound::kLower), 10.0);
 }
