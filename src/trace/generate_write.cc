@@ -8,7 +8,7 @@
 
 #include "fmt/format.h"
 #include "trace/generate.h"
-#include "trace/generate_output.h"
+#include "trace/output_file.h"
 
 namespace taut {
 namespace {

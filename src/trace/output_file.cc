@@ -1,5 +1,5 @@
 // write(2) with isa-l's deflate before it.
-#include "trace/generate_output.h"
+#include "trace/output_file.h"
 
 #include <fcntl.h>
 #include <isa-l/igzip_lib.h>
