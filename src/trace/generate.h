@@ -67,7 +67,7 @@ void GeneratedPercentiles(double mean, double burst, std::span<float, 20> out);
 // job after job; gzip if `path` ends in .gz.
 absl::Status WriteGeneratedCsv(const GenerateOptions& options, const std::string& path);
 
-// Writes the five tables of a Google v3 cell (machine_attributes left out) as .json.gz shards into
+// Writes the tables of a Google v3 cell, all but machine_attributes, as .json.gz shards into
 // `directory`, which is made. Figures are normalised by the units of `units` and rounded to 10 binary digits,
 // as Google's are; tasks inside alloc sets appear twice, once in the alloc instance. Shards hold
 // `rows_per_shard` usage rows.

@@ -43,6 +43,8 @@ struct TraceOptions {
   std::optional<int64_t> from_s, to_s;
   // Runs of this many neighbouring series become the tasks of one job (1: as the trace says).
   int group = 1;
+  // Google 2019: count alloc instances instead of the tasks inside them (never both).
+  bool google_count_allocs = false;
   // First bad row is an error.
   bool strict = false;
 };

@@ -1,0 +1,67 @@
+// Any bytes may be offered as a table of the Google 2019 trace: each line is taken or counted, what is taken
+// folds, and a good line behind them is never lost.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "trace/google2019.h"
+#include "trace/job_days.h"
+
+namespace taut {
+namespace {
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+constexpr std::string_view kGoodLine =
+    R"({"start_time":"300000000","end_time":"600000000","collection_id":"4611686018427387904",)"
+    R"("average_usage":{"cpus":0.5,"memory":0.25}})";
+
+void Run(GoogleTable table, std::string_view text, const TraceOptions& options) {
+  JobDayStore store({});
+  ReadReport report;
+  Google2019Parser parser(options, store, report);
+  std::string padded(text);
+  padded.append(Google2019Parser::kPadding, '"');
+  Require(parser.ParseLines(table, "fuzz", 1, std::string_view(padded).substr(0, text.size())).ok());
+  const uint64_t used = report.rows_used;
+  padded.assign(kGoodLine);
+  padded.append(Google2019Parser::kPadding, '"');
+  Require(parser
+              .ParseLines(GoogleTable::kInstanceUsage, "fuzz", 1,
+                          std::string_view(padded).substr(0, kGoodLine.size()))
+              .ok());
+  Require(report.rows_used == used + 1);
+  parser.Finish();
+  uint64_t skipped = 0;
+  for (const auto& [cause, what] : report.skipped) skipped += what.count;
+  if (table == GoogleTable::kInstanceUsage) Require(report.rows == report.rows_used + skipped);
+  Require(store.Finish().ok());
+  uint64_t windows = 0;
+  for (const int32_t day : store.days()) {
+    const auto jobs = store.LoadDay(day);
+    Require(jobs.ok());
+    for (const JobDay& job : *jobs) windows += job.windows.size();
+  }
+  Require(windows >= 1 && windows <= report.rows_used);
+}
+
+}  // namespace
+}  // namespace taut
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace taut;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  TraceOptions options;
+  for (const GoogleTable table :
+       {GoogleTable::kInstanceUsage, GoogleTable::kInstanceEvents, GoogleTable::kCollectionEvents}) {
+    Run(table, text, options);
+  }
+  options.google_count_allocs = true;
+  Run(GoogleTable::kInstanceUsage, text, options);
+  GoogleTableOfLine(text);
+  GoogleTableOfName(text);
+  return 0;
+}

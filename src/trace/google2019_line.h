@@ -1,0 +1,48 @@
+// One line of a Google v3 table as plain values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "simdjson.h"
+
+namespace taut {
+
+inline constexpr int64_t kGoogleNever = INT64_MAX;  // "after the end of the trace"
+
+struct GoogleResources {
+  std::optional<double> cpus, memory;
+};
+
+// Fields of instance_usage that are used. What the line does not have, or has as null, keeps its default.
+struct GoogleUsageLine {
+  std::optional<int64_t> start_us, end_us, collection;
+  int64_t instance = 0;
+  int64_t alloc_collection = 0;
+  int64_t collection_type = 0;
+  GoogleResources average, maximum;
+  double assigned_memory = 0;
+  std::array<double, 11> distribution;        // 0, 10, .. 100 %
+  std::array<double, 9> tail;                 // 91 .. 99 %
+  size_t num_distribution = 0, num_tail = 0;  // as in the line: may be more than fits
+};
+
+// Fields of collection_events and instance_events that are used.
+struct GoogleEventLine {
+  std::optional<int64_t> time_us, collection;
+  int64_t type = 0;
+  int64_t collection_type = 0;
+  std::optional<int64_t> scheduling_class, priority;
+  GoogleResources request;
+  std::string_view logical_name;  // into the parser; gone with the next line
+};
+
+// Integers may be JSON numbers or strings of digits. An error says that the line is no JSON object of this
+// kind; what was read until then is in `out`.
+simdjson::error_code ParseGoogleUsage(simdjson::ondemand::document& document, GoogleUsageLine& out);
+simdjson::error_code ParseGoogleEvent(simdjson::ondemand::document& document, GoogleEventLine& out);
+
+}  // namespace taut
