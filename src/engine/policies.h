@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "model/usage.h"
 #include "vertical/analogs.h"
+#include "vertical/ensemble.h"
 #include "vertical/recommender.h"
 #include "vertical/settings.h"
 
@@ -29,9 +30,10 @@ std::string_view Name(Policy p);
 // InvalidArgument naming the choices.
 absl::StatusOr<Policy> ParsePolicy(std::string_view name);
 
-// What the recommenders of one fleet share: one fleet model a resource for analogs. Read-only while jobs are stepped;
+// What the recommenders of one fleet share: the ensemble's models, and a fleet model a resource for analogs. Read-only while jobs are stepped;
 // Update between days, from one thread.
 struct FleetModels {
+  EnsembleConfig ensemble;
   AnalogFleet cpu;
   AnalogFleet memory;
 

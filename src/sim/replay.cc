@@ -31,6 +31,7 @@ class ReplayRun {
   absl::Status Account(int32_t day, size_t num_jobs);
   void UpdateFleet(int32_t day, size_t num_jobs);
   void ReleaseEnded(const std::vector<JobDay>& jobs, int32_t day);
+  void EndJob(JobId job, const JobState& state);
   void PrepareResult();
   void SetFirstScored(const std::vector<JobDay>& jobs);
 
@@ -135,15 +136,25 @@ void ReplayRun::UpdateFleet(int32_t day, size_t num_jobs) {
   arena_.execute([&] { tbb::parallel_for(0, 2, [&](int i) { models[i]->CloseDay(day, *rows[i]); }); });
 }
 
+void ReplayRun::EndJob(JobId job, const JobState& state) {
+  ++states_measured_;
+  for (size_t w = 0; w < state.worlds.size(); ++w) {
+    for (size_t i = 0; i < state.worlds[w].lanes.size(); ++i) {
+      const Recommender& recommender = state.worlds[w].lanes[i].lane.recommender();
+      state_bytes_sum_ += static_cast<double>(recommender.state_bytes());
+      if (hooks_.on_job_end != nullptr) {
+        hooks_.on_job_end(job, options_.policies[w], options_.resources[i], recommender);
+      }
+    }
+  }
+}
+
 // Engine state lives as long as its job; the newest run of a program lives on for the next one.
 void ReplayRun::ReleaseEnded(const std::vector<JobDay>& jobs, int32_t day) {
   for (const JobDay& j : jobs) {
     if (source_.last_day(j.job) > day) continue;
     std::unique_ptr<JobState>& state = states_[j.job.value];
-    for (const JobWorld& w : state->worlds) {
-      for (const ScoredLane& l : w.lanes) state_bytes_sum_ += static_cast<double>(l.lane.recommender().state_bytes());
-    }
-    ++states_measured_;
+    EndJob(j.job, *state);
     const std::string& program = source_.jobs()[j.job.value].logical_name;
     const auto it = program.empty() ? latest_run_.end() : latest_run_.find(program);
     if (it == latest_run_.end() || it->second != j.job) state.reset();
@@ -159,8 +170,9 @@ absl::Status ReplayRun::RunDay(const std::vector<JobDay>& jobs, int32_t day) {
     });
   });
   if (absl::Status s = Account(day, jobs.size()); !s.ok()) return s;
-  UpdateFleet(day, jobs.size());
+  // Before the fleet moves on, so that what a job says of its last decision is what that decision was made from.
   ReleaseEnded(jobs, day);
+  UpdateFleet(day, jobs.size());
   return absl::OkStatus();
 }
 
@@ -180,6 +192,10 @@ absl::StatusOr<ReplayResult> ReplayRun::Run() {
     result_.last_day = day;
     ++result_.days_done;
     if (hooks_.on_progress != nullptr) hooks_.on_progress(result_.days_done, result_.days_total, result_.job_windows);
+  }
+  // A replay cut short leaves jobs behind whose last day never came.
+  for (uint32_t i = 0; i < states_.size() && result_.partial; ++i) {
+    if (states_[i] != nullptr && source_.last_day(JobId{i}) > result_.last_day) EndJob(JobId{i}, *states_[i]);
   }
   if (states_measured_ > 0) result_.state_bytes_per_job = state_bytes_sum_ / static_cast<double>(states_measured_);
   return std::move(result_);

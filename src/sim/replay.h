@@ -87,6 +87,8 @@ struct ReplayHooks {
   // Every limit that comes into force, ordered by day, then job, then lane, then window. Called between days.
   std::function<absl::Status(const LimitChange&)> on_change;
   std::function<void(uint64_t days_done, uint64_t days_total, uint64_t job_windows)> on_progress;
+  // A job's state is about to be let go: its last day is over, or the replay ends. Called once a lane, between days.
+  std::function<void(JobId, Policy, Resource, const Recommender&)> on_job_end;
   // Checked between days; true ends the replay with a partial result.
   std::function<bool()> should_stop;
 };

@@ -275,6 +275,7 @@ struct JobDayStore::Impl {
   absl::Status status;
   bool finished = false;
   std::vector<JobInfo> jobs;
+  std::vector<int32_t> job_last_day;  // by JobId
   LimitHistory cpu_limits, memory_limits;
   std::map<int32_t, DayBuffer> days;
   std::vector<int32_t> day_list;
@@ -348,6 +349,7 @@ void JobDayStore::OnJob(JobId id, const JobInfo& info) {
   assert(id.value == impl_->jobs.size());
   (void)id;
   impl_->jobs.push_back(info);
+  impl_->job_last_day.push_back(INT32_MIN);
 }
 
 void JobDayStore::OnUsage(const UsageRow& row) {
@@ -360,6 +362,7 @@ void JobDayStore::OnUsage(const UsageRow& row) {
   if (record.cpu_limit >= 0) my.cpu_limits.AddRow(row.job, window, record.cpu_limit);
   if (record.memory_limit >= 0) my.memory_limits.AddRow(row.job, window, record.memory_limit);
   const int32_t day = window.day();
+  my.job_last_day[row.job.value] = std::max(my.job_last_day[row.job.value], day);
   if (my.last_buffer == nullptr || day != my.last_day) {
     my.last_buffer = &my.days[day];
     my.last_day = day;
@@ -392,6 +395,7 @@ absl::Status JobDayStore::Finish() {
 const std::vector<JobInfo>& JobDayStore::jobs() const { return impl_->jobs; }
 const FoldReport& JobDayStore::report() const { return impl_->report; }
 const std::vector<int32_t>& JobDayStore::days() const { return impl_->day_list; }
+int32_t JobDayStore::last_day(JobId job) const { return impl_->job_last_day[job.value]; }
 
 absl::StatusOr<std::vector<JobDay>> JobDayStore::LoadDay(int32_t day) const {
   const Impl& my = *impl_;

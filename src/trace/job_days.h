@@ -46,6 +46,8 @@ class JobDayStore final : public TraceSink {
   const FoldReport& report() const;
   // Days with data, ascending. After Finish().
   const std::vector<int32_t>& days() const;
+  // The last day on which the job has usage; INT32_MIN if it has none.
+  int32_t last_day(JobId job) const;
   // The day's jobs, ascending by JobId; may be called for any day, from one thread at a time.
   absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) const;
 

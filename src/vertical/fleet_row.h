@@ -1,16 +1,49 @@
-// What one finished job-day teaches the fleet model: the features known when the day began and what then happened.
+// What a job tells the fleet model at the end of a day: what was known when the day began, what then happened, and where
+// the job stands now.
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace taut {
 
-inline constexpr int kFleetFeatures = 24;
+inline constexpr int kFleetFeatures = 29;
+using FleetFeatures = std::array<float, kFleetFeatures>;  // NaN: missing
+
+// A job's own past peaks as levels of the grid, each with its weight.
+struct OwnHistory {
+  static constexpr int kMax = 28;
+  std::array<uint8_t, kMax> bin{};
+  std::array<float, kMax> weight{};
+  uint8_t size = 0;
+};
+
+// A job as a decision sees it.
+struct AnalogCase {
+  FleetFeatures features{};
+  OwnHistory own;
+  double week_peak = 0;    // M: highest peak of the last 7 job-days
+  double floor = 0;        // no limit below
+  double kept_limit = -1;  // the limit in force; < 0: none
+  double owner_limit = -1;  // < 0: unknown
+};
 
 struct FleetRow {
-  std::array<float, kFleetFeatures> features{};
-  float outcome = 0;
+  // The day that ended: what it teaches. Absent on a job's first day.
+  struct Lesson {
+    FleetFeatures features{};
+    float outcome = 0;  // ln((peak of the day + E) / (M + E))
+  };
+  std::optional<Lesson> lesson;
+  // How the limit that analogs had in force did. Absent if they had none.
+  struct Verdict {
+    float promised = 0;  // P(peak > limit) when it was chosen
+    bool overrun = false;
+  };
+  std::optional<Verdict> verdict;
+  AnalogCase tomorrow;  // the job at the next midnight
 };
 using FleetRows = std::vector<FleetRow>;
 

@@ -4,32 +4,9 @@
 #include <cmath>
 
 #include "fmt/format.h"
+#include "vertical/wrappers.h"
 
 namespace taut {
-
-void DecayedAverage::Add(double mean, WindowId window) {
-  if (weight_ > 0 && window.index > last_window_) {
-    const double elapsed_s = static_cast<double>(window.index - last_window_) * kWindowSeconds;
-    const double keep = std::exp2(-elapsed_s / half_life_s_);
-    sum_ *= keep;
-    weight_ *= keep;
-  }
-  last_window_ = window.index;
-  sum_ += mean;
-  weight_ += 1;
-}
-
-void DecayedAverage::Save(ByteWriter& out) const {
-  out.Put(sum_);
-  out.Put(weight_);
-  out.Put(last_window_);
-}
-
-void DecayedAverage::Load(ByteReader& in) {
-  sum_ = in.Get<double>();
-  weight_ = in.Get<double>();
-  last_window_ = in.Get<int32_t>();
-}
 
 MovingWindowRecommender::MovingWindowRecommender(Resource resource, MovingWindowSettings settings, OomSettings oom)
     : resource_(resource),

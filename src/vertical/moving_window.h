@@ -11,26 +11,11 @@
 
 #include "histogram/decaying_histogram.h"
 #include "histogram/sliding_max.h"
+#include "vertical/decayed_average.h"
 #include "vertical/recommender.h"
 #include "vertical/settings.h"
 
 namespace taut {
-
-// The decayed mean of window means (2).
-class DecayedAverage {
- public:
-  explicit DecayedAverage(double half_life_s) : half_life_s_(half_life_s) {}
-  void Add(double mean, WindowId window);
-  double Get() const { return weight_ > 0 ? sum_ / weight_ : 0; }
-  void Save(ByteWriter& out) const;
-  void Load(ByteReader& in);
-
- private:
-  double half_life_s_;
-  double sum_ = 0;
-  double weight_ = 0;
-  int32_t last_window_ = 0;
-};
 
 class MovingWindowRecommender final : public Recommender {
  public:

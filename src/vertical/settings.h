@@ -81,6 +81,32 @@ struct VpaSettings {
   double min_memory_bytes = 250 * kMiB;
 };
 
+// The analog forecast over the fleet's history (docs/algorithms.md, "Analogs").
+struct AnalogSettings {
+  // The share of OOM-days that is ordered; the price of an OOM-day follows from it. 0 < share < 1.
+  double memory_oom_days = 0.03;
+  double cpu_oom_days = 0.03;
+  // A fixed price instead, in byte-days and core-days per OOM-day; 0: the ordered share sets it.
+  double memory_price_bytes = 0;
+  double cpu_price_cores = 0;
+  double keep = 0.10;               // yesterday's limit stays if it costs at most this share more than the best
+  double max_overrun_chance = 0.5;  // no limit that is expected to fail more often than this
+  double own_half_life_days = 10;   // how fast a job's own days fade against the fleet's
+  double fleet_weight = 20;         // the fleet counts as much as so many own days
+  int min_rows = 200;               // job-days the fleet must have lived before it forecasts ...
+  int min_days = 7;                 // ... and days; until then the fallback recommends
+  int max_rows = 100'000;           // a uniform sample of history is kept and trained on
+  int retrain_days = 4;
+  int solver_jobs = 2000;           // jobs on which the price is solved
+  uint64_t seed = 1;
+  // The reactive raise (memory): one comparison a window. 0: off.
+  double raise_at = 0.8;          // usage above this share of the limit ...
+  double raise_factor = 1.6;      // ... raises it to this times the usage ...
+  double raise_hours = 6;         // ... for so long, ...
+  double raise_hazard = 0.1;      // ... if the bytes cost less than this share of an OOM-day's price, ...
+  double raise_pin = 0.8;         // ... unless usage is this near the owner's limit
+};
+
 // What the owner allows and what the platform can set.
 struct BoundSettings {
   std::optional<double> lower, upper;  // cores or bytes; both inclusive
@@ -100,6 +126,7 @@ struct VerticalSettings {
   EnsembleSettings ensemble;
   PeakSettings peak;
   VpaSettings vpa;
+  AnalogSettings analogs;
   OomSettings oom;
   BoundSettings cpu_bounds = BoundSettings::For(Resource::kCpu);
   BoundSettings memory_bounds = BoundSettings::For(Resource::kMemory);

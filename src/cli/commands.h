@@ -1,0 +1,81 @@
+// The verbs of taut, one function each, with their arguments as plain structs: cli/parse.cc fills them in.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cli/input.h"
+#include "sim/replay.h"
+
+namespace taut {
+
+enum class OutputForm : uint8_t { kTable, kJson };
+
+// What replay, explain and tune share.
+struct EngineArgs {
+  std::vector<std::string> recommenders;  // empty: all
+  std::vector<std::string> resources;     // empty: both
+  std::string warmup = "7d";
+  std::string feedback = "none";
+  std::string restart_delay = "10m";
+  std::string settings_file;
+  std::vector<std::string> set;  // key=value
+  int threads = 0;
+};
+// InvalidArgument names the argument.
+absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args);
+
+struct ReplayArgs {
+  TraceArgs trace;
+  EngineArgs engine;
+  std::string report, json, decisions;  // paths; empty: not written
+  std::vector<std::string> stories;     // jobs to follow in the report
+  std::string shown = "analogs";        // the recommender the report opens with
+  OutputForm output = OutputForm::kTable;
+  bool quiet = false;
+  std::string command_line;
+};
+int RunReplay(const ReplayArgs& args);
+
+struct ExplainArgs {
+  TraceArgs trace;
+  EngineArgs engine;
+  std::string job;
+  std::string at;  // empty: the end of the trace
+  OutputForm output = OutputForm::kTable;
+  bool quiet = false;
+};
+int RunExplain(const ExplainArgs& args);
+
+struct TuneArgs {
+  TraceArgs trace;
+  EngineArgs engine;
+  std::vector<std::string> sweep;  // key=value,value,...
+  std::string weights;             // CSV of job,weight; empty: all 1
+  double oom_days = 0.03;          // the share of OOM-days not to exceed
+  double changes = 0.5;            // nor limit changes per job-day
+  std::string out;  // settings file to write; empty: none
+  OutputForm output = OutputForm::kTable;
+  bool quiet = false;
+};
+int RunTune(const TuneArgs& args);
+
+struct GenerateArgs {
+  std::string out;  // a .csv, a .csv.gz, or a directory for Google v3 form
+  std::string format = "csv";
+  int jobs = 200;
+  int days = 28;
+  uint64_t seed = 1;
+  std::string start = "0";
+  double unit_cpu_cores = 64;
+  std::string unit_memory = "256GiB";
+  bool quiet = false;
+};
+int RunGenerate(const GenerateArgs& args);
+
+// The recommenders and the settings there are.
+int RunList(const std::string& what);
+
+}  // namespace taut

@@ -1,0 +1,217 @@
+// taut explain: how one job's limits came about at one time.
+#include <algorithm>
+#include <memory>
+
+#include "cli/cli.h"
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "cli/units.h"
+#include "engine/signal_builder.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace taut {
+namespace {
+
+// The trace as it was known at one moment: windows that end after it are not there.
+class TraceUntil final : public DaySource {
+ public:
+  TraceUntil(LoadedTrace& trace, WindowId end) : trace_(trace), end_(end) {
+    for (int32_t day : trace.days()) {
+      if (day * kWindowsPerDay < end.index) days_.push_back(day);
+    }
+  }
+  const std::vector<JobInfo>& jobs() const override { return trace_.jobs(); }
+  const std::vector<int32_t>& days() const override { return days_; }
+  // Every job's state is shown on the last day there is.
+  int32_t last_day(JobId job) const override {
+    return days_.empty() ? 0 : std::min(trace_.last_day(job), days_.back());
+  }
+  absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) override {
+    absl::StatusOr<std::vector<JobDay>> jobs = trace_.LoadDay(day);
+    if (!jobs.ok() || end_.index >= (day + 1) * kWindowsPerDay) return jobs;
+    for (JobDay& j : *jobs) {
+      std::erase_if(j.windows, [&](const JobWindow& w) { return w.window >= end_; });
+    }
+    return jobs;
+  }
+
+ private:
+  LoadedTrace& trace_;
+  WindowId end_;  // the first window not known
+  std::vector<int32_t> days_;
+};
+
+// The usage of one job that a recommender saw, in figures.
+struct SeenUsage {
+  uint64_t windows = 0, tasks = 0;
+  int64_t first_s = 0, last_s = 0;
+  double last_peak = 0;
+  std::vector<float> day_peaks;  // of the last days, oldest first
+  std::optional<double> owner_limit;
+};
+
+absl::StatusOr<SeenUsage> SumUsage(TraceUntil& source, JobId job, Resource resource) {
+  SeenUsage seen;
+  DaySignals signals;
+  for (int32_t day : source.days()) {
+    const absl::StatusOr<std::vector<JobDay>> jobs = source.LoadDay(day);
+    if (!jobs.ok()) return jobs.status();
+    for (const JobDay& j : *jobs) {
+      if (j.job != job) continue;
+      signals.Build(j, resource);
+      if (signals.empty()) continue;
+      float peak = 0;
+      for (const Signal& s : signals.signals()) {
+        if (seen.windows++ == 0) seen.first_s = s.window.start_s();
+        seen.tasks = std::max<uint64_t>(seen.tasks, s.tasks.size());
+        seen.last_s = s.window.start_s();
+        seen.last_peak = s.peak;
+        if (s.owner_limit.has_value()) seen.owner_limit = s.owner_limit;
+        peak = std::max(peak, static_cast<float>(s.peak));
+      }
+      seen.day_peaks.push_back(peak);
+      if (seen.day_peaks.size() > 8) seen.day_peaks.erase(seen.day_peaks.begin());
+    }
+  }
+  return seen;
+}
+
+struct Explained {
+  Policy policy;
+  Resource resource;
+  Reason reason;
+  std::optional<double> limit;  // in force after the last window seen
+};
+
+std::string FactText(Resource r, const Fact& f) {
+  if (const auto* text = std::get_if<std::string>(&f.value)) return *text;
+  const double v = std::get<double>(f.value);
+  if (f.unit == "cores" || f.unit == "bytes") return FormatAmount(r, v);
+  return fmt::format("{:g}{}{}", v, f.unit.empty() ? "" : " ", f.unit);
+}
+
+std::string Paragraph(const Explained& e) {
+  std::string out = fmt::format("{} · {}: {}\n  {}\n", e.reason.recommender, Name(e.resource),
+                                e.limit.has_value() ? FormatAmount(e.resource, *e.limit) : "the owner's limit",
+                                e.reason.sentence);
+  for (const Fact& f : e.reason.facts) StrAppend(&out, "    ", f.name, ": ", FactText(e.resource, f), "\n");
+  if (!e.reason.candidates.empty()) {
+    TextTable table({"    candidate", "limit", "cost", ""});
+    for (const Candidate& c : e.reason.candidates) {
+      table.Add({StrCat("    ", c.name), FormatAmount(e.resource, c.limit), fmt::format("{:.4g}", c.cost),
+                 c.chosen ? "<- chosen" : ""});
+    }
+    out += table.Render();
+  }
+  for (const ReasonStep& s : e.reason.steps) {
+    StrAppend(&out, "    ", s.what, ": ",
+                    s.before > 0 ? FormatAmount(e.resource, s.before) + " -> " : std::string(),
+                    FormatAmount(e.resource, s.after), "\n");
+  }
+  return out + "\n";
+}
+
+nlohmann::ordered_json ToJson(const Explained& e) {
+  nlohmann::ordered_json j;
+  j["recommender"] = Name(e.policy);
+  j["resource"] = Name(e.resource);
+  if (e.limit.has_value()) {
+    j["limit"] = *e.limit;
+  } else {
+    j["limit"] = nullptr;
+  }
+  j["sentence"] = e.reason.sentence;
+  for (const Fact& f : e.reason.facts) {
+    if (const auto* text = std::get_if<std::string>(&f.value)) {
+      j["facts"][f.name] = *text;
+    } else {
+      j["facts"][f.name] = {{"value", std::get<double>(f.value)}, {"unit", f.unit}};
+    }
+  }
+  j["candidates"] = nlohmann::ordered_json::array();
+  for (const Candidate& c : e.reason.candidates) {
+    j["candidates"].push_back(
+        {{"name", c.name}, {"limit", c.limit}, {"cost", c.cost}, {"detail", c.detail}, {"chosen", c.chosen}});
+  }
+  j["steps"] = nlohmann::ordered_json::array();
+  for (const ReasonStep& s : e.reason.steps) {
+    j["steps"].push_back({{"what", s.what}, {"before", s.before}, {"after", s.after}});
+  }
+  return j;
+}
+
+std::string DescribeSeen(Resource r, const SeenUsage& seen) {
+  if (seen.windows == 0) return fmt::format("{}: not measured\n", Name(r));
+  std::string out = fmt::format("{}: {} windows of up to {} {} from {} to {}; last peak {}", Name(r),
+                                FormatCount(seen.windows), seen.tasks, seen.tasks == 1 ? "task" : "tasks",
+                                FormatTime(seen.first_s), FormatTime(seen.last_s), FormatAmount(r, seen.last_peak));
+  if (seen.owner_limit.has_value()) StrAppend(&out, ", owner's limit ", FormatAmount(r, *seen.owner_limit));
+  out += "\n  peaks of the last days:";
+  for (float p : seen.day_peaks) StrAppend(&out, " ", FormatAmount(r, p));
+  return out + "\n";
+}
+
+absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
+  absl::StatusOr<ReplayOptions> options = ToReplayOptions(args.engine);
+  if (!options.ok()) return options.status();
+  WindowId end{INT32_MAX};
+  if (!args.at.empty()) {
+    const absl::StatusOr<int64_t> at = ParseTime(args.at);
+    if (!at.ok()) return absl::InvalidArgumentError(StrCat("--at: ", Message(at.status())));
+    end = WindowId::Of(Timestamp::FromSeconds(*at));
+  }
+  absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
+  if (!trace.ok()) return trace.status();
+  const absl::StatusOr<JobId> job = (*trace)->FindJob(args.job);
+  if (!job.ok()) return job.status();
+  TraceUntil source(**trace, end);
+  if (source.days().empty()) return absl::InvalidArgumentError("--at: the trace has no usage before that time");
+  std::vector<Explained> explained;
+  ReplayHooks hooks;
+  hooks.on_job_end = [&](JobId id, Policy policy, Resource r, const Recommender& recommender) {
+    if (id != *job) return;
+    Explained& e = explained.emplace_back(Explained{policy, r, {}, {}});
+    recommender.Explain(e.reason);
+    if (!e.reason.steps.empty()) e.limit = e.reason.steps.back().after;
+  };
+  ProgressLine progress(args.quiet);
+  hooks.on_progress = [&](uint64_t done, uint64_t total, uint64_t) {
+    progress.Update("replaying up to that time", static_cast<double>(done) / static_cast<double>(total));
+  };
+  const absl::StatusOr<ReplayResult> result = Replay(source, *options, hooks);
+  progress.Clear();
+  if (!result.ok()) return result.status();
+  if (explained.empty()) return absl::NotFoundError(StrCat("job \"", args.job, "\" had no usage by that time"));
+  std::string out;
+  nlohmann::ordered_json json;
+  json["job"] = args.job;
+  json["decisions"] = nlohmann::ordered_json::array();
+  for (Resource r : options->resources) {
+    const absl::StatusOr<SeenUsage> seen = SumUsage(source, *job, r);
+    if (!seen.ok()) return seen.status();
+    out += DescribeSeen(r, *seen);
+  }
+  out += "\n";
+  for (const Explained& e : explained) {
+    out += Paragraph(e);
+    json["decisions"].push_back(ToJson(e));
+  }
+  if (args.output == OutputForm::kTable) return StrCat("job ", args.job, "\n", out);
+  return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+int RunExplain(const ExplainArgs& args) {
+  const absl::StatusOr<std::string> text = Explain(args);
+  if (text.ok()) {
+    Print(*text);
+    return kExitOk;
+  }
+  PrintError(Message(text.status()));
+  return absl::IsInvalidArgument(text.status()) ? kExitUsage : kExitFailed;
+}
+
+}  // namespace taut

@@ -1,0 +1,68 @@
+// taut generate and taut list.
+#include "cli/cli.h"
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/settings_file.h"
+#include "cli/terminal.h"
+#include "cli/units.h"
+#include "engine/policies.h"
+#include "fmt/format.h"
+#include "trace/generate.h"
+
+namespace taut {
+namespace {
+
+absl::Status Generate(const GenerateArgs& args) {
+  GenerateOptions options;
+  options.jobs = args.jobs;
+  options.days = args.days;
+  options.seed = args.seed;
+  const absl::StatusOr<int64_t> start = ParseTime(args.start);
+  if (!start.ok()) return start.status();
+  options.start_s = *start;
+  if (absl::Status s = Check(options); !s.ok()) return s;
+  if (args.format == "csv") {
+    if (!args.out.ends_with(".csv") && !args.out.ends_with(".csv.gz")) {
+      return absl::InvalidArgumentError(StrCat("\"", args.out, "\" should end in .csv or .csv.gz"));
+    }
+    return WriteGeneratedCsv(options, args.out);
+  }
+  if (args.format != "google2019") {
+    return absl::InvalidArgumentError(StrCat("--format: \"", args.format, "\" is neither csv nor google2019"));
+  }
+  const absl::StatusOr<double> unit_memory = ParseBytes(args.unit_memory);
+  if (!unit_memory.ok()) return unit_memory.status();
+  TraceOptions units;
+  units.unit_cpu_cores = args.unit_cpu_cores;
+  units.unit_memory_bytes = *unit_memory;
+  return WriteGeneratedGoogle2019(options, units, args.out);
+}
+
+}  // namespace
+
+int RunGenerate(const GenerateArgs& args) {
+  const absl::Status status = Generate(args);
+  if (!status.ok()) {
+    PrintError(Message(status));
+    return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
+  }
+  if (!args.quiet) {
+    Print(fmt::format("{}: {} made-up jobs over {} days (seed {})\n", args.out, args.jobs, args.days, args.seed));
+  }
+  return kExitOk;
+}
+
+int RunList(const std::string& what) {
+  if (what == "recommenders") {
+    for (const PolicyInfo& p : Policies()) Print(fmt::format("{:<14} {}\n", p.name, p.what));
+    return kExitOk;
+  }
+  if (what == "settings") {
+    Print(WriteSettings(VerticalSettings(), /*only_changed=*/false));
+    return kExitOk;
+  }
+  PrintError(StrCat("\"", what, "\" cannot be listed; recommenders and settings can"));
+  return kExitUsage;
+}
+
+}  // namespace taut

@@ -1,0 +1,95 @@
+#include "cli/input.h"
+
+#include "base/strings.h"
+#include "cli/nearest.h"
+#include "cli/terminal.h"
+#include "cli/units.h"
+#include "fmt/format.h"
+
+namespace taut {
+namespace {
+
+absl::StatusOr<TraceOptions> ToOptions(const TraceArgs& args) {
+  TraceOptions o;
+  o.paths = args.paths;
+  const absl::StatusOr<TraceFormat> format = ParseTraceFormat(args.format);
+  if (!format.ok()) return format.status();
+  o.format = *format;
+  for (const auto& [text, target] : {std::pair{&args.from, &o.from_s}, std::pair{&args.to, &o.to_s}}) {
+    if (text->empty()) continue;
+    const absl::StatusOr<int64_t> time = ParseTime(*text);
+    if (!time.ok()) return time.status();
+    *target = *time;
+  }
+  if (o.from_s.has_value() && o.to_s.has_value() && *o.from_s >= *o.to_s) {
+    return absl::InvalidArgumentError("--from must be before --to");
+  }
+  if (args.group < 1) return absl::InvalidArgumentError("--group wants a number of 1 or more");
+  o.group = args.group;
+  o.strict = args.strict;
+  o.unit_cpu_cores = args.unit_cpu_cores;
+  const absl::StatusOr<double> unit_memory = ParseBytes(args.unit_memory);
+  if (!unit_memory.ok()) return unit_memory.status();
+  o.unit_memory_bytes = *unit_memory;
+  return o;
+}
+
+}  // namespace
+
+absl::StatusOr<JobId> LoadedTrace::FindJob(const std::string& name) const {
+  std::vector<std::string_view> names;
+  for (uint32_t i = 0; i < jobs().size(); ++i) {
+    if (jobs()[i].name == name) return JobId{i};
+    names.push_back(jobs()[i].name);
+  }
+  if (names.empty()) return absl::NotFoundError("the trace has no jobs");
+  return absl::NotFoundError(
+      fmt::format("no job \"{}\" in the trace ({} jobs); the nearest name is \"{}\"", name, names.size(),
+                  NearestName(name, names)));
+}
+
+absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bool quiet) {
+  const absl::StatusOr<TraceOptions> options = ToOptions(args);
+  if (!options.ok()) return options.status();
+  const absl::StatusOr<double> budget = ParseBytes(args.spill_memory);
+  if (!budget.ok()) return budget.status();
+  auto trace = std::make_unique<LoadedTrace>(JobDayStore::Options{.memory_budget_bytes = static_cast<size_t>(*budget)});
+  ProgressLine progress(quiet);
+  const absl::Status read =
+      ReadTrace(*options, trace->store(), trace->report(), [&](uint64_t done, uint64_t total) {
+        if (total > 0) progress.Update("reading", static_cast<double>(done) / static_cast<double>(total));
+        return !Interrupted();
+      });
+  progress.Clear();
+  if (absl::IsCancelled(read)) {
+    trace->interrupted = true;
+  } else if (!read.ok()) {
+    return read;
+  }
+  if (absl::Status s = trace->store().Finish(); !s.ok()) return s;
+  return trace;
+}
+
+std::string DescribeInput(const LoadedTrace& trace) {
+  const ReadReport& r = trace.report();
+  const FoldReport& f = trace.store().report();
+  std::string out = fmt::format("read {} rows of {} {} ({}): {} jobs, {} job-windows", FormatCount(r.rows),
+                                r.files, r.files == 1 ? "file" : "files", FormatBytes(static_cast<double>(r.bytes)),
+                                FormatCount(trace.jobs().size()), FormatCount(f.job_windows));
+  if (!trace.days().empty()) {
+    StrAppend(&out, ", ", FormatTime(int64_t{trace.days().front()} * kDaySeconds), " to ",
+                    FormatTime((int64_t{trace.days().back()} + 1) * kDaySeconds));
+  }
+  out += "\n";
+  for (const auto& [cause, skipped] : r.skipped) {
+    StrAppend(&out, "  skipped ", FormatCount(skipped.count), " rows: ", cause, "\n");
+    for (const std::string& example : skipped.examples) StrAppend(&out, "    ", example, "\n");
+  }
+  if (f.duplicates > 0) {
+    StrAppend(&out, "  merged ", FormatCount(f.duplicates), " duplicate rows (the larger value counts)\n");
+  }
+  for (const std::string& w : r.warnings) StrAppend(&out, "  warning: ", w, "\n");
+  return out;
+}
+
+}  // namespace taut

@@ -1,0 +1,214 @@
+// taut replay: what limits every recommender would have set, and what that would have meant.
+#include <fstream>
+#include <memory>
+
+#include "cli/cli.h"
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/decisions.h"
+#include "cli/results.h"
+#include "cli/settings_file.h"
+#include "cli/stories.h"
+#include "cli/terminal.h"
+#include "cli/units.h"
+#include "fmt/format.h"
+#include "report/html_report.h"
+
+namespace taut {
+namespace {
+
+// Reasons are kept for the report only in fleets small enough to keep them all.
+constexpr size_t kMaxJobsWithReasons = 5000;
+constexpr size_t kStories = 10;
+
+absl::Status WriteFile(const std::string& path, const std::string& content) {
+  std::ofstream file(path, std::ios::binary);
+  file << content;
+  file.close();
+  return file ? absl::OkStatus() : absl::UnavailableError(StrCat("cannot write ", path));
+}
+
+int Fail(const absl::Status& status) {
+  PrintError(Message(status));
+  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
+}
+
+// What one replay writes beside its table.
+class ReplayOutputs {
+ public:
+  absl::Status Open(const ReplayArgs& args, const LoadedTrace& trace) {
+    if (!args.decisions.empty()) {
+      auto csv = DecisionsCsv::Open(args.decisions, trace.jobs());
+      if (!csv.ok()) return csv.status();
+      csv_ = *std::move(csv);
+    }
+    if (!args.report.empty()) {
+      auto log = DecisionLog::Create();
+      if (!log.ok()) return log.status();
+      log_ = *std::move(log);
+    }
+    return absl::OkStatus();
+  }
+  absl::Status Add(const LimitChange& change) {
+    if (csv_ != nullptr) csv_->Add(change);
+    return log_ != nullptr ? log_->Add(change) : absl::OkStatus();
+  }
+  void Keep(JobId job, Resource resource, const Recommender& recommender) {
+    recommender.Explain(reasons_[{job.value, resource}].emplace_back());
+  }
+  absl::Status CloseCsv() { return csv_ != nullptr ? csv_->Close() : absl::OkStatus(); }
+  DecisionLog& log() { return *log_; }
+  const LastReasons& reasons() const { return reasons_; }
+
+ private:
+  std::unique_ptr<DecisionsCsv> csv_;
+  std::unique_ptr<DecisionLog> log_;
+  LastReasons reasons_;
+};
+
+std::string Conditions(const ReplayOptions& options, const ReplayResult& result) {
+  std::string out = fmt::format("scored {} to {}, after {:.3g} days of warm-up; feedback {}",
+                                FormatTime(int64_t{result.first_scored_day} * kDaySeconds),
+                                FormatTime((int64_t{result.last_day} + 1) * kDaySeconds),
+                                static_cast<double>(options.warmup_s) / kDaySeconds,
+                                options.feedback == Feedback::kNone ? "none" : "oom-restart");
+  if (result.partial) {
+    StrAppend(&out, "\nPARTIAL: interrupted after ", result.days_done, " of ", result.days_total, " days");
+  }
+  return out;
+}
+
+absl::Status WriteReport(const ReplayArgs& args, const ReplayOptions& options, LoadedTrace& trace,
+                         const ReplayResult& result, ReplayOutputs& outputs) {
+  Policy shown = options.policies.back();
+  if (const absl::StatusOr<Policy> asked = ParsePolicy(args.shown); asked.ok()) {
+    for (Policy p : options.policies) shown = p == *asked ? p : shown;
+  }
+  std::vector<JobId> named;
+  for (const std::string& name : args.stories) {
+    const absl::StatusOr<JobId> job = trace.FindJob(name);
+    if (!job.ok()) return job.status();
+    named.push_back(*job);
+  }
+  absl::StatusOr<std::vector<JobStory>> stories =
+      TellStories(trace, result, outputs.log(), ChooseStories(result, shown, named, kStories), outputs.reasons());
+  if (!stories.ok()) return stories.status();
+  ReportInput input;
+  input.title = fmt::format("Replay of {}{}", args.trace.paths.front(),
+                            args.trace.paths.size() > 1 ? fmt::format(" and {} more", args.trace.paths.size() - 1) : "");
+  input.command = args.command_line;
+  input.clock_is_unix = LooksLikeUnixTime(int64_t{result.first_day} * kDaySeconds);
+  input.notes = {DescribeInput(trace), Conditions(options, result)};
+  input.result = &result;
+  input.jobs = &trace.jobs();
+  input.shown_first = shown;
+  input.stories = *std::move(stories);
+  return WriteFile(args.report, HtmlReport(input));
+}
+
+absl::StatusOr<ReplayResult> ReplayLoaded(const ReplayArgs& args, const ReplayOptions& options, LoadedTrace& trace,
+                                          ReplayOutputs& outputs) {
+  ProgressLine progress(args.quiet);
+  ReplayHooks hooks;
+  if (!args.report.empty() || !args.decisions.empty()) {
+    hooks.on_change = [&](const LimitChange& c) { return outputs.Add(c); };
+  }
+  if (!args.report.empty() && trace.jobs().size() <= kMaxJobsWithReasons) {
+    hooks.on_job_end = [&](JobId job, Policy, Resource r, const Recommender& rec) { outputs.Keep(job, r, rec); };
+  }
+  hooks.on_progress = [&](uint64_t done, uint64_t total, uint64_t windows) {
+    progress.Update(fmt::format("replaying day {} of {}, {} job-windows", done, total, FormatCount(windows)),
+                    static_cast<double>(done) / static_cast<double>(total));
+  };
+  hooks.should_stop = [] { return Interrupted(); };
+  return Replay(trace, options, hooks);
+}
+
+int PrintResult(const ReplayArgs& args, const ReplayOptions& options, const LoadedTrace& trace,
+                const ReplayResult& result) {
+  if (args.output == OutputForm::kJson) {
+    Print(ResultJson(result, trace.jobs(), /*with_jobs=*/false));
+  } else {
+    Print(StrCat(DescribeInput(trace), Conditions(options, result), "\n\n", ResultTables(result, true)));
+    for (const auto& [what, path] : {std::pair{"report", &args.report}, std::pair{"results", &args.json},
+                                     std::pair{"decisions", &args.decisions}}) {
+      if (!path->empty()) Print(fmt::format("{}: {}\n", what, *path));
+    }
+  }
+  return result.partial || trace.interrupted ? kExitPartial : kExitOk;
+}
+
+}  // namespace
+
+absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
+  ReplayOptions o;
+  for (const PolicyInfo& p : Policies()) {
+    if (args.recommenders.empty()) o.policies.push_back(p.policy);
+  }
+  for (const std::string& name : args.recommenders) {
+    const absl::StatusOr<Policy> policy = ParsePolicy(name);
+    if (!policy.ok()) return policy.status();
+    if (std::find(o.policies.begin(), o.policies.end(), *policy) == o.policies.end()) o.policies.push_back(*policy);
+  }
+  if (!args.resources.empty()) o.resources.clear();
+  for (const std::string& name : args.resources) {
+    if (name != "cpu" && name != "memory") {
+      return absl::InvalidArgumentError(StrCat("--resource: \"", name, "\" is neither cpu nor memory"));
+    }
+    const Resource r = name == "cpu" ? Resource::kCpu : Resource::kMemory;
+    if (std::find(o.resources.begin(), o.resources.end(), r) == o.resources.end()) o.resources.push_back(r);
+  }
+  const absl::StatusOr<int64_t> warmup = ParseDurationSeconds(args.warmup);
+  if (!warmup.ok()) return absl::InvalidArgumentError(StrCat("--warmup: ", Message(warmup.status())));
+  o.warmup_s = *warmup;
+  const absl::StatusOr<int64_t> delay = ParseDurationSeconds(args.restart_delay);
+  if (!delay.ok()) return absl::InvalidArgumentError(StrCat("--restart-delay: ", Message(delay.status())));
+  o.restart_delay_s = *delay;
+  if (args.feedback != "none" && args.feedback != "oom-restart") {
+    return absl::InvalidArgumentError(StrCat("--feedback: \"", args.feedback, "\" is none of none, oom-restart"));
+  }
+  o.feedback = args.feedback == "none" ? Feedback::kNone : Feedback::kOomRestart;
+  if (!args.settings_file.empty()) {
+    absl::StatusOr<VerticalSettings> settings = ReadSettingsFile(args.settings_file);
+    if (!settings.ok()) return absl::InvalidArgumentError(Message(settings.status()));
+    o.settings = *std::move(settings);
+  }
+  for (const std::string& assignment : args.set) {
+    const size_t equals = assignment.find('=');
+    if (equals == std::string::npos) {
+      return absl::InvalidArgumentError(StrCat("--set wants key=value, not \"", assignment, "\""));
+    }
+    const absl::Status s = SetSetting(assignment.substr(0, equals), assignment.substr(equals + 1), o.settings);
+    if (!s.ok()) return absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
+  }
+  if (args.threads < 0) return absl::InvalidArgumentError("--threads wants 0 (one a core) or more");
+  o.threads = args.threads;
+  return o;
+}
+
+int RunReplay(const ReplayArgs& args) {
+  const absl::StatusOr<ReplayOptions> options = ToReplayOptions(args.engine);
+  if (!options.ok()) return Fail(options.status());
+  CatchInterrupts();
+  absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
+  if (!trace.ok()) return Fail(trace.status());
+  ReplayOutputs outputs;
+  if (absl::Status s = outputs.Open(args, **trace); !s.ok()) return Fail(s);
+  const absl::StatusOr<ReplayResult> result = ReplayLoaded(args, *options, **trace, outputs);
+  if (!result.ok()) {
+    if ((*trace)->days().empty()) Print(DescribeInput(**trace));
+    return Fail(result.status());
+  }
+  if (absl::Status s = outputs.CloseCsv(); !s.ok()) return Fail(s);
+  if (!args.json.empty()) {
+    const absl::Status s = WriteFile(args.json, ResultJson(*result, (*trace)->jobs(), /*with_jobs=*/true));
+    if (!s.ok()) return Fail(s);
+  }
+  if (!args.report.empty()) {
+    const absl::Status s = WriteReport(args, *options, **trace, *result, outputs);
+    if (!s.ok()) return Fail(s);
+  }
+  return PrintResult(args, *options, **trace, *result);
+}
+
+}  // namespace taut

@@ -1,0 +1,151 @@
+#include "cli/results.h"
+
+#include "cli/terminal.h"
+#include "cli/units.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace taut {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Percent(double share, int decimals = 1) { return fmt::format("{:.{}f} %", 100 * share, decimals); }
+
+// Seconds that were scored: the span that footprints are averaged over.
+double ScoredSeconds(const LaneResult& lane, int32_t first_scored_day) {
+  int64_t days = 0;
+  for (const FleetDay& d : lane.fleet) days += d.day >= first_scored_day ? 1 : 0;
+  return static_cast<double>(days) * kDaySeconds;
+}
+
+double MeanFootprint(const LaneResult& lane, int32_t first_scored_day) {
+  const double seconds = ScoredSeconds(lane, first_scored_day);
+  return seconds > 0 ? lane.summary.totals.limit_seconds / seconds : 0;
+}
+
+std::vector<std::string> Row(const LaneResult& lane, int32_t first_scored_day) {
+  const Totals& t = lane.summary.totals;
+  const std::string name(Name(lane.policy));
+  if (t.job_days == 0) return {name, "no limit", "", "", "", "", "", "", "", "", "", ""};
+  std::vector<std::string> row = {
+      name,
+      fmt::format("{:.0f} %", 100 * t.mean_slack()),
+      fmt::format("{:.0f} %", 100 * lane.summary.slack.Quantile(0.5)),
+      FormatAmount(lane.resource, MeanFootprint(lane, first_scored_day)),
+      t.owner_limit_seconds > 0 ? Percent(t.footprint_of_owner()) : "-",
+      fmt::format("{:.2f}", t.footprint_of_usage()),
+      Percent(t.oom_day_share()),
+      fmt::format("{:.4f}", t.ooms_per_task_day()),
+      Percent(t.serious_oom_day_share(), 2),
+      fmt::format("{:.2f}", t.changes_per_job_day()),
+      fmt::format("{}", lane.summary.ChangesQuantile(0.99)),
+      fmt::format("{:.0f} %", 100 * t.share_without_change())};
+  if (lane.resource == Resource::kCpu) row.push_back(Percent(t.usage_over_share(), 2));
+  return row;
+}
+
+std::string Table(const ReplayResult& result, Resource resource) {
+  const bool cpu = resource == Resource::kCpu;
+  std::vector<std::string> head = {
+      "recommender", "slack\nmean",       "\nmedian", "footprint\nmean",
+      "of\nowner's", "x\nusage",          cpu ? "over-\ndays" : "OOM-\ndays", cpu ? "overs per\ntask-day" : "OOMs per\ntask-day",
+      "serious\ndays", "changes/\njob-day", "\np99",    "\nnone"};
+  if (cpu) head.push_back("throt-\ntled");
+  TextTable table(std::move(head));
+  for (const LaneResult& lane : result.lanes) {
+    if (lane.resource == resource) table.Add(Row(lane, result.first_scored_day));
+  }
+  return table.Render();
+}
+
+constexpr std::string_view kLegend =
+    "slack: (mean limit - p95 of the day's usage) / mean limit, by job-day · footprint: sum of limits, mean over time\n"
+    "OOM-day: a job-day with a window over the limit (CPU: over-day) · serious: over max(4, a fifth of the tasks) such\n"
+    "windows · none: job-days without a limit change · throttled: CPU used above the limit\n";
+
+Json LaneJson(const LaneResult& lane, int32_t first_scored_day) {
+  const Totals& t = lane.summary.totals;
+  const std::string unit(UnitName(lane.resource));
+  Json j;
+  j["recommender"] = Name(lane.policy);
+  j["resource"] = Name(lane.resource);
+  j["job_days"] = t.job_days;
+  j["slack_mean"] = t.mean_slack();
+  j["slack_median"] = lane.summary.slack.Quantile(0.5);
+  j["footprint_mean_" + unit] = MeanFootprint(lane, first_scored_day);
+  j["footprint_of_owner"] = t.owner_limit_seconds > 0 ? Json(t.footprint_of_owner()) : Json(nullptr);
+  j["footprint_of_usage"] = t.footprint_of_usage();
+  j["limit_" + unit + "_seconds"] = t.limit_seconds;
+  j["owner_limit_" + unit + "_seconds"] = t.owner_limit_seconds;
+  j["usage_" + unit + "_seconds"] = t.usage_seconds;
+  j["oom_days"] = t.oom_days;
+  j["oom_day_share"] = t.oom_day_share();
+  j["ooms"] = t.ooms;
+  j["ooms_per_task_day"] = t.ooms_per_task_day();
+  j["serious_oom_days"] = t.serious_oom_days;
+  j["changes_per_job_day"] = t.changes_per_job_day();
+  j["changes_p99"] = lane.summary.ChangesQuantile(0.99);
+  j["share_of_days_without_change"] = t.share_without_change();
+  j["windows"] = t.windows;
+  j["windows_over_share"] = t.windows_over_share();
+  j["usage_over_share"] = t.usage_over_share();
+  j["unlimited_windows"] = t.unlimited_windows;
+  return j;
+}
+
+Json JobsJson(const LaneResult& lane, const std::vector<JobInfo>& jobs) {
+  Json list = Json::array();
+  for (size_t i = 0; i < lane.per_job.size(); ++i) {
+    const Totals& t = lane.per_job[i];
+    if (t.job_days == 0) continue;
+    list.push_back({{"job", jobs[i].name},
+                    {"job_days", t.job_days},
+                    {"slack_mean", t.mean_slack()},
+                    {"limit_seconds", t.limit_seconds},
+                    {"owner_limit_seconds", t.owner_limit_seconds},
+                    {"usage_seconds", t.usage_seconds},
+                    {"oom_days", t.oom_days},
+                    {"ooms", t.ooms},
+                    {"changes", t.changes}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string ResultTables(const ReplayResult& result, bool legend) {
+  std::string out;
+  for (Resource r : {Resource::kMemory, Resource::kCpu}) {
+    bool asked = false;
+    for (const LaneResult& lane : result.lanes) asked |= lane.resource == r;
+    if (!asked) continue;
+    out += fmt::format("{}\n{}\n", r == Resource::kCpu ? "CPU" : "Memory", Table(result, r));
+  }
+  if (legend) out += kLegend;
+  return out;
+}
+
+std::string ResultJson(const ReplayResult& result, const std::vector<JobInfo>& jobs, bool with_jobs) {
+  Json j;
+  j["format"] = "taut-replay/1";
+  j["partial"] = result.partial;
+  j["days_done"] = result.days_done;
+  j["days_total"] = result.days_total;
+  j["first_day_start_s"] = int64_t{result.first_day} * kDaySeconds;
+  j["first_scored_day_start_s"] = int64_t{result.first_scored_day} * kDaySeconds;
+  j["last_day_start_s"] = int64_t{result.last_day} * kDaySeconds;
+  j["jobs"] = jobs.size();
+  j["job_windows"] = result.job_windows;
+  j["state_bytes_per_job"] = result.state_bytes_per_job;
+  j["lanes"] = Json::array();
+  for (const LaneResult& lane : result.lanes) {
+    Json l = LaneJson(lane, result.first_scored_day);
+    if (with_jobs) l["by_job"] = JobsJson(lane, jobs);
+    j["lanes"].push_back(std::move(l));
+  }
+  // Job names come from outside: bytes that are no UTF-8 must not end the program.
+  return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace taut

@@ -1,0 +1,309 @@
+#include "cli/settings_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "base/strings.h"
+#include "cli/nearest.h"
+#include "fmt/format.h"
+#include "yaml-cpp/yaml.h"
+
+namespace taut {
+namespace {
+
+constexpr double kMaxDouble = std::numeric_limits<double>::max();
+
+template <typename T>
+struct EnumName {
+  T value;
+  std::string_view name;
+};
+constexpr EnumName<JobClass> kJobClasses[] = {
+    {JobClass::kBatch, "batch"}, {JobClass::kServing, "serving"}, {JobClass::kServingTolerant, "serving_tolerant"}};
+constexpr EnumName<OomTolerance> kTolerances[] = {
+    {OomTolerance::kMinimal, "minimal"}, {OomTolerance::kLow, "low"}, {OomTolerance::kIntermediate, "intermediate"}};
+constexpr EnumName<EnsembleCost> kCosts[] = {{EnsembleCost::kPaper, "paper"}, {EnsembleCost::kSlack, "slack"}};
+constexpr EnumName<EnsembleJudging> kJudgings[] = {{EnsembleJudging::kPaper, "paper"},
+                                                   {EnsembleJudging::kPrequential, "prequential"}};
+
+std::span<const EnumName<JobClass>> NamesOf(JobClass) { return kJobClasses; }
+std::span<const EnumName<OomTolerance>> NamesOf(OomTolerance) { return kTolerances; }
+std::span<const EnumName<EnsembleCost>> NamesOf(EnsembleCost) { return kCosts; }
+std::span<const EnumName<EnsembleJudging>> NamesOf(EnsembleJudging) { return kJudgings; }
+
+#define TAUT_REF(field) +[](VerticalSettings& s) -> SettingRef { return &s.field; }
+const Setting kSettings[] = {
+    {"moving_window.cpu_half_life_h", "half-life of CPU samples, hours", kHour, 0.1, 1e6,
+     TAUT_REF(moving_window.cpu_half_life_s)},
+    {"moving_window.memory_half_life_h", "half-life of memory samples, hours", kHour, 0.1, 1e6,
+     TAUT_REF(moving_window.memory_half_life_s)},
+    {"moving_window.job_class", "class of jobs whose trace names none: batch (average), serving (p95), serving_tolerant "
+     "(p90)", 1, 0, 0, TAUT_REF(moving_window.job_class)},
+    {"moving_window.oom_tolerance", "memory statistic: minimal (peak), low (p98), intermediate (max of p60 and half the "
+     "peak)", 1, 0, 0, TAUT_REF(moving_window.oom_tolerance)},
+    {"moving_window.peak_days", "days that the peak looks back", 1, 0.1, 400, TAUT_REF(moving_window.peak_days)},
+    {"moving_window.hold_windows", "windows whose highest recommendation is held (12 = 1 hour)", 1, 1, 16,
+     TAUT_REF(moving_window.hold_windows)},
+    {"moving_window.margin_scale", "factor on the margin of 15 % falling to 10 %; 0 is no margin", 1, 0, 100,
+     TAUT_REF(moving_window.margin_scale)},
+    {"moving_window.min_history_h", "the owner's limit stays for the first so many hours", kHour, 0, 1e6,
+     TAUT_REF(moving_window.min_history_s)},
+    {"ensemble.half_lives_h", "decay rates of the models, as half-lives in hours", kHour, 0.1, 1e6,
+     TAUT_REF(ensemble.half_lives_s)},
+    {"ensemble.margins", "margins of the models, as fractions of the limit", 1, 0, 10, TAUT_REF(ensemble.margins)},
+    {"ensemble.cost", "paper: counts above and below; slack: overruns as events, underrun as bytes", 1, 0, 0,
+     TAUT_REF(ensemble.cost)},
+    {"ensemble.judging", "prequential: on the limit in force before the window; paper: to the letter", 1, 0, 0,
+     TAUT_REF(ensemble.judging)},
+    {"ensemble.w_over", "w_o: the price of a window's samples above the limit", 1, 0, kMaxDouble,
+     TAUT_REF(ensemble.w_over)},
+    {"ensemble.w_under", "w_u: the price of what lies idle below the limit", 1, 0, kMaxDouble,
+     TAUT_REF(ensemble.w_under)},
+    {"ensemble.w_limit_change", "w_dL: the price of a changed limit", 1, 0, kMaxDouble,
+     TAUT_REF(ensemble.w_limit_change)},
+    {"ensemble.w_model_change", "w_dm: the price of a changed model", 1, 0, kMaxDouble,
+     TAUT_REF(ensemble.w_model_change)},
+    {"ensemble.score_half_life_h", "half-life of the models' scores (d of equation 8), hours", kHour, 0.1, 1e6,
+     TAUT_REF(ensemble.score_half_life_s)},
+    {"ensemble.min_history_h", "the owner's limit stays for the first so many hours", kHour, 0, 1e6,
+     TAUT_REF(ensemble.min_history_s)},
+    {"peak.days", "days that the peak looks back", 1, 0.1, 400, TAUT_REF(peak.days)},
+    {"peak.margin", "margin on the peak, as a fraction", 1, 0, 100, TAUT_REF(peak.margin)},
+    {"peak.min_history_h", "the owner's limit stays for the first so many hours", kHour, 0, 1e6,
+     TAUT_REF(peak.min_history_s)},
+    {"vpa.percentile", "target percentile of the VPA comparator", 1, 0, 1, TAUT_REF(vpa.percentile)},
+    {"vpa.margin", "its margin", 1, 0, 10, TAUT_REF(vpa.margin)},
+    {"vpa.half_life_h", "its half-life, hours", kHour, 1, 1e6, TAUT_REF(vpa.half_life_s)},
+    {"vpa.min_cpu_cores", "its smallest CPU recommendation, cores", 1, 0, 1e4, TAUT_REF(vpa.min_cpu_cores)},
+    {"vpa.min_memory_mib", "its smallest memory recommendation, MiB", kMiB, 0, 1e9, TAUT_REF(vpa.min_memory_bytes)},
+    {"analogs.memory_oom_days", "the share of memory OOM-days that is ordered", 1, 1e-4, 0.9,
+     TAUT_REF(analogs.memory_oom_days)},
+    {"analogs.cpu_oom_days", "the share of days over the CPU limit that is ordered", 1, 1e-4, 0.9,
+     TAUT_REF(analogs.cpu_oom_days)},
+    {"analogs.memory_price_gib", "a fixed price of an OOM-day instead, GiB-days; 0: set by the ordered share",
+     1024 * kMiB, 0, 1e12, TAUT_REF(analogs.memory_price_bytes)},
+    {"analogs.cpu_price_cores", "a fixed price of a day over the CPU limit, core-days; 0: set by the ordered share", 1,
+     0, 1e12, TAUT_REF(analogs.cpu_price_cores)},
+    {"analogs.keep", "yesterday's limit stays if it costs at most this share more than the best", 1, 0, 10,
+     TAUT_REF(analogs.keep)},
+    {"analogs.max_overrun_chance", "no limit that is expected to fail more often than this", 1, 0.001, 1,
+     TAUT_REF(analogs.max_overrun_chance)},
+    {"analogs.own_half_life_days", "half-life of a job's own days", 1, 0.1, 1e4, TAUT_REF(analogs.own_half_life_days)},
+    {"analogs.fleet_weight", "the fleet counts as much as so many own days", 1, 0, 1e6, TAUT_REF(analogs.fleet_weight)},
+    {"analogs.min_rows", "job-days the fleet must have lived before it forecasts", 1, 1, 1e9,
+     TAUT_REF(analogs.min_rows)},
+    {"analogs.min_days", "days the fleet must have lived before it forecasts", 1, 1, 1e4, TAUT_REF(analogs.min_days)},
+    {"analogs.max_rows", "job-days of history that are kept and trained on", 1, 100, 1e7, TAUT_REF(analogs.max_rows)},
+    {"analogs.retrain_days", "days between trainings", 1, 1, 1e4, TAUT_REF(analogs.retrain_days)},
+    {"analogs.solver_jobs", "jobs on which the price is solved", 1, 1, 1e6, TAUT_REF(analogs.solver_jobs)},
+    {"analogs.raise_at", "memory: usage above this share of the limit raises it at once; 0: never", 1, 0, 10,
+     TAUT_REF(analogs.raise_at)},
+    {"analogs.raise_factor", "the raised limit as a multiple of that usage", 1, 1, 100, TAUT_REF(analogs.raise_factor)},
+    {"analogs.raise_hours", "how long the raise lasts", 1, 0.1, 24, TAUT_REF(analogs.raise_hours)},
+    {"analogs.raise_hazard", "the chance of an OOM that a raise is taken to avert", 1, 0, 1,
+     TAUT_REF(analogs.raise_hazard)},
+    {"analogs.raise_pin", "no raise when usage is above this share of the owner's limit", 1, 0, 10,
+     TAUT_REF(analogs.raise_pin)},
+    {"oom.bump_ratio", "after an OOM at L the need is taken as max(ratio * L, L + bump_mib)", 1, 1, 100,
+     TAUT_REF(oom.bump_ratio)},
+    {"oom.bump_mib", "see oom.bump_ratio, MiB", kMiB, 0, 1e9, TAUT_REF(oom.bump_bytes)},
+    {"oom.hold_h", "for so many hours the limit does not fall below that need", kHour, 0, 1e6, TAUT_REF(oom.hold_s)},
+    {"cpu.lower_cores", "no CPU limit below this", 1, 0, 1e9, TAUT_REF(cpu_bounds.lower)},
+    {"cpu.upper_cores", "no CPU limit above this", 1, 0, 1e9, TAUT_REF(cpu_bounds.upper)},
+    {"cpu.granularity_cores", "CPU limits are rounded up to a multiple of this; 0: not rounded", 1, 0, 1e6,
+     TAUT_REF(cpu_bounds.granularity)},
+    {"memory.lower_mib", "no memory limit below this, MiB", kMiB, 0, 1e12, TAUT_REF(memory_bounds.lower)},
+    {"memory.upper_mib", "no memory limit above this, MiB", kMiB, 0, 1e12, TAUT_REF(memory_bounds.upper)},
+    {"memory.granularity_mib", "memory limits are rounded up to a multiple of this, MiB; 0: not rounded", kMiB, 0, 1e6,
+     TAUT_REF(memory_bounds.granularity)},
+};
+#undef TAUT_REF
+
+const Setting* Find(std::string_view key) {
+  for (const Setting& s : kSettings) {
+    if (s.key == key) return &s;
+  }
+  return nullptr;
+}
+
+absl::Status UnknownKey(std::string_view key) {
+  std::vector<std::string_view> keys;
+  for (const Setting& s : kSettings) keys.push_back(s.key);
+  return absl::InvalidArgumentError(
+      StrCat("unknown setting \"", key, "\"; did you mean \"", NearestName(key, keys), "\"?"));
+}
+
+absl::StatusOr<double> ParseNumber(const Setting& s, std::string_view text) {
+  const std::optional<double> value = ParseDouble(StripSpace(text));
+  if (!value.has_value()) return absl::InvalidArgumentError(StrCat(s.key, ": \"", text, "\" is no number"));
+  if (*value < s.min || *value > s.max) {
+    return absl::InvalidArgumentError(fmt::format("{}: {:g} is outside {:g} .. {:g}", s.key, *value, s.min, s.max));
+  }
+  return *value * s.scale;
+}
+
+// One assignment for each kind of setting.
+struct Assign {
+  const Setting& setting;
+  std::string_view text;
+
+  absl::Status operator()(double* target) const {
+    const absl::StatusOr<double> value = ParseNumber(setting, text);
+    if (value.ok()) *target = *value;
+    return value.status();
+  }
+  absl::Status operator()(int* target) const {
+    const absl::StatusOr<double> value = ParseNumber(setting, text);
+    if (!value.ok()) return value.status();
+    if (*value != std::floor(*value)) {
+      return absl::InvalidArgumentError(StrCat(setting.key, ": \"", text, "\" is no whole number"));
+    }
+    *target = static_cast<int>(*value);
+    return absl::OkStatus();
+  }
+  absl::Status operator()(std::optional<double>* target) const {
+    if (text == "none") {
+      target->reset();
+      return absl::OkStatus();
+    }
+    const absl::StatusOr<double> value = ParseNumber(setting, text);
+    if (value.ok()) *target = *value;
+    return value.status();
+  }
+  absl::Status operator()(std::vector<double>* target) const {
+    std::string_view list = StripSpace(text);
+    if (list.size() >= 2 && list.front() == '[' && list.back() == ']') list = list.substr(1, list.size() - 2);
+    std::vector<double> values;
+    for (std::string_view part : Split(list, ',')) {
+      const absl::StatusOr<double> value = ParseNumber(setting, part);
+      if (!value.ok()) return value.status();
+      values.push_back(*value);
+    }
+    if (values.empty() || values.size() > 16) {
+      return absl::InvalidArgumentError(StrCat(setting.key, ": wants 1 to 16 values"));
+    }
+    *target = std::move(values);
+    return absl::OkStatus();
+  }
+  template <typename T>
+    requires std::is_enum_v<T>
+  absl::Status operator()(T* target) const {
+    std::vector<std::string_view> names;
+    for (const auto& e : NamesOf(T{})) {
+      names.push_back(e.name);
+      if (e.name == text) {
+        *target = e.value;
+        return absl::OkStatus();
+      }
+    }
+    return absl::InvalidArgumentError(
+        StrCat(setting.key, ": \"", text, "\" is none of ", fmt::join(names, ", ")));
+  }
+};
+
+struct Show {
+  const Setting& setting;
+  std::string operator()(const double* v) const { return fmt::format("{:g}", *v / setting.scale); }
+  std::string operator()(const int* v) const { return std::to_string(*v); }
+  std::string operator()(const std::optional<double>* v) const {
+    return v->has_value() ? fmt::format("{:g}", **v / setting.scale) : "none";
+  }
+  std::string operator()(const std::vector<double>* v) const {
+    std::vector<std::string> parts;
+    for (double x : *v) parts.push_back(fmt::format("{:g}", x / setting.scale));
+    return StrCat("[", fmt::join(parts, ", "), "]");
+  }
+  template <typename T>
+    requires std::is_enum_v<T>
+  std::string operator()(const T* v) const {
+    for (const auto& e : NamesOf(T{})) {
+      if (e.value == *v) return std::string(e.name);
+    }
+    return "?";
+  }
+};
+
+absl::Status ApplyNode(const YAML::Node& node, const std::string& prefix, VerticalSettings& settings) {
+  for (const auto& entry : node) {
+    const std::string key = prefix.empty() ? entry.first.Scalar() : StrCat(prefix, ".", entry.first.Scalar());
+    if (entry.second.IsMap()) {
+      if (absl::Status s = ApplyNode(entry.second, key, settings); !s.ok()) return s;
+      continue;
+    }
+    std::string text;
+    if (entry.second.IsSequence()) {
+      std::vector<std::string> parts;
+      for (const YAML::Node& item : entry.second) parts.push_back(item.Scalar());
+      text = fmt::format("{}", fmt::join(parts, ","));
+    } else {
+      text = entry.second.Scalar();
+    }
+    if (absl::Status s = SetSetting(key, text, settings); !s.ok()) {
+      return absl::InvalidArgumentError(StrCat("line ", entry.first.Mark().line + 1, ": ", Message(s)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::span<const Setting> SettingsTable() { return kSettings; }
+
+absl::Status SetSetting(std::string_view key, std::string_view value, VerticalSettings& settings) {
+  const Setting* s = Find(key);
+  if (s == nullptr) return UnknownKey(key);
+  return std::visit(Assign{*s, value}, s->ref(settings));
+}
+
+std::string GetSetting(const Setting& setting, const VerticalSettings& settings) {
+  VerticalSettings copy = settings;
+  return std::visit(Show{setting}, setting.ref(copy));
+}
+
+absl::Status ParseSettings(std::string_view yaml, std::string_view name, VerticalSettings& settings) {
+  VerticalSettings result = settings;
+  try {
+    const YAML::Node root = YAML::Load(std::string(yaml));
+    if (root.IsNull()) return absl::OkStatus();
+    if (!root.IsMap()) return absl::InvalidArgumentError(StrCat(name, ": wants a map of settings"));
+    if (absl::Status s = ApplyNode(root, "", result); !s.ok()) {
+      return absl::InvalidArgumentError(StrCat(name, ": ", Message(s)));
+    }
+  } catch (const YAML::Exception& e) {
+    return absl::InvalidArgumentError(StrCat(name, ":", e.mark.line + 1, ": ", e.msg));
+  }
+  settings = std::move(result);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<VerticalSettings> ReadSettingsFile(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return absl::NotFoundError(StrCat("cannot read the settings file ", path));
+  std::stringstream text;
+  text << file.rdbuf();
+  VerticalSettings settings;
+  if (absl::Status s = ParseSettings(text.str(), path, settings); !s.ok()) return s;
+  return settings;
+}
+
+std::string WriteSettings(const VerticalSettings& settings, bool only_changed) {
+  const VerticalSettings defaults;
+  std::string out;
+  std::string_view group;
+  for (const Setting& s : kSettings) {
+    const std::string value = GetSetting(s, settings);
+    if (only_changed && value == GetSetting(s, defaults)) continue;
+    const size_t dot = s.key.find('.');
+    if (s.key.substr(0, dot) != group) {
+      group = s.key.substr(0, dot);
+      StrAppend(&out, group, ":\n");
+    }
+    StrAppend(&out, "  ", s.key.substr(dot + 1), ": ", value, "  # ", s.help, "\n");
+  }
+  return out;
+}
+
+}  // namespace taut

@@ -1,0 +1,104 @@
+#include "cli/terminal.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+
+#include "base/strings.h"
+#include "fmt/format.h"
+
+namespace taut {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void OnSignal(int signal) {
+  interrupted = 1;
+  std::signal(signal, SIG_DFL);
+}
+
+int64_t NowMs() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+}  // namespace
+
+bool StdoutIsTerminal() { return isatty(STDOUT_FILENO) == 1; }
+bool StderrIsTerminal() { return isatty(STDERR_FILENO) == 1; }
+
+void Print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void Warn(std::string_view text) { fmt::print(stderr, "taut: {}\n", text); }
+void PrintError(std::string_view text) {
+  std::fflush(stdout);
+  fmt::print(stderr, StderrIsTerminal() ? "\033[31mtaut: {}\033[0m\n" : "taut: {}\n", text);
+}
+
+std::string TextTable::Render() const {
+  std::vector<std::vector<std::string>> lines;
+  for (const std::vector<std::string>& row : rows_) {
+    if (&row != &rows_.front()) {
+      lines.push_back(row);
+      continue;
+    }
+    std::vector<std::string> upper;
+    std::vector<std::string> lower;
+    for (const std::string& cell : row) {
+      const std::vector<std::string_view> parts = Split(cell, '\n');
+      upper.emplace_back(parts.size() > 1 ? parts[0] : "");
+      lower.emplace_back(parts.back());
+    }
+    if (std::any_of(upper.begin(), upper.end(), [](const std::string& s) { return !s.empty(); })) lines.push_back(upper);
+    lines.push_back(lower);
+  }
+  std::vector<size_t> width(rows_.front().size());
+  for (const auto& line : lines) {
+    for (size_t i = 0; i < line.size(); ++i) width[i] = std::max(width[i], line[i].size());
+  }
+  std::string out;
+  for (const auto& line : lines) {
+    std::string text;
+    for (size_t i = 0; i < line.size(); ++i) {
+      text += i == 0 ? fmt::format("{:<{}}", line[i], width[i]) : fmt::format("  {:>{}}", line[i], width[i]);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    out += text + "\n";
+  }
+  return out;
+}
+
+ProgressLine::ProgressLine(bool quiet) : enabled_(!quiet && StderrIsTerminal()), start_ms_(NowMs()) {}
+
+void ProgressLine::Update(std::string_view what, double share) {
+  if (!enabled_) return;
+  const int64_t now = NowMs();
+  if (shown_ && now - last_ms_ < 100) return;
+  last_ms_ = now;
+  shown_ = true;
+  share = std::clamp(share, 0.0, 1.0);
+  constexpr int kWidth = 24;
+  const int filled = static_cast<int>(share * kWidth);
+  std::string left;
+  const double elapsed_s = static_cast<double>(now - start_ms_) / 1000;
+  if (share > 0.02 && elapsed_s > 1) left = fmt::format(", {:.0f} s left", elapsed_s * (1 - share) / share);
+  fmt::print(stderr, "\r\033[K[{:=<{}}{: <{}}] {:3.0f} %  {}{}", "", filled, "", kWidth - filled, 100 * share, what, left);
+  std::fflush(stderr);
+}
+
+void ProgressLine::Clear() {
+  if (shown_) fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  shown_ = false;
+}
+
+void CatchInterrupts() {
+  std::signal(SIGINT, OnSignal);
+  std::signal(SIGTERM, OnSignal);
+}
+
+bool Interrupted() { return interrupted != 0; }
+
+}  // namespace taut

@@ -1,0 +1,305 @@
+// taut tune: a sweep over settings, its frontier, and the settings file that replay reads.
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <memory>
+
+#include "cli/cli.h"
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/settings_file.h"
+#include "cli/terminal.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace taut {
+namespace {
+
+constexpr size_t kMaxCombinations = 10000;
+
+struct Axis {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+// The measures of one resource over all jobs, each counting by its weight.
+struct Weighted {
+  double limit = 0, owner = 0, usage = 0, oom_days = 0, changes = 0, job_days = 0;
+  double footprint() const { return owner > 0 ? limit / owner : usage > 0 ? limit / usage : 0; }
+  double oom_share() const { return job_days > 0 ? oom_days / job_days : 0; }
+  double change_rate() const { return job_days > 0 ? changes / job_days : 0; }
+};
+
+struct Trial {
+  std::vector<std::string> values;  // one an axis
+  VerticalSettings settings;
+  std::map<Resource, Weighted> measures;
+  bool on_frontier = false;
+};
+
+absl::StatusOr<Axis> ParseAxis(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos) {
+    return absl::InvalidArgumentError(StrCat("--sweep wants key=value,value, not ", text));
+  }
+  Axis axis{text.substr(0, equals), {}};
+  // A value that is a list is written in brackets: ensemble.margins=[0,0.1],[0,0.2].
+  std::string value;
+  int depth = 0;
+  for (char c : text.substr(equals + 1)) {
+    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+    if (c == ',' && depth == 0) {
+      axis.values.push_back(std::move(value));
+      value.clear();
+    } else {
+      value += c;
+    }
+  }
+  axis.values.push_back(std::move(value));
+  VerticalSettings scratch;
+  for (const std::string& v : axis.values) {
+    if (absl::Status s = SetSetting(axis.key, v, scratch); !s.ok()) {
+      return absl::InvalidArgumentError(StrCat("--sweep: ", Message(s)));
+    }
+  }
+  return axis;
+}
+
+// What is worth sweeping when nobody says: the few settings that move along the frontier.
+std::vector<std::string> DefaultSweep(Policy policy) {
+  switch (policy) {
+    case Policy::kMovingWindow:
+      return {"moving_window.oom_tolerance=minimal,low,intermediate", "moving_window.memory_half_life_h=24,48,96,168",
+              "moving_window.margin_scale=0.5,1,2"};
+    case Policy::kEnsemble:
+      return {"ensemble.w_over=10,30,100,300,1000", "ensemble.w_limit_change=0.2,0.5,1,2"};
+    case Policy::kPeak:
+      return {"peak.days=4,7,14,28", "peak.margin=0.05,0.15,0.3"};
+    case Policy::kVpa:
+      return {"vpa.percentile=0.9,0.95,0.99", "vpa.margin=0.15,0.3"};
+    case Policy::kAnalogs:
+      return {"analogs.memory_oom_days=0.01,0.02,0.03,0.05,0.08,0.13", "analogs.cpu_oom_days=0.01,0.02,0.03,0.05,0.08,0.13"};
+    case Policy::kStatic:
+      break;
+  }
+  return {};
+}
+
+absl::StatusOr<std::vector<Trial>> Combine(const std::vector<Axis>& axes, const VerticalSettings& base) {
+  size_t count = 1;
+  for (const Axis& a : axes) count *= a.values.size();
+  if (count > kMaxCombinations) {
+    return absl::InvalidArgumentError(fmt::format("{} combinations are more than {}", count, kMaxCombinations));
+  }
+  std::vector<Trial> trials;
+  for (size_t i = 0; i < count; ++i) {
+    Trial t{{}, base, {}};
+    size_t rest = i;
+    for (const Axis& a : axes) {
+      t.values.push_back(a.values[rest % a.values.size()]);
+      rest /= a.values.size();
+      if (absl::Status s = SetSetting(a.key, t.values.back(), t.settings); !s.ok()) return s;
+    }
+    trials.push_back(std::move(t));
+  }
+  return trials;
+}
+
+absl::StatusOr<std::vector<double>> ReadWeights(const std::string& path, const LoadedTrace& trace) {
+  std::vector<double> weights(trace.jobs().size(), 1.0);
+  if (path.empty()) return weights;
+  std::ifstream file(path);
+  if (!file) return absl::NotFoundError(StrCat("cannot read the weights file ", path));
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const std::string_view text = StripSpace(line);
+    if (text.empty() || text[0] == '#' || (number == 1 && text == "job,weight")) continue;
+    const size_t comma = text.rfind(',');
+    const std::optional<double> weight =
+        comma == std::string_view::npos ? std::nullopt : ParseDouble(StripSpace(text.substr(comma + 1)));
+    if (!weight.has_value() || *weight < 0) {
+      return absl::InvalidArgumentError(fmt::format("{}:{}: wants job,weight with a weight of 0 or more", path, number));
+    }
+    const absl::StatusOr<JobId> job = trace.FindJob(std::string(text.substr(0, comma)));
+    if (!job.ok()) return absl::InvalidArgumentError(fmt::format("{}:{}: {}", path, number, Message(job.status())));
+    weights[job->value] = *weight;
+  }
+  return weights;
+}
+
+std::map<Resource, Weighted> Measure(const ReplayResult& result, const std::vector<double>& weights) {
+  std::map<Resource, Weighted> out;
+  for (const LaneResult& lane : result.lanes) {
+    Weighted& w = out[lane.resource];
+    for (size_t i = 0; i < lane.per_job.size(); ++i) {
+      const Totals& t = lane.per_job[i];
+      w.limit += weights[i] * (t.owner_limit_seconds > 0 ? t.limit_seconds_owned : t.limit_seconds);
+      w.owner += weights[i] * t.owner_limit_seconds;
+      w.usage += weights[i] * t.usage_seconds;
+      w.oom_days += weights[i] * static_cast<double>(t.oom_days);
+      w.changes += weights[i] * static_cast<double>(t.changes);
+      w.job_days += weights[i] * static_cast<double>(t.job_days);
+    }
+  }
+  return out;
+}
+
+// A trial is on the frontier if no other is at least as good in footprint, OOM-days and changes and better in one.
+void MarkFrontier(Resource resource, std::vector<Trial>& trials) {
+  for (Trial& t : trials) {
+    const Weighted& a = t.measures[resource];
+    t.on_frontier = std::none_of(trials.begin(), trials.end(), [&](Trial& other) {
+      const Weighted& b = other.measures[resource];
+      const bool no_worse =
+          b.footprint() <= a.footprint() && b.oom_share() <= a.oom_share() && b.change_rate() <= a.change_rate();
+      const bool better =
+          b.footprint() < a.footprint() || b.oom_share() < a.oom_share() || b.change_rate() < a.change_rate();
+      return no_worse && better;
+    });
+  }
+}
+
+// The cheapest within the targets; if none is, the one with the fewest OOM-days.
+const Trial* Choose(const TuneArgs& args, Resource resource, std::vector<Trial>& trials) {
+  const Trial* best = nullptr;
+  for (Trial& t : trials) {
+    const Weighted& w = t.measures[resource];
+    if (w.oom_share() > args.oom_days || w.change_rate() > args.changes) continue;
+    if (best == nullptr || w.footprint() < best->measures.at(resource).footprint()) best = &t;
+  }
+  if (best != nullptr) return best;
+  for (Trial& t : trials) {
+    if (best == nullptr || t.measures[resource].oom_share() < best->measures.at(resource).oom_share()) best = &t;
+  }
+  return best;
+}
+
+struct Sweep {
+  std::vector<Axis> axes;
+  std::vector<Trial> trials;
+  Resource resource = Resource::kMemory;
+  bool partial = false;
+};
+
+absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, ReplayOptions options) {
+  if (options.policies.size() != 1) {
+    return absl::InvalidArgumentError("tune wants one --recommender: ensemble, moving_window, analogs, peak or vpa");
+  }
+  Sweep sweep;
+  sweep.resource = options.resources.size() == 1 ? options.resources.front() : Resource::kMemory;
+  const std::vector<std::string> wanted = args.sweep.empty() ? DefaultSweep(options.policies.front()) : args.sweep;
+  for (const std::string& text : wanted) {
+    absl::StatusOr<Axis> axis = ParseAxis(text);
+    if (!axis.ok()) return axis.status();
+    sweep.axes.push_back(*std::move(axis));
+  }
+  absl::StatusOr<std::vector<Trial>> trials = Combine(sweep.axes, options.settings);
+  if (!trials.ok()) return trials.status();
+  CatchInterrupts();
+  absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
+  if (!trace.ok()) return trace.status();
+  const absl::StatusOr<std::vector<double>> weights = ReadWeights(args.weights, **trace);
+  if (!weights.ok()) return weights.status();
+  ProgressLine progress(args.quiet);
+  for (size_t i = 0; i < trials->size(); ++i) {
+    Trial& t = (*trials)[i];
+    options.settings = t.settings;
+    ReplayHooks hooks;
+    hooks.should_stop = [] { return Interrupted(); };
+    hooks.on_progress = [&](uint64_t done, uint64_t total, uint64_t) {
+      const double within = static_cast<double>(done) / static_cast<double>(total);
+      progress.Update(fmt::format("trial {} of {}", i + 1, trials->size()),
+                      (static_cast<double>(i) + within) / static_cast<double>(trials->size()));
+    };
+    const absl::StatusOr<ReplayResult> result = Replay(**trace, options, hooks);
+    if (!result.ok()) return result.status();
+    if (result->partial) {
+      sweep.partial = true;
+      break;
+    }
+    t.measures = Measure(*result, *weights);
+    sweep.trials.push_back(std::move(t));
+  }
+  MarkFrontier(sweep.resource, sweep.trials);
+  return sweep;
+}
+
+std::string SweepTable(const Sweep& sweep, const Trial* chosen) {
+  std::vector<std::string> head;
+  for (const Axis& a : sweep.axes) head.push_back(a.key.substr(a.key.find('.') + 1));
+  if (head.empty()) head.push_back("settings");
+  for (const char* name : {"footprint", "OOM-days", "changes", ""}) head.emplace_back(name);
+  TextTable table(head);
+  std::vector<const Trial*> order;
+  for (const Trial& t : sweep.trials) order.push_back(&t);
+  std::stable_sort(order.begin(), order.end(), [&](const Trial* a, const Trial* b) {
+    return a->measures.at(sweep.resource).footprint() < b->measures.at(sweep.resource).footprint();
+  });
+  for (const Trial* t : order) {
+    if (!t->on_frontier && t != chosen) continue;
+    const Weighted& w = t->measures.at(sweep.resource);
+    std::vector<std::string> row = t->values;
+    if (row.empty()) row.push_back("as given");
+    row.push_back(fmt::format("{:.1f} %", 100 * w.footprint()));
+    row.push_back(fmt::format("{:.2f} %", 100 * w.oom_share()));
+    row.push_back(fmt::format("{:.2f}", w.change_rate()));
+    row.push_back(t == chosen ? "<- chosen" : "");
+    table.Add(std::move(row));
+  }
+  return fmt::format("Frontier over {} trials ({}; footprint as a share of the owner's, changes per job-day):\n\n{}",
+                     sweep.trials.size(), Name(sweep.resource), table.Render());
+}
+
+std::string SweepJson(const Sweep& sweep, const Trial* chosen) {
+  nlohmann::ordered_json j;
+  j["format"] = "taut-tune/1";
+  j["partial"] = sweep.partial;
+  j["trials"] = nlohmann::ordered_json::array();
+  for (const Trial& t : sweep.trials) {
+    nlohmann::ordered_json trial;
+    for (size_t i = 0; i < sweep.axes.size(); ++i) trial["settings"][sweep.axes[i].key] = t.values[i];
+    for (const auto& [resource, w] : t.measures) {
+      trial[std::string(Name(resource))] = {
+          {"footprint", w.footprint()}, {"oom_day_share", w.oom_share()}, {"changes_per_job_day", w.change_rate()}};
+    }
+    trial["on_frontier"] = t.on_frontier;
+    trial["chosen"] = &t == chosen;
+    j["trials"].push_back(std::move(trial));
+  }
+  return j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+absl::Status Tune(const TuneArgs& args, bool* partial) {
+  absl::StatusOr<ReplayOptions> options = ToReplayOptions(args.engine);
+  if (!options.ok()) return options.status();
+  absl::StatusOr<Sweep> sweep = RunSweep(args, *std::move(options));
+  if (!sweep.ok()) return sweep.status();
+  *partial = sweep->partial;
+  const Trial* chosen = Choose(args, sweep->resource, sweep->trials);
+  Print(args.output == OutputForm::kJson ? SweepJson(*sweep, chosen) : SweepTable(*sweep, chosen));
+  if (sweep->partial) Warn("interrupted: only the trials shown were run");
+  if (chosen == nullptr) return absl::OkStatus();
+  const Weighted& w = chosen->measures.at(sweep->resource);
+  if (w.oom_share() > args.oom_days || w.change_rate() > args.changes) {
+    Warn("no trial is within --oom-days and --changes; the one with the fewest OOM-days was chosen");
+  }
+  if (args.out.empty()) return absl::OkStatus();
+  std::ofstream file(args.out);
+  file << WriteSettings(chosen->settings, /*only_changed=*/true);
+  file.close();
+  if (!file) return absl::UnavailableError(StrCat("cannot write ", args.out));
+  if (args.output == OutputForm::kTable) Print(fmt::format("\nsettings: {}\n", args.out));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int RunTune(const TuneArgs& args) {
+  bool partial = false;
+  const absl::Status status = Tune(args, &partial);
+  if (status.ok()) return partial ? kExitPartial : kExitOk;
+  PrintError(Message(status));
+  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
+}
+
+}  // namespace taut

@@ -1,0 +1,84 @@
+#include "vertical/analog_decision.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "vertical/job_days_ring.h"
+
+namespace taut {
+
+AnalogCdf MixForecast(std::span<const float, AnalogGrid::kBins> fleet_shares, const OwnHistory& own,
+                      double fleet_weight) {
+  double mass = fleet_weight;
+  float shares[AnalogGrid::kBins];
+  for (size_t k = 0; k < AnalogGrid::kBins; ++k) shares[k] = static_cast<float>(fleet_weight) * fleet_shares[k];
+  for (size_t i = 0; i < own.size; ++i) {
+    shares[own.bin[i]] += own.weight[i];
+    mass += own.weight[i];
+  }
+  AnalogCdf cdf;
+  double sum = 0;
+  for (size_t k = 0; k < AnalogGrid::kEdges; ++k) {
+    sum += shares[k];
+    cdf.at[k] = static_cast<float>(sum / mass);
+  }
+  return cdf;
+}
+
+AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double price,
+                         const AnalogSettings& settings) {
+  const AnalogGrid& grid = AnalogGrid::Get();
+  const double level = AnalogLevel(resource);
+  const double base = job.week_peak + level;
+  const bool capped = resource == Resource::kMemory && job.owner_limit >= 0;
+  AnalogChoice best;
+  best.cost = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < AnalogGrid::kEdges; ++k) {
+    double limit = base * grid.Factor(k) - level;
+    double chance = 1 - static_cast<double>(cdf.at[static_cast<size_t>(k)]);
+    const bool at_cap = capped && limit >= job.owner_limit;
+    if (at_cap) {
+      limit = job.owner_limit;
+      chance = cdf.Exceedance(std::log((limit + level) / base));
+    }
+    if (at_cap || (limit >= job.floor && chance <= settings.max_overrun_chance)) {
+      const double cost = limit + price * chance;
+      if (cost < best.cost) best = {limit, chance, cost, false, at_cap};
+    }
+    if (at_cap) break;
+  }
+  if (!std::isfinite(best.cost)) {
+    const double chance = 1 - static_cast<double>(cdf.at.back());
+    best = {base * grid.Factor(AnalogGrid::kEdges - 1) - level, chance, 0, false, false};
+    best.cost = best.limit + price * chance;
+  }
+  const double kept = job.kept_limit;
+  if (kept < 0 || kept < std::min(job.floor, best.limit) || (capped && kept > job.owner_limit * 1.0001)) return best;
+  const double chance = cdf.Exceedance(std::log((kept + level) / base));
+  const double cost = kept + price * chance;
+  if (chance > settings.max_overrun_chance || cost > best.cost * (1 + settings.keep)) return best;
+  return {kept, chance, cost, true, capped && kept >= job.owner_limit};
+}
+
+double SolvePrice(std::span<const AnalogCdf> cdfs, std::span<const AnalogCase> jobs, Resource resource, double share,
+                  const AnalogSettings& settings) {
+  double size = 0;
+  for (const AnalogCase& j : jobs) size += j.owner_limit >= 0 ? j.owner_limit : j.week_peak;
+  size = std::max(size / static_cast<double>(jobs.size()), AnalogLevel(resource));
+  double low = std::log(1e-12 * size);
+  double high = std::log(1e4 * size);
+  constexpr int kSteps = 30;
+  for (int step = 0; step < kSteps; ++step) {
+    const double middle = (low + high) / 2;
+    const double price = std::exp(middle);
+    double chance = 0;
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      chance += ChooseLimit(cdfs[i], jobs[i], resource, price, settings).overrun_chance;
+    }
+    (chance / static_cast<double>(jobs.size()) > share ? low : high) = middle;
+  }
+  return std::exp(high);
+}
+
+}  // namespace taut

@@ -1,0 +1,314 @@
+#include "vertical/analogs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fmt/format.h"
+#include "vertical/wrappers.h"
+
+namespace taut {
+namespace {
+
+// Calibration of the ordered share (docs/algorithms.md): how long the past counts, how strongly a debt is worked off, how
+// fast the price follows.
+constexpr double kJudgeDecay = 0.95;
+constexpr double kJudgePrior = 10;  // OOM-days
+constexpr double kDebtDecay = 0.98;
+constexpr double kDebtDays = 14;
+constexpr double kPriceStep = 0.1;  // of the way, in the logarithm
+
+}  // namespace
+
+AnalogFleet::AnalogFleet(Resource resource, const AnalogSettings& settings)
+    : resource_(resource), settings_(settings), rng_(Rng(settings.seed).Fork(static_cast<uint64_t>(resource))) {}
+
+double AnalogFleet::ordered_share() const {
+  return resource_ == Resource::kCpu ? settings_.cpu_oom_days : settings_.memory_oom_days;
+}
+
+void AnalogFleet::Learn(const FleetRows& rows) {
+  const auto capacity = static_cast<size_t>(settings_.max_rows);
+  for (const FleetRow& row : rows) {
+    if (!row.lesson.has_value()) continue;
+    ++rows_seen_;
+    const DistributionForest::Row sample{row.lesson->features, row.lesson->outcome};
+    if (history_.size() < capacity) {
+      history_.push_back(sample);
+    } else if (const uint64_t at = rng_.Below(rows_seen_); at < capacity) {
+      history_[at] = sample;  // reservoir: every row of the past is equally likely to be here
+    }
+  }
+}
+
+void AnalogFleet::Judge(const FleetRows& rows) {
+  double promised = 0;
+  double realised = 0;
+  double judged = 0;
+  for (const FleetRow& row : rows) {
+    if (!row.verdict.has_value()) continue;
+    judged += 1;
+    promised += row.verdict->promised;
+    realised += row.verdict->overrun ? 1 : 0;
+  }
+  if (judged == 0) return;
+  promised_ = kJudgeDecay * promised_ + promised;
+  realised_ = kJudgeDecay * realised_ + realised;
+  debt_ = kDebtDecay * debt_ + ordered_share() - realised / judged;
+}
+
+AnalogCdf AnalogFleet::Forecast(const AnalogCase& job) const {
+  float shares[AnalogGrid::kBins];
+  forest_.Predict(job.features, shares);
+  return MixForecast(shares, job.own, settings_.fleet_weight);
+}
+
+// Tomorrow's price: the one at which the mean chance of an OOM, over the jobs as they stand tonight, is the ordered share,
+// corrected for how promises have been kept so far.
+void AnalogFleet::MovePrice(const FleetRows& rows) {
+  const double fixed = resource_ == Resource::kCpu ? settings_.cpu_price_cores : settings_.memory_price_bytes;
+  if (fixed > 0) {
+    price_ = fixed;
+    return;
+  }
+  const size_t step = std::max<size_t>(1, rows.size() / static_cast<size_t>(settings_.solver_jobs));
+  std::vector<AnalogCdf> cdfs;
+  std::vector<AnalogCase> jobs;
+  for (size_t i = 0; i < rows.size(); i += step) {
+    jobs.push_back(rows[i].tomorrow);
+    cdfs.push_back(Forecast(jobs.back()));
+  }
+  if (jobs.empty()) return;
+  const double share = ordered_share();
+  const double correction = (promised_ + kJudgePrior) / (realised_ + kJudgePrior);
+  const double target = correction * std::clamp(share + debt_ / kDebtDays, share / 2, 2 * share);
+  const double solved = SolvePrice(cdfs, jobs, resource_, target, settings_);
+  price_ = priced_ ? price_ * std::pow(solved / price_, kPriceStep) : solved;
+  priced_ = true;
+}
+
+void AnalogFleet::CloseDay(int32_t day, const FleetRows& rows) {
+  first_day_ = std::min(first_day_, day);
+  Learn(rows);
+  Judge(rows);
+  const bool old_enough = rows_seen_ >= static_cast<uint64_t>(settings_.min_rows) && day - first_day_ + 1 >= settings_.min_days;
+  if (!old_enough) return;
+  const bool due = forest_.empty() || day - trained_day_ >= settings_.retrain_days || rows_seen_ >= 2 * rows_at_training_;
+  if (due) {
+    forest_.Train(history_, ForestSettings(), settings_.seed * 1'000'003 + static_cast<uint64_t>(day));
+    trained_day_ = day;
+    rows_at_training_ = rows_seen_;
+  }
+  MovePrice(rows);
+}
+
+AnalogsRecommender::AnalogsRecommender(const AnalogFleet& fleet, std::unique_ptr<Recommender> fallback, OomSettings oom)
+    : fleet_(&fleet), fallback_(std::move(fallback)), oom_(oom) {
+  if (fleet.ready()) fallback_ = nullptr;
+}
+
+// The job as it stands at the start of `day`.
+AnalogCase AnalogsRecommender::CaseFor(int32_t day) const {
+  const Resource resource = fleet_->resource();
+  AnalogCase c;
+  c.features = FeaturesOf(ring_, day, resource);
+  c.week_peak = ring_.WeekPeak();
+  c.floor = ring_.Last(0).p50;
+  c.owner_limit = ring_.Last(0).owner_limit;
+  if (decided_) c.kept_limit = choice_.limit;
+  const double level = AnalogLevel(resource);
+  const double week = std::log(c.week_peak + level);
+  for (int i = 0; i < ring_.size(); ++i) {
+    const DaySummary& d = ring_.Last(i);
+    const auto at = static_cast<size_t>(c.own.size++);
+    c.own.bin[at] = static_cast<uint8_t>(AnalogGrid::Get().BinOf(std::log(d.peak + level) - week));
+    c.own.weight[at] = static_cast<float>(std::exp2(-(day - d.day) / fleet_->settings().own_half_life_days));
+  }
+  return c;
+}
+
+void AnalogsRecommender::StartDay(int32_t day) {
+  if (fallback_ != nullptr) fallback_->StartDay(day);
+  overrun_today_ = false;
+  raised_until_ = INT32_MIN;
+  if (!fleet_->ready() || ring_.empty()) return;
+  fallback_ = nullptr;
+  case_ = CaseFor(day);
+  price_ = fleet_->price();
+  choice_ = ChooseLimit(fleet_->Forecast(case_), case_, fleet_->resource(), price_, fleet_->settings());
+  decided_ = true;
+  decided_day_ = day;
+}
+
+void AnalogsRecommender::EndDay(int32_t day, FleetRows& rows) {
+  if (today_.empty()) return;
+  FleetRow row;
+  const double level = AnalogLevel(fleet_->resource());
+  if (!ring_.empty()) {
+    row.lesson.emplace();
+    row.lesson->features = decided_day_ == day ? case_.features : FeaturesOf(ring_, day, fleet_->resource());
+    row.lesson->outcome =
+        static_cast<float>(std::log(today_.peak() + level) - std::log(ring_.WeekPeak() + level));
+  }
+  if (decided_ && decided_day_ == day) {
+    row.verdict = {static_cast<float>(choice_.overrun_chance), overrun_today_};
+  }
+  ring_.Add(today_.Finish(day));
+  row.tomorrow = CaseFor(day + 1);
+  rows.push_back(row);
+}
+
+void AnalogsRecommender::Observe(const Signal& signal) {
+  if (fallback_ != nullptr) fallback_->Observe(signal);
+  if (signal.tasks.empty()) return;
+  today_.Add(signal);
+  last_usage_ = static_cast<float>(signal.peak);
+  const bool raised = signal.window.index < raised_until_;
+  const double limit = raised ? std::max(raised_, base_limit()) : base_limit();
+  if (decided_ && signal.peak > limit) overrun_today_ = true;
+}
+
+void AnalogsRecommender::ObserveOom(const OomEvent& event) {
+  if (fallback_ != nullptr) fallback_->ObserveOom(event);
+  overrun_today_ = true;
+  // The usage was cut at the limit: the day's peak is taken to be what was needed.
+  Signal need{.window = event.window, .buckets = {}, .tasks = {}, .owner_limit = {}};
+  need.peak = OomBump(event.limit, oom_);
+  today_.Add(need);
+}
+
+// Usage close under the limit warns of an OOM within hours; the raise is worth its bytes if these cost less than the
+// share of an OOM-day that it averts.
+void AnalogsRecommender::Raise(WindowId next) {
+  const AnalogSettings& s = fleet_->settings();
+  if (s.raise_at <= 0 || fleet_->resource() != Resource::kMemory || overrun_today_) return;
+  if (next.index < raised_until_ || last_usage_ <= s.raise_at * base_limit()) return;
+  const double owner = case_.owner_limit;
+  if (owner >= 0 && last_usage_ >= s.raise_pin * owner) return;
+  double raised = s.raise_factor * last_usage_;
+  if (owner >= 0) raised = std::min(raised, owner);
+  if (raised <= base_limit()) return;
+  const auto hold = static_cast<int32_t>(s.raise_hours * kWindowsPerHour);
+  const int32_t left = (next.day() + 1) * kWindowsPerDay - next.index;
+  const double byte_days = (raised - base_limit()) * std::min(hold, left) / kWindowsPerDay;
+  if (byte_days >= price_ * s.raise_hazard) return;
+  raised_ = raised;
+  raise_usage_ = last_usage_;
+  raised_until_ = next.index + hold;
+}
+
+std::optional<double> AnalogsRecommender::Recommend(WindowId next) {
+  if (!decided_) return fallback_ != nullptr ? fallback_->Recommend(next) : std::nullopt;
+  Raise(next);
+  return next.index < raised_until_ ? std::max(raised_, base_limit()) : base_limit();
+}
+
+void AnalogsRecommender::Explain(Reason& reason) const {
+  const Resource resource = fleet_->resource();
+  const std::string unit(UnitName(resource));
+  if (!decided_) {
+    if (fallback_ != nullptr) fallback_->Explain(reason);
+    reason.recommender = "analogs";
+    reason.sentence = fallback_ != nullptr && !reason.sentence.empty()
+                          ? "The fleet is too young to forecast from; its stand-in says: " + reason.sentence
+                          : "Nothing is known of the job or the fleet yet, so the owner's limit stays.";
+    return;
+  }
+  reason.recommender = "analogs";
+  const double level = AnalogLevel(resource);
+  const double cut = std::log((choice_.limit + level) / (case_.week_peak + level));
+  const std::vector<float> similar = fleet_->forest().SimilarOutcomes(case_.features);
+  const auto above = std::count_if(similar.begin(), similar.end(), [&](float y) { return y > cut + 1e-9; });
+  int own_above = 0;
+  for (size_t i = 0; i < case_.own.size; ++i) {
+    own_above += case_.own.bin[i] > AnalogGrid::Get().BinOf(cut) ? 1 : 0;
+  }
+  reason.sentence = fmt::format(
+      "Of {} similar job-days in the fleet, {} peaked above this limit; of the job's own last {}, {}. The forecast chance of "
+      "a day over it is {:.2g} %{}.",
+      similar.size(), above, case_.own.size, own_above, 100 * choice_.overrun_chance,
+      choice_.kept ? "; yesterday's limit was close enough to the best to stay" : "");
+  reason.facts.push_back({"highest peak of the last 7 days", case_.week_peak, unit});
+  reason.facts.push_back({"price of an OOM-day", price_, resource == Resource::kCpu ? "core-days" : "byte-days"});
+  reason.facts.push_back({"chance of an OOM-day", 100 * choice_.overrun_chance, "%"});
+  reason.facts.push_back({"job-days behind the forecast", static_cast<double>(fleet_->forest().rows()), ""});
+  const AnalogCdf cdf = fleet_->Forecast(case_);
+  for (double chance : {0.5, 0.2, 0.1, 0.05, 0.03, 0.01}) {
+    AnalogChoice c;
+    for (int k = 0; k < AnalogGrid::kEdges; ++k) {
+      c.limit = (case_.week_peak + level) * AnalogGrid::Get().Factor(k) - level;
+      c.overrun_chance = 1 - static_cast<double>(cdf.at[static_cast<size_t>(k)]);
+      if (c.overrun_chance <= chance) break;
+    }
+    reason.candidates.push_back({fmt::format("limit with a {:g} % chance", 100 * chance), c.limit,
+                                 c.limit + price_ * c.overrun_chance, "limit + price x chance", false});
+  }
+  reason.candidates.push_back({choice_.kept ? "yesterday's limit" : "least cost", choice_.limit, choice_.cost,
+                               "limit + price x chance", true});
+  reason.steps.push_back({choice_.kept ? "yesterday's limit, kept" : "least-cost limit", 0, choice_.limit});
+  if (raised_until_ > INT32_MIN && raised_ > choice_.limit) {
+    reason.steps.push_back({fmt::format("raised for {:g} h, usage came near the limit", fleet_->settings().raise_hours),
+                            choice_.limit, raised_});
+  }
+}
+
+std::unique_ptr<Recommender> AnalogsRecommender::Clone() const {
+  auto copy = std::make_unique<AnalogsRecommender>(*fleet_, fallback_ != nullptr ? fallback_->Clone() : nullptr, oom_);
+  copy->ring_ = ring_;
+  copy->choice_ = choice_;
+  copy->case_ = case_;
+  copy->price_ = price_;
+  copy->decided_ = decided_;
+  copy->decided_day_ = decided_day_;
+  return copy;
+}
+
+size_t AnalogsRecommender::state_bytes() const {
+  return sizeof(*this) + today_.heap_bytes() + (fallback_ != nullptr ? fallback_->state_bytes() : 0);
+}
+
+void AnalogsRecommender::Save(ByteWriter& out) const {
+  ring_.Save(out);
+  today_.Save(out);
+  out.Put<uint8_t>(decided_ ? 1 : 0);
+  out.Put<uint8_t>(overrun_today_ ? 1 : 0);
+  out.Put<uint8_t>(choice_.kept ? 1 : 0);
+  for (double v : {choice_.limit, choice_.overrun_chance, choice_.cost, price_, raised_, raise_usage_}) out.Put(v);
+  out.Put(decided_day_);
+  out.Put(raised_until_);
+  out.Put(last_usage_);
+  out.Put<uint8_t>(fallback_ != nullptr ? 1 : 0);
+  if (fallback_ != nullptr) fallback_->Save(out);
+}
+
+absl::Status AnalogsRecommender::Load(ByteReader& in) {
+  if (absl::Status s = ring_.Load(in); !s.ok()) return s;
+  if (absl::Status s = today_.Load(in); !s.ok()) return s;
+  decided_ = in.Get<uint8_t>() != 0;
+  overrun_today_ = in.Get<uint8_t>() != 0;
+  choice_.kept = in.Get<uint8_t>() != 0;
+  for (double* v : {&choice_.limit, &choice_.overrun_chance, &choice_.cost, &price_, &raised_, &raise_usage_}) {
+    *v = in.Get<double>();
+  }
+  decided_day_ = in.Get<int32_t>();
+  raised_until_ = in.Get<int32_t>();
+  last_usage_ = in.Get<float>();
+  const bool has_fallback = in.Get<uint8_t>() != 0;
+  if (absl::Status s = in.status("analogs"); !s.ok()) return s;
+  if (decided_ && ring_.empty()) return absl::DataLossError("analogs: a decision without a day");
+  if (!has_fallback) {
+    fallback_ = nullptr;
+  } else if (fallback_ == nullptr) {
+    return absl::InvalidArgumentError("analogs: the checkpoint has a fallback that this recommender has not");
+  } else if (absl::Status s = fallback_->Load(in); !s.ok()) {
+    return s;
+  }
+  if (decided_) {
+    // What the decision was made from is told by the days before it.
+    const double kept = choice_.limit;
+    case_ = CaseFor(decided_day_);
+    case_.kept_limit = kept;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace taut

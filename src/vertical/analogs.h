@@ -1,0 +1,102 @@
+// Analogs: the fleet's own history as the model. For a job tonight, the job-days of the whole fleet that looked most like it
+// say how far tomorrow's peak may rise above the week's; its own days count more. The limit is the one that minimises
+// bytes + price of an OOM-day x P(peak > limit), in absolute bytes, so that a small job's generous limit is cheap and a big
+// one's is not. People order a share of OOM-days; the price follows.
+//
+// One decision a day at midnight of the job's clock, and for memory a reactive raise in between. Until the fleet has lived
+// long enough a fallback recommends. docs/algorithms.md has every formula and default.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/random.h"
+#include "vertical/analog_decision.h"
+#include "vertical/distribution_forest.h"
+#include "vertical/job_days_ring.h"
+#include "vertical/recommender.h"
+#include "vertical/settings.h"
+
+namespace taut {
+
+// What all jobs of a fleet share for one resource: a sample of history, the forest trained on it, and the price. Read-only
+// but for CloseDay, which one thread calls between days.
+class AnalogFleet {
+ public:
+  AnalogFleet(Resource resource, const AnalogSettings& settings);
+
+  // Takes in the rows of the day that ended, in a fixed order of jobs; retrains and moves the price when due.
+  void CloseDay(int32_t day, const FleetRows& rows);
+
+  // False while the fleet is too young to forecast.
+  bool ready() const { return !forest_.empty(); }
+  const DistributionForest& forest() const { return forest_; }
+  // Byte-days or core-days per OOM-day. Meaningful when ready().
+  double price() const { return price_; }
+  Resource resource() const { return resource_; }
+  const AnalogSettings& settings() const { return settings_; }
+  uint64_t rows_seen() const { return rows_seen_; }
+  AnalogCdf Forecast(const AnalogCase& job) const;
+
+ private:
+  void Learn(const FleetRows& rows);
+  void Judge(const FleetRows& rows);
+  void MovePrice(const FleetRows& rows);
+  double ordered_share() const;
+
+  Resource resource_;
+  AnalogSettings settings_;
+  Rng rng_;
+  std::vector<DistributionForest::Row> history_;  // a uniform sample of all rows seen (reservoir)
+  uint64_t rows_seen_ = 0;
+  uint64_t rows_at_training_ = 0;
+  int32_t first_day_ = INT32_MAX;
+  int32_t trained_day_ = INT32_MIN;
+  DistributionForest forest_;
+  double price_ = 0;
+  bool priced_ = false;
+  // Calibration: decayed sums of promised and realised OOM-days, and the debt against the order.
+  double promised_ = 0, realised_ = 0, debt_ = 0;
+};
+
+class AnalogsRecommender final : public Recommender {
+ public:
+  // `fleet` must outlive it. `fallback` recommends until the fleet is ready, and is then let go; null: the owner's limit.
+  AnalogsRecommender(const AnalogFleet& fleet, std::unique_ptr<Recommender> fallback, OomSettings oom);
+
+  void StartDay(int32_t day) override;
+  void EndDay(int32_t day, FleetRows& rows) override;
+  void Observe(const Signal& signal) override;
+  void ObserveOom(const OomEvent& event) override;
+  std::optional<double> Recommend(WindowId next) override;
+  void Explain(Reason& reason) const override;
+  std::unique_ptr<Recommender> Clone() const override;
+  size_t state_bytes() const override;
+  void Save(ByteWriter& out) const override;
+  absl::Status Load(ByteReader& in) override;
+
+ private:
+  AnalogCase CaseFor(int32_t day) const;
+  void Raise(WindowId next);
+  double base_limit() const { return choice_.limit; }
+
+  const AnalogFleet* fleet_;
+  std::unique_ptr<Recommender> fallback_;
+  OomSettings oom_;
+  JobDaysRing ring_;
+  DayAccumulator today_;
+  // The decision in force for decided_day_.
+  AnalogChoice choice_;
+  AnalogCase case_;        // what it was made from
+  double price_ = 0;       // and the price then
+  bool decided_ = false;   // has choice_ ever been made
+  int32_t decided_day_ = INT32_MIN;
+  // The reactive raise.
+  double raised_ = 0;
+  int32_t raised_until_ = INT32_MIN;  // windows before this one
+  float last_usage_ = -1;
+  double raise_usage_ = 0;  // what it was raised for
+  bool overrun_today_ = false;
+};
+
+}  // namespace taut

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Fails when a document names a path or a command-line flag that does not exist.
+
+Looked at: README.md and docs/*.md. A path is anything in backquotes or a link target that begins with a folder of
+this repository; a flag is `--name` in backquotes or code on a line that names taut, which must occur in src/cli.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDERS = {"src", "docs", "tools", "tests", "bench", "fuzz", "web", "cmake", ".ci"}
+PATH = re.compile(r"[`(]((?:%s)/[A-Za-z0-9_./*{},-]+)[`)#]" % "|".join(re.escape(f) for f in FOLDERS))
+FLAG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
+
+
+def expand(pattern):
+    """foo.{h,cc} -> foo.h, foo.cc"""
+    match = re.search(r"\{([^}]*)\}", pattern)
+    if not match:
+        return [pattern]
+    return [pattern[: match.start()] + option + pattern[match.end():] for option in match[1].split(",")]
+
+
+def main():
+    cli = "\n".join(p.read_text() for p in sorted((ROOT / "src").rglob("*.cc")))
+    known_flags = set(FLAG.findall(cli)) | {"help", "version"}
+    bad = []
+    documents = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    for document in documents:
+        if not document.exists():
+            bad.append(f"{document.name}: missing")
+            continue
+        for number, line in enumerate(document.read_text().splitlines(), 1):
+            where = f"{document.relative_to(ROOT)}:{number}"
+            for pattern in PATH.findall(line):
+                for path in expand(pattern):
+                    if not list(ROOT.glob(path.rstrip("/"))):
+                        bad.append(f"{where}: {path} does not exist")
+            if re.search(r"\btaut\b", line):
+                for flag in FLAG.findall(line):
+                    if flag not in known_flags:
+                        bad.append(f"{where}: --{flag} is no flag of taut")
+    for line in bad:
+        print(line)
+    if bad:
+        sys.exit(f"{len(bad)} stale references in the documents")
+    print(f"docs: {len(documents)} documents, every path and flag exists")
+
+
+if __name__ == "__main__":
+    main()

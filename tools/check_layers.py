@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Holds every #include under src/ against src/LAYERS: a room includes only the rooms on its line."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SRC = ROOT / "src"
+INCLUDE = re.compile(r'^\s*#include "([^"/]+)/[^"]+"')
+
+
+def read_layers():
+    """room -> set of rooms it may include; rooms may only name rooms above them, so there is no cycle."""
+    allowed = {}
+    for number, line in enumerate((SRC / "LAYERS").read_text().splitlines(), 1):
+        line = line.split("#")[0].strip()
+        if not line:
+            continue
+        room, _, names = line.partition(":")
+        below = set(names.split())
+        for name in sorted(below - allowed.keys()):
+            sys.exit(f"src/LAYERS:{number}: {room} names {name}, which does not stand above it")
+        allowed[room.strip()] = below
+    return allowed
+
+
+def violations(allowed):
+    rooms = {p.name for p in SRC.iterdir() if p.is_dir()}
+    for room in sorted(rooms - allowed.keys()):
+        yield f"src/{room}: a room that src/LAYERS does not list"
+    for room in sorted(allowed.keys() - rooms):
+        yield f"src/LAYERS: {room} does not exist"
+    for path in sorted(SRC.rglob("*")):
+        if path.suffix not in (".h", ".cc"):
+            continue
+        room = path.relative_to(SRC).parts[0]
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match or match[1] == room or match[1] not in rooms:
+                continue
+            if match[1] not in allowed.get(room, set()):
+                yield f"{path.relative_to(ROOT)}:{number}: {room} may not include {match[1]}"
+
+
+def main():
+    found = list(violations(read_layers()))
+    for line in found:
+        print(line)
+    if found:
+        sys.exit(f"{len(found)} includes against src/LAYERS")
+    print("layers: every include points down")
+
+
+if __name__ == "__main__":
+    main()
