@@ -1,5 +1,5 @@
-// The replay's report: one self-contained HTML file (no network, no external script or font), readable by someone who
-// has never seen the tool.
+// The replay's report: one self-contained HTML file (no network, no external script or font), readable by
+// someone who has never seen the tool.
 #pragma once
 
 #include <optional>
@@ -37,8 +37,8 @@ struct JobStory {
     Policy policy;
     int64_t at_s = 0;
   };
-  std::vector<OomMark> ooms;     // first window over the limit of each OOM-day
-  std::vector<Reason> reasons;   // last decision of each recommender, in the order of `limits`; may be empty
+  std::vector<OomMark> ooms;    // first window over the limit of each OOM-day
+  std::vector<Reason> reasons;  // last decision of each recommender, in the order of `limits`; may be empty
 };
 
 struct ReportInput {
@@ -48,7 +48,8 @@ struct ReportInput {
   std::vector<std::string> notes;        // what was read and skipped, warm-up, feedback, partial...
   const ReplayResult* result = nullptr;  // not owned
   const std::vector<JobInfo>* jobs = nullptr;
-  Policy shown_first = Policy::kAnalogs;  // the recommender that tiles and tables show until another is picked
+  Policy shown_first =
+      Policy::kAnalogs;  // the recommender that tiles and tables show until another is picked
   std::vector<JobStory> stories;
 };
 

@@ -1,0 +1,182 @@
+// The report's data: figures of the whole fleet, of each day, of each job, and the stories.
+#include "report/report_json.h"
+
+#include <algorithm>
+
+#include "report/json_writer.h"
+#include "report/story_json.h"
+
+namespace taut {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+constexpr double kDayS = static_cast<double>(kDaySeconds);
+constexpr int kSlackPoints = 100;
+
+// Core-seconds to cores, byte-seconds to GiB, averaged over `seconds`.
+double Average(Resource r, double amount_seconds, double seconds) {
+  if (!(seconds > 0)) return 0;
+  return amount_seconds / seconds / (r == Resource::kMemory ? kGiB : 1.0);
+}
+
+// Seconds that a lane's totals cover; footprints are averages over them, so those of jobs add up to the
+// fleet's.
+double ScoredSeconds(const ReplayResult& result, const LaneResult& lane) {
+  const auto scored = std::count_if(lane.fleet.begin(), lane.fleet.end(),
+                                    [&](const FleetDay& d) { return d.day >= result.first_scored_day; });
+  return static_cast<double>(scored) * kDayS;
+}
+
+template <typename Items, typename Write>
+void Column(std::string_view name, const Items& items, JsonWriter* json, Write write) {
+  json->Key(name);
+  json->BeginArray();
+  for (const auto& item : items) write(item);
+  json->EndArray();
+}
+
+void WriteSummary(const LaneResult& lane, double seconds, JsonWriter* json) {
+  const Totals& t = lane.summary.totals;
+  json->BeginObject();
+  json->Field("job_days", static_cast<int64_t>(t.job_days));
+  json->Field("slack_mean", t.mean_slack());
+  json->Field("slack_median", lane.summary.slack.Quantile(0.5));
+  json->Field("limit", Average(lane.resource, t.limit_seconds, seconds));
+  json->Field("limit_owned", Average(lane.resource, t.limit_seconds_owned, seconds));
+  json->Field("owner", Average(lane.resource, t.owner_limit_seconds, seconds));
+  json->Field("usage", Average(lane.resource, t.usage_seconds, seconds));
+  json->Field("of_owner", t.footprint_of_owner());
+  json->Field("of_usage", t.footprint_of_usage());
+  json->Field("oom_days", static_cast<int64_t>(t.oom_days));
+  json->Field("oom_day_share", t.oom_day_share());
+  json->Field("serious_share", t.serious_oom_day_share());
+  json->Field("ooms_per_task_day", t.ooms_per_task_day());
+  json->Field("changes_mean", t.changes_per_job_day());
+  json->Field("changes_p99", int64_t{lane.summary.ChangesQuantile(0.99)});
+  json->Field("unchanged_share", t.share_without_change());
+  json->Field("windows_over_share", t.windows_over_share());
+  json->Field("usage_over_share", t.usage_over_share());
+  json->Field("unlimited_windows", static_cast<int64_t>(t.unlimited_windows));
+  json->EndObject();
+}
+
+void WriteFleet(const LaneResult& lane, JsonWriter* json) {
+  const auto average = [&](double amount_seconds) {
+    json->Number(Average(lane.resource, amount_seconds, kDayS));
+  };
+  json->BeginObject();
+  Column("day", lane.fleet, json, [&](const FleetDay& d) { json->Int(d.day); });
+  Column("limit", lane.fleet, json, [&](const FleetDay& d) { average(d.limit_seconds); });
+  Column("owner", lane.fleet, json, [&](const FleetDay& d) { average(d.owner_limit_seconds); });
+  Column("usage", lane.fleet, json, [&](const FleetDay& d) { average(d.usage_seconds); });
+  Column("job_days", lane.fleet, json,
+         [&](const FleetDay& d) { json->Int(static_cast<int64_t>(d.job_days)); });
+  Column("oom_days", lane.fleet, json,
+         [&](const FleetDay& d) { json->Int(static_cast<int64_t>(d.oom_days)); });
+  json->EndObject();
+}
+
+// One array a column: ten thousand jobs stay small and parse fast.
+void WriteJobs(const LaneResult& lane, double seconds, JsonWriter* json) {
+  const auto average = [&](double amount_seconds) {
+    json->Number(Average(lane.resource, amount_seconds, seconds), 4);
+  };
+  json->BeginObject();
+  Column("job_days", lane.per_job, json,
+         [&](const Totals& t) { json->Int(static_cast<int64_t>(t.job_days)); });
+  Column("limit", lane.per_job, json, [&](const Totals& t) { average(t.limit_seconds); });
+  Column("limit_owned", lane.per_job, json, [&](const Totals& t) { average(t.limit_seconds_owned); });
+  Column("owner", lane.per_job, json, [&](const Totals& t) { average(t.owner_limit_seconds); });
+  Column("slack", lane.per_job, json, [&](const Totals& t) { json->Number(t.mean_slack(), 3); });
+  Column("oom_days", lane.per_job, json,
+         [&](const Totals& t) { json->Int(static_cast<int64_t>(t.oom_days)); });
+  Column("changes", lane.per_job, json, [&](const Totals& t) { json->Number(t.changes_per_job_day(), 3); });
+  json->EndObject();
+}
+
+void WriteLane(const ReplayResult& result, const LaneResult& lane, JsonWriter* json) {
+  const double seconds = ScoredSeconds(result, lane);
+  json->BeginObject();
+  json->Field("policy", Name(lane.policy));
+  json->Field("resource", Name(lane.resource));
+  json->Key("sum");
+  WriteSummary(lane, seconds, json);
+  json->Key("slack_quantiles");
+  json->BeginArray();
+  for (int i = 0; i <= kSlackPoints; ++i) {
+    json->Number(lane.summary.slack.Quantile(static_cast<double>(i) / kSlackPoints), 4);
+  }
+  json->EndArray();
+  json->Key("fleet");
+  WriteFleet(lane, json);
+  json->Key("jobs");
+  WriteJobs(lane, seconds, json);
+  json->EndObject();
+}
+
+void WritePolicies(const ReplayResult& result, JsonWriter* json) {
+  json->Key("policies");
+  json->BeginArray();
+  for (const PolicyInfo& info : Policies()) {
+    if (std::none_of(result.lanes.begin(), result.lanes.end(),
+                     [&](const LaneResult& lane) { return lane.policy == info.policy; })) {
+      continue;
+    }
+    json->BeginObject();
+    json->Field("name", info.name);
+    json->Field("what", info.what);
+    json->EndObject();
+  }
+  json->EndArray();
+}
+
+void WriteRun(const ReportInput& input, JsonWriter* json) {
+  const ReplayResult& r = *input.result;
+  json->Field("title", input.title);
+  json->Field("command", input.command);
+  json->Field("unix", input.clock_is_unix);
+  Column("notes", input.notes, json, [&](const std::string& note) { json->String(note); });
+  json->Field("shown_first", Name(input.shown_first));
+  json->Field("first_day", int64_t{r.first_day});
+  json->Field("last_day", int64_t{r.last_day});
+  json->Field("first_scored_day", int64_t{r.first_scored_day});
+  json->Field("days_done", static_cast<int64_t>(r.days_done));
+  json->Field("days_total", static_cast<int64_t>(r.days_total));
+  json->Field("partial", r.partial);
+  json->Field("job_windows", static_cast<int64_t>(r.job_windows));
+  json->Field("state_bytes_per_job", r.state_bytes_per_job);
+}
+
+void WriteGrids(JsonWriter* json) {
+  json->Key("grids");
+  json->BeginObject();
+  for (const Resource r : kResources) {
+    json->Key(Name(r));
+    json->BeginObject();
+    json->Key("first");
+    // All digits: bounds are computed from it.
+    json->Number(GridOf(r).UpperBound(0) / (r == Resource::kMemory ? kGiB : 1.0), 17);
+    json->Field("per_octave", int64_t{Grid::kPerOctave});
+    json->Field("size", int64_t{GridOf(r).size()});
+    json->EndObject();
+  }
+  json->EndObject();
+}
+
+}  // namespace
+
+std::string ReportJson(const ReportInput& input) {
+  JsonWriter json;
+  json.BeginObject();
+  WriteRun(input, &json);
+  WriteGrids(&json);
+  WritePolicies(*input.result, &json);
+  Column("jobs", *input.jobs, &json, [&](const JobInfo& job) { json.String(job.name); });
+  Column("lanes", input.result->lanes, &json,
+         [&](const LaneResult& lane) { WriteLane(*input.result, lane, &json); });
+  Column("stories", input.stories, &json, [&](const JobStory& story) { WriteStory(story, &json); });
+  json.EndObject();
+  return json.Take();
+}
+
+}  // namespace taut
