@@ -319,48 +319,6 @@ absl::Status Google2019Parser::ParseLines(GoogleTable table, std::string_view fi
   return absl::OkStatus();
 }
 
-absl::Status Google2019Parser::ParseStream(GoogleTable table, std::string_view file, const ReadBytes& read) {
-  constexpr size_t kBlock = size_t{4} << 20, kLongestLine = size_t{64} << 20;
-  std::vector<char> buffer(kBlock + kPadding);
-  size_t filled = 0;
-  uint64_t line = 1;
-  bool in_long_line = false;  // what comes up to the next newline belongs to a line already skipped
-  absl::Status status;
-  // Parses the first `size` bytes and moves the rest to the front.
-  const auto take = [&](size_t size) {
-    const std::string_view lines(buffer.data(), size);
-    const size_t from = in_long_line ? std::min(lines.find('\n'), size - 1) + 1 : 0;
-    absl::Status s = ParseLines(table, file, line + (in_long_line ? 1 : 0), lines.substr(from));
-    line += static_cast<uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
-    in_long_line = false;
-    filled -= size;
-    std::memmove(buffer.data(), buffer.data() + size, filled);
-    return s;
-  };
-  while (true) {
-    if (filled + kPadding == buffer.size()) {
-      if (filled < kLongestLine) {
-        buffer.resize(2 * filled + kPadding);
-      } else {
-        if (!in_long_line)
-          status = impl_->Skip("line longer than 64 MiB", {file, line, {buffer.data(), 200}});
-        if (!status.ok()) return status;
-        in_long_line = true;
-        filled = 0;
-      }
-    }
-    const absl::StatusOr<size_t> n = read(buffer.data() + filled, buffer.size() - kPadding - filled);
-    if (!n.ok()) return n.status();
-    if (*n == 0) break;
-    const void* newline = memrchr(buffer.data() + filled, '\n', *n);
-    filled += *n;
-    if (newline == nullptr) continue;
-    status = take(static_cast<size_t>(static_cast<const char*>(newline) - buffer.data()) + 1);
-    if (!status.ok()) return status;
-  }
-  return filled > 0 ? take(filled) : absl::OkStatus();
-}
-
 void Google2019Parser::Finish() {
   if (impl_->odd_distributions > 0) {
     impl_->report.warnings.push_back(fmt::format(

@@ -4,13 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "trace/trace_reader.h"
 
 namespace taut {
@@ -49,12 +47,6 @@ class Google2019Parser {
   // options.strict they are InvalidArgument.
   absl::Status ParseLines(GoogleTable table, std::string_view file, uint64_t first_line,
                           std::string_view lines);
-
-  // Puts up to `size` decompressed bytes at `to`; 0 at the end.
-  using ReadBytes = std::function<absl::StatusOr<size_t>(char* to, size_t size)>;
-  // A whole table or shard, read in blocks of 4 MiB. A line above 64 MiB is skipped and counted. When `read`
-  // fails, the whole lines before that are taken and its status is returned.
-  absl::Status ParseStream(GoogleTable table, std::string_view file, const ReadBytes& read);
 
   // Adds the warnings that need the whole input. Call once.
   void Finish();

@@ -273,60 +273,6 @@ TEST_F(Google2019Test, AnOddDistributionIsLeftOutWithAWarning) {
   EXPECT_THAT(report_.warnings, ElementsAre(HasSubstr("1 rows have a CPU distribution")));
 }
 
-// Hands out `text` in pieces of `piece` bytes.
-Google2019Parser::ReadBytes InPieces(std::string_view text, size_t piece) {
-  return [text, piece](char* to, size_t size) mutable -> absl::StatusOr<size_t> {
-    const size_t n = std::min({piece, size, text.size()});
-    std::copy_n(text.data(), n, to);
-    text.remove_prefix(n);
-    return n;
-  };
-}
-
-TEST_F(Google2019Test, AStreamGivesTheSameRowsInWhateverPiecesItComes) {
-  parser_ = std::make_unique<Google2019Parser>(options_, sink_, report_);
-  std::string text;
-  for (int i = 0; i < 20; ++i) text += UsageLine("300000000", "600000000", R"("average_usage":{"cpus":0.5})");
-  text += "{broken\n" + std::string(kRealRow);  // and no newline at the end
-  for (const size_t piece : {1, 7, 100, 1000, 1'000'000}) {
-    sink_.rows.clear();
-    ASSERT_TRUE(parser_->ParseStream(GoogleTable::kInstanceUsage, "shard", InPieces(text, piece)).ok());
-    EXPECT_EQ(sink_.rows.size(), 21U);
-  }
-  for (const std::string& example : report_.skipped["not a JSON object"].examples) {
-    EXPECT_THAT(example, HasSubstr("shard:21: {broken"));
-  }
-}
-
-TEST_F(Google2019Test, AMonstrousLineIsSkippedAndTheNextOnesAreRead) {
-  parser_ = std::make_unique<Google2019Parser>(options_, sink_, report_);
-  const std::string good = UsageLine("300000000", "600000000", R"("average_usage":{"cpus":0.5})");
-  std::string text =
-      good + "{\"a\":\"" + std::string(size_t{5} << 20, 'a') + "\"}\n" + good;  // long, but no monster
-  text += "{\"a\":\"" + std::string(size_t{150} << 20, 'a') + "\"}\n{broken\n" + good;
-  ASSERT_TRUE(parser_->ParseStream(GoogleTable::kInstanceUsage, "shard", InPieces(text, 3'000'000)).ok());
-  EXPECT_EQ(sink_.rows.size(), 3U);
-  EXPECT_EQ(Skipped("line longer than 64 MiB"), 1U);
-  EXPECT_EQ(Skipped("no start_time, end_time or collection_id"), 1U);
-  ASSERT_EQ(Skipped("not a JSON object"), 1U);
-  EXPECT_THAT(report_.skipped["not a JSON object"].examples, ElementsAre(HasSubstr("shard:5: {broken")));
-}
-
-TEST_F(Google2019Test, AFailingStreamKeepsTheLinesBeforeAndSaysWhy) {
-  parser_ = std::make_unique<Google2019Parser>(options_, sink_, report_);
-  const std::string good = UsageLine("300000000", "600000000", R"("average_usage":{"cpus":0.5})");
-  std::string_view rest = good;
-  const absl::Status status = parser_->ParseStream(
-      GoogleTable::kInstanceUsage, "shard", [&rest](char* to, size_t) -> absl::StatusOr<size_t> {
-        if (rest.empty()) return absl::DataLossError("the gzip stream is cut off");
-        const size_t n = rest.copy(to, rest.size());
-        rest = {};
-        return n;
-      });
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(sink_.rows.size(), 1U);
-}
-
 std::string Gunzip(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string packed((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -403,9 +349,11 @@ TEST(Google2019RoundTrip, AMadeUpCellComesBackFromItsFiles) {
   ReadReport report;
   Google2019Parser parser(units, read, report);
   for (const auto& [table, path] : shards) {
-    const std::string text = Gunzip(path);
+    std::string text = Gunzip(path);
     EXPECT_EQ(GoogleTableOfLine(text.substr(0, text.find('\n'))), table);
-    ASSERT_TRUE(parser.ParseStream(table, path, InPieces(text, 1 << 20)).ok());
+    const size_t size = text.size();
+    text.append(Google2019Parser::kPadding, ' ');
+    ASSERT_TRUE(parser.ParseLines(table, path, 1, std::string_view(text).substr(0, size)).ok());
   }
   parser.Finish();
   std::filesystem::remove_all(directory);
