@@ -51,7 +51,7 @@ struct GeneratedJob {
 absl::Status Check(const GenerateOptions& options);
 
 // Hands out the jobs one by one, ascending; the same options give the same bytes. Memory: one job at a time.
-// Stops at the first status that is not OK and returns it. About 10 M rows/s.
+// Stops at the first status that is not OK and returns it. About 5 M rows/s.
 absl::Status GenerateJobs(const GenerateOptions& options,
                           const std::function<absl::Status(const GeneratedJob&)>& take);
 
