@@ -63,7 +63,7 @@ TEST(JsonWriterTest, KeepsGoodUtf8AndReplacesBad) {
   EXPECT_EQ(Quoted(good), "\"" + good + "\"");
   for (const char* bad :
        {"\xff", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe2\x82", "\x80"}) {
-    EXPECT_NO_THROW(json::parse(Quoted(bad))) << bad;
+    EXPECT_TRUE(json::accept(Quoted(bad))) << bad;
     EXPECT_NE(Quoted(bad).find("\xEF\xBF\xBD"), std::string::npos);
   }
 }

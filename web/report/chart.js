@@ -36,7 +36,7 @@ function ceiling(hi, wanted) {
   return Math.ceil(hi / step - 1e-9) * step;
 }
 
-function frame(host, { height, left = 64, right = 16, top = 12, bottom = 34, label }) {
+function frame(host, { height, left = 64, right = 24, top = 12, bottom = 34, label }) {
   const width = Math.max(host.clientWidth, 240);
   const root = svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label });
   host.replaceChildren(root);

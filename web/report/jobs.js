@@ -1,7 +1,7 @@
 
 // The table of jobs. Rows are made as they come into sight, so that ten thousand jobs cost no more than a screenful.
 const CHUNK_ROWS = 80;
-const jobView = { sort: 'saved', descending: true, rows: [], made: 0 };
+const jobView = { sort: report.lanes.some(hasOwner) ? 'saved' : 'limit', descending: true, rows: [], made: 0 };
 
 const JOB_COLUMNS = [
   { key: 'name', head: 'Job', title: 'The job’s name' },
@@ -49,7 +49,7 @@ function jobRow(row) {
   const link = row.story === undefined ? null
     : el('button', { type: 'button', class: 'story-link', onclick: () => showStory(row.story) }, 'story');
   return el('tr', {},
-    el('th', { scope: 'row', title: row.name }, row.name, link),
+    el('th', { scope: 'row', title: row.name }, el('span', { class: 'job-name' }, row.name), link),
     el('td', {}, amount(r, row.owner)),
     el('td', {}, amount(r, row.limit)),
     el('td', { class: row.saved < 0 ? 'over' : '' }, amount(r, row.saved)),

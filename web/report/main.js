@@ -68,6 +68,7 @@ function main() {
   watchTheme();
   renderReplayed();
   if (report.lanes.length === 0) {
+    document.body.classList.add('empty');
     byId('headline').textContent = 'Nothing was replayed: no recommender has results.';
     return;
   }

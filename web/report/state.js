@@ -5,6 +5,7 @@ const state = {
   policy: policies.includes(report.shown_first) ? report.shown_first : policies[policies.length - 1],
   hidden: new Set(),
   story: null,
+  storyDays: null,  // the last so many days of a story; null: all of it
 };
 const listeners = [];
 

@@ -18,6 +18,29 @@ function renderStoryPicker() {
       onclick: () => change({ story: index }) }, el('b', {}, story.job), el('span', {}, story.why)))));
 }
 
+// The last `days` days of a story as a story of its own.
+function lastDays(story, days) {
+  const skip = days === null ? 0 : Math.max(0, story.columns.length - Math.round(days * DAY_S / story.dt));
+  if (skip === 0) return story;
+  const from = story.t0 + skip * story.dt;
+  const lines = story.lines.map((line) => {
+    const next = line.t.findIndex((t) => t > from);
+    const first = next < 0 ? line.t.length - 1 : Math.max(0, next - 1);
+    return { ...line, t: line.t.slice(first).map((t) => Math.max(t, from)), v: line.v.slice(first),
+      ooms: line.ooms.filter((at) => at >= from) };
+  });
+  return { ...story, t0: from, columns: story.columns.slice(skip), peak: story.peak.slice(skip), lines };
+}
+
+function spanButtons(story) {
+  const length = story.columns.length * story.dt / DAY_S;
+  const spans = [null, 30, 7, 2].filter((days) => days === null || days < length);
+  if (spans.length < 2) return null;
+  return el('div', { class: 'segments small', role: 'group', 'aria-label': 'Time shown' }, ...spans.map((days) =>
+    el('button', { type: 'button', 'aria-pressed': String(days === state.storyDays), onclick: () => change({ storyDays: days }) },
+      days === null ? 'All' : `Last ${days} days`)));
+}
+
 // The step line of a limit, from its first step to the end; a gap where there is no limit.
 function stepPath(line, x, y, end) {
   let d = '';
@@ -117,7 +140,8 @@ function renderStory() {
   keepFocus(host, () => {
     legend(lines);
     host.replaceChildren(
-      el('h3', {}, `${story.job}: ${story.why}`), heatLegend(), lines, chart, reasonPanel(story));
+      el('div', { class: 'row spread' }, el('h3', {}, `${story.job}: ${story.why}`), spanButtons(story)),
+      heatLegend(), lines, chart, reasonPanel(story));
   });
-  renderStoryChart(chart, story);
+  renderStoryChart(chart, lastDays(story, state.storyDays));
 }
