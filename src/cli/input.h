@@ -35,6 +35,7 @@ class LoadedTrace final : public DaySource {
   absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) override { return store_.LoadDay(day); }
 
   JobDayStore& store() { return store_; }
+  const JobDayStore& store() const { return store_; }
   ReadReport& report() { return report_; }
   const ReadReport& report() const { return report_; }
   // The job called `name`; NotFound names the nearest.

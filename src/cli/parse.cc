@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "CLI/CLI.hpp"
+#include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"

@@ -170,7 +170,7 @@ absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
   o.feedback = args.feedback == "none" ? Feedback::kNone : Feedback::kOomRestart;
   if (!args.settings_file.empty()) {
     absl::StatusOr<VerticalSettings> settings = ReadSettingsFile(args.settings_file);
-    if (!settings.ok()) return absl::InvalidArgumentError(Message(settings.status()));
+    if (!settings.ok()) return absl::InvalidArgumentError(StrCat(Message(settings.status())));
     o.settings = *std::move(settings);
   }
   for (const std::string& assignment : args.set) {

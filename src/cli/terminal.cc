@@ -34,7 +34,8 @@ void Print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), std
 void Warn(std::string_view text) { fmt::print(stderr, "taut: {}\n", text); }
 void PrintError(std::string_view text) {
   std::fflush(stdout);
-  fmt::print(stderr, StderrIsTerminal() ? "\033[31mtaut: {}\033[0m\n" : "taut: {}\n", text);
+  const bool colour = StderrIsTerminal();
+  fmt::print(stderr, "{}taut: {}{}\n", colour ? "\033[31m" : "", text, colour ? "\033[0m" : "");
 }
 
 std::string TextTable::Render() const {

@@ -1,0 +1,127 @@
+// What the CSV readers share: what becomes of rows that are not taken, names to numbers, rows held until their
+// length is known.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "trace/csv_number.h"
+#include "trace/csv_rows.h"
+#include "trace/format_reader.h"
+
+namespace taut {
+
+// Counts rows by what became of them.
+class RowGate {
+ public:
+  explicit RowGate(const ReadContext& context) : context_(context) {}
+
+  void BeginFile(std::string_view name) { file_ = name; }
+  const std::string& file() const { return file_; }
+  // A row that is well formed but not wanted. `cause` must be a literal.
+  void Skip(std::string_view cause, const CsvRow& row);
+  // A row that is wrong: as above, or with options.strict the error that ends the reading.
+  absl::Status Bad(std::string_view cause, const CsvRow& row);
+  // Whether a row that starts then is asked for; counts it if not.
+  bool InRange(int64_t start_us, const CsvRow& row) {
+    if (start_us >= from_us_ && start_us < to_us_) [[likely]] return true;
+    Skip("outside the asked range of time", row);
+    return false;
+  }
+
+ private:
+  static int64_t Micros(const std::optional<int64_t>& seconds, int64_t otherwise);
+
+  const ReadContext context_;
+  const int64_t from_us_ = Micros(context_.options.from_s, INT64_MIN);
+  const int64_t to_us_ = Micros(context_.options.to_s, INT64_MAX);
+  std::string file_;
+  // The cause counted last: some traces skip millions of rows for one cause.
+  const char* last_cause_ = nullptr;
+  uint64_t* last_count_ = nullptr;
+};
+
+inline constexpr std::string_view kBadNumber = "bad number";
+inline constexpr std::string_view kBadColumns = "wrong number of columns";
+
+// Times beyond this (the year 17,000 in UNIX time) would overflow window numbers.
+inline constexpr int64_t kLatestUs = 500'000'000'000 * kMicrosPerSecond;
+
+// An optional number of field `i` times `factor`: absent if empty. False if it is bad, or too large for float.
+inline bool TakeFloat(const CsvRow& row, int i, double factor, std::optional<float>& out) {
+  double value = 0;
+  switch (ParseDecimal(row.begin(i), row.end(i), value)) {
+    case NumberKind::kNumber:
+      if (value * factor > 1e30) [[unlikely]] return false;
+      out = static_cast<float>(value * factor);
+      return true;
+    case NumberKind::kEmpty:
+      out.reset();
+      return true;
+    case NumberKind::kBad:
+      break;
+  }
+  return false;
+}
+
+// Numbers names from 0 in the order of their first appearance. About 3 ns for a name that follows the same name
+// as it did before (traces go through their tasks in rounds), 25 ns for another, 100 bytes a name.
+class NameTable {
+ public:
+  uint32_t Number(std::string_view name) {
+    if (last_ < entries_.size()) {
+      if (entries_[last_].name == name) return last_;
+      const uint32_t next = entries_[last_].next;
+      if (next < entries_.size() && entries_[next].name == name) return last_ = next;
+    }
+    return Look(name);
+  }
+  const std::string& name(uint32_t number) const { return entries_[number].name; }
+  size_t size() const { return entries_.size(); }
+
+ private:
+  struct Entry {
+    std::string name;
+    uint32_t next = UINT32_MAX;  // followed this one last time
+  };
+  uint32_t Look(std::string_view name);
+
+  std::vector<Entry> entries_;
+  uint32_t last_ = UINT32_MAX;
+  absl::flat_hash_map<std::string, uint32_t> numbers_;
+};
+
+// For sources whose rows have a time but no length: a row covers as much time as lies between it and the row
+// of the same task before it, if that is at most 300 s, otherwise as much as its predecessor; the first row
+// as much as the second. A task's only row covers `alone`. About 40 bytes a task, once it has two rows.
+class RowLengths {
+ public:
+  RowLengths(TraceSink& sink, int64_t alone_s) : sink_(sink), alone_us_(alone_s * kMicrosPerSecond) {}
+
+  // Sets row.end and hands the row out, at once or with the next row of its series (an own dense number of
+  // job and task).
+  void Take(uint32_t series, UsageRow& row);
+  // Hands out what is held back.
+  void Finish();
+
+ private:
+  struct Series {
+    int64_t last_us = 0;
+    int64_t length_us = 0;  // 0: not known yet
+    uint32_t held = UINT32_MAX;
+    bool seen = false;
+  };
+  void Release(Series& series);
+
+  TraceSink& sink_;
+  const int64_t alone_us_;
+  std::vector<Series> series_;
+  std::vector<UsageRow> held_;
+  std::vector<uint32_t> free_;  // slots of held_
+};
+
+}  // namespace taut

@@ -1,0 +1,91 @@
+// Rows and fields of CSV text: finds all separators of a piece first, many bytes at a time, then walks them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace taut {
+
+// One line as fields; a view into the block and the index. A '\r' before the newline is not part of it.
+class CsvRow {
+ public:
+  CsvRow(const char* text, uint32_t begin, const uint32_t* ends, int size, uint64_t line)
+      : text_(text), ends_(ends), begin_(begin), size_(size), line_(line) {}
+
+  int size() const { return size_; }
+  const char* begin(int i) const { return text_ + (i == 0 ? begin_ : ends_[i - 1] + 1); }
+  const char* end(int i) const { return text_ + ends_[i]; }
+  std::string_view operator[](int i) const { return {begin(i), static_cast<size_t>(end(i) - begin(i))}; }
+  uint64_t line() const { return line_; }  // number in the file, from 1
+  std::string_view text() const {
+    return {text_ + begin_, static_cast<size_t>(ends_[size_ - 1] - begin_)};
+  }
+
+ private:
+  const char* text_;
+  const uint32_t* ends_;  // where each field ends, relative to text_
+  uint32_t begin_;
+  int size_;
+  uint64_t line_;
+};
+
+// Holds the index of one piece of text: about 130 KiB, small enough for the second-level cache.
+class CsvIndex {
+ public:
+  // Separators between double quotes do not count. Newlines always do.
+  explicit CsvIndex(char separator, bool quotes = false);
+
+  // Calls take(const CsvRow&) -> absl::Status for every line that is not empty, until one is not OK. `lines`
+  // must end in '\n' and have 64 readable bytes behind; `first_line` is the number of its first line.
+  template <typename Take>
+  absl::Status ForEachRow(std::string_view lines, uint64_t first_line, Take&& take) {
+    uint64_t line = first_line;
+    while (!lines.empty()) {
+      const std::string_view piece = NextPiece(lines);
+      const size_t n = Build(piece);
+      if (absl::Status s = Walk(piece.data(), n, line, take); !s.ok()) return s;
+      lines.remove_prefix(piece.size());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr size_t kPieceBytes = 16 * 1024;
+
+  template <typename Take>
+  absl::Status Walk(const char* text, size_t n, uint64_t& line, Take&& take) {
+    uint32_t* ends = ends_.get();
+    uint32_t begin = 0;
+    for (size_t at = 0; at < n; ++line) {
+      size_t last = at;
+      while (text[ends[last]] != '\n') ++last;
+      const uint32_t newline = ends[last];
+      if (newline > begin && text[newline - 1] == '\r') --ends[last];
+      if (ends[last] > begin) [[likely]] {
+        absl::Status s = take(CsvRow(text, begin, ends + at, static_cast<int>(last - at) + 1, line));
+        if (!s.ok()) [[unlikely]] return s;
+      }
+      begin = newline + 1;
+      at = last + 1;
+    }
+    return absl::OkStatus();
+  }
+
+  // Whole lines from the front: about kPieceBytes of them, or one line that is longer.
+  static std::string_view NextPiece(std::string_view lines);
+  // Fills ends_ with the positions of all separators and newlines; returns their number.
+  size_t Build(std::string_view piece);
+  size_t BuildQuoted(std::string_view piece);
+
+  char separator_;
+  bool quotes_;
+  size_t capacity_;
+  std::unique_ptr<uint32_t[]> ends_;
+};
+
+}  // namespace taut
