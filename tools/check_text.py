@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Fails on text that has no place in this repository: see RULES. Files over 500 lines are only mentioned.
+
+Looks at what git tracks, or at every file where there is no git.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SOURCES = {".h", ".cc", ".py", ".js", ".css", ".txt", ".cmake", ".test", ""}
+MAX_COLUMNS = 115
+MAX_LINES = 500
+# (what, pattern, suffixes or None for all); the patterns are split so that this file passes its own check.
+RULES = [
+    ("an address of a package registry", re.compile(r"(?i)\b(?:deb|security|archive|registry|index|static|proxy)\.(?:"
+                                                    r"debian|ubuntu|npmjs|crates|golang)\.[a-z]+|pypi" r"\.org|"
+                                                    r"repo1?\.maven|crates" r"\.io|files\.pythonhosted"), None),
+    ("an unfinished note", re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b"), SOURCES | {".md"}),
+    ("a whole namespace pulled in", re.compile(r"\busing name" r"space std\b"), {".h", ".cc"}),
+    ("a tab", re.compile(r"\t"), {".h", ".cc", ".py", ".js", ".css", ".md"}),
+    ("blanks at a line's end", re.compile(r"[ \t]+$"), {".h", ".cc", ".py", ".js", ".css"}),
+    ("a merge left over", re.compile(r"^(?:<{7} |>{7} |={7}$)"), None),
+]
+
+
+def tracked():
+    try:
+        names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout
+        return [ROOT / n for n in names.decode().split("\0") if n]
+    except (OSError, subprocess.CalledProcessError):
+        skip = {"build", "out", ".git"}
+        return [p for p in ROOT.rglob("*") if p.is_file() and not skip & set(p.relative_to(ROOT).parts)]
+
+
+def main():
+    bad, long_files, files = [], [], 0
+    for path in sorted(tracked()):
+        name = path.relative_to(ROOT)
+        if not path.is_file() or path.name == "LICENSE":
+            continue
+        text = path.read_bytes()
+        if b"\0" in text:
+            continue
+        files += 1
+        lines = text.decode(errors="replace").split("\n")
+        if path.suffix in {".h", ".cc"} and len(lines) > MAX_LINES:
+            long_files.append(f"{name}: {len(lines)} lines, more than {MAX_LINES}")
+        for number, line in enumerate(lines, 1):
+            for what, pattern, suffixes in RULES:
+                if (suffixes is None or path.suffix in suffixes) and pattern.search(line):
+                    bad.append(f"{name}:{number}: {what}: {line.strip()[:80]}")
+            if path.suffix in {".h", ".cc"} and len(line) > MAX_COLUMNS:
+                bad.append(f"{name}:{number}: {len(line)} columns, more than {MAX_COLUMNS}")
+    for line in long_files:
+        print(f"note: {line}")
+    for line in bad:
+        print(line)
+    if bad:
+        sys.exit(f"{len(bad)} lines that should not be there")
+    print(f"text: {files} files")
+
+
+if __name__ == "__main__":
+    main()
