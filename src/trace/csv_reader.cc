@@ -72,7 +72,8 @@ void RowLengths::Take(uint32_t number, UsageRow& row) {
     }
     series.length_us = alone_us_;
   }
-  if (series.held != UINT32_MAX) [[unlikely]] Release(series);
+  if (series.held != UINT32_MAX) [[unlikely]]
+    Release(series);
   row.end = Timestamp{row.start.us + series.length_us};
   sink_.OnUsage(row);
 }

@@ -1,5 +1,5 @@
-// What the CSV readers share: what becomes of rows that are not taken, names to numbers, rows held until their
-// length is known.
+// What the CSV readers share: what becomes of rows that are not taken, names to numbers, rows held until
+// their length is known.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
 #include "trace/csv_number.h"
 #include "trace/csv_rows.h"
 #include "trace/format_reader.h"
@@ -28,7 +29,8 @@ class RowGate {
   absl::Status Bad(std::string_view cause, const CsvRow& row);
   // Whether a row that starts then is asked for; counts it if not.
   bool InRange(int64_t start_us, const CsvRow& row) {
-    if (start_us >= from_us_ && start_us < to_us_) [[likely]] return true;
+    if (start_us >= from_us_ && start_us < to_us_) [[likely]]
+      return true;
     Skip("outside the asked range of time", row);
     return false;
   }
@@ -51,12 +53,14 @@ inline constexpr std::string_view kBadColumns = "wrong number of columns";
 // Times beyond this (the year 17,000 in UNIX time) would overflow window numbers.
 inline constexpr int64_t kLatestUs = 500'000'000'000 * kMicrosPerSecond;
 
-// An optional number of field `i` times `factor`: absent if empty. False if it is bad, or too large for float.
+// An optional number of field `i` times `factor`: absent if empty. False if it is bad, or too large for
+// float.
 inline bool TakeFloat(const CsvRow& row, int i, double factor, std::optional<float>& out) {
   double value = 0;
   switch (ParseDecimal(row.begin(i), row.end(i), value)) {
     case NumberKind::kNumber:
-      if (value * factor > 1e30) [[unlikely]] return false;
+      if (value * factor > 1e30) [[unlikely]]
+        return false;
       out = static_cast<float>(value * factor);
       return true;
     case NumberKind::kEmpty:
@@ -68,8 +72,18 @@ inline bool TakeFloat(const CsvRow& row, int i, double factor, std::optional<flo
   return false;
 }
 
-// Numbers names from 0 in the order of their first appearance. About 3 ns for a name that follows the same name
-// as it did before (traces go through their tasks in rounds), 25 ns for another, 100 bytes a name.
+// Names are looked up without making a string of them.
+struct NameHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view s) const { return absl::Hash<std::string_view>()(s); }
+};
+struct NameEqual {
+  using is_transparent = void;
+  bool operator()(std::string_view a, std::string_view b) const { return a == b; }
+};
+
+// Numbers names from 0 in the order of their first appearance. About 3 ns for a name that follows the same
+// name as it did before (traces go through their tasks in rounds), 25 ns for another, 100 bytes a name.
 class NameTable {
  public:
   uint32_t Number(std::string_view name) {
@@ -92,7 +106,7 @@ class NameTable {
 
   std::vector<Entry> entries_;
   uint32_t last_ = UINT32_MAX;
-  absl::flat_hash_map<std::string, uint32_t> numbers_;
+  absl::flat_hash_map<std::string, uint32_t, NameHash, NameEqual> numbers_;
 };
 
 // For sources whose rows have a time but no length: a row covers as much time as lies between it and the row

@@ -22,9 +22,7 @@ class CsvRow {
   const char* end(int i) const { return text_ + ends_[i]; }
   std::string_view operator[](int i) const { return {begin(i), static_cast<size_t>(end(i) - begin(i))}; }
   uint64_t line() const { return line_; }  // number in the file, from 1
-  std::string_view text() const {
-    return {text_ + begin_, static_cast<size_t>(ends_[size_ - 1] - begin_)};
-  }
+  std::string_view text() const { return {text_ + begin_, static_cast<size_t>(ends_[size_ - 1] - begin_)}; }
 
  private:
   const char* text_;
@@ -68,7 +66,8 @@ class CsvIndex {
       if (newline > begin && text[newline - 1] == '\r') --ends[last];
       if (ends[last] > begin) [[likely]] {
         absl::Status s = take(CsvRow(text, begin, ends + at, static_cast<int>(last - at) + 1, line));
-        if (!s.ok()) [[unlikely]] return s;
+        if (!s.ok()) [[unlikely]]
+          return s;
       }
       begin = newline + 1;
       at = last + 1;

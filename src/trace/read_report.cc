@@ -3,7 +3,6 @@
 #include <array>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "fmt/format.h"
 #include "trace/trace_reader.h"
 
@@ -34,7 +33,7 @@ std::string Escaped(std::string_view text) {
     } else if (c == '\t') {
       out += "\\t";
     } else if (c != '\r' && c != '\n') {
-      absl::StrAppend(&out, fmt::format("\\x{:02x}", static_cast<unsigned char>(c)));
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     }
   }
   return cut ? out + "..." : out;
@@ -53,7 +52,8 @@ absl::StatusOr<TraceFormat> ParseTraceFormat(std::string_view name) {
   std::string known;
   for (const auto& [format, known_name] : kNames) {
     if (known_name == name) return format;
-    absl::StrAppend(&known, known.empty() ? "" : ", ", known_name);
+    if (!known.empty()) known += ", ";
+    known += known_name;
   }
   return absl::InvalidArgumentError(fmt::format("unknown trace format \"{}\"; known: {}", name, known));
 }

@@ -1,0 +1,178 @@
+#include "trace/detect.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "trace/google2019.h"
+
+namespace taut {
+namespace {
+
+// The first line that says something.
+std::string_view FirstLine(std::string_view head) {
+  if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+  while (!head.empty()) {
+    const size_t end = head.find('\n');
+    std::string_view line = head.substr(0, end);
+    head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.find_first_not_of(" \t") == std::string_view::npos || line.starts_with('#')) continue;
+    return line;
+  }
+  return {};
+}
+
+using Fields = std::vector<std::string_view>;
+
+Fields Split(std::string_view line, char separator) {
+  Fields out;
+  while (true) {
+    const size_t end = line.find(separator);
+    out.push_back(line.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    line.remove_prefix(end + 1);
+  }
+}
+
+bool IsNumber(std::string_view s) {
+  return !s.empty() && s.find_first_not_of("0123456789") == std::string_view::npos;
+}
+// "<letter>_<digits>"
+bool IsTagged(std::string_view s, char letter) {
+  return s.size() > 2 && s[0] == letter && s[1] == '_' && IsNumber(s.substr(2));
+}
+// A file of the table, or in a folder named after it.
+bool Named(std::string_view path, std::string_view table) {
+  const size_t at = path.rfind(table);
+  return at != std::string_view::npos && (at == 0 || path[at - 1] == '/' || path[at - 1] == ':');
+}
+bool HasField(const Fields& fields, std::string_view name) {
+  return std::find(fields.begin(), fields.end(), name) != fields.end();
+}
+
+std::optional<int> Google2011TableOf(std::string_view name, const Fields& f, bool empty) {
+  struct Known {
+    std::string_view name;
+    size_t columns;
+    int table;
+  };
+  const std::array<Known, 6> known = {{{"job_events", 8, static_cast<int>(Google2011Table::kJobEvents)},
+                                       {"task_events", 13, static_cast<int>(Google2011Table::kTaskEvents)},
+                                       {"task_usage", 20, static_cast<int>(Google2011Table::kTaskUsage)},
+                                       {"machine_events", 6, kUnusedTable},
+                                       {"machine_attributes", 5, kUnusedTable},
+                                       {"task_constraints", 6, kUnusedTable}}};
+  const auto fits = [&](const Known& k) {
+    if (empty) return true;
+    const bool old_usage = k.columns == 20 && f.size() == 19;
+    return (f.size() == k.columns || old_usage) && IsNumber(f[0]);
+  };
+  for (const Known& k : known) {
+    if (Named(name, k.name) && name.find(".json") == std::string_view::npos && fits(k)) return k.table;
+  }
+  if (empty) return std::nullopt;
+  // Without a name that helps: only the tables that have a job in the third column.
+  for (const Known& k : known) {
+    if (k.table != kUnusedTable && fits(k) && IsNumber(f[2]) && IsNumber(f[3])) return k.table;
+  }
+  return std::nullopt;
+}
+
+std::optional<int> AlibabaTableOf(std::string_view name, const Fields& f, bool empty) {
+  struct Known {
+    std::string_view name;
+    size_t columns;
+    char first, second;  // tags of the first two columns; 0: any
+    int table;
+  };
+  const std::array<Known, 6> known = {{
+      {"machine_meta", 7, 'm', 0, static_cast<int>(AlibabaTable::kMachineMeta)},
+      {"container_meta", 8, 'c', 'm', static_cast<int>(AlibabaTable::kContainerMeta)},
+      {"container_usage", 11, 'c', 'm', static_cast<int>(AlibabaTable::kContainerUsage)},
+      {"machine_usage", 9, 'm', 0, static_cast<int>(AlibabaTable::kMachineUsage)},
+      {"batch_task", 9, 0, 0, kUnusedTable},
+      {"batch_instance", 14, 0, 0, kUnusedTable},
+  }};
+  for (const Known& k : known) {
+    const bool tagged = k.first != 0;
+    if (empty || !tagged) {
+      if (Named(name, k.name) && (empty || f.size() == k.columns)) return k.table;
+    } else if (f.size() == k.columns && IsTagged(f[0], k.first) &&
+               (k.second == 0 || IsTagged(f[1], k.second))) {
+      return k.table;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<int> AzureTableOf(std::string_view name, const Fields& f, bool empty) {
+  if (empty) {
+    if (Named(name, "vmtable")) return static_cast<int>(AzureTable::kVms);
+    if (Named(name, "vm_cpu_readings")) return static_cast<int>(AzureTable::kReadings);
+    return std::nullopt;
+  }
+  if (f.size() == 11) {
+    const std::string_view category = f[8];
+    if (category == "Interactive" || category == "Delay-insensitive" || category == "Unknown" ||
+        (Named(name, "vmtable") && category == "vmcategory")) {
+      return static_cast<int>(AzureTable::kVms);
+    }
+  }
+  // An encrypted VM number has 64 characters or more; a name stands for shortened ones.
+  if (f.size() == 5 && (IsNumber(f[0]) || f[0] == "timestamp") &&
+      (f[1].size() >= 40 || Named(name, "vm_cpu_readings"))) {
+    return static_cast<int>(AzureTable::kReadings);
+  }
+  return std::nullopt;
+}
+
+std::optional<int> TableOf(TraceFormat format, std::string_view name, std::string_view line) {
+  const bool empty = line.empty();
+  const Fields fields = Split(line, ',');
+  const auto yes = [](bool holds) { return holds ? std::optional(0) : std::nullopt; };
+  switch (format) {
+    case TraceFormat::kAuto:
+      break;
+    case TraceFormat::kBitbrains:
+      return yes(line.starts_with("Timestamp [ms];") || line.starts_with("Timestamp [s];"));
+    case TraceFormat::kBitbrainsCompact:
+      return yes(line.starts_with("vm,ts_s,cores,cpu_cap_mhz,cpu_mhz,mem_cap_kb,mem_kb"));
+    case TraceFormat::kCsv:
+      return yes(HasField(fields, "time") && HasField(fields, "job") &&
+                 (HasField(fields, "cpu_cores") || HasField(fields, "memory_bytes")));
+    case TraceFormat::kGoogle2019: {
+      auto table = GoogleTableOfName(name);
+      if (!table && !empty) table = GoogleTableOfLine(line);
+      if (!table || (!empty && !line.starts_with('{'))) return std::nullopt;
+      const bool unused = *table == GoogleTable::kMachineEvents || *table == GoogleTable::kMachineAttributes;
+      return unused ? kUnusedTable : static_cast<int>(*table);
+    }
+    case TraceFormat::kGoogle2011:
+      return Google2011TableOf(name, fields, empty);
+    case TraceFormat::kAlibaba2018:
+      return AlibabaTableOf(name, fields, empty);
+    case TraceFormat::kAzureVm:
+      return AzureTableOf(name, fields, empty);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<FileKind> DetectFile(std::string_view name, std::string_view head, TraceFormat wanted) {
+  const std::string_view line = FirstLine(head);
+  // Those with a header first: nothing else can look like them.
+  for (const TraceFormat format :
+       {TraceFormat::kBitbrains, TraceFormat::kBitbrainsCompact, TraceFormat::kCsv, TraceFormat::kGoogle2019,
+        TraceFormat::kAlibaba2018, TraceFormat::kAzureVm, TraceFormat::kGoogle2011}) {
+    if (wanted != TraceFormat::kAuto && wanted != format) continue;
+    if (const auto table = TableOf(format, name, line)) return FileKind{format, *table};
+  }
+  const bool one_table = wanted == TraceFormat::kBitbrains || wanted == TraceFormat::kBitbrainsCompact ||
+                         wanted == TraceFormat::kCsv;
+  if (one_table) return FileKind{wanted, 0};
+  return std::nullopt;
+}
+
+}  // namespace taut

@@ -1,0 +1,261 @@
+// The plain CSV form that any monitoring system can be asked for: time,job,task,cpu_cores,memory_bytes and
+// limits.
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <string>
+
+#include "fmt/format.h"
+#include "trace/csv_reader.h"
+
+namespace taut {
+namespace {
+
+enum Column : size_t { kTime, kJob, kTask, kCpu, kMemory, kCpuLimit, kMemoryLimit, kNumColumns };
+constexpr std::array<std::string_view, kNumColumns> kColumnNames = {
+    "time", "job", "task", "cpu_cores", "memory_bytes", "cpu_limit", "memory_limit"};
+
+constexpr int64_t kAloneSeconds = 300;
+constexpr uint32_t kFirstNamedTask = uint32_t{1} << 31;
+constexpr uint32_t kDenseTasks = 256;
+
+std::string_view Trimmed(std::string_view s) {
+  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
+  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
+  return s;
+}
+
+// Exactly `count` digits from the front.
+bool TakeDigits(std::string_view& s, size_t count, int& out) {
+  if (s.size() < count) return false;
+  out = 0;
+  for (const char c : s.substr(0, count)) {
+    if (c < '0' || c > '9') return false;
+    out = out * 10 + (c - '0');
+  }
+  s.remove_prefix(count);
+  return true;
+}
+bool TakeChar(std::string_view& s, std::string_view any_of) {
+  if (s.empty() || any_of.find(s[0]) == std::string_view::npos) return false;
+  s.remove_prefix(1);
+  return true;
+}
+
+// 2013-07-01T00:00:04[.5](Z|+02:00); a blank may stand for the T.
+bool ParseRfc3339(std::string_view s, int64_t& us) {
+  int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
+  const bool shaped = TakeDigits(s, 4, year) && TakeChar(s, "-") && TakeDigits(s, 2, month) &&
+                      TakeChar(s, "-") && TakeDigits(s, 2, day) && TakeChar(s, "Tt ") &&
+                      TakeDigits(s, 2, hour) && TakeChar(s, ":") && TakeDigits(s, 2, minute) &&
+                      TakeChar(s, ":") && TakeDigits(s, 2, second);
+  const std::chrono::year_month_day date{std::chrono::year(year),
+                                         std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (!shaped || !date.ok() || hour > 23 || minute > 59 || second > 60) return false;
+  int64_t micros = 0;
+  if (TakeChar(s, ".")) {
+    int digit = 0;
+    int64_t unit = kMicrosPerSecond / 10;
+    if (!TakeDigits(s, 1, digit)) return false;
+    do {
+      micros += digit * unit;
+      unit /= 10;
+    } while (TakeDigits(s, 1, digit));
+  }
+  int offset_minutes = 0;
+  if (!TakeChar(s, "Zz")) {
+    const bool west = s.starts_with('-');
+    int h = 0, m = 0;
+    if (!TakeChar(s, "+-") || !TakeDigits(s, 2, h) || !TakeChar(s, ":") || !TakeDigits(s, 2, m)) return false;
+    offset_minutes = (west ? -1 : 1) * (h * 60 + m);
+  }
+  if (!s.empty()) return false;
+  const int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+  const int64_t seconds = days * kDaySeconds + hour * 3600 + minute * 60 + second - offset_minutes * 60;
+  us = seconds * kMicrosPerSecond + micros;
+  return true;
+}
+
+// Seconds, whole or not, or RFC 3339.
+bool ParseTime(const CsvRow& row, int i, int64_t& us) {
+  int64_t seconds = 0;
+  if (ParseInteger(row.begin(i), row.end(i), seconds) == NumberKind::kNumber) [[likely]] {
+    constexpr int64_t kLimit = kLatestUs / kMicrosPerSecond;
+    us = seconds * kMicrosPerSecond;
+    return seconds >= -kLimit && seconds <= kLimit;
+  }
+  double fractional = 0;
+  if (ParseDecimal(row.begin(i), row.end(i), fractional) == NumberKind::kNumber) {
+    if (fractional > static_cast<double>(kLatestUs / kMicrosPerSecond)) return false;
+    us = std::llround(fractional * static_cast<double>(kMicrosPerSecond));
+    return true;
+  }
+  return ParseRfc3339(Trimmed(row[i]), us);
+}
+
+class GenericCsvReader final : public FormatReader {
+ public:
+  explicit GenericCsvReader(const ReadContext& context)
+      : context_(context),
+        gate_(context),
+        index_(',', /*quotes=*/true),
+        lengths_(context.sink, kAloneSeconds) {}
+
+  absl::Status BeginFile(std::string_view name, int /*table*/) override {
+    gate_.BeginFile(name);
+    num_columns_ = 0;
+    return absl::OkStatus();
+  }
+  absl::Status ReadLines(const LineBlock& block) override {
+    return index_.ForEachRow(block.lines, block.first_line, [this](const CsvRow& row) { return Take(row); });
+  }
+  absl::Status Finish() override {
+    lengths_.Finish();
+    return absl::OkStatus();
+  }
+
+ private:
+  struct Job {
+    std::vector<uint32_t> series;  // by task, below kDenseTasks
+  };
+
+  absl::Status TakeHeader(const CsvRow& row);
+  absl::Status Take(const CsvRow& row);
+  // The field as text: without blanks around and the quotes that CSV may put on it.
+  std::string_view Text(const CsvRow& row, Column column);
+  bool TakeTask(const CsvRow& row, uint32_t& task);
+  uint32_t SeriesOf(uint32_t job, uint32_t task);
+  bool Figure(const CsvRow& row, Column column, std::optional<float>& out) const {
+    return at_[column] < 0 || TakeFloat(row, at_[column], 1, out);
+  }
+
+  const ReadContext context_;
+  RowGate gate_;
+  CsvIndex index_;
+  RowLengths lengths_;
+  int num_columns_ = 0;  // of this file; 0 before its header
+  std::array<int, kNumColumns> at_{};
+  NameTable names_;
+  NameTable task_names_;
+  std::vector<Job> jobs_;
+  absl::flat_hash_map<uint64_t, uint32_t> other_series_;  // job and task
+  uint32_t num_series_ = 0;
+  std::string unquoted_;
+};
+
+absl::Status GenericCsvReader::TakeHeader(const CsvRow& row) {
+  at_.fill(-1);
+  for (int i = 0; i < row.size(); ++i) {
+    std::string_view name = Trimmed(row[i]);
+    if (i == 0 && name.starts_with("\xEF\xBB\xBF")) name.remove_prefix(3);
+    if (name.size() >= 2 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
+    bool known = false;
+    for (size_t c = 0; c < kNumColumns; ++c) {
+      if (name != kColumnNames[c]) continue;
+      if (at_[c] >= 0) {
+        return absl::InvalidArgumentError(fmt::format("{}: two columns are called {}", gate_.file(), name));
+      }
+      at_[c] = i;
+      known = true;
+    }
+    if (!known) {
+      context_.report.warnings.push_back(
+          fmt::format("{}: column \"{}\" is not used", gate_.file(), name.substr(0, 80)));
+    }
+  }
+  if (at_[kTime] < 0 || at_[kJob] < 0 || (at_[kCpu] < 0 && at_[kMemory] < 0)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: the first line must name the columns: time, job, cpu_cores or memory_bytes or both, and "
+        "if need be task, cpu_limit, memory_limit",
+        gate_.file()));
+  }
+  num_columns_ = row.size();
+  return absl::OkStatus();
+}
+
+std::string_view GenericCsvReader::Text(const CsvRow& row, Column column) {
+  std::string_view text = row[at_[column]];
+  if (!text.empty() && text.front() > ' ' && text.back() > ' ' && text.front() != '"') [[likely]]
+    return text;
+  text = Trimmed(text);
+  if (text.size() < 2 || text.front() != '"' || text.back() != '"') return text;
+  text = text.substr(1, text.size() - 2);
+  unquoted_.clear();
+  for (size_t i = 0; i < text.size(); ++i) {
+    unquoted_ += text[i];
+    if (text[i] == '"' && i + 1 < text.size() && text[i + 1] == '"') ++i;
+  }
+  return unquoted_;
+}
+
+bool GenericCsvReader::TakeTask(const CsvRow& row, uint32_t& task) {
+  task = 0;
+  if (at_[kTask] < 0) return true;
+  int64_t number = 0;
+  switch (ParseInteger(row.begin(at_[kTask]), row.end(at_[kTask]), number)) {
+    case NumberKind::kEmpty:
+      return true;
+    case NumberKind::kNumber:
+      task = static_cast<uint32_t>(number);
+      return number >= 0 && number < int64_t{kFirstNamedTask};
+    case NumberKind::kBad:
+      break;
+  }
+  const uint32_t named = task_names_.Number(Text(row, kTask));
+  task = kFirstNamedTask + named;
+  return named < kFirstNamedTask;
+}
+
+uint32_t GenericCsvReader::SeriesOf(uint32_t job, uint32_t task) {
+  uint32_t* number = nullptr;
+  if (task < kDenseTasks) {
+    std::vector<uint32_t>& series = jobs_[job].series;
+    if (task >= series.size()) series.resize(task + 1, UINT32_MAX);
+    number = &series[task];
+  } else {
+    number = &other_series_.try_emplace(uint64_t{job} << 32 | task, UINT32_MAX).first->second;
+  }
+  if (*number == UINT32_MAX) *number = num_series_++;
+  return *number;
+}
+
+absl::Status GenericCsvReader::Take(const CsvRow& row) {
+  if (*row.begin(0) == '#') return absl::OkStatus();
+  if (num_columns_ == 0) [[unlikely]]
+    return TakeHeader(row);
+  ++context_.report.rows;
+  if (row.size() != num_columns_) return gate_.Bad(kBadColumns, row);
+  UsageRow out;
+  int64_t us = 0;
+  if (!ParseTime(row, at_[kTime], us)) return gate_.Bad("bad time", row);
+  if (!TakeTask(row, out.task)) return gate_.Bad("task number out of range", row);
+  if (!Figure(row, kCpu, out.cpu_mean_cores) || !Figure(row, kMemory, out.memory_mean_bytes) ||
+      !Figure(row, kCpuLimit, out.cpu_limit_cores) || !Figure(row, kMemoryLimit, out.memory_limit_bytes)) {
+    return gate_.Bad(kBadNumber, row);
+  }
+  const std::string_view name = Text(row, kJob);
+  if (name.empty()) return gate_.Bad("no job name", row);
+  if (!out.cpu_mean_cores && !out.memory_mean_bytes) return gate_.Bad("no usage in the row", row);
+  if (!gate_.InRange(us, row)) return absl::OkStatus();
+  const uint32_t job = names_.Number(name);
+  if (job == jobs_.size()) {
+    jobs_.emplace_back();
+    JobInfo info;
+    info.name = std::string(name);
+    context_.sink.OnJob(JobId{job}, info);
+  }
+  out.job = JobId{job};
+  out.start = Timestamp{us};
+  ++context_.report.rows_used;
+  lengths_.Take(SeriesOf(job, out.task), out);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::unique_ptr<FormatReader> NewGenericCsvReader(const ReadContext& context) {
+  return std::make_unique<GenericCsvReader>(context);
+}
+
+}  // namespace taut

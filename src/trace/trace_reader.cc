@@ -1,0 +1,213 @@
+// From paths to rows: finds the files, tells their format, and leads its reader through them.
+#include "trace/trace_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "fmt/format.h"
+#include "trace/byte_source.h"
+#include "trace/detect.h"
+#include "trace/format_reader.h"
+#include "trace/line_blocks.h"
+
+namespace taut {
+namespace {
+
+constexpr std::string_view kFormatList =
+    "bitbrains, bitbrains-compact, google2019, google2011, alibaba2018, azure, csv";
+
+struct PlannedFile {
+  InputFile input;
+  int table = 0;
+};
+
+// Makes every `size` jobs that appear one after the other the tasks of one.
+class GroupingSink final : public TraceSink {
+ public:
+  GroupingSink(TraceSink& sink, int size) : sink_(sink), size_(static_cast<uint32_t>(size)) {}
+
+  void OnJob(JobId id, const JobInfo& info) override {
+    if (id.value % size_ != 0) return;
+    JobInfo group = info;
+    group.name = fmt::format("{}+{}", info.name, size_ - 1);
+    sink_.OnJob(GroupOf(id), group);
+    num_tasks_.push_back(0);
+  }
+  void OnUsage(const UsageRow& row) override {
+    UsageRow grouped = row;
+    grouped.job = GroupOf(row.job);
+    const auto [task, added] = tasks_.try_emplace({row.job.value, row.task}, 0);
+    if (added) task->second = num_tasks_[grouped.job.value]++;
+    grouped.task = task->second;
+    sink_.OnUsage(grouped);
+  }
+  void OnLimit(JobId id, Timestamp t, std::optional<float> cpu_cores,
+               std::optional<float> memory_bytes) override {
+    sink_.OnLimit(GroupOf(id), t, cpu_cores, memory_bytes);
+  }
+
+ private:
+  JobId GroupOf(JobId id) const { return JobId{id.value / size_}; }
+
+  TraceSink& sink_;
+  const uint32_t size_;
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> tasks_;  // member and its task -> task
+  std::vector<uint32_t> num_tasks_;                                     // by group
+};
+
+std::unique_ptr<FormatReader> NewReader(TraceFormat format, const ReadContext& context) {
+  switch (format) {
+    case TraceFormat::kAuto:
+      break;
+    case TraceFormat::kBitbrains:
+      return NewBitbrainsReader(context);
+    case TraceFormat::kBitbrainsCompact:
+      return NewBitbrainsCompactReader(context);
+    case TraceFormat::kGoogle2019:
+      return NewGoogle2019Reader(context);
+    case TraceFormat::kGoogle2011:
+      return NewGoogle2011Reader(context);
+    case TraceFormat::kAlibaba2018:
+      return NewAlibaba2018Reader(context);
+    case TraceFormat::kAzureVm:
+      return NewAzureReader(context);
+    case TraceFormat::kCsv:
+      return NewGenericCsvReader(context);
+  }
+  return nullptr;
+}
+
+std::string FormatWanted(const TraceOptions& options) {
+  if (options.format != TraceFormat::kAuto)
+    return fmt::format("not a file of the format {}", Name(options.format));
+  return fmt::format("in no trace format that is known ({}); name one if it is", kFormatList);
+}
+
+// The files to be read in their order, all of one format. Files that nobody named and that fit no format are
+// left out aloud.
+absl::StatusOr<std::vector<PlannedFile>> Plan(const TraceOptions& options, std::vector<InputFile> inputs,
+                                              TraceFormat& format, ReadReport& report) {
+  std::vector<PlannedFile> plan;
+  std::string first, left_out;
+  format = options.format;
+  for (InputFile& input : inputs) {
+    const auto kind = DetectFile(input.name, input.head, options.format);
+    if (!kind && input.head.empty()) {
+      report.warnings.push_back(fmt::format("{}: nothing in it", input.name));
+      continue;
+    }
+    if (!kind && input.named) {
+      return absl::InvalidArgumentError(fmt::format("{} is {}", input.name, FormatWanted(options)));
+    }
+    if (!kind || kind->table == kUnusedTable) {
+      if (!kind) left_out = input.name;
+      report.warnings.push_back(
+          fmt::format("{}: not read, {}", input.name,
+                      kind ? "nothing in this table is used" : "its format is not known"));
+      continue;
+    }
+    if (format == TraceFormat::kAuto) format = kind->format;
+    if (first.empty()) first = input.name;
+    if (kind->format != format) {
+      return absl::InvalidArgumentError(
+          fmt::format("{} is in the format {}, {} in {}: read them one at a time", first, Name(format),
+                      input.name, Name(kind->format)));
+    }
+    plan.push_back({std::move(input), kind->table});
+  }
+  if (plan.empty() && !left_out.empty()) {
+    return absl::InvalidArgumentError(fmt::format("{} is {}", left_out, FormatWanted(options)));
+  }
+  std::stable_sort(plan.begin(), plan.end(),
+                   [](const PlannedFile& a, const PlannedFile& b) { return a.table < b.table; });
+  return plan;
+}
+
+// What of a line that could not be handed to the format.
+absl::Status SkipBlock(const LineBlock& block, const std::string& file, const TraceOptions& options,
+                       ReadReport& report) {
+  const std::string_view cause = block.kind == LineBlock::Kind::kTooLong
+                                     ? "line longer than 1 MiB"
+                                     : "line cut off at the end of a damaged file";
+  ++report.rows;
+  report.Skip(cause, file, block.first_line, block.lines);
+  if (!options.strict) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format("{}:{}: {}", file, block.first_line, cause));
+}
+
+// How far the reading is, in bytes on disk.
+struct Progress {
+  const ReadProgress& report;
+  uint64_t total = 0, before = 0;  // before: of the files that are done
+
+  absl::Status Tell(uint64_t now) const {
+    if (!report || report(std::min(before + now, total), total)) return absl::OkStatus();
+    return absl::CancelledError("reading was stopped");
+  }
+};
+
+absl::Status ReadFile(const PlannedFile& file, const TraceOptions& options, FormatReader& reader,
+                      ReadReport& report, Progress& progress) {
+  const InputFile& input = file.input;
+  auto source = input.open();
+  if (!source.ok()) {
+    // It could be opened a moment ago.
+    report.warnings.push_back(fmt::format("{}: {}", input.name, std::string(source.status().message())));
+    return absl::OkStatus();
+  }
+  if (absl::Status begun = reader.BeginFile(input.name, file.table); !begun.ok()) return begun;
+  LineBlocks blocks(*std::move(source));
+  LineBlock block;
+  const uint64_t bytes_before = report.bytes;
+  ++report.files;
+  while (blocks.Next(block)) {
+    report.bytes = bytes_before + blocks.bytes();
+    absl::Status taken = block.kind == LineBlock::Kind::kLines
+                             ? reader.ReadLines(block)
+                             : SkipBlock(block, input.name, options, report);
+    if (!taken.ok()) return taken;
+    if (absl::Status told = progress.Tell(std::min(blocks.consumed(), input.size)); !told.ok()) return told;
+  }
+  report.bytes = bytes_before + blocks.bytes();
+  report.bytes_compressed += input.size;
+  progress.before += input.size;
+  if (!blocks.damage().empty()) {
+    const std::string damage = fmt::format("{}: {}; what comes before is read", input.name, blocks.damage());
+    report.warnings.push_back(damage);
+    if (options.strict) return absl::DataLossError(damage);
+  } else if (blocks.bytes() == 0) {
+    report.warnings.push_back(fmt::format("{}: nothing in it", input.name));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadTrace(const TraceOptions& options, TraceSink& sink, ReadReport& report,
+                       const ReadProgress& progress) {
+  if (options.paths.empty()) return absl::InvalidArgumentError("no trace files were given");
+  if (options.group < 1) return absl::InvalidArgumentError("a group has at least one job");
+  auto inputs = ExpandPaths(options.paths, report.warnings);
+  if (!inputs.ok()) return inputs.status();
+  TraceFormat format = TraceFormat::kAuto;
+  const auto plan = Plan(options, *std::move(inputs), format, report);
+  if (!plan.ok()) return plan.status();
+  if (plan->empty()) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: there is nothing to read in it", options.paths.front()));
+  }
+  GroupingSink grouping(sink, options.group);
+  const ReadContext context{options, options.group > 1 ? static_cast<TraceSink&>(grouping) : sink, report};
+  const std::unique_ptr<FormatReader> reader = NewReader(format, context);
+  Progress told{progress};
+  for (const PlannedFile& file : *plan) told.total += file.input.size;
+  absl::Status status;
+  for (size_t i = 0; i < plan->size() && status.ok(); ++i) {
+    status = ReadFile((*plan)[i], options, *reader, report, told);
+  }
+  const absl::Status finished = reader->Finish();
+  return status.ok() ? finished : status;
+}
+
+}  // namespace taut
