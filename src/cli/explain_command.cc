@@ -1,5 +1,6 @@
 // taut explain: how one job's limits came about at one time.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "cli/cli.h"
@@ -89,7 +90,9 @@ std::string FactText(Resource r, const Fact& f) {
   if (const auto* text = std::get_if<std::string>(&f.value)) return *text;
   const double v = std::get<double>(f.value);
   if (f.unit == "cores" || f.unit == "bytes") return FormatAmount(r, v);
-  return fmt::format("{:g}{}{}", v, f.unit.empty() ? "" : " ", f.unit);
+  if (f.unit == "core-days" || f.unit == "byte-days") return FormatAmount(r, v) + " x days";
+  if (f.unit.empty()) return v == std::floor(v) ? FormatCount(static_cast<uint64_t>(v)) : fmt::format("{:.3g}", v);
+  return fmt::format("{:.3g} {}", v, f.unit);
 }
 
 std::string Paragraph(const Explained& e) {
@@ -100,15 +103,16 @@ std::string Paragraph(const Explained& e) {
   if (!e.reason.candidates.empty()) {
     TextTable table({"    candidate", "limit", "cost", ""});
     for (const Candidate& c : e.reason.candidates) {
-      table.Add({StrCat("    ", c.name), FormatAmount(e.resource, c.limit), fmt::format("{:.4g}", c.cost),
+      table.Add({StrCat("    ", c.name), FormatAmount(e.resource, c.limit), e.reason.cost_unit.empty() ? fmt::format("{:.4g}", c.cost) : FormatAmount(e.resource, c.cost),
                  c.chosen ? "<- chosen" : ""});
     }
     out += table.Render();
   }
   for (const ReasonStep& s : e.reason.steps) {
-    StrAppend(&out, "    ", s.what, ": ",
-                    s.before > 0 ? FormatAmount(e.resource, s.before) + " -> " : std::string(),
-                    FormatAmount(e.resource, s.after), "\n");
+    const std::string after = FormatAmount(e.resource, s.after);
+    const std::string before = s.before > 0 ? FormatAmount(e.resource, s.before) : std::string();
+    if (before == after) continue;  // rounding too fine to see
+    StrAppend(&out, "    ", s.what, ": ", before, before.empty() ? "" : " -> ", after, "\n");
   }
   return out + "\n";
 }
@@ -130,6 +134,7 @@ nlohmann::ordered_json ToJson(const Explained& e) {
       j["facts"][f.name] = {{"value", std::get<double>(f.value)}, {"unit", f.unit}};
     }
   }
+  j["cost_unit"] = e.reason.cost_unit;
   j["candidates"] = nlohmann::ordered_json::array();
   for (const Candidate& c : e.reason.candidates) {
     j["candidates"].push_back(

@@ -8,7 +8,7 @@
 
 namespace taut {
 
-// One alternative that was weighed. Costs are in the recommender's own unit; lower is better.
+// One alternative that was weighed; a lower cost is better.
 struct Candidate {
   std::string name;  // "half-life 12 h, margin 10 %"
   double limit = 0;
@@ -35,6 +35,7 @@ struct Reason {
   std::string sentence;  // one or two sentences a person understands; no trailing newline
   std::vector<Fact> facts;
   std::vector<Candidate> candidates;
+  std::string cost_unit;  // of the candidates: "bytes", "cores" (times days), or "" for a plain number
   std::vector<ReasonStep> steps;
 };
 

@@ -134,6 +134,7 @@ void WriteReason(const Reason& reason, JsonWriter* json) {
   json->BeginObject();
   json->Field("recommender", reason.recommender);
   json->Field("sentence", reason.sentence);
+  json->Field("cost_unit", reason.cost_unit);
   json->Key("facts");
   json->BeginArray();
   for (const Fact& fact : reason.facts) WriteFact(fact, json);

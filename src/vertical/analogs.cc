@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fmt/format.h"
+#include "vertical/stored_values.h"
 #include "vertical/wrappers.h"
 
 namespace taut {
@@ -162,9 +163,8 @@ void AnalogsRecommender::Observe(const Signal& signal) {
   if (signal.tasks.empty()) return;
   today_.Add(signal);
   last_usage_ = static_cast<float>(signal.peak);
-  const bool raised = signal.window.index < raised_until_;
-  const double limit = raised ? std::max(raised_, base_limit()) : base_limit();
-  if (decided_ && signal.peak > limit) overrun_today_ = true;
+  const bool raised = signal.window.index < raised_until_ && raised_ > base_limit();
+  if (decided_ && signal.peak > (raised ? raised_ : base_limit())) overrun_today_ = true;
 }
 
 void AnalogsRecommender::ObserveOom(const OomEvent& event) {
@@ -192,14 +192,14 @@ void AnalogsRecommender::Raise(WindowId next) {
   const double byte_days = (raised - base_limit()) * std::min(hold, left) / kWindowsPerDay;
   if (byte_days >= price_ * s.raise_hazard) return;
   raised_ = raised;
-  raise_usage_ = last_usage_;
   raised_until_ = next.index + hold;
 }
 
 std::optional<double> AnalogsRecommender::Recommend(WindowId next) {
   if (!decided_) return fallback_ != nullptr ? fallback_->Recommend(next) : std::nullopt;
   Raise(next);
-  return next.index < raised_until_ ? std::max(raised_, base_limit()) : base_limit();
+  raise_in_force_ = next.index < raised_until_ && raised_ > base_limit();
+  return raise_in_force_ ? raised_ : base_limit();
 }
 
 void AnalogsRecommender::Explain(Reason& reason) const {
@@ -231,6 +231,7 @@ void AnalogsRecommender::Explain(Reason& reason) const {
   reason.facts.push_back({"price of an OOM-day", price_, resource == Resource::kCpu ? "core-days" : "byte-days"});
   reason.facts.push_back({"chance of an OOM-day", 100 * choice_.overrun_chance, "%"});
   reason.facts.push_back({"job-days behind the forecast", static_cast<double>(fleet_->forest().rows()), ""});
+  reason.cost_unit = unit;
   const AnalogCdf cdf = fleet_->Forecast(case_);
   for (double chance : {0.5, 0.2, 0.1, 0.05, 0.03, 0.01}) {
     AnalogChoice c;
@@ -239,13 +240,15 @@ void AnalogsRecommender::Explain(Reason& reason) const {
       c.overrun_chance = 1 - static_cast<double>(cdf.at[static_cast<size_t>(k)]);
       if (c.overrun_chance <= chance) break;
     }
+    // Where the forecast has a step, several chances share one limit: the last of them is said.
+    if (!reason.candidates.empty() && reason.candidates.back().limit == c.limit) reason.candidates.pop_back();
     reason.candidates.push_back({fmt::format("limit with a {:g} % chance", 100 * chance), c.limit,
                                  c.limit + price_ * c.overrun_chance, "limit + price x chance", false});
   }
   reason.candidates.push_back({choice_.kept ? "yesterday's limit" : "least cost", choice_.limit, choice_.cost,
                                "limit + price x chance", true});
   reason.steps.push_back({choice_.kept ? "yesterday's limit, kept" : "least-cost limit", 0, choice_.limit});
-  if (raised_until_ > INT32_MIN && raised_ > choice_.limit) {
+  if (raise_in_force_) {
     reason.steps.push_back({fmt::format("raised for {:g} h, usage came near the limit", fleet_->settings().raise_hours),
                             choice_.limit, raised_});
   }
@@ -272,7 +275,7 @@ void AnalogsRecommender::Save(ByteWriter& out) const {
   out.Put<uint8_t>(decided_ ? 1 : 0);
   out.Put<uint8_t>(overrun_today_ ? 1 : 0);
   out.Put<uint8_t>(choice_.kept ? 1 : 0);
-  for (double v : {choice_.limit, choice_.overrun_chance, choice_.cost, price_, raised_, raise_usage_}) out.Put(v);
+  for (double v : {choice_.limit, choice_.overrun_chance, choice_.cost, price_, raised_}) out.Put(v);
   out.Put(decided_day_);
   out.Put(raised_until_);
   out.Put(last_usage_);
@@ -286,7 +289,7 @@ absl::Status AnalogsRecommender::Load(ByteReader& in) {
   decided_ = in.Get<uint8_t>() != 0;
   overrun_today_ = in.Get<uint8_t>() != 0;
   choice_.kept = in.Get<uint8_t>() != 0;
-  for (double* v : {&choice_.limit, &choice_.overrun_chance, &choice_.cost, &price_, &raised_, &raise_usage_}) {
+  for (double* v : {&choice_.limit, &choice_.overrun_chance, &choice_.cost, &price_, &raised_}) {
     *v = in.Get<double>();
   }
   decided_day_ = in.Get<int32_t>();
@@ -295,6 +298,12 @@ absl::Status AnalogsRecommender::Load(ByteReader& in) {
   const bool has_fallback = in.Get<uint8_t>() != 0;
   if (absl::Status s = in.status("analogs"); !s.ok()) return s;
   if (decided_ && ring_.empty()) return absl::DataLossError("analogs: a decision without a day");
+  bool possible = !decided_ || IsStoredDay(decided_day_);
+  possible = possible && (raised_until_ == INT32_MIN || IsStoredWindow(raised_until_));
+  for (double v : {choice_.limit, choice_.overrun_chance, choice_.cost, price_, raised_, raise_usage_}) {
+    possible = possible && IsStoredAmount(v);
+  }
+  if (!possible) return absl::DataLossError("analogs: an impossible decision");
   if (!has_fallback) {
     fallback_ = nullptr;
   } else if (fallback_ == nullptr) {

@@ -94,8 +94,8 @@ class AnalogsRecommender final : public Recommender {
   // The reactive raise.
   double raised_ = 0;
   int32_t raised_until_ = INT32_MIN;  // windows before this one
+  bool raise_in_force_ = false;       // in the limit recommended last
   float last_usage_ = -1;
-  double raise_usage_ = 0;  // what it was raised for
   bool overrun_today_ = false;
 };
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "fmt/format.h"
+#include "vertical/stored_values.h"
 #include "vertical/wrappers.h"
 
 namespace taut {
@@ -225,11 +226,18 @@ void EnsembleRecommender::Explain(Reason& reason) const {
                                  "mean cost a window of overruns, slack and changes", m == model_});
   }
   reason.facts.push_back({"mean usage", usage_.Get(), std::string(UnitName(resource_))});
-  reason.sentence = fmt::format(
-      "Of {} models the one with a {} has cost least lately ({:.3g} a window, judged on {}).", config_->num_models(),
-      ModelName(model_), score(model_),
-      s.judging == EnsembleJudging::kPrequential ? "the limit it had in force before each window"
-                                                 : "the limit it chose with each window, as published");
+  const char* judged = s.judging == EnsembleJudging::kPrequential ? "the limit it had in force before each window"
+                                                                  : "the limit it chose with each window, as published";
+  if (order.front() == model_) {
+    reason.sentence = fmt::format("Of {} models the one with a {} has cost least lately ({:.3g} a window, judged on {}).",
+                                  config_->num_models(), ModelName(model_), score(model_), judged);
+  } else {
+    reason.sentence = fmt::format(
+        "Of {} models the one with a {} stays in charge: the best other has cost {:.3g} a window less lately (judged on {}), "
+        "and changing over is priced at up to {:.3g}.",
+        config_->num_models(), ModelName(model_), score(model_) - score(order.front()), judged,
+        s.w_limit_change + s.w_model_change);
+  }
   const double raw = GridOf(resource_).UpperBound(rate_limit_[static_cast<size_t>(model_ / config_->num_margins())]);
   reason.steps.push_back({"least-cost limit of the model", 0, raw});
   reason.steps.push_back({"the model's margin", raw, limit_});
@@ -274,7 +282,8 @@ absl::Status EnsembleRecommender::Load(ByteReader& in) {
   usage_.Load(in);
   has_limit_ = in.Get<uint8_t>() != 0;
   model_ = in.Get<uint16_t>();
-  bool possible = model_ < config_->num_models();
+  bool possible = model_ < config_->num_models() && usage_.IsPossible() &&
+                  (bank_.empty() || bank_.Highest() < GridOf(resource_).size());
   for (int d = 0; d < config_->num_rates(); ++d) {
     Bucket& b = rate_limit_[static_cast<size_t>(d)];
     b = in.Get<Bucket>();
@@ -282,12 +291,18 @@ absl::Status EnsembleRecommender::Load(ByteReader& in) {
   }
   limit_ = in.Get<double>();
   score_weight_ = in.Get<double>();
-  for (int m = 0; m < config_->num_models(); ++m) scores_[static_cast<size_t>(m)] = in.Get<float>();
+  for (int m = 0; m < config_->num_models(); ++m) {
+    const auto score = in.Get<float>();
+    possible = possible && IsStoredAmount(score);
+    scores_[static_cast<size_t>(m)] = score;
+  }
   first_window_ = in.Get<int32_t>();
   last_window_ = in.Get<int32_t>();
   windows_seen_ = in.Get<uint32_t>();
   if (absl::Status s = in.status("ensemble"); !s.ok()) return s;
-  if (!possible) return absl::DataLossError("ensemble: a model or limit that there is not");
+  possible = possible && IsStoredAmount(limit_) && IsStoredAmount(score_weight_) && IsStoredWindow(first_window_) &&
+             IsStoredWindow(last_window_);
+  if (!possible) return absl::DataLossError("ensemble: a model, limit or score that there cannot be");
   return absl::OkStatus();
 }
 

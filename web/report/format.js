@@ -81,6 +81,7 @@ function withUnit(value, unit) {
   if (value === null) return '–';
   if (unit === 'bytes') return bytes(value / 2 ** 30);
   if (unit === 'cores') return cores(value);
+  if (unit === 'byte-days' || unit === 'core-days') return withUnit(value, unit.replace('-day', '')) + ' × days';
   if (unit === 's' || unit === 'seconds') return duration(value);
   const text = Number.isInteger(value) ? count(value) : significant(value);
   return unit ? text + NBSP + unit : text;

@@ -15,6 +15,11 @@ function stepList(reason, unit) {
   return el('ol', { class: 'steps' }, ...items);
 }
 
+function costText(reason, cost) {
+  if (cost === null) return '–';
+  return reason.cost_unit ? withUnit(cost, reason.cost_unit) : significant(cost);
+}
+
 function candidateTable(reason, unit) {
   const best = Math.min(...reason.candidates.map((c) => c.cost ?? Infinity));
   const rows = [...reason.candidates].sort((a, b) => Number(b.chosen) - Number(a.chosen) || a.cost - b.cost);
@@ -26,7 +31,7 @@ function candidateTable(reason, unit) {
       el('tbody', {}, ...rows.map((c) => el('tr', { class: c.chosen ? 'picked' : '' },
         el('th', { scope: 'row' }, c.chosen ? '✓ ' : '', c.name),
         el('td', {}, withUnit(c.limit, unit)),
-        el('td', { title: c.cost === best ? 'the lowest' : undefined }, c.cost === null ? '–' : significant(c.cost)),
+        el('td', { title: c.cost === best ? 'the lowest' : undefined }, costText(reason, c.cost)),
         el('td', { class: 'text wrap' }, c.detail))))));
 }
 
