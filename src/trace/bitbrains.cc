@@ -23,14 +23,11 @@ std::string_view Stem(std::string_view name) {
   return name.substr(0, name.find('.', 1));
 }
 
+template <const Columns& kColumns>
 class BitbrainsReader final : public FormatReader {
  public:
-  BitbrainsReader(const ReadContext& context, bool compact)
-      : context_(context),
-        gate_(context),
-        columns_(compact ? kCompact : kOriginal),
-        compact_(compact),
-        index_(compact ? ',' : ';') {}
+  explicit BitbrainsReader(const ReadContext& context)
+      : context_(context), gate_(context), index_(kIsCompact ? ',' : ';') {}
 
   absl::Status BeginFile(std::string_view name, int /*table*/) override {
     gate_.BeginFile(name);
@@ -45,6 +42,8 @@ class BitbrainsReader final : public FormatReader {
   absl::Status Finish() override { return absl::OkStatus(); }
 
  private:
+  static constexpr bool kIsCompact = &kColumns == &kCompact;
+
   struct Figures {
     double cores = 0, capacity = 0, used = 0;
     bool has_cpu = false;
@@ -59,9 +58,9 @@ class BitbrainsReader final : public FormatReader {
   absl::Status Take(const CsvRow& row) {
     if (row.line() == 1 && IsHeader(row)) return absl::OkStatus();
     ++context_.report.rows;
-    if (row.size() != columns_.count) return gate_.Bad(kBadColumns, row);
+    if (row.size() != kColumns.count) return gate_.Bad(kBadColumns, row);
     int64_t time = 0;
-    const int t = columns_.time;
+    constexpr int t = kColumns.time;
     if (ParseInteger(row.begin(t), row.end(t), time) != NumberKind::kNumber)
       return gate_.Bad(kBadNumber, row);
     // The header says ms, the values are seconds; should somebody put that right, 10^11 tells them apart.
@@ -75,22 +74,26 @@ class BitbrainsReader final : public FormatReader {
     }
     if (f.has_cpu && f.capacity == 0) return gate_.Bad("no CPU capacity", row);
     if (!gate_.InRange(time * kMicrosPerSecond, row)) return absl::OkStatus();
-    Give(compact_ ? row[0] : std::string_view(stem_), time, f);
+    Give(kIsCompact ? row[0] : std::string_view(stem_), time, f);
     return absl::OkStatus();
   }
 
+  static bool TakeDouble(const CsvRow& row, int i, double& out, bool& has) {
+    const NumberKind kind = ParseDecimal(row.begin(i), row.end(i), out);
+    has = kind == NumberKind::kNumber;
+    return kind != NumberKind::kBad && out < 1e12;
+  }
+
   bool TakeFigures(const CsvRow& row, Figures& f) const {
-    int have = 0;
-    for (const auto& [column, out] : {std::pair{columns_.cores, &f.cores},
-                                      {columns_.capacity_mhz, &f.capacity},
-                                      {columns_.used_mhz, &f.used}}) {
-      const NumberKind kind = ParseDecimal(row.begin(column), row.end(column), *out);
-      if (kind == NumberKind::kBad || *out > 1e12) return false;
-      have += kind == NumberKind::kNumber ? 1 : 0;
+    bool has_cores = false, has_capacity = false, has_used = false;
+    if (!TakeDouble(row, kColumns.cores, f.cores, has_cores) ||
+        !TakeDouble(row, kColumns.capacity_mhz, f.capacity, has_capacity) ||
+        !TakeDouble(row, kColumns.used_mhz, f.used, has_used)) {
+      return false;
     }
-    f.has_cpu = have == 3;
-    if (!TakeFloat(row, columns_.memory_kb, kKilobyte, f.memory)) return false;
-    if (!TakeFloat(row, columns_.memory_capacity_kb, kKilobyte, f.memory_limit)) return false;
+    f.has_cpu = has_cores && has_capacity && has_used;
+    if (!TakeFloat(row, kColumns.memory_kb, kKilobyte, f.memory)) return false;
+    if (!TakeFloat(row, kColumns.memory_capacity_kb, kKilobyte, f.memory_limit)) return false;
     // A VM without memory has not been measured.
     if (f.memory_limit == 0.0F) {
       f.memory_limit.reset();
@@ -123,8 +126,6 @@ class BitbrainsReader final : public FormatReader {
 
   const ReadContext context_;
   RowGate gate_;
-  const Columns columns_;
-  const bool compact_;
   CsvIndex index_;
   std::string stem_;
   NameTable names_;
@@ -134,10 +135,10 @@ class BitbrainsReader final : public FormatReader {
 }  // namespace
 
 std::unique_ptr<FormatReader> NewBitbrainsReader(const ReadContext& context) {
-  return std::make_unique<BitbrainsReader>(context, false);
+  return std::make_unique<BitbrainsReader<kOriginal>>(context);
 }
 std::unique_ptr<FormatReader> NewBitbrainsCompactReader(const ReadContext& context) {
-  return std::make_unique<BitbrainsReader>(context, true);
+  return std::make_unique<BitbrainsReader<kCompact>>(context);
 }
 
 }  // namespace taut

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <string_view>
 
-#ifdef __SSE2__
+#ifdef __SSE4_1__
 #include <immintrin.h>
 #endif
 
@@ -21,53 +20,69 @@ enum class NumberKind : uint8_t { kNumber, kEmpty, kBad };
 NumberKind ParseDecimalSlow(const char* begin, const char* end, double& out);
 NumberKind ParseIntegerSlow(const char* begin, const char* end, int64_t& out);
 
+#ifdef __SSE4_1__
 namespace csv_internal {
 
-#ifdef __SSE2__
-__extension__ using Text = unsigned __int128;
-#endif
-
-// The value of 8 digits given as values 0..9, the first in the lowest byte.
-constexpr uint64_t EightDigits(uint64_t v) {
-  v = (v * 10) + (v >> 8);
-  v = ((v & 0x00FF00FF00FF00FFU) * 0x00640001U) >> 16;
-  return ((v & 0x0000FFFF0000FFFFU) * 0x271000000001U) >> 32;
+// How to bring the digits of a text of `size` bytes to the right end of 16, without the byte at `dot` (16: no
+// such byte). What stays free becomes 0.
+struct Shuffle {
+  alignas(16) uint8_t from[16];
+};
+struct ShuffleTable {
+  Shuffle of[17][17];  // [dot][size]
+};
+constexpr ShuffleTable MakeShuffles() {
+  ShuffleTable table{};
+  for (int dot = 0; dot <= 16; ++dot) {
+    for (int size = 0; size <= 16; ++size) {
+      const int free = 16 - size + (dot < size ? 1 : 0);
+      for (int i = 0; i < 16; ++i) {
+        const int digit = i - free;
+        const int from = digit < dot ? digit : digit + 1;
+        table.of[dot][size].from[i] = static_cast<uint8_t>(digit < 0 ? 0x80 : from);
+      }
+    }
+  }
+  return table;
 }
-constexpr bool AllDigits(uint64_t v) { return (((v + 0x7676767676767676U) | v) & 0x8080808080808080U) == 0; }
+inline constexpr ShuffleTable kShuffles = MakeShuffles();
+
+// The value of the digits of `raw`, shuffled; false if there is anything but digits.
+inline bool Digits(__m128i raw, size_t dot, size_t size, uint64_t& value) {
+  const __m128i shuffle = _mm_load_si128(reinterpret_cast<const __m128i*>(kShuffles.of[dot][size].from));
+  const __m128i digits = _mm_shuffle_epi8(_mm_sub_epi8(raw, _mm_set1_epi8('0')), shuffle);
+  const __m128i over = _mm_subs_epu8(digits, _mm_set1_epi8(9));
+  if (!_mm_testz_si128(over, over)) [[unlikely]]
+    return false;
+  const __m128i pairs = _mm_maddubs_epi16(digits, _mm_set1_epi16(0x010A));  // 10 a + b
+  const __m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(0x00010064));  // 100 a + b
+  const __m128i packed = _mm_packus_epi32(fours, fours);
+  const __m128i eights = _mm_madd_epi16(packed, _mm_set1_epi32(0x00012710));  // 10000 a + b
+  const auto both = static_cast<uint64_t>(_mm_cvtsi128_si64(eights));
+  value = (both & 0xFFFFFFFFU) * 100'000'000 + (both >> 32);
+  return true;
+}
 
 // Both powers and all numbers of 15 digits are exact doubles, so one division rounds correctly.
 inline constexpr double kTens[16] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                      1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
 }  // namespace csv_internal
+#endif
 
 // The finite number >= 0 that fills [begin, end), correctly rounded. Empty is kEmpty, a negative one kBad.
 inline NumberKind ParseDecimal(const char* begin, const char* end, double& out) {
-#ifdef __SSE2__
-  const size_t size = static_cast<size_t>(end - begin);
+#ifdef __SSE4_1__
+  const auto size = static_cast<size_t>(end - begin);
   if (size - 1 < 16) [[likely]] {
     const __m128i raw = _mm_loadu_si128(reinterpret_cast<const __m128i*>(begin));
-    const auto dots = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(raw, _mm_set1_epi8('.')))) &
-                      ((1U << size) - 1);
-    csv_internal::Text text;
-    const __m128i digits = _mm_xor_si128(raw, _mm_set1_epi8('0'));
-    std::memcpy(&text, &digits, sizeof(text));
-    size_t fraction = 0, count = size;
-    if (dots != 0) {
-      const auto dot = static_cast<unsigned>(std::countr_zero(dots));
-      fraction = size - dot - 1;
-      --count;
-      const csv_internal::Text whole = text & ((csv_internal::Text{1} << (8 * dot)) - 1);
-      text = whole | (((text >> (8 * dot)) >> 8) << (8 * dot));
-    }
-    if (count != 0 && (dots == 0 || count < 16)) [[likely]] {
-      text <<= 8 * (16 - count);
-      const auto high = static_cast<uint64_t>(text), low = static_cast<uint64_t>(text >> 64);
-      if (csv_internal::AllDigits(high) && csv_internal::AllDigits(low)) [[likely]] {
-        const uint64_t value = csv_internal::EightDigits(high) * 100'000'000 + csv_internal::EightDigits(low);
-        out = static_cast<double>(value) / csv_internal::kTens[fraction];
-        return NumberKind::kNumber;
-      }
+    const auto dots = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(raw, _mm_set1_epi8('.'))));
+    const auto dot = static_cast<size_t>(std::countr_zero((dots & ((1U << size) - 1)) | 1U << 16));
+    const size_t fraction = dot < size ? size - dot - 1 : 0;
+    uint64_t value = 0;
+    if ((size != 1 || dot != 0) && csv_internal::Digits(raw, dot, size, value)) [[likely]] {
+      out = static_cast<double>(value) / csv_internal::kTens[fraction];
+      return NumberKind::kNumber;
     }
   }
 #endif
@@ -76,20 +91,13 @@ inline NumberKind ParseDecimal(const char* begin, const char* end, double& out) 
 
 // The integer that fills [begin, end), with a sign if need be.
 inline NumberKind ParseInteger(const char* begin, const char* end, int64_t& out) {
-#ifdef __SSE2__
-  const size_t size = static_cast<size_t>(end - begin);
-  if (size - 1 < 16) [[likely]] {
-    csv_internal::Text text;
-    const __m128i digits =
-        _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(begin)), _mm_set1_epi8('0'));
-    std::memcpy(&text, &digits, sizeof(text));
-    text <<= 8 * (16 - size);
-    const auto high = static_cast<uint64_t>(text), low = static_cast<uint64_t>(text >> 64);
-    if (csv_internal::AllDigits(high) && csv_internal::AllDigits(low)) [[likely]] {
-      out = static_cast<int64_t>(csv_internal::EightDigits(high) * 100'000'000 +
-                                 csv_internal::EightDigits(low));
-      return NumberKind::kNumber;
-    }
+#ifdef __SSE4_1__
+  const auto size = static_cast<size_t>(end - begin);
+  uint64_t value = 0;
+  if (size - 1 < 16 && csv_internal::Digits(_mm_loadu_si128(reinterpret_cast<const __m128i*>(begin)), 16,
+                                            size, value)) [[likely]] {
+    out = static_cast<int64_t>(value);
+    return NumberKind::kNumber;
   }
 #endif
   return ParseIntegerSlow(begin, end, out);

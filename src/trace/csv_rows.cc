@@ -30,7 +30,9 @@ CsvIndex::CsvIndex(char separator, bool quotes)
     : separator_(separator),
       quotes_(quotes),
       capacity_(2 * kPieceBytes),
-      ends_(std::make_unique_for_overwrite<uint32_t[]>(capacity_ + kSlack)) {}
+      ends_(std::make_unique_for_overwrite<uint32_t[]>(capacity_ + kSlack)) {
+  ends_[0] = UINT32_MAX;
+}
 
 std::string_view CsvIndex::NextPiece(std::string_view lines) {
   if (lines.size() <= kPieceBytes) return lines;
@@ -43,9 +45,10 @@ size_t CsvIndex::Build(std::string_view piece) {
   if (piece.size() > capacity_) {
     capacity_ = piece.size();
     ends_ = std::make_unique_for_overwrite<uint32_t[]>(capacity_ + kSlack);
+    ends_[0] = UINT32_MAX;
   }
   if (quotes_ && std::memchr(piece.data(), '"', piece.size()) != nullptr) return BuildQuoted(piece);
-  uint32_t* out = ends_.get();
+  uint32_t* out = ends_.get() + 1;
 #ifdef __AVX2__
   const __m256i separator = _mm256_set1_epi8(separator_), newline = _mm256_set1_epi8('\n');
   for (size_t base = 0; base < piece.size(); base += 64) {
@@ -66,11 +69,11 @@ size_t CsvIndex::Build(std::string_view piece) {
     if (piece[i] == separator_ || piece[i] == '\n') *out++ = static_cast<uint32_t>(i);
   }
 #endif
-  return static_cast<size_t>(out - ends_.get());
+  return static_cast<size_t>(out - ends_.get()) - 1;
 }
 
 size_t CsvIndex::BuildQuoted(std::string_view piece) {
-  uint32_t* out = ends_.get();
+  uint32_t* out = ends_.get() + 1;
   bool inside = false;
   for (size_t i = 0; i < piece.size(); ++i) {
     const char c = piece[i];
@@ -78,7 +81,7 @@ size_t CsvIndex::BuildQuoted(std::string_view piece) {
     if (c == '\n') inside = false;
     if (c == '\n' || (c == separator_ && !inside)) *out++ = static_cast<uint32_t>(i);
   }
-  return static_cast<size_t>(out - ends_.get());
+  return static_cast<size_t>(out - ends_.get()) - 1;
 }
 
 }  // namespace taut

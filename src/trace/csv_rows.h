@@ -14,20 +14,21 @@ namespace taut {
 // One line as fields; a view into the block and the index. A '\r' before the newline is not part of it.
 class CsvRow {
  public:
-  CsvRow(const char* text, uint32_t begin, const uint32_t* ends, int size, uint64_t line)
-      : text_(text), ends_(ends), begin_(begin), size_(size), line_(line) {}
+  // `ends`: where each field ends, relative to `text`; ends[-1] is the byte before the line (UINT32_MAX:
+  // none).
+  CsvRow(const char* text, const uint32_t* ends, int size, uint64_t line)
+      : text_(text), ends_(ends), size_(size), line_(line) {}
 
   int size() const { return size_; }
-  const char* begin(int i) const { return text_ + (i == 0 ? begin_ : ends_[i - 1] + 1); }
+  const char* begin(int i) const { return text_ + static_cast<uint32_t>(ends_[i - 1] + 1); }
   const char* end(int i) const { return text_ + ends_[i]; }
   std::string_view operator[](int i) const { return {begin(i), static_cast<size_t>(end(i) - begin(i))}; }
   uint64_t line() const { return line_; }  // number in the file, from 1
-  std::string_view text() const { return {text_ + begin_, static_cast<size_t>(ends_[size_ - 1] - begin_)}; }
+  std::string_view text() const { return {begin(0), static_cast<size_t>(end(size_ - 1) - begin(0))}; }
 
  private:
   const char* text_;
-  const uint32_t* ends_;  // where each field ends, relative to text_
-  uint32_t begin_;
+  const uint32_t* ends_;
   int size_;
   uint64_t line_;
 };
@@ -57,19 +58,19 @@ class CsvIndex {
 
   template <typename Take>
   absl::Status Walk(const char* text, size_t n, uint64_t& line, Take&& take) {
-    uint32_t* ends = ends_.get();
-    uint32_t begin = 0;
+    uint32_t* ends = ends_.get() + 1;
     for (size_t at = 0; at < n; ++line) {
       size_t last = at;
       while (text[ends[last]] != '\n') ++last;
       const uint32_t newline = ends[last];
+      const auto begin = static_cast<uint32_t>(ends[static_cast<ptrdiff_t>(at) - 1] + 1);
       if (newline > begin && text[newline - 1] == '\r') --ends[last];
       if (ends[last] > begin) [[likely]] {
-        absl::Status s = take(CsvRow(text, begin, ends + at, static_cast<int>(last - at) + 1, line));
+        absl::Status s = take(CsvRow(text, ends + at, static_cast<int>(last - at) + 1, line));
         if (!s.ok()) [[unlikely]]
           return s;
       }
-      begin = newline + 1;
+      ends[last] = newline;
       at = last + 1;
     }
     return absl::OkStatus();
@@ -77,7 +78,8 @@ class CsvIndex {
 
   // Whole lines from the front: about kPieceBytes of them, or one line that is longer.
   static std::string_view NextPiece(std::string_view lines);
-  // Fills ends_ with the positions of all separators and newlines; returns their number.
+  // Fills ends_, from its second place on, with the positions of all separators and newlines; returns their
+  // number.
   size_t Build(std::string_view piece);
   size_t BuildQuoted(std::string_view piece);
 

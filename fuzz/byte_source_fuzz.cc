@@ -1,0 +1,54 @@
+// Any bytes may be offered as a file, gzip and zstd included: the lines that come out are whole, numbered
+// without gaps, and the same for readers that ask for other sizes.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "trace/byte_source.h"
+#include "trace/line_blocks.h"
+
+namespace taut {
+namespace {
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+constexpr size_t kMostBytes = size_t{8} << 20;  // a bomb would only cost time
+
+std::string ReadAll(std::string_view bytes, size_t step) {
+  const auto source = Unwrap(MemorySource(bytes));
+  std::string out, piece(step, '\0');
+  while (out.size() < kMostBytes) {
+    const size_t n = source->Read(piece.data(), step);
+    out.append(piece, 0, n);
+    if (n < step) break;
+  }
+  Require(source->consumed() <= bytes.size());
+  return out;
+}
+
+}  // namespace
+}  // namespace taut
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace taut;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const std::string all = ReadAll(bytes, 65'536);
+  if (all.size() < kMostBytes && all.size() < 10'000) Require(ReadAll(bytes, 7) == all);
+  LineBlocks blocks(Unwrap(MemorySource(bytes)));
+  LineBlock block;
+  uint64_t line = 1;
+  while (blocks.Next(block) && blocks.bytes() < kMostBytes) {
+    Require(block.first_line == line);
+    if (block.kind == LineBlock::Kind::kLines) {
+      Require(block.lines.ends_with('\n'));
+      line += static_cast<uint64_t>(std::count(block.lines.begin(), block.lines.end(), '\n'));
+    } else {
+      ++line;
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,82 @@
+// Any bytes may be offered as a file of any CSV format: every row is used or counted with its cause, and a
+// good line behind them is never lost.
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "trace/detect.h"
+#include "trace/format_reader.h"
+#include "trace/job_days.h"
+
+namespace taut {
+namespace {
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+struct Target {
+  TraceFormat format;
+  std::unique_ptr<FormatReader> (*make)(const ReadContext&);
+  int table;
+  bool is_usage;
+  std::string_view header, good;
+};
+constexpr std::array<Target, 10> kTargets = {{
+    {TraceFormat::kBitbrains, NewBitbrainsReader, 0, true, "", "9;\t2;\t5;\t3;\t1;\t8;\t1;\t1;\t2;\t3;\t4\n"},
+    {TraceFormat::kBitbrainsCompact, NewBitbrainsCompactReader, 0, true, "", "1,0,2,5,3,8,1\n"},
+    {TraceFormat::kGoogle2011, NewGoogle2011Reader, 0, false, "", ""},
+    {TraceFormat::kGoogle2011, NewGoogle2011Reader, 1, false, "", ""},
+    {TraceFormat::kGoogle2011, NewGoogle2011Reader, 2, true, "", "6,9,3,0,4,0.1,0.1,,,,,,,,,,,0,1,0\n"},
+    {TraceFormat::kAlibaba2018, NewAlibaba2018Reader, 1, false, "", ""},
+    {TraceFormat::kAlibaba2018, NewAlibaba2018Reader, 2, true, "", "c_1,m_1,10,5,5,,,,,,\n"},
+    {TraceFormat::kAlibaba2018, NewAlibaba2018Reader, 3, true, "", "m_1,10,5,5,,,4,3,5\n"},
+    {TraceFormat::kAzureVm, NewAzureReader, 1, true, "", "0,v,1,5,2\n"},
+    {TraceFormat::kCsv, NewGenericCsvReader, 0, true, "time,job,task,cpu_cores,memory_bytes\n",
+     "0,a,0,1,2\n"},
+}};
+
+void Feed(FormatReader& reader, std::string_view text, uint64_t first_line) {
+  std::string padded(text);
+  if (!padded.ends_with('\n')) padded += '\n';
+  const size_t size = padded.size();
+  padded.append(LineBlocks::kPadding, ',');
+  Require(
+      reader.ReadLines({LineBlock::Kind::kLines, std::string_view(padded).substr(0, size), first_line}).ok());
+}
+
+void Run(const Target& target, std::string_view text) {
+  const TraceOptions options;
+  JobDayStore store({});
+  ReadReport report;
+  const auto reader = target.make({options, store, report});
+  Require(reader->BeginFile("fuzz", target.table).ok());
+  if (!target.header.empty()) Feed(*reader, target.header, 1);
+  Feed(*reader, text, 2);
+  if (target.is_usage) {
+    const uint64_t used = report.rows_used;
+    Feed(*reader, target.good, 1'000'000);
+    Require(report.rows_used == used + 1);
+    uint64_t skipped = 0;
+    for (const auto& [cause, what] : report.skipped) skipped += what.count;
+    Require(report.rows == report.rows_used + skipped);
+  }
+  Require(reader->Finish().ok());
+  Require(store.report().rows == report.rows_used);
+  Require(store.Finish().ok());
+}
+
+}  // namespace
+}  // namespace taut
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace taut;
+  if (size == 0) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  Run(kTargets[data[0] % kTargets.size()], text);
+  DetectFile("fuzz.csv", text, TraceFormat::kAuto);
+  DetectFile("task_usage/part", text, TraceFormat::kAuto);
+  return 0;
+}
