@@ -21,7 +21,7 @@ struct TraceArgs {
   bool strict = false;
   double unit_cpu_cores = 64;
   std::string unit_memory = "256GiB";
-  std::string spill_memory = "4GiB";
+  std::string spill_memory = "512MiB";
 };
 
 // A trace read whole, as the source of a replay.

@@ -55,7 +55,7 @@ struct EnsembleSettings {
   std::vector<double> margins = {0, 0.025, 0.05, 0.075, 0.10, 0.125, 0.15, 0.20};
   EnsembleCost cost = EnsembleCost::kSlack;
   EnsembleJudging judging = EnsembleJudging::kPrequential;
-  double w_over = 10'000;        // w_o
+  double w_over = 30'000;        // w_o
   double w_under = 1;            // w_u
   double w_limit_change = 2.0;   // w_dL
   double w_model_change = 0.01;  // w_dm
