@@ -300,9 +300,8 @@ absl::Status AnalogsRecommender::Load(ByteReader& in) {
   if (decided_ && ring_.empty()) return absl::DataLossError("analogs: a decision without a day");
   bool possible = !decided_ || IsStoredDay(decided_day_);
   possible = possible && (raised_until_ == INT32_MIN || IsStoredWindow(raised_until_));
-  for (double v : {choice_.limit, choice_.overrun_chance, choice_.cost, price_, raised_, raise_usage_}) {
-    possible = possible && IsStoredAmount(v);
-  }
+  possible = possible && std::isfinite(choice_.overrun_chance) && std::isfinite(choice_.cost);
+  for (double v : {choice_.limit, price_, raised_}) possible = possible && IsStoredAmount(v);
   if (!possible) return absl::DataLossError("analogs: an impossible decision");
   if (!has_fallback) {
     fallback_ = nullptr;

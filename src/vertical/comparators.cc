@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "fmt/format.h"
+#include "vertical/stored_values.h"
 #include "vertical/wrappers.h"
 
 namespace taut {
@@ -74,8 +75,17 @@ class PeakRecommender final : public Recommender {
     const uint64_t size = in.GetVarint();
     if (in.failed() || size > in.remaining() / 8) return absl::DataLossError("peak: fewer entries than announced");
     falling_.clear();
-    for (uint64_t i = 0; i < size; ++i) falling_.push_back({in.Get<int32_t>(), in.Get<float>()});
-    return in.status("peak");
+    bool possible = IsStoredWindow(first_window_);
+    for (uint64_t i = 0; i < size; ++i) {
+      Entry e;
+      e.window = in.Get<int32_t>();
+      e.peak = in.Get<float>();
+      possible = possible && IsStoredWindow(e.window) && IsStoredAmount(e.peak) &&
+                 (falling_.empty() || (e.window >= falling_.back().window && e.peak < falling_.back().peak));
+      falling_.push_back(e);
+    }
+    if (absl::Status s = in.status("peak"); !s.ok()) return s;
+    return possible ? absl::OkStatus() : absl::DataLossError("peak: no falling sequence of peaks");
   }
 
  private:

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/time.h"
+#include "vertical/stored_values.h"
 
 namespace taut {
 
@@ -38,6 +39,10 @@ class DecayedAverage {
     sum_ = in.Get<double>();
     weight_ = in.Get<double>();
     last_window_ = in.Get<int32_t>();
+  }
+  // Whether what was loaded can have been saved.
+  bool IsPossible() const {
+    return IsStoredAmount(sum_) && IsStoredAmount(weight_) && IsStoredWindow(last_window_);
   }
 
  private:

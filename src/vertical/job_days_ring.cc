@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "vertical/settings.h"
+#include "vertical/stored_values.h"
 
 namespace taut {
 namespace {
@@ -43,7 +44,7 @@ void DayAccumulator::Add(const Signal& signal) {
 }
 
 void DayAccumulator::CloseHour() {
-  if (hour_ < 0) return;
+  if (hour_ == kNoHour) return;
   if (hour_peak_ > top_hour_) {
     second_hour_ = top_hour_;
     top_hour_ = hour_peak_;
@@ -68,7 +69,7 @@ DaySummary DayAccumulator::Finish(int32_t day) {
   s.owner_limit = owner_limit_;
   codes_.clear();
   sum_ = 0;
-  hour_ = -1;
+  hour_ = kNoHour;
   top_hour_ = second_hour_ = -1;
   return s;
 }
@@ -89,7 +90,11 @@ absl::Status DayAccumulator::Load(ByteReader& in) {
   for (float* v : {&peak_, &min_, &hour_peak_, &top_hour_, &second_hour_, &owner_limit_}) *v = in.Get<float>();
   sum_ = in.Get<double>();
   hour_ = in.Get<int32_t>();
-  return in.status("day");
+  if (absl::Status s = in.status("day"); !s.ok()) return s;
+  bool possible = IsStoredAmount(sum_) && (hour_ == kNoHour || IsStoredWindow(hour_));
+  for (float v : {peak_, min_, hour_peak_}) possible = possible && IsStoredAmount(v);
+  for (float v : {top_hour_, second_hour_, owner_limit_}) possible = possible && (v == -1 || IsStoredAmount(v));
+  return possible ? absl::OkStatus() : absl::DataLossError("day: an impossible figure");
 }
 
 void JobDaysRing::Add(const DaySummary& day) {
@@ -120,16 +125,20 @@ absl::Status JobDaysRing::Load(ByteReader& in) {
   const auto age = in.Get<uint32_t>();
   if (size > kDays) return absl::DataLossError("days: more than are kept");
   size_ = next_ = 0;
+  bool possible = true;
   for (uint64_t i = 0; i < size; ++i) {
     DaySummary d;
     d.day = in.Get<int32_t>();
     for (float* v : {&d.peak, &d.mean, &d.p50, &d.p95, &d.min, &d.last_hour, &d.second_hour, &d.owner_limit}) {
       *v = in.Get<float>();
+      possible = possible && (IsStoredAmount(*v) || (v == &d.owner_limit && *v == -1));
     }
+    possible = possible && IsStoredDay(d.day) && (size_ == 0 || Last(0).day < d.day);
     Add(d);
   }
   age_ = age;
-  return in.status("days");
+  if (absl::Status s = in.status("days"); !s.ok()) return s;
+  return possible && age >= size ? absl::OkStatus() : absl::DataLossError("days: an impossible day");
 }
 
 double AnalogLevel(Resource r) { return r == Resource::kCpu ? 0.01 : 16 * kMiB; }

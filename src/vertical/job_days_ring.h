@@ -41,7 +41,8 @@ class DayAccumulator {
   std::vector<uint16_t> codes_;  // in time order
   float peak_ = 0, min_ = 0;
   double sum_ = 0;
-  int32_t hour_ = -1;
+  static constexpr int32_t kNoHour = INT32_MIN;
+  int32_t hour_ = kNoHour;
   float hour_peak_ = 0, top_hour_ = -1, second_hour_ = -1;
   float owner_limit_ = -1;
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fmt/format.h"
+#include "vertical/stored_values.h"
 #include "vertical/wrappers.h"
 
 namespace taut {
@@ -38,6 +39,8 @@ void MovingWindowRecommender::ObserveOom(const OomEvent& event) {
   const Bucket bucket = histogram_.grid().BucketOf(need);
   histogram_.AddToBucket(bucket, 1, event.window.start_s());
   if (settings_.oom_tolerance != OomTolerance::kLow) peak_.Add(event.window.index, bucket);
+  // The window may still be open; the peak counts from it on.
+  if (windows_seen_ > 0) last_window_ = std::max(last_window_, event.window.index);
 }
 
 double MovingWindowRecommender::Statistic() const {
@@ -132,6 +135,9 @@ absl::Status MovingWindowRecommender::Load(ByteReader& in) {
   last_window_ = in.Get<int32_t>();
   windows_seen_ = in.Get<uint32_t>();
   if (absl::Status s = in.status("moving window"); !s.ok()) return s;
+  if (!IsStoredWindow(first_window_) || !IsStoredWindow(last_window_) || !average_.IsPossible()) {
+    return absl::DataLossError("moving window: an impossible window or average");
+  }
   histogram_ = *std::move(histogram);
   peak_ = *std::move(peak);
   return absl::OkStatus();

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "fmt/format.h"
+#include "vertical/stored_values.h"
 #include "vertical/wrappers.h"
 
 namespace taut {
@@ -82,6 +83,7 @@ double VpaHistogram::Percentile(double p) const {
 void VpaHistogram::Save(ByteWriter& out) const {
   out.Put(reference_s_);
   out.Put<uint8_t>(started_ ? 1 : 0);
+  out.Put(total_);  // to the last bit: percentiles may tie
   uint64_t used = 0;
   for (double w : weights_) used += w > 0 ? 1 : 0;
   out.PutVarint(used);
@@ -95,18 +97,25 @@ void VpaHistogram::Save(ByteWriter& out) const {
 absl::Status VpaHistogram::Load(ByteReader& in) {
   reference_s_ = in.Get<int64_t>();
   started_ = in.Get<uint8_t>() != 0;
+  const auto total = in.Get<double>();
   const uint64_t used = in.GetVarint();
   if (used > kBuckets) return absl::DataLossError("VPA histogram: more buckets than there are");
   std::fill(weights_.begin(), weights_.end(), 0.0);
-  total_ = 0;
+  double sum = 0;
   for (uint64_t i = 0; i < used; ++i) {
     const auto n = in.Get<uint8_t>();
     const auto w = in.Get<double>();
-    if (n >= kBuckets || !(w >= 0) || !std::isfinite(w)) return absl::DataLossError("VPA histogram: impossible bucket");
+    if (n >= kBuckets || !IsStoredAmount(w)) return absl::DataLossError("VPA histogram: impossible bucket");
     weights_[n] = w;
-    total_ += w;
+    sum += w;
   }
-  return in.status("VPA histogram");
+  if (absl::Status s = in.status("VPA histogram"); !s.ok()) return s;
+  constexpr int64_t kMaxTime = int64_t{kMaxStoredWindow} * kWindowSeconds;
+  if (reference_s_ < -kMaxTime || reference_s_ > kMaxTime || !(std::abs(sum - total) <= 1e-6 * sum + kEpsilon)) {
+    return absl::DataLossError("VPA histogram: weights that do not add up");
+  }
+  total_ = total;
+  return absl::OkStatus();
 }
 
 VpaEstimate VpaBounds(double p50, double p90, double p95, double confidence_days, double minimum, double margin) {
@@ -146,7 +155,7 @@ class VpaRecommender final : public Recommender {
     }
   }
   void ObserveOom(const OomEvent& event) override {
-    AddPeak(event.task, std::max(OomBump(event.limit, oom_), PeakOf(event.task)), event.window.start_s());
+    AddPeak(event.task, OomBump(std::max(event.limit, PeakOf(event.task)), oom_), event.window.start_s());
   }
   std::optional<double> Recommend(WindowId) override {
     if (samples_ == 0) return std::nullopt;
@@ -188,15 +197,20 @@ class VpaRecommender final : public Recommender {
     samples_ = in.Get<uint32_t>();
     const uint64_t size = in.GetVarint();
     if (in.failed() || size > in.remaining()) return absl::DataLossError("VPA: fewer peaks than announced");
+    bool possible = IsStoredWindow(first_window_) && IsStoredWindow(last_window_);
     peaks_.clear();
     for (uint64_t i = 0; i < size; ++i) {
       DayPeak p;
       p.task = static_cast<uint32_t>(in.GetVarint());
       p.window_end_s = in.Get<int64_t>();
       p.peak = in.Get<double>();
+      const auto end = static_cast<int32_t>(std::clamp<int64_t>(p.window_end_s / kWindowSeconds, INT32_MIN, INT32_MAX));
+      possible = possible && IsStoredWindow(end) && IsStoredAmount(p.peak) &&
+                 (peaks_.empty() || peaks_.back().task < p.task);
       peaks_.push_back(p);
     }
-    return in.status("VPA");
+    if (absl::Status s = in.status("VPA"); !s.ok()) return s;
+    return possible ? absl::OkStatus() : absl::DataLossError("VPA: an impossible window or peak");
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "vertical/stored_values.h"
 
 namespace taut {
 namespace {
@@ -58,17 +59,18 @@ class HoldWrapper final : public RecommenderWrapper {
   std::optional<double> Recommend(WindowId next) override {
     before_ = inner().Recommend(next);
     if (!before_.has_value()) return std::nullopt;
-    // A falling sequence of (window, limit): the front is the highest of the last windows_.
+    // A falling sequence of (limit, window): the front is the highest of the last windows_.
+    if (size_ > 0 && ring_[size_ - 1].window > next.index) size_ = 0;  // restored from a later time than now
     while (size_ > 0 && ring_[size_ - 1].limit <= *before_) --size_;
     if (size_ > 0 && ring_[size_ - 1].window == next.index) --size_;  // a second call for this window
-    ring_[size_++] = {next.index, static_cast<float>(*before_)};
+    ring_[size_++] = {*before_, next.index};
     int expired = 0;
     while (ring_[expired].window <= next.index - windows_) ++expired;
     if (expired > 0) {
       std::copy(ring_.begin() + expired, ring_.begin() + size_, ring_.begin());
       size_ -= expired;
     }
-    return std::max(*before_, double{ring_[0].limit});
+    return ring_[0].limit;
   }
   void Explain(Reason& reason) const override {
     inner().Explain(reason);
@@ -90,16 +92,25 @@ class HoldWrapper final : public RecommenderWrapper {
   absl::Status Load(ByteReader& in) override {
     if (absl::Status s = inner().Load(in); !s.ok()) return s;
     const uint64_t size = in.GetVarint();
-    if (size > ring_.size()) return absl::DataLossError("hold: more entries than it can have");
-    for (uint64_t i = 0; i < size; ++i) ring_[i] = {in.Get<int32_t>(), in.Get<float>()};
+    if (size > static_cast<uint64_t>(windows_)) return absl::DataLossError("hold: more entries than it can have");
+    bool possible = true;
+    for (uint64_t i = 0; i < size; ++i) {
+      ring_[i].window = in.Get<int32_t>();
+      ring_[i].limit = in.Get<double>();
+      possible = possible && IsStoredWindow(ring_[i].window) && IsStoredAmount(ring_[i].limit) &&
+                 (i == 0 || (ring_[i].window > ring_[i - 1].window && ring_[i].limit < ring_[i - 1].limit));
+    }
+    if (absl::Status s = in.status("hold"); !s.ok()) return s;
+    if (!possible) return absl::DataLossError("hold: no falling sequence of limits");
     size_ = static_cast<int>(size);
-    return in.status("hold");
+    return absl::OkStatus();
   }
 
  private:
+  // No float: a limit that is a multiple of the granularity must stay one, or rounding up would add a whole step.
   struct Entry {
+    double limit = 0;
     int32_t window = 0;
-    float limit = 0;
   };
   int windows_;
   int size_ = 0;
@@ -145,7 +156,8 @@ class OomFloorWrapper final : public RecommenderWrapper {
     if (absl::Status s = inner().Load(in); !s.ok()) return s;
     floor_ = in.Get<double>();
     until_ = in.Get<int32_t>();
-    return in.status("OOM floor");
+    if (absl::Status s = in.status("OOM floor"); !s.ok()) return s;
+    return IsStoredAmount(floor_) ? absl::OkStatus() : absl::DataLossError("OOM floor: no possible limit");
   }
 
  private:

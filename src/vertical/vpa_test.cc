@@ -1,0 +1,201 @@
+// The Kubernetes VPA's published constants and arithmetic (peers.md §1.1).
+#include "vertical/vpa.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "rapidcheck.h"
+#include "rapidcheck/gtest.h"
+#include "vertical/made_signal.h"
+
+namespace taut {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// bucketStart(n) = first * (1.05^n - 1) / 0.05, by summing the widths.
+TEST(VpaHistogram, BucketsGrowByFivePercent) {
+  for (double first : {0.01, 1e7}) {
+    double start = 0, width = first;
+    for (int n = 0; n < VpaHistogram::kBuckets; ++n) {
+      ASSERT_NEAR(VpaHistogram::BucketStart(first, n), start, 1e-9 * (start + first)) << n;
+      start += width;
+      width *= 1.05;
+    }
+    // 176 buckets reach 1,000 cores and 1e12 bytes.
+    EXPECT_GE(start, first * 1e5);
+    EXPECT_LT(VpaHistogram::BucketStart(first, VpaHistogram::kBuckets - 2), first * 1e5);
+  }
+}
+
+TEST(VpaHistogram, PercentileIsTheEndOfTheBucketThatReachesIt) {
+  VpaHistogram h(0.01, 24 * kHour);
+  EXPECT_TRUE(h.empty());
+  EXPECT_EQ(h.Percentile(0.9), 0);
+  h.Add(0.005, 9, 0);      // bucket 0: [0, 0.01)
+  h.Add(0.0100001, 1, 0);  // bucket 1: [0.01, 0.0205)
+  EXPECT_DOUBLE_EQ(h.Percentile(0.9), 0.01);
+  EXPECT_DOUBLE_EQ(h.Percentile(0.91), 0.0205);
+  EXPECT_DOUBLE_EQ(h.Percentile(1.0), 0.0205);
+  VpaHistogram top(0.01, 24 * kHour);
+  top.Add(1e9, 1, 0);
+  EXPECT_DOUBLE_EQ(top.Percentile(0.5), VpaHistogram::BucketStart(0.01, VpaHistogram::kBuckets - 1));
+}
+
+TEST(VpaHistogram, WeightsBelowEpsilonAreNothing) {
+  VpaHistogram h(0.01, 24 * kHour);
+  h.Add(1, 0.9e-4, 0);
+  EXPECT_TRUE(h.empty());
+  h.Add(1, 0.2e-4, 0);
+  EXPECT_FALSE(h.empty());
+}
+
+TEST(VpaHistogram, HalvesEveryHalfLifeAndTakesSamplesBack) {
+  VpaHistogram h(0.01, 24 * kHour);
+  h.Add(5, 1, 0);
+  h.Add(0.005, 1, 86'400);  // twice the weight of the first
+  EXPECT_DOUBLE_EQ(h.Percentile(0.66), 0.01);
+  EXPECT_GT(h.Percentile(0.67), 5);
+  h.Add(5, -1, 0);
+  EXPECT_DOUBLE_EQ(h.Percentile(1.0), 0.01);
+}
+
+// Past 2^100 all buckets are rescaled; nobody notices.
+RC_GTEST_PROP(VpaHistogram, AgreesWithAListOfSamples, ()) {
+  struct Sample {
+    double value;
+    int64_t time_s;
+  };
+  std::vector<Sample> samples;
+  VpaHistogram h(0.01, 24 * kHour);
+  int64_t now = *rc::gen::inRange(0, 1'000'000);
+  const int n = *rc::gen::inRange(1, 60);
+  for (int i = 0; i < n; ++i) {
+    now += *rc::gen::element(300, 3600, 86'400, 40 * 86'400, 130 * 86'400);
+    samples.push_back({std::exp(*rc::gen::inRange(-500, 700) / 100.0), now});
+    h.Add(samples.back().value, 1, now);
+  }
+  const double p = *rc::gen::inRange(1, 100) / 100.0;
+  const double answer = h.Percentile(p);
+  double total = 0, at_or_below = 0, below = 0;
+  for (const Sample& s : samples) {
+    const double weight = std::exp2(-static_cast<double>(now - s.time_s) / 86'400);
+    total += weight;
+    // The bucket that ends at the answer starts at (answer - first) / 1.05.
+    if (s.value < answer * (1 + 1e-9)) at_or_below += weight;
+    if (s.value < (answer - 0.01) / 1.05 * (1 - 1e-9)) below += weight;
+  }
+  RC_ASSERT(at_or_below >= p * total * (1 - 1e-9));
+  RC_ASSERT(below < p * total * (1 + 1e-9));
+}
+
+// recommender.go's own table of what confidence yields: upper x inf, x 3, x 2, x 1.14; lower x 0, then
+// nearly 1.
+TEST(VpaBounds, AtNoTimeHalfADayADayAndAWeek) {
+  struct Case {
+    double days, upper, lower;
+  };
+  for (const Case& c :
+       {Case{0, kInfinity, 0}, Case{0.5, 3, 0.996012}, Case{1, 2, 0.998003}, Case{7, 1.142857, 0.999714}}) {
+    const VpaEstimate e = VpaBounds(1, 2, 4, c.days, 0, 0.15);
+    EXPECT_DOUBLE_EQ(e.target, 2 * 1.15) << c.days;
+    EXPECT_FLOAT_EQ(static_cast<float>(e.upper / 1.15), static_cast<float>(4 * c.upper)) << c.days;
+    EXPECT_NEAR(e.lower / 1.15, c.lower, 1e-6) << c.days;
+  }
+  // "5 min of history: x 0.6; 30 min: x 0.9; 60 min: x 0.95"
+  EXPECT_NEAR(VpaBounds(1, 1, 1, 5.0 / 1440, 0, 0).lower, 0.6, 0.01);
+  EXPECT_NEAR(VpaBounds(1, 1, 1, 30.0 / 1440, 0, 0).lower, 0.9, 0.015);
+  EXPECT_NEAR(VpaBounds(1, 1, 1, 60.0 / 1440, 0, 0).lower, 0.95, 0.01);
+}
+
+TEST(VpaBounds, NeverBelowTheMinimum) {
+  const VpaEstimate e = VpaBounds(1, 2, 4, 0, 100, 0.15);
+  EXPECT_EQ(e.lower, 100);
+  EXPECT_EQ(e.target, 100);
+  EXPECT_EQ(e.upper, kInfinity);
+  EXPECT_EQ(VpaBounds(1, 2, 4, 1, 100, 0.15).upper, 100);
+}
+
+double FactOf(const Recommender& r, const std::string& name) {
+  Reason reason;
+  r.Explain(reason);
+  for (const Fact& f : reason.facts) {
+    if (f.name == name) return std::get<double>(f.value);
+  }
+  ADD_FAILURE() << "no fact " << name;
+  return 0;
+}
+
+TEST(Vpa, MinimaAre25MillicoresAnd250Mebibytes) {
+  const auto cpu = NewVpaRecommender(Resource::kCpu, VpaSettings(), OomSettings());
+  EXPECT_FALSE(cpu->Recommend(WindowId{0}).has_value());
+  cpu->Observe(MadeSignal(Resource::kCpu, 0, 0.001));
+  EXPECT_EQ(cpu->Recommend(WindowId{1}), 0.025);
+  const auto memory = NewVpaRecommender(Resource::kMemory, VpaSettings(), OomSettings());
+  memory->Observe(MadeSignal(Resource::kMemory, 0, 1 * kMiB));
+  EXPECT_EQ(memory->Recommend(WindowId{1}), 250 * kMiB);
+}
+
+TEST(Vpa, CpuTargetIsP90AndFifteenPercent) {
+  const auto r = NewVpaRecommender(Resource::kCpu, VpaSettings(), OomSettings());
+  for (int32_t w = 0; w < 100; ++w) r->Observe(MadeSignal(Resource::kCpu, 0, w < 90 ? 1.0 : 5.0));
+  int n = 0;
+  while (VpaHistogram::BucketStart(0.01, n) <= 1.0) ++n;
+  EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{1}), VpaHistogram::BucketStart(0.01, n) * 1.15);
+}
+
+// Confidence: min(days between first and last sample, one-minute samples / 1440).
+TEST(Vpa, ConfidenceGrowsWithTheDays) {
+  const auto r = NewVpaRecommender(Resource::kCpu, VpaSettings(), OomSettings());
+  for (int32_t w = 0; w <= 7 * kWindowsPerDay; ++w) {
+    r->Observe(MadeSignal(Resource::kCpu, w, 1.0));
+    if (w == 0) {
+      EXPECT_EQ(FactOf(*r, "upper bound"), kInfinity);
+    }
+    if (w == kWindowsPerDay / 2) {
+      EXPECT_NEAR(FactOf(*r, "confidence"), 0.5, 1e-9);
+    }
+    if (w == kWindowsPerDay) {
+      EXPECT_NEAR(FactOf(*r, "confidence"), 1, 1e-9);
+    }
+  }
+  EXPECT_NEAR(FactOf(*r, "confidence"), 7, 1e-9);
+}
+
+// Memory: one peak a task and 24 h; a higher one takes the lower one's place.
+TEST(Vpa, ADaysHigherPeakReplacesTheLower) {
+  const auto once = NewVpaRecommender(Resource::kMemory, VpaSettings(), OomSettings());
+  once->Observe(MadeSignal(Resource::kMemory, 0, 4e9));
+  const auto climbed = NewVpaRecommender(Resource::kMemory, VpaSettings(), OomSettings());
+  int32_t w = 0;
+  for (double v : {1e9, 2e9, 4e9, 3e9, 1e9}) climbed->Observe(MadeSignal(Resource::kMemory, w++, v));
+  EXPECT_EQ(*climbed->Recommend(WindowId{w}), *once->Recommend(WindowId{1}));
+  // All five as samples of their own would have put p50 below 4e9.
+  EXPECT_GT(FactOf(*climbed, "lower bound"), 4e9);
+  // The next day counts anew, twice as much as the day before: p50 is then the new day's peak.
+  climbed->Observe(MadeSignal(Resource::kMemory, kWindowsPerDay, 1e9));
+  EXPECT_LT(FactOf(*climbed, "lower bound"), 1.3e9);
+  EXPECT_GT(*climbed->Recommend(WindowId{kWindowsPerDay + 1}), 4e9);
+}
+
+// needed = max(used + 100 MiB, 1.2 used), used = max(limit at the kill, peak of the day).
+TEST(Vpa, OomBumpsTheLargerOfLimitAndPeak) {
+  const auto expected = [](double needed) {
+    int n = 0;
+    while (VpaHistogram::BucketStart(1e7, n) <= needed) ++n;
+    return VpaHistogram::BucketStart(1e7, n) * 1.15;
+  };
+  const auto r = NewVpaRecommender(Resource::kMemory, VpaSettings(), OomSettings());
+  r->Observe(MadeSignal(Resource::kMemory, 0, 1000 * kMiB));
+  r->ObserveOom({WindowId{0}, 0, 2000 * kMiB});
+  EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{1}), expected(2400 * kMiB));
+  const auto fell = NewVpaRecommender(Resource::kMemory, VpaSettings(), OomSettings());
+  fell->Observe(MadeSignal(Resource::kMemory, 0, 2000 * kMiB));
+  fell->ObserveOom({WindowId{1}, 0, 1000 * kMiB});
+  EXPECT_DOUBLE_EQ(*fell->Recommend(WindowId{2}), expected(2400 * kMiB));
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,219 @@
+// Margin, hold, OOM floor, rounding and bounds, each alone and all in a row.
+#include "vertical/wrappers.h"
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rapidcheck.h"
+#include "rapidcheck/gtest.h"
+
+namespace taut {
+namespace {
+
+// Says what the test tells it to.
+class Puppet final : public Recommender {
+ public:
+  explicit Puppet(std::shared_ptr<std::optional<double>> says) : says_(std::move(says)) {}
+  void Observe(const Signal&) override {}
+  void ObserveOom(const OomEvent&) override {}
+  std::optional<double> Recommend(WindowId) override { return *says_; }
+  void Explain(Reason& reason) const override {
+    if (says_->has_value()) reason.steps.push_back({"raw", 0, **says_});
+  }
+  std::unique_ptr<Recommender> Clone() const override { return std::make_unique<Puppet>(says_); }
+  size_t state_bytes() const override { return sizeof(*this); }
+  void Save(ByteWriter&) const override {}
+  absl::Status Load(ByteReader&) override { return absl::OkStatus(); }
+
+ private:
+  std::shared_ptr<std::optional<double>> says_;
+};
+
+struct Stage {
+  std::shared_ptr<std::optional<double>> says = std::make_shared<std::optional<double>>();
+  std::unique_ptr<Recommender> puppet() { return std::make_unique<Puppet>(says); }
+};
+
+// "10-15 %, less for large limits" (AP §3.2.2): 15 % at and below the small limit, 10 % at and above the
+// large one.
+TEST(MarginSchedule, RunsFromFifteenToTenPercent) {
+  for (Resource r : kResources) {
+    const MarginSchedule m = MarginSchedule::For(r);
+    EXPECT_EQ(m.At(m.small_limit), 0.15);
+    EXPECT_EQ(m.At(m.small_limit / 100), 0.15);
+    EXPECT_EQ(m.At(m.large_limit), 0.10);
+    EXPECT_EQ(m.At(m.large_limit * 100), 0.10);
+    EXPECT_NEAR(m.At(std::sqrt(m.small_limit * m.large_limit)), 0.125, 1e-12);
+  }
+}
+
+RC_GTEST_PROP(MarginSchedule, TheLimitGrowsWithTheStatistic, ()) {
+  const MarginSchedule m = MarginSchedule::For(*rc::gen::element(Resource::kCpu, Resource::kMemory));
+  const auto at = [&] {
+    return std::exp(std::log(m.large_limit * 4 / m.small_limit) * *rc::gen::inRange(0, 1'000'000) / 1e6) *
+           m.small_limit / 2;
+  };
+  const double a = at(), b = at();
+  RC_PRE(a < b);
+  RC_ASSERT(m.At(a) >= m.At(b));
+  RC_ASSERT(a * (1 + m.At(a)) < b * (1 + m.At(b)));
+}
+
+TEST(WithMargin, MultipliesByTheScheduleTimesTheScale) {
+  for (double scale : {0.0, 0.5, 1.0}) {
+    Stage stage;
+    const auto r = WithMargin(stage.puppet(), MarginSchedule::For(Resource::kCpu), scale);
+    EXPECT_FALSE(r->Recommend(WindowId{0}).has_value());
+    *stage.says = 0.5;
+    EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{1}), 0.5 * (1 + 0.15 * scale));
+    *stage.says = 100.0;
+    EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{2}), 100 * (1 + 0.10 * scale));
+  }
+}
+
+// AP §3.2.2: the highest recommendation of the last hour: 12 windows, gone with the 13th.
+TEST(WithHold, HoldsAnHour) {
+  Stage stage;
+  const auto r = WithHold(stage.puppet(), 12);
+  *stage.says = 5.0;
+  EXPECT_EQ(r->Recommend(WindowId{100}), 5);
+  *stage.says = 3.0;
+  for (int32_t w = 101; w < 112; ++w) ASSERT_EQ(r->Recommend(WindowId{w}), 5) << w;
+  EXPECT_EQ(r->Recommend(WindowId{112}), 3);
+}
+
+TEST(WithHold, KeepsAValueToTheLastDigit) {
+  Stage stage;
+  const auto r = WithHold(stage.puppet(), 12);
+  for (double v : {0.1, 0.3, 1e9 + 0.3}) {
+    *stage.says = v;
+    EXPECT_EQ(r->Recommend(WindowId{0}), v);
+    Reason reason;
+    r->Explain(reason);
+    EXPECT_EQ(reason.steps.size(), 1U) << "nothing was held";
+    *stage.says = v / 2;
+    EXPECT_EQ(r->Recommend(WindowId{1}), v);
+  }
+}
+
+RC_GTEST_PROP(WithHold, IsTheMaximumOfTheLastWindows, ()) {
+  const int windows = *rc::gen::inRange(1, kMaxHoldWindows + 1);
+  const auto gaps = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 4));
+  Stage stage;
+  const auto r = WithHold(stage.puppet(), windows);
+  std::vector<std::pair<int32_t, double>> said;
+  int32_t w = 0;
+  for (int gap : gaps) {
+    w += gap;
+    const double v = *rc::gen::inRange(1, 1000) / 7.0;
+    // Asked twice for one window, the last answer counts; here it never falls, as after an OOM.
+    if (!said.empty() && said.back().first == w) {
+      said.back().second = std::max(said.back().second, v);
+    } else {
+      said.emplace_back(w, v);
+    }
+    *stage.says = said.back().second;
+    double expected = 0;
+    for (const auto& [at, value] : said) expected = at > w - windows ? std::max(expected, value) : expected;
+    RC_ASSERT(*r->Recommend(WindowId{w}) == expected);
+  }
+}
+
+// papers.md §7.11.
+TEST(OomBump, IsAFifthOrAHundredMebibytes) {
+  EXPECT_EQ(OomBump(100 * kMiB, OomSettings()), 200 * kMiB);
+  EXPECT_DOUBLE_EQ(OomBump(500 * kMiB, OomSettings()), 600 * kMiB);
+  EXPECT_DOUBLE_EQ(OomBump(1000 * kMiB, OomSettings()), 1200 * kMiB);
+}
+
+TEST(WithOomFloor, HoldsTheBumpedLimitForItsTime) {
+  Stage stage;
+  OomSettings oom;
+  oom.hold_s = kHour;
+  const auto r = WithOomFloor(stage.puppet(), oom);
+  EXPECT_FALSE(r->Recommend(WindowId{10}).has_value());
+  r->ObserveOom({WindowId{10}, 0, 1000 * kMiB});
+  EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{11}), 1200 * kMiB);  // also where nothing was recommended
+  *stage.says = 500 * kMiB;
+  EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{21}), 1200 * kMiB);
+  EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{22}), 500 * kMiB);
+}
+
+TEST(WithOomFloor, IsAFloorOnlyAndTakesTheHigher) {
+  Stage stage;
+  const auto r = WithOomFloor(stage.puppet(), OomSettings());
+  *stage.says = 5000 * kMiB;
+  r->ObserveOom({WindowId{0}, 0, 1000 * kMiB});
+  EXPECT_EQ(r->Recommend(WindowId{1}), 5000 * kMiB);
+  *stage.says = 100 * kMiB;
+  r->ObserveOom({WindowId{1}, 0, 200 * kMiB});  // another task, with a lower limit
+  EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{2}), 1200 * kMiB);
+  r->ObserveOom({WindowId{2}, 0, 1200 * kMiB});
+  EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{3}), 1440 * kMiB);
+}
+
+TEST(WithBounds, RoundsUpAndMultiplesStay) {
+  Stage stage;
+  BoundSettings b;
+  b.granularity = 0.001;
+  const auto r = WithBounds(stage.puppet(), b);
+  for (int milli = 1; milli < 5000; ++milli) {
+    *stage.says = milli / 1000.0;
+    ASSERT_NEAR(*r->Recommend(WindowId{milli}), milli / 1000.0, 1e-12);
+  }
+  *stage.says = 0.0101;
+  EXPECT_NEAR(*r->Recommend(WindowId{0}), 0.011, 1e-12);
+}
+
+TEST(WithBounds, TheBoundsWinOverTheRounding) {
+  Stage stage;
+  BoundSettings b;
+  b.granularity = 10;
+  b.lower = 25;
+  b.upper = 43;
+  const auto r = WithBounds(stage.puppet(), b);
+  for (const auto& [in, out] :
+       {std::pair{3.0, 25.0}, {25.0, 30.0}, {31.0, 40.0}, {41.0, 43.0}, {99.0, 43.0}}) {
+    *stage.says = in;
+    EXPECT_EQ(r->Recommend(WindowId{0}), out) << in;
+  }
+  *stage.says = std::nullopt;
+  EXPECT_FALSE(r->Recommend(WindowId{0}).has_value()) << "bounds recommend nothing of their own";
+}
+
+// Every step begins where the one before ended, and the last ends at the recommendation.
+RC_GTEST_PROP(Wrappers, StepsLeadFromTheRawFigureToTheLimit, ()) {
+  Stage stage;
+  OomSettings oom;
+  oom.hold_s = 4 * 300;
+  BoundSettings bounds;
+  bounds.granularity = kMiB;
+  bounds.lower = 64 * kMiB;
+  bounds.upper = 900 * kMiB;
+  const auto r = WithBounds(
+      WithOomFloor(WithHold(WithMargin(stage.puppet(), MarginSchedule::For(Resource::kMemory), 1), 3), oom),
+      bounds);
+  const int n = *rc::gen::inRange(1, 40);
+  for (int32_t w = 0; w < n; ++w) {
+    if (*rc::gen::inRange(0, 10) > 0) *stage.says = *rc::gen::inRange(1, 1000) * 1.37 * kMiB;
+    if (*rc::gen::inRange(0, 6) == 0) r->ObserveOom({WindowId{w}, 0, *rc::gen::inRange(1, 1000) * kMiB});
+    const std::optional<double> limit = r->Recommend(WindowId{w + 1});
+    Reason reason;
+    r->Explain(reason);
+    RC_ASSERT(reason.steps.empty() == !limit.has_value());
+    double at = 0;
+    for (const ReasonStep& step : reason.steps) {
+      RC_ASSERT(step.before == at);
+      at = step.after;
+    }
+    if (limit.has_value()) RC_ASSERT(at == *limit);
+  }
+}
+
+}  // namespace
+}  // namespace taut
