@@ -1,0 +1,224 @@
+// The analog grid, the choice of a limit and the price of an ordered share.
+#include "vertical/analog_decision.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/random.h"
+#include "gtest/gtest.h"
+#include "rapidcheck.h"
+#include "rapidcheck/gtest.h"
+#include "vertical/job_days_ring.h"
+
+namespace taut {
+namespace {
+
+const AnalogGrid& TheGrid() { return AnalogGrid::Get(); }
+
+TEST(AnalogGrid, StepsAreHalfAPercentThenFivePercentOfTheDistance) {
+  const int zero = AnalogGrid::kEdges / 2;
+  EXPECT_EQ(TheGrid().Edge(zero), 0);
+  for (int k = zero; k + 1 < AnalogGrid::kEdges; ++k) {
+    const double step = TheGrid().Edge(k + 1) - TheGrid().Edge(k);
+    ASSERT_NEAR(step, std::max(0.005, 0.05 * TheGrid().Edge(k)), 1e-12);
+    ASSERT_EQ(TheGrid().Edge(2 * zero - k), -TheGrid().Edge(k));
+    ASSERT_DOUBLE_EQ(TheGrid().Factor(k), std::exp(TheGrid().Edge(k)));
+  }
+  EXPECT_GT(TheGrid().Factor(AnalogGrid::kEdges - 1), 40);
+}
+
+// Bin k is (Edge(k-1), Edge(k)]: an edge belongs below, what is past it by more than rounding above.
+TEST(AnalogGrid, EdgesBelongToTheBinBelow) {
+  for (int k = 0; k < AnalogGrid::kEdges; ++k) {
+    ASSERT_EQ(TheGrid().BinOf(TheGrid().Edge(k)), k);
+    ASSERT_EQ(TheGrid().BinOf(TheGrid().Edge(k) + 1e-10), k) << "rounding noise";
+    ASSERT_EQ(TheGrid().BinOf(TheGrid().Edge(k) + 1e-6), k + 1);
+  }
+  EXPECT_EQ(TheGrid().BinOf(-100), 0);
+  EXPECT_EQ(TheGrid().BinOf(100), AnalogGrid::kBins - 1);
+}
+
+AnalogCdf RandomCdf(Rng& rng, double spread) {
+  std::vector<double> shares(AnalogGrid::kBins);
+  for (int i = 0; i < 60; ++i)
+    shares[static_cast<size_t>(TheGrid().BinOf(spread * rng.Normal()))] += 1.0 / 60;
+  AnalogCdf cdf;
+  double sum = 0;
+  for (size_t k = 0; k < cdf.at.size(); ++k) cdf.at[k] = static_cast<float>(sum += shares[k]);
+  return cdf;
+}
+
+RC_GTEST_PROP(AnalogCdf, ExceedanceFallsAndMeetsTheEdges, ()) {
+  Rng rng(*rc::gen::arbitrary<uint64_t>());
+  const AnalogCdf cdf = RandomCdf(rng, *rc::gen::element(0.01, 0.3, 3.0));
+  double last = 1;
+  for (int i = -1000; i <= 1000; ++i) {
+    const double chance = cdf.Exceedance(i * 0.01);
+    RC_ASSERT(chance <= last + 1e-9);
+    last = chance;
+  }
+  for (int k = 0; k < AnalogGrid::kEdges; ++k) {
+    RC_ASSERT(std::abs(cdf.Exceedance(TheGrid().Edge(k)) - (1 - double{cdf.at[static_cast<size_t>(k)]})) <
+              1e-6);
+  }
+  RC_ASSERT(cdf.Exceedance(-1e3) == 1);
+}
+
+// S = (O + w F) / (|O| + w).
+TEST(MixForecast, IsTheWeightedSumOfFleetAndOwnDays) {
+  std::vector<float> fleet(AnalogGrid::kBins);
+  fleet[10] = 0.25F;
+  fleet[100] = 0.75F;
+  OwnHistory own;
+  own.size = 2;
+  own.bin[0] = 100;
+  own.weight[0] = 4;
+  own.bin[1] = 150;
+  own.weight[1] = 1;
+  const AnalogCdf cdf = MixForecast(std::span<const float, AnalogGrid::kBins>(fleet), own, 20);
+  EXPECT_FLOAT_EQ(cdf.at[9], 0);
+  EXPECT_FLOAT_EQ(cdf.at[10], 5.0F / 25);
+  EXPECT_FLOAT_EQ(cdf.at[99], 5.0F / 25);
+  EXPECT_FLOAT_EQ(cdf.at[100], 24.0F / 25);
+  EXPECT_FLOAT_EQ(cdf.at[150], 1);
+}
+
+struct Puzzle {
+  AnalogCdf cdf;
+  AnalogCase job;
+  Resource resource = Resource::kMemory;
+  double price = 0;
+};
+
+Puzzle RandomPuzzle(Rng& rng) {
+  Puzzle p;
+  p.resource = rng.Below(2) == 0 ? Resource::kCpu : Resource::kMemory;
+  const double unit = AnalogLevel(p.resource);
+  p.cdf = RandomCdf(rng, rng.Uniform(0.02, 0.8));
+  p.job.week_peak = unit * std::exp(rng.Uniform(-2, 5));
+  p.job.floor = p.job.week_peak * rng.Uniform(0, 1.2);
+  if (rng.Below(2) == 0) p.job.owner_limit = p.job.week_peak * rng.Uniform(0.3, 4);
+  if (rng.Below(2) == 0) p.job.kept_limit = p.job.week_peak * rng.Uniform(0.3, 3);
+  p.price = unit * std::exp(rng.Uniform(-4, 8));
+  return p;
+}
+
+// Every allowed limit of the grid and the owner's, and the cheapest of them.
+double CheapestAllowed(const Puzzle& p, const AnalogSettings& s) {
+  const double level = AnalogLevel(p.resource), base = p.job.week_peak + level;
+  const bool capped = p.resource == Resource::kMemory && p.job.owner_limit >= 0;
+  double best = INFINITY;
+  for (int k = 0; k < AnalogGrid::kEdges; ++k) {
+    const double limit = base * TheGrid().Factor(k) - level;
+    const double chance = p.cdf.Exceedance(TheGrid().Edge(k));
+    if (limit < p.job.floor || chance > s.max_overrun_chance + 1e-6 || (capped && limit > p.job.owner_limit))
+      continue;
+    best = std::min(best, limit + p.price * chance);
+  }
+  // Always allowed, if the grid reaches it.
+  if (capped && p.job.owner_limit <= base * TheGrid().Factor(AnalogGrid::kEdges - 1) - level) {
+    const double chance = p.cdf.Exceedance(std::log((p.job.owner_limit + level) / base));
+    best = std::min(best, p.job.owner_limit + p.price * chance);
+  }
+  return best;
+}
+
+RC_GTEST_PROP(ChooseLimit, IsTheCheapestAllowedOrYesterdays, ()) {
+  Rng rng(*rc::gen::arbitrary<uint64_t>());
+  const Puzzle p = RandomPuzzle(rng);
+  AnalogSettings s;
+  const AnalogChoice c = ChooseLimit(p.cdf, p.job, p.resource, p.price, s);
+  const double cheapest = CheapestAllowed(p, s);
+  RC_PRE(std::isfinite(cheapest));
+  const double level = AnalogLevel(p.resource), base = p.job.week_peak + level;
+  const double tolerance = 1e-6 * (cheapest + p.price);
+  RC_ASSERT(std::abs(c.overrun_chance - p.cdf.Exceedance(std::log((c.limit + level) / base))) < 1e-5);
+  RC_ASSERT(std::abs(c.cost - (c.limit + p.price * c.overrun_chance)) <= tolerance);
+  if (c.kept) {
+    RC_ASSERT(c.limit == p.job.kept_limit);
+    RC_ASSERT(c.cost <= cheapest * (1 + s.keep) + tolerance);
+    RC_ASSERT(c.overrun_chance <= s.max_overrun_chance);
+  } else {
+    RC_ASSERT(std::abs(c.cost - cheapest) <= tolerance);
+  }
+  if (p.resource == Resource::kMemory && p.job.owner_limit >= 0) {
+    RC_ASSERT(c.limit <= p.job.owner_limit * 1.0001);
+    RC_ASSERT(c.at_owner_limit == (c.limit >= p.job.owner_limit));
+  }
+  if (!c.at_owner_limit) {
+    RC_ASSERT(c.limit >= p.job.floor * (1 - 1e-9));
+    RC_ASSERT(c.overrun_chance <= s.max_overrun_chance + 1e-6);
+  }
+}
+
+// With nothing to keep, a dearer OOM never makes the limit lower.
+RC_GTEST_PROP(ChooseLimit, RisesWithThePrice, ()) {
+  Rng rng(*rc::gen::arbitrary<uint64_t>());
+  Puzzle p = RandomPuzzle(rng);
+  p.job.kept_limit = -1;
+  double last = 0;
+  for (int i = -20; i < 40; ++i) {
+    const AnalogChoice c =
+        ChooseLimit(p.cdf, p.job, p.resource, p.price * std::exp(0.5 * i), AnalogSettings());
+    RC_ASSERT(c.limit >= last);
+    last = c.limit;
+  }
+}
+
+TEST(ChooseLimit, KeepsYesterdaysWithinItsTolerance) {
+  AnalogCdf certain;
+  for (size_t k = 0; k < certain.at.size(); ++k) {
+    certain.at[k] =
+        TheGrid().Edge(static_cast<int>(k)) >= 0 ? 1.0F : 0.0F;  // tomorrow is as high as the week
+  }
+  AnalogCase job;
+  job.week_peak = 1000 * kMiB;
+  for (const auto& [kept, stays] : {std::pair{1.09, true}, std::pair{1.11, false}, std::pair{0.99, false}}) {
+    job.kept_limit = kept * job.week_peak;
+    const AnalogChoice c = ChooseLimit(certain, job, Resource::kMemory, 1e12, AnalogSettings());
+    EXPECT_EQ(c.kept, stays) << kept;
+    EXPECT_NEAR(c.limit, stays ? job.kept_limit : job.week_peak, 1);
+  }
+}
+
+RC_GTEST_PROP(SolvePrice, HitsTheOrderedShare, ()) {
+  Rng rng(*rc::gen::arbitrary<uint64_t>());
+  std::vector<AnalogCdf> cdfs;
+  std::vector<AnalogCase> jobs;
+  for (int i = 0; i < 200; ++i) {
+    Puzzle p = RandomPuzzle(rng);
+    p.job.owner_limit = p.job.kept_limit = -1;
+    p.job.floor = 0;
+    cdfs.push_back(p.cdf);
+    jobs.push_back(p.job);
+  }
+  double last = INFINITY;
+  for (double share : {0.01, 0.03, 0.08, 0.2}) {
+    const double price = SolvePrice(cdfs, jobs, Resource::kMemory, share, AnalogSettings());
+    RC_ASSERT(price <= last);  // more OOM-days are cheaper
+    last = price;
+    double chance = 0;
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      chance += ChooseLimit(cdfs[i], jobs[i], Resource::kMemory, price, AnalogSettings()).overrun_chance;
+    }
+    // Each job's chance moves in steps of a sixtieth; one step of one job in 200 is what the mean may miss
+    // by.
+    RC_ASSERT(chance / 200 <= share + 1e-9);
+    RC_ASSERT(chance / 200 >= share - 0.005);
+  }
+}
+
+TEST(SolvePrice, GivesTheNearestEndWhereNoPriceDoes) {
+  AnalogCdf never;
+  never.at.fill(0.6F);  // 40 % above whatever the grid has
+  AnalogCase job;
+  job.week_peak = 100 * kMiB;
+  const std::vector<AnalogCdf> cdfs = {never};
+  const std::vector<AnalogCase> jobs = {job};
+  const double price = SolvePrice(cdfs, jobs, Resource::kMemory, 0.01, AnalogSettings());
+  EXPECT_NEAR(price, 1e4 * job.week_peak, 1e-3 * price);
+}
+
+}  // namespace
+}  // namespace taut
