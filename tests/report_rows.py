@@ -1,0 +1,19 @@
+#!/usr/bin/env python3
+"""Says what the tables of a report hold, from the page as a browser left it."""
+import re
+import sys
+
+
+def main():
+    page = open(sys.argv[1], encoding="utf-8", errors="replace").read()
+    rows = re.findall(r"<tr\b.*?</tr>", page, re.S)
+    names = [re.search(r'<tr class="(p-[a-z_]+)\b[^>]*>.*class="pick"', row, re.S) for row in rows]
+    known = ("static", "peak", "vpa", "moving_window", "ensemble", "analogs")
+    shown = [name for name in known if any(m and m[1] == f"p-{name}" for m in names)]
+    print("recommenders:", *shown)
+    print("jobs:", len(set(re.findall(r'class="job-name">([^<]*)<', page))))
+    print("story of job-00003:", "yes" if re.search(r">[^<]*job-00003[^<]*</h[2-4]>", page) else "no")
+
+
+if __name__ == "__main__":
+    main()
