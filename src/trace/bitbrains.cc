@@ -78,22 +78,27 @@ class BitbrainsReader final : public FormatReader {
     return absl::OkStatus();
   }
 
-  static bool TakeDouble(const CsvRow& row, int i, double& out, bool& has) {
-    const NumberKind kind = ParseDecimal(row.begin(i), row.end(i), out);
+  // What a parsed field says; false if it is bad.
+  static bool Set(NumberKind kind, double value, bool& has) {
     has = kind == NumberKind::kNumber;
-    return kind != NumberKind::kBad && out < 1e12;
+    return kind != NumberKind::kBad && value < 1e12;
   }
 
-  bool TakeFigures(const CsvRow& row, Figures& f) const {
+  bool TakeFigures(const CsvRow& row, Figures& f) {
     bool has_cores = false, has_capacity = false, has_used = false;
-    if (!TakeDouble(row, kColumns.cores, f.cores, has_cores) ||
-        !TakeDouble(row, kColumns.capacity_mhz, f.capacity, has_capacity) ||
-        !TakeDouble(row, kColumns.used_mhz, f.used, has_used)) {
+    const auto parse = [&row](RepeatedDecimal& known, int i, double& out) {
+      return known.Parse(row.begin(i), row.end(i), out);
+    };
+    constexpr int used = kColumns.used_mhz;
+    if (!Set(parse(cores_, kColumns.cores, f.cores), f.cores, has_cores) ||
+        !Set(parse(capacity_, kColumns.capacity_mhz, f.capacity), f.capacity, has_capacity) ||
+        !Set(ParseDecimal(row.begin(used), row.end(used), f.used), f.used, has_used)) {
       return false;
     }
     f.has_cpu = has_cores && has_capacity && has_used;
     if (!TakeFloat(row, kColumns.memory_kb, kKilobyte, f.memory)) return false;
-    if (!TakeFloat(row, kColumns.memory_capacity_kb, kKilobyte, f.memory_limit)) return false;
+    if (!TakeFloat(memory_capacity_, row, kColumns.memory_capacity_kb, kKilobyte, f.memory_limit))
+      return false;
     // A VM without memory has not been measured.
     if (f.memory_limit == 0.0F) {
       f.memory_limit.reset();
@@ -127,6 +132,7 @@ class BitbrainsReader final : public FormatReader {
   const ReadContext context_;
   RowGate gate_;
   CsvIndex index_;
+  RepeatedDecimal cores_, capacity_, memory_capacity_;
   std::string stem_;
   NameTable names_;
   uint32_t num_jobs_ = 0;

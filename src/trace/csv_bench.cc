@@ -102,16 +102,17 @@ void BM_Google2011Usage(benchmark::State& state) {
 }
 BENCHMARK(BM_Google2011Usage)->Unit(benchmark::kMillisecond);
 
-// All tasks at one time, then all at the next, as a monitoring system gives them.
+// All tasks at one time, then all at the next, as a monitoring system gives them: a dozen rounds or more.
 void BM_GenericCsv(benchmark::State& state) {
   Rng rng(1);
   std::string text = "time,job,task,cpu_cores,memory_bytes,cpu_limit,memory_limit\n";
   uint64_t rows = 0;
-  for (int64_t t = 0; text.size() < kTextBytes; t += 300) {
+  for (int64_t t = 0; text.size() < 3 * kTextBytes; t += 300) {
     for (int job = 0; job < state.range(0); ++job) {
       for (int task = 0; task < 3; ++task, ++rows) {
-        text += fmt::format("{},service-{},{},{:.4f},{},4,8589934592\n", 1372629600 + t, job, task,
-                            rng.Pareto(0.05, 1), rng.Below(8'000'000'000));
+        text +=
+            fmt::format("{},service-{},{},{:.4f},{},{},{}\n", 1372629600 + t, job, task, rng.Pareto(0.05, 1),
+                        rng.Below(8'000'000'000), 1 + job % 7, (1 + job % 16) * 536'870'912LL);
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #ifdef __SSE4_1__
 #include <immintrin.h>
@@ -102,5 +103,39 @@ inline NumberKind ParseInteger(const char* begin, const char* end, int64_t& out)
 #endif
   return ParseIntegerSlow(begin, end, out);
 }
+
+// A number that seldom changes from one row to the next, such as a limit: looks whether the text is the same
+// before it parses it.
+class RepeatedDecimal {
+ public:
+  NumberKind Parse(const char* begin, const char* end, double& out) {
+#ifdef __SSE4_1__
+    const auto size = static_cast<size_t>(end - begin);
+    if (size == size_) {
+      const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(begin));
+      const __m128i known = _mm_load_si128(reinterpret_cast<const __m128i*>(text_));
+      const auto same = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(text, known)));
+      if ((~same & ((1U << size) - 1)) == 0) {
+        out = value_;
+        return NumberKind::kNumber;
+      }
+    }
+    const NumberKind kind = ParseDecimal(begin, end, out);
+    if (kind == NumberKind::kNumber && size <= sizeof(text_)) {
+      std::memcpy(text_, begin, sizeof(text_));
+      size_ = size;
+      value_ = out;
+    }
+    return kind;
+#else
+    return ParseDecimal(begin, end, out);
+#endif
+  }
+
+ private:
+  alignas(16) char text_[16] = {};
+  size_t size_ = SIZE_MAX;  // at most 16 once there is a text
+  double value_ = 0;
+};
 
 }  // namespace taut

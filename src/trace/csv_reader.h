@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,23 +54,44 @@ inline constexpr std::string_view kBadColumns = "wrong number of columns";
 // Times beyond this (the year 17,000 in UNIX time) would overflow window numbers.
 inline constexpr int64_t kLatestUs = 500'000'000'000 * kMicrosPerSecond;
 
-// An optional number of field `i` times `factor`: absent if empty. False if it is bad, or too large for
-// float.
+// What a parsed field times `factor` says: absent if empty. False if it is bad, or too large for float.
+inline bool SetFloat(NumberKind kind, double value, double factor, std::optional<float>& out) {
+  if (kind == NumberKind::kNumber && value * factor <= 1e30) [[likely]] {
+    out = static_cast<float>(value * factor);
+    return true;
+  }
+  out.reset();
+  return kind == NumberKind::kEmpty;
+}
 inline bool TakeFloat(const CsvRow& row, int i, double factor, std::optional<float>& out) {
   double value = 0;
-  switch (ParseDecimal(row.begin(i), row.end(i), value)) {
-    case NumberKind::kNumber:
-      if (value * factor > 1e30) [[unlikely]]
-        return false;
-      out = static_cast<float>(value * factor);
-      return true;
-    case NumberKind::kEmpty:
-      out.reset();
-      return true;
-    case NumberKind::kBad:
-      break;
-  }
-  return false;
+  const NumberKind kind = ParseDecimal(row.begin(i), row.end(i), value);
+  return SetFloat(kind, value, factor, out);
+}
+inline bool TakeFloat(RepeatedDecimal& known, const CsvRow& row, int i, double factor,
+                      std::optional<float>& out) {
+  double value = 0;
+  const NumberKind kind = known.Parse(row.begin(i), row.end(i), value);
+  return SetFloat(kind, value, factor, out);
+}
+
+// Whether two names are the same; most are short, and then no call is made.
+inline bool SameName(std::string_view a, std::string_view b) {
+  const size_t n = a.size();
+  if (n != b.size()) return false;
+  if (n > 16) return std::memcmp(a.data(), b.data(), n) == 0;
+  const auto same = [&]<typename T>(T) {
+    T front_a, front_b, back_a, back_b;
+    std::memcpy(&front_a, a.data(), sizeof(T));
+    std::memcpy(&front_b, b.data(), sizeof(T));
+    std::memcpy(&back_a, a.data() + n - sizeof(T), sizeof(T));
+    std::memcpy(&back_b, b.data() + n - sizeof(T), sizeof(T));
+    return front_a == front_b && back_a == back_b;
+  };
+  if (n >= 8) return same(uint64_t{});
+  if (n >= 4) return same(uint32_t{});
+  if (n >= 2) return same(uint16_t{});
+  return n == 0 || a[0] == b[0];
 }
 
 // Names are looked up without making a string of them.
@@ -88,9 +110,9 @@ class NameTable {
  public:
   uint32_t Number(std::string_view name) {
     if (last_ < entries_.size()) {
-      if (entries_[last_].name == name) return last_;
+      if (SameName(entries_[last_].name, name)) return last_;
       const uint32_t next = entries_[last_].next;
-      if (next < entries_.size() && entries_[next].name == name) return last_ = next;
+      if (next < entries_.size() && SameName(entries_[next].name, name)) return last_ = next;
     }
     return Look(name);
   }

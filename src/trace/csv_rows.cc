@@ -13,24 +13,24 @@ namespace {
 constexpr size_t kSlack = 64;
 
 #ifdef __AVX2__
-// One bit for each of the 64 bytes at `p` that is a separator or a newline.
-inline uint64_t CutsOf(const char* p, __m256i separator, __m256i newline) {
-  const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-  const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32));
-  const __m256i cut_a = _mm256_or_si256(_mm256_cmpeq_epi8(a, separator), _mm256_cmpeq_epi8(a, newline));
-  const __m256i cut_b = _mm256_or_si256(_mm256_cmpeq_epi8(b, separator), _mm256_cmpeq_epi8(b, newline));
-  return static_cast<uint32_t>(_mm256_movemask_epi8(cut_a)) |
-         static_cast<uint64_t>(static_cast<uint32_t>(_mm256_movemask_epi8(cut_b))) << 32;
+// One bit for each of the 64 bytes at `p` that equals that of `byte`.
+inline uint64_t Equal(__m256i a, __m256i b, __m256i byte) {
+  return static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, byte))) |
+         static_cast<uint64_t>(static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(b, byte)))) << 32;
 }
 #endif
 
 }  // namespace
 
-CsvIndex::CsvIndex(char separator, bool quotes)
-    : separator_(separator),
-      quotes_(quotes),
-      capacity_(2 * kPieceBytes),
-      ends_(std::make_unique_for_overwrite<uint32_t[]>(capacity_ + kSlack)) {
+CsvIndex::CsvIndex(char separator, bool quotes) : separator_(separator), quotes_(quotes) {
+  Reserve(2 * kPieceBytes);
+}
+
+void CsvIndex::Reserve(size_t bytes) {
+  if (bytes <= capacity_) return;
+  capacity_ = bytes;
+  ends_ = std::make_unique_for_overwrite<uint32_t[]>(capacity_ + kSlack);
+  lasts_ = std::make_unique_for_overwrite<uint32_t[]>(capacity_ + kSlack);
   ends_[0] = UINT32_MAX;
 }
 
@@ -42,46 +42,63 @@ std::string_view CsvIndex::NextPiece(std::string_view lines) {
 }
 
 size_t CsvIndex::Build(std::string_view piece) {
-  if (piece.size() > capacity_) {
-    capacity_ = piece.size();
-    ends_ = std::make_unique_for_overwrite<uint32_t[]>(capacity_ + kSlack);
-    ends_[0] = UINT32_MAX;
-  }
-  if (quotes_ && std::memchr(piece.data(), '"', piece.size()) != nullptr) return BuildQuoted(piece);
-  uint32_t* out = ends_.get() + 1;
+  Reserve(piece.size());
 #ifdef __AVX2__
+  if (quotes_ && std::memchr(piece.data(), '"', piece.size()) != nullptr) return BuildPlain(piece);
+  uint32_t* const ends = ends_.get() + 1;
+  uint32_t* const lasts = lasts_.get();
+  uint32_t num_ends = 0;
+  size_t num_lines = 0;
   const __m256i separator = _mm256_set1_epi8(separator_), newline = _mm256_set1_epi8('\n');
   for (size_t base = 0; base < piece.size(); base += 64) {
-    uint64_t cuts = CutsOf(piece.data() + base, separator, newline);
-    if (const size_t left = piece.size() - base; left < 64) cuts &= (uint64_t{1} << left) - 1;
-    const int count = std::popcount(cuts);
+    const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(piece.data() + base));
+    const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(piece.data() + base + 32));
+    uint64_t newlines = Equal(a, b, newline);
+    uint64_t cuts = Equal(a, b, separator) | newlines;
+    if (const size_t left = piece.size() - base; left < 64) {
+      cuts &= (uint64_t{1} << left) - 1;
+      newlines &= cuts;
+    }
+    for (; newlines != 0; newlines &= newlines - 1) {
+      const uint64_t before = cuts & ((newlines & -newlines) - 1);
+      lasts[num_lines++] = num_ends + static_cast<uint32_t>(std::popcount(before));
+    }
     // Writing eight without asking is cheaper than a branch for each.
-    for (int done = 0; done < count; done += 8) {
-      for (int i = 0; i < 8; ++i) {
-        out[done + i] = static_cast<uint32_t>(base) + static_cast<uint32_t>(std::countr_zero(cuts));
+    const auto count = static_cast<uint32_t>(std::popcount(cuts));
+    for (uint32_t done = 0; done < count; done += 8) {
+      for (uint32_t i = 0; i < 8; ++i) {
+        ends[num_ends + done + i] =
+            static_cast<uint32_t>(base) + static_cast<uint32_t>(std::countr_zero(cuts));
         cuts &= cuts - 1;
       }
     }
-    out += count;
+    num_ends += count;
   }
+  return num_lines;
 #else
-  for (size_t i = 0; i < piece.size(); ++i) {
-    if (piece[i] == separator_ || piece[i] == '\n') *out++ = static_cast<uint32_t>(i);
-  }
+  return BuildPlain(piece);
 #endif
-  return static_cast<size_t>(out - ends_.get()) - 1;
 }
 
-size_t CsvIndex::BuildQuoted(std::string_view piece) {
-  uint32_t* out = ends_.get() + 1;
+size_t CsvIndex::BuildPlain(std::string_view piece) {
+  uint32_t* const ends = ends_.get() + 1;
+  uint32_t num_ends = 0;
+  size_t num_lines = 0;
   bool inside = false;
   for (size_t i = 0; i < piece.size(); ++i) {
     const char c = piece[i];
-    if (c == '"') inside = !inside;
-    if (c == '\n') inside = false;
-    if (c == '\n' || (c == separator_ && !inside)) *out++ = static_cast<uint32_t>(i);
+    if (c == '\n') {
+      inside = false;
+      lasts_[num_lines++] = num_ends;
+    } else if (c == '"') {
+      inside = quotes_ && !inside;
+      continue;
+    } else if (c != separator_ || inside) {
+      continue;
+    }
+    ends[num_ends++] = static_cast<uint32_t>(i);
   }
-  return static_cast<size_t>(out - ends_.get()) - 1;
+  return num_lines;
 }
 
 }  // namespace taut

@@ -129,6 +129,9 @@ class GenericCsvReader final : public FormatReader {
   bool Figure(const CsvRow& row, Column column, std::optional<float>& out) const {
     return at_[column] < 0 || TakeFloat(row, at_[column], 1, out);
   }
+  bool Limit(RepeatedDecimal& known, const CsvRow& row, Column column, std::optional<float>& out) const {
+    return at_[column] < 0 || TakeFloat(known, row, at_[column], 1, out);
+  }
 
   const ReadContext context_;
   RowGate gate_;
@@ -136,6 +139,7 @@ class GenericCsvReader final : public FormatReader {
   RowLengths lengths_;
   int num_columns_ = 0;  // of this file; 0 before its header
   std::array<int, kNumColumns> at_{};
+  RepeatedDecimal cpu_limit_, memory_limit_;
   NameTable names_;
   NameTable task_names_;
   std::vector<Job> jobs_;
@@ -231,7 +235,8 @@ absl::Status GenericCsvReader::Take(const CsvRow& row) {
   if (!ParseTime(row, at_[kTime], us)) return gate_.Bad("bad time", row);
   if (!TakeTask(row, out.task)) return gate_.Bad("task number out of range", row);
   if (!Figure(row, kCpu, out.cpu_mean_cores) || !Figure(row, kMemory, out.memory_mean_bytes) ||
-      !Figure(row, kCpuLimit, out.cpu_limit_cores) || !Figure(row, kMemoryLimit, out.memory_limit_bytes)) {
+      !Limit(cpu_limit_, row, kCpuLimit, out.cpu_limit_cores) ||
+      !Limit(memory_limit_, row, kMemoryLimit, out.memory_limit_bytes)) {
     return gate_.Bad(kBadNumber, row);
   }
   const std::string_view name = Text(row, kJob);
