@@ -1,4 +1,5 @@
-// Little-endian encoding of plain values into a byte string and back: the ground that every checkpoint stands on.
+// Little-endian encoding of plain values into a byte string and back: the ground that every checkpoint stands
+// on.
 #pragma once
 
 #include <bit>
@@ -20,7 +21,7 @@ class ByteWriter {
   explicit ByteWriter(std::string* out) : out_(out) {}
 
   template <typename T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   void Put(T value) {
     char raw[sizeof(T)];
     std::memcpy(raw, &value, sizeof(T));
@@ -42,8 +43,7 @@ class ByteReader {
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
 
   template <typename T>
-    requires std::is_arithmetic_v<T>
-  T Get() {
+  requires std::is_arithmetic_v<T> T Get() {
     T value{};
     if (failed_ || rest_.size() < sizeof(T)) {
       failed_ = true;

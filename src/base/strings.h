@@ -1,5 +1,5 @@
-// Small text helpers over std::string_view. (Debian builds Abseil with a string_view of its own, which does not mix with
-// the standard one; here the two meet.)
+// Small text helpers over std::string_view. (Debian builds Abseil with a string_view of its own, which does
+// not mix with the standard one; here the two meet.)
 #pragma once
 
 #include <optional>

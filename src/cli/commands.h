@@ -56,7 +56,7 @@ struct TuneArgs {
   std::string weights;             // CSV of job,weight; empty: all 1
   double oom_days = 0.03;          // the share of OOM-days not to exceed
   double changes = 0.5;            // nor limit changes per job-day
-  std::string out;  // settings file to write; empty: none
+  std::string out;                 // settings file to write; empty: none
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
 };

@@ -53,7 +53,8 @@ struct LoggedChange {
 
 absl::StatusOr<std::unique_ptr<DecisionLog>> DecisionLog::Create() {
   std::FILE* file = std::tmpfile();
-  if (file == nullptr) return absl::ErrnoToStatus(errno, "cannot make a temporary file for the report's decisions");
+  if (file == nullptr)
+    return absl::ErrnoToStatus(errno, "cannot make a temporary file for the report's decisions");
   return std::unique_ptr<DecisionLog>(new DecisionLog(file));
 }
 
@@ -79,7 +80,8 @@ absl::Status DecisionLog::ForEach(const std::function<void(const LimitChange&)>&
     if (r.limit >= 0) c.limit = r.limit;
     fn(c);
   }
-  return std::ferror(file_) != 0 ? absl::DataLossError("reading the temporary file of decisions") : absl::OkStatus();
+  return std::ferror(file_) != 0 ? absl::DataLossError("reading the temporary file of decisions")
+                                 : absl::OkStatus();
 }
 
 }  // namespace taut

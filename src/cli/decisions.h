@@ -1,4 +1,5 @@
-// Where a replay's limit changes go: a CSV for others to recompute from, and a compact log for the report's stories.
+// Where a replay's limit changes go: a CSV for others to recompute from, and a compact log for the report's
+// stories.
 #pragma once
 
 #include <cstdio>
@@ -13,12 +14,13 @@
 
 namespace taut {
 
-// ts_s,job,resource,recommender,limit: ts_s is the start of the window from which the limit is in force; cores and bytes,
-// printed so that reading gives the same double; an empty limit is "no limit". A row at a job's first window and at
-// each change. gzip if the path ends in .gz.
+// ts_s,job,resource,recommender,limit: ts_s is the start of the window from which the limit is in force;
+// cores and bytes, printed so that reading gives the same double; an empty limit is "no limit". A row at a
+// job's first window and at each change. gzip if the path ends in .gz.
 class DecisionsCsv {
  public:
-  static absl::StatusOr<std::unique_ptr<DecisionsCsv>> Open(const std::string& path, const std::vector<JobInfo>& jobs);
+  static absl::StatusOr<std::unique_ptr<DecisionsCsv>> Open(const std::string& path,
+                                                            const std::vector<JobInfo>& jobs);
   void Add(const LimitChange& change);
   absl::Status Close() { return file_->Close(); }
 

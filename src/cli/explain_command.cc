@@ -3,8 +3,8 @@
 #include <cmath>
 #include <memory>
 
-#include "cli/cli.h"
 #include "base/strings.h"
+#include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "cli/units.h"
@@ -91,20 +91,23 @@ std::string FactText(Resource r, const Fact& f) {
   const double v = std::get<double>(f.value);
   if (f.unit == "cores" || f.unit == "bytes") return FormatAmount(r, v);
   if (f.unit == "core-days" || f.unit == "byte-days") return FormatAmount(r, v) + " x days";
-  if (f.unit.empty()) return v == std::floor(v) ? FormatCount(static_cast<uint64_t>(v)) : fmt::format("{:.3g}", v);
+  if (f.unit.empty())
+    return v == std::floor(v) ? FormatCount(static_cast<uint64_t>(v)) : fmt::format("{:.3g}", v);
   return fmt::format("{:.3g} {}", v, f.unit);
 }
 
 std::string Paragraph(const Explained& e) {
-  std::string out = fmt::format("{} · {}: {}\n  {}\n", e.reason.recommender, Name(e.resource),
-                                e.limit.has_value() ? FormatAmount(e.resource, *e.limit) : "the owner's limit",
-                                e.reason.sentence);
+  std::string out = fmt::format(
+      "{} · {}: {}\n  {}\n", e.reason.recommender, Name(e.resource),
+      e.limit.has_value() ? FormatAmount(e.resource, *e.limit) : "the owner's limit", e.reason.sentence);
   for (const Fact& f : e.reason.facts) StrAppend(&out, "    ", f.name, ": ", FactText(e.resource, f), "\n");
   if (!e.reason.candidates.empty()) {
     TextTable table({"    candidate", "limit", "cost", ""});
     for (const Candidate& c : e.reason.candidates) {
-      table.Add({StrCat("    ", c.name), FormatAmount(e.resource, c.limit), e.reason.cost_unit.empty() ? fmt::format("{:.4g}", c.cost) : FormatAmount(e.resource, c.cost),
-                 c.chosen ? "<- chosen" : ""});
+      table.Add(
+          {StrCat("    ", c.name), FormatAmount(e.resource, c.limit),
+           e.reason.cost_unit.empty() ? fmt::format("{:.4g}", c.cost) : FormatAmount(e.resource, c.cost),
+           c.chosen ? "<- chosen" : ""});
     }
     out += table.Render();
   }
@@ -149,9 +152,10 @@ nlohmann::ordered_json ToJson(const Explained& e) {
 
 std::string DescribeSeen(Resource r, const SeenUsage& seen) {
   if (seen.windows == 0) return fmt::format("{}: not measured\n", Name(r));
-  std::string out = fmt::format("{}: {} windows of up to {} {} from {} to {}; last peak {}", Name(r),
-                                FormatCount(seen.windows), seen.tasks, seen.tasks == 1 ? "task" : "tasks",
-                                FormatTime(seen.first_s), FormatTime(seen.last_s), FormatAmount(r, seen.last_peak));
+  std::string out =
+      fmt::format("{}: {} windows of up to {} {} from {} to {}; last peak {}", Name(r),
+                  FormatCount(seen.windows), seen.tasks, seen.tasks == 1 ? "task" : "tasks",
+                  FormatTime(seen.first_s), FormatTime(seen.last_s), FormatAmount(r, seen.last_peak));
   if (seen.owner_limit.has_value()) StrAppend(&out, ", owner's limit ", FormatAmount(r, *seen.owner_limit));
   out += "\n  peaks of the last days:";
   for (float p : seen.day_peaks) StrAppend(&out, " ", FormatAmount(r, p));
@@ -172,7 +176,8 @@ absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
   const absl::StatusOr<JobId> job = (*trace)->FindJob(args.job);
   if (!job.ok()) return job.status();
   TraceUntil source(**trace, end);
-  if (source.days().empty()) return absl::InvalidArgumentError("--at: the trace has no usage before that time");
+  if (source.days().empty())
+    return absl::InvalidArgumentError("--at: the trace has no usage before that time");
   std::vector<Explained> explained;
   ReplayHooks hooks;
   hooks.on_job_end = [&](JobId id, Policy policy, Resource r, const Recommender& recommender) {
@@ -188,7 +193,8 @@ absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
   const absl::StatusOr<ReplayResult> result = Replay(source, *options, hooks);
   progress.Clear();
   if (!result.ok()) return result.status();
-  if (explained.empty()) return absl::NotFoundError(StrCat("job \"", args.job, "\" had no usage by that time"));
+  if (explained.empty())
+    return absl::NotFoundError(StrCat("job \"", args.job, "\" had no usage by that time"));
   std::string out;
   nlohmann::ordered_json json;
   json["job"] = args.job;

@@ -1,6 +1,6 @@
 // taut generate and taut list.
-#include "cli/cli.h"
 #include "base/strings.h"
+#include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/settings_file.h"
 #include "cli/terminal.h"
@@ -28,7 +28,8 @@ absl::Status Generate(const GenerateArgs& args) {
     return WriteGeneratedCsv(options, args.out);
   }
   if (args.format != "google2019") {
-    return absl::InvalidArgumentError(StrCat("--format: \"", args.format, "\" is neither csv nor google2019"));
+    return absl::InvalidArgumentError(
+        StrCat("--format: \"", args.format, "\" is neither csv nor google2019"));
   }
   const absl::StatusOr<double> unit_memory = ParseBytes(args.unit_memory);
   if (!unit_memory.ok()) return unit_memory.status();
@@ -47,7 +48,8 @@ int RunGenerate(const GenerateArgs& args) {
     return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
   }
   if (!args.quiet) {
-    Print(fmt::format("{}: {} made-up jobs over {} days (seed {})\n", args.out, args.jobs, args.days, args.seed));
+    Print(fmt::format("{}: {} made-up jobs over {} days (seed {})\n", args.out, args.jobs, args.days,
+                      args.seed));
   }
   return kExitOk;
 }

@@ -43,9 +43,8 @@ absl::StatusOr<JobId> LoadedTrace::FindJob(const std::string& name) const {
     names.push_back(jobs()[i].name);
   }
   if (names.empty()) return absl::NotFoundError("the trace has no jobs");
-  return absl::NotFoundError(
-      fmt::format("no job \"{}\" in the trace ({} jobs); the nearest name is \"{}\"", name, names.size(),
-                  NearestName(name, names)));
+  return absl::NotFoundError(fmt::format("no job \"{}\" in the trace ({} jobs); the nearest name is \"{}\"",
+                                         name, names.size(), NearestName(name, names)));
 }
 
 absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bool quiet) {
@@ -53,7 +52,8 @@ absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bo
   if (!options.ok()) return options.status();
   const absl::StatusOr<double> budget = ParseBytes(args.spill_memory);
   if (!budget.ok()) return budget.status();
-  auto trace = std::make_unique<LoadedTrace>(JobDayStore::Options{.memory_budget_bytes = static_cast<size_t>(*budget)});
+  auto trace = std::make_unique<LoadedTrace>(
+      JobDayStore::Options{.memory_budget_bytes = static_cast<size_t>(*budget)});
   ProgressLine progress(quiet);
   const absl::Status read =
       ReadTrace(*options, trace->store(), trace->report(), [&](uint64_t done, uint64_t total) {
@@ -73,12 +73,13 @@ absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bo
 std::string DescribeInput(const LoadedTrace& trace) {
   const ReadReport& r = trace.report();
   const FoldReport& f = trace.store().report();
-  std::string out = fmt::format("read {} rows of {} {} ({}): {} jobs, {} job-windows", FormatCount(r.rows),
-                                r.files, r.files == 1 ? "file" : "files", FormatBytes(static_cast<double>(r.bytes)),
-                                FormatCount(trace.jobs().size()), FormatCount(f.job_windows));
+  std::string out =
+      fmt::format("read {} rows of {} {} ({}): {} jobs, {} job-windows", FormatCount(r.rows), r.files,
+                  r.files == 1 ? "file" : "files", FormatBytes(static_cast<double>(r.bytes)),
+                  FormatCount(trace.jobs().size()), FormatCount(f.job_windows));
   if (!trace.days().empty()) {
     StrAppend(&out, ", ", FormatTime(int64_t{trace.days().front()} * kDaySeconds), " to ",
-                    FormatTime((int64_t{trace.days().back()} + 1) * kDaySeconds));
+              FormatTime((int64_t{trace.days().back()} + 1) * kDaySeconds));
   }
   out += "\n";
   for (const auto& [cause, skipped] : r.skipped) {

@@ -13,7 +13,8 @@ namespace {
 constexpr const char* kVersion = "taut 0.1.0";
 
 constexpr const char* kAbout =
-    "Sets CPU and memory limits from what jobs really use, and replays history to show what that would have done.\n\n"
+    "Sets CPU and memory limits from what jobs really use, and replays history to show what that would have "
+    "done.\n\n"
     "Examples:\n"
     "  taut generate cell.csv.gz --jobs 200 --days 28\n"
     "  taut replay cell.csv.gz --report report.html\n"
@@ -36,7 +37,8 @@ constexpr const char* kExplainHelp =
     "  taut explain 2013-07.csv.gz --job 42 --at 2013-07-20T12:00 --recommender ensemble --resource memory";
 
 constexpr const char* kTuneHelp =
-    "Replays a trace under every combination of the swept settings and prints the frontier of footprint against\n"
+    "Replays a trace under every combination of the swept settings and prints the frontier of footprint "
+    "against\n"
     "OOM-days and changes; writes the cheapest settings within the targets for `taut replay --settings`.\n\n"
     "Examples:\n"
     "  taut tune cell.csv.gz --recommender ensemble --sweep ensemble.w_over=30,100,300 --out settings.yaml\n"
@@ -49,7 +51,9 @@ constexpr const char* kGenerateHelp =
     "  taut generate cell-v3 --format google2019 --jobs 50 --days 7 --seed 3";
 
 void AddTrace(CLI::App& app, TraceArgs& a) {
-  app.add_option("paths", a.paths, "files, directories or archives of the trace")->required()->type_name("PATH");
+  app.add_option("paths", a.paths, "files, directories or archives of the trace")
+      ->required()
+      ->type_name("PATH");
   app.add_option("--format", a.format,
                  "auto, bitbrains, bitbrains-compact, google2019, google2011, alibaba2018, azure, csv")
       ->capture_default_str();
@@ -57,20 +61,26 @@ void AddTrace(CLI::App& app, TraceArgs& a) {
       ->capture_default_str();
   app.add_option("--from", a.from, "skip usage before this time (seconds, 14d, or 2013-07-15[T12:00])");
   app.add_option("--to", a.to, "skip usage from this time on");
-  app.add_option("--unit-cpu", a.unit_cpu_cores, "cores of a trace's CPU unit, where it is normalised to a machine")
+  app.add_option("--unit-cpu", a.unit_cpu_cores,
+                 "cores of a trace's CPU unit, where it is normalised to a machine")
       ->capture_default_str();
-  app.add_option("--unit-memory", a.unit_memory, "memory of a trace's unit, where it is normalised to a machine")
+  app.add_option("--unit-memory", a.unit_memory,
+                 "memory of a trace's unit, where it is normalised to a machine")
       ->capture_default_str();
-  app.add_option("--spill-memory", a.spill_memory, "keep this much usage in memory, the rest in temporary files")
+  app.add_option("--spill-memory", a.spill_memory,
+                 "keep this much usage in memory, the rest in temporary files")
       ->capture_default_str();
   app.add_flag("--strict", a.strict, "stop at the first bad row");
 }
 
 void AddEngine(CLI::App& app, EngineArgs& a) {
-  app.add_option("--recommender", a.recommenders, "comma-separated: static, peak, vpa, moving_window, ensemble, analogs")
+  app.add_option("--recommender", a.recommenders,
+                 "comma-separated: static, peak, vpa, moving_window, ensemble, analogs")
       ->delimiter(',')
       ->type_name("NAME,...");
-  app.add_option("--resource", a.resources, "comma-separated: cpu, memory")->delimiter(',')->type_name("NAME,...");
+  app.add_option("--resource", a.resources, "comma-separated: cpu, memory")
+      ->delimiter(',')
+      ->type_name("NAME,...");
   app.add_option("--warmup", a.warmup, "live this long before scoring (7d, 24h)")->capture_default_str();
   app.add_option("--feedback", a.feedback,
                  "none: usage as recorded; oom-restart: a task over its memory limit dies and comes back")
@@ -79,13 +89,14 @@ void AddEngine(CLI::App& app, EngineArgs& a) {
   app.add_option("--settings", a.settings_file, "settings file (YAML); `taut list settings` names the keys")
       ->type_name("FILE");
   app.add_option("--set", a.set, "one setting: key=value; may be repeated")->type_name("KEY=VALUE");
-  app.add_option("--threads", a.threads, "threads; 0 is one a core; the result is the same")->capture_default_str();
+  app.add_option("--threads", a.threads, "threads; 0 is one a core; the result is the same")
+      ->capture_default_str();
 }
 
 void AddOutput(CLI::App& app, OutputForm& form, bool& quiet) {
   app.add_option("--output", form, "table or json")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, OutputForm>{{"table", OutputForm::kTable},
-                                                                            {"json", OutputForm::kJson}}))
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, OutputForm>{{"table", OutputForm::kTable}, {"json", OutputForm::kJson}}))
       ->default_str("table");
   app.add_flag("-q,--quiet", quiet, "no progress line");
 }
@@ -95,7 +106,8 @@ void AddReplay(CLI::App& app, ReplayArgs& a) {
   AddEngine(app, a.engine);
   app.add_option("--report", a.report, "write a self-contained HTML report")->type_name("FILE");
   app.add_option("--json", a.json, "write the result with figures for every job")->type_name("FILE");
-  app.add_option("--decisions", a.decisions, "write every limit and change: ts_s,job,resource,recommender,limit")
+  app.add_option("--decisions", a.decisions,
+                 "write every limit and change: ts_s,job,resource,recommender,limit")
       ->type_name("FILE");
   app.add_option("--story", a.stories, "follow this job in the report; may be repeated")->type_name("JOB");
   app.add_option("--show", a.shown, "the recommender that the report opens with")->capture_default_str();
@@ -105,9 +117,12 @@ void AddReplay(CLI::App& app, ReplayArgs& a) {
 void AddTune(CLI::App& app, TuneArgs& a) {
   AddTrace(app, a.trace);
   AddEngine(app, a.engine);
-  app.add_option("--sweep", a.sweep, "key=value,value,...; may be repeated: all combinations are tried; without it a "
-                 "grid fit for the recommender")->type_name("KEY=VALUES");
-  app.add_option("--weights", a.weights, "CSV of job,weight: how much a job counts; others count 1")->type_name("FILE");
+  app.add_option("--sweep", a.sweep,
+                 "key=value,value,...; may be repeated: all combinations are tried; without it a "
+                 "grid fit for the recommender")
+      ->type_name("KEY=VALUES");
+  app.add_option("--weights", a.weights, "CSV of job,weight: how much a job counts; others count 1")
+      ->type_name("FILE");
   app.add_option("--oom-days", a.oom_days, "share of OOM-days not to exceed")->capture_default_str();
   app.add_option("--changes", a.changes, "limit changes per job-day not to exceed")->capture_default_str();
   app.add_option("--out", a.out, "write the chosen settings here")->type_name("FILE");
@@ -121,8 +136,10 @@ void AddGenerate(CLI::App& app, GenerateArgs& a) {
   app.add_option("--days", a.days, "days")->capture_default_str();
   app.add_option("--seed", a.seed, "the same seed gives the same cell")->capture_default_str();
   app.add_option("--start", a.start, "time of the first window: seconds or a date")->capture_default_str();
-  app.add_option("--unit-cpu", a.unit_cpu_cores, "cores of the CPU unit of google2019")->capture_default_str();
-  app.add_option("--unit-memory", a.unit_memory, "memory of the memory unit of google2019")->capture_default_str();
+  app.add_option("--unit-cpu", a.unit_cpu_cores, "cores of the CPU unit of google2019")
+      ->capture_default_str();
+  app.add_option("--unit-memory", a.unit_memory, "memory of the memory unit of google2019")
+      ->capture_default_str();
   app.add_flag("-q,--quiet", a.quiet, "say nothing");
 }
 
@@ -156,7 +173,8 @@ int RunCli(int argc, char** argv) {
   AddTune(*tune_app, tune);
   CLI::App* generate_app = app.add_subcommand("generate", kGenerateHelp);
   AddGenerate(*generate_app, generate);
-  CLI::App* list_app = app.add_subcommand("list", "Lists the recommenders, or the settings with their defaults.");
+  CLI::App* list_app =
+      app.add_subcommand("list", "Lists the recommenders, or the settings with their defaults.");
   list_app->add_option("what", listed, "recommenders or settings")->capture_default_str();
   try {
     app.parse(argc, argv);

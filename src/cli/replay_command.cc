@@ -2,8 +2,8 @@
 #include <fstream>
 #include <memory>
 
-#include "cli/cli.h"
 #include "base/strings.h"
+#include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/decisions.h"
 #include "cli/results.h"
@@ -90,12 +90,13 @@ absl::Status WriteReport(const ReplayArgs& args, const ReplayOptions& options, L
     if (!job.ok()) return job.status();
     named.push_back(*job);
   }
-  absl::StatusOr<std::vector<JobStory>> stories =
-      TellStories(trace, result, outputs.log(), ChooseStories(result, shown, named, kStories), outputs.reasons());
+  absl::StatusOr<std::vector<JobStory>> stories = TellStories(
+      trace, result, outputs.log(), ChooseStories(result, shown, named, kStories), outputs.reasons());
   if (!stories.ok()) return stories.status();
   ReportInput input;
-  input.title = fmt::format("Replay of {}{}", args.trace.paths.front(),
-                            args.trace.paths.size() > 1 ? fmt::format(" and {} more", args.trace.paths.size() - 1) : "");
+  input.title = fmt::format(
+      "Replay of {}{}", args.trace.paths.front(),
+      args.trace.paths.size() > 1 ? fmt::format(" and {} more", args.trace.paths.size() - 1) : "");
   input.command = args.command_line;
   input.clock_is_unix = LooksLikeUnixTime(int64_t{result.first_day} * kDaySeconds);
   input.notes = {DescribeInput(trace), Conditions(options, result)};
@@ -106,15 +107,17 @@ absl::Status WriteReport(const ReplayArgs& args, const ReplayOptions& options, L
   return WriteFile(args.report, HtmlReport(input));
 }
 
-absl::StatusOr<ReplayResult> ReplayLoaded(const ReplayArgs& args, const ReplayOptions& options, LoadedTrace& trace,
-                                          ReplayOutputs& outputs) {
+absl::StatusOr<ReplayResult> ReplayLoaded(const ReplayArgs& args, const ReplayOptions& options,
+                                          LoadedTrace& trace, ReplayOutputs& outputs) {
   ProgressLine progress(args.quiet);
   ReplayHooks hooks;
   if (!args.report.empty() || !args.decisions.empty()) {
     hooks.on_change = [&](const LimitChange& c) { return outputs.Add(c); };
   }
   if (!args.report.empty() && trace.jobs().size() <= kMaxJobsWithReasons) {
-    hooks.on_job_end = [&](JobId job, Policy, Resource r, const Recommender& rec) { outputs.Keep(job, r, rec); };
+    hooks.on_job_end = [&](JobId job, Policy, Resource r, const Recommender& rec) {
+      outputs.Keep(job, r, rec);
+    };
   }
   hooks.on_progress = [&](uint64_t done, uint64_t total, uint64_t windows) {
     progress.Update(fmt::format("replaying day {} of {}, {} job-windows", done, total, FormatCount(windows)),
@@ -148,7 +151,8 @@ absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
   for (const std::string& name : args.recommenders) {
     const absl::StatusOr<Policy> policy = ParsePolicy(name);
     if (!policy.ok()) return policy.status();
-    if (std::find(o.policies.begin(), o.policies.end(), *policy) == o.policies.end()) o.policies.push_back(*policy);
+    if (std::find(o.policies.begin(), o.policies.end(), *policy) == o.policies.end())
+      o.policies.push_back(*policy);
   }
   if (!args.resources.empty()) o.resources.clear();
   for (const std::string& name : args.resources) {
@@ -165,7 +169,8 @@ absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
   if (!delay.ok()) return absl::InvalidArgumentError(StrCat("--restart-delay: ", Message(delay.status())));
   o.restart_delay_s = *delay;
   if (args.feedback != "none" && args.feedback != "oom-restart") {
-    return absl::InvalidArgumentError(StrCat("--feedback: \"", args.feedback, "\" is none of none, oom-restart"));
+    return absl::InvalidArgumentError(
+        StrCat("--feedback: \"", args.feedback, "\" is none of none, oom-restart"));
   }
   o.feedback = args.feedback == "none" ? Feedback::kNone : Feedback::kOomRestart;
   if (!args.settings_file.empty()) {
@@ -178,7 +183,8 @@ absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
     if (equals == std::string::npos) {
       return absl::InvalidArgumentError(StrCat("--set wants key=value, not \"", assignment, "\""));
     }
-    const absl::Status s = SetSetting(assignment.substr(0, equals), assignment.substr(equals + 1), o.settings);
+    const absl::Status s =
+        SetSetting(assignment.substr(0, equals), assignment.substr(equals + 1), o.settings);
     if (!s.ok()) return absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
   }
   if (args.threads < 0) return absl::InvalidArgumentError("--threads wants 0 (one a core) or more");

@@ -10,7 +10,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string Percent(double share, int decimals = 1) { return fmt::format("{:.{}f} %", 100 * share, decimals); }
+std::string Percent(double share, int decimals = 1) {
+  return fmt::format("{:.{}f} %", 100 * share, decimals);
+}
 
 // Seconds that were scored: the span that footprints are averaged over.
 double ScoredSeconds(const LaneResult& lane, int32_t first_scored_day) {
@@ -28,29 +30,36 @@ std::vector<std::string> Row(const LaneResult& lane, int32_t first_scored_day) {
   const Totals& t = lane.summary.totals;
   const std::string name(Name(lane.policy));
   if (t.job_days == 0) return {name, "no limit", "", "", "", "", "", "", "", "", "", ""};
-  std::vector<std::string> row = {
-      name,
-      fmt::format("{:.0f} %", 100 * t.mean_slack()),
-      fmt::format("{:.0f} %", 100 * lane.summary.slack.Quantile(0.5)),
-      FormatAmount(lane.resource, MeanFootprint(lane, first_scored_day)),
-      t.owner_limit_seconds > 0 ? Percent(t.footprint_of_owner()) : "-",
-      fmt::format("{:.2f}", t.footprint_of_usage()),
-      Percent(t.oom_day_share()),
-      fmt::format("{:.4f}", t.ooms_per_task_day()),
-      Percent(t.serious_oom_day_share(), 2),
-      fmt::format("{:.2f}", t.changes_per_job_day()),
-      fmt::format("{}", lane.summary.ChangesQuantile(0.99)),
-      fmt::format("{:.0f} %", 100 * t.share_without_change())};
+  std::vector<std::string> row = {name,
+                                  fmt::format("{:.0f} %", 100 * t.mean_slack()),
+                                  fmt::format("{:.0f} %", 100 * lane.summary.slack.Quantile(0.5)),
+                                  FormatAmount(lane.resource, MeanFootprint(lane, first_scored_day)),
+                                  t.owner_limit_seconds > 0 ? Percent(t.footprint_of_owner()) : "-",
+                                  fmt::format("{:.2f}", t.footprint_of_usage()),
+                                  Percent(t.oom_day_share()),
+                                  fmt::format("{:.4f}", t.ooms_per_task_day()),
+                                  Percent(t.serious_oom_day_share(), 2),
+                                  fmt::format("{:.2f}", t.changes_per_job_day()),
+                                  fmt::format("{}", lane.summary.ChangesQuantile(0.99)),
+                                  fmt::format("{:.0f} %", 100 * t.share_without_change())};
   if (lane.resource == Resource::kCpu) row.push_back(Percent(t.usage_over_share(), 2));
   return row;
 }
 
 std::string Table(const ReplayResult& result, Resource resource) {
   const bool cpu = resource == Resource::kCpu;
-  std::vector<std::string> head = {
-      "recommender", "slack\nmean",       "\nmedian", "footprint\nmean",
-      "of\nowner's", "x\nusage",          cpu ? "over-\ndays" : "OOM-\ndays", cpu ? "overs per\ntask-day" : "OOMs per\ntask-day",
-      "serious\ndays", "changes/\njob-day", "\np99",    "\nnone"};
+  std::vector<std::string> head = {"recommender",
+                                   "slack\nmean",
+                                   "\nmedian",
+                                   "footprint\nmean",
+                                   "of\nowner's",
+                                   "x\nusage",
+                                   cpu ? "over-\ndays" : "OOM-\ndays",
+                                   cpu ? "overs per\ntask-day" : "OOMs per\ntask-day",
+                                   "serious\ndays",
+                                   "changes/\njob-day",
+                                   "\np99",
+                                   "\nnone"};
   if (cpu) head.push_back("throt-\ntled");
   TextTable table(std::move(head));
   for (const LaneResult& lane : result.lanes) {
@@ -60,8 +69,10 @@ std::string Table(const ReplayResult& result, Resource resource) {
 }
 
 constexpr std::string_view kLegend =
-    "slack: (mean limit - p95 of the day's usage) / mean limit, by job-day · footprint: sum of limits, mean over time\n"
-    "OOM-day: a job-day with a window over the limit (CPU: over-day) · serious: over max(4, a fifth of the tasks) such\n"
+    "slack: (mean limit - p95 of the day's usage) / mean limit, by job-day · footprint: sum of limits, mean "
+    "over time\n"
+    "OOM-day: a job-day with a window over the limit (CPU: over-day) · serious: over max(4, a fifth of the "
+    "tasks) such\n"
     "windows · none: job-days without a limit change · throttled: CPU used above the limit\n";
 
 Json LaneJson(const LaneResult& lane, int32_t first_scored_day) {

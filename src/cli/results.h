@@ -12,8 +12,8 @@ namespace taut {
 // One table a resource, a row a recommender; fits 100 columns. Ends with what the columns mean if `legend`.
 std::string ResultTables(const ReplayResult& result, bool legend);
 
-// The same figures and more, for machines: an object with "lanes", each with its totals, and "jobs" for each lane if
-// `with_jobs`. docs/formats.md describes it. Deterministic.
+// The same figures and more, for machines: an object with "lanes", each with its totals, and "jobs" for each
+// lane if `with_jobs`. docs/formats.md describes it. Deterministic.
 std::string ResultJson(const ReplayResult& result, const std::vector<JobInfo>& jobs, bool with_jobs);
 
 }  // namespace taut

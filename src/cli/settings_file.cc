@@ -21,11 +21,14 @@ struct EnumName {
   T value;
   std::string_view name;
 };
-constexpr EnumName<JobClass> kJobClasses[] = {
-    {JobClass::kBatch, "batch"}, {JobClass::kServing, "serving"}, {JobClass::kServingTolerant, "serving_tolerant"}};
-constexpr EnumName<OomTolerance> kTolerances[] = {
-    {OomTolerance::kMinimal, "minimal"}, {OomTolerance::kLow, "low"}, {OomTolerance::kIntermediate, "intermediate"}};
-constexpr EnumName<EnsembleCost> kCosts[] = {{EnsembleCost::kPaper, "paper"}, {EnsembleCost::kSlack, "slack"}};
+constexpr EnumName<JobClass> kJobClasses[] = {{JobClass::kBatch, "batch"},
+                                              {JobClass::kServing, "serving"},
+                                              {JobClass::kServingTolerant, "serving_tolerant"}};
+constexpr EnumName<OomTolerance> kTolerances[] = {{OomTolerance::kMinimal, "minimal"},
+                                                  {OomTolerance::kLow, "low"},
+                                                  {OomTolerance::kIntermediate, "intermediate"}};
+constexpr EnumName<EnsembleCost> kCosts[] = {{EnsembleCost::kPaper, "paper"},
+                                             {EnsembleCost::kSlack, "slack"}};
 constexpr EnumName<EnsembleJudging> kJudgings[] = {{EnsembleJudging::kPaper, "paper"},
                                                    {EnsembleJudging::kPrequential, "prequential"}};
 
@@ -40,11 +43,16 @@ const Setting kSettings[] = {
      TAUT_REF(moving_window.cpu_half_life_s)},
     {"moving_window.memory_half_life_h", "half-life of memory samples, hours", kHour, 0.1, 1e6,
      TAUT_REF(moving_window.memory_half_life_s)},
-    {"moving_window.job_class", "class of jobs whose trace names none: batch (average), serving (p95), serving_tolerant "
-     "(p90)", 1, 0, 0, TAUT_REF(moving_window.job_class)},
-    {"moving_window.oom_tolerance", "memory statistic: minimal (peak), low (p98), intermediate (max of p60 and half the "
-     "peak)", 1, 0, 0, TAUT_REF(moving_window.oom_tolerance)},
-    {"moving_window.peak_days", "days that the peak looks back", 1, 0.1, 400, TAUT_REF(moving_window.peak_days)},
+    {"moving_window.job_class",
+     "class of jobs whose trace names none: batch (average), serving (p95), serving_tolerant "
+     "(p90)",
+     1, 0, 0, TAUT_REF(moving_window.job_class)},
+    {"moving_window.oom_tolerance",
+     "memory statistic: minimal (peak), low (p98), intermediate (max of p60 and half the "
+     "peak)",
+     1, 0, 0, TAUT_REF(moving_window.oom_tolerance)},
+    {"moving_window.peak_days", "days that the peak looks back", 1, 0.1, 400,
+     TAUT_REF(moving_window.peak_days)},
     {"moving_window.hold_windows", "windows whose highest recommendation is held (12 = 1 hour)", 1, 1, 16,
      TAUT_REF(moving_window.hold_windows)},
     {"moving_window.margin_scale", "factor on the margin of 15 % falling to 10 %; 0 is no margin", 1, 0, 100,
@@ -53,11 +61,12 @@ const Setting kSettings[] = {
      TAUT_REF(moving_window.min_history_s)},
     {"ensemble.half_lives_h", "decay rates of the models, as half-lives in hours", kHour, 0.1, 1e6,
      TAUT_REF(ensemble.half_lives_s)},
-    {"ensemble.margins", "margins of the models, as fractions of the limit", 1, 0, 10, TAUT_REF(ensemble.margins)},
+    {"ensemble.margins", "margins of the models, as fractions of the limit", 1, 0, 10,
+     TAUT_REF(ensemble.margins)},
     {"ensemble.cost", "paper: counts above and below; slack: overruns as events, underrun as bytes", 1, 0, 0,
      TAUT_REF(ensemble.cost)},
-    {"ensemble.judging", "prequential: on the limit in force before the window; paper: to the letter", 1, 0, 0,
-     TAUT_REF(ensemble.judging)},
+    {"ensemble.judging", "prequential: on the limit in force before the window; paper: to the letter", 1, 0,
+     0, TAUT_REF(ensemble.judging)},
     {"ensemble.w_over", "w_o: the price of a window's samples above the limit", 1, 0, kMaxDouble,
      TAUT_REF(ensemble.w_over)},
     {"ensemble.w_under", "w_u: the price of what lies idle below the limit", 1, 0, kMaxDouble,
@@ -66,8 +75,8 @@ const Setting kSettings[] = {
      TAUT_REF(ensemble.w_limit_change)},
     {"ensemble.w_model_change", "w_dm: the price of a changed model", 1, 0, kMaxDouble,
      TAUT_REF(ensemble.w_model_change)},
-    {"ensemble.score_half_life_h", "half-life of the models' scores (d of equation 8), hours", kHour, 0.1, 1e6,
-     TAUT_REF(ensemble.score_half_life_s)},
+    {"ensemble.score_half_life_h", "half-life of the models' scores (d of equation 8), hours", kHour, 0.1,
+     1e6, TAUT_REF(ensemble.score_half_life_s)},
     {"ensemble.min_history_h", "the owner's limit stays for the first so many hours", kHour, 0, 1e6,
      TAUT_REF(ensemble.min_history_s)},
     {"peak.days", "days that the peak looks back", 1, 0.1, 400, TAUT_REF(peak.days)},
@@ -78,30 +87,37 @@ const Setting kSettings[] = {
     {"vpa.margin", "its margin", 1, 0, 10, TAUT_REF(vpa.margin)},
     {"vpa.half_life_h", "its half-life, hours", kHour, 1, 1e6, TAUT_REF(vpa.half_life_s)},
     {"vpa.min_cpu_cores", "its smallest CPU recommendation, cores", 1, 0, 1e4, TAUT_REF(vpa.min_cpu_cores)},
-    {"vpa.min_memory_mib", "its smallest memory recommendation, MiB", kMiB, 0, 1e9, TAUT_REF(vpa.min_memory_bytes)},
+    {"vpa.min_memory_mib", "its smallest memory recommendation, MiB", kMiB, 0, 1e9,
+     TAUT_REF(vpa.min_memory_bytes)},
     {"analogs.memory_oom_days", "the share of memory OOM-days that is ordered", 1, 1e-4, 0.9,
      TAUT_REF(analogs.memory_oom_days)},
     {"analogs.cpu_oom_days", "the share of days over the CPU limit that is ordered", 1, 1e-4, 0.9,
      TAUT_REF(analogs.cpu_oom_days)},
     {"analogs.memory_price_gib", "a fixed price of an OOM-day instead, GiB-days; 0: set by the ordered share",
      1024 * kMiB, 0, 1e12, TAUT_REF(analogs.memory_price_bytes)},
-    {"analogs.cpu_price_cores", "a fixed price of a day over the CPU limit, core-days; 0: set by the ordered share", 1,
-     0, 1e12, TAUT_REF(analogs.cpu_price_cores)},
+    {"analogs.cpu_price_cores",
+     "a fixed price of a day over the CPU limit, core-days; 0: set by the ordered share", 1, 0, 1e12,
+     TAUT_REF(analogs.cpu_price_cores)},
     {"analogs.keep", "yesterday's limit stays if it costs at most this share more than the best", 1, 0, 10,
      TAUT_REF(analogs.keep)},
     {"analogs.max_overrun_chance", "no limit that is expected to fail more often than this", 1, 0.001, 1,
      TAUT_REF(analogs.max_overrun_chance)},
-    {"analogs.own_half_life_days", "half-life of a job's own days", 1, 0.1, 1e4, TAUT_REF(analogs.own_half_life_days)},
-    {"analogs.fleet_weight", "the fleet counts as much as so many own days", 1, 0, 1e6, TAUT_REF(analogs.fleet_weight)},
+    {"analogs.own_half_life_days", "half-life of a job's own days", 1, 0.1, 1e4,
+     TAUT_REF(analogs.own_half_life_days)},
+    {"analogs.fleet_weight", "the fleet counts as much as so many own days", 1, 0, 1e6,
+     TAUT_REF(analogs.fleet_weight)},
     {"analogs.min_rows", "job-days the fleet must have lived before it forecasts", 1, 1, 1e9,
      TAUT_REF(analogs.min_rows)},
-    {"analogs.min_days", "days the fleet must have lived before it forecasts", 1, 1, 1e4, TAUT_REF(analogs.min_days)},
-    {"analogs.max_rows", "job-days of history that are kept and trained on", 1, 100, 1e7, TAUT_REF(analogs.max_rows)},
+    {"analogs.min_days", "days the fleet must have lived before it forecasts", 1, 1, 1e4,
+     TAUT_REF(analogs.min_days)},
+    {"analogs.max_rows", "job-days of history that are kept and trained on", 1, 100, 1e7,
+     TAUT_REF(analogs.max_rows)},
     {"analogs.retrain_days", "days between trainings", 1, 1, 1e4, TAUT_REF(analogs.retrain_days)},
     {"analogs.solver_jobs", "jobs on which the price is solved", 1, 1, 1e6, TAUT_REF(analogs.solver_jobs)},
     {"analogs.raise_at", "memory: usage above this share of the limit raises it at once; 0: never", 1, 0, 10,
      TAUT_REF(analogs.raise_at)},
-    {"analogs.raise_factor", "the raised limit as a multiple of that usage", 1, 1, 100, TAUT_REF(analogs.raise_factor)},
+    {"analogs.raise_factor", "the raised limit as a multiple of that usage", 1, 1, 100,
+     TAUT_REF(analogs.raise_factor)},
     {"analogs.raise_hours", "how long the raise lasts", 1, 0.1, 24, TAUT_REF(analogs.raise_hours)},
     {"analogs.raise_hazard", "the chance of an OOM that a raise is taken to avert", 1, 0, 1,
      TAUT_REF(analogs.raise_hazard)},
@@ -110,15 +126,16 @@ const Setting kSettings[] = {
     {"oom.bump_ratio", "after an OOM at L the need is taken as max(ratio * L, L + bump_mib)", 1, 1, 100,
      TAUT_REF(oom.bump_ratio)},
     {"oom.bump_mib", "see oom.bump_ratio, MiB", kMiB, 0, 1e9, TAUT_REF(oom.bump_bytes)},
-    {"oom.hold_h", "for so many hours the limit does not fall below that need", kHour, 0, 1e6, TAUT_REF(oom.hold_s)},
+    {"oom.hold_h", "for so many hours the limit does not fall below that need", kHour, 0, 1e6,
+     TAUT_REF(oom.hold_s)},
     {"cpu.lower_cores", "no CPU limit below this", 1, 0, 1e9, TAUT_REF(cpu_bounds.lower)},
     {"cpu.upper_cores", "no CPU limit above this", 1, 0, 1e9, TAUT_REF(cpu_bounds.upper)},
     {"cpu.granularity_cores", "CPU limits are rounded up to a multiple of this; 0: not rounded", 1, 0, 1e6,
      TAUT_REF(cpu_bounds.granularity)},
     {"memory.lower_mib", "no memory limit below this, MiB", kMiB, 0, 1e12, TAUT_REF(memory_bounds.lower)},
     {"memory.upper_mib", "no memory limit above this, MiB", kMiB, 0, 1e12, TAUT_REF(memory_bounds.upper)},
-    {"memory.granularity_mib", "memory limits are rounded up to a multiple of this, MiB; 0: not rounded", kMiB, 0, 1e6,
-     TAUT_REF(memory_bounds.granularity)},
+    {"memory.granularity_mib", "memory limits are rounded up to a multiple of this, MiB; 0: not rounded",
+     kMiB, 0, 1e6, TAUT_REF(memory_bounds.granularity)},
 };
 #undef TAUT_REF
 
@@ -140,7 +157,8 @@ absl::StatusOr<double> ParseNumber(const Setting& s, std::string_view text) {
   const std::optional<double> value = ParseDouble(StripSpace(text));
   if (!value.has_value()) return absl::InvalidArgumentError(StrCat(s.key, ": \"", text, "\" is no number"));
   if (*value < s.min || *value > s.max) {
-    return absl::InvalidArgumentError(fmt::format("{}: {:g} is outside {:g} .. {:g}", s.key, *value, s.min, s.max));
+    return absl::InvalidArgumentError(
+        fmt::format("{}: {:g} is outside {:g} .. {:g}", s.key, *value, s.min, s.max));
   }
   return *value * s.scale;
 }
@@ -189,8 +207,7 @@ struct Assign {
     return absl::OkStatus();
   }
   template <typename T>
-    requires std::is_enum_v<T>
-  absl::Status operator()(T* target) const {
+  requires std::is_enum_v<T> absl::Status operator()(T* target) const {
     std::vector<std::string_view> names;
     for (const auto& e : NamesOf(T{})) {
       names.push_back(e.name);
@@ -217,8 +234,7 @@ struct Show {
     return StrCat("[", fmt::join(parts, ", "), "]");
   }
   template <typename T>
-    requires std::is_enum_v<T>
-  std::string operator()(const T* v) const {
+  requires std::is_enum_v<T> std::string operator()(const T* v) const {
     for (const auto& e : NamesOf(T{})) {
       if (e.value == *v) return std::string(e.name);
     }

@@ -1,5 +1,5 @@
-// The settings file that `replay` reads and `tune` writes: YAML, one table of keys, unknown keys refused with the nearest
-// one that exists.
+// The settings file that `replay` reads and `tune` writes: YAML, one table of keys, unknown keys refused with
+// the nearest one that exists.
 //
 //   ensemble:
 //     w_over: 100
@@ -19,13 +19,13 @@
 namespace taut {
 
 // Where a setting lives in a VerticalSettings. A number is shown divided by `Setting::scale`.
-using SettingRef = std::variant<double*, int*, std::vector<double>*, std::optional<double>*, JobClass*, OomTolerance*,
-                                EnsembleCost*, EnsembleJudging*>;
+using SettingRef = std::variant<double*, int*, std::vector<double>*, std::optional<double>*, JobClass*,
+                                OomTolerance*, EnsembleCost*, EnsembleJudging*>;
 
 struct Setting {
   std::string_view key;  // "ensemble.w_over"
   std::string_view help;
-  double scale;  // value in the file * scale = value in the struct
+  double scale;     // value in the file * scale = value in the struct
   double min, max;  // of the value in the file, inclusive
   SettingRef (*ref)(VerticalSettings&);
 };
@@ -33,7 +33,8 @@ struct Setting {
 // All settings, grouped by the part before the dot, in a fixed order.
 std::span<const Setting> SettingsTable();
 
-// Sets one key from text ("0.5", "[1, 6]", "paper"). InvalidArgument names the key, the choices or the nearest key.
+// Sets one key from text ("0.5", "[1, 6]", "paper"). InvalidArgument names the key, the choices or the
+// nearest key.
 absl::Status SetSetting(std::string_view key, std::string_view value, VerticalSettings& settings);
 // The text of one setting, as SetSetting would read it.
 std::string GetSetting(const Setting& setting, const VerticalSettings& settings);

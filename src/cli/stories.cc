@@ -39,7 +39,8 @@ void AddBest(const LaneResult& lane, std::string why, Score score, std::set<uint
 
 class StoryBuilder {
  public:
-  StoryBuilder(const ReplayResult& result, const std::vector<StoryChoice>& choices, const std::vector<JobInfo>& jobs)
+  StoryBuilder(const ReplayResult& result, const std::vector<StoryChoice>& choices,
+               const std::vector<JobInfo>& jobs)
       : start_s_(int64_t{result.first_day} * kDaySeconds) {
     const int64_t span_s = (int64_t{result.last_day} - result.first_day + 1) * kDaySeconds;
     const int64_t windows = std::max<int64_t>(1, span_s / kColumns / kWindowSeconds);
@@ -109,8 +110,8 @@ class StoryBuilder {
 
 }  // namespace
 
-std::vector<StoryChoice> ChooseStories(const ReplayResult& result, Policy shown, const std::vector<JobId>& named,
-                                       size_t count) {
+std::vector<StoryChoice> ChooseStories(const ReplayResult& result, Policy shown,
+                                       const std::vector<JobId>& named, size_t count) {
   std::vector<StoryChoice> out;
   std::set<uint32_t> taken;
   std::vector<const LaneResult*> lanes;
@@ -138,12 +139,14 @@ std::vector<StoryChoice> ChooseStories(const ReplayResult& result, Policy shown,
     }
     if (out.size() == before) break;
   }
-  if (out.size() > std::max(count, named.size() * lanes.size())) out.resize(std::max(count, named.size() * lanes.size()));
+  if (out.size() > std::max(count, named.size() * lanes.size()))
+    out.resize(std::max(count, named.size() * lanes.size()));
   return out;
 }
 
-absl::StatusOr<std::vector<JobStory>> TellStories(LoadedTrace& trace, const ReplayResult& result, DecisionLog& log,
-                                                  const std::vector<StoryChoice>& choices, const LastReasons& reasons) {
+absl::StatusOr<std::vector<JobStory>> TellStories(LoadedTrace& trace, const ReplayResult& result,
+                                                  DecisionLog& log, const std::vector<StoryChoice>& choices,
+                                                  const LastReasons& reasons) {
   StoryBuilder builder(result, choices, trace.jobs());
   std::multimap<uint32_t, size_t> by_job;
   for (size_t i = 0; i < choices.size(); ++i) by_job.emplace(choices[i].job.value, i);

@@ -19,16 +19,17 @@ struct StoryChoice {
   std::string why;
 };
 
-// At most `count` job-resource pairs, no job twice: the largest savings, the most OOM-days, the most changes and the least
-// slack under `shown`. `named` jobs come first, with every resource replayed.
-std::vector<StoryChoice> ChooseStories(const ReplayResult& result, Policy shown, const std::vector<JobId>& named,
-                                       size_t count);
+// At most `count` job-resource pairs, no job twice: the largest savings, the most OOM-days, the most changes
+// and the least slack under `shown`. `named` jobs come first, with every resource replayed.
+std::vector<StoryChoice> ChooseStories(const ReplayResult& result, Policy shown,
+                                       const std::vector<JobId>& named, size_t count);
 
 // What the recommenders said last, by job and lane.
 using LastReasons = std::map<std::pair<uint32_t, Resource>, std::vector<Reason>>;
 
 // Reads the chosen jobs' usage again, day by day, and their limits from the log.
-absl::StatusOr<std::vector<JobStory>> TellStories(LoadedTrace& trace, const ReplayResult& result, DecisionLog& log,
-                                                  const std::vector<StoryChoice>& choices, const LastReasons& reasons);
+absl::StatusOr<std::vector<JobStory>> TellStories(LoadedTrace& trace, const ReplayResult& result,
+                                                  DecisionLog& log, const std::vector<StoryChoice>& choices,
+                                                  const LastReasons& reasons);
 
 }  // namespace taut

@@ -52,7 +52,8 @@ std::string TextTable::Render() const {
       upper.emplace_back(parts.size() > 1 ? parts[0] : "");
       lower.emplace_back(parts.back());
     }
-    if (std::any_of(upper.begin(), upper.end(), [](const std::string& s) { return !s.empty(); })) lines.push_back(upper);
+    if (std::any_of(upper.begin(), upper.end(), [](const std::string& s) { return !s.empty(); }))
+      lines.push_back(upper);
     lines.push_back(lower);
   }
   std::vector<size_t> width(rows_.front().size());
@@ -85,7 +86,8 @@ void ProgressLine::Update(std::string_view what, double share) {
   std::string left;
   const double elapsed_s = static_cast<double>(now - start_ms_) / 1000;
   if (share > 0.02 && elapsed_s > 1) left = fmt::format(", {:.0f} s left", elapsed_s * (1 - share) / share);
-  fmt::print(stderr, "\r\033[K[{:=<{}}{: <{}}] {:3.0f} %  {}{}", "", filled, "", kWidth - filled, 100 * share, what, left);
+  fmt::print(stderr, "\r\033[K[{:=<{}}{: <{}}] {:3.0f} %  {}{}", "", filled, "", kWidth - filled, 100 * share,
+             what, left);
   std::fflush(stderr);
 }
 

@@ -1,4 +1,5 @@
-// Where a command writes: tables and results to stdout, progress and warnings to stderr, colour only on a terminal.
+// Where a command writes: tables and results to stdout, progress and warnings to stderr, colour only on a
+// terminal.
 #pragma once
 
 #include <cstdint>

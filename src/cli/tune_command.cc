@@ -4,8 +4,8 @@
 #include <map>
 #include <memory>
 
-#include "cli/cli.h"
 #include "base/strings.h"
+#include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/settings_file.h"
 #include "cli/terminal.h"
@@ -69,8 +69,8 @@ absl::StatusOr<Axis> ParseAxis(const std::string& text) {
 std::vector<std::string> DefaultSweep(Policy policy) {
   switch (policy) {
     case Policy::kMovingWindow:
-      return {"moving_window.oom_tolerance=minimal,low,intermediate", "moving_window.memory_half_life_h=24,48,96,168",
-              "moving_window.margin_scale=0.5,1,2"};
+      return {"moving_window.oom_tolerance=minimal,low,intermediate",
+              "moving_window.memory_half_life_h=24,48,96,168", "moving_window.margin_scale=0.5,1,2"};
     case Policy::kEnsemble:
       return {"ensemble.w_over=10,30,100,300,1000", "ensemble.w_limit_change=0.2,0.5,1,2"};
     case Policy::kPeak:
@@ -78,7 +78,8 @@ std::vector<std::string> DefaultSweep(Policy policy) {
     case Policy::kVpa:
       return {"vpa.percentile=0.9,0.95,0.99", "vpa.margin=0.15,0.3"};
     case Policy::kAnalogs:
-      return {"analogs.memory_oom_days=0.01,0.02,0.03,0.05,0.08,0.13", "analogs.cpu_oom_days=0.01,0.02,0.03,0.05,0.08,0.13"};
+      return {"analogs.memory_oom_days=0.01,0.02,0.03,0.05,0.08,0.13",
+              "analogs.cpu_oom_days=0.01,0.02,0.03,0.05,0.08,0.13"};
     case Policy::kStatic:
       break;
   }
@@ -89,7 +90,8 @@ absl::StatusOr<std::vector<Trial>> Combine(const std::vector<Axis>& axes, const 
   size_t count = 1;
   for (const Axis& a : axes) count *= a.values.size();
   if (count > kMaxCombinations) {
-    return absl::InvalidArgumentError(fmt::format("{} combinations are more than {}", count, kMaxCombinations));
+    return absl::InvalidArgumentError(
+        fmt::format("{} combinations are more than {}", count, kMaxCombinations));
   }
   std::vector<Trial> trials;
   for (size_t i = 0; i < count; ++i) {
@@ -118,10 +120,12 @@ absl::StatusOr<std::vector<double>> ReadWeights(const std::string& path, const L
     const std::optional<double> weight =
         comma == std::string_view::npos ? std::nullopt : ParseDouble(StripSpace(text.substr(comma + 1)));
     if (!weight.has_value() || *weight < 0) {
-      return absl::InvalidArgumentError(fmt::format("{}:{}: wants job,weight with a weight of 0 or more", path, number));
+      return absl::InvalidArgumentError(
+          fmt::format("{}:{}: wants job,weight with a weight of 0 or more", path, number));
     }
     const absl::StatusOr<JobId> job = trace.FindJob(std::string(text.substr(0, comma)));
-    if (!job.ok()) return absl::InvalidArgumentError(fmt::format("{}:{}: {}", path, number, Message(job.status())));
+    if (!job.ok())
+      return absl::InvalidArgumentError(fmt::format("{}:{}: {}", path, number, Message(job.status())));
     weights[job->value] = *weight;
   }
   return weights;
@@ -144,14 +148,15 @@ std::map<Resource, Weighted> Measure(const ReplayResult& result, const std::vect
   return out;
 }
 
-// A trial is on the frontier if no other is at least as good in footprint, OOM-days and changes and better in one.
+// A trial is on the frontier if no other is at least as good in footprint, OOM-days and changes and better in
+// one.
 void MarkFrontier(Resource resource, std::vector<Trial>& trials) {
   for (Trial& t : trials) {
     const Weighted& a = t.measures[resource];
     t.on_frontier = std::none_of(trials.begin(), trials.end(), [&](Trial& other) {
       const Weighted& b = other.measures[resource];
-      const bool no_worse =
-          b.footprint() <= a.footprint() && b.oom_share() <= a.oom_share() && b.change_rate() <= a.change_rate();
+      const bool no_worse = b.footprint() <= a.footprint() && b.oom_share() <= a.oom_share() &&
+                            b.change_rate() <= a.change_rate();
       const bool better =
           b.footprint() < a.footprint() || b.oom_share() < a.oom_share() || b.change_rate() < a.change_rate();
       return no_worse && better;
@@ -169,7 +174,8 @@ const Trial* Choose(const TuneArgs& args, Resource resource, std::vector<Trial>&
   }
   if (best != nullptr) return best;
   for (Trial& t : trials) {
-    if (best == nullptr || t.measures[resource].oom_share() < best->measures.at(resource).oom_share()) best = &t;
+    if (best == nullptr || t.measures[resource].oom_share() < best->measures.at(resource).oom_share())
+      best = &t;
   }
   return best;
 }
@@ -183,11 +189,13 @@ struct Sweep {
 
 absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, ReplayOptions options) {
   if (options.policies.size() != 1) {
-    return absl::InvalidArgumentError("tune wants one --recommender: ensemble, moving_window, analogs, peak or vpa");
+    return absl::InvalidArgumentError(
+        "tune wants one --recommender: ensemble, moving_window, analogs, peak or vpa");
   }
   Sweep sweep;
   sweep.resource = options.resources.size() == 1 ? options.resources.front() : Resource::kMemory;
-  const std::vector<std::string> wanted = args.sweep.empty() ? DefaultSweep(options.policies.front()) : args.sweep;
+  const std::vector<std::string> wanted =
+      args.sweep.empty() ? DefaultSweep(options.policies.front()) : args.sweep;
   for (const std::string& text : wanted) {
     absl::StatusOr<Axis> axis = ParseAxis(text);
     if (!axis.ok()) return axis.status();
@@ -246,8 +254,9 @@ std::string SweepTable(const Sweep& sweep, const Trial* chosen) {
     row.push_back(t == chosen ? "<- chosen" : "");
     table.Add(std::move(row));
   }
-  return fmt::format("Frontier over {} trials ({}; footprint as a share of the owner's, changes per job-day):\n\n{}",
-                     sweep.trials.size(), Name(sweep.resource), table.Render());
+  return fmt::format(
+      "Frontier over {} trials ({}; footprint as a share of the owner's, changes per job-day):\n\n{}",
+      sweep.trials.size(), Name(sweep.resource), table.Render());
 }
 
 std::string SweepJson(const Sweep& sweep, const Trial* chosen) {
@@ -259,8 +268,9 @@ std::string SweepJson(const Sweep& sweep, const Trial* chosen) {
     nlohmann::ordered_json trial;
     for (size_t i = 0; i < sweep.axes.size(); ++i) trial["settings"][sweep.axes[i].key] = t.values[i];
     for (const auto& [resource, w] : t.measures) {
-      trial[std::string(Name(resource))] = {
-          {"footprint", w.footprint()}, {"oom_day_share", w.oom_share()}, {"changes_per_job_day", w.change_rate()}};
+      trial[std::string(Name(resource))] = {{"footprint", w.footprint()},
+                                            {"oom_day_share", w.oom_share()},
+                                            {"changes_per_job_day", w.change_rate()}};
     }
     trial["on_frontier"] = t.on_frontier;
     trial["chosen"] = &t == chosen;

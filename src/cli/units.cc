@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "base/strings.h"
 #include "absl/time/civil_time.h"
 #include "absl/time/time.h"
+#include "base/strings.h"
 #include "base/time.h"
 #include "fmt/format.h"
 
@@ -54,14 +54,24 @@ absl::StatusOr<int64_t> ParseDurationSeconds(std::string_view text) {
 
 absl::StatusOr<double> ParseBytes(std::string_view text) {
   static constexpr double kKi = 1024;
-  static constexpr Suffix kUnits[] = {{"", 1},           {"B", 1},          {"KB", 1e3},
-                                      {"MB", 1e6},       {"GB", 1e9},       {"TB", 1e12},
-                                      {"KiB", kKi},      {"Ki", kKi},       {"MiB", kKi * kKi},
-                                      {"Mi", kKi * kKi}, {"GiB", kKi * kKi * kKi}, {"Gi", kKi * kKi * kKi},
-                                      {"TiB", kKi * kKi * kKi * kKi}, {"Ti", kKi * kKi * kKi * kKi}};
+  static constexpr Suffix kUnits[] = {{"", 1},
+                                      {"B", 1},
+                                      {"KB", 1e3},
+                                      {"MB", 1e6},
+                                      {"GB", 1e9},
+                                      {"TB", 1e12},
+                                      {"KiB", kKi},
+                                      {"Ki", kKi},
+                                      {"MiB", kKi * kKi},
+                                      {"Mi", kKi * kKi},
+                                      {"GiB", kKi * kKi * kKi},
+                                      {"Gi", kKi * kKi * kKi},
+                                      {"TiB", kKi * kKi * kKi * kKi},
+                                      {"Ti", kKi * kKi * kKi * kKi}};
   double value = 0;
   if (!ParseWithSuffix(text, kUnits, &value) || value < 0) {
-    return absl::InvalidArgumentError(StrCat("\"", text, "\" is no amount of memory; write 512MiB or 256GiB"));
+    return absl::InvalidArgumentError(
+        StrCat("\"", text, "\" is no amount of memory; write 512MiB or 256GiB"));
   }
   return value;
 }
@@ -72,8 +82,10 @@ absl::StatusOr<int64_t> ParseTime(std::string_view text) {
     if (rest.back() == 'Z') rest.remove_suffix(1);
     absl::CivilSecond at;
     absl::CivilDay day;
-    if (absl::ParseLenientCivilTime(std::string(rest), &at)) return absl::ToUnixSeconds(absl::FromCivil(at, absl::UTCTimeZone()));
-    if (absl::ParseLenientCivilTime(std::string(rest), &day)) return absl::ToUnixSeconds(absl::FromCivil(day, absl::UTCTimeZone()));
+    if (absl::ParseLenientCivilTime(std::string(rest), &at))
+      return absl::ToUnixSeconds(absl::FromCivil(at, absl::UTCTimeZone()));
+    if (absl::ParseLenientCivilTime(std::string(rest), &day))
+      return absl::ToUnixSeconds(absl::FromCivil(day, absl::UTCTimeZone()));
   } else if (const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text); seconds.ok()) {
     return seconds;
   }

@@ -1,5 +1,5 @@
-// One job, one resource, one recommender: the limit in force and how the next one comes about. The daemon and the
-// replay both step lanes; they differ in where the signals come from and where the decisions go.
+// One job, one resource, one recommender: the limit in force and how the next one comes about. The daemon and
+// the replay both step lanes; they differ in where the signals come from and where the decisions go.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@ class Lane {
  public:
   explicit Lane(std::unique_ptr<Recommender> recommender) : recommender_(std::move(recommender)) {}
 
-  // The limit in force in a window whose owner's limit is `owner`: the recommendation if there is one, else the
-  // owner's. Absent: unlimited.
+  // The limit in force in a window whose owner's limit is `owner`: the recommendation if there is one, else
+  // the owner's. Absent: unlimited.
   std::optional<double> LimitInForce(std::optional<double> owner) const {
     return recommended_.has_value() ? recommended_ : owner;
   }

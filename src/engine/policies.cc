@@ -17,7 +17,8 @@ constexpr PolicyInfo kPolicies[] = {
     {Policy::kVpa, "vpa", "what the Kubernetes VPA would set with its defaults"},
     {Policy::kMovingWindow, "moving_window", "Autopilot's decayed statistics of the usage, by job class"},
     {Policy::kEnsemble, "ensemble", "Autopilot's many simple models, the least costly lately in charge"},
-    {Policy::kAnalogs, "analogs", "what similar job-days of the whole fleet did next, at an ordered OOM risk"},
+    {Policy::kAnalogs, "analogs",
+     "what similar job-days of the whole fleet did next, at an ordered OOM risk"},
 };
 
 // The class that a job's declared sensitivity asks for; the settings' own where it declares none.

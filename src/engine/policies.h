@@ -1,5 +1,5 @@
-// The recommenders there are, by name, and how each is put together from its parts. One plain table; nothing registers
-// itself.
+// The recommenders there are, by name, and how each is put together from its parts. One plain table; nothing
+// registers itself.
 #pragma once
 
 #include <memory>
@@ -30,8 +30,8 @@ std::string_view Name(Policy p);
 // InvalidArgument naming the choices.
 absl::StatusOr<Policy> ParsePolicy(std::string_view name);
 
-// What the recommenders of one fleet share: the ensemble's models, and a fleet model a resource for analogs. Read-only while jobs are stepped;
-// Update between days, from one thread.
+// What the recommenders of one fleet share: the ensemble's models, and a fleet model a resource for analogs.
+// Read-only while jobs are stepped; Update between days, from one thread.
 struct FleetModels {
   EnsembleConfig ensemble;
   AnalogFleet cpu;

@@ -11,7 +11,8 @@ void AppendMemoryBuckets(std::span<const TaskUsage> tasks, std::vector<BucketWei
   for (const TaskUsage& t : tasks) buckets.push_back({grid.BucketOf(t.peak), 1.0F});
   if (tasks.size() < 2) return;
   const auto begin = buckets.begin() + static_cast<std::ptrdiff_t>(first);
-  std::sort(begin, buckets.end(), [](const BucketWeight& a, const BucketWeight& b) { return a.bucket < b.bucket; });
+  std::sort(begin, buckets.end(),
+            [](const BucketWeight& a, const BucketWeight& b) { return a.bucket < b.bucket; });
   auto out = begin;
   for (auto it = begin + 1; it != buckets.end(); ++it) {
     if (it->bucket == out->bucket) {

@@ -9,8 +9,8 @@
 
 namespace taut {
 
-// The signals of one job, one resource and one day, in time order. Reusable: Build clears and keeps its memory.
-// The views stay good until the next Build.
+// The signals of one job, one resource and one day, in time order. Reusable: Build clears and keeps its
+// memory. The views stay good until the next Build.
 class DaySignals {
  public:
   // Windows in which the resource was not measured are left out.

@@ -1,4 +1,5 @@
-// What a recommender sees of one job, one resource and one window: the signal s[t] and a few exact figures beside it.
+// What a recommender sees of one job, one resource and one window: the signal s[t] and a few exact figures
+// beside it.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,8 @@ struct Signal {
   std::optional<double> owner_limit;
 };
 
-// A task that was killed (or would have been) for using more than `limit`: its true need is unknown but larger.
+// A task that was killed (or would have been) for using more than `limit`: its true need is unknown but
+// larger.
 struct OomEvent {
   WindowId window;
   uint32_t task = 0;

@@ -36,7 +36,8 @@ struct UsageRow {
   Timestamp end;  // > start
   std::optional<float> cpu_mean_cores;
   std::optional<float> cpu_max_cores;  // largest raw sample
-  // Percentiles of the raw CPU samples in [start, end), cores, ascending (or empty), at the fractions cpu_fractions.
+  // Percentiles of the raw CPU samples in [start, end), cores, ascending (or empty), at the fractions
+  // cpu_fractions.
   std::span<const float> cpu_percentiles_cores;
   std::span<const float> cpu_fractions;
   std::optional<float> memory_mean_bytes;
@@ -71,7 +72,8 @@ struct JobDay {
   int32_t day = 0;
   std::vector<JobWindow> windows;
   std::vector<TaskWindow> tasks;
-  // CPU signal: seconds at each bucket (1 s samples, or coarser ones weighing their seconds), summed over tasks.
+  // CPU signal: seconds at each bucket (1 s samples, or coarser ones weighing their seconds), summed over
+  // tasks.
   std::vector<BucketWeight> cpu_buckets;
 };
 

@@ -42,8 +42,8 @@ void ScoreWindow(const Signal& signal, std::optional<double> limit, DayScore& sc
 }
 
 // Counts a change and hands it on. The first limit of a lane is handed on but is no change.
-void NoteLimit(const LaneKey& key, WindowId from, std::optional<double> limit, ScoredLane& lane, JobDayOutcome& out,
-               DayScore& score) {
+void NoteLimit(const LaneKey& key, WindowId from, std::optional<double> limit, ScoredLane& lane,
+               JobDayOutcome& out, DayScore& score) {
   if (lane.seen && limit == lane.last_limit) return;
   if (lane.seen) ++score.changes;
   lane.seen = true;
@@ -88,8 +88,8 @@ std::unique_ptr<JobState> JobRunner::Inherit(const JobState& previous) const {
   return state;
 }
 
-void JobRunner::RunLane(std::span<const Signal> signals, const LaneKey& key, ScoredLane& lane, JobDayOutcome& out,
-                        DayScore& score) const {
+void JobRunner::RunLane(std::span<const Signal> signals, const LaneKey& key, ScoredLane& lane,
+                        JobDayOutcome& out, DayScore& score) const {
   for (const Signal& signal : signals) {
     const std::optional<double> limit = lane.lane.LimitInForce(signal.owner_limit);
     NoteLimit(key, signal.window, limit, lane, out, score);
@@ -153,7 +153,8 @@ void PutDown(JobWorld& world, uint32_t task, int32_t until_window) {
   world.down.push_back({task, until_window});
 }
 
-// The signal of the tasks that are up. CPU buckets are not kept by task, so a missing task takes its equal share.
+// The signal of the tasks that are up. CPU buckets are not kept by task, so a missing task takes its equal
+// share.
 Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobWorld& world,
                   std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
   const bool cpu = resource == Resource::kCpu;

@@ -1,5 +1,5 @@
-// Lives one job through one day under every recommender and scores it. The parallel part of a replay: touches nothing
-// but its own job's state and the scratch it is given.
+// Lives one job through one day under every recommender and scores it. The parallel part of a replay: touches
+// nothing but its own job's state and the scratch it is given.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,8 @@ struct ScoredLane {
   std::optional<double> last_limit;
 };
 
-// A job under one recommender: both its limits, and the tasks that this recommender's OOMs have put out of service.
+// A job under one recommender: both its limits, and the tasks that this recommender's OOMs have put out of
+// service.
 struct JobWorld {
   std::vector<ScoredLane> lanes;  // one a resource asked for, in that order
   struct Down {
@@ -74,8 +75,8 @@ class JobRunner {
  private:
   void RunLane(std::span<const Signal> signals, const LaneKey& key, ScoredLane& lane, JobDayOutcome& out,
                DayScore& score) const;
-  void RunWithRestarts(const JobDay& day, Policy policy, JobWorld& world, RunnerScratch& scratch, JobDayOutcome& out,
-                       std::span<DayScore> scores) const;
+  void RunWithRestarts(const JobDay& day, Policy policy, JobWorld& world, RunnerScratch& scratch,
+                       JobDayOutcome& out, std::span<DayScore> scores) const;
   const ReplayOptions& options_;
 };
 

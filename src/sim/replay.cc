@@ -21,7 +21,8 @@ class ReplayRun {
         hooks_(hooks),
         runner_(options),
         fleet_(options.settings),
-        arena_(options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency())) {}
+        arena_(options.threads > 0 ? options.threads
+                                   : static_cast<int>(std::thread::hardware_concurrency())) {}
 
   absl::StatusOr<ReplayResult> Run();
 
@@ -42,9 +43,9 @@ class ReplayRun {
   FleetModels fleet_;
   tbb::task_arena arena_;
   tbb::enumerable_thread_specific<RunnerScratch> scratch_;
-  std::vector<std::unique_ptr<JobState>> states_;               // by JobId; null before the first and after the last day
-  absl::flat_hash_map<std::string, JobId> latest_run_;          // logical name -> the run that started last
-  std::vector<JobDayOutcome> outcomes_;                         // one a job of the day
+  std::vector<std::unique_ptr<JobState>> states_;  // by JobId; null before the first and after the last day
+  absl::flat_hash_map<std::string, JobId> latest_run_;  // logical name -> the run that started last
+  std::vector<JobDayOutcome> outcomes_;                 // one a job of the day
   double state_bytes_sum_ = 0;
   uint64_t states_measured_ = 0;
   ReplayResult result_;
@@ -70,7 +71,8 @@ void ReplayRun::SetFirstScored(const std::vector<JobDay>& jobs) {
   }
   // Whole days only: the first day that begins at or after the end of the warm-up.
   result_.first_scored_s = first_s + options_.warmup_s;
-  result_.first_scored_day = static_cast<int32_t>(FloorDiv(result_.first_scored_s + kDaySeconds - 1, kDaySeconds));
+  result_.first_scored_day =
+      static_cast<int32_t>(FloorDiv(result_.first_scored_s + kDaySeconds - 1, kDaySeconds));
   if (options_.warmup_s == 0) result_.first_scored_day = result_.first_day;
 }
 
@@ -170,7 +172,8 @@ absl::Status ReplayRun::RunDay(const std::vector<JobDay>& jobs, int32_t day) {
     });
   });
   if (absl::Status s = Account(day, jobs.size()); !s.ok()) return s;
-  // Before the fleet moves on, so that what a job says of its last decision is what that decision was made from.
+  // Before the fleet moves on, so that what a job says of its last decision is what that decision was made
+  // from.
   ReleaseEnded(jobs, day);
   UpdateFleet(day, jobs.size());
   return absl::OkStatus();
@@ -191,19 +194,22 @@ absl::StatusOr<ReplayResult> ReplayRun::Run() {
     if (absl::Status s = RunDay(*jobs, day); !s.ok()) return s;
     result_.last_day = day;
     ++result_.days_done;
-    if (hooks_.on_progress != nullptr) hooks_.on_progress(result_.days_done, result_.days_total, result_.job_windows);
+    if (hooks_.on_progress != nullptr)
+      hooks_.on_progress(result_.days_done, result_.days_total, result_.job_windows);
   }
   // A replay cut short leaves jobs behind whose last day never came.
   for (uint32_t i = 0; i < states_.size() && result_.partial; ++i) {
     if (states_[i] != nullptr && source_.last_day(JobId{i}) > result_.last_day) EndJob(JobId{i}, *states_[i]);
   }
-  if (states_measured_ > 0) result_.state_bytes_per_job = state_bytes_sum_ / static_cast<double>(states_measured_);
+  if (states_measured_ > 0)
+    result_.state_bytes_per_job = state_bytes_sum_ / static_cast<double>(states_measured_);
   return std::move(result_);
 }
 
 }  // namespace
 
-absl::StatusOr<ReplayResult> Replay(DaySource& source, const ReplayOptions& options, const ReplayHooks& hooks) {
+absl::StatusOr<ReplayResult> Replay(DaySource& source, const ReplayOptions& options,
+                                    const ReplayHooks& hooks) {
   if (options.policies.empty()) return absl::InvalidArgumentError("no recommender to replay");
   if (options.resources.empty()) return absl::InvalidArgumentError("no resource to replay");
   return ReplayRun(source, options, hooks).Run();

@@ -1,8 +1,9 @@
-// Replays a trace's job-days through the engine, as production would have lived them, and scores every recommender.
+// Replays a trace's job-days through the engine, as production would have lived them, and scores every
+// recommender.
 //
-// One pass over the days; within a day jobs are independent and run in parallel; between days the fleet models take
-// in what the day taught. Memory: the state of the jobs seen, one day of usage, and the scores. The result is the same
-// to the bit on any number of threads.
+// One pass over the days; within a day jobs are independent and run in parallel; between days the fleet
+// models take in what the day taught. Memory: the state of the jobs seen, one day of usage, and the scores.
+// The result is the same to the bit on any number of threads.
 #pragma once
 
 #include <atomic>
@@ -35,7 +36,8 @@ class DaySource {
 
 enum class Feedback : uint8_t {
   kNone,       // usage as recorded, whatever the limit (how Autopilot was tuned)
-  kOomRestart  // a task over its memory limit dies, is away for restart_delay_s, and its usage is cut at the limit
+  kOomRestart  // a task over its memory limit dies, is away for restart_delay_s, and its usage is cut at the
+               // limit
 };
 
 struct ReplayOptions {
@@ -44,7 +46,8 @@ struct ReplayOptions {
   VerticalSettings settings;
   Feedback feedback = Feedback::kNone;
   int64_t restart_delay_s = 600;
-  // Days from the first day of the trace that are lived but not scored. The first day counts from its first window.
+  // Days from the first day of the trace that are lived but not scored. The first day counts from its first
+  // window.
   int64_t warmup_s = 7 * kDaySeconds;
   int threads = 0;  // 0: one a core
 };
@@ -68,9 +71,9 @@ struct FleetDay {
 struct LaneResult {
   Policy policy;
   Resource resource;
-  LaneSummary summary;            // days after warm-up
-  std::vector<Totals> per_job;    // by JobId, days after warm-up
-  std::vector<FleetDay> fleet;    // all days, warm-up too
+  LaneSummary summary;          // days after warm-up
+  std::vector<Totals> per_job;  // by JobId, days after warm-up
+  std::vector<FleetDay> fleet;  // all days, warm-up too
 };
 
 struct ReplayResult {
@@ -78,8 +81,8 @@ struct ReplayResult {
   int32_t first_day = 0, last_day = 0, first_scored_day = 0;
   int64_t first_scored_s = 0;
   uint64_t days_done = 0, days_total = 0;
-  uint64_t job_windows = 0;  // stepped, both resources
-  bool partial = false;      // stopped before the end
+  uint64_t job_windows = 0;        // stepped, both resources
+  bool partial = false;            // stopped before the end
   double state_bytes_per_job = 0;  // mean over jobs, all lanes
 };
 
@@ -87,12 +90,14 @@ struct ReplayHooks {
   // Every limit that comes into force, ordered by day, then job, then lane, then window. Called between days.
   std::function<absl::Status(const LimitChange&)> on_change;
   std::function<void(uint64_t days_done, uint64_t days_total, uint64_t job_windows)> on_progress;
-  // A job's state is about to be let go: its last day is over, or the replay ends. Called once a lane, between days.
+  // A job's state is about to be let go: its last day is over, or the replay ends. Called once a lane,
+  // between days.
   std::function<void(JobId, Policy, Resource, const Recommender&)> on_job_end;
   // Checked between days; true ends the replay with a partial result.
   std::function<bool()> should_stop;
 };
 
-absl::StatusOr<ReplayResult> Replay(DaySource& source, const ReplayOptions& options, const ReplayHooks& hooks);
+absl::StatusOr<ReplayResult> Replay(DaySource& source, const ReplayOptions& options,
+                                    const ReplayHooks& hooks);
 
 }  // namespace taut

@@ -71,9 +71,13 @@ struct Totals {
   double serious_oom_day_share() const { return Share(serious_oom_days); }
   double changes_per_job_day() const { return Share(changes); }
   double share_without_change() const { return Share(days_without_change); }
-  double ooms_per_task_day() const { return job_days > 0 ? ooms_per_task_day_sum / static_cast<double>(job_days) : 0; }
+  double ooms_per_task_day() const {
+    return job_days > 0 ? ooms_per_task_day_sum / static_cast<double>(job_days) : 0;
+  }
   // Footprint against the owner's limits, over windows that have one; against usage.
-  double footprint_of_owner() const { return owner_limit_seconds > 0 ? limit_seconds_owned / owner_limit_seconds : 0; }
+  double footprint_of_owner() const {
+    return owner_limit_seconds > 0 ? limit_seconds_owned / owner_limit_seconds : 0;
+  }
   double footprint_of_usage() const { return usage_seconds > 0 ? limit_seconds / usage_seconds : 0; }
   double usage_over_share() const { return usage_seconds > 0 ? usage_over_seconds / usage_seconds : 0; }
   double windows_over_share() const {

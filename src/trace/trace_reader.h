@@ -1,7 +1,7 @@
 // The seam between trace formats and everything else.
 //
-// A reader turns files into UsageRows and job facts, in the order of the files, with bounded memory. It decides nothing:
-// folding into windows is WindowFolder's work.
+// A reader turns files into UsageRows and job facts, in the order of the files, with bounded memory. It
+// decides nothing: folding into windows is WindowFolder's work.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,8 @@ std::string_view Name(TraceFormat f);
 absl::StatusOr<TraceFormat> ParseTraceFormat(std::string_view name);
 
 struct TraceOptions {
-  std::vector<std::string> paths;  // files, directories, archives (zip, tar.gz); directories are read in name order
+  std::vector<std::string>
+      paths;  // files, directories, archives (zip, tar.gz); directories are read in name order
   TraceFormat format = TraceFormat::kAuto;
   // Traces normalised to the largest machine are read as if that machine had this much.
   double unit_cpu_cores = 64;
@@ -68,14 +69,16 @@ class TraceSink {
   virtual void OnJob(JobId id, const JobInfo& info) = 0;
   virtual void OnUsage(const UsageRow& row) = 0;
   // The owner's limit of a job from time t on (events tables). Absent: that resource is unchanged.
-  virtual void OnLimit(JobId id, Timestamp t, std::optional<float> cpu_cores, std::optional<float> memory_bytes) = 0;
+  virtual void OnLimit(JobId id, Timestamp t, std::optional<float> cpu_cores,
+                       std::optional<float> memory_bytes) = 0;
 };
 
 // Bytes read so far of bytes in all (compressed), for a progress line. Return false to stop early.
 using ReadProgress = std::function<bool(uint64_t done, uint64_t total)>;
 
-// Reads every path into `sink`. Not OK only when nothing sensible can be read (no such file, unknown format) or, with
-// strict, at the first bad row; the report is filled either way. Cancelled if `progress` returned false.
+// Reads every path into `sink`. Not OK only when nothing sensible can be read (no such file, unknown format)
+// or, with strict, at the first bad row; the report is filled either way. Cancelled if `progress` returned
+// false.
 absl::Status ReadTrace(const TraceOptions& options, TraceSink& sink, ReadReport& report,
                        const ReadProgress& progress = nullptr);
 
