@@ -1,0 +1,113 @@
+// Signals from a job-day against a plain reading of the same day.
+#include "engine/signal_builder.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rapidcheck.h"
+#include "rapidcheck/gtest.h"
+
+namespace taut {
+namespace {
+
+JobDay AnyDay() {
+  JobDay day;
+  day.day = *rc::gen::inRange(0, 100);
+  const int windows = *rc::gen::inRange(0, 20);
+  for (int i = 0; i < windows; ++i) {
+    JobWindow w;
+    w.window = WindowId{day.day * kWindowsPerDay + 2 * i};
+    w.first_task = static_cast<uint32_t>(day.tasks.size());
+    w.first_bucket = static_cast<uint32_t>(day.cpu_buckets.size());
+    const auto value = [&](double scale) {
+      return *rc::gen::inRange(0, 4) == 0 ? kAbsent : static_cast<float>(scale * *rc::gen::inRange(0, 1000));
+    };
+    w.num_tasks = *rc::gen::inRange<uint32_t>(0, 6);
+    bool cpu = false;
+    for (uint32_t t = 0; t < w.num_tasks; ++t) {
+      TaskWindow task;
+      task.task = 2 * t;
+      task.cpu_mean_cores = value(0.01);
+      task.cpu_peak_cores = task.cpu_mean_cores < 0 ? kAbsent : 2 * task.cpu_mean_cores;
+      task.memory_mean_bytes = value(1e7);
+      task.memory_peak_bytes = task.memory_mean_bytes < 0 ? kAbsent : 1.5F * task.memory_mean_bytes;
+      cpu = cpu || task.cpu_mean_cores >= 0;
+      day.tasks.push_back(task);
+    }
+    for (Bucket b = 0; cpu && b < 4; ++b) {
+      day.cpu_buckets.push_back(
+          {static_cast<Bucket>(40 * b + i), static_cast<float>(*rc::gen::inRange(1, 300))});
+      ++w.num_buckets;
+    }
+    w.cpu_limit_cores = value(0.01);
+    w.memory_limit_bytes = value(1e7);
+    day.windows.push_back(w);
+  }
+  return day;
+}
+
+void CheckWindow(const JobDay& day, const JobWindow& w, Resource resource, const Signal& s) {
+  const bool cpu = resource == Resource::kCpu;
+  std::vector<float> means;
+  float peak = 0;
+  std::map<Bucket, double> buckets;
+  for (uint32_t i = 0; i < w.num_tasks; ++i) {
+    const TaskWindow& t = day.tasks[w.first_task + i];
+    const float mean = cpu ? t.cpu_mean_cores : t.memory_mean_bytes;
+    if (mean < 0) continue;
+    means.push_back(mean);
+    // What is held against a CPU limit is the window's mean (sim/scorecard.h).
+    const float held = cpu ? t.cpu_mean_cores : t.memory_peak_bytes;
+    peak = std::max(peak, held);
+    if (!cpu) buckets[Grid::Memory().BucketOf(held)] += 1;
+  }
+  for (uint32_t i = 0; cpu && i < w.num_buckets; ++i) {
+    buckets[day.cpu_buckets[w.first_bucket + i].bucket] += double{day.cpu_buckets[w.first_bucket + i].weight};
+  }
+  RC_ASSERT(s.tasks.size() == means.size());
+  for (size_t i = 0; i < means.size(); ++i) RC_ASSERT(s.tasks[i].mean == means[i]);
+  RC_ASSERT(s.peak == double{peak});
+  RC_ASSERT(s.buckets.size() == buckets.size());
+  double weight = 0, sum = 0;
+  size_t at = 0;
+  for (const auto& [b, n] : buckets) {
+    RC_ASSERT(s.buckets[at].bucket == b);
+    RC_ASSERT(double{s.buckets[at++].weight} == n);
+    weight += n;
+    sum += n * GridOf(resource).UpperBound(b);
+  }
+  RC_ASSERT(s.weight == weight);
+  RC_ASSERT(std::abs(s.mean - sum / weight) <= 1e-12 * s.mean);
+  const float owner = cpu ? w.cpu_limit_cores : w.memory_limit_bytes;
+  RC_ASSERT(s.owner_limit == (owner >= 0 ? std::optional<double>(owner) : std::nullopt));
+}
+
+RC_GTEST_PROP(DaySignals, AreTheDaysMeasuredWindows, ()) {
+  DaySignals signals;
+  // Twice with one object: nothing of the first day may stay.
+  for (int round = 0; round < 2; ++round) {
+    const JobDay day = AnyDay();
+    for (Resource r : kResources) {
+      signals.Build(day, r);
+      size_t at = 0;
+      for (const JobWindow& w : day.windows) {
+        const auto first = day.tasks.begin() + w.first_task;
+        const bool measured = std::any_of(first, first + w.num_tasks, [&](const TaskWindow& t) {
+          return (r == Resource::kCpu ? t.cpu_mean_cores : t.memory_mean_bytes) >= 0;
+        });
+        if (!measured) continue;
+        RC_ASSERT(at < signals.signals().size());
+        RC_ASSERT(signals.signals()[at].window == w.window);
+        CheckWindow(day, w, r, signals.signals()[at++]);
+      }
+      RC_ASSERT(at == signals.signals().size());
+      RC_ASSERT(signals.empty() == (at == 0));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taut
