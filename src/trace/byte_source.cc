@@ -163,7 +163,8 @@ class Gzip final : public Unwrapping {
     state_->avail_out = static_cast<uint32_t>(std::min(size, size_t{1} << 30));
     const uint32_t room = state_->avail_out;
     const int rc = isal_inflate(state_.get());
-    const size_t used = available - state_->avail_in;
+    // After an error isa-l may give back more than it was handed.
+    const size_t used = available - std::min<size_t>(available, state_->avail_in);
     const size_t n = room - state_->avail_out;
     input_.Take(used);
     if (rc == ISAL_INCORRECT_CHECKSUM) {

@@ -82,8 +82,9 @@ bool ParseTime(const CsvRow& row, int i, int64_t& us) {
   int64_t seconds = 0;
   if (ParseInteger(row.begin(i), row.end(i), seconds) == NumberKind::kNumber) [[likely]] {
     constexpr int64_t kLimit = kLatestUs / kMicrosPerSecond;
+    if (seconds < -kLimit || seconds > kLimit) return false;
     us = seconds * kMicrosPerSecond;
-    return seconds >= -kLimit && seconds <= kLimit;
+    return true;
   }
   double fractional = 0;
   if (ParseDecimal(row.begin(i), row.end(i), fractional) == NumberKind::kNumber) {
