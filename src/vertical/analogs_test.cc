@@ -1,0 +1,185 @@
+// Analogs end to end on fleets whose law is known: what is ordered is delivered.
+#include "vertical/analogs.h"
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "vertical/ensemble.h"
+#include "vertical/made_signal.h"
+
+namespace taut {
+namespace {
+
+struct Job {
+  double base, sigma;
+  std::unique_ptr<AnalogsRecommender> recommender;
+};
+
+// Daily peaks are base * lognormal(sigma), independent from day to day; a day is two windows, the spike in
+// the second.
+class Fleet {
+ public:
+  Fleet(int jobs, const AnalogSettings& settings, uint64_t seed)
+      : config_(EnsembleSettings()), fleet_(Resource::kMemory, settings), rng_(seed) {
+    for (int j = 0; j < jobs; ++j) AddJob();
+  }
+  Job& AddJob() {
+    jobs_.push_back({std::exp(rng_.Uniform(18, 23)), rng_.Uniform(0.02, 0.4), nullptr});
+    jobs_.back().recommender = std::make_unique<AnalogsRecommender>(
+        fleet_, std::make_unique<EnsembleRecommender>(Resource::kMemory, config_, OomSettings()),
+        OomSettings());
+    return jobs_.back();
+  }
+  // One day of every job; the share of those with a limit whose peak passed it.
+  double LiveDay(int32_t day) {
+    FleetRows rows;
+    double limited = 0, over = 0;
+    for (Job& j : jobs_) {
+      AnalogsRecommender& r = *j.recommender;
+      r.StartDay(day);
+      const int32_t w = day * kWindowsPerDay;
+      (void)r.Recommend(WindowId{w});
+      r.Observe(MadeSignal(Resource::kMemory, w, 0.05 * j.base));
+      const double peak = j.base * std::exp(j.sigma * rng_.Normal());
+      const std::optional<double> limit = r.Recommend(WindowId{w + 100});
+      limited += limit.has_value() ? 1 : 0;
+      over += limit.has_value() && peak > *limit ? 1 : 0;
+      r.Observe(MadeSignal(Resource::kMemory, w + 100, peak));
+      r.EndDay(day, rows);
+    }
+    fleet_.CloseDay(day, rows);
+    return limited > 0 ? over / limited : 0;
+  }
+  const AnalogFleet& fleet() const { return fleet_; }
+  std::vector<Job>& jobs() { return jobs_; }
+
+ private:
+  EnsembleConfig config_;
+  AnalogFleet fleet_;
+  Rng rng_;
+  std::vector<Job> jobs_;
+};
+
+AnalogSettings Order(double share) {
+  AnalogSettings s;
+  s.memory_oom_days = share;
+  s.max_rows = 8000;  // the forest need not be large here, and tests are many
+  s.retrain_days = 10;
+  s.solver_jobs = 300;
+  return s;
+}
+
+TEST(Analogs, DeliverTheOrderedShareOfOomDays) {
+  for (double share : {0.03, 0.08}) {
+    Fleet fleet(300, Order(share), 17);
+    double over = 0;
+    int days = 0;
+    for (int32_t day = 0; day < 60; ++day) {
+      const double today = fleet.LiveDay(day);
+      if (day < 20) continue;
+      over += today;
+      ++days;
+    }
+    ASSERT_TRUE(fleet.fleet().ready());
+    EXPECT_NEAR(over / days, share, share / 3);
+  }
+}
+
+TEST(Analogs, ACheaperOrderBuysLowerLimits) {
+  double bytes[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    Fleet fleet(100, Order(i == 0 ? 0.02 : 0.15), 23);
+    for (int32_t day = 0; day < 25; ++day) (void)fleet.LiveDay(day);
+    for (Job& j : fleet.jobs())
+      bytes[i] += j.recommender->Recommend(WindowId{25 * kWindowsPerDay}).value_or(0);
+  }
+  EXPECT_LT(bytes[1], 0.95 * bytes[0]);
+}
+
+// On its second day a new job has one day of its own and the whole fleet's as a prior.
+TEST(Analogs, AYoungJobIsForecastFromTheFleet) {
+  Fleet fleet(100, Order(0.03), 29);
+  for (int32_t day = 0; day < 15; ++day) (void)fleet.LiveDay(day);
+  Job& young = fleet.AddJob();
+  young.recommender->StartDay(15);
+  EXPECT_FALSE(young.recommender->Recommend(WindowId{15 * kWindowsPerDay}).has_value())
+      << "nothing known: the owner's";
+  (void)fleet.LiveDay(15);
+  young.recommender->StartDay(16);
+  const std::optional<double> limit = young.recommender->Recommend(WindowId{16 * kWindowsPerDay});
+  ASSERT_TRUE(limit.has_value());
+  EXPECT_GT(*limit, 0.3 * young.base);
+  Reason reason;
+  young.recommender->Explain(reason);
+  EXPECT_THAT(reason.sentence, ::testing::HasSubstr("similar job-days in the fleet"));
+  ASSERT_FALSE(reason.steps.empty());
+  EXPECT_EQ(reason.steps.back().after, *limit);
+}
+
+// Too few job-days to learn from: the ensemble decides, to the digit.
+TEST(Analogs, ASmallFleetFallsBackToTheEnsemble) {
+  const EnsembleConfig config{EnsembleSettings()};
+  AnalogFleet fleet(Resource::kMemory, AnalogSettings());
+  AnalogsRecommender analogs(
+      fleet, std::make_unique<EnsembleRecommender>(Resource::kMemory, config, OomSettings()), OomSettings());
+  EnsembleRecommender ensemble(Resource::kMemory, config, OomSettings());
+  Rng rng(3);
+  for (int32_t day = 0; day < 12; ++day) {
+    analogs.StartDay(day);
+    for (int32_t i = 0; i < kWindowsPerDay; i += 3) {
+      const WindowId w{day * kWindowsPerDay + i};
+      const MadeSignal signal(Resource::kMemory, w.index, 1000 * kMiB * std::exp(0.2 * rng.Normal()));
+      analogs.Observe(signal);
+      ensemble.Observe(signal);
+      ASSERT_EQ(analogs.Recommend(w.next()), ensemble.Recommend(w.next())) << w.index;
+    }
+    FleetRows rows;
+    analogs.EndDay(day, rows);
+    fleet.CloseDay(day, rows);
+  }
+  EXPECT_FALSE(fleet.ready());
+  Reason reason;
+  analogs.Explain(reason);
+  EXPECT_EQ(reason.recommender, "analogs");
+  EXPECT_THAT(reason.sentence, ::testing::HasSubstr("too young"));
+}
+
+// Usage close under the limit raises it at once for some hours, and the day after it is forgotten.
+TEST(Analogs, RaisesWhenUsageComesNear) {
+  AnalogSettings s = Order(0);
+  s.memory_price_bytes = 1e15;  // an OOM is dear: every raise pays
+  Fleet fleet(60, s, 31);
+  for (int32_t day = 0; day < 15; ++day) (void)fleet.LiveDay(day);
+  AnalogsRecommender& r = *fleet.jobs()[0].recommender;
+  r.StartDay(15);
+  const int32_t w = 15 * kWindowsPerDay;
+  const double limit = *r.Recommend(WindowId{w});
+  r.Observe(MadeSignal(Resource::kMemory, w, 0.79 * limit));
+  EXPECT_EQ(*r.Recommend(WindowId{w + 1}), limit);
+  r.Observe(MadeSignal(Resource::kMemory, w + 1, 0.9 * limit));
+  EXPECT_NEAR(*r.Recommend(WindowId{w + 2}), 1.6 * 0.9 * limit, 1e-6 * limit);
+  r.Observe(MadeSignal(Resource::kMemory, w + 2, 0.1 * limit));
+  EXPECT_NEAR(*r.Recommend(WindowId{w + 73}), 1.6 * 0.9 * limit, 1e-6 * limit);
+  EXPECT_EQ(*r.Recommend(WindowId{w + 74}), limit) << "six hours are 72 windows";
+}
+
+// A reservoir: the sample stays at its size, and the same fleet gives the same price.
+TEST(AnalogFleet, IsTheSameForTheSameRows) {
+  double price[2] = {};
+  for (double& p : price) {
+    Fleet fleet(50, Order(0.05), 41);
+    for (int32_t day = 0; day < 14; ++day) (void)fleet.LiveDay(day);
+    EXPECT_EQ(fleet.fleet().rows_seen(), 50U * 13);
+    p = fleet.fleet().price();
+  }
+  EXPECT_EQ(price[0], price[1]);
+  EXPECT_GT(price[0], 0);
+}
+
+}  // namespace
+}  // namespace taut
