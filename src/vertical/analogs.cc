@@ -10,8 +10,8 @@
 namespace taut {
 namespace {
 
-// Calibration of the ordered share (docs/algorithms.md): how long the past counts, how strongly a debt is worked off, how
-// fast the price follows.
+// Calibration of the ordered share (docs/algorithms.md): how long the past counts, how strongly a debt is
+// worked off, how fast the price follows.
 constexpr double kJudgeDecay = 0.95;
 constexpr double kJudgePrior = 10;  // OOM-days
 constexpr double kDebtDecay = 0.98;
@@ -21,7 +21,9 @@ constexpr double kPriceStep = 0.1;  // of the way, in the logarithm
 }  // namespace
 
 AnalogFleet::AnalogFleet(Resource resource, const AnalogSettings& settings)
-    : resource_(resource), settings_(settings), rng_(Rng(settings.seed).Fork(static_cast<uint64_t>(resource))) {}
+    : resource_(resource),
+      settings_(settings),
+      rng_(Rng(settings.seed).Fork(static_cast<uint64_t>(resource))) {}
 
 double AnalogFleet::ordered_share() const {
   return resource_ == Resource::kCpu ? settings_.cpu_oom_days : settings_.memory_oom_days;
@@ -29,7 +31,9 @@ double AnalogFleet::ordered_share() const {
 
 void AnalogFleet::Learn(const FleetRows& rows) {
   const auto capacity = static_cast<size_t>(settings_.max_rows);
+  double limits = 0;
   for (const FleetRow& row : rows) {
+    limits += row.tomorrow.owner_limit >= 0 ? row.tomorrow.owner_limit : row.tomorrow.week_peak;
     if (!row.lesson.has_value()) continue;
     ++rows_seen_;
     const DistributionForest::Row sample{row.lesson->features, row.lesson->outcome};
@@ -39,6 +43,7 @@ void AnalogFleet::Learn(const FleetRows& rows) {
       history_[at] = sample;  // reservoir: every row of the past is equally likely to be here
     }
   }
+  if (!rows.empty()) mean_limit_ = limits / static_cast<double>(rows.size());
 }
 
 void AnalogFleet::Judge(const FleetRows& rows) {
@@ -51,6 +56,15 @@ void AnalogFleet::Judge(const FleetRows& rows) {
     promised += row.verdict->promised;
     realised += row.verdict->overrun ? 1 : 0;
   }
+  double warnings = 0;
+  double came_true = 0;
+  for (const FleetRow& row : rows) {
+    if (!row.warning_came_true.has_value()) continue;
+    warnings += 1;
+    came_true += *row.warning_came_true ? 1 : 0;
+  }
+  warnings_ = kJudgeDecay * warnings_ + warnings;
+  warnings_true_ = kJudgeDecay * warnings_true_ + came_true;
   if (judged == 0) return;
   promised_ = kJudgeDecay * promised_ + promised;
   realised_ = kJudgeDecay * realised_ + realised;
@@ -63,8 +77,8 @@ AnalogCdf AnalogFleet::Forecast(const AnalogCase& job) const {
   return MixForecast(shares, job.own, settings_.fleet_weight);
 }
 
-// Tomorrow's price: the one at which the mean chance of an OOM, over the jobs as they stand tonight, is the ordered share,
-// corrected for how promises have been kept so far.
+// Tomorrow's price: the one at which the mean chance of an OOM, over the jobs as they stand tonight, is the
+// ordered share, corrected for how promises have been kept so far.
 void AnalogFleet::MovePrice(const FleetRows& rows) {
   const double fixed = resource_ == Resource::kCpu ? settings_.cpu_price_cores : settings_.memory_price_bytes;
   if (fixed > 0) {
@@ -91,9 +105,11 @@ void AnalogFleet::CloseDay(int32_t day, const FleetRows& rows) {
   first_day_ = std::min(first_day_, day);
   Learn(rows);
   Judge(rows);
-  const bool old_enough = rows_seen_ >= static_cast<uint64_t>(settings_.min_rows) && day - first_day_ + 1 >= settings_.min_days;
+  const bool old_enough =
+      rows_seen_ >= static_cast<uint64_t>(settings_.min_rows) && day - first_day_ + 1 >= settings_.min_days;
   if (!old_enough) return;
-  const bool due = forest_.empty() || day - trained_day_ >= settings_.retrain_days || rows_seen_ >= 2 * rows_at_training_;
+  const bool due =
+      forest_.empty() || day - trained_day_ >= settings_.retrain_days || rows_seen_ >= 2 * rows_at_training_;
   if (due) {
     forest_.Train(history_, ForestSettings(), settings_.seed * 1'000'003 + static_cast<uint64_t>(day));
     trained_day_ = day;
@@ -102,7 +118,8 @@ void AnalogFleet::CloseDay(int32_t day, const FleetRows& rows) {
   MovePrice(rows);
 }
 
-AnalogsRecommender::AnalogsRecommender(const AnalogFleet& fleet, std::unique_ptr<Recommender> fallback, OomSettings oom)
+AnalogsRecommender::AnalogsRecommender(const AnalogFleet& fleet, std::unique_ptr<Recommender> fallback,
+                                       OomSettings oom)
     : fleet_(&fleet), fallback_(std::move(fallback)), oom_(oom) {
   if (fleet.ready()) fallback_ = nullptr;
 }
@@ -131,6 +148,8 @@ void AnalogsRecommender::StartDay(int32_t day) {
   if (fallback_ != nullptr) fallback_->StartDay(day);
   overrun_today_ = false;
   raised_until_ = INT32_MIN;
+  warned_window_ = INT32_MIN;
+  warning_came_true_ = false;
   if (!fleet_->ready() || ring_.empty()) return;
   fallback_ = nullptr;
   case_ = CaseFor(day);
@@ -152,6 +171,7 @@ void AnalogsRecommender::EndDay(int32_t day, FleetRows& rows) {
   }
   if (decided_ && decided_day_ == day) {
     row.verdict = {static_cast<float>(choice_.overrun_chance), overrun_today_};
+    if (warned_window_ > INT32_MIN) row.warning_came_true = warning_came_true_;
   }
   ring_.Add(today_.Finish(day));
   row.tomorrow = CaseFor(day + 1);
@@ -163,6 +183,7 @@ void AnalogsRecommender::Observe(const Signal& signal) {
   if (signal.tasks.empty()) return;
   today_.Add(signal);
   last_usage_ = static_cast<float>(signal.peak);
+  if (decided_) WatchWarning(signal);
   const bool raised = signal.window.index < raised_until_ && raised_ > base_limit();
   if (decided_ && signal.peak > (raised ? raised_ : base_limit())) overrun_today_ = true;
 }
@@ -176,21 +197,40 @@ void AnalogsRecommender::ObserveOom(const OomEvent& event) {
   today_.Add(need);
 }
 
-// Usage close under the limit warns of an OOM within hours; the raise is worth its bytes if these cost less than the
-// share of an OOM-day that it averts.
+// Close under the limit, but not where the owner's limit stops it anyway.
+bool AnalogsRecommender::ComesClose(double usage) const {
+  const AnalogSettings& s = fleet_->settings();
+  if (s.raise_at <= 0 || fleet_->resource() != Resource::kMemory || usage <= s.raise_at * base_limit())
+    return false;
+  return case_.owner_limit < 0 || usage < s.raise_pin * case_.owner_limit;
+}
+
+// Whether a raise is made of it or not, every warning is followed to its end: the fleet learns what warnings
+// are worth.
+void AnalogsRecommender::WatchWarning(const Signal& signal) {
+  const bool over = signal.peak > base_limit();
+  if (warned_window_ == INT32_MIN) {
+    if (!over && !overrun_today_ && ComesClose(signal.peak)) warned_window_ = signal.window.index;
+    return;
+  }
+  const auto hold = static_cast<int32_t>(fleet_->settings().raise_hours * kWindowsPerHour);
+  if (over && signal.window.index <= warned_window_ + hold) warning_came_true_ = true;
+}
+
+// Usage close under the limit warns of an OOM within hours; a raise is worth its bytes if these cost less
+// than the share of an OOM-day that such warnings have announced in this fleet.
 void AnalogsRecommender::Raise(WindowId next) {
   const AnalogSettings& s = fleet_->settings();
-  if (s.raise_at <= 0 || fleet_->resource() != Resource::kMemory || overrun_today_) return;
-  if (next.index < raised_until_ || last_usage_ <= s.raise_at * base_limit()) return;
+  if (overrun_today_ || next.index < raised_until_ || !ComesClose(last_usage_)) return;
   const double owner = case_.owner_limit;
-  if (owner >= 0 && last_usage_ >= s.raise_pin * owner) return;
   double raised = s.raise_factor * last_usage_;
   if (owner >= 0) raised = std::min(raised, owner);
   if (raised <= base_limit()) return;
   const auto hold = static_cast<int32_t>(s.raise_hours * kWindowsPerHour);
   const int32_t left = (next.day() + 1) * kWindowsPerDay - next.index;
   const double byte_days = (raised - base_limit()) * std::min(hold, left) / kWindowsPerDay;
-  if (byte_days >= price_ * s.raise_hazard) return;
+  const double change = s.raise_change_price * fleet_->mean_limit();
+  if (byte_days + change >= price_ * fleet_->warning_hazard()) return;
   raised_ = raised;
   raised_until_ = next.index + hold;
 }
@@ -223,12 +263,14 @@ void AnalogsRecommender::Explain(Reason& reason) const {
     own_above += case_.own.bin[i] > AnalogGrid::Get().BinOf(cut) ? 1 : 0;
   }
   reason.sentence = fmt::format(
-      "Of {} similar job-days in the fleet, {} peaked above this limit; of the job's own last {}, {}. The forecast chance of "
+      "Of {} similar job-days in the fleet, {} peaked above this limit; of the job's own last {}, {}. The "
+      "forecast chance of "
       "a day over it is {:.2g} %{}.",
       similar.size(), above, case_.own.size, own_above, 100 * choice_.overrun_chance,
       choice_.kept ? "; yesterday's limit was close enough to the best to stay" : "");
   reason.facts.push_back({"highest peak of the last 7 days", case_.week_peak, unit});
-  reason.facts.push_back({"price of an OOM-day", price_, resource == Resource::kCpu ? "core-days" : "byte-days"});
+  reason.facts.push_back(
+      {"price of an OOM-day", price_, resource == Resource::kCpu ? "core-days" : "byte-days"});
   reason.facts.push_back({"chance of an OOM-day", 100 * choice_.overrun_chance, "%"});
   reason.facts.push_back({"job-days behind the forecast", static_cast<double>(fleet_->forest().rows()), ""});
   reason.cost_unit = unit;
@@ -249,13 +291,15 @@ void AnalogsRecommender::Explain(Reason& reason) const {
                                "limit + price x chance", true});
   reason.steps.push_back({choice_.kept ? "yesterday's limit, kept" : "least-cost limit", 0, choice_.limit});
   if (raise_in_force_) {
-    reason.steps.push_back({fmt::format("raised for {:g} h, usage came near the limit", fleet_->settings().raise_hours),
-                            choice_.limit, raised_});
+    reason.steps.push_back(
+        {fmt::format("raised for {:g} h, usage came near the limit", fleet_->settings().raise_hours),
+         choice_.limit, raised_});
   }
 }
 
 std::unique_ptr<Recommender> AnalogsRecommender::Clone() const {
-  auto copy = std::make_unique<AnalogsRecommender>(*fleet_, fallback_ != nullptr ? fallback_->Clone() : nullptr, oom_);
+  auto copy = std::make_unique<AnalogsRecommender>(*fleet_,
+                                                   fallback_ != nullptr ? fallback_->Clone() : nullptr, oom_);
   copy->ring_ = ring_;
   copy->choice_ = choice_;
   copy->case_ = case_;
@@ -279,6 +323,8 @@ void AnalogsRecommender::Save(ByteWriter& out) const {
   out.Put(decided_day_);
   out.Put(raised_until_);
   out.Put(last_usage_);
+  out.Put(warned_window_);
+  out.Put<uint8_t>(warning_came_true_ ? 1 : 0);
   out.Put<uint8_t>(fallback_ != nullptr ? 1 : 0);
   if (fallback_ != nullptr) fallback_->Save(out);
 }
@@ -295,6 +341,8 @@ absl::Status AnalogsRecommender::Load(ByteReader& in) {
   decided_day_ = in.Get<int32_t>();
   raised_until_ = in.Get<int32_t>();
   last_usage_ = in.Get<float>();
+  warned_window_ = in.Get<int32_t>();
+  warning_came_true_ = in.Get<uint8_t>() != 0;
   const bool has_fallback = in.Get<uint8_t>() != 0;
   if (absl::Status s = in.status("analogs"); !s.ok()) return s;
   if (decided_ && ring_.empty()) return absl::DataLossError("analogs: a decision without a day");

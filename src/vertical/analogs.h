@@ -1,10 +1,11 @@
-// Analogs: the fleet's own history as the model. For a job tonight, the job-days of the whole fleet that looked most like it
-// say how far tomorrow's peak may rise above the week's; its own days count more. The limit is the one that minimises
-// bytes + price of an OOM-day x P(peak > limit), in absolute bytes, so that a small job's generous limit is cheap and a big
-// one's is not. People order a share of OOM-days; the price follows.
+// Analogs: the fleet's own history as the model. For a job tonight, the job-days of the whole fleet that
+// looked most like it say how far tomorrow's peak may rise above the week's; its own days count more. The
+// limit is the one that minimises bytes + price of an OOM-day x P(peak > limit), in absolute bytes, so that a
+// small job's generous limit is cheap and a big one's is not. People order a share of OOM-days; the price
+// follows.
 //
-// One decision a day at midnight of the job's clock, and for memory a reactive raise in between. Until the fleet has lived
-// long enough a fallback recommends. docs/algorithms.md has every formula and default.
+// One decision a day at midnight of the job's clock, and for memory a reactive raise in between. Until the
+// fleet has lived long enough a fallback recommends. docs/algorithms.md has every formula and default.
 #pragma once
 
 #include <memory>
@@ -19,8 +20,8 @@
 
 namespace taut {
 
-// What all jobs of a fleet share for one resource: a sample of history, the forest trained on it, and the price. Read-only
-// but for CloseDay, which one thread calls between days.
+// What all jobs of a fleet share for one resource: a sample of history, the forest trained on it, and the
+// price. Read-only but for CloseDay, which one thread calls between days.
 class AnalogFleet {
  public:
   AnalogFleet(Resource resource, const AnalogSettings& settings);
@@ -33,6 +34,11 @@ class AnalogFleet {
   const DistributionForest& forest() const { return forest_; }
   // Byte-days or core-days per OOM-day. Meaningful when ready().
   double price() const { return price_; }
+  // Mean over the jobs of the last day of the owner's limit (the week's peak where there is none): the unit
+  // that a limit change is priced in.
+  double mean_limit() const { return mean_limit_; }
+  // How often a usage that came close under its limit passed it soon after: what a reactive raise can avert.
+  double warning_hazard() const { return (warnings_true_ + 1) / (warnings_ + 10); }
   Resource resource() const { return resource_; }
   const AnalogSettings& settings() const { return settings_; }
   uint64_t rows_seen() const { return rows_seen_; }
@@ -54,14 +60,17 @@ class AnalogFleet {
   int32_t trained_day_ = INT32_MIN;
   DistributionForest forest_;
   double price_ = 0;
+  double mean_limit_ = 0;
   bool priced_ = false;
   // Calibration: decayed sums of promised and realised OOM-days, and the debt against the order.
   double promised_ = 0, realised_ = 0, debt_ = 0;
+  double warnings_ = 0, warnings_true_ = 0;  // decayed like these
 };
 
 class AnalogsRecommender final : public Recommender {
  public:
-  // `fleet` must outlive it. `fallback` recommends until the fleet is ready, and is then let go; null: the owner's limit.
+  // `fleet` must outlive it. `fallback` recommends until the fleet is ready, and is then let go; null: the
+  // owner's limit.
   AnalogsRecommender(const AnalogFleet& fleet, std::unique_ptr<Recommender> fallback, OomSettings oom);
 
   void StartDay(int32_t day) override;
@@ -77,6 +86,8 @@ class AnalogsRecommender final : public Recommender {
 
  private:
   AnalogCase CaseFor(int32_t day) const;
+  bool ComesClose(double usage) const;
+  void WatchWarning(const Signal& signal);
   void Raise(WindowId next);
   double base_limit() const { return choice_.limit; }
 
@@ -87,9 +98,9 @@ class AnalogsRecommender final : public Recommender {
   DayAccumulator today_;
   // The decision in force for decided_day_.
   AnalogChoice choice_;
-  AnalogCase case_;        // what it was made from
-  double price_ = 0;       // and the price then
-  bool decided_ = false;   // has choice_ ever been made
+  AnalogCase case_;       // what it was made from
+  double price_ = 0;      // and the price then
+  bool decided_ = false;  // has choice_ ever been made
   int32_t decided_day_ = INT32_MIN;
   // The reactive raise.
   double raised_ = 0;
@@ -97,6 +108,9 @@ class AnalogsRecommender final : public Recommender {
   bool raise_in_force_ = false;       // in the limit recommended last
   float last_usage_ = -1;
   bool overrun_today_ = false;
+  int32_t warned_window_ =
+      INT32_MIN;  // the first window of the day in which usage came close under the limit
+  bool warning_came_true_ = false;
 };
 
 }  // namespace taut

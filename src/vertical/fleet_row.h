@@ -1,5 +1,5 @@
-// What a job tells the fleet model at the end of a day: what was known when the day began, what then happened, and where
-// the job stands now.
+// What a job tells the fleet model at the end of a day: what was known when the day began, what then
+// happened, and where the job stands now.
 #pragma once
 
 #include <array>
@@ -24,9 +24,9 @@ struct OwnHistory {
 struct AnalogCase {
   FleetFeatures features{};
   OwnHistory own;
-  double week_peak = 0;    // M: highest peak of the last 7 job-days
-  double floor = 0;        // no limit below
-  double kept_limit = -1;  // the limit in force; < 0: none
+  double week_peak = 0;     // M: highest peak of the last 7 job-days
+  double floor = 0;         // no limit below
+  double kept_limit = -1;   // the limit in force; < 0: none
   double owner_limit = -1;  // < 0: unknown
 };
 
@@ -43,6 +43,9 @@ struct FleetRow {
     bool overrun = false;
   };
   std::optional<Verdict> verdict;
+  // Usage came close under the limit that day: did it pass it within the hours after? Absent if it never came
+  // close.
+  std::optional<bool> warning_came_true;
   AnalogCase tomorrow;  // the job at the next midnight
 };
 using FleetRows = std::vector<FleetRow>;

@@ -1,5 +1,5 @@
-// Every parameter of the vertical recommenders, with its default, unit and source. Plain data: a face reads it from
-// a file, `tune` searches over it. docs/algorithms.md says what each yields.
+// Every parameter of the vertical recommenders, with its default, unit and source. Plain data: a face reads
+// it from a file, `tune` searches over it. docs/algorithms.md says what each yields.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,12 @@ inline constexpr double kHour = 3600.0;
 inline constexpr double kDay = 24 * kHour;
 inline constexpr double kMiB = 1024.0 * 1024.0;
 
-enum class JobClass : uint8_t { kBatch, kServing, kServingTolerant };       // CPU: average, p95, p90
-enum class OomTolerance : uint8_t { kMinimal, kLow, kIntermediate };        // memory: peak, p98, max(p60, peak/2)
+enum class JobClass : uint8_t { kBatch, kServing, kServingTolerant };  // CPU: average, p95, p90
+enum class OomTolerance : uint8_t { kMinimal, kLow, kIntermediate };   // memory: peak, p98, max(p60, peak/2)
 
-// A margin that shrinks as limits grow: `small` up to small_limit, `large` from large_limit on, linear in log(limit)
-// between. "10-15 %, less for large limits" (Autopilot §3.2.2); the schedule is not published, this one is ours.
+// A margin that shrinks as limits grow: `small` up to small_limit, `large` from large_limit on, linear in
+// log(limit) between. "10-15 %, less for large limits" (Autopilot §3.2.2); the schedule is not published,
+// this one is ours.
 struct MarginSchedule {
   double small = 0.15;
   double large = 0.10;
@@ -55,10 +56,10 @@ struct EnsembleSettings {
   std::vector<double> margins = {0, 0.025, 0.05, 0.075, 0.10, 0.125, 0.15, 0.20};
   EnsembleCost cost = EnsembleCost::kSlack;
   EnsembleJudging judging = EnsembleJudging::kPrequential;
-  double w_over = 30'000;        // w_o
-  double w_under = 1;            // w_u
-  double w_limit_change = 2.0;   // w_dL
-  double w_model_change = 0.01;  // w_dm
+  double w_over = 30'000;               // w_o
+  double w_under = 1;                   // w_u
+  double w_limit_change = 2.0;          // w_dL
+  double w_model_change = 0.01;         // w_dm
   double score_half_life_s = 7 * kDay;  // d of (8)
   double min_history_s = kDay;
 };
@@ -89,7 +90,7 @@ struct AnalogSettings {
   // A fixed price instead, in byte-days and core-days per OOM-day; 0: the ordered share sets it.
   double memory_price_bytes = 0;
   double cpu_price_cores = 0;
-  double keep = 0.10;               // yesterday's limit stays if it costs at most this share more than the best
+  double keep = 0.10;  // yesterday's limit stays if it costs at most this share more than the best
   double max_overrun_chance = 0.5;  // no limit that is expected to fail more often than this
   double own_half_life_days = 10;   // how fast a job's own days fade against the fleet's
   double fleet_weight = 20;         // the fleet counts as much as so many own days
@@ -97,14 +98,15 @@ struct AnalogSettings {
   int min_days = 7;                 // ... and days; until then the fallback recommends
   int max_rows = 100'000;           // a uniform sample of history is kept and trained on
   int retrain_days = 4;
-  int solver_jobs = 2000;           // jobs on which the price is solved
+  int solver_jobs = 2000;  // jobs on which the price is solved
   uint64_t seed = 1;
   // The reactive raise (memory): one comparison a window. 0: off.
-  double raise_at = 0.8;          // usage above this share of the limit ...
-  double raise_factor = 1.6;      // ... raises it to this times the usage ...
-  double raise_hours = 6;         // ... for so long, ...
-  double raise_hazard = 0.1;      // ... if the bytes cost less than this share of an OOM-day's price, ...
-  double raise_pin = 0.8;         // ... unless usage is this near the owner's limit
+  double raise_at = 0.8;             // usage above this share of the limit ...
+  double raise_factor = 1.6;         // ... raises it to this times the usage ...
+  double raise_hours = 6;            // ... for so long, ...
+                                     // ... if the bytes cost less than the OOM-days that it averts, ...
+  double raise_change_price = 0.05;  // a raise is also charged this share of a mean job's limit, for a day
+  double raise_pin = 0.8;            // ... unless usage is this near the owner's limit
 };
 
 // What the owner allows and what the platform can set.
