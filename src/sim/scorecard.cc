@@ -26,7 +26,8 @@ double SlackDistribution::Quantile(double p) const {
 double SlackDistribution::ShareAtOrBelow(double slack) const {
   if (count_ == 0) return 0;
   const double position = (std::clamp(slack, -1.0, 1.0) + 1) * (kBins / 2.0);
-  const int last = std::min(static_cast<int>(position), kBins);
+  // An edge between bins belongs to the bin below, whatever the product's rounding.
+  const int last = std::min(static_cast<int>(position + 1e-6), kBins);
   uint64_t seen = 0;
   for (int i = 0; i < last; ++i) seen += bins_[static_cast<size_t>(i)];
   return static_cast<double>(seen) / static_cast<double>(count_);
