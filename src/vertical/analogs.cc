@@ -170,7 +170,7 @@ void AnalogsRecommender::EndDay(int32_t day, FleetRows& rows) {
         static_cast<float>(std::log(today_.peak() + level) - std::log(ring_.WeekPeak() + level));
   }
   if (decided_ && decided_day_ == day) {
-    row.verdict = {static_cast<float>(choice_.overrun_chance), overrun_today_};
+    row.verdict = FleetVerdict{static_cast<float>(choice_.overrun_chance), overrun_today_};
     if (warned_window_ > INT32_MIN) row.warning_came_true = warning_came_true_;
   }
   ring_.Add(today_.Finish(day));

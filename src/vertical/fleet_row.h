@@ -30,21 +30,22 @@ struct AnalogCase {
   double owner_limit = -1;  // < 0: unknown
 };
 
+// A job-day that ended: what was known when it began, and what then happened.
+struct FleetLesson {
+  FleetFeatures features{};
+  float outcome = 0;  // ln((peak of the day + E) / (M + E))
+};
+
+// How the limit that analogs had in force on a day did.
+struct FleetVerdict {
+  float promised = 0;  // P(peak > limit) when it was chosen
+  bool overrun = false;
+};
+
 struct FleetRow {
-  // The day that ended: what it teaches. Absent on a job's first day.
-  struct Lesson {
-    FleetFeatures features{};
-    float outcome = 0;  // ln((peak of the day + E) / (M + E))
-  };
-  std::optional<Lesson> lesson;
-  // How the limit that analogs had in force did. Absent if they had none.
-  struct Verdict {
-    float promised = 0;  // P(peak > limit) when it was chosen
-    bool overrun = false;
-  };
-  std::optional<Verdict> verdict;
-  // Usage came close under the limit that day: did it pass it within the hours after? Absent if it never came
-  // close.
+  std::optional<FleetLesson> lesson;    // absent on a job's first day
+  std::optional<FleetVerdict> verdict;  // absent if analogs had no limit in force
+  // Usage came close under the limit that day: did it pass it within the hours after? Absent if it never came close.
   std::optional<bool> warning_came_true;
   AnalogCase tomorrow;  // the job at the next midnight
 };
