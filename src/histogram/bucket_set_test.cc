@@ -60,8 +60,9 @@ RC_GTEST_PROP(BucketFloats, BehavesAsAMap, ()) {
   for (const auto& [what, n] : steps) {
     const auto b = static_cast<Bucket>(n);
     if (what == 0) {
-      real.EraseIf([&](Bucket at, const float*) { return at % 3 == n % 3; });
-      std::erase_if(model, [&](const auto& e) { return e.first % 3 == n % 3; });
+      const int rest = n % 3;  // clang 14 captures no structured bindings
+      real.EraseIf([&](Bucket at, const float*) { return at % 3 == rest; });
+      std::erase_if(model, [&](const auto& e) { return e.first % 3 == rest; });
     } else if (what == 1) {
       BucketFloats copy(real);
       real.Clear();
