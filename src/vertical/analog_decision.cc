@@ -12,7 +12,8 @@ AnalogCdf MixForecast(std::span<const float, AnalogGrid::kBins> fleet_shares, co
                       double fleet_weight) {
   double mass = fleet_weight;
   float shares[AnalogGrid::kBins];
-  for (size_t k = 0; k < AnalogGrid::kBins; ++k) shares[k] = static_cast<float>(fleet_weight) * fleet_shares[k];
+  for (size_t k = 0; k < AnalogGrid::kBins; ++k)
+    shares[k] = static_cast<float>(fleet_weight) * fleet_shares[k];
   for (size_t i = 0; i < own.size; ++i) {
     shares[own.bin[i]] += own.weight[i];
     mass += own.weight[i];
@@ -54,15 +55,16 @@ AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource r
     best.cost = best.limit + price * chance;
   }
   const double kept = job.kept_limit;
-  if (kept < 0 || kept < std::min(job.floor, best.limit) || (capped && kept > job.owner_limit * 1.0001)) return best;
+  if (kept < 0 || kept < std::min(job.floor, best.limit) || (capped && kept > job.owner_limit * 1.0001))
+    return best;
   const double chance = cdf.Exceedance(std::log((kept + level) / base));
   const double cost = kept + price * chance;
   if (chance > settings.max_overrun_chance || cost > best.cost * (1 + settings.keep)) return best;
   return {kept, chance, cost, true, capped && kept >= job.owner_limit};
 }
 
-double SolvePrice(std::span<const AnalogCdf> cdfs, std::span<const AnalogCase> jobs, Resource resource, double share,
-                  const AnalogSettings& settings) {
+double SolvePrice(std::span<const AnalogCdf> cdfs, std::span<const AnalogCase> jobs, Resource resource,
+                  double share, const AnalogSettings& settings) {
   double size = 0;
   for (const AnalogCase& j : jobs) size += j.owner_limit >= 0 ? j.owner_limit : j.week_peak;
   size = std::max(size / static_cast<double>(jobs.size()), AnalogLevel(resource));

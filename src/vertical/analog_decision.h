@@ -1,5 +1,5 @@
-// From a forecast and a price to a limit: the arithmetic of one analog decision, and of the price that an ordered share of
-// OOM-days asks for.
+// From a forecast and a price to a limit: the arithmetic of one analog decision, and of the price that an
+// ordered share of OOM-days asks for.
 #pragma once
 
 #include <span>
@@ -13,7 +13,8 @@
 namespace taut {
 
 // S = (O + w F) / (|O| + w): the fleet's forecast with the job's own days mixed in.
-AnalogCdf MixForecast(std::span<const float, AnalogGrid::kBins> fleet_shares, const OwnHistory& own, double fleet_weight);
+AnalogCdf MixForecast(std::span<const float, AnalogGrid::kBins> fleet_shares, const OwnHistory& own,
+                      double fleet_weight);
 
 struct AnalogChoice {
   double limit = 0;
@@ -24,14 +25,14 @@ struct AnalogChoice {
 };
 
 // The allowed limit that minimises limit + price * P(peak > limit), or yesterday's where that costs at most
-// settings.keep more. Allowed: at least job.floor, with a chance of at most settings.max_overrun_chance; memory: not above
-// the owner's limit, which is always allowed. Price in bytes (cores) x days per OOM-day.
+// settings.keep more. Allowed: at least job.floor, with a chance of at most settings.max_overrun_chance;
+// memory: not above the owner's limit, which is always allowed. Price in bytes (cores) x days per OOM-day.
 AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double price,
                          const AnalogSettings& settings);
 
-// The price at which the mean chance over the jobs, with holds and floors, comes to `share` (bisection on its logarithm).
-// If no price does, the nearest end. REQUIRES: as many cdfs as jobs, at least one.
-double SolvePrice(std::span<const AnalogCdf> cdfs, std::span<const AnalogCase> jobs, Resource resource, double share,
-                  const AnalogSettings& settings);
+// The price at which the mean chance over the jobs, with holds and floors, comes to `share` (bisection on its
+// logarithm). If no price does, the nearest end. REQUIRES: as many cdfs as jobs, at least one.
+double SolvePrice(std::span<const AnalogCdf> cdfs, std::span<const AnalogCase> jobs, Resource resource,
+                  double share, const AnalogSettings& settings);
 
 }  // namespace taut

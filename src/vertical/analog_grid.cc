@@ -22,7 +22,8 @@ const AnalogGrid& AnalogGrid::Get() {
 }
 
 int AnalogGrid::BinOf(double log_ratio) const {
-  // A peak that repeats to the last digit must fall at or below the edge 0, whatever the logarithms' rounding.
+  // A peak that repeats to the last digit must fall at or below the edge 0, whatever the logarithms'
+  // rounding.
   return static_cast<int>(std::lower_bound(edges_.begin(), edges_.end(), log_ratio - 1e-9) - edges_.begin());
 }
 

@@ -1,5 +1,5 @@
-// The grid on which analogs forecast: the logarithm of (next day's peak / highest peak of the last 7 days), in steps of 0.5 %
-// near no change and of 5 % of the distance beyond.
+// The grid on which analogs forecast: the logarithm of (next day's peak / highest peak of the last 7 days),
+// in steps of 0.5 % near no change and of 5 % of the distance beyond.
 #pragma once
 
 #include <array>

@@ -49,8 +49,8 @@ class PeakRecommender final : public Recommender {
   }
   void Explain(Reason& reason) const override {
     reason.recommender = "peak";
-    reason.sentence = fmt::format("The highest usage of the last {:g} days and a margin of {:.0f} %.", settings_.days,
-                                  100 * settings_.margin);
+    reason.sentence = fmt::format("The highest usage of the last {:g} days and a margin of {:.0f} %.",
+                                  settings_.days, 100 * settings_.margin);
     if (falling_.empty()) return;
     const Entry& top = falling_.front();
     reason.facts.push_back({"highest usage", double{top.peak}, std::string(UnitName(resource_))});
@@ -73,7 +73,8 @@ class PeakRecommender final : public Recommender {
     seen_ = in.Get<uint8_t>() != 0;
     first_window_ = in.Get<int32_t>();
     const uint64_t size = in.GetVarint();
-    if (in.failed() || size > in.remaining() / 8) return absl::DataLossError("peak: fewer entries than announced");
+    if (in.failed() || size > in.remaining() / 8)
+      return absl::DataLossError("peak: fewer entries than announced");
     falling_.clear();
     bool possible = IsStoredWindow(first_window_);
     for (uint64_t i = 0; i < size; ++i) {

@@ -1,4 +1,5 @@
-// The decayed mean of window means: equation (2) of Autopilot with the same windows above and below (papers.md A1).
+// The decayed mean of window means: equation (2) of Autopilot with the same windows above and below
+// (papers.md A1).
 #pragma once
 
 #include <cmath>
@@ -9,7 +10,8 @@
 
 namespace taut {
 
-// Every window weighs the same, half as much after each half-life; windows without a mean are simply not added.
+// Every window weighs the same, half as much after each half-life; windows without a mean are simply not
+// added.
 class DecayedAverage {
  public:
   explicit DecayedAverage(double half_life_s)
@@ -19,7 +21,8 @@ class DecayedAverage {
   void Add(double mean, WindowId window) {
     if (weight_ > 0 && window.index > last_window_) {
       const int32_t elapsed = window.index - last_window_;
-      const double keep = elapsed == 1 ? keep_one_ : std::exp2(-1.0 * elapsed * kWindowSeconds / half_life_s_);
+      const double keep =
+          elapsed == 1 ? keep_one_ : std::exp2(-1.0 * elapsed * kWindowSeconds / half_life_s_);
       sum_ *= keep;
       weight_ *= keep;
     }

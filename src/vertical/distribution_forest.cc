@@ -49,7 +49,8 @@ class DistributionForest::Builder {
     for (size_t i = 0; i < n; ++i) {
       const Binned bins = forest.BinsOf(rows[i].features);
       for (size_t f = 0; f < bins.size(); ++f) features_[f * n + i] = bins[f];
-      classes_[i] = static_cast<uint8_t>(std::lower_bound(cuts.begin(), cuts.end(), outcomes[i]) - cuts.begin());
+      classes_[i] =
+          static_cast<uint8_t>(std::lower_bound(cuts.begin(), cuts.end(), outcomes[i]) - cuts.begin());
       outcome_bins_[i] = static_cast<uint8_t>(AnalogGrid::Get().BinOf(outcomes[i]));
     }
   }
@@ -191,7 +192,8 @@ DistributionForest::Binned DistributionForest::BinsOf(const FleetFeatures& featu
   for (size_t f = 0; f < bins.size(); ++f) {
     if (!std::isfinite(features[f])) continue;
     const std::vector<float>& edges = edges_[f];
-    bins[f] = static_cast<uint8_t>(1 + (std::lower_bound(edges.begin(), edges.end(), features[f]) - edges.begin()));
+    bins[f] =
+        static_cast<uint8_t>(1 + (std::lower_bound(edges.begin(), edges.end(), features[f]) - edges.begin()));
   }
   return bins;
 }
@@ -205,7 +207,8 @@ const DistributionForest::Node& DistributionForest::Leaf(const Tree& tree, const
   return *node;
 }
 
-void DistributionForest::Predict(const FleetFeatures& features, std::span<float, AnalogGrid::kBins> shares) const {
+void DistributionForest::Predict(const FleetFeatures& features,
+                                 std::span<float, AnalogGrid::kBins> shares) const {
   std::fill(shares.begin(), shares.end(), 0.0F);
   const Binned bins = BinsOf(features);
   const auto per_tree = 1.0F / static_cast<float>(trees_.size());
@@ -222,7 +225,8 @@ std::vector<float> DistributionForest::SimilarOutcomes(const FleetFeatures& feat
   std::vector<uint32_t> rows;
   for (const Tree& tree : trees_) {
     const Node& leaf = Leaf(tree, bins);
-    rows.insert(rows.end(), tree.members.begin() + leaf.child, tree.members.begin() + leaf.child + leaf.count);
+    rows.insert(rows.end(), tree.members.begin() + leaf.child,
+                tree.members.begin() + leaf.child + leaf.count);
   }
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());

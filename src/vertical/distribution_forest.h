@@ -1,9 +1,10 @@
-// A forest that forecasts a whole distribution: each leaf keeps the outcomes of the job-days that fell into it, and the
-// forecast is their average over the trees. Co-membership in leaves is what "similar" means, so a forecast explains
-// itself: "of 412 similar job-days, 9 peaked above this limit".
+// A forest that forecasts a whole distribution: each leaf keeps the outcomes of the job-days that fell into
+// it, and the forecast is their average over the trees. Co-membership in leaves is what "similar" means, so a
+// forecast explains itself: "of 412 similar job-days, 9 peaked above this limit".
 //
-// Quantile regression forest (Meinshausen, JMLR 7, 2006) with a CRPS split: a split is taken where it sharpens the
-// distribution most, summed over 15 quantiles of the outcome, more of them in the upper tail where limits lie.
+// Quantile regression forest (Meinshausen, JMLR 7, 2006) with a CRPS split: a split is taken where it
+// sharpens the distribution most, summed over 15 quantiles of the outcome, more of them in the upper tail
+// where limits lie.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +35,15 @@ class DistributionForest {
 
   // Empty until trained.
   bool empty() const { return trees_.empty(); }
-  // Replaces the forest. O(trees * rows * depth * features_per_split). The same rows and seed give the same forest.
+  // Replaces the forest. O(trees * rows * depth * features_per_split). The same rows and seed give the same
+  // forest.
   void Train(std::span<const Row> rows, const ForestSettings& settings, uint64_t seed);
-  // Adds each grid bin's forecast share; the shares sum to 1. REQUIRES: !empty(). 64 descents and small leaves: ~5 us.
+  // Adds each grid bin's forecast share; the shares sum to 1. REQUIRES: !empty(). 64 descents and small
+  // leaves: ~5 us.
   void Predict(const FleetFeatures& features, std::span<float, AnalogGrid::kBins> shares) const;
 
-  // The distinct training rows that share a leaf with `features`, as outcomes; for explanations, not for speed.
+  // The distinct training rows that share a leaf with `features`, as outcomes; for explanations, not for
+  // speed.
   std::vector<float> SimilarOutcomes(const FleetFeatures& features) const;
 
   size_t rows() const { return outcomes_.size(); }
@@ -47,8 +51,8 @@ class DistributionForest {
 
  private:
   struct Node {
-    // Inner: rows with bin <= threshold go to `child`, others to child + 1. Leaf (feature < 0): `child` is its first
-    // member and `count` the number of them.
+    // Inner: rows with bin <= threshold go to `child`, others to child + 1. Leaf (feature < 0): `child` is
+    // its first member and `count` the number of them.
     int8_t feature = -1;
     uint8_t threshold = 0;
     uint16_t unused = 0;

@@ -13,7 +13,9 @@ namespace {
 
 constexpr int kMax = DecayRates::kMax;
 
-double DecayOfWindow(double half_life_s) { return 1 - std::exp2(-static_cast<double>(kWindowSeconds) / half_life_s); }
+double DecayOfWindow(double half_life_s) {
+  return 1 - std::exp2(-static_cast<double>(kWindowSeconds) / half_life_s);
+}
 
 }  // namespace
 
@@ -40,8 +42,8 @@ void EnsembleRecommender::Observe(const Signal& signal) {
 }
 
 void EnsembleRecommender::ObserveOom(const OomEvent& event) {
-  // The true need is unknown but above the limit: a window of one sample stands for it (papers.md §7.11), and every
-  // model whose limit is below it pays for an overrun.
+  // The true need is unknown but above the limit: a window of one sample stands for it (papers.md §7.11), and
+  // every model whose limit is below it pays for an overrun.
   const double need = OomBump(event.limit, oom_);
   const BucketWeight sample{GridOf(resource_).BucketOf(need), 1};
   if (windows_seen_ == 0) {
@@ -118,7 +120,8 @@ EnsembleRecommender::RateLimits EnsembleRecommender::ArgMin() const {
   return result;
 }
 
-// (8) for all models, on the last window's samples alone. `judged` are the arg-mins whose limits are held against them.
+// (8) for all models, on the last window's samples alone. `judged` are the arg-mins whose limits are held
+// against them.
 void EnsembleRecommender::Judge(std::span<const BucketWeight> buckets, const RateLimits& judged,
                                 const RateLimits& before) {
   const EnsembleSettings& s = config_->settings();
@@ -157,10 +160,12 @@ void EnsembleRecommender::Judge(std::span<const BucketWeight> buckets, const Rat
 double EnsembleRecommender::ModelLimit(int model) const {
   const int margins = config_->num_margins();
   const Bucket raw = rate_limit_[static_cast<size_t>(model / margins)];
-  return GridOf(resource_).UpperBound(raw) * (1 + config_->settings().margins[static_cast<size_t>(model % margins)]);
+  return GridOf(resource_).UpperBound(raw) *
+         (1 + config_->settings().margins[static_cast<size_t>(model % margins)]);
 }
 
-// (9). Ties go to the model in charge, then to the smaller change of the limit, then to the lower number (A13).
+// (9). Ties go to the model in charge, then to the smaller change of the limit, then to the lower number
+// (A13).
 void EnsembleRecommender::PickModel() {
   const EnsembleSettings& s = config_->settings();
   const double unbias = score_weight_ > 0 ? 1 / score_weight_ : 0;
@@ -201,7 +206,8 @@ std::string EnsembleRecommender::ModelName(int model) const {
   const EnsembleSettings& s = config_->settings();
   const auto rate = static_cast<size_t>(model / config_->num_margins());
   const auto margin = static_cast<size_t>(model % config_->num_margins());
-  return fmt::format("half-life {:g} h, margin {:g} %", s.half_lives_s[rate] / kHour, 100 * s.margins[margin]);
+  return fmt::format("half-life {:g} h, margin {:g} %", s.half_lives_s[rate] / kHour,
+                     100 * s.margins[margin]);
 }
 
 void EnsembleRecommender::Explain(Reason& reason) const {
@@ -226,19 +232,23 @@ void EnsembleRecommender::Explain(Reason& reason) const {
                                  "mean cost a window of overruns, slack and changes", m == model_});
   }
   reason.facts.push_back({"mean usage", usage_.Get(), std::string(UnitName(resource_))});
-  const char* judged = s.judging == EnsembleJudging::kPrequential ? "the limit it had in force before each window"
-                                                                  : "the limit it chose with each window, as published";
+  const char* judged = s.judging == EnsembleJudging::kPrequential
+                           ? "the limit it had in force before each window"
+                           : "the limit it chose with each window, as published";
   if (order.front() == model_) {
-    reason.sentence = fmt::format("Of {} models the one with a {} has cost least lately ({:.3g} a window, judged on {}).",
-                                  config_->num_models(), ModelName(model_), score(model_), judged);
+    reason.sentence =
+        fmt::format("Of {} models the one with a {} has cost least lately ({:.3g} a window, judged on {}).",
+                    config_->num_models(), ModelName(model_), score(model_), judged);
   } else {
     reason.sentence = fmt::format(
-        "Of {} models the one with a {} stays in charge: the best other has cost {:.3g} a window less lately (judged on {}), "
+        "Of {} models the one with a {} stays in charge: the best other has cost {:.3g} a window less lately "
+        "(judged on {}), "
         "and changing over is priced at up to {:.3g}.",
         config_->num_models(), ModelName(model_), score(model_) - score(order.front()), judged,
         s.w_limit_change + s.w_model_change);
   }
-  const double raw = GridOf(resource_).UpperBound(rate_limit_[static_cast<size_t>(model_ / config_->num_margins())]);
+  const double raw =
+      GridOf(resource_).UpperBound(rate_limit_[static_cast<size_t>(model_ / config_->num_margins())]);
   reason.steps.push_back({"least-cost limit of the model", 0, raw});
   reason.steps.push_back({"the model's margin", raw, limit_});
 }
@@ -260,7 +270,8 @@ std::unique_ptr<Recommender> EnsembleRecommender::Clone() const {
 }
 
 size_t EnsembleRecommender::state_bytes() const {
-  return sizeof(*this) - sizeof(bank_) + bank_.state_bytes() + sizeof(float) * static_cast<size_t>(config_->num_models());
+  return sizeof(*this) - sizeof(bank_) + bank_.state_bytes() +
+         sizeof(float) * static_cast<size_t>(config_->num_models());
 }
 
 void EnsembleRecommender::Save(ByteWriter& out) const {
@@ -300,8 +311,8 @@ absl::Status EnsembleRecommender::Load(ByteReader& in) {
   last_window_ = in.Get<int32_t>();
   windows_seen_ = in.Get<uint32_t>();
   if (absl::Status s = in.status("ensemble"); !s.ok()) return s;
-  possible = possible && IsStoredAmount(limit_) && IsStoredAmount(score_weight_) && IsStoredWindow(first_window_) &&
-             IsStoredWindow(last_window_);
+  possible = possible && IsStoredAmount(limit_) && IsStoredAmount(score_weight_) &&
+             IsStoredWindow(first_window_) && IsStoredWindow(last_window_);
   if (!possible) return absl::DataLossError("ensemble: a model, limit or score that there cannot be");
   return absl::OkStatus();
 }

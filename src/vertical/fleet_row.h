@@ -45,7 +45,8 @@ struct FleetVerdict {
 struct FleetRow {
   std::optional<FleetLesson> lesson;    // absent on a job's first day
   std::optional<FleetVerdict> verdict;  // absent if analogs had no limit in force
-  // Usage came close under the limit that day: did it pass it within the hours after? Absent if it never came close.
+  // Usage came close under the limit that day: did it pass it within the hours after? Absent if it never came
+  // close.
   std::optional<bool> warning_came_true;
   AnalogCase tomorrow;  // the job at the next midnight
 };

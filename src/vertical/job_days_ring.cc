@@ -61,7 +61,8 @@ DaySummary DayAccumulator::Finish(int32_t day) {
   s.min = min_;
   s.mean = static_cast<float>(sum_ / static_cast<double>(codes_.size()));
   const size_t last_hour = std::min<size_t>(codes_.size(), kWindowsPerHour);
-  s.last_hour = std::min(peak_, ValueOf(*std::max_element(codes_.end() - static_cast<std::ptrdiff_t>(last_hour), codes_.end())));
+  s.last_hour = std::min(
+      peak_, ValueOf(*std::max_element(codes_.end() - static_cast<std::ptrdiff_t>(last_hour), codes_.end())));
   s.second_hour = second_hour_ >= 0 ? second_hour_ : peak_;
   const size_t n = codes_.size();
   s.p95 = std::min(peak_, Rank(codes_, (n * 95 + 99) / 100 - 1));
@@ -84,16 +85,19 @@ void DayAccumulator::Save(ByteWriter& out) const {
 
 absl::Status DayAccumulator::Load(ByteReader& in) {
   const uint64_t size = in.GetVarint();
-  if (in.failed() || size > in.remaining() / 2) return absl::DataLossError("day: fewer windows than announced");
+  if (in.failed() || size > in.remaining() / 2)
+    return absl::DataLossError("day: fewer windows than announced");
   codes_.clear();
   for (uint64_t i = 0; i < size; ++i) codes_.push_back(in.Get<uint16_t>());
-  for (float* v : {&peak_, &min_, &hour_peak_, &top_hour_, &second_hour_, &owner_limit_}) *v = in.Get<float>();
+  for (float* v : {&peak_, &min_, &hour_peak_, &top_hour_, &second_hour_, &owner_limit_})
+    *v = in.Get<float>();
   sum_ = in.Get<double>();
   hour_ = in.Get<int32_t>();
   if (absl::Status s = in.status("day"); !s.ok()) return s;
   bool possible = IsStoredAmount(sum_) && (hour_ == kNoHour || IsStoredWindow(hour_));
   for (float v : {peak_, min_, hour_peak_}) possible = possible && IsStoredAmount(v);
-  for (float v : {top_hour_, second_hour_, owner_limit_}) possible = possible && (v == -1 || IsStoredAmount(v));
+  for (float v : {top_hour_, second_hour_, owner_limit_})
+    possible = possible && (v == -1 || IsStoredAmount(v));
   return possible ? absl::OkStatus() : absl::DataLossError("day: an impossible figure");
 }
 
@@ -116,7 +120,8 @@ void JobDaysRing::Save(ByteWriter& out) const {
   for (int i = size_ - 1; i >= 0; --i) {
     const DaySummary& d = Last(i);
     out.Put(d.day);
-    for (float v : {d.peak, d.mean, d.p50, d.p95, d.min, d.last_hour, d.second_hour, d.owner_limit}) out.Put(v);
+    for (float v : {d.peak, d.mean, d.p50, d.p95, d.min, d.last_hour, d.second_hour, d.owner_limit})
+      out.Put(v);
   }
 }
 
@@ -129,7 +134,8 @@ absl::Status JobDaysRing::Load(ByteReader& in) {
   for (uint64_t i = 0; i < size; ++i) {
     DaySummary d;
     d.day = in.Get<int32_t>();
-    for (float* v : {&d.peak, &d.mean, &d.p50, &d.p95, &d.min, &d.last_hour, &d.second_hour, &d.owner_limit}) {
+    for (float* v :
+         {&d.peak, &d.mean, &d.p50, &d.p95, &d.min, &d.last_hour, &d.second_hour, &d.owner_limit}) {
       *v = in.Get<float>();
       possible = possible && (IsStoredAmount(*v) || (v == &d.owner_limit && *v == -1));
     }
@@ -145,20 +151,41 @@ double AnalogLevel(Resource r) { return r == Resource::kCpu ? 0.01 : 16 * kMiB; 
 
 namespace {
 
-constexpr const char* kNames[kFleetFeatures] = {
-    "peak of the last day",       "peak 2 days ago",          "peak 3 days ago",         "mean peak of the week",
-    "median peak of the week",    "lowest peak of the week",  "spread of the week",      "peak of 14 days",
-    "peak of 28 days",            "level under owner's limit", "level",                  "same day last week",
-    "same day 2 weeks ago",       "age",                      "days since the peak",     "days near the week's peak",
-    "days of 28 near the peak",   "mean of the last day",     "p95 of the last day",     "highest p95 of the week",
-    "mean of the week",           "last day's mean against the week's", "last hour",     "second hour of the last day",
-    "second hour of the week",    "trend",                    "lowest of the last day",  "day of the week",
-    "days without usage"};
+constexpr const char* kNames[kFleetFeatures] = {"peak of the last day",
+                                                "peak 2 days ago",
+                                                "peak 3 days ago",
+                                                "mean peak of the week",
+                                                "median peak of the week",
+                                                "lowest peak of the week",
+                                                "spread of the week",
+                                                "peak of 14 days",
+                                                "peak of 28 days",
+                                                "level under owner's limit",
+                                                "level",
+                                                "same day last week",
+                                                "same day 2 weeks ago",
+                                                "age",
+                                                "days since the peak",
+                                                "days near the week's peak",
+                                                "days of 28 near the peak",
+                                                "mean of the last day",
+                                                "p95 of the last day",
+                                                "highest p95 of the week",
+                                                "mean of the week",
+                                                "last day's mean against the week's",
+                                                "last hour",
+                                                "second hour of the last day",
+                                                "second hour of the week",
+                                                "trend",
+                                                "lowest of the last day",
+                                                "day of the week",
+                                                "days without usage"};
 
 // Logarithms relative to the week's peak.
 class Logs {
  public:
-  Logs(const JobDaysRing& ring, double level) : ring_(ring), level_(level), week_(std::log(ring.WeekPeak() + level)) {
+  Logs(const JobDaysRing& ring, double level)
+      : ring_(ring), level_(level), week_(std::log(ring.WeekPeak() + level)) {
     for (int i = 0; i < ring.size(); ++i) peaks_[static_cast<size_t>(i)] = Of(ring.Last(i).peak);
   }
   double Of(double v) const { return std::log(v + level_) - week_; }
@@ -234,36 +261,35 @@ FleetFeatures FeaturesOf(const JobDaysRing& ring, int32_t day, Resource resource
   }
   const uint32_t age = ring.age_job_days();
   const double owner = last.owner_limit >= 0 ? -logs.Of(last.owner_limit) : kMissing;
-  const double values[kFleetFeatures] = {
-      logs.Peak(0),
-      size > 1 ? logs.Peak(1) : kMissing,
-      size > 2 ? logs.Peak(2) : kMissing,
-      logs.MeanPeak(0, 7),
-      MedianOfWeek(logs, week),
-      logs.MinPeak(7),
-      size > 1 ? SpreadOfWeek(logs, week) : kMissing,
-      size > 7 ? logs.MaxPeak(14) : kMissing,
-      size > 14 ? logs.MaxPeak(28) : kMissing,
-      owner,
-      logs.week(),
-      PeakOfDay(ring, logs, day - 7),
-      PeakOfDay(ring, logs, day - 14),
-      static_cast<double>(age),
-      static_cast<double>(since),
-      static_cast<double>(logs.Near(7)),
-      static_cast<double>(logs.Near(28)),
-      logs.Of(last.mean),
-      logs.Of(last.p95),
-      logs.Of(p95_week),
-      logs.Of(mean_week),
-      logs.Of(last.mean) - logs.Of(mean_week),
-      logs.Of(last.last_hour),
-      logs.Of(last.second_hour),
-      logs.Of(second_week),
-      size > 3 ? logs.MeanPeak(0, 3) - logs.MeanPeak(3, 7) : kMissing,
-      logs.Of(last.min),
-      static_cast<double>(((day % 7) + 7) % 7),
-      static_cast<double>(day - 1 - last.day)};
+  const double values[kFleetFeatures] = {logs.Peak(0),
+                                         size > 1 ? logs.Peak(1) : kMissing,
+                                         size > 2 ? logs.Peak(2) : kMissing,
+                                         logs.MeanPeak(0, 7),
+                                         MedianOfWeek(logs, week),
+                                         logs.MinPeak(7),
+                                         size > 1 ? SpreadOfWeek(logs, week) : kMissing,
+                                         size > 7 ? logs.MaxPeak(14) : kMissing,
+                                         size > 14 ? logs.MaxPeak(28) : kMissing,
+                                         owner,
+                                         logs.week(),
+                                         PeakOfDay(ring, logs, day - 7),
+                                         PeakOfDay(ring, logs, day - 14),
+                                         static_cast<double>(age),
+                                         static_cast<double>(since),
+                                         static_cast<double>(logs.Near(7)),
+                                         static_cast<double>(logs.Near(28)),
+                                         logs.Of(last.mean),
+                                         logs.Of(last.p95),
+                                         logs.Of(p95_week),
+                                         logs.Of(mean_week),
+                                         logs.Of(last.mean) - logs.Of(mean_week),
+                                         logs.Of(last.last_hour),
+                                         logs.Of(last.second_hour),
+                                         logs.Of(second_week),
+                                         size > 3 ? logs.MeanPeak(0, 3) - logs.MeanPeak(3, 7) : kMissing,
+                                         logs.Of(last.min),
+                                         static_cast<double>(((day % 7) + 7) % 7),
+                                         static_cast<double>(day - 1 - last.day)};
   FleetFeatures out;
   for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(values[i]);
   return out;

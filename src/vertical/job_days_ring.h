@@ -18,12 +18,13 @@ namespace taut {
 struct DaySummary {
   int32_t day = 0;
   float peak = 0, mean = 0, p50 = 0, p95 = 0, min = 0;
-  float last_hour = 0;         // highest of the last 12 windows
-  float second_hour = 0;       // second highest hourly peak; the peak if there was one hour
-  float owner_limit = -1;      // at the last window; < 0: none
+  float last_hour = 0;     // highest of the last 12 windows
+  float second_hour = 0;   // second highest hourly peak; the peak if there was one hour
+  float owner_limit = -1;  // at the last window; < 0: none
 };
 
-// Folds a day's windows. Order statistics come from 16-bit codes of the values (precise to 0.4 %), the rest is exact.
+// Folds a day's windows. Order statistics come from 16-bit codes of the values (precise to 0.4 %), the rest
+// is exact.
 class DayAccumulator {
  public:
   void Add(const Signal& signal);
@@ -71,10 +72,12 @@ class JobDaysRing {
   uint32_t age_ = 0;
 };
 
-// A small level added before every logarithm or ratio, so that idle jobs make no infinite ratios: 16 MiB, 0.01 cores.
+// A small level added before every logarithm or ratio, so that idle jobs make no infinite ratios: 16 MiB,
+// 0.01 cores.
 double AnalogLevel(Resource r);
 
-// The features of a job at the start of `day` (docs/algorithms.md lists them). Missing is NaN. REQUIRES: !ring.empty().
+// The features of a job at the start of `day` (docs/algorithms.md lists them). Missing is NaN. REQUIRES:
+// !ring.empty().
 FleetFeatures FeaturesOf(const JobDaysRing& ring, int32_t day, Resource resource);
 // What each feature is called, in order.
 std::span<const char* const> FleetFeatureNames();

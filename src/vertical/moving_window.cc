@@ -9,7 +9,8 @@
 
 namespace taut {
 
-MovingWindowRecommender::MovingWindowRecommender(Resource resource, MovingWindowSettings settings, OomSettings oom)
+MovingWindowRecommender::MovingWindowRecommender(Resource resource, MovingWindowSettings settings,
+                                                 OomSettings oom)
     : resource_(resource),
       settings_(settings),
       oom_(oom),
@@ -102,7 +103,8 @@ void MovingWindowRecommender::Explain(Reason& reason) const {
   const double raw = Statistic();
   reason.facts.push_back({"raw statistic", raw, std::string(UnitName(resource_))});
   reason.facts.push_back({"p50 of usage", histogram_.Percentile(0.5), std::string(UnitName(resource_))});
-  reason.facts.push_back({"highest usage still remembered", histogram_.Peak(), std::string(UnitName(resource_))});
+  reason.facts.push_back(
+      {"highest usage still remembered", histogram_.Peak(), std::string(UnitName(resource_))});
   reason.sentence = fmt::format("The {} of the usage, each sample losing half of its weight in {:g} hours.",
                                 StatisticName(), histogram_.half_life_s() / kHour);
   reason.steps.push_back({StatisticName(), 0, raw});

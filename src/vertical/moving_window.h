@@ -1,10 +1,11 @@
-// The moving-window recommender's statistics (Autopilot, EuroSys'20 §3.2.2): peak, decayed average, load-adjusted
-// percentile. Margin and hold are wrappers round it (vertical/wrappers.h).
+// The moving-window recommender's statistics (Autopilot, EuroSys'20 §3.2.2): peak, decayed average,
+// load-adjusted percentile. Margin and hold are wrappers round it (vertical/wrappers.h).
 //
 //   CPU:    batch S_avg; serving S_p95, or S_p90 if less latency sensitive.
 //   memory: OOM tolerance low S_p98; minimal S_max; intermediate max(S_p60, S_max / 2).
-//   S_avg[t] = sum_tau w[tau] mean[t-tau] / sum_tau w[tau] over the same windows above and below (papers.md A1), empty
-//   windows left out; S_pj = percentile j of h[k] = b[k] * sum_tau w[tau] s[t-tau][k] (3); w[tau] = 2^(-tau/half-life).
+//   S_avg[t] = sum_tau w[tau] mean[t-tau] / sum_tau w[tau] over the same windows above and below (papers.md
+//   A1), empty windows left out; S_pj = percentile j of h[k] = b[k] * sum_tau w[tau] s[t-tau][k] (3); w[tau]
+//   = 2^(-tau/half-life).
 #pragma once
 
 #include <memory>

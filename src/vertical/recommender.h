@@ -12,8 +12,8 @@
 
 namespace taut {
 
-// One object a job and resource. Not thread-safe; distinct objects are independent (those that share a fleet model
-// only read it between two of its updates).
+// One object a job and resource. Not thread-safe; distinct objects are independent (those that share a fleet
+// model only read it between two of its updates).
 class Recommender {
  public:
   virtual ~Recommender() = default;
@@ -22,10 +22,12 @@ class Recommender {
   virtual void Observe(const Signal& signal) = 0;
   // Takes in an OOM of the window observed last or of the one now open.
   virtual void ObserveOom(const OomEvent& event) = 0;
-  // The limit to be in force from the start of window `next` on. Absent while there is too little signal: the owner's
-  // limit stays. Called at most once a window, after Observe (or at once after ObserveOom, for the same `next`).
+  // The limit to be in force from the start of window `next` on. Absent while there is too little signal: the
+  // owner's limit stays. Called at most once a window, after Observe (or at once after ObserveOom, for the
+  // same `next`).
   virtual std::optional<double> Recommend(WindowId next) = 0;
-  // A day begins (windows of `day` follow), and the fleet models are as the day before left them. By default nothing.
+  // A day begins (windows of `day` follow), and the fleet models are as the day before left them. By default
+  // nothing.
   virtual void StartDay(int32_t day);
   // The day's last window has been observed; appends what it teaches the fleet. By default nothing.
   virtual void EndDay(int32_t day, FleetRows& rows);

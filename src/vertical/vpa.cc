@@ -111,14 +111,16 @@ absl::Status VpaHistogram::Load(ByteReader& in) {
   }
   if (absl::Status s = in.status("VPA histogram"); !s.ok()) return s;
   constexpr int64_t kMaxTime = int64_t{kMaxStoredWindow} * kWindowSeconds;
-  if (reference_s_ < -kMaxTime || reference_s_ > kMaxTime || !(std::abs(sum - total) <= 1e-6 * sum + kEpsilon)) {
+  if (reference_s_ < -kMaxTime || reference_s_ > kMaxTime ||
+      !(std::abs(sum - total) <= 1e-6 * sum + kEpsilon)) {
     return absl::DataLossError("VPA histogram: weights that do not add up");
   }
   total_ = total;
   return absl::OkStatus();
 }
 
-VpaEstimate VpaBounds(double p50, double p90, double p95, double confidence_days, double minimum, double margin) {
+VpaEstimate VpaBounds(double p50, double p90, double p95, double confidence_days, double minimum,
+                      double margin) {
   const double infinity = std::numeric_limits<double>::infinity();
   const double with_margin = 1 + margin;
   VpaEstimate e;
@@ -204,7 +206,8 @@ class VpaRecommender final : public Recommender {
       p.task = static_cast<uint32_t>(in.GetVarint());
       p.window_end_s = in.Get<int64_t>();
       p.peak = in.Get<double>();
-      const auto end = static_cast<int32_t>(std::clamp<int64_t>(p.window_end_s / kWindowSeconds, INT32_MIN, INT32_MAX));
+      const auto end =
+          static_cast<int32_t>(std::clamp<int64_t>(p.window_end_s / kWindowSeconds, INT32_MIN, INT32_MAX));
       possible = possible && IsStoredWindow(end) && IsStoredAmount(p.peak) &&
                  (peaks_.empty() || peaks_.back().task < p.task);
       peaks_.push_back(p);
@@ -253,8 +256,9 @@ class VpaRecommender final : public Recommender {
   }
   VpaEstimate Estimate() const {
     const double minimum = resource_ == Resource::kCpu ? settings_.min_cpu_cores : settings_.min_memory_bytes;
-    return VpaBounds(histogram_.Percentile(settings_.lower_percentile), histogram_.Percentile(settings_.percentile),
-                     histogram_.Percentile(settings_.upper_percentile), ConfidenceDays(), minimum, settings_.margin);
+    return VpaBounds(
+        histogram_.Percentile(settings_.lower_percentile), histogram_.Percentile(settings_.percentile),
+        histogram_.Percentile(settings_.upper_percentile), ConfidenceDays(), minimum, settings_.margin);
   }
 
   Resource resource_;

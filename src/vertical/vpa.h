@@ -1,6 +1,6 @@
-// The Kubernetes VPA's recommender as a comparator, with its published constants (peers.md §1.1): its own histograms
-// (176 buckets growing by 5 %), p90 target, 15 % margin, 24 h half-life, daily memory peaks, minima of 25 millicores
-// and 250 MiB, and the confidence-scaled bounds.
+// The Kubernetes VPA's recommender as a comparator, with its published constants (peers.md §1.1): its own
+// histograms (176 buckets growing by 5 %), p90 target, 15 % margin, 24 h half-life, daily memory peaks,
+// minima of 25 millicores and 250 MiB, and the confidence-scaled bounds.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,8 @@
 
 namespace taut {
 
-// The VPA's exponential histogram: bucket n starts at first * (1.05^n - 1) / 0.05; weights decay with a half-life.
+// The VPA's exponential histogram: bucket n starts at first * (1.05^n - 1) / 0.05; weights decay with a
+// half-life.
 class VpaHistogram {
  public:
   static constexpr int kBuckets = 176;
@@ -19,7 +20,8 @@ class VpaHistogram {
   VpaHistogram(double first, double half_life_s);
 
   void Add(double value, double weight, int64_t time_s);  // weight may be negative: takes a sample back
-  // The end of the first bucket at which the weights reach p of the total (the last bucket: its start); 0 if empty.
+  // The end of the first bucket at which the weights reach p of the total (the last bucket: its start); 0 if
+  // empty.
   double Percentile(double p) const;
   bool empty() const;
   static double BucketStart(double first, int n);
@@ -43,11 +45,13 @@ class VpaHistogram {
 struct VpaEstimate {
   double lower = 0, target = 0, upper = 0;
 };
-// Percentiles in, bounds out. confidence_days = min(days between first and last sample, CPU samples / 1440); 0 makes
-// the lower bound 0 (then the minimum) and the upper bound infinite.
-VpaEstimate VpaBounds(double p50, double p90, double p95, double confidence_days, double minimum, double margin);
+// Percentiles in, bounds out. confidence_days = min(days between first and last sample, CPU samples / 1440);
+// 0 makes the lower bound 0 (then the minimum) and the upper bound infinite.
+VpaEstimate VpaBounds(double p50, double p90, double p95, double confidence_days, double minimum,
+                      double margin);
 
-// The limit is the VPA's target (what it would set as the request; its limit keeps the ratio that the owner chose).
+// The limit is the VPA's target (what it would set as the request; its limit keeps the ratio that the owner
+// chose).
 std::unique_ptr<Recommender> NewVpaRecommender(Resource resource, VpaSettings settings, OomSettings oom);
 
 }  // namespace taut

@@ -75,7 +75,8 @@ class HoldWrapper final : public RecommenderWrapper {
   void Explain(Reason& reason) const override {
     inner().Explain(reason);
     if (!before_.has_value() || size_ == 0 || ring_[0].limit <= *before_) return;
-    AddStep(reason, fmt::format("highest of the last {} min", windows_ * kWindowSeconds / 60), before_, ring_[0].limit);
+    AddStep(reason, fmt::format("highest of the last {} min", windows_ * kWindowSeconds / 60), before_,
+            ring_[0].limit);
   }
   std::unique_ptr<Recommender> Clone() const override {
     return std::make_unique<HoldWrapper>(inner().Clone(), windows_);  // a new run holds nothing yet
@@ -92,7 +93,8 @@ class HoldWrapper final : public RecommenderWrapper {
   absl::Status Load(ByteReader& in) override {
     if (absl::Status s = inner().Load(in); !s.ok()) return s;
     const uint64_t size = in.GetVarint();
-    if (size > static_cast<uint64_t>(windows_)) return absl::DataLossError("hold: more entries than it can have");
+    if (size > static_cast<uint64_t>(windows_))
+      return absl::DataLossError("hold: more entries than it can have");
     bool possible = true;
     for (uint64_t i = 0; i < size; ++i) {
       ring_[i].window = in.Get<int32_t>();
@@ -107,7 +109,8 @@ class HoldWrapper final : public RecommenderWrapper {
   }
 
  private:
-  // No float: a limit that is a multiple of the granularity must stay one, or rounding up would add a whole step.
+  // No float: a limit that is a multiple of the granularity must stay one, or rounding up would add a whole
+  // step.
   struct Entry {
     double limit = 0;
     int32_t window = 0;
@@ -213,7 +216,8 @@ double OomBump(double limit, const OomSettings& settings) {
   return std::max(settings.bump_ratio * limit, limit + settings.bump_bytes);
 }
 
-std::unique_ptr<Recommender> WithMargin(std::unique_ptr<Recommender> inner, MarginSchedule schedule, double scale) {
+std::unique_ptr<Recommender> WithMargin(std::unique_ptr<Recommender> inner, MarginSchedule schedule,
+                                        double scale) {
   return std::make_unique<MarginWrapper>(std::move(inner), schedule, scale);
 }
 std::unique_ptr<Recommender> WithHold(std::unique_ptr<Recommender> inner, int windows) {

@@ -1,5 +1,5 @@
-// Recommenders round a recommender: margin, hold, OOM floor, rounding and bounds. Each does one thing, adds its step to
-// the reason and passes the rest through.
+// Recommenders round a recommender: margin, hold, OOM floor, rounding and bounds. Each does one thing, adds
+// its step to the reason and passes the rest through.
 #pragma once
 
 #include <array>
@@ -31,14 +31,16 @@ class RecommenderWrapper : public Recommender {
 };
 
 // limit * (1 + margin(limit) * scale).
-std::unique_ptr<Recommender> WithMargin(std::unique_ptr<Recommender> inner, MarginSchedule schedule, double scale);
+std::unique_ptr<Recommender> WithMargin(std::unique_ptr<Recommender> inner, MarginSchedule schedule,
+                                        double scale);
 
 inline constexpr int kMaxHoldWindows = 16;
 // The highest recommendation made in the last `windows` (<= kMaxHoldWindows) windows, this one included.
 std::unique_ptr<Recommender> WithHold(std::unique_ptr<Recommender> inner, int windows);
 
-// After an OOM at limit L the recommendation is at least max(ratio * L, L + bytes) for hold_s (papers.md §7.11), and
-// the owner's limit no longer stands in for a missing one. Memory only: wrap no CPU recommender in it.
+// After an OOM at limit L the recommendation is at least max(ratio * L, L + bytes) for hold_s (papers.md
+// §7.11), and the owner's limit no longer stands in for a missing one. Memory only: wrap no CPU recommender
+// in it.
 std::unique_ptr<Recommender> WithOomFloor(std::unique_ptr<Recommender> inner, OomSettings settings);
 
 // Rounds up to the granularity, then holds within the bounds (the bounds win).
