@@ -51,7 +51,8 @@ class Literal {
     if (before[0] >= 0) Judge(weights, before, now);
     return Pick(now);
   }
-  // The smallest gap between a choice and its runner-up in the last step; exact ties are not counted.
+  // The smallest gap between a choice and its runner-up in the last step. Exact ties of models do not count:
+  // models with the same past have the same cost to the bit, and A13 settles them.
   double nearest() const { return nearest_; }
 
  private:
@@ -99,12 +100,12 @@ class Literal {
       rate.under[k] = fade * rate.under[k] + d * Under(weights, bounds_[k], total_);
       double cost = (s_.w_over * rate.over[k] + s_.w_under * rate.under[k] / Reference()) / rate.mass;  // A8
       if (rate.limit >= 0 && static_cast<int>(k) != rate.limit) cost += s_.w_limit_change;
-      const bool ties_kept = cost == best && static_cast<int>(k) == rate.limit;
-      if (cost < best || ties_kept) {
-        if (!ties_kept) second = best;
+      // An exact tie of two limits is as open as a near one: floats may see either first.
+      if (cost < best) {
+        second = best;
         best = cost;
         chosen = static_cast<int>(k);
-      } else if (cost > best) {
+      } else {
         second = std::min(second, cost);
       }
     }
