@@ -114,7 +114,7 @@ const Setting kSettings[] = {
      TAUT_REF(analogs.max_rows)},
     {"analogs.retrain_days", "days between trainings", 1, 1, 1e4, TAUT_REF(analogs.retrain_days)},
     {"analogs.solver_jobs", "jobs on which the price is solved", 1, 1, 1e6, TAUT_REF(analogs.solver_jobs)},
-    {"analogs.raise_at", "memory: usage above this share of the limit raises it at once; 0: never", 1, 0, 10,
+    {"analogs.raise_at", "usage above this share of the limit raises it at once; 0: never", 1, 0, 10,
      TAUT_REF(analogs.raise_at)},
     {"analogs.raise_factor", "the raised limit as a multiple of that usage", 1, 1, 100,
      TAUT_REF(analogs.raise_factor)},

@@ -16,7 +16,7 @@ constexpr double kJudgeDecay = 0.95;
 constexpr double kJudgePrior = 10;  // OOM-days
 constexpr double kDebtDecay = 0.98;
 constexpr double kDebtDays = 14;
-constexpr double kPriceStep = 0.1;  // of the way, in the logarithm
+constexpr double kPriceStep = 0.1;  // of the way, in the logarithm; more in the first days
 
 }  // namespace
 
@@ -97,8 +97,11 @@ void AnalogFleet::MovePrice(const FleetRows& rows) {
   const double correction = (promised_ + kJudgePrior) / (realised_ + kJudgePrior);
   const double target = correction * std::clamp(share + debt_ / kDebtDays, share / 2, 2 * share);
   const double solved = SolvePrice(cdfs, jobs, resource_, target, settings_);
-  price_ = priced_ ? price_ * std::pow(solved / price_, kPriceStep) : solved;
-  priced_ = true;
+  // The first prices come of few days and may be far off: until a step of 1/n is the smaller one, the price
+  // is the mean (of logarithms) of all solved so far.
+  ++times_priced_;
+  const double way = std::max(kPriceStep, 1.0 / times_priced_);
+  price_ = times_priced_ == 1 ? solved : price_ * std::pow(solved / price_, way);
 }
 
 void AnalogFleet::CloseDay(int32_t day, const FleetRows& rows) {
@@ -169,8 +172,9 @@ void AnalogsRecommender::EndDay(int32_t day, FleetRows& rows) {
     row.lesson->outcome =
         static_cast<float>(std::log(today_.peak() + level) - std::log(ring_.WeekPeak() + level));
   }
-  if (decided_ && decided_day_ == day) {
-    row.verdict = FleetVerdict{static_cast<float>(choice_.overrun_chance), overrun_today_};
+  // A job's first day under its owner's limit counts as well: a share of all job-days is what people order.
+  if (decided_day_ == day || (!decided_ && fallback_ == nullptr)) {
+    row.verdict = FleetVerdict{decided_ ? static_cast<float>(choice_.overrun_chance) : 0, overrun_today_};
     if (warned_window_ > INT32_MIN) row.warning_came_true = warning_came_true_;
   }
   ring_.Add(today_.Finish(day));
@@ -184,8 +188,9 @@ void AnalogsRecommender::Observe(const Signal& signal) {
   today_.Add(signal);
   last_usage_ = static_cast<float>(signal.peak);
   if (decided_) WatchWarning(signal);
-  const bool raised = signal.window.index < raised_until_ && raised_ > base_limit();
-  if (decided_ && signal.peak > (raised ? raised_ : base_limit())) overrun_today_ = true;
+  double limit = signal.owner_limit.value_or(signal.peak);
+  if (decided_) limit = signal.window.index < raised_until_ ? std::max(raised_, base_limit()) : base_limit();
+  if (signal.peak > limit) overrun_today_ = true;
 }
 
 void AnalogsRecommender::ObserveOom(const OomEvent& event) {
@@ -200,8 +205,7 @@ void AnalogsRecommender::ObserveOom(const OomEvent& event) {
 // Close under the limit, but not where the owner's limit stops it anyway.
 bool AnalogsRecommender::ComesClose(double usage) const {
   const AnalogSettings& s = fleet_->settings();
-  if (s.raise_at <= 0 || fleet_->resource() != Resource::kMemory || usage <= s.raise_at * base_limit())
-    return false;
+  if (s.raise_at <= 0 || usage <= s.raise_at * base_limit()) return false;
   return case_.owner_limit < 0 || usage < s.raise_pin * case_.owner_limit;
 }
 

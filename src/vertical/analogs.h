@@ -4,7 +4,7 @@
 // small job's generous limit is cheap and a big one's is not. People order a share of OOM-days; the price
 // follows.
 //
-// One decision a day at midnight of the job's clock, and for memory a reactive raise in between. Until the
+// One decision a day at midnight of the job's clock, and a reactive raise in between. Until the
 // fleet has lived long enough a fallback recommends. docs/algorithms.md has every formula and default.
 #pragma once
 
@@ -61,7 +61,7 @@ class AnalogFleet {
   DistributionForest forest_;
   double price_ = 0;
   double mean_limit_ = 0;
-  bool priced_ = false;
+  int times_priced_ = 0;
   // Calibration: decayed sums of promised and realised OOM-days, and the debt against the order.
   double promised_ = 0, realised_ = 0, debt_ = 0;
   double warnings_ = 0, warnings_true_ = 0;  // decayed like these
