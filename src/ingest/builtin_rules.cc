@@ -1,0 +1,138 @@
+// The rules that need no configuration. docs/formats.md has the same table with reasons.
+#include "ingest/mapping_rules.h"
+
+namespace taut {
+namespace {
+
+using enum SeriesKind;
+
+const char* const kPodJob = "{namespace}/{owner}";
+
+// A real container of a pod: not the pod's own sum (no container) and not its pause container.
+std::vector<LabelMatch> Container() {
+  return {{"container", "|POD", true}, {"pod", "", true}, {"namespace", "", true}};
+}
+
+std::vector<LabelMatch> With(std::vector<LabelMatch> match, LabelMatch more) {
+  match.push_back(std::move(more));
+  return match;
+}
+
+void AddKubernetes(std::vector<MappingRule>& out) {
+  const auto add = [&out](const char* name, const char* metric, std::vector<LabelMatch> match,
+                          SeriesKind kind, double scale = 1) {
+    out.push_back({name, metric, std::move(match), kind, kPodJob, "{pod}", "{container}", scale});
+  };
+  // Old kernels give a series per CPU as well as the sum.
+  add("cadvisor-cpu", "container_cpu_usage_seconds_total", With(Container(), {"cpu", "|total"}),
+      kCpuSecondsTotal);
+  add("cadvisor-memory", "container_memory_working_set_bytes", Container(), kMemoryBytes);
+  add("cadvisor-oom", "container_oom_events_total", Container(), kOomTotal);
+  add("cadvisor-memory-limit", "container_spec_memory_limit_bytes", Container(), kMemoryLimitBytes);
+  // Microseconds of the usual period of 100 ms.
+  add("cadvisor-cpu-limit", "container_spec_cpu_quota", Container(), kCpuLimitCores, 1e-5);
+  add("kube-cpu-limit", "kube_pod_container_resource_limits", With(Container(), {"resource", "cpu"}),
+      kCpuLimitCores);
+  add("kube-memory-limit", "kube_pod_container_resource_limits", With(Container(), {"resource", "memory"}),
+      kMemoryLimitBytes);
+  const auto owner = [&out](const char* name, const char* metric, const char* child) {
+    out.push_back({name,
+                   metric,
+                   {{"owner_kind", "|<none>", true}, {"owner_is_controller", "|true"}},
+                   kOwner,
+                   child,
+                   "{owner_kind}/{owner_name}",
+                   "",
+                   1});
+    out.push_back({std::string(name) + "less",
+                   metric,
+                   {{"owner_kind", "|<none>"}},
+                   kOwner,
+                   child,
+                   "<none>/<none>",
+                   "",
+                   1});
+  };
+  owner("kube-pod-owner", "kube_pod_owner", "{namespace}/Pod/{pod}");
+  owner("kube-replicaset-owner", "kube_replicaset_owner", "{namespace}/ReplicaSet/{replicaset}");
+  owner("kube-job-owner", "kube_job_owner", "{namespace}/Job/{job_name}");
+}
+
+void AddDocker(std::vector<MappingRule>& out) {
+  const std::vector<LabelMatch> match = {{"name", "", true}, {"pod", ""}, {"container", ""}};
+  const char* const job = "docker/{container_label_com_docker_compose_service|name}";
+  const auto add = [&](const char* name, const char* metric, std::vector<LabelMatch> m, SeriesKind kind,
+                       double scale = 1) {
+    out.push_back({name, metric, std::move(m), kind, job, "{instance}/{name}", "", scale});
+  };
+  add("docker-cpu", "container_cpu_usage_seconds_total", With(match, {"cpu", "|total"}), kCpuSecondsTotal);
+  add("docker-memory", "container_memory_working_set_bytes", match, kMemoryBytes);
+  add("docker-oom", "container_oom_events_total", match, kOomTotal);
+  add("docker-memory-limit", "container_spec_memory_limit_bytes", match, kMemoryLimitBytes);
+  add("docker-cpu-limit", "container_spec_cpu_quota", match, kCpuLimitCores, 1e-5);
+}
+
+void AddExporters(std::vector<MappingRule>& out) {
+  const std::vector<LabelMatch> group = {{"groupname", "", true}};
+  out.push_back({"namedprocess-cpu", "namedprocess_namegroup_cpu_seconds_total", group, kCpuSecondsTotal,
+                 "process/{groupname}", "{instance}", "{mode}", 1});
+  out.push_back({"namedprocess-memory", "namedprocess_namegroup_memory_bytes",
+                 With(group, {"memtype", "resident"}), kMemoryBytes, "process/{groupname}", "{instance}", "",
+                 1});
+  // In a pod these are in cAdvisor's figures already.
+  const std::vector<LabelMatch> no_pod = {{"pod", ""}};
+  out.push_back(
+      {"process-cpu", "process_cpu_seconds_total", no_pod, kCpuSecondsTotal, "{job}", "{instance}", "", 1});
+  out.push_back({"process-memory", "process_resident_memory_bytes", no_pod, kMemoryBytes, "{job}",
+                 "{instance}", "", 1});
+  out.push_back({"node-cpu",
+                 "node_cpu_seconds_total",
+                 {{"mode", "idle|iowait|steal", true}},
+                 kCpuSecondsTotal,
+                 "machine/{job}",
+                 "{instance}",
+                 "{cpu}/{mode}",
+                 1});
+  // What is in use: all of it less what a new process could get.
+  out.push_back({"node-memory-total",
+                 "node_memory_MemTotal_bytes",
+                 {},
+                 kMemoryBytes,
+                 "machine/{job}",
+                 "{instance}",
+                 "total",
+                 1});
+  out.push_back({"node-memory-available",
+                 "node_memory_MemAvailable_bytes",
+                 {},
+                 kMemoryBytes,
+                 "machine/{job}",
+                 "{instance}",
+                 "available",
+                 -1});
+}
+
+void AddTautlet(std::vector<MappingRule>& out) {
+  const auto add = [&out](const char* name, const char* metric, SeriesKind kind) {
+    out.push_back({name, metric, {}, kind, "{taut_job}", "{taut_task}", "", 1});
+  };
+  add("tautlet-cpu", "tautlet_task_cpu_seconds_total", kCpuSecondsTotal);
+  add("tautlet-cpu-gauge", "tautlet_task_cpu_cores", kCpuCores);
+  add("tautlet-memory", "tautlet_task_memory_bytes", kMemoryBytes);
+  add("tautlet-cpu-limit", "tautlet_task_cpu_limit_cores", kCpuLimitCores);
+  add("tautlet-memory-limit", "tautlet_task_memory_limit_bytes", kMemoryLimitBytes);
+  add("tautlet-oom", "tautlet_task_oom_kills_total", kOomTotal);
+}
+
+}  // namespace
+
+std::vector<MappingRule> BuiltinRules() {
+  std::vector<MappingRule> out;
+  AddTautlet(out);
+  AddKubernetes(out);
+  AddDocker(out);
+  AddExporters(out);
+  return out;
+}
+
+}  // namespace taut

@@ -1,0 +1,60 @@
+// The whole way of a remote-write request: decode, map, fold into windows. What the daemon's handler calls.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ingest/live_windows.h"
+#include "ingest/remote_write.h"
+#include "ingest/series_mapper.h"
+
+namespace taut {
+
+struct WriteResult {
+  uint64_t series = 0;
+  uint64_t samples = 0;       // of the request, whatever became of them
+  std::string first_refusal;  // "" unless series were refused: then why the first was
+};
+
+// Not thread-safe: one ingest, one thread (or one lock).
+class Ingest {
+ public:
+  struct Options {
+    RemoteWriteLimits limits;
+    size_t max_series = 4'000'000;
+    size_t max_jobs = 1'000'000;
+    int64_t idle_seconds = 3600;
+    // Of the fingerprints: give a random one where senders are not trusted. Changes no result.
+    uint64_t seed = 0;
+    LiveWindows::Options windows;
+  };
+  Ingest(MappingRules rules, const Options& options);
+
+  // A body of Content-Encoding snappy. Errors as RemoteWriteDecoder::Decode; series before a damage are taken
+  // in. A refused series or sample is no error: it is counted and the rest is taken in.
+  absl::StatusOr<WriteResult> Write(std::string_view body, Timestamp now);
+  // For a source that is not remote write (backfill). series.fingerprint: Fingerprint(labels, seed).
+  void Take(const SeriesView& series, Timestamp now);
+
+  std::vector<OomSighting> TakeOoms() { return windows_.TakeOoms(mapper_); }
+  void CloseUntil(Timestamp watermark, absl::FunctionRef<void(const ClosedWindow&)> yield) {
+    windows_.CloseUntil(watermark, mapper_, yield);
+  }
+  // Drops series not heard of for idle_seconds; how many. A call a minute is plenty.
+  size_t ForgetIdle(Timestamp now);
+
+  SeriesMapper& mapper() { return mapper_; }
+  const SeriesMapper& mapper() const { return mapper_; }
+  const LiveWindows& windows() const { return windows_; }
+  // Every sample of every decoded series in exactly one field.
+  const IngestCounts& counts() const { return windows_.counts(); }
+
+ private:
+  const Options options_;
+  RemoteWriteDecoder decoder_;
+  SeriesMapper mapper_;
+  LiveWindows windows_;
+};
+
+}  // namespace taut

@@ -1,0 +1,225 @@
+// Keeping samples until their window closes, and closing it.
+#include "ingest/live_windows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+namespace taut {
+namespace {
+
+constexpr int64_t kSameOomMs = 120'000;  // two replicas scrape the same kill within this time
+
+int64_t MillisOf(Timestamp t) { return FloorDiv(t.us, 1000); }
+
+bool Earlier(const RemoteSample& s, int64_t time_ms) { return s.timestamp_ms < time_ms; }
+
+}  // namespace
+
+uint64_t IngestCounts::total() const {
+  return accepted + out_of_order + stale_markers + duplicates + conflicts + nan + invalid + far_future +
+         too_late + over_capacity + unmapped + facts + refused;
+}
+
+void ToJobDay(const ClosedWindow& closed, size_t index, JobDay& out) {
+  const JobWindowData& job = closed.jobs[index];
+  const JobWindow& w = job.window;
+  out.job = job.job;
+  out.day = closed.window.day();
+  out.windows.assign(1, w);
+  out.windows[0].first_task = out.windows[0].first_bucket = 0;
+  const auto tasks = std::span(closed.tasks).subspan(w.first_task, w.num_tasks);
+  const auto buckets = std::span(closed.cpu_buckets).subspan(w.first_bucket, w.num_buckets);
+  out.tasks.assign(tasks.begin(), tasks.end());
+  out.cpu_buckets.assign(buckets.begin(), buckets.end());
+}
+
+LiveWindows::LiveWindows(const Options& options)
+    : options_(options), open_from_ms_(options.first_open.start_s() * 1000), fold_(options.fold) {}
+
+void LiveWindows::Add(uint32_t slot, SeriesKind kind, const RemoteSample& sample, Timestamp now) {
+  if (sample.timestamp_ms < open_from_ms_) {
+    ++counts_.too_late;
+    return;
+  }
+  if (sample.timestamp_ms > MillisOf(now) + options_.max_future_seconds * 1000) {
+    ++counts_.far_future;
+    return;
+  }
+  if (!(sample.value >= 0) || std::isinf(sample.value)) [[unlikely]] {
+    if (!std::isnan(sample.value)) {
+      ++counts_.invalid;
+      return;
+    }
+    if (!IsStaleMarker(sample.value)) {
+      ++counts_.nan;
+      return;
+    }
+  }
+  if (slot >= samples_.size()) samples_.resize(slot + 1);
+  if (kind == SeriesKind::kOomTotal) SeeOom(slot, sample);
+  Insert(slot, sample);
+}
+
+void LiveWindows::Insert(uint32_t slot, const RemoteSample& sample) {
+  std::vector<RemoteSample>& samples = samples_[slot];
+  const bool stale = IsStaleMarker(sample.value);
+  const bool last = samples.empty() || samples.back().timestamp_ms < sample.timestamp_ms;
+  const auto at =
+      last ? samples.end() : std::lower_bound(samples.begin(), samples.end(), sample.timestamp_ms, Earlier);
+  if (!last && at->timestamp_ms == sample.timestamp_ms) {
+    const bool was_stale = IsStaleMarker(at->value);
+    if (stale == was_stale && (stale || at->value == sample.value)) {
+      ++counts_.duplicates;
+      return;
+    }
+    ++counts_.conflicts;  // a number counts for more than an end
+    if (!stale && (was_stale || sample.value > at->value)) at->value = sample.value;
+    return;
+  }
+  if (samples.size() >= options_.max_samples_per_series) {
+    ++counts_.over_capacity;
+    return;
+  }
+  samples.insert(at, sample);
+  ++(stale ? counts_.stale_markers : last ? counts_.accepted : counts_.out_of_order);
+}
+
+// Before the sample is inserted. Only what is newer than everything known can be news.
+void LiveWindows::SeeOom(uint32_t slot, const RemoteSample& sample) {
+  const std::vector<RemoteSample>& samples = samples_[slot];
+  if (samples.empty() || IsStaleMarker(sample.value)) return;
+  const RemoteSample& before = samples.back();
+  if (sample.timestamp_ms <= before.timestamp_ms || IsStaleMarker(before.value)) return;
+  if (sample.value == before.value) return;
+  const double kills = sample.value > before.value ? sample.value - before.value : sample.value;
+  if (kills < 1) return;
+  ooms_.push_back({slot, sample.timestamp_ms, static_cast<uint64_t>(std::min(kills, 1e9))});
+}
+
+std::vector<OomSighting> LiveWindows::TakeOoms(const SeriesMapper& mapper) {
+  std::vector<OomSighting> out;
+  for (const RawOom& oom : ooms_) {
+    const SeriesBinding& binding = mapper.binding(oom.slot);
+    const uint64_t key = uint64_t{binding.task_entry} << 32 | binding.part;
+    const auto [it, is_new] = last_oom_.try_emplace(key, LastOom{oom.slot, oom.time_ms});
+    if (!is_new) {
+      const bool repeat =
+          it->second.slot != oom.slot && std::abs(oom.time_ms - it->second.time_ms) <= kSameOomMs;
+      if (repeat) continue;
+      it->second = {oom.slot, oom.time_ms};
+    }
+    out.push_back({binding.job, binding.task, Timestamp{oom.time_ms * 1000}, oom.kills});
+  }
+  ooms_.clear();
+  return out;
+}
+
+void LiveWindows::SortSlots(const SeriesMapper& mapper) {
+  if (order_version_ == mapper.version()) return;
+  order_version_ = mapper.version();
+  order_.clear();
+  for (uint32_t slot = 0; slot < mapper.num_slots(); ++slot) {
+    if (mapper.binding(slot).in_use && mapper.binding(slot).kind != SeriesKind::kOomTotal)
+      order_.push_back(slot);
+  }
+  std::sort(order_.begin(), order_.end(), [&mapper](uint32_t a, uint32_t b) {
+    const SeriesBinding &x = mapper.binding(a), &y = mapper.binding(b);
+    return std::tie(x.job, x.task, x.part, x.kind, a) < std::tie(y.job, y.task, y.part, y.kind, b);
+  });
+}
+
+int64_t LiveWindows::EarliestOpenSample() const {
+  int64_t earliest = INT64_MAX;
+  for (const std::vector<RemoteSample>& samples : samples_) {
+    for (size_t i = 0; i < std::min<size_t>(samples.size(), 2); ++i) {
+      if (samples[i].timestamp_ms >= open_from_ms_) earliest = std::min(earliest, samples[i].timestamp_ms);
+    }
+  }
+  return earliest;
+}
+
+void LiveWindows::CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
+                             absl::FunctionRef<void(const ClosedWindow&)> yield) {
+  const int64_t until = FloorDiv(MillisOf(watermark) - options_.grace_seconds * 1000, kWindowMs) * kWindowMs;
+  if (until <= open_from_ms_) return;
+  SortSlots(mapper);
+  for (;;) {
+    const int64_t earliest = EarliestOpenSample();
+    if (earliest >= until) break;
+    const int64_t begin = FloorDiv(earliest, kWindowMs) * kWindowMs;
+    Fold(begin, mapper);
+    open_from_ms_ = begin + kWindowMs;
+    Trim(open_from_ms_);
+    if (closed_.jobs.empty()) continue;
+    ++fold_counts_.windows;
+    fold_counts_.job_windows += closed_.jobs.size();
+    fold_counts_.task_windows += closed_.tasks.size();
+    yield(closed_);
+  }
+  open_from_ms_ = until;
+}
+
+void LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
+  closed_.window = {static_cast<int32_t>(begin_ms / kWindowMs)};
+  closed_.jobs.clear();
+  closed_.tasks.clear();
+  closed_.cpu_buckets.clear();
+  std::vector<FoldSeries> series;
+  for (size_t i = 0; i < order_.size();) {
+    const JobId job = mapper.binding(order_[i]).job;
+    JobWindow window{.window = closed_.window,
+                     .first_task = static_cast<uint32_t>(closed_.tasks.size()),
+                     .first_bucket = static_cast<uint32_t>(closed_.cpu_buckets.size())};
+    fold_.StartJob(begin_ms, begin_ms + kWindowMs);
+    while (i < order_.size() && mapper.binding(order_[i]).job == job) {
+      const uint32_t task = mapper.binding(order_[i]).task;
+      series.clear();
+      for (; i < order_.size(); ++i) {
+        const SeriesBinding& binding = mapper.binding(order_[i]);
+        if (binding.job != job || binding.task != task) break;
+        if (order_[i] < samples_.size()) series.push_back({&binding, samples_[order_[i]]});
+      }
+      TaskWindow out;
+      if (fold_.AddTask(task, series, out)) closed_.tasks.push_back(out);
+    }
+    fold_.TakeCpuBuckets(closed_.cpu_buckets);
+    window.num_tasks = static_cast<uint32_t>(closed_.tasks.size()) - window.first_task;
+    window.num_buckets = static_cast<uint32_t>(closed_.cpu_buckets.size()) - window.first_bucket;
+    window.cpu_limit_cores = fold_.cpu_limit_cores();
+    window.memory_limit_bytes = fold_.memory_limit_bytes();
+    if (window.num_tasks > 0) closed_.jobs.push_back({job, window});
+  }
+  fold_counts_.events = fold_.events();
+}
+
+// Keeps of each series one sample before the open windows.
+void LiveWindows::Trim(int64_t end_ms) {
+  for (std::vector<RemoteSample>& samples : samples_) {
+    const auto open = std::lower_bound(samples.begin(), samples.end(), end_ms, Earlier);
+    if (open - samples.begin() > 1) samples.erase(samples.begin(), open - 1);
+  }
+}
+
+void LiveWindows::Drop(std::span<const uint32_t> slots) {
+  for (const uint32_t slot : slots) {
+    if (slot < samples_.size()) std::vector<RemoteSample>().swap(samples_[slot]);
+    std::erase_if(ooms_, [slot](const RawOom& oom) { return oom.slot == slot; });
+  }
+  // Old sightings cannot be repeated any more.
+  if (!slots.empty()) {
+    absl::erase_if(last_oom_,
+                   [this](const auto& e) { return e.second.time_ms < open_from_ms_ - kSameOomMs; });
+  }
+}
+
+size_t LiveWindows::state_bytes() const {
+  size_t bytes =
+      sizeof(*this) + samples_.capacity() * sizeof(samples_[0]) + order_.capacity() * sizeof(uint32_t);
+  for (const std::vector<RemoteSample>& samples : samples_)
+    bytes += samples.capacity() * sizeof(RemoteSample);
+  return bytes;
+}
+
+}  // namespace taut

@@ -1,0 +1,147 @@
+// Samples of live series to closed 5-minute windows of jobs.
+//
+// What arrived is kept, per series and in time order, until its window closes; only then rates are taken and
+// tasks added up. So the windows do not depend on how samples were split over requests or in what order they
+// came, as long as they came before their window closed.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "ingest/remote_write.h"
+#include "ingest/series_mapper.h"
+#include "ingest/window_fold.h"
+#include "model/usage.h"
+
+namespace taut {
+
+// Every sample ends in exactly one of these. docs/formats.md says what each means.
+struct IngestCounts {
+  uint64_t accepted = 0;       // in time order
+  uint64_t out_of_order = 0;   // accepted, though behind a later sample of its series
+  uint64_t stale_markers = 0;  // accepted: the series ends here
+  uint64_t duplicates = 0;     // dropped: that time and value were there
+  uint64_t conflicts = 0;      // that time was there with another value: the larger stays
+  uint64_t nan = 0;            // dropped: NaN other than the stale marker
+  uint64_t invalid = 0;        // dropped: infinite or negative
+  uint64_t far_future = 0;     // dropped
+  uint64_t too_late = 0;       // dropped: its window is closed
+  uint64_t over_capacity = 0;  // dropped: too many samples of one series in the open windows
+  uint64_t unmapped = 0;       // no rule wants the series
+  uint64_t facts = 0;          // said who owns whom
+  uint64_t refused = 0;        // of series over a limit, or with an unusable name
+
+  uint64_t total() const;
+  auto operator<=>(const IngestCounts&) const = default;
+};
+
+// What was met while windows were closed.
+struct FoldCounts {
+  uint64_t windows = 0, job_windows = 0, task_windows = 0;
+  FoldEvents events;
+};
+
+// A job's OOM kills, to be acted on at once.
+struct OomSighting {
+  JobId job;
+  uint32_t task = 0;
+  Timestamp time;      // of the sample that showed it
+  uint64_t kills = 1;  // since the sample before
+};
+
+// Offsets in `window` point into the ClosedWindow's vectors.
+struct JobWindowData {
+  JobId job;
+  JobWindow window;
+};
+
+struct ClosedWindow {
+  WindowId window;
+  std::vector<JobWindowData> jobs;  // ascending JobId, each with at least one task measured
+  std::vector<TaskWindow> tasks;    // of a job ascending
+  std::vector<BucketWeight> cpu_buckets;
+};
+
+// Job `index` of a closed window as a day of one window, as the engine's DaySignals takes it. Reuses out's
+// memory.
+void ToJobDay(const ClosedWindow& closed, size_t index, JobDay& out);
+
+// Not thread-safe. 24 bytes a slot and 16 a sample of the open windows, at most max_samples_per_series of
+// them.
+class LiveWindows {
+ public:
+  struct Options {
+    // A window closes when the watermark is this far behind its end.
+    int64_t grace_seconds = 120;
+    // Samples further ahead than this of `now` are dropped.
+    int64_t max_future_seconds = 600;
+    uint32_t max_samples_per_series = 1024;
+    FoldOptions fold;
+    // Windows before this one count as closed from the start.
+    WindowId first_open{INT32_MIN / 2};
+  };
+  LiveWindows() : LiveWindows(Options()) {}
+  explicit LiveWindows(const Options& options);
+
+  // Takes in one sample of a mapped series. `now` is the newest clock there is. Counted. O(1) in time order.
+  void Add(uint32_t slot, SeriesKind kind, const RemoteSample& sample, Timestamp now);
+  // The OOM kills seen since the last call, in the order they arrived. The same kill reported by two series
+  // of one part (two Prometheus replicas) comes once.
+  std::vector<OomSighting> TakeOoms(const SeriesMapper& mapper);
+
+  // Closes, in time order, every window whose end + grace <= watermark and calls yield for those that have
+  // anything; the reference is good during the call. A watermark that goes back closes nothing. Bindings are
+  // those of now: a series whose job changed has changed it for the whole window. About 0.5 us a series and
+  // window.
+  void CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
+                  absl::FunctionRef<void(const ClosedWindow&)> yield);
+
+  // Forgets what these slots hold. Call with what SeriesMapper::ForgetIdle returned.
+  void Drop(std::span<const uint32_t> slots);
+
+  // The first window that is still open.
+  WindowId first_open() const { return {static_cast<int32_t>(FloorDiv(open_from_ms_, kWindowMs))}; }
+  IngestCounts& counts() { return counts_; }
+  const IngestCounts& counts() const { return counts_; }
+  const FoldCounts& fold_counts() const { return fold_counts_; }
+  size_t state_bytes() const;
+
+ private:
+  static constexpr int64_t kWindowMs = kWindowSeconds * 1000;
+  struct RawOom {
+    uint32_t slot = 0;
+    int64_t time_ms = 0;
+    uint64_t kills = 0;
+  };
+  struct LastOom {
+    uint32_t slot = 0;
+    int64_t time_ms = 0;
+  };
+
+  void Insert(uint32_t slot, const RemoteSample& sample);
+  void SeeOom(uint32_t slot, const RemoteSample& sample);
+  void SortSlots(const SeriesMapper& mapper);
+  int64_t EarliestOpenSample() const;
+  void Fold(int64_t begin_ms, const SeriesMapper& mapper);
+  void Trim(int64_t end_ms);
+
+  const Options options_;
+  IngestCounts counts_;
+  FoldCounts fold_counts_;
+  int64_t open_from_ms_;
+  // By slot, times strictly ascending. At most one sample is older than open_from_ms_: the one before, from
+  // which a counter's next rate counts.
+  std::vector<std::vector<RemoteSample>> samples_;
+  std::vector<RawOom> ooms_;
+  absl::flat_hash_map<uint64_t, LastOom> last_oom_;  // by task entry and part
+
+  std::vector<uint32_t> order_;  // mapped slots by job, task, kind, part
+  uint64_t order_version_ = UINT64_MAX;
+  ClosedWindow closed_;
+  WindowFold fold_;
+};
+
+}  // namespace taut

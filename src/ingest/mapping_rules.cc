@@ -1,0 +1,218 @@
+// Matching of labels and filling in of name templates.
+#include "ingest/mapping_rules.h"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+constexpr std::string_view kMetricName = "__name__";
+constexpr std::string_view kOwnerPlaceholder = "owner";
+
+constexpr std::array<std::pair<SeriesKind, std::string_view>, 7> kKinds = {{
+    {SeriesKind::kCpuSecondsTotal, "cpu_seconds_total"},
+    {SeriesKind::kCpuCores, "cpu_cores"},
+    {SeriesKind::kMemoryBytes, "memory_bytes"},
+    {SeriesKind::kCpuLimitCores, "cpu_limit_cores"},
+    {SeriesKind::kMemoryLimitBytes, "memory_limit_bytes"},
+    {SeriesKind::kOomTotal, "oom_total"},
+    {SeriesKind::kOwner, "owner"},
+}};
+
+// One alternative, with stars. The usual loop: on a mismatch the last star takes one byte more.
+bool FitsGlob(std::string_view text, std::string_view glob) {
+  size_t t = 0, g = 0, star = std::string_view::npos, star_text = 0;
+  while (t < text.size()) {
+    if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      star_text = t;
+    } else if (g < glob.size() && glob[g] == text[t]) {
+      ++g;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      g = star + 1;
+      t = ++star_text;
+    } else {
+      return false;
+    }
+  }
+  while (g < glob.size() && glob[g] == '*') ++g;
+  return g == glob.size();
+}
+
+}  // namespace
+
+std::string_view Name(SeriesKind kind) { return kKinds[static_cast<size_t>(kind)].second; }
+
+absl::StatusOr<SeriesKind> ParseSeriesKind(std::string_view name) {
+  std::string choices;
+  for (const auto& [kind, its_name] : kKinds) {
+    if (its_name == name) return kind;
+    StrAppend(&choices, choices.empty() ? "" : ", ", its_name);
+  }
+  return absl::InvalidArgumentError(StrCat("unknown kind of series '", name, "'; there are ", choices));
+}
+
+std::string_view LabelValue(std::span<const LabelView> labels, std::string_view name) {
+  for (const LabelView& label : labels) {
+    if (label.name == name) return label.value;
+  }
+  return {};
+}
+
+bool FitsPattern(std::string_view text, std::string_view pattern) {
+  for (;;) {
+    const size_t bar = pattern.find('|');
+    if (FitsGlob(text, pattern.substr(0, bar))) return true;
+    if (bar == std::string_view::npos) return false;
+    pattern.remove_prefix(bar + 1);
+  }
+}
+
+bool IsPrintableUtf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i++]);
+    if (lead < 0x80) {
+      if (lead < 0x20 || lead == 0x7F) return false;
+      continue;
+    }
+    const int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
+    if (lead < 0xC2 || lead > 0xF4) return false;
+    uint32_t code = lead & (0x3FU >> more);
+    for (int k = 0; k < more; ++k) {
+      if (i == text.size() || (static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U) return false;
+      code = code << 6 | (static_cast<unsigned char>(text[i++]) & 0x3FU);
+    }
+    // Overlong forms, surrogates, C1 controls, and past the last code point.
+    constexpr std::array<uint32_t, 4> kLeast = {0, 0xA0, 0x800, 0x10000};
+    if (code < kLeast[static_cast<size_t>(more)] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+absl::StatusOr<NameTemplate> NameTemplate::Parse(std::string_view text) {
+  NameTemplate out;
+  while (!text.empty()) {
+    const size_t open = text.find('{');
+    const std::string_view plain = text.substr(0, open);
+    if (plain.find('}') != std::string_view::npos) return absl::InvalidArgumentError("a '}' without its '{'");
+    if (!plain.empty()) out.pieces_.push_back({std::string(plain), {}});
+    if (open == std::string_view::npos) break;
+    const size_t close = text.find('}', open);
+    if (close == std::string_view::npos) return absl::InvalidArgumentError("a '{' without its '}'");
+    Piece piece;
+    for (const std::string_view label : Split(text.substr(open + 1, close - open - 1), '|')) {
+      if (label.empty() || label.find('{') != std::string_view::npos) {
+        return absl::InvalidArgumentError(StrCat("no label in '", text.substr(open, close - open + 1), "'"));
+      }
+      out.uses_owner_ |= label == kOwnerPlaceholder;
+      piece.labels.emplace_back(label);
+    }
+    out.pieces_.push_back(std::move(piece));
+    text.remove_prefix(close + 1);
+  }
+  return out;
+}
+
+std::optional<std::string> NameTemplate::Render(std::span<const LabelView> labels,
+                                                absl::FunctionRef<std::string()> owner) const {
+  std::string out;
+  for (const Piece& piece : pieces_) {
+    if (piece.labels.empty()) {
+      out += piece.text;
+      continue;
+    }
+    const size_t before = out.size();
+    for (const std::string& label : piece.labels) {
+      if (label == kOwnerPlaceholder) {
+        out += owner();
+      } else {
+        out += LabelValue(labels, label);
+      }
+      if (out.size() > before) break;
+    }
+    if (out.size() == before) return std::nullopt;
+  }
+  return out;
+}
+
+absl::StatusOr<MappingRules> MappingRules::Compile(std::vector<MappingRule> rules) {
+  MappingRules out;
+  for (const MappingRule& rule : rules) {
+    const auto bad = [&rule](std::string_view what) {
+      return absl::InvalidArgumentError(StrCat("mapping rule '", rule.name, "': ", what));
+    };
+    if (rule.metric.empty()) return bad("no metric");
+    if (rule.job.empty() || rule.task.empty()) return bad("it needs a job and a task");
+    if (!std::isfinite(rule.scale) || rule.scale == 0) return bad("scale must be a number other than 0");
+    for (const LabelMatch& match : rule.match) {
+      if (match.label.empty()) return bad("a match without a label");
+    }
+    absl::StatusOr<NameTemplate> job = NameTemplate::Parse(rule.job);
+    if (!job.ok()) return bad(StrCat("job: ", Message(job.status())));
+    absl::StatusOr<NameTemplate> task = NameTemplate::Parse(rule.task);
+    if (!task.ok()) return bad(StrCat("task: ", Message(task.status())));
+    absl::StatusOr<NameTemplate> part = NameTemplate::Parse(rule.part);
+    if (!part.ok()) return bad(StrCat("part: ", Message(part.status())));
+    if (task->uses_owner() || part->uses_owner()) return bad("{owner} may stand in job only");
+    out.compiled_.push_back({*std::move(job), *std::move(task), *std::move(part)});
+  }
+  out.rules_ = std::move(rules);
+  return out;
+}
+
+std::optional<Mapping> MappingRules::Match(
+    std::span<const LabelView> labels,
+    absl::FunctionRef<std::string(std::string_view, std::string_view)> owner) const {
+  const std::string_view metric = LabelValue(labels, kMetricName);
+  const auto owner_of_pod = [&] { return owner(LabelValue(labels, "namespace"), LabelValue(labels, "pod")); };
+  for (size_t i = 0; i < rules_.size(); ++i) {
+    const MappingRule& rule = rules_[i];
+    if (!FitsPattern(metric, rule.metric)) continue;
+    bool fits = true;
+    for (const LabelMatch& m : rule.match) {
+      fits = fits && FitsPattern(LabelValue(labels, m.label), m.pattern) != m.negate;
+    }
+    if (!fits) continue;
+    const Compiled& compiled = compiled_[i];
+    std::optional<std::string> job = compiled.job.Render(labels, owner_of_pod);
+    std::optional<std::string> task = compiled.task.Render(labels, owner_of_pod);
+    if (!job.has_value() || !task.has_value()) continue;
+    std::optional<std::string> part = compiled.part.Render(labels, owner_of_pod);
+    return Mapping{.rule = i,
+                   .kind = rule.kind,
+                   .job = *std::move(job),
+                   .task = *std::move(task),
+                   .part = std::move(part).value_or(""),
+                   .uses_owner = compiled.job.uses_owner(),
+                   .scale = rule.scale};
+  }
+  return std::nullopt;
+}
+
+std::string MappingRules::WhyNot(size_t index, std::span<const LabelView> labels) const {
+  const MappingRule& rule = rules_[index];
+  const std::string_view metric = LabelValue(labels, kMetricName);
+  if (!FitsPattern(metric, rule.metric)) return StrCat("the metric is '", metric, "', not ", rule.metric);
+  for (const LabelMatch& m : rule.match) {
+    const std::string_view value = LabelValue(labels, m.label);
+    if (FitsPattern(value, m.pattern) == m.negate) {
+      return StrCat("label ", m.label, " is '", value, "' and must ", m.negate ? "not " : "", "be '",
+                    m.pattern, "'");
+    }
+  }
+  const auto some_owner = [] { return std::string("owner"); };
+  if (!compiled_[index].job.Render(labels, some_owner))
+    return StrCat("job '", rule.job, "': a label is empty");
+  if (!compiled_[index].task.Render(labels, some_owner))
+    return StrCat("task '", rule.task, "': a label is empty");
+  return "";
+}
+
+}  // namespace taut

@@ -1,0 +1,49 @@
+// Who owns a pod at the top: from facts where there are any, else from how Kubernetes makes up names.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace taut {
+
+// For maps of strings that are asked with views.
+struct StringHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+
+// Keys are "namespace/Kind/name". One object, one thread. About 150 bytes a fact.
+class OwnerTable {
+ public:
+  // Child and its owner ("Kind/name" in the child's namespace, or "<none>/<none>"). Returns the pods whose
+  // top owner this changed; O(1) unless the fact contradicts what the names said, then O(facts).
+  std::vector<std::string> Learn(std::string_view child, std::string_view owner);
+  void Forget(std::string_view child) { owners_.erase(child); }
+  size_t size() const { return owners_.size(); }
+
+  // The name of the pod's top owner; "" only for an empty pod. A pod owned by nobody is its own owner; a
+  // static pod (owned by its node) goes without the node's name.
+  std::string TopOwner(std::string_view name_space, std::string_view pod) const;
+
+ private:
+  std::string TopOf(std::string_view name_space, std::string kind, std::string name) const;
+
+  absl::flat_hash_map<std::string, std::string, StringHash, std::equal_to<>> owners_;
+};
+
+// The same from the name alone:
+//   web-5d4f8c7b9d-x2x4z     ReplicaSet of a Deployment  web
+//   fluentd-x2x4z            DaemonSet or bare ReplicaSet fluentd
+//   db-12                    StatefulSet                 db
+//   backup-28394820-x2x4z    Job of a CronJob            backup
+std::string OwnerFromPodName(std::string_view pod);
+// A ReplicaSet's name without the hash of its Deployment's template; itself if there is none.
+std::string_view WithoutTemplateHash(std::string_view replica_set);
+// A Job's name without the minute its CronJob was due; itself if there is none.
+std::string_view WithoutCronMinute(std::string_view job);
+
+}  // namespace taut

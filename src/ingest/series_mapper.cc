@@ -1,0 +1,259 @@
+// The bookkeeping behind Resolve: fingerprints, slots, jobs, tasks, and who must be looked at again.
+#include "ingest/series_mapper.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace taut {
+namespace {
+
+constexpr int64_t kMicrosPerMinute = 60 * kMicrosPerSecond;
+
+uint32_t MinuteOf(Timestamp t) { return static_cast<uint32_t>(FloorDiv(t.us, kMicrosPerMinute)); }
+
+uint64_t HashOf(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
+
+std::string PodKey(std::span<const LabelView> labels) {
+  std::string key(LabelValue(labels, "namespace"));
+  key += "/Pod/";
+  key += LabelValue(labels, "pod");
+  return key;
+}
+
+std::string TaskKey(JobId job, std::string_view name) {
+  std::string key;
+  ByteWriter(&key).Put(job.value);
+  key += name;
+  return key;
+}
+
+}  // namespace
+
+SeriesMapper::SeriesMapper(MappingRules rules, const Options& options)
+    : rules_(std::move(rules)), options_(options) {}
+
+SeriesMapper::Resolution SeriesMapper::Resolve(const SeriesView& series, Timestamp now) {
+  const uint32_t minute = MinuteOf(now);
+  auto it = series_.find(series.fingerprint);
+  if (it == series_.end()) [[unlikely]] {
+    if (series_.size() >= options_.max_series) {
+      ++counts_.refused_series;
+      return {.outcome = Outcome::kRefused};
+    }
+    const Entry entry = Classify(series, minute);
+    it = series_.try_emplace(series.fingerprint, entry).first;
+  } else if (it->second.outcome == Outcome::kMapped && rebind_[it->second.slot] != 0) [[unlikely]] {
+    Rebind(it->second, series);
+  }
+  Entry& entry = it->second;
+  entry.seen_minute = minute;
+  return {entry.outcome, entry.kind, entry.slot};
+}
+
+SeriesMapper::Entry SeriesMapper::Classify(const SeriesView& series, uint32_t minute) {
+  const uint64_t canonical = CanonicalFingerprint(series.labels);
+  if (canonical != series.fingerprint) {
+    const auto it = series_.find(canonical);
+    if (it != series_.end()) return it->second;
+  }
+  Entry entry{.seen_minute = minute};
+  const std::optional<Mapping> mapping = Match(series.labels);
+  if (!mapping.has_value()) {
+    entry.outcome = Outcome::kUnmapped;
+  } else if (mapping->job.size() > options_.max_name_bytes ||
+             mapping->task.size() > options_.max_name_bytes || !IsPrintableUtf8(mapping->job) ||
+             !IsPrintableUtf8(mapping->task)) {
+    ++counts_.refused_series;
+    entry.outcome = Outcome::kRefused;
+  } else if (mapping->kind == SeriesKind::kOwner) {
+    entry.outcome = Outcome::kFact;
+    LearnOwner(*mapping);
+    facts_.insert_or_assign(series.fingerprint, mapping->job);
+  } else {
+    entry.kind = mapping->kind;
+    entry.slot = NewSlot();
+    entry.outcome = Outcome::kMapped;
+    if (!Bind(entry.slot, *mapping, series.labels)) {
+      free_slots_.push_back(entry.slot);
+      ++counts_.refused_series;
+      entry = {.seen_minute = minute, .outcome = Outcome::kRefused};
+    }
+  }
+  if (entry.outcome == Outcome::kMapped) ++counts_.mapped_series;
+  if (entry.outcome == Outcome::kFact) ++counts_.fact_series;
+  if (entry.outcome == Outcome::kUnmapped) ++counts_.unmapped_series;
+  // Another sender may have the same labels in another order.
+  if (canonical != series.fingerprint) series_.try_emplace(canonical, entry);
+  return entry;
+}
+
+std::optional<Mapping> SeriesMapper::Match(std::span<const LabelView> labels) const {
+  return rules_.Match(labels, [this](std::string_view name_space, std::string_view pod) {
+    return owners_.TopOwner(name_space, pod);
+  });
+}
+
+std::optional<Mapping> SeriesMapper::Explain(std::span<const LabelView> labels) const {
+  return Match(labels);
+}
+
+void SeriesMapper::LearnOwner(const Mapping& fact) {
+  for (const std::string& pod : owners_.Learn(fact.job, fact.task)) {
+    const auto it = slots_of_pod_.find(HashOf(pod));
+    if (it == slots_of_pod_.end()) continue;
+    for (uint32_t slot = it->second; slot != kNone; slot = links_[slot].next_of_pod) rebind_[slot] = 1;
+  }
+}
+
+bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const LabelView> labels) {
+  const std::optional<JobId> job = InternJob(mapping.job);
+  if (!job.has_value()) return false;
+  const uint32_t task = TaskEntry(*job, mapping.task);
+  ++tasks_[task].uses;
+  bindings_[slot] = {.job = *job,
+                     .task = tasks_[task].index,
+                     .part = static_cast<uint32_t>(HashOf(mapping.part)),
+                     .task_entry = task,
+                     .scale = static_cast<float>(mapping.scale),
+                     .kind = mapping.kind,
+                     .in_use = true,
+                     .uses_owner = mapping.uses_owner};
+  if (mapping.uses_owner) LinkPod(slot, HashOf(PodKey(labels)));
+  ++version_;
+  return true;
+}
+
+void SeriesMapper::Unbind(uint32_t slot) {
+  SeriesBinding& binding = bindings_[slot];
+  if (binding.uses_owner) UnlinkPod(slot);
+  Task& task = tasks_[binding.task_entry];
+  if (--task.uses == 0) {
+    task_ids_.erase(TaskKey(task.job, task.name));
+    task.name.clear();
+    free_tasks_.push_back(binding.task_entry);
+  }
+  binding.in_use = false;
+  rebind_[slot] = 0;
+  ++version_;
+}
+
+void SeriesMapper::Rebind(Entry& entry, const SeriesView& series) {
+  rebind_[entry.slot] = 0;
+  const std::optional<Mapping> mapping = Match(series.labels);
+  // The rules are the same and so are the labels: only the owner's name can be another.
+  if (!mapping.has_value() || mapping->job == job_names_[bindings_[entry.slot].job.value]) return;
+  if (mapping->job.size() > options_.max_name_bytes || !IsPrintableUtf8(mapping->job)) return;
+  if (!InternJob(mapping->job).has_value()) return;
+  Unbind(entry.slot);
+  Bind(entry.slot, *mapping, series.labels);
+  ++counts_.rebound_series;
+}
+
+uint32_t SeriesMapper::NewSlot() {
+  if (!free_slots_.empty()) {
+    const uint32_t slot = free_slots_.back();
+    free_slots_.pop_back();
+    return slot;
+  }
+  bindings_.emplace_back();
+  links_.emplace_back();
+  rebind_.push_back(0);
+  return static_cast<uint32_t>(bindings_.size() - 1);
+}
+
+std::optional<JobId> SeriesMapper::InternJob(std::string_view name) {
+  if (const auto it = job_ids_.find(name); it != job_ids_.end()) return JobId{it->second};
+  if (job_names_.size() >= options_.max_jobs) return std::nullopt;
+  const auto id = static_cast<uint32_t>(job_names_.size());
+  job_names_.emplace_back(name);
+  job_ids_.emplace(std::string(name), id);
+  next_task_.push_back(0);
+  return JobId{id};
+}
+
+uint32_t SeriesMapper::TaskEntry(JobId job, const std::string& name) {
+  const auto [it, is_new] = task_ids_.try_emplace(TaskKey(job, name), 0);
+  if (!is_new) return it->second;
+  if (free_tasks_.empty()) {
+    it->second = static_cast<uint32_t>(tasks_.size());
+    tasks_.emplace_back();
+  } else {
+    it->second = free_tasks_.back();
+    free_tasks_.pop_back();
+  }
+  tasks_[it->second] = {.job = job, .index = next_task_[job.value]++, .uses = 0, .name = name};
+  return it->second;
+}
+
+void SeriesMapper::LinkPod(uint32_t slot, uint64_t pod) {
+  const auto [it, is_new] = slots_of_pod_.try_emplace(pod, kNone);
+  links_[slot] = {.previous_of_pod = kNone, .next_of_pod = it->second, .pod = pod};
+  if (it->second != kNone) links_[it->second].previous_of_pod = slot;
+  it->second = slot;
+}
+
+void SeriesMapper::UnlinkPod(uint32_t slot) {
+  const SlotLinks links = links_[slot];
+  if (links.next_of_pod != kNone) links_[links.next_of_pod].previous_of_pod = links.previous_of_pod;
+  if (links.previous_of_pod != kNone) {
+    links_[links.previous_of_pod].next_of_pod = links.next_of_pod;
+  } else if (links.next_of_pod != kNone) {
+    slots_of_pod_[links.pod] = links.next_of_pod;
+  } else {
+    slots_of_pod_.erase(links.pod);
+  }
+  links_[slot] = {};
+}
+
+std::vector<uint32_t> SeriesMapper::ForgetIdle(Timestamp now, int64_t idle_seconds) {
+  const uint32_t minute = MinuteOf(now);
+  const auto idle_minutes = static_cast<uint32_t>(idle_seconds / 60);
+  // A slot lives as long as one of its fingerprints does.
+  std::vector<uint8_t> alive(bindings_.size(), 0);
+  std::vector<uint64_t> idle;
+  for (const auto& [fingerprint, entry] : series_) {
+    // A clock that was set back makes nothing idle.
+    const auto age = static_cast<int32_t>(minute - entry.seen_minute);
+    if (age >= static_cast<int32_t>(idle_minutes)) {
+      idle.push_back(fingerprint);
+    } else if (entry.outcome == Outcome::kMapped) {
+      alive[entry.slot] = 1;
+    }
+  }
+  for (const uint64_t fingerprint : idle) {
+    const auto it = series_.find(fingerprint);
+    if (const auto fact = facts_.find(fingerprint); fact != facts_.end()) {
+      owners_.Forget(fact->second);
+      facts_.erase(fact);
+    }
+    series_.erase(it);
+  }
+  std::vector<uint32_t> freed;
+  for (uint32_t slot = 0; slot < bindings_.size(); ++slot) {
+    if (!bindings_[slot].in_use || alive[slot] != 0) continue;
+    Unbind(slot);
+    free_slots_.push_back(slot);
+    freed.push_back(slot);
+  }
+  counts_.mapped_series -= freed.size();
+  counts_.unmapped_series = counts_.fact_series = 0;
+  for (const auto& [fingerprint, entry] : series_) {
+    counts_.unmapped_series += entry.outcome == Outcome::kUnmapped ? 1 : 0;
+    counts_.fact_series += entry.outcome == Outcome::kFact ? 1 : 0;
+  }
+  return freed;
+}
+
+uint64_t SeriesMapper::CanonicalFingerprint(std::span<const LabelView> labels) {
+  sorted_.assign(labels.begin(), labels.end());
+  std::sort(sorted_.begin(), sorted_.end(), [](const LabelView& a, const LabelView& b) {
+    return a.name != b.name ? a.name < b.name : a.value < b.value;
+  });
+  return Fingerprint(sorted_, options_.seed);
+}
+
+}  // namespace taut

@@ -1,0 +1,203 @@
+// Steps in time, swept once.
+#include "ingest/window_fold.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace taut {
+namespace {
+
+constexpr double kNothing = -std::numeric_limits<double>::infinity();
+
+bool IsUsage(SeriesKind kind, bool cpu) {
+  return cpu ? kind == SeriesKind::kCpuSecondsTotal || kind == SeriesKind::kCpuCores
+             : kind == SeriesKind::kMemoryBytes;
+}
+
+}  // namespace
+
+void WindowFold::StartJob(int64_t begin_ms, int64_t end_ms) {
+  begin_ms_ = begin_ms;
+  end_ms_ = end_ms;
+  cpu_limit_ = memory_limit_ = kAbsent;
+}
+
+bool WindowFold::AddTask(uint32_t task, std::span<const FoldSeries> series, TaskWindow& out) {
+  out = {.task = task};
+  for (const bool cpu : {true, false}) {
+    steps_.clear();
+    used_parts_.clear();
+    needs_all_ = false;
+    for (uint32_t i = 0; i < series.size(); ++i) {
+      const SeriesBinding& binding = *series[i].binding;
+      if (!IsUsage(binding.kind, cpu)) continue;
+      const size_t before = steps_.size();
+      if (binding.kind == SeriesKind::kCpuSecondsTotal) {
+        AddCounterSteps(i, series[i]);
+      } else {
+        AddGaugeSteps(i, series[i]);
+      }
+      if (steps_.size() > before) used_parts_.push_back(binding.part);
+      needs_all_ |= binding.scale < 0;
+    }
+    if (steps_.empty()) continue;
+    const Sum sum = Sweep(series, cpu);
+    if (sum.covered_ms == 0) continue;
+    (cpu ? out.cpu_mean_cores : out.memory_mean_bytes) =
+        static_cast<float>(sum.integral / static_cast<double>(sum.covered_ms));
+    (cpu ? out.cpu_peak_cores : out.memory_peak_bytes) = static_cast<float>(sum.peak);
+    float& limit = cpu ? cpu_limit_ : memory_limit_;
+    limit =
+        std::max(limit, TaskLimit(series, cpu ? SeriesKind::kCpuLimitCores : SeriesKind::kMemoryLimitBytes));
+  }
+  return out.cpu_mean_cores >= 0 || out.memory_mean_bytes >= 0;
+}
+
+void WindowFold::AddStep(uint32_t index, int64_t begin_ms, int64_t end_ms, double value) {
+  begin_ms = std::max(begin_ms, begin_ms_);
+  end_ms = std::min(end_ms, end_ms_);
+  if (begin_ms >= end_ms) return;
+  // Where the next step begins as this one ends, the sweep sees the end first.
+  steps_.push_back({begin_ms, index, value});
+  steps_.push_back({end_ms, index, kNothing});
+}
+
+double WindowFold::Increase(const RemoteSample& from, const RemoteSample& to) {
+  if (to.value >= from.value) return to.value - from.value;
+  const bool here =
+      to.timestamp_ms >= begin_ms_ && to.timestamp_ms < end_ms_;  // each is counted in one window
+  if (to.value >= from.value * (1 - options_.jitter_share)) {
+    events_.counter_jitter += here ? 1 : 0;
+    return 0;
+  }
+  events_.counter_resets += here ? 1 : 0;
+  return to.value;
+}
+
+void WindowFold::AddCounterSteps(uint32_t index, const FoldSeries& s) {
+  for (size_t i = 1; i < s.samples.size(); ++i) {
+    const RemoteSample& from = s.samples[i - 1];
+    const RemoteSample& to = s.samples[i];
+    if (from.timestamp_ms >= end_ms_) break;
+    if (to.timestamp_ms <= begin_ms_ || IsStaleMarker(from.value) || IsStaleMarker(to.value)) continue;
+    const bool here = to.timestamp_ms >= begin_ms_ && to.timestamp_ms < end_ms_;
+    const int64_t ms = to.timestamp_ms - from.timestamp_ms;
+    if (ms > options_.max_gap_ms) {
+      events_.gaps += here ? 1 : 0;
+      continue;
+    }
+    const double cores = Increase(from, to) * std::abs(s.binding->scale) / (static_cast<double>(ms) / 1000);
+    if (cores > options_.max_cores) {
+      events_.implausible_rates += here ? 1 : 0;
+      continue;
+    }
+    AddStep(index, from.timestamp_ms, to.timestamp_ms, cores);
+  }
+}
+
+void WindowFold::AddGaugeSteps(uint32_t index, const FoldSeries& s) {
+  for (size_t i = 0; i < s.samples.size(); ++i) {
+    const RemoteSample& sample = s.samples[i];
+    if (sample.timestamp_ms >= end_ms_) break;
+    if (sample.timestamp_ms < begin_ms_ || IsStaleMarker(sample.value)) continue;
+    const int64_t since =
+        i > 0 ? sample.timestamp_ms - s.samples[i - 1].timestamp_ms : options_.max_gap_ms + 1;
+    const int64_t interval = since <= options_.max_gap_ms ? since : options_.default_interval_ms;
+    int64_t end = sample.timestamp_ms + std::max<int64_t>(interval / 2, 1);
+    if (i + 1 < s.samples.size() &&
+        s.samples[i + 1].timestamp_ms - sample.timestamp_ms <= options_.max_gap_ms) {
+      end = s.samples[i + 1].timestamp_ms;
+    }
+    AddStep(index, sample.timestamp_ms, end, sample.value * std::abs(s.binding->scale));
+  }
+}
+
+double WindowFold::SumOfParts(std::span<const FoldSeries> series, bool cpu) const {
+  double sum = 0;
+  bool any = false, all = true;
+  for (size_t i = 0; i < series.size();) {
+    const uint32_t part = series[i].binding->part;
+    double largest = kNothing;
+    bool expected = false, subtracted = false;
+    for (; i < series.size() && series[i].binding->part == part; ++i) {
+      if (!IsUsage(series[i].binding->kind, cpu)) continue;
+      largest = std::max(largest, current_[i]);
+      expected = true;
+      subtracted |= series[i].binding->scale < 0;
+    }
+    if (largest == kNothing) {
+      all &= !expected;
+      continue;
+    }
+    any = true;
+    sum += subtracted ? -largest : largest;
+  }
+  if (!any || (needs_all_ && !all)) return -1;
+  return sum;
+}
+
+void WindowFold::AddPiece(int64_t ms, double value, bool cpu, Sum& sum) {
+  sum.integral += value * static_cast<double>(ms);
+  sum.covered_ms += ms;
+  sum.peak = std::max(sum.peak, value);
+  if (!cpu) return;
+  const Bucket bucket = Grid::Cpu().BucketOf(value);
+  cpu_ms_[bucket] += ms;
+  lowest_ = std::min(lowest_, bucket);
+  highest_ = std::max(highest_, bucket);
+}
+
+WindowFold::Sum WindowFold::Sweep(std::span<const FoldSeries> series, bool cpu) {
+  Sum sum;
+  if (used_parts_.size() == 1 && !needs_all_) {
+    for (size_t i = 0; i < steps_.size(); i += 2) {
+      AddPiece(steps_[i + 1].time_ms - steps_[i].time_ms, steps_[i].value, cpu, sum);
+    }
+    return sum;
+  }
+  std::sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) {
+    if (a.time_ms != b.time_ms) return a.time_ms < b.time_ms;
+    return a.value < b.value;  // ends before beginnings
+  });
+  current_.assign(series.size(), kNothing);
+  for (size_t i = 0; i < steps_.size();) {
+    const int64_t now = steps_[i].time_ms;
+    for (; i < steps_.size() && steps_[i].time_ms == now; ++i) current_[steps_[i].series] = steps_[i].value;
+    const double value = SumOfParts(series, cpu);
+    if (value >= 0 && i < steps_.size()) AddPiece(steps_[i].time_ms - now, value, cpu, sum);
+  }
+  return sum;
+}
+
+float WindowFold::TaskLimit(std::span<const FoldSeries> series, SeriesKind kind) const {
+  double sum = 0;
+  for (size_t u = 0; u < used_parts_.size(); ++u) {
+    if (u > 0 && used_parts_[u] == used_parts_[u - 1]) continue;
+    double limit = 0;
+    for (const FoldSeries& s : series) {
+      if (s.binding->kind != kind || s.binding->part != used_parts_[u]) continue;
+      // The last word before the window's end.
+      const auto after =
+          std::partition_point(s.samples.begin(), s.samples.end(),
+                               [this](const RemoteSample& x) { return x.timestamp_ms < end_ms_; });
+      if (after == s.samples.begin() || IsStaleMarker((after - 1)->value)) continue;
+      limit = std::max(limit, (after - 1)->value * s.binding->scale);
+    }
+    if (limit <= 0) return kAbsent;
+    sum += limit;
+  }
+  return used_parts_.empty() ? kAbsent : static_cast<float>(sum);
+}
+
+void WindowFold::TakeCpuBuckets(std::vector<BucketWeight>& out) {
+  for (int b = lowest_; b <= highest_; ++b) {
+    if (cpu_ms_[b] == 0) continue;
+    out.push_back({static_cast<Bucket>(b), static_cast<float>(static_cast<double>(cpu_ms_[b]) / 1000)});
+    cpu_ms_[b] = 0;
+  }
+  lowest_ = Grid::kMaxBuckets;
+  highest_ = 0;
+}
+
+}  // namespace taut

@@ -1,0 +1,101 @@
+// One task's series in one window: rates from counters, holds from gauges, and their sum over time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "histogram/grid.h"
+#include "ingest/remote_write.h"
+#include "ingest/series_mapper.h"
+#include "model/usage.h"
+
+namespace taut {
+
+struct FoldOptions {
+  // A rate is not taken, and a gauge not held, over a longer gap between two samples.
+  int64_t max_gap_ms = 300'000;
+  // How long a gauge's sample stands if nothing says how often it is sampled.
+  int64_t default_interval_ms = 15'000;
+  // A counter that falls by less than this share has wobbled, not started again.
+  double jitter_share = 0.01;
+  // A rate above this is no rate (cores); the top of the CPU grid.
+  double max_cores = 1048.576;
+};
+
+struct FoldEvents {
+  uint64_t counter_resets = 0;     // counted from 0 again: the whole new value is the increase
+  uint64_t counter_jitter = 0;     // fell by a hair: no increase
+  uint64_t gaps = 0;               // between two samples of a counter: no rate
+  uint64_t implausible_rates = 0;  // above max_cores: no rate
+};
+
+// A series as the fold sees it.
+struct FoldSeries {
+  const SeriesBinding* binding = nullptr;
+  std::span<const RemoteSample>
+      samples;  // times strictly ascending; may begin before and end after the window
+};
+
+// Folds the tasks of one job in one window. Reusable; keeps its memory.
+//
+// A counter's rate between two samples stands from the one to the other. A gauge's sample stands from its
+// time to the next sample, to the window's end or, if it is the last, for half the time between it and the
+// one before. A stale marker ends what stood. At any moment series of one part count once, the largest; parts
+// are added up.
+class WindowFold {
+ public:
+  explicit WindowFold(const FoldOptions& options) : options_(options) {}
+
+  void StartJob(int64_t begin_ms, int64_t end_ms);
+  // All series of one task, ordered by part. False if nothing was measured. Limits count only where there is
+  // usage with a limit for each of its parts.
+  bool AddTask(uint32_t task, std::span<const FoldSeries> series, TaskWindow& out);
+  // Appends the job's CPU signal, ascending. Call once after the last task.
+  void TakeCpuBuckets(std::vector<BucketWeight>& out);
+  // The largest of the tasks' limits, or kAbsent.
+  float cpu_limit_cores() const { return cpu_limit_; }
+  float memory_limit_bytes() const { return memory_limit_; }
+
+  const FoldEvents& events() const { return events_; }
+
+ private:
+  // From `time_ms` on series number `series` stands at `value`; minus infinity: it stands no more.
+  struct Step {
+    int64_t time_ms = 0;
+    uint32_t series = 0;
+    double value = 0;
+  };
+  struct Sum {
+    double integral = 0;  // value x ms
+    int64_t covered_ms = 0;
+    double peak = 0;
+  };
+
+  void AddCounterSteps(uint32_t index, const FoldSeries& s);
+  void AddGaugeSteps(uint32_t index, const FoldSeries& s);
+  // The increase from one sample to the next, or a negative number: no rate.
+  double Increase(const RemoteSample& from, const RemoteSample& to);
+  void AddStep(uint32_t index, int64_t begin_ms, int64_t end_ms, double value);
+  // Adds up the steps of all series over time.
+  Sum Sweep(std::span<const FoldSeries> series, bool cpu);
+  // The sum over parts at one moment; negative: nothing stands.
+  double SumOfParts(std::span<const FoldSeries> series, bool cpu) const;
+  void AddPiece(int64_t ms, double value, bool cpu, Sum& sum);
+  // The owner's limit of the task: kAbsent unless each part in `used` has one.
+  float TaskLimit(std::span<const FoldSeries> series, SeriesKind kind) const;
+
+  const FoldOptions options_;
+  int64_t begin_ms_ = 0, end_ms_ = 0;
+  float cpu_limit_ = kAbsent, memory_limit_ = kAbsent;
+  FoldEvents events_;
+  // Scratch.
+  std::vector<Step> steps_;
+  std::vector<double> current_;
+  bool needs_all_ = false;  // some part is subtracted: nothing stands unless all do
+  std::vector<uint32_t> used_parts_;
+  int64_t cpu_ms_[Grid::kMaxBuckets] = {};
+  Bucket lowest_ = Grid::kMaxBuckets, highest_ = 0;  // of what cpu_ms_ holds
+};
+
+}  // namespace taut
