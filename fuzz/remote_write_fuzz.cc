@@ -1,0 +1,64 @@
+// Any bytes may be sent as a remote-write body: refused or taken in, every sample with one outcome, and what
+// was taken in folds into windows that are sound.
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "ingest/ingest.h"
+
+namespace taut {
+namespace {
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+constexpr int64_t kNowMs = 1'700'000'400'000;
+
+void CheckWindow(const ClosedWindow& w) {
+  for (size_t i = 0; i < w.jobs.size(); ++i) {
+    const JobWindow& job = w.jobs[i].window;
+    Require(i == 0 || w.jobs[i - 1].job < w.jobs[i].job);
+    Require(job.num_tasks > 0 && job.first_task + job.num_tasks <= w.tasks.size());
+    Require(job.first_bucket + job.num_buckets <= w.cpu_buckets.size());
+    for (uint32_t t = job.first_task; t < job.first_task + job.num_tasks; ++t) {
+      const TaskWindow& task = w.tasks[t];
+      Require(task.cpu_peak_cores >= 0 || task.memory_peak_bytes >= 0);
+      // Means are rounded on their own.
+      Require(task.cpu_mean_cores <= task.cpu_peak_cores * 1.0001F || task.cpu_mean_cores < 0);
+      Require(task.memory_mean_bytes <= task.memory_peak_bytes * 1.0001F || task.memory_mean_bytes < 0);
+      Require(!std::isnan(task.cpu_mean_cores) && !std::isnan(task.memory_mean_bytes));
+    }
+    for (uint32_t b = job.first_bucket; b < job.first_bucket + job.num_buckets; ++b) {
+      Require(w.cpu_buckets[b].weight > 0);
+      Require(b == job.first_bucket || w.cpu_buckets[b - 1].bucket < w.cpu_buckets[b].bucket);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taut
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace taut;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  static const MappingRules rules = *MappingRules::Compile(BuiltinRules());
+  Ingest::Options options;
+  options.limits.max_decompressed_bytes = 1 << 20;
+  Ingest ingest(rules, options);
+  // As a body, and as the message itself, so that the fuzzer need not learn snappy.
+  const auto written = ingest.Write(bytes, Timestamp{kNowMs * 1000});
+  RemoteWriteDecoder decoder(options.limits);
+  const auto decoded = decoder.DecodeMessage(
+      bytes, [&ingest](const SeriesView& series) { ingest.Take(series, Timestamp{kNowMs * 1000}); });
+  if (written.ok() && decoded.ok()) {
+    Require(ingest.counts().total() == written->samples + decoded->samples);
+  }
+  (void)ingest.TakeOoms();
+  ingest.CloseUntil(Timestamp{(kNowMs + 3'600'000) * 1000}, CheckWindow);
+  ingest.ForgetIdle(Timestamp{(kNowMs + 7'200'000) * 1000});
+  Require(ingest.mapper().counts().mapped_series == 0);
+  return 0;
+}

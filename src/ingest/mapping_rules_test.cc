@@ -1,0 +1,254 @@
+// What the built-in rules make of the series people have, and patterns, templates and owners one by one.
+#include "ingest/mapping_rules.h"
+
+#include "base/strings.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ingest/owners.h"
+
+namespace taut {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::optional<Mapping> MatchOf(const std::vector<LabelView>& labels, const OwnerTable& owners = {}) {
+  static const MappingRules rules = *MappingRules::Compile(BuiltinRules());
+  return rules.Match(
+      labels, [&owners](std::string_view ns, std::string_view pod) { return owners.TopOwner(ns, pod); });
+}
+// "kind job task part scale", or "-".
+std::string Mapped(const std::vector<LabelView>& labels) {
+  const std::optional<Mapping> m = MatchOf(labels);
+  if (!m.has_value()) return "-";
+  return StrCat(Name(m->kind), " ", m->job, " ", m->task, " [", m->part, "] ", m->scale);
+}
+
+TEST(BuiltinRules, TakeCadvisorsContainers) {
+  const auto with = [](std::string_view metric, std::vector<LabelView> more) {
+    std::vector<LabelView> labels = {
+        {"__name__", metric}, {"namespace", "shop"}, {"pod", "web-5d4f8c7b9d-x2x4z"}};
+    labels.insert(labels.end(), more.begin(), more.end());
+    return Mapped(labels);
+  };
+  const std::string_view cpu = "container_cpu_usage_seconds_total";
+  EXPECT_EQ(with(cpu, {{"container", "app"}, {"cpu", "total"}}),
+            "cpu_seconds_total shop/web web-5d4f8c7b9d-x2x4z [app] 1");
+  EXPECT_EQ(with(cpu, {{"container", "app"}}), "cpu_seconds_total shop/web web-5d4f8c7b9d-x2x4z [app] 1");
+  EXPECT_EQ(with(cpu, {{"container", "app"}, {"cpu", "cpu07"}}), "-");  // the sum is there as well
+  EXPECT_EQ(with(cpu, {{"container", "POD"}}), "-");
+  EXPECT_EQ(with(cpu, {}), "-");  // the pod's own sum
+  EXPECT_EQ(with("container_memory_working_set_bytes", {{"container", "app"}}),
+            "memory_bytes shop/web web-5d4f8c7b9d-x2x4z [app] 1");
+  EXPECT_EQ(with("container_spec_cpu_quota", {{"container", "app"}}),
+            "cpu_limit_cores shop/web web-5d4f8c7b9d-x2x4z [app] 1e-05");
+  EXPECT_EQ(with("container_oom_events_total", {{"container", "app"}}),
+            "oom_total shop/web web-5d4f8c7b9d-x2x4z [app] 1");
+  EXPECT_EQ(with("kube_pod_container_resource_limits", {{"container", "app"}, {"resource", "cpu"}}),
+            "cpu_limit_cores shop/web web-5d4f8c7b9d-x2x4z [app] 1");
+  EXPECT_EQ(with("kube_pod_container_resource_limits", {{"container", "app"}, {"resource", "memory"}}),
+            "memory_limit_bytes shop/web web-5d4f8c7b9d-x2x4z [app] 1");
+  EXPECT_EQ(
+      with("kube_pod_container_resource_limits", {{"container", "app"}, {"resource", "nvidia_com_gpu"}}),
+      "-");
+  EXPECT_EQ(with("up", {}), "-");
+}
+
+TEST(BuiltinRules, TakeOwners) {
+  EXPECT_EQ(Mapped({{"__name__", "kube_pod_owner"},
+                    {"namespace", "shop"},
+                    {"pod", "p"},
+                    {"owner_kind", "ReplicaSet"},
+                    {"owner_name", "web-1"},
+                    {"owner_is_controller", "true"}}),
+            "owner shop/Pod/p ReplicaSet/web-1 [] 1");
+  EXPECT_EQ(Mapped({{"__name__", "kube_pod_owner"},
+                    {"namespace", "shop"},
+                    {"pod", "p"},
+                    {"owner_kind", "<none>"},
+                    {"owner_name", "<none>"},
+                    {"owner_is_controller", "<none>"}}),
+            "owner shop/Pod/p <none>/<none> [] 1");
+  EXPECT_EQ(Mapped({{"__name__", "kube_job_owner"},
+                    {"namespace", "shop"},
+                    {"job_name", "backup-28394820"},
+                    {"owner_kind", "CronJob"},
+                    {"owner_name", "backup"}}),
+            "owner shop/Job/backup-28394820 CronJob/backup [] 1");
+}
+
+TEST(BuiltinRules, TakeDockerExportersAndTautlet) {
+  const std::string_view cpu = "container_cpu_usage_seconds_total";
+  EXPECT_EQ(Mapped({{"__name__", cpu},
+                    {"name", "shop-web-1"},
+                    {"instance", "host:8080"},
+                    {"cpu", "total"},
+                    {"container_label_com_docker_compose_service", "web"}}),
+            "cpu_seconds_total docker/web host:8080/shop-web-1 [] 1");
+  EXPECT_EQ(Mapped({{"__name__", cpu}, {"name", "redis"}, {"instance", "host:8080"}}),
+            "cpu_seconds_total docker/redis host:8080/redis [] 1");
+  EXPECT_EQ(Mapped({{"__name__", "namedprocess_namegroup_cpu_seconds_total"},
+                    {"groupname", "postgres"},
+                    {"mode", "user"},
+                    {"instance", "h:9256"}}),
+            "cpu_seconds_total process/postgres h:9256 [user] 1");
+  EXPECT_EQ(Mapped({{"__name__", "namedprocess_namegroup_memory_bytes"},
+                    {"groupname", "postgres"},
+                    {"memtype", "virtual"},
+                    {"instance", "h:9256"}}),
+            "-");
+  EXPECT_EQ(Mapped({{"__name__", "process_cpu_seconds_total"}, {"job", "api"}, {"instance", "h:1"}}),
+            "cpu_seconds_total api h:1 [] 1");
+  EXPECT_EQ(
+      Mapped({{"__name__", "process_cpu_seconds_total"}, {"job", "api"}, {"instance", "h:1"}, {"pod", "p"}}),
+      "-");
+  EXPECT_EQ(Mapped({{"__name__", "node_cpu_seconds_total"},
+                    {"job", "node"},
+                    {"instance", "h:1"},
+                    {"cpu", "0"},
+                    {"mode", "user"}}),
+            "cpu_seconds_total machine/node h:1 [0/user] 1");
+  EXPECT_EQ(Mapped({{"__name__", "node_cpu_seconds_total"},
+                    {"job", "node"},
+                    {"instance", "h:1"},
+                    {"cpu", "0"},
+                    {"mode", "idle"}}),
+            "-");
+  EXPECT_EQ(Mapped({{"__name__", "node_memory_MemAvailable_bytes"}, {"job", "node"}, {"instance", "h:1"}}),
+            "memory_bytes machine/node h:1 [available] -1");
+  EXPECT_EQ(Mapped({{"__name__", "tautlet_task_cpu_seconds_total"},
+                    {"taut_job", "render"},
+                    {"taut_task", "7"},
+                    {"job", "tautlet"},
+                    {"instance", "h:1"}}),
+            "cpu_seconds_total render 7 [] 1");
+}
+
+TEST(MappingRules, TheFirstRuleThatFitsDecidesAndOthersSayWhyNot) {
+  const absl::StatusOr<MappingRules> rules = MappingRules::Compile({
+      {"prod", "cpu|cpu_total", {{"env", "prod*"}}, SeriesKind::kCpuCores, "{app|job}", "{instance}", "", 1},
+      {"rest", "cpu*", {{"env", "test", true}}, SeriesKind::kCpuCores, "rest", "{instance}", "", 1},
+  });
+  ASSERT_TRUE(rules.ok()) << rules.status();
+  const auto nobody = [](std::string_view, std::string_view) { return std::string(); };
+  const auto rule = [&](const std::vector<LabelView>& labels) -> int {
+    const auto m = rules->Match(labels, nobody);
+    return m.has_value() ? static_cast<int>(m->rule) : -1;
+  };
+  const std::vector<LabelView> prod = {
+      {"__name__", "cpu"}, {"env", "production"}, {"job", "j"}, {"instance", "i"}};
+  EXPECT_EQ(rule(prod), 0);
+  EXPECT_EQ(rules->Match(prod, nobody)->job, "j");
+  EXPECT_EQ(rules->WhyNot(0, prod), "");
+  // A template that stays empty passes the series on.
+  const std::vector<LabelView> jobless = {{"__name__", "cpu"}, {"env", "prod"}, {"instance", "i"}};
+  EXPECT_EQ(rule(jobless), 1);
+  EXPECT_THAT(rules->WhyNot(0, jobless), HasSubstr("job '{app|job}'"));
+  const std::vector<LabelView> test = {{"__name__", "cpu"}, {"env", "test"}, {"job", "j"}, {"instance", "i"}};
+  EXPECT_EQ(rule(test), -1);
+  EXPECT_THAT(rules->WhyNot(0, test), HasSubstr("label env is 'test' and must be 'prod*'"));
+  EXPECT_THAT(rules->WhyNot(1, test), HasSubstr("must not be 'test'"));
+  EXPECT_THAT(rules->WhyNot(1, std::vector<LabelView>{{"__name__", "mem"}}), HasSubstr("metric is 'mem'"));
+}
+
+TEST(MappingRules, RefuseWhatCannotWork) {
+  const auto why = [](MappingRule rule) {
+    rule.name = "mine";
+    const absl::StatusOr<MappingRules> rules = MappingRules::Compile({rule});
+    EXPECT_EQ(rules.status().code(), absl::StatusCode::kInvalidArgument);
+    return std::string(Message(rules.status()));
+  };
+  using enum SeriesKind;
+  EXPECT_THAT(why({"", "", {}, kCpuCores, "j", "t", "", 1}), HasSubstr("'mine': no metric"));
+  EXPECT_THAT(why({"", "m", {}, kCpuCores, "", "t", "", 1}), HasSubstr("needs a job and a task"));
+  EXPECT_THAT(why({"", "m", {}, kCpuCores, "{a", "t", "", 1}), HasSubstr("job: a '{' without its '}'"));
+  EXPECT_THAT(why({"", "m", {}, kCpuCores, "j", "a}", "", 1}), HasSubstr("task: a '}' without its '{'"));
+  EXPECT_THAT(why({"", "m", {}, kCpuCores, "j", "t", "{a||b}", 1}), HasSubstr("part: no label in '{a||b}'"));
+  EXPECT_THAT(why({"", "m", {}, kCpuCores, "j", "{owner}", "", 1}),
+              HasSubstr("{owner} may stand in job only"));
+  EXPECT_THAT(why({"", "m", {}, kCpuCores, "j", "t", "", 0}), HasSubstr("scale"));
+  EXPECT_THAT(why({"", "m", {{"", "x"}}, kCpuCores, "j", "t", "", 1}), HasSubstr("match without a label"));
+}
+
+TEST(MappingRules, KindsHaveNames) {
+  for (int i = 0; i <= static_cast<int>(SeriesKind::kOwner); ++i) {
+    const auto kind = static_cast<SeriesKind>(i);
+    const absl::StatusOr<SeriesKind> parsed = ParseSeriesKind(Name(kind));
+    ASSERT_TRUE(parsed.ok());
+    EXPECT_EQ(*parsed, kind);
+  }
+  EXPECT_THAT(Message(ParseSeriesKind("cpu").status()), HasSubstr("cpu_cores"));
+}
+
+TEST(FitsPattern, StarsAlternativesAndEmptiness) {
+  EXPECT_TRUE(FitsPattern("", ""));
+  EXPECT_FALSE(FitsPattern("a", ""));
+  EXPECT_TRUE(FitsPattern("", "*"));
+  EXPECT_TRUE(FitsPattern("total", "|total"));
+  EXPECT_TRUE(FitsPattern("", "|total"));
+  EXPECT_FALSE(FitsPattern("tota", "|total"));
+  EXPECT_TRUE(FitsPattern("abcabd", "*abd"));
+  EXPECT_TRUE(FitsPattern("aXbYc", "a*b*c"));
+  EXPECT_FALSE(FitsPattern("aXbY", "a*b*c"));
+  EXPECT_FALSE(FitsPattern(std::string(5000, 'a'), "*a*a*a*a*a*a*a*b"));
+}
+
+TEST(IsPrintableUtf8, TakesTextAndNothingElse) {
+  EXPECT_TRUE(IsPrintableUtf8("shop/web"));
+  EXPECT_TRUE(IsPrintableUtf8("k\xC3\xB6ln/\xE6\x97\xA5/\xF0\x9F\x9A\x80"));
+  for (const std::string& bad :
+       {std::string("a\nb"), std::string("a\0b", 3), std::string("\x7F"), std::string("\xC3"),
+        std::string("\xC0\xAF"), std::string("\xE0\x80\xAF"), std::string("\xED\xA0\x80"),
+        std::string("\xF4\x90\x80\x80"), std::string("\xC2\x85"), std::string("\xFF"), std::string("\x80")}) {
+    EXPECT_FALSE(IsPrintableUtf8(bad)) << bad;
+  }
+}
+
+TEST(Owners, AreReadFromNames) {
+  EXPECT_EQ(OwnerFromPodName("web-5d4f8c7b9d-x2x4z"), "web");
+  EXPECT_EQ(OwnerFromPodName("my-web-app-7d764666f9-bcdfg"), "my-web-app");
+  EXPECT_EQ(OwnerFromPodName("fluentd-x2x4z"), "fluentd");
+  EXPECT_EQ(OwnerFromPodName("db-12"), "db");
+  EXPECT_EQ(OwnerFromPodName("backup-28394820-x2x4z"), "backup");
+  EXPECT_EQ(OwnerFromPodName("web-frontend"), "web-frontend");  // words have other letters
+  EXPECT_EQ(OwnerFromPodName("etcd-node-a"), "etcd-node-a");
+  EXPECT_EQ(OwnerFromPodName("plain"), "plain");
+  EXPECT_EQ(OwnerFromPodName("-x2x4z"), "-x2x4z");
+  EXPECT_EQ(OwnerFromPodName(""), "");
+}
+
+TEST(Owners, FactsCountForMoreThanNames) {
+  OwnerTable owners;
+  EXPECT_EQ(owners.TopOwner("shop", "web-5d4f8c7b9d-x2x4z"), "web");
+  // What the name said already changes nothing.
+  EXPECT_THAT(owners.Learn("shop/Pod/web-5d4f8c7b9d-x2x4z", "ReplicaSet/web-5d4f8c7b9d"), IsEmpty());
+  EXPECT_THAT(owners.Learn("shop/ReplicaSet/web-5d4f8c7b9d", "Deployment/web"), IsEmpty());
+  // A ReplicaSet of another owner than its name says: its pods hear of it.
+  EXPECT_THAT(owners.Learn("shop/ReplicaSet/web-5d4f8c7b9d", "Rollout/storefront"),
+              ElementsAre("shop/Pod/web-5d4f8c7b9d-x2x4z"));
+  EXPECT_EQ(owners.TopOwner("shop", "web-5d4f8c7b9d-x2x4z"), "storefront");
+  EXPECT_EQ(owners.TopOwner("other", "web-5d4f8c7b9d-x2x4z"), "web");
+  EXPECT_THAT(owners.Learn("shop/Pod/lone-12", "<none>/<none>"), ElementsAre("shop/Pod/lone-12"));
+  EXPECT_EQ(owners.TopOwner("shop", "lone-12"), "lone-12");
+  owners.Learn("kube-system/Pod/etcd-node-a", "Node/node-a");
+  EXPECT_EQ(owners.TopOwner("kube-system", "etcd-node-a"), "etcd");
+  owners.Learn("shop/Pod/backup-28394820-x2x4z", "Job/backup-28394820");
+  EXPECT_EQ(owners.TopOwner("shop", "backup-28394820-x2x4z"), "backup");
+  owners.Forget("shop/Pod/lone-12");
+  EXPECT_EQ(owners.TopOwner("shop", "lone-12"), "lone");
+}
+
+TEST(Owners, CirclesAndNonsenseEnd) {
+  OwnerTable owners;
+  owners.Learn("shop/Job/a", "Job/b");
+  owners.Learn("shop/Job/b", "Job/a");
+  owners.Learn("shop/Pod/p", "Job/a");
+  EXPECT_THAT(owners.TopOwner("shop", "p"), ::testing::AnyOf("a", "b"));
+  EXPECT_THAT(owners.Learn("nonsense", "x"), IsEmpty());
+  owners.Learn("shop/Pod/q", "bare");
+  EXPECT_EQ(owners.TopOwner("shop", "q"), "bare");
+}
+
+}  // namespace
+}  // namespace taut

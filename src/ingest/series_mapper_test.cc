@@ -1,0 +1,190 @@
+// Slots, jobs and tasks: what stays the same, what is looked at again, and what is forgotten.
+#include "ingest/series_mapper.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "ingest/load_fixture.h"
+
+namespace taut {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Outcome = SeriesMapper::Outcome;
+using Labels = std::vector<LabelView>;
+
+constexpr Timestamp kNow = Timestamp::FromSeconds(1'700'000'000);
+
+Timestamp After(int64_t minutes) { return {kNow.us + minutes * 60 * kMicrosPerSecond}; }
+
+SeriesMapper NewMapper(const SeriesMapper::Options& options = {}) {
+  return SeriesMapper(*MappingRules::Compile(BuiltinRules()), options);
+}
+
+SeriesMapper::Resolution Resolve(SeriesMapper& mapper, const Labels& labels, Timestamp now = kNow) {
+  return mapper.Resolve({labels, {}, Fingerprint(labels)}, now);
+}
+
+Labels Cpu(std::string_view pod, std::string_view container = "app") {
+  return {{"__name__", "container_cpu_usage_seconds_total"},
+          {"container", container},
+          {"namespace", "shop"},
+          {"pod", pod}};
+}
+Labels PodOwner(std::string_view pod, std::string_view kind, std::string_view name) {
+  return {{"__name__", "kube_pod_owner"}, {"namespace", "shop"}, {"owner_is_controller", "true"},
+          {"owner_kind", kind},           {"owner_name", name},  {"pod", pod}};
+}
+
+std::string JobOf(const SeriesMapper& mapper, uint32_t slot) {
+  return mapper.job_names().at(mapper.binding(slot).job.value);
+}
+
+TEST(SeriesMapper, GivesSlotsOnceAndTasksWithinJobs) {
+  SeriesMapper mapper = NewMapper();
+  const auto a = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
+  const auto b = Resolve(mapper, Cpu("web-5d4f8c7b9d-bcdfg"));
+  const auto side = Resolve(mapper, Cpu("web-5d4f8c7b9d-bcdfg", "proxy"));
+  const auto db = Resolve(mapper, Cpu("db-0"));
+  EXPECT_EQ(a.outcome, Outcome::kMapped);
+  EXPECT_THAT(mapper.job_names(), ElementsAre("shop/web", "shop/db"));
+  EXPECT_EQ(mapper.binding(a.slot).task, 0U);
+  EXPECT_EQ(mapper.binding(b.slot).task, 1U);
+  EXPECT_EQ(mapper.binding(side.slot).task, 1U);
+  EXPECT_NE(mapper.binding(side.slot).part, mapper.binding(b.slot).part);
+  EXPECT_EQ(mapper.binding(db.slot).task, 0U);
+  EXPECT_EQ(mapper.task_name(b.slot), "web-5d4f8c7b9d-bcdfg");
+  const uint64_t version = mapper.version();
+  EXPECT_EQ(Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z")).slot, a.slot);
+  EXPECT_EQ(mapper.version(), version);
+  EXPECT_EQ(Resolve(mapper, {{"__name__", "up"}}).outcome, Outcome::kUnmapped);
+  EXPECT_EQ(mapper.counts().mapped_series, 4U);
+  EXPECT_EQ(mapper.counts().unmapped_series, 1U);
+}
+
+TEST(SeriesMapper, TheOrderOfLabelsDoesNotMatter) {
+  SeriesMapper mapper = NewMapper();
+  Labels labels = Cpu("db-0");
+  std::reverse(labels.begin(), labels.end());
+  const auto reversed = Resolve(mapper, labels);
+  EXPECT_EQ(Resolve(mapper, Cpu("db-0")).slot, reversed.slot);
+  std::swap(labels[0], labels[1]);
+  EXPECT_EQ(Resolve(mapper, labels).slot, reversed.slot);
+  EXPECT_EQ(mapper.num_slots(), 1U);
+  // Kept alive under one of its orders, it lives.
+  for (int m = 0; m <= 120; m += 10) Resolve(mapper, labels, After(m));
+  EXPECT_THAT(mapper.ForgetIdle(After(120)), IsEmpty());
+  EXPECT_EQ(Resolve(mapper, labels, After(121)).slot, reversed.slot);
+}
+
+TEST(SeriesMapper, LooksAgainWhenAnOwnerBecomesKnown) {
+  SeriesMapper mapper = NewMapper();
+  const auto a = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
+  const auto side = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z", "proxy"));
+  const auto other = Resolve(mapper, Cpu("db-0"));
+  EXPECT_EQ(Resolve(mapper, PodOwner("web-5d4f8c7b9d-x2x4z", "Rollout", "storefront")).outcome,
+            Outcome::kFact);
+  const auto again = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
+  EXPECT_EQ(again.slot, a.slot);
+  EXPECT_EQ(JobOf(mapper, a.slot), "shop/storefront");
+  EXPECT_EQ(JobOf(mapper, side.slot), "shop/web");  // until it is heard of again
+  Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z", "proxy"));
+  EXPECT_EQ(JobOf(mapper, side.slot), "shop/storefront");
+  EXPECT_EQ(mapper.binding(side.slot).task, mapper.binding(a.slot).task);
+  EXPECT_EQ(JobOf(mapper, other.slot), "shop/db");
+  EXPECT_EQ(mapper.counts().rebound_series, 2U);
+  // The same fact again is no news.
+  const uint64_t version = mapper.version();
+  Resolve(mapper, PodOwner("web-5d4f8c7b9d-x2x4z", "Rollout", "storefront"));
+  Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
+  EXPECT_EQ(mapper.version(), version);
+}
+
+TEST(SeriesMapper, ForgetsWhatIsNotHeardOfAndUsesItsSlotAgain) {
+  SeriesMapper mapper = NewMapper();
+  const auto gone = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
+  const auto stays = Resolve(mapper, Cpu("web-5d4f8c7b9d-bcdfg"));
+  Resolve(mapper, PodOwner("lone-1", "<none>", "<none>"));
+  Resolve(mapper, {{"__name__", "up"}});
+  Resolve(mapper, Cpu("web-5d4f8c7b9d-bcdfg"), After(30));
+  EXPECT_THAT(mapper.ForgetIdle(After(59)), IsEmpty());
+  EXPECT_THAT(mapper.ForgetIdle(After(60)), ElementsAre(gone.slot));
+  EXPECT_FALSE(mapper.binding(gone.slot).in_use);
+  EXPECT_EQ(mapper.counts().mapped_series, 1U);
+  EXPECT_EQ(mapper.counts().unmapped_series, 0U);
+  EXPECT_EQ(mapper.counts().fact_series, 0U);
+  // Back again: a slot that was free, the job it had, and a task of its own.
+  const auto back = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"), After(61));
+  EXPECT_EQ(back.slot, gone.slot);
+  EXPECT_EQ(mapper.binding(back.slot).job, mapper.binding(stays.slot).job);
+  EXPECT_EQ(mapper.binding(back.slot).task, 2U);
+  EXPECT_EQ(mapper.num_slots(), 2U);
+  // A clock that was set back makes nothing idle.
+  EXPECT_THAT(mapper.ForgetIdle(After(-600)), IsEmpty());
+}
+
+TEST(SeriesMapper, HoldsItsLimits) {
+  SeriesMapper mapper = NewMapper({.max_series = 2, .max_jobs = 1, .max_name_bytes = 20});
+  EXPECT_EQ(Resolve(mapper, Cpu("web-0")).outcome, Outcome::kMapped);
+  EXPECT_EQ(Resolve(mapper, Cpu("db-0")).outcome, Outcome::kRefused);   // a second job
+  EXPECT_EQ(Resolve(mapper, Cpu("web-1")).outcome, Outcome::kRefused);  // a third series
+  EXPECT_EQ(Resolve(mapper, Cpu("web-0")).outcome, Outcome::kMapped);
+  EXPECT_EQ(mapper.counts().refused_series, 2U);
+  SeriesMapper names = NewMapper({.max_name_bytes = 20});
+  EXPECT_EQ(Resolve(names, Cpu("a-name-that-is-far-too-long-0")).outcome, Outcome::kRefused);
+  EXPECT_EQ(Resolve(names, Cpu("web\n-0")).outcome, Outcome::kRefused);
+  EXPECT_EQ(names.counts().refused_series, 2U);
+  EXPECT_THAT(names.job_names(), IsEmpty());
+}
+
+TEST(SeriesMapper, AStoresJobsKeepTheirNumbers) {
+  SeriesMapper mapper = NewMapper();
+  EXPECT_EQ(mapper.InternJob("shop/db"), JobId{0});
+  EXPECT_EQ(mapper.InternJob("shop/web"), JobId{1});
+  EXPECT_EQ(mapper.InternJob("shop/db"), JobId{0});
+  EXPECT_EQ(mapper.binding(Resolve(mapper, Cpu("web-0")).slot).job, JobId{1});
+}
+
+// Whatever comes and goes: a series in use has a slot of its own, bound as the rules say of it alone.
+RC_GTEST_PROP(SeriesMapper, StaysTrueWhileSeriesComeAndGo, ()) {
+  SeriesMapper mapper = NewMapper();
+  std::map<uint32_t, std::pair<uint32_t, int64_t>> alive;  // series: slot, minute last seen
+  int64_t minute = 0;
+  for (const auto& [series, step] : *rc::gen::container<std::vector<std::pair<uint32_t, int>>>(
+           rc::gen::pair(rc::gen::inRange(0U, 60U), rc::gen::inRange(0, 20)))) {
+    minute += step;
+    const NamedSample s = CadvisorSample(series, 0);
+    const auto r = Resolve(mapper, ViewOf(s).labels, After(minute));
+    RC_ASSERT(r.outcome == Outcome::kMapped);
+    if (const auto it = alive.find(series); it != alive.end()) RC_ASSERT(it->second.first == r.slot);
+    alive[series] = {r.slot, minute};
+    const std::vector<uint32_t> freed = mapper.ForgetIdle(After(minute));
+    for (const uint32_t slot : freed) {
+      const auto it =
+          std::find_if(alive.begin(), alive.end(), [slot](const auto& e) { return e.second.first == slot; });
+      RC_ASSERT(it != alive.end());
+      RC_ASSERT(it->second.second <= minute - 60);
+      alive.erase(it);
+    }
+    std::set<uint32_t> slots;
+    for (const auto& [number, entry] : alive) {
+      RC_ASSERT(slots.insert(entry.first).second);
+      RC_ASSERT(entry.second > minute - 60);
+      const NamedSample named = CadvisorSample(number, 0);
+      const auto expected = mapper.Explain(ViewOf(named).labels);
+      RC_ASSERT(expected.has_value());
+      RC_ASSERT(JobOf(mapper, entry.first) == expected->job);
+      RC_ASSERT(mapper.task_name(entry.first) == expected->task);
+    }
+    RC_ASSERT(mapper.counts().mapped_series == alive.size());
+  }
+}
+
+}  // namespace
+}  // namespace taut
