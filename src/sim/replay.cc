@@ -1,13 +1,11 @@
 #include "sim/replay.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "absl/container/flat_hash_map.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
-#include "oneapi/tbb/parallel_for.h"
-#include "oneapi/tbb/task_arena.h"
 #include "sim/job_runner.h"
+#include "sim/worker_pool.h"
 
 namespace taut {
 namespace {
@@ -21,8 +19,7 @@ class ReplayRun {
         hooks_(hooks),
         runner_(options),
         fleet_(options.settings),
-        arena_(options.threads > 0 ? options.threads
-                                   : static_cast<int>(std::thread::hardware_concurrency())) {}
+        workers_(options.threads) {}
 
   absl::StatusOr<ReplayResult> Run();
 
@@ -41,7 +38,7 @@ class ReplayRun {
   const ReplayHooks& hooks_;
   JobRunner runner_;
   FleetModels fleet_;
-  tbb::task_arena arena_;
+  WorkerPool workers_;
   tbb::enumerable_thread_specific<RunnerScratch> scratch_;
   std::vector<std::unique_ptr<JobState>> states_;  // by JobId; null before the first and after the last day
   absl::flat_hash_map<std::string, JobId> latest_run_;  // logical name -> the run that started last
@@ -135,7 +132,7 @@ void ReplayRun::UpdateFleet(int32_t day, size_t num_jobs) {
   // Two models that know nothing of each other: side by side.
   AnalogFleet* models[2] = {&fleet_.cpu, &fleet_.memory};
   const FleetRows* rows[2] = {&cpu, &memory};
-  arena_.execute([&] { tbb::parallel_for(0, 2, [&](int i) { models[i]->CloseDay(day, *rows[i]); }); });
+  workers_.ForEach(2, [&](size_t i) { models[i]->CloseDay(day, *rows[i]); });
 }
 
 void ReplayRun::EndJob(JobId job, const JobState& state) {
@@ -166,10 +163,8 @@ void ReplayRun::ReleaseEnded(const std::vector<JobDay>& jobs, int32_t day) {
 absl::Status ReplayRun::RunDay(const std::vector<JobDay>& jobs, int32_t day) {
   StartJobs(jobs);
   if (outcomes_.size() < jobs.size()) outcomes_.resize(jobs.size());
-  arena_.execute([&] {
-    tbb::parallel_for(size_t{0}, jobs.size(), [&](size_t i) {
-      runner_.RunDay(jobs[i], *states_[jobs[i].job.value], scratch_.local(), outcomes_[i]);
-    });
+  workers_.ForEach(jobs.size(), [&](size_t i) {
+    runner_.RunDay(jobs[i], *states_[jobs[i].job.value], scratch_.local(), outcomes_[i]);
   });
   if (absl::Status s = Account(day, jobs.size()); !s.ok()) return s;
   // Before the fleet moves on, so that what a job says of its last decision is what that decision was made

@@ -1,0 +1,49 @@
+// Runs the turns of a loop on a fixed number of threads.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+
+#include "oneapi/tbb/global_control.h"
+#include "oneapi/tbb/parallel_for.h"
+#include "oneapi/tbb/task_arena.h"
+
+namespace taut {
+
+// One loop at a time, from the thread that made the pool.
+class WorkerPool {
+ public:
+  // The calling thread counts; 0: one a core. More than there are cores is taken at its word.
+  explicit WorkerPool(int threads)
+      : allowed_(threads > 0 ? std::make_unique<tbb::global_control>(
+                                   tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads))
+                             : nullptr),
+        arena_(threads > 0 ? threads : tbb::task_arena::automatic) {}
+
+  // Calls turn(0) .. turn(count - 1), each once, in any order and side by side; returns when all are done.
+  //
+  // The two counters say in our own code what TBB sees to inside: a turn begins after the loop did and ends
+  // before the loop does. ThreadSanitizer does not see into Debian's TBB, and needs to be told. Turns are not
+  // ordered among themselves, so races between them are still found.
+  template <typename Turn>
+  void ForEach(size_t count, const Turn& turn) {
+    begun_.fetch_add(1, std::memory_order_release);
+    arena_.execute([&] {
+      tbb::parallel_for(size_t{0}, count, [&](size_t i) {
+        begun_.load(std::memory_order_acquire);
+        turn(i);
+        done_.fetch_add(1, std::memory_order_release);
+      });
+    });
+    done_.load(std::memory_order_acquire);
+  }
+
+ private:
+  std::unique_ptr<tbb::global_control> allowed_;
+  tbb::task_arena arena_;
+  std::atomic<size_t> begun_{0};
+  std::atomic<size_t> done_{0};
+};
+
+}  // namespace taut
