@@ -8,7 +8,7 @@ function recommenderColumns() {
       title: 'How much of the limit goes unused: (mean limit − p95 of the day’s 5-minute usages) / mean limit, averaged over job-days.' },
     { head: 'Slack, median', unit: '% of limit', value: (s) => percent(s.slack_median),
       title: 'Half of the job-days have less slack than this, half have more.' },
-    { head: 'Footprint', unit: w.unit, value: (s) => amount(state.resource, s.limit),
+    { head: 'Footprint', unit: 'on average', value: (s) => amount(state.resource, s.limit),
       title: 'All limits in force added up, averaged over the scored time: what the fleet sets aside.' },
     { head: 'Of the owners’', unit: '% of reserved', value: (s) => (s.owner > 0 ? percent(s.of_owner) : '–'),
       title: 'Footprint as a share of what the owners’ own limits set aside, where owners set one.' },
