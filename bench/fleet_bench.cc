@@ -78,7 +78,8 @@ void BM_StatePerJob(benchmark::State& state) {
   for (auto _ : state) {
     bytes.clear();
     ReplayHooks hooks;
-    hooks.on_job_end = [&](JobId job, Policy, Resource, const Recommender& r) {
+    hooks.on_job_end = [&](JobId job, Policy, Resource, const Lane& lane) {
+      const Recommender& r = lane.recommender();
       bytes[job.value] += r.state_bytes();
     };
     if (!Replay(Cell(), options, hooks).ok()) state.SkipWithError("the replay failed");

@@ -26,6 +26,8 @@ struct EngineArgs {
 };
 // InvalidArgument names the argument.
 absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args);
+// InvalidArgument if the warm-up left nothing to score.
+absl::Status CheckScored(const ReplayOptions& options, const ReplayResult& result);
 
 struct ReplayArgs {
   TraceArgs trace;

@@ -100,6 +100,9 @@ std::string Paragraph(const Explained& e) {
   std::string out = fmt::format(
       "{} · {}: {}\n  {}\n", e.reason.recommender, Name(e.resource),
       e.limit.has_value() ? FormatAmount(e.resource, *e.limit) : "the owner's limit", e.reason.sentence);
+  if (!e.limit.has_value() && !e.reason.steps.empty()) {
+    out += "    (not in force yet: too little has been seen)\n";
+  }
   for (const Fact& f : e.reason.facts) StrAppend(&out, "    ", f.name, ": ", FactText(e.resource, f), "\n");
   if (!e.reason.candidates.empty()) {
     TextTable table({"    candidate", "limit", "cost", ""});
@@ -180,11 +183,11 @@ absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
     return absl::InvalidArgumentError("--at: the trace has no usage before that time");
   std::vector<Explained> explained;
   ReplayHooks hooks;
-  hooks.on_job_end = [&](JobId id, Policy policy, Resource r, const Recommender& recommender) {
+  hooks.on_job_end = [&](JobId id, Policy policy, Resource r, const Lane& lane) {
     if (id != *job) return;
     Explained& e = explained.emplace_back(Explained{policy, r, {}, {}});
-    recommender.Explain(e.reason);
-    if (!e.reason.steps.empty()) e.limit = e.reason.steps.back().after;
+    lane.recommender().Explain(e.reason);
+    e.limit = lane.recommended();
   };
   ProgressLine progress(args.quiet);
   hooks.on_progress = [&](uint64_t done, uint64_t total, uint64_t) {

@@ -1,10 +1,12 @@
 // The options of every verb and their help. The only file that knows CLI11.
+#include <algorithm>
 #include <cstdio>
 
 #include "CLI/CLI.hpp"
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/nearest.h"
 #include "cli/terminal.h"
 
 namespace taut {
@@ -150,6 +152,39 @@ std::string CommandLine(int argc, char** argv) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
+// What was probably meant, for a verb or an option that there is not; "" if all of them are known.
+std::string Suggestion(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* verb = nullptr;
+  std::vector<std::string> verbs;
+  for (const CLI::App* s : app.get_subcommands(nullptr)) verbs.push_back(s->get_name());
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = std::string_view(argv[i]).substr(0, std::string_view(argv[i]).find('='));
+    if (verb == nullptr && !word.starts_with("-")) {
+      if (std::find(verbs.begin(), verbs.end(), word) == verbs.end()) {
+        const std::vector<std::string_view> names(verbs.begin(), verbs.end());
+        return StrCat("there is no verb \"", word, "\"; did you mean \"", NearestName(word, names), "\"?");
+      }
+      verb = app.get_subcommand(std::string(word));
+    } else if (verb != nullptr && word.starts_with("--")) {
+      std::vector<std::string> options;
+      for (const CLI::Option* o : verb->get_options()) {
+        for (const std::string& name : o->get_lnames()) options.push_back("--" + name);
+      }
+      if (std::find(options.begin(), options.end(), word) != options.end()) continue;
+      const std::vector<std::string_view> names(options.begin(), options.end());
+      return StrCat("there is no option \"", word, "\"; did you mean \"", NearestName(word, names), "\"?");
+    }
+  }
+  return {};
+}
+
+// The verb's exit code, or failure if what it printed did not arrive.
+int Flushed(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  PrintError("cannot write the output: is the disk full?");
+  return kExitFailed;
+}
+
 }  // namespace
 
 int RunCli(int argc, char** argv) {
@@ -181,16 +216,17 @@ int RunCli(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     return app.exit(e);  // --help, --version
   } catch (const CLI::ParseError& e) {
-    PrintError(e.what());
+    const std::string suggestion = Suggestion(app, argc, argv);
+    PrintError(suggestion.empty() ? std::string_view(e.what()) : suggestion);
     std::fputs("Run `taut --help`, or `taut VERB --help`.\n", stderr);
     return kExitUsage;
   }
   replay.command_line = CommandLine(argc, argv);
-  if (replay_app->parsed()) return RunReplay(replay);
-  if (explain_app->parsed()) return RunExplain(explain);
-  if (tune_app->parsed()) return RunTune(tune);
-  if (generate_app->parsed()) return RunGenerate(generate);
-  return RunList(listed);
+  if (replay_app->parsed()) return Flushed(RunReplay(replay));
+  if (explain_app->parsed()) return Flushed(RunExplain(explain));
+  if (tune_app->parsed()) return Flushed(RunTune(tune));
+  if (generate_app->parsed()) return Flushed(RunGenerate(generate));
+  return Flushed(RunList(listed));
 }
 
 }  // namespace taut

@@ -115,8 +115,8 @@ absl::StatusOr<ReplayResult> ReplayLoaded(const ReplayArgs& args, const ReplayOp
     hooks.on_change = [&](const LimitChange& c) { return outputs.Add(c); };
   }
   if (!args.report.empty() && trace.jobs().size() <= kMaxJobsWithReasons) {
-    hooks.on_job_end = [&](JobId job, Policy, Resource r, const Recommender& rec) {
-      outputs.Keep(job, r, rec);
+    hooks.on_job_end = [&](JobId job, Policy, Resource r, const Lane& lane) {
+      outputs.Keep(job, r, lane.recommender());
     };
   }
   hooks.on_progress = [&](uint64_t done, uint64_t total, uint64_t windows) {
@@ -142,6 +142,13 @@ int PrintResult(const ReplayArgs& args, const ReplayOptions& options, const Load
 }
 
 }  // namespace
+
+absl::Status CheckScored(const ReplayOptions& options, const ReplayResult& result) {
+  if (result.partial || result.last_day >= result.first_scored_day) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format(
+      "--warmup: after {:.3g} days of warm-up no whole day of the trace's {} is left to score",
+      static_cast<double>(options.warmup_s) / kDaySeconds, result.last_day - result.first_day + 1));
+}
 
 absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
   ReplayOptions o;
@@ -204,6 +211,10 @@ int RunReplay(const ReplayArgs& args) {
   if (!result.ok()) {
     if ((*trace)->days().empty()) Print(DescribeInput(**trace));
     return Fail(result.status());
+  }
+  if (absl::Status s = CheckScored(*options, *result); !s.ok()) {
+    Print(DescribeInput(**trace));
+    return Fail(s);
   }
   if (absl::Status s = outputs.CloseCsv(); !s.ok()) return Fail(s);
   if (!args.json.empty()) {

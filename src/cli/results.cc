@@ -50,14 +50,14 @@ std::string Table(const ReplayResult& result, Resource resource) {
   const bool cpu = resource == Resource::kCpu;
   std::vector<std::string> head = {"recommender",
                                    "slack\nmean",
-                                   "\nmedian",
+                                   "\nmed.",
                                    "footprint\nmean",
                                    "of\nowner's",
                                    "x\nusage",
                                    cpu ? "over-\ndays" : "OOM-\ndays",
-                                   cpu ? "overs per\ntask-day" : "OOMs per\ntask-day",
+                                   cpu ? "overs/\ntask-day" : "OOMs/\ntask-day",
                                    "serious\ndays",
-                                   "changes/\njob-day",
+                                   "changes\n/day",
                                    "\np99",
                                    "\nnone"};
   if (cpu) head.push_back("throt-\ntled");

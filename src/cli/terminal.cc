@@ -13,6 +13,8 @@
 namespace taut {
 namespace {
 
+constexpr size_t kTableColumns = 100;
+
 volatile std::sig_atomic_t interrupted = 0;
 
 void OnSignal(int signal) {
@@ -60,11 +62,16 @@ std::string TextTable::Render() const {
   for (const auto& line : lines) {
     for (size_t i = 0; i < line.size(); ++i) width[i] = std::max(width[i], line[i].size());
   }
+  // Two blanks between columns where there is room for them.
+  size_t total = 0;
+  for (size_t w : width) total += w + 2;
+  const std::string_view gap = total - 2 <= kTableColumns ? "  " : " ";
   std::string out;
   for (const auto& line : lines) {
     std::string text;
     for (size_t i = 0; i < line.size(); ++i) {
-      text += i == 0 ? fmt::format("{:<{}}", line[i], width[i]) : fmt::format("  {:>{}}", line[i], width[i]);
+      text +=
+          i == 0 ? fmt::format("{:<{}}", line[i], width[i]) : fmt::format("{}{:>{}}", gap, line[i], width[i]);
     }
     text.erase(text.find_last_not_of(' ') + 1);
     out += text + "\n";

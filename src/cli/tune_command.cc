@@ -221,6 +221,7 @@ absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, ReplayOptions options) {
     };
     const absl::StatusOr<ReplayResult> result = Replay(**trace, options, hooks);
     if (!result.ok()) return result.status();
+    if (absl::Status s = CheckScored(options, *result); !s.ok()) return s;
     if (result->partial) {
       sweep.partial = true;
       break;

@@ -36,6 +36,8 @@ class Lane {
     recommended_ = recommender_->Recommend(event.window.next());
   }
 
+  // The last recommendation; absent: the owner's limit stands.
+  std::optional<double> recommended() const { return recommended_; }
   const Recommender& recommender() const { return *recommender_; }
   Recommender& recommender() { return *recommender_; }
 

@@ -139,10 +139,10 @@ void ReplayRun::EndJob(JobId job, const JobState& state) {
   ++states_measured_;
   for (size_t w = 0; w < state.worlds.size(); ++w) {
     for (size_t i = 0; i < state.worlds[w].lanes.size(); ++i) {
-      const Recommender& recommender = state.worlds[w].lanes[i].lane.recommender();
-      state_bytes_sum_ += static_cast<double>(recommender.state_bytes());
+      const Lane& lane = state.worlds[w].lanes[i].lane;
+      state_bytes_sum_ += static_cast<double>(lane.recommender().state_bytes());
       if (hooks_.on_job_end != nullptr) {
-        hooks_.on_job_end(job, options_.policies[w], options_.resources[i], recommender);
+        hooks_.on_job_end(job, options_.policies[w], options_.resources[i], lane);
       }
     }
   }

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/lane.h"
 #include "engine/policies.h"
 #include "model/usage.h"
 #include "sim/scorecard.h"
@@ -92,7 +93,7 @@ struct ReplayHooks {
   std::function<void(uint64_t days_done, uint64_t days_total, uint64_t job_windows)> on_progress;
   // A job's state is about to be let go: its last day is over, or the replay ends. Called once a lane,
   // between days.
-  std::function<void(JobId, Policy, Resource, const Recommender&)> on_job_end;
+  std::function<void(JobId, Policy, Resource, const Lane&)> on_job_end;
   // Checked between days; true ends the replay with a partial result.
   std::function<bool()> should_stop;
 };

@@ -57,7 +57,8 @@ TEST(ReplayOomRestart, UsageIsCensoredAtTheLimit) {
   o.settings.peak.margin = 0;
   std::optional<double> known;
   ReplayHooks hooks;
-  hooks.on_job_end = [&](JobId, Policy, Resource, const Recommender& r) {
+  hooks.on_job_end = [&](JobId, Policy, Resource, const Lane& lane) {
+    const Recommender& r = lane.recommender();
     Reason reason;
     r.Explain(reason);
     known = std::get<double>(reason.facts.at(0).value);

@@ -326,7 +326,7 @@ TEST(Replay, StoppedBetweenDaysItTellsOfTheDaysLived) {
   ReplayHooks hooks;
   hooks.should_stop = [&] { return done >= 3; };
   hooks.on_progress = [&](uint64_t days_done, uint64_t, uint64_t) { done = days_done; };
-  hooks.on_job_end = [&](JobId job, Policy, Resource, const Recommender&) { ++ended[job.value]; };
+  hooks.on_job_end = [&](JobId job, Policy, Resource, const Lane&) { ++ended[job.value]; };
   const ReplayOptions options = AllPolicies();
   const Outcome cut = Lived(whole, options, hooks);
   EXPECT_TRUE(cut.result.partial);
@@ -384,9 +384,7 @@ TEST(Replay, ANewRunOfAProgramInheritsItsLimits) {
   uint64_t done = 0;
   ReplayHooks hooks;
   hooks.on_progress = [&](uint64_t days_done, uint64_t, uint64_t) { done = days_done; };
-  hooks.on_job_end = [&](JobId job, Policy, Resource, const Recommender&) {
-    ends.emplace_back(job.value, done);
-  };
+  hooks.on_job_end = [&](JobId job, Policy, Resource, const Lane&) { ends.emplace_back(job.value, done); };
   const Outcome out = Lived(days, Options({Policy::kPeak}), hooks);
   const int32_t later = 5 * kWindowsPerDay;
   EXPECT_THAT(Plain(out.changes), ElementsAre(ChangeTuple{0, 0, 9000}, ChangeTuple{0, kWindowsPerDay, 1150},
