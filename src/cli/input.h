@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -27,7 +28,7 @@ struct TraceArgs {
 // A trace read whole, as the source of a replay.
 class LoadedTrace final : public DaySource {
  public:
-  explicit LoadedTrace(JobDayStore::Options options) : store_(options) {}
+  explicit LoadedTrace(JobDayStore::Options options) : store_(std::move(options)) {}
 
   const std::vector<JobInfo>& jobs() const override { return store_.jobs(); }
   const std::vector<int32_t>& days() const override { return store_.days(); }
