@@ -22,19 +22,6 @@ uint64_t IngestCounts::total() const {
          too_late + over_capacity + unmapped + facts + refused;
 }
 
-void ToJobDay(const ClosedWindow& closed, size_t index, JobDay& out) {
-  const JobWindowData& job = closed.jobs[index];
-  const JobWindow& w = job.window;
-  out.job = job.job;
-  out.day = closed.window.day();
-  out.windows.assign(1, w);
-  out.windows[0].first_task = out.windows[0].first_bucket = 0;
-  const auto tasks = std::span(closed.tasks).subspan(w.first_task, w.num_tasks);
-  const auto buckets = std::span(closed.cpu_buckets).subspan(w.first_bucket, w.num_buckets);
-  out.tasks.assign(tasks.begin(), tasks.end());
-  out.cpu_buckets.assign(buckets.begin(), buckets.end());
-}
-
 LiveWindows::LiveWindows(const Options& options)
     : options_(options), open_from_ms_(options.first_open.start_s() * 1000), fold_(options.fold) {}
 

@@ -14,6 +14,7 @@
 #include "ingest/remote_write.h"
 #include "ingest/series_mapper.h"
 #include "ingest/window_fold.h"
+#include "model/closed_window.h"
 #include "model/usage.h"
 
 namespace taut {
@@ -51,23 +52,6 @@ struct OomSighting {
   Timestamp time;      // of the sample that showed it
   uint64_t kills = 1;  // since the sample before
 };
-
-// Offsets in `window` point into the ClosedWindow's vectors.
-struct JobWindowData {
-  JobId job;
-  JobWindow window;
-};
-
-struct ClosedWindow {
-  WindowId window;
-  std::vector<JobWindowData> jobs;  // ascending JobId, each with at least one task measured
-  std::vector<TaskWindow> tasks;    // of a job ascending
-  std::vector<BucketWeight> cpu_buckets;
-};
-
-// Job `index` of a closed window as a day of one window, as the engine's DaySignals takes it. Reuses out's
-// memory.
-void ToJobDay(const ClosedWindow& closed, size_t index, JobDay& out);
 
 // Not thread-safe. 24 bytes a slot and 16 a sample of the open windows, at most max_samples_per_series of
 // them.

@@ -3,8 +3,12 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/bytes.h"
 
 namespace taut {
 
@@ -38,5 +42,10 @@ struct Reason {
   std::string cost_unit;  // of the candidates: "bytes", "cores" (times days), or "" for a plain number
   std::vector<ReasonStep> steps;
 };
+
+// Bytes for a store, versioned.
+std::string SaveReason(const Reason& reason);
+// DataLoss or Unimplemented for bytes that SaveReason of this version cannot have written.
+absl::StatusOr<Reason> LoadReason(std::string_view bytes);
 
 }  // namespace taut

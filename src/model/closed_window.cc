@@ -1,0 +1,20 @@
+#include "model/closed_window.h"
+
+#include <span>
+
+namespace taut {
+
+void ToJobDay(const ClosedWindow& closed, size_t index, JobDay& out) {
+  const JobWindowData& job = closed.jobs[index];
+  const JobWindow& w = job.window;
+  out.job = job.job;
+  out.day = closed.window.day();
+  out.windows.assign(1, w);
+  out.windows[0].first_task = out.windows[0].first_bucket = 0;
+  const auto tasks = std::span(closed.tasks).subspan(w.first_task, w.num_tasks);
+  const auto buckets = std::span(closed.cpu_buckets).subspan(w.first_bucket, w.num_buckets);
+  out.tasks.assign(tasks.begin(), tasks.end());
+  out.cpu_buckets.assign(buckets.begin(), buckets.end());
+}
+
+}  // namespace taut

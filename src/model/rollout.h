@@ -1,0 +1,114 @@
+// What the control plane decides and remembers about jobs, as plain values: decisions, their outcomes, OOM
+// kills, settings, and one line of figures of the whole fleet a window.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "model/resource.h"
+#include "model/usage.h"
+
+namespace taut {
+
+// How far people let Tautline go with a job.
+enum class Mode : uint8_t {
+  kOff,      // measured, nothing recommended
+  kObserve,  // recommended and shown, nothing applied
+  kCanary,   // a new limit is tried on a share of the tasks first
+  kAuto      // applied
+};
+inline constexpr int kNumModes = 4;
+std::string_view Name(Mode mode);
+std::optional<Mode> ParseMode(std::string_view name);
+
+// What was done about a recommendation.
+enum class DecisionKind : uint8_t {
+  kWouldSet,  // mode observe: what auto would have set
+  kSet,       // the limit of all tasks
+  kTry,       // canary: the limit of the trial's tasks
+  kPromote,   // the trial did well: the limit of all tasks
+  kRollBack,  // the trial did badly: its tasks go back
+  kOomRaise,  // a task was killed: raised at once
+  kRelease    // mode went to off or observe: the owner's limit again
+};
+inline constexpr int kNumDecisionKinds = 7;
+std::string_view Name(DecisionKind kind);
+
+enum class Outcome : uint8_t { kPending, kApplied, kDryRun, kFailed, kSuperseded };
+inline constexpr int kNumOutcomes = 5;
+std::string_view Name(Outcome outcome);
+
+struct Decision {
+  uint64_t id = 0;  // ascending from 1, without gaps
+  JobId job;
+  Resource resource = Resource::kCpu;
+  DecisionKind kind = DecisionKind::kWouldSet;
+  Mode mode = Mode::kObserve;
+  int64_t time_s = 0;            // the end of the window it was made from, or the time of the OOM
+  std::optional<double> before;  // the limit until now; absent: none, or the owner's is not known
+  std::optional<double> after;   // the limit from now on; absent: the owner's again
+  std::string sentence;          // why, for people
+  std::string reason;            // SaveReason of the recommendation; "" if there is none
+  Outcome outcome = Outcome::kPending;
+  std::string outcome_text;  // what the actuator said; "" if nothing
+  int64_t outcome_time_s = 0;
+};
+
+// What became of decision `id` later than its commit.
+struct OutcomeUpdate {
+  uint64_t id = 0;
+  Outcome outcome = Outcome::kApplied;
+  std::string text;
+  int64_t time_s = 0;
+};
+
+struct JobRecord {
+  JobId id;
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> labels;  // ascending by key
+  int64_t first_seen_s = 0;
+};
+
+struct OomRecord {
+  JobId job;
+  uint32_t task = 0;
+  int64_t time_s = 0;
+  uint64_t kills = 1;
+  std::optional<double> limit;  // in force then, bytes
+};
+
+// One setting of one job changed by a person ("mode", "memory.upper", ...).
+struct SettingChange {
+  uint64_t id = 0;  // ascending from 1
+  int64_t time_s = 0;
+  std::string who;
+  std::string job;    // a job's name
+  std::string key;    // a row of the table of job settings
+  std::string value;  // "": back to what the rules say
+  std::string before;
+};
+
+// One resource of the whole fleet in one window, in cores or bytes: sums over tasks of the jobs measured.
+struct FleetAmounts {
+  double usage = 0;
+  // Over the jobs whose owner's limit is known, so that they compare.
+  double owner_limit = 0;
+  double in_force = 0;            // what Tautline has set, the owner's where it has not
+  double would_be = 0;            // the recommendation whatever the mode, the owner's where there is none
+  uint32_t job_windows_over = 0;  // jobs of which a task was above would_be
+};
+struct FleetPoint {
+  WindowId window;
+  uint32_t jobs = 0, tasks = 0;
+  std::array<uint32_t, kNumModes> jobs_by_mode{};
+  std::array<FleetAmounts, 2> amounts;  // by Resource
+  uint32_t oom_kills = 0;
+  uint32_t changes = 0;  // limits set
+};
+
+}  // namespace taut

@@ -1,0 +1,45 @@
+// Whoever carries limits out: cgroups, Docker, Kubernetes, or nobody (dry run).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/rollout.h"
+
+namespace taut {
+
+struct LimitOrder {
+  uint64_t decision = 0;
+  std::string job;
+  Resource resource = Resource::kCpu;
+  std::optional<double> limit;  // cores or bytes for each task; absent: the owner's again
+  std::vector<uint32_t> tasks;  // only these; empty: all of the job
+};
+
+class Actuator {
+ public:
+  virtual ~Actuator() = default;
+  // "dry_run", "cgroup": for people.
+  virtual std::string_view name() const = 0;
+  // Starts to carry the orders out, in their order. Must not block for long; what became of them comes from
+  // TakeOutcomes. Called from one thread.
+  virtual void Apply(std::span<const LimitOrder> orders, int64_t now_s) = 0;
+  // What became of orders since the last call.
+  virtual std::vector<OutcomeUpdate> TakeOutcomes() = 0;
+};
+
+// Says of every order that it was not carried out.
+class DryRunActuator final : public Actuator {
+ public:
+  std::string_view name() const override { return "dry_run"; }
+  void Apply(std::span<const LimitOrder> orders, int64_t now_s) override;
+  std::vector<OutcomeUpdate> TakeOutcomes() override { return std::move(outcomes_); }
+
+ private:
+  std::vector<OutcomeUpdate> outcomes_;
+};
+
+}  // namespace taut

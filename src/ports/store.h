@@ -1,0 +1,98 @@
+// What the control plane remembers beyond its own life. One writer (Store), any number of readers (History).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/closed_window.h"
+#include "model/rollout.h"
+
+namespace taut {
+
+// State of some jobs as of the end of a window. What is in it is the writer's affair.
+struct Checkpoint {
+  uint32_t chunk = 0;  // which jobs; a later checkpoint of the same chunk replaces this one
+  WindowId through;    // windows up to this one, inclusive, are in it
+  std::string bytes;
+};
+// The chunk that stands for what all jobs share.
+inline constexpr uint32_t kFleetChunk = UINT32_MAX;
+
+// Everything that one pass leaves behind. Views: they live as long as the call.
+struct PassRecord {
+  const ClosedWindow* window = nullptr;  // null: nothing closed (an OOM or a setting between two windows)
+  std::span<const JobRecord> new_jobs;   // ids ascending, each one above the last ever given out
+  std::span<const Decision> decisions;
+  std::span<const OutcomeUpdate> outcomes;
+  std::span<const OomRecord> ooms;
+  std::span<const SettingChange> settings;
+  std::span<const Checkpoint> checkpoints;
+  const FleetPoint* fleet = nullptr;
+};
+
+// The way back after a stop, in this order: jobs, settings, checkpoints, windows.
+struct RestoreSink {
+  absl::FunctionRef<absl::Status(const JobRecord&)> on_job;          // ids ascending
+  absl::FunctionRef<absl::Status(const SettingChange&)> on_setting;  // the newest of each job and key
+  absl::FunctionRef<absl::Status(const Checkpoint&)> on_checkpoint;  // chunks ascending, kFleetChunk last
+};
+struct StoreEnds {
+  std::optional<WindowId> first_window, last_window;  // that are kept
+  uint64_t last_decision = 0, last_setting = 0;
+};
+
+// Not thread-safe: one thread writes. Not OK means that nothing of the call was taken in, unless said
+// otherwise.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // One transaction, durable when it returns OK: all or nothing. AlreadyExists if the window is not later
+  // than the last one taken in. Unavailable: try again (disk full, busy).
+  virtual absl::Status Commit(const PassRecord& pass) = 0;
+  virtual absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) = 0;
+  // The windows after `after` in time order, whole.
+  virtual absl::Status ReadWindows(WindowId after,
+                                   absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) = 0;
+  // Housekeeping a piece at a time: regroups old windows by job, forgets what is past retention. `now`: the
+  // newest closed window. True: there is more to do.
+  virtual absl::StatusOr<bool> Maintain(WindowId now) = 0;
+};
+
+struct DecisionQuery {
+  std::optional<JobId> job;
+  std::optional<Resource> resource;
+  std::optional<DecisionKind> kind;
+  uint64_t before_id = UINT64_MAX;  // exclusive: the page after a page
+  uint64_t after_id = 0;            // exclusive
+  int64_t from_s = INT64_MIN;       // inclusive
+  size_t limit = 100;
+};
+
+// Reads only. Thread-safe; sees what Commit has returned from.
+class History {
+ public:
+  virtual ~History() = default;
+
+  // The job's windows in [from, to), one JobDay a day that has any, ascending.
+  virtual absl::StatusOr<std::vector<JobDay>> JobDays(JobId job, WindowId from, WindowId to) = 0;
+  // Newest first. With Decision::reason only if `with_reasons`.
+  enum class Reasons : uint8_t { kLeaveOut, kInclude };
+  virtual absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery& query, Reasons reasons) = 0;
+  // Newest first; `job` absent: all jobs.
+  virtual absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId> job, int64_t from_s,
+                                                      size_t limit) = 0;
+  virtual absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string> job,
+                                                              size_t limit) = 0;
+  // [from, to), ascending; every `stride`-th window (of window % stride == 0) so that a month stays small.
+  virtual absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) = 0;
+};
+
+}  // namespace taut
