@@ -1,8 +1,5 @@
 #include "engine/policies.h"
 
-#include <algorithm>
-
-#include "base/strings.h"
 #include "vertical/comparators.h"
 #include "vertical/moving_window.h"
 #include "vertical/vpa.h"
@@ -10,16 +7,6 @@
 
 namespace taut {
 namespace {
-
-constexpr PolicyInfo kPolicies[] = {
-    {Policy::kStatic, "static", "the owner's limit, whatever the usage"},
-    {Policy::kPeak, "peak", "the highest usage of the last days and a margin"},
-    {Policy::kVpa, "vpa", "what the Kubernetes VPA would set with its defaults"},
-    {Policy::kMovingWindow, "moving_window", "Autopilot's decayed statistics of the usage, by job class"},
-    {Policy::kEnsemble, "ensemble", "Autopilot's many simple models, the least costly lately in charge"},
-    {Policy::kAnalogs, "analogs",
-     "what similar job-days of the whole fleet did next, at an ordered OOM risk"},
-};
 
 // The class that a job's declared sensitivity asks for; the settings' own where it declares none.
 JobClass ClassOf(const JobInfo& job, JobClass otherwise) {
@@ -38,20 +25,6 @@ JobClass ClassOf(const JobInfo& job, JobClass otherwise) {
 }
 
 }  // namespace
-
-std::span<const PolicyInfo> Policies() { return kPolicies; }
-
-std::string_view Name(Policy p) { return kPolicies[static_cast<size_t>(p)].name; }
-
-absl::StatusOr<Policy> ParsePolicy(std::string_view name) {
-  for (const PolicyInfo& p : kPolicies) {
-    if (p.name == name) return p.policy;
-  }
-  std::vector<std::string_view> names;
-  for (const PolicyInfo& p : kPolicies) names.push_back(p.name);
-  return absl::InvalidArgumentError(
-      StrCat("no recommender \"", name, "\"; there are ", fmt::join(names, ", ")));
-}
 
 FleetModels::FleetModels(const VerticalSettings& settings)
     : ensemble(settings.ensemble),

@@ -1,0 +1,78 @@
+// Between a recommendation and a limit: mode, minimum change, one change a period, maintenance windows,
+// trials on a share of the tasks, and what an OOM may do at once. Arithmetic only; the same for daemon and
+// replay.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "base/bytes.h"
+#include "model/rollout.h"
+#include "model/signal.h"
+#include "rollout/job_policy.h"
+
+namespace taut {
+
+// What the tasks on one side of a trial have lived.
+struct TrialSide {
+  uint64_t task_windows = 0;
+  uint64_t ooms = 0;
+  uint64_t over = 0;     // task-windows above the limit of their side
+  double usage_sum = 0;  // of means, over task-windows
+  double limit_sum = 0;  // of limits
+};
+
+// A new limit on some tasks.
+struct Trial {
+  double limit = 0;
+  std::optional<double> old_limit;  // of the rest
+  int64_t since_s = 0;
+  TrialSide tasks, rest;
+};
+
+// Is this task of `num_tasks` on the trial's side? Stable as tasks come and go as far as their numbers are.
+bool InTrial(uint32_t task, uint32_t num_tasks, double share);
+
+// One job and resource. 40 bytes while there is no trial.
+struct GateState {
+  std::optional<double> in_force;  // what Tautline has set; absent: the owner's limit stands
+  std::optional<double> shown;     // mode observe: what was said last
+  int64_t last_change_s = INT64_MIN;
+  std::optional<Trial> trial;
+  // Limits that did badly in a trial are not tried again until usage has had time to change.
+  double rolled_back_limit = 0;
+  int64_t rolled_back_s = INT64_MIN;
+
+  void Save(ByteWriter& out) const;
+  absl::Status Load(ByteReader& in);
+};
+
+struct Proposal {
+  Resource resource = Resource::kCpu;
+  int64_t now_s = 0;
+  std::optional<double> owner_limit;
+  std::optional<double> recommended;  // within the policy's bounds already; absent: none yet
+  bool oom = false;                   // a task was just killed: a raise may not wait
+  uint32_t num_tasks = 0;             // of the window closed last
+};
+
+// What to do: a decision, or nothing and why not.
+struct Verdict {
+  std::optional<DecisionKind> kind;  // absent: nothing is done
+  std::optional<double> before, after;
+  std::string
+      sentence;  // of the decision; without one, what the recommendation waits for ("" if for nothing)
+};
+
+// Takes the verdict into `state`. A recommendation that comes to the limit in force asks for nothing.
+Verdict Decide(const JobPolicy& policy, const Proposal& proposal, GateState& state);
+
+// A closed window, before Decide: counts both sides of a trial.
+void CountTrialWindow(const JobPolicy& policy, const Signal& signal, GateState& state);
+// An OOM kill of a task, before Decide.
+void CountTrialOom(const JobPolicy& policy, uint32_t task, uint64_t kills, uint32_t num_tasks,
+                   GateState& state);
+
+}  // namespace taut

@@ -1,0 +1,49 @@
+// How Tautline may treat one job: what rules, defaults and people's settings come to. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/rollout.h"
+#include "vertical/policy.h"
+#include "vertical/settings.h"
+
+namespace taut {
+
+// A weekly time in which limits may change, UTC. [start, end); an end at or before the start is on the day
+// after.
+struct MaintenanceWindow {
+  uint8_t days = 0x7F;  // bit 0: Monday
+  int start_minute = 0;
+  int end_minute = 0;
+  bool operator==(const MaintenanceWindow&) const = default;
+};
+
+struct CanarySettings {
+  double share = 0.1;             // of the tasks, at least one, never all
+  double hours = 24;              // a trial lasts at least so long ...
+  double min_task_windows = 100;  // ... and until its tasks have lived so many windows
+  double max_extra_over = 0.01;   // and may be over its limit in this share of windows more than the rest
+  bool operator==(const CanarySettings&) const = default;
+};
+
+struct JobPolicy {
+  Mode mode = Mode::kObserve;
+  Policy recommender = Policy::kAnalogs;
+  JobClass job_class = JobClass::kServing;
+  OomTolerance oom_tolerance = OomTolerance::kLow;
+  BoundSettings cpu_bounds = BoundSettings::For(Resource::kCpu);
+  BoundSettings memory_bounds = BoundSettings::For(Resource::kMemory);
+  double min_change = 0.05;                    // share of the limit in force; smaller changes wait
+  double change_period_s = kHour;              // at most one change of a resource in so long
+  std::vector<MaintenanceWindow> maintenance;  // empty: at any time
+  CanarySettings canary;
+  bool migrate = true;  // false: the owner does not want to be moved to auto
+
+  const BoundSettings& bounds(Resource r) const { return r == Resource::kCpu ? cpu_bounds : memory_bounds; }
+};
+
+// May a limit be changed at this time?
+bool InMaintenance(const std::vector<MaintenanceWindow>& windows, int64_t now_s);
+
+}  // namespace taut

@@ -1,0 +1,70 @@
+// Rules on names and labels, and people's settings, to the policy of a job; with where each value came from.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "rollout/job_policy.h"
+
+namespace taut {
+
+enum class SettingKind : uint8_t { kChoice, kNumber, kBytes, kDuration, kText, kBoolean };
+std::string_view Name(SettingKind kind);
+
+// One row of what can be set for a job: by a rule, in the defaults, or by a person.
+struct JobSetting {
+  std::string_view key;  // "mode", "memory.upper", "canary.share"
+  std::string_view help;
+  SettingKind kind;
+  std::vector<std::string_view> choices;  // of kChoice
+};
+std::span<const JobSetting> JobSettingsTable();
+// InvalidArgument names the key, and the choices, bounds or nearest key.
+absl::Status SetJobSetting(std::string_view key, std::string_view value, JobPolicy& policy);
+// As SetJobSetting would read it; "" for a bound that is not set. REQUIRES: a key of the table.
+std::string GetJobSetting(std::string_view key, const JobPolicy& policy);
+
+using KeyValue = std::pair<std::string, std::string>;
+
+struct JobRule {
+  std::string name;  // for people
+  std::vector<KeyValue>
+      match;  // "job" (pattern of the name) or a label, and a pattern; all must fit. '*' any text,
+              // '|' alternatives, a leading '!' negates
+  std::vector<KeyValue> set;  // keys of the table
+};
+
+struct SettingSource {
+  std::string_view key;
+  std::string source;  // "default", "rule 3: batch jobs", "set by anna"
+};
+
+struct Override {
+  std::string key, value, who;
+};
+
+// Immutable.
+class PolicyRules {
+ public:
+  PolicyRules();  // no rules, plain defaults
+  // InvalidArgument names the rule by number and name, and the key.
+  static absl::StatusOr<PolicyRules> Compile(std::vector<JobRule> rules, JobPolicy defaults);
+
+  // Later rules win over earlier ones, overrides over rules. An override that no longer parses is passed
+  // over. `sources`, if not null, gets a row for each row of the table. O(rules).
+  JobPolicy Resolve(std::string_view job, std::span<const KeyValue> labels,
+                    std::span<const Override> overrides, std::vector<SettingSource>* sources = nullptr) const;
+  bool Fits(size_t rule, std::string_view job, std::span<const KeyValue> labels) const;
+  std::span<const JobRule> rules() const { return rules_; }
+  const JobPolicy& defaults() const { return defaults_; }
+
+ private:
+  std::vector<JobRule> rules_;
+  JobPolicy defaults_;
+};
+
+}  // namespace taut

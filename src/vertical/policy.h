@@ -1,0 +1,25 @@
+// The recommenders there are, by name. engine/policies.h puts them together.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace taut {
+
+enum class Policy : uint8_t { kStatic, kPeak, kVpa, kMovingWindow, kEnsemble, kAnalogs };
+
+struct PolicyInfo {
+  Policy policy;
+  std::string_view name;
+  std::string_view what;  // one line for people
+};
+// All of them, in the order they are shown.
+std::span<const PolicyInfo> Policies();
+std::string_view Name(Policy p);
+// InvalidArgument naming the choices.
+absl::StatusOr<Policy> ParsePolicy(std::string_view name);
+
+}  // namespace taut
