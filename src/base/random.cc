@@ -54,4 +54,17 @@ Rng Rng::Fork(uint64_t stream) const {
   return Rng(SplitMix(mix));
 }
 
+void Rng::Save(ByteWriter& out) const {
+  for (const uint64_t word : s_) out.Put(word);
+  out.Put(spare_);
+  out.Put(static_cast<uint8_t>(has_spare_));
+}
+
+bool Rng::Load(ByteReader& in) {
+  for (uint64_t& word : s_) word = in.Get<uint64_t>();
+  spare_ = in.Get<double>();
+  has_spare_ = in.Get<uint8_t>() != 0;
+  return !in.failed();
+}
+
 }  // namespace taut

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/bytes.h"
+
 namespace taut {
 
 // xoshiro256** seeded by splitmix64 (Blackman and Vigna, 2018). Not for cryptography. One object, one thread.
@@ -24,6 +26,10 @@ class Rng {
   double Pareto(double min, double alpha) { return min * std::pow(1.0 - Uniform(), -1.0 / alpha); }
   // An independent stream for the `stream`-th part of a work, whatever order the parts run in.
   Rng Fork(uint64_t stream) const;
+
+  // Where the sequence stands. Load takes what Save wrote; false if the bytes are too few.
+  void Save(ByteWriter& out) const;
+  bool Load(ByteReader& in);
 
  private:
   uint64_t s_[4];

@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "base/bytes.h"
 #include "vertical/analog_grid.h"
 #include "vertical/fleet_row.h"
 
@@ -49,6 +51,10 @@ class DistributionForest {
   size_t rows() const { return outcomes_.size(); }
   size_t state_bytes() const;
 
+  void Save(ByteWriter& out) const;
+  // DataLoss for bytes that Save cannot have written; then the forest is empty. What it took is safe to ask.
+  absl::Status Load(ByteReader& in);
+
  private:
   struct Node {
     // Inner: rows with bin <= threshold go to `child`, others to child + 1. Leaf (feature < 0): `child` is
@@ -69,6 +75,7 @@ class DistributionForest {
   using Binned = std::array<uint8_t, kFleetFeatures>;
   Binned BinsOf(const FleetFeatures& features) const;
   const Node& Leaf(const Tree& tree, const Binned& bins) const;
+  static bool LoadTree(ByteReader& in, size_t rows, Tree& tree);
 
   std::array<std::vector<float>, kFleetFeatures> edges_;  // ascending; a value's bin is 1 + edges below it
   std::vector<Tree> trees_;
