@@ -36,6 +36,18 @@ class Lane {
     recommended_ = recommender_->Recommend(event.window.next());
   }
 
+  // The state with the last recommendation. Load takes what Save of an equally configured lane wrote.
+  void Save(ByteWriter& out) const {
+    out.Put(recommended_.value_or(-1.0));
+    recommender_->Save(out);
+  }
+  absl::Status Load(ByteReader& in) {
+    const auto recommended = in.Get<double>();
+    if (absl::Status s = recommender_->Load(in); !s.ok()) return s;
+    recommended_ = recommended >= 0 ? std::optional(recommended) : std::nullopt;
+    return absl::OkStatus();
+  }
+
   // The last recommendation; absent: the owner's limit stands.
   std::optional<double> recommended() const { return recommended_; }
   const Recommender& recommender() const { return *recommender_; }

@@ -26,6 +26,7 @@ struct FleetModels {
 
   explicit FleetModels(const VerticalSettings& settings);
   AnalogFleet& of(Resource r) { return r == Resource::kCpu ? cpu : memory; }
+  const AnalogFleet& of(Resource r) const { return r == Resource::kCpu ? cpu : memory; }
 };
 
 // The recommender with all its wrappers. `fleet` must outlive it.

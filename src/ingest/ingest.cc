@@ -7,8 +7,10 @@ namespace taut {
 Ingest::Ingest(MappingRules rules, const Options& options)
     : options_(options),
       decoder_(options.limits, options.seed),
-      mapper_(std::move(rules),
-              {.max_series = options.max_series, .max_jobs = options.max_jobs, .seed = options.seed}),
+      mapper_(std::move(rules), {.max_series = options.max_series,
+                                 .max_jobs = options.max_jobs,
+                                 .seed = options.seed,
+                                 .job_labels = options.job_labels}),
       windows_(options.windows) {}
 
 absl::StatusOr<WriteResult> Ingest::Write(std::string_view body, Timestamp now) {

@@ -25,6 +25,7 @@ class Ingest {
     size_t max_series = 4'000'000;
     size_t max_jobs = 1'000'000;
     int64_t idle_seconds = 3600;
+    std::vector<std::string> job_labels = SeriesMapper::Options().job_labels;
     // Of the fingerprints: give a random one where senders are not trusted. Changes no result.
     uint64_t seed = 0;
     LiveWindows::Options windows;

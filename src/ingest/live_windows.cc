@@ -70,6 +70,7 @@ void LiveWindows::Insert(uint32_t slot, const RemoteSample& sample) {
     return;
   }
   samples.insert(at, sample);
+  newest_ms_ = std::max(newest_ms_, sample.timestamp_ms);
   ++(stale ? counts_.stale_markers : last ? counts_.accepted : counts_.out_of_order);
 }
 

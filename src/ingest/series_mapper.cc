@@ -110,7 +110,16 @@ void SeriesMapper::LearnOwner(const Mapping& fact) {
 }
 
 bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const LabelView> labels) {
+  const size_t jobs_before = job_names_.size();
   const std::optional<JobId> job = InternJob(mapping.job);
+  if (job_names_.size() > jobs_before) {
+    for (const LabelView& l : labels) {
+      const bool wanted = std::find(options_.job_labels.begin(), options_.job_labels.end(), l.name) !=
+                          options_.job_labels.end();
+      if (wanted && IsPrintableUtf8(l.value)) job_labels_.back().emplace_back(l.name, l.value);
+    }
+    std::sort(job_labels_.back().begin(), job_labels_.back().end());
+  }
   if (!job.has_value()) return false;
   const uint32_t task = TaskEntry(*job, mapping.task);
   ++tasks_[task].uses;
@@ -170,6 +179,7 @@ std::optional<JobId> SeriesMapper::InternJob(std::string_view name) {
   if (job_names_.size() >= options_.max_jobs) return std::nullopt;
   const auto id = static_cast<uint32_t>(job_names_.size());
   job_names_.emplace_back(name);
+  job_labels_.emplace_back();
   job_ids_.emplace(std::string(name), id);
   next_task_.push_back(0);
   return JobId{id};

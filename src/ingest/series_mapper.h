@@ -45,6 +45,8 @@ class SeriesMapper {
     size_t max_jobs = 1'000'000;
     size_t max_name_bytes = 512;  // of a job's or a task's name
     uint64_t seed = 0;            // the decoder's
+    // Labels that become a job's own, from the first series that names it.
+    std::vector<std::string> job_labels = {"namespace", "cluster", "app", "team", "environment", "tier"};
   };
   enum class Outcome : uint8_t { kMapped, kUnmapped, kFact, kRefused };
   struct Resolution {
@@ -70,6 +72,9 @@ class SeriesMapper {
   // order. nullopt past max_jobs.
   std::optional<JobId> InternJob(std::string_view name);
   const std::vector<std::string>& job_names() const { return job_names_; }  // by JobId
+  using JobLabels = std::vector<std::pair<std::string, std::string>>;
+  // By JobId, keys ascending; empty for a job that InternJob named first.
+  const JobLabels& job_labels(JobId id) const { return job_labels_[id.value]; }
   // REQUIRES: a slot in use. The task's name in its job.
   std::string_view task_name(uint32_t slot) const { return tasks_[bindings_[slot].task_entry].name; }
 
@@ -130,6 +135,7 @@ class SeriesMapper {
   absl::flat_hash_map<uint64_t, uint32_t> slots_of_pod_;  // head of the list through links_
 
   std::vector<std::string> job_names_;
+  std::vector<JobLabels> job_labels_;  // by JobId
   absl::flat_hash_map<std::string, uint32_t, StringHash, std::equal_to<>> job_ids_;
   std::vector<uint32_t> next_task_;  // by JobId
   std::vector<Task> tasks_;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "report/json_writer.h"
+#include "base/json_writer.h"
 #include "report/story_json.h"
 
 namespace taut {

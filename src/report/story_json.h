@@ -2,7 +2,7 @@
 #pragma once
 
 #include "report/html_report.h"
-#include "report/json_writer.h"
+#include "base/json_writer.h"
 
 namespace taut {
 

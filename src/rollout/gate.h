@@ -75,4 +75,8 @@ void CountTrialWindow(const JobPolicy& policy, const Signal& signal, GateState& 
 void CountTrialOom(const JobPolicy& policy, uint32_t task, uint64_t kills, uint32_t num_tasks,
                    GateState& state);
 
+// A decision made before a stop and stored: brings `state` to where Decide left it then, apart from the
+// counts of a trial.
+void Redo(const Decision& decision, GateState& state);
+
 }  // namespace taut

@@ -9,6 +9,32 @@ namespace {
 
 constexpr uint8_t kVersion = 1;
 
+void SaveCase(const AnalogCase& job, ByteWriter& out) {
+  for (const float f : job.features) out.Put(f);
+  out.Put(job.own.size);
+  for (size_t i = 0; i < job.own.size; ++i) {
+    out.Put(job.own.bin[i]);
+    out.Put(job.own.weight[i]);
+  }
+  for (const double v : {job.week_peak, job.floor, job.kept_limit, job.owner_limit}) out.Put(v);
+}
+
+bool LoadCase(ByteReader& in, AnalogCase& job) {
+  for (float& f : job.features) f = in.Get<float>();
+  job.own.size = in.Get<uint8_t>();
+  if (job.own.size > OwnHistory::kMax) return false;
+  for (size_t i = 0; i < job.own.size; ++i) {
+    job.own.bin[i] = in.Get<uint8_t>();
+    job.own.weight[i] = in.Get<float>();
+    if (job.own.bin[i] >= AnalogGrid::kBins || !IsStoredAmount(job.own.weight[i])) return false;
+  }
+  for (double* v : {&job.week_peak, &job.floor, &job.kept_limit, &job.owner_limit}) {
+    *v = in.Get<double>();
+    if (!std::isfinite(*v)) return false;
+  }
+  return IsStoredAmount(job.week_peak) && IsStoredAmount(job.floor);
+}
+
 }  // namespace
 
 void AnalogFleet::Save(ByteWriter& out) const {
@@ -27,6 +53,8 @@ void AnalogFleet::Save(ByteWriter& out) const {
   out.PutVarint(static_cast<uint64_t>(times_priced_));
   for (const double v : {price_, mean_limit_, promised_, realised_, debt_, warnings_, warnings_true_})
     out.Put(v);
+  out.PutVarint(priced_jobs_.size());
+  for (const AnalogCase& job : priced_jobs_) SaveCase(job, out);
   forest_.Save(out);
 }
 
@@ -57,6 +85,12 @@ absl::Status AnalogFleet::Load(ByteReader& in) {
                     &read.warnings_, &read.warnings_true_}) {
     *v = in.Get<double>();
     if (!std::isfinite(*v)) return damaged;
+  }
+  const uint64_t priced = in.GetVarint();
+  if (priced > in.remaining()) return damaged;
+  read.priced_jobs_.resize(priced);
+  for (AnalogCase& job : read.priced_jobs_) {
+    if (!LoadCase(in, job)) return damaged;
   }
   if (absl::Status s = read.forest_.Load(in); !s.ok()) return s;
   if (rows > read.rows_seen_) return damaged;

@@ -77,6 +77,26 @@ AnalogCdf AnalogFleet::Forecast(const AnalogCase& job) const {
   return MixForecast(shares, job.own, settings_.fleet_weight);
 }
 
+double AnalogFleet::PriceFor(double share) const {
+  std::vector<AnalogCdf> cdfs;
+  for (const AnalogCase& job : priced_jobs_) cdfs.push_back(Forecast(job));
+  return SolvePrice(cdfs, priced_jobs_, resource_, share, settings_);
+}
+
+AnalogFleet AnalogFleet::ForecasterFor(double share) const {
+  AnalogFleet copy(resource_, settings_);
+  copy.forest_ = forest_;
+  copy.price_ = price_;
+  copy.mean_limit_ = mean_limit_;
+  copy.warnings_ = warnings_;
+  copy.warnings_true_ = warnings_true_;
+  if (share == ordered_share() || priced_jobs_.empty() || !ready()) return copy;
+  // The price in force is corrected for promises not kept; so is this one.
+  const double solved = PriceFor(ordered_share());
+  if (solved > 0) copy.price_ = PriceFor(share) * price_ / solved;
+  return copy;
+}
+
 // Tomorrow's price: the one at which the mean chance of an OOM, over the jobs as they stand tonight, is the
 // ordered share, corrected for how promises have been kept so far.
 void AnalogFleet::MovePrice(const FleetRows& rows) {
@@ -86,17 +106,13 @@ void AnalogFleet::MovePrice(const FleetRows& rows) {
     return;
   }
   const size_t step = std::max<size_t>(1, rows.size() / static_cast<size_t>(settings_.solver_jobs));
-  std::vector<AnalogCdf> cdfs;
-  std::vector<AnalogCase> jobs;
-  for (size_t i = 0; i < rows.size(); i += step) {
-    jobs.push_back(rows[i].tomorrow);
-    cdfs.push_back(Forecast(jobs.back()));
-  }
-  if (jobs.empty()) return;
+  if (rows.empty()) return;
+  priced_jobs_.clear();
+  for (size_t i = 0; i < rows.size(); i += step) priced_jobs_.push_back(rows[i].tomorrow);
   const double share = ordered_share();
   const double correction = (promised_ + kJudgePrior) / (realised_ + kJudgePrior);
   const double target = correction * std::clamp(share + debt_ / kDebtDays, share / 2, 2 * share);
-  const double solved = SolvePrice(cdfs, jobs, resource_, target, settings_);
+  const double solved = PriceFor(target);
   // The first prices come of few days and may be far off: until a step of 1/n is the smaller one, the price
   // is the mean (of logarithms) of all solved so far.
   ++times_priced_;

@@ -44,6 +44,11 @@ class AnalogFleet {
   uint64_t rows_seen() const { return rows_seen_; }
   AnalogCdf Forecast(const AnalogCase& job) const;
 
+  // A fleet that forecasts as this one does, at the price that `share` of OOM-days would have had last
+  // midnight. It keeps no history and cannot learn. Costs a copy of the forest and, for another share than
+  // the ordered one, SolvePrice.
+  AnalogFleet ForecasterFor(double share) const;
+
   // About 60 bytes a row of history and 5 a row and tree, before compression: some 30 MB for 100,000 rows.
   void Save(ByteWriter& out) const;
   // Takes what Save of a fleet of the same resource and settings wrote; DataLoss or InvalidArgument
@@ -54,6 +59,7 @@ class AnalogFleet {
   void Learn(const FleetRows& rows);
   void Judge(const FleetRows& rows);
   void MovePrice(const FleetRows& rows);
+  double PriceFor(double share) const;
   double ordered_share() const;
 
   Resource resource_;
@@ -68,6 +74,7 @@ class AnalogFleet {
   double price_ = 0;
   double mean_limit_ = 0;
   int times_priced_ = 0;
+  std::vector<AnalogCase> priced_jobs_;  // a sample of the jobs, as the price was last solved on
   // Calibration: decayed sums of promised and realised OOM-days, and the debt against the order.
   double promised_ = 0, realised_ = 0, debt_ = 0;
   double warnings_ = 0, warnings_true_ = 0;  // decayed like these

@@ -1,5 +1,5 @@
 // The JSON writer: any text comes back, and nothing can close a script block.
-#include "report/json_writer.h"
+#include "base/json_writer.h"
 
 #include <algorithm>
 #include <cmath>

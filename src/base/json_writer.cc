@@ -1,5 +1,5 @@
 // Compact JSON output.
-#include "report/json_writer.h"
+#include "base/json_writer.h"
 
 #include <cmath>
 #include <iterator>

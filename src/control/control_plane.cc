@@ -1,0 +1,412 @@
+#include "control/control_plane.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "control/unsaved.h"
+
+namespace taut {
+namespace {
+
+constexpr size_t kPiece = 256;  // jobs stepped before others may look in: under 5 ms
+
+// Times a step of a pass by its name.
+class StepTimer {
+ public:
+  StepTimer(const std::function<double()>& steady_ms, PassTimes& times)
+      : steady_ms_(steady_ms), times_(times), start_(steady_ms()), last_(start_) {}
+  void Done(std::string_view step) {
+    const double now = steady_ms_();
+    times_.steps_ms.emplace_back(step, now - last_);
+    times_.total_ms = now - start_;
+    last_ = now;
+  }
+
+ private:
+  const std::function<double()>& steady_ms_;
+  PassTimes& times_;
+  double start_, last_;
+};
+
+}  // namespace
+
+ControlPlane::ControlPlane(const ControlOptions& options, MappingRules mapping, const Parts& parts)
+    : options_(options),
+      mapping_(std::move(mapping)),
+      parts_(parts),
+      ingest_(std::make_unique<Ingest>(mapping_, options.ingest)),
+      fleet_(options.live),
+      unsaved_(std::make_unique<Unsaved>()),
+      view_(std::make_shared<const FleetView>()) {}
+
+ControlPlane::~ControlPlane() = default;
+
+// ---- samples ----
+
+absl::StatusOr<WriteResult> ControlPlane::Write(std::string_view body, Timestamp now) {
+  const std::lock_guard lock(ingest_mutex_);
+  if (waiting_windows_ >= options_.max_waiting_windows) {
+    return absl::UnavailableError("the store does not take windows just now; send this again later");
+  }
+  if (options_.clock == ClockSource::kSamples) now = std::max(newest_sample_, Timestamp{0});
+  now_ = std::max(now_, now);
+  absl::StatusOr<WriteResult> result = ingest_->Write(body, now);
+  newest_sample_ = ingest_->windows().newest_sample();
+  return result;
+}
+
+void ControlPlane::Take(std::span<const LabelView> labels, std::span<const RemoteSample> samples,
+                        Timestamp now) {
+  const std::lock_guard lock(ingest_mutex_);
+  ingest_->Take({labels, samples, Fingerprint(labels, options_.ingest.seed)}, now);
+  newest_sample_ = ingest_->windows().newest_sample();
+}
+
+Timestamp ControlPlane::now() const {
+  const std::lock_guard lock(ingest_mutex_);
+  return options_.clock == ClockSource::kSamples ? std::max(newest_sample_, Timestamp{0}) : now_;
+}
+
+// ---- the loop ----
+
+absl::Status ControlPlane::Tick(Timestamp now) {
+  const std::lock_guard writer(writer_mutex_);
+  if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
+  for (ClosedWindow& closed : CloseWindows(now)) waiting_.push_back(std::move(closed));
+  if (absl::Status s = ActOnOoms(); !s.ok()) return s;
+  while (!waiting_.empty()) {
+    ClosedWindow closed = std::move(waiting_.front());
+    waiting_.erase(waiting_.begin());
+    const absl::Status s = Pass(std::move(closed));
+    {
+      const std::lock_guard lock(ingest_mutex_);
+      waiting_windows_ = static_cast<int>(waiting_.size()) + (unsaved_->empty() ? 0 : 1);
+    }
+    if (!s.ok()) return s;
+  }
+  if (absl::Status s = RetrainSome(); !s.ok()) return s;
+  return StoreOutcomes();
+}
+
+std::vector<ClosedWindow> ControlPlane::CloseWindows(Timestamp now) {
+  const std::lock_guard lock(ingest_mutex_);
+  now_ = std::max(now_, now);
+  const bool by_samples = options_.clock == ClockSource::kSamples;
+  std::vector<ClosedWindow> closed;
+  if (by_samples && newest_sample_.us == INT64_MIN) return closed;
+  const Timestamp watermark = by_samples ? newest_sample_ : now;
+  ingest_->CloseUntil(watermark, [&](const ClosedWindow& window) { closed.push_back(window); });
+  ingest_->ForgetIdle(watermark);
+  std::vector<JobRecord>& fresh = unsaved_->new_jobs;
+  for (const auto& names = ingest_->mapper().job_names(); jobs_known_ < names.size(); ++jobs_known_) {
+    const JobId id{static_cast<uint32_t>(jobs_known_)};
+    fresh.push_back({id, names[jobs_known_], ingest_->mapper().job_labels(id), watermark.seconds()});
+  }
+  waiting_windows_ = static_cast<int>(waiting_.size());
+  return closed;
+}
+
+// Jobs that ingest met since the last time: the fleet must know them before their first window.
+void ControlPlane::AddNewJobs() {
+  const std::unique_lock fleet(fleet_mutex_);
+  for (const JobRecord& record : unsaved_->new_jobs) {
+    if (record.id.value == fleet_.size()) fleet_.AddJob(record);
+  }
+}
+
+absl::Status ControlPlane::ActOnOoms() {
+  AddNewJobs();
+  std::vector<OomSighting> sightings;
+  {
+    const std::lock_guard lock(ingest_mutex_);
+    sightings = ingest_->TakeOoms();
+  }
+  if (sightings.empty()) return absl::OkStatus();
+  {
+    const std::unique_lock fleet(fleet_mutex_);
+    for (const OomSighting& o : sightings) {
+      OomRecord record{o.job, o.task, o.time.seconds(), o.kills, std::nullopt};
+      fleet_.TakeOom(record, unsaved_->output);
+      unsaved_->ooms.push_back(record);
+    }
+  }
+  return CommitUnsaved();
+}
+
+absl::Status ControlPlane::Pass(ClosedWindow closed) {
+  PassTimes times{.window = closed.window, .jobs = closed.jobs.size(), .total_ms = 0, .steps_ms = {}};
+  StepTimer timer(parts_.steady_ms, times);
+  PassOutput& out = unsaved_->output;
+  AddNewJobs();
+  const auto piecewise = [&](auto step) {
+    for (size_t first = 0; first < std::max<size_t>(closed.jobs.size(), 1); first += kPiece) {
+      const std::unique_lock fleet(fleet_mutex_);
+      step(first, std::min(first + kPiece, closed.jobs.size()));
+    }
+  };
+  piecewise([&](size_t first, size_t last) { fleet_.Observe(closed, first, last, out); });
+  timer.Done("observe");
+  {
+    const std::unique_lock fleet(fleet_mutex_);
+    fleet_.EndWindow(closed, out);
+  }
+  timer.Done("end_day");
+  piecewise([&](size_t first, size_t last) { fleet_.Decide(closed, first, last, out); });
+  timer.Done("decide");
+  const WindowId window = closed.window;
+  unsaved_->window = std::move(closed);
+  for (SettingChange& s : out.settings) unsaved_->settings.push_back(std::move(s));
+  out.settings.clear();
+  SaveCheckpoints(window, false);
+  timer.Done("checkpoint");
+  RefreshView(&out.point);
+  timer.Done("view");
+  const absl::Status stored = CommitUnsaved();
+  timer.Done("store");
+  Maintain(window);
+  timer.Done("maintain");
+  const std::lock_guard lock(view_mutex_);
+  ++counts_.passes;
+  last_pass_ = std::move(times);
+  return stored;
+}
+
+void ControlPlane::SaveCheckpoints(WindowId through, bool all) {
+  const uint32_t chunks = fleet_.num_chunks();
+  const auto per_pass =
+      static_cast<uint32_t>((chunks + options_.checkpoint_windows - 1) / options_.checkpoint_windows);
+  const auto save = [&](uint32_t chunk) {
+    Checkpoint& c = unsaved_->checkpoints.emplace_back();
+    c.chunk = chunk;
+    c.through = through;
+    ByteWriter out(&c.bytes);
+    const std::shared_lock fleet(fleet_mutex_);
+    if (chunk == kFleetChunk) {
+      fleet_.SaveFleet(out);
+    } else {
+      fleet_.SaveChunk(chunk, out);
+    }
+  };
+  for (uint32_t i = 0; i < (all ? chunks : per_pass); ++i) {
+    if (next_chunk_ >= chunks) next_chunk_ = 0;
+    save(next_chunk_++);
+  }
+  if (all || unsaved_->output.day_ended) save(kFleetChunk);
+}
+
+// ---- store, apply, tell: in this order ----
+
+absl::Status ControlPlane::CommitUnsaved() {
+  if (unsaved_->empty()) return absl::OkStatus();
+  absl::Status s = parts_.store->Commit(unsaved_->Record());
+  {
+    const std::lock_guard lock(view_mutex_);
+    store_status_ = s;
+    ++(s.ok() ? counts_.commits : counts_.failed_commits);
+  }
+  if (!s.ok()) return s;
+  Publish();
+  unsaved_->Clear();
+  return absl::OkStatus();
+}
+
+void ControlPlane::Publish() {
+  const std::vector<Decision>& decisions = unsaved_->output.decisions;
+  ApplyPending(decisions);
+  {
+    const std::lock_guard lock(view_mutex_);
+    counts_.decisions += decisions.size();
+    for (const Decision& d : decisions) ++counts_.decisions_by_kind[static_cast<size_t>(d.kind)];
+    for (const OomRecord& o : unsaved_->ooms) counts_.ooms += o.kills;
+  }
+  if (!listener_) return;
+  listener_({decisions, unsaved_->ooms, unsaved_->settings, unsaved_->window.has_value()});
+}
+
+void ControlPlane::ApplyPending(std::span<const Decision> decisions) {
+  std::vector<LimitOrder> orders;
+  for (const Decision& d : decisions) {
+    if (d.kind == DecisionKind::kWouldSet || d.outcome != Outcome::kPending) continue;
+    LimitOrder order{d.id, "", d.resource, d.after, {}};
+    const std::shared_lock fleet(fleet_mutex_);
+    const LiveJob& job = fleet_.job(d.job);
+    order.job = job.record.name;
+    if (d.kind == DecisionKind::kTry || d.kind == DecisionKind::kRollBack) {
+      const uint32_t tasks = job.of(d.resource).tasks;
+      for (uint32_t t = 0; t < tasks; ++t) {
+        if (InTrial(t, tasks, job.policy->canary.share)) order.tasks.push_back(t);
+      }
+    }
+    orders.push_back(std::move(order));
+  }
+  if (!orders.empty()) parts_.actuator->Apply(orders, WindowId{0}.start_s());
+}
+
+absl::Status ControlPlane::StoreOutcomes() {
+  std::vector<OutcomeUpdate> outcomes = parts_.actuator->TakeOutcomes();
+  const int64_t now_s = now().seconds();
+  for (OutcomeUpdate& o : outcomes) {
+    if (o.time_s == 0) o.time_s = now_s;
+    unsaved_->outcomes.push_back(std::move(o));
+  }
+  return CommitUnsaved();
+}
+
+absl::Status ControlPlane::CheckpointAll() {
+  const std::lock_guard writer(writer_mutex_);
+  if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
+  const std::shared_ptr<const FleetView> seen = view();
+  if (!seen->window.has_value()) return absl::OkStatus();
+  SaveCheckpoints(*seen->window, true);
+  return CommitUnsaved();
+}
+
+void ControlPlane::Maintain(WindowId window) {
+  // A piece a pass is plenty: a day has 288 of them.
+  const absl::StatusOr<bool> more = parts_.store->Maintain(window);
+  if (more.ok()) return;
+  const std::lock_guard lock(view_mutex_);
+  store_status_ = more.status();
+}
+
+// Jobs whose recommender was changed live through their stored history again, some at a time.
+absl::Status ControlPlane::RetrainSome() {
+  std::vector<JobId> jobs;
+  {
+    const std::shared_lock fleet(fleet_mutex_);
+    jobs = fleet_.WantHistory(8);
+  }
+  const std::shared_ptr<const FleetView> seen = view();
+  for (const JobId id : jobs) {
+    const WindowId end = seen->window.has_value() ? seen->window->next() : WindowId{0};
+    absl::StatusOr<std::vector<JobDay>> days = parts_.history->JobDays(id, WindowId{INT32_MIN / 2}, end);
+    const std::unique_lock fleet(fleet_mutex_);
+    // What cannot be read is as if it had never been: the job starts anew.
+    fleet_.Retrain(id, days.ok() ? std::span<const JobDay>(*days) : std::span<const JobDay>());
+    const std::lock_guard lock(view_mutex_);
+    ++counts_.retrained;
+  }
+  if (!jobs.empty()) RefreshView(nullptr);
+  return absl::OkStatus();
+}
+
+// ---- what others see ----
+
+void ControlPlane::RefreshView(const FleetPoint* point) {
+  auto next = std::make_shared<FleetView>();
+  const std::shared_ptr<const FleetView> old = view();
+  next->window = point != nullptr ? std::optional(point->window) : old->window;
+  next->point = point != nullptr ? *point : old->point;
+  const int32_t day = next->window.has_value() ? next->window->day() : 0;
+  size_t jobs = 0;
+  {
+    const std::shared_lock fleet(fleet_mutex_);
+    jobs = fleet_.size();
+  }
+  next->jobs.reserve(jobs);
+  for (size_t first = 0; first < jobs; first += 4096) {
+    const std::shared_lock fleet(fleet_mutex_);
+    for (size_t i = first; i < std::min(first + 4096, jobs); ++i) {
+      next->jobs.push_back(ViewOf(fleet_.job(JobId{static_cast<uint32_t>(i)}), day));
+    }
+  }
+  if (point != nullptr) {
+    if (day_points_.size() == kWindowsPerDay) day_points_.erase(day_points_.begin());
+    day_points_.emplace_back(point->oom_kills, point->changes);
+  }
+  for (const auto& [ooms, changes] : day_points_) {
+    next->ooms_day += ooms;
+    next->changes_day += changes;
+  }
+  const std::lock_guard lock(view_mutex_);
+  view_ = std::move(next);
+}
+
+absl::Status ControlPlane::ready() const {
+  const std::lock_guard lock(view_mutex_);
+  if (!restored_) return absl::UnavailableError("starting: reading the store");
+  return store_status_;
+}
+
+std::shared_ptr<const FleetView> ControlPlane::view() const {
+  const std::lock_guard lock(view_mutex_);
+  return view_;
+}
+
+PassTimes ControlPlane::last_pass() const {
+  const std::lock_guard lock(view_mutex_);
+  return last_pass_;
+}
+
+ControlCounts ControlPlane::counts() const {
+  const std::lock_guard lock(view_mutex_);
+  return counts_;
+}
+
+IngestCounts ControlPlane::ingest_counts() const {
+  const std::lock_guard lock(ingest_mutex_);
+  return ingest_->counts();
+}
+
+MapperCounts ControlPlane::mapper_counts() const {
+  const std::lock_guard lock(ingest_mutex_);
+  return ingest_->mapper().counts();
+}
+
+FoldCounts ControlPlane::fold_counts() const {
+  const std::lock_guard lock(ingest_mutex_);
+  return ingest_->windows().fold_counts();
+}
+
+std::optional<JobId> ControlPlane::Find(std::string_view job) const {
+  const std::shared_lock fleet(fleet_mutex_);
+  return fleet_.Find(job);
+}
+
+void ControlPlane::Look(JobId id, const std::function<void(const LiveJob&)>& look) const {
+  const std::shared_lock fleet(fleet_mutex_);
+  look(fleet_.job(id));
+}
+
+Reason ControlPlane::Explain(JobId id, Resource r) const {
+  const std::shared_lock fleet(fleet_mutex_);
+  return fleet_.Explain(id, r);
+}
+
+void ControlPlane::WithFleet(const std::function<void(const LiveFleet&)>& use) const {
+  const std::shared_lock fleet(fleet_mutex_);
+  use(fleet_);
+}
+
+void ControlPlane::LookAtSettings(const std::function<void(const LiveSettings&)>& look) const {
+  const std::shared_lock fleet(fleet_mutex_);
+  look(fleet_.settings());
+}
+
+absl::StatusOr<SettingChange> ControlPlane::Set(JobId id, std::string_view key, std::string_view value,
+                                                std::string_view who) {
+  const int64_t now_s = now().seconds();
+  const std::lock_guard writer(writer_mutex_);
+  if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
+  absl::StatusOr<SettingChange> change;
+  {
+    const std::unique_lock fleet(fleet_mutex_);
+    change = fleet_.Set(id, key, value, who, now_s, unsaved_->output);
+  }
+  if (!change.ok()) return change.status();
+  unsaved_->settings.push_back(*change);
+  RefreshView(nullptr);
+  if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
+  return change;
+}
+
+void ControlPlane::Reload(const LiveSettings& settings) {
+  const std::lock_guard writer(writer_mutex_);
+  {
+    const std::unique_lock fleet(fleet_mutex_);
+    fleet_.Reload(settings);
+  }
+  RefreshView(nullptr);
+}
+
+}  // namespace taut

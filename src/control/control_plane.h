@@ -1,0 +1,169 @@
+// The daemon without its faces: samples in, windows closed, limits decided, stored, applied. Joins ingest,
+// the live fleet, a store and an actuator; what is shown comes from snapshots. Time is an argument.
+//
+// Threads: Write from any thread; Tick from one; everything else from any. A pass lets others in between
+// pieces of some hundred jobs. What a caller learns of a decision was stored before.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "control/fleet_view.h"
+#include "ingest/ingest.h"
+#include "live/live_fleet.h"
+#include "ports/actuator.h"
+#include "ports/store.h"
+
+namespace taut {
+
+enum class ClockSource : uint8_t {
+  kWall,    // now is the wall clock's
+  kSamples  // now is the newest sample's: a replayed or sped-up cell
+};
+
+struct ControlOptions {
+  Ingest::Options ingest;
+  ClockSource clock = ClockSource::kWall;
+  LiveSettings live;
+  // Each chunk of jobs is checkpointed once in so many windows: what a restart has to live through again.
+  int checkpoint_windows = 6;
+  // Closed windows wait for a store that does not take them; past so many, samples are refused for a while.
+  int max_waiting_windows = 3;
+};
+
+// How long the steps of a pass took, in the order they were taken.
+struct PassTimes {
+  WindowId window;
+  size_t jobs = 0;
+  double total_ms = 0;
+  std::vector<std::pair<std::string_view, double>> steps_ms;
+};
+
+// What happened in a tick, after it was stored. Views: good during the call.
+struct TickEvents {
+  std::span<const Decision> decisions;
+  std::span<const OomRecord> ooms;
+  std::span<const SettingChange> settings;
+  bool window_closed = false;
+};
+
+struct ControlCounts {
+  uint64_t passes = 0, decisions = 0, ooms = 0, commits = 0, failed_commits = 0, retrained = 0;
+  std::array<uint64_t, kNumDecisionKinds> decisions_by_kind{};
+};
+
+struct Unsaved;
+
+class ControlPlane {
+ public:
+  // All must outlive it. `steady_ms` is only asked to time the steps.
+  struct Parts {
+    Store* store = nullptr;
+    History* history = nullptr;
+    Actuator* actuator = nullptr;
+    std::function<double()> steady_ms;
+  };
+  ControlPlane(const ControlOptions& options, MappingRules mapping, const Parts& parts);
+  ~ControlPlane();
+
+  // Before anything else: jobs, settings, checkpoints, and the windows since. What was lost to damage is in
+  // warnings().
+  absl::Status Restore();
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+  // A remote-write body. InvalidArgument: never send it again; ResourceExhausted: too large; Unavailable:
+  // send it again later.
+  absl::StatusOr<WriteResult> Write(std::string_view body, Timestamp now);
+  // The same for a series from elsewhere (backfill); labels ascending.
+  void Take(std::span<const LabelView> labels, std::span<const RemoteSample> samples, Timestamp now);
+
+  // Closes what is due, acts on OOM kills, decides, stores, applies: the whole loop, once. Not OK: the store
+  // did not take it; called again it tries again.
+  absl::Status Tick(Timestamp now);
+  // Writes all checkpoints, so that the next start is quick.
+  absl::Status CheckpointAll();
+  void OnTick(std::function<void(const TickEvents&)> listener) { listener_ = std::move(listener); }
+
+  // OK when samples are taken and windows stored; otherwise why not.
+  absl::Status ready() const;
+  std::shared_ptr<const FleetView> view() const;
+  PassTimes last_pass() const;
+  ControlCounts counts() const;
+  IngestCounts ingest_counts() const;
+  MapperCounts mapper_counts() const;
+  FoldCounts fold_counts() const;
+  size_t num_series() const;
+  std::string_view actuator_name() const { return parts_.actuator->name(); }
+  // Newest sample or the wall clock's time last told.
+  Timestamp now() const;
+
+  std::optional<JobId> Find(std::string_view job) const;
+  // Looks at a live job while nobody changes it: be quick.
+  void Look(JobId id, const std::function<void(const LiveJob&)>& look) const;
+  Reason Explain(JobId id, Resource r) const;
+  absl::StatusOr<SettingChange> Set(JobId id, std::string_view key, std::string_view value,
+                                    std::string_view who);
+  void Reload(const LiveSettings& settings);
+  // Reads the rules and settings in force.
+  void LookAtSettings(const std::function<void(const LiveSettings&)>& look) const;
+  // A lane of its own for the job as `policy`, which shares what the fleet has learnt. For what-if.
+  History& history() const { return *parts_.history; }
+  void WithFleet(const std::function<void(const LiveFleet&)>& use) const;
+
+ private:
+  std::vector<ClosedWindow> CloseWindows(Timestamp now);
+  void AddNewJobs();
+  absl::Status ActOnOoms();
+  absl::Status Pass(ClosedWindow closed);
+  void SaveCheckpoints(WindowId through, bool all);
+  absl::Status CommitUnsaved();
+  void Publish();
+  absl::Status StoreOutcomes();
+  absl::Status RetrainSome();
+  void Maintain(WindowId window);
+  void RefreshView(const FleetPoint* point);
+
+  absl::Status RestoreJobs(std::vector<WindowId>& through, StoreEnds& ends);
+  absl::Status RestoreSince(const std::vector<WindowId>& through, const StoreEnds& ends);
+  void ApplyPending(std::span<const Decision> decisions);
+
+  const ControlOptions options_;
+  const MappingRules mapping_;
+  const Parts parts_;
+  std::vector<std::string> warnings_;
+  std::function<void(const TickEvents&)> listener_;
+
+  mutable std::mutex ingest_mutex_;
+  std::unique_ptr<Ingest> ingest_;
+  Timestamp newest_sample_{INT64_MIN};
+  Timestamp now_{0};
+  size_t jobs_known_ = 0;  // of the mapper's names, told to the fleet
+  int waiting_windows_ = 0;
+
+  // Held by whoever makes decisions: a tick, or a person's setting. Taken before fleet_mutex_.
+  std::mutex writer_mutex_;
+  mutable std::shared_mutex fleet_mutex_;
+  LiveFleet fleet_;
+  std::vector<ClosedWindow> waiting_;
+  std::unique_ptr<Unsaved> unsaved_;  // decided, but not yet in the store
+  uint32_t next_chunk_ = 0;
+
+  mutable std::mutex view_mutex_;
+  std::shared_ptr<const FleetView> view_;
+  PassTimes last_pass_;
+  ControlCounts counts_;
+  absl::Status store_status_;
+  bool restored_ = false;
+  std::vector<std::pair<uint32_t, uint32_t>> day_points_;  // OOM kills and changes of the last 288 windows
+};
+
+}  // namespace taut

@@ -1,0 +1,137 @@
+// The way back after a stop: what was checkpointed, then what was stored since, in the order it happened.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "control/control_plane.h"
+#include "control/unsaved.h"
+
+namespace taut {
+namespace {
+
+constexpr size_t kMany = 1'000'000;
+
+// Everything stored since `from_s`, oldest first.
+absl::StatusOr<std::vector<Decision>> DecisionsSince(History& history, int64_t from_s) {
+  DecisionQuery query;
+  query.from_s = from_s;
+  query.limit = kMany;
+  absl::StatusOr<std::vector<Decision>> decisions = history.Decisions(query, History::Reasons::kLeaveOut);
+  if (decisions.ok()) std::reverse(decisions->begin(), decisions->end());
+  return decisions;
+}
+
+absl::StatusOr<std::vector<OomRecord>> OomsSince(History& history, int64_t from_s) {
+  absl::StatusOr<std::vector<OomRecord>> ooms = history.Ooms(std::nullopt, from_s, kMany);
+  if (!ooms.ok()) return ooms.status();
+  std::reverse(ooms->begin(), ooms->end());
+  std::stable_sort(ooms->begin(), ooms->end(),
+                   [](const OomRecord& a, const OomRecord& b) { return a.time_s < b.time_s; });
+  return ooms;
+}
+
+}  // namespace
+
+absl::Status ControlPlane::Restore() {
+  std::vector<WindowId> through;
+  StoreEnds ends;
+  if (absl::Status s = RestoreJobs(through, ends); !s.ok()) return s;
+  if (ends.last_window.has_value()) {
+    if (absl::Status s = RestoreSince(through, ends); !s.ok()) return s;
+  }
+  fleet_.EndRestore(ends.last_decision, ends.last_setting);
+  jobs_known_ = fleet_.size();
+  const absl::StatusOr<std::vector<FleetPoint>> points =
+      !ends.last_window.has_value()
+          ? std::vector<FleetPoint>()
+          : parts_.history->FleetPoints(WindowId{ends.last_window->index - kWindowsPerDay + 1},
+                                        ends.last_window->next(), 1);
+  if (!points.ok()) warnings_.push_back(StrCat("the fleet's last day: ", Message(points.status())));
+  if (points.ok() && !points->empty()) {
+    for (const FleetPoint& p : *points) day_points_.emplace_back(p.oom_kills, p.changes);
+    day_points_.pop_back();  // RefreshView adds it
+    RefreshView(&points->back());
+  } else {
+    RefreshView(nullptr);
+  }
+  const std::lock_guard lock(view_mutex_);
+  restored_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds& ends) {
+  std::vector<std::string> names;
+  const RestoreSink sink{
+      [&](const JobRecord& job) {
+        if (job.id.value != fleet_.size()) {
+          return absl::DataLossError(
+              StrCat("job number ", job.id.value, " where ", fleet_.size(), " was due"));
+        }
+        names.push_back(job.name);
+        fleet_.AddJob(job);
+        return absl::OkStatus();
+      },
+      [&](const SettingChange& change) {
+        fleet_.Redo(change);
+        return absl::OkStatus();
+      },
+      [&](const Checkpoint& c) {
+        ByteReader in(c.bytes);
+        const bool shared = c.chunk == kFleetChunk;
+        const absl::Status s = shared ? fleet_.LoadFleet(in) : fleet_.LoadChunk(c.chunk, in);
+        if (!s.ok()) {
+          warnings_.push_back(StrCat(shared ? std::string("the fleet model")
+                                            : StrCat("jobs ", c.chunk * LiveFleet::kChunkJobs, "..."),
+                                     " start from stored windows: ", Message(s)));
+        }
+        if (shared) return absl::OkStatus();
+        if (through.size() <= c.chunk) through.resize(c.chunk + 1, WindowId{INT32_MIN / 2});
+        through[c.chunk] = c.through;
+        return absl::OkStatus();
+      }};
+  absl::StatusOr<StoreEnds> restored = parts_.store->Restore(sink);
+  if (!restored.ok()) return restored.status();
+  ends = *restored;
+  through.resize(fleet_.num_chunks(), WindowId{INT32_MIN / 2});
+
+  Ingest::Options ingest = options_.ingest;
+  if (ends.last_window.has_value()) ingest.windows.first_open = ends.last_window->next();
+  ingest_ = std::make_unique<Ingest>(mapping_, ingest);
+  for (const std::string& name : names) (void)ingest_->mapper().InternJob(name);
+  if (ends.last_window.has_value()) {
+    newest_sample_ = Timestamp::FromSeconds(ends.last_window->next().start_s());
+    now_ = newest_sample_;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ControlPlane::RestoreSince(const std::vector<WindowId>& through, const StoreEnds& ends) {
+  if (through.empty()) return absl::OkStatus();
+  // Chunks without a checkpoint (jobs that were new) live through what is kept of them by Retrain.
+  WindowId from = *ends.last_window;
+  for (const WindowId w : through)
+    from = std::min(from, std::max(w, WindowId{ends.last_window->index - kWindowsPerDay}));
+  const int64_t from_s = from.next().start_s();
+  absl::StatusOr<std::vector<Decision>> decisions = DecisionsSince(*parts_.history, from_s);
+  if (!decisions.ok()) return decisions.status();
+  absl::StatusOr<std::vector<OomRecord>> ooms = OomsSince(*parts_.history, from_s);
+  if (!ooms.ok()) return ooms.status();
+  auto decision = decisions->begin();
+  auto oom = ooms->begin();
+  const auto happen_before = [&](int64_t end_s) {
+    for (; oom != ooms->end() && oom->time_s < end_s; ++oom) fleet_.Redo(*oom);
+  };
+  const absl::Status s = parts_.store->ReadWindows(from, [&](const ClosedWindow& closed) {
+    const int64_t end_s = closed.window.next().start_s();
+    happen_before(end_s);
+    fleet_.Redo(closed, through);
+    for (; decision != decisions->end() && decision->time_s <= end_s; ++decision) fleet_.Redo(*decision);
+    return absl::OkStatus();
+  });
+  if (!s.ok()) return s;
+  happen_before(INT64_MAX);
+  for (; decision != decisions->end(); ++decision) fleet_.Redo(*decision);
+  ApplyPending(*decisions);
+  return absl::OkStatus();
+}
+
+}  // namespace taut

@@ -1,0 +1,48 @@
+// What has been decided but not yet stored: nobody is told of it before the store has it.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "live/live_fleet.h"
+#include "ports/store.h"
+
+namespace taut {
+
+struct Unsaved {
+  std::optional<ClosedWindow> window;
+  std::vector<JobRecord> new_jobs;
+  std::vector<OomRecord> ooms;
+  std::vector<OutcomeUpdate> outcomes;
+  std::vector<SettingChange> settings;
+  std::vector<Checkpoint> checkpoints;
+  PassOutput output;
+
+  bool empty() const {
+    return !window.has_value() && new_jobs.empty() && ooms.empty() && outcomes.empty() && settings.empty() &&
+           checkpoints.empty() && output.decisions.empty() && output.settings.empty();
+  }
+  PassRecord Record() const {
+    PassRecord record;
+    record.window = window.has_value() ? &*window : nullptr;
+    record.new_jobs = new_jobs;
+    record.decisions = output.decisions;
+    record.outcomes = outcomes;
+    record.ooms = ooms;
+    record.settings = settings;
+    record.checkpoints = checkpoints;
+    record.fleet = window.has_value() ? &output.point : nullptr;
+    return record;
+  }
+  void Clear() {
+    window.reset();
+    new_jobs.clear();
+    ooms.clear();
+    outcomes.clear();
+    settings.clear();
+    checkpoints.clear();
+    output.Clear();
+  }
+};
+
+}  // namespace taut

@@ -1,0 +1,115 @@
+#include "control/what_if.h"
+
+#include <algorithm>
+
+#include "engine/lane.h"
+#include "engine/signal_builder.h"
+
+namespace taut {
+namespace {
+
+struct Variant {
+  Policy recommender;
+  VerticalSettings settings;
+};
+
+Variant Now(const WhatIfQuery& query) {
+  Variant v{query.policy->recommender, *query.settings};
+  v.settings.moving_window.job_class = query.policy->job_class;
+  v.settings.moving_window.oom_tolerance = query.policy->oom_tolerance;
+  v.settings.cpu_bounds = query.policy->cpu_bounds;
+  v.settings.memory_bounds = query.policy->memory_bounds;
+  return v;
+}
+
+Variant Changed(const WhatIfQuery& query) {
+  Variant v = Now(query);
+  const WhatIfChange& c = query.change;
+  if (c.recommender.has_value()) v.recommender = *c.recommender;
+  if (c.margin_scale.has_value()) v.settings.moving_window.margin_scale = *c.margin_scale;
+  if (c.w_over.has_value()) v.settings.ensemble.w_over = *c.w_over;
+  if (c.oom_days.has_value())
+    v.settings.analogs.memory_oom_days = v.settings.analogs.cpu_oom_days = *c.oom_days;
+  if (c.peak_days.has_value()) v.settings.peak.days = v.settings.moving_window.peak_days = *c.peak_days;
+  BoundSettings& bounds = query.resource == Resource::kCpu ? v.settings.cpu_bounds : v.settings.memory_bounds;
+  if (c.lower.has_value()) bounds.lower = c.lower;
+  if (c.upper.has_value()) bounds.upper = c.upper;
+  return v;
+}
+
+// Adds a window to the lane's figures.
+void Score(const Signal& signal, std::optional<double> limit, bool first_of_day, WhatIfLane& lane,
+           bool& over_today) {
+  if (first_of_day) {
+    ++lane.days;
+    over_today = false;
+  }
+  if (!lane.limit.empty() && limit != lane.limit.back()) ++lane.changes;
+  lane.limit.push_back(limit);
+  if (!limit.has_value()) return;
+  ++lane.windows;
+  lane.mean_limit += *limit;
+  if (signal.peak <= *limit) return;
+  ++lane.windows_over;
+  if (!over_today) ++lane.days_over;
+  over_today = true;
+}
+
+WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<const JobDay> days) {
+  FleetModels models(variant.settings);
+  if (variant.recommender == Policy::kAnalogs) {
+    const AnalogSettings& order = variant.settings.analogs;
+    models.of(query.resource) =
+        query.fleet->of(query.resource)
+            .ForecasterFor(query.resource == Resource::kCpu ? order.cpu_oom_days : order.memory_oom_days);
+  }
+  Lane lane(NewRecommender(variant.recommender, query.resource, JobInfo(), variant.settings, models));
+  WhatIfLane out;
+  out.recommender = variant.recommender;
+  double owner_sum = 0, limit_sum = 0;
+  DaySignals signals;
+  FleetRows ignored;
+  for (const JobDay& day : days) {
+    signals.Build(day, query.resource);
+    lane.StartDay(day.day);
+    bool first = true;
+    bool over = false;
+    for (const Signal& s : signals.signals()) {
+      const std::optional<double> limit = lane.LimitInForce(s.owner_limit);
+      if (s.window >= query.score_from) {
+        Score(s, limit, first, out, over);
+        first = false;
+        if (limit.has_value() && s.owner_limit.has_value()) {
+          owner_sum += *s.owner_limit;
+          limit_sum += *limit;
+        }
+      }
+      lane.CloseWindow(s);
+    }
+    lane.EndDay(day.day, ignored);
+  }
+  if (out.windows > 0) out.mean_limit /= out.windows;
+  if (owner_sum > 0) out.saved_share = 1 - limit_sum / owner_sum;
+  return out;
+}
+
+}  // namespace
+
+WhatIfResult WhatIf(const WhatIfQuery& query, std::span<const JobDay> days) {
+  WhatIfResult result;
+  DaySignals signals;
+  for (const JobDay& day : days) {
+    signals.Build(day, query.resource);
+    for (const Signal& s : signals.signals()) {
+      if (s.window < query.score_from) continue;
+      result.time_s.push_back(s.window.start_s());
+      result.usage_peak.push_back(static_cast<float>(s.peak));
+      result.owner_limit.push_back(s.owner_limit);
+    }
+  }
+  result.now = Live(Now(query), query, days);
+  result.whatif = Live(Changed(query), query, days);
+  return result;
+}
+
+}  // namespace taut

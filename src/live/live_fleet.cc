@@ -1,0 +1,357 @@
+#include "live/live_fleet.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+int64_t EndOf(WindowId window) { return window.next().start_s(); }
+
+double TotalOf(float per_task, uint32_t tasks) { return per_task >= 0 ? double{per_task} * tasks : 0; }
+
+}  // namespace
+
+void PassOutput::Clear() {
+  decisions.clear();
+  settings.clear();
+  notices.clear();
+  point = FleetPoint();
+  day_ended = false;
+}
+
+LiveFleet::LiveFleet(const LiveSettings& settings)
+    : settings_(settings), models_(std::make_unique<FleetModels>(settings.vertical)) {}
+
+// ---- jobs and their policies ----
+
+JobInfo LiveFleet::InfoOf(const JobRecord& record) const {
+  return {
+      .name = record.name, .logical_name = record.name, .sensitivity = Sensitivity::kUnknown, .priority = {}};
+}
+
+std::unique_ptr<LiveLane> LiveFleet::NewLane(const JobRecord& record, const JobPolicy& policy, Resource r) {
+  VerticalSettings s = settings_.vertical;
+  s.moving_window.job_class = policy.job_class;
+  s.moving_window.oom_tolerance = policy.oom_tolerance;
+  s.cpu_bounds = policy.cpu_bounds;
+  s.memory_bounds = policy.memory_bounds;
+  return std::make_unique<LiveLane>(NewRecommender(policy.recommender, r, InfoOf(record), s, *models_));
+}
+
+std::shared_ptr<const JobPolicy> LiveFleet::PolicyOf(const LiveJob& job) {
+  const PolicyRules& rules = settings_.rules;
+  const JobRecord& record = job.record;
+  if (!job.overrides.empty()) {
+    return std::make_shared<const JobPolicy>(rules.Resolve(record.name, record.labels, job.overrides));
+  }
+  std::string fits(rules.rules().size(), '0');
+  for (size_t i = 0; i < fits.size(); ++i) {
+    if (rules.Fits(i, record.name, record.labels)) fits[i] = '1';
+  }
+  std::shared_ptr<const JobPolicy>& policy = policies_[fits];
+  if (policy == nullptr) {
+    policy = std::make_shared<const JobPolicy>(rules.Resolve(record.name, record.labels, {}));
+  }
+  return policy;
+}
+
+void LiveFleet::AddJob(JobRecord record) {
+  LiveJob& job = jobs_.emplace_back();
+  job.record = std::move(record);
+  ids_.emplace(job.record.name, job.record.id);
+  job.policy = PolicyOf(job);
+  for (const Resource r : kResources) {
+    job.lanes[static_cast<size_t>(r)] = NewLane(job.record, *job.policy, r);
+  }
+}
+
+std::optional<JobId> LiveFleet::Find(std::string_view name) const {
+  const auto it = ids_.find(name);
+  return it == ids_.end() ? std::nullopt : std::optional(it->second);
+}
+
+// The job's policy may have changed: lanes whose recommender is still the same keep what they know.
+void LiveFleet::Repolicy(LiveJob& job) {
+  const std::shared_ptr<const JobPolicy> old = std::exchange(job.policy, PolicyOf(job));
+  if (old == job.policy) return;
+  const bool same = old->recommender == job.policy->recommender && old->job_class == job.policy->job_class &&
+                    old->oom_tolerance == job.policy->oom_tolerance;
+  if (!same) job.needs_history = true;
+  for (const Resource r : kResources) {
+    LiveLane& lane = job.of(r);
+    std::unique_ptr<LiveLane> fresh = NewLane(job.record, *job.policy, r);
+    std::string state;
+    if (same) {
+      ByteWriter out(&state);
+      lane.lane.Save(out);
+      ByteReader in(state);
+      if (!fresh->lane.Load(in).ok()) job.needs_history = true;
+    }
+    lane.lane = std::move(fresh->lane);
+  }
+}
+
+void LiveFleet::Reload(const LiveSettings& settings) {
+  settings_ = settings;
+  policies_.clear();
+  std::string saved;
+  ByteWriter out(&saved);
+  SaveFleet(out);
+  // The lanes look at the old models until each has been made anew.
+  const std::unique_ptr<FleetModels> old =
+      std::exchange(models_, std::make_unique<FleetModels>(settings_.vertical));
+  ByteReader in(saved);
+  (void)LoadFleet(in);  // a fleet model that other settings cannot read starts anew
+  for (LiveJob& job : jobs_) Repolicy(job);
+}
+
+absl::StatusOr<SettingChange> LiveFleet::Set(JobId id, std::string_view key, std::string_view value,
+                                             std::string_view who, int64_t now_s, PassOutput& out) {
+  LiveJob& job = jobs_[id.value];
+  JobPolicy trial = *job.policy;
+  const std::string before = [&] {
+    for (const JobSetting& s : JobSettingsTable()) {
+      if (s.key == key) return GetJobSetting(key, trial);
+    }
+    return std::string();
+  }();
+  if (absl::Status s = SetJobSetting(key, value.empty() ? before : value, trial); !s.ok()) return s;
+  SettingChange change{.id = ++last_setting_,
+                       .time_s = now_s,
+                       .who = std::string(who),
+                       .job = job.record.name,
+                       .key = std::string(key),
+                       .value = std::string(value),
+                       .before = before};
+  Redo(change);
+  for (const Resource r : kResources) DecideLane(job, r, now_s, false, out);
+  return change;
+}
+
+void LiveFleet::Redo(const SettingChange& change) {
+  last_setting_ = std::max(last_setting_, change.id);
+  const std::optional<JobId> id = Find(change.job);
+  if (!id.has_value()) return;
+  LiveJob& job = jobs_[id->value];
+  std::erase_if(job.overrides, [&](const Override& o) { return o.key == change.key; });
+  if (!change.value.empty()) job.overrides.push_back({change.key, change.value, change.who});
+  Repolicy(job);
+}
+
+// ---- a pass ----
+
+void LiveFleet::StartDay(LiveJob& job, int32_t day) {
+  if (job.day == day) return;
+  if (job.seen_today) {
+    FleetRows ignored;  // the fleet closed that day without this row, or knows it already
+    for (const auto& lane : job.lanes) lane->lane.EndDay(job.day, ignored);
+    job.seen_today = job.over_today = false;
+  }
+  job.day = day;
+  for (const auto& lane : job.lanes) lane->lane.StartDay(day);
+}
+
+void LiveFleet::Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out) {
+  if (first == 0) {
+    // A day whose last window nobody was measured in ends when the next one begins.
+    if (day_ != INT32_MIN && closed.window.day() > day_) EndDay(out);
+    day_ = closed.window.day();
+    out.point.window = closed.window;
+  }
+  for (size_t i = first; i < last; ++i) ObserveJob(closed, i, &out.point);
+}
+
+void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point) {
+  ToJobDay(closed, index, job_day_);
+  LiveJob& job = jobs_[job_day_.job.value];
+  StartDay(job, closed.window.day());
+  job.seen_today = true;
+  job.last_window = closed.window;
+  uint32_t most_tasks = 0;
+  for (const Resource r : kResources) {
+    LiveLane& lane = job.of(r);
+    signals_.Build(job_day_, r);
+    if (signals_.empty()) {
+      lane.usage_mean = lane.usage_peak = kAbsent;
+      lane.tasks = 0;
+      continue;
+    }
+    const Signal& signal = signals_.signals().front();
+    const auto tasks = static_cast<uint32_t>(signal.tasks.size());
+    double sum = 0;
+    for (const TaskUsage& t : signal.tasks) sum += t.mean;
+    const std::optional<double> would_be = lane.lane.LimitInForce(signal.owner_limit);
+    const bool over = would_be.has_value() && signal.peak > *would_be;
+    job.over_today = job.over_today || over;
+    CountTrialWindow(*job.policy, signal, lane.gate);
+    lane.lane.CloseWindow(signal);
+    lane.usage_mean = static_cast<float>(sum / tasks);
+    lane.usage_peak = static_cast<float>(signal.peak);
+    lane.owner_limit = signal.owner_limit.has_value() ? static_cast<float>(*signal.owner_limit) : kAbsent;
+    lane.tasks = tasks;
+    most_tasks = std::max(most_tasks, tasks);
+    if (point != nullptr && over) ++point->amounts[static_cast<size_t>(r)].job_windows_over;
+  }
+  if (point == nullptr) return;
+  ++point->jobs;
+  point->tasks += most_tasks;
+  ++point->jobs_by_mode[static_cast<size_t>(job.policy->mode)];
+}
+
+// The fleet learns from the day that ended, and the jobs that were there begin the next one.
+void LiveFleet::EndDay(PassOutput& out) {
+  FleetRows rows[2];
+  for (LiveJob& job : jobs_) {
+    if (!job.seen_today || job.day != day_) continue;
+    for (const Resource r : kResources) job.of(r).lane.EndDay(day_, rows[static_cast<size_t>(r)]);
+  }
+  for (const Resource r : kResources) models_->of(r).CloseDay(day_, rows[static_cast<size_t>(r)]);
+  const WindowId next{(day_ + 1) * kWindowsPerDay};
+  for (LiveJob& job : jobs_) {
+    if (!job.seen_today || job.day != day_) continue;
+    Migrate(job, next.start_s(), out);
+    job.seen_today = job.over_today = false;
+    StartDay(job, day_ + 1);
+  }
+  out.day_ended = true;
+  ++day_;
+}
+
+void LiveFleet::Migrate(LiveJob& job, int64_t now_s, PassOutput& out) {
+  MigrationFacts facts{.now_s = now_s, .over_today = job.over_today};
+  const auto total = [&](Resource r) {
+    const LiveLane& lane = job.of(r);
+    return TotalOf(lane.owner_limit >= 0 ? lane.owner_limit : lane.usage_peak, lane.tasks);
+  };
+  facts.cpu_cores = total(Resource::kCpu);
+  facts.memory_bytes = total(Resource::kMemory);
+  const MigrationVerdict verdict = StepMigration(settings_.migration, *job.policy, facts, job.migration);
+  if (verdict.step == MigrationStep::kNothing) return;
+  job.notice = verdict.step == MigrationStep::kNotice ? verdict.sentence : "";
+  out.notices.emplace_back(job.record.id, verdict.sentence);
+  if (verdict.step != MigrationStep::kMove) return;
+  SettingChange change{.id = ++last_setting_,
+                       .time_s = now_s,
+                       .who = "migration",
+                       .job = job.record.name,
+                       .key = "mode",
+                       .value = std::string(Name(Mode::kAuto)),
+                       .before = std::string(Name(job.policy->mode))};
+  std::erase_if(job.overrides, [&](const Override& o) { return o.key == change.key; });
+  job.overrides.push_back({change.key, change.value, change.who});
+  Repolicy(job);
+  out.settings.push_back(std::move(change));
+}
+
+void LiveFleet::EndWindow(const ClosedWindow& closed, PassOutput& out) {
+  const bool last_of_day = closed.window.next().day() != closed.window.day();
+  if (last_of_day) EndDay(out);
+}
+
+void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out) {
+  const int64_t now_s = EndOf(closed.window);
+  for (size_t i = first; i < last; ++i) {
+    LiveJob& job = jobs_[closed.jobs[i].job.value];
+    for (const Resource r : kResources) {
+      LiveLane& lane = job.of(r);
+      if (lane.tasks == 0) continue;
+      DecideLane(job, r, now_s, false, out);
+      FleetAmounts& sum = out.point.amounts[static_cast<size_t>(r)];
+      sum.usage += TotalOf(lane.usage_mean, lane.tasks);
+      if (!lane.owner().has_value()) continue;
+      sum.owner_limit += TotalOf(lane.owner_limit, lane.tasks);
+      sum.in_force += lane.limit().value_or(0) * lane.tasks;
+      sum.would_be += lane.lane.recommended().value_or(lane.owner_limit) * lane.tasks;
+    }
+  }
+}
+
+void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, bool oom, PassOutput& out) {
+  LiveLane& lane = job.of(r);
+  const Proposal proposal{.resource = r,
+                          .now_s = now_s,
+                          .owner_limit = lane.owner(),
+                          .recommended = job.needs_history ? std::nullopt : lane.lane.recommended(),
+                          .oom = oom,
+                          .num_tasks = lane.tasks};
+  Verdict verdict = taut::Decide(*job.policy, proposal, lane.gate);
+  if (!verdict.kind.has_value()) {
+    if (lane.hold != verdict.sentence) lane.hold = std::move(verdict.sentence);
+    return;
+  }
+  lane.hold.clear();
+  if (verdict.kind != DecisionKind::kWouldSet) ++out.point.changes;
+  Decision d;
+  d.id = ++last_decision_;
+  d.job = job.record.id;
+  d.resource = r;
+  d.kind = *verdict.kind;
+  d.mode = job.policy->mode;
+  d.time_s = now_s;
+  d.before = verdict.before;
+  d.after = verdict.after;
+  d.sentence = std::move(verdict.sentence);
+  if (verdict.after.has_value()) {
+    Reason reason;
+    lane.lane.recommender().Explain(reason);
+    d.reason = SaveReason(reason);
+  }
+  out.decisions.push_back(std::move(d));
+}
+
+void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out) {
+  LiveJob& job = jobs_[oom.job.value];
+  LiveLane& lane = job.of(Resource::kMemory);
+  oom.limit = lane.limit();
+  TakeInOom(job, oom);
+  out.point.oom_kills += static_cast<uint32_t>(std::min<uint64_t>(oom.kills, 1'000'000));
+  DecideLane(job, Resource::kMemory, oom.time_s, true, out);
+}
+
+// ---- history ----
+
+std::vector<JobId> LiveFleet::WantHistory(size_t limit) const {
+  std::vector<JobId> ids;
+  for (const LiveJob& job : jobs_) {
+    if (ids.size() == limit) break;
+    if (job.needs_history) ids.push_back(job.record.id);
+  }
+  return ids;
+}
+
+void LiveFleet::Retrain(JobId id, std::span<const JobDay> days) {
+  LiveJob& job = jobs_[id.value];
+  FleetRows ignored;  // the fleet has learnt from these days when they were lived
+  for (const Resource r : kResources) {
+    Lane lane = std::move(NewLane(job.record, *job.policy, r)->lane);
+    for (const JobDay& day : days) {
+      signals_.Build(day, r);
+      lane.StartDay(day.day);
+      for (const Signal& s : signals_.signals()) lane.CloseWindow(s);
+      if (day.day < day_) lane.EndDay(day.day, ignored);
+    }
+    if (!days.empty() && days.back().day < day_) lane.StartDay(day_);
+    job.of(r).lane = std::move(lane);
+  }
+  if (!days.empty()) job.day = day_ == INT32_MIN ? days.back().day : std::max(day_, days.back().day);
+  job.needs_history = false;
+}
+
+Reason LiveFleet::Explain(JobId id, Resource r) const {
+  Reason reason;
+  jobs_[id.value].of(r).lane.recommender().Explain(reason);
+  return reason;
+}
+
+size_t LiveFleet::state_bytes() const {
+  size_t bytes = 0;
+  for (const LiveJob& job : jobs_) {
+    bytes += sizeof(job) + 2 * sizeof(LiveLane) + job.record.name.capacity();
+    for (const auto& lane : job.lanes) bytes += lane->lane.recommender().state_bytes();
+  }
+  return bytes;
+}
+
+}  // namespace taut

@@ -1,0 +1,126 @@
+// The engine of a living cell: windows and OOM kills in, decisions out. The same lanes, fleet models and gate
+// that a replay steps; no I/O, no clock, no threads. Who stores, applies and shows is somebody else's
+// business.
+//
+// A pass over a closed window is three calls, so that a caller can let others look in between two pieces:
+//   for pieces of closed.jobs:  Observe(closed, first, last, output)
+//   EndWindow(closed, output)                  once; the day rolls over with its last window
+//   for pieces of closed.jobs:  Decide(closed, first, last, output)
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "engine/signal_builder.h"
+#include "live/live_job.h"
+#include "model/closed_window.h"
+#include "rollout/migration.h"
+
+namespace taut {
+
+struct LiveSettings {
+  VerticalSettings vertical;
+  PolicyRules rules;
+  MigrationSettings migration;
+};
+
+// What a pass leaves behind, for the store, the actuator and the faces.
+struct PassOutput {
+  std::vector<Decision> decisions;      // with ids
+  std::vector<SettingChange> settings;  // of migration; with ids
+  std::vector<std::pair<JobId, std::string>> notices;
+  FleetPoint point;
+  bool day_ended = false;  // the fleet models have learnt
+  void Clear();
+};
+
+// Not thread-safe.
+class LiveFleet {
+ public:
+  explicit LiveFleet(const LiveSettings& settings);
+
+  // The job of the next number. REQUIRES: record.id is size().
+  void AddJob(JobRecord record);
+  size_t size() const { return jobs_.size(); }
+  // The reference stays good; names and labels never change.
+  const LiveJob& job(JobId id) const { return jobs_[id.value]; }
+  std::optional<JobId> Find(std::string_view name) const;
+
+  void Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out);
+  void EndWindow(const ClosedWindow& closed, PassOutput& out);
+  void Decide(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out);
+  // An OOM kill, at once. `oom.limit` is filled in.
+  void TakeOom(OomRecord& oom, PassOutput& out);
+
+  // A person's setting; an empty value takes it back. InvalidArgument says why it cannot be. The change, with
+  // its id, is for the store. What follows of it (a limit given back) is decided at once.
+  absl::StatusOr<SettingChange> Set(JobId id, std::string_view key, std::string_view value,
+                                    std::string_view who, int64_t now_s, PassOutput& out);
+  // Other rules and settings, as after a reload. Lanes whose recommender is another one now want history.
+  void Reload(const LiveSettings& settings);
+  const LiveSettings& settings() const { return settings_; }
+
+  // Jobs whose recommenders are new and want to live through what is stored, at most `limit`.
+  std::vector<JobId> WantHistory(size_t limit) const;
+  // Makes the job's lanes anew and lets them live through `days` (ascending). Days that the job's lanes have
+  // seen otherwise do not count twice: the lanes are new.
+  void Retrain(JobId id, std::span<const JobDay> days);
+
+  Reason Explain(JobId id, Resource r) const;
+  const FleetModels& models() const { return *models_; }
+
+  // ---- stop and go on ----
+  static constexpr uint32_t kChunkJobs = 512;
+  uint32_t num_chunks() const { return (static_cast<uint32_t>(jobs_.size()) + kChunkJobs - 1) / kChunkJobs; }
+  void SaveChunk(uint32_t chunk, ByteWriter& out) const;
+  // All or nothing for each job: after an error the jobs of the chunk that could not be read are new ones.
+  absl::Status LoadChunk(uint32_t chunk, ByteReader& in);
+  void SaveFleet(ByteWriter& out) const;
+  absl::Status LoadFleet(ByteReader& in);
+  // A setting and a decision that were stored: taken in without deciding anything.
+  void Redo(const SettingChange& change);
+  void Redo(const Decision& decision);
+  // A stored window again, for the jobs of chunks whose checkpoint is older than it (through[chunk] <
+  // window).
+  void Redo(const ClosedWindow& closed, std::span<const WindowId> through);
+  // In the order of their times, each before the windows that end after it.
+  void Redo(const OomRecord& oom);
+  // After the last Redo. The ids given out last, of anything.
+  void EndRestore(uint64_t last_decision, uint64_t last_setting);
+
+  size_t state_bytes() const;
+
+ private:
+  void ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point);
+  void DecideLane(LiveJob& job, Resource r, int64_t now_s, bool oom, PassOutput& out);
+  // Lets the job begin `day`, and end the day it is in if it has not.
+  void StartDay(LiveJob& job, int32_t day);
+  void EndDay(PassOutput& out);
+  void TakeInOom(LiveJob& job, const OomRecord& oom);
+  void Migrate(LiveJob& job, int64_t now_s, PassOutput& out);
+  std::unique_ptr<LiveLane> NewLane(const JobRecord& record, const JobPolicy& policy, Resource r);
+  std::shared_ptr<const JobPolicy> PolicyOf(const LiveJob& job);
+  void Repolicy(LiveJob& job);
+  JobInfo InfoOf(const JobRecord& record) const;
+
+  LiveSettings settings_;
+  std::unique_ptr<FleetModels> models_;
+  std::deque<LiveJob> jobs_;                          // by JobId
+  absl::flat_hash_map<std::string_view, JobId> ids_;  // by name; views into jobs_
+  // Policies of jobs without settings of their own, by the rules that fit them: most jobs share one.
+  absl::flat_hash_map<std::string, std::shared_ptr<const JobPolicy>> policies_;
+  int32_t day_ = INT32_MIN;  // the day now lived through
+  uint64_t last_decision_ = 0, last_setting_ = 0;
+  // Scratch.
+  JobDay job_day_;
+  DaySignals signals_;
+};
+
+}  // namespace taut

@@ -1,0 +1,87 @@
+#include "live/live_job.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace taut {
+
+uint32_t LiveJob::OomsOfWeek(int32_t day_now) const {
+  uint32_t sum = 0;
+  for (int32_t d = std::max(day_now - 6, ooms_day - 6); d <= ooms_day && ooms_day != INT32_MIN; ++d) {
+    sum += ooms_of_day[static_cast<size_t>((d % 7 + 7) % 7)];
+  }
+  return sum;
+}
+
+void LiveJob::CountOoms(int32_t day_now, uint64_t kills) {
+  if (ooms_day == INT32_MIN || day_now - ooms_day >= 7) {
+    ooms_of_day.fill(0);
+  } else {
+    for (int32_t d = ooms_day + 1; d <= day_now; ++d) ooms_of_day[static_cast<size_t>((d % 7 + 7) % 7)] = 0;
+  }
+  ooms_day = std::max(ooms_day, day_now);
+  uint16_t& count = ooms_of_day[static_cast<size_t>((day_now % 7 + 7) % 7)];
+  count = static_cast<uint16_t>(std::min<uint64_t>(count + kills, UINT16_MAX));
+}
+
+void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
+  out.Put(static_cast<uint8_t>(job.policy->recommender));
+  out.Put(static_cast<uint8_t>(job.policy->job_class));
+  out.Put(static_cast<uint8_t>(job.policy->oom_tolerance));
+  out.Put(static_cast<uint8_t>(job.needs_history));
+  out.Put(static_cast<uint8_t>(job.seen_today));
+  out.Put(static_cast<uint8_t>(job.over_today));
+  out.Put(job.day);
+  out.Put(job.last_window.index);
+  out.Put(job.last_oom_s);
+  for (const uint16_t n : job.ooms_of_day) out.Put(n);
+  out.Put(job.ooms_day);
+  job.migration.Save(out);
+  out.PutString(job.notice);
+  for (const Resource r : kResources) {
+    const LiveLane& lane = job.of(r);
+    for (const float v : {lane.usage_mean, lane.usage_peak, lane.owner_limit}) out.Put(v);
+    out.Put(lane.tasks);
+    out.PutString(lane.hold);
+    lane.gate.Save(out);
+    std::string state;
+    ByteWriter inner(&state);
+    lane.lane.Save(inner);
+    out.PutString(state);
+  }
+}
+
+absl::Status LoadLiveJob(ByteReader& in, LiveJob& job) {
+  const auto recommender = in.Get<uint8_t>();
+  const auto job_class = in.Get<uint8_t>();
+  const auto tolerance = in.Get<uint8_t>();
+  const bool same = recommender == static_cast<uint8_t>(job.policy->recommender) &&
+                    job_class == static_cast<uint8_t>(job.policy->job_class) &&
+                    tolerance == static_cast<uint8_t>(job.policy->oom_tolerance);
+  job.needs_history = in.Get<uint8_t>() != 0 || !same;
+  job.seen_today = in.Get<uint8_t>() != 0;
+  job.over_today = in.Get<uint8_t>() != 0;
+  job.day = in.Get<int32_t>();
+  job.last_window.index = in.Get<int32_t>();
+  job.last_oom_s = in.Get<int64_t>();
+  for (uint16_t& n : job.ooms_of_day) n = in.Get<uint16_t>();
+  job.ooms_day = in.Get<int32_t>();
+  if (absl::Status s = job.migration.Load(in); !s.ok()) return s;
+  job.notice = in.GetString();
+  for (const Resource r : kResources) {
+    LiveLane& lane = job.of(r);
+    for (float* v : {&lane.usage_mean, &lane.usage_peak, &lane.owner_limit}) *v = in.Get<float>();
+    lane.tasks = in.Get<uint32_t>();
+    lane.hold = in.GetString();
+    if (absl::Status s = lane.gate.Load(in); !s.ok()) return s;
+    const std::string_view state = in.GetString();
+    if (!same || in.failed()) continue;
+    ByteReader inner(state);
+    if (absl::Status s = lane.lane.Load(inner); !s.ok()) return s;
+    if (inner.remaining() != 0) return absl::DataLossError("a lane with bytes after its end");
+  }
+  return in.status(StrCat("the state of job ", job.record.name));
+}
+
+}  // namespace taut

@@ -1,0 +1,69 @@
+// One job of a living cell: its lanes, what stands between them and its limits, and its last figures.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/lane.h"
+#include "engine/policies.h"
+#include "model/rollout.h"
+#include "rollout/gate.h"
+#include "rollout/migration.h"
+#include "rollout/rules.h"
+
+namespace taut {
+
+struct LiveLane {
+  explicit LiveLane(std::unique_ptr<Recommender> recommender) : lane(std::move(recommender)) {}
+
+  Lane lane;
+  GateState gate;
+  std::string hold;  // what a recommendation waits for; "" if for nothing
+  // Of the last window measured, each task; negative: absent.
+  float usage_mean = kAbsent;  // mean over tasks
+  float usage_peak = kAbsent;  // highest task
+  float owner_limit = kAbsent;
+  uint32_t tasks = 0;
+
+  std::optional<double> owner() const {
+    return owner_limit >= 0 ? std::optional<double>(owner_limit) : std::nullopt;
+  }
+  // The limit of the tasks outside a trial.
+  std::optional<double> limit() const { return gate.in_force.has_value() ? gate.in_force : owner(); }
+};
+
+struct LiveJob {
+  JobRecord record;
+  std::shared_ptr<const JobPolicy> policy;
+  std::vector<Override> overrides;
+  std::array<std::unique_ptr<LiveLane>, 2> lanes;  // by Resource; never null
+  bool needs_history = false;  // its recommenders are new: they want to live through what is stored
+  bool seen_today = false, over_today = false;
+  int32_t day = INT32_MIN;          // that its lanes have started
+  WindowId last_window{INT32_MIN};  // measured
+  int64_t last_oom_s = INT64_MIN;
+  std::array<uint16_t, 7> ooms_of_day{};  // by day mod 7
+  int32_t ooms_day = INT32_MIN;           // the newest day in it
+  MigrationState migration;
+  std::string notice;  // for people: a move that is due
+
+  LiveLane& of(Resource r) { return *lanes[static_cast<size_t>(r)]; }
+  const LiveLane& of(Resource r) const { return *lanes[static_cast<size_t>(r)]; }
+  // OOM kills of the 7 days up to `day`.
+  uint32_t OomsOfWeek(int32_t day) const;
+  void CountOoms(int32_t day, uint64_t kills);
+  int64_t last_change_s() const {
+    return std::max(lanes[0]->gate.last_change_s, lanes[1]->gate.last_change_s);
+  }
+};
+
+// The state of a job apart from its record and overrides, appended. Load takes it into a job with the
+// same policy; if the recommender has changed since, the lanes stay new and needs_history is set.
+void SaveLiveJob(const LiveJob& job, ByteWriter& out);
+absl::Status LoadLiveJob(ByteReader& in, LiveJob& job);
+
+}  // namespace taut
