@@ -1,0 +1,157 @@
+#include "net/access.h"
+
+#include <arpa/inet.h>
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+bool IsAddress(std::string_view host) {
+  const std::string text(host);
+  char raw[sizeof(in6_addr)];
+  return inet_pton(AF_INET, text.c_str(), raw) == 1 || inet_pton(AF_INET6, text.c_str(), raw) == 1;
+}
+
+int Base64Digit(char c) {
+  if (c >= 'A' && c <= 'Z') return c - 'A';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+  if (c >= '0' && c <= '9') return c - '0' + 52;
+  return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+// "Bearer abc" -> "abc" for scheme "Bearer".
+std::optional<std::string_view> Credentials(std::string_view value, std::string_view scheme) {
+  if (value.size() <= scheme.size() || value[scheme.size()] != ' ') return std::nullopt;
+  if (!EqualsIgnoreCase(value.substr(0, scheme.size()), scheme)) return std::nullopt;
+  return StripSpace(value.substr(scheme.size()));
+}
+
+// The token, as Bearer or as the password of Basic.
+std::optional<std::string> TokenOf(std::string_view authorization) {
+  if (const auto bearer = Credentials(authorization, "Bearer")) return std::string(*bearer);
+  const auto basic = Credentials(authorization, "Basic");
+  if (!basic) return std::nullopt;
+  auto pair = DecodeBase64(*basic);
+  const size_t colon = pair ? pair->find(':') : std::string::npos;
+  if (colon == std::string::npos) return std::nullopt;
+  return pair->substr(colon + 1);
+}
+
+HttpResponse Unauthorized(const HttpRequest& request) {
+  const std::string* accept = request.header("Accept");
+  const bool page = accept != nullptr && accept->find("text/html") != std::string::npos;
+  HttpResponse out =
+      TextResponse(401, page ? "A token is needed: give it as the password, with any user name.\n"
+                             : "A valid token is needed: send the header Authorization: Bearer TOKEN\n");
+  out.headers.push_back(
+      {"WWW-Authenticate", page ? "Basic realm=\"tautline\"" : "Bearer realm=\"tautline\""});
+  return out;
+}
+
+}  // namespace
+
+std::string_view HostWithoutPort(std::string_view authority) {
+  if (!authority.empty() && authority.front() == '[') {
+    const size_t end = authority.find(']');
+    return end == std::string_view::npos ? authority : authority.substr(1, end - 1);
+  }
+  return authority.substr(0, authority.find(':'));
+}
+
+std::optional<std::string> DecodeBase64(std::string_view text) {
+  if (text.size() % 4 != 0) return std::nullopt;
+  const size_t padding = text.empty() || text.back() != '=' ? 0 : text[text.size() - 2] == '=' ? 2 : 1;
+  std::string out;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text.substr(0, text.size() - padding)) {
+    const int digit = Base64Digit(c);
+    if (digit < 0) return std::nullopt;
+    bits = (bits << 6) | static_cast<uint32_t>(digit);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    out.push_back(static_cast<char>((bits >> count) & 0xFF));
+  }
+  return out;
+}
+
+Access::Access(const ServerOptions& options)
+    : open_(options.is_open()),
+      client_role_(options.client_role),
+      open_paths_(options.open_paths),
+      names_(options.names) {
+  for (const std::string& token : options.reader_tokens) reader_digests_.push_back(DigestOf(token));
+  for (const std::string& token : options.operator_tokens) operator_digests_.push_back(DigestOf(token));
+}
+
+Access::Digest Access::DigestOf(std::string_view token) {
+  Digest out;
+  SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(), out.data());
+  return out;
+}
+
+// Looks at every token and compares digests, so that the time taken says nothing of any of them.
+Role Access::RoleOfToken(std::string_view token) const {
+  const Digest digest = DigestOf(token);
+  const auto is_among = [&digest](const std::vector<Digest>& known) {
+    unsigned found = 0;
+    for (const Digest& d : known) found |= CRYPTO_memcmp(d.data(), digest.data(), d.size()) == 0 ? 1U : 0U;
+    return found != 0;
+  };
+  const bool reader = is_among(reader_digests_);
+  const bool all = is_among(operator_digests_);
+  return all ? Role::kOperator : reader ? Role::kReader : Role::kNone;
+}
+
+Role Access::RoleOf(const HttpRequest& request, bool has_client_certificate) const {
+  if (open_) return Role::kOperator;
+  Role role = has_client_certificate ? client_role_ : Role::kNone;
+  const std::string* authorization = request.header("Authorization");
+  if (authorization != nullptr) {
+    const auto token = TokenOf(*authorization);
+    if (token) role = std::max(role, RoleOfToken(*token));
+  }
+  return role;
+}
+
+bool Access::IsOurHost(std::string_view host) const {
+  const std::string_view name = HostWithoutPort(host);
+  if (IsAddress(name) || EqualsIgnoreCase(name, "localhost")) return true;
+  return std::any_of(names_.begin(), names_.end(), [&](const std::string& n) {
+    return EqualsIgnoreCase(n, name) || EqualsIgnoreCase(n, host);
+  });
+}
+
+std::optional<HttpResponse> Access::Refuse(const HttpRequest& request) const {
+  const auto hosts = std::count_if(request.headers.begin(), request.headers.end(),
+                                   [](const HttpHeader& h) { return EqualsIgnoreCase(h.name, "Host"); });
+  if (hosts > 1) return TextResponse(400, "There is more than one Host header.\n");
+  const std::string* host = request.header("Host");
+  if (open_ && host != nullptr && !IsOurHost(*host)) {
+    return TextResponse(421, StrCat("This server is not known as '", HostWithoutPort(*host),
+                                    "'. Ask for it by its IP address or as localhost, or add the name to its "
+                                    "configuration.\n"));
+  }
+  const std::string* origin = request.header("Origin");
+  if (origin != nullptr && request.method != "GET") {
+    const size_t scheme = origin->find("://");
+    const std::string_view from =
+        scheme == std::string::npos ? "" : std::string_view(*origin).substr(scheme + 3);
+    const bool same = host != nullptr && !from.empty() && EqualsIgnoreCase(from, *host);
+    const bool named =
+        std::any_of(names_.begin(), names_.end(), [&](const std::string& n) { return n == from; });
+    if (!same && !named) return TextResponse(403, "Pages of another site may not change anything here.\n");
+  }
+  const bool is_open_path =
+      std::find(open_paths_.begin(), open_paths_.end(), request.path) != open_paths_.end();
+  if (request.role == Role::kNone && !is_open_path) return Unauthorized(request);
+  return std::nullopt;
+}
+
+}  // namespace taut

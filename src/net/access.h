@@ -1,0 +1,44 @@
+// Who sent a request, and whether a browser was made to send it.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/http.h"
+#include "net/server_options.h"
+
+namespace taut {
+
+// Immutable: any thread.
+class Access {
+ public:
+  explicit Access(const ServerOptions& options);
+
+  // By the token in the request, or by the certificate of its connection.
+  Role RoleOf(const HttpRequest& request, bool has_client_certificate) const;
+  // The answer to a request that must not be handled; nullopt: go on. request.role is set.
+  // 401 without a role, 400 without a Host, 421 for a Host that is not ours, 403 for another site's page.
+  std::optional<HttpResponse> Refuse(const HttpRequest& request) const;
+
+ private:
+  using Digest = std::array<unsigned char, 32>;
+  static Digest DigestOf(std::string_view token);
+  Role RoleOfToken(std::string_view token) const;
+  bool IsOurHost(std::string_view host) const;
+
+  std::vector<Digest> reader_digests_;
+  std::vector<Digest> operator_digests_;
+  const bool open_;
+  const Role client_role_;
+  const std::vector<std::string> open_paths_;
+  const std::vector<std::string> names_;
+};
+
+// "name:80" -> "name", "[::1]:80" -> "::1".
+std::string_view HostWithoutPort(std::string_view authority);
+// The text behind standard base64 with padding; nullopt: it is not.
+std::optional<std::string> DecodeBase64(std::string_view text);
+
+}  // namespace taut

@@ -1,0 +1,289 @@
+#include "net/http_client.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+#include "net/client_socket.h"
+#include "net/event_reader.h"
+#include "net/message_parser.h"
+
+namespace taut {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr size_t kReadBytes = 64 << 10;
+constexpr size_t kMaxEventBytes = 16 << 20;
+
+struct BaseUrl {
+  bool is_https = false;
+  std::string host;       // as the resolver wants it
+  std::string authority;  // as the Host header wants it
+  std::string port;
+  std::string prefix;  // of paths; "" or "/x"
+};
+
+absl::StatusOr<BaseUrl> ParseBaseUrl(std::string_view text) {
+  const auto bad = [&](std::string_view why) {
+    return absl::InvalidArgumentError(
+        StrCat("'", text, "' is no server's address: ", why, "; give one such as http://127.0.0.1:9190"));
+  };
+  BaseUrl out;
+  const size_t scheme_end = text.find("://");
+  if (scheme_end == std::string_view::npos) return bad("http:// or https:// is missing");
+  const std::string_view scheme = text.substr(0, scheme_end);
+  out.is_https = EqualsIgnoreCase(scheme, "https");
+  if (!out.is_https && !EqualsIgnoreCase(scheme, "http")) return bad("neither http nor https");
+  std::string_view rest = text.substr(scheme_end + 3);
+  const size_t slash = std::min(rest.find('/'), rest.size());
+  out.prefix = rest.substr(slash);
+  while (!out.prefix.empty() && out.prefix.back() == '/') out.prefix.pop_back();
+  if (out.prefix.find_first_of("?# ") != std::string::npos) return bad("a query has no place here");
+  rest = rest.substr(0, slash);
+  if (rest.find_first_of("@?# ") != std::string_view::npos)
+    return bad("only a host and a port may follow the //");
+  out.authority = rest;
+  const size_t bracket = rest.rfind(']');
+  const size_t colon = rest.find(':', bracket == std::string_view::npos ? 0 : bracket);
+  out.port =
+      colon == std::string_view::npos ? out.is_https ? "443" : "80" : std::string(rest.substr(colon + 1));
+  out.host = rest.substr(0, colon);
+  if (bracket != std::string_view::npos) {
+    if (out.host.size() < 3 || out.host.front() != '[' || out.host.back() != ']')
+      return bad("the host is damaged");
+    out.host = out.host.substr(1, out.host.size() - 2);
+  }
+  if (out.host.empty()) return bad("the host is missing");
+  const bool digits =
+      std::all_of(out.port.begin(), out.port.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!digits || out.port.empty() || out.port.size() > 5) return bad("the port is no number");
+  return out;
+}
+
+}  // namespace
+
+struct HttpClient::Impl {
+  std::string base_text;
+  BaseUrl base;
+  ClientOptions options;
+  std::shared_ptr<ClientTls> tls;
+  std::unique_ptr<ClientSocket> socket;
+  std::string buffer;  // read and not yet parsed: [0, buffered)
+  size_t buffered = 0;
+
+  absl::Status Explain(const absl::Status& status, std::string_view path) const {
+    const bool unreachable = status.code() == absl::StatusCode::kUnavailable;
+    return absl::Status(status.code(), StrCat(base_text, path, ": ", Message(status),
+                                              unreachable && !options.unreachable_hint.empty() ? "; " : "",
+                                              unreachable ? options.unreachable_hint : ""));
+  }
+
+  absl::Status EnsureConnected(Clock::time_point deadline) {
+    if (socket) return absl::OkStatus();
+    buffered = 0;
+    auto connected = ClientSocket::Connect(base.host, base.port, tls,
+                                           std::min(deadline, Clock::now() + options.connect_timeout));
+    if (!connected.ok()) return connected.status();
+    socket = std::move(*connected);
+    return absl::OkStatus();
+  }
+
+  std::string Head(const Request& request) const {
+    std::string out = StrCat(request.method, " ", base.prefix, request.path,
+                             " HTTP/1.1\r\nHost: ", base.authority, "\r\nUser-Agent: tautline\r\n");
+    if (!options.token.empty()) StrAppend(&out, "Authorization: Bearer ", options.token, "\r\n");
+    if (!request.content_type.empty()) StrAppend(&out, "Content-Type: ", request.content_type, "\r\n");
+    const bool may_have_body = request.method != "GET" && request.method != "HEAD";
+    if (may_have_body || !request.body.empty())
+      StrAppend(&out, "Content-Length: ", request.body.size(), "\r\n");
+    for (const HttpHeader& header : request.headers) StrAppend(&out, header.name, ": ", header.value, "\r\n");
+    out += "\r\n";
+    return out;
+  }
+
+  // Reads once and parses. `read_any` is set when the server said anything.
+  absl::StatusOr<ParseState> Advance(ResponseParser& parser, Clock::time_point deadline, bool* read_any) {
+    while (true) {
+      if (buffered > 0) {
+        size_t used = 0;
+        const ParseState state = parser.Put(std::string_view(buffer).substr(0, buffered), &used);
+        buffer.replace(0, buffered - used, buffer, used, buffered - used);
+        buffered -= used;
+        if (state == ParseState::kHeaderDone || state == ParseState::kDone || used > 0) return state;
+        if (state != ParseState::kHeader && state != ParseState::kBody) return state;
+      }
+      if (buffer.size() < buffered + kReadBytes) buffer.resize(buffered + kReadBytes);
+      const auto read = socket->Read(buffer.data() + buffered, kReadBytes, deadline);
+      if (!read.ok()) return read.status();
+      if (*read == 0) return parser.PutEnd();
+      *read_any = true;
+      buffered += *read;
+    }
+  }
+
+  absl::Status ParseFailure(const ResponseParser& parser, ParseState state) const {
+    if (state == ParseState::kBodyTooLarge) {
+      return absl::ResourceExhaustedError(
+          StrCat("the answer has more than ", options.max_body_bytes, " bytes"));
+    }
+    return absl::DataLossError(StrCat("the answer is not HTTP/1.1: ", parser.error()));
+  }
+
+  // Once, over the connection there is.
+  absl::StatusOr<HttpResponse> Exchange(const Request& request, Clock::time_point deadline, bool* read_any) {
+    const absl::Status written = socket->Write(Head(request), request.body, deadline);
+    // A server that refuses a body closes while we write: its answer may be there to be read.
+    if (!written.ok() && written.code() != absl::StatusCode::kUnavailable) return written;
+    while (true) {
+      const auto kind =
+          request.method == "HEAD" ? ResponseParser::Body::kNone : ResponseParser::Body::kAsSaid;
+      ResponseParser parser(options.max_body_bytes, kind);
+      ParseState state = ParseState::kHeader;
+      while (state != ParseState::kDone) {
+        auto next = Advance(parser, deadline, read_any);
+        if (!next.ok()) return next.status();
+        state = *next;
+        if (state == ParseState::kMalformed && !*read_any)
+          return absl::UnavailableError("the connection was closed");
+        if (state > ParseState::kDone) return ParseFailure(parser, state);
+        if (state == ParseState::kHeaderDone && parser.response().status < 200) break;
+      }
+      if (state != ParseState::kDone || parser.response().status < 200) continue;  // 100 Continue
+      if (!parser.keep_alive() || !written.ok()) socket.reset();
+      return std::move(parser.response());
+    }
+  }
+};
+
+HttpClient::HttpClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+HttpClient::~HttpClient() = default;
+
+absl::StatusOr<std::unique_ptr<HttpClient>> HttpClient::Create(std::string_view base_url,
+                                                               const ClientOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  auto base = ParseBaseUrl(base_url);
+  if (!base.ok()) return base.status();
+  impl->base = std::move(*base);
+  impl->base_text = base_url;
+  while (!impl->base_text.empty() && impl->base_text.back() == '/') impl->base_text.pop_back();
+  impl->options = options;
+  if (options.certificate_file.empty() != options.key_file.empty()) {
+    return absl::InvalidArgumentError("a client certificate and its key belong together: one is missing");
+  }
+  if (impl->base.is_https) {
+    auto tls = ClientTls::Load(options.ca_file, options.certificate_file, options.key_file);
+    if (!tls.ok()) return tls.status();
+    impl->tls = std::move(*tls);
+  }
+  return std::unique_ptr<HttpClient>(new HttpClient(std::move(impl)));
+}
+
+absl::StatusOr<HttpResponse> HttpClient::Send(const Request& request) {
+  const auto deadline = Clock::now() + impl_->options.timeout;
+  while (true) {
+    const bool kept = impl_->socket != nullptr;
+    if (const absl::Status status = impl_->EnsureConnected(deadline); !status.ok()) {
+      return impl_->Explain(status, request.path);
+    }
+    bool read_any = false;
+    auto response = impl_->Exchange(request, deadline, &read_any);
+    if (response.ok()) return response;
+    impl_->socket.reset();
+    // The server was free to close a connection that it kept for us: it has not seen this request.
+    const bool again = kept && !read_any && response.status().code() == absl::StatusCode::kUnavailable;
+    if (!again) return impl_->Explain(response.status(), request.path);
+  }
+}
+
+absl::StatusOr<HttpResponse> HttpClient::Get(std::string_view path) {
+  return Send({"GET", path, {}, {}, {}});
+}
+absl::StatusOr<HttpResponse> HttpClient::Delete(std::string_view path) {
+  return Send({"DELETE", path, {}, {}, {}});
+}
+absl::StatusOr<HttpResponse> HttpClient::Post(std::string_view path, std::string_view body,
+                                              std::string_view content_type) {
+  return Send({"POST", path, body, content_type, {}});
+}
+absl::StatusOr<HttpResponse> HttpClient::Put(std::string_view path, std::string_view body,
+                                             std::string_view content_type) {
+  return Send({"PUT", path, body, content_type, {}});
+}
+absl::StatusOr<HttpResponse> HttpClient::Patch(std::string_view path, std::string_view body,
+                                               std::string_view content_type) {
+  return Send({"PATCH", path, body, content_type, {}});
+}
+
+absl::Status HttpClient::ReadEvents(std::string_view path,
+                                    const std::function<bool(const ServerEvent&)>& on_event,
+                                    std::string_view last_event_id, std::chrono::milliseconds silence) {
+  Impl& impl = *impl_;
+  impl.socket.reset();  // a stream has a connection of its own
+  const absl::Status connected = impl.EnsureConnected(Clock::now() + impl.options.timeout);
+  if (!connected.ok()) return impl.Explain(connected, path);
+  Request request;
+  request.path = path;
+  request.headers.push_back({"Accept", "text/event-stream"});
+  if (!last_event_id.empty()) request.headers.push_back({"Last-Event-ID", std::string(last_event_id)});
+  const auto explain = [&](const absl::Status& status) {
+    impl.socket.reset();
+    return status.ok() ? status : impl.Explain(status, path);
+  };
+  absl::Status status = impl.socket->Write(impl.Head(request), {}, Clock::now() + impl.options.timeout);
+  if (!status.ok()) return explain(status);
+  ResponseParser parser(~size_t{0}, ResponseParser::Body::kAsSaid);
+  EventReader reader(kMaxEventBytes);
+  bool read_any = false;
+  while (true) {
+    const auto state = impl.Advance(parser, Clock::now() + silence, &read_any);
+    if (!state.ok()) return explain(state.status());
+    if (*state > ParseState::kDone) return explain(impl.ParseFailure(parser, *state));
+    HttpResponse& response = parser.response();
+    const bool refused = *state != ParseState::kHeader && response.status != 200;
+    if (refused && *state == ParseState::kDone) return explain(StatusOf(response));
+    if (refused) continue;
+    if (!reader.Put(response.body, on_event)) {
+      return explain(reader.too_large() ? absl::ResourceExhaustedError("an event is too large")
+                                        : absl::OkStatus());
+    }
+    response.body.clear();
+    if (*state == ParseState::kDone) return explain(absl::OkStatus());
+  }
+}
+
+const std::string& HttpClient::base_url() const { return impl_->base_text; }
+
+absl::Status StatusOf(const HttpResponse& response) {
+  if (response.status >= 200 && response.status < 300) return absl::OkStatus();
+  const auto code = [&response] {
+    switch (response.status) {
+      case 400:
+      case 422:
+        return absl::StatusCode::kInvalidArgument;
+      case 401:
+        return absl::StatusCode::kUnauthenticated;
+      case 403:
+        return absl::StatusCode::kPermissionDenied;
+      case 404:
+        return absl::StatusCode::kNotFound;
+      case 409:
+      case 412:
+        return absl::StatusCode::kFailedPrecondition;
+      case 413:
+      case 429:
+        return absl::StatusCode::kResourceExhausted;
+      case 501:
+        return absl::StatusCode::kUnimplemented;
+      case 503:
+        return absl::StatusCode::kUnavailable;
+      default:
+        return response.status >= 500 ? absl::StatusCode::kInternal : absl::StatusCode::kUnknown;
+    }
+  }();
+  const std::string_view text = StripSpace(response.text());
+  const std::string_view line = text.substr(0, std::min<size_t>(text.find('\n'), 300));
+  return absl::Status(code, StrCat("the server answered ", response.status, " ",
+                                   ReasonPhrase(response.status), line.empty() ? "" : ": ", line));
+}
+
+}  // namespace taut

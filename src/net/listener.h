@@ -1,0 +1,42 @@
+// Threads that accept connections and turn their wheel.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "net/connection.h"
+#include "net/server_options.h"
+
+namespace taut {
+
+class Listener {
+ public:
+  struct Calls {
+    // A client was accepted. From any of the threads, but one call at a time for each listen address.
+    std::function<void(std::unique_ptr<Connection>)> on_accept;
+    // Every `tick_interval`, on one of the threads.
+    std::function<void()> on_tick;
+    std::chrono::milliseconds tick_interval{100};
+  };
+  // Binds and reads the TLS files; serves from Run() on. options must be checked. Errors name the address or
+  // file.
+  static absl::StatusOr<std::unique_ptr<Listener>> Bind(const ServerOptions& options);
+  // Shut() first.
+  ~Listener();
+
+  void Run(Calls calls);
+  // Of the first address.
+  uint16_t port() const;
+  // No more clients; those there are go on. From any thread.
+  void StopAccepting();
+  // Ends the threads when what they do now is done. Not from one of them. What is still open is dropped.
+  void Shut();
+
+ private:
+  struct Impl;
+  explicit Listener(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace taut

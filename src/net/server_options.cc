@@ -1,0 +1,109 @@
+#include "net/server_options.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
+
+std::optional<uint16_t> ParsePort(std::string_view text) {
+  uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return port;
+}
+
+bool IsAddress(const std::string& host) {
+  char raw[sizeof(in6_addr)];
+  return inet_pton(AF_INET, host.c_str(), raw) == 1 || inet_pton(AF_INET6, host.c_str(), raw) == 1;
+}
+
+absl::Status CheckTokens(const std::vector<std::string>& tokens) {
+  constexpr size_t kShortest = 16;
+  for (const std::string& token : tokens) {
+    if (token.size() < kShortest) {
+      return Bad(StrCat("a token has ", token.size(), " characters; give at least ", kShortest,
+                        ", such as those of `openssl rand -hex 32`"));
+    }
+    const bool plain =
+        std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7F && c != '"'; });
+    if (!plain)
+      return Bad("a token has blanks or characters beyond ASCII; `openssl rand -hex 32` makes a good one");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  const auto port = colon == std::string_view::npos ? std::nullopt : ParsePort(text.substr(colon + 1));
+  std::string host(text.substr(0, std::min(colon, text.size())));
+  const bool brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (brackets) host = host.substr(1, host.size() - 2);
+  if (EqualsIgnoreCase(host, "localhost")) host = "127.0.0.1";
+  const bool is_v6 = host.find(':') != std::string::npos;
+  if (!port || !IsAddress(host) || is_v6 != brackets) {
+    return Bad(StrCat(
+        "cannot listen on '", text,
+        "': give ADDRESS:PORT with an IP address, such as 127.0.0.1:9190, [::1]:9190 or 0.0.0.0:9190"));
+  }
+  return ListenAddress{std::move(host), *port};
+}
+
+bool IsLoopback(std::string_view host) {
+  const std::string text(host);
+  in_addr v4{};
+  if (inet_pton(AF_INET, text.c_str(), &v4) == 1) return (ntohl(v4.s_addr) >> 24) == 127;
+  in6_addr v6{};
+  return inet_pton(AF_INET6, text.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+}
+
+absl::Status ServerOptions::Check() const {
+  if (listen.empty()) return Bad("no address to listen on: give one, such as 127.0.0.1:9190");
+  if (threads < 1 || threads > 256) return Bad(StrCat("threads is ", threads, "; give 1 to 256"));
+  if (certificate_file.empty() != key_file.empty()) {
+    return Bad(
+        StrCat("TLS needs both files, and the ", key_file.empty() ? "key" : "certificate", " is missing"));
+  }
+  if (!client_ca_file.empty() && !has_tls()) {
+    return Bad("a client CA works over TLS only: give a certificate and a key too");
+  }
+  for (const auto* tokens : {&reader_tokens, &operator_tokens}) {
+    if (const absl::Status status = CheckTokens(*tokens); !status.ok()) return status;
+  }
+  for (const ListenAddress& address : listen) {
+    if (!IsAddress(address.host)) {
+      return Bad(
+          StrCat("cannot listen on '", address.host, "': give an IP address, such as 127.0.0.1 or 0.0.0.0"));
+    }
+    if (is_open() && !IsLoopback(address.host)) {
+      return Bad(StrCat(
+          "refusing to listen on ", address.host,
+          ", which others can reach, while nobody is asked who they are. Either listen on 127.0.0.1, or "
+          "give an operator token (a file with the output of `openssl rand -hex 32`), or a client CA "
+          "together with a certificate and its key"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::vector<HttpHeader> PageSecurityHeaders() {
+  return {
+      {"Content-Security-Policy",
+       "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"},
+      {"X-Content-Type-Options", "nosniff"},
+      {"X-Frame-Options", "DENY"},
+      {"Referrer-Policy", "no-referrer"},
+      {"Cross-Origin-Opener-Policy", "same-origin"},
+      {"Cross-Origin-Resource-Policy", "same-origin"}};
+}
+
+}  // namespace taut

@@ -1,0 +1,84 @@
+// What a server listens to, whom it lets in, and how much it takes.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "net/http.h"
+
+namespace taut {
+
+struct ListenAddress {
+  std::string host = "127.0.0.1";  // an IP address, v6 without brackets
+  uint16_t port = 0;               // 0: any that is free
+};
+// "127.0.0.1:9190", "[::1]:9190", "localhost:9190" (127.0.0.1). InvalidArgument for anything else.
+absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text);
+// 127.0.0.0/8 or ::1.
+bool IsLoopback(std::string_view host);
+
+struct ServerOptions {
+  std::vector<ListenAddress> listen = {ListenAddress{}};
+  // How many handlers run side by side.
+  int threads = 2;
+
+  // TLS if both are set: PEM files, the certificate with its chain.
+  std::string certificate_file;
+  std::string key_file;
+  // If set: clients with a certificate of this CA have client_role. Without tokens every client must have
+  // one.
+  std::string client_ca_file;
+  Role client_role = Role::kOperator;
+
+  // Bearer tokens, or passwords of HTTP Basic with any user name. With none of them and no client_ca_file
+  // everybody is operator, and Check() allows loopback only.
+  std::vector<std::string> reader_tokens;
+  std::vector<std::string> operator_tokens;
+  // Paths that are answered without a role, such as "/healthz".
+  std::vector<std::string> open_paths;
+  // Names of this server besides localhost and IP addresses: asked for in the Host header where nobody needs
+  // a token (a page whose name was made to point here has another), and as Origin of a page that may write.
+  std::vector<std::string> names;
+
+  size_t max_header_bytes = 16 << 10;
+  size_t max_body_bytes = 16 << 20;
+  // Path prefix and limit; the longest prefix counts.
+  std::vector<std::pair<std::string, size_t>> body_limits;
+  // Of all bodies that are being received. Above: 503.
+  size_t max_buffered_bytes = 512 << 20;
+  size_t max_connections = 1024;
+  size_t max_streams = 64;
+
+  using Duration = std::chrono::milliseconds;
+  Duration idle_timeout = std::chrono::seconds(120);   // between two requests
+  Duration header_timeout = std::chrono::seconds(10);  // from a request's first byte; TLS: of the handshake
+  // A body or an answer may take this long, and one second more for each min_bytes_per_second.
+  Duration body_timeout = std::chrono::seconds(20);
+  Duration write_timeout = std::chrono::seconds(20);
+  size_t min_bytes_per_second = 16 << 10;
+  Duration heartbeat = std::chrono::seconds(15);  // of an event stream in which nothing happens
+  Duration grace = std::chrono::seconds(10);      // for requests in flight when the server stops
+
+  // Sent with every answer that does not set them itself.
+  std::vector<HttpHeader> default_headers;
+
+  bool has_tls() const { return !certificate_file.empty(); }
+  bool has_tokens() const { return !reader_tokens.empty() || !operator_tokens.empty(); }
+  // Nobody is asked for anything.
+  bool is_open() const { return !has_tokens() && client_ca_file.empty(); }
+
+  // InvalidArgument, with the way out, if these do not fit together or let strangers in.
+  absl::Status Check() const;
+};
+
+// For a page that loads its own files only: Content-Security-Policy and its company.
+std::vector<HttpHeader> PageSecurityHeaders();
+
+}  // namespace taut

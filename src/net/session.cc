@@ -1,0 +1,467 @@
+#include "net/session.h"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <utility>
+
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+constexpr auto kNever = std::numeric_limits<Session::Clock::rep>::max();
+constexpr size_t kBodyBufferBytes = 64 << 10;
+constexpr size_t kFirstBufferBytes = 4 << 10;
+// A request's body keeps up to this for the next request.
+constexpr size_t kKeptBodyBytes = 256 << 10;
+constexpr std::chrono::seconds kFinishTimeout{2};
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+constexpr std::string_view kHeartbeat = ":\n\n";
+
+void Add(SessionsState::Count& count, uint64_t n = 1) { count.fetch_add(n, std::memory_order_relaxed); }
+
+// Without what would end the header early.
+void AppendHeader(std::string_view name, std::string_view value, std::string* out) {
+  const size_t begin = out->size();
+  out->append(name);
+  out->append(": ");
+  out->append(value);
+  std::replace_if(
+      out->begin() + static_cast<std::ptrdiff_t>(begin), out->end(),
+      [](char c) { return c == '\r' || c == '\n' || c == '\0'; }, ' ');
+  out->append("\r\n");
+}
+
+bool StatusHasBody(int status) { return status >= 200 && status != 204 && status != 304; }
+
+}  // namespace
+
+Session::Session(std::unique_ptr<Connection> connection, SessionsState* state, Mode mode)
+    : connection_(std::move(connection)),
+      state_(state),
+      mode_(mode),
+      parser_(state->options.max_header_bytes),
+      began_(Clock::now()) {
+  SetDeadline(began_ + state->options.header_timeout);
+  request_.peer = connection_->peer();
+}
+
+// ---- Reading
+
+void Session::Start() { connection_->Open(shared_from_this()); }
+
+void Session::OnOpen() {
+  if (phase_ == Phase::kEnded) return;
+  BeginRequest();
+  SetDeadline(Clock::now() + state_->options.header_timeout);
+}
+
+void Session::BeginRequest() {
+  phase_ = Phase::kIdle;
+  request_done_ = false;
+  parser_.Begin(&request_);
+  began_ = Clock::now();
+  if (in_begin_ < in_end_) {
+    Parse();
+  } else {
+    SetDeadline(began_ + state_->options.idle_timeout);
+    ReadMore();
+  }
+}
+
+void Session::ReadMore() {
+  if (in_begin_ > 0) {
+    in_.replace(0, in_end_ - in_begin_, in_, in_begin_, in_end_ - in_begin_);
+    in_end_ -= in_begin_;
+    in_begin_ = 0;
+  }
+  const size_t most = phase_ == Phase::kBody ? kBodyBufferBytes : state_->options.max_header_bytes + 1;
+  if (in_.size() < kFirstBufferBytes) in_.resize(kFirstBufferBytes);
+  if (in_end_ * 2 > in_.size()) in_.resize(std::max(in_.size(), std::min(in_.size() * 4, most)));
+  if (in_end_ == in_.size()) {
+    Refuse(phase_ == Phase::kBody ? 400 : 431, "The request has a line without an end.\n");
+    return;
+  }
+  connection_->Read(shared_from_this(), in_.data() + in_end_, in_.size() - in_end_);
+}
+
+void Session::OnRead(size_t bytes) {
+  Add(state_->counters.bytes_in, bytes);
+  // A read may still be under way when its request is already answered: it came too slowly.
+  if (phase_ == Phase::kEnded || phase_ == Phase::kFinishing || phase_ == Phase::kWriting) return;
+  if (bytes == 0) {
+    // Also of a stream: who listens to events keeps his side open.
+    End();
+    return;
+  }
+  if (phase_ == Phase::kStreaming) {
+    connection_->Read(shared_from_this(), in_.data(), in_.size());
+    return;
+  }
+  in_end_ += bytes;
+  Parse();
+}
+
+void Session::Parse() {
+  if (phase_ == Phase::kIdle) {
+    phase_ = Phase::kHeader;
+    began_ = Clock::now();
+    SetDeadline(began_ + state_->options.header_timeout);
+  }
+  while (true) {
+    size_t used = 0;
+    const ParseState state = parser_.Put(std::string_view(in_).substr(in_begin_, in_end_ - in_begin_), &used);
+    in_begin_ += used;
+    if (in_begin_ == in_end_) in_begin_ = in_end_ = 0;
+    switch (state) {
+      case ParseState::kHeaderDone:
+        if (!TakeHeader()) return;
+        continue;
+      case ParseState::kBody:
+        if (!TakeBodyBytes()) return;
+        if (used > 0 && in_begin_ < in_end_) continue;
+        ReadMore();
+        return;
+      case ParseState::kHeader:
+        if (used > 0 && in_begin_ < in_end_) continue;
+        ReadMore();
+        return;
+      case ParseState::kDone:
+        request_done_ = true;
+        Handle();
+        return;
+      case ParseState::kMalformed:
+        Refuse(400, StrCat("Not a request of HTTP/1.1: ", parser_.error(), "\n"));
+        return;
+      case ParseState::kHeaderTooLarge:
+        Refuse(431, StrCat("The header has more than ", state_->options.max_header_bytes, " bytes.\n"));
+        return;
+      case ParseState::kBodyTooLarge:
+        Refuse(413, StrCat("The body has more than ", BodyLimit(), " bytes.\n"));
+        return;
+    }
+  }
+}
+
+size_t Session::BodyLimit() const {
+  size_t limit = state_->options.max_body_bytes;
+  size_t longest = 0;
+  for (const auto& [prefix, bytes] : state_->options.body_limits) {
+    if (prefix.size() >= longest && std::string_view(request_.path).substr(0, prefix.size()) == prefix) {
+      longest = prefix.size();
+      limit = bytes;
+    }
+  }
+  return limit;
+}
+
+bool Session::TakeHeader() {
+  keep_alive_ = parser_.keep_alive();
+  const auto length = parser_.content_length();
+  const std::string* encoding = request_.header("Transfer-Encoding");
+  request_done_ = encoding == nullptr && length.value_or(0) == 0;
+  if (mode_ == Mode::kRefuse) {
+    Refuse(503, "Too many connections. Try again soon.\n");
+    return false;
+  }
+  if (parser_.is_http11() && request_.header("Host") == nullptr) {
+    Refuse(400, "The Host header is missing.\n");
+    return false;
+  }
+  if (encoding != nullptr && !EqualsIgnoreCase(*encoding, "chunked")) {
+    Refuse(501, "Of transfer encodings, only chunked is known here.\n");
+    return false;
+  }
+  request_.role = state_->access.RoleOf(request_, connection_->has_client_certificate());
+  if (auto refusal = state_->access.Refuse(request_)) {
+    auto& counters = state_->counters;
+    Add(refusal->status == 401   ? counters.unauthorized
+        : refusal->status == 400 ? counters.malformed
+                                 : counters.other_site);
+    Answer(std::move(*refusal));
+    return false;
+  }
+  const size_t limit = BodyLimit();
+  parser_.set_max_body_bytes(limit);
+  if (length.value_or(0) > limit) {
+    Refuse(413, StrCat("The body has more than ", limit, " bytes.\n"));
+    return false;
+  }
+  if (request_done_) return true;
+  phase_ = Phase::kBody;
+  began_ = Clock::now();
+  if (parser_.expects_continue() && in_begin_ == in_end_) {
+    head_ = kContinue;
+    response_ = {};
+    written_ = 0;
+    WriteRest();
+    return false;
+  }
+  return true;
+}
+
+bool Session::TakeBodyBytes() {
+  const size_t bytes = request_.body.size();
+  const size_t more = bytes - counted_body_bytes_;
+  counted_body_bytes_ = bytes;
+  const size_t all = state_->buffered_bytes.fetch_add(more, std::memory_order_relaxed) + more;
+  if (all > state_->options.max_buffered_bytes) {
+    Refuse(503, "Too much is being received. Try again soon.\n");
+    return false;
+  }
+  SetDeadline(began_ + TimeFor(bytes, state_->options.body_timeout));
+  return true;
+}
+
+void Session::DropBody() {
+  state_->buffered_bytes.fetch_sub(counted_body_bytes_, std::memory_order_relaxed);
+  counted_body_bytes_ = 0;
+  request_.body.clear();
+  if (request_.body.capacity() > kKeptBodyBytes) request_.body.shrink_to_fit();
+}
+
+// ---- Answering
+
+void Session::Handle() {
+  SetDeadline(Clock::time_point::max());
+  HttpResponse response;
+  try {
+    response = state_->handler(request_);
+  } catch (const std::exception&) {
+    Add(state_->counters.handler_exceptions);
+    response = TextResponse(500, "Something went wrong inside the server.\n");
+  } catch (...) {
+    Add(state_->counters.handler_exceptions);
+    response = TextResponse(500, "Something went wrong inside the server.\n");
+  }
+  Answer(std::move(response));
+}
+
+void Session::Refuse(int status, std::string_view text) {
+  auto& counters = state_->counters;
+  if (status == 400 || status == 501) Add(counters.malformed);
+  if (status == 413 || status == 431) Add(counters.too_large);
+  if (status == 408) Add(counters.timed_out);
+  if (status == 503 && mode_ == Mode::kServe) Add(counters.overloaded);
+  HttpResponse response = TextResponse(status, std::string(text));
+  if (status == 503) response.headers.push_back({"Retry-After", "1"});
+  request_done_ = false;
+  Answer(std::move(response));
+}
+
+void Session::Answer(HttpResponse response) {
+  DropBody();
+  response_ = std::move(response);
+  if (response_.stream) {
+    const size_t streams = state_->streams.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (streams > state_->options.max_streams || state_->stopping || parser_.is_head()) {
+      state_->streams.fetch_sub(1, std::memory_order_relaxed);
+      response_.stream->Detach();
+      response_.stream.reset();
+      if (!parser_.is_head()) {
+        Refuse(503, "Too many event streams are open. Try again soon.\n");
+        return;
+      }
+    } else {
+      counts_as_stream_ = true;
+    }
+  }
+  if (response_.status < 200 || response_.status > 599) response_.status = 500;
+  Add(state_->counters.answers[static_cast<size_t>(response_.status / 100)]);
+  // Bytes of a body that nobody read would look like the next request.
+  keep_alive_ = keep_alive_ && request_done_ && !state_->stopping && !response_.stream;
+  const bool has_body = StatusHasBody(response_.status) && !response_.stream;
+  AppendHead(response_, has_body);
+  if (!has_body || parser_.is_head()) {
+    response_.body.clear();
+    response_.shared_body.reset();
+  }
+  phase_ = Phase::kWriting;
+  began_ = Clock::now();
+  written_ = 0;
+  WriteRest();
+}
+
+void Session::AppendHead(const HttpResponse& response, bool has_body) {
+  head_.clear();
+  StrAppend(&head_, "HTTP/1.1 ", response.status, " ", ReasonPhrase(response.status), "\r\n");
+  if (response.stream) {
+    head_ += "Content-Type: text/event-stream\r\nCache-Control: no-cache\r\n";
+  } else if (!response.content_type.empty()) {
+    AppendHeader("Content-Type", response.content_type, &head_);
+  }
+  if (has_body) StrAppend(&head_, "Content-Length: ", response.text().size(), "\r\n");
+  for (const HttpHeader& header : response.headers) AppendHeader(header.name, header.value, &head_);
+  for (const HttpHeader& header : state_->options.default_headers) {
+    if (response.header(header.name) == nullptr) AppendHeader(header.name, header.value, &head_);
+  }
+  if (!keep_alive_) {
+    head_ += "Connection: close\r\n";
+  } else if (!parser_.is_http11()) {
+    head_ += "Connection: keep-alive\r\n";
+  }
+  head_ += "\r\n";
+}
+
+void Session::WriteRest() {
+  writing_ = true;
+  if (phase_ != Phase::kBody) SetDeadline(began_ + TimeFor(written_, state_->options.write_timeout));
+  const std::string_view body = response_.text();
+  if (written_ < head_.size()) {
+    connection_->Write(shared_from_this(), std::string_view(head_).substr(written_), body);
+  } else {
+    connection_->Write(shared_from_this(), body.substr(written_ - head_.size()), {});
+  }
+}
+
+void Session::OnWritten(size_t bytes) {
+  Add(state_->counters.bytes_out, bytes);
+  writing_ = false;
+  if (phase_ == Phase::kEnded) return;
+  written_ += bytes;
+  if (written_ < head_.size() + response_.text().size()) {
+    WriteRest();
+    return;
+  }
+  switch (phase_) {
+    case Phase::kBody:  // said that it may come
+      ReadMore();
+      return;
+    case Phase::kStreaming:
+      PumpStream();
+      return;
+    default:
+      Answered();
+  }
+}
+
+void Session::Answered() {
+  if (response_.stream) {
+    BeginStream();
+  } else if (keep_alive_ && !state_->stopping) {
+    response_ = {};
+    BeginRequest();
+  } else {
+    Finish();
+  }
+}
+
+void Session::Finish() {
+  phase_ = Phase::kFinishing;
+  SetDeadline(Clock::now() + kFinishTimeout);
+  connection_->Finish(shared_from_this());
+}
+
+// ---- Streaming
+
+void Session::BeginStream() {
+  phase_ = Phase::kStreaming;
+  // To see the client leave.
+  in_.resize(kFirstBufferBytes);
+  connection_->Read(shared_from_this(), in_.data(), in_.size());
+  response_.stream->Attach(
+      [this] { connection_->Post([self = shared_from_this()] { self->PumpStream(); }); });
+  if (state_->stopping) response_.stream->Close();
+}
+
+void Session::PumpStream() {
+  if (phase_ != Phase::kStreaming) return;
+  EventStream& stream = *response_.stream;
+  if (stream.cut()) {
+    Add(state_->counters.streams_cut);
+    End();
+    return;
+  }
+  if (writing_) return;
+  const bool last = stream.closed();
+  const auto frames = stream.Take();
+  head_.clear();
+  for (const auto& frame : frames) head_ += *frame;
+  written_ = 0;
+  began_ = Clock::now();
+  if (!frames.empty()) {
+    WriteRest();
+  } else if (last) {
+    Finish();
+  } else {
+    SetDeadline(began_ + state_->options.heartbeat);
+  }
+}
+
+// ---- Time and end
+
+Session::Clock::duration Session::TimeFor(size_t bytes, ServerOptions::Duration base) const {
+  const size_t rate = std::max<size_t>(state_->options.min_bytes_per_second, 1);
+  return base + std::chrono::milliseconds(bytes * 1000 / rate);
+}
+
+void Session::SetDeadline(Clock::time_point at) {
+  deadline_ = at;
+  alarm_.store(at.time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+void Session::Tick(Clock::time_point now) {
+  if (now.time_since_epoch().count() < alarm_.load(std::memory_order_relaxed)) return;
+  alarm_.store(kNever, std::memory_order_relaxed);
+  connection_->Post([self = shared_from_this()] { self->OnAlarm(); });
+}
+
+void Session::OnAlarm() {
+  if (phase_ == Phase::kEnded) return;
+  if (Clock::now() < deadline_) {  // moved on since
+    SetDeadline(deadline_);
+    return;
+  }
+  switch (phase_) {
+    case Phase::kHeader:
+    case Phase::kBody:
+      if (writing_) {
+        Add(state_->counters.timed_out);
+        End();
+      } else {
+        Refuse(408, "The request took too long to arrive.\n");
+      }
+      return;
+    case Phase::kStreaming:
+      if (writing_) {
+        Add(state_->counters.streams_cut);
+        End();
+      } else {
+        head_ = kHeartbeat;
+        written_ = 0;
+        began_ = Clock::now();
+        WriteRest();
+      }
+      return;
+    case Phase::kWriting:
+      Add(state_->counters.timed_out);
+      break;
+    default:
+      break;
+  }
+  End();
+}
+
+void Session::StopSoon() {
+  connection_->Post([self = shared_from_this()] {
+    if (self->phase_ == Phase::kIdle || self->phase_ == Phase::kOpening) self->End();
+    if (self->phase_ == Phase::kStreaming) self->response_.stream->Close();
+  });
+}
+
+void Session::Abort() {
+  connection_->Post([self = shared_from_this()] { self->End(); });
+}
+
+void Session::End() {
+  if (phase_ == Phase::kEnded) return;
+  phase_ = Phase::kEnded;
+  connection_->Close();
+  if (response_.stream) response_.stream->Detach();
+  if (counts_as_stream_) state_->streams.fetch_sub(1, std::memory_order_relaxed);
+  DropBody();
+  state_->on_end(this);
+}
+
+}  // namespace taut

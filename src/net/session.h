@@ -1,0 +1,114 @@
+// One client's connection: request after request, each handled before the next is read.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "net/access.h"
+#include "net/connection.h"
+#include "net/event_stream.h"
+#include "net/http.h"
+#include "net/message_parser.h"
+#include "net/server_options.h"
+
+namespace taut {
+
+class Session;
+
+// What all sessions of a server share. Outlives them.
+struct SessionsState {
+  SessionsState(const ServerOptions& o, std::function<HttpResponse(const HttpRequest&)> h)
+      : options(o), access(o), handler(std::move(h)) {}
+
+  using Count = std::atomic<uint64_t>;
+  struct Counters {
+    Count accepted{0}, refused{0}, timed_out{0}, malformed{0}, too_large{0}, unauthorized{0}, other_site{0},
+        overloaded{0}, handler_exceptions{0}, streams_cut{0}, bytes_in{0}, bytes_out{0};
+    std::array<Count, 6> answers{};
+  };
+
+  const ServerOptions options;
+  const Access access;
+  const std::function<HttpResponse(const HttpRequest&)> handler;
+  std::function<void(Session*)> on_end;  // once a session, in its turn
+  Counters counters;
+  std::atomic<size_t> buffered_bytes{0};
+  std::atomic<size_t> streams{0};
+  std::atomic<bool> stopping{false};
+};
+
+class Session final : public ConnectionUser, public std::enable_shared_from_this<Session> {
+ public:
+  using Clock = std::chrono::steady_clock;
+  // kRefuse: answers the first request with 503.
+  enum class Mode : uint8_t { kServe, kRefuse };
+  Session(std::unique_ptr<Connection> connection, SessionsState* state, Mode mode);
+
+  // These four from any thread.
+  void Start();
+  void Tick(Clock::time_point now);  // sees to timeouts and heartbeats
+  void StopSoon();                   // after the request in flight
+  void Abort();
+  // Like Abort, at once, when the connection's threads are gone.
+  void End();
+
+  void OnOpen() override;
+  void OnRead(size_t bytes) override;
+  void OnWritten(size_t bytes) override;
+  void OnFailed() override { End(); }
+
+ private:
+  enum class Phase : uint8_t { kOpening, kIdle, kHeader, kBody, kWriting, kStreaming, kFinishing, kEnded };
+
+  // Reading.
+  void BeginRequest();
+  void ReadMore();
+  void Parse();
+  bool TakeHeader();  // false: answered
+  bool TakeBodyBytes();
+  size_t BodyLimit() const;
+  void DropBody();
+  // Answering.
+  void Handle();
+  void Refuse(int status, std::string_view text);
+  void Answer(HttpResponse response);
+  void AppendHead(const HttpResponse& response, bool has_body);
+  void WriteRest();
+  void Answered();
+  void Finish();
+  // Streaming.
+  void BeginStream();
+  void PumpStream();
+  // Time.
+  void SetDeadline(Clock::time_point at);
+  Clock::duration TimeFor(size_t bytes, ServerOptions::Duration base) const;
+  void OnAlarm();
+
+  const std::unique_ptr<Connection> connection_;
+  SessionsState* const state_;
+  const Mode mode_;
+  Phase phase_ = Phase::kOpening;
+  RequestParser parser_;
+  HttpRequest request_;
+  std::string in_;  // bytes in_[in_begin_, in_end_) are read and not parsed
+  size_t in_begin_ = 0;
+  size_t in_end_ = 0;
+  size_t counted_body_bytes_ = 0;  // of ours in state_->buffered_bytes
+  Clock::time_point began_;        // of what phase_ is about
+  bool keep_alive_ = false;
+  bool request_done_ = false;  // its last byte is parsed
+  bool writing_ = false;
+  std::string head_;       // being written, then response_.text()
+  HttpResponse response_;  // its bodies are empty if none is sent
+  size_t written_ = 0;
+  bool counts_as_stream_ = false;
+  Clock::time_point deadline_;
+  std::atomic<Clock::rep> alarm_;  // of deadline_, for Tick
+};
+
+}  // namespace taut
