@@ -1,0 +1,16 @@
+// Files that are built into the program: the API's contract and the dashboard.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace taut {
+
+struct EmbeddedFile {
+  std::string_view path;  // "/index.html"
+  std::string_view bytes;
+};
+// "/api/v1/openapi.yaml" first; "/index.html" only if the dashboard was built.
+std::span<const EmbeddedFile> EmbeddedFiles();
+
+}  // namespace taut

@@ -1,0 +1,310 @@
+#include "api/json.h"
+
+#include <cmath>
+
+#include "base/strings.h"
+#include "model/units.h"
+
+namespace taut {
+namespace {
+
+constexpr int kDigits = 9;
+
+std::optional<double> Known(float v) { return v >= 0 ? std::optional<double>(v) : std::nullopt; }
+
+void PutTime(std::string_view key, int64_t time_s, JsonWriter& json) {
+  json.Key(key);
+  if (time_s == INT64_MIN) {
+    json.Null();
+  } else {
+    json.Int(time_s);
+  }
+}
+
+void PutNumber(std::string_view key, double value, JsonWriter& json) {
+  json.Key(key);
+  json.Number(value, kDigits);
+}
+
+void PutFleetAmounts(std::string_view key, const FleetAmounts& a, double per_machine, JsonWriter& json) {
+  json.Key(key);
+  json.BeginObject();
+  PutNumber("usage", a.usage, json);
+  PutNumber("owner_limit", a.owner_limit, json);
+  PutNumber("limit", a.in_force, json);
+  PutNumber("would_be", a.would_be, json);
+  PutNumber("slack", a.in_force - a.usage, json);
+  PutNumber("saved", a.owner_limit - a.in_force, json);
+  PutNumber("would_save", a.owner_limit - a.would_be, json);
+  PutNumber("saved_machines", (a.owner_limit - a.in_force) / per_machine, json);
+  PutNumber("would_save_machines", (a.owner_limit - a.would_be) / per_machine, json);
+  json.EndObject();
+}
+
+template <typename Values, typename Get>
+void PutColumn(std::string_view key, const Values& values, Get get, JsonWriter& json) {
+  json.Key(key);
+  json.BeginArray();
+  for (const auto& v : values) get(v);
+  json.EndArray();
+}
+
+void PutAmounts(std::string_view key, std::span<const std::optional<double>> values, JsonWriter& json) {
+  PutColumn(
+      key, values, [&](const std::optional<double>& v) { v.has_value() ? json.Number(*v, 6) : json.Null(); }, json);
+}
+
+void PutJobAmounts(std::string_view key, const JobAmounts& a, JsonWriter& json) {
+  json.Key(key);
+  json.BeginObject();
+  PutAmount("usage", Known(a.usage), json);
+  PutAmount("peak", Known(a.peak), json);
+  PutAmount("owner_limit", Known(a.owner_limit), json);
+  PutAmount("limit", Known(a.limit), json);
+  PutAmount("would_be", Known(a.would_be), json);
+  json.EndObject();
+}
+
+void PutWhatIfLane(std::string_view key, const WhatIfLane& lane, JsonWriter& json) {
+  json.Key(key);
+  json.BeginObject();
+  json.Field("recommender", Name(lane.recommender));
+  PutAmount("mean_limit", lane.windows > 0 ? std::optional(lane.mean_limit) : std::nullopt, json);
+  json.Field("windows", int64_t{lane.windows});
+  json.Field("windows_over", int64_t{lane.windows_over});
+  json.Field("days", int64_t{lane.days});
+  json.Field("days_over", int64_t{lane.days_over});
+  json.Field("changes", int64_t{lane.changes});
+  PutAmount("saved_share", lane.saved_share, json);
+  PutAmounts("limit", lane.limit, json);
+  json.EndObject();
+}
+
+}  // namespace
+
+void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& json) {
+  json.Key(key);
+  if (amount.has_value()) {
+    json.Number(*amount, kDigits);
+  } else {
+    json.Null();
+  }
+}
+
+void PutFleet(const FleetView& view, const MachineSize& machine, std::string_view actuator, JsonWriter& json) {
+  json.BeginObject();
+  PutTime("time", view.window.has_value() ? view.window->next().start_s() : INT64_MIN, json);
+  json.Key("machine");
+  json.BeginObject();
+  PutNumber("cores", machine.cores, json);
+  PutNumber("bytes", machine.bytes, json);
+  json.EndObject();
+  json.Field("jobs", int64_t{view.point.jobs});
+  json.Field("tasks", int64_t{view.point.tasks});
+  json.Key("jobs_by_mode");
+  json.BeginObject();
+  for (int m = 0; m < kNumModes; ++m) {
+    json.Field(Name(static_cast<Mode>(m)), int64_t{view.point.jobs_by_mode[static_cast<size_t>(m)]});
+  }
+  json.EndObject();
+  PutFleetAmounts("cpu", view.point.amounts[0], machine.cores, json);
+  PutFleetAmounts("memory", view.point.amounts[1], machine.bytes, json);
+  json.Field("oom_kills_day", static_cast<int64_t>(view.ooms_day));
+  json.Field("changes_day", static_cast<int64_t>(view.changes_day));
+  json.Field("actuator", actuator);
+  json.EndObject();
+}
+
+void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json) {
+  json.BeginObject();
+  PutColumn("time", points, [&](const FleetPoint& p) { json.Int(p.window.next().start_s()); }, json);
+  for (const Resource r : kResources) {
+    json.Key(Name(r));
+    json.BeginObject();
+    const auto at = static_cast<size_t>(r);
+    PutColumn("usage", points, [&](const FleetPoint& p) { json.Number(p.amounts[at].usage, 6); }, json);
+    PutColumn("owner_limit", points, [&](const FleetPoint& p) { json.Number(p.amounts[at].owner_limit, 6); }, json);
+    PutColumn("limit", points, [&](const FleetPoint& p) { json.Number(p.amounts[at].in_force, 6); }, json);
+    PutColumn("would_be", points, [&](const FleetPoint& p) { json.Number(p.amounts[at].would_be, 6); }, json);
+    json.EndObject();
+  }
+  PutColumn("jobs", points, [&](const FleetPoint& p) { json.Int(p.jobs); }, json);
+  PutColumn("tasks", points, [&](const FleetPoint& p) { json.Int(p.tasks); }, json);
+  PutColumn("oom_kills", points, [&](const FleetPoint& p) { json.Int(p.oom_kills); }, json);
+  PutColumn("changes", points, [&](const FleetPoint& p) { json.Int(p.changes); }, json);
+  json.Key("jobs_by_mode");
+  json.BeginObject();
+  for (size_t m = 0; m < kNumModes; ++m) {
+    PutColumn(Name(static_cast<Mode>(m)), points, [&](const FleetPoint& p) { json.Int(p.jobs_by_mode[m]); }, json);
+  }
+  json.EndObject();
+  json.EndObject();
+}
+
+void PutJobFields(const JobView& job, JsonWriter& json) {
+  json.Field("name", std::string_view(job.record->name));
+  json.Field("mode", Name(job.mode));
+  json.Field("recommender", Name(job.recommender));
+  json.Field("tasks", int64_t{job.tasks});
+  PutJobAmounts("cpu", job.of(Resource::kCpu), json);
+  PutJobAmounts("memory", job.of(Resource::kMemory), json);
+  json.Field("ooms", int64_t{job.ooms});
+  PutTime("last_seen", job.last_seen_s, json);
+  PutTime("last_change", job.last_change_s, json);
+  json.Field("trial", job.trial);
+}
+
+void PutReason(const Reason& reason, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("recommender", std::string_view(reason.recommender));
+  json.Field("sentence", std::string_view(reason.sentence));
+  PutColumn(
+      "facts", reason.facts,
+      [&](const Fact& f) {
+        json.BeginObject();
+        json.Field("name", std::string_view(f.name));
+        if (const double* number = std::get_if<double>(&f.value)) {
+          PutAmount("value", *number, json);
+        } else {
+          json.Field("value", std::string_view(std::get<std::string>(f.value)));
+        }
+        json.Field("unit", std::string_view(f.unit));
+        json.EndObject();
+      },
+      json);
+  json.Field("cost_unit", std::string_view(reason.cost_unit));
+  PutColumn(
+      "candidates", reason.candidates,
+      [&](const Candidate& c) {
+        json.BeginObject();
+        json.Field("name", std::string_view(c.name));
+        PutNumber("limit", c.limit, json);
+        PutNumber("cost", c.cost, json);
+        json.Field("detail", std::string_view(c.detail));
+        json.Field("chosen", c.chosen);
+        json.EndObject();
+      },
+      json);
+  PutColumn(
+      "steps", reason.steps,
+      [&](const ReasonStep& s) {
+        json.BeginObject();
+        json.Field("what", std::string_view(s.what));
+        PutNumber("before", s.before, json);
+        PutNumber("after", s.after, json);
+        json.EndObject();
+      },
+      json);
+  json.EndObject();
+}
+
+void PutDecisionFields(const Decision& d, std::string_view job, JsonWriter& json) {
+  json.Field("id", static_cast<int64_t>(d.id));
+  json.Field("time", d.time_s);
+  json.Field("job", job);
+  json.Field("resource", Name(d.resource));
+  json.Field("kind", Name(d.kind));
+  json.Field("mode", Name(d.mode));
+  PutAmount("before", d.before, json);
+  PutAmount("after", d.after, json);
+  json.Field("sentence", std::string_view(d.sentence));
+  json.Field("outcome", Name(d.outcome));
+  json.Field("outcome_text", std::string_view(d.outcome_text));
+  PutTime("outcome_time", d.outcome_time_s == 0 ? INT64_MIN : d.outcome_time_s, json);
+}
+
+void PutOom(const OomRecord& oom, std::string_view job, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("time", oom.time_s);
+  json.Field("job", job);
+  json.Field("task", int64_t{oom.task});
+  json.Field("kills", static_cast<int64_t>(oom.kills));
+  PutAmount("limit", oom.limit, json);
+  json.EndObject();
+}
+
+void PutSettingChange(const SettingChange& c, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("id", static_cast<int64_t>(c.id));
+  json.Field("time", c.time_s);
+  json.Field("who", std::string_view(c.who));
+  json.Field("job", std::string_view(c.job));
+  json.Field("key", std::string_view(c.key));
+  json.Field("value", std::string_view(c.value));
+  json.Field("before", std::string_view(c.before));
+  json.EndObject();
+}
+
+void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const OomRecord> ooms, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("resource", Name(query.resource));
+  json.Field("from", query.from_s);
+  json.Field("to", query.to_s);
+  json.Field("column_seconds", map.column_s);
+  PutColumn("time", map.time_s, [&](int64_t t) { json.Int(t); }, json);
+  PutColumn("buckets", map.buckets, [&](double b) { json.Number(b, 6); }, json);
+  PutColumn(
+      "cells", map.cells,
+      [&](const Heatmap::Cell& c) {
+        json.BeginArray();
+        json.Int(c.column);
+        json.Int(c.row);
+        json.Number(c.share, 3);
+        json.EndArray();
+      },
+      json);
+  PutAmounts("limit", map.limit, json);
+  PutAmounts("owner_limit", map.owner_limit, json);
+  PutAmounts("would_be", map.would_be, json);
+  PutColumn("ooms", ooms, [&](const OomRecord& o) { json.Int(o.time_s); }, json);
+  json.EndObject();
+}
+
+void PutWhatIf(const WhatIfResult& result, Resource resource, double milliseconds, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("resource", Name(resource));
+  PutColumn("time", result.time_s, [&](int64_t t) { json.Int(t); }, json);
+  PutColumn("usage_peak", result.usage_peak, [&](float p) { json.Number(p, 6); }, json);
+  PutAmounts("owner_limit", result.owner_limit, json);
+  PutWhatIfLane("now", result.now, json);
+  PutWhatIfLane("whatif", result.whatif, json);
+  json.Field("milliseconds", milliseconds);
+  json.EndObject();
+}
+
+std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reason) {
+  const LiveLane& lane = job.of(r);
+  const auto said = [&](std::optional<double> amount) {
+    return amount.has_value() ? FormatAmount(r, *amount) : std::string("no limit");
+  };
+  std::string out;
+  const std::optional<double> recommended = lane.lane.recommended();
+  if (job.needs_history) {
+    out = "The recommender was changed and is living through the stored history. ";
+  } else if (recommended.has_value()) {
+    StrAppend(&out, "Each task should have ", said(recommended), " of ", r == Resource::kCpu ? "CPU" : "memory",
+              "; its owner asks for ", said(lane.owner()), ", and ", said(lane.limit()), " is in force. ");
+  } else {
+    StrAppend(&out, "There is too little signal for a recommendation yet: the owner's limit of ", said(lane.owner()),
+              " stays. ");
+  }
+  if (!reason.sentence.empty()) StrAppend(&out, reason.sentence, " ");
+  switch (job.policy->mode) {
+    case Mode::kOff:
+      out += "The job's mode is off: nothing is recommended.";
+      break;
+    case Mode::kObserve:
+      out += "The job is only observed: nothing is applied.";
+      break;
+    case Mode::kCanary:
+      out += "New limits are tried on a share of the tasks first.";
+      break;
+    case Mode::kAuto:
+      out += "New limits are applied by themselves.";
+      break;
+  }
+  if (!lane.hold.empty()) StrAppend(&out, " Just now: ", lane.hold, ".");
+  return out;
+}
+
+}  // namespace taut
