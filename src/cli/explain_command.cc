@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
-#include "cli/units.h"
+#include "model/units.h"
 #include "engine/signal_builder.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"

@@ -4,7 +4,7 @@
 #include "cli/commands.h"
 #include "cli/settings_file.h"
 #include "cli/terminal.h"
-#include "cli/units.h"
+#include "model/units.h"
 #include "engine/policies.h"
 #include "fmt/format.h"
 #include "trace/generate.h"

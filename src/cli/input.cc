@@ -1,9 +1,9 @@
 #include "cli/input.h"
 
 #include "base/strings.h"
-#include "cli/nearest.h"
+#include "base/nearest.h"
 #include "cli/terminal.h"
-#include "cli/units.h"
+#include "model/units.h"
 #include "fmt/format.h"
 
 namespace taut {

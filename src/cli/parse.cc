@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/nearest.h"
+#include "base/nearest.h"
 #include "cli/terminal.h"
 
 namespace taut {

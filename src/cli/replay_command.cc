@@ -10,7 +10,7 @@
 #include "cli/settings_file.h"
 #include "cli/stories.h"
 #include "cli/terminal.h"
-#include "cli/units.h"
+#include "model/units.h"
 #include "fmt/format.h"
 #include "report/html_report.h"
 

@@ -1,7 +1,7 @@
 #include "cli/results.h"
 
 #include "cli/terminal.h"
-#include "cli/units.h"
+#include "model/units.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "base/strings.h"
-#include "cli/nearest.h"
+#include "base/nearest.h"
 #include "fmt/format.h"
 #include "yaml-cpp/yaml.h"
 

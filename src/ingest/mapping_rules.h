@@ -29,8 +29,7 @@ absl::StatusOr<SeriesKind> ParseSeriesKind(std::string_view name);
 // A condition on one label; a label that is not there counts as empty, as in Prometheus.
 struct LabelMatch {
   std::string label;
-  // Alternatives between '|', one of which may be empty; '*' stands for any text, also none.
-  std::string pattern;
+  std::string pattern;  // as in base/pattern.h
   bool negate = false;
 };
 
@@ -108,8 +107,6 @@ class MappingRules {
 
 // The value of a label, "" if it is not there.
 std::string_view LabelValue(std::span<const LabelView> labels, std::string_view name);
-// Does `text` fit a pattern of LabelMatch? O(text * pattern) at worst, no recursion.
-bool FitsPattern(std::string_view text, std::string_view pattern);
 // Valid UTF-8 without control characters: what may become the name of a job.
 bool IsPrintableUtf8(std::string_view text);
 

@@ -181,19 +181,6 @@ TEST(MappingRules, KindsHaveNames) {
   EXPECT_THAT(Message(ParseSeriesKind("cpu").status()), HasSubstr("cpu_cores"));
 }
 
-TEST(FitsPattern, StarsAlternativesAndEmptiness) {
-  EXPECT_TRUE(FitsPattern("", ""));
-  EXPECT_FALSE(FitsPattern("a", ""));
-  EXPECT_TRUE(FitsPattern("", "*"));
-  EXPECT_TRUE(FitsPattern("total", "|total"));
-  EXPECT_TRUE(FitsPattern("", "|total"));
-  EXPECT_FALSE(FitsPattern("tota", "|total"));
-  EXPECT_TRUE(FitsPattern("abcabd", "*abd"));
-  EXPECT_TRUE(FitsPattern("aXbYc", "a*b*c"));
-  EXPECT_FALSE(FitsPattern("aXbY", "a*b*c"));
-  EXPECT_FALSE(FitsPattern(std::string(5000, 'a'), "*a*a*a*a*a*a*a*b"));
-}
-
 TEST(IsPrintableUtf8, TakesTextAndNothingElse) {
   EXPECT_TRUE(IsPrintableUtf8("shop/web"));
   EXPECT_TRUE(IsPrintableUtf8("k\xC3\xB6ln/\xE6\x97\xA5/\xF0\x9F\x9A\x80"));

@@ -1,6 +1,23 @@
 // Between a recommendation and a limit: mode, minimum change, one change a period, maintenance windows,
 // trials on a share of the tasks, and what an OOM may do at once. Arithmetic only; the same for daemon and
 // replay.
+//
+// What waits for what:
+//                       min_change   change_period   maintenance window   trial
+//   a lower limit       yes          yes             yes                  in mode canary
+//   a higher limit      yes          a sixth of it   yes                  no: it can only help the tasks
+//   a raise after OOM   no           no              no                   no
+//   a trial's way back  no           no              no
+//   a release           no           no              no
+//   mode observe        yes          as above        no                   no
+// "A higher limit" is above the limit in force (the owner's, as long as Tautline has set none). Whatever is
+// done starts the period again.
+//
+// A job of one task has nobody to compare with. In mode canary a lower limit is watched first: nothing is set
+// for canary.hours and canary.min_task_windows while usage is held against it. It is set, as in mode auto, if
+// no task was killed and at most canary.max_extra_over of the windows were above it; else it counts as rolled
+// back. A trial that ends badly keeps limits up to a min_change above the one tried from being tried for
+// kRetryHours times canary.hours.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +36,12 @@ namespace taut {
 struct TrialSide {
   uint64_t task_windows = 0;
   uint64_t ooms = 0;
-  uint64_t over = 0;     // task-windows above the limit of their side
+  // Task-windows whose usage came to 99 % of the limit of their side: what a limit cuts off is not above it.
+  uint64_t over = 0;
   double usage_sum = 0;  // of means, over task-windows
-  double limit_sum = 0;  // of limits
+  double limit_sum = 0;  // of limits, where there is one
+
+  double OverShare() const;  // of the task-windows; 0 without any
 };
 
 // A new limit on some tasks.
@@ -30,16 +50,22 @@ struct Trial {
   std::optional<double> old_limit;  // of the rest
   int64_t since_s = 0;
   TrialSide tasks, rest;
+  bool watched = false;  // a job of one task: nothing is set, all counts are in `tasks`
 };
+inline constexpr double kRetryHours = 7;
 
-// Is this task of `num_tasks` on the trial's side? Stable as tasks come and go as far as their numbers are.
+// Is this task of `num_tasks` on the trial's side? Evenly spread over task numbers; stable as tasks come and
+// go as far as their numbers are. Of tasks numbered 0 .. num_tasks - 1 at least one is and at least one is
+// not; of a single task, none.
 bool InTrial(uint32_t task, uint32_t num_tasks, double share);
+uint32_t TrialTasks(uint32_t num_tasks, double share);
 
-// One job and resource. 40 bytes while there is no trial.
+// One job and resource.
 struct GateState {
-  std::optional<double> in_force;  // what Tautline has set; absent: the owner's limit stands
-  std::optional<double> shown;     // mode observe: what was said last
-  int64_t last_change_s = INT64_MIN;
+  std::optional<double> in_force;     // what Tautline has set; absent: the owner's limit stands
+  std::optional<double> shown;        // mode observe: what was said last
+  int64_t last_change_s = INT64_MIN;  // of anything but kWouldSet
+  int64_t last_shown_s = INT64_MIN;
   std::optional<Trial> trial;
   // Limits that did badly in a trial are not tried again until usage has had time to change.
   double rolled_back_limit = 0;

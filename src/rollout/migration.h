@@ -41,7 +41,10 @@ struct MigrationVerdict {
   std::string sentence;  // with the numbers; "" for nothing
 };
 
-// Once a day and job. A job that is not in observe by its policy, or whose owner opted out, starts over.
+// Once a day and job, with the policy that rules and people make: a caller that lets `moved` stand for mode
+// auto passes it as it was before. A job that is not in observe by its policy starts over; so does one whose
+// owner opted out or that grew too large or was over too often, with kWithdraw if notice was given. A job
+// that was moved stays so until its policy or its owner says otherwise, also when migration is switched off.
 MigrationVerdict StepMigration(const MigrationSettings& settings, const JobPolicy& policy,
                                const MigrationFacts& facts, MigrationState& state);
 

@@ -27,6 +27,8 @@ std::span<const JobSetting> JobSettingsTable();
 absl::Status SetJobSetting(std::string_view key, std::string_view value, JobPolicy& policy);
 // As SetJobSetting would read it; "" for a bound that is not set. REQUIRES: a key of the table.
 std::string GetJobSetting(std::string_view key, const JobPolicy& policy);
+// What no single setting can break: InvalidArgument if a lower bound is above its upper bound.
+absl::Status CheckJobPolicy(const JobPolicy& policy);
 
 using KeyValue = std::pair<std::string, std::string>;
 
@@ -55,7 +57,8 @@ class PolicyRules {
   static absl::StatusOr<PolicyRules> Compile(std::vector<JobRule> rules, JobPolicy defaults);
 
   // Later rules win over earlier ones, overrides over rules. An override that no longer parses is passed
-  // over. `sources`, if not null, gets a row for each row of the table. O(rules).
+  // over; a lower bound that so came to be above its upper bound is the upper bound. `sources`, if not null,
+  // gets a row for each row of the table. O(rules).
   JobPolicy Resolve(std::string_view job, std::span<const KeyValue> labels,
                     std::span<const Override> overrides, std::vector<SettingSource>* sources = nullptr) const;
   bool Fits(size_t rule, std::string_view job, std::span<const KeyValue> labels) const;

@@ -2,8 +2,10 @@
 // it from a file, `tune` searches over it. docs/algorithms.md says what each yields.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "model/resource.h"
@@ -16,6 +18,9 @@ inline constexpr double kMiB = 1024.0 * 1024.0;
 
 enum class JobClass : uint8_t { kBatch, kServing, kServingTolerant };  // CPU: average, p95, p90
 enum class OomTolerance : uint8_t { kMinimal, kLow, kIntermediate };   // memory: peak, p98, max(p60, peak/2)
+// As people write them, by value.
+inline constexpr std::array<std::string_view, 3> kJobClassNames = {"batch", "serving", "serving_tolerant"};
+inline constexpr std::array<std::string_view, 3> kOomToleranceNames = {"minimal", "low", "intermediate"};
 
 // A margin that shrinks as limits grow: `small` up to small_limit, `large` from large_limit on, linear in
 // log(limit) between. "10-15 %, less for large limits" (Autopilot §3.2.2); the schedule is not published,

@@ -18,6 +18,13 @@ absl::StatusOr<double> ParseBytes(std::string_view text);
 // "2013-07-15[T12:00[:00]][Z]" read as UTC.
 absl::StatusOr<int64_t> ParseTime(std::string_view text);
 
+// What ParseDurationSeconds and ParseBytes read back to the very same number, in the largest unit that
+// divides it: "6h", "2w", "1536MiB".
+std::string DurationText(int64_t seconds);
+std::string BytesText(double bytes);
+
+// "20 min", "3 h", "2.5 days".
+std::string FormatDuration(int64_t seconds);
 // "3.2 GiB", "512 MiB": three significant digits.
 std::string FormatBytes(double bytes);
 // "0.25 cores", "12.5 cores".

@@ -1,4 +1,4 @@
-#include "cli/units.h"
+#include "model/units.h"
 
 #include <cmath>
 
@@ -91,6 +91,36 @@ absl::StatusOr<int64_t> ParseTime(std::string_view text) {
   }
   return absl::InvalidArgumentError(
       StrCat("\"", text, "\" is no time; write seconds, 14d, 2013-07-15 or 2013-07-15T12:00"));
+}
+
+std::string DurationText(int64_t seconds) {
+  static constexpr struct {
+    int64_t seconds;
+    std::string_view name;
+  } kUnits[] = {{604800, "w"}, {86400, "d"}, {3600, "h"}, {60, "m"}};
+  for (const auto& unit : kUnits) {
+    if (seconds != 0 && seconds % unit.seconds == 0) return StrCat(seconds / unit.seconds, unit.name);
+  }
+  return StrCat(seconds, "s");
+}
+
+std::string BytesText(double bytes) {
+  static constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  // Dividing by 1024 is exact, and so is multiplying what came of it.
+  while (unit + 1 < std::size(kUnits) && bytes >= 1024 && std::fmod(bytes, 1024) == 0) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return StrCat(bytes, kUnits[unit]);
+}
+
+std::string FormatDuration(int64_t seconds) {
+  const auto s = static_cast<double>(seconds);
+  if (seconds < 60) return StrCat(seconds, " s");
+  if (seconds < 5400) return fmt::format("{:.0f} min", s / 60);
+  if (seconds < 2 * kDaySeconds) return fmt::format("{:.3g} h", std::round(s / 360) / 10);
+  return fmt::format("{:.3g} days", std::round(s / kDaySeconds * 10) / 10);
 }
 
 std::string FormatBytes(double bytes) {

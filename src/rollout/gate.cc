@@ -1,0 +1,344 @@
+// Decide: one short function a mode, and the holds in the order people ask for them.
+#include "rollout/gate.h"
+
+#include <cmath>
+
+#include "base/strings.h"
+#include "base/time.h"
+#include "model/units.h"
+#include "rollout/maintenance.h"
+
+namespace taut {
+namespace {
+
+constexpr double kRaiseShareOfPeriod = 1.0 / 6;
+// Limits closer than this are the same limit.
+constexpr double kSame = 1e-6;
+// A trial whose tasks do not come together in so many times its duration is given up.
+constexpr double kGiveUpHours = 4;
+
+// Very long if nothing ever happened.
+double Since(int64_t from_s, int64_t now_s) {
+  return from_s == INT64_MIN ? 1e18 : static_cast<double>(now_s) - static_cast<double>(from_s);
+}
+
+std::string Percent(double share) {
+  const double percent = std::abs(share) * 100;
+  return fmt::format("{:.{}f} %", percent, percent < 9.95 && percent != 0 ? 1 : 0);
+}
+
+std::string Whole(double share) { return fmt::format("{:.3g} %", share * 100); }
+
+std::string Kills(uint64_t kills) { return StrCat(kills, kills == 1 ? " OOM kill" : " OOM kills"); }
+
+Verdict Hold(std::string sentence) {
+  Verdict v;
+  v.sentence = std::move(sentence);
+  return v;
+}
+
+// One call of Decide: what it was asked, and the limit that the recommendation is held against.
+class Gate {
+ public:
+  Gate(const JobPolicy& policy, const Proposal& proposal, GateState& state)
+      : policy_(policy), p_(proposal), state_(state) {
+    current_ = state.in_force.has_value() ? state.in_force : proposal.owner_limit;
+  }
+
+  Verdict Off();
+  Verdict Observe();
+  Verdict Apply();
+
+ private:
+  std::string Amount(double amount) const { return FormatAmount(p_.resource, amount); }
+  std::string Change(std::optional<double> before, double after) const;
+  bool Raises(std::optional<double> from) const {
+    return from.has_value() && p_.recommended.has_value() && *p_.recommended > *from * (1 + kSame);
+  }
+  bool TrialRuns() const { return state_.trial.has_value() && !state_.trial->watched; }
+  int64_t CanarySeconds() const { return std::llround(policy_.canary.hours * kHour); }
+
+  Verdict Done(DecisionKind kind, std::optional<double> before, std::optional<double> after,
+               std::string sentence);
+  Verdict Release(std::string_view why);
+  // "" if nothing holds it.
+  std::string HoldOfChange(std::optional<double> from, std::string_view from_name) const;
+  std::string HoldOfPeriod(bool raise) const { return HoldOfPeriod(raise, state_.last_change_s, "change"); }
+  std::string HoldOfPeriod(bool raise, int64_t last_s, std::string_view what) const;
+  std::string HoldOfMaintenance() const;
+  std::string HoldOfRolledBack() const;
+
+  Verdict Set(std::string sentence);
+  Verdict Lower();  // mode canary
+  Verdict Watch();
+  Verdict JudgeWatched();
+  Verdict JudgeTrial();
+  Verdict RollBack(std::string_view why, bool limit_is_bad);
+  std::string Comparison() const;
+  bool TooManyOoms() const;
+  bool TooOftenOver() const;
+
+  const JobPolicy& policy_;
+  const Proposal& p_;
+  GateState& state_;
+  std::optional<double> current_;
+};
+
+std::string Gate::Change(std::optional<double> before, double after) const {
+  if (!before.has_value() || *before <= 0) return Amount(after);
+  const double share = after / *before - 1;
+  return StrCat(Amount(after), " instead of ", Amount(*before), ", ", Percent(share),
+                share < 0 ? " less" : " more");
+}
+
+Verdict Gate::Done(DecisionKind kind, std::optional<double> before, std::optional<double> after,
+                   std::string sentence) {
+  state_.last_change_s = p_.now_s;
+  return {kind, before, after, std::move(sentence)};
+}
+
+Verdict Gate::Release(std::string_view why) {
+  const std::optional<double> before = state_.in_force.has_value() ? *state_.in_force : state_.trial->limit;
+  state_.in_force.reset();
+  state_.trial.reset();
+  const std::string owner = p_.owner_limit.has_value()
+                                ? StrCat("the owner's limit of ", Amount(*p_.owner_limit), " again")
+                                : "the owner's limit again";
+  return Done(DecisionKind::kRelease, before, std::nullopt, StrCat(why, ": ", owner));
+}
+
+Verdict Gate::Off() {
+  state_.shown.reset();
+  if (state_.in_force.has_value() || TrialRuns()) return Release("mode off");
+  state_.trial.reset();
+  return {};
+}
+
+Verdict Gate::Observe() {
+  if (state_.in_force.has_value() || TrialRuns()) {
+    state_.shown.reset();
+    return Release("mode observe");
+  }
+  state_.trial.reset();
+  if (!p_.recommended.has_value()) return Hold("no recommendation yet");
+  const std::optional<double> last = state_.shown.has_value() ? state_.shown : p_.owner_limit;
+  const bool oom_raise = p_.oom && Raises(last);
+  if (!oom_raise) {
+    const std::string_view name = state_.shown.has_value() ? "what was shown last" : "the owner's limit";
+    if (last.has_value() && std::abs(*p_.recommended - *last) <= *last * kSame) return {};
+    if (std::string hold = HoldOfChange(last, name); !hold.empty()) return Hold(std::move(hold));
+    if (std::string hold = HoldOfPeriod(Raises(last), state_.last_shown_s, "word"); !hold.empty())
+      return Hold(std::move(hold));
+  }
+  state_.shown = p_.recommended;
+  state_.last_shown_s = p_.now_s;
+  return {DecisionKind::kWouldSet, last, p_.recommended,
+          StrCat(oom_raise ? "after an OOM kill, would be raised at once: " : "would be ",
+                 Change(last, *p_.recommended))};
+}
+
+Verdict Gate::Apply() {
+  state_.shown.reset();
+  if (state_.trial.has_value() && state_.trial->watched &&
+      (policy_.mode != Mode::kCanary || p_.num_tasks > 1)) {
+    state_.trial.reset();
+  }
+  if (TrialRuns() && TooManyOoms()) return RollBack(Comparison(), true);
+  if (p_.oom && Raises(current_)) {
+    const std::optional<double> before = current_;
+    state_.trial.reset();
+    state_.in_force = p_.recommended;
+    return Done(DecisionKind::kOomRaise, before, p_.recommended,
+                StrCat("raised at once after an OOM kill: ", Change(before, *p_.recommended)));
+  }
+  if (TrialRuns()) return JudgeTrial();
+  if (!p_.recommended.has_value()) {
+    return state_.trial.has_value() ? JudgeWatched() : Hold("no recommendation yet");
+  }
+  if (current_.has_value() && std::abs(*p_.recommended - *current_) <= *current_ * kSame) {
+    state_.trial.reset();
+    return {};
+  }
+  const bool raise = Raises(current_);
+  if (raise) state_.trial.reset();
+  if (!raise && p_.oom) return Hold("a task was just killed; nothing is lowered now");
+  const std::string_view name = state_.in_force.has_value() ? "the limit in force" : "the owner's limit";
+  if (std::string hold = HoldOfChange(current_, name); !hold.empty()) return Hold(std::move(hold));
+  if (policy_.mode == Mode::kCanary && !raise) return Lower();
+  return Set(Change(current_, *p_.recommended));
+}
+
+Verdict Gate::Set(std::string sentence) {
+  if (std::string hold = HoldOfPeriod(Raises(current_)); !hold.empty()) return Hold(std::move(hold));
+  if (std::string hold = HoldOfMaintenance(); !hold.empty()) return Hold(std::move(hold));
+  state_.in_force = p_.recommended;
+  return Done(DecisionKind::kSet, current_, p_.recommended, std::move(sentence));
+}
+
+std::string Gate::HoldOfChange(std::optional<double> from, std::string_view from_name) const {
+  if (!from.has_value() || *from <= 0) return "";
+  const double share = *p_.recommended / *from - 1;
+  if (std::abs(share) >= policy_.min_change) return "";
+  return StrCat(Percent(share), share < 0 ? " less than " : " more than ", from_name, "; changes under ",
+                Whole(policy_.min_change), " wait");
+}
+
+std::string Gate::HoldOfPeriod(bool raise, int64_t last_s, std::string_view what) const {
+  const double period = policy_.change_period_s * (raise ? kRaiseShareOfPeriod : 1);
+  const double since = Since(last_s, p_.now_s);
+  if (since >= period) return "";
+  return StrCat("the last ", what, " was ", FormatDuration(std::llround(since)), " ago; at most one ",
+                raise ? "raise in " : "in ", FormatDuration(std::llround(period)));
+}
+
+std::string Gate::HoldOfMaintenance() const {
+  if (InMaintenance(policy_.maintenance, p_.now_s)) return "";
+  const std::optional<int64_t> next = NextMaintenance(policy_.maintenance, p_.now_s);
+  return next.has_value() ? StrCat("waits for the maintenance window ", WeekTime(*next))
+                          : "waits for a maintenance window";
+}
+
+std::string Gate::HoldOfRolledBack() const {
+  const double wait = kRetryHours * static_cast<double>(CanarySeconds());
+  const double since = Since(state_.rolled_back_s, p_.now_s);
+  if (since >= wait || *p_.recommended > state_.rolled_back_limit * (1 + policy_.min_change)) return "";
+  return StrCat(Amount(state_.rolled_back_limit), " did badly in a trial ",
+                FormatDuration(std::llround(since)), " ago; tried again after ",
+                FormatDuration(std::llround(wait)));
+}
+
+Verdict Gate::Lower() {
+  if (state_.trial.has_value()) return JudgeWatched();
+  if (std::string hold = HoldOfRolledBack(); !hold.empty()) return Hold(std::move(hold));
+  if (p_.num_tasks == 0) return Hold("no task ran in the last window, so there is none to try a limit on");
+  if (p_.num_tasks == 1) return Watch();
+  if (std::string hold = HoldOfPeriod(false); !hold.empty()) return Hold(std::move(hold));
+  if (std::string hold = HoldOfMaintenance(); !hold.empty()) return Hold(std::move(hold));
+  Trial& trial = state_.trial.emplace();
+  trial.limit = *p_.recommended;
+  trial.old_limit = current_;
+  trial.since_s = p_.now_s;
+  return Done(DecisionKind::kTry, current_, p_.recommended,
+              StrCat("tried on ", TrialTasks(p_.num_tasks, policy_.canary.share), " of ", p_.num_tasks,
+                     " tasks: ", Change(current_, *p_.recommended)));
+}
+
+Verdict Gate::Watch() {
+  Trial& trial = state_.trial.emplace();
+  trial.limit = *p_.recommended;
+  trial.old_limit = current_;
+  trial.since_s = p_.now_s;
+  trial.watched = true;
+  return Hold(StrCat("a trial needs two tasks; usage is held against ", Amount(trial.limit), " for ",
+                     FormatDuration(CanarySeconds()), " before it is set"));
+}
+
+Verdict Gate::JudgeWatched() {
+  const Trial trial = *state_.trial;
+  if (trial.tasks.ooms > 0 || TooOftenOver()) {
+    state_.trial.reset();
+    state_.rolled_back_limit = trial.limit;
+    state_.rolled_back_s = p_.now_s;
+    return Hold(StrCat("not set: watched for ", FormatDuration(p_.now_s - trial.since_s), ", usage was at ",
+                       Amount(trial.limit), " in ", Percent(trial.tasks.OverShare()), " of windows, with ",
+                       Kills(trial.tasks.ooms)));
+  }
+  if (!p_.recommended.has_value()) return Hold("no recommendation now");
+  if (*p_.recommended > trial.limit * (1 + policy_.min_change)) return Watch();
+  const auto windows = static_cast<double>(trial.tasks.task_windows);
+  if (p_.now_s - trial.since_s < CanarySeconds() || windows < policy_.canary.min_task_windows) {
+    return Hold(StrCat("a trial needs two tasks; usage has been held against ", Amount(trial.limit), " for ",
+                       FormatDuration(p_.now_s - trial.since_s), " of ", FormatDuration(CanarySeconds())));
+  }
+  if (std::string hold = HoldOfPeriod(false); !hold.empty()) return Hold(std::move(hold));
+  if (std::string hold = HoldOfMaintenance(); !hold.empty()) return Hold(std::move(hold));
+  state_.trial.reset();
+  state_.in_force = trial.limit;
+  return Done(DecisionKind::kSet, current_, trial.limit,
+              StrCat(Change(current_, trial.limit), "; watched for ",
+                     FormatDuration(p_.now_s - trial.since_s), ", the only task was at it in ",
+                     Percent(trial.tasks.OverShare()), " of ", trial.tasks.task_windows, " windows"));
+}
+
+bool Gate::TooManyOoms() const {
+  const TrialSide &tasks = state_.trial->tasks, &rest = state_.trial->rest;
+  const auto windows = [](const TrialSide& side) {
+    return side.task_windows == 0 ? 1.0 : static_cast<double>(side.task_windows);
+  };
+  return static_cast<double>(tasks.ooms) * windows(rest) > static_cast<double>(rest.ooms) * windows(tasks);
+}
+
+bool Gate::TooOftenOver() const {
+  const Trial& trial = *state_.trial;
+  return static_cast<double>(trial.tasks.task_windows) >= policy_.canary.min_task_windows &&
+         trial.tasks.OverShare() > trial.rest.OverShare() + policy_.canary.max_extra_over;
+}
+
+std::string Gate::Comparison() const {
+  const Trial& trial = *state_.trial;
+  return StrCat(TrialTasks(p_.num_tasks, policy_.canary.share), " of ", p_.num_tasks, " tasks lived ",
+                FormatDuration(p_.now_s - trial.since_s), " at ", Amount(trial.limit), ": ",
+                Kills(trial.tasks.ooms), ", ", Percent(trial.tasks.OverShare()),
+                " of windows above, against ", trial.rest.ooms, " and ", Percent(trial.rest.OverShare()),
+                " of the rest");
+}
+
+Verdict Gate::RollBack(std::string_view why, bool limit_is_bad) {
+  const Trial trial = *state_.trial;
+  state_.trial.reset();
+  if (limit_is_bad) {
+    state_.rolled_back_limit = trial.limit;
+    state_.rolled_back_s = p_.now_s;
+  }
+  return Done(DecisionKind::kRollBack, trial.limit, state_.in_force, std::string(why));
+}
+
+Verdict Gate::JudgeTrial() {
+  const Trial& trial = *state_.trial;
+  const int64_t lived = p_.now_s - trial.since_s;
+  if (TooOftenOver()) return RollBack(Comparison(), true);
+  if (p_.num_tasks == 1) return RollBack("one task is left, and a trial needs two", false);
+  if (p_.recommended.has_value() && *p_.recommended > trial.limit * (1 + policy_.min_change)) {
+    return RollBack(StrCat("the recommendation rose to ", Amount(*p_.recommended), " while ",
+                           Amount(trial.limit), " was on trial"),
+                    false);
+  }
+  const auto windows = static_cast<double>(trial.tasks.task_windows);
+  const bool enough = windows >= policy_.canary.min_task_windows;
+  if (!enough && static_cast<double>(lived) > kGiveUpHours * static_cast<double>(CanarySeconds()) + kDay) {
+    return RollBack(
+        fmt::format("after {} its tasks had lived {} of the {:.0f} windows that a judgement needs",
+                    FormatDuration(lived), trial.tasks.task_windows, policy_.canary.min_task_windows),
+        true);
+  }
+  if (!enough || lived < CanarySeconds()) {
+    return Hold(fmt::format("{} is on trial for {} with {} task-windows lived; judged after {} and {:.0f}",
+                            Amount(trial.limit), FormatDuration(lived), trial.tasks.task_windows,
+                            FormatDuration(CanarySeconds()), policy_.canary.min_task_windows));
+  }
+  if (std::string hold = HoldOfPeriod(false); !hold.empty()) return Hold(std::move(hold));
+  if (std::string hold = HoldOfMaintenance(); !hold.empty()) return Hold(std::move(hold));
+  std::string sentence = Comparison();
+  const double limit = trial.limit;
+  state_.trial.reset();
+  state_.in_force = limit;
+  return Done(DecisionKind::kPromote, current_, limit, std::move(sentence));
+}
+
+}  // namespace
+
+Verdict Decide(const JobPolicy& policy, const Proposal& proposal, GateState& state) {
+  Gate gate(policy, proposal, state);
+  switch (policy.mode) {
+    case Mode::kOff:
+      return gate.Off();
+    case Mode::kObserve:
+      return gate.Observe();
+    case Mode::kCanary:
+    case Mode::kAuto:
+      return gate.Apply();
+  }
+  return {};
+}
+
+}  // namespace taut

@@ -1,0 +1,99 @@
+// What the gate does with recommendations, mode by mode, with the sentences people read.
+#include "rollout/gate.h"
+
+#include "base/time.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rollout/maintenance.h"
+
+namespace taut {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Optional;
+
+constexpr double kGiB = 1024 * kMiB;
+constexpr int64_t kMonday = 4 * kDaySeconds;  // 1970-01-05 00:00 UTC
+
+Proposal Memory(int64_t now_s, std::optional<double> recommended, std::optional<double> owner = 4 * kGiB) {
+  return {.resource = Resource::kMemory,
+          .now_s = now_s,
+          .owner_limit = owner,
+          .recommended = recommended,
+          .oom = false,
+          .num_tasks = 120};
+}
+
+JobPolicy In(Mode mode) {
+  JobPolicy policy;
+  policy.mode = mode;
+  return policy;
+}
+
+TEST(Gate, OffDoesNothingAndReleasesWhatIsInForce) {
+  GateState state;
+  EXPECT_FALSE(Decide(In(Mode::kOff), Memory(0, kGiB), state).kind.has_value());
+  state.in_force = 2 * kGiB;
+  const Verdict v = Decide(In(Mode::kOff), Memory(300, kGiB), state);
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kRelease));
+  EXPECT_THAT(v.before, Optional(2 * kGiB));
+  EXPECT_FALSE(v.after.has_value());
+  EXPECT_EQ(v.sentence, "mode off: the owner's limit of 4.00 GiB again");
+  EXPECT_FALSE(state.in_force.has_value());
+  EXPECT_FALSE(Decide(In(Mode::kOff), Memory(600, kGiB), state).kind.has_value());
+}
+
+TEST(Gate, ObserveSaysWhatItWouldSetOnceAPeriodAndForChangesThatMatter) {
+  const JobPolicy policy = In(Mode::kObserve);
+  GateState state;
+  EXPECT_EQ(Decide(policy, Memory(0, std::nullopt), state).sentence, "no recommendation yet");
+  EXPECT_EQ(Decide(policy, Memory(0, 3.92 * kGiB), state).sentence,
+            "2.0 % less than the owner's limit; changes under 5 % wait");
+  const Verdict first = Decide(policy, Memory(300, 2 * kGiB), state);
+  EXPECT_THAT(first.kind, Optional(DecisionKind::kWouldSet));
+  EXPECT_EQ(first.sentence, "would be 2.00 GiB instead of 4.00 GiB, 50 % less");
+  EXPECT_EQ(Decide(policy, Memory(1500, 1.5 * kGiB), state).sentence,
+            "the last word was 20 min ago; at most one in 60 min");
+  EXPECT_EQ(Decide(policy, Memory(7200, 2.02 * kGiB), state).sentence,
+            "1.0 % more than what was shown last; changes under 5 % wait");
+  EXPECT_EQ(Decide(policy, Memory(7200, 2 * kGiB), state).sentence, "");
+  EXPECT_THAT(Decide(policy, Memory(7200, 1.5 * kGiB), state).kind, Optional(DecisionKind::kWouldSet));
+  Proposal oom = Memory(7500, 1.52 * kGiB);
+  oom.oom = true;
+  EXPECT_THAT(Decide(policy, oom, state).kind, Optional(DecisionKind::kWouldSet));
+  EXPECT_FALSE(state.in_force.has_value());
+}
+
+TEST(Gate, AutoLowersOnceAPeriodAndRaisesSooner) {
+  const JobPolicy policy = In(Mode::kAuto);
+  GateState state;
+  const Verdict first = Decide(policy, Memory(0, 2 * kGiB), state);
+  EXPECT_THAT(first.kind, Optional(DecisionKind::kSet));
+  EXPECT_EQ(first.sentence, "2.00 GiB instead of 4.00 GiB, 50 % less");
+  EXPECT_THAT(state.in_force, Optional(2 * kGiB));
+  EXPECT_EQ(Decide(policy, Memory(1200, kGiB), state).sentence,
+            "the last change was 20 min ago; at most one in 60 min");
+  EXPECT_EQ(Decide(policy, Memory(300, 3 * kGiB), state).sentence,
+            "the last change was 5 min ago; at most one raise in 10 min");
+  EXPECT_THAT(Decide(policy, Memory(600, 3 * kGiB), state).kind, Optional(DecisionKind::kSet));
+  EXPECT_THAT(Decide(policy, Memory(4200, kGiB), state).kind, Optional(DecisionKind::kSet));
+}
+
+TEST(Gate, WaitsForTheMaintenanceWindowUnlessATaskWasKilled) {
+  JobPolicy policy = In(Mode::kAuto);
+  policy.maintenance = *ParseMaintenance("Mon-Fri 22:00-06:00");
+  GateState state;
+  const int64_t noon = kMonday + 12 * 3600;
+  EXPECT_EQ(Decide(policy, Memory(noon, 2 * kGiB), state).sentence,
+            "waits for the maintenance window Mon 22:00 UTC");
+  EXPECT_THAT(Decide(policy, Memory(kMonday + 22 * 3600, 2 * kGiB), state).kind,
+              Optional(DecisionKind::kSet));
+  Proposal oom = Memory(noon + kDaySeconds, 2.05 * kGiB);
+  oom.oom = true;
+  const Verdict v = Decide(policy, oom, state);
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kOomRaise));
+  EXPECT_EQ(v.sentence, "raised at once after an OOM kill: 2.05 GiB instead of 2.00 GiB, 2.5 % more");
+}
+
+}  // namespace
+}  // namespace taut

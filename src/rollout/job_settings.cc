@@ -1,0 +1,298 @@
+// The table of what can be set for a job: one row a key, and how each kind of value is read and written.
+#include <cmath>
+#include <string>
+#include <variant>
+
+#include "base/nearest.h"
+#include "base/strings.h"
+#include "model/units.h"
+#include "rollout/maintenance.h"
+#include "rollout/rules.h"
+
+namespace taut {
+namespace {
+
+constexpr std::string_view kKindNames[] = {"choice", "number", "bytes", "duration", "text", "boolean"};
+constexpr double kGiB = 1024 * kMiB;
+
+using Field = std::variant<Mode*, Policy*, JobClass*, OomTolerance*, double*, std::optional<double>*,
+                           std::vector<MaintenanceWindow>*, bool*>;
+
+struct Row {
+  JobSetting setting;
+  Field (*field)(JobPolicy&);
+  double min = 0, max = 0;  // of numbers, in the unit people write
+  double scale = 1;         // value in that unit = value in the struct * scale
+};
+
+std::vector<std::string_view> Choices(std::span<const std::string_view> names) {
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string_view> ModeNames() {
+  std::vector<std::string_view> names;
+  for (int i = 0; i < kNumModes; ++i) names.push_back(Name(static_cast<Mode>(i)));
+  return names;
+}
+
+std::vector<std::string_view> RecommenderNames() {
+  std::vector<std::string_view> names;
+  for (const PolicyInfo& p : Policies()) names.push_back(p.name);
+  return names;
+}
+
+#define TAUT_FIELD(name) +[](JobPolicy& p) -> Field { return &p.name; }
+const std::vector<Row>& Rows() {
+  using enum SettingKind;
+  static const std::vector<Row> rows = {
+      {{"mode",
+        "how far Tautline may go: off (measure only), observe (recommend and show), canary (try a new limit "
+        "on some tasks first), auto (apply)",
+        kChoice, ModeNames()},
+       TAUT_FIELD(mode)},
+      {{"recommender", "who recommends", kChoice, RecommenderNames()}, TAUT_FIELD(recommender)},
+      {{"class",
+        "latency sensitivity: batch (none: CPU for the average), serving (high: CPU for the 95th "
+        "percentile), "
+        "serving_tolerant (some: the 90th)",
+        kChoice, Choices(kJobClassNames)},
+       TAUT_FIELD(job_class)},
+      {{"oom_tolerance",
+        "how well it bears OOM kills: minimal (memory for the peak), low (for the 98th percentile), "
+        "intermediate (for the 60th or half the peak)",
+        kChoice, Choices(kOomToleranceNames)},
+       TAUT_FIELD(oom_tolerance)},
+      {{"cpu.lower", "no CPU limit below this, cores a task; empty: none", kNumber, {}},
+       TAUT_FIELD(cpu_bounds.lower),
+       0,
+       1e6},
+      {{"cpu.upper", "no CPU limit above this, cores a task; empty: none", kNumber, {}},
+       TAUT_FIELD(cpu_bounds.upper),
+       0.001,
+       1e6},
+      {{"memory.lower", "no memory limit below this, a task; empty: none", kBytes, {}},
+       TAUT_FIELD(memory_bounds.lower),
+       0,
+       1024.0 * 1024 * kGiB},
+      {{"memory.upper", "no memory limit above this, a task; empty: none", kBytes, {}},
+       TAUT_FIELD(memory_bounds.upper),
+       kMiB,
+       1024.0 * 1024 * kGiB},
+      {{"min_change", "changes of a limit by less than this share wait: 0.05 or 5%", kNumber, {}},
+       TAUT_FIELD(min_change),
+       0,
+       10},
+      {{"change_period",
+        "at most one change of a limit in so long (a raise waits a sixth of it)",
+        kDuration,
+        {}},
+       TAUT_FIELD(change_period_s),
+       0,
+       365 * kDay},
+      {{"maintenance",
+        "when limits may change, UTC: Mon-Fri 22:00-06:00; Sun 00:00-24:00. Empty: at any time",
+        kText,
+        {}},
+       TAUT_FIELD(maintenance)},
+      {{"canary.share",
+        "share of the tasks on which a new limit is tried: at least one, never all",
+        kNumber,
+        {}},
+       TAUT_FIELD(canary.share),
+       0.001,
+       0.999},
+      {{"canary.duration", "a trial lasts at least so long", kDuration, {}},
+       TAUT_FIELD(canary.hours),
+       0,
+       365 * kDay,
+       1 / kHour},
+      {{"canary.min_task_windows",
+        "and until its tasks have lived so many windows of five minutes",
+        kNumber,
+        {}},
+       TAUT_FIELD(canary.min_task_windows),
+       1,
+       1e9},
+      {{"canary.max_extra_over",
+        "its tasks may be at their limit in this share of windows more than the rest",
+        kNumber,
+        {}},
+       TAUT_FIELD(canary.max_extra_over),
+       0,
+       1},
+      {{"migrate", "whether the job may be moved from observe to auto by rule", kBoolean, {}},
+       TAUT_FIELD(migrate)},
+  };
+  return rows;
+}
+#undef TAUT_FIELD
+
+const Row* Find(std::string_view key) {
+  for (const Row& row : Rows()) {
+    if (row.setting.key == key) return &row;
+  }
+  return nullptr;
+}
+
+// What people call things before they have read the table.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"latency sensitivity", "class"}, {"latency_sensitivity", "class"}, {"sensitivity", "class"},
+    {"policy", "recommender"},        {"algorithm", "recommender"},     {"maintenance_window", "maintenance"},
+    {"memory.max", "memory.upper"},   {"memory.min", "memory.lower"},   {"cpu.max", "cpu.upper"},
+    {"cpu.min", "cpu.lower"},
+};
+
+absl::Status UnknownKey(std::string_view key) {
+  std::vector<std::string_view> names;
+  for (const Row& row : Rows()) names.push_back(row.setting.key);
+  for (const auto& [other, ours] : kOtherNames) names.push_back(other);
+  std::string nearest = NearestName(key, names);
+  for (const auto& [other, ours] : kOtherNames) {
+    if (nearest == other) nearest = std::string(ours);
+  }
+  return absl::InvalidArgumentError(
+      StrCat("unknown job setting \"", key, "\"; did you mean \"", nearest, "\"?"));
+}
+
+absl::Status Bad(const Row& row, std::string_view what) {
+  return absl::InvalidArgumentError(StrCat(row.setting.key, ": ", what));
+}
+
+std::string NumberText(const Row& row, double value) {
+  const double shown = value * row.scale;
+  if (row.setting.kind == SettingKind::kBytes) return BytesText(shown);
+  if (row.setting.kind == SettingKind::kDuration) return DurationText(std::llround(shown));
+  return StrCat(shown);
+}
+
+absl::StatusOr<double> ParsePlain(std::string_view text) {
+  double factor = 1;
+  if (!text.empty() && text.back() == '%') {
+    factor = 0.01;
+    text = StripSpace(text.substr(0, text.size() - 1));
+  }
+  const std::optional<double> value = ParseDouble(text);
+  if (!value.has_value()) return absl::InvalidArgumentError(StrCat("\"", text, "\" is no number"));
+  return *value * factor;
+}
+
+absl::StatusOr<double> ParseNumber(const Row& row, std::string_view text) {
+  absl::StatusOr<double> value = 0.0;
+  if (row.setting.kind == SettingKind::kBytes) {
+    value = ParseBytes(text);
+  } else if (row.setting.kind == SettingKind::kDuration) {
+    const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
+    if (!seconds.ok()) return Bad(row, Message(seconds.status()));
+    value = static_cast<double>(*seconds);
+  } else {
+    value = ParsePlain(text);
+  }
+  if (!value.ok()) return Bad(row, Message(value.status()));
+  if (!(*value >= row.min && *value <= row.max)) {
+    return Bad(row, StrCat(text, " is outside ", NumberText(row, row.min / row.scale), " .. ",
+                           NumberText(row, row.max / row.scale)));
+  }
+  return *value / row.scale;
+}
+
+struct Assign {
+  const Row& row;
+  std::string_view text;
+
+  template <typename T>
+  requires std::is_enum_v<T> absl::Status operator()(T* target) const {
+    const auto& choices = row.setting.choices;
+    for (size_t i = 0; i < choices.size(); ++i) {
+      if (choices[i] == text) {
+        *target = static_cast<T>(i);
+        return absl::OkStatus();
+      }
+    }
+    return Bad(row, StrCat("\"", text, "\" is none of ", fmt::join(choices, ", ")));
+  }
+  absl::Status operator()(double* target) const {
+    const absl::StatusOr<double> value = ParseNumber(row, text);
+    if (value.ok()) *target = *value;
+    return value.status();
+  }
+  absl::Status operator()(std::optional<double>* target) const {
+    if (text.empty() || text == "none") {
+      target->reset();
+      return absl::OkStatus();
+    }
+    const absl::StatusOr<double> value = ParseNumber(row, text);
+    if (value.ok()) *target = *value;
+    return value.status();
+  }
+  absl::Status operator()(std::vector<MaintenanceWindow>* target) const {
+    absl::StatusOr<std::vector<MaintenanceWindow>> windows = ParseMaintenance(text);
+    if (!windows.ok()) return Bad(row, Message(windows.status()));
+    *target = *std::move(windows);
+    return absl::OkStatus();
+  }
+  absl::Status operator()(bool* target) const {
+    const bool yes = text == "true" || text == "yes" || text == "on";
+    if (!yes && text != "false" && text != "no" && text != "off") {
+      return Bad(row, StrCat("\"", text, "\" is neither true nor false"));
+    }
+    *target = yes;
+    return absl::OkStatus();
+  }
+};
+
+struct Show {
+  const Row& row;
+
+  template <typename T>
+  requires std::is_enum_v<T> std::string operator()(const T* value) const {
+    return std::string(row.setting.choices[static_cast<size_t>(*value)]);
+  }
+  std::string operator()(const double* value) const { return NumberText(row, *value); }
+  std::string operator()(const std::optional<double>* value) const {
+    return value->has_value() ? NumberText(row, **value) : "";
+  }
+  std::string operator()(const std::vector<MaintenanceWindow>* value) const {
+    return MaintenanceText(*value);
+  }
+  std::string operator()(const bool* value) const { return *value ? "true" : "false"; }
+};
+
+}  // namespace
+
+std::string_view Name(SettingKind kind) { return kKindNames[static_cast<size_t>(kind)]; }
+
+std::span<const JobSetting> JobSettingsTable() {
+  static const std::vector<JobSetting> table = [] {
+    std::vector<JobSetting> out;
+    for (const Row& row : Rows()) out.push_back(row.setting);
+    return out;
+  }();
+  return table;
+}
+
+absl::Status SetJobSetting(std::string_view key, std::string_view value, JobPolicy& policy) {
+  const Row* row = Find(key);
+  if (row == nullptr) return UnknownKey(key);
+  return std::visit(Assign{*row, StripSpace(value)}, row->field(policy));
+}
+
+std::string GetJobSetting(std::string_view key, const JobPolicy& policy) {
+  const Row* row = Find(key);
+  if (row == nullptr) return "";
+  JobPolicy copy = policy;
+  return std::visit(Show{*row}, row->field(copy));
+}
+
+absl::Status CheckJobPolicy(const JobPolicy& policy) {
+  for (const Resource r : kResources) {
+    const BoundSettings& b = policy.bounds(r);
+    if (b.lower.has_value() && b.upper.has_value() && *b.lower > *b.upper) {
+      return absl::InvalidArgumentError(
+          StrCat(Name(r), ".lower ", GetJobSetting(StrCat(Name(r), ".lower"), policy), " is above ", Name(r),
+                 ".upper ", GetJobSetting(StrCat(Name(r), ".upper"), policy)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace taut

@@ -1,0 +1,87 @@
+#include "rollout/rules.h"
+
+#include "base/pattern.h"
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+std::string RuleName(size_t index, const JobRule& rule) {
+  return rule.name.empty() ? StrCat("rule ", index + 1) : StrCat("rule ", index + 1, ": ", rule.name);
+}
+
+bool FitsOne(const KeyValue& match, std::string_view job, std::span<const KeyValue> labels) {
+  std::string_view value;
+  if (match.first == "job") {
+    value = job;
+  } else {
+    for (const KeyValue& label : labels) {
+      if (label.first == match.first) value = label.second;
+    }
+  }
+  std::string_view pattern = match.second;
+  const bool negate = !pattern.empty() && pattern.front() == '!';
+  if (negate) pattern.remove_prefix(1);
+  return FitsPattern(value, pattern) != negate;
+}
+
+}  // namespace
+
+PolicyRules::PolicyRules() = default;
+
+absl::StatusOr<PolicyRules> PolicyRules::Compile(std::vector<JobRule> rules, JobPolicy defaults) {
+  if (absl::Status s = CheckJobPolicy(defaults); !s.ok()) {
+    return absl::InvalidArgumentError(StrCat("defaults: ", Message(s)));
+  }
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const auto bad = [&](std::string_view what) {
+      return absl::InvalidArgumentError(StrCat(RuleName(i, rules[i]), ": ", what));
+    };
+    JobPolicy policy;
+    for (const KeyValue& match : rules[i].match) {
+      if (match.first.empty()) return bad("a match without a label");
+    }
+    for (const KeyValue& set : rules[i].set) {
+      if (absl::Status s = SetJobSetting(set.first, set.second, policy); !s.ok()) return bad(Message(s));
+    }
+    if (absl::Status s = CheckJobPolicy(policy); !s.ok()) return bad(Message(s));
+  }
+  PolicyRules out;
+  out.rules_ = std::move(rules);
+  out.defaults_ = std::move(defaults);
+  return out;
+}
+
+bool PolicyRules::Fits(size_t rule, std::string_view job, std::span<const KeyValue> labels) const {
+  for (const KeyValue& match : rules_[rule].match) {
+    if (!FitsOne(match, job, labels)) return false;
+  }
+  return true;
+}
+
+JobPolicy PolicyRules::Resolve(std::string_view job, std::span<const KeyValue> labels,
+                               std::span<const Override> overrides,
+                               std::vector<SettingSource>* sources) const {
+  JobPolicy policy = defaults_;
+  if (sources != nullptr) {
+    sources->clear();
+    for (const JobSetting& s : JobSettingsTable()) sources->push_back({s.key, "default"});
+  }
+  const auto apply = [&](std::string_view key, std::string_view value, const std::string& source) {
+    if (!SetJobSetting(key, value, policy).ok() || sources == nullptr) return;
+    for (SettingSource& s : *sources) {
+      if (s.key == key) s.source = source;
+    }
+  };
+  for (size_t i = 0; i < rules_.size(); ++i) {
+    if (!Fits(i, job, labels)) continue;
+    for (const KeyValue& set : rules_[i].set) apply(set.first, set.second, RuleName(i, rules_[i]));
+  }
+  for (const Override& o : overrides) apply(o.key, o.value, StrCat("set by ", o.who));
+  for (BoundSettings* b : {&policy.cpu_bounds, &policy.memory_bounds}) {
+    if (b->lower.has_value() && b->upper.has_value() && *b->lower > *b->upper) b->lower = b->upper;
+  }
+  return policy;
+}
+
+}  // namespace taut
