@@ -1,0 +1,30 @@
+// What was found damaged and passed over, for whoever tells people about it.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace taut {
+
+// Thread-safe. Each message once, the first kMost of them.
+class DamageLog {
+ public:
+  static constexpr size_t kMost = 1000;
+  void Add(std::string message) {
+    const std::lock_guard lock(mutex_);
+    if (messages_.size() < kMost) messages_.insert(std::move(message));
+  }
+  std::vector<std::string> messages() const {
+    const std::lock_guard lock(mutex_);
+    return {messages_.begin(), messages_.end()};
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<std::string> messages_;
+};
+
+}  // namespace taut

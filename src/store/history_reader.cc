@@ -1,0 +1,212 @@
+#include "store/history_reader.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "store/records.h"
+#include "store/schema.h"
+#include "store/window_block.h"
+
+namespace taut {
+namespace {
+
+int64_t Limit(size_t limit) { return static_cast<int64_t>(std::min<size_t>(limit, INT64_MAX)); }
+int64_t Id(uint64_t id) { return static_cast<int64_t>(std::min<uint64_t>(id, INT64_MAX)); }
+
+Decision DecisionOf(const Rows& rows) {
+  Decision d;
+  d.id = static_cast<uint64_t>(rows.Int(0));
+  d.job.value = static_cast<uint32_t>(rows.Int(1));
+  d.resource = static_cast<Resource>(rows.Int(2));
+  d.kind = static_cast<DecisionKind>(rows.Int(3));
+  d.mode = static_cast<Mode>(rows.Int(4));
+  d.time_s = rows.Int(5);
+  d.before = rows.RealOrNull(6);
+  d.after = rows.RealOrNull(7);
+  d.outcome = static_cast<Outcome>(rows.Int(8));
+  d.outcome_time_s = rows.Int(9);
+  d.outcome_text = rows.Bytes(10);
+  d.sentence = rows.Bytes(11);
+  d.reason = rows.Bytes(12);
+  return d;
+}
+
+// What would make a name of none: a damaged row.
+bool Sound(const Rows& rows) {
+  const auto below = [&rows](int column, int64_t size) {
+    return rows.Int(column) >= 0 && rows.Int(column) < size;
+  };
+  return below(2, kResources.size()) && below(3, kNumDecisionKinds) && below(4, kNumModes) &&
+         below(8, kNumOutcomes);
+}
+
+// The day's entry at the end of `days`, made if it is not there.
+JobDay& DayAtEnd(std::vector<JobDay>& days, JobId job, int32_t day) {
+  if (days.empty() || days.back().day != day) {
+    days.emplace_back();
+    days.back().job = job;
+    days.back().day = day;
+  }
+  return days.back();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<HistoryReader>> HistoryReader::Open(const std::string& path,
+                                                                   DamageLog* damage) {
+  auto db = Database::Open(path, Database::Access::kRead);
+  if (!db.ok()) return db.status();
+  return std::unique_ptr<HistoryReader>(new HistoryReader(*std::move(db), damage));
+}
+
+absl::StatusOr<std::vector<JobDay>> HistoryReader::JobDays(JobId job, WindowId from, WindowId to) {
+  // Of one state: a day being regrouped is in either place, not in none or both.
+  const auto transaction = Transaction::Begin(*db_, Transaction::Kind::kRead);
+  if (!transaction.ok()) return transaction.status();
+  std::vector<JobDay> days;
+  {
+    Rows rows = window_ends_.Query();
+    const absl::StatusOr<bool> any = rows.Next();
+    if (!any.ok()) return any.status();
+    const auto first = rows.IntOrNull(0), last = rows.IntOrNull(1);
+    if (!first || !last) return days;
+    from.index = std::max(from.index, static_cast<int32_t>(*first));
+    to.index = static_cast<int32_t>(std::min(int64_t{to.index}, *last + 1));
+  }
+  if (from >= to) return days;
+  absl::Status status = ReadDays(job, from, to, days);
+  if (status.ok()) status = ReadBlocks(job, from, to, days);
+  if (!status.ok()) return status;
+  std::erase_if(days, [](const JobDay& day) { return day.windows.empty(); });
+  return days;
+}
+
+absl::Status HistoryReader::ReadDays(JobId job, WindowId from, WindowId to, std::vector<JobDay>& days) {
+  int32_t first = from.day(), last = WindowId{to.index - 1}.day();
+  {
+    Rows rows = day_ends_.Query();
+    const absl::StatusOr<bool> any = rows.Next();
+    if (!any.ok()) return any.status();
+    const auto min = rows.IntOrNull(0), max = rows.IntOrNull(1);
+    if (!min || !max) return absl::OkStatus();
+    first = std::max(first, DayOfKey(*min));
+    last = std::min(last, DayOfKey(*max));
+  }
+  for (int32_t day = first; day <= last; ++day) {
+    Rows rows = day_.Query(DayKey(day, job.value));
+    const absl::StatusOr<bool> any = rows.Next();
+    if (!any.ok()) return any.status();
+    if (!*any) continue;
+    const absl::Status decoded = DecodeDayBlock(rows.Bytes(0), job, day, from, to, DayAtEnd(days, job, day));
+    if (decoded.ok()) continue;
+    days.pop_back();
+    damage_->Add(StrCat("day ", day, ", job ", job.value, ": ", Message(decoded)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HistoryReader::ReadBlocks(JobId job, WindowId from, WindowId to, std::vector<JobDay>& days) {
+  {
+    Rows rows = block_ends_.Query();
+    const absl::StatusOr<bool> any = rows.Next();
+    if (!any.ok()) return any.status();
+    const auto min = rows.IntOrNull(0), max = rows.IntOrNull(1);
+    if (!min || !max) return absl::OkStatus();
+    from.index = std::max(from.index, WindowOfKey(*min));
+    to.index = std::min(to.index, WindowOfKey(*max) + 1);
+  }
+  for (WindowId w = from; w < to; w = w.next()) {
+    Rows rows = block_.Query(WindowKey(w.index, ChunkOf(job)));
+    const absl::StatusOr<bool> any = rows.Next();
+    if (!any.ok()) return any.status();
+    if (!*any) continue;
+    const absl::StatusOr<bool> found = FindInWindowBlock(rows.Bytes(0), w, job, DayAtEnd(days, job, w.day()));
+    if (!found.ok()) {
+      damage_->Add(StrCat("window ", w.index, ", jobs from ", ChunkOf(job) * kJobsPerChunk, ": ",
+                          Message(found.status())));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Decision>> HistoryReader::Decisions(const DecisionQuery& query, Reasons reasons) {
+  std::string sql = StrCat(
+      "SELECT id, job, resource, kind, mode, time_s, before, after, outcome, outcome_time_s, outcome_text, "
+      "sentence, ",
+      reasons == Reasons::kInclude ? "reason" : "''", " FROM decisions WHERE id < ", Id(query.before_id),
+      " AND id > ", Id(query.after_id));
+  if (query.job) StrAppend(&sql, " AND job = ", query.job->value);
+  if (query.resource) StrAppend(&sql, " AND resource = ", static_cast<int>(*query.resource));
+  if (query.kind) StrAppend(&sql, " AND kind = ", static_cast<int>(*query.kind));
+  if (query.from_s != INT64_MIN) StrAppend(&sql, " AND time_s >= ", query.from_s);
+  StrAppend(&sql, " ORDER BY id DESC LIMIT ", Limit(query.limit));
+  Statement statement(db_, sql);
+  std::vector<Decision> found;
+  Rows rows = statement.Query();
+  absl::StatusOr<bool> any = rows.Next();
+  for (; any.ok() && *any; any = rows.Next()) {
+    if (Sound(rows)) {
+      found.push_back(DecisionOf(rows));
+    } else {
+      damage_->Add(StrCat("decision ", rows.Int(0), " has a field that nobody writes"));
+    }
+  }
+  if (!any.ok()) return any.status();
+  return found;
+}
+
+absl::StatusOr<std::vector<OomRecord>> HistoryReader::Ooms(std::optional<JobId> job, int64_t from_s,
+                                                           size_t limit) {
+  std::vector<OomRecord> found;
+  Rows rows = job ? job_ooms_.Query(from_s, Limit(limit), job->value) : ooms_.Query(from_s, Limit(limit));
+  absl::StatusOr<bool> any = rows.Next();
+  for (; any.ok() && *any; any = rows.Next()) {
+    found.push_back({JobId{static_cast<uint32_t>(rows.Int(1))}, static_cast<uint32_t>(rows.Int(2)),
+                     rows.Int(0), static_cast<uint64_t>(rows.Int(3)), rows.RealOrNull(4)});
+  }
+  if (!any.ok()) return any.status();
+  return found;
+}
+
+SettingChange SettingOf(const Rows& rows) {
+  SettingChange s;
+  s.id = static_cast<uint64_t>(rows.Int(0));
+  s.time_s = rows.Int(1);
+  s.who = rows.Bytes(2);
+  s.job = rows.Bytes(3);
+  s.key = rows.Bytes(4);
+  s.value = rows.Bytes(5);
+  s.before = rows.Bytes(6);
+  return s;
+}
+
+absl::StatusOr<std::vector<SettingChange>> HistoryReader::Settings(std::optional<std::string> job,
+                                                                   size_t limit) {
+  std::vector<SettingChange> found;
+  Rows rows = job ? job_settings_.Query(Limit(limit), *job) : settings_.Query(Limit(limit));
+  absl::StatusOr<bool> any = rows.Next();
+  for (; any.ok() && *any; any = rows.Next()) found.push_back(SettingOf(rows));
+  if (!any.ok()) return any.status();
+  return found;
+}
+
+absl::StatusOr<std::vector<FleetPoint>> HistoryReader::FleetPoints(WindowId from, WindowId to,
+                                                                   int32_t stride) {
+  if (stride < 1)
+    return absl::InvalidArgumentError(StrCat("a stride of ", stride, " windows; give 1 or more"));
+  std::vector<FleetPoint> found;
+  Rows rows = fleet_.Query(from.index, to.index, stride);
+  absl::StatusOr<bool> any = rows.Next();
+  for (; any.ok() && *any; any = rows.Next()) {
+    absl::StatusOr<FleetPoint> point = DecodeFleetPoint(rows.Bytes(0));
+    if (point.ok()) {
+      found.push_back(*std::move(point));
+    } else {
+      damage_->Add(StrCat("the fleet's figures of a window: ", Message(point.status())));
+    }
+  }
+  if (!any.ok()) return any.status();
+  return found;
+}
+
+}  // namespace taut

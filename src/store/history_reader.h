@@ -1,0 +1,60 @@
+// History over one connection. Part of SqliteStore.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ports/store.h"
+#include "store/damage_log.h"
+#include "store/sqlite.h"
+
+namespace taut {
+
+// Not thread-safe. Each call sees one state of the file.
+class HistoryReader final : public History {
+ public:
+  static absl::StatusOr<std::unique_ptr<HistoryReader>> Open(const std::string& path, DamageLog* damage);
+
+  absl::StatusOr<std::vector<JobDay>> JobDays(JobId job, WindowId from, WindowId to) override;
+  absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery& query, Reasons reasons) override;
+  absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId> job, int64_t from_s,
+                                              size_t limit) override;
+  absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string> job, size_t limit) override;
+  absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) override;
+
+ private:
+  HistoryReader(std::unique_ptr<Database> db, DamageLog* damage) : owned_(std::move(db)), damage_(damage) {}
+  absl::Status ReadDays(JobId job, WindowId from, WindowId to, std::vector<JobDay>& days);
+  absl::Status ReadBlocks(JobId job, WindowId from, WindowId to, std::vector<JobDay>& days);
+
+  const std::unique_ptr<Database> owned_;
+  Database* const db_ = owned_.get();
+  DamageLog* const damage_;
+  Statement window_ends_{db_, "SELECT min(window), max(window) FROM windows"};
+  Statement block_ends_{db_,
+                        "SELECT (SELECT min(key) FROM window_blocks), (SELECT max(key) FROM window_blocks)"};
+  Statement day_ends_{db_, "SELECT (SELECT min(key) FROM day_blocks), (SELECT max(key) FROM day_blocks)"};
+  Statement block_{db_, "SELECT block FROM window_blocks WHERE key = ?1"};
+  Statement day_{db_, "SELECT block FROM day_blocks WHERE key = ?1"};
+  Statement ooms_{db_,
+                  "SELECT time_s, job, task, kills, limit_bytes FROM ooms WHERE time_s >= ?1 "
+                  "ORDER BY time_s DESC, id DESC LIMIT ?2"};
+  Statement job_ooms_{
+      db_,
+      "SELECT time_s, job, task, kills, limit_bytes FROM ooms WHERE job = ?3 AND time_s >= ?1 "
+      "ORDER BY time_s DESC, id DESC LIMIT ?2"};
+  Statement settings_{
+      db_, "SELECT id, time_s, who, job, key, value, before FROM settings ORDER BY id DESC LIMIT ?1"};
+  Statement job_settings_{db_,
+                          "SELECT id, time_s, who, job, key, value, before FROM settings WHERE job = ?2 "
+                          "ORDER BY id DESC LIMIT ?1"};
+  Statement fleet_{db_,
+                   "SELECT point FROM fleet WHERE window >= ?1 AND window < ?2 AND window % ?3 = 0"
+                   " ORDER BY window"};
+};
+
+// A row of settings as the statements above and Restore select it.
+SettingChange SettingOf(const Rows& rows);
+
+}  // namespace taut

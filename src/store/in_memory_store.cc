@@ -1,0 +1,161 @@
+#include "store/in_memory_store.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "store/window_block.h"
+
+namespace taut {
+
+absl::Status InMemoryStore::Commit(const PassRecord& pass) {
+  const std::lock_guard lock(mutex_);
+  const absl::Status sound = CheckPass(pass, ends_);
+  if (!sound.ok()) return sound;
+  ends_ = EndsAfter(pass, ends_);
+  if (pass.window != nullptr) windows_.emplace(pass.window->window, *pass.window);
+  jobs_.insert(jobs_.end(), pass.new_jobs.begin(), pass.new_jobs.end());
+  for (const Decision& d : pass.decisions) decisions_.emplace(d.id, d);
+  for (const OutcomeUpdate& o : pass.outcomes) {
+    const auto found = decisions_.find(o.id);
+    if (found == decisions_.end()) continue;
+    found->second.outcome = o.outcome;
+    found->second.outcome_text = o.text;
+    found->second.outcome_time_s = o.time_s;
+  }
+  for (const OomRecord& oom : pass.ooms) {
+    const auto at = std::ranges::upper_bound(ooms_, oom.time_s, {}, &OomRecord::time_s);
+    ooms_.insert(at, oom);
+  }
+  for (const SettingChange& s : pass.settings) settings_.emplace(s.id, s);
+  for (const Checkpoint& c : pass.checkpoints) checkpoints_[c.chunk] = c;
+  if (pass.fleet != nullptr) fleet_[pass.fleet->window] = *pass.fleet;
+  return absl::OkStatus();
+}
+
+std::map<std::pair<std::string, std::string>, uint64_t> InMemoryStore::NewestSettings() const {
+  std::map<std::pair<std::string, std::string>, uint64_t> newest;
+  for (const auto& [id, s] : settings_) newest[{s.job, s.key}] = id;
+  return newest;
+}
+
+absl::StatusOr<StoreEnds> InMemoryStore::Restore(const RestoreSink& sink) {
+  const std::lock_guard lock(mutex_);
+  for (const JobRecord& job : jobs_) {
+    const absl::Status status = sink.on_job(job);
+    if (!status.ok()) return status;
+  }
+  const auto newest = NewestSettings();
+  for (const auto& [id, s] : settings_) {
+    if (newest.at({s.job, s.key}) != id) continue;
+    const absl::Status status = sink.on_setting(s);
+    if (!status.ok()) return status;
+  }
+  for (const auto& [chunk, checkpoint] : checkpoints_) {
+    const absl::Status status = sink.on_checkpoint(checkpoint);
+    if (!status.ok()) return status;
+  }
+  StoreEnds ends;
+  ends.last_decision = ends_.decision;
+  ends.last_setting = ends_.setting;
+  if (!windows_.empty()) {
+    ends.first_window = windows_.begin()->first;
+    ends.last_window = windows_.rbegin()->first;
+  }
+  return ends;
+}
+
+absl::Status InMemoryStore::ReadWindows(WindowId after,
+                                        absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) {
+  const std::lock_guard lock(mutex_);
+  for (auto at = windows_.upper_bound(after); at != windows_.end(); ++at) {
+    const absl::Status status = yield(at->second);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> InMemoryStore::Maintain(WindowId now) {
+  const std::lock_guard lock(mutex_);
+  const int32_t first_day = FirstDayKept(keep_, now);
+  while (!windows_.empty() && windows_.begin()->first.day() < first_day) windows_.erase(windows_.begin());
+  const int64_t first_s = FirstSecondKept(keep_, now);
+  while (!decisions_.empty() && decisions_.begin()->second.time_s < first_s) {
+    decisions_.erase(decisions_.begin());
+  }
+  std::erase_if(ooms_, [first_s](const OomRecord& oom) { return oom.time_s < first_s; });
+  const auto newest = NewestSettings();
+  std::erase_if(settings_, [&](const auto& entry) {
+    const SettingChange& s = entry.second;
+    return s.time_s < first_s && newest.at({s.job, s.key}) != s.id;
+  });
+  std::erase_if(fleet_, [first_s](const auto& entry) { return entry.first.start_s() < first_s; });
+  return false;
+}
+
+absl::StatusOr<std::vector<JobDay>> InMemoryStore::JobDays(JobId job, WindowId from, WindowId to) {
+  const std::lock_guard lock(mutex_);
+  std::vector<JobDay> days;
+  for (auto at = windows_.lower_bound(from); at != windows_.end() && at->first < to; ++at) {
+    const ClosedWindow& closed = at->second;
+    const auto found = std::ranges::lower_bound(closed.jobs, job, {}, &JobWindowData::job);
+    if (found == closed.jobs.end() || found->job != job) continue;
+    if (days.empty() || days.back().day != at->first.day()) {
+      days.emplace_back();
+      days.back().job = job;
+      days.back().day = at->first.day();
+    }
+    AppendWindow(closed, static_cast<size_t>(found - closed.jobs.begin()), days.back());
+  }
+  return days;
+}
+
+absl::StatusOr<std::vector<Decision>> InMemoryStore::Decisions(const DecisionQuery& query, Reasons reasons) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Decision> found;
+  for (auto at = decisions_.lower_bound(query.before_id);
+       at != decisions_.begin() && found.size() < query.limit;) {
+    const Decision& d = (--at)->second;
+    if (d.id <= query.after_id) break;
+    if (query.job && d.job != *query.job) continue;
+    if (query.resource && d.resource != *query.resource) continue;
+    if (query.kind && d.kind != *query.kind) continue;
+    if (d.time_s < query.from_s) continue;
+    found.push_back(d);
+    if (reasons == Reasons::kLeaveOut) found.back().reason.clear();
+  }
+  return found;
+}
+
+absl::StatusOr<std::vector<OomRecord>> InMemoryStore::Ooms(std::optional<JobId> job, int64_t from_s,
+                                                           size_t limit) {
+  const std::lock_guard lock(mutex_);
+  std::vector<OomRecord> found;
+  for (auto at = ooms_.rbegin(); at != ooms_.rend() && found.size() < limit && at->time_s >= from_s; ++at) {
+    if (!job || at->job == *job) found.push_back(*at);
+  }
+  return found;
+}
+
+absl::StatusOr<std::vector<SettingChange>> InMemoryStore::Settings(std::optional<std::string> job,
+                                                                   size_t limit) {
+  const std::lock_guard lock(mutex_);
+  std::vector<SettingChange> found;
+  for (auto at = settings_.rbegin(); at != settings_.rend() && found.size() < limit; ++at) {
+    if (!job || at->second.job == *job) found.push_back(at->second);
+  }
+  return found;
+}
+
+absl::StatusOr<std::vector<FleetPoint>> InMemoryStore::FleetPoints(WindowId from, WindowId to,
+                                                                   int32_t stride) {
+  if (stride < 1)
+    return absl::InvalidArgumentError(StrCat("a stride of ", stride, " windows; give 1 or more"));
+  const std::lock_guard lock(mutex_);
+  std::vector<FleetPoint> found;
+  for (auto at = fleet_.lower_bound(from); at != fleet_.end() && at->first < to; ++at) {
+    if (at->first.index % stride == 0) found.push_back(at->second);
+  }
+  return found;
+}
+
+}  // namespace taut

@@ -1,0 +1,50 @@
+// The store that forgets everything when it goes: for tests, and for people who want nothing written.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ports/store.h"
+#include "store/pass_rules.h"
+
+namespace taut {
+
+// Answers as SqliteStore does. Thread-safe as the two ports ask; memory: about what the usage takes. Maintain
+// costs what it forgets and is done in one call.
+class InMemoryStore final : public Store, public History {
+ public:
+  explicit InMemoryStore(const Retention& keep = {}) : keep_(keep) {}
+
+  absl::Status Commit(const PassRecord& pass) override;
+  absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) override;
+  absl::Status ReadWindows(WindowId after,
+                           absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) override;
+  absl::StatusOr<bool> Maintain(WindowId now) override;
+
+  absl::StatusOr<std::vector<JobDay>> JobDays(JobId job, WindowId from, WindowId to) override;
+  absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery& query, Reasons reasons) override;
+  absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId> job, int64_t from_s,
+                                              size_t limit) override;
+  absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string> job, size_t limit) override;
+  absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) override;
+
+ private:
+  // The newest id of each job and key. Of mutex_.
+  std::map<std::pair<std::string, std::string>, uint64_t> NewestSettings() const;
+
+  const Retention keep_;
+  std::mutex mutex_;  // over all that follows
+  PassEnds ends_;
+  std::vector<JobRecord> jobs_;
+  std::map<WindowId, ClosedWindow> windows_;
+  std::map<uint64_t, Decision> decisions_;
+  std::vector<OomRecord> ooms_;  // by time, then as they came
+  std::map<uint64_t, SettingChange> settings_;
+  std::map<uint32_t, Checkpoint> checkpoints_;
+  std::map<WindowId, FleetPoint> fleet_;
+};
+
+}  // namespace taut

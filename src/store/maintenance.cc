@@ -1,0 +1,123 @@
+#include "store/maintenance.h"
+
+#include <map>
+
+#include "base/strings.h"
+#include "store/schema.h"
+#include "store/window_block.h"
+
+namespace taut {
+namespace {
+
+// Of a call: few enough to be done in some 50 ms.
+constexpr int64_t kMostRows = 500;
+constexpr int64_t kMostDecisions = 2000;
+constexpr size_t kMostRegroupedBytes = size_t{3} << 20;
+
+}  // namespace
+
+absl::StatusOr<bool> Maintenance::Forget(WindowId now) {
+  auto transaction = Transaction::Begin(*db_, Transaction::Kind::kWrite);
+  if (!transaction.ok()) return transaction.status();
+  const int32_t first_day = FirstDayKept(keep_, now);
+  const int64_t first_window = int64_t{first_day} * kWindowsPerDay;
+  const int64_t first_s = FirstSecondKept(keep_, now);
+  bool more = false;
+  // The windows first: what is not among them is not read, whether its blocks are still there or not.
+  absl::Status status = forget_windows_.Run(first_window);
+  const auto piece = [&](Statement& statement, int64_t before) {
+    if (!status.ok() || more) return;
+    status = statement.Run(before, kMostRows);
+    more = db_->changes() >= kMostRows;
+  };
+  piece(forget_days_, DayKey(first_day, 0));
+  piece(forget_blocks_, WindowKey(first_window, 0));
+  piece(forget_ooms_, first_s);
+  if (status.ok()) status = forget_settings_.Run(first_s);
+  if (status.ok()) status = forget_fleet_.Run(FloorDiv(first_s, kWindowSeconds));
+  if (!status.ok()) return status;
+  int64_t first_decision = 0, seen = 0;
+  {
+    Rows rows = old_decisions_.Query(kMostDecisions);
+    absl::StatusOr<bool> any = rows.Next();
+    for (; any.ok() && *any && rows.Int(1) < first_s; any = rows.Next()) {
+      first_decision = rows.Int(0) + 1;
+      ++seen;
+    }
+    if (!any.ok()) return any.status();
+  }
+  more = more || seen == kMostDecisions;
+  if (seen > 0) status = forget_decisions_.Run(first_decision);
+  if (status.ok()) status = (*transaction)->Commit();
+  if (!status.ok()) return status;
+  return more;
+}
+
+absl::StatusOr<bool> Maintenance::Regroup(std::optional<WindowId> last) {
+  if (!last) return false;
+  auto transaction = Transaction::Begin(*db_, Transaction::Kind::kWrite);
+  if (!transaction.ok()) return transaction.status();
+  bool more = false;
+  for (size_t bytes = 0; bytes < kMostRegroupedBytes;) {
+    std::optional<int64_t> first;
+    {
+      Rows rows = first_block_.Query();
+      const absl::StatusOr<bool> any = rows.Next();
+      if (!any.ok()) return any.status();
+      first = rows.IntOrNull(0);
+    }
+    more = false;
+    if (!first) break;
+    const int32_t day = WindowId{WindowOfKey(*first)}.day();
+    // Not before the day is over: no window of it can come after.
+    if (last->index < (day + 1) * kWindowsPerDay - 1 + regroup_after_hours_ * kWindowsPerHour) break;
+    const absl::StatusOr<size_t> done = RegroupChunk(day, ChunkOfKey(*first));
+    if (!done.ok()) return done.status();
+    bytes += *done;
+    more = true;
+  }
+  const absl::Status status = (*transaction)->Commit();
+  if (!status.ok()) return status;
+  return more;
+}
+
+absl::StatusOr<size_t> Maintenance::RegroupChunk(int32_t day, uint32_t chunk) {
+  std::map<JobId, JobDay> days;
+  size_t bytes = 0;
+  ClosedWindow closed;
+  for (int32_t i = 0; i < kWindowsPerDay; ++i) {
+    closed.window = WindowId{day * kWindowsPerDay + i};
+    const int64_t key = WindowKey(closed.window.index, chunk);
+    {
+      Rows rows = read_block_.Query(key);
+      const absl::StatusOr<bool> any = rows.Next();
+      if (!any.ok()) return any.status();
+      if (!*any) continue;
+      bytes += rows.Bytes(0).size() + 1;
+      closed.jobs.clear();
+      closed.tasks.clear();
+      closed.cpu_buckets.clear();
+      const absl::Status decoded = DecodeWindowBlock(rows.Bytes(0), closed.window, chunk, closed);
+      if (!decoded.ok()) {
+        damage_->Add(StrCat("window ", closed.window.index, ", jobs from ", chunk * kJobsPerChunk, ": ",
+                            Message(decoded)));
+      }
+    }
+    for (size_t j = 0; j < closed.jobs.size(); ++j) {
+      JobDay& its = days[closed.jobs[j].job];
+      its.job = closed.jobs[j].job;
+      its.day = day;
+      AppendWindow(closed, j, its);
+    }
+    const absl::Status dropped = drop_block_.Run(key);
+    if (!dropped.ok()) return dropped;
+  }
+  for (const auto& [job, its] : days) {
+    const std::string block = EncodeDayBlock(its);
+    const absl::Status written = write_day_.Run(DayKey(day, job.value), Blob{block});
+    if (!written.ok()) return written;
+  }
+  return bytes;
+}
+
+}  // namespace taut

@@ -1,0 +1,51 @@
+// Housekeeping of the store's file, a piece a call. Part of SqliteStore.
+#pragma once
+
+#include "absl/container/flat_hash_map.h"
+#include "ports/store.h"
+#include "store/damage_log.h"
+#include "store/pass_rules.h"
+#include "store/sqlite.h"
+
+namespace taut {
+
+class Maintenance {
+ public:
+  Maintenance(Database* db, DamageLog* damage, const Retention& keep, int32_t regroup_after_hours)
+      : db_(db), damage_(damage), keep_(keep), regroup_after_hours_(regroup_after_hours) {}
+
+  // True: there is more to do. `last`: the last window taken in.
+  absl::StatusOr<bool> Forget(WindowId now);
+  absl::StatusOr<bool> Regroup(std::optional<WindowId> last);
+
+ private:
+  // Regroups one chunk of one day; the bytes it had.
+  absl::StatusOr<size_t> RegroupChunk(int32_t day, uint32_t chunk);
+
+  Database* db_;
+  DamageLog* damage_;
+  const Retention keep_;
+  const int32_t regroup_after_hours_;
+  Statement forget_windows_{db_, "DELETE FROM windows WHERE window < ?1"};
+  // The oldest first, so that each call finds its rows at one end.
+  Statement forget_days_{db_,
+                         "DELETE FROM day_blocks WHERE key IN (SELECT key FROM day_blocks WHERE key < ?1 "
+                         "ORDER BY key LIMIT ?2)"};
+  Statement forget_blocks_{db_,
+                           "DELETE FROM window_blocks WHERE key IN (SELECT key FROM window_blocks WHERE key "
+                           "< ?1 ORDER BY key LIMIT ?2)"};
+  Statement old_decisions_{db_, "SELECT id, time_s FROM decisions ORDER BY id LIMIT ?1"};
+  Statement forget_decisions_{db_, "DELETE FROM decisions WHERE id < ?1"};
+  Statement forget_ooms_{
+      db_, "DELETE FROM ooms WHERE id IN (SELECT id FROM ooms WHERE time_s < ?1 ORDER BY time_s LIMIT ?2)"};
+  Statement forget_settings_{db_,
+                             "DELETE FROM settings WHERE time_s < ?1 AND id NOT IN "
+                             "(SELECT max(id) FROM settings GROUP BY job, key)"};
+  Statement forget_fleet_{db_, "DELETE FROM fleet WHERE window < ?1"};
+  Statement first_block_{db_, "SELECT min(key) FROM window_blocks"};
+  Statement read_block_{db_, "SELECT block FROM window_blocks WHERE key = ?1"};
+  Statement drop_block_{db_, "DELETE FROM window_blocks WHERE key = ?1"};
+  Statement write_day_{db_, "INSERT INTO day_blocks VALUES(?1, ?2)"};
+};
+
+}  // namespace taut

@@ -1,0 +1,94 @@
+#include "store/pass_writer.h"
+
+#include "store/records.h"
+#include "store/schema.h"
+#include "store/window_block.h"
+
+namespace taut {
+
+absl::StatusOr<PassEnds> PassWriter::ReadEnds() {
+  Rows rows = read_ends_.Query();
+  const absl::StatusOr<bool> any = rows.Next();
+  if (!any.ok()) return any.status();
+  if (!*any) return Damaged(db_->path(), "it does not say where it ends");
+  PassEnds ends;
+  if (const auto window = rows.IntOrNull(0)) ends.window = WindowId{static_cast<int32_t>(*window)};
+  if (const auto job = rows.IntOrNull(1)) ends.job = static_cast<uint32_t>(*job);
+  ends.decision = static_cast<uint64_t>(rows.Int(2));
+  ends.setting = static_cast<uint64_t>(rows.Int(3));
+  return ends;
+}
+
+absl::Status PassWriter::Write(const PassRecord& pass, const PassEnds& ends) {
+  auto transaction = Transaction::Begin(*db_, Transaction::Kind::kWrite);
+  if (!transaction.ok()) return transaction.status();
+  absl::Status status;
+  if (pass.window != nullptr) status = WriteWindow(*pass.window);
+  if (status.ok()) status = WriteJobs(pass);
+  if (status.ok()) status = WriteDecisions(pass);
+  if (status.ok()) status = WriteRest(pass);
+  if (!status.ok()) return status;
+  std::optional<int64_t> window, job;
+  if (ends.window) window = ends.window->index;
+  if (ends.job) job = *ends.job;
+  status = ends_.Run(window, job, ends.decision, ends.setting);
+  return status.ok() ? (*transaction)->Commit() : status;
+}
+
+absl::Status PassWriter::WriteWindow(const ClosedWindow& w) {
+  absl::Status status = window_.Run(w.window.index);
+  for (size_t begin = 0; status.ok() && begin < w.jobs.size();) {
+    const uint32_t chunk = ChunkOf(w.jobs[begin].job);
+    size_t end = begin;
+    while (end < w.jobs.size() && ChunkOf(w.jobs[end].job) == chunk) ++end;
+    const std::string block = EncodeWindowBlock(w, begin, end);
+    status = block_.Run(WindowKey(w.window.index, chunk), Blob{block});
+    begin = end;
+  }
+  return status;
+}
+
+absl::Status PassWriter::WriteJobs(const PassRecord& pass) {
+  for (const JobRecord& job : pass.new_jobs) {
+    const std::string labels = EncodeLabels(job.labels);
+    const absl::Status status = job_.Run(job.id.value, job.first_seen_s, job.name, Blob{labels});
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PassWriter::WriteDecisions(const PassRecord& pass) {
+  const auto number = [](auto e) { return static_cast<int>(e); };
+  for (const Decision& d : pass.decisions) {
+    const absl::Status status = decision_.Run(d.id, d.job.value, number(d.resource), number(d.kind),
+                                              number(d.mode), d.time_s, d.before, d.after, number(d.outcome),
+                                              d.outcome_time_s, d.outcome_text, d.sentence, Blob{d.reason});
+    if (!status.ok()) return status;
+  }
+  for (const OutcomeUpdate& o : pass.outcomes) {
+    const absl::Status status = outcome_.Run(o.id, number(o.outcome), o.time_s, o.text);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PassWriter::WriteRest(const PassRecord& pass) {
+  for (const OomRecord& oom : pass.ooms) {
+    const absl::Status status = oom_.Run(oom.time_s, oom.job.value, oom.task, oom.kills, oom.limit);
+    if (!status.ok()) return status;
+  }
+  for (const SettingChange& s : pass.settings) {
+    const absl::Status status = setting_.Run(s.id, s.time_s, s.who, s.job, s.key, s.value, s.before);
+    if (!status.ok()) return status;
+  }
+  for (const Checkpoint& c : pass.checkpoints) {
+    const std::string bytes = EncodeStoredCheckpoint(c);
+    const absl::Status status = checkpoint_.Run(c.chunk, Blob{bytes});
+    if (!status.ok()) return status;
+  }
+  if (pass.fleet == nullptr) return absl::OkStatus();
+  const std::string point = EncodeFleetPoint(*pass.fleet);
+  return fleet_.Run(pass.fleet->window.index, Blob{point});
+}
+
+}  // namespace taut

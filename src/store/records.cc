@@ -1,0 +1,97 @@
+#include "store/records.h"
+
+#include "base/bytes.h"
+#include "base/strings.h"
+#include "histogram/checkpoint.h"
+
+namespace taut {
+namespace {
+
+absl::Status Finish(const ByteReader& in, std::string_view what) {
+  if (!in.failed() && in.remaining() > 0) return absl::DataLossError(StrCat(what, ": bytes are left over"));
+  return in.status(what);
+}
+
+}  // namespace
+
+std::string EncodeLabels(const Labels& labels) {
+  std::string bytes;
+  ByteWriter out(&bytes);
+  out.PutVarint(labels.size());
+  for (const auto& [key, value] : labels) {
+    out.PutString(key);
+    out.PutString(value);
+  }
+  return SealCheckpoint(bytes, CheckpointCompression::kNever);
+}
+
+absl::StatusOr<Labels> DecodeLabels(std::string_view bytes) {
+  const absl::StatusOr<std::string> payload = OpenCheckpoint(bytes);
+  if (!payload.ok()) return payload.status();
+  ByteReader in(*payload);
+  Labels labels;
+  for (uint64_t left = in.GetVarint(); left > 0 && !in.failed(); --left) {
+    const std::string_view key = in.GetString();
+    labels.emplace_back(key, in.GetString());
+  }
+  const absl::Status status = Finish(in, "labels");
+  if (!status.ok()) return status;
+  return labels;
+}
+
+std::string EncodeFleetPoint(const FleetPoint& point) {
+  std::string bytes;
+  ByteWriter out(&bytes);
+  out.Put(point.window.index);
+  for (const uint32_t count : {point.jobs, point.tasks, point.oom_kills, point.changes}) out.PutVarint(count);
+  for (const uint32_t count : point.jobs_by_mode) out.PutVarint(count);
+  for (const FleetAmounts& a : point.amounts) {
+    for (const double amount : {a.usage, a.owner_limit, a.in_force, a.would_be}) out.Put(amount);
+    out.PutVarint(a.job_windows_over);
+  }
+  return SealCheckpoint(bytes, CheckpointCompression::kNever);
+}
+
+absl::StatusOr<FleetPoint> DecodeFleetPoint(std::string_view bytes) {
+  const absl::StatusOr<std::string> payload = OpenCheckpoint(bytes);
+  if (!payload.ok()) return payload.status();
+  ByteReader in(*payload);
+  const auto count = [&in] { return static_cast<uint32_t>(in.GetVarint()); };
+  FleetPoint point;
+  point.window.index = in.Get<int32_t>();
+  for (uint32_t* field : {&point.jobs, &point.tasks, &point.oom_kills, &point.changes}) *field = count();
+  for (uint32_t& field : point.jobs_by_mode) field = count();
+  for (FleetAmounts& a : point.amounts) {
+    for (double* field : {&a.usage, &a.owner_limit, &a.in_force, &a.would_be}) *field = in.Get<double>();
+    a.job_windows_over = count();
+  }
+  const absl::Status status = Finish(in, "fleet figures");
+  if (!status.ok()) return status;
+  return point;
+}
+
+std::string EncodeStoredCheckpoint(const Checkpoint& checkpoint) {
+  std::string bytes;
+  bytes.reserve(checkpoint.bytes.size() + 8);
+  ByteWriter out(&bytes);
+  out.Put(checkpoint.chunk);
+  out.Put(checkpoint.through.index);
+  bytes += checkpoint.bytes;
+  // The writer knows whether its bytes are worth compressing.
+  return SealCheckpoint(bytes, CheckpointCompression::kNever);
+}
+
+absl::StatusOr<Checkpoint> DecodeStoredCheckpoint(std::string_view bytes) {
+  absl::StatusOr<std::string> payload = OpenCheckpoint(bytes);
+  if (!payload.ok()) return payload.status();
+  ByteReader in(*payload);
+  Checkpoint checkpoint;
+  checkpoint.chunk = in.Get<uint32_t>();
+  checkpoint.through.index = in.Get<int32_t>();
+  if (in.failed()) return in.status("a checkpoint");
+  payload->erase(0, payload->size() - in.remaining());
+  checkpoint.bytes = *std::move(payload);
+  return checkpoint;
+}
+
+}  // namespace taut

@@ -1,0 +1,42 @@
+// The way back after a stop. Part of SqliteStore.
+#pragma once
+
+#include <vector>
+
+#include "ports/store.h"
+#include "store/damage_log.h"
+#include "store/sqlite.h"
+
+namespace taut {
+
+class Restorer {
+ public:
+  Restorer(Database* db, DamageLog* damage) : db_(db), damage_(damage) {}
+
+  absl::Status Restore(const RestoreSink& sink);
+  absl::Status ReadWindows(WindowId after, absl::FunctionRef<absl::Status(const ClosedWindow&)> yield);
+
+ private:
+  absl::Status Jobs(const RestoreSink& sink);
+  absl::Status Settings(const RestoreSink& sink);
+  absl::Status Checkpoints(const RestoreSink& sink);
+  // Fills windows of one day, ascending, with what lies regrouped and with what does not.
+  absl::Status AddRegrouped(int32_t day, std::vector<ClosedWindow>& windows);
+  absl::Status AddRaw(ClosedWindow& window);
+  // How many of a day's windows to hold at a time.
+  absl::StatusOr<size_t> WindowsAtATime(int32_t day);
+
+  Database* db_;
+  DamageLog* damage_;
+  Statement jobs_{db_, "SELECT id, first_seen_s, name, labels FROM jobs ORDER BY id"};
+  Statement settings_{db_,
+                      "SELECT id, time_s, who, job, key, value, before FROM settings WHERE id IN "
+                      "(SELECT max(id) FROM settings GROUP BY job, key) ORDER BY id"};
+  Statement checkpoints_{db_, "SELECT chunk, block FROM checkpoints ORDER BY chunk"};
+  Statement windows_{db_, "SELECT window FROM windows WHERE window > ?1 ORDER BY window"};
+  Statement day_bytes_{db_, "SELECT sum(length(block)) FROM day_blocks WHERE key >= ?1 AND key < ?2"};
+  Statement days_{db_, "SELECT key, block FROM day_blocks WHERE key >= ?1 AND key < ?2 ORDER BY key"};
+  Statement blocks_{db_, "SELECT key, block FROM window_blocks WHERE key >= ?1 AND key < ?2 ORDER BY key"};
+};
+
+}  // namespace taut

@@ -1,0 +1,137 @@
+// SQLite as values and statuses: a connection, and statements that bind in order and reset themselves.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace taut {
+
+struct Blob {
+  std::string_view bytes;
+};
+
+class Database;
+
+// The rows of one run of a statement, which is reset when this goes. Columns count from 0; views live until
+// the next Next().
+class Rows {
+ public:
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
+  ~Rows();
+
+  absl::StatusOr<bool> Next();  // false: no more
+  int64_t Int(int column) const;
+  std::optional<int64_t> IntOrNull(int column) const;
+  std::optional<double> RealOrNull(int column) const;
+  std::string_view Bytes(int column) const;  // text or blob
+
+ private:
+  friend class Statement;
+  Rows(Database* db, sqlite3_stmt* statement) : db_(db), statement_(statement) {}
+  Database* db_;
+  sqlite3_stmt* statement_;
+};
+
+// Prepared at its first use, so that a program may hold all of its statements as members. Holds its Database
+// by pointer.
+class Statement {
+ public:
+  Statement(Database* db, std::string sql) : db_(db), sql_(std::move(sql)) {}
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  ~Statement();
+
+  // Binds `values` to ?1, ?2, ... Texts and blobs must live until the rows are read.
+  template <typename... Values>
+  Rows Query(const Values&... values) {
+    Prepare();
+    int at = 0;
+    (Bind(++at, values), ...);
+    return Rows(db_, statement_);
+  }
+  // For what yields no rows.
+  template <typename... Values>
+  absl::Status Run(const Values&... values) {
+    Rows rows = Query(values...);
+    return rows.Next().status();
+  }
+
+ private:
+  void Prepare();
+  template <typename T>
+  requires std::is_integral_v<T>
+  void Bind(int at, T value) { BindInt(at, static_cast<int64_t>(value)); }
+  void Bind(int at, const std::optional<double>& value);
+  void Bind(int at, const std::optional<int64_t>& value);
+  void Bind(int at, std::string_view text);
+  void Bind(int at, const std::string& text) { Bind(at, std::string_view(text)); }
+  void Bind(int at, Blob blob);
+  void BindInt(int at, int64_t value);
+
+  Database* db_;
+  std::string sql_;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+// One connection. Not thread-safe.
+class Database {
+ public:
+  enum class Access : uint8_t { kReadWrite, kRead };
+  // Errors as Error().
+  static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& path, Access access);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  // Any number of statements without parameters; their rows are dropped.
+  absl::Status Execute(const char* sql);
+  // The single number that `sql` yields.
+  absl::StatusOr<int64_t> Number(const char* sql);
+  int64_t changes() const;  // rows of the last statement that wrote
+  bool in_transaction() const;
+  const std::string& path() const { return path_; }
+
+  // The last call's failure:
+  //   Unavailable         no space, an I/O error, locked: try again
+  //   PermissionDenied    the file or its directory may not be written
+  //   DataLoss            damaged, with the way out
+  //   Internal            our own mistake
+  absl::Status Error(int code) const;
+
+ private:
+  friend class Statement;
+  Database(std::string path, sqlite3* handle) : path_(std::move(path)), handle_(handle) {}
+  std::string path_;
+  sqlite3* handle_;
+};
+
+// DataLoss that names the file, what is wrong and what to do about it.
+absl::Status Damaged(std::string_view path, std::string_view what);
+
+// A transaction that rolls back unless Commit returned OK.
+class Transaction {
+ public:
+  enum class Kind : uint8_t { kRead, kWrite };
+  static absl::StatusOr<std::unique_ptr<Transaction>> Begin(Database& db, Kind kind);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  absl::Status Commit();
+
+ private:
+  explicit Transaction(Database& db) : db_(db) {}
+  Database& db_;
+};
+
+}  // namespace taut

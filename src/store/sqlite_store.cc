@@ -1,0 +1,184 @@
+#include "store/sqlite_store.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <mutex>
+#include <utility>
+
+#include "base/strings.h"
+#include "store/damage_log.h"
+#include "store/file_lock.h"
+#include "store/history_reader.h"
+#include "store/maintenance.h"
+#include "store/pass_writer.h"
+#include "store/restorer.h"
+#include "store/schema.h"
+#include "store/sqlite.h"
+
+namespace taut {
+namespace {
+
+// Lends each caller a connection of its own; as many are kept as ever were in use at once.
+class ReaderPool {
+ public:
+  ReaderPool(std::string path, DamageLog* damage) : path_(std::move(path)), damage_(damage) {}
+
+  // What `read` yields, over some connection.
+  template <typename Read>
+  auto With(Read read) -> decltype(read(std::declval<HistoryReader&>())) {
+    absl::StatusOr<std::unique_ptr<HistoryReader>> reader = Take();
+    if (!reader.ok()) return reader.status();
+    auto result = read(**reader);
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(*std::move(reader));
+    return result;
+  }
+
+ private:
+  absl::StatusOr<std::unique_ptr<HistoryReader>> Take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        std::unique_ptr<HistoryReader> reader = std::move(idle_.back());
+        idle_.pop_back();
+        return reader;
+      }
+    }
+    return HistoryReader::Open(path_, damage_);
+  }
+
+  const std::string path_;
+  DamageLog* const damage_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<HistoryReader>> idle_;
+};
+
+// A file that is new is only there after the loss of power if its directory says so.
+absl::Status SyncDirectory(const std::string& path) {
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const int fd = open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return absl::OkStatus();  // may be written but not read: nothing to be done
+  const bool synced = fsync(fd) == 0;
+  close(fd);
+  return synced ? absl::OkStatus() : absl::UnavailableError(StrCat(parent.string(), ": cannot be synced"));
+}
+
+absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const SqliteStore::Options& options) {
+  auto db = Database::Open(options.path, Database::Access::kReadWrite);
+  if (!db.ok()) return db;
+  // The page size counts for a new file only. The log is folded into the file every 16 MiB, and keeps 64.
+  absl::Status status = (*db)->Execute("PRAGMA page_size = 4096; PRAGMA cache_size = -65536");
+  if (status.ok()) status = Migrate(**db, StoreMigrations());
+  if (status.ok()) {
+    status = (*db)->Execute(
+        "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 4096; "
+        "PRAGMA journal_size_limit = 67108864");
+  }
+  if (status.ok()) {
+    status = (*db)->Execute(options.sync == SqliteStore::Sync::kPowerLoss ? "PRAGMA synchronous = FULL"
+                                                                          : "PRAGMA synchronous = NORMAL");
+  }
+  if (status.ok()) status = CheckStructure(**db);
+  if (status.ok()) status = SyncDirectory(options.path);
+  if (!status.ok()) return status;
+  return db;
+}
+
+}  // namespace
+
+// In the order of need: the lock goes last.
+struct SqliteStore::Parts {
+  Parts(const Options& options, std::unique_ptr<FileLock> its_lock, std::unique_ptr<Database> its_db)
+      : lock(std::move(its_lock)),
+        db(std::move(its_db)),
+        writer(db.get()),
+        restorer(db.get(), &damage),
+        maintenance(db.get(), &damage, options.keep, options.regroup_after_hours),
+        readers(options.path, &damage) {}
+
+  DamageLog damage;
+  std::unique_ptr<FileLock> lock;
+  std::unique_ptr<Database> db;
+  PassWriter writer;
+  Restorer restorer;
+  Maintenance maintenance;
+  ReaderPool readers;
+  PassEnds ends;
+};
+
+SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+SqliteStore::~SqliteStore() = default;
+
+absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const Options& options) {
+  auto lock = FileLock::Take(options.path + ".lock");
+  if (!lock.ok()) return lock.status();
+  auto db = OpenDatabase(options);
+  if (!db.ok()) return db.status();
+  auto parts = std::make_unique<Parts>(options, *std::move(lock), *std::move(db));
+  const absl::StatusOr<PassEnds> ends = parts->writer.ReadEnds();
+  if (!ends.ok()) return ends.status();
+  parts->ends = *ends;
+  return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(parts)));
+}
+
+absl::Status SqliteStore::Commit(const PassRecord& pass) {
+  absl::Status status = CheckPass(pass, parts_->ends);
+  if (!status.ok()) return status;
+  const PassEnds ends = EndsAfter(pass, parts_->ends);
+  status = parts_->writer.Write(pass, ends);
+  if (status.ok()) parts_->ends = ends;
+  return status;
+}
+
+absl::StatusOr<StoreEnds> SqliteStore::Restore(const RestoreSink& sink) {
+  const absl::Status status = parts_->restorer.Restore(sink);
+  if (!status.ok()) return status;
+  StoreEnds ends;
+  ends.last_decision = parts_->ends.decision;
+  ends.last_setting = parts_->ends.setting;
+  const absl::StatusOr<int64_t> windows = parts_->db->Number("SELECT EXISTS(SELECT 1 FROM windows)");
+  if (!windows.ok()) return windows.status();
+  if (*windows == 0) return ends;
+  const absl::StatusOr<int64_t> first = parts_->db->Number("SELECT min(window) FROM windows");
+  const absl::StatusOr<int64_t> last = parts_->db->Number("SELECT max(window) FROM windows");
+  if (!first.ok()) return first.status();
+  if (!last.ok()) return last.status();
+  ends.first_window = WindowId{static_cast<int32_t>(*first)};
+  ends.last_window = WindowId{static_cast<int32_t>(*last)};
+  return ends;
+}
+
+absl::Status SqliteStore::ReadWindows(WindowId after,
+                                      absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) {
+  return parts_->restorer.ReadWindows(after, yield);
+}
+
+absl::StatusOr<bool> SqliteStore::Maintain(WindowId now) {
+  const absl::StatusOr<bool> more = parts_->maintenance.Forget(now);
+  if (!more.ok() || *more) return more;
+  return parts_->maintenance.Regroup(parts_->ends.window);
+}
+
+absl::StatusOr<std::vector<JobDay>> SqliteStore::JobDays(JobId job, WindowId from, WindowId to) {
+  return parts_->readers.With([&](HistoryReader& r) { return r.JobDays(job, from, to); });
+}
+absl::StatusOr<std::vector<Decision>> SqliteStore::Decisions(const DecisionQuery& query, Reasons reasons) {
+  return parts_->readers.With([&](HistoryReader& r) { return r.Decisions(query, reasons); });
+}
+absl::StatusOr<std::vector<OomRecord>> SqliteStore::Ooms(std::optional<JobId> job, int64_t from_s,
+                                                         size_t limit) {
+  return parts_->readers.With([&](HistoryReader& r) { return r.Ooms(job, from_s, limit); });
+}
+absl::StatusOr<std::vector<SettingChange>> SqliteStore::Settings(std::optional<std::string> job,
+                                                                 size_t limit) {
+  return parts_->readers.With([&](HistoryReader& r) { return r.Settings(job, limit); });
+}
+absl::StatusOr<std::vector<FleetPoint>> SqliteStore::FleetPoints(WindowId from, WindowId to, int32_t stride) {
+  return parts_->readers.With([&](HistoryReader& r) { return r.FleetPoints(from, to, stride); });
+}
+
+std::vector<std::string> SqliteStore::damage() const { return parts_->damage.messages(); }
+
+}  // namespace taut

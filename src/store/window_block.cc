@@ -1,0 +1,290 @@
+#include "store/window_block.h"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/strings.h"
+#include "histogram/checkpoint.h"
+
+namespace taut {
+namespace {
+
+constexpr uint32_t kAbsentBits = std::bit_cast<uint32_t>(kAbsent);
+
+uint32_t Bits(float f) { return std::bit_cast<uint32_t>(f); }
+bool Same(float a, float b) { return Bits(a) == Bits(b); }
+bool Known(float f) { return Bits(f) != kAbsentBits; }
+
+absl::Status Wrong(std::string_view what) { return absl::DataLossError(StrCat("a usage block ", what)); }
+
+// Of a task: what follows. The peak is often the mean, and tasks are often numbered without gaps.
+enum TaskFlags : uint8_t {
+  kCpuMean = 1,
+  kCpuPeak = 2,
+  kCpuPeakIsMean = 4,
+  kMemoryMean = 8,
+  kMemoryPeak = 16,
+  kMemoryPeakIsMean = 32,
+  kTaskGap = 64
+};
+// Of a job's window.
+enum WindowFlags : uint8_t { kCpuLimit = 1, kMemoryLimit = 2 };
+
+// Weights are mostly whole seconds: 2 * weight; 1 and the float otherwise.
+void PutWeight(ByteWriter& out, float weight) {
+  constexpr float kLargestWhole = 1 << 24;
+  if (weight >= 0 && weight < kLargestWhole) {
+    const auto whole = static_cast<uint32_t>(weight);
+    if (Same(static_cast<float>(whole), weight)) return out.PutVarint(uint64_t{whole} * 2);
+  }
+  out.PutVarint(1);
+  out.Put(weight);
+}
+float GetWeight(ByteReader& in) {
+  const uint64_t code = in.GetVarint();
+  return (code & 1) != 0 ? in.Get<float>() : static_cast<float>(code / 2);
+}
+
+void PutTask(ByteWriter& out, const TaskWindow& t, uint32_t expected) {
+  const bool cpu_same = Known(t.cpu_mean_cores) && Same(t.cpu_mean_cores, t.cpu_peak_cores);
+  const bool memory_same = Known(t.memory_mean_bytes) && Same(t.memory_mean_bytes, t.memory_peak_bytes);
+  uint8_t flags = 0;
+  if (Known(t.cpu_mean_cores)) flags |= kCpuMean;
+  if (Known(t.cpu_peak_cores)) flags |= cpu_same ? kCpuPeakIsMean : kCpuPeak;
+  if (Known(t.memory_mean_bytes)) flags |= kMemoryMean;
+  if (Known(t.memory_peak_bytes)) flags |= memory_same ? kMemoryPeakIsMean : kMemoryPeak;
+  if (t.task != expected) flags |= kTaskGap;
+  out.Put(flags);
+  if ((flags & kTaskGap) != 0) out.PutVarint(t.task - expected);
+  if ((flags & kCpuMean) != 0) out.Put(t.cpu_mean_cores);
+  if ((flags & kCpuPeak) != 0) out.Put(t.cpu_peak_cores);
+  if ((flags & kMemoryMean) != 0) out.Put(t.memory_mean_bytes);
+  if ((flags & kMemoryPeak) != 0) out.Put(t.memory_peak_bytes);
+}
+TaskWindow GetTask(ByteReader& in, uint64_t expected) {
+  TaskWindow t;
+  const auto flags = in.Get<uint8_t>();
+  t.task = static_cast<uint32_t>(expected + ((flags & kTaskGap) != 0 ? in.GetVarint() : 0));
+  if ((flags & kCpuMean) != 0) t.cpu_mean_cores = in.Get<float>();
+  if ((flags & kCpuPeak) != 0) t.cpu_peak_cores = in.Get<float>();
+  if ((flags & kCpuPeakIsMean) != 0) t.cpu_peak_cores = t.cpu_mean_cores;
+  if ((flags & kMemoryMean) != 0) t.memory_mean_bytes = in.Get<float>();
+  if ((flags & kMemoryPeak) != 0) t.memory_peak_bytes = in.Get<float>();
+  if ((flags & kMemoryPeakIsMean) != 0) t.memory_peak_bytes = t.memory_mean_bytes;
+  return t;
+}
+
+void PutWindow(ByteWriter& out, const JobWindow& w, std::span<const TaskWindow> tasks,
+               std::span<const BucketWeight> buckets) {
+  uint8_t flags = 0;
+  if (Known(w.cpu_limit_cores)) flags |= kCpuLimit;
+  if (Known(w.memory_limit_bytes)) flags |= kMemoryLimit;
+  out.Put(flags);
+  if ((flags & kCpuLimit) != 0) out.Put(w.cpu_limit_cores);
+  if ((flags & kMemoryLimit) != 0) out.Put(w.memory_limit_bytes);
+  out.PutVarint(w.num_tasks);
+  uint32_t expected = 0;
+  for (const TaskWindow& t : tasks.subspan(w.first_task, w.num_tasks)) {
+    PutTask(out, t, expected);
+    expected = t.task + 1;
+  }
+  out.PutVarint(w.num_buckets);
+  uint32_t next = 0;
+  for (const BucketWeight& b : buckets.subspan(w.first_bucket, w.num_buckets)) {
+    out.PutVarint(b.bucket - next);
+    PutWeight(out, b.weight);
+    next = b.bucket + 1U;
+  }
+}
+
+// Adds tasks and buckets; the window's offsets point at them. Stops at the first wrong count.
+JobWindow GetWindow(ByteReader& in, WindowId window, std::vector<TaskWindow>& tasks,
+                    std::vector<BucketWeight>& buckets) {
+  JobWindow w;
+  w.window = window;
+  const auto flags = in.Get<uint8_t>();
+  if ((flags & kCpuLimit) != 0) w.cpu_limit_cores = in.Get<float>();
+  if ((flags & kMemoryLimit) != 0) w.memory_limit_bytes = in.Get<float>();
+  w.first_task = static_cast<uint32_t>(tasks.size());
+  w.first_bucket = static_cast<uint32_t>(buckets.size());
+  uint64_t expected = 0;
+  for (uint64_t left = in.GetVarint(); left > 0 && !in.failed(); --left) {
+    tasks.push_back(GetTask(in, expected));
+    expected = uint64_t{tasks.back().task} + 1;
+  }
+  uint32_t next = 0;
+  for (uint64_t left = in.GetVarint(); left > 0 && !in.failed(); --left) {
+    const auto bucket = static_cast<Bucket>(next + in.GetVarint());
+    buckets.push_back({bucket, GetWeight(in)});
+    next = bucket + 1U;
+  }
+  w.num_tasks = static_cast<uint32_t>(tasks.size()) - w.first_task;
+  w.num_buckets = static_cast<uint32_t>(buckets.size()) - w.first_bucket;
+  return w;
+}
+
+// The head of a window block: which one it is and where each job's record lies.
+struct Entry {
+  JobId job;
+  uint64_t size;
+};
+absl::StatusOr<std::vector<Entry>> GetDirectory(ByteReader& in, WindowId window, uint32_t chunk) {
+  const auto its_window = in.Get<int32_t>();
+  const uint64_t its_chunk = in.GetVarint();
+  const uint64_t count = in.GetVarint();
+  if (in.failed()) return in.status("a usage block");
+  if (its_window != window.index || its_chunk != chunk) return Wrong("lies where another belongs");
+  if (count > kJobsPerChunk) return Wrong("has more jobs than a chunk");
+  std::vector<Entry> entries;
+  entries.reserve(count);
+  const uint64_t first = uint64_t{chunk} * kJobsPerChunk;
+  uint64_t next = first, bytes = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t job = next + in.GetVarint();
+    const uint64_t size = in.GetVarint();
+    if (in.failed() || job - first >= kJobsPerChunk || size > in.remaining())
+      return Wrong("has a wrong directory");
+    entries.push_back({JobId{static_cast<uint32_t>(job)}, size});
+    next = job + 1;
+    bytes += size;
+  }
+  if (bytes != in.remaining()) return Wrong("is not as long as its directory says");
+  return entries;
+}
+
+}  // namespace
+
+void AppendWindow(const ClosedWindow& closed, size_t index, JobDay& out) {
+  JobWindow w = closed.jobs[index].window;
+  const auto tasks = std::span(closed.tasks).subspan(w.first_task, w.num_tasks);
+  const auto buckets = std::span(closed.cpu_buckets).subspan(w.first_bucket, w.num_buckets);
+  w.window = closed.window;
+  w.first_task = static_cast<uint32_t>(out.tasks.size());
+  w.first_bucket = static_cast<uint32_t>(out.cpu_buckets.size());
+  out.windows.push_back(w);
+  out.tasks.insert(out.tasks.end(), tasks.begin(), tasks.end());
+  out.cpu_buckets.insert(out.cpu_buckets.end(), buckets.begin(), buckets.end());
+}
+
+void AppendJob(const JobDay& day, size_t index, ClosedWindow& out) {
+  JobWindow w = day.windows[index];
+  const auto tasks = std::span(day.tasks).subspan(w.first_task, w.num_tasks);
+  const auto buckets = std::span(day.cpu_buckets).subspan(w.first_bucket, w.num_buckets);
+  w.first_task = static_cast<uint32_t>(out.tasks.size());
+  w.first_bucket = static_cast<uint32_t>(out.cpu_buckets.size());
+  out.jobs.push_back({day.job, w});
+  out.tasks.insert(out.tasks.end(), tasks.begin(), tasks.end());
+  out.cpu_buckets.insert(out.cpu_buckets.end(), buckets.begin(), buckets.end());
+}
+
+std::string EncodeWindowBlock(const ClosedWindow& closed, size_t begin, size_t end) {
+  const uint32_t chunk = ChunkOf(closed.jobs[begin].job);
+  std::string head, records;
+  ByteWriter head_out(&head), out(&records);
+  head_out.Put(closed.window.index);
+  head_out.PutVarint(chunk);
+  head_out.PutVarint(end - begin);
+  uint32_t next = chunk * kJobsPerChunk;
+  for (size_t i = begin; i < end; ++i) {
+    const JobWindowData& job = closed.jobs[i];
+    const size_t before = records.size();
+    PutWindow(out, job.window, closed.tasks, closed.cpu_buckets);
+    head_out.PutVarint(job.job.value - next);
+    head_out.PutVarint(records.size() - before);
+    next = job.job.value + 1;
+  }
+  head += records;
+  // Raw: it is written while everybody waits, and regrouped soon.
+  return SealCheckpoint(head, CheckpointCompression::kNever);
+}
+
+absl::Status DecodeWindowBlock(std::string_view block, WindowId window, uint32_t chunk, ClosedWindow& out) {
+  const absl::StatusOr<std::string> payload = OpenCheckpoint(block);
+  if (!payload.ok()) return payload.status();
+  ByteReader in(*payload);
+  const absl::StatusOr<std::vector<Entry>> entries = GetDirectory(in, window, chunk);
+  if (!entries.ok()) return entries.status();
+  const size_t jobs = out.jobs.size(), tasks = out.tasks.size(), buckets = out.cpu_buckets.size();
+  for (const Entry& e : *entries) {
+    const size_t before = in.remaining();
+    out.jobs.push_back({e.job, GetWindow(in, window, out.tasks, out.cpu_buckets)});
+    if (!in.failed() && before - in.remaining() == e.size) continue;
+    out.jobs.resize(jobs);
+    out.tasks.resize(tasks);
+    out.cpu_buckets.resize(buckets);
+    return Wrong("has a wrong record");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> FindInWindowBlock(std::string_view block, WindowId window, JobId job, JobDay& out) {
+  const absl::StatusOr<std::string> payload = OpenCheckpoint(block);
+  if (!payload.ok()) return payload.status();
+  ByteReader in(*payload);
+  const absl::StatusOr<std::vector<Entry>> entries = GetDirectory(in, window, ChunkOf(job));
+  if (!entries.ok()) return entries.status();
+  size_t at = payload->size() - in.remaining();
+  for (const Entry& e : *entries) {
+    if (e.job == job) {
+      ByteReader record(std::string_view(*payload).substr(at, e.size));
+      out.windows.push_back(GetWindow(record, window, out.tasks, out.cpu_buckets));
+      if (!record.failed() && record.remaining() == 0) return true;
+      out.windows.pop_back();
+      return Wrong("has a wrong record");
+    }
+    at += e.size;
+  }
+  return false;
+}
+
+std::string EncodeDayBlock(const JobDay& day) {
+  std::string payload;
+  ByteWriter out(&payload);
+  out.PutVarint(day.job.value);
+  out.Put(day.day);
+  out.PutVarint(day.windows.size());
+  int32_t next = day.day * kWindowsPerDay;
+  for (const JobWindow& w : day.windows) {
+    out.PutVarint(static_cast<uint64_t>(w.window.index - next));
+    PutWindow(out, w, day.tasks, day.cpu_buckets);
+    next = w.window.index + 1;
+  }
+  return SealCheckpoint(payload);
+}
+
+absl::Status DecodeDayBlock(std::string_view block, JobId job, int32_t day, WindowId from, WindowId to,
+                            JobDay& out) {
+  const absl::StatusOr<std::string> payload = OpenCheckpoint(block);
+  if (!payload.ok()) return payload.status();
+  ByteReader in(*payload);
+  const uint64_t its_job = in.GetVarint();
+  const auto its_day = in.Get<int32_t>();
+  const uint64_t count = in.GetVarint();
+  if (in.failed() || count > kWindowsPerDay) return Wrong("has a wrong head");
+  if (its_job != job.value || its_day != day) return Wrong("lies where another belongs");
+  const int64_t first = int64_t{day} * kWindowsPerDay;
+  int64_t next = first;
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t gap = in.GetVarint();
+    if (gap >= kWindowsPerDay || next + static_cast<int64_t>(gap) >= first + kWindowsPerDay) {
+      return Wrong("has a window of another day");
+    }
+    const WindowId window{static_cast<int32_t>(next + static_cast<int64_t>(gap))};
+    next = window.index + 1;
+    const size_t tasks = out.tasks.size(), buckets = out.cpu_buckets.size();
+    const JobWindow w = GetWindow(in, window, out.tasks, out.cpu_buckets);
+    if (in.failed()) return in.status("a usage block");
+    if (window >= from && window < to) {
+      out.windows.push_back(w);
+    } else {
+      out.tasks.resize(tasks);
+      out.cpu_buckets.resize(buckets);
+    }
+    if (window >= to) return absl::OkStatus();
+  }
+  return in.remaining() == 0 ? absl::OkStatus() : Wrong("is longer than its head says");
+}
+
+}  // namespace taut

@@ -1,0 +1,38 @@
+// How usage lies in the store: all jobs of a chunk in one window (a window block), or one job's day (a day
+// block). Both are checkpoint envelopes (histogram/checkpoint.h), so damage is found; layouts in
+// docs/formats.md, "The store". Floats come back bit for bit.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/closed_window.h"
+#include "model/usage.h"
+
+namespace taut {
+
+inline constexpr uint32_t kJobsPerChunk = 128;
+constexpr uint32_t ChunkOf(JobId job) { return job.value / kJobsPerChunk; }
+
+// From a window of all jobs to a day of one, and back.
+void AppendWindow(const ClosedWindow& closed, size_t index, JobDay& out);
+void AppendJob(const JobDay& day, size_t index, ClosedWindow& out);
+
+// Jobs [begin, end) of `closed`, all of one chunk.
+std::string EncodeWindowBlock(const ClosedWindow& closed, size_t begin, size_t end);
+// Adds the block's jobs to `out`. DataLoss if it is not a whole block of this window and chunk; `out` is then
+// as it was.
+absl::Status DecodeWindowBlock(std::string_view block, WindowId window, uint32_t chunk, ClosedWindow& out);
+// Adds the window of one job to `out`; false if the job is not in it. Does not decode the others.
+absl::StatusOr<bool> FindInWindowBlock(std::string_view block, WindowId window, JobId job, JobDay& out);
+
+std::string EncodeDayBlock(const JobDay& day);
+// Adds the windows of [from, to) to `out`. DataLoss as above; `out` may then hold some of them.
+absl::Status DecodeDayBlock(std::string_view block, JobId job, int32_t day, WindowId from, WindowId to,
+                            JobDay& out);
+
+}  // namespace taut
