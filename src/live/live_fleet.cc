@@ -220,6 +220,9 @@ void LiveFleet::EndDay(PassOutput& out) {
 }
 
 void LiveFleet::Migrate(LiveJob& job, int64_t now_s, PassOutput& out) {
+  // Whoever chose a mode meant it; and who was moved is moved.
+  const auto is_mode = [](const Override& o) { return o.key == "mode"; };
+  if (std::any_of(job.overrides.begin(), job.overrides.end(), is_mode)) return;
   MigrationFacts facts{.now_s = now_s, .over_today = job.over_today};
   const auto total = [&](Resource r) {
     const LiveLane& lane = job.of(r);
@@ -239,7 +242,6 @@ void LiveFleet::Migrate(LiveJob& job, int64_t now_s, PassOutput& out) {
                        .key = "mode",
                        .value = std::string(Name(Mode::kAuto)),
                        .before = std::string(Name(job.policy->mode))};
-  std::erase_if(job.overrides, [&](const Override& o) { return o.key == change.key; });
   job.overrides.push_back({change.key, change.value, change.who});
   Repolicy(job);
   out.settings.push_back(std::move(change));

@@ -5,12 +5,16 @@ namespace taut {
 void Redo(const Decision& d, GateState& state) {
   if (d.kind == DecisionKind::kWouldSet) {
     state.shown = d.after;
+    state.last_shown_s = d.time_s;
     return;
   }
+  state.shown.reset();
   state.last_change_s = d.time_s;
   if (d.kind == DecisionKind::kTry) {
-    state.trial = Trial{
-        .limit = d.after.value_or(0), .old_limit = d.before, .since_s = d.time_s, .tasks = {}, .rest = {}};
+    Trial& trial = state.trial.emplace();
+    trial.limit = d.after.value_or(0);
+    trial.old_limit = d.before;
+    trial.since_s = d.time_s;
     return;
   }
   if (d.kind == DecisionKind::kRollBack) {
