@@ -1,0 +1,121 @@
+// A page of the job table, and what the job page asks for: detail, heatmap.
+import { DAY, RESOURCES, WINDOW, peakAt, usageAt } from './fleet.mjs';
+import { unit } from './random.mjs';
+
+const total = (row, resource, of) => {
+  const a = row[resource];
+  const value = of === 'slack' ? (a.limit === null ? null : a.limit - a.usage)
+    : of === 'saved' ? (a.owner_limit === null || a.limit === null ? null : a.owner_limit - a.limit) : a[of];
+  return value === null ? null : value * row.tasks;
+};
+
+function sortKey(key) {
+  const [, resource, of] = /^(cpu|memory)_(.+)$/.exec(key) ?? [];
+  if (resource) return (job) => total(job.row, resource, of);
+  return { name: (job) => job.row.name, mode: (job) => ['off', 'observe', 'canary', 'auto'].indexOf(job.row.mode),
+    tasks: (job) => job.row.tasks, ooms: (job) => job.row.ooms, changed: (job) => job.row.last_change }[key];
+}
+
+export function jobPage(jobs, query) {
+  const words = (query.get('search') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
+  const mode = query.get('mode');
+  const key = sortKey(query.get('sort') || 'memory_saved');
+  if (!key) throw Object.assign(new Error(`sort: no column \`${query.get('sort')}\``), { status: 400 });
+  const sign = (query.get('order') || 'desc') === 'asc' ? 1 : -1;
+  const found = jobs.filter((job) => {
+    if (mode && job.row.mode !== mode) return false;
+    const text = [job.row.name, ...Object.entries(job.labels).map(([k, v]) => `${k}=${v}`)].join('\n').toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  const keyed = found.map((job) => [key(job), job]);
+  keyed.sort(([a, x], [b, y]) => {
+    if (a === null || b === null) return a === b ? x.number - y.number : a === null ? 1 : -1;
+    return (a < b ? -sign : a > b ? sign : 0) || x.number - y.number;
+  });
+  const offset = Number(query.get('offset') ?? 0);
+  const limit = Number(query.get('limit') ?? 100);
+  return { total: found.length, offset, jobs: keyed.slice(offset, offset + limit).map(([, job]) => job.row) };
+}
+
+function trialOf(job, now) {
+  if (!job.row.trial) return [];
+  const a = job.row.memory;
+  const half = Math.max(1, Math.floor(job.row.tasks / 5));
+  const windows = 140 + Math.floor(unit(job.number, 'tw') * 100);
+  return [{
+    resource: 'memory', limit: a.would_be, old_limit: a.limit, since: now - windows * WINDOW, until: now + 6 * 3600,
+    tasks: { task_windows: half * windows, ooms: 0, over: 2, slack: 0.31 },
+    rest: { task_windows: Math.max(0, job.row.tasks - half) * windows, ooms: 0, over: 0, slack: 0.64 },
+    sentence: `${half} of ${job.row.tasks} tasks try the new limit; no OOM kill on either side so far. It is promoted if that stays so for 24 h.`,
+  }];
+}
+
+export function jobDetail(job, now) {
+  const holds = [];
+  if (job.row.mode === 'auto' && unit(job.number, 'hold') < 0.25) {
+    holds.push({ resource: 'cpu', sentence: 'A lower limit waits: the last change was less than 6 h ago.' });
+  }
+  const notices = [];
+  if (job.row.mode === 'observe' && job.row.tasks < 3) {
+    notices.push('A small job (fewer than 3 tasks): it moves to auto in 3 days. Set mode to observe to stay.');
+  }
+  if (now - job.first_seen < 7 * DAY) notices.push("New: the owner's limit stays until 7 days have been seen.");
+  return { ...job.row, labels: job.labels, first_seen: job.first_seen, trials: trialOf(job, now), holds, notices };
+}
+
+const STEP = 1.05;
+const FIRST = { cpu: 0.001, memory: 2 ** 20 };
+const bucketOf = (resource, value) => Math.max(0, Math.ceil(Math.log(value / FIRST[resource]) / Math.log(STEP)));
+
+export function limitsAt(job, resource, time, now) {
+  const a = job.row[resource];
+  const start = now - 5 * DAY - Math.floor(unit(job.number, 'adopted') * 14) * DAY;
+  const wobble = 1 + 0.05 * Math.sin(Math.floor(time / DAY / 1.5) * 1.7 + job.number);
+  const wouldBe = a.would_be === null ? null : a.would_be * (now - time < DAY / 2 ? 1 : wobble);
+  const limit = job.row.mode === 'auto' && time >= start ? (now - time < DAY / 2 ? a.limit : a.limit * wobble) : a.owner_limit;
+  return { limit, owner_limit: a.owner_limit, would_be: wouldBe };
+}
+
+export function heatmap(job, resource, from, to, columns, now) {
+  const seconds = Math.max(WINDOW, Math.ceil((to - from) / columns / WINDOW) * WINDOW);
+  const out = { resource, from, to, column_seconds: seconds, time: [], buckets: [], cells: [], limit: [], owner_limit: [], would_be: [], ooms: [] };
+  const raw = [];
+  let low = Infinity;
+  let high = 0;
+  for (let start = Math.ceil(Math.max(from, job.first_seen) / seconds) * seconds; start < Math.min(to, now, job.row.last_seen); start += seconds) {
+    if (unit(job.number, Math.floor(start / 7200), 'gap') < 0.004) continue;
+    const weights = new Map();
+    const samples = 60;
+    for (let i = 0; i < samples; ++i) {
+      const at = start + Math.floor(unit(job.number, start, i, 'at') * seconds);
+      const spread = (unit(job.number, start, i, 's') + unit(job.number, start, i, 't') - 1) * (resource === 'cpu' ? 0.55 : 0.1);
+      const mean = usageAt(job, resource, at);
+      const value = i === 0 ? peakAt(job, resource, at) : mean * Math.exp(spread);
+      const bucket = bucketOf(resource, value);
+      weights.set(bucket, (weights.get(bucket) ?? 0) + (i === 0 ? 0.15 : 1) / samples);
+      low = Math.min(low, bucket);
+      high = Math.max(high, bucket);
+    }
+    raw.push([start, weights]);
+  }
+  for (let k = low; k <= high; ++k) out.buckets.push(FIRST[resource] * STEP ** k);
+  raw.forEach(([start, weights], column) => {
+    out.time.push(start);
+    for (const [bucket, share] of weights) out.cells.push([column, bucket - low, Math.round(share * 1e4) / 1e4]);
+    const at = limitsAt(job, resource, start, now);
+    out.limit.push(at.limit);
+    out.owner_limit.push(at.owner_limit);
+    out.would_be.push(at.would_be);
+  });
+  if (resource === 'memory') out.ooms = oomsOf(job, now).map((oom) => oom.time).filter((time) => time >= from && time < to);
+  return out;
+}
+
+export function oomsOf(job, now) {
+  return Array.from({ length: job.row.ooms }, (_, i) => ({
+    time: now - Math.floor(unit(job.number, i, 'oomtime') * 7 * DAY), job: job.row.name, task: Math.floor(unit(job.number, i, 'task') * job.row.tasks), kills: 1,
+    limit: job.row.memory.limit,
+  })).sort((a, b) => b.time - a.time);
+}
+
+export { RESOURCES };

@@ -1,0 +1,174 @@
+// A stand-in for tautd: serves dist/ and a made-up fleet through every endpoint of src/api/openapi.yaml.
+//   node mock/server.mjs [--port 8090] [--jobs 10000] [--state live|empty|backfill] [--actuator dry_run|docker] [--tick SECONDS]
+import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { dirname, extname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DecisionLog } from './decisions.mjs';
+import { DAY, WINDOW, fleetHistory, fleetNow, makeFleet } from './fleet.mjs';
+import { heatmap, jobDetail, jobPage, oomsOf } from './jobs.mjs';
+import { explain, whatIf } from './reasons.mjs';
+import { JobSettingsStore } from './settings.mjs';
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const DIST = join(HERE, '..', 'dist');
+const CONTRACT = join(HERE, '..', '..', '..', 'src', 'api', 'openapi.yaml');
+const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
+export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "
+  + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const fail = (status, message) => Object.assign(new Error(message), { status });
+
+function statusOf(world) {
+  const busy = world.jobs.length > 0;
+  return {
+    version: '0.2.0-mock', started: world.started - 3 * DAY - 4000, ready: true, clock: 'wall', actuator: world.actuator, store: 'sqlite /var/lib/tautline/taut.db',
+    pages: true,
+    ingest: busy ? { samples: 48211904, gaps: 812, late: 1204, duplicates: 96, counter_resets: 310, unknown_metric: 22018, without_job: 41 }
+      : { samples: 0, gaps: 0, late: 0, duplicates: 0, counter_resets: 0, unknown_metric: 0, without_job: 0 },
+    last_pass: busy ? { window_end: world.now, jobs: world.jobs.length, milliseconds: 212.4,
+      steps: { close_windows: 38.1, recommend: 121.9, decide: 12.7, apply: 8.2, store: 31.5 } } : null,
+    backfill: world.state === 'backfill' ? { done: 412, total: 2016, sentence: 'Reading 7 days of history from Prometheus: 412 of 2,016 windows.' } : null,
+  };
+}
+
+export function makeWorld({ jobs = 10000, state = 'live', actuator = 'dry_run' } = {}) {
+  const now = Math.floor(Date.now() / 1000 / WINDOW) * WINDOW;
+  const fleet = state === 'empty' ? [] : makeFleet(state === 'backfill' ? Math.min(jobs, 400) : jobs, now);
+  const world = { now, started: now, state, actuator, jobs: fleet, byName: new Map(fleet.map((job) => [job.row.name, job])) };
+  world.settings = new JobSettingsStore(() => Math.floor(Date.now() / 1000));
+  world.decisions = new DecisionLog(fleet, now, 4000, actuator);
+  world.streams = new Set();
+  world.send = (event, data) => {
+    for (const stream of world.streams) stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  };
+  return world;
+}
+
+function jobOf(world, text) {
+  const name = decodeURIComponent(text);
+  const job = world.byName.get(name);
+  if (!job) throw fail(404, `no job \`${name}\``);
+  return job;
+}
+
+function jobAnswer(world, job, what, query, method, body) {
+  const resource = query.get('resource') || 'memory';
+  const to = Number(query.get('to') ?? world.now);
+  const from = Number(query.get('from') ?? to - 7 * DAY);
+  switch (`${method} ${what}`) {
+    case 'GET ': return jobDetail(job, world.now);
+    case 'GET usage': return heatmap(job, resource, from, to, Number(query.get('columns') ?? 336), world.now);
+    case 'GET explain': return { cpu: explain(job, 'cpu'), memory: explain(job, 'memory') };
+    case 'GET settings': return world.settings.of(job);
+    case 'PATCH settings': {
+      for (const change of world.settings.patch(job, JSON.parse(body), query.get('who') || 'someone')) world.send('setting', change);
+      return world.settings.of(job);
+    }
+    case 'POST whatif': return whatIf(job, resource, JSON.parse(body || '{}'), world.now);
+    default: throw fail(404, 'no such page');
+  }
+}
+
+export function answer(world, method, path, query, body = '') {
+  const [first, ...rest] = path.replace(/^\/api\/v1\//, '').split('/');
+  if (first === 'jobs' && rest.length > 0) return jobAnswer(world, jobOf(world, rest[0]), rest[1] ?? '', query, method, body);
+  if (first === 'decisions' && rest.length === 1) {
+    const detail = world.decisions.detail(Number(rest[0]));
+    if (!detail) throw fail(404, `no decision ${rest[0]}`);
+    return detail;
+  }
+  const fleet = () => fleetNow(world.jobs, world.now, world.actuator);
+  switch (first) {
+    case 'fleet': {
+      if (rest[0] !== 'history') return fleet();
+      const to = Number(query.get('to') ?? world.now);
+      return fleetHistory(fleet(), Number(query.get('from') ?? to - 7 * DAY), to, Number(query.get('points') ?? 500));
+    }
+    case 'jobs': return jobPage(world.jobs, query);
+    case 'decisions': return world.decisions.page(query);
+    case 'ooms': {
+      const jobs = query.get('job') ? [jobOf(world, encodeURIComponent(query.get('job')))] : world.jobs.filter((job) => job.row.ooms > 0);
+      return { ooms: jobs.flatMap((job) => oomsOf(job, world.now)).sort((a, b) => b.time - a.time).slice(0, Number(query.get('limit') ?? 100)) };
+    }
+    case 'settings': return world.settings.all(world.jobs);
+    case 'status': return statusOf(world);
+    default: throw fail(404, 'no such page');
+  }
+}
+
+function serveStream(world, request, response) {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+  response.write(': hello\n\n');
+  world.streams.add(response);
+  request.on('close', () => world.streams.delete(response));
+}
+
+function serveFile(path, response) {
+  const name = path === '/' ? '/index.html' : path;
+  const file = normalize(join(DIST, name));
+  if (!file.startsWith(DIST) || !existsSync(file) || !statSync(file).isFile()) {
+    response.writeHead(404, { 'content-type': 'text/plain', 'content-security-policy': CSP }).end('not found\n');
+    return;
+  }
+  response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream', 'content-security-policy': CSP,
+    'x-content-type-options': 'nosniff', 'cache-control': name === '/index.html' ? 'no-cache' : 'public, max-age=31536000, immutable' });
+  createReadStream(file).pipe(response);
+}
+
+async function serve(world, request, response) {
+  const url = new URL(request.url, 'http://localhost');
+  if (!url.pathname.startsWith('/api/')) return serveFile(url.pathname, response);
+  if (url.pathname === '/api/v1/events') return serveStream(world, request, response);
+  if (url.pathname === '/api/v1/openapi.yaml') return void response.writeHead(200, { 'content-type': 'application/yaml' }).end(readFileSync(CONTRACT));
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  if (url.pathname === '/api/v1/write') return void response.writeHead(204).end();
+  let status = 200;
+  let body;
+  try {
+    body = answer(world, request.method, url.pathname, url.searchParams, Buffer.concat(chunks).toString());
+  } catch (error) {
+    status = error.status ?? 500;
+    body = { error: error.message };
+  }
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(JSON.stringify(body));
+}
+
+// Listens on 127.0.0.1; resolves to {url, world, close}.
+export async function startMock({ port = 0, tick = 6, ...options } = {}) {
+  const world = makeWorld(options);
+  const server = createServer((request, response) => {
+    serve(world, request, response).catch((error) => {
+      if (!response.headersSent) response.writeHead(500, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: String(error) }));
+    });
+  });
+  await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+  let beats = 0;
+  const timer = setInterval(() => {
+    if (world.jobs.length === 0) return;
+    world.send('decision', world.decisions.add(Math.floor(Date.now() / 1000)));
+    if (++beats % 5 === 0) {
+      world.now = Math.max(world.now, Math.floor(Date.now() / 1000 / WINDOW) * WINDOW);
+      world.send('window', fleetNow(world.jobs, world.now, world.actuator));
+    }
+  }, tick * 1000);
+  const close = () => {
+    clearInterval(timer);
+    for (const stream of world.streams) stream.destroy();
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  };
+  return { url: `http://127.0.0.1:${server.address().port}/`, world, close };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const options = {};
+  for (let i = 2; i + 1 < process.argv.length; i += 2) {
+    const value = process.argv[i + 1];
+    options[process.argv[i].replace(/^--/, '')] = /^[\d.]+$/.test(value) ? Number(value) : value;
+  }
+  const mock = await startMock({ port: 8090, ...options });
+  console.log(`mock of tautd: ${mock.url}`);
+}

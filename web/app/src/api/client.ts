@@ -1,0 +1,53 @@
+// Requests to the daemon, relative to the page, so that it also works behind a proxy's prefix.
+
+export class ApiError extends Error {
+  constructor(readonly status: number, message: string) { super(message); }
+  // No answer at all, or one from something in between.
+  get unreachable(): boolean { return this.status === 0 || this.status >= 502; }
+}
+
+export function apiUrl(path: string): string {
+  return new URL('api/v1/' + path, location.href.split('#')[0]).href;
+}
+
+export type Params = Record<string, string | number | null | undefined>;
+
+// `path` with the parameters that have a value, in a stable order, so that it can be a cache's key.
+export function withParams(path: string, params: Params): string {
+  const parts = Object.entries(params)
+    .filter(([, value]) => value !== null && value !== undefined && value !== '')
+    .map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`);
+  return parts.length > 0 ? `${path}?${parts.join('&')}` : path;
+}
+
+export function jobPath(name: string, rest = ''): string {
+  return `jobs/${encodeURIComponent(name)}${rest}`;
+}
+
+export async function request<T>(path: string, init: RequestInit = {}): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(apiUrl(path), init);
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw new ApiError(0, 'tautd does not answer');
+  }
+  const text = await response.text();
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw new ApiError(response.status, `${path}: an answer that is not JSON (HTTP ${response.status})`);
+  }
+  if (!response.ok) {
+    const message = (body as { error?: unknown } | null)?.error;
+    throw new ApiError(response.status, typeof message === 'string' ? message : `HTTP ${response.status}`);
+  }
+  return body as T;
+}
+
+export function sendJson<T>(method: 'POST' | 'PATCH', path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+  return request<T>(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' }, signal });
+}
+
+export const aborted = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';

@@ -1,0 +1,139 @@
+// The stream of events, tried again with growing pauses, and polling while there is none.
+import type { Decision, Fleet, Oom, SettingChange } from './types';
+import { apiUrl, request } from './client';
+
+export interface EventData { window: Fleet; decision: Decision; oom: Oom; setting: SettingChange }
+export type EventName = keyof EventData;
+export type Connection = 'connecting' | 'live' | 'polling' | 'lost';
+
+const EVENTS: EventName[] = ['window', 'decision', 'oom', 'setting'];
+const POLL_MS = 15_000;
+const HIDDEN_MS = 60_000;
+
+// The pause before try number `attempt` (from 0): doubles up to half a minute; `random` in [0, 1) spreads the browsers.
+export function backoffMs(attempt: number, random: number): number {
+  return Math.min(30_000, 1000 * 2 ** attempt) * (0.75 + 0.5 * random);
+}
+
+type Listener = (name: EventName, data: unknown) => void;
+
+class Live {
+  connection: Connection = 'connecting';
+  lastOkMs = 0;         // of the last answer or event, by the viewer's clock
+  nextTryMs = 0;
+  private listeners = new Set<Listener>();
+  private watchers = new Set<() => void>();
+  private source: EventSource | null = null;
+  private attempt = 0;
+  private retry = 0;
+  private poll = 0;
+  private hiding = 0;
+
+  start(): void {
+    this.open();
+    document.addEventListener('visibilitychange', () => this.visibility());
+    window.addEventListener('online', () => this.tryNow());
+  }
+
+  on(listener: Listener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  watch(watcher: () => void): () => void {
+    this.watchers.add(watcher);
+    return () => this.watchers.delete(watcher);
+  }
+
+  // Every request reports here how it went, so that one place knows whether the daemon is there.
+  answered(): void {
+    this.lastOkMs = Date.now();
+    if (this.connection === 'lost') {
+      this.set('polling');
+      this.tryNow();
+    }
+  }
+
+  unanswered(): void {
+    if (this.connection !== 'live') this.set('lost');
+  }
+
+  tryNow(): void {
+    if (this.source) return;
+    clearTimeout(this.retry);
+    this.open();
+  }
+
+  private open(): void {
+    const source = new EventSource(apiUrl('events'));
+    this.source = source;
+    source.onopen = () => {
+      const back = this.connection !== 'connecting';
+      this.attempt = 0;
+      this.lastOkMs = Date.now();
+      clearInterval(this.poll);
+      this.poll = 0;
+      this.set('live');
+      if (back) void this.refresh();
+    };
+    source.onerror = () => this.failed();
+    for (const name of EVENTS) {
+      source.addEventListener(name, (event) => {
+        this.lastOkMs = Date.now();
+        this.emit(name, JSON.parse((event as MessageEvent<string>).data));
+      });
+    }
+  }
+
+  private failed(): void {
+    this.source?.close();
+    this.source = null;
+    const pause = backoffMs(this.attempt++, Math.random());
+    this.nextTryMs = Date.now() + pause;
+    clearTimeout(this.retry);
+    this.retry = window.setTimeout(() => this.open(), pause);
+    if (!this.poll) this.poll = window.setInterval(() => void this.refresh(), POLL_MS);
+    if (this.connection === 'live' || this.connection === 'connecting') this.set('polling');
+    void this.refresh();
+  }
+
+  // A poll looks to the pages like the end of a window.
+  private async refresh(): Promise<void> {
+    try {
+      const fleet = await request<Fleet>('fleet');
+      this.answered();
+      this.emit('window', fleet);
+    } catch {
+      this.unanswered();
+    }
+  }
+
+  // A page that nobody looks at gives its connection back.
+  private visibility(): void {
+    clearTimeout(this.hiding);
+    if (document.hidden) {
+      this.hiding = window.setTimeout(() => {
+        this.source?.close();
+        this.source = null;
+        clearTimeout(this.retry);
+        clearInterval(this.poll);
+        this.poll = 0;
+      }, HIDDEN_MS);
+    } else if (!this.source) {
+      this.tryNow();
+      void this.refresh();
+    }
+  }
+
+  private emit(name: EventName, data: unknown): void {
+    for (const listener of [...this.listeners]) listener(name, data);
+  }
+
+  private set(connection: Connection): void {
+    if (this.connection === connection) return;
+    this.connection = connection;
+    for (const watcher of [...this.watchers]) watcher();
+  }
+}
+
+export const live = new Live();

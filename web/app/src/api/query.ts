@@ -1,0 +1,85 @@
+// Data for components: the last answer at once, a fresh one when it comes, and again when an event says so.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError, aborted, request } from './client';
+import { type EventName, live } from './live';
+
+interface Entry { data: unknown; atMs: number }
+
+const KEEP = 60;
+const cache = new Map<string, Entry>();
+
+function remember(path: string, data: unknown): void {
+  cache.delete(path);
+  cache.set(path, { data, atMs: Date.now() });
+  for (const oldest of cache.keys()) {
+    if (cache.size <= KEEP) break;
+    cache.delete(oldest);
+  }
+}
+
+export async function load<T>(path: string, signal?: AbortSignal): Promise<T> {
+  try {
+    const data = await request<T>(path, { signal });
+    live.answered();
+    remember(path, data);
+    return data;
+  } catch (error) {
+    if (error instanceof ApiError) {
+      if (error.unreachable) live.unanswered(); else live.answered();
+    }
+    throw error;
+  }
+}
+
+export interface Query<T> {
+  data: T | null;      // the last one known, maybe of another path with `keep`
+  error: ApiError | null;
+  stale: boolean;      // data is of another path, or there is an error
+  reload: () => void;
+}
+
+interface Options { on?: EventName[]; keep?: boolean }
+
+// null: nothing is asked. With `keep` the data of the path before stays until the new comes.
+export function useQuery<T>(path: string | null, { on = [], keep = false }: Options = {}): Query<T> {
+  const known = path === null ? null : cache.get(path);
+  const [state, setState] = useState<{ path: string | null; data: T | null; error: ApiError | null }>(
+    { path, data: (known?.data as T | undefined) ?? null, error: null });
+  const [tick, setTick] = useState(0);
+  const wanted = useRef(on);
+  wanted.current = on;
+  const previous = useRef<string | null>(null);
+
+  useEffect(() => {
+    if (path === null) return undefined;
+    if (previous.current !== path) {
+      previous.current = path;
+      const entry = cache.get(path);
+      if (entry) setState({ path, data: entry.data as T, error: null });
+    }
+    const abort = new AbortController();
+    load<T>(path, abort.signal).then(
+      (data) => setState({ path, data, error: null }),
+      (error: unknown) => {
+        if (aborted(error)) return;
+        const wrong = error instanceof ApiError ? error : new ApiError(0, String(error));
+        setState((before) => ({ path: before.path === path ? path : before.path, data: before.data, error: wrong }));
+      });
+    return () => abort.abort();
+  }, [path, tick]);
+
+  useEffect(() => {
+    if (path === null) return undefined;
+    let timer = 0;
+    const off = live.on((name) => {
+      if (!wanted.current.includes(name)) return;
+      clearTimeout(timer);
+      timer = window.setTimeout(() => setTick((n) => n + 1), 200 + Math.random() * 300);
+    });
+    return () => { off(); clearTimeout(timer); };
+  }, [path]);
+
+  const same = state.path === path;
+  const data = same || keep ? state.data : ((known?.data as T | undefined) ?? null);
+  return { data, error: state.error, stale: !same || state.error !== null, reload: () => setTick((n) => n + 1) };
+}

@@ -1,0 +1,97 @@
+// The schemas of src/api/openapi.yaml. Amounts are cores or bytes; times are seconds since 1970; null is not known.
+
+export type Resource = 'cpu' | 'memory';
+export type Mode = 'off' | 'observe' | 'canary' | 'auto';
+export type DecisionKind = 'would_set' | 'set' | 'try' | 'promote' | 'roll_back' | 'oom_raise' | 'release';
+export type Outcome = 'pending' | 'applied' | 'dry_run' | 'failed' | 'superseded';
+export type Amount = number | null;
+
+export interface FleetAmounts {
+  usage: number; owner_limit: number; limit: number; would_be: number; slack: number;
+  saved: number; would_save: number; saved_machines: number; would_save_machines: number;
+}
+export interface Fleet {
+  time: number | null;
+  machine: { cores: number; bytes: number };
+  jobs: number; tasks: number;
+  jobs_by_mode: Record<Mode, number>;
+  cpu: FleetAmounts; memory: FleetAmounts;
+  oom_kills_day: number; changes_day: number;
+  actuator: string;
+}
+export interface FleetColumns { usage: number[]; owner_limit: number[]; limit: number[]; would_be: number[] }
+export interface FleetHistory {
+  time: number[]; cpu: FleetColumns; memory: FleetColumns; jobs: number[]; tasks: number[];
+  oom_kills: number[]; changes: number[]; jobs_by_mode: Partial<Record<Mode, number[]>>;
+}
+
+export interface JobAmounts { usage: Amount; peak: Amount; owner_limit: Amount; limit: Amount; would_be: Amount }
+export interface JobRow {
+  name: string; mode: Mode; recommender: string; tasks: number; cpu: JobAmounts; memory: JobAmounts;
+  ooms: number; last_seen: number | null; last_change: number | null; trial: boolean;
+}
+export interface JobPage { total: number; offset: number; jobs: JobRow[] }
+export interface TrialSide { task_windows: number; ooms: number; over: number; slack: Amount }
+export interface Trial {
+  resource: Resource; limit: Amount; old_limit: Amount; since: number; until: number;
+  tasks: TrialSide; rest: TrialSide; sentence: string;
+}
+export interface JobDetail extends JobRow {
+  labels: Record<string, string>; first_seen: number; trials: Trial[];
+  holds: { resource: Resource; sentence: string }[]; notices: string[];
+}
+export interface Heatmap {
+  resource: Resource; from: number; to: number; column_seconds: number;
+  time: number[]; buckets: number[]; cells: [number, number, number][];
+  limit: Amount[]; owner_limit: Amount[]; would_be: Amount[]; ooms: number[];
+}
+
+export interface Fact { name: string; value: unknown; unit: string }
+export interface Candidate { name: string; limit: number; cost: number; detail: string; chosen: boolean }
+export interface ReasonStep { what: string; before: number; after: number }
+export interface Reason {
+  recommender: string; sentence: string; facts: Fact[]; cost_unit: string; candidates: Candidate[]; steps: ReasonStep[];
+}
+export interface Explanation { would_be: Amount; limit: Amount; owner_limit: Amount; paragraph: string; reason: Reason }
+export type Explanations = Record<Resource, Explanation>;
+
+export interface Decision {
+  id: number; time: number; job: string; resource: Resource; kind: DecisionKind; mode: Mode; before: Amount; after: Amount;
+  sentence: string; outcome: Outcome; outcome_text: string; outcome_time: number | null;
+}
+export interface DecisionDetail extends Decision { reason: Reason | null }
+export interface DecisionPage { decisions: Decision[]; next_before: number | null }
+export interface Oom { time: number; job: string; task: number; kills: number; limit: Amount }
+export interface OomPage { ooms: Oom[] }
+
+export interface SettingChange { id: number; time: number; who: string; job: string; key: string; value: string; before: string }
+export interface SettingRow {
+  key: string; help: string; kind: 'choice' | 'number' | 'bytes' | 'duration' | 'text' | 'boolean'; choices?: string[]; default: string;
+}
+export interface SettingValue { key: string; value: string; source: string; by_rules?: string }
+export interface JobSettings { values: SettingValue[]; changes: SettingChange[] }
+export interface Rule { name: string; match: Record<string, string>; set: Record<string, string>; jobs: number }
+export interface Settings { table: SettingRow[]; rules: Rule[]; changes: SettingChange[]; config_file: string | null }
+
+export interface WhatIfRequest {
+  recommender?: string; days?: number; margin_scale?: number; w_over?: number; oom_days?: number; peak_days?: number;
+  lower?: Amount; upper?: Amount;
+}
+export interface WhatIfLane {
+  recommender: string; mean_limit: Amount; windows: number; windows_over: number; days: number; days_over: number;
+  changes: number; saved_share: number | null; limit: Amount[];
+}
+export interface WhatIf {
+  resource: Resource; time: number[]; usage_peak: Amount[]; owner_limit: Amount[];
+  now: WhatIfLane | null; whatif: WhatIfLane; milliseconds: number;
+}
+
+export interface Status {
+  version: string; started: number; ready: boolean; clock: 'wall' | 'samples'; actuator: string; store: string; pages: boolean;
+  ingest: Record<string, number>;
+  last_pass: { window_end: number; jobs: number; milliseconds: number; steps: Record<string, number> } | null;
+  backfill: { done: number; total: number; sentence: string } | null;
+}
+
+export const MODES: Mode[] = ['off', 'observe', 'canary', 'auto'];
+export const KINDS: DecisionKind[] = ['would_set', 'set', 'try', 'promote', 'roll_back', 'oom_raise', 'release'];

@@ -1,0 +1,114 @@
+// The frame around the pages: navigation, the state of the connection, what everybody must know.
+import { useEffect, useState } from 'preact/hooks';
+import { live, type Connection } from './api/live';
+import { useQuery } from './api/query';
+import type { Fleet, Status } from './api/types';
+import { hrefOf, useRoute, type Route } from './lib/route';
+import { toggleTheme, useTheme } from './lib/theme';
+import { ago, clock, dateTime } from './lib/time';
+import { DecisionsPage } from './pages/decisions';
+import { FleetPage } from './pages/fleet';
+import { JobPage } from './pages/job';
+import { JobsPage } from './pages/jobs';
+import { SettingsPage } from './pages/settings';
+import { useNow } from './ui/basics';
+
+const PAGES = [['fleet', 'Fleet'], ['jobs', 'Jobs'], ['decisions', 'Decisions'], ['settings', 'Settings']] as const;
+
+function useConnection(): Connection {
+  const [connection, setConnection] = useState(live.connection);
+  useEffect(() => live.watch(() => setConnection(live.connection)), []);
+  return connection;
+}
+
+function ConnectionState({ connection, fleet }: { connection: Connection; fleet: Fleet | null }) {
+  useNow(15);
+  const window = fleet?.time ? `, figures of ${clock(fleet.time)}` : '';
+  const text = { connecting: 'Connecting', live: `Live${window}`, polling: `Polling${window}`, lost: 'No answer' }[connection];
+  return (
+    <span class={`connection is-${connection}`} role="status" title={fleet?.time ? `The last window ended ${dateTime(fleet.time)}` : undefined}>
+      <i aria-hidden="true" />{text}
+    </span>
+  );
+}
+
+function Banners({ connection, fleet, status }: { connection: Connection; fleet: Fleet | null; status: Status | null }) {
+  const now = useNow(1);
+  const actuator = status?.actuator ?? fleet?.actuator;
+  const backfill = status?.backfill;
+  return (
+    <div class="banners">
+      {connection === 'lost' && (
+        <div class="banner bad" role="alert"><p class="wide">
+          <b>tautd does not answer.</b> {live.lastOkMs > 0 ? `The figures below are from ${ago(live.lastOkMs / 1000)}. ` : ''}
+          {live.nextTryMs / 1000 > now ? `Trying again in ${Math.ceil(live.nextTryMs / 1000 - now)} s.` : 'Trying again.'}{' '}
+          <button type="button" class="quiet" onClick={() => live.tryNow()}>Try now</button>
+        </p></div>
+      )}
+      {actuator === 'dry_run' && (
+        <div class="banner"><p class="wide"><b>Nothing is applied: dry run.</b> Limits are decided and recorded as if they were set; no workload is touched.</p></div>
+      )}
+      {backfill && (
+        <div class="banner calm"><p class="wide">
+          <b>History is being read.</b> {backfill.sentence}{' '}
+          <progress value={backfill.done} max={backfill.total} aria-label="Backfill" />
+        </p></div>
+      )}
+    </div>
+  );
+}
+
+function Content({ route }: { route: Route }) {
+  switch (route.page) {
+    case 'fleet': return <FleetPage query={route.query} />;
+    case 'jobs': return <JobsPage query={route.query} />;
+    case 'job': return <JobPage key={route.job} name={route.job} query={route.query} />;
+    case 'decisions': return <DecisionsPage query={route.query} />;
+    case 'settings': return <SettingsPage />;
+    default: return <div class="wide lead"><h1>There is no such page</h1><p><a href="#/">Back to the fleet</a></p></div>;
+  }
+}
+
+const TITLES = { fleet: 'Fleet', jobs: 'Jobs', decisions: 'Decisions', settings: 'Settings', unknown: 'Not found' };
+
+export function App() {
+  const route = useRoute();
+  const theme = useTheme();
+  const connection = useConnection();
+  const fleet = useQuery<Fleet>('fleet', { on: ['window'], keep: true });
+  const status = useQuery<Status>('status', { on: ['window'], keep: true });
+
+  const place = route.page + route.job;
+  useEffect(() => {
+    document.title = `${route.page === 'job' ? route.job : TITLES[route.page]} · Tautline`;
+    window.scrollTo(0, 0);
+  }, [place]);
+
+  const here = route.page === 'job' ? 'jobs' : route.page;
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById('main')?.focus(); }}>Skip to the page</a>
+      <header class="top">
+        <div class="wide top-row">
+          <a class="brand" href="#/" aria-label="Tautline, the fleet">
+            <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><path d="M1 17H23M6 17C6 7 18 7 18 17M10 17V11M14 17V11" /></svg>
+            <b>Tautline</b>
+          </a>
+          <nav aria-label="Pages">
+            {PAGES.map(([page, name]) => (
+              <a key={page} href={hrefOf(page)} aria-current={page === here ? 'page' : undefined}>{name}</a>
+            ))}
+          </nav>
+          <div class="top-end">
+            <ConnectionState connection={connection} fleet={fleet.data} />
+            <button type="button" class="quiet theme" onClick={toggleTheme} aria-label={`Switch to ${theme === 'dark' ? 'light' : 'dark'} colours`}>
+              {theme === 'dark' ? 'Light' : 'Dark'}
+            </button>
+          </div>
+        </div>
+      </header>
+      <Banners connection={connection} fleet={fleet.data} status={status.data} />
+      <main id="main" tabIndex={-1}><Content route={route} /></main>
+    </>
+  );
+}

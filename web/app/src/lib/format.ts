@@ -1,0 +1,118 @@
+// Numbers and amounts as people read them. Every figure leaves here with its unit.
+import type { Resource } from '../api/types';
+
+export const NBSP = '\u00a0';
+const MINUS = '\u2212';
+export const NONE = '–';
+
+const known = (value: number | null | undefined): value is number => value !== null && value !== undefined && Number.isFinite(value);
+
+function fixed(value: number, decimals: number): string {
+  const [whole, rest] = Math.abs(value).toFixed(decimals).split('.');
+  const grouped = (whole ?? '').replace(/\B(?=(\d{3})+$)/g, ',');
+  const text = rest === undefined ? grouped : `${grouped}.${rest}`;
+  return value < 0 && /[1-9]/.test(text) ? MINUS + text : text;
+}
+
+// Three significant digits, never scientific.
+export function significant(value: number): string {
+  const size = Math.abs(value);
+  if (size === 0) return '0';
+  return fixed(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.0995 ? 2 : size >= 0.00995 ? 3 : 4);
+}
+
+// As short as it is exact: "1.50" is "1.5".
+const trimmed = (text: string): string => (text.includes('.') ? text.replace(/0+$/, '').replace(/\.$/, '') : text);
+
+export const count = (value: number | null | undefined): string => (known(value) ? fixed(value, 0) : NONE);
+
+export function plural(value: number, one: string, many = one + 's'): string {
+  return `${count(value)}${NBSP}${value === 1 ? one : many}`;
+}
+
+export function percent(share: number | null | undefined): string {
+  if (!known(share)) return NONE;
+  const size = Math.abs(share * 100);
+  return fixed(share * 100, size === 0 || size >= 9.95 ? 0 : size >= 0.095 ? 1 : 2) + NBSP + '%';
+}
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+
+export function bytes(value: number): string {
+  let amount = value;
+  let unit = 0;
+  while (unit < UNITS.length - 1 && Math.abs(amount) >= 999.5) { amount /= 1024; ++unit; }
+  return (unit === 0 ? fixed(amount, 0) : significant(amount)) + NBSP + UNITS[unit];
+}
+
+export function cores(value: number): string {
+  if (value !== 0 && Math.abs(value) < 0.0995) {
+    const milli = value * 1000;
+    return fixed(milli, Math.abs(milli) < 9.95 ? 1 : 0) + NBSP + 'mcores';
+  }
+  const text = significant(value);
+  return text + NBSP + (trimmed(text) === '1' ? 'core' : 'cores');
+}
+
+export function amount(resource: Resource, value: number | null | undefined): string {
+  if (!known(value)) return NONE;
+  return resource === 'memory' ? bytes(value) : cores(value);
+}
+
+// For axes and narrow cells: "1.5 GiB", "250 m".
+export function amountShort(resource: Resource, value: number | null | undefined): string {
+  if (!known(value)) return NONE;
+  const [number = '', unit = ''] = amount(resource, value).split(NBSP);
+  const short = { core: '', cores: '', mcores: 'm' }[unit] ?? unit;
+  return short === '' ? trimmed(number) : trimmed(number) + NBSP + short;
+}
+
+// "−18 %", "+12 %", or "" when there is nothing to compare.
+export function change(before: number | null, after: number | null): string {
+  if (!known(before) || !known(after) || before <= 0) return '';
+  const share = after / before - 1;
+  if (Math.abs(share) < 0.0005) return '±0' + NBSP + '%';
+  return (share > 0 ? '+' : '') + percent(share);
+}
+
+export function duration(seconds: number): string {
+  for (const [size, name] of [[86400, 'd'], [3600, 'h'], [60, 'min']] as const) {
+    if (seconds >= size) return trimmed(significant(Math.round((seconds / size) * 10) / 10)) + NBSP + name;
+  }
+  return trimmed(significant(Math.round(seconds * 10) / 10)) + NBSP + 's';
+}
+
+export function milliseconds(value: number): string {
+  if (value >= 999.5) return significant(value / 1000) + NBSP + 's';
+  return trimmed(significant(value)) + NBSP + 'ms';
+}
+
+// Figures of a reason keep the unit they were given in.
+export function withUnit(value: unknown, unit: string): string {
+  if (value === null || value === undefined) return NONE;
+  if (typeof value !== 'number') return unit ? `${String(value)}${NBSP}${unit}` : String(value);
+  if (unit === 'bytes') return bytes(value);
+  if (unit === 'cores') return cores(value);
+  if (unit === 'byte-days' || unit === 'core-days') return withUnit(value, unit.replace('-day', '')) + ' × days';
+  if (unit === 's' || unit === 'seconds') return duration(value);
+  const text = Number.isInteger(value) ? count(value) : significant(value);
+  return unit ? text + NBSP + unit : text;
+}
+
+// What a person types: "4GiB", "512 MiB", "1.5", "250m". null: not understood.
+export function parseAmount(resource: Resource, text: string): number | null {
+  const match = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*([a-zA-Z]*)\s*$/.exec(text);
+  if (!match) return null;
+  const number = Number(match[1]);
+  const unit = (match[2] ?? '').toLowerCase();
+  if (resource === 'cpu') {
+    if (['', 'core', 'cores'].includes(unit)) return number;
+    return ['m', 'mcore', 'mcores'].includes(unit) ? number / 1000 : null;
+  }
+  if (unit === '' || unit === 'b') return number;
+  const power = ['k', 'm', 'g', 't', 'p'].indexOf(unit[0] ?? '') + 1;
+  if (power === 0 || !/^[kmgtp](i?b)?$/.test(unit)) return null;
+  return number * (/^[kmgtp]b$/.test(unit) ? 1000 : 1024) ** power;
+}
+
+export const words = (name: string): string => name.replace(/_/g, ' ');

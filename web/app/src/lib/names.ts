@@ -1,0 +1,35 @@
+// What things are called on the pages.
+import type { DecisionKind, Mode, Outcome, Resource } from '../api/types';
+
+export const RESOURCE: Record<Resource, string> = { cpu: 'CPU', memory: 'Memory' };
+
+export const MODE_HELP: Record<Mode, string> = {
+  off: 'measured only',
+  observe: 'recommended and shown, nothing applied',
+  canary: 'tried on a share of the tasks first',
+  auto: 'applied',
+};
+
+export const KIND: Record<DecisionKind, string> = {
+  would_set: 'would set', set: 'set', try: 'try', promote: 'promote', roll_back: 'roll back', oom_raise: 'OOM raise', release: 'release',
+};
+
+export const KIND_HELP: Record<DecisionKind, string> = {
+  would_set: 'the job is in observe: what auto would have set',
+  set: 'the limit of all tasks',
+  try: "canary: the limit of the trial's tasks",
+  promote: 'the trial did well: its limit for all tasks',
+  roll_back: 'the trial did badly: its tasks go back',
+  oom_raise: 'a task was OOM-killed: raised at once',
+  release: "the owner's limit again",
+};
+
+export const OUTCOME: Record<Outcome, string> = {
+  pending: 'pending', applied: 'applied', dry_run: 'dry run', failed: 'failed', superseded: 'superseded',
+};
+
+// Samples by what became of them; a name that is not here is shown with its underscores as blanks.
+export const INGEST: Record<string, string> = {
+  samples: 'samples taken in', gaps: 'gaps in a series', late: 'too late for their window', duplicates: 'sent twice',
+  counter_resets: 'counters that started again', unknown_metric: 'of metrics that are not used', without_job: 'without a job',
+};

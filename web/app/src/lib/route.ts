@@ -1,0 +1,51 @@
+// Hash routes: #/, #/jobs?search=..., #/jobs/NAME, #/decisions, #/settings.
+import { useEffect, useState } from 'preact/hooks';
+
+export type Page = 'fleet' | 'jobs' | 'job' | 'decisions' | 'settings' | 'unknown';
+export interface Route { page: Page; job: string; query: Record<string, string> }
+
+export function parseRoute(hash: string): Route {
+  const [path = '', search = ''] = hash.replace(/^#/, '').split('?', 2);
+  const query = Object.fromEntries(new URLSearchParams(search));
+  const parts = path.split('/').filter(Boolean);
+  const [first, ...rest] = parts;
+  if (first === undefined) return { page: 'fleet', job: '', query };
+  if (first === 'jobs' && rest.length > 0) return { page: 'job', job: decode(rest.join('/')), query };
+  if (rest.length === 0 && (first === 'jobs' || first === 'decisions' || first === 'settings')) return { page: first, job: '', query };
+  return { page: 'unknown', job: '', query };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export function hrefOf(page: 'fleet' | 'jobs' | 'decisions' | 'settings', query: Record<string, string> = {}): string {
+  const search = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== '')).toString();
+  return `#/${page === 'fleet' ? '' : page}${search ? '?' + search : ''}`;
+}
+
+export function jobHref(name: string, query: Record<string, string> = {}): string {
+  const search = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== '')).toString();
+  return `#/jobs/${encodeURIComponent(name)}${search ? '?' + search : ''}`;
+}
+
+// The query of the page, kept in the address without a new entry in the history.
+export function replaceHash(href: string): void {
+  if (location.hash === href) return;
+  history.replaceState(history.state, '', href);
+  window.dispatchEvent(new HashChangeEvent('hashchange'));
+}
+
+export function useRoute(): Route {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    const update = () => setHash(location.hash);
+    window.addEventListener('hashchange', update);
+    return () => window.removeEventListener('hashchange', update);
+  }, []);
+  return parseRoute(hash);
+}

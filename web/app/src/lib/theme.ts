@@ -1,0 +1,64 @@
+// Light, dark, or as the system says; and the colours that canvases need as text.
+import { useEffect, useState } from 'preact/hooks';
+
+export type Theme = 'light' | 'dark';
+const KEY = 'taut.theme';
+const watchers = new Set<() => void>();
+const system = window.matchMedia('(prefers-color-scheme: dark)');
+
+function stored(): Theme | null {
+  try {
+    const value = localStorage.getItem(KEY);
+    return value === 'light' || value === 'dark' ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+export const theme = (): Theme => stored() ?? (system.matches ? 'dark' : 'light');
+
+function apply(): void {
+  const chosen = stored();
+  if (chosen) document.documentElement.dataset.theme = chosen;
+  else delete document.documentElement.dataset.theme;
+  for (const watcher of [...watchers]) watcher();
+}
+
+export function startTheme(): void {
+  apply();
+  system.addEventListener('change', apply);
+}
+
+export function toggleTheme(): void {
+  const next = theme() === 'dark' ? 'light' : 'dark';
+  try {
+    if (next === (system.matches ? 'dark' : 'light')) localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, next);
+  } catch {
+    // Without storage the choice cannot last.
+  }
+  apply();
+}
+
+export function useTheme(): Theme {
+  const [value, setValue] = useState(theme());
+  useEffect(() => {
+    const update = () => setValue(theme());
+    watchers.add(update);
+    return () => { watchers.delete(update); };
+  }, []);
+  return value;
+}
+
+// What a CSS variable is now, as [red, green, blue].
+export function colour(name: string): [number, number, number] {
+  const probe = document.createElement('span');
+  probe.style.color = `var(${name})`;
+  probe.style.display = 'none';
+  document.body.append(probe);
+  const channels = (getComputedStyle(probe).color.match(/[\d.]+/g) ?? []).map(Number);
+  probe.remove();
+  return [channels[0] ?? 0, channels[1] ?? 0, channels[2] ?? 0];
+}
+
+export const rgb = ([r, g, b]: [number, number, number], alpha = 1): string => `rgb(${r} ${g} ${b} / ${alpha})`;

@@ -1,0 +1,39 @@
+// Times in the viewer's zone; the tooltip says UTC.
+import { NBSP, NONE, count } from './format';
+
+const two = (n: number): string => String(n).padStart(2, '0');
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+
+export const clock = (seconds: number): string => {
+  const d = new Date(seconds * 1000);
+  return `${two(d.getHours())}:${two(d.getMinutes())}`;
+};
+
+export function dayName(seconds: number, now = Date.now() / 1000): string {
+  const d = new Date(seconds * 1000);
+  const year = d.getFullYear() === new Date(now * 1000).getFullYear() ? '' : ` ${d.getFullYear()}`;
+  return `${d.getDate()}${NBSP}${MONTHS[d.getMonth()]}${year}`;
+}
+
+export function dateTime(seconds: number | null, now = Date.now() / 1000): string {
+  if (seconds === null) return NONE;
+  const d = new Date(seconds * 1000);
+  return `${DAYS[d.getDay()]} ${dayName(seconds, now)}, ${clock(seconds)}`;
+}
+
+export function utc(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('T', ' ').replace(/(:\d\d)\.\d+Z$/, '$1 UTC');
+}
+
+// "just now", "5 min ago", "3 h ago", "in 2 h", "12 d ago".
+export function ago(seconds: number, now = Date.now() / 1000): string {
+  const difference = now - seconds;
+  const size = Math.abs(difference);
+  if (size < 45) return 'just now';
+  const [n, unit] = size < 5400 ? [size / 60, 'min'] : size < 36 * 3600 ? [size / 3600, 'h'] : [size / 86400, 'd'];
+  const text = `${count(Math.max(1, Math.round(n)))}${NBSP}${unit}`;
+  return difference >= 0 ? `${text} ago` : `in ${text}`;
+}
+
+export const zone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'local time';

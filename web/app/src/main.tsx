@@ -1,0 +1,13 @@
+import { render } from 'preact';
+import { App } from './app';
+import { live } from './api/live';
+import { startTheme } from './lib/theme';
+import './styles/base.css';
+import './styles/parts.css';
+import './styles/pages.css';
+import './styles/jobs.css';
+
+startTheme();
+live.start();
+const host = document.getElementById('app');
+if (host) render(<App />, host);

@@ -1,0 +1,32 @@
+// What to do while no sample has come.
+import { useState } from 'preact/hooks';
+import type { Status } from '../api/types';
+import { apiUrl } from '../api/client';
+import { count } from '../lib/format';
+import { Card } from '../ui/basics';
+
+export function FirstData({ status }: { status: Status | null }) {
+  const snippet = `remote_write:\n  - url: ${apiUrl('write')}\n    write_relabel_configs:\n      - source_labels: [__name__]\n`
+    + `        regex: container_(cpu_usage_seconds_total|memory_working_set_bytes|oom_events_total)|kube_pod_container_resource_limits\n        action: keep\n`;
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard?.writeText(snippet);
+    setCopied(true);
+  };
+  const samples = Object.entries(status?.ingest ?? {}).filter(([, n]) => n > 0);
+  return (
+    <div class="wide">
+      <section class="lead">
+        <h1>tautd is ready and waits for its first samples.</h1>
+        <p class="gloss">It measures what every job uses, and says what its limits should be. Send it what your Prometheus already has.</p>
+      </section>
+      <Card title="Send it Prometheus remote write" tools={<button type="button" class="quiet" onClick={() => void copy()}>{copied ? 'Copied' : 'Copy'}</button>}
+        hint={<>Add this to <code>prometheus.yml</code> and reload Prometheus. The first figures are here one window (5 minutes) later.</>}>
+        <pre class="snippet" tabIndex={0} aria-label="Configuration for Prometheus"><code>{snippet}</code></pre>
+        {samples.length > 0 && (
+          <p class="hint">So far: {samples.map(([name, n]) => `${count(n)} ${name.replace(/_/g, ' ')}`).join(', ')}. A window closes every 5 minutes.</p>
+        )}
+      </Card>
+    </div>
+  );
+}

@@ -1,0 +1,194 @@
+// The table of jobs: searched and sorted by the daemon, drawn only where it is seen.
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { MODES, type JobRow, type Resource } from '../api/types';
+import { plural } from '../lib/format';
+import { hrefOf, jobHref, replaceHash } from '../lib/route';
+import { Problem, Segments } from '../ui/basics';
+import { useJobPages } from './job_pages';
+import { JobCard, JobGridRow, COLUMNS, type Column } from './job_row';
+
+const ROW = 37;
+const CARD = 104;
+const SORTS: [string, string][] = [
+  ['memory_saved', 'Memory saved'], ['memory_slack', 'Memory slack'], ['memory_usage', 'Memory used'], ['memory_limit', 'Memory limit'],
+  ['memory_would_be', 'Memory would be'], ['memory_owner_limit', "Memory, owner's limit"], ['cpu_saved', 'CPU saved'], ['cpu_slack', 'CPU slack'],
+  ['cpu_usage', 'CPU used'], ['cpu_limit', 'CPU limit'], ['cpu_would_be', 'CPU would be'], ['cpu_owner_limit', "CPU, owner's limit"],
+  ['ooms', 'OOM kills'], ['changed', 'Last change'], ['tasks', 'Tasks'], ['mode', 'Mode'], ['name', 'Name'],
+];
+export const DEFAULT_SORT = 'memory_saved';
+
+function useNarrow(): boolean {
+  const [narrow, setNarrow] = useState(() => window.matchMedia('(max-width: 760px)').matches);
+  useEffect(() => {
+    const media = window.matchMedia('(max-width: 760px)');
+    const update = () => setNarrow(media.matches);
+    media.addEventListener('change', update);
+    return () => media.removeEventListener('change', update);
+  }, []);
+  return narrow;
+}
+
+// Text that follows typing at once and the address a little later.
+function useSearch(committed: string, commit: (text: string) => void): [string, (text: string) => void] {
+  const [text, setText] = useState(committed);
+  const timer = useRef(0);
+  const mine = useRef(committed);
+  useEffect(() => {
+    if (committed !== mine.current) { mine.current = committed; setText(committed); }
+  }, [committed]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return [text, (next) => {
+    setText(next);
+    clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => { mine.current = next.trim(); commit(next.trim()); }, 140);
+  }];
+}
+
+interface Sorting { sort: string; order: string; pick: (sort: string) => void }
+
+function HeadCell({ column, sorting }: { column: Column; sorting: Sorting }) {
+  const active = sorting.sort === column.sort;
+  return (
+    <div role="columnheader" class={`cell ${column.class}`} title={column.help}
+      aria-sort={active ? (sorting.order === 'asc' ? 'ascending' : 'descending') : undefined}>
+      {column.sort ? <button type="button" onClick={() => sorting.pick(column.sort ?? '')}>{column.name}</button> : column.name}
+    </div>
+  );
+}
+
+function Head({ sorting }: { sorting: Sorting }) {
+  const group = (resource: Resource) => COLUMNS.filter((c) => c.resource === resource);
+  const plain = COLUMNS.filter((c) => !c.resource);
+  const [before, after] = [plain.slice(0, 3), plain.slice(3)];
+  return (
+    <div class="grid-head" role="rowgroup">
+      <div class="grid-row groups" aria-hidden="true">
+        <span class="cell span-first" /><span class="cell group">CPU <i>in cores</i></span><span class="cell group">Memory</span><span class="cell span-last" />
+      </div>
+      <div class="grid-row" role="row">
+        {[...before, ...group('cpu'), ...group('memory'), ...after].map((c) => <HeadCell key={c.key} column={c} sorting={sorting} />)}
+      </div>
+    </div>
+  );
+}
+
+function Filters(props: { query: Record<string, string>; set: (change: Record<string, string>) => void; sorting: Sorting; total: number | null; narrow: boolean; onDown: () => void }) {
+  const [text, setText] = useSearch(props.query.search ?? '', (search) => props.set({ search }));
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const focus = (event: KeyboardEvent) => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.target instanceof HTMLElement && event.target.closest('input, select, textarea')) return;
+      event.preventDefault();
+      input.current?.focus();
+      input.current?.select();
+    };
+    document.addEventListener('keydown', focus);
+    return () => document.removeEventListener('keydown', focus);
+  }, []);
+  return (
+    <div class="filters">
+      <div class="search-box">
+        <input ref={input} type="search" value={text} placeholder="Search names and labels: shop tier=batch" aria-label="Search jobs by name or label"
+          autoComplete="off" spellcheck={false} onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'ArrowDown' || event.key === 'Enter') { event.preventDefault(); props.onDown(); }
+            if (event.key === 'Escape') setText('');
+          }} />
+        <kbd aria-hidden="true">/</kbd>
+      </div>
+      <Segments label="Mode" value={props.query.mode ?? ''} onPick={(mode) => props.set({ mode })}
+        choices={[{ value: '', label: 'All' }, ...MODES.map((mode) => ({ value: mode as string, label: mode as string }))]} />
+      {props.narrow && (
+        <label class="sort-by">Sort by
+          <select value={props.sorting.sort} onChange={(event) => props.set({ sort: event.currentTarget.value, order: event.currentTarget.value === 'name' ? 'asc' : '' })}>
+            {SORTS.map(([value, name]) => <option key={value} value={value}>{name}</option>)}
+          </select>
+        </label>
+      )}
+      <span class="found" role="status">{props.total === null ? '' : plural(props.total, 'job')}</span>
+    </div>
+  );
+}
+
+export function JobsPage({ query }: { query: Record<string, string> }) {
+  const narrow = useNarrow();
+  const height = narrow ? CARD : ROW;
+  const set = (change: Record<string, string>) => replaceHash(hrefOf('jobs', { ...query, ...change }));
+  const sort = query.sort ?? DEFAULT_SORT;
+  const order = query.order ?? 'desc';
+  const sorting: Sorting = { sort, order, pick: (next) => {
+    const first = next === 'name' ? 'asc' : 'desc';
+    const then = next === sort ? (order === 'asc' ? 'desc' : 'asc') : first;
+    set({ sort: next === DEFAULT_SORT ? '' : next, order: then === 'desc' ? '' : then });
+  } };
+
+  const box = useRef<HTMLDivElement>(null);
+  const [range, setRange] = useState<[number, number]>([0, 60]);
+  const [active, setActive] = useState(0);
+  const key = [query.search ?? '', query.mode ?? '', sort, order].join('\n');
+  const pages = useJobPages({ search: query.search, mode: query.mode, sort, order }, range);
+  const total = pages.total ?? 0;
+
+  const measure = useCallback(() => {
+    const element = box.current;
+    if (!element) return;
+    const first = Math.floor(element.scrollTop / height);
+    const last = Math.ceil((element.scrollTop + element.clientHeight) / height);
+    setRange(([a, b]) => (a === first && b === last ? [a, b] : [first, last]));
+  }, [height]);
+  useEffect(() => {
+    measure();
+    const observer = new ResizeObserver(measure);
+    if (box.current) observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [measure]);
+  useEffect(() => {
+    setActive(0);
+    box.current?.scrollTo(0, 0);
+  }, [key]);
+
+  const moveTo = (next: number) => {
+    const to = Math.max(0, Math.min(total - 1, next));
+    setActive(to);
+    const element = box.current;
+    if (!element) return;
+    const head = narrow ? 0 : 62;
+    if (to * height < element.scrollTop) element.scrollTop = to * height;
+    else if ((to + 1) * height > element.scrollTop + element.clientHeight - head) element.scrollTop = (to + 1) * height - element.clientHeight + head;
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const shown = Math.max(1, range[1] - range[0] - 2);
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: shown, PageUp: -shown, Home: -Infinity, End: Infinity }[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      moveTo(active + step);
+    } else if (event.key === 'Enter' && !(event.target instanceof HTMLElement && event.target.closest('button'))) {
+      const row = pages.row(active);
+      if (row) location.hash = jobHref(row.name);
+    }
+  };
+
+  const rows: [number, JobRow | null][] = [];
+  const first = Math.max(0, range[0] - 8);
+  for (let i = first; i < Math.min(total, range[1] + 8); ++i) rows.push([i, pages.row(i)]);
+  return (
+    <div class="wide jobs-page">
+      <h1 class="visually-hidden">Jobs</h1>
+      <Filters query={query} set={set} sorting={sorting} total={pages.total} narrow={narrow} onDown={() => box.current?.focus()} />
+      {pages.error && <Problem text={pages.error.message} retry={pages.reload} />}
+      <div ref={box} class={`grid ${narrow ? 'cards' : ''} ${pages.stale ? 'stale' : ''}`} role="grid" tabIndex={0} onScroll={measure} onKeyDown={onKeyDown}
+        aria-label="Jobs; arrow keys move, Enter opens" aria-rowcount={total} aria-activedescendant={total > 0 ? `job-${active}` : undefined}>
+        {!narrow && <Head sorting={sorting} />}
+        {pages.total === 0 && <p class="hint nothing">No job fits. Words are looked for in names and in labels such as <code>team=shop</code>.</p>}
+        <div class="grid-body" role="rowgroup" style={{ height: `${total * height}px` }}>
+          {rows.map(([i, row]) => {
+            const props = { index: i, row, top: i * height, active: i === active, onPick: () => setActive(i) };
+            return narrow ? <JobCard key={i} {...props} /> : <JobGridRow key={i} {...props} />;
+          })}
+        </div>
+      </div>
+      {!narrow && <p class="foot-note">Amounts are totals over a job's tasks. <i>saved</i>: owner's limit − limit in force.</p>}
+    </div>
+  );
+}

@@ -1,0 +1,79 @@
+// The small parts every page uses.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { DecisionKind, Mode, Outcome } from '../api/types';
+import { KIND, KIND_HELP, MODE_HELP, OUTCOME } from '../lib/names';
+import { ago, dateTime, utc, zone } from '../lib/time';
+
+// Renders again every `seconds`, for ages.
+export function useNow(seconds: number): number {
+  const [now, setNow] = useState(Date.now() / 1000);
+  useEffect(() => {
+    const timer = window.setInterval(() => setNow(Date.now() / 1000), seconds * 1000);
+    return () => clearInterval(timer);
+  }, [seconds]);
+  return now;
+}
+
+export function Time({ at, age = false }: { at: number | null; age?: boolean }) {
+  if (at === null) return <span class="none">–</span>;
+  return (
+    <time dateTime={new Date(at * 1000).toISOString()} title={`${dateTime(at)} (${zone()})\n${utc(at)}`}>
+      {age ? ago(at) : dateTime(at)}
+    </time>
+  );
+}
+
+export function ModeBadge({ mode }: { mode: Mode }) {
+  return <span class={`badge mode-${mode}`} title={`${mode}: ${MODE_HELP[mode]}`}>{mode}</span>;
+}
+
+export function KindBadge({ kind }: { kind: DecisionKind }) {
+  return <span class={`badge kind-${kind}`} title={KIND_HELP[kind]}>{KIND[kind]}</span>;
+}
+
+export function OutcomeText({ outcome, text }: { outcome: Outcome; text: string }) {
+  return <span class={`outcome outcome-${outcome}`} title={text}>{OUTCOME[outcome]}</span>;
+}
+
+export interface Choice<T extends string> { value: T; label: string; title?: string }
+
+export function Segments<T extends string>(props: { label: string; value: T; choices: Choice<T>[]; onPick: (value: T) => void }) {
+  return (
+    <div class="segments" role="group" aria-label={props.label}>
+      {props.choices.map((choice) => (
+        <button type="button" key={choice.value} title={choice.title} aria-pressed={choice.value === props.value}
+          onClick={() => props.onPick(choice.value)}>{choice.label}</button>
+      ))}
+    </div>
+  );
+}
+
+export function Card(props: { title: ComponentChildren; hint?: ComponentChildren; tools?: ComponentChildren; class?: string; children: ComponentChildren }) {
+  return (
+    <section class={`card ${props.class ?? ''}`}>
+      <div class="card-head">
+        <h2>{props.title}</h2>
+        {props.tools}
+      </div>
+      {props.hint && <p class="hint">{props.hint}</p>}
+      {props.children}
+    </section>
+  );
+}
+
+export function Skeleton({ lines = 3, tall = false }: { lines?: number; tall?: boolean }) {
+  return (
+    <div class={tall ? 'skeleton tall' : 'skeleton'} role="status" aria-label="Loading">
+      {!tall && Array.from({ length: lines }, (_, i) => <span key={i} class={`line w${i % 3}`} />)}
+    </div>
+  );
+}
+
+export function Problem({ text, retry }: { text: string; retry?: () => void }) {
+  return (
+    <p class="problem" role="alert">
+      {text} {retry && <button type="button" class="quiet" onClick={retry}>Try again</button>}
+    </p>
+  );
+}

@@ -1,0 +1,35 @@
+// Decisions as a compact list: when, which job, from what to what, and why.
+import type { Amount, Decision, Resource } from '../api/types';
+import { amount, change } from '../lib/format';
+import { RESOURCE } from '../lib/names';
+import { jobHref } from '../lib/route';
+import { KindBadge, OutcomeText, Time } from './basics';
+
+export function FromTo({ resource, before, after }: { resource: Resource; before: Amount; after: Amount }) {
+  const share = change(before, after);
+  return (
+    <span class="from-to">
+      <span class="muted">{before === null ? 'no limit' : amount(resource, before)} →</span>{' '}
+      <b>{after === null ? "the owner's" : amount(resource, after)}</b>
+      {share && <span class={`muted share ${share.startsWith('+') ? 'up' : 'down'}`}> {share}</span>}
+    </span>
+  );
+}
+
+export function DecisionList({ decisions, job = true }: { decisions: Decision[]; job?: boolean }) {
+  if (decisions.length === 0) return <p class="hint">None yet.</p>;
+  return (
+    <ol class={job ? 'decisions' : 'decisions without-job'}>
+      {decisions.map((d) => (
+        <li key={d.id}>
+          <span class="when"><Time at={d.time} age /></span>
+          <span class="what"><KindBadge kind={d.kind} /> {RESOURCE[d.resource]}</span>
+          {job && <a class="job-name" href={jobHref(d.job, { resource: d.resource })} title={d.job}>{d.job}</a>}
+          <FromTo resource={d.resource} before={d.before} after={d.after} />
+          <span class="why">{d.sentence}</span>
+          <OutcomeText outcome={d.outcome} text={d.outcome_text} />
+        </li>
+      ))}
+    </ol>
+  );
+}
