@@ -51,7 +51,8 @@ void PutColumn(std::string_view key, const Values& values, Get get, JsonWriter& 
 
 void PutAmounts(std::string_view key, std::span<const std::optional<double>> values, JsonWriter& json) {
   PutColumn(
-      key, values, [&](const std::optional<double>& v) { v.has_value() ? json.Number(*v, 6) : json.Null(); }, json);
+      key, values, [&](const std::optional<double>& v) { v.has_value() ? json.Number(*v, 6) : json.Null(); },
+      json);
 }
 
 void PutJobAmounts(std::string_view key, const JobAmounts& a, JsonWriter& json) {
@@ -91,7 +92,8 @@ void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& j
   }
 }
 
-void PutFleet(const FleetView& view, const MachineSize& machine, std::string_view actuator, JsonWriter& json) {
+void PutFleet(const FleetView& view, const MachineSize& machine, std::string_view actuator,
+              JsonWriter& json) {
   json.BeginObject();
   PutTime("time", view.window.has_value() ? view.window->next().start_s() : INT64_MIN, json);
   json.Key("machine");
@@ -117,25 +119,35 @@ void PutFleet(const FleetView& view, const MachineSize& machine, std::string_vie
 
 void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json) {
   json.BeginObject();
-  PutColumn("time", points, [&](const FleetPoint& p) { json.Int(p.window.next().start_s()); }, json);
+  PutColumn(
+      "time", points, [&](const FleetPoint& p) { json.Int(p.window.next().start_s()); }, json);
   for (const Resource r : kResources) {
     json.Key(Name(r));
     json.BeginObject();
     const auto at = static_cast<size_t>(r);
-    PutColumn("usage", points, [&](const FleetPoint& p) { json.Number(p.amounts[at].usage, 6); }, json);
-    PutColumn("owner_limit", points, [&](const FleetPoint& p) { json.Number(p.amounts[at].owner_limit, 6); }, json);
-    PutColumn("limit", points, [&](const FleetPoint& p) { json.Number(p.amounts[at].in_force, 6); }, json);
-    PutColumn("would_be", points, [&](const FleetPoint& p) { json.Number(p.amounts[at].would_be, 6); }, json);
+    PutColumn(
+        "usage", points, [&](const FleetPoint& p) { json.Number(p.amounts[at].usage, 6); }, json);
+    PutColumn(
+        "owner_limit", points, [&](const FleetPoint& p) { json.Number(p.amounts[at].owner_limit, 6); }, json);
+    PutColumn(
+        "limit", points, [&](const FleetPoint& p) { json.Number(p.amounts[at].in_force, 6); }, json);
+    PutColumn(
+        "would_be", points, [&](const FleetPoint& p) { json.Number(p.amounts[at].would_be, 6); }, json);
     json.EndObject();
   }
-  PutColumn("jobs", points, [&](const FleetPoint& p) { json.Int(p.jobs); }, json);
-  PutColumn("tasks", points, [&](const FleetPoint& p) { json.Int(p.tasks); }, json);
-  PutColumn("oom_kills", points, [&](const FleetPoint& p) { json.Int(p.oom_kills); }, json);
-  PutColumn("changes", points, [&](const FleetPoint& p) { json.Int(p.changes); }, json);
+  PutColumn(
+      "jobs", points, [&](const FleetPoint& p) { json.Int(p.jobs); }, json);
+  PutColumn(
+      "tasks", points, [&](const FleetPoint& p) { json.Int(p.tasks); }, json);
+  PutColumn(
+      "oom_kills", points, [&](const FleetPoint& p) { json.Int(p.oom_kills); }, json);
+  PutColumn(
+      "changes", points, [&](const FleetPoint& p) { json.Int(p.changes); }, json);
   json.Key("jobs_by_mode");
   json.BeginObject();
   for (size_t m = 0; m < kNumModes; ++m) {
-    PutColumn(Name(static_cast<Mode>(m)), points, [&](const FleetPoint& p) { json.Int(p.jobs_by_mode[m]); }, json);
+    PutColumn(
+        Name(static_cast<Mode>(m)), points, [&](const FleetPoint& p) { json.Int(p.jobs_by_mode[m]); }, json);
   }
   json.EndObject();
   json.EndObject();
@@ -235,14 +247,17 @@ void PutSettingChange(const SettingChange& c, JsonWriter& json) {
   json.EndObject();
 }
 
-void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const OomRecord> ooms, JsonWriter& json) {
+void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const OomRecord> ooms,
+                JsonWriter& json) {
   json.BeginObject();
   json.Field("resource", Name(query.resource));
   json.Field("from", query.from_s);
   json.Field("to", query.to_s);
   json.Field("column_seconds", map.column_s);
-  PutColumn("time", map.time_s, [&](int64_t t) { json.Int(t); }, json);
-  PutColumn("buckets", map.buckets, [&](double b) { json.Number(b, 6); }, json);
+  PutColumn(
+      "time", map.time_s, [&](int64_t t) { json.Int(t); }, json);
+  PutColumn(
+      "buckets", map.buckets, [&](double b) { json.Number(b, 6); }, json);
   PutColumn(
       "cells", map.cells,
       [&](const Heatmap::Cell& c) {
@@ -256,15 +271,18 @@ void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const O
   PutAmounts("limit", map.limit, json);
   PutAmounts("owner_limit", map.owner_limit, json);
   PutAmounts("would_be", map.would_be, json);
-  PutColumn("ooms", ooms, [&](const OomRecord& o) { json.Int(o.time_s); }, json);
+  PutColumn(
+      "ooms", ooms, [&](const OomRecord& o) { json.Int(o.time_s); }, json);
   json.EndObject();
 }
 
 void PutWhatIf(const WhatIfResult& result, Resource resource, double milliseconds, JsonWriter& json) {
   json.BeginObject();
   json.Field("resource", Name(resource));
-  PutColumn("time", result.time_s, [&](int64_t t) { json.Int(t); }, json);
-  PutColumn("usage_peak", result.usage_peak, [&](float p) { json.Number(p, 6); }, json);
+  PutColumn(
+      "time", result.time_s, [&](int64_t t) { json.Int(t); }, json);
+  PutColumn(
+      "usage_peak", result.usage_peak, [&](float p) { json.Number(p, 6); }, json);
   PutAmounts("owner_limit", result.owner_limit, json);
   PutWhatIfLane("now", result.now, json);
   PutWhatIfLane("whatif", result.whatif, json);
@@ -282,11 +300,12 @@ std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reaso
   if (job.needs_history) {
     out = "The recommender was changed and is living through the stored history. ";
   } else if (recommended.has_value()) {
-    StrAppend(&out, "Each task should have ", said(recommended), " of ", r == Resource::kCpu ? "CPU" : "memory",
-              "; its owner asks for ", said(lane.owner()), ", and ", said(lane.limit()), " is in force. ");
+    StrAppend(&out, "Each task should have ", said(recommended), " of ",
+              r == Resource::kCpu ? "CPU" : "memory", "; its owner asks for ", said(lane.owner()), ", and ",
+              said(lane.limit()), " is in force. ");
   } else {
-    StrAppend(&out, "There is too little signal for a recommendation yet: the owner's limit of ", said(lane.owner()),
-              " stays. ");
+    StrAppend(&out, "There is too little signal for a recommendation yet: the owner's limit of ",
+              said(lane.owner()), " stays. ");
   }
   if (!reason.sentence.empty()) StrAppend(&out, reason.sentence, " ");
   switch (job.policy->mode) {

@@ -32,7 +32,8 @@ void PutReason(const Reason& reason, JsonWriter& json);
 void PutDecisionFields(const Decision& decision, std::string_view job, JsonWriter& json);
 void PutOom(const OomRecord& oom, std::string_view job, JsonWriter& json);
 void PutSettingChange(const SettingChange& change, JsonWriter& json);
-void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const OomRecord> ooms, JsonWriter& json);
+void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const OomRecord> ooms,
+                JsonWriter& json);
 void PutWhatIf(const WhatIfResult& result, Resource resource, double milliseconds, JsonWriter& json);
 
 // All that a job's limit rests on, in words.

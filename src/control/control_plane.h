@@ -101,7 +101,7 @@ class ControlPlane {
   IngestCounts ingest_counts() const;
   MapperCounts mapper_counts() const;
   FoldCounts fold_counts() const;
-  size_t num_series() const;
+  ClockSource clock() const { return options_.clock; }
   std::string_view actuator_name() const { return parts_.actuator->name(); }
   // Newest sample or the wall clock's time last told.
   Timestamp now() const;

@@ -1,0 +1,406 @@
+#include "api/api.h"
+
+#include <algorithm>
+
+#include "api/embedded_files.h"
+#include "api/parameters.h"
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+constexpr int64_t kWeek = 7 * kDaySeconds;
+constexpr int64_t kFarTime = int64_t{1} << 40;
+
+int HttpStatusOf(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kUnimplemented:
+      return 400;
+    case absl::StatusCode::kNotFound:
+      return 404;
+    case absl::StatusCode::kPermissionDenied:
+      return 403;
+    case absl::StatusCode::kResourceExhausted:
+      return 413;
+    case absl::StatusCode::kUnavailable:
+      return 503;
+    default:
+      return 500;
+  }
+}
+
+HttpResponse Json(JsonWriter& json) { return JsonResponse(200, json.Take()); }
+
+bool NeedsOperator(const HttpRequest& request) {
+  // What-if is a question, though its parameters come as a body.
+  const bool question =
+      request.method == "GET" || (request.segments.size() == 5 && request.segments[4] == "whatif");
+  return !question;
+}
+
+std::string_view ContentTypeOf(std::string_view path) {
+  constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
+      {".html", "text/html; charset=utf-8"}, {".js", "text/javascript; charset=utf-8"},
+      {".css", "text/css; charset=utf-8"},   {".svg", "image/svg+xml"},
+      {".yaml", "application/yaml"},         {".json", "application/json"}};
+  for (const auto& [suffix, type] : kTypes) {
+    if (path.ends_with(suffix)) return type;
+  }
+  return "application/octet-stream";
+}
+
+}  // namespace
+
+bool HasPages() {
+  for (const EmbeddedFile& file : EmbeddedFiles()) {
+    if (file.path == "/index.html") return true;
+  }
+  return false;
+}
+
+HttpResponse ErrorResponse(int status, std::string_view text) {
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("error", text);
+  json.EndObject();
+  HttpResponse response = JsonResponse(status, json.Take());
+  if (status == 503 || status == 429) response.headers.push_back({"Retry-After", "5"});
+  return response;
+}
+
+HttpResponse ErrorResponse(const absl::Status& status) {
+  return ErrorResponse(HttpStatusOf(status.code()), Message(status));
+}
+
+Api::Api(ControlPlane& control, ApiOptions options) : control_(control), options_(std::move(options)) {
+  control_.OnTick([this](const TickEvents& events) { Publish(events); });
+}
+
+int64_t Api::NowSeconds() const {
+  const std::shared_ptr<const FleetView> view = control_.view();
+  return view->window.has_value() ? view->window->next().start_s() : options_.now().seconds();
+}
+
+std::string Api::NameOf(JobId id) const {
+  const std::shared_ptr<const FleetView> view = control_.view();
+  return id.value < view->jobs.size() ? view->jobs[id.value].record->name : StrCat("job ", id.value);
+}
+
+// ---- who answers what ----
+
+HttpResponse Api::Handle(const HttpRequest& request) {
+  if (request.path == "/healthz") return TextResponse(200, "ok\n");
+  if (request.path == "/readyz") {
+    const absl::Status ready = control_.ready();
+    return ready.ok() ? TextResponse(200, "ready\n") : TextResponse(503, StrCat(Message(ready), "\n"));
+  }
+  if (request.role == Role::kNone)
+    return ErrorResponse(401, "a token is wanted: Authorization: Bearer TOKEN");
+  if (NeedsOperator(request) && request.role != Role::kOperator) {
+    return ErrorResponse(403, "this needs an operator's token; yours is a reader's");
+  }
+  return Route(request);
+}
+
+HttpResponse Api::Route(const HttpRequest& request) {
+  struct Row {
+    std::string_view method, path;
+    Handler handler;
+  };
+  static constexpr Row kRows[] = {
+      {"POST", "/api/v1/write", &Api::Write},          {"GET", "/api/v1/fleet", &Api::Fleet},
+      {"GET", "/api/v1/fleet/history", &Api::History}, {"GET", "/api/v1/jobs", &Api::Jobs},
+      {"GET", "/api/v1/decisions", &Api::Decisions},   {"GET", "/api/v1/ooms", &Api::Ooms},
+      {"GET", "/api/v1/settings", &Api::Settings},     {"GET", "/api/v1/status", &Api::Status},
+      {"GET", "/api/v1/events", &Api::Events},         {"GET", "/metrics", &Api::Metrics}};
+  bool other_method = false;
+  for (const Row& row : kRows) {
+    if (row.path != request.path) continue;
+    if (row.method == request.method) return (this->*row.handler)(request);
+    other_method = true;
+  }
+  if (other_method) return ErrorResponse(405, StrCat(request.path, " does not take ", request.method));
+  if (request.segments.size() >= 4 && request.path.starts_with("/api/v1/jobs/")) return JobRoute(request);
+  if (request.segments.size() == 4 && request.path.starts_with("/api/v1/decisions/") &&
+      request.method == "GET") {
+    return OneDecision(request);
+  }
+  if (request.method == "GET") return File(request);
+  return ErrorResponse(
+      404, StrCat("there is no ", request.path, "; the API is described in /api/v1/openapi.yaml"));
+}
+
+HttpResponse Api::JobRoute(const HttpRequest& request) {
+  const std::optional<JobId> id = control_.Find(request.segments[3]);
+  if (!id.has_value()) {
+    return ErrorResponse(
+        404, StrCat("no job \"", request.segments[3],
+                    "\"; GET /api/v1/jobs?search= finds names, which go into a path percent-encoded"));
+  }
+  const std::string_view what = request.segments.size() > 4 ? std::string_view(request.segments[4]) : "";
+  const bool get = request.method == "GET";
+  if (request.segments.size() <= 5) {
+    if (get && request.segments.size() == 4) return Job(*id);
+    if (get && what == "usage") return Usage(request, *id);
+    if (get && what == "explain") return Explain(*id);
+    if (get && what == "settings") return GetSettings(*id);
+    if (request.method == "PATCH" && what == "settings") return PatchSettings(request, *id);
+    if (request.method == "POST" && what == "whatif") return WhatIfOf(request, *id);
+  }
+  return ErrorResponse(
+      404, StrCat("a job has usage, explain, settings and whatif; not ", request.method, " ", what));
+}
+
+HttpResponse Api::File(const HttpRequest& request) {
+  const std::string_view wanted =
+      request.path == "/" ? std::string_view("/index.html") : std::string_view(request.path);
+  for (const EmbeddedFile& file : EmbeddedFiles()) {
+    if (file.path != wanted) continue;
+    if (!options_.pages && !wanted.starts_with("/api/")) break;
+    HttpResponse response;
+    response.content_type = ContentTypeOf(wanted);
+    response.body = file.bytes;
+    // Names of assets change with what is in them.
+    const bool asset = wanted.starts_with("/assets/");
+    response.headers.push_back({"Cache-Control", asset ? "public, max-age=31536000, immutable" : "no-cache"});
+    return response;
+  }
+  if (wanted == "/index.html") {
+    return TextResponse(
+        404, options_.pages
+                 ? "tautd was built without its dashboard: npm was not there. The API is at /api/v1, "
+                   "described in /api/v1/openapi.yaml.\n"
+                 : "The dashboard is switched off. The API is at /api/v1.\n");
+  }
+  return ErrorResponse(404, StrCat("there is no ", request.path));
+}
+
+// ---- remote write ----
+
+HttpResponse Api::Write(const HttpRequest& request) {
+  const std::string* encoding = request.header("Content-Encoding");
+  if (encoding == nullptr || !EqualsIgnoreCase(*encoding, "snappy")) {
+    return ErrorResponse(400,
+                         "remote write is snappy-compressed protobuf: Content-Encoding: snappy is wanted");
+  }
+  const absl::StatusOr<WriteResult> result = control_.Write(request.body, options_.now());
+  if (!result.ok()) return ErrorResponse(result.status());
+  HttpResponse taken;
+  taken.status = 204;
+  return taken;
+}
+
+// ---- the fleet ----
+
+HttpResponse Api::Fleet(const HttpRequest& request) {
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  JsonWriter json;
+  PutFleet(*control_.view(), options_.machine, control_.actuator_name(), json);
+  return Json(json);
+}
+
+HttpResponse Api::History(const HttpRequest& request) {
+  if (absl::Status s = OnlyParameters(request, {"from", "to", "points"}); !s.ok()) return ErrorResponse(s);
+  const absl::StatusOr<int64_t> to = IntParameter(request, "to", NowSeconds(), -kFarTime, kFarTime);
+  if (!to.ok()) return ErrorResponse(to.status());
+  const absl::StatusOr<int64_t> from = IntParameter(request, "from", *to - kWeek, -kFarTime, *to);
+  if (!from.ok()) return ErrorResponse(from.status());
+  const absl::StatusOr<int64_t> points = IntParameter(request, "points", 500, 1, 5000);
+  if (!points.ok()) return ErrorResponse(points.status());
+  const WindowId first = WindowId::Of(Timestamp::FromSeconds(*from));
+  const WindowId last = WindowId::Of(Timestamp::FromSeconds(*to));
+  const int64_t windows = int64_t{last.index} - first.index;
+  const auto stride = static_cast<int32_t>(std::max<int64_t>(1, (windows + *points - 1) / *points));
+  const absl::StatusOr<std::vector<FleetPoint>> read = control_.history().FleetPoints(first, last, stride);
+  if (!read.ok()) return ErrorResponse(read.status());
+  JsonWriter json;
+  PutFleetHistory(*read, json);
+  return Json(json);
+}
+
+HttpResponse Api::Jobs(const HttpRequest& request) {
+  if (absl::Status s = OnlyParameters(request, {"search", "mode", "sort", "order", "offset", "limit"});
+      !s.ok()) {
+    return ErrorResponse(s);
+  }
+  JobsQuery query;
+  query.search = TextParameter(request, "search");
+  if (const std::string mode = TextParameter(request, "mode"); !mode.empty()) {
+    query.mode = ParseMode(mode);
+    if (!query.mode.has_value())
+      return ErrorResponse(400, StrCat("mode=", mode, ": off, observe, canary or auto is wanted"));
+  }
+  if (const std::string sort = TextParameter(request, "sort"); !sort.empty()) {
+    const std::optional<JobSort> parsed = ParseJobSort(sort);
+    if (!parsed.has_value())
+      return ErrorResponse(400,
+                           StrCat("sort=", sort, ": name, tasks, memory_saved, cpu_usage, ... is wanted"));
+    query.sort = *parsed;
+  }
+  const std::string order = TextParameter(request, "order");
+  if (!order.empty() && order != "asc" && order != "desc") return ErrorResponse(400, "order is asc or desc");
+  query.ascending = order == "asc";
+  const absl::StatusOr<int64_t> offset = IntParameter(request, "offset", 0, 0, INT32_MAX);
+  if (!offset.ok()) return ErrorResponse(offset.status());
+  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 1000);
+  if (!limit.ok()) return ErrorResponse(limit.status());
+  query.offset = static_cast<size_t>(*offset);
+  query.limit = static_cast<size_t>(*limit);
+  const std::shared_ptr<const FleetView> view = control_.view();
+  const JobsPage page = ListJobs(*view, query);
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("total", static_cast<int64_t>(page.total));
+  json.Field("offset", *offset);
+  json.Key("jobs");
+  json.BeginArray();
+  for (const JobId id : page.jobs) {
+    json.BeginObject();
+    PutJobFields(view->jobs[id.value], json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return Json(json);
+}
+
+// ---- decisions and OOM kills ----
+
+HttpResponse Api::Decisions(const HttpRequest& request) {
+  if (absl::Status s = OnlyParameters(request, {"job", "resource", "kind", "before", "limit"}); !s.ok())
+    return ErrorResponse(s);
+  DecisionQuery query;
+  if (const std::string job = TextParameter(request, "job"); !job.empty()) {
+    query.job = control_.Find(job);
+    if (!query.job.has_value()) return ErrorResponse(404, StrCat("no job \"", job, "\""));
+  }
+  const absl::StatusOr<std::optional<Resource>> resource = ResourceParameter(request);
+  if (!resource.ok()) return ErrorResponse(resource.status());
+  query.resource = *resource;
+  if (const std::string kind = TextParameter(request, "kind"); !kind.empty()) {
+    for (int k = 0; k < kNumDecisionKinds; ++k) {
+      if (Name(static_cast<DecisionKind>(k)) == kind) query.kind = static_cast<DecisionKind>(k);
+    }
+    if (!query.kind.has_value()) {
+      return ErrorResponse(
+          400,
+          StrCat("kind=", kind, ": would_set, set, try, promote, roll_back, oom_raise or release is wanted"));
+    }
+  }
+  const absl::StatusOr<int64_t> before = IntParameter(request, "before", INT64_MAX, 1, INT64_MAX);
+  if (!before.ok()) return ErrorResponse(before.status());
+  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 1000);
+  if (!limit.ok()) return ErrorResponse(limit.status());
+  query.before_id = static_cast<uint64_t>(*before);
+  query.limit = static_cast<size_t>(*limit);
+  const auto decisions = control_.history().Decisions(query, History::Reasons::kLeaveOut);
+  if (!decisions.ok()) return ErrorResponse(decisions.status());
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("decisions");
+  json.BeginArray();
+  for (const Decision& d : *decisions) {
+    json.BeginObject();
+    PutDecisionFields(d, NameOf(d.job), json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("next_before");
+  if (decisions->size() == query.limit) {
+    json.Int(static_cast<int64_t>(decisions->back().id));
+  } else {
+    json.Null();
+  }
+  json.EndObject();
+  return Json(json);
+}
+
+HttpResponse Api::OneDecision(const HttpRequest& request) {
+  const std::optional<double> number = ParseDouble(request.segments[3]);
+  if (!number.has_value() || *number < 1 || *number > 9e15)
+    return ErrorResponse(404, "a decision is named by its number");
+  const auto id = static_cast<uint64_t>(*number);
+  DecisionQuery query;
+  query.before_id = id + 1;
+  query.after_id = id - 1;
+  query.limit = 1;
+  const auto decisions = control_.history().Decisions(query, History::Reasons::kInclude);
+  if (!decisions.ok()) return ErrorResponse(decisions.status());
+  if (decisions->empty()) return ErrorResponse(404, StrCat("no decision ", id, "; old ones are forgotten"));
+  const Decision& d = decisions->front();
+  JsonWriter json;
+  json.BeginObject();
+  PutDecisionFields(d, NameOf(d.job), json);
+  json.Key("reason");
+  const absl::StatusOr<Reason> reason = LoadReason(d.reason);
+  if (reason.ok()) {
+    PutReason(*reason, json);
+  } else {
+    json.Null();
+  }
+  json.EndObject();
+  return Json(json);
+}
+
+HttpResponse Api::Ooms(const HttpRequest& request) {
+  if (absl::Status s = OnlyParameters(request, {"job", "limit"}); !s.ok()) return ErrorResponse(s);
+  std::optional<JobId> job;
+  if (const std::string name = TextParameter(request, "job"); !name.empty()) {
+    job = control_.Find(name);
+    if (!job.has_value()) return ErrorResponse(404, StrCat("no job \"", name, "\""));
+  }
+  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 1000);
+  if (!limit.ok()) return ErrorResponse(limit.status());
+  const auto ooms = control_.history().Ooms(job, INT64_MIN, static_cast<size_t>(*limit));
+  if (!ooms.ok()) return ErrorResponse(ooms.status());
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("ooms");
+  json.BeginArray();
+  for (const OomRecord& o : *ooms) PutOom(o, NameOf(o.job), json);
+  json.EndArray();
+  json.EndObject();
+  return Json(json);
+}
+
+// ---- events ----
+
+HttpResponse Api::Events(const HttpRequest&) {
+  HttpResponse response;
+  response.stream = events_.Subscribe();
+  return response;
+}
+
+void Api::Publish(const TickEvents& events) {
+  if (events_.size() == 0) return;
+  const auto send = [&](std::string_view event, auto put, std::string_view id) {
+    JsonWriter json;
+    put(json);
+    events_.Publish(event, json.Take(), id);
+  };
+  for (const Decision& d : events.decisions) {
+    const auto put = [&](JsonWriter& json) {
+      json.BeginObject();
+      PutDecisionFields(d, NameOf(d.job), json);
+      json.EndObject();
+    };
+    send("decision", put, StrCat(d.id));
+  }
+  for (const OomRecord& o : events.ooms) {
+    send(
+        "oom", [&](JsonWriter& json) { PutOom(o, NameOf(o.job), json); }, "");
+  }
+  for (const SettingChange& c : events.settings) {
+    send(
+        "setting", [&](JsonWriter& json) { PutSettingChange(c, json); }, "");
+  }
+  if (!events.window_closed) return;
+  const auto put = [&](JsonWriter& json) {
+    PutFleet(*control_.view(), options_.machine, control_.actuator_name(), json);
+  };
+  send("window", put, "");
+}
+
+}  // namespace taut

@@ -1,0 +1,90 @@
+// The HTTP face of the control plane: remote write, the JSON API of openapi.yaml, server-sent events,
+// metrics, health, and the dashboard's files.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/json.h"
+#include "control/control_plane.h"
+#include "net/event_stream.h"
+#include "net/http.h"
+#include "net/http_server.h"
+
+namespace taut {
+
+// How far filling in the past has come.
+struct BackfillProgress {
+  uint64_t done = 0, total = 0;
+  std::string sentence;
+};
+
+struct ApiOptions {
+  MachineSize machine;
+  std::string version;
+  std::string store_text;   // for people: "SQLite, /var/lib/tautd/tautd.db"
+  std::string config_file;  // "" for none
+  int64_t started_s = 0;
+  bool pages = true;
+  std::function<Timestamp()> now;  // the wall clock
+  std::function<double()> steady_ms;
+  std::function<ServerCounts()> server_counts;
+  std::function<std::optional<BackfillProgress>()> backfill;
+  std::function<uint64_t()> resident_bytes;
+};
+
+// Handle is thread-safe: the server's handler.
+class Api {
+ public:
+  // `control` must outlive it; sets its OnTick listener.
+  Api(ControlPlane& control, ApiOptions options);
+
+  HttpResponse Handle(const HttpRequest& request);
+  // Sends what happened to those who listen to /api/v1/events.
+  void Publish(const TickEvents& events);
+  // No more events: before the server stops.
+  void Close() { events_.Close(); }
+
+ private:
+  using Handler = HttpResponse (Api::*)(const HttpRequest&);
+  HttpResponse Route(const HttpRequest& request);
+  HttpResponse JobRoute(const HttpRequest& request);
+
+  HttpResponse Write(const HttpRequest& request);
+  HttpResponse Fleet(const HttpRequest& request);
+  HttpResponse History(const HttpRequest& request);
+  HttpResponse Jobs(const HttpRequest& request);
+  HttpResponse Job(JobId id);
+  HttpResponse Usage(const HttpRequest& request, JobId id);
+  HttpResponse Explain(JobId id);
+  HttpResponse GetSettings(JobId id);
+  HttpResponse PatchSettings(const HttpRequest& request, JobId id);
+  HttpResponse WhatIfOf(const HttpRequest& request, JobId id);
+  HttpResponse Decisions(const HttpRequest& request);
+  HttpResponse OneDecision(const HttpRequest& request);
+  HttpResponse Ooms(const HttpRequest& request);
+  HttpResponse Settings(const HttpRequest& request);
+  HttpResponse Status(const HttpRequest& request);
+  HttpResponse Events(const HttpRequest& request);
+  HttpResponse Metrics(const HttpRequest& request);
+  HttpResponse File(const HttpRequest& request);
+
+  int64_t NowSeconds() const;
+  std::string NameOf(JobId id) const;
+  void PutRules(JsonWriter& json) const;
+
+  ControlPlane& control_;
+  const ApiOptions options_;
+  EventHub events_;
+};
+
+// The dashboard is built in.
+bool HasPages();
+// {"error": text} with the status that an absl::Status stands for.
+HttpResponse ErrorResponse(int status, std::string_view text);
+HttpResponse ErrorResponse(const absl::Status& status);
+
+}  // namespace taut

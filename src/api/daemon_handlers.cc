@@ -1,0 +1,222 @@
+// What the API says of the daemon itself: settings, status, metrics.
+#include "api/api.h"
+#include "api/metrics_text.h"
+#include "api/parameters.h"
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+constexpr size_t kMaxChanges = 100;
+
+struct NamedCount {
+  std::string_view name;
+  uint64_t count;
+};
+
+std::vector<NamedCount> SamplesByOutcome(const IngestCounts& c) {
+  return {{"accepted", c.accepted},
+          {"out_of_order", c.out_of_order},
+          {"stale_markers", c.stale_markers},
+          {"duplicates", c.duplicates},
+          {"conflicts", c.conflicts},
+          {"nan", c.nan},
+          {"invalid", c.invalid},
+          {"far_future", c.far_future},
+          {"too_late", c.too_late},
+          {"over_capacity", c.over_capacity},
+          {"unmapped", c.unmapped},
+          {"facts", c.facts},
+          {"refused", c.refused}};
+}
+
+void PutTexts(std::string_view key, std::span<const KeyValue> texts, JsonWriter& json) {
+  json.Key(key);
+  json.BeginObject();
+  for (const auto& [name, value] : texts) json.Field(name, std::string_view(value));
+  json.EndObject();
+}
+
+}  // namespace
+
+void Api::PutRules(JsonWriter& json) const {
+  json.Key("rules");
+  json.BeginArray();
+  control_.WithFleet([&](const LiveFleet& fleet) {
+    const PolicyRules& rules = fleet.settings().rules;
+    for (size_t i = 0; i < rules.rules().size(); ++i) {
+      const JobRule& rule = rules.rules()[i];
+      int64_t fits = 0;
+      for (uint32_t j = 0; j < fleet.size(); ++j) {
+        const JobRecord& record = fleet.job(JobId{j}).record;
+        fits += rules.Fits(i, record.name, record.labels) ? 1 : 0;
+      }
+      json.BeginObject();
+      json.Field("name", std::string_view(rule.name));
+      PutTexts("match", rule.match, json);
+      PutTexts("set", rule.set, json);
+      json.Field("jobs", fits);
+      json.EndObject();
+    }
+  });
+  json.EndArray();
+}
+
+HttpResponse Api::Settings(const HttpRequest& request) {
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  const auto changes = control_.history().Settings(std::nullopt, kMaxChanges);
+  if (!changes.ok()) return ErrorResponse(changes.status());
+  JobPolicy defaults;
+  control_.LookAtSettings([&](const LiveSettings& s) { defaults = s.rules.defaults(); });
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("table");
+  json.BeginArray();
+  for (const JobSetting& s : JobSettingsTable()) {
+    json.BeginObject();
+    json.Field("key", s.key);
+    json.Field("help", s.help);
+    json.Field("kind", Name(s.kind));
+    json.Key("choices");
+    json.BeginArray();
+    for (const std::string_view choice : s.choices) json.String(choice);
+    json.EndArray();
+    json.Field("default", std::string_view(GetJobSetting(s.key, defaults)));
+    json.EndObject();
+  }
+  json.EndArray();
+  PutRules(json);
+  json.Key("changes");
+  json.BeginArray();
+  for (const SettingChange& c : *changes) PutSettingChange(c, json);
+  json.EndArray();
+  json.Key("config_file");
+  if (options_.config_file.empty()) {
+    json.Null();
+  } else {
+    json.String(options_.config_file);
+  }
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+HttpResponse Api::Status(const HttpRequest& request) {
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("version", std::string_view(options_.version));
+  json.Field("started", options_.started_s);
+  json.Field("ready", control_.ready().ok());
+  json.Field("clock", control_.clock() == ClockSource::kWall ? "wall" : "samples");
+  json.Field("actuator", control_.actuator_name());
+  json.Field("store", std::string_view(options_.store_text));
+  json.Field("pages", options_.pages && HasPages());
+  json.Key("ingest");
+  json.BeginObject();
+  for (const NamedCount& c : SamplesByOutcome(control_.ingest_counts()))
+    json.Field(c.name, static_cast<int64_t>(c.count));
+  json.EndObject();
+  json.Key("last_pass");
+  const PassTimes pass = control_.last_pass();
+  if (pass.steps_ms.empty()) {
+    json.Null();
+  } else {
+    json.BeginObject();
+    json.Field("window_end", pass.window.next().start_s());
+    json.Field("jobs", static_cast<int64_t>(pass.jobs));
+    json.Field("milliseconds", pass.total_ms);
+    json.Key("steps");
+    json.BeginObject();
+    for (const auto& [step, ms] : pass.steps_ms) json.Field(step, ms);
+    json.EndObject();
+    json.EndObject();
+  }
+  json.Key("backfill");
+  const std::optional<BackfillProgress> backfill = options_.backfill ? options_.backfill() : std::nullopt;
+  if (backfill.has_value()) {
+    json.BeginObject();
+    json.Field("done", static_cast<int64_t>(backfill->done));
+    json.Field("total", static_cast<int64_t>(backfill->total));
+    json.Field("sentence", std::string_view(backfill->sentence));
+    json.EndObject();
+  } else {
+    json.Null();
+  }
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+HttpResponse Api::Metrics(const HttpRequest&) {
+  MetricsText out;
+  for (const NamedCount& c : SamplesByOutcome(control_.ingest_counts())) {
+    out.Counter("tautd_samples_total", "Samples received, by what became of them.", c.count,
+                {{"outcome", c.name}});
+  }
+  const MapperCounts mapper = control_.mapper_counts();
+  out.Gauge("tautd_series", "Live series that a mapping rule wants.",
+            static_cast<double>(mapper.mapped_series));
+  out.Gauge("tautd_unmapped_series", "Live series that no mapping rule wants.",
+            static_cast<double>(mapper.unmapped_series));
+  const FoldCounts folds = control_.fold_counts();
+  out.Counter("tautd_windows_closed_total", "Windows closed.", folds.windows);
+  out.Counter("tautd_job_windows_total", "Windows closed, of each job.", folds.job_windows);
+  const ControlCounts counts = control_.counts();
+  out.Counter("tautd_passes_total", "Passes over a closed window.", counts.passes);
+  for (size_t k = 0; k < counts.decisions_by_kind.size(); ++k) {
+    out.Counter("tautd_decisions_total", "Decisions stored.", counts.decisions_by_kind[k],
+                {{"kind", Name(static_cast<DecisionKind>(k))}});
+  }
+  out.Counter("tautd_oom_kills_total", "OOM kills seen.", counts.ooms);
+  out.Counter("tautd_store_commits_total", "Transactions that the store took.", counts.commits);
+  out.Counter("tautd_store_failed_commits_total", "Transactions that the store did not take.",
+              counts.failed_commits);
+  const PassTimes pass = control_.last_pass();
+  for (const auto& [step, ms] : pass.steps_ms) {
+    out.Gauge("tautd_last_pass_seconds", "How long the steps of the last pass took.", ms / 1000,
+              {{"step", step}});
+  }
+  const std::shared_ptr<const FleetView> view = control_.view();
+  out.Gauge("tautd_ready", "1 if samples are taken and windows stored.", control_.ready().ok() ? 1 : 0);
+  if (view->window.has_value()) {
+    out.Gauge("tautd_last_window_end_timestamp_seconds", "End of the window closed last.",
+              static_cast<double>(view->window->next().start_s()));
+  }
+  out.Gauge("tautd_tasks", "Tasks measured in the last window.", view->point.tasks);
+  for (size_t m = 0; m < kNumModes; ++m) {
+    out.Gauge("tautd_jobs", "Jobs measured in the last window, by mode.", view->point.jobs_by_mode[m],
+              {{"mode", Name(static_cast<Mode>(m))}});
+  }
+  const auto amounts = [&](std::string_view name, std::string_view help, double FleetAmounts::*field) {
+    for (const Resource r : kResources) {
+      out.Gauge(name, help, view->point.amounts[static_cast<size_t>(r)].*field, {{"resource", Name(r)}});
+    }
+  };
+  amounts("tautd_fleet_usage", "Usage of all tasks, cores or bytes.", &FleetAmounts::usage);
+  amounts("tautd_fleet_owner_limit", "Owners' limits of all tasks, cores or bytes.",
+          &FleetAmounts::owner_limit);
+  amounts("tautd_fleet_limit", "Limits in force of all tasks, cores or bytes.", &FleetAmounts::in_force);
+  amounts("tautd_fleet_would_be_limit", "Limits if every job were in mode auto, cores or bytes.",
+          &FleetAmounts::would_be);
+  if (options_.server_counts) {
+    const ServerCounts server = options_.server_counts();
+    for (size_t c = 1; c < server.answers.size(); ++c) {
+      out.Counter("tautd_http_answers_total", "HTTP answers, by class of status.", server.answers[c],
+                  {{"class", StrCat(c, "xx")}});
+    }
+    out.Counter("tautd_http_clients_cut_total", "Clients too slow with a request or an answer.",
+                server.timed_out);
+    out.Gauge("tautd_http_connections", "Open connections.", static_cast<double>(server.open_connections));
+    out.Gauge("tautd_http_streams", "Open event streams.", static_cast<double>(server.open_streams));
+  }
+  if (options_.resident_bytes) {
+    out.Gauge("process_resident_memory_bytes", "Resident memory.",
+              static_cast<double>(options_.resident_bytes()));
+  }
+  out.Gauge("process_start_time_seconds", "Start time, Unix.", static_cast<double>(options_.started_s));
+  out.Gauge("tautd_build_info", "1; the version is the label.", 1, {{"version", options_.version}});
+  HttpResponse response = TextResponse(200, out.Take());
+  response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  return response;
+}
+
+}  // namespace taut

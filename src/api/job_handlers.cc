@@ -1,0 +1,274 @@
+// What the API says of one job, and what people change of it.
+#include <algorithm>
+
+#include "api/api.h"
+#include "api/parameters.h"
+#include "base/strings.h"
+#include "simdjson.h"
+
+namespace taut {
+namespace {
+
+constexpr int64_t kWeek = 7 * kDaySeconds;
+constexpr int64_t kFarTime = int64_t{1} << 40;
+constexpr size_t kMaxChanges = 100;
+
+HttpResponse Json(JsonWriter& json) { return JsonResponse(200, json.Take()); }
+
+void PutSide(std::string_view key, const TrialSide& side, JsonWriter& json) {
+  json.Key(key);
+  json.BeginObject();
+  json.Field("task_windows", static_cast<int64_t>(side.task_windows));
+  json.Field("ooms", static_cast<int64_t>(side.ooms));
+  json.Field("over", static_cast<int64_t>(side.over));
+  PutAmount("slack", side.limit_sum > 0 ? std::optional(1 - side.usage_sum / side.limit_sum) : std::nullopt,
+            json);
+  json.EndObject();
+}
+
+void PutTrial(const LiveJob& job, Resource r, JsonWriter& json) {
+  const Trial& trial = *job.of(r).gate.trial;
+  json.BeginObject();
+  json.Field("resource", Name(r));
+  PutAmount("limit", trial.limit, json);
+  PutAmount("old_limit", trial.old_limit, json);
+  json.Field("since", trial.since_s);
+  json.Field("until", trial.since_s + static_cast<int64_t>(job.policy->canary.hours * kHour));
+  PutSide("tasks", trial.tasks, json);
+  PutSide("rest", trial.rest, json);
+  json.Field("sentence", std::string_view(job.of(r).hold));
+  json.EndObject();
+}
+
+// What GET settings shows, copied out while nobody changes the job.
+struct SettingsShown {
+  std::vector<SettingSource> sources;
+  JobPolicy policy, by_rules;
+};
+
+SettingsShown Shown(const LiveJob& job, const PolicyRules& rules) {
+  SettingsShown shown;
+  shown.policy = rules.Resolve(job.record.name, job.record.labels, job.overrides, &shown.sources);
+  shown.by_rules = rules.Resolve(job.record.name, job.record.labels, {});
+  return shown;
+}
+
+}  // namespace
+
+HttpResponse Api::Job(JobId id) {
+  JsonWriter json;
+  json.BeginObject();
+  const std::shared_ptr<const FleetView> view = control_.view();
+  const int32_t day = view->window.has_value() ? view->window->day() : 0;
+  control_.Look(id, [&](const LiveJob& job) {
+    PutJobFields(ViewOf(job, day), json);
+    json.Key("labels");
+    json.BeginObject();
+    for (const auto& [key, value] : job.record.labels) json.Field(key, std::string_view(value));
+    json.EndObject();
+    json.Field("first_seen", job.record.first_seen_s);
+    json.Key("trials");
+    json.BeginArray();
+    for (const Resource r : kResources) {
+      if (job.of(r).gate.trial.has_value()) PutTrial(job, r, json);
+    }
+    json.EndArray();
+    json.Key("holds");
+    json.BeginArray();
+    for (const Resource r : kResources) {
+      if (job.of(r).hold.empty()) continue;
+      json.BeginObject();
+      json.Field("resource", Name(r));
+      json.Field("sentence", std::string_view(job.of(r).hold));
+      json.EndObject();
+    }
+    json.EndArray();
+    json.Key("notices");
+    json.BeginArray();
+    if (!job.notice.empty()) json.String(job.notice);
+    json.EndArray();
+  });
+  json.EndObject();
+  return Json(json);
+}
+
+HttpResponse Api::Usage(const HttpRequest& request, JobId id) {
+  if (absl::Status s = OnlyParameters(request, {"resource", "from", "to", "columns"}); !s.ok())
+    return ErrorResponse(s);
+  const absl::StatusOr<std::optional<Resource>> resource = ResourceParameter(request);
+  if (!resource.ok()) return ErrorResponse(resource.status());
+  const absl::StatusOr<int64_t> to = IntParameter(request, "to", NowSeconds(), -kFarTime, kFarTime);
+  if (!to.ok()) return ErrorResponse(to.status());
+  const absl::StatusOr<int64_t> from = IntParameter(request, "from", *to - kWeek, -kFarTime, *to);
+  if (!from.ok()) return ErrorResponse(from.status());
+  const absl::StatusOr<int64_t> columns = IntParameter(request, "columns", 336, 1, 2000);
+  if (!columns.ok()) return ErrorResponse(columns.status());
+  const HeatmapQuery query{resource->value_or(Resource::kMemory), *from, *to, static_cast<int>(*columns)};
+  const WindowId last{WindowId::Of(Timestamp::FromSeconds(*to)).index + 1};
+  const auto days = control_.history().JobDays(id, WindowId::Of(Timestamp::FromSeconds(*from)), last);
+  if (!days.ok()) return ErrorResponse(days.status());
+  DecisionQuery of_job;
+  of_job.job = id;
+  of_job.resource = query.resource;
+  of_job.limit = 10'000;
+  auto decisions = control_.history().Decisions(of_job, taut::History::Reasons::kLeaveOut);
+  if (!decisions.ok()) return ErrorResponse(decisions.status());
+  std::reverse(decisions->begin(), decisions->end());
+  auto ooms = control_.history().Ooms(id, *from, 1000);
+  if (!ooms.ok()) return ErrorResponse(ooms.status());
+  if (query.resource == Resource::kCpu) ooms->clear();
+  std::reverse(ooms->begin(), ooms->end());
+  JsonWriter json;
+  PutHeatmap(MakeHeatmap(query, *days, *decisions), query, *ooms, json);
+  return Json(json);
+}
+
+HttpResponse Api::Explain(JobId id) {
+  JsonWriter json;
+  json.BeginObject();
+  for (const Resource r : kResources) {
+    const Reason reason = control_.Explain(id, r);
+    json.Key(Name(r));
+    json.BeginObject();
+    control_.Look(id, [&](const LiveJob& job) {
+      PutAmount("would_be", job.of(r).lane.recommended(), json);
+      PutAmount("limit", job.of(r).limit(), json);
+      PutAmount("owner_limit", job.of(r).owner(), json);
+      json.Field("paragraph", std::string_view(ExplainParagraph(job, r, reason)));
+    });
+    json.Key("reason");
+    PutReason(reason, json);
+    json.EndObject();
+  }
+  json.EndObject();
+  return Json(json);
+}
+
+HttpResponse Api::GetSettings(JobId id) {
+  SettingsShown shown;
+  std::string name;
+  control_.WithFleet([&](const LiveFleet& fleet) {
+    shown = Shown(fleet.job(id), fleet.settings().rules);
+    name = fleet.job(id).record.name;
+  });
+  const auto changes = control_.history().Settings(name, kMaxChanges);
+  if (!changes.ok()) return ErrorResponse(changes.status());
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("values");
+  json.BeginArray();
+  for (const SettingSource& s : shown.sources) {
+    json.BeginObject();
+    json.Field("key", s.key);
+    json.Field("value", std::string_view(GetJobSetting(s.key, shown.policy)));
+    json.Field("source", std::string_view(s.source));
+    json.Field("by_rules", std::string_view(GetJobSetting(s.key, shown.by_rules)));
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("changes");
+  json.BeginArray();
+  for (const SettingChange& c : *changes) PutSettingChange(c, json);
+  json.EndArray();
+  json.EndObject();
+  return Json(json);
+}
+
+HttpResponse Api::PatchSettings(const HttpRequest& request, JobId id) {
+  if (absl::Status s = OnlyParameters(request, {"who"}); !s.ok()) return ErrorResponse(s);
+  std::string who = TextParameter(request, "who");
+  if (who.empty()) who = "operator";
+  if (who.size() > 100 || !IsPrintableUtf8(who))
+    return ErrorResponse(400, "who: a name of up to 100 bytes is wanted");
+  simdjson::dom::parser parser;
+  const simdjson::padded_string body(request.body);
+  simdjson::dom::object object;
+  if (parser.parse(body).get(object) != simdjson::SUCCESS) {
+    return ErrorResponse(400, R"(a JSON object of settings is wanted, such as {"mode": "auto"})");
+  }
+  // All or nothing: each is tried on the policy before the first is set.
+  std::vector<KeyValue> wanted;
+  JobPolicy policy;
+  control_.Look(id, [&](const LiveJob& job) { policy = *job.policy; });
+  for (const auto& [key, element] : object) {
+    std::string_view value;
+    if (element.get(value) != simdjson::SUCCESS) {
+      return ErrorResponse(400, StrCat(key, ": a text is wanted, also for numbers, such as \"0.1\""));
+    }
+    const absl::Status s = SetJobSetting(key, value.empty() ? "" : value, policy);
+    if (!value.empty() && !s.ok()) return ErrorResponse(s);
+    wanted.emplace_back(key, value);
+  }
+  if (absl::Status s = CheckJobPolicy(policy); !s.ok()) return ErrorResponse(s);
+  for (const auto& [key, value] : wanted) {
+    const absl::StatusOr<SettingChange> change = control_.Set(id, key, value, who);
+    if (!change.ok()) return ErrorResponse(change.status());
+  }
+  return GetSettings(id);
+}
+
+HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
+  if (absl::Status s = OnlyParameters(request, {"resource"}); !s.ok()) return ErrorResponse(s);
+  const absl::StatusOr<std::optional<Resource>> resource = ResourceParameter(request);
+  if (!resource.ok()) return ErrorResponse(resource.status());
+  simdjson::dom::parser parser;
+  const simdjson::padded_string body(request.body.empty() ? std::string("{}") : request.body);
+  simdjson::dom::object object;
+  if (parser.parse(body).get(object) != simdjson::SUCCESS) {
+    return ErrorResponse(400, R"(a JSON object is wanted, such as {"recommender": "peak", "peak_days": 3})");
+  }
+  WhatIfQuery query;
+  query.resource = resource->value_or(Resource::kMemory);
+  double days = 14;
+  struct Field {
+    std::string_view key;
+    double low, high;
+    std::optional<double>* value;
+  };
+  std::optional<double> days_asked;
+  WhatIfChange& c = query.change;
+  const Field fields[] = {{"days", 1, 60, &days_asked},         {"margin_scale", 0, 10, &c.margin_scale},
+                          {"w_over", 0, 1e12, &c.w_over},       {"oom_days", 0.001, 0.5, &c.oom_days},
+                          {"peak_days", 0.1, 60, &c.peak_days}, {"lower", 0, 1e18, &c.lower},
+                          {"upper", 0, 1e18, &c.upper}};
+  for (const auto& [key, element] : object) {
+    if (element.is_null()) continue;
+    if (key == "recommender") {
+      std::string_view name;
+      if (element.get(name) != simdjson::SUCCESS) return ErrorResponse(400, "recommender: a name is wanted");
+      const absl::StatusOr<Policy> policy = ParsePolicy(name);
+      if (!policy.ok()) return ErrorResponse(policy.status());
+      c.recommender = *policy;
+      continue;
+    }
+    const auto field =
+        std::find_if(std::begin(fields), std::end(fields), [&](const Field& f) { return f.key == key; });
+    if (field == std::end(fields)) return ErrorResponse(400, StrCat("no parameter \"", key, "\" of what-if"));
+    double value = 0;
+    if (element.get(value) != simdjson::SUCCESS || value < field->low || value > field->high) {
+      return ErrorResponse(400,
+                           StrCat(key, ": a number from ", field->low, " to ", field->high, " is wanted"));
+    }
+    *field->value = value;
+  }
+  days = days_asked.value_or(days);
+  const double start_ms = options_.steady_ms();
+  const WindowId end{WindowId::Of(Timestamp::FromSeconds(NowSeconds())).index + 1};
+  query.score_from = WindowId{end.index - static_cast<int32_t>(days * kWindowsPerDay)};
+  // As much again and a week more is lived before, where it is stored, so that all start with experience.
+  const WindowId from{query.score_from.index - static_cast<int32_t>((days + 7) * kWindowsPerDay)};
+  const auto history = control_.history().JobDays(id, from, end);
+  if (!history.ok()) return ErrorResponse(history.status());
+  WhatIfResult result;
+  control_.WithFleet([&](const LiveFleet& fleet) {
+    query.policy = fleet.job(id).policy.get();
+    query.settings = &fleet.settings().vertical;
+    query.fleet = &fleet.models();
+    result = WhatIf(query, *history);
+  });
+  JsonWriter json;
+  PutWhatIf(result, query.resource, options_.steady_ms() - start_ms, json);
+  return Json(json);
+}
+
+}  // namespace taut

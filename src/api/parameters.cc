@@ -1,0 +1,51 @@
+#include "api/parameters.h"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "base/nearest.h"
+#include "base/strings.h"
+
+namespace taut {
+
+absl::StatusOr<int64_t> IntParameter(const HttpRequest& request, std::string_view name, int64_t otherwise,
+                                     int64_t low, int64_t high) {
+  const std::string* text = request.parameter(name);
+  if (text == nullptr || text->empty()) return otherwise;
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error != std::errc() || end != text->data() + text->size() || value < low || value > high) {
+    return absl::InvalidArgumentError(
+        StrCat(name, "=", *text, ": a whole number from ", low, " to ", high, " is wanted"));
+  }
+  return value;
+}
+
+absl::StatusOr<std::optional<Resource>> ResourceParameter(const HttpRequest& request) {
+  const std::string* text = request.parameter("resource");
+  if (text == nullptr || text->empty()) return std::optional<Resource>();
+  for (const Resource r : kResources) {
+    if (Name(r) == *text) return std::optional(r);
+  }
+  return absl::InvalidArgumentError(StrCat("resource=", *text, ": cpu or memory is wanted"));
+}
+
+std::string TextParameter(const HttpRequest& request, std::string_view name) {
+  const std::string* text = request.parameter(name);
+  return text == nullptr ? std::string() : *text;
+}
+
+absl::Status OnlyParameters(const HttpRequest& request, std::initializer_list<std::string_view> names) {
+  for (const QueryParameter& p : request.query) {
+    if (std::find(names.begin(), names.end(), p.name) != names.end()) continue;
+    const std::vector<std::string_view> known(names);
+    return absl::InvalidArgumentError(known.empty()
+                                          ? StrCat("no parameter \"", p.name, "\" here; there are none")
+                                          : StrCat("no parameter \"", p.name, "\" here; did you mean \"",
+                                                   NearestName(p.name, known), "\"?"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace taut

@@ -1,0 +1,23 @@
+// Reads the parameters of a request; what cannot be read is named in the error.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "model/resource.h"
+#include "net/http.h"
+
+namespace taut {
+
+// The whole number `name`, `otherwise` if it is absent. InvalidArgument outside [low, high].
+absl::StatusOr<int64_t> IntParameter(const HttpRequest& request, std::string_view name, int64_t otherwise,
+                                     int64_t low, int64_t high);
+absl::StatusOr<std::optional<Resource>> ResourceParameter(const HttpRequest& request);
+std::string TextParameter(const HttpRequest& request, std::string_view name);
+// InvalidArgument if the request has a parameter beside these.
+absl::Status OnlyParameters(const HttpRequest& request, std::initializer_list<std::string_view> names);
+
+}  // namespace taut
