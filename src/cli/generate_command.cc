@@ -2,7 +2,7 @@
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/settings_file.h"
+#include "config/settings_file.h"
 #include "cli/terminal.h"
 #include "model/units.h"
 #include "engine/policies.h"

@@ -7,7 +7,7 @@
 #include "cli/commands.h"
 #include "cli/decisions.h"
 #include "cli/results.h"
-#include "cli/settings_file.h"
+#include "config/settings_file.h"
 #include "cli/stories.h"
 #include "cli/terminal.h"
 #include "model/units.h"

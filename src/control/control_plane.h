@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/clock_source.h"
 #include "control/fleet_view.h"
 #include "ingest/ingest.h"
 #include "live/live_fleet.h"
@@ -24,11 +25,6 @@
 #include "ports/store.h"
 
 namespace taut {
-
-enum class ClockSource : uint8_t {
-  kWall,    // now is the wall clock's
-  kSamples  // now is the newest sample's: a replayed or sped-up cell
-};
 
 struct ControlOptions {
   Ingest::Options ingest;

@@ -105,7 +105,7 @@ const std::vector<Row>& Rows() {
        TAUT_FIELD(canary.hours),
        0,
        365 * kDay,
-       1 / kHour},
+       kHour},
       {{"canary.min_task_windows",
         "and until its tasks have lived so many windows of five minutes",
         kNumber,

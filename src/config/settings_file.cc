@@ -1,15 +1,13 @@
-#include "cli/settings_file.h"
+#include "config/settings_file.h"
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
-#include <sstream>
 
-#include "base/strings.h"
 #include "base/nearest.h"
+#include "base/strings.h"
+#include "config/yaml_walk.h"
 #include "fmt/format.h"
-#include "yaml-cpp/yaml.h"
 
 namespace taut {
 namespace {
@@ -21,12 +19,12 @@ struct EnumName {
   T value;
   std::string_view name;
 };
-constexpr EnumName<JobClass> kJobClasses[] = {{JobClass::kBatch, "batch"},
-                                              {JobClass::kServing, "serving"},
-                                              {JobClass::kServingTolerant, "serving_tolerant"}};
-constexpr EnumName<OomTolerance> kTolerances[] = {{OomTolerance::kMinimal, "minimal"},
-                                                  {OomTolerance::kLow, "low"},
-                                                  {OomTolerance::kIntermediate, "intermediate"}};
+constexpr EnumName<JobClass> kJobClasses[] = {{JobClass::kBatch, kJobClassNames[0]},
+                                              {JobClass::kServing, kJobClassNames[1]},
+                                              {JobClass::kServingTolerant, kJobClassNames[2]}};
+constexpr EnumName<OomTolerance> kTolerances[] = {{OomTolerance::kMinimal, kOomToleranceNames[0]},
+                                                  {OomTolerance::kLow, kOomToleranceNames[1]},
+                                                  {OomTolerance::kIntermediate, kOomToleranceNames[2]}};
 constexpr EnumName<EnsembleCost> kCosts[] = {{EnsembleCost::kPaper, "paper"},
                                              {EnsembleCost::kSlack, "slack"}};
 constexpr EnumName<EnsembleJudging> kJudgings[] = {{EnsembleJudging::kPaper, "paper"},
@@ -243,28 +241,6 @@ struct Show {
   }
 };
 
-absl::Status ApplyNode(const YAML::Node& node, const std::string& prefix, VerticalSettings& settings) {
-  for (const auto& entry : node) {
-    const std::string key = prefix.empty() ? entry.first.Scalar() : StrCat(prefix, ".", entry.first.Scalar());
-    if (entry.second.IsMap()) {
-      if (absl::Status s = ApplyNode(entry.second, key, settings); !s.ok()) return s;
-      continue;
-    }
-    std::string text;
-    if (entry.second.IsSequence()) {
-      std::vector<std::string> parts;
-      for (const YAML::Node& item : entry.second) parts.push_back(item.Scalar());
-      text = fmt::format("{}", fmt::join(parts, ","));
-    } else {
-      text = entry.second.Scalar();
-    }
-    if (absl::Status s = SetSetting(key, text, settings); !s.ok()) {
-      return absl::InvalidArgumentError(StrCat("line ", entry.first.Mark().line + 1, ": ", Message(s)));
-    }
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 std::span<const Setting> SettingsTable() { return kSettings; }
@@ -280,29 +256,34 @@ std::string GetSetting(const Setting& setting, const VerticalSettings& settings)
   return std::visit(Show{setting}, setting.ref(copy));
 }
 
+absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name, VerticalSettings& settings) {
+  return ForEachEntry(map, name, "the settings", [&](const YAML::Node& group, const YAML::Node& values) {
+    const auto set = [&](const YAML::Node& at, const std::string& key, const YAML::Node& value) {
+      const absl::StatusOr<std::vector<std::string>> texts = TextsOf(value, name, key);
+      if (!texts.ok()) return texts.status();
+      const absl::Status s = SetSetting(key, StrCat(fmt::join(*texts, ",")), settings);
+      return s.ok() ? s : ErrorAt(name, at, Message(s));
+    };
+    if (!values.IsMap()) return set(group, group.Scalar(), values);
+    return ForEachEntry(values, name, group.Scalar(), [&](const YAML::Node& key, const YAML::Node& value) {
+      return set(key, StrCat(group.Scalar(), ".", key.Scalar()), value);
+    });
+  });
+}
+
 absl::Status ParseSettings(std::string_view yaml, std::string_view name, VerticalSettings& settings) {
   VerticalSettings result = settings;
-  try {
-    const YAML::Node root = YAML::Load(std::string(yaml));
-    if (root.IsNull()) return absl::OkStatus();
-    if (!root.IsMap()) return absl::InvalidArgumentError(StrCat(name, ": wants a map of settings"));
-    if (absl::Status s = ApplyNode(root, "", result); !s.ok()) {
-      return absl::InvalidArgumentError(StrCat(name, ": ", Message(s)));
-    }
-  } catch (const YAML::Exception& e) {
-    return absl::InvalidArgumentError(StrCat(name, ":", e.mark.line + 1, ": ", e.msg));
-  }
-  settings = std::move(result);
-  return absl::OkStatus();
+  const absl::Status s =
+      WalkYaml(yaml, name, [&](const YAML::Node& root) { return WalkVerticalSettings(root, name, result); });
+  if (s.ok()) settings = std::move(result);
+  return s;
 }
 
 absl::StatusOr<VerticalSettings> ReadSettingsFile(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return absl::NotFoundError(StrCat("cannot read the settings file ", path));
-  std::stringstream text;
-  text << file.rdbuf();
+  const absl::StatusOr<std::string> text = ReadYamlFile(path, "settings file");
+  if (!text.ok()) return text.status();
   VerticalSettings settings;
-  if (absl::Status s = ParseSettings(text.str(), path, settings); !s.ok()) return s;
+  if (absl::Status s = ParseSettings(*text, path, settings); !s.ok()) return s;
   return settings;
 }
 

@@ -1,0 +1,79 @@
+#include "config/yaml_walk.h"
+
+#include <exception>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "base/strings.h"
+
+namespace taut {
+
+absl::StatusOr<std::string> ReadYamlFile(const std::string& path, std::string_view what) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return absl::NotFoundError(StrCat("cannot read the ", what, " ", path));
+  std::string text(kMaxYamlBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad() || (file.gcount() == 0 && !file.eof())) {
+    return absl::NotFoundError(StrCat("cannot read the ", what, " ", path));
+  }
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > kMaxYamlBytes) {
+    return absl::InvalidArgumentError(StrCat(path, ": larger than 1 MiB; is this the ", what, "?"));
+  }
+  return text;
+}
+
+absl::Status WalkYaml(std::string_view yaml, std::string_view name,
+                      absl::FunctionRef<absl::Status(const YAML::Node&)> walk) {
+  if (yaml.size() > kMaxYamlBytes) return absl::InvalidArgumentError(StrCat(name, ": larger than 1 MiB"));
+  try {
+    return walk(YAML::Load(std::string(yaml)));
+  } catch (const YAML::Exception& e) {
+    return absl::InvalidArgumentError(StrCat(name, ":", e.mark.line + 1, ": ", e.msg));
+  } catch (const std::exception& e) {
+    return absl::InvalidArgumentError(StrCat(name, ": not YAML: ", e.what()));
+  }
+}
+
+absl::Status ErrorAt(std::string_view name, const YAML::Node& node, std::string_view what) {
+  return absl::InvalidArgumentError(StrCat(name, ":", node.Mark().line + 1, ": ", what));
+}
+
+absl::Status ForEachEntry(
+    const YAML::Node& map, std::string_view name, std::string_view what,
+    absl::FunctionRef<absl::Status(const YAML::Node& key, const YAML::Node& value)> fn) {
+  if (map.IsNull()) return absl::OkStatus();
+  if (!map.IsMap()) return ErrorAt(name, map, StrCat(what, " wants a map: lines of key: value"));
+  std::set<std::string> seen;
+  for (const auto& entry : map) {
+    if (!entry.first.IsScalar()) return ErrorAt(name, entry.first, StrCat(what, ": a key that is no text"));
+    if (!seen.insert(entry.first.Scalar()).second) {
+      return ErrorAt(name, entry.first, StrCat(what, " has \"", entry.first.Scalar(), "\" twice"));
+    }
+    if (absl::Status s = fn(entry.first, entry.second); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> TextsOf(const YAML::Node& node, std::string_view name,
+                                                 std::string_view key) {
+  if (node.IsNull()) return std::vector<std::string>();
+  if (node.IsScalar()) return std::vector<std::string>{node.Scalar()};
+  const std::string wants = StrCat(key, " wants a value or a list of values");
+  if (!node.IsSequence()) return ErrorAt(name, node, wants);
+  std::vector<std::string> texts;
+  for (const YAML::Node& item : node) {
+    if (!item.IsScalar()) return ErrorAt(name, item, wants);
+    texts.push_back(item.Scalar());
+  }
+  return texts;
+}
+
+absl::StatusOr<std::string> TextOf(const YAML::Node& node, std::string_view name, std::string_view key) {
+  if (node.IsNull()) return std::string();
+  if (!node.IsScalar()) return ErrorAt(name, node, StrCat(key, " wants one value"));
+  return node.Scalar();
+}
+
+}  // namespace taut

@@ -1,0 +1,42 @@
+// YAML with places: what is wrong in a file is said with its name and line. For this room's .cc files; the
+// public headers know no YAML.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vertical/settings.h"
+#include "yaml-cpp/yaml.h"
+
+namespace taut {
+
+inline constexpr size_t kMaxYamlBytes = size_t{1} << 20;
+
+// The whole file. NotFound, or InvalidArgument above kMaxYamlBytes; `what` says in errors what it is.
+absl::StatusOr<std::string> ReadYamlFile(const std::string& path, std::string_view what);
+// Loads `yaml` and walks its root; an empty text has a null root. Whatever the parser throws, also during the
+// walk, becomes InvalidArgument "name:line: ...".
+absl::Status WalkYaml(std::string_view yaml, std::string_view name,
+                      absl::FunctionRef<absl::Status(const YAML::Node&)> walk);
+
+// InvalidArgument "name:line: what", the line being the node's.
+absl::Status ErrorAt(std::string_view name, const YAML::Node& node, std::string_view what);
+
+// The entries of a map in their order; null has none. Anything else, a key that is no text, or one that is
+// there twice is an error.
+absl::Status ForEachEntry(const YAML::Node& map, std::string_view name, std::string_view what,
+                          absl::FunctionRef<absl::Status(const YAML::Node& key, const YAML::Node& value)> fn);
+// One text for a scalar, one for each item of a list of scalars, none for null.
+absl::StatusOr<std::vector<std::string>> TextsOf(const YAML::Node& node, std::string_view name,
+                                                 std::string_view key);
+// "" for null.
+absl::StatusOr<std::string> TextOf(const YAML::Node& node, std::string_view name, std::string_view key);
+
+// The settings of recommenders below a node, as in settings_file.h.
+absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name, VerticalSettings& settings);
+
+}  // namespace taut

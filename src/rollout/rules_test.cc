@@ -1,0 +1,196 @@
+// Job settings as text, rules over them, and where a value came from.
+#include "rollout/rules.h"
+
+#include "base/strings.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rapidcheck/gtest.h"
+#include "rollout/maintenance.h"
+
+namespace taut {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string SetError(std::string_view key, std::string_view value) {
+  JobPolicy policy;
+  return std::string(Message(SetJobSetting(key, value, policy)));
+}
+std::string Canonical(std::string_view key, std::string_view value) {
+  JobPolicy policy;
+  const absl::Status s = SetJobSetting(key, value, policy);
+  return s.ok() ? GetJobSetting(key, policy) : std::string(Message(s));
+}
+
+TEST(JobSettings, AreReadAsPeopleWriteThem) {
+  EXPECT_EQ(Canonical("mode", "auto"), "auto");
+  EXPECT_EQ(Canonical("recommender", "moving_window"), "moving_window");
+  EXPECT_EQ(Canonical("class", "serving_tolerant"), "serving_tolerant");
+  EXPECT_EQ(Canonical("oom_tolerance", "minimal"), "minimal");
+  EXPECT_EQ(Canonical("memory.upper", "4096 MiB"), "4GiB");
+  EXPECT_EQ(Canonical("memory.upper", ""), "");
+  EXPECT_EQ(Canonical("cpu.lower", "0.25"), "0.25");
+  EXPECT_EQ(Canonical("min_change", "5 %"), "0.05");
+  EXPECT_EQ(Canonical("change_period", "90m"), "90m");
+  EXPECT_EQ(Canonical("canary.duration", "48h"), "2d");
+  EXPECT_EQ(Canonical("maintenance", "monday-FRI 22:00-6:00 UTC;Sun 00:00-24:00"),
+            "Mon-Fri 22:00-06:00; Sun 00:00-24:00");
+  EXPECT_EQ(Canonical("maintenance", "Fri-Mon,Wed 1:30-1:30"), "Mon,Wed,Fri-Sun 01:30-01:30");
+  EXPECT_EQ(Canonical("migrate", "no"), "false");
+}
+
+TEST(JobSettings, SayWhatIsWrong) {
+  EXPECT_EQ(SetError("memory.uper", "1GiB"),
+            "unknown job setting \"memory.uper\"; did you mean \"memory.upper\"?");
+  EXPECT_EQ(SetError("latency sensitivity", "high"),
+            "unknown job setting \"latency sensitivity\"; did you mean \"class\"?");
+  EXPECT_EQ(SetError("mode", "Auto"), "mode: \"Auto\" is none of off, observe, canary, auto");
+  EXPECT_EQ(SetError("memory.upper", "4 gigs"),
+            "memory.upper: \"4 gigs\" is no amount of memory; write 512MiB or 256GiB");
+  EXPECT_EQ(SetError("canary.share", "1"), "canary.share: 1 is outside 0.001 .. 0.999");
+  EXPECT_EQ(SetError("change_period", "2000d"), "change_period: 2000d is outside 0s .. 365d");
+  EXPECT_EQ(
+      SetError("maintenance", "Mon-Fri 22-6"),
+      "maintenance: \"Mon-Fri 22-6\" is no weekly time; write Mon-Fri 22:00-06:00 or Sat,Sun 00:00-24:00 "
+      "(UTC)");
+  EXPECT_EQ(SetError("migrate", "maybe"), "migrate: \"maybe\" is neither true nor false");
+}
+
+TEST(JobSettings, DefaultsReadBackToThemselves) {
+  JobPolicy policy;
+  for (const JobSetting& s : JobSettingsTable()) {
+    const std::string text = GetJobSetting(s.key, policy);
+    ASSERT_TRUE(SetJobSetting(s.key, text, policy).ok()) << s.key << ": " << text;
+    EXPECT_EQ(GetJobSetting(s.key, policy), text);
+    EXPECT_FALSE(s.help.empty());
+  }
+  EXPECT_EQ(policy.canary.hours, 24);
+  EXPECT_EQ(policy.change_period_s, kHour);
+}
+
+// Anything that is accepted prints as text that is accepted and means the very same.
+RC_GTEST_PROP(JobSettings, TextAndValueAreOneAndTheSame, ()) {
+  const std::span<const JobSetting> table = JobSettingsTable();
+  const JobSetting& s = table[static_cast<size_t>(*rc::gen::inRange(0, static_cast<int>(table.size())))];
+  std::string text;
+  const double number =
+      *rc::gen::oneOf(rc::gen::arbitrary<double>(),
+                      rc::gen::map(rc::gen::inRange(0, 1'000'000), [](int n) { return n / 1000.0; }));
+  switch (s.kind) {
+    case SettingKind::kChoice:
+      text = std::string(*rc::gen::elementOf(s.choices));
+      break;
+    case SettingKind::kBoolean:
+      text = *rc::gen::element<std::string>("yes", "no", "true", "off");
+      break;
+    case SettingKind::kNumber:
+      text = StrCat(number, *rc::gen::element<std::string>("", "%"));
+      break;
+    case SettingKind::kBytes:
+      text = StrCat(number, *rc::gen::element<std::string>("", "KB", "MiB", "Gi", " TiB"));
+      break;
+    case SettingKind::kDuration:
+      text = StrCat(number, *rc::gen::element<std::string>("", "s", "m", "h", "d", "w"));
+      break;
+    case SettingKind::kText:
+      text = MaintenanceText({{.days = static_cast<uint8_t>(*rc::gen::inRange(1, 128)),
+                               .start_minute = *rc::gen::inRange(0, 1440),
+                               .end_minute = *rc::gen::inRange(0, 1441)}});
+      break;
+  }
+  JobPolicy once, twice;
+  if (!SetJobSetting(s.key, text, once).ok()) return;
+  const std::string shown = GetJobSetting(s.key, once);
+  RC_ASSERT(SetJobSetting(s.key, shown, twice).ok());
+  RC_ASSERT(GetJobSetting(s.key, twice) == shown);
+  RC_ASSERT(once.cpu_bounds.lower == twice.cpu_bounds.lower &&
+            once.cpu_bounds.upper == twice.cpu_bounds.upper);
+  RC_ASSERT(once.memory_bounds.lower == twice.memory_bounds.lower);
+  RC_ASSERT(once.memory_bounds.upper == twice.memory_bounds.upper);
+  RC_ASSERT(once.min_change == twice.min_change && once.change_period_s == twice.change_period_s);
+  RC_ASSERT(once.maintenance == twice.maintenance && once.canary == twice.canary);
+  RC_ASSERT(once.mode == twice.mode && once.recommender == twice.recommender &&
+            once.migrate == twice.migrate);
+  RC_ASSERT(once.job_class == twice.job_class && once.oom_tolerance == twice.oom_tolerance);
+}
+
+RC_GTEST_PROP(Maintenance, NextIsTheFirstMomentInside, ()) {
+  const auto windows =
+      std::vector<MaintenanceWindow>{{.days = static_cast<uint8_t>(*rc::gen::inRange(1, 128)),
+                                      .start_minute = *rc::gen::inRange(0, 1440),
+                                      .end_minute = *rc::gen::inRange(0, 1441)}};
+  const int64_t now = *rc::gen::inRange<int64_t>(-1'000'000, 2'000'000'000) / 60 * 60;
+  RC_PRE(!InMaintenance(windows, now));
+  const std::optional<int64_t> next = NextMaintenance(windows, now);
+  RC_ASSERT(next.has_value());
+  for (int64_t t = now; t < *next; t += 60) RC_ASSERT(!InMaintenance(windows, t));
+  RC_ASSERT(InMaintenance(windows, *next));
+}
+
+TEST(Maintenance, GoesOverMidnightIntoTheNextDay) {
+  const std::vector<MaintenanceWindow> windows = *ParseMaintenance("Sun 22:00-06:00");
+  constexpr int64_t kMonday = 4 * kDaySeconds;
+  EXPECT_TRUE(InMaintenance(windows, kMonday + 6 * 3600 - 1));
+  EXPECT_FALSE(InMaintenance(windows, kMonday + 6 * 3600));
+  EXPECT_FALSE(InMaintenance(windows, kMonday + 23 * 3600));
+  EXPECT_EQ(WeekTime(*NextMaintenance(windows, kMonday + 6 * 3600)), "Sun 22:00 UTC");
+  EXPECT_TRUE(InMaintenance({}, 0));
+}
+
+PolicyRules SomeRules() {
+  JobPolicy defaults;
+  defaults.min_change = 0.1;
+  absl::StatusOr<PolicyRules> rules = PolicyRules::Compile(
+      {{"batch jobs", {{"job", "batch/*|cron/*"}}, {{"class", "batch"}, {"mode", "auto"}}},
+       {"", {{"team", "!search|"}, {"job", "*"}}, {{"memory.upper", "8GiB"}}},
+       {"search", {{"team", "search"}}, {{"mode", "canary"}, {"memory.lower", "16GiB"}}}},
+      defaults);
+  EXPECT_TRUE(rules.ok()) << rules.status();
+  return *std::move(rules);
+}
+
+std::string SourceOf(const std::vector<SettingSource>& sources, std::string_view key) {
+  for (const SettingSource& s : sources) {
+    if (s.key == key) return s.source;
+  }
+  return "?";
+}
+
+TEST(PolicyRules, LaterWinsAndPeopleWinOverAll) {
+  const PolicyRules rules = SomeRules();
+  std::vector<SettingSource> sources;
+  const std::vector<KeyValue> search = {{"team", "search"}};
+  JobPolicy policy = rules.Resolve("batch/index", search, {}, &sources);
+  EXPECT_EQ(policy.mode, Mode::kCanary);
+  EXPECT_EQ(policy.job_class, JobClass::kBatch);
+  EXPECT_EQ(policy.min_change, 0.1);
+  EXPECT_EQ(SourceOf(sources, "mode"), "rule 3: search");
+  EXPECT_EQ(SourceOf(sources, "class"), "rule 1: batch jobs");
+  EXPECT_EQ(SourceOf(sources, "min_change"), "default");
+  EXPECT_EQ(sources.size(), JobSettingsTable().size());
+
+  const std::vector<Override> overrides = {
+      {"mode", "off", "anna"}, {"mode", "bogus", "bob"}, {"memory.upper", "4GiB", "carl"}};
+  policy = rules.Resolve("batch/index", search, overrides, &sources);
+  EXPECT_EQ(policy.mode, Mode::kOff);
+  EXPECT_EQ(SourceOf(sources, "mode"), "set by anna");
+  EXPECT_EQ(policy.memory_bounds.lower, policy.memory_bounds.upper);  // 16 GiB was above 4 GiB
+
+  const std::vector<KeyValue> ads = {{"team", "ads"}};
+  EXPECT_EQ(rules.Resolve("web", ads, {}).memory_bounds.upper, 8192 * kMiB);
+  EXPECT_FALSE(rules.Fits(1, "web", {}));  // no label counts as an empty one, which the rule leaves out
+}
+
+TEST(PolicyRules, NameTheRuleThatIsWrong) {
+  const auto error = [](JobRule rule) {
+    return std::string(Message(PolicyRules::Compile({{"fine", {}, {}}, std::move(rule)}, {}).status()));
+  };
+  EXPECT_EQ(error({"odd", {}, {{"mod", "auto"}}}),
+            "rule 2: odd: unknown job setting \"mod\"; did you mean \"mode\"?");
+  EXPECT_EQ(error({"", {{"", "x"}}, {}}), "rule 2: a match without a label");
+  EXPECT_THAT(error({"", {}, {{"cpu.lower", "4"}, {"cpu.upper", "2"}}}),
+              HasSubstr("cpu.lower 4 is above cpu.upper 2"));
+}
+
+}  // namespace
+}  // namespace taut

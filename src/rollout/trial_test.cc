@@ -1,0 +1,194 @@
+// Trials: who takes part, what promotes and what rolls back, and what a job of one task does instead.
+
+#include "base/time.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rapidcheck/gtest.h"
+#include "rollout/gate.h"
+
+namespace taut {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Optional;
+
+constexpr double kGiB = 1024 * kMiB;
+constexpr int64_t kDayS = kDaySeconds;
+
+// A job in mode canary, 1 GiB set by its owner, 512 MiB recommended.
+class TrialTest : public ::testing::Test {
+ protected:
+  explicit TrialTest(uint32_t num_tasks = 120) : num_tasks_(num_tasks) { policy_.mode = Mode::kCanary; }
+
+  Verdict Ask(int64_t now_s, double recommended = kGiB / 2, bool oom = false) {
+    const Proposal p = {.resource = Resource::kMemory,
+                        .now_s = now_s,
+                        .owner_limit = kGiB,
+                        .recommended = recommended,
+                        .oom = oom,
+                        .num_tasks = num_tasks_};
+    return Decide(policy_, p, state_);
+  }
+  // `windows` windows in which trial tasks use `tried` and the others `rest`.
+  void Live(int windows, double tried, double rest) {
+    for (int w = 0; w < windows; ++w) {
+      std::vector<TaskUsage> tasks;
+      for (uint32_t t = 0; t < num_tasks_; ++t) {
+        const bool in = num_tasks_ == 1 || InTrial(t, num_tasks_, policy_.canary.share);
+        const auto usage = static_cast<float>(in ? tried : rest);
+        tasks.push_back({t, usage, usage});
+      }
+      Signal signal;
+      signal.tasks = tasks;
+      signal.owner_limit = kGiB;
+      CountTrialWindow(policy_, signal, state_);
+    }
+  }
+
+  JobPolicy policy_;
+  GateState state_;
+  uint32_t num_tasks_;
+};
+
+TEST_F(TrialTest, PromotesWhatDidNoWorseThanTheRest) {
+  const Verdict start = Ask(0);
+  EXPECT_THAT(start.kind, Optional(DecisionKind::kTry));
+  EXPECT_EQ(start.sentence, "tried on 12 of 120 tasks: 512 MiB instead of 1.00 GiB, 50 % less");
+  EXPECT_FALSE(state_.in_force.has_value());
+  Live(287, 0.3 * kGiB, 0.3 * kGiB);
+  EXPECT_EQ(Ask(23 * 3600).sentence,
+            "512 MiB is on trial for 23 h with 3444 task-windows lived; judged after 24 h and 100");
+  Live(1, 0.497 * kGiB, 0.995 * kGiB);
+  const Verdict end = Ask(kDayS);
+  EXPECT_THAT(end.kind, Optional(DecisionKind::kPromote));
+  EXPECT_EQ(end.sentence,
+            "12 of 120 tasks lived 24 h at 512 MiB: 0 OOM kills, 0.3 % of windows above, against 0 and 0.3 % "
+            "of the rest");
+  EXPECT_THAT(state_.in_force, Optional(kGiB / 2));
+  EXPECT_FALSE(state_.trial.has_value());
+}
+
+TEST_F(TrialTest, AnOomOnItsSideRollsBackAtOnceAndIsNotTriedAgainForAWhile) {
+  policy_.maintenance = {{.days = 0x7F, .start_minute = 0, .end_minute = 60}};
+  Ask(0);
+  Live(1, 0.3 * kGiB, 0.3 * kGiB);
+  uint32_t task = 0;
+  while (!InTrial(task, num_tasks_, policy_.canary.share)) ++task;
+  CountTrialOom(policy_, task, 1, num_tasks_, state_);
+  const Verdict v = Ask(7200, 0.6 * kGiB, true);
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
+  EXPECT_FALSE(v.after.has_value());  // the owner's limit again
+  EXPECT_EQ(
+      v.sentence,
+      "12 of 120 tasks lived 2 h at 512 MiB: 1 OOM kill, 0 % of windows above, against 0 and 0 % of "
+      "the rest");
+  EXPECT_EQ(Ask(kDayS).sentence, "512 MiB did badly in a trial 22 h ago; tried again after 7 days");
+  EXPECT_EQ(Ask(kDayS, 0.51 * kGiB).sentence, Ask(kDayS).sentence);
+  EXPECT_THAT(Ask(8 * kDayS).kind, Optional(DecisionKind::kTry));
+}
+
+TEST_F(TrialTest, OomsThatTheRestHasAsWellAreNotTheTrialsFault) {
+  Ask(0);
+  Live(10, 0.3 * kGiB, 0.3 * kGiB);
+  for (uint32_t t = 0; t < num_tasks_; ++t) CountTrialOom(policy_, t, 1, num_tasks_, state_);
+  EXPECT_FALSE(Ask(3600).kind.has_value());
+  EXPECT_TRUE(state_.trial.has_value());
+}
+
+TEST_F(TrialTest, TasksAtTheirLimitRollBackBeforeTheTimeIsUp) {
+  Ask(0);
+  Live(10, 0.5 * kGiB, 0.3 * kGiB);
+  const Verdict v = Ask(3000);
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
+  EXPECT_THAT(v.sentence, HasSubstr("100 % of windows above, against 0 and 0 % of the rest"));
+}
+
+TEST_F(TrialTest, ARecommendationThatRisesEndsItWithoutBlame) {
+  Ask(0);
+  const Verdict v = Ask(600, 0.8 * kGiB);
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
+  EXPECT_EQ(v.sentence, "the recommendation rose to 819 MiB while 512 MiB was on trial");
+  EXPECT_THAT(Ask(600 + 3600).kind, Optional(DecisionKind::kTry));
+}
+
+TEST_F(TrialTest, ReleaseEndsItAndAnOomOfTheRestRaisesAll) {
+  Ask(0);
+  policy_.mode = Mode::kObserve;
+  const Verdict release = Ask(300);
+  EXPECT_THAT(release.kind, Optional(DecisionKind::kRelease));
+  EXPECT_THAT(release.before, Optional(kGiB / 2));
+  policy_.mode = Mode::kCanary;
+  EXPECT_THAT(Ask(2 * 3600).kind, Optional(DecisionKind::kTry));
+  CountTrialOom(policy_, 0, 1, num_tasks_, state_);  // task 0 is of the rest
+  EXPECT_THAT(Ask(2 * 3600 + 60, 1.3 * kGiB, true).kind, Optional(DecisionKind::kOomRaise));
+  EXPECT_FALSE(state_.trial.has_value());
+}
+
+TEST_F(TrialTest, GivesUpWhenItsTasksDoNotLiveLongEnough) {
+  Ask(0);
+  Live(2, 0.3 * kGiB, 0.3 * kGiB);
+  EXPECT_FALSE(Ask(5 * kDayS).kind.has_value());
+  const Verdict v = Ask(5 * kDayS + 300);
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
+  EXPECT_EQ(v.sentence, "after 5 days its tasks had lived 24 of the 100 windows that a judgement needs");
+}
+
+class WatchTest : public TrialTest {
+ protected:
+  WatchTest() : TrialTest(1) {}
+};
+
+TEST_F(WatchTest, IsSetAfterItsLimitWasWatched) {
+  EXPECT_EQ(Ask(0).sentence,
+            "a trial needs two tasks; usage is held against 512 MiB for 24 h before it is set");
+  Live(288, 0.3 * kGiB, 0);
+  EXPECT_EQ(Ask(23 * 3600).sentence,
+            "a trial needs two tasks; usage has been held against 512 MiB for 23 h of 24 h");
+  policy_.maintenance = {{.days = 0x7F, .start_minute = 60, .end_minute = 120}};
+  EXPECT_EQ(Ask(kDayS).sentence, "waits for the maintenance window Fri 01:00 UTC");
+  const Verdict v = Ask(kDayS + 3600);
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kSet));
+  EXPECT_EQ(v.sentence,
+            "512 MiB instead of 1.00 GiB, 50 % less; watched for 25 h, the only task was at it in 0 % of 288 "
+            "windows");
+  EXPECT_THAT(state_.in_force, Optional(kGiB / 2));
+}
+
+TEST_F(WatchTest, IsNotSetIfUsageCameToIt) {
+  Ask(0);
+  Live(95, 0.3 * kGiB, 0);
+  Live(5, 0.5 * kGiB, 0);
+  EXPECT_EQ(Ask(30'000).sentence,
+            "not set: watched for 8.3 h, usage was at 512 MiB in 5.0 % of windows, with 0 OOM kills");
+  EXPECT_THAT(Ask(30'300).sentence, HasSubstr("512 MiB did badly in a trial 5 min ago"));
+  // A raise needs no watching.
+  EXPECT_THAT(Ask(30'600, 2 * kGiB).kind, Optional(DecisionKind::kSet));
+}
+
+TEST_F(WatchTest, StartsOverWhenTheRecommendationRises) {
+  Ask(0);
+  Live(100, 0.3 * kGiB, 0);
+  EXPECT_THAT(Ask(30'000, 0.7 * kGiB).sentence, HasSubstr("held against 717 MiB for 24 h"));
+  EXPECT_EQ(state_.trial->tasks.task_windows, 0U);
+  num_tasks_ = 2;
+  EXPECT_THAT(Ask(30'300, 0.7 * kGiB).kind, Optional(DecisionKind::kTry));
+}
+
+RC_GTEST_PROP(InTrial, TakesItsShareAndNeverNoneOrAll, ()) {
+  const auto n = *rc::gen::inRange<uint32_t>(2, 3000);
+  const double share = *rc::gen::inRange(1, 999) / 1000.0;
+  uint32_t tried = 0;
+  for (uint32_t t = 0; t < n; ++t) tried += InTrial(t, n, share) ? 1 : 0;
+  RC_ASSERT(tried == TrialTasks(n, share));
+  RC_ASSERT(tried >= 1U);
+  RC_ASSERT(tried < n);
+  if (n * share >= 1 && n * (1 - share) >= 1) RC_ASSERT(std::abs(tried - n * share) < 1.0);
+}
+
+TEST(InTrial, StaysAsTasksComeAndGo) {
+  for (uint32_t t = 0; t < 100; ++t) EXPECT_EQ(InTrial(t, 100, 0.1), InTrial(t, 77, 0.1));
+  EXPECT_FALSE(InTrial(0, 1, 0.1));
+}
+
+}  // namespace
+}  // namespace taut
