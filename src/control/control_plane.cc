@@ -96,7 +96,7 @@ std::vector<ClosedWindow> ControlPlane::CloseWindows(Timestamp now) {
   if (by_samples && newest_sample_.us == INT64_MIN) return closed;
   const Timestamp watermark = by_samples ? newest_sample_ : now;
   ingest_->CloseUntil(watermark, [&](const ClosedWindow& window) { closed.push_back(window); });
-  ingest_->ForgetIdle(watermark);
+  if (!closed.empty()) ingest_->ForgetIdle(watermark);
   std::vector<JobRecord>& fresh = unsaved_->new_jobs;
   for (const auto& names = ingest_->mapper().job_names(); jobs_known_ < names.size(); ++jobs_known_) {
     const JobId id{static_cast<uint32_t>(jobs_known_)};

@@ -1,0 +1,92 @@
+// A control plane over a store in memory, fed with the traffic that Prometheus sends, for tests.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/control_plane.h"
+#include "ingest/load_fixture.h"
+#include "store/in_memory_store.h"
+
+namespace taut {
+
+// Fails as told, as a full disk would.
+class FailingStore final : public Store {
+ public:
+  explicit FailingStore(Store& store) : store_(store) {}
+  bool fail = false;
+
+  absl::Status Commit(const PassRecord& pass) override {
+    return fail ? absl::UnavailableError("the disk is full") : store_.Commit(pass);
+  }
+  absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) override { return store_.Restore(sink); }
+  absl::Status ReadWindows(WindowId after,
+                           absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) override {
+    return store_.ReadWindows(after, yield);
+  }
+  absl::StatusOr<bool> Maintain(WindowId now) override { return store_.Maintain(now); }
+
+ private:
+  Store& store_;
+};
+
+// A cell of `series` series, sampled each minute, from a Tuesday in 2023 on.
+class ControlCell {
+ public:
+  static constexpr int64_t kStart = 1'700'006'400;  // a midnight
+
+  explicit ControlCell(uint32_t series = 80) : series_(series), failing_(store_) { Start(); }
+
+  // Drops the control plane as a kill would, and starts another on the same store.
+  void Restart() {
+    control_.reset();
+    Start();
+  }
+  // Sends the minutes [from, to) after the start, ticking as time goes on.
+  absl::Status Live(int from, int to) {
+    absl::Status last;
+    for (int minute = from; minute < to; ++minute) {
+      const Timestamp now = Timestamp::FromSeconds(kStart + 60 * minute);
+      for (const std::string& body : ScrapeBodies(series_, now.us / 1000)) {
+        const absl::StatusOr<WriteResult> r = control_->Write(body, now);
+        if (!r.ok()) last = r.status();
+      }
+      const absl::Status ticked = control_->Tick(now);
+      if (!ticked.ok()) last = ticked;
+    }
+    return last;
+  }
+  ControlPlane& control() { return *control_; }
+  InMemoryStore& store() { return store_; }
+  FailingStore& failing() { return failing_; }
+  std::vector<Decision>& told() { return told_; }
+  const absl::Status& restored() const { return restored_; }
+  Mode mode = Mode::kAuto;
+
+ private:
+  void Start() {
+    ControlOptions options;
+    JobPolicy defaults;
+    defaults.mode = mode;
+    defaults.recommender = Policy::kMovingWindow;
+    options.live.vertical.moving_window.min_history_s = 3600;
+    options.live.rules = *PolicyRules::Compile({}, defaults);
+    control_ = std::make_unique<ControlPlane>(
+        options, *MappingRules::Compile(BuiltinRules()),
+        ControlPlane::Parts{&failing_, &store_, &actuator_, [] { return 0.0; }});
+    control_->OnTick(
+        [this](const TickEvents& e) { told_.insert(told_.end(), e.decisions.begin(), e.decisions.end()); });
+    restored_ = control_->Restore();
+  }
+
+  const uint32_t series_;
+  InMemoryStore store_;
+  FailingStore failing_;
+  DryRunActuator actuator_;
+  std::vector<Decision> told_;
+  absl::Status restored_;
+  std::unique_ptr<ControlPlane> control_;
+};
+
+}  // namespace taut

@@ -1,0 +1,172 @@
+#include "programs/daemon.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "base/strings.h"
+#include "programs/version.h"
+#include "spdlog/spdlog.h"
+#include "store/in_memory_store.h"
+#include "store/sqlite_store.h"
+
+namespace taut {
+namespace {
+
+constexpr std::chrono::milliseconds kTick{200};  // an OOM kill waits no longer
+constexpr std::chrono::seconds kStoreRetry{2};
+
+Timestamp WallNow() {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return {std::chrono::duration_cast<std::chrono::microseconds>(since).count()};
+}
+
+double SteadyMilliseconds() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double, std::milli>(since).count();
+}
+
+uint64_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  uint64_t size = 0, resident = 0;
+  statm >> size >> resident;
+  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+LiveSettings LiveSettingsOf(const DaemonConfig& config) {
+  return {config.recommenders, config.rules, config.migration};
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config,
+                                                      const std::string& config_path) {
+  std::unique_ptr<Daemon> daemon(new Daemon(config));
+  if (absl::Status s = daemon->OpenStore(); !s.ok()) return s;
+  if (absl::Status s = daemon->StartControl(); !s.ok()) return s;
+  if (absl::Status s = daemon->StartServer(config_path); !s.ok()) return s;
+  daemon->loop_ = std::thread([d = daemon.get()] { d->Loop(); });
+  return daemon;
+}
+
+Daemon::~Daemon() { Stop(); }
+
+absl::Status Daemon::OpenStore() {
+  const Retention keep{.history_days = config_.store.history_days,
+                       .decision_days = config_.store.decision_days};
+  if (config_.store.path == "memory") {
+    auto store = std::make_unique<InMemoryStore>(keep);
+    history_ = store.get();
+    store_ = std::move(store);
+    return absl::OkStatus();
+  }
+  SqliteStore::Options options;
+  options.path = config_.store.path;
+  options.keep = keep;
+  absl::StatusOr<std::unique_ptr<SqliteStore>> store = SqliteStore::Open(options);
+  if (!store.ok()) return store.status();
+  history_ = store->get();
+  store_ = *std::move(store);
+  return absl::OkStatus();
+}
+
+absl::Status Daemon::StartControl() {
+  absl::StatusOr<MappingRules> mapping = MappingRules::Compile(MappingRulesOf(config_.ingest));
+  if (!mapping.ok()) return mapping.status();
+  actuator_ = std::make_unique<DryRunActuator>();
+  ControlOptions options;
+  options.ingest = config_.ingest.options;
+  options.clock = config_.clock;
+  if (config_.clock == ClockSource::kSamples) options.ingest.windows.max_future_seconds = int64_t{1} << 40;
+  options.live = LiveSettingsOf(config_);
+  options.checkpoint_windows = config_.store.checkpoint_windows;
+  control_ = std::make_unique<ControlPlane>(
+      options, *std::move(mapping),
+      ControlPlane::Parts{store_.get(), history_, actuator_.get(), SteadyMilliseconds});
+  const double start_ms = SteadyMilliseconds();
+  if (absl::Status s = control_->Restore(); !s.ok()) return s;
+  for (const std::string& warning : control_->warnings()) spdlog::warn("{}", warning);
+  spdlog::info("{} jobs restored from {} in {:.1f} s", control_->view()->jobs.size(), config_.store.path,
+               (SteadyMilliseconds() - start_ms) / 1000);
+  return absl::OkStatus();
+}
+
+absl::Status Daemon::StartServer(const std::string& config_path) {
+  absl::StatusOr<ServerOptions> server_options = OpenServerOptions(config_.server);
+  if (!server_options.ok()) return server_options.status();
+  server_options->open_paths.insert(server_options->open_paths.end(), {"/healthz", "/readyz"});
+  if (server_options->default_headers.empty()) server_options->default_headers = PageSecurityHeaders();
+  ApiOptions options;
+  options.machine = config_.machine;
+  options.version = kVersion;
+  options.store_text = config_.store.path == "memory" ? "memory: nothing outlives the daemon"
+                                                      : StrCat("SQLite, ", config_.store.path);
+  options.config_file = config_path;
+  options.started_s = WallNow().seconds();
+  options.pages = config_.server.pages;
+  options.now = WallNow;
+  options.steady_ms = SteadyMilliseconds;
+  options.server_counts = [this] { return server_ ? server_->counts() : ServerCounts(); };
+  options.resident_bytes = ResidentBytes;
+  api_ = std::make_unique<Api>(*control_, std::move(options));
+  absl::StatusOr<std::unique_ptr<HttpServer>> server = HttpServer::Start(
+      *server_options, [this](const HttpRequest& request) { return api_->Handle(request); });
+  if (!server.ok()) return server.status();
+  server_ = *std::move(server);
+  return absl::OkStatus();
+}
+
+std::string Daemon::url() const {
+  const ServerOptions& options = config_.server.options;
+  const std::string& host = options.listen.front().host;
+  const bool v6 = host.find(':') != std::string::npos;
+  return StrCat(options.has_tls() ? "https" : "http", "://", v6 ? StrCat("[", host, "]") : host, ":", port(),
+                "/");
+}
+
+void Daemon::Loop() {
+  std::string last_error;
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    lock.unlock();
+    const absl::Status s = control_->Tick(WallNow());
+    if (!s.ok() && last_error != Message(s)) spdlog::error("{}", Message(s));
+    if (s.ok() && !last_error.empty()) spdlog::info("the store takes windows again");
+    last_error = s.ok() ? std::string() : std::string(Message(s));
+    lock.lock();
+    wake_.wait_for(lock, s.ok() ? kTick : std::chrono::milliseconds(kStoreRetry),
+                   [this] { return stopping_; });
+  }
+}
+
+void Daemon::Reload(const DaemonConfig& config) {
+  control_->Reload(LiveSettingsOf(config));
+  config_.recommenders = config.recommenders;
+  config_.rules = config.rules;
+  config_.migration = config.migration;
+  spdlog::info(
+      "rules, job defaults, migration and recommenders were read again; anything else needs a restart");
+}
+
+void Daemon::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (loop_.joinable()) loop_.join();
+  if (api_) api_->Close();
+  if (server_) server_->Stop();
+  if (!control_) return;
+  absl::Status s = control_->Tick(WallNow());
+  if (s.ok()) s = control_->CheckpointAll();
+  if (s.ok()) {
+    spdlog::info("stopped; {} jobs are in the store", control_->view()->jobs.size());
+  } else {
+    spdlog::error("stopped, but without a last checkpoint: {}", Message(s));
+  }
+}
+
+}  // namespace taut

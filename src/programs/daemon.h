@@ -1,0 +1,58 @@
+// All the wiring of tautd: which store, actuator, clock and faces the control plane gets, its loop, and its
+// end.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "absl/status/statusor.h"
+#include "api/api.h"
+#include "config/daemon_config.h"
+#include "control/control_plane.h"
+#include "net/http_server.h"
+#include "ports/store.h"
+
+namespace taut {
+
+class Daemon {
+ public:
+  // Opens the store, goes on from where it was, listens. `config_path`: "" for none.
+  static absl::StatusOr<std::unique_ptr<Daemon>> Start(const DaemonConfig& config,
+                                                       const std::string& config_path);
+  // Stop().
+  ~Daemon();
+
+  // Takes in the rules and settings of another configuration; says what only a restart would change.
+  void Reload(const DaemonConfig& config);
+  // Lets requests in flight finish, decides and stores what is due, writes checkpoints.
+  void Stop();
+  uint16_t port() const { return server_->port(); }
+  // "http://127.0.0.1:7070/".
+  std::string url() const;
+
+ private:
+  explicit Daemon(DaemonConfig config) : config_(std::move(config)) {}
+  absl::Status OpenStore();
+  absl::Status StartControl();
+  absl::Status StartServer(const std::string& config_path);
+  void Loop();
+
+  DaemonConfig config_;
+  std::unique_ptr<Store> store_;
+  History* history_ = nullptr;  // the same object
+  std::unique_ptr<Actuator> actuator_;
+  std::unique_ptr<ControlPlane> control_;
+  std::unique_ptr<Api> api_;
+  std::unique_ptr<HttpServer> server_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  std::thread loop_;
+};
+
+}  // namespace taut
