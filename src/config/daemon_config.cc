@@ -1,0 +1,293 @@
+// The file as a tree: plain values by the table, and the lists of rules by hand.
+#include "config/daemon_config.h"
+
+#include <fstream>
+#include <set>
+
+#include "base/nearest.h"
+#include "base/strings.h"
+#include "config/yaml_walk.h"
+
+namespace taut {
+namespace {
+
+// Keys whose values are walked here, not by the table.
+constexpr std::string_view kDefaults = "defaults", kRules = "rules", kRecommenders = "recommenders",
+                           kMapping = "ingest.mapping";
+
+constexpr size_t kMaxSecretBytes = size_t{64} << 10;
+
+class Reader {
+ public:
+  Reader(std::string_view name, DaemonConfig& config) : name_(name), config_(config) {}
+
+  absl::Status Read(const YAML::Node& root) {
+    if (absl::Status s = ReadSection(root, "", name_); !s.ok()) return s;
+    absl::StatusOr<PolicyRules> rules = PolicyRules::Compile(std::move(rules_), defaults_);
+    // What lines are to blame for was said on the way.
+    if (!rules.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(rules.status())));
+    config_.rules = *std::move(rules);
+    if (config_.store.path.empty()) {
+      return absl::InvalidArgumentError(StrCat(name_, ": store.path is empty; write a file, or memory"));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status ReadSection(const YAML::Node& map, const std::string& prefix, std::string_view what);
+  absl::Status ReadEntry(const YAML::Node& at, const std::string& key, const YAML::Node& value);
+  absl::Status UnknownKey(const YAML::Node& at, std::string_view key) const;
+  absl::Status ReadJobSettings(const YAML::Node& map, std::string_view what, JobPolicy& policy,
+                               std::vector<KeyValue>* pairs);
+  absl::Status ReadRules(const YAML::Node& list);
+  absl::Status ReadRule(const YAML::Node& node);
+  absl::Status ReadMapping(const YAML::Node& list);
+  absl::StatusOr<MappingRule> ReadMappingRule(const YAML::Node& node);
+  absl::StatusOr<LabelMatch> ReadLabelMatch(const YAML::Node& key, const YAML::Node& value);
+  absl::Status Items(const YAML::Node& list, std::string_view what,
+                     absl::FunctionRef<absl::Status(const YAML::Node&)> fn) const;
+  absl::Status Error(const YAML::Node& at, std::string_view what) const { return ErrorAt(name_, at, what); }
+  absl::Status NoSuchKey(const YAML::Node& at, std::span<const std::string_view> keys) const {
+    return Error(at, StrCat("unknown key \"", at.Scalar(), "\"; did you mean \"",
+                            NearestName(at.Scalar(), keys), "\"?"));
+  }
+
+  std::string_view name_;
+  DaemonConfig& config_;
+  JobPolicy defaults_;
+  std::vector<JobRule> rules_;
+};
+
+absl::Status Reader::ReadSection(const YAML::Node& map, const std::string& prefix, std::string_view what) {
+  return ForEachEntry(map, name_, what, [&](const YAML::Node& key, const YAML::Node& value) {
+    return ReadEntry(key, prefix.empty() ? key.Scalar() : StrCat(prefix, ".", key.Scalar()), value);
+  });
+}
+
+absl::Status Reader::ReadEntry(const YAML::Node& at, const std::string& key, const YAML::Node& value) {
+  if (key == kDefaults) return ReadJobSettings(value, key, defaults_, nullptr);
+  if (key == kRules) return ReadRules(value);
+  if (key == kMapping) return ReadMapping(value);
+  if (key == kRecommenders) return WalkVerticalSettings(value, name_, config_.recommenders);
+  bool section = false;
+  for (const DaemonSetting& s : DaemonSettingsTable()) {
+    if (s.key == key) {
+      const absl::StatusOr<std::vector<std::string>> texts = TextsOf(value, name_, key);
+      if (!texts.ok()) return texts.status();
+      const absl::Status set = SetDaemonSetting(s, *texts, config_);
+      return set.ok() ? set : Error(at, Message(set));
+    }
+    section = section ||
+              (s.key.size() > key.size() && s.key.substr(0, key.size()) == key && s.key[key.size()] == '.');
+  }
+  if (!section) return UnknownKey(at, key);
+  return ReadSection(value, key, key);
+}
+
+absl::Status Reader::UnknownKey(const YAML::Node& at, std::string_view key) const {
+  std::set<std::string_view> keys = {kDefaults, kRules, kMapping, kRecommenders};
+  for (const DaemonSetting& s : DaemonSettingsTable()) {
+    for (size_t dot = s.key.find('.'); dot != std::string_view::npos; dot = s.key.find('.', dot + 1)) {
+      keys.insert(s.key.substr(0, dot));
+    }
+    keys.insert(s.key);
+  }
+  const std::vector<std::string_view> all(keys.begin(), keys.end());
+  return Error(at, StrCat("unknown key \"", key, "\"; did you mean \"", NearestName(key, all), "\"?"));
+}
+
+absl::Status Reader::Items(const YAML::Node& list, std::string_view what,
+                           absl::FunctionRef<absl::Status(const YAML::Node&)> fn) const {
+  if (list.IsNull()) return absl::OkStatus();
+  if (!list.IsSequence()) return Error(list, StrCat(what, " wants a list: lines that begin with -"));
+  for (const YAML::Node& item : list) {
+    if (absl::Status s = fn(item); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+// "memory.upper: 4GiB", or "memory:" with "upper: 4GiB" below it.
+absl::Status Reader::ReadJobSettings(const YAML::Node& map, std::string_view what, JobPolicy& policy,
+                                     std::vector<KeyValue>* pairs) {
+  const auto set = [&](const YAML::Node& at, const std::string& key, const YAML::Node& value) {
+    const absl::StatusOr<std::string> text = TextOf(value, name_, key);
+    if (!text.ok()) return text.status();
+    const absl::Status s = SetJobSetting(key, *text, policy);
+    if (!s.ok()) return Error(at, Message(s));
+    if (pairs != nullptr) pairs->emplace_back(key, *text);
+    return absl::OkStatus();
+  };
+  absl::Status s = ForEachEntry(map, name_, what, [&](const YAML::Node& key, const YAML::Node& value) {
+    if (!value.IsMap()) return set(key, key.Scalar(), value);
+    return ForEachEntry(value, name_, key.Scalar(), [&](const YAML::Node& inner, const YAML::Node& text) {
+      return set(inner, StrCat(key.Scalar(), ".", inner.Scalar()), text);
+    });
+  });
+  if (!s.ok()) return s;
+  s = CheckJobPolicy(policy);
+  return s.ok() ? s : Error(map, StrCat(what, ": ", Message(s)));
+}
+
+absl::Status Reader::ReadRules(const YAML::Node& list) {
+  return Items(list, kRules, [this](const YAML::Node& item) { return ReadRule(item); });
+}
+
+absl::Status Reader::ReadRule(const YAML::Node& node) {
+  static constexpr std::string_view kKeys[] = {"name", "match", "set"};
+  JobRule rule;
+  if (!node.IsMap()) return Error(node, "a rule has a name, match and set");
+  absl::Status s = ForEachEntry(node, name_, "a rule", [&](const YAML::Node& key, const YAML::Node& value) {
+    if (key.Scalar() == "name") {
+      const absl::StatusOr<std::string> text = TextOf(value, name_, "name");
+      if (text.ok()) rule.name = *text;
+      return text.status();
+    }
+    if (key.Scalar() == "set") {
+      JobPolicy policy;
+      return ReadJobSettings(value, "set", policy, &rule.set);
+    }
+    if (key.Scalar() != "match") return NoSuchKey(key, kKeys);
+    return ForEachEntry(value, name_, "match", [&](const YAML::Node& label, const YAML::Node& pattern) {
+      const absl::StatusOr<std::string> text = TextOf(pattern, name_, label.Scalar());
+      if (!text.ok()) return text.status();
+      if (label.Scalar().empty()) return Error(label, "match: a label without a name");
+      rule.match.emplace_back(label.Scalar(), *text);
+      return absl::OkStatus();
+    });
+  });
+  if (s.ok() && rule.set.empty()) return Error(node, "a rule that sets nothing");
+  if (s.ok()) rules_.push_back(std::move(rule));
+  return s;
+}
+
+absl::Status Reader::ReadMapping(const YAML::Node& list) {
+  return Items(list, kMapping, [this](const YAML::Node& item) {
+    absl::StatusOr<MappingRule> rule = ReadMappingRule(item);
+    if (!rule.ok()) return rule.status();
+    if (absl::Status s = MappingRules::Compile({*rule}).status(); !s.ok()) return Error(item, Message(s));
+    config_.ingest.mapping.push_back(*std::move(rule));
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<LabelMatch> Reader::ReadLabelMatch(const YAML::Node& key, const YAML::Node& value) {
+  const absl::StatusOr<std::string> text = TextOf(value, name_, key.Scalar());
+  if (!text.ok()) return text.status();
+  const bool negate = !text->empty() && text->front() == '!';
+  return LabelMatch{key.Scalar(), negate ? text->substr(1) : *text, negate};
+}
+
+absl::StatusOr<MappingRule> Reader::ReadMappingRule(const YAML::Node& node) {
+  static constexpr std::string_view kKeys[] = {"name", "metric", "match", "kind",
+                                               "job",  "task",   "part",  "scale"};
+  MappingRule rule;
+  if (!node.IsMap()) return Error(node, "a mapping rule has a name, metric, kind, job and task");
+  const auto read = [&](const YAML::Node& at, const YAML::Node& value) -> absl::Status {
+    const std::string& key = at.Scalar();
+    if (key == "match") {
+      return ForEachEntry(value, name_, key, [&](const YAML::Node& label, const YAML::Node& pattern) {
+        absl::StatusOr<LabelMatch> match = ReadLabelMatch(label, pattern);
+        if (match.ok()) rule.match.push_back(*std::move(match));
+        return match.status();
+      });
+    }
+    const absl::StatusOr<std::string> text = TextOf(value, name_, key);
+    if (!text.ok()) return text.status();
+    if (key == "kind") {
+      const absl::StatusOr<SeriesKind> kind = ParseSeriesKind(*text);
+      if (!kind.ok()) return Error(at, Message(kind.status()));
+      rule.kind = *kind;
+    } else if (key == "scale") {
+      const std::optional<double> scale = ParseDouble(*text);
+      if (!scale.has_value()) return Error(at, StrCat("scale: \"", *text, "\" is no number"));
+      rule.scale = *scale;
+    } else if (key == "name" || key == "metric" || key == "job" || key == "task" || key == "part") {
+      std::string& target = key == "name"     ? rule.name
+                            : key == "metric" ? rule.metric
+                            : key == "job"    ? rule.job
+                            : key == "task"   ? rule.task
+                                              : rule.part;
+      target = *text;
+    } else {
+      return NoSuchKey(at, kKeys);
+    }
+    return absl::OkStatus();
+  };
+  if (absl::Status s = ForEachEntry(node, name_, "a mapping rule", read); !s.ok()) return s;
+  return rule;
+}
+
+// Bytes of a file of secrets; the error does not say what is in it.
+absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMaxSecretBytes + 1, '\0');
+  if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.is_open() || file.bad() || (file.gcount() == 0 && !file.eof())) {
+    return absl::NotFoundError(StrCat("cannot read the secret file ", path));
+  }
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > kMaxSecretBytes)
+    return absl::InvalidArgumentError(StrCat(path, ": too large for a secret"));
+  return text;
+}
+
+absl::Status ReadTokens(const std::string& path, std::vector<std::string>& tokens) {
+  if (path.empty()) return absl::OkStatus();
+  const absl::StatusOr<std::string> text = ReadSmallFile(path);
+  if (!text.ok()) return text.status();
+  for (const std::string_view line : Split(*text, '\n')) {
+    const std::string_view token = StripSpace(line.substr(0, line.find('#')));
+    if (!token.empty()) tokens.emplace_back(token);
+  }
+  if (tokens.empty()) {
+    return absl::InvalidArgumentError(
+        StrCat(path, ": no token in it; fill it with `openssl rand -hex 32 > ", path, "`"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+ServerConfig::ServerConfig() { options.listen = {ListenAddress{"127.0.0.1", 7070}}; }
+
+absl::StatusOr<DaemonConfig> ParseDaemonConfig(std::string_view yaml, std::string_view name) {
+  DaemonConfig config;
+  absl::Status s =
+      WalkYaml(yaml, name, [&](const YAML::Node& root) { return Reader(name, config).Read(root); });
+  if (!s.ok()) return s;
+  return config;
+}
+
+absl::StatusOr<DaemonConfig> ReadDaemonConfig(const std::string& path) {
+  const absl::StatusOr<std::string> text = ReadYamlFile(path, "configuration");
+  if (!text.ok()) return text.status();
+  return ParseDaemonConfig(*text, path);
+}
+
+std::vector<MappingRule> MappingRulesOf(const IngestConfig& config) {
+  std::vector<MappingRule> rules = config.mapping;
+  if (!config.builtin_mapping) return rules;
+  for (MappingRule& rule : BuiltinRules()) rules.push_back(std::move(rule));
+  return rules;
+}
+
+absl::StatusOr<ServerOptions> OpenServerOptions(const ServerConfig& config) {
+  ServerOptions options = config.options;
+  if (absl::Status s = ReadTokens(config.reader_tokens_file, options.reader_tokens); !s.ok()) return s;
+  if (absl::Status s = ReadTokens(config.operator_tokens_file, options.operator_tokens); !s.ok()) return s;
+  if (absl::Status s = options.Check(); !s.ok()) return s;
+  return options;
+}
+
+absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
+  if (path.empty()) return std::string();
+  const absl::StatusOr<std::string> text = ReadSmallFile(path);
+  if (!text.ok()) return text.status();
+  const std::string_view secret = StripSpace(*text);
+  if (secret.empty() || secret.find('\n') != std::string_view::npos) {
+    return absl::InvalidArgumentError(StrCat(path, ": wants one line with the secret"));
+  }
+  return std::string(secret);
+}
+
+}  // namespace taut

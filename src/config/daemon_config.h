@@ -1,0 +1,112 @@
+// Everything that tautd can be told, in one YAML file; every value has a default, and no file at all is fine.
+// docs/configuration.md is made from the table here; docs/tautd.example.yaml is an example.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/clock_source.h"
+#include "ingest/ingest.h"
+#include "ingest/mapping_rules.h"
+#include "net/server_options.h"
+#include "rollout/migration.h"
+#include "rollout/rules.h"
+#include "vertical/settings.h"
+
+namespace taut {
+
+struct ServerConfig {
+  // `listen` is 127.0.0.1:7070. Tokens are not in here: they stay in their files until OpenServerOptions.
+  ServerOptions options;
+  std::string reader_tokens_file, operator_tokens_file;  // "": none
+  bool pages = true;                                     // serve the dashboard, not only the API
+  ServerConfig();
+};
+
+struct StoreConfig {
+  std::string path = "tautd.db";  // "memory": nothing outlives the daemon
+  int history_days = 30;          // of usage
+  int decision_days = 90;
+  int checkpoint_windows = 6;
+};
+
+struct IngestConfig {
+  Ingest::Options options;
+  bool builtin_mapping = true;
+  std::vector<MappingRule> mapping;  // of the file; they come before the built-in ones
+};
+
+// History that is there already, read once when the store is empty.
+struct BackfillConfig {
+  std::string prometheus_url;  // "": none
+  double days = 14;
+  std::string bearer_token_file, ca_file;
+};
+
+// What savings are counted in.
+struct MachineSize {
+  double cores = 16;
+  double memory_bytes = 64 * 1024 * kMiB;
+};
+
+enum class ActuatorKind : uint8_t { kDryRun };
+
+struct DaemonConfig {
+  ServerConfig server;
+  ClockSource clock = ClockSource::kWall;
+  StoreConfig store;
+  IngestConfig ingest;
+  BackfillConfig backfill;
+  MachineSize machine;
+  PolicyRules rules;  // with the defaults of jobs
+  MigrationSettings migration;
+  VerticalSettings recommenders;
+  ActuatorKind actuator = ActuatorKind::kDryRun;
+};
+
+// InvalidArgument "file:line: ..." for a key that does not exist (with the nearest one that does), one that
+// is there twice, or a value that cannot be (with what can).
+absl::StatusOr<DaemonConfig> ParseDaemonConfig(std::string_view yaml, std::string_view name);
+// NotFound if the file cannot be read; else as ParseDaemonConfig.
+absl::StatusOr<DaemonConfig> ReadDaemonConfig(const std::string& path);
+
+// The mapping rules of the file, and after them the built-in ones unless they were left out.
+std::vector<MappingRule> MappingRulesOf(const IngestConfig& config);
+
+// The options with their tokens read, and checked. A token file has one token a line; blank lines and those
+// after a '#' do not count. Errors name the file, never what is in it.
+absl::StatusOr<ServerOptions> OpenServerOptions(const ServerConfig& config);
+// The one secret in a file, without blanks around it. "" for no file. Errors as OpenServerOptions.
+absl::StatusOr<std::string> ReadSecretFile(const std::string& path);
+
+using DaemonField =
+    std::variant<std::string*, bool*, int*, int64_t*, size_t*, double*, ServerOptions::Duration*,
+                 std::vector<ListenAddress>*, std::vector<std::string>*, ClockSource*, Role*, ActuatorKind*>;
+enum class DaemonUnit : uint8_t { kPlain, kBytes, kDuration, kUrl };
+// One plain value of the file; lists of rules and the settings of jobs and recommenders have tables of their
+// own.
+struct DaemonSetting {
+  std::string_view key;  // "server.limits.body"
+  std::string_view help;
+  DaemonUnit unit = DaemonUnit::kPlain;
+  double min = 0, max = 0;  // of numbers, in plain units, bytes or seconds
+  DaemonField (*field)(DaemonConfig&);
+};
+std::span<const DaemonSetting> DaemonSettingsTable();
+// Sets a value from the items of a list, or from one. InvalidArgument without a place.
+absl::Status SetDaemonSetting(const DaemonSetting& setting, std::span<const std::string> values,
+                              DaemonConfig& config);
+// As people write it: "16MiB", "[127.0.0.1:7070]".
+std::string GetDaemonSetting(const DaemonSetting& setting, const DaemonConfig& config);
+
+// docs/configuration.md.
+std::string DaemonSettingsMarkdown();
+
+}  // namespace taut

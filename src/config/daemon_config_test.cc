@@ -1,0 +1,217 @@
+// The daemon's file: defaults, what it may say, and what is said of what it may not.
+#include "config/daemon_config.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/strings.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rapidcheck/gtest.h"
+
+namespace taut {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr double kGiB = 1024 * kMiB;
+
+DaemonConfig Parse(std::string_view yaml) {
+  absl::StatusOr<DaemonConfig> config = ParseDaemonConfig(yaml, "t.yaml");
+  EXPECT_TRUE(config.ok()) << config.status();
+  return config.ok() ? *std::move(config) : DaemonConfig();
+}
+std::string ErrorOf(std::string_view yaml) {
+  const absl::StatusOr<DaemonConfig> config = ParseDaemonConfig(yaml, "t.yaml");
+  return config.ok() ? "fine" : std::string(Message(config.status()));
+}
+
+TEST(DaemonConfig, NeedsNothing) {
+  for (const std::string_view yaml : {"", "# nothing\n", "server:\nrules:\ndefaults: {}\n"}) {
+    const DaemonConfig config = Parse(yaml);
+    EXPECT_EQ(config.server.options.listen.at(0).host, "127.0.0.1");
+    EXPECT_EQ(config.server.options.listen.at(0).port, 7070);
+    EXPECT_EQ(config.machine.memory_bytes, 64 * kGiB);
+    EXPECT_EQ(config.clock, ClockSource::kWall);
+    EXPECT_EQ(MappingRulesOf(config.ingest).size(), BuiltinRules().size());
+    EXPECT_EQ(config.rules.Resolve("any", {}, {}).mode, Mode::kObserve);
+    EXPECT_TRUE(OpenServerOptions(config.server).ok());
+  }
+}
+
+TEST(DaemonConfig, ReadsEverySection) {
+  const DaemonConfig config = Parse(R"(
+server:
+  listen: [0.0.0.0:8080, "[::1]:8081"]
+  pages: off
+  limits: {body: 4MiB, idle: 5m}
+clock: samples
+store: {path: memory, history_days: 7}
+ingest:
+  grace: 30s
+  builtin_mapping: no
+  mapping:
+    - {name: a, metric: "m*", kind: memory_bytes, job: "{app}", task: "{pod}", scale: 1024,
+       match: {cell: "!test|", app: "web-*"}}
+backfill: {prometheus: "http://p:9090", days: 3.5}
+machine: {cores: 96, memory: 1TiB}
+defaults: {mode: auto, memory: {upper: 4GiB}}
+rules:
+  - {name: off, match: {job: "tmp-*"}, set: {mode: off, memory.upper: ""}}
+migration: {enabled: true, max_cpu: 1.5}
+recommenders: {ensemble: {margins: [0, 0.1]}, peak.days: 3}
+actuator: {kind: dry_run}
+)");
+  EXPECT_EQ(config.server.options.listen.at(1).host, "::1");
+  EXPECT_FALSE(config.server.pages);
+  EXPECT_EQ(config.server.options.max_body_bytes, size_t{4} << 20);
+  EXPECT_EQ(config.server.options.idle_timeout, std::chrono::minutes(5));
+  EXPECT_EQ(config.clock, ClockSource::kSamples);
+  EXPECT_EQ(config.store.path, "memory");
+  EXPECT_EQ(config.ingest.options.windows.grace_seconds, 30);
+  const std::vector<MappingRule> mapping = MappingRulesOf(config.ingest);
+  ASSERT_EQ(mapping.size(), 1U);
+  EXPECT_EQ(mapping[0].scale, 1024);
+  EXPECT_EQ(mapping[0].match.at(0).pattern, "test|");
+  EXPECT_TRUE(mapping[0].match.at(0).negate);
+  EXPECT_EQ(config.backfill.days, 3.5);
+  EXPECT_EQ(config.machine.cores, 96);
+  EXPECT_EQ(config.rules.Resolve("web", {}, {}).memory_bounds.upper, 4 * kGiB);
+  EXPECT_EQ(config.rules.Resolve("web", {}, {}).mode, Mode::kAuto);
+  EXPECT_EQ(config.rules.Resolve("tmp-1", {}, {}).mode, Mode::kOff);
+  EXPECT_FALSE(config.rules.Resolve("tmp-1", {}, {}).memory_bounds.upper.has_value());
+  EXPECT_EQ(config.migration.max_cpu_cores, 1.5);
+  EXPECT_THAT(config.recommenders.ensemble.margins, ElementsAre(0, 0.1));
+  EXPECT_EQ(config.recommenders.peak.days, 3);
+}
+
+TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
+  EXPECT_EQ(ErrorOf("server:\n  lissten: x\n"),
+            "t.yaml:2: unknown key \"server.lissten\"; did you mean \"server.listen\"?");
+  EXPECT_EQ(ErrorOf("sever: {}\n"), "t.yaml:1: unknown key \"sever\"; did you mean \"server\"?");
+  EXPECT_EQ(ErrorOf("clock: wal\n"), "t.yaml:1: clock: \"wal\" is none of wall, samples");
+  EXPECT_EQ(ErrorOf("\nserver:\n  limits:\n    body: 4 gigs\n"),
+            "t.yaml:4: server.limits.body: \"4 gigs\" is no amount of memory; write 512MiB or 256GiB");
+  EXPECT_EQ(ErrorOf("store: {history_days: 0}"), "t.yaml:1: store.history_days: 0 is outside 1 .. 3650");
+  EXPECT_EQ(ErrorOf("store: {history_days: 1.5}"),
+            "t.yaml:1: store.history_days: \"1.5\" is no whole number");
+  EXPECT_EQ(ErrorOf("ingest: {grace: 2h}"), "t.yaml:1: ingest.grace: 2h is outside 0s .. 1h");
+  EXPECT_EQ(ErrorOf("clock: [wall, samples]"), "t.yaml:1: clock: wants one value, not a list");
+  EXPECT_EQ(ErrorOf("store: {path: }"), "t.yaml: store.path is empty; write a file, or memory");
+  EXPECT_EQ(ErrorOf("clock: {a: b}"), "t.yaml:1: clock wants a value or a list of values");
+  EXPECT_EQ(ErrorOf("server: 7070"), "t.yaml:1: server wants a map: lines of key: value");
+  EXPECT_EQ(ErrorOf("clock: wall\nclock: wall"), "t.yaml:2: t.yaml has \"clock\" twice");
+  EXPECT_EQ(ErrorOf("backfill: {prometheus: p:9090}"),
+            "t.yaml:1: backfill.prometheus: \"p:9090\" is no URL; write http://prometheus:9090");
+  EXPECT_EQ(ErrorOf("defaults:\n  mode: on\n"),
+            "t.yaml:2: mode: \"on\" is none of off, observe, canary, auto");
+  EXPECT_EQ(ErrorOf("defaults:\n  memory:\n    uppr: 1GiB\n"),
+            "t.yaml:3: unknown job setting \"memory.uppr\"; did you mean \"memory.upper\"?");
+  EXPECT_EQ(ErrorOf("defaults: {cpu: {lower: 4, upper: 2}}"),
+            "t.yaml:1: defaults: cpu.lower 4 is above cpu.upper 2");
+  EXPECT_EQ(ErrorOf("rules:\n  - name: a\n    sets: {mode: off}\n"),
+            "t.yaml:3: unknown key \"sets\"; did you mean \"set\"?");
+  EXPECT_EQ(ErrorOf("rules:\n  - name: a\n"), "t.yaml:2: a rule that sets nothing");
+  EXPECT_EQ(ErrorOf("rules: {a: b}"), "t.yaml:1: rules wants a list: lines that begin with -");
+  EXPECT_EQ(ErrorOf("ingest:\n  mapping:\n    - metric: a\n      kind: cpu\n"),
+            "t.yaml:4: unknown kind of series 'cpu'; there are cpu_seconds_total, cpu_cores, memory_bytes, "
+            "cpu_limit_cores, memory_limit_bytes, oom_total, owner");
+  EXPECT_THAT(ErrorOf("ingest:\n  mapping:\n    - metric: a\n      name: x\n"),
+              HasSubstr("t.yaml:3: mapping rule 'x': it needs a job and a task"));
+  EXPECT_EQ(ErrorOf("recommenders:\n  vpa:\n    margn: 1\n"),
+            "t.yaml:3: unknown setting \"vpa.margn\"; did you mean \"vpa.margin\"?");
+  EXPECT_THAT(ErrorOf("server: [\n"), HasSubstr("t.yaml:2: "));
+  EXPECT_THAT(ErrorOf("server: *nowhere\n"), HasSubstr("t.yaml:1: "));
+  EXPECT_THAT(ErrorOf(std::string(100'000, '[')), HasSubstr("t.yaml:1: "));
+  EXPECT_THAT(ErrorOf("recommenders: &a\n  vpa: *a\n"), HasSubstr("t.yaml:"));
+  EXPECT_EQ(ErrorOf(std::string(2'000'000, ' ')), "t.yaml: larger than 1 MiB");
+}
+
+TEST(DaemonConfig, TheExampleIsRead) {
+  const absl::StatusOr<DaemonConfig> config = ReadDaemonConfig("docs/tautd.example.yaml");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->rules.rules().size(), 2U);
+  EXPECT_EQ(config->ingest.mapping.size(), 2U);
+  const std::vector<KeyValue> labels = {{"namespace", "shop"}};
+  EXPECT_EQ(config->rules.Resolve("shop/web", labels, {}).canary.share, 0.05);
+  EXPECT_EQ(ReadDaemonConfig("no/such.yaml").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(ReadDaemonConfig("docs").ok());
+}
+
+// What is shown for a value is read back to what is shown.
+RC_GTEST_PROP(DaemonSettings, AreReadBackAsTheyAreShown, ()) {
+  const auto table = DaemonSettingsTable();
+  const DaemonSetting& s = table[static_cast<size_t>(*rc::gen::inRange(0, static_cast<int>(table.size())))];
+  DaemonConfig once, twice;
+  const std::string text =
+      StrCat(*rc::gen::inRange(0, 100'000), *rc::gen::element<std::string>("", "m", "MiB"));
+  if (!SetDaemonSetting(s, std::span(&text, 1), once).ok()) return;
+  const std::string shown = GetDaemonSetting(s, once);
+  if (!shown.empty() && shown.front() == '[') return;
+  RC_ASSERT(SetDaemonSetting(s, std::span(&shown, 1), twice).ok());
+  RC_ASSERT(GetDaemonSetting(s, twice) == shown);
+}
+
+TEST(DaemonSettings, AllDefaultsMakeAFileThatChangesNothing) {
+  DaemonConfig config;
+  for (const DaemonSetting& s : DaemonSettingsTable()) {
+    const std::string shown = GetDaemonSetting(s, config);
+    std::string yaml;
+    std::string indent;
+    for (const std::string_view part : Split(s.key, '.')) {
+      StrAppend(&yaml, yaml.empty() ? "" : "\n", indent, part, ":");
+      indent += "  ";
+    }
+    StrAppend(&yaml, " ", shown.empty() ? "\"\"" : shown, "\n");
+    EXPECT_EQ(GetDaemonSetting(s, Parse(yaml)), shown) << yaml;
+  }
+}
+
+class SecretsTest : public ::testing::Test {
+ protected:
+  SecretsTest() : path_(std::filesystem::temp_directory_path() / StrCat("taut_secret_", ::getpid())) {}
+  ~SecretsTest() override { std::filesystem::remove(path_); }
+  std::string Write(std::string_view text) {
+    std::ofstream(path_) << text;
+    return path_.string();
+  }
+  std::filesystem::path path_;
+};
+
+TEST_F(SecretsTest, TokensComeFromFilesAndStayOutOfErrors) {
+  ServerConfig config;
+  config.options.listen = {{"0.0.0.0", 7070}};
+  EXPECT_THAT(std::string(Message(OpenServerOptions(config).status())), HasSubstr("refusing to listen"));
+  config.operator_tokens_file = Write("# anna\n0123456789abcdef0123\n\nfedcba98765432100123  # bob\n");
+  const absl::StatusOr<ServerOptions> options = OpenServerOptions(config);
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_THAT(options->operator_tokens, ElementsAre("0123456789abcdef0123", "fedcba98765432100123"));
+
+  config.operator_tokens_file = Write("hunter2\n");
+  const std::string error(Message(OpenServerOptions(config).status()));
+  EXPECT_THAT(error, HasSubstr("at least 16"));
+  EXPECT_THAT(error, Not(HasSubstr("hunter2")));
+  config.operator_tokens_file = Write("\n");
+  EXPECT_THAT(std::string(Message(OpenServerOptions(config).status())), HasSubstr("no token in it"));
+  config.operator_tokens_file = "no/such/file";
+  EXPECT_EQ(OpenServerOptions(config).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ReadSecretFile(Write(" s3cret \n")).value(), "s3cret");
+  EXPECT_EQ(ReadSecretFile("").value(), "");
+  EXPECT_FALSE(ReadSecretFile(Write("a\nb\n")).ok());
+}
+
+TEST(Markdown, IsWhatTheDocumentSays) {
+  const std::string wanted = DaemonSettingsMarkdown();
+  const char* path = "docs/configuration.md";
+  if (std::getenv("TAUT_WRITE_DOCS") != nullptr) std::ofstream(path) << wanted;
+  std::stringstream document;
+  document << std::ifstream(path).rdbuf();
+  EXPECT_EQ(document.str(), wanted) << "run this test with TAUT_WRITE_DOCS=1 to make " << path << " anew";
+}
+
+}  // namespace
+}  // namespace taut

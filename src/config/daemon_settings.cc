@@ -1,0 +1,271 @@
+// The table of plain values, and how each kind is read and written.
+#include <cmath>
+
+#include "base/strings.h"
+#include "config/daemon_config.h"
+#include "model/units.h"
+
+namespace taut {
+namespace {
+
+constexpr double kGiB = 1024 * kMiB;
+constexpr double kMany = 1e12;
+constexpr double kYear = 365 * kDay;
+
+template <typename T>
+struct EnumName {
+  T value;
+  std::string_view name;
+};
+constexpr EnumName<ClockSource> kClocks[] = {{ClockSource::kWall, "wall"},
+                                             {ClockSource::kSamples, "samples"}};
+constexpr EnumName<Role> kRoles[] = {{Role::kReader, "reader"}, {Role::kOperator, "operator"}};
+constexpr EnumName<ActuatorKind> kActuators[] = {{ActuatorKind::kDryRun, "dry_run"}};
+
+std::span<const EnumName<ClockSource>> NamesOf(ClockSource) { return kClocks; }
+std::span<const EnumName<Role>> NamesOf(Role) { return kRoles; }
+std::span<const EnumName<ActuatorKind>> NamesOf(ActuatorKind) { return kActuators; }
+
+#define TAUT_FIELD(name) +[](DaemonConfig& c) -> DaemonField { return &c.name; }
+using enum DaemonUnit;
+const DaemonSetting kSettings[] = {
+    {"server.listen", "addresses to listen on, ADDRESS:PORT; others than loopback need tokens or a client CA",
+     kPlain, 0, 0, TAUT_FIELD(server.options.listen)},
+    {"server.threads", "requests that are answered side by side", kPlain, 1, 256,
+     TAUT_FIELD(server.options.threads)},
+    {"server.names", "names of this server that browsers use, besides localhost and addresses", kPlain, 0, 0,
+     TAUT_FIELD(server.options.names)},
+    {"server.pages", "serve the dashboard and not only the API", kPlain, 0, 0, TAUT_FIELD(server.pages)},
+    {"server.tls.certificate", "PEM file of the certificate and its chain; with it, HTTPS only", kPlain, 0, 0,
+     TAUT_FIELD(server.options.certificate_file)},
+    {"server.tls.key", "PEM file of its key", kPlain, 0, 0, TAUT_FIELD(server.options.key_file)},
+    {"server.tls.client_ca", "PEM file: clients with a certificate of this CA are let in", kPlain, 0, 0,
+     TAUT_FIELD(server.options.client_ca_file)},
+    {"server.tls.client_role", "what these clients may do: reader or operator", kPlain, 0, 0,
+     TAUT_FIELD(server.options.client_role)},
+    {"server.tokens.reader_file", "file of tokens that may look, one a line", kPlain, 0, 0,
+     TAUT_FIELD(server.reader_tokens_file)},
+    {"server.tokens.operator_file", "file of tokens that may also write samples and change settings", kPlain,
+     0, 0, TAUT_FIELD(server.operator_tokens_file)},
+    {"server.limits.header", "largest header of a request", kBytes, 1024, kMiB,
+     TAUT_FIELD(server.options.max_header_bytes)},
+    {"server.limits.body", "largest body of a request, compressed as it comes", kBytes, 1024, kGiB,
+     TAUT_FIELD(server.options.max_body_bytes)},
+    {"server.limits.buffered", "of all bodies being received; above, clients are told to come later", kBytes,
+     kMiB, 1024 * kGiB, TAUT_FIELD(server.options.max_buffered_bytes)},
+    {"server.limits.connections", "open connections", kPlain, 1, 1e6,
+     TAUT_FIELD(server.options.max_connections)},
+    {"server.limits.streams", "open streams of events", kPlain, 0, 1e6,
+     TAUT_FIELD(server.options.max_streams)},
+    {"server.limits.idle", "a connection without a request is closed after", kDuration, 1, kDay,
+     TAUT_FIELD(server.options.idle_timeout)},
+    {"server.limits.body_time", "a body may take so long, and a second more for each 16 KiB", kDuration, 1,
+     kDay, TAUT_FIELD(server.options.body_timeout)},
+    {"server.limits.answer_time", "the same for an answer", kDuration, 1, kDay,
+     TAUT_FIELD(server.options.write_timeout)},
+    {"server.limits.grace", "requests in flight get so long when the daemon stops", kDuration, 0, kHour,
+     TAUT_FIELD(server.options.grace)},
+    {"clock",
+     "wall: now is the clock of this machine; samples: the newest sample's, for a replayed or sped-up cell",
+     kPlain, 0, 0, TAUT_FIELD(clock)},
+    {"store.path", "file of the store, made if it is not there; memory: nothing outlives the daemon", kPlain,
+     0, 0, TAUT_FIELD(store.path)},
+    {"store.history_days", "usage is kept so long", kPlain, 1, 3650, TAUT_FIELD(store.history_days)},
+    {"store.decision_days", "decisions, OOM kills and the figures of the fleet are kept so long", kPlain, 1,
+     3650, TAUT_FIELD(store.decision_days)},
+    {"store.checkpoint_windows",
+     "each job is saved once in so many windows of five minutes; a restart lives through as many again",
+     kPlain, 1, 288, TAUT_FIELD(store.checkpoint_windows)},
+    {"ingest.grace", "a window of five minutes closes so long after its end, for samples that come late",
+     kDuration, 0, kHour, TAUT_FIELD(ingest.options.windows.grace_seconds)},
+    {"ingest.max_future", "samples further ahead of the clock are dropped", kDuration, 0, kDay,
+     TAUT_FIELD(ingest.options.windows.max_future_seconds)},
+    {"ingest.idle", "a series without samples is forgotten after", kDuration, 300, kYear,
+     TAUT_FIELD(ingest.options.idle_seconds)},
+    {"ingest.max_series", "more series than this are refused", kPlain, 1, 1e9,
+     TAUT_FIELD(ingest.options.max_series)},
+    {"ingest.max_jobs", "more jobs than this are refused", kPlain, 1, 1e8,
+     TAUT_FIELD(ingest.options.max_jobs)},
+    {"ingest.max_request", "largest remote-write request, decompressed", kBytes, kMiB, 4 * kGiB,
+     TAUT_FIELD(ingest.options.limits.max_decompressed_bytes)},
+    {"ingest.builtin_mapping", "use the built-in mapping rules after those of ingest.mapping", kPlain, 0, 0,
+     TAUT_FIELD(ingest.builtin_mapping)},
+    {"backfill.prometheus", "URL of a Prometheus whose history fills an empty store", kUrl, 0, 0,
+     TAUT_FIELD(backfill.prometheus_url)},
+    {"backfill.days", "so many days of it", kPlain, 0, 366, TAUT_FIELD(backfill.days)},
+    {"backfill.bearer_token_file", "file with its bearer token", kPlain, 0, 0,
+     TAUT_FIELD(backfill.bearer_token_file)},
+    {"backfill.ca_file", "PEM file of the CA of its certificate; empty: the system's", kPlain, 0, 0,
+     TAUT_FIELD(backfill.ca_file)},
+    {"machine.cores", "cores of the machine that savings are counted in", kPlain, 0.001, 1e6,
+     TAUT_FIELD(machine.cores)},
+    {"machine.memory", "its memory", kBytes, kMiB, 1024 * kGiB * 1024, TAUT_FIELD(machine.memory_bytes)},
+    {"migration.enabled", "move small jobs from observe to auto by themselves, with notice", kPlain, 0, 0,
+     TAUT_FIELD(migration.enabled)},
+    {"migration.max_cpu", "a job is small if its limits over all tasks are at most so many cores", kPlain, 0,
+     1e6, TAUT_FIELD(migration.max_cpu_cores)},
+    {"migration.max_memory", "and so much memory", kBytes, 0, 1024 * kGiB * 1024,
+     TAUT_FIELD(migration.max_memory_bytes)},
+    {"migration.observe_days", "so many days in observe first", kPlain, 1, 3650,
+     TAUT_FIELD(migration.observe_days)},
+    {"migration.max_days_over", "with usage above the would-be limit on at most this share of them", kPlain,
+     0, 1, TAUT_FIELD(migration.max_days_over)},
+    {"migration.notice_days", "notice is given so many days before", kPlain, 0, 365,
+     TAUT_FIELD(migration.notice_days)},
+    {"actuator.kind", "who carries limits out; dry_run: nobody, decisions are only written down", kPlain, 0,
+     0, TAUT_FIELD(actuator)},
+};
+#undef TAUT_FIELD
+
+absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
+
+std::string NumberText(const DaemonSetting& s, double value) {
+  if (s.unit == kBytes) return BytesText(value);
+  if (s.unit == kDuration) return DurationText(std::llround(value));
+  return StrCat(value);
+}
+
+absl::StatusOr<double> ParseNumber(const DaemonSetting& s, std::string_view text) {
+  absl::StatusOr<double> value = Bad(StrCat("\"", text, "\" is no number"));
+  if (s.unit == kBytes) {
+    value = ParseBytes(text);
+  } else if (s.unit == kDuration) {
+    const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
+    if (!seconds.ok()) return seconds.status();
+    value = static_cast<double>(*seconds);
+  } else if (const std::optional<double> number = ParseDouble(text); number.has_value()) {
+    value = *number;
+  }
+  if (!value.ok()) return value;
+  if (!(*value >= s.min && *value <= s.max)) {
+    return Bad(StrCat(text, " is outside ", NumberText(s, s.min), " .. ", NumberText(s, s.max)));
+  }
+  return value;
+}
+
+// From one text; lists are taken apart before.
+struct Assign {
+  const DaemonSetting& setting;
+  std::span<const std::string> values;
+
+  std::string_view text() const { return StripSpace(values[0]); }
+
+  absl::Status operator()(std::string* target) const {
+    const bool url = text().substr(0, 7) == "http://" || text().substr(0, 8) == "https://";
+    if (setting.unit == kUrl && !text().empty() && !url) {
+      return Bad(StrCat("\"", text(), "\" is no URL; write http://prometheus:9090"));
+    }
+    *target = std::string(text());
+    return absl::OkStatus();
+  }
+  absl::Status operator()(bool* target) const {
+    const bool yes = text() == "true" || text() == "yes" || text() == "on";
+    if (!yes && text() != "false" && text() != "no" && text() != "off") {
+      return Bad(StrCat("\"", text(), "\" is neither true nor false"));
+    }
+    *target = yes;
+    return absl::OkStatus();
+  }
+  absl::Status operator()(double* target) const {
+    const absl::StatusOr<double> value = ParseNumber(setting, text());
+    if (value.ok()) *target = *value;
+    return value.status();
+  }
+  template <typename T>
+  requires std::is_integral_v<T> absl::Status operator()(T* target) const {
+    const absl::StatusOr<double> value = ParseNumber(setting, text());
+    if (!value.ok()) return value.status();
+    if (*value != std::floor(*value)) return Bad(StrCat("\"", text(), "\" is no whole number"));
+    *target = static_cast<T>(*value);
+    return absl::OkStatus();
+  }
+  absl::Status operator()(ServerOptions::Duration* target) const {
+    const absl::StatusOr<double> value = ParseNumber(setting, text());
+    if (value.ok()) *target = std::chrono::seconds(std::llround(*value));
+    return value.status();
+  }
+  absl::Status operator()(std::vector<ListenAddress>* target) const {
+    std::vector<ListenAddress> addresses;
+    for (const std::string& value : values) {
+      absl::StatusOr<ListenAddress> address = ParseListenAddress(StripSpace(value));
+      if (!address.ok()) return address.status();
+      addresses.push_back(*std::move(address));
+    }
+    if (addresses.empty()) return Bad("wants at least one address");
+    *target = std::move(addresses);
+    return absl::OkStatus();
+  }
+  absl::Status operator()(std::vector<std::string>* target) const {
+    target->assign(values.begin(), values.end());
+    return absl::OkStatus();
+  }
+  template <typename T>
+  requires std::is_enum_v<T> absl::Status operator()(T* target) const {
+    std::vector<std::string_view> names;
+    for (const auto& e : NamesOf(T{})) {
+      names.push_back(e.name);
+      if (e.name == text()) {
+        *target = e.value;
+        return absl::OkStatus();
+      }
+    }
+    return Bad(StrCat("\"", text(), "\" is none of ", fmt::join(names, ", ")));
+  }
+};
+
+struct Show {
+  const DaemonSetting& setting;
+
+  std::string operator()(const std::string* v) const { return *v; }
+  std::string operator()(const bool* v) const { return *v ? "true" : "false"; }
+  std::string operator()(const double* v) const { return NumberText(setting, *v); }
+  template <typename T>
+  requires std::is_integral_v<T> std::string operator()(const T* v) const {
+    if (setting.unit == kPlain) return std::to_string(*v);
+    return NumberText(setting, static_cast<double>(*v));
+  }
+  std::string operator()(const ServerOptions::Duration* v) const {
+    return DurationText(std::chrono::duration_cast<std::chrono::seconds>(*v).count());
+  }
+  std::string operator()(const std::vector<ListenAddress>* v) const {
+    std::vector<std::string> texts;
+    for (const ListenAddress& a : *v) {
+      const bool v6 = a.host.find(':') != std::string::npos;
+      texts.push_back(StrCat(v6 ? "[" : "", a.host, v6 ? "]:" : ":", a.port));
+    }
+    return StrCat("[", fmt::join(texts, ", "), "]");
+  }
+  std::string operator()(const std::vector<std::string>* v) const {
+    return StrCat("[", fmt::join(*v, ", "), "]");
+  }
+  template <typename T>
+  requires std::is_enum_v<T> std::string operator()(const T* v) const {
+    for (const auto& e : NamesOf(T{})) {
+      if (e.value == *v) return std::string(e.name);
+    }
+    return "?";
+  }
+};
+
+}  // namespace
+
+std::span<const DaemonSetting> DaemonSettingsTable() { return kSettings; }
+
+absl::Status SetDaemonSetting(const DaemonSetting& setting, std::span<const std::string> values,
+                              DaemonConfig& config) {
+  const DaemonField field = setting.field(config);
+  const bool list = std::holds_alternative<std::vector<ListenAddress>*>(field) ||
+                    std::holds_alternative<std::vector<std::string>*>(field);
+  const std::string none;
+  if (values.empty() && !list) values = std::span(&none, 1);
+  absl::Status s = values.size() == 1 || list ? std::visit(Assign{setting, values}, field)
+                                              : Bad("wants one value, not a list");
+  return s.ok() ? s : Bad(StrCat(setting.key, ": ", Message(s)));
+}
+
+std::string GetDaemonSetting(const DaemonSetting& setting, const DaemonConfig& config) {
+  DaemonConfig copy = config;
+  return std::visit(Show{setting}, setting.field(copy));
+}
+
+}  // namespace taut
