@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cli/connection.h"
 #include "cli/input.h"
 #include "sim/replay.h"
 
@@ -76,6 +77,21 @@ struct GenerateArgs {
   bool quiet = false;
 };
 int RunGenerate(const GenerateArgs& args);
+
+struct FeedArgs {
+  ConnectionArgs connection;
+  int jobs = 200;
+  int days = 42;
+  double speed = 600;           // cell-seconds a second; 1: the wall clock's
+  std::string history = "21d";  // sent at once
+  std::string live;             // of the cell's time, then it ends; empty: until a signal
+  std::string every = "1m";     // between two scrapes while it lives
+  uint64_t seed = 1;
+  bool ooms = false;
+  bool quiet = false;
+};
+// A signal is how it ends: kExitOk.
+int RunFeed(const FeedArgs& args);
 
 // The recommenders and the settings there are.
 int RunList(const std::string& what);

@@ -3,10 +3,10 @@
 #include <cstdio>
 
 #include "CLI/CLI.hpp"
+#include "base/nearest.h"
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "base/nearest.h"
 #include "cli/terminal.h"
 
 namespace taut {
@@ -51,6 +51,16 @@ constexpr const char* kGenerateHelp =
     "Examples:\n"
     "  taut generate cell.csv.gz\n"
     "  taut generate cell-v3 --format google2019 --jobs 50 --days 7 --seed 3";
+
+constexpr const char* kFeedHelp =
+    "Sends a made-up cell to tautd as Prometheus remote write: its history as fast as it is taken, then it "
+    "lives\nuntil ^C. Pods come and go, deploys happen. History ends now; a cell that is faster than the "
+    "clock "
+    "runs ahead\nof it, and tautd must take its time from the samples then (clock: samples).\n\n"
+    "Examples:\n"
+    "  taut feed\n"
+    "  taut feed --to http://127.0.0.1:7070 --jobs 50 --speed 1 --history 2h\n"
+    "  taut feed --history 21d --live 0 --ooms";
 
 void AddTrace(CLI::App& app, TraceArgs& a) {
   app.add_option("paths", a.paths, "files, directories or archives of the trace")
@@ -145,6 +155,32 @@ void AddGenerate(CLI::App& app, GenerateArgs& a) {
   app.add_flag("-q,--quiet", a.quiet, "say nothing");
 }
 
+void AddConnection(CLI::App& app, ConnectionArgs& a, const char* url_option) {
+  app.add_option(url_option, a.server, "the daemon's URL")
+      ->envname("TAUT_SERVER")
+      ->capture_default_str()
+      ->type_name("URL");
+  app.add_option("--token-file", a.token_file, "file whose first line is the token")
+      ->envname("TAUT_TOKEN_FILE")
+      ->type_name("FILE");
+  app.add_option("--ca-file", a.ca_file, "PEM file of the CAs to trust with https (default: the system's)")
+      ->type_name("FILE");
+}
+
+void AddFeed(CLI::App& app, FeedArgs& a) {
+  AddConnection(app, a.connection, "--to,--server");
+  app.add_option("--jobs", a.jobs, "jobs")->capture_default_str();
+  app.add_option("--days", a.days, "days of the cell; after the last it begins again")->capture_default_str();
+  app.add_option("--speed", a.speed, "cell-seconds a second once it lives; 1: the wall clock's")
+      ->capture_default_str();
+  app.add_option("--history", a.history, "send this much of the cell at once")->capture_default_str();
+  app.add_option("--live", a.live, "end after this much of the cell's time (default: at ^C)");
+  app.add_option("--every", a.every, "time between two scrapes while it lives")->capture_default_str();
+  app.add_option("--seed", a.seed, "the same seed gives the same cell")->capture_default_str();
+  app.add_flag("--ooms", a.ooms, "tasks above their owner's memory limit are sometimes killed");
+  app.add_flag("-q,--quiet", a.quiet, "say nothing");
+}
+
 // The command as typed, for the report.
 std::string CommandLine(int argc, char** argv) {
   std::vector<std::string> words(argv, argv + argc);
@@ -208,6 +244,9 @@ int RunCli(int argc, char** argv) {
   AddTune(*tune_app, tune);
   CLI::App* generate_app = app.add_subcommand("generate", kGenerateHelp);
   AddGenerate(*generate_app, generate);
+  FeedArgs feed;
+  CLI::App* feed_app = app.add_subcommand("feed", kFeedHelp);
+  AddFeed(*feed_app, feed);
   CLI::App* list_app =
       app.add_subcommand("list", "Lists the recommenders, or the settings with their defaults.");
   list_app->add_option("what", listed, "recommenders or settings")->capture_default_str();
@@ -226,6 +265,7 @@ int RunCli(int argc, char** argv) {
   if (explain_app->parsed()) return Flushed(RunExplain(explain));
   if (tune_app->parsed()) return Flushed(RunTune(tune));
   if (generate_app->parsed()) return Flushed(RunGenerate(generate));
+  if (feed_app->parsed()) return Flushed(RunFeed(feed));
   return Flushed(RunList(listed));
 }
 

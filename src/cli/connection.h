@@ -1,0 +1,25 @@
+// How a verb reaches the daemon: the options all of them share, and what a refusal means in words.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "net/http_client.h"
+
+namespace taut {
+
+struct ConnectionArgs {
+  std::string server = "http://127.0.0.1:7070";
+  std::string token_file;  // whose first line is the token; empty: none
+  std::string ca_file;     // for https; empty: the system's
+};
+
+// Errors name the option. Connects at the first request.
+absl::StatusOr<std::unique_ptr<HttpClient>> Connect(const ConnectionArgs& args);
+
+// OK for 2xx. Else the daemon's own words (its {"error": ...}) if it has some, and for 401 and 403 what to
+// pass.
+absl::Status CheckAnswer(const HttpClient& client, const HttpResponse& response);
+
+}  // namespace taut

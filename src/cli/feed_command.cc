@@ -1,0 +1,208 @@
+// taut feed: a made-up cell that lives, as remote write.
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+
+#include "base/strings.h"
+#include "base/time.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/feed_cell.h"
+#include "cli/remote_sender.h"
+#include "cli/terminal.h"
+#include "model/units.h"
+
+namespace taut {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kSeriesPerRequest = 2000;
+constexpr int kHistorySteps = 2;  // scrapes of a window: the past is told in less detail
+
+int64_t UnixSeconds() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
+}
+
+double SecondsSince(Clock::time_point then) {
+  return std::chrono::duration<double>(Clock::now() - then).count();
+}
+
+// What stands on the terminal while the cell lives.
+class LiveLine {
+ public:
+  explicit LiveLine(bool quiet) : enabled_(!quiet && StderrIsTerminal()) {}
+  ~LiveLine() {
+    if (shown_) fmt::print(stderr, "\n");
+  }
+  void Update(const std::string& text) {
+    if (!enabled_ || (shown_ && SecondsSince(last_) < 0.25)) return;
+    fmt::print(stderr, "\r\033[K{}", text);
+    std::fflush(stderr);
+    last_ = Clock::now();
+    shown_ = true;
+  }
+
+ private:
+  const bool enabled_;
+  bool shown_ = false;
+  Clock::time_point last_;
+};
+
+class Feed {
+ public:
+  Feed(const FeedArgs& args, std::unique_ptr<FeedCell> cell, RemoteSender sender, int steps)
+      : args_(args), cell_(std::move(cell)), sender_(std::move(sender)), steps_(steps) {}
+
+  absl::Status SendHistory(int64_t windows);
+  // From this window of the cell on, for so many windows.
+  absl::Status Live(int64_t first, int64_t windows);
+  const FeedCell& cell() const { return *cell_; }
+  const RemoteSender& sender() const { return sender_; }
+
+ private:
+  absl::Status Scrape(const FeedCell::Steps& steps) {
+    return cell_->Scrape(steps, kSeriesPerRequest, [this](std::span<const RemoteSeries> series) {
+      return sender_.Send(EncodeWriteRequest(series));
+    });
+  }
+  // Waits until the cell's clock has reached this second of the cell. False: a signal came.
+  bool WaitFor(int64_t cell_s, int64_t live_from_s, Clock::time_point live_since) const;
+  void Say(const std::string& text) const {
+    if (!args_.quiet) Print(text + "\n");
+    std::fflush(stdout);
+  }
+
+  const FeedArgs& args_;
+  std::unique_ptr<FeedCell> cell_;
+  RemoteSender sender_;
+  const int steps_;
+};
+
+absl::Status Feed::SendHistory(int64_t windows) {
+  ProgressLine progress(args_.quiet);
+  const Clock::time_point begin = Clock::now();
+  for (int64_t w = 0; w < windows; ++w) {
+    const int steps = std::min(steps_, kHistorySteps);
+    if (absl::Status s = Scrape({w, steps, 0, steps}); !s.ok()) return s;
+    progress.Update("sending history", static_cast<double>(w + 1) / static_cast<double>(windows));
+  }
+  progress.Clear();
+  if (windows > 0) {
+    Say(fmt::format("history: {} of {} jobs, {} samples in {:.1f} s",
+                    FormatDuration(windows * kWindowSeconds), cell_->num_jobs(),
+                    FormatCount(cell_->samples()), SecondsSince(begin)));
+  }
+  return absl::OkStatus();
+}
+
+bool Feed::WaitFor(int64_t cell_s, int64_t live_from_s, Clock::time_point live_since) const {
+  if (args_.speed == 1) {
+    const int64_t ahead_s = cell_->start_s() + cell_s - UnixSeconds();
+    return SleepUntil(Clock::now() + std::chrono::seconds(std::max<int64_t>(ahead_s, 0)));
+  }
+  const double real_s = static_cast<double>(cell_s - live_from_s) / args_.speed;
+  return SleepUntil(live_since +
+                    std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(real_s)));
+}
+
+absl::Status Feed::Live(int64_t first, int64_t windows) {
+  LiveLine line(args_.quiet);
+  const Clock::time_point begin = Clock::now();
+  const uint64_t before = cell_->samples();
+  const int64_t step_s = kWindowSeconds / steps_;
+  for (int64_t w = first; w < first + windows; ++w) {
+    if (w > first && w % cell_->windows() == 0)
+      Say("the cell has come to its end and begins again, with the same habits and new pods");
+    for (int k = 0; k < steps_; ++k) {
+      // A scrape is told when the last pod of it is due.
+      const int64_t due_s = w * kWindowSeconds + k * step_s + FeedCell::kMaxOffsetSeconds;
+      if (!WaitFor(due_s, first * kWindowSeconds, begin)) return absl::CancelledError("interrupted");
+      if (absl::Status s = Scrape({w, steps_, k, k + 1}); !s.ok()) return s;
+      const double real_s = std::max(SecondsSince(begin), 0.001);
+      line.Update(fmt::format(
+          "live: {}, {} samples/s, {} deploys, {} OOM kills, {} retries",
+          FormatTime(cell_->start_s() + due_s),
+          FormatCount(static_cast<uint64_t>(static_cast<double>(cell_->samples() - before) / real_s)),
+          cell_->deploys(), cell_->oom_kills(), sender_.counts().retries));
+    }
+  }
+  return absl::OkStatus();
+}
+
+struct Plan {
+  int64_t history_windows = 0, live_windows = INT64_MAX / 2;
+  int steps = 5;
+};
+
+absl::StatusOr<Plan> MakePlan(const FeedArgs& args) {
+  Plan plan;
+  const absl::StatusOr<int64_t> history = ParseDurationSeconds(args.history);
+  if (!history.ok()) return absl::InvalidArgumentError(StrCat("--history: ", Message(history.status())));
+  if (*history < 0 || *history > int64_t{args.days} * kDaySeconds)
+    return absl::InvalidArgumentError(
+        StrCat("--history: ", args.history, " is longer than the cell's --days ", args.days));
+  plan.history_windows = *history / kWindowSeconds;
+  if (!args.live.empty()) {
+    const absl::StatusOr<int64_t> live = ParseDurationSeconds(args.live);
+    if (!live.ok()) return absl::InvalidArgumentError(StrCat("--live: ", Message(live.status())));
+    plan.live_windows = (*live + kWindowSeconds - 1) / kWindowSeconds;
+  }
+  if (!(args.speed > 0 && args.speed <= 1e6))
+    return absl::InvalidArgumentError(StrCat("--speed: ", args.speed, " is not between 0 and 1000000"));
+  const absl::StatusOr<int64_t> every = ParseDurationSeconds(args.every);
+  if (!every.ok()) return absl::InvalidArgumentError(StrCat("--every: ", Message(every.status())));
+  if (*every < 10 || *every > 150 || kWindowSeconds % *every != 0)
+    return absl::InvalidArgumentError(
+        StrCat("--every: ", args.every, " is not 10s, 12s, 15s, 20s, 25s, 30s, 50s, 1m, 75s, 100s or 150s"));
+  plan.steps = static_cast<int>(kWindowSeconds / *every);
+  return plan;
+}
+
+absl::Status RunFeedOnce(const FeedArgs& args) {
+  const absl::StatusOr<Plan> plan = MakePlan(args);
+  if (!plan.ok()) return plan.status();
+  absl::StatusOr<std::unique_ptr<HttpClient>> client = Connect(args.connection);
+  if (!client.ok()) return client.status();
+  FeedCellOptions options;
+  options.jobs = args.jobs;
+  options.days = args.days;
+  options.seed = args.seed;
+  options.ooms = args.ooms;
+  const int64_t now_s = UnixSeconds();
+  options.start_s = now_s - now_s % kWindowSeconds - plan->history_windows * kWindowSeconds;
+  RemoteSender sender(std::move(*client));
+  // Nobody there, or a wrong token: better known before the cell is made.
+  if (absl::Status s = sender.Send(EncodeWriteRequest({})); !s.ok()) return s;
+  absl::StatusOr<std::unique_ptr<FeedCell>> cell = FeedCell::Generate(options);
+  if (!cell.ok()) return cell.status();
+  Feed feed(args, std::move(*cell), std::move(sender), plan->steps);
+  if (absl::Status s = feed.SendHistory(plan->history_windows); !s.ok()) return s;
+  if (plan->live_windows > 0 && !args.quiet) {
+    Print(fmt::format("live: {} cell-seconds a second, ^C ends\n", args.speed));
+    std::fflush(stdout);
+  }
+  const absl::Status lived = feed.Live(plan->history_windows, plan->live_windows);
+  if (!args.quiet) {
+    Print(fmt::format("sent {} samples in {} requests ({} retries); {} deploys, {} OOM kills\n",
+                      FormatCount(feed.cell().samples()), FormatCount(feed.sender().counts().answers[2]),
+                      FormatCount(feed.sender().counts().retries), feed.cell().deploys(),
+                      feed.cell().oom_kills()));
+  }
+  return lived;
+}
+
+}  // namespace
+
+int RunFeed(const FeedArgs& args) {
+  CatchInterrupts();
+  const absl::Status status = RunFeedOnce(args);
+  if (status.ok() || absl::IsCancelled(status)) return kExitOk;
+  PrintError(Message(status));
+  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
+}
+
+}  // namespace taut
