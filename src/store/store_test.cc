@@ -101,7 +101,9 @@ class StoreTest : public ::testing::TestWithParam<Which> {
   History& history_ = subject_->history();
 };
 INSTANTIATE_TEST_SUITE_P(Stores, StoreTest, ::testing::Values(Which::kMemory, Which::kSqlite),
-                         [](const auto& chosen) { return chosen.param == Which::kMemory ? "memory" : "sqlite"; });
+                         [](const auto& chosen) {
+                           return chosen.param == Which::kMemory ? "memory" : "sqlite";
+                         });
 
 TEST_P(StoreTest, AnEmptyStoreHasNothing) {
   EXPECT_EQ(RestoreText(store_), "none to none, decision 0, setting 0\n");
