@@ -73,7 +73,7 @@ std::string AllText(Subject& subject, uint32_t jobs) {
   std::string text = RestoreText(subject.store());
   text += WindowsText(subject.store(), WindowId{INT32_MIN});
   History& history = subject.history();
-  for (uint32_t job = 0; job < jobs * 5; ++job) {
+  for (uint32_t job = 3; job < jobs * 5 + 5; job += 5) {
     text += Text(history.JobDays(JobId{job}, WindowId{INT32_MIN}, WindowId{INT32_MAX}));
   }
   DecisionQuery query;
