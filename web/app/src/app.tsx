@@ -8,7 +8,7 @@ import { toggleTheme, useTheme } from './lib/theme';
 import { ago, clock, dateTime } from './lib/time';
 import { DecisionsPage } from './pages/decisions';
 import { FleetPage } from './pages/fleet';
-import { JobPage } from './pages/job';
+import { JobPage } from './pages/job/page';
 import { JobsPage } from './pages/jobs';
 import { SettingsPage } from './pages/settings';
 import { useNow } from './ui/basics';

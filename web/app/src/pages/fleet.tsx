@@ -101,6 +101,7 @@ function ResourceCard({ fleet, resource, history }: { fleet: Fleet; resource: Re
       <ResourceFacts a={a} resource={resource} />
       {!history || !columns ? <Skeleton tall /> : (
         <Chart label={`${RESOURCE[resource]} of the fleet over time`} time={history.time} base={resource === 'memory' ? 2 : 10} height={230}
+          unit={resource === 'cpu' ? 'in cores' : undefined}
           format={reading[resource]} tick={tick[resource]}
           series={[
             { name: 'Used', values: columns.usage, colour: '--usage', style: 'area' },

@@ -24,6 +24,8 @@ export interface ChartProps {
   tick: (value: number) => string;        // on the axis
   base?: 2 | 10;                          // of the axis' round numbers
   height?: number;
+  unit?: string;                          // of the axis, where its numbers have none
+  top?: number;                           // of the axis, where not everything need fit
   bare?: boolean;                         // without a legend
 }
 
@@ -68,7 +70,7 @@ function options(props: ChartProps, width: number, onCursor: (index: number | nu
     padding: [8, 6, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false, setScale: false } },
-    scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, Math.max(max || 0, 1e-9) * 1.08] } },
+    scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, props.top ?? Math.max(max || 0, 1e-9) * 1.08] } },
     axes: [
       { ...axis, values: timeTicks, space: 64, grid: { show: false }, size: 26 },
       { ...axis, incrs: increments(props.base ?? 10), values: (_u, splits) => splits.map(props.tick), space: 34, size: 66 },
@@ -116,7 +118,7 @@ export function Chart(props: ChartProps) {
     });
     observer.observe(element);
     return () => { observer.disconnect(); made.destroy(); plot.current = null; };
-  }, [theme, kinds, props.base, props.height, props.tick]);
+  }, [theme, kinds, props.base, props.height, props.tick, props.top]);
 
   useEffect(() => { plot.current?.setData(data()); }, [props.time, ...props.series.map((s) => s.values)]);
 
@@ -143,6 +145,7 @@ export function Chart(props: ChartProps) {
       {!props.bare && (
         <figcaption class="legend">
           {props.series.map((s) => <span key={s.name}><Swatch name={s.colour} style={s.style} />{s.name}</span>)}
+          {props.unit && <span class="unit">{props.unit}</span>}
         </figcaption>
       )}
       <div class="plot-box">
