@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { MODES, type JobRow, type Resource } from '../api/types';
 import { plural } from '../lib/format';
+import { RESOURCE } from '../lib/names';
 import { hrefOf, jobHref, replaceHash } from '../lib/route';
 import { Problem, Segments } from '../ui/basics';
 import { useJobPages } from './job_pages';
@@ -51,7 +52,7 @@ function HeadCell({ column, sorting }: { column: Column; sorting: Sorting }) {
   return (
     <div role="columnheader" class={`cell ${column.class}`} title={column.help}
       aria-sort={active ? (sorting.order === 'asc' ? 'ascending' : 'descending') : undefined}>
-      {column.sort ? <button type="button" onClick={() => sorting.pick(column.sort ?? '')}>{column.name}</button> : column.name}
+      {column.sort ? <button type="button" aria-label={column.resource ? `${RESOURCE[column.resource]} ${column.name}` : column.name} onClick={() => sorting.pick(column.sort ?? '')}>{column.name}</button> : column.name}
     </div>
   );
 }

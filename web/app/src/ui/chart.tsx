@@ -14,6 +14,7 @@ export interface Series {
   colour: string;         // a CSS variable
   style: 'line' | 'dash' | 'dots' | 'area' | 'bars' | 'step' | 'step-dash' | 'stack';
   width?: number;
+  remark?: string;        // beside its name in the legend
 }
 
 export interface ChartProps {
@@ -144,7 +145,7 @@ export function Chart(props: ChartProps) {
     <figure class="chart">
       {!props.bare && (
         <figcaption class="legend">
-          {props.series.map((s) => <span key={s.name}><Swatch name={s.colour} style={s.style} />{s.name}</span>)}
+          {props.series.map((s) => <span key={s.name}><Swatch name={s.colour} style={s.style} />{s.name}{s.remark ? ` (${s.remark})` : ''}</span>)}
           {props.unit && <span class="unit">{props.unit}</span>}
         </figcaption>
       )}

@@ -1,6 +1,6 @@
 // Usage over time on a canvas, darker where more samples were; limits as lines; a reading under the pointer.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Amount, Heatmap } from '../api/types';
+import type { Amount, Heatmap, Resource } from '../api/types';
 import { NBSP, amount, amountShort, percent } from '../lib/format';
 import { colour, rgb, useTheme } from '../lib/theme';
 import { clock, dateTime } from '../lib/time';
@@ -9,7 +9,7 @@ import { type Span, columnAt, height as heightOf, level, logTicks, lowerBound, q
 import { placeTip } from './tip';
 
 const HEIGHT = 340;
-const LEFT = 70;
+const LEFT = 76;
 const BOTTOM = 26;
 const TOP = 6;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -87,7 +87,7 @@ function midnights(map: Heatmap): number[] {
 
 function timeTicks(map: Heatmap, width: number): [number, string][] {
   const days = (map.to - map.from) / 86400;
-  const fit = Math.max(2, Math.floor(width / 74));
+  const fit = Math.max(2, Math.floor(width / 58));
   if (days <= 2) {
     const step = [3600, 7200, 10800, 21600, 43200].find((s) => (map.to - map.from) / s <= fit) ?? 43200;
     const first = midnights(map)[0] ?? map.from;
@@ -106,6 +106,12 @@ function dayLabel(at: number): string {
   return `${d.getDate()}${NBSP}${MONTHS[d.getMonth()]}`;
 }
 
+function tickText(resource: Resource, value: number): string {
+  const text = amountShort(resource, value);
+  if (resource === 'memory') return text;
+  return text.endsWith('m') ? text + 'cores' : `${text}${NBSP}${text === '1' ? 'core' : 'cores'}`;
+}
+
 function drawAxes(g: CanvasRenderingContext2D, map: Heatmap, f: Frame): void {
   g.font = '12px system-ui, sans-serif';
   g.fillStyle = rgb(colour('--muted'));
@@ -116,14 +122,13 @@ function drawAxes(g: CanvasRenderingContext2D, map: Heatmap, f: Frame): void {
   for (const value of logTicks(map.resource, f.span, 6)) {
     const y = Math.round(f.y(value)) + 0.5;
     g.beginPath(); g.moveTo(LEFT, y); g.lineTo(f.width - 4, y); g.stroke();
-    const text = amountShort(map.resource, value);
-    g.fillText(map.resource === 'cpu' && !text.endsWith('m') ? `${text}${NBSP}${text === '1' ? 'core' : 'cores'}` : text, LEFT - 8, y);
+    g.fillText(tickText(map.resource, value), LEFT - 8, y);
   }
   g.textBaseline = 'alphabetic';
   g.textAlign = 'center';
   for (const [at, text] of timeTicks(map, f.width - LEFT)) {
     const x = f.x(at);
-    if (x > LEFT + 16 && x < f.width - 22) g.fillText(text, x, HEIGHT - 8);
+    if (x > LEFT + 2 && x < f.width - 22) g.fillText(text, x, HEIGHT - 8);
   }
 }
 
@@ -164,7 +169,7 @@ function Reading({ map, column, cells }: { map: Heatmap; column: number; cells: 
     <>
       <p class="when">{dateTime(start)}{start !== null && map.column_seconds >= 600 ? ` – ${clock(start + map.column_seconds)}` : ''}</p>
       {row('highest used', of(quantile(cells, map.buckets, 1)))}
-      {row('half of it below', of(quantile(cells, map.buckets, 0.5)))}
+      {row('median used', of(quantile(cells, map.buckets, 0.5)))}
       {row('in force', of(map.limit[column]), ['--limit', 'line'])}
       {row('would be', of(map.would_be[column]), ['--would', 'dots'])}
       {row("owner's", of(map.owner_limit[column]), ['--owner', 'dash'])}

@@ -21,7 +21,7 @@ export function UsageCard(props: { name: string; resource: Resource; range: Rang
   const map = useQuery<Heatmap>(path, { keep: true });
   const shown = map.data;
   return (
-    <Card title={`${resource === 'cpu' ? 'CPU' : 'Memory'} usage of a task, and its limits`}
+    <Card title={`${resource === 'cpu' ? 'CPU' : 'Memory'} used by a task, and its limits`}
       tools={(
         <div class="card-tools">
           <Segments label="Resource" value={resource} onPick={props.onResource} choices={[{ value: 'cpu', label: 'CPU' }, { value: 'memory', label: 'Memory' }]} />

@@ -7,15 +7,22 @@ import { Card, Problem, Segments, Skeleton } from '../../ui/basics';
 import { Chart, Swatch } from '../../ui/chart';
 import { RECOMMENDERS, fromSlider, toSlider, type Knob, type Recommender } from './knobs';
 
-type Values = Partial<Record<Knob['key'], number>>;
+// Where each slider stands, 0 to 1000: kept as it is, since the value is rounded and a key press moves it only a little.
+type Places = Partial<Record<Knob['key'], number>>;
 
-function Slider({ knob, value, onInput }: { knob: Knob; value: number; onInput: (value: number) => void }) {
+const valueOf = (knob: Knob, places: Places): number => {
+  const place = places[knob.key];
+  return place === undefined ? knob.start : fromSlider(knob, place / 1000);
+};
+
+function Slider({ knob, places, onPlace }: { knob: Knob; places: Places; onPlace: (place: number) => void }) {
+  const value = valueOf(knob, places);
   const id = `knob-${knob.key}`;
   return (
     <div class="slider">
       <label for={id}>{knob.name} <b>{knob.show(value)}</b></label>
-      <input id={id} type="range" min={0} max={1000} step={1} value={Math.round(toSlider(knob, value) * 1000)} aria-valuetext={knob.show(value)}
-        onInput={(event) => onInput(fromSlider(knob, Number(event.currentTarget.value) / 1000))} />
+      <input id={id} type="range" min={0} max={1000} step={5} value={places[knob.key] ?? Math.round(toSlider(knob, knob.start) * 200) * 5} aria-valuetext={knob.show(value)}
+        onInput={(event) => onPlace(Number(event.currentTarget.value))} />
       <span class="muted">{knob.help}</span>
     </div>
   );
@@ -33,12 +40,12 @@ function Bound({ name, resource, text, onText }: { name: string; resource: Resou
 
 function Figures({ answer }: { answer: WhatIf }) {
   const { now, whatif, resource } = answer;
-  const rows: [string, (lane: WhatIfLane) => string, string?][] = [
-    ['Mean limit', (l) => amount(resource, l.mean_limit), now ? change(now.mean_limit, whatif.mean_limit) : ''],
-    ["Saved of the owner's limit", (l) => percent(l.saved_share)],
-    ['Days over the limit', (l) => `${count(l.days_over)} of ${count(l.days)}`],
-    ['Windows over the limit', (l) => `${count(l.windows_over)} of ${count(l.windows)}`],
-    ['Limit changes', (l) => count(l.changes)],
+  const rows: [string, string, (lane: WhatIfLane) => string, string?][] = [
+    ['Mean limit', 'over the whole time', (l) => amount(resource, l.mean_limit), now ? change(now.mean_limit, whatif.mean_limit) : ''],
+    ['Saved', "of the owner's limit", (l) => percent(l.saved_share)],
+    ['Days over', 'days with a task above the limit', (l) => `${count(l.days_over)} of ${count(l.days)}`],
+    ['Windows over', 'windows of 5 minutes with a task above the limit', (l) => `${count(l.windows_over)} of ${count(l.windows)}`],
+    ['Changes', 'of the limit', (l) => count(l.changes)],
   ];
   return (
     <table class="figures">
@@ -50,9 +57,9 @@ function Figures({ answer }: { answer: WhatIf }) {
         </tr>
       </thead>
       <tbody>
-        {rows.map(([name, of, share]) => (
+        {rows.map(([name, help, of, share]) => (
           <tr key={name}>
-            <th scope="row">{name}</th>
+            <th scope="row" title={help}>{name} <span class="muted help">{help}</span></th>
             {now && <td class="num">{of(now)}</td>}
             <td class="num"><span class="muted">{share}</span> <b>{of(whatif)}</b></td>
           </tr>
@@ -76,7 +83,7 @@ function LimitChart({ answer }: { answer: WhatIf }) {
       format={format} tick={tick} unit={resource === 'cpu' ? 'in cores' : undefined}
       series={[
         { name: 'Highest task', values: answer.usage_peak, colour: '--usage', style: 'area' },
-        { name: off ? `Owner's, ${amount(resource, owner)}: above the chart` : "Owner's", values: answer.owner_limit, colour: '--owner', style: 'step-dash' },
+        { name: "Owner's", remark: off ? `${amount(resource, owner)}, above the chart` : undefined, values: answer.owner_limit, colour: '--owner', style: 'step-dash' },
         ...(answer.now ? [{ name: 'Now', values: answer.now.limit, colour: '--limit', style: 'step' as const, width: 2 }] : []),
         { name: 'What if', values: answer.whatif.limit, colour: '--other', style: 'step', width: 2 },
       ]} />
@@ -113,12 +120,12 @@ function useWhatIf(name: string, resource: Resource, body: WhatIfRequest | null)
 
 export function WhatIfCard({ name, resource, recommender }: { name: string; resource: Resource; recommender: string }) {
   const [picked, setPicked] = useState<Recommender>(() => RECOMMENDERS.find((r) => r.name === recommender) ?? RECOMMENDERS[0]!);
-  const [values, setValues] = useState<Values>({});
+  const [places, setPlaces] = useState<Places>({});
   const [days, setDays] = useState('14');
   const [lower, setLower] = useState('');
   const [upper, setUpper] = useState('');
   const body: WhatIfRequest = { recommender: picked.name, days: Number(days) };
-  for (const knob of picked.knobs) body[knob.key] = values[knob.key] ?? knob.start;
+  for (const knob of picked.knobs) body[knob.key] = valueOf(knob, places);
   const bounds = { lower: parseAmount(resource, lower), upper: parseAmount(resource, upper) };
   if (bounds.lower !== null) body.lower = bounds.lower;
   if (bounds.upper !== null) body.upper = bounds.upper;
@@ -136,7 +143,7 @@ export function WhatIfCard({ name, resource, recommender }: { name: string; reso
           </div>
           <p class="hint">{picked.help}</p>
           {picked.knobs.map((knob) => (
-            <Slider key={knob.key} knob={knob} value={values[knob.key] ?? knob.start} onInput={(value) => setValues({ ...values, [knob.key]: value })} />
+            <Slider key={knob.key} knob={knob} places={places} onPlace={(place) => setPlaces({ ...places, [knob.key]: place })} />
           ))}
           <div class="bounds">
             <Bound name="Not below" resource={resource} text={lower} onText={setLower} />
