@@ -76,7 +76,7 @@ test('the fleet page says what was saved, with units', async () => {
   const fleet = await api('fleet');
   if (fleet.time === null) return;
   await on('#/', {}, async (page) => {
-    assert.match(await page.locator('#headline').innerText(), /core.* and .*iB/s);
+    assert.match(await page.locator('#headline').innerText(), /cores? and .*B/s);
     assert.equal(await page.locator('.uplot').count(), 5);
     if (fleet.actuator === 'dry_run') assert.match(await page.locator('.banners').innerText(), /dry run/);
     await page.locator('.plot').first().focus();
