@@ -17,7 +17,11 @@ const PAGES = [['fleet', 'Fleet'], ['jobs', 'Jobs'], ['decisions', 'Decisions'],
 
 function useConnection(): Connection {
   const [connection, setConnection] = useState(live.connection);
-  useEffect(() => live.watch(() => setConnection(live.connection)), []);
+  useEffect(() => {
+    const update = () => setConnection(live.connection);
+    update();  // it may have opened before this effect ran
+    return live.watch(update);
+  }, []);
   return connection;
 }
 

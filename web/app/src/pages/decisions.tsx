@@ -92,7 +92,7 @@ function Row({ decision: d, open, onToggle }: { decision: Decision; open: boolea
         <a class="job-name" href={jobHref(d.job, { resource: d.resource })} title={d.job}>{d.job}</a>
         <FromTo resource={d.resource} before={d.before} after={d.after} />
         <span class="why" onClick={onToggle}>{d.sentence}</span>
-        <OutcomeText outcome={d.outcome} text={d.outcome_text} />
+        <OutcomeText kind={d.kind} outcome={d.outcome} text={d.outcome_text} />
       </div>
       {open && <Details decision={d} />}
     </li>
