@@ -58,6 +58,19 @@ function pairs(map: Record<string, string>) {
   return Object.entries(map).map(([key, value]) => <code key={key}>{key}={value}</code>);
 }
 
+// The search that finds a rule's jobs, where its patterns are plain text.
+export function searchOf(match: Record<string, string>): string | null {
+  const entries = Object.entries(match);
+  if (entries.length === 0 || entries.some(([key, value]) => /[|!\s]/.test(value) || (value.includes('*') && !(key === 'job' && /^[^*]*\*?$/.test(value))))) return null;
+  return entries.map(([key, value]) => (key === 'job' ? value.replace('*', '') : `${key}=${value}`)).join(' ');
+}
+
+function Fits({ rule }: { rule: Rule }) {
+  const search = searchOf(rule.match);
+  const text = plural(rule.jobs, 'job');
+  return search === null ? <span class="fits">{text}</span> : <a class="fits" href={hrefOf('jobs', { search })}>{text}</a>;
+}
+
 function Rules({ rules }: { rules: Rule[] }) {
   if (rules.length === 0) return <p class="hint">There are none: every job has the defaults, and what people set for it.</p>;
   return (
@@ -66,7 +79,7 @@ function Rules({ rules }: { rules: Rule[] }) {
         <li key={rule.name}>
           <b>{rule.name}</b>
           <span class="pairs"><span class="muted">{Object.keys(rule.match).length > 0 ? 'jobs with' : 'every job'}</span> {pairs(rule.match)} <span class="muted">get</span> {pairs(rule.set)}</span>
-          <a href={hrefOf('jobs', { search: Object.entries(rule.match).map(([k, v]) => `${k}=${v}`).join(' ') })}>{plural(rule.jobs, 'job')}</a>
+          <Fits rule={rule} />
         </li>
       ))}
     </ol>
@@ -111,7 +124,7 @@ export function SettingsPage() {
       {settings.error && <Problem text={settings.error.message} retry={settings.reload} />}
       {!settings.data ? !settings.error && <div class="card"><Skeleton lines={8} /></div> : (
         <>
-          <Card title="Rules in force" hint={<>In the order they are read, with how many jobs each fits.{file ? <> They are in <code>{file}</code>.</> : ' There is no configuration file.'}</>}>
+          <Card title="Rules in force" hint={<>Where several fit a job, a later rule wins; what a person set for the job wins over all.{file ? <> They are in <code>{file}</code>.</> : ' There is no configuration file.'}</>}>
             <Rules rules={settings.data.rules} />
           </Card>
           <Card title="What can be set for a job" hint="By a rule for many, or on the page of a job for one.">

@@ -43,7 +43,7 @@ function timeTicks(_: uPlot, splits: number[], _axis: number, _space: number, st
 function increments(base: 2 | 10): number[] {
   const all: number[] = [];
   if (base === 10) for (let e = -4; e < 10; ++e) for (const m of [1, 2, 5]) all.push(m * 10 ** e);
-  else for (let unit = 0; unit < 6; ++unit) for (const m of [1, 2, 5, 10, 20, 50, 100, 200, 500]) all.push(m * 1024 ** unit);
+  else for (let unit = 0; unit < 6; ++unit) for (const m of unit < 4 ? [1, 2, 5, 10, 20, 50, 128, 256, 512] : [1, 2, 5, 10, 20, 50, 100, 200, 500]) all.push(m * 1024 ** unit);
   return all;
 }
 

@@ -19,7 +19,7 @@ export const RECOMMENDERS: Recommender[] = [
     { key: 'oom_days', name: 'Days over the limit, ordered', help: 'the share of days that may go over', low: 0.002, high: 0.25, start: 0.03, log: true, show: percent },
   ] },
   { name: 'ensemble', help: 'Many models run side by side; the one that cost least lately sets the limit.', knobs: [
-    { key: 'w_over', name: 'Price of an overrun', help: 'against unused limit; higher is safer', low: 0.01, high: 100, start: 1, log: true, show: (v) => `× ${significant(v)}` },
+    { key: 'w_over', name: 'Price of an overrun', help: 'against unused limit (30,000 is usual); higher is safer', low: 100, high: 10_000_000, start: 30_000, log: true, show: significant },
   ] },
   { name: 'moving_window', help: 'A percentile of recent usage, older usage counting less, and a margin.', knobs: [
     { key: 'margin_scale', name: 'Margin', help: 'against the usual 10 to 15 %', low: 0, high: 5, start: 1, log: false, show: (v) => `× ${significant(v)}` },

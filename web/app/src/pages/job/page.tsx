@@ -35,7 +35,7 @@ function Header({ job }: { job: JobDetail }) {
         </ul>
       )}
       {job.notices.map((notice) => <p class="notice" key={notice}>{notice}</p>)}
-      {job.holds.map((hold) => <p class="notice" key={hold.resource + hold.sentence}><b>{RESOURCE[hold.resource]}:</b> {hold.sentence}</p>)}
+      {job.holds.filter((hold) => !job.trials.some((trial) => trial.resource === hold.resource && trial.sentence === hold.sentence)).map((hold) => <p class="notice" key={hold.resource + hold.sentence}><b>{RESOURCE[hold.resource]}:</b> {hold.sentence}</p>)}
     </section>
   );
 }

@@ -41,10 +41,10 @@ function Bound({ name, resource, text, onText }: { name: string; resource: Resou
 function Figures({ answer }: { answer: WhatIf }) {
   const { now, whatif, resource } = answer;
   const rows: [string, string, (lane: WhatIfLane) => string, string?][] = [
-    ['Mean limit', 'over the whole time', (l) => amount(resource, l.mean_limit), now ? change(now.mean_limit, whatif.mean_limit) : ''],
+    ['Mean limit', '', (l) => amount(resource, l.mean_limit), now ? change(now.mean_limit, whatif.mean_limit) : ''],
     ['Saved', "of the owner's limit", (l) => percent(l.saved_share)],
-    ['Days over', 'days with a task above the limit', (l) => `${count(l.days_over)} of ${count(l.days)}`],
-    ['Windows over', 'windows of 5 minutes with a task above the limit', (l) => `${count(l.windows_over)} of ${count(l.windows)}`],
+    ['Days over', 'the limit', (l) => `${count(l.days_over)} of ${count(l.days)}`],
+    ['Windows over', 'the limit', (l) => `${count(l.windows_over)} of ${count(l.windows)}`],
     ['Changes', 'of the limit', (l) => count(l.changes)],
   ];
   return (
@@ -59,7 +59,7 @@ function Figures({ answer }: { answer: WhatIf }) {
       <tbody>
         {rows.map(([name, help, of, share]) => (
           <tr key={name}>
-            <th scope="row" title={help}>{name} <span class="muted help">{help}</span></th>
+            <th scope="row">{name} <span class="muted help">{help}</span></th>
             {now && <td class="num">{of(now)}</td>}
             <td class="num"><span class="muted">{share}</span> <b>{of(whatif)}</b></td>
           </tr>
