@@ -128,6 +128,28 @@ RC_GTEST_PROP(GateProperty, EveryVerdictFitsItsModeAndTheLimitInForce, ()) {
   }
 }
 
+// A restart finds decisions that are younger than its checkpoint.
+RC_GTEST_PROP(GateProperty, DecisionsDoneAgainComeToTheSameState, ()) {
+  const Run run = AnyRun();
+  GateState state, again;
+  for (const Step& step : run.steps) {
+    const Verdict v = Take(step, run.policy, state);
+    if (!v.kind.has_value()) continue;
+    Decision d;
+    d.kind = *v.kind;
+    d.before = v.before;
+    d.after = v.after;
+    d.time_s = step.proposal.now_s;
+    Redo(d, again);
+    RC_ASSERT(again.in_force == state.in_force && again.last_change_s == state.last_change_s);
+    RC_ASSERT(again.shown == state.shown && again.last_shown_s == state.last_shown_s);
+    RC_ASSERT(again.trial.has_value() == state.trial.has_value());
+    if (!state.trial.has_value()) continue;
+    RC_ASSERT(again.trial->limit == state.trial->limit && again.trial->since_s == state.trial->since_s);
+    RC_ASSERT(again.trial->old_limit == state.trial->old_limit);
+  }
+}
+
 RC_GTEST_PROP(GateProperty, SavedAndLoadedInTheMiddleChangesNothing, ()) {
   const Run run = AnyRun();
   const auto stop = static_cast<size_t>(*rc::gen::inRange(0, static_cast<int>(run.steps.size())));

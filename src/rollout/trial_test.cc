@@ -78,10 +78,9 @@ TEST_F(TrialTest, AnOomOnItsSideRollsBackAtOnceAndIsNotTriedAgainForAWhile) {
   const Verdict v = Ask(7200, 0.6 * kGiB, true);
   EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
   EXPECT_FALSE(v.after.has_value());  // the owner's limit again
-  EXPECT_EQ(
-      v.sentence,
-      "12 of 120 tasks lived 2 h at 512 MiB: 1 OOM kill, 0 % of windows above, against 0 and 0 % of "
-      "the rest");
+  EXPECT_EQ(v.sentence,
+            "12 of 120 tasks lived 2 h at 512 MiB: 1 OOM kill, 0 % of windows above, against 0 and 0 % of "
+            "the rest");
   EXPECT_EQ(Ask(kDayS).sentence, "512 MiB did badly in a trial 22 h ago; tried again after 7 days");
   EXPECT_EQ(Ask(kDayS, 0.51 * kGiB).sentence, Ask(kDayS).sentence);
   EXPECT_THAT(Ask(8 * kDayS).kind, Optional(DecisionKind::kTry));
