@@ -9,7 +9,6 @@ namespace taut {
 namespace {
 
 constexpr double kGiB = 1024 * kMiB;
-constexpr double kMany = 1e12;
 constexpr double kYear = 365 * kDay;
 
 template <typename T>
