@@ -8,19 +8,20 @@ namespace {
 
 constexpr std::string_view kIntro = R"(# Configuration of tautd
 
-<!-- Made from the tables in the code; a test compares. To make it anew: TAUT_WRITE_DOCS=1 config_tests, from the root. -->
+<!-- Made from the tables in the code; a test compares. To make it anew: TAUT_WRITE_DOCS=1 config_tests -->
 
-One YAML file, and none is needed: everything has a default. `docs/tautd.example.yaml` is an example. A key that does not
-exist, one that is there twice or a value that cannot be is refused with the file, the line, and what was probably meant.
-A key `a.b` is `b:` below `a:`. Amounts are written as people write them: `512MiB`, `1.5GiB`; `90s`, `30m`, `12h`, `7d`, `2w`;
-`0.05` or `5%` where a job's setting is a share. Secrets are read from files of their own and are never shown.
+One YAML file, and none is needed: everything has a default. `docs/tautd.example.yaml` is an example. A key that
+does not exist, one that is there twice or a value that cannot be is refused with the file, the line, and what was
+probably meant. A key `a.b` is `b:` below `a:`. Amounts are written as people write them: `512MiB`, `1.5GiB`; `90s`,
+`30m`, `12h`, `7d`, `2w`; `0.05` or `5%` where a job's setting is a share. Secrets are read from files of their own
+and are never shown.
 )";
 
 constexpr std::string_view kLists = R"(
 ## Mapping rules: `ingest.mapping`
 
-A list: which series is which job's usage. The first rule that fits a series decides; these come before the built-in
-ones (see `docs/formats.md`), or stand alone with `ingest.builtin_mapping: false`.
+A list: which series is which job's usage. The first rule that fits a series decides; these come before the
+built-in ones (see `docs/formats.md`), or stand alone with `ingest.builtin_mapping: false`.
 
 | Key | What |
 |---|---|
@@ -33,12 +34,13 @@ ones (see `docs/formats.md`), or stand alone with `ingest.builtin_mapping: false
 
 ## Rules: `rules`
 
-A list: what holds for which jobs. Later rules win over earlier ones, and what a person sets for one job wins over all.
+A list: what holds for which jobs. Later rules win over earlier ones, and what a person sets for one job wins over
+all.
 
 | Key | What |
 |---|---|
 | `name` | for people; it is shown where a value came from |
-| `match` | `job` (the name) or a label, and a pattern; all must fit: `*` any text, `a\|b` a or b, `!` at the start negates |
+| `match` | `job` (the name) or a label, and a pattern as above; all must fit |
 | `set` | keys of the table below, `memory.upper: 4GiB` or `upper: 4GiB` below `memory:` |
 )";
 
