@@ -13,7 +13,7 @@ constexpr std::string_view kIntro = R"(# Configuration of tautd
 One YAML file, and none is needed: everything has a default. `docs/tautd.example.yaml` is an example. A key that
 does not exist, one that is there twice or a value that cannot be is refused with the file, the line, and what was
 probably meant. A key `a.b` is `b:` below `a:`. Amounts are written as people write them: `512MiB`, `1.5GiB`,
-`90s`, `30m`, `12h`, `2w`; `0.05` or `5%` where a job's setting is a share. Secrets are read from files of their own
+`90s`, `30m`, `12h`, `2w`, `0.05` or `5%` where a job's setting is a share. Secrets come from files of their own
 and are never shown.
 )";
 
