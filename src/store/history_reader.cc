@@ -54,41 +54,32 @@ absl::StatusOr<std::vector<JobDay>> HistoryReader::JobDays(JobId job, WindowId f
   // Of one state: a day being regrouped is in either place, not in none or both.
   const auto transaction = Transaction::Begin(*db_, Transaction::Kind::kRead);
   if (!transaction.ok()) return transaction.status();
-  std::vector<JobDay> days;
+  std::vector<WindowId> windows;
   {
-    Rows rows = window_ends_.Query();
-    const absl::StatusOr<bool> any = rows.Next();
+    Rows rows = windows_.Query(from.index, to.index);
+    absl::StatusOr<bool> any = rows.Next();
+    for (; any.ok() && *any; any = rows.Next()) windows.push_back({static_cast<int32_t>(rows.Int(0))});
     if (!any.ok()) return any.status();
-    const auto first = rows.IntOrNull(0), last = rows.IntOrNull(1);
-    if (!first || !last) return days;
-    from.index = std::max(from.index, static_cast<int32_t>(*first));
-    to.index = static_cast<int32_t>(std::min(int64_t{to.index}, *last + 1));
   }
-  if (from >= to) return days;
-  absl::Status status = ReadDays(job, from, to, days);
-  if (status.ok()) status = ReadBlocks(job, from, to, days);
+  std::vector<JobDay> days;
+  absl::Status status = ReadDays(job, windows, days);
+  if (status.ok()) status = ReadBlocks(job, windows, days);
   if (!status.ok()) return status;
   std::erase_if(days, [](const JobDay& day) { return day.windows.empty(); });
   return days;
 }
 
-absl::Status HistoryReader::ReadDays(JobId job, WindowId from, WindowId to, std::vector<JobDay>& days) {
-  int32_t first = from.day(), last = WindowId{to.index - 1}.day();
-  {
-    Rows rows = day_ends_.Query();
-    const absl::StatusOr<bool> any = rows.Next();
-    if (!any.ok()) return any.status();
-    const auto min = rows.IntOrNull(0), max = rows.IntOrNull(1);
-    if (!min || !max) return absl::OkStatus();
-    first = std::max(first, DayOfKey(*min));
-    last = std::min(last, DayOfKey(*max));
-  }
-  for (int32_t day = first; day <= last; ++day) {
+absl::Status HistoryReader::ReadDays(JobId job, const std::vector<WindowId>& windows,
+                                     std::vector<JobDay>& days) {
+  for (size_t i = 0; i < windows.size(); ++i) {
+    const int32_t day = windows[i].day();
+    if (i > 0 && windows[i - 1].day() == day) continue;
     Rows rows = day_.Query(DayKey(day, job.value));
     const absl::StatusOr<bool> any = rows.Next();
     if (!any.ok()) return any.status();
     if (!*any) continue;
-    const absl::Status decoded = DecodeDayBlock(rows.Bytes(0), job, day, from, to, DayAtEnd(days, job, day));
+    const absl::Status decoded = DecodeDayBlock(rows.Bytes(0), job, day, windows.front(),
+                                                windows.back().next(), DayAtEnd(days, job, day));
     if (decoded.ok()) continue;
     days.pop_back();
     damage_->Add(StrCat("day ", day, ", job ", job.value, ": ", Message(decoded)));
@@ -96,24 +87,26 @@ absl::Status HistoryReader::ReadDays(JobId job, WindowId from, WindowId to, std:
   return absl::OkStatus();
 }
 
-absl::Status HistoryReader::ReadBlocks(JobId job, WindowId from, WindowId to, std::vector<JobDay>& days) {
+absl::Status HistoryReader::ReadBlocks(JobId job, const std::vector<WindowId>& windows,
+                                       std::vector<JobDay>& days) {
+  WindowId first;
   {
-    Rows rows = block_ends_.Query();
+    Rows rows = first_block_.Query();
     const absl::StatusOr<bool> any = rows.Next();
     if (!any.ok()) return any.status();
-    const auto min = rows.IntOrNull(0), max = rows.IntOrNull(1);
-    if (!min || !max) return absl::OkStatus();
-    from.index = std::max(from.index, WindowOfKey(*min));
-    to.index = std::min(to.index, WindowOfKey(*max) + 1);
+    const auto key = rows.IntOrNull(0);
+    if (!key) return absl::OkStatus();
+    first.index = WindowOfKey(*key);
   }
-  for (WindowId w = from; w < to; w = w.next()) {
-    Rows rows = block_.Query(WindowKey(w.index, ChunkOf(job)));
+  for (auto at = std::ranges::lower_bound(windows, first); at != windows.end(); ++at) {
+    Rows rows = block_.Query(WindowKey(at->index, ChunkOf(job)));
     const absl::StatusOr<bool> any = rows.Next();
     if (!any.ok()) return any.status();
     if (!*any) continue;
-    const absl::StatusOr<bool> found = FindInWindowBlock(rows.Bytes(0), w, job, DayAtEnd(days, job, w.day()));
+    const absl::StatusOr<bool> found =
+        FindInWindowBlock(rows.Bytes(0), *at, job, DayAtEnd(days, job, at->day()));
     if (!found.ok()) {
-      damage_->Add(StrCat("window ", w.index, ", jobs from ", ChunkOf(job) * kJobsPerChunk, ": ",
+      damage_->Add(StrCat("window ", at->index, ", jobs from ", ChunkOf(job) * kJobsPerChunk, ": ",
                           Message(found.status())));
     }
   }

@@ -25,16 +25,15 @@ class HistoryReader final : public History {
 
  private:
   HistoryReader(std::unique_ptr<Database> db, DamageLog* damage) : owned_(std::move(db)), damage_(damage) {}
-  absl::Status ReadDays(JobId job, WindowId from, WindowId to, std::vector<JobDay>& days);
-  absl::Status ReadBlocks(JobId job, WindowId from, WindowId to, std::vector<JobDay>& days);
+  // The job's usage of `windows`, ascending: from regrouped days, then from windows that are not.
+  absl::Status ReadDays(JobId job, const std::vector<WindowId>& windows, std::vector<JobDay>& days);
+  absl::Status ReadBlocks(JobId job, const std::vector<WindowId>& windows, std::vector<JobDay>& days);
 
   const std::unique_ptr<Database> owned_;
   Database* const db_ = owned_.get();
   DamageLog* const damage_;
-  Statement window_ends_{db_, "SELECT min(window), max(window) FROM windows"};
-  Statement block_ends_{db_,
-                        "SELECT (SELECT min(key) FROM window_blocks), (SELECT max(key) FROM window_blocks)"};
-  Statement day_ends_{db_, "SELECT (SELECT min(key) FROM day_blocks), (SELECT max(key) FROM day_blocks)"};
+  Statement windows_{db_, "SELECT window FROM windows WHERE window >= ?1 AND window < ?2 ORDER BY window"};
+  Statement first_block_{db_, "SELECT min(key) FROM window_blocks"};
   Statement block_{db_, "SELECT block FROM window_blocks WHERE key = ?1"};
   Statement day_{db_, "SELECT block FROM day_blocks WHERE key = ?1"};
   Statement ooms_{db_,

@@ -25,9 +25,9 @@ absl::Status Migrate(Database& db, std::span<const char* const> migrations);
 absl::Status CheckStructure(Database& db);
 
 // Row keys: time first, so that rows are written at the end of their table.
-constexpr int64_t WindowKey(int64_t window, uint32_t chunk) { return window * (int64_t{1} << 25) + chunk; }
-constexpr int32_t WindowOfKey(int64_t key) { return static_cast<int32_t>(key >> 25); }
-constexpr uint32_t ChunkOfKey(int64_t key) { return static_cast<uint32_t>(key & ((1 << 25) - 1)); }
+constexpr int64_t WindowKey(int64_t window, uint32_t chunk) { return window * (int64_t{1} << 26) + chunk; }
+constexpr int32_t WindowOfKey(int64_t key) { return static_cast<int32_t>(key >> 26); }
+constexpr uint32_t ChunkOfKey(int64_t key) { return static_cast<uint32_t>(key & ((1 << 26) - 1)); }
 constexpr int64_t DayKey(int64_t day, uint32_t job) { return day * (int64_t{1} << 32) + job; }
 constexpr int32_t DayOfKey(int64_t key) { return static_cast<int32_t>(key >> 32); }
 constexpr JobId JobOfKey(int64_t key) { return JobId{static_cast<uint32_t>(key)}; }

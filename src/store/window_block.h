@@ -15,7 +15,7 @@
 
 namespace taut {
 
-inline constexpr uint32_t kJobsPerChunk = 128;
+inline constexpr uint32_t kJobsPerChunk = 64;
 constexpr uint32_t ChunkOf(JobId job) { return job.value / kJobsPerChunk; }
 
 // From a window of all jobs to a day of one, and back.
