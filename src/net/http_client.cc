@@ -104,14 +104,12 @@ struct HttpClient::Impl {
   // Reads once and parses. `read_any` is set when the server said anything.
   absl::StatusOr<ParseState> Advance(ResponseParser& parser, Clock::time_point deadline, bool* read_any) {
     while (true) {
-      if (buffered > 0) {
-        size_t used = 0;
-        const ParseState state = parser.Put(std::string_view(buffer).substr(0, buffered), &used);
-        buffer.replace(0, buffered - used, buffer, used, buffered - used);
-        buffered -= used;
-        if (state == ParseState::kHeaderDone || state == ParseState::kDone || used > 0) return state;
-        if (state != ParseState::kHeader && state != ParseState::kBody) return state;
-      }
+      size_t used = 0;
+      const ParseState state = parser.Put(std::string_view(buffer).substr(0, buffered), &used);
+      buffer.replace(0, buffered - used, buffer, used, buffered - used);
+      buffered -= used;
+      const bool wants_more = state == ParseState::kHeader || state == ParseState::kBody;
+      if (!wants_more || used > 0) return state;
       if (buffer.size() < buffered + kReadBytes) buffer.resize(buffered + kReadBytes);
       const auto read = socket->Read(buffer.data() + buffered, kReadBytes, deadline);
       if (!read.ok()) return read.status();

@@ -39,7 +39,7 @@ template <typename Stream>
 class StreamConnection : public Connection {
  public:
   void Read(User self, char* into, size_t size) override {
-    stream_.async_read_some(asio::buffer(into, size), [this, self](ErrorCode ec, size_t bytes) {
+    stream_.async_read_some(asio::buffer(into, size), [self](ErrorCode ec, size_t bytes) {
       if (!ec) {
         self->OnRead(bytes);
       } else if (ec == asio::error::eof || ec == asio::ssl::error::stream_truncated) {

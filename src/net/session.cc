@@ -15,7 +15,8 @@ constexpr size_t kBodyBufferBytes = 64 << 10;
 constexpr size_t kFirstBufferBytes = 4 << 10;
 // A request's body keeps up to this for the next request.
 constexpr size_t kKeptBodyBytes = 256 << 10;
-constexpr std::chrono::seconds kFinishTimeout{2};
+constexpr std::chrono::milliseconds kFinishTimeout{2000};
+constexpr std::chrono::milliseconds kLastFinishTimeout{250};  // when the server stops
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::string_view kHeartbeat = ":\n\n";
 
@@ -88,11 +89,16 @@ void Session::ReadMore() {
 
 void Session::OnRead(size_t bytes) {
   Add(state_->counters.bytes_in, bytes);
-  // A read may still be under way when its request is already answered: it came too slowly.
-  if (phase_ == Phase::kEnded || phase_ == Phase::kFinishing || phase_ == Phase::kWriting) return;
-  if (bytes == 0) {
+  if (phase_ == Phase::kEnded) return;
+  if (bytes == 0 && phase_ != Phase::kWriting) {
     // Also of a stream: who listens to events keeps his side open.
     End();
+    return;
+  }
+  // A read may still be under way when its request is already answered: it came too slowly, or is a stream
+  // that ended.
+  if (phase_ == Phase::kWriting || phase_ == Phase::kFinishing) {
+    client_finished_ = bytes == 0;
     return;
   }
   if (phase_ == Phase::kStreaming) {
@@ -179,6 +185,7 @@ bool Session::TakeHeader() {
     Add(refusal->status == 401   ? counters.unauthorized
         : refusal->status == 400 ? counters.malformed
                                  : counters.other_site);
+    request_done_ = request_done_ && refusal->status != 400;  // who knows where the next one begins
     Answer(std::move(*refusal));
     return false;
   }
@@ -348,8 +355,12 @@ void Session::Answered() {
 }
 
 void Session::Finish() {
+  if (client_finished_) {
+    End();
+    return;
+  }
   phase_ = Phase::kFinishing;
-  SetDeadline(Clock::now() + kFinishTimeout);
+  SetDeadline(Clock::now() + (state_->stopping ? kLastFinishTimeout : kFinishTimeout));
   connection_->Finish(shared_from_this());
 }
 
@@ -447,6 +458,7 @@ void Session::StopSoon() {
   connection_->Post([self = shared_from_this()] {
     if (self->phase_ == Phase::kIdle || self->phase_ == Phase::kOpening) self->End();
     if (self->phase_ == Phase::kStreaming) self->response_.stream->Close();
+    if (self->phase_ == Phase::kFinishing) self->SetDeadline(Clock::now() + kLastFinishTimeout);
   });
 }
 

@@ -103,8 +103,9 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   bool keep_alive_ = false;
   bool request_done_ = false;  // its last byte is parsed
   bool writing_ = false;
-  std::string head_;       // being written, then response_.text()
-  HttpResponse response_;  // its bodies are empty if none is sent
+  bool client_finished_ = false;  // said so after its last request was read
+  std::string head_;              // being written, then response_.text()
+  HttpResponse response_;         // its bodies are empty if none is sent
   size_t written_ = 0;
   bool counts_as_stream_ = false;
   Clock::time_point deadline_;
