@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <memory>
 #include <stdexcept>
@@ -206,6 +207,40 @@ TEST_F(HttpServerTest, FinishesRequestsInFlightWhenItStops) {
   server_->Stop();
   EXPECT_EQ(server_->counts().open_connections, 0U);
   EXPECT_EQ(client->Get("/").status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(HttpServerTest, HearsClientsWhileAllHandlersAreBusy) {
+  std::promise<void> leave;
+  auto left = leave.get_future().share();
+  std::atomic<int> inside{0};
+  ServerOptions options;
+  options.max_connections = 3;
+  Serve(options, [&](const HttpRequest& r) {
+    ++inside;
+    left.wait();
+    return Echo(r);
+  });
+  std::vector<std::future<absl::StatusOr<HttpResponse>>> answers;
+  for (int i = 0; i < 3; ++i) {
+    answers.push_back(std::async(std::launch::async, [client = Client()] { return client->Get("/slow"); }));
+  }
+  ASSERT_TRUE(Eventually([&] { return inside == 2 && server_->counts().bytes_in > 3 * 40; }));
+  RawClient other(port());
+  other.Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(other.ReadToEnd(), StartsWith("HTTP/1.1 503"));
+  EXPECT_EQ(inside, 2);
+  leave.set_value();
+  for (auto& answer : answers) EXPECT_TRUE(answer.get().ok());
+  EXPECT_EQ(inside, 3);
+}
+
+TEST_F(HttpServerTest, CompressesForThoseWhoAsk) {
+  Serve({}, [](const HttpRequest&) { return JsonResponse(200, std::string(100'000, ' ')); });
+  auto client = Client();
+  HttpClient::Request request;
+  request.headers = {{"Accept-Encoding", "gzip"}};
+  EXPECT_LT(client->Send(request)->body.size(), 10'000U);
+  EXPECT_EQ(client->Get("/")->body.size(), 100'000U);
 }
 
 TEST_F(HttpServerTest, CutsWhatIsLeftAfterTheGrace) {

@@ -229,7 +229,7 @@ Listener::Listener(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Listener::~Listener() { Shut(); }
 
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Bind(const ServerOptions& options) {
-  auto impl = std::make_unique<Impl>(options.threads);
+  auto impl = std::make_unique<Impl>(options.threads + 1);
   if (options.has_tls()) {
     impl->tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
     if (const absl::Status status = LoadTls(options, impl->tls.get()); !status.ok()) return status;

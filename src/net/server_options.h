@@ -26,7 +26,8 @@ bool IsLoopback(std::string_view host);
 
 struct ServerOptions {
   std::vector<ListenAddress> listen = {ListenAddress{}};
-  // How many handlers run side by side.
+  // How many handlers run side by side; more requests wait. There is one thread more, so that clients are
+  // heard and events sent however long handlers take.
   int threads = 2;
 
   // TLS if both are set: PEM files, the certificate with its chain.
@@ -66,6 +67,8 @@ struct ServerOptions {
   Duration heartbeat = std::chrono::seconds(15);  // of an event stream in which nothing happens
   Duration grace = std::chrono::seconds(10);      // for requests in flight when the server stops
 
+  // gzip for text over 1 KiB, if the client takes it and the handler has not encoded it.
+  bool compress = true;
   // Sent with every answer that does not set them itself.
   std::vector<HttpHeader> default_headers;
 
