@@ -79,7 +79,8 @@ struct HttpClient::Impl {
   }
 
   absl::Status EnsureConnected(Clock::time_point deadline) {
-    if (socket) return absl::OkStatus();
+    if (socket && !socket->IsStale()) return absl::OkStatus();
+    socket.reset();
     buffered = 0;
     auto connected = ClientSocket::Connect(base.host, base.port, tls,
                                            std::min(deadline, Clock::now() + options.connect_timeout));
@@ -187,8 +188,9 @@ absl::StatusOr<HttpResponse> HttpClient::Send(const Request& request) {
     auto response = impl_->Exchange(request, deadline, &read_any);
     if (response.ok()) return response;
     impl_->socket.reset();
-    // The server was free to close a connection that it kept for us: it has not seen this request.
-    const bool again = kept && !read_any && response.status().code() == absl::StatusCode::kUnavailable;
+    // The server was free to close a connection that it kept for us, just now. What may be done twice is.
+    const bool again = kept && !read_any && request.method != "POST" && request.method != "PATCH" &&
+                       response.status().code() == absl::StatusCode::kUnavailable;
     if (!again) return impl_->Explain(response.status(), request.path);
   }
 }

@@ -65,7 +65,12 @@ TEST_F(HttpServerTest, KnowsTheMethods) {
 }
 
 TEST_F(HttpServerTest, AnExceptionOfTheHandlerIsA500) {
-  Serve({}, [](const HttpRequest& r) {
+  ServerOptions options;
+  std::vector<std::string> told;
+  options.on_exception = [&told](const HttpRequest& r, std::string_view what) {
+    told.push_back(StrCat(r.path, " ", what));
+  };
+  Serve(options, [](const HttpRequest& r) {
     if (r.path == "/throw") throw std::runtime_error("a secret");
     if (r.path == "/odd") throw 7;
     return TextResponse(r.path == "/0" ? 0 : 204, "");
@@ -78,6 +83,7 @@ TEST_F(HttpServerTest, AnExceptionOfTheHandlerIsA500) {
     EXPECT_THAT(answer->body, Not(HasSubstr("secret")));
   }
   EXPECT_EQ(client->Get("/")->status, 204);
+  EXPECT_THAT(told, ElementsAre("/throw a secret", "/odd not a std::exception"));
   EXPECT_EQ(server_->counts().handler_exceptions, 2U);
   EXPECT_EQ(server_->counts().answers[5], 3U);
 }

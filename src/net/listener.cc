@@ -1,5 +1,7 @@
 #include "net/listener.h"
 
+#include <pthread.h>
+
 #include <array>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -11,6 +13,7 @@
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
+#include <csignal>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -246,7 +249,13 @@ void Listener::Run(Calls calls) {
     asio::post(acceptor.get_executor(), [this, &acceptor] { impl_->Accept(acceptor); });
   }
   asio::post(impl_->io, [this] { impl_->Tick(); });
+  // Signals are for the program's own threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
   for (int i = 0; i < impl_->num_threads; ++i) impl_->threads.emplace_back([this] { impl_->io.run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 uint16_t Listener::port() const {

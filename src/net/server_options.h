@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -71,6 +72,9 @@ struct ServerOptions {
   bool compress = true;
   // Sent with every answer that does not set them itself.
   std::vector<HttpHeader> default_headers;
+
+  // If set: told of what a handler threw, on the handler's thread. The client hears only of a 500.
+  std::function<void(const HttpRequest&, std::string_view what)> on_exception;
 
   bool has_tls() const { return !certificate_file.empty(); }
   bool has_tokens() const { return !reader_tokens.empty() || !operator_tokens.empty(); }

@@ -227,16 +227,17 @@ void Session::Handle() {
 void Session::RunHandler() {
   HttpResponse response;
   if (phase_ == Phase::kHandling) {
-    const auto fail = [&] {
+    const auto fail = [&](std::string_view what) {
       Add(state_->counters.handler_exceptions);
+      if (state_->options.on_exception) state_->options.on_exception(request_, what);
       response = TextResponse(500, "Something went wrong inside the server.\n");
     };
     try {
       response = state_->handler(request_);
-    } catch (const std::exception&) {
-      fail();
+    } catch (const std::exception& e) {
+      fail(e.what());
     } catch (...) {
-      fail();
+      fail("not a std::exception");
     }
   }
   if (auto next = state_->slots.Leave()) {
