@@ -1,5 +1,7 @@
 #include "net/client_socket.h"
 
+#include <sys/socket.h>
+
 #include <array>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
@@ -9,6 +11,7 @@
 #include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
+#include <cerrno>
 #include <optional>
 #include <utility>
 
@@ -159,6 +162,12 @@ absl::StatusOr<size_t> ClientSocket::Read(char* into, size_t size, Deadline dead
   });
   if (!status.ok()) return status;
   return end ? 0 : read;
+}
+
+bool ClientSocket::IsStale() {
+  char byte = 0;
+  const ssize_t got = recv(impl_->socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
 }
 
 }  // namespace taut

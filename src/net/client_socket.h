@@ -40,6 +40,8 @@ class ClientSocket {
   absl::Status Write(std::string_view head, std::string_view body, Deadline deadline);
   // At least one byte; 0: the server sends no more.
   absl::StatusOr<size_t> Read(char* into, size_t size, Deadline deadline);
+  // Between two answers: the server has closed the connection, or said what nobody asked for.
+  bool IsStale();
 
  private:
   struct Impl;

@@ -79,7 +79,8 @@ struct HttpClient::Impl {
   }
 
   absl::Status EnsureConnected(Clock::time_point deadline) {
-    if (socket) return absl::OkStatus();
+    if (socket && !socket->IsStale()) return absl::OkStatus();
+    socket.reset();
     buffered = 0;
     auto connected = ClientSocket::Connect(base.host, base.port, tls,
                                            std::min(deadline, Clock::now() + options.connect_timeout));
@@ -104,14 +105,12 @@ struct HttpClient::Impl {
   // Reads once and parses. `read_any` is set when the server said anything.
   absl::StatusOr<ParseState> Advance(ResponseParser& parser, Clock::time_point deadline, bool* read_any) {
     while (true) {
-      if (buffered > 0) {
-        size_t used = 0;
-        const ParseState state = parser.Put(std::string_view(buffer).substr(0, buffered), &used);
-        buffer.replace(0, buffered - used, buffer, used, buffered - used);
-        buffered -= used;
-        if (state == ParseState::kHeaderDone || state == ParseState::kDone || used > 0) return state;
-        if (state != ParseState::kHeader && state != ParseState::kBody) return state;
-      }
+      size_t used = 0;
+      const ParseState state = parser.Put(std::string_view(buffer).substr(0, buffered), &used);
+      buffer.replace(0, buffered - used, buffer, used, buffered - used);
+      buffered -= used;
+      const bool wants_more = state == ParseState::kHeader || state == ParseState::kBody;
+      if (!wants_more || used > 0) return state;
       if (buffer.size() < buffered + kReadBytes) buffer.resize(buffered + kReadBytes);
       const auto read = socket->Read(buffer.data() + buffered, kReadBytes, deadline);
       if (!read.ok()) return read.status();
@@ -189,8 +188,9 @@ absl::StatusOr<HttpResponse> HttpClient::Send(const Request& request) {
     auto response = impl_->Exchange(request, deadline, &read_any);
     if (response.ok()) return response;
     impl_->socket.reset();
-    // The server was free to close a connection that it kept for us: it has not seen this request.
-    const bool again = kept && !read_any && response.status().code() == absl::StatusCode::kUnavailable;
+    // The server was free to close a connection that it kept for us, just now. What may be done twice is.
+    const bool again = kept && !read_any && request.method != "POST" && request.method != "PATCH" &&
+                       response.status().code() == absl::StatusCode::kUnavailable;
     if (!again) return impl_->Explain(response.status(), request.path);
   }
 }

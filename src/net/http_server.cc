@@ -68,6 +68,7 @@ struct HttpServer::Impl {
       all_ended.wait_for(lock, state.options.grace, [this] { return sessions.empty(); });
     }
     listener->Shut();
+    state.slots.Clear();
     // No thread runs any more: what is left can be ended from here.
     std::vector<std::shared_ptr<Session>> left;
     {

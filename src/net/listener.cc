@@ -1,5 +1,7 @@
 #include "net/listener.h"
 
+#include <pthread.h>
+
 #include <array>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -11,6 +13,7 @@
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
+#include <csignal>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -39,7 +42,7 @@ template <typename Stream>
 class StreamConnection : public Connection {
  public:
   void Read(User self, char* into, size_t size) override {
-    stream_.async_read_some(asio::buffer(into, size), [this, self](ErrorCode ec, size_t bytes) {
+    stream_.async_read_some(asio::buffer(into, size), [self](ErrorCode ec, size_t bytes) {
       if (!ec) {
         self->OnRead(bytes);
       } else if (ec == asio::error::eof || ec == asio::ssl::error::stream_truncated) {
@@ -229,7 +232,7 @@ Listener::Listener(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Listener::~Listener() { Shut(); }
 
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Bind(const ServerOptions& options) {
-  auto impl = std::make_unique<Impl>(options.threads);
+  auto impl = std::make_unique<Impl>(options.threads + 1);
   if (options.has_tls()) {
     impl->tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
     if (const absl::Status status = LoadTls(options, impl->tls.get()); !status.ok()) return status;
@@ -246,7 +249,13 @@ void Listener::Run(Calls calls) {
     asio::post(acceptor.get_executor(), [this, &acceptor] { impl_->Accept(acceptor); });
   }
   asio::post(impl_->io, [this] { impl_->Tick(); });
+  // Signals are for the program's own threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
   for (int i = 0; i < impl_->num_threads; ++i) impl_->threads.emplace_back([this] { impl_->io.run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 uint16_t Listener::port() const {

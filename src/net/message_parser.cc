@@ -108,37 +108,50 @@ class Parser : public http::basic_parser<is_request> {
   void on_finish_impl(ErrorCode& /*ec*/) override {}
 };
 
+struct Request final : Parser<true> {
+  HttpRequest* into = nullptr;
+  HttpTarget target;
+  bool is_head = false;
+  bool http11 = true;
+
+  void on_request_impl(http::verb /*verb*/, beast::string_view method, beast::string_view text, int version,
+                       ErrorCode& ec) override {
+    header_bytes += method.size() + text.size() + 12;
+    auto parsed = ParseTarget(View(text));
+    if (!parsed) {
+      ec = http::error::bad_target;
+      return;
+    }
+    target = std::move(*parsed);
+    http11 = version >= 11;
+    is_head = method == "HEAD";
+    into->method = is_head ? "GET" : std::string(View(method));
+    into->path = std::move(target.path);
+    into->segments = std::move(target.segments);
+    into->query = std::move(target.query);
+  }
+  void on_response_impl(int /*status*/, beast::string_view /*reason*/, int /*version*/,
+                        ErrorCode& ec) override {
+    ec = http::error::bad_version;
+  }
+};
+
+struct Response final : Parser<false> {
+  HttpResponse into;
+
+  void on_request_impl(http::verb /*verb*/, beast::string_view /*method*/, beast::string_view /*target*/,
+                       int /*version*/, ErrorCode& ec) override {
+    ec = http::error::bad_version;
+  }
+  void on_response_impl(int status, beast::string_view /*reason*/, int /*version*/,
+                        ErrorCode& /*ec*/) override {
+    into.status = status;
+  }
+};
+
 }  // namespace
 
 struct RequestParser::Impl {
-  struct Request final : Parser<true> {
-    HttpRequest* into = nullptr;
-    HttpTarget target;
-    bool is_head = false;
-    bool http11 = true;
-
-    void on_request_impl(http::verb /*verb*/, beast::string_view method, beast::string_view text, int version,
-                         ErrorCode& ec) override {
-      header_bytes += method.size() + text.size() + 12;
-      auto parsed = ParseTarget(View(text));
-      if (!parsed) {
-        ec = http::error::bad_target;
-        return;
-      }
-      target = std::move(*parsed);
-      http11 = version >= 11;
-      is_head = method == "HEAD";
-      into->method = is_head ? "GET" : std::string(View(method));
-      into->path = std::move(target.path);
-      into->segments = std::move(target.segments);
-      into->query = std::move(target.query);
-    }
-    void on_response_impl(int /*status*/, beast::string_view /*reason*/, int /*version*/,
-                          ErrorCode& ec) override {
-      ec = http::error::bad_version;
-    }
-  };
-
   size_t max_header_bytes;
   std::optional<Request> request;
 };
@@ -155,12 +168,12 @@ void RequestParser::Begin(HttpRequest* into) {
   into->query.clear();
   into->headers.clear();
   into->body.clear();
-  Impl::Request& request = impl_->request.emplace();
+  Request& request = impl_->request.emplace();
   request.into = into;
   request.headers = &into->headers;
   request.body = &into->body;
   request.max_header_bytes = impl_->max_header_bytes;
-  request.max_body_bytes = Impl::Request::kUnknown;
+  request.max_body_bytes = Request::kUnknown;
   request.Configure();
 }
 
@@ -170,7 +183,7 @@ ParseState RequestParser::Put(std::string_view bytes, size_t* used) {
 void RequestParser::set_max_body_bytes(size_t bytes) { impl_->request->max_body_bytes = bytes; }
 std::optional<uint64_t> RequestParser::content_length() const {
   const uint64_t length = impl_->request->Length();
-  return length == Impl::Request::kUnknown ? std::nullopt : std::optional(length);
+  return length == Request::kUnknown ? std::nullopt : std::optional(length);
 }
 bool RequestParser::keep_alive() const { return impl_->request->keep_alive(); }
 bool RequestParser::expects_continue() const {
@@ -183,24 +196,12 @@ const std::string& RequestParser::authority() const { return impl_->request->tar
 std::string_view RequestParser::error() const { return impl_->request->error; }
 
 struct ResponseParser::Impl {
-  struct Response final : Parser<false> {
-    HttpResponse into;
-
-    void on_request_impl(http::verb /*verb*/, beast::string_view /*method*/, beast::string_view /*target*/,
-                         int /*version*/, ErrorCode& ec) override {
-      ec = http::error::bad_version;
-    }
-    void on_response_impl(int status, beast::string_view /*reason*/, int /*version*/,
-                          ErrorCode& /*ec*/) override {
-      into.status = status;
-    }
-  };
   Response response;
 };
 
 ResponseParser::ResponseParser(size_t max_body_bytes, Body body) : impl_(std::make_unique<Impl>()) {
   constexpr size_t kMaxHeaderBytes = 64 << 10;
-  Impl::Response& response = impl_->response;
+  Response& response = impl_->response;
   response.headers = &response.into.headers;
   response.body = &response.into.body;
   response.max_body_bytes = max_body_bytes;
@@ -211,7 +212,7 @@ ResponseParser::ResponseParser(size_t max_body_bytes, Body body) : impl_(std::ma
 ResponseParser::~ResponseParser() = default;
 
 ParseState ResponseParser::Put(std::string_view bytes, size_t* used) {
-  Impl::Response& response = impl_->response;
+  Response& response = impl_->response;
   const ParseState state = response.PutBytes(bytes, used);
   if (state == ParseState::kHeaderDone) {
     const std::string* type = FindHeader(response.into.headers, "Content-Type");
@@ -221,7 +222,7 @@ ParseState ResponseParser::Put(std::string_view bytes, size_t* used) {
 }
 
 ParseState ResponseParser::PutEnd() {
-  Impl::Response& response = impl_->response;
+  Response& response = impl_->response;
   ErrorCode ec;
   if (!response.got_some()) {
     response.error = "the connection was closed before any answer";

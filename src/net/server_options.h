@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,7 +27,8 @@ bool IsLoopback(std::string_view host);
 
 struct ServerOptions {
   std::vector<ListenAddress> listen = {ListenAddress{}};
-  // How many handlers run side by side.
+  // How many handlers run side by side; more requests wait. There is one thread more, so that clients are
+  // heard and events sent however long handlers take.
   int threads = 2;
 
   // TLS if both are set: PEM files, the certificate with its chain.
@@ -66,8 +68,13 @@ struct ServerOptions {
   Duration heartbeat = std::chrono::seconds(15);  // of an event stream in which nothing happens
   Duration grace = std::chrono::seconds(10);      // for requests in flight when the server stops
 
+  // gzip for text over 1 KiB, if the client takes it and the handler has not encoded it.
+  bool compress = true;
   // Sent with every answer that does not set them itself.
   std::vector<HttpHeader> default_headers;
+
+  // If set: told of what a handler threw, on the handler's thread. The client hears only of a 500.
+  std::function<void(const HttpRequest&, std::string_view what)> on_exception;
 
   bool has_tls() const { return !certificate_file.empty(); }
   bool has_tokens() const { return !reader_tokens.empty() || !operator_tokens.empty(); }

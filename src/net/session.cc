@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "net/compress.h"
+#include "net/response_head.h"
 
 namespace taut {
 namespace {
@@ -15,25 +17,12 @@ constexpr size_t kBodyBufferBytes = 64 << 10;
 constexpr size_t kFirstBufferBytes = 4 << 10;
 // A request's body keeps up to this for the next request.
 constexpr size_t kKeptBodyBytes = 256 << 10;
-constexpr std::chrono::seconds kFinishTimeout{2};
+constexpr std::chrono::milliseconds kFinishTimeout{2000};
+constexpr std::chrono::milliseconds kLastFinishTimeout{250};  // when the server stops
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::string_view kHeartbeat = ":\n\n";
 
 void Add(SessionsState::Count& count, uint64_t n = 1) { count.fetch_add(n, std::memory_order_relaxed); }
-
-// Without what would end the header early.
-void AppendHeader(std::string_view name, std::string_view value, std::string* out) {
-  const size_t begin = out->size();
-  out->append(name);
-  out->append(": ");
-  out->append(value);
-  std::replace_if(
-      out->begin() + static_cast<std::ptrdiff_t>(begin), out->end(),
-      [](char c) { return c == '\r' || c == '\n' || c == '\0'; }, ' ');
-  out->append("\r\n");
-}
-
-bool StatusHasBody(int status) { return status >= 200 && status != 204 && status != 304; }
 
 }  // namespace
 
@@ -88,11 +77,16 @@ void Session::ReadMore() {
 
 void Session::OnRead(size_t bytes) {
   Add(state_->counters.bytes_in, bytes);
-  // A read may still be under way when its request is already answered: it came too slowly.
-  if (phase_ == Phase::kEnded || phase_ == Phase::kFinishing || phase_ == Phase::kWriting) return;
-  if (bytes == 0) {
+  if (phase_ == Phase::kEnded) return;
+  if (bytes == 0 && phase_ != Phase::kWriting) {
     // Also of a stream: who listens to events keeps his side open.
     End();
+    return;
+  }
+  // A read may still be under way when its request is already answered: it came too slowly, or is a stream
+  // that ended.
+  if (phase_ == Phase::kWriting || phase_ == Phase::kFinishing) {
+    client_finished_ = bytes == 0;
     return;
   }
   if (phase_ == Phase::kStreaming) {
@@ -179,6 +173,7 @@ bool Session::TakeHeader() {
     Add(refusal->status == 401   ? counters.unauthorized
         : refusal->status == 400 ? counters.malformed
                                  : counters.other_site);
+    request_done_ = request_done_ && refusal->status != 400;  // who knows where the next one begins
     Answer(std::move(*refusal));
     return false;
   }
@@ -224,17 +219,33 @@ void Session::DropBody() {
 // ---- Answering
 
 void Session::Handle() {
+  phase_ = Phase::kHandling;
   SetDeadline(Clock::time_point::max());
+  if (state_->slots.Enter(shared_from_this())) RunHandler();
+}
+
+void Session::RunHandler() {
   HttpResponse response;
-  try {
-    response = state_->handler(request_);
-  } catch (const std::exception&) {
-    Add(state_->counters.handler_exceptions);
-    response = TextResponse(500, "Something went wrong inside the server.\n");
-  } catch (...) {
-    Add(state_->counters.handler_exceptions);
-    response = TextResponse(500, "Something went wrong inside the server.\n");
+  if (phase_ == Phase::kHandling) {
+    const auto fail = [&](std::string_view what) {
+      Add(state_->counters.handler_exceptions);
+      if (state_->options.on_exception) state_->options.on_exception(request_, what);
+      response = TextResponse(500, "Something went wrong inside the server.\n");
+    };
+    try {
+      response = state_->handler(request_);
+    } catch (const std::exception& e) {
+      fail(e.what());
+    } catch (...) {
+      fail("not a std::exception");
+    }
   }
+  if (auto next = state_->slots.Leave()) {
+    Connection& connection = *next->connection_;
+    connection.Post([next = std::move(next)] { next->RunHandler(); });
+  }
+  if (phase_ != Phase::kHandling) return;
+  if (state_->options.compress) CompressFor(request_, &response);
   Answer(std::move(response));
 }
 
@@ -271,9 +282,13 @@ void Session::Answer(HttpResponse response) {
   Add(state_->counters.answers[static_cast<size_t>(response_.status / 100)]);
   // Bytes of a body that nobody read would look like the next request.
   keep_alive_ = keep_alive_ && request_done_ && !state_->stopping && !response_.stream;
-  const bool has_body = StatusHasBody(response_.status) && !response_.stream;
-  AppendHead(response_, has_body);
-  if (!has_body || parser_.is_head()) {
+  head_.clear();
+  AppendResponseHead(response_, state_->options.default_headers,
+                     !keep_alive_          ? KeepAlive::kNo
+                     : parser_.is_http11() ? KeepAlive::kYes
+                                           : KeepAlive::kYesAloud,
+                     &head_);
+  if (!HasBody(response_) || parser_.is_head()) {
     response_.body.clear();
     response_.shared_body.reset();
   }
@@ -281,27 +296,6 @@ void Session::Answer(HttpResponse response) {
   began_ = Clock::now();
   written_ = 0;
   WriteRest();
-}
-
-void Session::AppendHead(const HttpResponse& response, bool has_body) {
-  head_.clear();
-  StrAppend(&head_, "HTTP/1.1 ", response.status, " ", ReasonPhrase(response.status), "\r\n");
-  if (response.stream) {
-    head_ += "Content-Type: text/event-stream\r\nCache-Control: no-cache\r\n";
-  } else if (!response.content_type.empty()) {
-    AppendHeader("Content-Type", response.content_type, &head_);
-  }
-  if (has_body) StrAppend(&head_, "Content-Length: ", response.text().size(), "\r\n");
-  for (const HttpHeader& header : response.headers) AppendHeader(header.name, header.value, &head_);
-  for (const HttpHeader& header : state_->options.default_headers) {
-    if (response.header(header.name) == nullptr) AppendHeader(header.name, header.value, &head_);
-  }
-  if (!keep_alive_) {
-    head_ += "Connection: close\r\n";
-  } else if (!parser_.is_http11()) {
-    head_ += "Connection: keep-alive\r\n";
-  }
-  head_ += "\r\n";
 }
 
 void Session::WriteRest() {
@@ -348,8 +342,12 @@ void Session::Answered() {
 }
 
 void Session::Finish() {
+  if (client_finished_) {
+    End();
+    return;
+  }
   phase_ = Phase::kFinishing;
-  SetDeadline(Clock::now() + kFinishTimeout);
+  SetDeadline(Clock::now() + (state_->stopping ? kLastFinishTimeout : kFinishTimeout));
   connection_->Finish(shared_from_this());
 }
 
@@ -447,6 +445,7 @@ void Session::StopSoon() {
   connection_->Post([self = shared_from_this()] {
     if (self->phase_ == Phase::kIdle || self->phase_ == Phase::kOpening) self->End();
     if (self->phase_ == Phase::kStreaming) self->response_.stream->Close();
+    if (self->phase_ == Phase::kFinishing) self->SetDeadline(Clock::now() + kLastFinishTimeout);
   });
 }
 

@@ -12,6 +12,7 @@
 #include "net/access.h"
 #include "net/connection.h"
 #include "net/event_stream.h"
+#include "net/handler_slots.h"
 #include "net/http.h"
 #include "net/message_parser.h"
 #include "net/server_options.h"
@@ -23,7 +24,7 @@ class Session;
 // What all sessions of a server share. Outlives them.
 struct SessionsState {
   SessionsState(const ServerOptions& o, std::function<HttpResponse(const HttpRequest&)> h)
-      : options(o), access(o), handler(std::move(h)) {}
+      : options(o), access(o), handler(std::move(h)), slots(o.threads) {}
 
   using Count = std::atomic<uint64_t>;
   struct Counters {
@@ -35,6 +36,7 @@ struct SessionsState {
   const ServerOptions options;
   const Access access;
   const std::function<HttpResponse(const HttpRequest&)> handler;
+  HandlerSlots<Session> slots;
   std::function<void(Session*)> on_end;  // once a session, in its turn
   Counters counters;
   std::atomic<size_t> buffered_bytes{0};
@@ -63,7 +65,17 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   void OnFailed() override { End(); }
 
  private:
-  enum class Phase : uint8_t { kOpening, kIdle, kHeader, kBody, kWriting, kStreaming, kFinishing, kEnded };
+  enum class Phase : uint8_t {
+    kOpening,
+    kIdle,
+    kHeader,
+    kBody,
+    kHandling,
+    kWriting,
+    kStreaming,
+    kFinishing,
+    kEnded
+  };
 
   // Reading.
   void BeginRequest();
@@ -74,10 +86,10 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   size_t BodyLimit() const;
   void DropBody();
   // Answering.
-  void Handle();
+  void Handle();  // now, or when a slot is free
+  void RunHandler();
   void Refuse(int status, std::string_view text);
   void Answer(HttpResponse response);
-  void AppendHead(const HttpResponse& response, bool has_body);
   void WriteRest();
   void Answered();
   void Finish();
@@ -103,8 +115,9 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   bool keep_alive_ = false;
   bool request_done_ = false;  // its last byte is parsed
   bool writing_ = false;
-  std::string head_;       // being written, then response_.text()
-  HttpResponse response_;  // its bodies are empty if none is sent
+  bool client_finished_ = false;  // said so after its last request was read
+  std::string head_;              // being written, then response_.text()
+  HttpResponse response_;         // its bodies are empty if none is sent
   size_t written_ = 0;
   bool counts_as_stream_ = false;
   Clock::time_point deadline_;

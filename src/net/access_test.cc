@@ -1,0 +1,131 @@
+// Roles by token, and what a browser is kept from.
+#include "net/access.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace taut {
+namespace {
+
+constexpr char kReader[] = "reader-token-0123";
+constexpr char kOperator[] = "operator-token-01";
+
+ServerOptions WithTokens() {
+  ServerOptions options;
+  options.reader_tokens = {"another-reader-00", kReader};
+  options.operator_tokens = {kOperator};
+  return options;
+}
+
+HttpRequest Request(std::vector<HttpHeader> headers, std::string method = "GET") {
+  HttpRequest out;
+  out.method = std::move(method);
+  out.path = "/api";
+  out.headers = std::move(headers);
+  return out;
+}
+
+// 0: not refused.
+int Refused(const Access& access, HttpRequest request) {
+  request.role = access.RoleOf(request, false);
+  const auto answer = access.Refuse(request);
+  return answer ? answer->status : 0;
+}
+
+TEST(Access, KnowsRolesByToken) {
+  const Access access(WithTokens());
+  const auto role = [&](std::string authorization) {
+    return access.RoleOf(Request({{"authorization", std::move(authorization)}}), false);
+  };
+  EXPECT_EQ(role(std::string("Bearer ") + kReader), Role::kReader);
+  EXPECT_EQ(role(std::string("bearer  ") + kOperator + " "), Role::kOperator);
+  EXPECT_EQ(role("Bearer "), Role::kNone);
+  EXPECT_EQ(role("Bearer reader-token-012"), Role::kNone);
+  EXPECT_EQ(role(std::string("Digest ") + kReader), Role::kNone);
+  EXPECT_EQ(role(kReader), Role::kNone);
+  EXPECT_EQ(role("Basic YW55Ym9keTpyZWFkZXItdG9rZW4tMDEyMw=="), Role::kReader);  // anybody:reader-token-0123
+  EXPECT_EQ(role("Basic Om9wZXJhdG9yLXRva2VuLTAx"), Role::kOperator);            // :operator-token-01
+  EXPECT_EQ(role("Basic cmVhZGVyLXRva2VuLTAxMjM="), Role::kNone);                // no colon
+  EXPECT_EQ(role("Basic ###="), Role::kNone);
+  EXPECT_EQ(access.RoleOf(Request({}), false), Role::kNone);
+  EXPECT_EQ(access.RoleOf(Request({}), true), Role::kOperator);
+}
+
+TEST(Access, ACertificateGivesTheRoleOfTheOptions) {
+  ServerOptions options = WithTokens();
+  options.client_ca_file = "ca.pem";
+  options.client_role = Role::kReader;
+  const Access access(options);
+  EXPECT_EQ(access.RoleOf(Request({}), true), Role::kReader);
+  EXPECT_EQ(access.RoleOf(Request({{"Authorization", std::string("Bearer ") + kOperator}}), true),
+            Role::kOperator);
+}
+
+TEST(Access, AsksAPageForAPasswordAndAProgramForAToken) {
+  ServerOptions options = WithTokens();
+  options.open_paths = {"/healthz"};
+  const Access access(options);
+  const auto page = access.Refuse(Request({{"Accept", "text/html,*/*"}}));
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->status, 401);
+  EXPECT_EQ(*page->header("WWW-Authenticate"), "Basic realm=\"tautline\"");
+  const auto program = access.Refuse(Request({{"Accept", "application/json"}}));
+  EXPECT_EQ(*program->header("WWW-Authenticate"), "Bearer realm=\"tautline\"");
+  HttpRequest open = Request({});
+  open.path = "/healthz";
+  EXPECT_FALSE(access.Refuse(open));
+  open.path = "/healthz/more";
+  EXPECT_TRUE(access.Refuse(open));
+}
+
+TEST(Access, WithoutTokensEverybodyIsOperatorButNotUnderAStrangersName) {
+  ServerOptions options;
+  options.names = {"taut.internal"};
+  const Access access(options);
+  EXPECT_EQ(access.RoleOf(Request({}), false), Role::kOperator);
+  for (const char* host : {"127.0.0.1:9190", "localhost", "LOCALHOST:1", "[::1]:80", "192.0.2.7",
+                           "taut.internal", "Taut.Internal:9190"}) {
+    EXPECT_EQ(Refused(access, Request({{"Host", host}})), 0) << host;
+  }
+  for (const char* host : {"evil.example", "evil.example:9190", "", "localhost.evil.example",
+                           "127.0.0.1.evil.example", "[::1", "127.0.0.1@evil"}) {
+    EXPECT_EQ(Refused(access, Request({{"Host", host}})), 421) << host;
+  }
+  EXPECT_EQ(Refused(access, Request({{"Host", "localhost"}, {"host", "evil.example"}})), 400);
+}
+
+TEST(Access, PagesOfAnotherSiteMayNotWrite) {
+  ServerOptions options;
+  options.names = {"proxy.example:8443"};
+  const Access access(options);
+  const auto refused = [&](const char* origin, const char* method) {
+    return Refused(access, Request({{"Host", "127.0.0.1:9190"}, {"Origin", origin}}, method));
+  };
+  EXPECT_EQ(refused("http://127.0.0.1:9190", "POST"), 0);
+  EXPECT_EQ(refused("https://proxy.example:8443", "POST"), 0);
+  for (const char* origin :
+       {"http://127.0.0.1:9191", "http://evil.example", "null", "", "http://", "127.0.0.1:9190",
+        "http://127.0.0.1:9190.evil.example", "http://proxy.example"}) {
+    for (const char* method : {"POST", "PUT", "PATCH", "DELETE", "OPTIONS"}) {
+      EXPECT_EQ(refused(origin, method), 403) << method << " " << origin;
+    }
+    EXPECT_EQ(refused(origin, "GET"), 0) << origin;
+  }
+  EXPECT_EQ(Refused(access, Request({{"Host", "localhost"}}, "POST")), 0);
+}
+
+TEST(Access, DecodesBase64) {
+  EXPECT_EQ(DecodeBase64(""), "");
+  EXPECT_EQ(DecodeBase64("YQ=="), "a");
+  EXPECT_EQ(DecodeBase64("YWI="), "ab");
+  EXPECT_EQ(DecodeBase64("YWJj"), "abc");
+  EXPECT_EQ(DecodeBase64("+/+/"), "\xfb\xff\xbf");
+  for (const char* text : {"Y", "YQ", "YQ=", "=", "====", "Y===", "YQ==YQ==", "Y Q="}) {
+    EXPECT_FALSE(DecodeBase64(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace taut
