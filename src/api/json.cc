@@ -99,7 +99,7 @@ void PutFleet(const FleetView& view, const MachineSize& machine, std::string_vie
   json.Key("machine");
   json.BeginObject();
   PutNumber("cores", machine.cores, json);
-  PutNumber("bytes", machine.bytes, json);
+  PutNumber("bytes", machine.memory_bytes, json);
   json.EndObject();
   json.Field("jobs", int64_t{view.point.jobs});
   json.Field("tasks", int64_t{view.point.tasks});
@@ -110,7 +110,7 @@ void PutFleet(const FleetView& view, const MachineSize& machine, std::string_vie
   }
   json.EndObject();
   PutFleetAmounts("cpu", view.point.amounts[0], machine.cores, json);
-  PutFleetAmounts("memory", view.point.amounts[1], machine.bytes, json);
+  PutFleetAmounts("memory", view.point.amounts[1], machine.memory_bytes, json);
   json.Field("oom_kills_day", static_cast<int64_t>(view.ooms_day));
   json.Field("changes_day", static_cast<int64_t>(view.changes_day));
   json.Field("actuator", actuator);

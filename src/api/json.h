@@ -10,17 +10,9 @@
 #include "control/control_plane.h"
 #include "control/job_history.h"
 #include "control/what_if.h"
+#include "model/machine_size.h"
 
 namespace taut {
-
-// The machine that savings are counted in.
-struct MachineSize {
-  double cores = 16;
-  double bytes = 64.0 * 1024 * kMiB;
-};
-
-// Names of jobs by their numbers.
-using JobNames = std::function<std::string(JobId)>;
 
 void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& json);
 void PutFleet(const FleetView& view, const MachineSize& machine, std::string_view actuator, JsonWriter& json);

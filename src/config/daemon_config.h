@@ -15,6 +15,7 @@
 #include "base/clock_source.h"
 #include "ingest/ingest.h"
 #include "ingest/mapping_rules.h"
+#include "model/machine_size.h"
 #include "net/server_options.h"
 #include "rollout/migration.h"
 #include "rollout/rules.h"
@@ -48,12 +49,6 @@ struct BackfillConfig {
   std::string prometheus_url;  // "": none
   double days = 14;
   std::string bearer_token_file, ca_file;
-};
-
-// What savings are counted in.
-struct MachineSize {
-  double cores = 16;
-  double memory_bytes = 64 * 1024 * kMiB;
 };
 
 enum class ActuatorKind : uint8_t { kDryRun };

@@ -60,34 +60,34 @@ absl::Status ControlPlane::Restore() {
 
 absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds& ends) {
   std::vector<std::string> names;
-  const RestoreSink sink{
-      [&](const JobRecord& job) {
-        if (job.id.value != fleet_.size()) {
-          return absl::DataLossError(
-              StrCat("job number ", job.id.value, " where ", fleet_.size(), " was due"));
-        }
-        names.push_back(job.name);
-        fleet_.AddJob(job);
-        return absl::OkStatus();
-      },
-      [&](const SettingChange& change) {
-        fleet_.Redo(change);
-        return absl::OkStatus();
-      },
-      [&](const Checkpoint& c) {
-        ByteReader in(c.bytes);
-        const bool shared = c.chunk == kFleetChunk;
-        const absl::Status s = shared ? fleet_.LoadFleet(in) : fleet_.LoadChunk(c.chunk, in);
-        if (!s.ok()) {
-          warnings_.push_back(StrCat(shared ? std::string("the fleet model")
-                                            : StrCat("jobs ", c.chunk * LiveFleet::kChunkJobs, "..."),
-                                     " start from stored windows: ", Message(s)));
-        }
-        if (shared) return absl::OkStatus();
-        if (through.size() <= c.chunk) through.resize(c.chunk + 1, WindowId{INT32_MIN / 2});
-        through[c.chunk] = c.through;
-        return absl::OkStatus();
-      }};
+  const auto on_job = [&](const JobRecord& job) {
+    if (job.id.value != fleet_.size()) {
+      return absl::DataLossError(StrCat("job number ", job.id.value, " where ", fleet_.size(), " was due"));
+    }
+    names.push_back(job.name);
+    fleet_.AddJob(job);
+    return absl::OkStatus();
+  };
+  const auto on_setting = [&](const SettingChange& change) {
+    fleet_.Redo(change);
+    return absl::OkStatus();
+  };
+  const auto on_checkpoint = [&](const Checkpoint& c) {
+    ByteReader in(c.bytes);
+    const bool shared = c.chunk == kFleetChunk;
+    const absl::Status s = shared ? fleet_.LoadFleet(in) : fleet_.LoadChunk(c.chunk, in);
+    if (!s.ok()) {
+      const std::string what =
+          shared ? "the fleet model" : StrCat("jobs from number ", c.chunk * LiveFleet::kChunkJobs);
+      warnings_.push_back(StrCat(what, " are learnt from stored windows: ", Message(s)));
+    }
+    if (shared) return absl::OkStatus();
+    if (through.size() <= c.chunk) through.resize(c.chunk + 1, WindowId{INT32_MIN / 2});
+    through[c.chunk] = c.through;
+    return absl::OkStatus();
+  };
+  // The sink only refers to these: they must outlive it.
+  const RestoreSink sink{on_job, on_setting, on_checkpoint};
   absl::StatusOr<StoreEnds> restored = parts_.store->Restore(sink);
   if (!restored.ok()) return restored.status();
   ends = *restored;

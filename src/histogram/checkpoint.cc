@@ -35,6 +35,11 @@ std::string Compress(std::string_view raw) {
   return out;
 }
 
+std::string CompressIfSmaller(std::string_view payload) {
+  std::string packed = Compress(payload);
+  return packed.size() < payload.size() ? packed : std::string();
+}
+
 // The compressed payload if that pays, else empty.
 std::string CompressIfWorthwhile(std::string_view payload) {
   if (payload.size() < kMinToCompress) return {};
@@ -80,6 +85,7 @@ absl::StatusOr<std::string> Decompress(std::string_view packed, size_t raw_size)
 std::string SealCheckpoint(std::string_view payload, CheckpointCompression compression) {
   std::string packed;
   if (compression == CheckpointCompression::kAuto) packed = CompressIfWorthwhile(payload);
+  if (compression == CheckpointCompression::kSmaller) packed = CompressIfSmaller(payload);
   const std::string_view stored = packed.empty() ? payload : std::string_view(packed);
   std::string out;
   out.reserve(kCheckpointHeaderBytes + stored.size());

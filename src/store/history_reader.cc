@@ -31,15 +31,6 @@ Decision DecisionOf(const Rows& rows) {
   return d;
 }
 
-// What would make a name of none: a damaged row.
-bool Sound(const Rows& rows) {
-  const auto below = [&rows](int column, int64_t size) {
-    return rows.Int(column) >= 0 && rows.Int(column) < size;
-  };
-  return below(2, kResources.size()) && below(3, kNumDecisionKinds) && below(4, kNumModes) &&
-         below(8, kNumOutcomes);
-}
-
 // The day's entry at the end of `days`, made if it is not there.
 JobDay& DayAtEnd(std::vector<JobDay>& days, JobId job, int32_t day) {
   if (days.empty() || days.back().day != day) {
@@ -132,9 +123,8 @@ absl::Status HistoryReader::ReadBlocks(JobId job, WindowId from, WindowId to, st
 absl::StatusOr<std::vector<Decision>> HistoryReader::Decisions(const DecisionQuery& query, Reasons reasons) {
   std::string sql = StrCat(
       "SELECT id, job, resource, kind, mode, time_s, before, after, outcome, outcome_time_s, outcome_text, "
-      "sentence, ",
-      reasons == Reasons::kInclude ? "reason" : "''", " FROM decisions WHERE id < ", Id(query.before_id),
-      " AND id > ", Id(query.after_id));
+      "sentence, reason, sum FROM decisions WHERE id < ",
+      Id(query.before_id), " AND id > ", Id(query.after_id));
   if (query.job) StrAppend(&sql, " AND job = ", query.job->value);
   if (query.resource) StrAppend(&sql, " AND resource = ", static_cast<int>(*query.resource));
   if (query.kind) StrAppend(&sql, " AND kind = ", static_cast<int>(*query.kind));
@@ -145,11 +135,13 @@ absl::StatusOr<std::vector<Decision>> HistoryReader::Decisions(const DecisionQue
   Rows rows = statement.Query();
   absl::StatusOr<bool> any = rows.Next();
   for (; any.ok() && *any; any = rows.Next()) {
-    if (Sound(rows)) {
-      found.push_back(DecisionOf(rows));
-    } else {
-      damage_->Add(StrCat("decision ", rows.Int(0), " has a field that nobody writes"));
+    Decision d = DecisionOf(rows);
+    if (SumOf(d) != rows.Int(13) || static_cast<int>(d.outcome) >= kNumOutcomes) {
+      damage_->Add(StrCat("decision ", d.id, ": not as it was written"));
+      continue;
     }
+    if (reasons == Reasons::kLeaveOut) d.reason.clear();
+    found.push_back(std::move(d));
   }
   if (!any.ok()) return any.status();
   return found;
@@ -161,14 +153,19 @@ absl::StatusOr<std::vector<OomRecord>> HistoryReader::Ooms(std::optional<JobId> 
   Rows rows = job ? job_ooms_.Query(from_s, Limit(limit), job->value) : ooms_.Query(from_s, Limit(limit));
   absl::StatusOr<bool> any = rows.Next();
   for (; any.ok() && *any; any = rows.Next()) {
-    found.push_back({JobId{static_cast<uint32_t>(rows.Int(1))}, static_cast<uint32_t>(rows.Int(2)),
-                     rows.Int(0), static_cast<uint64_t>(rows.Int(3)), rows.RealOrNull(4)});
+    const OomRecord oom{JobId{static_cast<uint32_t>(rows.Int(1))}, static_cast<uint32_t>(rows.Int(2)),
+                        rows.Int(0), static_cast<uint64_t>(rows.Int(3)), rows.RealOrNull(4)};
+    if (SumOf(oom) == rows.Int(5)) {
+      found.push_back(oom);
+    } else {
+      damage_->Add(StrCat("OOM kill ", rows.Int(6), ": not as it was written"));
+    }
   }
   if (!any.ok()) return any.status();
   return found;
 }
 
-SettingChange SettingOf(const Rows& rows) {
+std::optional<SettingChange> SettingOf(const Rows& rows, DamageLog& damage) {
   SettingChange s;
   s.id = static_cast<uint64_t>(rows.Int(0));
   s.time_s = rows.Int(1);
@@ -177,7 +174,9 @@ SettingChange SettingOf(const Rows& rows) {
   s.key = rows.Bytes(4);
   s.value = rows.Bytes(5);
   s.before = rows.Bytes(6);
-  return s;
+  if (SumOf(s) == rows.Int(7)) return s;
+  damage.Add(StrCat("setting ", s.id, ": not as it was written"));
+  return std::nullopt;
 }
 
 absl::StatusOr<std::vector<SettingChange>> HistoryReader::Settings(std::optional<std::string> job,
@@ -185,7 +184,9 @@ absl::StatusOr<std::vector<SettingChange>> HistoryReader::Settings(std::optional
   std::vector<SettingChange> found;
   Rows rows = job ? job_settings_.Query(Limit(limit), *job) : settings_.Query(Limit(limit));
   absl::StatusOr<bool> any = rows.Next();
-  for (; any.ok() && *any; any = rows.Next()) found.push_back(SettingOf(rows));
+  for (; any.ok() && *any; any = rows.Next()) {
+    if (auto setting = SettingOf(rows, *damage_)) found.push_back(*std::move(setting));
+  }
   if (!any.ok()) return any.status();
   return found;
 }

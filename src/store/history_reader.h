@@ -38,23 +38,23 @@ class HistoryReader final : public History {
   Statement block_{db_, "SELECT block FROM window_blocks WHERE key = ?1"};
   Statement day_{db_, "SELECT block FROM day_blocks WHERE key = ?1"};
   Statement ooms_{db_,
-                  "SELECT time_s, job, task, kills, limit_bytes FROM ooms WHERE time_s >= ?1 "
+                  "SELECT time_s, job, task, kills, limit_bytes, sum, id FROM ooms WHERE time_s >= ?1 "
                   "ORDER BY time_s DESC, id DESC LIMIT ?2"};
   Statement job_ooms_{
       db_,
-      "SELECT time_s, job, task, kills, limit_bytes FROM ooms WHERE job = ?3 AND time_s >= ?1 "
+      "SELECT time_s, job, task, kills, limit_bytes, sum, id FROM ooms WHERE job = ?3 AND time_s >= ?1 "
       "ORDER BY time_s DESC, id DESC LIMIT ?2"};
   Statement settings_{
-      db_, "SELECT id, time_s, who, job, key, value, before FROM settings ORDER BY id DESC LIMIT ?1"};
+      db_, "SELECT id, time_s, who, job, key, value, before, sum FROM settings ORDER BY id DESC LIMIT ?1"};
   Statement job_settings_{db_,
-                          "SELECT id, time_s, who, job, key, value, before FROM settings WHERE job = ?2 "
+                          "SELECT id, time_s, who, job, key, value, before, sum FROM settings WHERE job = ?2 "
                           "ORDER BY id DESC LIMIT ?1"};
   Statement fleet_{db_,
                    "SELECT point FROM fleet WHERE window >= ?1 AND window < ?2 AND window % ?3 = 0"
                    " ORDER BY window"};
 };
 
-// A row of settings as the statements above and Restore select it.
-SettingChange SettingOf(const Rows& rows);
+// A row of settings as the statements above and Restore select it; nothing if it is damaged.
+std::optional<SettingChange> SettingOf(const Rows& rows, DamageLog& damage);
 
 }  // namespace taut

@@ -12,7 +12,7 @@ namespace {
 // Of a call: few enough to be done in some 50 ms.
 constexpr int64_t kMostRows = 500;
 constexpr int64_t kMostDecisions = 2000;
-constexpr size_t kMostRegroupedBytes = size_t{3} << 20;
+constexpr size_t kMostRegroupedBytes = size_t{3} << 19;
 
 }  // namespace
 

@@ -6,16 +6,33 @@
 
 namespace taut {
 
+namespace {
+
+int64_t EndsSum(std::optional<int64_t> window, std::optional<int64_t> job, const PassEnds& ends) {
+  return RowSum::Of(window, job, ends.decision, ends.setting);
+}
+
+}  // namespace
+
 absl::StatusOr<PassEnds> PassWriter::ReadEnds() {
   Rows rows = read_ends_.Query();
   const absl::StatusOr<bool> any = rows.Next();
   if (!any.ok()) return any.status();
-  if (!*any) return Damaged(db_->path(), "it does not say where it ends");
   PassEnds ends;
+  if (!*any) {
+    const absl::StatusOr<int64_t> rest =
+        db_->Number("SELECT EXISTS(SELECT 1 FROM windows) OR EXISTS(SELECT 1 FROM jobs)");
+    if (!rest.ok()) return rest.status();
+    if (*rest != 0) return Damaged(db_->path(), "it does not say where it ends");
+    return ends;  // nothing was ever taken in
+  }
   if (const auto window = rows.IntOrNull(0)) ends.window = WindowId{static_cast<int32_t>(*window)};
   if (const auto job = rows.IntOrNull(1)) ends.job = static_cast<uint32_t>(*job);
   ends.decision = static_cast<uint64_t>(rows.Int(2));
   ends.setting = static_cast<uint64_t>(rows.Int(3));
+  if (rows.Int(4) != EndsSum(rows.IntOrNull(0), rows.IntOrNull(1), ends)) {
+    return Damaged(db_->path(), "what it says of its own end is not what was written");
+  }
   return ends;
 }
 
@@ -31,7 +48,7 @@ absl::Status PassWriter::Write(const PassRecord& pass, const PassEnds& ends) {
   std::optional<int64_t> window, job;
   if (ends.window) window = ends.window->index;
   if (ends.job) job = *ends.job;
-  status = ends_.Run(window, job, ends.decision, ends.setting);
+  status = ends_.Run(window, job, ends.decision, ends.setting, EndsSum(window, job, ends));
   return status.ok() ? (*transaction)->Commit() : status;
 }
 
@@ -51,7 +68,7 @@ absl::Status PassWriter::WriteWindow(const ClosedWindow& w) {
 absl::Status PassWriter::WriteJobs(const PassRecord& pass) {
   for (const JobRecord& job : pass.new_jobs) {
     const std::string labels = EncodeLabels(job.labels);
-    const absl::Status status = job_.Run(job.id.value, job.first_seen_s, job.name, Blob{labels});
+    const absl::Status status = job_.Run(job.id.value, job.first_seen_s, job.name, Blob{labels}, SumOf(job));
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -60,9 +77,9 @@ absl::Status PassWriter::WriteJobs(const PassRecord& pass) {
 absl::Status PassWriter::WriteDecisions(const PassRecord& pass) {
   const auto number = [](auto e) { return static_cast<int>(e); };
   for (const Decision& d : pass.decisions) {
-    const absl::Status status = decision_.Run(d.id, d.job.value, number(d.resource), number(d.kind),
-                                              number(d.mode), d.time_s, d.before, d.after, number(d.outcome),
-                                              d.outcome_time_s, d.outcome_text, d.sentence, Blob{d.reason});
+    const absl::Status status = decision_.Run(
+        d.id, d.job.value, number(d.resource), number(d.kind), number(d.mode), d.time_s, d.before, d.after,
+        number(d.outcome), d.outcome_time_s, d.outcome_text, d.sentence, Blob{d.reason}, SumOf(d));
     if (!status.ok()) return status;
   }
   for (const OutcomeUpdate& o : pass.outcomes) {
@@ -74,11 +91,13 @@ absl::Status PassWriter::WriteDecisions(const PassRecord& pass) {
 
 absl::Status PassWriter::WriteRest(const PassRecord& pass) {
   for (const OomRecord& oom : pass.ooms) {
-    const absl::Status status = oom_.Run(oom.time_s, oom.job.value, oom.task, oom.kills, oom.limit);
+    const absl::Status status =
+        oom_.Run(oom.time_s, oom.job.value, oom.task, oom.kills, oom.limit, SumOf(oom));
     if (!status.ok()) return status;
   }
   for (const SettingChange& s : pass.settings) {
-    const absl::Status status = setting_.Run(s.id, s.time_s, s.who, s.job, s.key, s.value, s.before);
+    const absl::Status status =
+        setting_.Run(s.id, s.time_s, s.who, s.job, s.key, s.value, s.before, SumOf(s));
     if (!status.ok()) return status;
   }
   for (const Checkpoint& c : pass.checkpoints) {

@@ -23,16 +23,16 @@ class PassWriter {
   absl::Status WriteRest(const PassRecord& pass);
 
   Database* db_;
-  Statement read_ends_{db_, "SELECT window, job, decision, setting FROM ends"};
-  Statement ends_{db_, "UPDATE ends SET window = ?1, job = ?2, decision = ?3, setting = ?4"};
+  Statement read_ends_{db_, "SELECT window, job, decision, setting, sum FROM ends"};
+  Statement ends_{db_, "INSERT OR REPLACE INTO ends VALUES(1, ?1, ?2, ?3, ?4, ?5)"};
   Statement window_{db_, "INSERT INTO windows VALUES(?1)"};
   Statement block_{db_, "INSERT INTO window_blocks VALUES(?1, ?2)"};
-  Statement job_{db_, "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4)"};
-  Statement decision_{db_, "INSERT INTO decisions VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)"};
+  Statement job_{db_, "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5)"};
+  Statement decision_{db_, "INSERT INTO decisions VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)"};
   Statement outcome_{
       db_, "UPDATE decisions SET outcome = ?2, outcome_time_s = ?3, outcome_text = ?4 WHERE id = ?1"};
-  Statement oom_{db_, "INSERT INTO ooms VALUES(NULL, ?1, ?2, ?3, ?4, ?5)"};
-  Statement setting_{db_, "INSERT INTO settings VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)"};
+  Statement oom_{db_, "INSERT INTO ooms VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6)"};
+  Statement setting_{db_, "INSERT INTO settings VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"};
   Statement checkpoint_{db_, "INSERT OR REPLACE INTO checkpoints VALUES(?1, ?2)"};
   Statement fleet_{db_, "INSERT OR REPLACE INTO fleet VALUES(?1, ?2)"};
 };

@@ -1,8 +1,10 @@
 #include "store/records.h"
 
-#include "base/bytes.h"
 #include "base/strings.h"
 #include "histogram/checkpoint.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 namespace taut {
 namespace {
@@ -14,6 +16,25 @@ absl::Status Finish(const ByteReader& in, std::string_view what) {
 
 }  // namespace
 
+int64_t RowSum::Value() const { return static_cast<int64_t>(XXH3_64bits(bytes_.data(), bytes_.size())); }
+
+int64_t SumOf(const JobRecord& job) {
+  return RowSum::Of(job.id.value, job.name, job.first_seen_s, EncodeLabels(job.labels));
+}
+
+int64_t SumOf(const Decision& d) {
+  return RowSum::Of(d.id, d.job.value, d.resource, d.kind, d.mode, d.time_s, d.before, d.after, d.sentence,
+                    d.reason);
+}
+
+int64_t SumOf(const OomRecord& oom) {
+  return RowSum::Of(oom.job.value, oom.task, oom.time_s, oom.kills, oom.limit);
+}
+
+int64_t SumOf(const SettingChange& s) {
+  return RowSum::Of(s.id, s.time_s, s.who, s.job, s.key, s.value, s.before);
+}
+
 std::string EncodeLabels(const Labels& labels) {
   std::string bytes;
   ByteWriter out(&bytes);
@@ -22,13 +43,11 @@ std::string EncodeLabels(const Labels& labels) {
     out.PutString(key);
     out.PutString(value);
   }
-  return SealCheckpoint(bytes, CheckpointCompression::kNever);
+  return bytes;
 }
 
 absl::StatusOr<Labels> DecodeLabels(std::string_view bytes) {
-  const absl::StatusOr<std::string> payload = OpenCheckpoint(bytes);
-  if (!payload.ok()) return payload.status();
-  ByteReader in(*payload);
+  ByteReader in(bytes);
   Labels labels;
   for (uint64_t left = in.GetVarint(); left > 0 && !in.failed(); --left) {
     const std::string_view key = in.GetString();

@@ -34,10 +34,10 @@ absl::Status Restorer::Jobs(const RestoreSink& sink) {
     job.first_seen_s = rows.Int(1);
     job.name = rows.Bytes(2);
     absl::StatusOr<Labels> labels = DecodeLabels(rows.Bytes(3));
-    if (labels.ok()) {
-      job.labels = *std::move(labels);
-    } else {
-      damage_->Add(StrCat("labels of job ", job.id.value, " (", job.name, "): ", Message(labels.status())));
+    if (labels.ok()) job.labels = *std::move(labels);
+    if (SumOf(job) != rows.Int(4)) {
+      damage_->Add(StrCat("job ", job.id.value, " (", job.name, "): not as it was written"));
+      continue;
     }
     const absl::Status status = sink.on_job(job);
     if (!status.ok()) return status;
@@ -49,7 +49,9 @@ absl::Status Restorer::Settings(const RestoreSink& sink) {
   Rows rows = settings_.Query();
   absl::StatusOr<bool> any = rows.Next();
   for (; any.ok() && *any; any = rows.Next()) {
-    const absl::Status status = sink.on_setting(SettingOf(rows));
+    const std::optional<SettingChange> setting = SettingOf(rows, *damage_);
+    if (!setting) continue;
+    const absl::Status status = sink.on_setting(*setting);
     if (!status.ok()) return status;
   }
   return any.status();

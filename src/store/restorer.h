@@ -28,9 +28,9 @@ class Restorer {
 
   Database* db_;
   DamageLog* damage_;
-  Statement jobs_{db_, "SELECT id, first_seen_s, name, labels FROM jobs ORDER BY id"};
+  Statement jobs_{db_, "SELECT id, first_seen_s, name, labels, sum FROM jobs ORDER BY id"};
   Statement settings_{db_,
-                      "SELECT id, time_s, who, job, key, value, before FROM settings WHERE id IN "
+                      "SELECT id, time_s, who, job, key, value, before, sum FROM settings WHERE id IN "
                       "(SELECT max(id) FROM settings GROUP BY job, key) ORDER BY id"};
   Statement checkpoints_{db_, "SELECT chunk, block FROM checkpoints ORDER BY chunk"};
   Statement windows_{db_, "SELECT window FROM windows WHERE window > ?1 ORDER BY window"};

@@ -11,10 +11,9 @@ constexpr const char* kMigrations[] = {
     // 1
     R"(
 CREATE TABLE ends(one INTEGER PRIMARY KEY CHECK(one = 1), window INTEGER, job INTEGER,
-                  decision INTEGER NOT NULL, setting INTEGER NOT NULL) STRICT;
-INSERT INTO ends VALUES(1, NULL, NULL, 0, 0);
+                  decision INTEGER NOT NULL, setting INTEGER NOT NULL, sum INTEGER NOT NULL) STRICT;
 CREATE TABLE jobs(id INTEGER PRIMARY KEY, first_seen_s INTEGER NOT NULL, name TEXT NOT NULL,
-                  labels BLOB NOT NULL) STRICT;
+                  labels BLOB NOT NULL, sum INTEGER NOT NULL) STRICT;
 CREATE TABLE windows(window INTEGER PRIMARY KEY) STRICT;
 CREATE TABLE window_blocks(key INTEGER PRIMARY KEY, block BLOB NOT NULL) STRICT;
 CREATE TABLE day_blocks(key INTEGER PRIMARY KEY, block BLOB NOT NULL) STRICT;
@@ -22,14 +21,16 @@ CREATE TABLE checkpoints(chunk INTEGER PRIMARY KEY, block BLOB NOT NULL) STRICT;
 CREATE TABLE decisions(id INTEGER PRIMARY KEY, job INTEGER NOT NULL, resource INTEGER NOT NULL,
                        kind INTEGER NOT NULL, mode INTEGER NOT NULL, time_s INTEGER NOT NULL,
                        before REAL, after REAL, outcome INTEGER NOT NULL, outcome_time_s INTEGER NOT NULL,
-                       outcome_text TEXT NOT NULL, sentence TEXT NOT NULL, reason BLOB NOT NULL) STRICT;
+                       outcome_text TEXT NOT NULL, sentence TEXT NOT NULL, reason BLOB NOT NULL,
+                       sum INTEGER NOT NULL) STRICT;
 CREATE INDEX decisions_by_job ON decisions(job);
 CREATE TABLE ooms(id INTEGER PRIMARY KEY, time_s INTEGER NOT NULL, job INTEGER NOT NULL,
-                  task INTEGER NOT NULL, kills INTEGER NOT NULL, limit_bytes REAL) STRICT;
+                  task INTEGER NOT NULL, kills INTEGER NOT NULL, limit_bytes REAL, sum INTEGER NOT NULL) STRICT;
 CREATE INDEX ooms_by_time ON ooms(time_s);
 CREATE INDEX ooms_by_job ON ooms(job, time_s);
 CREATE TABLE settings(id INTEGER PRIMARY KEY, time_s INTEGER NOT NULL, who TEXT NOT NULL, job TEXT NOT NULL,
-                      key TEXT NOT NULL, value TEXT NOT NULL, before TEXT NOT NULL) STRICT;
+                      key TEXT NOT NULL, value TEXT NOT NULL, before TEXT NOT NULL,
+                      sum INTEGER NOT NULL) STRICT;
 CREATE INDEX settings_by_job ON settings(job, key);
 CREATE TABLE fleet(window INTEGER PRIMARY KEY, point BLOB NOT NULL) STRICT;
 )",
@@ -92,9 +93,6 @@ absl::Status CheckStructure(Database& db) {
       if (!status.ok()) return status;
     }
   }
-  const absl::StatusOr<int64_t> ends = db.Number("SELECT count(*) FROM ends");
-  if (!ends.ok()) return ends.status();
-  if (*ends != 1) return Damaged(db.path(), "it does not say where it ends");
   std::error_code failed;
   const auto bytes = static_cast<int64_t>(std::filesystem::file_size(db.path(), failed));
   if (failed || bytes > kSmallBytes) return absl::OkStatus();

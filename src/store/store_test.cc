@@ -73,7 +73,7 @@ std::string AllText(Subject& subject, uint32_t jobs) {
   std::string text = RestoreText(subject.store());
   text += WindowsText(subject.store(), WindowId{INT32_MIN});
   History& history = subject.history();
-  for (uint32_t job = 0; job < jobs * 5; ++job) {
+  for (uint32_t job = 3; job < jobs * 5 + 5; job += 5) {
     text += Text(history.JobDays(JobId{job}, WindowId{INT32_MIN}, WindowId{INT32_MAX}));
   }
   DecisionQuery query;
@@ -101,7 +101,9 @@ class StoreTest : public ::testing::TestWithParam<Which> {
   History& history_ = subject_->history();
 };
 INSTANTIATE_TEST_SUITE_P(Stores, StoreTest, ::testing::Values(Which::kMemory, Which::kSqlite),
-                         [](const auto& chosen) { return chosen.param == Which::kMemory ? "memory" : "sqlite"; });
+                         [](const auto& chosen) {
+                           return chosen.param == Which::kMemory ? "memory" : "sqlite";
+                         });
 
 TEST_P(StoreTest, AnEmptyStoreHasNothing) {
   EXPECT_EQ(RestoreText(store_), "none to none, decision 0, setting 0\n");

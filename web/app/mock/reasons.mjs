@@ -50,12 +50,12 @@ export function explain(job, resource) {
     reason: a.would_be === null ? { recommender: '', sentence: '', facts: [], cost_unit: '', candidates: [], steps: [] } : reason };
 }
 
-const DEFAULTS = { margin_scale: 1, w_over: 1, oom_days: 0.03, peak_days: 7 };
+const DEFAULTS = { margin_scale: 1, w_over: 30000, oom_days: 0.03, peak_days: 7 };
 
 function lane(job, resource, settings, time, peaks, owner) {
   const name = settings.recommender;
   const windowsOf = { peak: settings.peak_days, vpa: 8, moving_window: 3, ensemble: 5, analogs: 7 }[name] ?? 7;
-  const factor = { peak: 1.15, vpa: 1.25, moving_window: 1 + 0.12 * settings.margin_scale, ensemble: 0.96 + 0.12 * Math.log10(1 + 9 * settings.w_over),
+  const factor = { peak: 1.15, vpa: 1.25, moving_window: 1 + 0.12 * settings.margin_scale, ensemble: 0.6 + 0.12 * Math.log10(1 + settings.w_over),
     analogs: 0.86 - 0.09 * Math.log10(settings.oom_days) }[name] ?? 1;
   const limit = [];
   let changes = 0;

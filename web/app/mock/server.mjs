@@ -24,10 +24,11 @@ function statusOf(world) {
   return {
     version: '0.2.0-mock', started: world.started - 3 * DAY - 4000, ready: true, clock: 'wall', actuator: world.actuator, store: 'sqlite /var/lib/tautline/taut.db',
     pages: true,
-    ingest: busy ? { samples: 48211904, gaps: 812, late: 1204, duplicates: 96, counter_resets: 310, unknown_metric: 22018, without_job: 41 }
-      : { samples: 0, gaps: 0, late: 0, duplicates: 0, counter_resets: 0, unknown_metric: 0, without_job: 0 },
+    ingest: Object.fromEntries([['accepted', 48211904], ['out_of_order', 812], ['stale_markers', 5310], ['duplicates', 96], ['conflicts', 0], ['nan', 0],
+      ['invalid', 0], ['far_future', 0], ['too_late', 1204], ['over_capacity', 0], ['unmapped', 22018], ['facts', 61585], ['refused', 41]]
+      .map(([name, n]) => [name, busy ? n : 0])),
     last_pass: busy ? { window_end: world.now, jobs: world.jobs.length, milliseconds: 212.4,
-      steps: { close_windows: 38.1, recommend: 121.9, decide: 12.7, apply: 8.2, store: 31.5 } } : null,
+      steps: { observe: 121.9, end_day: 0.4, decide: 12.7, checkpoint: 25.1, view: 12.6, store: 38.1, maintain: 1.6 } } : null,
     backfill: world.state === 'backfill' ? { done: 412, total: 2016, sentence: 'Reading 7 days of history from Prometheus: 412 of 2,016 windows.' } : null,
   };
 }

@@ -1,28 +1,32 @@
 // The settings table, a job's settings, and changing them.
 
 export const TABLE = [
-  { key: 'mode', help: 'How far Tautline may go: off (measured only), observe (shown, nothing applied), canary (tried on a share of the tasks first), auto (applied).', kind: 'choice', choices: ['off', 'observe', 'canary', 'auto'], default: 'observe' },
-  { key: 'recommender', help: 'What computes the limits.', kind: 'choice', choices: ['static', 'peak', 'vpa', 'moving_window', 'ensemble', 'analogs'], default: 'analogs' },
-  { key: 'class', help: 'How sensitive the job is to waiting for CPU.', kind: 'choice', choices: ['batch', 'serving', 'latency_sensitive'], default: 'serving' },
-  { key: 'oom_tolerance', help: 'How well the job bears an OOM kill.', kind: 'choice', choices: ['minimal', 'low', 'intermediate'], default: 'low' },
-  { key: 'analogs.oom_days', help: 'The share of days with an OOM that analogs may aim for.', kind: 'number', default: '0.03' },
-  { key: 'cpu.lower', help: 'No limit below this, in cores, for each task.', kind: 'number', default: '' },
-  { key: 'cpu.upper', help: 'No limit above this, in cores, for each task.', kind: 'number', default: '' },
-  { key: 'memory.lower', help: 'No limit below this, for each task.', kind: 'bytes', default: '' },
-  { key: 'memory.upper', help: 'No limit above this, for each task.', kind: 'bytes', default: '' },
-  { key: 'canary.share', help: 'The share of tasks that try a new limit first.', kind: 'number', default: '0.2' },
-  { key: 'canary.duration', help: 'How long a trial lasts at least.', kind: 'duration', default: '24h' },
-  { key: 'logical_name', help: 'Jobs with the same logical name share their history.', kind: 'text', default: '' },
-  { key: 'opt_out', help: 'Never moved to auto by rule.', kind: 'boolean', default: 'false' },
+  { key: 'mode', help: 'how far Tautline may go: off (measure only), observe (recommend and show), canary (try a new limit on some tasks first), auto (apply)', kind: 'choice', choices: ['off', 'observe', 'canary', 'auto'], default: 'observe' },
+  { key: 'recommender', help: 'who recommends', kind: 'choice', choices: ['static', 'peak', 'vpa', 'moving_window', 'ensemble', 'analogs'], default: 'analogs' },
+  { key: 'class', help: 'latency sensitivity: batch (none: CPU for the average), serving (high: CPU for the 95th percentile), serving_tolerant (some: the 90th)', kind: 'choice', choices: ['batch', 'serving', 'serving_tolerant'], default: 'serving' },
+  { key: 'oom_tolerance', help: 'how well it bears OOM kills: minimal (memory for the peak), low (for the 98th percentile), intermediate (for the 60th or half the peak)', kind: 'choice', choices: ['minimal', 'low', 'intermediate'], default: 'low' },
+  { key: 'cpu.lower', help: 'no CPU limit below this, cores a task; empty: none', kind: 'number', choices: [], default: '' },
+  { key: 'cpu.upper', help: 'no CPU limit above this, cores a task; empty: none', kind: 'number', choices: [], default: '' },
+  { key: 'memory.lower', help: 'no memory limit below this, a task; empty: none', kind: 'bytes', choices: [], default: '' },
+  { key: 'memory.upper', help: 'no memory limit above this, a task; empty: none', kind: 'bytes', choices: [], default: '' },
+  { key: 'min_change', help: 'changes of a limit by less than this share wait: 0.05 or 5%', kind: 'number', choices: [], default: '0.05' },
+  { key: 'change_period', help: 'at most one change of a limit in so long (a raise waits a sixth of it)', kind: 'duration', choices: [], default: '6h' },
+  { key: 'maintenance', help: 'when limits may change, UTC: Mon-Fri 22:00-06:00; Sun 00:00-24:00. Empty: at any time', kind: 'text', choices: [], default: '' },
+  { key: 'canary.share', help: 'share of the tasks on which a new limit is tried: at least one, never all', kind: 'number', choices: [], default: '0.2' },
+  { key: 'canary.duration', help: 'a trial lasts at least so long', kind: 'duration', choices: [], default: '1d' },
+  { key: 'canary.min_task_windows', help: 'and until its tasks have lived so many windows of five minutes', kind: 'number', choices: [], default: '288' },
+  { key: 'migrate', help: 'whether the job may be moved from observe to auto by rule', kind: 'boolean', choices: [], default: 'true' },
 ];
 
 export const RULES = [
   { name: 'batch jobs', match: { tier: 'batch' }, set: { class: 'batch', oom_tolerance: 'intermediate' } },
-  { name: 'databases are left alone', match: { app: 'db' }, set: { oom_tolerance: 'minimal', 'memory.lower': '1GiB' } },
-  { name: 'payments only with a trial', match: { team: 'payments' }, set: { 'canary.share': '0.1', 'canary.duration': '48h' } },
+  { name: 'databases are left alone', match: { app: 'db' }, set: { oom_tolerance: 'minimal', 'memory.lower': '1GiB', migrate: 'false' } },
+  { name: 'payments only with a trial', match: { team: 'payments' }, set: { 'canary.share': '0.1', 'canary.duration': '2d' } },
+  { name: 'shops change at night', match: { job: 'shop/*' }, set: { maintenance: 'Mon-Fri 22:00-06:00' } },
 ];
 
-const fits = (rule, labels) => Object.entries(rule.match).every(([key, value]) => labels[key] === value);
+const fitsName = (pattern, name) => name.startsWith(pattern.replace(/\*$/, ''));
+const fits = (rule, job) => Object.entries(rule.match).every(([key, value]) => (key === 'job' ? fitsName(value, job.row.name) : job.labels[key] === value));
 
 export class JobSettingsStore {
   constructor(now) {
@@ -34,20 +38,20 @@ export class JobSettingsStore {
 
   seed() {
     const past = [[3600, 'anna', 'shop/web-eu-1', 'mode', 'auto', 'canary'], [9000, 'ben', 'search/ranker-eu-1', 'memory.upper', '24GiB', ''],
-      [90000, 'anna', 'shop/web-eu-1', 'mode', 'canary', 'observe'], [200000, 'carla', 'payments/db-eu-1', 'opt_out', 'true', 'false']];
+      [90000, 'anna', 'shop/web-eu-1', 'mode', 'canary', 'observe'], [200000, 'carla', 'payments/db-eu-1', 'migrate', 'false', 'true']];
     past.reverse().forEach(([ago, who, job, key, value, before]) => {
       this.changes.unshift({ id: this.changes.length + 1, time: this.now() - ago, who, job, key, value, before });
     });
     this.own.set('search/ranker-eu-1', new Map([['memory.upper', { value: '24GiB', who: 'ben' }]]));
-    this.own.set('payments/db-eu-1', new Map([['opt_out', { value: 'true', who: 'carla' }]]));
+    this.own.set('payments/db-eu-1', new Map([['migrate', { value: 'false', who: 'carla' }]]));
   }
 
   byRules(job, row) {
     let found = { value: row.default, source: 'default' };
     RULES.forEach((rule, i) => {
-      if (fits(rule, job.labels) && rule.set[row.key] !== undefined) found = { value: rule.set[row.key], source: `rule ${i + 1}: ${rule.name}` };
+      if (fits(rule, job) && rule.set[row.key] !== undefined) found = { value: rule.set[row.key], source: `rule ${i + 1}: ${rule.name}` };
     });
-    if (row.key === 'mode') found = { value: job.modeByRules ??= job.row.mode, source: 'rule 4: by team' };
+    if (row.key === 'mode') found = { value: job.modeByRules ??= job.row.mode, source: 'rule 5: by team' };
     return found;
   }
 
@@ -84,7 +88,7 @@ export class JobSettingsStore {
   }
 
   all(jobs) {
-    return { table: TABLE, rules: RULES.map((rule) => ({ ...rule, jobs: jobs.filter((job) => fits(rule, job.labels)).length })),
+    return { table: TABLE, rules: RULES.map((rule) => ({ ...rule, jobs: jobs.filter((job) => fits(rule, job)).length })),
       changes: this.changes.slice(0, 50), config_file: '/etc/tautline/tautd.yaml' };
   }
 }

@@ -8,7 +8,7 @@ import { toggleTheme, useTheme } from './lib/theme';
 import { ago, clock, dateTime } from './lib/time';
 import { DecisionsPage } from './pages/decisions';
 import { FleetPage } from './pages/fleet';
-import { JobPage } from './pages/job';
+import { JobPage } from './pages/job/page';
 import { JobsPage } from './pages/jobs';
 import { SettingsPage } from './pages/settings';
 import { useNow } from './ui/basics';
@@ -17,7 +17,11 @@ const PAGES = [['fleet', 'Fleet'], ['jobs', 'Jobs'], ['decisions', 'Decisions'],
 
 function useConnection(): Connection {
   const [connection, setConnection] = useState(live.connection);
-  useEffect(() => live.watch(() => setConnection(live.connection)), []);
+  useEffect(() => {
+    const update = () => setConnection(live.connection);
+    update();  // it may have opened before this effect ran
+    return live.watch(update);
+  }, []);
   return connection;
 }
 

@@ -6,6 +6,7 @@ import './styles/base.css';
 import './styles/parts.css';
 import './styles/pages.css';
 import './styles/jobs.css';
+import './styles/job.css';
 
 startTheme();
 live.start();

@@ -37,7 +37,9 @@ export async function request<T>(path: string, init: RequestInit = {}): Promise<
   try {
     body = JSON.parse(text);
   } catch {
-    throw new ApiError(response.status, `${path}: an answer that is not JSON (HTTP ${response.status})`);
+    // What stands before the API (access, a proxy) answers in plain text.
+    const plain = response.headers.get('content-type')?.startsWith('text/plain') ? text.trim() : '';
+    throw new ApiError(response.status, plain || `${path}: an answer that is not JSON (HTTP ${response.status})`);
   }
   if (!response.ok) {
     const message = (body as { error?: unknown } | null)?.error;

@@ -30,6 +30,8 @@ export const OUTCOME: Record<Outcome, string> = {
 
 // Samples by what became of them; a name that is not here is shown with its underscores as blanks.
 export const INGEST: Record<string, string> = {
-  samples: 'samples taken in', gaps: 'gaps in a series', late: 'too late for their window', duplicates: 'sent twice',
-  counter_resets: 'counters that started again', unknown_metric: 'of metrics that are not used', without_job: 'without a job',
+  accepted: 'taken in', out_of_order: 'taken in, behind a later one', stale_markers: 'ends of a series', duplicates: 'sent twice',
+  conflicts: 'sent twice, not the same', nan: 'not a number', invalid: 'infinite or negative', far_future: 'too far in the future',
+  too_late: 'too late: the window was closed', over_capacity: 'too many of one series', unmapped: 'of series that no rule wants',
+  facts: 'facts on who owns whom', refused: 'over a limit, or of an unusable name',
 };

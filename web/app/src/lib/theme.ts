@@ -44,6 +44,7 @@ export function useTheme(): Theme {
   const [value, setValue] = useState(theme());
   useEffect(() => {
     const update = () => setValue(theme());
+    update();
     watchers.add(update);
     return () => { watchers.delete(update); };
   }, []);

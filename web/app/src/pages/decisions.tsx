@@ -1,1 +1,167 @@
-export function DecisionsPage(_: { query?: Record<string, string>; name?: string }) { return <div class="wide lead"><h1>decisions</h1></div>; }
+// Every decision as it is made, and why.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { aborted, withParams } from '../api/client';
+import { live } from '../api/live';
+import { load, useQuery } from '../api/query';
+import { KINDS, type Decision, type DecisionDetail, type DecisionPage } from '../api/types';
+import { plural } from '../lib/format';
+import { KIND, RESOURCE } from '../lib/names';
+import { hrefOf, jobHref, replaceHash } from '../lib/route';
+import { dayName } from '../lib/time';
+import { KindBadge, ModeBadge, OutcomeText, Problem, Segments, Skeleton, Time } from '../ui/basics';
+import { FromTo } from '../ui/decision_list';
+import { ReasonView } from '../ui/reason';
+
+const PAGE = 100;
+
+function useFeed(filter: { job?: string; resource?: string; kind?: string }) {
+  const path = withParams('decisions', { ...filter, limit: PAGE });
+  const [list, setList] = useState<{ path: string; decisions: Decision[]; next: number | null } | null>(null);
+  const [waiting, setWaiting] = useState<Decision[]>([]);
+  const [error, setError] = useState('');
+  const [round, setRound] = useState(0);
+  const top = useRef(true);
+
+  useEffect(() => {
+    const abort = new AbortController();
+    load<DecisionPage>(path, abort.signal).then(
+      (page) => { setList({ path, decisions: page.decisions, next: page.next_before }); setWaiting([]); setError(''); },
+      (wrong: unknown) => { if (!aborted(wrong)) setError(wrong instanceof Error ? wrong.message : String(wrong)); });
+    return () => abort.abort();
+  }, [path, round]);
+
+  useEffect(() => live.on((name, data) => {
+    if (name === 'window' && live.connection !== 'live') setRound((n) => n + 1);
+    if (name !== 'decision') return;
+    const d = data as Decision;
+    if ((filter.job && d.job !== filter.job) || (filter.resource && d.resource !== filter.resource) || (filter.kind && d.kind !== filter.kind)) return;
+    setWaiting((before) => [d, ...before.filter((other) => other.id !== d.id)].slice(0, 500));
+  }), [path]);
+
+  const merge = () => {
+    setList((before) => before && { ...before, decisions: [...waiting, ...before.decisions.filter((d) => !waiting.some((w) => w.id === d.id))] });
+    setWaiting([]);
+  };
+  // At the top of the page new ones simply appear; further down they wait, so that nothing jumps.
+  useEffect(() => {
+    const update = () => { top.current = window.scrollY < 120; };
+    window.addEventListener('scroll', update, { passive: true });
+    return () => window.removeEventListener('scroll', update);
+  }, []);
+  useEffect(() => { if (waiting.length > 0 && top.current) merge(); }, [waiting]);
+
+  const older = async () => {
+    if (!list || list.next === null) return;
+    try {
+      const page = await load<DecisionPage>(withParams('decisions', { ...filter, limit: PAGE, before: list.next }));
+      setList((before) => before && before.path === path ? { path, decisions: [...before.decisions, ...page.decisions], next: page.next_before } : before);
+    } catch (wrong) {
+      setError(wrong instanceof Error ? wrong.message : String(wrong));
+    }
+  };
+  return { list, waiting: waiting.length, error, merge, older, reload: () => setRound((n) => n + 1) };
+}
+
+function Details({ decision }: { decision: Decision }) {
+  const detail = useQuery<DecisionDetail>(`decisions/${decision.id}`);
+  const d = detail.data ?? decision;
+  return (
+    <div class="details">
+      <p class="paragraph">{d.sentence}</p>
+      <p class="muted">
+        Decision {d.id}, <Time at={d.time} />, the job was in <ModeBadge mode={d.mode} />
+        {d.outcome_time !== null && <>; {d.outcome === 'dry_run' ? 'recorded' : d.outcome} <Time at={d.outcome_time} /></>}
+        {d.outcome_text && <>: {d.outcome_text}</>}. <a href={jobHref(d.job, { resource: d.resource })}>Open the job</a>
+      </p>
+      {detail.error && <Problem text={detail.error.message} retry={detail.reload} />}
+      {!detail.data ? !detail.error && <Skeleton lines={3} />
+        : detail.data.reason ? <ReasonView reason={detail.data.reason} resource={d.resource} /> : <p class="hint">No recommendation stands behind it.</p>}
+    </div>
+  );
+}
+
+function Row({ decision: d, open, onToggle }: { decision: Decision; open: boolean; onToggle: () => void }) {
+  return (
+    <li class={open ? 'open' : ''}>
+      <div class="feed-row">
+        <button type="button" class="expand" aria-expanded={open} onClick={onToggle} aria-label={`Why: ${KIND[d.kind]} ${RESOURCE[d.resource]} of ${d.job}`}>
+          <span aria-hidden="true">{open ? '▾' : '▸'}</span>
+        </button>
+        <span class="when"><Time at={d.time} age /></span>
+        <span class="what"><KindBadge kind={d.kind} /> {RESOURCE[d.resource]}</span>
+        <a class="job-name" href={jobHref(d.job, { resource: d.resource })} title={d.job}>{d.job}</a>
+        <FromTo resource={d.resource} before={d.before} after={d.after} />
+        <span class="why" onClick={onToggle}>{d.sentence}</span>
+        <OutcomeText kind={d.kind} outcome={d.outcome} text={d.outcome_text} />
+      </div>
+      {open && <Details decision={d} />}
+    </li>
+  );
+}
+
+function byDay(decisions: Decision[]): [string, Decision[]][] {
+  const days: [string, Decision[]][] = [];
+  for (const d of decisions) {
+    const day = dayName(d.time);
+    const last = days[days.length - 1];
+    if (last && last[0] === day) last[1].push(d); else days.push([day, [d]]);
+  }
+  return days;
+}
+
+function JobFilter({ job, onJob }: { job: string; onJob: (job: string) => void }) {
+  const [text, setText] = useState(job);
+  useEffect(() => setText(job), [job]);
+  return (
+    <form class="job-filter" role="search" onSubmit={(event) => { event.preventDefault(); onJob(text.trim()); }}>
+      <input type="search" value={text} placeholder="A job's whole name" aria-label="Only decisions of this job" spellcheck={false} autoComplete="off"
+        onInput={(event) => { setText(event.currentTarget.value); if (event.currentTarget.value === '') onJob(''); }} onBlur={() => onJob(text.trim())} />
+    </form>
+  );
+}
+
+export function DecisionsPage({ query }: { query: Record<string, string> }) {
+  const set = (change: Record<string, string>) => replaceHash(hrefOf('decisions', { ...query, ...change }));
+  const feed = useFeed({ job: query.job, resource: query.resource, kind: query.kind });
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const days = useMemo(() => byDay(feed.list?.decisions ?? []), [feed.list]);
+  const toggle = (id: number) => {
+    const next = new Set(open);
+    if (!next.delete(id)) next.add(id);
+    setOpen(next);
+  };
+  return (
+    <div class="wide page">
+      <h1 class="small">Decisions</h1>
+      <div class="filters">
+        <Segments label="Resource" value={query.resource ?? ''} onPick={(resource) => set({ resource })}
+          choices={[{ value: '', label: 'Both' }, { value: 'cpu', label: 'CPU' }, { value: 'memory', label: 'Memory' }]} />
+        <label class="sort-by">Kind
+          <select value={query.kind ?? ''} onChange={(event) => set({ kind: event.currentTarget.value })}>
+            <option value="">all</option>
+            {KINDS.map((kind) => <option key={kind} value={kind}>{KIND[kind]}</option>)}
+          </select>
+        </label>
+        <JobFilter job={query.job ?? ''} onJob={(job) => { if (job !== (query.job ?? '')) set({ job }); }} />
+      </div>
+      {feed.error && <Problem text={feed.error} retry={feed.reload} />}
+      {feed.waiting > 0 && (
+        <p class="new-ones"><button type="button" class="primary" onClick={() => { feed.merge(); window.scrollTo(0, 0); }}>{plural(feed.waiting, 'new decision')} ↑</button></p>
+      )}
+      {!feed.list ? !feed.error && <div class="card"><Skeleton lines={12} /></div> : (
+        <div class="card feed-card">
+          {feed.list.decisions.length === 0 && <p class="hint nothing">No decision fits. They are made at the end of a window, every 5 minutes, where a limit would change.</p>}
+          {days.map(([day, decisions]) => (
+            <section key={day} aria-label={day}>
+              <h2 class="day">{day}</h2>
+              <ol class="decisions feed">
+                {decisions.map((d) => <Row key={d.id} decision={d} open={open.has(d.id)} onToggle={() => toggle(d.id)} />)}
+              </ol>
+            </section>
+          ))}
+          {feed.list.next !== null && <p class="more"><button type="button" class="quiet" onClick={() => void feed.older()}>Older decisions</button></p>}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -2,12 +2,14 @@
 import { useState } from 'preact/hooks';
 import type { Status } from '../api/types';
 import { apiUrl } from '../api/client';
-import { count } from '../lib/format';
+import { count, words } from '../lib/format';
+import { INGEST } from '../lib/names';
 import { Card } from '../ui/basics';
 
 export function FirstData({ status }: { status: Status | null }) {
   const snippet = `remote_write:\n  - url: ${apiUrl('write')}\n    write_relabel_configs:\n      - source_labels: [__name__]\n`
-    + `        regex: container_(cpu_usage_seconds_total|memory_working_set_bytes|oom_events_total)|kube_pod_container_resource_limits\n        action: keep\n`;
+    + `        regex: container_(cpu_usage_seconds_total|memory_working_set_bytes|oom_events_total|spec_.*)|kube_pod_container_resource_limits|kube_(pod|replicaset|job)_owner\n`
+    + `        action: keep\n`;
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard?.writeText(snippet);
@@ -24,8 +26,15 @@ export function FirstData({ status }: { status: Status | null }) {
         hint={<>Add this to <code>prometheus.yml</code> and reload Prometheus. The first figures are here one window (5 minutes) later.</>}>
         <pre class="snippet" tabIndex={0} aria-label="Configuration for Prometheus"><code>{snippet}</code></pre>
         {samples.length > 0 && (
-          <p class="hint">So far: {samples.map(([name, n]) => `${count(n)} ${name.replace(/_/g, ' ')}`).join(', ')}. A window closes every 5 minutes.</p>
+          <p class="hint">Samples so far: {samples.map(([name, n]) => `${count(n)} ${INGEST[name] ?? words(name)}`).join(', ')}. A window closes every 5 minutes.</p>
         )}
+      </Card>
+      <Card title="What happens then">
+        <ol class="next-steps">
+          <li><b>After 5 minutes</b> the jobs are on this page, with what they use of the limits their owners set.</li>
+          <li><b>After a day</b> each job has a recommended limit, and the reason for it. Nothing is changed by that: jobs start in <i>observe</i>.</li>
+          <li><b>When you trust it</b>, move jobs to <i>canary</i> (tried on a few tasks first) or <i>auto</i>, one by one or by rules.</li>
+        </ol>
       </Card>
     </div>
   );

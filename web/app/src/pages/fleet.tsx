@@ -24,8 +24,8 @@ function machines(value: number): string {
   return value >= 99.5 ? plural(Math.round(value), 'machine') : value >= 0.95 ? `${value.toFixed(value >= 9.95 ? 0 : 1)} machines` : '';
 }
 
-function both(fleet: Fleet, of: 'saved' | 'would_save'): string {
-  return `${amount('cpu', fleet.cpu[of])} and ${amount('memory', fleet.memory[of])}`;
+function Both({ fleet, of }: { fleet: Fleet; of: 'saved' | 'would_save' }) {
+  return <><em>{amount('cpu', fleet.cpu[of])}</em> and <em>{amount('memory', fleet.memory[of])}</em> of memory</>;
 }
 
 function bothMachines(fleet: Fleet, of: 'saved_machines' | 'would_save_machines'): string {
@@ -44,15 +44,15 @@ function Headline({ fleet, dryRun }: { fleet: Fleet; dryRun: boolean }) {
   return (
     <section class="wide lead" aria-labelledby="headline">
       {none ? (
-        <h1 id="headline">With every job in auto, limits would come down by <em>{both(fleet, 'would_save')}</em>.</h1>
+        <h1 id="headline">With every job in auto, limits would come down by <Both fleet={fleet} of="would_save" />.</h1>
       ) : (
         <h1 id="headline">
-          {dryRun ? 'Limits would be lower by ' : 'Limits are lower by '}<em>{both(fleet, 'saved')}</em> than what the owners asked for.
+          {dryRun ? 'Limits would be lower by ' : 'Limits are lower by '}<Both fleet={fleet} of="saved" /> than what the owners asked for.
         </h1>
       )}
       <p class="gloss">
         {!none && now && <>That is {now}. </>}
-        {!none && <>With every job in auto it would be <b>{both(fleet, 'would_save')}</b>{then && `: ${then}`}. </>}
+        {!none && <>With every job in auto it would be <Both fleet={fleet} of="would_save" />{then && `: ${then}`}. </>}
         {none && then && <>That is {then}. </>}
         <span class="muted">A machine here has {machine}.</span>
       </p>
@@ -101,6 +101,7 @@ function ResourceCard({ fleet, resource, history }: { fleet: Fleet; resource: Re
       <ResourceFacts a={a} resource={resource} />
       {!history || !columns ? <Skeleton tall /> : (
         <Chart label={`${RESOURCE[resource]} of the fleet over time`} time={history.time} base={resource === 'memory' ? 2 : 10} height={230}
+          unit={resource === 'cpu' ? 'in cores' : undefined}
           format={reading[resource]} tick={tick[resource]}
           series={[
             { name: 'Used', values: columns.usage, colour: '--usage', style: 'area' },
@@ -155,9 +156,9 @@ function Events({ history, fleet }: { history: FleetHistory | null; fleet: Fleet
       hint={`${plural(fleet.oom_kills_day, 'OOM kill')} and ${plural(fleet.changes_day, 'limit change')} in the last 24 h.`}>
       {!history ? <Skeleton tall /> : (
         <>
-          <Chart label="OOM kills over time" time={history.time} height={112} format={count} tick={whole}
+          <Chart label="OOM kills over time" time={history.time} height={134} format={count} tick={whole}
             series={[{ name: 'OOM kills', values: history.oom_kills, colour: '--bad', style: 'bars' }]} />
-          <Chart label="Limit changes over time" time={history.time} height={112} format={count} tick={whole}
+          <Chart label="Limit changes over time" time={history.time} height={134} format={count} tick={whole}
             series={[{ name: 'Limit changes', values: history.changes, colour: '--limit', style: 'bars' }]} />
         </>
       )}

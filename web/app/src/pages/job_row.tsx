@@ -74,8 +74,8 @@ function CardLine({ resource, row }: { resource: Resource; row: JobRow }) {
   return (
     <span class="card-line">
       <span class="muted">{RESOURCE[resource]}</span>
-      <span>{short(a.usage)} used of {short(a.limit)}{unit}</span>
-      <span class="would">{a.would_be === null ? '' : `→ ${short(a.would_be)}${unit}`}</span>
+      <span>{short(a.usage)} of {short(a.limit)}{unit}</span>
+      <span class="would" title="If it were in auto">{a.would_be === null ? '' : `→ ${short(a.would_be)}${unit}`}</span>
     </span>
   );
 }

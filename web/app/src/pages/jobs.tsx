@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { MODES, type JobRow, type Resource } from '../api/types';
 import { plural } from '../lib/format';
+import { RESOURCE } from '../lib/names';
 import { hrefOf, jobHref, replaceHash } from '../lib/route';
 import { Problem, Segments } from '../ui/basics';
 import { useJobPages } from './job_pages';
@@ -22,6 +23,7 @@ function useNarrow(): boolean {
   useEffect(() => {
     const media = window.matchMedia('(max-width: 760px)');
     const update = () => setNarrow(media.matches);
+    update();
     media.addEventListener('change', update);
     return () => media.removeEventListener('change', update);
   }, []);
@@ -51,7 +53,7 @@ function HeadCell({ column, sorting }: { column: Column; sorting: Sorting }) {
   return (
     <div role="columnheader" class={`cell ${column.class}`} title={column.help}
       aria-sort={active ? (sorting.order === 'asc' ? 'ascending' : 'descending') : undefined}>
-      {column.sort ? <button type="button" onClick={() => sorting.pick(column.sort ?? '')}>{column.name}</button> : column.name}
+      {column.sort ? <button type="button" aria-label={column.resource ? `${RESOURCE[column.resource]} ${column.name}` : column.name} onClick={() => sorting.pick(column.sort ?? '')}>{column.name}</button> : column.name}
     </div>
   );
 }

@@ -1,1 +1,138 @@
-export function SettingsPage(_: { query?: Record<string, string>; name?: string }) { return <div class="wide lead"><h1>settings</h1></div>; }
+// The daemon itself, the rules in force, and everything that can be set for a job.
+import { useQuery } from '../api/query';
+import type { Rule, SettingRow, Settings, Status } from '../api/types';
+import { count, milliseconds, percent, plural, words } from '../lib/format';
+import { INGEST } from '../lib/names';
+import { hrefOf } from '../lib/route';
+import { Card, Problem, Skeleton, Time } from '../ui/basics';
+import { ChangeList } from '../ui/change_list';
+
+function Daemon({ status }: { status: Status }) {
+  return (
+    <dl class="facts wide-facts">
+      <div><dt>Version</dt><dd>{status.version}</dd></div>
+      <div><dt>Running since</dt><dd><Time at={status.started} /></dd></div>
+      <div><dt>Ready</dt><dd>{status.ready ? 'yes' : <b class="bad">not yet</b>}</dd></div>
+      <div><dt>Actuator</dt><dd>{status.actuator === 'dry_run' ? 'dry run: nothing is applied' : words(status.actuator)}</dd></div>
+      <div><dt>Store</dt><dd>{status.store}</dd></div>
+      <div><dt>Clock</dt><dd>{status.clock === 'wall' ? 'of this machine' : 'of the samples'}</dd></div>
+    </dl>
+  );
+}
+
+function Ingest({ ingest }: { ingest: Record<string, number> }) {
+  const entries = Object.entries(ingest);
+  return (
+    <>
+      <dl class="facts">
+        {entries.map(([key, value]) => (
+          <div key={key} class={value === 0 ? 'zero' : ''}><dt>{INGEST[key] ?? words(key)}</dt><dd>{count(value)}</dd></div>
+        ))}
+      </dl>
+      {entries.length === 0 && <p class="hint">None so far.</p>}
+    </>
+  );
+}
+
+function LastPass({ pass }: { pass: Status['last_pass'] }) {
+  if (!pass) return <p class="hint">None so far: the first window has not closed.</p>;
+  const steps = Object.entries(pass.steps);
+  const longest = Math.max(...steps.map(([, ms]) => ms), 1e-9);
+  return (
+    <>
+      <p class="hint">{plural(pass.jobs, 'job')} in {milliseconds(pass.milliseconds)}, for the window that ended <Time at={pass.window_end} />.</p>
+      <ul class="pass">
+        {steps.map(([name, ms]) => (
+          <li key={name}>
+            <span>{words(name)}</span>
+            <span class="pass-bar" aria-hidden="true"><span style={{ width: `${(ms / longest) * 100}%` }} /></span>
+            <span class="num">{milliseconds(ms)} <span class="muted">{pass.milliseconds > 0 ? percent(ms / pass.milliseconds) : ''}</span></span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function pairs(map: Record<string, string>) {
+  return Object.entries(map).map(([key, value]) => <code key={key}>{key}={value}</code>);
+}
+
+// The search that finds a rule's jobs, where its patterns are plain text.
+export function searchOf(match: Record<string, string>): string | null {
+  const entries = Object.entries(match);
+  if (entries.length === 0 || entries.some(([key, value]) => /[|!\s]/.test(value) || (value.includes('*') && !(key === 'job' && /^[^*]*\*?$/.test(value))))) return null;
+  return entries.map(([key, value]) => (key === 'job' ? value.replace('*', '') : `${key}=${value}`)).join(' ');
+}
+
+function Fits({ rule }: { rule: Rule }) {
+  const search = searchOf(rule.match);
+  const text = plural(rule.jobs, 'job');
+  return search === null ? <span class="fits">{text}</span> : <a class="fits" href={hrefOf('jobs', { search })}>{text}</a>;
+}
+
+function Rules({ rules }: { rules: Rule[] }) {
+  if (rules.length === 0) return <p class="hint">There are none: every job has the defaults, and what people set for it.</p>;
+  return (
+    <ol class="rules">
+      {rules.map((rule) => (
+        <li key={rule.name}>
+          <b>{rule.name}</b>
+          <span class="pairs"><span class="muted">{Object.keys(rule.match).length > 0 ? 'jobs with' : 'every job'}</span> {pairs(rule.match)} <span class="muted">get</span> {pairs(rule.set)}</span>
+          <Fits rule={rule} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function kindOf(row: SettingRow): string {
+  if (row.kind === 'choice') return (row.choices ?? []).map(words).join(' · ');
+  return { number: 'a number', bytes: 'bytes: 512MiB, 4GiB', duration: 'a time: 30min, 6h', text: 'text', boolean: 'yes or no' }[row.kind];
+}
+
+function Table({ table }: { table: SettingRow[] }) {
+  return (
+    <ul class="setting-table">
+      {table.map((row) => (
+        <li key={row.key}>
+          <code>{row.key}</code>
+          <span class="help">{row.help} <span class="muted kind">{kindOf(row)}</span></span>
+          <span class="default"><span class="muted">default</span> {row.default || 'none'}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function SettingsPage() {
+  const status = useQuery<Status>('status', { on: ['window'], keep: true });
+  const settings = useQuery<Settings>('settings', { on: ['setting'], keep: true });
+  const file = settings.data?.config_file;
+  return (
+    <div class="wide page">
+      <h1 class="small">Settings and state</h1>
+      {status.error && <Problem text={status.error.message} retry={status.reload} />}
+      <div class="triple">
+        {(['The daemon', 'Samples since its start', 'Last pass'] as const).map((title, i) => (
+          <Card key={title} title={title}>
+            {!status.data ? !status.error && <Skeleton lines={6} />
+              : i === 0 ? <Daemon status={status.data} /> : i === 1 ? <Ingest ingest={status.data.ingest} /> : <LastPass pass={status.data.last_pass} />}
+          </Card>
+        ))}
+      </div>
+      {settings.error && <Problem text={settings.error.message} retry={settings.reload} />}
+      {!settings.data ? !settings.error && <div class="card"><Skeleton lines={8} /></div> : (
+        <>
+          <Card title="Rules in force" hint={<>Where several fit a job, a later rule wins; what a person set for the job wins over all.{file ? <> They are in <code>{file}</code>.</> : ' There is no configuration file.'}</>}>
+            <Rules rules={settings.data.rules} />
+          </Card>
+          <Card title="What can be set for a job" hint="By a rule for many, or on the page of a job for one.">
+            <Table table={settings.data.table} />
+          </Card>
+          <Card title="Recent changes"><ChangeList changes={settings.data.changes} /></Card>
+        </>
+      )}
+    </div>
+  );
+}

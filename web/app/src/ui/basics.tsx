@@ -32,7 +32,9 @@ export function KindBadge({ kind }: { kind: DecisionKind }) {
   return <span class={`badge kind-${kind}`} title={KIND_HELP[kind]}>{KIND[kind]}</span>;
 }
 
-export function OutcomeText({ outcome, text }: { outcome: Outcome; text: string }) {
+// What would be set in mode observe is only shown: nothing waits to be applied.
+export function OutcomeText({ kind, outcome, text }: { kind: DecisionKind; outcome: Outcome; text: string }) {
+  if (kind === 'would_set') return <span class="outcome" title="The job is in observe">shown</span>;
   return <span class={`outcome outcome-${outcome}`} title={text}>{OUTCOME[outcome]}</span>;
 }
 

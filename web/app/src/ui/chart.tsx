@@ -14,6 +14,7 @@ export interface Series {
   colour: string;         // a CSS variable
   style: 'line' | 'dash' | 'dots' | 'area' | 'bars' | 'step' | 'step-dash' | 'stack';
   width?: number;
+  remark?: string;        // beside its name in the legend
 }
 
 export interface ChartProps {
@@ -24,6 +25,8 @@ export interface ChartProps {
   tick: (value: number) => string;        // on the axis
   base?: 2 | 10;                          // of the axis' round numbers
   height?: number;
+  unit?: string;                          // of the axis, where its numbers have none
+  top?: number;                           // of the axis, where not everything need fit
   bare?: boolean;                         // without a legend
 }
 
@@ -40,7 +43,7 @@ function timeTicks(_: uPlot, splits: number[], _axis: number, _space: number, st
 function increments(base: 2 | 10): number[] {
   const all: number[] = [];
   if (base === 10) for (let e = -4; e < 10; ++e) for (const m of [1, 2, 5]) all.push(m * 10 ** e);
-  else for (let unit = 0; unit < 6; ++unit) for (const m of [1, 2, 5, 10, 20, 50, 100, 200, 500]) all.push(m * 1024 ** unit);
+  else for (let unit = 0; unit < 6; ++unit) for (const m of unit < 4 ? [1, 2, 5, 10, 20, 50, 128, 256, 512] : [1, 2, 5, 10, 20, 50, 100, 200, 500]) all.push(m * 1024 ** unit);
   return all;
 }
 
@@ -68,7 +71,7 @@ function options(props: ChartProps, width: number, onCursor: (index: number | nu
     padding: [8, 6, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false, setScale: false } },
-    scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, Math.max(max || 0, 1e-9) * 1.08] } },
+    scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, props.top ?? Math.max(max || 0, 1e-9) * 1.08] } },
     axes: [
       { ...axis, values: timeTicks, space: 64, grid: { show: false }, size: 26 },
       { ...axis, incrs: increments(props.base ?? 10), values: (_u, splits) => splits.map(props.tick), space: 34, size: 66 },
@@ -116,7 +119,7 @@ export function Chart(props: ChartProps) {
     });
     observer.observe(element);
     return () => { observer.disconnect(); made.destroy(); plot.current = null; };
-  }, [theme, kinds, props.base, props.height, props.tick]);
+  }, [theme, kinds, props.base, props.height, props.tick, props.top]);
 
   useEffect(() => { plot.current?.setData(data()); }, [props.time, ...props.series.map((s) => s.values)]);
 
@@ -142,7 +145,8 @@ export function Chart(props: ChartProps) {
     <figure class="chart">
       {!props.bare && (
         <figcaption class="legend">
-          {props.series.map((s) => <span key={s.name}><Swatch name={s.colour} style={s.style} />{s.name}</span>)}
+          {props.series.map((s) => <span key={s.name}><Swatch name={s.colour} style={s.style} />{s.name}{s.remark ? ` (${s.remark})` : ''}</span>)}
+          {props.unit && <span class="unit">{props.unit}</span>}
         </figcaption>
       )}
       <div class="plot-box">

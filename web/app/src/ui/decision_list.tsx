@@ -27,7 +27,7 @@ export function DecisionList({ decisions, job = true }: { decisions: Decision[];
           {job && <a class="job-name" href={jobHref(d.job, { resource: d.resource })} title={d.job}>{d.job}</a>}
           <FromTo resource={d.resource} before={d.before} after={d.after} />
           <span class="why">{d.sentence}</span>
-          <OutcomeText outcome={d.outcome} text={d.outcome_text} />
+          <OutcomeText kind={d.kind} outcome={d.outcome} text={d.outcome_text} />
         </li>
       ))}
     </ol>

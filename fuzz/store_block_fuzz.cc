@@ -1,0 +1,82 @@
+// Any bytes may lie in the store's file where a block, labels, figures or a checkpoint should: refused or
+// read, never a crash, nothing of another chunk or day, and what was read writes itself back so that it reads
+// the same again. The bytes are tried as they are and inside a sound envelope, so that the fuzzer need not
+// find checksums.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "histogram/checkpoint.h"
+#include "store/records.h"
+#include "store/window_block.h"
+
+namespace taut {
+namespace {
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+// The numbers that a payload begins with are the fuzzer's to guess: small ones.
+constexpr WindowId kWindow{288};
+constexpr int32_t kDay = 1;
+
+void ReadWindowBlock(std::string_view block) {
+  ClosedWindow read;
+  read.window = kWindow;
+  if (!DecodeWindowBlock(block, kWindow, 0, read).ok()) {
+    Require(read.jobs.empty() && read.tasks.empty() && read.cpu_buckets.empty());
+  } else if (!read.jobs.empty()) {
+    for (size_t i = 0; i < read.jobs.size(); ++i) {
+      const JobWindow& w = read.jobs[i].window;
+      Require(ChunkOf(read.jobs[i].job) == 0 && (i == 0 || read.jobs[i - 1].job < read.jobs[i].job));
+      Require(uint64_t{w.first_task} + w.num_tasks <= read.tasks.size());
+      Require(uint64_t{w.first_bucket} + w.num_buckets <= read.cpu_buckets.size());
+    }
+    const std::string again = EncodeWindowBlock(read, 0, read.jobs.size());
+    ClosedWindow twin;
+    twin.window = kWindow;
+    Require(DecodeWindowBlock(again, kWindow, 0, twin).ok());
+    Require(EncodeWindowBlock(twin, 0, twin.jobs.size()) == again);
+  }
+  JobDay found;
+  (void)FindInWindowBlock(block, kWindow, JobId{5}, found);
+}
+
+void ReadDayBlock(std::string_view block) {
+  JobDay day;
+  day.job = JobId{5};
+  day.day = kDay;
+  if (!DecodeDayBlock(block, day.job, kDay, {INT32_MIN}, {INT32_MAX}, day).ok()) return;
+  for (const JobWindow& w : day.windows) Require(w.window.day() == kDay);
+  const std::string again = EncodeDayBlock(day);
+  JobDay twin;
+  twin.job = day.job;
+  twin.day = kDay;
+  Require(DecodeDayBlock(again, day.job, kDay, {INT32_MIN}, {INT32_MAX}, twin).ok());
+  Require(EncodeDayBlock(twin) == again);
+}
+
+void ReadAll(std::string_view bytes) {
+  ReadWindowBlock(bytes);
+  ReadDayBlock(bytes);
+  const auto labels = DecodeLabels(bytes);
+  if (labels.ok()) Require(*DecodeLabels(EncodeLabels(*labels)) == *labels);
+  const auto point = DecodeFleetPoint(bytes);
+  if (point.ok()) Require(DecodeFleetPoint(EncodeFleetPoint(*point)).ok());
+  const auto checkpoint = DecodeStoredCheckpoint(bytes);
+  if (checkpoint.ok())
+    Require(DecodeStoredCheckpoint(EncodeStoredCheckpoint(*checkpoint))->bytes == checkpoint->bytes);
+}
+
+}  // namespace
+}  // namespace taut
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace taut;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  ReadAll(bytes);
+  ReadAll(SealCheckpoint(bytes, CheckpointCompression::kNever));
+  return 0;
+}

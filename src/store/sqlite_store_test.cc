@@ -1,0 +1,377 @@
+// The file itself: one writer, other people's files, newer versions, damage, full disks, readers beside the
+// writer.
+#include "store/sqlite_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include "store/schema.h"
+#include "store/sqlite.h"
+#include "store/store_fixture.h"
+#include "store/window_block.h"
+
+namespace taut {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr WindowId kFirst{20'000 * kWindowsPerDay + 200};
+
+class SqliteStoreTest : public ::testing::Test {
+ protected:
+  SqliteStoreTest() {
+    options_.path = dir_.File("store.db");
+    options_.regroup_after_hours = 0;
+  }
+  void Open() {
+    store_.reset();
+    auto opened = SqliteStore::Open(options_);
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    store_ = *std::move(opened);
+  }
+  absl::Status OpenStatus() { return SqliteStore::Open(options_).status(); }
+  // Windows of `jobs` jobs, over midnight.
+  void Fill(uint32_t jobs, int32_t windows) {
+    PassMaker maker(1, jobs, next_);
+    for (; windows > 0; --windows) {
+      const OwnedPass pass = [&] {
+        OwnedPass made;
+        made.window = maker.Window();
+        return made;
+      }();
+      ASSERT_TRUE(store_->Commit(pass.View()).ok());
+    }
+    next_ = {maker.next_window()};
+  }
+  void MaintainAll() {
+    for (int i = 0; i < 1000; ++i) {
+      const auto more = store_->Maintain({next_.index - 1});
+      ASSERT_TRUE(more.ok()) << more.status();
+      if (!*more) return;
+    }
+  }
+  // With the store closed.
+  void Edit(const std::string& sql) {
+    store_.reset();
+    auto db = Database::Open(options_.path, Database::Access::kReadWrite);
+    ASSERT_TRUE(db.ok()) << db.status();
+    const absl::Status edited = (*db)->Execute(sql.c_str());
+    ASSERT_TRUE(edited.ok()) << edited;
+  }
+
+  TempDir dir_;
+  SqliteStore::Options options_;
+  std::unique_ptr<SqliteStore> store_;
+  WindowId next_ = kFirst;
+};
+
+TEST_F(SqliteStoreTest, OneWriterAtATime) {
+  Open();
+  const absl::Status second = OpenStatus();
+  EXPECT_TRUE(absl::IsFailedPrecondition(second));
+  EXPECT_THAT(second.ToString(), HasSubstr(StrCat("process ", getpid(), " writes")));
+  store_.reset();
+  Open();
+}
+
+TEST_F(SqliteStoreTest, OtherPeoplesFilesAreLeftAlone) {
+  Edit("CREATE TABLE theirs(x); INSERT INTO theirs VALUES(1)");
+  EXPECT_TRUE(absl::IsInvalidArgument(OpenStatus()));
+  std::ofstream(dir_.File("text")) << "this is no database, but it is longer than a header of one is, too";
+  options_.path = dir_.File("text");
+  const absl::Status text = OpenStatus();
+  EXPECT_TRUE(absl::IsDataLoss(text)) << text;
+  EXPECT_THAT(text.ToString(), HasSubstr("move the file"));
+}
+
+TEST_F(SqliteStoreTest, NewerFilesAreRefusedAndOlderOnesMigrated) {
+  const char* const steps[] = {"CREATE TABLE a(x INTEGER)", "INSERT INTO a VALUES(1)",
+                               "UPDATE a SET x = x + 1; CREATE TABLE b(y)"};
+  const auto migrate = [&](size_t count) {
+    auto db = Database::Open(options_.path, Database::Access::kReadWrite);
+    return db.ok() ? Migrate(**db, std::span(steps, count)) : db.status();
+  };
+  const auto number = [&](const char* sql) {
+    auto db = Database::Open(options_.path, Database::Access::kReadWrite);
+    return *(*db)->Number(sql);
+  };
+  ASSERT_TRUE(migrate(1).ok());
+  ASSERT_TRUE(migrate(3).ok());
+  ASSERT_TRUE(migrate(3).ok());
+  EXPECT_EQ(number("SELECT x FROM a"), 2);
+  EXPECT_EQ(number("PRAGMA user_version"), 3);
+  const absl::Status newer = migrate(2);
+  EXPECT_TRUE(absl::IsFailedPrecondition(newer));
+  EXPECT_THAT(newer.ToString(), HasSubstr("newer version"));
+  // A step that fails leaves nothing behind.
+  const char* const broken[] = {steps[0], steps[1], steps[2], "CREATE TABLE c(z); CREATE TABLE a(x)"};
+  auto db = Database::Open(options_.path, Database::Access::kReadWrite);
+  EXPECT_FALSE(Migrate(**db, broken).ok());
+  EXPECT_EQ(number("SELECT count(*) FROM sqlite_schema WHERE name = 'c'"), 0);
+  EXPECT_EQ(number("PRAGMA user_version"), 3);
+}
+
+TEST_F(SqliteStoreTest, ADamagedBlockCostsOnlyItself) {
+  Open();
+  Fill(100, 120);  // chunks 0..3; the first day has 88 windows
+  MaintainAll();
+  const JobId hit{3}, other{8};
+  const auto days = [&](JobId job) { return store_->JobDays(job, kFirst, next_); };
+  const std::string other_before = Text(days(other));
+  const size_t first_day = days(hit)->at(0).windows.size(), second_day = days(hit)->at(1).windows.size();
+  ASSERT_GT(first_day, 60U);
+  ASSERT_THAT(store_->damage(), IsEmpty());
+  // One job's day, and one window of the second day (job 3's chunk).
+  Edit(StrCat("UPDATE day_blocks SET block = zeroblob(length(block)) WHERE key = ", DayKey(20'000, 3)));
+  const WindowId window{20'001 * kWindowsPerDay + 5};
+  Edit(StrCat("UPDATE window_blocks SET block = substr(block, 1, length(block) - 1) WHERE key = ",
+              WindowKey(window.index, ChunkOf(hit))));
+  Open();
+  const auto read = days(hit);
+  ASSERT_TRUE(read.ok());
+  ASSERT_EQ(read->size(), 1U);
+  EXPECT_LE(read->at(0).windows.size(), second_day);
+  for (const JobWindow& w : read->at(0).windows) EXPECT_NE(w.window, window);
+  EXPECT_THAT(store_->damage(), SizeIs(2));
+  // The window of the other job in the same block is lost as well, its day is not.
+  const auto others = days(other);
+  ASSERT_EQ(others->size(), 2U);
+  EXPECT_EQ(Text(others->at(0)), other_before.substr(0, Text(others->at(0)).size()));
+  // All windows are still read, and the damage is told once.
+  int windows = 0;
+  ASSERT_TRUE(store_
+                  ->ReadWindows({kFirst.index - 1},
+                                [&windows](const ClosedWindow& w) {
+                                  ++windows;
+                                  EXPECT_GT(w.jobs.size(), 30U);
+                                  return absl::OkStatus();
+                                })
+                  .ok());
+  EXPECT_EQ(windows, 120);
+  EXPECT_THAT(store_->damage(), SizeIs(2));
+}
+
+TEST_F(SqliteStoreTest, DamagedRowsArePassedOver) {
+  Open();
+  OwnedPass pass;
+  pass.new_jobs = {{JobId{1}, "one", {{"k", "v"}}, 5}, {JobId{2}, "two", {}, 6}};
+  pass.decisions.resize(2);
+  pass.decisions[0].id = 1;
+  pass.decisions[1].id = 2;
+  pass.ooms = {{JobId{1}, 0, 5, 1, -0.0}, {JobId{1}, 1, 6, 1, 1.0}};
+  pass.settings = {{1, 5, "ann", "one", "mode", "auto", ""}, {2, 6, "ann", "two", "mode", "auto", ""}};
+  pass.checkpoints = {{0, kFirst, "zero"}, {1, kFirst, "one"}, {kFleetChunk, kFirst, ""}};
+  ASSERT_TRUE(store_->Commit(pass.View()).ok());
+  Edit(
+      "UPDATE jobs SET name = 'onf' WHERE id = 1; UPDATE decisions SET after = 1e9 WHERE id = 2;"
+      "UPDATE ooms SET task = 9 WHERE time_s = 6; UPDATE settings SET value = 'off' WHERE id = 1;"
+      "UPDATE checkpoints SET block = x'00' WHERE chunk = 0");
+  Open();
+  EXPECT_EQ(RestoreText(*store_),
+            StrCat(Text(pass.new_jobs[1]), Text(pass.settings[1]), Text(pass.checkpoints[1]),
+                   Text(pass.checkpoints[2]), "none to none, decision 2, setting 2\n"));
+  EXPECT_THAT(store_->damage(), SizeIs(3));
+  EXPECT_EQ(Text(store_->Decisions({}, History::Reasons::kLeaveOut)), Text(pass.decisions[0]));
+  EXPECT_THAT(*store_->Ooms(std::nullopt, 0, 9), SizeIs(1));
+  EXPECT_THAT(*store_->Settings(std::nullopt, 9), SizeIs(1));
+  EXPECT_THAT(store_->damage(), SizeIs(5));
+  // Without its end the file might take in twice what it has.
+  Edit("UPDATE ends SET decision = 1");
+  EXPECT_TRUE(absl::IsDataLoss(OpenStatus()));
+  Edit("DELETE FROM ends");
+  EXPECT_TRUE(absl::IsDataLoss(OpenStatus()));
+}
+
+TEST_F(SqliteStoreTest, ATruncatedFileIsFoundAtOnce) {
+  Open();
+  Fill(100, 20);
+  store_.reset();
+  std::filesystem::resize_file(options_.path, std::filesystem::file_size(options_.path) / 2);
+  const absl::Status status = OpenStatus();
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_THAT(status.ToString(), HasSubstr(".recover"));
+}
+
+// Any byte of the file may be wrong: no answer is made up, nothing falls over.
+TEST_F(SqliteStoreTest, WrongBytesAnywhere) {
+  Open();
+  PassMaker maker(5, 30, kFirst);
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(store_->Commit(maker.Pass().View()).ok());
+  next_ = {maker.next_window()};
+  MaintainAll();
+  const std::string windows = WindowsText(*store_, {0});
+  store_.reset();
+  const std::string good = dir_.File("good.db");
+  std::filesystem::copy_file(options_.path, good);
+  const auto size = std::filesystem::file_size(good);
+  std::mt19937 random(7);
+  int read_whole = 0;
+  for (int i = 0; i < 60; ++i) {
+    std::filesystem::copy_file(good, options_.path, std::filesystem::copy_options::overwrite_existing);
+    {
+      std::fstream file(options_.path, std::ios::in | std::ios::out | std::ios::binary);
+      file.seekp(static_cast<std::streamoff>(random() % size));
+      for (int n = 0; n < 16; ++n) file.put(static_cast<char>(random()));
+    }
+    const auto opened = SqliteStore::Open(options_);
+    if (!opened.ok()) {
+      EXPECT_TRUE(absl::IsDataLoss(opened.status()) || absl::IsFailedPrecondition(opened.status()) ||
+                  absl::IsInvalidArgument(opened.status()))
+          << opened.status();
+      continue;
+    }
+    const std::string read = WindowsText(**opened, {0});
+    // Damage shows: as an error, in damage(), or where it is not read (free pages, other tables).
+    if (read == windows) ++read_whole;
+    if (read != windows && (*opened)->damage().empty()) {
+      EXPECT_THAT(read, HasSubstr("error: "));
+    }
+    (void)RestoreText(**opened);
+    (void)(*opened)->JobDays(JobId{3}, kFirst, next_);
+    (void)(*opened)->Maintain(next_);
+  }
+  EXPECT_LT(read_whole, 60);
+}
+
+// The process may write files of this size only, as if the disk were full; the old limit at the end.
+class SmallFiles {
+ public:
+  explicit SmallFiles(size_t bytes) {
+    old_handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old_);
+    const rlimit small{bytes, old_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~SmallFiles() {
+    setrlimit(RLIMIT_FSIZE, &old_);
+    std::signal(SIGXFSZ, old_handler_);
+  }
+
+ private:
+  rlimit old_{};
+  void (*old_handler_)(int);
+};
+
+TEST_F(SqliteStoreTest, AFullDiskIsTriedAgain) {
+  Open();
+  Fill(10, 5);
+  const std::string before = RestoreText(*store_) + WindowsText(*store_, {0});
+  PassMaker maker(9, 3000, next_);
+  OwnedPass pass;
+  pass.window = maker.Window();
+  pass.checkpoints = {{0, next_, std::string(1 << 20, 'c')}};
+  {
+    const SmallFiles full(300 << 10);
+    for (int i = 0; i < 3; ++i) {
+      const absl::Status status = store_->Commit(pass.View());
+      EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+    }
+    EXPECT_EQ(RestoreText(*store_) + WindowsText(*store_, {0}), before);
+    EXPECT_THAT(*store_->JobDays(JobId{3}, kFirst, next_), SizeIs(1));
+  }
+  const absl::Status again = store_->Commit(pass.View());
+  ASSERT_TRUE(again.ok()) << again;
+  EXPECT_EQ(WindowsText(*store_, {next_.index - 1}), Text(*pass.window));
+  Open();
+  EXPECT_EQ(WindowsText(*store_, {next_.index - 1}), Text(*pass.window));
+}
+
+TEST_F(SqliteStoreTest, ADirectoryThatMayNotBeWritten) {
+  options_.path = dir_.File("none/store.db");
+  EXPECT_TRUE(absl::IsNotFound(OpenStatus())) << OpenStatus();
+  options_.path = dir_.File("store.db");
+  ASSERT_EQ(chmod(dir_.path().c_str(), 0555), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    // Root may write everywhere.
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(2);
+    _exit(absl::IsPermissionDenied(OpenStatus()) ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(chmod(dir_.path().c_str(), 0755), 0);
+}
+
+// Readers see each pass whole and whole days, whatever the writer does beside them.
+TEST_F(SqliteStoreTest, ReadersBesideTheWriter) {
+  Open();
+  std::atomic<int32_t> committed{kFirst.index - 1};
+  std::atomic<bool> stop{false};
+  std::atomic<int> wrong{0}, reads{0};
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&] {
+      while (!stop) {
+        const int32_t least = committed;
+        const auto days = store_->JobDays(JobId{0}, kFirst, {INT32_MAX});
+        DecisionQuery newest;
+        newest.limit = 1;
+        const auto decisions = store_->Decisions(newest, History::Reasons::kLeaveOut);
+        if (!days.ok() || !decisions.ok()) {
+          ++wrong;
+          continue;
+        }
+        int32_t next = kFirst.index;
+        for (const JobDay& day : *days) {
+          for (const JobWindow& w : day.windows) wrong += w.window.index == next++ ? 0 : 1;
+        }
+        if (next <= least) ++wrong;
+        if (least >= kFirst.index && static_cast<int32_t>(decisions->at(0).id) <= least - kFirst.index)
+          ++wrong;
+        ++reads;
+      }
+    });
+  }
+  for (int32_t i = 0; i < 400 || reads < 30; ++i) {
+    ClosedWindow w;
+    w.window = {kFirst.index + i};
+    w.tasks.resize(1);
+    w.jobs.push_back({JobId{0}, {}});
+    w.jobs[0].window.window = w.window;
+    w.jobs[0].window.num_tasks = 1;
+    OwnedPass pass;
+    pass.window = w;
+    pass.decisions.resize(1);
+    pass.decisions[0].id = static_cast<uint64_t>(i + 1);
+    pass.decisions[0].time_s = w.window.start_s();
+    ASSERT_TRUE(store_->Commit(pass.View()).ok());
+    committed = w.window.index;
+    if (i % 10 == 0) {
+      ASSERT_TRUE(store_->Maintain(w.window).ok());
+    }
+  }
+  stop = true;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_THAT(store_->damage(), IsEmpty());
+}
+
+TEST_F(SqliteStoreTest, OddTextsComeBack) {
+  Open();
+  OwnedPass pass;
+  const std::string odd("a\0b\xff\xc3'\"\n", 8);
+  pass.new_jobs = {{JobId{0}, odd, {{odd, ""}, {"x", odd}}, -5}};
+  pass.settings = {{1, -1, odd, odd, odd, odd, ""}};
+  pass.ooms = {{JobId{UINT32_MAX}, UINT32_MAX, INT64_MAX, UINT64_MAX, -0.0}};
+  ASSERT_TRUE(store_->Commit(pass.View()).ok());
+  EXPECT_THAT(RestoreText(*store_), HasSubstr(Text(pass.new_jobs[0]) + Text(pass.settings[0])));
+  EXPECT_THAT(*store_->Settings(odd, 9), SizeIs(1));
+  EXPECT_THAT(*store_->Ooms(JobId{UINT32_MAX}, 0, 9), SizeIs(1));
+  EXPECT_THAT(store_->damage(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace taut

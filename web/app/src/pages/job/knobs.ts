@@ -1,0 +1,43 @@
+// What can be turned in a what-if, and how a slider's place stands for a value.
+import { duration, percent, significant } from '../../lib/format';
+
+export interface Knob {
+  key: 'margin_scale' | 'w_over' | 'oom_days' | 'peak_days';
+  name: string;
+  help: string;
+  low: number;
+  high: number;
+  start: number;
+  log: boolean;
+  show: (value: number) => string;
+}
+
+export interface Recommender { name: string; help: string; knobs: Knob[] }
+
+export const RECOMMENDERS: Recommender[] = [
+  { name: 'analogs', help: 'Forecasts from the job-days of the whole fleet that looked most like this one.', knobs: [
+    { key: 'oom_days', name: 'Days over the limit, ordered', help: 'the share of days that may go over', low: 0.002, high: 0.25, start: 0.03, log: true, show: percent },
+  ] },
+  { name: 'ensemble', help: 'Many models run side by side; the one that cost least lately sets the limit.', knobs: [
+    { key: 'w_over', name: 'Price of an overrun', help: 'against unused limit (30,000 is usual); higher is safer', low: 100, high: 10_000_000, start: 30_000, log: true, show: significant },
+  ] },
+  { name: 'moving_window', help: 'A percentile of recent usage, older usage counting less, and a margin.', knobs: [
+    { key: 'margin_scale', name: 'Margin', help: 'against the usual 10 to 15 %', low: 0, high: 5, start: 1, log: false, show: (v) => `× ${significant(v)}` },
+  ] },
+  { name: 'peak', help: 'The highest usage of the last days, and 15 %.', knobs: [
+    { key: 'peak_days', name: 'Days looked back', help: 'more is safer and slower to come down', low: 0.25, high: 28, start: 7, log: true, show: (v) => duration(v * 86400) },
+  ] },
+  { name: 'vpa', help: "The Kubernetes Vertical Pod Autoscaler's published constants.", knobs: [] },
+  { name: 'static', help: "The owner's limit, as it is.", knobs: [] },
+];
+
+export function toSlider(knob: Knob, value: number): number {
+  const at = knob.log ? Math.log(value / knob.low) / Math.log(knob.high / knob.low) : (value - knob.low) / (knob.high - knob.low);
+  return Math.max(0, Math.min(1, at));
+}
+
+// Two significant digits, so that the figure shown is the one that is sent.
+export function fromSlider(knob: Knob, at: number): number {
+  const raw = knob.log ? knob.low * (knob.high / knob.low) ** at : knob.low + at * (knob.high - knob.low);
+  return Number(raw.toPrecision(2));
+}

@@ -1,0 +1,103 @@
+// One job: what it uses, which limits it has and why, what others would do, and what people set.
+import { useQuery } from '../../api/query';
+import { jobPath } from '../../api/client';
+import type { JobAmounts, JobDetail, Resource } from '../../api/types';
+import { amount, percent, plural } from '../../lib/format';
+import { RESOURCE } from '../../lib/names';
+import { hrefOf, jobHref, replaceHash } from '../../lib/route';
+import { ModeBadge, Problem, Skeleton, Time } from '../../ui/basics';
+import { Bullet } from '../../ui/bullet';
+import { ExplainCard } from './explain';
+import { JobDecisions } from './history';
+import { SettingsCard } from './settings';
+import { Trials } from './trials';
+import { UsageCard, type Range } from './usage';
+import { WhatIfCard } from './whatif';
+
+function Header({ job }: { job: JobDetail }) {
+  return (
+    <section class="wide lead job-lead">
+      <p class="crumbs"><a href={hrefOf('jobs')}>Jobs</a> <span aria-hidden="true">/</span></p>
+      <h1 class="job-title">{job.name} <ModeBadge mode={job.mode} /></h1>
+      <p class="job-facts muted">
+        <span>{plural(job.tasks, 'task')}</span>
+        <span>limits by <b>{job.recommender.replace(/_/g, ' ')}</b></span>
+        <span>seen since <Time at={job.first_seen} /></span>
+        {job.last_seen !== null && Date.now() / 1000 - job.last_seen > 3600 && <span class="bad">last seen <Time at={job.last_seen} age /></span>}
+        <span>{job.last_change === null ? 'limits never changed' : <>last change <Time at={job.last_change} age /></>}</span>
+        <span class={job.ooms > 0 ? 'bad' : ''}>{job.ooms > 0 ? plural(job.ooms, 'OOM kill') : 'no OOM kill'} in 7 days</span>
+      </p>
+      {Object.keys(job.labels).length > 0 && (
+        <ul class="labels" aria-label="Labels">
+          {Object.entries(job.labels).map(([key, value]) => (
+            <li key={key}><a href={hrefOf('jobs', { search: `${key}=${value}` })} title="Jobs with this label"><span class="muted">{key}=</span>{value}</a></li>
+          ))}
+        </ul>
+      )}
+      {job.notices.map((notice) => <p class="notice" key={notice}>{notice}</p>)}
+      {job.holds.filter((hold) => !job.trials.some((trial) => trial.resource === hold.resource && trial.sentence === hold.sentence)).map((hold) => <p class="notice" key={hold.resource + hold.sentence}><b>{RESOURCE[hold.resource]}:</b> {hold.sentence}</p>)}
+    </section>
+  );
+}
+
+function Summary({ resource, a, picked, onPick }: { resource: Resource; a: JobAmounts; picked: boolean; onPick: () => void }) {
+  const facts: [string, string, number | null][] = [['usage', 'Used', a.usage], ['peak', 'Peak', a.peak], ['limit', 'Limit', a.limit],
+    ['would', 'Would be', a.would_be], ['owner', "Owner's", a.owner_limit]];
+  const saved = a.owner_limit !== null && a.would_be !== null && a.owner_limit > 0 ? 1 - a.would_be / a.owner_limit : null;
+  return (
+    <button type="button" class="summary card" aria-pressed={picked} onClick={onPick}>
+      <span class="summary-head">
+        <b>{RESOURCE[resource]}</b>
+        <span class="muted">each task{saved === null ? '' : saved >= 0 ? `; auto would save ${percent(saved)}` : `; auto would add ${percent(-saved)}`}</span>
+      </span>
+      <Bullet resource={resource} amounts={a} />
+      <span class="summary-facts">
+        {facts.map(([key, name, value]) => (
+          <span key={key}><span class="muted"><span class={`key key-${key}`} aria-hidden="true" />{name}</span><b>{amount(resource, value)}</b></span>
+        ))}
+      </span>
+    </button>
+  );
+}
+
+const RANGES: Range[] = ['1d', '7d', '30d'];
+
+export function JobPage({ name, query }: { name: string; query: Record<string, string> }) {
+  const job = useQuery<JobDetail>(jobPath(name), { on: ['window', 'setting', 'oom'], keep: true });
+  const resource: Resource = query.resource === 'cpu' ? 'cpu' : 'memory';
+  const range: Range = RANGES.find((r) => r === query.range) ?? '7d';
+  const go = (change: Record<string, string>) => {
+    const next = { ...query, ...change };
+    replaceHash(jobHref(name, { ...next, resource: next.resource === 'memory' ? '' : next.resource ?? '', range: next.range === '7d' ? '' : next.range ?? '' }));
+  };
+
+  if (!job.data) {
+    if (job.error?.status === 404) {
+      return (
+        <div class="wide lead">
+          <h1>No job of this name</h1>
+          <p class="gloss">tautd has not seen <code>{name}</code>. <a href={hrefOf('jobs', { search: name })}>Search the jobs for it</a></p>
+        </div>
+      );
+    }
+    return <div class="wide lead">{job.error ? <Problem text={job.error.message} retry={job.reload} /> : <Skeleton lines={6} />}</div>;
+  }
+  return (
+    <>
+      <Header job={job.data} />
+      <div class="wide">
+        <div class="pair summaries">
+          {(['cpu', 'memory'] as const).map((r) => (
+            <Summary key={r} resource={r} a={job.data![r]} picked={r === resource} onPick={() => go({ resource: r })} />
+          ))}
+        </div>
+        <UsageCard name={name} resource={resource} range={range} onRange={(next) => go({ range: next })} onResource={(next) => go({ resource: next })} />
+        <Trials job={job.data} />
+        <ExplainCard name={name} resource={resource} />
+        <WhatIfCard key={resource} name={name} resource={resource} recommender={job.data.recommender} />
+        <JobDecisions name={name} resource={resource} />
+        <SettingsCard name={name} />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,130 @@
+// The job's settings: a form over the daemon's own table, and who changed what.
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, jobPath, sendJson, withParams } from '../../api/client';
+import { useQuery } from '../../api/query';
+import type { JobSettings, SettingRow, SettingValue, Settings } from '../../api/types';
+import { words } from '../../lib/format';
+import { Card, Problem, Skeleton } from '../../ui/basics';
+import { ChangeList } from '../../ui/change_list';
+
+const WHO = 'taut.who';
+const HINTS: Partial<Record<SettingRow['kind'], string>> = { bytes: '512MiB, 4GiB', duration: '30min, 6h, 2d', number: 'a number' };
+
+function stored(): string {
+  try {
+    return localStorage.getItem(WHO) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+interface FieldProps { row: SettingRow; value: string; now: SettingValue | undefined; error: string; onValue: (value: string) => void }
+
+function Control({ row, value, now, error, onValue }: FieldProps) {
+  const id = `set-${row.key}`;
+  const about = { id, 'aria-describedby': `${id}-help`, 'aria-invalid': error !== '' };
+  const choices = row.kind === 'boolean' ? ['true', 'false'] : row.choices;
+  if ((row.kind === 'choice' || row.kind === 'boolean') && choices) {
+    const all = value === '' || choices.includes(value) ? choices : [value, ...choices];
+    return (
+      <select {...about} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+        {value === '' && <option value="">{`by rules: ${now?.by_rules || row.default || 'none'}`}</option>}
+        {all.map((choice) => <option key={choice} value={choice}>{row.kind === 'boolean' ? (choice === 'true' ? 'yes' : 'no') : words(choice)}</option>)}
+      </select>
+    );
+  }
+  return <input type="text" {...about} value={value} autoComplete="off" spellcheck={false} placeholder={HINTS[row.kind] ?? 'none'} onInput={(event) => onValue(event.currentTarget.value)} />;
+}
+
+function Field(props: FieldProps & { changed: boolean; onReset: () => void }) {
+  const { row, now, error, changed } = props;
+  const byPerson = now?.source.startsWith('set by') ?? false;
+  const back = now?.by_rules === undefined ? 'what the rules say' : now.by_rules || 'none';
+  return (
+    <div class={`field ${changed ? 'changed' : ''}`}>
+      <label for={`set-${row.key}`}><code>{row.key}</code></label>
+      <div class="control">
+        <Control {...props} />
+        {error && <span class="bad" role="alert">{error}</span>}
+      </div>
+      <div class="about" id={`set-${row.key}-help`}>
+        <span>{row.help}</span>
+        <span class="muted">
+          {changed ? 'not saved yet' : now?.source ?? 'default'}
+          {byPerson && !changed && <> · <button type="button" class="link" onClick={props.onReset}>back to {back}</button></>}
+        </span>
+      </div>
+    </div>
+  );
+}
+
+// The daemon's messages begin with the key that is wrong.
+export function fieldOf(message: string, keys: string[]): string {
+  return keys.filter((key) => message.startsWith(key) || message.includes(`\`${key}\``)).sort((a, b) => b.length - a.length)[0] ?? '';
+}
+
+function Form({ name, table, settings, onSaved }: { name: string; table: SettingRow[]; settings: JobSettings; onSaved: () => void }) {
+  const [edits, setEdits] = useState<Record<string, string>>({});
+  const [who, setWho] = useState(stored);
+  const [error, setError] = useState('');
+  const [saving, setSaving] = useState(false);
+  const [saved, setSaved] = useState('');
+  const values = new Map(settings.values.map((value) => [value.key, value]));
+  const changed = Object.entries(edits).filter(([key, value]) => value !== (values.get(key)?.value ?? ''));
+  const wrongField = error ? fieldOf(error, table.map((row) => row.key)) : '';
+  useEffect(() => { setEdits({}); setError(''); setSaved(''); }, [name]);
+
+  const save = async (wanted: Record<string, string>) => {
+    setSaving(true);
+    setError('');
+    setSaved('');
+    try {
+      try { localStorage.setItem(WHO, who); } catch { /* Without storage the name is asked for again. */ }
+      await sendJson<JobSettings>('PATCH', withParams(jobPath(name, '/settings'), { who: who.trim() }), wanted);
+      setEdits((before) => Object.fromEntries(Object.entries(before).filter(([key]) => !(key in wanted))));
+      setSaved('Saved. It counts from the next pass on.');
+      onSaved();
+    } catch (wrong) {
+      const message = wrong instanceof ApiError ? wrong.message : String(wrong);
+      setError(wrong instanceof ApiError && wrong.status === 403 ? `Not allowed: ${message}` : message);
+    } finally {
+      setSaving(false);
+    }
+  };
+  return (
+    <form class="settings-form" onSubmit={(event) => { event.preventDefault(); if (changed.length > 0) void save(Object.fromEntries(changed)); }}>
+      {table.map((row) => (
+        <Field key={row.key} row={row} now={values.get(row.key)} value={edits[row.key] ?? values.get(row.key)?.value ?? ''}
+          changed={changed.some(([key]) => key === row.key)} error={wrongField === row.key ? error : ''}
+          onValue={(value) => { setSaved(''); setEdits({ ...edits, [row.key]: value }); }} onReset={() => void save({ [row.key]: '' })} />
+      ))}
+      <div class="save-row">
+        <label>Your name, for the record <input type="text" value={who} autoComplete="username" onInput={(event) => setWho(event.currentTarget.value)} /></label>
+        <button type="submit" class="primary" disabled={saving || changed.length === 0}>
+          {changed.length > 1 ? `Save ${changed.length} changes` : 'Save'}
+        </button>
+        {changed.length > 0 && <button type="button" class="quiet" onClick={() => { setEdits({}); setError(''); }}>Discard</button>}
+        <span role="status" class="muted">{saved}</span>
+      </div>
+      {error && !wrongField && <Problem text={error} />}
+    </form>
+  );
+}
+
+export function SettingsCard({ name }: { name: string }) {
+  const table = useQuery<Settings>('settings', { keep: true });
+  const settings = useQuery<JobSettings>(jobPath(name, '/settings'), { on: ['setting', 'window'], keep: true });
+  const error = settings.error ?? table.error;
+  return (
+    <Card title="Settings of this job" hint="An own value goes before the rules and the defaults.">
+      {error && <Problem text={error.message} retry={() => { settings.reload(); table.reload(); }} />}
+      {!settings.data || !table.data ? !error && <Skeleton lines={6} /> : (
+        <>
+          <Form name={name} table={table.data.table} settings={settings.data} onSaved={settings.reload} />
+          <h3>Who changed what</h3>
+          <ChangeList changes={settings.data.changes} job={false} />
+        </>
+      )}
+    </Card>
+  );
+}

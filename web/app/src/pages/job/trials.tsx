@@ -1,0 +1,45 @@
+// Canary trials under way: the tasks that try the new limit beside the rest.
+import type { JobDetail, Trial, TrialSide } from '../../api/types';
+import { amount, count, percent } from '../../lib/format';
+import { RESOURCE } from '../../lib/names';
+import { Card, Time } from '../../ui/basics';
+
+function Side({ name, side }: { name: string; side: TrialSide }) {
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td class="num">{count(side.task_windows)}</td>
+      <td class={`num ${side.ooms > 0 ? 'bad' : ''}`}>{count(side.ooms)}</td>
+      <td class="num">{count(side.over)} <span class="muted">{side.task_windows > 0 ? percent(side.over / side.task_windows) : ''}</span></td>
+      <td class="num">{percent(side.slack)}</td>
+    </tr>
+  );
+}
+
+function OneTrial({ trial }: { trial: Trial }) {
+  const limit = amount(trial.resource, trial.limit);
+  const old = amount(trial.resource, trial.old_limit);
+  return (
+    <Card title={`Trial of ${RESOURCE[trial.resource] === 'CPU' ? 'a CPU' : 'a memory'} limit`} hint={trial.sentence}
+      tools={<span class="muted">since <Time at={trial.since} />, at least until <Time at={trial.until} /></span>}>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Tasks</th><th scope="col" title="a task in a window of 5 minutes">Task-windows</th><th scope="col">OOM kills</th>
+              <th scope="col">Above the limit</th><th scope="col">Slack</th>
+            </tr>
+          </thead>
+          <tbody>
+            <Side name={`on trial, at ${limit}`} side={trial.tasks} />
+            <Side name={`the rest, at ${old}`} side={trial.rest} />
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  );
+}
+
+export function Trials({ job }: { job: JobDetail }) {
+  return <>{job.trials.map((trial) => <OneTrial key={trial.resource} trial={trial} />)}</>;
+}

@@ -1,0 +1,160 @@
+// This job's own history under another recommender or other parameters, answered while a slider moves.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError, aborted, jobPath, sendJson, withParams } from '../../api/client';
+import type { Amount, Resource, WhatIf, WhatIfLane, WhatIfRequest } from '../../api/types';
+import { amount, amountShort, change, count, milliseconds, parseAmount, percent, significant, words } from '../../lib/format';
+import { Card, Problem, Segments, Skeleton } from '../../ui/basics';
+import { Chart, Swatch } from '../../ui/chart';
+import { RECOMMENDERS, fromSlider, toSlider, type Knob, type Recommender } from './knobs';
+
+// Where each slider stands, 0 to 1000: kept as it is, since the value is rounded and a key press moves it only a little.
+type Places = Partial<Record<Knob['key'], number>>;
+
+const valueOf = (knob: Knob, places: Places): number => {
+  const place = places[knob.key];
+  return place === undefined ? knob.start : fromSlider(knob, place / 1000);
+};
+
+function Slider({ knob, places, onPlace }: { knob: Knob; places: Places; onPlace: (place: number) => void }) {
+  const value = valueOf(knob, places);
+  const id = `knob-${knob.key}`;
+  return (
+    <div class="slider">
+      <label for={id}>{knob.name} <b>{knob.show(value)}</b></label>
+      <input id={id} type="range" min={0} max={1000} step={5} value={places[knob.key] ?? Math.round(toSlider(knob, knob.start) * 200) * 5} aria-valuetext={knob.show(value)}
+        onInput={(event) => onPlace(Number(event.currentTarget.value))} />
+      <span class="muted">{knob.help}</span>
+    </div>
+  );
+}
+
+function Bound({ name, resource, text, onText }: { name: string; resource: Resource; text: string; onText: (text: string) => void }) {
+  const wrong = text.trim() !== '' && parseAmount(resource, text) === null;
+  return (
+    <label class="bound">{name}
+      <input type="text" value={text} size={9} placeholder="none" aria-invalid={wrong} onInput={(event) => onText(event.currentTarget.value)} />
+      {wrong && <span class="bad" role="alert">such as {resource === 'cpu' ? '1.5 or 250m' : '512MiB or 4GiB'}</span>}
+    </label>
+  );
+}
+
+function Figures({ answer }: { answer: WhatIf }) {
+  const { now, whatif, resource } = answer;
+  const rows: [string, string, (lane: WhatIfLane) => string, string?][] = [
+    ['Mean limit', '', (l) => amount(resource, l.mean_limit), now ? change(now.mean_limit, whatif.mean_limit) : ''],
+    ['Saved', "of the owner's limit", (l) => percent(l.saved_share)],
+    ['Days over', 'the limit', (l) => `${count(l.days_over)} of ${count(l.days)}`],
+    ['Windows over', 'the limit', (l) => `${count(l.windows_over)} of ${count(l.windows)}`],
+    ['Changes', 'of the limit', (l) => count(l.changes)],
+  ];
+  return (
+    <table class="figures">
+      <thead>
+        <tr>
+          <td />
+          {now && <th scope="col"><Swatch name="--limit" style="line" /> now: {words(now.recommender)}</th>}
+          <th scope="col"><Swatch name="--other" style="line" /> what if: {words(whatif.recommender)}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([name, help, of, share]) => (
+          <tr key={name}>
+            <th scope="row">{name} <span class="muted help">{help}</span></th>
+            {now && <td class="num">{of(now)}</td>}
+            <td class="num"><span class="muted">{share}</span> <b>{of(whatif)}</b></td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function LimitChart({ answer }: { answer: WhatIf }) {
+  const { resource } = answer;
+  const format = resource === 'cpu' ? readCpu : readMemory;
+  const tick = resource === 'cpu' ? tickCpu : tickMemory;
+  // An owner's limit far above everything else would press the rest flat: it stays off the chart.
+  const highest = (values: Amount[]) => values.reduce<number>((top, v) => Math.max(top, v ?? 0), 0);
+  const rest = Math.max(highest(answer.usage_peak), highest(answer.now?.limit ?? []), highest(answer.whatif.limit));
+  const owner = highest(answer.owner_limit);
+  const off = owner > 2.2 * rest && answer.whatif.recommender !== 'static';
+  return (
+    <Chart label="Limits now and what they would have been, over the highest usage of a task" time={answer.time} base={resource === 'memory' ? 2 : 10} height={380} top={off ? rest * 1.15 : undefined}
+      format={format} tick={tick} unit={resource === 'cpu' ? 'in cores' : undefined}
+      series={[
+        { name: 'Highest task', values: answer.usage_peak, colour: '--usage', style: 'area' },
+        { name: "Owner's", remark: off ? `${amount(resource, owner)}, above the chart` : undefined, values: answer.owner_limit, colour: '--owner', style: 'step-dash' },
+        ...(answer.now ? [{ name: 'Now', values: answer.now.limit, colour: '--limit', style: 'step' as const, width: 2 }] : []),
+        { name: 'What if', values: answer.whatif.limit, colour: '--other', style: 'step', width: 2 },
+      ]} />
+  );
+}
+const readCpu = (v: number): string => amount('cpu', v);
+const readMemory = (v: number): string => amount('memory', v);
+const tickCpu = (v: number): string => (v === 0 ? '0' : significant(v).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, ''));
+const tickMemory = (v: number): string => amountShort('memory', v);
+
+// Asks a little after the last change; the answer before stays until the new one is there.
+function useWhatIf(name: string, resource: Resource, body: WhatIfRequest | null) {
+  const [answer, setAnswer] = useState<WhatIf | null>(null);
+  const [error, setError] = useState('');
+  const first = useRef(true);
+  const text = body === null ? null : JSON.stringify(body);
+  useEffect(() => {
+    if (text === null) return undefined;
+    const abort = new AbortController();
+    const ask = async () => {
+      try {
+        setAnswer(await sendJson<WhatIf>('POST', withParams(jobPath(name, '/whatif'), { resource }), JSON.parse(text), abort.signal));
+        setError('');
+      } catch (wrong) {
+        if (!aborted(wrong)) setError(wrong instanceof ApiError ? wrong.message : String(wrong));
+      }
+    };
+    const timer = window.setTimeout(() => void ask(), first.current ? 0 : 90);
+    first.current = false;
+    return () => { clearTimeout(timer); abort.abort(); };
+  }, [name, resource, text]);
+  return { answer, error };
+}
+
+export function WhatIfCard({ name, resource, recommender }: { name: string; resource: Resource; recommender: string }) {
+  const [picked, setPicked] = useState<Recommender>(() => RECOMMENDERS.find((r) => r.name === recommender) ?? RECOMMENDERS[0]!);
+  const [places, setPlaces] = useState<Places>({});
+  const [days, setDays] = useState('14');
+  const [lower, setLower] = useState('');
+  const [upper, setUpper] = useState('');
+  const body: WhatIfRequest = { recommender: picked.name, days: Number(days) };
+  for (const knob of picked.knobs) body[knob.key] = valueOf(knob, places);
+  const bounds = { lower: parseAmount(resource, lower), upper: parseAmount(resource, upper) };
+  if (bounds.lower !== null) body.lower = bounds.lower;
+  if (bounds.upper !== null) body.upper = bounds.upper;
+  const { answer, error } = useWhatIf(name, resource, body);
+  return (
+    <Card title="What if" class="whatif" hint="This job's stored history, lived through again with other settings. Nothing is changed by trying."
+      tools={<Segments label="Days of history" value={days} onPick={setDays}
+        choices={[{ value: '7', label: '7 days' }, { value: '14', label: '14 days' }, { value: '30', label: '30 days' }]} />}>
+      <div class="whatif-grid">
+        <div class="controls">
+          <div class="chips" role="group" aria-label="Recommender">
+            {RECOMMENDERS.map((r) => (
+              <button type="button" class="chip" key={r.name} aria-pressed={r.name === picked.name} title={r.help} onClick={() => setPicked(r)}>{words(r.name)}</button>
+            ))}
+          </div>
+          <p class="hint">{picked.help}</p>
+          {picked.knobs.map((knob) => (
+            <Slider key={knob.key} knob={knob} places={places} onPlace={(place) => setPlaces({ ...places, [knob.key]: place })} />
+          ))}
+          <div class="bounds">
+            <Bound name="Not below" resource={resource} text={lower} onText={setLower} />
+            <Bound name="Not above" resource={resource} text={upper} onText={setUpper} />
+          </div>
+          {error && <Problem text={error} />}
+          {answer && <Figures answer={answer} />}
+          {answer && <p class="muted answered" role="status">answered in {milliseconds(answer.milliseconds)}</p>}
+        </div>
+        <div class="whatif-chart">{answer ? <LimitChart answer={answer} /> : !error && <Skeleton tall />}</div>
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,82 @@
+// Where values lie on the heatmap's log axis, and which colour a share has. No drawing here.
+import type { Heatmap, Resource } from '../api/types';
+
+export interface Span { low: number; high: number }
+
+// From the least usage to the highest usage or line; at most four decades, so that a job that sleeps stays readable.
+export function valueSpan(map: Heatmap): Span {
+  let low = Infinity;
+  let high = 0;
+  for (const [, row] of map.cells) {
+    const upper = map.buckets[row];
+    if (upper === undefined) continue;
+    low = Math.min(low, lowerBound(map.buckets, row));
+    high = Math.max(high, upper);
+  }
+  for (const line of [map.limit, map.owner_limit, map.would_be]) {
+    for (const value of line) {
+      if (value === null || !(value > 0)) continue;
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+  }
+  if (!(high > 0)) return { low: 1, high: 2 };
+  return { low: Math.max(low, high / 1e4) / 1.12, high: high * 1.2 };
+}
+
+export function lowerBound(buckets: number[], row: number): number {
+  const own = buckets[row] ?? 0;
+  if (row > 0) return buckets[row - 1] ?? 0;
+  const next = buckets[1];
+  return next === undefined ? own / 1.05 : own * (own / next);
+}
+
+// 0 at the bottom, 1 at the top.
+export function height(span: Span, value: number): number {
+  return Math.log(value / span.low) / Math.log(span.high / span.low);
+}
+
+// Round values: powers of two for bytes, 1-2-5 for cores; about `wanted` of them.
+export function logTicks(resource: Resource, span: Span, wanted: number): number[] {
+  const all: number[] = [];
+  if (resource === 'memory') {
+    for (let e = Math.ceil(Math.log2(span.low)); 2 ** e <= span.high; ++e) all.push(2 ** e);
+    if (all.length < 3) for (const v of [...all, (all[0] ?? span.high) / 2]) for (const m of [1.25, 1.5, 1.75]) if (v * m >= span.low && v * m <= span.high) all.push(v * m);
+  } else {
+    for (let e = Math.floor(Math.log10(span.low)); 10 ** e <= span.high; ++e) {
+      for (const m of [1, 2, 5]) if (m * 10 ** e >= span.low && m * 10 ** e <= span.high) all.push(m * 10 ** e);
+    }
+  }
+  all.sort((a, b) => a - b);
+  const step = Math.max(1, Math.ceil(all.length / wanted));
+  return all.filter((_, i) => i % step === 0);
+}
+
+// 0 for a share of at most 1 %, 1 for all; logarithmic between.
+export function level(share: number): number {
+  if (!(share > 0)) return 0;
+  return Math.max(0, Math.min(1, 1 + Math.log10(share) / 2));
+}
+
+// The last column that starts at or before `time`, or -1.
+export function columnAt(times: number[], time: number): number {
+  let from = 0;
+  let to = times.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((times[middle] ?? Infinity) <= time) from = middle + 1; else to = middle;
+  }
+  return from - 1;
+}
+
+// The value that `share` of a column's weight does not exceed, by its buckets' upper bounds.
+export function quantile(cells: [number, number][], buckets: number[], share: number): number | null {
+  const sorted = [...cells].sort(([a], [b]) => a - b);
+  const total = sorted.reduce((sum, [, weight]) => sum + weight, 0);
+  let below = 0;
+  for (const [row, weight] of sorted) {
+    below += weight;
+    if (below >= share * total - 1e-12) return buckets[row] ?? null;
+  }
+  return null;
+}

@@ -1,0 +1,68 @@
+// A reason: facts, the candidates that were weighed, and the steps to the limit.
+import type { Reason, Resource } from '../api/types';
+import { amount, change, withUnit } from '../lib/format';
+
+function Steps({ reason, resource }: { reason: Reason; resource: Resource }) {
+  return (
+    <ol class="steps">
+      {reason.steps.map((step, i) => (
+        <li key={i}>
+          <span>{step.what}</span>
+          <span class="amount">
+            <span class="muted">{Math.abs(step.after - step.before) > 1e-9 * Math.abs(step.before) ? change(step.before, step.after) : ''}</span>{' '}
+            {amount(resource, step.after)}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Candidates({ reason, resource }: { reason: Reason; resource: Resource }) {
+  return (
+    <div class="scroll candidates">
+      <table>
+        <thead><tr><th scope="col">Candidate</th><th scope="col">Limit</th><th scope="col">Cost</th><th scope="col" class="text">Made of</th></tr></thead>
+        <tbody>
+          {reason.candidates.map((c, i) => (
+            <tr key={i} class={c.chosen ? 'picked' : ''}>
+              <th scope="row">{c.name}{c.chosen && <span class="visually-hidden"> (chosen)</span>}</th>
+              <td class="num">{amount(resource, c.limit)}</td>
+              <td class="num">{withUnit(c.cost, reason.cost_unit)}</td>
+              <td class="text muted">{c.detail}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function ReasonView({ reason, resource }: { reason: Reason; resource: Resource }) {
+  return (
+    <div class="reason">
+      {reason.candidates.length > 0 && (
+        <div class="reason-wide">
+          <h3>What was weighed</h3>
+          <Candidates reason={reason} resource={resource} />
+        </div>
+      )}
+      <div>
+        {reason.steps.length > 0 && (
+          <>
+            <h3>From the raw figure to the limit</h3>
+            <Steps reason={reason} resource={resource} />
+          </>
+        )}
+        {reason.facts.length > 0 && (
+          <>
+            <h3>What it saw</h3>
+            <dl class="facts">
+              {reason.facts.map((fact) => <div key={fact.name}><dt>{fact.name}</dt><dd>{withUnit(fact.value, fact.unit)}</dd></div>)}
+            </dl>
+          </>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,260 @@
+// Every page in a real browser, against the mock or against the tautd at TAUT_URL. No timing is asserted.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { PHONE, WIDE, startBrowser, startServer } from './browser.mjs';
+
+let server;
+let browser;
+let jobs = [];
+
+before(async () => {
+  server = await startServer({ tick: 1 });
+  browser = await startBrowser();
+  jobs = (await api('jobs?sort=name&order=asc&limit=50')).jobs;
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+async function api(path) {
+  return (await fetch(server.url + 'api/v1/' + path)).json();
+}
+
+async function until(what, probe, tries = 200) {
+  for (let i = 0; i < tries; ++i) {
+    const found = await probe();
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`never: ${what}`);
+}
+
+// Opens a page, runs `check`, and sees that the console stayed clean.
+async function on(hash, options, check) {
+  const { page, problems } = await browser.open(server.url + hash, options);
+  try {
+    await until('the page without skeletons', async () => (await page.locator('main :is(h1, .card)').count()) > 0 && (await page.locator('.skeleton').count()) === 0);
+    await check(page);
+    assert.deepEqual(problems, [], `the console of ${hash}`);
+  } finally {
+    await page.close();
+  }
+}
+
+const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+const jobHash = (name) => `#/jobs/${encodeURIComponent(name)}`;
+
+function allPages() {
+  return ['#/', '#/jobs', '#/decisions', '#/settings', ...(jobs.length > 0 ? [jobHash(jobs[0].name)] : []), '#/nowhere'];
+}
+
+for (const [name, size] of [['wide', WIDE], ['phone', PHONE]]) {
+  for (const dark of [false, true]) {
+    test(`every page renders, ${name}, ${dark ? 'dark' : 'light'}`, async () => {
+      for (const hash of allPages()) {
+        await on(hash, { size, dark }, async (page) => {
+          assert.equal(await page.locator('[role="alert"]').count(), 0, `an error on ${hash}`);
+          assert.ok((await overflow(page)) <= 0, `${hash} is wider than the screen`);
+        });
+      }
+    });
+  }
+}
+
+test('the policy forbids what is inline, and nothing is', async () => {
+  const response = await fetch(server.url);
+  const policy = response.headers.get('content-security-policy') ?? '';
+  assert.match(policy, /default-src 'none'/);
+  assert.doesNotMatch(policy, /unsafe/);
+  const html = await response.text();
+  assert.doesNotMatch(html, /<style|style=|<script>|https?:\/\//);
+});
+
+test('the fleet page says what was saved, with units', async () => {
+  const fleet = await api('fleet');
+  if (fleet.time === null) return;
+  await on('#/', {}, async (page) => {
+    assert.match(await page.locator('#headline').innerText(), /cores? and .*B/s);
+    assert.equal(await page.locator('.uplot').count(), 5);
+    if (fleet.actuator === 'dry_run') assert.match(await page.locator('.banners').innerText(), /dry run/);
+    await page.locator('.plot').first().focus();
+    await page.keyboard.press('ArrowLeft');
+    await until('a reading', async () => (await page.locator('.tip:visible').count()) === 1);
+  });
+});
+
+test('the colours can be switched and are kept', async () => {
+  await on('#/settings', { dark: false }, async (page) => {
+    const light = await background(page);
+    await page.locator('button.theme').click();
+    const dark = await background(page);
+    assert.notEqual(light, dark);
+    await page.reload();
+    await until('the page', () => page.locator('h1').count());
+    assert.equal(await background(page), dark);
+    await page.locator('button.theme').click();
+    assert.equal(await background(page), light);
+  });
+});
+
+const firstName = (page) => page.locator('#job-0 a').first().innerText({ timeout: 5000 });
+
+test('jobs are searched, filtered and sorted', async () => {
+  if (jobs.length === 0) return;
+  const total = (await api('jobs?limit=1')).total;
+  const needle = jobs[Math.floor(jobs.length / 2)].name;
+  await on('#/jobs', {}, async (page) => {
+    await until('rows', () => page.locator('#job-0').count());
+    assert.match((await page.locator('.found').innerText()).replace(/[,\s]/g, ''), new RegExp(`^${total}job`));
+    await page.keyboard.press('/');
+    await page.keyboard.type(needle);
+    await until('what was searched', async () => (await firstName(page)).includes(needle.slice(0, 3)) && decodeURIComponent(page.url()).replace(/\+/g, ' ').includes(needle));
+    await page.keyboard.press('Escape');
+    await until('all jobs again', async () => (await page.locator('.found').innerText()).replace(/\D/g, '') === String(total));
+    await page.getByRole('button', { name: 'Job', exact: true }).click();
+    await until('sorted by name', async () => (await firstName(page)) === jobs[0].name);
+    await page.getByRole('button', { name: 'Job', exact: true }).click();
+    const last = (await api('jobs?sort=name&order=desc&limit=1')).jobs[0].name;
+    await until('the other way round', async () => (await firstName(page)) === last);
+    await page.getByRole('button', { name: 'auto', exact: true }).click();
+    const auto = (await api('jobs?mode=auto&limit=1')).total;
+    await until('only auto', async () => (await page.locator('.found').innerText()).replace(/\D/g, '') === String(auto));
+  });
+});
+
+test('the job table goes by keyboard: End, Home, arrows, Enter', async () => {
+  if (jobs.length === 0) return;
+  const page1 = await api('jobs?sort=name&order=asc&limit=3');
+  const target = page1.jobs[Math.min(2, page1.jobs.length - 1)].name;
+  await on('#/jobs?sort=name&order=asc', {}, async (page) => {
+    await until('rows', () => page.locator('#job-0').count());
+    await page.locator('.grid').focus();
+    await page.keyboard.press('End');
+    await until('the last row', () => page.locator(`#job-${page1.total - 1} a`).count());
+    await page.keyboard.press('Home');
+    await until('the first row', () => page.locator('#job-0 a').count());
+    for (let i = 0; i < Math.min(2, page1.total - 1); ++i) await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await until('the job', async () => (await page.locator('h1').innerText({ timeout: 5000 })).includes(target));
+    await page.goBack();
+    await until('the table again', () => page.locator('.grid').count());
+  });
+});
+
+test('the jobs page is soon of use (printed, not asserted)', async () => {
+  await on('#/settings', {}, async (page) => {
+    const started = Date.now();
+    await page.evaluate(() => { location.hash = '#/jobs'; });
+    if (jobs.length > 0) await until('rows', () => page.locator('#job-0 a').count(), 400);
+    console.log(`jobs page: rows ${Date.now() - started} ms after the click, polled every 50 ms`);
+  });
+});
+
+async function jobWithHistory() {
+  for (const row of (await api('jobs?sort=memory_usage&limit=20')).jobs) {
+    const map = await api(`jobs/${encodeURIComponent(row.name)}/usage?resource=memory`);
+    if (map.time?.length > 0 && row.memory.would_be !== null) return row.name;
+  }
+  return null;
+}
+
+test('a job shows its usage, reads it out, and explains its limit', async () => {
+  const name = await jobWithHistory();
+  if (name === null) return;
+  await on(jobHash(name), {}, async (page) => {
+    assert.ok((await page.locator('h1').innerText()).includes(name));
+    await page.locator('.heatmap').focus();
+    await page.keyboard.press('ArrowLeft');
+    const tip = await page.locator('.heatmap .tip').innerText();
+    assert.match(tip, /in force/);
+    assert.match(tip, /iB/);
+    assert.ok((await page.locator('.paragraph').first().innerText()).length > 30);
+    await page.locator('.summary').first().click();
+    await until('CPU', async () => /CPU/.test(await page.locator('.card:has(.heatmap) h2').innerText()) && page.url().includes('resource=cpu'));
+  });
+});
+
+test('what-if answers as the recommender and its slider change', async () => {
+  const name = await jobWithHistory();
+  if (name === null) return;
+  await on(jobHash(name), {}, async (page) => {
+    const card = page.locator('.whatif');
+    await until('an answer', () => card.locator('.answered').count());
+    await card.getByRole('button', { name: 'peak', exact: true }).click();
+    await until('peak', async () => /what if: peak/.test(await card.locator('.figures').innerText()));
+    const asked = page.waitForRequest((request) => request.url().includes('/whatif') && request.postData()?.includes('"peak_days"'));
+    await card.locator('input[type=range]').focus();
+    await page.keyboard.press('ArrowLeft');
+    const body = JSON.parse((await asked).postData());
+    assert.equal(body.recommender, 'peak');
+    assert.ok(body.peak_days < 7);
+    await card.getByLabel('Not above').fill('nonsense');
+    assert.equal(await card.getByLabel('Not above').getAttribute('aria-invalid'), 'true');
+    await card.getByLabel('Not above').fill('');
+  });
+});
+
+test('a setting is changed, recorded, and taken back; a wrong one is refused in place', async () => {
+  if (jobs.length === 0) return;
+  const name = jobs[Math.min(3, jobs.length - 1)].name;
+  const path = `jobs/${encodeURIComponent(name)}/settings`;
+  const key = 'memory.upper';
+  const before = (await api(path)).values.find((value) => value.key === key);
+  if (before === undefined) return;
+  const { page } = await browser.open(server.url + jobHash(name));
+  const field = page.locator(`[id="set-${key}"]`);
+  await field.waitFor();
+  await field.fill('much');
+  await page.getByLabel('Your name').fill('e2e');
+  await page.locator('.save-row .primary').click();
+  await until('a refusal in place', () => page.locator('.field [role="alert"]').count());
+  await field.fill('123GiB');
+  await page.locator('.save-row .primary').click();
+  await until('the change in the record', async () => /e2e set memory\.upper to 123/.test(await page.locator('.changes').first().innerText().catch(() => '')));
+  assert.match((await api(path)).values.find((value) => value.key === key).value, /123/);
+  await page.locator('.field', { has: field }).getByRole('button', { name: /back to/ }).click();
+  await until('what the rules say', async () => (await api(path)).values.find((value) => value.key === key).value === (before.by_rules ?? before.value));
+  await page.close();
+});
+
+test('decisions are filtered, expanded, and paged', async () => {
+  const first = await api('decisions?limit=100');
+  if (first.decisions.length === 0) return;
+  await on('#/decisions', {}, async (page) => {
+    await page.locator('.expand').first().click();
+    await until('a reason', async () => (await page.locator('.details').count()) === 1 && (await page.locator('.details .skeleton').count()) === 0);
+    const kind = first.decisions[0].kind;
+    await page.locator('select').selectOption(kind);
+    const words = kind.replace(/_/g, ' ').toLowerCase();
+    await until('one kind', async () => {
+      const shown = await page.locator('.feed .badge[class*=kind-]').allInnerTexts();
+      return shown.length > 0 && shown.every((text) => text.toLowerCase() === words);
+    });
+    await page.locator('select').selectOption('');
+    const older = page.getByRole('button', { name: 'Older decisions' });
+    if (first.next_before !== null) {
+      await older.click();
+      await until('a second page', async () => (await page.locator('.feed-row').count()) > 150);
+    }
+  });
+});
+
+test('decisions come in live', async () => {
+  if (!server.mock) return;
+  await on('#/decisions', {}, async (page) => {
+    const newest = (await api('decisions?limit=1')).decisions[0].id;
+    const later = await until('a new decision', async () => {
+      const now = (await api('decisions?limit=1')).decisions[0];
+      return now.id > newest ? now : null;
+    });
+    await until('it on the page', async () => (await page.locator('.feed .job-name').allInnerTexts()).slice(0, 12).includes(later.job));
+  });
+});
+
+test('a job that is not there is said to be not there', async () => {
+  const { page } = await browser.open(server.url + '#/jobs/no%2Fsuch%2Fjob');
+  await until('a message', async () => /No job of this name/.test(await page.locator('main').innerText()));
+  await page.close();
+});

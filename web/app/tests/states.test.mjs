@@ -1,0 +1,54 @@
+// What the mock alone can show: the first start, history being read, and a daemon that goes away and comes back.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startMock } from '../mock/server.mjs';
+import { startBrowser } from './browser.mjs';
+
+let browser;
+before(async () => { browser = await startBrowser(); });
+after(() => browser?.close());
+
+async function shows(page, text, tries = 400) {
+  for (let i = 0; i < tries; ++i) {
+    if (text.test(await page.locator('#app').innerText())) return;
+    await page.waitForTimeout(50);
+  }
+  assert.fail(`never shown: ${text}`);
+}
+
+test('the first start says how to send samples, to this very address', async () => {
+  const mock = await startMock({ state: 'empty', actuator: 'docker' });
+  const { page, problems } = await browser.open(mock.url);
+  await shows(page, /remote_write:/);
+  assert.ok((await page.locator('.snippet').innerText()).includes(mock.url + 'api/v1/write'));
+  assert.equal(await page.getByText('dry run').count(), 0);
+  assert.deepEqual(problems, []);
+  await page.close();
+  await mock.close();
+});
+
+test('history being read is shown with how far it is', async () => {
+  const mock = await startMock({ state: 'backfill' });
+  const { page } = await browser.open(mock.url);
+  await shows(page, /412 of 2,016 windows/);
+  assert.equal(await page.locator('progress').getAttribute('value'), '412');
+  await page.close();
+  await mock.close();
+});
+
+test('a daemon that goes away leaves its figures on the page, and is found again', async () => {
+  const mock = await startMock({ jobs: 200 });
+  const port = Number(new URL(mock.url).port);
+  const { page } = await browser.open(mock.url);
+  await shows(page, /Live/);
+  const headline = await page.locator('#headline').innerText();
+  await mock.close();
+  await shows(page, /tautd does not answer/);
+  assert.equal(await page.locator('#headline').innerText(), headline);
+  const again = await startMock({ jobs: 200, port });
+  await page.getByRole('button', { name: 'Try now' }).click();
+  await shows(page, /Live/);
+  assert.equal(await page.getByText('tautd does not answer').count(), 0);
+  await page.close();
+  await again.close();
+});

@@ -1,0 +1,126 @@
+// The contract, the mock and the page's types agree: the yaml's schemas are applied strictly to what the mock
+// answers, and the fields in src/api/types.ts are the fields of the schemas.
+import { readFileSync } from 'node:fs';
+import Ajv from 'ajv';
+import ts from 'typescript';
+import { parse } from 'yaml';
+import { describe, expect, it } from 'vitest';
+import { answer, makeWorld } from '../../mock/server.mjs';
+
+type Schema = Record<string, any>;
+const contract: Schema = parse(readFileSync(new URL('../../../../src/api/openapi.yaml', import.meta.url), 'utf8'));
+const schemas: Record<string, Schema> = contract.components.schemas;
+
+// allOf becomes one object, nullable a union, and an object takes no property that it does not name.
+function strict(schema: Schema): Schema {
+  if (schema.nullable) {
+    const { nullable: _, ...rest } = schema;
+    return { anyOf: [{ type: 'null' }, strict(rest)] };
+  }
+  if (schema.allOf) {
+    const parts: Schema[] = schema.allOf.map(resolve);
+    return strict({ type: 'object', required: parts.flatMap((part) => part.required ?? []), properties: Object.assign({}, ...parts.map((part) => part.properties)) });
+  }
+  const out: Schema = { ...schema };
+  delete out.example;
+  if (out.properties) {
+    out.properties = Object.fromEntries(Object.entries(out.properties as Schema).map(([key, value]) => [key, strict(value)]));
+    out.additionalProperties ??= false;
+  }
+  if (out.items) out.items = strict(out.items);
+  if (typeof out.additionalProperties === 'object') out.additionalProperties = strict(out.additionalProperties);
+  return out;
+}
+
+function resolve(schema: Schema): Schema {
+  if (schema.$ref) return resolve(schemas[schema.$ref.split('/').pop()]!);
+  if (schema.allOf) {
+    const parts: Schema[] = schema.allOf.map(resolve);
+    return { ...schema, allOf: undefined, required: parts.flatMap((p) => p.required ?? []), properties: Object.assign({}, ...parts.map((p) => p.properties)) };
+  }
+  return schema;
+}
+
+const ajv = new Ajv({ strict: false, allErrors: true });
+ajv.addSchema({ $id: 'api', components: { schemas: Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, strict(schema)])) } });
+const local = (schema: Schema): Schema => JSON.parse(JSON.stringify(strict(schema)).replaceAll('"#/components/', '"api#/components/'));
+
+const compiled = new Map<string, ReturnType<typeof ajv.compile>>();
+function check(schema: Schema, value: unknown): void {
+  const key = JSON.stringify(schema);
+  const valid = compiled.get(key) ?? ajv.compile(local(schema));
+  compiled.set(key, valid);
+  if (!valid(JSON.parse(JSON.stringify(value)))) throw new Error(JSON.stringify(valid.errors?.slice(0, 5), null, 1));
+}
+
+const world = makeWorld({ jobs: 2000 });
+const names = [...world.byName.keys()];
+const some = (fits: (job: any) => boolean): string => world.jobs.find(fits).row.name;
+const interesting = [names[0], some((j) => j.row.mode === 'off'), some((j) => j.row.trial), some((j) => j.row.memory.owner_limit === null),
+  some((j) => j.row.ooms > 0), some((j) => j.row.last_seen < world.now)].map((name) => encodeURIComponent(name!));
+const QUERIES: Record<string, string[]> = {
+  '/api/v1/fleet/history': ['', `from=${world.now - 30 * 86400}&to=${world.now}&points=50`],
+  '/api/v1/jobs': ['', 'search=shop+tier%3Dbatch&mode=auto&sort=name&order=asc&limit=20&offset=10', ...schemas.JobSort!.enum.map((s: string) => `sort=${s}&limit=5`)],
+  '/api/v1/jobs/{job}/usage': ['resource=cpu', `from=${world.now - 86400}&columns=50`],
+  '/api/v1/jobs/{job}/whatif': ['resource=cpu', ''],
+  '/api/v1/decisions': ['', 'resource=cpu&kind=set&limit=7', 'before=50'],
+};
+const BODIES: Record<string, string[]> = {
+  '/api/v1/jobs/{job}/whatif': ['{}', '{"recommender":"static"}', '{"recommender":"peak","peak_days":3,"days":7,"upper":1e12}'],
+  '/api/v1/jobs/{job}/settings': ['{"mode":"observe"}', '{"mode":""}'],
+};
+
+describe('the mock answers as the contract says', () => {
+  for (const [path, operations] of Object.entries(contract.paths as Record<string, Schema>)) {
+    for (const method of ['get', 'patch', 'post']) {
+      const json = operations[method]?.responses?.['200']?.content?.['application/json'];
+      if (!json) continue;
+      it(`${method} ${path}`, () => {
+        const paths = path.includes('{job}') ? interesting.map((job) => path.replace('{job}', job)) : [path.replace('{id}', '17')];
+        for (const one of paths) for (const query of QUERIES[path] ?? ['']) for (const body of BODIES[path] ?? ['']) {
+          check(json.schema, answer(world, method.toUpperCase(), one, new URLSearchParams(query), method === 'get' ? '' : body));
+        }
+      });
+    }
+  }
+  it('in an empty fleet', () => {
+    const empty = makeWorld({ state: 'empty' });
+    for (const [path, schema] of Object.entries({ fleet: 'Fleet', 'fleet/history': 'FleetHistory', jobs: 'JobPage', decisions: 'DecisionPage', ooms: 'OomPage', status: 'Status', settings: 'Settings' })) {
+      check({ $ref: `#/components/schemas/${schema}` }, answer(empty, 'GET', '/api/v1/' + path, new URLSearchParams()));
+    }
+  });
+  it('while it reads history', () => check({ $ref: '#/components/schemas/Status' }, answer(makeWorld({ state: 'backfill' }), 'GET', '/api/v1/status', new URLSearchParams())));
+  it('every kind of decision, with its reason', () => {
+    for (let id = 1; id < 400; ++id) check({ $ref: '#/components/schemas/DecisionDetail' }, answer(world, 'GET', `/api/v1/decisions/${id}`, new URLSearchParams()));
+  });
+  it('refuses what is wrong', () => {
+    const job = `/api/v1/jobs/${interesting[0]}`;
+    const refused = (run: () => unknown): number => { try { run(); } catch (error) { return (error as { status: number }).status; } return 200; };
+    expect(refused(() => answer(world, 'GET', '/api/v1/jobs/none', new URLSearchParams()))).toBe(404);
+    expect(refused(() => answer(world, 'PATCH', `${job}/settings`, new URLSearchParams(), '{"mode":"on"}'))).toBe(400);
+    expect(refused(() => answer(world, 'POST', `${job}/whatif`, new URLSearchParams(), '{"recommender":"x"}'))).toBe(400);
+  });
+});
+
+describe('the page’s types name the contract’s fields', () => {
+  const file = ts.createSourceFile('types.ts', readFileSync(new URL('../../src/api/types.ts', import.meta.url), 'utf8'), ts.ScriptTarget.ES2021);
+  const interfaces = new Map<string, ts.InterfaceDeclaration>();
+  file.forEachChild((node) => { if (ts.isInterfaceDeclaration(node)) interfaces.set(node.name.text, node); });
+  const fields = (name: string): Map<string, boolean> => {
+    const node = interfaces.get(name)!;
+    const all = new Map<string, boolean>();
+    for (const parent of node.heritageClauses?.flatMap((clause) => [...clause.types]) ?? []) for (const [key, must] of fields(parent.expression.getText(file))) all.set(key, must);
+    for (const member of node.members) if (member.name) all.set(member.name.getText(file), !member.questionToken);
+    return all;
+  };
+  for (const [name, schema] of Object.entries(schemas)) {
+    const flat = resolve(schema);
+    if (!flat.properties || !interfaces.has(name)) continue;
+    it(name, () => {
+      const ours = fields(name);
+      expect([...ours.keys()].sort()).toEqual(Object.keys(flat.properties).sort());
+      const required = new Set<string>(flat.required ?? []);
+      for (const [key, must] of ours) expect([key, must && !required.has(key)]).toEqual([key, false]);
+    });
+  }
+});
