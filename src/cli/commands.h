@@ -12,7 +12,7 @@
 
 namespace taut {
 
-enum class OutputForm : uint8_t { kTable, kJson };
+enum class OutputForm : uint8_t { kTable, kJson, kYaml };
 
 // What replay, explain and tune share.
 struct EngineArgs {
@@ -43,14 +43,17 @@ struct ReplayArgs {
 int RunReplay(const ReplayArgs& args);
 
 struct ExplainArgs {
-  TraceArgs trace;
+  TraceArgs trace;  // no paths: the daemon is asked
   EngineArgs engine;
+  ConnectionArgs connection;
   std::string job;
   std::string at;  // empty: the end of the trace
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
 };
 int RunExplain(const ExplainArgs& args);
+// From the daemon, as of now.
+int RunExplainNow(const ExplainArgs& args);
 
 struct TuneArgs {
   TraceArgs trace;
@@ -92,6 +95,60 @@ struct FeedArgs {
 };
 // A signal is how it ends: kExitOk.
 int RunFeed(const FeedArgs& args);
+
+struct BenchWriteArgs {
+  ConnectionArgs connection;
+  uint32_t series = 10'000;
+  double rate = 0;  // samples a second; 0: as fast as it goes
+  double seconds = 10;
+  int connections = 1;
+  OutputForm output = OutputForm::kTable;
+};
+int RunBenchWrite(const BenchWriteArgs& args);
+
+// --- Verbs that ask the daemon ---
+
+struct DaemonArgs {
+  ConnectionArgs connection;
+  OutputForm output = OutputForm::kTable;
+};
+
+struct JobsArgs {
+  DaemonArgs daemon;
+  std::string search, mode, sort = "memory_saved", order;  // order "": as fits the sort
+  int limit = 30;
+};
+int RunJobs(const JobsArgs& args);
+
+struct JobArgs {
+  DaemonArgs daemon;
+  std::string job;
+};
+int RunJob(const JobArgs& args);
+
+struct SetArgs {
+  DaemonArgs daemon;
+  std::string job;
+  std::vector<std::string> changes;  // key=value; none: show what is set
+  std::string who;                   // "": the login name
+};
+int RunSet(const SetArgs& args);
+
+struct DecisionsArgs {
+  DaemonArgs daemon;
+  std::string job, kind;
+  int limit = 20;
+  bool follow = false;
+};
+int RunDecisions(const DecisionsArgs& args);
+
+struct TopArgs {
+  DaemonArgs daemon;
+  std::string search, sort = "memory_saved";
+};
+int RunTop(const TopArgs& args);
+
+int RunStatus(const DaemonArgs& args);
 
 // The recommenders and the settings there are.
 int RunList(const std::string& what);

@@ -1,8 +1,7 @@
 #include "cli/connection.h"
 
-#include <fstream>
-
 #include "base/strings.h"
+#include "config/daemon_config.h"
 #include "nlohmann/json.hpp"
 
 namespace taut {
@@ -21,14 +20,9 @@ absl::StatusOr<std::unique_ptr<HttpClient>> Connect(const ConnectionArgs& args) 
   ClientOptions options;
   options.ca_file = args.ca_file;
   options.unreachable_hint = "start it with `tautd`, or name another server with --server or TAUT_SERVER";
-  if (!args.token_file.empty()) {
-    std::ifstream in(args.token_file);
-    std::string line;
-    if (!in || !std::getline(in, line) || StripSpace(line).empty())
-      return absl::InvalidArgumentError(
-          StrCat("--token-file: no token in the first line of \"", args.token_file, "\""));
-    options.token = StripSpace(line);
-  }
+  const absl::StatusOr<std::string> token = ReadSecretFile(args.token_file);
+  if (!token.ok()) return absl::InvalidArgumentError(StrCat("--token-file: ", Message(token.status())));
+  options.token = *token;
   return HttpClient::Create(args.server, options);
 }
 
@@ -41,5 +35,20 @@ absl::Status CheckAnswer(const HttpClient& client, const HttpResponse& response)
   if (response.status == 403) StrAppend(&text, "; this needs an operator's token (--token-file)");
   return absl::Status(status.code(), text);
 }
+
+absl::StatusOr<Json> JsonOf(const HttpClient& client, const absl::StatusOr<HttpResponse>& response) {
+  if (!response.ok()) return response.status();
+  if (absl::Status s = CheckAnswer(client, *response); !s.ok()) return s;
+  Json body = Json::parse(response->text(), nullptr, /*allow_exceptions=*/false);
+  if (body.is_discarded())
+    return absl::DataLossError(StrCat(client.base_url(), ": the answer is no JSON; is this tautd?"));
+  return body;
+}
+
+absl::StatusOr<Json> GetJson(HttpClient& client, std::string_view path) {
+  return JsonOf(client, client.Get(path));
+}
+
+std::string JobPath(std::string_view job) { return StrCat("/api/v1/jobs/", PercentEncode(job)); }
 
 }  // namespace taut

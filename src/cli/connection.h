@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
+#include "cli/json_text.h"
 #include "net/http_client.h"
 
 namespace taut {
@@ -21,5 +23,11 @@ absl::StatusOr<std::unique_ptr<HttpClient>> Connect(const ConnectionArgs& args);
 // OK for 2xx. Else the daemon's own words (its {"error": ...}) if it has some, and for 401 and 403 what to
 // pass.
 absl::Status CheckAnswer(const HttpClient& client, const HttpResponse& response);
+
+// GET, checked, as JSON. Errors as CheckAnswer and HttpClient; DataLoss if it is no JSON.
+absl::StatusOr<Json> GetJson(HttpClient& client, std::string_view path);
+absl::StatusOr<Json> JsonOf(const HttpClient& client, const absl::StatusOr<HttpResponse>& response);
+// "/api/v1/jobs/shop%2Fweb"
+std::string JobPath(std::string_view job);
 
 }  // namespace taut

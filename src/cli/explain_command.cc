@@ -6,10 +6,11 @@
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/explain_text.h"
 #include "cli/terminal.h"
-#include "model/units.h"
 #include "engine/signal_builder.h"
 #include "fmt/format.h"
+#include "model/units.h"
 #include "nlohmann/json.hpp"
 
 namespace taut {
@@ -85,43 +86,6 @@ struct Explained {
   Reason reason;
   std::optional<double> limit;  // in force after the last window seen
 };
-
-std::string FactText(Resource r, const Fact& f) {
-  if (const auto* text = std::get_if<std::string>(&f.value)) return *text;
-  const double v = std::get<double>(f.value);
-  if (f.unit == "cores" || f.unit == "bytes") return FormatAmount(r, v);
-  if (f.unit == "core-days" || f.unit == "byte-days") return FormatAmount(r, v) + " x days";
-  if (f.unit.empty())
-    return v == std::floor(v) ? FormatCount(static_cast<uint64_t>(v)) : fmt::format("{:.3g}", v);
-  return fmt::format("{:.3g} {}", v, f.unit);
-}
-
-std::string Paragraph(const Explained& e) {
-  std::string out = fmt::format(
-      "{} · {}: {}\n  {}\n", e.reason.recommender, Name(e.resource),
-      e.limit.has_value() ? FormatAmount(e.resource, *e.limit) : "the owner's limit", e.reason.sentence);
-  if (!e.limit.has_value() && !e.reason.steps.empty()) {
-    out += "    (not in force yet: too little has been seen)\n";
-  }
-  for (const Fact& f : e.reason.facts) StrAppend(&out, "    ", f.name, ": ", FactText(e.resource, f), "\n");
-  if (!e.reason.candidates.empty()) {
-    TextTable table({"    candidate", "limit", "cost", ""});
-    for (const Candidate& c : e.reason.candidates) {
-      table.Add(
-          {StrCat("    ", c.name), FormatAmount(e.resource, c.limit),
-           e.reason.cost_unit.empty() ? fmt::format("{:.4g}", c.cost) : FormatAmount(e.resource, c.cost),
-           c.chosen ? "<- chosen" : ""});
-    }
-    out += table.Render();
-  }
-  for (const ReasonStep& s : e.reason.steps) {
-    const std::string after = FormatAmount(e.resource, s.after);
-    const std::string before = s.before > 0 ? FormatAmount(e.resource, s.before) : std::string();
-    if (before == after) continue;  // rounding too fine to see
-    StrAppend(&out, "    ", s.what, ": ", before, before.empty() ? "" : " -> ", after, "\n");
-  }
-  return out + "\n";
-}
 
 nlohmann::ordered_json ToJson(const Explained& e) {
   nlohmann::ordered_json j;
@@ -209,7 +173,7 @@ absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
   }
   out += "\n";
   for (const Explained& e : explained) {
-    out += Paragraph(e);
+    out += ExplainText(e.resource, e.limit, e.reason);
     json["decisions"].push_back(ToJson(e));
   }
   if (args.output == OutputForm::kTable) return StrCat("job ", args.job, "\n", out);
@@ -219,6 +183,7 @@ absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
 }  // namespace
 
 int RunExplain(const ExplainArgs& args) {
+  if (args.trace.paths.empty()) return RunExplainNow(args);
   const absl::StatusOr<std::string> text = Explain(args);
   if (text.ok()) {
     Print(*text);

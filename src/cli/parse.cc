@@ -1,12 +1,14 @@
-// The options of every verb and their help. The only file that knows CLI11.
+// The options of the verbs and their help. This file and cli/parse_daemon.* alone know CLI11.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "CLI/CLI.hpp"
 #include "base/nearest.h"
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/parse_daemon.h"
 #include "cli/terminal.h"
 
 namespace taut {
@@ -16,12 +18,17 @@ constexpr const char* kVersion = "taut 0.1.0";
 
 constexpr const char* kAbout =
     "Sets CPU and memory limits from what jobs really use, and replays history to show what that would have "
-    "done.\n\n"
+    "done.\n"
+    "replay, explain, tune and generate need no daemon; jobs, job, set, decisions, top and status ask tautd, "
+    "feed "
+    "\ngives it a made-up cell to look at.\n\n"
     "Examples:\n"
     "  taut generate cell.csv.gz --jobs 200 --days 28\n"
     "  taut replay cell.csv.gz --report report.html\n"
     "  taut explain cell.csv.gz --job job-17 --at 20d\n"
-    "  taut tune cell.csv.gz --recommender ensemble --out settings.yaml\n\n"
+    "  taut tune cell.csv.gz --recommender ensemble --out settings.yaml\n"
+    "  taut feed --history 21d        (then: taut top)\n"
+    "  taut explain --job shop/web --server http://127.0.0.1:7070\n\n"
     "Exit codes: 0 done, 1 failed, 2 wrong arguments or settings, 3 interrupted (the result is partial).";
 
 constexpr const char* kReplayHelp =
@@ -32,9 +39,12 @@ constexpr const char* kReplayHelp =
     "  taut replay usage.csv --feedback oom-restart --decisions decisions.csv.gz --json result.json";
 
 constexpr const char* kExplainHelp =
-    "Says how the limits of one job came about at one time: the usage seen, the candidates and their costs,\n"
-    "and each step from the raw statistic to the final limit.\n\n"
+    "Says how the limits of one job came about: the usage seen, the candidates and their costs, and each "
+    "step\n"
+    "from the raw statistic to the final limit. With a trace at one time, without one as tautd sees it "
+    "now.\n\n"
     "Examples:\n"
+    "  taut explain --job shop/web\n"
     "  taut explain cell.csv.gz --job job-17\n"
     "  taut explain 2013-07.csv.gz --job 42 --at 2013-07-20T12:00 --recommender ensemble --resource memory";
 
@@ -52,20 +62,8 @@ constexpr const char* kGenerateHelp =
     "  taut generate cell.csv.gz\n"
     "  taut generate cell-v3 --format google2019 --jobs 50 --days 7 --seed 3";
 
-constexpr const char* kFeedHelp =
-    "Sends a made-up cell to tautd as Prometheus remote write: its history as fast as it is taken, then it "
-    "lives\nuntil ^C. Pods come and go, deploys happen. History ends now; a cell that is faster than the "
-    "clock "
-    "runs ahead\nof it, and tautd must take its time from the samples then (clock: samples).\n\n"
-    "Examples:\n"
-    "  taut feed\n"
-    "  taut feed --to http://127.0.0.1:7070 --jobs 50 --speed 1 --history 2h\n"
-    "  taut feed --history 21d --live 0 --ooms";
-
 void AddTrace(CLI::App& app, TraceArgs& a) {
-  app.add_option("paths", a.paths, "files, directories or archives of the trace")
-      ->required()
-      ->type_name("PATH");
+  app.add_option("paths", a.paths, "files, directories or archives of the trace")->type_name("PATH");
   app.add_option("--format", a.format,
                  "auto, bitbrains, bitbrains-compact, google2019, google2011, alibaba2018, azure, csv")
       ->capture_default_str();
@@ -115,6 +113,7 @@ void AddOutput(CLI::App& app, OutputForm& form, bool& quiet) {
 
 void AddReplay(CLI::App& app, ReplayArgs& a) {
   AddTrace(app, a.trace);
+  app.get_option("paths")->required();
   AddEngine(app, a.engine);
   app.add_option("--report", a.report, "write a self-contained HTML report")->type_name("FILE");
   app.add_option("--json", a.json, "write the result with figures for every job")->type_name("FILE");
@@ -126,8 +125,31 @@ void AddReplay(CLI::App& app, ReplayArgs& a) {
   AddOutput(app, a.output, a.quiet);
 }
 
+void AddExplain(CLI::App& app, ExplainArgs& a) {
+  AddTrace(app, a.trace);
+  AddEngine(app, a.engine);
+  app.add_option("--job", a.job, "the job's name");
+  app.add_option("--at", a.at, "the time (default: the end of the trace)");
+  AddConnection(app, a.connection);
+  AddOutputForm(app, a.output);
+  app.add_flag("-q,--quiet", a.quiet, "no progress line");
+}
+
+// `taut explain JOB --server URL`: a lone word is the job. "" or what is missing.
+std::string CompleteExplain(const CLI::App& app, ExplainArgs& a) {
+  if (!a.job.empty()) return {};
+  std::error_code none;
+  const bool is_job = app.count("--server") > 0 && a.trace.paths.size() == 1 &&
+                      !std::filesystem::exists(a.trace.paths.front(), none);
+  if (!is_job) return "--job is missing: the name of the job to explain";
+  a.job = a.trace.paths.front();
+  a.trace.paths.clear();
+  return {};
+}
+
 void AddTune(CLI::App& app, TuneArgs& a) {
   AddTrace(app, a.trace);
+  app.get_option("paths")->required();
   AddEngine(app, a.engine);
   app.add_option("--sweep", a.sweep,
                  "key=value,value,...; may be repeated: all combinations are tried; without it a "
@@ -152,32 +174,6 @@ void AddGenerate(CLI::App& app, GenerateArgs& a) {
       ->capture_default_str();
   app.add_option("--unit-memory", a.unit_memory, "memory of the memory unit of google2019")
       ->capture_default_str();
-  app.add_flag("-q,--quiet", a.quiet, "say nothing");
-}
-
-void AddConnection(CLI::App& app, ConnectionArgs& a, const char* url_option) {
-  app.add_option(url_option, a.server, "the daemon's URL")
-      ->envname("TAUT_SERVER")
-      ->capture_default_str()
-      ->type_name("URL");
-  app.add_option("--token-file", a.token_file, "file whose first line is the token")
-      ->envname("TAUT_TOKEN_FILE")
-      ->type_name("FILE");
-  app.add_option("--ca-file", a.ca_file, "PEM file of the CAs to trust with https (default: the system's)")
-      ->type_name("FILE");
-}
-
-void AddFeed(CLI::App& app, FeedArgs& a) {
-  AddConnection(app, a.connection, "--to,--server");
-  app.add_option("--jobs", a.jobs, "jobs")->capture_default_str();
-  app.add_option("--days", a.days, "days of the cell; after the last it begins again")->capture_default_str();
-  app.add_option("--speed", a.speed, "cell-seconds a second once it lives; 1: the wall clock's")
-      ->capture_default_str();
-  app.add_option("--history", a.history, "send this much of the cell at once")->capture_default_str();
-  app.add_option("--live", a.live, "end after this much of the cell's time (default: at ^C)");
-  app.add_option("--every", a.every, "time between two scrapes while it lives")->capture_default_str();
-  app.add_option("--seed", a.seed, "the same seed gives the same cell")->capture_default_str();
-  app.add_flag("--ooms", a.ooms, "tasks above their owner's memory limit are sometimes killed");
   app.add_flag("-q,--quiet", a.quiet, "say nothing");
 }
 
@@ -235,18 +231,12 @@ int RunCli(int argc, char** argv) {
   CLI::App* replay_app = app.add_subcommand("replay", kReplayHelp);
   AddReplay(*replay_app, replay);
   CLI::App* explain_app = app.add_subcommand("explain", kExplainHelp);
-  AddTrace(*explain_app, explain.trace);
-  AddEngine(*explain_app, explain.engine);
-  explain_app->add_option("--job", explain.job, "the job's name")->required();
-  explain_app->add_option("--at", explain.at, "the time (default: the end of the trace)");
-  AddOutput(*explain_app, explain.output, explain.quiet);
+  AddExplain(*explain_app, explain);
   CLI::App* tune_app = app.add_subcommand("tune", kTuneHelp);
   AddTune(*tune_app, tune);
   CLI::App* generate_app = app.add_subcommand("generate", kGenerateHelp);
   AddGenerate(*generate_app, generate);
-  FeedArgs feed;
-  CLI::App* feed_app = app.add_subcommand("feed", kFeedHelp);
-  AddFeed(*feed_app, feed);
+  DaemonVerbs daemon_verbs(app);
   CLI::App* list_app =
       app.add_subcommand("list", "Lists the recommenders, or the settings with their defaults.");
   list_app->add_option("what", listed, "recommenders or settings")->capture_default_str();
@@ -260,12 +250,18 @@ int RunCli(int argc, char** argv) {
     std::fputs("Run `taut --help`, or `taut VERB --help`.\n", stderr);
     return kExitUsage;
   }
+  if (explain_app->parsed()) {
+    if (const std::string missing = CompleteExplain(*explain_app, explain); !missing.empty()) {
+      PrintError(missing);
+      return kExitUsage;
+    }
+  }
   replay.command_line = CommandLine(argc, argv);
   if (replay_app->parsed()) return Flushed(RunReplay(replay));
   if (explain_app->parsed()) return Flushed(RunExplain(explain));
   if (tune_app->parsed()) return Flushed(RunTune(tune));
   if (generate_app->parsed()) return Flushed(RunGenerate(generate));
-  if (feed_app->parsed()) return Flushed(RunFeed(feed));
+  if (const std::optional<int> code = daemon_verbs.Run(); code.has_value()) return Flushed(*code);
   return Flushed(RunList(listed));
 }
 

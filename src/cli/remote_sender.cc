@@ -62,7 +62,12 @@ absl::Status RemoteSender::Send(std::string_view body) {
     milliseconds wait = pause;
     if (response.ok()) {
       const bool again = response->status == 429 || response->status / 100 == 5;
-      if (!again) return CheckAnswer(*client_, *response);
+      if (!again) {
+        const absl::Status status = CheckAnswer(*client_, *response);
+        if (!absl::IsInvalidArgument(status)) return status;
+        return absl::FailedPreconditionError(
+            StrCat("the daemon does not take what was sent: ", Message(status)));
+      }
       wait = PauseBefore(*response, pause);
     } else if (counts_.answers[2] == 0 || Clock::now() > give_up) {
       return response.status();

@@ -1,5 +1,8 @@
 #include "cli/terminal.h"
 
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,6 +43,18 @@ void PrintError(std::string_view text) {
   fmt::print(stderr, "{}taut: {}{}\n", colour ? "\033[31m" : "", text, colour ? "\033[0m" : "");
 }
 
+size_t DisplayWidth(std::string_view text) {
+  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins));
+}
+
+std::string Printable(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+  }
+  return text;
+}
+
 std::string TextTable::Render() const {
   std::vector<std::vector<std::string>> lines;
   for (const std::vector<std::string>& row : rows_) {
@@ -60,7 +75,7 @@ std::string TextTable::Render() const {
   }
   std::vector<size_t> width(rows_.front().size());
   for (const auto& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i) width[i] = std::max(width[i], line[i].size());
+    for (size_t i = 0; i < line.size(); ++i) width[i] = std::max(width[i], DisplayWidth(line[i]));
   }
   // Two blanks between columns where there is room for them.
   size_t total = 0;
@@ -70,8 +85,8 @@ std::string TextTable::Render() const {
   for (const auto& line : lines) {
     std::string text;
     for (size_t i = 0; i < line.size(); ++i) {
-      text +=
-          i == 0 ? fmt::format("{:<{}}", line[i], width[i]) : fmt::format("{}{:>{}}", gap, line[i], width[i]);
+      const std::string blanks(width[i] - DisplayWidth(line[i]), ' ');
+      text += i == 0 ? line[i] + blanks : StrCat(gap, blanks, line[i]);
     }
     text.erase(text.find_last_not_of(' ') + 1);
     out += text + "\n";
@@ -110,5 +125,56 @@ void CatchInterrupts() {
 }
 
 bool Interrupted() { return interrupted != 0; }
+
+void ExitOnInterrupt() {
+  const auto end = [](int) { _exit(0); };
+  std::signal(SIGINT, end);
+  std::signal(SIGTERM, end);
+}
+
+struct Screen::State {
+  termios before{};
+};
+
+bool Screen::Usable() { return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1; }
+
+Screen::Screen() : state_(std::make_unique<State>()) {
+  tcgetattr(STDIN_FILENO, &state_->before);
+  termios keys = state_->before;
+  keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  keys.c_cc[VMIN] = 0;
+  keys.c_cc[VTIME] = 0;
+  tcsetattr(STDIN_FILENO, TCSANOW, &keys);
+  Print("\033[?1049h\033[?25l");  // another page, no cursor
+}
+
+Screen::~Screen() {
+  Print("\033[?25h\033[?1049l");
+  std::fflush(stdout);
+  tcsetattr(STDIN_FILENO, TCSANOW, &state_->before);
+}
+
+int Screen::rows() const {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
+}
+
+void Screen::Draw(std::string_view text) const {
+  std::string out = "\033[H";
+  int left = rows();
+  for (const std::string_view line : Split(text, '\n')) {
+    if (left-- <= 0) break;
+    StrAppend(&out, line, "\033[K", left > 0 ? "\r\n" : "");
+  }
+  Print(out + "\033[J");
+  std::fflush(stdout);
+}
+
+char Screen::WaitKey(int milliseconds) const {
+  pollfd in{STDIN_FILENO, POLLIN, 0};
+  char key = 0;
+  if (poll(&in, 1, milliseconds) <= 0) return 0;
+  return read(STDIN_FILENO, &key, 1) == 1 ? key : 'q';  // the terminal is gone
+}
 
 }  // namespace taut

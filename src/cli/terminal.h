@@ -2,7 +2,9 @@
 // terminal.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,11 @@ void Print(std::string_view text);
 // "taut: " and the text to stderr, one line.
 void Warn(std::string_view text);
 void PrintError(std::string_view text);
+
+// Columns that UTF-8 text takes on a terminal, if each character takes one.
+size_t DisplayWidth(std::string_view text);
+// What a terminal may be given: control characters become '?'.
+std::string Printable(std::string text);
 
 // A text table: the first column left-aligned, the others right-aligned.
 class TextTable {
@@ -49,5 +56,29 @@ class ProgressLine {
 // Installs a handler for SIGINT and SIGTERM that only sets a flag; a second signal kills as usual.
 void CatchInterrupts();
 bool Interrupted();
+// SIGINT and SIGTERM end the program at once, as done: for what has no end of its own. Flush what is printed.
+void ExitOnInterrupt();
+
+// The whole terminal for a page that is drawn again and again; keys come one by one, unseen. Puts everything
+// back at its end. One at a time, and only if stdin and stdout are terminals.
+class Screen {
+ public:
+  Screen();
+  ~Screen();
+  Screen(const Screen&) = delete;
+  Screen& operator=(const Screen&) = delete;
+
+  // Draws from the top; lines that do not fit are left out.
+  void Draw(std::string_view text) const;
+  int rows() const;
+  // The next key, or 0 if none comes in that time.
+  char WaitKey(int milliseconds) const;
+
+  static bool Usable();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace taut

@@ -1,0 +1,201 @@
+// taut jobs, job, set, decisions, status and explain: questions to the daemon.
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
+#include "base/strings.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/daemon_text.h"
+#include "cli/terminal.h"
+
+namespace taut {
+namespace {
+
+int64_t UnixSeconds() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
+}
+
+// Prints `answer` in the form asked for; `text` makes the table.
+void Show(OutputForm form, const Json& answer, const std::function<std::string()>& text) {
+  Print(form == OutputForm::kJson ? JsonText(answer) : form == OutputForm::kYaml ? YamlText(answer) : text());
+}
+
+int Finish(const absl::Status& status) {
+  if (status.ok()) return kExitOk;
+  if (absl::IsCancelled(status)) return kExitPartial;
+  PrintError(Printable(std::string(Message(status))));
+  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
+}
+
+void AddIfSet(const char* name, const std::string& value, std::vector<QueryParameter>& query) {
+  if (!value.empty()) query.push_back({name, value});
+}
+
+absl::Status Jobs(const JobsArgs& args) {
+  const auto client = Connect(args.daemon.connection);
+  if (!client.ok()) return client.status();
+  std::vector<QueryParameter> query = {{"sort", args.sort}, {"limit", std::to_string(args.limit)}};
+  AddIfSet("search", args.search, query);
+  AddIfSet("mode", args.mode, query);
+  const bool by_name = args.sort == "name" || args.sort == "mode";
+  AddIfSet("order", args.order.empty() && by_name ? "asc" : args.order, query);
+  const auto page = GetJson(**client, "/api/v1/jobs" + FormatQuery(query));
+  if (!page.ok()) return page.status();
+  Show(args.daemon.output, *page, [&] { return JobsText(*page); });
+  return absl::OkStatus();
+}
+
+absl::Status Job(const JobArgs& args) {
+  const auto client = Connect(args.daemon.connection);
+  if (!client.ok()) return client.status();
+  const auto job = GetJson(**client, JobPath(args.job));
+  if (!job.ok()) return job.status();
+  const auto decisions =
+      GetJson(**client, "/api/v1/decisions" + FormatQuery({{"job", args.job}, {"limit", "5"}}));
+  if (!decisions.ok()) return decisions.status();
+  Json whole = *job;
+  if (whole.is_object() && decisions->is_object() && decisions->contains("decisions"))
+    whole["decisions"] = (*decisions)["decisions"];
+  Show(args.daemon.output, whole, [&] { return JobText(*job, *decisions); });
+  return absl::OkStatus();
+}
+
+// "": nobody knows.
+std::string LoginName() {
+  const passwd* user = getpwuid(geteuid());
+  return user == nullptr ? "" : user->pw_name;
+}
+
+absl::Status Set(const SetArgs& args) {
+  Json changes = Json::object();
+  std::vector<std::string> keys;
+  for (const std::string& change : args.changes) {
+    const size_t equals = change.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return absl::InvalidArgumentError(
+          StrCat("\"", change, "\" is not key=value; `key=` takes a setting back"));
+    const std::string key(StripSpace(std::string_view(change).substr(0, equals)));
+    if (changes.contains(key)) return absl::InvalidArgumentError(StrCat("\"", key, "\" is there twice"));
+    changes[key] = StripSpace(std::string_view(change).substr(equals + 1));
+    keys.push_back(key);
+  }
+  const auto client = Connect(args.daemon.connection);
+  if (!client.ok()) return client.status();
+  const std::string path = JobPath(args.job) + "/settings";
+  std::vector<QueryParameter> query;
+  AddIfSet("who", args.who.empty() ? LoginName() : args.who, query);
+  const auto settings =
+      keys.empty()
+          ? GetJson(**client, path)
+          : JsonOf(**client, (*client)->Patch(path + FormatQuery(query),
+                                              changes.dump(-1, ' ', false, Json::error_handler_t::replace),
+                                              "application/json"));
+  if (!settings.ok()) return settings.status();
+  Show(args.daemon.output, *settings, [&] { return SettingsText(*settings, keys); });
+  return absl::OkStatus();
+}
+
+// One decision of many: JSON on a line of its own, YAML as a document of its own.
+std::string OneOfMany(OutputForm form, const Json& decision) {
+  if (form == OutputForm::kJson) return decision.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return form == OutputForm::kYaml ? "---\n" + YamlText(decision) : DecisionText(decision);
+}
+
+absl::Status Follow(const DecisionsArgs& args, HttpClient& client) {
+  std::string last_id;
+  while (!Interrupted()) {
+    const absl::Status status = client.ReadEvents(
+        "/api/v1/events",
+        [&](const ServerEvent& event) {
+          if (!event.id.empty()) last_id = event.id;
+          if (event.event != "decision") return !Interrupted();
+          const Json d = Json::parse(event.data, nullptr, /*allow_exceptions=*/false);
+          const auto is = [&d](const char* key, const std::string& wanted) {
+            return wanted.empty() || (d.contains(key) && d[key] == Json(wanted));
+          };
+          if (!d.is_object() || !is("job", args.job) || !is("kind", args.kind)) return !Interrupted();
+          Print(OneOfMany(args.daemon.output, d));
+          return std::fflush(stdout) == 0 && !Interrupted();
+        },
+        last_id);
+    if (!status.ok()) return status;
+    if (std::ferror(stdout) != 0) break;
+    if (!Interrupted())
+      return absl::UnavailableError(StrCat(client.base_url(), ": the daemon ended the stream"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Decisions(const DecisionsArgs& args) {
+  const auto client = Connect(args.daemon.connection);
+  if (!client.ok()) return client.status();
+  std::vector<QueryParameter> query = {{"limit", std::to_string(args.limit)}};
+  AddIfSet("job", args.job, query);
+  AddIfSet("kind", args.kind, query);
+  const auto page = GetJson(**client, "/api/v1/decisions" + FormatQuery(query));
+  if (!page.ok()) return page.status();
+  std::vector<Json> found;
+  if (page->is_object() && page->contains("decisions") && (*page)["decisions"].is_array())
+    found = (*page)["decisions"].get<std::vector<Json>>();
+  if (args.follow) {
+    // What comes next stands below, so the newest stands last.
+    std::reverse(found.begin(), found.end());
+    for (const Json& d : found) Print(OneOfMany(args.daemon.output, d));
+    std::fflush(stdout);
+    return Follow(args, **client);
+  }
+  Show(args.daemon.output, *page, [&found] {
+    std::string out;
+    for (const Json& d : found) out += DecisionText(d);
+    return out.empty() ? std::string("no decisions\n") : out;
+  });
+  return absl::OkStatus();
+}
+
+absl::Status DaemonStatus(const DaemonArgs& args) {
+  const auto client = Connect(args.connection);
+  if (!client.ok()) return client.status();
+  const auto status = GetJson(**client, "/api/v1/status");
+  if (!status.ok()) return status.status();
+  Show(args.output, *status, [&] { return StatusText(*status, UnixSeconds()); });
+  return absl::OkStatus();
+}
+
+absl::Status ExplainNow(const ExplainArgs& args) {
+  if (!args.at.empty())
+    return absl::InvalidArgumentError("--at: the daemon explains what is now; another time needs a trace");
+  if (!args.engine.recommenders.empty())
+    return absl::InvalidArgumentError(
+        "--recommender: the daemon explains the job's own; others need a trace");
+  std::string resource;
+  for (const std::string& r : args.engine.resources) {
+    if (r != "cpu" && r != "memory")
+      return absl::InvalidArgumentError(StrCat("--resource: \"", r, "\" is neither cpu nor memory"));
+    resource = args.engine.resources.size() == 1 ? r : "";
+  }
+  const auto client = Connect(args.connection);
+  if (!client.ok()) return client.status();
+  const auto explanations = GetJson(**client, JobPath(args.job) + "/explain");
+  if (!explanations.ok()) return explanations.status();
+  Show(args.output, *explanations, [&] { return ExplanationsText(*explanations, args.job, resource); });
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int RunJobs(const JobsArgs& args) { return Finish(Jobs(args)); }
+int RunJob(const JobArgs& args) { return Finish(Job(args)); }
+int RunSet(const SetArgs& args) { return Finish(Set(args)); }
+int RunDecisions(const DecisionsArgs& args) {
+  if (args.follow) ExitOnInterrupt();
+  return Finish(Decisions(args));
+}
+int RunStatus(const DaemonArgs& args) { return Finish(DaemonStatus(args)); }
+int RunExplainNow(const ExplainArgs& args) { return Finish(ExplainNow(args)); }
+
+}  // namespace taut

@@ -1,0 +1,255 @@
+#include "cli/daemon_text.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/strings.h"
+#include "cli/explain_text.h"
+#include "cli/terminal.h"
+#include "model/units.h"
+
+namespace taut {
+namespace {
+
+constexpr size_t kColumns = 100;
+constexpr const char* kNothing = "-";
+
+const Json& At(const Json& object, const char* key) {
+  static const Json kNull;
+  if (!object.is_object()) return kNull;
+  const auto it = object.find(key);
+  return it == object.end() ? kNull : *it;
+}
+std::string Text(const Json& object, const char* key) {
+  const Json& value = At(object, key);
+  if (value.is_string()) return Printable(value.get<std::string>());
+  return value.is_null() ? kNothing : value.dump();
+}
+std::optional<double> Number(const Json& object, const char* key) {
+  const Json& value = At(object, key);
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+}
+std::string Count(const Json& object, const char* key) {
+  const std::optional<double> n = Number(object, key);
+  return n.has_value() && *n >= 0 ? FormatCount(static_cast<uint64_t>(*n)) : kNothing;
+}
+std::string Time(const Json& object, const char* key) {
+  const std::optional<double> t = Number(object, key);
+  return t.has_value() ? FormatTime(static_cast<int64_t>(*t)) : kNothing;
+}
+std::string Amount(Resource r, const Json& object, const char* key) {
+  const std::optional<double> a = Number(object, key);
+  return a.has_value() ? FormatAmount(r, *a) : kNothing;
+}
+// Cores without the word: for columns that are headed CPU.
+std::string Short(Resource r, const Json& object, const char* key) {
+  const std::optional<double> a = Number(object, key);
+  if (!a.has_value()) return kNothing;
+  return r == Resource::kCpu ? fmt::format("{:.3g}", *a) : FormatBytes(*a);
+}
+Resource ResourceOf(const Json& object) {
+  return Text(object, "resource") == "cpu" ? Resource::kCpu : Resource::kMemory;
+}
+
+// `text` in lines of at most kColumns, each after `indent`.
+std::string Wrapped(std::string_view text, std::string_view indent) {
+  std::string out, line;
+  for (const std::string_view word : Split(text, ' ')) {
+    if (!line.empty() && DisplayWidth(indent) + DisplayWidth(line) + 1 + DisplayWidth(word) > kColumns) {
+      StrAppend(&out, indent, line, "\n");
+      line.clear();
+    }
+    StrAppend(&line, line.empty() ? "" : " ", word);
+  }
+  if (!line.empty()) StrAppend(&out, indent, line, "\n");
+  return out;
+}
+
+std::string Shortened(const std::string& text, size_t width) {
+  if (DisplayWidth(text) <= width) return text;
+  std::string out;
+  size_t taken = 0;
+  for (const char c : text) {
+    const bool begins = (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    if (begins && ++taken == width) break;
+    out.push_back(c);
+  }
+  return out + "…";
+}
+
+std::string KindWords(const std::string& kind) {
+  std::string out = kind;
+  std::replace(out.begin(), out.end(), '_', ' ');
+  return out;
+}
+
+Reason ReasonOf(const Json& json) {
+  Reason reason;
+  reason.recommender = Text(json, "recommender");
+  reason.sentence = Text(json, "sentence");
+  reason.cost_unit = At(json, "cost_unit").is_string() ? Text(json, "cost_unit") : "";
+  for (const Json& f : At(json, "facts")) {
+    Fact fact{Text(f, "name"), Text(f, "value"), At(f, "unit").is_string() ? Text(f, "unit") : ""};
+    if (const auto number = Number(f, "value"); number.has_value()) fact.value = *number;
+    reason.facts.push_back(std::move(fact));
+  }
+  for (const Json& c : At(json, "candidates")) {
+    reason.candidates.push_back({Text(c, "name"), Number(c, "limit").value_or(0),
+                                 Number(c, "cost").value_or(0), Text(c, "detail"),
+                                 At(c, "chosen") == Json(true)});
+  }
+  for (const Json& s : At(json, "steps"))
+    reason.steps.push_back(
+        {Text(s, "what"), Number(s, "before").value_or(0), Number(s, "after").value_or(0)});
+  return reason;
+}
+
+std::string LabelsText(const Json& labels) {
+  std::string out;
+  if (!labels.is_object()) return out;
+  for (const auto& [key, value] : labels.items())
+    StrAppend(&out, out.empty() ? "" : " ", Printable(key), "=", Text(labels, key.c_str()));
+  return out;
+}
+
+std::string TrialText(const Json& trial) {
+  const Resource r = ResourceOf(trial);
+  const auto side = [&](const char* key) {
+    const Json& s = At(trial, key);
+    return fmt::format("{} task-windows, {} OOM kills, {} over", Count(s, "task_windows"), Count(s, "ooms"),
+                       Count(s, "over"));
+  };
+  std::string out = fmt::format("trial: {} {} instead of {} since {}, until {} at least\n", Name(r),
+                                Amount(r, trial, "limit"), Amount(r, trial, "old_limit"),
+                                Time(trial, "since"), Time(trial, "until"));
+  StrAppend(&out, "  on trial: ", side("tasks"), "\n  the rest: ", side("rest"), "\n");
+  return out + Wrapped(Text(trial, "sentence"), "  ");
+}
+
+}  // namespace
+
+std::string JobsText(const Json& page) {
+  TextTable table({"job", "mode", "tasks", "CPU\nusage", "\nlimit", "\nwould be", "memory\nusage", "\nlimit",
+                   "\nwould be", "OOMs\n7 days"});
+  for (const Json& job : At(page, "jobs")) {
+    const Json &cpu = At(job, "cpu"), &memory = At(job, "memory");
+    table.Add({Shortened(Text(job, "name"), 28),
+               Text(job, "mode") + (At(job, "trial") == Json(true) ? "*" : ""), Count(job, "tasks"),
+               Short(Resource::kCpu, cpu, "usage"), Short(Resource::kCpu, cpu, "limit"),
+               Short(Resource::kCpu, cpu, "would_be"), Short(Resource::kMemory, memory, "usage"),
+               Short(Resource::kMemory, memory, "limit"), Short(Resource::kMemory, memory, "would_be"),
+               Count(job, "ooms")});
+  }
+  const Json& jobs = At(page, "jobs");
+  const size_t shown = jobs.size();
+  std::string out = jobs.empty() ? "" : table.Render();
+  const std::string total = Count(page, "total");
+  if (shown == 0) return total == "0" ? "no job fits\n" : "no jobs\n";
+  const bool all = total == FormatCount(shown);
+  return out + fmt::format("{} of {} jobs{}; amounts are for each task\n", shown, total,
+                           all ? "" : " (--limit shows more, words narrow the search)");
+}
+
+std::string DecisionText(const Json& d) {
+  const Resource r = ResourceOf(d);
+  std::string out = fmt::format("{}  {}  {} {}: {} -> {}", Time(d, "time"), Text(d, "job"), Name(r),
+                                KindWords(Text(d, "kind")), Amount(r, d, "before"), Amount(r, d, "after"));
+  StrAppend(&out, "  (", KindWords(Text(d, "outcome")));
+  const std::string text = Text(d, "outcome_text");
+  if (!text.empty() && text != kNothing) StrAppend(&out, ": ", text);
+  return out + ")\n" + Wrapped(Text(d, "sentence"), "    ");
+}
+
+std::string JobText(const Json& job, const Json& decisions) {
+  std::string out = fmt::format("job {}\n{} with {}, {} tasks, last seen {}, first {}\n", Text(job, "name"),
+                                Text(job, "mode"), Text(job, "recommender"), Count(job, "tasks"),
+                                Time(job, "last_seen"), Time(job, "first_seen"));
+  if (const std::string labels = LabelsText(At(job, "labels")); !labels.empty())
+    out += Wrapped(labels, "labels: ");
+  out += "\n";
+  TextTable table({"for each task", "usage", "peak", "owner's limit", "limit", "would be"});
+  for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
+    const Json& amounts = At(job, r == Resource::kCpu ? "cpu" : "memory");
+    table.Add({std::string(Name(r)), Amount(r, amounts, "usage"), Amount(r, amounts, "peak"),
+               Amount(r, amounts, "owner_limit"), Amount(r, amounts, "limit"),
+               Amount(r, amounts, "would_be")});
+  }
+  out += table.Render();
+  StrAppend(&out, "OOM kills in 7 days: ", Count(job, "ooms"), "\n");
+  for (const Json& trial : At(job, "trials")) out += TrialText(trial);
+  for (const Json& hold : At(job, "holds"))
+    out += Wrapped(StrCat(Name(ResourceOf(hold)), " waits: ", Text(hold, "sentence")), "");
+  for (const Json& notice : At(job, "notices"))
+    if (notice.is_string()) out += Wrapped("note: " + Printable(notice.get<std::string>()), "");
+  const Json& last = At(decisions, "decisions");
+  out += last.empty() ? "no decisions yet\n" : "\nlast decisions\n";
+  for (const Json& d : last) out += DecisionText(d);
+  return out;
+}
+
+std::string ExplanationsText(const Json& explanations, const std::string& job, const std::string& resource) {
+  std::string out = StrCat("job ", Printable(job), "\n");
+  for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
+    if (!resource.empty() && resource != Name(r)) continue;
+    const Json& e = At(explanations, r == Resource::kCpu ? "cpu" : "memory");
+    StrAppend(&out, Name(r), ": limit ", Amount(r, e, "limit"), ", would be ", Amount(r, e, "would_be"),
+              ", owner's limit ", Amount(r, e, "owner_limit"), "\n");
+    out += Wrapped(Text(e, "paragraph"), "  ") + "\n";
+    if (At(e, "reason").is_object()) out += ExplainText(r, Number(e, "would_be"), ReasonOf(At(e, "reason")));
+  }
+  return out;
+}
+
+std::string StatusText(const Json& s, int64_t now_s) {
+  const auto started = static_cast<int64_t>(Number(s, "started").value_or(static_cast<double>(now_s)));
+  std::string out = fmt::format("tautd {}, up {}, {}\nclock {}, limits go to {}, store {}\n",
+                                Text(s, "version"), FormatDuration(std::max<int64_t>(now_s - started, 0)),
+                                At(s, "ready") == Json(true) ? "ready" : "not ready", Text(s, "clock"),
+                                Text(s, "actuator"), Text(s, "store"));
+  if (const Json& pass = At(s, "last_pass"); pass.is_object()) {
+    StrAppend(&out, "last pass: window to ", Time(pass, "window_end"), ", ", Count(pass, "jobs"), " jobs, ",
+              fmt::format("{:.1f} ms", Number(pass, "milliseconds").value_or(0)), "\n");
+  } else {
+    out += "no window has closed yet\n";
+  }
+  if (const Json& backfill = At(s, "backfill"); backfill.is_object())
+    out += Wrapped(Text(backfill, "sentence"), "");
+  const Json& ingest = At(s, "ingest");
+  if (!ingest.is_object()) return out;
+  out += "samples by what became of them:\n";
+  for (const auto& [name, n] : ingest.items()) {
+    if (n.is_number() && n.get<double>() > 0)
+      out += fmt::format("  {:<16} {:>16}\n", KindWords(Printable(name)), Count(ingest, name.c_str()));
+  }
+  return out;
+}
+
+std::string FleetText(const Json& fleet) {
+  const Json& modes = At(fleet, "jobs_by_mode");
+  std::string out = fmt::format(
+      "{}  {} jobs, {} tasks   off {}  observe {}  canary {}  auto {}   day: {} changes, {} OOM kills\n",
+      Time(fleet, "time"), Count(fleet, "jobs"), Count(fleet, "tasks"), Count(modes, "off"),
+      Count(modes, "observe"), Count(modes, "canary"), Count(modes, "auto"), Count(fleet, "changes_day"),
+      Count(fleet, "oom_kills_day"));
+  TextTable table({"whole fleet", "usage", "owner's limits", "limits", "saved", "would be", "would save"});
+  for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
+    const Json& a = At(fleet, r == Resource::kCpu ? "cpu" : "memory");
+    table.Add({std::string(Name(r)), Amount(r, a, "usage"), Amount(r, a, "owner_limit"),
+               Amount(r, a, "limit"), Amount(r, a, "saved"), Amount(r, a, "would_be"),
+               Amount(r, a, "would_save")});
+  }
+  return out + table.Render();
+}
+
+std::string SettingsText(const Json& settings, const std::vector<std::string>& keys) {
+  TextTable table({"setting", "value", "from"});
+  for (const Json& v : At(settings, "values")) {
+    const std::string key = Text(v, "key");
+    if (!keys.empty() && std::find(keys.begin(), keys.end(), key) == keys.end()) continue;
+    const std::string value = Text(v, "value");
+    table.Add({key, value.empty() ? "(none)" : value, Text(v, "source")});
+  }
+  return table.Render();
+}
+
+}  // namespace taut

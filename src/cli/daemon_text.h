@@ -1,0 +1,26 @@
+// Answers of the daemon (src/api/openapi.yaml) as text for people. Fits 100 columns. What an answer lacks, or
+// has in another form, is shown as "-": an older or newer daemon is no reason to fail.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/json_text.h"
+
+namespace taut {
+
+std::string JobsText(const Json& page);
+// `decisions`: the last ones of the job, a DecisionPage.
+std::string JobText(const Json& job, const Json& decisions);
+// `resource`: "cpu", "memory" or "" for both.
+std::string ExplanationsText(const Json& explanations, const std::string& job, const std::string& resource);
+// Two lines: what, and why.
+std::string DecisionText(const Json& decision);
+std::string StatusText(const Json& status, int64_t now_s);
+// The head of `taut top`.
+std::string FleetText(const Json& fleet);
+// The settings with these keys; all if there are none.
+std::string SettingsText(const Json& settings, const std::vector<std::string>& keys);
+
+}  // namespace taut

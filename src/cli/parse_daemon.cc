@@ -1,0 +1,188 @@
+#include "cli/parse_daemon.h"
+
+namespace taut {
+namespace {
+
+constexpr const char* kFeedHelp =
+    "Sends a made-up cell to tautd as Prometheus remote write: its history as fast as it is taken, then it "
+    "lives\nuntil ^C. Pods come and go, deploys happen. History ends now; a cell that is faster than the "
+    "clock runs ahead\nof it, and tautd must take its time from the samples then (clock: samples).\n\n"
+    "Examples:\n"
+    "  taut feed\n"
+    "  taut feed --to http://127.0.0.1:7070 --jobs 50 --speed 1 --history 2h\n"
+    "  taut feed --history 21d --live 0 --ooms";
+
+constexpr const char* kBenchWriteHelp =
+    "Measures how many samples a second a remote-write receiver takes. Its times run ahead of the clock "
+    "unless "
+    "--rate\nis given: tautd must take its time from the samples then (clock: samples).\n\n"
+    "Examples:\n"
+    "  taut bench-write --bench-series 50000 --seconds 20\n"
+    "  taut bench-write --bench-series 10000 --rate 100000 --connections 2 --output json";
+
+constexpr const char* kJobsHelp =
+    "Lists the jobs that tautd knows, with their usage, their limits and what these would be.\n\n"
+    "Examples:\n"
+    "  taut jobs\n"
+    "  taut jobs shop --mode auto --sort cpu_slack\n"
+    "  taut jobs --sort name --limit 1000 --output json";
+
+constexpr const char* kJobHelp =
+    "Shows one job: its limits, what they would be, trials, what waits and why, notices, its last "
+    "decisions.\n\n"
+    "Examples:\n"
+    "  taut job shop/web\n"
+    "  taut job shop/web --output yaml";
+
+constexpr const char* kSetHelp =
+    "Changes settings of one job; an empty value takes a setting back. Without changes: shows what people "
+    "have "
+    "set.\n\n"
+    "Examples:\n"
+    "  taut set shop/web mode=auto memory.upper=4GiB\n"
+    "  taut set shop/web memory.upper= --who anna\n"
+    "  taut set shop/web";
+
+constexpr const char* kDecisionsHelp =
+    "Lists decisions, newest first, or follows them as they are taken.\n\n"
+    "Examples:\n"
+    "  taut decisions --job shop/web --limit 5\n"
+    "  taut decisions --kind roll_back\n"
+    "  taut decisions --follow --output json";
+
+constexpr const char* kTopHelp =
+    "Shows the fleet and its jobs, again and again as windows close; q ends. Prints once if the output is no "
+    "terminal.\n\n"
+    "Examples:\n"
+    "  taut top\n"
+    "  taut top --search namespace=shop --sort cpu_usage";
+
+constexpr const char* kStatusHelp =
+    "Shows the daemon itself: its clock, its store, its last pass, and what became of the samples.\n\n"
+    "Examples:\n"
+    "  taut status\n"
+    "  taut status --server https://taut.example:7070 --token-file token --output json";
+
+constexpr const char* kSorts =
+    "name, mode, tasks, ooms, changed, or cpu_ or memory_ and usage, owner_limit, limit, would_be, slack, "
+    "saved";
+
+void AddDaemon(CLI::App& app, DaemonArgs& a) {
+  AddConnection(app, a.connection);
+  AddOutputForm(app, a.output);
+}
+
+}  // namespace
+
+void AddConnection(CLI::App& app, ConnectionArgs& args, const char* url_option) {
+  app.add_option(url_option, args.server, "the daemon's URL")
+      ->envname("TAUT_SERVER")
+      ->capture_default_str()
+      ->type_name("URL");
+  app.add_option("--token-file", args.token_file, "file with the token")
+      ->envname("TAUT_TOKEN_FILE")
+      ->type_name("FILE");
+  app.add_option("--ca-file", args.ca_file, "PEM file of the CAs to trust with https (default: the system's)")
+      ->type_name("FILE");
+}
+
+void AddOutputForm(CLI::App& app, OutputForm& form) {
+  app.add_option("--output", form, "table, json or yaml")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, OutputForm>{
+          {"table", OutputForm::kTable}, {"json", OutputForm::kJson}, {"yaml", OutputForm::kYaml}}))
+      ->default_str("table");
+}
+
+void DaemonVerbs::AddFeed(CLI::App& app) {
+  FeedArgs& a = feed_;
+  AddConnection(app, a.connection, "--to,--server");
+  app.add_option("--jobs", a.jobs, "jobs")->capture_default_str();
+  app.add_option("--days", a.days, "days of the cell; after the last it begins again")->capture_default_str();
+  app.add_option("--speed", a.speed, "cell-seconds a second once it lives; 1: the wall clock's")
+      ->capture_default_str();
+  app.add_option("--history", a.history, "send this much of the cell at once")->capture_default_str();
+  app.add_option("--live", a.live, "end after this much of the cell's time (default: at ^C)");
+  app.add_option("--every", a.every, "time between two scrapes while it lives")->capture_default_str();
+  app.add_option("--seed", a.seed, "the same seed gives the same cell")->capture_default_str();
+  app.add_flag("--ooms", a.ooms, "tasks above their owner's memory limit are sometimes killed");
+  app.add_flag("-q,--quiet", a.quiet, "say nothing");
+}
+
+void DaemonVerbs::AddBenchWrite(CLI::App& app) {
+  BenchWriteArgs& a = bench_write_;
+  app.group("");  // not for everybody
+  AddConnection(app, a.connection, "--to,--server");
+  app.add_option("--bench-series", a.series, "series, 500 to a request")->capture_default_str();
+  app.add_option("--rate", a.rate, "samples a second; 0: as fast as it goes")->capture_default_str();
+  app.add_option("--seconds", a.seconds, "how long")->capture_default_str();
+  app.add_option("--connections", a.connections, "connections side by side")->capture_default_str();
+  AddOutputForm(app, a.output);
+}
+
+void DaemonVerbs::AddJobs(CLI::App& app) {
+  JobsArgs& a = jobs_;
+  app.add_option("search", a.search, "words in names, or labels as key=value; all are wanted");
+  app.add_option("--mode", a.mode, "off, observe, canary or auto");
+  app.add_option("--sort", a.sort, kSorts)->capture_default_str();
+  app.add_option("--order", a.order, "asc or desc (default: names up, figures down)");
+  app.add_option("--limit", a.limit, "at most so many")->capture_default_str()->check(CLI::Range(1, 1000));
+  AddDaemon(app, a.daemon);
+}
+
+void DaemonVerbs::AddJob(CLI::App& app) {
+  app.add_option("job", job_.job, "the job's name")->required();
+  AddDaemon(app, job_.daemon);
+}
+
+void DaemonVerbs::AddSet(CLI::App& app) {
+  SetArgs& a = set_;
+  app.add_option("job", a.job, "the job's name")->required();
+  app.add_option("changes", a.changes, "settings; `taut set JOB` and the dashboard name the keys")
+      ->type_name("KEY=VALUE");
+  app.add_option("--who", a.who, "who changes it, for the record (default: the login name)");
+  AddDaemon(app, a.daemon);
+}
+
+void DaemonVerbs::AddDecisions(CLI::App& app) {
+  DecisionsArgs& a = decisions_;
+  app.add_option("--job", a.job, "of this job only");
+  app.add_option("--kind", a.kind, "would_set, set, try, promote, roll_back, oom_raise or release");
+  app.add_option("--limit", a.limit, "at most so many")->capture_default_str()->check(CLI::Range(1, 1000));
+  app.add_flag("--follow", a.follow, "then print new ones as they are taken, until ^C");
+  AddDaemon(app, a.daemon);
+}
+
+void DaemonVerbs::AddTop(CLI::App& app) {
+  app.add_option("--search", top_.search, "words in names, or labels as key=value; all are wanted");
+  app.add_option("--sort", top_.sort, kSorts)->capture_default_str();
+  AddDaemon(app, top_.daemon);
+}
+
+void DaemonVerbs::AddStatus(CLI::App& app) { AddDaemon(app, status_); }
+
+DaemonVerbs::DaemonVerbs(CLI::App& app) {
+  const auto add = [&](const char* name, const char* help, void (DaemonVerbs::*options)(CLI::App&),
+                       std::function<int()> run) {
+    CLI::App* verb = app.add_subcommand(name, help);
+    (this->*options)(*verb);
+    verbs_.emplace_back(verb, std::move(run));
+  };
+  add("jobs", kJobsHelp, &DaemonVerbs::AddJobs, [this] { return RunJobs(jobs_); });
+  add("job", kJobHelp, &DaemonVerbs::AddJob, [this] { return RunJob(job_); });
+  add("set", kSetHelp, &DaemonVerbs::AddSet, [this] { return RunSet(set_); });
+  add("decisions", kDecisionsHelp, &DaemonVerbs::AddDecisions, [this] { return RunDecisions(decisions_); });
+  add("top", kTopHelp, &DaemonVerbs::AddTop, [this] { return RunTop(top_); });
+  add("status", kStatusHelp, &DaemonVerbs::AddStatus, [this] { return RunStatus(status_); });
+  add("feed", kFeedHelp, &DaemonVerbs::AddFeed, [this] { return RunFeed(feed_); });
+  add("bench-write", kBenchWriteHelp, &DaemonVerbs::AddBenchWrite,
+      [this] { return RunBenchWrite(bench_write_); });
+}
+
+std::optional<int> DaemonVerbs::Run() const {
+  for (const auto& [verb, run] : verbs_) {
+    if (verb->parsed()) return run();
+  }
+  return std::nullopt;
+}
+
+}  // namespace taut

@@ -1,0 +1,45 @@
+// The options of the verbs that speak with the daemon, beside those in cli/parse.cc.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "cli/commands.h"
+
+namespace taut {
+
+void AddConnection(CLI::App& app, ConnectionArgs& args, const char* url_option = "--server");
+void AddOutputForm(CLI::App& app, OutputForm& form);
+
+class DaemonVerbs {
+ public:
+  // Adds the verbs; this must outlive the parsing.
+  explicit DaemonVerbs(CLI::App& app);
+  // Runs the verb that was typed: its exit code. nullopt: it is none of these.
+  std::optional<int> Run() const;
+
+ private:
+  void AddFeed(CLI::App& app);
+  void AddBenchWrite(CLI::App& app);
+  void AddJobs(CLI::App& app);
+  void AddJob(CLI::App& app);
+  void AddSet(CLI::App& app);
+  void AddDecisions(CLI::App& app);
+  void AddTop(CLI::App& app);
+  void AddStatus(CLI::App& app);
+
+  FeedArgs feed_;
+  BenchWriteArgs bench_write_;
+  JobsArgs jobs_;
+  JobArgs job_;
+  SetArgs set_;
+  DecisionsArgs decisions_;
+  TopArgs top_;
+  DaemonArgs status_;
+  std::vector<std::pair<const CLI::App*, std::function<int()>>> verbs_;
+};
+
+}  // namespace taut
