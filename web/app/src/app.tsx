@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { live, type Connection } from './api/live';
 import { useQuery } from './api/query';
 import type { Fleet, Status } from './api/types';
+import { setSamplesClock } from './lib/clock';
 import { hrefOf, useRoute, type Route } from './lib/route';
 import { toggleTheme, useTheme } from './lib/theme';
 import { ago, clock, dateTime } from './lib/time';
@@ -41,16 +42,16 @@ function Banners({ connection, fleet, status }: { connection: Connection; fleet:
   const actuator = status?.actuator ?? fleet?.actuator;
   const backfill = status?.backfill;
   return (
-    <div class="banners">
+    <div class="banners" role="region" aria-label="Notices">
       {connection === 'lost' && (
         <div class="banner bad" role="alert"><p class="wide">
-          <b>tautd does not answer.</b> {live.lastOkMs > 0 ? `The figures below are from ${ago(live.lastOkMs / 1000)}. ` : ''}
+          <b>tautd does not answer.</b> {live.lastOkMs > 0 ? `It last did ${ago(live.lastOkMs / 1000, now)}; the figures are from then. ` : ''}
           {live.nextTryMs / 1000 > now ? `Trying again in ${Math.ceil(live.nextTryMs / 1000 - now)} s.` : 'Trying again.'}{' '}
           <button type="button" class="quiet" onClick={() => live.tryNow()}>Try now</button>
         </p></div>
       )}
       {actuator === 'dry_run' && (
-        <div class="banner"><p class="wide"><b>Nothing is applied: dry run.</b> Limits are decided and recorded as if they were set; no workload is touched.</p></div>
+        <div class="banner"><p class="wide"><b>Nothing is applied: dry run.</b> <span class="wide-only">Limits are decided and recorded as if they were set; no workload is touched.</span></p></div>
       )}
       {backfill && (
         <div class="banner calm"><p class="wide">
@@ -81,6 +82,8 @@ export function App() {
   const connection = useConnection();
   const fleet = useQuery<Fleet>('fleet', { on: ['window'], keep: true });
   const status = useQuery<Status>('status', { on: ['window'], keep: true });
+
+  setSamplesClock(status.data?.clock === 'samples' ? fleet.data?.time ?? null : null);
 
   const place = route.page + route.job;
   useEffect(() => {

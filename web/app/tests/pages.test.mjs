@@ -1,8 +1,11 @@
 // Every page in a real browser, against the mock or against the tautd at TAUT_URL. No timing is asserted.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import { PHONE, WIDE, startBrowser, startServer } from './browser.mjs';
 
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 let server;
 let browser;
 let jobs = [];
@@ -61,6 +64,20 @@ for (const [name, size] of [['wide', WIDE], ['phone', PHONE]]) {
       }
     });
   }
+}
+
+for (const dark of [false, true]) {
+  test(`axe finds nothing to complain of, ${dark ? 'dark' : 'light'}`, async () => {
+    for (const hash of allPages()) {
+      for (const size of [WIDE, PHONE]) {
+        await on(hash, { size, dark }, async (page) => {
+          await page.evaluate(AXE);
+          const found = await page.evaluate(() => window.axe.run());
+          assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes[0].target}: ${v.nodes[0].failureSummary}`), [], hash);
+        });
+      }
+    }
+  });
 }
 
 test('the policy forbids what is inline, and nothing is', async () => {

@@ -1,4 +1,5 @@
 // Times in the viewer's zone; the tooltip says UTC.
+import { now as daemonNow } from './clock';
 import { NBSP, NONE, count } from './format';
 
 const two = (n: number): string => String(n).padStart(2, '0');
@@ -10,13 +11,13 @@ export const clock = (seconds: number): string => {
   return `${two(d.getHours())}:${two(d.getMinutes())}`;
 };
 
-export function dayName(seconds: number, now = Date.now() / 1000): string {
+export function dayName(seconds: number, now = daemonNow()): string {
   const d = new Date(seconds * 1000);
   const year = d.getFullYear() === new Date(now * 1000).getFullYear() ? '' : ` ${d.getFullYear()}`;
   return `${d.getDate()}${NBSP}${MONTHS[d.getMonth()]}${year}`;
 }
 
-export function dateTime(seconds: number | null, now = Date.now() / 1000): string {
+export function dateTime(seconds: number | null, now = daemonNow()): string {
   if (seconds === null) return NONE;
   const d = new Date(seconds * 1000);
   return `${DAYS[d.getDay()]} ${dayName(seconds, now)}, ${clock(seconds)}`;
@@ -27,7 +28,7 @@ export function utc(seconds: number): string {
 }
 
 // "just now", "5 min ago", "3 h ago", "in 2 h", "12 d ago".
-export function ago(seconds: number, now = Date.now() / 1000): string {
+export function ago(seconds: number, now = daemonNow()): string {
   const difference = now - seconds;
   const size = Math.abs(difference);
   if (size < 45) return 'just now';

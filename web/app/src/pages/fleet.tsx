@@ -24,8 +24,20 @@ function machines(value: number): string {
   return value >= 99.5 ? plural(Math.round(value), 'machine') : value >= 0.95 ? `${value.toFixed(value >= 9.95 ? 0 : 1)} machines` : '';
 }
 
-function Both({ fleet, of }: { fleet: Fleet; of: 'saved' | 'would_save' }) {
-  return <><em>{amount('cpu', fleet.cpu[of])}</em> and <em>{amount('memory', fleet.memory[of])}</em> of memory</>;
+type Saving = 'saved' | 'would_save';
+
+// "lower by 57 cores and 90 GiB of memory", or how each is where one went up.
+function Lower({ fleet, of }: { fleet: Fleet; of: Saving }) {
+  const { cpu, memory } = fleet;
+  const size = (resource: Resource) => <em>{amount(resource, Math.abs(fleet[resource][of]))}</em>;
+  const way = (resource: Resource) => <>{size(resource)} {fleet[resource][of] < 0 ? 'higher' : 'lower'}</>;
+  if (cpu[of] >= 0 && memory[of] >= 0) return <>lower by {size('cpu')} and {size('memory')} of memory</>;
+  return <>{way('cpu')} for CPU and {way('memory')} for memory</>;
+}
+
+// Less than a ten-thousandth of what the owners asked for is nothing to tell.
+function isNothing(fleet: Fleet, of: Saving): boolean {
+  return (['cpu', 'memory'] as const).every((r) => Math.abs(fleet[r][of]) <= fleet[r].owner_limit * 1e-4);
 }
 
 function bothMachines(fleet: Fleet, of: 'saved_machines' | 'would_save_machines'): string {
@@ -35,26 +47,29 @@ function bothMachines(fleet: Fleet, of: 'saved_machines' | 'would_save_machines'
   return [cpu && `the CPU of ${cpu}`, memory && `the memory of ${memory}`].filter(Boolean).join(' and ');
 }
 
-function Headline({ fleet, dryRun }: { fleet: Fleet; dryRun: boolean }) {
-  const { cpu, memory } = fleet;
-  const none = cpu.saved <= cpu.owner_limit * 1e-4 && memory.saved <= memory.owner_limit * 1e-4;
+function headlineOf(fleet: Fleet) {
+  const would = fleet.actuator === 'dry_run' ? 'Limits would be' : 'Limits are';
+  const measured = `${plural(fleet.jobs, 'job')} with ${plural(fleet.tasks, 'task')} are measured.`;
+  if (fleet.cpu.owner_limit <= 0 && fleet.memory.owner_limit <= 0) return <>{measured} Their owners' limits are not known, so what is saved is not either.</>;
+  if (!isNothing(fleet, 'saved')) return <>{would} <Lower fleet={fleet} of="saved" /> than what the owners asked for.</>;
+  if (isNothing(fleet, 'would_save')) return <>{measured} The first recommendations come after a day of usage.</>;
+  return <>With every job in auto, limits would be <Lower fleet={fleet} of="would_save" />.</>;
+}
+
+function Headline({ fleet }: { fleet: Fleet }) {
+  const some = !isNothing(fleet, 'saved');
+  const more = !isNothing(fleet, 'would_save');
   const now = bothMachines(fleet, 'saved_machines');
   const then = bothMachines(fleet, 'would_save_machines');
   const machine = `${amountShort('cpu', fleet.machine.cores)} cores and ${amountShort('memory', fleet.machine.bytes)}`;
   return (
     <section class="wide lead" aria-labelledby="headline">
-      {none ? (
-        <h1 id="headline">With every job in auto, limits would come down by <Both fleet={fleet} of="would_save" />.</h1>
-      ) : (
-        <h1 id="headline">
-          {dryRun ? 'Limits would be lower by ' : 'Limits are lower by '}<Both fleet={fleet} of="saved" /> than what the owners asked for.
-        </h1>
-      )}
+      <h1 id="headline">{headlineOf(fleet)}</h1>
       <p class="gloss">
-        {!none && now && <>That is {now}. </>}
-        {!none && <>With every job in auto it would be <Both fleet={fleet} of="would_save" />{then && `: ${then}`}. </>}
-        {none && then && <>That is {then}. </>}
-        <span class="muted">A machine here has {machine}.</span>
+        {some && now && <>That is {now}. </>}
+        {some && more && <>With every job in auto they would be <Lower fleet={fleet} of="would_save" />{then && `: ${then}`}. </>}
+        {!some && more && then && <>That is {then}. </>}
+        {(some || more) && (now || then) && <span class="muted">A machine here has {machine}.</span>}
       </p>
     </section>
   );
@@ -190,10 +205,9 @@ export function FleetPage({ query }: { query: Record<string, string> }) {
     return <div class="wide lead">{fleet.error ? <Problem text={fleet.error.message} retry={fleet.reload} /> : <Skeleton lines={6} />}</div>;
   }
   if (fleet.data.time === null || fleet.data.jobs === 0) return <FirstData status={status.data} />;
-  const dryRun = fleet.data.actuator === 'dry_run';
   return (
     <>
-      <Headline fleet={fleet.data} dryRun={dryRun} />
+      <Headline fleet={fleet.data} />
       <div class="wide">
         <div class="tools-row">
           <Segments label="Range of time" value={range} onPick={(next) => replaceHash(hrefOf('fleet', { range: next === '7d' ? '' : next }))}

@@ -85,19 +85,21 @@ export function JobCard({ index, row, top, active, onPick }: Props) {
   if (!row) return <div class="job-card waiting" role="row" id={`job-${index}`} aria-rowindex={index + 1} style={style} />;
   return (
     <div class={`job-card ${active ? 'active' : ''}`} role="row" id={`job-${index}`} aria-rowindex={index + 1} style={style} onClick={onPick}>
-      <a role="gridcell" href={jobHref(row.name)} tabIndex={-1}>
-        <span class="card-line first">
-          <b class="job-name">{row.name}</b>
-          <ModeBadge mode={row.mode} />
-        </span>
-        <CardLine resource="cpu" row={row} />
-        <CardLine resource="memory" row={row} />
-        <span class="card-line last muted">
-          {plural(row.tasks, 'task')}
-          {row.ooms > 0 && <span class="bad">{plural(row.ooms, 'OOM kill')}</span>}
-          <span>{row.last_change === null ? '' : `changed ${ago(row.last_change)}`}</span>
-        </span>
-      </a>
+      <span role="gridcell">
+        <a href={jobHref(row.name)} tabIndex={-1}>
+          <span class="card-line first">
+            <b class="job-name">{row.name}</b>
+            <ModeBadge mode={row.mode} />
+          </span>
+          <CardLine resource="cpu" row={row} />
+          <CardLine resource="memory" row={row} />
+          <span class="card-line last muted">
+            {plural(row.tasks, 'task')}
+            {row.ooms > 0 && <span class="bad">{plural(row.ooms, 'OOM kill')}</span>}
+            <span>{row.last_change === null ? '' : `changed ${ago(row.last_change)}`}</span>
+          </span>
+        </a>
+      </span>
     </div>
   );
 }

@@ -20,16 +20,19 @@ function Daemon({ status }: { status: Status }) {
   );
 }
 
+// Kinds that never came are named in a sentence, so that what came stands out.
 function Ingest({ ingest }: { ingest: Record<string, number> }) {
+  const name = (key: string) => INGEST[key] ?? words(key);
   const entries = Object.entries(ingest);
+  const came = entries.filter(([, n]) => n > 0);
+  const never = entries.filter(([, n]) => n === 0);
   return (
     <>
       <dl class="facts">
-        {entries.map(([key, value]) => (
-          <div key={key} class={value === 0 ? 'zero' : ''}><dt>{INGEST[key] ?? words(key)}</dt><dd>{count(value)}</dd></div>
-        ))}
+        {came.map(([key, value]) => <div key={key}><dt>{name(key)}</dt><dd>{count(value)}</dd></div>)}
       </dl>
-      {entries.length === 0 && <p class="hint">None so far.</p>}
+      {came.length === 0 ? <p class="hint">None so far.</p>
+        : never.length > 0 && <p class="hint never">None was {never.map(([key]) => name(key)).join('; ')}.</p>}
     </>
   );
 }

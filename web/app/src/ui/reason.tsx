@@ -20,7 +20,7 @@ function Steps({ reason, resource }: { reason: Reason; resource: Resource }) {
 
 function Candidates({ reason, resource }: { reason: Reason; resource: Resource }) {
   return (
-    <div class="scroll candidates">
+    <div class="scroll candidates" tabIndex={0} role="group" aria-label="What was weighed">
       <table>
         <thead><tr><th scope="col">Candidate</th><th scope="col">Limit</th><th scope="col">Cost</th><th scope="col" class="text">Made of</th></tr></thead>
         <tbody>

@@ -3,6 +3,7 @@ import { useQuery } from '../../api/query';
 import { jobPath } from '../../api/client';
 import type { JobAmounts, JobDetail, Resource } from '../../api/types';
 import { amount, percent, plural } from '../../lib/format';
+import { now } from '../../lib/clock';
 import { RESOURCE } from '../../lib/names';
 import { hrefOf, jobHref, replaceHash } from '../../lib/route';
 import { ModeBadge, Problem, Skeleton, Time } from '../../ui/basics';
@@ -23,7 +24,7 @@ function Header({ job }: { job: JobDetail }) {
         <span>{plural(job.tasks, 'task')}</span>
         <span>limits by <b>{job.recommender.replace(/_/g, ' ')}</b></span>
         <span>seen since <Time at={job.first_seen} /></span>
-        {job.last_seen !== null && Date.now() / 1000 - job.last_seen > 3600 && <span class="bad">last seen <Time at={job.last_seen} age /></span>}
+        {job.last_seen !== null && now() - job.last_seen > 3600 && <span class="bad">last seen <Time at={job.last_seen} age /></span>}
         <span>{job.last_change === null ? 'limits never changed' : <>last change <Time at={job.last_change} age /></>}</span>
         <span class={job.ooms > 0 ? 'bad' : ''}>{job.ooms > 0 ? plural(job.ooms, 'OOM kill') : 'no OOM kill'} in 7 days</span>
       </p>

@@ -84,8 +84,9 @@ function LimitChart({ answer }: { answer: WhatIf }) {
       series={[
         { name: 'Highest task', values: answer.usage_peak, colour: '--usage', style: 'area' },
         { name: "Owner's", remark: off ? `${amount(resource, owner)}, above the chart` : undefined, values: answer.owner_limit, colour: '--owner', style: 'step-dash' },
-        ...(answer.now ? [{ name: 'Now', values: answer.now.limit, colour: '--limit', style: 'step' as const, width: 2 }] : []),
-        { name: 'What if', values: answer.whatif.limit, colour: '--other', style: 'step', width: 2 },
+        // The wider below, so that both are seen where they are the same.
+        { name: 'What if', values: answer.whatif.limit, colour: '--other', style: 'step', width: 4 },
+        ...(answer.now ? [{ name: 'Now', values: answer.now.limit, colour: '--limit', style: 'step' as const, width: 1.6 }] : []),
       ]} />
   );
 }

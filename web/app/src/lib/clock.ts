@@ -1,0 +1,10 @@
+// What time it is for the daemon: by the wall, or by its samples when it lives through a recorded history.
+
+let samplesNow: number | null = null;
+
+export function setSamplesClock(time: number | null): void {
+  samplesNow = time;
+}
+
+// Seconds since 1970.
+export const now = (): number => samplesNow ?? Date.now() / 1000;
