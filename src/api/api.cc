@@ -40,6 +40,21 @@ bool NeedsOperator(const HttpRequest& request) {
   return !question;
 }
 
+// At most `most` points: the last of each group, with what happened in all of it.
+std::vector<FleetPoint> Thinned(const std::vector<FleetPoint>& points, size_t most) {
+  const size_t group = (points.size() + most - 1) / most;
+  std::vector<FleetPoint> out;
+  for (size_t first = 0; first < points.size(); first += group) {
+    const size_t last = std::min(first + group, points.size());
+    FleetPoint& p = out.emplace_back(points[last - 1]);
+    for (size_t i = first; i + 1 < last; ++i) {
+      p.oom_kills += points[i].oom_kills;
+      p.changes += points[i].changes;
+    }
+  }
+  return out;
+}
+
 std::string_view ContentTypeOf(std::string_view path) {
   constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
       {".html", "text/html; charset=utf-8"}, {".js", "text/javascript; charset=utf-8"},
@@ -66,7 +81,7 @@ HttpResponse ErrorResponse(int status, std::string_view text) {
   json.Field("error", text);
   json.EndObject();
   HttpResponse response = JsonResponse(status, json.Take());
-  if (status == 503 || status == 429) response.headers.push_back({"Retry-After", "5"});
+  if (status == 503 || status == 429) response.headers.push_back({"Retry-After", "1"});
   return response;
 }
 
@@ -209,14 +224,11 @@ HttpResponse Api::History(const HttpRequest& request) {
   if (!from.ok()) return ErrorResponse(from.status());
   const absl::StatusOr<int64_t> points = IntParameter(request, "points", 500, 1, 5000);
   if (!points.ok()) return ErrorResponse(points.status());
-  const WindowId first = WindowId::Of(Timestamp::FromSeconds(*from));
-  const WindowId last = WindowId::Of(Timestamp::FromSeconds(*to));
-  const int64_t windows = int64_t{last.index} - first.index;
-  const auto stride = static_cast<int32_t>(std::max<int64_t>(1, (windows + *points - 1) / *points));
-  const absl::StatusOr<std::vector<FleetPoint>> read = control_.history().FleetPoints(first, last, stride);
+  const absl::StatusOr<std::vector<FleetPoint>> read = control_.history().FleetPoints(
+      WindowId::Of(Timestamp::FromSeconds(*from)), WindowId::Of(Timestamp::FromSeconds(*to)), 1);
   if (!read.ok()) return ErrorResponse(read.status());
   JsonWriter json;
-  PutFleetHistory(*read, json);
+  PutFleetHistory(Thinned(*read, static_cast<size_t>(*points)), json);
   return Json(json);
 }
 

@@ -33,7 +33,9 @@ struct ControlOptions {
   // Each chunk of jobs is checkpointed once in so many windows: what a restart has to live through again.
   int checkpoint_windows = 6;
   // Closed windows wait for a store that does not take them; past so many, samples are refused for a while.
-  int max_waiting_windows = 3;
+  int max_waiting_windows = 24;
+  // The same for windows that no tick has closed yet, where time is the samples' and may run ahead.
+  int max_open_windows = 100;
 };
 
 // How long the steps of a pass took, in the order they were taken.
@@ -142,6 +144,7 @@ class ControlPlane {
   std::unique_ptr<Ingest> ingest_;
   Timestamp newest_sample_{INT64_MIN};
   Timestamp now_{0};
+  Timestamp last_watermark_{INT64_MIN};
   size_t jobs_known_ = 0;  // of the mapper's names, told to the fleet
   int waiting_windows_ = 0;
 

@@ -61,8 +61,17 @@ absl::Status ControlPlane::Restore() {
 absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds& ends) {
   std::vector<std::string> names;
   const auto on_job = [&](const JobRecord& job) {
-    if (job.id.value != fleet_.size()) {
+    if (job.id.value < fleet_.size()) {
       return absl::DataLossError(StrCat("job number ", job.id.value, " where ", fleet_.size(), " was due"));
+    }
+    // A job whose record was damaged keeps its number, so that the others keep theirs.
+    while (fleet_.size() < job.id.value) {
+      JobRecord lost;
+      lost.id = JobId{static_cast<uint32_t>(fleet_.size())};
+      lost.name = StrCat("(lost job ", lost.id.value, ")");
+      warnings_.push_back(StrCat("the record of job number ", lost.id.value, " is damaged"));
+      names.push_back(lost.name);
+      fleet_.AddJob(lost);
     }
     names.push_back(job.name);
     fleet_.AddJob(job);

@@ -7,6 +7,8 @@
 namespace taut {
 namespace {
 
+constexpr std::string_view kMigration = "migration";  // who moved a job to auto by rule
+
 int64_t EndOf(WindowId window) { return window.next().start_s(); }
 
 double TotalOf(float per_task, uint32_t tasks) { return per_task >= 0 ? double{per_task} * tasks : 0; }
@@ -221,8 +223,22 @@ void LiveFleet::EndDay(PassOutput& out) {
 
 void LiveFleet::Migrate(LiveJob& job, int64_t now_s, PassOutput& out) {
   // Whoever chose a mode meant it; and who was moved is moved.
-  const auto is_mode = [](const Override& o) { return o.key == "mode"; };
-  if (std::any_of(job.overrides.begin(), job.overrides.end(), is_mode)) return;
+  const auto mode = std::find_if(job.overrides.begin(), job.overrides.end(),
+                                 [](const Override& o) { return o.key == "mode"; });
+  if (mode != job.overrides.end()) {
+    // An owner who opts out after the move takes it back.
+    if (mode->who != kMigration || job.policy->migrate) return;
+    SettingChange back;
+    back.id = ++last_setting_;
+    back.time_s = now_s;
+    back.who = kMigration;
+    back.job = job.record.name;
+    back.key = "mode";
+    back.before = mode->value;
+    Redo(back);
+    out.settings.push_back(std::move(back));
+    return;
+  }
   MigrationFacts facts{.now_s = now_s, .over_today = job.over_today};
   const auto total = [&](Resource r) {
     const LiveLane& lane = job.of(r);
@@ -237,7 +253,7 @@ void LiveFleet::Migrate(LiveJob& job, int64_t now_s, PassOutput& out) {
   if (verdict.step != MigrationStep::kMove) return;
   SettingChange change{.id = ++last_setting_,
                        .time_s = now_s,
-                       .who = "migration",
+                       .who = std::string(kMigration),
                        .job = job.record.name,
                        .key = "mode",
                        .value = std::string(Name(Mode::kAuto)),
@@ -306,7 +322,7 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, bool oom, Pa
 void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out) {
   LiveJob& job = jobs_[oom.job.value];
   LiveLane& lane = job.of(Resource::kMemory);
-  oom.limit = lane.limit();
+  oom.limit = settings_.enforced ? lane.limit() : lane.owner();
   TakeInOom(job, oom);
   out.point.oom_kills += static_cast<uint32_t>(std::min<uint64_t>(oom.kills, 1'000'000));
   DecideLane(job, Resource::kMemory, oom.time_s, true, out);

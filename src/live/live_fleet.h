@@ -29,6 +29,8 @@ struct LiveSettings {
   VerticalSettings vertical;
   PolicyRules rules;
   MigrationSettings migration;
+  // False: decisions are carried out by nobody, and tasks die at their owner's limits.
+  bool enforced = true;
 };
 
 // What a pass leaves behind, for the store, the actuator and the faces.

@@ -14,7 +14,8 @@
 namespace taut {
 namespace {
 
-constexpr std::chrono::milliseconds kTick{200};  // an OOM kill waits no longer
+constexpr std::chrono::milliseconds kTick{200};       // an OOM kill waits no longer
+constexpr std::chrono::milliseconds kSampleTick{20};  // where time is the samples', it may run fast
 constexpr std::chrono::seconds kStoreRetry{2};
 
 Timestamp WallNow() {
@@ -35,7 +36,9 @@ uint64_t ResidentBytes() {
 }
 
 LiveSettings LiveSettingsOf(const DaemonConfig& config) {
-  return {config.recommenders, config.rules, config.migration};
+  LiveSettings settings{config.recommenders, config.rules, config.migration};
+  settings.enforced = config.actuator != ActuatorKind::kDryRun;
+  return settings;
 }
 
 }  // namespace
@@ -78,7 +81,12 @@ absl::Status Daemon::StartControl() {
   ControlOptions options;
   options.ingest = config_.ingest.options;
   options.clock = config_.clock;
-  if (config_.clock == ClockSource::kSamples) options.ingest.windows.max_future_seconds = int64_t{1} << 40;
+  if (config_.clock == ClockSource::kSamples) {
+    options.ingest.windows.max_future_seconds = int64_t{1} << 40;
+    // Days go by in seconds, and the end of one takes a while.
+    options.max_waiting_windows = options.max_open_windows = 2 * kWindowsPerDay;
+    options.ingest.windows.max_samples_per_series = 16 * 1024;
+  }
   options.live = LiveSettingsOf(config_);
   options.checkpoint_windows = config_.store.checkpoint_windows;
   control_ = std::make_unique<ControlPlane>(
@@ -126,6 +134,7 @@ std::string Daemon::url() const {
 }
 
 void Daemon::Loop() {
+  const std::chrono::milliseconds tick = config_.clock == ClockSource::kSamples ? kSampleTick : kTick;
   std::string last_error;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
@@ -135,7 +144,7 @@ void Daemon::Loop() {
     if (s.ok() && !last_error.empty()) spdlog::info("the store takes windows again");
     last_error = s.ok() ? std::string() : std::string(Message(s));
     lock.lock();
-    wake_.wait_for(lock, s.ok() ? kTick : std::chrono::milliseconds(kStoreRetry),
+    wake_.wait_for(lock, s.ok() ? tick : std::chrono::milliseconds(kStoreRetry),
                    [this] { return stopping_; });
   }
 }
