@@ -99,8 +99,11 @@ void AddConnection(CLI::App& app, ConnectionArgs& args, const char* url_option) 
 
 void AddOutputForm(CLI::App& app, OutputForm& form) {
   app.add_option("--output", form, "table, json or yaml")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, OutputForm>{
-          {"table", OutputForm::kTable}, {"json", OutputForm::kJson}, {"yaml", OutputForm::kYaml}}))
+      ->transform(CLI::CheckedTransformer(std::map<std::string, OutputForm>{{"table", OutputForm::kTable},
+                                                                            {"json", OutputForm::kJson},
+                                                                            {"yaml", OutputForm::kYaml}})
+                      .description(""))
+      ->type_name("FORM")
       ->default_str("table");
 }
 
