@@ -150,6 +150,18 @@ int RunTop(const TopArgs& args);
 
 int RunStatus(const DaemonArgs& args);
 
+// --- For both ---
+
+struct MappingTestArgs {
+  std::vector<std::string> series;  // as ParseSeriesText; none: standard input, one a line
+  std::string config;               // the daemon's file, for its rules; empty: the built-in ones
+  std::string prometheus;           // URL: all its series that some rule is for
+  ConnectionArgs connection;        // how to reach it; the server counts not
+  OutputForm output = OutputForm::kTable;
+};
+// kExitFailed if a series that was named has no rule.
+int RunMappingTest(const MappingTestArgs& args);
+
 // The recommenders and the settings there are.
 int RunList(const std::string& what);
 

@@ -16,10 +16,10 @@ std::string ErrorText(const HttpResponse& response) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HttpClient>> Connect(const ConnectionArgs& args) {
+absl::StatusOr<std::unique_ptr<HttpClient>> Connect(const ConnectionArgs& args, const char* hint) {
   ClientOptions options;
   options.ca_file = args.ca_file;
-  options.unreachable_hint = "start it with `tautd`, or name another server with --server or TAUT_SERVER";
+  options.unreachable_hint = hint;
   const absl::StatusOr<std::string> token = ReadSecretFile(args.token_file);
   if (!token.ok()) return absl::InvalidArgumentError(StrCat("--token-file: ", Message(token.status())));
   options.token = *token;

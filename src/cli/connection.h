@@ -17,8 +17,12 @@ struct ConnectionArgs {
   std::string ca_file;     // for https; empty: the system's
 };
 
-// Errors name the option. Connects at the first request.
-absl::StatusOr<std::unique_ptr<HttpClient>> Connect(const ConnectionArgs& args);
+inline constexpr const char* kStartDaemonHint =
+    "start it with `tautd`, or name another server with --server or TAUT_SERVER";
+
+// Errors name the option. Connects at the first request; `hint` is the way out if nobody is there.
+absl::StatusOr<std::unique_ptr<HttpClient>> Connect(const ConnectionArgs& args,
+                                                    const char* hint = kStartDaemonHint);
 
 // OK for 2xx. Else the daemon's own words (its {"error": ...}) if it has some, and for 401 and 403 what to
 // pass.

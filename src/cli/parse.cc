@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
+#include <sstream>
 
 #include "CLI/CLI.hpp"
 #include "base/nearest.h"
@@ -19,9 +21,9 @@ constexpr const char* kVersion = "taut 0.1.0";
 constexpr const char* kAbout =
     "Sets CPU and memory limits from what jobs really use, and replays history to show what that would have "
     "done.\n"
-    "replay, explain, tune and generate need no daemon; jobs, job, set, decisions, top and status ask tautd, "
-    "feed "
-    "\ngives it a made-up cell to look at.\n\n"
+    "replay, explain, tune and generate need no daemon. jobs, job, set, decisions, top and status ask tautd, "
+    "and "
+    "explain\ndoes without a trace; feed gives it a made-up cell to look at.\n\n"
     "Examples:\n"
     "  taut generate cell.csv.gz --jobs 200 --days 28\n"
     "  taut replay cell.csv.gz --report report.html\n"
@@ -141,7 +143,7 @@ std::string CompleteExplain(const CLI::App& app, ExplainArgs& a) {
   std::error_code none;
   const bool is_job = app.count("--server") > 0 && a.trace.paths.size() == 1 &&
                       !std::filesystem::exists(a.trace.paths.front(), none);
-  if (!is_job) return "--job is missing: the name of the job to explain";
+  if (!is_job) return "--job is required";
   a.job = a.trace.paths.front();
   a.trace.paths.clear();
   return {};
@@ -184,6 +186,17 @@ std::string CommandLine(int argc, char** argv) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
+// `taut --help` says what each verb does; `taut VERB --help` says it all.
+class ShortVerbs final : public CLI::Formatter {
+ public:
+  std::string make_subcommand(const CLI::App* verb) const override {
+    const std::string all = verb->get_description();
+    std::stringstream out;
+    CLI::detail::format_help(out, verb->get_name(), all.substr(0, all.find("\n\n")), 14);
+    return out.str();
+  }
+};
+
 // What was probably meant, for a verb or an option that there is not; "" if all of them are known.
 std::string Suggestion(const CLI::App& app, int argc, char** argv) {
   const CLI::App* verb = nullptr;
@@ -197,6 +210,8 @@ std::string Suggestion(const CLI::App& app, int argc, char** argv) {
         return StrCat("there is no verb \"", word, "\"; did you mean \"", NearestName(word, names), "\"?");
       }
       verb = app.get_subcommand(std::string(word));
+    } else if (verb != nullptr && word == "test" && verb->get_name() == "mapping") {
+      verb = verb->get_subcommand("test");
     } else if (verb != nullptr && word.starts_with("--")) {
       std::vector<std::string> options;
       for (const CLI::Option* o : verb->get_options()) {
@@ -240,6 +255,7 @@ int RunCli(int argc, char** argv) {
   CLI::App* list_app =
       app.add_subcommand("list", "Lists the recommenders, or the settings with their defaults.");
   list_app->add_option("what", listed, "recommenders or settings")->capture_default_str();
+  app.formatter(std::make_shared<ShortVerbs>());
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

@@ -35,9 +35,8 @@ constexpr const char* kJobHelp =
     "  taut job shop/web --output yaml";
 
 constexpr const char* kSetHelp =
-    "Changes settings of one job; an empty value takes a setting back. Without changes: shows what people "
-    "have "
-    "set.\n\n"
+    "Changes settings of one job; an empty value takes a setting back. Without changes: shows all "
+    "settings\nand where they come from.\n\n"
     "Examples:\n"
     "  taut set shop/web mode=auto memory.upper=4GiB\n"
     "  taut set shop/web memory.upper= --who anna\n"
@@ -62,6 +61,18 @@ constexpr const char* kStatusHelp =
     "Examples:\n"
     "  taut status\n"
     "  taut status --server https://taut.example:7070 --token-file token --output json";
+
+constexpr const char* kMappingHelp = "Questions about the rules that say which series is which job's usage.";
+constexpr const char* kMappingTestHelp =
+    "Shows for each series which rule takes it and the job, the task and the kind of usage that come of it, "
+    "or "
+    "why no\nrule does. Series stand on the command line, one a line on standard input, or in a "
+    "Prometheus.\n\n"
+    "Examples:\n"
+    "  taut mapping test "
+    "'container_cpu_usage_seconds_total{namespace=\"shop\",pod=\"web-0\",container=\"app\"}'\n"
+    "  taut mapping test --config tautd.yaml < series.txt\n"
+    "  taut mapping test --prometheus http://127.0.0.1:9090 --output json";
 
 constexpr const char* kSorts =
     "name, mode, tasks, ooms, changed, or cpu_ or memory_ and usage, owner_limit, limit, would_be, slack, "
@@ -88,8 +99,11 @@ void AddConnection(CLI::App& app, ConnectionArgs& args, const char* url_option) 
 
 void AddOutputForm(CLI::App& app, OutputForm& form) {
   app.add_option("--output", form, "table, json or yaml")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, OutputForm>{
-          {"table", OutputForm::kTable}, {"json", OutputForm::kJson}, {"yaml", OutputForm::kYaml}}))
+      ->transform(CLI::CheckedTransformer(std::map<std::string, OutputForm>{{"table", OutputForm::kTable},
+                                                                            {"json", OutputForm::kJson},
+                                                                            {"yaml", OutputForm::kYaml}})
+                      .description(""))
+      ->type_name("FORM")
       ->default_str("table");
 }
 
@@ -160,6 +174,19 @@ void DaemonVerbs::AddTop(CLI::App& app) {
 
 void DaemonVerbs::AddStatus(CLI::App& app) { AddDaemon(app, status_); }
 
+void DaemonVerbs::AddMapping(CLI::App& app) {
+  MappingTestArgs& a = mapping_test_;
+  app.require_subcommand(1);
+  CLI::App* test = app.add_subcommand("test", kMappingTestHelp);
+  test->add_option("series", a.series, "series as Prometheus prints them");
+  test->add_option("--config", a.config, "the daemon's YAML file, for its rules")->type_name("FILE");
+  test->add_option("--prometheus", a.prometheus, "ask this Prometheus for its series")->type_name("URL");
+  test->add_option("--token-file", a.connection.token_file, "file with the token for it")->type_name("FILE");
+  test->add_option("--ca-file", a.connection.ca_file, "PEM file of the CAs to trust with https")
+      ->type_name("FILE");
+  AddOutputForm(*test, a.output);
+}
+
 DaemonVerbs::DaemonVerbs(CLI::App& app) {
   const auto add = [&](const char* name, const char* help, void (DaemonVerbs::*options)(CLI::App&),
                        std::function<int()> run) {
@@ -173,6 +200,7 @@ DaemonVerbs::DaemonVerbs(CLI::App& app) {
   add("decisions", kDecisionsHelp, &DaemonVerbs::AddDecisions, [this] { return RunDecisions(decisions_); });
   add("top", kTopHelp, &DaemonVerbs::AddTop, [this] { return RunTop(top_); });
   add("status", kStatusHelp, &DaemonVerbs::AddStatus, [this] { return RunStatus(status_); });
+  add("mapping", kMappingHelp, &DaemonVerbs::AddMapping, [this] { return RunMappingTest(mapping_test_); });
   add("feed", kFeedHelp, &DaemonVerbs::AddFeed, [this] { return RunFeed(feed_); });
   add("bench-write", kBenchWriteHelp, &DaemonVerbs::AddBenchWrite,
       [this] { return RunBenchWrite(bench_write_); });

@@ -12,14 +12,16 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kFirstPause{100}, kLongestPause{5000}, kLongestRetryAfter{60000};
+constexpr milliseconds kFirstPause{50}, kLongestPause{5000};
 
-milliseconds PauseBefore(const HttpResponse& response, milliseconds planned) {
+// Our own pause, but never longer than what the receiver asks for. Sooner than asked is fine: there is one of
+// us, and a receiver that is busy says so again for little.
+milliseconds PauseBefore(const HttpResponse& response, milliseconds own) {
   const std::string* after = response.header("Retry-After");
   const std::optional<double> seconds = after == nullptr ? std::nullopt : ParseDouble(*after);
-  if (!seconds.has_value() || *seconds < 0) return planned;  // a date: our own pause will do
-  const double ms = std::min(*seconds * 1000, static_cast<double>(kLongestRetryAfter.count()));
-  return std::max(milliseconds(static_cast<int64_t>(ms)), milliseconds(1));
+  if (!seconds.has_value() || *seconds < 0) return own;  // a date: our own pause will do
+  return std::clamp(milliseconds(static_cast<int64_t>(std::min(*seconds, 60.0) * 1000)), milliseconds(10),
+                    own);
 }
 
 }  // namespace

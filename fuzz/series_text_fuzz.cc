@@ -1,0 +1,14 @@
+// Any text may be given as a series: refused, or read to labels that are written and read back to the same.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "ingest/series_text.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto labels = taut::ParseSeriesText({reinterpret_cast<const char*>(data), size});
+  if (!labels.ok()) return 0;
+  const auto back = taut::ParseSeriesText(taut::SeriesText(*labels));
+  if (!back.ok() || *back != *labels) std::abort();
+  return 0;
+}

@@ -1,0 +1,95 @@
+#include "cli/daemon_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/strings.h"
+#include "cli/terminal.h"
+
+namespace taut {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+Json JobRow(const std::string& name) {
+  return Json::parse(R"({"mode":"canary","recommender":"analogs","tasks":12345,
+    "cpu":{"usage":0.1234,"peak":1,"owner_limit":2,"limit":1.5,"would_be":null},
+    "memory":{"usage":1073741824,"peak":2e9,"owner_limit":4e9,"limit":3221225472,"would_be":2e9},
+    "ooms":3,"last_seen":1800000000,"last_change":null,"trial":true})")
+      .patch(Json::array({{{"op", "add"}, {"path", "/name"}, {"value", name}}}));
+}
+
+TEST(DaemonTextTest, TheTableOfJobsFitsAHundredColumns) {
+  const Json page = {
+      {"total", 9000},
+      {"offset", 0},
+      {"jobs", {JobRow(std::string(300, 'x')), JobRow("größe/web"), JobRow("shop/a\x1b[31m")}}};
+  const std::string text = JobsText(page);
+  for (const std::string_view line : Split(text, '\n')) EXPECT_LE(DisplayWidth(line), 100U) << line;
+  EXPECT_THAT(text, AllOf(HasSubstr("größe/web"), HasSubstr("canary*"), HasSubstr("12,345"),
+                          HasSubstr("1.00 GiB"), HasSubstr("3 of 9,000 jobs"), Not(HasSubstr("\x1b"))));
+}
+
+TEST(DaemonTextTest, OneJobShowsTrialsHoldsNoticesAndDecisions) {
+  Json job = JobRow("shop/web");
+  job["labels"] = {{"team", "shop"}};
+  job["first_seen"] = 1790000000;
+  job["trials"] = Json::parse(
+      R"([{"resource":"memory","limit":2147483648,"old_limit":4294967296,"since":1800000000,"until":1800086400,
+           "tasks":{"task_windows":10,"ooms":1,"over":2,"slack":null},"rest":{"task_windows":90,"ooms":0,"over":0,"slack":1},
+           "sentence":"Too early to say."}])");
+  job["holds"] = {{{"resource", "cpu"}, {"sentence", "the change is too small"}}};
+  job["notices"] = {"ready for auto"};
+  const Json decisions = Json::parse(
+      R"({"decisions":[{"id":1,"time":1800000000,"job":"shop/web","resource":"cpu","kind":"roll_back","mode":"auto",
+          "before":1,"after":2,"sentence":"Because.","outcome":"dry_run","outcome_text":"","outcome_time":null}],"next_before":null})");
+  EXPECT_THAT(
+      JobText(job, decisions),
+      AllOf(HasSubstr("labels: team=shop"), HasSubstr("trial: memory 2.00 GiB instead of 4.00 GiB"),
+            HasSubstr("10 task-windows, 1 OOM kills, 2 over"),
+            HasSubstr("cpu waits: the change is too small"), HasSubstr("note: ready for auto"),
+            HasSubstr("cpu roll back: 1.00 cores -> 2.00 cores  (dry run)"), HasSubstr("    Because.")));
+}
+
+TEST(DaemonTextTest, AnswersOfAnotherFormAreShownAsFarAsTheyGo) {
+  for (const Json& odd :
+       {Json(), Json("text"), Json(3), Json::array({1, 2}), Json{{"jobs", 5}, {"cpu", "x"}},
+        Json{{"jobs", {1, "a", nullptr}}, {"decisions", "no"}, {"values", 1}, {"ingest", {}}}}) {
+    EXPECT_FALSE(JobsText(odd).empty());
+    EXPECT_FALSE(JobText(odd, odd).empty());
+    EXPECT_FALSE(ExplanationsText(odd, "j", "").empty());
+    EXPECT_FALSE(DecisionText(odd).empty());
+    EXPECT_FALSE(StatusText(odd, 0).empty());
+    EXPECT_FALSE(FleetText(odd).empty());
+    EXPECT_FALSE(SettingsText(odd, {}).empty());
+  }
+}
+
+TEST(JsonTextTest, YamlQuotesWhatCouldBeSomethingElse) {
+  const Json value = {{"name", "shop/web"},
+                      {"mode", "off"},
+                      {"off", 1},
+                      {"n", nullptr},
+                      {"empty", Json::array()},
+                      {"text", "a: b"},
+                      {"list", {1, 2.5}},
+                      {"rows", {{{"a", 1}, {"b", {{"c", true}}}}, {{"a", 2}}}}};
+  EXPECT_EQ(YamlText(value),
+            "name: shop/web\n"
+            "mode: \"off\"\n"
+            "\"off\": 1\n"
+            "\"n\": null\n"
+            "empty: []\n"
+            "text: \"a: b\"\n"
+            "list: [1,2.5]\n"
+            "rows:\n"
+            "- a: 1\n"
+            "  b:\n"
+            "    c: true\n"
+            "- a: 2\n");
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,199 @@
+// taut mapping test: which rule takes a series, and what comes of it.
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <set>
+
+#include "base/pattern.h"
+#include "base/strings.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "config/daemon_config.h"
+#include "ingest/series_mapper.h"
+#include "ingest/series_text.h"
+
+namespace taut {
+namespace {
+
+constexpr std::string_view kMetricName = "__name__";
+
+std::vector<LabelView> ViewsOf(const LabelList& labels) {
+  std::vector<LabelView> out;
+  for (const auto& [name, value] : labels) out.push_back({name, value});
+  return out;
+}
+
+// A rule's pattern as a regular expression of Prometheus.
+std::string RegexOf(std::string_view pattern) {
+  std::string out;
+  for (const char c : pattern) {
+    if (std::string_view("\\.+?()[]{}^$").find(c) != std::string_view::npos) out.push_back('\\');
+    if (c == '*') out.push_back('.');
+    out.push_back(c);
+  }
+  return out;
+}
+
+// The series whose metric some rule is for. Facts are asked for without limit: they name the jobs.
+absl::StatusOr<std::vector<LabelList>> AskPrometheus(const MappingTestArgs& args, const MappingRules& rules) {
+  ConnectionArgs connection = args.connection;
+  connection.server = args.prometheus;
+  const auto client = Connect(connection, "name the Prometheus with --prometheus URL");
+  if (!client.ok()) return client.status();
+  std::set<std::string> metrics;
+  for (const MappingRule& rule : rules.rules()) metrics.insert(RegexOf(rule.metric));
+  std::vector<LabelList> out;
+  for (const std::string& metric : metrics) {
+    const Json matcher = StrCat("{__name__=~", Json(metric).dump(), "}");
+    const auto answer =
+        GetJson(**client, "/api/v1/series" + FormatQuery({{"match[]", matcher.get<std::string>()}}));
+    if (!answer.ok()) return answer.status();
+    const auto data = answer->find("data");
+    if (!answer->is_object() || data == answer->end() || !data->is_array())
+      return absl::DataLossError(StrCat(args.prometheus, ": this is no Prometheus: the answer has no data"));
+    for (const Json& series : *data) {
+      LabelList labels;
+      if (!series.is_object()) continue;
+      for (const auto& [name, value] : series.items()) {
+        if (value.is_string()) labels.emplace_back(name, value.get<std::string>());
+      }
+      std::sort(labels.begin(), labels.end());
+      out.push_back(std::move(labels));
+    }
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<LabelList>> ReadSeries(const MappingTestArgs& args, const MappingRules& rules) {
+  if (!args.prometheus.empty()) return AskPrometheus(args, rules);
+  std::vector<std::string> texts = args.series;
+  const bool from_stdin = texts.empty();
+  if (from_stdin) {
+    for (std::string line; std::getline(std::cin, line);) texts.push_back(line);
+  }
+  std::vector<LabelList> out;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::string_view text = StripSpace(texts[i]);
+    if (text.empty() || text.front() == '#') continue;
+    auto labels = ParseSeriesText(text);
+    if (!labels.ok())
+      return absl::InvalidArgumentError(
+          StrCat(from_stdin ? "line " : "series ", i + 1, ": ", Message(labels.status())));
+    out.push_back(*std::move(labels));
+  }
+  if (out.empty())
+    return absl::InvalidArgumentError(
+        "no series: name some, give them one a line on standard input, or pass --prometheus URL");
+  return out;
+}
+
+struct Verdict {
+  std::optional<Mapping> mapping;
+  std::vector<std::pair<std::string, std::string>> misses;  // rule and reason, of rules for this metric
+};
+
+Verdict Judge(const SeriesMapper& mapper, const LabelList& labels) {
+  const std::vector<LabelView> views = ViewsOf(labels);
+  Verdict out;
+  out.mapping = mapper.Explain(views);
+  if (out.mapping.has_value()) return out;
+  const std::span<const MappingRule> rules = mapper.rules().rules();
+  for (size_t i = 0; i < rules.size(); ++i) {
+    if (FitsPattern(LabelValue(views, kMetricName), rules[i].metric))
+      out.misses.emplace_back(rules[i].name, mapper.rules().WhyNot(i, views));
+  }
+  return out;
+}
+
+Json ToJson(const SeriesMapper& mapper, const LabelList& labels, const Verdict& v) {
+  Json out = {{"series", SeriesText(labels)}, {"rule", nullptr}};
+  if (v.mapping.has_value()) {
+    out["rule"] = mapper.rules().rules()[v.mapping->rule].name;
+    out["kind"] = Name(v.mapping->kind);
+    out["job"] = v.mapping->job;
+    out["task"] = v.mapping->task;
+    out["part"] = v.mapping->part;
+    out["scale"] = v.mapping->scale;
+    return out;
+  }
+  out["misses"] = Json::array();
+  for (const auto& [rule, why] : v.misses) out["misses"].push_back({{"rule", rule}, {"why", why}});
+  return out;
+}
+
+std::string ToText(const SeriesMapper& mapper, const LabelList& labels, const Verdict& v) {
+  std::string out = Printable(SeriesText(labels)) + "\n";
+  if (!v.mapping.has_value()) {
+    if (v.misses.empty()) return out + "  no rule is for this metric\n";
+    for (const auto& [rule, why] : v.misses) StrAppend(&out, "  not ", rule, ": ", Printable(why), "\n");
+    return out;
+  }
+  const Mapping& m = *v.mapping;
+  const std::string& rule = mapper.rules().rules()[m.rule].name;
+  if (m.kind == SeriesKind::kOwner) {
+    StrAppend(&out, "  ", rule, ": ", Printable(m.job), " is owned by ", Printable(m.task), "\n");
+    return out;
+  }
+  StrAppend(&out, "  ", rule, ": job ", Printable(m.job), ", task ", Printable(m.task));
+  if (!m.part.empty()) StrAppend(&out, ", part ", Printable(m.part));
+  StrAppend(&out, ", ", Name(m.kind));
+  if (m.scale != 1) StrAppend(&out, " x ", m.scale);
+  return out + "\n";
+}
+
+struct Tally {
+  size_t mapped = 0, unmapped = 0;
+};
+
+absl::StatusOr<Tally> TestMapping(const MappingTestArgs& args) {
+  IngestConfig config;
+  if (!args.config.empty()) {
+    absl::StatusOr<DaemonConfig> file = ReadDaemonConfig(args.config);
+    if (!file.ok()) return file.status();
+    config = std::move(file->ingest);
+  }
+  absl::StatusOr<MappingRules> rules = MappingRules::Compile(MappingRulesOf(config));
+  if (!rules.ok()) return rules.status();
+  const absl::StatusOr<std::vector<LabelList>> all = ReadSeries(args, *rules);
+  if (!all.ok()) return all.status();
+  SeriesMapper mapper(*std::move(rules));
+  // Who owns whom comes first, as it would have in the daemon by now.
+  for (const LabelList& labels : *all) {
+    const std::vector<LabelView> views = ViewsOf(labels);
+    const std::optional<Mapping> m = mapper.Explain(views);
+    if (m.has_value() && m->kind == SeriesKind::kOwner)
+      mapper.Resolve({views, {}, Fingerprint(views)}, Timestamp{0});
+  }
+  Tally tally;
+  Json json = Json::array();
+  std::string text;
+  for (const LabelList& labels : *all) {
+    const Verdict verdict = Judge(mapper, labels);
+    ++(verdict.mapping.has_value() ? tally.mapped : tally.unmapped);
+    if (args.output == OutputForm::kTable) {
+      text += ToText(mapper, labels, verdict);
+    } else {
+      json.push_back(ToJson(mapper, labels, verdict));
+    }
+  }
+  Print(args.output == OutputForm::kJson   ? JsonText(json)
+        : args.output == OutputForm::kYaml ? YamlText(json)
+                                           : text);
+  return tally;
+}
+
+}  // namespace
+
+int RunMappingTest(const MappingTestArgs& args) {
+  const absl::StatusOr<Tally> tally = TestMapping(args);
+  if (!tally.ok()) {
+    PrintError(Printable(std::string(Message(tally.status()))));
+    const bool usage = absl::IsInvalidArgument(tally.status()) || absl::IsNotFound(tally.status());
+    return usage ? kExitUsage : kExitFailed;
+  }
+  // Of a whole Prometheus much is not for us; a series that was named should be.
+  return args.prometheus.empty() && tally->unmapped > 0 ? kExitFailed : kExitOk;
+}
+
+}  // namespace taut
