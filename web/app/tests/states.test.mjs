@@ -52,3 +52,12 @@ test('a daemon that goes away leaves its figures on the page, and is found again
   await page.close();
   await again.close();
 });
+
+test('a stream that is held back is made up for by polling', async () => {
+  const mock = await startMock({ jobs: 200, silent: true });
+  const { page } = await browser.open(mock.url);
+  await shows(page, /Polling, figures of/);
+  assert.equal(await page.getByText('tautd does not answer').count(), 0);
+  await page.close();
+  await mock.close();
+});
