@@ -1,12 +1,15 @@
 // What the mock alone can show: the first start, history being read, and a daemon that goes away and comes back.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, test as unbounded } from 'node:test';
 import { startMock } from '../mock/server.mjs';
 import { startBrowser } from './browser.mjs';
 
+const BOUND = { timeout: 120_000 };
+const test = (name, run) => unbounded(name, BOUND, run);
+
 let browser;
-before(async () => { browser = await startBrowser(); });
-after(() => browser?.close());
+before(async () => { browser = await startBrowser(); }, BOUND);
+after(() => browser?.close(), BOUND);
 
 async function shows(page, text, tries = 400) {
   for (let i = 0; i < tries; ++i) {
