@@ -33,15 +33,15 @@ function statusOf(world) {
   };
 }
 
-export function makeWorld({ jobs = 10000, state = 'live', actuator = 'dry_run' } = {}) {
+export function makeWorld({ jobs = 10000, state = 'live', actuator = 'dry_run', silent = false } = {}) {
   const now = Math.floor(Date.now() / 1000 / WINDOW) * WINDOW;
   const fleet = state === 'empty' ? [] : makeFleet(state === 'backfill' ? Math.min(jobs, 400) : jobs, now);
-  const world = { now, started: now, state, actuator, jobs: fleet, byName: new Map(fleet.map((job) => [job.row.name, job])) };
+  const world = { now, started: now, state, actuator, silent, jobs: fleet, byName: new Map(fleet.map((job) => [job.row.name, job])) };
   world.settings = new JobSettingsStore(() => Math.floor(Date.now() / 1000));
   world.decisions = new DecisionLog(fleet, now, 4000, actuator);
   world.streams = new Set();
   world.send = (event, data) => {
-    for (const stream of world.streams) stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    if (!world.silent) for (const stream of world.streams) stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   };
   return world;
 }
@@ -99,10 +99,11 @@ export function answer(world, method, path, query, body = '') {
 }
 
 function serveStream(world, request, response) {
-  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
-  response.write(': hello\n\n');
   world.streams.add(response);
   request.on('close', () => world.streams.delete(response));
+  if (world.silent) return;  // as behind a proxy that holds streams back
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+  response.write(': hello\n\n');
 }
 
 function serveFile(path, response) {

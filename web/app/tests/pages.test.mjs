@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { after, before, test } from 'node:test';
+import { after, before, test as unbounded } from 'node:test';
 import { PHONE, WIDE, startBrowser, startServer } from './browser.mjs';
+
+const BOUND = { timeout: 120_000 };
+const test = (name, run) => unbounded(name, BOUND, run);
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 let server;
@@ -14,11 +17,11 @@ before(async () => {
   server = await startServer({ tick: 1 });
   browser = await startBrowser();
   jobs = (await api('jobs?sort=name&order=asc&limit=50')).jobs;
-});
+}, BOUND);
 after(async () => {
   await browser?.close();
   await server?.close();
-});
+}, BOUND);
 
 async function api(path) {
   return (await fetch(server.url + 'api/v1/' + path)).json();

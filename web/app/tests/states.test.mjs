@@ -1,12 +1,15 @@
 // What the mock alone can show: the first start, history being read, and a daemon that goes away and comes back.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, test as unbounded } from 'node:test';
 import { startMock } from '../mock/server.mjs';
 import { startBrowser } from './browser.mjs';
 
+const BOUND = { timeout: 120_000 };
+const test = (name, run) => unbounded(name, BOUND, run);
+
 let browser;
-before(async () => { browser = await startBrowser(); });
-after(() => browser?.close());
+before(async () => { browser = await startBrowser(); }, BOUND);
+after(() => browser?.close(), BOUND);
 
 async function shows(page, text, tries = 400) {
   for (let i = 0; i < tries; ++i) {
@@ -51,4 +54,13 @@ test('a daemon that goes away leaves its figures on the page, and is found again
   assert.equal(await page.getByText('tautd does not answer').count(), 0);
   await page.close();
   await again.close();
+});
+
+test('a stream that is held back is made up for by polling', async () => {
+  const mock = await startMock({ jobs: 200, silent: true });
+  const { page } = await browser.open(mock.url);
+  await shows(page, /Polling, figures of/);
+  assert.equal(await page.getByText('tautd does not answer').count(), 0);
+  await page.close();
+  await mock.close();
 });

@@ -9,6 +9,7 @@ export type Connection = 'connecting' | 'live' | 'polling' | 'lost';
 const EVENTS: EventName[] = ['window', 'decision', 'oom', 'setting'];
 const POLL_MS = 15_000;
 const HIDDEN_MS = 60_000;
+const OPEN_MS = 4_000;
 
 // The pause before try number `attempt` (from 0): doubles up to half a minute; `random` in [0, 1) spreads the browsers.
 export function backoffMs(attempt: number, random: number): number {
@@ -28,6 +29,7 @@ class Live {
   private retry = 0;
   private poll = 0;
   private hiding = 0;
+  private slow = 0;
 
   start(): void {
     this.open();
@@ -67,34 +69,45 @@ class Live {
   private open(): void {
     const source = new EventSource(apiUrl('events'));
     this.source = source;
-    source.onopen = () => {
-      const back = this.connection !== 'connecting';
-      this.attempt = 0;
-      this.lastOkMs = Date.now();
-      clearInterval(this.poll);
-      this.poll = 0;
-      this.set('live');
-      if (back) void this.refresh();
-    };
+    source.onopen = () => this.opened();
+    // A proxy may hold the stream back until something is in it: meanwhile there is polling.
+    clearTimeout(this.slow);
+    this.slow = window.setTimeout(() => this.pollMeanwhile(), OPEN_MS);
     source.onerror = () => this.failed();
     for (const name of EVENTS) {
       source.addEventListener(name, (event) => {
-        this.lastOkMs = Date.now();
+        this.opened();
         this.emit(name, JSON.parse((event as MessageEvent<string>).data));
       });
     }
   }
 
+  private opened(): void {
+    clearTimeout(this.slow);
+    clearInterval(this.poll);
+    this.poll = 0;
+    this.attempt = 0;
+    this.lastOkMs = Date.now();
+    const missed = this.connection === 'polling' || this.connection === 'lost';
+    this.set('live');
+    if (missed) void this.refresh();
+  }
+
+  private pollMeanwhile(): void {
+    if (!this.poll) this.poll = window.setInterval(() => void this.refresh(), POLL_MS);
+    if (this.connection === 'live' || this.connection === 'connecting') this.set('polling');
+    void this.refresh();
+  }
+
   private failed(): void {
+    clearTimeout(this.slow);
     this.source?.close();
     this.source = null;
     const pause = backoffMs(this.attempt++, Math.random());
     this.nextTryMs = Date.now() + pause;
     clearTimeout(this.retry);
     this.retry = window.setTimeout(() => this.open(), pause);
-    if (!this.poll) this.poll = window.setInterval(() => void this.refresh(), POLL_MS);
-    if (this.connection === 'live' || this.connection === 'connecting') this.set('polling');
-    void this.refresh();
+    this.pollMeanwhile();
   }
 
   // A poll looks to the pages like the end of a window.
@@ -116,6 +129,7 @@ class Live {
         this.source?.close();
         this.source = null;
         clearTimeout(this.retry);
+        clearTimeout(this.slow);
         clearInterval(this.poll);
         this.poll = 0;
       }, HIDDEN_MS);

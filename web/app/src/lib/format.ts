@@ -84,6 +84,7 @@ export function duration(seconds: number): string {
 
 export function milliseconds(value: number): string {
   if (value >= 999.5) return significant(value / 1000) + NBSP + 's';
+  if (value < 0.0995) return trimmed(significant(value * 1000)) + NBSP + 'µs';
   return trimmed(significant(value)) + NBSP + 'ms';
 }
 

@@ -31,7 +31,8 @@ export function utc(seconds: number): string {
 export function ago(seconds: number, now = daemonNow()): string {
   const difference = now - seconds;
   const size = Math.abs(difference);
-  if (size < 45) return 'just now';
+  // What people do is stamped by the wall, a little ahead of the last window.
+  if (size < 45 || (difference < 0 && size < 900)) return 'just now';
   const [n, unit] = size < 5400 ? [size / 60, 'min'] : size < 36 * 3600 ? [size / 3600, 'h'] : [size / 86400, 'd'];
   const text = `${count(Math.max(1, Math.round(n)))}${NBSP}${unit}`;
   return difference >= 0 ? `${text} ago` : `in ${text}`;

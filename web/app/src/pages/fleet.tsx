@@ -109,7 +109,7 @@ function ResourceCard({ fleet, resource, history }: { fleet: Fleet; resource: Re
   return (
     <Card title={RESOURCE[resource]} class="resource">
       <div class="saved-pair">
-        <p><span class="big">{amount(resource, a.saved)}</span><span class="sub">{dryRun ? 'would be saved now' : 'saved now'}, {share(a.saved, a.owner_limit)} of the owners' limits</span></p>
+        <p><span class="big">{amount(resource, a.saved)}</span><span class="sub">{dryRun && a.saved !== 0 ? 'would be saved now' : 'saved now'}, {share(a.saved, a.owner_limit)} of the owners' limits</span></p>
         <p><span class="big soft">{amount(resource, a.would_save)}</span><span class="sub">if all were in auto, {share(a.would_save, a.owner_limit)}</span></p>
       </div>
       <Bullet resource={resource} amounts={a} />
@@ -165,16 +165,22 @@ function Coverage({ fleet, history }: { fleet: Fleet; history: FleetHistory | nu
   );
 }
 
+function Bars({ name, colour, history, values }: { name: string; colour: string; history: FleetHistory; values: number[] }) {
+  if (values.every((v) => v === 0)) return <p class="no-bars">No {name.replace('L', 'l')} in this time.</p>;
+  return (
+    <Chart label={`${name} over time`} time={history.time} height={134} format={count} tick={whole}
+      series={[{ name, values, colour, style: 'bars' }]} />
+  );
+}
+
 function Events({ history, fleet }: { history: FleetHistory | null; fleet: Fleet }) {
   return (
     <Card title="OOM kills and limit changes"
       hint={`${plural(fleet.oom_kills_day, 'OOM kill')} and ${plural(fleet.changes_day, 'limit change')} in the last 24 h.`}>
       {!history ? <Skeleton tall /> : (
         <>
-          <Chart label="OOM kills over time" time={history.time} height={134} format={count} tick={whole}
-            series={[{ name: 'OOM kills', values: history.oom_kills, colour: '--bad', style: 'bars' }]} />
-          <Chart label="Limit changes over time" time={history.time} height={134} format={count} tick={whole}
-            series={[{ name: 'Limit changes', values: history.changes, colour: '--limit', style: 'bars' }]} />
+          <Bars name="OOM kills" colour="--bad" history={history} values={history.oom_kills} />
+          <Bars name="Limit changes" colour="--limit" history={history} values={history.changes} />
         </>
       )}
     </Card>

@@ -34,7 +34,7 @@ describe('numbers', () => {
   it('knows one from many', () => expect([plural(1, 'job'), plural(0, 'job'), plural(2, 'OOM kill')].map(plain)).toEqual(['1 job', '0 jobs', '2 OOM kills']));
   it('compares', () => expect([change(4, 3), change(2, 2), change(null, 3), change(0, 3), change(1, 1.12)].map(plain)).toEqual(['-25 %', '±0 %', '', '', '+12 %']));
   it('says how long', () => expect([0.4, 30, 90, 7200, 86400 * 14].map(duration).map(plain)).toEqual(['0.4 s', '30 s', '1.5 min', '2 h', '14 d']));
-  it('says milliseconds', () => expect([0.42, 12.7, 1520].map(milliseconds).map(plain)).toEqual(['0.42 ms', '12.7 ms', '1.52 s']));
+  it('says milliseconds', () => expect([0.0039, 0.42, 12.7, 1520].map(milliseconds).map(plain)).toEqual(['3.9 µs', '0.42 ms', '12.7 ms', '1.52 s']));
   it('keeps the unit of a fact', () => {
     expect(plain(withUnit(2 ** 30, 'bytes'))).toBe('1.00 GiB');
     expect(plain(withUnit(0.5, 'core-days'))).toBe('0.50 cores × days');

@@ -52,7 +52,7 @@ function Figures({ answer }: { answer: WhatIf }) {
       <thead>
         <tr>
           <td />
-          {now && <th scope="col"><Swatch name="--limit" style="line" /> now: {words(now.recommender)}</th>}
+          {now && <th scope="col"><Swatch name="--limit" style="dash" /> now: {words(now.recommender)}</th>}
           <th scope="col"><Swatch name="--other" style="line" /> what if: {words(whatif.recommender)}</th>
         </tr>
       </thead>
@@ -84,9 +84,9 @@ function LimitChart({ answer }: { answer: WhatIf }) {
       series={[
         { name: 'Highest task', values: answer.usage_peak, colour: '--usage', style: 'area' },
         { name: "Owner's", remark: off ? `${amount(resource, owner)}, above the chart` : undefined, values: answer.owner_limit, colour: '--owner', style: 'step-dash' },
-        // The wider below, so that both are seen where they are the same.
-        { name: 'What if', values: answer.whatif.limit, colour: '--other', style: 'step', width: 4 },
-        ...(answer.now ? [{ name: 'Now', values: answer.now.limit, colour: '--limit', style: 'step' as const, width: 1.6 }] : []),
+        // The dashes above, so that both are seen where they are the same.
+        { name: 'What if', values: answer.whatif.limit, colour: '--other', style: 'step', width: 2.2 },
+        ...(answer.now ? [{ name: 'Now', values: answer.now.limit, colour: '--limit', style: 'step-dash' as const, width: 2.2 }] : []),
       ]} />
   );
 }
