@@ -382,6 +382,8 @@ HttpResponse Api::Ooms(const HttpRequest& request) {
 HttpResponse Api::Events(const HttpRequest&) {
   HttpResponse response;
   response.stream = events_.Subscribe();
+  // So that the client learns at once that it listens.
+  (void)response.stream->Send(std::make_shared<const std::string>(": tautd\n\n"));
   return response;
 }
 
