@@ -110,6 +110,7 @@ class FeedServer {
     EXPECT_NE(r.header("Content-Encoding"), nullptr);
     const auto result = ingest_.Write(r.body, Timestamp::FromSeconds(int64_t{1} << 33));
     if (!result.ok()) return TextResponse(400, std::string(Message(result.status())));
+    if (result->samples == 0) return TextResponse(204, "");  // is somebody there?
     ingest_.CloseUntil(ingest_.windows().newest_sample(), [this](const ClosedWindow& w) {
       windows.push_back(w.window.index);
       for (const auto& job : w.jobs) jobs.insert(job.job.value);
