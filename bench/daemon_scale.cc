@@ -1,0 +1,222 @@
+// How the daemon carries many jobs: passes, memory, answers of the API, and the way back after a stop.
+//
+//   daemon_scale [--jobs 100000] [--windows 40] [--recommender ensemble] [--store PATH]
+//
+// One task a job, a CPU and a memory series each, five samples a window, through everything but the socket:
+// ingest, passes, SQLite, the API's handlers. Prints a line a figure with its budget.
+#include <malloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "api/api.h"
+#include "base/random.h"
+#include "base/strings.h"
+#include "control/control_plane.h"
+#include "store/sqlite_store.h"
+
+namespace taut {
+namespace {
+
+constexpr int64_t kStart = 1'700'006'400;  // a midnight
+
+struct Args {
+  int jobs = 100'000;
+  int windows = 40;
+  std::string recommender = "ensemble";
+  std::string store = "/tmp/daemon_scale.db";
+};
+
+double Milliseconds() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double, std::milli>(since).count();
+}
+
+double ResidentMiB() {
+  std::ifstream statm("/proc/self/statm");
+  double size = 0, resident = 0;
+  statm >> size >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / kMiB;
+}
+
+void Say(std::string_view what, double value, std::string_view unit, std::string_view budget) {
+  fmt::print("{:<64} {:>10.4g} {:<4} budget {}\n", what, value, unit, budget);
+  std::fflush(stdout);
+}
+
+class Scale {
+ public:
+  explicit Scale(const Args& args) : args_(args) {}
+
+  void Start() {
+    SqliteStore::Options options;
+    options.path = args_.store;
+    store_ = *SqliteStore::Open(options);
+    ControlOptions control;
+    JobPolicy defaults;
+    defaults.mode = Mode::kAuto;
+    defaults.recommender = *ParsePolicy(args_.recommender);
+    control.live.rules = *PolicyRules::Compile({}, defaults);
+    control.live.vertical.ensemble.min_history_s = 3600;
+    control_ = std::make_unique<ControlPlane>(
+        control, *MappingRules::Compile(BuiltinRules()),
+        ControlPlane::Parts{store_.get(), store_.get(), &actuator_, Milliseconds});
+    const double start_ms = Milliseconds();
+    if (const absl::Status s = control_->Restore(); !s.ok()) {
+      fmt::print("restore: {}\n", Message(s));
+      std::exit(1);
+    }
+    restore_ms_ = Milliseconds() - start_ms;
+    ApiOptions api;
+    api.now = [this] { return control_->now(); };
+    api.steady_ms = Milliseconds;
+    api_ = std::make_unique<Api>(*control_, api);
+  }
+  void Stop() {
+    api_.reset();
+    control_.reset();
+    store_.reset();
+    malloc_trim(0);
+  }
+
+  void Live() {
+    std::vector<double> passes, observe, commit;
+    Rng rng(3);
+    for (int w = 0; w < args_.windows; ++w) {
+      for (int k = 0; k < 5; ++k) SendScrape(w * 300 + k * 60, rng);
+      const Timestamp now = Timestamp::FromSeconds(kStart + w * 300 + 180);
+      const absl::Status s = control_->Tick(now);
+      if (!s.ok()) fmt::print("tick: {}\n", Message(s));
+      const PassTimes pass = control_->last_pass();
+      if (pass.steps_ms.empty() || w < args_.windows / 2) continue;
+      passes.push_back(pass.total_ms);
+      for (const auto& [step, ms] : pass.steps_ms) {
+        if (step == "observe") observe.push_back(ms);
+        if (step == "store") commit.push_back(ms);
+      }
+    }
+    const auto median = [](std::vector<double>& v) {
+      std::sort(v.begin(), v.end());
+      return v.empty() ? 0 : v[v.size() / 2];
+    };
+    Say(StrCat("a pass over ", args_.jobs, " jobs, one thread, median"), median(passes) / 1000, "s", "2 s");
+    Say("  of it: stepping both lanes of all jobs", median(observe) / 1000, "s", "-");
+    Say("  of it: store, with checkpoints of a sixth of the jobs", median(commit) / 1000, "s", "1 s");
+    Say("resident memory", ResidentMiB(), "MiB",
+        args_.jobs >= 100'000  ? "1536 MiB"
+        : args_.jobs >= 10'000 ? "250 MiB"
+                               : "-");
+  }
+
+  void Ask() {
+    const std::string name = PercentEncode("cell/job-777");
+    const std::pair<std::string, std::string> questions[] = {
+        {"jobs, sorted, a page of 100", "/api/v1/jobs?sort=memory_saved"},
+        {"jobs, searched", "/api/v1/jobs?search=job-77"},
+        {"fleet", "/api/v1/fleet"},
+        {"fleet history", "/api/v1/fleet/history"},
+        {"a job", StrCat("/api/v1/jobs/", name)},
+        {"a job's heatmap", StrCat("/api/v1/jobs/", name, "/usage")},
+        {"a job explained", StrCat("/api/v1/jobs/", name, "/explain")},
+        {"decisions", "/api/v1/decisions"}};
+    for (const auto& [what, target] : questions) {
+      std::vector<double> times;
+      for (int i = 0; i < 100; ++i) times.push_back(AskOnce(target));
+      std::sort(times.begin(), times.end());
+      Say(StrCat("API: ", what, ", p99 of 100"), times[98], "ms", "50 ms");
+    }
+  }
+
+  void Again() {
+    const double start_ms = Milliseconds();
+    if (!control_->CheckpointAll().ok()) fmt::print("no checkpoint\n");
+    Say("the last checkpoint of a stop", (Milliseconds() - start_ms) / 1000, "s", "-");
+    Stop();
+    Start();
+    Say("start from the store to ready, after a stop", restore_ms_ / 1000, "s", "5 s");
+    Rng rng(4);
+    for (int w = args_.windows; w < args_.windows + 4; ++w) {
+      for (int k = 0; k < 5; ++k) SendScrape(w * 300 + k * 60, rng);
+      (void)control_->Tick(Timestamp::FromSeconds(kStart + w * 300 + 180));
+    }
+    Stop();
+    Start();
+    Say("start from the store to ready, after a kill", restore_ms_ / 1000, "s", "5 s");
+  }
+
+ private:
+  void SendScrape(int64_t at_s, Rng& rng) {
+    const Timestamp now = Timestamp::FromSeconds(kStart + at_s);
+    for (int j = 0; j < args_.jobs; ++j) {
+      const std::string pod = fmt::format("job-{}-5d4f8c7b9d-x2x4z", j);
+      for (const bool cpu : {true, false}) {
+        const LabelView labels[] = {
+            {"__name__", cpu ? "container_cpu_usage_seconds_total" : "container_memory_working_set_bytes"},
+            {"container", "app"},
+            {"namespace", "cell"},
+            {"pod", pod}};
+        const double t = static_cast<double>(at_s);
+        const double base = 1 + j % 97;
+        const RemoteSample sample{
+            cpu ? t * 0.01 * base + 0.3 * base * rng.Uniform() : base * 3e7 * rng.Uniform(0.9, 1.1),
+            now.us / 1000};
+        control_->Take(labels, {&sample, 1}, now);
+      }
+    }
+  }
+  double AskOnce(const std::string& target_text) {
+    const std::optional<HttpTarget> target = ParseTarget(target_text);
+    HttpRequest request;
+    request.method = "GET";
+    request.path = target->path;
+    request.segments = target->segments;
+    request.query = target->query;
+    request.role = Role::kOperator;
+    const double start_ms = Milliseconds();
+    const HttpResponse response = api_->Handle(request);
+    const double took_ms = Milliseconds() - start_ms;
+    if (response.status != 200) fmt::print("{}: {} {}\n", target_text, response.status, response.body);
+    return took_ms;
+  }
+
+  const Args args_;
+  DryRunActuator actuator_;
+  std::unique_ptr<SqliteStore> store_;
+  std::unique_ptr<ControlPlane> control_;
+  std::unique_ptr<Api> api_;
+  double restore_ms_ = 0;
+};
+
+int Run(int argc, char** argv) {
+  Args args;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string_view key = argv[i];
+    const std::string value = argv[i + 1];
+    if (key == "--jobs") args.jobs = std::stoi(value);
+    if (key == "--windows") args.windows = std::stoi(value);
+    if (key == "--recommender") args.recommender = value;
+    if (key == "--store") args.store = value;
+  }
+  for (const std::string_view end : {"", "-wal", "-shm", ".lock"})
+    std::filesystem::remove(StrCat(args.store, end));
+  Scale scale(args);
+  scale.Start();
+  scale.Live();
+  scale.Ask();
+  scale.Again();
+  scale.Stop();
+  for (const std::string_view end : {"", "-wal", "-shm", ".lock"})
+    std::filesystem::remove(StrCat(args.store, end));
+  return 0;
+}
+
+}  // namespace
+}  // namespace taut
+
+int main(int argc, char** argv) { return taut::Run(argc, argv); }
