@@ -48,11 +48,12 @@ absl::StatusOr<WriteResult> ControlPlane::Write(std::string_view body, Timestamp
   if (waiting_windows_ >= options_.max_waiting_windows) {
     return absl::UnavailableError("the store does not take windows just now; send this again later");
   }
-  const int64_t ahead_s =
-      last_watermark_.us == INT64_MIN ? 0 : (newest_sample_.us - last_watermark_.us) / kMicrosPerSecond;
-  if (ahead_s > options_.max_open_windows * kWindowSeconds) {
-    return absl::UnavailableError(
-        "samples run ahead of the windows that can be closed; send this again later");
+  if (options_.clock == ClockSource::kSamples && last_watermark_.us != INT64_MIN) {
+    const int64_t ahead_s = (newest_sample_.us - last_watermark_.us) / kMicrosPerSecond;
+    if (ahead_s > options_.max_open_windows * kWindowSeconds) {
+      return absl::UnavailableError(
+          "samples run ahead of the windows that can be closed; send this again later");
+    }
   }
   if (options_.clock == ClockSource::kSamples) now = std::max(newest_sample_, Timestamp{0});
   now_ = std::max(now_, now);
@@ -100,7 +101,7 @@ std::vector<ClosedWindow> ControlPlane::CloseWindows(Timestamp now) {
   now_ = std::max(now_, now);
   const bool by_samples = options_.clock == ClockSource::kSamples;
   std::vector<ClosedWindow> closed;
-  if (by_samples && newest_sample_.us == INT64_MIN) return closed;
+  if (by_samples && newest_sample_.us == INT64_MIN) return closed;  // nobody has said what time it is
   const Timestamp watermark = by_samples ? newest_sample_ : now;
   last_watermark_ = watermark;
   ingest_->CloseUntil(watermark, [&](const ClosedWindow& window) { closed.push_back(window); });

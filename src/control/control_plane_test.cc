@@ -52,6 +52,15 @@ TEST(ControlPlane, TurnsSamplesIntoStoredDecisions) {
   EXPECT_EQ(view->jobs[0].record->labels.at(0), KeyValue("namespace", "shop-0"));
 }
 
+// A daemon that has waited for its first sample takes it.
+TEST(ControlPlane, TicksBeforeTheFirstSampleDoNoHarm) {
+  ControlCell cell;
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(cell.control().Tick(Timestamp::FromSeconds(ControlCell::kStart - 60 + i)).ok());
+  EXPECT_TRUE(cell.Live(0, 10).ok());
+  EXPECT_GT(cell.control().ingest_counts().accepted, 0U);
+}
+
 TEST(ControlPlane, AKillLosesNothingThatWasStoredAndCountsNothingTwice) {
   const std::vector<Decision> straight = Straight(400);
   ASSERT_GT(straight.size(), 4U);
