@@ -1,21 +1,22 @@
 // The past of the series that the mapping rules want, read from the HTTP API of a Prometheus or of what
-// speaks as one (VictoriaMetrics, Thanos, Mimir), so that a daemon with an empty store knows its jobs.
+// speaks as one (VictoriaMetrics, Thanos), so that a daemon with an empty store knows its jobs.
 //
 // Raw samples are asked for, with the times they were scraped at: query_range would repeat a dead target's
-// last value for five minutes. Example:
+// last value for five minutes. How a daemon uses it (`client` holds the token and the CA of its settings):
 //
-//   auto client_options = ClientOptions{.token = *ReadSecretFile(config.backfill.bearer_token_file),
-//                                       .ca_file = config.backfill.ca_file};
-//   auto history = PrometheusHistory::Create(config.backfill.prometheus_url, client_options, rules, {});
+//   auto history = PrometheusHistory::Create(config.backfill.prometheus_url, client, rules, {});
 //   if (!history.ok()) return history.status();
+//   Timestamp chunk_end;
 //   HistorySink sink;
-//   Timestamp now = from;  // of the chunk that is being read
-//   sink.on_series = [&](auto labels, auto samples) { control.Take(labels, samples, now); return
-//   absl::OkStatus(); }; sink.on_chunk_begin = [&](Timestamp end) { now = end; }; sink.on_chunk_done =
-//   [&](Timestamp watermark) { return control.Tick(watermark); }; sink.on_progress = [&](const
-//   HistoryProgress& p) { log(StrCat("backfill: ", p.Sentence())); }; sink.should_stop = [&] { return
-//   stopping.load(); }; if (auto read = (*history)->Read(from, now_of_the_clock, sink); !read.ok()) return
-//   read;
+//   sink.on_chunk_begin = [&](Timestamp end) { chunk_end = end; };
+//   sink.on_series = [&](auto labels, auto samples) {
+//     control.Take(labels, samples, chunk_end);
+//     return absl::OkStatus();
+//   };
+//   sink.on_chunk_done = [&](Timestamp watermark) { return control.Tick(watermark); };
+//   sink.on_progress = [&](const HistoryProgress& p) { Say("backfill: " + p.Sentence()); };
+//   sink.should_stop = [&] { return stopping.load(); };
+//   return (*history)->Read(now - days, now, sink);
 #pragma once
 
 #include <chrono>

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <map>
 #include <mutex>
-#include <regex>
 #include <set>
 #include <thread>
 
@@ -42,13 +41,14 @@ struct Fake {
     const auto form = ParseQuery(request.body);
     std::string query, time;
     for (const QueryParameter& p : *form) (p.name == "query" ? query : time) = p.value;
-    std::smatch m;
-    if (request.path != "/api/v1/query" ||
-        !std::regex_match(query, m, std::regex(R"re(\{__name__="(\w+)".*\}\[(\d+)s\])re"))) {
+    constexpr std::string_view kBegin = "{__name__=\"";
+    const size_t range_at = query.rfind('[');
+    if (request.path != "/api/v1/query" || query.rfind(kBegin, 0) != 0 || range_at == std::string::npos ||
+        query.substr(query.size() - 2) != "s]") {
       return JsonResponse(400, R"({"status":"error","errorType":"bad_data","error":"what is that"})");
     }
-    const std::string metric = m[1];
-    const int64_t range = std::stoll(m[2]), end = std::stoll(time);
+    const std::string metric = query.substr(kBegin.size(), query.find('"', kBegin.size()) - kBegin.size());
+    const int64_t range = std::stoll(query.substr(range_at + 1)), end = std::stoll(time);
     queries.push_back(StrCat(metric, " ", range, " @ ", end - kStart));
     if (first) {
       if (auto response = first(request, static_cast<int>(queries.size()))) return *response;
@@ -157,6 +157,15 @@ TEST_F(PrometheusHistoryTest, AServerWithALimitIsAskedForLess) {
   EXPECT_EQ(samples_["owner0"].size(), 240U);
   EXPECT_THAT(fake_.queries, ::testing::Contains("cpu 900 @ 900"));
   EXPECT_TRUE(pauses_.empty());
+}
+
+TEST_F(PrometheusHistoryTest, QueriesGrowBackWhenTheServerIsWellAgain) {
+  Refuse(422, "no", 2);
+  const absl::Status read = Read(16 * 3600);
+  ASSERT_TRUE(read.ok()) << read;
+  EXPECT_THAT(fake_.queries, ::testing::Contains("owner 900 @ 2700"));
+  EXPECT_EQ(fake_.queries[fake_.queries.size() - 2], "owner 3600 @ 57600");
+  EXPECT_EQ(samples_["owner0"].size(), 1920U);
 }
 
 TEST_F(PrometheusHistoryTest, ALimitBelowAMinuteIsAnErrorInTheServersWords) {
