@@ -4,10 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <map>
 #include <mutex>
-#include <set>
 #include <thread>
 
 #include "base/strings.h"
