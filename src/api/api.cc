@@ -1,6 +1,7 @@
 #include "api/api.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "api/embedded_files.h"
 #include "api/parameters.h"
@@ -157,6 +158,9 @@ HttpResponse Api::JobRoute(const HttpRequest& request) {
   const std::string_view what = request.segments.size() > 4 ? std::string_view(request.segments[4]) : "";
   const bool get = request.method == "GET";
   if (request.segments.size() <= 5) {
+    if (get && (what.empty() || what == "explain" || what == "settings")) {
+      if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+    }
     if (get && request.segments.size() == 4) return Job(*id);
     if (get && what == "usage") return Usage(request, *id);
     if (get && what == "explain") return Explain(*id);
@@ -330,10 +334,13 @@ HttpResponse Api::Decisions(const HttpRequest& request) {
 }
 
 HttpResponse Api::OneDecision(const HttpRequest& request) {
-  const std::optional<double> number = ParseDouble(request.segments[3]);
-  if (!number.has_value() || *number < 1 || *number > 9e15)
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  const std::string& text = request.segments[3];
+  uint64_t id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error != std::errc() || end != text.data() + text.size() || id == 0 || id > INT64_MAX) {
     return ErrorResponse(404, "a decision is named by its number");
-  const auto id = static_cast<uint64_t>(*number);
+  }
   DecisionQuery query;
   query.before_id = id + 1;
   query.after_id = id - 1;
@@ -379,7 +386,8 @@ HttpResponse Api::Ooms(const HttpRequest& request) {
 
 // ---- events ----
 
-HttpResponse Api::Events(const HttpRequest&) {
+HttpResponse Api::Events(const HttpRequest& request) {
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
   HttpResponse response;
   response.stream = events_.Subscribe();
   // So that the client learns at once that it listens.

@@ -8,7 +8,7 @@
 namespace taut {
 namespace {
 
-constexpr int kDigits = 9;
+constexpr int kDigits = 12;
 
 std::optional<double> Known(float v) { return v >= 0 ? std::optional<double>(v) : std::nullopt; }
 

@@ -79,17 +79,17 @@ Timestamp ControlPlane::now() const {
 
 absl::Status ControlPlane::Tick(Timestamp now) {
   const std::lock_guard writer(writer_mutex_);
-  if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
+  // Also while the store is full: samples that wait in open windows are bounded, and closed ones are counted.
   for (ClosedWindow& closed : CloseWindows(now)) waiting_.push_back(std::move(closed));
+  CountWaiting();
+  AddNewJobs();
+  if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
   if (absl::Status s = ActOnOoms(); !s.ok()) return s;
   while (!waiting_.empty()) {
     ClosedWindow closed = std::move(waiting_.front());
     waiting_.erase(waiting_.begin());
     const absl::Status s = Pass(std::move(closed));
-    {
-      const std::lock_guard lock(ingest_mutex_);
-      waiting_windows_ = static_cast<int>(waiting_.size()) + (unsaved_->empty() ? 0 : 1);
-    }
+    CountWaiting();
     if (!s.ok()) return s;
   }
   if (absl::Status s = RetrainSome(); !s.ok()) return s;
@@ -111,8 +111,12 @@ std::vector<ClosedWindow> ControlPlane::CloseWindows(Timestamp now) {
     const JobId id{static_cast<uint32_t>(jobs_known_)};
     fresh.push_back({id, names[jobs_known_], ingest_->mapper().job_labels(id), watermark.seconds()});
   }
-  waiting_windows_ = static_cast<int>(waiting_.size());
   return closed;
+}
+
+void ControlPlane::CountWaiting() {
+  const std::lock_guard lock(ingest_mutex_);
+  waiting_windows_ = static_cast<int>(waiting_.size()) + (unsaved_->window.has_value() ? 1 : 0);
 }
 
 // Jobs that ingest met since the last time: the fleet must know them before their first window.
@@ -168,8 +172,6 @@ absl::Status ControlPlane::Pass(ClosedWindow closed) {
   out.settings.clear();
   SaveCheckpoints(window, false);
   timer.Done("checkpoint");
-  RefreshView(&out.point);
-  timer.Done("view");
   const absl::Status stored = CommitUnsaved();
   timer.Done("store");
   Maintain(window);
@@ -214,6 +216,12 @@ absl::Status ControlPlane::CommitUnsaved() {
     ++(s.ok() ? counts_.commits : counts_.failed_commits);
   }
   if (!s.ok()) return s;
+  const bool decided = !unsaved_->output.decisions.empty() || !unsaved_->settings.empty();
+  if (unsaved_->window.has_value()) {
+    RefreshView(&unsaved_->output.point);
+  } else if (decided) {
+    RefreshView(nullptr);
+  }
   Publish();
   unsaved_->Clear();
   return absl::OkStatus();
@@ -404,7 +412,6 @@ absl::StatusOr<SettingChange> ControlPlane::Set(JobId id, std::string_view key, 
   }
   if (!change.ok()) return change.status();
   unsaved_->settings.push_back(*change);
-  RefreshView(nullptr);
   if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
   return change;
 }

@@ -119,6 +119,7 @@ class ControlPlane {
 
  private:
   std::vector<ClosedWindow> CloseWindows(Timestamp now);
+  void CountWaiting();
   void AddNewJobs();
   absl::Status ActOnOoms();
   absl::Status Pass(ClosedWindow closed);

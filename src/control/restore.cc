@@ -9,6 +9,7 @@ namespace taut {
 namespace {
 
 constexpr size_t kMany = 1'000'000;
+constexpr WindowId kNever{INT32_MIN / 2};
 
 // Everything stored since `from_s`, oldest first.
 absl::StatusOr<std::vector<Decision>> DecisionsSince(History& history, int64_t from_s) {
@@ -86,12 +87,13 @@ absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds
     const bool shared = c.chunk == kFleetChunk;
     const absl::Status s = shared ? fleet_.LoadFleet(in) : fleet_.LoadChunk(c.chunk, in);
     if (!s.ok()) {
+      if (!shared) fleet_.WantHistoryOf(c.chunk);
       const std::string what =
           shared ? "the fleet model" : StrCat("jobs from number ", c.chunk * LiveFleet::kChunkJobs);
       warnings_.push_back(StrCat(what, " are learnt from stored windows: ", Message(s)));
     }
     if (shared) return absl::OkStatus();
-    if (through.size() <= c.chunk) through.resize(c.chunk + 1, WindowId{INT32_MIN / 2});
+    if (through.size() <= c.chunk) through.resize(c.chunk + 1, kNever);
     through[c.chunk] = c.through;
     return absl::OkStatus();
   };
@@ -100,7 +102,11 @@ absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds
   absl::StatusOr<StoreEnds> restored = parts_.store->Restore(sink);
   if (!restored.ok()) return restored.status();
   ends = *restored;
-  through.resize(fleet_.num_chunks(), WindowId{INT32_MIN / 2});
+  // A chunk without a checkpoint is one of new jobs, or its checkpoint is lost.
+  through.resize(fleet_.num_chunks(), kNever);
+  for (uint32_t chunk = 0; chunk < through.size(); ++chunk) {
+    if (through[chunk] == kNever) fleet_.WantHistoryOf(chunk);
+  }
 
   Ingest::Options ingest = options_.ingest;
   if (ends.last_window.has_value()) ingest.windows.first_open = ends.last_window->next();
@@ -120,10 +126,17 @@ absl::Status ControlPlane::RestoreSince(const std::vector<WindowId>& through, co
   for (const WindowId w : through)
     from = std::min(from, std::max(w, WindowId{ends.last_window->index - kWindowsPerDay}));
   const int64_t from_s = from.next().start_s();
-  absl::StatusOr<std::vector<Decision>> decisions = DecisionsSince(*parts_.history, from_s);
+  // What is in force for jobs without a checkpoint only their decisions tell, however old.
+  const bool lost = std::find(through.begin(), through.end(), kNever) != through.end();
+  absl::StatusOr<std::vector<Decision>> decisions =
+      DecisionsSince(*parts_.history, lost ? INT64_MIN : from_s);
   if (!decisions.ok()) return decisions.status();
   absl::StatusOr<std::vector<OomRecord>> ooms = OomsSince(*parts_.history, from_s);
   if (!ooms.ok()) return ooms.status();
+  std::erase_if(*decisions, [&](const Decision& d) {
+    const uint32_t chunk = d.job.value / LiveFleet::kChunkJobs;
+    return chunk < through.size() && through[chunk] != kNever && d.time_s <= through[chunk].next().start_s();
+  });
   auto decision = decisions->begin();
   auto oom = ooms->begin();
   const auto happen_before = [&](int64_t end_s) {

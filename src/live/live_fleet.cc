@@ -306,6 +306,7 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, bool oom, Pa
   d.job = job.record.id;
   d.resource = r;
   d.kind = *verdict.kind;
+  if (d.kind == DecisionKind::kWouldSet) d.outcome = Outcome::kDryRun;  // it is said, and that is all
   d.mode = job.policy->mode;
   d.time_s = now_s;
   d.before = verdict.before;
@@ -329,6 +330,11 @@ void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out) {
 }
 
 // ---- history ----
+
+void LiveFleet::WantHistoryOf(uint32_t chunk) {
+  const size_t first = size_t{chunk} * kChunkJobs;
+  for (size_t i = first; i < std::min(first + kChunkJobs, jobs_.size()); ++i) jobs_[i].needs_history = true;
+}
 
 std::vector<JobId> LiveFleet::WantHistory(size_t limit) const {
   std::vector<JobId> ids;

@@ -71,6 +71,8 @@ class LiveFleet {
 
   // Jobs whose recommenders are new and want to live through what is stored, at most `limit`.
   std::vector<JobId> WantHistory(size_t limit) const;
+  // The jobs of a chunk whose checkpoint is lost.
+  void WantHistoryOf(uint32_t chunk);
   // Makes the job's lanes anew and lets them live through `days` (ascending). Days that the job's lanes have
   // seen otherwise do not count twice: the lanes are new.
   void Retrain(JobId id, std::span<const JobDay> days);

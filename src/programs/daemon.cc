@@ -5,6 +5,7 @@
 #include <chrono>
 #include <fstream>
 
+#include "backfill/prometheus_history.h"
 #include "base/strings.h"
 #include "programs/version.h"
 #include "spdlog/spdlog.h"
@@ -95,6 +96,9 @@ absl::Status Daemon::StartControl() {
   const double start_ms = SteadyMilliseconds();
   if (absl::Status s = control_->Restore(); !s.ok()) return s;
   for (const std::string& warning : control_->warnings()) spdlog::warn("{}", warning);
+  if (const auto* file = dynamic_cast<const SqliteStore*>(store_.get()); file != nullptr) {
+    for (const std::string& damage : file->damage()) spdlog::warn("{}", damage);
+  }
   spdlog::info("{} jobs restored from {} in {:.1f} s", control_->view()->jobs.size(), config_.store.path,
                (SteadyMilliseconds() - start_ms) / 1000);
   return absl::OkStatus();
@@ -117,6 +121,10 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   options.steady_ms = SteadyMilliseconds;
   options.server_counts = [this] { return server_ ? server_->counts() : ServerCounts(); };
   options.resident_bytes = ResidentBytes;
+  options.backfill = [this] {
+    const std::lock_guard lock(mutex_);
+    return backfill_;
+  };
   api_ = std::make_unique<Api>(*control_, std::move(options));
   absl::StatusOr<std::unique_ptr<HttpServer>> server = HttpServer::Start(
       *server_options, [this](const HttpRequest& request) { return api_->Handle(request); });
@@ -133,7 +141,50 @@ std::string Daemon::url() const {
                 "/");
 }
 
+bool Daemon::stopping() {
+  const std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
+absl::Status Daemon::Backfill() {
+  const BackfillConfig& config = config_.backfill;
+  if (config.prometheus_url.empty() || control_->view()->window.has_value()) return absl::OkStatus();
+  absl::StatusOr<std::string> token = ReadSecretFile(config.bearer_token_file);
+  if (!token.ok()) return token.status();
+  ClientOptions client;
+  client.token = *std::move(token);
+  client.ca_file = config.ca_file;
+  auto history = PrometheusHistory::Create(config.prometheus_url, client, MappingRulesOf(config_.ingest), {});
+  if (!history.ok()) return history.status();
+  Timestamp chunk_end;
+  HistorySink sink;
+  sink.on_chunk_begin = [&](Timestamp end) { chunk_end = end; };
+  sink.on_series = [&](std::span<const LabelView> labels, std::span<const RemoteSample> samples) {
+    control_->Take(labels, samples, chunk_end);
+    return absl::OkStatus();
+  };
+  sink.on_chunk_done = [&](Timestamp watermark) { return control_->Tick(watermark); };
+  sink.on_progress = [&](const HistoryProgress& p) {
+    const std::lock_guard lock(mutex_);
+    backfill_ = BackfillProgress{static_cast<uint64_t>(p.done_seconds),
+                                 static_cast<uint64_t>(p.total_seconds), p.Sentence()};
+  };
+  sink.should_stop = [&] { return stopping(); };
+  const Timestamp now = WallNow();
+  const auto days_us = static_cast<int64_t>(config.days * kDay * static_cast<double>(kMicrosPerSecond));
+  spdlog::info("backfill: {} days from {}", config.days, config.prometheus_url);
+  const absl::Status read = (*history)->Read(Timestamp{now.us - days_us}, now, sink);
+  const std::lock_guard lock(mutex_);
+  if (backfill_.has_value())
+    spdlog::info("backfill: {}, {} jobs", backfill_->sentence, control_->view()->jobs.size());
+  backfill_.reset();
+  return read;
+}
+
 void Daemon::Loop() {
+  if (const absl::Status s = Backfill(); !s.ok() && !stopping()) {
+    spdlog::error("backfill ended early, the past before that is known: {}", Message(s));
+  }
   const std::chrono::milliseconds tick = config_.clock == ClockSource::kSamples ? kSampleTick : kTick;
   std::string last_error;
   std::unique_lock lock(mutex_);

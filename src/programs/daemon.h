@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -40,6 +41,9 @@ class Daemon {
   absl::Status StartControl();
   absl::Status StartServer(const std::string& config_path);
   void Loop();
+  // The past of the mapped series from a Prometheus, if one is named and the store is empty.
+  absl::Status Backfill();
+  bool stopping();
 
   DaemonConfig config_;
   std::unique_ptr<Store> store_;
@@ -49,9 +53,10 @@ class Daemon {
   std::unique_ptr<Api> api_;
   std::unique_ptr<HttpServer> server_;
 
-  std::mutex mutex_;
+  std::mutex mutex_;  // over what follows
   std::condition_variable wake_;
   bool stopping_ = false;
+  std::optional<BackfillProgress> backfill_;  // while it runs
   std::thread loop_;
 };
 

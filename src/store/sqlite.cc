@@ -142,7 +142,7 @@ absl::Status Damaged(std::string_view path, std::string_view what) {
   return absl::DataLossError(
       StrCat(path, " is damaged: ", what, ". Stop the daemon and move the file and ", path,
              "-wal away: it begins anew and learns from backfill. What can be read comes back with `sqlite3 ",
-             path, " .recover | sqlite3 recovered.db`"));
+             path, " '.clone recovered.db'`"));
 }
 
 absl::StatusOr<std::unique_ptr<Transaction>> Transaction::Begin(Database& db, Kind kind) {

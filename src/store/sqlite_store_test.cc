@@ -200,7 +200,7 @@ TEST_F(SqliteStoreTest, ATruncatedFileIsFoundAtOnce) {
   std::filesystem::resize_file(options_.path, std::filesystem::file_size(options_.path) / 2);
   const absl::Status status = OpenStatus();
   EXPECT_TRUE(absl::IsDataLoss(status)) << status;
-  EXPECT_THAT(status.ToString(), HasSubstr(".recover"));
+  EXPECT_THAT(status.ToString(), HasSubstr(".clone"));
 }
 
 // Any byte of the file may be wrong: no answer is made up, nothing falls over.

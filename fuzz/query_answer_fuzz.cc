@@ -1,0 +1,51 @@
+// Any bytes may come as the answer to a query: refused or read; what is read has labels in order and times
+// that fit, and the parser is good for the next answer.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "backfill/query_answer.h"
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void Read(const uint8_t* data, size_t size) {
+  static QueryAnswerParser parser;
+  std::string body(reinterpret_cast<const char*>(data), size);
+  const std::string copy = body;
+  const auto check = [](std::span<const LabelView> labels, std::span<const RemoteSample> samples) {
+    Require(!samples.empty());
+    for (size_t i = 1; i < labels.size(); ++i) Require(labels[i - 1].name <= labels[i].name);
+    for (const RemoteSample& s : samples) Require(s.timestamp_ms <= 100'000'000'000'000);
+    return absl::OkStatus();
+  };
+  const absl::Status status = parser.Parse(body, check);
+  Require(body == copy);
+  Require(status.ok() || !Message(status).empty());
+  (void)ErrorTextOf(copy);
+
+  std::string good =
+      R"({"status":"success","data":{"resultType":"matrix","result":[{"metric":{"a":"b"},"values":[[1.5,"2"]]}]}})";
+  int series = 0;
+  Require(parser
+              .Parse(good,
+                     [&series](std::span<const LabelView>, std::span<const RemoteSample>) {
+                       ++series;
+                       return absl::OkStatus();
+                     })
+              .ok());
+  Require(series == 1);
+}
+
+}  // namespace
+}  // namespace taut
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  taut::Read(data, size);
+  return 0;
+}

@@ -1,0 +1,28 @@
+// Which series of a Prometheus the mapping rules want, in its query language.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingest/mapping_rules.h"
+
+namespace taut {
+
+struct HistorySelector {
+  std::string text;    // {__name__="x",cpu=~"|total"}
+  bool facts = false;  // of rules that say who owns whom
+};
+
+// One selector for each metric that the rules name, and one, the last of its kind, for all patterns with a
+// '*'; those of facts first. No two select the same series. A selector leaves out only series that no rule
+// fits. Empty for no rules.
+std::vector<HistorySelector> SelectorsOf(std::span<const MappingRule> rules);
+
+// A pattern of base/pattern.h as an anchored regular expression (RE2).
+std::string RegexOf(std::string_view pattern);
+// As a string of the query language, with its quotes.
+std::string QuotePromQl(std::string_view text);
+
+}  // namespace taut
