@@ -121,15 +121,19 @@ def snappy(data):
     return bytes(out)
 
 
+STALE = struct.pack("<Q", 0x7FF0000000000002)  # the NaN that says a series has ended
+
+
 def write_body(series):
-    """A remote-write body of [(labels, [(seconds, value)])]."""
+    """A remote-write body of [(labels, [(seconds, value)])]; a value that is no number is a stale marker."""
     out = bytearray()
     for labels, samples in series:
         one = bytearray()
         for name, value in sorted(labels.items()):
             one += field(1, field(1, name.encode()) + field(2, value.encode()))
         for seconds, value in samples:
-            one += field(2, b"\x09" + struct.pack("<d", value) + b"\x10" + varint(int(seconds * 1000)))
+            number = struct.pack("<d", value) if value == value else STALE
+            one += field(2, b"\x09" + number + b"\x10" + varint(round(seconds * 1000)))
         out += field(1, bytes(one))
     return snappy(bytes(out))
 
