@@ -1,0 +1,313 @@
+"""What the tests of the daemon share: processes in a temporary folder that end whatever happens, HTTP, remote write.
+
+A test is `with Stage(...) as stage:` around calls of `stage.check(...)`, and ends with `stage.finish()`.
+"""
+import argparse
+import atexit
+import ctypes
+import http.client
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+
+SKIPPED = 77  # the exit code that ctest takes for a skip
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def arguments(what, **options):
+    """--tautd and --taut, and `options`: name=(default, help)."""
+    parser = argparse.ArgumentParser(description=what)
+    parser.add_argument("--tautd", required=True, help="path of tautd")
+    parser.add_argument("--taut", required=True, help="path of taut")
+    for name, (default, text) in options.items():
+        parser.add_argument(f"--{name}", type=type(default), default=default, help=f"{text} ({default})")
+    return parser.parse_args()
+
+
+def skip_without(*programs):
+    missing = [p for p in programs if shutil.which(p) is None]
+    if missing:
+        print(f"SKIPPED: {', '.join(missing)} not installed (tools/packages.txt names the packages); nothing was tested")
+        sys.exit(SKIPPED)
+
+
+def free_port():
+    """Free now; the caller takes it soon."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def eventually(wanted, seconds, pause=0.1):
+    """The first true value of wanted() within so many seconds, or the last false one."""
+    end = time.monotonic() + seconds
+    while True:
+        value = wanted()
+        if value or time.monotonic() > end:
+            return value
+        time.sleep(pause)
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def text(self):
+        return self.body.decode(errors="replace")
+
+    def json(self):
+        return json.loads(self.body)
+
+
+def ask(port, path, method="GET", body=None, headers=None, token=None, timeout=30):
+    """One request on a connection of its own; OSError or HTTPException if there is no answer. A stream of events is
+    not read: its body is empty."""
+    sent = {"Connection": "close", **(headers or {})}
+    if token is not None:
+        sent["Authorization"] = f"Bearer {token}"
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    try:
+        connection.request(method, path, body=body, headers=sent)
+        response = connection.getresponse()
+        got = {k.lower(): v for k, v in response.getheaders()}
+        endless = got.get("content-type", "").startswith("text/event-stream")
+        return Answer(response.status, got, b"" if endless else response.read())
+    finally:
+        connection.close()
+
+
+def answers(port, path, status=200):
+    """Whether somebody answers there, and so."""
+    try:
+        return ask(port, path, timeout=5).status == status
+    except (OSError, http.client.HTTPException):
+        return False
+
+
+def quoted(name):
+    """A job's name as a piece of a path."""
+    return urllib.parse.quote(name, safe="")
+
+
+# ---- remote write ----
+
+def varint(value):
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def field(number, payload):
+    return varint(number << 3 | 2) + varint(len(payload)) + payload
+
+
+def snappy(data):
+    """A block of literals only: valid, and as long as what is in it."""
+    out = bytearray(varint(len(data)))
+    for at in range(0, len(data), 1 << 16):
+        piece = data[at:at + (1 << 16)]
+        out += bytes([61 << 2]) + struct.pack("<H", len(piece) - 1) + piece
+    return bytes(out)
+
+
+STALE = struct.pack("<Q", 0x7FF0000000000002)  # the NaN that says a series has ended
+
+
+def write_body(series):
+    """A remote-write body of [(labels, [(seconds, value)])]; a value that is no number is a stale marker."""
+    out = bytearray()
+    for labels, samples in series:
+        one = bytearray()
+        for name, value in sorted(labels.items()):
+            one += field(1, field(1, name.encode()) + field(2, value.encode()))
+        for seconds, value in samples:
+            number = struct.pack("<d", value) if value == value else STALE
+            one += field(2, b"\x09" + number + b"\x10" + varint(round(seconds * 1000)))
+        out += field(1, bytes(one))
+    return snappy(bytes(out))
+
+
+WRITE_HEADERS = {"Content-Encoding": "snappy", "Content-Type": "application/x-protobuf",
+                 "X-Prometheus-Remote-Write-Version": "0.1.0"}
+
+
+def write(port, body, token=None, headers=None):
+    return ask(port, "/api/v1/write", "POST", body, WRITE_HEADERS if headers is None else headers, token)
+
+
+# ---- processes ----
+
+def end_with_parent():
+    """In the child: it is killed when the test is, even by SIGKILL."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Process:
+    """A started program and the file that both its outputs go to."""
+
+    def __init__(self, name, argv, log):
+        self.name, self.log = name, log
+        with open(log, "ab") as out:
+            self.popen = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                                          preexec_fn=end_with_parent)
+
+    def output(self):
+        return self.log.read_text(errors="replace")
+
+    def running(self):
+        return self.popen.poll() is None
+
+    def kill(self):
+        if self.running():
+            self.popen.kill()
+        self.popen.wait()
+
+    def stop(self, seconds=20, sig=signal.SIGTERM):
+        """Its exit code; None if it had to be killed."""
+        if self.running():
+            self.popen.send_signal(sig)
+        try:
+            return self.popen.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return None
+
+
+class Tautd(Process):
+    """A daemon that is ready."""
+    port = 0
+    config = None  # the path of its file
+
+    def ask(self, path, *args, **more):
+        return ask(self.port, path, *args, **more)
+
+    def get(self, path, **more):
+        answer = self.ask(path, **more)
+        if answer.status != 200:
+            raise AssertionError(f"GET {path}: {answer.status} {answer.text[:300]}")
+        return answer.json()
+
+
+class Stage:
+    """A temporary folder with processes; counts what was checked."""
+
+    def __init__(self, args):
+        self.args = args
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="taut_daemon_"))
+        self.processes = []
+        self.passed = self.failed = 0
+        self.quiet = False  # print only what fails
+        atexit.register(self.clean)
+
+    def __enter__(self):
+        for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(s, lambda number, _: sys.exit(128 + number))
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if error is not None or self.failed:
+            for p in self.processes[-8:]:
+                print(f"---- the end of what {p.name} said ----\n{p.output()[-3000:]}")
+        self.clean()
+
+    def clean(self):
+        for p in self.processes:
+            p.kill()
+        self.processes = []
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    # ---- checks ----
+
+    def check(self, holds, what, found=""):
+        if holds:
+            self.passed += 1
+            if not self.quiet:
+                print(f"ok    {what}", flush=True)
+        else:
+            self.failed += 1
+            print(f"FAIL  {what}" + (f": {str(found)[:600]}" if found != "" else ""), flush=True)
+        return bool(holds)
+
+    def equal(self, got, wanted, what):
+        return self.check(got == wanted, what, f"{got!r} instead of {wanted!r}")
+
+    def finish(self):
+        print(f"{self.passed} checks passed, {self.failed} failed")
+        sys.exit(1 if self.failed or not self.passed else 0)
+
+    # ---- processes ----
+
+    def file(self, name, text):
+        path = self.dir / name
+        path.write_text(text)
+        return path
+
+    def start(self, name, argv, ready=lambda process: True, seconds=30, kind=Process):
+        """Starts it and waits until ready(process); RuntimeError if it ends or takes longer."""
+        number = sum(p.name == name for p in self.processes)
+        process = kind(name, [str(a) for a in argv], self.dir / f"{name}.{number}.log")
+        self.processes.append(process)
+        if not eventually(lambda: ready(process) or not process.running(), seconds, 0.02) or not process.running():
+            code = process.popen.poll()
+            how = f"ended with {code}" if code is not None else f"was not ready within {seconds} s"
+            process.kill()
+            raise RuntimeError(f"{name} {how}: {process.output()[-2000:]}")
+        return process
+
+    def tautd(self, *argv, config=None, store="memory", port=0, seconds=60):
+        """A tautd that says it is ready; `config` is the text of its file."""
+        command = [self.args.tautd, "--listen", f"127.0.0.1:{port}", "--store", store, *argv]
+        if config is not None:
+            number = sum(p.name == "tautd" for p in self.processes)
+            command += ["--config", self.file(f"tautd.{number}.yaml", config)]
+
+        def ready(process):
+            if not process.port:
+                listens = process.output().partition("listens: http://127.0.0.1:")[2]
+                process.port = int(listens.split("/")[0]) if "/" in listens else 0
+            return process.port and answers(process.port, "/readyz")
+
+        tautd = self.start("tautd", command, ready, seconds, Tautd)
+        if config is not None:
+            tautd.config = pathlib.Path(command[-1])
+        return tautd
+
+    def run(self, *argv, seconds=60):
+        """A program that ends by itself; its CompletedProcess with text."""
+        return subprocess.run([str(a) for a in argv], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=seconds, preexec_fn=end_with_parent, check=False)
+
+    def feed(self, port, *argv, seconds=120):
+        """taut feed that ends by itself."""
+        fed = self.run(self.args.taut, "feed", "--to", f"http://127.0.0.1:{port}", *argv, seconds=seconds)
+        if fed.returncode != 0:
+            raise RuntimeError(f"taut feed {' '.join(argv)}: {fed.returncode} {fed.stderr[-1000:]}")
+        return fed.stdout
+
+    def feed_history(self, tautd, history, *argv, token=None):
+        """Feeds a past that ends now to a daemon whose clock is the samples', and waits for its passes."""
+        begin = time.time()
+        said = self.feed(tautd.port, "--history", history, "--live", "0", *argv)
+        print("      " + said.strip().replace("\n", "\n      "), flush=True)
+
+        def lived():
+            window_end = tautd.get("/api/v1/fleet", token=token)["time"]
+            # The newest sample is up to 150 s before the end of the past, and windows close after the grace.
+            return window_end is not None and window_end > begin - 1200
+
+        if not eventually(lived, 120):
+            raise RuntimeError(f"the fleet's clock did not come to the end of what was fed, {begin}")

@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+"""Every path and method of src/api/openapi.yaml against a tautd with three days of history.
+
+Answers must have the form that the file tells, all paths of the router must be in the file, and what cannot be
+asked is refused with the status that is told and a sentence.
+"""
+import http.client
+import json
+import pathlib
+import re
+import sys
+import time
+
+import daemon
+from schema import Schemas
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+# What pays no heed to parameters that it does not know.
+TAKES_ANY = {"/api/v1/jobs/{job}", "/api/v1/jobs/{job}/explain", "/api/v1/jobs/{job}/settings", "/api/v1/decisions/{id}",
+             "/api/v1/events", "/api/v1/openapi.yaml"}
+READER = "reader-0123456789abcdef0123456789"
+OPERATOR = "operator-0123456789abcdef012345678"
+# Of the router, but for machines with habits of their own: docs/operations.md and not the API's description.
+NOT_API = {"/metrics", "/healthz", "/readyz"}
+# Paths with names in them, which the router does not have as a table: what api.cc asks the pieces for.
+NAMED = {"/api/v1/jobs/{job}", "/api/v1/decisions/{id}", "/api/v1/openapi.yaml"}
+
+
+def read_description():
+    try:
+        import yaml
+    except ImportError:
+        print("SKIPPED: python3-yaml is not installed (tools/packages.txt); src/api/openapi.yaml was not tested")
+        sys.exit(daemon.SKIPPED)
+    return yaml.safe_load((ROOT / "src" / "api" / "openapi.yaml").read_text())
+
+
+class Api:
+    """tautd as an operator, with the description beside it."""
+
+    def __init__(self, stage, tautd, description):
+        self.stage, self.tautd, self.description = stage, tautd, description
+        self.schemas = Schemas(description)
+        self.seen = set()  # (path of the description, method) with a good answer
+
+    def call(self, path, query="", method="GET", body=None, token=OPERATOR, **names):
+        url = path
+        for name, value in names.items():
+            url = url.replace("{" + name + "}", daemon.quoted(str(value)))
+        if isinstance(body, (dict, list)):
+            body = json.dumps(body)
+        return self.tautd.ask(url + ("?" + query if query else ""), method=method, body=body, token=token, timeout=60)
+
+    def fits(self, path, query="", method="GET", body=None, **names):
+        """Checks a 200 and its form; the JSON."""
+        what = f"{method} {path}" + (f"?{query}" if query else "") + (f" {body}" if body else "")
+        answer = self.call(path, query, method, body, **names)
+        if not self.stage.check(answer.status == 200, what + ": 200", f"{answer.status} {answer.text}"):
+            return None
+        told = self.description["paths"][path][method.lower()]["responses"]["200"]["content"]
+        kind, content = next(iter(told.items()))
+        self.stage.check(answer.headers["content-type"].split(";")[0] == kind, what + f": {kind}", answer.headers)
+        value = answer.json()
+        wrong = self.schemas.errors_of(value, content["schema"])
+        self.stage.check(not wrong, what + ": has the form that is told", wrong[:5])
+        self.seen.add((path, method))
+        return value
+
+    def refused(self, status, path, query="", method="GET", body=None, token=OPERATOR, what="", **names):
+        """Checks an error's status and that it says a sentence."""
+        answer = self.call(path, query, method, body, token, **names)
+        text = what or f"{method} {path}" + (f"?{query}" if query else "") + (f" {body}" if body else "")
+        text += "" if not names else f" {names}"
+        if not self.stage.equal(answer.status, status, f"{text}: {status}"):
+            return
+        if status == 401:  # said before anything is asked, and in plain text
+            self.stage.check("Authorization: Bearer" in answer.text, f"{text}: says what is wanted", answer.text)
+        else:
+            self.has_sentence(answer, text)
+
+    def has_sentence(self, answer, what):
+        try:
+            wrong = self.schemas.errors_of(answer.json(), {"$ref": "#/components/schemas/Error"})
+            self.stage.check(not wrong and answer.json()["error"], what + ": says why in {\"error\"}", answer.text)
+        except ValueError:
+            self.stage.check(False, what + ": says why in {\"error\"}", answer.text)
+
+
+def start(stage):
+    config = f"""clock: samples
+server:
+  tokens:
+    reader_file: {stage.file("readers", READER)}
+    operator_file: {stage.file("operators", OPERATOR)}
+rules:
+  - {{name: tried, match: {{job: "*e*"}}, set: {{mode: canary, recommender: moving_window, canary.duration: 1h}}}}
+  - {{name: applied, match: {{job: "*-*"}}, set: {{mode: auto}}}}
+"""
+    tautd = stage.tautd(config=config)
+    stage.feed_history(tautd, "3d", "--jobs", "30", "--ooms", "--token-file", stage.dir / "operators", token=OPERATOR)
+    begin = time.time()
+    oom = {"taut_job": "test/oom", "taut_task": "0"}
+    series = [({"__name__": "tautlet_task_memory_bytes", **oom}, [(begin + 15 * i, 1e9) for i in range(60)]),
+              ({"__name__": "tautlet_task_memory_limit_bytes", **oom}, [(begin + 15 * i, 1.5e9) for i in range(60)]),
+              ({"__name__": "tautlet_task_oom_kills_total", **oom}, [(begin + 15 * i, i // 20) for i in range(60)])]
+    stage.equal(daemon.write(tautd.port, daemon.write_body(series), OPERATOR).status, 204, "a job with OOM kills is taken")
+    stage.check(daemon.eventually(lambda: tautd.get("/api/v1/ooms", token=OPERATOR)["ooms"], 20), "they are told")
+    return tautd
+
+
+def paths_agree(api):
+    """The description and the router name the same."""
+    source = (ROOT / "src" / "api" / "api.cc").read_text()
+    routed = set(re.findall(r'\{"([A-Z]+)", "(/[^"]*)", &Api::', source))
+    told = {(method.upper(), path) for path, item in api.description["paths"].items() for method in item
+            if method != "parameters"}
+    api.stage.check(len(routed) >= 9, "the router's table is found in api.cc", routed)
+    missing = {(m, p) for m, p in routed if p not in NOT_API} - told
+    api.stage.equal(missing, set(), "every path of the router is in openapi.yaml")
+    ghosts = {(m, p) for m, p in told if (m, p) not in routed and p not in NAMED and not p.startswith("/api/v1/jobs/{job}/")}
+    api.stage.equal(ghosts, set(), "and every path of openapi.yaml is in the router")
+    of_jobs = set(re.findall(r'what == "(\w+)"', source))
+    api.stage.equal({p.rsplit("/", 1)[1] for _, p in told if p.startswith("/api/v1/jobs/{job}/")}, of_jobs,
+                    "so it is with what a job has")
+    api.stage.equal(api.schemas.dangling(), [], "each $ref of openapi.yaml leads somewhere")
+    api.stage.equal(api.schemas.strange(), [], "no schema of openapi.yaml has words that mean nothing")
+    served = api.call("/api/v1/openapi.yaml")
+    api.stage.check(served.body == (ROOT / "src" / "api" / "openapi.yaml").read_bytes(), "tautd serves this very file")
+    api.seen.add(("/api/v1/openapi.yaml", "GET"))
+
+
+def fleet_and_jobs(api):
+    api.fits("/api/v1/fleet")
+    history = api.fits("/api/v1/fleet/history")
+    api.fits("/api/v1/fleet/history", "points=1")
+    few = api.fits("/api/v1/fleet/history", f"from={history['time'][0]}&to={history['time'][-1]}&points=20")
+    api.stage.check(0 < len(few["time"]) <= 20, "points=20 are at most 20", len(few["time"]))
+    lengths = {len(few[k]) for k in ("time", "jobs", "tasks", "oom_kills", "changes")}
+    lengths |= {len(column) for k in ("cpu", "memory", "jobs_by_mode") for column in few[k].values()}
+    api.stage.equal(len(lengths), 1, "all columns are of one length")
+    page = api.fits("/api/v1/jobs")
+    for sort in api.description["components"]["schemas"]["JobSort"]["enum"]:
+        api.fits("/api/v1/jobs", f"sort={sort}&order=asc&limit=5")
+    for mode in ("off", "observe", "canary", "auto"):
+        found = api.fits("/api/v1/jobs", f"mode={mode}&limit=1000")
+        api.stage.check(all(j["mode"] == mode for j in found["jobs"]), f"mode={mode} are all in {mode}")
+    rest = api.fits("/api/v1/jobs", "offset=2&limit=3&sort=name&order=asc")
+    whole = api.fits("/api/v1/jobs", "limit=1000&sort=name&order=asc")
+    api.stage.check(rest["jobs"] == whole["jobs"][2:5], "a page is a part of the whole")
+    name = whole["jobs"][0]["name"]
+    found = api.fits("/api/v1/jobs", "search=" + daemon.quoted(name))
+    api.stage.check(name in [j["name"] for j in found["jobs"]], "search finds a name")
+    return [j["name"] for j in page["jobs"]]
+
+
+def each_job(api, names):
+    for name in names:
+        for path in ("/api/v1/jobs/{job}", "/api/v1/jobs/{job}/explain", "/api/v1/jobs/{job}/settings"):
+            api.fits(path, job=name)
+        for resource in ("cpu", "memory"):
+            api.fits("/api/v1/jobs/{job}/usage", f"resource={resource}&columns=50", job=name)
+    name = names[0]
+    api.fits("/api/v1/jobs/{job}/usage", job=name)
+    api.fits("/api/v1/jobs/{job}/usage", "from=0&to=300", job=name)
+    for body in ({}, {"recommender": "peak", "peak_days": 1}, {"recommender": "moving_window", "margin_scale": 2},
+                 {"recommender": "ensemble", "w_over": 1000, "days": 2}, {"oom_days": 0.1, "lower": None},
+                 {"recommender": "static"}, {"recommender": "vpa", "upper": 1e9}):
+        api.fits("/api/v1/jobs/{job}/whatif", "resource=memory", "POST", body, job=name)
+    api.fits("/api/v1/jobs/{job}/whatif", "resource=cpu", "POST", {"recommender": "analogs"}, job=name)
+    before = api.fits("/api/v1/jobs/{job}/settings", job=name)
+    changed = api.fits("/api/v1/jobs/{job}/settings", "who=anna", "PATCH", {"mode": "off", "memory.upper": "4GiB"}, job=name)
+    values = {v["key"]: v for v in changed["values"]}
+    api.stage.equal((values["mode"]["value"], values["mode"]["source"]), ("off", "set by anna"), "PATCH sets")
+    api.stage.check(any(c["who"] == "anna" and c["key"] == "mode" and c["job"] == name for c in changed["changes"]),
+                    "and is remembered", changed["changes"])
+    undone = api.fits("/api/v1/jobs/{job}/settings", "", "PATCH", {"mode": "", "memory.upper": ""}, job=name)
+    api.stage.equal(undone["values"], before["values"], "an empty value goes back to what the rules say")
+
+
+def decisions_and_the_rest(api, names):
+    page = api.fits("/api/v1/decisions")
+    api.stage.check(page["decisions"], "there are decisions")
+    for kind in api.description["components"]["schemas"]["DecisionKind"]["enum"]:
+        found = api.fits("/api/v1/decisions", f"kind={kind}&limit=20")
+        api.stage.check(all(d["kind"] == kind for d in found["decisions"]), f"kind={kind} gives no other")
+    one = page["decisions"][0]
+    found = api.fits("/api/v1/decisions", f"job={daemon.quoted(one['job'])}&resource={one['resource']}&limit=1000")
+    api.stage.check(one in found["decisions"] and all(d["job"] == one["job"] and d["resource"] == one["resource"]
+                                                      for d in found["decisions"]), "job= and resource= choose")
+    for decision in page["decisions"][:20]:
+        whole = api.fits("/api/v1/decisions/{id}", id=decision["id"])
+        api.stage.check({k: whole[k] for k in decision} == decision, "a decision is the same alone as in a list")
+    walked, before = [], ""
+    while before is not None:
+        part = api.fits("/api/v1/decisions", "limit=7" + before)
+        walked += [d["id"] for d in part["decisions"]]
+        before = f"&before={part['next_before']}" if part["next_before"] is not None else None
+    api.stage.equal(walked, list(range(len(walked), 0, -1)), "pages by `before` give each decision once")
+    ooms = api.fits("/api/v1/ooms")
+    api.fits("/api/v1/ooms", f"job={daemon.quoted(names[0])}&limit=5")
+    print(f"      {len(walked)} decisions, {len(ooms['ooms'])} OOM kills")
+    api.fits("/api/v1/settings")
+    api.fits("/api/v1/status")
+
+
+def events(api):
+    connection = http.client.HTTPConnection("127.0.0.1", api.tautd.port, timeout=20)
+    connection.request("GET", "/api/v1/events", headers={"Authorization": f"Bearer {READER}"})
+    response = connection.getresponse()
+    api.stage.equal((response.status, response.getheader("Content-Type").split(";")[0]), (200, "text/event-stream"),
+                    "GET /api/v1/events: a stream")
+    name = api.tautd.get("/api/v1/jobs", token=OPERATOR)["jobs"][0]["name"]
+    api.call("/api/v1/jobs/{job}/settings", "who=eve", "PATCH", {"mode": "off"}, job=name)
+    event, data = None, None
+    for _ in range(200):
+        line = response.readline().decode()
+        if line.startswith("event:"):
+            event = line[6:].strip()
+        if line.startswith("data:") and event == "setting":
+            data = json.loads(line[5:])
+            break
+    connection.close()
+    wrong = api.schemas.errors_of(data, {"$ref": "#/components/schemas/SettingChange"})
+    api.stage.check(not wrong and data["who"] == "eve", "a change of a setting is told as an event", wrong or data)
+    api.seen.add(("/api/v1/events", "GET"))
+
+
+def refusals(api, names):
+    """What nobody may ask, and what nobody can."""
+    job = names[0]
+    for path, item in api.description["paths"].items():
+        for method in (m.upper() for m in item if m != "parameters"):
+            given = {"job": job} if "{job}" in path else {"id": 1} if "{id}" in path else {}
+            body = "{}" if method != "GET" else None
+            api.refused(401, path, "", method, body, None, f"{method} {path} without a token", **given)
+            if method == "PATCH" or path.endswith("/write"):
+                api.refused(403, path, "", method, body, READER, f"{method} {path} of a reader", **given)
+            takes = [p for p in item.get("parameters", []) + item.get(method.lower(), {}).get("parameters", [])
+                     if api.schemas.resolved(p)["in"] == "query"]
+            if method == "GET" and path not in TAKES_ANY:
+                api.refused(400, path, "nosuchparameter=1", **given)
+            for parameter in map(api.schemas.resolved, takes):
+                schema = api.schemas.resolved(parameter["schema"])
+                if schema.get("type") == "integer":
+                    api.refused(400, path, f"{parameter['name']}=abc", method, body, **given)
+                    for bad in [schema[k] + d for k, d in (("minimum", -1), ("maximum", 1)) if k in schema]:
+                        api.refused(400, path, f"{parameter['name']}={bad}", method, body, **given)
+                elif "enum" in schema:
+                    api.refused(400, path, f"{parameter['name']}=nonsense", method, body, **given)
+            if "{job}" in path:
+                api.refused(404, path, "", method, body, job="no/such job")
+            for other in ("DELETE", "PUT"):
+                answer = api.call(path, "", other, "{}", **given)
+                if api.stage.check(answer.status in (404, 405), f"{other} {path}: 404 or 405", answer.status):
+                    api.has_sentence(answer, f"{other} {path}")
+    for path in ("/api/v1/nosuch", "/api/v2/fleet", "/api/v1/jobs/x/y/z", "/api/v1/fleet/", "/nosuch"):
+        api.refused(404, path)
+    for number in ("999999999", "0", "-1", "abc"):
+        api.refused(404, "/api/v1/decisions/{id}", id=number)
+    api.refused(404, "/api/v1/decisions", "job=nosuch")
+    api.refused(404, "/api/v1/ooms", "job=nosuch")
+    for body in ("", "[]", "{", "null", '{"mode": 1}', '{"mode": "sideways"}', '{"nosuch": "1"}', '{"memory.upper": "-1"}',
+                 '{"mode": "auto", "min_change": "many"}'):
+        api.refused(400, "/api/v1/jobs/{job}/settings", "", "PATCH", body, job=job)
+    for body in ("[]", "{", '{"recommender": "nosuch"}', '{"days": 0}', '{"days": 61}', '{"days": "2"}', '{"nosuch": 1}',
+                 '{"oom_days": 0.6}', '{"margin_scale": -1}'):
+        api.refused(400, "/api/v1/jobs/{job}/whatif", "", "POST", body, job=job)
+
+
+def writing(api):
+    """Remote write that is none."""
+    good = daemon.write_body([({"__name__": "up", "job": "a"}, [(1, 1.0)])])
+    tautd, snappy = api.tautd, {"Content-Encoding": "snappy"}
+    kinds = [(204, "a good body", good, snappy), (204, "no series at all", daemon.snappy(b""), snappy),
+             (400, "garbage", b"garbage" * 100, snappy), (400, "nothing", b"", snappy),
+             (400, "a snappy block of garbage", daemon.snappy(b"\xff" * 100), snappy),
+             (400, "half a body", good[:len(good) // 2], snappy), (400, "a body that is not compressed", good, {}),
+             (400, "gzip", good, {"Content-Encoding": "gzip"}), (413, "17 MiB", b"\0" * (17 << 20), snappy),
+             (413, "64 MiB when decompressed", daemon.varint(64 << 20) + b"\0" * (4 << 20), snappy)]
+    for status, what, body, headers in kinds:
+        try:
+            answer = daemon.write(tautd.port, body, OPERATOR, headers)
+        except OSError as e:
+            api.stage.check(False, f"remote write of {what}: {status}", e)
+            continue
+        # A body that is too long is refused before it is read, and in plain text.
+        if api.stage.equal(answer.status, status, f"remote write of {what}: {status}") and status == 400:
+            api.has_sentence(answer, what)
+    api.seen.add(("/api/v1/write", "POST"))
+    api.stage.check(daemon.answers(tautd.port, "/readyz"), "after all that it is ready")
+
+
+def main():
+    description = read_description()
+    with daemon.Stage(daemon.arguments(__doc__)) as stage:
+        api = Api(stage, start(stage), description)
+        stage.quiet = True
+        for part in (paths_agree, fleet_and_jobs):
+            names = part(api)
+        each_job(api, names)
+        decisions_and_the_rest(api, names)
+        refusals(api, names)
+        writing(api)
+        events(api)
+        stage.quiet = False
+        told = {(path, m.upper()) for path, item in description["paths"].items() for m in item if m != "parameters"}
+        stage.equal(told - api.seen, set(), "every path and method was asked")
+        stage.equal(api.tautd.stop(), 0, "it stops as told")
+    stage.finish()
+
+
+if __name__ == "__main__":
+    main()

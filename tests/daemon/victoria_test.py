@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""VictoriaMetrics 1.79 as it is in Debian: vmagent as a second sender, and the single node as a judge of `taut feed`.
+
+- vmagent scrapes Prometheus's node exporter and itself and writes to tautd (its own remote write client, not Prometheus's).
+- `taut feed` sends a past to VictoriaMetrics, which must know every sample of it: our sender before a receiver of
+  others. What VictoriaMetrics exports of it (/api/v1/export) then goes to a tautd, which must see the same fleet as
+  a tautd that was fed directly.
+
+Single-node VictoriaMetrics has no remote write of its own to test.
+"""
+import json
+import math
+import time
+
+import daemon
+
+HISTORY_HOURS = 24
+MEMORY = "container_memory_working_set_bytes"
+SLICE_S = 300
+
+
+def vmagent_sends(stage):
+    """The window closes with a sample of later, as the clock is that of the samples."""
+    tautd = stage.tautd(config="clock: samples\n")
+    node, agent = daemon.free_port(), daemon.free_port()
+    stage.start("prometheus-node-exporter", ["prometheus-node-exporter", f"--web.listen-address=127.0.0.1:{node}"],
+                lambda p: daemon.answers(node, "/metrics"))
+    config = stage.file("scrape.yml", f"""global: {{scrape_interval: 1s}}
+scrape_configs:
+  - job_name: node
+    static_configs: [{{targets: ['127.0.0.1:{node}']}}]
+  - job_name: vmagent
+    static_configs: [{{targets: ['127.0.0.1:{agent}']}}]
+""")
+    vmagent = stage.start(
+        "vmagent", ["vmagent", f"-httpListenAddr=127.0.0.1:{agent}", f"-promscrape.config={config}",
+                    f"-remoteWrite.url=http://127.0.0.1:{tautd.port}/api/v1/write",
+                    f"-remoteWrite.tmpDataPath={stage.dir}/agent"],
+        lambda p: daemon.answers(agent, "/metrics"))
+
+    def ingest():
+        return tautd.get("/api/v1/status")["ingest"]
+
+    stage.check(daemon.eventually(lambda: ingest()["accepted"] >= 200 and ingest()["unmapped"] >= 5000, 60),
+                "vmagent's samples arrive", ingest())
+    counts = ingest()
+    print(f"      {counts}")
+    stage.equal(sum(counts[k] for k in ("far_future", "over_capacity", "refused", "invalid", "conflicts")), 0,
+                "none is refused")
+    lines = daemon.ask(agent, "/metrics").text.splitlines()
+    ok = [line for line in lines if line.startswith("vmagent_remotewrite_requests_total{") and 'status_code="2XX"' in line]
+    bad = [line for line in lines if line.startswith("vmagent_remotewrite_requests_total{") and
+           'status_code="2XX"' not in line and not line.endswith(" 0")]
+    dropped = [line for line in lines if "vmagent_remotewrite_packets_dropped_total" in line and not line.endswith(" 0")]
+    stage.check(ok and not ok[0].endswith(" 0") and not bad and not dropped,
+                "vmagent says that all it sent was taken", (ok, bad, dropped))
+
+    daemon.eventually(lambda: time.time() % 300 > 5, 10)
+    later = {"__name__": "tautlet_task_cpu_cores", "taut_job": "clock", "taut_task": "0"}
+    daemon.write(tautd.port, daemon.write_body([(later, [(time.time() + 600, 1.0)])]))
+    names = daemon.eventually(
+        lambda: {"machine/node", "vmagent"} <= {j["name"] for j in tautd.get("/api/v1/jobs")["jobs"]}, 30)
+    stage.check(names, "its jobs appear", tautd.get("/api/v1/jobs"))
+    stage.equal(vmagent.stop(), 0, "vmagent stops")
+    tautd.stop()
+
+
+def export(port, begin, end):
+    """What VictoriaMetrics has of [begin, end): [(labels, [(seconds, value)])]."""
+    query = f"/api/v1/export?match[]={daemon.quoted('{__name__!=' + chr(34) * 2 + '}')}&start={begin}&end={end - 0.001:.3f}"
+    rows = [json.loads(line) for line in daemon.ask(port, query).text.splitlines()]
+    return [(row["metric"], list(zip([t / 1000 for t in row["timestamps"]], row["values"]))) for row in rows]
+
+
+def same(a, b):
+    """Numbers alike to what a decimal store keeps, everything else equal."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b))
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        return math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-6)
+    return a == b
+
+
+def feed_is_understood(stage):
+    tautd = stage.tautd(config="clock: samples\n")
+    victoria = daemon.free_port()
+    stage.start("victoria-metrics",
+                ["victoria-metrics", f"-httpListenAddr=127.0.0.1:{victoria}", f"-storageDataPath={stage.dir}/victoria",
+                 "-search.latencyOffset=0s"],
+                lambda p: daemon.answers(victoria, "/health"))
+    past = ["--history", f"{HISTORY_HOURS}h", "--live", "0", "--jobs", "20"]
+    said = stage.feed(victoria, *past)
+    print("      " + said.strip().splitlines()[0])
+    sent = int(next(word for word in said.split("sent ")[1].split()).replace(",", ""))
+    daemon.answers(victoria, "/internal/force_flush")
+    now = int(time.time())
+    begin = now - now % SLICE_S - (HISTORY_HOURS + 1) * 3600
+    slices = [export(victoria, t, t + SLICE_S) for t in range(begin, now + SLICE_S, SLICE_S)]
+    stage.equal(sum(len(samples) for s in slices for _, samples in s), sent,
+                "VictoriaMetrics has every sample of taut feed")
+    stage.check(any(labels["__name__"] == MEMORY for s in slices for labels, _ in s),
+                "under the names that cAdvisor gives them")
+
+    def relay(port, series):
+        answer = None
+        for _ in range(60):
+            answer = daemon.write(port, daemon.write_body(series))
+            if answer.status != 503:
+                break
+            time.sleep(0.3)
+        if answer.status != 204:
+            raise RuntimeError(f"tautd took no export: {answer.status} {answer.text}")
+
+    for series in slices:
+        if series:
+            relay(tautd.port, series)
+    counts = tautd.get("/api/v1/status")["ingest"]
+    print(f"      {counts}")
+    stage.equal(sum(counts.values()), sent, "tautd is sent every sample of the export")
+    windows = {int(t) // SLICE_S * SLICE_S + SLICE_S for s in slices for labels, samples in s
+               for t, _ in samples if labels["__name__"] == MEMORY}
+    return tautd, past, sent, sorted(windows)
+
+
+def same_fleet(stage):
+    """By way of VictoriaMetrics or directly."""
+    tautd, past, sent, windows = feed_is_understood(stage)
+    direct = stage.tautd(config="clock: samples\n")
+    stage.feed(direct.port, *past)
+
+    def pages(path):
+        return tautd.get(path), direct.get(path)
+
+    def closed(of):
+        return of.get("/api/v1/fleet/history?points=5000")["time"]
+
+    # The last one or two wait for later samples.
+    daemon.eventually(lambda: len(closed(tautd)) >= len(windows) - 2 and closed(tautd) == closed(direct), 60)
+    print(f"      {len(windows)} windows, {direct.get('/api/v1/jobs')['total']} jobs")
+    stage.check(len(windows) > 100 and sent > 10_000, "it is a history worth the name", (len(windows), sent))
+    stage.check(len(closed(direct)) >= len(windows) - 2 and closed(direct) == windows[:len(closed(direct))],
+                "tautd has closed each window that has samples", (closed(direct)[-4:], windows[-4:]))
+    stage.check(same(*pages("/api/v1/fleet/history?points=5000")), "and sees the same fleet over time by way of VictoriaMetrics",
+                pages("/api/v1/fleet"))
+    stage.check(same(*pages("/api/v1/jobs?sort=name")), "and the same jobs", pages("/api/v1/jobs?sort=name&limit=2"))
+    stage.equal(direct.get("/api/v1/status")["ingest"], tautd.get("/api/v1/status")["ingest"], "from the same samples")
+
+
+def main():
+    daemon.skip_without("victoria-metrics", "vmagent", "prometheus-node-exporter")
+    with daemon.Stage(daemon.arguments(__doc__)) as stage:
+        vmagent_sends(stage)
+        same_fleet(stage)
+    stage.finish()
+
+
+if __name__ == "__main__":
+    main()
