@@ -37,7 +37,7 @@ def arguments(what, **options):
 def skip_without(*programs):
     missing = [p for p in programs if shutil.which(p) is None]
     if missing:
-        print(f"SKIPPED: {', '.join(missing)} not installed (tools/packages.txt names the packages); nothing was tested")
+        print(f"SKIPPED: {', '.join(missing)} not installed (see tools/packages.txt); nothing was tested")
         sys.exit(SKIPPED)
 
 

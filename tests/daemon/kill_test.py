@@ -2,8 +2,9 @@
 """SIGKILL at random moments: what tautd has told of decisions holds, and nothing is there twice.
 
 taut feed sends all the time and clients read decisions (by polling, and as they happen from the event stream) and
-remember them. tautd is killed and started again on the same store; then every decision that was told is there and
-unchanged, ids are 1, 2, ... without a gap, and the fleet's history has each window once.
+remember them; another sets a job's setting again and again and remembers what it was told is set. tautd is killed and
+started again on the same store; then every decision that was told is there and unchanged, ids are 1, 2, ... without a
+gap, the fleet's history has each window once, and every setting is the last that was told, or the one in flight.
 """
 import http.client
 import json
@@ -108,6 +109,39 @@ def listen(port, memory):
     return look
 
 
+class Setter:
+    """Sets memory.upper of one job after the other to ever higher values."""
+
+    def __init__(self, port):
+        self.port, self.number = port, 1000
+        self.jobs = []
+        self.told = {}  # job: the last value that was said to be set
+
+    def __call__(self, _):
+        if len(self.jobs) < 5:
+            page = daemon.ask(self.port, "/api/v1/jobs?limit=5&sort=name", timeout=10)
+            self.jobs = [j["name"] for j in page.json()["jobs"]] if page.status == 200 else []
+            return
+        self.number += 1
+        job = self.jobs[self.number % len(self.jobs)]
+        value = f"{2 * self.number + 1}GiB"  # odd: never told in TiB
+        path = f"/api/v1/jobs/{daemon.quoted(job)}/settings"
+        answer = daemon.ask(self.port, path, "PATCH", json.dumps({"memory.upper": value}), timeout=10)
+        if answer.status == 200:
+            self.told[job] = value
+
+    def wrong(self, tautd, told):
+        """What is not set of what was told before it was killed."""
+        wrong = []
+        for job, value in told.items():
+            values = tautd.get(f"/api/v1/jobs/{daemon.quoted(job)}/settings")["values"]
+            now = next(v["value"] for v in values if v["key"] == "memory.upper")
+            # The setter goes on meanwhile: its values only grow.
+            if int(now.removesuffix("GiB") or 0) < int(value.removesuffix("GiB")):
+                wrong.append(f"memory.upper of {job} is {now or 'not set'}; {value} was told")
+        return wrong
+
+
 def all_decisions(tautd):
     found, before = [], ""
     while True:
@@ -148,7 +182,8 @@ def problems_of(tautd, memory, told_before, begin):
         memory.told(decision)  # contradictions are remembered
     told_twice = {}
     for d in found:
-        told_twice.setdefault((d["job"], d["resource"], d["time"], d["kind"], d["after"], d["before"]), []).append(d["id"])
+        what = tuple(d[k] for k in ("job", "resource", "time", "kind", "after", "before"))
+        told_twice.setdefault(what, []).append(d["id"])
     doubles = [v for v in told_twice.values() if len(v) > 1]
     if doubles:
         wrong.append(f"the same decision under several ids: {doubles[:3]}")
@@ -175,7 +210,8 @@ def main():
         tautd = stage.tautd(config=CONFIG, store=store, port=port)
         feed = stage.start("taut feed", [args.taut, "feed", "--to", f"http://127.0.0.1:{port}", "--history", "26h",
                                          "--jobs", "100", "--speed", "4000", "--every", "150s", "--ooms"])
-        clients = [Client(poll(port, memory)), Client(listen(port, memory))]
+        setter = Setter(port)
+        clients = [Client(poll(port, memory)), Client(listen(port, memory)), Client(setter)]
         if not daemon.eventually(lambda: len(memory.copy()) >= 20, 120):
             raise RuntimeError(f"only {len(memory.copy())} decisions in two minutes")
         killed_starting, working, longest, figures = 0, 0, 0, (0, 0, 0)
@@ -185,7 +221,7 @@ def main():
             if rng.random() < 0.8 and daemon.eventually(lambda: len(memory.copy()) > known, 10, 0.005):
                 working += 1
             time.sleep(rng.uniform(0, 0.3))
-            told = memory.copy()
+            told, told_settings = memory.copy(), dict(setter.told)
             tautd.kill()
             if rng.random() < 0.25:  # once more, in the middle of the start
                 dying = stage.start("tautd", [args.tautd, "--config", tautd.config, "--store", store, "--listen",
@@ -197,6 +233,7 @@ def main():
             tautd = stage.tautd(config=CONFIG, store=store, port=port)
             longest = max(longest, time.monotonic() - asked)
             wrong, *figures = problems_of(tautd, memory, told, begin)
+            wrong += setter.wrong(tautd, told_settings)
             if wrong or memory.contradictions or kill % 10 == 0 or kill == args.kills:
                 stage.check(not wrong and not memory.contradictions,
                             f"{kill} kills: {figures[0]} decisions, {figures[1]} windows ({figures[2]} gaps in time)",
@@ -211,6 +248,8 @@ def main():
         print(f"      {len(memory.copy())} decisions remembered ({memory.by_events} from the event stream), {kinds};"
               f" {working} kills right after new decisions, {killed_starting} more while starting; the longest start"
               f" took {longest:.1f} s")
+        print(f"      {setter.number - 1000} settings of {len(setter.told)} jobs were asked for")
+        stage.check(len(setter.told) == 5 and setter.number > 1000 + args.kills, "settings were set all the time")
         stage.check(memory.by_events > 0, "the event stream told some")
         stage.check({"would_set", "set"} <= set(kinds), "decisions of more than one kind", kinds)
         stage.equal(tautd.stop(), 0, "it stops as told")
