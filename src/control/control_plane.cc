@@ -413,6 +413,7 @@ absl::StatusOr<SettingChange> ControlPlane::Set(JobId id, std::string_view key, 
   if (!change.ok()) return change.status();
   unsaved_->settings.push_back(*change);
   if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
+  if (absl::Status s = StoreOutcomes(); !s.ok()) return s;
   return change;
 }
 

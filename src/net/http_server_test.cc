@@ -99,7 +99,7 @@ TEST_F(HttpServerTest, SendsHeadersOfItsOwnUnlessTheHandlerDoes) {
   RawClient client(port());
   client.Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(client.ReadAnswer(),
-              AllOf(HasSubstr("Content-Security-Policy: default-src 'self'"),
+              AllOf(HasSubstr("Content-Security-Policy: default-src 'none'"),
                     HasSubstr("referrer-policy: origin\r\n"), Not(HasSubstr("no-referrer")),
                     Not(HasSubstr("\nSet-Cookie")), HasSubstr("application/json")));
 }

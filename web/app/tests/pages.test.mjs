@@ -97,7 +97,8 @@ test('the fleet page says what was saved, with units', async () => {
   if (fleet.time === null) return;
   await on('#/', {}, async (page) => {
     assert.match(await page.locator('#headline').innerText(), /cores? and .*B/s);
-    assert.equal(await page.locator('.uplot').count(), 5);
+    // CPU, memory, coverage, limit changes; OOM kills only if there were any.
+    assert.ok((await page.locator('.uplot').count()) >= 4);
     if (fleet.actuator === 'dry_run') assert.match(await page.locator('.banners').innerText(), /dry run/);
     await page.locator('.plot').first().focus();
     await page.keyboard.press('ArrowLeft');
