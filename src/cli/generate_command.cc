@@ -2,11 +2,11 @@
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "config/settings_file.h"
 #include "cli/terminal.h"
-#include "model/units.h"
+#include "config/settings_file.h"
 #include "engine/policies.h"
 #include "fmt/format.h"
+#include "model/units.h"
 #include "trace/generate.h"
 
 namespace taut {

@@ -1,10 +1,10 @@
 #include "cli/input.h"
 
-#include "base/strings.h"
 #include "base/nearest.h"
+#include "base/strings.h"
 #include "cli/terminal.h"
-#include "model/units.h"
 #include "fmt/format.h"
+#include "model/units.h"
 
 namespace taut {
 namespace {

@@ -7,11 +7,11 @@
 #include "cli/commands.h"
 #include "cli/decisions.h"
 #include "cli/results.h"
-#include "config/settings_file.h"
 #include "cli/stories.h"
 #include "cli/terminal.h"
-#include "model/units.h"
+#include "config/settings_file.h"
 #include "fmt/format.h"
+#include "model/units.h"
 #include "report/html_report.h"
 
 namespace taut {

@@ -1,8 +1,8 @@
 #include "cli/results.h"
 
 #include "cli/terminal.h"
-#include "model/units.h"
 #include "fmt/format.h"
+#include "model/units.h"
 #include "nlohmann/json.hpp"
 
 namespace taut {

@@ -7,8 +7,8 @@
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "config/settings_file.h"
 #include "cli/terminal.h"
+#include "config/settings_file.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

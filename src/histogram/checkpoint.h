@@ -19,7 +19,7 @@ inline constexpr size_t kCheckpointHeaderBytes = 36;
 inline constexpr size_t kMaxCheckpointPayload = size_t{4} << 30;
 
 enum class CheckpointCompression : uint8_t {
-  kAuto,  // zstd where a trial on the first 128 KiB saves a quarter or more, and at all only from 4 KiB up
+  kAuto,     // zstd where a trial on the first 128 KiB saves a quarter or more, and at all only from 4 KiB up
   kSmaller,  // zstd where it saves anything, for what is written once and kept long
   kNever
 };

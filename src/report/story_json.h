@@ -1,8 +1,8 @@
 // A job story as JSON.
 #pragma once
 
-#include "report/html_report.h"
 #include "base/json_writer.h"
+#include "report/html_report.h"
 
 namespace taut {
 
