@@ -7,11 +7,10 @@ import pathlib
 import sys
 
 
-def literal(data):
-    lines = []
-    for start in range(0, len(data), 40):
-        lines.append('"' + "".join(f"\\{byte:03o}" for byte in data[start:start + 40]) + '"')
-    return "\n    ".join(lines) or '""'
+def numbers(data):
+    """As signed numbers: compilers need not take string literals of this length."""
+    signed = [str(byte - 256 if byte > 127 else byte) for byte in data] or ["0"]
+    return ",\n    ".join(",".join(signed[i:i + 32]) for i in range(0, len(signed), 32))
 
 
 def main():
@@ -23,7 +22,7 @@ def main():
     rows = []
     for i, (path, file) in enumerate(files):
         data = file.read_bytes()
-        text.append(f"constexpr char kFile{i}[] =\n    {literal(data)};\n")
+        text.append(f"constexpr char kFile{i}[] = {{\n    {numbers(data)}}};\n")
         rows.append(f'    {{"{path}", {{kFile{i}, {len(data)}}}}},\n')
     text.append("constexpr EmbeddedFile kFiles[] = {\n" + "".join(rows) + "};\n\n}  // namespace\n\n")
     text.append("std::span<const EmbeddedFile> EmbeddedFiles() { return kFiles; }\n\n}  // namespace taut\n")

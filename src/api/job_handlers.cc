@@ -231,7 +231,9 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
                           {"w_over", 0, 1e12, &c.w_over},       {"oom_days", 0.001, 0.5, &c.oom_days},
                           {"peak_days", 0.1, 60, &c.peak_days}, {"lower", 0, 1e18, &c.lower},
                           {"upper", 0, 1e18, &c.upper}};
-  for (const auto& [key, element] : object) {
+  for (const auto& entry : object) {
+    const std::string_view key = entry.key;
+    const auto& element = entry.value;
     if (element.is_null()) continue;
     if (key == "recommender") {
       std::string_view name;
