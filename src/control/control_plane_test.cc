@@ -52,6 +52,30 @@ TEST(ControlPlane, TurnsSamplesIntoStoredDecisions) {
   EXPECT_EQ(view->jobs[0].record->labels.at(0), KeyValue("namespace", "shop-0"));
 }
 
+// OOM kills are acted on between windows, and are in the figures of the next one.
+TEST(ControlPlane, OomKillsAreCountedInTheFleetsHistory) {
+  ControlCell cell;
+  ASSERT_TRUE(cell.Live(0, 90).ok());
+  for (const int minute : {90, 91}) {
+    const Timestamp now = Timestamp::FromSeconds(ControlCell::kStart + 60 * minute);
+    const LabelView labels[] = {{"__name__", "container_oom_events_total"},
+                                {"container", "app"},
+                                {"namespace", "shop-0"},
+                                {"pod", "web-0-5d4f8c7b9d-xbbbz"}};
+    const RemoteSample sample{minute == 90 ? 0.0 : 2.0, now.us / 1000};
+    cell.control().Take(labels, {&sample, 1}, now);
+    ASSERT_TRUE(cell.control().Tick(now).ok());
+  }
+  EXPECT_EQ(cell.control().counts().ooms, 2U) << "at once";
+  ASSERT_TRUE(cell.Live(92, 110).ok());
+  const auto points = cell.store().FleetPoints(WindowId{0}, WindowId{INT32_MAX / 2}, 1);
+  ASSERT_TRUE(points.ok());
+  uint32_t kills = 0;
+  for (const FleetPoint& p : *points) kills += p.oom_kills;
+  EXPECT_EQ(kills, 2U);
+  EXPECT_EQ(cell.control().view()->ooms_day, 2U);
+}
+
 // A daemon that has waited for its first sample takes it.
 TEST(ControlPlane, TicksBeforeTheFirstSampleDoNoHarm) {
   ControlCell cell;

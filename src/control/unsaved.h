@@ -34,7 +34,9 @@ struct Unsaved {
     record.fleet = window.has_value() ? &output.point : nullptr;
     return record;
   }
+  // What happened between two windows is told with the next one.
   void Clear() {
+    const FleetPoint between = window.has_value() ? FleetPoint() : output.point;
     window.reset();
     new_jobs.clear();
     ooms.clear();
@@ -42,6 +44,8 @@ struct Unsaved {
     settings.clear();
     checkpoints.clear();
     output.Clear();
+    output.point.oom_kills = between.oom_kills;
+    output.point.changes = between.changes;
   }
 };
 
