@@ -7,15 +7,16 @@
 namespace taut {
 
 uint32_t LiveJob::OomsOfWeek(int32_t day_now) const {
+  if (ooms_day == INT32_MIN) return 0;
   uint32_t sum = 0;
-  for (int32_t d = std::max(day_now - 6, ooms_day - 6); d <= ooms_day && ooms_day != INT32_MIN; ++d) {
+  for (int32_t d = std::max(day_now, ooms_day) - 6; d <= ooms_day; ++d) {
     sum += ooms_of_day[static_cast<size_t>((d % 7 + 7) % 7)];
   }
   return sum;
 }
 
 void LiveJob::CountOoms(int32_t day_now, uint64_t kills) {
-  if (ooms_day == INT32_MIN || day_now - ooms_day >= 7) {
+  if (ooms_day == INT32_MIN || int64_t{day_now} - ooms_day >= 7) {
     ooms_of_day.fill(0);
   } else {
     for (int32_t d = ooms_day + 1; d <= day_now; ++d) ooms_of_day[static_cast<size_t>((d % 7 + 7) % 7)] = 0;
