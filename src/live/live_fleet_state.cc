@@ -111,7 +111,7 @@ void LiveFleet::EndRestore(uint64_t last_decision, uint64_t last_setting) {
   last_setting_ = std::max(last_setting_, last_setting);
   // A day that had ended before the stop, but after the checkpoints of some jobs.
   for (LiveJob& job : jobs_) {
-    if (job.seen_today && job.day == day_ - 1) StartDay(job, day_);
+    if (job.seen_today && job.day + 1 == day_) StartDay(job, day_);
   }
 }
 
