@@ -67,7 +67,7 @@ HttpResponse Api::Settings(const HttpRequest& request) {
   const auto changes = control_.history().Settings(std::nullopt, kMaxChanges);
   if (!changes.ok()) return ErrorResponse(changes.status());
   JobPolicy defaults;
-  control_.LookAtSettings([&](const LiveSettings& s) { defaults = s.rules.defaults(); });
+  control_.WithFleet([&](const LiveFleet& fleet) { defaults = fleet.settings().rules.defaults(); });
   JsonWriter json;
   json.BeginObject();
   json.Key("table");

@@ -128,7 +128,6 @@ void ControlPlane::AddNewJobs() {
 }
 
 absl::Status ControlPlane::ActOnOoms() {
-  AddNewJobs();
   std::vector<OomSighting> sightings;
   {
     const std::lock_guard lock(ingest_mutex_);
@@ -150,7 +149,6 @@ absl::Status ControlPlane::Pass(ClosedWindow closed) {
   PassTimes times{.window = closed.window, .jobs = closed.jobs.size(), .total_ms = 0, .steps_ms = {}};
   StepTimer timer(parts_.steady_ms, times);
   PassOutput& out = unsaved_->output;
-  AddNewJobs();
   const auto piecewise = [&](auto step) {
     for (size_t first = 0; first < std::max<size_t>(closed.jobs.size(), 1); first += kPiece) {
       const std::unique_lock fleet(fleet_mutex_);
@@ -393,11 +391,6 @@ Reason ControlPlane::Explain(JobId id, Resource r) const {
 void ControlPlane::WithFleet(const std::function<void(const LiveFleet&)>& use) const {
   const std::shared_lock fleet(fleet_mutex_);
   use(fleet_);
-}
-
-void ControlPlane::LookAtSettings(const std::function<void(const LiveSettings&)>& look) const {
-  const std::shared_lock fleet(fleet_mutex_);
-  look(fleet_.settings());
 }
 
 absl::StatusOr<SettingChange> ControlPlane::Set(JobId id, std::string_view key, std::string_view value,

@@ -111,10 +111,8 @@ class ControlPlane {
   absl::StatusOr<SettingChange> Set(JobId id, std::string_view key, std::string_view value,
                                     std::string_view who);
   void Reload(const LiveSettings& settings);
-  // Reads the rules and settings in force.
-  void LookAtSettings(const std::function<void(const LiveSettings&)>& look) const;
-  // A lane of its own for the job as `policy`, which shares what the fleet has learnt. For what-if.
   History& history() const { return *parts_.history; }
+  // As Look, at the whole fleet: its settings, and what it has learnt.
   void WithFleet(const std::function<void(const LiveFleet&)>& use) const;
 
  private:

@@ -14,12 +14,7 @@ struct Variant {
 };
 
 Variant Now(const WhatIfQuery& query) {
-  Variant v{query.policy->recommender, *query.settings};
-  v.settings.moving_window.job_class = query.policy->job_class;
-  v.settings.moving_window.oom_tolerance = query.policy->oom_tolerance;
-  v.settings.cpu_bounds = query.policy->cpu_bounds;
-  v.settings.memory_bounds = query.policy->memory_bounds;
-  return v;
+  return {query.policy->recommender, SettingsFor(*query.policy, *query.settings)};
 }
 
 Variant Changed(const WhatIfQuery& query) {

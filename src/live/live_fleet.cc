@@ -18,7 +18,6 @@ double TotalOf(float per_task, uint32_t tasks) { return per_task >= 0 ? double{p
 void PassOutput::Clear() {
   decisions.clear();
   settings.clear();
-  notices.clear();
   point = FleetPoint();
   day_ended = false;
 }
@@ -34,12 +33,8 @@ JobInfo LiveFleet::InfoOf(const JobRecord& record) const {
 }
 
 std::unique_ptr<LiveLane> LiveFleet::NewLane(const JobRecord& record, const JobPolicy& policy, Resource r) {
-  VerticalSettings s = settings_.vertical;
-  s.moving_window.job_class = policy.job_class;
-  s.moving_window.oom_tolerance = policy.oom_tolerance;
-  s.cpu_bounds = policy.cpu_bounds;
-  s.memory_bounds = policy.memory_bounds;
-  return std::make_unique<LiveLane>(NewRecommender(policy.recommender, r, InfoOf(record), s, *models_));
+  return std::make_unique<LiveLane>(NewRecommender(policy.recommender, r, InfoOf(record),
+                                                   SettingsFor(policy, settings_.vertical), *models_));
 }
 
 std::shared_ptr<const JobPolicy> LiveFleet::PolicyOf(const LiveJob& job) {
@@ -249,7 +244,6 @@ void LiveFleet::Migrate(LiveJob& job, int64_t now_s, PassOutput& out) {
   const MigrationVerdict verdict = StepMigration(settings_.migration, *job.policy, facts, job.migration);
   if (verdict.step == MigrationStep::kNothing) return;
   job.notice = verdict.step == MigrationStep::kNotice ? verdict.sentence : "";
-  out.notices.emplace_back(job.record.id, verdict.sentence);
   if (verdict.step != MigrationStep::kMove) return;
   SettingChange change{.id = ++last_setting_,
                        .time_s = now_s,

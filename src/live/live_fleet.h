@@ -37,7 +37,6 @@ struct LiveSettings {
 struct PassOutput {
   std::vector<Decision> decisions;      // with ids
   std::vector<SettingChange> settings;  // of migration; with ids
-  std::vector<std::pair<JobId, std::string>> notices;
   FleetPoint point;
   bool day_ended = false;  // the fleet models have learnt
   void Clear();

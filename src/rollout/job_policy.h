@@ -43,6 +43,9 @@ struct JobPolicy {
   const BoundSettings& bounds(Resource r) const { return r == Resource::kCpu ? cpu_bounds : memory_bounds; }
 };
 
+// The recommenders' settings with what the policy says of this job.
+VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& settings);
+
 // May a limit be changed at this time?
 bool InMaintenance(const std::vector<MaintenanceWindow>& windows, int64_t now_s);
 
