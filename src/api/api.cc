@@ -10,9 +10,6 @@
 namespace taut {
 namespace {
 
-constexpr int64_t kWeek = 7 * kDaySeconds;
-constexpr int64_t kFarTime = int64_t{1} << 40;
-
 int HttpStatusOf(absl::StatusCode code) {
   switch (code) {
     case absl::StatusCode::kInvalidArgument:
@@ -222,14 +219,13 @@ HttpResponse Api::Fleet(const HttpRequest& request) {
 
 HttpResponse Api::History(const HttpRequest& request) {
   if (absl::Status s = OnlyParameters(request, {"from", "to", "points"}); !s.ok()) return ErrorResponse(s);
-  const absl::StatusOr<int64_t> to = IntParameter(request, "to", NowSeconds(), -kFarTime, kFarTime);
-  if (!to.ok()) return ErrorResponse(to.status());
-  const absl::StatusOr<int64_t> from = IntParameter(request, "from", *to - kWeek, -kFarTime, *to);
-  if (!from.ok()) return ErrorResponse(from.status());
+  const absl::StatusOr<TimeSpan> span = SpanParameters(request, NowSeconds());
+  if (!span.ok()) return ErrorResponse(span.status());
   const absl::StatusOr<int64_t> points = IntParameter(request, "points", 500, 1, 5000);
   if (!points.ok()) return ErrorResponse(points.status());
-  const absl::StatusOr<std::vector<FleetPoint>> read = control_.history().FleetPoints(
-      WindowId::Of(Timestamp::FromSeconds(*from)), WindowId::Of(Timestamp::FromSeconds(*to)), 1);
+  const absl::StatusOr<std::vector<FleetPoint>> read =
+      control_.history().FleetPoints(WindowId::Of(Timestamp::FromSeconds(span->from_s)),
+                                     WindowId::Of(Timestamp::FromSeconds(span->to_s)), 1);
   if (!read.ok()) return ErrorResponse(read.status());
   JsonWriter json;
   PutFleetHistory(Thinned(*read, static_cast<size_t>(*points)), json);

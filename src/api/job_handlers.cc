@@ -9,8 +9,6 @@
 namespace taut {
 namespace {
 
-constexpr int64_t kWeek = 7 * kDaySeconds;
-constexpr int64_t kFarTime = int64_t{1} << 40;
 constexpr size_t kMaxChanges = 100;
 
 HttpResponse Json(JsonWriter& json) { return JsonResponse(200, json.Take()); }
@@ -97,15 +95,14 @@ HttpResponse Api::Usage(const HttpRequest& request, JobId id) {
     return ErrorResponse(s);
   const absl::StatusOr<std::optional<Resource>> resource = ResourceParameter(request);
   if (!resource.ok()) return ErrorResponse(resource.status());
-  const absl::StatusOr<int64_t> to = IntParameter(request, "to", NowSeconds(), -kFarTime, kFarTime);
-  if (!to.ok()) return ErrorResponse(to.status());
-  const absl::StatusOr<int64_t> from = IntParameter(request, "from", *to - kWeek, -kFarTime, *to);
-  if (!from.ok()) return ErrorResponse(from.status());
+  const absl::StatusOr<TimeSpan> span = SpanParameters(request, NowSeconds());
+  if (!span.ok()) return ErrorResponse(span.status());
   const absl::StatusOr<int64_t> columns = IntParameter(request, "columns", 336, 1, 2000);
   if (!columns.ok()) return ErrorResponse(columns.status());
-  const HeatmapQuery query{resource->value_or(Resource::kMemory), *from, *to, static_cast<int>(*columns)};
-  const WindowId last{WindowId::Of(Timestamp::FromSeconds(*to)).index + 1};
-  const auto days = control_.history().JobDays(id, WindowId::Of(Timestamp::FromSeconds(*from)), last);
+  const HeatmapQuery query{resource->value_or(Resource::kMemory), span->from_s, span->to_s,
+                           static_cast<int>(*columns)};
+  const WindowId last{WindowId::Of(Timestamp::FromSeconds(span->to_s)).index + 1};
+  const auto days = control_.history().JobDays(id, WindowId::Of(Timestamp::FromSeconds(span->from_s)), last);
   if (!days.ok()) return ErrorResponse(days.status());
   DecisionQuery of_job;
   of_job.job = id;
@@ -114,7 +111,7 @@ HttpResponse Api::Usage(const HttpRequest& request, JobId id) {
   auto decisions = control_.history().Decisions(of_job, taut::History::Reasons::kLeaveOut);
   if (!decisions.ok()) return ErrorResponse(decisions.status());
   std::reverse(decisions->begin(), decisions->end());
-  auto ooms = control_.history().Ooms(id, *from, 1000);
+  auto ooms = control_.history().Ooms(id, span->from_s, 1000);
   if (!ooms.ok()) return ErrorResponse(ooms.status());
   if (query.resource == Resource::kCpu) ooms->clear();
   std::reverse(ooms->begin(), ooms->end());

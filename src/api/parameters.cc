@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "base/time.h"
 
 namespace taut {
 
@@ -20,6 +21,15 @@ absl::StatusOr<int64_t> IntParameter(const HttpRequest& request, std::string_vie
         StrCat(name, "=", *text, ": a whole number from ", low, " to ", high, " is wanted"));
   }
   return value;
+}
+
+absl::StatusOr<TimeSpan> SpanParameters(const HttpRequest& request, int64_t now_s) {
+  constexpr int64_t kFarTime = int64_t{1} << 40;
+  const absl::StatusOr<int64_t> to = IntParameter(request, "to", now_s, -kFarTime, kFarTime);
+  if (!to.ok()) return to.status();
+  const absl::StatusOr<int64_t> from = IntParameter(request, "from", *to - 7 * kDaySeconds, -kFarTime, *to);
+  if (!from.ok()) return from.status();
+  return TimeSpan{*from, *to};
 }
 
 absl::StatusOr<std::optional<Resource>> ResourceParameter(const HttpRequest& request) {

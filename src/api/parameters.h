@@ -15,6 +15,11 @@ namespace taut {
 // The whole number `name`, `otherwise` if it is absent. InvalidArgument outside [low, high].
 absl::StatusOr<int64_t> IntParameter(const HttpRequest& request, std::string_view name, int64_t otherwise,
                                      int64_t low, int64_t high);
+// [from, to) of the parameters of these names, seconds; without them the week before `now_s`.
+struct TimeSpan {
+  int64_t from_s = 0, to_s = 0;
+};
+absl::StatusOr<TimeSpan> SpanParameters(const HttpRequest& request, int64_t now_s);
 absl::StatusOr<std::optional<Resource>> ResourceParameter(const HttpRequest& request);
 std::string TextParameter(const HttpRequest& request, std::string_view name);
 // InvalidArgument if the request has a parameter beside these.
