@@ -1,4 +1,4 @@
-// Matching of labels and filling in of name templates.
+// Matching of labels.
 #include "ingest/mapping_rules.h"
 
 #include <array>
@@ -12,7 +12,6 @@ namespace taut {
 namespace {
 
 constexpr std::string_view kMetricName = "__name__";
-constexpr std::string_view kOwnerPlaceholder = "owner";
 
 constexpr std::array<std::pair<SeriesKind, std::string_view>, 7> kKinds = {{
     {SeriesKind::kCpuSecondsTotal, "cpu_seconds_total"},
@@ -37,13 +36,6 @@ absl::StatusOr<SeriesKind> ParseSeriesKind(std::string_view name) {
   return absl::InvalidArgumentError(StrCat("unknown kind of series '", name, "'; there are ", choices));
 }
 
-std::string_view LabelValue(std::span<const LabelView> labels, std::string_view name) {
-  for (const LabelView& label : labels) {
-    if (label.name == name) return label.value;
-  }
-  return {};
-}
-
 bool IsPrintableUtf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i++]);
@@ -65,52 +57,6 @@ bool IsPrintableUtf8(std::string_view text) {
     }
   }
   return true;
-}
-
-absl::StatusOr<NameTemplate> NameTemplate::Parse(std::string_view text) {
-  NameTemplate out;
-  while (!text.empty()) {
-    const size_t open = text.find('{');
-    const std::string_view plain = text.substr(0, open);
-    if (plain.find('}') != std::string_view::npos) return absl::InvalidArgumentError("a '}' without its '{'");
-    if (!plain.empty()) out.pieces_.push_back({std::string(plain), {}});
-    if (open == std::string_view::npos) break;
-    const size_t close = text.find('}', open);
-    if (close == std::string_view::npos) return absl::InvalidArgumentError("a '{' without its '}'");
-    Piece piece;
-    for (const std::string_view label : Split(text.substr(open + 1, close - open - 1), '|')) {
-      if (label.empty() || label.find('{') != std::string_view::npos) {
-        return absl::InvalidArgumentError(StrCat("no label in '", text.substr(open, close - open + 1), "'"));
-      }
-      out.uses_owner_ |= label == kOwnerPlaceholder;
-      piece.labels.emplace_back(label);
-    }
-    out.pieces_.push_back(std::move(piece));
-    text.remove_prefix(close + 1);
-  }
-  return out;
-}
-
-std::optional<std::string> NameTemplate::Render(std::span<const LabelView> labels,
-                                                absl::FunctionRef<std::string()> owner) const {
-  std::string out;
-  for (const Piece& piece : pieces_) {
-    if (piece.labels.empty()) {
-      out += piece.text;
-      continue;
-    }
-    const size_t before = out.size();
-    for (const std::string& label : piece.labels) {
-      if (label == kOwnerPlaceholder) {
-        out += owner();
-      } else {
-        out += LabelValue(labels, label);
-      }
-      if (out.size() > before) break;
-    }
-    if (out.size() == before) return std::nullopt;
-  }
-  return out;
 }
 
 absl::StatusOr<MappingRules> MappingRules::Compile(std::vector<MappingRule> rules) {

@@ -9,6 +9,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "base/name_template.h"
 #include "ingest/remote_write.h"
 
 namespace taut {
@@ -62,25 +63,6 @@ struct Mapping {
   double scale = 1;
 };
 
-// Text with placeholders, taken apart.
-class NameTemplate {
- public:
-  // InvalidArgument: a brace without its partner, or an empty placeholder.
-  static absl::StatusOr<NameTemplate> Parse(std::string_view text);
-  // nullopt if a placeholder stays empty. `owner` is asked at most once per {owner}.
-  std::optional<std::string> Render(std::span<const LabelView> labels,
-                                    absl::FunctionRef<std::string()> owner) const;
-  bool uses_owner() const { return uses_owner_; }
-
- private:
-  struct Piece {
-    std::string text;                 // if `labels` is empty
-    std::vector<std::string> labels;  // the first that is not empty counts
-  };
-  std::vector<Piece> pieces_;
-  bool uses_owner_ = false;
-};
-
 // Rules ready for use. Immutable; costs a few microseconds per series, so ask once per series.
 class MappingRules {
  public:
@@ -105,8 +87,6 @@ class MappingRules {
   std::vector<Compiled> compiled_;
 };
 
-// The value of a label, "" if it is not there.
-std::string_view LabelValue(std::span<const LabelView> labels, std::string_view name);
 // Valid UTF-8 without control characters: what may become the name of a job.
 bool IsPrintableUtf8(std::string_view text);
 

@@ -12,13 +12,9 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "base/name_template.h"
 
 namespace taut {
-
-struct LabelView {
-  std::string_view name;
-  std::string_view value;
-};
 
 struct RemoteSample {
   double value = 0;

@@ -1,0 +1,68 @@
+// Readings of one task, about one a second, to 5-minute windows. Arithmetic only: time is an argument.
+//
+// Two clocks come in: `steady_us`, which never jumps and from which rates are taken, and `at`, the node's own
+// time, which names windows and may jump. A sped-up node (demonstrations, tests) has an `at` that runs faster
+// than steady time by `speed`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+#include "histogram/grid.h"
+#include "histogram/window_histogram.h"
+#include "model/usage.h"
+#include "ports/task_group.h"
+
+namespace taut {
+
+struct MeterOptions {
+  double speed = 1;                 // seconds of node time in a second of steady time
+  int64_t max_gap_us = 15'000'000;  // steady; no rate is taken over a longer gap between two readings
+  double max_cores = 1048.576;      // a rate above this is none
+};
+
+// One task in one window that is over.
+struct NodeWindow {
+  WindowId window;
+  TaskWindow figures;                     // .task is 0
+  std::vector<BucketWeight> cpu_buckets;  // node seconds at each bucket, ascending
+  // In this window; absent where the kernel does not count.
+  std::optional<uint64_t> cpu_periods, cpu_throttled_periods;
+};
+
+struct MeterCounts {
+  uint64_t resets = 0;       // a counter that fell: counted from 0 again
+  uint64_t gaps = 0;         // no rate, too long since the reading before
+  uint64_t implausible = 0;  // no rate, above max_cores
+  uint64_t jumps = 0;        // node time and steady time went apart by more than 2 s (times speed)
+};
+
+// Not thread-safe. About 400 bytes and 8 a bucket.
+class TaskMeter {
+ public:
+  explicit TaskMeter(const MeterOptions& options) : options_(options) {}
+
+  // A reading. A rate stands for the time since the reading before and is split at a window's border; the
+  // working set (memory_bytes where the kernel does not say it) stands likewise. After a jump of node time
+  // the piece counts, with its steady length, in the window of `at`. Time that goes back into windows that
+  // are over counts nowhere until it is past them again. REQUIRES: steady_us ascending.
+  void Add(const TaskReading& reading, int64_t steady_us, Timestamp at);
+  // Ends all windows that are over at `at` and appends those with anything in them to `out`, ascending. Call
+  // it once a reading, before or after Add.
+  void CloseUntil(Timestamp at, std::vector<NodeWindow>& out);
+  // The same for the window now open, as when the agent stops: what is measured so far.
+  void CloseAll(std::vector<NodeWindow>& out);
+
+  // As of the last reading.
+  std::optional<double> cpu_cores() const;
+  std::optional<double> memory_bytes() const;
+  const MeterCounts& counts() const { return counts_; }
+
+ private:
+  MeterOptions options_;
+  MeterCounts counts_;
+};
+
+}  // namespace taut

@@ -1,0 +1,64 @@
+#include "ports/in_memory_tasks.h"
+
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+class InMemoryGroup final : public TaskGroup {
+ public:
+  explicit InMemoryGroup(std::weak_ptr<InMemoryTask> task) : task_(std::move(task)) {}
+
+  absl::Status Read(ReadDepth, TaskReading& out) override {
+    const std::shared_ptr<InMemoryTask> task = task_.lock();
+    if (!task) return Gone();
+    out = task->reading;
+    return absl::OkStatus();
+  }
+  absl::StatusOr<TaskLimits> ReadLimits() override {
+    const std::shared_ptr<InMemoryTask> task = task_.lock();
+    if (!task) return Gone();
+    return task->limits;
+  }
+  absl::Status SetLimit(LimitKind kind, std::optional<double> value) override {
+    const std::shared_ptr<InMemoryTask> task = task_.lock();
+    if (!task) return Gone();
+    if (!task->set_error.ok()) return task->set_error;
+    const bool below = kind == LimitKind::kMemoryMax && value.has_value() &&
+                       *value < static_cast<double>(task->reading.memory_bytes.value_or(0));
+    if (below && task->refuses_shrink_below_usage) {
+      return absl::ResourceExhaustedError("more is in use than the limit asked for");
+    }
+    task->limits.of(kind) = value;
+    task->writes.emplace_back(kind, value);
+    return absl::OkStatus();
+  }
+
+ private:
+  static absl::Status Gone() { return absl::NotFoundError("the task is gone"); }
+  std::weak_ptr<InMemoryTask> task_;
+};
+
+}  // namespace
+
+InMemoryTask& InMemoryTasks::Add(std::string job, std::string task) {
+  auto made = std::make_shared<InMemoryTask>();
+  made->found.identity = StrCat("memory:", job, "/", task);
+  made->found.job = std::move(job);
+  made->found.task = std::move(task);
+  return *(tasks_[made->found.identity] = made);
+}
+
+absl::StatusOr<std::vector<FoundTask>> InMemoryTasks::Find() {
+  std::vector<FoundTask> out;
+  for (const auto& [identity, task] : tasks_) out.push_back(task->found);
+  return out;
+}
+
+absl::StatusOr<std::unique_ptr<TaskGroup>> InMemoryTasks::Open(const FoundTask& task) {
+  const auto it = tasks_.find(task.identity);
+  if (it == tasks_.end()) return absl::NotFoundError("the task is gone");
+  return std::make_unique<InMemoryGroup>(it->second);
+}
+
+}  // namespace taut

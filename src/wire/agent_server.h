@@ -1,0 +1,62 @@
+// The daemon's side: a gRPC server to which agents come.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "agent.pb.h"
+
+namespace taut {
+
+using SessionId = uint64_t;  // ascending from 1, one a stream
+
+// Told what comes, from gRPC's threads: calls for one session come one after the other and in order, those
+// for different sessions side by side. Must not block for long; may call AgentServer::Send.
+class AgentListener {
+ public:
+  virtual ~AgentListener() = default;
+  // The first message of the stream, which has a hello. `who`: the name in the client's certificate, or "".
+  virtual void OnConnect(SessionId session, const taut::agent::v1::FromAgent& hello,
+                         const std::string& who) = 0;
+  virtual void OnMessage(SessionId session, const taut::agent::v1::FromAgent& message) = 0;
+  virtual void OnDisconnect(SessionId session) = 0;
+};
+
+struct AgentServerOptions {
+  std::vector<std::string> listen;         // "127.0.0.1:7071"; port 0: any
+  std::vector<std::string> tokens;         // one of them must come; empty: none is asked for
+  std::string certificate_file, key_file;  // PEM; both: TLS
+  std::string client_ca_file;              // with TLS: agents must have a certificate of this CA
+  int max_sessions = 10'000;
+  size_t max_message_bytes = size_t{16} << 20;
+  // What waits for one agent that does not read; above, it is cut off.
+  size_t max_waiting_bytes = size_t{8} << 20;
+};
+
+struct AgentServerCounts {
+  uint64_t sessions = 0;  // now
+  uint64_t accepted = 0, refused = 0, messages = 0, bytes = 0, sent = 0, cut_off = 0;
+};
+
+class AgentServer {
+ public:
+  // Errors: the address is taken, a file cannot be read, an address other than loopback without tokens or
+  // client CA. `listener` must outlive it.
+  static absl::StatusOr<std::unique_ptr<AgentServer>> Start(const AgentServerOptions& options,
+                                                            AgentListener* listener);
+  virtual ~AgentServer() = default;  // Stop()
+  // Queues a message; false if the session is over. From any thread, also from the listener.
+  virtual bool Send(SessionId session, taut::agent::v1::ToAgent message) = 0;
+  // Ends a session.
+  virtual void Close(SessionId session) = 0;
+  // Of the first address.
+  virtual int port() const = 0;
+  virtual AgentServerCounts counts() const = 0;
+  // Ends all sessions; the listener is told of each before Stop returns.
+  virtual void Stop() = 0;
+};
+
+}  // namespace taut
