@@ -39,7 +39,7 @@ struct ApiOptions {
 // Handle is thread-safe: the server's handler.
 class Api {
  public:
-  // `control` must outlive it; sets its OnTick listener.
+  // `control` must outlive it; listens to its ticks.
   Api(ControlPlane& control, ApiOptions options);
 
   HttpResponse Handle(const HttpRequest& request);

@@ -43,8 +43,7 @@ ControlPlane::~ControlPlane() = default;
 
 // ---- samples ----
 
-absl::StatusOr<WriteResult> ControlPlane::Write(std::string_view body, Timestamp now) {
-  const std::lock_guard lock(ingest_mutex_);
+absl::Status ControlPlane::CheckRoom() const {
   if (waiting_windows_ >= options_.max_waiting_windows) {
     return absl::UnavailableError("the store does not take windows just now; send this again later");
   }
@@ -55,10 +54,21 @@ absl::StatusOr<WriteResult> ControlPlane::Write(std::string_view body, Timestamp
           "samples run ahead of the windows that can be closed; send this again later");
     }
   }
+  return absl::OkStatus();
+}
+
+// The cell's clock, told the wall's.
+Timestamp ControlPlane::NowFor(Timestamp now) {
   if (options_.clock == ClockSource::kSamples) now = std::max(newest_sample_, Timestamp{0});
   now_ = std::max(now_, now);
-  absl::StatusOr<WriteResult> result = ingest_->Write(body, now);
-  newest_sample_ = ingest_->windows().newest_sample();
+  return now;
+}
+
+absl::StatusOr<WriteResult> ControlPlane::Write(std::string_view body, Timestamp now) {
+  const std::lock_guard lock(ingest_mutex_);
+  if (absl::Status s = CheckRoom(); !s.ok()) return s;
+  absl::StatusOr<WriteResult> result = ingest_->Write(body, NowFor(now));
+  newest_sample_ = std::max(newest_sample_, ingest_->windows().newest_sample());
   if (last_watermark_.us == INT64_MIN) last_watermark_ = newest_sample_;
   return result;
 }
@@ -67,7 +77,7 @@ void ControlPlane::Take(std::span<const LabelView> labels, std::span<const Remot
                         Timestamp now) {
   const std::lock_guard lock(ingest_mutex_);
   ingest_->Take({labels, samples, Fingerprint(labels, options_.ingest.seed)}, now);
-  newest_sample_ = ingest_->windows().newest_sample();
+  newest_sample_ = std::max(newest_sample_, ingest_->windows().newest_sample());
 }
 
 Timestamp ControlPlane::now() const {
@@ -82,6 +92,7 @@ absl::Status ControlPlane::Tick(Timestamp now) {
   // Also while the store is full: samples that wait in open windows are bounded, and closed ones are counted.
   for (ClosedWindow& closed : CloseWindows(now)) waiting_.push_back(std::move(closed));
   CountWaiting();
+  NoteNewJobs();
   AddNewJobs();
   if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
   if (absl::Status s = ActOnOoms(); !s.ok()) return s;
@@ -102,16 +113,23 @@ std::vector<ClosedWindow> ControlPlane::CloseWindows(Timestamp now) {
   const bool by_samples = options_.clock == ClockSource::kSamples;
   std::vector<ClosedWindow> closed;
   if (by_samples && newest_sample_.us == INT64_MIN) return closed;  // nobody has said what time it is
+  if (hold_windows_) return closed;
   const Timestamp watermark = by_samples ? newest_sample_ : now;
   last_watermark_ = watermark;
   ingest_->CloseUntil(watermark, [&](const ClosedWindow& window) { closed.push_back(window); });
   if (!closed.empty()) ingest_->ForgetIdle(watermark);
+  return closed;
+}
+
+// Jobs that ingest met since the last time: to be stored, and then known to the fleet.
+void ControlPlane::NoteNewJobs() {
+  const std::lock_guard lock(ingest_mutex_);
+  const Timestamp seen = options_.clock == ClockSource::kSamples ? newest_sample_ : now_;
   std::vector<JobRecord>& fresh = unsaved_->new_jobs;
   for (const auto& names = ingest_->mapper().job_names(); jobs_known_ < names.size(); ++jobs_known_) {
     const JobId id{static_cast<uint32_t>(jobs_known_)};
-    fresh.push_back({id, names[jobs_known_], ingest_->mapper().job_labels(id), watermark.seconds()});
+    fresh.push_back({id, names[jobs_known_], ingest_->mapper().job_labels(id), seen.seconds()});
   }
-  return closed;
 }
 
 void ControlPlane::CountWaiting() {
@@ -137,7 +155,7 @@ absl::Status ControlPlane::ActOnOoms() {
   {
     const std::unique_lock fleet(fleet_mutex_);
     for (const OomSighting& o : sightings) {
-      OomRecord record{o.job, o.task, o.time.seconds(), o.kills, std::nullopt};
+      OomRecord record{o.job, o.task, o.time.seconds(), o.kills, o.limit};
       fleet_.TakeOom(record, unsaved_->output);
       unsaved_->ooms.push_back(record);
     }
@@ -234,8 +252,8 @@ void ControlPlane::Publish() {
     for (const Decision& d : decisions) ++counts_.decisions_by_kind[static_cast<size_t>(d.kind)];
     for (const OomRecord& o : unsaved_->ooms) counts_.ooms += o.kills;
   }
-  if (!listener_) return;
-  listener_({decisions, unsaved_->ooms, unsaved_->settings, unsaved_->window.has_value()});
+  const TickEvents events{decisions, unsaved_->ooms, unsaved_->settings, unsaved_->window.has_value()};
+  for (const auto& listener : listeners_) listener(events);
 }
 
 void ControlPlane::ApplyPending(std::span<const Decision> decisions) {

@@ -59,6 +59,23 @@ struct ControlCounts {
   std::array<uint64_t, kNumDecisionKinds> decisions_by_kind{};
 };
 
+// A task as its agent names it.
+struct AgentTask {
+  std::string_view job, task;
+  std::span<const LabelView> labels;
+};
+// What became of it: its job, and its number in that.
+struct TaskRef {
+  JobId job;
+  uint32_t task = 0;
+};
+// What is to hold for a task that was just found.
+struct StandingTerms {
+  Mode mode = Mode::kObserve;
+  std::array<std::optional<double>, 2> in_force;  // by Resource: what Tautline has set; absent: the owner's
+  std::array<std::optional<double>, 2> upper;     // nothing above this may be set
+};
+
 struct Unsaved;
 
 class ControlPlane {
@@ -84,12 +101,30 @@ class ControlPlane {
   // The same for a series from elsewhere (backfill); labels ascending.
   void Take(std::span<const LabelView> labels, std::span<const RemoteSample> samples, Timestamp now);
 
+  // ---- from agents (agents.cc) ----
+  // A task that is there. nullopt: refused, and counted.
+  std::optional<TaskRef> Announce(const AgentTask& task, Timestamp now);
+  // A window of a task. OK also if it came too late and was dropped; Unavailable: send it again later.
+  absl::Status TakeWindow(const AgentTask& task, ReportedWindow window, Timestamp now);
+  // An OOM kill, with the limit in force then. Told a second time it is dropped.
+  absl::Status TakeOom(const AgentTask& task, Timestamp time, uint64_t kills, std::optional<double> limit,
+                       Timestamp now);
+  // Where time is the samples': it is now so late for somebody.
+  void SeeTime(Timestamp t);
+  // While it holds, no window closes: somebody is about to bring what belongs in it.
+  void HoldWindows(bool hold);
+  // nullopt as long as the fleet does not know the job.
+  std::optional<StandingTerms> Standing(const TaskRef& ref) const;
+  // Windows up to this one are stored; nullopt: none.
+  std::optional<WindowId> stored_through() const { return view()->window; }
+
   // Closes what is due, acts on OOM kills, decides, stores, applies: the whole loop, once. Not OK: the store
   // did not take it; called again it tries again.
   absl::Status Tick(Timestamp now);
   // Writes all checkpoints, so that the next start is quick.
   absl::Status CheckpointAll();
-  void OnTick(std::function<void(const TickEvents&)> listener) { listener_ = std::move(listener); }
+  // One more that is told, in the order they came. Before the first Tick.
+  void OnTick(std::function<void(const TickEvents&)> listener) { listeners_.push_back(std::move(listener)); }
 
   // OK when samples are taken and windows stored; otherwise why not.
   absl::Status ready() const;
@@ -118,6 +153,7 @@ class ControlPlane {
  private:
   std::vector<ClosedWindow> CloseWindows(Timestamp now);
   void CountWaiting();
+  void NoteNewJobs();
   void AddNewJobs();
   absl::Status ActOnOoms();
   absl::Status Pass(ClosedWindow closed);
@@ -129,6 +165,10 @@ class ControlPlane {
   void Maintain(WindowId window);
   void RefreshView(const FleetPoint* point);
 
+  // REQUIRES: ingest_mutex_. Not OK: nothing is taken in just now.
+  absl::Status CheckRoom() const;
+  Timestamp NowFor(Timestamp now);
+
   absl::Status RestoreJobs(std::vector<WindowId>& through, StoreEnds& ends);
   absl::Status RestoreSince(const std::vector<WindowId>& through, const StoreEnds& ends);
   void ApplyPending(std::span<const Decision> decisions);
@@ -137,7 +177,7 @@ class ControlPlane {
   const MappingRules mapping_;
   const Parts parts_;
   std::vector<std::string> warnings_;
-  std::function<void(const TickEvents&)> listener_;
+  std::vector<std::function<void(const TickEvents&)>> listeners_;
 
   mutable std::mutex ingest_mutex_;
   std::unique_ptr<Ingest> ingest_;
@@ -146,6 +186,7 @@ class ControlPlane {
   Timestamp last_watermark_{INT64_MIN};
   size_t jobs_known_ = 0;  // of the mapper's names, told to the fleet
   int waiting_windows_ = 0;
+  bool hold_windows_ = false;
 
   // Held by whoever makes decisions: a tick, or a person's setting. Taken before fleet_mutex_.
   std::mutex writer_mutex_;

@@ -44,6 +44,14 @@ void Ingest::Take(const SeriesView& series, Timestamp now) {
   }
 }
 
+std::optional<uint32_t> Ingest::TaskSlot(std::string_view job, std::string_view task,
+                                         std::span<const LabelView> labels, Timestamp now) {
+  const SeriesMapper::Resolution resolution = mapper_.ResolveTask(job, task, labels, now);
+  if (resolution.outcome == SeriesMapper::Outcome::kMapped) return resolution.slot;
+  ++windows_.counts().refused;
+  return std::nullopt;
+}
+
 size_t Ingest::ForgetIdle(Timestamp now) {
   const std::vector<uint32_t> slots = mapper_.ForgetIdle(now, options_.idle_seconds);
   windows_.Drop(slots);

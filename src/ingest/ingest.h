@@ -38,6 +38,17 @@ class Ingest {
   // For a source that is not remote write (backfill). series.fingerprint: Fingerprint(labels, seed).
   void Take(const SeriesView& series, Timestamp now);
 
+  // A task of an agent, to be told apart from now on. nullopt: refused, and counted.
+  std::optional<uint32_t> TaskSlot(std::string_view job, std::string_view task,
+                                   std::span<const LabelView> labels, Timestamp now);
+  // A window that an agent folded. False: it came too late.
+  bool TakeWindow(uint32_t slot, ReportedWindow window, Timestamp now) {
+    return windows_.AddWindow(slot, std::move(window), now);
+  }
+  void TakeOom(uint32_t slot, Timestamp time, uint64_t kills, std::optional<double> limit) {
+    windows_.AddOom(slot, time, kills, limit);
+  }
+
   std::vector<OomSighting> TakeOoms() { return windows_.TakeOoms(mapper_); }
   void CloseUntil(Timestamp watermark, absl::FunctionRef<void(const ClosedWindow&)> yield) {
     windows_.CloseUntil(watermark, mapper_, yield);

@@ -6,12 +6,43 @@
 #include <numeric>
 #include <tuple>
 
+#include "histogram/window_histogram.h"
+
 namespace taut {
 namespace {
 
 constexpr int64_t kSameOomMs = 120'000;  // two replicas scrape the same kill within this time
 
 int64_t MillisOf(Timestamp t) { return FloorDiv(t.us, 1000); }
+
+float SecondsOf(const ReportedWindow& w) {
+  float sum = 0;
+  for (const BucketWeight& b : w.cpu_buckets) sum += b.weight;
+  return sum;
+}
+
+// The means of two parts of one window: by the seconds of CPU samples behind them, if both are known.
+float MeanOf(float a, float a_seconds, float b, float b_seconds) {
+  if (a < 0 || b < 0) return std::max(a, b);
+  if (a_seconds + b_seconds <= 0) return (a + b) / 2;
+  return (a * a_seconds + b * b_seconds) / (a_seconds + b_seconds);
+}
+
+void AddUp(const ReportedWindow& more, ReportedWindow& sum) {
+  const float more_seconds = SecondsOf(more), sum_seconds = SecondsOf(sum);
+  TaskWindow& f = sum.figures;
+  f.cpu_mean_cores = MeanOf(f.cpu_mean_cores, sum_seconds, more.figures.cpu_mean_cores, more_seconds);
+  f.memory_mean_bytes =
+      MeanOf(f.memory_mean_bytes, sum_seconds, more.figures.memory_mean_bytes, more_seconds);
+  f.cpu_peak_cores = std::max(f.cpu_peak_cores, more.figures.cpu_peak_cores);
+  f.memory_peak_bytes = std::max(f.memory_peak_bytes, more.figures.memory_peak_bytes);
+  sum.cpu_limit_cores = more.cpu_limit_cores;
+  sum.memory_limit_bytes = more.memory_limit_bytes;
+  WindowHistogram both(Grid::Cpu());
+  both.Merge(sum.cpu_buckets);
+  both.Merge(more.cpu_buckets);
+  sum.cpu_buckets.assign(both.buckets().begin(), both.buckets().end());
+}
 
 bool Earlier(const RemoteSample& s, int64_t time_ms) { return s.timestamp_ms < time_ms; }
 
@@ -83,7 +114,44 @@ void LiveWindows::SeeOom(uint32_t slot, const RemoteSample& sample) {
   if (sample.value == before.value) return;
   const double kills = sample.value > before.value ? sample.value - before.value : sample.value;
   if (kills < 1) return;
-  ooms_.push_back({slot, sample.timestamp_ms, static_cast<uint64_t>(std::min(kills, 1e9))});
+  ooms_.push_back({slot, sample.timestamp_ms, static_cast<uint64_t>(std::min(kills, 1e9)), std::nullopt});
+}
+
+void LiveWindows::AddOom(uint32_t slot, Timestamp time, uint64_t kills, std::optional<double> limit) {
+  ooms_.push_back({slot, MillisOf(time), kills, limit});
+}
+
+bool LiveWindows::AddWindow(uint32_t slot, ReportedWindow window, Timestamp now) {
+  const int64_t begin_ms = window.window.start_s() * 1000;
+  if (begin_ms < open_from_ms_) {
+    ++counts_.too_late;
+    return false;
+  }
+  if (begin_ms > MillisOf(now) + options_.max_future_seconds * 1000) {
+    ++counts_.far_future;
+    return true;
+  }
+  if (slot >= reported_.size()) reported_.resize(slot + 1);
+  std::vector<ReportedWindow>& windows = reported_[slot];
+  const auto at = std::lower_bound(windows.begin(), windows.end(), window.window,
+                                   [](const ReportedWindow& w, WindowId id) { return w.window < id; });
+  newest_ms_ = std::max(newest_ms_, begin_ms + kWindowMs - 1);
+  if (at != windows.end() && at->window == window.window) {
+    AddUp(window, *at);
+    ++counts_.accepted;
+    return true;
+  }
+  ++(at == windows.end() ? counts_.accepted : counts_.out_of_order);
+  windows.insert(at, std::move(window));
+  return true;
+}
+
+const ReportedWindow* LiveWindows::Reported(uint32_t slot, WindowId window) const {
+  if (slot >= reported_.size()) return nullptr;
+  for (const ReportedWindow& w : reported_[slot]) {
+    if (w.window == window) return &w;
+  }
+  return nullptr;
 }
 
 std::vector<OomSighting> LiveWindows::TakeOoms(const SeriesMapper& mapper) {
@@ -98,7 +166,7 @@ std::vector<OomSighting> LiveWindows::TakeOoms(const SeriesMapper& mapper) {
       if (repeat) continue;
       it->second = {oom.slot, oom.time_ms};
     }
-    out.push_back({binding.job, binding.task, Timestamp{oom.time_ms * 1000}, oom.kills});
+    out.push_back({binding.job, binding.task, Timestamp{oom.time_ms * 1000}, oom.kills, oom.limit});
   }
   ooms_.clear();
   return out;
@@ -124,6 +192,9 @@ int64_t LiveWindows::EarliestOpenSample() const {
     for (size_t i = 0; i < std::min<size_t>(samples.size(), 2); ++i) {
       if (samples[i].timestamp_ms >= open_from_ms_) earliest = std::min(earliest, samples[i].timestamp_ms);
     }
+  }
+  for (const std::vector<ReportedWindow>& windows : reported_) {
+    if (!windows.empty()) earliest = std::min(earliest, windows.front().window.start_s() * 1000);
   }
   return earliest;
 }
@@ -164,13 +235,25 @@ void LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
     while (i < order_.size() && mapper.binding(order_[i]).job == job) {
       const uint32_t task = mapper.binding(order_[i]).task;
       series.clear();
+      const ReportedWindow* reported = nullptr;
       for (; i < order_.size(); ++i) {
         const SeriesBinding& binding = mapper.binding(order_[i]);
         if (binding.job != job || binding.task != task) break;
-        if (order_[i] < samples_.size()) series.push_back({&binding, samples_[order_[i]]});
+        if (binding.kind == SeriesKind::kTaskWindow) {
+          reported = Reported(order_[i], closed_.window);
+        } else if (order_[i] < samples_.size()) {
+          series.push_back({&binding, samples_[order_[i]]});
+        }
       }
       TaskWindow out;
-      if (fold_.AddTask(task, series, out)) closed_.tasks.push_back(out);
+      if (reported != nullptr) {
+        fold_.AddReported(*reported);
+        out = reported->figures;
+        out.task = task;
+        closed_.tasks.push_back(out);
+      } else if (fold_.AddTask(task, series, out)) {
+        closed_.tasks.push_back(out);
+      }
     }
     fold_.TakeCpuBuckets(closed_.cpu_buckets);
     window.num_tasks = static_cast<uint32_t>(closed_.tasks.size()) - window.first_task;
@@ -188,11 +271,15 @@ void LiveWindows::Trim(int64_t end_ms) {
     const auto open = std::lower_bound(samples.begin(), samples.end(), end_ms, Earlier);
     if (open - samples.begin() > 1) samples.erase(samples.begin(), open - 1);
   }
+  for (std::vector<ReportedWindow>& windows : reported_) {
+    std::erase_if(windows, [end_ms](const ReportedWindow& w) { return w.window.start_s() * 1000 < end_ms; });
+  }
 }
 
 void LiveWindows::Drop(std::span<const uint32_t> slots) {
   for (const uint32_t slot : slots) {
     if (slot < samples_.size()) std::vector<RemoteSample>().swap(samples_[slot]);
+    if (slot < reported_.size()) std::vector<ReportedWindow>().swap(reported_[slot]);
     std::erase_if(ooms_, [slot](const RawOom& oom) { return oom.slot == slot; });
   }
   // Old sightings cannot be repeated any more.

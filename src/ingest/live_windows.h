@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -49,8 +51,9 @@ struct FoldCounts {
 struct OomSighting {
   JobId job;
   uint32_t task = 0;
-  Timestamp time;      // of the sample that showed it
-  uint64_t kills = 1;  // since the sample before
+  Timestamp time;               // of the sample that showed it
+  uint64_t kills = 1;           // since the sample before
+  std::optional<double> limit;  // in force then, bytes, if whoever saw it knows
 };
 
 // Not thread-safe. 24 bytes a slot and 16 a sample of the open windows, at most max_samples_per_series of
@@ -72,6 +75,12 @@ class LiveWindows {
 
   // Takes in one sample of a mapped series. `now` is the newest clock there is. Counted. O(1) in time order.
   void Add(uint32_t slot, SeriesKind kind, const RemoteSample& sample, Timestamp now);
+  // A window that is folded already. A task with such a window needs no series: those of the same task do not
+  // count in it. Two of one task and window (an agent that was restarted in it) are added up. Counted as one
+  // sample; false if that window is closed.
+  bool AddWindow(uint32_t slot, ReportedWindow window, Timestamp now);
+  // An OOM kill that was seen as such.
+  void AddOom(uint32_t slot, Timestamp time, uint64_t kills, std::optional<double> limit);
   // The OOM kills seen since the last call, in the order they arrived. The same kill reported by two series
   // of one part (two Prometheus replicas) comes once.
   std::vector<OomSighting> TakeOoms(const SeriesMapper& mapper);
@@ -101,6 +110,7 @@ class LiveWindows {
     uint32_t slot = 0;
     int64_t time_ms = 0;
     uint64_t kills = 0;
+    std::optional<double> limit;
   };
   struct LastOom {
     uint32_t slot = 0;
@@ -111,6 +121,7 @@ class LiveWindows {
   void SeeOom(uint32_t slot, const RemoteSample& sample);
   void SortSlots(const SeriesMapper& mapper);
   int64_t EarliestOpenSample() const;
+  const ReportedWindow* Reported(uint32_t slot, WindowId window) const;
   void Fold(int64_t begin_ms, const SeriesMapper& mapper);
   void Trim(int64_t end_ms);
 
@@ -122,6 +133,7 @@ class LiveWindows {
   // By slot, times strictly ascending. At most one sample is older than open_from_ms_: the one before, from
   // which a counter's next rate counts.
   std::vector<std::vector<RemoteSample>> samples_;
+  std::vector<std::vector<ReportedWindow>> reported_;  // by slot, windows ascending, open ones only
   std::vector<RawOom> ooms_;
   absl::flat_hash_map<uint64_t, LastOom> last_oom_;  // by task entry and part
 

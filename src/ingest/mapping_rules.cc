@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMetricName = "__name__";
 
-constexpr std::array<std::pair<SeriesKind, std::string_view>, 7> kKinds = {{
+constexpr std::array<std::pair<SeriesKind, std::string_view>, 8> kKinds = {{
     {SeriesKind::kCpuSecondsTotal, "cpu_seconds_total"},
     {SeriesKind::kCpuCores, "cpu_cores"},
     {SeriesKind::kMemoryBytes, "memory_bytes"},
@@ -21,6 +21,7 @@ constexpr std::array<std::pair<SeriesKind, std::string_view>, 7> kKinds = {{
     {SeriesKind::kMemoryLimitBytes, "memory_limit_bytes"},
     {SeriesKind::kOomTotal, "oom_total"},
     {SeriesKind::kOwner, "owner"},
+    {SeriesKind::kTaskWindow, "task_window"},
 }};
 
 }  // namespace
@@ -30,6 +31,7 @@ std::string_view Name(SeriesKind kind) { return kKinds[static_cast<size_t>(kind)
 absl::StatusOr<SeriesKind> ParseSeriesKind(std::string_view name) {
   std::string choices;
   for (const auto& [kind, its_name] : kKinds) {
+    if (kind == SeriesKind::kTaskWindow) continue;
     if (its_name == name) return kind;
     StrAppend(&choices, choices.empty() ? "" : ", ", its_name);
   }

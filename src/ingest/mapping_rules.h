@@ -22,9 +22,10 @@ enum class SeriesKind : uint8_t {
   kMemoryLimitBytes,  // the same
   kOomTotal,          // counter of OOM kills
   kOwner,             // no usage: says who owns a pod, ReplicaSet or Job
+  kTaskWindow,        // whole windows, from an agent; no rule can say it
 };
 std::string_view Name(SeriesKind kind);
-// InvalidArgument naming the choices.
+// InvalidArgument naming the choices: what a rule can say.
 absl::StatusOr<SeriesKind> ParseSeriesKind(std::string_view name);
 
 // A condition on one label; a label that is not there counts as empty, as in Prometheus.

@@ -64,24 +64,9 @@ SeriesMapper::Entry SeriesMapper::Classify(const SeriesView& series, uint32_t mi
   const std::optional<Mapping> mapping = Match(series.labels);
   if (!mapping.has_value()) {
     entry.outcome = Outcome::kUnmapped;
-  } else if (mapping->job.size() > options_.max_name_bytes ||
-             mapping->task.size() > options_.max_name_bytes || !IsPrintableUtf8(mapping->job) ||
-             !IsPrintableUtf8(mapping->task)) {
-    ++counts_.refused_series;
-    entry.outcome = Outcome::kRefused;
-  } else if (mapping->kind == SeriesKind::kOwner) {
-    entry.outcome = Outcome::kFact;
-    LearnOwner(*mapping);
-    facts_.insert_or_assign(series.fingerprint, mapping->job);
   } else {
-    entry.kind = mapping->kind;
-    entry.slot = NewSlot();
-    entry.outcome = Outcome::kMapped;
-    if (!Bind(entry.slot, *mapping, series.labels)) {
-      free_slots_.push_back(entry.slot);
-      ++counts_.refused_series;
-      entry = {.seen_minute = minute, .outcome = Outcome::kRefused};
-    }
+    entry = Place(*mapping, series.labels, minute);
+    if (entry.outcome == Outcome::kFact) facts_.insert_or_assign(series.fingerprint, mapping->job);
   }
   if (entry.outcome == Outcome::kMapped) ++counts_.mapped_series;
   if (entry.outcome == Outcome::kFact) ++counts_.fact_series;
@@ -89,6 +74,52 @@ SeriesMapper::Entry SeriesMapper::Classify(const SeriesView& series, uint32_t mi
   // Another sender may have the same labels in another order.
   if (canonical != series.fingerprint) series_.try_emplace(canonical, entry);
   return entry;
+}
+
+SeriesMapper::Entry SeriesMapper::Place(const Mapping& mapping, std::span<const LabelView> labels,
+                                        uint32_t minute) {
+  Entry entry{.seen_minute = minute, .outcome = Outcome::kRefused};
+  if (mapping.job.size() > options_.max_name_bytes || mapping.task.size() > options_.max_name_bytes ||
+      !IsPrintableUtf8(mapping.job) || !IsPrintableUtf8(mapping.task)) {
+    ++counts_.refused_series;
+    return entry;
+  }
+  if (mapping.kind == SeriesKind::kOwner) {
+    LearnOwner(mapping);
+    entry.outcome = Outcome::kFact;
+    return entry;
+  }
+  entry.kind = mapping.kind;
+  entry.slot = NewSlot();
+  if (!Bind(entry.slot, mapping, labels)) {
+    free_slots_.push_back(entry.slot);
+    ++counts_.refused_series;
+    return {.seen_minute = minute, .outcome = Outcome::kRefused};
+  }
+  entry.outcome = Outcome::kMapped;
+  return entry;
+}
+
+SeriesMapper::Resolution SeriesMapper::ResolveTask(std::string_view job, std::string_view task,
+                                                   std::span<const LabelView> labels, Timestamp now) {
+  // No series has a label without a name.
+  const LabelView key[] = {{"", job}, {"", task}};
+  const uint64_t fingerprint = Fingerprint(key, options_.seed);
+  auto it = series_.find(fingerprint);
+  if (it == series_.end()) {
+    if (series_.size() >= options_.max_series) {
+      ++counts_.refused_series;
+      return {.outcome = Outcome::kRefused};
+    }
+    Mapping mapping;
+    mapping.kind = SeriesKind::kTaskWindow;
+    mapping.job = job;
+    mapping.task = task;
+    it = series_.try_emplace(fingerprint, Place(mapping, labels, MinuteOf(now))).first;
+    if (it->second.outcome == Outcome::kMapped) ++counts_.mapped_series;
+  }
+  it->second.seen_minute = MinuteOf(now);
+  return {it->second.outcome, it->second.kind, it->second.slot};
 }
 
 std::optional<Mapping> SeriesMapper::Match(std::span<const LabelView> labels) const {

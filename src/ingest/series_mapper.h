@@ -62,6 +62,11 @@ class SeriesMapper {
   // miss of the cache or two), a new series some microseconds.
   Resolution Resolve(const SeriesView& series, Timestamp now);
 
+  // The same for a task whose agent says itself what job it is of; mapping rules have no say. Labels as those
+  // of a series: some become the job's own.
+  Resolution ResolveTask(std::string_view job, std::string_view task, std::span<const LabelView> labels,
+                         Timestamp now);
+
   // REQUIRES: a slot that Resolve gave and ForgetIdle did not return.
   const SeriesBinding& binding(uint32_t slot) const { return bindings_[slot]; }
   size_t num_slots() const { return bindings_.size(); }
@@ -107,6 +112,8 @@ class SeriesMapper {
   static constexpr uint32_t kNone = UINT32_MAX;
 
   Entry Classify(const SeriesView& series, uint32_t minute);
+  // A slot for it, or why not.
+  Entry Place(const Mapping& mapping, std::span<const LabelView> labels, uint32_t minute);
   std::optional<Mapping> Match(std::span<const LabelView> labels) const;
   void LearnOwner(const Mapping& fact);
   // False: past max_jobs.

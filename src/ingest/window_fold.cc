@@ -190,6 +190,16 @@ float WindowFold::TaskLimit(std::span<const FoldSeries> series, SeriesKind kind)
   return used_parts_.empty() ? kAbsent : static_cast<float>(sum);
 }
 
+void WindowFold::AddReported(const ReportedWindow& window) {
+  for (const BucketWeight& b : window.cpu_buckets) {
+    cpu_ms_[b.bucket] += std::llround(double{b.weight} * 1000);
+    lowest_ = std::min(lowest_, b.bucket);
+    highest_ = std::max(highest_, b.bucket);
+  }
+  cpu_limit_ = std::max(cpu_limit_, window.cpu_limit_cores);
+  memory_limit_ = std::max(memory_limit_, window.memory_limit_bytes);
+}
+
 void WindowFold::TakeCpuBuckets(std::vector<BucketWeight>& out) {
   for (int b = lowest_; b <= highest_; ++b) {
     if (cpu_ms_[b] == 0) continue;

@@ -37,6 +37,15 @@ struct FoldSeries {
       samples;  // times strictly ascending; may begin before and end after the window
 };
 
+// One task in one window, folded where it runs.
+struct ReportedWindow {
+  WindowId window;
+  TaskWindow figures;                     // .task does not count
+  std::vector<BucketWeight> cpu_buckets;  // seconds at each bucket, ascending
+  float cpu_limit_cores = kAbsent;        // the owner's
+  float memory_limit_bytes = kAbsent;
+};
+
 // Folds the tasks of one job in one window. Reusable; keeps its memory.
 //
 // A counter's rate between two samples stands from the one to the other. A gauge's sample stands from its
@@ -51,6 +60,8 @@ class WindowFold {
   // All series of one task, ordered by part. False if nothing was measured. Limits count only where there is
   // usage with a limit for each of its parts.
   bool AddTask(uint32_t task, std::span<const FoldSeries> series, TaskWindow& out);
+  // A task that is folded already: its buckets and limits become the job's.
+  void AddReported(const ReportedWindow& window);
   // Appends the job's CPU signal, ascending. Call once after the last task.
   void TakeCpuBuckets(std::vector<BucketWeight>& out);
   // The largest of the tasks' limits, or kAbsent.

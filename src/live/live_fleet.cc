@@ -317,7 +317,7 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, bool oom, Pa
 void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out) {
   LiveJob& job = jobs_[oom.job.value];
   LiveLane& lane = job.of(Resource::kMemory);
-  oom.limit = settings_.enforced ? lane.limit() : lane.owner();
+  if (!oom.limit.has_value()) oom.limit = settings_.enforced ? lane.limit() : lane.owner();
   TakeInOom(job, oom);
   out.point.oom_kills += static_cast<uint32_t>(std::min<uint64_t>(oom.kills, 1'000'000));
   DecideLane(job, Resource::kMemory, oom.time_s, true, out);

@@ -57,7 +57,7 @@ class LiveFleet {
   void Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out);
   void EndWindow(const ClosedWindow& closed, PassOutput& out);
   void Decide(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out);
-  // An OOM kill, at once. `oom.limit` is filled in.
+  // An OOM kill, at once. `oom.limit` is filled in where nobody saw it.
   void TakeOom(OomRecord& oom, PassOutput& out);
 
   // A person's setting; an empty value takes it back. InvalidArgument says why it cannot be. The change, with
