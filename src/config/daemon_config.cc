@@ -279,6 +279,12 @@ absl::StatusOr<ServerOptions> OpenServerOptions(const ServerConfig& config) {
   return options;
 }
 
+absl::StatusOr<std::vector<std::string>> ReadTokenFile(const std::string& path) {
+  std::vector<std::string> tokens;
+  if (absl::Status s = ReadTokens(path, tokens); !s.ok()) return s;
+  return tokens;
+}
+
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
   if (path.empty()) return std::string();
   const absl::StatusOr<std::string> text = ReadSmallFile(path);

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock_source.h"
+#include "config/config_field.h"
 #include "ingest/ingest.h"
 #include "ingest/mapping_rules.h"
 #include "model/machine_size.h"
@@ -51,9 +52,20 @@ struct BackfillConfig {
   std::string bearer_token_file, ca_file;
 };
 
-enum class ActuatorKind : uint8_t { kDryRun };
+// Where agents come to (src/wire/agent_server.h).
+struct AgentsConfig {
+  std::vector<std::string> listen;  // empty: no agents
+  std::string tokens_file, certificate_file, key_file, client_ca_file;
+};
+
+// What this cell is called, for people, and where others are: "NAME=URL".
+struct CellConfig {
+  std::string name;
+  std::vector<std::string> links;
+};
 
 struct DaemonConfig {
+  CellConfig cell;
   ServerConfig server;
   ClockSource clock = ClockSource::kWall;
   StoreConfig store;
@@ -64,6 +76,7 @@ struct DaemonConfig {
   MigrationSettings migration;
   VerticalSettings recommenders;
   ActuatorKind actuator = ActuatorKind::kDryRun;
+  AgentsConfig agents;
 };
 
 // InvalidArgument "file:line: ..." for a key that does not exist (with the nearest one that does), one that
@@ -78,21 +91,21 @@ std::vector<MappingRule> MappingRulesOf(const IngestConfig& config);
 // The options with their tokens read, and checked. A token file has one token a line; blank lines and those
 // after a '#' do not count. Errors name the file, never what is in it.
 absl::StatusOr<ServerOptions> OpenServerOptions(const ServerConfig& config);
+// The tokens in a file, as above; none for "".
+absl::StatusOr<std::vector<std::string>> ReadTokenFile(const std::string& path);
 // The one secret in a file, without blanks around it. "" for no file. Errors as OpenServerOptions.
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path);
 
-using DaemonField =
-    std::variant<std::string*, bool*, int*, int64_t*, size_t*, double*, ServerOptions::Duration*,
-                 std::vector<ListenAddress>*, std::vector<std::string>*, ClockSource*, Role*, ActuatorKind*>;
-enum class DaemonUnit : uint8_t { kPlain, kBytes, kDuration, kUrl };
 // One plain value of the file; lists of rules and the settings of jobs and recommenders have tables of their
 // own.
 struct DaemonSetting {
   std::string_view key;  // "server.limits.body"
   std::string_view help;
-  DaemonUnit unit = DaemonUnit::kPlain;
+  FieldUnit unit = FieldUnit::kPlain;
   double min = 0, max = 0;  // of numbers, in plain units, bytes or seconds
-  DaemonField (*field)(DaemonConfig&);
+  ConfigField (*field)(DaemonConfig&);
+
+  FieldSpec spec() const { return {key, unit, min, max}; }
 };
 std::span<const DaemonSetting> DaemonSettingsTable();
 // Sets a value from the items of a list, or from one. InvalidArgument without a place.

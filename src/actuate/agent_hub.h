@@ -1,0 +1,146 @@
+// All agents of a cell as one actuator: what they say goes to the control plane, what it decides goes to
+// those who have the tasks. Knows nothing of gRPC beyond AgentServer's face.
+//
+// Threads: the listener's calls come from the server's threads; everything else from the thread that ticks,
+// but for Agents and counts, which any thread may ask. The control plane is never called under the hub's
+// lock.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "control/control_plane.h"
+#include "ports/actuator.h"
+#include "wire/agent_server.h"
+
+namespace taut {
+
+// One agent, for people.
+struct AgentView {
+  std::string name, host, version, hands;
+  bool connected = false, observes = false;
+  double cores = 0, memory_bytes = 0;
+  uint32_t tasks = 0, managed_tasks = 0;
+  double heard_s = 0;  // seconds since it was last heard
+  uint64_t queued_bytes = 0, dropped = 0;
+  double cpu_share = 0;
+  uint64_t resident_bytes = 0;
+  uint64_t windows = 0, ooms = 0, applied = 0, failed = 0;
+};
+
+struct AgentHubCounts {
+  uint64_t agents = 0, connected = 0, tasks = 0;
+  uint64_t windows = 0, task_windows = 0, ooms = 0, repeats = 0, refused = 0;
+  uint64_t orders = 0, applied = 0, failed = 0;
+  uint64_t unacknowledged = 0;  // messages taken in but not stored yet
+  // From handing an order to the stream until its first outcome came back, the slowest of the last thousand.
+  double slowest_order_ms = 0, mean_order_ms = 0;
+};
+
+class AgentHub final : public Actuator, public AgentListener {
+ public:
+  struct Options {
+    // Limits are ordered; else agents only report.
+    bool apply = true;
+    // Windows are held back at the start and while an agent brings what it kept, but not longer than this.
+    double hold_s = 15;
+    std::function<double()> steady_s;
+    std::function<Timestamp()> now;
+  };
+  explicit AgentHub(Options options) : options_(std::move(options)) {}
+  // Both must outlive the server. Call before the first message comes.
+  void Start(ControlPlane* control, AgentServer* server);
+
+  // ---- the loop: BeginTick, ControlPlane::Tick, EndTick ----
+  void BeginTick();
+  // Acknowledges what is stored now, tells new tasks what holds for them. `ok`: of the Tick.
+  void EndTick(bool ok);
+  // A setting changed: its job's tasks are told anew. "": all jobs.
+  void OnSettings(const std::string& job);
+
+  // ---- Actuator ----
+  std::string_view name() const override { return "agents"; }
+  void Apply(std::span<const LimitOrder> orders, int64_t now_s) override;
+  std::vector<OutcomeUpdate> TakeOutcomes() override;
+
+  // ---- AgentListener ----
+  void OnConnect(SessionId session, const taut::agent::v1::FromAgent& hello, const std::string& who) override;
+  void OnMessage(SessionId session, const taut::agent::v1::FromAgent& message) override;
+  void OnDisconnect(SessionId session) override;
+
+  std::vector<AgentView> Agents() const;
+  AgentHubCounts counts() const;
+
+ private:
+  // Of one task: who has it, and what it is.
+  struct Task {
+    std::string agent;
+    SessionId session = 0;  // 0: its agent is away
+    TaskRef ref;
+    bool managed = false;
+  };
+  struct Kept {
+    uint64_t sequence = 0;
+    std::optional<WindowId> window;  // safe when this is stored; else when tick `tick` has gone well
+    uint64_t tick = 0;
+  };
+  struct Agent {
+    std::string name;
+    SessionId session = 0;  // 0: away
+    taut::agent::v1::Hello hello;
+    double connected_s = 0, heard_s = 0;
+    uint64_t queue = 0, taken = 0;  // the sequence taken in last
+    uint64_t to_replay = 0;         // kept messages of before that have not come yet
+    std::deque<Kept> kept;
+    taut::agent::v1::Heartbeat heartbeat;
+    std::set<std::pair<std::string, std::string>> tasks;  // job, task
+    uint64_t windows = 0, ooms = 0, applied = 0, failed = 0;
+  };
+  struct Order {
+    LimitOrder order;
+    double sent_s = 0;
+    size_t tasks = 0;
+    std::set<std::string> waiting;            // names of tasks that have not said how it went
+    std::map<std::string, std::string> bad;   // failed, by task
+    std::map<std::string, std::string> held;  // on its way or held, by task
+    size_t applied = 0, observed = 0;
+    std::string said;  // the last outcome told
+  };
+
+  bool TakeTasks(SessionId session, const taut::agent::v1::Tasks& tasks);
+  bool TakeWindows(const taut::agent::v1::Windows& windows);
+  void TakeOutcome(Agent& agent, const taut::agent::v1::Outcome& outcome);
+  Agent* AgentOf(SessionId session);
+  void DropTask(const std::string& job, const std::string& task);
+  void SendStanding();
+  void Tell(Order& order, Outcome outcome, std::string text);
+  void Judge(Order& order);
+
+  const Options options_;
+  ControlPlane* control_ = nullptr;
+  AgentServer* server_ = nullptr;
+
+  mutable std::mutex mutex_;
+  double started_s_ = 0;
+  uint64_t tick_ = 0, good_tick_ = 0;
+  std::map<std::string, Agent> agents_;  // by name
+  absl::flat_hash_map<SessionId, std::string> sessions_;
+  absl::flat_hash_map<std::string, std::map<std::string, Task>> jobs_;  // by job, then task
+  std::set<std::pair<std::string, std::string>> untold_;                // tasks to be told what holds
+  std::map<uint64_t, Order> orders_;                                    // by decision
+  std::map<std::pair<std::string, Resource>, uint64_t> newest_order_;   // of a job
+  std::vector<OutcomeUpdate> outcomes_;
+  AgentHubCounts counts_;
+  std::deque<double> order_ms_;
+};
+
+}  // namespace taut

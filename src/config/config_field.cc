@@ -1,0 +1,175 @@
+// How each kind of value is read and written.
+#include "config/config_field.h"
+
+#include <cmath>
+
+#include "base/strings.h"
+#include "model/units.h"
+
+namespace taut {
+namespace {
+
+using enum FieldUnit;
+
+template <typename T>
+struct EnumName {
+  T value;
+  std::string_view name;
+};
+constexpr EnumName<ClockSource> kClocks[] = {{ClockSource::kWall, "wall"},
+                                             {ClockSource::kSamples, "samples"}};
+constexpr EnumName<Role> kRoles[] = {{Role::kReader, "reader"}, {Role::kOperator, "operator"}};
+constexpr EnumName<ActuatorKind> kActuators[] = {{ActuatorKind::kDryRun, "dry_run"},
+                                                 {ActuatorKind::kAgents, "agents"}};
+
+std::span<const EnumName<ClockSource>> NamesOf(ClockSource) { return kClocks; }
+std::span<const EnumName<Role>> NamesOf(Role) { return kRoles; }
+std::span<const EnumName<ActuatorKind>> NamesOf(ActuatorKind) { return kActuators; }
+
+absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
+
+std::string NumberText(const FieldSpec& s, double value) {
+  if (s.unit == kBytes) return BytesText(value);
+  if (s.unit == kDuration) return DurationText(std::llround(value));
+  return StrCat(value);
+}
+
+absl::StatusOr<double> ParseNumber(const FieldSpec& s, std::string_view text) {
+  absl::StatusOr<double> value = Bad(StrCat("\"", text, "\" is no number"));
+  if (s.unit == kBytes) {
+    value = ParseBytes(text);
+  } else if (s.unit == kDuration) {
+    const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
+    if (!seconds.ok()) return seconds.status();
+    value = static_cast<double>(*seconds);
+  } else if (const std::optional<double> number = ParseDouble(text); number.has_value()) {
+    value = *number;
+  }
+  if (!value.ok()) return value;
+  if (!(*value >= s.min && *value <= s.max)) {
+    return Bad(StrCat(text, " is outside ", NumberText(s, s.min), " .. ", NumberText(s, s.max)));
+  }
+  return value;
+}
+
+// From one text; lists are taken apart before.
+struct Assign {
+  const FieldSpec& setting;
+  std::span<const std::string> values;
+
+  std::string_view text() const { return StripSpace(values[0]); }
+
+  absl::Status operator()(std::string* target) const {
+    const bool url = text().substr(0, 7) == "http://" || text().substr(0, 8) == "https://";
+    if (setting.unit == kUrl && !text().empty() && !url) {
+      return Bad(StrCat("\"", text(), "\" is no URL; write http://prometheus:9090"));
+    }
+    *target = std::string(text());
+    return absl::OkStatus();
+  }
+  absl::Status operator()(bool* target) const {
+    const bool yes = text() == "true" || text() == "yes" || text() == "on";
+    if (!yes && text() != "false" && text() != "no" && text() != "off") {
+      return Bad(StrCat("\"", text(), "\" is neither true nor false"));
+    }
+    *target = yes;
+    return absl::OkStatus();
+  }
+  absl::Status operator()(double* target) const {
+    const absl::StatusOr<double> value = ParseNumber(setting, text());
+    if (value.ok()) *target = *value;
+    return value.status();
+  }
+  template <typename T>
+  requires std::is_integral_v<T> absl::Status operator()(T* target) const {
+    const absl::StatusOr<double> value = ParseNumber(setting, text());
+    if (!value.ok()) return value.status();
+    if (*value != std::floor(*value)) return Bad(StrCat("\"", text(), "\" is no whole number"));
+    *target = static_cast<T>(*value);
+    return absl::OkStatus();
+  }
+  absl::Status operator()(ServerOptions::Duration* target) const {
+    const absl::StatusOr<double> value = ParseNumber(setting, text());
+    if (value.ok()) *target = std::chrono::seconds(std::llround(*value));
+    return value.status();
+  }
+  absl::Status operator()(std::vector<ListenAddress>* target) const {
+    std::vector<ListenAddress> addresses;
+    for (const std::string& value : values) {
+      absl::StatusOr<ListenAddress> address = ParseListenAddress(StripSpace(value));
+      if (!address.ok()) return address.status();
+      addresses.push_back(*std::move(address));
+    }
+    if (addresses.empty()) return Bad("wants at least one address");
+    *target = std::move(addresses);
+    return absl::OkStatus();
+  }
+  absl::Status operator()(std::vector<std::string>* target) const {
+    target->assign(values.begin(), values.end());
+    return absl::OkStatus();
+  }
+  template <typename T>
+  requires std::is_enum_v<T> absl::Status operator()(T* target) const {
+    std::vector<std::string_view> names;
+    for (const auto& e : NamesOf(T{})) {
+      names.push_back(e.name);
+      if (e.name == text()) {
+        *target = e.value;
+        return absl::OkStatus();
+      }
+    }
+    return Bad(StrCat("\"", text(), "\" is none of ", fmt::join(names, ", ")));
+  }
+};
+
+struct Show {
+  const FieldSpec& setting;
+
+  std::string operator()(const std::string* v) const { return *v; }
+  std::string operator()(const bool* v) const { return *v ? "true" : "false"; }
+  std::string operator()(const double* v) const { return NumberText(setting, *v); }
+  template <typename T>
+  requires std::is_integral_v<T> std::string operator()(const T* v) const {
+    if (setting.unit == kPlain) return std::to_string(*v);
+    return NumberText(setting, static_cast<double>(*v));
+  }
+  std::string operator()(const ServerOptions::Duration* v) const {
+    return DurationText(std::chrono::duration_cast<std::chrono::seconds>(*v).count());
+  }
+  std::string operator()(const std::vector<ListenAddress>* v) const {
+    std::vector<std::string> texts;
+    for (const ListenAddress& a : *v) {
+      const bool v6 = a.host.find(':') != std::string::npos;
+      texts.push_back(StrCat(v6 ? "[" : "", a.host, v6 ? "]:" : ":", a.port));
+    }
+    return StrCat("[", fmt::join(texts, ", "), "]");
+  }
+  std::string operator()(const std::vector<std::string>* v) const {
+    return StrCat("[", fmt::join(*v, ", "), "]");
+  }
+  template <typename T>
+  requires std::is_enum_v<T> std::string operator()(const T* v) const {
+    for (const auto& e : NamesOf(T{})) {
+      if (e.value == *v) return std::string(e.name);
+    }
+    return "?";
+  }
+};
+
+}  // namespace
+
+absl::Status SetField(const FieldSpec& spec, const ConfigField& field, std::span<const std::string> values) {
+  const bool list = std::holds_alternative<std::vector<ListenAddress>*>(field) ||
+                    std::holds_alternative<std::vector<std::string>*>(field);
+  const std::string none;
+  if (values.empty() && !list) values = std::span(&none, 1);
+  absl::Status s = values.size() == 1 || list ? std::visit(Assign{spec, values}, field)
+                                              : Bad("wants one value, not a list");
+  return s.ok() ? s : Bad(StrCat(spec.key, ": ", Message(s)));
+}
+
+std::string ShowField(const FieldSpec& spec, const ConfigField& field) {
+  return std::visit(Show{spec}, field);
+}
+
+}  // namespace taut

@@ -1,0 +1,36 @@
+// One plain value of a configuration file: where it lives, how it is read and shown. The tables of tautd's
+// and tautlet's files are made of these.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/clock_source.h"
+#include "net/server_options.h"
+
+namespace taut {
+
+// Who carries the daemon's limits out.
+enum class ActuatorKind : uint8_t { kDryRun, kAgents };
+
+using ConfigField =
+    std::variant<std::string*, bool*, int*, int64_t*, size_t*, double*, ServerOptions::Duration*,
+                 std::vector<ListenAddress>*, std::vector<std::string>*, ClockSource*, Role*, ActuatorKind*>;
+enum class FieldUnit : uint8_t { kPlain, kBytes, kDuration, kUrl };
+
+struct FieldSpec {
+  std::string_view key;  // "server.limits.body"
+  FieldUnit unit = FieldUnit::kPlain;
+  double min = 0, max = 0;  // of numbers, in plain units, bytes or seconds
+};
+// Sets a value from the items of a list, or from one. InvalidArgument names the key, without a place.
+absl::Status SetField(const FieldSpec& spec, const ConfigField& field, std::span<const std::string> values);
+// As people write it: "16MiB", "[127.0.0.1:7070]".
+std::string ShowField(const FieldSpec& spec, const ConfigField& field);
+
+}  // namespace taut
