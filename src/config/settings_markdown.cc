@@ -1,12 +1,13 @@
 // docs/configuration.md, from the tables.
 #include "base/strings.h"
+#include "config/agent_config.h"
 #include "config/daemon_config.h"
 #include "config/settings_file.h"
 
 namespace taut {
 namespace {
 
-constexpr std::string_view kIntro = R"(# Configuration of tautd
+constexpr std::string_view kIntro = R"(# Configuration of tautd and tautlet
 
 <!-- Made from the tables in the code; a test compares. To make it anew: TAUT_WRITE_DOCS=1 config_tests -->
 
@@ -14,7 +15,7 @@ One YAML file, and none is needed: everything has a default. `docs/tautd.example
 does not exist, one that is there twice or a value that cannot be is refused with the file, the line, and what was
 probably meant. A key `a.b` is `b:` below `a:`. Amounts are written as people write them: `512MiB`, `1.5GiB`,
 `90s`, `30m`, `12h`, `2w`, `0.05` or `5%` where a job's setting is a share. Secrets come from files of their own
-and are never shown.
+and are never shown. What tautlet can be told stands at the end.
 )";
 
 constexpr std::string_view kLists = R"(
@@ -60,10 +61,22 @@ void AddRow(std::string_view key, std::string_view value, std::string_view help,
   StrAppend(&out, "| `", key, "` | ", Code(value), " | ", Cell(help), " |\n");
 }
 
+constexpr std::string_view kHead = "\n| Key | Default | What |\n|---|---|---|\n";
+
+void AddAgent(std::string& out) {
+  StrAppend(&out, "\n## tautlet\n\nA file of its own; `docs/agent.md` has an example.\n", kHead);
+  AgentConfig defaults;
+  for (const AgentSetting& s : AgentSettingsTable()) {
+    AddRow(s.key, ShowField(s.spec(), s.field(defaults)), s.help, out);
+  }
+  StrAppend(&out,
+            "\nEach item of `tasks`; the first that fits a task decides:\n\n| Key | What |\n|---|---|\n");
+  for (const TaskRuleKey& k : TaskRuleKeys()) StrAppend(&out, "| `", k.key, "` | ", Cell(k.help), " |\n");
+}
+
 }  // namespace
 
 std::string DaemonSettingsMarkdown() {
-  constexpr std::string_view kHead = "\n| Key | Default | What |\n|---|---|---|\n";
   std::string out(kIntro);
   const DaemonConfig defaults;
   std::string_view section;
@@ -88,6 +101,7 @@ std::string DaemonSettingsMarkdown() {
             "The same keys that `taut replay` reads from a settings file and `taut tune` writes.\n", kHead);
   const VerticalSettings vertical;
   for (const Setting& s : SettingsTable()) AddRow(s.key, GetSetting(s, vertical), s.help, out);
+  AddAgent(out);
   return out;
 }
 

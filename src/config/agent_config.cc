@@ -1,0 +1,229 @@
+// tautlet's file: plain values by the table, the list of task rules by hand.
+#include "config/agent_config.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/name_template.h"
+#include "base/nearest.h"
+#include "base/strings.h"
+#include "config/yaml_walk.h"
+#include "model/units.h"
+
+namespace taut {
+namespace {
+
+constexpr std::string_view kTasks = "tasks";
+
+#define TAUT_FIELD(name) +[](AgentConfig& c) -> ConfigField { return &c.name; }
+using enum FieldUnit;
+const AgentSetting kSettings[] = {
+    {"name", "who this agent is to the daemon; empty: the host's name", kPlain, 0, 0, TAUT_FIELD(name)},
+    {"host", "{host} in the names of tasks; empty: the host's name", kPlain, 0, 0, TAUT_FIELD(host)},
+    {"state", "directory for what must outlive the agent: the ledger of limits and the queue", kPlain, 0, 0,
+     TAUT_FIELD(state)},
+    {"observe", "measure and report, change nothing whatever is ordered", kPlain, 0, 0, TAUT_FIELD(observe)},
+    {"sample_ms", "every task is read once in so many milliseconds", kPlain, 10, 60'000,
+     TAUT_FIELD(sample_ms)},
+    {"find", "tasks are looked for once in so long, and when the Docker engine says so", kDuration, 1, 3600,
+     TAUT_FIELD(find_s)},
+    {"speed", "for demonstrations: the agent's clock goes so many times as fast", kPlain, 0.001, 100'000,
+     TAUT_FIELD(speed)},
+    {"cgroup_root", "where cgroups are mounted; empty: as /proc/self/mountinfo says", kPlain, 0, 0,
+     TAUT_FIELD(cgroup_root)},
+    {"docker_socket", "socket of the Docker engine; only used by rules for containers", kPlain, 0, 0,
+     TAUT_FIELD(docker_socket)},
+    {"daemon.address", "HOST:PORT of tautd's agents.listen; empty: nobody is told and nothing ordered",
+     kPlain, 0, 0, TAUT_FIELD(daemon_address)},
+    {"daemon.token_file", "file with the token that tautd wants", kPlain, 0, 0, TAUT_FIELD(token_file)},
+    {"daemon.tls", "speak TLS", kPlain, 0, 0, TAUT_FIELD(tls)},
+    {"daemon.ca_file", "PEM file of the CA of tautd's certificate; empty: the system's", kPlain, 0, 0,
+     TAUT_FIELD(ca_file)},
+    {"daemon.certificate", "PEM file of this agent's certificate, for mutual TLS", kPlain, 0, 0,
+     TAUT_FIELD(certificate_file)},
+    {"daemon.key", "PEM file of its key", kPlain, 0, 0, TAUT_FIELD(key_file)},
+    {"daemon.server_name", "name to be found in tautd's certificate; empty: the address' host", kPlain, 0, 0,
+     TAUT_FIELD(server_name)},
+    {"daemon.queue", "what is kept on disk while tautd is away; the oldest goes first", kBytes, 65'536,
+     1024.0 * 1024 * 1024 * 64, TAUT_FIELD(queue_bytes)},
+    {"limits.shrink_share", "memory limits go down by at most this share a second", kPlain, 0.01, 1,
+     TAUT_FIELD(moves.shrink_share)},
+    {"limits.margin_share", "and never below usage and this share of it", kPlain, 0, 10,
+     TAUT_FIELD(moves.margin_share)},
+    {"limits.margin", "and so many bytes more", kBytes, 0, 1e12, TAUT_FIELD(moves.margin_bytes)},
+    {"limits.oom_ratio", "after an OOM kill the limit is raised at once to this many times itself", kPlain, 1,
+     10, TAUT_FIELD(moves.oom_ratio)},
+    {"limits.oom_plus", "or by so many bytes, whichever is more", kBytes, 0, 1e13,
+     TAUT_FIELD(moves.oom_plus_bytes)},
+    {"limits.throttled_share",
+     "a hard CPU limit under which more than this share of the periods is throttled is raised at once",
+     kPlain, 0, 1, TAUT_FIELD(moves.throttled_share)},
+    {"limits.throttle_ratio", "to this many times itself", kPlain, 1, 10, TAUT_FIELD(moves.throttle_ratio)},
+};
+#undef TAUT_FIELD
+
+constexpr TaskRuleKey kRuleKeys[] = {
+    {"name", "for people"},
+    {"cgroup", "path from the hierarchy's root; `*` is any text within one component: `/apps/*/worker-*`"},
+    {"systemd", "or: pattern of unit names, `web-*.service|batch.slice`"},
+    {"docker", "or: pattern of container names"},
+    {"job", "template of the job's name; empty: `{base}`, `systemd/{prefix|unit}`, `docker/{service}`"},
+    {"task", "template of the task's name; empty: the host and what tells it from others there"},
+    {"manage", "limits may be set; false: measured, never touched"},
+    {"cpu", "none; soft: cpu.weight, counts only when cores are short; hard: cpu.max, always"},
+    {"memory", "none; hard: memory.max; soft: memory.high at the limit, memory.max a tenth above it"},
+    {"cpu_lower", "whatever is ordered, no CPU limit below this, cores"},
+    {"cpu_upper", "nor above this"},
+    {"memory_lower", "no memory limit below this"},
+    {"memory_upper", "nor above this, not even after an OOM kill"},
+};
+
+class Reader {
+ public:
+  Reader(std::string_view name, AgentConfig& config) : name_(name), config_(config) {}
+
+  absl::Status Read(const YAML::Node& root) {
+    if (absl::Status s = ReadSection(root, "", name_); !s.ok()) return s;
+    if (config_.state.empty()) return Plain("state is empty: the agent needs a directory of its own");
+    if (config_.certificate_file.empty() != config_.key_file.empty()) {
+      return Plain("daemon.certificate and daemon.key go together");
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Plain(std::string_view what) const {
+    return absl::InvalidArgumentError(StrCat(name_, ": ", what));
+  }
+  absl::Status ReadSection(const YAML::Node& map, const std::string& prefix, std::string_view what) {
+    return ForEachEntry(map, name_, what, [&](const YAML::Node& key, const YAML::Node& value) {
+      return ReadEntry(key, prefix.empty() ? key.Scalar() : StrCat(prefix, ".", key.Scalar()), value);
+    });
+  }
+  absl::Status ReadEntry(const YAML::Node& at, const std::string& key, const YAML::Node& value) {
+    if (key == kTasks) return ReadTasks(value);
+    bool section = false;
+    std::set<std::string_view> known = {kTasks};
+    for (const AgentSetting& s : AgentSettingsTable()) {
+      known.insert(s.key);
+      section |= s.key.size() > key.size() && s.key.substr(0, key.size()) == key && s.key[key.size()] == '.';
+      if (s.key != key) continue;
+      const absl::StatusOr<std::vector<std::string>> texts = TextsOf(value, name_, key);
+      if (!texts.ok()) return texts.status();
+      const absl::Status set = SetField(s.spec(), s.field(config_), *texts);
+      return set.ok() ? set : ErrorAt(name_, at, Message(set));
+    }
+    if (section) return ReadSection(value, key, key);
+    const std::vector<std::string_view> all(known.begin(), known.end());
+    return ErrorAt(name_, at,
+                   StrCat("unknown key \"", key, "\"; did you mean \"", NearestName(key, all), "\"?"));
+  }
+
+  absl::Status ReadTasks(const YAML::Node& list) {
+    if (list.IsNull()) return absl::OkStatus();
+    if (!list.IsSequence()) return ErrorAt(name_, list, "tasks wants a list: lines that begin with -");
+    for (const YAML::Node& item : list) {
+      if (absl::Status s = ReadTask(item); !s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+  absl::Status ReadTask(const YAML::Node& node) {
+    if (!node.IsMap()) return ErrorAt(name_, node, "a task rule has cgroup, systemd or docker, and a job");
+    TaskRule rule;
+    int sources = 0;
+    absl::Status s = ForEachEntry(
+        node, name_, "a task rule", [&](const YAML::Node& key, const YAML::Node& value) -> absl::Status {
+          const absl::StatusOr<std::string> text = TextOf(value, name_, key.Scalar());
+          if (!text.ok()) return text.status();
+          const absl::Status set = SetRule(key.Scalar(), *text, rule, sources);
+          return set.ok() ? set : ErrorAt(name_, key, Message(set));
+        });
+    if (!s.ok()) return s;
+    if (sources != 1) return ErrorAt(name_, node, "a task rule names one of cgroup, systemd and docker");
+    if (rule.cpu_lower > rule.cpu_upper && rule.cpu_upper.has_value()) {
+      return ErrorAt(name_, node, "cpu_lower is above cpu_upper");
+    }
+    if (rule.memory_lower > rule.memory_upper && rule.memory_upper.has_value()) {
+      return ErrorAt(name_, node, "memory_lower is above memory_upper");
+    }
+    config_.tasks.push_back(std::move(rule));
+    return absl::OkStatus();
+  }
+
+  static absl::Status SetRule(std::string_view key, const std::string& text, TaskRule& rule, int& sources) {
+    const auto bad = [&](std::string_view what) {
+      return absl::InvalidArgumentError(StrCat(key, ": ", what));
+    };
+    const auto bytes = [&](std::optional<double>& out) {
+      const absl::StatusOr<double> value = ParseBytes(text);
+      if (value.ok()) out = *value;
+      return value.ok() ? absl::OkStatus() : bad(Message(value.status()));
+    };
+    const auto cores = [&](std::optional<double>& out) {
+      out = ParseDouble(text);
+      return out.has_value() && *out >= 0 ? absl::OkStatus()
+                                          : bad(StrCat("\"", text, "\" is no number of cores"));
+    };
+    const auto source = [&](TaskSource kind) {
+      ++sources;
+      rule.source = kind;
+      rule.match = text;
+      if (text.empty()) return bad("empty; * stands for any text");
+      if (kind == TaskSource::kCgroup && text.front() != '/') return bad("wants a path that begins with /");
+      return absl::OkStatus();
+    };
+    const auto name = [&](std::string& out) {
+      out = text;
+      const absl::Status parsed = NameTemplate::Parse(text).status();
+      return parsed.ok() ? parsed : bad(Message(parsed));
+    };
+    if (key == "name") return rule.name = text, absl::OkStatus();
+    if (key == "cgroup") return source(TaskSource::kCgroup);
+    if (key == "systemd") return source(TaskSource::kSystemd);
+    if (key == "docker") return source(TaskSource::kDocker);
+    if (key == "job") return name(rule.job);
+    if (key == "task") return name(rule.task);
+    if (key == "manage") return SetField({key}, &rule.manage, std::span(&text, 1));
+    if (key == "cpu" || key == "memory") {
+      const int style = text == "none" ? 0 : text == "soft" ? 1 : text == "hard" ? 2 : -1;
+      if (style < 0) return bad(StrCat("\"", text, "\" is none of none, soft, hard"));
+      constexpr CpuStyle kCpu[] = {CpuStyle::kNone, CpuStyle::kSoft, CpuStyle::kHard};
+      constexpr MemoryStyle kMemory[] = {MemoryStyle::kNone, MemoryStyle::kSoft, MemoryStyle::kHard};
+      if (key == "cpu") rule.cpu = kCpu[style];
+      if (key == "memory") rule.memory = kMemory[style];
+      return absl::OkStatus();
+    }
+    if (key == "cpu_lower") return cores(rule.cpu_lower);
+    if (key == "cpu_upper") return cores(rule.cpu_upper);
+    if (key == "memory_lower") return bytes(rule.memory_lower);
+    if (key == "memory_upper") return bytes(rule.memory_upper);
+    std::vector<std::string_view> keys;
+    for (const TaskRuleKey& k : kRuleKeys) keys.push_back(k.key);
+    return absl::InvalidArgumentError(
+        StrCat("unknown key \"", key, "\"; did you mean \"", NearestName(key, keys), "\"?"));
+  }
+
+  std::string_view name_;
+  AgentConfig& config_;
+};
+
+}  // namespace
+
+std::span<const AgentSetting> AgentSettingsTable() { return kSettings; }
+std::span<const TaskRuleKey> TaskRuleKeys() { return kRuleKeys; }
+
+absl::StatusOr<AgentConfig> ParseAgentConfig(std::string_view yaml, std::string_view name) {
+  AgentConfig config;
+  const absl::Status s =
+      WalkYaml(yaml, name, [&](const YAML::Node& root) { return Reader(name, config).Read(root); });
+  if (!s.ok()) return s;
+  return config;
+}
+
+absl::StatusOr<AgentConfig> ReadAgentConfig(const std::string& path) {
+  const absl::StatusOr<std::string> text = ReadYamlFile(path, "configuration");
+  if (!text.ok()) return text.status();
+  return ParseAgentConfig(*text, path);
+}
+
+}  // namespace taut
