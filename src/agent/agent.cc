@@ -1,0 +1,572 @@
+#include "agent/agent.h"
+
+#include <algorithm>
+
+#include "agent/messages.h"
+#include "base/strings.h"
+#include "model/units.h"
+
+namespace taut {
+namespace {
+
+namespace pb = taut::agent::v1;
+
+constexpr uint64_t kFinderKeys = uint64_t{1} << 62;  // keys of finders, above all task ids
+constexpr int64_t kSecond = kMicrosPerSecond;
+constexpr int64_t kDepartedUs = 600 * kSecond;  // a task that comes back within this goes on where it was
+constexpr int64_t kSameOomUs = 2 * kSecond;     // the kernel's counter and the engine's event tell one kill
+constexpr double kMachineShare = 0.95;
+constexpr uint64_t kCompareEvery = 3;  // whole readings between two looks at the limits
+
+}  // namespace
+
+Agent::Agent(AgentOptions options, const Parts& parts) : options_(std::move(options)), parts_(parts) {
+  if (parts_.watch == nullptr) return;
+  for (size_t i = 0; i < parts_.finders.size(); ++i) {
+    const Wakeup wakeup = parts_.finders[i]->wakeup();
+    if (wakeup.fd >= 0) parts_.watch->Add(wakeup, kFinderKeys + i);
+  }
+}
+
+Agent::~Agent() {
+  if (parts_.watch == nullptr) return;
+  for (const auto& [id, task] : tasks_) {
+    if (task->group->oom_wakeup().fd >= 0) parts_.watch->Remove(task->group->oom_wakeup().fd);
+  }
+}
+
+// ---- which tasks there are ----
+
+void Agent::Find(const NodeTime& now) {
+  for (size_t i = 0; i < parts_.finders.size(); ++i) FindWith(i, now);
+  for (auto it = departed_.begin(); it != departed_.end();) {
+    it = now.steady_us - it->second.since_us > kDepartedUs ? departed_.erase(it) : std::next(it);
+  }
+  // Limits of tasks that are gone need no way back.
+  if (errors_.empty() && !options_.observe) {
+    std::vector<std::string> gone;
+    for (const auto& [identity, entry] : parts_.ledger->entries()) {
+      if (!by_identity_.contains(identity)) gone.push_back(identity);
+    }
+    for (const std::string& identity : gone) parts_.ledger->Forget(identity);
+    (void)parts_.ledger->Save();  // what is left over does no harm
+  }
+  if (parts_.uplink->TakeConnected()) {
+    SendTasks(now, true);
+  } else if (!fresh_.empty() || !gone_.empty()) {
+    SendTasks(now, false);
+  }
+}
+
+void Agent::FindWith(size_t finder, const NodeTime& now) {
+  const std::string about(parts_.finders[finder]->name());
+  absl::StatusOr<std::vector<FoundTask>> found = parts_.finders[finder]->Find();
+  if (!found.ok()) {
+    errors_[about] = Message(found.status());
+    return;
+  }
+  errors_.erase(about);
+  absl::flat_hash_map<std::string, bool> here;
+  for (const FoundTask& f : *found) here[f.identity] = true;
+  std::vector<uint64_t> gone;
+  for (const auto& [id, task] : tasks_) {
+    if (task->finder == finder && !here.contains(task->found.identity)) gone.push_back(id);
+  }
+  for (const uint64_t id : gone) RemoveTask(id, now);
+  for (const FoundTask& f : *found) {
+    if (!by_identity_.contains(f.identity)) AddTask(finder, f, now);
+  }
+}
+
+void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) {
+  const Name name{found.job, found.task};
+  if (by_name_.contains(name)) {
+    errors_[found.identity] = StrCat("is called ", found.job, " / ", found.task, ", as another task is");
+    return;
+  }
+  absl::StatusOr<std::unique_ptr<TaskGroup>> group = parts_.finders[finder]->Open(found);
+  if (!group.ok()) {
+    if (group.status().code() != absl::StatusCode::kNotFound)
+      errors_[found.identity] = Message(group.status());
+    return;
+  }
+  errors_.erase(found.identity);
+  MeterOptions meter;
+  meter.speed = options_.speed;
+  auto task = std::make_unique<AgentTask>(found, options_.rules[found.rule], *std::move(group), meter,
+                                          options_.moves);
+  task->finder = finder;
+  if (const absl::StatusOr<TaskLimits> limits = task->group->ReadLimits(); limits.ok()) {
+    task->in_force = task->owner = *limits;
+  }
+  AdoptLedger(*task);
+  if (const auto old = departed_.find(name); old != departed_.end()) {
+    task->lanes = std::move(old->second.lanes);
+    departed_.erase(old);
+  }
+  for (const Resource r : kResources) {
+    task->of(r).mover.SetCurrent(LimitOf(*task->rule, r, task->in_force));
+    task->of(r).said.reset();
+  }
+  const uint64_t id = ++last_id_;
+  const Wakeup wakeup = task->group->oom_wakeup();
+  if (parts_.watch != nullptr && wakeup.fd >= 0) parts_.watch->Add(wakeup, id);
+  AgentTask& added = *(tasks_[id] = std::move(task));
+  by_identity_[found.identity] = id;
+  by_name_[name] = id;
+  fresh_.push_back(id);
+  std::erase(gone_, name);
+  Look(added, ReadDepth::kAll, now);
+  if (tasks_.contains(id)) Move({&added}, now);
+}
+
+// What an earlier life of this agent set on this very task is not its owner's.
+void Agent::AdoptLedger(AgentTask& task) {
+  const LedgerEntry* entry = parts_.ledger->Find(task.found.identity);
+  if (entry == nullptr) return;
+  for (const auto& [kind, value] : entry->values) task.owner.of(kind) = value.owner;
+  CompareLimits(task);
+}
+
+void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
+  const auto it = tasks_.find(id);
+  AgentTask& task = *it->second;
+  std::vector<NodeWindow> last;
+  task.meter.CloseAll(last);
+  for (const NodeWindow& w : last) *of_departed_[w.window].add_tasks() = WindowMessage(task, w);
+  const Name name{task.found.job, task.found.task};
+  const bool ordered = task.lanes[0].mover.has_target() || task.lanes[1].mover.has_target();
+  if (ordered) departed_[name] = {std::move(task.lanes), now.steady_us};
+  const Wakeup wakeup = task.group->oom_wakeup();
+  if (parts_.watch != nullptr && wakeup.fd >= 0) parts_.watch->Remove(wakeup.fd);
+  by_identity_.erase(task.found.identity);
+  by_name_.erase(name);
+  if (std::erase(fresh_, id) == 0) gone_.push_back(name);
+  for (auto& [window, of_tasks] : windows_) {
+    for (auto& [its_id, w] : of_tasks) {
+      if (its_id == id) *of_departed_[window].add_tasks() = WindowMessage(task, w);
+    }
+    std::erase_if(of_tasks, [id](const auto& e) { return e.first == id; });
+  }
+  tasks_.erase(it);
+}
+
+void Agent::CompareLimits(AgentTask& task) {
+  const absl::StatusOr<TaskLimits> now = task.group->ReadLimits();
+  if (!now.ok()) return;
+  task.in_force = *now;
+  const LedgerEntry* entry = parts_.ledger->Find(task.found.identity);
+  for (int i = 0; i < kNumLimitKinds; ++i) {
+    const auto kind = static_cast<LimitKind>(i);
+    const std::optional<double>& has = now->of(kind);
+    const auto noted =
+        entry == nullptr ? std::map<LimitKind, LedgerValue>::const_iterator() : entry->values.find(kind);
+    if (entry == nullptr || noted == entry->values.end()) {
+      if (!SameLimit(kind, task.owner.of(kind), has)) {
+        task.owner.of(kind) = has;
+        fresh_.push_back(by_identity_[task.found.identity]);
+      }
+      continue;
+    }
+    if (SameLimit(kind, has, noted->second.set) || SameLimit(kind, has, noted->second.owner)) continue;
+    ++counts_.foreign_changes;
+    task.owner.of(kind) = has;
+    parts_.ledger->SetOwner(task.found.identity, kind, has);
+    const Resource r =
+        kind == LimitKind::kCpuMax || kind == LimitKind::kCpuWeight ? Resource::kCpu : Resource::kMemory;
+    LimitLane& lane = task.of(r);
+    lane.mover.ClearTarget();
+    lane.mover.SetCurrent(LimitOf(*task.rule, r, *now));
+    if (const auto it = by_identity_.find(task.found.identity); it != by_identity_.end()) {
+      fresh_.push_back(it->second);
+    }
+  }
+}
+
+const AgentTask* Agent::FindTask(const std::string& job, const std::string& task) const {
+  const auto it = by_name_.find(Name{job, task});
+  return it == by_name_.end() ? nullptr : tasks_.at(it->second).get();
+}
+
+void Agent::ForEachTask(const std::function<void(const AgentTask&)>& fn) const {
+  for (const auto& [id, task] : tasks_) fn(*task);
+}
+
+// ---- measuring ----
+
+void Agent::Sample(const NodeTime& now) {
+  ++sample_;
+  std::vector<uint64_t> ids;
+  ids.reserve(tasks_.size());
+  for (const auto& [id, task] : tasks_) ids.push_back(id);
+  for (const uint64_t id : ids) {
+    const auto it = tasks_.find(id);
+    if (it == tasks_.end()) continue;
+    const auto every = static_cast<uint64_t>(options_.all_every);
+    const bool all = (sample_ + id) % every == 0;
+    Look(*it->second, all ? ReadDepth::kAll : ReadDepth::kUsage, now);
+    if (all && (sample_ + id) / every % kCompareEvery == 0 && tasks_.contains(id)) {
+      CompareLimits(*tasks_.at(id));
+    }
+  }
+  std::vector<AgentTask*> moving;
+  std::vector<NodeWindow> closed;
+  for (const auto& [id, task] : tasks_) {
+    closed.clear();
+    task->meter.CloseUntil(now.at, closed);
+    for (NodeWindow& w : closed) windows_[w.window].emplace_back(id, std::move(w));
+    for (const LimitLane& lane : task->lanes) {
+      if (lane.mover.has_target() && (moving.empty() || moving.back() != task.get())) {
+        moving.push_back(task.get());
+      }
+    }
+  }
+  SendWindows(now);
+  Move(moving, now);
+}
+
+void Agent::Look(AgentTask& task, ReadDepth depth, const NodeTime& now) {
+  TaskReading reading;
+  const absl::Status s = task.group->Read(depth, reading);
+  ++counts_.samples;
+  if (!s.ok()) {
+    ++counts_.read_errors;
+    if (s.code() == absl::StatusCode::kNotFound) {
+      const auto it = by_identity_.find(task.found.identity);
+      if (it != by_identity_.end()) RemoveTask(it->second, now);
+    } else {
+      errors_[task.found.identity] = Message(s);
+    }
+    return;
+  }
+  const uint64_t jumps = task.meter.counts().jumps;
+  task.meter.Add(reading, now.steady_us, now.at);
+  counts_.jumps += task.meter.counts().jumps - jumps;
+  task.NotePeak(task.meter.memory_bytes(), now.steady_us,
+                static_cast<int64_t>(static_cast<double>(30 * kSecond) / options_.speed));
+  if (depth != ReadDepth::kAll) return;
+  CheckOom(task, reading, now);
+  CheckThrottling(task, reading, now);
+}
+
+void Agent::SendWindows(const NodeTime& now) {
+  for (const auto& [window, tasks] : windows_) {
+    pb::FromAgent message;
+    pb::Windows& out = *message.mutable_windows();
+    out.set_window(window.index);
+    if (const auto gone = of_departed_.find(window); gone != of_departed_.end()) {
+      *out.mutable_tasks() = gone->second.tasks();
+      of_departed_.erase(gone);
+    }
+    for (const auto& [id, w] : tasks) *out.add_tasks() = WindowMessage(*tasks_.at(id), w);
+    if (out.tasks_size() == 0) continue;
+    ++counts_.windows;
+    Send(std::move(message), Keep::kUntilAcknowledged, now);
+  }
+  windows_.clear();
+  // Of windows that only tasks saw which are gone.
+  const WindowId open = WindowId::Of(now.at);
+  while (!of_departed_.empty() && of_departed_.begin()->first < open) {
+    pb::FromAgent message;
+    *message.mutable_windows() = std::move(of_departed_.begin()->second);
+    message.mutable_windows()->set_window(of_departed_.begin()->first.index);
+    of_departed_.erase(of_departed_.begin());
+    ++counts_.windows;
+    Send(std::move(message), Keep::kUntilAcknowledged, now);
+  }
+}
+
+void Agent::Stop(const NodeTime& now) {
+  for (const auto& [id, task] : tasks_) {
+    std::vector<NodeWindow> open;
+    task->meter.CloseAll(open);
+    for (NodeWindow& w : open) windows_[w.window].emplace_back(id, std::move(w));
+  }
+  for (const auto& [window, tasks] : of_departed_) windows_.try_emplace(window);
+  SendWindows(now);
+}
+
+// ---- when a task is killed or throttled ----
+
+void Agent::OnReady(uint64_t key, const NodeTime& now) {
+  if (key >= kFinderKeys) {
+    TaskFinder& finder = *parts_.finders[key - kFinderKeys];
+    for (const TaskEvent& event : finder.TakeEvents()) {
+      const auto it = by_identity_.find(event.identity);
+      if (event.kind != TaskEvent::Kind::kOomKill || it == by_identity_.end()) continue;
+      OnOom(*tasks_.at(it->second), 1, now);
+    }
+    Find(now);
+    return;
+  }
+  const auto it = tasks_.find(key);
+  if (it == tasks_.end()) return;
+  it->second->group->ClearOomWakeup();
+  Look(*it->second, ReadDepth::kAll, now);
+}
+
+void Agent::CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime& now) {
+  if (!reading.oom_kills.has_value()) return;
+  const std::optional<uint64_t> before = std::exchange(task.oom_kills, reading.oom_kills);
+  // The first reading only says what was.
+  if (before.has_value() && *reading.oom_kills > *before) OnOom(task, *reading.oom_kills - *before, now);
+}
+
+bool Agent::MayRaise(const AgentTask& task) const {
+  const auto terms = terms_.find(task.found.job);
+  return !options_.observe && task.rule->manage && terms != terms_.end() && terms->second.apply;
+}
+
+std::optional<double> Agent::UpperOf(const AgentTask& task, Resource r) const {
+  const bool cpu = r == Resource::kCpu;
+  std::optional<double> upper = cpu ? task.rule->cpu_upper : task.rule->memory_upper;
+  const auto take = [&upper](std::optional<double> other) {
+    if (other.has_value()) upper = std::min(upper.value_or(*other), *other);
+  };
+  if (const auto it = terms_.find(task.found.job); it != terms_.end()) {
+    take(cpu ? it->second.cpu_upper : it->second.memory_upper);
+  }
+  if (!cpu && options_.machine_memory_bytes > 0) take(options_.machine_memory_bytes * kMachineShare);
+  return upper;
+}
+
+void Agent::OnOom(AgentTask& task, uint64_t kills, const NodeTime& now) {
+  if (now.steady_us - task.last_oom_us < kSameOomUs && task.last_oom_us != INT64_MIN) return;
+  task.last_oom_us = now.steady_us;
+  ++counts_.ooms;
+  const std::optional<double> limit = task.in_force.memory_max_bytes;
+  pb::FromAgent message;
+  pb::Oom& oom = *message.mutable_oom();
+  *oom.mutable_name() = NameMessage(task);
+  for (const auto& [key, value] : task.found.labels) (*oom.mutable_labels())[key] = value;
+  oom.set_time_us(now.at.us);
+  oom.set_kills(kills);
+  if (limit.has_value()) oom.set_limit_bytes(*limit);
+  if (MayRaise(task) && task.rule->memory != MemoryStyle::kNone) {
+    LimitLane& lane = task.of(Resource::kMemory);
+    const std::optional<double> raised =
+        lane.mover.OnOom(limit, UpperOf(task, Resource::kMemory), now.at.seconds());
+    if (raised.has_value()) {
+      ++counts_.local_raises;
+      lane.owners = false;
+      Move({&task}, now);
+      if (lane.error.empty()) oom.set_raised_to_bytes(*raised);
+    }
+  }
+  Send(std::move(message), Keep::kUntilAcknowledged, now);
+}
+
+void Agent::CheckThrottling(AgentTask& task, const TaskReading& reading, const NodeTime& now) {
+  if (!reading.cpu_periods.has_value() || !reading.cpu_throttled_periods.has_value()) return;
+  const std::optional<uint64_t> periods = std::exchange(task.periods, reading.cpu_periods);
+  const std::optional<uint64_t> throttled = std::exchange(task.throttled, reading.cpu_throttled_periods);
+  const bool counts = periods.has_value() && throttled.has_value() && *reading.cpu_periods > *periods &&
+                      *reading.cpu_throttled_periods >= *throttled;
+  if (!counts || !MayRaise(task) || task.rule->cpu != CpuStyle::kHard) return;
+  LimitLane& lane = task.of(Resource::kCpu);
+  const std::optional<double> raised =
+      lane.mover.OnThrottled(*reading.cpu_periods - *periods, *reading.cpu_throttled_periods - *throttled,
+                             UpperOf(task, Resource::kCpu), now.steady_us);
+  if (!raised.has_value()) return;
+  ++counts_.local_raises;
+  lane.owners = false;
+  Move({&task}, now);
+}
+
+// ---- what the daemon says ----
+
+void Agent::TakeOrders(const NodeTime& now) {
+  for (const pb::ToAgent& message : parts_.uplink->Take()) {
+    for (const pb::Terms& terms : message.orders().terms()) TakeTerms(terms);
+    for (const pb::Order& order : message.orders().orders()) Order(order, now);
+  }
+  std::vector<AgentTask*> moving;
+  for (const auto& [id, task] : tasks_) {
+    const bool due = std::any_of(task->lanes.begin(), task->lanes.end(),
+                                 [&](const LimitLane& l) { return l.ordered_us == now.steady_us; });
+    if (due) moving.push_back(task.get());
+  }
+  Move(moving, now);
+  if (parts_.uplink->TakeConnected()) SendTasks(now, true);
+  if (outcomes_.outcomes_size() > 0) {
+    pb::FromAgent message;
+    message.mutable_outcomes()->Swap(&outcomes_);
+    Send(std::move(message), Keep::kNo, now);
+  }
+}
+
+void Agent::TakeTerms(const pb::Terms& terms) {
+  Terms& out = terms_[terms.job()];
+  out.apply = terms.apply();
+  out.cpu_upper = terms.has_cpu_upper_cores() ? std::optional(terms.cpu_upper_cores()) : std::nullopt;
+  out.memory_upper =
+      terms.has_memory_upper_bytes() ? std::optional(terms.memory_upper_bytes()) : std::nullopt;
+}
+
+void Agent::Order(const pb::Order& order, const NodeTime& now) {
+  ++counts_.orders;
+  const Resource r = order.resource() == pb::CPU ? Resource::kCpu : Resource::kMemory;
+  const auto answer = [&](pb::Outcome::Result result, std::string_view text) {
+    pb::Outcome& out = *outcomes_.add_outcomes();
+    out.set_decision(order.decision());
+    *out.mutable_name() = order.name();
+    out.set_resource(order.resource());
+    out.set_result(result);
+    out.set_text(std::string(text));
+  };
+  const auto it = by_name_.find(Name{order.name().job(), order.name().task()});
+  if (it == by_name_.end()) return answer(pb::Outcome::FAILED, "no such task here");
+  AgentTask& task = *tasks_.at(it->second);
+  if (options_.observe) return answer(pb::Outcome::OBSERVED, "");
+  if (!task.rule->manage)
+    return answer(pb::Outcome::FAILED, "the agent was told to leave it alone (manage: false)");
+  const bool untouched = WritesFor(*task.rule, r, 1.0, std::nullopt).empty();
+  if (untouched)
+    return answer(pb::Outcome::FAILED,
+                  StrCat(taut::Name(r), " is only measured here (", taut::Name(r), ": none)"));
+  LimitLane& lane = task.of(r);
+  if (order.decided_s() != 0 && !lane.mover.MayFollow(order.decided_s())) {
+    return answer(pb::Outcome::HELD, "decided before the OOM kill after which the limit was raised");
+  }
+  lane.decision = order.decision();
+  lane.ordered_us = now.steady_us;
+  lane.said.reset();
+  lane.owners = !order.has_limit();
+  lane.mover.SetTarget(lane.owners ? LimitOf(*task.rule, r, task.owner)
+                                   : Bounded(*task.rule, r, order.limit()));
+}
+
+// ---- limits ----
+
+void Agent::Move(const std::vector<AgentTask*>& tasks, const NodeTime& now) {
+  struct Step {
+    AgentTask* task;
+    Resource r;
+    std::optional<double> limit;
+  };
+  std::vector<Step> steps;
+  for (AgentTask* task : tasks) {
+    for (const Resource r : kResources) {
+      LimitLane& lane = task->of(r);
+      if (!lane.mover.has_target() || options_.observe || !task->rule->manage) continue;
+      const bool cpu = r == Resource::kCpu;
+      const auto next = lane.mover.Next(cpu ? task->meter.cpu_cores() : task->meter.memory_bytes(),
+                                        cpu ? std::nullopt : task->recent_peak(), now.steady_us);
+      if (!next.has_value()) {
+        Report(*task, r, now);
+        continue;
+      }
+      steps.push_back({task, r, *next});
+      for (const auto& [kind, value] : WritesFor(*task->rule, r, *next, lane.mover.current())) {
+        parts_.ledger->Note(task->found, kind, task->owner.of(kind), value);
+      }
+    }
+  }
+  if (steps.empty()) return;
+  if (const absl::Status saved = parts_.ledger->Save(); !saved.ok()) {
+    errors_["ledger"] = StrCat(Message(saved), "; no limit is changed that could not be changed back");
+    for (const Step& step : steps) {
+      LimitLane& lane = step.task->of(step.r);
+      lane.error = errors_["ledger"];
+      lane.mover.Refused(now.steady_us);
+      Report(*step.task, step.r, now);
+    }
+    return;
+  }
+  errors_.erase("ledger");
+  for (const Step& step : steps) Carry(*step.task, step.r, step.limit, now);
+}
+
+void Agent::Carry(AgentTask& task, Resource r, std::optional<double> limit, const NodeTime& now) {
+  LimitLane& lane = task.of(r);
+  LimitWrites writes = WritesFor(*task.rule, r, limit, lane.mover.current());
+  const bool at_owners = lane.owners && SameLimit(LimitKind::kMemoryMax, limit, lane.mover.target());
+  if (at_owners) writes = WritesForOwner(*task.rule, r, task.owner);
+  absl::Status s;
+  for (const auto& [kind, value] : writes) {
+    s = task.group->SetLimit(kind, value);
+    // A kernel without soft limits has the hard one.
+    if (kind == LimitKind::kMemoryHigh && s.code() == absl::StatusCode::kUnimplemented) s = absl::OkStatus();
+    if (!s.ok()) break;
+    task.in_force.of(kind) = value;
+    if (at_owners) parts_.ledger->Note(task.found, kind, task.owner.of(kind), value);
+  }
+  ++(s.ok() ? counts_.writes : counts_.refused_writes);
+  if (s.ok()) {
+    lane.error.clear();
+    lane.mover.Wrote(limit, now.steady_us);
+  } else {
+    lane.error = Message(s);
+    lane.mover.Refused(now.steady_us);
+  }
+  Report(task, r, now);
+}
+
+// Says what became of the order, once for each state it comes to.
+void Agent::Report(AgentTask& task, Resource r, const NodeTime& now) {
+  LimitLane& lane = task.of(r);
+  const MoveState state = lane.mover.state();
+  if (lane.decision == 0 || lane.said == state) return;
+  lane.said = state;
+  pb::Outcome& out = *outcomes_.add_outcomes();
+  out.set_decision(lane.decision);
+  *out.mutable_name() = NameMessage(task);
+  out.set_resource(r == Resource::kCpu ? pb::CPU : pb::MEMORY);
+  constexpr pb::Outcome::Result kResults[] = {pb::Outcome::APPLIED, pb::Outcome::STEPPING, pb::Outcome::HELD,
+                                              pb::Outcome::FAILED};
+  out.set_result(kResults[static_cast<size_t>(state)]);
+  out.set_text(state == MoveState::kRefused ? lane.error : lane.mover.Sentence());
+  if (lane.mover.current().has_value()) out.set_limit(*lane.mover.current());
+  out.set_took_us(static_cast<uint64_t>(std::max<int64_t>(0, now.steady_us - lane.ordered_us)));
+}
+
+// ---- telling ----
+
+void Agent::SendTasks(const NodeTime& now, bool all) {
+  pb::FromAgent message;
+  pb::Tasks& out = *message.mutable_tasks();
+  out.set_all(all);
+  const auto add = [&](const AgentTask& task) {
+    *out.add_started() = TaskMessage(task, task.rule->manage && !options_.observe);
+  };
+  if (all) {
+    for (const auto& [id, task] : tasks_) add(*task);
+  } else {
+    std::sort(fresh_.begin(), fresh_.end());
+    fresh_.erase(std::unique(fresh_.begin(), fresh_.end()), fresh_.end());
+    for (const uint64_t id : fresh_) {
+      if (tasks_.contains(id)) add(*tasks_.at(id));
+    }
+    for (const auto& [job, task] : gone_) {
+      pb::TaskName* name = out.add_gone();
+      name->set_job(job);
+      name->set_task(task);
+    }
+  }
+  fresh_.clear();
+  gone_.clear();
+  Send(std::move(message), Keep::kNo, now);
+}
+
+void Agent::Beat(const NodeTime& now, double cpu_share, uint64_t resident_bytes) {
+  const UplinkStatus status = parts_.uplink->status();
+  pb::FromAgent message;
+  pb::Heartbeat& beat = *message.mutable_heartbeat();
+  beat.set_tasks(static_cast<uint32_t>(tasks_.size()));
+  beat.set_queued_bytes(status.queued_bytes);
+  beat.set_dropped(status.dropped);
+  beat.set_cpu_share(cpu_share);
+  beat.set_resident_bytes(resident_bytes);
+  Send(std::move(message), Keep::kNo, now);
+  if (outcomes_.outcomes_size() == 0) return;
+  pb::FromAgent outcomes;
+  outcomes.mutable_outcomes()->Swap(&outcomes_);
+  Send(std::move(outcomes), Keep::kNo, now);
+}
+
+void Agent::Send(pb::FromAgent message, Keep keep, const NodeTime& now) {
+  message.set_now_us(now.at.us);
+  parts_.uplink->Send(std::move(message), keep);
+}
+
+}  // namespace taut

@@ -1,0 +1,130 @@
+// The agent without its loop: finds tasks, measures them, tells the daemon, carries out what it orders, and
+// looks after tasks by itself when one is killed or throttled. Time is an argument; hands, uplink and ledger
+// are handed in. Not thread-safe: one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "agent.pb.h"
+#include "agent/agent_task.h"
+#include "agent/ledger.h"
+#include "wire/uplink.h"
+
+namespace taut {
+
+// Descriptors to wait on: the loop's epoll. `key` comes back through Agent::OnReady.
+class FdWatch {
+ public:
+  virtual ~FdWatch() = default;
+  virtual void Add(const Wakeup& wakeup, uint64_t key) = 0;
+  virtual void Remove(int fd) = 0;
+};
+
+struct AgentOptions {
+  bool observe = false;
+  double speed = 1;
+  MoverOptions moves;  // its times are steady ones: divide them by `speed`
+  std::vector<TaskRule> rules;
+  double machine_memory_bytes = 0;  // no local raise goes above 95 % of it; 0: not known
+  int all_every = 10;               // every so many samples a task is read whole
+};
+
+struct AgentCounts {
+  uint64_t samples = 0, windows = 0, ooms = 0, read_errors = 0;
+  uint64_t orders = 0, writes = 0, refused_writes = 0, local_raises = 0, foreign_changes = 0;
+  uint64_t jumps = 0;
+};
+
+class Agent {
+ public:
+  // All must outlive it. `watch` may be null.
+  struct Parts {
+    std::vector<TaskFinder*> finders;
+    Uplink* uplink = nullptr;
+    Ledger* ledger = nullptr;
+    FdWatch* watch = nullptr;
+  };
+  Agent(AgentOptions options, const Parts& parts);
+  ~Agent();
+
+  // Looks what tasks there are. What a finder cannot say now stays as it was; why is in errors().
+  void Find(const NodeTime& now);
+  // Reads every task once, closes windows, steps limits.
+  void Sample(const NodeTime& now);
+  // A descriptor that was given to the watch is ready.
+  void OnReady(uint64_t key, const NodeTime& now);
+  // What the daemon said since the last time, carried out at once.
+  void TakeOrders(const NodeTime& now);
+  // A heartbeat: the agent's own cost is told by the loop.
+  void Beat(const NodeTime& now, double cpu_share, uint64_t resident_bytes);
+  // Sends the windows that are still open. Limits stay as they are.
+  void Stop(const NodeTime& now);
+
+  // For people: what could not be done, by what it was about; only what holds now.
+  const std::map<std::string, std::string>& errors() const { return errors_; }
+  const AgentCounts& counts() const { return counts_; }
+  size_t tasks() const { return tasks_.size(); }
+  const AgentTask* FindTask(const std::string& job, const std::string& task) const;
+  void ForEachTask(const std::function<void(const AgentTask&)>& fn) const;
+
+ private:
+  using Name = std::pair<std::string, std::string>;  // job, task
+  struct Terms {
+    bool apply = false;
+    std::optional<double> cpu_upper, memory_upper;
+  };
+  struct Departed {
+    std::vector<LimitLane> lanes;
+    int64_t since_us = 0;
+  };
+
+  void FindWith(size_t finder, const NodeTime& now);
+  void AddTask(size_t finder, const FoundTask& found, const NodeTime& now);
+  void RemoveTask(uint64_t id, const NodeTime& now);
+  // What the kernel has now against what we set: another's change is the owner's word.
+  void CompareLimits(AgentTask& task);
+  void AdoptLedger(AgentTask& task);
+  void Look(AgentTask& task, ReadDepth depth, const NodeTime& now);
+  void CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime& now);
+  void OnOom(AgentTask& task, uint64_t kills, const NodeTime& now);
+  void CheckThrottling(AgentTask& task, const TaskReading& reading, const NodeTime& now);
+  std::optional<double> UpperOf(const AgentTask& task, Resource r) const;
+  bool MayRaise(const AgentTask& task) const;
+  void Order(const taut::agent::v1::Order& order, const NodeTime& now);
+  void TakeTerms(const taut::agent::v1::Terms& terms);
+  // Next steps of these tasks: ledger first, then the kernel, then what became of it.
+  void Move(const std::vector<AgentTask*>& tasks, const NodeTime& now);
+  void Carry(AgentTask& task, Resource r, std::optional<double> limit, const NodeTime& now);
+  void Report(AgentTask& task, Resource r, const NodeTime& now);
+  void SendWindows(const NodeTime& now);
+  void SendTasks(const NodeTime& now, bool all);
+  void Send(taut::agent::v1::FromAgent message, Keep keep, const NodeTime& now);
+
+  const AgentOptions options_;
+  const Parts parts_;
+  std::map<uint64_t, std::unique_ptr<AgentTask>> tasks_;  // by id, which are the watch's keys
+  uint64_t last_id_ = 0;
+  absl::flat_hash_map<std::string, uint64_t> by_identity_;
+  absl::flat_hash_map<Name, uint64_t> by_name_;
+  absl::flat_hash_map<std::string, Terms> terms_;  // by job
+  std::map<Name, Departed> departed_;              // so that a task that starts again starts with what it had
+  std::map<std::string, std::string> errors_;
+  AgentCounts counts_;
+  uint64_t sample_ = 0;
+  // To be told: since the last SendTasks.
+  std::vector<uint64_t> fresh_;
+  std::vector<Name> gone_;
+  std::map<WindowId, std::vector<std::pair<uint64_t, NodeWindow>>> windows_;
+  std::map<WindowId, taut::agent::v1::Windows> of_departed_;  // windows of tasks that ended in them
+  taut::agent::v1::Outcomes outcomes_;
+};
+
+}  // namespace taut

@@ -1,0 +1,87 @@
+#include "agent/agent_task.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace taut {
+namespace {
+
+constexpr double kSoftRoom = 1.1;  // memory.max above memory.high
+constexpr double kSharesACore = 1024;
+constexpr double kLeastQuotaCores = 0.01;  // the kernel takes no quota below 1 ms a period
+
+}  // namespace
+
+AgentTask::AgentTask(FoundTask task, const TaskRule& its_rule, std::unique_ptr<TaskGroup> its_group,
+                     const MeterOptions& meter_options, const MoverOptions& mover_options)
+    : found(std::move(task)), rule(&its_rule), group(std::move(its_group)), meter(meter_options) {
+  for (const Resource r : kResources) lanes.emplace_back(LimitMover(r, mover_options));
+}
+
+void AgentTask::NotePeak(std::optional<double> memory, int64_t now_us, int64_t span_us) {
+  if (now_us - peak_since_us >= span_us) {
+    peak_before = peak;
+    peak = 0;
+    peak_since_us = now_us;
+  }
+  peak = std::max(peak, memory.value_or(0));
+}
+
+std::optional<double> AgentTask::recent_peak() const {
+  const double both = std::max(peak, peak_before);
+  return both > 0 ? std::optional(both) : std::nullopt;
+}
+
+LimitWrites WritesFor(const TaskRule& rule, Resource r, std::optional<double> limit,
+                      std::optional<double> current) {
+  if (r == Resource::kCpu) {
+    if (rule.cpu == CpuStyle::kNone) return {};
+    if (rule.cpu == CpuStyle::kHard) {
+      if (limit.has_value()) limit = std::max(*limit, kLeastQuotaCores);
+      return {{LimitKind::kCpuMax, limit}};
+    }
+    return limit.has_value() ? LimitWrites{{LimitKind::kCpuWeight, WeightOfCores(*limit)}} : LimitWrites{};
+  }
+  if (rule.memory == MemoryStyle::kNone) return {};
+  if (rule.memory == MemoryStyle::kHard) return {{LimitKind::kMemoryMax, limit}};
+  const std::optional<double> max = limit.has_value() ? std::optional(*limit * kSoftRoom) : std::nullopt;
+  const bool down = limit.has_value() && (!current.has_value() || *limit < *current);
+  LimitWrites writes = {{LimitKind::kMemoryMax, max}, {LimitKind::kMemoryHigh, limit}};
+  if (down) std::swap(writes[0], writes[1]);
+  return writes;
+}
+
+LimitWrites WritesForOwner(const TaskRule& rule, Resource r, const TaskLimits& owner) {
+  LimitWrites writes;
+  for (auto [kind, value] : WritesFor(rule, r, 1.0, std::nullopt)) writes.emplace_back(kind, owner.of(kind));
+  return writes;
+}
+
+std::optional<double> LimitOf(const TaskRule& rule, Resource r, const TaskLimits& limits) {
+  if (r == Resource::kMemory) {
+    const bool soft = rule.memory == MemoryStyle::kSoft && limits.memory_high_bytes.has_value();
+    return soft ? limits.memory_high_bytes : limits.memory_max_bytes;
+  }
+  if (rule.cpu == CpuStyle::kSoft && limits.cpu_weight.has_value()) return CoresOfWeight(*limits.cpu_weight);
+  return limits.cpu_max_cores;
+}
+
+std::optional<double> Bounded(const TaskRule& rule, Resource r, std::optional<double> limit) {
+  if (!limit.has_value()) return limit;
+  const std::optional<double>& lower = r == Resource::kCpu ? rule.cpu_lower : rule.memory_lower;
+  const std::optional<double>& upper = r == Resource::kCpu ? rule.cpu_upper : rule.memory_upper;
+  double value = std::max(*limit, lower.value_or(0));
+  if (upper.has_value()) value = std::min(value, *upper);
+  return value;
+}
+
+double WeightOfCores(double cores) {
+  const double shares = std::clamp(std::round(cores * kSharesACore), 2.0, 262'144.0);
+  return std::floor(1 + (shares - 2) * 9999 / 262'142);
+}
+
+double CoresOfWeight(double weight) {
+  return (2 + (std::clamp(weight, 1.0, 10'000.0) - 1) * 262'142 / 9999) / kSharesACore;
+}
+
+}  // namespace taut

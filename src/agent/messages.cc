@@ -1,0 +1,69 @@
+#include "agent/messages.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace taut {
+namespace {
+
+namespace pb = taut::agent::v1;
+
+constexpr double kPage = 4096;
+
+}  // namespace
+
+pb::TaskName NameMessage(const AgentTask& task) {
+  pb::TaskName name;
+  name.set_job(task.found.job);
+  name.set_task(task.found.task);
+  return name;
+}
+
+pb::Task TaskMessage(const AgentTask& task, bool managed) {
+  pb::Task out;
+  *out.mutable_name() = NameMessage(task);
+  for (const auto& [key, value] : task.found.labels) (*out.mutable_labels())[key] = value;
+  out.set_managed(managed);
+  if (task.owner.cpu_max_cores.has_value()) out.set_owner_cpu_cores(*task.owner.cpu_max_cores);
+  if (task.owner.memory_max_bytes.has_value()) out.set_owner_memory_bytes(*task.owner.memory_max_bytes);
+  const std::optional<double> cpu = LimitOf(*task.rule, Resource::kCpu, task.in_force);
+  const std::optional<double> memory = LimitOf(*task.rule, Resource::kMemory, task.in_force);
+  if (cpu.has_value()) out.set_cpu_cores(*cpu);
+  if (memory.has_value()) out.set_memory_bytes(*memory);
+  return out;
+}
+
+pb::TaskWindow WindowMessage(const AgentTask& task, const NodeWindow& window) {
+  pb::TaskWindow out;
+  *out.mutable_name() = NameMessage(task);
+  for (const auto& [key, value] : task.found.labels) (*out.mutable_labels())[key] = value;
+  const TaskWindow& f = window.figures;
+  if (f.cpu_mean_cores >= 0) out.set_cpu_mean_cores(f.cpu_mean_cores);
+  if (f.cpu_peak_cores >= 0) out.set_cpu_peak_cores(f.cpu_peak_cores);
+  if (f.memory_mean_bytes >= 0) out.set_memory_mean_bytes(f.memory_mean_bytes);
+  if (f.memory_peak_bytes >= 0) out.set_memory_peak_bytes(f.memory_peak_bytes);
+  for (const BucketWeight& b : window.cpu_buckets) {
+    out.add_cpu_buckets(b.bucket);
+    out.add_cpu_seconds(b.weight);
+  }
+  if (task.owner.cpu_max_cores.has_value()) {
+    out.set_owner_cpu_cores(static_cast<float>(*task.owner.cpu_max_cores));
+  }
+  if (task.owner.memory_max_bytes.has_value()) {
+    out.set_owner_memory_bytes(static_cast<float>(*task.owner.memory_max_bytes));
+  }
+  if (window.cpu_periods.has_value()) out.set_cpu_periods(static_cast<uint32_t>(*window.cpu_periods));
+  if (window.cpu_throttled_periods.has_value()) {
+    out.set_cpu_throttled_periods(static_cast<uint32_t>(*window.cpu_throttled_periods));
+  }
+  return out;
+}
+
+bool SameLimit(LimitKind kind, std::optional<double> a, std::optional<double> b) {
+  if (!a.has_value() || !b.has_value()) return a.has_value() == b.has_value();
+  const bool memory = kind == LimitKind::kMemoryMax || kind == LimitKind::kMemoryHigh;
+  const double least = memory ? kPage : kind == LimitKind::kCpuMax ? 0.01 : 1;
+  return std::abs(*a - *b) <= std::max(least, 1e-3 * std::max(*a, *b));
+}
+
+}  // namespace taut

@@ -1,0 +1,16 @@
+// What the agent knows of a task, as the messages of proto/agent.proto.
+#pragma once
+
+#include "agent.pb.h"
+#include "agent/agent_task.h"
+
+namespace taut {
+
+taut::agent::v1::TaskName NameMessage(const AgentTask& task);
+taut::agent::v1::Task TaskMessage(const AgentTask& task, bool managed);
+taut::agent::v1::TaskWindow WindowMessage(const AgentTask& task, const NodeWindow& window);
+
+// The same, up to what kernels and engines round: pages of memory, 1 ms of quota in 100.
+bool SameLimit(LimitKind kind, std::optional<double> a, std::optional<double> b);
+
+}  // namespace taut
