@@ -115,7 +115,6 @@ std::optional<std::optional<double>> LimitMover::StepDown(double goal, std::opti
   double next = std::max(goal, safe);
   if (current_) {
     next = std::max(next, *current_ * (1 - options_.shrink_share));
-    if (goal >= safe && Within(next, goal, Tolerance(goal))) next = goal;
     const double smallest = std::min(kMinStepShare, options_.shrink_share);
     if (next != goal && next > *current_ * (1 - smallest)) {
       SetState(MoveState::kHeld, Obstacle::kUsage);
