@@ -33,26 +33,33 @@ struct MoverOptions {
 
 enum class MoveState : uint8_t {
   kIdle,      // where it should be, or nothing was ordered
-  kStepping,  // on its way down
-  kHeld,      // usage is in the way
+  kStepping,  // on its way
+  kHeld,      // usage is in the way, or a floor of our own
   kRefused    // the kernel or engine said no; tried again after the backoff
 };
 
-// One task, one resource. Steady time in microseconds throughout. Not thread-safe.
+// One task, one resource. A limit within 0.1 % or 4 KiB of where it should be is there, and so is what reads
+// back as written but for the kernel's rounding (64 KiB, 0.01 cores). Steady time in microseconds throughout.
+// Not thread-safe.
 class LimitMover {
  public:
   LimitMover(Resource resource, const MoverOptions& options) : resource_(resource), options_(options) {}
 
   // What is in force, as read back (absent: no limit). At the start, after every write, and when somebody
   // else changed it.
-  void SetCurrent(std::optional<double> limit) { current_ = limit; }
-  // Where to go. nullopt: no limit. Orders below the floor of a raise of our own wait at the floor.
-  void SetTarget(std::optional<double> limit);
-  // Nothing is ordered any more: the limit stays where it is.
+  void SetCurrent(std::optional<double> limit);
+  // Where to go. nullopt: no limit. An order below the floor after throttling waits at the floor until the
+  // hold is over. `decided_s`: if the order was decided before the last OOM kill, it waits at that kill's
+  // floor; absent: the caller asked MayFollow, and the kill's floor is gone. The same order again changes
+  // nothing, a new one is not made to wait for the backoff of the one before.
+  void SetTarget(std::optional<double> limit, std::optional<int64_t> decided_s = std::nullopt);
+  // Nothing is ordered any more: the limit stays where it is. MayFollow keeps its answer.
   void ClearTarget();
   // What the next write should be, given usage now and its highest in the last minute (bytes or cores;
-  // absent: not known, then memory does not go down). nullopt: nothing to do now. The inner optional is the
-  // limit (absent: none).
+  // absent, one or both: not known, then memory does not go down). nullopt: nothing to do now. The inner
+  // optional is the limit (absent: none). From no memory limit at all the first step goes to the target or to
+  // usage with its margin. Steps that do not arrive take off 1 % at least, so that usage that falls slowly is
+  // not followed with a write each second.
   std::optional<std::optional<double>> Next(std::optional<double> usage, std::optional<double> recent_peak,
                                             int64_t now_us);
   // How the write went. OK: SetCurrent is called with it.
@@ -60,7 +67,8 @@ class LimitMover {
   void Refused(int64_t now_us);
 
   // A task was killed at `limit` (absent: the one in force). The limit to set at once, at most `upper`;
-  // nullopt if there is nothing to raise (no limit, or `upper` is reached). It becomes target and floor:
+  // nullopt if there is nothing to raise (no limit, or `upper` is reached, or Next tries it again already
+  // after a refusal). It becomes target and floor:
   // orders decided before `at_s` (the cell's clock) do not undo it.
   std::optional<double> OnOom(std::optional<double> limit, std::optional<double> upper, int64_t at_s);
   // Periods and throttled periods since the last look, with the limit in force. As OnOom.
@@ -69,7 +77,8 @@ class LimitMover {
   // May this order, decided then, be followed? Else it is superseded by a raise of our own.
   bool MayFollow(int64_t decided_s) const;
 
-  MoveState state() const;
+  // As of the last Next, Wrote or Refused.
+  MoveState state() const { return state_; }
   // "usage 212 MiB and its margin are in the way": of the state; "" if idle.
   std::string Sentence() const;
   std::optional<double> current() const { return current_; }
@@ -77,10 +86,32 @@ class LimitMover {
   std::optional<double> target() const { return target_; }
 
  private:
+  enum class Obstacle : uint8_t { kNone, kUsage, kUsageUnknown, kOomFloor, kThrottleFloor };
+
+  // Where to go, a floor's height if the target is below it: then obstacle_ says which.
+  double Goal(int64_t now_us);
+  double Tolerance(double goal) const;
+  bool IsThere(double goal) const;
+  std::optional<std::optional<double>> StepDown(double goal, std::optional<double> usage, int64_t now_us);
+  void SetState(MoveState state, Obstacle obstacle);
+  // Makes it the target if that is lower, and returns it; nullopt if the limit in force is not lower.
+  std::optional<double> RaiseTo(double raised);
+
   Resource resource_;
   MoverOptions options_;
   std::optional<double> current_, target_;
   bool has_target_ = false;
+  // As written, as long as what reads back may be that, rounded. Infinite: no limit.
+  std::optional<double> written_;
+  std::optional<int64_t> wrote_us_;
+  MoveState state_ = MoveState::kIdle;
+  Obstacle obstacle_ = Obstacle::kNone;
+  double usage_ = 0;  // now or of the last minute, as of the last Next that knew it
+  std::optional<double> oom_floor_, throttle_floor_;
+  std::optional<int64_t> oom_s_;
+  int64_t hold_until_us_ = 0;
+  int refusals_ = 0;  // since the last success
+  int64_t wait_us_ = 0, retry_us_ = 0;
 };
 
 }  // namespace taut
