@@ -1,0 +1,30 @@
+#include "cgroup/cgroup_files.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+
+#include "base/strings.h"
+#include "cgroup/kernel_text.h"
+
+namespace taut {
+
+PressureTotals ReadPressure(const KernelDirectory& directory, const char* file) {
+  char buffer[256];
+  return ParsePressure(directory.Read(file, buffer).text);
+}
+
+absl::Status WriteStatus(int error, const char* file) {
+  if (error == 0) return absl::OkStatus();
+  if (error == ENOENT) {
+    return absl::UnimplementedError(StrCat(file, " is not there: its controller is not switched on here"));
+  }
+  return KernelError(error, file);
+}
+
+uint64_t QuotaFor(double cores, uint64_t period_us) {
+  constexpr double kMinQuotaUs = 1000;  // the kernel's
+  return static_cast<uint64_t>(std::llround(std::max(kMinQuotaUs, cores * static_cast<double>(period_us))));
+}
+
+}  // namespace taut
