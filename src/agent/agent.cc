@@ -102,6 +102,7 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
   AdoptLedger(*task);
   if (const auto old = departed_.find(name); old != departed_.end()) {
     task->lanes = std::move(old->second.lanes);
+    task->last_oom_us = old->second.last_oom_us;
     departed_.erase(old);
   }
   for (const Resource r : kResources) {
@@ -135,8 +136,8 @@ void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
   task.meter.CloseAll(last);
   for (const NodeWindow& w : last) *of_departed_[w.window].add_tasks() = WindowMessage(task, w);
   const Name name{task.found.job, task.found.task};
-  const bool ordered = task.lanes[0].mover.has_target() || task.lanes[1].mover.has_target();
-  if (ordered) departed_[name] = {std::move(task.lanes), now.steady_us};
+  departed_[name] = {task.found,    task.rule,       std::move(task.lanes), task.in_force.memory_max_bytes,
+                     now.steady_us, task.last_oom_us};
   const Wakeup wakeup = task.group->oom_wakeup();
   if (parts_.watch != nullptr && wakeup.fd >= 0) parts_.watch->Remove(wakeup.fd);
   by_identity_.erase(task.found.identity);
@@ -291,11 +292,7 @@ void Agent::Stop(const NodeTime& now) {
 void Agent::OnReady(uint64_t key, const NodeTime& now) {
   if (key >= kFinderKeys) {
     TaskFinder& finder = *parts_.finders[key - kFinderKeys];
-    for (const TaskEvent& event : finder.TakeEvents()) {
-      const auto it = by_identity_.find(event.identity);
-      if (event.kind != TaskEvent::Kind::kOomKill || it == by_identity_.end()) continue;
-      OnOom(*tasks_.at(it->second), 1, now);
-    }
+    for (const TaskEvent& event : finder.TakeEvents()) TakeEvent(event, now);
     Find(now);
     return;
   }
@@ -305,6 +302,18 @@ void Agent::OnReady(uint64_t key, const NodeTime& now) {
   Look(*it->second, ReadDepth::kAll, now);
 }
 
+void Agent::TakeEvent(const TaskEvent& event, const NodeTime& now) {
+  const auto it = by_identity_.find(event.identity);
+  if (event.kind == TaskEvent::Kind::kOomKill) {
+    if (it != by_identity_.end()) return OnOom(*tasks_.at(it->second), 1, now);
+    for (auto& [name, departed] : departed_) {
+      if (departed.found.identity == event.identity) return OnLateOom(departed, now);
+    }
+  }
+  // A container that starts again is the same container, but what was opened of it is gone.
+  if (event.kind == TaskEvent::Kind::kGone && it != by_identity_.end()) RemoveTask(it->second, now);
+}
+
 void Agent::CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime& now) {
   if (!reading.oom_kills.has_value()) return;
   const std::optional<uint64_t> before = std::exchange(task.oom_kills, reading.oom_kills);
@@ -312,18 +321,18 @@ void Agent::CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime
   if (before.has_value() && *reading.oom_kills > *before) OnOom(task, *reading.oom_kills - *before, now);
 }
 
-bool Agent::MayRaise(const AgentTask& task) const {
-  const auto terms = terms_.find(task.found.job);
-  return !options_.observe && task.rule->manage && terms != terms_.end() && terms->second.apply;
+bool Agent::MayRaise(const FoundTask& task, const TaskRule& rule) const {
+  const auto terms = terms_.find(task.job);
+  return !options_.observe && rule.manage && terms != terms_.end() && terms->second.apply;
 }
 
-std::optional<double> Agent::UpperOf(const AgentTask& task, Resource r) const {
+std::optional<double> Agent::UpperOf(const FoundTask& task, const TaskRule& rule, Resource r) const {
   const bool cpu = r == Resource::kCpu;
-  std::optional<double> upper = cpu ? task.rule->cpu_upper : task.rule->memory_upper;
+  std::optional<double> upper = cpu ? rule.cpu_upper : rule.memory_upper;
   const auto take = [&upper](std::optional<double> other) {
     if (other.has_value()) upper = std::min(upper.value_or(*other), *other);
   };
-  if (const auto it = terms_.find(task.found.job); it != terms_.end()) {
+  if (const auto it = terms_.find(task.job); it != terms_.end()) {
     take(cpu ? it->second.cpu_upper : it->second.memory_upper);
   }
   if (!cpu && options_.machine_memory_bytes > 0) take(options_.machine_memory_bytes * kMachineShare);
@@ -331,28 +340,48 @@ std::optional<double> Agent::UpperOf(const AgentTask& task, Resource r) const {
 }
 
 void Agent::OnOom(AgentTask& task, uint64_t kills, const NodeTime& now) {
-  if (now.steady_us - task.last_oom_us < kSameOomUs && task.last_oom_us != INT64_MIN) return;
+  if (task.last_oom_us != INT64_MIN && now.steady_us - task.last_oom_us < kSameOomUs) return;
   task.last_oom_us = now.steady_us;
-  ++counts_.ooms;
   const std::optional<double> limit = task.in_force.memory_max_bytes;
-  pb::FromAgent message;
-  pb::Oom& oom = *message.mutable_oom();
-  *oom.mutable_name() = NameMessage(task);
-  for (const auto& [key, value] : task.found.labels) (*oom.mutable_labels())[key] = value;
-  oom.set_time_us(now.at.us);
-  oom.set_kills(kills);
-  if (limit.has_value()) oom.set_limit_bytes(*limit);
-  if (MayRaise(task) && task.rule->memory != MemoryStyle::kNone) {
+  std::optional<double> raised;
+  if (MayRaise(task.found, *task.rule) && task.rule->memory != MemoryStyle::kNone) {
     LimitLane& lane = task.of(Resource::kMemory);
-    const std::optional<double> raised =
-        lane.mover.OnOom(limit, UpperOf(task, Resource::kMemory), now.at.seconds());
+    raised = lane.mover.OnOom(limit, UpperOf(task.found, *task.rule, Resource::kMemory), now.at.seconds());
     if (raised.has_value()) {
       ++counts_.local_raises;
       lane.owners = false;
       Move({&task}, now);
-      if (lane.error.empty()) oom.set_raised_to_bytes(*raised);
+      if (!lane.error.empty()) raised.reset();
     }
   }
+  TellOom(task.found, kills, limit, raised, now);
+}
+
+// The engine tells of a kill when the container is gone already: it starts again with more.
+void Agent::OnLateOom(Departed& task, const NodeTime& now) {
+  if (task.last_oom_us != INT64_MIN && now.steady_us - task.last_oom_us < kSameOomUs) return;
+  task.last_oom_us = now.steady_us;
+  if (MayRaise(task.found, *task.rule) && task.rule->memory != MemoryStyle::kNone) {
+    LimitLane& lane = task.lanes[static_cast<size_t>(Resource::kMemory)];
+    lane.owners = false;
+    (void)lane.mover.OnOom(task.memory_limit, UpperOf(task.found, *task.rule, Resource::kMemory),
+                           now.at.seconds());
+  }
+  TellOom(task.found, 1, task.memory_limit, std::nullopt, now);
+}
+
+void Agent::TellOom(const FoundTask& task, uint64_t kills, std::optional<double> limit,
+                    std::optional<double> raised, const NodeTime& now) {
+  ++counts_.ooms;
+  pb::FromAgent message;
+  pb::Oom& oom = *message.mutable_oom();
+  oom.mutable_name()->set_job(task.job);
+  oom.mutable_name()->set_task(task.task);
+  for (const auto& [key, value] : task.labels) (*oom.mutable_labels())[key] = value;
+  oom.set_time_us(now.at.us);
+  oom.set_kills(kills);
+  if (limit.has_value()) oom.set_limit_bytes(*limit);
+  if (raised.has_value()) oom.set_raised_to_bytes(*raised);
   Send(std::move(message), Keep::kUntilAcknowledged, now);
 }
 
@@ -362,11 +391,11 @@ void Agent::CheckThrottling(AgentTask& task, const TaskReading& reading, const N
   const std::optional<uint64_t> throttled = std::exchange(task.throttled, reading.cpu_throttled_periods);
   const bool counts = periods.has_value() && throttled.has_value() && *reading.cpu_periods > *periods &&
                       *reading.cpu_throttled_periods >= *throttled;
-  if (!counts || !MayRaise(task) || task.rule->cpu != CpuStyle::kHard) return;
+  if (!counts || !MayRaise(task.found, *task.rule) || task.rule->cpu != CpuStyle::kHard) return;
   LimitLane& lane = task.of(Resource::kCpu);
   const std::optional<double> raised =
       lane.mover.OnThrottled(*reading.cpu_periods - *periods, *reading.cpu_throttled_periods - *throttled,
-                             UpperOf(task, Resource::kCpu), now.steady_us);
+                             UpperOf(task.found, *task.rule, Resource::kCpu), now.steady_us);
   if (!raised.has_value()) return;
   ++counts_.local_raises;
   lane.owners = false;

@@ -81,9 +81,14 @@ class Agent {
     bool apply = false;
     std::optional<double> cpu_upper, memory_upper;
   };
+  // A task that is gone, so that one of its name that starts again starts with what it had, and an OOM kill
+  // that is told only now still has a task.
   struct Departed {
+    FoundTask found;
+    const TaskRule* rule = nullptr;
     std::vector<LimitLane> lanes;
-    int64_t since_us = 0;
+    std::optional<double> memory_limit;
+    int64_t since_us = 0, last_oom_us = INT64_MIN;
   };
 
   void FindWith(size_t finder, const NodeTime& now);
@@ -93,11 +98,15 @@ class Agent {
   void CompareLimits(AgentTask& task);
   void AdoptLedger(AgentTask& task);
   void Look(AgentTask& task, ReadDepth depth, const NodeTime& now);
+  void TakeEvent(const TaskEvent& event, const NodeTime& now);
   void CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime& now);
   void OnOom(AgentTask& task, uint64_t kills, const NodeTime& now);
   void CheckThrottling(AgentTask& task, const TaskReading& reading, const NodeTime& now);
-  std::optional<double> UpperOf(const AgentTask& task, Resource r) const;
-  bool MayRaise(const AgentTask& task) const;
+  void OnLateOom(Departed& task, const NodeTime& now);
+  void TellOom(const FoundTask& task, uint64_t kills, std::optional<double> limit,
+               std::optional<double> raised, const NodeTime& now);
+  std::optional<double> UpperOf(const FoundTask& task, const TaskRule& rule, Resource r) const;
+  bool MayRaise(const FoundTask& task, const TaskRule& rule) const;
   void Order(const taut::agent::v1::Order& order, const NodeTime& now);
   void TakeTerms(const taut::agent::v1::Terms& terms);
   // Next steps of these tasks: ledger first, then the kernel, then what became of it.
@@ -115,7 +124,7 @@ class Agent {
   absl::flat_hash_map<std::string, uint64_t> by_identity_;
   absl::flat_hash_map<Name, uint64_t> by_name_;
   absl::flat_hash_map<std::string, Terms> terms_;  // by job
-  std::map<Name, Departed> departed_;              // so that a task that starts again starts with what it had
+  std::map<Name, Departed> departed_;
   std::map<std::string, std::string> errors_;
   AgentCounts counts_;
   uint64_t sample_ = 0;
