@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "agent.pb.h"
 
@@ -22,6 +23,9 @@ class AgentListener {
   virtual void OnConnect(SessionId session, const taut::agent::v1::FromAgent& hello,
                          const std::string& who) = 0;
   virtual void OnMessage(SessionId session, const taut::agent::v1::FromAgent& message) = 0;
+  // Instead of OnMessage for one that CheckMessage (validate.h) does not let in: `sequence` as it came. One
+  // that is kept comes again after each connection until it is acknowledged all the same.
+  virtual void OnRefused(SessionId /*session*/, uint64_t /*sequence*/, const absl::Status& /*why*/) {}
   virtual void OnDisconnect(SessionId session) = 0;
 };
 
@@ -30,15 +34,22 @@ struct AgentServerOptions {
   std::vector<std::string> tokens;         // one of them must come; empty: none is asked for
   std::string certificate_file, key_file;  // PEM; both: TLS
   std::string client_ca_file;              // with TLS: agents must have a certificate of this CA
+  uint32_t cpu_buckets = 321;              // Grid::Cpu().size()
   int max_sessions = 10'000;
   size_t max_message_bytes = size_t{16} << 20;
   // What waits for one agent that does not read; above, it is cut off.
   size_t max_waiting_bytes = size_t{8} << 20;
+  int hello_timeout_ms = 10'000;  // from the stream's beginning to its first message
 };
 
 struct AgentServerCounts {
-  uint64_t sessions = 0;  // now
-  uint64_t accepted = 0, refused = 0, messages = 0, bytes = 0, sent = 0, cut_off = 0;
+  uint64_t sessions = 0;             // now
+  uint64_t accepted = 0;             // streams with a hello
+  uint64_t refused = 0;              // streams without: no token, no hello, too many
+  uint64_t messages = 0, bytes = 0;  // came, hellos too
+  uint64_t bad_messages = 0;         // of them, refused by CheckMessage
+  uint64_t sent = 0;
+  uint64_t cut_off = 0;  // sessions that did not read
 };
 
 class AgentServer {
@@ -55,7 +66,8 @@ class AgentServer {
   // Of the first address.
   virtual int port() const = 0;
   virtual AgentServerCounts counts() const = 0;
-  // Ends all sessions; the listener is told of each before Stop returns.
+  // Ends all sessions; the listener is told of each before Stop returns. Not from the listener, nor with a
+  // lock that the listener takes.
   virtual void Stop() = 0;
 };
 

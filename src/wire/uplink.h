@@ -23,6 +23,9 @@ struct UplinkStatus {
   uint64_t queued_messages = 0, queued_bytes = 0;  // not acknowledged
   uint64_t dropped = 0;                            // the queue was full, or the disk
   uint64_t connects = 0;
+  // Messages that Send did not take because the daemon would refuse them (validate.h), and why the last one.
+  uint64_t refused = 0;
+  std::string refusal;
 };
 
 // Called from one thread; never blocks for long.

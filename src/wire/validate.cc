@@ -1,0 +1,178 @@
+#include "wire/validate.h"
+
+#include <cmath>
+#include <string>
+
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+namespace v1 = taut::agent::v1;
+
+constexpr size_t kMaxNameBytes = 512;
+constexpr size_t kMaxTextBytes = 16 << 10;
+constexpr int kMaxLabels = 256;
+
+absl::Status Bad(std::string_view field, std::string_view what) {
+  return absl::InvalidArgumentError(StrCat(field, " ", what));
+}
+
+absl::Status CheckText(std::string_view field, const std::string& text, size_t max_bytes) {
+  if (text.size() > max_bytes) return Bad(field, StrCat("is longer than ", max_bytes, " bytes"));
+  if (!IsPlainText(text)) return Bad(field, "is not UTF-8 without control characters");
+  return absl::OkStatus();
+}
+
+absl::Status CheckName(std::string_view field, const std::string& name) {
+  if (name.empty()) return Bad(field, "is empty");
+  return CheckText(field, name, kMaxNameBytes);
+}
+
+absl::Status CheckNumber(std::string_view field, double value) {
+  if (!std::isfinite(value) || value < 0) return Bad(field, StrCat("is ", value, ", not a number from 0 on"));
+  return absl::OkStatus();
+}
+
+#define TAUT_CHECK(expression) \
+  if (absl::Status status = (expression); !status.ok()) return status
+// An optional number of a message.
+#define TAUT_CHECK_NUMBER(message, field)                                    \
+  if ((message).has_##field()) {                                             \
+    TAUT_CHECK(CheckNumber(#field, static_cast<double>((message).field()))); \
+  }
+
+absl::Status CheckTask(const v1::TaskName& name) {
+  TAUT_CHECK(CheckName("job", name.job()));
+  return CheckName("task", name.task());
+}
+
+template <typename Labels>
+absl::Status CheckLabels(const Labels& labels) {
+  if (labels.size() > kMaxLabels) return Bad("labels", StrCat("are more than ", kMaxLabels));
+  for (const auto& label : labels) {
+    TAUT_CHECK(CheckName("label", label.first));
+    TAUT_CHECK(CheckText("label's value", label.second, kMaxTextBytes));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Check(const v1::Hello& hello) {
+  TAUT_CHECK(CheckName("agent", hello.agent()));
+  TAUT_CHECK(CheckText("host", hello.host(), kMaxNameBytes));
+  TAUT_CHECK(CheckText("version", hello.version(), kMaxNameBytes));
+  TAUT_CHECK(CheckText("hands", hello.hands(), kMaxNameBytes));
+  TAUT_CHECK(CheckNumber("cores", hello.cores()));
+  TAUT_CHECK(CheckNumber("memory_bytes", hello.memory_bytes()));
+  return CheckNumber("speed", hello.speed());
+}
+
+absl::Status Check(const v1::Tasks& tasks) {
+  for (const v1::Task& task : tasks.started()) {
+    TAUT_CHECK(CheckTask(task.name()));
+    TAUT_CHECK(CheckLabels(task.labels()));
+    TAUT_CHECK_NUMBER(task, owner_cpu_cores);
+    TAUT_CHECK_NUMBER(task, owner_memory_bytes);
+    TAUT_CHECK_NUMBER(task, cpu_cores);
+    TAUT_CHECK_NUMBER(task, memory_bytes);
+  }
+  for (const v1::TaskName& name : tasks.gone()) TAUT_CHECK(CheckTask(name));
+  return absl::OkStatus();
+}
+
+absl::Status Check(const v1::TaskWindow& window, uint32_t cpu_buckets) {
+  TAUT_CHECK(CheckTask(window.name()));
+  TAUT_CHECK(CheckLabels(window.labels()));
+  TAUT_CHECK_NUMBER(window, cpu_mean_cores);
+  TAUT_CHECK_NUMBER(window, cpu_peak_cores);
+  TAUT_CHECK_NUMBER(window, memory_mean_bytes);
+  TAUT_CHECK_NUMBER(window, memory_peak_bytes);
+  TAUT_CHECK_NUMBER(window, owner_cpu_cores);
+  TAUT_CHECK_NUMBER(window, owner_memory_bytes);
+  if (window.cpu_buckets_size() != window.cpu_seconds_size()) {
+    return Bad("cpu_buckets", StrCat("are ", window.cpu_buckets_size(), " and cpu_seconds are ",
+                                     window.cpu_seconds_size(), "; there must be equally many"));
+  }
+  for (int i = 0; i < window.cpu_buckets_size(); ++i) {
+    if (window.cpu_buckets(i) >= cpu_buckets) {
+      return Bad("cpu_buckets",
+                 StrCat("have ", window.cpu_buckets(i), "; the last there is is ", cpu_buckets - 1));
+    }
+    if (i > 0 && window.cpu_buckets(i) <= window.cpu_buckets(i - 1))
+      return Bad("cpu_buckets", "do not ascend");
+    TAUT_CHECK(CheckNumber("cpu_seconds", static_cast<double>(window.cpu_seconds(i))));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Check(const v1::Windows& windows, uint32_t cpu_buckets) {
+  if (windows.window() < 0) return Bad("window", "is before 1970");
+  for (const v1::TaskWindow& window : windows.tasks()) TAUT_CHECK(Check(window, cpu_buckets));
+  return absl::OkStatus();
+}
+
+absl::Status Check(const v1::Oom& oom) {
+  TAUT_CHECK(CheckTask(oom.name()));
+  TAUT_CHECK(CheckLabels(oom.labels()));
+  if (oom.time_us() < 0) return Bad("time_us", "is before 1970");
+  TAUT_CHECK_NUMBER(oom, limit_bytes);
+  TAUT_CHECK_NUMBER(oom, raised_to_bytes);
+  return absl::OkStatus();
+}
+
+absl::Status Check(const v1::Outcomes& outcomes) {
+  for (const v1::Outcome& outcome : outcomes.outcomes()) {
+    TAUT_CHECK(CheckTask(outcome.name()));
+    if (!v1::Resource_IsValid(outcome.resource())) return Bad("resource", "is none that there is");
+    if (!v1::Outcome::Result_IsValid(outcome.result())) return Bad("result", "is none that there is");
+    TAUT_CHECK(CheckText("text", outcome.text(), kMaxTextBytes));
+    TAUT_CHECK_NUMBER(outcome, limit);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool IsPlainText(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i++]);
+    if (lead < 0x80) {
+      if (lead < 0x20 || lead == 0x7F) return false;
+      continue;
+    }
+    const int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
+    if (lead < 0xC2 || lead > 0xF4) return false;
+    uint32_t code = lead & (0x3FU >> more);
+    for (int k = 0; k < more; ++k) {
+      if (i == text.size() || (static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U) return false;
+      code = code << 6 | (static_cast<unsigned char>(text[i++]) & 0x3FU);
+    }
+    // Overlong forms and C1 controls, surrogates, and past the last code point.
+    const uint32_t least = more == 1 ? 0xA0 : more == 2 ? 0x800 : 0x10000;
+    if (code < least || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return false;
+  }
+  return true;
+}
+
+absl::Status CheckMessage(const v1::FromAgent& message, uint32_t cpu_buckets) {
+  if (message.now_us() < 0) return Bad("now_us", "is before 1970");
+  switch (message.body_case()) {
+    case v1::FromAgent::kHello:
+      return Check(message.hello());
+    case v1::FromAgent::kTasks:
+      return Check(message.tasks());
+    case v1::FromAgent::kWindows:
+      return Check(message.windows(), cpu_buckets);
+    case v1::FromAgent::kOom:
+      return Check(message.oom());
+    case v1::FromAgent::kOutcomes:
+      return Check(message.outcomes());
+    case v1::FromAgent::kHeartbeat:
+      return CheckNumber("cpu_share", message.heartbeat().cpu_share());
+    case v1::FromAgent::BODY_NOT_SET:
+      break;
+  }
+  return Bad("body", "is none that this version knows");
+}
+
+}  // namespace taut
