@@ -73,7 +73,8 @@ LimitUpdate PlanWeight(const ContainerLimits& now, std::optional<double> value, 
 
 int64_t SharesOfWeight(double weight) {
   const double in_range = std::clamp(weight, 1.0, kMostWeight);
-  return kLeastShares + std::llround((in_range - 1) * kSharesPerWeight);
+  // Up, since runc goes down on the way back; less the rounding of WeightOfShares.
+  return kLeastShares + std::llround(std::ceil((in_range - 1) * kSharesPerWeight - 1e-6));
 }
 
 double WeightOfShares(int64_t shares) {
