@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "docker/limit_update.h"
+#include "cgroup/cgroup_mounts.h"
 
 namespace taut {
 

@@ -4,6 +4,7 @@
 
 #include "base/pattern.h"
 #include "base/strings.h"
+#include "cgroup/cgroup.h"
 
 namespace taut {
 namespace {
@@ -85,6 +86,11 @@ absl::StatusOr<std::unique_ptr<DockerFinder>> DockerFinder::Create(DockerFinderO
   if (!namer.ok()) return namer.status();
   absl::StatusOr<std::shared_ptr<EngineClient>> client = EngineClient::Create(options.engine);
   if (!client.ok()) return client.status();
+  if (!options.open_cgroup) {
+    absl::StatusOr<CgroupMounts> mounts = ReadCgroupMounts();
+    if (!mounts.ok()) return mounts.status();
+    options.open_cgroup = [its = *std::move(mounts)](std::string_view path) { return OpenCgroup(its, path); };
+  }
   EngineEventsOptions its_events;
   its_events.address = options.engine.address;
   its_events.connect_timeout = options.engine.connect_timeout;

@@ -20,7 +20,7 @@ struct DockerFinderOptions {
   EngineClientOptions engine;
   std::string host;             // what {host} stands for
   std::vector<TaskRule> rules;  // those of other sources are passed over; FoundTask::rule counts them all
-  CgroupOpener open_cgroup;
+  CgroupOpener open_cgroup;     // unset: that of this machine (cgroup/cgroup.h)
   std::string proc_dir = "/proc";
 };
 
@@ -50,7 +50,8 @@ class ContainerNamer {
 class DockerFinder final : public TaskFinder {
  public:
   // Starts the thread that listens to the engine, which need not be there yet. InvalidArgument: an address
-  // that is no Unix socket, no host, or a template that cannot be read.
+  // that is no Unix socket, no host, or a template that cannot be read. NotFound: this machine has no
+  // cgroups.
   static absl::StatusOr<std::unique_ptr<DockerFinder>> Create(DockerFinderOptions options);
 
   std::string_view name() const override { return "docker"; }

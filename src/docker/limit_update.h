@@ -6,12 +6,11 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "cgroup/cgroup_mounts.h"
 #include "docker/engine_answer.h"
 #include "ports/task_group.h"
 
 namespace taut {
-
-enum class CgroupVersion : uint8_t { kV1, kV2 };
 
 // The kernel's own word for no memory limit. The engine takes neither 0 nor -1 for it in an update.
 inline constexpr int64_t kNoMemoryLimit = 0x7FFFFFFFFFFFF000;
@@ -23,7 +22,7 @@ struct LimitUpdate {
   ContainerLimits result;  // what the engine says it has, if it takes this
 };
 
-// `cores`: of the engine's machine.
+// `version`: where the container's memory and CPU are. `cores`: of the engine's machine.
 //   Memory  Goes together with MemorySwap: equal stays equal, an allowance of swap stays as large, and what
 //           has no swap limit gets none. No limit: kNoMemoryLimit.
 //   CPU     A container that was made with --cpus stays so; the engine takes at most all cores for it, so
