@@ -49,7 +49,7 @@ Shapes, for memory and cpu alike (A, B, R: amounts; T, L: times):
   double:A/T       double:32MiB/20s         double:0.1/20sx3    A, doubled each T, 6 times (or 3: x3), then stays
   leak:R/T         leak:1MiB/s              leak:64MiB+1MiB/s   R more each T, from 0 or the amount before '+'
   spike:A+B/T:L    spike:64MiB+200MiB/30s:2s                    A; from T on A + B for the first L of each T
-  duty:A/T:L       duty:0.8/100ms:30%                           A for the first L (or share) of each T, else nothing
+  duty:A/T:L       duty:0.8/100ms:30%                           A for the first L (or share) of each T, else 0
   step:A..B@T      step:0.2..0.8@30s        fall:400MiB..80MiB@20s   A until T, then B
   day:A..B         day:50MiB..200MiB        day:0.1..0.9        a day's sine from midnight (A) over noon (B)
   and after any    0.5~10%                                      each second up to 10 % more or less
@@ -284,6 +284,48 @@ absl::Status ReadNumber(int option, std::string_view text, LoadShape::Options* h
   return absl::OkStatus();
 }
 
+// What the options say as text, until all are read.
+struct Texts {
+  std::string_view memory, cpu;
+  LoadShape::Options how;
+};
+
+absl::Status TakeOption(int option, char** argv, Options* options, Texts* texts) {
+  switch (option) {
+    case 'm':
+      texts->memory = optarg;
+      break;
+    case 'c':
+      texts->cpu = optarg;
+      break;
+    case 'd':
+      return SetTime("--duration", optarg, &options->duration_us);
+    case 'p':
+      return SetTime("--period", optarg, &options->period_us);
+    case 's':
+    case 'e':
+      return ReadNumber(option, optarg, &texts->how);
+    case 'r':
+      options->report = true;
+      break;
+    case 'a':
+      options->restart = true;
+      break;
+    case 'w':
+      options->with_parent = true;
+      break;
+    case 'h':
+      Print(std::string(kHelp));
+      std::exit(0);
+    case ':':
+      return absl::InvalidArgumentError(StrCat(argv[optind - 1], " needs a value; see taut-load --help"));
+    default:
+      return absl::InvalidArgumentError(
+          StrCat("there is no option ", argv[optind - 1], "; see taut-load --help"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadOptions(int argc, char** argv, Options* options) {
   static const option kOptions[] = {{"memory", required_argument, nullptr, 'm'},
                                     {"cpu", required_argument, nullptr, 'c'},
@@ -296,61 +338,25 @@ absl::Status ReadOptions(int argc, char** argv, Options* options) {
                                     {"with-parent", no_argument, nullptr, 'w'},
                                     {"help", no_argument, nullptr, 'h'},
                                     {nullptr, 0, nullptr, 0}};
-  std::string_view memory, cpu;
-  LoadShape::Options how;
+  Texts texts;
   opterr = 0;
   for (int c = 0; (c = getopt_long(argc, argv, ":h", kOptions, nullptr)) != -1;) {
-    absl::Status status;
-    switch (c) {
-      case 'm':
-        memory = optarg;
-        break;
-      case 'c':
-        cpu = optarg;
-        break;
-      case 'd':
-        status = SetTime("--duration", optarg, &options->duration_us);
-        break;
-      case 'p':
-        status = SetTime("--period", optarg, &options->period_us);
-        break;
-      case 's':
-      case 'e':
-        status = ReadNumber(c, optarg, &how);
-        break;
-      case 'r':
-        options->report = true;
-        break;
-      case 'a':
-        options->restart = true;
-        break;
-      case 'w':
-        options->with_parent = true;
-        break;
-      case 'h':
-        Print(std::string(kHelp));
-        std::exit(0);
-      case ':':
-        return absl::InvalidArgumentError(StrCat(argv[optind - 1], " needs a value; see taut-load --help"));
-      default:
-        return absl::InvalidArgumentError(
-            StrCat("there is no option ", argv[optind - 1], "; see taut-load --help"));
-    }
+    const absl::Status status = TakeOption(c, argv, options, &texts);
     if (!status.ok()) return status;
   }
   if (optind < argc) {
     return absl::InvalidArgumentError(
         StrCat("\"", argv[optind], "\" is no option; write --memory SHAPE or --cpu SHAPE"));
   }
-  if (memory.empty() && cpu.empty()) {
+  if (texts.memory.empty() && texts.cpu.empty()) {
     return absl::InvalidArgumentError(
         "nothing to do; give --memory 64MiB or --cpu 0.3, see taut-load --help");
   }
   if (options->period_us < 1000 || options->period_us > 1'000'000) {
     return absl::InvalidArgumentError("--period must be from 1ms to 1s");
   }
-  const absl::Status status = SetShape(memory, LoadUnit::kBytes, how, &options->memory);
-  return status.ok() ? SetShape(cpu, LoadUnit::kCores, how, &options->cpu) : status;
+  const absl::Status status = SetShape(texts.memory, LoadUnit::kBytes, texts.how, &options->memory);
+  return status.ok() ? SetShape(texts.cpu, LoadUnit::kCores, texts.how, &options->cpu) : status;
 }
 
 int Main(int argc, char** argv) {
