@@ -163,6 +163,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     const absl::Status status = CheckMessage(incoming_, shared_->options.cpu_buckets);
     const bool goes_on = is_connected_ ? TakeMessage(status) : TakeHello(status);
     if (!goes_on) return;
+    incoming_ = v1::FromAgent();  // a cleared message would keep its memory, for each of thousands of agents
     const std::lock_guard lock(mutex_);
     if (!finished_) StartRead(&incoming_);
   }

@@ -205,7 +205,6 @@ class GrpcUplink final : public Uplink {
                          : StrCat("connecting to ", options_.address, ": ", status.error_message());
     if (is_connected_ && Clock::now() - connected_at_ > milliseconds(options_.max_backoff_ms)) attempts_ = 0;
     stream_ = nullptr;
-    stub_.reset();
     is_held_ = is_connected_ = is_newly_connected_ = is_writing_ = is_reading_paused_ = false;
     live_.clear();
     live_bytes_ = 0;
@@ -223,7 +222,8 @@ class GrpcUplink final : public Uplink {
   };
 
   // A channel for each attempt: gRPC's own waiting between attempts would come on top of ours, and a channel
-  // that failed once answers with its old error.
+  // that failed once answers with its old error. The old one goes when the new one is there: gRPC's threads
+  // end with the last channel of a process, and this may be one of them.
   void Connect() {
     grpc::ChannelArguments arguments;
     SetOptions(&arguments);
@@ -232,8 +232,9 @@ class GrpcUplink final : public Uplink {
     if (!options_.token.empty()) {
       stream_->context()->AddMetadata("authorization", "Bearer " + options_.token);
     }
-    stub_ = v1::Agents::NewStub(channel);
-    stub_->async()->Attend(stream_->context(), stream_);
+    auto stub = v1::Agents::NewStub(channel);
+    stub->async()->Attend(stream_->context(), stream_);
+    stub_ = std::move(stub);
     stream_->AddHold();
     is_held_ = true;
     stream_->StartRead(stream_->incoming());
@@ -252,7 +253,11 @@ class GrpcUplink final : public Uplink {
     arguments->SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
     arguments->SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
     arguments->SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-    arguments->SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 10'000);  // how long connecting may take
+    // How long connecting may take, and before when a channel does not try again by itself.
+    for (const char* name : {GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
+                             GRPC_ARG_MAX_RECONNECT_BACKOFF_MS}) {
+      arguments->SetInt(name, 10'000);
+    }
     arguments->SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
     arguments->SetInt(GRPC_ARG_ENABLE_CHANNELZ, 0);
     arguments->SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
