@@ -10,6 +10,9 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
+// A window that was dropped, as one from the far future is, will never be stored: after so many ticks it is
+// let go.
+constexpr uint64_t kPatience = 20'000;
 constexpr size_t kTimedOrders = 1000;
 constexpr size_t kOrdersRemembered = 100'000;
 
@@ -51,11 +54,18 @@ std::string SomeOf(const std::map<std::string, std::string>& texts, size_t tasks
 
 }  // namespace
 
-void AgentHub::Start(ControlPlane* control, AgentServer* server) {
+void AgentHub::SetControl(ControlPlane* control) {
   const std::lock_guard lock(mutex_);
   control_ = control;
-  server_ = server;
   started_s_ = options_.steady_s();
+}
+
+void AgentHub::Send(SessionId session, pb::ToAgent message) {
+  if (AgentServer* server = server_; server != nullptr) server->Send(session, std::move(message));
+}
+
+void AgentHub::Close(SessionId session) {
+  if (AgentServer* server = server_; server != nullptr) server->Close(session);
 }
 
 // ---- the loop ----
@@ -97,7 +107,7 @@ void AgentHub::EndTick(bool ok) {
   for (const auto& [session, sequence] : acks) {
     pb::ToAgent message;
     message.mutable_ack()->set_sequence(sequence);
-    server_->Send(session, std::move(message));
+    Send(session, std::move(message));
   }
   SendStanding();
 }
@@ -159,7 +169,7 @@ void AgentHub::SendStanding() {
       order->set_limit(*standing->in_force[i]);
     }
   }
-  for (auto& [session, message] : messages) server_->Send(session, std::move(message));
+  for (auto& [session, message] : messages) Send(session, std::move(message));
   const std::lock_guard lock(mutex_);
   for (const auto& task : done) untold_.erase(task);
 }
@@ -212,7 +222,7 @@ void AgentHub::Apply(std::span<const LimitOrder> orders, int64_t now_s) {
     if (orders_.size() >= kOrdersRemembered) orders_.erase(orders_.begin());
     orders_.insert_or_assign(o.decision, std::move(order));
   }
-  for (auto& [session, message] : messages) server_->Send(session, std::move(message));
+  for (auto& [session, message] : messages) Send(session, std::move(message));
 }
 
 std::vector<OutcomeUpdate> AgentHub::TakeOutcomes() {
@@ -299,7 +309,7 @@ void AgentHub::OnConnect(SessionId session, const pb::FromAgent& message, const 
     sessions_[session] = hello.agent();
   }
   // One stream an agent: the newer wins.
-  if (old != 0) server_->Close(old);
+  if (old != 0) Close(old);
   control_->SeeTime(Timestamp{message.now_us()});
 }
 
@@ -361,7 +371,7 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
   Agent* agent = AgentOf(session);
   if (agent == nullptr) return;
   if (!taken) {  // it keeps the message and brings it with its next stream
-    server_->Close(session);
+    Close(session);
     return;
   }
   if (message.has_outcomes()) {
@@ -380,6 +390,17 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
   if (sequence == 0) return;
   agent->taken = sequence;
   agent->kept.push_back({sequence, window, tick});
+}
+
+// What cannot be understood will not be understood the next time: it is let go.
+void AgentHub::OnRefused(SessionId session, uint64_t sequence, const absl::Status& why) {
+  (void)why;
+  const std::lock_guard lock(mutex_);
+  ++counts_.refused;
+  Agent* agent = AgentOf(session);
+  if (agent == nullptr || sequence <= agent->taken) return;
+  agent->taken = sequence;
+  agent->kept.push_back({sequence, std::nullopt, 0});
 }
 
 bool AgentHub::TakeWindows(const pb::Windows& windows) {

@@ -6,7 +6,7 @@
 // lock.
 #pragma once
 
-#include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -57,8 +57,10 @@ class AgentHub final : public Actuator, public AgentListener {
     std::function<Timestamp()> now;
   };
   explicit AgentHub(Options options) : options_(std::move(options)) {}
-  // Both must outlive the server. Call before the first message comes.
-  void Start(ControlPlane* control, AgentServer* server);
+  // `control` before the server starts, which may be told of agents at once; then the server. Both must
+  // outlive the last call.
+  void SetControl(ControlPlane* control);
+  void SetServer(AgentServer* server) { server_ = server; }
 
   // ---- the loop: BeginTick, ControlPlane::Tick, EndTick ----
   void BeginTick();
@@ -76,6 +78,7 @@ class AgentHub final : public Actuator, public AgentListener {
   void OnConnect(SessionId session, const taut::agent::v1::FromAgent& hello, const std::string& who) override;
   void OnMessage(SessionId session, const taut::agent::v1::FromAgent& message) override;
   void OnDisconnect(SessionId session) override;
+  void OnRefused(SessionId session, uint64_t sequence, const absl::Status& why) override;
 
   std::vector<AgentView> Agents() const;
   AgentHubCounts counts() const;
@@ -116,6 +119,8 @@ class AgentHub final : public Actuator, public AgentListener {
     std::string said;  // the last outcome told
   };
 
+  void Send(SessionId session, taut::agent::v1::ToAgent message);
+  void Close(SessionId session);
   bool TakeTasks(SessionId session, const taut::agent::v1::Tasks& tasks);
   bool TakeWindows(const taut::agent::v1::Windows& windows);
   void TakeOutcome(Agent& agent, const taut::agent::v1::Outcome& outcome);
@@ -127,7 +132,7 @@ class AgentHub final : public Actuator, public AgentListener {
 
   const Options options_;
   ControlPlane* control_ = nullptr;
-  AgentServer* server_ = nullptr;
+  std::atomic<AgentServer*> server_ = nullptr;
 
   mutable std::mutex mutex_;
   double started_s_ = 0;

@@ -66,6 +66,13 @@ void Agent::FindWith(size_t finder, const NodeTime& now) {
     return;
   }
   errors_.erase(about);
+  const std::vector<std::string> refusals = parts_.finders[finder]->refusals();
+  const std::string left_out = StrCat(about, ", left out");
+  if (refusals.empty()) {
+    errors_.erase(left_out);
+  } else {
+    errors_[left_out] = StrCat(refusals.size(), " groups, as ", refusals.front());
+  }
   absl::flat_hash_map<std::string, bool> here;
   for (const FoundTask& f : *found) here[f.identity] = true;
   std::vector<uint64_t> gone;

@@ -37,7 +37,7 @@ Labels GroupLabels(const std::string& path, const std::vector<std::string>& capt
   return out;
 }
 
-Labels UnitLabels(const std::string& path, const UnitName& unit, const std::string& slice) {
+Labels UnitLabels(const std::string& path, const SystemdUnit& unit, const std::string& slice) {
   return {{"path", path},
           {"unit", unit.unit},
           {"prefix", unit.prefix},
@@ -137,7 +137,7 @@ absl::Status CgroupFinder::Walk::List(const Place& place) {
 
 absl::Status CgroupFinder::Walk::Visit(const Place& parent, std::string_view name, const struct stat& facts) {
   Place here{StrCat(parent.path, "/", name), parent.depth + 1, parent.slice, {}};
-  const std::optional<UnitName> unit = ParseUnitName(name);
+  const std::optional<SystemdUnit> unit = ParseUnitName(name);
   if (unit.has_value() && unit->suffix == ".slice") here.slice = unit->unit;
   bool is_taken = false;
   for (const Open& open : parent.open) {

@@ -53,7 +53,7 @@ class CgroupFinder final : public TaskFinder {
   absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) override;
 
   // Why groups that fit a rule were left out by the last Find, at most kMaxRefusals of them, for people.
-  const std::vector<std::string>& refusals() const { return refusals_; }
+  std::vector<std::string> refusals() const override { return refusals_; }
 
   static constexpr size_t kMaxRefusals = 20;
 

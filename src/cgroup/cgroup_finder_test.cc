@@ -218,7 +218,7 @@ TEST(PathGlob, CapturesWhatItsStarsStandFor) {
   EXPECT_EQ(captures("*", ""), "[]");
 }
 
-TEST(UnitName, IsTakenApartAsSystemdPutItTogether) {
+TEST(SystemdUnit, IsTakenApartAsSystemdPutItTogether) {
   EXPECT_EQ(ParseUnitName("web@blue\\x2dgreen.service")->unit, "web@blue-green");
   EXPECT_EQ(ParseUnitName("web@blue\\x2dgreen.service")->instance, "blue-green");
   EXPECT_EQ(ParseUnitName("web@blue\\x2dgreen.service")->full, "web@blue\\x2dgreen.service");

@@ -33,12 +33,12 @@ std::string DecodeUnitEscapes(std::string_view text) {
   return out;
 }
 
-std::optional<UnitName> ParseUnitName(std::string_view directory) {
+std::optional<SystemdUnit> ParseUnitName(std::string_view directory) {
   if (directory.starts_with('_')) directory.remove_prefix(1);
   for (const std::string_view suffix : kUnitSuffixes) {
     if (!directory.ends_with(suffix) || directory.size() == suffix.size()) continue;
     const std::string_view bare = directory.substr(0, directory.size() - suffix.size());
-    UnitName out;
+    SystemdUnit out;
     out.full = directory;
     out.unit = DecodeUnitEscapes(bare);
     out.suffix = suffix;

@@ -9,7 +9,7 @@
 namespace taut {
 
 // A unit by its directory's name: "web@blue\x2dgreen.service".
-struct UnitName {
+struct SystemdUnit {
   std::string full;         // as systemctl writes it, with its escapes
   std::string unit;         // decoded, no suffix: "web@blue-green"
   std::string prefix;       // before '@', "" without one: "web"
@@ -18,7 +18,7 @@ struct UnitName {
 };
 // nullopt if it is no service, scope or slice. A leading '_', which systemd puts before names that could be a
 // file of the kernel's ("_cpu.service"), is not of the name.
-std::optional<UnitName> ParseUnitName(std::string_view directory);
+std::optional<SystemdUnit> ParseUnitName(std::string_view directory);
 // "\x2d" as the byte it stands for; what is no escape stays as it is.
 std::string DecodeUnitEscapes(std::string_view text);
 

@@ -104,6 +104,8 @@ class TaskFinder {
   // All tasks there are now, ascending by identity. Called every few seconds, and when wakeup says so. An
   // error means "not known now", not "none".
   virtual absl::StatusOr<std::vector<FoundTask>> Find() = 0;
+  // Why tasks that fit a rule were left out by the last Find, for people.
+  virtual std::vector<std::string> refusals() const { return {}; }
   // NotFound if it is gone since.
   virtual absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) = 0;
   // Ready when TakeEvents has something.

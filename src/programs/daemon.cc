@@ -38,7 +38,8 @@ uint64_t ResidentBytes() {
 
 LiveSettings LiveSettingsOf(const DaemonConfig& config) {
   LiveSettings settings{config.recommenders, config.rules, config.migration};
-  settings.enforced = config.actuator != ActuatorKind::kDryRun;
+  // Agents say at which limit a task was killed; where nobody does, it was its owner's.
+  settings.enforced = false;
   return settings;
 }
 
@@ -49,6 +50,7 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config
   std::unique_ptr<Daemon> daemon(new Daemon(config));
   if (absl::Status s = daemon->OpenStore(); !s.ok()) return s;
   if (absl::Status s = daemon->StartControl(); !s.ok()) return s;
+  if (absl::Status s = daemon->StartAgents(); !s.ok()) return s;
   if (absl::Status s = daemon->StartServer(config_path); !s.ok()) return s;
   daemon->loop_ = std::thread([d = daemon.get()] { d->Loop(); });
   return daemon;
@@ -78,7 +80,19 @@ absl::Status Daemon::OpenStore() {
 absl::Status Daemon::StartControl() {
   absl::StatusOr<MappingRules> mapping = MappingRules::Compile(MappingRulesOf(config_.ingest));
   if (!mapping.ok()) return mapping.status();
-  actuator_ = std::make_unique<DryRunActuator>();
+  if (config_.agents.listen.empty()) {
+    if (config_.actuator == ActuatorKind::kAgents) {
+      return absl::InvalidArgumentError("actuator.kind is agents, but agents.listen names no address");
+    }
+    actuator_ = std::make_unique<DryRunActuator>();
+  } else {
+    auto hub =
+        std::make_unique<AgentHub>(AgentHub::Options{.apply = config_.actuator == ActuatorKind::kAgents,
+                                                     .steady_s = [] { return SteadyMilliseconds() / 1000; },
+                                                     .now = WallNow});
+    hub_ = hub.get();
+    actuator_ = std::move(hub);
+  }
   ControlOptions options;
   options.ingest = config_.ingest.options;
   options.clock = config_.clock;
@@ -101,6 +115,28 @@ absl::Status Daemon::StartControl() {
   }
   spdlog::info("{} jobs restored from {} in {:.1f} s", control_->view()->jobs.size(), config_.store.path,
                (SteadyMilliseconds() - start_ms) / 1000);
+  return absl::OkStatus();
+}
+
+absl::Status Daemon::StartAgents() {
+  if (hub_ == nullptr) return absl::OkStatus();
+  absl::StatusOr<std::vector<std::string>> tokens = ReadTokenFile(config_.agents.tokens_file);
+  if (!tokens.ok()) return tokens.status();
+  AgentServerOptions options;
+  options.listen = config_.agents.listen;
+  options.tokens = *std::move(tokens);
+  options.certificate_file = config_.agents.certificate_file;
+  options.key_file = config_.agents.key_file;
+  options.client_ca_file = config_.agents.client_ca_file;
+  hub_->SetControl(control_.get());
+  absl::StatusOr<std::unique_ptr<AgentServer>> server = AgentServer::Start(options, hub_);
+  if (!server.ok()) return server.status();
+  agent_server_ = *std::move(server);
+  hub_->SetServer(agent_server_.get());
+  control_->OnTick([this](const TickEvents& events) {
+    for (const SettingChange& change : events.settings) hub_->OnSettings(change.job);
+  });
+  spdlog::info("agents come to port {}", agent_server_->port());
   return absl::OkStatus();
 }
 
@@ -190,7 +226,9 @@ void Daemon::Loop() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     lock.unlock();
+    if (hub_ != nullptr) hub_->BeginTick();
     const absl::Status s = control_->Tick(WallNow());
+    if (hub_ != nullptr) hub_->EndTick(s.ok());
     if (!s.ok() && last_error != Message(s)) spdlog::error("{}", Message(s));
     if (s.ok() && !last_error.empty()) spdlog::info("the store takes windows again");
     last_error = s.ok() ? std::string() : std::string(Message(s));
@@ -202,6 +240,7 @@ void Daemon::Loop() {
 
 void Daemon::Reload(const DaemonConfig& config) {
   control_->Reload(LiveSettingsOf(config));
+  if (hub_ != nullptr) hub_->OnSettings("");
   config_.recommenders = config.recommenders;
   config_.rules = config.rules;
   config_.migration = config.migration;
@@ -219,6 +258,7 @@ void Daemon::Stop() {
   if (loop_.joinable()) loop_.join();
   if (api_) api_->Close();
   if (server_) server_->Stop();
+  if (agent_server_) agent_server_->Stop();
   if (!control_) return;
   absl::Status s = control_->Tick(WallNow());
   if (s.ok()) s = control_->CheckpointAll();

@@ -11,11 +11,13 @@
 #include <thread>
 
 #include "absl/status/statusor.h"
+#include "actuate/agent_hub.h"
 #include "api/api.h"
 #include "config/daemon_config.h"
 #include "control/control_plane.h"
 #include "net/http_server.h"
 #include "ports/store.h"
+#include "wire/agent_server.h"
 
 namespace taut {
 
@@ -32,6 +34,8 @@ class Daemon {
   // Lets requests in flight finish, decides and stores what is due, writes checkpoints.
   void Stop();
   uint16_t port() const { return server_->port(); }
+  // Where agents come; 0: nowhere.
+  int agent_port() const { return agent_server_ ? agent_server_->port() : 0; }
   // "http://127.0.0.1:7070/".
   std::string url() const;
 
@@ -40,6 +44,7 @@ class Daemon {
   absl::Status OpenStore();
   absl::Status StartControl();
   absl::Status StartServer(const std::string& config_path);
+  absl::Status StartAgents();
   void Loop();
   // The past of the mapped series from a Prometheus, if one is named and the store is empty.
   absl::Status Backfill();
@@ -49,9 +54,11 @@ class Daemon {
   std::unique_ptr<Store> store_;
   History* history_ = nullptr;  // the same object
   std::unique_ptr<Actuator> actuator_;
+  AgentHub* hub_ = nullptr;  // the same object, if agents may come
   std::unique_ptr<ControlPlane> control_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<AgentServer> agent_server_;
 
   std::mutex mutex_;  // over what follows
   std::condition_variable wake_;

@@ -1,0 +1,174 @@
+#include "programs/agent_loop.h"
+
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+
+#include "base/strings.h"
+#include "spdlog/spdlog.h"
+
+namespace taut {
+namespace {
+
+constexpr uint64_t kUplinkKey = UINT64_MAX, kSignalKey = UINT64_MAX - 1;
+constexpr int64_t kMillisecond = 1000;
+constexpr int64_t kBeat = 10 * kMicrosPerSecond;
+constexpr int kFlushMs = 2000;
+
+int64_t WallUs() {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(since).count();
+}
+
+int64_t SteadyUs() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(since).count();
+}
+
+double CpuSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+uint64_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  uint64_t size = 0, resident = 0;
+  statm >> size >> resident;
+  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// When something is due every so often; after a long stop it is due once, not for each time missed.
+struct Every {
+  int64_t interval_us = 0, next_us = 0;
+  bool Due(int64_t now_us) {
+    if (now_us < next_us) return false;
+    next_us += interval_us;
+    if (next_us <= now_us) next_us = now_us + interval_us;
+    return true;
+  }
+};
+
+}  // namespace
+
+AgentLoop::AgentLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
+
+AgentLoop::~AgentLoop() {
+  if (epoll_ >= 0) close(epoll_);
+}
+
+void AgentLoop::Add(const Wakeup& wakeup, uint64_t key) {
+  epoll_event event{};
+  event.events = wakeup.epoll_events;
+  event.data.u64 = key;
+  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, wakeup.fd, &event) != 0) {
+    spdlog::warn("cannot wait for OOM kills of one task: {}; they are seen when it is read",
+                 std::strerror(errno));
+  }
+}
+
+void AgentLoop::Remove(int fd) { epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr); }
+
+NodeTime AgentLoop::Now() const {
+  const int64_t steady = SteadyUs();
+  if (speed_ == 1) return {steady, Timestamp{WallUs()}};
+  // A sped-up clock has no wall to follow.
+  const auto since = static_cast<double>(steady - start_steady_us_) * speed_;
+  return {steady, Timestamp{start_us_ + static_cast<int64_t>(since)}};
+}
+
+void AgentLoop::Log(const Agent& agent, const Uplink& uplink) {
+  for (const auto& [about, what] : agent.errors()) {
+    const auto it = logged_.find(about);
+    if (it == logged_.end() || it->second != what) spdlog::warn("{}: {}", about, what);
+  }
+  for (const auto& [about, what] : logged_) {
+    if (!agent.errors().contains(about)) spdlog::info("{}: well again", about);
+  }
+  logged_ = agent.errors();
+  const UplinkStatus status = uplink.status();
+  if (status.connected != was_connected_) {
+    if (status.connected) {
+      spdlog::info("the daemon is there; {} messages wait for it", status.queued_messages);
+    } else {
+      spdlog::warn("the daemon is away: {}; limits stay, and what it should know is kept", status.error);
+    }
+    was_connected_ = status.connected;
+  }
+  const AgentCounts& counts = agent.counts();
+  if (counts.ooms != logged_ooms_) {
+    spdlog::warn("{} OOM kills so far, {} limits raised here", counts.ooms, counts.local_raises);
+  }
+  logged_ooms_ = counts.ooms;
+}
+
+absl::Status AgentLoop::Run(Agent& agent, Uplink& uplink, const AgentConfig& config) {
+  if (epoll_ < 0) return absl::InternalError("no epoll to be had");
+  speed_ = config.speed;
+  start_us_ = WallUs();
+  start_steady_us_ = SteadyUs();
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  const int signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+  Add({signal_fd, EPOLLIN}, kSignalKey);
+  if (uplink.wake_fd() >= 0) Add({uplink.wake_fd(), EPOLLIN}, kUplinkKey);
+
+  const int64_t start = SteadyUs();
+  Every sample{config.sample_ms * kMillisecond, start};
+  Every find{config.find_s * kMicrosPerSecond, start};
+  // In a sped-up cell time is what agents say.
+  const int64_t beat_us = speed_ > 1 ? std::max<int64_t>(kBeat / 50, sample.interval_us) : kBeat;
+  Every beat{beat_us, start + beat_us / 2};
+  Every log{kMicrosPerSecond, start};
+  double cpu_before = CpuSeconds();
+  int64_t beat_before = start;
+  bool stopping = false;
+  while (!stopping) {
+    const NodeTime now = Now();
+    if (find.Due(now.steady_us)) agent.Find(now);
+    if (sample.Due(now.steady_us)) agent.Sample(now);
+    if (beat.Due(now.steady_us)) {
+      const double cpu = CpuSeconds();
+      const double seconds = static_cast<double>(now.steady_us - beat_before) / 1e6;
+      agent.Beat(now, seconds > 0 ? (cpu - cpu_before) / seconds : 0, ResidentBytes());
+      cpu_before = cpu;
+      beat_before = now.steady_us;
+    }
+    if (log.Due(now.steady_us)) Log(agent, uplink);
+    const int64_t next = std::min({sample.next_us, find.next_us, beat.next_us, log.next_us});
+    const int64_t wait_us = std::max<int64_t>(0, next - SteadyUs());
+    std::array<epoll_event, 64> events{};
+    const int n = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()),
+                             static_cast<int>((wait_us + kMillisecond - 1) / kMillisecond));
+    for (int i = 0; i < n; ++i) {
+      const uint64_t key = events[static_cast<size_t>(i)].data.u64;
+      if (key == kSignalKey) {
+        stopping = true;
+      } else if (key == kUplinkKey) {
+        agent.TakeOrders(Now());
+      } else {
+        agent.OnReady(key, Now());
+      }
+    }
+  }
+  agent.Stop(Now());
+  uplink.Flush(kFlushMs);
+  close(signal_fd);
+  return absl::OkStatus();
+}
+
+}  // namespace taut

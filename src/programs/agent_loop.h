@@ -1,0 +1,38 @@
+// The loop of tautlet: clocks, epoll, and when what is due.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "agent/agent.h"
+#include "config/agent_config.h"
+
+namespace taut {
+
+class AgentLoop final : public FdWatch {
+ public:
+  AgentLoop();
+  ~AgentLoop() override;
+
+  void Add(const Wakeup& wakeup, uint64_t key) override;
+  void Remove(int fd) override;
+
+  // Until TERM or INT, which must be blocked in all threads. `uplink` as the agent's.
+  absl::Status Run(Agent& agent, Uplink& uplink, const AgentConfig& config);
+
+ private:
+  NodeTime Now() const;
+  void Log(const Agent& agent, const Uplink& uplink);
+
+  int epoll_ = -1;
+  double speed_ = 1;
+  int64_t start_us_ = 0, start_steady_us_ = 0;
+  std::map<std::string, std::string> logged_;  // the errors that were told
+  bool was_connected_ = false;
+  uint64_t logged_ooms_ = 0, logged_raises_ = 0;
+};
+
+}  // namespace taut

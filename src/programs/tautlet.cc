@@ -1,0 +1,298 @@
+// tautlet: the agent of one machine.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "agent/agent.h"
+#include "agent/release.h"
+#include "base/strings.h"
+#include "cgroup/cgroup.h"
+#include "cgroup/cgroup_finder.h"
+#include "config/agent_config.h"
+#include "config/daemon_config.h"
+#include "docker/docker_finder.h"
+#include "model/units.h"
+#include "programs/agent_loop.h"
+#include "programs/version.h"
+#include "spdlog/sinks/stdout_color_sinks.h"
+#include "spdlog/spdlog.h"
+#include "wire/uplink.h"
+
+namespace taut {
+namespace {
+
+struct Args {
+  std::string config, daemon, state;
+  bool observe = false, release = false, list = false, check_config = false;
+};
+
+constexpr std::string_view kExamples = R"(examples:
+  tautlet --config /etc/tautlet.yaml --list     the tasks that the rules find here, and their limits; changes nothing
+  tautlet --config /etc/tautlet.yaml --observe  measures and reports, changes nothing whatever is ordered
+  tautlet --config /etc/tautlet.yaml            the same, and carries out what tautd orders for rules with manage: true
+  tautlet --config /etc/tautlet.yaml --release  every limit that was ever set here becomes its owner's again
+
+signals: TERM and INT stop it; limits stay as they are.
+exit codes: 0 stopped or done as told, 1 it could not go on, 2 the command line or the configuration is wrong,
+3 --release could not give everything back.)";
+
+int Fail(int code, std::string_view message) {
+  std::fprintf(stderr, "tautlet: %.*s\n", static_cast<int>(message.size()), message.data());
+  return code;
+}
+
+absl::StatusOr<AgentConfig> ConfigOf(const Args& args) {
+  absl::StatusOr<AgentConfig> config =
+      args.config.empty() ? ParseAgentConfig("", "no file") : ReadAgentConfig(args.config);
+  if (!config.ok()) return config;
+  if (!args.daemon.empty()) config->daemon_address = args.daemon;
+  if (!args.state.empty()) config->state = args.state;
+  config->observe |= args.observe;
+  char host[256] = "localhost";
+  gethostname(host, sizeof(host) - 1);
+  if (config->host.empty()) config->host = host;
+  if (config->name.empty()) config->name = host;
+  return config;
+}
+
+// What the kernel and the engine let us do here.
+struct Hands {
+  CgroupMounts mounts;
+  std::vector<std::unique_ptr<TaskFinder>> finders;
+  std::string description;
+
+  std::vector<TaskFinder*> pointers() const {
+    std::vector<TaskFinder*> out;
+    for (const auto& f : finders) out.push_back(f.get());
+    return out;
+  }
+};
+
+// Finders for the rules; with `all` also those that no rule asks for.
+absl::StatusOr<Hands> OpenHands(const AgentConfig& config, bool all) {
+  Hands hands;
+  absl::StatusOr<CgroupMounts> mounts = ReadCgroupMounts();
+  if (!mounts.ok()) return mounts.status();
+  hands.mounts = *mounts;
+  hands.description = mounts->description();
+  const auto wants = [&](TaskSource source) {
+    return std::any_of(config.tasks.begin(), config.tasks.end(),
+                       [&](const TaskRule& rule) { return rule.source == source; });
+  };
+  if (all || wants(TaskSource::kCgroup) || wants(TaskSource::kSystemd)) {
+    auto finder = CgroupFinder::Create(hands.mounts, config.host, config.tasks);
+    if (!finder.ok()) return finder.status();
+    hands.finders.push_back(*std::move(finder));
+  }
+  if (all || wants(TaskSource::kDocker)) {
+    DockerFinderOptions options;
+    options.engine.address = config.docker_socket;
+    options.host = config.host;
+    options.rules = config.tasks;
+    options.open_cgroup = [m = hands.mounts](std::string_view path) { return OpenCgroup(m, path); };
+    auto finder = DockerFinder::Create(std::move(options));
+    if (!finder.ok()) return finder.status();
+    hands.finders.push_back(*std::move(finder));
+    StrAppend(&hands.description, ", Docker at ", config.docker_socket);
+  }
+  return hands;
+}
+
+std::string LimitText(LimitKind kind, std::optional<double> limit) {
+  if (!limit.has_value()) return "-";
+  return kind == LimitKind::kMemoryMax ? BytesText(*limit) : StrCat(fmt::format("{:.3g}", *limit));
+}
+
+int List(const AgentConfig& config) {
+  absl::StatusOr<Hands> hands = OpenHands(config, false);
+  if (!hands.ok()) return Fail(1, Message(hands.status()));
+  std::printf("%s; %zu rules\n", hands->description.c_str(), config.tasks.size());
+  std::printf("%-32s %-36s %7s %10s %10s %s\n", "job", "task", "cpu max", "memory max", "in use", "managed");
+  int code = 0;
+  for (const auto& finder : hands->finders) {
+    const absl::StatusOr<std::vector<FoundTask>> found = finder->Find();
+    if (!found.ok()) {
+      code = Fail(1, Message(found.status()));
+      continue;
+    }
+    for (const FoundTask& task : *found) {
+      const absl::StatusOr<std::unique_ptr<TaskGroup>> group = finder->Open(task);
+      TaskReading reading;
+      TaskLimits limits;
+      if (group.ok()) {
+        (void)(*group)->Read(ReadDepth::kUsage, reading);
+        if (const auto read = (*group)->ReadLimits(); read.ok()) limits = *read;
+      }
+      const auto used = reading.memory_working_set_bytes.has_value() ? reading.memory_working_set_bytes
+                                                                     : reading.memory_bytes;
+      std::printf("%-32s %-36s %7s %10s %10s %s\n", task.job.c_str(), task.task.c_str(),
+                  LimitText(LimitKind::kCpuMax, limits.cpu_max_cores).c_str(),
+                  LimitText(LimitKind::kMemoryMax, limits.memory_max_bytes).c_str(),
+                  used.has_value() ? BytesText(static_cast<double>(*used)).c_str() : "-",
+                  config.tasks[task.rule].manage && !config.observe ? "yes" : "no");
+    }
+  }
+  return code;
+}
+
+// Two agents on one state directory would undo each other's work.
+absl::Status LockState(const std::string& state) {
+  std::error_code error;
+  std::filesystem::create_directories(state, error);
+  const std::string path = StrCat(state, "/lock");
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) {
+    return absl::UnavailableError(
+        StrCat("cannot write ", path, ": ", std::strerror(errno), "; name another directory with --state"));
+  }
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    close(fd);
+    return absl::UnavailableError(StrCat("another tautlet uses ", state));
+  }
+  return absl::OkStatus();  // held until the process ends
+}
+
+int ReleaseAll(const AgentConfig& config) {
+  if (const absl::Status s = LockState(config.state); !s.ok()) return Fail(1, Message(s));
+  absl::StatusOr<Ledger> ledger = Ledger::Open(StrCat(config.state, "/ledger"));
+  if (!ledger.ok()) return Fail(1, Message(ledger.status()));
+  if (ledger->entries().empty()) {
+    std::printf("nothing was changed here, or all of it was given back\n");
+    return 0;
+  }
+  const bool docker = std::any_of(ledger->entries().begin(), ledger->entries().end(),
+                                  [](const auto& e) { return e.first.starts_with("docker:"); });
+  absl::StatusOr<Hands> hands = OpenHands(config, docker);
+  if (!hands.ok()) return Fail(1, Message(hands.status()));
+  int failed = 0;
+  for (const Released& r : Release(*ledger, hands->pointers())) {
+    std::printf("%s %s %s: %s\n", r.ok ? "ok  " : "FAIL", r.job.c_str(), r.task.c_str(), r.text.c_str());
+    failed += r.ok ? 0 : 1;
+  }
+  return failed == 0 ? 0 : 3;
+}
+
+// Each task takes some descriptors.
+void RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+double MachineMemory() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+absl::StatusOr<std::unique_ptr<Uplink>> OpenUplink(const AgentConfig& config, const Hands& hands) {
+  if (config.daemon_address.empty()) return std::unique_ptr<Uplink>(std::make_unique<NoUplink>());
+  absl::StatusOr<std::string> token = ReadSecretFile(config.token_file);
+  if (!token.ok()) return token.status();
+  UplinkOptions options;
+  options.address = config.daemon_address;
+  options.token = *std::move(token);
+  options.tls = config.tls;
+  options.ca_file = config.ca_file;
+  options.certificate_file = config.certificate_file;
+  options.key_file = config.key_file;
+  options.server_name = config.server_name;
+  options.queue_path = StrCat(config.state, "/queue");
+  options.max_queue_bytes = config.queue_bytes;
+  options.hello.set_agent(config.name);
+  options.hello.set_host(config.host);
+  options.hello.set_version(std::string(kVersion));
+  options.hello.set_observe(config.observe);
+  options.hello.set_cores(static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)));
+  options.hello.set_memory_bytes(MachineMemory());
+  options.hello.set_speed(config.speed);
+  options.hello.set_hands(hands.description);
+  return ConnectUplink(options);
+}
+
+// Times of moves are steady ones: where the node's clock runs faster, they are shorter.
+MoverOptions MovesOf(const AgentConfig& config) {
+  MoverOptions moves = config.moves;
+  for (int64_t* us :
+       {&moves.step_interval_us, &moves.backoff_us, &moves.max_backoff_us, &moves.throttle_hold_us}) {
+    *us = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(*us) / config.speed));
+  }
+  return moves;
+}
+
+int Serve(const AgentConfig& config) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int s : {SIGTERM, SIGINT}) sigaddset(&signals, s);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // for all threads to come; the loop waits for them
+  std::signal(SIGPIPE, SIG_IGN);
+  RaiseDescriptorLimit();
+  if (const absl::Status s = LockState(config.state); !s.ok()) return Fail(1, Message(s));
+  absl::StatusOr<Ledger> ledger = Ledger::Open(StrCat(config.state, "/ledger"));
+  if (!ledger.ok()) return Fail(1, Message(ledger.status()));
+  absl::StatusOr<Hands> hands = OpenHands(config, false);
+  if (!hands.ok()) return Fail(1, Message(hands.status()));
+  absl::StatusOr<std::unique_ptr<Uplink>> uplink = OpenUplink(config, *hands);
+  if (!uplink.ok()) return Fail(1, Message(uplink.status()));
+  AgentOptions options;
+  options.observe = config.observe;
+  options.speed = config.speed;
+  options.moves = MovesOf(config);
+  options.rules = config.tasks;
+  options.machine_memory_bytes = MachineMemory();
+  AgentLoop loop;
+  Agent agent(options, {hands->pointers(), uplink->get(), &*ledger, &loop});
+  spdlog::info(
+      "tautlet {} as {}: {}, {} rules{}; {}", kVersion, config.name, hands->description, config.tasks.size(),
+      config.observe ? ", changes nothing (--observe)" : "",
+      config.daemon_address.empty() ? std::string("no daemon") : StrCat("daemon ", config.daemon_address));
+  if (config.tasks.empty()) spdlog::warn("no rule in `tasks`: nothing is measured");
+  const absl::Status s = loop.Run(agent, **uplink, config);
+  if (!s.ok()) return Fail(1, Message(s));
+  spdlog::info("stopped; limits stay as they are");
+  return 0;
+}
+
+int Run(int argc, char** argv) {
+  Args args;
+  CLI::App app{"tautlet: measures the tasks of this machine and carries out limits"};
+  app.footer(std::string(kExamples));
+  app.set_version_flag("--version", std::string(kVersion));
+  app.add_option("--config", args.config, "YAML file with the rules (docs/agent.md)");
+  app.add_option("--daemon", args.daemon, "host:port of tautd's agents.listen, instead of the file's");
+  app.add_option("--state", args.state, "directory of ledger and queue, instead of the file's");
+  app.add_flag("--observe", args.observe, "change nothing");
+  app.add_flag("--list", args.list, "print the tasks that the rules find, and end");
+  app.add_flag("--release", args.release, "give every limit back to its owner, and end");
+  app.add_flag("--check-config", args.check_config, "only read the configuration");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return e.get_exit_code() == 0 ? app.exit(e) : (app.exit(e), 2);
+  }
+  const absl::StatusOr<AgentConfig> config = ConfigOf(args);
+  if (!config.ok()) return Fail(2, Message(config.status()));
+  if (args.check_config) {
+    std::printf("%s is fine: %zu rules\n", args.config.empty() ? "no configuration" : args.config.c_str(),
+                config->tasks.size());
+    return 0;
+  }
+  if (args.list) return List(*config);
+  if (args.release) return ReleaseAll(*config);
+  return Serve(*config);
+}
+
+}  // namespace
+}  // namespace taut
+
+int main(int argc, char** argv) {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("tautlet"));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
+  return taut::Run(argc, argv);
+}
