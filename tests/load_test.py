@@ -98,7 +98,7 @@ def report_says_what_is():
         load.line(LINE)
         match = load.line(LINE)
         check(int(match[2]) == int(match[3]) == 20 * MIB, "the report says 20 MiB wanted and held")
-        check(0.05 < float(match[4]) < 0.35, f"and {match[4]} cores wanted on average")
+        check(0.15 < float(match[4]) < 0.25, f"and {match[4]} cores wanted on average")
 
 
 def killed_it_comes_back():

@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/strings.h"
@@ -141,65 +142,70 @@ class HeldMemory {
   std::vector<volatile char*> chunks_;
 };
 
-// Uses so much CPU time of this thread, and says how much it was.
-int64_t Burn(int64_t cpu_us) {
-  const int64_t start_us = ClockUs(CLOCK_THREAD_CPUTIME_ID);
+// Works until this thread has used so much CPU time since its start.
+void BurnUntil(int64_t cpu_us) {
   volatile uint64_t sink = 1;
-  int64_t used_us = 0;
-  while (used_us < cpu_us) {
+  while (ClockUs(CLOCK_THREAD_CPUTIME_ID) < cpu_us) {
     uint64_t x = sink;
     for (int i = 0; i < 2000; ++i) x = x * 6'364'136'223'846'793'005U + 1;
     sink = x;
-    used_us = ClockUs(CLOCK_THREAD_CPUTIME_ID) - start_us;
   }
-  return used_us;
 }
 
 void UseCpu(const LoadShape& cpu, int index, int64_t start_us, int64_t period_us,
             const std::atomic<bool>& stop) {
   CpuDebt debt(std::max<int64_t>(2 * period_us, 50'000));
   int64_t last_us = NowUs();
+  int64_t cpu_us = ClockUs(CLOCK_THREAD_CPUTIME_ID);
   while (!stop.load(std::memory_order_relaxed)) {
     SleepUntilUs(std::max(last_us + period_us, NowUs()));
     const int64_t now_us = NowUs();
     const int64_t burn_us = debt.Owe(ShareOfThread(cpu.At(now_us - start_us), index), now_us - last_us);
     last_us = now_us;
-    if (burn_us > 0) debt.Used(Burn(burn_us));
+    BurnUntil(cpu_us + burn_us);
+    // With what waking up took.
+    const int64_t before_us = std::exchange(cpu_us, ClockUs(CLOCK_THREAD_CPUTIME_ID));
+    debt.Used(cpu_us - before_us);
   }
 }
 
 // The report's figures of one second.
 class Report {
  public:
-  explicit Report(int64_t start_us) : start_us_(start_us), from_us_(NowUs()), last_us_(from_us_) {
-    cpu_us_ = ClockUs(CLOCK_PROCESS_CPUTIME_ID);
-  }
-  void See(int64_t now_us, double wanted_bytes, size_t held_bytes, double wanted_cores) {
-    core_us_ += wanted_cores * static_cast<double>(now_us - last_us_);
-    last_us_ = now_us;
+  Report(const std::optional<LoadShape>& cpu, int64_t start_us)
+      : cpu_(cpu), start_us_(start_us), from_us_(NowUs()), cpu_us_(ClockUs(CLOCK_PROCESS_CPUTIME_ID)) {}
+  void See(int64_t now_us, double wanted_bytes, size_t held_bytes) {
     const auto length_us = static_cast<double>(now_us - from_us_);
     if (length_us < 1e6) return;
     const int64_t cpu_us = ClockUs(CLOCK_PROCESS_CPUTIME_ID);
     Print(fmt::format("{:.1f}s memory wanted {:.0f} held {} cpu wanted {:.3f} used {:.3f}\n",
                       static_cast<double>(now_us - start_us_) / 1e6, wanted_bytes, held_bytes,
-                      core_us_ / length_us, static_cast<double>(cpu_us - cpu_us_) / length_us));
+                      WantedCores(now_us), static_cast<double>(cpu_us - cpu_us_) / length_us));
     from_us_ = now_us;
     cpu_us_ = cpu_us;
-    core_us_ = 0;
   }
 
  private:
-  int64_t start_us_, from_us_, last_us_, cpu_us_ = 0;
-  double core_us_ = 0;
+  // On average since the line before.
+  double WantedCores(int64_t now_us) const {
+    if (!cpu_) return 0;
+    double sum = 0;
+    int samples = 0;
+    for (int64_t us = from_us_; us < now_us; us += 1000, ++samples) sum += cpu_->At(us - start_us_);
+    return sum / samples;
+  }
+
+  const std::optional<LoadShape>& cpu_;
+  int64_t start_us_, from_us_, cpu_us_;
 };
 
 int RunLoad(const Options& options, int64_t start_us) {
   HeldMemory memory;
-  Report report(start_us);
+  Report report(options.cpu, start_us);
   std::atomic<bool> stop = false;
   std::vector<std::thread> threads;
   int code = 0;
-  const int64_t tick_us = std::clamp<int64_t>(options.period_us, 5'000, 50'000);
+  const int64_t tick_us = std::clamp<int64_t>(options.period_us, 20'000, 50'000);
   for (int64_t now_us = NowUs(); now_us - start_us < options.duration_us; now_us = NowUs()) {
     const int64_t t_us = now_us - start_us;
     const double bytes = options.memory ? options.memory->At(t_us) : 0;
@@ -212,7 +218,7 @@ int RunLoad(const Options& options, int64_t start_us) {
       code = Complain(StrCat("no more memory than ", memory.held(), " bytes: ", std::strerror(errno)), 1);
       break;
     }
-    if (options.report) report.See(now_us, bytes, memory.held(), cores);
+    if (options.report) report.See(now_us, bytes, memory.held());
     SleepUntilUs(std::min(now_us + tick_us, start_us + options.duration_us));
   }
   stop = true;
