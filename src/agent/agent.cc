@@ -176,10 +176,14 @@ void Agent::CompareLimits(AgentTask& task) {
       }
       continue;
     }
-    if (SameLimit(kind, has, noted->second.set) || SameLimit(kind, has, noted->second.owner)) continue;
+    if (SameLimit(kind, has, noted->second.set)) continue;
+    // Somebody else's hand; or a life of ours that ended between ledger and kernel.
+    if (!SameLimit(kind, has, noted->second.owner)) {
+      task.owner.of(kind) = has;
+      parts_.ledger->SetOwner(task.found.identity, kind, has);
+    }
     ++counts_.foreign_changes;
-    task.owner.of(kind) = has;
-    parts_.ledger->SetOwner(task.found.identity, kind, has);
+    parts_.ledger->Note(task.found, kind, task.owner.of(kind), has);
     const Resource r =
         kind == LimitKind::kCpuMax || kind == LimitKind::kCpuWeight ? Resource::kCpu : Resource::kMemory;
     LimitLane& lane = task.of(r);
@@ -523,7 +527,11 @@ void Agent::Carry(AgentTask& task, Resource r, std::optional<double> limit, cons
     s = task.group->SetLimit(kind, value);
     // A kernel without soft limits has the hard one.
     if (kind == LimitKind::kMemoryHigh && s.code() == absl::StatusCode::kUnimplemented) s = absl::OkStatus();
-    if (!s.ok()) break;
+    if (!s.ok()) {
+      // What stands is what stood; the ledger said what was meant.
+      parts_.ledger->Note(task.found, kind, task.owner.of(kind), task.in_force.of(kind));
+      break;
+    }
     task.in_force.of(kind) = value;
     if (at_owners) parts_.ledger->Note(task.found, kind, task.owner.of(kind), value);
   }
