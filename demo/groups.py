@@ -139,7 +139,7 @@ class Group:
 
 
 class Tree:
-    """All groups of one test or demonstration: /NAME/... in each hierarchy."""
+    """Groups of one test or demonstration: /NAME/... in each hierarchy."""
 
     def __init__(self, name):
         if os.geteuid() != 0:
@@ -151,7 +151,7 @@ class Tree:
         atexit.register(self.remove)
         try:
             for h in self.hierarchies.values():
-                (h / name).mkdir()
+                (h / name).mkdir(exist_ok=True)  # somebody else's groups of this tree may be there
             if self.v2:
                 (ROOT / "cgroup.subtree_control").write_text("+cpu +memory")
                 (ROOT / name / "cgroup.subtree_control").write_text("+cpu +memory")

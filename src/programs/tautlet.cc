@@ -34,10 +34,10 @@ struct Args {
 };
 
 constexpr std::string_view kExamples = R"(examples:
-  tautlet --config /etc/tautlet.yaml --list     the tasks that the rules find here, and their limits; changes nothing
+  tautlet --config /etc/tautlet.yaml --list     the tasks that the rules find, and their limits
   tautlet --config /etc/tautlet.yaml --observe  measures and reports, changes nothing whatever is ordered
-  tautlet --config /etc/tautlet.yaml            the same, and carries out what tautd orders for rules with manage: true
-  tautlet --config /etc/tautlet.yaml --release  every limit that was ever set here becomes its owner's again
+  tautlet --config /etc/tautlet.yaml            and carries out orders for rules with manage: true
+  tautlet --config /etc/tautlet.yaml --release  every limit that was set here becomes its owner's again
 
 signals: TERM and INT stop it; limits stay as they are.
 exit codes: 0 stopped or done as told, 1 it could not go on, 2 the command line or the configuration is wrong,
