@@ -77,7 +77,7 @@ void AgentHub::BeginTick() {
     ++tick_;
     const double now = options_.steady_s();
     // After a stop agents come back within seconds and bring what they kept.
-    hold = control_->stored_through().has_value() && now < started_s_ + options_.hold_s / 3;
+    hold = control_->stored_through().has_value() && now < started_s_ + options_.hold_s / 2;
     for (const auto& [name, agent] : agents_) {
       hold |= agent.session != 0 && agent.to_replay > 0 && now < agent.connected_s + options_.hold_s;
     }

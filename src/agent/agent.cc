@@ -15,6 +15,7 @@ constexpr uint64_t kFinderKeys = uint64_t{1} << 62;  // keys of finders, above a
 constexpr int64_t kSecond = kMicrosPerSecond;
 constexpr int64_t kDepartedUs = 600 * kSecond;  // a task that comes back within this goes on where it was
 constexpr int64_t kSameOomUs = 2 * kSecond;     // the kernel's counter and the engine's event tell one kill
+constexpr int64_t kSuspectUs = kSecond / 2;
 constexpr double kMachineShare = 0.95;
 constexpr uint64_t kCompareEvery = 3;  // whole readings between two looks at the limits
 
@@ -310,7 +311,22 @@ void Agent::OnReady(uint64_t key, const NodeTime& now) {
   const auto it = tasks_.find(key);
   if (it == tasks_.end()) return;
   it->second->group->ClearOomWakeup();
-  Look(*it->second, ReadDepth::kAll, now);
+  suspects_[key] = now.steady_us + kSuspectUs;
+  Recheck(now);
+}
+
+void Agent::Recheck(const NodeTime& now) {
+  const std::map<uint64_t, int64_t> suspects = suspects_;
+  for (const auto& [id, until] : suspects) {
+    const uint64_t ooms = counts_.ooms;
+    if (const auto it = tasks_.find(id); it != tasks_.end()) {
+      TaskReading reading;
+      const absl::Status s = it->second->group->Read(ReadDepth::kAll, reading);
+      if (s.ok()) CheckOom(*it->second, reading, now);
+      if (s.code() == absl::StatusCode::kNotFound) RemoveTask(id, now);
+    }
+    if (!tasks_.contains(id) || counts_.ooms != ooms || now.steady_us >= until) suspects_.erase(id);
+  }
 }
 
 void Agent::TakeEvent(const TaskEvent& event, const NodeTime& now) {

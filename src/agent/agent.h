@@ -61,6 +61,10 @@ class Agent {
   void Sample(const NodeTime& now);
   // A descriptor that was given to the watch is ready.
   void OnReady(uint64_t key, const NodeTime& now);
+  // The kernel wakes us when a task meets its limit and counts the kill a little later: while this holds,
+  // call Recheck each few milliseconds. It holds for half a second at most.
+  bool wants_recheck() const { return !suspects_.empty(); }
+  void Recheck(const NodeTime& now);
   // What the daemon said since the last time, carried out at once.
   void TakeOrders(const NodeTime& now);
   // A heartbeat: the agent's own cost is told by the loop.
@@ -128,6 +132,7 @@ class Agent {
   std::map<std::string, std::string> errors_;
   AgentCounts counts_;
   uint64_t sample_ = 0;
+  std::map<uint64_t, int64_t> suspects_;  // by task id: until when
   // To be told: since the last SendTasks.
   std::vector<uint64_t> fresh_;
   std::vector<Name> gone_;

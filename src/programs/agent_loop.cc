@@ -50,6 +50,15 @@ uint64_t ResidentBytes() {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+// When a sped-up clock began, over restarts of the agent: otherwise its time would go back with each.
+int64_t BeginningOf(const std::string& state, int64_t wall_us) {
+  const std::string path = StrCat(state, "/clock");
+  int64_t begin = 0;
+  if (std::ifstream(path) >> begin && begin > 0 && begin <= wall_us) return begin;
+  std::ofstream(path) << wall_us << "\n";
+  return wall_us;
+}
+
 // When something is due every so often; after a long stop it is due once, not for each time missed.
 struct Every {
   int64_t interval_us = 0, next_us = 0;
@@ -119,6 +128,10 @@ absl::Status AgentLoop::Run(Agent& agent, Uplink& uplink, const AgentConfig& con
   speed_ = config.speed;
   start_us_ = WallUs();
   start_steady_us_ = SteadyUs();
+  if (speed_ != 1) {
+    const int64_t begin = BeginningOf(config.state, start_us_);
+    start_us_ = begin + static_cast<int64_t>(static_cast<double>(start_us_ - begin) * speed_);
+  }
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
@@ -150,10 +163,12 @@ absl::Status AgentLoop::Run(Agent& agent, Uplink& uplink, const AgentConfig& con
     }
     if (log.Due(now.steady_us)) Log(agent, uplink);
     const int64_t next = std::min({sample.next_us, find.next_us, beat.next_us, log.next_us});
-    const int64_t wait_us = std::max<int64_t>(0, next - SteadyUs());
+    int64_t wait_us = std::max<int64_t>(0, next - SteadyUs());
+    if (agent.wants_recheck()) wait_us = std::min(wait_us, 2 * kMillisecond);
     std::array<epoll_event, 64> events{};
     const int n = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()),
                              static_cast<int>((wait_us + kMillisecond - 1) / kMillisecond));
+    if (agent.wants_recheck()) agent.Recheck(Now());
     for (int i = 0; i < n; ++i) {
       const uint64_t key = events[static_cast<size_t>(i)].data.u64;
       if (key == kSignalKey) {

@@ -1,0 +1,88 @@
+"""What the tests of the agent share: cgroups of their own, a tautd and a tautlet over them, sped up."""
+import pathlib
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "daemon"), str(HERE.parent.parent / "demo")]
+
+import daemon  # noqa: E402
+import groups  # noqa: E402
+
+MIB = 1 << 20
+
+
+def tree(name):
+    """Groups of the test's own; ends the test, aloud, where there can be none."""
+    import os
+    try:
+        return groups.Tree(f"{name}-{os.getpid()}")
+    except groups.Unavailable as why:
+        print(f"SKIPPED: {why}; nothing was tested")
+        sys.exit(daemon.SKIPPED)
+
+
+def arguments(what):
+    return daemon.arguments(what, tautlet=("", "path of tautlet"), load=("", "path of taut-load"))
+
+
+class Cell:
+    """One tautd and one tautlet over a tree of groups. `rules`: the agent's task rules, as YAML lines."""
+
+    def __init__(self, stage, tree, speed, rules, settings="", limits=""):
+        self.stage, self.tree, self.speed = stage, tree, speed
+        self.port, self.agent_port = daemon.free_port(), daemon.free_port()
+        self.daemon_config = (
+            "clock: samples\n"
+            "ingest: {grace: 0s}\n"
+            f"agents: {{listen: [\"127.0.0.1:{self.agent_port}\"]}}\n"
+            "actuator: {kind: agents}\n" + settings)
+        self.agent_config = stage.file(
+            "tautlet.yaml",
+            f"name: here\nstate: \"{stage.dir}/state\"\nspeed: {speed}\nsample_ms: 100\nfind: 1s\n"
+            f"daemon: {{address: \"127.0.0.1:{self.agent_port}\"}}\n{limits}tasks:\n{rules}")
+        self.tautd = self.agent = None
+
+    def start_daemon(self):
+        self.tautd = self.stage.tautd(config=self.daemon_config, store=str(self.stage.dir / "tautd.db"), port=self.port)
+        return self.tautd
+
+    def start_agent(self, *more):
+        argv = [self.stage.args.tautlet, "--config", self.agent_config, *more]
+        self.agent = self.stage.start("tautlet", argv, lambda p: "rules" in p.output())
+        return self.agent
+
+    def tautlet(self, *more):
+        """tautlet that ends by itself."""
+        return self.stage.run(self.stage.args.tautlet, "--config", self.agent_config, *more)
+
+    def job(self, name):
+        """The job as the daemon shows it, or {}."""
+        try:
+            for job in self.tautd.get("/api/v1/jobs?limit=100")["jobs"]:
+                if job["name"] == name:
+                    return job
+        except OSError:
+            pass
+        return {}
+
+    def decisions(self, job):
+        path = f"/api/v1/decisions?job={daemon.quoted(job)}&limit=500"
+        return self.tautd.get(path)["decisions"]
+
+    def load(self, group, *argv, output=None):
+        more = {} if output is None else {"output": output}
+        return group.run(self.stage.args.load, *argv, **more)
+
+
+def watch(value, wanted, seconds, pause=0.001):
+    """(the value, seconds it took) once wanted(value()) holds; the last value and None if it never does."""
+    start = time.monotonic()
+    while True:
+        got = value()
+        took = time.monotonic() - start
+        if wanted(got):
+            return got, took
+        if took > seconds:
+            return got, None
+        time.sleep(pause)
