@@ -98,8 +98,9 @@ class GrpcUplink final : public Uplink {
     const std::lock_guard lock(mutex_);
     message.set_sequence(keep == Keep::kNo ? 0 : queue_->next_sequence());
     const size_t bytes = message.ByteSizeLong();
-    absl::Status status = CheckMessage(message);
-    if (bytes > kMaxMessageBytes) status = absl::InvalidArgumentError(StrCat("it has ", bytes, " bytes"));
+    const absl::Status status = bytes <= kMaxMessageBytes
+                                    ? CheckMessage(message)
+                                    : absl::InvalidArgumentError(StrCat("it has ", bytes, " bytes"));
     if (!status.ok()) {
       ++refused_;
       refusal_ = Message(status);

@@ -5,44 +5,22 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
-#include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/strings.h"
 #include "wire/agent_server.h"
+#include "wire/temp_dir.h"
 #include "wire/uplink.h"
 
 namespace taut {
 
 namespace v1 = taut::agent::v1;
-
-class TempDir {
- public:
-  TempDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "taut-wire-XXXXXX").string();
-    path_ = mkdtemp(name.data()) == nullptr ? std::string() : name;
-  }
-  ~TempDir() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  std::string File(std::string_view name) const { return StrCat(path_, "/", name); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // Asks every few ms; false after 20 s, which only a failing test sees.
 inline bool Eventually(const std::function<bool()>& holds) {

@@ -1,0 +1,87 @@
+// Any bytes may lie in a segment of an agent's queue, or as its state: what is sound in them is read, the
+// rest is not believed, and the queue works.
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "wire/message_queue.h"
+
+namespace taut {
+namespace {
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void Write(const std::string& file, std::string_view bytes) {
+  std::ofstream(file, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+uint64_t CountAll(MessageQueue& queue) {
+  uint64_t count = 0;
+  uint64_t after = 0;
+  while (const auto message = queue.Next(after)) {
+    Require(message->sequence > after);
+    after = message->sequence;
+    ++count;
+  }
+  return count;
+}
+
+// The same bytes with the checksums of records put right, so that what they say is looked at too.
+std::string Mended(std::string_view bytes) {
+  std::string out(kSegmentMagic);
+  uint64_t sequence = 0;
+  while (bytes.size() >= 2) {
+    sequence += static_cast<uint8_t>(bytes[0]) + 1;
+    const size_t size = std::min<size_t>(static_cast<uint8_t>(bytes[1]), bytes.size() - 2);
+    out += MakeRecord(sequence, bytes.substr(2, size));
+    bytes.remove_prefix(2 + size);
+  }
+  out.append(bytes);
+  return out;
+}
+
+}  // namespace
+}  // namespace taut
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace taut;
+  static const std::string directory = [] {
+    std::string name = "/dev/shm/taut-queue-fuzz-XXXXXX";
+    Require(mkdtemp(name.data()) != nullptr);
+    return name;
+  }();
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const std::string_view first = bytes.substr(0, size / 2);
+  const Segment scanned = ScanSegment(bytes, 0);
+  Require(scanned.end <= size && scanned.first <= scanned.last);
+
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory);
+  Write(directory + "/000000000001.segment", size % 2 == 0 ? std::string(first) : Mended(first));
+  Write(directory + "/000000000002.segment", Mended(bytes.substr(size / 2)));
+  if (size % 3 == 0) Write(directory + "/state", first);
+  MessageQueueOptions options;
+  options.path = directory;
+  options.max_bytes = 4096;
+  options.segment_bytes = 256;
+  options.new_number = 1;
+  const auto queue = MessageQueue::Open(options);
+  Require(queue.ok());
+  const uint64_t count = CountAll(**queue);
+  Require(count == (*queue)->messages());
+  const uint64_t sequence = (*queue)->next_sequence();
+  if (sequence == 0 || sequence > UINT64_MAX - 10'000) return 0;  // whoever wrote that can write anything
+  (*queue)->Append("new", 0);
+  Require((*queue)->Next(sequence - 1)->bytes == "new");
+  (*queue)->Acknowledge(sequence);
+  Require((*queue)->messages() == 0 && (*queue)->bytes() == 0);
+  return 0;
+}
