@@ -293,6 +293,7 @@ void AgentHub::OnConnect(SessionId session, const pb::FromAgent& message, const 
   (void)who;
   const pb::Hello& hello = message.hello();
   SessionId old = 0;
+  bool replays = false;
   {
     const std::lock_guard lock(mutex_);
     Agent& agent = agents_[hello.agent()];
@@ -306,11 +307,13 @@ void AgentHub::OnConnect(SessionId session, const pb::FromAgent& message, const 
       agent.kept.clear();
     }
     agent.to_replay = hello.queued();
+    replays = hello.queued() > 0;
     sessions_[session] = hello.agent();
   }
+  // At once: the tick that is under way must not close what is about to come.
+  if (replays) control_->HoldWindows(true);
   // One stream an agent: the newer wins.
   if (old != 0) Close(old);
-  control_->SeeTime(Timestamp{message.now_us()});
 }
 
 void AgentHub::OnDisconnect(SessionId session) {

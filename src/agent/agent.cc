@@ -53,9 +53,9 @@ void Agent::Find(const NodeTime& now) {
     (void)parts_.ledger->Save();  // what is left over does no harm
   }
   if (parts_.uplink->TakeConnected()) {
-    SendTasks(now, true);
+    SendTasks(true);
   } else if (!fresh_.empty() || !gone_.empty()) {
-    SendTasks(now, false);
+    SendTasks(false);
   }
 }
 
@@ -235,6 +235,7 @@ void Agent::Sample(const NodeTime& now) {
     }
   }
   SendWindows(now);
+  measured_ = now.at;
   Move(moving, now);
 }
 
@@ -274,7 +275,7 @@ void Agent::SendWindows(const NodeTime& now) {
     for (const auto& [id, w] : tasks) *out.add_tasks() = WindowMessage(*tasks_.at(id), w);
     if (out.tasks_size() == 0) continue;
     ++counts_.windows;
-    Send(std::move(message), Keep::kUntilAcknowledged, now);
+    Send(std::move(message), Keep::kUntilAcknowledged);
   }
   windows_.clear();
   // Of windows that only tasks saw which are gone.
@@ -285,7 +286,7 @@ void Agent::SendWindows(const NodeTime& now) {
     message.mutable_windows()->set_window(of_departed_.begin()->first.index);
     of_departed_.erase(of_departed_.begin());
     ++counts_.windows;
-    Send(std::move(message), Keep::kUntilAcknowledged, now);
+    Send(std::move(message), Keep::kUntilAcknowledged);
   }
 }
 
@@ -409,7 +410,7 @@ void Agent::TellOom(const FoundTask& task, uint64_t kills, std::optional<double>
   oom.set_kills(kills);
   if (limit.has_value()) oom.set_limit_bytes(*limit);
   if (raised.has_value()) oom.set_raised_to_bytes(*raised);
-  Send(std::move(message), Keep::kUntilAcknowledged, now);
+  Send(std::move(message), Keep::kUntilAcknowledged);
 }
 
 void Agent::CheckThrottling(AgentTask& task, const TaskReading& reading, const NodeTime& now) {
@@ -443,11 +444,11 @@ void Agent::TakeOrders(const NodeTime& now) {
     if (due) moving.push_back(task.get());
   }
   Move(moving, now);
-  if (parts_.uplink->TakeConnected()) SendTasks(now, true);
+  if (parts_.uplink->TakeConnected()) SendTasks(true);
   if (outcomes_.outcomes_size() > 0) {
     pb::FromAgent message;
     message.mutable_outcomes()->Swap(&outcomes_);
-    Send(std::move(message), Keep::kNo, now);
+    Send(std::move(message), Keep::kNo);
   }
 }
 
@@ -582,7 +583,7 @@ void Agent::Report(AgentTask& task, Resource r, const NodeTime& now) {
 
 // ---- telling ----
 
-void Agent::SendTasks(const NodeTime& now, bool all) {
+void Agent::SendTasks(bool all) {
   pb::FromAgent message;
   pb::Tasks& out = *message.mutable_tasks();
   out.set_all(all);
@@ -605,10 +606,10 @@ void Agent::SendTasks(const NodeTime& now, bool all) {
   }
   fresh_.clear();
   gone_.clear();
-  Send(std::move(message), Keep::kNo, now);
+  Send(std::move(message), Keep::kNo);
 }
 
-void Agent::Beat(const NodeTime& now, double cpu_share, uint64_t resident_bytes) {
+void Agent::Beat(double cpu_share, uint64_t resident_bytes) {
   const UplinkStatus status = parts_.uplink->status();
   pb::FromAgent message;
   pb::Heartbeat& beat = *message.mutable_heartbeat();
@@ -617,15 +618,15 @@ void Agent::Beat(const NodeTime& now, double cpu_share, uint64_t resident_bytes)
   beat.set_dropped(status.dropped);
   beat.set_cpu_share(cpu_share);
   beat.set_resident_bytes(resident_bytes);
-  Send(std::move(message), Keep::kNo, now);
+  Send(std::move(message), Keep::kNo);
   if (outcomes_.outcomes_size() == 0) return;
   pb::FromAgent outcomes;
   outcomes.mutable_outcomes()->Swap(&outcomes_);
-  Send(std::move(outcomes), Keep::kNo, now);
+  Send(std::move(outcomes), Keep::kNo);
 }
 
-void Agent::Send(pb::FromAgent message, Keep keep, const NodeTime& now) {
-  message.set_now_us(now.at.us);
+void Agent::Send(pb::FromAgent message, Keep keep) {
+  message.set_now_us(measured_.us);
   parts_.uplink->Send(std::move(message), keep);
 }
 

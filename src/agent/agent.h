@@ -68,7 +68,7 @@ class Agent {
   // What the daemon said since the last time, carried out at once.
   void TakeOrders(const NodeTime& now);
   // A heartbeat: the agent's own cost is told by the loop.
-  void Beat(const NodeTime& now, double cpu_share, uint64_t resident_bytes);
+  void Beat(double cpu_share, uint64_t resident_bytes);
   // Sends the windows that are still open. Limits stay as they are.
   void Stop(const NodeTime& now);
 
@@ -118,8 +118,8 @@ class Agent {
   void Carry(AgentTask& task, Resource r, std::optional<double> limit, const NodeTime& now);
   void Report(AgentTask& task, Resource r, const NodeTime& now);
   void SendWindows(const NodeTime& now);
-  void SendTasks(const NodeTime& now, bool all);
-  void Send(taut::agent::v1::FromAgent message, Keep keep, const NodeTime& now);
+  void SendTasks(bool all);
+  void Send(taut::agent::v1::FromAgent message, Keep keep);
 
   const AgentOptions options_;
   const Parts parts_;
@@ -132,6 +132,7 @@ class Agent {
   std::map<std::string, std::string> errors_;
   AgentCounts counts_;
   uint64_t sample_ = 0;
+  Timestamp measured_{0};  // windows that ended before have been sent
   std::map<uint64_t, int64_t> suspects_;  // by task id: until when
   // To be told: since the last SendTasks.
   std::vector<uint64_t> fresh_;

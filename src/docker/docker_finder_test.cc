@@ -71,20 +71,18 @@ TEST(ContainerNamer, SaysWhichTemplateIsWrong) {
 struct FakeKernel {
   TaskLimits limits;
   TaskReading reading;
-  bool is_gone = false;
 };
 
 class FakeCgroup final : public TaskGroup {
  public:
-  explicit FakeCgroup(std::shared_ptr<FakeKernel> kernel) : kernel_(std::move(kernel)) {}
+  FakeCgroup(FakeEngine* engine, std::shared_ptr<FakeKernel> kernel)
+      : engine_(engine), kernel_(std::move(kernel)) {}
   absl::Status Read(ReadDepth, TaskReading& out) override {
-    if (kernel_->is_gone) return absl::NotFoundError("gone");
-    out = kernel_->reading;
+    out = engine_->Locked([this] { return kernel_->reading; });
     return absl::OkStatus();
   }
   absl::StatusOr<TaskLimits> ReadLimits() override {
-    if (kernel_->is_gone) return absl::NotFoundError("gone");
-    return kernel_->limits;
+    return engine_->Locked([this] { return kernel_->limits; });
   }
   absl::Status SetLimit(LimitKind, std::optional<double>) override {
     ADD_FAILURE() << "a limit was written behind the engine's back";
@@ -92,6 +90,7 @@ class FakeCgroup final : public TaskGroup {
   }
 
  private:
+  FakeEngine* const engine_;  // changes the kernel in a thread of its own
   const std::shared_ptr<FakeKernel> kernel_;
 };
 
@@ -108,7 +107,7 @@ class DockerTaskTest : public ::testing::Test {
     options.proc_dir = (engine_.dir() / "proc").string();
     options.open_cgroup = [this](std::string_view path) -> absl::StatusOr<std::unique_ptr<TaskGroup>> {
       EXPECT_EQ(path, "/docker/c8a8");
-      return std::make_unique<FakeCgroup>(kernel_);
+      return std::make_unique<FakeCgroup>(&engine_, kernel_);
     };
     finder_ = *DockerFinder::Create(std::move(options));
   }
@@ -142,7 +141,15 @@ class DockerTaskTest : public ::testing::Test {
   }
   absl::StatusOr<std::unique_ptr<TaskGroup>> Open() { return OpenIt("docker:c8a8"); }
 
-  // All of these belong to the engine once it answers; tests change them between calls.
+  template <typename F>
+  void Change(const F& fn) {
+    engine_.Locked(fn);
+  }
+  std::vector<std::string> Updates() {
+    return engine_.Locked([this] { return updates_; });
+  }
+
+  // The engine's thread reads all of these: changed and read under its lock.
   bool is_running_ = true, is_running_after_failure_ = true;
   std::string started_at_ = "then", host_config_ = R"("Memory":1000000,"MemorySwap":1000000)";
   int update_status_ = 200;
@@ -164,7 +171,7 @@ TEST_F(DockerTaskTest, IsFoundInOrder) {
 }
 
 TEST_F(DockerTaskTest, IsMeasuredThroughItsCgroup) {
-  kernel_->reading.memory_bytes = 77;
+  Change([&] { kernel_->reading.memory_bytes = 77; });
   const auto task = Open();
   ASSERT_TRUE(task.ok()) << task.status();
   TaskReading reading;
@@ -179,42 +186,44 @@ TEST_F(DockerTaskTest, IsMeasuredThroughItsCgroup) {
 TEST_F(DockerTaskTest, OnlyWhatRunsIsOpened) {
   EXPECT_TRUE(absl::IsNotFound(OpenIt("docker:ffff").status()));
   EXPECT_TRUE(absl::IsInvalidArgument(OpenIt("cgroup:/x#1").status()));
-  is_running_ = false;
+  Change([&] { is_running_ = false; });
   EXPECT_TRUE(absl::IsNotFound(Open().status()));
 }
 
 TEST_F(DockerTaskTest, LimitsAreTheOwnersWhereTheKernelAgrees) {
-  host_config_ = R"("Memory":100000001,"MemorySwap":-1,"NanoCpus":500000000)";
-  kernel_->limits.memory_max_bytes = 99'999'744;
-  kernel_->limits.cpu_max_cores = 0.5;
-  kernel_->limits.cpu_weight = 39;
+  Change([&] { host_config_ = R"("Memory":100000001,"MemorySwap":-1,"NanoCpus":500000000)"; });
+  Change([&] { kernel_->limits.memory_max_bytes = 99'999'744; });
+  Change([&] { kernel_->limits.cpu_max_cores = 0.5; });
+  Change([&] { kernel_->limits.cpu_weight = 39; });
   const auto task = Open();
   const auto limits = (*task)->ReadLimits();
   ASSERT_TRUE(limits.ok()) << limits.status();
   EXPECT_EQ(limits->memory_max_bytes, 100'000'001);
   EXPECT_EQ(limits->cpu_max_cores, 0.5);
   EXPECT_EQ(limits->cpu_weight, 39);
-  kernel_->limits.memory_max_bytes = 5e6;  // somebody wrote it behind the engine's back
+  Change([&] { kernel_->limits.memory_max_bytes = 5e6; });  // somebody wrote it behind the engine's back
   EXPECT_EQ((*task)->ReadLimits()->memory_max_bytes, 5e6);
 }
 
 TEST_F(DockerTaskTest, ALimitIsSetByTheEngineAndSeenInBoth) {
   const auto task = Open();
-  on_update_ = [this] {
-    host_config_ = R"("Memory":8000000,"MemorySwap":8000000)";
-    kernel_->limits.memory_max_bytes = 8'000'000 / 4096 * 4096;
-  };
+  Change([this] {
+    on_update_ = [this] {
+      host_config_ = R"("Memory":8000000,"MemorySwap":8000000)";
+      kernel_->limits.memory_max_bytes = 8'000'000 / 4096 * 4096;
+    };
+  });
   const absl::Status status = (*task)->SetLimit(LimitKind::kMemoryMax, 8e6);
   EXPECT_TRUE(status.ok()) << status;
-  EXPECT_THAT(updates_, ElementsAre(R"({"Memory":8000000,"MemorySwap":8000000})"));
+  EXPECT_THAT(Updates(), ElementsAre(R"({"Memory":8000000,"MemorySwap":8000000})"));
 }
 
 TEST_F(DockerTaskTest, ALimitThatIsNotThereAfterwardsIsAnError) {
   const auto task = Open();
-  kernel_->limits.memory_max_bytes = 999'424;
+  Change([&] { kernel_->limits.memory_max_bytes = 999'424; });
   absl::Status status = (*task)->SetLimit(LimitKind::kMemoryMax, 8e6);
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
-  on_update_ = [this] { host_config_ = R"("Memory":8000000,"MemorySwap":8000000)"; };
+  Change([this] { on_update_ = [this] { host_config_ = R"("Memory":8000000,"MemorySwap":8000000)"; }; });
   status = (*task)->SetLimit(LimitKind::kMemoryMax, 8e6);
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
   EXPECT_THAT(std::string(Message(status)), HasSubstr("the kernel 999424"));
@@ -222,42 +231,42 @@ TEST_F(DockerTaskTest, ALimitThatIsNotThereAfterwardsIsAnError) {
 
 TEST_F(DockerTaskTest, WhatTheEngineRefusesIsPassedOn) {
   const auto task = Open();
-  update_status_ = 500;
-  update_answer_ = R"x({"message":"unable to set memory limit to 1 (current usage: 2)"})x";
+  Change([&] { update_status_ = 500; });
+  Change([&] { update_answer_ = R"x({"message":"unable to set memory limit to 1 (current usage: 2)"})x"; });
   EXPECT_TRUE(absl::IsResourceExhausted((*task)->SetLimit(LimitKind::kMemoryMax, 8e6)));
   EXPECT_TRUE(absl::IsUnimplemented((*task)->SetLimit(LimitKind::kMemoryHigh, 8e6)));
   // Whatever words it has for a container that has just ended.
-  is_running_after_failure_ = false;
+  Change([&] { is_running_after_failure_ = false; });
   EXPECT_TRUE(absl::IsNotFound((*task)->SetLimit(LimitKind::kMemoryMax, 8e6)));
 }
 
 TEST_F(DockerTaskTest, OnCgroupV2NothingIsKilledToShrink) {
   std::ofstream(engine_.dir() / "proc/42/cgroup") << "0::/docker/c8a8\n";
-  kernel_->reading.memory_bytes = 9'000'000;
-  kernel_->reading.memory_working_set_bytes = 7'000'000;
+  Change([&] { kernel_->reading.memory_bytes = 9'000'000; });
+  Change([&] { kernel_->reading.memory_working_set_bytes = 7'000'000; });
   const auto task = Open();
   const absl::Status status = (*task)->SetLimit(LimitKind::kMemoryMax, 6'999'999);
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
-  EXPECT_TRUE(updates_.empty());
+  EXPECT_TRUE(Updates().empty());
 }
 
 TEST_F(DockerTaskTest, AnotherLifeOfTheContainerIsAnotherGroup) {
   const auto task = Open();
-  started_at_ = "later";
+  Change([&] { started_at_ = "later"; });
   EXPECT_TRUE(absl::IsNotFound((*task)->SetLimit(LimitKind::kMemoryMax, 8e6)));
-  started_at_ = "then";  // for good
+  Change([&] { started_at_ = "then"; });  // for good
   EXPECT_TRUE(absl::IsNotFound((*task)->ReadLimits().status()));
-  EXPECT_TRUE(updates_.empty());
+  EXPECT_TRUE(Updates().empty());
   EXPECT_TRUE(Open().ok());
 }
 
 TEST_F(DockerTaskTest, AStoppedContainerGetsItsNextLimit) {
   EXPECT_TRUE(absl::IsFailedPrecondition(finder_->SetStoppedMemory("docker:c8a8", 8e6)));
-  is_running_ = false;
-  on_update_ = [this] { host_config_ = R"("Memory":8000000,"MemorySwap":8000000)"; };
+  Change([&] { is_running_ = false; });
+  Change([this] { on_update_ = [this] { host_config_ = R"("Memory":8000000,"MemorySwap":8000000)"; }; });
   const absl::Status status = finder_->SetStoppedMemory("docker:c8a8", 8e6);
   EXPECT_TRUE(status.ok()) << status;
-  EXPECT_THAT(updates_, ElementsAre(R"({"Memory":8000000,"MemorySwap":8000000})"));
+  EXPECT_THAT(Updates(), ElementsAre(R"({"Memory":8000000,"MemorySwap":8000000})"));
 }
 
 }  // namespace

@@ -56,6 +56,13 @@ class FakeEngine {
     return requests_;
   }
 
+  // Runs fn while no handler runs, so that they may share what it changes or reads.
+  template <typename F>
+  auto Locked(const F& fn) {
+    const std::lock_guard lock(mutex_);
+    return fn();
+  }
+
   void Send(std::string_view text) {
     const std::lock_guard lock(mutex_);
     for (const int fd : streams_) WriteAll(fd, text);

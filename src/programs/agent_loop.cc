@@ -157,7 +157,7 @@ absl::Status AgentLoop::Run(Agent& agent, Uplink& uplink, const AgentConfig& con
     if (beat.Due(now.steady_us)) {
       const double cpu = CpuSeconds();
       const double seconds = static_cast<double>(now.steady_us - beat_before) / 1e6;
-      agent.Beat(now, seconds > 0 ? (cpu - cpu_before) / seconds : 0, ResidentBytes());
+      agent.Beat(seconds > 0 ? (cpu - cpu_before) / seconds : 0, ResidentBytes());
       cpu_before = cpu;
       beat_before = now.steady_us;
     }

@@ -1,0 +1,88 @@
+// Any bytes may come from the engine's socket: refused or read; what is read has what the others rely on, and
+// leads to updates that can be read back.
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "base/strings.h"
+#include "docker/container_cgroup.h"
+#include "docker/docker_finder.h"
+#include "docker/engine_answer.h"
+#include "docker/engine_client.h"
+#include "docker/limit_update.h"
+
+namespace taut {
+namespace {
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+void RequireRefusal(const absl::Status& status) {
+  Require(absl::IsDataLoss(status) && !Message(status).empty());
+}
+
+ContainerNamer Namer() {
+  TaskRule all, by_label;
+  all.source = by_label.source = TaskSource::kDocker;
+  all.match = by_label.match = "*";
+  by_label.job = "{label.team}";
+  return *ContainerNamer::Create({by_label, all}, "h");
+}
+
+void CheckUpdates(const ContainerLimits& limits) {
+  for (const LimitKind kind : {LimitKind::kMemoryMax, LimitKind::kCpuMax, LimitKind::kCpuWeight}) {
+    for (const std::optional<double> value :
+         {std::optional<double>(), std::optional(50e6), std::optional(0.5)}) {
+      const auto update = PlanLimitUpdate(limits, kind, value, CgroupVersion::kV1, 2);
+      Require(update.ok());
+      if (update->body.empty()) continue;
+      // The body names fields as the engine's own answer does.
+      const auto read =
+          ParseContainerDetails(StrCat(R"({"Id":"a","State":{},"HostConfig":)", update->body, "}"));
+      Require(read.ok());
+      if (kind == LimitKind::kMemoryMax) Require(read->limits.memory_bytes == update->result.memory_bytes);
+      if (kind == LimitKind::kCpuWeight) Require(read->limits.cpu_shares == update->result.cpu_shares);
+      for (const int64_t n : {read->limits.memory_bytes, read->limits.nano_cpus, read->limits.cpu_shares}) {
+        Require(n >= 0);
+      }
+    }
+  }
+}
+
+void Read(std::string_view text) {
+  static const ContainerNamer namer = Namer();
+  if (const auto list = ParseContainerList(text); list.ok()) {
+    for (const ContainerSummary& c : *list) {
+      Require(!c.id.empty() && !c.name.empty() && c.name.find('/') == std::string::npos);
+      const auto found = namer.Name(c);
+      Require(found.has_value() && found->task == StrCat("h/", c.name));
+    }
+  } else {
+    RequireRefusal(list.status());
+  }
+  if (const auto details = ParseContainerDetails(text); details.ok()) {
+    CheckUpdates(details->limits);
+    const TaskLimits limits = ToTaskLimits(details->limits, 2);
+    for (const LimitKind kind : {LimitKind::kMemoryMax, LimitKind::kCpuMax, LimitKind::kCpuWeight}) {
+      Require(!limits.of(kind).has_value() || *limits.of(kind) > 0);
+    }
+  } else {
+    RequireRefusal(details.status());
+  }
+  if (const auto version = ParseEngineVersion(text); version.ok()) (void)ChooseApiVersion(*version);
+  if (const auto cores = ParseCores(text); cores.ok()) Require(*cores > 0);
+  if (const auto event = ParseEngineEvent(text); event.ok()) Require(!event->id.empty());
+  Require(EngineMessage(text).size() <= 300);
+  if (const auto where = ParseContainerCgroup(text, "c8a8"); where.ok()) {
+    Require(where->path.find("c8a8") != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace taut
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  taut::Read({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
