@@ -382,8 +382,9 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
   }
   if (message.has_heartbeat()) agent->heartbeat = message.heartbeat();
   if (message.has_oom()) {
-    ++agent->ooms;
-    ++counts_.ooms;
+    const uint64_t kills = std::max<uint64_t>(message.oom().kills(), 1);
+    agent->ooms += kills;
+    counts_.ooms += kills;
   }
   if (message.has_windows()) {
     ++agent->windows;

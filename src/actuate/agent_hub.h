@@ -70,7 +70,7 @@ class AgentHub final : public Actuator, public AgentListener {
   void OnSettings(const std::string& job);
 
   // ---- Actuator ----
-  std::string_view name() const override { return "agents"; }
+  std::string_view name() const override { return options_.apply ? "agents" : "dry_run"; }
   void Apply(std::span<const LimitOrder> orders, int64_t now_s) override;
   std::vector<OutcomeUpdate> TakeOutcomes() override;
 

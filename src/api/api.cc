@@ -122,12 +122,17 @@ HttpResponse Api::Route(const HttpRequest& request) {
     std::string_view method, path;
     Handler handler;
   };
-  static constexpr Row kRows[] = {
-      {"POST", "/api/v1/write", &Api::Write},          {"GET", "/api/v1/fleet", &Api::Fleet},
-      {"GET", "/api/v1/fleet/history", &Api::History}, {"GET", "/api/v1/jobs", &Api::Jobs},
-      {"GET", "/api/v1/decisions", &Api::Decisions},   {"GET", "/api/v1/ooms", &Api::Ooms},
-      {"GET", "/api/v1/settings", &Api::Settings},     {"GET", "/api/v1/status", &Api::Status},
-      {"GET", "/api/v1/events", &Api::Events},         {"GET", "/metrics", &Api::Metrics}};
+  static constexpr Row kRows[] = {{"POST", "/api/v1/write", &Api::Write},
+                                  {"GET", "/api/v1/fleet", &Api::Fleet},
+                                  {"GET", "/api/v1/fleet/history", &Api::History},
+                                  {"GET", "/api/v1/jobs", &Api::Jobs},
+                                  {"GET", "/api/v1/decisions", &Api::Decisions},
+                                  {"GET", "/api/v1/ooms", &Api::Ooms},
+                                  {"GET", "/api/v1/settings", &Api::Settings},
+                                  {"GET", "/api/v1/status", &Api::Status},
+                                  {"GET", "/api/v1/agents", &Api::Agents},
+                                  {"GET", "/api/v1/events", &Api::Events},
+                                  {"GET", "/metrics", &Api::Metrics}};
   bool other_method = false;
   for (const Row& row : kRows) {
     if (row.path != request.path) continue;

@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "actuate/agent_hub.h"
 #include "api/json.h"
 #include "control/control_plane.h"
 #include "net/event_stream.h"
@@ -22,11 +24,18 @@ struct BackfillProgress {
   std::string sentence;
 };
 
+// Another cell's dashboard.
+struct CellLink {
+  std::string name, url;
+};
+
 struct ApiOptions {
   MachineSize machine;
   std::string version;
   std::string store_text;   // for people: "SQLite, /var/lib/tautd/tautd.db"
   std::string config_file;  // "" for none
+  std::string cell_name;    // "" for none
+  std::vector<CellLink> cell_links;
   int64_t started_s = 0;
   bool pages = true;
   std::function<Timestamp()> now;  // the wall clock
@@ -34,6 +43,9 @@ struct ApiOptions {
   std::function<ServerCounts()> server_counts;
   std::function<std::optional<BackfillProgress>()> backfill;
   std::function<uint64_t()> resident_bytes;
+  // Both or none; none: the daemon does not listen to agents.
+  std::function<std::vector<AgentView>()> agents;
+  std::function<AgentHubCounts()> agent_counts;
 };
 
 // Handle is thread-safe: the server's handler.
@@ -68,6 +80,7 @@ class Api {
   HttpResponse Ooms(const HttpRequest& request);
   HttpResponse Settings(const HttpRequest& request);
   HttpResponse Status(const HttpRequest& request);
+  HttpResponse Agents(const HttpRequest& request);
   HttpResponse Events(const HttpRequest& request);
   HttpResponse Metrics(const HttpRequest& request);
   HttpResponse File(const HttpRequest& request);
@@ -75,6 +88,7 @@ class Api {
   int64_t NowSeconds() const;
   std::string NameOf(JobId id) const;
   void PutRules(JsonWriter& json) const;
+  void PutCell(JsonWriter& json) const;
 
   ControlPlane& control_;
   const ApiOptions options_;

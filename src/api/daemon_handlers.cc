@@ -1,4 +1,5 @@
 // What the API says of the daemon itself: settings, status, metrics.
+#include "api/agents.h"
 #include "api/api.h"
 #include "api/metrics_text.h"
 #include "api/parameters.h"
@@ -100,6 +101,38 @@ HttpResponse Api::Settings(const HttpRequest& request) {
   return JsonResponse(200, json.Take());
 }
 
+// The cell and its agents, of the status.
+void Api::PutCell(JsonWriter& json) const {
+  json.Key("cell");
+  json.BeginObject();
+  json.Field("name", std::string_view(options_.cell_name));
+  json.Key("links");
+  json.BeginArray();
+  for (const CellLink& link : options_.cell_links) {
+    json.BeginObject();
+    json.Field("name", std::string_view(link.name));
+    json.Field("url", std::string_view(link.url));
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  const AgentHubCounts counts = options_.agent_counts ? options_.agent_counts() : AgentHubCounts();
+  json.Key("agents");
+  json.BeginObject();
+  json.Field("enabled", static_cast<bool>(options_.agents));
+  json.Field("connected", static_cast<int64_t>(counts.connected));
+  json.Field("known", static_cast<int64_t>(counts.agents));
+  json.EndObject();
+}
+
+HttpResponse Api::Agents(const HttpRequest& request) {
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  JsonWriter json;
+  PutAgents(options_.agents ? options_.agents() : std::vector<AgentView>(),
+            static_cast<bool>(options_.agents), json);
+  return JsonResponse(200, json.Take());
+}
+
 HttpResponse Api::Status(const HttpRequest& request) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
   JsonWriter json;
@@ -111,6 +144,7 @@ HttpResponse Api::Status(const HttpRequest& request) {
   json.Field("actuator", control_.actuator_name());
   json.Field("store", std::string_view(options_.store_text));
   json.Field("pages", options_.pages && HasPages());
+  PutCell(json);
   json.Key("ingest");
   json.BeginObject();
   for (const NamedCount& c : SamplesByOutcome(control_.ingest_counts()))
@@ -197,6 +231,7 @@ HttpResponse Api::Metrics(const HttpRequest&) {
   amounts("tautd_fleet_limit", "Limits in force of all tasks, cores or bytes.", &FleetAmounts::in_force);
   amounts("tautd_fleet_would_be_limit", "Limits if every job were in mode auto, cores or bytes.",
           &FleetAmounts::would_be);
+  if (options_.agent_counts) PutAgentMetrics(options_.agent_counts(), out);
   if (options_.server_counts) {
     const ServerCounts server = options_.server_counts();
     for (size_t c = 1; c < server.answers.size(); ++c) {

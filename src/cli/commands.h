@@ -149,6 +149,7 @@ struct TopArgs {
 int RunTop(const TopArgs& args);
 
 int RunStatus(const DaemonArgs& args);
+int RunAgents(const DaemonArgs& args);
 
 // --- For both ---
 

@@ -1,4 +1,4 @@
-// taut jobs, job, set, decisions, status and explain: questions to the daemon.
+// taut jobs, job, set, decisions, status, agents and explain: questions to the daemon.
 #include <pwd.h>
 #include <unistd.h>
 
@@ -166,6 +166,15 @@ absl::Status DaemonStatus(const DaemonArgs& args) {
   return absl::OkStatus();
 }
 
+absl::Status Agents(const DaemonArgs& args) {
+  const auto client = Connect(args.connection);
+  if (!client.ok()) return client.status();
+  const auto page = GetJson(**client, "/api/v1/agents");
+  if (!page.ok()) return page.status();
+  Show(args.output, *page, [&] { return AgentsText(*page); });
+  return absl::OkStatus();
+}
+
 absl::Status ExplainNow(const ExplainArgs& args) {
   if (!args.at.empty())
     return absl::InvalidArgumentError("--at: the daemon explains what is now; another time needs a trace");
@@ -196,6 +205,7 @@ int RunDecisions(const DecisionsArgs& args) {
   return Finish(Decisions(args));
 }
 int RunStatus(const DaemonArgs& args) { return Finish(DaemonStatus(args)); }
+int RunAgents(const DaemonArgs& args) { return Finish(Agents(args)); }
 int RunExplainNow(const ExplainArgs& args) { return Finish(ExplainNow(args)); }
 
 }  // namespace taut

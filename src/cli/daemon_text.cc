@@ -200,18 +200,70 @@ std::string ExplanationsText(const Json& explanations, const std::string& job, c
   return out;
 }
 
+namespace {
+
+// Names of at most `width` columns.
+std::string AgentsTable(const Json& agents, size_t width) {
+  TextTable table({"agent", "host", "state", "tasks\n(managed)", "agent's\nCPU cores", "\nmemory",
+                   "heard\nago", "queue", "win-\ndows", "OOM\nkills", "applied\n/failed"});
+  for (const Json& a : agents) {
+    const std::optional<double> heard = Number(a, "heard_seconds_ago");
+    table.Add({Shortened(Text(a, "name"), width) + (At(a, "observes") == Json(true) ? "*" : ""),
+               Shortened(Text(a, "host"), width), At(a, "connected") == Json(true) ? "here" : "away",
+               StrCat(Count(a, "tasks"), " (", Count(a, "managed_tasks"), ")"),
+               Short(Resource::kCpu, a, "cpu_share_cores"), Short(Resource::kMemory, a, "resident_bytes"),
+               heard.has_value() ? FormatDuration(static_cast<int64_t>(*heard)) : kNothing,
+               Short(Resource::kMemory, a, "queued_bytes"), Count(a, "windows"), Count(a, "oom_kills"),
+               StrCat(Count(a, "applied"), "/", Count(a, "failed"))});
+  }
+  return table.Render();
+}
+
+}  // namespace
+
+std::string AgentsText(const Json& page) {
+  const Json& agents = At(page, "agents");
+  if (!agents.is_array() || agents.empty()) {
+    return At(page, "enabled") == Json(false)
+               ? "the daemon does not listen to agents: agents.listen in its settings is empty\n"
+               : "no agent has come yet; start one with `tautlet --config FILE`\n";
+  }
+  std::string table;
+  for (size_t width = 28; width >= 6; --width) {
+    table = AgentsTable(agents, width);
+    size_t widest = 0;
+    for (const std::string_view line : Split(table, '\n')) widest = std::max(widest, DisplayWidth(line));
+    if (widest <= kColumns) break;
+  }
+  size_t here = 0, observe = 0, dropped = 0;
+  for (const Json& a : agents) {
+    here += At(a, "connected") == Json(true) ? 1 : 0;
+    observe += At(a, "observes") == Json(true) ? 1 : 0;
+    dropped += Number(a, "dropped_messages").value_or(0) > 0 ? 1 : 0;
+  }
+  StrAppend(&table, FormatCount(here), " of ", FormatCount(agents.size()), " agents are connected",
+            observe > 0 ? "; *: it observes and changes nothing" : "", "\n");
+  if (dropped > 0) StrAppend(&table, FormatCount(dropped), " let messages go: their queues were full\n");
+  return table;
+}
+
 std::string StatusText(const Json& s, int64_t now_s) {
   const auto started = static_cast<int64_t>(Number(s, "started").value_or(static_cast<double>(now_s)));
-  std::string out = fmt::format("tautd {}, up {}, {}\nclock {}, limits go to {}, store {}\n",
-                                Text(s, "version"), FormatDuration(std::max<int64_t>(now_s - started, 0)),
-                                At(s, "ready") == Json(true) ? "ready" : "not ready", Text(s, "clock"),
-                                Text(s, "actuator"), Text(s, "store"));
+  const Json& cell = At(At(s, "cell"), "name");
+  std::string out =
+      cell.is_string() && cell != Json("") ? StrCat("cell ", Text(At(s, "cell"), "name"), "\n") : "";
+  out += fmt::format("tautd {}, up {}, {}\nclock {}, limits go to {}, store {}\n", Text(s, "version"),
+                     FormatDuration(std::max<int64_t>(now_s - started, 0)),
+                     At(s, "ready") == Json(true) ? "ready" : "not ready", Text(s, "clock"),
+                     Text(s, "actuator"), Text(s, "store"));
   if (const Json& pass = At(s, "last_pass"); pass.is_object()) {
     StrAppend(&out, "last pass: window to ", Time(pass, "window_end"), ", ", Count(pass, "jobs"), " jobs, ",
               fmt::format("{:.1f} ms", Number(pass, "milliseconds").value_or(0)), "\n");
   } else {
     out += "no window has closed yet\n";
   }
+  if (const Json& agents = At(s, "agents"); At(agents, "enabled") == Json(true))
+    StrAppend(&out, "agents: ", Count(agents, "connected"), " of ", Count(agents, "known"), " connected\n");
   if (const Json& backfill = At(s, "backfill"); backfill.is_object())
     out += Wrapped(Text(backfill, "sentence"), "");
   const Json& ingest = At(s, "ingest");

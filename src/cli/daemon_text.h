@@ -17,6 +17,8 @@ std::string JobText(const Json& job, const Json& decisions);
 std::string ExplanationsText(const Json& explanations, const std::string& job, const std::string& resource);
 // Two lines: what, and why.
 std::string DecisionText(const Json& decision);
+// An AgentPage.
+std::string AgentsText(const Json& page);
 std::string StatusText(const Json& status, int64_t now_s);
 // The head of `taut top`.
 std::string FleetText(const Json& fleet);

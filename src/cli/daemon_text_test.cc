@@ -32,6 +32,33 @@ TEST(DaemonTextTest, TheTableOfJobsFitsAHundredColumns) {
                           HasSubstr("1.00 GiB"), HasSubstr("3 of 9,000 jobs"), Not(HasSubstr("\x1b"))));
 }
 
+TEST(DaemonTextTest, TheTableOfAgentsFitsAHundredColumns) {
+  Json agent = Json::parse(R"({"name":"n1","host":"node-1","version":"1","hands":"cgroup v2","connected":true,
+    "observes":false,"cores":2,"memory_bytes":8e9,"tasks":1234,"managed_tasks":1200,"heard_seconds_ago":1.5,
+    "queued_bytes":104857600,"dropped_messages":0,"cpu_share_cores":0.0123,"resident_bytes":12345678,
+    "windows":12345,"oom_kills":3,"applied":4321,"failed":21})");
+  Json away = agent;
+  away["name"] = away["host"] = std::string(200, 'x');
+  away["connected"] = false;
+  away["observes"] = true;
+  away["heard_seconds_ago"] = 86399;
+  away["dropped_messages"] = 7;
+  const std::string text = AgentsText({{"enabled", true}, {"agents", {agent, away}}});
+  for (const std::string_view line : Split(text, '\n')) EXPECT_LE(DisplayWidth(line), 100U) << line;
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("1,234 (1,200)"), HasSubstr("11.8 MiB"), HasSubstr("4,321/21"), HasSubstr("away"),
+                  HasSubstr("1 of 2 agents are connected; *: it observes"), HasSubstr("1 let messages go")));
+  EXPECT_THAT(AgentsText(Json::parse(R"({"enabled":false,"agents":[]})")), HasSubstr("agents.listen"));
+  EXPECT_THAT(AgentsText(Json::parse(R"({"enabled":true,"agents":[]})")), HasSubstr("tautlet --config"));
+}
+
+TEST(DaemonTextTest, StatusNamesTheCellAndItsAgents) {
+  const Json status = {{"cell", {{"name", "north"}, {"links", Json::array()}}},
+                       {"agents", {{"enabled", true}, {"connected", 2}, {"known", 3}}}};
+  EXPECT_THAT(StatusText(status, 0),
+              AllOf(HasSubstr("cell north\n"), HasSubstr("agents: 2 of 3 connected\n")));
+}
+
 TEST(DaemonTextTest, OneJobShowsTrialsHoldsNoticesAndDecisions) {
   Json job = JobRow("shop/web");
   job["labels"] = {{"team", "shop"}};
@@ -62,6 +89,7 @@ TEST(DaemonTextTest, AnswersOfAnotherFormAreShownAsFarAsTheyGo) {
     EXPECT_FALSE(ExplanationsText(odd, "j", "").empty());
     EXPECT_FALSE(DecisionText(odd).empty());
     EXPECT_FALSE(StatusText(odd, 0).empty());
+    EXPECT_FALSE(AgentsText(odd).empty());
     EXPECT_FALSE(FleetText(odd).empty());
     EXPECT_FALSE(SettingsText(odd, {}).empty());
   }

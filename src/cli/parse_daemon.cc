@@ -62,6 +62,13 @@ constexpr const char* kStatusHelp =
     "  taut status\n"
     "  taut status --server https://taut.example:7070 --token-file token --output json";
 
+constexpr const char* kAgentsHelp =
+    "Lists the node agents (tautlet): whether they are connected, their tasks, what they cost and what they "
+    "did.\nCounts begin when the daemon starts.\n\n"
+    "Examples:\n"
+    "  taut agents\n"
+    "  taut agents --server https://taut.example:7070 --token-file token --output json";
+
 constexpr const char* kMappingHelp = "Questions about the rules that say which series is which job's usage.";
 constexpr const char* kMappingTestHelp =
     "Shows for each series which rule takes it and the job, the task and the kind of usage that come of it, "
@@ -174,6 +181,8 @@ void DaemonVerbs::AddTop(CLI::App& app) {
 
 void DaemonVerbs::AddStatus(CLI::App& app) { AddDaemon(app, status_); }
 
+void DaemonVerbs::AddAgents(CLI::App& app) { AddDaemon(app, agents_); }
+
 void DaemonVerbs::AddMapping(CLI::App& app) {
   MappingTestArgs& a = mapping_test_;
   app.require_subcommand(1);
@@ -200,6 +209,7 @@ DaemonVerbs::DaemonVerbs(CLI::App& app) {
   add("decisions", kDecisionsHelp, &DaemonVerbs::AddDecisions, [this] { return RunDecisions(decisions_); });
   add("top", kTopHelp, &DaemonVerbs::AddTop, [this] { return RunTop(top_); });
   add("status", kStatusHelp, &DaemonVerbs::AddStatus, [this] { return RunStatus(status_); });
+  add("agents", kAgentsHelp, &DaemonVerbs::AddAgents, [this] { return RunAgents(agents_); });
   add("mapping", kMappingHelp, &DaemonVerbs::AddMapping, [this] { return RunMappingTest(mapping_test_); });
   add("feed", kFeedHelp, &DaemonVerbs::AddFeed, [this] { return RunFeed(feed_); });
   add("bench-write", kBenchWriteHelp, &DaemonVerbs::AddBenchWrite,

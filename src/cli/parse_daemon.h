@@ -30,6 +30,7 @@ class DaemonVerbs {
   void AddDecisions(CLI::App& app);
   void AddTop(CLI::App& app);
   void AddStatus(CLI::App& app);
+  void AddAgents(CLI::App& app);
   void AddMapping(CLI::App& app);
 
   FeedArgs feed_;
@@ -40,6 +41,7 @@ class DaemonVerbs {
   DecisionsArgs decisions_;
   TopArgs top_;
   DaemonArgs status_;
+  DaemonArgs agents_;
   MappingTestArgs mapping_test_;
   std::vector<std::pair<const CLI::App*, std::function<int()>>> verbs_;
 };

@@ -30,6 +30,10 @@ class Reader {
     if (config_.store.path.empty()) {
       return absl::InvalidArgumentError(StrCat(name_, ": store.path is empty; write a file, or memory"));
     }
+    for (const std::string& link : config_.cell.links) {
+      const auto parsed = ParseCellLink(link);
+      if (!parsed.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(parsed.status())));
+    }
     return absl::OkStatus();
   }
 
@@ -283,6 +287,18 @@ absl::StatusOr<std::vector<std::string>> ReadTokenFile(const std::string& path) 
   std::vector<std::string> tokens;
   if (absl::Status s = ReadTokens(path, tokens); !s.ok()) return s;
   return tokens;
+}
+
+absl::StatusOr<std::pair<std::string, std::string>> ParseCellLink(std::string_view link) {
+  const size_t equals = link.find('=');
+  const std::string_view name = StripSpace(link.substr(0, equals));
+  const std::string_view url =
+      equals == std::string_view::npos ? std::string_view() : StripSpace(link.substr(equals + 1));
+  if (name.empty() || !(url.starts_with("http://") || url.starts_with("https://"))) {
+    return absl::InvalidArgumentError(
+        StrCat("cell.links: \"", link, "\" is not NAME=URL with http:// or https://"));
+  }
+  return std::pair(std::string(name), std::string(url));
 }
 
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {

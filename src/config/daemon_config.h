@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -63,6 +64,8 @@ struct CellConfig {
   std::string name;
   std::vector<std::string> links;
 };
+// NAME and URL of a link, which is http or https: a browser goes there. The error says what is wanted.
+absl::StatusOr<std::pair<std::string, std::string>> ParseCellLink(std::string_view link);
 
 struct DaemonConfig {
   CellConfig cell;

@@ -65,7 +65,10 @@ rules:
 migration: {enabled: true, max_cpu: 1.5}
 recommenders: {ensemble: {margins: [0, 0.1]}, peak.days: 3}
 actuator: {kind: dry_run}
+cell: {name: north, links: ["south=https://south.example:7070/?a=b"]}
 )");
+  EXPECT_EQ(config.cell.name, "north");
+  EXPECT_EQ(ParseCellLink(config.cell.links.at(0))->second, "https://south.example:7070/?a=b");
   EXPECT_EQ(config.server.options.listen.at(1).host, "::1");
   EXPECT_FALSE(config.server.pages);
   EXPECT_EQ(config.server.options.max_body_bytes, size_t{4} << 20);
@@ -102,6 +105,10 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(ErrorOf("ingest: {grace: 2h}"), "t.yaml:1: ingest.grace: 2h is outside 0s .. 1h");
   EXPECT_EQ(ErrorOf("clock: [wall, samples]"), "t.yaml:1: clock: wants one value, not a list");
   EXPECT_EQ(ErrorOf("store: {path: }"), "t.yaml: store.path is empty; write a file, or memory");
+  for (const std::string_view link : {"south", "=http://a", "south=javascript:alert(1)", "south="}) {
+    EXPECT_THAT(ErrorOf(StrCat("cell: {links: [\"", link, "\"]}")), HasSubstr("is not NAME=URL with http"))
+        << link;
+  }
   EXPECT_EQ(ErrorOf("clock: {a: b}"), "t.yaml:1: clock wants a value or a list of values");
   EXPECT_EQ(ErrorOf("server: 7070"), "t.yaml:1: server wants a map: lines of key: value");
   EXPECT_EQ(ErrorOf("clock: wall\nclock: wall"), "t.yaml:2: t.yaml has \"clock\" twice");

@@ -157,6 +157,16 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   options.steady_ms = SteadyMilliseconds;
   options.server_counts = [this] { return server_ ? server_->counts() : ServerCounts(); };
   options.resident_bytes = ResidentBytes;
+  options.cell_name = config_.cell.name;
+  for (const std::string& link : config_.cell.links) {
+    absl::StatusOr<std::pair<std::string, std::string>> parsed = ParseCellLink(link);
+    if (!parsed.ok()) return parsed.status();
+    options.cell_links.push_back({std::move(parsed->first), std::move(parsed->second)});
+  }
+  if (hub_ != nullptr) {
+    options.agents = [hub = hub_] { return hub->Agents(); };
+    options.agent_counts = [hub = hub_] { return hub->counts(); };
+  }
   options.backfill = [this] {
     const std::lock_guard lock(mutex_);
     return backfill_;

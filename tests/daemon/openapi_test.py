@@ -86,6 +86,8 @@ class Api:
 
 def start(stage):
     config = f"""clock: samples
+cell: {{name: test cell, links: ["other=https://other.example/"]}}
+agents: {{listen: ["127.0.0.1:0"]}}
 server:
   tokens:
     reader_file: {stage.file("readers", READER)}
@@ -200,7 +202,12 @@ def decisions_and_the_rest(api, names):
     api.fits("/api/v1/ooms", f"job={daemon.quoted(names[0])}&limit=5")
     print(f"      {len(walked)} decisions, {len(ooms['ooms'])} OOM kills")
     api.fits("/api/v1/settings")
-    api.fits("/api/v1/status")
+    status = api.fits("/api/v1/status")
+    api.stage.equal(status["cell"], {"name": "test cell", "links": [{"name": "other", "url": "https://other.example/"}]},
+                    "the cell and its links are told")
+    agents = api.fits("/api/v1/agents")
+    api.stage.equal((agents, status["agents"]), ({"enabled": True, "agents": []}, {"enabled": True, "connected": 0, "known": 0}),
+                    "agents may come, none has")
 
 
 def events(api):

@@ -86,8 +86,17 @@ export interface WhatIf {
   now: WhatIfLane | null; whatif: WhatIfLane; milliseconds: number;
 }
 
+export interface Agent {
+  name: string; host: string; version: string; hands: string; connected: boolean; observes: boolean; cores: number; memory_bytes: number;
+  tasks: number; managed_tasks: number; heard_seconds_ago: number; queued_bytes: number; dropped_messages: number;
+  cpu_share_cores: number; resident_bytes: number; windows: number; oom_kills: number; applied: number; failed: number;
+}
+export interface AgentPage { enabled: boolean; agents: Agent[] }
+
 export interface Status {
   version: string; started: number; ready: boolean; clock: 'wall' | 'samples'; actuator: string; store: string; pages: boolean;
+  cell: { name: string; links: { name: string; url: string }[] };
+  agents: { enabled: boolean; connected: number; known: number };
   ingest: Record<string, number>;
   last_pass: { window_end: number; jobs: number; milliseconds: number; steps: Record<string, number> } | null;
   backfill: { done: number; total: number; sentence: string } | null;

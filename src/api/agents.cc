@@ -1,0 +1,81 @@
+#include "api/agents.h"
+
+namespace taut {
+namespace {
+
+void PutCount(std::string_view key, uint64_t count, JsonWriter& json) {
+  json.Field(key, static_cast<int64_t>(count));
+}
+
+void PutAgent(const AgentView& a, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("name", std::string_view(a.name));
+  json.Field("host", std::string_view(a.host));
+  json.Field("version", std::string_view(a.version));
+  json.Field("hands", std::string_view(a.hands));
+  json.Field("connected", a.connected);
+  json.Field("observes", a.observes);
+  json.Field("cores", a.cores);
+  json.Key("memory_bytes");
+  json.Number(a.memory_bytes, 15);
+  PutCount("tasks", a.tasks, json);
+  PutCount("managed_tasks", a.managed_tasks, json);
+  json.Field("heard_seconds_ago", a.heard_s);
+  PutCount("queued_bytes", a.queued_bytes, json);
+  PutCount("dropped_messages", a.dropped, json);
+  json.Field("cpu_share_cores", a.cpu_share);
+  PutCount("resident_bytes", a.resident_bytes, json);
+  PutCount("windows", a.windows, json);
+  PutCount("oom_kills", a.ooms, json);
+  PutCount("applied", a.applied, json);
+  PutCount("failed", a.failed, json);
+  json.EndObject();
+}
+
+}  // namespace
+
+void PutAgents(std::span<const AgentView> agents, bool enabled, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("enabled", enabled);
+  json.Key("agents");
+  json.BeginArray();
+  for (const AgentView& a : agents) PutAgent(a, json);
+  json.EndArray();
+  json.EndObject();
+}
+
+void PutAgentMetrics(const AgentHubCounts& counts, MetricsText& out) {
+  const auto agents = [&](std::string_view state, uint64_t n) {
+    out.Gauge("tautd_agents", "Node agents known, by whether they are connected.", static_cast<double>(n),
+              {{"state", state}});
+  };
+  agents("connected", counts.connected);
+  agents("away", counts.agents - counts.connected);
+  out.Gauge("tautd_agent_tasks", "Tasks that agents have.", static_cast<double>(counts.tasks));
+  out.Counter("tautd_agent_windows_total", "Windows that agents brought.", counts.windows);
+  out.Counter("tautd_agent_task_windows_total", "Windows that agents brought, of each task.",
+              counts.task_windows);
+  out.Counter("tautd_agent_repeated_messages_total", "Messages of agents that had come before.",
+              counts.repeats);
+  out.Counter("tautd_agent_refused_total", "Messages, tasks and windows of agents that were not taken.",
+              counts.refused);
+  out.Counter("tautd_agent_orders_total", "Limits ordered from agents, of each task.", counts.orders);
+  const auto outcomes = [&](std::string_view result, uint64_t n) {
+    out.Counter("tautd_agent_outcomes_total", "What became of limits at agents, of each task.", n,
+                {{"result", result}});
+  };
+  outcomes("applied", counts.applied);
+  outcomes("failed", counts.failed);
+  out.Counter("tautd_agent_oom_kills_total", "OOM kills that agents saw.", counts.ooms);
+  out.Gauge("tautd_agent_unacknowledged_messages", "Messages of agents taken in but not stored yet.",
+            static_cast<double>(counts.unacknowledged));
+  const auto seconds = [&](std::string_view statistic, double ms) {
+    out.Gauge("tautd_order_seconds",
+              "From an order to the first answer of each task, of the last thousand answers.", ms / 1000,
+              {{"statistic", statistic}});
+  };
+  seconds("slowest", counts.slowest_order_ms);
+  seconds("mean", counts.mean_order_ms);
+}
+
+}  // namespace taut

@@ -1,0 +1,16 @@
+// Node agents as JSON and as metrics.
+#pragma once
+
+#include <span>
+
+#include "actuate/agent_hub.h"
+#include "api/metrics_text.h"
+#include "base/json_writer.h"
+
+namespace taut {
+
+// An AgentPage. `enabled`: the daemon listens to agents.
+void PutAgents(std::span<const AgentView> agents, bool enabled, JsonWriter& json);
+void PutAgentMetrics(const AgentHubCounts& counts, MetricsText& out);
+
+}  // namespace taut
