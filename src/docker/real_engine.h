@@ -44,6 +44,8 @@ class RealEngine {
 
   std::filesystem::path dir_;
   pid_t pid_ = -1;
+  pid_t sweeper_pid_ = -1;
+  int sweeper_fd_ = -1;
 };
 
 }  // namespace taut

@@ -48,20 +48,69 @@ std::string ReadText(const std::filesystem::path& path) {
   return out.str();
 }
 
-// What is mounted at or below `dir`, the newest first.
-std::vector<std::string> MountsBelow(const std::string& dir) {
-  std::vector<std::string> out;
-  std::ifstream in("/proc/self/mountinfo");
-  for (std::string line; std::getline(in, line);) {
-    const std::vector<std::string_view> words = Split(line, ' ');
-    if (words.size() > 4 && words[4].starts_with(dir)) out.insert(out.begin(), std::string(words[4]));
-  }
-  return out;
-}
-
 void Die(const std::string& why) {
   std::fprintf(stderr, "real engine: %s\n", why.c_str());
   std::abort();
+}
+
+// Processes whose command line names `dir`, which nobody else knows: the shims of containers.
+void KillProcessesOf(const std::string& dir) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const int pid = std::atoi(entry.path().filename().c_str());
+    if (pid > 1 && pid != getpid() &&
+        ReadText(entry.path() / "cmdline").find(dir + "/exec/") != std::string::npos) {
+      kill(pid, SIGKILL);
+    }
+  }
+}
+
+// Takes away what an engine in `dir` has left: processes, cgroups, mounts, files.
+std::error_code Sweep(const std::filesystem::path& dir) {
+  KillProcessesOf(dir.string());
+  std::error_code error;
+  for (const auto& hierarchy : std::filesystem::directory_iterator("/sys/fs/cgroup")) {
+    const std::filesystem::path parent = hierarchy.path() / dir.filename();
+    for (const auto& container : std::filesystem::directory_iterator(parent, error)) {
+      if (!container.is_directory()) continue;
+      std::ifstream procs(container.path() / "cgroup.procs");
+      for (int pid; procs >> pid;) kill(pid, SIGKILL);
+      (void)WaitFor([&] { return rmdir(container.path().c_str()) == 0 || errno != EBUSY; });
+    }
+    rmdir(parent.c_str());
+  }
+  std::vector<std::string> mounts;  // the newest first
+  std::ifstream in("/proc/self/mountinfo");
+  for (std::string line; std::getline(in, line);) {
+    const std::vector<std::string_view> words = Split(line, ' ');
+    if (words.size() > 4 && words[4].starts_with(dir.string()))
+      mounts.insert(mounts.begin(), std::string(words[4]));
+  }
+  for (const std::string& mount : mounts) umount2(mount.c_str(), MNT_DETACH);
+  std::filesystem::remove_all(dir, error);
+  return error;
+}
+
+// Sweeps if this program is killed: a child that waits for the pipe to break. `fd` becomes the pipe's other
+// end; a byte in it means that there is nothing to sweep.
+pid_t StartSweeper(const std::filesystem::path& dir, int& fd) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) Die("no pipe for it");
+  const pid_t child = fork();
+  if (child == 0) {
+    setsid();
+    close(ends[1]);
+    char byte = 0;
+    if (read(ends[0], &byte, 1) == 0) {
+      // The engine has its own signal, and some time for it.
+      const std::string pid_file = dir / "pid";
+      (void)WaitFor([&pid_file] { return access(pid_file.c_str(), F_OK) != 0; });
+      (void)Sweep(dir);
+    }
+    _exit(0);
+  }
+  close(ends[0]);
+  fd = ends[1];
+  return child;
 }
 
 }  // namespace
@@ -79,6 +128,7 @@ RealEngine::RealEngine() {
   std::string pattern = (std::filesystem::temp_directory_path() / "taut_docker_XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) Die("no directory for it");
   dir_ = pattern;
+  sweeper_pid_ = StartSweeper(dir_, sweeper_fd_);
   Start();
   MakeImage();
 }
@@ -90,15 +140,10 @@ RealEngine::~RealEngine() {
     Ask("DELETE", StrCat("/containers/", all.substr(at + 6, 64), "?force=1&v=1"));
   }
   Stop();
-  for (const std::string& mount : MountsBelow(dir_.string())) umount2(mount.c_str(), MNT_DETACH);
-  const std::string parent = dir_.filename().string();
-  for (const auto& hierarchy : std::filesystem::directory_iterator("/sys/fs/cgroup")) {
-    rmdir((hierarchy.path() / parent).c_str());
-  }
-  rmdir(StrCat("/sys/fs/cgroup/", parent).c_str());
-  std::error_code error;
-  std::filesystem::remove_all(dir_, error);
-  if (error) ADD_FAILURE() << "left behind: " << dir_ << ": " << error.message();
+  if (const std::error_code error = Sweep(dir_); error) ADD_FAILURE() << dir_ << ": " << error.message();
+  [[maybe_unused]] const ssize_t written = write(sweeper_fd_, "x", 1);
+  close(sweeper_fd_);
+  waitpid(sweeper_pid_, nullptr, 0);
 }
 
 std::string RealEngine::CgroupOf(std::string_view id) const {
