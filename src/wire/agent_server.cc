@@ -122,7 +122,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
 
   bool Send(v1::ToAgent message) {
     const std::lock_guard lock(mutex_);
-    if (finished_) return false;
+    if (finished_ || !has_hello_) return false;
     const size_t bytes = message.ByteSizeLong();
     if (waiting_bytes_ + bytes > shared_->options.max_waiting_bytes) {
       shared_->tally.cut_off.fetch_add(1, std::memory_order_relaxed);
@@ -131,6 +131,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     }
     waiting_bytes_ += bytes;
     waiting_.push_back(std::move(message));
+    is_welcome_sent_ = true;  // with the first message at the latest
     if (waiting_.size() == 1) StartWrite(&waiting_.front());
     return true;
   }
@@ -182,11 +183,14 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
       has_hello_ = true;
       // The agent takes this as its welcome; nothing else says that the token was right.
       context_->AddInitialMetadata("tautline", "welcome");
-      StartSendInitialMetadata();
     }
     is_connected_ = true;
     shared_->tally.accepted.fetch_add(1, std::memory_order_relaxed);
     shared_->listener->OnConnect(id_, incoming_, who_);
+    const std::lock_guard lock(mutex_);
+    if (finished_ || is_welcome_sent_) return true;
+    is_welcome_sent_ = true;
+    StartSendInitialMetadata();
     return true;
   }
 
@@ -245,6 +249,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
 
   std::mutex mutex_;
   bool has_hello_ = false;
+  bool is_welcome_sent_ = false;
   bool finished_ = false;
   std::deque<v1::ToAgent> waiting_;  // the first is being written
   size_t waiting_bytes_ = 0;
