@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+"""A throw-away machine with cgroup v2: Debian's cloud kernel under QEMU, in memory alone, up in five seconds.
+
+    machine.py [--binary BIN]... [--forward HOSTPORT:GUESTPORT] [--memory MIB] [--seconds S] [--systemd] -- 'COMMAND'
+
+COMMAND is run by sh as root with the binaries (and their libraries) in PATH, cgroup2 at /sys/fs/cgroup with all
+controllers switched on, 256 MiB of swap, and /disk, a file system of blocks, to work in. The exit code is COMMAND's;
+77 if such a machine cannot be had here, 124 if it took too long. Nothing is installed: the kernel's package is
+fetched by its name through apt and unpacked below the build tree, as is, with --systemd, a Debian that boots systemd.
+The machine sees no network; --forward lets 127.0.0.1:HOSTPORT in to its GUESTPORT.
+"""
+import argparse
+import contextlib
+import fcntl
+import glob
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SKIPPED, TOO_LONG = 77, 124
+KERNEL_PACKAGE = "linux-image-cloud-amd64"  # depends on the newest kernel's
+# In the order of their dependencies; 9p is not in this kernel.
+MODULES = ("virtio_ring virtio virtio_pci_modern_dev virtio_pci_legacy_dev virtio_pci failover net_failover virtio_net "
+           "zsmalloc lzo lzo-rle zram").split()
+
+# What both machines do before COMMAND; /taut is where its things lie.
+PREPARE = """
+for m in @MODULES@; do insmod /taut/modules/$m.ko 2>/dev/null; done
+ip link set lo up
+ip link set eth0 up 2>/dev/null && ip addr add 10.0.2.15/24 dev eth0
+if [ -e /sys/block/zram0 ]; then
+  echo 256M >/sys/block/zram0/disksize && mkswap /dev/zram0 >/dev/null && swapon /dev/zram0
+  disk=$(cat /sys/class/zram-control/hot_add)
+  echo 256M >/sys/block/zram$disk/disksize && mke2fs -b 4096 /dev/zram$disk >/dev/null
+  mkdir -p /disk && mount -t ext4 /dev/zram$disk /disk
+fi
+""".replace("@MODULES@", " ".join(MODULES))
+
+RUN = """
+cd /disk || exit
+echo "MACHINE-READY $(cut -d' ' -f1 /proc/uptime)"
+sh /taut/command
+echo "MACHINE-ENDED $?"
+"""
+
+INIT = f"""#!/bin/sh
+/bin/busybox --install -s /bin
+export PATH=/taut/bin:/bin HOME=/root GTEST_COLOR=no
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mount -t tmpfs tmp /tmp
+mount -t cgroup2 none /sys/fs/cgroup
+{PREPARE}
+echo "+cpu +memory +io +pids +cpuset" >/sys/fs/cgroup/cgroup.subtree_control
+{RUN}
+poweroff -f
+"""
+
+
+class Unavailable(Exception):
+    """No such machine can be had here; says why."""
+
+
+def cache_dir():
+    return ROOT / os.environ.get("TAUT_BUILD_ROOT", "build") / "machine"
+
+
+@contextlib.contextmanager
+def only_one(cache):
+    """One process at a time makes what is cached."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with open(cache / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def said_by(*command, cwd=None, seconds=600):
+    """Standard output of a command that must succeed."""
+    try:
+        ended = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=seconds, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Unavailable(f"{command[0]}: {error}") from error
+    if ended.returncode != 0:
+        raise Unavailable(f"{' '.join(map(str, command))}: {ended.stderr.strip()[-500:]}")
+    return ended.stdout
+
+
+def need(*programs):
+    missing = [p for p in programs if shutil.which(p) is None]
+    if missing:
+        raise Unavailable(f"{', '.join(missing)} not installed (see tools/packages.txt)")
+
+
+def kernel():
+    """The folder of an unpacked kernel package."""
+    unpacked = cache_dir() / "kernel"
+    with only_one(cache_dir()):
+        if glob.glob(str(unpacked / "boot" / "vmlinuz-*")):
+            return unpacked
+        need("apt-get", "apt-cache", "dpkg")
+        depends = re.search(r"Depends: (linux-image-\S+)", said_by("apt-cache", "depends", KERNEL_PACKAGE))
+        if not depends:
+            raise Unavailable(f"apt knows no {KERNEL_PACKAGE} (apt-get update)")
+        with tempfile.TemporaryDirectory(dir=cache_dir()) as work:
+            said_by("apt-get", "download", depends[1], cwd=work)
+            said_by("dpkg", "-x", *glob.glob(f"{work}/*.deb"), f"{work}/kernel")
+            os.rename(f"{work}/kernel", unpacked)
+    return unpacked
+
+
+def copy_program(binary, root):
+    """A binary without its debugging symbols to /taut/bin, and the libraries that it loads."""
+    target = root / "taut/bin" / pathlib.Path(binary).name
+    if not shutil.which("strip") or subprocess.run(["strip", "-o", target, binary], capture_output=True,
+                                                   check=False).returncode != 0:
+        shutil.copy(binary, target)
+    loads = subprocess.run(["ldd", binary], capture_output=True, text=True, check=False).stdout
+    for library in re.findall(r"(/\S+) \(0x", loads):
+        copy = root / library.lstrip("/")
+        if not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(library, copy)
+
+
+def fill(root, unpacked, binaries, command):
+    """What COMMAND needs, below /taut of a root folder."""
+    for folder in ("taut/bin", "taut/modules"):
+        (root / folder).mkdir(parents=True)
+    for module in MODULES:
+        for path in glob.glob(f"{unpacked}/lib/modules/*/**/{module}.ko", recursive=True):
+            shutil.copy(path, root / "taut/modules")
+    (root / "taut/command").write_text(command + "\n")
+    for binary in binaries:
+        copy_program(binary, root)
+
+
+def archive(folders, target):
+    """An initramfs of several folders, one over the other."""
+    with open(target, "wb") as out:
+        for folder in folders:
+            find = subprocess.Popen(["find", ".", "-print0"], cwd=folder, stdout=subprocess.PIPE)
+            subprocess.run(["cpio", "-o", "-H", "newc", "-0", "--quiet", "-R", "0:0"], cwd=folder, stdin=find.stdout,
+                           stdout=out, check=True)
+            find.wait()
+
+
+def busybox_root(root):
+    for folder in ("bin", "proc", "sys", "dev", "tmp", "run", "etc", "root"):
+        (root / folder).mkdir(exist_ok=True)
+    shutil.copy(shutil.which("busybox"), root / "bin/busybox")
+    (root / "bin/sh").symlink_to("busybox")
+    (root / "init").write_text(INIT)
+    (root / "init").chmod(0o755)
+
+
+def qemu(unpacked, initramfs, memory, forward):
+    """The command that runs the machine; its serial line is standard output."""
+    let_in = ""
+    if forward:
+        host, guest = forward.split(":")
+        let_in = f",hostfwd=tcp:127.0.0.1:{host}-:{guest}"
+    return ["qemu-system-x86_64", "-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2",
+            "-m", str(memory), "-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot",
+            "-netdev", f"user,id=n,restrict=on{let_in}", "-device", "virtio-net-pci,netdev=n,romfile=",
+            "-kernel", *glob.glob(f"{unpacked}/boot/vmlinuz-*")[:1], "-initrd", initramfs,
+            "-append", "console=ttyS0 quiet panic=-1 psi=1"]
+
+
+def watch(command, seconds, show):
+    """(exit code of COMMAND, what it said). `show` gets each line; without a word of COMMAND, all of the boot's."""
+    boot, said, code = [], None, None
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace") as machine:
+        timer = threading.Timer(seconds, machine.kill)
+        timer.start()
+        try:
+            for line in machine.stdout:
+                line = line.rstrip("\r\n")
+                if ended := re.search(r"MACHINE-ENDED (\d+)$", line):
+                    code = int(ended[1])
+                elif line.startswith("MACHINE-READY"):
+                    said = []
+                    show(f"machine: up after {line.split()[1]} s")
+                elif said is not None and code is None:
+                    said.append(line)
+                    show(line)
+                else:
+                    boot.append(line)
+        finally:
+            timer.cancel()
+            machine.kill()
+    if said is None:
+        for line in boot[-50:]:
+            show(line)
+    return (TOO_LONG if code is None else code), "\n".join(said or [])
+
+
+def run(command, binaries=(), memory=768, seconds=240, forward=None, systemd=False, show=print):
+    """Boots, runs COMMAND and gives (its exit code, what it said). Raises Unavailable."""
+    need("qemu-system-x86_64", "busybox", "cpio")
+    unpacked = kernel()
+    with tempfile.TemporaryDirectory(prefix="taut-machine-") as work:
+        root = pathlib.Path(work) / "root"
+        root.mkdir()
+        fill(root, unpacked, binaries, command)
+        if systemd:
+            raise Unavailable("not yet")
+        busybox_root(root)
+        initramfs = pathlib.Path(work) / "initramfs"
+        archive([root], initramfs)
+        return watch(qemu(unpacked, initramfs, memory, forward), seconds, show)
+
+
+def run_tests(what, binary, pattern, may_skip=(), **options):
+    """Runs those tests of a gtest binary that fit a pattern in the machine, and exits. A test that skips itself
+    there fails, for that machine has all it may ask for, unless it is of `may_skip`."""
+    def show(line):
+        print(line, flush=True)
+    try:
+        name = pathlib.Path(binary).name
+        code, said = run(f"{name} --gtest_filter='{pattern}'", [binary], show=show, **options)
+    except Unavailable as why:
+        print(f"SKIPPED: {why}; {what} was not tested")
+        sys.exit(SKIPPED)
+    passed = re.search(r"\[  PASSED  \] (\d+) test", said)
+    skipped = set(re.findall(r"\[  SKIPPED \] (\w+\.\w+)", said)) - set(may_skip)
+    if skipped:
+        print(f"FAILED: skipped themselves: {', '.join(sorted(skipped))}")
+    if code == 0 and (skipped or not passed or passed[1] == "0"):
+        code = 1
+    print(f"{what}: {passed[1] if passed else 0} tests passed, exit code {code}")
+    sys.exit(code)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--binary", action="append", default=[], help="a program to take along; may be given again")
+    parser.add_argument("--forward", help="HOSTPORT:GUESTPORT of TCP, from 127.0.0.1")
+    parser.add_argument("--memory", type=int, default=768, help="MiB (768)")
+    parser.add_argument("--seconds", type=int, default=240, help="at most so long (240)")
+    parser.add_argument("--systemd", action="store_true", help="boot systemd, and run COMMAND under it")
+    parser.add_argument("command", nargs="+")
+    args = parser.parse_args()
+    try:
+        code, _ = run(" ".join(args.command), args.binary, args.memory, args.seconds, args.forward, args.systemd,
+                      show=lambda line: print(line, flush=True))
+    except Unavailable as why:
+        print(f"SKIPPED: {why}")
+        code = SKIPPED
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()
