@@ -11,12 +11,14 @@ The machine sees no network; --forward lets 127.0.0.1:HOSTPORT in to its GUESTPO
 """
 import argparse
 import contextlib
+import ctypes
 import fcntl
 import glob
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,44 +26,54 @@ import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SKIPPED, TOO_LONG = 77, 124
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None)
+SYSTEMD_MIB = 512  # its files lie in memory
 KERNEL_PACKAGE = "linux-image-cloud-amd64"  # depends on the newest kernel's
 # In the order of their dependencies; 9p is not in this kernel.
 MODULES = ("virtio_ring virtio virtio_pci_modern_dev virtio_pci_legacy_dev virtio_pci failover net_failover virtio_net "
            "zsmalloc lzo lzo-rle zram").split()
 
-# What both machines do before COMMAND; /taut is where its things lie.
-PREPARE = """
+# What both machines do; /taut is where the things of this run lie, with busybox for what else is not there.
+RUN = """
+/bin/busybox --install -s /taut/busybox
+export PATH=/taut/bin:$PATH:/taut/busybox HOME=/root GTEST_COLOR=no
 for m in @MODULES@; do insmod /taut/modules/$m.ko 2>/dev/null; done
 ip link set lo up
 ip link set eth0 up 2>/dev/null && ip addr add 10.0.2.15/24 dev eth0
 if [ -e /sys/block/zram0 ]; then
-  echo 256M >/sys/block/zram0/disksize && mkswap /dev/zram0 >/dev/null && swapon /dev/zram0
+  echo 256M >/sys/block/zram0/disksize && /taut/busybox/mkswap /dev/zram0 >/dev/null && /taut/busybox/swapon /dev/zram0
   disk=$(cat /sys/class/zram-control/hot_add)
-  echo 256M >/sys/block/zram$disk/disksize && mke2fs -b 4096 /dev/zram$disk >/dev/null
+  echo 256M >/sys/block/zram$disk/disksize && /taut/busybox/mke2fs -b 4096 /dev/zram$disk >/dev/null
   mkdir -p /disk && mount -t ext4 /dev/zram$disk /disk
 fi
-""".replace("@MODULES@", " ".join(MODULES))
-
-RUN = """
-cd /disk || exit
+cd /disk
 echo "MACHINE-READY $(cut -d' ' -f1 /proc/uptime)"
 sh /taut/command
 echo "MACHINE-ENDED $?"
+sync
+/bin/busybox poweroff -f
+""".replace("@MODULES@", " ".join(MODULES))
+
+BUSYBOX_INIT = """#!/bin/busybox sh
+busybox mount -t proc proc /proc
+busybox mount -t sysfs sys /sys
+busybox mount -t devtmpfs dev /dev
+busybox mount -t tmpfs tmp /tmp
+busybox mount -t cgroup2 none /sys/fs/cgroup
+echo "+cpu +memory +io +pids +cpuset" >/sys/fs/cgroup/cgroup.subtree_control
+export PATH=/bin
+exec /bin/busybox sh /taut/run
 """
 
-INIT = f"""#!/bin/sh
-/bin/busybox --install -s /bin
-export PATH=/taut/bin:/bin HOME=/root GTEST_COLOR=no
-mount -t proc proc /proc
-mount -t sysfs sys /sys
-mount -t devtmpfs dev /dev
-mount -t tmpfs tmp /tmp
-mount -t cgroup2 none /sys/fs/cgroup
-{PREPARE}
-echo "+cpu +memory +io +pids +cpuset" >/sys/fs/cgroup/cgroup.subtree_control
-{RUN}
-poweroff -f
-"""
+# systemd runs COMMAND when all that a service stands on is up.
+SYSTEMD_FILES = {
+    "etc/machine-id": "0123456789abcdef0123456789abcdef\n",
+    "etc/hostname": "taut-machine\n",
+    "etc/systemd/system/taut.target": "[Unit]\nRequires=basic.target taut.service\nAllowIsolate=yes\n",
+    "etc/systemd/system/taut.service": "[Service]\nExecStart=/bin/sh /taut/run\nStandardOutput=tty\n"
+                                       "StandardError=tty\nTTYPath=/dev/ttyS0\n",
+}
 
 
 class Unavailable(Exception):
@@ -130,37 +142,72 @@ def copy_program(binary, root):
 
 
 def fill(root, unpacked, binaries, command):
-    """What COMMAND needs, below /taut of a root folder."""
-    for folder in ("taut/bin", "taut/modules"):
+    """What a run needs, below /taut of a root folder."""
+    for folder in ("bin", "taut/bin", "taut/busybox", "taut/modules"):
         (root / folder).mkdir(parents=True)
+    shutil.copy(shutil.which("busybox"), root / "bin/busybox")
     for module in MODULES:
         for path in glob.glob(f"{unpacked}/lib/modules/*/**/{module}.ko", recursive=True):
             shutil.copy(path, root / "taut/modules")
     (root / "taut/command").write_text(command + "\n")
+    (root / "taut/run").write_text(RUN)
     for binary in binaries:
         copy_program(binary, root)
 
 
-def archive(folders, target):
-    """An initramfs of several folders, one over the other."""
-    with open(target, "wb") as out:
-        for folder in folders:
-            find = subprocess.Popen(["find", ".", "-print0"], cwd=folder, stdout=subprocess.PIPE)
-            subprocess.run(["cpio", "-o", "-H", "newc", "-0", "--quiet", "-R", "0:0"], cwd=folder, stdin=find.stdout,
-                           stdout=out, check=True)
-            find.wait()
+def archive(folder, target):
+    """Appends a folder to an initramfs: the kernel unpacks one archive over the other."""
+    with subprocess.Popen(["find", ".", "-print0"], cwd=folder, stdout=subprocess.PIPE) as names, \
+            subprocess.Popen(["cpio", "-o", "-H", "newc", "-0", "--quiet", "-R", "0:0"], cwd=folder,
+                             stdin=names.stdout, stdout=subprocess.PIPE) as packed, \
+            open(target, "ab") as out:
+        if subprocess.run(["gzip", "-1"], stdin=packed.stdout, stdout=out, check=False).returncode != 0:
+            raise Unavailable(f"{target} cannot be written")
 
 
-def busybox_root(root):
-    for folder in ("bin", "proc", "sys", "dev", "tmp", "run", "etc", "root"):
+def add_busybox_root(root):
+    for folder in ("proc", "sys", "dev", "tmp", "run", "etc", "root"):
         (root / folder).mkdir(exist_ok=True)
-    shutil.copy(shutil.which("busybox"), root / "bin/busybox")
     (root / "bin/sh").symlink_to("busybox")
-    (root / "init").write_text(INIT)
+    (root / "init").write_text(BUSYBOX_INIT)
     (root / "init").chmod(0o755)
 
 
-def qemu(unpacked, initramfs, memory, forward):
+def merge_usr(root):
+    """/bin and /lib of a Debian are links into /usr: what is unpacked over it goes there."""
+    for folder in ("bin", "lib", "lib64"):
+        if (root / folder).exists():
+            (root / "usr").mkdir(exist_ok=True)
+            shutil.copytree(root / folder, root / "usr" / folder, dirs_exist_ok=True)
+            shutil.rmtree(root / folder)
+
+
+def systemd_archive():
+    """A Debian with systemd, made by debootstrap from where apt takes its packages; made once."""
+    cached = cache_dir() / "systemd.cpio.gz"
+    with only_one(cache_dir()):
+        if cached.exists():
+            return cached
+        need("apt-get", "debootstrap")
+        if os.geteuid() != 0:
+            raise Unavailable("not root: debootstrap cannot make a system with systemd")
+        sources = said_by("apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Identifier: Packages")
+        source = re.search(r"^(\S+/debian/?) ([a-z]+)$", sources, re.MULTILINE)
+        if not source:
+            raise Unavailable("apt has no source of Debian packages")
+        with tempfile.TemporaryDirectory(dir=cache_dir()) as work:
+            said_by("debootstrap", "--variant=minbase", "--include=systemd", source[2], f"{work}/root",
+                    source[1])
+            for dear in ("usr/share/doc", "usr/share/locale", "usr/share/man", "var/cache/apt", "var/lib/apt"):
+                shutil.rmtree(f"{work}/root/{dear}", ignore_errors=True)
+            for name, text in SYSTEMD_FILES.items():
+                pathlib.Path(work, "root", name).write_text(text)
+            archive(f"{work}/root", f"{work}/archive")
+            os.rename(f"{work}/archive", cached)
+    return cached
+
+
+def qemu(unpacked, initramfs, memory, forward, kernel_words):
     """The command that runs the machine; its serial line is standard output."""
     let_in = ""
     if forward:
@@ -170,14 +217,15 @@ def qemu(unpacked, initramfs, memory, forward):
             "-m", str(memory), "-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot",
             "-netdev", f"user,id=n,restrict=on{let_in}", "-device", "virtio-net-pci,netdev=n,romfile=",
             "-kernel", *glob.glob(f"{unpacked}/boot/vmlinuz-*")[:1], "-initrd", initramfs,
-            "-append", "console=ttyS0 quiet panic=-1 psi=1"]
+            "-append", f"console=ttyS0 quiet panic=-1 psi=1 {kernel_words}"]
 
 
 def watch(command, seconds, show):
     """(exit code of COMMAND, what it said). `show` gets each line; without a word of COMMAND, all of the boot's."""
     boot, said, code = [], None, None
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace") as machine:
+                          stderr=subprocess.STDOUT, text=True, errors="replace",
+                          preexec_fn=lambda: LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)) as machine:
         timer = threading.Timer(seconds, machine.kill)
         timer.start()
         try:
@@ -207,15 +255,19 @@ def run(command, binaries=(), memory=768, seconds=240, forward=None, systemd=Fal
     need("qemu-system-x86_64", "busybox", "cpio")
     unpacked = kernel()
     with tempfile.TemporaryDirectory(prefix="taut-machine-") as work:
-        root = pathlib.Path(work) / "root"
+        root, initramfs = pathlib.Path(work) / "root", pathlib.Path(work) / "initramfs"
         root.mkdir()
         fill(root, unpacked, binaries, command)
+        kernel_words = ""
         if systemd:
-            raise Unavailable("not yet")
-        busybox_root(root)
-        initramfs = pathlib.Path(work) / "initramfs"
-        archive([root], initramfs)
-        return watch(qemu(unpacked, initramfs, memory, forward), seconds, show)
+            shutil.copy(systemd_archive(), initramfs)
+            merge_usr(root)
+            kernel_words = "rdinit=/usr/lib/systemd/systemd systemd.unit=taut.target systemd.show_status=0"
+            memory += SYSTEMD_MIB
+        else:
+            add_busybox_root(root)
+        archive(root, initramfs)
+        return watch(qemu(unpacked, initramfs, memory, forward, kernel_words), seconds, show)
 
 
 def run_tests(what, binary, pattern, may_skip=(), **options):
