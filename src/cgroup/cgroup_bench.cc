@@ -1,8 +1,9 @@
-// What a reading of a task costs, on real groups of this machine with a child in each.
+// What a reading of a task costs, on real groups of this machine with a child in each; and finding them.
 //
 //   usage <= 25 us a task (200 tasks, each second, within 1 % of a core together with all that is made of it)
 #include <benchmark/benchmark.h>
 
+#include "cgroup/cgroup_finder.h"
 #include "cgroup/cgroup_fixture.h"
 
 namespace taut {
@@ -37,6 +38,30 @@ void ReadGroups(benchmark::State& state, ReadDepth depth) {
 }
 BENCHMARK_CAPTURE(ReadGroups, usage, ReadDepth::kUsage)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(ReadGroups, all, ReadDepth::kAll)->Unit(benchmark::kMicrosecond);
+
+// 200 tasks among all groups of the machine.
+void FindTasks(benchmark::State& state, TaskSource source) {
+  if (const std::string why = CgroupFixture::WhyNot(); !why.empty()) {
+    state.SkipWithError(why.c_str());
+    return;
+  }
+  constexpr size_t kGroups = 200;
+  const CgroupFixture fixture("bench-find");
+  for (size_t i = 0; i < kGroups; ++i) fixture.MakeBelow(StrCat("web@", i, ".service"));
+  TaskRule rule;
+  rule.source = source;
+  rule.match = source == TaskSource::kCgroup ? fixture.path() + "/web@*" : "web@*.service";
+  const std::unique_ptr<CgroupFinder> finder = *CgroupFinder::Create(fixture.mounts(), "host", {rule});
+  for (auto _ : state) {
+    const absl::StatusOr<std::vector<FoundTask>> found = finder->Find();
+    if (!found.ok() || found->size() != kGroups) {
+      state.SkipWithError("not what there is");
+      break;
+    }
+  }
+}
+BENCHMARK_CAPTURE(FindTasks, groups, TaskSource::kCgroup)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(FindTasks, units, TaskSource::kSystemd)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace taut

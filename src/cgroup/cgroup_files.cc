@@ -8,6 +8,11 @@
 #include "cgroup/kernel_text.h"
 
 namespace taut {
+namespace {
+
+constexpr double kMinQuotaUs = 1000;  // the kernel's
+
+}  // namespace
 
 PressureTotals ReadPressure(const KernelDirectory& directory, const char* file) {
   char buffer[256];
@@ -23,7 +28,6 @@ absl::Status WriteStatus(int error, const char* file) {
 }
 
 uint64_t QuotaFor(double cores, uint64_t period_us) {
-  constexpr double kMinQuotaUs = 1000;  // the kernel's
   return static_cast<uint64_t>(std::llround(std::max(kMinQuotaUs, cores * static_cast<double>(period_us))));
 }
 

@@ -32,6 +32,9 @@ struct FinderBounds {
 // suffix: {unit} "web@blue", {prefix} "web", {instance} "blue", {slice} "system" (the nearest slice around
 // it), and {path}.
 //
+// systemd knows nothing of limits that others write: it writes its own again when a unit's properties are
+// set.
+//
 // Names: an empty job is "{base}" for groups and "{prefix|unit}" for units, an empty task "{host}{path}". A
 // group whose name cannot be made, is not printable UTF-8, is longer than 255 bytes, or is another's already,
 // is left out and told by refusals().

@@ -49,7 +49,7 @@ class CgroupFixture {
     return "";
   }
 
-  // A group "/taut-test-PID-NAME".
+  // A group "/taut-cgroup-test-PID-NAME".
   explicit CgroupFixture(const std::string& name) : path_(StrCat("/", kPrefix, getpid(), "-", name)) {
     if (const absl::StatusOr<CgroupMounts> mounts = ReadCgroupMounts(); mounts.ok()) mounts_ = *mounts;
     Sweep();
@@ -157,7 +157,7 @@ class CgroupFixture {
   }
 
  private:
-  static constexpr const char* kPrefix = "taut-test-";
+  static constexpr const char* kPrefix = "taut-cgroup-test-";
 
   std::vector<std::string> Roots() const {
     std::vector<std::string> out;

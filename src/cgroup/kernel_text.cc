@@ -10,6 +10,8 @@ namespace taut {
 namespace {
 
 constexpr uint64_t kNoMachineHas = uint64_t{1} << 62;  // bytes
+constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
+constexpr std::string_view kTotal = " total=";  // of pressure
 
 // The text before the line's end, nullopt without one.
 std::optional<std::string_view> FirstLine(std::string_view text) {
@@ -19,7 +21,6 @@ std::optional<std::string_view> FirstLine(std::string_view text) {
 }
 
 std::optional<uint64_t> TotalOf(std::string_view text, std::string_view kind) {
-  constexpr std::string_view kTotal = " total=";
   while (const std::optional<std::string_view> line = FirstLine(text)) {
     const size_t at = line->rfind(kTotal);
     if (line->starts_with(kind) && at != std::string_view::npos) {
@@ -33,7 +34,6 @@ std::optional<uint64_t> TotalOf(std::string_view text, std::string_view kind) {
 }  // namespace
 
 std::optional<uint64_t> ParseDecimal(std::string_view digits) {
-  constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
   if (digits.empty()) return std::nullopt;
   uint64_t value = 0;
   for (const char c : digits) {

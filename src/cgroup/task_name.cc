@@ -5,6 +5,12 @@
 #include "fmt/format.h"
 
 namespace taut {
+namespace {
+
+// The least that needs so many bytes more; below 0xA0 are control characters.
+constexpr uint32_t kLeast[] = {0x20, 0xA0, 0x800, 0x10000};
+
+}  // namespace
 
 bool IsTaskName(std::string_view text) { return text.size() <= kMaxTaskNameBytes && IsPrintable(text); }
 
@@ -31,7 +37,6 @@ bool IsPrintable(std::string_view text) {
       if ((next & 0xC0) != 0x80) return false;
       code = code << 6 | (next & 0x3F);
     }
-    constexpr uint32_t kLeast[] = {0x20, 0xA0, 0x800, 0x10000};  // below 0xA0: control characters
     if (code < kLeast[more] || code == 0x7F || (code >= 0xD800 && code < 0xE000) || code > 0x10FFFF)
       return false;
     i += more + 1;

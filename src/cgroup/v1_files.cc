@@ -18,6 +18,7 @@ namespace {
 
 constexpr const char* kLimit = "memory.limit_in_bytes";
 constexpr const char* kSwapLimit = "memory.memsw.limit_in_bytes";  // of memory and swap together
+constexpr const char* kQuota = "cpu.cfs_quota_us";
 constexpr uint64_t kDefaultShares = 1024;
 
 class V1Files final : public CgroupFiles {
@@ -47,8 +48,10 @@ class V1Files final : public CgroupFiles {
   HotFile cpuacct_usage_{"cpuacct.usage"}, memory_usage_{"memory.usage_in_bytes"},
       memory_stat_{"memory.stat"};
   Fd oom_event_;
-  std::optional<uint64_t> first_shares_;    // as they were before this agent touched them
-  std::optional<uint64_t> swap_allowance_;  // how much more than memory the owner allowed, while it is lifted
+  std::optional<uint64_t> first_shares_;  // as they were before this agent touched them
+  // How much more than memory the owner allows, if he limits it; kept while we have lifted both.
+  std::optional<uint64_t> swap_allowance_;
+  bool is_swap_lifted_ = false;
 };
 
 V1Files::V1Files(Directories directories) : in_(std::move(directories)) {
@@ -152,6 +155,8 @@ absl::Status V1Files::WriteMemory(const KernelLimit& to) {
   const std::optional<KernelLimit> from = ReadBytes(kLimit), swap = ReadBytes(kSwapLimit);
   if (from.has_value() && swap.has_value() && from->is_limited && swap->is_limited) {
     swap_allowance_ = swap->value - std::min(swap->value, from->value);
+  } else if (!is_swap_lifted_) {
+    swap_allowance_.reset();
   }
   if (!from.has_value() || !swap.has_value() || !swap_allowance_.has_value()) {
     return WriteStatus(WriteBytes(kLimit, to), kLimit);
@@ -165,11 +170,11 @@ absl::Status V1Files::WriteMemory(const KernelLimit& to) {
     WriteBytes(first, up ? *swap : *from);
     return WriteStatus(error, second);
   }
+  is_swap_lifted_ = !to.is_limited;
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::optional<double>> V1Files::WriteQuota(std::optional<double> cores) {
-  constexpr const char* kQuota = "cpu.cfs_quota_us";
   CpuQuota quota;
   if (cores.has_value()) {
     KernelBuffer buffer;
