@@ -32,39 +32,51 @@ void ReleaseTask(const LedgerEntry& entry, TaskGroup& group, std::vector<Release
   }
 }
 
-// The task of this identity, whoever knows how to open it: also one that no rule finds any more. NotFound: it
-// is gone.
-absl::StatusOr<std::unique_ptr<TaskGroup>> OpenByIdentity(const std::string& identity,
-                                                          const LedgerEntry& entry,
-                                                          std::span<TaskFinder* const> finders) {
+struct Opened {
+  Whereabouts where = Whereabouts::kGone;
+  std::unique_ptr<TaskGroup> group;  // if it is there
+  std::string why;                   // if it is not
+};
+
+// The task of this identity, whoever knows how to open it: also one that no rule finds any more.
+Opened OpenByIdentity(const std::string& identity, const LedgerEntry& entry,
+                      std::span<TaskFinder* const> finders) {
   FoundTask task;
   task.identity = identity;
   task.job = entry.job;
   task.task = entry.task;
-  absl::Status why = absl::NotFoundError("is gone");
+  Opened out{Whereabouts::kGone, nullptr, "is gone"};
   for (TaskFinder* finder : finders) {
     absl::StatusOr<std::unique_ptr<TaskGroup>> group = finder->Open(task);
-    if (group.ok()) return group;
-    const bool not_its_own = group.status().code() == absl::StatusCode::kNotFound ||
-                             group.status().code() == absl::StatusCode::kInvalidArgument;
-    if (!not_its_own) why = group.status();
+    if (group.ok()) return {Whereabouts::kThere, *std::move(group), ""};
+    if (group.status().code() == absl::StatusCode::kInvalidArgument) continue;  // not one of its own
+    if (group.status().code() != absl::StatusCode::kNotFound) {
+      out = {Whereabouts::kNotKnown, nullptr, std::string(Message(group.status()))};
+    } else if (finder->MayReturn(task)) {
+      out = {Whereabouts::kAsleep, nullptr, "does not run now, and keeps its limits; start it and try again"};
+    }
   }
-  return why;
+  return out;
 }
 
 }  // namespace
+
+Whereabouts WhereIs(const std::string& identity, const LedgerEntry& entry,
+                    std::span<TaskFinder* const> finders) {
+  return OpenByIdentity(identity, entry, finders).where;
+}
 
 std::vector<Released> Release(Ledger& ledger, std::span<TaskFinder* const> finders) {
   std::vector<Released> out;
   const std::map<std::string, LedgerEntry> entries = ledger.entries();
   for (const auto& [identity, entry] : entries) {
     bool done = true;
-    const absl::StatusOr<std::unique_ptr<TaskGroup>> group = OpenByIdentity(identity, entry, finders);
-    if (group.ok()) {
-      ReleaseTask(entry, **group, out, done);
+    const Opened opened = OpenByIdentity(identity, entry, finders);
+    if (opened.where == Whereabouts::kThere) {
+      ReleaseTask(entry, *opened.group, out, done);
     } else {
-      done = group.status().code() == absl::StatusCode::kNotFound;
-      out.push_back({entry.job, entry.task, std::string(Message(group.status())), done});
+      done = opened.where == Whereabouts::kGone;
+      out.push_back({entry.job, entry.task, opened.why, done});
     }
     if (done) ledger.Forget(identity);
   }

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,12 +29,14 @@ class InMemoryTasks final : public TaskFinder {
   // The reference stays good until the task is removed. `identity` "": made of the names.
   InMemoryTask& Add(std::string job, std::string task, std::string identity = "");
   void Remove(const std::string& identity) { tasks_.erase(identity); }
+  std::set<std::string> asleep;   // identities that may come back
   absl::Status find_error;        // if not OK: what Find answers
   std::vector<TaskEvent> events;  // for TakeEvents
 
   std::string_view name() const override { return "memory"; }
   absl::StatusOr<std::vector<FoundTask>> Find() override;
   absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) override;
+  bool MayReturn(const FoundTask& task) override { return asleep.contains(task.identity); }
   std::vector<TaskEvent> TakeEvents() override { return std::exchange(events, {}); }
 
  private:
