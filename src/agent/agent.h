@@ -148,7 +148,7 @@ class Agent {
   int64_t tidied_us_ = INT64_MIN;
   AgentCounts counts_;
   uint64_t sample_ = 0;
-  Timestamp measured_{0};  // windows that ended before have been sent
+  Timestamp measured_{0};                 // windows that ended before have been sent
   std::map<uint64_t, int64_t> suspects_;  // by task id: until when
   // To be told: since the last SendTasks.
   std::vector<uint64_t> fresh_;
