@@ -10,9 +10,6 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
-// A window that was dropped, as one from the far future is, will never be stored: after so many ticks it is
-// let go.
-constexpr uint64_t kPatience = 20'000;
 constexpr size_t kTimedOrders = 1000;
 constexpr size_t kOrdersRemembered = 100'000;
 
@@ -126,6 +123,7 @@ void AgentHub::SendStanding() {
     std::string job, task;
     SessionId session;
     TaskRef ref;
+    bool managed;
     uint64_t decisions[2];
   };
   std::vector<Told> due;
@@ -136,7 +134,7 @@ void AgentHub::SendStanding() {
       if (its_job == jobs_.end()) continue;
       const auto it = its_job->second.find(task);
       if (it == its_job->second.end() || it->second.session == 0) continue;
-      Told told{job, task, it->second.session, it->second.ref, {0, 0}};
+      Told told{job, task, it->second.session, it->second.ref, it->second.managed, {0, 0}};
       for (const Resource r : kResources) {
         const auto newest = newest_order_.find({job, r});
         if (newest != newest_order_.end()) told.decisions[static_cast<size_t>(r)] = newest->second;
@@ -160,7 +158,7 @@ void AgentHub::SendStanding() {
     if (standing->upper[1].has_value()) terms->set_memory_upper_bytes(*standing->upper[1]);
     for (const Resource r : kResources) {
       const auto i = static_cast<size_t>(r);
-      if (!options_.apply || !standing->in_force[i].has_value()) continue;
+      if (!options_.apply || !told.managed || !standing->in_force[i].has_value()) continue;
       pb::Order* order = orders.add_orders();
       order->set_decision(told.decisions[i]);
       order->mutable_name()->set_job(told.job);
