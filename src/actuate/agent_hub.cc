@@ -10,6 +10,9 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
+// A window that was dropped, as one from the far future is, will never be stored: after so many ticks that
+// went well it is let go.
+constexpr uint64_t kPatience = 20'000;
 constexpr size_t kTimedOrders = 1000;
 constexpr size_t kOrdersRemembered = 100'000;
 
@@ -92,8 +95,8 @@ void AgentHub::EndTick(bool ok) {
       uint64_t safe = 0;
       while (!agent.kept.empty()) {
         const Kept& k = agent.kept.front();
-        const bool is_safe =
-            k.window.has_value() ? stored.has_value() && *k.window <= *stored : k.tick <= good_tick_;
+        const bool is_stored = k.window.has_value() && stored.has_value() && *k.window <= *stored;
+        const bool is_safe = is_stored || k.tick + (k.window.has_value() ? kPatience : 0) <= good_tick_;
         if (!is_safe) break;
         safe = k.sequence;
         agent.kept.pop_front();

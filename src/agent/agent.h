@@ -81,7 +81,8 @@ class Agent {
   void ForEachTask(const std::function<void(const AgentTask&)>& fn) const;
 
  private:
-  using Name = std::pair<std::string, std::string>;  // job, task
+  using Name = std::pair<std::string, std::string>;           // job, task
+  static constexpr uint64_t kFinderKeys = uint64_t{1} << 62;  // the watch's keys of finders, above all ids
   struct Terms {
     bool apply = false;
     std::optional<double> cpu_upper, memory_upper;

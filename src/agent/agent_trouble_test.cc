@@ -404,7 +404,7 @@ TEST_F(AgentTrouble, WhatNoRuleFindsAnyMoreKeepsItsWayBack) {
   EXPECT_EQ(cell_.agent->tasks(), 0U);
   EXPECT_NE(cell_.ledger.Find(a.found.identity), nullptr);
   ASSERT_EQ(cell_.agent->errors().size(), 1U);
-  EXPECT_THAT(cell_.agent->errors().begin()->second, HasSubstr("tautlet release"));
+  EXPECT_THAT(cell_.agent->errors().begin()->second, HasSubstr("tautlet --release"));
   EXPECT_EQ(a.limits.memory_max_bytes, 64 * kMiB);
   cell_.Remove(a);
   cell_.Run(100);
