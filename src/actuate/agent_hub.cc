@@ -10,8 +10,8 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
-// A window that was dropped, as one from the far future is, will never be stored: after so many ticks that
-// went well it is let go.
+// A window that was dropped, as one from the far future is, will never be stored: after so many ticks it is
+// let go.
 constexpr uint64_t kPatience = 20'000;
 constexpr size_t kTimedOrders = 1000;
 constexpr size_t kOrdersRemembered = 100'000;
@@ -106,13 +106,7 @@ void AgentHub::EndTick(bool ok) {
       uint64_t safe = 0;
       while (!agent.kept.empty()) {
         const Kept& k = agent.kept.front();
-<<<<<<< HEAD
-        const bool is_stored = k.window.has_value() && stored.has_value() && *k.window <= *stored;
-        const bool is_safe = is_stored || k.tick + (k.window.has_value() ? kPatience : 0) <= good_tick_;
-        if (!is_safe) break;
-=======
         if (!IsSafe(k.window, k.tick, stored, good_tick_)) break;
->>>>>>> d6426c781e1c72c27bfdabe0d8b32f1cb4c5cad1
         safe = k.sequence;
         agent.kept.pop_front();
       }
@@ -135,32 +129,6 @@ void AgentHub::OnSettings(const std::string& job) {
   }
 }
 
-<<<<<<< HEAD
-// What holds for tasks that came, or whose job's settings changed.
-void AgentHub::SendStanding() {
-  struct Told {
-    std::string job, task;
-    SessionId session;
-    TaskRef ref;
-    bool managed;
-    uint64_t decisions[2];
-  };
-  std::vector<Told> due;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [job, task] : untold_) {
-      const auto its_job = jobs_.find(job);
-      if (its_job == jobs_.end()) continue;
-      const auto it = its_job->second.find(task);
-      if (it == its_job->second.end() || it->second.session == 0) continue;
-      Told told{job, task, it->second.session, it->second.ref, it->second.managed, {0, 0}};
-      for (const Resource r : kResources) {
-        const auto newest = newest_order_.find({job, r});
-        if (newest != newest_order_.end()) told.decisions[static_cast<size_t>(r)] = newest->second;
-      }
-      due.push_back(std::move(told));
-    }
-=======
 // Tasks that came, or whose job's settings changed. Those of an agent that is still bringing what it kept
 // wait: a kill may be among it.
 std::vector<AgentHub::Due> AgentHub::TakeDue() {
@@ -176,7 +144,6 @@ std::vector<AgentHub::Due> AgentHub::TakeDue() {
     const bool replays = agent != agents_.end() && agent->second.to_replay > 0 &&
                          now < agent->second.connected_s + options_.hold_s;
     if (!replays) out.push_back({job, task, it->second.session, it->second.ref, it->second.managed});
->>>>>>> d6426c781e1c72c27bfdabe0d8b32f1cb4c5cad1
   }
   return out;
 }
@@ -189,30 +156,9 @@ void AgentHub::SendStanding() {
   for (const Due& due : all) {
     const std::optional<StandingTerms> standing = control_->Standing(due.ref);
     if (!standing.has_value()) continue;  // with the next tick
-<<<<<<< HEAD
-    done.emplace(told.job, told.task);
-    pb::Orders& orders = *messages[told.session].mutable_orders();
-    const bool apply = options_.apply && (standing->mode == Mode::kAuto || standing->mode == Mode::kCanary);
-    pb::Terms* terms = orders.add_terms();
-    terms->set_job(told.job);
-    terms->set_apply(apply);
-    if (standing->upper[0].has_value()) terms->set_cpu_upper_cores(*standing->upper[0]);
-    if (standing->upper[1].has_value()) terms->set_memory_upper_bytes(*standing->upper[1]);
-    for (const Resource r : kResources) {
-      const auto i = static_cast<size_t>(r);
-      if (!options_.apply || !told.managed || !standing->in_force[i].has_value()) continue;
-      pb::Order* order = orders.add_orders();
-      order->set_decision(told.decisions[i]);
-      order->mutable_name()->set_job(told.job);
-      order->mutable_name()->set_task(told.task);
-      order->set_resource(ProtoOf(r));
-      order->set_limit(*standing->in_force[i]);
-    }
-=======
     const std::lock_guard lock(mutex_);
     untold_.erase({due.job, due.task});
     AddStanding(due, *standing, *messages[due.session].mutable_orders());
->>>>>>> d6426c781e1c72c27bfdabe0d8b32f1cb4c5cad1
   }
   for (auto& [session, message] : messages) Send(session, std::move(message));
 }
