@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent/messages.h"
+#include "agent/release.h"
 #include "base/strings.h"
 #include "model/units.h"
 
@@ -14,10 +15,20 @@ namespace pb = taut::agent::v1;
 constexpr uint64_t kFinderKeys = uint64_t{1} << 62;  // keys of finders, above all task ids
 constexpr int64_t kSecond = kMicrosPerSecond;
 constexpr int64_t kDepartedUs = 600 * kSecond;  // a task that comes back within this goes on where it was
-constexpr int64_t kSameOomUs = 2 * kSecond;     // the kernel's counter and the engine's event tell one kill
 constexpr int64_t kSuspectUs = kSecond / 2;
+constexpr int64_t kTidyUs = 60 * kSecond;
 constexpr double kMachineShare = 0.95;
 constexpr uint64_t kCompareEvery = 3;  // whole readings between two looks at the limits
+
+Resource ResourceOf(LimitKind kind) {
+  return kind == LimitKind::kCpuMax || kind == LimitKind::kCpuWeight ? Resource::kCpu : Resource::kMemory;
+}
+
+// Does the rule set this one at all?
+bool Sets(const TaskRule& rule, LimitKind kind) {
+  const LimitWrites writes = WritesFor(rule, ResourceOf(kind), 1.0, std::nullopt);
+  return std::any_of(writes.begin(), writes.end(), [kind](const auto& w) { return w.first == kind; });
+}
 
 }  // namespace
 
@@ -43,20 +54,50 @@ void Agent::Find(const NodeTime& now) {
   for (auto it = departed_.begin(); it != departed_.end();) {
     it = now.steady_us - it->second.since_us > kDepartedUs ? departed_.erase(it) : std::next(it);
   }
-  // Limits of tasks that are gone need no way back.
-  if (errors_.empty() && !options_.observe) {
-    std::vector<std::string> gone;
-    for (const auto& [identity, entry] : parts_.ledger->entries()) {
-      if (!by_identity_.contains(identity)) gone.push_back(identity);
-    }
-    for (const std::string& identity : gone) parts_.ledger->Forget(identity);
-    (void)parts_.ledger->Save();  // what is left over does no harm
-  }
+  TidyLedger(now);
   if (parts_.uplink->TakeConnected()) {
     SendTasks(true);
   } else if (!fresh_.empty() || !gone_.empty()) {
     SendTasks(false);
   }
+}
+
+void Agent::TidyLedger(const NodeTime& now) {
+  if (options_.observe || (tidied_us_ != INT64_MIN && now.steady_us - tidied_us_ < kTidyUs)) return;
+  tidied_us_ = now.steady_us;
+  std::vector<std::string> gone;
+  std::vector<const LedgerEntry*> left;
+  for (const auto& [identity, entry] : parts_.ledger->entries()) {
+    if (by_identity_.contains(identity)) continue;
+    switch (WhereIs(identity, entry, parts_.finders)) {
+      case Whereabouts::kGone:
+        gone.push_back(identity);
+        break;
+      case Whereabouts::kThere:
+        left.push_back(&entry);
+        break;
+      case Whereabouts::kAsleep:
+      case Whereabouts::kNotKnown:
+        break;
+    }
+  }
+  errors_.erase("limits left over");
+  if (!left.empty()) {
+    errors_["limits left over"] =
+        StrCat(left.size(), " tasks that are not looked after any more have limits that were set here, as ",
+               left.front()->job, " / ", left.front()->task, "; `tautlet --release` gives them back");
+  }
+  for (const std::string& identity : gone) parts_.ledger->Forget(identity);
+  (void)parts_.ledger->Save();  // what is left over does no harm
+}
+
+void Agent::TaskError(size_t finder, const std::string& identity, std::string text) {
+  errors_[identity] = std::move(text);
+  task_errors_[identity] = finder;
+}
+
+void Agent::ClearTaskError(const std::string& identity) {
+  if (task_errors_.erase(identity) > 0) errors_.erase(identity);
 }
 
 void Agent::FindWith(size_t finder, const NodeTime& now) {
@@ -81,6 +122,11 @@ void Agent::FindWith(size_t finder, const NodeTime& now) {
     if (task->finder == finder && !here.contains(task->found.identity)) gone.push_back(id);
   }
   for (const uint64_t id : gone) RemoveTask(id, now);
+  std::vector<std::string> settled;
+  for (const auto& [identity, its_finder] : task_errors_) {
+    if (its_finder == finder && !here.contains(identity)) settled.push_back(identity);
+  }
+  for (const std::string& identity : settled) ClearTaskError(identity);
   for (const FoundTask& f : *found) {
     if (!by_identity_.contains(f.identity)) AddTask(finder, f, now);
   }
@@ -89,16 +135,16 @@ void Agent::FindWith(size_t finder, const NodeTime& now) {
 void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) {
   const Name name{found.job, found.task};
   if (by_name_.contains(name)) {
-    errors_[found.identity] = StrCat("is called ", found.job, " / ", found.task, ", as another task is");
-    return;
+    return TaskError(finder, found.identity,
+                     StrCat("is called ", found.job, " / ", found.task, ", as another task is"));
   }
   absl::StatusOr<std::unique_ptr<TaskGroup>> group = parts_.finders[finder]->Open(found);
   if (!group.ok()) {
     if (group.status().code() != absl::StatusCode::kNotFound)
-      errors_[found.identity] = Message(group.status());
+      TaskError(finder, found.identity, std::string(Message(group.status())));
     return;
   }
-  errors_.erase(found.identity);
+  ClearTaskError(found.identity);
   MeterOptions meter;
   meter.speed = options_.speed;
   auto task = std::make_unique<AgentTask>(found, options_.rules[found.rule], *std::move(group), meter,
@@ -107,16 +153,8 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
   if (const absl::StatusOr<TaskLimits> limits = task->group->ReadLimits(); limits.ok()) {
     task->in_force = task->owner = *limits;
   }
-  AdoptLedger(*task);
-  if (const auto old = departed_.find(name); old != departed_.end()) {
-    task->lanes = std::move(old->second.lanes);
-    task->last_oom_us = old->second.last_oom_us;
-    departed_.erase(old);
-  }
-  for (const Resource r : kResources) {
-    task->of(r).mover.SetCurrent(LimitOf(*task->rule, r, task->in_force));
-    task->of(r).said.reset();
-  }
+  AdoptDeparted(*task, name);
+  AdoptLedger(*task, now);
   const uint64_t id = ++last_id_;
   const Wakeup wakeup = task->group->oom_wakeup();
   if (parts_.watch != nullptr && wakeup.fd >= 0) parts_.watch->Add(wakeup, id);
@@ -129,12 +167,31 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
   if (tasks_.contains(id)) Move({&added}, now);
 }
 
+// A task that comes back under its name goes on where it was; the limits of its owner are those of now.
+void Agent::AdoptDeparted(AgentTask& task, const Name& name) {
+  const auto old = departed_.find(name);
+  if (old == departed_.end()) return;
+  task.lanes = std::move(old->second.lanes);
+  task.ooms = old->second.ooms;
+  const bool is_new = old->second.found.identity != task.found.identity;
+  for (LimitLane& lane : task.lanes) {
+    lane.said.reset();
+    if (is_new) lane.others_s.reset();  // they changed another one's
+  }
+  departed_.erase(old);
+}
+
 // What an earlier life of this agent set on this very task is not its owner's.
-void Agent::AdoptLedger(AgentTask& task) {
-  const LedgerEntry* entry = parts_.ledger->Find(task.found.identity);
-  if (entry == nullptr) return;
-  for (const auto& [kind, value] : entry->values) task.owner.of(kind) = value.owner;
-  CompareLimits(task);
+void Agent::AdoptLedger(AgentTask& task, const NodeTime& now) {
+  if (const LedgerEntry* entry = parts_.ledger->Find(task.found.identity); entry != nullptr) {
+    for (const auto& [kind, value] : entry->values) task.owner.of(kind) = value.owner;
+    CompareLimits(task, Since::kLastLife, now);
+  }
+  for (const Resource r : kResources) {
+    LimitLane& lane = task.of(r);
+    lane.mover.SetCurrent(LimitOf(*task.rule, r, task.in_force));
+    if (lane.owners && lane.mover.has_target()) lane.mover.SetTarget(LimitOf(*task.rule, r, task.owner));
+  }
 }
 
 void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
@@ -144,10 +201,11 @@ void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
   task.meter.CloseAll(last);
   for (const NodeWindow& w : last) *of_departed_[w.window].add_tasks() = WindowMessage(task, w);
   const Name name{task.found.job, task.found.task};
-  departed_[name] = {task.found,    task.rule,       std::move(task.lanes), task.in_force.memory_max_bytes,
-                     now.steady_us, task.last_oom_us};
+  departed_[name] = {task.found,    task.rule, std::move(task.lanes), task.in_force.memory_max_bytes,
+                     now.steady_us, task.ooms};
   const Wakeup wakeup = task.group->oom_wakeup();
   if (parts_.watch != nullptr && wakeup.fd >= 0) parts_.watch->Remove(wakeup.fd);
+  ClearTaskError(task.found.identity);
   by_identity_.erase(task.found.identity);
   by_name_.erase(name);
   if (std::erase(fresh_, id) == 0) gone_.push_back(name);
@@ -160,40 +218,51 @@ void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
   tasks_.erase(it);
 }
 
-void Agent::CompareLimits(AgentTask& task) {
-  const absl::StatusOr<TaskLimits> now = task.group->ReadLimits();
-  if (!now.ok()) return;
-  task.in_force = *now;
+bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind, Since since) {
+  const std::optional<double>& has = task.in_force.of(kind);
   const LedgerEntry* entry = parts_.ledger->Find(task.found.identity);
+  const bool ours = entry != nullptr && entry->values.contains(kind);
+  if (!ours) {
+    if (SameLimit(kind, task.owner.of(kind), has)) return false;
+    task.owner.of(kind) = has;
+    return true;
+  }
+  const LedgerValue noted = entry->values.at(kind);
+  if (SameLimit(kind, has, noted.set)) return false;
+  parts_.ledger->Note(task.found, kind, task.owner.of(kind), has);
+  // A life of ours that ended between ledger and kernel, or a start with the owner's limits.
+  const bool at_owners = SameLimit(kind, has, noted.owner);
+  if (at_owners && since == Since::kLastLife) return false;
+  ++counts_.foreign_changes;
+  if (!at_owners) {
+    task.owner.of(kind) = has;
+    parts_.ledger->SetOwner(task.found.identity, kind, has);
+  }
+  return true;
+}
+
+void Agent::CompareLimits(AgentTask& task, Since since, const NodeTime& now) {
+  const absl::StatusOr<TaskLimits> limits = task.group->ReadLimits();
+  if (!limits.ok()) return;
+  task.in_force = *limits;
+  bool tell = false;
   for (int i = 0; i < kNumLimitKinds; ++i) {
     const auto kind = static_cast<LimitKind>(i);
-    const std::optional<double>& has = now->of(kind);
-    const auto noted =
-        entry == nullptr ? std::map<LimitKind, LedgerValue>::const_iterator() : entry->values.find(kind);
-    if (entry == nullptr || noted == entry->values.end()) {
-      if (!SameLimit(kind, task.owner.of(kind), has)) {
-        task.owner.of(kind) = has;
-        fresh_.push_back(by_identity_[task.found.identity]);
-      }
-      continue;
+    if (!TakeOthersChange(task, kind, since)) continue;
+    tell = true;
+    if (!Sets(*task.rule, kind)) continue;
+    LimitLane& lane = task.of(ResourceOf(kind));
+    lane.mover.SetCurrent(LimitOf(*task.rule, ResourceOf(kind), task.in_force));
+    lane.others_s = now.at.seconds();
+    if (lane.mover.has_target() && lane.decision != 0) {
+      Say(task, ResourceOf(kind), pb::Outcome::HELD,
+          "somebody else changed the limit since, which holds until the next decision", now);
+      lane.decision = 0;
     }
-    if (SameLimit(kind, has, noted->second.set)) continue;
-    // Somebody else's hand; or a life of ours that ended between ledger and kernel.
-    if (!SameLimit(kind, has, noted->second.owner)) {
-      task.owner.of(kind) = has;
-      parts_.ledger->SetOwner(task.found.identity, kind, has);
-    }
-    ++counts_.foreign_changes;
-    parts_.ledger->Note(task.found, kind, task.owner.of(kind), has);
-    const Resource r =
-        kind == LimitKind::kCpuMax || kind == LimitKind::kCpuWeight ? Resource::kCpu : Resource::kMemory;
-    LimitLane& lane = task.of(r);
     lane.mover.ClearTarget();
-    lane.mover.SetCurrent(LimitOf(*task.rule, r, *now));
-    if (const auto it = by_identity_.find(task.found.identity); it != by_identity_.end()) {
-      fresh_.push_back(it->second);
-    }
   }
+  const auto it = by_identity_.find(task.found.identity);
+  if (tell && it != by_identity_.end()) fresh_.push_back(it->second);
 }
 
 const AgentTask* Agent::FindTask(const std::string& job, const std::string& task) const {
@@ -219,7 +288,7 @@ void Agent::Sample(const NodeTime& now) {
     const bool all = (sample_ + id) % every == 0;
     Look(*it->second, all ? ReadDepth::kAll : ReadDepth::kUsage, now);
     if (all && (sample_ + id) / every % kCompareEvery == 0 && tasks_.contains(id)) {
-      CompareLimits(*tasks_.at(id));
+      CompareLimits(*tasks_.at(id), Since::kLastLook, now);
     }
   }
   std::vector<AgentTask*> moving;
@@ -249,10 +318,11 @@ void Agent::Look(AgentTask& task, ReadDepth depth, const NodeTime& now) {
       const auto it = by_identity_.find(task.found.identity);
       if (it != by_identity_.end()) RemoveTask(it->second, now);
     } else {
-      errors_[task.found.identity] = Message(s);
+      TaskError(task.finder, task.found.identity, std::string(Message(s)));
     }
     return;
   }
+  if (!task_errors_.empty()) ClearTaskError(task.found.identity);
   const uint64_t jumps = task.meter.counts().jumps;
   task.meter.Add(reading, now.steady_us, now.at);
   counts_.jumps += task.meter.counts().jumps - jumps;
@@ -333,7 +403,9 @@ void Agent::Recheck(const NodeTime& now) {
 void Agent::TakeEvent(const TaskEvent& event, const NodeTime& now) {
   const auto it = by_identity_.find(event.identity);
   if (event.kind == TaskEvent::Kind::kOomKill) {
-    if (it != by_identity_.end()) return OnOom(*tasks_.at(it->second), 1, now);
+    if (it != by_identity_.end()) {
+      return OnOom(*tasks_.at(it->second), OomSource::kEvent, 1, now);
+    }
     for (auto& [name, departed] : departed_) {
       if (departed.found.identity == event.identity) return OnLateOom(departed, now);
     }
@@ -346,7 +418,9 @@ void Agent::CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime
   if (!reading.oom_kills.has_value()) return;
   const std::optional<uint64_t> before = std::exchange(task.oom_kills, reading.oom_kills);
   // The first reading only says what was.
-  if (before.has_value() && *reading.oom_kills > *before) OnOom(task, *reading.oom_kills - *before, now);
+  if (before.has_value() && *reading.oom_kills > *before) {
+    OnOom(task, OomSource::kCounter, *reading.oom_kills - *before, now);
+  }
 }
 
 bool Agent::MayRaise(const FoundTask& task, const TaskRule& rule) const {
@@ -367,9 +441,9 @@ std::optional<double> Agent::UpperOf(const FoundTask& task, const TaskRule& rule
   return upper;
 }
 
-void Agent::OnOom(AgentTask& task, uint64_t kills, const NodeTime& now) {
-  if (task.last_oom_us != INT64_MIN && now.steady_us - task.last_oom_us < kSameOomUs) return;
-  task.last_oom_us = now.steady_us;
+void Agent::OnOom(AgentTask& task, OomSource source, uint64_t kills, const NodeTime& now) {
+  kills = task.ooms.Take(source, kills, now.steady_us);
+  if (kills == 0) return;
   const std::optional<double> limit = task.in_force.memory_max_bytes;
   std::optional<double> raised;
   if (MayRaise(task.found, *task.rule) && task.rule->memory != MemoryStyle::kNone) {
@@ -387,8 +461,7 @@ void Agent::OnOom(AgentTask& task, uint64_t kills, const NodeTime& now) {
 
 // The engine tells of a kill when the container is gone already: it starts again with more.
 void Agent::OnLateOom(Departed& task, const NodeTime& now) {
-  if (task.last_oom_us != INT64_MIN && now.steady_us - task.last_oom_us < kSameOomUs) return;
-  task.last_oom_us = now.steady_us;
+  if (task.ooms.Take(OomSource::kEvent, 1, now.steady_us) == 0) return;
   if (MayRaise(task.found, *task.rule) && task.rule->memory != MemoryStyle::kNone) {
     LimitLane& lane = task.lanes[static_cast<size_t>(Resource::kMemory)];
     lane.owners = false;
@@ -482,6 +555,10 @@ void Agent::Order(const pb::Order& order, const NodeTime& now) {
     return answer(pb::Outcome::FAILED,
                   StrCat(taut::Name(r), " is only measured here (", taut::Name(r), ": none)"));
   LimitLane& lane = task.of(r);
+  if (order.decided_s() != 0 && lane.others_s.has_value() && order.decided_s() < *lane.others_s) {
+    return answer(pb::Outcome::HELD,
+                  "somebody else changed the limit since, which holds until the next decision");
+  }
   if (order.decided_s() != 0 && !lane.mover.MayFollow(order.decided_s())) {
     return answer(pb::Outcome::HELD, "decided before the OOM kill after which the limit was raised");
   }
@@ -526,6 +603,7 @@ void Agent::Move(const std::vector<AgentTask*>& tasks, const NodeTime& now) {
       LimitLane& lane = step.task->of(step.r);
       lane.error = errors_["ledger"];
       lane.mover.Refused(now.steady_us);
+      NoteAsItStands(*step.task, WritesFor(*step.task->rule, step.r, step.limit, lane.mover.current()));
       Report(*step.task, step.r, now);
     }
     return;
@@ -534,19 +612,31 @@ void Agent::Move(const std::vector<AgentTask*>& tasks, const NodeTime& now) {
   for (const Step& step : steps) Carry(*step.task, step.r, step.limit, now);
 }
 
+void Agent::NoteAsItStands(const AgentTask& task, std::span<const LimitWrites::value_type> writes) {
+  for (const auto& [kind, value] : writes) {
+    parts_.ledger->Note(task.found, kind, task.owner.of(kind), task.in_force.of(kind));
+  }
+}
+
 void Agent::Carry(AgentTask& task, Resource r, std::optional<double> limit, const NodeTime& now) {
   LimitLane& lane = task.of(r);
   LimitWrites writes = WritesFor(*task.rule, r, limit, lane.mover.current());
-  const bool at_owners = lane.owners && SameLimit(LimitKind::kMemoryMax, limit, lane.mover.target());
+  const LimitKind kind_of_limit = r == Resource::kCpu ? LimitKind::kCpuMax : LimitKind::kMemoryMax;
+  const bool at_owners = lane.owners && SameLimit(kind_of_limit, limit, lane.mover.target());
   if (at_owners) writes = WritesForOwner(*task.rule, r, task.owner);
   absl::Status s;
-  for (const auto& [kind, value] : writes) {
+  for (size_t i = 0; i < writes.size(); ++i) {
+    const auto& [kind, value] = writes[i];
     s = task.group->SetLimit(kind, value);
     // A kernel without soft limits has the hard one.
-    if (kind == LimitKind::kMemoryHigh && s.code() == absl::StatusCode::kUnimplemented) s = absl::OkStatus();
+    if (kind == LimitKind::kMemoryHigh && s.code() == absl::StatusCode::kUnimplemented) {
+      s = absl::OkStatus();
+      NoteAsItStands(task, std::span(writes).subspan(i, 1));
+      continue;
+    }
     if (!s.ok()) {
       // What stands is what stood; the ledger said what was meant.
-      parts_.ledger->Note(task.found, kind, task.owner.of(kind), task.in_force.of(kind));
+      NoteAsItStands(task, std::span(writes).subspan(i));
       break;
     }
     task.in_force.of(kind) = value;
@@ -569,14 +659,21 @@ void Agent::Report(AgentTask& task, Resource r, const NodeTime& now) {
   const MoveState state = lane.mover.state();
   if (lane.decision == 0 || lane.said == state) return;
   lane.said = state;
+  constexpr pb::Outcome::Result kResults[] = {pb::Outcome::APPLIED, pb::Outcome::STEPPING, pb::Outcome::HELD,
+                                              pb::Outcome::FAILED};
+  Say(task, r, kResults[static_cast<size_t>(state)],
+      state == MoveState::kRefused ? lane.error : lane.mover.Sentence(), now);
+}
+
+void Agent::Say(const AgentTask& task, Resource r, pb::Outcome::Result result, std::string text,
+                const NodeTime& now) {
+  const LimitLane& lane = task.of(r);
   pb::Outcome& out = *outcomes_.add_outcomes();
   out.set_decision(lane.decision);
   *out.mutable_name() = NameMessage(task);
   out.set_resource(r == Resource::kCpu ? pb::CPU : pb::MEMORY);
-  constexpr pb::Outcome::Result kResults[] = {pb::Outcome::APPLIED, pb::Outcome::STEPPING, pb::Outcome::HELD,
-                                              pb::Outcome::FAILED};
-  out.set_result(kResults[static_cast<size_t>(state)]);
-  out.set_text(state == MoveState::kRefused ? lane.error : lane.mover.Sentence());
+  out.set_result(result);
+  out.set_text(std::move(text));
   if (lane.mover.current().has_value()) out.set_limit(*lane.mover.current());
   out.set_took_us(static_cast<uint64_t>(std::max<int64_t>(0, now.steady_us - lane.ordered_us)));
 }

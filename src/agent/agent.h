@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,19 +93,28 @@ class Agent {
     const TaskRule* rule = nullptr;
     std::vector<LimitLane> lanes;
     std::optional<double> memory_limit;
-    int64_t since_us = 0, last_oom_us = INT64_MIN;
+    int64_t since_us = 0;
+    OomTally ooms;
   };
 
   void FindWith(size_t finder, const NodeTime& now);
   void AddTask(size_t finder, const FoundTask& found, const NodeTime& now);
   void RemoveTask(uint64_t id, const NodeTime& now);
+  // Forgets limits of tasks that are gone for good: they need no way back.
+  void TidyLedger(const NodeTime& now);
+  void TaskError(size_t finder, const std::string& identity, std::string text);
+  void ClearTaskError(const std::string& identity);
   // What the kernel has now against what we set: another's change is the owner's word.
-  void CompareLimits(AgentTask& task);
-  void AdoptLedger(AgentTask& task);
+  enum class Since : uint8_t { kLastLook, kLastLife };
+  void CompareLimits(AgentTask& task, Since since, const NodeTime& now);
+  // Was `kind` changed by somebody else? Then its value is the owner's.
+  bool TakeOthersChange(AgentTask& task, LimitKind kind, Since since);
+  void AdoptLedger(AgentTask& task, const NodeTime& now);
+  void AdoptDeparted(AgentTask& task, const Name& name);
   void Look(AgentTask& task, ReadDepth depth, const NodeTime& now);
   void TakeEvent(const TaskEvent& event, const NodeTime& now);
   void CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime& now);
-  void OnOom(AgentTask& task, uint64_t kills, const NodeTime& now);
+  void OnOom(AgentTask& task, OomSource source, uint64_t kills, const NodeTime& now);
   void CheckThrottling(AgentTask& task, const TaskReading& reading, const NodeTime& now);
   void OnLateOom(Departed& task, const NodeTime& now);
   void TellOom(const FoundTask& task, uint64_t kills, std::optional<double> limit,
@@ -115,8 +125,12 @@ class Agent {
   void TakeTerms(const taut::agent::v1::Terms& terms);
   // Next steps of these tasks: ledger first, then the kernel, then what became of it.
   void Move(const std::vector<AgentTask*>& tasks, const NodeTime& now);
+  // The ledger says that these stand as they stood.
+  void NoteAsItStands(const AgentTask& task, std::span<const LimitWrites::value_type> writes);
   void Carry(AgentTask& task, Resource r, std::optional<double> limit, const NodeTime& now);
   void Report(AgentTask& task, Resource r, const NodeTime& now);
+  void Say(const AgentTask& task, Resource r, taut::agent::v1::Outcome::Result result, std::string text,
+           const NodeTime& now);
   void SendWindows(const NodeTime& now);
   void SendTasks(bool all);
   void Send(taut::agent::v1::FromAgent message, Keep keep);
@@ -130,6 +144,8 @@ class Agent {
   absl::flat_hash_map<std::string, Terms> terms_;  // by job
   std::map<Name, Departed> departed_;
   std::map<std::string, std::string> errors_;
+  std::map<std::string, size_t> task_errors_;  // of errors_, those about a task: by identity its finder
+  int64_t tidied_us_ = INT64_MIN;
   AgentCounts counts_;
   uint64_t sample_ = 0;
   Timestamp measured_{0};  // windows that ended before have been sent

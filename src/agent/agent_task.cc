@@ -10,7 +10,21 @@ constexpr double kSoftRoom = 1.1;  // memory.max above memory.high
 constexpr double kSharesACore = 1024;
 constexpr double kLeastQuotaCores = 0.01;  // the kernel takes no quota below 1 ms a period
 
+constexpr int64_t kSameOomUs = 2'000'000;  // what both sources tell within it may be one kill
+
 }  // namespace
+
+uint64_t OomTally::Take(OomSource source, uint64_t kills, int64_t now_us) {
+  const auto own = static_cast<size_t>(source);
+  if (now_us - last_us_ >= kSameOomUs) ahead_ = {};
+  const uint64_t known = std::min(kills, ahead_[1 - own]);
+  ahead_[1 - own] -= known;
+  kills -= known;
+  if (kills == 0) return 0;
+  ahead_[own] += kills;
+  last_us_ = now_us;
+  return kills;
+}
 
 AgentTask::AgentTask(FoundTask task, const TaskRule& its_rule, std::unique_ptr<TaskGroup> its_group,
                      const MeterOptions& meter_options, const MoverOptions& mover_options)

@@ -35,6 +35,20 @@ struct LimitLane {
   int64_t ordered_us = 0;
   std::optional<MoveState> said;
   std::string error;  // of the last write; "" if it went well
+  // When somebody else was seen to have changed the limit: what was decided before does not undo that.
+  std::optional<int64_t> others_s;
+};
+
+// Kills of one task, of which kernel and engine both tell, either first.
+enum class OomSource : uint8_t { kCounter, kEvent };
+class OomTally {
+ public:
+  // How many of these kills are news.
+  uint64_t Take(OomSource source, uint64_t kills, int64_t now_us);
+
+ private:
+  int64_t last_us_ = 0;
+  std::array<uint64_t, 2> ahead_{};  // by source: told by it, and not by the other so far
 };
 
 struct AgentTask {
@@ -50,7 +64,7 @@ struct AgentTask {
   TaskLimits owner;              // before any change of ours
   TaskLimits in_force;           // as read back last
   std::optional<uint64_t> oom_kills, periods, throttled;
-  int64_t last_oom_us = INT64_MIN;
+  OomTally ooms;
   // The highest memory since peak_since_us and in the span before it.
   double peak = 0, peak_before = 0;
   int64_t peak_since_us = 0;

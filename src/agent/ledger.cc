@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -56,7 +57,7 @@ std::string ValueText(std::optional<double> value) { return value.has_value() ? 
 bool ParseValue(std::string_view text, std::optional<double>& out) {
   if (text == "none") return out.reset(), true;
   out = ParseDouble(text);
-  return out.has_value() && *out >= 0;
+  return out.has_value() && *out >= 0 && std::isfinite(*out);
 }
 
 std::optional<LimitKind> ParseKind(std::string_view text) {
@@ -88,12 +89,29 @@ absl::Status WriteWhole(const std::string& path, std::string_view text) {
   return status;
 }
 
+// Without it the loss of power may undo the rename.
+absl::Status SyncDirectoryOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const int fd = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return Errno("cannot open", directory);
+  absl::Status status;
+  if (fsync(fd) != 0) status = Errno("cannot sync", directory);
+  close(fd);
+  return status;
+}
+
 }  // namespace
 
 absl::StatusOr<Ledger> Ledger::Open(const std::string& path) {
   Ledger ledger;
   ledger.path_ = path;
-  if (path.empty() || access(path.c_str(), F_OK) != 0) return ledger;
+  if (path.empty()) return ledger;
+  if (access(path.c_str(), F_OK) != 0) {
+    // Anything else may hide a ledger.
+    if (errno != ENOENT) return Errno("cannot read", path);
+    return ledger;
+  }
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;
   text << file.rdbuf();
@@ -136,6 +154,7 @@ absl::Status Ledger::Save() {
     const std::string fresh = StrCat(path_, ".new");
     if (absl::Status s = WriteWhole(fresh, Text(entries_)); !s.ok()) return s;
     if (rename(fresh.c_str(), path_.c_str()) != 0) return Errno("cannot replace", path_);
+    if (absl::Status s = SyncDirectoryOf(path_); !s.ok()) return s;
   }
   changed_ = false;
   return absl::OkStatus();
@@ -183,6 +202,7 @@ absl::StatusOr<std::map<std::string, LedgerEntry>> Ledger::Parse(std::string_vie
     if (!ParseValue(fields[4], value.owner) || !ParseValue(fields[5], value.set)) {
       return bad("a limit that is no number");
     }
+    if (line.data() + line.size() == text.data() + text.size()) return bad("the line has no end");
     LedgerEntry& entry = entries[texts[0]];
     entry.job = texts[1];
     entry.task = texts[2];

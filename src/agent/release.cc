@@ -13,7 +13,7 @@ void ReleaseTask(const LedgerEntry& entry, TaskGroup& group, std::vector<Release
   const absl::StatusOr<TaskLimits> limits = group.ReadLimits();
   if (!limits.ok()) {
     done = limits.status().code() == absl::StatusCode::kNotFound;
-    if (!done) out.push_back({entry.job, entry.task, std::string(Message(limits.status())), false});
+    out.push_back({entry.job, entry.task, done ? "is gone" : std::string(Message(limits.status())), done});
     return;
   }
   // Room first: the hard memory limit before the soft one goes up.
@@ -32,36 +32,51 @@ void ReleaseTask(const LedgerEntry& entry, TaskGroup& group, std::vector<Release
   }
 }
 
+struct Opened {
+  Whereabouts where = Whereabouts::kGone;
+  std::unique_ptr<TaskGroup> group;  // if it is there
+  std::string why;                   // if it is not
+};
+
+// The task of this identity, whoever knows how to open it: also one that no rule finds any more.
+Opened OpenByIdentity(const std::string& identity, const LedgerEntry& entry,
+                      std::span<TaskFinder* const> finders) {
+  FoundTask task;
+  task.identity = identity;
+  task.job = entry.job;
+  task.task = entry.task;
+  Opened out{Whereabouts::kGone, nullptr, "is gone"};
+  for (TaskFinder* finder : finders) {
+    absl::StatusOr<std::unique_ptr<TaskGroup>> group = finder->Open(task);
+    if (group.ok()) return {Whereabouts::kThere, *std::move(group), ""};
+    if (group.status().code() == absl::StatusCode::kInvalidArgument) continue;  // not one of its own
+    if (group.status().code() != absl::StatusCode::kNotFound) {
+      out = {Whereabouts::kNotKnown, nullptr, std::string(Message(group.status()))};
+    } else if (finder->MayReturn(task)) {
+      out = {Whereabouts::kAsleep, nullptr, "does not run now, and keeps its limits; start it and try again"};
+    }
+  }
+  return out;
+}
+
 }  // namespace
+
+Whereabouts WhereIs(const std::string& identity, const LedgerEntry& entry,
+                    std::span<TaskFinder* const> finders) {
+  return OpenByIdentity(identity, entry, finders).where;
+}
 
 std::vector<Released> Release(Ledger& ledger, std::span<TaskFinder* const> finders) {
   std::vector<Released> out;
   const std::map<std::string, LedgerEntry> entries = ledger.entries();
-  bool all_known = true;
-  std::map<std::string, std::pair<TaskFinder*, FoundTask>> here;
-  for (TaskFinder* finder : finders) {
-    const absl::StatusOr<std::vector<FoundTask>> found = finder->Find();
-    if (!found.ok()) {
-      out.push_back({"", "", StrCat(finder->name(), ": ", Message(found.status())), false});
-      all_known = false;
-      continue;
-    }
-    for (const FoundTask& task : *found) here.insert_or_assign(task.identity, std::pair(finder, task));
-  }
   for (const auto& [identity, entry] : entries) {
-    const auto it = here.find(identity);
     bool done = true;
-    if (it == here.end()) {
-      done = all_known;
-      out.push_back({entry.job, entry.task, all_known ? "is gone" : "was not found", all_known});
+    const Opened opened = OpenByIdentity(identity, entry, finders);
+    if (opened.where == Whereabouts::kThere) {
+      ReleaseTask(entry, *opened.group, out, done);
     } else {
-      const absl::StatusOr<std::unique_ptr<TaskGroup>> group = it->second.first->Open(it->second.second);
-      if (group.ok()) {
-        ReleaseTask(entry, **group, out, done);
-      } else {
-        out.push_back({entry.job, entry.task, std::string(Message(group.status())), false});
-        done = false;
-      }
+      done = opened.where == Whereabouts::kGone;
+      out.push_back({entry.job, entry.task, opened.why, done});
     }
     if (done) ledger.Forget(identity);
   }

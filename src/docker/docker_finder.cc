@@ -126,6 +126,12 @@ absl::StatusOr<std::unique_ptr<TaskGroup>> DockerFinder::Open(const FoundTask& t
   return DockerTask::Open(client_, *id, options_.open_cgroup, options_.proc_dir);
 }
 
+// The engine keeps a container's limits until it is removed.
+bool DockerFinder::MayReturn(const FoundTask& task) {
+  const absl::StatusOr<std::string> id = IdOf(task.identity);
+  return id.ok() && !absl::IsNotFound(client_->Inspect(*id).status());
+}
+
 absl::Status DockerFinder::SetStoppedMemory(const std::string& identity, double bytes) {
   const absl::StatusOr<std::string> id = IdOf(identity);
   if (!id.ok()) return id.status();

@@ -58,6 +58,7 @@ class DockerFinder final : public TaskFinder {
   // One request, whatever the number of containers.
   absl::StatusOr<std::vector<FoundTask>> Find() override;
   absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) override;
+  bool MayReturn(const FoundTask& task) override;
   Wakeup wakeup() const override { return events_->wakeup(); }
   std::vector<TaskEvent> TakeEvents() override { return events_->Take(); }
 

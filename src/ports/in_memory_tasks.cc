@@ -41,17 +41,20 @@ class InMemoryGroup final : public TaskGroup {
 
 }  // namespace
 
-InMemoryTask& InMemoryTasks::Add(std::string job, std::string task) {
+InMemoryTask& InMemoryTasks::Add(std::string job, std::string task, std::string identity) {
   auto made = std::make_shared<InMemoryTask>();
-  made->found.identity = StrCat("memory:", job, "/", task);
+  made->found.identity = identity.empty() ? StrCat("memory:", job, "/", task) : std::move(identity);
   made->found.job = std::move(job);
   made->found.task = std::move(task);
   return *(tasks_[made->found.identity] = made);
 }
 
 absl::StatusOr<std::vector<FoundTask>> InMemoryTasks::Find() {
+  if (!find_error.ok()) return find_error;
   std::vector<FoundTask> out;
-  for (const auto& [identity, task] : tasks_) out.push_back(task->found);
+  for (const auto& [identity, task] : tasks_) {
+    if (task->found_by_rule) out.push_back(task->found);
+  }
   return out;
 }
 

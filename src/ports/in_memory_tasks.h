@@ -3,7 +3,9 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ports/task_group.h"
@@ -17,19 +19,25 @@ struct InMemoryTask {
   TaskLimits limits;
   // As a kernel without swap: a memory limit below memory_bytes is refused.
   bool refuses_shrink_below_usage = true;
-  absl::Status set_error;  // if not OK: what SetLimit answers, changing nothing
+  absl::Status set_error;     // if not OK: what SetLimit answers, changing nothing
+  bool found_by_rule = true;  // false: Find leaves it out, Open knows it still
   std::vector<std::pair<LimitKind, std::optional<double>>> writes;  // every SetLimit that was taken
 };
 
 class InMemoryTasks final : public TaskFinder {
  public:
-  // The reference stays good until the task is removed.
-  InMemoryTask& Add(std::string job, std::string task);
+  // The reference stays good until the task is removed. `identity` "": made of the names.
+  InMemoryTask& Add(std::string job, std::string task, std::string identity = "");
   void Remove(const std::string& identity) { tasks_.erase(identity); }
+  std::set<std::string> asleep;   // identities that may come back
+  absl::Status find_error;        // if not OK: what Find answers
+  std::vector<TaskEvent> events;  // for TakeEvents
 
   std::string_view name() const override { return "memory"; }
   absl::StatusOr<std::vector<FoundTask>> Find() override;
   absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) override;
+  bool MayReturn(const FoundTask& task) override { return asleep.contains(task.identity); }
+  std::vector<TaskEvent> TakeEvents() override { return std::exchange(events, {}); }
 
  private:
   std::map<std::string, std::shared_ptr<InMemoryTask>> tasks_;  // by identity

@@ -108,6 +108,9 @@ class TaskFinder {
   virtual std::vector<std::string> refusals() const { return {}; }
   // NotFound if it is gone since.
   virtual absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) = 0;
+  // Of a task that Open does not find: may it come back under this identity, with the limits it had? So do
+  // containers that are stopped. True also if that cannot be known now.
+  virtual bool MayReturn(const FoundTask& /*task*/) { return false; }
   // Ready when TakeEvents has something.
   virtual Wakeup wakeup() const { return {}; }
   virtual std::vector<TaskEvent> TakeEvents() { return {}; }

@@ -32,10 +32,12 @@ export class DecisionLog {
       : unit(id, 'first') < 0.1 ? a.owner_limit : (after ?? a.owner_limit) * (0.75 + 0.55 * unit(id, 'before'));
     const applies = !['would_set'].includes(kind);
     const failed = applies && unit(id, 'fail') < 0.01;
+    const held = applies && !failed && unit(id, 'held') < 0.01;
     this.list.push({
       id, time, job: job.row.name, resource, kind, mode, before, after, sentence: sentence(job, resource, kind, before, after),
-      outcome: !applies ? 'pending' : this.actuator === 'dry_run' ? 'dry_run' : failed ? 'failed' : 'applied',
-      outcome_text: failed ? 'the node node-0412 did not answer; tried again in the next window' : '', outcome_time: applies ? time + 2 : null,
+      outcome: !applies ? 'pending' : this.actuator === 'dry_run' ? 'dry_run' : failed ? 'failed' : held ? 'pending' : 'applied',
+      outcome_text: this.actuator === 'dry_run' ? '' : failed ? `task 7: ${resource === 'cpu' ? 'cpu.max: Invalid argument' : 'memory.max: Device or resource busy'}` : held ? `${amount(resource, (after ?? before) * 1.1)} of usage is in the way on 1 of ${job.row.tasks} tasks` : '',
+      outcome_time: applies ? time + 2 : null,
     });
     return this.list[this.list.length - 1];
   }

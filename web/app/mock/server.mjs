@@ -1,5 +1,5 @@
 // A stand-in for tautd: serves dist/ and a made-up fleet through every endpoint of src/api/openapi.yaml.
-//   node mock/server.mjs [--port 8090] [--jobs 10000] [--state live|empty|backfill] [--actuator dry_run|docker] [--tick SECONDS]
+//   node mock/server.mjs [--port 8090] [--jobs 10000] [--state live|empty|backfill] [--actuator dry_run|agents] [--agents 12] [--tick SECONDS]
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, extname, join, normalize } from 'node:path';
@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { DecisionLog } from './decisions.mjs';
 import { DAY, WINDOW, fleetHistory, fleetNow, makeFleet } from './fleet.mjs';
 import { heatmap, jobDetail, jobPage, oomsOf } from './jobs.mjs';
+import { agentPage } from './machines.mjs';
 import { explain, whatIf } from './reasons.mjs';
 import { JobSettingsStore } from './settings.mjs';
 
@@ -19,11 +20,18 @@ export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img
 
 const fail = (status, message) => Object.assign(new Error(message), { status });
 
+function agentCounts(world) {
+  const { enabled, agents } = agentPage(world.agents, world.started);
+  return { enabled, connected: agents.filter((agent) => agent.connected).length, known: agents.length };
+}
+
 function statusOf(world) {
   const busy = world.jobs.length > 0;
   return {
     version: '0.2.0-mock', started: world.started - 3 * DAY - 4000, ready: true, clock: 'wall', actuator: world.actuator, store: 'sqlite /var/lib/tautline/taut.db',
     pages: true,
+    cell: { name: world.agents === null ? '' : 'north', links: world.agents === null ? [] : [{ name: 'south', url: 'https://south.example/' }, { name: 'test', url: 'https://test.example/' }] },
+    agents: agentCounts(world),
     ingest: Object.fromEntries([['accepted', 48211904], ['out_of_order', 812], ['stale_markers', 5310], ['duplicates', 96], ['conflicts', 0], ['nan', 0],
       ['invalid', 0], ['far_future', 0], ['too_late', 1204], ['over_capacity', 0], ['unmapped', 22018], ['facts', 61585], ['refused', 41]]
       .map(([name, n]) => [name, busy ? n : 0])),
@@ -33,10 +41,10 @@ function statusOf(world) {
   };
 }
 
-export function makeWorld({ jobs = 10000, state = 'live', actuator = 'dry_run', silent = false } = {}) {
+export function makeWorld({ jobs = 10000, state = 'live', actuator = 'dry_run', silent = false, agents = 12 } = {}) {
   const now = Math.floor(Date.now() / 1000 / WINDOW) * WINDOW;
   const fleet = state === 'empty' ? [] : makeFleet(state === 'backfill' ? Math.min(jobs, 400) : jobs, now);
-  const world = { now, started: now, state, actuator, silent, jobs: fleet, byName: new Map(fleet.map((job) => [job.row.name, job])) };
+  const world = { now, started: now, state, actuator, silent, agents: state === 'empty' && agents !== null ? 0 : agents, jobs: fleet, byName: new Map(fleet.map((job) => [job.row.name, job])) };
   world.settings = new JobSettingsStore(() => Math.floor(Date.now() / 1000));
   world.decisions = new DecisionLog(fleet, now, 4000, actuator);
   world.streams = new Set();
@@ -93,6 +101,7 @@ export function answer(world, method, path, query, body = '') {
       return { ooms: jobs.flatMap((job) => oomsOf(job, world.now)).sort((a, b) => b.time - a.time).slice(0, Number(query.get('limit') ?? 100)) };
     }
     case 'settings': return world.settings.all(world.jobs);
+    case 'agents': return agentPage(world.agents, world.started);
     case 'status': return statusOf(world);
     default: throw fail(404, 'no such page');
   }

@@ -1,5 +1,5 @@
 // The frame around the pages: navigation, the state of the connection, what everybody must know.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { live, type Connection } from './api/live';
 import { useQuery } from './api/query';
 import type { Fleet, Status } from './api/types';
@@ -11,10 +11,11 @@ import { DecisionsPage } from './pages/decisions';
 import { FleetPage } from './pages/fleet';
 import { JobPage } from './pages/job/page';
 import { JobsPage } from './pages/jobs';
+import { MachinesPage } from './pages/machines';
 import { SettingsPage } from './pages/settings';
 import { useNow } from './ui/basics';
 
-const PAGES = [['fleet', 'Fleet'], ['jobs', 'Jobs'], ['decisions', 'Decisions'], ['settings', 'Settings']] as const;
+const PAGES = [['fleet', 'Fleet'], ['jobs', 'Jobs'], ['decisions', 'Decisions'], ['machines', 'Machines'], ['settings', 'Settings']] as const;
 
 function useConnection(): Connection {
   const [connection, setConnection] = useState(live.connection);
@@ -28,11 +29,11 @@ function useConnection(): Connection {
 
 function ConnectionState({ connection, fleet }: { connection: Connection; fleet: Fleet | null }) {
   useNow(15);
-  const window = fleet?.time ? `, figures of ${clock(fleet.time)}` : '';
-  const text = { connecting: 'Connecting', live: `Live${window}`, polling: `Polling${window}`, lost: 'No answer' }[connection];
+  const text = { connecting: 'Connecting', live: 'Live', polling: 'Polling', lost: 'No answer' }[connection];
+  const shown = connection === 'live' || connection === 'polling' ? fleet?.time : null;
   return (
     <span class={`connection is-${connection}`} role="status" title={fleet?.time ? `The last window ended ${dateTime(fleet.time)}` : undefined}>
-      <i aria-hidden="true" />{text}
+      <i aria-hidden="true" /><span>{text}{shown ? <span class="of-window">, figures of {clock(shown)}</span> : ''}</span>
     </span>
   );
 }
@@ -63,18 +64,41 @@ function Banners({ connection, fleet, status }: { connection: Connection; fleet:
   );
 }
 
+// Which cell this is, and the way to others.
+function CellMenu({ cell }: { cell: Status['cell'] }) {
+  const name = cell.name || 'this cell';
+  const menu = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    const close = (event: Event) => {
+      const outside = !(event.target instanceof Node && menu.current?.contains(event.target));
+      if (menu.current && (event.type === 'hashchange' || outside || (event instanceof KeyboardEvent && event.key === 'Escape'))) menu.current.open = false;
+    };
+    const events = ['click', 'keydown', 'hashchange'];
+    for (const event of events) window.addEventListener(event, close);
+    return () => { for (const event of events) window.removeEventListener(event, close); };
+  }, []);
+  if (cell.links.length === 0) return cell.name ? <span class="cell-menu" title={`The cell ${cell.name}`}><span>{name}</span></span> : null;
+  return (
+    <details class="cell-menu" ref={menu}>
+      <summary title={`The cell ${name}; others are listed`}><span>{name}</span></summary>
+      <ul aria-label="Other cells">{cell.links.map((link) => <li key={link.name + link.url}><a href={link.url}>{link.name}</a></li>)}</ul>
+    </details>
+  );
+}
+
 function Content({ route }: { route: Route }) {
   switch (route.page) {
     case 'fleet': return <FleetPage query={route.query} />;
     case 'jobs': return <JobsPage query={route.query} />;
     case 'job': return <JobPage key={route.job} name={route.job} query={route.query} />;
     case 'decisions': return <DecisionsPage query={route.query} />;
+    case 'machines': return <MachinesPage />;
     case 'settings': return <SettingsPage />;
     default: return <div class="wide lead"><h1>There is no such page</h1><p><a href="#/">Back to the fleet</a></p></div>;
   }
 }
 
-const TITLES = { fleet: 'Fleet', jobs: 'Jobs', decisions: 'Decisions', settings: 'Settings', unknown: 'Not found' };
+const TITLES = { fleet: 'Fleet', jobs: 'Jobs', decisions: 'Decisions', machines: 'Machines', settings: 'Settings', unknown: 'Not found' };
 
 export function App() {
   const route = useRoute();
@@ -85,11 +109,15 @@ export function App() {
 
   setSamplesClock(status.data?.clock === 'samples' ? fleet.data?.time ?? null : null);
 
+  const cell = status.data?.cell;
+  const agents = status.data?.agents;
+  const machines = route.page === 'machines' || (agents !== undefined && (agents.enabled || agents.known > 0));
+
   const place = route.page + route.job;
   useEffect(() => {
-    document.title = `${route.page === 'job' ? route.job : TITLES[route.page]} · Tautline`;
-    window.scrollTo(0, 0);
-  }, [place]);
+    document.title = [route.page === 'job' ? route.job : TITLES[route.page], cell?.name, 'Tautline'].filter(Boolean).join(' · ');
+  }, [place, cell?.name]);
+  useEffect(() => window.scrollTo(0, 0), [place]);
 
   const here = route.page === 'job' ? 'jobs' : route.page;
   return (
@@ -99,10 +127,11 @@ export function App() {
         <div class="wide top-row">
           <a class="brand" href="#/" aria-label="Tautline, the fleet">
             <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><path d="M1 17H23M6 17C6 7 18 7 18 17M10 17V11M14 17V11" /></svg>
-            <b>Tautline</b>
+            <b class={cell?.name ? 'with-cell' : undefined}>Tautline</b>
           </a>
+          {cell && <CellMenu cell={cell} />}
           <nav aria-label="Pages">
-            {PAGES.map(([page, name]) => (
+            {PAGES.filter(([page]) => page !== 'machines' || machines).map(([page, name]) => (
               <a key={page} href={hrefOf(page)} aria-current={page === here ? 'page' : undefined}>{name}</a>
             ))}
           </nav>

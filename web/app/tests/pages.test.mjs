@@ -53,7 +53,7 @@ const background = (page) => page.evaluate(() => getComputedStyle(document.body)
 const jobHash = (name) => `#/jobs/${encodeURIComponent(name)}`;
 
 function allPages() {
-  return ['#/', '#/jobs', '#/decisions', '#/settings', ...(jobs.length > 0 ? [jobHash(jobs[0].name)] : []), '#/nowhere'];
+  return ['#/', '#/jobs', '#/decisions', '#/machines', '#/settings', ...(jobs.length > 0 ? [jobHash(jobs[0].name)] : []), '#/nowhere'];
 }
 
 for (const [name, size] of [['wide', WIDE], ['phone', PHONE]]) {
@@ -271,6 +271,36 @@ test('decisions come in live', async () => {
       return now.id > newest ? now : null;
     });
     await until('it on the page', async () => (await page.locator('.feed .job-name').allInnerTexts()).slice(0, 12).includes(later.job));
+  });
+});
+
+test('machines are shown with their state, and units on every number', async () => {
+  const { enabled, agents } = await api('agents');
+  await on('#/machines', {}, async (page) => {
+    assert.equal(await page.locator('.machines tbody tr').count(), agents.length);
+    if (agents.length === 0) {
+      assert.match(await page.locator('main').innerText(), enabled ? /No agent has come yet/ : /listens to no agents/);
+      return;
+    }
+    const text = await page.locator('.machines').innerText();
+    for (const agent of agents) assert.ok(text.includes(agent.name));
+    assert.match(text, /m?cores/);
+    assert.match(text, /iB/);
+    assert.match(text, /ago/);
+    assert.equal(await page.locator('.state.is-away').count(), agents.filter((agent) => !agent.connected).length);
+    assert.equal(await page.locator('.observes').count(), agents.filter((agent) => agent.observes).length);
+  });
+});
+
+test('the header names the cell and leads to others', async () => {
+  const { cell, agents } = await api('status');
+  await on('#/', {}, async (page) => {
+    if (cell.name) await until('its name', async () => (await page.locator('header .cell-menu').innerText()).includes(cell.name));
+    assert.equal(await page.getByRole('link', { name: 'Machines' }).count(), agents.enabled ? 1 : 0);
+    if (cell.links.length === 0) return;
+    await page.locator('header .cell-menu summary').click();
+    const links = page.locator('header .cell-menu ul a');
+    assert.deepEqual(await links.evaluateAll((all) => all.map((a) => [a.innerText, a.target])), cell.links.map((link) => [link.name, '']));
   });
 });
 

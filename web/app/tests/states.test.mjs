@@ -30,6 +30,33 @@ test('the first start says how to send samples, to this very address', async () 
   await mock.close();
 });
 
+test('agents: how to start one, and how to let them come', async () => {
+  for (const [agents, text] of [[0, /No agent has come yet/], [null, /listens to no agents/]]) {
+    const mock = await startMock({ jobs: 50, agents });
+    const { page, problems } = await browser.open(mock.url + '#/machines');
+    await shows(page, text);
+    assert.match(await page.locator('main').innerText(), /tautlet --config/);
+    assert.deepEqual(problems, []);
+    await page.close();
+    await mock.close();
+  }
+});
+
+test('a decision says why it failed, and what is in the way', async () => {
+  const mock = await startMock({ jobs: 300, actuator: 'agents' });
+  const { page, problems } = await browser.open(mock.url + '#/decisions');
+  for (let i = 0; i < 10 && (await page.locator('.outcome-note.outcome-failed').count()) * (await page.locator('.outcome-note.outcome-pending').count()) === 0; ++i) {
+    await shows(page, /Older decisions/);
+    await page.getByRole('button', { name: 'Older decisions' }).click();
+    await page.waitForTimeout(200);
+  }
+  await shows(page, /failed: task 7: .*\.max: /);
+  await shows(page, /on its way: .* is in the way/);
+  assert.deepEqual(problems, []);
+  await page.close();
+  await mock.close();
+});
+
 test('history being read is shown with how far it is', async () => {
   const mock = await startMock({ state: 'backfill' });
   const { page } = await browser.open(mock.url);

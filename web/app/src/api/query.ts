@@ -38,10 +38,11 @@ export interface Query<T> {
   reload: () => void;
 }
 
-interface Options { on?: EventName[]; keep?: boolean }
+// `every`: how many seconds after this data it is asked again, while somebody looks; 0: only when an event says so.
+interface Options<T> { on?: EventName[]; keep?: boolean; every?: (data: T | null) => number }
 
 // null: nothing is asked. With `keep` the data of the path before stays until the new comes.
-export function useQuery<T>(path: string | null, { on = [], keep = false }: Options = {}): Query<T> {
+export function useQuery<T>(path: string | null, { on = [], keep = false, every }: Options<T> = {}): Query<T> {
   const known = path === null ? null : cache.get(path);
   const [state, setState] = useState<{ path: string | null; data: T | null; error: ApiError | null }>(
     { path, data: (known?.data as T | undefined) ?? null, error: null });
@@ -78,6 +79,13 @@ export function useQuery<T>(path: string | null, { on = [], keep = false }: Opti
     });
     return () => { off(); clearTimeout(timer); };
   }, [path]);
+
+  const pause = every?.(state.data) ?? 0;
+  useEffect(() => {
+    if (path === null || pause <= 0) return undefined;
+    const timer = window.setInterval(() => { if (!document.hidden) setTick((n) => n + 1); }, pause * 1000);
+    return () => clearInterval(timer);
+  }, [path, pause]);
 
   const same = state.path === path;
   const data = same || keep ? state.data : ((known?.data as T | undefined) ?? null);

@@ -25,7 +25,7 @@ export const KIND_HELP: Record<DecisionKind, string> = {
 };
 
 export const OUTCOME: Record<Outcome, string> = {
-  pending: 'pending', applied: 'applied', dry_run: 'dry run', failed: 'failed', superseded: 'superseded',
+  pending: 'on its way', applied: 'applied', dry_run: 'dry run', failed: 'failed', superseded: 'superseded',
 };
 
 // Samples by what became of them; a name that is not here is shown with its underscores as blanks.

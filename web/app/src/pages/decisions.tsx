@@ -5,11 +5,11 @@ import { live } from '../api/live';
 import { load, useQuery } from '../api/query';
 import { KINDS, type Decision, type DecisionDetail, type DecisionPage } from '../api/types';
 import { plural } from '../lib/format';
-import { KIND, RESOURCE } from '../lib/names';
+import { KIND, OUTCOME, RESOURCE } from '../lib/names';
 import { hrefOf, jobHref, replaceHash } from '../lib/route';
 import { dayName } from '../lib/time';
-import { KindBadge, ModeBadge, OutcomeText, Problem, Segments, Skeleton, Time } from '../ui/basics';
-import { FromTo } from '../ui/decision_list';
+import { KindBadge, ModeBadge, OutcomeNote, OutcomeText, Problem, Segments, Skeleton, Time } from '../ui/basics';
+import { FromTo, underWay } from '../ui/decision_list';
 import { ReasonView } from '../ui/reason';
 
 const PAGE = 100;
@@ -50,6 +50,21 @@ function useFeed(filter: { job?: string; resource?: string; kind?: string }) {
   }, []);
   useEffect(() => { if (waiting.length > 0 && top.current) merge(); }, [waiting]);
 
+  // Outcomes come after their decisions: those of the newest page are looked up again.
+  const pause = underWay(list?.decisions.slice(0, PAGE));
+  useEffect(() => {
+    if (pause === 0) return undefined;
+    const abort = new AbortController();
+    const timer = window.setInterval(() => {
+      if (document.hidden) return;
+      load<DecisionPage>(path, abort.signal).then((page) => {
+        const fresh = new Map(page.decisions.map((d) => [d.id, d]));
+        setList((before) => before && before.path === path ? { ...before, decisions: before.decisions.map((d) => fresh.get(d.id) ?? d) } : before);
+      }, () => undefined);  // said by the banner
+    }, pause * 1000);
+    return () => { clearInterval(timer); abort.abort(); };
+  }, [path, pause]);
+
   const older = async () => {
     if (!list || list.next === null) return;
     try {
@@ -70,7 +85,7 @@ function Details({ decision }: { decision: Decision }) {
       <p class="paragraph">{d.sentence}</p>
       <p class="muted">
         Decision {d.id}, <Time at={d.time} />, the job was in <ModeBadge mode={d.mode} />
-        {d.outcome_time !== null && <>; {d.outcome === 'dry_run' ? 'recorded' : d.outcome} <Time at={d.outcome_time} /></>}
+        {d.outcome_time !== null && <>; {d.outcome === 'dry_run' ? 'recorded' : OUTCOME[d.outcome]} <Time at={d.outcome_time} /></>}
         {d.outcome_text && <>: {d.outcome_text}</>}. <a href={jobHref(d.job, { resource: d.resource })}>Open the job</a>
       </p>
       {detail.error && <Problem text={detail.error.message} retry={detail.reload} />}
@@ -93,6 +108,7 @@ function Row({ decision: d, open, onToggle }: { decision: Decision; open: boolea
         <FromTo resource={d.resource} before={d.before} after={d.after} />
         <span class="why" onClick={onToggle}>{d.sentence}</span>
         <OutcomeText kind={d.kind} outcome={d.outcome} text={d.outcome_text} />
+        <OutcomeNote kind={d.kind} outcome={d.outcome} text={d.outcome_text} />
       </div>
       {open && <Details decision={d} />}
     </li>

@@ -2,8 +2,9 @@
 import { useState } from 'preact/hooks';
 import type { Status } from '../api/types';
 import { apiUrl } from '../api/client';
-import { count, words } from '../lib/format';
+import { count, plural, words } from '../lib/format';
 import { INGEST } from '../lib/names';
+import { hrefOf } from '../lib/route';
 import { Card } from '../ui/basics';
 
 export function FirstData({ status }: { status: Status | null }) {
@@ -29,6 +30,13 @@ export function FirstData({ status }: { status: Status | null }) {
           <p class="hint">Samples so far: {samples.map(([name, n]) => `${count(n)} ${INGEST[name] ?? words(name)}`).join(', ')}. A window closes every 5 minutes.</p>
         )}
       </Card>
+      {status?.agents.enabled && (
+        <Card title="Or put an agent on each machine">
+          <p class="hint">A tautlet measures the tasks of its machine itself, and sets their limits. {status.agents.known > 0
+            ? <>{plural(status.agents.connected, 'agent is', 'agents are')} connected: the first figures are here when a window has closed.</>
+            : 'None has come yet.'} <a href={hrefOf('machines')}>Machines</a></p>
+        </Card>
+      )}
       <Card title="What happens then">
         <ol class="next-steps">
           <li><b>After 5 minutes</b> the jobs are on this page, with what they use of the limits their owners set.</li>

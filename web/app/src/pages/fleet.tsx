@@ -8,7 +8,7 @@ import { hrefOf, replaceHash } from '../lib/route';
 import { Card, Problem, Segments, Skeleton } from '../ui/basics';
 import { Bullet } from '../ui/bullet';
 import { Chart, type Series } from '../ui/chart';
-import { DecisionList } from '../ui/decision_list';
+import { DecisionList, underWay } from '../ui/decision_list';
 import { FirstData } from './first_data';
 
 const RANGES = { '1d': 1, '7d': 7, '30d': 30 } as const;
@@ -188,7 +188,8 @@ function Events({ history, fleet }: { history: FleetHistory | null; fleet: Fleet
 }
 
 function Recent() {
-  const decisions = useQuery<DecisionPage>(withParams('decisions', { limit: 8 }), { on: ['decision', 'window'], keep: true });
+  const decisions = useQuery<DecisionPage>(withParams('decisions', { limit: 8 }),
+    { on: ['decision', 'window'], keep: true, every: (page) => underWay(page?.decisions) });
   return (
     <Card title="Recent decisions" tools={<a href={hrefOf('decisions')}>All decisions</a>}>
       {decisions.data ? <DecisionList decisions={decisions.data.decisions} /> : decisions.error ? <Problem text={decisions.error.message} retry={decisions.reload} /> : <Skeleton lines={8} />}

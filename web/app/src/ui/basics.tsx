@@ -38,6 +38,12 @@ export function OutcomeText({ kind, outcome, text }: { kind: DecisionKind; outco
   return <span class={`outcome outcome-${outcome}`} title={text}>{OUTCOME[outcome]}</span>;
 }
 
+// What came of it, where that is not as it should be: why it failed, or what is in the way.
+export function OutcomeNote({ kind, outcome, text }: { kind: DecisionKind; outcome: Outcome; text: string }) {
+  if (kind === 'would_set' || text === '' || (outcome !== 'failed' && outcome !== 'pending')) return null;
+  return <span class={`outcome-note outcome-${outcome}`}>{OUTCOME[outcome]}: {text}</span>;
+}
+
 export interface Choice<T extends string> { value: T; label: string; title?: string }
 
 export function Segments<T extends string>(props: { label: string; value: T; choices: Choice<T>[]; onPick: (value: T) => void }) {

@@ -3,7 +3,11 @@ import type { Amount, Decision, Resource } from '../api/types';
 import { amount, change } from '../lib/format';
 import { RESOURCE } from '../lib/names';
 import { jobHref } from '../lib/route';
-import { KindBadge, OutcomeText, Time } from './basics';
+import { KindBadge, OutcomeNote, OutcomeText, Time } from './basics';
+
+// Until agents have answered, lists look again after so many seconds.
+export const underWay = (decisions: readonly Decision[] | undefined): number =>
+  (decisions?.some((d) => d.outcome === 'pending' && d.kind !== 'would_set') ? 5 : 0);
 
 export function FromTo({ resource, before, after }: { resource: Resource; before: Amount; after: Amount }) {
   const share = change(before, after);
@@ -28,6 +32,7 @@ export function DecisionList({ decisions, job = true }: { decisions: Decision[];
           <FromTo resource={d.resource} before={d.before} after={d.after} />
           <span class="why">{d.sentence}</span>
           <OutcomeText kind={d.kind} outcome={d.outcome} text={d.outcome_text} />
+          <OutcomeNote kind={d.kind} outcome={d.outcome} text={d.outcome_text} />
         </li>
       ))}
     </ol>

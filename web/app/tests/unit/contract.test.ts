@@ -85,8 +85,16 @@ describe('the mock answers as the contract says', () => {
   }
   it('in an empty fleet', () => {
     const empty = makeWorld({ state: 'empty' });
-    for (const [path, schema] of Object.entries({ fleet: 'Fleet', 'fleet/history': 'FleetHistory', jobs: 'JobPage', decisions: 'DecisionPage', ooms: 'OomPage', status: 'Status', settings: 'Settings' })) {
+    for (const [path, schema] of Object.entries({ fleet: 'Fleet', 'fleet/history': 'FleetHistory', jobs: 'JobPage', decisions: 'DecisionPage', ooms: 'OomPage', status: 'Status', settings: 'Settings', agents: 'AgentPage' })) {
       check({ $ref: `#/components/schemas/${schema}` }, answer(empty, 'GET', '/api/v1/' + path, new URLSearchParams()));
+    }
+  });
+  it('with no agents, with many, and with what they say of limits', () => {
+    for (const agents of [null, 0, 40]) {
+      const some = makeWorld({ jobs: 50, agents, actuator: 'agents' });
+      for (const [path, schema] of Object.entries({ agents: 'AgentPage', status: 'Status', decisions: 'DecisionPage' })) {
+        check({ $ref: `#/components/schemas/${schema}` }, answer(some, 'GET', '/api/v1/' + path, new URLSearchParams()));
+      }
     }
   });
   it('while it reads history', () => check({ $ref: '#/components/schemas/Status' }, answer(makeWorld({ state: 'backfill' }), 'GET', '/api/v1/status', new URLSearchParams())));

@@ -1,12 +1,27 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Heatmap } from '../../src/api/types';
+import type { Agent, Decision, Heatmap } from '../../src/api/types';
 import { jobPath, withParams } from '../../src/api/client';
 import { backoffMs } from '../../src/api/live';
 import { hrefOf, jobHref, parseRoute } from '../../src/lib/route';
 import { ago, dateTime, utc } from '../../src/lib/time';
 import { RECOMMENDERS, fromSlider, toSlider } from '../../src/pages/job/knobs';
 import { fieldOf } from '../../src/pages/job/settings';
+import { inOrder } from '../../src/pages/machines';
+import { underWay } from '../../src/ui/decision_list';
 import { columnAt, height, level, logTicks, lowerBound, quantile, valueSpan } from '../../src/ui/heatmap_scale';
+
+describe('agents and what they answer', () => {
+  it('lists those that are away first, then by name', () => {
+    const agents = [['b', true], ['a', true], ['z', false]].map(([name, connected]) => ({ name, connected }) as Agent);
+    expect(inOrder(agents).map((agent) => agent.name)).toEqual(['z', 'a', 'b']);
+  });
+  it('looks again while a decision is on its way, not for one that is only shown', () => {
+    const one = (outcome: string, kind = 'set') => ({ outcome, kind }) as Decision;
+    expect(underWay(undefined)).toBe(0);
+    expect(underWay([one('applied'), one('pending', 'would_set')])).toBe(0);
+    expect(underWay([one('applied'), one('pending')])).toBeGreaterThan(0);
+  });
+});
 
 describe('routes', () => {
   it('reads every page', () => {
@@ -14,6 +29,7 @@ describe('routes', () => {
     expect(parseRoute('#/').page).toBe('fleet');
     expect(parseRoute('#/jobs?search=a+b&mode=auto')).toEqual({ page: 'jobs', job: '', query: { search: 'a b', mode: 'auto' } });
     expect(parseRoute('#/decisions').page).toBe('decisions');
+    expect(parseRoute('#/machines').page).toBe('machines');
     expect(parseRoute('#/nowhere').page).toBe('unknown');
   });
   it('keeps any name of a job', () => {

@@ -6,12 +6,12 @@ import type { DecisionPage, Resource } from '../../api/types';
 import { RESOURCE } from '../../lib/names';
 import { hrefOf } from '../../lib/route';
 import { Card, Problem, Skeleton } from '../../ui/basics';
-import { DecisionList } from '../../ui/decision_list';
+import { DecisionList, underWay } from '../../ui/decision_list';
 
 export function JobDecisions({ name, resource }: { name: string; resource: Resource }) {
   const [limit, setLimit] = useState(10);
   const path = withParams('decisions', { job: name, resource, limit });
-  const decisions = useQuery<DecisionPage>(path, { on: ['decision', 'window'], keep: true });
+  const decisions = useQuery<DecisionPage>(path, { on: ['decision', 'window'], keep: true, every: (page) => underWay(page?.decisions) });
   return (
     <Card title={`Decisions on ${resource === 'cpu' ? 'CPU' : 'memory'}`}
       tools={<a href={hrefOf('decisions', { job: name })}>With reasons</a>}>

@@ -1,0 +1,126 @@
+// The node agents: who is there, what they have, what they cost, and what came of what they were told.
+import { useState } from 'preact/hooks';
+import { useQuery } from '../api/query';
+import type { Agent, AgentPage } from '../api/types';
+import { bytes, cores, count, duration, plural } from '../lib/format';
+import { Card, Problem, Skeleton } from '../ui/basics';
+
+const LOOK_S = 5;
+
+// Those that are away come first: they want somebody to look.
+export const inOrder = (agents: readonly Agent[]): Agent[] =>
+  [...agents].sort((a, b) => Number(a.connected) - Number(b.connected) || a.name.localeCompare(b.name));
+
+function sentence(agents: readonly Agent[]): string {
+  const here = agents.filter((agent) => agent.connected).length;
+  const sum = (of: (agent: Agent) => number) => agents.reduce((total, agent) => total + of(agent), 0);
+  const observe = agents.filter((agent) => agent.observes).length;
+  return `${here === agents.length ? (here === 1 ? 'The agent is' : `All ${count(here)} agents are`) : `${count(here)} of ${plural(agents.length, 'agent')} ${here === 1 ? 'is' : 'are'}`} connected. `
+    + `They have ${plural(sum((agent) => agent.tasks), 'task')}; the limits of ${count(sum((agent) => agent.managed_tasks))} may be set.`
+    + (observe > 0 ? ` ${plural(observe, 'agent')} only ${observe === 1 ? 'observes' : 'observe'} and ${observe === 1 ? 'changes' : 'change'} nothing.` : '');
+}
+
+function State({ agent }: { agent: Agent }) {
+  return (
+    <>
+      <span class={`state ${agent.connected ? 'is-here' : 'is-away'}`}><i aria-hidden="true" />{agent.connected ? 'connected' : 'away'}</span>
+      {agent.observes && <span class="badge observes" title="It measures, and changes no limit">observes</span>}
+    </>
+  );
+}
+
+function Row({ agent: a }: { agent: Agent }) {
+  return (
+    <tr>
+      <th scope="row" class="name">
+        <b>{a.name}</b>
+        {a.host !== a.name && <span class="muted">{a.host}</span>}
+        <span class="muted" title={`tautlet ${a.version}`}>{cores(a.cores)}, {bytes(a.memory_bytes)}{a.hands && ` · ${a.hands}`}</span>
+      </th>
+      <td class="text status"><State agent={a} /></td>
+      <td class="num full" data-label="Tasks"><span>{count(a.tasks)} <span class="muted">({count(a.managed_tasks)} managed)</span></span></td>
+      <td class="num" data-label="Its CPU">{cores(a.cpu_share_cores)}</td>
+      <td class="num" data-label="Its memory">{bytes(a.resident_bytes)}</td>
+      <td class="num" data-label="Heard">{duration(Math.round(a.heard_seconds_ago))} ago</td>
+      <td class={`num ${a.dropped_messages > 0 ? 'full' : ''}`} data-label="Waiting">
+        <span>{bytes(a.queued_bytes)}{a.dropped_messages > 0 && <span class="bad lost" title="Its queue was full">{plural(a.dropped_messages, 'message')} lost</span>}</span>
+      </td>
+      <td class="num" data-label="Windows">{count(a.windows)}</td>
+      <td class={`num ${a.oom_kills > 0 ? 'bad' : ''}`} data-label="OOM kills">{count(a.oom_kills)}</td>
+      <td class="num" data-label="Applied">{count(a.applied)}</td>
+      <td class={`num ${a.failed > 0 ? 'bad' : ''}`} data-label="Failed">{count(a.failed)}</td>
+    </tr>
+  );
+}
+
+const HEADS: [string, string][] = [['Tasks', 'Tasks it has, and those whose limits may be set'], ['Its CPU', 'CPU that the agent itself uses'],
+  ['Its memory', 'Memory of the agent itself'], ['Heard', 'When it last said something'], ['Waiting', 'Messages it keeps until they are stored here'],
+  ['Windows', 'Windows it brought'], ['OOM kills', 'OOM kills it saw'], ['Applied', 'Limits of tasks it set'], ['Failed', 'Limits of tasks it could not set']];
+
+function Table({ agents }: { agents: Agent[] }) {
+  return (
+    <div class="machines scroll" tabIndex={0} role="region" aria-label="Machines">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col" class="name">Machine</th>
+            <th scope="col" class="text">State</th>
+            {HEADS.map(([name, help]) => <th key={name} scope="col" title={help}>{name}</th>)}
+          </tr>
+        </thead>
+        <tbody>{inOrder(agents).map((agent) => <Row key={agent.name} agent={agent} />)}</tbody>
+      </table>
+    </div>
+  );
+}
+
+function Snippet({ text, label }: { text: string; label: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard?.writeText(text);
+    setCopied(true);
+  };
+  return (
+    <>
+      <pre class="snippet" tabIndex={0} aria-label={label}><code>{text}</code></pre>
+      <p class="more"><button type="button" class="quiet" onClick={() => void copy()}>{copied ? 'Copied' : 'Copy'}</button></p>
+    </>
+  );
+}
+
+function NoAgents({ enabled }: { enabled: boolean }) {
+  const host = location.hostname;
+  return (
+    <>
+      {!enabled && (
+        <Card title="This tautd listens to no agents" hint="Add this to its configuration file and start it again.">
+          <Snippet label="Configuration for tautd" text={'agents:\n  listen: ["127.0.0.1:7071"]\nactuator: {kind: agents}    # without it agents only measure\n'} />
+        </Card>
+      )}
+      <Card title={enabled ? 'No agent has come yet' : 'Then start a tautlet on each machine'}
+        hint={<>A tautlet measures the tasks of its machine and sets their limits. Write down which tasks, and start it; the port is that of <code>agents.listen</code>.</>}>
+        <Snippet label="How to start a tautlet" text={`# tautlet.yaml\ndaemon: {address: "${host}:7071"}\ntasks:\n  - {name: services, cgroup: "/system.slice/*.service", job: "{1}", manage: false}\n\n`
+          + '# what the rules find; then measuring, and changing nothing\ntautlet --config tautlet.yaml --list\ntautlet --config tautlet.yaml --observe\n'} />
+      </Card>
+    </>
+  );
+}
+
+export function MachinesPage() {
+  const page = useQuery<AgentPage>('agents', { on: ['window'], keep: true, every: () => LOOK_S });
+  const agents = page.data?.agents ?? [];
+  return (
+    <div class="wide page">
+      <h1 class="small">Machines</h1>
+      {page.error && <Problem text={page.error.message} retry={page.reload} />}
+      {!page.data ? !page.error && <div class="card"><Skeleton lines={8} /></div>
+        : agents.length === 0 ? <NoAgents enabled={page.data.enabled} /> : (
+          <>
+            <p class="gloss">{sentence(agents)}</p>
+            <div class="card"><Table agents={agents} /></div>
+            <p class="hint">Counts begin when tautd starts. A machine that is away keeps the limits it has, and brings its figures when it is back.</p>
+          </>
+        )}
+    </div>
+  );
+}
