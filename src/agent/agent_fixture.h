@@ -32,8 +32,9 @@ class AgentCell {
     agent = std::make_unique<Agent>(options, Agent::Parts{{&tasks}, &uplink, &ledger, nullptr});
   }
   // A task that uses so much, found at once.
-  InMemoryTask& Add(const std::string& job, const std::string& task, double memory, double cores = 0.5) {
-    InMemoryTask& added = tasks.Add(job, task);
+  InMemoryTask& Add(const std::string& job, const std::string& task, double memory, double cores = 0.5,
+                    const std::string& identity = "") {
+    InMemoryTask& added = tasks.Add(job, task, identity);
     SetUsage(added, memory);
     added.reading.cpu_usage_us = 0;
     added.reading.cpu_periods = 0;
