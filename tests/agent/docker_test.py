@@ -27,23 +27,25 @@ def burst(after):
 def limits_of(inspected):
     """What a client of the engine sees of memory, swap and CPU."""
     c = inspected["HostConfig"]
-    return {k: c[k] for k in ("Memory", "MemorySwap", "NanoCpus", "CpuPeriod", "CpuQuota", "CpuShares", "MemoryReservation")}
+    return {k: c[k] for k in ("Memory", "MemorySwap", "MemoryReservation", "NanoCpus", "CpuPeriod", "CpuQuota",
+                              "CpuShares")}
 
 
-def check_names(stage, c, docker):
+def check_names(stage, c):
     listed = c.tautlet("--list")
     names = sorted(line.split()[0] for line in listed.stdout.splitlines()[2:])
     stage.equal(names, ["docker/seen", "docker/shop/parent", "docker/shop/web", "docker/shop/worker"],
                 "jobs are named by project and service, or as the rule says")
-    found = daemon.eventually(lambda: c.job("docker/shop/web") and c.job("docker/shop/worker") and c.job("docker/seen"), 20)
-    stage.check(found, "and the daemon knows them", listed.stdout)
+    stage.check(daemon.eventually(lambda: all(c.job(name) for name in names), 20), "and the daemon knows them",
+                listed.stdout)
     stage.check(not c.job("docker/stranger"), "one that no rule names is not measured")
 
 
 def check_less(stage, c, docker, web):
     group = docker.group(web)
     got, took = watch(lambda: limits_of(docker.inspect(web))["Memory"], lambda v: v < 130 * MIB, 60, 0.1)
-    stage.check(took is not None, "a container that uses 60 of 256 MiB is given a lower memory limit, as the engine says", got)
+    stage.check(took is not None, "a container that uses 60 of 256 MiB has a lower memory limit, as the engine says",
+                got)
     got, took = watch(lambda: limits_of(docker.inspect(web))["NanoCpus"], lambda v: v < 0.6e9, 60, 0.1)
     stage.check(took is not None, "and fewer CPUs", got)
     said = limits_of(docker.inspect(web))
@@ -104,7 +106,7 @@ def check_child_killed(stage, c, docker, parent):
     kills, took = watch(note, lambda v: v > 0, 90)
     stage.check(took is not None, "a process of a container meets the limit and is killed", kills)
     raised, took = watch(lambda: group.memory_limit, lambda v: v > before["limit"], 10)
-    stage.check(took is not None and raised >= 1.19 * before["limit"], "the limit is raised through the engine, at once",
+    stage.check(took is not None and raised >= 1.19 * before["limit"], "its limit is raised, at once",
                 (before, raised))
     if took is not None:
         print(f"      figure: OOM kill to raised limit {took * 1000:.1f} ms ({before['limit'] / MIB:.0f} to "
@@ -132,14 +134,21 @@ def check_stopped_for_a_while(stage, docker, web):
 def check_release(stage, c, docker, mine, original):
     """Each container that was ever changed has its owner's limits again, those that were killed too."""
     stage.equal(c.agent.stop(), 0, "TERM ends it well")
-    changed = {name: limits_of(docker.inspect(id)) for name, id in mine.items()}
+    changed = {name: limits_of(docker.inspect(container)) for name, container in mine.items()}
     stage.check(all(changed[name] != original[name] for name in mine), "limits stay as they are when it ends", changed)
+    docker.ask("POST", f"/containers/{mine['web']}/kill")
+    asleep = c.tautlet("--release")
+    stage.check(asleep.returncode == 3 and "does not run now" in asleep.stdout,
+                "--release says that it cannot give back the limits of one that is stopped",
+                asleep.stdout + asleep.stderr)
+    docker.ask("POST", f"/containers/{mine['web']}/start")
     released = c.tautlet("--release")
-    print("      " + released.stdout.strip().replace("\n", "\n      "))
-    stage.equal(released.returncode, 0, "--release gives everything back")
-    for name, id in mine.items():
-        stage.equal(limits_of(docker.inspect(id)), original[name], f"{name} has its owner's limits in the engine")
-        group, was = docker.group(id), original[name]
+    print("      " + (asleep.stdout + released.stdout).strip().replace("\n", "\n      "))
+    stage.equal(released.returncode, 0, "and gives everything back when all run")
+    for name, container in mine.items():
+        stage.equal(limits_of(docker.inspect(container)), original[name],
+                    f"{name} has its owner's limits in the engine")
+        group, was = docker.group(container), original[name]
         stage.equal((group.memory_limit, group.cpu_limit),
                     (was["Memory"], was["NanoCpus"] / 1e9 or was["CpuQuota"] / was["CpuPeriod"]), "and in its cgroup")
 
@@ -153,16 +162,17 @@ def main():
                          Memory=256 * MIB, NanoCpus=1_000_000_000)
         others = {name: docker.run(name, [*load, "--memory", "20MiB", "--cpu", "0.02"], compose, Memory=256 * MIB)
                   for name, compose in (("seen", None), ("stranger", ("other", "web")))}
-        before = {name: docker.inspect(id) for name, id in others.items()}
+        before = {name: docker.inspect(container) for name, container in others.items()}
         c = cell.Cell(stage, None, SPEED, RULES, SETTINGS, f"docker_socket: \"{docker.socket}\"\n")
         c.start_daemon()
         c.start_agent()
         quota = {"Memory": 256 * MIB, "MemorySwap": 256 * MIB, "CpuPeriod": 50_000, "CpuQuota": 50_000}
-        worker = docker.run("shop-worker-1", [*load, *burst("22s")], ("shop", "worker"), RestartPolicy={"Name": "always"}, **quota)
+        worker = docker.run("shop-worker-1", [*load, *burst("22s")], ("shop", "worker"),
+                            RestartPolicy={"Name": "always"}, **quota)
         parent = docker.run("shop-parent-1", [*load, *burst("12s"), "--restart"], ("shop", "parent"), **quota)
         mine = {"web": web, "worker": worker, "parent": parent}
-        original = {name: limits_of(docker.inspect(id)) for name, id in mine.items()}
-        check_names(stage, c, docker)
+        original = {name: limits_of(docker.inspect(container)) for name, container in mine.items()}
+        check_names(stage, c)
         check_child_killed(stage, c, docker, parent)
         check_more_at_once(stage, c, docker, worker)
         check_less(stage, c, docker, web)

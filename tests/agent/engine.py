@@ -131,8 +131,9 @@ class Engine:
 
     def start(self):
         (self.dir / "none.json").write_text("{}")  # not that of the machine
-        argv = [DOCKERD, "--data-root", self.dir / "data", "--exec-root", self.dir / "exec", "--pidfile", self.dir / "pid",
-                "-H", f"unix://{self.socket}", "--bridge=none", "--iptables=false", "--ip6tables=false",
+        argv = [DOCKERD, "--data-root", self.dir / "data", "--exec-root", self.dir / "exec",
+                "--pidfile", self.dir / "pid", "-H", f"unix://{self.socket}",
+                "--bridge=none", "--iptables=false", "--ip6tables=false",
                 "--exec-opt", "native.cgroupdriver=cgroupfs", "--cgroup-parent", f"/{self.parent}",
                 "--config-file", self.dir / "none.json"]
 
