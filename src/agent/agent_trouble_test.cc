@@ -4,10 +4,8 @@
 #include <stdlib.h>
 
 #include <filesystem>
-#include <set>
 
 #include "agent/agent_fixture.h"
-#include "base/strings.h"
 
 namespace taut {
 namespace {
