@@ -1,0 +1,105 @@
+"""What the benchmarks of the agent share: a tautd and a tautlet of their own, their cost, a table's row."""
+import argparse
+import os
+import pathlib
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "tests" / "daemon"), str(ROOT / "demo")]
+
+import daemon  # noqa: E402
+import groups  # noqa: E402
+
+MIB = 1 << 20
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def arguments(what, **options):
+    """--bin, and `options`: name=(default, help). Paths of the programs are put beside them."""
+    parser = argparse.ArgumentParser(description=what, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build" / "release" / "bin",
+                        help="folder of tautd, tautlet and taut-load")
+    for name, (default, text) in options.items():
+        parser.add_argument(f"--{name}", type=type(default), default=default, help=f"{text} ({default})")
+    args = parser.parse_args()
+    args.tautd, args.tautlet, args.load = (args.bin / name for name in ("tautd", "tautlet", "taut-load"))
+    return args
+
+
+def own_tree():
+    """Groups of the benchmark's own; ends it, aloud, where there can be none."""
+    try:
+        return groups.Tree(f"taut-bench-{os.getpid()}")
+    except groups.Unavailable as why:
+        sys.exit(f"cannot measure here: {why}")
+
+
+def row(what, measured, unit, budget=None, at_least=False):
+    """One line as bench/run.py has them; `budget` in the same unit."""
+    kept = "" if budget is None else "yes" if (measured >= budget if at_least else measured <= budget) else "NO"
+    bound = "" if budget is None else f"{'>=' if at_least else '<='} {budget:.4g} {unit}"
+    print(f"{what:<58} {f'{measured:.4g} {unit}':>13} {bound:>14}  {kept}".rstrip(), flush=True)
+
+
+def rows_of_times(what, times, budget_ms):
+    """p50, p99 and the slowest of these milliseconds; p99 has the budget."""
+    times = sorted(times)
+    for name, at, budget in (("p50", len(times) // 2, None), ("p99", len(times) * 99 // 100, budget_ms),
+                             ("max", len(times) - 1, None)):
+        row(f"{what}, {name} of {len(times)}", times[min(at, len(times) - 1)], "ms", budget)
+
+
+def load():
+    """The machine's load and cores: a figure of a busy machine is an upper bound."""
+    return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+
+
+class Cost:
+    """CPU time and memory of a process from here on."""
+
+    def __init__(self, pid):
+        self.pid = pid
+        self.at, self.before = time.monotonic(), self._cpu()
+
+    def _cpu(self):
+        fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) / TICK, int(fields[12]) / TICK
+
+    def shares(self):
+        """(user, system) in percent of one core since the start."""
+        seconds = time.monotonic() - self.at
+        return tuple(100 * (now - before) / seconds for now, before in zip(self._cpu(), self.before))
+
+    def resident_mib(self):
+        for line in pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS"):
+                return int(line.split()[1]) / 1024
+        return 0
+
+    def threads(self):
+        return len(os.listdir(f"/proc/{self.pid}/task"))
+
+
+class Node:
+    """A tautd and a tautlet at life's speed."""
+
+    def __init__(self, stage, rules, settings="", speed=1, sample_ms=1000, name="bench"):
+        self.stage = stage
+        agents = daemon.free_port()
+        self.tautd = stage.tautd(config=(
+            "clock: samples\ningest: {grace: 0s}\n"
+            f"agents: {{listen: [\"127.0.0.1:{agents}\"]}}\nactuator: {{kind: agents}}\n" + settings))
+        config = stage.file(f"tautlet.{name}.yaml",
+                            f"name: {name}\nstate: \"{stage.dir}/{name}\"\nspeed: {speed}\nsample_ms: {sample_ms}\n"
+                            f"daemon: {{address: \"127.0.0.1:{agents}\"}}\ntasks: {rules}\n")
+        self.tautlet = stage.start("tautlet", [stage.args.tautlet, "--config", config],
+                                   lambda p: "daemon is there" in p.output())
+
+    def agent(self):
+        """As the daemon sees it."""
+        return self.tautd.get("/api/v1/agents")["agents"][0]
+
+    def stop(self):
+        self.tautlet.stop()
+        self.tautd.stop()

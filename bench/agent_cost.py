@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""What tautlet costs the machine that it is on: 200 tasks in real cgroups, each sampled once a second, told to a real
+tautd; beside it the same with no tasks, which is what the connection and the loop cost.
+
+    bench/agent_cost.py [--bin build/release/bin] [--tasks 200] [--seconds 60] [--warmup 15]
+"""
+import sys
+import time
+
+import agent_bench as bench
+from agent_bench import MIB, daemon, row
+
+CPU_BUDGET, MEMORY_BUDGET = 1.0, 30.0  # percent of one core, MiB
+BUSY = 5                               # tasks that do something; the others sleep
+
+
+def fill(tree, args):
+    for i in range(args.tasks):
+        group = tree.group(f"t{i:03}")
+        group.memory_limit, group.cpu_limit = 64 * MIB, 0.5
+        if i < BUSY:
+            group.run(args.load, "--cpu", "0.01..0.03~20%", "--memory", "8MiB~10%", "--duration", "1h")
+        else:
+            group.run("/bin/sleep", "3600")
+
+
+def measure(stage, args, what, rules, tasks):
+    node = bench.Node(stage, rules)
+    if not daemon.eventually(lambda: node.agent()["tasks"] == tasks, 60):
+        sys.exit(f"the agent has {node.agent()['tasks']} of {tasks} tasks: {node.tautlet.output()[-1000:]}")
+    time.sleep(args.warmup)
+    cost = bench.Cost(node.tautlet.popen.pid)
+    time.sleep(args.seconds)
+    user, system = cost.shares()
+    budget = CPU_BUDGET if tasks else None
+    row(f"tautlet, {what}: CPU of one core", user + system, "%", budget)
+    row("  of it: its own code", user, "%")
+    row("  of it: the kernel", system, "%")
+    row(f"tautlet, {what}: resident", cost.resident_mib(), "MiB", MEMORY_BUDGET)
+    row("  threads", cost.threads(), "")
+    node.stop()
+
+
+def main():
+    args = bench.arguments(__doc__, tasks=(200, "tasks"), seconds=(60, "of measuring"),
+                           warmup=(15, "seconds before it"))
+    tree = bench.own_tree()
+    with daemon.Stage(args) as stage:
+        print(f"agent_cost: {bench.load()} at the start", flush=True)
+        measure(stage, args, "connected, no tasks", "[]", 0)
+        fill(tree, args)
+        rule = f"[{{cgroup: \"/{tree.name}/*\", job: \"bench/{{1}}\", manage: true, cpu: hard}}]"
+        measure(stage, args, f"{args.tasks} tasks a second", rule, args.tasks)
+        print(f"agent_cost: {bench.load()} at the end", flush=True)
+        tree.remove()
+
+
+if __name__ == "__main__":
+    main()
