@@ -84,14 +84,13 @@ class Cost:
 class Node:
     """A tautd and a tautlet at life's speed."""
 
-    def __init__(self, stage, rules, settings="", speed=1, sample_ms=1000, name="bench"):
+    def __init__(self, stage, rules, settings="", store="memory"):
         self.stage = stage
         agents = daemon.free_port()
-        self.tautd = stage.tautd(config=(
+        self.tautd = stage.tautd(store=store, config=(
             "clock: samples\ningest: {grace: 0s}\n"
             f"agents: {{listen: [\"127.0.0.1:{agents}\"]}}\nactuator: {{kind: agents}}\n" + settings))
-        config = stage.file(f"tautlet.{name}.yaml",
-                            f"name: {name}\nstate: \"{stage.dir}/{name}\"\nspeed: {speed}\nsample_ms: {sample_ms}\n"
+        config = stage.file("tautlet.yaml", f"name: bench\nstate: \"{stage.dir}/tautlet\"\n"
                             f"daemon: {{address: \"127.0.0.1:{agents}\"}}\ntasks: {rules}\n")
         self.tautlet = stage.start("tautlet", [stage.args.tautlet, "--config", config],
                                    lambda p: "daemon is there" in p.output())

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""How long a limit takes from where it is decided to the kernel's file, with a real tautd (SQLite), a real tautlet at
+life's speed and real cgroups.
+
+Windows of the job are written to tautd by this program, ahead of time, so that it says when a pass is due. The clock
+starts before the write that ends a window: with the pass, its commit and up to 20 ms until tautd looks for ended
+windows, it begins before the decision does. It ends when the file reads differently. Files are read every 0.2 ms.
+
+    bench/agent_latency.py [--bin build/release/bin] [--rounds 100] [--kills 50]
+"""
+import http.client
+import json
+import os
+import re
+import sys
+import threading
+import time
+
+import agent_bench as bench
+from agent_bench import MIB, daemon, row, rows_of_times
+
+DECISION_BUDGET_MS, OOM_BUDGET_MS = 50.0, 100.0
+PAUSE = 0.0002
+PATIENCE = 5.0
+WINDOW = 300
+STEP_S = 1.1  # a memory limit goes down once a second
+SETTINGS = """\
+defaults: {mode: auto, recommender: moving_window, change_period: 0s, min_change: 0}
+recommenders: {moving_window: {min_history_h: 0.25}}
+"""
+
+
+class File:
+    """A kernel's file that is read again and again."""
+
+    def __init__(self, path):
+        self.fd = os.open(path, os.O_RDONLY)
+
+    def text(self):
+        return os.pread(self.fd, 4096, 0)
+
+
+def files_of(group):
+    names = ("memory.max", "cpu.max") if group.v2 else ("memory.limit_in_bytes", "cpu.cfs_quota_us")
+    return {"memory": File(group.dir("memory") / names[0]), "cpu": File(group.dir("cpu") / names[1])}
+
+
+def changes(files):
+    """Waits until each file reads differently than now; a function that gives when they did."""
+    before = {name: f.text() for name, f in files.items()}
+
+    def wait():
+        at, end = {}, time.perf_counter() + PATIENCE
+        while len(at) < len(files) and time.perf_counter() < end:
+            for name, f in files.items():
+                if name not in at and f.text() != before[name]:
+                    at[name] = time.perf_counter()
+            time.sleep(PAUSE)
+        return at
+
+    return wait
+
+
+class Decisions(threading.Thread):
+    """When decisions were heard on the stream of events, by resource."""
+
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.heard = {}
+        connection = http.client.HTTPConnection("127.0.0.1", port)
+        connection.request("GET", "/api/v1/events")
+        self.stream = connection.getresponse()
+        self.start()
+
+    def run(self):
+        event = b""
+        while line := self.stream.readline():
+            at = time.perf_counter()
+            if line.startswith(b"event:"):
+                event = line[6:].strip()
+            elif line.startswith(b"data:") and event == b"decision":
+                self.heard.setdefault(json.loads(line[5:])["resource"], at)
+
+
+class Clock:
+    """The job's windows, one after the other, each ended by the sample that begins the next."""
+
+    def __init__(self, port, job):
+        self.port, self.job = port, job
+        self.window = int(time.time()) // WINDOW + 20
+
+    def end_window(self):
+        self.window += 1
+        labels = {"taut_job": self.job, "taut_task": "written"}
+        start = self.window * WINDOW
+        body = daemon.write_body([({"__name__": name, **labels}, [(start + 1, value)])
+                                  for name, value in (("tautlet_task_cpu_cores", 0.05),
+                                                      ("tautlet_task_memory_bytes", 20.0 * MIB))])
+        answer = daemon.write(self.port, body)
+        if answer.status != 204:
+            sys.exit(f"a write was not taken: {answer.status} {answer.text}")
+
+
+def decisions(args, node, group):
+    """Raises and lowers of both limits of one job, again and again."""
+    job = f"bench/{group.name}"
+    clock, files, events = Clock(node.tautd.port, job), files_of(group), Decisions(node.tautd.port)
+    bounds = {"up": ("150MiB", "0.8"), "down": ("128MiB", "0.4")}
+
+    def bound(way):
+        memory, cpu = bounds[way]
+        answer = node.tautd.ask(f"/api/v1/jobs/{daemon.quoted(job)}/settings", "PATCH",
+                                f'{{"memory.lower": "{memory}", "cpu.lower": "{cpu}"}}', {"Content-Type": "application/json"})
+        if answer.status != 200:
+            sys.exit(f"the settings were not taken: {answer.status} {answer.text}")
+
+    bound("down")
+    for _ in range(12):
+        clock.end_window()
+        time.sleep(0.2)
+    time.sleep(8)  # the first limits arrive in steps
+    took = {"up": {"memory": [], "cpu": []}, "down": {"memory": [], "cpu": []}}
+    after_event, missed = [], 0
+    for i in range(2 * args.rounds):
+        way = "down" if i % 2 else "up"
+        bound(way)
+        time.sleep(STEP_S if way == "down" else 0.1)
+        wait = changes(files)
+        events.heard.clear()
+        start = time.perf_counter()
+        clock.end_window()
+        at = wait()
+        missed += len(files) - len(at)
+        time.sleep(0.02)  # an event may come after the change
+        for name, t in at.items():
+            took[way][name].append((t - start) * 1000)
+            if name in events.heard:
+                after_event.append((t - events.heard[name]) * 1000)
+    for way, what in (("up", "raise"), ("down", "lower")):
+        for name in ("memory", "cpu"):
+            rows_of_times(f"{what} {name}: window's last write to file", took[way][name], DECISION_BUDGET_MS)
+    rows_of_times("decision heard on /api/v1/events to file", after_event, DECISION_BUDGET_MS)
+    told = dict(re.findall(r'tautd_order_seconds\{statistic="(\w+)"\} (\S+)', node.tautd.ask("/metrics").text))
+    row("tautd's own: order sent to its answer back, mean", float(told["mean"]) * 1000, "ms")
+    row("  slowest", float(told["slowest"]) * 1000, "ms", DECISION_BUDGET_MS)
+    row("decisions after which a file did not change", missed, "", 0)
+
+
+def kills(args, tree, node):
+    """A task in each group wants more than it may have: killed once, and the limit is raised."""
+    took, missed = [], 0
+    for i in range(args.kills):
+        group = tree.groups[f"k{i:02}"]
+        oom = File(group.dir("memory") / ("memory.events" if group.v2 else "memory.oom_control"))
+        limit = files_of(group)["memory"]
+        before, count = limit.text(), re.search(rb"^oom_kill .*", oom.text(), re.M).group()
+        load = group.run(args.load, "--memory", "48MiB", "--duration", "20s")
+        killed = raised = None
+        end = time.perf_counter() + PATIENCE
+        while raised is None and time.perf_counter() < end:
+            # In this order: what is raised before the kill was seen is not timed as faster than it is.
+            if killed is None and count not in oom.text():
+                killed = time.perf_counter()
+            if limit.text() != before:
+                raised = time.perf_counter()
+            time.sleep(PAUSE)
+        load.kill()
+        load.wait()
+        if killed is None or raised is None:
+            missed += 1
+            continue
+        took.append((raised - killed) * 1000)
+    rows_of_times("OOM kill counted to raised limit", took, OOM_BUDGET_MS)
+    row("OOM kills after which nothing was raised", missed, "", 0)
+
+
+def main():
+    args = bench.arguments(__doc__, rounds=(100, "raises, and as many lowers"), kills=(50, "OOM kills"))
+    tree = bench.own_tree()
+    with daemon.Stage(args) as stage:
+        print(f"agent_latency: {bench.load()} at the start", flush=True)
+        moved = tree.group("moved")
+        moved.memory_limit, moved.cpu_limit = 140 * MIB, 0.5
+        load = moved.run(args.load, "--memory", "20MiB", "--cpu", "0.02", "--duration", "1h")
+        for i in range(args.kills):
+            group = tree.group(f"k{i:02}")
+            group.memory_limit, group.cpu_limit = 24 * MIB, 1.0
+        rule = f"[{{cgroup: \"/{tree.name}/*\", job: \"bench/{{1}}\", manage: true, cpu: hard}}]"
+        node = bench.Node(stage, rule, SETTINGS, store=str(stage.dir / "tautd.db"))
+        if not daemon.eventually(lambda: node.agent()["tasks"] == args.kills + 1, 30):
+            sys.exit(f"the agent does not find its tasks: {node.tautlet.output()[-1000:]}")
+        time.sleep(1)  # it is told what it may do
+        decisions(args, node, moved)
+        kills(args, tree, node)
+        print(f"agent_latency: {bench.load()} at the end", flush=True)
+        load.kill()
+        load.wait()
+        node.stop()
+        tree.remove()
+
+
+if __name__ == "__main__":
+    main()
