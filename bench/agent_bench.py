@@ -32,14 +32,18 @@ def own_tree():
     try:
         return groups.Tree(f"taut-bench-{os.getpid()}")
     except groups.Unavailable as why:
-        sys.exit(f"cannot measure here: {why}")
+        print(f"SKIPPED: {why}; nothing was measured")
+        sys.exit(daemon.SKIPPED)
 
 
 def row(what, measured, unit, budget=None, at_least=False):
     """One line as bench/run.py has them; `budget` in the same unit."""
+    def text(value):
+        return f"{value:,.0f} {unit}" if abs(value) >= 1000 else f"{value:.4g} {unit}"
+
     kept = "" if budget is None else "yes" if (measured >= budget if at_least else measured <= budget) else "NO"
-    bound = "" if budget is None else f"{'>=' if at_least else '<='} {budget:.4g} {unit}"
-    print(f"{what:<58} {f'{measured:.4g} {unit}':>13} {bound:>14}  {kept}".rstrip(), flush=True)
+    bound = "" if budget is None else f"{'>=' if at_least else '<='} {text(budget)}"
+    print(f"{what:<58} {text(measured):>13} {bound:>14}  {kept}".rstrip(), flush=True)
 
 
 def rows_of_times(what, times, budget_ms):

@@ -46,12 +46,12 @@ def main():
                            warmup=(15, "seconds before it"))
     tree = bench.own_tree()
     with daemon.Stage(args) as stage:
-        print(f"agent_cost: {bench.load()} at the start", flush=True)
+        print(f"  {bench.load()} at the start", flush=True)
         measure(stage, args, "connected, no tasks", "[]", 0)
         fill(tree, args)
         rule = f"[{{cgroup: \"/{tree.name}/*\", job: \"bench/{{1}}\", manage: true, cpu: hard}}]"
         measure(stage, args, f"{args.tasks} tasks a second", rule, args.tasks)
-        print(f"agent_cost: {bench.load()} at the end", flush=True)
+        print(f"  {bench.load()} at the end", flush=True)
         tree.remove()
 
 

@@ -22,6 +22,7 @@
 #include "base/strings.h"
 #include "base/time.h"
 #include "histogram/grid.h"
+#include "programs/descriptor_limit.h"
 #include "wire/uplink.h"
 
 namespace taut {
@@ -352,6 +353,7 @@ int Main(int argc, char** argv) {
     fmt::print(stderr, "agent_swarm: give --to HOST:PORT; bench/agent_swarm.py does\n");
     return 2;
   }
+  RaiseDescriptorLimit();  // each agent takes two
   return Swarm(args).Run();
 }
 

@@ -43,7 +43,7 @@ def main():
                            period=(10.0, "seconds in which a window goes by"), windows=(12, "measured"),
                            warmup=(10, "windows before"))
     with daemon.Stage(args) as stage:
-        print(f"agent_swarm: {bench.load()} at the start", flush=True)
+        print(f"  {bench.load()} at the start", flush=True)
         port = daemon.free_port()
         tautd = stage.tautd(store=str(stage.dir / "tautd.db"), config=(
             f"clock: samples\nagents: {{listen: [\"127.0.0.1:{port}\"]}}\nactuator: {{kind: agents}}\n" + SETTINGS))
@@ -77,7 +77,7 @@ def main():
         wanted = ("tautd_agent_refused_total ", "tautd_agent_repeated_messages_total ",
                   "tautd_agent_unacknowledged_messages ", 'tautd_order_seconds{', "tautd_agent_outcomes_total{")
         print("\n".join("  " + c for c in counts if c.startswith(wanted)))
-        print(f"agent_swarm: {bench.load()} at the end", flush=True)
+        print(f"  {bench.load()} at the end", flush=True)
 
 
 if __name__ == "__main__":

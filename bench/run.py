@@ -7,6 +7,9 @@ A benchmark names its budget as a counter: budget_ns and budget_s are held again
 against items_per_second, budget_bytes_per_s against bytes_per_second, budget_bytes against median_bytes. Timings depend
 on what else the machine does: a missed budget is a reason to look, not a failed test. The exit status is not 0 only if
 a benchmark could not run.
+
+Last come bench/agent_*.py, whole programs on this machine, if FILTER is empty or a part of their name. They take some
+minutes each and print such rows themselves.
 """
 import argparse
 import json
@@ -66,6 +69,21 @@ def run(binary, pattern):
     return json.loads(done.stdout)["benchmarks"] if done.stdout.strip() else []
 
 
+AGENTS = ("agent_cost", "agent_latency", "agent_swarm")
+SKIPPED = 77
+
+
+def run_agents(root, bin_dir, pattern):
+    """How many of them could not run."""
+    failed = 0
+    for name in AGENTS:
+        if pattern in name:
+            print(f"{name}:", flush=True)
+            code = subprocess.run([sys.executable, root / "bench" / f"{name}.py", "--bin", bin_dir], check=False).returncode
+            failed += code not in (0, SKIPPED)
+    return failed
+
+
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
     parser = argparse.ArgumentParser()
@@ -88,6 +106,7 @@ def main():
             measured, budget, kept = row(bench)
             verdict = "" if kept is None else "yes" if kept else "NO"
             print(f"{name:<58} {measured:>13} {budget:>14}  {verdict}".rstrip(), flush=True)
+    failed += run_agents(root, args.bin, args.filter)
     return 1 if failed else 0
 
 

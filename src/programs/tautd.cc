@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "config/daemon_config.h"
 #include "programs/daemon.h"
+#include "programs/descriptor_limit.h"
 #include "programs/version.h"
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
@@ -59,6 +60,7 @@ int Serve(const Args& args, const DaemonConfig& config) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // for all threads to come; this one waits for them
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+  RaiseDescriptorLimit();  // each agent and each open page takes one
   absl::StatusOr<std::unique_ptr<Daemon>> daemon = Daemon::Start(config, args.config);
   if (!daemon.ok()) return Fail(1, Message(daemon.status()));
   spdlog::info("tautd {} listens: {}", kVersion, (*daemon)->url());

@@ -1,7 +1,6 @@
 // tautlet: the agent of one machine.
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -20,6 +19,7 @@
 #include "docker/docker_finder.h"
 #include "model/units.h"
 #include "programs/agent_loop.h"
+#include "programs/descriptor_limit.h"
 #include "programs/version.h"
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
@@ -179,14 +179,6 @@ int ReleaseAll(const AgentConfig& config) {
   return failed == 0 ? 0 : 3;
 }
 
-// Each task takes some descriptors.
-void RaiseDescriptorLimit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 double MachineMemory() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
@@ -232,7 +224,7 @@ int Serve(const AgentConfig& config) {
   for (const int s : {SIGTERM, SIGINT}) sigaddset(&signals, s);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // for all threads to come; the loop waits for them
   std::signal(SIGPIPE, SIG_IGN);
-  RaiseDescriptorLimit();
+  RaiseDescriptorLimit();  // each task takes some
   if (const absl::Status s = LockState(config.state); !s.ok()) return Fail(1, Message(s));
   absl::StatusOr<Ledger> ledger = Ledger::Open(StrCat(config.state, "/ledger"));
   if (!ledger.ok()) return Fail(1, Message(ledger.status()));
