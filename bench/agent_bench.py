@@ -20,9 +20,13 @@ def arguments(what, **options):
     parser = argparse.ArgumentParser(description=what, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build" / "release" / "bin",
                         help="folder of tautd, tautlet and taut-load")
+    parser.add_argument("--nice", type=int, default=0, help="of all that is started, so that other work on the machine "
+                        "does not stand in the way: -10 (0)")
     for name, (default, text) in options.items():
         parser.add_argument(f"--{name}", type=type(default), default=default, help=f"{text} ({default})")
     args = parser.parse_args()
+    if args.nice:
+        os.nice(args.nice)
     args.tautd, args.tautlet, args.load = (args.bin / name for name in ("tautd", "tautlet", "taut-load"))
     return args
 
@@ -43,10 +47,10 @@ def row(what, measured, unit, budget=None, at_least=False):
 
     kept = "" if budget is None else "yes" if (measured >= budget if at_least else measured <= budget) else "NO"
     bound = "" if budget is None else f"{'>=' if at_least else '<='} {text(budget)}"
-    print(f"{what:<58} {text(measured):>13} {bound:>14}  {kept}".rstrip(), flush=True)
+    print(f"{what:<66} {text(measured):>11} {bound:>11}  {kept}".rstrip(), flush=True)
 
 
-def rows_of_times(what, times, budget_ms):
+def rows_of_times(what, times, budget_ms=None):
     """p50, p99 and the slowest of these milliseconds; p99 has the budget."""
     times = sorted(times)
     for name, at, budget in (("p50", len(times) // 2, None), ("p99", len(times) * 99 // 100, budget_ms),
@@ -56,7 +60,7 @@ def rows_of_times(what, times, budget_ms):
 
 def load():
     """The machine's load and cores: a figure of a busy machine is an upper bound."""
-    return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+    return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, nice {os.nice(0)}"
 
 
 class Cost:
