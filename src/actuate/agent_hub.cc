@@ -1,3 +1,4 @@
+// What agents say, and what is acknowledged when. agent_hub_orders.cc has what they are told.
 #include "actuate/agent_hub.h"
 
 #include <algorithm>
@@ -13,10 +14,6 @@ namespace pb = taut::agent::v1;
 // A window that was dropped, as one from the far future is, will never be stored: after so many ticks it is
 // let go.
 constexpr uint64_t kPatience = 20'000;
-constexpr size_t kTimedOrders = 1000;
-constexpr size_t kOrdersRemembered = 100'000;
-
-pb::Resource ProtoOf(Resource r) { return r == Resource::kCpu ? pb::CPU : pb::MEMORY; }
 
 std::vector<LabelView> LabelsOf(const google::protobuf::Map<std::string, std::string>& labels) {
   std::vector<LabelView> out;
@@ -45,11 +42,11 @@ ReportedWindow WindowOf(int32_t window, const pb::TaskWindow& t) {
   return out;
 }
 
-// "2 of 5 tasks: host/a: text", with the first of them.
-std::string SomeOf(const std::map<std::string, std::string>& texts, size_t tasks) {
-  const auto& first = *texts.begin();
-  const std::string of = tasks == 1 ? "" : StrCat(texts.size(), " of ", tasks, " tasks: ");
-  return StrCat(of, first.first, first.second.empty() ? "" : ": ", first.second);
+// What waits for a store: this message is safe.
+bool IsSafe(const std::optional<WindowId>& window, uint64_t tick, const std::optional<WindowId>& stored,
+            uint64_t good_tick) {
+  if (!window.has_value()) return tick <= good_tick;
+  return (stored.has_value() && *window <= *stored) || tick + kPatience <= good_tick;
 }
 
 }  // namespace
@@ -77,10 +74,14 @@ void AgentHub::BeginTick() {
     ++tick_;
     const double now = options_.steady_s();
     // After a stop agents come back within seconds and bring what they kept.
-    hold = control_->stored_through().has_value() && now < started_s_ + options_.hold_s / 2;
+    hold = control_->stored_through().has_value() && now < started_s_ + options_.hold_s / 3;
     for (const auto& [name, agent] : agents_) {
       hold |= agent.session != 0 && agent.to_replay > 0 && now < agent.connected_s + options_.hold_s;
     }
+    // However many agents come, one after the other.
+    if (!hold) hold_since_s_.reset();
+    if (hold && !hold_since_s_.has_value()) hold_since_s_ = now;
+    hold = hold && now < *hold_since_s_ + options_.hold_s;
   }
   control_->HoldWindows(hold);
 }
@@ -95,9 +96,7 @@ void AgentHub::EndTick(bool ok) {
       uint64_t safe = 0;
       while (!agent.kept.empty()) {
         const Kept& k = agent.kept.front();
-        const bool is_safe =
-            k.window.has_value() ? stored.has_value() && *k.window <= *stored : k.tick <= good_tick_;
-        if (!is_safe) break;
+        if (!IsSafe(k.window, k.tick, stored, good_tick_)) break;
         safe = k.sequence;
         agent.kept.pop_front();
       }
@@ -118,166 +117,6 @@ void AgentHub::OnSettings(const std::string& job) {
     if (!job.empty() && name != job) continue;
     for (const auto& [task, state] : tasks) untold_.emplace(name, task);
   }
-}
-
-// What holds for tasks that came, or whose job's settings changed.
-void AgentHub::SendStanding() {
-  struct Told {
-    std::string job, task;
-    SessionId session;
-    TaskRef ref;
-    uint64_t decisions[2];
-  };
-  std::vector<Told> due;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [job, task] : untold_) {
-      const auto its_job = jobs_.find(job);
-      if (its_job == jobs_.end()) continue;
-      const auto it = its_job->second.find(task);
-      if (it == its_job->second.end() || it->second.session == 0) continue;
-      Told told{job, task, it->second.session, it->second.ref, {0, 0}};
-      for (const Resource r : kResources) {
-        const auto newest = newest_order_.find({job, r});
-        if (newest != newest_order_.end()) told.decisions[static_cast<size_t>(r)] = newest->second;
-      }
-      due.push_back(std::move(told));
-    }
-  }
-  if (due.empty()) return;
-  std::map<SessionId, pb::ToAgent> messages;
-  std::set<std::pair<std::string, std::string>> done;
-  for (const Told& told : due) {
-    const std::optional<StandingTerms> standing = control_->Standing(told.ref);
-    if (!standing.has_value()) continue;  // with the next tick
-    done.emplace(told.job, told.task);
-    pb::Orders& orders = *messages[told.session].mutable_orders();
-    const bool apply = options_.apply && (standing->mode == Mode::kAuto || standing->mode == Mode::kCanary);
-    pb::Terms* terms = orders.add_terms();
-    terms->set_job(told.job);
-    terms->set_apply(apply);
-    if (standing->upper[0].has_value()) terms->set_cpu_upper_cores(*standing->upper[0]);
-    if (standing->upper[1].has_value()) terms->set_memory_upper_bytes(*standing->upper[1]);
-    for (const Resource r : kResources) {
-      const auto i = static_cast<size_t>(r);
-      if (!options_.apply || !standing->in_force[i].has_value()) continue;
-      pb::Order* order = orders.add_orders();
-      order->set_decision(told.decisions[i]);
-      order->mutable_name()->set_job(told.job);
-      order->mutable_name()->set_task(told.task);
-      order->set_resource(ProtoOf(r));
-      order->set_limit(*standing->in_force[i]);
-    }
-  }
-  for (auto& [session, message] : messages) Send(session, std::move(message));
-  const std::lock_guard lock(mutex_);
-  for (const auto& task : done) untold_.erase(task);
-}
-
-// ---- Actuator ----
-
-void AgentHub::Apply(std::span<const LimitOrder> orders, int64_t now_s) {
-  std::map<SessionId, pb::ToAgent> messages;
-  const std::lock_guard lock(mutex_);
-  const double now = options_.steady_s();
-  for (const LimitOrder& o : orders) {
-    Order order;
-    order.order = o;
-    order.sent_s = now;
-    uint64_t& newest = newest_order_[{o.job, o.resource}];
-    if (const auto old = orders_.find(newest); old != orders_.end()) {
-      Tell(old->second, Outcome::kSuperseded, StrCat("decision ", o.decision, " came"));
-      orders_.erase(old);
-    }
-    newest = o.decision;
-    const auto job = jobs_.find(o.job);
-    bool away = false, known = false;
-    for (auto& [name, task] : job == jobs_.end() ? std::map<std::string, Task>() : job->second) {
-      const bool wanted =
-          o.tasks.empty() || std::find(o.tasks.begin(), o.tasks.end(), task.ref.task) != o.tasks.end();
-      if (!wanted) continue;
-      known = true;
-      away |= task.session == 0;
-      if (!task.managed || !options_.apply) continue;
-      ++order.tasks;
-      order.waiting.insert(name);
-      if (task.session == 0) continue;
-      pb::Order* out = messages[task.session].mutable_orders()->add_orders();
-      out->set_decision(o.decision);
-      out->mutable_name()->set_job(o.job);
-      out->mutable_name()->set_task(name);
-      out->set_resource(ProtoOf(o.resource));
-      if (o.limit.has_value()) out->set_limit(*o.limit);
-      out->set_decided_s(now_s);
-      ++counts_.orders;
-    }
-    if (order.tasks == 0) {
-      Tell(order, Outcome::kDryRun,
-           !known           ? "no agent has this job"
-           : options_.apply ? "its agents were told to leave it alone (manage: false)"
-                            : "the daemon applies nothing (actuator.kind: dry_run)");
-      continue;
-    }
-    if (away) Tell(order, Outcome::kPending, "an agent is away; it is told when it comes back");
-    if (orders_.size() >= kOrdersRemembered) orders_.erase(orders_.begin());
-    orders_.insert_or_assign(o.decision, std::move(order));
-  }
-  for (auto& [session, message] : messages) Send(session, std::move(message));
-}
-
-std::vector<OutcomeUpdate> AgentHub::TakeOutcomes() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(outcomes_, {});
-}
-
-void AgentHub::Tell(Order& order, Outcome outcome, std::string text) {
-  std::string said = StrCat(Name(outcome), " ", text);
-  if (said == order.said) return;
-  order.said = std::move(said);
-  outcomes_.push_back({order.order.decision, outcome, std::move(text), 0});
-}
-
-void AgentHub::Judge(Order& order) {
-  if (!order.bad.empty()) {
-    Tell(order, Outcome::kFailed, SomeOf(order.bad, order.tasks));
-  } else if (!order.held.empty()) {
-    Tell(order, Outcome::kPending, SomeOf(order.held, order.tasks));
-  } else if (!order.waiting.empty()) {
-    return;
-  } else if (order.observed > 0 && order.applied == 0) {
-    Tell(order, Outcome::kDryRun, "the agent observes (--observe)");
-  } else {
-    Tell(order, Outcome::kApplied,
-         order.tasks == 1 ? "" : StrCat("on ", order.applied, " of ", order.tasks, " tasks"));
-  }
-}
-
-void AgentHub::TakeOutcome(Agent& agent, const pb::Outcome& outcome) {
-  using Result = pb::Outcome;
-  const bool failed = outcome.result() == Result::FAILED;
-  const bool applied = outcome.result() == Result::APPLIED;
-  agent.applied += applied ? 1 : 0;
-  agent.failed += failed ? 1 : 0;
-  counts_.applied += applied ? 1 : 0;
-  counts_.failed += failed ? 1 : 0;
-  const auto it = orders_.find(outcome.decision());
-  if (it == orders_.end()) return;
-  Order& order = it->second;
-  const std::string& task = outcome.name().task();
-  const bool first = order.waiting.erase(task) > 0;
-  if (first) {
-    order_ms_.push_back((options_.steady_s() - order.sent_s) * 1000);
-    if (order_ms_.size() > kTimedOrders) order_ms_.pop_front();
-  }
-  const bool was_under_way = order.held.erase(task) + order.bad.erase(task) > 0;
-  if (failed) {
-    order.bad[task] = outcome.text();
-  } else if (outcome.result() == Result::STEPPING || outcome.result() == Result::HELD) {
-    order.held[task] = outcome.text();
-  } else if (first || was_under_way) {
-    ++(applied ? order.applied : order.observed);
-  }
-  Judge(order);
 }
 
 // ---- AgentListener ----
@@ -303,7 +142,7 @@ void AgentHub::OnConnect(SessionId session, const pb::FromAgent& message, const 
     agent.connected_s = agent.heard_s = options_.steady_s();
     if (agent.queue != hello.queue()) {
       agent.queue = hello.queue();
-      agent.taken = 0;
+      agent.taken = agent.part_of = 0;
       agent.kept.clear();
     }
     agent.to_replay = hello.queued();
@@ -321,79 +160,86 @@ void AgentHub::OnDisconnect(SessionId session) {
   const auto it = sessions_.find(session);
   if (it == sessions_.end()) return;
   Agent& agent = agents_[it->second];
-  sessions_.erase(it);
-  if (agent.session != session) return;
+  if (agent.session == session) {
+    Leave(agent);
+  } else {
+    sessions_.erase(it);
+  }
+}
+
+void AgentHub::Leave(Agent& agent) {
+  sessions_.erase(agent.session);
   agent.session = 0;
-  for (const auto& [job, task] : agent.tasks) jobs_[job][task].session = 0;
+  for (const auto& [job, task] : agent.tasks) {
+    const auto its_job = jobs_.find(job);
+    if (its_job == jobs_.end()) continue;
+    const auto it = its_job->second.find(task);
+    if (it != its_job->second.end() && it->second.agent == agent.name) it->second.session = 0;
+  }
+}
+
+std::optional<AgentHub::Place> AgentHub::Receive(Agent& agent, SessionId session, uint64_t sequence) {
+  const std::lock_guard lock(mutex_);
+  if (agent.session != session) return std::nullopt;  // a newer stream came
+  agent.heard_s = options_.steady_s();
+  if (sequence == 0) return Place{agent.queue, tick_ + 1};
+  if (agent.to_replay > 0) --agent.to_replay;
+  if (sequence > agent.taken) return Place{agent.queue, tick_ + 1};
+  // It comes a second time; its acknowledgement is on its way or was lost.
+  ++counts_.repeats;
+  if (agent.kept.empty()) agent.kept.push_back({agent.taken, std::nullopt, 0});
+  return std::nullopt;
 }
 
 void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
-  const uint64_t sequence = message.sequence();
-  uint64_t tick = 0;
+  Agent* agent = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    Agent* agent = AgentOf(session);
-    if (agent == nullptr) return;
-    agent->heard_s = options_.steady_s();
-    tick = tick_ + 1;
-    if (sequence != 0) {
-      if (agent->to_replay > 0) --agent->to_replay;
-      if (sequence <= agent->taken) {  // it comes a second time; its acknowledgement is on its way
-        ++counts_.repeats;
-        if (agent->kept.empty()) agent->kept.push_back({sequence, std::nullopt, 0});
-        return;
-      }
-    }
+    agent = AgentOf(session);
   }
+  if (agent == nullptr) return;
+  const uint64_t sequence = message.sequence();
+  const std::lock_guard taking(agent->taking);
+  const std::optional<Place> place = Receive(*agent, session, sequence);
+  if (!place.has_value()) return;
   if (message.now_us() > 0) control_->SeeTime(Timestamp{message.now_us()});
   bool taken = true;
   std::optional<WindowId> window;
-  switch (message.body_case()) {
-    case pb::FromAgent::kTasks:
-      taken = TakeTasks(session, message.tasks());
-      break;
-    case pb::FromAgent::kWindows:
-      window = WindowId{message.windows().window()};
-      taken = TakeWindows(message.windows());
-      break;
-    case pb::FromAgent::kOom: {
-      const pb::Oom& oom = message.oom();
-      const std::vector<LabelView> labels = LabelsOf(oom.labels());
-      taken = control_
-                  ->TakeOom({oom.name().job(), oom.name().task(), labels}, Timestamp{oom.time_us()},
-                            std::max<uint64_t>(oom.kills(), 1),
-                            oom.has_limit_bytes() ? std::optional(oom.limit_bytes()) : std::nullopt,
-                            options_.now())
-                  .ok();
-      break;
-    }
-    default:
-      break;
+  if (message.has_tasks()) TakeTasks(session, message.tasks());
+  if (message.has_oom()) taken = TakeOom(message.oom());
+  if (message.has_windows()) {
+    bool dropped = false;
+    taken = TakeWindows(*agent, sequence, message.windows(), dropped);
+    if (!dropped) window = WindowId{message.windows().window()};
   }
+  if (taken) return Count(*agent, message, *place, window);
+  // It keeps the message and brings it with its next stream. What comes after it on this one does too:
+  // nothing may be acknowledged before it.
+  {
+    const std::lock_guard lock(mutex_);
+    if (agent->session == session) Leave(*agent);
+  }
+  Close(session);
+}
+
+// What was taken in counts, even if the stream is over since.
+void AgentHub::Count(Agent& agent, const pb::FromAgent& message, const Place& place,
+                     std::optional<WindowId> window) {
   const std::lock_guard lock(mutex_);
-  Agent* agent = AgentOf(session);
-  if (agent == nullptr) return;
-  if (!taken) {  // it keeps the message and brings it with its next stream
-    Close(session);
-    return;
-  }
-  if (message.has_outcomes()) {
-    for (const pb::Outcome& o : message.outcomes().outcomes()) TakeOutcome(*agent, o);
-  }
-  if (message.has_heartbeat()) agent->heartbeat = message.heartbeat();
+  for (const pb::Outcome& o : message.outcomes().outcomes()) TakeOutcome(agent, o);
+  if (message.has_heartbeat()) agent.heartbeat = message.heartbeat();
   if (message.has_oom()) {
-    const uint64_t kills = std::max<uint64_t>(message.oom().kills(), 1);
-    agent->ooms += kills;
-    counts_.ooms += kills;
+    ++agent.ooms;
+    ++counts_.ooms;
   }
   if (message.has_windows()) {
-    ++agent->windows;
+    ++agent.windows;
     ++counts_.windows;
     counts_.task_windows += static_cast<uint64_t>(message.windows().tasks_size());
   }
-  if (sequence == 0) return;
-  agent->taken = sequence;
-  agent->kept.push_back({sequence, window, tick});
+  if (message.sequence() == 0 || agent.queue != place.queue) return;
+  agent.taken = message.sequence();
+  agent.kept.push_back({message.sequence(), window, place.tick});
 }
 
 // What cannot be understood will not be understood the next time: it is let go.
@@ -402,17 +248,37 @@ void AgentHub::OnRefused(SessionId session, uint64_t sequence, const absl::Statu
   const std::lock_guard lock(mutex_);
   ++counts_.refused;
   Agent* agent = AgentOf(session);
-  if (agent == nullptr || sequence <= agent->taken) return;
+  if (agent == nullptr || sequence == 0) return;
+  if (agent->to_replay > 0) --agent->to_replay;
+  if (sequence <= agent->taken) return;
   agent->taken = sequence;
   agent->kept.push_back({sequence, std::nullopt, 0});
 }
 
-bool AgentHub::TakeWindows(const pb::Windows& windows) {
-  for (const pb::TaskWindow& t : windows.tasks()) {
+bool AgentHub::TakeOom(const pb::Oom& oom) {
+  const std::vector<LabelView> labels = LabelsOf(oom.labels());
+  return control_
+      ->TakeOom({oom.name().job(), oom.name().task(), labels}, Timestamp{oom.time_us()},
+                std::max<uint64_t>(oom.kills(), 1),
+                oom.has_limit_bytes() ? std::optional(oom.limit_bytes()) : std::nullopt, options_.now())
+      .ok();
+}
+
+bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& windows, bool& dropped) {
+  const bool goes_on = sequence != 0 && agent.part_of == sequence;
+  dropped = !goes_on;
+  for (int i = goes_on ? agent.parts : 0; i < windows.tasks_size(); ++i) {
+    const pb::TaskWindow& t = windows.tasks(i);
     const std::vector<LabelView> labels = LabelsOf(t.labels());
     const absl::Status s = control_->TakeWindow({t.name().job(), t.name().task(), labels},
                                                 WindowOf(windows.window(), t), options_.now());
-    if (s.code() == absl::StatusCode::kUnavailable) return false;
+    if (s.code() == absl::StatusCode::kUnavailable) {
+      const std::lock_guard lock(mutex_);
+      agent.part_of = sequence;
+      agent.parts = i;
+      return false;
+    }
+    dropped &= !s.ok();
     if (s.ok()) continue;
     const std::lock_guard lock(mutex_);
     ++counts_.refused;
@@ -420,7 +286,7 @@ bool AgentHub::TakeWindows(const pb::Windows& windows) {
   return true;
 }
 
-bool AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
+void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
   std::vector<std::optional<TaskRef>> refs;
   for (const pb::Task& t : tasks.started()) {
     const std::vector<LabelView> labels = LabelsOf(t.labels());
@@ -428,15 +294,15 @@ bool AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
   }
   const std::lock_guard lock(mutex_);
   Agent* agent = AgentOf(session);
-  if (agent == nullptr) return true;
+  if (agent == nullptr) return;
+  std::set<std::pair<std::string, std::string>> gone;
   if (tasks.all()) {
-    for (const auto& [job, task] : agent->tasks) DropTask(job, task);
-    agent->tasks.clear();
+    gone = agent->tasks;
+    for (const pb::Task& t : tasks.started()) gone.erase({t.name().job(), t.name().task()});
   }
-  for (const pb::TaskName& gone : tasks.gone()) {
-    DropTask(gone.job(), gone.task());
-    agent->tasks.erase({gone.job(), gone.task()});
-  }
+  for (const pb::TaskName& name : tasks.gone()) gone.emplace(name.job(), name.task());
+  for (const auto& [job, task] : gone) DropTask(*agent, job, task);
+  for (const auto& name : gone) agent->tasks.erase(name);
   for (int i = 0; i < tasks.started_size(); ++i) {
     const pb::Task& t = tasks.started(i);
     const std::optional<TaskRef>& ref = refs[static_cast<size_t>(i)];
@@ -444,25 +310,29 @@ bool AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
       ++counts_.refused;
       continue;
     }
-    jobs_[t.name().job()][t.name().task()] = {agent->name, session, *ref, t.managed()};
+    Task& task = jobs_[t.name().job()][t.name().task()];
+    // A task that only says something new of its limits knows what holds for it.
+    const bool is_known = task.agent == agent->name && task.session == session && task.managed == t.managed();
+    task = {agent->name, session, *ref, t.managed()};
     agent->tasks.emplace(t.name().job(), t.name().task());
-    untold_.emplace(t.name().job(), t.name().task());
+    if (!is_known) untold_.emplace(t.name().job(), t.name().task());
   }
-  return true;
 }
 
 // A task that is gone has nothing to say of orders any more.
-void AgentHub::DropTask(const std::string& job, const std::string& task) {
+void AgentHub::DropTask(const Agent& agent, const std::string& job, const std::string& task) {
   const auto it = jobs_.find(job);
   if (it == jobs_.end()) return;
-  it->second.erase(task);
+  const auto state = it->second.find(task);
+  if (state == it->second.end() || state->second.agent != agent.name) return;  // another agent has it now
+  it->second.erase(state);
   untold_.erase({job, task});
   for (const Resource r : kResources) {
     const auto newest = newest_order_.find({job, r});
     const auto order = newest == newest_order_.end() ? orders_.end() : orders_.find(newest->second);
-    if (order == orders_.end()) continue;
-    order->second.held.erase(task);
-    if (order->second.waiting.erase(task) > 0) Judge(order->second);
+    if (order == orders_.end() || !order->second.Has(task)) continue;
+    order->second.Forget(task);
+    if (order->second.told != Outcome::kApplied) Judge(order->second);
   }
   if (it->second.empty()) jobs_.erase(it);
 }

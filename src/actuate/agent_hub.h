@@ -2,8 +2,8 @@
 // those who have the tasks. Knows nothing of gRPC beyond AgentServer's face.
 //
 // Threads: the listener's calls come from the server's threads; everything else from the thread that ticks,
-// but for Agents and counts, which any thread may ask. The control plane is never called under the hub's
-// lock.
+// but for Agents and counts, which any thread may ask, and Apply, which comes from whoever decides. The
+// control plane is never called under the hub's main lock, which is held for moments only.
 #pragma once
 
 #include <atomic>
@@ -51,7 +51,7 @@ class AgentHub final : public Actuator, public AgentListener {
   struct Options {
     // Limits are ordered; else agents only report.
     bool apply = true;
-    // Windows are held back at the start and while an agent brings what it kept, but not longer than this.
+    // Windows are held back at the start and while agents bring what they kept, but not longer than this.
     double hold_s = 15;
     std::function<double()> steady_s;
     std::function<Timestamp()> now;
@@ -102,31 +102,63 @@ class AgentHub final : public Actuator, public AgentListener {
     taut::agent::v1::Hello hello;
     double connected_s = 0, heard_s = 0;
     uint64_t queue = 0, taken = 0;  // the sequence taken in last
-    uint64_t to_replay = 0;         // kept messages of before that have not come yet
+    // Of the windows of this message so many tasks are taken in already, and the rest was not.
+    uint64_t part_of = 0;
+    int parts = 0;
+    uint64_t to_replay = 0;  // kept messages of before that have not come yet
     std::deque<Kept> kept;
     taut::agent::v1::Heartbeat heartbeat;
     std::set<std::pair<std::string, std::string>> tasks;  // job, task
     uint64_t windows = 0, ooms = 0, applied = 0, failed = 0;
+    // One message of an agent at a time: its old stream may still be at work when the new one begins. Taken
+    // before mutex_.
+    std::mutex taking;
   };
+  // An order and what its tasks said of it, each task in one of the five.
   struct Order {
     LimitOrder order;
     double sent_s = 0;
-    size_t tasks = 0;
-    std::set<std::string> waiting;            // names of tasks that have not said how it went
-    std::map<std::string, std::string> bad;   // failed, by task
-    std::map<std::string, std::string> held;  // on its way or held, by task
-    size_t applied = 0, observed = 0;
-    std::string said;  // the last outcome told
+    std::set<std::string> waiting, applied, observed;
+    std::map<std::string, std::string> failed, held;  // with their texts
+    std::optional<Outcome> told;                      // last
+    std::string text;                                 // of that
+
+    size_t tasks() const {
+      return waiting.size() + applied.size() + observed.size() + failed.size() + held.size();
+    }
+    bool Has(const std::string& task) const;
+    void Forget(const std::string& task);
+    bool Wants(uint32_t task) const;
+  };
+  // What one task is to be told when it comes.
+  struct Due {
+    std::string job, task;
+    SessionId session = 0;
+    TaskRef ref;
+    bool managed = false;
   };
 
   void Send(SessionId session, taut::agent::v1::ToAgent message);
   void Close(SessionId session);
-  bool TakeTasks(SessionId session, const taut::agent::v1::Tasks& tasks);
-  bool TakeWindows(const taut::agent::v1::Windows& windows);
+  void TakeTasks(SessionId session, const taut::agent::v1::Tasks& tasks);
+  bool TakeOom(const taut::agent::v1::Oom& oom);
+  // False: not taken in, and to be sent again. `dropped`: none of it will ever be stored.
+  bool TakeWindows(Agent& agent, uint64_t sequence, const taut::agent::v1::Windows& windows, bool& dropped);
+  // The first look at a message. nullopt: not to be taken in, or not again.
+  struct Place {
+    uint64_t queue = 0, tick = 0;
+  };
+  std::optional<Place> Receive(Agent& agent, SessionId session, uint64_t sequence);
+  void Count(Agent& agent, const taut::agent::v1::FromAgent& message, const Place& place,
+             std::optional<WindowId> window);
+  void Leave(Agent& agent);
+  void TakeOrder(const LimitOrder& o, int64_t now_s, std::map<SessionId, taut::agent::v1::ToAgent>& messages);
   void TakeOutcome(Agent& agent, const taut::agent::v1::Outcome& outcome);
   Agent* AgentOf(SessionId session);
-  void DropTask(const std::string& job, const std::string& task);
+  void DropTask(const Agent& agent, const std::string& job, const std::string& task);
   void SendStanding();
+  std::vector<Due> TakeDue();
+  void AddStanding(const Due& due, const StandingTerms& standing, taut::agent::v1::Orders& out);
   void Tell(Order& order, Outcome outcome, std::string text);
   void Judge(Order& order);
 
@@ -134,9 +166,12 @@ class AgentHub final : public Actuator, public AgentListener {
   ControlPlane* control_ = nullptr;
   std::atomic<AgentServer*> server_ = nullptr;
 
+  // Orders and what stands are sent one after the other, so that the newer comes last. Before mutex_.
+  std::mutex send_mutex_;
   mutable std::mutex mutex_;
   double started_s_ = 0;
   uint64_t tick_ = 0, good_tick_ = 0;
+  std::optional<double> hold_since_s_;
   std::map<std::string, Agent> agents_;  // by name
   absl::flat_hash_map<SessionId, std::string> sessions_;
   absl::flat_hash_map<std::string, std::map<std::string, Task>> jobs_;  // by job, then task

@@ -81,7 +81,8 @@ class Agent {
   void ForEachTask(const std::function<void(const AgentTask&)>& fn) const;
 
  private:
-  using Name = std::pair<std::string, std::string>;  // job, task
+  using Name = std::pair<std::string, std::string>;           // job, task
+  static constexpr uint64_t kFinderKeys = uint64_t{1} << 62;  // the watch's keys of finders, above all ids
   struct Terms {
     bool apply = false;
     std::optional<double> cpu_upper, memory_upper;
@@ -148,7 +149,7 @@ class Agent {
   int64_t tidied_us_ = INT64_MIN;
   AgentCounts counts_;
   uint64_t sample_ = 0;
-  Timestamp measured_{0};  // windows that ended before have been sent
+  Timestamp measured_{0};                 // windows that ended before have been sent
   std::map<uint64_t, int64_t> suspects_;  // by task id: until when
   // To be told: since the last SendTasks.
   std::vector<uint64_t> fresh_;

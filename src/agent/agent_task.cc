@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ports/cpu_weight.h"
+
 namespace taut {
 namespace {
 
@@ -90,12 +92,9 @@ std::optional<double> Bounded(const TaskRule& rule, Resource r, std::optional<do
 }
 
 double WeightOfCores(double cores) {
-  const double shares = std::clamp(std::round(cores * kSharesACore), 2.0, 262'144.0);
-  return std::floor(1 + (shares - 2) * 9999 / 262'142);
+  return std::floor(WeightOfShares(static_cast<uint64_t>(std::llround(std::max(cores, 0.0) * kSharesACore))));
 }
 
-double CoresOfWeight(double weight) {
-  return (2 + (std::clamp(weight, 1.0, 10'000.0) - 1) * 262'142 / 9999) / kSharesACore;
-}
+double CoresOfWeight(double weight) { return static_cast<double>(SharesOfWeight(weight)) / kSharesACore; }
 
 }  // namespace taut

@@ -46,7 +46,7 @@ TEST(AgentWindows, AreSentOnceInOrderAndKept) {
   for (const auto& [message, keep] : cell.uplink.sent) {
     EXPECT_EQ(message.sequence(), 0U) << "the uplink gives it";
     EXPECT_EQ(keep == Keep::kUntilAcknowledged, message.has_windows());
-    EXPECT_GT(message.now_us(), 0);
+    EXPECT_TRUE(message.now_us() > 0 || message.has_tasks()) << "nothing is measured before tasks are told";
   }
 }
 

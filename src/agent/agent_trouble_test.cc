@@ -4,10 +4,8 @@
 #include <stdlib.h>
 
 #include <filesystem>
-#include <set>
 
 #include "agent/agent_fixture.h"
-#include "base/strings.h"
 
 namespace taut {
 namespace {
@@ -404,7 +402,7 @@ TEST_F(AgentTrouble, WhatNoRuleFindsAnyMoreKeepsItsWayBack) {
   EXPECT_EQ(cell_.agent->tasks(), 0U);
   EXPECT_NE(cell_.ledger.Find(a.found.identity), nullptr);
   ASSERT_EQ(cell_.agent->errors().size(), 1U);
-  EXPECT_THAT(cell_.agent->errors().begin()->second, HasSubstr("tautlet release"));
+  EXPECT_THAT(cell_.agent->errors().begin()->second, HasSubstr("tautlet --release"));
   EXPECT_EQ(a.limits.memory_max_bytes, 64 * kMiB);
   cell_.Remove(a);
   cell_.Run(100);

@@ -10,7 +10,7 @@ taut::agent::v1::TaskName NameMessage(const AgentTask& task);
 taut::agent::v1::Task TaskMessage(const AgentTask& task, bool managed);
 taut::agent::v1::TaskWindow WindowMessage(const AgentTask& task, const NodeWindow& window);
 
-// The same, up to what kernels and engines round: pages of memory, 1 ms of quota in 100.
+// The same, up to what kernels and engines round: pages of memory, 1 ms of quota in 100, shares for a weight.
 bool SameLimit(LimitKind kind, std::optional<double> a, std::optional<double> b);
 
 }  // namespace taut

@@ -7,8 +7,8 @@
 
 #include "base/strings.h"
 #include "cgroup/cgroup_files.h"
-#include "cgroup/cpu_shares.h"
 #include "cgroup/kernel_text.h"
+#include "ports/cpu_weight.h"
 
 namespace taut {
 namespace {

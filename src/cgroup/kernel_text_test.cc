@@ -3,7 +3,6 @@
 #include <cerrno>
 
 #include "base/strings.h"
-#include "cgroup/cpu_shares.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
@@ -103,25 +102,6 @@ TEST(KernelText, ErrorsSayTheWayOut) {
   EXPECT_TRUE(absl::IsUnavailable(KernelError(EIO, "x")));
   EXPECT_THAT(std::string(Message(KernelError(EROFS, "/a/b"))), HasSubstr("/a/b: Read-only"));
   EXPECT_THAT(std::string(Message(KernelError(EMFILE, "/a/b"))), HasSubstr("LimitNOFILE"));
-}
-
-TEST(CpuShares, ConvertAsRuntimesDo) {
-  EXPECT_EQ(CpuWeightOfShares(2), 1);
-  EXPECT_EQ(CpuWeightOfShares(1024), 39);
-  EXPECT_EQ(CpuWeightOfShares(262'144), 10'000);
-  EXPECT_EQ(CpuWeightOfShares(0), 1);
-  EXPECT_EQ(CpuWeightOfShares(~uint64_t{0}), 10'000);
-  EXPECT_EQ(CpuSharesOfWeight(0), 2U);
-  EXPECT_EQ(CpuSharesOfWeight(1), 2U);
-  EXPECT_EQ(CpuSharesOfWeight(10'000), 262'144U);
-  EXPECT_EQ(CpuSharesOfWeight(1'000'000), 262'144U);
-}
-
-TEST(CpuShares, AWeightComesBackAsItWas) {
-  for (int weight = kMinCpuWeight; weight < kMaxCpuWeight; ++weight) {
-    ASSERT_EQ(CpuWeightOfShares(CpuSharesOfWeight(weight)), weight);
-    ASSERT_GT(CpuSharesOfWeight(weight + 1), CpuSharesOfWeight(weight));
-  }
 }
 
 RC_GTEST_PROP(KernelText, AnyNumberIsReadBack, (uint64_t value)) {

@@ -10,8 +10,8 @@
 
 #include "base/strings.h"
 #include "cgroup/cgroup_files.h"
-#include "cgroup/cpu_shares.h"
 #include "cgroup/kernel_text.h"
+#include "ports/cpu_weight.h"
 
 namespace taut {
 namespace {
@@ -48,7 +48,6 @@ class V1Files final : public CgroupFiles {
   HotFile cpuacct_usage_{"cpuacct.usage"}, memory_usage_{"memory.usage_in_bytes"},
       memory_stat_{"memory.stat"};
   Fd oom_event_;
-  std::optional<uint64_t> first_shares_;  // as they were before this agent touched them
   // How much more than memory the owner allows, if he limits it; kept while we have lifted both.
   std::optional<uint64_t> swap_allowance_;
   bool is_swap_lifted_ = false;
@@ -58,7 +57,6 @@ V1Files::V1Files(Directories directories) : in_(std::move(directories)) {
   cpuacct_usage_.OpenIfClosed(in_.cpuacct);
   memory_usage_.OpenIfClosed(in_.memory);
   memory_stat_.OpenIfClosed(in_.memory);
-  first_shares_ = in_.cpu.ReadNumber("cpu.shares");
   // The kernel keeps what it needs of oom_control; only the eventfd has to stay open.
   Fd event(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   const Fd oom = in_.memory.OpenFile("memory.oom_control", O_RDONLY);
@@ -124,7 +122,7 @@ std::optional<double> V1Files::ReadLimit(LimitKind kind) const {
       break;
   }
   const std::optional<uint64_t> shares = in_.cpu.ReadNumber("cpu.shares");
-  return shares.has_value() ? std::optional<double>(CpuWeightOfShares(*shares)) : std::nullopt;
+  return shares.has_value() ? std::optional<double>(WeightOfShares(*shares)) : std::nullopt;
 }
 
 absl::StatusOr<std::optional<double>> V1Files::WriteLimit(LimitKind kind, std::optional<double> value) {
@@ -189,17 +187,11 @@ absl::StatusOr<std::optional<double>> V1Files::WriteQuota(std::optional<double> 
   return quota.cores();
 }
 
-// Many shares are one weight: what was there before is put back as it was.
 absl::StatusOr<std::optional<double>> V1Files::WriteWeight(std::optional<double> weight) {
-  uint64_t shares = kDefaultShares;
-  if (weight.has_value()) {
-    const int whole = static_cast<int>(std::lround(*weight));
-    const bool is_first = first_shares_.has_value() && CpuWeightOfShares(*first_shares_) == whole;
-    shares = is_first ? *first_shares_ : CpuSharesOfWeight(whole);
-  }
+  const uint64_t shares = weight.has_value() ? SharesOfWeight(*weight) : kDefaultShares;
   const absl::Status written = WriteStatus(in_.cpu.Write("cpu.shares", StrCat(shares)), "cpu.shares");
   if (!written.ok()) return written;
-  return CpuWeightOfShares(shares);
+  return WeightOfShares(shares);
 }
 
 void V1Files::ClearOomWakeup() {

@@ -241,7 +241,7 @@ std::string AgentsText(const Json& page) {
     observe += At(a, "observes") == Json(true) ? 1 : 0;
     dropped += Number(a, "dropped_messages").value_or(0) > 0 ? 1 : 0;
   }
-  StrAppend(&table, FormatCount(here), " of ", FormatCount(agents.size()), " agents are connected",
+  StrAppend(&table, FormatCount(here), " of ", FormatCount(agents.size()), " agents connected",
             observe > 0 ? "; *: it observes and changes nothing" : "", "\n");
   if (dropped > 0) StrAppend(&table, FormatCount(dropped), " let messages go: their queues were full\n");
   return table;

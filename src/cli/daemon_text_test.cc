@@ -47,7 +47,7 @@ TEST(DaemonTextTest, TheTableOfAgentsFitsAHundredColumns) {
   for (const std::string_view line : Split(text, '\n')) EXPECT_LE(DisplayWidth(line), 100U) << line;
   EXPECT_THAT(
       text, AllOf(HasSubstr("1,234 (1,200)"), HasSubstr("11.8 MiB"), HasSubstr("4,321/21"), HasSubstr("away"),
-                  HasSubstr("1 of 2 agents are connected; *: it observes"), HasSubstr("1 let messages go")));
+                  HasSubstr("1 of 2 agents connected; *: it observes"), HasSubstr("1 let messages go")));
   EXPECT_THAT(AgentsText(Json::parse(R"({"enabled":false,"agents":[]})")), HasSubstr("agents.listen"));
   EXPECT_THAT(AgentsText(Json::parse(R"({"enabled":true,"agents":[]})")), HasSubstr("tautlet --config"));
 }

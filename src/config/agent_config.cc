@@ -27,7 +27,7 @@ const AgentSetting kSettings[] = {
      TAUT_FIELD(sample_ms)},
     {"find", "tasks are looked for once in so long, and when the Docker engine says so", kDuration, 1, 3600,
      TAUT_FIELD(find_s)},
-    {"speed", "for demonstrations: the agent's clock goes so many times as fast", kPlain, 0.001, 100'000,
+    {"speed", "for demonstrations with one agent: its clock goes so many times as fast", kPlain, 0.001, 100'000,
      TAUT_FIELD(speed)},
     {"cgroup_root", "where cgroups are mounted; empty: as /proc/self/mountinfo says", kPlain, 0, 0,
      TAUT_FIELD(cgroup_root)},

@@ -7,7 +7,7 @@
 namespace taut {
 namespace {
 
-constexpr size_t kOomsLookedAt = 16;
+constexpr size_t kOomsRemembered = 20'000;
 
 // What a sender can get wrong without its bytes being damaged.
 bool IsSane(const ReportedWindow& w) {
@@ -27,7 +27,7 @@ bool IsSane(const ReportedWindow& w) {
 
 }  // namespace
 
-std::optional<TaskRef> ControlPlane::Announce(const AgentTask& task, Timestamp now) {
+std::optional<TaskRef> ControlPlane::Announce(const NamedTask& task, Timestamp now) {
   const std::lock_guard lock(ingest_mutex_);
   const std::optional<uint32_t> slot = ingest_->TaskSlot(task.job, task.task, task.labels, NowFor(now));
   if (!slot.has_value()) return std::nullopt;
@@ -35,32 +35,45 @@ std::optional<TaskRef> ControlPlane::Announce(const AgentTask& task, Timestamp n
   return TaskRef{binding.job, binding.task};
 }
 
-absl::Status ControlPlane::TakeWindow(const AgentTask& task, ReportedWindow window, Timestamp now) {
+absl::Status ControlPlane::TakeWindow(const NamedTask& task, ReportedWindow window, Timestamp now) {
   const std::lock_guard lock(ingest_mutex_);
   if (absl::Status s = CheckRoom(); !s.ok()) return s;
   if (!IsSane(window)) return absl::InvalidArgumentError("figures that no window can have");
   now = NowFor(now);
   const std::optional<uint32_t> slot = ingest_->TaskSlot(task.job, task.task, task.labels, now);
   if (!slot.has_value()) return absl::OkStatus();
-  ingest_->TakeWindow(*slot, std::move(window), now);
+  const WindowId id = window.window;
+  const bool taken = ingest_->TakeWindow(*slot, std::move(window), now);
+  if (!taken && id >= ingest_->windows().first_open()) {
+    return absl::OutOfRangeError("a window of the far future: the clocks of agent and daemon are far apart");
+  }
   newest_sample_ = std::max(newest_sample_, ingest_->windows().newest_sample());
   if (last_watermark_.us == INT64_MIN) last_watermark_ = newest_sample_;
   return absl::OkStatus();
 }
 
-absl::Status ControlPlane::TakeOom(const AgentTask& task, Timestamp time, uint64_t kills,
+absl::Status ControlPlane::TakeOom(const NamedTask& task, Timestamp time, uint64_t kills,
                                    std::optional<double> limit, Timestamp now) {
-  // Stored before a stop, but the agent was not told: it tells it again.
-  if (const std::optional<JobId> job = Find(task.job); job.has_value()) {
-    const absl::StatusOr<std::vector<OomRecord>> stored =
-        parts_.history->Ooms(*job, time.seconds(), kOomsLookedAt);
-    if (!stored.ok()) return stored.status();
-    const auto same = [&](const OomRecord& o) { return o.time_s == time.seconds(); };
-    if (std::any_of(stored->begin(), stored->end(), same)) return absl::OkStatus();
-  }
   const std::lock_guard lock(ingest_mutex_);
   const std::optional<uint32_t> slot = ingest_->TaskSlot(task.job, task.task, task.labels, NowFor(now));
-  if (slot.has_value()) ingest_->TakeOom(*slot, time, kills, limit);
+  if (!slot.has_value()) return absl::OkStatus();
+  // Stored before a stop, but the agent was not told: it tells it again. Tasks have other numbers since.
+  const uint32_t job = ingest_->mapper().binding(*slot).job.value;
+  const auto before = ooms_before_.lower_bound({job, time.seconds(), limit.value_or(0)});
+  const bool was_told = before != ooms_before_.end() && std::get<0>(*before) == job &&
+                        std::get<1>(*before) == time.seconds() &&
+                        (!limit.has_value() || std::get<2>(*before) == *limit);
+  if (was_told) return absl::OkStatus();
+  ingest_->TakeOom(*slot, time, kills, limit);
+  return absl::OkStatus();
+}
+
+absl::Status ControlPlane::RememberOoms() {
+  const absl::StatusOr<std::vector<OomRecord>> stored =
+      parts_.history->Ooms(std::nullopt, INT64_MIN, kOomsRemembered);
+  if (!stored.ok()) return stored.status();
+  const std::lock_guard lock(ingest_mutex_);
+  for (const OomRecord& o : *stored) ooms_before_.insert({o.job.value, o.time_s, o.limit.value_or(0)});
   return absl::OkStatus();
 }
 
@@ -85,6 +98,7 @@ std::optional<StandingTerms> ControlPlane::Standing(const TaskRef& ref) const {
     const LiveLane& lane = job.of(r);
     const auto i = static_cast<size_t>(r);
     terms.in_force[i] = lane.gate.in_force;
+    terms.decided_s[i] = std::max<int64_t>(0, lane.gate.last_change_s);
     const std::optional<Trial>& trial = lane.gate.trial;
     if (trial.has_value() && !trial->watched && InTrial(ref.task, lane.tasks, job.policy->canary.share)) {
       terms.in_force[i] = trial->limit;

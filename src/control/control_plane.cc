@@ -258,9 +258,12 @@ void ControlPlane::Publish() {
 
 void ControlPlane::ApplyPending(std::span<const Decision> decisions) {
   std::vector<LimitOrder> orders;
+  // Of decisions on OOM kills by the clock of who saw them, which may go before.
+  int64_t decided_s = now().seconds();
   for (const Decision& d : decisions) {
     if (d.kind == DecisionKind::kWouldSet || d.outcome != Outcome::kPending) continue;
     LimitOrder order{d.id, "", d.resource, d.after, {}};
+    decided_s = std::max(decided_s, d.time_s);
     const std::shared_lock fleet(fleet_mutex_);
     const LiveJob& job = fleet_.job(d.job);
     order.job = job.record.name;
@@ -272,7 +275,7 @@ void ControlPlane::ApplyPending(std::span<const Decision> decisions) {
     }
     orders.push_back(std::move(order));
   }
-  if (!orders.empty()) parts_.actuator->Apply(orders, WindowId{0}.start_s());
+  if (!orders.empty()) parts_.actuator->Apply(orders, decided_s);
 }
 
 absl::Status ControlPlane::StoreOutcomes() {

@@ -11,9 +11,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -60,7 +62,7 @@ struct ControlCounts {
 };
 
 // A task as its agent names it.
-struct AgentTask {
+struct NamedTask {
   std::string_view job, task;
   std::span<const LabelView> labels;
 };
@@ -74,6 +76,7 @@ struct StandingTerms {
   Mode mode = Mode::kObserve;
   std::array<std::optional<double>, 2> in_force;  // by Resource: what Tautline has set; absent: the owner's
   std::array<std::optional<double>, 2> upper;     // nothing above this may be set
+  std::array<int64_t, 2> decided_s{};             // of in_force, by the cell's clock; 0: never
 };
 
 struct Unsaved;
@@ -103,11 +106,12 @@ class ControlPlane {
 
   // ---- from agents (agents.cc) ----
   // A task that is there. nullopt: refused, and counted.
-  std::optional<TaskRef> Announce(const AgentTask& task, Timestamp now);
-  // A window of a task. OK also if it came too late and was dropped; Unavailable: send it again later.
-  absl::Status TakeWindow(const AgentTask& task, ReportedWindow window, Timestamp now);
+  std::optional<TaskRef> Announce(const NamedTask& task, Timestamp now);
+  // A window of a task. OK also if it came too late and was dropped; Unavailable: send it again later;
+  // OutOfRange: of the far future, and dropped.
+  absl::Status TakeWindow(const NamedTask& task, ReportedWindow window, Timestamp now);
   // An OOM kill, with the limit in force then. Told a second time it is dropped.
-  absl::Status TakeOom(const AgentTask& task, Timestamp time, uint64_t kills, std::optional<double> limit,
+  absl::Status TakeOom(const NamedTask& task, Timestamp time, uint64_t kills, std::optional<double> limit,
                        Timestamp now);
   // Where time is the samples': it is now so late for somebody.
   void SeeTime(Timestamp t);
@@ -171,6 +175,7 @@ class ControlPlane {
 
   absl::Status RestoreJobs(std::vector<WindowId>& through, StoreEnds& ends);
   absl::Status RestoreSince(const std::vector<WindowId>& through, const StoreEnds& ends);
+  absl::Status RememberOoms();
   void ApplyPending(std::span<const Decision> decisions);
 
   const ControlOptions options_;
@@ -187,6 +192,8 @@ class ControlPlane {
   size_t jobs_known_ = 0;  // of the mapper's names, told to the fleet
   int waiting_windows_ = 0;
   bool hold_windows_ = false;
+  // OOM kills that were stored before this life: job, second, and limit in bytes (0: none).
+  std::set<std::tuple<uint32_t, int64_t, double>> ooms_before_;
 
   // Held by whoever makes decisions: a tick, or a person's setting. Taken before fleet_mutex_.
   std::mutex writer_mutex_;

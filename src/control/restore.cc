@@ -153,7 +153,7 @@ absl::Status ControlPlane::RestoreSince(const std::vector<WindowId>& through, co
   happen_before(INT64_MAX);
   for (; decision != decisions->end(); ++decision) fleet_.Redo(*decision);
   ApplyPending(*decisions);
-  return absl::OkStatus();
+  return RememberOoms();
 }
 
 }  // namespace taut

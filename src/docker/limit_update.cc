@@ -4,15 +4,13 @@
 #include <cmath>
 
 #include "base/strings.h"
+#include "ports/cpu_weight.h"
 
 namespace taut {
 namespace {
 
 constexpr int64_t kDefaultPeriodUs = 100'000;
 constexpr int64_t kPageBytes = 4096;
-constexpr int64_t kLeastShares = 2, kMostShares = 262'144;
-constexpr double kMostWeight = 10'000;
-constexpr double kSharesPerWeight = 262'142.0 / 9'999.0;
 // What the kernel gives a group that nothing was said of: 1,024 shares, weight 100.
 constexpr int64_t kDefaultSharesV1 = 1024;
 constexpr double kDefaultWeightV2 = 100;
@@ -59,28 +57,19 @@ LimitUpdate PlanCpu(const ContainerLimits& now, std::optional<double> value, int
   return out;
 }
 
+int64_t Shares(double weight) { return static_cast<int64_t>(SharesOfWeight(weight)); }
+
 LimitUpdate PlanWeight(const ContainerLimits& now, std::optional<double> value, CgroupVersion version) {
   LimitUpdate out{"", now};
   if (!value.has_value() && now.cpu_shares == 0) return out;
-  out.result.cpu_shares = value.has_value()               ? SharesOfWeight(*value)
+  out.result.cpu_shares = value.has_value()               ? Shares(*value)
                           : version == CgroupVersion::kV1 ? kDefaultSharesV1
-                                                          : SharesOfWeight(kDefaultWeightV2);
+                                                          : Shares(kDefaultWeightV2);
   out.body = StrCat(R"({"CpuShares":)", out.result.cpu_shares, "}");
   return out;
 }
 
 }  // namespace
-
-int64_t SharesOfWeight(double weight) {
-  const double in_range = std::clamp(weight, 1.0, kMostWeight);
-  // Up, since runc goes down on the way back; less the rounding of WeightOfShares.
-  return kLeastShares + std::llround(std::ceil((in_range - 1) * kSharesPerWeight - 1e-6));
-}
-
-double WeightOfShares(int64_t shares) {
-  const int64_t in_range = std::clamp(shares, kLeastShares, kMostShares);
-  return 1 + static_cast<double>(in_range - kLeastShares) / kSharesPerWeight;
-}
 
 absl::StatusOr<LimitUpdate> PlanLimitUpdate(const ContainerLimits& now, LimitKind kind,
                                             std::optional<double> value, CgroupVersion version,
@@ -119,7 +108,7 @@ TaskLimits ToTaskLimits(const ContainerLimits& limits, int64_t cores) {
     const int64_t period_us = limits.cpu_period_us > 0 ? limits.cpu_period_us : kDefaultPeriodUs;
     out.cpu_max_cores = static_cast<double>(limits.cpu_quota_us) / static_cast<double>(period_us);
   }
-  if (limits.cpu_shares > 0) out.cpu_weight = WeightOfShares(limits.cpu_shares);
+  if (limits.cpu_shares > 0) out.cpu_weight = WeightOfShares(static_cast<uint64_t>(limits.cpu_shares));
   return out;
 }
 

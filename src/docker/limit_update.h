@@ -37,9 +37,4 @@ absl::StatusOr<LimitUpdate> PlanLimitUpdate(const ContainerLimits& now, LimitKin
 // What the engine's fields mean. cpu_weight is absent if nothing was said of it.
 TaskLimits ToTaskLimits(const ContainerLimits& limits, int64_t cores);
 
-// Between CpuShares (2 .. 262,144) and cgroup v2's weight (1 .. 10,000), as runc has it; one way and back
-// gives the same shares.
-int64_t SharesOfWeight(double weight);
-double WeightOfShares(int64_t shares);
-
 }  // namespace taut

@@ -129,7 +129,7 @@ bool LiveWindows::AddWindow(uint32_t slot, ReportedWindow window, Timestamp now)
   }
   if (begin_ms > MillisOf(now) + options_.max_future_seconds * 1000) {
     ++counts_.far_future;
-    return true;
+    return false;
   }
   if (slot >= reported_.size()) reported_.resize(slot + 1);
   std::vector<ReportedWindow>& windows = reported_[slot];
@@ -161,8 +161,9 @@ std::vector<OomSighting> LiveWindows::TakeOoms(const SeriesMapper& mapper) {
     const uint64_t key = uint64_t{binding.task_entry} << 32 | binding.part;
     const auto [it, is_new] = last_oom_.try_emplace(key, LastOom{oom.slot, oom.time_ms});
     if (!is_new) {
-      const bool repeat =
-          it->second.slot != oom.slot && std::abs(oom.time_ms - it->second.time_ms) <= kSameOomMs;
+      const bool repeat = it->second.slot == oom.slot
+                              ? oom.time_ms == it->second.time_ms
+                              : std::abs(oom.time_ms - it->second.time_ms) <= kSameOomMs;
       if (repeat) continue;
       it->second = {oom.slot, oom.time_ms};
     }
@@ -294,6 +295,11 @@ size_t LiveWindows::state_bytes() const {
       sizeof(*this) + samples_.capacity() * sizeof(samples_[0]) + order_.capacity() * sizeof(uint32_t);
   for (const std::vector<RemoteSample>& samples : samples_)
     bytes += samples.capacity() * sizeof(RemoteSample);
+  bytes += reported_.capacity() * sizeof(reported_[0]);
+  for (const std::vector<ReportedWindow>& windows : reported_) {
+    bytes += windows.capacity() * sizeof(ReportedWindow);
+    for (const ReportedWindow& w : windows) bytes += w.cpu_buckets.capacity() * sizeof(BucketWeight);
+  }
   return bytes;
 }
 

@@ -77,12 +77,12 @@ class LiveWindows {
   void Add(uint32_t slot, SeriesKind kind, const RemoteSample& sample, Timestamp now);
   // A window that is folded already. A task with such a window needs no series: those of the same task do not
   // count in it. Two of one task and window (an agent that was restarted in it) are added up. Counted as one
-  // sample; false if that window is closed.
+  // sample; false if it was dropped, because that window is closed or of the far future.
   bool AddWindow(uint32_t slot, ReportedWindow window, Timestamp now);
   // An OOM kill that was seen as such.
   void AddOom(uint32_t slot, Timestamp time, uint64_t kills, std::optional<double> limit);
   // The OOM kills seen since the last call, in the order they arrived. The same kill reported by two series
-  // of one part (two Prometheus replicas) comes once.
+  // of one part (two Prometheus replicas) comes once, and so does one that AddOom was told twice.
   std::vector<OomSighting> TakeOoms(const SeriesMapper& mapper);
 
   // Closes, in time order, every window whose end + grace <= watermark and calls yield for those that have

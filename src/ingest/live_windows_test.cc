@@ -489,5 +489,121 @@ RC_GTEST_PROP(LiveWindows, PeaksAndMeansAreThoseOfEverySecond, ()) {
   }
 }
 
+// ---- windows that agents folded ----
+
+ReportedWindow Reported(int window, float cpu, float memory, float seconds) {
+  ReportedWindow w;
+  w.window = WindowId{static_cast<int32_t>(kBegin / kWindowSeconds) + window};
+  w.figures.cpu_mean_cores = w.figures.cpu_peak_cores = cpu;
+  w.figures.memory_mean_bytes = w.figures.memory_peak_bytes = memory;
+  w.cpu_buckets = {{Grid::Cpu().BucketOf(double{cpu}), seconds}};
+  w.cpu_limit_cores = 2;
+  return w;
+}
+
+uint32_t SlotOf(Cell& cell, std::string_view task, double now_s = 600) {
+  return *cell.ingest().TaskSlot("j", task, {}, Cell::At(now_s));
+}
+
+TEST(ReportedWindows, TwoHalvesOfOneWindowAreAddedUp) {
+  Cell cell;
+  const uint32_t slot = SlotOf(cell, "t");
+  EXPECT_TRUE(cell.ingest().TakeWindow(slot, Reported(0, 1, 100, 100), Cell::At(200)));
+  EXPECT_TRUE(cell.ingest().TakeWindow(slot, Reported(0, 4, 700, 200), Cell::At(310)));
+  cell.Close(1000);
+  EXPECT_EQ(cell.counts().accepted, 2U);
+  EXPECT_FLOAT_EQ(cell.Task().cpu_mean_cores, 3);
+  EXPECT_FLOAT_EQ(cell.Task().cpu_peak_cores, 4);
+  EXPECT_FLOAT_EQ(cell.Task().memory_mean_bytes, 500);
+  EXPECT_FLOAT_EQ(cell.Task().memory_peak_bytes, 700);
+  EXPECT_EQ(cell.closed()[0].jobs[0].window.cpu_limit_cores, 2);
+  float seconds = 0;
+  for (const BucketWeight& b : cell.closed()[0].cpu_buckets) seconds += b.weight;
+  EXPECT_FLOAT_EQ(seconds, 300);
+  EXPECT_EQ(cell.closed()[0].cpu_buckets.size(), 2U);
+}
+
+TEST(ReportedWindows, AHalfThatMeasuredOneResourceAddsThatOne) {
+  Cell cell;
+  const uint32_t slot = SlotOf(cell, "t");
+  ReportedWindow memory = Reported(0, 1, 700, 1);
+  memory.figures.cpu_mean_cores = memory.figures.cpu_peak_cores = kAbsent;
+  memory.cpu_buckets.clear();
+  ReportedWindow cpu = Reported(0, 2, 1, 200);
+  cpu.figures.memory_mean_bytes = cpu.figures.memory_peak_bytes = kAbsent;
+  cell.ingest().TakeWindow(slot, memory, Cell::At(200));
+  cell.ingest().TakeWindow(slot, cpu, Cell::At(200));
+  cell.Close(1000);
+  EXPECT_FLOAT_EQ(cell.Task().cpu_mean_cores, 2);
+  EXPECT_FLOAT_EQ(cell.Task().memory_mean_bytes, 700);
+}
+
+TEST(ReportedWindows, TooLateAndTooEarlyAreDroppedAndCounted) {
+  Cell cell;
+  const uint32_t slot = SlotOf(cell, "t");
+  cell.ingest().TakeWindow(slot, Reported(1, 1, 1, 300), Cell::At(600));
+  cell.Close(421);  // the first window, in which there is nothing
+  EXPECT_FALSE(cell.ingest().TakeWindow(slot, Reported(0, 1, 1, 300), Cell::At(600)));
+  EXPECT_EQ(cell.counts().too_late, 1U);
+  EXPECT_FALSE(cell.ingest().TakeWindow(slot, Reported(9, 1, 1, 300), Cell::At(600)));
+  EXPECT_EQ(cell.counts().far_future, 1U);
+  EXPECT_TRUE(cell.ingest().TakeWindow(slot, Reported(3, 1, 1, 300), Cell::At(600)));
+  EXPECT_TRUE(cell.ingest().TakeWindow(slot, Reported(2, 1, 1, 300), Cell::At(600)));
+  EXPECT_EQ(cell.counts().accepted, 2U);
+  EXPECT_EQ(cell.counts().out_of_order, 1U);
+  cell.Close(5000);
+  ASSERT_EQ(cell.closed().size(), 3U);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(cell.closed()[i].window.index, kBegin / kWindowSeconds + static_cast<int64_t>(i) + 1);
+  }
+}
+
+TEST(ReportedWindows, ATaskThatIsAlsoASeriesCountsOnce) {
+  Cell cell;
+  cell.Send({Counter(0, 0), Counter(299, 299 * 8), Memory(0, 5), Memory(299, 5), Counter(599, 599 * 8)});
+  cell.ingest().TakeWindow(SlotOf(cell, "t"), Reported(0, 1, 100, 300), Cell::At(600));
+  cell.ingest().TakeWindow(SlotOf(cell, "u"), Reported(0, 2, 200, 300), Cell::At(600));
+  cell.Close(1000);
+  ASSERT_GE(cell.closed().size(), 2U);
+  ASSERT_EQ(cell.closed()[0].jobs.size(), 1U);
+  ASSERT_EQ(cell.closed()[0].tasks.size(), 2U);
+  EXPECT_EQ(cell.closed()[0].tasks[0].cpu_mean_cores, 1);
+  EXPECT_EQ(cell.closed()[0].tasks[0].memory_mean_bytes, 100);
+  EXPECT_NE(cell.closed()[0].tasks[0].task, cell.closed()[0].tasks[1].task);
+  // A window of which its agent said nothing is the series'.
+  EXPECT_NEAR(cell.closed()[1].tasks[0].cpu_mean_cores, 8, 0.01);
+}
+
+TEST(ReportedWindows, IdleTasksAreForgottenWithWhatTheyHold) {
+  Cell cell;
+  const uint32_t slot = SlotOf(cell, "t");
+  cell.ingest().TakeWindow(slot, Reported(0, 1, 1, 300), Cell::At(600));
+  const size_t bytes = cell.ingest().windows().state_bytes();
+  EXPECT_EQ(cell.ingest().ForgetIdle(Cell::At(1000)), 0U);
+  EXPECT_EQ(cell.ingest().ForgetIdle(Cell::At(8000)), 1U);
+  EXPECT_LT(cell.ingest().windows().state_bytes(), bytes);
+  cell.Close(9000);
+  EXPECT_THAT(cell.closed(), IsEmpty());
+  const uint32_t again = SlotOf(cell, "t", 9000);
+  EXPECT_EQ(cell.ingest().mapper().binding(again).task, 1U) << "its number is not used again";
+}
+
+TEST(ReportedWindows, AKillThatIsToldTwiceComesOnce) {
+  Cell cell;
+  const uint32_t t = SlotOf(cell, "t"), u = SlotOf(cell, "u");
+  for (int i = 0; i < 2; ++i) cell.ingest().TakeOom(t, Cell::At(100), 3, 1e8);
+  cell.ingest().TakeOom(u, Cell::At(100), 1, std::nullopt);
+  const std::vector<OomSighting> first = cell.ingest().TakeOoms();
+  ASSERT_EQ(first.size(), 2U);
+  EXPECT_EQ(first[0].kills, 3U);
+  EXPECT_EQ(first[0].limit, 1e8);
+  EXPECT_EQ(first[0].time, Cell::At(100));
+  EXPECT_NE(first[0].task, first[1].task);
+  cell.ingest().TakeOom(t, Cell::At(100), 3, 1e8);
+  EXPECT_THAT(cell.ingest().TakeOoms(), IsEmpty());
+  cell.ingest().TakeOom(t, Cell::At(101), 1, 1e8);
+  EXPECT_EQ(cell.ingest().TakeOoms().size(), 1U) << "a second later it is another";
+}
+
 }  // namespace
 }  // namespace taut

@@ -102,6 +102,10 @@ SeriesMapper::Entry SeriesMapper::Place(const Mapping& mapping, std::span<const 
 
 SeriesMapper::Resolution SeriesMapper::ResolveTask(std::string_view job, std::string_view task,
                                                    std::span<const LabelView> labels, Timestamp now) {
+  if (job.empty() || task.empty()) {
+    ++counts_.refused_series;
+    return {.outcome = Outcome::kRefused};
+  }
   // No series has a label without a name.
   const LabelView key[] = {{"", job}, {"", task}};
   const uint64_t fingerprint = Fingerprint(key, options_.seed);

@@ -186,5 +186,61 @@ RC_GTEST_PROP(SeriesMapper, StaysTrueWhileSeriesComeAndGo, ()) {
   }
 }
 
+// ---- tasks that agents name ----
+
+TEST(SeriesMapper, TasksOfAgentsNeedNoRule) {
+  SeriesMapper mapper = NewMapper();
+  const Labels labels = {{"team", "shop"}, {"zone", "b"}};
+  const auto a = mapper.ResolveTask("batch/import", "host/a", labels, kNow);
+  EXPECT_EQ(a.outcome, Outcome::kMapped);
+  EXPECT_EQ(a.kind, SeriesKind::kTaskWindow);
+  EXPECT_EQ(JobOf(mapper, a.slot), "batch/import");
+  EXPECT_EQ(mapper.task_name(a.slot), "host/a");
+  EXPECT_THAT(mapper.job_labels(mapper.binding(a.slot).job), ElementsAre(std::pair("team", "shop")));
+  const uint64_t version = mapper.version();
+  EXPECT_EQ(mapper.ResolveTask("batch/import", "host/a", {}, kNow).slot, a.slot);
+  EXPECT_EQ(mapper.version(), version);
+  EXPECT_NE(mapper.ResolveTask("batch/import", "host/b", {}, kNow).slot, a.slot);
+  // No two names are one, however they are cut.
+  const auto x = mapper.ResolveTask("ab", "c", {}, kNow), y = mapper.ResolveTask("a", "bc", {}, kNow);
+  EXPECT_NE(x.slot, y.slot);
+  EXPECT_NE(JobOf(mapper, x.slot), JobOf(mapper, y.slot));
+}
+
+TEST(SeriesMapper, ATaskOfSeriesAndOfAnAgentIsOneTask) {
+  SeriesMapper mapper = NewMapper();
+  const auto series = Resolve(mapper, Cpu("db-0"));
+  const std::string task(mapper.task_name(series.slot));
+  const auto told = mapper.ResolveTask("shop/db", task, {}, kNow);
+  EXPECT_NE(told.slot, series.slot);
+  EXPECT_EQ(mapper.binding(told.slot).job, mapper.binding(series.slot).job);
+  EXPECT_EQ(mapper.binding(told.slot).task, mapper.binding(series.slot).task);
+}
+
+TEST(SeriesMapper, TasksOfAgentsHaveTheSameBounds) {
+  SeriesMapper::Options options;
+  options.max_series = 2;
+  options.max_name_bytes = 8;
+  SeriesMapper mapper = NewMapper(options);
+  EXPECT_EQ(mapper.ResolveTask("", "a", {}, kNow).outcome, Outcome::kRefused);
+  EXPECT_EQ(mapper.ResolveTask("j", "", {}, kNow).outcome, Outcome::kRefused);
+  EXPECT_EQ(mapper.ResolveTask("j", "a-name-too-long", {}, kNow).outcome, Outcome::kRefused);
+  EXPECT_EQ(mapper.counts().refused_series, 3U);
+  EXPECT_THAT(mapper.job_names(), IsEmpty());
+  EXPECT_EQ(mapper.ResolveTask("j", "a", {}, kNow).outcome, Outcome::kMapped);
+  EXPECT_EQ(mapper.ResolveTask("j", "b", {}, kNow).outcome, Outcome::kRefused) << "two are remembered";
+}
+
+TEST(SeriesMapper, IdleTasksOfAgentsAreForgotten) {
+  SeriesMapper mapper = NewMapper();
+  const auto a = mapper.ResolveTask("j", "a", {}, kNow), b = mapper.ResolveTask("j", "b", {}, kNow);
+  mapper.ResolveTask("j", "b", {}, After(50));
+  EXPECT_THAT(mapper.ForgetIdle(After(90)), ElementsAre(a.slot));
+  EXPECT_EQ(mapper.counts().mapped_series, 1U);
+  EXPECT_EQ(mapper.ResolveTask("j", "b", {}, After(90)).slot, b.slot);
+  const auto again = mapper.ResolveTask("j", "a", {}, After(90));
+  EXPECT_EQ(mapper.binding(again.slot).task, 2U) << "numbers are not used again";
+}
+
 }  // namespace
 }  // namespace taut

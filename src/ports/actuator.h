@@ -24,8 +24,8 @@ class Actuator {
   virtual ~Actuator() = default;
   // "dry_run", "cgroup": for people.
   virtual std::string_view name() const = 0;
-  // Starts to carry the orders out, in their order. Must not block for long; what became of them comes from
-  // TakeOutcomes. Called from one thread.
+  // Starts to carry the orders out, in their order; `now_s`: when they were decided. Must not block for long;
+  // what became of them comes from TakeOutcomes. Called from one thread.
   virtual void Apply(std::span<const LimitOrder> orders, int64_t now_s) = 0;
   // What became of orders since the last call.
   virtual std::vector<OutcomeUpdate> TakeOutcomes() = 0;

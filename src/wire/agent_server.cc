@@ -1,18 +1,13 @@
 #include "wire/agent_server.h"
 
 #include <grpcpp/grpcpp.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -22,6 +17,7 @@
 #include "net/access.h"
 #include "net/server_options.h"
 #include "wire/grpc_log.h"
+#include "wire/hand_over.h"
 #include "wire/socket_check.h"
 #include "wire/tls_files.h"
 #include "wire/validate.h"
@@ -117,6 +113,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
   void Begin() {
     const std::lock_guard lock(mutex_);
     self_ = shared_from_this();
+    HandOver(this);
     StartRead(&incoming_);
   }
 
@@ -132,7 +129,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     waiting_bytes_ += bytes;
     waiting_.push_back(std::move(message));
     is_welcome_sent_ = true;  // with the first message at the latest
-    if (waiting_.size() == 1) StartWrite(&waiting_.front());
+    if (waiting_.size() == 1) WriteFirst();
     return true;
   }
 
@@ -155,6 +152,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
   using Lock = std::lock_guard<std::mutex>;
 
   void OnReadDone(bool ok) override {
+    const Reaction reaction(this);
     if (!ok) {
       End(grpc::Status::OK);  // the agent went, or the connection
       return;
@@ -166,7 +164,9 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     if (!goes_on) return;
     incoming_ = v1::FromAgent();  // a cleared message would keep its memory, for each of thousands of agents
     const std::lock_guard lock(mutex_);
-    if (!finished_) StartRead(&incoming_);
+    if (finished_) return;
+    HandOver(this);
+    StartRead(&incoming_);
   }
 
   bool TakeHello(const absl::Status& status) {
@@ -190,6 +190,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     const std::lock_guard lock(mutex_);
     if (finished_ || is_welcome_sent_) return true;
     is_welcome_sent_ = true;
+    HandOver(this);
     StartSendInitialMetadata();
     return true;
   }
@@ -207,17 +208,24 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     return true;
   }
 
+  void WriteFirst() {
+    HandOver(this);
+    StartWrite(&waiting_.front());
+  }
+
   void OnWriteDone(bool ok) override {
+    const Reaction reaction(this);
     const std::lock_guard lock(mutex_);
     if (waiting_.empty()) return;
     if (ok) shared_->tally.sent.fetch_add(1, std::memory_order_relaxed);
     waiting_bytes_ -= waiting_.front().ByteSizeLong();
     waiting_.pop_front();
     // Not ok: the read fails too, and ends it.
-    if (ok && !finished_ && !waiting_.empty()) StartWrite(&waiting_.front());
+    if (ok && !finished_ && !waiting_.empty()) WriteFirst();
   }
 
   void OnDone() override {
+    TakeOver(this);
     shared_->sessions.Remove(id_);
     if (is_connected_) {
       shared_->listener->OnDisconnect(id_);
@@ -236,6 +244,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     finished_ = true;
     // A status would wait for the message before it, and that for an agent that perhaps does not read.
     if (!waiting_.empty()) context_->TryCancel();
+    HandOver(this);
     ServerBidiReactor::Finish(status);
   }
 
@@ -292,6 +301,7 @@ class Service final : public v1::Agents::CallbackService {
       : shared_(shared), needs_token_(access_options.has_tokens()), access_(access_options) {}
 
   grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>* Attend(grpc::CallbackServerContext* context) override {
+    TakeOver(this);
     if (!HasToken(*context)) {
       return Refuse(Error(grpc::UNAUTHENTICATED,
                           "a valid token is needed: send the metadata authorization: Bearer TOKEN"));
@@ -413,6 +423,7 @@ class GrpcAgentServer final : public AgentServer {
       builder.AddListeningPort(FormatAddress(addresses[i]), credentials, &ports[i]);
     }
     builder.RegisterService(&service_);
+    HandOver(&service_);
     server_ = builder.BuildAndStart();
     if (server_ == nullptr || std::count(ports.begin(), ports.end(), 0) > 0) {
       return absl::UnavailableError(StrCat("cannot listen on ", FormatAddress(addresses.front()),

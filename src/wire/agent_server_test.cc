@@ -80,9 +80,7 @@ class AgentServerTest : public testing::Test {
 };
 
 TEST_F(AgentServerTest, WantsAHelloFirst) {
-  AgentServerOptions options = AnyPort();
-  options.hello_timeout_ms = 50;
-  StartServer(options);
+  StartServer();
   {
     RawAgent agent(server_->port());
     agent.Write(Window(1));
@@ -95,16 +93,31 @@ TEST_F(AgentServerTest, WantsAHelloFirst) {
     agent.Write(HelloOf(""));
     EXPECT_THAT(agent.End().error_message(), HasSubstr("agent is empty"));
   }
-  RawAgent heard(server_->port());
-  heard.Write(HelloOf("heard"));
+  EXPECT_EQ(server_->counts().refused, 2U);
+  EXPECT_EQ(recorder_.hellos().size(), 0U);
+  EXPECT_EQ(recorder_.gone().size(), 0U) << "the listener is told only of those with a hello";
+}
+
+TEST_F(AgentServerTest, WantsTheHelloInTime) {
+  AgentServerOptions options = AnyPort();
+  options.hello_timeout_ms = 100;
+  StartServer(options);
+  std::unique_ptr<RawAgent> heard;
+  const auto is_heard = [&] {
+    heard = std::make_unique<RawAgent>(server_->port());
+    heard->Write(HelloOf("heard"));
+    v1::FromAgent beat = Beat(1);
+    return Eventually([&] { return !heard->Write(beat) || !recorder_.living().empty(); }) &&
+           !recorder_.living().empty();
+  };
+  // A busy machine may take longer than the server waits.
+  for (int i = 0; i < 50 && !is_heard(); ++i) continue;
   RawAgent silent(server_->port());
   const grpc::Status status = silent.End();
   EXPECT_EQ(status.error_code(), grpc::INVALID_ARGUMENT);
   EXPECT_THAT(status.error_message(), HasSubstr("did not come in time"));
-  EXPECT_EQ(server_->counts().refused, 3U);
   EXPECT_TRUE(Eventually([&] { return server_->counts().sessions == 1; }));
-  EXPECT_EQ(recorder_.hellos().size(), 1U);
-  EXPECT_THAT(recorder_.gone(), testing::IsEmpty()) << "the listener is told only of those with a hello";
+  EXPECT_EQ(recorder_.living().size(), 1U);
 }
 
 TEST_F(AgentServerTest, RefusesBadMessagesAndGoesOn) {

@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "base/strings.h"
 #include "wire/grpc_log.h"
+#include "wire/hand_over.h"
 #include "wire/message_queue.h"
 #include "wire/tls_files.h"
 #include "wire/uplink.h"
@@ -123,6 +124,7 @@ class GrpcUplink final : public Uplink {
     inbox_bytes_ = 0;
     if (is_held_ && is_reading_paused_) {
       is_reading_paused_ = false;
+      HandOver(stream_);
       stream_->StartRead(stream_->incoming());
     }
     return std::exchange(inbox_, {});
@@ -185,7 +187,9 @@ class GrpcUplink final : public Uplink {
     incoming->Clear();
     if (!is_held_) return;
     is_reading_paused_ = inbox_bytes_ > kMaxInboxBytes;
-    if (!is_reading_paused_) stream_->StartRead(incoming);
+    if (is_reading_paused_) return;
+    HandOver(stream_);
+    stream_->StartRead(incoming);
   }
 
   void OnWritten(bool ok) {
@@ -245,6 +249,7 @@ class GrpcUplink final : public Uplink {
         static_cast<uint32_t>(std::min<uint64_t>(queue_->messages(), UINT32_MAX)));
     is_writing_ = true;
     stream_->StartWrite(&outgoing_);
+    HandOver(stream_);
     stream_->StartCall();
   }
 
@@ -288,6 +293,7 @@ class GrpcUplink final : public Uplink {
     if (!is_connected_ || !is_held_ || is_writing_ || is_stopping_) return;
     if (!TakeNext()) return;
     is_writing_ = true;
+    HandOver(stream_);
     stream_->StartWrite(&outgoing_);
   }
 
@@ -315,6 +321,7 @@ class GrpcUplink final : public Uplink {
   void ReleaseHold() {
     if (!is_held_) return;
     is_held_ = false;
+    HandOver(stream_);
     stream_->RemoveHold();
   }
 
@@ -354,11 +361,19 @@ class GrpcUplink final : public Uplink {
 };
 
 void Stream::OnReadInitialMetadataDone(bool ok) {
+  const Reaction reaction(this);
   if (ok && is_welcome()) uplink_->OnWelcome(this);
 }
-void Stream::OnReadDone(bool ok) { uplink_->OnRead(ok); }
-void Stream::OnWriteDone(bool ok) { uplink_->OnWritten(ok); }
+void Stream::OnReadDone(bool ok) {
+  const Reaction reaction(this);
+  uplink_->OnRead(ok);
+}
+void Stream::OnWriteDone(bool ok) {
+  const Reaction reaction(this);
+  uplink_->OnWritten(ok);
+}
 void Stream::OnDone(const grpc::Status& status) {
+  TakeOver(this);
   GrpcUplink* const uplink = uplink_;
   const grpc::Status copy = status;
   delete this;

@@ -16,7 +16,7 @@ function sentence(agents: readonly Agent[]): string {
   const sum = (of: (agent: Agent) => number) => agents.reduce((total, agent) => total + of(agent), 0);
   const observe = agents.filter((agent) => agent.observes).length;
   return `${here === agents.length ? (here === 1 ? 'The agent is' : `All ${count(here)} agents are`) : `${count(here)} of ${plural(agents.length, 'agent')} ${here === 1 ? 'is' : 'are'}`} connected. `
-    + `They have ${plural(sum((agent) => agent.tasks), 'task')}; the limits of ${count(sum((agent) => agent.managed_tasks))} may be set.`
+    + `${agents.length === 1 ? 'It has' : 'They have'} ${plural(sum((agent) => agent.tasks), 'task')}; the limits of ${count(sum((agent) => agent.managed_tasks))} may be set.`
     + (observe > 0 ? ` ${plural(observe, 'agent')} only ${observe === 1 ? 'observes' : 'observe'} and ${observe === 1 ? 'changes' : 'change'} nothing.` : '');
 }
 

@@ -1,0 +1,43 @@
+// Any bytes may stand where the agent's ledger was: refused with the line, or read; and what was read must
+// write itself back so that it reads the same again.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "agent/ledger.h"
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+}  // namespace taut
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace taut;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto entries = Ledger::Parse(bytes, "ledger");
+  if (!entries.ok()) {
+    Require(Message(entries.status()).substr(0, 7) == "ledger:");
+    return 0;
+  }
+  const std::string text = Ledger::Text(*entries);
+  const auto again = Ledger::Parse(text, "ledger");
+  Require(again.ok());
+  Require(Ledger::Text(*again) == text);
+  for (const auto& [identity, entry] : *entries) {
+    const auto it = again->find(identity);
+    Require(it != again->end() && it->second.job == entry.job && it->second.task == entry.task);
+    for (const auto& [kind, value] : entry.values) {
+      const auto twin = it->second.values.find(kind);
+      Require(twin != it->second.values.end() && twin->second.owner == value.owner &&
+              twin->second.set == value.set);
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,257 @@
+// Which tasks there are, what of their limits is ours, and what is left over.
+#include <algorithm>
+
+#include "agent/agent.h"
+#include "agent/messages.h"
+#include "agent/release.h"
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+namespace pb = taut::agent::v1;
+
+constexpr int64_t kSecond = kMicrosPerSecond;
+constexpr int64_t kDepartedUs = 600 * kSecond;  // a task that comes back within this goes on where it was
+constexpr int64_t kTidyUs = 60 * kSecond;
+
+Resource ResourceOf(LimitKind kind) {
+  return kind == LimitKind::kCpuMax || kind == LimitKind::kCpuWeight ? Resource::kCpu : Resource::kMemory;
+}
+
+// Does the rule set this one at all?
+bool Sets(const TaskRule& rule, LimitKind kind) {
+  const LimitWrites writes = WritesFor(rule, ResourceOf(kind), 1.0, std::nullopt);
+  return std::any_of(writes.begin(), writes.end(), [kind](const auto& w) { return w.first == kind; });
+}
+
+}  // namespace
+
+// ---- which tasks there are ----
+
+void Agent::Find(const NodeTime& now) {
+  for (size_t i = 0; i < parts_.finders.size(); ++i) FindWith(i, now);
+  for (auto it = departed_.begin(); it != departed_.end();) {
+    it = now.steady_us - it->second.since_us > kDepartedUs ? departed_.erase(it) : std::next(it);
+  }
+  TidyLedger(now);
+  if (parts_.uplink->TakeConnected()) {
+    SendTasks(true);
+  } else if (!fresh_.empty() || !gone_.empty()) {
+    SendTasks(false);
+  }
+}
+
+void Agent::TidyLedger(const NodeTime& now) {
+  if (options_.observe || (tidied_us_ != INT64_MIN && now.steady_us - tidied_us_ < kTidyUs)) return;
+  tidied_us_ = now.steady_us;
+  std::vector<std::string> gone;
+  std::vector<const LedgerEntry*> left;
+  for (const auto& [identity, entry] : parts_.ledger->entries()) {
+    if (by_identity_.contains(identity)) continue;
+    switch (WhereIs(identity, entry, parts_.finders)) {
+      case Whereabouts::kGone:
+        gone.push_back(identity);
+        break;
+      case Whereabouts::kThere:
+        left.push_back(&entry);
+        break;
+      case Whereabouts::kAsleep:
+      case Whereabouts::kNotKnown:
+        break;
+    }
+  }
+  errors_.erase("limits left over");
+  if (!left.empty()) {
+    errors_["limits left over"] =
+        StrCat(left.size(), " tasks that are not looked after any more have limits that were set here, as ",
+               left.front()->job, " / ", left.front()->task, "; `tautlet --release` gives them back");
+  }
+  for (const std::string& identity : gone) parts_.ledger->Forget(identity);
+  (void)parts_.ledger->Save();  // what is left over does no harm
+}
+
+void Agent::TaskError(size_t finder, const std::string& identity, std::string text) {
+  errors_[identity] = std::move(text);
+  task_errors_[identity] = finder;
+}
+
+void Agent::ClearTaskError(const std::string& identity) {
+  if (task_errors_.erase(identity) > 0) errors_.erase(identity);
+}
+
+void Agent::FindWith(size_t finder, const NodeTime& now) {
+  const std::string about(parts_.finders[finder]->name());
+  absl::StatusOr<std::vector<FoundTask>> found = parts_.finders[finder]->Find();
+  if (!found.ok()) {
+    errors_[about] = Message(found.status());
+    return;
+  }
+  errors_.erase(about);
+  const std::vector<std::string> refusals = parts_.finders[finder]->refusals();
+  const std::string left_out = StrCat(about, ", left out");
+  if (refusals.empty()) {
+    errors_.erase(left_out);
+  } else {
+    errors_[left_out] = StrCat(refusals.size(), " groups, as ", refusals.front());
+  }
+  absl::flat_hash_map<std::string, bool> here;
+  for (const FoundTask& f : *found) here[f.identity] = true;
+  std::vector<uint64_t> gone;
+  for (const auto& [id, task] : tasks_) {
+    if (task->finder == finder && !here.contains(task->found.identity)) gone.push_back(id);
+  }
+  for (const uint64_t id : gone) RemoveTask(id, now);
+  std::vector<std::string> settled;
+  for (const auto& [identity, its_finder] : task_errors_) {
+    if (its_finder == finder && !here.contains(identity)) settled.push_back(identity);
+  }
+  for (const std::string& identity : settled) ClearTaskError(identity);
+  for (const FoundTask& f : *found) {
+    if (!by_identity_.contains(f.identity)) AddTask(finder, f, now);
+  }
+}
+
+void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) {
+  const Name name{found.job, found.task};
+  if (by_name_.contains(name)) {
+    return TaskError(finder, found.identity,
+                     StrCat("is called ", found.job, " / ", found.task, ", as another task is"));
+  }
+  absl::StatusOr<std::unique_ptr<TaskGroup>> group = parts_.finders[finder]->Open(found);
+  if (!group.ok()) {
+    if (group.status().code() != absl::StatusCode::kNotFound)
+      TaskError(finder, found.identity, std::string(Message(group.status())));
+    return;
+  }
+  ClearTaskError(found.identity);
+  MeterOptions meter;
+  meter.speed = options_.speed;
+  auto task = std::make_unique<AgentTask>(found, options_.rules[found.rule], *std::move(group), meter,
+                                          options_.moves);
+  task->finder = finder;
+  if (const absl::StatusOr<TaskLimits> limits = task->group->ReadLimits(); limits.ok()) {
+    task->in_force = task->owner = *limits;
+  }
+  AdoptDeparted(*task, name);
+  AdoptLedger(*task, now);
+  const uint64_t id = ++last_id_;
+  const Wakeup wakeup = task->group->oom_wakeup();
+  if (parts_.watch != nullptr && wakeup.fd >= 0) parts_.watch->Add(wakeup, id);
+  AgentTask& added = *(tasks_[id] = std::move(task));
+  by_identity_[found.identity] = id;
+  by_name_[name] = id;
+  fresh_.push_back(id);
+  std::erase(gone_, name);
+  Look(added, ReadDepth::kAll, now);
+  if (tasks_.contains(id)) Move({&added}, now);
+}
+
+// A task that comes back under its name goes on where it was; the limits of its owner are those of now.
+void Agent::AdoptDeparted(AgentTask& task, const Name& name) {
+  const auto old = departed_.find(name);
+  if (old == departed_.end()) return;
+  task.lanes = std::move(old->second.lanes);
+  task.ooms = old->second.ooms;
+  const bool is_new = old->second.found.identity != task.found.identity;
+  for (LimitLane& lane : task.lanes) {
+    lane.said.reset();
+    if (is_new) lane.others_s.reset();  // they changed another one's
+  }
+  departed_.erase(old);
+}
+
+// What an earlier life of this agent set on this very task is not its owner's.
+void Agent::AdoptLedger(AgentTask& task, const NodeTime& now) {
+  if (const LedgerEntry* entry = parts_.ledger->Find(task.found.identity); entry != nullptr) {
+    for (const auto& [kind, value] : entry->values) task.owner.of(kind) = value.owner;
+    CompareLimits(task, Since::kLastLife, now);
+  }
+  for (const Resource r : kResources) {
+    LimitLane& lane = task.of(r);
+    lane.mover.SetCurrent(LimitOf(*task.rule, r, task.in_force));
+    if (lane.owners && lane.mover.has_target()) lane.mover.SetTarget(LimitOf(*task.rule, r, task.owner));
+  }
+}
+
+void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
+  const auto it = tasks_.find(id);
+  AgentTask& task = *it->second;
+  std::vector<NodeWindow> last;
+  task.meter.CloseAll(last);
+  for (const NodeWindow& w : last) *of_departed_[w.window].add_tasks() = WindowMessage(task, w);
+  const Name name{task.found.job, task.found.task};
+  departed_[name] = {task.found,    task.rule, std::move(task.lanes), task.in_force.memory_max_bytes,
+                     now.steady_us, task.ooms};
+  const Wakeup wakeup = task.group->oom_wakeup();
+  if (parts_.watch != nullptr && wakeup.fd >= 0) parts_.watch->Remove(wakeup.fd);
+  ClearTaskError(task.found.identity);
+  by_identity_.erase(task.found.identity);
+  by_name_.erase(name);
+  if (std::erase(fresh_, id) == 0) gone_.push_back(name);
+  for (auto& [window, of_tasks] : windows_) {
+    for (auto& [its_id, w] : of_tasks) {
+      if (its_id == id) *of_departed_[window].add_tasks() = WindowMessage(task, w);
+    }
+    std::erase_if(of_tasks, [id](const auto& e) { return e.first == id; });
+  }
+  tasks_.erase(it);
+}
+
+bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind, Since since) {
+  const std::optional<double>& has = task.in_force.of(kind);
+  const LedgerEntry* entry = parts_.ledger->Find(task.found.identity);
+  const bool ours = entry != nullptr && entry->values.contains(kind);
+  if (!ours) {
+    if (SameLimit(kind, task.owner.of(kind), has)) return false;
+    task.owner.of(kind) = has;
+    return true;
+  }
+  const LedgerValue noted = entry->values.at(kind);
+  if (SameLimit(kind, has, noted.set)) return false;
+  parts_.ledger->Note(task.found, kind, task.owner.of(kind), has);
+  // A life of ours that ended between ledger and kernel, or a start with the owner's limits.
+  const bool at_owners = SameLimit(kind, has, noted.owner);
+  if (at_owners && since == Since::kLastLife) return false;
+  ++counts_.foreign_changes;
+  if (!at_owners) {
+    task.owner.of(kind) = has;
+    parts_.ledger->SetOwner(task.found.identity, kind, has);
+  }
+  return true;
+}
+
+void Agent::CompareLimits(AgentTask& task, Since since, const NodeTime& now) {
+  const absl::StatusOr<TaskLimits> limits = task.group->ReadLimits();
+  if (!limits.ok()) return;
+  task.in_force = *limits;
+  bool tell = false;
+  for (int i = 0; i < kNumLimitKinds; ++i) {
+    const auto kind = static_cast<LimitKind>(i);
+    if (!TakeOthersChange(task, kind, since)) continue;
+    tell = true;
+    if (!Sets(*task.rule, kind)) continue;
+    LimitLane& lane = task.of(ResourceOf(kind));
+    lane.mover.SetCurrent(LimitOf(*task.rule, ResourceOf(kind), task.in_force));
+    lane.others_s = now.at.seconds();
+    if (lane.mover.has_target() && lane.decision != 0) {
+      Say(task, ResourceOf(kind), pb::Outcome::HELD,
+          "somebody else changed the limit since, which holds until the next decision", now);
+      lane.decision = 0;
+    }
+    lane.mover.ClearTarget();
+  }
+  const auto it = by_identity_.find(task.found.identity);
+  if (tell && it != by_identity_.end()) fresh_.push_back(it->second);
+}
+
+const AgentTask* Agent::FindTask(const std::string& job, const std::string& task) const {
+  const auto it = by_name_.find(Name{job, task});
+  return it == by_name_.end() ? nullptr : tasks_.at(it->second).get();
+}
+
+void Agent::ForEachTask(const std::function<void(const AgentTask&)>& fn) const {
+  for (const auto& [id, task] : tasks_) fn(*task);
+}
+
+}  // namespace taut
