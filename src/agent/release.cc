@@ -19,8 +19,10 @@ void ReleaseTask(const LedgerEntry& entry, TaskGroup& group, std::vector<Release
   // Room first: the hard memory limit before the soft one goes up.
   for (const auto& [kind, value] : entry.values) {
     const std::optional<double>& has = limits->of(kind);
-    if (SameLimit(kind, has, value.owner)) continue;
+    // Near the owner's is not the owner's, if it is we who set it.
+    if (has == value.owner) continue;
     if (!SameLimit(kind, has, value.set)) {
+      if (SameLimit(kind, has, value.owner)) continue;
       out.push_back({entry.job, entry.task,
                      StrCat(Name(kind), " ", Text(has), " was set by somebody else and stays"), true});
       continue;

@@ -69,6 +69,16 @@ TEST_F(ReleaseTest, WhatIsTheOwnersAlreadyNeedsNothing) {
   EXPECT_TRUE(ledger_.entries().empty());
 }
 
+TEST_F(ReleaseTest, WhatIsNearlyTheOwnersIsGivenBackExactly) {
+  InMemoryTask& a = Changed("a", 256 * kMiB, 256 * kMiB);
+  a.limits.cpu_max_cores = 0.9975;
+  ledger_.Note(a.found, LimitKind::kCpuMax, 1.0, 0.9975);
+  const std::vector<Released> out = Run();
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(out[0].text, "cpu.max 0.9975 -> 1");
+  EXPECT_THAT(a.writes, ElementsAre(Pair(LimitKind::kCpuMax, 1.0)));
+}
+
 TEST_F(ReleaseTest, WhatIsGoneNeedsNothing) {
   const std::string identity = Changed("a", std::nullopt, 64 * kMiB).found.identity;
   tasks_.Remove(identity);

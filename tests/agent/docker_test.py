@@ -98,9 +98,10 @@ def check_child_killed(stage, c, docker, parent):
     before, started = {}, docker.inspect(parent)["State"]["StartedAt"]
 
     def note():
+        limit = group.memory_limit  # first: the raise may be there with the kill
         kills = group.oom_kills
         if not kills:
-            before["limit"] = group.memory_limit
+            before["limit"] = limit
         return kills
 
     kills, took = watch(note, lambda v: v > 0, 90)
