@@ -32,7 +32,7 @@ class AgentLoop final : public FdWatch {
   int64_t start_us_ = 0, start_steady_us_ = 0;
   std::map<std::string, std::string> logged_;  // the errors that were told
   bool was_connected_ = false;
-  uint64_t logged_ooms_ = 0, logged_raises_ = 0;
+  uint64_t logged_ooms_ = 0;
 };
 
 }  // namespace taut
