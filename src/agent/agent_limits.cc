@@ -140,9 +140,12 @@ void Agent::CheckThrottling(AgentTask& task, const TaskReading& reading, const N
                       *reading.cpu_throttled_periods >= *throttled;
   if (!counts || !MayRaise(task.found, *task.rule) || task.rule->cpu != CpuStyle::kHard) return;
   LimitLane& lane = task.of(Resource::kCpu);
-  const std::optional<double> raised =
-      lane.mover.OnThrottled(*reading.cpu_periods - *periods, *reading.cpu_throttled_periods - *throttled,
-                             UpperOf(task.found, *task.rule, Resource::kCpu), now.steady_us);
+  // Being throttled at the owner's own limit is what the owner asked for.
+  std::optional<double> upper = UpperOf(task.found, *task.rule, Resource::kCpu);
+  const std::optional<double>& owners = task.owner.cpu_max_cores;
+  if (owners.has_value()) upper = std::min(upper.value_or(*owners), *owners);
+  const std::optional<double> raised = lane.mover.OnThrottled(
+      *reading.cpu_periods - *periods, *reading.cpu_throttled_periods - *throttled, upper, now.steady_us);
   if (!raised.has_value()) return;
   ++counts_.local_raises;
   lane.owners = false;

@@ -222,20 +222,22 @@ TEST_F(AgentTrouble, ThrottlingRaisesAHardLimit) {
   EXPECT_EQ(cell_.LastOutcome(3)->result(), pb::Outcome::APPLIED);
 }
 
-TEST_F(AgentTrouble, TheOwnersCpuLimitWaitsForTheHoldAfterThrottling) {
+TEST_F(AgentTrouble, ThrottlingDoesNotRaiseAboveTheOwnersLimit) {
   cell_.Start();
   InMemoryTask& a = cell_.Add("shop/web", "a", 50 * kMiB, 1);
-  a.limits.cpu_max_cores = 0.5;
+  a.limits.cpu_max_cores = 1.1;
   cell_.Terms("shop/web", true);
   cell_.Run(3);
   cell_.Order(a, Resource::kCpu, 1.0, 1);
   cell_.Run(1);
-  *a.reading.cpu_throttled_periods += 50;
-  cell_.Run(10);
-  ASSERT_EQ(a.limits.cpu_max_cores, 1.25);
-  cell_.Order(a, Resource::kCpu, std::nullopt, 2);
+  for (int i = 0; i < 2; ++i) {
+    *a.reading.cpu_throttled_periods += 50;
+    cell_.Run(10);
+    EXPECT_EQ(a.limits.cpu_max_cores, 1.1);
+  }
+  EXPECT_EQ(cell_.agent->counts().local_raises, 1U);
+  cell_.Order(a, Resource::kCpu, 0.5, 2);
   cell_.Run(60);
-  EXPECT_EQ(a.limits.cpu_max_cores, 1.25);
   EXPECT_EQ(cell_.LastOutcome(2)->result(), pb::Outcome::HELD);
   cell_.now.steady_us += 3600 * kMicrosPerSecond;
   cell_.Run(3);
