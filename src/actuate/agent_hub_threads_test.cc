@@ -13,34 +13,41 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
-constexpr int kAgents = 4, kWindows = 12;
+constexpr int kAgents = 6, kWindows = 12, kTasks = 40;
+using Names = std::vector<std::string>;
 
-// One agent's life: it connects again and again, its old stream still at work, and sends what was not
+Names TasksOf(int number) {
+  Names names;
+  for (int i = 0; i < kTasks; ++i) names.push_back(StrCat("agent-", number, "/", i));
+  return names;
+}
+
+// One agent's life: it connects again and again while its old stream is still at work, and sends what was not
 // acknowledged.
 void Attend(HubCell& cell, std::atomic<SessionId>& last, int number) {
   const std::string name = StrCat("agent-", number);
-  SessionId session = 0;
+  const Names tasks = TasksOf(number);
   uint64_t acked = 0;
+  const auto send = [&](SessionId session) {
+    for (uint64_t s = acked + 1; s <= kWindows; ++s) {
+      cell.hub().OnMessage(session, HubCell::WindowsOf(s, HubCell::Window(static_cast<int>(s) - 1), tasks));
+    }
+  };
   for (int round = 0; acked < kWindows && round < 5000; ++round) {
-    const SessionId old = session;
-    session = ++last;
+    const SessionId old = ++last, session = ++last;
+    cell.hub().OnConnect(old, HelloOf(name), "");
     std::thread old_stream([&] {
-      if (old == 0) return;
-      // What was on its way when the connection broke.
-      for (uint64_t s = acked + 1; s <= kWindows; ++s) {
-        cell.hub().OnMessage(old, HubCell::WindowsOf(s, HubCell::Window(static_cast<int>(s) - 1), {name}));
-      }
+      send(old);
       cell.hub().OnDisconnect(old);
     });
+    std::this_thread::sleep_for(std::chrono::microseconds(200 * number));
     cell.hub().OnConnect(session, HelloOf(name), "");
-    cell.Tasks(session, {name});
-    for (uint64_t s = acked + 1; s <= kWindows; ++s) {
-      cell.hub().OnMessage(session, HubCell::WindowsOf(s, HubCell::Window(static_cast<int>(s) - 1), {name}));
-    }
-    cell.Say(session, 1, name, pb::Outcome::APPLIED);
+    send(session);
+    cell.Tasks(session, tasks);
+    cell.Say(session, 1, tasks[0], pb::Outcome::APPLIED);
     old_stream.join();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    acked = std::max(acked, cell.server.Acked(session));
+    acked = std::max({acked, cell.server.Acked(old), cell.server.Acked(session)});
   }
   EXPECT_EQ(acked, static_cast<uint64_t>(kWindows)) << name;
 }
@@ -93,12 +100,15 @@ TEST(AgentHubThreads, AgentsTicksPeopleAndOnlookersAtOnce) {
                                  ++windows;
                                  double seconds = 0;
                                  for (const BucketWeight& b : closed.cpu_buckets) seconds += double{b.weight};
-                                 EXPECT_EQ(closed.tasks.size(), static_cast<size_t>(kAgents));
-                                 EXPECT_NEAR(seconds, 300.0 * kAgents, 0.01);
+                                 EXPECT_EQ(closed.tasks.size(), static_cast<size_t>(kAgents) * kTasks);
+                                 EXPECT_NEAR(seconds, 300.0 * kAgents * kTasks, 1);
                                  return absl::OkStatus();
                                })
                   .ok());
   EXPECT_EQ(windows, kWindows);
+  const IngestCounts counts = cell.control().ingest_counts();
+  EXPECT_EQ(counts.accepted + counts.out_of_order, uint64_t{kAgents} * kTasks * kWindows);
+  EXPECT_EQ(counts.too_late, 0U);
 }
 
 }  // namespace
