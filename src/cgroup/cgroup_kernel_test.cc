@@ -118,7 +118,8 @@ TEST(KernelCgroup, AWeightSetIsAWeightReadBack) {
   EXPECT_THAT(first, Optional(testing::DoubleNear(fixture.is_v2() ? 100 : 39.98, 0.01)));
   for (const double weight : {1.0, 2.0, 99.0, 100.0, 1234.0, 9999.0, 10'000.0}) {
     EXPECT_EQ(Set(*group, LimitKind::kCpuWeight, weight), "ok");
-    EXPECT_THAT(LimitsOf(*group).cpu_weight, Optional(testing::DoubleNear(weight, fixture.is_v2() ? 0 : 0.04)));
+    EXPECT_THAT(LimitsOf(*group).cpu_weight,
+                Optional(testing::DoubleNear(weight, fixture.is_v2() ? 0 : 0.04)));
   }
   EXPECT_EQ(Set(*group, LimitKind::kCpuWeight, first), "ok");
   EXPECT_EQ(fixture.ReadFile(file), before) << "the owner's own, to the share";

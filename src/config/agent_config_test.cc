@@ -64,7 +64,8 @@ TEST(AgentConfig, RefusesNonsenseWithItsPlace) {
   EXPECT_THAT(error("tasks:\n  - {docker: x, cpu_upper: -1}"), HasSubstr("is no number of cores"));
   EXPECT_THAT(error("tasks:\n  - {docker: x, memory_lower: 2GiB, memory_upper: 1GiB}"),
               HasSubstr("memory_lower is above memory_upper"));
-  EXPECT_THAT(error("tasks:\n  - {docker: x, jb: y}"), HasSubstr("unknown key \"jb\"; did you mean \"job\"?"));
+  EXPECT_THAT(error("tasks:\n  - {docker: x, jb: y}"),
+              HasSubstr("unknown key \"jb\"; did you mean \"job\"?"));
   EXPECT_THAT(error("daemon: {certificate: a.pem}"), HasSubstr("go together"));
   EXPECT_THAT(error("state: ''"), HasSubstr("state is empty"));
   EXPECT_THAT(error("tasks: 3"), HasSubstr("tasks wants a list"));
