@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -71,8 +72,19 @@ absl::Status Errno(std::string_view what, const std::string& path) {
   return absl::UnavailableError(StrCat(what, " ", path, ": ", std::strerror(errno)));
 }
 
+enum class Durable : uint8_t { kNo, kYes };
+
+// Cgroups, and what was changed of them, are gone with the power; an engine's containers come back as they
+// were.
+Durable MustOutlivePower(const std::map<std::string, LedgerEntry>& entries) {
+  for (const auto& [identity, entry] : entries) {
+    if (!identity.starts_with("cgroup:")) return Durable::kYes;
+  }
+  return Durable::kNo;
+}
+
 // All of it, on the disk.
-absl::Status WriteWhole(const std::string& path, std::string_view text) {
+absl::Status WriteWhole(const std::string& path, std::string_view text, Durable durable) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) return Errno("cannot write", path);
   absl::Status status;
@@ -84,7 +96,7 @@ absl::Status WriteWhole(const std::string& path, std::string_view text) {
       status = Errno("cannot write", path);
     }
   }
-  if (status.ok() && fsync(fd) != 0) status = Errno("cannot sync", path);
+  if (status.ok() && durable == Durable::kYes && fsync(fd) != 0) status = Errno("cannot sync", path);
   close(fd);
   return status;
 }
@@ -112,6 +124,7 @@ absl::StatusOr<Ledger> Ledger::Open(const std::string& path) {
     if (errno != ENOENT) return Errno("cannot read", path);
     return ledger;
   }
+  if (!std::filesystem::is_regular_file(path)) return absl::UnavailableError(StrCat(path, " is no file"));
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;
   text << file.rdbuf();
@@ -152,9 +165,12 @@ absl::Status Ledger::Save() {
   if (!changed_) return absl::OkStatus();
   if (!path_.empty()) {
     const std::string fresh = StrCat(path_, ".new");
-    if (absl::Status s = WriteWhole(fresh, Text(entries_)); !s.ok()) return s;
+    const Durable durable = MustOutlivePower(entries_);
+    if (absl::Status s = WriteWhole(fresh, Text(entries_), durable); !s.ok()) return s;
     if (rename(fresh.c_str(), path_.c_str()) != 0) return Errno("cannot replace", path_);
-    if (absl::Status s = SyncDirectoryOf(path_); !s.ok()) return s;
+    if (durable == Durable::kYes) {
+      if (absl::Status s = SyncDirectoryOf(path_); !s.ok()) return s;
+    }
   }
   changed_ = false;
   return absl::OkStatus();
@@ -174,6 +190,8 @@ std::string Ledger::Text(const std::map<std::string, LedgerEntry>& entries) {
 absl::StatusOr<std::map<std::string, LedgerEntry>> Ledger::Parse(std::string_view text,
                                                                  std::string_view name) {
   std::map<std::string, LedgerEntry> entries;
+  // What the loss of power may leave of a ledger that nobody waited for: it held nothing that is still there.
+  if (text.find_first_not_of('\0') == std::string_view::npos) return entries;
   int number = 0;
   for (const std::string_view line : Split(text, '\n')) {
     ++number;

@@ -35,7 +35,9 @@ class Ledger {
   void SetOwner(const std::string& identity, LimitKind kind, std::optional<double> owner);
   void Forget(const std::string& identity);
 
-  // Durable when OK; without changes since the last OK it does nothing. About a millisecond.
+  // When OK, no kill of the agent loses it, and no loss of power what that leaves in force (containers'
+  // limits, not cgroups'). Without changes since the last OK it does nothing. Some 50 us; with containers
+  // what the disk takes.
   absl::Status Save();
 
   static std::string Text(const std::map<std::string, LedgerEntry>& entries);
