@@ -124,7 +124,9 @@ absl::StatusOr<Ledger> Ledger::Open(const std::string& path) {
     if (errno != ENOENT) return Errno("cannot read", path);
     return ledger;
   }
-  if (!std::filesystem::is_regular_file(path)) return absl::UnavailableError(StrCat(path, " is no file"));
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    return absl::UnavailableError(StrCat(path, " is no file"));
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;
   text << file.rdbuf();
