@@ -14,6 +14,8 @@ namespace pb = taut::agent::v1;
 constexpr int64_t kSecond = kMicrosPerSecond;
 constexpr uint64_t kCompareEvery = 3;  // whole readings between two looks at the limits
 
+Timestamp EndOf(WindowId window) { return Timestamp::FromSeconds(window.next().start_s()); }
+
 }  // namespace
 
 Agent::Agent(AgentOptions options, const Parts& parts) : options_(std::move(options)), parts_(parts) {
@@ -61,6 +63,11 @@ void Agent::Sample(const NodeTime& now) {
   }
   SendWindows(now);
   measured_ = now.at;
+  for (const auto& [id, task] : tasks_) {
+    // A reading too soon after the one before ends no window, though it may be over.
+    const std::optional<WindowId> open = task->meter.oldest_open();
+    if (open.has_value()) measured_ = std::min(measured_, Timestamp{EndOf(*open).us - 1});
+  }
   Move(moving, now);
 }
 

@@ -50,6 +50,28 @@ TEST(AgentWindows, AreSentOnceInOrderAndKept) {
   }
 }
 
+// Else a daemon whose clock is the samples' would close a window that is about to come.
+TEST(AgentWindows, NoTimeIsToldBeyondAWindowThatIsHeld) {
+  AgentCell cell;
+  cell.Start();
+  cell.Add("shop/web", "a", 10 * kMiB, 0.5);
+  cell.Run(299);
+  const auto sample_after = [&cell](int64_t us) {
+    cell.now.steady_us += us;
+    cell.now.at.us += us;
+    cell.agent->Sample(cell.now);
+    cell.agent->Beat(0, 0);
+    return cell.uplink.sent.back().first.now_us();
+  };
+  const int64_t end_us = AgentCell::kFirst.next().start_s() * kMicrosPerSecond;
+  sample_after(970'000);
+  // Over, but this reading comes too soon to end it.
+  EXPECT_LT(sample_after(50'000), end_us);
+  ASSERT_TRUE(cell.uplink.Windows().empty());
+  EXPECT_GE(sample_after(kMicrosPerSecond), end_us);
+  EXPECT_EQ(cell.uplink.Windows().size(), 1U);
+}
+
 TEST(AgentWindows, OfAVanishedTaskAreStillSent) {
   AgentCell cell;
   cell.Start();

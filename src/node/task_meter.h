@@ -64,6 +64,10 @@ class TaskMeter {
   std::optional<double> cpu_cores() const { return cores_; }
   std::optional<double> memory_bytes() const { return memory_; }
   const MeterCounts& counts() const { return counts_; }
+  // The oldest window that something was measured in and that was not handed out, over or not.
+  std::optional<WindowId> oldest_open() const {
+    return open_.empty() ? std::nullopt : std::optional(open_.front().window);
+  }
 
   size_t state_bytes() const;
 
