@@ -61,7 +61,7 @@ TEST(AgentWindows, NoTimeIsToldBeyondAWindowThatIsHeld) {
     cell.now.at.us += us;
     cell.agent->Sample(cell.now);
     cell.agent->Beat(0, 0);
-    return cell.uplink.sent.back().first.now_us();
+    return cell.uplink.sent.back().message.now_us();
   };
   const int64_t end_us = AgentCell::kFirst.next().start_s() * kMicrosPerSecond;
   sample_after(970'000);
