@@ -22,7 +22,7 @@
 #include "base/strings.h"
 #include "base/time.h"
 #include "histogram/grid.h"
-#include "programs/descriptor_limit.h"
+#include "programs/process.h"
 #include "wire/uplink.h"
 
 namespace taut {

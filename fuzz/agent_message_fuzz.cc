@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/printable.h"
 #include "wire/validate.h"
 
 namespace taut {
@@ -17,7 +18,7 @@ void Require(bool holds) {
 
 void CheckNames(const v1::TaskName& name) {
   for (const std::string* text : {&name.job(), &name.task()}) {
-    Require(!text->empty() && text->size() <= 512 && IsPlainText(*text));
+    Require(!text->empty() && text->size() <= 512 && IsPrintableUtf8(*text));
   }
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "model/units.h"
 
 namespace taut {
 namespace {

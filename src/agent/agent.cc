@@ -32,6 +32,7 @@ Agent::~Agent() {
     if (task->group->oom_wakeup().fd >= 0) parts_.watch->Remove(task->group->oom_wakeup().fd);
   }
 }
+
 // ---- measuring ----
 
 void Agent::Sample(const NodeTime& now) {
@@ -132,6 +133,7 @@ void Agent::Stop(const NodeTime& now) {
   for (const auto& [window, tasks] : of_departed_) windows_.try_emplace(window);
   SendWindows(now);
 }
+
 // ---- telling ----
 
 void Agent::SendTasks(bool all) {
@@ -170,10 +172,14 @@ void Agent::Beat(double cpu_share, uint64_t resident_bytes) {
   beat.set_cpu_share(cpu_share);
   beat.set_resident_bytes(resident_bytes);
   Send(std::move(message), Keep::kNo);
+  SendOutcomes();
+}
+
+void Agent::SendOutcomes() {
   if (outcomes_.outcomes_size() == 0) return;
-  pb::FromAgent outcomes;
-  outcomes.mutable_outcomes()->Swap(&outcomes_);
-  Send(std::move(outcomes), Keep::kNo);
+  pb::FromAgent message;
+  message.mutable_outcomes()->Swap(&outcomes_);
+  Send(std::move(message), Keep::kNo);
 }
 
 void Agent::Send(pb::FromAgent message, Keep keep) {

@@ -134,6 +134,7 @@ class Agent {
            const NodeTime& now);
   void SendWindows(const NodeTime& now);
   void SendTasks(bool all);
+  void SendOutcomes();
   void Send(taut::agent::v1::FromAgent message, Keep keep);
 
   const AgentOptions options_;

@@ -122,9 +122,8 @@ void Agent::TellOom(const FoundTask& task, uint64_t kills, std::optional<double>
   ++counts_.ooms;
   pb::FromAgent message;
   pb::Oom& oom = *message.mutable_oom();
-  oom.mutable_name()->set_job(task.job);
-  oom.mutable_name()->set_task(task.task);
-  for (const auto& [key, value] : task.labels) (*oom.mutable_labels())[key] = value;
+  *oom.mutable_name() = NameMessage(task);
+  *oom.mutable_labels() = LabelMessage(task);
   oom.set_time_us(now.at.us);
   oom.set_kills(kills);
   if (limit.has_value()) oom.set_limit_bytes(*limit);
@@ -151,6 +150,7 @@ void Agent::CheckThrottling(AgentTask& task, const TaskReading& reading, const N
   lane.owners = false;
   Move({&task}, now);
 }
+
 // ---- what the daemon says ----
 
 void Agent::TakeOrders(const NodeTime& now) {
@@ -166,11 +166,7 @@ void Agent::TakeOrders(const NodeTime& now) {
   }
   Move(moving, now);
   if (parts_.uplink->TakeConnected()) SendTasks(true);
-  if (outcomes_.outcomes_size() > 0) {
-    pb::FromAgent message;
-    message.mutable_outcomes()->Swap(&outcomes_);
-    Send(std::move(message), Keep::kNo);
-  }
+  SendOutcomes();
 }
 
 void Agent::TakeTerms(const pb::Terms& terms) {
@@ -217,6 +213,7 @@ void Agent::Order(const pb::Order& order, const NodeTime& now) {
   lane.mover.SetTarget(lane.owners ? LimitOf(*task.rule, r, task.owner)
                                    : Bounded(*task.rule, r, order.limit()));
 }
+
 // ---- limits ----
 
 void Agent::Move(const std::vector<AgentTask*>& tasks, const NodeTime& now) {
@@ -317,7 +314,7 @@ void Agent::Say(const AgentTask& task, Resource r, pb::Outcome::Result result, s
   const LimitLane& lane = task.of(r);
   pb::Outcome& out = *outcomes_.add_outcomes();
   out.set_decision(lane.decision);
-  *out.mutable_name() = NameMessage(task);
+  *out.mutable_name() = NameMessage(task.found);
   out.set_resource(r == Resource::kCpu ? pb::CPU : pb::MEMORY);
   out.set_result(result);
   out.set_text(std::move(text));

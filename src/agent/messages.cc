@@ -12,17 +12,23 @@ constexpr double kPage = 4096;
 
 }  // namespace
 
-pb::TaskName NameMessage(const AgentTask& task) {
+pb::TaskName NameMessage(const FoundTask& task) {
   pb::TaskName name;
-  name.set_job(task.found.job);
-  name.set_task(task.found.task);
+  name.set_job(task.job);
+  name.set_task(task.task);
   return name;
+}
+
+LabelMap LabelMessage(const FoundTask& task) {
+  LabelMap labels;
+  for (const auto& [key, value] : task.labels) labels[key] = value;
+  return labels;
 }
 
 pb::Task TaskMessage(const AgentTask& task, bool managed) {
   pb::Task out;
-  *out.mutable_name() = NameMessage(task);
-  for (const auto& [key, value] : task.found.labels) (*out.mutable_labels())[key] = value;
+  *out.mutable_name() = NameMessage(task.found);
+  *out.mutable_labels() = LabelMessage(task.found);
   out.set_managed(managed);
   if (task.owner.cpu_max_cores.has_value()) out.set_owner_cpu_cores(*task.owner.cpu_max_cores);
   if (task.owner.memory_max_bytes.has_value()) out.set_owner_memory_bytes(*task.owner.memory_max_bytes);
@@ -35,8 +41,8 @@ pb::Task TaskMessage(const AgentTask& task, bool managed) {
 
 pb::TaskWindow WindowMessage(const AgentTask& task, const NodeWindow& window) {
   pb::TaskWindow out;
-  *out.mutable_name() = NameMessage(task);
-  for (const auto& [key, value] : task.found.labels) (*out.mutable_labels())[key] = value;
+  *out.mutable_name() = NameMessage(task.found);
+  *out.mutable_labels() = LabelMessage(task.found);
   const TaskWindow& f = window.figures;
   if (f.cpu_mean_cores >= 0) out.set_cpu_mean_cores(f.cpu_mean_cores);
   if (f.cpu_peak_cores >= 0) out.set_cpu_peak_cores(f.cpu_peak_cores);

@@ -6,7 +6,9 @@
 
 namespace taut {
 
-taut::agent::v1::TaskName NameMessage(const AgentTask& task);
+taut::agent::v1::TaskName NameMessage(const FoundTask& task);
+using LabelMap = google::protobuf::Map<std::string, std::string>;
+LabelMap LabelMessage(const FoundTask& task);
 taut::agent::v1::Task TaskMessage(const AgentTask& task, bool managed);
 taut::agent::v1::TaskWindow WindowMessage(const AgentTask& task, const NodeWindow& window);
 

@@ -3,6 +3,7 @@
 
 #include "api/api.h"
 #include "api/parameters.h"
+#include "base/printable.h"
 #include "base/strings.h"
 #include "simdjson.h"
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/pattern.h"
+#include "base/printable.h"
 #include "base/strings.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/kernel_file.h"
@@ -201,7 +202,8 @@ absl::Status CgroupFinder::Walk::Take(const Rule& rule, const std::string& path,
                                                "): make the rules narrower"));
   }
   task.identity = CgroupIdentity{path, inode}.Text();
-  std::erase_if(labels, [](const auto& label) { return label.second.empty() || !IsPrintable(label.second); });
+  std::erase_if(labels,
+                [](const auto& label) { return label.second.empty() || !IsPrintableUtf8(label.second); });
   std::sort(labels.begin(), labels.end());
   task.labels = std::move(labels);
   task.rule = rule.index;

@@ -9,8 +9,6 @@ namespace taut {
 inline constexpr size_t kMaxTaskNameBytes = 255;
 // Printable UTF-8, not empty, at most so long.
 bool IsTaskName(std::string_view text);
-// UTF-8 without control characters, overlong forms and surrogates; not empty.
-bool IsPrintable(std::string_view text);
 // For people: text that is not printable with \xNN for all that is no ASCII.
 std::string Shown(std::string_view text);
 

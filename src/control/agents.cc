@@ -47,8 +47,7 @@ absl::Status ControlPlane::TakeWindow(const NamedTask& task, ReportedWindow wind
   if (!taken && id >= ingest_->windows().first_open()) {
     return absl::OutOfRangeError("a window of the far future: the clocks of agent and daemon are far apart");
   }
-  newest_sample_ = std::max(newest_sample_, ingest_->windows().newest_sample());
-  if (last_watermark_.us == INT64_MIN) last_watermark_ = newest_sample_;
+  NoteNewest(ingest_->windows().newest_sample());
   return absl::OkStatus();
 }
 
@@ -80,8 +79,7 @@ absl::Status ControlPlane::RememberOoms() {
 void ControlPlane::SeeTime(Timestamp t) {
   if (options_.clock != ClockSource::kSamples) return;
   const std::lock_guard lock(ingest_mutex_);
-  newest_sample_ = std::max(newest_sample_, t);
-  if (last_watermark_.us == INT64_MIN) last_watermark_ = newest_sample_;
+  NoteNewest(t);
 }
 
 void ControlPlane::HoldWindows(bool hold) {

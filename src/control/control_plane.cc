@@ -64,12 +64,16 @@ Timestamp ControlPlane::NowFor(Timestamp now) {
   return now;
 }
 
+void ControlPlane::NoteNewest(Timestamp newest) {
+  newest_sample_ = std::max(newest_sample_, newest);
+  if (last_watermark_.us == INT64_MIN) last_watermark_ = newest_sample_;
+}
+
 absl::StatusOr<WriteResult> ControlPlane::Write(std::string_view body, Timestamp now) {
   const std::lock_guard lock(ingest_mutex_);
   if (absl::Status s = CheckRoom(); !s.ok()) return s;
   absl::StatusOr<WriteResult> result = ingest_->Write(body, NowFor(now));
-  newest_sample_ = std::max(newest_sample_, ingest_->windows().newest_sample());
-  if (last_watermark_.us == INT64_MIN) last_watermark_ = newest_sample_;
+  NoteNewest(ingest_->windows().newest_sample());
   return result;
 }
 

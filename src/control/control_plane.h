@@ -169,9 +169,11 @@ class ControlPlane {
   void Maintain(WindowId window);
   void RefreshView(const FleetPoint* point);
 
-  // REQUIRES: ingest_mutex_. Not OK: nothing is taken in just now.
+  // These three REQUIRE ingest_mutex_. Not OK: nothing is taken in just now.
   absl::Status CheckRoom() const;
   Timestamp NowFor(Timestamp now);
+  // Samples have come up to `newest`.
+  void NoteNewest(Timestamp newest);
 
   absl::Status RestoreJobs(std::vector<WindowId>& through, StoreEnds& ends);
   absl::Status RestoreSince(const std::vector<WindowId>& through, const StoreEnds& ends);

@@ -88,7 +88,4 @@ class MappingRules {
   std::vector<Compiled> compiled_;
 };
 
-// Valid UTF-8 without control characters: what may become the name of a job.
-bool IsPrintableUtf8(std::string_view text);
-
 }  // namespace taut

@@ -181,17 +181,6 @@ TEST(MappingRules, KindsHaveNames) {
   EXPECT_THAT(Message(ParseSeriesKind("cpu").status()), HasSubstr("cpu_cores"));
 }
 
-TEST(IsPrintableUtf8, TakesTextAndNothingElse) {
-  EXPECT_TRUE(IsPrintableUtf8("shop/web"));
-  EXPECT_TRUE(IsPrintableUtf8("k\xC3\xB6ln/\xE6\x97\xA5/\xF0\x9F\x9A\x80"));
-  for (const std::string& bad :
-       {std::string("a\nb"), std::string("a\0b", 3), std::string("\x7F"), std::string("\xC3"),
-        std::string("\xC0\xAF"), std::string("\xE0\x80\xAF"), std::string("\xED\xA0\x80"),
-        std::string("\xF4\x90\x80\x80"), std::string("\xC2\x85"), std::string("\xFF"), std::string("\x80")}) {
-    EXPECT_FALSE(IsPrintableUtf8(bad)) << bad;
-  }
-}
-
 TEST(Owners, AreReadFromNames) {
   EXPECT_EQ(OwnerFromPodName("web-5d4f8c7b9d-x2x4z"), "web");
   EXPECT_EQ(OwnerFromPodName("my-web-app-7d764666f9-bcdfg"), "my-web-app");

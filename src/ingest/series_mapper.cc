@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/printable.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -14,6 +14,7 @@
 #include <fstream>
 
 #include "base/strings.h"
+#include "programs/process.h"
 #include "spdlog/spdlog.h"
 
 namespace taut {
@@ -41,13 +42,6 @@ double CpuSeconds() {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
   };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-uint64_t ResidentBytes() {
-  std::ifstream statm("/proc/self/statm");
-  uint64_t size = 0, resident = 0;
-  statm >> size >> resident;
-  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 // When a sped-up clock began, over restarts of the agent: otherwise its time would go back with each.

@@ -7,6 +7,7 @@
 
 #include "backfill/prometheus_history.h"
 #include "base/strings.h"
+#include "programs/process.h"
 #include "programs/version.h"
 #include "spdlog/spdlog.h"
 #include "store/in_memory_store.h"
@@ -27,13 +28,6 @@ Timestamp WallNow() {
 double SteadyMilliseconds() {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double, std::milli>(since).count();
-}
-
-uint64_t ResidentBytes() {
-  std::ifstream statm("/proc/self/statm");
-  uint64_t size = 0, resident = 0;
-  statm >> size >> resident;
-  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 LiveSettings LiveSettingsOf(const DaemonConfig& config) {

@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "config/daemon_config.h"
 #include "programs/daemon.h"
-#include "programs/descriptor_limit.h"
+#include "programs/process.h"
 #include "programs/version.h"
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"

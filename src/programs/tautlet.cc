@@ -19,7 +19,7 @@
 #include "docker/docker_finder.h"
 #include "model/units.h"
 #include "programs/agent_loop.h"
-#include "programs/descriptor_limit.h"
+#include "programs/process.h"
 #include "programs/version.h"
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/printable.h"
 #include "base/strings.h"
 
 namespace taut {
@@ -20,7 +21,7 @@ absl::Status Bad(std::string_view field, std::string_view what) {
 
 absl::Status CheckText(std::string_view field, const std::string& text, size_t max_bytes) {
   if (text.size() > max_bytes) return Bad(field, StrCat("is longer than ", max_bytes, " bytes"));
-  if (!IsPlainText(text)) return Bad(field, "is not UTF-8 without control characters");
+  if (!IsPrintableUtf8(text)) return Bad(field, "is not UTF-8 without control characters");
   return absl::OkStatus();
 }
 
@@ -132,27 +133,6 @@ absl::Status Check(const v1::Outcomes& outcomes) {
 }
 
 }  // namespace
-
-bool IsPlainText(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i++]);
-    if (lead < 0x80) {
-      if (lead < 0x20 || lead == 0x7F) return false;
-      continue;
-    }
-    const int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
-    if (lead < 0xC2 || lead > 0xF4) return false;
-    uint32_t code = lead & (0x3FU >> more);
-    for (int k = 0; k < more; ++k) {
-      if (i == text.size() || (static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U) return false;
-      code = code << 6 | (static_cast<unsigned char>(text[i++]) & 0x3FU);
-    }
-    // Overlong forms and C1 controls, surrogates, and past the last code point.
-    const uint32_t least = more == 1 ? 0xA0 : more == 2 ? 0x800 : 0x10000;
-    if (code < least || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return false;
-  }
-  return true;
-}
 
 absl::Status CheckMessage(const v1::FromAgent& message, uint32_t cpu_buckets) {
   if (message.now_us() < 0) return Bad("now_us", "is before 1970");

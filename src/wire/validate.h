@@ -25,7 +25,4 @@ inline constexpr uint32_t kCpuGridBuckets = 321;  // Grid::Cpu().size(), of a ro
 // O(size).
 absl::Status CheckMessage(const taut::agent::v1::FromAgent& message, uint32_t cpu_buckets = kCpuGridBuckets);
 
-// UTF-8 without control characters, C1's included; "" is.
-bool IsPlainText(std::string_view text);
-
 }  // namespace taut

@@ -131,15 +131,5 @@ TEST(CheckMessage, NamesWhatIsWrong) {
   }
 }
 
-TEST(IsPlainText, TakesTextAndNothingElse) {
-  for (const char* good : {"", "shop/web", "k\xC3\xB6ln/\xE6\x97\xA5/\xF0\x9F\x9A\x80", "\xC2\xA0"}) {
-    EXPECT_TRUE(IsPlainText(good)) << good;
-  }
-  for (const char* bad : {"\n", "a\x7F", "\xC2\x85", "\xC3", "\xE6\x97", "\xFF", "\x80", "\xC0\xAF",
-                          "\xE0\x80\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80"}) {
-    EXPECT_FALSE(IsPlainText(bad)) << bad;
-  }
-}
-
 }  // namespace
 }  // namespace taut
