@@ -5,6 +5,32 @@
 # src/LAYERS and checked by tools/check_layers.py. FOREIGN_THREADS: its tests run threads of libraries that
 # ThreadSanitizer cannot see into (gRPC), whose locks it would not know. TEST_FILTER: of its tests, those that ctest
 # runs here and not on a machine of their own.
+# Two precompiled headers for all rooms: parsing these takes most of the time of compiling a small file.
+file(WRITE ${CMAKE_BINARY_DIR}/pch/empty.cc "")
+function(taut_precompiled name)
+  cmake_parse_arguments(PCH "" "" "HEADERS;OPTIONS;DEPS" ${ARGN})
+  add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/pch/empty.cc)
+  target_link_libraries(${name} PRIVATE absl::status absl::statusor absl::flat_hash_map absl::time fmt::fmt taut_flags
+                                        ${PCH_DEPS})
+  target_compile_options(${name} PRIVATE ${PCH_OPTIONS})
+  target_precompile_headers(${name} PRIVATE ${PCH_HEADERS})
+endfunction()
+set(pch_headers <algorithm> <array> <chrono> <cmath> <cstdint> <filesystem> <fstream> <functional> <map> <memory> <mutex>
+                <optional> <set> <shared_mutex> <span> <string> <string_view> <tuple> <utility> <variant> <vector>
+                <absl/container/flat_hash_map.h> <absl/functional/function_ref.h> <absl/status/status.h>
+                <absl/status/statusor.h> <fmt/format.h>)
+taut_precompiled(taut_pch HEADERS ${pch_headers})
+# Tests run for moments, but their macros expand to much code.
+set(test_options)
+if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+  set(test_options -O1)
+endif()
+if(NOT TAUT_FUZZ)
+  taut_precompiled(taut_test_pch HEADERS ${pch_headers} <gmock/gmock.h> <gtest/gtest.h> <rapidcheck.h>
+                                         <rapidcheck/gtest.h>
+                   OPTIONS ${test_options} DEPS rapidcheck GTest::gmock GTest::gtest)
+endif()
+
 function(taut_room name)
   cmake_parse_arguments(ROOM "FOREIGN_THREADS" "TEST_FILTER" "DEPS;TEST_DEPS" ${ARGN})
   file(GLOB all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
@@ -19,6 +45,7 @@ function(taut_room name)
     add_library(taut_${name} STATIC ${sources})
     target_include_directories(taut_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(taut_${name} PUBLIC ${ROOM_DEPS} PRIVATE taut_flags)
+    target_precompile_headers(taut_${name} REUSE_FROM taut_pch)
   else()
     add_library(taut_${name} INTERFACE)
     target_include_directories(taut_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
@@ -28,6 +55,8 @@ function(taut_room name)
     add_executable(${name}_tests ${tests})
     target_link_libraries(${name}_tests PRIVATE taut_${name} ${ROOM_TEST_DEPS} taut_flags rapidcheck
                                                 GTest::gmock GTest::gtest_main)
+    target_compile_options(${name}_tests PRIVATE ${test_options})
+    target_precompile_headers(${name}_tests REUSE_FROM taut_test_pch)
     set(filter)
     if(ROOM_TEST_FILTER)
       set(filter TEST_FILTER ${ROOM_TEST_FILTER})
