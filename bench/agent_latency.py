@@ -29,6 +29,10 @@ STEP_S = 1.1  # a memory limit goes down once a second
 SETTINGS = """\
 defaults: {mode: auto, recommender: moving_window, change_period: 0s, min_change: 0}
 recommenders: {moving_window: {min_history_h: 0.25}}
+ingest:
+  mapping:
+    - {name: bench-cpu, metric: bench_cpu_cores, kind: cpu_cores, job: "{bench_job}", task: "{instance}"}
+    - {name: bench-memory, metric: bench_memory_bytes, kind: memory_bytes, job: "{bench_job}", task: "{instance}"}
 """
 
 
@@ -93,11 +97,11 @@ class Clock:
 
     def end_window(self):
         self.window += 1
-        labels = {"taut_job": self.job, "taut_task": "written"}
+        labels = {"bench_job": self.job, "instance": "written"}
         start = self.window * WINDOW
         body = daemon.write_body([({"__name__": name, **labels}, [(start + 1, value)])
-                                  for name, value in (("tautlet_task_cpu_cores", 0.05),
-                                                      ("tautlet_task_memory_bytes", 20.0 * MIB))])
+                                  for name, value in (("bench_cpu_cores", 0.05),
+                                                      ("bench_memory_bytes", 20.0 * MIB))])
         answer = daemon.write(self.port, body)
         if answer.status != 204:
             sys.exit(f"a write was not taken: {answer.status} {answer.text}")

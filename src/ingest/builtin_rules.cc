@@ -112,23 +112,10 @@ void AddExporters(std::vector<MappingRule>& out) {
                  -1});
 }
 
-void AddTautlet(std::vector<MappingRule>& out) {
-  const auto add = [&out](const char* name, const char* metric, SeriesKind kind) {
-    out.push_back({name, metric, {}, kind, "{taut_job}", "{taut_task}", "", 1});
-  };
-  add("tautlet-cpu", "tautlet_task_cpu_seconds_total", kCpuSecondsTotal);
-  add("tautlet-cpu-gauge", "tautlet_task_cpu_cores", kCpuCores);
-  add("tautlet-memory", "tautlet_task_memory_bytes", kMemoryBytes);
-  add("tautlet-cpu-limit", "tautlet_task_cpu_limit_cores", kCpuLimitCores);
-  add("tautlet-memory-limit", "tautlet_task_memory_limit_bytes", kMemoryLimitBytes);
-  add("tautlet-oom", "tautlet_task_oom_kills_total", kOomTotal);
-}
-
 }  // namespace
 
 std::vector<MappingRule> BuiltinRules() {
   std::vector<MappingRule> out;
-  AddTautlet(out);
   AddKubernetes(out);
   AddDocker(out);
   AddExporters(out);

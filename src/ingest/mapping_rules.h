@@ -51,7 +51,7 @@ struct MappingRule {
   double scale = 1;  // the sample times this is in the kind's unit; below 0: the part is subtracted
 };
 
-// cAdvisor and kube-state-metrics, Docker's cAdvisor, namedprocess, node and process exporters, tautlet. The
+// cAdvisor and kube-state-metrics, Docker's cAdvisor, namedprocess, node and process exporters. The
 // table is in docs/formats.md.
 std::vector<MappingRule> BuiltinRules();
 

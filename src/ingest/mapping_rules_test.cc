@@ -117,12 +117,20 @@ TEST(BuiltinRules, TakeDockerExportersAndTautlet) {
             "-");
   EXPECT_EQ(Mapped({{"__name__", "node_memory_MemAvailable_bytes"}, {"job", "node"}, {"instance", "h:1"}}),
             "memory_bytes machine/node h:1 [available] -1");
+}
+
+// A target is free to choose the labels it exposes: none of them may name another's job.
+TEST(MappingRules, NoBuiltinRuleTakesAJobsWholeNameFromALabel) {
+  for (const MappingRule& rule : BuiltinRules()) {
+    EXPECT_THAT(rule.job, testing::AnyOf(HasSubstr("/"), "{job}")) << rule.name;
+    EXPECT_THAT(rule.metric, testing::Not(testing::StartsWith("tautlet_"))) << rule.name;
+  }
   EXPECT_EQ(Mapped({{"__name__", "tautlet_task_cpu_seconds_total"},
-                    {"taut_job", "render"},
+                    {"taut_job", "shop/web"},
                     {"taut_task", "7"},
-                    {"job", "tautlet"},
+                    {"job", "web"},
                     {"instance", "h:1"}}),
-            "cpu_seconds_total render 7 [] 1");
+            "-");
 }
 
 TEST(MappingRules, TheFirstRuleThatFitsDecidesAndOthersSayWhyNot) {

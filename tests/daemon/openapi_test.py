@@ -99,10 +99,10 @@ rules:
     tautd = stage.tautd(config=config)
     stage.feed_history(tautd, "3d", "--jobs", "30", "--ooms", "--token-file", stage.dir / "operators", token=OPERATOR)
     begin = time.time()
-    oom = {"taut_job": "test/oom", "taut_task": "0"}
-    series = [({"__name__": "tautlet_task_memory_bytes", **oom}, [(begin + 15 * i, 1e9) for i in range(60)]),
-              ({"__name__": "tautlet_task_memory_limit_bytes", **oom}, [(begin + 15 * i, 1.5e9) for i in range(60)]),
-              ({"__name__": "tautlet_task_oom_kills_total", **oom}, [(begin + 15 * i, i // 20) for i in range(60)])]
+    oom = {"namespace": "test", "pod": "oom-0", "container": "app"}
+    series = [({"__name__": "container_memory_working_set_bytes", **oom}, [(begin + 15 * i, 1e9) for i in range(60)]),
+              ({"__name__": "container_spec_memory_limit_bytes", **oom}, [(begin + 15 * i, 1.5e9) for i in range(60)]),
+              ({"__name__": "container_oom_events_total", **oom}, [(begin + 15 * i, i // 20) for i in range(60)])]
     taken = daemon.write(tautd.port, daemon.write_body(series), OPERATOR)
     stage.equal(taken.status, 204, "a job with OOM kills is taken")
     stage.check(daemon.eventually(lambda: tautd.get("/api/v1/ooms", token=OPERATOR)["ooms"], 20), "they are told")

@@ -100,7 +100,7 @@ def prometheus_sees_us(stage, wall, port):
 def jobs_appear(stage, samples):
     """A sample of later closes the window in which all was scraped."""
     daemon.eventually(lambda: time.time() % 300 > 5, 10)  # a window with but one scrape knows no CPU
-    later = {"__name__": "tautlet_task_cpu_cores", "taut_job": "clock", "taut_task": "0"}
+    later = {"__name__": "container_memory_working_set_bytes", "namespace": "test", "pod": "clock-0", "container": "c"}
     sent = daemon.write(samples.port, daemon.write_body([(later, [(time.time() + 600, 1.0)])]))
     stage.equal(sent.status, 204, "a sample of ten minutes later is taken")
     # One window or, at a border of windows, two.

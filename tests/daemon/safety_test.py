@@ -45,8 +45,8 @@ def tokens(stage):
         config = config.replace(str(stage.dir / "operators"), str(stage.file("plain", OPERATOR + "\n")))
     tautd = stage.tautd("--clock", "samples", config=config)
     now = time.time()
-    body = daemon.write_body([({"__name__": "tautlet_task_cpu_cores", "taut_job": "a/b", "taut_task": "0"},
-                               [(now - 1200 + 15 * i, 0.5) for i in range(80)])])
+    body = daemon.write_body([({"__name__": "container_memory_working_set_bytes", "namespace": "a", "pod": "b-0", "container": "c"},
+                               [(now - 1200 + 15 * i, 5e8) for i in range(80)])])
     guess = "guessed-0123456789abcdef01234567"
     patch = dict(method="PATCH", body='{"mode": "auto"}')
     stage.equal(tautd.ask("/healthz").status, 200, "/healthz needs no token")

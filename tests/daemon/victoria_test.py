@@ -57,7 +57,7 @@ scrape_configs:
                 "vmagent says that all it sent was taken", (ok, bad, dropped))
 
     daemon.eventually(lambda: time.time() % 300 > 5, 10)
-    later = {"__name__": "tautlet_task_cpu_cores", "taut_job": "clock", "taut_task": "0"}
+    later = {"__name__": "container_memory_working_set_bytes", "namespace": "test", "pod": "clock-0", "container": "c"}
     daemon.write(tautd.port, daemon.write_body([(later, [(time.time() + 600, 1.0)])]))
     names = daemon.eventually(
         lambda: {"machine/node", "vmagent"} <= {j["name"] for j in tautd.get("/api/v1/jobs")["jobs"]}, 30)
