@@ -25,12 +25,11 @@ set(test_options)
 if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
   set(test_options -O1)
 endif()
-if(NOT TAUT_FUZZ)
-  taut_precompiled(taut_test_pch HEADERS ${pch_headers} <gmock/gmock.h> <gtest/gtest.h> <rapidcheck.h>
-                                         <rapidcheck/gtest.h>
-                   OPTIONS ${test_options} DEPS rapidcheck GTest::gmock GTest::gtest)
-endif()
+taut_precompiled(taut_test_pch HEADERS ${pch_headers} <gmock/gmock.h> <gtest/gtest.h> <rapidcheck.h>
+                                       <rapidcheck/gtest.h>
+                 OPTIONS ${test_options} DEPS rapidcheck GTest::gmock GTest::gtest)
 
+add_custom_target(benchmarks)
 function(taut_room name)
   cmake_parse_arguments(ROOM "FOREIGN_THREADS" "TEST_FILTER" "DEPS;TEST_DEPS" ${ARGN})
   file(GLOB all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
@@ -51,7 +50,7 @@ function(taut_room name)
     target_include_directories(taut_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(taut_${name} INTERFACE ${ROOM_DEPS})
   endif()
-  if(tests AND NOT TAUT_FUZZ)
+  if(tests)
     add_executable(${name}_tests ${tests})
     target_link_libraries(${name}_tests PRIVATE taut_${name} ${ROOM_TEST_DEPS} taut_flags rapidcheck
                                                 GTest::gmock GTest::gtest_main)
@@ -69,8 +68,10 @@ function(taut_room name)
     gtest_discover_tests(${name}_tests TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
                          WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} ${filter} ${properties})
   endif()
-  if(benches AND NOT TAUT_FUZZ AND NOT TAUT_SANITIZE)
-    add_executable(${name}_bench ${benches})
+  if(benches AND NOT TAUT_SANITIZE)
+    # Not part of `all`: ./dev bench builds them.
+    add_executable(${name}_bench EXCLUDE_FROM_ALL ${benches})
+    add_dependencies(benchmarks ${name}_bench)
     target_link_libraries(${name}_bench PRIVATE taut_${name} ${ROOM_TEST_DEPS} taut_flags
                                                 benchmark::benchmark benchmark::benchmark_main)
   endif()

@@ -38,3 +38,8 @@ if(TAUT_SANITIZE)
   add_compile_options(-fsanitize=${TAUT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${TAUT_SANITIZE})
 endif()
+if(TAUT_FUZZ)
+  # libFuzzer sees which branches an input takes; programs and tests of this build run without it.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -30,8 +30,8 @@ def tracked():
         names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout
         return [ROOT / n for n in names.decode().split("\0") if n]
     except (OSError, subprocess.CalledProcessError):
-        skip = {"build", "out", ".git"}
-        return [p for p in ROOT.rglob("*") if p.is_file() and not skip & set(p.relative_to(ROOT).parts)]
+        skip = {"build", "out", ".git", "node_modules", "dist", "__pycache__"}
+        return [p for p in ROOT.rglob("*") if not skip & set(p.relative_to(ROOT).parts) and p.is_file()]
 
 
 def main():
