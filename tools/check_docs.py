@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails when a document names a path or a command-line flag that does not exist.
 
-Looked at: README.md and docs/*.md. A path is anything in backquotes or a link target that begins with a folder of
+Looked at: README.md and docs/*.md, and the metrics that these and packaging/grafana name. A path is anything in backquotes or a link target that begins with a folder of
 this repository; a flag is `--name` in backquotes or code on a line that names taut, which must occur in src/cli.
 """
 import pathlib
@@ -9,8 +9,9 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = {"src", "docs", "tools", "tests", "bench", "fuzz", "web", "cmake", ".ci"}
+FOLDERS = {"src", "docs", "tools", "tests", "bench", "fuzz", "web", "cmake", "packaging", ".ci"}
 PATH = re.compile(r"[`(]((?:%s)/[A-Za-z0-9_./*{},-]+)[`)#]" % "|".join(re.escape(f) for f in FOLDERS))
+METRIC = re.compile(r"\btaut(?:d|let)_[a-z_]+[a-z]\b")
 FLAG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
 
 
@@ -41,6 +42,11 @@ def main():
                 for flag in FLAG.findall(line):
                     if flag not in known_flags:
                         bad.append(f"{where}: --{flag} is no flag of taut")
+    for document in [*documents, *sorted((ROOT / "packaging" / "grafana").glob("*.json"))]:
+        for name in sorted(set(METRIC.findall(document.read_text()))):
+            # _bucket, _sum and _count belong to a histogram.
+            if name not in cli and re.sub(r"_(?:bucket|sum|count)$", "", name) not in cli:
+                bad.append(f"{document.relative_to(ROOT)}: nothing makes {name}")
     for line in bad:
         print(line)
     if bad:
