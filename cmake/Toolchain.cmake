@@ -5,7 +5,7 @@ if(CCACHE_PROGRAM)
   # header is cached.
   set(CMAKE_CXX_COMPILER_LAUNCHER
       env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
-      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE_PROGRAM})
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
 endif()
 find_program(MOLD_PROGRAM mold)
 if(MOLD_PROGRAM AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
