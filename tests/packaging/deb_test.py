@@ -59,7 +59,7 @@ def main():
     if shutil.which("dpkg-shlibdeps") is None:
         print("SKIP: no dpkg-shlibdeps (Debian's dpkg-dev)")
         sys.exit(77)
-    build = pathlib.Path(sys.argv[1])
+    build = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         run("cpack", "-B", folder, "--config", build / "CPackConfig.cmake", cwd=build)
