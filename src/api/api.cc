@@ -31,11 +31,25 @@ int HttpStatusOf(absl::StatusCode code) {
 
 HttpResponse Json(JsonWriter& json) { return JsonResponse(200, json.Take()); }
 
-bool NeedsOperator(const HttpRequest& request) {
+constexpr std::string_view kWritePath = "/api/v1/write";
+
+// nullopt: the role may.
+std::optional<std::string_view> Forbidden(const HttpRequest& request) {
+  const bool write = request.path == kWritePath;
   // What-if is a question, though its parameters come as a body.
   const bool question =
       request.method == "GET" || (request.segments.size() == 5 && request.segments[4] == "whatif");
-  return !question;
+  switch (request.role) {
+    case Role::kOperator:
+      return std::nullopt;
+    case Role::kWriter:
+      if (write) return std::nullopt;
+      return "a writer's token may only be used for POST /api/v1/write";
+    default:
+      if (question && !write) return std::nullopt;
+      return write ? "role writer or operator required; this is a reader's token"
+                   : "role operator required; this is a reader's token";
+  }
 }
 
 // At most `most` points: the last of each group, with what happened in all of it.
@@ -73,16 +87,6 @@ bool HasPages() {
   return false;
 }
 
-HttpResponse ErrorResponse(int status, std::string_view text) {
-  JsonWriter json;
-  json.BeginObject();
-  json.Field("error", text);
-  json.EndObject();
-  HttpResponse response = JsonResponse(status, json.Take());
-  if (status == 503 || status == 429) response.headers.push_back({"Retry-After", "1"});
-  return response;
-}
-
 HttpResponse ErrorResponse(const absl::Status& status) {
   return ErrorResponse(HttpStatusOf(status.code()), Message(status));
 }
@@ -110,10 +114,8 @@ HttpResponse Api::Handle(const HttpRequest& request) {
     return ready.ok() ? TextResponse(200, "ready\n") : TextResponse(503, StrCat(Message(ready), "\n"));
   }
   if (request.role == Role::kNone)
-    return ErrorResponse(401, "a token is wanted: Authorization: Bearer TOKEN");
-  if (NeedsOperator(request) && request.role != Role::kOperator) {
-    return ErrorResponse(403, "this needs an operator's token; yours is a reader's");
-  }
+    return ErrorResponse(401, "authentication required: send the header Authorization: Bearer TOKEN");
+  if (const auto why = Forbidden(request); why.has_value()) return ErrorResponse(403, *why);
   return Route(request);
 }
 
@@ -218,7 +220,7 @@ HttpResponse Api::Write(const HttpRequest& request) {
 HttpResponse Api::Fleet(const HttpRequest& request) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
   JsonWriter json;
-  PutFleet(*control_.view(), options_.machine, control_.actuator_name(), json);
+  PutFleet(*control_.view(), Shown(), json);
   return Json(json);
 }
 
@@ -271,11 +273,12 @@ HttpResponse Api::Jobs(const HttpRequest& request) {
   json.BeginObject();
   json.Field("total", static_cast<int64_t>(page.total));
   json.Field("offset", *offset);
+  if (options_.prices.known()) json.Field("currency", std::string_view(options_.prices.currency));
   json.Key("jobs");
   json.BeginArray();
   for (const JobId id : page.jobs) {
     json.BeginObject();
-    PutJobFields(view->jobs[id.value], json);
+    PutJobFields(view->jobs[id.value], options_.prices, json);
     json.EndObject();
   }
   json.EndArray();
@@ -420,9 +423,7 @@ void Api::Publish(const TickEvents& events) {
         "setting", [&](JsonWriter& json) { PutSettingChange(c, json); }, "");
   }
   if (!events.window_closed) return;
-  const auto put = [&](JsonWriter& json) {
-    PutFleet(*control_.view(), options_.machine, control_.actuator_name(), json);
-  };
+  const auto put = [&](JsonWriter& json) { PutFleet(*control_.view(), Shown(), json); };
   send("window", put, "");
 }
 

@@ -36,6 +36,7 @@ struct ApiOptions {
   std::string config_file;  // "" for none
   std::string cell_name;    // "" for none
   std::vector<CellLink> cell_links;
+  Prices prices;
   int64_t started_s = 0;
   bool pages = true;
   std::function<Timestamp()> now;  // the wall clock
@@ -89,6 +90,7 @@ class Api {
   std::string NameOf(JobId id) const;
   void PutRules(JsonWriter& json) const;
   void PutCell(JsonWriter& json) const;
+  FleetShown Shown() const { return {options_.machine, options_.prices, control_.actuator_name()}; }
 
   ControlPlane& control_;
   const ApiOptions options_;
@@ -97,8 +99,7 @@ class Api {
 
 // The dashboard is built in.
 bool HasPages();
-// {"error": text} with the status that an absl::Status stands for.
-HttpResponse ErrorResponse(int status, std::string_view text);
+// {"error": text} (src/net/http.h) with the status that an absl::Status stands for.
 HttpResponse ErrorResponse(const absl::Status& status);
 
 }  // namespace taut

@@ -3,7 +3,6 @@
 
 #include "api/api.h"
 #include "api/parameters.h"
-#include "base/printable.h"
 #include "base/strings.h"
 #include "simdjson.h"
 
@@ -60,7 +59,7 @@ HttpResponse Api::Job(JobId id) {
   const std::shared_ptr<const FleetView> view = control_.view();
   const int32_t day = view->window.has_value() ? view->window->day() : 0;
   control_.Look(id, [&](const LiveJob& job) {
-    PutJobFields(ViewOf(job, day), json);
+    PutJobFields(ViewOf(job, day), options_.prices, json);
     json.Key("labels");
     json.BeginObject();
     for (const auto& [key, value] : job.record.labels) json.Field(key, std::string_view(value));
@@ -174,10 +173,8 @@ HttpResponse Api::GetSettings(JobId id) {
 
 HttpResponse Api::PatchSettings(const HttpRequest& request, JobId id) {
   if (absl::Status s = OnlyParameters(request, {"who"}); !s.ok()) return ErrorResponse(s);
-  std::string who = TextParameter(request, "who");
-  if (who.empty()) who = "operator";
-  if (who.size() > 100 || !IsPrintableUtf8(who))
-    return ErrorResponse(400, "who: a name of up to 100 bytes is wanted");
+  const absl::StatusOr<std::string> who = WhoOf(request);
+  if (!who.ok()) return ErrorResponse(who.status());
   simdjson::dom::parser parser;
   const simdjson::padded_string body(request.body);
   simdjson::dom::object object;
@@ -199,7 +196,7 @@ HttpResponse Api::PatchSettings(const HttpRequest& request, JobId id) {
   }
   if (absl::Status s = CheckJobPolicy(policy); !s.ok()) return ErrorResponse(s);
   for (const auto& [key, value] : wanted) {
-    const absl::StatusOr<SettingChange> change = control_.Set(id, key, value, who);
+    const absl::StatusOr<SettingChange> change = control_.Set(id, key, value, *who);
     if (!change.ok()) return ErrorResponse(change.status());
   }
   return GetSettings(id);

@@ -1,5 +1,6 @@
 #include "api/json.h"
 
+#include <charconv>
 #include <cmath>
 
 #include "base/strings.h"
@@ -9,6 +10,10 @@ namespace taut {
 namespace {
 
 constexpr int kDigits = 12;
+constexpr int kFloatDigits = 7;
+constexpr int kAllDigits = 15;
+constexpr double kGiB = 1 << 30;
+constexpr double kHoursPerMonth = 365 * 24 / 12.0;
 
 std::optional<double> Known(float v) { return v >= 0 ? std::optional<double>(v) : std::nullopt; }
 
@@ -26,19 +31,73 @@ void PutNumber(std::string_view key, double value, JsonWriter& json) {
   json.Number(value, kDigits);
 }
 
-void PutFleetAmounts(std::string_view key, const FleetAmounts& a, double per_machine, JsonWriter& json) {
+// A sum over tasks, of 32-bit floats: more digits than these would be noise.
+void PutTotal(std::string_view key, Resource r, double value, JsonWriter& json) {
   json.Key(key);
+  if (r == Resource::kMemory) {
+    json.Number(std::round(value), kDigits);
+  } else {
+    json.Number(value, kFloatDigits);
+  }
+}
+
+void PutFleetAmounts(Resource r, const FleetAmounts& a, const FleetShown& shown, JsonWriter& json) {
+  const double per_machine = r == Resource::kCpu ? shown.machine.cores : shown.machine.memory_bytes;
+  json.Key(Name(r));
   json.BeginObject();
-  PutNumber("usage", a.usage, json);
-  PutNumber("owner_limit", a.owner_limit, json);
-  PutNumber("limit", a.in_force, json);
-  PutNumber("would_be", a.would_be, json);
-  PutNumber("slack", a.in_force - a.usage, json);
-  PutNumber("saved", a.owner_limit - a.in_force, json);
-  PutNumber("would_save", a.owner_limit - a.would_be, json);
-  PutNumber("saved_machines", (a.owner_limit - a.in_force) / per_machine, json);
-  PutNumber("would_save_machines", (a.owner_limit - a.would_be) / per_machine, json);
+  PutTotal("usage", r, a.usage, json);
+  PutTotal("owner_limit", r, a.owner_limit, json);
+  PutTotal("limit", r, a.in_force, json);
+  PutTotal("would_be", r, a.would_be, json);
+  PutTotal("slack", r, a.in_force - a.usage, json);
+  PutTotal("saved", r, a.owner_limit - a.in_force, json);
+  PutTotal("would_save", r, a.owner_limit - a.would_be, json);
+  json.Key("saved_machines");
+  json.Number((a.owner_limit - a.in_force) / per_machine, kFloatDigits);
+  json.Key("would_save_machines");
+  json.Number((a.owner_limit - a.would_be) / per_machine, kFloatDigits);
   json.EndObject();
+}
+
+void PutFleetMoney(const FleetPoint& point, const Prices& prices, JsonWriter& json) {
+  double saved = 0, would_save = 0;
+  for (const Resource r : kResources) {
+    const FleetAmounts& a = point.amounts[static_cast<size_t>(r)];
+    saved += prices.PerMonth(r, a.owner_limit - a.in_force);
+    would_save += prices.PerMonth(r, a.owner_limit - a.would_be);
+  }
+  json.Key("saving_per_month");
+  json.BeginObject();
+  json.Field("currency", std::string_view(prices.currency));
+  json.Key("saved");
+  json.Number(saved, kFloatDigits);
+  json.Key("would_save");
+  json.Number(would_save, kFloatDigits);
+  json.EndObject();
+}
+
+// What a job in mode auto saves or would save in a month, over all tasks; nullopt without a limit of the
+// owner or a recommendation.
+std::optional<double> SavingPerMonth(const JobView& job, const Prices& prices) {
+  std::optional<double> sum;
+  for (const Resource r : kResources) {
+    const JobAmounts& a = job.of(r);
+    if (a.owner_limit < 0 || a.would_be < 0) continue;
+    sum = sum.value_or(0) + prices.PerMonth(r, (double{a.owner_limit} - double{a.would_be}) * job.tasks);
+  }
+  return sum;
+}
+
+// The double with the fewest digits that is the same 32-bit float, if `value` is one and has a fraction;
+// itself otherwise. 0.1f would be written 0.10000000149.
+double ShortestOf(double value) {
+  const auto narrow = static_cast<float>(value);
+  if (double{narrow} != value || value == std::trunc(value)) return value;
+  char text[32];
+  const auto written = std::to_chars(std::begin(text), std::end(text), narrow);
+  double out = value;
+  std::from_chars(text, written.ptr, out);
+  return out;
 }
 
 template <typename Values, typename Get>
@@ -86,14 +145,18 @@ void PutWhatIfLane(std::string_view key, const WhatIfLane& lane, JsonWriter& jso
 void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& json) {
   json.Key(key);
   if (amount.has_value()) {
-    json.Number(*amount, kDigits);
+    json.Number(ShortestOf(*amount), kAllDigits);
   } else {
     json.Null();
   }
 }
 
-void PutFleet(const FleetView& view, const MachineSize& machine, std::string_view actuator,
-              JsonWriter& json) {
+double Prices::PerMonth(Resource r, double amount) const {
+  return kHoursPerMonth * (r == Resource::kCpu ? core_hour * amount : gib_hour * amount / kGiB);
+}
+
+void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json) {
+  const MachineSize& machine = shown.machine;
   json.BeginObject();
   PutTime("time", view.window.has_value() ? view.window->next().start_s() : INT64_MIN, json);
   json.Key("machine");
@@ -109,11 +172,13 @@ void PutFleet(const FleetView& view, const MachineSize& machine, std::string_vie
     json.Field(Name(static_cast<Mode>(m)), int64_t{view.point.jobs_by_mode[static_cast<size_t>(m)]});
   }
   json.EndObject();
-  PutFleetAmounts("cpu", view.point.amounts[0], machine.cores, json);
-  PutFleetAmounts("memory", view.point.amounts[1], machine.memory_bytes, json);
+  for (const Resource r : kResources) {
+    PutFleetAmounts(r, view.point.amounts[static_cast<size_t>(r)], shown, json);
+  }
+  if (shown.prices.known()) PutFleetMoney(view.point, shown.prices, json);
   json.Field("oom_kills_day", static_cast<int64_t>(view.ooms_day));
   json.Field("changes_day", static_cast<int64_t>(view.changes_day));
-  json.Field("actuator", actuator);
+  json.Field("actuator", shown.actuator);
   json.EndObject();
 }
 
@@ -153,7 +218,7 @@ void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json) {
   json.EndObject();
 }
 
-void PutJobFields(const JobView& job, JsonWriter& json) {
+void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json) {
   json.Field("name", std::string_view(job.record->name));
   json.Field("mode", Name(job.mode));
   json.Field("recommender", Name(job.recommender));
@@ -164,6 +229,13 @@ void PutJobFields(const JobView& job, JsonWriter& json) {
   PutTime("last_seen", job.last_seen_s, json);
   PutTime("last_change", job.last_change_s, json);
   json.Field("trial", job.trial);
+  if (!prices.known()) return;
+  json.Key("saving_per_month");
+  if (const std::optional<double> saving = SavingPerMonth(job, prices); saving.has_value()) {
+    json.Number(*saving, kFloatDigits);
+  } else {
+    json.Null();
+  }
 }
 
 void PutReason(const Reason& reason, JsonWriter& json) {

@@ -14,11 +14,27 @@
 
 namespace taut {
 
+// What a month of cores and memory costs. `month_hours` are a twelfth of a year.
+struct Prices {
+  double core_hour = 0, gib_hour = 0;  // 0: not known
+  std::string currency;
+
+  bool known() const { return core_hour > 0 || gib_hour > 0; }
+  // Of so many cores, or so many bytes.
+  double PerMonth(Resource r, double amount) const;
+};
+
+// Values that come from 32-bit floats are written with the fewest digits that mean the same float.
 void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& json);
-void PutFleet(const FleetView& view, const MachineSize& machine, std::string_view actuator, JsonWriter& json);
+struct FleetShown {
+  MachineSize machine;
+  Prices prices;
+  std::string_view actuator;
+};
+void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json);
 void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json);
 // The fields of a JobRow, without the braces.
-void PutJobFields(const JobView& job, JsonWriter& json);
+void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json);
 void PutReason(const Reason& reason, JsonWriter& json);
 // The fields of a Decision, without the braces.
 void PutDecisionFields(const Decision& decision, std::string_view job, JsonWriter& json);

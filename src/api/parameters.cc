@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/nearest.h"
+#include "base/printable.h"
 #include "base/strings.h"
 #include "base/time.h"
 
@@ -39,6 +40,17 @@ absl::StatusOr<std::optional<Resource>> ResourceParameter(const HttpRequest& req
     if (Name(r) == *text) return std::optional(r);
   }
   return absl::InvalidArgumentError(StrCat("resource=", *text, ": cpu or memory is wanted"));
+}
+
+absl::StatusOr<std::string> WhoOf(const HttpRequest& request) {
+  const std::string claimed = TextParameter(request, "who");
+  if (claimed.size() > 100 || !IsPrintableUtf8(claimed)) {
+    return absl::InvalidArgumentError("who: expected printable text of up to 100 bytes");
+  }
+  std::string who = request.user;
+  if (who.empty()) who = request.peer.substr(0, request.peer.rfind(':'));
+  if (!claimed.empty() && claimed != who) StrAppend(&who, " (says ", claimed, ")");
+  return who;
 }
 
 std::string TextParameter(const HttpRequest& request, std::string_view name) {

@@ -21,6 +21,10 @@ struct TimeSpan {
 };
 absl::StatusOr<TimeSpan> SpanParameters(const HttpRequest& request, int64_t now_s);
 absl::StatusOr<std::optional<Resource>> ResourceParameter(const HttpRequest& request);
+// Who asks for a change, for the record: the name of the token, or the address without one, and what the
+// client says of itself in `who=`, marked as such. InvalidArgument for a `who` that is too long or not
+// printable.
+absl::StatusOr<std::string> WhoOf(const HttpRequest& request);
 std::string TextParameter(const HttpRequest& request, std::string_view name);
 // InvalidArgument if the request has a parameter beside these.
 absl::Status OnlyParameters(const HttpRequest& request, std::initializer_list<std::string_view> names);

@@ -18,7 +18,8 @@ struct EnumName {
 };
 constexpr EnumName<ClockSource> kClocks[] = {{ClockSource::kWall, "wall"},
                                              {ClockSource::kSamples, "samples"}};
-constexpr EnumName<Role> kRoles[] = {{Role::kReader, "reader"}, {Role::kOperator, "operator"}};
+constexpr EnumName<Role> kRoles[] = {
+    {Role::kWriter, "writer"}, {Role::kReader, "reader"}, {Role::kOperator, "operator"}};
 constexpr EnumName<ActuatorKind> kActuators[] = {{ActuatorKind::kDryRun, "dry_run"},
                                                  {ActuatorKind::kAgents, "agents"}};
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/nearest.h"
+#include "base/printable.h"
 #include "base/strings.h"
 #include "config/yaml_walk.h"
 
@@ -15,6 +16,7 @@ namespace {
 constexpr std::string_view kDefaults = "defaults", kRules = "rules", kRecommenders = "recommenders",
                            kMapping = "ingest.mapping";
 
+constexpr size_t kMaxNameBytes = 64;
 constexpr size_t kMaxSecretBytes = size_t{64} << 10;
 
 class Reader {
@@ -235,13 +237,21 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
   return text;
 }
 
-absl::Status ReadTokens(const std::string& path, std::vector<std::string>& tokens) {
+absl::Status ReadTokens(const std::string& path, std::vector<AccessToken>& tokens) {
   if (path.empty()) return absl::OkStatus();
   const absl::StatusOr<std::string> text = ReadSmallFile(path);
   if (!text.ok()) return text.status();
   for (const std::string_view line : Split(*text, '\n')) {
-    const std::string_view token = StripSpace(line.substr(0, line.find('#')));
-    if (!token.empty()) tokens.emplace_back(token);
+    const std::string_view both = StripSpace(line.substr(0, line.find('#')));
+    if (both.empty()) continue;
+    const size_t blank = both.find_first_of(" \t");
+    const std::string_view name =
+        blank == std::string_view::npos ? std::string_view() : StripSpace(both.substr(blank));
+    if (name.size() > kMaxNameBytes || !IsPrintableUtf8(name)) {
+      return absl::InvalidArgumentError(StrCat(
+          path, ": invalid name after a token: expected printable text of up to ", kMaxNameBytes, " bytes"));
+    }
+    tokens.emplace_back(std::string(both.substr(0, blank)), std::string(name));
   }
   if (tokens.empty()) {
     return absl::InvalidArgumentError(
@@ -277,6 +287,7 @@ std::vector<MappingRule> MappingRulesOf(const IngestConfig& config) {
 
 absl::StatusOr<ServerOptions> OpenServerOptions(const ServerConfig& config) {
   ServerOptions options = config.options;
+  if (absl::Status s = ReadTokens(config.writer_tokens_file, options.writer_tokens); !s.ok()) return s;
   if (absl::Status s = ReadTokens(config.reader_tokens_file, options.reader_tokens); !s.ok()) return s;
   if (absl::Status s = ReadTokens(config.operator_tokens_file, options.operator_tokens); !s.ok()) return s;
   if (absl::Status s = options.Check(); !s.ok()) return s;
@@ -284,9 +295,11 @@ absl::StatusOr<ServerOptions> OpenServerOptions(const ServerConfig& config) {
 }
 
 absl::StatusOr<std::vector<std::string>> ReadTokenFile(const std::string& path) {
-  std::vector<std::string> tokens;
+  std::vector<AccessToken> tokens;
   if (absl::Status s = ReadTokens(path, tokens); !s.ok()) return s;
-  return tokens;
+  std::vector<std::string> out;
+  for (AccessToken& token : tokens) out.push_back(std::move(token.token));
+  return out;
 }
 
 absl::StatusOr<std::pair<std::string, std::string>> ParseCellLink(std::string_view link) {

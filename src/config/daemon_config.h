@@ -28,8 +28,8 @@ namespace taut {
 struct ServerConfig {
   // `listen` is 127.0.0.1:7070. Tokens are not in here: they stay in their files until OpenServerOptions.
   ServerOptions options;
-  std::string reader_tokens_file, operator_tokens_file;  // "": none
-  bool pages = true;                                     // serve the dashboard, not only the API
+  std::string writer_tokens_file, reader_tokens_file, operator_tokens_file;  // "": none
+  bool pages = true;  // serve the dashboard, not only the API
   ServerConfig();
 };
 
@@ -59,6 +59,12 @@ struct AgentsConfig {
   std::string tokens_file, certificate_file, key_file, client_ca_file;
 };
 
+// What a core and a GiB of memory cost for an hour; 0: not known, and no money is shown.
+struct PricesConfig {
+  double core_hour = 0, gib_hour = 0;
+  std::string currency = "EUR";
+};
+
 // What this cell is called, for people, and where others are: "NAME=URL".
 struct CellConfig {
   std::string name;
@@ -75,6 +81,7 @@ struct DaemonConfig {
   IngestConfig ingest;
   BackfillConfig backfill;
   MachineSize machine;
+  PricesConfig prices;
   PolicyRules rules;  // with the defaults of jobs
   MigrationSettings migration;
   VerticalSettings recommenders;
@@ -91,8 +98,9 @@ absl::StatusOr<DaemonConfig> ReadDaemonConfig(const std::string& path);
 // The mapping rules of the file, and after them the built-in ones unless they were left out.
 std::vector<MappingRule> MappingRulesOf(const IngestConfig& config);
 
-// The options with their tokens read, and checked. A token file has one token a line; blank lines and those
-// after a '#' do not count. Errors name the file, never what is in it.
+// The options with their tokens read, and checked. A token file has one token a line, and after a
+// blank the name of who has it, if anybody in particular; blank lines and those after a '#' do not count.
+// Errors name the file, never what is in it.
 absl::StatusOr<ServerOptions> OpenServerOptions(const ServerConfig& config);
 // The tokens in a file, as above; none for "".
 absl::StatusOr<std::vector<std::string>> ReadTokenFile(const std::string& path);

@@ -196,7 +196,21 @@ TEST_F(SecretsTest, TokensComeFromFilesAndStayOutOfErrors) {
   config.operator_tokens_file = Write("# anna\n0123456789abcdef0123\n\nfedcba98765432100123  # bob\n");
   const absl::StatusOr<ServerOptions> options = OpenServerOptions(config);
   ASSERT_TRUE(options.ok()) << options.status();
-  EXPECT_THAT(options->operator_tokens, ElementsAre("0123456789abcdef0123", "fedcba98765432100123"));
+  EXPECT_THAT(options->operator_tokens,
+              ElementsAre(AccessToken("0123456789abcdef0123"), AccessToken("fedcba98765432100123")));
+
+  config.writer_tokens_file = config.operator_tokens_file;
+  config.operator_tokens_file = "";
+  Write("0123456789abcdef:123  prometheus of cell a  # since May\n");
+  const absl::StatusOr<ServerOptions> named = OpenServerOptions(config);
+  ASSERT_TRUE(named.ok()) << named.status();
+  EXPECT_THAT(named->writer_tokens, ElementsAre(AccessToken("0123456789abcdef:123", "prometheus of cell a")));
+  Write("0123456789abcdef:123 \x1b[2J\n");
+  EXPECT_THAT(std::string(Message(OpenServerOptions(config).status())),
+              HasSubstr("invalid name after a token"));
+  EXPECT_EQ(ReadTokenFile(Write("0123456789abcdef0 node-7\n")).value(),
+            std::vector<std::string>{"0123456789abcdef0"});
+  config.writer_tokens_file = "";
 
   config.operator_tokens_file = Write("hunter2\n");
   const std::string error(Message(OpenServerOptions(config).status()));

@@ -46,8 +46,8 @@ HttpResponse Unauthorized(const HttpRequest& request) {
   const std::string* accept = request.header("Accept");
   const bool page = accept != nullptr && accept->find("text/html") != std::string::npos;
   HttpResponse out =
-      TextResponse(401, page ? "A token is needed: give it as the password, with any user name.\n"
-                             : "A valid token is needed: send the header Authorization: Bearer TOKEN\n");
+      page ? TextResponse(401, "A token is needed: give it as the password, with any user name.\n")
+           : ErrorResponse(401, "authentication required: send the header Authorization: Bearer TOKEN");
   out.headers.push_back(
       {"WWW-Authenticate", page ? "Basic realm=\"tautline\"" : "Bearer realm=\"tautline\""});
   return out;
@@ -86,8 +86,12 @@ Access::Access(const ServerOptions& options)
       client_role_(options.client_role),
       open_paths_(options.open_paths),
       names_(options.names) {
-  for (const std::string& token : options.reader_tokens) reader_digests_.push_back(DigestOf(token));
-  for (const std::string& token : options.operator_tokens) operator_digests_.push_back(DigestOf(token));
+  const auto add = [this](const std::vector<AccessToken>& tokens, Role role) {
+    for (const AccessToken& token : tokens) known_.push_back({DigestOf(token.token), role, token.name});
+  };
+  add(options.writer_tokens, Role::kWriter);
+  add(options.reader_tokens, Role::kReader);
+  add(options.operator_tokens, Role::kOperator);
 }
 
 Access::Digest Access::DigestOf(std::string_view token) {
@@ -97,27 +101,30 @@ Access::Digest Access::DigestOf(std::string_view token) {
 }
 
 // Looks at every token and compares digests, so that the time taken says nothing of any of them.
-Role Access::RoleOfToken(std::string_view token) const {
+Caller Access::CallerOfToken(std::string_view token) const {
   const Digest digest = DigestOf(token);
-  const auto is_among = [&digest](const std::vector<Digest>& known) {
-    unsigned found = 0;
-    for (const Digest& d : known) found |= CRYPTO_memcmp(d.data(), digest.data(), d.size()) == 0 ? 1U : 0U;
-    return found != 0;
-  };
-  const bool reader = is_among(reader_digests_);
-  const bool all = is_among(operator_digests_);
-  return all ? Role::kOperator : reader ? Role::kReader : Role::kNone;
+  const Known* found = nullptr;
+  for (const Known& k : known_) {
+    const bool same = CRYPTO_memcmp(k.digest.data(), digest.data(), digest.size()) == 0;
+    if (same && (found == nullptr || found->role < k.role)) found = &k;
+  }
+  return found == nullptr ? Caller() : Caller{found->role, found->name, true};
+}
+
+Caller Access::CallerOf(const HttpRequest& request,
+                        const std::optional<std::string>& certificate_name) const {
+  if (open_) return {Role::kOperator, "", false};
+  Caller caller;
+  if (certificate_name.has_value()) caller = {client_role_, *certificate_name, true};
+  const std::string* authorization = request.header("Authorization");
+  if (authorization == nullptr) return caller;
+  const auto token = TokenOf(*authorization);
+  Caller by_token = token ? CallerOfToken(*token) : Caller();
+  return by_token.role > caller.role ? by_token : caller;
 }
 
 Role Access::RoleOf(const HttpRequest& request, bool has_client_certificate) const {
-  if (open_) return Role::kOperator;
-  Role role = has_client_certificate ? client_role_ : Role::kNone;
-  const std::string* authorization = request.header("Authorization");
-  if (authorization != nullptr) {
-    const auto token = TokenOf(*authorization);
-    if (token) role = std::max(role, RoleOfToken(*token));
-  }
-  return role;
+  return CallerOf(request, has_client_certificate ? std::optional<std::string>("") : std::nullopt).role;
 }
 
 bool Access::IsOurHost(std::string_view host) const {
@@ -131,12 +138,11 @@ bool Access::IsOurHost(std::string_view host) const {
 std::optional<HttpResponse> Access::Refuse(const HttpRequest& request) const {
   const auto hosts = std::count_if(request.headers.begin(), request.headers.end(),
                                    [](const HttpHeader& h) { return EqualsIgnoreCase(h.name, "Host"); });
-  if (hosts > 1) return TextResponse(400, "There is more than one Host header.\n");
+  if (hosts > 1) return ErrorResponse(400, "more than one Host header");
   const std::string* host = request.header("Host");
   if (open_ && host != nullptr && !IsOurHost(*host)) {
-    return TextResponse(421, StrCat("This server is not known as '", HostWithoutPort(*host),
-                                    "'. Ask for it by its IP address or as localhost, or add the name to its "
-                                    "configuration.\n"));
+    return ErrorResponse(421, StrCat("this server is not known as \"", HostWithoutPort(*host),
+                                     "\": use its IP address or localhost, or add the name to server.names"));
   }
   const std::string* origin = request.header("Origin");
   if (origin != nullptr && request.method != "GET") {
@@ -146,7 +152,9 @@ std::optional<HttpResponse> Access::Refuse(const HttpRequest& request) const {
     const bool same = host != nullptr && !from.empty() && EqualsIgnoreCase(from, *host);
     const bool named =
         std::any_of(names_.begin(), names_.end(), [&](const std::string& n) { return n == from; });
-    if (!same && !named) return TextResponse(403, "Pages of another site may not change anything here.\n");
+    if (!same && !named)
+      return ErrorResponse(403,
+                           "cross-origin request rejected: pages of other sites may not change anything");
   }
   const bool is_open_path =
       std::find(open_paths_.begin(), open_paths_.end(), request.path) != open_paths_.end();

@@ -11,12 +11,21 @@
 
 namespace taut {
 
+// Who a request is from.
+struct Caller {
+  Role role = Role::kNone;
+  std::string user;            // as HttpRequest's
+  bool authenticated = false;  // by a token or a certificate; not because nobody is asked
+};
+
 // Immutable: any thread.
 class Access {
  public:
   explicit Access(const ServerOptions& options);
 
-  // By the token in the request, or by the certificate of its connection.
+  // By the token in the request, or by the certificate of its connection: its subject's common name, nullopt
+  // for no certificate.
+  Caller CallerOf(const HttpRequest& request, const std::optional<std::string>& certificate_name) const;
   Role RoleOf(const HttpRequest& request, bool has_client_certificate) const;
   // The answer to a request that must not be handled; nullopt: go on. request.role is set.
   // 401 without a role, 400 without a Host, 421 for a Host that is not ours, 403 for another site's page.
@@ -25,11 +34,16 @@ class Access {
  private:
   using Digest = std::array<unsigned char, 32>;
   static Digest DigestOf(std::string_view token);
-  Role RoleOfToken(std::string_view token) const;
+  Caller CallerOfToken(std::string_view token) const;
   bool IsOurHost(std::string_view host) const;
 
-  std::vector<Digest> reader_digests_;
-  std::vector<Digest> operator_digests_;
+  struct Known {
+    Digest digest;
+    Role role;
+    std::string name;
+  };
+
+  std::vector<Known> known_;
   const bool open_;
   const Role client_role_;
   const std::vector<std::string> open_paths_;

@@ -53,6 +53,24 @@ TEST(Access, KnowsRolesByToken) {
   EXPECT_EQ(access.RoleOf(Request({}), true), Role::kOperator);
 }
 
+TEST(Access, AWriterIsNoReaderAndNamesComeWithTokens) {
+  ServerOptions options = WithTokens();
+  options.writer_tokens = {{"writer-token-0123", "prometheus of cell a"}};
+  options.operator_tokens = {{kOperator, "anna"}};
+  const Access access(options);
+  const auto caller = [&](std::string_view token) {
+    return access.CallerOf(Request({{"Authorization", "Bearer " + std::string(token)}}), std::nullopt);
+  };
+  EXPECT_EQ(caller("writer-token-0123").role, Role::kWriter);
+  EXPECT_EQ(caller("writer-token-0123").user, "prometheus of cell a");
+  EXPECT_EQ(caller(kOperator).user, "anna");
+  EXPECT_EQ(caller(kReader).user, "");
+  EXPECT_TRUE(caller(kReader).authenticated);
+  EXPECT_FALSE(caller("guessed-token-0123").authenticated);
+  EXPECT_EQ(access.CallerOf(Request({}), "node-7").user, "node-7");
+  EXPECT_FALSE(Access(ServerOptions()).CallerOf(Request({}), std::nullopt).authenticated);
+}
+
 TEST(Access, ACertificateGivesTheRoleOfTheOptions) {
   ServerOptions options = WithTokens();
   options.client_ca_file = "ca.pem";
@@ -73,6 +91,8 @@ TEST(Access, AsksAPageForAPasswordAndAProgramForAToken) {
   EXPECT_EQ(*page->header("WWW-Authenticate"), "Basic realm=\"tautline\"");
   const auto program = access.Refuse(Request({{"Accept", "application/json"}}));
   EXPECT_EQ(*program->header("WWW-Authenticate"), "Bearer realm=\"tautline\"");
+  EXPECT_EQ(program->content_type, "application/json");
+  EXPECT_EQ(program->body.rfind("{\"error\":", 0), 0U);
   HttpRequest open = Request({});
   open.path = "/healthz";
   EXPECT_FALSE(access.Refuse(open));

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,7 +43,8 @@ class Connection {
   virtual void Post(std::function<void()> work) = 0;
 
   // From OnOpen on.
-  virtual bool has_client_certificate() const = 0;
+  // The common name in the client's verified certificate ("" if it has none); nullopt: no certificate.
+  virtual std::optional<std::string> client_certificate() const = 0;
   virtual const std::string& peer() const = 0;  // "127.0.0.1:40404"
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json_writer.h"
 #include "base/strings.h"
 
 namespace taut {
@@ -235,6 +236,16 @@ std::string_view ReasonPhrase(int status) {
     if (row.status == status) return row.phrase;
   }
   return "";
+}
+
+HttpResponse ErrorResponse(int status, std::string_view text) {
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("error", text);
+  json.EndObject();
+  HttpResponse response = JsonResponse(status, json.Take());
+  if (status == 503 || status == 429) response.headers.push_back({"Retry-After", "1"});
+  return response;
 }
 
 }  // namespace taut

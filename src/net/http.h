@@ -13,8 +13,9 @@ namespace taut {
 
 class EventStream;
 
-// What the sender of a request may do. Each role may do what the ones before it may.
-enum class Role : uint8_t { kNone, kReader, kOperator };
+// What the sender of a request may do. A writer may only send samples; a reader only look; an operator both,
+// and change settings.
+enum class Role : uint8_t { kNone, kWriter, kReader, kOperator };
 
 struct HttpHeader {
   std::string name;
@@ -64,6 +65,7 @@ struct HttpRequest {
   std::string body;  // whole, without chunks; still in its Content-Encoding
   std::string peer;  // "127.0.0.1:40404"
   Role role = Role::kNone;
+  std::string user;  // the name beside the token, or of the client's certificate; "" for none
 
   // nullptr if absent; the first of several.
   const std::string* header(std::string_view name) const { return FindHeader(headers, name); }
@@ -86,6 +88,8 @@ struct HttpResponse {
 
 HttpResponse TextResponse(int status, std::string text);
 HttpResponse JsonResponse(int status, std::string json);
+// {"error": text}, with Retry-After for 429 and 503.
+HttpResponse ErrorResponse(int status, std::string_view text);
 
 // "Not Found" for 404; "" for what has no name.
 std::string_view ReasonPhrase(int status);

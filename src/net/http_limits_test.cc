@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
+#include <sys/resource.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -156,19 +158,97 @@ TEST_F(HttpLimitsTest, CutsClientsThatDoNotReadTheAnswer) {
 TEST_F(HttpLimitsTest, RefusesConnectionsOverTheLimit) {
   ServerOptions options;
   options.max_connections = 2;
+  options.reader_tokens = {"reader-token-0123"};
+  ClientOptions known;
+  known.token = "reader-token-0123";
   Serve(options);
-  auto first = Client();
-  auto second = Client();
+  auto first = Client(known);
+  auto second = Client(known);
   EXPECT_EQ(first->Get("/")->status, 200);
   EXPECT_EQ(second->Get("/")->status, 200);
-  const auto refused = Client()->Get("/");
+  const auto refused = Client(known)->Get("/");
   ASSERT_TRUE(refused.ok()) << refused.status();
   EXPECT_EQ(refused->status, 503);
   EXPECT_NE(refused->header("Retry-After"), nullptr);
   EXPECT_EQ(first->Get("/")->status, 200);
   first.reset();
-  EXPECT_TRUE(Eventually([&] { return Client()->Get("/")->status == 200; }));
+  EXPECT_TRUE(Eventually([&] { return Client(known)->Get("/")->status == 200; }));
   EXPECT_GE(server_->counts().refused, 1U);
+}
+
+// Whoever opens connections and never shows a token locks nobody out who has one, silent, half-way through a
+// header, or kept alive by an open path.
+TEST_F(HttpLimitsTest, IdleStrangersMakeRoom) {
+  for (const char* first :
+       {"", "GET / HTTP/1.1\r\nHost: a", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"}) {
+    ServerOptions options;
+    options.max_connections = 8;
+    options.reader_tokens = {"reader-token-0123"};
+    options.open_paths = {"/healthz"};
+    Serve(options);
+    ClientOptions known;
+    known.token = "reader-token-0123";
+    auto before = Client(known);
+    ASSERT_EQ(before->Get("/")->status, 200);
+    std::vector<std::unique_ptr<RawClient>> strangers;
+    for (int i = 0; i < 30; ++i) {
+      strangers.push_back(std::make_unique<RawClient>(port()));
+      strangers.back()->Send(first);
+      if (std::string_view(first).find("healthz") != std::string_view::npos) strangers.back()->ReadAnswer();
+    }
+    ASSERT_TRUE(Eventually([&] { return server_->counts().accepted == 31; }));
+    EXPECT_EQ(Client(known)->Get("/")->status, 200) << first;
+    EXPECT_EQ(before->Get("/")->status, 200) << first;  // its connection was kept
+    EXPECT_GE(server_->counts().displaced, 22U);
+    EXPECT_TRUE(Eventually([&] { return server_->counts().open_connections <= 8; }));
+    EXPECT_EQ(server_->counts().refused, 0U);
+  }
+}
+
+TEST_F(HttpLimitsTest, OneAddressGetsItsShare) {
+  ServerOptions options;
+  options.listen = {{"127.0.0.1", 0}};
+  options.max_connections_per_address = 2;
+  options.reader_tokens = {"reader-token-0123"};
+  ClientOptions known;
+  known.token = "reader-token-0123";
+  Serve(options);
+  auto first = Client(known);
+  auto second = Client(known);
+  EXPECT_EQ(first->Get("/")->status, 200);
+  EXPECT_EQ(second->Get("/")->status, 200);
+  EXPECT_EQ(Client(known)->Get("/")->status, 503);
+  RawClient other(port(), RawClient::Buffer::kUsual, "127.0.0.9");
+  other.Send("GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer reader-token-0123\r\n\r\n");
+  EXPECT_THAT(other.ReadAnswer(), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpLimitsTest, AStrangerGetsNoLongIdleTime) {
+  ServerOptions options;
+  options.reader_tokens = {"reader-token-0123"};
+  options.open_paths = {"/healthz"};
+  options.header_timeout = kShort;
+  Serve(options);
+  EXPECT_THAT(Ask("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+              StartsWith("HTTP/1.1 200"));  // to its end
+}
+
+TEST_F(HttpLimitsTest, GoesOnAfterItRanOutOfDescriptors) {
+  Serve({});
+  ASSERT_EQ(Client()->Get("/")->status, 200);
+  RawClient waiting(port(), RawClient::Buffer::kUsual, "", RawClient::Connect::kLater);
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const int lowest_free = dup(0);
+  close(lowest_free);
+  const rlimit none{static_cast<rlim_t>(lowest_free), before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  waiting.ConnectTo(port());
+  waiting.Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const bool failed = Eventually([&] { return server_->counts().accept_failures > 0; });
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(failed);
+  EXPECT_THAT(waiting.ReadAnswer(), StartsWith("HTTP/1.1 200"));
 }
 
 TEST_F(HttpLimitsTest, RefusesMoreBytesThanItWantsToHold) {

@@ -15,8 +15,10 @@
 namespace taut {
 
 struct ServerCounts {
-  uint64_t accepted = 0;              // connections
-  uint64_t refused = 0;               // connections over max_connections: 503
+  uint64_t accepted = 0;   // connections
+  uint64_t refused = 0;    // connections over max_connections: 503
+  uint64_t displaced = 0;  // idle connections without a token, closed for others when there were too many
+  uint64_t accept_failures = 0;       // out of file descriptors or memory
   uint64_t timed_out = 0;             // clients too slow with a request or with taking an answer
   uint64_t malformed = 0;             // 400 of the server itself, not of the handler
   uint64_t too_large = 0;             // 413 and 431
@@ -49,6 +51,10 @@ class HttpServer {
   // Lets requests in flight finish for options.grace, closes streams after what they hold, then cuts what is
   // left. Waits for handlers that run, however long. From any thread but a handler's; may be called again.
   void Stop();
+  // Takes over the tokens and certificates of `options`; everything else stays as it was at the start.
+  // Requests from now on are held against them, event streams end (clients come back). Not OK: nothing has
+  // changed.
+  absl::Status Reload(const ServerOptions& options);
   // Each number is exact; they are not all of one instant.
   ServerCounts counts() const;
 

@@ -289,6 +289,21 @@ TEST_F(HttpServerTest, ListensOnSeveralAddresses) {
               AllOf(HasSubstr(StrCat(port())), HasSubstr("another port")));
 }
 
+TEST_F(HttpServerTest, TakesNewTokensWhileItRuns) {
+  ServerOptions options;
+  options.operator_tokens = {"operator-token-01"};
+  Serve(options, [](const HttpRequest& r) { return TextResponse(200, r.user); });
+  auto old = Client(With("operator-token-01"));
+  EXPECT_EQ(old->Get("/")->status, 200);
+  options.operator_tokens = {{"operator-token-02", "anna"}};
+  ASSERT_TRUE(server_->Reload(options).ok());
+  EXPECT_EQ(old->Get("/")->status, 401);  // on the connection that it has
+  EXPECT_EQ(Client(With("operator-token-02"))->Get("/")->body, "anna");
+  options.operator_tokens = {"short"};
+  EXPECT_FALSE(server_->Reload(options).ok());
+  EXPECT_EQ(Client(With("operator-token-02"))->Get("/")->status, 200);
+}
+
 TEST_F(HttpServerTest, AsksForATokenBeforeItReadsABody) {
   ServerOptions options;
   options.reader_tokens = {"reader-token-0123"};
@@ -296,8 +311,8 @@ TEST_F(HttpServerTest, AsksForATokenBeforeItReadsABody) {
   Serve(options, [](const HttpRequest& r) { return TextResponse(200, StrCat(static_cast<int>(r.role))); });
   EXPECT_EQ(Client()->Get("/")->status, 401);
   EXPECT_EQ(Client(With("wrong-token-01234"))->Get("/")->status, 401);
-  EXPECT_EQ(Client(With("reader-token-0123"))->Get("/")->body, "1");
-  EXPECT_EQ(Client(With("operator-token-01"))->Get("/")->body, "2");
+  EXPECT_EQ(Client(With("reader-token-0123"))->Get("/")->body, StrCat(static_cast<int>(Role::kReader)));
+  EXPECT_EQ(Client(With("operator-token-01"))->Get("/")->body, StrCat(static_cast<int>(Role::kOperator)));
   RawClient stranger(port());
   stranger.Send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\nabc");
   EXPECT_THAT(stranger.ReadUntil("\r\n\r\n"),

@@ -14,10 +14,12 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <csignal>
+#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/printable.h"
 #include "base/strings.h"
 
 namespace taut {
@@ -35,6 +37,19 @@ std::string PeerName(const Socket& socket) {
   if (ec) return "";
   const std::string address = peer.address().to_string();
   return peer.address().is_v6() ? StrCat("[", address, "]:", peer.port()) : StrCat(address, ":", peer.port());
+}
+
+// Of the certificate's subject; "" if it has none, or one that is not printable.
+std::string CommonName(X509* certificate) {
+  X509_NAME* subject = X509_get_subject_name(certificate);
+  const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+  if (at < 0) return "";
+  unsigned char* utf8 = nullptr;
+  const int size = ASN1_STRING_to_UTF8(&utf8, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
+  if (size < 0) return "";
+  std::string name(reinterpret_cast<const char*>(utf8), static_cast<size_t>(size));
+  OPENSSL_free(utf8);
+  return IsPrintableUtf8(name) ? name : "";
 }
 
 // What TCP and TLS have in common; Stream is Socket or a TLS stream over it.
@@ -93,7 +108,7 @@ class PlainConnection final : public StreamConnection<Socket> {
     (void)stream_.shutdown(tcp::socket::shutdown_send, ignored);
     Drain(self);
   }
-  bool has_client_certificate() const override { return false; }
+  std::optional<std::string> client_certificate() const override { return std::nullopt; }
 
  private:
   void Drain(const User& self) {
@@ -110,7 +125,8 @@ class PlainConnection final : public StreamConnection<Socket> {
 
 class TlsConnection final : public StreamConnection<asio::ssl::stream<Socket>> {
  public:
-  TlsConnection(Socket socket, asio::ssl::context& context) : StreamConnection(std::move(socket), context) {}
+  TlsConnection(Socket socket, std::shared_ptr<asio::ssl::context> context)
+      : StreamConnection(std::move(socket), *context), context_(std::move(context)) {}
   void Open(User self) override {
     stream_.async_handshake(asio::ssl::stream_base::server, [self](ErrorCode ec) {
       if (ec) {
@@ -124,13 +140,17 @@ class TlsConnection final : public StreamConnection<asio::ssl::stream<Socket>> {
     // Waits for the client's goodbye too.
     stream_.async_shutdown([self](ErrorCode /*ec*/) { self->OnFailed(); });
   }
-  bool has_client_certificate() const override {
+  std::optional<std::string> client_certificate() const override {
     auto* ssl = const_cast<asio::ssl::stream<Socket>&>(stream_).native_handle();
     X509* certificate = SSL_get1_peer_certificate(ssl);
-    const bool verified = certificate != nullptr && SSL_get_verify_result(ssl) == X509_V_OK;
+    std::optional<std::string> name;
+    if (certificate != nullptr && SSL_get_verify_result(ssl) == X509_V_OK) name = CommonName(certificate);
     X509_free(certificate);
-    return verified;
+    return name;
   }
+
+ private:
+  const std::shared_ptr<asio::ssl::context> context_;
 };
 
 absl::Status TlsError(std::string_view what, const std::string& file, const ErrorCode& ec) {
@@ -192,8 +212,8 @@ struct Listener::Impl {
       ErrorCode ignored;
       (void)socket.set_option(tcp::no_delay(true), ignored);
       std::unique_ptr<Connection> connection;
-      if (tls) {
-        connection = std::make_unique<TlsConnection>(std::move(socket), *tls);
+      if (const auto context = Tls(); context != nullptr) {
+        connection = std::make_unique<TlsConnection>(std::move(socket), context);
       } else {
         connection = std::make_unique<PlainConnection>(std::move(socket));
       }
@@ -201,10 +221,14 @@ struct Listener::Impl {
       Accept(acceptor);
     });
   }
-  // Too many open files, most likely: some may be closed soon.
+  std::shared_ptr<asio::ssl::context> Tls() {
+    const std::lock_guard lock(tls_mutex);
+    return tls;
+  }
+  // Too many open files, most likely: the client waits in the kernel's queue until some are closed.
   void RetryAccept(tcp::acceptor& acceptor) {
-    auto timer =
-        std::make_shared<asio::steady_timer>(acceptor.get_executor(), std::chrono::milliseconds(100));
+    calls.on_accept_failed();
+    auto timer = std::make_shared<asio::steady_timer>(acceptor.get_executor(), std::chrono::milliseconds(50));
     timer->async_wait([this, &acceptor, timer](ErrorCode) {
       if (!stopping) Accept(acceptor);
     });
@@ -222,7 +246,8 @@ struct Listener::Impl {
   const int num_threads;
   asio::steady_timer tick;
   std::vector<tcp::acceptor> acceptors;
-  std::unique_ptr<asio::ssl::context> tls;
+  std::mutex tls_mutex;
+  std::shared_ptr<asio::ssl::context> tls;  // null: no TLS
   Calls calls;
   std::atomic<bool> stopping{false};
   std::vector<std::thread> threads;
@@ -234,7 +259,7 @@ Listener::~Listener() { Shut(); }
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Bind(const ServerOptions& options) {
   auto impl = std::make_unique<Impl>(options.threads + 1);
   if (options.has_tls()) {
-    impl->tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
+    impl->tls = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
     if (const absl::Status status = LoadTls(options, impl->tls.get()); !status.ok()) return status;
   }
   for (const ListenAddress& address : options.listen) {
@@ -256,6 +281,15 @@ void Listener::Run(Calls calls) {
   pthread_sigmask(SIG_BLOCK, &all, &before);
   for (int i = 0; i < impl_->num_threads; ++i) impl_->threads.emplace_back([this] { impl_->io.run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+absl::Status Listener::ReloadTls(const ServerOptions& options) {
+  if (!options.has_tls() || impl_->Tls() == nullptr) return absl::OkStatus();
+  auto fresh = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
+  if (const absl::Status status = LoadTls(options, fresh.get()); !status.ok()) return status;
+  const std::lock_guard lock(impl_->tls_mutex);
+  impl_->tls = std::move(fresh);
+  return absl::OkStatus();
 }
 
 uint16_t Listener::port() const {

@@ -15,6 +15,8 @@ class Listener {
   struct Calls {
     // A client was accepted. From any of the threads, but one call at a time for each listen address.
     std::function<void(std::unique_ptr<Connection>)> on_accept;
+    // A client could not be accepted: out of file descriptors or memory. It waits and is accepted later.
+    std::function<void()> on_accept_failed = [] {};
     // Every `tick_interval`, on one of the threads.
     std::function<void()> on_tick;
     std::chrono::milliseconds tick_interval{100};
@@ -26,6 +28,9 @@ class Listener {
   ~Listener();
 
   void Run(Calls calls);
+  // Reads the certificate, the key and the client CA anew, for connections to come. Not OK: all stays as it
+  // was. TLS is neither begun nor ended by it. From any thread.
+  absl::Status ReloadTls(const ServerOptions& options);
   // Of the first address.
   uint16_t port() const;
   // No more clients; those there are go on. From any thread.

@@ -19,12 +19,25 @@ class RawClient {
  public:
   // A small receive buffer makes a client that cannot be sent much before it reads.
   enum class Buffer : uint8_t { kUsual, kSmall };
-  explicit RawClient(uint16_t port, Buffer buffer = Buffer::kUsual) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+  enum class Connect : uint8_t { kNow, kLater };
+  // `from`: the address to come from, such as 127.0.0.9; "" for any.
+  explicit RawClient(uint16_t port, Buffer buffer = Buffer::kUsual, const char* from = "",
+                     Connect when = Connect::kNow)
+      : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
     const timeval timeout{20, 0};
     setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
     setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
     const int small = 4096;
     if (buffer == Buffer::kSmall) setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+    if (*from != '\0') {
+      sockaddr_in own{};
+      own.sin_family = AF_INET;
+      inet_pton(AF_INET, from, &own.sin_addr);
+      EXPECT_EQ(bind(fd_, reinterpret_cast<const sockaddr*>(&own), sizeof(own)), 0);
+    }
+    if (when == Connect::kNow) ConnectTo(port);
+  }
+  void ConnectTo(uint16_t port) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);

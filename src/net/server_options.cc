@@ -25,9 +25,9 @@ bool IsAddress(const std::string& host) {
   return inet_pton(AF_INET, host.c_str(), raw) == 1 || inet_pton(AF_INET6, host.c_str(), raw) == 1;
 }
 
-absl::Status CheckTokens(const std::vector<std::string>& tokens) {
+absl::Status CheckTokens(const std::vector<AccessToken>& tokens) {
   constexpr size_t kShortest = 16;
-  for (const std::string& token : tokens) {
+  for (const auto& [token, name] : tokens) {
     if (token.size() < kShortest) {
       return Bad(StrCat("a token has ", token.size(), " characters; give at least ", kShortest,
                         ", such as those of `openssl rand -hex 32`"));
@@ -76,8 +76,15 @@ absl::Status ServerOptions::Check() const {
   if (!client_ca_file.empty() && !has_tls()) {
     return Bad("a client CA works over TLS only: give a certificate and a key too");
   }
-  for (const auto* tokens : {&reader_tokens, &operator_tokens}) {
+  for (const auto* tokens : {&writer_tokens, &reader_tokens, &operator_tokens}) {
     if (const absl::Status status = CheckTokens(*tokens); !status.ok()) return status;
+  }
+  for (const AccessToken& token : writer_tokens) {
+    const auto same = [&](const AccessToken& other) { return other.token == token.token; };
+    if (std::any_of(reader_tokens.begin(), reader_tokens.end(), same) ||
+        std::any_of(operator_tokens.begin(), operator_tokens.end(), same)) {
+      return Bad("a writer's token is also a reader's or an operator's; give each role tokens of its own");
+    }
   }
   for (const ListenAddress& address : listen) {
     if (!IsAddress(address.host)) {

@@ -25,6 +25,16 @@ absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text);
 // 127.0.0.0/8 or ::1.
 bool IsLoopback(std::string_view host);
 
+// A bearer token, or the password of HTTP Basic. `name`: who has it, for the record; "" for nobody in
+// particular.
+struct AccessToken {
+  AccessToken(std::string t, std::string n = "") : token(std::move(t)), name(std::move(n)) {}
+  AccessToken(const char* t) : token(t) {}
+  std::string token, name;
+
+  bool operator==(const AccessToken&) const = default;
+};
+
 struct ServerOptions {
   std::vector<ListenAddress> listen = {ListenAddress{}};
   // How many handlers run side by side; more requests wait. There is one thread more, so that clients are
@@ -41,8 +51,9 @@ struct ServerOptions {
 
   // Bearer tokens, or passwords of HTTP Basic with any user name. With none of them and no client_ca_file
   // everybody is operator, and Check() allows loopback only.
-  std::vector<std::string> reader_tokens;
-  std::vector<std::string> operator_tokens;
+  std::vector<AccessToken> writer_tokens;
+  std::vector<AccessToken> reader_tokens;
+  std::vector<AccessToken> operator_tokens;
   // Paths that are answered without a role, such as "/healthz".
   std::vector<std::string> open_paths;
   // Names of this server besides localhost and IP addresses: asked for in the Host header where nobody needs
@@ -55,12 +66,17 @@ struct ServerOptions {
   std::vector<std::pair<std::string, size_t>> body_limits;
   // Of all bodies that are being received. Above: 503.
   size_t max_buffered_bytes = 512 << 20;
+  // When there are as many, those that wait without ever having shown a token are closed first, of the
+  // address that has the most. Also bounded by half of the process' limit of open files.
   size_t max_connections = 1024;
+  size_t max_connections_per_address = 512;  // of an IPv6 client: of its /64
   size_t max_streams = 64;
 
   using Duration = std::chrono::milliseconds;
-  Duration idle_timeout = std::chrono::seconds(120);   // between two requests
-  Duration header_timeout = std::chrono::seconds(10);  // from a request's first byte; TLS: of the handshake
+  // Between two requests; of clients that have shown no token where one is needed: header_timeout.
+  Duration idle_timeout = std::chrono::seconds(120);
+  Duration header_timeout =
+      std::chrono::seconds(5);  // from accept or a request's first byte; TLS: of the handshake
   // A body or an answer may take this long, and one second more for each min_bytes_per_second.
   Duration body_timeout = std::chrono::seconds(20);
   Duration write_timeout = std::chrono::seconds(20);
@@ -77,7 +93,9 @@ struct ServerOptions {
   std::function<void(const HttpRequest&, std::string_view what)> on_exception;
 
   bool has_tls() const { return !certificate_file.empty(); }
-  bool has_tokens() const { return !reader_tokens.empty() || !operator_tokens.empty(); }
+  bool has_tokens() const {
+    return !writer_tokens.empty() || !reader_tokens.empty() || !operator_tokens.empty();
+  }
   // Nobody is asked for anything.
   bool is_open() const { return !has_tokens() && client_ca_file.empty(); }
 

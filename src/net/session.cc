@@ -1,5 +1,7 @@
 #include "net/session.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <exception>
 #include <limits>
@@ -22,6 +24,18 @@ constexpr std::chrono::milliseconds kLastFinishTimeout{250};  // when the server
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::string_view kHeartbeat = ":\n\n";
 
+// "192.0.2.7:40404" -> "192.0.2.7"; "[2001:db8:1:2:3::4]:1" -> "2001:db8:1:2".
+std::string AddressOf(std::string_view peer) {
+  const std::string host(HostWithoutPort(peer));
+  in6_addr v6{};
+  if (inet_pton(AF_INET6, host.c_str(), &v6) != 1 || IN6_IS_ADDR_LOOPBACK(&v6)) return host;
+  std::string prefix;
+  for (int i = 0; i < 8; i += 2) {
+    prefix += fmt::format("{}{:x}", i == 0 ? "" : ":", v6.s6_addr[i] << 8 | v6.s6_addr[i + 1]);
+  }
+  return prefix;
+}
+
 void Add(SessionsState::Count& count, uint64_t n = 1) { count.fetch_add(n, std::memory_order_relaxed); }
 
 }  // namespace
@@ -31,7 +45,9 @@ Session::Session(std::unique_ptr<Connection> connection, SessionsState* state, M
       state_(state),
       mode_(mode),
       parser_(state->options.max_header_bytes),
-      began_(Clock::now()) {
+      began_(Clock::now()),
+      address_(AddressOf(connection_->peer())),
+      stranger_since_(began_.time_since_epoch().count()) {
   SetDeadline(began_ + state->options.header_timeout);
   request_.peer = connection_->peer();
 }
@@ -54,7 +70,9 @@ void Session::BeginRequest() {
   if (in_begin_ < in_end_) {
     Parse();
   } else {
-    SetDeadline(began_ + state_->options.idle_timeout);
+    const bool trusted = authenticated_ || state_->options.is_open();
+    SetDeadline(began_ + (trusted ? state_->options.idle_timeout : state_->options.header_timeout));
+    if (!authenticated_) stranger_since_.store(began_.time_since_epoch().count(), std::memory_order_relaxed);
     ReadMore();
   }
 }
@@ -69,7 +87,7 @@ void Session::ReadMore() {
   if (in_.size() < kFirstBufferBytes) in_.resize(kFirstBufferBytes);
   if (in_end_ * 2 > in_.size()) in_.resize(std::max(in_.size(), std::min(in_.size() * 4, most)));
   if (in_end_ == in_.size()) {
-    Refuse(phase_ == Phase::kBody ? 400 : 431, "The request has a line without an end.\n");
+    Refuse(phase_ == Phase::kBody ? 400 : 431, "a line of the request has no end");
     return;
   }
   connection_->Read(shared_from_this(), in_.data() + in_end_, in_.size() - in_end_);
@@ -126,13 +144,13 @@ void Session::Parse() {
         Handle();
         return;
       case ParseState::kMalformed:
-        Refuse(400, StrCat("Not a request of HTTP/1.1: ", parser_.error(), "\n"));
+        Refuse(400, StrCat("invalid HTTP/1.1 request: ", parser_.error()));
         return;
       case ParseState::kHeaderTooLarge:
-        Refuse(431, StrCat("The header has more than ", state_->options.max_header_bytes, " bytes.\n"));
+        Refuse(431, StrCat("the header exceeds ", state_->options.max_header_bytes, " bytes"));
         return;
       case ParseState::kBodyTooLarge:
-        Refuse(413, StrCat("The body has more than ", BodyLimit(), " bytes.\n"));
+        Refuse(413, StrCat("the body exceeds ", BodyLimit(), " bytes"));
         return;
     }
   }
@@ -156,19 +174,23 @@ bool Session::TakeHeader() {
   const std::string* encoding = request_.header("Transfer-Encoding");
   request_done_ = encoding == nullptr && length.value_or(0) == 0;
   if (mode_ == Mode::kRefuse) {
-    Refuse(503, "Too many connections. Try again soon.\n");
+    Refuse(503, "too many connections; retry");
     return false;
   }
   if (parser_.is_http11() && request_.header("Host") == nullptr) {
-    Refuse(400, "The Host header is missing.\n");
+    Refuse(400, "the Host header is missing");
     return false;
   }
   if (encoding != nullptr && !EqualsIgnoreCase(*encoding, "chunked")) {
-    Refuse(501, "Of transfer encodings, only chunked is known here.\n");
+    Refuse(501, "unsupported Transfer-Encoding; only chunked is supported");
     return false;
   }
-  request_.role = state_->access.RoleOf(request_, connection_->has_client_certificate());
-  if (auto refusal = state_->access.Refuse(request_)) {
+  const std::shared_ptr<const Access> access = state_->access();
+  Caller caller = access->CallerOf(request_, connection_->client_certificate());
+  request_.role = caller.role;
+  request_.user = std::move(caller.user);
+  authenticated_ = authenticated_ || caller.authenticated;
+  if (auto refusal = access->Refuse(request_)) {
     auto& counters = state_->counters;
     Add(refusal->status == 401   ? counters.unauthorized
         : refusal->status == 400 ? counters.malformed
@@ -177,10 +199,11 @@ bool Session::TakeHeader() {
     Answer(std::move(*refusal));
     return false;
   }
+  stranger_since_.store(kNotWaiting, std::memory_order_relaxed);
   const size_t limit = BodyLimit();
   parser_.set_max_body_bytes(limit);
   if (length.value_or(0) > limit) {
-    Refuse(413, StrCat("The body has more than ", limit, " bytes.\n"));
+    Refuse(413, StrCat("the body exceeds ", limit, " bytes"));
     return false;
   }
   if (request_done_) return true;
@@ -202,7 +225,7 @@ bool Session::TakeBodyBytes() {
   counted_body_bytes_ = bytes;
   const size_t all = state_->buffered_bytes.fetch_add(more, std::memory_order_relaxed) + more;
   if (all > state_->options.max_buffered_bytes) {
-    Refuse(503, "Too much is being received. Try again soon.\n");
+    Refuse(503, "server busy: the memory limit of request bodies is reached; retry");
     return false;
   }
   SetDeadline(began_ + TimeFor(bytes, state_->options.body_timeout));
@@ -230,7 +253,7 @@ void Session::RunHandler() {
     const auto fail = [&](std::string_view what) {
       Add(state_->counters.handler_exceptions);
       if (state_->options.on_exception) state_->options.on_exception(request_, what);
-      response = TextResponse(500, "Something went wrong inside the server.\n");
+      response = ErrorResponse(500, "internal error");
     };
     try {
       response = state_->handler(request_);
@@ -255,8 +278,7 @@ void Session::Refuse(int status, std::string_view text) {
   if (status == 413 || status == 431) Add(counters.too_large);
   if (status == 408) Add(counters.timed_out);
   if (status == 503 && mode_ == Mode::kServe) Add(counters.overloaded);
-  HttpResponse response = TextResponse(status, std::string(text));
-  if (status == 503) response.headers.push_back({"Retry-After", "1"});
+  HttpResponse response = ErrorResponse(status, text);
   request_done_ = false;
   Answer(std::move(response));
 }
@@ -271,7 +293,7 @@ void Session::Answer(HttpResponse response) {
       response_.stream->Detach();
       response_.stream.reset();
       if (!parser_.is_head()) {
-        Refuse(503, "Too many event streams are open. Try again soon.\n");
+        Refuse(503, "too many event streams are open; retry");
         return;
       }
     } else {
@@ -418,7 +440,7 @@ void Session::OnAlarm() {
         Add(state_->counters.timed_out);
         End();
       } else {
-        Refuse(408, "The request took too long to arrive.\n");
+        Refuse(408, "the request took too long to arrive");
       }
       return;
     case Phase::kStreaming:
@@ -446,6 +468,12 @@ void Session::StopSoon() {
     if (self->phase_ == Phase::kIdle || self->phase_ == Phase::kOpening) self->End();
     if (self->phase_ == Phase::kStreaming) self->response_.stream->Close();
     if (self->phase_ == Phase::kFinishing) self->SetDeadline(Clock::now() + kLastFinishTimeout);
+  });
+}
+
+void Session::EndStream() {
+  connection_->Post([self = shared_from_this()] {
+    if (self->phase_ == Phase::kStreaming) self->response_.stream->Close();
   });
 }
 

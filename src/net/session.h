@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -24,17 +26,17 @@ class Session;
 // What all sessions of a server share. Outlives them.
 struct SessionsState {
   SessionsState(const ServerOptions& o, std::function<HttpResponse(const HttpRequest&)> h)
-      : options(o), access(o), handler(std::move(h)), slots(o.threads) {}
+      : options(o), handler(std::move(h)), slots(o.threads), access_(std::make_shared<const Access>(o)) {}
 
   using Count = std::atomic<uint64_t>;
   struct Counters {
     Count accepted{0}, refused{0}, timed_out{0}, malformed{0}, too_large{0}, unauthorized{0}, other_site{0},
-        overloaded{0}, handler_exceptions{0}, streams_cut{0}, bytes_in{0}, bytes_out{0};
+        overloaded{0}, displaced{0}, accept_failures{0}, handler_exceptions{0}, streams_cut{0}, bytes_in{0},
+        bytes_out{0};
     std::array<Count, 6> answers{};
   };
 
   const ServerOptions options;
-  const Access access;
   const std::function<HttpResponse(const HttpRequest&)> handler;
   HandlerSlots<Session> slots;
   std::function<void(Session*)> on_end;  // once a session, in its turn
@@ -42,6 +44,19 @@ struct SessionsState {
   std::atomic<size_t> buffered_bytes{0};
   std::atomic<size_t> streams{0};
   std::atomic<bool> stopping{false};
+
+  std::shared_ptr<const Access> access() const {
+    const std::lock_guard lock(access_mutex_);
+    return access_;
+  }
+  void SetAccess(std::shared_ptr<const Access> access) {
+    const std::lock_guard lock(access_mutex_);
+    access_ = std::move(access);
+  }
+
+ private:
+  mutable std::mutex access_mutex_;
+  std::shared_ptr<const Access> access_;
 };
 
 class Session final : public ConnectionUser, public std::enable_shared_from_this<Session> {
@@ -50,12 +65,22 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   // kRefuse: answers the first request with 503.
   enum class Mode : uint8_t { kServe, kRefuse };
   Session(std::unique_ptr<Connection> connection, SessionsState* state, Mode mode);
+  // Mode kRefuse. Before Start().
+  void RefuseAll() { mode_ = Mode::kRefuse; }
 
   // These four from any thread.
   void Start();
   void Tick(Clock::time_point now);  // sees to timeouts and heartbeats
   void StopSoon();                   // after the request in flight
   void Abort();
+  void EndStream();  // if it is one: the client asks again
+  // Since when it waits for a request though it has never shown a token or a certificate; kNotWaiting: it
+  // does not. From any thread.
+  static constexpr Clock::rep kNotWaiting = std::numeric_limits<Clock::rep>::max();
+  Clock::rep stranger_since() const { return stranger_since_.load(std::memory_order_relaxed); }
+  Mode mode() const { return mode_; }
+  // "192.0.2.7", or the first 64 bits of an IPv6 address.
+  const std::string& address() const { return address_; }
   // Like Abort, at once, when the connection's threads are gone.
   void End();
 
@@ -103,7 +128,7 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
 
   const std::unique_ptr<Connection> connection_;
   SessionsState* const state_;
-  const Mode mode_;
+  Mode mode_;
   Phase phase_ = Phase::kOpening;
   RequestParser parser_;
   HttpRequest request_;
@@ -122,6 +147,9 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   bool counts_as_stream_ = false;
   Clock::time_point deadline_;
   std::atomic<Clock::rep> alarm_;  // of deadline_, for Tick
+  const std::string address_;
+  bool authenticated_ = false;  // a request of this connection was
+  std::atomic<Clock::rep> stranger_since_;
 };
 
 }  // namespace taut

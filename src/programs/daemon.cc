@@ -152,6 +152,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   options.server_counts = [this] { return server_ ? server_->counts() : ServerCounts(); };
   options.resident_bytes = ResidentBytes;
   options.cell_name = config_.cell.name;
+  options.prices = {config_.prices.core_hour, config_.prices.gib_hour, config_.prices.currency};
   for (const std::string& link : config_.cell.links) {
     absl::StatusOr<std::pair<std::string, std::string>> parsed = ParseCellLink(link);
     if (!parsed.ok()) return parsed.status();

@@ -291,7 +291,7 @@ ServerOptions AsServerOptions(const AgentServerOptions& options, std::vector<Lis
   out.certificate_file = options.certificate_file;
   out.key_file = options.key_file;
   out.client_ca_file = options.client_ca_file;
-  out.operator_tokens = options.tokens;
+  out.operator_tokens.assign(options.tokens.begin(), options.tokens.end());
   return out;
 }
 

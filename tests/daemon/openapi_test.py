@@ -17,6 +17,7 @@ from schema import Schemas
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TAKES_ANY = {"/api/v1/openapi.yaml"}  # a file
 READER = "reader-0123456789abcdef0123456789"
+WRITER = "writer-0123456789abcdef0123456789"
 OPERATOR = "operator-0123456789abcdef012345678"
 # Of the router, but for machines with habits of their own: docs/operations.md and not the API's description.
 NOT_API = {"/metrics", "/healthz", "/readyz"}
@@ -71,10 +72,16 @@ class Api:
         text += "" if not names else f" {names}"
         if not self.stage.equal(answer.status, status, f"{text}: {status}"):
             return
-        if status == 401:  # said before anything is asked, and in plain text
+        if status == 401:
             self.stage.check("Authorization: Bearer" in answer.text, f"{text}: says what is wanted", answer.text)
-        else:
-            self.has_sentence(answer, text)
+        self.declared(path, method, answer)
+        self.has_sentence(answer, text)
+
+    def declared(self, path, method, answer):
+        """What an operation answers is in its description."""
+        operation = self.description["paths"].get(path, {}).get(method.lower())
+        if operation is not None:
+            self.stage.check(str(answer.status) in operation["responses"], f"{method} {path}: {answer.status} is declared")
 
     def has_sentence(self, answer, what):
         try:
@@ -91,19 +98,22 @@ agents: {{listen: ["127.0.0.1:0"]}}
 server:
   tokens:
     reader_file: {stage.file("readers", READER)}
-    operator_file: {stage.file("operators", OPERATOR)}
+    operator_file: {stage.file("operators.named", OPERATOR + "  anna")}
+    writer_file: {stage.file("writers", WRITER + " prometheus")}
+prices: {core_hour: 0.03, gib_hour: 0.004, currency: EUR}
 rules:
   - {{name: tried, match: {{job: "*e*"}}, set: {{mode: canary, recommender: moving_window, canary.duration: 1h}}}}
   - {{name: applied, match: {{job: "*-*"}}, set: {{mode: auto}}}}
 """
     tautd = stage.tautd(config=config)
+    stage.file("operators", OPERATOR)
     stage.feed_history(tautd, "3d", "--jobs", "30", "--ooms", "--token-file", stage.dir / "operators", token=OPERATOR)
     begin = time.time()
     oom = {"namespace": "test", "pod": "oom-0", "container": "app"}
     series = [({"__name__": "container_memory_working_set_bytes", **oom}, [(begin + 15 * i, 1e9) for i in range(60)]),
               ({"__name__": "container_spec_memory_limit_bytes", **oom}, [(begin + 15 * i, 1.5e9) for i in range(60)]),
               ({"__name__": "container_oom_events_total", **oom}, [(begin + 15 * i, i // 20) for i in range(60)])]
-    taken = daemon.write(tautd.port, daemon.write_body(series), OPERATOR)
+    taken = daemon.write(tautd.port, daemon.write_body(series), WRITER)
     stage.equal(taken.status, 204, "a job with OOM kills is taken")
     stage.check(daemon.eventually(lambda: tautd.get("/api/v1/ooms", token=OPERATOR)["ooms"], 20), "they are told")
     return tautd
@@ -140,6 +150,14 @@ def fleet_and_jobs(api):
     lengths |= {len(column) for k in ("cpu", "memory", "jobs_by_mode") for column in few[k].values()}
     api.stage.equal(len(lengths), 1, "all columns are of one length")
     page = api.fits("/api/v1/jobs")
+    fleet = api.fits("/api/v1/fleet")
+    money = sum(price * 730 * fleet[r]["would_save"] for r, price in (("cpu", 0.03), ("memory", 0.004 / 2**30)))
+    api.stage.check(abs(fleet["saving_per_month"]["would_save"] - money) < 1e-3 * max(1, abs(money)),
+                    "money a month is price times amount times 730 hours", (fleet["saving_per_month"], money))
+    api.stage.equal((page["currency"], fleet["saving_per_month"]["currency"]), ("EUR", "EUR"), "in their currency")
+    whole_page = api.fits("/api/v1/jobs", "limit=1000")
+    noise = [v for j in whole_page["jobs"] for v in j["cpu"].values() if v is not None and len(f"{v!r}") > 12]
+    api.stage.check(not noise, "amounts have no digits beyond those of a 32-bit float", noise[:5])
     for sort in api.description["components"]["schemas"]["JobSort"]["enum"]:
         api.fits("/api/v1/jobs", f"sort={sort}&order=asc&limit=5")
     for mode in ("off", "observe", "canary", "auto"):
@@ -170,10 +188,10 @@ def each_job(api, names):
     api.fits("/api/v1/jobs/{job}/whatif", "resource=cpu", "POST", {"recommender": "analogs"}, job=name)
     before = api.fits("/api/v1/jobs/{job}/settings", job=name)
     wanted = {"mode": "off", "memory.upper": "4GiB"}
-    changed = api.fits("/api/v1/jobs/{job}/settings", "who=anna", "PATCH", wanted, job=name)
+    changed = api.fits("/api/v1/jobs/{job}/settings", "who=bob", "PATCH", wanted, job=name)
     values = {v["key"]: v for v in changed["values"]}
-    api.stage.equal((values["mode"]["value"], values["mode"]["source"]), ("off", "set by anna"), "PATCH sets")
-    api.stage.check(any(c["who"] == "anna" and c["key"] == "mode" and c["job"] == name for c in changed["changes"]),
+    api.stage.equal((values["mode"]["value"], values["mode"]["source"]), ("off", "set by anna (says bob)"), "PATCH sets")
+    api.stage.check(any(c["who"] == "anna (says bob)" and c["key"] == "mode" and c["job"] == name for c in changed["changes"]),
                     "and is remembered", changed["changes"])
     undone = api.fits("/api/v1/jobs/{job}/settings", "", "PATCH", {"mode": "", "memory.upper": ""}, job=name)
     api.stage.equal(undone["values"], before["values"], "an empty value goes back to what the rules say")
@@ -228,7 +246,7 @@ def events(api):
             break
     connection.close()
     wrong = api.schemas.errors_of(data, {"$ref": "#/components/schemas/SettingChange"})
-    api.stage.check(not wrong and data["who"] == "eve", "a change of a setting is told as an event", wrong or data)
+    api.stage.check(not wrong and data["who"] == "anna (says eve)", "a change of a setting is told as an event", wrong or data)
     api.seen.add(("/api/v1/events", "GET"))
 
 
@@ -239,6 +257,10 @@ def refusals(api, names):
         for method in (m.upper() for m in item if m != "parameters"):
             given = {"job": job} if "{job}" in path else {"id": 1} if "{id}" in path else {}
             body = "{}" if method != "GET" else None
+            operation = item[method.lower()]
+            api.stage.check(operation.get("operationId"), f"{method} {path} has an operationId")
+            if not path.endswith("/write"):
+                api.refused(403, path, "", method, body, WRITER, f"{method} {path} of a writer", **given)
             api.refused(401, path, "", method, body, None, f"{method} {path} without a token", **given)
             if method == "PATCH" or path.endswith("/write"):
                 api.refused(403, path, "", method, body, READER, f"{method} {path} of a reader", **given)
@@ -290,9 +312,10 @@ def writing(api):
         except OSError as e:
             api.stage.check(False, f"remote write of {what}: {status}", e)
             continue
-        # A body that is too long is refused before it is read, and in plain text.
-        if api.stage.equal(answer.status, status, f"remote write of {what}: {status}") and status == 400:
-            api.has_sentence(answer, what)
+        if api.stage.equal(answer.status, status, f"remote write of {what}: {status}"):
+            api.declared("/api/v1/write", "POST", answer)
+            if status != 204:
+                api.has_sentence(answer, what)
     api.seen.add(("/api/v1/write", "POST"))
     api.stage.check(daemon.answers(tautd.port, "/readyz"), "after all that it is ready")
 

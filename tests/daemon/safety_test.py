@@ -8,6 +8,7 @@ import time
 import daemon
 
 READER = "reader-0123456789abcdef0123456789"
+WRITER = "writer-0123456789abcdef0123456789"
 OPERATOR = "operator-0123456789abcdef012345678"
 
 
@@ -39,6 +40,7 @@ def check_config(stage):
 def tokens(stage):
     """Who may do what; and no token is ever written to the log or told by the API."""
     config = (f"server:\n  tokens:\n    reader_file: {stage.file('readers', READER)}\n"
+              f"    writer_file: {stage.file('writers', WRITER + ' prometheus' + chr(10))}\n"
               f"    operator_file: {stage.file('operators', '# of the test' + chr(10) + OPERATOR + chr(10))}\n")
     checked = stage.run(stage.args.tautd, "--check-config", "--config", stage.file("tokens.yaml", config))
     if not stage.equal((checked.returncode, checked.stderr), (0, ""), "token files with a comment are read"):
@@ -57,10 +59,14 @@ def tokens(stage):
     stage.equal(daemon.write(tautd.port, body).status, 401, "remote write without a token: 401")
     stage.equal(daemon.write(tautd.port, body, READER).status, 403, "remote write of a reader: 403")
     stage.equal(daemon.write(tautd.port, body, OPERATOR).status, 204, "remote write of an operator: 204")
+    stage.equal(daemon.write(tautd.port, body, WRITER).status, 204, "remote write of a writer: 204")
+    for path in ("/api/v1/fleet", "/api/v1/jobs", "/api/v1/events", "/metrics", "/", "/api/v1/openapi.yaml"):
+        stage.equal(tautd.ask(path, token=WRITER).status, 403, f"{path} of a writer: 403")
     known = daemon.eventually(lambda: tautd.get("/api/v1/jobs", token=READER)["total"] == 1, 20)
     stage.check(known, "its job is there")
     settings = "/api/v1/jobs/a%2Fb/settings"
     stage.equal(tautd.ask(settings, **patch).status, 401, "PATCH without a token: 401")
+    stage.equal(tautd.ask(settings, token=WRITER, **patch).status, 403, "PATCH of a writer: 403")
     stage.equal(tautd.ask(settings, token=READER, **patch).status, 403, "PATCH of a reader: 403")
     stage.equal(tautd.ask(settings, token=OPERATOR, **patch).status, 200, "PATCH of an operator: 200")
     stage.equal(tautd.ask("/api/v1/jobs/a%2Fb/whatif", token=READER, method="POST", body="{}").status, 200,
@@ -72,7 +78,7 @@ def tokens(stage):
     stage.check(short.returncode in (1, 2) and "16" in short.stderr, "a short token is refused", short.stderr)
     stage.equal(tautd.stop(), 0, "it stops")
     said = tautd.output()
-    stage.check(said and not any(t in said for t in (READER, OPERATOR, guess)), "no token in the log", said)
+    stage.check(said and not any(t in said for t in (READER, WRITER, OPERATOR, guess)), "no token in the log", said)
     stage.check("sesame12" not in short.stderr, "nor a token that is refused", short.stderr)
     stage.check(not any(t in text for text in told for t in (READER, OPERATOR)), "the API shows no token")
 
