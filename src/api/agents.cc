@@ -1,5 +1,7 @@
 #include "api/agents.h"
 
+#include <algorithm>
+
 namespace taut {
 namespace {
 
@@ -42,6 +44,15 @@ void PutAgents(std::span<const AgentView> agents, bool enabled, JsonWriter& json
   for (const AgentView& a : agents) PutAgent(a, json);
   json.EndArray();
   json.EndObject();
+}
+
+void PutAgentTimes(std::span<const AgentView> agents, double now_s, MetricsText& out) {
+  constexpr size_t kMost = 2000;
+  for (const AgentView& a : agents.first(std::min(agents.size(), kMost))) {
+    out.Gauge("tautd_agent_last_heard_timestamp_seconds",
+              "When the agent was last heard; of 2,000 agents at most.", now_s - a.heard_s,
+              {{"agent", a.name}});
+  }
 }
 
 void PutAgentMetrics(const AgentHubCounts& counts, MetricsText& out) {

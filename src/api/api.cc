@@ -5,6 +5,7 @@
 
 #include "api/embedded_files.h"
 #include "api/parameters.h"
+#include "base/nearest.h"
 #include "base/strings.h"
 
 namespace taut {
@@ -50,6 +51,26 @@ std::optional<std::string_view> Forbidden(const HttpRequest& request) {
       return write ? "role writer or operator required; this is a reader's token"
                    : "role operator required; this is a reader's token";
   }
+}
+
+// Up to three jobs that `name` may have been meant for: those that contain it, or else the nearest one.
+std::vector<std::string> NearestJobs(const FleetView& view, std::string_view name) {
+  constexpr size_t kMost = 3, kMostCompared = 20'000;
+  std::vector<std::string> out;
+  if (name.size() > 200) return out;
+  JobsQuery query;
+  query.search = std::string(name);
+  query.sort = JobSort::kName;
+  query.ascending = true;
+  query.limit = kMost;
+  for (const JobId id : ListJobs(view, query).jobs) out.push_back(view.jobs[id.value].record->name);
+  if (!out.empty() || view.jobs.empty() || view.jobs.size() > kMostCompared) return out;
+  std::vector<std::string_view> names;
+  for (const JobView& job : view.jobs) {
+    if (job.record != nullptr) names.push_back(job.record->name);
+  }
+  out.push_back(NearestName(name, names));
+  return out;
 }
 
 // At most `most` points: the last of each group, with what happened in all of it.
@@ -108,6 +129,13 @@ std::string Api::NameOf(JobId id) const {
 // ---- who answers what ----
 
 HttpResponse Api::Handle(const HttpRequest& request) {
+  const double start_ms = options_.steady_ms();
+  HttpResponse response = Answer(request);
+  times_.Note(RouteTimes::RouteOf(request), (options_.steady_ms() - start_ms) / 1000);
+  return response;
+}
+
+HttpResponse Api::Answer(const HttpRequest& request) {
   if (request.path == "/healthz") return TextResponse(200, "ok\n");
   if (request.path == "/readyz") {
     const absl::Status ready = control_.ready();
@@ -124,17 +152,13 @@ HttpResponse Api::Route(const HttpRequest& request) {
     std::string_view method, path;
     Handler handler;
   };
-  static constexpr Row kRows[] = {{"POST", "/api/v1/write", &Api::Write},
-                                  {"GET", "/api/v1/fleet", &Api::Fleet},
-                                  {"GET", "/api/v1/fleet/history", &Api::History},
-                                  {"GET", "/api/v1/jobs", &Api::Jobs},
-                                  {"GET", "/api/v1/decisions", &Api::Decisions},
-                                  {"GET", "/api/v1/ooms", &Api::Ooms},
-                                  {"GET", "/api/v1/settings", &Api::Settings},
-                                  {"GET", "/api/v1/status", &Api::Status},
-                                  {"GET", "/api/v1/agents", &Api::Agents},
-                                  {"GET", "/api/v1/events", &Api::Events},
-                                  {"GET", "/metrics", &Api::Metrics}};
+  static constexpr Row kRows[] = {
+      {"POST", "/api/v1/write", &Api::Write},          {"GET", "/api/v1/fleet", &Api::Fleet},
+      {"GET", "/api/v1/fleet/history", &Api::History}, {"GET", "/api/v1/jobs", &Api::Jobs},
+      {"GET", "/api/v1/decisions", &Api::Decisions},   {"GET", "/api/v1/ooms", &Api::Ooms},
+      {"GET", "/api/v1/settings", &Api::Settings},     {"PATCH", "/api/v1/settings", &Api::PatchMany},
+      {"GET", "/api/v1/status", &Api::Status},         {"GET", "/api/v1/agents", &Api::Agents},
+      {"GET", "/api/v1/events", &Api::Events},         {"GET", "/metrics", &Api::Metrics}};
   bool other_method = false;
   for (const Row& row : kRows) {
     if (row.path != request.path) continue;
@@ -152,12 +176,22 @@ HttpResponse Api::Route(const HttpRequest& request) {
       404, StrCat("there is no ", request.path, "; the API is described in /api/v1/openapi.yaml"));
 }
 
+HttpResponse Api::NoJob(std::string_view name) const {
+  const std::shared_ptr<const FleetView> view = control_.view();
+  std::string text = StrCat("no job \"", name, "\"");
+  const std::vector<std::string> near = NearestJobs(*view, name);
+  if (!near.empty()) {
+    StrAppend(&text, "; did you mean \"", fmt::join(near, "\" or \""), "\"?");
+  } else {
+    text += "; GET /api/v1/jobs?search= finds names, which go into a path percent-encoded";
+  }
+  return ErrorResponse(404, text);
+}
+
 HttpResponse Api::JobRoute(const HttpRequest& request) {
   const std::optional<JobId> id = control_.Find(request.segments[3]);
   if (!id.has_value()) {
-    return ErrorResponse(
-        404, StrCat("no job \"", request.segments[3],
-                    "\"; GET /api/v1/jobs?search= finds names, which go into a path percent-encoded"));
+    return NoJob(request.segments[3]);
   }
   const std::string_view what = request.segments.size() > 4 ? std::string_view(request.segments[4]) : "";
   const bool get = request.method == "GET";
@@ -220,7 +254,7 @@ HttpResponse Api::Write(const HttpRequest& request) {
 HttpResponse Api::Fleet(const HttpRequest& request) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
   JsonWriter json;
-  PutFleet(*control_.view(), Shown(), json);
+  PutFleet(*control_.view(), FleetShownHere(), json);
   return Json(json);
 }
 
@@ -240,7 +274,8 @@ HttpResponse Api::History(const HttpRequest& request) {
 }
 
 HttpResponse Api::Jobs(const HttpRequest& request) {
-  if (absl::Status s = OnlyParameters(request, {"search", "mode", "sort", "order", "offset", "limit"});
+  if (absl::Status s =
+          OnlyParameters(request, {"search", "mode", "sort", "order", "offset", "limit", "totals"});
       !s.ok()) {
     return ErrorResponse(s);
   }
@@ -265,6 +300,9 @@ HttpResponse Api::Jobs(const HttpRequest& request) {
   if (!offset.ok()) return ErrorResponse(offset.status());
   const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 1000);
   if (!limit.ok()) return ErrorResponse(limit.status());
+  const std::string totals = TextParameter(request, "totals");
+  if (!totals.empty() && totals != "true" && totals != "false")
+    return ErrorResponse(400, StrCat("totals=", totals, ": expected true or false"));
   query.offset = static_cast<size_t>(*offset);
   query.limit = static_cast<size_t>(*limit);
   const std::shared_ptr<const FleetView> view = control_.view();
@@ -274,6 +312,13 @@ HttpResponse Api::Jobs(const HttpRequest& request) {
   json.Field("total", static_cast<int64_t>(page.total));
   json.Field("offset", *offset);
   if (options_.prices.known()) json.Field("currency", std::string_view(options_.prices.currency));
+  if (totals == "true") {
+    JobsQuery all = query;
+    all.sort = JobSort::kTasks;
+    all.offset = 0;
+    all.limit = view->jobs.size();
+    PutTotals(*view, ListJobs(*view, all).jobs, options_.prices, json);
+  }
   json.Key("jobs");
   json.BeginArray();
   for (const JobId id : page.jobs) {
@@ -294,7 +339,7 @@ HttpResponse Api::Decisions(const HttpRequest& request) {
   DecisionQuery query;
   if (const std::string job = TextParameter(request, "job"); !job.empty()) {
     query.job = control_.Find(job);
-    if (!query.job.has_value()) return ErrorResponse(404, StrCat("no job \"", job, "\""));
+    if (!query.job.has_value()) return NoJob(job);
   }
   const absl::StatusOr<std::optional<Resource>> resource = ResourceParameter(request);
   if (!resource.ok()) return ErrorResponse(resource.status());
@@ -372,7 +417,7 @@ HttpResponse Api::Ooms(const HttpRequest& request) {
   std::optional<JobId> job;
   if (const std::string name = TextParameter(request, "job"); !name.empty()) {
     job = control_.Find(name);
-    if (!job.has_value()) return ErrorResponse(404, StrCat("no job \"", name, "\""));
+    if (!job.has_value()) return NoJob(name);
   }
   const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 1000);
   if (!limit.ok()) return ErrorResponse(limit.status());
@@ -423,7 +468,7 @@ void Api::Publish(const TickEvents& events) {
         "setting", [&](JsonWriter& json) { PutSettingChange(c, json); }, "");
   }
   if (!events.window_closed) return;
-  const auto put = [&](JsonWriter& json) { PutFleet(*control_.view(), Shown(), json); };
+  const auto put = [&](JsonWriter& json) { PutFleet(*control_.view(), FleetShownHere(), json); };
   send("window", put, "");
 }
 

@@ -11,10 +11,12 @@
 
 #include "actuate/agent_hub.h"
 #include "api/json.h"
+#include "api/route_times.h"
 #include "control/control_plane.h"
 #include "net/event_stream.h"
 #include "net/http.h"
 #include "net/http_server.h"
+#include "net/webhook.h"
 
 namespace taut {
 
@@ -27,6 +29,13 @@ struct BackfillProgress {
 // Another cell's dashboard.
 struct CellLink {
   std::string name, url;
+};
+
+// Of this process.
+struct ProcessFacts {
+  double cpu_s = 0;
+  uint64_t resident_bytes = 0, virtual_bytes = 0;
+  uint64_t open_fds = 0, max_fds = 0;
 };
 
 struct ApiOptions {
@@ -43,7 +52,10 @@ struct ApiOptions {
   std::function<double()> steady_ms;
   std::function<ServerCounts()> server_counts;
   std::function<std::optional<BackfillProgress>()> backfill;
-  std::function<uint64_t()> resident_bytes;
+  std::function<ProcessFacts()> process;
+  std::function<uint64_t()> store_bytes;  // on disk
+  // If events are sent to a webhook.
+  std::function<WebhookCounts()> notifications;
   // Both or none; none: the daemon does not listen to agents.
   std::function<std::vector<AgentView>()> agents;
   std::function<AgentHubCounts()> agent_counts;
@@ -63,8 +75,10 @@ class Api {
 
  private:
   using Handler = HttpResponse (Api::*)(const HttpRequest&);
+  HttpResponse Answer(const HttpRequest& request);
   HttpResponse Route(const HttpRequest& request);
   HttpResponse JobRoute(const HttpRequest& request);
+  HttpResponse NoJob(std::string_view name) const;  // 404, with the names it may have been meant for
 
   HttpResponse Write(const HttpRequest& request);
   HttpResponse Fleet(const HttpRequest& request);
@@ -80,6 +94,7 @@ class Api {
   HttpResponse OneDecision(const HttpRequest& request);
   HttpResponse Ooms(const HttpRequest& request);
   HttpResponse Settings(const HttpRequest& request);
+  HttpResponse PatchMany(const HttpRequest& request);  // bulk_settings.cc
   HttpResponse Status(const HttpRequest& request);
   HttpResponse Agents(const HttpRequest& request);
   HttpResponse Events(const HttpRequest& request);
@@ -90,11 +105,12 @@ class Api {
   std::string NameOf(JobId id) const;
   void PutRules(JsonWriter& json) const;
   void PutCell(JsonWriter& json) const;
-  FleetShown Shown() const { return {options_.machine, options_.prices, control_.actuator_name()}; }
+  FleetShown FleetShownHere() const { return {options_.machine, options_.prices, control_.actuator_name()}; }
 
   ControlPlane& control_;
   const ApiOptions options_;
   EventHub events_;
+  RouteTimes times_;
 };
 
 // The dashboard is built in.

@@ -140,6 +140,12 @@ HttpResponse Api::Status(const HttpRequest& request) {
   json.Field("version", std::string_view(options_.version));
   json.Field("started", options_.started_s);
   json.Field("ready", control_.ready().ok());
+  json.Key("warnings");
+  json.BeginArray();
+  if (const absl::Status ready = control_.ready(); !ready.ok())
+    json.String(StrCat("not ready: ", Message(ready)));
+  for (const std::string& warning : control_.warnings()) json.String(warning);
+  json.EndArray();
   json.Field("clock", control_.clock() == ClockSource::kWall ? "wall" : "samples");
   json.Field("actuator", control_.actuator_name());
   json.Field("store", std::string_view(options_.store_text));
@@ -241,11 +247,38 @@ HttpResponse Api::Metrics(const HttpRequest&) {
     out.Counter("tautd_http_clients_cut_total", "Clients too slow with a request or an answer.",
                 server.timed_out);
     out.Gauge("tautd_http_connections", "Open connections.", static_cast<double>(server.open_connections));
+    out.Counter("tautd_http_connections_displaced_total",
+                "Idle connections without a token that were closed to make room.", server.displaced);
+    out.Counter("tautd_http_connections_refused_total", "Connections over the limit.", server.refused);
+    out.Counter("tautd_http_accept_failures_total",
+                "Connections that could not be accepted, for lack of descriptors.", server.accept_failures);
     out.Gauge("tautd_http_streams", "Open event streams.", static_cast<double>(server.open_streams));
   }
-  if (options_.resident_bytes) {
+  times_.Put(out);
+  if (options_.agents) PutAgentTimes(options_.agents(), static_cast<double>(options_.now().us) / 1e6, out);
+  if (options_.store_bytes) {
+    out.Gauge("tautd_store_size_bytes", "Size of the store's files.",
+              static_cast<double>(options_.store_bytes()));
+  }
+  if (options_.notifications) {
+    const WebhookCounts sent = options_.notifications();
+    out.Counter("tautd_notifications_delivered_total", "Notifications that notify.url took.", sent.delivered);
+    out.Counter("tautd_notifications_dropped_total",
+                "Notifications given up: refused, tried too often, or too many.", sent.dropped);
+    out.Counter("tautd_notification_retries_total", "Attempts that failed and were made again.",
+                sent.retries);
+    out.Gauge("tautd_notifications_queued", "Notifications not yet delivered.",
+              static_cast<double>(sent.queued));
+  }
+  if (options_.process) {
+    const ProcessFacts process = options_.process();
+    out.Counter("process_cpu_seconds_total", "CPU time, user and system.", process.cpu_s);
     out.Gauge("process_resident_memory_bytes", "Resident memory.",
-              static_cast<double>(options_.resident_bytes()));
+              static_cast<double>(process.resident_bytes));
+    out.Gauge("process_virtual_memory_bytes", "Virtual memory.", static_cast<double>(process.virtual_bytes));
+    out.Gauge("process_open_fds", "Open file descriptors.", static_cast<double>(process.open_fds));
+    out.Gauge("process_max_fds", "Most file descriptors that may be open.",
+              static_cast<double>(process.max_fds));
   }
   out.Gauge("process_start_time_seconds", "Start time, Unix.", static_cast<double>(options_.started_s));
   out.Gauge("tautd_build_info", "1; the version is the label.", 1, {{"version", options_.version}});

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kDigits = 12;
 constexpr int kFloatDigits = 7;
-constexpr int kAllDigits = 15;
+constexpr int kWholeDigits = 15;
 constexpr double kGiB = 1 << 30;
 constexpr double kHoursPerMonth = 365 * 24 / 12.0;
 
@@ -145,7 +145,7 @@ void PutWhatIfLane(std::string_view key, const WhatIfLane& lane, JsonWriter& jso
 void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& json) {
   json.Key(key);
   if (amount.has_value()) {
-    json.Number(ShortestOf(*amount), kAllDigits);
+    json.Number(ShortestOf(*amount), *amount == std::trunc(*amount) ? kWholeDigits : kDigits);
   } else {
     json.Null();
   }
@@ -236,6 +236,43 @@ void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json) {
   } else {
     json.Null();
   }
+}
+
+void PutTotals(const FleetView& view, std::span<const JobId> jobs, const Prices& prices, JsonWriter& json) {
+  int64_t tasks = 0;
+  double money = 0;
+  std::array<std::array<double, 6>, 2> sums{};
+  for (const JobId id : jobs) {
+    const JobView& job = view.jobs[id.value];
+    tasks += job.tasks;
+    money += SavingPerMonth(job, prices).value_or(0);
+    for (const Resource r : kResources) {
+      const JobAmounts& a = job.of(r);
+      const float amounts[] = {a.usage, a.owner_limit, a.limit, a.would_be};
+      auto& sum = sums[static_cast<size_t>(r)];
+      for (size_t i = 0; i < 4; ++i) sum[i] += amounts[i] >= 0 ? double{amounts[i]} * job.tasks : 0;
+      if (a.owner_limit >= 0 && a.limit >= 0) sum[4] += (double{a.owner_limit} - a.limit) * job.tasks;
+      if (a.owner_limit >= 0 && a.would_be >= 0) sum[5] += (double{a.owner_limit} - a.would_be) * job.tasks;
+    }
+  }
+  json.Key("totals");
+  json.BeginObject();
+  json.Field("jobs", static_cast<int64_t>(jobs.size()));
+  json.Field("tasks", tasks);
+  for (const Resource r : kResources) {
+    static constexpr std::string_view kNames[] = {"usage",    "owner_limit", "limit",
+                                                  "would_be", "saved",       "would_save"};
+    json.Key(Name(r));
+    json.BeginObject();
+    for (size_t i = 0; i < std::size(kNames); ++i)
+      PutTotal(kNames[i], r, sums[static_cast<size_t>(r)][i], json);
+    json.EndObject();
+  }
+  if (prices.known()) {
+    json.Key("saving_per_month");
+    json.Number(money, kFloatDigits);
+  }
+  json.EndObject();
 }
 
 void PutReason(const Reason& reason, JsonWriter& json) {

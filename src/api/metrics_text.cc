@@ -21,8 +21,13 @@ void AppendEscaped(std::string_view text, std::string& out) {
 void MetricsText::Head(std::string_view name, std::string_view help, std::string_view type, Labels labels) {
   if (name != last_name_) StrAppend(&out_, "# HELP ", name, " ", help, "\n# TYPE ", name, " ", type, "\n");
   last_name_ = name;
-  out_ += name;
-  if (labels.size() > 0) {
+  if (type != "histogram") Sample(name, "", labels, "");
+}
+
+void MetricsText::Sample(std::string_view name, std::string_view suffix, Labels labels,
+                         std::string_view more) {
+  StrAppend(&out_, name, suffix);
+  if (labels.size() > 0 || !more.empty()) {
     char separator = '{';
     for (const auto& [key, value] : labels) {
       StrAppend(&out_, separator, key, "=\"");
@@ -30,6 +35,7 @@ void MetricsText::Head(std::string_view name, std::string_view help, std::string
       out_ += '"';
       separator = ',';
     }
+    if (!more.empty()) StrAppend(&out_, separator, more);
     out_ += '}';
   }
   out_ += ' ';
@@ -38,6 +44,27 @@ void MetricsText::Head(std::string_view name, std::string_view help, std::string
 void MetricsText::Counter(std::string_view name, std::string_view help, uint64_t value, Labels labels) {
   Head(name, help, "counter", labels);
   StrAppend(&out_, value, "\n");
+}
+
+void MetricsText::Counter(std::string_view name, std::string_view help, double value, Labels labels) {
+  Head(name, help, "counter", labels);
+  StrAppend(&out_, value, "\n");
+}
+
+void MetricsText::Histogram(std::string_view name, std::string_view help, std::span<const double> bounds,
+                            std::span<const uint64_t> counts, double sum, Labels labels) {
+  Head(name, help, "histogram", labels);
+  uint64_t below = 0;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    below += counts[i];
+    const std::string bound = i < bounds.size() ? StrCat("le=\"", bounds[i], "\"") : "le=\"+Inf\"";
+    Sample(name, "_bucket", labels, bound);
+    StrAppend(&out_, below, "\n");
+  }
+  Sample(name, "_sum", labels, "");
+  StrAppend(&out_, sum, "\n");
+  Sample(name, "_count", labels, "");
+  StrAppend(&out_, below, "\n");
 }
 
 void MetricsText::Gauge(std::string_view name, std::string_view help, double value, Labels labels) {

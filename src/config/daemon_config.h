@@ -65,6 +65,19 @@ struct PricesConfig {
   std::string currency = "EUR";
 };
 
+// The log on standard error.
+struct LogConfig {
+  std::string level = "info", format = "text";
+};
+
+// Notifications by webhook.
+struct NotifyConfig {
+  std::string url;  // "": none
+  std::vector<std::string> events = {"limit_lowered",      "limit_rolled_back", "oom_kill",
+                                     "agent_disconnected", "store_not_ready",   "store_ready"};
+  std::string secret_file, ca_file;
+};
+
 // What this cell is called, for people, and where others are: "NAME=URL".
 struct CellConfig {
   std::string name;
@@ -87,6 +100,8 @@ struct DaemonConfig {
   VerticalSettings recommenders;
   ActuatorKind actuator = ActuatorKind::kDryRun;
   AgentsConfig agents;
+  LogConfig log;
+  NotifyConfig notify;
 };
 
 // InvalidArgument "file:line: ..." for a key that does not exist (with the nearest one that does), one that
@@ -122,6 +137,8 @@ std::span<const DaemonSetting> DaemonSettingsTable();
 // Sets a value from the items of a list, or from one. InvalidArgument without a place.
 absl::Status SetDaemonSetting(const DaemonSetting& setting, std::span<const std::string> values,
                               DaemonConfig& config);
+// Keys whose values differ, of the table and of the lists of rules ("ingest.mapping").
+std::vector<std::string> ChangedKeys(const DaemonConfig& before, const DaemonConfig& after);
 // As people write it: "16MiB", "[127.0.0.1:7070]".
 std::string GetDaemonSetting(const DaemonSetting& setting, const DaemonConfig& config);
 

@@ -129,6 +129,20 @@ const DaemonSetting kSettings[] = {
     {"agents.tls.key", "PEM file of its key", kPlain, 0, 0, TAUT_FIELD(agents.key_file)},
     {"agents.tls.client_ca", "PEM file: agents must have a certificate of this CA", kPlain, 0, 0,
      TAUT_FIELD(agents.client_ca_file)},
+    {"log.level", "what is logged on standard error: debug, info, warning or error", kPlain, 0, 0,
+     TAUT_FIELD(log.level)},
+    {"log.format", "text: key=value; json: an object per line", kPlain, 0, 0, TAUT_FIELD(log.format)},
+    {"notify.url", "URL to which events are sent as JSON by POST; empty: none", kUrl, 0, 0,
+     TAUT_FIELD(notify.url)},
+    {"notify.events",
+     "which: limit_lowered, limit_rolled_back, oom_kill, agent_disconnected, agent_connected, "
+     "store_not_ready, "
+     "store_ready, setting_changed",
+     kPlain, 0, 0, TAUT_FIELD(notify.events)},
+    {"notify.secret_file", "file with the key of the HMAC-SHA256 in X-Tautline-Signature; empty: not signed",
+     kPlain, 0, 0, TAUT_FIELD(notify.secret_file)},
+    {"notify.ca_file", "PEM file of the CA of its certificate; empty: the system's", kPlain, 0, 0,
+     TAUT_FIELD(notify.ca_file)},
 };
 #undef TAUT_FIELD
 
@@ -139,6 +153,25 @@ std::span<const DaemonSetting> DaemonSettingsTable() { return kSettings; }
 absl::Status SetDaemonSetting(const DaemonSetting& setting, std::span<const std::string> values,
                               DaemonConfig& config) {
   return SetField(setting.spec(), setting.field(config), values);
+}
+
+std::vector<std::string> ChangedKeys(const DaemonConfig& before, const DaemonConfig& after) {
+  std::vector<std::string> changed;
+  for (const DaemonSetting& setting : kSettings) {
+    if (GetDaemonSetting(setting, before) != GetDaemonSetting(setting, after))
+      changed.emplace_back(setting.key);
+  }
+  const auto text = [](const std::vector<MappingRule>& rules) {
+    std::string out;
+    for (const MappingRule& r : rules) {
+      StrAppend(&out, r.name, "\n", r.metric, "\n", static_cast<int>(r.kind), "\n", r.job, "\n", r.task, "\n",
+                r.part, "\n", r.scale, "\n");
+      for (const LabelMatch& m : r.match) StrAppend(&out, m.label, "\n", m.pattern, "\n", m.negate, "\n");
+    }
+    return out;
+  };
+  if (text(before.ingest.mapping) != text(after.ingest.mapping)) changed.emplace_back("ingest.mapping");
+  return changed;
 }
 
 std::string GetDaemonSetting(const DaemonSetting& setting, const DaemonConfig& config) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 
 #include "backfill/prometheus_history.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr std::chrono::milliseconds kTick{200};       // an OOM kill waits no longer
 constexpr std::chrono::milliseconds kSampleTick{20};  // where time is the samples', it may run fast
 constexpr std::chrono::seconds kStoreRetry{2};
+constexpr double kAgentsEveryMs = 1000;  // who is connected is looked at this often
 
 Timestamp WallNow() {
   const auto since = std::chrono::system_clock::now().time_since_epoch();
@@ -30,6 +32,8 @@ double SteadyMilliseconds() {
   return std::chrono::duration<double, std::milli>(since).count();
 }
 
+}  // namespace
+
 LiveSettings LiveSettingsOf(const DaemonConfig& config) {
   LiveSettings settings{config.recommenders, config.rules, config.migration};
   // Agents say at which limit a task was killed; where nobody does, it was its owner's.
@@ -37,13 +41,12 @@ LiveSettings LiveSettingsOf(const DaemonConfig& config) {
   return settings;
 }
 
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config,
                                                       const std::string& config_path) {
   std::unique_ptr<Daemon> daemon(new Daemon(config));
   if (absl::Status s = daemon->OpenStore(); !s.ok()) return s;
   if (absl::Status s = daemon->StartControl(); !s.ok()) return s;
+  if (absl::Status s = daemon->StartActs(); !s.ok()) return s;
   if (absl::Status s = daemon->StartAgents(); !s.ok()) return s;
   if (absl::Status s = daemon->StartServer(config_path); !s.ok()) return s;
   daemon->loop_ = std::thread([d = daemon.get()] { d->Loop(); });
@@ -112,18 +115,32 @@ absl::Status Daemon::StartControl() {
   return absl::OkStatus();
 }
 
+absl::Status Daemon::StartActs() {
+  NotifyOptions options;
+  options.webhook.url = config_.notify.url;
+  options.webhook.ca_file = config_.notify.ca_file;
+  absl::StatusOr<std::string> secret = ReadSecretFile(config_.notify.secret_file);
+  if (!secret.ok()) return secret.status();
+  options.webhook.secret = *std::move(secret);
+  options.events = config_.notify.events;
+  options.cell = config_.cell.name;
+  const auto job_name = [this](JobId id) {
+    std::string name;
+    control_->Look(id, [&](const LiveJob& job) { name = job.record.name; });
+    return name;
+  };
+  absl::StatusOr<std::unique_ptr<DaemonActs>> acts =
+      DaemonActs::Start(options, job_name, control_->actuator_name());
+  if (!acts.ok()) return acts.status();
+  acts_ = *std::move(acts);
+  control_->OnTick([this](const TickEvents& events) { acts_->OnTick(events, reading_past_.load()); });
+  return absl::OkStatus();
+}
+
 absl::Status Daemon::StartAgents() {
   if (hub_ == nullptr) return absl::OkStatus();
-  absl::StatusOr<std::vector<std::string>> tokens = ReadTokenFile(config_.agents.tokens_file);
-  if (!tokens.ok()) return tokens.status();
-  AgentServerOptions options;
-  options.listen = config_.agents.listen;
-  options.tokens = *std::move(tokens);
-  options.certificate_file = config_.agents.certificate_file;
-  options.key_file = config_.agents.key_file;
-  options.client_ca_file = config_.agents.client_ca_file;
   hub_->SetControl(control_.get());
-  absl::StatusOr<std::unique_ptr<AgentServer>> server = AgentServer::Start(options, hub_);
+  absl::StatusOr<std::unique_ptr<AgentPort>> server = AgentPort::Start(config_.agents, hub_);
   if (!server.ok()) return server.status();
   agent_server_ = *std::move(server);
   hub_->SetServer(agent_server_.get());
@@ -150,7 +167,21 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   options.now = WallNow;
   options.steady_ms = SteadyMilliseconds;
   options.server_counts = [this] { return server_ ? server_->counts() : ServerCounts(); };
-  options.resident_bytes = ResidentBytes;
+  options.process = [] {
+    return ProcessFacts{CpuSeconds(), ResidentBytes(), VirtualBytes(), OpenDescriptors(), MostDescriptors()};
+  };
+  if (config_.store.path != "memory") {
+    options.store_bytes = [path = config_.store.path] {
+      uint64_t bytes = 0;
+      for (const char* suffix : {"", "-wal", "-shm"}) {
+        std::error_code absent;
+        const uintmax_t size = std::filesystem::file_size(path + suffix, absent);
+        bytes += absent ? 0 : size;
+      }
+      return bytes;
+    };
+  }
+  if (acts_->notifies()) options.notifications = [this] { return acts_->notifications(); };
   options.cell_name = config_.cell.name;
   options.prices = {config_.prices.core_hour, config_.prices.gib_hour, config_.prices.currency};
   for (const std::string& link : config_.cell.links) {
@@ -214,7 +245,9 @@ absl::Status Daemon::Backfill() {
   const Timestamp now = WallNow();
   const auto days_us = static_cast<int64_t>(config.days * kDay * static_cast<double>(kMicrosPerSecond));
   spdlog::info("backfill: {} days from {}", config.days, config.prometheus_url);
+  reading_past_ = true;
   const absl::Status read = (*history)->Read(Timestamp{now.us - days_us}, now, sink);
+  reading_past_ = false;
   const std::lock_guard lock(mutex_);
   if (backfill_.has_value())
     spdlog::info("backfill: {}, {} jobs", backfill_->sentence, control_->view()->jobs.size());
@@ -227,30 +260,21 @@ void Daemon::Loop() {
     spdlog::error("backfill ended early, the past before that is known: {}", Message(s));
   }
   const std::chrono::milliseconds tick = config_.clock == ClockSource::kSamples ? kSampleTick : kTick;
-  std::string last_error;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     lock.unlock();
     if (hub_ != nullptr) hub_->BeginTick();
     const absl::Status s = control_->Tick(WallNow());
     if (hub_ != nullptr) hub_->EndTick(s.ok());
-    if (!s.ok() && last_error != Message(s)) spdlog::error("{}", Message(s));
-    if (s.ok() && !last_error.empty()) spdlog::info("the store takes windows again");
-    last_error = s.ok() ? std::string() : std::string(Message(s));
+    acts_->StoreSeen(s, WallNow().seconds());
+    if (hub_ != nullptr && SteadyMilliseconds() - agents_seen_ms_ >= kAgentsEveryMs) {
+      agents_seen_ms_ = SteadyMilliseconds();
+      acts_->AgentsSeen(hub_->Agents(), WallNow().seconds());
+    }
     lock.lock();
     wake_.wait_for(lock, s.ok() ? tick : std::chrono::milliseconds(kStoreRetry),
                    [this] { return stopping_; });
   }
-}
-
-void Daemon::Reload(const DaemonConfig& config) {
-  control_->Reload(LiveSettingsOf(config));
-  if (hub_ != nullptr) hub_->OnSettings("");
-  config_.recommenders = config.recommenders;
-  config_.rules = config.rules;
-  config_.migration = config.migration;
-  spdlog::info(
-      "rules, job defaults, migration and recommenders were read again; anything else needs a restart");
 }
 
 void Daemon::Stop() {

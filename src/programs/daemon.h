@@ -17,9 +17,12 @@
 #include "control/control_plane.h"
 #include "net/http_server.h"
 #include "ports/store.h"
-#include "wire/agent_server.h"
+#include "programs/agent_port.h"
+#include "programs/daemon_acts.h"
 
 namespace taut {
+
+LiveSettings LiveSettingsOf(const DaemonConfig& config);
 
 class Daemon {
  public:
@@ -29,7 +32,8 @@ class Daemon {
   // Stop().
   ~Daemon();
 
-  // Takes in the rules and settings of another configuration; says what only a restart would change.
+  // Takes over the rules, the settings of jobs, migration, recommenders, tokens and certificates of another
+  // configuration; logs each key that only a restart would change.
   void Reload(const DaemonConfig& config);
   // Lets requests in flight finish, decides and stores what is due, writes checkpoints.
   void Stop();
@@ -44,6 +48,7 @@ class Daemon {
   absl::Status OpenStore();
   absl::Status StartControl();
   absl::Status StartServer(const std::string& config_path);
+  absl::Status StartActs();
   absl::Status StartAgents();
   void Loop();
   // The past of the mapped series from a Prometheus, if one is named and the store is empty.
@@ -58,7 +63,10 @@ class Daemon {
   std::unique_ptr<ControlPlane> control_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<HttpServer> server_;
-  std::unique_ptr<AgentServer> agent_server_;
+  std::unique_ptr<AgentPort> agent_server_;
+  std::unique_ptr<DaemonActs> acts_;
+  std::atomic<bool> reading_past_{false};  // backfill
+  double agents_seen_ms_ = 0;              // of the loop
 
   std::mutex mutex_;  // over what follows
   std::condition_variable wake_;

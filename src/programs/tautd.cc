@@ -7,10 +7,10 @@
 #include "CLI/CLI.hpp"
 #include "base/strings.h"
 #include "config/daemon_config.h"
+#include "programs/action_log.h"
 #include "programs/daemon.h"
 #include "programs/process.h"
 #include "programs/version.h"
-#include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
 
 namespace taut {
@@ -29,7 +29,8 @@ constexpr std::string_view kExamples = R"(examples:
   tautd --check-config --config t.yaml    reads the file and says what is wrong with it
   tautd --store memory --clock samples    a trial: nothing is kept, and time is what the samples say
 
-signals: TERM and INT stop it after a last checkpoint; HUP reads rules and settings of the file again.
+signals: TERM and INT stop it after a last checkpoint; HUP reads rules, settings of jobs, tokens and certificates
+again, and logs each other key that changed: it needs a restart.
 exit codes: 0 stopped as told, 1 it could not go on, 2 the command line or the configuration is wrong.)";
 
 int Fail(int code, std::string_view message) {
@@ -101,9 +102,19 @@ int Run(int argc, char** argv) {
   }
   const absl::StatusOr<DaemonConfig> config = ConfigOf(args);
   if (!config.ok()) return Fail(2, Message(config.status()));
+  if (absl::Status s = SetUpLogging(config->log.level, config->log.format); !s.ok())
+    return Fail(2, Message(s));
   if (args.check_config) {
     const absl::StatusOr<ServerOptions> server = OpenServerOptions(config->server);
     if (!server.ok()) return Fail(2, Message(server.status()));
+    NotifyOptions notify;
+    notify.webhook.url = config->notify.url;
+    notify.webhook.ca_file = config->notify.ca_file;
+    notify.events = config->notify.events;
+    const auto acts = DaemonActs::Start(notify, nullptr, "");
+    if (!acts.ok()) return Fail(2, Message(acts.status()));
+    const absl::StatusOr<std::string> secret = ReadSecretFile(config->notify.secret_file);
+    if (!secret.ok()) return Fail(2, Message(secret.status()));
     std::printf("%s is fine\n", args.config.empty() ? "no configuration" : args.config.c_str());
     return 0;
   }
@@ -114,7 +125,6 @@ int Run(int argc, char** argv) {
 }  // namespace taut
 
 int main(int argc, char** argv) {
-  spdlog::set_default_logger(spdlog::stderr_color_mt("tautd"));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
+  (void)taut::SetUpLogging("info", "text");
   return taut::Run(argc, argv);
 }

@@ -374,7 +374,7 @@ class Service final : public v1::Agents::CallbackService {
   Shared* const shared_;
   const bool needs_token_;
   const Access access_;
-  std::atomic<SessionId> next_id_{1};
+  std::atomic<SessionId> next_id_{shared_->options.first_session};
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;
   std::condition_variable changed_;

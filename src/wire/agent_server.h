@@ -34,6 +34,7 @@ struct AgentServerOptions {
   std::vector<std::string> tokens;         // one of them must come; empty: none is asked for
   std::string certificate_file, key_file;  // PEM; both: TLS
   std::string client_ca_file;              // with TLS: agents must have a certificate of this CA
+  SessionId first_session = 1;             // a server after another goes on with ids of its own
   uint32_t cpu_buckets = 321;              // Grid::Cpu().size()
   int max_sessions = 10'000;
   size_t max_message_bytes = size_t{16} << 20;

@@ -156,13 +156,17 @@ def fleet_and_jobs(api):
                     "money a month is price times amount times 730 hours", (fleet["saving_per_month"], money))
     api.stage.equal((page["currency"], fleet["saving_per_month"]["currency"]), ("EUR", "EUR"), "in their currency")
     whole_page = api.fits("/api/v1/jobs", "limit=1000")
-    noise = [v for j in whole_page["jobs"] for v in j["cpu"].values() if v is not None and len(f"{v!r}") > 12]
+    noise = [v for j in whole_page["jobs"] for v in j["cpu"].values() if v is not None and len(re.sub(r"e.*|\D", "", repr(v)).lstrip("0")) > 9]
     api.stage.check(not noise, "amounts have no digits beyond those of a 32-bit float", noise[:5])
     for sort in api.description["components"]["schemas"]["JobSort"]["enum"]:
         api.fits("/api/v1/jobs", f"sort={sort}&order=asc&limit=5")
     for mode in ("off", "observe", "canary", "auto"):
         found = api.fits("/api/v1/jobs", f"mode={mode}&limit=1000")
         api.stage.check(all(j["mode"] == mode for j in found["jobs"]), f"mode={mode} are all in {mode}")
+    totals = api.fits("/api/v1/jobs", "totals=true&limit=1")["totals"]
+    sums = sum(j["memory"]["owner_limit"] * j["tasks"] for j in whole_page["jobs"] if j["memory"]["owner_limit"] is not None)
+    api.stage.check(totals["jobs"] == whole_page["total"] and abs(totals["memory"]["owner_limit"] - sums) <= 1e-6 * sums,
+                    "totals are of all that fit, not of the page", (totals, sums))
     rest = api.fits("/api/v1/jobs", "offset=2&limit=3&sort=name&order=asc")
     whole = api.fits("/api/v1/jobs", "limit=1000&sort=name&order=asc")
     api.stage.check(rest["jobs"] == whole["jobs"][2:5], "a page is a part of the whole")
@@ -195,6 +199,33 @@ def each_job(api, names):
                     "and is remembered", changed["changes"])
     undone = api.fits("/api/v1/jobs/{job}/settings", "", "PATCH", {"mode": "", "memory.upper": ""}, job=name)
     api.stage.equal(undone["values"], before["values"], "an empty value goes back to what the rules say")
+
+
+def many_jobs(api, names):
+    """One change of many jobs: first only told, then made, then taken back."""
+    body, path = {"mode": "off", "memory.upper": "4GiB"}, "/api/v1/settings"
+
+    def modes():
+        return sorted((j["name"], j["mode"]) for j in api.fits("/api/v1/jobs", "limit=1000")["jobs"])
+
+    before, match = modes(), daemon.quoted("*" + names[0][1:] + "|" + names[1])
+    told = api.fits(path, f"match={match}&dry_run=true", "PATCH", body)
+    api.stage.equal((told["matched"], told["dry_run"], modes()), (2, True, before), "a dry run changes nothing")
+    done = api.fits(path, f"match={match}&who=bob", "PATCH", body)
+    api.stage.check(done["changes"] == told["changes"] and done["changed"] == told["changed"] == 2,
+                    "what was told is what is done", (told, done))
+    api.stage.check(all(("off" == m) == (n in names[:2]) for n, m in modes() if n in names[:2] or (n, m) not in before),
+                    "these jobs and no others")
+    again = api.fits(path, f"match={match}", "PATCH", body)
+    api.stage.equal((again["changed"], again["changes"]), (0, []), "a second time nothing is left to change")
+    api.fits(path, f"match={match}", "PATCH", {"mode": "", "memory.upper": ""})
+    api.stage.equal(modes(), before, "and back")
+    for query, wrong in (("", {"mode": "off"}), ("match=*", {}), ("match=*", {"mode": "sideways"}), ("match=none", {"nosuch": "1"}),
+                         ("match=*", {"mode": 1}), ("match=*&dry_run=maybe", {"mode": "off"})):
+        api.refused(400, path, query, "PATCH", wrong)
+    api.stage.equal(modes(), before, "a refused change of many changes none")
+    answer = api.call("/api/v1/jobs/{job}", job=names[0][:-1] + "~")
+    api.stage.check("did you mean" in answer.text, "an unknown job: the nearest name is told", answer.text)
 
 
 def decisions_and_the_rest(api, names):
@@ -328,6 +359,7 @@ def main():
         for part in (paths_agree, fleet_and_jobs):
             names = part(api)
         each_job(api, names)
+        many_jobs(api, names)
         decisions_and_the_rest(api, names)
         refusals(api, names)
         writing(api)

@@ -52,7 +52,7 @@ class Schemas:
             place, node = left.pop()
             if isinstance(node, dict):
                 if "description" in node and node.keys() & {"type", "schema", "$ref", "allOf", "enum"}:
-                    bad += [f"{place}: {k}" for k in node.keys() - KNOWN - {"name", "in", "schema"}]
+                    bad += [f"{place}: {k}" for k in node.keys() - KNOWN - {"name", "in", "schema", "scheme"}]
                 left += [(f"{place}/{k}", v) for k, v in node.items()]
             elif isinstance(node, list):
                 left += [(f"{place}/{i}", v) for i, v in enumerate(node)]

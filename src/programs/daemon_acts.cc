@@ -1,0 +1,211 @@
+#include "programs/daemon_acts.h"
+
+#include <algorithm>
+
+#include "base/json_writer.h"
+#include "base/nearest.h"
+#include "base/strings.h"
+#include "model/units.h"
+#include "programs/action_log.h"
+
+namespace taut {
+namespace {
+
+constexpr std::string_view kLowered = "limit_lowered", kRolledBack = "limit_rolled_back", kOom = "oom_kill",
+                           kDisconnected = "agent_disconnected", kConnected = "agent_connected",
+                           kNotReady = "store_not_ready", kReady = "store_ready",
+                           kSetting = "setting_changed";
+constexpr std::string_view kEvents[] = {kLowered,   kRolledBack, kOom,   kDisconnected,
+                                        kConnected, kNotReady,   kReady, kSetting};
+// Of one notification; the rest is only counted in it.
+constexpr size_t kMaxEvents = 200;
+
+std::string_view ActionOf(DecisionKind kind) {
+  switch (kind) {
+    case DecisionKind::kTry:
+      return "limit_tried";
+    case DecisionKind::kPromote:
+      return "limit_promoted";
+    case DecisionKind::kRollBack:
+      return kRolledBack;
+    case DecisionKind::kOomRaise:
+      return "limit_raised_after_oom";
+    case DecisionKind::kRelease:
+      return "limit_released";
+    default:
+      return "limit_set";
+  }
+}
+
+std::string AmountText(Resource r, std::optional<double> amount) {
+  return amount.has_value() ? FormatAmount(r, *amount) : "the owner's";
+}
+
+void PutOptional(std::string_view key, std::optional<double> value, JsonWriter& json) {
+  json.Key(key);
+  if (value.has_value()) {
+    json.Number(*value, 12);
+  } else {
+    json.Null();
+  }
+}
+
+// The members that all events have.
+void Begin(std::string_view event, int64_t time_s, std::string_view text, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("event", event);
+  json.Field("time", time_s);
+  json.Field("text", text);
+}
+
+std::string Ended(JsonWriter& json) {
+  json.EndObject();
+  return json.Take();
+}
+
+void LogDecision(const Decision& d, std::string_view job, std::string_view actuator) {
+  const auto log = d.kind == DecisionKind::kRollBack || d.kind == DecisionKind::kOomRaise ? &ActionLog::Warn
+                                                                                          : &ActionLog::Info;
+  log(ActionOf(d.kind), {{"job", job},
+                         {"resource", Name(d.resource)},
+                         {"from", d.before},
+                         {"to", d.after},
+                         {"mode", Name(d.mode)},
+                         {"actuator", actuator},
+                         {"decision", d.id},
+                         {"reason", d.sentence}});
+}
+
+}  // namespace
+
+std::span<const std::string_view> NotifyEvents() { return kEvents; }
+
+absl::StatusOr<std::unique_ptr<DaemonActs>> DaemonActs::Start(const NotifyOptions& options,
+                                                              std::function<std::string(JobId)> job_name,
+                                                              std::string_view actuator) {
+  for (const std::string& event : options.events) {
+    if (std::find(std::begin(kEvents), std::end(kEvents), event) != std::end(kEvents)) continue;
+    return absl::InvalidArgumentError(StrCat("invalid notify.events \"", event, "\": expected ",
+                                             fmt::join(kEvents, ", "), "; did you mean \"",
+                                             NearestName(event, kEvents), "\"?"));
+  }
+  std::unique_ptr<DaemonActs> acts(new DaemonActs(options, std::move(job_name), actuator));
+  if (options.webhook.url.empty()) return acts;
+  auto webhook = Webhook::Start(options.webhook);
+  if (!webhook.ok()) return absl::InvalidArgumentError(StrCat("notify: ", Message(webhook.status())));
+  acts->webhook_ = *std::move(webhook);
+  return acts;
+}
+
+bool DaemonActs::Wanted(std::string_view event) const {
+  return webhook_ != nullptr &&
+         std::find(options_.events.begin(), options_.events.end(), event) != options_.events.end();
+}
+
+void DaemonActs::Deliver(std::vector<std::string> events) {
+  if (events.empty() || webhook_ == nullptr) return;
+  std::string body = "{";
+  if (!options_.cell.empty()) {
+    JsonWriter cell;
+    cell.String(options_.cell);
+    StrAppend(&body, "\"cell\":", cell.Take(), ",");
+  }
+  const size_t left_out = events.size() - std::min(events.size(), kMaxEvents);
+  events.resize(events.size() - left_out);
+  StrAppend(&body, "\"left_out\":", left_out, ",\"events\":[", fmt::join(events, ","), "]}");
+  webhook_->Send(std::move(body));
+}
+
+void DaemonActs::OnTick(const TickEvents& events, bool past) {
+  std::vector<std::string> notices;
+  for (const Decision& d : events.decisions) {
+    if (d.kind == DecisionKind::kWouldSet) continue;  // nothing is done
+    const std::string job = job_name_(d.job);
+    LogDecision(d, job, actuator_);
+    const bool lowered = d.after.has_value() && (!d.before.has_value() || *d.after < *d.before);
+    const std::string_view event = d.kind == DecisionKind::kRollBack ? kRolledBack : lowered ? kLowered : "";
+    if (past || event.empty() || !Wanted(event)) continue;
+    JsonWriter json;
+    Begin(event, d.time_s,
+          StrCat(job, ": ", Name(d.resource), " limit ", AmountText(d.resource, d.before), " -> ",
+                 AmountText(d.resource, d.after), ", ", d.sentence),
+          json);
+    json.Field("job", std::string_view(job));
+    json.Field("resource", Name(d.resource));
+    json.Field("kind", Name(d.kind));
+    json.Field("actuator", std::string_view(actuator_));
+    PutOptional("before", d.before, json);
+    PutOptional("after", d.after, json);
+    json.Field("decision", static_cast<int64_t>(d.id));
+    notices.push_back(Ended(json));
+  }
+  for (const OomRecord& oom : events.ooms) {
+    if (past) continue;
+    const std::string job = job_name_(oom.job);
+    ActionLog::Warn(kOom, {{"job", job}, {"task", oom.task}, {"kills", oom.kills}, {"limit", oom.limit}});
+    if (!Wanted(kOom)) continue;
+    JsonWriter json;
+    Begin(kOom, oom.time_s,
+          StrCat(job, ": ", oom.kills, " OOM kill", oom.kills == 1 ? "" : "s", " of task ", oom.task,
+                 oom.limit.has_value() ? StrCat(" at ", FormatAmount(Resource::kMemory, *oom.limit)) : ""),
+          json);
+    json.Field("job", std::string_view(job));
+    json.Field("task", int64_t{oom.task});
+    json.Field("kills", static_cast<int64_t>(oom.kills));
+    PutOptional("limit", oom.limit, json);
+    notices.push_back(Ended(json));
+  }
+  for (const SettingChange& c : events.settings) {
+    ActionLog::Info(kSetting,
+                    {{"job", c.job}, {"key", c.key}, {"from", c.before}, {"to", c.value}, {"who", c.who}});
+    if (past || !Wanted(kSetting)) continue;
+    JsonWriter json;
+    Begin(kSetting, c.time_s, StrCat(c.job, ": ", c.key, " set to \"", c.value, "\" by ", c.who), json);
+    json.Field("job", std::string_view(c.job));
+    json.Field("key", std::string_view(c.key));
+    json.Field("value", std::string_view(c.value));
+    json.Field("before", std::string_view(c.before));
+    json.Field("who", std::string_view(c.who));
+    notices.push_back(Ended(json));
+  }
+  Deliver(std::move(notices));
+}
+
+void DaemonActs::AgentsSeen(std::span<const AgentView> agents, int64_t now_s) {
+  std::vector<std::string> notices;
+  for (const AgentView& a : agents) {
+    const auto known = agents_.emplace(a.name, false).first;
+    const bool was = known->second;  // false for a new one: agents of before a restart are disconnected
+    known->second = a.connected;
+    if (was == a.connected) continue;
+    const std::string_view event = a.connected ? kConnected : kDisconnected;
+    (a.connected ? ActionLog::Info : ActionLog::Warn)(
+        event, {{"agent", a.name}, {"host", a.host}, {"version", a.version}, {"tasks", a.tasks}});
+    if (!Wanted(event)) continue;
+    JsonWriter json;
+    Begin(event, now_s,
+          StrCat("agent ", a.name, " on ", a.host, a.connected ? " connected" : " disconnected"), json);
+    json.Field("agent", std::string_view(a.name));
+    json.Field("host", std::string_view(a.host));
+    json.Field("tasks", int64_t{a.tasks});
+    notices.push_back(Ended(json));
+  }
+  Deliver(std::move(notices));
+}
+
+void DaemonActs::StoreSeen(const absl::Status& status, int64_t now_s) {
+  const std::string error = status.ok() ? "" : std::string(Message(status));
+  if (error == store_error_) return;
+  const bool was_ready = store_error_.empty();
+  store_error_ = error;
+  if (!error.empty()) ActionLog::Warn(kNotReady, {{"error", error}});
+  if (error.empty()) ActionLog::Info(kReady, {});
+  const std::string_view event = error.empty() ? kReady : kNotReady;
+  if ((!was_ready && !error.empty()) || !Wanted(event)) return;  // another reason is no other event
+  JsonWriter json;
+  Begin(event, now_s,
+        error.empty() ? std::string("the store recovered") : StrCat("the store failed: ", error), json);
+  Deliver({Ended(json)});
+}
+
+}  // namespace taut

@@ -1,0 +1,58 @@
+// What tautd does and sees, a line of its log each and a notification where one is asked for.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "actuate/agent_hub.h"
+#include "control/control_plane.h"
+#include "net/webhook.h"
+
+namespace taut {
+
+// The events of notify.events.
+std::span<const std::string_view> NotifyEvents();
+
+struct NotifyOptions {
+  WebhookOptions webhook;           // url "": none
+  std::vector<std::string> events;  // names of NotifyEvents()
+  std::string cell;                 // in each notification
+};
+
+// Thread-safe but for the ...Seen calls, which come from the loop.
+class DaemonActs {
+ public:
+  // `job_name`: of a JobId, for ticks. InvalidArgument: a URL, a file or an event that is none.
+  static absl::StatusOr<std::unique_ptr<DaemonActs>> Start(const NotifyOptions& options,
+                                                           std::function<std::string(JobId)> job_name,
+                                                           std::string_view actuator);
+
+  // `past`: they are of stored history that is read in (backfill): not an act of now, and nobody is notified.
+  void OnTick(const TickEvents& events, bool past);
+  // All agents there are; says which connected and disconnected since the last call.
+  void AgentsSeen(std::span<const AgentView> agents, int64_t now_s);
+  // Of a tick.
+  void StoreSeen(const absl::Status& status, int64_t now_s);
+  WebhookCounts notifications() const { return webhook_ ? webhook_->counts() : WebhookCounts(); }
+  bool notifies() const { return webhook_ != nullptr; }
+
+ private:
+  DaemonActs(NotifyOptions options, std::function<std::string(JobId)> job_name, std::string_view actuator)
+      : options_(std::move(options)), job_name_(std::move(job_name)), actuator_(actuator) {}
+  bool Wanted(std::string_view event) const;
+  void Deliver(std::vector<std::string> events);
+
+  const NotifyOptions options_;
+  const std::function<std::string(JobId)> job_name_;
+  const std::string actuator_;
+  std::unique_ptr<Webhook> webhook_;
+  std::map<std::string, bool> agents_;  // name, connected
+  std::string store_error_;
+};
+
+}  // namespace taut

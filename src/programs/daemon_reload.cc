@@ -1,0 +1,71 @@
+// What SIGHUP changes of a running daemon.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "programs/action_log.h"
+#include "programs/daemon.h"
+#include "spdlog/spdlog.h"
+
+namespace taut {
+namespace {
+
+bool IsTls(std::string_view key) {
+  return key == "server.tls.certificate" || key == "server.tls.key" || key == "server.tls.client_ca";
+}
+
+// Taken over without a restart.
+bool IsReloaded(std::string_view key, bool tls_stays) {
+  return key.starts_with("migration.") || key.starts_with("server.tokens.") || key == "agents.tokens_file" ||
+         key.starts_with("agents.tls.") || (tls_stays && IsTls(key));
+}
+
+}  // namespace
+
+void Daemon::Reload(const DaemonConfig& config) {
+  control_->Reload(LiveSettingsOf(config));
+  if (hub_ != nullptr) hub_->OnSettings("");
+  config_.recommenders = config.recommenders;
+  config_.rules = config.rules;
+  config_.migration = config.migration;
+
+  const auto failed = [](std::string_view what, const absl::Status& status) {
+    ActionLog::Warn("reload_failed", {{"what", what}, {"error", Message(status)}, {"kept", "as before"}});
+  };
+  const bool tls_stays = config_.server.options.has_tls() == config.server.options.has_tls();
+  ServerConfig server = config.server;
+  server.options.listen = config_.server.options.listen;  // a restart would change these
+  const absl::StatusOr<ServerOptions> options = OpenServerOptions(server);
+  const absl::Status taken = options.ok() ? server_->Reload(*options) : options.status();
+  if (taken.ok()) {
+    config_.server.writer_tokens_file = config.server.writer_tokens_file;
+    config_.server.reader_tokens_file = config.server.reader_tokens_file;
+    config_.server.operator_tokens_file = config.server.operator_tokens_file;
+    if (tls_stays) {
+      config_.server.options.certificate_file = config.server.options.certificate_file;
+      config_.server.options.key_file = config.server.options.key_file;
+      config_.server.options.client_ca_file = config.server.options.client_ca_file;
+    }
+  } else {
+    failed("tokens and certificates of the server", taken);
+  }
+  if (agent_server_ != nullptr) {
+    const absl::StatusOr<bool> again = agent_server_->Reload(config.agents);
+    if (again.ok()) {
+      const std::vector<std::string> listen = config_.agents.listen;
+      config_.agents = config.agents;
+      config_.agents.listen = listen;
+      if (*again) ActionLog::Info("agents_port_reopened", {{"reason", "its tokens or certificates changed"}});
+    } else {
+      failed("tokens and certificates of agents", again.status());
+    }
+  }
+  ActionLog::Info("configuration_reloaded",
+                  {{"taken", "rules, defaults, migration, recommenders, tokens, certificates"}});
+  for (const std::string& key : ChangedKeys(config_, config)) {
+    if (IsReloaded(key, tls_stays)) continue;
+    ActionLog::Warn("restart_needed",
+                    {{"key", key}, {"reason", "it changed in the file and is read at the start only"}});
+  }
+}
+
+}  // namespace taut
