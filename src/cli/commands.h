@@ -115,8 +115,9 @@ struct DaemonArgs {
 
 struct JobsArgs {
   DaemonArgs daemon;
-  std::string search, mode, sort = "memory_saved", order;  // order "": as fits the sort
+  std::string search, mode, sort, order;  // sort "": the daemon's default; order "": as fits the sort
   int limit = 30;
+  bool names = false;  // print names only
 };
 int RunJobs(const JobsArgs& args);
 
@@ -131,8 +132,15 @@ struct SetArgs {
   std::string job;
   std::vector<std::string> changes;  // key=value; none: show what is set
   std::string who;                   // "": the login name
+  bool yes = false;                  // of many jobs: apply, and not only show
 };
 int RunSet(const SetArgs& args);
+
+struct ExportArgs {
+  DaemonArgs daemon;
+  std::string form = "yaml", search;
+};
+int RunExport(const ExportArgs& args);
 
 struct DecisionsArgs {
   DaemonArgs daemon;
@@ -144,7 +152,7 @@ int RunDecisions(const DecisionsArgs& args);
 
 struct TopArgs {
   DaemonArgs daemon;
-  std::string search, sort = "memory_saved";
+  std::string search, sort;  // sort "": the daemon's default
 };
 int RunTop(const TopArgs& args);
 

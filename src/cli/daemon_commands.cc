@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/daemon_text.h"
+#include "cli/export_text.h"
 #include "cli/terminal.h"
 
 namespace taut {
@@ -39,13 +40,19 @@ void AddIfSet(const char* name, const std::string& value, std::vector<QueryParam
 absl::Status Jobs(const JobsArgs& args) {
   const auto client = Connect(args.daemon.connection);
   if (!client.ok()) return client.status();
-  std::vector<QueryParameter> query = {{"sort", args.sort}, {"limit", std::to_string(args.limit)}};
+  std::vector<QueryParameter> query = {{"limit", std::to_string(args.limit)}};
+  AddIfSet("sort", args.sort, query);
   AddIfSet("search", args.search, query);
   AddIfSet("mode", args.mode, query);
   const bool by_name = args.sort == "name" || args.sort == "mode";
   AddIfSet("order", args.order.empty() && by_name ? "asc" : args.order, query);
+  if (!args.names) query.push_back({"totals", "true"});
   const auto page = GetJson(**client, "/api/v1/jobs" + FormatQuery(query));
   if (!page.ok()) return page.status();
+  if (args.names) {
+    for (const Json& job : page->value("jobs", Json::array())) Print(Printable(job.value("name", "")) + "\n");
+    return absl::OkStatus();
+  }
   Show(args.daemon.output, *page, [&] { return JobsText(*page); });
   return absl::OkStatus();
 }
@@ -86,9 +93,20 @@ absl::Status Set(const SetArgs& args) {
   }
   const auto client = Connect(args.daemon.connection);
   if (!client.ok()) return client.status();
-  const std::string path = JobPath(args.job) + "/settings";
   std::vector<QueryParameter> query;
   AddIfSet("who", args.who.empty() ? LoginName() : args.who, query);
+  if (args.job.find_first_of("*|") != std::string::npos && !keys.empty()) {
+    query.push_back({"match", args.job});
+    query.push_back({"dry_run", args.yes ? "false" : "true"});
+    const auto done =
+        JsonOf(**client, (*client)->Patch("/api/v1/settings" + FormatQuery(query),
+                                          changes.dump(-1, ' ', false, Json::error_handler_t::replace),
+                                          "application/json"));
+    if (!done.ok()) return done.status();
+    Show(args.daemon.output, *done, [&] { return ManySettingsText(*done); });
+    return absl::OkStatus();
+  }
+  const std::string path = JobPath(args.job) + "/settings";
   const auto settings =
       keys.empty()
           ? GetJson(**client, path)
@@ -97,6 +115,39 @@ absl::Status Set(const SetArgs& args) {
                                               "application/json"));
   if (!settings.ok()) return settings.status();
   Show(args.daemon.output, *settings, [&] { return SettingsText(*settings, keys); });
+  return absl::OkStatus();
+}
+
+absl::Status Export(const ExportArgs& args) {
+  const auto client = Connect(args.daemon.connection);
+  if (!client.ok()) return client.status();
+  std::vector<ExportedJob> jobs;
+  constexpr size_t kPage = 1000;
+  for (size_t offset = 0;; offset += kPage) {
+    std::vector<QueryParameter> query = {{"sort", "name"},
+                                         {"order", "asc"},
+                                         {"limit", std::to_string(kPage)},
+                                         {"offset", std::to_string(offset)}};
+    AddIfSet("search", args.search, query);
+    const auto page = GetJson(**client, "/api/v1/jobs" + FormatQuery(query));
+    if (!page.ok()) return page.status();
+    const Json rows = page->value("jobs", Json::array());
+    for (const Json& row : rows) {
+      const std::string path = JobPath(row.value("name", ""));
+      auto job = GetJson(**client, path);
+      if (absl::IsNotFound(job.status())) continue;  // forgotten meanwhile
+      if (!job.ok()) return job.status();
+      auto why = GetJson(**client, path + "/explain");
+      if (!why.ok()) return why.status();
+      jobs.push_back({*std::move(job), *std::move(why)});
+    }
+    if (rows.size() < kPage) break;
+  }
+  if (jobs.empty()) return absl::NotFoundError(StrCat("no job fits \"", args.search, "\""));
+  Print(ExportText(args.form == "docker" ? ExportForm::kDocker
+                   : args.form == "csv"  ? ExportForm::kCsv
+                                         : ExportForm::kYaml,
+                   jobs));
   return absl::OkStatus();
 }
 
@@ -200,6 +251,7 @@ absl::Status ExplainNow(const ExplainArgs& args) {
 int RunJobs(const JobsArgs& args) { return Finish(Jobs(args)); }
 int RunJob(const JobArgs& args) { return Finish(Job(args)); }
 int RunSet(const SetArgs& args) { return Finish(Set(args)); }
+int RunExport(const ExportArgs& args) { return Finish(Export(args)); }
 int RunDecisions(const DecisionsArgs& args) {
   if (args.follow) ExitOnInterrupt();
   return Finish(Decisions(args));

@@ -104,6 +104,12 @@ Reason ReasonOf(const Json& json) {
   return reason;
 }
 
+// "12.3 EUR a month", "" without prices.
+std::string MoneyText(const Json& amount, const Json& currency) {
+  if (!amount.is_number() || !currency.is_string()) return "";
+  return fmt::format("{:.2f} {} a month", amount.get<double>(), Printable(currency.get<std::string>()));
+}
+
 std::string LabelsText(const Json& labels) {
   std::string out;
   if (!labels.is_object()) return out;
@@ -128,26 +134,92 @@ std::string TrialText(const Json& trial) {
 
 }  // namespace
 
-std::string JobsText(const Json& page) {
-  TextTable table({"job", "mode", "tasks", "CPU\nusage", "\nlimit", "\nwould be", "memory\nusage", "\nlimit",
-                   "\nwould be", "OOMs\n7 days"});
-  for (const Json& job : At(page, "jobs")) {
-    const Json &cpu = At(job, "cpu"), &memory = At(job, "memory");
-    table.Add({Shortened(Text(job, "name"), 28),
-               Text(job, "mode") + (At(job, "trial") == Json(true) ? "*" : ""), Count(job, "tasks"),
-               Short(Resource::kCpu, cpu, "usage"), Short(Resource::kCpu, cpu, "limit"),
-               Short(Resource::kCpu, cpu, "would_be"), Short(Resource::kMemory, memory, "usage"),
-               Short(Resource::kMemory, memory, "limit"), Short(Resource::kMemory, memory, "would_be"),
-               Count(job, "ooms")});
+namespace {
+
+// What a resource of the job would save over all tasks, as the API says for one.
+std::string SavingOf(Resource r, const Json& job) {
+  const Json& a = At(job, r == Resource::kCpu ? "cpu" : "memory");
+  const std::optional<double> owner = Number(a, "owner_limit"), would_be = Number(a, "would_be");
+  const std::optional<double> tasks = Number(job, "tasks");
+  if (!owner || !would_be || !tasks) return kNothing;
+  const double saving = (*owner - *would_be) * *tasks;
+  if (r == Resource::kCpu) return fmt::format("{:.3g}", saving);
+  return saving < 0 ? "-" + FormatBytes(-saving) : FormatBytes(saving);
+}
+
+// The greater chance of both resources that a day goes above would-be, in per cent.
+std::string RiskOf(const Json& job) {
+  std::optional<double> most;
+  for (const char* resource : {"cpu", "memory"}) {
+    const std::optional<double> chance = Number(At(job, resource), "chance");
+    if (chance && (!most || *chance > *most)) most = chance;
   }
+  return most ? fmt::format("{:.2g} %", *most * 100) : kNothing;
+}
+
+std::string JobsTable(const Json& jobs, size_t width) {
+  bool money = false;
+  for (const Json& job : jobs) money = money || At(job, "saving_per_month").is_number();
+  std::vector<std::string> head = {"job", "mode", "tasks"};
+  for (const char* resource : {"CPU\nusage", "memory\nusage"}) {
+    for (const char* column : {resource, "\nlimit", "would\nbe", "\nsaves"}) {
+      if (!money || std::string_view(column) != "\nsaves") head.emplace_back(column);
+    }
+  }
+  head.insert(head.end(), {"day\nover", "OOMs\n7 days"});
+  if (money) head.emplace_back("saves\na month");
+  TextTable table(head);
+  for (const Json& job : jobs) {
+    std::vector<std::string> row = {Shortened(Text(job, "name"), width),
+                                    Text(job, "mode") + (At(job, "trial") == Json(true) ? "*" : ""),
+                                    Count(job, "tasks")};
+    for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
+      const Json& a = At(job, r == Resource::kCpu ? "cpu" : "memory");
+      for (const char* key : {"usage", "limit", "would_be"}) row.push_back(Short(r, a, key));
+      row.back() += At(a, "at_limit") == Json(true) ? "!" : "";
+      if (!money) row.push_back(SavingOf(r, job));
+    }
+    row.push_back(RiskOf(job));
+    row.push_back(Count(job, "ooms"));
+    if (money) {
+      const std::optional<double> saving = Number(job, "saving_per_month");
+      row.push_back(saving ? fmt::format("{:.2f}", *saving) : kNothing);
+    }
+    table.Add(std::move(row));
+  }
+  return table.Render();
+}
+
+}  // namespace
+
+std::string JobsText(const Json& page) {
   const Json& jobs = At(page, "jobs");
   const size_t shown = jobs.size();
-  std::string out = jobs.empty() ? "" : table.Render();
+  std::string out;
+  for (size_t width = 28; shown > 0 && width >= 10; --width) {
+    out = JobsTable(jobs, width);
+    size_t widest = 0;
+    for (const std::string_view line : Split(out, '\n')) widest = std::max(widest, DisplayWidth(line));
+    if (widest <= kColumns) break;
+  }
   const std::string total = Count(page, "total");
   if (shown == 0) return total == "0" ? "no job fits\n" : "no jobs\n";
   const bool all = total == FormatCount(shown);
-  return out + fmt::format("{} of {} jobs{}; amounts are for each task\n", shown, total,
-                           all ? "" : " (--limit shows more, words narrow the search)");
+  StrAppend(&out, fmt::format("{} of {} jobs{}; amounts are for each task, savings for all; day over: the "
+                              "chance that a day goes above "
+                              "would be\n",
+                              shown, total, all ? "" : " (--limit shows more, words narrow the search)"));
+  if (const Json& totals = At(page, "totals"); totals.is_object()) {
+    StrAppend(&out, "all ", total, ": usage ", Amount(Resource::kCpu, At(totals, "cpu"), "usage"), " and ",
+              Amount(Resource::kMemory, At(totals, "memory"), "usage"), "; in auto they would save ",
+              Amount(Resource::kCpu, At(totals, "cpu"), "would_save"), " and ",
+              Amount(Resource::kMemory, At(totals, "memory"), "would_save"));
+    if (const std::string money = MoneyText(At(totals, "saving_per_month"), At(page, "currency"));
+        !money.empty())
+      StrAppend(&out, ", ", money);
+    out += "\n";
+  }
+  return out;
 }
 
 std::string DecisionText(const Json& d) {
@@ -256,6 +328,11 @@ std::string StatusText(const Json& s, int64_t now_s) {
                      FormatDuration(std::max<int64_t>(now_s - started, 0)),
                      At(s, "ready") == Json(true) ? "ready" : "not ready", Text(s, "clock"),
                      Text(s, "actuator"), Text(s, "store"));
+  if (const Json& warnings = At(s, "warnings"); warnings.is_array()) {
+    for (const Json& w : warnings) {
+      if (w.is_string()) out += Wrapped(StrCat("warning: ", Printable(w.get<std::string>())), "");
+    }
+  }
   if (const Json& pass = At(s, "last_pass"); pass.is_object()) {
     StrAppend(&out, "last pass: window to ", Time(pass, "window_end"), ", ", Count(pass, "jobs"), " jobs, ",
               fmt::format("{:.1f} ms", Number(pass, "milliseconds").value_or(0)), "\n");
@@ -276,6 +353,22 @@ std::string StatusText(const Json& s, int64_t now_s) {
   return out;
 }
 
+std::string ManySettingsText(const Json& done) {
+  TextTable table({"job", "setting", "now", "then"});
+  for (const Json& c : At(done, "changes")) {
+    const std::string after = Text(c, "after");
+    table.Add({Text(c, "job"), Text(c, "key"), Text(c, "before"), after.empty() ? "(by the rules)" : after});
+  }
+  const bool any = At(done, "changes").is_array() && !At(done, "changes").empty();
+  std::string out = any ? table.Render() : "";
+  if (Number(done, "left_out").value_or(0) > 0)
+    StrAppend(&out, "... and ", Count(done, "left_out"), " more\n");
+  const bool dry = At(done, "dry_run") == Json(true);
+  StrAppend(&out, Count(done, "changed"), " of ", Count(done, "matched"), " jobs that fit ",
+            dry ? "would be changed" : "were changed", dry && any ? "; add --yes to apply" : "", "\n");
+  return out;
+}
+
 std::string FleetText(const Json& fleet) {
   const Json& modes = At(fleet, "jobs_by_mode");
   std::string out = fmt::format(
@@ -290,7 +383,12 @@ std::string FleetText(const Json& fleet) {
                Amount(r, a, "limit"), Amount(r, a, "saved"), Amount(r, a, "would_be"),
                Amount(r, a, "would_save")});
   }
-  return out + table.Render();
+  out += table.Render();
+  if (const Json& money = At(fleet, "saving_per_month"); money.is_object()) {
+    StrAppend(&out, "saved ", MoneyText(At(money, "saved"), At(money, "currency")), ", would save ",
+              MoneyText(At(money, "would_save"), At(money, "currency")), "\n");
+  }
+  return out;
 }
 
 std::string SettingsText(const Json& settings, const std::vector<std::string>& keys) {

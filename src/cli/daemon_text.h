@@ -21,6 +21,8 @@ std::string DecisionText(const Json& decision);
 std::string AgentsText(const Json& page);
 std::string StatusText(const Json& status, int64_t now_s);
 // The head of `taut top`.
+// What a change of many jobs does, or would do.
+std::string ManySettingsText(const Json& done);
 std::string FleetText(const Json& fleet);
 // The settings with these keys; all if there are none.
 std::string SettingsText(const Json& settings, const std::vector<std::string>& keys);

@@ -59,6 +59,42 @@ TEST(DaemonTextTest, StatusNamesTheCellAndItsAgents) {
               AllOf(HasSubstr("cell north\n"), HasSubstr("agents: 2 of 3 connected\n")));
 }
 
+TEST(DaemonTextTest, StatusShowsWarnings) {
+  const Json status = {
+      {"version", "1"}, {"started", 1}, {"ready", false}, {"warnings", {"not ready: disk full\x1b[1m"}}};
+  EXPECT_THAT(StatusText(status, 100), HasSubstr("warning: not ready: disk full?[1m\n"));
+}
+
+TEST(DaemonTextTest, ListsOfJobsShowSavingsRiskAndMoney) {
+  Json row = JobRow("shop/web");
+  row["tasks"] = 2;
+  row["cpu"]["chance"] = 0.031;
+  row["memory"]["at_limit"] = true;
+  Json page = {{"total", 1}, {"jobs", {row}}};
+  page["totals"] = {{"cpu", {{"usage", 1.5}, {"would_save", 3}}},
+                    {"memory", {{"usage", 1e9}, {"would_save", -1e9}}}};
+  std::string text = JobsText(page);
+  EXPECT_THAT(text, AllOf(HasSubstr("saves"), HasSubstr("3.1 %"), HasSubstr("!"),
+                          HasSubstr("they would save 3"), Not(HasSubstr("a month"))));
+  page["currency"] = "EUR";
+  page["jobs"][0]["saving_per_month"] = 12.345;
+  page["totals"]["saving_per_month"] = 99.5;
+  text = JobsText(page);
+  EXPECT_THAT(text, AllOf(HasSubstr("a month"), HasSubstr("12.3"), HasSubstr("99.50 EUR a month")));
+}
+
+TEST(DaemonTextTest, ManySettingsSayWhatTheyWouldDo) {
+  const Json done = {
+      {"dry_run", true},
+      {"matched", 3},
+      {"changed", 1},
+      {"left_out", 0},
+      {"changes", {{{"job", "shop/web"}, {"key", "mode"}, {"before", "observe"}, {"after", "canary"}}}}};
+  EXPECT_THAT(ManySettingsText(done),
+              AllOf(HasSubstr("shop/web"), HasSubstr("canary"),
+                    HasSubstr("1 of 3 jobs that fit would be changed; add --yes to apply")));
+}
+
 TEST(DaemonTextTest, OneJobShowsTrialsHoldsNoticesAndDecisions) {
   Json job = JobRow("shop/web");
   job["labels"] = {{"team", "shop"}};

@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/parse_daemon.h"
+#include "cli/parse_help.h"
 #include "cli/terminal.h"
 
 namespace taut {
@@ -31,6 +32,9 @@ constexpr const char* kAbout =
     "  taut tune cell.csv.gz --recommender ensemble --out settings.yaml\n"
     "  taut feed --history 21d        (then: taut top)\n"
     "  taut explain --job shop/web --server http://127.0.0.1:7070\n\n"
+    "Results go to standard output; progress, warnings and errors to standard error. Colours only on a "
+    "terminal, and\n"
+    "not where NO_COLOR is set or TERM is dumb.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong arguments or settings, 3 interrupted (the result is partial).";
 
 constexpr const char* kReplayHelp =
@@ -106,9 +110,11 @@ void AddEngine(CLI::App& app, EngineArgs& a) {
 }
 
 void AddOutput(CLI::App& app, OutputForm& form, bool& quiet) {
-  app.add_option("--output", form, "table or json")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, OutputForm>{{"table", OutputForm::kTable}, {"json", OutputForm::kJson}}))
+  app.add_option_function<std::string>(
+         "--output",
+         [&form](const std::string& word) { form = word == "json" ? OutputForm::kJson : OutputForm::kTable; },
+         "table or json")
+      ->check(OneOf({"table", "json"}))
       ->default_str("table");
   app.add_flag("-q,--quiet", quiet, "no progress line");
 }
@@ -225,6 +231,81 @@ std::string Suggestion(const CLI::App& app, int argc, char** argv) {
   return {};
 }
 
+// help, version, completion and man: about the command line itself.
+class OwnVerbs {
+ public:
+  explicit OwnVerbs(CLI::App& app) : app_(app) {
+    help_ = app.add_subcommand("help", "Prints the help of a command, as `taut COMMAND --help` does.");
+    help_->add_option("command", about_, "the command; `mapping test` too")->type_name("COMMAND");
+    version_ = app.add_subcommand("version", "Prints the version, as --version and -V do.");
+    completion_ = app.add_subcommand("completion",
+                                     "Prints the completion of taut for a shell.\n\nExamples:\n"
+                                     "  source <(taut completion bash)\n"
+                                     "  taut completion zsh > ~/.zfunc/_taut    (a folder of $fpath)");
+    completion_->add_option("shell", shell_, "bash or zsh")->required()->check(OneOf({"bash", "zsh"}));
+    man_ = app.add_subcommand("man", "Writes the man pages of taut and its commands into a folder.");
+    man_->group("");  // for packages
+    man_->add_option("folder", folder_, "the folder, which must exist")->required();
+  }
+  // nullopt: it is none of these.
+  std::optional<int> Run() const {
+    if (help_->parsed()) return Help();
+    if (version_->parsed()) Print(StrCat(kVersion, "\n"));
+    if (completion_->parsed()) Print(shell_ == "zsh" ? ZshCompletion(app_) : BashCompletion(app_));
+    if (man_->parsed()) return WriteMan();
+    return version_->parsed() || completion_->parsed() ? std::optional(kExitOk) : std::nullopt;
+  }
+
+ private:
+  int Help() const {
+    CLI::App* at = &app_;
+    std::string name = "taut";
+    for (const std::string& word : about_) {
+      std::vector<std::string> names;
+      CLI::App* next = nullptr;
+      for (CLI::App* verb : at->get_subcommands(nullptr)) {
+        names.push_back(verb->get_name());
+        if (verb->get_name() == word) next = verb;
+      }
+      if (next == nullptr) {
+        const std::vector<std::string_view> views(names.begin(), names.end());
+        PrintError(StrCat("unknown command \"", Printable(word), "\"",
+                          views.empty() ? "" : StrCat("; did you mean \"", NearestName(word, views), "\"?")));
+        return kExitUsage;
+      }
+      at = next;
+      StrAppend(&name, " ", word);
+    }
+    Print(at->get_formatter()->make_help(at, name, CLI::AppFormatMode::Normal));
+    return kExitOk;
+  }
+  bool WritePage(const CLI::App& app, const std::string& name, const std::string& command,
+                 std::vector<std::string> see_also) const {
+    const std::string path = StrCat(folder_, "/", name, ".1");
+    const std::string text = ManPage(app, {name, command, kVersion, 1, std::move(see_also)});
+    std::FILE* file = std::fopen(path.c_str(), "w");
+    bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    if (file != nullptr) written = std::fclose(file) == 0 && written;
+    if (!written) PrintError(StrCat("cannot write ", path));
+    return written;
+  }
+  int WriteMan() const {
+    std::vector<std::string> pages;
+    for (const CLI::App* verb : app_.get_subcommands(nullptr)) {
+      if (verb->get_group().empty()) continue;
+      const std::string name = "taut-" + verb->get_name();
+      if (!WritePage(*verb, name, "taut " + verb->get_name(), {"taut(1)"})) return kExitFailed;
+      pages.push_back(name + "(1)");
+    }
+    return WritePage(app_, "taut", "taut", pages) ? kExitOk : kExitFailed;
+  }
+
+  CLI::App& app_;
+  CLI::App *help_, *version_, *completion_, *man_;
+  std::vector<std::string> about_;
+  std::string shell_, folder_;
+};
+
 // The verb's exit code, or failure if what it printed did not arrive.
 int Flushed(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
@@ -236,7 +317,7 @@ int Flushed(int code) {
 
 int RunCli(int argc, char** argv) {
   CLI::App app{kAbout, "taut"};
-  app.set_version_flag("--version", kVersion);
+  app.set_version_flag("-V,--version", kVersion);
   app.require_subcommand(1);
   ReplayArgs replay;
   ExplainArgs explain;
@@ -255,6 +336,7 @@ int RunCli(int argc, char** argv) {
   CLI::App* list_app =
       app.add_subcommand("list", "Lists the recommenders, or the settings with their defaults.");
   list_app->add_option("what", listed, "recommenders or settings")->capture_default_str();
+  OwnVerbs own(app);
   app.formatter(std::make_shared<ShortVerbs>());
   try {
     app.parse(argc, argv);
@@ -266,6 +348,7 @@ int RunCli(int argc, char** argv) {
     std::fputs("Run `taut --help`, or `taut VERB --help`.\n", stderr);
     return kExitUsage;
   }
+  if (const std::optional<int> code = own.Run(); code.has_value()) return Flushed(*code);
   if (explain_app->parsed()) {
     if (const std::string missing = CompleteExplain(*explain_app, explain); !missing.empty()) {
       PrintError(missing);

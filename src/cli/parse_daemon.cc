@@ -1,5 +1,7 @@
 #include "cli/parse_daemon.h"
 
+#include "cli/parse_help.h"
+
 namespace taut {
 namespace {
 
@@ -34,12 +36,23 @@ constexpr const char* kJobHelp =
     "  taut job shop/web\n"
     "  taut job shop/web --output yaml";
 
+constexpr const char* kExportHelp =
+    "Prints the recommendations in a form for other tools: lines of `docker update`, resources of "
+    "Kubernetes, or "
+    "CSV.\nNothing is changed. The reasons stand beside them.\n\n"
+    "Examples:\n"
+    "  taut export --format docker > update.sh\n"
+    "  taut export --format yaml namespace=shop\n"
+    "  taut export --format csv > recommendations.csv";
+
 constexpr const char* kSetHelp =
-    "Changes settings of one job; an empty value takes a setting back. Without changes: shows all "
-    "settings\nand where they come from.\n\n"
+    "Changes settings of one job, or of all jobs that a pattern fits; an empty value takes a setting back.\n"
+    "A pattern only shows what would change, unless --yes is given. Without changes: shows all settings and\n"
+    "where they come from.\n\n"
     "Examples:\n"
     "  taut set shop/web mode=auto memory.upper=4GiB\n"
     "  taut set shop/web memory.upper= --who anna\n"
+    "  taut set 'shop/*' mode=canary --yes\n"
     "  taut set shop/web";
 
 constexpr const char* kDecisionsHelp =
@@ -83,7 +96,7 @@ constexpr const char* kMappingTestHelp =
 
 constexpr const char* kSorts =
     "name, mode, tasks, ooms, changed, or cpu_ or memory_ and usage, owner_limit, limit, would_be, slack, "
-    "saved";
+    "saved; default: what matters most";
 
 void AddDaemon(CLI::App& app, DaemonArgs& a) {
   AddConnection(app, a.connection);
@@ -105,11 +118,15 @@ void AddConnection(CLI::App& app, ConnectionArgs& args, const char* url_option) 
 }
 
 void AddOutputForm(CLI::App& app, OutputForm& form) {
-  app.add_option("--output", form, "table, json or yaml")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, OutputForm>{{"table", OutputForm::kTable},
-                                                                            {"json", OutputForm::kJson},
-                                                                            {"yaml", OutputForm::kYaml}})
-                      .description(""))
+  app.add_option_function<std::string>(
+         "--output",
+         [&form](const std::string& word) {
+           form = word == "json"   ? OutputForm::kJson
+                  : word == "yaml" ? OutputForm::kYaml
+                                   : OutputForm::kTable;
+         },
+         "table, json or yaml")
+      ->check(OneOf({"table", "json", "yaml"}))
       ->type_name("FORM")
       ->default_str("table");
 }
@@ -143,10 +160,13 @@ void DaemonVerbs::AddBenchWrite(CLI::App& app) {
 void DaemonVerbs::AddJobs(CLI::App& app) {
   JobsArgs& a = jobs_;
   app.add_option("search", a.search, "words in names, or labels as key=value; all are wanted");
-  app.add_option("--mode", a.mode, "off, observe, canary or auto");
-  app.add_option("--sort", a.sort, kSorts)->capture_default_str();
-  app.add_option("--order", a.order, "asc or desc (default: names up, figures down)");
+  app.add_option("--mode", a.mode, "off, observe, canary or auto")
+      ->check(OneOf({"off", "observe", "canary", "auto"}));
+  app.add_option("--sort", a.sort, kSorts);
+  app.add_option("--order", a.order, "asc or desc (default: names up, figures down)")
+      ->check(OneOf({"asc", "desc"}));
   app.add_option("--limit", a.limit, "at most so many")->capture_default_str()->check(CLI::Range(1, 1000));
+  app.add_flag("--names", a.names, "print only their names, one per line");
   AddDaemon(app, a.daemon);
 }
 
@@ -157,17 +177,29 @@ void DaemonVerbs::AddJob(CLI::App& app) {
 
 void DaemonVerbs::AddSet(CLI::App& app) {
   SetArgs& a = set_;
-  app.add_option("job", a.job, "the job's name")->required();
+  app.add_option("job", a.job, "the job's name, or a pattern of names: * is any text, a|b is a or b")
+      ->required();
   app.add_option("changes", a.changes, "settings; `taut set JOB` and the dashboard name the keys")
       ->type_name("KEY=VALUE");
   app.add_option("--who", a.who, "who changes it, for the record (default: the login name)");
+  app.add_flag("--yes", a.yes, "with a pattern: make the changes, and not only show them");
   AddDaemon(app, a.daemon);
+}
+
+void DaemonVerbs::AddExport(CLI::App& app) {
+  ExportArgs& a = export_;
+  app.add_option("search", a.search, "words in names, or labels as key=value; all are wanted");
+  app.add_option("--format", a.form, "docker, yaml or csv")
+      ->check(OneOf({"docker", "yaml", "csv"}))
+      ->capture_default_str();
+  AddConnection(app, a.daemon.connection);
 }
 
 void DaemonVerbs::AddDecisions(CLI::App& app) {
   DecisionsArgs& a = decisions_;
   app.add_option("--job", a.job, "of this job only");
-  app.add_option("--kind", a.kind, "would_set, set, try, promote, roll_back, oom_raise or release");
+  app.add_option("--kind", a.kind, "would_set, set, try, promote, roll_back, oom_raise or release")
+      ->check(OneOf({"would_set", "set", "try", "promote", "roll_back", "oom_raise", "release"}));
   app.add_option("--limit", a.limit, "at most so many")->capture_default_str()->check(CLI::Range(1, 1000));
   app.add_flag("--follow", a.follow, "then print new ones as they are taken, until ^C");
   AddDaemon(app, a.daemon);
@@ -175,7 +207,7 @@ void DaemonVerbs::AddDecisions(CLI::App& app) {
 
 void DaemonVerbs::AddTop(CLI::App& app) {
   app.add_option("--search", top_.search, "words in names, or labels as key=value; all are wanted");
-  app.add_option("--sort", top_.sort, kSorts)->capture_default_str();
+  app.add_option("--sort", top_.sort, kSorts);
   AddDaemon(app, top_.daemon);
 }
 
@@ -206,6 +238,7 @@ DaemonVerbs::DaemonVerbs(CLI::App& app) {
   add("jobs", kJobsHelp, &DaemonVerbs::AddJobs, [this] { return RunJobs(jobs_); });
   add("job", kJobHelp, &DaemonVerbs::AddJob, [this] { return RunJob(job_); });
   add("set", kSetHelp, &DaemonVerbs::AddSet, [this] { return RunSet(set_); });
+  add("export", kExportHelp, &DaemonVerbs::AddExport, [this] { return RunExport(export_); });
   add("decisions", kDecisionsHelp, &DaemonVerbs::AddDecisions, [this] { return RunDecisions(decisions_); });
   add("top", kTopHelp, &DaemonVerbs::AddTop, [this] { return RunTop(top_); });
   add("status", kStatusHelp, &DaemonVerbs::AddStatus, [this] { return RunStatus(status_); });

@@ -27,6 +27,7 @@ class DaemonVerbs {
   void AddJobs(CLI::App& app);
   void AddJob(CLI::App& app);
   void AddSet(CLI::App& app);
+  void AddExport(CLI::App& app);
   void AddDecisions(CLI::App& app);
   void AddTop(CLI::App& app);
   void AddStatus(CLI::App& app);
@@ -38,6 +39,7 @@ class DaemonVerbs {
   JobsArgs jobs_;
   JobArgs job_;
   SetArgs set_;
+  ExportArgs export_;
   DecisionsArgs decisions_;
   TopArgs top_;
   DaemonArgs status_;

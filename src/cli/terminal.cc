@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 #include "base/strings.h"
 #include "fmt/format.h"
@@ -25,12 +26,19 @@ void OnSignal(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
+// It can do no more than print: no colours, and the cursor stays where it is.
+bool IsDumb(const char* term) { return term == nullptr || *term == '\0' || std::string_view(term) == "dumb"; }
+
 int64_t NowMs() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
 }  // namespace
+
+bool WantsColour(bool is_terminal, const char* no_color, const char* term) {
+  return is_terminal && (no_color == nullptr || *no_color == '\0') && !IsDumb(term);
+}
 
 bool StdoutIsTerminal() { return isatty(STDOUT_FILENO) == 1; }
 bool StderrIsTerminal() { return isatty(STDERR_FILENO) == 1; }
@@ -39,7 +47,7 @@ void Print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), std
 void Warn(std::string_view text) { fmt::print(stderr, "taut: {}\n", text); }
 void PrintError(std::string_view text) {
   std::fflush(stdout);
-  const bool colour = StderrIsTerminal();
+  const bool colour = WantsColour(StderrIsTerminal(), std::getenv("NO_COLOR"), std::getenv("TERM"));
   fmt::print(stderr, "{}taut: {}{}\n", colour ? "\033[31m" : "", text, colour ? "\033[0m" : "");
 }
 
@@ -94,7 +102,8 @@ std::string TextTable::Render() const {
   return out;
 }
 
-ProgressLine::ProgressLine(bool quiet) : enabled_(!quiet && StderrIsTerminal()), start_ms_(NowMs()) {}
+ProgressLine::ProgressLine(bool quiet)
+    : enabled_(!quiet && StderrIsTerminal() && !IsDumb(std::getenv("TERM"))), start_ms_(NowMs()) {}
 
 void ProgressLine::Update(std::string_view what, double share) {
   if (!enabled_) return;
@@ -136,7 +145,9 @@ struct Screen::State {
   termios before{};
 };
 
-bool Screen::Usable() { return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1; }
+bool Screen::Usable() {
+  return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && !IsDumb(std::getenv("TERM"));
+}
 
 Screen::Screen() : state_(std::make_unique<State>()) {
   tcgetattr(STDIN_FILENO, &state_->before);

@@ -11,6 +11,9 @@
 
 namespace taut {
 
+// Whether colours go to a terminal with these environment variables (nullptr: not set): not with a NO_COLOR
+// that is not empty, nor where TERM is dumb.
+bool WantsColour(bool is_terminal, const char* no_color, const char* term);
 bool StdoutIsTerminal();
 bool StderrIsTerminal();
 

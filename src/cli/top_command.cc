@@ -14,8 +14,8 @@
 namespace taut {
 namespace {
 
-constexpr int kOnceRows = 20;   // jobs, where nobody watches
-constexpr int kOtherLines = 9;  // of the page besides jobs
+constexpr int kOnceRows = 20;    // jobs, where nobody watches
+constexpr int kOtherLines = 11;  // of the page besides jobs
 constexpr int kKeyMilliseconds = 100;
 
 struct Page {
@@ -26,7 +26,8 @@ struct Page {
 absl::StatusOr<Page> Ask(HttpClient& client, const TopArgs& args, int rows) {
   auto fleet = GetJson(client, "/api/v1/fleet");
   if (!fleet.ok()) return fleet.status();
-  std::vector<QueryParameter> query = {{"sort", args.sort}, {"limit", std::to_string(rows)}};
+  std::vector<QueryParameter> query = {{"limit", std::to_string(rows)}, {"totals", "true"}};
+  if (!args.sort.empty()) query.push_back({"sort", args.sort});
   if (!args.search.empty()) query.push_back({"search", args.search});
   auto jobs = GetJson(client, "/api/v1/jobs" + FormatQuery(query));
   if (!jobs.ok()) return jobs.status();

@@ -1,0 +1,54 @@
+#include "cli/export_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace taut {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+ExportedJob Job(const std::string& name) {
+  ExportedJob out;
+  out.job = Json::parse(R"({"mode": "observe", "tasks": 2, "labels": {},
+      "cpu": {"owner_limit": 2, "limit": 2, "would_be": 0.1234},
+      "memory": {"owner_limit": 1073741824, "limit": null, "would_be": 300000000.5}})");
+  out.job["name"] = name;
+  out.why = Json::parse(R"json({"cpu": {"reason": {"sentence": "as ever"}},
+                                 "memory": {"reason": {"sentence": "peak\n$(reboot)"}}})json");
+  return out;
+}
+
+TEST(Export, DockerLinesAreOneCommandEach) {
+  EXPECT_EQ(ExportText(ExportForm::kDocker, {Job("shop/web")}),
+            "# shop/web: cpu: as ever memory: peak?$(reboot)\n"
+            "docker update --cpus 0.124 --memory 300000001b --memory-swap 300000001b -- web\n");
+  const std::string evil = ExportText(ExportForm::kDocker, {Job("x/a'; rm -rf ~ #\n-v")});
+  EXPECT_THAT(evil, HasSubstr("-- 'a'\\''; rm -rf ~ #?-v'\n"));
+  EXPECT_EQ(std::count(evil.begin(), evil.end(), '\n'), 2);
+  ExportedJob none = Job("a/b");
+  none.job["cpu"]["would_be"] = none.job["memory"]["would_be"] = nullptr;
+  EXPECT_EQ(ExportText(ExportForm::kDocker, {none}), "# a/b: no recommendation yet\n");
+}
+
+TEST(Export, YamlIsResourcesByJob) {
+  EXPECT_EQ(
+      ExportText(ExportForm::kYaml, {Job("shop/web: x")}),
+      "# cpu: as ever memory: peak?$(reboot)\n\"shop/web: x\":\n  resources:\n    limits:\n      cpu: 124m\n"
+      "      memory: \"300000001\"\n");
+}
+
+TEST(Export, CsvHasNoFormulas) {
+  for (const char* evil : {"=1+1", "+1", "-1", "@SUM(A1)", "\t=1"}) {
+    EXPECT_EQ(CsvField(evil), std::string("'") + evil) << evil;
+  }
+  EXPECT_EQ(CsvField("=\"a\",b"), "\"'=\"\"a\"\",b\"");
+  EXPECT_EQ(CsvField("plain"), "plain");
+  const std::string text = ExportText(ExportForm::kCsv, {Job("=cmd|' /C calc'!A0")});
+  EXPECT_THAT(text, HasSubstr("\r\n'=cmd|' /C calc'!A0,observe,2,2,2,0.124,1073741824,,300000001,"));
+  EXPECT_THAT(text, Not(HasSubstr("\n=cmd")));
+}
+
+}  // namespace
+}  // namespace taut
