@@ -1,6 +1,7 @@
 #include "wire/agent_server.h"
 
 #include <grpcpp/grpcpp.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,9 +17,9 @@
 #include "base/strings.h"
 #include "net/access.h"
 #include "net/server_options.h"
+#include "wire/connection_gate.h"
 #include "wire/grpc_log.h"
 #include "wire/hand_over.h"
-#include "wire/socket_check.h"
 #include "wire/tls_files.h"
 #include "wire/validate.h"
 
@@ -392,8 +393,9 @@ void SetOptions(const AgentServerOptions& options, grpc::ServerBuilder* builder)
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   // Agents ping as often as the server; a faster one is told to go.
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingEveryMs / 4);
-  builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
-  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, 60'000);
+  // A connection that says nothing, or has no stream, is soon closed.
+  builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, options.idle_timeout_ms);
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, options.idle_timeout_ms);
   builder->AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, 0);
   builder->SetMaxReceiveMessageSize(static_cast<int>(std::min<size_t>(options.max_message_bytes, INT32_MAX)));
 }
@@ -416,21 +418,28 @@ class GrpcAgentServer final : public AgentServer {
       ssl.pem_key_cert_pairs.push_back({tls.key, tls.certificate});
       credentials = grpc::SslServerCredentials(ssl);
     }
-    std::vector<int> ports(addresses.size(), 0);
-    for (size_t i = 0; i < addresses.size(); ++i) {
-      // gRPC says only that it failed.
-      if (const absl::Status status = CheckFree(addresses[i]); !status.ok()) return status;
-      builder.AddListeningPort(FormatAddress(addresses[i]), credentials, &ports[i]);
-    }
+    GateOptions bounds;
+    bounds.max_connections = static_cast<size_t>(std::max(shared_.options.max_connections, 1));
+    bounds.max_per_address = static_cast<size_t>(std::max(shared_.options.max_per_address, 1));
+    rlimit descriptors{};
+    if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0)
+      bounds = BoundedByDescriptors(bounds, descriptors.rlim_cur);
+    auto gate = ConnectionGate::Listen(addresses, bounds);
+    if (!gate.ok()) return gate.status();
+    gate_ = *std::move(gate);
+    acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, credentials);
     builder.RegisterService(&service_);
     HandOver(&service_);
     server_ = builder.BuildAndStart();
-    if (server_ == nullptr || std::count(ports.begin(), ports.end(), 0) > 0) {
-      return absl::UnavailableError(StrCat("cannot listen on ", FormatAddress(addresses.front()),
-                                           ": gRPC does not say why; is another program there?"));
-    }
-    port_ = ports.front();
+    if (server_ == nullptr) return absl::InternalError("the gRPC server did not start");
     service_.StartWatch();
+    gate_->Run([this](int listener, int fd) {
+      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+      connection.listener_fd = listener;
+      connection.fd = fd;
+      acceptor_->HandleNewConnection(&connection);
+    });
     return absl::OkStatus();
   }
 
@@ -442,7 +451,7 @@ class GrpcAgentServer final : public AgentServer {
     const auto found = shared_.sessions.Find(session);
     if (found != nullptr) found->End(Error(grpc::ABORTED, "the daemon ended this session"));
   }
-  int port() const override { return port_; }
+  int port() const override { return gate_->port(); }
   AgentServerCounts counts() const override {
     const Tally& t = shared_.tally;
     AgentServerCounts out;
@@ -454,10 +463,12 @@ class GrpcAgentServer final : public AgentServer {
     out.bad_messages = t.bad_messages.load();
     out.sent = t.sent.load();
     out.cut_off = t.cut_off.load();
+    out.rejected_connections = gate_->rejected();
     return out;
   }
   void Stop() override {
     if (server_ == nullptr) return;
+    gate_->Stop();
     service_.Stop();
     // What has not ended by itself is cancelled.
     server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
@@ -468,8 +479,9 @@ class GrpcAgentServer final : public AgentServer {
  private:
   Shared shared_;
   Service service_;
+  std::unique_ptr<ConnectionGate> gate_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
-  int port_ = 0;
 };
 
 }  // namespace

@@ -37,6 +37,12 @@ struct AgentServerOptions {
   SessionId first_session = 1;             // a server after another goes on with ids of its own
   uint32_t cpu_buckets = 321;              // Grid::Cpu().size()
   int max_sessions = 10'000;
+  // Connections, with or without a session: in all and from one address. At most half of the descriptors that
+  // the process may open, whatever is said here. Above, a connection is closed at once.
+  int max_connections = 11'000;
+  int max_per_address = 4'000;
+  // After it a connection without a stream is closed: before and after its handshake.
+  int idle_timeout_ms = 5'000;
   size_t max_message_bytes = size_t{16} << 20;
   // What waits for one agent that does not read; above, it is cut off.
   size_t max_waiting_bytes = size_t{8} << 20;
@@ -50,7 +56,8 @@ struct AgentServerCounts {
   uint64_t messages = 0, bytes = 0;  // came, hellos too
   uint64_t bad_messages = 0;         // of them, refused by CheckMessage
   uint64_t sent = 0;
-  uint64_t cut_off = 0;  // sessions that did not read
+  uint64_t cut_off = 0;               // sessions that did not read
+  uint64_t rejected_connections = 0;  // above max_connections or max_per_address
 };
 
 class AgentServer {
