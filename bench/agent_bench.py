@@ -101,7 +101,7 @@ class Node:
         config = stage.file("tautlet.yaml", f"name: bench\nstate: \"{stage.dir}/tautlet\"\n"
                             f"daemon: {{address: \"127.0.0.1:{agents}\"}}\ntasks: {rules}\n")
         self.tautlet = stage.start("tautlet", [stage.args.tautlet, "--config", config],
-                                   lambda p: "daemon is there" in p.output())
+                                   lambda p: " connected " in p.output())
 
     def agent(self):
         """As the daemon sees it."""

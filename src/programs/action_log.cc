@@ -100,5 +100,11 @@ absl::Status SetUpLogging(std::string_view level, std::string_view format) {
 
 void ActionLog::Info(std::string_view action, Fields fields) { Log(spdlog::level::info, action, fields); }
 void ActionLog::Warn(std::string_view action, Fields fields) { Log(spdlog::level::warn, action, fields); }
+void ActionLog::Info(std::string_view action, std::span<const LogField> fields) {
+  Log(spdlog::level::info, action, fields);
+}
+void ActionLog::Warn(std::string_view action, std::span<const LogField> fields) {
+  Log(spdlog::level::warn, action, fields);
+}
 
 }  // namespace taut

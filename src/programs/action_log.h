@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,8 @@ class ActionLog {
 
   static void Info(std::string_view action, Fields fields);
   static void Warn(std::string_view action, Fields fields);
+  static void Info(std::string_view action, std::span<const LogField> fields);
+  static void Warn(std::string_view action, std::span<const LogField> fields);
 };
 
 }  // namespace taut

@@ -12,8 +12,10 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <vector>
 
 #include "base/strings.h"
+#include "programs/action_log.h"
 #include "programs/process.h"
 #include "spdlog/spdlog.h"
 
@@ -24,6 +26,8 @@ constexpr uint64_t kUplinkKey = UINT64_MAX, kSignalKey = UINT64_MAX - 1;
 constexpr int64_t kMillisecond = 1000;
 constexpr int64_t kBeat = 10 * kMicrosPerSecond;
 constexpr int kFlushMs = 2000;
+constexpr int64_t kFirstConnectionUs = 3 * kMicrosPerSecond;
+constexpr int64_t kStillDisconnectedUs = 600 * kMicrosPerSecond;  // said again so often
 
 int64_t WallUs() {
   const auto since = std::chrono::system_clock::now().time_since_epoch();
@@ -64,6 +68,21 @@ struct Every {
   }
 };
 
+void LogAct(const AgentAct& act) {
+  std::vector<LogField> fields = {{"job", act.job}, {"task", act.task}};
+  if (act.resource.has_value()) {
+    const bool cpu = *act.resource == Resource::kCpu;
+    fields.push_back({"resource", Name(*act.resource)});
+    fields.push_back({cpu ? "from_cores" : "from_bytes", act.from});
+    fields.push_back({cpu ? "to_cores" : "to_bytes", act.to});
+  }
+  if (act.decision != 0) fields.push_back({"decision", act.decision});
+  if (act.kills != 0) fields.push_back({"kills", act.kills});
+  if (!act.text.empty()) fields.push_back({"text", act.text});
+  const bool warns = act.action == "oom_kill" || act.action == "limit_refused";
+  warns ? ActionLog::Warn(act.action, fields) : ActionLog::Info(act.action, fields);
+}
+
 }  // namespace
 
 AgentLoop::AgentLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
@@ -92,33 +111,41 @@ NodeTime AgentLoop::Now() const {
   return {steady, Timestamp{start_us_ + static_cast<int64_t>(since)}};
 }
 
-void AgentLoop::Log(const Agent& agent, const Uplink& uplink) {
+void AgentLoop::LogConnection(const UplinkStatus& status, const std::string& daemon) {
+  const int64_t now_us = SteadyUs();
+  if (status.connected) {
+    if (was_connected_ == true) return;
+    ActionLog::Info("connected", {{"daemon", daemon}, {"queued_messages", status.queued_messages}});
+  } else {
+    // A first connection takes a moment.
+    if (!was_connected_.has_value() && now_us - start_steady_us_ < kFirstConnectionUs) return;
+    const bool is_news = was_connected_ != false || connection_error_ != status.error;
+    if (!is_news && now_us - connection_logged_us_ < kStillDisconnectedUs) return;
+    ActionLog::Warn("disconnected", {{"daemon", daemon},
+                                     {"error", status.error.empty() ? "no answer yet" : status.error},
+                                     {"queued_messages", status.queued_messages},
+                                     {"text", "limits stay as they are; windows and OOM kills are queued"}});
+  }
+  was_connected_ = status.connected;
+  connection_error_ = status.error;
+  connection_logged_us_ = now_us;
+}
+
+void AgentLoop::Log(Agent& agent, const Uplink& uplink, const AgentConfig& config) {
   for (const auto& [about, what] : agent.errors()) {
     const auto it = logged_.find(about);
     if (it == logged_.end() || it->second != what) spdlog::warn("{}: {}", about, what);
   }
   for (const auto& [about, what] : logged_) {
-    if (!agent.errors().contains(about)) spdlog::info("{}: well again", about);
+    if (!agent.errors().contains(about)) spdlog::info("{}: recovered", about);
   }
   logged_ = agent.errors();
-  const UplinkStatus status = uplink.status();
-  if (status.connected != was_connected_) {
-    if (status.connected) {
-      spdlog::info("the daemon is there; {} messages wait for it", status.queued_messages);
-    } else {
-      spdlog::warn("the daemon is away: {}; limits stay, and what it should know is kept", status.error);
-    }
-    was_connected_ = status.connected;
-  }
-  const AgentCounts& counts = agent.counts();
-  if (counts.ooms != logged_ooms_) {
-    spdlog::warn("{} OOM kills so far, {} limits raised here", counts.ooms, counts.local_raises);
-  }
-  logged_ooms_ = counts.ooms;
+  if (!config.daemon_address.empty()) LogConnection(uplink.status(), config.daemon_address);
+  for (const AgentAct& act : agent.TakeActs()) LogAct(act);
 }
 
 absl::Status AgentLoop::Run(Agent& agent, Uplink& uplink, const AgentConfig& config) {
-  if (epoll_ < 0) return absl::InternalError("no epoll to be had");
+  if (epoll_ < 0) return absl::InternalError(StrCat("epoll_create1 failed: ", std::strerror(errno)));
   speed_ = config.speed;
   start_us_ = WallUs();
   start_steady_us_ = SteadyUs();
@@ -155,7 +182,7 @@ absl::Status AgentLoop::Run(Agent& agent, Uplink& uplink, const AgentConfig& con
       cpu_before = cpu;
       beat_before = now.steady_us;
     }
-    if (log.Due(now.steady_us)) Log(agent, uplink);
+    if (log.Due(now.steady_us)) Log(agent, uplink, config);
     const int64_t next = std::min({sample.next_us, find.next_us, beat.next_us, log.next_us});
     int64_t wait_us = std::max<int64_t>(0, next - SteadyUs());
     if (agent.wants_recheck()) wait_us = std::min(wait_us, 2 * kMillisecond);
@@ -175,6 +202,7 @@ absl::Status AgentLoop::Run(Agent& agent, Uplink& uplink, const AgentConfig& con
     }
   }
   agent.Stop(Now());
+  Log(agent, uplink, config);
   uplink.Flush(kFlushMs);
   close(signal_fd);
   return absl::OkStatus();

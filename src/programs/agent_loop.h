@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -25,14 +26,16 @@ class AgentLoop final : public FdWatch {
 
  private:
   NodeTime Now() const;
-  void Log(const Agent& agent, const Uplink& uplink);
+  void Log(Agent& agent, const Uplink& uplink, const AgentConfig& config);
+  void LogConnection(const UplinkStatus& status, const std::string& daemon);
 
   int epoll_ = -1;
   double speed_ = 1;
   int64_t start_us_ = 0, start_steady_us_ = 0;
   std::map<std::string, std::string> logged_;  // the errors that were told
-  bool was_connected_ = false;
-  uint64_t logged_ooms_ = 0;
+  std::optional<bool> was_connected_;          // as last logged
+  std::string connection_error_;
+  int64_t connection_logged_us_ = 0;
 };
 
 }  // namespace taut

@@ -1,12 +1,17 @@
 // tautlet: the agent of one machine.
 #include <fcntl.h>
+#include <netdb.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "agent/agent.h"
@@ -18,18 +23,19 @@
 #include "config/daemon_config.h"
 #include "docker/docker_finder.h"
 #include "model/units.h"
+#include "programs/action_log.h"
 #include "programs/agent_loop.h"
 #include "programs/process.h"
 #include "programs/version.h"
-#include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
+#include "wire/tls_files.h"
 #include "wire/uplink.h"
 
 namespace taut {
 namespace {
 
 struct Args {
-  std::string config, daemon, state;
+  std::string config, daemon, state, log_level, log_format;
   bool observe = false, release = false, list = false, check_config = false;
 };
 
@@ -54,6 +60,8 @@ absl::StatusOr<AgentConfig> ConfigOf(const Args& args) {
   if (!config.ok()) return config;
   if (!args.daemon.empty()) config->daemon_address = args.daemon;
   if (!args.state.empty()) config->state = args.state;
+  if (!args.log_level.empty()) config->log_level = args.log_level;
+  if (!args.log_format.empty()) config->log_format = args.log_format;
   config->observe |= args.observe;
   char host[256] = "localhost";
   gethostname(host, sizeof(host) - 1);
@@ -78,7 +86,7 @@ struct Hands {
 // Finders for the rules; with `all` also those that no rule asks for.
 absl::StatusOr<Hands> OpenHands(const AgentConfig& config, bool all) {
   Hands hands;
-  absl::StatusOr<CgroupMounts> mounts = ReadCgroupMounts();
+  absl::StatusOr<CgroupMounts> mounts = ReadCgroupMounts(config.cgroup_root);
   if (!mounts.ok()) return mounts.status();
   hands.mounts = *mounts;
   hands.description = mounts->description();
@@ -110,6 +118,11 @@ std::string LimitText(LimitKind kind, std::optional<double> limit) {
   return kind == LimitKind::kMemoryMax ? BytesText(*limit) : StrCat(fmt::format("{:.3g}", *limit));
 }
 
+bool HasEngine(const AgentConfig& config) {
+  std::error_code error;
+  return std::filesystem::is_socket(config.docker_socket, error);
+}
+
 int List(const AgentConfig& config) {
   absl::StatusOr<Hands> hands = OpenHands(config, false);
   if (!hands.ok()) return Fail(1, Message(hands.status()));
@@ -119,7 +132,10 @@ int List(const AgentConfig& config) {
   for (const auto& finder : hands->finders) {
     const absl::StatusOr<std::vector<FoundTask>> found = finder->Find();
     if (!found.ok()) {
-      code = Fail(1, Message(found.status()));
+      const bool is_missing = finder->name() == "docker" && !HasEngine(config);
+      std::fprintf(stderr, "tautlet: %s%s\n", std::string(Message(found.status())).c_str(),
+                   is_missing ? "; rules for containers find nothing" : "");
+      if (!is_missing) code = 1;
       continue;
     }
     for (const FoundTask& task : *found) {
@@ -140,6 +156,64 @@ int List(const AgentConfig& config) {
     }
   }
   return code;
+}
+
+// What Serve would fail of, and what would stop it from reaching the daemon: "" if nothing.
+std::vector<std::string> Problems(const AgentConfig& config) {
+  std::vector<std::string> out;
+  const auto take = [&out](std::string_view about, const absl::Status& s) {
+    if (!s.ok()) out.push_back(StrCat(about, about.empty() ? "" : ": ", Message(s)));
+  };
+  take("", OpenHands(config, false).status());
+  std::error_code error;
+  std::filesystem::path there = std::filesystem::absolute(config.state, error);
+  while (!std::filesystem::exists(there, error) && there.has_parent_path() && there != there.parent_path()) {
+    there = there.parent_path();
+  }
+  if (!std::filesystem::is_directory(there, error)) {
+    out.push_back(StrCat("state: ", there.string(), " is not a directory"));
+  } else if (access(there.c_str(), W_OK | X_OK) != 0) {
+    out.push_back(StrCat("state: cannot write ", there.string(), ": ", std::strerror(errno),
+                         "; name another directory with state or --state"));
+  }
+  if (config.daemon_address.empty()) return out;
+  take("daemon.token_file", ReadSecretFile(config.token_file).status());
+  take("daemon", ReadTlsFiles(config.ca_file, config.certificate_file, config.key_file).status());
+  const size_t colon = config.daemon_address.rfind(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == config.daemon_address.size()) {
+    out.push_back(StrCat("daemon.address: invalid address \"", config.daemon_address,
+                         "\": expected HOST:PORT, such as 127.0.0.1:7071"));
+    return out;
+  }
+  std::string host = config.daemon_address.substr(0, colon);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  addrinfo* addresses = nullptr;
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  const int failed =
+      getaddrinfo(host.c_str(), config.daemon_address.substr(colon + 1).c_str(), &hints, &addresses);
+  if (failed != 0) {
+    out.push_back(
+        StrCat("daemon.address: cannot resolve \"", config.daemon_address, "\": ", gai_strerror(failed)));
+  } else {
+    freeaddrinfo(addresses);
+  }
+  return out;
+}
+
+int CheckConfig(const Args& args, const AgentConfig& config) {
+  const std::vector<std::string> problems = Problems(config);
+  for (const std::string& problem : problems) Fail(2, problem);
+  if (!problems.empty()) return 2;
+  const bool docker = std::any_of(config.tasks.begin(), config.tasks.end(),
+                                  [](const TaskRule& rule) { return rule.source == TaskSource::kDocker; });
+  if (docker && !HasEngine(config)) {
+    std::printf("note: no Docker engine at %s; rules for containers find nothing until it is there\n",
+                config.docker_socket.c_str());
+  }
+  std::printf("%s is fine: %zu rules\n", args.config.empty() ? "no configuration" : args.config.c_str(),
+              config.tasks.size());
+  return 0;
 }
 
 // Two agents on one state directory would undo each other's work.
@@ -262,7 +336,10 @@ int Run(int argc, char** argv) {
   app.add_flag("--observe", args.observe, "change nothing");
   app.add_flag("--list", args.list, "print the tasks that the rules find, and end");
   app.add_flag("--release", args.release, "give every limit back to its owner, and end");
-  app.add_flag("--check-config", args.check_config, "only read the configuration");
+  app.add_option("--log-level", args.log_level, "debug, info, warning or error, instead of the file's");
+  app.add_option("--log-format", args.log_format, "text or json, instead of the file's");
+  app.add_flag("--check-config", args.check_config,
+               "check the configuration and the files, directories and addresses that it names, and end");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -270,11 +347,10 @@ int Run(int argc, char** argv) {
   }
   const absl::StatusOr<AgentConfig> config = ConfigOf(args);
   if (!config.ok()) return Fail(2, Message(config.status()));
-  if (args.check_config) {
-    std::printf("%s is fine: %zu rules\n", args.config.empty() ? "no configuration" : args.config.c_str(),
-                config->tasks.size());
-    return 0;
+  if (const absl::Status s = SetUpLogging(config->log_level, config->log_format); !s.ok()) {
+    return Fail(2, Message(s));
   }
+  if (args.check_config) return CheckConfig(args, *config);
   if (args.list) return List(*config);
   if (args.release) return ReleaseAll(*config);
   return Serve(*config);
@@ -283,8 +359,4 @@ int Run(int argc, char** argv) {
 }  // namespace
 }  // namespace taut
 
-int main(int argc, char** argv) {
-  spdlog::set_default_logger(spdlog::stderr_color_mt("tautlet"));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
-  return taut::Run(argc, argv);
-}
+int main(int argc, char** argv) { return taut::Run(argc, argv); }

@@ -48,7 +48,7 @@ def check_outlives_itself(stage, c, mine):
     time.sleep(1)
     stage.equal(state_of(mine), ours, "tautlet is killed: limits stay")
     c.start_agent()
-    daemon.eventually(lambda: "daemon is there" in c.agent.output(), 20)
+    daemon.eventually(lambda: " connected " in c.agent.output(), 20)
     time.sleep(6)
     stage.check(mine.memory_limit < 150 * MIB, "it is started again: limits stay", state_of(mine))
     stage.equal(owner_of(c, "mine/job"), 256 * MIB, "and it still knows what was the owner's")

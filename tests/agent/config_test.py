@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""tautlet's configuration and log: the example works as it stands, --check-config finds what would fail at the start,
+and an agent that never reaches tautd says so."""
+import json
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "daemon")]
+
+import daemon  # noqa: E402
+
+EXAMPLE = "docs/tautlet.example.yaml"
+
+
+def check_example(stage):
+    done = stage.run(stage.args.tautlet, "--config", EXAMPLE, "--state", f"{stage.dir}/state", "--check-config")
+    stage.equal((done.returncode, done.stderr), (0, ""), "the example works as it stands")
+    done = stage.run(stage.args.tautlet, "--config", EXAMPLE, "--state", f"{stage.dir}/state", "--list")
+    stage.equal(done.returncode, 0, "--list too, with an engine or without")
+
+
+def check_problems(stage):
+    (pathlib.Path(stage.dir) / "file").write_text("x")
+    wrong = stage.file("wrong.yaml", f"state: \"{stage.dir}/file/state\"\n"
+                                     "cgroup_root: /nowhere\n"
+                                     "daemon: {address: \"no-such-host.invalid:7071\", token_file: /nowhere/token,"
+                                     " ca_file: /nowhere/ca.pem}\n"
+                                     "tasks:\n  - {cgroup: \"/x/*\", job: \"{1}\"}\n")
+    done = stage.run(stage.args.tautlet, "--config", wrong, "--check-config")
+    stage.equal(done.returncode, 2, "--check-config fails on what would fail at the start")
+    for text in ("invalid cgroup_root \"/nowhere\"", f"state: {stage.dir}/file is not a directory", "daemon.token_file: ",
+                 "/nowhere/ca.pem", "cannot resolve \"no-such-host.invalid:7071\""):
+        stage.check(text in done.stderr, f"it names: {text}", done.stderr)
+    done = stage.run(stage.args.tautlet, "--log-format", "xml", "--check-config")
+    stage.check(done.returncode == 2 and "invalid log format \"xml\": expected text or json" in done.stderr,
+                "an unknown log format is an error", done.stderr)
+
+
+def check_log(stage):
+    address = f"127.0.0.1:{daemon.free_port()}"
+    config = stage.file("alone.yaml", f"state: \"{stage.dir}/alone\"\ndaemon: {{address: \"{address}\"}}\n"
+                                      "tasks:\n  - {cgroup: \"/no-such-group-*\", job: x}\n")
+    agent = stage.start("tautlet", [stage.args.tautlet, "--config", config, "--log-format", "json"],
+                        lambda p: "rules" in p.output())
+
+    def disconnected():
+        for line in agent.output().splitlines():
+            record = json.loads(line)
+            if record.get("action") == "disconnected":
+                return record
+        return None
+
+    stage.check(daemon.eventually(disconnected, 30), "an agent that never reached tautd logs it", agent.output())
+    record = disconnected() or {}
+    stage.equal((record.get("daemon"), record.get("level")), (address, "warning"), "with the address, as a warning")
+    stage.check(record.get("error"), "and the reason", record)
+    agent.stop()
+
+
+def main():
+    with daemon.Stage(daemon.arguments(__doc__, tautlet=("", "path of tautlet"), load=("", "path of taut-load"))) as stage:
+        check_example(stage)
+        check_problems(stage)
+        check_log(stage)
+        stage.finish()
+
+
+if __name__ == "__main__":
+    main()
