@@ -18,7 +18,8 @@ Timestamp EndOf(WindowId window) { return Timestamp::FromSeconds(window.next().s
 
 }  // namespace
 
-Agent::Agent(AgentOptions options, const Parts& parts) : options_(std::move(options)), parts_(parts) {
+Agent::Agent(AgentOptions options, const Parts& parts)
+    : options_(std::move(options)), parts_(parts), looked_(parts.finders.size()) {
   if (parts_.watch == nullptr) return;
   for (size_t i = 0; i < parts_.finders.size(); ++i) {
     const Wakeup wakeup = parts_.finders[i]->wakeup();
@@ -47,7 +48,7 @@ void Agent::Sample(const NodeTime& now) {
     const bool all = (sample_ + id) % every == 0;
     Look(*it->second, all ? ReadDepth::kAll : ReadDepth::kUsage, now);
     if (all && (sample_ + id) / every % kCompareEvery == 0 && tasks_.contains(id)) {
-      CompareLimits(*tasks_.at(id), Since::kLastLook, now);
+      CompareLimits(*tasks_.at(id), now);
     }
   }
   std::vector<AgentTask*> moving;
@@ -56,7 +57,8 @@ void Agent::Sample(const NodeTime& now) {
     closed.clear();
     task->meter.CloseUntil(now.at, closed);
     for (NodeWindow& w : closed) windows_[w.window].emplace_back(id, std::move(w));
-    for (const LimitLane& lane : task->lanes) {
+    for (LimitLane& lane : task->lanes) {
+      lane.NotAfter(now.at.seconds());
       if (lane.mover.has_target() && (moving.empty() || moving.back() != task.get())) {
         moving.push_back(task.get());
       }
@@ -70,6 +72,7 @@ void Agent::Sample(const NodeTime& now) {
     if (open.has_value()) measured_ = std::min(measured_, Timestamp{EndOf(*open).us - 1});
   }
   Move(moving, now);
+  SaveLedger();
 }
 
 void Agent::Look(AgentTask& task, ReadDepth depth, const NodeTime& now) {

@@ -44,6 +44,17 @@ struct AgentCounts {
   uint64_t jumps = 0;
 };
 
+// One thing that the agent did or saw, for the log: "limit_set", "limit_raised", "limit_released",
+// "limit_held", "limit_refused", "oom_kill", "owner_changed".
+struct AgentAct {
+  std::string_view action;
+  std::string job, task;
+  std::optional<Resource> resource;
+  std::optional<double> from, to;  // limits; absent: none
+  uint64_t decision = 0, kills = 0;
+  std::string text;
+};
+
 class Agent {
  public:
   // All must outlive it. `watch` may be null.
@@ -76,6 +87,8 @@ class Agent {
   // For people: what could not be done, by what it was about; only what holds now.
   const std::map<std::string, std::string>& errors() const { return errors_; }
   const AgentCounts& counts() const { return counts_; }
+  // What was done since the last call, oldest first; at most the last 10,000.
+  std::vector<AgentAct> TakeActs() { return std::exchange(acts_, {}); }
   size_t tasks() const { return tasks_.size(); }
   const AgentTask* FindTask(const std::string& job, const std::string& task) const;
   void ForEachTask(const std::function<void(const AgentTask&)>& fn) const;
@@ -83,10 +96,6 @@ class Agent {
  private:
   using Name = std::pair<std::string, std::string>;           // job, task
   static constexpr uint64_t kFinderKeys = uint64_t{1} << 62;  // the watch's keys of finders, above all ids
-  struct Terms {
-    bool apply = false;
-    std::optional<double> cpu_upper, memory_upper;
-  };
   // A task that is gone, so that one of its name that starts again starts with what it had, and an OOM kill
   // that is told only now still has a task.
   struct Departed {
@@ -106,29 +115,47 @@ class Agent {
   void TaskError(size_t finder, const std::string& identity, std::string text);
   void ClearTaskError(const std::string& identity);
   // What the kernel has now against what we set: another's change is the owner's word.
-  enum class Since : uint8_t { kLastLook, kLastLife };
-  void CompareLimits(AgentTask& task, Since since, const NodeTime& now);
+  void CompareLimits(AgentTask& task, const NodeTime& now);
   // Was `kind` changed by somebody else? Then its value is the owner's.
-  bool TakeOthersChange(AgentTask& task, LimitKind kind, Since since);
-  void AdoptLedger(AgentTask& task, const NodeTime& now);
-  void AdoptDeparted(AgentTask& task, const Name& name);
+  bool TakeOthersChange(AgentTask& task, LimitKind kind);
+  void AdoptLedger(AgentTask& task, bool came_back, const NodeTime& now);
+  // False if no task of this name ended lately.
+  bool AdoptDeparted(AgentTask& task, const Name& name);
+  void BeginGrace(AgentTask& task, const NodeTime& now);
+  // Into the ledger, to be saved with the next write: what a restart must not forget of this lane.
+  void NoteHold(const FoundTask& task, const LimitLane& lane, Resource r, const NodeTime& now);
+  void RestoreHolds(AgentTask& task, const LedgerEntry& entry, const NodeTime& now);
+  // False: it could not be written, and errors_ says why.
+  bool SaveLedger();
   void Look(AgentTask& task, ReadDepth depth, const NodeTime& now);
   void TakeEvent(const TaskEvent& event, const NodeTime& now);
   void CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime& now);
-  void OnOom(AgentTask& task, OomSource source, uint64_t kills, const NodeTime& now);
+  void OnOom(AgentTask& task, uint64_t kills, const NodeTime& now);
   void CheckThrottling(AgentTask& task, const TaskReading& reading, const NodeTime& now);
-  void OnLateOom(Departed& task, const NodeTime& now);
+  // Of a task that is gone: it starts again with more.
+  void OnLateOom(Departed& task, uint64_t kills, const NodeTime& now);
   void TellOom(const FoundTask& task, uint64_t kills, std::optional<double> limit,
                std::optional<double> raised, const NodeTime& now);
   std::optional<double> UpperOf(const FoundTask& task, const TaskRule& rule, Resource r) const;
   bool MayRaise(const FoundTask& task, const TaskRule& rule) const;
   void Order(const taut::agent::v1::Order& order, const NodeTime& now);
+  // When it was decided, by this machine's clock; 0: not said.
+  static int64_t DecidedAt(LimitLane& lane, int64_t decided_s, const NodeTime& now);
   void TakeTerms(const taut::agent::v1::Terms& terms);
   // Next steps of these tasks: ledger first, then the kernel, then what became of it.
   void Move(const std::vector<AgentTask*>& tasks, const NodeTime& now);
-  // The ledger says that these stand as they stood.
-  void NoteAsItStands(const AgentTask& task, std::span<const LimitWrites::value_type> writes);
-  void Carry(AgentTask& task, Resource r, std::optional<double> limit, const NodeTime& now);
+  struct Step {
+    AgentTask* task;
+    Resource r;
+    std::optional<double> limit;
+    LimitWrites writes;
+  };
+  // nullopt: nothing to do now.
+  std::optional<Step> PlanStep(AgentTask& task, Resource r, const NodeTime& now);
+  void Carry(const Step& step, const NodeTime& now);
+  void Act(std::string_view action, const FoundTask& task, std::optional<Resource> r, LimitValue from,
+           LimitValue to, uint64_t decision, uint64_t kills, std::string text);
+  void ActOnTarget(AgentTask& task, Resource r);
   void Report(AgentTask& task, Resource r, const NodeTime& now);
   void Say(const AgentTask& task, Resource r, taut::agent::v1::Outcome::Result result, std::string text,
            const NodeTime& now);
@@ -143,12 +170,13 @@ class Agent {
   uint64_t last_id_ = 0;
   absl::flat_hash_map<std::string, uint64_t> by_identity_;
   absl::flat_hash_map<Name, uint64_t> by_name_;
-  absl::flat_hash_map<std::string, Terms> terms_;  // by job
   std::map<Name, Departed> departed_;
   std::map<std::string, std::string> errors_;
   std::map<std::string, size_t> task_errors_;  // of errors_, those about a task: by identity its finder
   int64_t tidied_us_ = INT64_MIN;
   AgentCounts counts_;
+  std::vector<AgentAct> acts_;
+  std::vector<bool> looked_;  // by finder: whether it has found its tasks once
   uint64_t sample_ = 0;
   Timestamp measured_{0};                 // windows that ended before have been sent
   std::map<uint64_t, int64_t> suspects_;  // by task id: until when

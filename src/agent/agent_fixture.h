@@ -26,6 +26,7 @@ class AgentCell {
     options.rules[0].manage = true;
     options.rules[0].cpu = CpuStyle::kHard;
     options.rules[0].memory = MemoryStyle::kHard;
+    options.rules[0].startup_grace_s = 0;
   }
 
   void Start() {

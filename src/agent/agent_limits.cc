@@ -4,6 +4,7 @@
 #include "agent/agent.h"
 #include "agent/messages.h"
 #include "base/strings.h"
+#include "model/units.h"
 
 namespace taut {
 namespace {
@@ -12,7 +13,10 @@ namespace pb = taut::agent::v1;
 
 constexpr int64_t kSecond = kMicrosPerSecond;
 constexpr int64_t kSuspectUs = kSecond / 2;
+constexpr int64_t kCompareUs = kSecond;  // limits are read again before an order, if that was longer ago
 constexpr double kMachineShare = 0.95;
+constexpr int64_t kMaxSkewS = 300;  // between the daemon's clock and this one
+constexpr size_t kMaxActs = 10'000;
 
 }  // namespace
 
@@ -42,18 +46,31 @@ void Agent::Recheck(const NodeTime& now) {
       if (s.ok()) CheckOom(*it->second, reading, now);
       if (s.code() == absl::StatusCode::kNotFound) RemoveTask(id, now);
     }
-    if (!tasks_.contains(id) || counts_.ooms != ooms || now.steady_us >= until) suspects_.erase(id);
+    const auto it = tasks_.find(id);
+    if (it != tasks_.end() && counts_.ooms == ooms && now.steady_us < until) continue;
+    suspects_.erase(id);
+    if (it == tasks_.end() || counts_.ooms != ooms) continue;
+    if (const uint64_t kills = it->second->ooms.Unexplained(now.steady_us); kills > 0) {
+      OnOom(*it->second, kills, now);
+    }
   }
+  SaveLedger();
 }
 
 void Agent::TakeEvent(const TaskEvent& event, const NodeTime& now) {
   const auto it = by_identity_.find(event.identity);
   if (event.kind == TaskEvent::Kind::kOomKill) {
     if (it != by_identity_.end()) {
-      return OnOom(*tasks_.at(it->second), OomSource::kEvent, 1, now);
+      AgentTask& task = *tasks_.at(it->second);
+      const uint64_t kills = task.ooms.Event(task.oom_kills.has_value(), now.steady_us);
+      suspects_[it->second] = now.steady_us + kSuspectUs;
+      if (kills > 0) OnOom(task, kills, now);
+      return Recheck(now);
     }
     for (auto& [name, departed] : departed_) {
-      if (departed.found.identity == event.identity) return OnLateOom(departed, now);
+      if (departed.found.identity != event.identity) continue;
+      if (const uint64_t kills = departed.ooms.LateEvent(); kills > 0) OnLateOom(departed, kills, now);
+      return;
     }
   }
   // A container that starts again is the same container, but what was opened of it is gone.
@@ -64,14 +81,13 @@ void Agent::CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime
   if (!reading.oom_kills.has_value()) return;
   const std::optional<uint64_t> before = std::exchange(task.oom_kills, reading.oom_kills);
   // The first reading only says what was.
-  if (before.has_value() && *reading.oom_kills > *before) {
-    OnOom(task, OomSource::kCounter, *reading.oom_kills - *before, now);
-  }
+  if (!before.has_value() || *reading.oom_kills <= *before) return;
+  OnOom(task, task.ooms.Counted(*reading.oom_kills - *before, now.steady_us), now);
 }
 
 bool Agent::MayRaise(const FoundTask& task, const TaskRule& rule) const {
-  const auto terms = terms_.find(task.job);
-  return !options_.observe && rule.manage && terms != terms_.end() && terms->second.apply;
+  const auto terms = parts_.ledger->terms().find(task.job);
+  return !options_.observe && rule.manage && terms != parts_.ledger->terms().end() && terms->second.apply;
 }
 
 std::optional<double> Agent::UpperOf(const FoundTask& task, const TaskRule& rule, Resource r) const {
@@ -80,24 +96,25 @@ std::optional<double> Agent::UpperOf(const FoundTask& task, const TaskRule& rule
   const auto take = [&upper](std::optional<double> other) {
     if (other.has_value()) upper = std::min(upper.value_or(*other), *other);
   };
-  if (const auto it = terms_.find(task.job); it != terms_.end()) {
+  const auto& terms = parts_.ledger->terms();
+  if (const auto it = terms.find(task.job); it != terms.end()) {
     take(cpu ? it->second.cpu_upper : it->second.memory_upper);
   }
   if (!cpu && options_.machine_memory_bytes > 0) take(options_.machine_memory_bytes * kMachineShare);
   return upper;
 }
 
-void Agent::OnOom(AgentTask& task, OomSource source, uint64_t kills, const NodeTime& now) {
-  kills = task.ooms.Take(source, kills, now.steady_us);
-  if (kills == 0) return;
+void Agent::OnOom(AgentTask& task, uint64_t kills, const NodeTime& now) {
   const std::optional<double> limit = task.in_force.memory_max_bytes;
   std::optional<double> raised;
   if (MayRaise(task.found, *task.rule) && task.rule->memory != MemoryStyle::kNone) {
     LimitLane& lane = task.of(Resource::kMemory);
     raised = lane.mover.OnOom(limit, UpperOf(task.found, *task.rule, Resource::kMemory), now.at.seconds());
+    NoteHold(task.found, lane, Resource::kMemory, now);
     if (raised.has_value()) {
       ++counts_.local_raises;
       lane.owners = false;
+      lane.why = "oom_kill";
       Move({&task}, now);
       if (!lane.error.empty()) raised.reset();
     }
@@ -105,16 +122,16 @@ void Agent::OnOom(AgentTask& task, OomSource source, uint64_t kills, const NodeT
   TellOom(task.found, kills, limit, raised, now);
 }
 
-// The engine tells of a kill when the container is gone already: it starts again with more.
-void Agent::OnLateOom(Departed& task, const NodeTime& now) {
-  if (task.ooms.Take(OomSource::kEvent, 1, now.steady_us) == 0) return;
+void Agent::OnLateOom(Departed& task, uint64_t kills, const NodeTime& now) {
   if (MayRaise(task.found, *task.rule) && task.rule->memory != MemoryStyle::kNone) {
     LimitLane& lane = task.lanes[static_cast<size_t>(Resource::kMemory)];
     lane.owners = false;
+    lane.why = "oom_kill";
     (void)lane.mover.OnOom(task.memory_limit, UpperOf(task.found, *task.rule, Resource::kMemory),
                            now.at.seconds());
+    NoteHold(task.found, lane, Resource::kMemory, now);
   }
-  TellOom(task.found, 1, task.memory_limit, std::nullopt, now);
+  TellOom(task.found, kills, task.memory_limit, std::nullopt, now);
 }
 
 void Agent::TellOom(const FoundTask& task, uint64_t kills, std::optional<double> limit,
@@ -128,6 +145,8 @@ void Agent::TellOom(const FoundTask& task, uint64_t kills, std::optional<double>
   oom.set_kills(kills);
   if (limit.has_value()) oom.set_limit_bytes(*limit);
   if (raised.has_value()) oom.set_raised_to_bytes(*raised);
+  Act("oom_kill", task, Resource::kMemory, limit, raised.has_value() ? raised : limit, 0, kills,
+      raised.has_value() ? "raised" : "not raised");
   Send(std::move(message), Keep::kUntilAcknowledged);
 }
 
@@ -145,9 +164,11 @@ void Agent::CheckThrottling(AgentTask& task, const TaskReading& reading, const N
   if (owners.has_value()) upper = std::min(upper.value_or(*owners), *owners);
   const std::optional<double> raised = lane.mover.OnThrottled(
       *reading.cpu_periods - *periods, *reading.cpu_throttled_periods - *throttled, upper, now.steady_us);
+  NoteHold(task.found, lane, Resource::kCpu, now);
   if (!raised.has_value()) return;
   ++counts_.local_raises;
   lane.owners = false;
+  lane.why = "throttling";
   Move({&task}, now);
 }
 
@@ -165,16 +186,28 @@ void Agent::TakeOrders(const NodeTime& now) {
     if (due) moving.push_back(task.get());
   }
   Move(moving, now);
+  SaveLedger();
   if (parts_.uplink->TakeConnected()) SendTasks(true);
   SendOutcomes();
 }
 
 void Agent::TakeTerms(const pb::Terms& terms) {
-  Terms& out = terms_[terms.job()];
+  JobTerms out;
   out.apply = terms.apply();
-  out.cpu_upper = terms.has_cpu_upper_cores() ? std::optional(terms.cpu_upper_cores()) : std::nullopt;
-  out.memory_upper =
-      terms.has_memory_upper_bytes() ? std::optional(terms.memory_upper_bytes()) : std::nullopt;
+  if (terms.has_cpu_upper_cores()) out.cpu_upper = terms.cpu_upper_cores();
+  if (terms.has_memory_upper_bytes()) out.memory_upper = terms.memory_upper_bytes();
+  parts_.ledger->SetTerms(terms.job(), out);
+}
+
+// An order from later than now stands for the moment at which it came first: told again, it is not newer.
+int64_t Agent::DecidedAt(LimitLane& lane, int64_t decided_s, const NodeTime& now) {
+  const int64_t now_s = now.at.seconds();
+  if (decided_s <= now_s + kMaxSkewS) return decided_s;
+  if (decided_s != lane.future_decided_s) {
+    lane.future_decided_s = decided_s;
+    lane.future_came_s = now_s;
+  }
+  return lane.future_came_s;
 }
 
 void Agent::Order(const pb::Order& order, const NodeTime& now) {
@@ -199,114 +232,177 @@ void Agent::Order(const pb::Order& order, const NodeTime& now) {
     return answer(pb::Outcome::FAILED,
                   StrCat(taut::Name(r), " is only measured here (", taut::Name(r), ": none)"));
   LimitLane& lane = task.of(r);
-  if (order.decided_s() != 0 && lane.others_s.has_value() && order.decided_s() < *lane.others_s) {
+  // The owner may have changed it since the last look.
+  if (now.steady_us - task.compared_us >= kCompareUs) CompareLimits(task, now);
+  const int64_t decided_s = DecidedAt(lane, order.decided_s(), now);
+  if (decided_s != 0 && lane.others_s.has_value() && decided_s < *lane.others_s) {
     return answer(pb::Outcome::HELD,
                   "somebody else changed the limit since, which holds until the next decision");
   }
-  if (order.decided_s() != 0 && !lane.mover.MayFollow(order.decided_s())) {
+  if (decided_s != 0 && !lane.mover.MayFollow(decided_s)) {
     return answer(pb::Outcome::HELD, "decided before the OOM kill after which the limit was raised");
+  }
+  std::optional<double> limit = Bounded(*task.rule, r, order.limit());
+  lane.note.clear();
+  const LimitKind kind = r == Resource::kCpu ? LimitKind::kCpuMax : LimitKind::kMemoryMax;
+  const bool is_hard = r == Resource::kMemory || task.rule->cpu == CpuStyle::kHard;
+  if (const double least = task.group->Least(kind); is_hard && order.has_limit() && *limit < least) {
+    lane.note = StrCat(FormatAmount(r, *limit), " is below the minimum of ", FormatAmount(r, least),
+                       "; the minimum was set");
+    limit = least;
   }
   lane.decision = order.decision();
   lane.ordered_us = now.steady_us;
   lane.said.reset();
   lane.owners = !order.has_limit();
-  lane.mover.SetTarget(lane.owners ? LimitOf(*task.rule, r, task.owner)
-                                   : Bounded(*task.rule, r, order.limit()));
+  lane.why = "order";
+  lane.mover.SetTarget(lane.owners ? LimitOf(*task.rule, r, task.owner) : limit);
+  NoteHold(task.found, lane, r, now);
 }
 
 // ---- limits ----
 
+bool Agent::SaveLedger() {
+  if (options_.observe) return true;
+  const absl::Status saved = parts_.ledger->Save();
+  if (saved.ok()) {
+    errors_.erase("ledger");
+  } else {
+    errors_["ledger"] = StrCat(Message(saved), "; no limit is changed that could not be changed back");
+  }
+  return saved.ok();
+}
+
+std::optional<Agent::Step> Agent::PlanStep(AgentTask& task, Resource r, const NodeTime& now) {
+  LimitLane& lane = task.of(r);
+  if (!lane.mover.has_target() || options_.observe || !task.rule->manage) return std::nullopt;
+  const bool cpu = r == Resource::kCpu;
+  const auto next = lane.mover.Next(cpu ? task.meter.cpu_cores() : task.meter.memory_bytes(),
+                                    cpu ? std::nullopt : task.recent_peak(), now.steady_us);
+  if (!next.has_value()) {
+    Report(task, r, now);
+    return std::nullopt;
+  }
+  Step step{&task, r, *next, {}};
+  const LimitKind kind = cpu ? LimitKind::kCpuMax : LimitKind::kMemoryMax;
+  const bool at_owners = lane.owners && SameLimit(kind, *next, lane.mover.target());
+  step.writes = at_owners ? WritesForOwner(*task.rule, r, task.owner)
+                          : WritesFor(*task.rule, r, *next, lane.mover.current());
+  for (const auto& [its_kind, value] : step.writes) {
+    parts_.ledger->Intend(task.found, its_kind, task.owner.of(its_kind),
+                          task.group->Rounded(its_kind, value));
+  }
+  return step;
+}
+
 void Agent::Move(const std::vector<AgentTask*>& tasks, const NodeTime& now) {
-  struct Step {
-    AgentTask* task;
-    Resource r;
-    std::optional<double> limit;
-  };
   std::vector<Step> steps;
   for (AgentTask* task : tasks) {
     for (const Resource r : kResources) {
-      LimitLane& lane = task->of(r);
-      if (!lane.mover.has_target() || options_.observe || !task->rule->manage) continue;
-      const bool cpu = r == Resource::kCpu;
-      const auto next = lane.mover.Next(cpu ? task->meter.cpu_cores() : task->meter.memory_bytes(),
-                                        cpu ? std::nullopt : task->recent_peak(), now.steady_us);
-      if (!next.has_value()) {
-        Report(*task, r, now);
-        continue;
-      }
-      steps.push_back({task, r, *next});
-      for (const auto& [kind, value] : WritesFor(*task->rule, r, *next, lane.mover.current())) {
-        parts_.ledger->Note(task->found, kind, task->owner.of(kind), value);
-      }
+      if (std::optional<Step> step = PlanStep(*task, r, now)) steps.push_back(*std::move(step));
     }
   }
   if (steps.empty()) return;
-  if (const absl::Status saved = parts_.ledger->Save(); !saved.ok()) {
-    errors_["ledger"] = StrCat(Message(saved), "; no limit is changed that could not be changed back");
+  if (!SaveLedger()) {
     for (const Step& step : steps) {
       LimitLane& lane = step.task->of(step.r);
       lane.error = errors_["ledger"];
       lane.mover.Refused(now.steady_us);
-      NoteAsItStands(*step.task, WritesFor(*step.task->rule, step.r, step.limit, lane.mover.current()));
+      for (const auto& write : step.writes) {
+        parts_.ledger->Withdraw(step.task->found.identity, write.first);
+      }
       Report(*step.task, step.r, now);
     }
     return;
   }
-  errors_.erase("ledger");
-  for (const Step& step : steps) Carry(*step.task, step.r, step.limit, now);
+  for (const Step& step : steps) Carry(step, now);
+  SaveLedger();
 }
 
-void Agent::NoteAsItStands(const AgentTask& task, std::span<const LimitWrites::value_type> writes) {
-  for (const auto& [kind, value] : writes) {
-    parts_.ledger->Note(task.found, kind, task.owner.of(kind), task.in_force.of(kind));
-  }
-}
-
-void Agent::Carry(AgentTask& task, Resource r, std::optional<double> limit, const NodeTime& now) {
-  LimitLane& lane = task.of(r);
-  LimitWrites writes = WritesFor(*task.rule, r, limit, lane.mover.current());
-  const LimitKind kind_of_limit = r == Resource::kCpu ? LimitKind::kCpuMax : LimitKind::kMemoryMax;
-  const bool at_owners = lane.owners && SameLimit(kind_of_limit, limit, lane.mover.target());
-  if (at_owners) writes = WritesForOwner(*task.rule, r, task.owner);
+void Agent::Carry(const Step& step, const NodeTime& now) {
+  AgentTask& task = *step.task;
+  LimitLane& lane = task.of(step.r);
+  const std::string& identity = task.found.identity;
   absl::Status s;
-  for (size_t i = 0; i < writes.size(); ++i) {
-    const auto& [kind, value] = writes[i];
+  for (size_t i = 0; i < step.writes.size() && s.ok(); ++i) {
+    const auto& [kind, value] = step.writes[i];
     s = task.group->SetLimit(kind, value);
-    // A kernel without soft limits has the hard one.
-    if (kind == LimitKind::kMemoryHigh && s.code() == absl::StatusCode::kUnimplemented) {
-      s = absl::OkStatus();
-      NoteAsItStands(task, std::span(writes).subspan(i, 1));
+    if (s.ok()) {
+      task.in_force.of(kind) = task.group->Rounded(kind, value);
+      parts_.ledger->Confirm(identity, kind);
       continue;
     }
-    if (!s.ok()) {
-      // What stands is what stood; the ledger said what was meant.
-      NoteAsItStands(task, std::span(writes).subspan(i));
-      break;
+    // A kernel without soft limits has the hard one.
+    const bool is_soft_only = kind == LimitKind::kMemoryHigh && s.code() == absl::StatusCode::kUnimplemented;
+    if (is_soft_only) s = absl::OkStatus();
+    // What was read back as something else may have been written all the same: the next look says.
+    if (s.code() == absl::StatusCode::kFailedPrecondition) continue;
+    for (size_t k = i; k < (is_soft_only ? i + 1 : step.writes.size()); ++k) {
+      parts_.ledger->Withdraw(identity, step.writes[k].first);
     }
-    task.in_force.of(kind) = value;
-    if (at_owners) parts_.ledger->Note(task.found, kind, task.owner.of(kind), value);
   }
   ++(s.ok() ? counts_.writes : counts_.refused_writes);
   if (s.ok()) {
     lane.error.clear();
-    lane.mover.Wrote(limit, now.steady_us);
+    if (!lane.from.has_value()) lane.from = lane.mover.current();
+    const bool is_rounded = step.r == Resource::kCpu && task.rule->cpu == CpuStyle::kHard;
+    lane.mover.Wrote(step.limit, now.steady_us,
+                     is_rounded ? std::optional<LimitValue>(task.in_force.cpu_max_cores) : std::nullopt);
+    if (lane.mover.state() != MoveState::kStepping) ActOnTarget(task, step.r);
   } else {
     lane.error = Message(s);
-    lane.mover.Refused(now.steady_us);
+    const bool was_refused = lane.mover.state() == MoveState::kRefused;
+    // The value is not one that can be set, today or tomorrow.
+    lane.mover.Refused(now.steady_us, s.code() == absl::StatusCode::kInvalidArgument);
+    if (!was_refused) {
+      Act("limit_refused", task.found, step.r, lane.mover.current(), step.limit, lane.decision, 0,
+          lane.error);
+    }
   }
-  Report(task, r, now);
+  Report(task, step.r, now);
+}
+
+// The limit is where it was to go, or as near as it gets.
+void Agent::ActOnTarget(AgentTask& task, Resource r) {
+  LimitLane& lane = task.of(r);
+  if (!lane.from.has_value()) return;
+  const LimitValue from = *std::exchange(lane.from, std::nullopt);
+  const bool is_local = lane.why != "order" && !lane.why.empty();
+  Act(is_local      ? "limit_raised"
+      : lane.owners ? "limit_released"
+                    : "limit_set",
+      task.found, r, from, lane.mover.current(), is_local ? 0 : lane.decision, 0,
+      is_local ? std::string(lane.why) : lane.mover.Sentence());
+}
+
+void Agent::Act(std::string_view action, const FoundTask& task, std::optional<Resource> r, LimitValue from,
+                LimitValue to, uint64_t decision, uint64_t kills, std::string text) {
+  if (acts_.size() >= kMaxActs) acts_.erase(acts_.begin());
+  acts_.push_back({action, task.job, task.task, r, from, to, decision, kills, std::move(text)});
 }
 
 // Says what became of the order, once for each state it comes to.
 void Agent::Report(AgentTask& task, Resource r, const NodeTime& now) {
   LimitLane& lane = task.of(r);
   const MoveState state = lane.mover.state();
-  if (lane.decision == 0 || lane.said == state) return;
-  lane.said = state;
+  const std::pair<MoveState, Obstacle> what(
+      state, state == MoveState::kHeld ? lane.mover.obstacle() : Obstacle::kNone);
+  // Steps that usage stopped on their way.
+  if (state == MoveState::kHeld) ActOnTarget(task, r);
+  if (lane.decision == 0 || lane.said == what) return;
+  lane.said = what;
   constexpr pb::Outcome::Result kResults[] = {pb::Outcome::APPLIED, pb::Outcome::STEPPING, pb::Outcome::HELD,
                                               pb::Outcome::FAILED};
-  Say(task, r, kResults[static_cast<size_t>(state)],
-      state == MoveState::kRefused ? lane.error : lane.mover.Sentence(), now);
+  std::string text = lane.mover.Sentence();
+  if (state == MoveState::kRefused) {
+    text = lane.mover.is_final() ? StrCat(lane.error, " (", text, ")") : lane.error;
+  } else if (text.empty()) {
+    text = lane.note;
+  }
+  if (state == MoveState::kHeld) {
+    Act("limit_held", task.found, r, lane.mover.current(), lane.mover.target(), lane.decision, 0, text);
+  }
+  Say(task, r, kResults[static_cast<size_t>(state)], std::move(text), now);
 }
 
 void Agent::Say(const AgentTask& task, Resource r, pb::Outcome::Result result, std::string text,
@@ -318,6 +414,7 @@ void Agent::Say(const AgentTask& task, Resource r, pb::Outcome::Result result, s
   out.set_resource(r == Resource::kCpu ? pb::CPU : pb::MEMORY);
   out.set_result(result);
   out.set_text(std::move(text));
+  out.set_final(result == pb::Outcome::HELD || lane.mover.is_final());
   if (lane.mover.current().has_value()) out.set_limit(*lane.mover.current());
   out.set_took_us(static_cast<uint64_t>(std::max<int64_t>(0, now.steady_us - lane.ordered_us)));
 }

@@ -12,21 +12,53 @@ constexpr double kSoftRoom = 1.1;  // memory.max above memory.high
 constexpr double kSharesACore = 1024;
 constexpr double kLeastQuotaCores = 0.01;  // the kernel takes no quota below 1 ms a period
 
-constexpr int64_t kSameOomUs = 2'000'000;  // what both sources tell within it may be one kill
+constexpr int64_t kSameOomUs = 2'000'000;  // what both sources tell within it is one kill
 
 }  // namespace
 
-uint64_t OomTally::Take(OomSource source, uint64_t kills, int64_t now_us) {
-  const auto own = static_cast<size_t>(source);
-  if (now_us - last_us_ >= kSameOomUs) ahead_ = {};
-  const uint64_t known = std::min(kills, ahead_[1 - own]);
-  ahead_[1 - own] -= known;
-  kills -= known;
-  if (kills == 0) return 0;
-  ahead_[own] += kills;
-  last_us_ = now_us;
+bool OomTally::IsRecent(const std::optional<int64_t>& at_us, int64_t now_us) const {
+  return at_us.has_value() && now_us - *at_us < kSameOomUs;
+}
+
+void OomTally::Begin(int64_t now_us) {
+  counted_us_.reset();
+  event_us_.reset();
+  began_us_ = now_us;
+}
+
+uint64_t OomTally::Counted(uint64_t kills, int64_t now_us) {
+  counted_us_ = now_us;
+  event_us_.reset();
   return kills;
 }
+
+uint64_t OomTally::Event(bool has_counter, int64_t now_us) {
+  if (has_counter) {
+    if (!IsRecent(counted_us_, now_us)) event_us_ = now_us;
+    return 0;
+  }
+  if (IsRecent(counted_us_, now_us)) return 0;
+  counted_us_ = now_us;
+  return 1;
+}
+
+uint64_t OomTally::Unexplained(int64_t now_us) {
+  const bool of_last_start = event_us_.has_value() && end_is_open_ && IsRecent(began_us_, now_us);
+  event_us_.reset();
+  if (!of_last_start) return 0;
+  end_is_open_ = false;
+  return 1;
+}
+
+uint64_t OomTally::End(int64_t now_us) {
+  const bool told = IsRecent(event_us_, now_us);
+  end_is_open_ = !told && !IsRecent(counted_us_, now_us);
+  counted_us_.reset();
+  event_us_.reset();
+  return told ? 1 : 0;
+}
+
+uint64_t OomTally::LateEvent() { return std::exchange(end_is_open_, false) ? 1 : 0; }
 
 AgentTask::AgentTask(FoundTask task, const TaskRule& its_rule, std::unique_ptr<TaskGroup> its_group,
                      const MeterOptions& meter_options, const MoverOptions& mover_options)

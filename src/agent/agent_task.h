@@ -2,7 +2,6 @@
 // in cores or bytes becomes what the kernel is told.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -33,22 +32,48 @@ struct LimitLane {
   // What was ordered last, and what was said of it.
   uint64_t decision = 0;
   int64_t ordered_us = 0;
-  std::optional<MoveState> said;
+  std::optional<std::pair<MoveState, Obstacle>> said;
   std::string error;  // of the last write; "" if it went well
+  std::string note;   // of the order: "3 MiB is below the minimum of 6 MiB"
   // When somebody else was seen to have changed the limit: what was decided before does not undo that.
   std::optional<int64_t> others_s;
+  // For the log: what was in force before the first step to the target, and why it was taken.
+  std::optional<std::optional<double>> from;
+  std::string_view why;
+  // The newest order from later than now, as the daemon wrote it, and when it came: clocks differ.
+  int64_t future_decided_s = 0, future_came_s = 0;
+
+  // This clock may go back: nothing happened later than now.
+  void NotAfter(int64_t now_s) {
+    if (others_s.has_value() && *others_s > now_s) others_s = now_s;
+    mover.NotAfter(now_s);
+  }
 };
 
-// Kills of one task, of which kernel and engine both tell, either first.
-enum class OomSource : uint8_t { kCounter, kEvent };
+// Kills of one task over its starts. The kernel's counter says how many there were. The engine's events only
+// say that one may have been, some of them twice: they count where the counter was gone with the group before
+// the kill was read from it, and then once a start. Each call says how many kills are news.
 class OomTally {
  public:
-  // How many of these kills are news.
-  uint64_t Take(OomSource source, uint64_t kills, int64_t now_us);
+  // A group of the task is there.
+  void Begin(int64_t now_us);
+  uint64_t Counted(uint64_t kills, int64_t now_us);
+  // The engine told of a kill, and the group is there: its counter, if it has one, is about to say so.
+  uint64_t Event(bool has_counter, int64_t now_us);
+  // The counter had its time and did not move.
+  uint64_t Unexplained(int64_t now_us);
+  // The group is gone.
+  uint64_t End(int64_t now_us);
+  // The engine told of a kill, and the group is gone.
+  uint64_t LateEvent();
 
  private:
-  int64_t last_us_ = 0;
-  std::array<uint64_t, 2> ahead_{};  // by source: told by it, and not by the other so far
+  bool IsRecent(const std::optional<int64_t>& at_us, int64_t now_us) const;
+
+  std::optional<int64_t> counted_us_, event_us_;  // of this start
+  std::optional<int64_t> began_us_;
+  // The last start ended, and no kill was told of its end.
+  bool end_is_open_ = false;
 };
 
 struct AgentTask {
@@ -64,6 +89,7 @@ struct AgentTask {
   TaskLimits owner;              // before any change of ours
   TaskLimits in_force;           // as read back last
   std::optional<uint64_t> oom_kills, periods, throttled;
+  int64_t compared_us = INT64_MIN;  // when in_force was read
   OomTally ooms;
   // The highest memory since peak_since_us and in the span before it.
   double peak = 0, peak_before = 0;

@@ -1,5 +1,7 @@
 // Which tasks there are, what of their limits is ours, and what is left over.
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "agent/agent.h"
 #include "agent/messages.h"
@@ -54,7 +56,7 @@ void Agent::TidyLedger(const NodeTime& now) {
         gone.push_back(identity);
         break;
       case Whereabouts::kThere:
-        left.push_back(&entry);
+        if (!entry.values.empty()) left.push_back(&entry);
         break;
       case Whereabouts::kAsleep:
       case Whereabouts::kNotKnown:
@@ -68,6 +70,18 @@ void Agent::TidyLedger(const NodeTime& now) {
                left.front()->job, " / ", left.front()->task, "; `tautlet --release` gives them back");
   }
   for (const std::string& identity : gone) parts_.ledger->Forget(identity);
+  // The daemon tells the terms again with the first task of a job.
+  if (std::find(looked_.begin(), looked_.end(), false) == looked_.end()) {
+    std::set<std::string_view> jobs;
+    for (const auto& [id, task] : tasks_) jobs.insert(task->found.job);
+    for (const auto& [name, task] : departed_) jobs.insert(name.first);
+    for (const auto& [identity, entry] : parts_.ledger->entries()) jobs.insert(entry.job);
+    std::vector<std::string> over;
+    for (const auto& [job, terms] : parts_.ledger->terms()) {
+      if (!jobs.contains(job)) over.push_back(job);
+    }
+    for (const std::string& job : over) parts_.ledger->ForgetTerms(job);
+  }
   (void)parts_.ledger->Save();  // what is left over does no harm
 }
 
@@ -110,6 +124,7 @@ void Agent::FindWith(size_t finder, const NodeTime& now) {
   for (const FoundTask& f : *found) {
     if (!by_identity_.contains(f.identity)) AddTask(finder, f, now);
   }
+  looked_[finder] = true;
 }
 
 void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) {
@@ -133,8 +148,10 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
   if (const absl::StatusOr<TaskLimits> limits = task->group->ReadLimits(); limits.ok()) {
     task->in_force = task->owner = *limits;
   }
-  AdoptDeparted(*task, name);
-  AdoptLedger(*task, now);
+  task->compared_us = now.steady_us;
+  AdoptLedger(*task, AdoptDeparted(*task, name), now);
+  BeginGrace(*task, now);
+  task->ooms.Begin(now.steady_us);
   const uint64_t id = ++last_id_;
   const Wakeup wakeup = task->group->oom_wakeup();
   if (parts_.watch != nullptr && wakeup.fd >= 0) parts_.watch->Add(wakeup, id);
@@ -148,24 +165,75 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
 }
 
 // A task that comes back under its name goes on where it was; the limits of its owner are those of now.
-void Agent::AdoptDeparted(AgentTask& task, const Name& name) {
+bool Agent::AdoptDeparted(AgentTask& task, const Name& name) {
   const auto old = departed_.find(name);
-  if (old == departed_.end()) return;
+  if (old == departed_.end()) return false;
   task.lanes = std::move(old->second.lanes);
   task.ooms = old->second.ooms;
   const bool is_new = old->second.found.identity != task.found.identity;
   for (LimitLane& lane : task.lanes) {
     lane.said.reset();
+    lane.mover.ForgetRefusals();
     if (is_new) lane.others_s.reset();  // they changed another one's
   }
   departed_.erase(old);
+  return true;
+}
+
+// A program needs more to start than to run, and nothing is measured of it yet.
+void Agent::BeginGrace(AgentTask& task, const NodeTime& now) {
+  const auto grace_s = static_cast<double>(task.rule->startup_grace_s);
+  // What was there before the agent runs for long, as far as anybody knows. A sped-up clock is not the
+  // wall's.
+  double age_s = looked_[task.finder] ? 0 : grace_s;
+  if (const std::optional<int64_t> started_s = task.group->started_s();
+      started_s.has_value() && options_.speed == 1) {
+    age_s = std::max(0.0, static_cast<double>(now.at.seconds() - *started_s));
+  }
+  if (age_s >= grace_s) return;
+  const auto left_us = static_cast<int64_t>((grace_s - age_s) / options_.speed * kSecond);
+  for (LimitLane& lane : task.lanes) lane.mover.HoldCutsUntil(now.steady_us + left_us);
+}
+
+void Agent::NoteHold(const FoundTask& task, const LimitLane& lane, Resource r, const NodeTime& now) {
+  if (options_.observe) return;
+  const MoveFloors floors = lane.mover.floors(now.steady_us);
+  LedgerHold hold;
+  hold.owner_changed_s = lane.others_s;
+  hold.oom_s = floors.oom_s;
+  hold.oom_floor = floors.oom;
+  hold.throttle_floor = floors.throttle;
+  if (floors.throttle.has_value()) {
+    const double left_s = static_cast<double>(floors.throttle_left_us) * options_.speed / kSecond;
+    hold.throttle_until_s = now.at.seconds() + static_cast<int64_t>(left_s);
+  }
+  parts_.ledger->SetHold(task, r, hold);
+}
+
+void Agent::RestoreHolds(AgentTask& task, const LedgerEntry& entry, const NodeTime& now) {
+  for (const Resource r : kResources) {
+    const LedgerHold& hold = entry.holds[static_cast<size_t>(r)];
+    LimitLane& lane = task.of(r);
+    lane.others_s = hold.owner_changed_s;
+    MoveFloors floors;
+    floors.oom = hold.oom_floor;
+    floors.oom_s = hold.oom_s;
+    floors.throttle = hold.throttle_floor;
+    if (hold.throttle_until_s.has_value()) {
+      const auto left_s = static_cast<double>(*hold.throttle_until_s - now.at.seconds());
+      floors.throttle_left_us = static_cast<int64_t>(left_s / options_.speed * kSecond);
+    }
+    lane.mover.Restore(floors, now.steady_us);
+    lane.NotAfter(now.at.seconds());
+  }
 }
 
 // What an earlier life of this agent set on this very task is not its owner's.
-void Agent::AdoptLedger(AgentTask& task, const NodeTime& now) {
+void Agent::AdoptLedger(AgentTask& task, bool came_back, const NodeTime& now) {
   if (const LedgerEntry* entry = parts_.ledger->Find(task.found.identity); entry != nullptr) {
     for (const auto& [kind, value] : entry->values) task.owner.of(kind) = value.owner;
-    CompareLimits(task, Since::kLastLife, now);
+    if (!came_back) RestoreHolds(task, *entry, now);
+    CompareLimits(task, now);
   }
   for (const Resource r : kResources) {
     LimitLane& lane = task.of(r);
@@ -181,8 +249,10 @@ void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
   task.meter.CloseAll(last);
   for (const NodeWindow& w : last) *of_departed_[w.window].add_tasks() = WindowMessage(task, w);
   const Name name{task.found.job, task.found.task};
-  departed_[name] = {task.found,    task.rule, std::move(task.lanes), task.in_force.memory_max_bytes,
-                     now.steady_us, task.ooms};
+  const uint64_t kills = task.ooms.End(now.steady_us);
+  Departed& departed = departed_[name] = Departed{
+      task.found, task.rule, std::move(task.lanes), task.in_force.memory_max_bytes, now.steady_us, task.ooms};
+  if (kills > 0) OnLateOom(departed, kills, now);
   const Wakeup wakeup = task.group->oom_wakeup();
   if (parts_.watch != nullptr && wakeup.fd >= 0) parts_.watch->Remove(wakeup.fd);
   ClearTaskError(task.found.identity);
@@ -198,7 +268,7 @@ void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
   tasks_.erase(it);
 }
 
-bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind, Since since) {
+bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind) {
   const std::optional<double>& has = task.in_force.of(kind);
   const LedgerEntry* entry = parts_.ledger->Find(task.found.identity);
   const bool ours = entry != nullptr && entry->values.contains(kind);
@@ -208,12 +278,20 @@ bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind, Since since) {
     return true;
   }
   const LedgerValue noted = entry->values.at(kind);
-  if (SameLimit(kind, has, noted.set)) return false;
-  parts_.ledger->Note(task.found, kind, task.owner.of(kind), has);
-  // A life of ours that ended between ledger and kernel, or a start with the owner's limits.
+  if (noted.next.has_value() && SameLimit(kind, has, *noted.next)) {
+    parts_.ledger->Confirm(task.found.identity, kind);
+    return false;
+  }
   const bool at_owners = SameLimit(kind, has, noted.owner);
-  if (at_owners && since == Since::kLastLife) return false;
+  // The agent was stopped before the kernel had it.
+  if ((noted.set.has_value() && SameLimit(kind, has, *noted.set)) || (!noted.set.has_value() && at_owners)) {
+    parts_.ledger->Withdraw(task.found.identity, kind);
+    return false;
+  }
+  const std::optional<double> was = noted.set.value_or(noted.owner);
+  parts_.ledger->Note(task.found, kind, task.owner.of(kind), has);
   ++counts_.foreign_changes;
+  Act("owner_changed", task.found, ResourceOf(kind), was, has, 0, 0, std::string(taut::Name(kind)));
   if (!at_owners) {
     task.owner.of(kind) = has;
     parts_.ledger->SetOwner(task.found.identity, kind, has);
@@ -221,14 +299,15 @@ bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind, Since since) {
   return true;
 }
 
-void Agent::CompareLimits(AgentTask& task, Since since, const NodeTime& now) {
+void Agent::CompareLimits(AgentTask& task, const NodeTime& now) {
+  task.compared_us = now.steady_us;
   const absl::StatusOr<TaskLimits> limits = task.group->ReadLimits();
   if (!limits.ok()) return;
   task.in_force = *limits;
   bool tell = false;
   for (int i = 0; i < kNumLimitKinds; ++i) {
     const auto kind = static_cast<LimitKind>(i);
-    if (!TakeOthersChange(task, kind, since)) continue;
+    if (!TakeOthersChange(task, kind)) continue;
     tell = true;
     if (!Sets(*task.rule, kind)) continue;
     LimitLane& lane = task.of(ResourceOf(kind));
@@ -240,6 +319,8 @@ void Agent::CompareLimits(AgentTask& task, Since since, const NodeTime& now) {
       lane.decision = 0;
     }
     lane.mover.ClearTarget();
+    lane.from.reset();
+    NoteHold(task.found, lane, ResourceOf(kind), now);
   }
   const auto it = by_identity_.find(task.found.identity);
   if (tell && it != by_identity_.end()) fresh_.push_back(it->second);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
@@ -10,13 +11,16 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "base/strings.h"
 
 namespace taut {
 namespace {
 
-constexpr std::string_view kHeader = "tautlet ledger 1";
+constexpr std::string_view kFirstHeader = "tautlet ledger 1", kHeader = "tautlet ledger 2";
+constexpr std::string_view kLimit = "limit", kHold = "hold", kTerms = "terms", kAbsent = "-";
 
 // Tabs and line ends stand between fields.
 std::string Escape(std::string_view text) {
@@ -66,6 +70,34 @@ std::optional<LimitKind> ParseKind(std::string_view text) {
     if (Name(static_cast<LimitKind>(i)) == text) return static_cast<LimitKind>(i);
   }
   return std::nullopt;
+}
+
+// "-", or what fn makes of the value.
+template <typename T, typename Fn>
+std::string MaybeText(const std::optional<T>& value, Fn fn) {
+  return value.has_value() ? std::string(fn(*value)) : std::string(kAbsent);
+}
+std::string MaybeText(const std::optional<LimitValue>& value) { return MaybeText(value, ValueText); }
+template <typename T>
+std::string NumberText(const std::optional<T>& value) {
+  return MaybeText(value, [](T v) { return StrCat(v); });
+}
+
+bool ParseMaybe(std::string_view text, std::optional<LimitValue>& out) {
+  if (text == kAbsent) return out.reset(), true;
+  return ParseValue(text, out.emplace());
+}
+bool ParseNumber(std::string_view text, std::optional<double>& out) {
+  if (text == kAbsent) return out.reset(), true;
+  return ParseValue(text, out) && out.has_value();
+}
+bool ParseSeconds(std::string_view text, std::optional<int64_t>& out) {
+  if (text == kAbsent) return out.reset(), true;
+  const std::optional<double> value = ParseDouble(text);
+  constexpr double kMost = 1e12;
+  if (!value.has_value() || !(*value >= 0 && *value <= kMost) || *value != std::floor(*value)) return false;
+  out = static_cast<int64_t>(*value);
+  return true;
 }
 
 absl::Status Errno(std::string_view what, const std::string& path) {
@@ -131,44 +163,92 @@ absl::StatusOr<Ledger> Ledger::Open(const std::string& path) {
   std::stringstream text;
   text << file.rdbuf();
   if (!file.is_open() || file.bad()) return absl::UnavailableError(StrCat("cannot read ", path));
-  absl::StatusOr<std::map<std::string, LedgerEntry>> entries = Parse(text.str(), path);
-  if (!entries.ok()) return entries.status();
-  ledger.entries_ = *std::move(entries);
+  absl::StatusOr<LedgerContent> content = Parse(text.str(), path);
+  if (!content.ok()) return content.status();
+  ledger.content_ = *std::move(content);
   return ledger;
 }
 
 const LedgerEntry* Ledger::Find(const std::string& identity) const {
-  const auto it = entries_.find(identity);
-  return it == entries_.end() ? nullptr : &it->second;
+  const auto it = content_.entries.find(identity);
+  return it == content_.entries.end() ? nullptr : &it->second;
 }
 
-void Ledger::Note(const FoundTask& task, LimitKind kind, std::optional<double> owner,
-                  std::optional<double> set) {
-  LedgerEntry& entry = entries_[task.identity];
+LedgerEntry& Ledger::EntryOf(const FoundTask& task) {
+  LedgerEntry& entry = content_.entries[task.identity];
   entry.job = task.job;
   entry.task = task.task;
-  const auto [it, is_new] = entry.values.try_emplace(kind, LedgerValue{owner, set});
-  changed_ |= is_new || it->second.set != set;
-  it->second.set = set;
+  return entry;
 }
 
-void Ledger::SetOwner(const std::string& identity, LimitKind kind, std::optional<double> owner) {
-  const auto entry = entries_.find(identity);
-  if (entry == entries_.end()) return;
+LedgerValue* Ledger::ValueOf(const std::string& identity, LimitKind kind) {
+  const auto entry = content_.entries.find(identity);
+  if (entry == content_.entries.end()) return nullptr;
   const auto value = entry->second.values.find(kind);
-  if (value == entry->second.values.end()) return;
-  changed_ |= value->second.owner != owner;
-  value->second.owner = owner;
+  return value == entry->second.values.end() ? nullptr : &value->second;
 }
 
-void Ledger::Forget(const std::string& identity) { changed_ |= entries_.erase(identity) > 0; }
+void Ledger::Intend(const FoundTask& task, LimitKind kind, LimitValue owner, LimitValue next) {
+  const auto [it, is_new] = EntryOf(task).values.try_emplace(kind, LedgerValue{owner, {}, {}});
+  changed_ |= is_new || it->second.next != std::optional<LimitValue>(next);
+  it->second.next = next;
+}
+
+void Ledger::Confirm(const std::string& identity, LimitKind kind) {
+  LedgerValue* const value = ValueOf(identity, kind);
+  if (value == nullptr || !value->next.has_value()) return;
+  value->set = std::exchange(value->next, std::nullopt);
+  changed_ = true;
+}
+
+void Ledger::Withdraw(const std::string& identity, LimitKind kind) {
+  LedgerValue* const value = ValueOf(identity, kind);
+  if (value == nullptr || !value->next.has_value()) return;
+  changed_ = true;
+  value->next.reset();
+  if (value->set.has_value()) return;
+  LedgerEntry& entry = content_.entries.at(identity);
+  entry.values.erase(kind);
+  if (entry.values.empty() && entry.holds == LedgerEntry().holds) content_.entries.erase(identity);
+}
+
+void Ledger::Note(const FoundTask& task, LimitKind kind, LimitValue owner, LimitValue set) {
+  const auto [it, is_new] = EntryOf(task).values.try_emplace(kind, LedgerValue{owner, set, {}});
+  changed_ |= is_new || it->second.set != std::optional<LimitValue>(set) || it->second.next.has_value();
+  it->second.set = set;
+  it->second.next.reset();
+}
+
+void Ledger::SetOwner(const std::string& identity, LimitKind kind, LimitValue owner) {
+  LedgerValue* const value = ValueOf(identity, kind);
+  if (value == nullptr) return;
+  changed_ |= value->owner != owner;
+  value->owner = owner;
+}
+
+void Ledger::SetHold(const FoundTask& task, Resource r, const LedgerHold& hold) {
+  if (hold == LedgerHold() && !content_.entries.contains(task.identity)) return;
+  LedgerHold& out = EntryOf(task).holds[static_cast<size_t>(r)];
+  changed_ |= out != hold;
+  out = hold;
+}
+
+void Ledger::SetTerms(const std::string& job, const JobTerms& terms) {
+  const auto [it, is_new] = content_.terms.try_emplace(job, terms);
+  changed_ |= is_new || it->second != terms;
+  it->second = terms;
+}
+
+void Ledger::Forget(const std::string& identity) { changed_ |= content_.entries.erase(identity) > 0; }
+
+void Ledger::ForgetTerms(const std::string& job) { changed_ |= content_.terms.erase(job) > 0; }
 
 absl::Status Ledger::Save() {
   if (!changed_) return absl::OkStatus();
   if (!path_.empty()) {
     const std::string fresh = StrCat(path_, ".new");
-    const Durable durable = MustOutlivePower(entries_);
-    if (absl::Status s = WriteWhole(fresh, Text(entries_), durable); !s.ok()) return s;
+    const Durable durable = MustOutlivePower(content_.entries);
+    if (absl::Status s = WriteWhole(fresh, Text(content_), durable); !s.ok()) return s;
     if (rename(fresh.c_str(), path_.c_str()) != 0) return Errno("cannot replace", path_);
     if (durable == Durable::kYes) {
       if (absl::Status s = SyncDirectoryOf(path_); !s.ok()) return s;
@@ -178,23 +258,107 @@ absl::Status Ledger::Save() {
   return absl::OkStatus();
 }
 
-std::string Ledger::Text(const std::map<std::string, LedgerEntry>& entries) {
+std::string Ledger::Text(const LedgerContent& content) {
   std::string out = StrCat(kHeader, "\n");
-  for (const auto& [identity, entry] : entries) {
+  for (const auto& [identity, entry] : content.entries) {
+    const std::string names = StrCat(Escape(identity), "\t", Escape(entry.job), "\t", Escape(entry.task));
     for (const auto& [kind, value] : entry.values) {
-      StrAppend(&out, Escape(identity), "\t", Escape(entry.job), "\t", Escape(entry.task), "\t", Name(kind),
-                "\t", ValueText(value.owner), "\t", ValueText(value.set), "\n");
+      StrAppend(&out, kLimit, "\t", names, "\t", Name(kind), "\t", ValueText(value.owner), "\t",
+                MaybeText(value.set), "\t", MaybeText(value.next), "\n");
     }
+    for (const Resource r : kResources) {
+      const LedgerHold& hold = entry.holds[static_cast<size_t>(r)];
+      if (hold == LedgerHold()) continue;
+      StrAppend(&out, kHold, "\t", names, "\t", Name(r), "\t", NumberText(hold.owner_changed_s), "\t",
+                NumberText(hold.oom_s), "\t", NumberText(hold.oom_floor), "\t",
+                NumberText(hold.throttle_floor), "\t", NumberText(hold.throttle_until_s), "\n");
+    }
+  }
+  for (const auto& [job, terms] : content.terms) {
+    StrAppend(&out, kTerms, "\t", Escape(job), "\t", terms.apply ? "yes" : "no", "\t",
+              NumberText(terms.cpu_upper), "\t", NumberText(terms.memory_upper), "\n");
   }
   return out;
 }
 
-absl::StatusOr<std::map<std::string, LedgerEntry>> Ledger::Parse(std::string_view text,
-                                                                 std::string_view name) {
-  std::map<std::string, LedgerEntry> entries;
+namespace {
+
+using Fields = std::vector<std::string_view>;
+
+// Each reads the fields of one kind of line after its name. "" if that went well, else what is wrong.
+std::string ParseNames(const Fields& fields, LedgerContent& out, LedgerEntry*& entry) {
+  std::array<std::string, 3> texts;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    std::optional<std::string> plain = Unescape(fields[i]);
+    if (!plain.has_value()) return "a % without two hex digits";
+    texts[i] = *std::move(plain);
+  }
+  entry = &out.entries[texts[0]];
+  entry->job = texts[1];
+  entry->task = texts[2];
+  return "";
+}
+
+// identity, job, task, limit, owner's, set, next. The first version had no `next`, and `set` may not have
+// been written.
+std::string ParseLimit(const Fields& fields, bool is_first_version, LedgerContent& out) {
+  const size_t due = is_first_version ? 6 : 7;
+  if (fields.size() != due) return StrCat(fields.size(), " fields where ", due, " are due");
+  const std::optional<LimitKind> kind = ParseKind(fields[3]);
+  if (!kind.has_value()) return StrCat("no limit is called \"", fields[3], "\"");
+  LedgerValue value;
+  const bool good =
+      ParseValue(fields[4], value.owner) &&
+      (is_first_version ? ParseValue(fields[5], value.next.emplace())
+                        : ParseMaybe(fields[5], value.set) && ParseMaybe(fields[6], value.next));
+  if (!good) return "a limit that is no number";
+  LedgerEntry* entry = nullptr;
+  if (std::string bad = ParseNames(fields, out, entry); !bad.empty()) return bad;
+  entry->values[*kind] = value;
+  return "";
+}
+
+// identity, job, task, resource, and the five of LedgerHold.
+std::string ParseHold(const Fields& fields, LedgerContent& out) {
+  if (fields.size() != 9) return StrCat(fields.size(), " fields where 9 are due");
+  const auto* const r = std::find_if(std::begin(kResources), std::end(kResources),
+                                     [&](Resource x) { return Name(x) == fields[3]; });
+  if (r == std::end(kResources)) return StrCat("no resource is called \"", fields[3], "\"");
+  LedgerHold hold;
+  if (!ParseSeconds(fields[4], hold.owner_changed_s) || !ParseSeconds(fields[5], hold.oom_s) ||
+      !ParseNumber(fields[6], hold.oom_floor) || !ParseNumber(fields[7], hold.throttle_floor) ||
+      !ParseSeconds(fields[8], hold.throttle_until_s)) {
+    return "a time or floor that is no number";
+  }
+  LedgerEntry* entry = nullptr;
+  if (std::string bad = ParseNames(fields, out, entry); !bad.empty()) return bad;
+  entry->holds[static_cast<size_t>(*r)] = hold;
+  return "";
+}
+
+// job, yes or no, upper bounds of CPU and memory.
+std::string ParseTerms(const Fields& fields, LedgerContent& out) {
+  if (fields.size() != 4) return StrCat(fields.size(), " fields where 4 are due");
+  const std::optional<std::string> job = Unescape(fields[0]);
+  if (!job.has_value()) return "a % without two hex digits";
+  JobTerms terms;
+  terms.apply = fields[1] == "yes";
+  if (!terms.apply && fields[1] != "no") return "neither yes nor no";
+  if (!ParseNumber(fields[2], terms.cpu_upper) || !ParseNumber(fields[3], terms.memory_upper)) {
+    return "an upper bound that is no number";
+  }
+  out.terms[*job] = terms;
+  return "";
+}
+
+}  // namespace
+
+absl::StatusOr<LedgerContent> Ledger::Parse(std::string_view text, std::string_view name) {
+  LedgerContent content;
   // What the loss of power may leave of a ledger that nobody waited for: it held nothing that is still there.
-  if (text.find_first_not_of('\0') == std::string_view::npos) return entries;
+  if (text.find_first_not_of('\0') == std::string_view::npos) return content;
   int number = 0;
+  bool is_first_version = false;
   for (const std::string_view line : Split(text, '\n')) {
     ++number;
     const auto bad = [&](std::string_view what) {
@@ -204,32 +368,28 @@ absl::StatusOr<std::map<std::string, LedgerEntry>> Ledger::Parse(std::string_vie
                  "or remove the file to take today's limits as the owners'"));
     };
     if (number == 1) {
-      if (line != kHeader) return bad(StrCat("wants \"", kHeader, "\" first"));
+      is_first_version = line == kFirstHeader;
+      if (!is_first_version && line != kHeader) return bad(StrCat("wants \"", kHeader, "\" first"));
       continue;
     }
     if (line.empty()) continue;
-    const std::vector<std::string_view> fields = Split(line, '\t');
-    if (fields.size() != 6) return bad(StrCat(fields.size(), " fields where six are due"));
-    std::array<std::string, 3> texts;
-    for (size_t i = 0; i < 3; ++i) {
-      std::optional<std::string> plain = Unescape(fields[i]);
-      if (!plain.has_value()) return bad("a % without two hex digits");
-      texts[i] = *std::move(plain);
+    Fields fields = Split(line, '\t');
+    std::string wrong;
+    if (is_first_version) {
+      wrong = ParseLimit(fields, true, content);
+    } else {
+      const std::string_view what = fields[0];
+      fields.erase(fields.begin());
+      wrong = what == kLimit   ? ParseLimit(fields, false, content)
+              : what == kHold  ? ParseHold(fields, content)
+              : what == kTerms ? ParseTerms(fields, content)
+                               : StrCat("a line begins with \"", what, "\"; expected limit, hold or terms");
     }
-    const std::optional<LimitKind> kind = ParseKind(fields[3]);
-    if (!kind.has_value()) return bad(StrCat("no limit is called \"", fields[3], "\""));
-    LedgerValue value;
-    if (!ParseValue(fields[4], value.owner) || !ParseValue(fields[5], value.set)) {
-      return bad("a limit that is no number");
-    }
+    if (!wrong.empty()) return bad(wrong);
     if (line.data() + line.size() == text.data() + text.size()) return bad("the line has no end");
-    LedgerEntry& entry = entries[texts[0]];
-    entry.job = texts[1];
-    entry.task = texts[2];
-    entry.values[*kind] = value;
   }
   if (number == 0) return absl::DataLossError(StrCat(name, ": empty"));
-  return entries;
+  return content;
 }
 
 }  // namespace taut

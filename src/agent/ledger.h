@@ -1,7 +1,10 @@
-// What the agent has changed on this machine, and what was there before: the way back. Written before a limit
-// is, so that no kill of the agent makes a change that cannot be undone.
+// What the agent has changed on this machine, and what was there before: what `tautlet --release` restores.
+// Written before a limit is, and again after it was read back, so that no kill of the agent makes a change
+// that cannot be undone. Beside it, what the agent must know after a restart without asking the daemon: what
+// it may do to each job, and which raises and owners' changes an older order must not undo.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,16 +12,47 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "model/resource.h"
 #include "ports/task_group.h"
 
 namespace taut {
 
+// A limit as the kernel holds it; absent: no limit.
+using LimitValue = std::optional<double>;
+
 struct LedgerValue {
-  std::optional<double> owner, set;  // absent: no limit
+  LimitValue owner;
+  std::optional<LimitValue> set;   // written by the agent and read back; absent: never
+  std::optional<LimitValue> next;  // about to be written: the kernel holds this one or `set`
 };
+
+// What outlives a restart of one resource of a task. Times are seconds of the agent's clock.
+struct LedgerHold {
+  std::optional<int64_t> owner_changed_s;  // somebody else changed the limit
+  std::optional<int64_t> oom_s;            // the last OOM kill
+  std::optional<double> oom_floor, throttle_floor;
+  std::optional<int64_t> throttle_until_s;
+
+  bool operator==(const LedgerHold&) const = default;
+};
+
 struct LedgerEntry {
   std::string job, task;
-  std::map<LimitKind, LedgerValue> values;  // of what was ever changed
+  std::map<LimitKind, LedgerValue> values;          // of what was ever changed
+  std::array<LedgerHold, kResources.size()> holds;  // by Resource
+};
+
+// What may be done to a job's tasks without being asked (proto/agent.proto, Terms).
+struct JobTerms {
+  bool apply = false;
+  std::optional<double> cpu_upper, memory_upper;
+
+  bool operator==(const JobTerms&) const = default;
+};
+
+struct LedgerContent {
+  std::map<std::string, LedgerEntry> entries;  // by identity
+  std::map<std::string, JobTerms> terms;       // by job
 };
 
 // One file of lines, replaced as a whole. docs/formats.md, "The agent's ledger".
@@ -29,25 +63,39 @@ class Ledger {
   static absl::StatusOr<Ledger> Open(const std::string& path);
 
   const LedgerEntry* Find(const std::string& identity) const;
-  const std::map<std::string, LedgerEntry>& entries() const { return entries_; }
-  // The owner's value is kept from the first call on.
-  void Note(const FoundTask& task, LimitKind kind, std::optional<double> owner, std::optional<double> set);
-  void SetOwner(const std::string& identity, LimitKind kind, std::optional<double> owner);
+  const std::map<std::string, LedgerEntry>& entries() const { return content_.entries; }
+  const std::map<std::string, JobTerms>& terms() const { return content_.terms; }
+
+  // `next` is about to be written. The owner's value is kept from the first call on.
+  void Intend(const FoundTask& task, LimitKind kind, LimitValue owner, LimitValue next);
+  // What was intended was read back.
+  void Confirm(const std::string& identity, LimitKind kind);
+  // What was intended was not written. A value that was never set is forgotten.
+  void Withdraw(const std::string& identity, LimitKind kind);
+  // The kernel holds `set`. The owner's value is kept from the first call on.
+  void Note(const FoundTask& task, LimitKind kind, LimitValue owner, LimitValue set);
+  void SetOwner(const std::string& identity, LimitKind kind, LimitValue owner);
+  void SetHold(const FoundTask& task, Resource r, const LedgerHold& hold);
+  void SetTerms(const std::string& job, const JobTerms& terms);
   void Forget(const std::string& identity);
+  void ForgetTerms(const std::string& job);
 
   // When OK, no kill of the agent loses it, and no loss of power what that leaves in force (containers'
   // limits, not cgroups'). Without changes since the last OK it does nothing. Some 50 us; with containers
   // what the disk takes.
   absl::Status Save();
 
-  static std::string Text(const std::map<std::string, LedgerEntry>& entries);
-  static absl::StatusOr<std::map<std::string, LedgerEntry>> Parse(std::string_view text,
-                                                                  std::string_view name);
+  static std::string Text(const LedgerContent& content);
+  // Also reads the files of the first version, which knew neither `next` nor holds nor terms.
+  static absl::StatusOr<LedgerContent> Parse(std::string_view text, std::string_view name);
 
  private:
+  LedgerEntry& EntryOf(const FoundTask& task);
+  LedgerValue* ValueOf(const std::string& identity, LimitKind kind);
+
   std::string path_;
   bool changed_ = false;
-  std::map<std::string, LedgerEntry> entries_;  // by identity
+  LedgerContent content_;
 };
 
 }  // namespace taut

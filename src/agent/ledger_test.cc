@@ -21,7 +21,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::string_view kHead = "tautlet ledger 1\n";
+constexpr std::string_view kHead = "tautlet ledger 2\n", kFirstHead = "tautlet ledger 1\n";
 
 class LedgerFile : public ::testing::Test {
  protected:
@@ -44,15 +44,19 @@ class LedgerFile : public ::testing::Test {
 
 FoundTask Task(std::string identity) { return {std::move(identity), "shop/web", "host/web-1", {}, 0}; }
 
-bool Same(const std::map<std::string, LedgerEntry>& a, const std::map<std::string, LedgerEntry>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-    return x.first == y.first && x.second.job == y.second.job && x.second.task == y.second.task &&
-           std::equal(x.second.values.begin(), x.second.values.end(), y.second.values.begin(),
-                      y.second.values.end(), [](const auto& v, const auto& w) {
-                        return v.first == w.first && v.second.owner == w.second.owner &&
-                               v.second.set == w.second.set;
-                      });
-  });
+bool Same(const LedgerContent& a, const LedgerContent& b) {
+  return a.terms == b.terms &&
+         std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
+                    [](const auto& x, const auto& y) {
+                      return x.first == y.first && x.second.job == y.second.job &&
+                             x.second.task == y.second.task && x.second.holds == y.second.holds &&
+                             std::equal(
+                                 x.second.values.begin(), x.second.values.end(), y.second.values.begin(),
+                                 y.second.values.end(), [](const auto& v, const auto& w) {
+                                   return v.first == w.first && v.second.owner == w.second.owner &&
+                                          v.second.set == w.second.set && v.second.next == w.second.next;
+                                 });
+                    });
 }
 
 std::optional<double> AnyLimit() {
@@ -61,39 +65,56 @@ std::optional<double> AnyLimit() {
   return std::ldexp(mantissa, *rc::gen::inRange(-40, 20));
 }
 
+std::optional<LimitValue> AnyState() {
+  return *rc::gen::arbitrary<bool>() ? std::optional<LimitValue>(AnyLimit()) : std::nullopt;
+}
+std::optional<int64_t> AnySeconds() {
+  return *rc::gen::arbitrary<bool>() ? std::optional<int64_t>(*rc::gen::inRange(0, 2'000'000'000))
+                                     : std::nullopt;
+}
+
 RC_GTEST_PROP(Ledger, TextIsReadAsItWas, ()) {
-  std::map<std::string, LedgerEntry> entries;
+  LedgerContent content;
   const int n = *rc::gen::inRange(0, 8);
   for (int i = 0; i < n; ++i) {
     // Any bytes at all: tabs, line ends, percent signs, what is no UTF-8.
-    LedgerEntry& e = entries[*rc::gen::arbitrary<std::string>()];
+    LedgerEntry& e = content.entries[*rc::gen::arbitrary<std::string>()];
     e.job = *rc::gen::arbitrary<std::string>();
     e.task = *rc::gen::container<std::string>(rc::gen::elementOf(std::string("\t\n\r%0Aa ")));
-    e.values[static_cast<LimitKind>(*rc::gen::inRange(0, kNumLimitKinds))] = {AnyLimit(), AnyLimit()};
-    e.values[LimitKind::kCpuMax] = {AnyLimit(), AnyLimit()};
+    e.values[static_cast<LimitKind>(*rc::gen::inRange(0, kNumLimitKinds))] = {AnyLimit(), AnyState(),
+                                                                              AnyState()};
+    e.values[LimitKind::kCpuMax] = {AnyLimit(), AnyState(), AnyState()};
+    e.holds[0] = {AnySeconds(), AnySeconds(), AnyLimit(), AnyLimit(), AnySeconds()};
+    content.terms[*rc::gen::arbitrary<std::string>()] = {*rc::gen::arbitrary<bool>(), AnyLimit(), AnyLimit()};
   }
-  const auto read = Ledger::Parse(Ledger::Text(entries), "x");
+  const auto read = Ledger::Parse(Ledger::Text(content), "x");
   RC_ASSERT(read.ok());
-  RC_ASSERT(Same(*read, entries));
+  RC_ASSERT(Same(*read, content));
 }
 
 TEST(Ledger, SaysWhichLineIsDamaged) {
   const struct {
     std::string text, says;
   } cases[] = {
-      {"\n", "l:1: wants \"tautlet ledger 1\" first"},
-      {"tautlet ledger 2\n", "l:1: wants"},
-      {StrCat(kHead, "a\tj\tt\tmemory.max\tnone\t1\nrubbish\n"), "l:3: 1 fields where six are due"},
-      {StrCat(kHead, "a\tj\tt\tmemory.max\tnone\t1\t2\n"), "l:2: 7 fields"},
-      {StrCat(kHead, "a%0\tj\tt\tmemory.max\tnone\t1\n"), "l:2: a % without two hex digits"},
-      {StrCat(kHead, "a%zz\tj\tt\tmemory.max\tnone\t1\n"), "l:2: a % without two hex digits"},
-      {StrCat(kHead, "a\tj\tt\tmemory.most\tnone\t1\n"), "l:2: no limit is called \"memory.most\""},
-      {StrCat(kHead, "\n\na\tj\tt\tmemory.max\tnone\t-1\n"), "l:4: a limit that is no number"},
-      {StrCat(kHead, "a\tj\tt\tmemory.max\tnan\t1\n"), "l:2: a limit that is no number"},
-      {StrCat(kHead, "a\tj\tt\tmemory.max\tinf\t1\n"), "l:2: a limit that is no number"},
-      {StrCat(kHead, "a\tj\tt\tmemory.max\t\t1\n"), "l:2: a limit that is no number"},
+      {"\n", "l:1: wants \"tautlet ledger 2\" first"},
+      {"tautlet ledger 3\n", "l:1: wants"},
+      {StrCat(kHead, "limit\ta\tj\tt\tmemory.max\tnone\t1\t-\nrubbish\n"),
+       "l:3: a line begins with \"rubbish\""},
+      {StrCat(kHead, "limit\ta\tj\tt\tmemory.max\tnone\t1\n"), "l:2: 6 fields where 7"},
+      {StrCat(kHead, "limit\ta%0\tj\tt\tmemory.max\tnone\t1\t-\n"), "l:2: a % without two hex digits"},
+      {StrCat(kHead, "limit\ta%zz\tj\tt\tmemory.max\tnone\t1\t-\n"), "l:2: a % without two hex digits"},
+      {StrCat(kHead, "limit\ta\tj\tt\tmemory.most\tnone\t1\t-\n"), "l:2: no limit is called \"memory.most\""},
+      {StrCat(kHead, "\n\nlimit\ta\tj\tt\tmemory.max\tnone\t-1\t-\n"), "l:4: a limit that is no number"},
+      {StrCat(kHead, "limit\ta\tj\tt\tmemory.max\tnan\t1\t-\n"), "l:2: a limit that is no number"},
+      {StrCat(kHead, "limit\ta\tj\tt\tmemory.max\tnone\t-\tinf\n"), "l:2: a limit that is no number"},
+      {StrCat(kHead, "limit\ta\tj\tt\tmemory.max\t\t1\t-\n"), "l:2: a limit that is no number"},
+      {StrCat(kHead, "hold\ta\tj\tt\tdisk\t-\t-\t-\t-\t-\n"), "l:2: no resource is called \"disk\""},
+      {StrCat(kHead, "hold\ta\tj\tt\tcpu\t-1\t-\t-\t-\t-\n"), "l:2: a time or floor"},
+      {StrCat(kHead, "terms\tj\tmaybe\t-\t-\n"), "l:2: neither yes nor no"},
+      {StrCat(kHead, "terms\tj\tyes\tnone\t-\n"), "l:2: an upper bound"},
+      {StrCat(kFirstHead, "a\tj\tt\tmemory.max\tnone\t1\t2\n"), "l:2: 7 fields where 6"},
       // Cut off: the last number may be a part of one.
-      {StrCat(kHead, "a\tj\tt\tmemory.max\tnone\t10"), "l:2: the line has no end"},
+      {StrCat(kHead, "limit\ta\tj\tt\tmemory.max\tnone\t-\t10"), "l:2: the line has no end"},
   };
   for (const auto& c : cases) {
     const auto read = Ledger::Parse(c.text, "l");
@@ -125,7 +146,7 @@ TEST_F(LedgerFile, IsThereAgainAfterARestart) {
   ledger->SetOwner("c", LimitKind::kCpuMax, 3.0);
   ledger->Forget("a");
   ASSERT_TRUE(ledger->Save().ok());
-  EXPECT_EQ(Bytes(), StrCat(kHead, "b\tshop/web\thost/web-1\tcpu.max\t3\t1.5\n"));
+  EXPECT_EQ(Bytes(), StrCat(kHead, "limit\tb\tshop/web\thost/web-1\tcpu.max\t3\t1.5\t-\n"));
 }
 
 TEST_F(LedgerFile, IsReplacedAsAWhole) {
@@ -178,6 +199,33 @@ TEST_F(LedgerFile, WhatTheLossOfPowerLeavesIsEmpty) {
     ASSERT_TRUE(ledger.ok()) << Message(ledger.status());
     EXPECT_TRUE(ledger->entries().empty());
   }
+}
+
+TEST_F(LedgerFile, OfTheFirstVersionIsRead) {
+  Write(StrCat(kFirstHead, "a\tshop/web\thost/a\tmemory.max\tnone\t1000\n"));
+  auto ledger = Ledger::Open(path_);
+  ASSERT_TRUE(ledger.ok()) << Message(ledger.status());
+  const LedgerValue value = ledger->Find("a")->values.at(LimitKind::kMemoryMax);
+  EXPECT_EQ(value.owner, std::nullopt);
+  EXPECT_FALSE(value.set.has_value()) << "it may not have been written";
+  EXPECT_EQ(value.next, 1000.0);
+}
+
+TEST(Ledger, WhatWasIntendedIsConfirmedOrWithdrawn) {
+  auto ledger = Ledger::Open("");
+  const auto value = [&] { return ledger->Find("a")->values.at(LimitKind::kCpuMax); };
+  ledger->Intend(Task("a"), LimitKind::kCpuMax, 2.0, 1.0);
+  ledger->Withdraw("a", LimitKind::kCpuMax);
+  EXPECT_EQ(ledger->Find("a"), nullptr) << "nothing was changed";
+  ledger->Intend(Task("a"), LimitKind::kCpuMax, 2.0, 1.0);
+  ledger->Confirm("a", LimitKind::kCpuMax);
+  ledger->Intend(Task("a"), LimitKind::kCpuMax, 1.0, 0.5);
+  EXPECT_EQ(value().owner, 2.0);
+  EXPECT_EQ(value().set, 1.0);
+  EXPECT_EQ(value().next, 0.5);
+  ledger->Withdraw("a", LimitKind::kCpuMax);
+  EXPECT_EQ(value().set, 1.0);
+  EXPECT_FALSE(value().next.has_value());
 }
 
 TEST(Ledger, InMemoryNeedsNoFile) {

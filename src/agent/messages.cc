@@ -72,4 +72,9 @@ bool SameLimit(LimitKind kind, std::optional<double> a, std::optional<double> b)
   return std::abs(*a - *b) <= std::max(least, 1e-3 * std::max(*a, *b));
 }
 
+bool IsOurs(LimitKind kind, const LedgerValue& value, std::optional<double> holds) {
+  return (value.set.has_value() && SameLimit(kind, holds, *value.set)) ||
+         (value.next.has_value() && SameLimit(kind, holds, *value.next));
+}
+
 }  // namespace taut

@@ -3,6 +3,7 @@
 
 #include "agent.pb.h"
 #include "agent/agent_task.h"
+#include "agent/ledger.h"
 
 namespace taut {
 
@@ -14,5 +15,7 @@ taut::agent::v1::TaskWindow WindowMessage(const AgentTask& task, const NodeWindo
 
 // The same, up to what kernels and engines round: pages of memory, 1 ms of quota in 100, shares for a weight.
 bool SameLimit(LimitKind kind, std::optional<double> a, std::optional<double> b);
+// Did the agent write what the kernel holds?
+bool IsOurs(LimitKind kind, const LedgerValue& value, std::optional<double> holds);
 
 }  // namespace taut

@@ -21,7 +21,7 @@ void ReleaseTask(const LedgerEntry& entry, TaskGroup& group, std::vector<Release
     const std::optional<double>& has = limits->of(kind);
     // Near the owner's is not the owner's, if it is we who set it.
     if (has == value.owner) continue;
-    if (!SameLimit(kind, has, value.set)) {
+    if (!IsOurs(kind, value, has)) {
       if (SameLimit(kind, has, value.owner)) continue;
       out.push_back({entry.job, entry.task,
                      StrCat(Name(kind), " ", Text(has), " was set by somebody else and stays"), true});

@@ -52,6 +52,9 @@ class Cgroup final : public TaskGroup {
   absl::Status Read(ReadDepth depth, TaskReading& out) override;
   absl::StatusOr<TaskLimits> ReadLimits() override;
   absl::Status SetLimit(LimitKind kind, std::optional<double> value) override;
+  std::optional<double> Rounded(LimitKind kind, std::optional<double> value) override {
+    return files_->Rounded(kind, value);
+  }
   Wakeup oom_wakeup() const override { return files_->oom_wakeup(); }
   void ClearOomWakeup() override { files_->ClearOomWakeup(); }
 

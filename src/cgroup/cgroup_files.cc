@@ -31,4 +31,9 @@ uint64_t QuotaFor(double cores, uint64_t period_us) {
   return static_cast<uint64_t>(std::llround(std::max(kMinQuotaUs, cores * static_cast<double>(period_us))));
 }
 
+double RoundedQuota(double cores, uint64_t period_us) {
+  if (period_us == 0) return cores;
+  return static_cast<double>(QuotaFor(cores, period_us)) / static_cast<double>(period_us);
+}
+
 }  // namespace taut

@@ -31,6 +31,9 @@ class CgroupFiles {
   // may be rounded.
   virtual absl::StatusOr<std::optional<double>> WriteLimit(LimitKind kind, std::optional<double> value) = 0;
 
+  // What ReadLimit will say once `value` is written.
+  virtual std::optional<double> Rounded(LimitKind kind, std::optional<double> value) const = 0;
+
   virtual Wakeup oom_wakeup() const = 0;
   virtual void ClearOomWakeup() = 0;
 };
@@ -45,5 +48,7 @@ PressureTotals ReadPressure(const KernelDirectory& directory, const char* file);
 absl::Status WriteStatus(int error, const char* file);
 // Microseconds a period.
 uint64_t QuotaFor(double cores, uint64_t period_us);
+// In cores; `cores` as it is if the period is not known (0).
+double RoundedQuota(double cores, uint64_t period_us);
 
 }  // namespace taut

@@ -108,6 +108,29 @@ TEST(KernelCgroup, SetsCpuLimitsAndSeesThrottling) {
   }
 }
 
+TEST(KernelCgroup, SaysBeforeWhatTheKernelWillMakeOfALimit) {
+  TAUT_NEEDS_CGROUPS();
+  CgroupFixture fixture("rounded");
+  const std::unique_ptr<TaskGroup> group = fixture.Open();
+  for (const int period_us : {100'000, 50'000, 10'000, 1'000}) {
+    if (fixture.is_v2()) {
+      fixture.WriteFile("cpu.max", "max " + std::to_string(period_us));
+    } else {
+      fixture.WriteFile("cpu.cfs_period_us", std::to_string(period_us));
+    }
+    for (const double cores : {0.0123, 0.025, 0.0374, 1.23456}) {
+      EXPECT_EQ(Set(*group, LimitKind::kCpuMax, cores), "ok");
+      EXPECT_EQ(group->Rounded(LimitKind::kCpuMax, cores), LimitsOf(*group).cpu_max_cores)
+          << period_us << " us, " << cores;
+    }
+    EXPECT_EQ(Set(*group, LimitKind::kCpuMax, std::nullopt), "ok");
+  }
+  for (const double weight : {1.0, 7.3, 4321.0}) {
+    EXPECT_EQ(Set(*group, LimitKind::kCpuWeight, weight), "ok");
+    EXPECT_EQ(group->Rounded(LimitKind::kCpuWeight, weight), LimitsOf(*group).cpu_weight);
+  }
+}
+
 TEST(KernelCgroup, AWeightSetIsAWeightReadBack) {
   TAUT_NEEDS_CGROUPS();
   CgroupFixture fixture("weight");

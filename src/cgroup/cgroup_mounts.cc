@@ -40,6 +40,11 @@ bool ParseLine(std::string_view line, Mount& out) {
   return true;
 }
 
+bool IsAtOrBelow(std::string_view point, std::string_view root) {
+  if (root.empty() || root == "/" || point == root) return true;
+  return point.starts_with(root) && point[root.size()] == '/';
+}
+
 bool HasOption(const Mount& mount, std::string_view option) {
   const std::vector<std::string_view> options = Split(mount.options, ',');
   return std::find(options.begin(), options.end(), option) != options.end();
@@ -87,19 +92,26 @@ std::string_view CgroupMounts::description() const {
   return "no cgroups";
 }
 
-absl::StatusOr<CgroupMounts> ParseCgroupMounts(std::string_view mountinfo) {
+absl::StatusOr<CgroupMounts> ParseCgroupMounts(std::string_view mountinfo, std::string_view root) {
   std::vector<Mount> mounts;
+  while (root.size() > 1 && root.ends_with('/')) root.remove_suffix(1);
   for (const std::string_view line : Split(mountinfo, '\n')) {
     Mount mount;
     if (!ParseLine(line, mount)) continue;
     std::erase_if(mounts, [&mount](const Mount& other) { return other.point == mount.point; });
     mounts.push_back(std::move(mount));
   }
+  std::erase_if(mounts, [root](const Mount& mount) { return !IsAtOrBelow(mount.point, root); });
   CgroupMounts out;
   out.memory = V1Point(mounts, "memory");
   out.cpu = V1Point(mounts, "cpu");
   out.cpuacct = V1Point(mounts, "cpuacct");
   out.unified = PointOf(mounts, [](const Mount& mount) { return mount.type == "cgroup2"; });
+  if (out.version() == CgroupVersion::kNone && !root.empty()) {
+    return absl::NotFoundError(StrCat("invalid cgroup_root \"", root,
+                                      "\": expected a directory at or below which a cgroup hierarchy with "
+                                      "memory or cpu is mounted; leave it empty to use all mounts"));
+  }
   if (out.version() == CgroupVersion::kNone) {
     return absl::NotFoundError(
         "no cgroup hierarchy with memory or cpu is mounted: mount cgroup2 at /sys/fs/cgroup, or, in a "
@@ -108,11 +120,11 @@ absl::StatusOr<CgroupMounts> ParseCgroupMounts(std::string_view mountinfo) {
   return out;
 }
 
-absl::StatusOr<CgroupMounts> ReadCgroupMounts() {
+absl::StatusOr<CgroupMounts> ReadCgroupMounts(std::string_view root) {
   std::ifstream file("/proc/self/mountinfo", std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   if (text.empty()) return absl::NotFoundError("/proc/self/mountinfo cannot be read: is /proc mounted?");
-  return ParseCgroupMounts(text);
+  return ParseCgroupMounts(text, root);
 }
 
 }  // namespace taut

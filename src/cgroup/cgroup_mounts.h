@@ -28,8 +28,9 @@ struct CgroupMounts {
 // From the text of /proc/self/mountinfo. The last mount at a point counts, and of several mounts of one
 // hierarchy the first that shows all of it. Lines that are no mounts are passed over. NotFound: neither v2
 // nor a v1 hierarchy with memory or CPU is mounted.
-absl::StatusOr<CgroupMounts> ParseCgroupMounts(std::string_view mountinfo);
+// `root` "": all mounts; else only those at this directory or below it ("/host/sys/fs/cgroup").
+absl::StatusOr<CgroupMounts> ParseCgroupMounts(std::string_view mountinfo, std::string_view root = "");
 // Of this process. Also NotFound if the file cannot be read.
-absl::StatusOr<CgroupMounts> ReadCgroupMounts();
+absl::StatusOr<CgroupMounts> ReadCgroupMounts(std::string_view root = "");
 
 }  // namespace taut

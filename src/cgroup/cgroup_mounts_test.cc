@@ -76,6 +76,24 @@ TEST(CgroupMounts, LooksAtTheWholeHierarchyAndTheLastMountAtAPoint) {
   EXPECT_EQ(Points("40 1 0:38 / /my\\040groups\\134x rw - cgroup2 cgroup2 rw\n"), "- - - /my groups\\x");
 }
 
+TEST(CgroupMounts, OnlyThoseBelowTheRootThatIsGiven) {
+  const std::string both = StrCat(kSeparate, "50 1 0:30 / /host/cgroup/memory rw - cgroup cgroup rw,memory\n",
+                                  "51 1 0:29 / /host/cgroup/cpu rw - cgroup cgroup rw,cpu\n",
+                                  "52 1 0:29 / /host/cgroups rw - cgroup2 cgroup2 rw\n");
+  for (const std::string_view root : {"/host/cgroup", "/host/cgroup/", "/host/cgroup//"}) {
+    const auto mounts = ParseCgroupMounts(both, root);
+    ASSERT_TRUE(mounts.ok()) << mounts.status();
+    EXPECT_EQ(mounts->memory, "/host/cgroup/memory");
+    EXPECT_EQ(mounts->cpu, "/host/cgroup/cpu");
+    EXPECT_EQ(mounts->unified, "");
+  }
+  EXPECT_EQ(ParseCgroupMounts(both, "/host/cgroups")->unified, "/host/cgroups") << "a mount itself";
+  EXPECT_TRUE(ParseCgroupMounts(both, "/").ok());
+  const auto none = ParseCgroupMounts(both, "/nowhere");
+  EXPECT_TRUE(absl::IsNotFound(none.status()));
+  EXPECT_THAT(std::string(Message(none.status())), HasSubstr("invalid cgroup_root \"/nowhere\""));
+}
+
 TEST(CgroupMounts, NonsenseIsPassedOver) {
   for (const std::string_view text :
        {"", "\n\n", "40 1 0:38 / /cg rw", "40 1 0:38 / /cg - cgroup2 cgroup2 rw", "- cgroup2 cgroup2 rw",

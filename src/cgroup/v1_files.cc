@@ -33,6 +33,7 @@ class V1Files final : public CgroupFiles {
   std::optional<uint64_t> ReadInactiveFile() override;
   std::optional<double> ReadLimit(LimitKind kind) const override;
   absl::StatusOr<std::optional<double>> WriteLimit(LimitKind kind, std::optional<double> value) override;
+  std::optional<double> Rounded(LimitKind kind, std::optional<double> value) const override;
   Wakeup oom_wakeup() const override { return {oom_event_.get(), EPOLLIN}; }
   void ClearOomWakeup() override;
 
@@ -192,6 +193,15 @@ absl::StatusOr<std::optional<double>> V1Files::WriteWeight(std::optional<double>
   const absl::Status written = WriteStatus(in_.cpu.Write("cpu.shares", StrCat(shares)), "cpu.shares");
   if (!written.ok()) return written;
   return WeightOfShares(shares);
+}
+
+std::optional<double> V1Files::Rounded(LimitKind kind, std::optional<double> value) const {
+  if (kind == LimitKind::kCpuWeight) {
+    return WeightOfShares(value.has_value() ? SharesOfWeight(*value) : kDefaultShares);
+  }
+  if (kind != LimitKind::kCpuMax || !value.has_value()) return value;
+  const std::optional<uint64_t> period_us = in_.cpu.ReadNumber("cpu.cfs_period_us");
+  return RoundedQuota(*value, period_us.value_or(0));
 }
 
 void V1Files::ClearOomWakeup() {

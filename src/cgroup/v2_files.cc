@@ -29,6 +29,7 @@ class V2Files final : public CgroupFiles {
   std::optional<uint64_t> ReadInactiveFile() override;
   std::optional<double> ReadLimit(LimitKind kind) const override;
   absl::StatusOr<std::optional<double>> WriteLimit(LimitKind kind, std::optional<double> value) override;
+  std::optional<double> Rounded(LimitKind kind, std::optional<double> value) const override;
   Wakeup oom_wakeup() const override { return {oom_events_.get(), EPOLLPRI}; }
   void ClearOomWakeup() override {
     KernelBuffer buffer;
@@ -131,6 +132,14 @@ absl::StatusOr<std::optional<double>> V2Files::WriteMemory(const char* file, std
   }
   if (absl::Status written = WriteStatus(directory_.Write(file, text), file); !written.ok()) return written;
   return value;
+}
+
+std::optional<double> V2Files::Rounded(LimitKind kind, std::optional<double> value) const {
+  if (kind == LimitKind::kCpuWeight) return std::round(value.value_or(kDefaultWeight));
+  if (kind != LimitKind::kCpuMax || !value.has_value()) return value;
+  KernelBuffer buffer;
+  const std::optional<CpuQuota> now = ParseCpuMax(directory_.Read("cpu.max", buffer).text);
+  return RoundedQuota(*value, now.has_value() ? now->period_us : 0);
 }
 
 // Only the quota is written: the period stays as it is.

@@ -14,6 +14,7 @@ namespace taut {
 namespace {
 
 constexpr std::string_view kTasks = "tasks";
+constexpr int64_t kMaxGraceS = 86'400;
 
 #define TAUT_FIELD(name) +[](AgentConfig& c) -> ConfigField { return &c.name; }
 using enum FieldUnit;
@@ -29,8 +30,12 @@ const AgentSetting kSettings[] = {
      TAUT_FIELD(find_s)},
     {"speed", "for demonstrations with one agent: its clock goes so many times as fast", kPlain, 0.001,
      100'000, TAUT_FIELD(speed)},
-    {"cgroup_root", "where cgroups are mounted; empty: as /proc/self/mountinfo says", kPlain, 0, 0,
-     TAUT_FIELD(cgroup_root)},
+    {"cgroup_root",
+     "only cgroup hierarchies mounted at or below this directory are used, as /host/sys/fs/cgroup in a "
+     "container; empty: all that /proc/self/mountinfo lists",
+     kPlain, 0, 0, TAUT_FIELD(cgroup_root)},
+    {"log_level", "debug, info, warning or error", kPlain, 0, 0, TAUT_FIELD(log_level)},
+    {"log_format", "text (key=value) or json, one line per event", kPlain, 0, 0, TAUT_FIELD(log_format)},
     {"docker_socket", "socket of the Docker engine; only used by rules for containers", kPlain, 0, 0,
      TAUT_FIELD(docker_socket)},
     {"daemon.address", "HOST:PORT of tautd's agents.listen; empty: nobody is told and nothing ordered",
@@ -70,6 +75,8 @@ constexpr TaskRuleKey kRuleKeys[] = {
     {"job", "template of the job's name; empty: `{base}`, `systemd/{prefix|unit}`, `docker/{service}`"},
     {"task", "template of the task's name; empty: the host and what tells it from others there"},
     {"manage", "limits may be set; false: measured, never touched"},
+    {"startup_grace",
+     "no limit is lowered in this time after a task's start (raises are made at once); 5 min"},
     {"cpu", "none; soft: cpu.weight, counts only when cores are short; hard: cpu.max, always"},
     {"memory", "none; hard: memory.max; soft: memory.high at the limit, memory.max a tenth above it"},
     {"cpu_lower", "whatever is ordered, no CPU limit below this, cores"},
@@ -184,6 +191,15 @@ class Reader {
     if (key == "job") return name(rule.job);
     if (key == "task") return name(rule.task);
     if (key == "manage") return SetField({key}, &rule.manage, std::span(&text, 1));
+    if (key == "startup_grace") {
+      const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
+      if (!seconds.ok()) return bad(Message(seconds.status()));
+      if (*seconds < 0 || *seconds > kMaxGraceS) {
+        return bad(StrCat("invalid duration \"", text, "\": expected 0s to 1d"));
+      }
+      rule.startup_grace_s = *seconds;
+      return absl::OkStatus();
+    }
     if (key == "cpu" || key == "memory") {
       const int style = text == "none" ? 0 : text == "soft" ? 1 : text == "hard" ? 2 : -1;
       if (style < 0) return bad(StrCat("\"", text, "\" is none of none, soft, hard"));

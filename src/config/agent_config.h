@@ -22,7 +22,8 @@ struct AgentConfig {
   int sample_ms = 1000;
   int64_t find_s = 5;
   double speed = 1;
-  std::string cgroup_root;  // "": as /proc/self/mountinfo says
+  std::string cgroup_root;  // only hierarchies mounted at or below it; "": all
+  std::string log_level = "info", log_format = "text";
   std::string docker_socket = "/var/run/docker.sock";
   // The daemon; "": nobody is told, nothing is ordered.
   std::string daemon_address, token_file, server_name;

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "absl/time/time.h"
 #include "base/strings.h"
 #include "docker/container_cgroup.h"
 
@@ -132,6 +133,20 @@ absl::Status DockerTask::Verify(LimitKind kind, const ContainerLimits& expected,
                                               Say(wanted), " was asked for, but the engine has ", Say(engine),
                                               " and the kernel ", Say(there),
                                               "; does something else set its limits too?"));
+}
+
+std::optional<double> DockerTask::Rounded(LimitKind kind, std::optional<double> value) {
+  const absl::StatusOr<int64_t> cores = client_->Cores();
+  if (!cores.ok()) return value;
+  const absl::StatusOr<LimitUpdate> update = PlanLimitUpdate(start_.limits, kind, value, version_, *cores);
+  return update.ok() ? ToTaskLimits(update->result, *cores).of(kind) : value;
+}
+
+std::optional<int64_t> DockerTask::started_s() const {
+  absl::Time time;
+  std::string error;
+  if (!absl::ParseTime(absl::RFC3339_full, start_.started_at, &time, &error)) return std::nullopt;
+  return absl::ToUnixSeconds(time);
 }
 
 absl::Status DockerTask::SetLimit(LimitKind kind, std::optional<double> value) {

@@ -35,6 +35,12 @@ class DockerTask final : public TaskGroup {
   // cgroup v2 the kernel would kill to shrink memory below its use, so that is refused here.
   absl::Status SetLimit(LimitKind kind, std::optional<double> value) override;
 
+  std::optional<double> Rounded(LimitKind kind, std::optional<double> value) override;
+  double Least(LimitKind kind) const override {
+    return kind == LimitKind::kMemoryMax ? static_cast<double>(kLeastMemoryLimit) : 0;
+  }
+  std::optional<int64_t> started_s() const override;
+
   Wakeup oom_wakeup() const override { return cgroup_->oom_wakeup(); }
   void ClearOomWakeup() override { cgroup_->ClearOomWakeup(); }
 

@@ -10,6 +10,7 @@ namespace taut {
 namespace {
 
 constexpr int64_t kDefaultPeriodUs = 100'000;
+constexpr long long kLeastQuotaUs = 1000, kLeastNanoCpus = 10'000'000;  // the engine refuses less
 constexpr int64_t kPageBytes = 4096;
 // What the kernel gives a group that nothing was said of: 1,024 shares, weight 100.
 constexpr int64_t kDefaultSharesV1 = 1024;
@@ -41,7 +42,7 @@ LimitUpdate PlanCpu(const ContainerLimits& now, std::optional<double> value, int
   ContainerLimits& r = out.result;
   if (now.nano_cpus > 0) {
     const double all = static_cast<double>(cores);
-    r.nano_cpus = std::llround(std::min(value.value_or(all), all) * 1e9);
+    r.nano_cpus = std::max(std::llround(std::min(value.value_or(all), all) * 1e9), kLeastNanoCpus);
     out.body = StrCat(R"({"NanoCpus":)", r.nano_cpus, "}");
     return out;
   }
@@ -52,7 +53,7 @@ LimitUpdate PlanCpu(const ContainerLimits& now, std::optional<double> value, int
     return out;
   }
   r.cpu_period_us = now.cpu_period_us > 0 ? now.cpu_period_us : kDefaultPeriodUs;
-  r.cpu_quota_us = std::max<int64_t>(std::llround(*value * static_cast<double>(r.cpu_period_us)), 1);
+  r.cpu_quota_us = std::max(std::llround(*value * static_cast<double>(r.cpu_period_us)), kLeastQuotaUs);
   out.body = StrCat(R"({"CpuPeriod":)", r.cpu_period_us, R"(,"CpuQuota":)", r.cpu_quota_us, "}");
   return out;
 }

@@ -17,6 +17,9 @@ inline constexpr int64_t kNoMemoryLimit = 0x7FFFFFFFFFFFF000;
 // More than any machine has: means no limit too.
 inline constexpr int64_t kLeastNoMemoryLimit = int64_t{1} << 60;
 
+// The engine refuses a memory limit below it.
+inline constexpr int64_t kLeastMemoryLimit = int64_t{6} << 20;
+
 struct LimitUpdate {
   std::string body;        // JSON for POST /containers/ID/update; "": there is nothing to change
   ContainerLimits result;  // what the engine says it has, if it takes this

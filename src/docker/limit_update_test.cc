@@ -65,6 +65,10 @@ TEST(LimitUpdate, CpuStaysInTheFieldThatItsOwnerChose) {
   EXPECT_EQ(BodyOf(quota, LimitKind::kCpuMax, 5), R"({"CpuPeriod":50000,"CpuQuota":250000})");
   EXPECT_EQ(BodyOf(quota, LimitKind::kCpuMax, kNone), R"({"CpuQuota":-1})");
   EXPECT_EQ(BodyOf({}, LimitKind::kCpuMax, kNone), "");
+  // Nor below 1 ms a period, and 0.01 of --cpus.
+  EXPECT_EQ(BodyOf({.cpu_quota_us = 5'000, .cpu_period_us = 10'000}, LimitKind::kCpuMax, 0.025),
+            R"({"CpuPeriod":10000,"CpuQuota":1000})");
+  EXPECT_EQ(BodyOf(cpus, LimitKind::kCpuMax, 0.001), R"({"NanoCpus":10000000})");
 }
 
 TEST(LimitUpdate, WeightIsShares) {

@@ -91,8 +91,12 @@ std::optional<std::optional<double>> LimitMover::Next(std::optional<double> usag
     SetState(obstacle_ == Obstacle::kNone ? MoveState::kIdle : MoveState::kHeld, obstacle_);
     return std::nullopt;
   }
-  if (refusals_ > 0 && now_us < retry_us_) {
+  if (refusals_ > 0 && (final_ || now_us < retry_us_)) {
     SetState(MoveState::kRefused, obstacle_);
+    return std::nullopt;
+  }
+  if (now_us < cuts_from_us_ && goal < Amount(current_)) {
+    SetState(MoveState::kHeld, Obstacle::kStartup);
     return std::nullopt;
   }
   if (resource_ == Resource::kCpu || goal > Amount(current_)) {
@@ -126,8 +130,9 @@ std::optional<std::optional<double>> LimitMover::StepDown(double goal, std::opti
   return std::optional<double>(next);
 }
 
-void LimitMover::Wrote(std::optional<double> limit, int64_t now_us) {
-  current_ = limit;
+void LimitMover::Wrote(std::optional<double> limit, int64_t now_us,
+                       std::optional<std::optional<double>> held) {
+  current_ = held.value_or(limit);
   written_ = Amount(limit);
   wrote_us_ = now_us;
   refusals_ = 0;
@@ -140,12 +145,34 @@ void LimitMover::Wrote(std::optional<double> limit, int64_t now_us) {
   }
 }
 
-void LimitMover::Refused(int64_t now_us) {
+void LimitMover::Refused(int64_t now_us, bool final) {
   ++refusals_;
+  final_ = final;
   wait_us_ = refusals_ == 1 ? options_.backoff_us : wait_us_ + std::min(wait_us_, options_.max_backoff_us);
   wait_us_ = std::min(wait_us_, options_.max_backoff_us);
   retry_us_ = now_us + wait_us_;
   SetState(MoveState::kRefused, obstacle_);
+}
+
+MoveFloors LimitMover::floors(int64_t now_us) const {
+  MoveFloors out;
+  out.oom = oom_floor_;
+  out.oom_s = oom_s_;
+  if (throttle_floor_ && now_us < hold_until_us_) {
+    out.throttle = throttle_floor_;
+    out.throttle_left_us = hold_until_us_ - now_us;
+  }
+  return out;
+}
+
+void LimitMover::Restore(const MoveFloors& floors, int64_t now_us) {
+  oom_floor_ = floors.oom;
+  oom_s_ = floors.oom_s;
+  throttle_floor_.reset();
+  const int64_t left_us = std::clamp<int64_t>(floors.throttle_left_us, 0, options_.throttle_hold_us);
+  if (!floors.throttle || left_us == 0) return;
+  throttle_floor_ = floors.throttle;
+  hold_until_us_ = now_us + left_us;
 }
 
 std::optional<double> LimitMover::RaiseTo(double raised) {
@@ -198,6 +225,7 @@ std::string LimitMover::Sentence() const {
     case MoveState::kStepping:
       return StrCat("on its way from ", text(Amount(current_)), " to ", text(Amount(target_)));
     case MoveState::kRefused:
+      if (final_) return "refused; it is not tried again before another limit is ordered";
       return StrCat("refused ", refusals_, refusals_ == 1 ? " time" : " times", "; tried again after ",
                     FormatDuration((wait_us_ + 999'999) / 1'000'000));
     case MoveState::kHeld:
@@ -213,6 +241,8 @@ std::string LimitMover::Sentence() const {
       return StrCat("raised to ", text(*oom_floor_), " after an OOM kill; waits for an order decided since");
     case Obstacle::kThrottleFloor:
       return StrCat("raised to ", text(*throttle_floor_), " after throttling; orders below wait");
+    case Obstacle::kStartup:
+      return "the task has only just started; its limit is not lowered before the start-up grace is over";
   }
   return "";
 }

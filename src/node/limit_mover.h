@@ -31,12 +31,21 @@ struct MoverOptions {
   int64_t throttle_hold_us = int64_t{3600} * 1'000'000;
 };
 
+// What an OOM kill or throttling left behind, which no older order goes below.
+struct MoveFloors {
+  std::optional<double> oom, throttle;
+  std::optional<int64_t> oom_s;  // when the last kill was
+  int64_t throttle_left_us = 0;  // of the hold, from now on
+};
+
 enum class MoveState : uint8_t {
   kIdle,      // where it should be, or nothing was ordered
   kStepping,  // on its way
-  kHeld,      // usage is in the way, or a floor of our own
-  kRefused    // the kernel or engine said no; tried again after the backoff
+  kHeld,      // usage is in the way, a floor of our own, or the task has only just started
+  kRefused    // the kernel or engine said no; tried again after the backoff, or with another target
 };
+
+enum class Obstacle : uint8_t { kNone, kUsage, kUsageUnknown, kOomFloor, kThrottleFloor, kStartup };
 
 // One task, one resource. A limit within 0.1 % or 4 KiB of where it should be is there, and so is what reads
 // back as written but for the kernel's rounding (64 KiB, 0.01 cores). Steady time in microseconds throughout.
@@ -62,9 +71,23 @@ class LimitMover {
   // not followed with a write each second.
   std::optional<std::optional<double>> Next(std::optional<double> usage, std::optional<double> recent_peak,
                                             int64_t now_us);
-  // How the write went. OK: SetCurrent is called with it.
-  void Wrote(std::optional<double> limit, int64_t now_us);
-  void Refused(int64_t now_us);
+  // How the write went. `held`: what the kernel made of it, if that is not the same.
+  void Wrote(std::optional<double> limit, int64_t now_us,
+             std::optional<std::optional<double>> held = std::nullopt);
+  // `final`: trying the same again is of no use; only another target is tried.
+  void Refused(int64_t now_us, bool final = false);
+  // A new start of the task: what was refused to the last one is tried again.
+  void ForgetRefusals() { refusals_ = 0; }
+  // Until then limits only go up.
+  void HoldCutsUntil(int64_t steady_us) { cuts_from_us_ = steady_us; }
+
+  // For the ledger, and back from it. Restore does not move anything: a target does.
+  MoveFloors floors(int64_t now_us) const;
+  void Restore(const MoveFloors& floors, int64_t now_us);
+  // Clocks go back too: nothing happened after `now_s`.
+  void NotAfter(int64_t now_s) {
+    if (oom_s_.has_value() && *oom_s_ > now_s) oom_s_ = now_s;
+  }
 
   // A task was killed at `limit` (absent: the one in force). The limit to set at once, at most `upper`;
   // nullopt if there is nothing to raise (no limit, or `upper` is reached, or Next tries it again already
@@ -79,6 +102,9 @@ class LimitMover {
 
   // As of the last Next, Wrote or Refused.
   MoveState state() const { return state_; }
+  Obstacle obstacle() const { return obstacle_; }
+  // Refused, and not tried again before the target is another one.
+  bool is_final() const { return state_ == MoveState::kRefused && final_; }
   // "usage 212 MiB and its margin are in the way": of the state; "" if idle.
   std::string Sentence() const;
   std::optional<double> current() const { return current_; }
@@ -86,8 +112,6 @@ class LimitMover {
   std::optional<double> target() const { return target_; }
 
  private:
-  enum class Obstacle : uint8_t { kNone, kUsage, kUsageUnknown, kOomFloor, kThrottleFloor };
-
   // Where to go, a floor's height if the target is below it: then obstacle_ says which.
   double Goal(int64_t now_us);
   double Tolerance(double goal) const;
@@ -111,6 +135,8 @@ class LimitMover {
   std::optional<int64_t> oom_s_;
   int64_t hold_until_us_ = 0;
   int refusals_ = 0;  // since the last success
+  bool final_ = false;
+  int64_t cuts_from_us_ = 0;
   int64_t wait_us_ = 0, retry_us_ = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "ports/in_memory_tasks.h"
 
+#include <algorithm>
+
 #include "base/strings.h"
 
 namespace taut {
@@ -29,9 +31,27 @@ class InMemoryGroup final : public TaskGroup {
     if (below && task->refuses_shrink_below_usage) {
       return absl::ResourceExhaustedError("more is in use than the limit asked for");
     }
-    task->limits.of(kind) = value;
+    if (value.has_value() && *value < Least(kind)) {
+      return absl::InvalidArgumentError("below the minimum");
+    }
+    if (task->around_write) task->around_write();
+    task->limits.of(kind) = Rounded(kind, value);
     task->writes.emplace_back(kind, value);
+    if (task->around_write) task->around_write();
     return absl::OkStatus();
+  }
+  std::optional<double> Rounded(LimitKind kind, std::optional<double> value) override {
+    const std::shared_ptr<InMemoryTask> task = task_.lock();
+    if (!task || kind != LimitKind::kCpuMax || !value.has_value()) return value;
+    return std::max(*value, task->least_cores);
+  }
+  double Least(LimitKind kind) const override {
+    const std::shared_ptr<InMemoryTask> task = task_.lock();
+    return task && kind == LimitKind::kMemoryMax ? task->least_memory : 0;
+  }
+  std::optional<int64_t> started_s() const override {
+    const std::shared_ptr<InMemoryTask> task = task_.lock();
+    return task ? task->started_s : std::nullopt;
   }
 
  private:

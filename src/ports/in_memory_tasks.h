@@ -1,6 +1,7 @@
 // Tasks that exist only in memory: for tests of whoever measures and limits.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -19,8 +20,12 @@ struct InMemoryTask {
   TaskLimits limits;
   // As a kernel without swap: a memory limit below memory_bytes is refused.
   bool refuses_shrink_below_usage = true;
-  absl::Status set_error;     // if not OK: what SetLimit answers, changing nothing
-  bool found_by_rule = true;  // false: Find leaves it out, Open knows it still
+  absl::Status set_error;   // if not OK: what SetLimit answers, changing nothing
+  double least_memory = 0;  // what Least says of memory.max; below it SetLimit is InvalidArgument
+  double least_cores = 0;   // as short periods do: a CPU limit below is rounded up to it
+  std::optional<int64_t> started_s;
+  std::function<void()> around_write;  // called before and after each change by SetLimit
+  bool found_by_rule = true;           // false: Find leaves it out, Open knows it still
   std::vector<std::pair<LimitKind, std::optional<double>>> writes;  // every SetLimit that was taken
 };
 

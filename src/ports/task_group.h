@@ -71,6 +71,13 @@ class TaskGroup {
   // (pages, 1 ms of quota a period). ResourceExhausted: more is in use than `value` and the kernel cannot get
   // it back. Unimplemented: no such limit here. FailedPrecondition: written, but read back as something else.
   virtual absl::Status SetLimit(LimitKind kind, std::optional<double> value) = 0;
+  // What ReadLimits will say after SetLimit(kind, value): a quota is at least 1 ms a period, which in a
+  // period of 10 ms is 0.1 cores.
+  virtual std::optional<double> Rounded(LimitKind /*kind*/, std::optional<double> value) { return value; }
+  // The smallest value that can be set; 0: none is known.
+  virtual double Least(LimitKind /*kind*/) const { return 0; }
+  // When it started, seconds since 1970 by the machine's clock; absent: not known.
+  virtual std::optional<int64_t> started_s() const { return std::nullopt; }
 
   // Ready when the task may have met an OOM kill: read with kAll and compare oom_kills.
   virtual Wakeup oom_wakeup() const { return {}; }
