@@ -14,6 +14,19 @@ install(FILES packaging/tautlet.yaml DESTINATION ${TAUT_ETC_DIR} COMPONENT tautl
 file(GLOB documents docs/*.md docs/*.yaml docs/*.json)
 install(FILES README.md LICENSE ${documents} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tautline COMPONENT taut)
 
+# Man pages and completions are made by the program itself, from the texts of its help.
+set(made ${CMAKE_BINARY_DIR}/made_for_install)
+install(CODE "
+  file(REMOVE_RECURSE \"${made}\")
+  file(MAKE_DIRECTORY \"${made}/man1\")
+  execute_process(COMMAND \"$<TARGET_FILE:taut>\" man \"${made}/man1\" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND \"$<TARGET_FILE:taut>\" completion bash OUTPUT_FILE \"${made}/taut\" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND \"$<TARGET_FILE:taut>\" completion zsh OUTPUT_FILE \"${made}/_taut\" COMMAND_ERROR_IS_FATAL ANY)
+" COMPONENT taut)
+install(DIRECTORY ${made}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT taut)
+install(FILES ${made}/taut DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT taut)
+install(FILES ${made}/_taut DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT taut)
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VENDOR "Tautline")
 set(CPACK_PACKAGE_CONTACT "The Tautline developers <maintainers@tautline.invalid>")
