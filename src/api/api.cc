@@ -139,7 +139,9 @@ HttpResponse Api::Answer(const HttpRequest& request) {
   if (request.path == "/healthz") return TextResponse(200, "ok\n");
   if (request.path == "/readyz") {
     const absl::Status ready = control_.ready();
-    return ready.ok() ? TextResponse(200, "ready\n") : TextResponse(503, StrCat(Message(ready), "\n"));
+    if (!ready.ok()) return TextResponse(503, StrCat(Message(ready), "\n"));
+    const std::string clock = control_.clock_view().sentence;
+    return TextResponse(200, clock.empty() ? "ready\n" : StrCat("ready; ", clock, "\n"));
   }
   if (request.role == Role::kNone)
     return ErrorResponse(401, "authentication required: send the header Authorization: Bearer TOKEN");

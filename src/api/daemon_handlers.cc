@@ -3,6 +3,7 @@
 #include "api/api.h"
 #include "api/metrics_text.h"
 #include "api/parameters.h"
+#include "api/trust_metrics.h"
 #include "base/strings.h"
 
 namespace taut {
@@ -210,6 +211,7 @@ HttpResponse Api::Metrics(const HttpRequest&) {
   out.Counter("tautd_store_commits_total", "Transactions that the store took.", counts.commits);
   out.Counter("tautd_store_failed_commits_total", "Transactions that the store did not take.",
               counts.failed_commits);
+  PutTrustMetrics(control_, out);
   const PassTimes pass = control_.last_pass();
   for (const auto& [step, ms] : pass.steps_ms) {
     out.Gauge("tautd_last_pass_seconds", "How long the steps of the last pass took.", ms / 1000,

@@ -83,6 +83,10 @@ const DaemonSetting kSettings[] = {
      TAUT_FIELD(ingest.options.max_series)},
     {"ingest.max_jobs", "more jobs than this are refused", kPlain, 1, 1e8,
      TAUT_FIELD(ingest.options.max_jobs)},
+    {"ingest.max_waiting_samples",
+     "samples of all series that wait for their windows to close; past them requests are answered 503 until "
+     "some close",
+     kPlain, 1000, 1e11, TAUT_FIELD(ingest.options.max_waiting_samples)},
     {"ingest.max_request", "largest remote-write request, decompressed", kBytes, kMiB, 4 * kGiB,
      TAUT_FIELD(ingest.options.limits.max_decompressed_bytes)},
     {"ingest.builtin_mapping", "use the built-in mapping rules after those of ingest.mapping", kPlain, 0, 0,

@@ -39,11 +39,13 @@ absl::Status ControlPlane::TakeWindow(const NamedTask& task, ReportedWindow wind
   const std::lock_guard lock(ingest_mutex_);
   if (absl::Status s = CheckRoom(); !s.ok()) return s;
   if (!IsSane(window)) return absl::InvalidArgumentError("figures that no window can have");
-  now = NowFor(now);
+  const Timestamp end = Timestamp::FromSeconds(window.window.next().start_s());
+  now = newest_sample_.us == INT64_MIN && options_.clock == ClockSource::kSamples ? end : NowFor(now);
   const std::optional<uint32_t> slot = ingest_->TaskSlot(task.job, task.task, task.labels, now);
   if (!slot.has_value()) return absl::OkStatus();
   const WindowId id = window.window;
   const bool taken = ingest_->TakeWindow(*slot, std::move(window), now);
+  Say(end, taken);
   if (!taken && id >= ingest_->windows().first_open()) {
     return absl::OutOfRangeError("a window of the far future: the clocks of agent and daemon are far apart");
   }
@@ -79,7 +81,9 @@ absl::Status ControlPlane::RememberOoms() {
 void ControlPlane::SeeTime(Timestamp t) {
   if (options_.clock != ClockSource::kSamples) return;
   const std::lock_guard lock(ingest_mutex_);
-  NoteNewest(t);
+  const bool far =
+      newest_sample_.us != INT64_MIN && t.us > newest_sample_.us + kMaxSampleStepSeconds * kMicrosPerSecond;
+  if (!far) NoteNewest(t);
 }
 
 void ControlPlane::HoldWindows(bool hold) {

@@ -8,6 +8,7 @@
 #include "control/control_plane.h"
 #include "ingest/load_fixture.h"
 #include "store/in_memory_store.h"
+#include "store/sample_log_file.h"
 
 namespace taut {
 
@@ -36,24 +37,36 @@ class ControlCell {
  public:
   static constexpr int64_t kStart = 1'700'006'400;  // a midnight
 
-  explicit ControlCell(uint32_t series = 80) : series_(series), failing_(store_) { Start(); }
+  // `store_path`: samples of open windows are kept beside it; "": they are not.
+  explicit ControlCell(uint32_t series = 80, std::string store_path = "", ControlOptions options = {})
+      : series_(series), store_path_(std::move(store_path)), options_(std::move(options)), failing_(store_) {
+    Start();
+  }
 
   // Drops the control plane as a kill would, and starts another on the same store.
   void Restart() {
     control_.reset();
+    samples_.reset();
     Start();
   }
+  static Timestamp Minute(int minute) { return Timestamp::FromSeconds(kStart + 60 * minute); }
   // Sends the minutes [from, to) after the start, ticking as time goes on.
   absl::Status Live(int from, int to) {
     absl::Status last;
     for (int minute = from; minute < to; ++minute) {
-      const Timestamp now = Timestamp::FromSeconds(kStart + 60 * minute);
-      for (const std::string& body : ScrapeBodies(series_, now.us / 1000)) {
-        const absl::StatusOr<WriteResult> r = control_->Write(body, now);
-        if (!r.ok()) last = r.status();
-      }
-      const absl::Status ticked = control_->Tick(now);
+      const absl::Status sent = Send(minute, Minute(minute));
+      if (!sent.ok()) last = sent;
+      const absl::Status ticked = control_->Tick(Minute(minute));
       if (!ticked.ok()) last = ticked;
+    }
+    return last;
+  }
+  // Sends the samples of a minute at another time.
+  absl::Status Send(int minute, Timestamp now) {
+    absl::Status last;
+    for (const std::string& body : ScrapeBodies(series_, Minute(minute).us / 1000)) {
+      const absl::StatusOr<WriteResult> r = control_->Write(body, now);
+      if (!r.ok()) last = r.status();
     }
     return last;
   }
@@ -66,7 +79,8 @@ class ControlCell {
 
  private:
   void Start() {
-    ControlOptions options;
+    if (!store_path_.empty()) samples_ = *SampleLogFile::Open({.path = store_path_});
+    ControlOptions options = options_;
     JobPolicy defaults;
     defaults.mode = mode;
     defaults.recommender = Policy::kMovingWindow;
@@ -74,18 +88,21 @@ class ControlCell {
     options.live.rules = *PolicyRules::Compile({}, defaults);
     control_ = std::make_unique<ControlPlane>(
         options, *MappingRules::Compile(BuiltinRules()),
-        ControlPlane::Parts{&failing_, &store_, &actuator_, [] { return 0.0; }});
+        ControlPlane::Parts{&failing_, &store_, &actuator_, [] { return 0.0; }, samples_.get()});
     control_->OnTick(
         [this](const TickEvents& e) { told_.insert(told_.end(), e.decisions.begin(), e.decisions.end()); });
     restored_ = control_->Restore();
   }
 
   const uint32_t series_;
+  const std::string store_path_;
+  const ControlOptions options_;
   InMemoryStore store_;
   FailingStore failing_;
   DryRunActuator actuator_;
   std::vector<Decision> told_;
   absl::Status restored_;
+  std::unique_ptr<SampleLogFile> samples_;
   std::unique_ptr<ControlPlane> control_;
 };
 

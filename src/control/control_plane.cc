@@ -1,6 +1,7 @@
 #include "control/control_plane.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/strings.h"
 #include "control/unsaved.h"
@@ -9,6 +10,15 @@ namespace taut {
 namespace {
 
 constexpr size_t kPiece = 256;  // jobs stepped before others may look in: under 5 ms
+
+// Where time is the samples', each is held against the newest before it.
+ControlOptions WithSampleTime(ControlOptions options) {
+  if (options.clock == ClockSource::kSamples) {
+    options.ingest.windows.time_is_samples = true;
+    options.ingest.windows.max_future_seconds = kMaxSampleStepSeconds;
+  }
+  return options;
+}
 
 // Times a step of a pass by its name.
 class StepTimer {
@@ -31,10 +41,10 @@ class StepTimer {
 }  // namespace
 
 ControlPlane::ControlPlane(const ControlOptions& options, MappingRules mapping, const Parts& parts)
-    : options_(options),
+    : options_(WithSampleTime(options)),
       mapping_(std::move(mapping)),
       parts_(parts),
-      ingest_(std::make_unique<Ingest>(mapping_, options.ingest)),
+      ingest_(std::make_unique<Ingest>(mapping_, options_.ingest)),
       fleet_(options.live),
       unsaved_(std::make_unique<Unsaved>()),
       view_(std::make_shared<const FleetView>()) {}
@@ -43,7 +53,22 @@ ControlPlane::~ControlPlane() = default;
 
 // ---- samples ----
 
-absl::Status ControlPlane::CheckRoom() const {
+absl::Status ControlPlane::CheckRoom() {
+  absl::Status room = RoomNow();
+  if (!room.ok()) {
+    const std::lock_guard lock(view_mutex_);
+    ++counts_.deferred_writes;
+  }
+  return room;
+}
+
+absl::Status ControlPlane::RoomNow() const {
+  if (const uint64_t waiting = ingest_->windows().waiting_samples();
+      waiting >= options_.ingest.max_waiting_samples) {
+    return absl::UnavailableError(StrCat(waiting,
+                                         " samples wait for their windows to close, the most that may "
+                                         "(ingest.max_waiting_samples); send this again later"));
+  }
   if (waiting_windows_ >= options_.max_waiting_windows) {
     return absl::UnavailableError("the store does not take windows just now; send this again later");
   }
@@ -65,6 +90,7 @@ Timestamp ControlPlane::NowFor(Timestamp now) {
 }
 
 void ControlPlane::NoteNewest(Timestamp newest) {
+  if (newest > newest_sample_) heard_ = now_;
   newest_sample_ = std::max(newest_sample_, newest);
   if (last_watermark_.us == INT64_MIN) last_watermark_ = newest_sample_;
 }
@@ -72,8 +98,13 @@ void ControlPlane::NoteNewest(Timestamp newest) {
 absl::StatusOr<WriteResult> ControlPlane::Write(std::string_view body, Timestamp now) {
   const std::lock_guard lock(ingest_mutex_);
   if (absl::Status s = CheckRoom(); !s.ok()) return s;
-  absl::StatusOr<WriteResult> result = ingest_->Write(body, NowFor(now));
+  now = NowForBody(body, now);
+  EndGap(now);
+  const uint64_t kept = ingest_->counts().kept();
+  absl::StatusOr<WriteResult> result = ingest_->Write(body, now);
   NoteNewest(ingest_->windows().newest_sample());
+  LogWrite(body, now, kept);
+  if (result.ok()) Say(result->newest, ingest_->counts().kept() != kept);
   return result;
 }
 
@@ -81,7 +112,15 @@ void ControlPlane::Take(std::span<const LabelView> labels, std::span<const Remot
                         Timestamp now) {
   const std::lock_guard lock(ingest_mutex_);
   ingest_->Take({labels, samples, Fingerprint(labels, options_.ingest.seed)}, now);
-  newest_sample_ = std::max(newest_sample_, ingest_->windows().newest_sample());
+  const Timestamp newest = ingest_->windows().newest_sample();
+  if (newest > newest_sample_) heard_ = now;
+  newest_sample_ = std::max(newest_sample_, newest);
+}
+
+Timestamp ControlPlane::Watermark(Timestamp now) const {
+  if (options_.clock == ClockSource::kSamples || newest_sample_.us == INT64_MIN) return newest_sample_;
+  // A clock that is wrong, and a sender that brings what it kept, close nothing too early.
+  return {std::min(now.us, newest_sample_.us + std::max<int64_t>(0, now.us - heard_.us))};
 }
 
 Timestamp ControlPlane::now() const {
@@ -93,11 +132,13 @@ Timestamp ControlPlane::now() const {
 
 absl::Status ControlPlane::Tick(Timestamp now) {
   const std::lock_guard writer(writer_mutex_);
+  (void)KeepSamples();  // sample_log_status() says it
   // Also while the store is full: samples that wait in open windows are bounded, and closed ones are counted.
   for (ClosedWindow& closed : CloseWindows(now)) waiting_.push_back(std::move(closed));
   CountWaiting();
   NoteNewJobs();
   AddNewJobs();
+  if (absl::Status s = CheckStore(); !s.ok()) return s;
   if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
   if (absl::Status s = ActOnOoms(); !s.ok()) return s;
   while (!waiting_.empty()) {
@@ -114,11 +155,11 @@ absl::Status ControlPlane::Tick(Timestamp now) {
 std::vector<ClosedWindow> ControlPlane::CloseWindows(Timestamp now) {
   const std::lock_guard lock(ingest_mutex_);
   now_ = std::max(now_, now);
-  const bool by_samples = options_.clock == ClockSource::kSamples;
   std::vector<ClosedWindow> closed;
-  if (by_samples && newest_sample_.us == INT64_MIN) return closed;  // nobody has said what time it is
-  if (hold_windows_) return closed;
-  const Timestamp watermark = by_samples ? newest_sample_ : now;
+  if (newest_sample_.us == INT64_MIN) return closed;  // there is nothing to close
+  EndGap(now);
+  if (hold_windows_ || now < catch_up_until_) return closed;
+  const Timestamp watermark = Watermark(now);
   last_watermark_ = watermark;
   ingest_->CloseUntil(watermark, [&](const ClosedWindow& window) { closed.push_back(window); });
   if (!closed.empty()) ingest_->ForgetIdle(watermark);
@@ -153,7 +194,8 @@ absl::Status ControlPlane::ActOnOoms() {
   std::vector<OomSighting> sightings;
   {
     const std::lock_guard lock(ingest_mutex_);
-    sightings = ingest_->TakeOoms();
+    sightings = std::exchange(replayed_ooms_, {});
+    for (const OomSighting& o : ingest_->TakeOoms()) sightings.push_back(o);
   }
   if (sightings.empty()) return absl::OkStatus();
   {
@@ -294,6 +336,7 @@ absl::Status ControlPlane::StoreOutcomes() {
 
 absl::Status ControlPlane::CheckpointAll() {
   const std::lock_guard writer(writer_mutex_);
+  (void)KeepSamples();
   if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
   const std::shared_ptr<const FleetView> seen = view();
   if (!seen->window.has_value()) return absl::OkStatus();
@@ -365,7 +408,14 @@ void ControlPlane::RefreshView(const FleetPoint* point) {
 absl::Status ControlPlane::ready() const {
   const std::lock_guard lock(view_mutex_);
   if (!restored_) return absl::UnavailableError("starting: reading the store");
-  return store_status_;
+  if (!store_status_.ok()) return store_status_;
+  if (clock_view_.samples_disagree) {
+    return absl::UnavailableError(
+        StrCat("the samples that come are of the future, and are dropped: their senders' clocks or this "
+               "machine's are wrong",
+               clock_view_.sentence.empty() ? "" : "; ", clock_view_.sentence));
+  }
+  return absl::OkStatus();
 }
 
 std::shared_ptr<const FleetView> ControlPlane::view() const {

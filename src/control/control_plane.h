@@ -20,10 +20,13 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock_source.h"
+#include "control/clock_view.h"
 #include "control/fleet_view.h"
+#include "control/sample_clock.h"
 #include "ingest/ingest.h"
 #include "live/live_fleet.h"
 #include "ports/actuator.h"
+#include "ports/sample_log.h"
 #include "ports/store.h"
 
 namespace taut {
@@ -58,6 +61,7 @@ struct TickEvents {
 
 struct ControlCounts {
   uint64_t passes = 0, decisions = 0, ooms = 0, commits = 0, failed_commits = 0, retrained = 0;
+  uint64_t deferred_writes = 0;  // requests to be sent again later: there was no room
   std::array<uint64_t, kNumDecisionKinds> decisions_by_kind{};
 };
 
@@ -89,18 +93,25 @@ class ControlPlane {
     History* history = nullptr;
     Actuator* actuator = nullptr;
     std::function<double()> steady_ms;
+    SampleLog* samples = nullptr;  // null: samples of open windows do not outlive the daemon
   };
   ControlPlane(const ControlOptions& options, MappingRules mapping, const Parts& parts);
   ~ControlPlane();
 
-  // Before anything else: jobs, settings, checkpoints, and the windows since. What was lost to damage is in
-  // warnings().
+  // Before anything else: jobs, settings, checkpoints, the windows since, and the samples of open windows.
+  // What was lost to damage is in warnings().
   absl::Status Restore();
   const std::vector<std::string>& warnings() const { return warnings_; }
+  // Samples of open windows that Restore took in again.
+  uint64_t replayed_samples() const { return replayed_samples_; }
 
   // A remote-write body. InvalidArgument: never send it again; ResourceExhausted: too large; Unavailable:
   // send it again later.
   absl::StatusOr<WriteResult> Write(std::string_view body, Timestamp now);
+  // What time senders said it is: the newest sample of each request since the last call, of so many requests
+  // at most, whether they were taken or not.
+  static constexpr size_t kMostSaid = 64;
+  std::vector<Timestamp> TakeSaid();
   // The same for a series from elsewhere (backfill); labels ascending.
   void Take(std::span<const LabelView> labels, std::span<const RemoteSample> samples, Timestamp now);
 
@@ -132,6 +143,21 @@ class ControlPlane {
 
   // OK when samples are taken and windows stored; otherwise why not.
   absl::Status ready() const;
+  // Not OK: samples of open windows would be lost to a kill just now.
+  absl::Status sample_log_status() const;
+  // Of samples that were acknowledged: a kill just now would lose them.
+  uint64_t unwritten_sample_bytes() const {
+    return parts_.samples == nullptr ? 0 : parts_.samples->unwritten_bytes();
+  }
+  // Samples that wait for their windows to close.
+  uint64_t waiting_samples() const;
+  // What the machine's clock is worth, as whoever calls Tick finds it; a part of ready().
+  void NoteClock(ClockView clock);
+  ClockView clock_view() const;
+  // Time went back: a clock that was believed was wrong.
+  void GoBackTo(Timestamp now);
+  // The latest time that is known from before Restore, if any.
+  std::optional<Timestamp> time_before() const { return time_before_; }
   std::shared_ptr<const FleetView> view() const;
   PassTimes last_pass() const;
   ControlCounts counts() const;
@@ -163,21 +189,35 @@ class ControlPlane {
   absl::Status Pass(ClosedWindow closed);
   void SaveCheckpoints(WindowId through, bool all);
   absl::Status CommitUnsaved();
+  absl::Status CheckStore();
   void Publish();
   absl::Status StoreOutcomes();
   absl::Status RetrainSome();
   void Maintain(WindowId window);
   void RefreshView(const FleetPoint* point);
 
-  // These three REQUIRE ingest_mutex_. Not OK: nothing is taken in just now.
-  absl::Status CheckRoom() const;
+  // These REQUIRE ingest_mutex_. Not OK: nothing is taken in just now.
+  absl::Status CheckRoom();
+  absl::Status RoomNow() const;
   Timestamp NowFor(Timestamp now);
+  // A request says that it is `time`; `kept`: something of it was taken in.
+  void Say(Timestamp time, bool kept);
+  Timestamp NowForBody(std::string_view body, Timestamp now);
   // Samples have come up to `newest`.
   void NoteNewest(Timestamp newest);
+  // Windows close up to here: by samples, and by the clock where they have fallen silent.
+  Timestamp Watermark(Timestamp now) const;
 
   absl::Status RestoreJobs(std::vector<WindowId>& through, StoreEnds& ends);
   absl::Status RestoreSince(const std::vector<WindowId>& through, const StoreEnds& ends);
   absl::Status RememberOoms();
+
+  // sample_replay.cc
+  absl::Status ReplaySamples(const StoreEnds& ends);
+  void LogWrite(std::string_view body, Timestamp now, uint64_t kept_before);
+  void EndGap(Timestamp now);
+  // Gives the log what came since the last time, and forgets what is stored. REQUIRES writer_mutex_.
+  absl::Status KeepSamples();
   void ApplyPending(std::span<const Decision> decisions);
 
   const ControlOptions options_;
@@ -194,6 +234,14 @@ class ControlPlane {
   size_t jobs_known_ = 0;  // of the mapper's names, told to the fleet
   int waiting_windows_ = 0;
   bool hold_windows_ = false;
+  bool restored_gap_ = false;  // until the first clock after a restart says how long the daemon was away
+  Timestamp catch_up_until_{INT64_MIN};  // no window closes before
+  uint64_t replayed_samples_ = 0;
+  std::vector<Timestamp> said_;
+  SampleClock sample_clock_;
+  std::optional<Timestamp> time_before_;
+  Timestamp heard_{INT64_MIN};              // when newest_sample_ was last moved on
+  std::vector<OomSighting> replayed_ooms_;  // found by Restore, to be acted on
   // OOM kills that were stored before this life: job, second, and limit in bytes (0: none).
   std::set<std::tuple<uint32_t, int64_t, double>> ooms_before_;
 
@@ -204,12 +252,15 @@ class ControlPlane {
   std::vector<ClosedWindow> waiting_;
   std::unique_ptr<Unsaved> unsaved_;  // decided, but not yet in the store
   uint32_t next_chunk_ = 0;
+  int ticks_since_sync_ = 0;
+  bool store_was_gone_ = false;
 
   mutable std::mutex view_mutex_;
   std::shared_ptr<const FleetView> view_;
   PassTimes last_pass_;
   ControlCounts counts_;
-  absl::Status store_status_;
+  absl::Status store_status_, sample_log_status_;
+  ClockView clock_view_;
   bool restored_ = false;
   std::vector<std::pair<uint32_t, uint32_t>> day_points_;  // OOM kills and changes of the last 288 windows
 };

@@ -39,8 +39,13 @@ absl::Status ControlPlane::Restore() {
   if (ends.last_window.has_value()) {
     if (absl::Status s = RestoreSince(through, ends); !s.ok()) return s;
   }
+  if (ends.last_window.has_value()) {
+    time_before_ = Timestamp::FromSeconds(ends.last_window->next().start_s());
+  }
   fleet_.EndRestore(ends.last_decision, ends.last_setting);
   jobs_known_ = fleet_.size();
+  if (absl::Status s = ReplaySamples(ends); !s.ok()) return s;
+  restored_gap_ = true;
   const absl::StatusOr<std::vector<FleetPoint>> points =
       !ends.last_window.has_value()
           ? std::vector<FleetPoint>()
@@ -109,7 +114,10 @@ absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds
   }
 
   Ingest::Options ingest = options_.ingest;
-  if (ends.last_window.has_value()) ingest.windows.first_open = ends.last_window->next();
+  // With a log of samples they are closed when it is read (ReplaySamples).
+  if (ends.last_window.has_value() && parts_.samples == nullptr) {
+    ingest.windows.first_open = ends.last_window->next();
+  }
   ingest_ = std::make_unique<Ingest>(mapping_, ingest);
   for (const std::string& name : names) (void)ingest_->mapper().InternJob(name);
   if (ends.last_window.has_value()) {

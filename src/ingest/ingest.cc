@@ -1,8 +1,15 @@
 #include "ingest/ingest.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace taut {
+namespace {
+
+// Before the year 10000: WindowId has room for no more.
+bool IsTime(int64_t ms) { return ms >= 0 && ms < 253'402'300'800'000; }
+
+}  // namespace
 
 Ingest::Ingest(MappingRules rules, const Options& options)
     : options_(options),
@@ -14,16 +21,34 @@ Ingest::Ingest(MappingRules rules, const Options& options)
       windows_(options.windows) {}
 
 absl::StatusOr<WriteResult> Ingest::Write(std::string_view body, Timestamp now) {
+  newest_offered_ms_ = INT64_MIN;
   absl::StatusOr<DecodeCounts> decoded =
       decoder_.Decode(body, [this, now](const SeriesView& series) { Take(series, now); });
   if (!decoded.ok()) return decoded.status();
   windows_.counts().refused += decoded->refused_samples;
   return WriteResult{.series = decoded->series + decoded->refused_series,
                      .samples = decoded->samples + decoded->refused_samples,
-                     .first_refusal = std::move(decoded->first_refusal)};
+                     .first_refusal = std::move(decoded->first_refusal),
+                     .newest = {IsTime(newest_offered_ms_) ? newest_offered_ms_ * 1000 : INT64_MIN}};
+}
+
+std::optional<Timestamp> Ingest::MedianTime(std::string_view body) {
+  std::vector<int64_t> times;
+  const auto decoded = decoder_.Decode(body, [&times](const SeriesView& series) {
+    for (const RemoteSample& s : series.samples) {
+      if (IsTime(s.timestamp_ms)) times.push_back(s.timestamp_ms);
+    }
+  });
+  if (!decoded.ok() || times.empty()) return std::nullopt;
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return Timestamp{*middle * 1000};
 }
 
 void Ingest::Take(const SeriesView& series, Timestamp now) {
+  if (!series.samples.empty()) {
+    newest_offered_ms_ = std::max(newest_offered_ms_, series.samples.back().timestamp_ms);
+  }
   const SeriesMapper::Resolution resolution = mapper_.Resolve(series, now);
   IngestCounts& counts = windows_.counts();
   switch (resolution.outcome) {

@@ -13,8 +13,9 @@ namespace taut {
 
 struct WriteResult {
   uint64_t series = 0;
-  uint64_t samples = 0;       // of the request, whatever became of them
-  std::string first_refusal;  // "" unless series were refused: then why the first was
+  uint64_t samples = 0;         // of the request, whatever became of them
+  std::string first_refusal;    // "" unless series were refused: then why the first was
+  Timestamp newest{INT64_MIN};  // of its samples, whatever became of them
 };
 
 // Not thread-safe: one ingest, one thread (or one lock).
@@ -24,6 +25,8 @@ class Ingest {
     RemoteWriteLimits limits;
     size_t max_series = 4'000'000;
     size_t max_jobs = 1'000'000;
+    // Of all series together: whoever calls Write asks waiting_samples() before. 16 bytes each.
+    uint64_t max_waiting_samples = 100'000'000;
     int64_t idle_seconds = 3600;
     std::vector<std::string> job_labels = SeriesMapper::Options().job_labels;
     // Of the fingerprints: give a random one where senders are not trusted. Changes no result.
@@ -35,6 +38,8 @@ class Ingest {
   // A body of Content-Encoding snappy. Errors as RemoteWriteDecoder::Decode; series before a damage are taken
   // in. A refused series or sample is no error: it is counted and the rest is taken in.
   absl::StatusOr<WriteResult> Write(std::string_view body, Timestamp now);
+  // The median time of a body's samples, without taking them in; nullopt: it has none, or cannot be read.
+  std::optional<Timestamp> MedianTime(std::string_view body);
   // For a source that is not remote write (backfill). series.fingerprint: Fingerprint(labels, seed).
   void Take(const SeriesView& series, Timestamp now);
 
@@ -53,6 +58,14 @@ class Ingest {
   void CloseUntil(Timestamp watermark, absl::FunctionRef<void(const ClosedWindow&)> yield) {
     windows_.CloseUntil(watermark, mapper_, yield);
   }
+  // Windows before this one are closed already; what was taken in before this call is not counted.
+  void StartAt(WindowId first_open) {
+    windows_.counts() = {};
+    windows_.StartAt(first_open);
+  }
+  void GoBack(Timestamp newest, WindowId first_open) { windows_.GoBack(newest, first_open); }
+  void NotHeard(Timestamp begin, Timestamp end) { windows_.NotHeard(begin, end); }
+
   // Drops series not heard of for idle_seconds; how many. A call a minute is plenty.
   size_t ForgetIdle(Timestamp now);
 
@@ -67,6 +80,7 @@ class Ingest {
   RemoteWriteDecoder decoder_;
   SeriesMapper mapper_;
   LiveWindows windows_;
+  int64_t newest_offered_ms_ = INT64_MIN;  // of the request at hand
 };
 
 }  // namespace taut

@@ -13,8 +13,6 @@ namespace {
 
 constexpr int64_t kSameOomMs = 120'000;  // two replicas scrape the same kill within this time
 
-int64_t MillisOf(Timestamp t) { return FloorDiv(t.us, 1000); }
-
 float SecondsOf(const ReportedWindow& w) {
   float sum = 0;
   for (const BucketWeight& b : w.cpu_buckets) sum += b.weight;
@@ -61,7 +59,7 @@ void LiveWindows::Add(uint32_t slot, SeriesKind kind, const RemoteSample& sample
     ++counts_.too_late;
     return;
   }
-  if (sample.timestamp_ms > MillisOf(now) + options_.max_future_seconds * 1000) {
+  if (IsFarFuture(sample.timestamp_ms, now)) {
     ++counts_.far_future;
     return;
   }
@@ -101,6 +99,7 @@ void LiveWindows::Insert(uint32_t slot, const RemoteSample& sample) {
     return;
   }
   samples.insert(at, sample);
+  ++waiting_samples_;
   newest_ms_ = std::max(newest_ms_, sample.timestamp_ms);
   ++(stale ? counts_.stale_markers : last ? counts_.accepted : counts_.out_of_order);
 }
@@ -127,7 +126,7 @@ bool LiveWindows::AddWindow(uint32_t slot, ReportedWindow window, Timestamp now)
     ++counts_.too_late;
     return false;
   }
-  if (begin_ms > MillisOf(now) + options_.max_future_seconds * 1000) {
+  if (IsFarFuture(begin_ms, now)) {
     ++counts_.far_future;
     return false;
   }
@@ -218,7 +217,11 @@ void LiveWindows::CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
     fold_counts_.task_windows += closed_.tasks.size();
     yield(closed_);
   }
-  open_from_ms_ = until;
+  // A clock that runs ahead of all samples closes nothing that has not begun.
+  if (newest_ms_ != INT64_MIN) {
+    const int64_t begun = (FloorDiv(newest_ms_, kWindowMs) + 1) * kWindowMs;
+    open_from_ms_ = std::max(open_from_ms_, std::min(until, begun));
+  }
 }
 
 void LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
@@ -226,6 +229,8 @@ void LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
   closed_.jobs.clear();
   closed_.tasks.clear();
   closed_.cpu_buckets.clear();
+  const bool partial = IsPartial(begin_ms);
+  if (partial) ++fold_counts_.partial_windows;
   std::vector<FoldSeries> series;
   for (size_t i = 0; i < order_.size();) {
     const JobId job = mapper.binding(order_[i]).job;
@@ -242,7 +247,7 @@ void LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
         if (binding.job != job || binding.task != task) break;
         if (binding.kind == SeriesKind::kTaskWindow) {
           reported = Reported(order_[i], closed_.window);
-        } else if (order_[i] < samples_.size()) {
+        } else if (order_[i] < samples_.size() && !partial) {
           series.push_back({&binding, samples_[order_[i]]});
         }
       }
@@ -266,11 +271,43 @@ void LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
   fold_counts_.events = fold_.events();
 }
 
+void LiveWindows::StartAt(WindowId first_open) {
+  open_from_ms_ = first_open.start_s() * 1000;
+  Trim(open_from_ms_);
+}
+
+void LiveWindows::GoBack(Timestamp newest, WindowId first_open) {
+  newest_ms_ = MillisOf(newest);
+  open_from_ms_ = first_open.start_s() * 1000;
+  const int64_t last_ms = newest_ms_ + options_.max_future_seconds * 1000;
+  for (std::vector<RemoteSample>& samples : samples_) {
+    waiting_samples_ -=
+        std::erase_if(samples, [&](const RemoteSample& s) { return s.timestamp_ms > last_ms; });
+  }
+  for (std::vector<ReportedWindow>& windows : reported_) {
+    std::erase_if(windows, [&](const ReportedWindow& w) { return w.window.start_s() * 1000 > last_ms; });
+  }
+}
+
+bool LiveWindows::IsPartial(int64_t begin_ms) const {
+  const int64_t from = std::max(begin_ms, unheard_.begin_ms);
+  const int64_t to = std::min(begin_ms + kWindowMs, unheard_.end_ms);
+  if (to - from <= kWindowMs / 2) return false;
+  return std::ranges::none_of(samples_, [&](const std::vector<RemoteSample>& samples) {
+    const auto first = std::upper_bound(samples.begin(), samples.end(), from,
+                                        [](int64_t t, const RemoteSample& s) { return t < s.timestamp_ms; });
+    return first != samples.end() && first->timestamp_ms < to;
+  });
+}
+
 // Keeps of each series one sample before the open windows.
 void LiveWindows::Trim(int64_t end_ms) {
   for (std::vector<RemoteSample>& samples : samples_) {
     const auto open = std::lower_bound(samples.begin(), samples.end(), end_ms, Earlier);
-    if (open - samples.begin() > 1) samples.erase(samples.begin(), open - 1);
+    if (open - samples.begin() > 1) {
+      waiting_samples_ -= static_cast<uint64_t>(open - 1 - samples.begin());
+      samples.erase(samples.begin(), open - 1);
+    }
   }
   for (std::vector<ReportedWindow>& windows : reported_) {
     std::erase_if(windows, [end_ms](const ReportedWindow& w) { return w.window.start_s() * 1000 < end_ms; });
@@ -279,7 +316,10 @@ void LiveWindows::Trim(int64_t end_ms) {
 
 void LiveWindows::Drop(std::span<const uint32_t> slots) {
   for (const uint32_t slot : slots) {
-    if (slot < samples_.size()) std::vector<RemoteSample>().swap(samples_[slot]);
+    if (slot < samples_.size()) {
+      waiting_samples_ -= samples_[slot].size();
+      std::vector<RemoteSample>().swap(samples_[slot]);
+    }
     if (slot < reported_.size()) std::vector<ReportedWindow>().swap(reported_[slot]);
     std::erase_if(ooms_, [slot](const RawOom& oom) { return oom.slot == slot; });
   }

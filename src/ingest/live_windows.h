@@ -38,12 +38,15 @@ struct IngestCounts {
   uint64_t refused = 0;        // of series over a limit, or with an unusable name
 
   uint64_t total() const;
+  // Those that windows wait for.
+  uint64_t kept() const { return accepted + out_of_order + stale_markers + facts; }
   auto operator<=>(const IngestCounts&) const = default;
 };
 
 // What was met while windows were closed.
 struct FoldCounts {
   uint64_t windows = 0, job_windows = 0, task_windows = 0;
+  uint64_t partial_windows = 0;  // of which samples were lost: what is left of them does not count
   FoldEvents events;
 };
 
@@ -65,6 +68,8 @@ class LiveWindows {
     int64_t grace_seconds = 120;
     // Samples further ahead than this of `now` are dropped.
     int64_t max_future_seconds = 600;
+    // Where time is the samples': they are held against the newest that was taken, not only against `now`.
+    bool time_is_samples = false;
     uint32_t max_samples_per_series = 1024;
     FoldOptions fold;
     // Windows before this one count as closed from the start.
@@ -92,6 +97,16 @@ class LiveWindows {
   void CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
                   absl::FunctionRef<void(const ClosedWindow&)> yield);
 
+  // Windows before this one are closed already, elsewhere. What came of them stays as the baseline of
+  // counters.
+  void StartAt(WindowId first_open);
+  // Where time is the samples': `newest` turned out to be wrong; what is held of later times is dropped.
+  // Windows before `first_open` stay closed.
+  void GoBack(Timestamp newest, WindowId first_open);
+  // Samples of [begin, end) may have been lost. A window of which more than half is in it, and of that part
+  // no sample has come by the time it closes, does not count what series say of the rest.
+  void NotHeard(Timestamp begin, Timestamp end) { unheard_ = {MillisOf(begin), MillisOf(end)}; }
+
   // Forgets what these slots hold. Call with what SeriesMapper::ForgetIdle returned.
   void Drop(std::span<const uint32_t> slots);
 
@@ -102,6 +117,8 @@ class LiveWindows {
   IngestCounts& counts() { return counts_; }
   const IngestCounts& counts() const { return counts_; }
   const FoldCounts& fold_counts() const { return fold_counts_; }
+  // Of all series, the one before the open windows included.
+  uint64_t waiting_samples() const { return waiting_samples_; }
   size_t state_bytes() const;
 
  private:
@@ -117,6 +134,18 @@ class LiveWindows {
     int64_t time_ms = 0;
   };
 
+  struct Interval {
+    int64_t begin_ms = 0, end_ms = 0;
+  };
+
+  static int64_t MillisOf(Timestamp t) { return FloorDiv(t.us, 1000); }
+  bool IsFarFuture(int64_t time_ms, Timestamp now) const {
+    int64_t now_ms = MillisOf(now);
+    if (options_.time_is_samples && newest_ms_ > now_ms) now_ms = newest_ms_;
+    return time_ms > now_ms + options_.max_future_seconds * 1000;
+  }
+  // Whether samples of the window are known to be lost.
+  bool IsPartial(int64_t begin_ms) const;
   void Insert(uint32_t slot, const RemoteSample& sample);
   void SeeOom(uint32_t slot, const RemoteSample& sample);
   void SortSlots(const SeriesMapper& mapper);
@@ -130,6 +159,8 @@ class LiveWindows {
   FoldCounts fold_counts_;
   int64_t open_from_ms_;
   int64_t newest_ms_ = INT64_MIN;
+  uint64_t waiting_samples_ = 0;
+  Interval unheard_;
   // By slot, times strictly ascending. At most one sample is older than open_from_ms_: the one before, from
   // which a counter's next rate counts.
   std::vector<std::vector<RemoteSample>> samples_;

@@ -61,6 +61,8 @@ class Store {
   // The windows after `after` in time order, whole.
   virtual absl::Status ReadWindows(WindowId after,
                                    absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) = 0;
+  // Whether what is committed reaches what a later start would read: not if its file was deleted or replaced.
+  virtual absl::Status Check() { return absl::OkStatus(); }
   // Housekeeping a piece at a time: regroups old windows by job, forgets what is past retention. `now`: the
   // newest closed window. True: there is more to do.
   virtual absl::StatusOr<bool> Maintain(WindowId now) = 0;

@@ -71,6 +71,9 @@ absl::Status Daemon::OpenStore() {
   if (!store.ok()) return store.status();
   history_ = store->get();
   store_ = *std::move(store);
+  absl::StatusOr<std::unique_ptr<SampleLogFile>> samples = SampleLogFile::Open({.path = config_.store.path});
+  if (!samples.ok()) return samples.status();
+  samples_ = *std::move(samples);
   return absl::OkStatus();
 }
 
@@ -86,7 +89,7 @@ absl::Status Daemon::StartControl() {
     auto hub =
         std::make_unique<AgentHub>(AgentHub::Options{.apply = config_.actuator == ActuatorKind::kAgents,
                                                      .steady_s = [] { return SteadyMilliseconds() / 1000; },
-                                                     .now = WallNow});
+                                                     .now = [this] { return Now(); }});
     hub_ = hub.get();
     actuator_ = std::move(hub);
   }
@@ -94,7 +97,6 @@ absl::Status Daemon::StartControl() {
   options.ingest = config_.ingest.options;
   options.clock = config_.clock;
   if (config_.clock == ClockSource::kSamples) {
-    options.ingest.windows.max_future_seconds = int64_t{1} << 40;
     // Days go by in seconds, and the end of one takes a while.
     options.max_waiting_windows = options.max_open_windows = 2 * kWindowsPerDay;
     options.ingest.windows.max_samples_per_series = 16 * 1024;
@@ -103,12 +105,19 @@ absl::Status Daemon::StartControl() {
   options.checkpoint_windows = config_.store.checkpoint_windows;
   control_ = std::make_unique<ControlPlane>(
       options, *std::move(mapping),
-      ControlPlane::Parts{store_.get(), history_, actuator_.get(), SteadyMilliseconds});
+      ControlPlane::Parts{store_.get(), history_, actuator_.get(), SteadyMilliseconds, samples_.get()});
   const double start_ms = SteadyMilliseconds();
   if (absl::Status s = control_->Restore(); !s.ok()) return s;
+  {
+    const std::lock_guard lock(clock_mutex_);
+    guard_.emplace(WallNow(), SteadyMilliseconds() / 1000, control_->time_before());
+  }
   for (const std::string& warning : control_->warnings()) spdlog::warn("{}", warning);
   if (const auto* file = dynamic_cast<const SqliteStore*>(store_.get()); file != nullptr) {
     for (const std::string& damage : file->damage()) spdlog::warn("{}", damage);
+  }
+  if (const uint64_t samples = control_->replayed_samples(); samples > 0) {
+    spdlog::info("{} samples of open windows restored", samples);
   }
   spdlog::info("{} jobs restored from {} in {:.1f} s", control_->view()->jobs.size(), config_.store.path,
                (SteadyMilliseconds() - start_ms) / 1000);
@@ -164,7 +173,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   options.config_file = config_path;
   options.started_s = WallNow().seconds();
   options.pages = config_.server.pages;
-  options.now = WallNow;
+  options.now = [this] { return Now(); };
   options.steady_ms = SteadyMilliseconds;
   options.server_counts = [this] { return server_ ? server_->counts() : ServerCounts(); };
   options.process = [] {
@@ -242,7 +251,7 @@ absl::Status Daemon::Backfill() {
                                  static_cast<uint64_t>(p.total_seconds), p.Sentence()};
   };
   sink.should_stop = [&] { return stopping(); };
-  const Timestamp now = WallNow();
+  const Timestamp now = Now();
   const auto days_us = static_cast<int64_t>(config.days * kDay * static_cast<double>(kMicrosPerSecond));
   spdlog::info("backfill: {} days from {}", config.days, config.prometheus_url);
   reading_past_ = true;
@@ -255,6 +264,49 @@ absl::Status Daemon::Backfill() {
   return read;
 }
 
+Timestamp Daemon::Now() {
+  const std::lock_guard lock(clock_mutex_);
+  return guard_.has_value() ? guard_->At(SteadyMilliseconds() / 1000) : WallNow();
+}
+
+Timestamp Daemon::StepClock() {
+  const std::vector<Timestamp> said = control_->TakeSaid();
+  ClockView clock;
+  Timestamp now;
+  {
+    const std::lock_guard lock(clock_mutex_);
+    now = guard_->Step(WallNow(), SteadyMilliseconds() / 1000, said);
+    if (config_.clock == ClockSource::kWall) {
+      clock = {guard_->Sentence(), guard_->senders_disagree(), guard_->wall_ahead_s(), guard_->jumps()};
+    }
+  }
+  if (now < last_now_) control_->GoBackTo(now);
+  last_now_ = now;
+  // The sentence has a span in it that may change by itself: said once for each trouble.
+  if (clock.sentence.empty() != clock_said_.empty()) {
+    if (clock.sentence.empty()) {
+      spdlog::info("this machine's clock is right again");
+    } else {
+      spdlog::warn("{}", clock.sentence);
+    }
+    clock_said_ = clock.sentence;
+  }
+  control_->NoteClock(std::move(clock));
+  return now;
+}
+
+void Daemon::SayOfSamples() {
+  const absl::Status kept = control_->sample_log_status();
+  const std::string now(Message(kept));
+  if (now == samples_said_) return;
+  if (kept.ok()) {
+    spdlog::info("samples of open windows are kept on disk again");
+  } else {
+    spdlog::error("samples of open windows would be lost to a kill: {}", now);
+  }
+  samples_said_ = now;
+}
+
 void Daemon::Loop() {
   if (const absl::Status s = Backfill(); !s.ok() && !stopping()) {
     spdlog::error("backfill ended early, the past before that is known: {}", Message(s));
@@ -264,12 +316,13 @@ void Daemon::Loop() {
   while (!stopping_) {
     lock.unlock();
     if (hub_ != nullptr) hub_->BeginTick();
-    const absl::Status s = control_->Tick(WallNow());
+    const absl::Status s = control_->Tick(StepClock());
+    SayOfSamples();
     if (hub_ != nullptr) hub_->EndTick(s.ok());
-    acts_->StoreSeen(s, WallNow().seconds());
+    acts_->StoreSeen(s, Now().seconds());
     if (hub_ != nullptr && SteadyMilliseconds() - agents_seen_ms_ >= kAgentsEveryMs) {
       agents_seen_ms_ = SteadyMilliseconds();
-      acts_->AgentsSeen(hub_->Agents(), WallNow().seconds());
+      acts_->AgentsSeen(hub_->Agents(), Now().seconds());
     }
     lock.lock();
     wake_.wait_for(lock, s.ok() ? tick : std::chrono::milliseconds(kStoreRetry),
@@ -289,7 +342,7 @@ void Daemon::Stop() {
   if (server_) server_->Stop();
   if (agent_server_) agent_server_->Stop();
   if (!control_) return;
-  absl::Status s = control_->Tick(WallNow());
+  absl::Status s = control_->Tick(StepClock());
   if (s.ok()) s = control_->CheckpointAll();
   if (s.ok()) {
     spdlog::info("stopped; {} jobs are in the store", control_->view()->jobs.size());

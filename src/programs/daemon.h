@@ -14,11 +14,13 @@
 #include "actuate/agent_hub.h"
 #include "api/api.h"
 #include "config/daemon_config.h"
+#include "control/clock_guard.h"
 #include "control/control_plane.h"
 #include "net/http_server.h"
 #include "ports/store.h"
 #include "programs/agent_port.h"
 #include "programs/daemon_acts.h"
+#include "store/sample_log_file.h"
 
 namespace taut {
 
@@ -51,13 +53,19 @@ class Daemon {
   absl::Status StartActs();
   absl::Status StartAgents();
   void Loop();
+  // The time that is believed (ClockGuard). Thread-safe.
+  Timestamp Now();
+  // Holds the machine's clock against the others, and says what is wrong with it.
+  Timestamp StepClock();
+  void SayOfSamples();
   // The past of the mapped series from a Prometheus, if one is named and the store is empty.
   absl::Status Backfill();
   bool stopping();
 
   DaemonConfig config_;
   std::unique_ptr<Store> store_;
-  History* history_ = nullptr;  // the same object
+  History* history_ = nullptr;              // the same object
+  std::unique_ptr<SampleLogFile> samples_;  // beside the store, if that is a file
   std::unique_ptr<Actuator> actuator_;
   AgentHub* hub_ = nullptr;  // the same object, if agents may come
   std::unique_ptr<ControlPlane> control_;
@@ -67,6 +75,11 @@ class Daemon {
   std::unique_ptr<DaemonActs> acts_;
   std::atomic<bool> reading_past_{false};  // backfill
   double agents_seen_ms_ = 0;              // of the loop
+
+  std::mutex clock_mutex_;           // over guard_
+  std::optional<ClockGuard> guard_;  // once it is known what is stored
+  Timestamp last_now_{INT64_MIN};
+  std::string clock_said_, samples_said_;
 
   std::mutex mutex_;  // over what follows
   std::condition_variable wake_;

@@ -1,5 +1,6 @@
 #include "store/maintenance.h"
 
+#include <algorithm>
 #include <map>
 
 #include "base/strings.h"
@@ -19,6 +20,13 @@ constexpr size_t kMostRegroupedBytes = size_t{3} << 19;
 absl::StatusOr<bool> Maintenance::Forget(WindowId now) {
   auto transaction = Transaction::Begin(*db_, Transaction::Kind::kWrite);
   if (!transaction.ok()) return transaction.status();
+  {
+    Rows rows = newest_windows_.Query(std::max(keep_.windows_to_believe, 1) - 1);
+    const absl::StatusOr<bool> any = rows.Next();
+    if (!any.ok()) return any.status();
+    if (!*any) return false;
+    now = std::min(now, WindowId{static_cast<int32_t>(rows.Int(0))});
+  }
   const int32_t first_day = FirstDayKept(keep_, now);
   const int64_t first_window = int64_t{first_day} * kWindowsPerDay;
   const int64_t first_s = FirstSecondKept(keep_, now);

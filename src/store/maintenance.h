@@ -26,6 +26,7 @@ class Maintenance {
   DamageLog* damage_;
   const Retention keep_;
   const int32_t regroup_after_hours_;
+  Statement newest_windows_{db_, "SELECT window FROM windows ORDER BY window DESC LIMIT 1 OFFSET ?1"};
   Statement forget_windows_{db_, "DELETE FROM windows WHERE window < ?1"};
   // The oldest first, so that each call finds its rows at one end.
   Statement forget_days_{db_,

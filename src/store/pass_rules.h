@@ -11,6 +11,9 @@ namespace taut {
 struct Retention {
   int32_t history_days = 30;   // usage: full days before today
   int32_t decision_days = 90;  // decisions, OOM kills, replaced settings, the fleet's figures
+  // Time is what the windows say: it is so late as this many of those stored are not earlier. So windows that
+  // a wrong clock puts into the future forget nothing, unless there is a day of them.
+  int32_t windows_to_believe = kWindowsPerDay;
 };
 
 // The first day of usage, and the second of everything else, that is still kept when `now` is the newest

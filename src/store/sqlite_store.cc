@@ -1,6 +1,7 @@
 #include "store/sqlite_store.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -65,7 +66,33 @@ absl::Status SyncDirectory(const std::string& path) {
   return synced ? absl::OkStatus() : absl::UnavailableError(StrCat(parent.string(), ": cannot be synced"));
 }
 
+// Which file it is, wherever its name goes.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+};
+
+std::optional<FileIdentity> IdentityOf(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0 || info.st_nlink == 0) return std::nullopt;
+  return FileIdentity{info.st_dev, info.st_ino};
+}
+
+// Usage, names and settings are nobody else's business: the file is made for its owner alone, and one that
+// others may read is closed to them. SQLite gives its log the mode of the file.
+void CloseToOthers(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd >= 0) close(fd);  // if not, SQLite says why
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    const std::string file = path + suffix;
+    struct stat info {};
+    // A file of somebody else cannot be changed: then it is as its owner wants it.
+    if (stat(file.c_str(), &info) == 0 && (info.st_mode & 0007) != 0) (void)chmod(file.c_str(), 0600);
+  }
+}
+
 absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const SqliteStore::Options& options) {
+  CloseToOthers(options.path);
   auto db = Database::Open(options.path, Database::Access::kReadWrite);
   if (!db.ok()) return db;
   // The page size counts for a new file only. The log is folded into the file every 16 MiB, and keeps 64.
@@ -96,7 +123,9 @@ struct SqliteStore::Parts {
         writer(db.get()),
         restorer(db.get(), &damage),
         maintenance(db.get(), &damage, options.keep, options.regroup_after_hours),
-        readers(options.path, &damage) {}
+        readers(options.path, &damage),
+        path(options.path),
+        identity(IdentityOf(options.path)) {}
 
   DamageLog damage;
   std::unique_ptr<FileLock> lock;
@@ -106,6 +135,8 @@ struct SqliteStore::Parts {
   Maintenance maintenance;
   ReaderPool readers;
   PassEnds ends;
+  const std::string path;
+  const std::optional<FileIdentity> identity;
 };
 
 SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -124,7 +155,8 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const Options& op
 }
 
 absl::Status SqliteStore::Commit(const PassRecord& pass) {
-  absl::Status status = CheckPass(pass, parts_->ends);
+  absl::Status status = Check();
+  if (status.ok()) status = CheckPass(pass, parts_->ends);
   if (!status.ok()) return status;
   const PassEnds ends = EndsAfter(pass, parts_->ends);
   status = parts_->writer.Write(pass, ends);
@@ -153,6 +185,16 @@ absl::StatusOr<StoreEnds> SqliteStore::Restore(const RestoreSink& sink) {
 absl::Status SqliteStore::ReadWindows(WindowId after,
                                       absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) {
   return parts_->restorer.ReadWindows(after, yield);
+}
+
+absl::Status SqliteStore::Check() {
+  const std::optional<FileIdentity> now = IdentityOf(parts_->path);
+  const std::optional<FileIdentity>& mine = parts_->identity;
+  if (now && mine && now->device == mine->device && now->inode == mine->inode) return absl::OkStatus();
+  return absl::UnavailableError(
+      StrCat(parts_->path, ": the file was ", now ? "replaced by another" : "deleted or moved away",
+             " while it was in use, and what is decided would be lost; move it back, or stop tautd, put a "
+             "copy there and start it (without a copy it begins anew)"));
 }
 
 absl::StatusOr<bool> SqliteStore::Maintain(WindowId now) {

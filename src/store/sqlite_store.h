@@ -46,6 +46,8 @@ class SqliteStore final : public Store, public History {
                            absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) override;
   // Some 50 ms a call.
   absl::StatusOr<bool> Maintain(WindowId now) override;
+  // Unavailable: the file is not at its path any more; nothing is committed as long as it is not.
+  absl::Status Check() override;
 
   absl::StatusOr<std::vector<JobDay>> JobDays(JobId job, WindowId from, WindowId to) override;
   absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery& query, Reasons reasons) override;

@@ -5,11 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <thread>
@@ -371,6 +373,48 @@ TEST_F(SqliteStoreTest, OddTextsComeBack) {
   EXPECT_THAT(*store_->Settings(odd, 9), SizeIs(1));
   EXPECT_THAT(*store_->Ooms(JobId{UINT32_MAX}, 0, 9), SizeIs(1));
   EXPECT_THAT(store_->damage(), IsEmpty());
+}
+
+// It has names, usage and settings: nobody but its owner reads it, also if an older version made it readable.
+TEST(SqliteStore, ItsFilesAreForTheirOwnerAlone) {
+  const TempDir dir;
+  SqliteStore::Options options;
+  options.path = dir.File("store.db");
+  const auto mode = [&](const char* suffix) {
+    struct stat info {};
+    return stat((options.path + suffix).c_str(), &info) == 0 ? info.st_mode & 0777 : 0U;
+  };
+  { ASSERT_TRUE(SqliteStore::Open(options).ok()); }
+  EXPECT_EQ(mode(""), 0600U);
+  ASSERT_EQ(chmod(options.path.c_str(), 0644), 0);
+  const auto store = SqliteStore::Open(options);
+  ASSERT_TRUE(store.ok());
+  EXPECT_EQ(mode(""), 0600U);
+  ASSERT_TRUE((*store)->Commit(PassMaker(1, 3, {5'760'000}).Pass(0).View()).ok());
+  EXPECT_EQ(mode("-wal"), 0600U);
+  EXPECT_EQ(mode("-shm"), 0600U);
+}
+
+TEST(SqliteStore, NoticesThatItsFileIsGone) {
+  const TempDir dir;
+  SqliteStore::Options options;
+  options.path = dir.File("store.db");
+  auto opened = SqliteStore::Open(options);
+  ASSERT_TRUE(opened.ok());
+  SqliteStore& store = **opened;
+  PassMaker maker(1, 3, {5'760'000});
+  ASSERT_TRUE(store.Commit(maker.Pass(0).View()).ok());
+  EXPECT_TRUE(store.Check().ok());
+  const std::string aside = dir.File("aside.db");
+  std::filesystem::rename(options.path, aside);
+  EXPECT_EQ(store.Check().code(), absl::StatusCode::kUnavailable);
+  const OwnedPass next = maker.Pass(0);
+  EXPECT_EQ(store.Commit(next.View()).code(), absl::StatusCode::kUnavailable);
+  { std::ofstream(options.path) << "another"; }
+  EXPECT_THAT(std::string(store.Check().message()), testing::HasSubstr("replaced"));
+  std::filesystem::rename(aside, options.path);
+  EXPECT_TRUE(store.Check().ok());
+  EXPECT_TRUE(store.Commit(next.View()).ok()) << "it goes on when the file is back";
 }
 
 }  // namespace

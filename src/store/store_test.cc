@@ -258,7 +258,7 @@ TEST_P(StoreTest, RestoreStopsAtTheFirstErrorOfItsReader) {
 }
 
 TEST_P(StoreTest, ForgetsWhatIsPastRetention) {
-  subject_ = Make(GetParam(), {.history_days = 2, .decision_days = 4});
+  subject_ = Make(GetParam(), {.history_days = 2, .decision_days = 4, .windows_to_believe = 1});
   Store& store = subject_->store();
   OwnedPass pass;
   const int32_t start = 20'000 * kWindowsPerDay;
@@ -282,11 +282,35 @@ TEST_P(StoreTest, ForgetsWhatIsPastRetention) {
   EXPECT_EQ(subject_->history().Decisions({}, History::Reasons::kLeaveOut)->size(), 5U);
   EXPECT_EQ(subject_->history().Ooms(std::nullopt, 0, 99)->size(), 5U);
   EXPECT_EQ(subject_->history().Settings(std::nullopt, 99)->size(), 6U);
-  // Far later all usage is gone, but what was taken in is not taken in again.
+  // No clock forgets, but windows do. What was taken in is not taken in again.
+  const std::string kept = WindowsText(store, {0});
   MaintainAll(store, {now.index + 100 * kWindowsPerDay});
-  EXPECT_EQ(WindowsText(store, {0}), "");
-  EXPECT_TRUE(subject_->history().JobDays(JobId{3}, {0}, now.next())->empty());
+  EXPECT_EQ(WindowsText(store, {0}), kept);
   EXPECT_TRUE(absl::IsAlreadyExists(store.Commit(pass.View())));
+}
+
+// Twelve minutes of a clock that is a year ahead, and of senders that follow it.
+TEST_P(StoreTest, AFewWindowsOfTheFutureForgetNothing) {
+  subject_ = Make(GetParam(), {.history_days = 2, .decision_days = 4, .windows_to_believe = 20});
+  Store& store = subject_->store();
+  const int32_t start = 20'000 * kWindowsPerDay;
+  const auto live = [&](int32_t from, int windows) {
+    PassMaker maker(1, 2, {from});
+    for (int i = 0; i < windows; ++i) {
+      const ClosedWindow w = maker.Window();
+      PassRecord pass;
+      pass.window = &w;
+      ASSERT_TRUE(store.Commit(pass).ok());
+    }
+  };
+  live(start, 30);
+  const std::string before = WindowsText(store, {0});
+  live(start + 365 * kWindowsPerDay, 3);
+  MaintainAll(store, {start + 365 * kWindowsPerDay + 2});
+  EXPECT_EQ(WindowsText(store, {0}).substr(0, before.size()), before);
+  live(start + 365 * kWindowsPerDay + 3, 17);
+  MaintainAll(store, {start + 365 * kWindowsPerDay + 19});
+  EXPECT_NE(WindowsText(store, {0}).substr(0, before.size()), before) << "as many are believed";
 }
 
 TEST_P(StoreTest, JobDaysAreCutAtTheirEnds) {
@@ -314,7 +338,9 @@ TEST_P(StoreTest, JobDaysAreCutAtTheirEnds) {
 RC_GTEST_PROP(StoreProperty, TheFileAnswersAsMemoryDoes, ()) {
   const auto seed = *rc::gen::arbitrary<uint32_t>();
   const uint32_t jobs = *rc::gen::inRange(1U, 90U);
-  const Retention keep{.history_days = *rc::gen::inRange(1, 5), .decision_days = *rc::gen::inRange(1, 5)};
+  const Retention keep{.history_days = *rc::gen::inRange(1, 5),
+                       .decision_days = *rc::gen::inRange(1, 5),
+                       .windows_to_believe = *rc::gen::inRange(0, 20)};
   MemorySubject memory(keep);
   SqliteSubject file(keep, *rc::gen::inRange(0, 30));
   PassMaker maker(seed, jobs, kFirst);

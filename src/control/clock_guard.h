@@ -1,0 +1,78 @@
+// Which time it is, though the machine's clock may jump: the wall clock is held against a clock that only
+// runs on, against what is stored, and against what senders of samples say.
+//
+// Plain arithmetic on its arguments. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/time.h"
+
+namespace taut {
+
+class ClockGuard {
+ public:
+  struct Options {
+    // The wall clock is followed as long as it keeps this close to the steady one (NTP corrects less).
+    int64_t max_step_s = 60;
+    // Samples this close to a clock agree with it.
+    int64_t agree_s = 600;
+    // The wall clock that jumped is believed when senders have agreed with it for so long, and with the
+    // steady one not.
+    int64_t confirm_s = 30;
+    int min_votes = 3;
+    // A start after a stop may be any time later. Senders are believed rather than a wall clock that is
+    // further ahead of all of them: they do not keep samples for longer.
+    int64_t max_backlog_s = 86'400;
+  };
+
+  // `stored`: the newest time that is known from before, if any: it is not earlier now.
+  ClockGuard(const Options& options, Timestamp wall, double steady_s, std::optional<Timestamp> stored);
+  ClockGuard(Timestamp wall, double steady_s, std::optional<Timestamp> stored)
+      : ClockGuard(Options(), wall, steady_s, stored) {}
+
+  // The time now. `said`: the newest sample of each request since the last call, whether it was taken or not.
+  Timestamp Step(Timestamp wall, double steady_s, std::span<const Timestamp> said);
+  // The same between two steps, as of the last.
+  Timestamp At(double steady_s) const;
+
+  enum class State : uint8_t {
+    kFollows,  // the wall clock's time is taken
+    kHolds,    // it jumped, or is behind what is stored: time goes on by the steady clock
+    kSenders,  // as kHolds, with the time that senders say
+  };
+  State state() const { return state_; }
+  // The senders of the last minute all say that it is much later: what they send is of the far future.
+  bool senders_disagree() const;
+  // The wall clock's lead over the time that is taken, seconds.
+  double wall_ahead_s() const { return wall_ahead_s_; }
+  uint64_t jumps() const { return jumps_; }
+  // One sentence for a log or a person; "" while the wall clock is followed.
+  std::string Sentence() const;
+
+ private:
+  struct Vote {
+    double steady_s = 0;
+    double offset_s = 0;  // of what was said from the steady time line: steady_s + offset_s = said
+  };
+  void TakeVotes(double steady_s, std::span<const Timestamp> said);
+  void Adopt(double time_s, double steady_s, State state);
+  // The lag of `clock_s` behind which all votes of the last confirm_s stand, if they stand together.
+  std::optional<double> SendersTime(double steady_s) const;
+  int VotesFor(double time_s, double steady_s) const;
+
+  const Options options_;
+  double base_s_ = 0, base_steady_s_ = 0;  // the time that is taken, and when that was
+  double last_steady_s_ = 0;
+  State state_ = State::kFollows;
+  bool confirmed_ = false;  // since the start something has agreed with the wall clock
+  double wall_ahead_s_ = 0;
+  uint64_t jumps_ = 0;
+  std::deque<Vote> votes_;  // of the last two confirm_s, at most kMostVotes
+};
+
+}  // namespace taut

@@ -1,0 +1,144 @@
+#include "control/clock_guard.h"
+
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace taut {
+namespace {
+
+constexpr int64_t kStart = 1'700'000'000, kYear = 365 * 86'400, kHour = 3600;
+Timestamp At(double seconds) { return {static_cast<int64_t>(seconds * 1e6)}; }
+
+// A machine whose clock may be wrong, and senders whose clocks are right unless said.
+class World {
+ public:
+  explicit World(std::optional<int64_t> stored_s = std::nullopt, double error = 0)
+      : wall_error(error),
+        guard(At(kStart + error), 100,
+              stored_s ? std::optional(Timestamp::FromSeconds(*stored_s)) : std::nullopt) {}
+
+  // Lives on; what the guard says less the true time at the end.
+  double Live(int seconds) {
+    Timestamp now;
+    for (int i = 0; i < seconds * 2; ++i) {
+      true_s_ += 0.5;
+      std::vector<Timestamp> said;
+      if (senders && i % 10 == 0) said.push_back(At(kStart + true_s_ - 4 + sender_error));
+      now = guard.Step(At(kStart + true_s_ + wall_error), 100 + true_s_, said);
+      if (now < last_) ++backward;
+      last_ = now;
+    }
+    return static_cast<double>(now.us) / 1e6 - kStart - true_s_;
+  }
+  void Pass(double seconds) { true_s_ += seconds; }
+
+  double wall_error = 0, sender_error = 0;
+  bool senders = true;
+  int backward = 0;
+  ClockGuard guard;
+
+ private:
+  double true_s_ = 0;
+  Timestamp last_{0};
+};
+
+TEST(ClockGuard, FollowsAClockThatIsRight) {
+  World w;
+  EXPECT_NEAR(w.Live(100), 0, 0.01);
+  w.wall_error = 20;
+  EXPECT_NEAR(w.Live(1), 20, 0.01) << "small steps are followed";
+  w.wall_error = 0;
+  EXPECT_GE(w.Live(1), 0) << "and back, without going back";
+  EXPECT_NEAR(w.Live(60), 0, 0.01);
+  EXPECT_EQ(w.backward, 0);
+  EXPECT_EQ(w.guard.jumps(), 0U);
+  EXPECT_EQ(w.guard.Sentence(), "");
+}
+
+TEST(ClockGuard, AYearAheadForTwelveMinutesChangesNothing) {
+  for (const double error : {double{kYear}, double{-kHour}, 3600.0, 300.0, -300.0, double{-kYear}}) {
+    World w;
+    w.Live(100);
+    w.wall_error = error;
+    EXPECT_NEAR(w.Live(720), 0, 0.1) << error;
+    EXPECT_EQ(w.guard.state(), ClockGuard::State::kHolds);
+    EXPECT_NE(w.guard.Sentence(), "");
+    EXPECT_NEAR(w.guard.wall_ahead_s(), error, 0.1);
+    EXPECT_EQ(w.guard.jumps(), 1U);
+    EXPECT_FALSE(w.guard.senders_disagree());
+    w.wall_error = 0;
+    EXPECT_NEAR(w.Live(1), 0, 0.1);
+    EXPECT_EQ(w.guard.state(), ClockGuard::State::kFollows) << "healed";
+    EXPECT_EQ(w.backward, 0);
+  }
+}
+
+// A machine that slept: its monotonic clock stood still, senders agree with the wall's.
+TEST(ClockGuard, ASuspendedMachineGoesOnWhenSendersAgree) {
+  World w;
+  w.Live(100);
+  w.wall_error = w.sender_error = 3 * kHour;
+  EXPECT_NEAR(w.Live(10), 0, 0.1) << "not believed at once";
+  EXPECT_NEAR(w.Live(120), 3 * kHour, 5);
+  EXPECT_EQ(w.guard.state(), ClockGuard::State::kFollows);
+}
+
+TEST(ClockGuard, AStartWithAClockBehindWhatIsStoredGoesOnFromThere) {
+  World w(kStart - 60, -kHour);
+  EXPECT_EQ(w.guard.state(), ClockGuard::State::kHolds);
+  EXPECT_NEAR(w.Live(300), -60, 1);
+  EXPECT_EQ(w.guard.state(), ClockGuard::State::kHolds);
+  w.wall_error = 0;
+  EXPECT_NEAR(w.Live(1), 0, 0.1);
+}
+
+// The daemon was away for half an hour, and the clock is an hour back: samples say what time it is.
+TEST(ClockGuard, SendersAreBelievedRatherThanAClockThatIsKnownToBeWrong) {
+  World w(kStart - 1800, -kHour);
+  EXPECT_NEAR(w.Live(120), 0, 10);
+  EXPECT_EQ(w.guard.state(), ClockGuard::State::kSenders);
+  EXPECT_NE(w.guard.Sentence(), "");
+  w.wall_error = 0;
+  w.Live(2);
+  EXPECT_EQ(w.guard.state(), ClockGuard::State::kFollows);
+}
+
+TEST(ClockGuard, AStartAYearAheadIsFoundOutBySenders) {
+  World w(kStart - 600, kYear);
+  EXPECT_NEAR(w.Live(120), 0, 10);
+  EXPECT_EQ(w.guard.state(), ClockGuard::State::kSenders);
+  w.wall_error = 0;
+  w.Live(1);
+  EXPECT_EQ(w.guard.state(), ClockGuard::State::kFollows);
+}
+
+// Senders that bring what they kept over a long stop are no reason to doubt the clock.
+TEST(ClockGuard, ABacklogIsNoReasonToDoubtTheClock) {
+  World w(kStart - 5 * kHour);
+  w.sender_error = -2 * kHour;
+  EXPECT_NEAR(w.Live(120), 0, 0.1);
+  EXPECT_EQ(w.guard.state(), ClockGuard::State::kFollows);
+}
+
+TEST(ClockGuard, SendersAheadOfARightClockAreNotBelieved) {
+  World w;
+  w.Live(100);
+  w.sender_error = kYear;
+  EXPECT_NEAR(w.Live(300), 0, 0.1);
+  EXPECT_EQ(w.guard.state(), ClockGuard::State::kFollows);
+  EXPECT_TRUE(w.guard.senders_disagree()) << "but it is worth saying";
+}
+
+TEST(ClockGuard, AClockThatNothingSpeaksAgainstIsFollowed) {
+  World w;
+  w.senders = false;
+  w.Live(10);
+  w.wall_error = kHour;
+  EXPECT_NEAR(w.Live(5), kHour, 1) << "nothing ever agreed with the time before";
+  w.wall_error = 0;
+  EXPECT_NEAR(w.Live(5), 0, 1);
+}
+
+}  // namespace
+}  // namespace taut

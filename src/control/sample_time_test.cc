@@ -1,0 +1,105 @@
+// Wrong times in samples, and more samples than there is room for.
+#include "control/control_fixture.h"
+#include "gtest/gtest.h"
+
+namespace taut {
+namespace {
+
+constexpr int64_t kYear2100Ms = 4'102'444'800'000;
+
+ControlOptions BySamples() {
+  ControlOptions options;
+  options.clock = ClockSource::kSamples;
+  return options;
+}
+
+std::string BodyAt(std::initializer_list<int64_t> times_ms) {
+  std::vector<NamedSample> samples;
+  uint32_t i = 0;
+  for (const int64_t t : times_ms) samples.push_back(CadvisorSample(2 * i++ + 1, t));
+  std::vector<RemoteSeries> series;
+  for (const NamedSample& s : samples) series.push_back(ViewOf(s));
+  return EncodeWriteRequest(series);
+}
+
+int64_t StoredThroughMinute(ControlCell& cell) {
+  const std::optional<WindowId> window = cell.control().stored_through();
+  return window.has_value() ? (window->next().start_s() - ControlCell::kStart) / 60 : -1;
+}
+
+TEST(SampleTime, OneSampleOfAnotherCenturyStallsNothing) {
+  ControlCell cell(80, "", BySamples());
+  ASSERT_TRUE(cell.Live(0, 30).ok());
+  ASSERT_TRUE(cell.control().Write(BodyAt({kYear2100Ms}), {}).ok());
+  EXPECT_EQ(cell.control().ingest_counts().far_future, 1U);
+  ASSERT_TRUE(cell.Live(30, 100).ok());
+  EXPECT_EQ(cell.control().ingest_counts().too_late, 0U);
+  EXPECT_EQ(cell.control().ingest_counts().far_future, 1U);
+  EXPECT_EQ(StoredThroughMinute(cell), 95);
+}
+
+TEST(SampleTime, NorDoesOneInTheFirstRequest) {
+  ControlCell cell(80, "", BySamples());
+  const int64_t now_ms = ControlCell::kStart * 1000;
+  ASSERT_TRUE(cell.control().Write(BodyAt({kYear2100Ms, now_ms, now_ms}), {}).ok());
+  EXPECT_EQ(cell.control().ingest_counts().far_future, 1U);
+  ASSERT_TRUE(cell.Live(1, 30).ok());
+  EXPECT_EQ(StoredThroughMinute(cell), 25);
+}
+
+TEST(SampleTime, AFirstRequestThatIsAllWrongIsTakenBack) {
+  ControlCell cell(80, "", BySamples());
+  ASSERT_TRUE(cell.control().Write(BodyAt({kYear2100Ms}), {}).ok());
+  ASSERT_TRUE(cell.control().Tick({}).ok());
+  ASSERT_TRUE(cell.Live(0, 60).ok());
+  EXPECT_GE(StoredThroughMinute(cell), 50);
+}
+
+TEST(SampleTime, ASourceThatGoesOnAtAnotherTimeIsFollowed) {
+  ControlCell cell(80, "", BySamples());
+  ASSERT_TRUE(cell.Live(0, 30).ok());
+  const int month = 30 * 1440;
+  ASSERT_TRUE(cell.Live(month, month + 60).ok());
+  EXPECT_GE(StoredThroughMinute(cell), month + 50);
+}
+
+// The times of one series may be anything at all.
+TEST(SampleTime, TheEndsOfTimeDoNoHarm) {
+  for (const bool by_samples : {true, false}) {
+    ControlCell cell(80, "", by_samples ? BySamples() : ControlOptions());
+    for (const int64_t ms : {INT64_MAX, INT64_MIN, INT64_MAX / 1000, INT64_MIN / 1000, int64_t{0}}) {
+      for (int i = 0; i < 4; ++i) {
+        ASSERT_TRUE(cell.control().Write(BodyAt({ms, ms}), ControlCell::Minute(0)).ok());
+        ASSERT_TRUE(cell.control().Tick(ControlCell::Minute(0)).ok());
+      }
+    }
+    if (by_samples) continue;
+    ASSERT_TRUE(cell.Live(1, 30).ok());
+    EXPECT_EQ(StoredThroughMinute(cell), 25);
+  }
+}
+
+// A daemon's clock that runs ahead of all samples: what comes later is taken all the same.
+TEST(SampleTime, AClockThatRunsAheadClosesNothingThatHasNotBegun) {
+  ControlCell cell;
+  ASSERT_TRUE(cell.Live(0, 30).ok());
+  ASSERT_TRUE(cell.control().Tick(ControlCell::Minute(365 * 1440)).ok());
+  cell.control().GoBackTo(ControlCell::Minute(30));
+  ASSERT_TRUE(cell.Live(30, 100).ok());
+  EXPECT_EQ(cell.control().ingest_counts().too_late, 0U);
+  EXPECT_EQ(StoredThroughMinute(cell), 95);
+}
+
+TEST(SampleTime, MoreSamplesThanThereIsRoomForAreDeferred) {
+  ControlOptions options;
+  options.ingest.max_waiting_samples = 80 * 5;
+  ControlCell cell(80, "", options);
+  EXPECT_EQ(cell.Live(0, 7).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(cell.control().counts().deferred_writes, 2U);
+  EXPECT_EQ(cell.control().waiting_samples(), 80U * 5);
+  EXPECT_TRUE(cell.control().Tick(ControlCell::Minute(8)).ok());
+  EXPECT_TRUE(cell.Send(8, ControlCell::Minute(8)).ok()) << "there is room again";
+}
+
+}  // namespace
+}  // namespace taut
