@@ -60,6 +60,7 @@ HttpResponse Api::Job(JobId id) {
   const int32_t day = view->window.has_value() ? view->window->day() : 0;
   control_.Look(id, [&](const LiveJob& job) {
     PutJobFields(ViewOf(job, day), options_.prices, json);
+    if (options_.prices.known()) json.Field("currency", std::string_view(options_.prices.currency));
     json.Key("labels");
     json.BeginObject();
     for (const auto& [key, value] : job.record.labels) json.Field(key, std::string_view(value));

@@ -248,6 +248,15 @@ std::string JobText(const Json& job, const Json& decisions) {
   }
   out += table.Render();
   StrAppend(&out, "OOM kills in 7 days: ", Count(job, "ooms"), "\n");
+  for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
+    // A job's own chance is beside the share that is ordered for the whole fleet: it may be above or below.
+    const std::optional<double> chance = Number(At(job, r == Resource::kCpu ? "cpu" : "memory"), "chance");
+    if (chance)
+      StrAppend(&out, fmt::format("{}: a day goes above would be with a chance of {:.2g} %\n", Name(r),
+                                  *chance * 100));
+  }
+  if (const std::string money = MoneyText(At(job, "saving_per_month"), At(job, "currency")); !money.empty())
+    StrAppend(&out, "in auto it saves ", money, "\n");
   for (const Json& trial : At(job, "trials")) out += TrialText(trial);
   for (const Json& hold : At(job, "holds"))
     out += Wrapped(StrCat(Name(ResourceOf(hold)), " waits: ", Text(hold, "sentence")), "");

@@ -83,6 +83,16 @@ TEST(DaemonTextTest, ListsOfJobsShowSavingsRiskAndMoney) {
   EXPECT_THAT(text, AllOf(HasSubstr("a month"), HasSubstr("12.3"), HasSubstr("99.50 EUR a month")));
 }
 
+TEST(DaemonTextTest, OneJobShowsItsChanceAndMoney) {
+  Json job = JobRow("shop/web");
+  job["memory"]["chance"] = 0.2;
+  job["saving_per_month"] = 4.25;
+  job["currency"] = "EUR";
+  EXPECT_THAT(JobText(job, Json::object()),
+              AllOf(HasSubstr("memory: a day goes above would be with a chance of 20 %"),
+                    HasSubstr("in auto it saves 4.25 EUR a month")));
+}
+
 TEST(DaemonTextTest, ManySettingsSayWhatTheyWouldDo) {
   const Json done = {
       {"dry_run", true},
