@@ -64,8 +64,8 @@ std::string Ended(JsonWriter& json) {
 }
 
 void LogDecision(const Decision& d, std::string_view job, std::string_view actuator) {
-  const auto log = d.kind == DecisionKind::kRollBack || d.kind == DecisionKind::kOomRaise ? &ActionLog::Warn
-                                                                                          : &ActionLog::Info;
+  void (*log)(std::string_view, ActionLog::Fields) = &ActionLog::Info;
+  if (d.kind == DecisionKind::kRollBack || d.kind == DecisionKind::kOomRaise) log = &ActionLog::Warn;
   log(ActionOf(d.kind), {{"job", job},
                          {"resource", Name(d.resource)},
                          {"from", d.before},
@@ -179,8 +179,9 @@ void DaemonActs::AgentsSeen(std::span<const AgentView> agents, int64_t now_s) {
     known->second = a.connected;
     if (was == a.connected) continue;
     const std::string_view event = a.connected ? kConnected : kDisconnected;
-    (a.connected ? ActionLog::Info : ActionLog::Warn)(
-        event, {{"agent", a.name}, {"host", a.host}, {"version", a.version}, {"tasks", a.tasks}});
+    void (*log)(std::string_view, ActionLog::Fields) = &ActionLog::Info;
+    if (!a.connected) log = &ActionLog::Warn;
+    log(event, {{"agent", a.name}, {"host", a.host}, {"version", a.version}, {"tasks", a.tasks}});
     if (!Wanted(event)) continue;
     JsonWriter json;
     Begin(event, now_s,
