@@ -63,7 +63,7 @@ std::vector<std::string> NearestJobs(const FleetView& view, std::string_view nam
   query.sort = JobSort::kName;
   query.ascending = true;
   query.limit = kMost;
-  for (const JobId id : ListJobs(view, query).jobs) out.push_back(view.jobs[id.value].record->name);
+  for (const JobId id : ListJobs(view, query).jobs) out.push_back(view.Find(id)->record->name);
   if (!out.empty() || view.jobs.empty() || view.jobs.size() > kMostCompared) return out;
   std::vector<std::string_view> names;
   for (const JobView& job : view.jobs) {
@@ -123,7 +123,10 @@ int64_t Api::NowSeconds() const {
 
 std::string Api::NameOf(JobId id) const {
   const std::shared_ptr<const FleetView> view = control_.view();
-  return id.value < view->jobs.size() ? view->jobs[id.value].record->name : StrCat("job ", id.value);
+  if (const JobView* job = view->Find(id); job != nullptr) return job->record->name;
+  // Of a job that was forgotten the store still has the name.
+  const absl::StatusOr<JobRecord> record = control_.history().Job(id);
+  return record.ok() ? record->name : StrCat("job ", id.value);
 }
 
 // ---- who answers what ----
@@ -325,7 +328,7 @@ HttpResponse Api::Jobs(const HttpRequest& request) {
   json.BeginArray();
   for (const JobId id : page.jobs) {
     json.BeginObject();
-    PutJobFields(view->jobs[id.value], options_.prices, json);
+    PutJobFields(*view->Find(id), options_.prices, json);
     json.EndObject();
   }
   json.EndArray();

@@ -87,7 +87,7 @@ HttpResponse Api::PatchMany(const HttpRequest& request) {
   const std::shared_ptr<const FleetView> view = control_.view();
   for (size_t i = 0; i < view->jobs.size(); ++i) {
     if (view->jobs[i].record != nullptr && FitsPattern(view->jobs[i].record->name, match))
-      matched.push_back({static_cast<uint32_t>(i)});
+      matched.push_back(view->jobs[i].record->id);
   }
   if (matched.size() > kMaxJobs) {
     return ErrorResponse(400,

@@ -49,8 +49,8 @@ void Api::PutRules(JsonWriter& json) const {
     for (size_t i = 0; i < rules.rules().size(); ++i) {
       const JobRule& rule = rules.rules()[i];
       int64_t fits = 0;
-      for (uint32_t j = 0; j < fleet.size(); ++j) {
-        const JobRecord& record = fleet.job(JobId{j}).record;
+      for (const LiveJob& job : fleet.jobs()) {
+        const JobRecord& record = job.record;
         fits += rules.Fits(i, record.name, record.labels) ? 1 : 0;
       }
       json.BeginObject();
@@ -157,6 +157,13 @@ HttpResponse Api::Status(const HttpRequest& request) {
   for (const NamedCount& c : SamplesByOutcome(control_.ingest_counts()))
     json.Field(c.name, static_cast<int64_t>(c.count));
   json.EndObject();
+  const MapperCounts mapper = control_.mapper_counts();
+  json.Key("jobs");
+  json.BeginObject();
+  json.Field("known", static_cast<int64_t>(mapper.jobs));
+  json.Field("refused_series", static_cast<int64_t>(mapper.refused_jobs));
+  json.Field("forgotten", static_cast<int64_t>(control_.counts().forgotten_jobs));
+  json.EndObject();
   json.Key("last_pass");
   const PassTimes pass = control_.last_pass();
   if (pass.steps_ms.empty()) {
@@ -198,6 +205,12 @@ HttpResponse Api::Metrics(const HttpRequest&) {
             static_cast<double>(mapper.mapped_series));
   out.Gauge("tautd_unmapped_series", "Live series that no mapping rule wants.",
             static_cast<double>(mapper.unmapped_series));
+  out.Gauge("tautd_jobs", "Jobs known: with tasks, or gone but not yet forgotten.",
+            static_cast<double>(mapper.jobs));
+  out.Counter("tautd_jobs_refused_total", "Series refused because their job is one over ingest.max_jobs.",
+              mapper.refused_jobs);
+  out.Counter("tautd_jobs_forgotten_total", "Jobs forgotten because their tasks were gone for long.",
+              control_.counts().forgotten_jobs);
   const FoldCounts folds = control_.fold_counts();
   out.Counter("tautd_windows_closed_total", "Windows closed.", folds.windows);
   out.Counter("tautd_job_windows_total", "Windows closed, of each job.", folds.job_windows);

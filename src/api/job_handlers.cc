@@ -51,6 +51,19 @@ SettingsShown Shown(const LiveJob& job, const PolicyRules& rules) {
   return shown;
 }
 
+std::string_view OomSourceNotice(std::optional<OomSource> source) {
+  if (source == OomSource::kNone) {
+    return "No source of OOM kills for this job: a kill would not be noticed. kube-state-metrics or an agent "
+           "(tautlet) reports them.";
+  }
+  if (source == OomSource::kSurvivors) {
+    return "OOM kills of this job are read from container_oom_events_total alone, which stays 0 when the "
+           "whole "
+           "container is killed. kube-state-metrics or an agent (tautlet) reports such kills.";
+  }
+  return "";
+}
+
 }  // namespace
 
 HttpResponse Api::Job(JobId id) {
@@ -58,7 +71,8 @@ HttpResponse Api::Job(JobId id) {
   json.BeginObject();
   const std::shared_ptr<const FleetView> view = control_.view();
   const int32_t day = view->window.has_value() ? view->window->day() : 0;
-  control_.Look(id, [&](const LiveJob& job) {
+  const std::optional<OomSource> oom_source = control_.oom_source(id);
+  const bool known = control_.Look(id, [&](const LiveJob& job) {
     PutJobFields(ViewOf(job, day), options_.prices, json);
     if (options_.prices.known()) json.Field("currency", std::string_view(options_.prices.currency));
     json.Key("labels");
@@ -85,8 +99,10 @@ HttpResponse Api::Job(JobId id) {
     json.Key("notices");
     json.BeginArray();
     if (!job.notice.empty()) json.String(job.notice);
+    if (const std::string_view notice = OomSourceNotice(oom_source); !notice.empty()) json.String(notice);
     json.EndArray();
   });
+  if (!known) return ErrorResponse(404, "the job was forgotten: its tasks are gone");
   json.EndObject();
   return Json(json);
 }
@@ -146,6 +162,7 @@ HttpResponse Api::GetSettings(JobId id) {
   SettingsShown shown;
   std::string name;
   control_.WithFleet([&](const LiveFleet& fleet) {
+    if (!fleet.Has(id)) return;
     shown = Shown(fleet.job(id), fleet.settings().rules);
     name = fleet.job(id).record.name;
   });
@@ -259,6 +276,7 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
   if (!history.ok()) return ErrorResponse(history.status());
   WhatIfResult result;
   control_.WithFleet([&](const LiveFleet& fleet) {
+    if (!fleet.Has(id)) return;
     query.policy = fleet.job(id).policy.get();
     query.settings = &fleet.settings().vertical;
     query.fleet = &fleet.models();

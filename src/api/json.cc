@@ -243,7 +243,7 @@ void PutTotals(const FleetView& view, std::span<const JobId> jobs, const Prices&
   double money = 0;
   std::array<std::array<double, 6>, 2> sums{};
   for (const JobId id : jobs) {
-    const JobView& job = view.jobs[id.value];
+    const JobView& job = *view.Find(id);
     tasks += job.tasks;
     money += SavingPerMonth(job, prices).value_or(0);
     for (const Resource r : kResources) {

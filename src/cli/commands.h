@@ -165,6 +165,8 @@ struct MappingTestArgs {
   std::vector<std::string> series;  // as ParseSeriesText; none: standard input, one a line
   std::string config;               // the daemon's file, for its rules; empty: the built-in ones
   std::string prometheus;           // URL: all its series that some rule is for
+  bool jobs = false;                // the jobs that result, not each series; always with `prometheus`
+  bool verbose = false;             // each series, and then the jobs
   ConnectionArgs connection;        // how to reach it; the server counts not
   OutputForm output = OutputForm::kTable;
 };

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/mapping_jobs.h"
 #include "cli/terminal.h"
 #include "config/daemon_config.h"
 #include "ingest/series_mapper.h"
@@ -166,16 +167,30 @@ absl::StatusOr<Tally> TestMapping(const MappingTestArgs& args) {
       mapper.Resolve({views, {}, Fingerprint(views)}, Timestamp{0});
   }
   Tally tally;
+  const bool jobs_shown = args.jobs || args.verbose || !args.prometheus.empty();
+  const bool lines_shown = args.verbose || !jobs_shown;
+  MappedJobs jobs;
   Json json = Json::array();
   std::string text;
   for (const LabelList& labels : *all) {
     const Verdict verdict = Judge(mapper, labels);
     ++(verdict.mapping.has_value() ? tally.mapped : tally.unmapped);
+    if (verdict.mapping.has_value()) {
+      jobs.Add(*verdict.mapping);
+    } else {
+      jobs.AddUnmapped(LabelValue(ViewsOf(labels), kMetricName));
+    }
+    if (!lines_shown) continue;
     if (args.output == OutputForm::kTable) {
       text += ToText(mapper, labels, verdict);
     } else {
       json.push_back(ToJson(mapper, labels, verdict));
     }
+  }
+  if (jobs_shown) {
+    if (lines_shown && !text.empty()) text += "\n";
+    text += jobs.Text();
+    if (!lines_shown) json = jobs.ToJson();
   }
   Print(args.output == OutputForm::kJson   ? JsonText(json)
         : args.output == OutputForm::kYaml ? YamlText(json)

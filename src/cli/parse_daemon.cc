@@ -87,12 +87,13 @@ constexpr const char* kMappingTestHelp =
     "Shows for each series which rule takes it and the job, the task and the kind of usage that come of it, "
     "or "
     "why no\nrule does. Series stand on the command line, one a line on standard input, or in a "
-    "Prometheus.\n\n"
+    "Prometheus. Of a\nPrometheus it shows a table of the jobs that result, and each series only with "
+    "--verbose.\n\n"
     "Examples:\n"
     "  taut mapping test "
     "'container_cpu_usage_seconds_total{namespace=\"shop\",pod=\"web-0\",container=\"app\"}'\n"
     "  taut mapping test --config tautd.yaml < series.txt\n"
-    "  taut mapping test --prometheus http://127.0.0.1:9090 --output json";
+    "  taut mapping test --prometheus http://127.0.0.1:9090";
 
 constexpr const char* kSorts =
     "name, mode, tasks, ooms, changed, or cpu_ or memory_ and usage, owner_limit, limit, would_be, slack, "
@@ -222,6 +223,8 @@ void DaemonVerbs::AddMapping(CLI::App& app) {
   test->add_option("series", a.series, "series as Prometheus prints them");
   test->add_option("--config", a.config, "the daemon's YAML file, for its rules")->type_name("FILE");
   test->add_option("--prometheus", a.prometheus, "ask this Prometheus for its series")->type_name("URL");
+  test->add_flag("--jobs", a.jobs, "show the jobs that result, not each series; always with --prometheus");
+  test->add_flag("--verbose", a.verbose, "show each series, and then the jobs");
   test->add_option("--token-file", a.connection.token_file, "file with the token for it")->type_name("FILE");
   test->add_option("--ca-file", a.connection.ca_file, "PEM file of the CAs to trust with https")
       ->type_name("FILE");

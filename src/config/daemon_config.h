@@ -38,6 +38,7 @@ struct StoreConfig {
   int history_days = 30;          // of usage
   int decision_days = 90;
   int checkpoint_windows = 6;
+  int forget_jobs_days = 30;
 };
 
 struct IngestConfig {

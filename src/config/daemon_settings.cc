@@ -73,6 +73,10 @@ const DaemonSetting kSettings[] = {
     {"store.checkpoint_windows",
      "each job is saved once in so many windows of five minutes; a restart lives through as many again",
      kPlain, 1, 288, TAUT_FIELD(store.checkpoint_windows)},
+    {"store.forget_jobs_days",
+     "a job without usage for this many days is forgotten; a younger job after as many days as it was known "
+     "when last used, at least one",
+     kPlain, 1, 3650, TAUT_FIELD(store.forget_jobs_days)},
     {"ingest.grace", "a window of five minutes closes so long after its end, for samples that come late",
      kDuration, 0, kHour, TAUT_FIELD(ingest.options.windows.grace_seconds)},
     {"ingest.max_future", "samples further ahead of the clock are dropped", kDuration, 0, kDay,
@@ -81,7 +85,7 @@ const DaemonSetting kSettings[] = {
      TAUT_FIELD(ingest.options.idle_seconds)},
     {"ingest.max_series", "more series than this are refused", kPlain, 1, 1e9,
      TAUT_FIELD(ingest.options.max_series)},
-    {"ingest.max_jobs", "more jobs than this are refused", kPlain, 1, 1e8,
+    {"ingest.max_jobs", "more known jobs than this are refused; forgotten ones do not count", kPlain, 1, 1e8,
      TAUT_FIELD(ingest.options.max_jobs)},
     {"ingest.max_waiting_samples",
      "samples of all series that wait for their windows to close; past them requests are answered 503 until "

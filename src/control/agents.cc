@@ -41,14 +41,16 @@ absl::Status ControlPlane::TakeWindow(const NamedTask& task, ReportedWindow wind
   if (!IsSane(window)) return absl::InvalidArgumentError("figures that no window can have");
   const Timestamp end = Timestamp::FromSeconds(window.window.next().start_s());
   now = newest_sample_.us == INT64_MIN && options_.clock == ClockSource::kSamples ? end : NowFor(now);
-  const std::optional<uint32_t> slot = ingest_->TaskSlot(task.job, task.task, task.labels, now);
-  if (!slot.has_value()) return absl::OkStatus();
-  const WindowId id = window.window;
-  const bool taken = ingest_->TakeWindow(*slot, std::move(window), now);
-  Say(end, taken);
-  if (!taken && id >= ingest_->windows().first_open()) {
+  // Before the task is looked up: what is dropped makes no job.
+  if (uint64_t IngestCounts::*why = ingest_->windows().Refusal(window.window, now); why != nullptr) {
+    ingest_->CountDropped(why);
+    Say(end, false);
+    if (why == &IngestCounts::too_late) return absl::OkStatus();
     return absl::OutOfRangeError("a window of the far future: the clocks of agent and daemon are far apart");
   }
+  const std::optional<uint32_t> slot = ingest_->TaskSlot(task.job, task.task, task.labels, now);
+  if (!slot.has_value()) return absl::OkStatus();
+  Say(end, ingest_->TakeWindow(*slot, std::move(window), now));
   NoteNewest(ingest_->windows().newest_sample());
   return absl::OkStatus();
 }
@@ -93,7 +95,7 @@ void ControlPlane::HoldWindows(bool hold) {
 
 std::optional<StandingTerms> ControlPlane::Standing(const TaskRef& ref) const {
   const std::shared_lock fleet(fleet_mutex_);
-  if (ref.job.value >= fleet_.size()) return std::nullopt;
+  if (!fleet_.Has(ref.job)) return std::nullopt;
   const LiveJob& job = fleet_.job(ref.job);
   StandingTerms terms{.mode = job.policy->mode, .in_force = {}, .upper = {}};
   for (const Resource r : kResources) {

@@ -22,6 +22,10 @@ class FailingStore final : public Store {
     return fail ? absl::UnavailableError("the disk is full") : store_.Commit(pass);
   }
   absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) override { return store_.Restore(sink); }
+  absl::Status ReadForgotten(int64_t from_s,
+                             absl::FunctionRef<void(const JobRecord&, int64_t)> yield) override {
+    return store_.ReadForgotten(from_s, yield);
+  }
   absl::Status ReadWindows(WindowId after,
                            absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) override {
     return store_.ReadWindows(after, yield);

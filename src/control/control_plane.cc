@@ -141,12 +141,17 @@ absl::Status ControlPlane::Tick(Timestamp now) {
   if (absl::Status s = CheckStore(); !s.ok()) return s;
   if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
   if (absl::Status s = ActOnOoms(); !s.ok()) return s;
+  std::optional<WindowId> passed;
   while (!waiting_.empty()) {
+    passed = waiting_.front().window;
     ClosedWindow closed = std::move(waiting_.front());
     waiting_.erase(waiting_.begin());
     const absl::Status s = Pass(std::move(closed));
     CountWaiting();
     if (!s.ok()) return s;
+  }
+  if (passed.has_value()) {
+    if (absl::Status s = ForgetJobs(*passed); !s.ok()) return s;
   }
   if (absl::Status s = RetrainSome(); !s.ok()) return s;
   return StoreOutcomes();
@@ -168,12 +173,26 @@ std::vector<ClosedWindow> ControlPlane::CloseWindows(Timestamp now) {
 
 // Jobs that ingest met since the last time: to be stored, and then known to the fleet.
 void ControlPlane::NoteNewJobs() {
-  const std::lock_guard lock(ingest_mutex_);
-  const Timestamp seen = options_.clock == ClockSource::kSamples ? newest_sample_ : now_;
-  std::vector<JobRecord>& fresh = unsaved_->new_jobs;
-  for (const auto& names = ingest_->mapper().job_names(); jobs_known_ < names.size(); ++jobs_known_) {
-    const JobId id{static_cast<uint32_t>(jobs_known_)};
-    fresh.push_back({id, names[jobs_known_], ingest_->mapper().job_labels(id), seen.seconds()});
+  std::vector<JobRecord> fresh;
+  {
+    const std::lock_guard lock(ingest_mutex_);
+    const Timestamp seen = options_.clock == ClockSource::kSamples ? newest_sample_ : now_;
+    SeriesMapper& mapper = ingest_->mapper();
+    for (const JobId id : mapper.TakeFreshJobs()) {
+      if (mapper.HasJob(id))
+        fresh.push_back({id, mapper.job_name(id), mapper.job_labels(id), seen.seconds()});
+    }
+  }
+  for (JobRecord& record : fresh) {
+    if (record.id.value >= next_job_) {
+      next_job_ = record.id.value + 1;
+      unsaved_->new_jobs.push_back(std::move(record));
+      continue;
+    }
+    // It was forgotten and is there again.
+    absl::StatusOr<JobRecord> before = parts_.history->Job(record.id);
+    if (before.ok() && before->name == record.name) record = *std::move(before);
+    unsaved_->returned_jobs.push_back(std::move(record));
   }
 }
 
@@ -186,7 +205,12 @@ void ControlPlane::CountWaiting() {
 void ControlPlane::AddNewJobs() {
   const std::unique_lock fleet(fleet_mutex_);
   for (const JobRecord& record : unsaved_->new_jobs) {
-    if (record.id.value == fleet_.size()) fleet_.AddJob(record);
+    if (!fleet_.Has(record.id)) fleet_.AddJob(record);
+  }
+  for (const JobRecord& record : unsaved_->returned_jobs) {
+    if (fleet_.Has(record.id)) continue;
+    fleet_.AddJob(record);
+    fleet_.WantHistoryOf(record.id);
   }
 }
 
@@ -253,17 +277,31 @@ void ControlPlane::SaveCheckpoints(WindowId through, bool all) {
     c.chunk = chunk;
     c.through = through;
     ByteWriter out(&c.bytes);
-    const std::shared_lock fleet(fleet_mutex_);
     if (chunk == kFleetChunk) {
+      const std::shared_lock fleet(fleet_mutex_);
       fleet_.SaveFleet(out);
-    } else {
-      fleet_.SaveChunk(chunk, out);
+      return;
     }
+    const std::unique_lock fleet(fleet_mutex_);
+    if (fleet_.ChunkHasJobs(chunk)) fleet_.SaveChunk(chunk, out);
+    fleet_.MarkSaved(chunk);
   };
   for (uint32_t i = 0; i < (all ? chunks : per_pass); ++i) {
     if (next_chunk_ >= chunks) next_chunk_ = 0;
-    save(next_chunk_++);
+    const uint32_t chunk = next_chunk_++;
+    if (fleet_.ChangedSince(chunk).has_value()) save(chunk);
   }
+  // An OOM kill may be stored later than the window in which it was: some windows are read again in any case.
+  Checkpoint unchanged{.chunk = kUnchangedChunk,
+                       .through = WindowId{through.index - options_.checkpoint_windows},
+                       .bytes = {}};
+  for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
+    const std::optional<WindowId> since = fleet_.ChangedSince(chunk);
+    if (since.has_value() && *since <= unchanged.through) {
+      unchanged.through = WindowId{std::max(since->index, INT32_MIN + 1) - 1};
+    }
+  }
+  unsaved_->checkpoints.push_back(std::move(unchanged));
   if (all || unsaved_->output.day_ended) save(kFleetChunk);
 }
 
@@ -278,7 +316,8 @@ absl::Status ControlPlane::CommitUnsaved() {
     ++(s.ok() ? counts_.commits : counts_.failed_commits);
   }
   if (!s.ok()) return s;
-  const bool decided = !unsaved_->output.decisions.empty() || !unsaved_->settings.empty();
+  const bool decided =
+      !unsaved_->output.decisions.empty() || !unsaved_->settings.empty() || !unsaved_->forgotten_jobs.empty();
   if (unsaved_->window.has_value()) {
     RefreshView(&unsaved_->output.point);
   } else if (decided) {
@@ -295,6 +334,8 @@ void ControlPlane::Publish() {
   {
     const std::lock_guard lock(view_mutex_);
     counts_.decisions += decisions.size();
+    counts_.forgotten_jobs += unsaved_->forgotten_jobs.size();
+    counts_.returned_jobs += unsaved_->returned_jobs.size();
     for (const Decision& d : decisions) ++counts_.decisions_by_kind[static_cast<size_t>(d.kind)];
     for (const OomRecord& o : unsaved_->ooms) counts_.ooms += o.kills;
   }
@@ -311,6 +352,7 @@ void ControlPlane::ApplyPending(std::span<const Decision> decisions) {
     LimitOrder order{d.id, "", d.resource, d.after, {}};
     decided_s = std::max(decided_s, d.time_s);
     const std::shared_lock fleet(fleet_mutex_);
+    if (!fleet_.Has(d.job)) continue;
     const LiveJob& job = fleet_.job(d.job);
     order.job = job.record.name;
     if (d.kind == DecisionKind::kTry || d.kind == DecisionKind::kRollBack) {
@@ -381,16 +423,20 @@ void ControlPlane::RefreshView(const FleetPoint* point) {
   next->window = point != nullptr ? std::optional(point->window) : old->window;
   next->point = point != nullptr ? *point : old->point;
   const int32_t day = next->window.has_value() ? next->window->day() : 0;
-  size_t jobs = 0;
+  uint32_t chunks = 0;
   {
     const std::shared_lock fleet(fleet_mutex_);
-    jobs = fleet_.size();
+    next->jobs.reserve(fleet_.size());
+    chunks = fleet_.num_chunks();
   }
-  next->jobs.reserve(jobs);
-  for (size_t first = 0; first < jobs; first += 4096) {
+  for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
     const std::shared_lock fleet(fleet_mutex_);
-    for (size_t i = first; i < std::min(first + 4096, jobs); ++i) {
-      next->jobs.push_back(ViewOf(fleet_.job(JobId{static_cast<uint32_t>(i)}), day));
+    if (!fleet_.ChunkHasJobs(chunk)) continue;
+    for (uint32_t i = chunk * LiveFleet::kChunkJobs; i < (chunk + 1) * LiveFleet::kChunkJobs; ++i) {
+      const std::shared_ptr<const LiveJob> job = fleet_.jobs().Share(JobId{i});
+      if (job == nullptr) continue;
+      next->jobs.push_back(ViewOf(*job, day));
+      next->jobs.back().record = std::shared_ptr<const JobRecord>(job, &job->record);
     }
   }
   if (point != nullptr) {
@@ -453,9 +499,11 @@ std::optional<JobId> ControlPlane::Find(std::string_view job) const {
   return fleet_.Find(job);
 }
 
-void ControlPlane::Look(JobId id, const std::function<void(const LiveJob&)>& look) const {
+bool ControlPlane::Look(JobId id, const std::function<void(const LiveJob&)>& look) const {
   const std::shared_lock fleet(fleet_mutex_);
+  if (!fleet_.Has(id)) return false;
   look(fleet_.job(id));
+  return true;
 }
 
 Reason ControlPlane::Explain(JobId id, Resource r) const {

@@ -39,6 +39,10 @@ struct ControlOptions {
   int checkpoint_windows = 6;
   // Closed windows wait for a store that does not take them; past so many, samples are refused for a while.
   int max_waiting_windows = 24;
+  // A job without usage for so long is forgotten: LiveFleet::DueToForget.
+  int forget_jobs_days = 30;
+  // Should its name come back within so many days more, it is the same job with the same history.
+  int return_days = 30;
   // The same for windows that no tick has closed yet, where time is the samples' and may run ahead.
   int max_open_windows = 100;
 };
@@ -62,6 +66,7 @@ struct TickEvents {
 struct ControlCounts {
   uint64_t passes = 0, decisions = 0, ooms = 0, commits = 0, failed_commits = 0, retrained = 0;
   uint64_t deferred_writes = 0;  // requests to be sent again later: there was no room
+  uint64_t forgotten_jobs = 0, returned_jobs = 0;
   std::array<uint64_t, kNumDecisionKinds> decisions_by_kind{};
 };
 
@@ -163,15 +168,18 @@ class ControlPlane {
   ControlCounts counts() const;
   IngestCounts ingest_counts() const;
   MapperCounts mapper_counts() const;
+  // How OOM kills of the job are learnt; nullopt while no series or task of it is there.
+  std::optional<OomSource> oom_source(JobId id) const;
   FoldCounts fold_counts() const;
   ClockSource clock() const { return options_.clock; }
   std::string_view actuator_name() const { return parts_.actuator->name(); }
+  size_t state_bytes() const;  // of jobs, series and open windows
   // Newest sample or the wall clock's time last told.
   Timestamp now() const;
 
   std::optional<JobId> Find(std::string_view job) const;
-  // Looks at a live job while nobody changes it: be quick.
-  void Look(JobId id, const std::function<void(const LiveJob&)>& look) const;
+  // Looks at a live job while nobody changes it: be quick. False: it was forgotten meanwhile.
+  bool Look(JobId id, const std::function<void(const LiveJob&)>& look) const;
   Reason Explain(JobId id, Resource r) const;
   absl::StatusOr<SettingChange> Set(JobId id, std::string_view key, std::string_view value,
                                     std::string_view who);
@@ -185,6 +193,9 @@ class ControlPlane {
   void CountWaiting();
   void NoteNewJobs();
   void AddNewJobs();
+  // forget.cc
+  absl::Status ForgetJobs(WindowId now);
+  void RestoreForgotten(WindowId now);
   absl::Status ActOnOoms();
   absl::Status Pass(ClosedWindow closed);
   void SaveCheckpoints(WindowId through, bool all);
@@ -231,7 +242,7 @@ class ControlPlane {
   Timestamp newest_sample_{INT64_MIN};
   Timestamp now_{0};
   Timestamp last_watermark_{INT64_MIN};
-  size_t jobs_known_ = 0;  // of the mapper's names, told to the fleet
+  uint32_t next_job_ = 0;  // numbers below are, or were once, in the store
   int waiting_windows_ = 0;
   bool hold_windows_ = false;
   bool restored_gap_ = false;  // until the first clock after a restart says how long the daemon was away

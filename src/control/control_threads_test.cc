@@ -23,7 +23,7 @@ TEST(ControlPlaneThreads, SendersTicksReadersAndPeopleAtOnce) {
       const std::shared_ptr<const FleetView> view = control.view();
       EXPECT_EQ(ListJobs(*view, JobsQuery()).total, view->jobs.size());
       for (uint32_t j = 0; j < view->jobs.size(); ++j) {
-        control.Look(JobId{j}, [&](const LiveJob& job) { EXPECT_EQ(job.record.id.value, j); });
+        (void)control.Look(JobId{j}, [&](const LiveJob& job) { EXPECT_EQ(job.record.id.value, j); });
         (void)control.Explain(JobId{j}, Resource::kMemory);
       }
       (void)control.counts();

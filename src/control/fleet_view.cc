@@ -104,7 +104,7 @@ std::vector<std::string> FoldedWords(std::string_view search) {
 
 JobView ViewOf(const LiveJob& job, int32_t day) {
   JobView view;
-  view.record = &job.record;
+  view.record = std::shared_ptr<const JobRecord>(std::shared_ptr<void>(), &job.record);
   view.mode = job.policy->mode;
   view.recommender = job.policy->recommender;
   for (const Resource r : kResources) {
@@ -130,6 +130,12 @@ std::optional<JobSort> ParseJobSort(std::string_view name) {
     if (kSortNames[i] == name) return static_cast<JobSort>(i);
   }
   return std::nullopt;
+}
+
+const JobView* FleetView::Find(JobId id) const {
+  const auto at = std::lower_bound(jobs.begin(), jobs.end(), id,
+                                   [](const JobView& job, JobId wanted) { return job.record->id < wanted; });
+  return at != jobs.end() && at->record->id == id ? &*at : nullptr;
 }
 
 JobsPage ListJobs(const FleetView& view, const JobsQuery& query) {
@@ -161,7 +167,7 @@ JobsPage ListJobs(const FleetView& view, const JobsQuery& query) {
   const auto at = [&](size_t n) { return entries.begin() + static_cast<std::ptrdiff_t>(n); };
   std::nth_element(entries.begin(), at(query.offset), entries.end(), before);
   std::partial_sort(at(query.offset), at(end), entries.end(), before);
-  for (size_t i = query.offset; i < end; ++i) page.jobs.push_back({entries[i].id});
+  for (size_t i = query.offset; i < end; ++i) page.jobs.push_back(view.jobs[entries[i].id].record->id);
   return page;
 }
 

@@ -19,7 +19,7 @@ struct JobAmounts {
 };
 
 struct JobView {
-  const JobRecord* record = nullptr;  // of the fleet, which outlives its views
+  std::shared_ptr<const JobRecord> record;  // outlives the job's being forgotten
   Mode mode = Mode::kObserve;
   Policy recommender = Policy::kStatic;
   bool trial = false;
@@ -34,12 +34,15 @@ struct JobView {
 
 struct FleetView {
   std::optional<WindowId> window;  // closed last
-  std::vector<JobView> jobs;       // by JobId
+  std::vector<JobView> jobs;       // ascending by JobId, of which many are no longer known
   FleetPoint point;
   uint64_t ooms_day = 0, changes_day = 0;  // of the last 24 h
+
+  // nullptr for a job that is not known, or no longer.
+  const JobView* Find(JobId id) const;
 };
 
-// The view of a job as it stands.
+// The view of a job as it stands; its record is the job's own, and good only while the job is looked at.
 JobView ViewOf(const LiveJob& job, int32_t day);
 
 enum class JobSort : uint8_t {

@@ -43,7 +43,6 @@ absl::Status ControlPlane::Restore() {
     time_before_ = Timestamp::FromSeconds(ends.last_window->next().start_s());
   }
   fleet_.EndRestore(ends.last_decision, ends.last_setting);
-  jobs_known_ = fleet_.size();
   if (absl::Status s = ReplaySamples(ends); !s.ok()) return s;
   restored_gap_ = true;
   const absl::StatusOr<std::vector<FleetPoint>> points =
@@ -65,21 +64,9 @@ absl::Status ControlPlane::Restore() {
 }
 
 absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds& ends) {
-  std::vector<std::string> names;
+  // A number without a job is of one that was forgotten, or whose record is damaged, which the store says.
   const auto on_job = [&](const JobRecord& job) {
-    if (job.id.value < fleet_.size()) {
-      return absl::DataLossError(StrCat("job number ", job.id.value, " where ", fleet_.size(), " was due"));
-    }
-    // A job whose record was damaged keeps its number, so that the others keep theirs.
-    while (fleet_.size() < job.id.value) {
-      JobRecord lost;
-      lost.id = JobId{static_cast<uint32_t>(fleet_.size())};
-      lost.name = StrCat("(lost job ", lost.id.value, ")");
-      warnings_.push_back(StrCat("the record of job number ", lost.id.value, " is damaged"));
-      names.push_back(lost.name);
-      fleet_.AddJob(lost);
-    }
-    names.push_back(job.name);
+    if (fleet_.Has(job.id)) return absl::DataLossError(StrCat("two jobs of number ", job.id.value));
     fleet_.AddJob(job);
     return absl::OkStatus();
   };
@@ -87,10 +74,15 @@ absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds
     fleet_.Redo(change);
     return absl::OkStatus();
   };
+  WindowId unchanged = kNever;
   const auto on_checkpoint = [&](const Checkpoint& c) {
+    if (c.chunk == kUnchangedChunk) {
+      unchanged = c.through;
+      return absl::OkStatus();
+    }
     ByteReader in(c.bytes);
     const bool shared = c.chunk == kFleetChunk;
-    const absl::Status s = shared ? fleet_.LoadFleet(in) : fleet_.LoadChunk(c.chunk, in);
+    const absl::Status s = shared ? fleet_.LoadFleet(in) : fleet_.LoadChunk(c.chunk, c.through, in);
     if (!s.ok()) {
       if (!shared) fleet_.WantHistoryOf(c.chunk);
       const std::string what =
@@ -110,7 +102,13 @@ absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds
   // A chunk without a checkpoint is one of new jobs, or its checkpoint is lost.
   through.resize(fleet_.num_chunks(), kNever);
   for (uint32_t chunk = 0; chunk < through.size(); ++chunk) {
-    if (through[chunk] == kNever) fleet_.WantHistoryOf(chunk);
+    if (through[chunk] != kNever) {
+      through[chunk] = std::max(through[chunk], unchanged);
+    } else if (!fleet_.ChunkHasJobs(chunk)) {
+      through[chunk] = ends.last_window.value_or(WindowId{0});
+    } else {
+      fleet_.WantHistoryOf(chunk);
+    }
   }
 
   Ingest::Options ingest = options_.ingest;
@@ -119,7 +117,11 @@ absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds
     ingest.windows.first_open = ends.last_window->next();
   }
   ingest_ = std::make_unique<Ingest>(mapping_, ingest);
-  for (const std::string& name : names) (void)ingest_->mapper().InternJob(name);
+  SeriesMapper& mapper = ingest_->mapper();
+  for (const LiveJob& job : fleet_.jobs()) mapper.RestoreJob(job.record.id, job.record.name);
+  next_job_ = std::max(fleet_.jobs().end_id(), ends.last_job.has_value() ? *ends.last_job + 1 : 0);
+  mapper.ReserveJobs(next_job_);
+  if (ends.last_window.has_value()) RestoreForgotten(*ends.last_window);
   if (ends.last_window.has_value()) {
     newest_sample_ = Timestamp::FromSeconds(ends.last_window->next().start_s());
     now_ = newest_sample_;

@@ -12,6 +12,9 @@ namespace taut {
 struct Unsaved {
   std::optional<ClosedWindow> window;
   std::vector<JobRecord> new_jobs;
+  std::vector<JobId> forgotten_jobs;
+  std::vector<JobRecord> returned_jobs;
+  int64_t forgotten_s = 0;
   std::vector<OomRecord> ooms;
   std::vector<OutcomeUpdate> outcomes;
   std::vector<SettingChange> settings;
@@ -19,13 +22,17 @@ struct Unsaved {
   PassOutput output;
 
   bool empty() const {
-    return !window.has_value() && new_jobs.empty() && ooms.empty() && outcomes.empty() && settings.empty() &&
-           checkpoints.empty() && output.decisions.empty() && output.settings.empty();
+    return !window.has_value() && new_jobs.empty() && forgotten_jobs.empty() && returned_jobs.empty() &&
+           ooms.empty() && outcomes.empty() && settings.empty() && checkpoints.empty() &&
+           output.decisions.empty() && output.settings.empty();
   }
   PassRecord Record() const {
     PassRecord record;
     record.window = window.has_value() ? &*window : nullptr;
     record.new_jobs = new_jobs;
+    record.forgotten_jobs = forgotten_jobs;
+    record.returned_jobs = returned_jobs;
+    record.forgotten_s = forgotten_s;
     record.decisions = output.decisions;
     record.outcomes = outcomes;
     record.ooms = ooms;
@@ -39,6 +46,8 @@ struct Unsaved {
     const FleetPoint between = window.has_value() ? FleetPoint() : output.point;
     window.reset();
     new_jobs.clear();
+    forgotten_jobs.clear();
+    returned_jobs.clear();
     ooms.clear();
     outcomes.clear();
     settings.clear();

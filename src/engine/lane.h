@@ -4,6 +4,9 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "vertical/recommender.h"
 
@@ -47,6 +50,24 @@ class Lane {
     recommended_ = recommended >= 0 ? std::optional(recommended) : std::nullopt;
     return absl::OkStatus();
   }
+
+  // Gives up the recommender for its state as Save writes it. Until Wake only recommended() and
+  // LimitInForce() may be asked.
+  std::string Sleep() {
+    std::string state;
+    ByteWriter out(&state);
+    Save(out);
+    recommender_.reset();
+    return state;
+  }
+  // `fresh`: equally configured. After an error it is as new.
+  absl::Status Wake(std::unique_ptr<Recommender> fresh, std::string_view state) {
+    recommender_ = std::move(fresh);
+    ByteReader in(state);
+    if (absl::Status s = Load(in); !s.ok()) return s;
+    return in.remaining() == 0 ? absl::OkStatus() : absl::DataLossError("a lane with bytes after its end");
+  }
+  bool sleeps() const { return recommender_ == nullptr; }
 
   // The last recommendation; absent: the owner's limit stands.
   std::optional<double> recommended() const { return recommended_; }

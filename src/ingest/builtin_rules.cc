@@ -35,6 +35,16 @@ void AddKubernetes(std::vector<MappingRule>& out) {
       kCpuLimitCores);
   add("kube-memory-limit", "kube_pod_container_resource_limits", With(Container(), {"resource", "memory"}),
       kMemoryLimitBytes);
+  // cAdvisor's counter dies with the container that is killed; kube-state-metrics knows why it ended.
+  add("kube-restarts", "kube_pod_container_status_restarts_total", Container(), kRestartsTotal);
+  add("kube-oom-reason", "kube_pod_container_status_last_terminated_reason",
+      With(Container(), {"reason", "OOMKilled"}), kOomReason);
+  add("kube-oom-ended", "kube_pod_container_status_terminated_reason",
+      With(Container(), {"reason", "OOMKilled"}), kOomEnded);
+  // A sidecar is an init container that is always restarted, and runs beside the others.
+  out.push_back({"kube-init-container", "kube_pod_init_container_info",
+                 With(Container(), {"restart_policy", "Always", true}), kInitContainer,
+                 "{namespace}/Pod/{pod}", "{container}", "", 1});
   const auto owner = [&out](const char* name, const char* metric, const char* child) {
     out.push_back({name,
                    metric,

@@ -49,12 +49,30 @@ void Ingest::Take(const SeriesView& series, Timestamp now) {
   if (!series.samples.empty()) {
     newest_offered_ms_ = std::max(newest_offered_ms_, series.samples.back().timestamp_ms);
   }
-  const SeriesMapper::Resolution resolution = mapper_.Resolve(series, now);
+  const auto of_use = [&] {
+    return std::any_of(series.samples.begin(), series.samples.end(), [&](const RemoteSample& sample) {
+      return windows_.Refusal(sample, now) == nullptr && !IsStaleMarker(sample.value);
+    });
+  };
+  bool dropped = false;
+  const SeriesMapper::Resolution resolution = mapper_.Resolve(series, now, [&] {
+    dropped = !of_use();
+    return !dropped;
+  });
   IngestCounts& counts = windows_.counts();
+  if (dropped) [[unlikely]] {
+    for (const RemoteSample& sample : series.samples) {
+      uint64_t IngestCounts::*why = windows_.Refusal(sample, now);
+      ++(counts.*(why != nullptr ? why : &IngestCounts::stale_markers));
+    }
+    return;
+  }
   switch (resolution.outcome) {
     case SeriesMapper::Outcome::kMapped:
       for (const RemoteSample& sample : series.samples) {
         windows_.Add(resolution.slot, resolution.kind, sample, now);
+        if (OomWatch::IsFor(resolution.kind)) [[unlikely]]
+          Watch(resolution, sample, now);
       }
       break;
     case SeriesMapper::Outcome::kUnmapped:
@@ -77,7 +95,19 @@ std::optional<uint32_t> Ingest::TaskSlot(std::string_view job, std::string_view 
   return std::nullopt;
 }
 
+void Ingest::Watch(const SeriesMapper::Resolution& resolution, const RemoteSample& sample, Timestamp now) {
+  if (windows_.Refusal(sample, now) != nullptr) return;
+  const SeriesBinding& binding = mapper_.binding(resolution.slot);
+  if (binding.left_out) return;
+  const uint64_t container = uint64_t{binding.task_entry} << 32 | binding.part;
+  const auto kill = oom_watch_.See(container, resolution.slot, resolution.kind, sample);
+  if (kill.has_value()) {
+    windows_.AddOom(kill->slot, Timestamp{kill->time_ms * 1000}, kill->kills, std::nullopt);
+  }
+}
+
 size_t Ingest::ForgetIdle(Timestamp now) {
+  oom_watch_.ForgetBefore(now.us / 1000 - options_.idle_seconds * 1000);
   const std::vector<uint32_t> slots = mapper_.ForgetIdle(now, options_.idle_seconds);
   windows_.Drop(slots);
   return slots.size();

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "ingest/live_windows.h"
+#include "ingest/oom_watch.h"
 #include "ingest/remote_write.h"
 #include "ingest/series_mapper.h"
 
@@ -50,6 +51,8 @@ class Ingest {
   bool TakeWindow(uint32_t slot, ReportedWindow window, Timestamp now) {
     return windows_.AddWindow(slot, std::move(window), now);
   }
+  // Counts a sample that is dropped before it is looked up.
+  void CountDropped(uint64_t IngestCounts::*why) { ++(windows_.counts().*why); }
   void TakeOom(uint32_t slot, Timestamp time, uint64_t kills, std::optional<double> limit) {
     windows_.AddOom(slot, time, kills, limit);
   }
@@ -76,11 +79,14 @@ class Ingest {
   const IngestCounts& counts() const { return windows_.counts(); }
 
  private:
+  void Watch(const SeriesMapper::Resolution& resolution, const RemoteSample& sample, Timestamp now);
+
   const Options options_;
   RemoteWriteDecoder decoder_;
   SeriesMapper mapper_;
   LiveWindows windows_;
   int64_t newest_offered_ms_ = INT64_MIN;  // of the request at hand
+  OomWatch oom_watch_;
 };
 
 }  // namespace taut

@@ -7,11 +7,14 @@
 #include <tuple>
 
 #include "histogram/window_histogram.h"
+#include "ingest/oom_watch.h"
 
 namespace taut {
 namespace {
 
 constexpr int64_t kSameOomMs = 120'000;  // two replicas scrape the same kill within this time
+// A restart is told when it is over, and Kubernetes waits up to 5 minutes before it.
+constexpr int64_t kSameRestartMs = 330'000;
 
 float SecondsOf(const ReportedWindow& w) {
   float sum = 0;
@@ -54,24 +57,28 @@ uint64_t IngestCounts::total() const {
 LiveWindows::LiveWindows(const Options& options)
     : options_(options), open_from_ms_(options.first_open.start_s() * 1000), fold_(options.fold) {}
 
-void LiveWindows::Add(uint32_t slot, SeriesKind kind, const RemoteSample& sample, Timestamp now) {
-  if (sample.timestamp_ms < open_from_ms_) {
-    ++counts_.too_late;
-    return;
-  }
+uint64_t IngestCounts::*LiveWindows::Refusal(const RemoteSample& sample, Timestamp now) const {
+  if (sample.timestamp_ms < open_from_ms_) return &IngestCounts::too_late;
   if (IsFarFuture(sample.timestamp_ms, now)) {
-    ++counts_.far_future;
-    return;
+    return &IngestCounts::far_future;
   }
   if (!(sample.value >= 0) || std::isinf(sample.value)) [[unlikely]] {
-    if (!std::isnan(sample.value)) {
-      ++counts_.invalid;
-      return;
-    }
-    if (!IsStaleMarker(sample.value)) {
-      ++counts_.nan;
-      return;
-    }
+    if (!std::isnan(sample.value)) return &IngestCounts::invalid;
+    if (!IsStaleMarker(sample.value)) return &IngestCounts::nan;
+  }
+  return nullptr;
+}
+
+uint64_t IngestCounts::*LiveWindows::Refusal(WindowId window, Timestamp now) const {
+  const int64_t begin_ms = window.start_s() * 1000;
+  if (begin_ms < open_from_ms_) return &IngestCounts::too_late;
+  return IsFarFuture(begin_ms, now) ? &IngestCounts::far_future : nullptr;
+}
+
+void LiveWindows::Add(uint32_t slot, SeriesKind kind, const RemoteSample& sample, Timestamp now) {
+  if (uint64_t IngestCounts::*why = Refusal(sample, now); why != nullptr) [[unlikely]] {
+    ++(counts_.*why);
+    return;
   }
   if (slot >= samples_.size()) samples_.resize(slot + 1);
   if (kind == SeriesKind::kOomTotal) SeeOom(slot, sample);
@@ -121,15 +128,11 @@ void LiveWindows::AddOom(uint32_t slot, Timestamp time, uint64_t kills, std::opt
 }
 
 bool LiveWindows::AddWindow(uint32_t slot, ReportedWindow window, Timestamp now) {
+  if (uint64_t IngestCounts::*why = Refusal(window.window, now); why != nullptr) {
+    ++(counts_.*why);
+    return false;
+  }
   const int64_t begin_ms = window.window.start_s() * 1000;
-  if (begin_ms < open_from_ms_) {
-    ++counts_.too_late;
-    return false;
-  }
-  if (IsFarFuture(begin_ms, now)) {
-    ++counts_.far_future;
-    return false;
-  }
   if (slot >= reported_.size()) reported_.resize(slot + 1);
   std::vector<ReportedWindow>& windows = reported_[slot];
   const auto at = std::lower_bound(windows.begin(), windows.end(), window.window,
@@ -157,12 +160,14 @@ std::vector<OomSighting> LiveWindows::TakeOoms(const SeriesMapper& mapper) {
   std::vector<OomSighting> out;
   for (const RawOom& oom : ooms_) {
     const SeriesBinding& binding = mapper.binding(oom.slot);
+    if (binding.left_out) continue;
     const uint64_t key = uint64_t{binding.task_entry} << 32 | binding.part;
     const auto [it, is_new] = last_oom_.try_emplace(key, LastOom{oom.slot, oom.time_ms});
     if (!is_new) {
-      const bool repeat = it->second.slot == oom.slot
-                              ? oom.time_ms == it->second.time_ms
-                              : std::abs(oom.time_ms - it->second.time_ms) <= kSameOomMs;
+      const bool restart = binding.kind == SeriesKind::kRestartsTotal;
+      const bool repeat = it->second.slot == oom.slot ? oom.time_ms == it->second.time_ms
+                                                      : std::abs(oom.time_ms - it->second.time_ms) <=
+                                                            (restart ? kSameRestartMs : kSameOomMs);
       if (repeat) continue;
       it->second = {oom.slot, oom.time_ms};
     }
@@ -177,8 +182,9 @@ void LiveWindows::SortSlots(const SeriesMapper& mapper) {
   order_version_ = mapper.version();
   order_.clear();
   for (uint32_t slot = 0; slot < mapper.num_slots(); ++slot) {
-    if (mapper.binding(slot).in_use && mapper.binding(slot).kind != SeriesKind::kOomTotal)
-      order_.push_back(slot);
+    const SeriesBinding& binding = mapper.binding(slot);
+    const bool told_apart = binding.kind == SeriesKind::kOomTotal || OomWatch::IsFor(binding.kind);
+    if (binding.in_use && !binding.left_out && !told_apart) order_.push_back(slot);
   }
   std::sort(order_.begin(), order_.end(), [&mapper](uint32_t a, uint32_t b) {
     const SeriesBinding &x = mapper.binding(a), &y = mapper.binding(b);

@@ -78,6 +78,11 @@ class LiveWindows {
   LiveWindows() : LiveWindows(Options()) {}
   explicit LiveWindows(const Options& options);
 
+  // The count of samples dropped for the reason that this one will be, wherever it belongs; nullptr if it
+  // will be taken in.
+  uint64_t IngestCounts::*Refusal(const RemoteSample& sample, Timestamp now) const;
+  // The same for a window that is folded already.
+  uint64_t IngestCounts::*Refusal(WindowId window, Timestamp now) const;
   // Takes in one sample of a mapped series. `now` is the newest clock there is. Counted. O(1) in time order.
   void Add(uint32_t slot, SeriesKind kind, const RemoteSample& sample, Timestamp now);
   // A window that is folded already. A task with such a window needs no series: those of the same task do not

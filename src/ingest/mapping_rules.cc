@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMetricName = "__name__";
 
-constexpr std::array<std::pair<SeriesKind, std::string_view>, 8> kKinds = {{
+constexpr std::array<std::pair<SeriesKind, std::string_view>, 12> kKinds = {{
     {SeriesKind::kCpuSecondsTotal, "cpu_seconds_total"},
     {SeriesKind::kCpuCores, "cpu_cores"},
     {SeriesKind::kMemoryBytes, "memory_bytes"},
@@ -22,6 +22,10 @@ constexpr std::array<std::pair<SeriesKind, std::string_view>, 8> kKinds = {{
     {SeriesKind::kOomTotal, "oom_total"},
     {SeriesKind::kOwner, "owner"},
     {SeriesKind::kTaskWindow, "task_window"},
+    {SeriesKind::kRestartsTotal, "restarts_total"},
+    {SeriesKind::kOomReason, "oom_reason"},
+    {SeriesKind::kOomEnded, "oom_ended"},
+    {SeriesKind::kInitContainer, "init_container"},
 }};
 
 }  // namespace

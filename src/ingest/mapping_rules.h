@@ -23,6 +23,10 @@ enum class SeriesKind : uint8_t {
   kOomTotal,          // counter of OOM kills
   kOwner,             // no usage: says who owns a pod, ReplicaSet or Job
   kTaskWindow,        // whole windows, from an agent; no rule can say it
+  kRestartsTotal,     // counter of a container's restarts
+  kOomReason,         // 1: the container's last end was an OOM kill
+  kOomEnded,          // 1: the container has ended, and by an OOM kill
+  kInitContainer,     // no usage: the task's part of this name runs before the others, and is left out
 };
 std::string_view Name(SeriesKind kind);
 // InvalidArgument naming the choices: what a rule can say.

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/printable.h"
+#include "ingest/oom_watch.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -18,10 +19,22 @@ uint32_t MinuteOf(Timestamp t) { return static_cast<uint32_t>(FloorDiv(t.us, kMi
 
 uint64_t HashOf(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
+std::pair<uint64_t, uint64_t> LongHashOf(std::string_view text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return {hash.high64, hash.low64};
+}
+
 std::string PodKey(std::span<const LabelView> labels) {
   std::string key(LabelValue(labels, "namespace"));
   key += "/Pod/";
   key += LabelValue(labels, "pod");
+  return key;
+}
+
+std::string InitKey(std::string_view pod, std::string_view container) {
+  std::string key(pod);
+  key += '/';
+  key += container;
   return key;
 }
 
@@ -37,10 +50,12 @@ std::string TaskKey(JobId job, std::string_view name) {
 SeriesMapper::SeriesMapper(MappingRules rules, const Options& options)
     : rules_(std::move(rules)), options_(options) {}
 
-SeriesMapper::Resolution SeriesMapper::Resolve(const SeriesView& series, Timestamp now) {
+SeriesMapper::Resolution SeriesMapper::Resolve(const SeriesView& series, Timestamp now,
+                                               absl::FunctionRef<bool()> admit) {
   const uint32_t minute = MinuteOf(now);
   auto it = series_.find(series.fingerprint);
   if (it == series_.end()) [[unlikely]] {
+    if (!admit()) return {};
     if (series_.size() >= options_.max_series) {
       ++counts_.refused_series;
       return {.outcome = Outcome::kRefused};
@@ -67,7 +82,10 @@ SeriesMapper::Entry SeriesMapper::Classify(const SeriesView& series, uint32_t mi
     entry.outcome = Outcome::kUnmapped;
   } else {
     entry = Place(*mapping, series.labels, minute);
-    if (entry.outcome == Outcome::kFact) facts_.insert_or_assign(series.fingerprint, mapping->job);
+    if (entry.outcome == Outcome::kFact) {
+      const bool init = mapping->kind == SeriesKind::kInitContainer;
+      facts_.insert_or_assign(series.fingerprint, init ? InitKey(mapping->job, mapping->task) : mapping->job);
+    }
   }
   if (entry.outcome == Outcome::kMapped) ++counts_.mapped_series;
   if (entry.outcome == Outcome::kFact) ++counts_.fact_series;
@@ -87,6 +105,11 @@ SeriesMapper::Entry SeriesMapper::Place(const Mapping& mapping, std::span<const 
   }
   if (mapping.kind == SeriesKind::kOwner) {
     LearnOwner(mapping);
+    entry.outcome = Outcome::kFact;
+    return entry;
+  }
+  if (mapping.kind == SeriesKind::kInitContainer) {
+    LearnInitContainer(mapping);
     entry.outcome = Outcome::kFact;
     return entry;
   }
@@ -145,18 +168,31 @@ void SeriesMapper::LearnOwner(const Mapping& fact) {
   }
 }
 
+void SeriesMapper::LearnInitContainer(const Mapping& fact) {
+  init_containers_.insert(HashOf(InitKey(fact.job, fact.task)));
+  const auto it = slots_of_pod_.find(HashOf(fact.job));
+  if (it == slots_of_pod_.end()) return;
+  const auto part = static_cast<uint32_t>(HashOf(fact.task));
+  for (uint32_t slot = it->second; slot != kNone; slot = links_[slot].next_of_pod) {
+    if (bindings_[slot].part == part) bindings_[slot].left_out = true;
+  }
+  ++version_;
+}
+
 bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const LabelView> labels) {
-  const size_t jobs_before = job_names_.size();
+  const size_t jobs_before = jobs_.size();
   const std::optional<JobId> job = InternJob(mapping.job);
-  if (job_names_.size() > jobs_before) {
+  if (!job.has_value()) return false;
+  if (jobs_.size() > jobs_before) {
+    JobLabels& its_labels = jobs_[*job].labels;
     for (const LabelView& l : labels) {
       const bool wanted = std::find(options_.job_labels.begin(), options_.job_labels.end(), l.name) !=
                           options_.job_labels.end();
-      if (wanted && IsPrintableUtf8(l.value)) job_labels_.back().emplace_back(l.name, l.value);
+      if (wanted && IsPrintableUtf8(l.value)) its_labels.emplace_back(l.name, l.value);
     }
-    std::sort(job_labels_.back().begin(), job_labels_.back().end());
+    std::sort(its_labels.begin(), its_labels.end());
   }
-  if (!job.has_value()) return false;
+  ++jobs_[*job].slots;
   const uint32_t task = TaskEntry(*job, mapping.task);
   ++tasks_[task].uses;
   bindings_[slot] = {.job = *job,
@@ -167,7 +203,14 @@ bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const L
                      .kind = mapping.kind,
                      .in_use = true,
                      .uses_owner = mapping.uses_owner};
-  if (mapping.uses_owner) LinkPod(slot, HashOf(PodKey(labels)));
+  if (mapping.uses_owner) {
+    const std::string pod = PodKey(labels);
+    LinkPod(slot, HashOf(pod));
+    bindings_[slot].left_out = init_containers_.contains(HashOf(InitKey(pod, mapping.part)));
+  }
+  OomSource& source = jobs_[*job].oom_source;
+  if (mapping.kind == SeriesKind::kTaskWindow || OomWatch::IsFor(mapping.kind)) source = OomSource::kFull;
+  if (mapping.kind == SeriesKind::kOomTotal) source = std::max(source, OomSource::kSurvivors);
   ++version_;
   return true;
 }
@@ -175,6 +218,7 @@ bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const L
 void SeriesMapper::Unbind(uint32_t slot) {
   SeriesBinding& binding = bindings_[slot];
   if (binding.uses_owner) UnlinkPod(slot);
+  --jobs_[binding.job].slots;
   Task& task = tasks_[binding.task_entry];
   if (--task.uses == 0) {
     task_ids_.erase(TaskKey(task.job, task.name));
@@ -190,7 +234,7 @@ void SeriesMapper::Rebind(Entry& entry, const SeriesView& series) {
   rebind_[entry.slot] = 0;
   const std::optional<Mapping> mapping = Match(series.labels);
   // The rules are the same and so are the labels: only the owner's name can be another.
-  if (!mapping.has_value() || mapping->job == job_names_[bindings_[entry.slot].job.value]) return;
+  if (!mapping.has_value() || mapping->job == jobs_[bindings_[entry.slot].job].name) return;
   if (mapping->job.size() > options_.max_name_bytes || !IsPrintableUtf8(mapping->job)) return;
   if (!InternJob(mapping->job).has_value()) return;
   Unbind(entry.slot);
@@ -212,13 +256,60 @@ uint32_t SeriesMapper::NewSlot() {
 
 std::optional<JobId> SeriesMapper::InternJob(std::string_view name) {
   if (const auto it = job_ids_.find(name); it != job_ids_.end()) return JobId{it->second};
-  if (job_names_.size() >= options_.max_jobs) return std::nullopt;
-  const auto id = static_cast<uint32_t>(job_names_.size());
-  job_names_.emplace_back(name);
-  job_labels_.emplace_back();
-  job_ids_.emplace(std::string(name), id);
-  next_task_.push_back(0);
-  return JobId{id};
+  if (jobs_.size() >= options_.max_jobs) {
+    ++counts_.refused_jobs;
+    refused_jobs_ = true;
+    return std::nullopt;
+  }
+  JobId id{jobs_.end_id()};
+  if (const auto it = forgotten_.find(LongHashOf(name)); it != forgotten_.end()) {
+    id = it->second.id;
+    forgotten_.erase(it);
+  }
+  RestoreJob(id, name);
+  fresh_jobs_.push_back(id);
+  return id;
+}
+
+void SeriesMapper::RestoreJob(JobId id, std::string_view name) {
+  jobs_.Emplace(id).name = name;
+  job_ids_.insert_or_assign(std::string(name), id.value);
+}
+
+void SeriesMapper::RememberForgotten(JobId id, std::string_view name, int32_t day) {
+  jobs_.Reserve(id.value + 1);
+  forgotten_.insert_or_assign(LongHashOf(name), Forgotten{id, day});
+}
+
+bool SeriesMapper::ForgetJob(JobId id, int32_t day) {
+  const Job* job = jobs_.Find(id);
+  if (job == nullptr || job->slots > 0) return false;
+  RememberForgotten(id, job->name, day);
+  job_ids_.erase(job->name);
+  jobs_.Erase(id);
+  return true;
+}
+
+void SeriesMapper::DropForgotten(int32_t day) {
+  absl::erase_if(forgotten_, [day](const auto& entry) { return entry.second.day < day; });
+}
+
+std::vector<std::string> SeriesMapper::job_names() const {
+  std::vector<std::string> names;
+  for (const Job& job : jobs_) names.push_back(job.name);
+  return names;
+}
+
+size_t SeriesMapper::state_bytes() const {
+  const auto table = [](const auto& map) { return map.capacity() * (sizeof(*map.begin()) + 1); };
+  size_t bytes = table(series_) + table(facts_) + table(slots_of_pod_) + table(job_ids_) + table(task_ids_) +
+                 table(forgotten_) + bindings_.capacity() * (sizeof(SeriesBinding) + sizeof(SlotLinks) + 1) +
+                 tasks_.capacity() * sizeof(Task) + jobs_.table_bytes();
+  for (const Job& job : jobs_) {
+    bytes += sizeof(Job) + 2 * job.name.capacity() + job.labels.capacity() * sizeof(job.labels[0]);
+  }
+  for (const Task& task : tasks_) bytes += 2 * task.name.capacity();
+  return bytes;
 }
 
 uint32_t SeriesMapper::TaskEntry(JobId job, const std::string& name) {
@@ -231,7 +322,7 @@ uint32_t SeriesMapper::TaskEntry(JobId job, const std::string& name) {
     it->second = free_tasks_.back();
     free_tasks_.pop_back();
   }
-  tasks_[it->second] = {.job = job, .index = next_task_[job.value]++, .uses = 0, .name = name};
+  tasks_[it->second] = {.job = job, .index = jobs_[job].next_task++, .uses = 0, .name = name};
   return it->second;
 }
 
@@ -261,7 +352,14 @@ std::vector<uint32_t> SeriesMapper::ForgetIdle(Timestamp now, int64_t idle_secon
   // A slot lives as long as one of its fingerprints does.
   std::vector<uint8_t> alive(bindings_.size(), 0);
   std::vector<uint64_t> idle;
+  // With room again, what was refused for want of it is looked at anew.
+  const bool forgive = refused_jobs_ && jobs_.size() < options_.max_jobs;
+  if (forgive) refused_jobs_ = false;
   for (const auto& [fingerprint, entry] : series_) {
+    if (forgive && entry.outcome == Outcome::kRefused) {
+      idle.push_back(fingerprint);
+      continue;
+    }
     // A clock that was set back makes nothing idle.
     const auto age = static_cast<int32_t>(minute - entry.seen_minute);
     if (age >= static_cast<int32_t>(idle_minutes)) {
@@ -274,6 +372,7 @@ std::vector<uint32_t> SeriesMapper::ForgetIdle(Timestamp now, int64_t idle_secon
     const auto it = series_.find(fingerprint);
     if (const auto fact = facts_.find(fingerprint); fact != facts_.end()) {
       owners_.Forget(fact->second);
+      init_containers_.erase(HashOf(fact->second));
       facts_.erase(fact);
     }
     series_.erase(it);

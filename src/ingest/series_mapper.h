@@ -7,12 +7,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "base/time.h"
 #include "ingest/mapping_rules.h"
 #include "ingest/owners.h"
+#include "model/job_table.h"
 #include "model/usage.h"
 
 namespace taut {
@@ -28,6 +32,14 @@ struct SeriesBinding {
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
   bool in_use = false;
   bool uses_owner = false;
+  bool left_out = false;  // of an init container: none of the task's need
+};
+
+// Whether OOM kills of a job's containers can be known.
+enum class OomSource : uint8_t {
+  kNone,       // no series or agent tells of them
+  kSurvivors,  // a counter of the container's own: only kills that the container outlives
+  kFull        // its agent, or kube-state-metrics
 };
 
 struct MapperCounts {
@@ -35,16 +47,19 @@ struct MapperCounts {
   uint64_t unmapped_series = 0, fact_series = 0;  // alive now, by fingerprint
   uint64_t refused_series = 0;                    // ever: over a limit, or an unprintable name
   uint64_t rebound_series = 0;                    // ever: their pod's owner became known
+  uint64_t jobs = 0;                              // known now: neither gone nor forgotten
+  uint64_t refused_jobs = 0;                      // ever: series of jobs over max_jobs
 };
 
-// Not thread-safe. About 200 bytes a live mapped series, 20 an unmapped one, and 100 for each job ever seen.
+// Not thread-safe. About 200 bytes a live mapped series, 20 an unmapped one, 200 a job, and 30 a forgotten
+// job whose number is kept for its return.
 class SeriesMapper {
  public:
   struct Options {
     size_t max_series = 4'000'000;  // live fingerprints, unmapped ones included
-    size_t max_jobs = 1'000'000;
-    size_t max_name_bytes = 512;  // of a job's or a task's name
-    uint64_t seed = 0;            // the decoder's
+    size_t max_jobs = 1'000'000;    // known at a time
+    size_t max_name_bytes = 512;    // of a job's or a task's name
+    uint64_t seed = 0;              // the decoder's
     // Labels that become a job's own, from the first series that names it.
     std::vector<std::string> job_labels = {"namespace", "cluster", "app", "team", "environment", "tier"};
   };
@@ -60,7 +75,12 @@ class SeriesMapper {
 
   // `now` is when the series was received: one not resolved for an hour is idle. Steady state 10 to 100 ns (a
   // miss of the cache or two), a new series some microseconds.
-  Resolution Resolve(const SeriesView& series, Timestamp now);
+  Resolution Resolve(const SeriesView& series, Timestamp now) {
+    return Resolve(series, now, [] { return true; });
+  }
+  // The same; a series that is not known yet is looked at only if `admit` says that one of its samples is of
+  // use, and is kUnmapped else, without being remembered: what is dropped makes no job.
+  Resolution Resolve(const SeriesView& series, Timestamp now, absl::FunctionRef<bool()> admit);
 
   // The same for a task whose agent says itself what job it is of; mapping rules have no say. Labels as those
   // of a series: some become the job's own.
@@ -73,13 +93,35 @@ class SeriesMapper {
   // Changes when any binding does: whoever keeps an order of the slots sorts again.
   uint64_t version() const { return version_; }
 
-  // The number of the job of this name, given out now if it is new: lets a store's jobs come first, in its
-  // order. nullopt past max_jobs.
+  // ---- jobs ----
+  // The number of the job of this name: the one it had if it was forgotten, else a new one. nullopt past
+  // max_jobs.
   std::optional<JobId> InternJob(std::string_view name);
-  const std::vector<std::string>& job_names() const { return job_names_; }  // by JobId
+  // A job that a store knows by this number, before any series. REQUIRES: the number is free.
+  void RestoreJob(JobId id, std::string_view name);
+  // Numbers below this are taken, also those that no known job has.
+  void ReserveJobs(uint32_t end) { jobs_.Reserve(end); }
+  // A job that was forgotten on `day`: should its name come again, it gets this number.
+  void RememberForgotten(JobId id, std::string_view name, int32_t day);
+  // False, and nothing is done, while a series or task is bound to the job.
+  bool ForgetJob(JobId id, int32_t day);
+  // Numbers of jobs forgotten before `day` are not given to their names again.
+  void DropForgotten(int32_t day);
+  // Jobs that got a number since the last call (a new one, or their own again), in that order.
+  std::vector<JobId> TakeFreshJobs() { return std::exchange(fresh_jobs_, {}); }
+
+  size_t num_jobs() const { return jobs_.size(); }
+  bool HasJob(JobId id) const { return jobs_.Find(id) != nullptr; }
+  const std::string& job_name(JobId id) const { return jobs_[id].name; }
+  std::vector<std::string> job_names() const;  // ascending by number
   using JobLabels = std::vector<std::pair<std::string, std::string>>;
-  // By JobId, keys ascending; empty for a job that InternJob named first.
-  const JobLabels& job_labels(JobId id) const { return job_labels_[id.value]; }
+  // Keys ascending; empty for a job that no series has named.
+  const JobLabels& job_labels(JobId id) const { return jobs_[id].labels; }
+  // From the series and agents that have named the job since the daemon started. REQUIRES: HasJob(id).
+  OomSource oom_source(JobId id) const { return jobs_[id].oom_source; }
+  // Series and tasks bound to it. REQUIRES: HasJob(id).
+  uint32_t num_slots(JobId id) const { return jobs_[id].slots; }
+  size_t forgotten_jobs() const { return forgotten_.size(); }
   // REQUIRES: a slot in use. The task's name in its job.
   std::string_view task_name(uint32_t slot) const { return tasks_[bindings_[slot].task_entry].name; }
 
@@ -87,7 +129,12 @@ class SeriesMapper {
   // everywhere before the next Resolve. O(series); a call a minute is plenty.
   std::vector<uint32_t> ForgetIdle(Timestamp now, int64_t idle_seconds = 3600);
 
-  const MapperCounts& counts() const { return counts_; }
+  MapperCounts counts() const {
+    MapperCounts counts = counts_;
+    counts.jobs = jobs_.size();
+    return counts;
+  }
+  size_t state_bytes() const;
   const MappingRules& rules() const { return rules_; }
   // For `taut mapping test`: what would become of these labels, without remembering anything.
   std::optional<Mapping> Explain(std::span<const LabelView> labels) const;
@@ -105,6 +152,17 @@ class SeriesMapper {
     uint32_t uses = 0;  // slots; 0: this entry is free
     std::string name;
   };
+  struct Job {
+    std::string name;
+    JobLabels labels;
+    uint32_t next_task = 0;
+    uint32_t slots = 0;
+    OomSource oom_source = OomSource::kNone;
+  };
+  struct Forgotten {
+    JobId id;
+    int32_t day = 0;
+  };
   struct SlotLinks {
     uint32_t previous_of_pod = kNone, next_of_pod = kNone;
     uint64_t pod = 0;  // hash of "namespace/Pod/name"
@@ -116,6 +174,7 @@ class SeriesMapper {
   Entry Place(const Mapping& mapping, std::span<const LabelView> labels, uint32_t minute);
   std::optional<Mapping> Match(std::span<const LabelView> labels) const;
   void LearnOwner(const Mapping& fact);
+  void LearnInitContainer(const Mapping& fact);
   // False: past max_jobs.
   bool Bind(uint32_t slot, const Mapping& mapping, std::span<const LabelView> labels);
   void Unbind(uint32_t slot);
@@ -141,10 +200,14 @@ class SeriesMapper {
   std::vector<uint32_t> free_slots_;
   absl::flat_hash_map<uint64_t, uint32_t> slots_of_pod_;  // head of the list through links_
 
-  std::vector<std::string> job_names_;
-  std::vector<JobLabels> job_labels_;  // by JobId
+  JobTable<Job> jobs_;
   absl::flat_hash_map<std::string, uint32_t, StringHash, std::equal_to<>> job_ids_;
-  std::vector<uint32_t> next_task_;  // by JobId
+  // By the 128-bit hash of a name: a name that came back must not be taken for another.
+  absl::flat_hash_map<std::pair<uint64_t, uint64_t>, Forgotten> forgotten_;
+  std::vector<JobId> fresh_jobs_;
+  // By the hash of "namespace/Pod/name/container".
+  absl::flat_hash_set<uint64_t> init_containers_;
+  bool refused_jobs_ = false;  // some series was refused for want of room for its job
   std::vector<Task> tasks_;
   std::vector<uint32_t> free_tasks_;
   absl::flat_hash_map<std::string, uint32_t> task_ids_;  // job number and task name to an index of tasks_

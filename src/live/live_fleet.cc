@@ -55,13 +55,18 @@ std::shared_ptr<const JobPolicy> LiveFleet::PolicyOf(const LiveJob& job) {
 }
 
 void LiveFleet::AddJob(JobRecord record) {
-  LiveJob& job = jobs_.emplace_back();
+  LiveJob& job = jobs_.Emplace(record.id);
   job.record = std::move(record);
+  if (const auto it = settings_of_gone_.find(job.record.name); it != settings_of_gone_.end()) {
+    job.overrides = std::move(it->second);
+    settings_of_gone_.erase(it);
+  }
   ids_.emplace(job.record.name, job.record.id);
   job.policy = PolicyOf(job);
   for (const Resource r : kResources) {
     job.lanes[static_cast<size_t>(r)] = NewLane(job.record, *job.policy, r);
   }
+  Changed(job);
 }
 
 std::optional<JobId> LiveFleet::Find(std::string_view name) const {
@@ -76,9 +81,12 @@ void LiveFleet::Repolicy(LiveJob& job) {
   const bool same = old->recommender == job.policy->recommender && old->job_class == job.policy->job_class &&
                     old->oom_tolerance == job.policy->oom_tolerance;
   if (!same) job.needs_history = true;
+  Changed(job);
+  if (same && job.sleeps()) return;  // its bytes are read by lanes made with the policy of then
   for (const Resource r : kResources) {
     LiveLane& lane = job.of(r);
     std::unique_ptr<LiveLane> fresh = NewLane(job.record, *job.policy, r);
+    lane.asleep.clear();
     std::string state;
     if (same) {
       ByteWriter out(&state);
@@ -106,7 +114,8 @@ void LiveFleet::Reload(const LiveSettings& settings) {
 
 absl::StatusOr<SettingChange> LiveFleet::Set(JobId id, std::string_view key, std::string_view value,
                                              std::string_view who, int64_t now_s, PassOutput& out) {
-  LiveJob& job = jobs_[id.value];
+  if (!Has(id)) return absl::NotFoundError("the job is no longer known");
+  LiveJob& job = Awake(id);
   JobPolicy trial = *job.policy;
   const std::string before = [&] {
     for (const JobSetting& s : JobSettingsTable()) {
@@ -129,12 +138,19 @@ absl::StatusOr<SettingChange> LiveFleet::Set(JobId id, std::string_view key, std
 
 void LiveFleet::Redo(const SettingChange& change) {
   last_setting_ = std::max(last_setting_, change.id);
+  const auto take = [&change](std::vector<Override>& overrides) {
+    std::erase_if(overrides, [&](const Override& o) { return o.key == change.key; });
+    if (!change.value.empty()) overrides.push_back({change.key, change.value, change.who});
+  };
   const std::optional<JobId> id = Find(change.job);
-  if (!id.has_value()) return;
-  LiveJob& job = jobs_[id->value];
-  std::erase_if(job.overrides, [&](const Override& o) { return o.key == change.key; });
-  if (!change.value.empty()) job.overrides.push_back({change.key, change.value, change.who});
-  Repolicy(job);
+  if (id.has_value()) {
+    take(jobs_[*id].overrides);
+    Repolicy(jobs_[*id]);
+    return;
+  }
+  std::vector<Override>& overrides = settings_of_gone_[change.job];
+  take(overrides);
+  if (overrides.empty()) settings_of_gone_.erase(change.job);
 }
 
 // ---- a pass ----
@@ -156,13 +172,15 @@ void LiveFleet::Observe(const ClosedWindow& closed, size_t first, size_t last, P
     if (day_ != INT32_MIN && closed.window.day() > day_) EndDay(out);
     day_ = closed.window.day();
     out.point.window = closed.window;
+    now_ = closed.window;
   }
   for (size_t i = first; i < last; ++i) ObserveJob(closed, i, &out.point);
 }
 
 void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point) {
   ToJobDay(closed, index, job_day_);
-  LiveJob& job = jobs_[job_day_.job.value];
+  LiveJob& job = Awake(job_day_.job);
+  Changed(job);
   StartDay(job, closed.window.day());
   job.seen_today = true;
   job.last_window = closed.window;
@@ -202,7 +220,10 @@ void LiveFleet::EndDay(PassOutput& out) {
   FleetRows rows[2];
   for (LiveJob& job : jobs_) {
     if (!job.seen_today || job.day != day_) continue;
+    const bool slept = job.sleeps();
+    Wake(job);
     for (const Resource r : kResources) job.of(r).lane.EndDay(day_, rows[static_cast<size_t>(r)]);
+    if (slept) job.Sleep();
   }
   for (const Resource r : kResources) models_->of(r).CloseDay(day_, rows[static_cast<size_t>(r)]);
   const WindowId next{(day_ + 1) * kWindowsPerDay};
@@ -210,7 +231,11 @@ void LiveFleet::EndDay(PassOutput& out) {
     if (!job.seen_today || job.day != day_) continue;
     Migrate(job, next.start_s(), out);
     job.seen_today = job.over_today = false;
+    Changed(job);
+    const bool slept = job.sleeps();
+    Wake(job);
     StartDay(job, day_ + 1);
+    if (slept) job.Sleep();
   }
   out.day_ended = true;
   ++day_;
@@ -260,12 +285,13 @@ void LiveFleet::Migrate(LiveJob& job, int64_t now_s, PassOutput& out) {
 void LiveFleet::EndWindow(const ClosedWindow& closed, PassOutput& out) {
   const bool last_of_day = closed.window.next().day() != closed.window.day();
   if (last_of_day) EndDay(out);
+  if (closed.window.index % kWindowsPerHour == 0) PutToSleep(closed.window);
 }
 
 void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out) {
   const int64_t now_s = EndOf(closed.window);
   for (size_t i = first; i < last; ++i) {
-    LiveJob& job = jobs_[closed.jobs[i].job.value];
+    LiveJob& job = Awake(closed.jobs[i].job);
     for (const Resource r : kResources) {
       LiveLane& lane = job.of(r);
       if (lane.tasks == 0) continue;
@@ -315,7 +341,8 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, bool oom, Pa
 }
 
 void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out) {
-  LiveJob& job = jobs_[oom.job.value];
+  if (!Has(oom.job)) return;
+  LiveJob& job = Awake(oom.job);
   LiveLane& lane = job.of(Resource::kMemory);
   if (!oom.limit.has_value()) oom.limit = settings_.enforced ? lane.limit() : lane.owner();
   TakeInOom(job, oom);
@@ -326,8 +353,9 @@ void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out) {
 // ---- history ----
 
 void LiveFleet::WantHistoryOf(uint32_t chunk) {
-  const size_t first = size_t{chunk} * kChunkJobs;
-  for (size_t i = first; i < std::min(first + kChunkJobs, jobs_.size()); ++i) jobs_[i].needs_history = true;
+  for (uint32_t i = chunk * kChunkJobs; i < (chunk + 1) * kChunkJobs; ++i) {
+    if (LiveJob* job = jobs_.Find(JobId{i}); job != nullptr) job->needs_history = true;
+  }
 }
 
 std::vector<JobId> LiveFleet::WantHistory(size_t limit) const {
@@ -340,7 +368,8 @@ std::vector<JobId> LiveFleet::WantHistory(size_t limit) const {
 }
 
 void LiveFleet::Retrain(JobId id, std::span<const JobDay> days) {
-  LiveJob& job = jobs_[id.value];
+  LiveJob& job = jobs_[id];
+  Changed(job);
   FleetRows ignored;  // the fleet has learnt from these days when they were lived
   for (const Resource r : kResources) {
     Lane lane = std::move(NewLane(job.record, *job.policy, r)->lane);
@@ -352,24 +381,10 @@ void LiveFleet::Retrain(JobId id, std::span<const JobDay> days) {
     }
     if (!days.empty() && days.back().day < day_) lane.StartDay(day_);
     job.of(r).lane = std::move(lane);
+    job.of(r).asleep.clear();
   }
   if (!days.empty()) job.day = day_ == INT32_MIN ? days.back().day : std::max(day_, days.back().day);
   job.needs_history = false;
-}
-
-Reason LiveFleet::Explain(JobId id, Resource r) const {
-  Reason reason;
-  jobs_[id.value].of(r).lane.recommender().Explain(reason);
-  return reason;
-}
-
-size_t LiveFleet::state_bytes() const {
-  size_t bytes = 0;
-  for (const LiveJob& job : jobs_) {
-    bytes += sizeof(job) + 2 * sizeof(LiveLane) + job.record.name.capacity();
-    for (const auto& lane : job.lanes) bytes += lane->lane.recommender().state_bytes();
-  }
-  return bytes;
 }
 
 }  // namespace taut

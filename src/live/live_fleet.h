@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,6 +20,7 @@
 #include "engine/signal_builder.h"
 #include "live/live_job.h"
 #include "model/closed_window.h"
+#include "model/job_table.h"
 #include "rollout/migration.h"
 
 namespace taut {
@@ -47,11 +47,14 @@ class LiveFleet {
  public:
   explicit LiveFleet(const LiveSettings& settings);
 
-  // The job of the next number. REQUIRES: record.id is size().
+  // REQUIRES: the number has no job; numbers need not be without gaps. Settings that people made for a job of
+  // this name hold again.
   void AddJob(JobRecord record);
-  size_t size() const { return jobs_.size(); }
-  // The reference stays good; names and labels never change.
-  const LiveJob& job(JobId id) const { return jobs_[id.value]; }
+  size_t size() const { return jobs_.size(); }  // of jobs that are known, not of numbers ever given out
+  const JobTable<LiveJob>& jobs() const { return jobs_; }
+  bool Has(JobId id) const { return jobs_.Find(id) != nullptr; }
+  // REQUIRES: Has(id). The reference stays good until the job is forgotten; names and labels never change.
+  const LiveJob& job(JobId id) const { return jobs_[id]; }
   std::optional<JobId> Find(std::string_view name) const;
 
   void Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out);
@@ -70,21 +73,39 @@ class LiveFleet {
 
   // Jobs whose recommenders are new and want to live through what is stored, at most `limit`.
   std::vector<JobId> WantHistory(size_t limit) const;
+  // A job that the lanes know nothing of, though the store does.
+  void WantHistoryOf(JobId id);
   // The jobs of a chunk whose checkpoint is lost.
   void WantHistoryOf(uint32_t chunk);
   // Makes the job's lanes anew and lets them live through `days` (ascending). Days that the job's lanes have
   // seen otherwise do not count twice: the lanes are new.
   void Retrain(JobId id, std::span<const JobDay> days);
 
+  // ---- jobs whose tasks are gone (departures.cc) ----
+  // Jobs not measured for so long before the end of `now` that they are to be forgotten, ascending, at most
+  // `limit`. A job that was known for less than that when it was last measured is due after as long as
+  // it was known, but not before a day.
+  std::vector<JobId> DueToForget(WindowId now, int32_t forget_after_days, size_t limit) const;
+  // The job and all that was learnt of it; settings that people made for its name are kept.
+  void Forget(JobId id);
+  // Turns the lanes of jobs not measured for two hours into bytes.
+  void PutToSleep(WindowId now);
+
+  // Empty for a job that is not known.
   Reason Explain(JobId id, Resource r) const;
   const FleetModels& models() const { return *models_; }
 
   // ---- stop and go on ----
-  static constexpr uint32_t kChunkJobs = 512;
-  uint32_t num_chunks() const { return (static_cast<uint32_t>(jobs_.size()) + kChunkJobs - 1) / kChunkJobs; }
+  static constexpr uint32_t kChunkJobs = JobTable<LiveJob>::kPageJobs;
+  uint32_t num_chunks() const { return (jobs_.end_id() + kChunkJobs - 1) / kChunkJobs; }
+  bool ChunkHasJobs(uint32_t chunk) const { return jobs_.used_in_page(chunk) > 0; }
   void SaveChunk(uint32_t chunk, ByteWriter& out) const;
   // All or nothing for each job: after an error the jobs of the chunk that could not be read are new ones.
-  absl::Status LoadChunk(uint32_t chunk, ByteReader& in);
+  // `through`: the window at whose end it was saved.
+  absl::Status LoadChunk(uint32_t chunk, WindowId through, ByteReader& in);
+  // The first window that changed the chunk since MarkSaved; nullopt: none did.
+  std::optional<WindowId> ChangedSince(uint32_t chunk) const;
+  void MarkSaved(uint32_t chunk);
   void SaveFleet(ByteWriter& out) const;
   absl::Status LoadFleet(ByteReader& in);
   // A setting and a decision that were stored: taken in without deciding anything.
@@ -106,6 +127,13 @@ class LiveFleet {
   // Lets the job begin `day`, and end the day it is in if it has not.
   void StartDay(LiveJob& job, int32_t day);
   void EndDay(PassOutput& out);
+  absl::Status LoadJob(std::string_view bytes, LiveJob& job);
+  // Not measured for two hours before the end of `now`.
+  static bool IsGone(const LiveJob& job, WindowId now);
+  void Changed(const LiveJob& job);
+  // The job with lanes that can be stepped.
+  LiveJob& Awake(JobId id);
+  void Wake(LiveJob& job);
   void TakeInOom(LiveJob& job, const OomRecord& oom);
   void Migrate(LiveJob& job, int64_t now_s, PassOutput& out);
   std::unique_ptr<LiveLane> NewLane(const JobRecord& record, const JobPolicy& policy, Resource r);
@@ -115,11 +143,16 @@ class LiveFleet {
 
   LiveSettings settings_;
   std::unique_ptr<FleetModels> models_;
-  std::deque<LiveJob> jobs_;                          // by JobId
+  JobTable<LiveJob> jobs_;
   absl::flat_hash_map<std::string_view, JobId> ids_;  // by name; views into jobs_
   // Policies of jobs without settings of their own, by the rules that fit them: most jobs share one.
   absl::flat_hash_map<std::string, std::shared_ptr<const JobPolicy>> policies_;
   int32_t day_ = INT32_MIN;  // the day now lived through
+  // Of jobs that were forgotten: what people had set, by name.
+  absl::flat_hash_map<std::string, std::vector<Override>> settings_of_gone_;
+  // By chunk: the first window whose changes no checkpoint has; INT32_MAX: all are saved.
+  std::vector<WindowId> changed_since_;
+  WindowId now_{INT32_MIN};  // the window observed last
   uint64_t last_decision_ = 0, last_setting_ = 0;
   // Scratch.
   JobDay job_day_;

@@ -1,5 +1,6 @@
 // Stop and go on: the fleet's state as bytes and back, and what was stored since, once more.
 #include <algorithm>
+#include <array>
 
 #include "base/strings.h"
 #include "live/live_fleet.h"
@@ -7,49 +8,77 @@
 namespace taut {
 namespace {
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kVersion = 1, kChunkVersion = 2;
 
 }  // namespace
 
+// Version 1 had the jobs without their numbers: all from the chunk's first on.
 void LiveFleet::SaveChunk(uint32_t chunk, ByteWriter& out) const {
-  const size_t first = size_t{chunk} * kChunkJobs;
-  const size_t last = std::min(first + kChunkJobs, jobs_.size());
-  out.Put(kVersion);
-  out.PutVarint(last - first);
+  out.Put(kChunkVersion);
+  out.PutVarint(jobs_.used_in_page(chunk));
   std::string state;
-  for (size_t i = first; i < last; ++i) {
+  uint32_t next = chunk * kChunkJobs;
+  for (uint32_t i = next; i < (chunk + 1) * kChunkJobs; ++i) {
+    const LiveJob* job = jobs_.Find(JobId{i});
+    if (job == nullptr) continue;
     state.clear();
-    ByteWriter job(&state);
-    SaveLiveJob(jobs_[i], job);
+    ByteWriter inner(&state);
+    SaveLiveJob(*job, inner);
+    out.PutVarint(i - next);
     out.PutString(state);
+    next = i + 1;
   }
 }
 
-absl::Status LiveFleet::LoadChunk(uint32_t chunk, ByteReader& in) {
-  const size_t first = size_t{chunk} * kChunkJobs;
-  if (in.Get<uint8_t>() != kVersion) {
+absl::Status LiveFleet::LoadJob(std::string_view bytes, LiveJob& job) {
+  ByteReader state(bytes);
+  absl::Status s = LoadLiveJob(state, job);
+  if (s.ok() && state.remaining() != 0) s = absl::DataLossError("a job with bytes after its end");
+  if (s.ok()) return s;
+  LiveJob fresh;
+  fresh.record = job.record;
+  fresh.overrides = std::move(job.overrides);
+  fresh.policy = job.policy;
+  for (const Resource r : kResources)
+    fresh.lanes[static_cast<size_t>(r)] = NewLane(fresh.record, *fresh.policy, r);
+  fresh.needs_history = true;
+  // The names in ids_ are those of the record as it stands.
+  ids_.erase(job.record.name);
+  job = std::move(fresh);
+  ids_.emplace(job.record.name, job.record.id);
+  return s;
+}
+
+absl::Status LiveFleet::LoadChunk(uint32_t chunk, WindowId through, ByteReader& in) {
+  const auto version = in.Get<uint8_t>();
+  if (version == 0 || version > kChunkVersion) {
     return absl::InvalidArgumentError("a checkpoint of another version of the program");
   }
   const uint64_t count = in.GetVarint();
-  if (count > kChunkJobs || first + count > jobs_.size()) {
-    return absl::DataLossError(StrCat("a checkpoint of ", count, " jobs where the store knows fewer"));
-  }
+  if (count > kChunkJobs) return absl::DataLossError(StrCat("a checkpoint of ", count, " jobs"));
   absl::Status result;
-  for (size_t i = first; i < first + count; ++i) {
-    LiveJob& job = jobs_[i];
-    ByteReader state(in.GetString());
-    absl::Status s = in.failed() ? in.status("a checkpoint") : LoadLiveJob(state, job);
-    if (s.ok() && state.remaining() != 0) s = absl::DataLossError("a job with bytes after its end");
-    if (s.ok()) continue;
-    LiveJob fresh;
-    fresh.record = job.record;
-    fresh.overrides = std::move(job.overrides);
-    fresh.policy = job.policy;
-    for (const Resource r : kResources)
-      fresh.lanes[static_cast<size_t>(r)] = NewLane(fresh.record, *fresh.policy, r);
-    fresh.needs_history = true;
-    job = std::move(fresh);
-    if (result.ok()) result = s;
+  uint64_t next = 0;
+  std::array<bool, kChunkJobs> saved{};
+  for (uint64_t n = 0; n < count; ++n) {
+    const uint64_t at = next + (version > 1 ? in.GetVarint() : 0);
+    const std::string_view bytes = in.GetString();
+    if (in.failed()) return in.status("a checkpoint");
+    if (at >= kChunkJobs) return absl::DataLossError("a checkpoint of jobs of another chunk");
+    next = at + 1;
+    saved[at] = true;
+    // A job that the store does not know was forgotten after this was saved, or its record is damaged.
+    LiveJob* job = jobs_.Find(JobId{chunk * kChunkJobs + static_cast<uint32_t>(at)});
+    if (job == nullptr) continue;
+    if (absl::Status s = LoadJob(bytes, *job); !s.ok() && result.ok()) result = s;
+    if (IsGone(*job, through)) job->Sleep();
+  }
+  MarkSaved(chunk);
+  for (uint32_t i = 0; i < kChunkJobs; ++i) {
+    LiveJob* job = saved[i] ? nullptr : jobs_.Find(JobId{chunk * kChunkJobs + i});
+    if (job == nullptr) continue;
+    // One that came back after it had been forgotten.
+    if (job->record.first_seen_s < through.start_s()) job->needs_history = true;
+    Changed(*job);
   }
   return result;
 }
@@ -72,22 +101,27 @@ absl::Status LiveFleet::LoadFleet(ByteReader& in) {
 }
 
 void LiveFleet::Redo(const Decision& d) {
-  if (d.job.value >= jobs_.size()) return;
-  taut::Redo(d, jobs_[d.job.value].of(d.resource).gate);
+  LiveJob* job = jobs_.Find(d.job);
+  if (job != nullptr) {
+    taut::Redo(d, job->of(d.resource).gate);
+    Changed(*job);
+  }
   last_decision_ = std::max(last_decision_, d.id);
 }
 
 void LiveFleet::Redo(const ClosedWindow& closed, std::span<const WindowId> through) {
   day_ = std::max(day_, closed.window.day());
+  now_ = closed.window;
   for (size_t i = 0; i < closed.jobs.size(); ++i) {
     const JobId id = closed.jobs[i].job;
     const uint32_t chunk = id.value / kChunkJobs;
-    if (id.value >= jobs_.size() || (chunk < through.size() && through[chunk] >= closed.window)) continue;
+    if (!Has(id) || (chunk < through.size() && through[chunk] >= closed.window)) continue;
     ObserveJob(closed, i, nullptr);
   }
 }
 
 void LiveFleet::TakeInOom(LiveJob& job, const OomRecord& oom) {
+  Changed(job);
   LiveLane& lane = job.of(Resource::kMemory);
   job.last_oom_s = std::max(job.last_oom_s, oom.time_s);
   WindowId window = WindowId::Of(Timestamp::FromSeconds(oom.time_s));
@@ -101,9 +135,8 @@ void LiveFleet::TakeInOom(LiveJob& job, const OomRecord& oom) {
 }
 
 void LiveFleet::Redo(const OomRecord& oom) {
-  if (oom.job.value >= jobs_.size()) return;
-  LiveJob& job = jobs_[oom.job.value];
-  if (oom.time_s > job.last_oom_s) TakeInOom(job, oom);  // else its checkpoint has it
+  if (!Has(oom.job)) return;
+  if (oom.time_s > jobs_[oom.job].last_oom_s) TakeInOom(Awake(oom.job), oom);  // else its checkpoint has it
 }
 
 void LiveFleet::EndRestore(uint64_t last_decision, uint64_t last_setting) {
@@ -111,7 +144,10 @@ void LiveFleet::EndRestore(uint64_t last_decision, uint64_t last_setting) {
   last_setting_ = std::max(last_setting_, last_setting);
   // A day that had ended before the stop, but after the checkpoints of some jobs.
   for (LiveJob& job : jobs_) {
-    if (job.seen_today && job.day + 1 == day_) StartDay(job, day_);
+    if (!job.seen_today || job.day + 1 != day_) continue;
+    Wake(job);
+    StartDay(job, day_);
+    Changed(job);
   }
 }
 

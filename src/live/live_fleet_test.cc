@@ -31,7 +31,7 @@ TEST(LiveFleet, GoesOnAfterAStop) {
       LiveFleet again(settings);
       AddJobs(again, kJobs);
       ByteReader in(checkpoint);
-      ASSERT_TRUE(again.LoadChunk(0, in).ok());
+      ASSERT_TRUE(again.LoadChunk(0, WindowId{0}, in).ok());
       ByteReader fleet_in(models);
       ASSERT_TRUE(again.LoadFleet(fleet_in).ok());
       const WindowId through{stop - age};
@@ -140,7 +140,7 @@ TEST(LiveFleet, DamagedCheckpointsNeverCrash) {
     LiveFleet other(settings);
     AddJobs(other, 4);
     ByteReader in(bad);
-    (void)other.LoadChunk(0, in);
+    (void)other.LoadChunk(0, WindowId{0}, in);
     PassOutput ignored;
     Step(other, cell.windows()[2000], ignored);
   }

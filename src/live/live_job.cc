@@ -26,6 +26,14 @@ void LiveJob::CountOoms(int32_t day_now, uint64_t kills) {
   count = static_cast<uint16_t>(std::min<uint64_t>(count + kills, UINT16_MAX));
 }
 
+void LiveJob::Sleep() {
+  for (const auto& lane : lanes) {
+    if (lane->lane.sleeps()) continue;
+    lane->asleep = lane->lane.Sleep();
+    lane->asleep.shrink_to_fit();
+  }
+}
+
 void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
   out.Put(static_cast<uint8_t>(job.policy->recommender));
   out.Put(static_cast<uint8_t>(job.policy->job_class));
@@ -46,6 +54,10 @@ void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
     out.Put(lane.tasks);
     out.PutString(lane.hold);
     lane.gate.Save(out);
+    if (lane.lane.sleeps()) {
+      out.PutString(lane.asleep);
+      continue;
+    }
     std::string state;
     ByteWriter inner(&state);
     lane.lane.Save(inner);

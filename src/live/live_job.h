@@ -22,7 +22,8 @@ struct LiveLane {
 
   Lane lane;
   GateState gate;
-  std::string hold;  // what a recommendation waits for; "" if for nothing
+  std::string asleep;  // the lane's state while lane.sleeps()
+  std::string hold;    // what a recommendation waits for; "" if for nothing
   // Of the last window measured, each task; negative: absent.
   float usage_mean = kAbsent;  // mean over tasks
   float usage_peak = kAbsent;  // highest task
@@ -50,6 +51,10 @@ struct LiveJob {
   int32_t ooms_day = INT32_MIN;           // the newest day in it
   MigrationState migration;
   std::string notice;  // for people: a move that is due
+
+  // Its lanes are bytes, until it is measured again.
+  bool sleeps() const { return lanes[0]->lane.sleeps(); }
+  void Sleep();
 
   LiveLane& of(Resource r) { return *lanes[static_cast<size_t>(r)]; }
   const LiveLane& of(Resource r) const { return *lanes[static_cast<size_t>(r)]; }

@@ -20,15 +20,21 @@ namespace taut {
 struct Checkpoint {
   uint32_t chunk = 0;  // which jobs; a later checkpoint of the same chunk replaces this one
   WindowId through;    // windows up to this one, inclusive, are in it
-  std::string bytes;
+  std::string bytes;   // "": the chunk has no jobs any more; the store drops what it has of it
 };
+// Not a chunk: its `through` says up to which window every checkpoint in the store holds that is older,
+// because nothing of its jobs has changed since.
+inline constexpr uint32_t kUnchangedChunk = UINT32_MAX - 1;
 // The chunk that stands for what all jobs share.
 inline constexpr uint32_t kFleetChunk = UINT32_MAX;
 
 // Everything that one pass leaves behind. Views: they live as long as the call.
 struct PassRecord {
-  const ClosedWindow* window = nullptr;  // null: nothing closed (an OOM or a setting between two windows)
-  std::span<const JobRecord> new_jobs;   // ids ascending, each one above the last ever given out
+  const ClosedWindow* window = nullptr;      // null: nothing closed (an OOM or a setting between two windows)
+  std::span<const JobRecord> new_jobs;       // ids ascending, each one above the last ever given out
+  std::span<const JobId> forgotten_jobs;     // not restored any more; their numbers and history stay
+  std::span<const JobRecord> returned_jobs;  // forgotten ones, by the numbers they had, after forgotten_jobs
+  int64_t forgotten_s = 0;                   // when
   std::span<const Decision> decisions;
   std::span<const OutcomeUpdate> outcomes;
   std::span<const OomRecord> ooms;
@@ -46,6 +52,7 @@ struct RestoreSink {
 struct StoreEnds {
   std::optional<WindowId> first_window, last_window;  // that are kept
   uint64_t last_decision = 0, last_setting = 0;
+  std::optional<uint32_t> last_job;  // the highest number ever given out, whatever became of it
 };
 
 // Not thread-safe: one thread writes. Not OK means that nothing of the call was taken in, unless said
@@ -58,6 +65,9 @@ class Store {
   // than the last one taken in. Unavailable: try again (disk full, busy).
   virtual absl::Status Commit(const PassRecord& pass) = 0;
   virtual absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) = 0;
+  // The jobs that were forgotten at `from_s` or later and did not return.
+  virtual absl::Status ReadForgotten(
+      int64_t from_s, absl::FunctionRef<void(const JobRecord&, int64_t forgotten_s)> yield) = 0;
   // The windows after `after` in time order, whole.
   virtual absl::Status ReadWindows(WindowId after,
                                    absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) = 0;
@@ -83,6 +93,8 @@ class History {
  public:
   virtual ~History() = default;
 
+  // The job of this number, also a forgotten one. NotFound once its decisions are past retention.
+  virtual absl::StatusOr<JobRecord> Job(JobId id) = 0;
   // The job's windows in [from, to), one JobDay a day that has any, ascending.
   virtual absl::StatusOr<std::vector<JobDay>> JobDays(JobId job, WindowId from, WindowId to) = 0;
   // Newest first. With Decision::reason only if `with_reasons`.

@@ -103,6 +103,8 @@ absl::Status Daemon::StartControl() {
   }
   options.live = LiveSettingsOf(config_);
   options.checkpoint_windows = config_.store.checkpoint_windows;
+  options.forget_jobs_days = config_.store.forget_jobs_days;
+  options.return_days = config_.store.history_days;
   control_ = std::make_unique<ControlPlane>(
       options, *std::move(mapping),
       ControlPlane::Parts{store_.get(), history_, actuator_.get(), SteadyMilliseconds, samples_.get()});
@@ -323,6 +325,11 @@ void Daemon::Loop() {
     if (hub_ != nullptr && SteadyMilliseconds() - agents_seen_ms_ >= kAgentsEveryMs) {
       agents_seen_ms_ = SteadyMilliseconds();
       acts_->AgentsSeen(hub_->Agents(), Now().seconds());
+    }
+    if (!jobs_refused_ && control_->mapper_counts().refused_jobs > 0) {
+      jobs_refused_ = true;
+      spdlog::warn("{} jobs are known and ingest.max_jobs is {}: series of further jobs are refused",
+                   control_->mapper_counts().jobs, config_.ingest.options.max_jobs);
     }
     lock.lock();
     wake_.wait_for(lock, s.ok() ? tick : std::chrono::milliseconds(kStoreRetry),

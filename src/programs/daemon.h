@@ -85,6 +85,7 @@ class Daemon {
   std::condition_variable wake_;
   bool stopping_ = false;
   std::optional<BackfillProgress> backfill_;  // while it runs
+  bool jobs_refused_ = false;  // the log has said so
   std::thread loop_;
 };
 

@@ -158,6 +158,27 @@ absl::StatusOr<std::vector<OomRecord>> HistoryReader::Ooms(std::optional<JobId> 
   return found;
 }
 
+std::optional<JobRecord> JobOf(const Rows& rows, DamageLog& damage) {
+  JobRecord job;
+  job.id.value = static_cast<uint32_t>(rows.Int(0));
+  job.first_seen_s = rows.Int(1);
+  job.name = rows.Bytes(2);
+  absl::StatusOr<Labels> labels = DecodeLabels(rows.Bytes(3));
+  if (labels.ok()) job.labels = *std::move(labels);
+  if (SumOf(job) == rows.Int(4)) return job;
+  damage.Add(StrCat("job ", job.id.value, " (", job.name, "): not as it was written"));
+  return std::nullopt;
+}
+
+absl::StatusOr<JobRecord> HistoryReader::Job(JobId id) {
+  Rows rows = job_.Query(id.value);
+  const absl::StatusOr<bool> any = rows.Next();
+  if (!any.ok()) return any.status();
+  std::optional<JobRecord> job = *any ? JobOf(rows, *damage_) : std::nullopt;
+  if (!job.has_value()) return absl::NotFoundError(StrCat("the store has no job ", id.value));
+  return *std::move(job);
+}
+
 std::optional<SettingChange> SettingOf(const Rows& rows, DamageLog& damage) {
   SettingChange s;
   s.id = static_cast<uint64_t>(rows.Int(0));

@@ -16,6 +16,7 @@ class HistoryReader final : public History {
  public:
   static absl::StatusOr<std::unique_ptr<HistoryReader>> Open(const std::string& path, DamageLog* damage);
 
+  absl::StatusOr<JobRecord> Job(JobId id) override;
   absl::StatusOr<std::vector<JobDay>> JobDays(JobId job, WindowId from, WindowId to) override;
   absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery& query, Reasons reasons) override;
   absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId> job, int64_t from_s,
@@ -32,6 +33,7 @@ class HistoryReader final : public History {
   const std::unique_ptr<Database> owned_;
   Database* const db_ = owned_.get();
   DamageLog* const damage_;
+  Statement job_{db_, "SELECT id, first_seen_s, name, labels, sum FROM jobs WHERE id = ?1"};
   Statement windows_{db_, "SELECT window FROM windows WHERE window >= ?1 AND window < ?2 ORDER BY window"};
   Statement first_block_{db_, "SELECT min(key) FROM window_blocks"};
   Statement block_{db_, "SELECT block FROM window_blocks WHERE key = ?1"};
@@ -52,6 +54,9 @@ class HistoryReader final : public History {
                    "SELECT point FROM fleet WHERE window >= ?1 AND window < ?2 AND window % ?3 = 0"
                    " ORDER BY window"};
 };
+
+// A row of jobs that begins with id, first_seen_s, name, labels, sum; nothing if it is damaged.
+std::optional<JobRecord> JobOf(const Rows& rows, DamageLog& damage);
 
 // A row of settings as the statements above and Restore select it; nothing if it is damaged.
 std::optional<SettingChange> SettingOf(const Rows& rows, DamageLog& damage);

@@ -14,7 +14,12 @@ absl::Status InMemoryStore::Commit(const PassRecord& pass) {
   if (!sound.ok()) return sound;
   ends_ = EndsAfter(pass, ends_);
   if (pass.window != nullptr) windows_.emplace(pass.window->window, *pass.window);
-  jobs_.insert(jobs_.end(), pass.new_jobs.begin(), pass.new_jobs.end());
+  for (const JobRecord& job : pass.new_jobs) jobs_[job.id.value] = job;
+  for (const JobId id : pass.forgotten_jobs) forgotten_[id.value] = pass.forgotten_s;
+  for (const JobRecord& job : pass.returned_jobs) {
+    jobs_[job.id.value] = job;
+    forgotten_.erase(job.id.value);
+  }
   for (const Decision& d : pass.decisions) decisions_.emplace(d.id, d);
   for (const OutcomeUpdate& o : pass.outcomes) {
     const auto found = decisions_.find(o.id);
@@ -28,7 +33,13 @@ absl::Status InMemoryStore::Commit(const PassRecord& pass) {
     ooms_.insert(at, oom);
   }
   for (const SettingChange& s : pass.settings) settings_.emplace(s.id, s);
-  for (const Checkpoint& c : pass.checkpoints) checkpoints_[c.chunk] = c;
+  for (const Checkpoint& c : pass.checkpoints) {
+    if (c.bytes.empty() && c.chunk < kUnchangedChunk) {
+      checkpoints_.erase(c.chunk);
+    } else {
+      checkpoints_[c.chunk] = c;
+    }
+  }
   if (pass.fleet != nullptr) fleet_[pass.fleet->window] = *pass.fleet;
   return absl::OkStatus();
 }
@@ -41,7 +52,8 @@ std::map<std::pair<std::string, std::string>, uint64_t> InMemoryStore::NewestSet
 
 absl::StatusOr<StoreEnds> InMemoryStore::Restore(const RestoreSink& sink) {
   const std::lock_guard lock(mutex_);
-  for (const JobRecord& job : jobs_) {
+  for (const auto& [id, job] : jobs_) {
+    if (forgotten_.contains(id)) continue;
     const absl::Status status = sink.on_job(job);
     if (!status.ok()) return status;
   }
@@ -58,11 +70,28 @@ absl::StatusOr<StoreEnds> InMemoryStore::Restore(const RestoreSink& sink) {
   StoreEnds ends;
   ends.last_decision = ends_.decision;
   ends.last_setting = ends_.setting;
+  ends.last_job = ends_.job;
   if (!windows_.empty()) {
     ends.first_window = windows_.begin()->first;
     ends.last_window = windows_.rbegin()->first;
   }
   return ends;
+}
+
+absl::Status InMemoryStore::ReadForgotten(int64_t from_s,
+                                          absl::FunctionRef<void(const JobRecord&, int64_t)> yield) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, when_s] : forgotten_) {
+    if (when_s >= from_s) yield(jobs_.at(id), when_s);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<JobRecord> InMemoryStore::Job(JobId id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = jobs_.find(id.value);
+  if (found == jobs_.end()) return absl::NotFoundError(StrCat("the store has no job ", id.value));
+  return found->second;
 }
 
 absl::Status InMemoryStore::ReadWindows(WindowId after,
@@ -86,6 +115,11 @@ absl::StatusOr<bool> InMemoryStore::Maintain(WindowId now) {
   while (!decisions_.empty() && decisions_.begin()->second.time_s < first_s) {
     decisions_.erase(decisions_.begin());
   }
+  std::erase_if(forgotten_, [&](const auto& entry) {
+    if (entry.second >= first_s) return false;
+    jobs_.erase(entry.first);
+    return true;
+  });
   std::erase_if(ooms_, [first_s](const OomRecord& oom) { return oom.time_s < first_s; });
   const auto newest = NewestSettings();
   std::erase_if(settings_, [&](const auto& entry) {

@@ -20,10 +20,13 @@ class InMemoryStore final : public Store, public History {
 
   absl::Status Commit(const PassRecord& pass) override;
   absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) override;
+  absl::Status ReadForgotten(int64_t from_s,
+                             absl::FunctionRef<void(const JobRecord&, int64_t)> yield) override;
   absl::Status ReadWindows(WindowId after,
                            absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) override;
   absl::StatusOr<bool> Maintain(WindowId now) override;
 
+  absl::StatusOr<JobRecord> Job(JobId id) override;
   absl::StatusOr<std::vector<JobDay>> JobDays(JobId job, WindowId from, WindowId to) override;
   absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery& query, Reasons reasons) override;
   absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId> job, int64_t from_s,
@@ -38,7 +41,8 @@ class InMemoryStore final : public Store, public History {
   const Retention keep_;
   std::mutex mutex_;  // over all that follows
   PassEnds ends_;
-  std::vector<JobRecord> jobs_;
+  std::map<uint32_t, JobRecord> jobs_;
+  std::map<uint32_t, int64_t> forgotten_;  // when
   std::map<WindowId, ClosedWindow> windows_;
   std::map<uint64_t, Decision> decisions_;
   std::vector<OomRecord> ooms_;  // by time, then as they came

@@ -41,6 +41,7 @@ absl::StatusOr<bool> Maintenance::Forget(WindowId now) {
   piece(forget_days_, DayKey(first_day, 0));
   piece(forget_blocks_, WindowKey(first_window, 0));
   piece(forget_ooms_, first_s);
+  piece(forget_jobs_, first_s);
   if (status.ok()) status = forget_settings_.Run(first_s);
   if (status.ok()) status = forget_fleet_.Run(FloorDiv(first_s, kWindowSeconds));
   if (!status.ok()) return status;

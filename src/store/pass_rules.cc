@@ -1,5 +1,7 @@
 #include "store/pass_rules.h"
 
+#include <algorithm>
+
 #include "base/strings.h"
 
 namespace taut {
@@ -58,7 +60,7 @@ absl::Status CheckPass(const PassRecord& pass, const PassEnds& ends) {
 
 PassEnds EndsAfter(const PassRecord& pass, PassEnds ends) {
   if (pass.window != nullptr) ends.window = pass.window->window;
-  if (!pass.new_jobs.empty()) ends.job = pass.new_jobs.back().id.value;
+  if (!pass.new_jobs.empty()) ends.job = std::max(ends.job.value_or(0), pass.new_jobs.back().id.value);
   if (!pass.decisions.empty()) ends.decision = pass.decisions.back().id;
   if (!pass.settings.empty()) ends.setting = pass.settings.back().id;
   return ends;

@@ -66,11 +66,21 @@ absl::Status PassWriter::WriteWindow(const ClosedWindow& w) {
 }
 
 absl::Status PassWriter::WriteJobs(const PassRecord& pass) {
-  for (const JobRecord& job : pass.new_jobs) {
+  const auto write = [](Statement& statement, const JobRecord& job) {
     const std::string labels = EncodeLabels(job.labels);
-    const absl::Status status = job_.Run(job.id.value, job.first_seen_s, job.name, Blob{labels}, SumOf(job));
-    if (!status.ok()) return status;
+    return statement.Run(job.id.value, job.first_seen_s, job.name, Blob{labels}, SumOf(job));
+  };
+  absl::Status status;
+  for (const JobRecord& job : pass.new_jobs) {
+    if (status.ok()) status = write(job_, job);
   }
+  for (const JobId id : pass.forgotten_jobs) {
+    if (status.ok()) status = forget_job_.Run(id.value, pass.forgotten_s);
+  }
+  for (const JobRecord& job : pass.returned_jobs) {
+    if (status.ok()) status = write(return_job_, job);
+  }
+  if (!status.ok()) return status;
   return absl::OkStatus();
 }
 
@@ -101,8 +111,9 @@ absl::Status PassWriter::WriteRest(const PassRecord& pass) {
     if (!status.ok()) return status;
   }
   for (const Checkpoint& c : pass.checkpoints) {
-    const std::string bytes = EncodeStoredCheckpoint(c);
-    const absl::Status status = checkpoint_.Run(c.chunk, Blob{bytes});
+    const bool drop = c.bytes.empty() && c.chunk < kUnchangedChunk;
+    const std::string bytes = drop ? std::string() : EncodeStoredCheckpoint(c);
+    const absl::Status status = drop ? drop_checkpoint_.Run(c.chunk) : checkpoint_.Run(c.chunk, Blob{bytes});
     if (!status.ok()) return status;
   }
   if (pass.fleet == nullptr) return absl::OkStatus();

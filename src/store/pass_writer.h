@@ -27,7 +27,10 @@ class PassWriter {
   Statement ends_{db_, "INSERT OR REPLACE INTO ends VALUES(1, ?1, ?2, ?3, ?4, ?5)"};
   Statement window_{db_, "INSERT INTO windows VALUES(?1)"};
   Statement block_{db_, "INSERT INTO window_blocks VALUES(?1, ?2)"};
-  Statement job_{db_, "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5)"};
+  Statement job_{db_, "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL)"};
+  Statement forget_job_{db_, "UPDATE jobs SET forgotten_s = ?2 WHERE id = ?1"};
+  Statement return_job_{db_, "INSERT OR REPLACE INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL)"};
+  Statement drop_checkpoint_{db_, "DELETE FROM checkpoints WHERE chunk = ?1"};
   Statement decision_{db_, "INSERT INTO decisions VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)"};
   Statement outcome_{
       db_, "UPDATE decisions SET outcome = ?2, outcome_time_s = ?3, outcome_text = ?4 WHERE id = ?1"};

@@ -29,18 +29,21 @@ absl::Status Restorer::Jobs(const RestoreSink& sink) {
   Rows rows = jobs_.Query();
   absl::StatusOr<bool> any = rows.Next();
   for (; any.ok() && *any; any = rows.Next()) {
-    JobRecord job;
-    job.id.value = static_cast<uint32_t>(rows.Int(0));
-    job.first_seen_s = rows.Int(1);
-    job.name = rows.Bytes(2);
-    absl::StatusOr<Labels> labels = DecodeLabels(rows.Bytes(3));
-    if (labels.ok()) job.labels = *std::move(labels);
-    if (SumOf(job) != rows.Int(4)) {
-      damage_->Add(StrCat("job ", job.id.value, " (", job.name, "): not as it was written"));
-      continue;
-    }
-    const absl::Status status = sink.on_job(job);
+    const std::optional<JobRecord> job = JobOf(rows, *damage_);
+    if (!job.has_value()) continue;
+    const absl::Status status = sink.on_job(*job);
     if (!status.ok()) return status;
+  }
+  return any.status();
+}
+
+absl::Status Restorer::ReadForgotten(int64_t from_s,
+                                     absl::FunctionRef<void(const JobRecord&, int64_t)> yield) {
+  Rows rows = forgotten_.Query(from_s);
+  absl::StatusOr<bool> any = rows.Next();
+  for (; any.ok() && *any; any = rows.Next()) {
+    const std::optional<JobRecord> job = JobOf(rows, *damage_);
+    if (job.has_value()) yield(*job, rows.Int(5));
   }
   return any.status();
 }

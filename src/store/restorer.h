@@ -14,6 +14,7 @@ class Restorer {
   Restorer(Database* db, DamageLog* damage) : db_(db), damage_(damage) {}
 
   absl::Status Restore(const RestoreSink& sink);
+  absl::Status ReadForgotten(int64_t from_s, absl::FunctionRef<void(const JobRecord&, int64_t)> yield);
   absl::Status ReadWindows(WindowId after, absl::FunctionRef<absl::Status(const ClosedWindow&)> yield);
 
  private:
@@ -28,7 +29,11 @@ class Restorer {
 
   Database* db_;
   DamageLog* damage_;
-  Statement jobs_{db_, "SELECT id, first_seen_s, name, labels, sum FROM jobs ORDER BY id"};
+  Statement jobs_{
+      db_, "SELECT id, first_seen_s, name, labels, sum FROM jobs WHERE forgotten_s IS NULL ORDER BY id"};
+  Statement forgotten_{db_,
+                       "SELECT id, first_seen_s, name, labels, sum, forgotten_s FROM jobs "
+                       "WHERE forgotten_s >= ?1 ORDER BY id"};
   Statement settings_{db_,
                       "SELECT id, time_s, who, job, key, value, before, sum FROM settings WHERE id IN "
                       "(SELECT max(id) FROM settings GROUP BY job, key) ORDER BY id"};

@@ -34,6 +34,11 @@ CREATE TABLE settings(id INTEGER PRIMARY KEY, time_s INTEGER NOT NULL, who TEXT 
 CREATE INDEX settings_by_job ON settings(job, key);
 CREATE TABLE fleet(window INTEGER PRIMARY KEY, point BLOB NOT NULL) STRICT;
 )",
+    // 2
+    R"(
+ALTER TABLE jobs ADD COLUMN forgotten_s INTEGER;
+CREATE INDEX jobs_forgotten ON jobs(forgotten_s) WHERE forgotten_s IS NOT NULL;
+)",
 };
 
 // Tables whose ends are looked at, with the column that is the rowid.

@@ -170,6 +170,7 @@ absl::StatusOr<StoreEnds> SqliteStore::Restore(const RestoreSink& sink) {
   StoreEnds ends;
   ends.last_decision = parts_->ends.decision;
   ends.last_setting = parts_->ends.setting;
+  ends.last_job = parts_->ends.job;
   const absl::StatusOr<int64_t> windows = parts_->db->Number("SELECT EXISTS(SELECT 1 FROM windows)");
   if (!windows.ok()) return windows.status();
   if (*windows == 0) return ends;
@@ -180,6 +181,15 @@ absl::StatusOr<StoreEnds> SqliteStore::Restore(const RestoreSink& sink) {
   ends.first_window = WindowId{static_cast<int32_t>(*first)};
   ends.last_window = WindowId{static_cast<int32_t>(*last)};
   return ends;
+}
+
+absl::Status SqliteStore::ReadForgotten(int64_t from_s,
+                                        absl::FunctionRef<void(const JobRecord&, int64_t)> yield) {
+  return parts_->restorer.ReadForgotten(from_s, yield);
+}
+
+absl::StatusOr<JobRecord> SqliteStore::Job(JobId id) {
+  return parts_->readers.With([&](HistoryReader& r) { return r.Job(id); });
 }
 
 absl::Status SqliteStore::ReadWindows(WindowId after,

@@ -42,6 +42,8 @@ class SqliteStore final : public Store, public History {
   // A damaged checkpoint is left out: build these jobs anew from their windows.
   absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) override;
   // Costs memory for one window, or about 256 MiB where the day is regrouped. `yield` may not use the store.
+  absl::Status ReadForgotten(int64_t from_s,
+                             absl::FunctionRef<void(const JobRecord&, int64_t)> yield) override;
   absl::Status ReadWindows(WindowId after,
                            absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) override;
   // Some 50 ms a call.
@@ -49,6 +51,7 @@ class SqliteStore final : public Store, public History {
   // Unavailable: the file is not at its path any more; nothing is committed as long as it is not.
   absl::Status Check() override;
 
+  absl::StatusOr<JobRecord> Job(JobId id) override;
   absl::StatusOr<std::vector<JobDay>> JobDays(JobId job, WindowId from, WindowId to) override;
   absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery& query, Reasons reasons) override;
   absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId> job, int64_t from_s,

@@ -1,0 +1,126 @@
+// Jobs whose tasks are gone: their lanes become bytes after hours, and they are forgotten after days.
+#include <algorithm>
+
+#include "live/live_fleet.h"
+
+namespace taut {
+namespace {
+
+constexpr int32_t kAwakeWindows = 2 * kWindowsPerHour;
+constexpr WindowId kSaved{INT32_MAX};
+
+// The window in which the job was last there: a job that was never measured was there when it was first seen.
+WindowId LastSeen(const LiveJob& job) {
+  if (job.last_window.index != INT32_MIN) return job.last_window;
+  return WindowId::Of(Timestamp::FromSeconds(job.record.first_seen_s));
+}
+
+}  // namespace
+
+bool LiveFleet::IsGone(const LiveJob& job, WindowId now) {
+  return int64_t{now.index} - LastSeen(job).index > kAwakeWindows;
+}
+
+std::vector<JobId> LiveFleet::DueToForget(WindowId now, int32_t forget_after_days, size_t limit) const {
+  std::vector<JobId> due;
+  const int64_t longest = int64_t{forget_after_days} * kWindowsPerDay;
+  for (const LiveJob& job : jobs_) {
+    if (due.size() == limit) break;
+    const WindowId last = LastSeen(job);
+    const int64_t idle = int64_t{now.index} - last.index;
+    const WindowId first = WindowId::Of(Timestamp::FromSeconds(job.record.first_seen_s));
+    const int64_t lived = std::max<int64_t>(int64_t{last.index} - first.index, kWindowsPerDay);
+    if (idle > std::min(longest, lived)) due.push_back(job.record.id);
+  }
+  return due;
+}
+
+void LiveFleet::Forget(JobId id) {
+  LiveJob* job = jobs_.Find(id);
+  if (job == nullptr) return;
+  Changed(*job);
+  if (!job->overrides.empty()) settings_of_gone_[job->record.name] = std::move(job->overrides);
+  ids_.erase(job->record.name);
+  jobs_.Erase(id);
+}
+
+void LiveFleet::WantHistoryOf(JobId id) {
+  if (LiveJob* job = jobs_.Find(id); job != nullptr) job->needs_history = true;
+}
+
+void LiveFleet::PutToSleep(WindowId now) {
+  for (LiveJob& job : jobs_) {
+    if (!job.sleeps() && !job.needs_history && IsGone(job, now)) job.Sleep();
+  }
+}
+
+void LiveFleet::Wake(LiveJob& job) {
+  for (const Resource r : kResources) {
+    LiveLane& lane = job.of(r);
+    if (!lane.lane.sleeps()) continue;
+    const std::string state = std::move(lane.asleep);
+    lane.asleep = std::string();
+    std::unique_ptr<Recommender> fresh =
+        NewRecommender(job.policy->recommender, r, InfoOf(job.record),
+                       SettingsFor(*job.policy, settings_.vertical), *models_);
+    // Other settings than it was saved with may not be able to read it.
+    if (!lane.lane.Wake(std::move(fresh), state).ok()) job.needs_history = true;
+  }
+}
+
+LiveJob& LiveFleet::Awake(JobId id) {
+  LiveJob& job = jobs_[id];
+  Wake(job);
+  return job;
+}
+
+Reason LiveFleet::Explain(JobId id, Resource r) const {
+  Reason reason;
+  const LiveJob* job = jobs_.Find(id);
+  if (job == nullptr) return reason;
+  const LiveLane& lane = job->of(r);
+  if (!lane.lane.sleeps()) {
+    lane.lane.recommender().Explain(reason);
+    return reason;
+  }
+  Lane copy(nullptr);
+  std::unique_ptr<Recommender> fresh =
+      NewRecommender(job->policy->recommender, r, InfoOf(job->record),
+                     SettingsFor(*job->policy, settings_.vertical), *models_);
+  if (copy.Wake(std::move(fresh), lane.asleep).ok()) copy.recommender().Explain(reason);
+  return reason;
+}
+
+// ---- what checkpoints do not have ----
+
+void LiveFleet::Changed(const LiveJob& job) {
+  const uint32_t chunk = job.record.id.value / kChunkJobs;
+  if (chunk >= changed_since_.size()) changed_since_.resize(chunk + 1, kSaved);
+  changed_since_[chunk] = std::min(changed_since_[chunk], now_);
+}
+
+std::optional<WindowId> LiveFleet::ChangedSince(uint32_t chunk) const {
+  if (chunk >= changed_since_.size() || changed_since_[chunk] == kSaved) return std::nullopt;
+  return changed_since_[chunk];
+}
+
+void LiveFleet::MarkSaved(uint32_t chunk) {
+  if (chunk < changed_since_.size()) changed_since_[chunk] = kSaved;
+}
+
+size_t LiveFleet::state_bytes() const {
+  size_t bytes = jobs_.table_bytes() + ids_.capacity() * (sizeof(std::pair<std::string_view, JobId>) + 1);
+  for (const LiveJob& job : jobs_) {
+    bytes += sizeof(job) + 2 * sizeof(LiveLane) + job.record.name.capacity() + job.notice.capacity();
+    for (const auto& [key, value] : job.record.labels) {
+      bytes += sizeof(job.record.labels[0]) + key.capacity() + value.capacity();
+    }
+    for (const auto& lane : job.lanes) {
+      bytes += lane->hold.capacity() + lane->asleep.capacity();
+      if (!lane->lane.sleeps()) bytes += lane->lane.recommender().state_bytes();
+    }
+  }
+  return bytes;
+}
+
+}  // namespace taut

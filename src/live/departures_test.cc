@@ -1,0 +1,110 @@
+// Jobs whose tasks are gone: asleep they are what they were, and checkpoints go on without those forgotten.
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "live/live_fixture.h"
+
+namespace taut {
+namespace {
+
+constexpr size_t kJobs = 3;
+
+void StepSome(LiveFleet& fleet, const Cell& cell, int from, int to) {
+  PassOutput out;
+  for (int w = from; w < to; ++w) {
+    Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
+    out.Clear();
+  }
+}
+
+TEST(Departures, AJobThatSleptDecidesAsIfItHadNot) {
+  const Cell cell(kJobs);
+  for (const Policy recommender :
+       {Policy::kMovingWindow, Policy::kEnsemble, Policy::kVpa, Policy::kAnalogs}) {
+    LiveFleet awake(Settings(recommender, Mode::kAuto)), sleeper(Settings(recommender, Mode::kAuto));
+    for (LiveFleet* fleet : {&awake, &sleeper}) {
+      AddJobs(*fleet, kJobs);
+      StepSome(*fleet, cell, 0, 400);
+    }
+    const size_t before = sleeper.state_bytes();
+    sleeper.PutToSleep(WindowId{400 + 2 * kWindowsPerHour});
+    ASSERT_TRUE(sleeper.job(JobId{1}).sleeps());
+    EXPECT_LT(sleeper.state_bytes(), before);
+    EXPECT_EQ(Chunk(sleeper), Chunk(awake));
+    EXPECT_EQ(SaveReason(sleeper.Explain(JobId{1}, Resource::kCpu)),
+              SaveReason(awake.Explain(JobId{1}, Resource::kCpu)));
+    EXPECT_TRUE(sleeper.job(JobId{1}).sleeps()) << "to look at it wakes nothing";
+    StepSome(awake, cell, 400, 650);
+    StepSome(sleeper, cell, 400, 650);
+    EXPECT_FALSE(sleeper.job(JobId{1}).sleeps());
+    EXPECT_EQ(Chunk(sleeper), Chunk(awake));
+  }
+}
+
+TEST(Departures, AnOomKillOrASettingWakes) {
+  const Cell cell(kJobs);
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kObserve));
+  AddJobs(fleet, kJobs);
+  StepSome(fleet, cell, 0, 400);
+  fleet.PutToSleep(WindowId{500});
+  PassOutput out;
+  OomRecord oom{JobId{0}, 0, WindowId{400}.start_s() + 5, 1, 1e9};
+  fleet.TakeOom(oom, out);
+  EXPECT_FALSE(fleet.job(JobId{0}).sleeps());
+  ASSERT_TRUE(fleet.Set(JobId{1}, "recommender", "peak", "anna", WindowId{400}.start_s(), out).ok());
+  EXPECT_FALSE(fleet.job(JobId{1}).sleeps());
+  EXPECT_TRUE(fleet.job(JobId{2}).sleeps());
+}
+
+TEST(Departures, CheckpointsGoOnWithoutJobsThatAreForgotten) {
+  const Cell cell(kJobs);
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
+  AddJobs(fleet, kJobs);
+  StepSome(fleet, cell, 0, 400);
+  const std::string with_all = Chunk(fleet);
+  fleet.MarkSaved(0);
+  EXPECT_FALSE(fleet.ChangedSince(0).has_value());
+  fleet.Forget(JobId{1});
+  EXPECT_EQ(fleet.ChangedSince(0), WindowId{399});
+  EXPECT_EQ(fleet.Find("job-1"), std::nullopt);
+  for (const std::string& bytes : {with_all, Chunk(fleet)}) {
+    LiveFleet again(Settings(Policy::kMovingWindow, Mode::kAuto));
+    for (const uint32_t j : {0U, 2U}) again.AddJob({JobId{j}, "job-" + std::to_string(j), {}, 0});
+    ByteReader in(bytes);
+    ASSERT_TRUE(again.LoadChunk(0, WindowId{399}, in).ok());
+    EXPECT_EQ(Chunk(again), Chunk(fleet));
+    EXPECT_TRUE(again.WantHistory(9).empty());
+  }
+}
+
+// A job that the checkpoint does not have, though it is older, returned after it had been forgotten.
+TEST(Departures, AJobThatReturnedAfterTheCheckpointWantsItsHistory) {
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
+  fleet.AddJob({JobId{0}, "job-0", {}, 0});
+  const std::string saved = Chunk(fleet);
+  LiveFleet again(Settings(Policy::kMovingWindow, Mode::kAuto));
+  again.AddJob({JobId{0}, "job-0", {}, 0});
+  again.AddJob({JobId{1}, "returned", {}, WindowId{10}.start_s()});
+  again.AddJob({JobId{2}, "new", {}, WindowId{400}.start_s()});
+  ByteReader in(saved);
+  ASSERT_TRUE(again.LoadChunk(0, WindowId{399}, in).ok());
+  EXPECT_THAT(again.WantHistory(9), testing::ElementsAre(JobId{1}));
+}
+
+TEST(Departures, AJobIsDueAfterAsLongAsItWasKnown) {
+  const Cell cell(kJobs);
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
+  AddJobs(fleet, kJobs);
+  fleet.AddJob({JobId{7}, "never-measured", {}, 0});
+  StepSome(fleet, cell, 0, 3 * kWindowsPerDay);
+  const auto due = [&](double day, int32_t most) {
+    return fleet.DueToForget(WindowId{static_cast<int32_t>(day * kWindowsPerDay)}, most, 99).size();
+  };
+  EXPECT_EQ(due(0.9, 30), 0U);
+  EXPECT_EQ(due(1.1, 30), 1U) << "never measured: a day";
+  EXPECT_EQ(due(5.9, 30), 1U);
+  EXPECT_EQ(due(6.1, 30), 4U) << "known for three days: three days";
+  EXPECT_EQ(due(5.1, 2), 4U) << "but no longer than the setting says";
+}
+
+}  // namespace
+}  // namespace taut
