@@ -145,6 +145,10 @@ HttpResponse Api::Status(const HttpRequest& request) {
   json.BeginArray();
   if (const absl::Status ready = control_.ready(); !ready.ok())
     json.String(StrCat("not ready: ", Message(ready)));
+  if (const std::string clock = control_.clock_view().sentence; !clock.empty()) json.String(clock);
+  if (const absl::Status kept = control_.sample_log_status(); !kept.ok()) {
+    json.String(StrCat("a kill would lose the samples of open windows: ", Message(kept)));
+  }
   for (const std::string& warning : control_.warnings()) json.String(warning);
   json.EndArray();
   json.Field("clock", control_.clock() == ClockSource::kWall ? "wall" : "samples");
