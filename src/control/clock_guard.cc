@@ -9,7 +9,9 @@
 namespace taut {
 namespace {
 
-constexpr size_t kMostVotes = 256;
+// One vote a second at most, remembered for so long: a sender may send once a minute, or a thousand times a
+// second.
+constexpr double kVoteSeconds = 1, kRememberSeconds = 300;
 // A start this soon after the newest stored window needs nobody to agree with the clock.
 constexpr double kSoonSeconds = 3600;
 
@@ -50,12 +52,13 @@ void ClockGuard::Adopt(double time_s, double steady_s, State state) {
 }
 
 void ClockGuard::TakeVotes(double steady_s, std::span<const Timestamp> said) {
-  for (const Timestamp t : said) votes_.push_back({steady_s, SecondsOf(t) - steady_s});
-  while (!votes_.empty() &&
-         (votes_.size() > kMostVotes ||
-          votes_.front().steady_s < steady_s - static_cast<double>(2 * options_.confirm_s))) {
-    votes_.pop_front();
+  if (!said.empty() && (votes_.empty() || steady_s - votes_.back().steady_s >= kVoteSeconds)) {
+    std::vector<Timestamp> sorted(said.begin(), said.end());
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    votes_.push_back({steady_s, SecondsOf(*middle) - steady_s});
   }
+  while (!votes_.empty() && votes_.front().steady_s < steady_s - kRememberSeconds) votes_.pop_front();
 }
 
 int ClockGuard::VotesFor(double time_s, double steady_s) const {
@@ -133,6 +136,7 @@ Timestamp ClockGuard::Step(Timestamp wall_time, double steady_s, std::span<const
   } else {
     wall_ahead_s_ = wall - SecondsOf(At(steady_s));
   }
+  shifted_ = std::abs(SecondsOf(At(steady_s)) - held) > 1;
   return At(steady_s);
 }
 

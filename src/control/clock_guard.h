@@ -40,13 +40,16 @@ class ClockGuard {
   // The same between two steps, as of the last.
   Timestamp At(double steady_s) const;
 
+  // The last step took another time than the one before goes on to: by more than a second.
+  bool shifted() const { return shifted_; }
+
   enum class State : uint8_t {
     kFollows,  // the wall clock's time is taken
     kHolds,    // it jumped, or is behind what is stored: time goes on by the steady clock
     kSenders,  // as kHolds, with the time that senders say
   };
   State state() const { return state_; }
-  // The senders of the last minute all say that it is much later: what they send is of the far future.
+  // The senders of the last minutes all say that it is much later: what they send is of the far future.
   bool senders_disagree() const;
   // The wall clock's lead over the time that is taken, seconds.
   double wall_ahead_s() const { return wall_ahead_s_; }
@@ -61,7 +64,7 @@ class ClockGuard {
   };
   void TakeVotes(double steady_s, std::span<const Timestamp> said);
   void Adopt(double time_s, double steady_s, State state);
-  // The lag of `clock_s` behind which all votes of the last confirm_s stand, if they stand together.
+  // The time that all votes agree on, if they do and have for confirm_s.
   std::optional<double> SendersTime(double steady_s) const;
   int VotesFor(double time_s, double steady_s) const;
 
@@ -69,10 +72,11 @@ class ClockGuard {
   double base_s_ = 0, base_steady_s_ = 0;  // the time that is taken, and when that was
   double last_steady_s_ = 0;
   State state_ = State::kFollows;
+  bool shifted_ = false;
   bool confirmed_ = false;  // since the start something has agreed with the wall clock
   double wall_ahead_s_ = 0;
   uint64_t jumps_ = 0;
-  std::deque<Vote> votes_;  // of the last two confirm_s, at most kMostVotes
+  std::deque<Vote> votes_;  // of the last five minutes, one a second at most: the median of what was said
 };
 
 }  // namespace taut

@@ -84,6 +84,23 @@ TEST(ClockGuard, ASuspendedMachineGoesOnWhenSendersAgree) {
   EXPECT_EQ(w.guard.state(), ClockGuard::State::kFollows);
 }
 
+// However often they send: each second, or once a minute.
+TEST(ClockGuard, BusyAndQuietSendersAreHeard) {
+  for (const bool busy : {true, false}) {
+    ClockGuard guard(At(kStart), 0, std::nullopt);
+    Timestamp now;
+    for (int tick = 1; tick <= 5 * 400; ++tick) {
+      const double steady = tick / 5.0, wall = kStart + steady + (steady > 100 ? 3 * kHour : 0);
+      std::vector<Timestamp> said;
+      if (busy) said.assign(64, At(wall - 3));
+      if (!busy && tick % 300 == 0) said.push_back(At(wall - 3));
+      now = guard.Step(At(wall), steady, said);
+    }
+    EXPECT_EQ(guard.state(), ClockGuard::State::kFollows) << busy;
+    EXPECT_EQ(guard.jumps(), 1U);
+  }
+}
+
 TEST(ClockGuard, AStartWithAClockBehindWhatIsStoredGoesOnFromThere) {
   World w(kStart - 60, -kHour);
   EXPECT_EQ(w.guard.state(), ClockGuard::State::kHolds);

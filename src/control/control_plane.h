@@ -159,8 +159,8 @@ class ControlPlane {
   // What the machine's clock is worth, as whoever calls Tick finds it; a part of ready().
   void NoteClock(ClockView clock);
   ClockView clock_view() const;
-  // Time went back: a clock that was believed was wrong.
-  void GoBackTo(Timestamp now);
+  // Time goes on at `now`, before or after what it was: a clock that was believed was wrong.
+  void ShiftTime(Timestamp now);
   // The latest time that is known from before Restore, if any.
   std::optional<Timestamp> time_before() const { return time_before_; }
   std::shared_ptr<const FleetView> view() const;

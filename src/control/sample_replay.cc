@@ -120,11 +120,11 @@ ClockView ControlPlane::clock_view() const {
   return clock_view_;
 }
 
-void ControlPlane::GoBackTo(Timestamp now) {
+void ControlPlane::ShiftTime(Timestamp now) {
   const std::lock_guard lock(ingest_mutex_);
   now_ = now;
-  heard_ = std::min(heard_, now);
-  catch_up_until_ = std::min(catch_up_until_, now);
+  heard_ = now;  // how long samples were silent, nobody knows
+  catch_up_until_ = std::min(catch_up_until_, Timestamp{now.us + kCatchUpSeconds * kMicrosPerSecond});
 }
 
 std::vector<Timestamp> ControlPlane::TakeSaid() {

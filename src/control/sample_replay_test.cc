@@ -1,6 +1,10 @@
 // What was acknowledged outlives a restart, also while its window is open.
+#include <cstdlib>
 #include <filesystem>
+#include <memory>
+#include <random>
 
+#include "control/clock_guard.h"
 #include "control/control_fixture.h"
 #include "gtest/gtest.h"
 
@@ -173,6 +177,52 @@ TEST_F(SampleReplay, WhatSendersBringAfterAGapIsTaken) {
   ASSERT_TRUE(cell.Live(74, 100).ok());
   EXPECT_EQ(cell.control().fold_counts().partial_windows, 0U);
   EXPECT_EQ(Stored(cell), Stored(straight));
+}
+
+// Kills, full disks and wrong clocks in any order: what is stored is what it would be without them.
+TEST_F(SampleReplay, KillsFullDisksAndWrongClocksChangeNothing) {
+  constexpr int kMinutes = 150;
+  ControlCell straight;
+  ASSERT_TRUE(straight.Live(0, kMinutes).ok());
+  ASSERT_TRUE(straight.control().Tick(ControlCell::Minute(kMinutes + 20)).ok());
+  const std::string wanted = Stored(straight);
+  const char* scale = std::getenv("TAUT_TEST_SCALE");
+  const int rounds = std::max(1, static_cast<int>(4 * (scale != nullptr ? std::atof(scale) : 1)));
+  for (int round = 0; round < rounds; ++round) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directory(folder_);
+    std::mt19937 random(static_cast<uint32_t>(round));
+    ControlCell cell(80, path());
+    double error_s = 0;
+    const auto wall = [&](double second) {
+      return Timestamp{static_cast<int64_t>((ControlCell::kStart + second + error_s) * 1e6)};
+    };
+    auto guard = std::make_unique<ClockGuard>(wall(0), 0, std::nullopt);
+    for (int minute = 0; minute < kMinutes + 20; ++minute) {
+      const bool last = minute > kMinutes - 15;  // all is well in the end
+      if (last || random() % 10 == 0) cell.failing().fail = !last && !cell.failing().fail;
+      if (last || random() % 10 == 0) {
+        constexpr double kErrors[] = {0, -3600, 3600, 365 * 86'400.0, -365 * 86'400.0, 240};
+        error_s = last ? 0 : kErrors[random() % 6];
+      }
+      if (!last && random() % 8 == 0) {
+        cell.Restart();
+        ASSERT_TRUE(cell.restored().ok()) << cell.restored();
+        guard = std::make_unique<ClockGuard>(wall(60 * minute), 60 * minute, cell.control().time_before());
+      }
+      for (int tick = 0; tick < 12; ++tick) {
+        const double second = 60 * minute + 5 * tick;
+        const Timestamp now = guard->Step(wall(second), second, cell.control().TakeSaid());
+        if (guard->shifted()) cell.control().ShiftTime(now);
+        if (tick == 0 && minute < kMinutes) {
+          ASSERT_TRUE(cell.Send(minute, now).ok()) << "round " << round << ", minute " << minute;
+        }
+        (void)cell.control().Tick(now);  // not OK while the disk is full
+      }
+    }
+    EXPECT_EQ(cell.control().ingest_counts().too_late, 0U);
+    EXPECT_TRUE(Stored(cell) == wanted) << "round " << round;
+  }
 }
 
 TEST_F(SampleReplay, TheLogStaysSmall) {

@@ -84,7 +84,7 @@ TEST(SampleTime, AClockThatRunsAheadClosesNothingThatHasNotBegun) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 30).ok());
   ASSERT_TRUE(cell.control().Tick(ControlCell::Minute(365 * 1440)).ok());
-  cell.control().GoBackTo(ControlCell::Minute(30));
+  cell.control().ShiftTime(ControlCell::Minute(30));
   ASSERT_TRUE(cell.Live(30, 100).ok());
   EXPECT_EQ(cell.control().ingest_counts().too_late, 0U);
   EXPECT_EQ(StoredThroughMinute(cell), 95);

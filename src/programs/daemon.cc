@@ -275,15 +275,16 @@ Timestamp Daemon::StepClock() {
   const std::vector<Timestamp> said = control_->TakeSaid();
   ClockView clock;
   Timestamp now;
+  bool shifted = false;
   {
     const std::lock_guard lock(clock_mutex_);
     now = guard_->Step(WallNow(), SteadyMilliseconds() / 1000, said);
+    shifted = guard_->shifted();
     if (config_.clock == ClockSource::kWall) {
       clock = {guard_->Sentence(), guard_->senders_disagree(), guard_->wall_ahead_s(), guard_->jumps()};
     }
   }
-  if (now < last_now_) control_->GoBackTo(now);
-  last_now_ = now;
+  if (shifted) control_->ShiftTime(now);
   // The sentence has a span in it that may change by itself: said once for each trouble.
   if (clock.sentence.empty() != clock_said_.empty()) {
     if (clock.sentence.empty()) {

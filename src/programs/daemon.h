@@ -78,7 +78,6 @@ class Daemon {
 
   std::mutex clock_mutex_;           // over guard_
   std::optional<ClockGuard> guard_;  // once it is known what is stored
-  Timestamp last_now_{INT64_MIN};
   std::string clock_said_, samples_said_;
 
   std::mutex mutex_;  // over what follows
