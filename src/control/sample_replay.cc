@@ -22,10 +22,14 @@ constexpr size_t kMany = 1'000'000;
 absl::Status ControlPlane::ReplaySamples(const StoreEnds& ends) {
   if (parts_.samples == nullptr) return absl::OkStatus();
   const std::lock_guard lock(ingest_mutex_);
-  Timestamp logged{INT64_MIN};
+  Timestamp logged{INT64_MIN}, needed{INT64_MIN};
+  if (ends.last_window.has_value()) {
+    needed = Timestamp::FromSeconds(ends.last_window->next().start_s() - kBaselineSeconds);
+  }
   const absl::Status read = parts_.samples->Read(
       [&](const LoggedWrite& write) {
         logged = std::max(logged, write.now);
+        if (write.newest < needed) return;  // all of it is stored, and no counter begins there
         // It was taken in once; what a newer version does not take is refused again.
         (void)ingest_->Write(write.body, write.now);
       },
@@ -74,7 +78,9 @@ void ControlPlane::EndGap(Timestamp now) {
   if (options_.clock == ClockSource::kSamples || newest_sample_.us == INT64_MIN) return;
   if (now.us - newest_sample_.us <= kGapSeconds * kMicrosPerSecond) return;
   ingest_->NotHeard(newest_sample_, now);
-  catch_up_until_ = Timestamp{now.us + kCatchUpSeconds * kMicrosPerSecond};
+  if (parts_.samples != nullptr) {
+    catch_up_until_ = Timestamp{now.us + kCatchUpSeconds * kMicrosPerSecond};
+  }
 }
 
 // REQUIRES ingest_mutex_.

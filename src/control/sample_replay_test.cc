@@ -68,6 +68,21 @@ std::string Stored(ControlCell& cell) {
   return out;
 }
 
+// A small cell's file reaches back for hours: what is stored is not taken in again.
+TEST_F(SampleReplay, OnlyWhatIsNeededIsTakenInAgain) {
+  ControlOptions options;
+  options.ingest.windows.max_samples_per_series = 30;
+  ControlCell straight(80, "", options);
+  ASSERT_TRUE(straight.Live(0, 200).ok());
+  ControlCell cell(80, path(), options);
+  ASSERT_TRUE(cell.Live(0, 163).ok());
+  cell.Restart();
+  EXPECT_LT(cell.control().replayed_samples(), 80U * 30);
+  EXPECT_GT(cell.control().replayed_samples(), 0U);
+  ASSERT_TRUE(cell.Live(163, 200).ok());
+  EXPECT_EQ(Stored(cell), Stored(straight));
+}
+
 // Nobody sends anything again, as Prometheus does not what was acknowledged.
 TEST_F(SampleReplay, ARestartInAnyMinuteChangesNothing) {
   ControlCell straight;

@@ -236,7 +236,7 @@ void LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
   closed_.tasks.clear();
   closed_.cpu_buckets.clear();
   const bool partial = IsPartial(begin_ms);
-  if (partial) ++fold_counts_.partial_windows;
+  bool left_out = false;
   std::vector<FoldSeries> series;
   for (size_t i = 0; i < order_.size();) {
     const JobId job = mapper.binding(order_[i]).job;
@@ -253,7 +253,9 @@ void LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
         if (binding.job != job || binding.task != task) break;
         if (binding.kind == SeriesKind::kTaskWindow) {
           reported = Reported(order_[i], closed_.window);
-        } else if (order_[i] < samples_.size() && !partial) {
+        } else if (order_[i] < samples_.size() && partial) {
+          left_out |= !samples_[order_[i]].empty() && samples_[order_[i]].back().timestamp_ms >= begin_ms;
+        } else if (order_[i] < samples_.size()) {
           series.push_back({&binding, samples_[order_[i]]});
         }
       }
@@ -275,6 +277,7 @@ void LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
     if (window.num_tasks > 0) closed_.jobs.push_back({job, window});
   }
   fold_counts_.events = fold_.events();
+  if (left_out) ++fold_counts_.partial_windows;
 }
 
 void LiveWindows::StartAt(WindowId first_open) {

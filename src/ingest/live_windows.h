@@ -39,7 +39,7 @@ struct IngestCounts {
 
   uint64_t total() const;
   // Those that windows wait for.
-  uint64_t kept() const { return accepted + out_of_order + stale_markers + facts; }
+  uint64_t kept() const { return accepted + out_of_order + stale_markers + conflicts + facts; }
   auto operator<=>(const IngestCounts&) const = default;
 };
 
