@@ -16,8 +16,10 @@ class FailingStore final : public Store {
  public:
   explicit FailingStore(Store& store) : store_(store) {}
   bool fail = false;
+  std::function<void()> on_commit;  // what others do meanwhile
 
   absl::Status Commit(const PassRecord& pass) override {
+    if (on_commit) on_commit();
     return fail ? absl::UnavailableError("the disk is full") : store_.Commit(pass);
   }
   absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) override { return store_.Restore(sink); }
@@ -36,7 +38,10 @@ class ControlCell {
  public:
   static constexpr int64_t kStart = 1'700'006'400;  // a midnight
 
-  explicit ControlCell(uint32_t series = 80) : series_(series), failing_(store_) { Start(); }
+  explicit ControlCell(uint32_t series = 80, ClockSource clock = ClockSource::kWall)
+      : series_(series), clock_(clock), failing_(store_) {
+    Start();
+  }
 
   // Drops the control plane as a kill would, and starts another on the same store.
   void Restart() {
@@ -62,14 +67,18 @@ class ControlCell {
   FailingStore& failing() { return failing_; }
   std::vector<Decision>& told() { return told_; }
   const absl::Status& restored() const { return restored_; }
+  // Of the next start.
   Mode mode = Mode::kAuto;
+  Policy recommender = Policy::kMovingWindow;
 
  private:
   void Start() {
     ControlOptions options;
+    options.clock = clock_;
+    if (clock_ == ClockSource::kSamples) options.ingest.windows.max_future_seconds = int64_t{1} << 40;
     JobPolicy defaults;
     defaults.mode = mode;
-    defaults.recommender = Policy::kMovingWindow;
+    defaults.recommender = recommender;
     options.live.vertical.moving_window.min_history_s = 3600;
     options.live.rules = *PolicyRules::Compile({}, defaults);
     control_ = std::make_unique<ControlPlane>(
@@ -81,6 +90,7 @@ class ControlCell {
   }
 
   const uint32_t series_;
+  const ClockSource clock_;
   InMemoryStore store_;
   FailingStore failing_;
   DryRunActuator actuator_;

@@ -104,39 +104,6 @@ void LiveFleet::Reload(const LiveSettings& settings) {
   for (LiveJob& job : jobs_) Repolicy(job);
 }
 
-absl::StatusOr<SettingChange> LiveFleet::Set(JobId id, std::string_view key, std::string_view value,
-                                             std::string_view who, int64_t now_s, PassOutput& out) {
-  LiveJob& job = jobs_[id.value];
-  JobPolicy trial = *job.policy;
-  const std::string before = [&] {
-    for (const JobSetting& s : JobSettingsTable()) {
-      if (s.key == key) return GetJobSetting(key, trial);
-    }
-    return std::string();
-  }();
-  if (absl::Status s = SetJobSetting(key, value.empty() ? before : value, trial); !s.ok()) return s;
-  SettingChange change{.id = ++last_setting_,
-                       .time_s = now_s,
-                       .who = std::string(who),
-                       .job = job.record.name,
-                       .key = std::string(key),
-                       .value = std::string(value),
-                       .before = before};
-  Redo(change);
-  for (const Resource r : kResources) DecideLane(job, r, now_s, false, out);
-  return change;
-}
-
-void LiveFleet::Redo(const SettingChange& change) {
-  last_setting_ = std::max(last_setting_, change.id);
-  const std::optional<JobId> id = Find(change.job);
-  if (!id.has_value()) return;
-  LiveJob& job = jobs_[id->value];
-  std::erase_if(job.overrides, [&](const Override& o) { return o.key == change.key; });
-  if (!change.value.empty()) job.overrides.push_back({change.key, change.value, change.who});
-  Repolicy(job);
-}
-
 // ---- a pass ----
 
 void LiveFleet::StartDay(LiveJob& job, int32_t day) {
@@ -156,6 +123,7 @@ void LiveFleet::Observe(const ClosedWindow& closed, size_t first, size_t last, P
     if (day_ != INT32_MIN && closed.window.day() > day_) EndDay(out);
     day_ = closed.window.day();
     out.point.window = closed.window;
+    passed_ = std::max(passed_, closed.window);
   }
   for (size_t i = first; i < last; ++i) ObserveJob(closed, i, &out.point);
 }
@@ -285,7 +253,8 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, bool oom, Pa
   const Proposal proposal{.resource = r,
                           .now_s = now_s,
                           .owner_limit = lane.owner(),
-                          .recommended = job.needs_history ? std::nullopt : lane.lane.recommended(),
+                          // Before it knows the past a recommender only knows what a kill asks for.
+                          .recommended = job.needs_history && !oom ? std::nullopt : lane.lane.recommended(),
                           .oom = oom,
                           .num_tasks = lane.tasks};
   Verdict verdict = taut::Decide(*job.policy, proposal, lane.gate);
@@ -320,14 +289,20 @@ void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out) {
   if (!oom.limit.has_value()) oom.limit = settings_.enforced ? lane.limit() : lane.owner();
   TakeInOom(job, oom);
   out.point.oom_kills += static_cast<uint32_t>(std::min<uint64_t>(oom.kills, 1'000'000));
-  DecideLane(job, Resource::kMemory, oom.time_s, true, out);
+  // A kill told late is decided after what has been decided since: a restart lives through both in this
+  // order.
+  int64_t now_s = oom.time_s;
+  if (passed_.index != INT32_MIN) now_s = std::max(now_s, EndOf(passed_) + 1);
+  DecideLane(job, Resource::kMemory, now_s, true, out);
 }
 
 // ---- history ----
 
 void LiveFleet::WantHistoryOf(uint32_t chunk) {
   const size_t first = size_t{chunk} * kChunkJobs;
-  for (size_t i = first; i < std::min(first + kChunkJobs, jobs_.size()); ++i) jobs_[i].needs_history = true;
+  for (size_t i = first; i < std::min(first + kChunkJobs, jobs_.size()); ++i) {
+    jobs_[i].needs_history = jobs_[i].lost = true;
+  }
 }
 
 std::vector<JobId> LiveFleet::WantHistory(size_t limit) const {
@@ -339,21 +314,47 @@ std::vector<JobId> LiveFleet::WantHistory(size_t limit) const {
   return ids;
 }
 
-void LiveFleet::Retrain(JobId id, std::span<const JobDay> days) {
-  LiveJob& job = jobs_[id.value];
+Lane LiveFleet::Relived(const LiveJob& job, Resource r, std::span<const JobDay> days,
+                        std::span<const OomRecord> ooms) {
+  Lane lane = std::move(NewLane(job.record, *job.policy, r)->lane);
   FleetRows ignored;  // the fleet has learnt from these days when they were lived
-  for (const Resource r : kResources) {
-    Lane lane = std::move(NewLane(job.record, *job.policy, r)->lane);
-    for (const JobDay& day : days) {
-      signals_.Build(day, r);
-      lane.StartDay(day.day);
-      for (const Signal& s : signals_.signals()) lane.CloseWindow(s);
-      if (day.day < day_) lane.EndDay(day.day, ignored);
+  int32_t started = INT32_MIN;
+  const auto start = [&](int32_t day) {
+    if (day > started) lane.StartDay(started = day);
+  };
+  WindowId last{INT32_MIN};
+  double peak = 0;
+  auto oom = r == Resource::kMemory ? ooms.begin() : ooms.end();
+  // As TakeInOom: before the window closes that they were in.
+  const auto kills_before = [&](int64_t end_s) {
+    for (; oom != ooms.end() && oom->time_s < end_s; ++oom) {
+      WindowId window = WindowId::Of(Timestamp::FromSeconds(oom->time_s));
+      if (last.index != INT32_MIN) window = std::clamp(window, last, last.next());
+      window = std::max(window, WindowId{started * kWindowsPerDay});
+      lane.Oom({window, oom->task, oom->limit.value_or(peak)});
     }
-    if (!days.empty() && days.back().day < day_) lane.StartDay(day_);
-    job.of(r).lane = std::move(lane);
+  };
+  for (const JobDay& day : days) {
+    signals_.Build(day, r);
+    start(day.day);
+    for (const Signal& s : signals_.signals()) {
+      kills_before(EndOf(s.window));
+      lane.CloseWindow(s);
+      last = s.window;
+      peak = s.peak;
+    }
+    if (day.day < day_) lane.EndDay(day.day, ignored);
   }
-  if (!days.empty()) job.day = day_ == INT32_MIN ? days.back().day : std::max(day_, days.back().day);
+  if (day_ != INT32_MIN) start(day_);
+  if (started != INT32_MIN) kills_before(INT64_MAX);
+  return lane;
+}
+
+void LiveFleet::Retrain(JobId id, std::span<const JobDay> days, std::span<const OomRecord> ooms) {
+  LiveJob& job = jobs_[id.value];
+  for (const Resource r : kResources) job.of(r).lane = Relived(job, r, days, ooms);
+  if (!days.empty()) job.day = std::max(day_, days.back().day);
+  if (days.empty() && day_ != INT32_MIN) job.day = day_;
   job.needs_history = false;
 }
 

@@ -8,6 +8,7 @@ namespace taut {
 namespace {
 
 constexpr uint8_t kVersion = 1;
+constexpr int64_t kClocksApartSeconds = 3600;
 
 }  // namespace
 
@@ -28,10 +29,12 @@ void LiveFleet::SaveChunk(uint32_t chunk, ByteWriter& out) const {
 absl::Status LiveFleet::LoadChunk(uint32_t chunk, ByteReader& in) {
   const size_t first = size_t{chunk} * kChunkJobs;
   if (in.Get<uint8_t>() != kVersion) {
+    WantHistoryOf(chunk);
     return absl::InvalidArgumentError("a checkpoint of another version of the program");
   }
   const uint64_t count = in.GetVarint();
   if (count > kChunkJobs || first + count > jobs_.size()) {
+    WantHistoryOf(chunk);
     return absl::DataLossError(StrCat("a checkpoint of ", count, " jobs where the store knows fewer"));
   }
   absl::Status result;
@@ -41,14 +44,13 @@ absl::Status LiveFleet::LoadChunk(uint32_t chunk, ByteReader& in) {
     absl::Status s = in.failed() ? in.status("a checkpoint") : LoadLiveJob(state, job);
     if (s.ok() && state.remaining() != 0) s = absl::DataLossError("a job with bytes after its end");
     if (s.ok()) continue;
-    LiveJob fresh;
-    fresh.record = job.record;
+    LiveJobState fresh;
     fresh.overrides = std::move(job.overrides);
     fresh.policy = job.policy;
     for (const Resource r : kResources)
-      fresh.lanes[static_cast<size_t>(r)] = NewLane(fresh.record, *fresh.policy, r);
-    fresh.needs_history = true;
-    job = std::move(fresh);
+      fresh.lanes[static_cast<size_t>(r)] = NewLane(job.record, *fresh.policy, r);
+    fresh.needs_history = fresh.lost = true;
+    static_cast<LiveJobState&>(job) = std::move(fresh);
     if (result.ok()) result = s;
   }
   return result;
@@ -79,6 +81,7 @@ void LiveFleet::Redo(const Decision& d) {
 
 void LiveFleet::Redo(const ClosedWindow& closed, std::span<const WindowId> through) {
   day_ = std::max(day_, closed.window.day());
+  passed_ = std::max(passed_, closed.window);
   for (size_t i = 0; i < closed.jobs.size(); ++i) {
     const JobId id = closed.jobs[i].job;
     const uint32_t chunk = id.value / kChunkJobs;
@@ -106,9 +109,34 @@ void LiveFleet::Redo(const OomRecord& oom) {
   if (oom.time_s > job.last_oom_s) TakeInOom(job, oom);  // else its checkpoint has it
 }
 
+void LiveFleet::DistrustFuture(int64_t now_s) {
+  const int64_t latest_s = now_s + kClocksApartSeconds;
+  const auto mend = [&](int64_t& time_s) {
+    if (time_s > latest_s) time_s = now_s;
+  };
+  const int32_t last_day = WindowId::Of(Timestamp::FromSeconds(latest_s)).day();
+  for (LiveJob& job : jobs_) {
+    mend(job.last_oom_s);
+    mend(job.migration.notice_s);
+    if (job.ooms_day > last_day) {
+      job.ooms_of_day.fill(0);
+      job.ooms_day = INT32_MIN;
+    }
+    for (const auto& lane : job.lanes) {
+      GateState& gate = lane->gate;
+      mend(gate.last_change_s);
+      mend(gate.last_shown_s);
+      mend(gate.rolled_back_s);
+      if (gate.trial.has_value()) mend(gate.trial->since_s);
+    }
+  }
+}
+
 void LiveFleet::EndRestore(uint64_t last_decision, uint64_t last_setting) {
+  for (const LiveJob& job : jobs_) passed_ = std::max(passed_, job.last_window);
   last_decision_ = std::max(last_decision_, last_decision);
   last_setting_ = std::max(last_setting_, last_setting);
+  for (LiveJob& job : jobs_) job.lost = false;
   // A day that had ended before the stop, but after the checkpoints of some jobs.
   for (LiveJob& job : jobs_) {
     if (job.seen_today && job.day + 1 == day_) StartDay(job, day_);
