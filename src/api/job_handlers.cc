@@ -11,6 +11,7 @@ namespace taut {
 namespace {
 
 constexpr size_t kMaxChanges = 100;
+constexpr size_t kMaxOoms = 100'000;  // of a what-if
 
 HttpResponse Json(JsonWriter& json) { return JsonResponse(200, json.Take()); }
 
@@ -85,7 +86,7 @@ HttpResponse Api::Job(JobId id) {
     json.BeginObject();
     for (const auto& [key, value] : job.record.labels) json.Field(key, std::string_view(value));
     json.EndObject();
-    json.Field("first_seen", job.record.first_seen_s);
+    PutTime("first_seen", job.record.first_seen_s, json);
     json.Key("trials");
     json.BeginArray();
     for (const Resource r : kResources) {
@@ -275,12 +276,17 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
   const WindowId from{query.score_from.index - static_cast<int32_t>((days + 7) * kWindowsPerDay)};
   const auto history = control_.history().JobDays(id, from, end);
   if (!history.ok()) return ErrorResponse(history.status());
+  auto ooms = control_.history().Ooms(id, from.start_s(), kMaxOoms);
+  if (!ooms.ok()) return ErrorResponse(ooms.status());
+  std::reverse(ooms->begin(), ooms->end());
+  std::stable_sort(ooms->begin(), ooms->end(),
+                   [](const OomRecord& a, const OomRecord& b) { return a.time_s < b.time_s; });
   WhatIfResult result;
   control_.WithFleet([&](const LiveFleet& fleet) {
     query.policy = fleet.job(id).policy.get();
     query.settings = &fleet.settings().vertical;
     query.fleet = &fleet.models();
-    result = WhatIf(query, *history);
+    result = WhatIf(query, *history, *ooms);
   });
   JsonWriter json;
   PutWhatIf(result, query.resource, options_.steady_ms() - start_ms, json);

@@ -14,6 +14,8 @@
 
 namespace taut {
 
+// null for a time that is none: INT64_MIN, and what an earlier version stored of a clock that had not begun.
+void PutTime(std::string_view key, int64_t time_s, JsonWriter& json);
 void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& json);
 void PutFleet(const FleetView& view, const MachineSize& machine, std::string_view actuator, JsonWriter& json);
 void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "live/recorded_ooms.h"
 
 namespace taut {
 namespace {
@@ -324,21 +325,12 @@ Lane LiveFleet::Relived(const LiveJob& job, Resource r, std::span<const JobDay> 
   };
   WindowId last{INT32_MIN};
   double peak = 0;
-  auto oom = r == Resource::kMemory ? ooms.begin() : ooms.end();
-  // As TakeInOom: before the window closes that they were in.
-  const auto kills_before = [&](int64_t end_s) {
-    for (; oom != ooms.end() && oom->time_s < end_s; ++oom) {
-      WindowId window = WindowId::Of(Timestamp::FromSeconds(oom->time_s));
-      if (last.index != INT32_MIN) window = std::clamp(window, last, last.next());
-      window = std::max(window, WindowId{started * kWindowsPerDay});
-      lane.Oom({window, oom->task, oom->limit.value_or(peak)});
-    }
-  };
+  RecordedOoms recorded(r == Resource::kMemory ? ooms : std::span<const OomRecord>());
   for (const JobDay& day : days) {
     signals_.Build(day, r);
     start(day.day);
     for (const Signal& s : signals_.signals()) {
-      kills_before(EndOf(s.window));
+      TakeRecorded(recorded.Before(EndOf(s.window)), started, last, peak, lane);
       lane.CloseWindow(s);
       last = s.window;
       peak = s.peak;
@@ -346,7 +338,7 @@ Lane LiveFleet::Relived(const LiveJob& job, Resource r, std::span<const JobDay> 
     if (day.day < day_) lane.EndDay(day.day, ignored);
   }
   if (day_ != INT32_MIN) start(day_);
-  if (started != INT32_MIN) kills_before(INT64_MAX);
+  if (started != INT32_MIN) TakeRecorded(recorded.Before(INT64_MAX), started, last, peak, lane);
   return lane;
 }
 
