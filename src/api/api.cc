@@ -107,7 +107,15 @@ HttpResponse Api::Handle(const HttpRequest& request) {
   if (request.path == "/healthz") return TextResponse(200, "ok\n");
   if (request.path == "/readyz") {
     const absl::Status ready = control_.ready();
-    return ready.ok() ? TextResponse(200, "ready\n") : TextResponse(503, StrCat(Message(ready), "\n"));
+    if (!ready.ok()) return TextResponse(503, StrCat(Message(ready), "\n"));
+    const auto backfill = options_.backfill ? options_.backfill() : std::nullopt;
+    if (!backfill.has_value()) return TextResponse(200, "ready\n");
+    // Anybody may ask this: what the other server said is only for those with a token.
+    const std::string_view state = backfill->running ? "backfill is running\n"
+                                   : backfill->error.empty()
+                                       ? ""
+                                       : "backfill failed: GET /api/v1/status says why\n";
+    return TextResponse(200, StrCat("ready\n", state));
   }
   if (request.role == Role::kNone)
     return ErrorResponse(401, "a token is wanted: Authorization: Bearer TOKEN");

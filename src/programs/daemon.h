@@ -17,6 +17,7 @@
 #include "control/control_plane.h"
 #include "net/http_server.h"
 #include "ports/store.h"
+#include "programs/backfill_run.h"
 #include "wire/agent_server.h"
 
 namespace taut {
@@ -46,8 +47,7 @@ class Daemon {
   absl::Status StartServer(const std::string& config_path);
   absl::Status StartAgents();
   void Loop();
-  // The past of the mapped series from a Prometheus, if one is named and the store is empty.
-  absl::Status Backfill();
+  void PrepareBackfill();
   bool stopping();
 
   DaemonConfig config_;
@@ -56,6 +56,8 @@ class Daemon {
   std::unique_ptr<Actuator> actuator_;
   AgentHub* hub_ = nullptr;  // the same object, if agents may come
   std::unique_ptr<ControlPlane> control_;
+  std::unique_ptr<BackfillRun> backfill_;
+  bool backfill_cut_ = false;  // by a stop; written by the loop
   std::unique_ptr<Api> api_;
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<AgentServer> agent_server_;
@@ -63,7 +65,6 @@ class Daemon {
   std::mutex mutex_;  // over what follows
   std::condition_variable wake_;
   bool stopping_ = false;
-  std::optional<BackfillProgress> backfill_;  // while it runs
   std::thread loop_;
 };
 
