@@ -119,6 +119,7 @@ class AgentHub final : public Actuator, public AgentListener {
     LimitOrder order;
     double sent_s = 0;
     std::set<std::string> waiting, applied, observed;
+    std::set<std::string> away;  // with nobody to send it to at first: how long they take says nothing
     std::map<std::string, std::string> failed, held;  // with their texts
     std::optional<Outcome> told;                      // last
     std::string text;                                 // of that

@@ -142,7 +142,10 @@ void AgentHub::TakeOrder(const LimitOrder& o, int64_t now_s, std::map<SessionId,
       }
       order.waiting.insert(name);
       away |= task.session == 0;
-      if (task.session == 0) continue;
+      if (task.session == 0) {
+        order.away.insert(name);
+        continue;
+      }
       pb::Order* out = messages[task.session].mutable_orders()->add_orders();
       out->set_decision(o.decision);
       out->mutable_name()->set_job(o.job);
@@ -210,7 +213,7 @@ void AgentHub::TakeOutcome(Agent& agent, const pb::Outcome& outcome) {
   Order& order = it->second;
   const std::string& task = outcome.name().task();
   if (!order.Has(task)) return;
-  if (order.waiting.contains(task)) {
+  if (order.waiting.contains(task) && !order.away.contains(task)) {
     order_ms_.push_back((options_.steady_s() - order.sent_s) * 1000);
     if (order_ms_.size() > kTimedOrders) order_ms_.pop_front();
   }

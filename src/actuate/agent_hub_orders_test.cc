@@ -263,6 +263,7 @@ TEST(AgentHubOrders, AReleaseReachesWhoWasAway) {
   cell.Tasks(a, {"a/1"});
   ASSERT_TRUE(cell.Tick().ok());
   ASSERT_EQ(cell.server.Orders(a).size(), 2U);
+  cell.steady_s = cell.steady_s + 7200;
   for (const pb::Order& o : cell.server.Orders(a)) {
     EXPECT_FALSE(o.has_limit());
     cell.Say(a, o.decision(), "a/1", pb::Outcome::APPLIED);
@@ -270,6 +271,7 @@ TEST(AgentHubOrders, AReleaseReachesWhoWasAway) {
   ASSERT_TRUE(cell.Tick().ok());
   EXPECT_EQ((*cell.store.Decisions(DecisionQuery(), History::Reasons::kLeaveOut))[0].outcome,
             Outcome::kApplied);
+  EXPECT_LT(cell.hub().counts().slowest_order_ms, 7'200'000) << "two hours away are no slow order";
 }
 
 TEST(AgentHubOrders, ATaskThatMovedBelongsToItsNewAgent) {

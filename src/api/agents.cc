@@ -82,9 +82,11 @@ void PutAgentMetrics(const AgentHubCounts& counts, MetricsText& out) {
             static_cast<double>(counts.unacknowledged));
   const auto seconds = [&](std::string_view statistic, double ms) {
     out.Gauge("tautd_order_seconds",
-              "From an order to the first answer of each task, of the last thousand answers.", ms / 1000,
-              {{"statistic", statistic}});
+              "From an order sent to the first answer of each task, of the last thousand answers; without "
+              "tasks whose agents were away.",
+              ms / 1000, {{"statistic", statistic}});
   };
+  if (counts.slowest_order_ms <= 0) return;  // no task has answered yet
   seconds("slowest", counts.slowest_order_ms);
   seconds("mean", counts.mean_order_ms);
 }

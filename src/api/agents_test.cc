@@ -57,6 +57,9 @@ TEST(AgentsTest, CountsAreMetricsWithUnits) {
                                 HasSubstr("tautd_agents{state=\"away\"} 1\n"),
                                 HasSubstr("tautd_agent_outcomes_total{result=\"failed\"} 4\n"),
                                 HasSubstr("tautd_order_seconds{statistic=\"slowest\"} 1.5\n")));
+  MetricsText none;
+  PutAgentMetrics(AgentHubCounts(), none);
+  EXPECT_THAT(none.Take(), testing::Not(HasSubstr("tautd_order_seconds"))) << "no answer took no time";
 }
 
 }  // namespace

@@ -143,8 +143,18 @@ HttpResponse Api::Answer(const HttpRequest& request) {
   if (request.path == "/readyz") {
     const absl::Status ready = control_.ready();
     if (!ready.ok()) return TextResponse(503, StrCat(Message(ready), "\n"));
-    const std::string clock = control_.clock_view().sentence;
-    return TextResponse(200, clock.empty() ? "ready\n" : StrCat("ready; ", clock, "\n"));
+    std::string text = "ready\n";
+    if (const std::string clock = control_.clock_view().sentence; !clock.empty()) {
+      text = StrCat("ready; ", clock, "\n");
+    }
+    const auto backfill = options_.backfill ? options_.backfill() : std::nullopt;
+    if (!backfill.has_value()) return TextResponse(200, text);
+    // Anybody may ask this: what the other server said is only for those with a token.
+    const std::string_view state = backfill->running ? "backfill is running\n"
+                                   : backfill->error.empty()
+                                       ? ""
+                                       : "backfill failed: GET /api/v1/status says why\n";
+    return TextResponse(200, StrCat(text, state));
   }
   if (request.role == Role::kNone)
     return ErrorResponse(401, "authentication required: send the header Authorization: Bearer TOKEN");

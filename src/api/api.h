@@ -22,8 +22,10 @@ namespace taut {
 
 // How far filling in the past has come.
 struct BackfillProgress {
-  uint64_t done = 0, total = 0;
+  uint64_t done = 0, total = 0;  // seconds of the past
   std::string sentence;
+  bool running = false;
+  std::string error;  // running: why it waits to try again; else why it ended early; "" for nothing
 };
 
 // Another cell's dashboard.

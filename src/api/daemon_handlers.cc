@@ -185,12 +185,18 @@ HttpResponse Api::Status(const HttpRequest& request) {
   }
   json.Key("backfill");
   const std::optional<BackfillProgress> backfill = options_.backfill ? options_.backfill() : std::nullopt;
-  if (backfill.has_value()) {
+  if (backfill.has_value() && backfill->running) {
     json.BeginObject();
     json.Field("done", static_cast<int64_t>(backfill->done));
     json.Field("total", static_cast<int64_t>(backfill->total));
     json.Field("sentence", std::string_view(backfill->sentence));
     json.EndObject();
+  } else {
+    json.Null();
+  }
+  json.Key("backfill_error");
+  if (backfill.has_value() && !backfill->error.empty()) {
+    json.String(backfill->error);
   } else {
     json.Null();
   }
@@ -233,6 +239,16 @@ HttpResponse Api::Metrics(const HttpRequest&) {
   for (const auto& [step, ms] : pass.steps_ms) {
     out.Gauge("tautd_last_pass_seconds", "How long the steps of the last pass took.", ms / 1000,
               {{"step", step}});
+  }
+  if (const auto backfill = options_.backfill ? options_.backfill() : std::nullopt; backfill.has_value()) {
+    out.Gauge("tautd_backfill_running", "1 while the past is read from a Prometheus.",
+              backfill->running ? 1 : 0);
+    out.Gauge("tautd_backfill_failed", "1 if reading the past ended early, or waits to be tried again.",
+              backfill->error.empty() ? 0 : 1);
+    out.Gauge("tautd_backfill_done_seconds", "Seconds of the past that are read.",
+              static_cast<double>(backfill->done));
+    out.Gauge("tautd_backfill_seconds", "Seconds of the past that are to be read.",
+              static_cast<double>(backfill->total));
   }
   const std::shared_ptr<const FleetView> view = control_.view();
   out.Gauge("tautd_ready", "1 if samples are taken and windows stored.", control_.ready().ok() ? 1 : 0);

@@ -10,6 +10,7 @@ namespace taut {
 namespace {
 
 constexpr size_t kMaxChanges = 100;
+constexpr size_t kMaxOoms = 100'000;  // of a what-if
 
 HttpResponse Json(JsonWriter& json) { return JsonResponse(200, json.Take()); }
 
@@ -36,6 +37,26 @@ void PutTrial(const LiveJob& job, Resource r, JsonWriter& json) {
   PutSide("rest", trial.rest, json);
   json.Field("sentence", std::string_view(job.of(r).hold));
   json.EndObject();
+}
+
+// All that is wrong, as one text and by key.
+HttpResponse SettingErrors(std::span<const KeyValue> errors) {
+  std::string all;
+  for (const auto& [key, error] : errors) StrAppend(&all, all.empty() ? "" : "; ", error);
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("error", std::string_view(all));
+  json.Key("errors");
+  json.BeginArray();
+  for (const auto& [key, error] : errors) {
+    json.BeginObject();
+    json.Field("key", std::string_view(key));
+    json.Field("error", std::string_view(error));
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return JsonResponse(400, json.Take());
 }
 
 // What GET settings shows, copied out while nobody changes the job.
@@ -79,7 +100,7 @@ HttpResponse Api::Job(JobId id) {
     json.BeginObject();
     for (const auto& [key, value] : job.record.labels) json.Field(key, std::string_view(value));
     json.EndObject();
-    json.Field("first_seen", job.record.first_seen_s);
+    PutTime("first_seen", job.record.first_seen_s, json);
     json.Key("trials");
     json.BeginArray();
     for (const Resource r : kResources) {
@@ -199,25 +220,21 @@ HttpResponse Api::PatchSettings(const HttpRequest& request, JobId id) {
   if (parser.parse(body).get(object) != simdjson::SUCCESS) {
     return ErrorResponse(400, R"(a JSON object of settings is wanted, such as {"mode": "auto"})");
   }
-  // All or nothing: each is tried on the policy before the first is set.
-  std::vector<KeyValue> wanted;
-  JobPolicy policy;
-  control_.Look(id, [&](const LiveJob& job) { policy = *job.policy; });
+  std::vector<KeyValue> wanted, errors;
   for (const auto& [key, element] : object) {
     std::string_view value;
-    if (element.get(value) != simdjson::SUCCESS) {
-      return ErrorResponse(400, StrCat(key, ": a text is wanted, also for numbers, such as \"0.1\""));
+    if (element.get(value) == simdjson::SUCCESS) {
+      wanted.emplace_back(key, value);
+    } else {
+      errors.emplace_back(key, StrCat(key, ": expected a string, also for numbers, such as \"0.1\""));
     }
-    const absl::Status s = SetJobSetting(key, value.empty() ? "" : value, policy);
-    if (!value.empty() && !s.ok()) return ErrorResponse(s);
-    wanted.emplace_back(key, value);
   }
-  if (absl::Status s = CheckJobPolicy(policy); !s.ok()) return ErrorResponse(s);
-  for (const auto& [key, value] : wanted) {
-    const absl::StatusOr<SettingChange> change = control_.Set(id, key, value, *who);
-    if (!change.ok()) return ErrorResponse(change.status());
-  }
-  return GetSettings(id);
+  control_.WithFleet([&](const LiveFleet& fleet) {
+    for (KeyValue& error : fleet.CheckSettings(id, wanted)) errors.push_back(std::move(error));
+  });
+  if (!errors.empty()) return SettingErrors(errors);
+  const absl::StatusOr<std::vector<SettingChange>> changes = control_.SetMany(id, wanted, *who);
+  return changes.ok() ? GetSettings(id) : ErrorResponse(changes.status());
 }
 
 HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
@@ -274,13 +291,18 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
   const WindowId from{query.score_from.index - static_cast<int32_t>((days + 7) * kWindowsPerDay)};
   const auto history = control_.history().JobDays(id, from, end);
   if (!history.ok()) return ErrorResponse(history.status());
+  auto ooms = control_.history().Ooms(id, from.start_s(), kMaxOoms);
+  if (!ooms.ok()) return ErrorResponse(ooms.status());
+  std::reverse(ooms->begin(), ooms->end());
+  std::stable_sort(ooms->begin(), ooms->end(),
+                   [](const OomRecord& a, const OomRecord& b) { return a.time_s < b.time_s; });
   WhatIfResult result;
   control_.WithFleet([&](const LiveFleet& fleet) {
     if (!fleet.Has(id)) return;
     query.policy = fleet.job(id).policy.get();
     query.settings = &fleet.settings().vertical;
     query.fleet = &fleet.models();
-    result = WhatIf(query, *history);
+    result = WhatIf(query, *history, *ooms);
   });
   JsonWriter json;
   PutWhatIf(result, query.resource, options_.steady_ms() - start_ms, json);

@@ -17,15 +17,6 @@ constexpr double kHoursPerMonth = 365 * 24 / 12.0;
 
 std::optional<double> Known(float v) { return v >= 0 ? std::optional<double>(v) : std::nullopt; }
 
-void PutTime(std::string_view key, int64_t time_s, JsonWriter& json) {
-  json.Key(key);
-  if (time_s == INT64_MIN) {
-    json.Null();
-  } else {
-    json.Int(time_s);
-  }
-}
-
 void PutNumber(std::string_view key, double value, JsonWriter& json) {
   json.Key(key);
   json.Number(value, kDigits);
@@ -141,6 +132,16 @@ void PutWhatIfLane(std::string_view key, const WhatIfLane& lane, JsonWriter& jso
 }
 
 }  // namespace
+
+void PutTime(std::string_view key, int64_t time_s, JsonWriter& json) {
+  constexpr int64_t kLast = int64_t{1} << 40;  // some 35,000 years: JSON's numbers hold it, and so do dates
+  json.Key(key);
+  if (time_s > kLast || time_s < -kLast) {
+    json.Null();
+  } else {
+    json.Int(time_s);
+  }
+}
 
 void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& json) {
   json.Key(key);
@@ -321,7 +322,7 @@ void PutReason(const Reason& reason, JsonWriter& json) {
 
 void PutDecisionFields(const Decision& d, std::string_view job, JsonWriter& json) {
   json.Field("id", static_cast<int64_t>(d.id));
-  json.Field("time", d.time_s);
+  PutTime("time", d.time_s, json);
   json.Field("job", job);
   json.Field("resource", Name(d.resource));
   json.Field("kind", Name(d.kind));
@@ -336,7 +337,7 @@ void PutDecisionFields(const Decision& d, std::string_view job, JsonWriter& json
 
 void PutOom(const OomRecord& oom, std::string_view job, JsonWriter& json) {
   json.BeginObject();
-  json.Field("time", oom.time_s);
+  PutTime("time", oom.time_s, json);
   json.Field("job", job);
   json.Field("task", int64_t{oom.task});
   json.Field("kills", static_cast<int64_t>(oom.kills));
@@ -347,7 +348,7 @@ void PutOom(const OomRecord& oom, std::string_view job, JsonWriter& json) {
 void PutSettingChange(const SettingChange& c, JsonWriter& json) {
   json.BeginObject();
   json.Field("id", static_cast<int64_t>(c.id));
-  json.Field("time", c.time_s);
+  PutTime("time", c.time_s, json);
   json.Field("who", std::string_view(c.who));
   json.Field("job", std::string_view(c.job));
   json.Field("key", std::string_view(c.key));
@@ -388,6 +389,7 @@ void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const O
 void PutWhatIf(const WhatIfResult& result, Resource resource, double milliseconds, JsonWriter& json) {
   json.BeginObject();
   json.Field("resource", Name(resource));
+  json.Field("oom_kills", static_cast<int64_t>(result.oom_kills));
   PutColumn(
       "time", result.time_s, [&](int64_t t) { json.Int(t); }, json);
   PutColumn(

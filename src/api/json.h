@@ -24,6 +24,8 @@ struct Prices {
   double PerMonth(Resource r, double amount) const;
 };
 
+// null for a time that is none: INT64_MIN, and what an earlier version stored of a clock that had not begun.
+void PutTime(std::string_view key, int64_t time_s, JsonWriter& json);
 // Values that come from 32-bit floats are written with the fewest digits that mean the same float.
 void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& json);
 struct FleetShown {

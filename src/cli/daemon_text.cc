@@ -352,6 +352,8 @@ std::string StatusText(const Json& s, int64_t now_s) {
     StrAppend(&out, "agents: ", Count(agents, "connected"), " of ", Count(agents, "known"), " connected\n");
   if (const Json& backfill = At(s, "backfill"); backfill.is_object())
     out += Wrapped(Text(backfill, "sentence"), "");
+  if (const Json& error = At(s, "backfill_error"); error.is_string())
+    out += Wrapped(StrCat("backfill: ", Text(s, "backfill_error")), "");
   const Json& ingest = At(s, "ingest");
   if (!ingest.is_object()) return out;
   out += "samples by what became of them:\n";

@@ -8,6 +8,7 @@ namespace taut {
 namespace {
 
 constexpr size_t kOomsRemembered = 20'000;
+constexpr int64_t kLatestTime = int64_t{1} << 40;  // seconds; what is later would not fit in microseconds
 
 // What a sender can get wrong without its bytes being damaged.
 bool IsSane(const ReportedWindow& w) {
@@ -57,6 +58,8 @@ absl::Status ControlPlane::TakeWindow(const NamedTask& task, ReportedWindow wind
 
 absl::Status ControlPlane::TakeOom(const NamedTask& task, Timestamp time, uint64_t kills,
                                    std::optional<double> limit, Timestamp now) {
+  if (limit.has_value() && !(*limit > 0 && std::isfinite(*limit))) limit.reset();
+  time = std::clamp(time, Timestamp{0}, Timestamp::FromSeconds(kLatestTime));
   const std::lock_guard lock(ingest_mutex_);
   const std::optional<uint32_t> slot = ingest_->TaskSlot(task.job, task.task, task.labels, NowFor(now));
   if (!slot.has_value()) return absl::OkStatus();

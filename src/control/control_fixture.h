@@ -17,8 +17,10 @@ class FailingStore final : public Store {
  public:
   explicit FailingStore(Store& store) : store_(store) {}
   bool fail = false;
+  std::function<void()> on_commit;  // what others do meanwhile
 
   absl::Status Commit(const PassRecord& pass) override {
+    if (on_commit) on_commit();
     return fail ? absl::UnavailableError("the disk is full") : store_.Commit(pass);
   }
   absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) override { return store_.Restore(sink); }
@@ -46,6 +48,7 @@ class ControlCell {
       : series_(series), store_path_(std::move(store_path)), options_(std::move(options)), failing_(store_) {
     Start();
   }
+  ControlCell(uint32_t series, ClockSource clock) : ControlCell(series, "", OfClock(clock)) {}
 
   // Drops the control plane as a kill would, and starts another on the same store.
   void Restart() {
@@ -79,15 +82,22 @@ class ControlCell {
   FailingStore& failing() { return failing_; }
   std::vector<Decision>& told() { return told_; }
   const absl::Status& restored() const { return restored_; }
+  // Of the next start.
   Mode mode = Mode::kAuto;
+  Policy recommender = Policy::kMovingWindow;
 
  private:
+  static ControlOptions OfClock(ClockSource clock) {
+    ControlOptions options;
+    options.clock = clock;
+    return options;
+  }
   void Start() {
     if (!store_path_.empty()) samples_ = *SampleLogFile::Open({.path = store_path_});
     ControlOptions options = options_;
     JobPolicy defaults;
     defaults.mode = mode;
-    defaults.recommender = Policy::kMovingWindow;
+    defaults.recommender = recommender;
     options.live.vertical.moving_window.min_history_s = 3600;
     options.live.rules = *PolicyRules::Compile({}, defaults);
     control_ = std::make_unique<ControlPlane>(

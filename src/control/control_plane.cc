@@ -9,7 +9,10 @@
 namespace taut {
 namespace {
 
-constexpr size_t kPiece = 256;  // jobs stepped before others may look in: under 5 ms
+constexpr size_t kOomsOfJob = 100'000;  // that a new recommender lives through, the newest
+constexpr size_t kPiece = 256;          // jobs stepped before others may look in: under 5 ms
+// No OOM kill is believed to be further ahead of the cell's clock than clocks of machines are apart.
+constexpr int64_t kClocksApartUs = kWindowSeconds * kMicrosPerSecond;
 
 // Where time is the samples', each is held against the newest before it.
 ControlOptions WithSampleTime(ControlOptions options) {
@@ -133,6 +136,8 @@ Timestamp ControlPlane::now() const {
 absl::Status ControlPlane::Tick(Timestamp now) {
   const std::lock_guard writer(writer_mutex_);
   (void)KeepSamples();  // sample_log_status() says it
+  DistrustFuture(now);
+  SeeOoms(now);
   // Also while the store is full: samples that wait in open windows are bounded, and closed ones are counted.
   for (ClosedWindow& closed : CloseWindows(now)) waiting_.push_back(std::move(closed));
   CountWaiting();
@@ -171,12 +176,39 @@ std::vector<ClosedWindow> ControlPlane::CloseWindows(Timestamp now) {
   return closed;
 }
 
+// What was restored may have been made while a clock was wrong: once, when the time is known again.
+void ControlPlane::DistrustFuture(Timestamp now) {
+  if (distrusted_future_) return;
+  if (options_.clock == ClockSource::kSamples) {
+    const std::lock_guard lock(ingest_mutex_);
+    if (newest_sample_.us == INT64_MIN) return;
+    now = newest_sample_;
+  }
+  distrusted_future_ = true;
+  const std::unique_lock fleet(fleet_mutex_);
+  fleet_.DistrustFuture(now.seconds());
+}
+
+// Before windows close: that forgets the names of series not heard of for long.
+void ControlPlane::SeeOoms(Timestamp now) {
+  const std::lock_guard lock(ingest_mutex_);
+  const Timestamp clock = options_.clock == ClockSource::kSamples ? newest_sample_ : now;
+  if (clock.us == INT64_MIN) return;  // before the first sample nobody knows what time it is: they wait
+  std::vector<OomSighting> seen = std::exchange(replayed_ooms_, {});
+  for (const OomSighting& o : ingest_->TakeOoms()) seen.push_back(o);
+  for (OomSighting& o : seen) {
+    o.time = std::min(o.time, Timestamp{clock.us + kClocksApartUs});
+    sightings_.push_back(o);
+  }
+}
+
 // Jobs that ingest met since the last time: to be stored, and then known to the fleet.
 void ControlPlane::NoteNewJobs() {
   std::vector<JobRecord> fresh;
   {
     const std::lock_guard lock(ingest_mutex_);
     const Timestamp seen = options_.clock == ClockSource::kSamples ? newest_sample_ : now_;
+    if (seen.us == INT64_MIN) return;  // nobody has said what time it is: jobs begin with the first sample
     SeriesMapper& mapper = ingest_->mapper();
     for (const JobId id : mapper.TakeFreshJobs()) {
       if (mapper.HasJob(id))
@@ -215,20 +247,18 @@ void ControlPlane::AddNewJobs() {
 }
 
 absl::Status ControlPlane::ActOnOoms() {
-  std::vector<OomSighting> sightings;
-  {
-    const std::lock_guard lock(ingest_mutex_);
-    sightings = std::exchange(replayed_ooms_, {});
-    for (const OomSighting& o : ingest_->TakeOoms()) sightings.push_back(o);
-  }
-  if (sightings.empty()) return absl::OkStatus();
+  if (sightings_.empty()) return absl::OkStatus();
   {
     const std::unique_lock fleet(fleet_mutex_);
-    for (const OomSighting& o : sightings) {
-      OomRecord record{o.job, o.task, o.time.seconds(), o.kills, o.limit};
+    // Those of jobs that the fleet is yet to know wait for the next tick.
+    const auto known = std::stable_partition(sightings_.begin(), sightings_.end(),
+                                             [&](const OomSighting& o) { return !fleet_.Has(o.job); });
+    for (auto o = known; o != sightings_.end(); ++o) {
+      OomRecord record{o->job, o->task, o->time.seconds(), o->kills, o->limit};
       fleet_.TakeOom(record, unsaved_->output);
       unsaved_->ooms.push_back(record);
     }
+    sightings_.erase(known, sightings_.end());
   }
   return CommitUnsaved();
 }
@@ -309,13 +339,20 @@ void ControlPlane::SaveCheckpoints(WindowId through, bool all) {
 
 absl::Status ControlPlane::CommitUnsaved() {
   if (unsaved_->empty()) return absl::OkStatus();
+  if (absl::Status s = StoreUnsaved(); !s.ok()) return s;
+  TellStored();
+  return absl::OkStatus();
+}
+
+absl::Status ControlPlane::StoreUnsaved() {
   absl::Status s = parts_.store->Commit(unsaved_->Record());
-  {
-    const std::lock_guard lock(view_mutex_);
-    store_status_ = s;
-    ++(s.ok() ? counts_.commits : counts_.failed_commits);
-  }
-  if (!s.ok()) return s;
+  const std::lock_guard lock(view_mutex_);
+  store_status_ = s;
+  ++(s.ok() ? counts_.commits : counts_.failed_commits);
+  return s;
+}
+
+void ControlPlane::TellStored() {
   const bool decided =
       !unsaved_->output.decisions.empty() || !unsaved_->settings.empty() || !unsaved_->forgotten_jobs.empty();
   if (unsaved_->window.has_value()) {
@@ -325,7 +362,6 @@ absl::Status ControlPlane::CommitUnsaved() {
   }
   Publish();
   unsaved_->Clear();
-  return absl::OkStatus();
 }
 
 void ControlPlane::Publish() {
@@ -405,9 +441,14 @@ absl::Status ControlPlane::RetrainSome() {
   for (const JobId id : jobs) {
     const WindowId end = seen->window.has_value() ? seen->window->next() : WindowId{0};
     absl::StatusOr<std::vector<JobDay>> days = parts_.history->JobDays(id, WindowId{INT32_MIN / 2}, end);
+    absl::StatusOr<std::vector<OomRecord>> ooms = parts_.history->Ooms(id, INT64_MIN, kOomsOfJob);
+    if (!ooms.ok()) ooms.emplace();
+    std::reverse(ooms->begin(), ooms->end());
+    std::stable_sort(ooms->begin(), ooms->end(),
+                     [](const OomRecord& a, const OomRecord& b) { return a.time_s < b.time_s; });
     const std::unique_lock fleet(fleet_mutex_);
     // What cannot be read is as if it had never been: the job starts anew.
-    fleet_.Retrain(id, days.ok() ? std::span<const JobDay>(*days) : std::span<const JobDay>());
+    fleet_.Retrain(id, days.ok() ? std::span<const JobDay>(*days) : std::span<const JobDay>(), *ooms);
     const std::lock_guard lock(view_mutex_);
     ++counts_.retrained;
   }
@@ -514,23 +555,6 @@ Reason ControlPlane::Explain(JobId id, Resource r) const {
 void ControlPlane::WithFleet(const std::function<void(const LiveFleet&)>& use) const {
   const std::shared_lock fleet(fleet_mutex_);
   use(fleet_);
-}
-
-absl::StatusOr<SettingChange> ControlPlane::Set(JobId id, std::string_view key, std::string_view value,
-                                                std::string_view who) {
-  const int64_t now_s = now().seconds();
-  const std::lock_guard writer(writer_mutex_);
-  if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
-  absl::StatusOr<SettingChange> change;
-  {
-    const std::unique_lock fleet(fleet_mutex_);
-    change = fleet_.Set(id, key, value, who, now_s, unsaved_->output);
-  }
-  if (!change.ok()) return change.status();
-  unsaved_->settings.push_back(*change);
-  if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
-  if (absl::Status s = StoreOutcomes(); !s.ok()) return s;
-  return change;
 }
 
 void ControlPlane::Reload(const LiveSettings& settings) {

@@ -178,9 +178,15 @@ class ControlPlane {
   Timestamp now() const;
 
   std::optional<JobId> Find(std::string_view job) const;
-  // Looks at a live job while nobody changes it: be quick. False: it was forgotten meanwhile.
+  // Looks at a live job while nobody changes it: be quick. False: no such job, `look` was not called.
   bool Look(JobId id, const std::function<void(const LiveJob&)>& look) const;
+  // Empty if there is no such job.
   Reason Explain(JobId id, Resource r) const;
+  // A person's settings of one job, all or none, by one commit; an empty value takes one back. In force when
+  // they are stored. InvalidArgument says all that is wrong with them; Unavailable: the store does not take
+  // them, and nothing has changed.
+  absl::StatusOr<std::vector<SettingChange>> SetMany(JobId id, std::span<const KeyValue> settings,
+                                                     std::string_view who);
   absl::StatusOr<SettingChange> Set(JobId id, std::string_view key, std::string_view value,
                                     std::string_view who);
   void Reload(const LiveSettings& settings);
@@ -191,6 +197,8 @@ class ControlPlane {
  private:
   std::vector<ClosedWindow> CloseWindows(Timestamp now);
   void CountWaiting();
+  void SeeOoms(Timestamp now);
+  void DistrustFuture(Timestamp now);
   void NoteNewJobs();
   void AddNewJobs();
   // forget.cc
@@ -201,6 +209,9 @@ class ControlPlane {
   void SaveCheckpoints(WindowId through, bool all);
   absl::Status CommitUnsaved();
   absl::Status CheckStore();
+  absl::Status StoreUnsaved();
+  // After StoreUnsaved.
+  void TellStored();
   void Publish();
   absl::Status StoreOutcomes();
   absl::Status RetrainSome();
@@ -261,7 +272,9 @@ class ControlPlane {
   mutable std::shared_mutex fleet_mutex_;
   LiveFleet fleet_;
   std::vector<ClosedWindow> waiting_;
-  std::unique_ptr<Unsaved> unsaved_;  // decided, but not yet in the store
+  std::vector<OomSighting> sightings_;  // not yet acted on
+  bool distrusted_future_ = false;      // since the start
+  std::unique_ptr<Unsaved> unsaved_;    // decided, but not yet in the store
   uint32_t next_chunk_ = 0;
   int ticks_since_sync_ = 0;
   bool store_was_gone_ = false;

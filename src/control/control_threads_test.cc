@@ -3,6 +3,7 @@
 #include <atomic>
 #include <thread>
 
+#include "base/strings.h"
 #include "control/control_fixture.h"
 #include "gtest/gtest.h"
 
@@ -56,6 +57,41 @@ TEST(ControlPlaneThreads, SendersTicksReadersAndPeopleAtOnce) {
   const auto stored = control.history().Decisions(all, History::Reasons::kLeaveOut);
   ASSERT_TRUE(stored.ok());
   for (size_t i = 0; i < stored->size(); ++i) EXPECT_EQ((*stored)[i].id, stored->size() - i);
+}
+
+// Agents that have kept kills bring them, of jobs nobody has met, while ticks run and people change settings.
+TEST(ControlPlaneThreads, KillsOfNewJobsWhileTicksRun) {
+  ControlCell cell(40);
+  ControlPlane& control = cell.control();
+  const Timestamp now = Timestamp::FromSeconds(ControlCell::kStart);
+  constexpr int kAgents = 3, kJobs = 150;
+  std::atomic<int> at_work{kAgents};
+  std::vector<std::thread> threads;
+  for (int a = 0; a < kAgents; ++a) {
+    threads.emplace_back([&, a] {
+      for (int j = 0; j < kJobs; ++j) {
+        const std::string job = StrCat("shop/job-", a, "-", j);
+        const NamedTask task{job, "t", {}};
+        const std::optional<TaskRef> ref = control.Announce(task, now);
+        EXPECT_TRUE(ref.has_value());
+        EXPECT_TRUE(control.TakeOom(task, now, 1, 1e9, now).ok());
+        (void)control.Standing(*ref);
+        (void)control.Look(ref->job, [](const LiveJob&) {});
+        (void)control.Explain(ref->job, Resource::kMemory);
+        const KeyValue settings[] = {{"mode", "observe"}, {"min_change", "10%"}};
+        (void)control.SetMany(ref->job, settings, "anna");
+      }
+      --at_work;
+    });
+  }
+  while (at_work > 0) EXPECT_TRUE(control.Tick(now).ok());
+  for (std::thread& t : threads) t.join();
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(control.Tick(now).ok());
+  EXPECT_EQ(control.counts().ooms, uint64_t{kAgents} * kJobs) << "each once";
+  for (uint32_t j = 0; j < kAgents * kJobs; ++j) {
+    EXPECT_TRUE(
+        control.Look(JobId{j}, [](const LiveJob& job) { EXPECT_EQ(job.OomsOfWeek(job.ooms_day), 1U); }));
+  }
 }
 
 }  // namespace

@@ -10,8 +10,9 @@ namespace {
 
 constexpr size_t kMany = 1'000'000;
 constexpr WindowId kNever{INT32_MIN / 2};
+constexpr int64_t kToldLateSeconds = 7 * kDaySeconds;  // so late an OOM kill may be told and still counts
 
-// Everything stored since `from_s`, oldest first.
+// Decided since `from_s`, oldest first.
 absl::StatusOr<std::vector<Decision>> DecisionsSince(History& history, int64_t from_s) {
   DecisionQuery query;
   query.from_s = from_s;
@@ -21,9 +22,11 @@ absl::StatusOr<std::vector<Decision>> DecisionsSince(History& history, int64_t f
   return decisions;
 }
 
-absl::StatusOr<std::vector<OomRecord>> OomsSince(History& history, int64_t from_s) {
+// Those of after `latest_s` had a wrong clock, and have had their effect.
+absl::StatusOr<std::vector<OomRecord>> OomsBetween(History& history, int64_t from_s, int64_t latest_s) {
   absl::StatusOr<std::vector<OomRecord>> ooms = history.Ooms(std::nullopt, from_s, kMany);
   if (!ooms.ok()) return ooms.status();
+  std::erase_if(*ooms, [&](const OomRecord& o) { return o.time_s > latest_s; });
   std::reverse(ooms->begin(), ooms->end());
   std::stable_sort(ooms->begin(), ooms->end(),
                    [](const OomRecord& a, const OomRecord& b) { return a.time_s < b.time_s; });
@@ -84,7 +87,6 @@ absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds
     const bool shared = c.chunk == kFleetChunk;
     const absl::Status s = shared ? fleet_.LoadFleet(in) : fleet_.LoadChunk(c.chunk, c.through, in);
     if (!s.ok()) {
-      if (!shared) fleet_.WantHistoryOf(c.chunk);
       const std::string what =
           shared ? "the fleet model" : StrCat("jobs from number ", c.chunk * LiveFleet::kChunkJobs);
       warnings_.push_back(StrCat(what, " are learnt from stored windows: ", Message(s)));
@@ -137,15 +139,18 @@ absl::Status ControlPlane::RestoreSince(const std::vector<WindowId>& through, co
     from = std::min(from, std::max(w, WindowId{ends.last_window->index - kWindowsPerDay}));
   const int64_t from_s = from.next().start_s();
   // What is in force for jobs without a checkpoint only their decisions tell, however old.
-  const bool lost = std::find(through.begin(), through.end(), kNever) != through.end();
+  bool lost = false;
+  for (const LiveJob& job : fleet_.jobs()) lost = lost || job.lost;
   absl::StatusOr<std::vector<Decision>> decisions =
       DecisionsSince(*parts_.history, lost ? INT64_MIN : from_s);
   if (!decisions.ok()) return decisions.status();
-  absl::StatusOr<std::vector<OomRecord>> ooms = OomsSince(*parts_.history, from_s);
+  absl::StatusOr<std::vector<OomRecord>> ooms = OomsBetween(*parts_.history, from_s - kToldLateSeconds,
+                                                            ends.last_window->next().start_s() + kDaySeconds);
   if (!ooms.ok()) return ooms.status();
   std::erase_if(*decisions, [&](const Decision& d) {
-    const uint32_t chunk = d.job.value / LiveFleet::kChunkJobs;
-    return chunk < through.size() && through[chunk] != kNever && d.time_s <= through[chunk].next().start_s();
+    if (!fleet_.Has(d.job)) return true;
+    const WindowId known = through[d.job.value / LiveFleet::kChunkJobs];
+    return !fleet_.job(d.job).lost && d.time_s <= known.next().start_s();
   });
   auto decision = decisions->begin();
   auto oom = ooms->begin();

@@ -4,6 +4,7 @@
 
 #include "engine/lane.h"
 #include "engine/signal_builder.h"
+#include "live/recorded_ooms.h"
 
 namespace taut {
 namespace {
@@ -32,9 +33,21 @@ Variant Changed(const WhatIfQuery& query) {
   return v;
 }
 
+// Limits closer than this are the same limit.
+constexpr double kSame = 1e-6;
+
+// What a window asked for: usage that a kill has cut off was above the limit that killed, by an amount that
+// nobody knows.
+bool IsOver(const Signal& signal, std::span<const OomRecord> ooms, double limit) {
+  const auto reached = [&](const OomRecord& o) {
+    return limit <= o.limit.value_or(signal.peak) * (1 + kSame);
+  };
+  return signal.peak > limit || std::any_of(ooms.begin(), ooms.end(), reached);
+}
+
 // Adds a window to the lane's figures.
-void Score(const Signal& signal, std::optional<double> limit, bool first_of_day, WhatIfLane& lane,
-           bool& over_today) {
+void Score(const Signal& signal, std::span<const OomRecord> ooms, std::optional<double> limit,
+           bool first_of_day, WhatIfLane& lane, bool& over_today) {
   if (first_of_day) {
     ++lane.days;
     over_today = false;
@@ -44,13 +57,14 @@ void Score(const Signal& signal, std::optional<double> limit, bool first_of_day,
   if (!limit.has_value()) return;
   ++lane.windows;
   lane.mean_limit += *limit;
-  if (signal.peak <= *limit) return;
+  if (!IsOver(signal, ooms, *limit)) return;
   ++lane.windows_over;
   if (!over_today) ++lane.days_over;
   over_today = true;
 }
 
-WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<const JobDay> days) {
+WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<const JobDay> days,
+                std::span<const OomRecord> ooms) {
   FleetModels models(variant.settings);
   if (variant.recommender == Policy::kAnalogs) {
     const AnalogSettings& order = variant.settings.analogs;
@@ -64,6 +78,9 @@ WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<cons
   double owner_sum = 0, limit_sum = 0;
   DaySignals signals;
   FleetRows ignored;
+  RecordedOoms recorded(ooms);
+  WindowId last{INT32_MIN};
+  double peak = 0;
   for (const JobDay& day : days) {
     signals.Build(day, query.resource);
     lane.StartDay(day.day);
@@ -71,15 +88,19 @@ WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<cons
     bool over = false;
     for (const Signal& s : signals.signals()) {
       const std::optional<double> limit = lane.LimitInForce(s.owner_limit);
+      const std::span<const OomRecord> killed = recorded.Before(s.window.next().start_s());
       if (s.window >= query.score_from) {
-        Score(s, limit, first, out, over);
+        Score(s, killed, limit, first, out, over);
         first = false;
         if (limit.has_value() && s.owner_limit.has_value()) {
           owner_sum += *s.owner_limit;
           limit_sum += *limit;
         }
       }
+      TakeRecorded(killed, day.day, last, peak, lane);
       lane.CloseWindow(s);
+      last = s.window;
+      peak = s.peak;
     }
     lane.EndDay(day.day, ignored);
   }
@@ -90,8 +111,12 @@ WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<cons
 
 }  // namespace
 
-WhatIfResult WhatIf(const WhatIfQuery& query, std::span<const JobDay> days) {
+WhatIfResult WhatIf(const WhatIfQuery& query, std::span<const JobDay> days, std::span<const OomRecord> ooms) {
   WhatIfResult result;
+  if (query.resource == Resource::kCpu) ooms = {};
+  for (const OomRecord& o : ooms) {
+    if (o.time_s >= query.score_from.start_s()) result.oom_kills += o.kills;
+  }
   DaySignals signals;
   for (const JobDay& day : days) {
     signals.Build(day, query.resource);
@@ -102,8 +127,8 @@ WhatIfResult WhatIf(const WhatIfQuery& query, std::span<const JobDay> days) {
       result.owner_limit.push_back(s.owner_limit);
     }
   }
-  result.now = Live(Now(query), query, days);
-  result.whatif = Live(Changed(query), query, days);
+  result.now = Live(Now(query), query, days, ooms);
+  result.whatif = Live(Changed(query), query, days, ooms);
   return result;
 }
 

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "engine/policies.h"
+#include "model/rollout.h"
 #include "model/usage.h"
 #include "rollout/job_policy.h"
 
@@ -27,6 +28,8 @@ struct WhatIfLane {
   Policy recommender = Policy::kStatic;
   std::vector<std::optional<double>> limit;  // in force, a window measured
   double mean_limit = 0;                     // over windows that had one
+  // Over: usage was above the limit; or a task was killed then at this limit or a higher one, which cut usage
+  // off before it could be seen above it.
   uint32_t windows = 0, windows_over = 0;
   uint32_t days = 0, days_over = 0;
   uint32_t changes = 0;
@@ -34,6 +37,7 @@ struct WhatIfLane {
 };
 
 struct WhatIfResult {
+  uint64_t oom_kills = 0;       // recorded in the time that is scored
   std::vector<int64_t> time_s;  // starts of the windows measured
   std::vector<float> usage_peak;
   std::vector<std::optional<double>> owner_limit;
@@ -48,7 +52,7 @@ struct WhatIfQuery {
   WhatIfChange change;
   WindowId score_from;  // days before it are lived, not scored
 };
-// About 2 us a window and lane; analogs 20 us a day.
-WhatIfResult WhatIf(const WhatIfQuery& query, std::span<const JobDay> days);
+// `ooms`: the job's, ascending by time; of memory only. About 2 us a window and lane; analogs 20 us a day.
+WhatIfResult WhatIf(const WhatIfQuery& query, std::span<const JobDay> days, std::span<const OomRecord> ooms);
 
 }  // namespace taut

@@ -50,7 +50,7 @@ TEST(Departures, AnOomKillOrASettingWakes) {
   OomRecord oom{JobId{0}, 0, WindowId{400}.start_s() + 5, 1, 1e9};
   fleet.TakeOom(oom, out);
   EXPECT_FALSE(fleet.job(JobId{0}).sleeps());
-  ASSERT_TRUE(fleet.Set(JobId{1}, "recommender", "peak", "anna", WindowId{400}.start_s(), out).ok());
+  ASSERT_TRUE(Set(fleet, JobId{1}, "recommender", "peak", WindowId{400}.start_s(), out).ok());
   EXPECT_FALSE(fleet.job(JobId{1}).sleeps());
   EXPECT_TRUE(fleet.job(JobId{2}).sleeps());
 }

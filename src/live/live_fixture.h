@@ -75,6 +75,19 @@ inline void Step(LiveFleet& fleet, const ClosedWindow& closed, PassOutput& out) 
   fleet.Decide(closed, 0, closed.jobs.size(), out);
 }
 
+// One setting, at once in force.
+inline absl::StatusOr<SettingChange> Set(LiveFleet& fleet, JobId id, std::string_view key,
+                                         std::string_view value, int64_t now_s, PassOutput& out) {
+  const KeyValue setting{key, value};
+  absl::StatusOr<PreparedSettings> prepared = fleet.Prepare(id, {&setting, 1}, "anna", now_s);
+  if (!prepared.ok()) return prepared.status();
+  SettingChange change = prepared->changes.front();
+  out.decisions.insert(out.decisions.end(), prepared->output.decisions.begin(),
+                       prepared->output.decisions.end());
+  fleet.Take(*std::move(prepared));
+  return change;
+}
+
 inline std::string Chunk(const LiveFleet& fleet) {
   std::string bytes;
   ByteWriter out(&bytes);

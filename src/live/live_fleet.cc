@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "live/recorded_ooms.h"
 
 namespace taut {
 namespace {
@@ -112,47 +113,6 @@ void LiveFleet::Reload(const LiveSettings& settings) {
   for (LiveJob& job : jobs_) Repolicy(job);
 }
 
-absl::StatusOr<SettingChange> LiveFleet::Set(JobId id, std::string_view key, std::string_view value,
-                                             std::string_view who, int64_t now_s, PassOutput& out) {
-  if (!Has(id)) return absl::NotFoundError("the job is no longer known");
-  LiveJob& job = Awake(id);
-  JobPolicy trial = *job.policy;
-  const std::string before = [&] {
-    for (const JobSetting& s : JobSettingsTable()) {
-      if (s.key == key) return GetJobSetting(key, trial);
-    }
-    return std::string();
-  }();
-  if (absl::Status s = SetJobSetting(key, value.empty() ? before : value, trial); !s.ok()) return s;
-  SettingChange change{.id = ++last_setting_,
-                       .time_s = now_s,
-                       .who = std::string(who),
-                       .job = job.record.name,
-                       .key = std::string(key),
-                       .value = std::string(value),
-                       .before = before};
-  Redo(change);
-  for (const Resource r : kResources) DecideLane(job, r, now_s, false, out);
-  return change;
-}
-
-void LiveFleet::Redo(const SettingChange& change) {
-  last_setting_ = std::max(last_setting_, change.id);
-  const auto take = [&change](std::vector<Override>& overrides) {
-    std::erase_if(overrides, [&](const Override& o) { return o.key == change.key; });
-    if (!change.value.empty()) overrides.push_back({change.key, change.value, change.who});
-  };
-  const std::optional<JobId> id = Find(change.job);
-  if (id.has_value()) {
-    take(jobs_[*id].overrides);
-    Repolicy(jobs_[*id]);
-    return;
-  }
-  std::vector<Override>& overrides = settings_of_gone_[change.job];
-  take(overrides);
-  if (overrides.empty()) settings_of_gone_.erase(change.job);
-}
-
 // ---- a pass ----
 
 void LiveFleet::StartDay(LiveJob& job, int32_t day) {
@@ -173,6 +133,7 @@ void LiveFleet::Observe(const ClosedWindow& closed, size_t first, size_t last, P
     day_ = closed.window.day();
     out.point.window = closed.window;
     now_ = closed.window;
+    passed_ = std::max(passed_, closed.window);
   }
   for (size_t i = first; i < last; ++i) ObserveJob(closed, i, &out.point);
 }
@@ -311,7 +272,8 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, bool oom, Pa
   const Proposal proposal{.resource = r,
                           .now_s = now_s,
                           .owner_limit = lane.owner(),
-                          .recommended = job.needs_history ? std::nullopt : lane.lane.recommended(),
+                          // Before it knows the past a recommender only knows what a kill asks for.
+                          .recommended = job.needs_history && !oom ? std::nullopt : lane.lane.recommended(),
                           .oom = oom,
                           .num_tasks = lane.tasks};
   Verdict verdict = taut::Decide(*job.policy, proposal, lane.gate);
@@ -347,14 +309,18 @@ void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out) {
   if (!oom.limit.has_value()) oom.limit = settings_.enforced ? lane.limit() : lane.owner();
   TakeInOom(job, oom);
   out.point.oom_kills += static_cast<uint32_t>(std::min<uint64_t>(oom.kills, 1'000'000));
-  DecideLane(job, Resource::kMemory, oom.time_s, true, out);
+  // A kill told late is decided after what has been decided since: a restart lives through both in this
+  // order.
+  int64_t now_s = oom.time_s;
+  if (passed_.index != INT32_MIN) now_s = std::max(now_s, EndOf(passed_) + 1);
+  DecideLane(job, Resource::kMemory, now_s, true, out);
 }
 
 // ---- history ----
 
 void LiveFleet::WantHistoryOf(uint32_t chunk) {
   for (uint32_t i = chunk * kChunkJobs; i < (chunk + 1) * kChunkJobs; ++i) {
-    if (LiveJob* job = jobs_.Find(JobId{i}); job != nullptr) job->needs_history = true;
+    if (LiveJob* job = jobs_.Find(JobId{i}); job != nullptr) job->needs_history = job->lost = true;
   }
 }
 
@@ -367,23 +333,42 @@ std::vector<JobId> LiveFleet::WantHistory(size_t limit) const {
   return ids;
 }
 
-void LiveFleet::Retrain(JobId id, std::span<const JobDay> days) {
+Lane LiveFleet::Relived(const LiveJob& job, Resource r, std::span<const JobDay> days,
+                        std::span<const OomRecord> ooms) {
+  Lane lane = std::move(NewLane(job.record, *job.policy, r)->lane);
+  FleetRows ignored;  // the fleet has learnt from these days when they were lived
+  int32_t started = INT32_MIN;
+  const auto start = [&](int32_t day) {
+    if (day > started) lane.StartDay(started = day);
+  };
+  WindowId last{INT32_MIN};
+  double peak = 0;
+  RecordedOoms recorded(r == Resource::kMemory ? ooms : std::span<const OomRecord>());
+  for (const JobDay& day : days) {
+    signals_.Build(day, r);
+    start(day.day);
+    for (const Signal& s : signals_.signals()) {
+      TakeRecorded(recorded.Before(EndOf(s.window)), started, last, peak, lane);
+      lane.CloseWindow(s);
+      last = s.window;
+      peak = s.peak;
+    }
+    if (day.day < day_) lane.EndDay(day.day, ignored);
+  }
+  if (day_ != INT32_MIN) start(day_);
+  if (started != INT32_MIN) TakeRecorded(recorded.Before(INT64_MAX), started, last, peak, lane);
+  return lane;
+}
+
+void LiveFleet::Retrain(JobId id, std::span<const JobDay> days, std::span<const OomRecord> ooms) {
   LiveJob& job = jobs_[id];
   Changed(job);
-  FleetRows ignored;  // the fleet has learnt from these days when they were lived
   for (const Resource r : kResources) {
-    Lane lane = std::move(NewLane(job.record, *job.policy, r)->lane);
-    for (const JobDay& day : days) {
-      signals_.Build(day, r);
-      lane.StartDay(day.day);
-      for (const Signal& s : signals_.signals()) lane.CloseWindow(s);
-      if (day.day < day_) lane.EndDay(day.day, ignored);
-    }
-    if (!days.empty() && days.back().day < day_) lane.StartDay(day_);
-    job.of(r).lane = std::move(lane);
+    job.of(r).lane = Relived(job, r, days, ooms);
     job.of(r).asleep.clear();
   }
-  if (!days.empty()) job.day = day_ == INT32_MIN ? days.back().day : std::max(day_, days.back().day);
+  if (!days.empty()) job.day = std::max(day_, days.back().day);
+  if (days.empty() && day_ != INT32_MIN) job.day = day_;
   job.needs_history = false;
 }
 

@@ -42,6 +42,14 @@ struct PassOutput {
   void Clear();
 };
 
+// Settings of one request, for the store before they are in force.
+struct PreparedSettings {
+  JobId id;
+  LiveJob job;                         // as it will be; of its record, a copy
+  std::vector<SettingChange> changes;  // with ids
+  PassOutput output;
+};
+
 // Not thread-safe.
 class LiveFleet {
  public:
@@ -60,13 +68,18 @@ class LiveFleet {
   void Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out);
   void EndWindow(const ClosedWindow& closed, PassOutput& out);
   void Decide(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out);
-  // An OOM kill, at once. `oom.limit` is filled in where nobody saw it.
+  // An OOM kill, at once, however late it is told. `oom.limit` is filled in where nobody saw it. REQUIRES:
+  // the job is known.
   void TakeOom(OomRecord& oom, PassOutput& out);
 
-  // A person's setting; an empty value takes it back. InvalidArgument says why it cannot be. The change, with
-  // its id, is for the store. What follows of it (a limit given back) is decided at once.
-  absl::StatusOr<SettingChange> Set(JobId id, std::string_view key, std::string_view value,
-                                    std::string_view who, int64_t now_s, PassOutput& out);
+  // What is wrong with a person's settings: keys with what to say of them, all that are wrong; the key is ""
+  // of what no single one can break. Empty values take settings back.
+  std::vector<KeyValue> CheckSettings(JobId id, std::span<const KeyValue> settings) const;
+  // The settings and what follows of them (a limit given back), decided but not in force. InvalidArgument
+  // says all that is wrong with them. The fleet is as before, and has to stay so until Take.
+  absl::StatusOr<PreparedSettings> Prepare(JobId id, std::span<const KeyValue> settings, std::string_view who,
+                                           int64_t now_s);
+  void Take(PreparedSettings prepared);
   // Other rules and settings, as after a reload. Lanes whose recommender is another one now want history.
   void Reload(const LiveSettings& settings);
   const LiveSettings& settings() const { return settings_; }
@@ -75,11 +88,11 @@ class LiveFleet {
   std::vector<JobId> WantHistory(size_t limit) const;
   // A job that the lanes know nothing of, though the store does.
   void WantHistoryOf(JobId id);
-  // The jobs of a chunk whose checkpoint is lost.
+  // The jobs of a chunk whose checkpoint is lost: they want history, and are `lost` until EndRestore.
   void WantHistoryOf(uint32_t chunk);
-  // Makes the job's lanes anew and lets them live through `days` (ascending). Days that the job's lanes have
-  // seen otherwise do not count twice: the lanes are new.
-  void Retrain(JobId id, std::span<const JobDay> days);
+  // Makes the job's lanes anew and lets them live through `days` and the job's OOM kills (both ascending).
+  // Days that the job's lanes have seen otherwise do not count twice: the lanes are new.
+  void Retrain(JobId id, std::span<const JobDay> days, std::span<const OomRecord> ooms);
 
   // ---- jobs whose tasks are gone (departures.cc) ----
   // Jobs not measured for so long before the end of `now` that they are to be forgotten, ascending, at most
@@ -100,8 +113,8 @@ class LiveFleet {
   uint32_t num_chunks() const { return (jobs_.end_id() + kChunkJobs - 1) / kChunkJobs; }
   bool ChunkHasJobs(uint32_t chunk) const { return jobs_.used_in_page(chunk) > 0; }
   void SaveChunk(uint32_t chunk, ByteWriter& out) const;
-  // All or nothing for each job: after an error the jobs of the chunk that could not be read are new ones.
-  // `through`: the window at whose end it was saved.
+  // All or nothing for each job: after an error the jobs of the chunk that could not be read are new ones
+  // that are `lost` and want history. `through`: the window at whose end it was saved.
   absl::Status LoadChunk(uint32_t chunk, WindowId through, ByteReader& in);
   // The first window that changed the chunk since MarkSaved; nullopt: none did.
   std::optional<WindowId> ChangedSince(uint32_t chunk) const;
@@ -116,6 +129,9 @@ class LiveFleet {
   void Redo(const ClosedWindow& closed, std::span<const WindowId> through);
   // In the order of their times, each before the windows that end after it.
   void Redo(const OomRecord& oom);
+  // Times that lie ahead of the clock by more than an hour were made by a wrong one: they are `now_s` from
+  // now on, so that nothing waits for them.
+  void DistrustFuture(int64_t now_s);
   // After the last Redo. The ids given out last, of anything.
   void EndRestore(uint64_t last_decision, uint64_t last_setting);
 
@@ -136,6 +152,7 @@ class LiveFleet {
   void Wake(LiveJob& job);
   void TakeInOom(LiveJob& job, const OomRecord& oom);
   void Migrate(LiveJob& job, int64_t now_s, PassOutput& out);
+  Lane Relived(const LiveJob& job, Resource r, std::span<const JobDay> days, std::span<const OomRecord> ooms);
   std::unique_ptr<LiveLane> NewLane(const JobRecord& record, const JobPolicy& policy, Resource r);
   std::shared_ptr<const JobPolicy> PolicyOf(const LiveJob& job);
   void Repolicy(LiveJob& job);
@@ -152,7 +169,8 @@ class LiveFleet {
   absl::flat_hash_map<std::string, std::vector<Override>> settings_of_gone_;
   // By chunk: the first window whose changes no checkpoint has; INT32_MAX: all are saved.
   std::vector<WindowId> changed_since_;
-  WindowId now_{INT32_MIN};  // the window observed last
+  WindowId now_{INT32_MIN};     // the window observed last
+  WindowId passed_{INT32_MIN};  // the newest window lived through
   uint64_t last_decision_ = 0, last_setting_ = 0;
   // Scratch.
   JobDay job_day_;

@@ -9,6 +9,7 @@ namespace taut {
 namespace {
 
 constexpr uint8_t kVersion = 1, kChunkVersion = 2;
+constexpr int64_t kClocksApartSeconds = 3600;
 
 }  // namespace
 
@@ -35,35 +36,38 @@ absl::Status LiveFleet::LoadJob(std::string_view bytes, LiveJob& job) {
   absl::Status s = LoadLiveJob(state, job);
   if (s.ok() && state.remaining() != 0) s = absl::DataLossError("a job with bytes after its end");
   if (s.ok()) return s;
-  LiveJob fresh;
-  fresh.record = job.record;
+  LiveJobState fresh;
   fresh.overrides = std::move(job.overrides);
   fresh.policy = job.policy;
   for (const Resource r : kResources)
-    fresh.lanes[static_cast<size_t>(r)] = NewLane(fresh.record, *fresh.policy, r);
-  fresh.needs_history = true;
-  // The names in ids_ are those of the record as it stands.
-  ids_.erase(job.record.name);
-  job = std::move(fresh);
-  ids_.emplace(job.record.name, job.record.id);
+    fresh.lanes[static_cast<size_t>(r)] = NewLane(job.record, *fresh.policy, r);
+  fresh.needs_history = fresh.lost = true;
+  static_cast<LiveJobState&>(job) = std::move(fresh);
   return s;
 }
 
 absl::Status LiveFleet::LoadChunk(uint32_t chunk, WindowId through, ByteReader& in) {
   const auto version = in.Get<uint8_t>();
   if (version == 0 || version > kChunkVersion) {
+    WantHistoryOf(chunk);
     return absl::InvalidArgumentError("a checkpoint of another version of the program");
   }
   const uint64_t count = in.GetVarint();
-  if (count > kChunkJobs) return absl::DataLossError(StrCat("a checkpoint of ", count, " jobs"));
+  if (count > kChunkJobs) {
+    WantHistoryOf(chunk);
+    return absl::DataLossError(StrCat("a checkpoint of ", count, " jobs"));
+  }
   absl::Status result;
   uint64_t next = 0;
   std::array<bool, kChunkJobs> saved{};
   for (uint64_t n = 0; n < count; ++n) {
     const uint64_t at = next + (version > 1 ? in.GetVarint() : 0);
     const std::string_view bytes = in.GetString();
-    if (in.failed()) return in.status("a checkpoint");
-    if (at >= kChunkJobs) return absl::DataLossError("a checkpoint of jobs of another chunk");
+    if (in.failed() || at >= kChunkJobs) {
+      WantHistoryOf(chunk);
+      return in.failed() ? in.status("a checkpoint")
+                         : absl::DataLossError("a checkpoint of jobs of another chunk");
+    }
     next = at + 1;
     saved[at] = true;
     // A job that the store does not know was forgotten after this was saved, or its record is damaged.
@@ -112,6 +116,7 @@ void LiveFleet::Redo(const Decision& d) {
 void LiveFleet::Redo(const ClosedWindow& closed, std::span<const WindowId> through) {
   day_ = std::max(day_, closed.window.day());
   now_ = closed.window;
+  passed_ = std::max(passed_, closed.window);
   for (size_t i = 0; i < closed.jobs.size(); ++i) {
     const JobId id = closed.jobs[i].job;
     const uint32_t chunk = id.value / kChunkJobs;
@@ -139,9 +144,34 @@ void LiveFleet::Redo(const OomRecord& oom) {
   if (oom.time_s > jobs_[oom.job].last_oom_s) TakeInOom(Awake(oom.job), oom);  // else its checkpoint has it
 }
 
+void LiveFleet::DistrustFuture(int64_t now_s) {
+  const int64_t latest_s = now_s + kClocksApartSeconds;
+  const auto mend = [&](int64_t& time_s) {
+    if (time_s > latest_s) time_s = now_s;
+  };
+  const int32_t last_day = WindowId::Of(Timestamp::FromSeconds(latest_s)).day();
+  for (LiveJob& job : jobs_) {
+    mend(job.last_oom_s);
+    mend(job.migration.notice_s);
+    if (job.ooms_day > last_day) {
+      job.ooms_of_day.fill(0);
+      job.ooms_day = INT32_MIN;
+    }
+    for (const auto& lane : job.lanes) {
+      GateState& gate = lane->gate;
+      mend(gate.last_change_s);
+      mend(gate.last_shown_s);
+      mend(gate.rolled_back_s);
+      if (gate.trial.has_value()) mend(gate.trial->since_s);
+    }
+  }
+}
+
 void LiveFleet::EndRestore(uint64_t last_decision, uint64_t last_setting) {
+  for (const LiveJob& job : jobs_) passed_ = std::max(passed_, job.last_window);
   last_decision_ = std::max(last_decision_, last_decision);
   last_setting_ = std::max(last_setting_, last_setting);
+  for (LiveJob& job : jobs_) job.lost = false;
   // A day that had ended before the stop, but after the checkpoints of some jobs.
   for (LiveJob& job : jobs_) {
     if (!job.seen_today || job.day + 1 != day_) continue;

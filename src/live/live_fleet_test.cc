@@ -87,17 +87,17 @@ TEST(LiveFleet, APersonsSettingActsAtOnceAndIsTakenBack) {
   const JobId id = *fleet.Find("job-2");
   ASSERT_TRUE(fleet.job(id).of(Resource::kMemory).gate.in_force.has_value());
   out.Clear();
-  absl::StatusOr<SettingChange> change = fleet.Set(id, "mode", "observe", "anna", 180'000, out);
+  absl::StatusOr<SettingChange> change = Set(fleet, id, "mode", "observe", 180'000, out);
   ASSERT_TRUE(change.ok()) << change.status();
   EXPECT_EQ(change->before, "auto");
   ASSERT_EQ(out.decisions.size(), 2U);
   EXPECT_EQ(out.decisions[0].kind, DecisionKind::kRelease);
   EXPECT_FALSE(fleet.job(id).of(Resource::kMemory).gate.in_force.has_value());
   EXPECT_EQ(fleet.job(id).policy->mode, Mode::kObserve);
-  ASSERT_TRUE(fleet.Set(id, "mode", "", "anna", 180'000, out).ok());
+  ASSERT_TRUE(Set(fleet, id, "mode", "", 180'000, out).ok());
   EXPECT_EQ(fleet.job(id).policy->mode, Mode::kAuto);
-  EXPECT_FALSE(fleet.Set(id, "mod", "auto", "anna", 180'000, out).ok());
-  EXPECT_FALSE(fleet.Set(id, "mode", "full", "anna", 180'000, out).ok());
+  EXPECT_FALSE(Set(fleet, id, "mod", "auto", 180'000, out).ok());
+  EXPECT_FALSE(Set(fleet, id, "mode", "full", 180'000, out).ok());
 }
 
 // A new recommender that has lived through the stored days stands where one stands that was there all along.
@@ -113,14 +113,49 @@ TEST(LiveFleet, AnotherRecommenderLivesThroughHistory) {
     Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
     Step(all_along, cell.windows()[static_cast<size_t>(w)], out);
   }
-  ASSERT_TRUE(fleet.Set(JobId{0}, "recommender", "ensemble", "anna", 0, out).ok());
+  ASSERT_TRUE(Set(fleet, JobId{0}, "recommender", "ensemble", 0, out).ok());
   ASSERT_THAT(fleet.WantHistory(10), testing::ElementsAre(JobId{0}));
   std::vector<JobDay> history;
   for (int32_t d = 0; d < 3; ++d) history.push_back(DayOf(cell, d, 2)[0]);
-  fleet.Retrain(JobId{0}, history);
+  fleet.Retrain(JobId{0}, history, {});
   EXPECT_TRUE(fleet.WantHistory(10).empty());
   for (const Resource r : kResources) {
     EXPECT_EQ(fleet.job(JobId{0}).of(r).lane.recommended(), all_along.job(JobId{0}).of(r).lane.recommended());
+  }
+}
+
+// And to it the kills of that time say what they said to one that saw them.
+TEST(LiveFleet, AnotherRecommenderLivesThroughOomKills) {
+  const Cell cell(2);
+  for (const Policy policy : {Policy::kEnsemble, Policy::kPeak, Policy::kMovingWindow, Policy::kVpa}) {
+    LiveFleet fleet(Settings(Policy::kStatic, Mode::kObserve));
+    LiveFleet all_along(Settings(policy, Mode::kObserve));
+    AddJobs(fleet, 2);
+    AddJobs(all_along, 2);
+    PassOutput out;
+    std::vector<OomRecord> ooms;
+    const int windows = 3 * kWindowsPerDay + 10;
+    for (int w = 0; w < windows; ++w) {
+      if (w == 300 || w == 577 || w == windows - 1) {
+        ooms.push_back({JobId{0}, 0, WindowId{w}.start_s() + 100, 1, 200 * kMiB + w * kMiB});
+        OomRecord oom = ooms.back();
+        all_along.TakeOom(oom, out);
+      }
+      Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
+      Step(all_along, cell.windows()[static_cast<size_t>(w)], out);
+    }
+    ASSERT_TRUE(Set(fleet, JobId{0}, "recommender", Name(policy), 0, out).ok());
+    std::vector<JobDay> history;
+    for (int32_t d = 0; d < 3; ++d) history.push_back(DayOf(cell, d, 2)[0]);
+    JobDay& today = history.emplace_back();
+    for (int w = 3 * kWindowsPerDay; w < windows; ++w)
+      AppendWindow(cell.windows()[static_cast<size_t>(w)], 0, today);
+    fleet.Retrain(JobId{0}, history, ooms);
+    for (const Resource r : kResources) {
+      EXPECT_EQ(fleet.job(JobId{0}).of(r).lane.recommended(),
+                all_along.job(JobId{0}).of(r).lane.recommended());
+    }
+    EXPECT_GT(fleet.job(JobId{0}).of(Resource::kMemory).lane.recommended(), ooms.back().limit);
   }
 }
 

@@ -6,7 +6,7 @@
 
 namespace taut {
 
-uint32_t LiveJob::OomsOfWeek(int32_t day_now) const {
+uint32_t LiveJobState::OomsOfWeek(int32_t day_now) const {
   if (ooms_day == INT32_MIN) return 0;
   uint32_t sum = 0;
   for (int32_t d = std::max(day_now, ooms_day) - 6; d <= ooms_day; ++d) {
@@ -15,7 +15,7 @@ uint32_t LiveJob::OomsOfWeek(int32_t day_now) const {
   return sum;
 }
 
-void LiveJob::CountOoms(int32_t day_now, uint64_t kills) {
+void LiveJobState::CountOoms(int32_t day_now, uint64_t kills) {
   if (ooms_day == INT32_MIN || int64_t{day_now} - ooms_day >= 7) {
     ooms_of_day.fill(0);
   } else {
@@ -26,7 +26,7 @@ void LiveJob::CountOoms(int32_t day_now, uint64_t kills) {
   count = static_cast<uint16_t>(std::min<uint64_t>(count + kills, UINT16_MAX));
 }
 
-void LiveJob::Sleep() {
+void LiveJobState::Sleep() {
   for (const auto& lane : lanes) {
     if (lane->lane.sleeps()) continue;
     lane->asleep = lane->lane.Sleep();

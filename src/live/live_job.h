@@ -37,12 +37,13 @@ struct LiveLane {
   std::optional<double> limit() const { return gate.in_force.has_value() ? gate.in_force : owner(); }
 };
 
-struct LiveJob {
-  JobRecord record;
+// All of a job but who it is.
+struct LiveJobState {
   std::shared_ptr<const JobPolicy> policy;
   std::vector<Override> overrides;
   std::array<std::unique_ptr<LiveLane>, 2> lanes;  // by Resource; never null
   bool needs_history = false;  // its recommenders are new: they want to live through what is stored
+  bool lost = false;           // during a restore: its checkpoint could not be read
   bool seen_today = false, over_today = false;
   int32_t day = INT32_MIN;          // that its lanes have started
   WindowId last_window{INT32_MIN};  // measured
@@ -64,6 +65,10 @@ struct LiveJob {
   int64_t last_change_s() const {
     return std::max(lanes[0]->gate.last_change_s, lanes[1]->gate.last_change_s);
   }
+};
+
+struct LiveJob : LiveJobState {
+  JobRecord record;  // stays where it is: others look at its texts
 };
 
 // The state of a job apart from its record and overrides, appended. Load takes it into a job with the

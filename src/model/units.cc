@@ -44,7 +44,10 @@ std::string Significant(double value, std::string_view unit) {
 }  // namespace
 
 absl::StatusOr<int64_t> ParseDurationSeconds(std::string_view text) {
-  static constexpr Suffix kUnits[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {"w", 604800}};
+  static constexpr Suffix kUnits[] = {{"", 1},           {"s", 1},          {"sec", 1},       {"m", 60},
+                                      {"min", 60},       {"h", 3600},       {"hour", 3600},   {"d", 86'400},
+                                      {"hours", 3600},   {"day", 86'400},   {"days", 86'400}, {"w", 604'800},
+                                      {"week", 604'800}, {"weeks", 604'800}};
   double value = 0;
   if (!ParseWithSuffix(text, kUnits, &value) || value < 0 || value > 1e11) {
     return absl::InvalidArgumentError(StrCat("\"", text, "\" is no duration; write 90s, 30m, 12h, 7d or 2w"));

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "backfill/prometheus_history.h"
 #include "base/strings.h"
 #include "programs/process.h"
 #include "programs/version.h"
@@ -47,6 +46,7 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config
   if (absl::Status s = daemon->OpenStore(); !s.ok()) return s;
   if (absl::Status s = daemon->StartControl(); !s.ok()) return s;
   if (absl::Status s = daemon->StartActs(); !s.ok()) return s;
+  daemon->PrepareBackfill();
   if (absl::Status s = daemon->StartAgents(); !s.ok()) return s;
   if (absl::Status s = daemon->StartServer(config_path); !s.ok()) return s;
   daemon->loop_ = std::thread([d = daemon.get()] { d->Loop(); });
@@ -204,10 +204,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
     options.agents = [hub = hub_] { return hub->Agents(); };
     options.agent_counts = [hub = hub_] { return hub->counts(); };
   }
-  options.backfill = [this] {
-    const std::lock_guard lock(mutex_);
-    return backfill_;
-  };
+  options.backfill = [this] { return backfill_->progress(); };
   api_ = std::make_unique<Api>(*control_, std::move(options));
   absl::StatusOr<std::unique_ptr<HttpServer>> server = HttpServer::Start(
       *server_options, [this](const HttpRequest& request) { return api_->Handle(request); });
@@ -224,46 +221,23 @@ std::string Daemon::url() const {
                 "/");
 }
 
+void Daemon::PrepareBackfill() {
+  BackfillRun::Options options;
+  options.config = config_.backfill;
+  options.rules = MappingRulesOf(config_.ingest);
+  if (config_.store.path != "memory") options.mark_file = StrCat(config_.store.path, ".backfill");
+  options.now = [this] { return Now(); };
+  options.should_stop = [this] { return stopping(); };
+  options.wait = [this](std::chrono::seconds pause) {
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, pause, [this] { return stopping_; });
+  };
+  backfill_ = std::make_unique<BackfillRun>(*control_, std::move(options));
+}
+
 bool Daemon::stopping() {
   const std::lock_guard lock(mutex_);
   return stopping_;
-}
-
-absl::Status Daemon::Backfill() {
-  const BackfillConfig& config = config_.backfill;
-  if (config.prometheus_url.empty() || control_->view()->window.has_value()) return absl::OkStatus();
-  absl::StatusOr<std::string> token = ReadSecretFile(config.bearer_token_file);
-  if (!token.ok()) return token.status();
-  ClientOptions client;
-  client.token = *std::move(token);
-  client.ca_file = config.ca_file;
-  auto history = PrometheusHistory::Create(config.prometheus_url, client, MappingRulesOf(config_.ingest), {});
-  if (!history.ok()) return history.status();
-  Timestamp chunk_end;
-  HistorySink sink;
-  sink.on_chunk_begin = [&](Timestamp end) { chunk_end = end; };
-  sink.on_series = [&](std::span<const LabelView> labels, std::span<const RemoteSample> samples) {
-    control_->Take(labels, samples, chunk_end);
-    return absl::OkStatus();
-  };
-  sink.on_chunk_done = [&](Timestamp watermark) { return control_->Tick(watermark); };
-  sink.on_progress = [&](const HistoryProgress& p) {
-    const std::lock_guard lock(mutex_);
-    backfill_ = BackfillProgress{static_cast<uint64_t>(p.done_seconds),
-                                 static_cast<uint64_t>(p.total_seconds), p.Sentence()};
-  };
-  sink.should_stop = [&] { return stopping(); };
-  const Timestamp now = Now();
-  const auto days_us = static_cast<int64_t>(config.days * kDay * static_cast<double>(kMicrosPerSecond));
-  spdlog::info("backfill: {} days from {}", config.days, config.prometheus_url);
-  reading_past_ = true;
-  const absl::Status read = (*history)->Read(Timestamp{now.us - days_us}, now, sink);
-  reading_past_ = false;
-  const std::lock_guard lock(mutex_);
-  if (backfill_.has_value())
-    spdlog::info("backfill: {}, {} jobs", backfill_->sentence, control_->view()->jobs.size());
-  backfill_.reset();
-  return read;
 }
 
 Timestamp Daemon::Now() {
@@ -311,9 +285,9 @@ void Daemon::SayOfSamples() {
 }
 
 void Daemon::Loop() {
-  if (const absl::Status s = Backfill(); !s.ok() && !stopping()) {
-    spdlog::error("backfill ended early, the past before that is known: {}", Message(s));
-  }
+  reading_past_ = true;
+  backfill_cut_ = absl::IsCancelled(backfill_->Run());
+  reading_past_ = false;
   const std::chrono::milliseconds tick = config_.clock == ClockSource::kSamples ? kSampleTick : kTick;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
@@ -350,7 +324,9 @@ void Daemon::Stop() {
   if (server_) server_->Stop();
   if (agent_server_) agent_server_->Stop();
   if (!control_) return;
-  absl::Status s = control_->Tick(StepClock());
+  // A backfill that was cut goes on from the last window at the next start: none of after it may be closed
+  // now.
+  absl::Status s = backfill_cut_ ? absl::OkStatus() : control_->Tick(StepClock());
   if (s.ok()) s = control_->CheckpointAll();
   if (s.ok()) {
     spdlog::info("stopped; {} jobs are in the store", control_->view()->jobs.size());

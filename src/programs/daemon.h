@@ -19,6 +19,7 @@
 #include "net/http_server.h"
 #include "ports/store.h"
 #include "programs/agent_port.h"
+#include "programs/backfill_run.h"
 #include "programs/daemon_acts.h"
 #include "store/sample_log_file.h"
 
@@ -58,8 +59,7 @@ class Daemon {
   // Holds the machine's clock against the others, and says what is wrong with it.
   Timestamp StepClock();
   void SayOfSamples();
-  // The past of the mapped series from a Prometheus, if one is named and the store is empty.
-  absl::Status Backfill();
+  void PrepareBackfill();
   bool stopping();
 
   DaemonConfig config_;
@@ -69,6 +69,8 @@ class Daemon {
   std::unique_ptr<Actuator> actuator_;
   AgentHub* hub_ = nullptr;  // the same object, if agents may come
   std::unique_ptr<ControlPlane> control_;
+  std::unique_ptr<BackfillRun> backfill_;
+  bool backfill_cut_ = false;  // by a stop; written by the loop
   std::unique_ptr<Api> api_;
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<AgentPort> agent_server_;
@@ -83,7 +85,6 @@ class Daemon {
   std::mutex mutex_;  // over what follows
   std::condition_variable wake_;
   bool stopping_ = false;
-  std::optional<BackfillProgress> backfill_;  // while it runs
   bool jobs_refused_ = false;  // the log has said so
   std::thread loop_;
 };

@@ -81,7 +81,7 @@ const std::vector<Row>& Rows() {
       {{"min_change", "changes of a limit by less than this share wait: 0.05 or 5%", kNumber, {}},
        TAUT_FIELD(min_change),
        0,
-       10},
+       1},
       {{"change_period",
         "at most one change of a limit in so long (a raise waits a sixth of it)",
         kDuration,
@@ -189,8 +189,10 @@ absl::StatusOr<double> ParseNumber(const Row& row, std::string_view text) {
   }
   if (!value.ok()) return Bad(row, Message(value.status()));
   if (!(*value >= row.min && *value <= row.max)) {
+    const bool is_share = row.setting.kind == SettingKind::kNumber && row.max == 1;
     return Bad(row, StrCat(text, " is outside ", NumberText(row, row.min / row.scale), " .. ",
-                           NumberText(row, row.max / row.scale)));
+                           NumberText(row, row.max / row.scale),
+                           is_share ? "; expected a share such as 0.05 or 5%" : ""));
   }
   return *value / row.scale;
 }

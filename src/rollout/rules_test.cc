@@ -37,6 +37,10 @@ TEST(JobSettings, AreReadAsPeopleWriteThem) {
             "Mon-Fri 22:00-06:00; Sun 00:00-24:00");
   EXPECT_EQ(Canonical("maintenance", "Fri-Mon,Wed 1:30-1:30"), "Mon,Wed,Fri-Sun 01:30-01:30");
   EXPECT_EQ(Canonical("migrate", "no"), "false");
+  EXPECT_EQ(Canonical("change_period", "30min"), "30m");
+  EXPECT_EQ(Canonical("change_period", "1 hour"), "1h");
+  EXPECT_EQ(Canonical("canary.duration", "2 days"), "2d");
+  EXPECT_EQ(Canonical("min_change", "5%"), "0.05");
 }
 
 TEST(JobSettings, SayWhatIsWrong) {
@@ -48,6 +52,10 @@ TEST(JobSettings, SayWhatIsWrong) {
   EXPECT_EQ(SetError("memory.upper", "4 gigs"),
             "memory.upper: \"4 gigs\" is no amount of memory; write 512MiB or 256GiB");
   EXPECT_EQ(SetError("canary.share", "1"), "canary.share: 1 is outside 0.001 .. 0.999");
+  EXPECT_EQ(SetError("min_change", "5"),
+            "min_change: 5 is outside 0 .. 1; expected a share such as 0.05 or 5%");
+  EXPECT_EQ(SetError("min_change", "101%"),
+            "min_change: 101% is outside 0 .. 1; expected a share such as 0.05 or 5%");
   EXPECT_EQ(SetError("change_period", "2000d"), "change_period: 2000d is outside 0s .. 365d");
   EXPECT_EQ(
       SetError("maintenance", "Mon-Fri 22-6"),

@@ -262,6 +262,22 @@ std::optional<double> AnalogsRecommender::Recommend(WindowId next) {
   return raise_in_force_ ? raised_ : base_limit();
 }
 
+namespace {
+
+// Why the fleet cannot be forecast from.
+std::string NotReady(const AnalogFleet& fleet) {
+  const AnalogSettings& settings = fleet.settings();
+  if (fleet.ready()) return "This job is too young to forecast";
+  if (fleet.rows_seen() < static_cast<uint64_t>(settings.min_rows)) {
+    return fmt::format(
+        "The fleet is too small to forecast from yet: it has {} of the {} days of jobs that are needed",
+        fleet.rows_seen(), settings.min_rows);
+  }
+  return fmt::format("The fleet is too young to forecast from: it has less than {} days", settings.min_days);
+}
+
+}  // namespace
+
 void AnalogsRecommender::Explain(Reason& reason) const {
   const Resource resource = fleet_->resource();
   const std::string unit(UnitName(resource));
@@ -269,7 +285,7 @@ void AnalogsRecommender::Explain(Reason& reason) const {
     if (fallback_ != nullptr) fallback_->Explain(reason);
     reason.recommender = "analogs";
     reason.sentence = fallback_ != nullptr && !reason.sentence.empty()
-                          ? "The fleet is too young to forecast from; its stand-in says: " + reason.sentence
+                          ? NotReady(*fleet_) + "; its stand-in says: " + reason.sentence
                           : "Nothing is known of the job or the fleet yet, so the owner's limit stays.";
     return;
   }

@@ -1,0 +1,103 @@
+// PATCH of a job's settings: all or none, and all that is wrong at once.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/api.h"
+#include "ports/actuator.h"
+
+namespace taut {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// Takes everything, remembers nothing.
+class NoStore final : public Store, public taut::History {
+ public:
+  absl::Status Commit(const PassRecord& pass) override {
+    settings += pass.settings.size();
+    return absl::OkStatus();
+  }
+  absl::StatusOr<StoreEnds> Restore(const RestoreSink&) override { return StoreEnds(); }
+  absl::Status ReadWindows(WindowId, absl::FunctionRef<absl::Status(const ClosedWindow&)>) override {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<bool> Maintain(WindowId) override { return false; }
+  absl::StatusOr<std::vector<JobDay>> JobDays(JobId, WindowId, WindowId) override {
+    return std::vector<JobDay>();
+  }
+  absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery&, Reasons) override {
+    return std::vector<Decision>();
+  }
+  absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId>, int64_t, size_t) override {
+    return std::vector<OomRecord>();
+  }
+  absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string>, size_t) override {
+    return std::vector<SettingChange>();
+  }
+  absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId, WindowId, int32_t) override {
+    return std::vector<FleetPoint>();
+  }
+  size_t settings = 0;
+};
+
+class ApiSettings : public testing::Test {
+ protected:
+  ApiSettings() {
+    EXPECT_TRUE(control_.Restore().ok());
+    const Timestamp now = Timestamp::FromSeconds(1'700'006'400);
+    EXPECT_TRUE(control_.Announce({"shop/web", "t", {}}, now).has_value());
+    EXPECT_TRUE(control_.Tick(now).ok());
+  }
+  HttpResponse Patch(std::string_view body) {
+    HttpRequest request;
+    request.method = "PATCH";
+    request.path = "/api/v1/jobs/shop%2Fweb/settings";
+    request.segments = {"api", "v1", "jobs", "shop/web", "settings"};
+    request.role = Role::kOperator;
+    request.body = body;
+    return api_.Handle(request);
+  }
+  Mode mode() {
+    Mode mode = Mode::kOff;
+    EXPECT_TRUE(control_.Look(JobId{0}, [&](const LiveJob& job) { mode = job.policy->mode; }));
+    return mode;
+  }
+
+  NoStore store_;
+  DryRunActuator actuator_;
+  ControlPlane control_{ControlOptions(),
+                        *MappingRules::Compile(BuiltinRules()),
+                        {&store_, &store_, &actuator_, [] { return 0.0; }}};
+  Api api_{control_, ApiOptions()};
+};
+
+TEST_F(ApiSettings, OneThatIsWrongKeepsAllFromBeingSet) {
+  const HttpResponse response = Patch(R"({"mode": "auto", "bogus": ""})");
+  EXPECT_EQ(response.status, 400);
+  EXPECT_THAT(response.body, HasSubstr("bogus"));
+  EXPECT_EQ(mode(), Mode::kObserve);
+  EXPECT_EQ(store_.settings, 0U);
+}
+
+TEST_F(ApiSettings, AllThatIsWrongIsSaidAtOnceAndByKey) {
+  const HttpResponse response =
+      Patch(R"({"mode": "auto", "min_change": 0.1, "class": "fast", "memory.upper": "lots"})");
+  EXPECT_EQ(response.status, 400);
+  EXPECT_THAT(response.body, AllOf(HasSubstr(R"({"key":"min_change","error":"min_change: expected a string)"),
+                                   HasSubstr(R"({"key":"class")"), HasSubstr(R"({"key":"memory.upper")"),
+                                   Not(HasSubstr(R"({"key":"mode")"))));
+  EXPECT_EQ(mode(), Mode::kObserve);
+}
+
+TEST_F(ApiSettings, WhatTheHintsShowIsTaken) {
+  const HttpResponse response = Patch(
+      R"({"change_period": "30min", "memory.upper": "4GiB", "min_change": "5%", "canary.duration": "2d"})");
+  EXPECT_EQ(response.status, 200) << response.body;
+  EXPECT_EQ(store_.settings, 4U);
+  EXPECT_THAT(response.body, HasSubstr(R"("key":"change_period","value":"30m")"));
+}
+
+}  // namespace
+}  // namespace taut

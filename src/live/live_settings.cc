@@ -1,0 +1,109 @@
+// People's settings: all of a request or none, first on a copy of the job, in force when they are stored.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "live/live_fleet.h"
+
+namespace taut {
+namespace {
+
+bool IsInTable(std::string_view key) {
+  const std::span<const JobSetting> table = JobSettingsTable();
+  return std::any_of(table.begin(), table.end(), [&](const JobSetting& s) { return s.key == key; });
+}
+
+bool IsGiven(std::string_view key, std::span<const KeyValue> settings) {
+  return std::any_of(settings.begin(), settings.end(), [&](const KeyValue& s) { return s.first == key; });
+}
+
+void PutOverride(const SettingChange& change, std::vector<Override>& overrides) {
+  std::erase_if(overrides, [&](const Override& o) { return o.key == change.key; });
+  if (!change.value.empty()) overrides.push_back({change.key, change.value, change.who});
+}
+
+}  // namespace
+
+std::vector<KeyValue> LiveFleet::CheckSettings(JobId id, std::span<const KeyValue> settings) const {
+  std::vector<KeyValue> errors;
+  const LiveJob* known = jobs_.Find(id);
+  if (known == nullptr) return {{"", "the job is no longer known"}};
+  const LiveJob& job = *known;
+  std::vector<Override> kept = job.overrides;
+  std::erase_if(kept, [&](const Override& o) { return IsGiven(o.key, settings); });
+  JobPolicy policy = settings_.rules.Resolve(job.record.name, job.record.labels, kept);
+  for (size_t i = 0; i < settings.size(); ++i) {
+    const auto& [key, value] = settings[i];
+    if (IsGiven(key, settings.subspan(0, i))) {
+      errors.emplace_back(key, StrCat(key, ": set twice in one request"));
+    } else if (!value.empty() || !IsInTable(key)) {
+      if (absl::Status s = SetJobSetting(key, value, policy); !s.ok()) errors.emplace_back(key, Message(s));
+    }
+  }
+  if (absl::Status s = CheckJobPolicy(policy); errors.empty() && !s.ok()) errors.emplace_back("", Message(s));
+  return errors;
+}
+
+absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const KeyValue> settings,
+                                                    std::string_view who, int64_t now_s) {
+  if (!Has(id)) return absl::NotFoundError("the job is no longer known");
+  if (const std::vector<KeyValue> errors = CheckSettings(id, settings); !errors.empty()) {
+    std::string all;
+    for (const auto& [key, error] : errors) StrAppend(&all, all.empty() ? "" : "; ", error);
+    return absl::InvalidArgumentError(all);
+  }
+  const LiveJob& job = jobs_[id];
+  PreparedSettings prepared;
+  prepared.id = id;
+  LiveJob& copy = prepared.job;
+  copy.record = job.record;
+  copy.overrides = job.overrides;
+  copy.policy = job.policy;
+  for (const Resource r : kResources)
+    copy.lanes[static_cast<size_t>(r)] = NewLane(copy.record, *copy.policy, r);
+  std::string state;
+  ByteWriter out(&state);
+  SaveLiveJob(job, out);
+  ByteReader in(state);
+  if (absl::Status s = LoadLiveJob(in, copy); !s.ok()) return s;
+  uint64_t last_setting = last_setting_;
+  for (const auto& [key, value] : settings) {
+    prepared.changes.push_back({.id = ++last_setting,
+                                .time_s = now_s,
+                                .who = std::string(who),
+                                .job = job.record.name,
+                                .key = key,
+                                .value = value,
+                                .before = GetJobSetting(key, *job.policy)});
+    PutOverride(prepared.changes.back(), copy.overrides);
+  }
+  Repolicy(copy);
+  const uint64_t last_decision = last_decision_;
+  for (const Resource r : kResources) DecideLane(copy, r, now_s, false, prepared.output);
+  last_decision_ = last_decision;
+  return prepared;
+}
+
+void LiveFleet::Take(PreparedSettings prepared) {
+  LiveJob* job = jobs_.Find(prepared.id);
+  if (job == nullptr) return;
+  Changed(*job);
+  static_cast<LiveJobState&>(*job) = std::move(static_cast<LiveJobState&>(prepared.job));
+  if (!prepared.changes.empty()) last_setting_ = prepared.changes.back().id;
+  if (!prepared.output.decisions.empty()) last_decision_ = prepared.output.decisions.back().id;
+}
+
+void LiveFleet::Redo(const SettingChange& change) {
+  last_setting_ = std::max(last_setting_, change.id);
+  const std::optional<JobId> id = Find(change.job);
+  if (id.has_value()) {
+    PutOverride(change, jobs_[*id].overrides);
+    Repolicy(jobs_[*id]);
+    return;
+  }
+  // Kept for the job's return.
+  std::vector<Override>& overrides = settings_of_gone_[change.job];
+  PutOverride(change, overrides);
+  if (overrides.empty()) settings_of_gone_.erase(change.job);
+}
+
+}  // namespace taut

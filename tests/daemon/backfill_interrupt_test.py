@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""A backfill that is stopped or killed in the middle is taken up by the next start; one that fails says so."""
+import http.server
+import re
+import signal
+import threading
+import time
+import urllib.parse
+
+import daemon
+
+HOURS = 12
+METRICS = ("container_cpu_usage_seconds_total", "container_memory_working_set_bytes")
+FIRST = threading.Event()  # so many hours have been asked for that the test may interrupt
+GO_ON = threading.Event()
+
+
+class Prometheus(http.server.BaseHTTPRequestHandler):
+    """One container, a sample a minute, CPU as a counter and memory as a gauge; slow until GO_ON."""
+    asked = 0
+    refuse = False
+
+    def log_message(self, *args):
+        pass
+
+    def do_POST(self):
+        form = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        if Prometheus.refuse:
+            return self.answer(401, '{"status":"error","error":"who are you?"}')
+        query = form["query"][0]
+        seconds = re.search(r"\[(\d+)s\]", query).group(1)
+        metric = next((m for m in METRICS if m in query), "")
+        end = int(float(form["time"][0]))
+        if metric == METRICS[1]:
+            Prometheus.asked += 1
+            if Prometheus.asked > 4 and not GO_ON.is_set():
+                FIRST.set()
+                GO_ON.wait(60)
+        values = []
+        for t in range((end - int(seconds)) // 60 * 60 + 60, end + 1, 60):
+            if metric == METRICS[0]:
+                values.append(f'[{t},"{(t % 10**7) * 0.1}"]')
+            elif metric == METRICS[1]:
+                values.append(f'[{t},"{1e8}"]')
+        labels = f'"__name__":"{metric}","container":"app","namespace":"shop","pod":"web-5d4f8c7b9d-x2x4z"'
+        series = f'{{"metric":{{{labels}}},"values":[{",".join(values)}]}}' if values else ""
+        self.answer(200, f'{{"status":"success","data":{{"resultType":"matrix","result":[{series}]}}}}')
+
+    def answer(self, status, text):
+        try:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode())
+        except OSError:
+            pass  # the daemon was killed
+
+
+def windows(tautd):
+    return len(tautd.get("/api/v1/fleet/history?points=5000")["time"])
+
+
+def interrupted(stage, server, sig, name):
+    Prometheus.asked = 0
+    FIRST.clear()
+    GO_ON.clear()
+    store = str(stage.dir / f"{name}.db")
+    config = f'backfill: {{prometheus: "http://127.0.0.1:{server.server_port}", days: {HOURS / 24}}}\n'
+    tautd = stage.tautd(config=config, store=store)
+    stage.check(FIRST.wait(30), f"{name}: some hours are read")
+    stage.check(tautd.get("/api/v1/status")["backfill"], f"{name}: the status knows of it")
+    stage.check("backfill is running" in tautd.ask("/readyz").text, f"{name}: and readiness")
+    if sig == signal.SIGKILL:
+        tautd.kill()
+    else:
+        GO_ON.set()
+        tautd.stop()
+    GO_ON.set()
+    again = stage.tautd(config=config, store=store)
+    stage.check(daemon.eventually(lambda: " samples, " in again.output(), 30),
+                f"{name}: the next start goes on", again.output()[-500:])
+    stage.check("from where it was interrupted" in again.output(), f"{name}: and says so", again.output()[-500:])
+    stage.check(daemon.eventually(lambda: again.get("/api/v1/status")["backfill"] is None, 30), f"{name}: it ends")
+    stage.check(windows(again) > HOURS * 12 * 0.95, f"{name}: no hour is lacking", windows(again))
+    again.stop()
+    once_more = stage.tautd(config=config, store=store)
+    stage.check("backfill" not in once_more.output(), f"{name}: complete, it is not read again")
+    once_more.stop()
+
+
+def main():
+    with daemon.Stage(daemon.arguments(__doc__)) as stage:
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Prometheus)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        interrupted(stage, server, signal.SIGTERM, "stopped")
+        interrupted(stage, server, signal.SIGKILL, "killed")
+        Prometheus.refuse = True
+        config = f'backfill: {{prometheus: "http://127.0.0.1:{server.server_port}", days: 1}}\n'
+        tautd = stage.tautd(config=config, store=str(stage.dir / "failed.db"))
+        stage.check(daemon.eventually(lambda: tautd.get("/api/v1/status")["backfill_error"], 10), "a failure is in the status")
+        stage.check("who are you?" in tautd.get("/api/v1/status")["backfill_error"], "with the server's words")
+        stage.check("tautd_backfill_failed 1" in tautd.ask("/metrics").text, "in the metrics")
+        stage.check("backfill failed" in tautd.output(), "in the log", tautd.output()[-500:])
+        stage.check("backfill failed" in tautd.ask("/readyz").text, "and in the text of readiness")
+        tautd.stop()
+    stage.finish()
+
+
+if __name__ == "__main__":
+    main()
