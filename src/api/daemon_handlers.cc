@@ -150,6 +150,8 @@ HttpResponse Api::Status(const HttpRequest& request) {
   for (const NamedCount& c : SamplesByOutcome(control_.ingest_counts()))
     json.Field(c.name, static_cast<int64_t>(c.count));
   json.EndObject();
+  const std::optional<WindowId> last = control_.stored_through();
+  PutTime("last_window_end", last.has_value() ? last->next().start_s() : INT64_MIN, json);
   json.Key("last_pass");
   const PassTimes pass = control_.last_pass();
   if (pass.steps_ms.empty()) {
