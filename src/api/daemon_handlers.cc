@@ -168,6 +168,8 @@ HttpResponse Api::Status(const HttpRequest& request) {
   json.Field("refused_series", static_cast<int64_t>(mapper.refused_jobs));
   json.Field("forgotten", static_cast<int64_t>(control_.counts().forgotten_jobs));
   json.EndObject();
+  const std::optional<WindowId> last = control_.stored_through();
+  PutTime("last_window_end", last.has_value() ? last->next().start_s() : INT64_MIN, json);
   json.Key("last_pass");
   const PassTimes pass = control_.last_pass();
   if (pass.steps_ms.empty()) {

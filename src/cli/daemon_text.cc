@@ -345,6 +345,9 @@ std::string StatusText(const Json& s, int64_t now_s) {
   if (const Json& pass = At(s, "last_pass"); pass.is_object()) {
     StrAppend(&out, "last pass: window to ", Time(pass, "window_end"), ", ", Count(pass, "jobs"), " jobs, ",
               fmt::format("{:.1f} ms", Number(pass, "milliseconds").value_or(0)), "\n");
+  } else if (At(s, "last_window_end").is_number()) {
+    StrAppend(&out, "no window has closed since the start; the last one stored ended ",
+              Time(s, "last_window_end"), "\n");
   } else {
     out += "no window has closed yet\n";
   }
@@ -356,7 +359,7 @@ std::string StatusText(const Json& s, int64_t now_s) {
     out += Wrapped(StrCat("backfill: ", Text(s, "backfill_error")), "");
   const Json& ingest = At(s, "ingest");
   if (!ingest.is_object()) return out;
-  out += "samples by what became of them:\n";
+  out += "samples since the start, by what became of them:\n";
   for (const auto& [name, n] : ingest.items()) {
     if (n.is_number() && n.get<double>() > 0)
       out += fmt::format("  {:<16} {:>16}\n", KindWords(Printable(name)), Count(ingest, name.c_str()));

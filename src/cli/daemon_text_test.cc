@@ -105,6 +105,16 @@ TEST(DaemonTextTest, ManySettingsSayWhatTheyWouldDo) {
                     HasSubstr("1 of 3 jobs that fit would be changed; add --yes to apply")));
 }
 
+// After a restart the windows of before are there.
+TEST(DaemonTextTest, StatusSaysWhatIsSinceTheStart) {
+  EXPECT_THAT(StatusText({{"last_pass", nullptr}, {"last_window_end", nullptr}}, 0),
+              HasSubstr("no window has closed yet"));
+  EXPECT_THAT(StatusText({{"last_pass", nullptr}, {"last_window_end", 1790000100}}, 0),
+              HasSubstr("no window has closed since the start; the last one stored ended 2026-"));
+  EXPECT_THAT(StatusText({{"backfill_error", "the server is away"}, {"ingest", {{"accepted", 3}}}}, 0),
+              AllOf(HasSubstr("backfill: the server is away"), HasSubstr("samples since the start")));
+}
+
 TEST(DaemonTextTest, OneJobShowsTrialsHoldsNoticesAndDecisions) {
   Json job = JobRow("shop/web");
   job["labels"] = {{"team", "shop"}};

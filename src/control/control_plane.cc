@@ -481,12 +481,13 @@ void ControlPlane::RefreshView(const FleetPoint* point) {
     }
   }
   if (point != nullptr) {
-    if (day_points_.size() == kWindowsPerDay) day_points_.erase(day_points_.begin());
-    day_points_.emplace_back(point->oom_kills, point->changes);
+    const int32_t first = point->window.index - kWindowsPerDay + 1;
+    while (!day_points_.empty() && day_points_.front().window.index < first) day_points_.pop_front();
+    day_points_.push_back({point->window, point->oom_kills, point->changes});
   }
-  for (const auto& [ooms, changes] : day_points_) {
-    next->ooms_day += ooms;
-    next->changes_day += changes;
+  for (const DayPoint& p : day_points_) {
+    next->ooms_day += p.ooms;
+    next->changes_day += p.changes;
   }
   const std::lock_guard lock(view_mutex_);
   view_ = std::move(next);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -286,7 +287,11 @@ class ControlPlane {
   absl::Status store_status_, sample_log_status_;
   ClockView clock_view_;
   bool restored_ = false;
-  std::vector<std::pair<uint32_t, uint32_t>> day_points_;  // OOM kills and changes of the last 288 windows
+  struct DayPoint {
+    WindowId window;
+    uint32_t ooms = 0, changes = 0;
+  };
+  std::deque<DayPoint> day_points_;  // of the last 24 h
 };
 
 }  // namespace taut

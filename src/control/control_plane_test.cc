@@ -74,6 +74,11 @@ TEST(ControlPlane, OomKillsAreCountedInTheFleetsHistory) {
   for (const FleetPoint& p : *points) kills += p.oom_kills;
   EXPECT_EQ(kills, 2U);
   EXPECT_EQ(cell.control().view()->ooms_day, 2U);
+  cell.Restart();
+  EXPECT_EQ(cell.control().view()->ooms_day, 2U) << "also after a restart";
+  // Nothing is measured for two days.
+  ASSERT_TRUE(cell.Live(110 + 2 * 1440, 130 + 2 * 1440).ok());
+  EXPECT_EQ(cell.control().view()->ooms_day, 0U) << "a day is 24 h, not 288 windows";
 }
 
 // A daemon that has waited for its first sample takes it.

@@ -55,7 +55,7 @@ absl::Status ControlPlane::Restore() {
                                         ends.last_window->next(), 1);
   if (!points.ok()) warnings_.push_back(StrCat("the fleet's last day: ", Message(points.status())));
   if (points.ok() && !points->empty()) {
-    for (const FleetPoint& p : *points) day_points_.emplace_back(p.oom_kills, p.changes);
+    for (const FleetPoint& p : *points) day_points_.push_back({p.window, p.oom_kills, p.changes});
     day_points_.pop_back();  // RefreshView adds it
     RefreshView(&points->back());
   } else {
