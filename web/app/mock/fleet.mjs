@@ -63,7 +63,13 @@ function amounts(job, resource, now, mode, ownerKnown) {
   const owner = ownerKnown ? roundUp(resource, weekPeak * greed) : null;
   const wouldBe = mode === 'off' ? null : weekPeak * 1.1;
   const applied = mode === 'auto' ? weekPeak * (1.1 + 0.06 * unit(job.number, resource, 'lag')) : owner;
-  return { usage, peak: Math.min(weekPeak, peakAt(job, resource, start)), owner_limit: owner, limit: applied, would_be: wouldBe };
+  const chance = wouldBe === null || unit(job.number, 'rec') < 0.06 ? null : 0.002 + 0.07 * unit(job.number, resource, 'chance') ** 2;
+  const days = wouldBe === null ? 0 : 4 + Math.floor(24 * unit(job.number, 'days'));
+  const peak = Math.min(weekPeak, peakAt(job, resource, start));
+  return {
+    usage, peak, owner_limit: owner, limit: applied, would_be: wouldBe, saving: owner === null || wouldBe === null ? null : owner - wouldBe,
+    chance, days, days_over: Math.floor(days * unit(job.number, resource, 'over') ** 6), at_limit: applied !== null && unit(job.number, resource, 'at') < 0.02,
+  };
 }
 
 function makeJob(number, now) {
@@ -109,8 +115,14 @@ function totals(jobs, resource) {
   const wouldBe = sum(known, (row) => row[resource].would_be ?? row[resource].owner_limit);
   const machine = resource === 'cpu' ? MACHINE.cores : MACHINE.bytes;
   return {
-    usage, owner_limit: owner, limit, would_be: wouldBe, slack: limit - usage, saved: owner - limit, would_save: owner - wouldBe,
+    usage, owner_limit: owner, limit, would_be: wouldBe, slack: limit - sum(known, (row) => row[resource].usage), saved: owner - limit, would_save: owner - wouldBe,
     saved_machines: (owner - limit) / machine, would_save_machines: (owner - wouldBe) / machine,
+    usage_limited: sum(known, (row) => row[resource].usage),
+    raised: sum(known, (row) => Math.max(0, row[resource].limit - row[resource].owner_limit)),
+    would_raise: sum(known, (row) => Math.max(0, -(row[resource].saving ?? 0))),
+    job_days: jobs.reduce((n, job) => n + Math.min(7, job.row[resource].days), 0),
+    job_days_over: jobs.reduce((n, job) => n + Math.floor(Math.min(7, job.row[resource].days_over) / 5), 0),
+    ordered: jobs.length > 0 ? 0.03 : null, jobs_at_limit: jobs.filter((job) => job.row[resource].at_limit).length,
   };
 }
 

@@ -141,7 +141,7 @@ async function serve(world, request, response) {
     body = answer(world, request.method, url.pathname, url.searchParams, Buffer.concat(chunks).toString());
   } catch (error) {
     status = error.status ?? 500;
-    body = { error: error.message };
+    body = { error: error.message, ...(error.errors && { errors: error.errors }) };
   }
   response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(JSON.stringify(body));
 }

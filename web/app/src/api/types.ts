@@ -9,6 +9,8 @@ export type Amount = number | null;
 export interface FleetAmounts {
   usage: number; owner_limit: number; limit: number; would_be: number; slack: number;
   saved: number; would_save: number; saved_machines: number; would_save_machines: number;
+  usage_limited: number; raised: number; would_raise: number;
+  job_days: number; job_days_over: number; ordered: number | null; jobs_at_limit: number;
 }
 export interface Fleet {
   time: number | null;
@@ -25,7 +27,10 @@ export interface FleetHistory {
   oom_kills: number[]; changes: number[]; jobs_by_mode: Partial<Record<Mode, number[]>>;
 }
 
-export interface JobAmounts { usage: Amount; peak: Amount; owner_limit: Amount; limit: Amount; would_be: Amount }
+export interface JobAmounts {
+  usage: Amount; peak: Amount; owner_limit: Amount; limit: Amount; would_be: Amount;
+  saving: Amount; chance: number | null; days: number; days_over: number; at_limit: boolean;
+}
 export interface JobRow {
   name: string; mode: Mode; recommender: string; tasks: number; cpu: JobAmounts; memory: JobAmounts;
   ooms: number; last_seen: number | null; last_change: number | null; trial: boolean;
@@ -37,7 +42,7 @@ export interface Trial {
   tasks: TrialSide; rest: TrialSide; sentence: string;
 }
 export interface JobDetail extends JobRow {
-  labels: Record<string, string>; first_seen: number; trials: Trial[];
+  labels: Record<string, string>; first_seen: number | null; trials: Trial[];
   holds: { resource: Resource; sentence: string }[]; notices: string[];
 }
 export interface Heatmap {
@@ -103,4 +108,5 @@ export interface Status {
 }
 
 export const MODES: Mode[] = ['off', 'observe', 'canary', 'auto'];
+export const OUTCOMES: Outcome[] = ['pending', 'applied', 'dry_run', 'failed', 'superseded'];
 export const KINDS: DecisionKind[] = ['would_set', 'set', 'try', 'promote', 'roll_back', 'oom_raise', 'release'];
