@@ -84,7 +84,7 @@ function makeJob(number, now) {
   const tasks = Math.max(1, Math.round(Math.exp(normal(number, 'tasks') * 1.2 + 1.1)));
   const gone = unit(number, 'gone') < 0.01;
   const killed = unit(number, 'oom') < 0.015 ? 1 + Math.floor(unit(number, 'ooms') * 6) : 0;
-  return Object.assign(job, {
+  const made = Object.assign(job, {
     labels: { team, region, tier: s.batch ? 'batch' : 'production', app: s.part },
     first_seen: now - Math.floor((3 + 60 * unit(number, 'first')) * DAY),
     row: {
@@ -99,6 +99,8 @@ function makeJob(number, now) {
       trial: mode === 'canary' && unit(number, 'trial') < 0.8,
     },
   });
+  made.row.saving_per_month = savingOf(made.row);
+  return made;
 }
 
 export function makeFleet(count, now) {
@@ -126,6 +128,11 @@ function totals(jobs, resource) {
   };
 }
 
+// 0.02 a core-hour and 0.003 a GiB-hour, for 730 hours.
+const monthly = (cores, bytes) => 730 * (0.02 * cores + 0.003 * bytes / 2 ** 30);
+const moneyOf = (cpu, memory) => ({ saved: monthly(cpu.saved, memory.saved), would_save: monthly(cpu.would_save, memory.would_save) });
+export const savingOf = (row) => (row.cpu.saving === null || row.memory.saving === null ? null : monthly(row.cpu.saving * row.tasks, row.memory.saving * row.tasks));
+
 export function countModes(jobs) {
   const counts = Object.fromEntries(MODES.map((mode) => [mode, 0]));
   for (const job of jobs) ++counts[job.row.mode];
@@ -136,6 +143,7 @@ export function fleetNow(jobs, now, actuator) {
   return {
     time: jobs.length ? now : null, machine: MACHINE, jobs: jobs.length, tasks: jobs.reduce((n, job) => n + job.row.tasks, 0),
     jobs_by_mode: countModes(jobs), cpu: totals(jobs, 'cpu'), memory: totals(jobs, 'memory'),
+    saving_per_month: (({ saved, would_save }) => ({ currency: 'EUR', saved, would_save }))(moneyOf(totals(jobs, 'cpu'), totals(jobs, 'memory'))),
     oom_kills_day: jobs.length ? 11 : 0, changes_day: jobs.length ? 1874 : 0, actuator,
   };
 }

@@ -73,6 +73,9 @@ function Banners({ connection, fleet, status }: { connection: Connection; fleet:
       {speed !== null && (
         <div class="banner calm"><p class="wide"><b>This cell's clock runs about {count(speed)} times as fast as real time.</b> <span class="wide-only">It is the clock of the samples; all times and ages on these pages are by it.</span></p></div>
       )}
+      {status?.warnings.map((warning) => (
+        <div class="banner" key={warning}><p class="wide">{warning}</p></div>
+      ))}
       {backfill && (
         <div class="banner calm"><p class="wide">
           <b>History is being read.</b> {backfill.sentence}{' '}

@@ -12,7 +12,10 @@ export interface FleetAmounts {
   usage_limited: number; raised: number; would_raise: number;
   job_days: number; job_days_over: number; ordered: number | null; jobs_at_limit: number;
 }
+// Money a month; only where prices are set.
+export interface FleetMoney { currency: string; saved: number; would_save: number }
 export interface Fleet {
+  saving_per_month?: FleetMoney;
   time: number | null;
   machine: { cores: number; bytes: number };
   jobs: number; tasks: number;
@@ -34,14 +37,18 @@ export interface JobAmounts {
 export interface JobRow {
   name: string; mode: Mode; recommender: string; tasks: number; cpu: JobAmounts; memory: JobAmounts;
   ooms: number; last_seen: number | null; last_change: number | null; trial: boolean;
+  saving_per_month?: number | null;
 }
-export interface JobPage { total: number; offset: number; jobs: JobRow[] }
+export interface JobSums { usage: number; owner_limit: number; limit: number; would_be: number; saved: number; would_save: number }
+export interface JobTotals { jobs: number; tasks: number; cpu: JobSums; memory: JobSums; saving_per_month?: number }
+export interface JobPage { total: number; offset: number; currency?: string; totals?: JobTotals; jobs: JobRow[] }
 export interface TrialSide { task_windows: number; ooms: number; over: number; slack: Amount }
 export interface Trial {
   resource: Resource; limit: Amount; old_limit: Amount; since: number; until: number;
   tasks: TrialSide; rest: TrialSide; sentence: string;
 }
 export interface JobDetail extends JobRow {
+  currency?: string;
   labels: Record<string, string>; first_seen: number | null; trials: Trial[];
   holds: { resource: Resource; sentence: string }[]; notices: string[];
 }
@@ -99,6 +106,7 @@ export interface Agent {
 export interface AgentPage { enabled: boolean; agents: Agent[] }
 
 export interface Status {
+  warnings: string[]; jobs?: { known: number; refused_series: number; forgotten: number };
   version: string; started: number; ready: boolean; clock: 'wall' | 'samples'; actuator: string; store: string; pages: boolean;
   cell: { name: string; links: { name: string; url: string }[] };
   agents: { enabled: boolean; connected: number; known: number };

@@ -1,7 +1,7 @@
 // The first sentences of the fleet page: what limits save or would save, and the risk that goes with it.
 import type { ComponentChildren } from 'preact';
 import type { Fleet, Resource, Status } from '../api/types';
-import { amount, amountShort, percent, plural } from '../lib/format';
+import { amount, amountShort, money, percent, plural } from '../lib/format';
 import { OVER_DAYS, dryRun, overShare } from '../lib/saving';
 
 export type Saving = 'saved' | 'would_save';
@@ -56,14 +56,17 @@ export function Headline({ fleet, status }: { fleet: Fleet; status: Status | nul
   const now = bothMachines(fleet, 'saved_machines', status);
   const then = bothMachines(fleet, 'would_save_machines', status);
   const machine = `${amountShort('cpu', fleet.machine.cores)} cores and ${amountShort('memory', fleet.machine.bytes)}`;
+  const price = fleet.saving_per_month;
   const risk = overShare(fleet.cpu) !== null && overShare(fleet.memory) !== null;
   return (
     <section class="wide lead" aria-labelledby="headline">
       <h1 id="headline">{headlineOf(fleet)}</h1>
       <p class="gloss">
+        {price && some && <>{dryRun(fleet) ? 'That would save' : 'That saves'} <em>{money(price.saved, price.currency)}</em>. </>}
         {some && now && <>That is {now}. </>}
         {some && more && <>With every job in auto they would be <Lower fleet={fleet} of="would_save" />{then && `: ${then}`}. </>}
         {!some && more && then && <>That is {then}. </>}
+        {price && more && <>{some ? 'All of it in auto would save' : 'That would save'} <em>{money(price.would_save, price.currency)}</em>. </>}
         {(some || more) && (now || then) && <span class="muted">A machine counts as {machine}. </span>}
       </p>
       {risk && (

@@ -2,7 +2,7 @@
 import { useQuery } from '../api/query';
 import { withParams } from '../api/client';
 import type { JobPage, JobRow, Resource } from '../api/types';
-import { amount } from '../lib/format';
+import { NONE, amount, significant } from '../lib/format';
 import { hrefOf, jobHref } from '../lib/route';
 import { riskOf, tightness } from '../lib/saving';
 import { Card, ModeBadge, Problem, Skeleton } from '../ui/basics';
@@ -25,11 +25,11 @@ function Saving({ row, resource }: { row: JobRow; resource: Resource }) {
   );
 }
 
-function Candidates({ rows }: { rows: JobRow[] }) {
+function Candidates({ rows, currency }: { rows: JobRow[]; currency: string | undefined }) {
   return (
     <div class="scroll" tabIndex={0} role="group" aria-label="The best candidates">
       <table class="top-jobs">
-        <thead><tr><th scope="col">Job</th><th scope="col" class="text">Mode</th><th scope="col">CPU saving</th><th scope="col">Memory saving</th></tr></thead>
+        <thead><tr><th scope="col">Job</th><th scope="col" class="text">Mode</th><th scope="col">CPU saving</th><th scope="col">Memory saving</th>{currency !== undefined && <th scope="col">{currency} a month</th>}</tr></thead>
         <tbody>
           {rows.map((row) => (
             <tr key={row.name}>
@@ -37,6 +37,7 @@ function Candidates({ rows }: { rows: JobRow[] }) {
               <td class="text"><ModeBadge mode={row.mode} /></td>
               <Saving row={row} resource="cpu" />
               <Saving row={row} resource="memory" />
+              {currency !== undefined && <td class="num">{row.saving_per_month == null ? NONE : significant(row.saving_per_month)}</td>}
             </tr>
           ))}
         </tbody>
@@ -65,7 +66,7 @@ export function FleetLists() {
     <div class="pair">
       <Card title="Best candidates" hint="What each job would save of its owner's limit in auto, and the chance of a day above the lower limit." tools={<a href={hrefOf('jobs')}>All jobs</a>}>
         {most.error && <Problem text={most.error.message} retry={most.reload} />}
-        {!best ? !most.error && <Skeleton lines={8} /> : best.length === 0 ? <p class="hint">None: no job outside auto has a recommended limit below its owner's.</p> : <Candidates rows={best} />}
+        {!best ? !most.error && <Skeleton lines={8} /> : best.length === 0 ? <p class="hint">None: no job outside auto has a recommended limit below its owner's.</p> : <Candidates rows={best} currency={most.data?.currency} />}
       </Card>
       <Card title="Too tight" hint="Jobs that were OOM-killed, whose usage stands at their limit, or that need more than their owner gave them." tools={<a href={hrefOf('jobs', { sort: 'tight' })}>All by tightness</a>}>
         {least.error && <Problem text={least.error.message} retry={least.reload} />}

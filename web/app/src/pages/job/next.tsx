@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { ApiError, jobPath, sendJson, withParams } from '../../api/client';
 import type { JobDetail, JobSettings, Mode } from '../../api/types';
 import { csvOf, dockerUpdate, kubernetesYaml } from '../../lib/export';
-import { amount } from '../../lib/format';
+import { amount, money } from '../../lib/format';
 import { OVER_DAYS, riskOf } from '../../lib/saving';
 import { rememberWho, storedWho } from '../../lib/who';
 import { Card, Segments } from '../../ui/basics';
@@ -75,9 +75,15 @@ function Effect({ job }: { job: JobDetail }) {
     if (saving === null || job.tasks === 0) return [];
     const risk = riskOf(resource, job[resource]);
     const size = amount(resource, Math.abs(saving) * job.tasks);
-    return [`${saving < 0 ? `${size} more` : `saves ${size}`} of ${resource === 'cpu' ? 'CPU' : 'memory'}${risk ? ` with ${risk.text} ${OVER_DAYS[resource]}` : ''}`];
+    return [`${saving < 0 ? `takes ${size} more` : `saves ${size}`} of ${resource === 'cpu' ? 'CPU' : 'memory'}${risk ? ` with ${risk.text} ${OVER_DAYS[resource]}` : ''}`];
   });
-  return parts.length > 0 ? <p class="paragraph">For all its tasks, the recommendation {parts.join(', and ')}.</p> : null;
+  if (parts.length === 0) return null;
+  const saved = job.saving_per_month;
+  return (
+    <p class="paragraph">
+      For all its tasks, the recommendation {parts.join(', and ')}.{saved != null && <> That is {money(Math.abs(saved), job.currency ?? '')} {saved < 0 ? 'more' : 'less'}.</>}
+    </p>
+  );
 }
 
 export function NextCard({ job, dry }: { job: JobDetail; dry: boolean }) {
