@@ -7,6 +7,7 @@
 #include "api/parameters.h"
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "control/decision_search.h"
 
 namespace taut {
 namespace {
@@ -305,7 +306,7 @@ HttpResponse Api::Jobs(const HttpRequest& request) {
     const std::optional<JobSort> parsed = ParseJobSort(sort);
     if (!parsed.has_value())
       return ErrorResponse(400,
-                           StrCat("sort=", sort, ": name, tasks, memory_saved, cpu_usage, ... is wanted"));
+                           StrCat("sort=", sort, ": expected name, tasks, saving, tight, cpu_usage, ..."));
     query.sort = *parsed;
   }
   const std::string order = TextParameter(request, "order");
@@ -349,9 +350,13 @@ HttpResponse Api::Jobs(const HttpRequest& request) {
 // ---- decisions and OOM kills ----
 
 HttpResponse Api::Decisions(const HttpRequest& request) {
-  if (absl::Status s = OnlyParameters(request, {"job", "resource", "kind", "before", "limit"}); !s.ok())
+  if (absl::Status s =
+          OnlyParameters(request, {"job", "search", "resource", "kind", "outcome", "before", "limit"});
+      !s.ok()) {
     return ErrorResponse(s);
-  DecisionQuery query;
+  }
+  DecisionFilter filter;
+  DecisionQuery& query = filter.query;
   if (const std::string job = TextParameter(request, "job"); !job.empty()) {
     query.job = control_.Find(job);
     if (!query.job.has_value()) return NoJob(job);
@@ -375,21 +380,35 @@ HttpResponse Api::Decisions(const HttpRequest& request) {
   if (!limit.ok()) return ErrorResponse(limit.status());
   query.before_id = static_cast<uint64_t>(*before);
   query.limit = static_cast<size_t>(*limit);
-  const auto decisions = control_.history().Decisions(query, History::Reasons::kLeaveOut);
-  if (!decisions.ok()) return ErrorResponse(decisions.status());
+  if (const std::string outcome = TextParameter(request, "outcome"); !outcome.empty()) {
+    for (int o = 0; o < kNumOutcomes; ++o) {
+      if (Name(static_cast<Outcome>(o)) == outcome) filter.outcome = static_cast<Outcome>(o);
+    }
+    if (!filter.outcome.has_value()) {
+      return ErrorResponse(400, StrCat("invalid outcome \"", outcome,
+                                       "\": expected pending, applied, dry_run, failed or superseded"));
+    }
+  }
+  if (const std::string search = TextParameter(request, "search"); !search.empty()) {
+    filter.job = [fits = JobsThatFit(*control_.view(), search)](JobId id) {
+      return id.value < fits.size() && fits[id.value];
+    };
+  }
+  const absl::StatusOr<DecisionsFound> found = FindDecisions(control_.history(), filter);
+  if (!found.ok()) return ErrorResponse(found.status());
   JsonWriter json;
   json.BeginObject();
   json.Key("decisions");
   json.BeginArray();
-  for (const Decision& d : *decisions) {
+  for (const Decision& d : found->decisions) {
     json.BeginObject();
     PutDecisionFields(d, NameOf(d.job), json);
     json.EndObject();
   }
   json.EndArray();
   json.Key("next_before");
-  if (decisions->size() == query.limit) {
-    json.Int(static_cast<int64_t>(decisions->back().id));
+  if (found->next_before.has_value()) {
+    json.Int(static_cast<int64_t>(*found->next_before));
   } else {
     json.Null();
   }

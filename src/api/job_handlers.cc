@@ -159,6 +159,8 @@ HttpResponse Api::Usage(const HttpRequest& request, JobId id) {
 }
 
 HttpResponse Api::Explain(JobId id) {
+  bool enforced = true;
+  control_.WithFleet([&](const LiveFleet& fleet) { enforced = fleet.settings().enforced; });
   JsonWriter json;
   json.BeginObject();
   for (const Resource r : kResources) {
@@ -169,7 +171,7 @@ HttpResponse Api::Explain(JobId id) {
       PutAmount("would_be", job.of(r).lane.recommended(), json);
       PutAmount("limit", job.of(r).limit(), json);
       PutAmount("owner_limit", job.of(r).owner(), json);
-      json.Field("paragraph", std::string_view(ExplainParagraph(job, r, reason)));
+      json.Field("paragraph", std::string_view(ExplainParagraph(job, r, reason, enforced)));
     });
     json.Key("reason");
     PutReason(reason, json);

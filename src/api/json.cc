@@ -32,7 +32,8 @@ void PutTotal(std::string_view key, Resource r, double value, JsonWriter& json) 
   }
 }
 
-void PutFleetAmounts(Resource r, const FleetAmounts& a, const FleetShown& shown, JsonWriter& json) {
+void PutFleetAmounts(Resource r, const FleetAmounts& a, const FleetSums& sums, const FleetShown& shown,
+                     JsonWriter& json) {
   const double per_machine = r == Resource::kCpu ? shown.machine.cores : shown.machine.memory_bytes;
   json.Key(Name(r));
   json.BeginObject();
@@ -40,13 +41,20 @@ void PutFleetAmounts(Resource r, const FleetAmounts& a, const FleetShown& shown,
   PutTotal("owner_limit", r, a.owner_limit, json);
   PutTotal("limit", r, a.in_force, json);
   PutTotal("would_be", r, a.would_be, json);
-  PutTotal("slack", r, a.in_force - a.usage, json);
+  PutTotal("usage_limited", r, sums.usage_limited, json);
+  PutTotal("slack", r, a.in_force - sums.usage_limited, json);
   PutTotal("saved", r, a.owner_limit - a.in_force, json);
   PutTotal("would_save", r, a.owner_limit - a.would_be, json);
   json.Key("saved_machines");
   json.Number((a.owner_limit - a.in_force) / per_machine, kFloatDigits);
   json.Key("would_save_machines");
   json.Number((a.owner_limit - a.would_be) / per_machine, kFloatDigits);
+  PutTotal("raised", r, sums.raised, json);
+  PutTotal("would_raise", r, sums.would_raise, json);
+  json.Field("job_days", static_cast<int64_t>(sums.job_days));
+  json.Field("job_days_over", static_cast<int64_t>(sums.job_days_over));
+  PutAmount("ordered", sums.ordered, json);
+  json.Field("jobs_at_limit", int64_t{sums.jobs_at_limit});
   json.EndObject();
 }
 
@@ -113,6 +121,11 @@ void PutJobAmounts(std::string_view key, const JobAmounts& a, JsonWriter& json) 
   PutAmount("owner_limit", Known(a.owner_limit), json);
   PutAmount("limit", Known(a.limit), json);
   PutAmount("would_be", Known(a.would_be), json);
+  PutAmount("saving", a.saving(), json);
+  PutAmount("chance", Known(a.chance), json);
+  json.Field("days", int64_t{a.days});
+  json.Field("days_over", int64_t{a.days_over});
+  json.Field("at_limit", a.at_limit);
   json.EndObject();
 }
 
@@ -174,7 +187,8 @@ void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json) 
   }
   json.EndObject();
   for (const Resource r : kResources) {
-    PutFleetAmounts(r, view.point.amounts[static_cast<size_t>(r)], shown, json);
+    const auto at = static_cast<size_t>(r);
+    PutFleetAmounts(r, view.point.amounts[at], view.sums[at], shown, json);
   }
   if (shown.prices.known()) PutFleetMoney(view.point, shown.prices, json);
   json.Field("oom_kills_day", static_cast<int64_t>(view.ooms_day));
@@ -401,7 +415,7 @@ void PutWhatIf(const WhatIfResult& result, Resource resource, double millisecond
   json.EndObject();
 }
 
-std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reason) {
+std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reason, bool enforced) {
   const LiveLane& lane = job.of(r);
   const auto said = [&](std::optional<double> amount) {
     return amount.has_value() ? FormatAmount(r, *amount) : std::string("no limit");
@@ -409,11 +423,11 @@ std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reaso
   std::string out;
   const std::optional<double> recommended = lane.lane.recommended();
   if (job.needs_history) {
-    out = "The recommender was changed and is living through the stored history. ";
+    out = "The recommender was changed and is reading the stored history. ";
   } else if (recommended.has_value()) {
     StrAppend(&out, "Each task should have ", said(recommended), " of ",
               r == Resource::kCpu ? "CPU" : "memory", "; its owner asks for ", said(lane.owner()), ", and ",
-              said(lane.limit()), " is in force. ");
+              said(enforced ? lane.limit() : lane.owner()), " is in force. ");
   } else {
     StrAppend(&out, "There is too little signal for a recommendation yet: the owner's limit of ",
               said(lane.owner()), " stays. ");
@@ -427,10 +441,13 @@ std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reaso
       out += "The job is only observed: nothing is applied.";
       break;
     case Mode::kCanary:
-      out += "New limits are tried on a share of the tasks first.";
+      out += enforced ? "New limits are tried on a share of the tasks first."
+                      : "New limits would be tried on a share of the tasks first: this is a dry run, and "
+                        "none is set.";
       break;
     case Mode::kAuto:
-      out += "New limits are applied by themselves.";
+      out += enforced ? "New limits are applied automatically."
+                      : "New limits would be applied automatically: this is a dry run, and none is set.";
       break;
   }
   if (!lane.hold.empty()) StrAppend(&out, " Just now: ", lane.hold, ".");

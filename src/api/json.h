@@ -49,7 +49,7 @@ void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const O
                 JsonWriter& json);
 void PutWhatIf(const WhatIfResult& result, Resource resource, double milliseconds, JsonWriter& json);
 
-// All that a job's limit rests on, in words.
-std::string ExplainParagraph(const LiveJob& job, Resource resource, const Reason& reason);
+// All that a job's limit rests on, in words. `enforced` false: nothing is applied, the owner's limit holds.
+std::string ExplainParagraph(const LiveJob& job, Resource resource, const Reason& reason, bool enforced);
 
 }  // namespace taut

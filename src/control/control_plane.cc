@@ -489,6 +489,16 @@ void ControlPlane::RefreshView(const FleetPoint* point) {
     next->ooms_day += p.ooms;
     next->changes_day += p.changes;
   }
+  std::array<std::optional<double>, 2> ordered;
+  {
+    const std::shared_lock fleet(fleet_mutex_);
+    const AnalogSettings& analogs = fleet_.settings().vertical.analogs;
+    ordered = {analogs.cpu_oom_days, analogs.memory_oom_days};
+  }
+  const bool forecast = std::any_of(next->jobs.begin(), next->jobs.end(),
+                                    [](const JobView& job) { return job.recommender == Policy::kAnalogs; });
+  if (!forecast) ordered = {};
+  SumUp(ordered, *next);
   const std::lock_guard lock(view_mutex_);
   view_ = std::move(next);
 }

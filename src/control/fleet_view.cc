@@ -26,8 +26,16 @@ constexpr std::string_view kSortNames[] = {"name",
                                            "memory_slack",
                                            "memory_saved",
                                            "ooms",
-                                           "changed"};
+                                           "changed",
+                                           "cpu_saving",
+                                           "memory_saving",
+                                           "saving",
+                                           "cpu_chance",
+                                           "memory_chance",
+                                           "tight"};
 
+constexpr int kDaysShown = 28;
+constexpr int kWeek = 7;
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
 double Total(float per_task, uint32_t tasks) { return per_task >= 0 ? double{per_task} * tasks : kNone; }
@@ -49,12 +57,39 @@ double AmountKey(const JobView& job, Resource r, int which) {
       return Total(a.would_be, job.tasks);
     case 4:
       return Difference(a.limit, a.usage, job.tasks);
-    default:  // what auto saves or would save
-      return Difference(a.owner_limit, a.would_be, job.tasks);
+    default:
+      return Difference(a.owner_limit, a.limit, job.tasks);
   }
 }
 
-double SortKey(const JobView& job, JobSort sort) {
+double SavingKey(const JobView& job, const FleetPoint& fleet) {
+  double key = kNone;
+  for (const Resource r : kResources) {
+    const double all = fleet.amounts[static_cast<size_t>(r)].owner_limit;
+    const std::optional<double> saving = job.of(r).saving();
+    if (saving.has_value() && all > 0) key = (key == kNone ? 0 : key) + *saving * job.tasks / all;
+  }
+  return key;
+}
+
+// Kills weigh more than a usage at the limit, and that more than any raise.
+double TightKey(const JobView& job) {
+  constexpr double kKills = 4, kAtLimit = 2;
+  double raise = 0;
+  bool at_limit = false;
+  for (const Resource r : kResources) {
+    const JobAmounts& a = job.of(r);
+    at_limit = at_limit || a.at_limit;
+    if (a.owner_limit > 0 && a.would_be > a.owner_limit) {
+      raise = std::max(raise, 1 - double{a.owner_limit} / double{a.would_be});
+    }
+  }
+  return (job.ooms > 0 ? kKills + job.ooms : 0) + (at_limit ? kAtLimit : 0) + raise;
+}
+
+double Share(float share) { return share >= 0 ? double{share} : kNone; }
+
+double SortKey(const JobView& job, JobSort sort, const FleetPoint& fleet) {
   const auto at = static_cast<int>(sort);
   constexpr auto kCpu = static_cast<int>(JobSort::kCpuUsage);
   constexpr auto kMemory = static_cast<int>(JobSort::kMemoryUsage);
@@ -67,6 +102,19 @@ double SortKey(const JobView& job, JobSort sort) {
       return job.tasks;
     case JobSort::kOoms:
       return job.ooms;
+    case JobSort::kCpuSaving:
+    case JobSort::kMemorySaving: {
+      const auto saving = job.of(sort == JobSort::kCpuSaving ? Resource::kCpu : Resource::kMemory).saving();
+      return saving.has_value() ? *saving * job.tasks : kNone;
+    }
+    case JobSort::kSaving:
+      return SavingKey(job, fleet);
+    case JobSort::kCpuChance:
+      return Share(job.of(Resource::kCpu).chance);
+    case JobSort::kMemoryChance:
+      return Share(job.of(Resource::kMemory).chance);
+    case JobSort::kTight:
+      return TightKey(job);
     case JobSort::kChanged:
       return job.last_change_s == INT64_MIN ? kNone : static_cast<double>(job.last_change_s);
     default:
@@ -115,7 +163,17 @@ JobView ViewOf(const LiveJob& job, int32_t day) {
     a.owner_limit = lane.owner_limit;
     if (const auto limit = lane.limit(); limit.has_value()) a.limit = static_cast<float>(*limit);
     const auto would_be = job.needs_history ? std::nullopt : lane.lane.recommended();
-    if (would_be.has_value() && view.mode != Mode::kOff) a.would_be = static_cast<float>(*would_be);
+    if (would_be.has_value() && view.mode != Mode::kOff) {
+      a.would_be = static_cast<float>(*would_be);
+      if (*would_be == lane.chance_of) a.chance = lane.chance;
+    }
+    using What = DayRecord::What;
+    a.days = static_cast<uint8_t>(lane.days.Count(What::kRecommended, day, kDaysShown));
+    a.days_over = static_cast<uint8_t>(lane.days.Count(What::kOver, day, kDaysShown));
+    a.at_limit = lane.days.Count(What::kAtLimit, day, 2) > 0;
+    view.week[static_cast<size_t>(r)] = {
+        static_cast<uint8_t>(lane.days.Count(What::kRecommended, day, kWeek)),
+        static_cast<uint8_t>(lane.days.Count(What::kOver, day, kWeek))};
     view.tasks = std::max(view.tasks, lane.tasks);
     view.trial = view.trial || lane.gate.trial.has_value();
   }
@@ -123,6 +181,28 @@ JobView ViewOf(const LiveJob& job, int32_t day) {
   if (job.last_window.index != INT32_MIN) view.last_seen_s = job.last_window.next().start_s();
   view.last_change_s = job.last_change_s();
   return view;
+}
+
+void SumUp(const std::array<std::optional<double>, 2>& ordered, FleetView& view) {
+  const int64_t now_s = view.window.has_value() ? view.window->next().start_s() : INT64_MIN;
+  for (const Resource r : kResources) {
+    const auto at = static_cast<size_t>(r);
+    FleetSums& sum = view.sums[at] = FleetSums();
+    sum.ordered = ordered[at];
+    for (const JobView& job : view.jobs) {
+      sum.job_days += job.week[at].first;
+      sum.job_days_over += job.week[at].second;
+      const JobAmounts& a = job.of(r);
+      if (job.last_seen_s != now_s || a.usage < 0) continue;
+      if (a.at_limit) ++sum.jobs_at_limit;
+      if (a.owner_limit < 0) continue;
+      sum.usage_limited += Total(a.usage, job.tasks);
+      const double saved = a.limit >= 0 ? Difference(a.owner_limit, a.limit, job.tasks) : 0;
+      const double would_save = a.saving().value_or(0) * job.tasks;
+      (saved > 0 ? sum.saved : sum.raised) += std::abs(saved);
+      (would_save > 0 ? sum.would_save : sum.would_raise) += std::abs(would_save);
+    }
+  }
 }
 
 std::optional<JobSort> ParseJobSort(std::string_view name) {
@@ -138,6 +218,17 @@ const JobView* FleetView::Find(JobId id) const {
   return at != jobs.end() && at->record->id == id ? &*at : nullptr;
 }
 
+std::vector<bool> JobsThatFit(const FleetView& view, std::string_view search) {
+  const std::vector<std::string> words = FoldedWords(search);
+  std::vector<bool> fits;
+  for (const JobView& job : view.jobs) {
+    if (!Fits(*job.record, words)) continue;
+    fits.resize(std::max<size_t>(fits.size(), job.record->id.value + 1));
+    fits[job.record->id.value] = true;
+  }
+  return fits;
+}
+
 JobsPage ListJobs(const FleetView& view, const JobsQuery& query) {
   const std::vector<std::string> words = FoldedWords(query.search);
   struct Entry {
@@ -149,7 +240,7 @@ JobsPage ListJobs(const FleetView& view, const JobsQuery& query) {
     const JobView& job = view.jobs[i];
     if (query.mode.has_value() && job.mode != *query.mode) continue;
     if (!Fits(*job.record, words)) continue;
-    double key = SortKey(job, query.sort);
+    double key = SortKey(job, query.sort, view.point);
     if (query.ascending && key != kNone) key = -key;
     entries.push_back({key, static_cast<uint32_t>(i)});
   }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "live/live_fleet.h"
@@ -16,6 +17,18 @@ namespace taut {
 // For each task, cores or bytes; negative: absent.
 struct JobAmounts {
   float usage = kAbsent, peak = kAbsent, owner_limit = kAbsent, limit = kAbsent, would_be = kAbsent;
+  // That a day goes above would_be, by the recommender's own forecast; negative: it makes none.
+  float chance = kAbsent;
+  // Of the last 28 days: those with a recommended limit, and those of them above it (OOM-days of memory,
+  // throttled days of CPU, had it been in force).
+  uint8_t days = 0, days_over = 0;
+  bool at_limit = false;  // today or yesterday usage reached 95 % of the limit that really holds
+
+  // What the recommended limit saves of the owner's; negative: it needs more. nullopt where one is not known.
+  std::optional<double> saving() const {
+    if (owner_limit < 0 || would_be < 0) return std::nullopt;
+    return double{owner_limit} - double{would_be};
+  }
 };
 
 struct JobView {
@@ -26,10 +39,23 @@ struct JobView {
   uint32_t tasks = 0;
   uint32_t ooms = 0;  // of the last 7 days
   std::array<JobAmounts, 2> amounts;
+  std::array<std::pair<uint8_t, uint8_t>, 2> week{};  // days and days_over of the last 7 days
   int64_t last_seen_s = INT64_MIN;
   int64_t last_change_s = INT64_MIN;
 
   const JobAmounts& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }
+};
+
+// One resource of all jobs measured in the last window, totals over tasks.
+struct FleetSums {
+  double usage_limited = 0;                // of the jobs whose owner's limit is known
+  double saved = 0, raised = 0;            // where the limit in force is below the owner's, and above it
+  double would_save = 0, would_raise = 0;  // the same for would_be
+  // Of the last 7 days, over all jobs.
+  uint64_t job_days = 0, job_days_over = 0;
+  uint32_t jobs_at_limit = 0;
+  std::optional<double>
+      ordered;  // share of job-days over the limit that the forecasting recommender is set to
 };
 
 struct FleetView {
@@ -40,10 +66,13 @@ struct FleetView {
 
   // nullptr for a job that is not known, or no longer.
   const JobView* Find(JobId id) const;
+  std::array<FleetSums, 2> sums;  // by Resource
 };
 
 // The view of a job as it stands; its record is the job's own, and good only while the job is looked at.
 JobView ViewOf(const LiveJob& job, int32_t day);
+// Fills in `sums` from the jobs. `ordered` by Resource.
+void SumUp(const std::array<std::optional<double>, 2>& ordered, FleetView& view);
 
 enum class JobSort : uint8_t {
   kName,
@@ -62,15 +91,21 @@ enum class JobSort : uint8_t {
   kMemorySlack,
   kMemorySaved,
   kOoms,
-  kChanged
+  kChanged,
+  kCpuSaving,
+  kMemorySaving,
+  kSaving,  // both, each as a share of what all owners ask for
+  kCpuChance,
+  kMemoryChance,
+  kTight  // OOM kills, then usage at the limit, then how far the recommended limit is above the owner's
 };
-// "memory_saved". nullopt for a name that is none.
+// "memory_saved". nullopt for an unknown name.
 std::optional<JobSort> ParseJobSort(std::string_view name);
 
 struct JobsQuery {
   std::string search;  // words; each in the name or in a label as key=value, whatever the case
   std::optional<Mode> mode;
-  JobSort sort = JobSort::kMemorySaved;
+  JobSort sort = JobSort::kSaving;
   bool ascending = false;
   size_t offset = 0, limit = 100;
 };
@@ -78,6 +113,8 @@ struct JobsPage {
   size_t total = 0;  // that fit
   std::vector<JobId> jobs;
 };
+// By JobId, up to the last that fits: whether `search` (as in JobsQuery) finds the job.
+std::vector<bool> JobsThatFit(const FleetView& view, std::string_view search);
 // Absent figures come last; equals in the order of names. O(jobs), 10 ms for 100,000.
 JobsPage ListJobs(const FleetView& view, const JobsQuery& query);
 

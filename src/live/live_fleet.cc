@@ -123,7 +123,10 @@ void LiveFleet::StartDay(LiveJob& job, int32_t day) {
     job.seen_today = job.over_today = false;
   }
   job.day = day;
-  for (const auto& lane : job.lanes) lane->lane.StartDay(day);
+  for (const auto& lane : job.lanes) {
+    lane->lane.StartDay(day);
+    lane->chance_of = kAbsent;  // another day, another forecast
+  }
 }
 
 void LiveFleet::Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out) {
@@ -162,6 +165,7 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     const bool over = would_be.has_value() && signal.peak > *would_be;
     job.over_today = job.over_today || over;
     CountTrialWindow(*job.policy, signal, lane.gate);
+    MarkDay(signal, lane);
     lane.lane.CloseWindow(signal);
     lane.usage_mean = static_cast<float>(sum / tasks);
     lane.usage_peak = static_cast<float>(signal.peak);
@@ -174,6 +178,19 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
   ++point->jobs;
   point->tasks += most_tasks;
   ++point->jobs_by_mode[static_cast<size_t>(job.policy->mode)];
+}
+
+void LiveFleet::MarkDay(const Signal& signal, LiveLane& lane) const {
+  using What = DayRecord::What;
+  constexpr double kAtLimit = 0.95;
+  const int32_t day = signal.window.day();
+  if (const std::optional<double> limit = lane.lane.recommended(); limit.has_value()) {
+    lane.days.Mark(day, What::kRecommended);
+    if (signal.peak > *limit) lane.days.Mark(day, What::kOver);
+  }
+  const std::optional<double> ours = settings_.enforced ? lane.gate.in_force : std::nullopt;
+  const std::optional<double> real = ours.has_value() ? ours : signal.owner_limit;
+  if (real.has_value() && signal.peak >= kAtLimit * *real) lane.days.Mark(day, What::kAtLimit);
 }
 
 // The fleet learns from the day that ended, and the jobs that were there begin the next one.
@@ -269,6 +286,7 @@ void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, Pa
 
 void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, bool oom, PassOutput& out) {
   LiveLane& lane = job.of(r);
+  lane.RefreshChance();
   const Proposal proposal{.resource = r,
                           .now_s = now_s,
                           .owner_limit = lane.owner(),
@@ -366,6 +384,7 @@ void LiveFleet::Retrain(JobId id, std::span<const JobDay> days, std::span<const 
   for (const Resource r : kResources) {
     job.of(r).lane = Relived(job, r, days, ooms);
     job.of(r).asleep.clear();
+    job.of(r).chance_of = kAbsent;
   }
   if (!days.empty()) job.day = std::max(day_, days.back().day);
   if (days.empty() && day_ != INT32_MIN) job.day = day_;

@@ -139,6 +139,8 @@ class LiveFleet {
 
  private:
   void ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point);
+  // What the window means for the counts of days: REQUIRES: before the lane has taken it in.
+  void MarkDay(const Signal& signal, LiveLane& lane) const;
   void DecideLane(LiveJob& job, Resource r, int64_t now_s, bool oom, PassOutput& out);
   // Lets the job begin `day`, and end the day it is in if it has not.
   void StartDay(LiveJob& job, int32_t day);

@@ -29,6 +29,12 @@ void LiveFleet::SaveChunk(uint32_t chunk, ByteWriter& out) const {
     out.PutString(state);
     next = i + 1;
   }
+  // After the jobs, where an older version of the program wrote nothing.
+  for (uint32_t i = chunk * kChunkJobs; i < (chunk + 1) * kChunkJobs; ++i) {
+    const LiveJob* job = jobs_.Find(JobId{i});
+    if (job == nullptr) continue;
+    for (const Resource r : kResources) job->of(r).days.Save(out);
+  }
 }
 
 absl::Status LiveFleet::LoadJob(std::string_view bytes, LiveJob& job) {
@@ -84,6 +90,15 @@ absl::Status LiveFleet::LoadChunk(uint32_t chunk, WindowId through, ByteReader& 
     if (job->record.first_seen_s < through.start_s()) job->needs_history = true;
     Changed(*job);
   }
+  for (uint32_t i = 0; i < kChunkJobs && in.remaining() > 0; ++i) {
+    if (!saved[i]) continue;
+    LiveJob* job = jobs_.Find(JobId{chunk * kChunkJobs + i});
+    for (const Resource r : kResources) {
+      DayRecord days;
+      days.Load(in);
+      if (job != nullptr && !in.failed()) job->of(r).days = days;
+    }
+  }
   return result;
 }
 
@@ -136,6 +151,11 @@ void LiveFleet::TakeInOom(LiveJob& job, const OomRecord& oom) {
   if (job.last_window.index != INT32_MIN)
     window = std::clamp(window, job.last_window, job.last_window.next());
   StartDay(job, window.day());
+  // Usage is cut where the kill was: a recommended limit at or below that would not have held either.
+  const std::optional<double> recommended = lane.lane.recommended();
+  if (recommended.has_value() && *recommended <= oom.limit.value_or(*recommended))
+    lane.days.Mark(window.day(), DayRecord::What::kOver);
+  if (oom.limit.has_value()) lane.days.Mark(window.day(), DayRecord::What::kAtLimit);
   lane.lane.Oom({window, oom.task, oom.limit.value_or(std::max(0.0F, lane.usage_peak))});
 }
 

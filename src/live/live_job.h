@@ -10,6 +10,7 @@
 
 #include "engine/lane.h"
 #include "engine/policies.h"
+#include "live/day_record.h"
 #include "model/rollout.h"
 #include "rollout/gate.h"
 #include "rollout/migration.h"
@@ -29,9 +30,19 @@ struct LiveLane {
   float usage_peak = kAbsent;  // highest task
   float owner_limit = kAbsent;
   uint32_t tasks = 0;
+  DayRecord days;
+  // Of a day above `chance_of`, by the recommender's forecast; negative: absent.
+  float chance = kAbsent;
+  double chance_of = kAbsent;
 
   std::optional<double> owner() const {
     return owner_limit >= 0 ? std::optional<double>(owner_limit) : std::nullopt;
+  }
+  void RefreshChance() {
+    const std::optional<double> limit = lane.recommended();
+    if (!limit.has_value() || *limit == chance_of || lane.sleeps()) return;
+    chance_of = *limit;
+    chance = static_cast<float>(lane.recommender().OverrunChance(*limit).value_or(kAbsent));
   }
   // The limit of the tasks outside a trial.
   std::optional<double> limit() const { return gate.in_force.has_value() ? gate.in_force : owner(); }

@@ -278,6 +278,14 @@ std::string NotReady(const AnalogFleet& fleet) {
 
 }  // namespace
 
+std::optional<double> AnalogsRecommender::OverrunChance(double limit) const {
+  if (!decided_) return std::nullopt;
+  // Rounding and the like move the limit by less than the forecast's own steps: no second forecast for these.
+  if (std::abs(limit - choice_.limit) <= 0.01 * choice_.limit) return choice_.overrun_chance;
+  const double level = AnalogLevel(fleet_->resource());
+  return fleet_->Forecast(case_).Exceedance(std::log((limit + level) / (case_.week_peak + level)));
+}
+
 void AnalogsRecommender::Explain(Reason& reason) const {
   const Resource resource = fleet_->resource();
   const std::string unit(UnitName(resource));

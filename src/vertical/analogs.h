@@ -91,6 +91,7 @@ class AnalogsRecommender final : public Recommender {
   void Observe(const Signal& signal) override;
   void ObserveOom(const OomEvent& event) override;
   std::optional<double> Recommend(WindowId next) override;
+  std::optional<double> OverrunChance(double limit) const override;
   void Explain(Reason& reason) const override;
   std::unique_ptr<Recommender> Clone() const override;
   size_t state_bytes() const override;

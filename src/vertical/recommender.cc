@@ -4,5 +4,6 @@ namespace taut {
 
 void Recommender::StartDay(int32_t /*day*/) {}
 void Recommender::EndDay(int32_t /*day*/, FleetRows& /*rows*/) {}
+std::optional<double> Recommender::OverrunChance(double /*limit*/) const { return std::nullopt; }
 
 }  // namespace taut

@@ -31,6 +31,9 @@ class Recommender {
   virtual void StartDay(int32_t day);
   // The day's last window has been observed; appends what it teaches the fleet. By default nothing.
   virtual void EndDay(int32_t day, FleetRows& rows);
+  // The chance that a day's usage goes above `limit`, by the recommender's own forecast of the day; absent
+  // where it makes none. By default absent.
+  virtual std::optional<double> OverrunChance(double limit) const;
   // Describes how the last Recommend came about; appends to what is in `reason` already.
   virtual void Explain(Reason& reason) const = 0;
 

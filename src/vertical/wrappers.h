@@ -18,6 +18,7 @@ class RecommenderWrapper : public Recommender {
   void ObserveOom(const OomEvent& event) override { inner_->ObserveOom(event); }
   void StartDay(int32_t day) override { inner_->StartDay(day); }
   void EndDay(int32_t day, FleetRows& rows) override { inner_->EndDay(day, rows); }
+  std::optional<double> OverrunChance(double limit) const override { return inner_->OverrunChance(limit); }
   size_t state_bytes() const override { return sizeof(*this) + inner_->state_bytes(); }
   void Save(ByteWriter& out) const override { inner_->Save(out); }
   absl::Status Load(ByteReader& in) override { return inner_->Load(in); }

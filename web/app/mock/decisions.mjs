@@ -48,7 +48,8 @@ export class DecisionLog {
     const out = [];
     for (let i = Math.min(this.list.length, before - 1) - 1; i >= 0 && out.length <= limit; --i) {
       const d = this.list[i];
-      if (['job', 'resource', 'kind'].every((key) => !query.get(key) || d[key] === query.get(key))) out.push(d);
+      const words = (query.get('search') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
+      if (['job', 'resource', 'kind', 'outcome'].every((key) => !query.get(key) || d[key] === query.get(key)) && words.every((word) => d.job.toLowerCase().includes(word))) out.push(d);
     }
     const more = out.length > limit;
     return { decisions: out.slice(0, limit), next_before: more ? out[limit - 1].id : null };

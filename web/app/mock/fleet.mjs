@@ -63,7 +63,13 @@ function amounts(job, resource, now, mode, ownerKnown) {
   const owner = ownerKnown ? roundUp(resource, weekPeak * greed) : null;
   const wouldBe = mode === 'off' ? null : weekPeak * 1.1;
   const applied = mode === 'auto' ? weekPeak * (1.1 + 0.06 * unit(job.number, resource, 'lag')) : owner;
-  return { usage, peak: Math.min(weekPeak, peakAt(job, resource, start)), owner_limit: owner, limit: applied, would_be: wouldBe };
+  const chance = wouldBe === null || unit(job.number, 'rec') < 0.06 ? null : 0.002 + 0.07 * unit(job.number, resource, 'chance') ** 2;
+  const days = wouldBe === null ? 0 : 4 + Math.floor(24 * unit(job.number, 'days'));
+  const peak = Math.min(weekPeak, peakAt(job, resource, start));
+  return {
+    usage, peak, owner_limit: owner, limit: applied, would_be: wouldBe, saving: owner === null || wouldBe === null ? null : owner - wouldBe,
+    chance, days, days_over: Math.floor(days * unit(job.number, resource, 'over') ** 6), at_limit: applied !== null && unit(job.number, resource, 'at') < 0.02,
+  };
 }
 
 function makeJob(number, now) {
@@ -78,7 +84,7 @@ function makeJob(number, now) {
   const tasks = Math.max(1, Math.round(Math.exp(normal(number, 'tasks') * 1.2 + 1.1)));
   const gone = unit(number, 'gone') < 0.01;
   const killed = unit(number, 'oom') < 0.015 ? 1 + Math.floor(unit(number, 'ooms') * 6) : 0;
-  return Object.assign(job, {
+  const made = Object.assign(job, {
     labels: { team, region, tier: s.batch ? 'batch' : 'production', app: s.part },
     first_seen: now - Math.floor((3 + 60 * unit(number, 'first')) * DAY),
     row: {
@@ -93,6 +99,8 @@ function makeJob(number, now) {
       trial: mode === 'canary' && unit(number, 'trial') < 0.8,
     },
   });
+  made.row.saving_per_month = savingOf(made.row);
+  return made;
 }
 
 export function makeFleet(count, now) {
@@ -109,10 +117,21 @@ function totals(jobs, resource) {
   const wouldBe = sum(known, (row) => row[resource].would_be ?? row[resource].owner_limit);
   const machine = resource === 'cpu' ? MACHINE.cores : MACHINE.bytes;
   return {
-    usage, owner_limit: owner, limit, would_be: wouldBe, slack: limit - usage, saved: owner - limit, would_save: owner - wouldBe,
+    usage, owner_limit: owner, limit, would_be: wouldBe, slack: limit - sum(known, (row) => row[resource].usage), saved: owner - limit, would_save: owner - wouldBe,
     saved_machines: (owner - limit) / machine, would_save_machines: (owner - wouldBe) / machine,
+    usage_limited: sum(known, (row) => row[resource].usage),
+    raised: sum(known, (row) => Math.max(0, row[resource].limit - row[resource].owner_limit)),
+    would_raise: sum(known, (row) => Math.max(0, -(row[resource].saving ?? 0))),
+    job_days: jobs.reduce((n, job) => n + Math.min(7, job.row[resource].days), 0),
+    job_days_over: jobs.reduce((n, job) => n + Math.floor(Math.min(7, job.row[resource].days_over) / 5), 0),
+    ordered: jobs.length > 0 ? 0.03 : null, jobs_at_limit: jobs.filter((job) => job.row[resource].at_limit).length,
   };
 }
+
+// 0.02 a core-hour and 0.003 a GiB-hour, for 730 hours.
+const monthly = (cores, bytes) => 730 * (0.02 * cores + 0.003 * bytes / 2 ** 30);
+const moneyOf = (cpu, memory) => ({ saved: monthly(cpu.saved, memory.saved), would_save: monthly(cpu.would_save, memory.would_save) });
+export const savingOf = (row) => (row.cpu.saving === null || row.memory.saving === null ? null : monthly(row.cpu.saving * row.tasks, row.memory.saving * row.tasks));
 
 export function countModes(jobs) {
   const counts = Object.fromEntries(MODES.map((mode) => [mode, 0]));
@@ -124,6 +143,7 @@ export function fleetNow(jobs, now, actuator) {
   return {
     time: jobs.length ? now : null, machine: MACHINE, jobs: jobs.length, tasks: jobs.reduce((n, job) => n + job.row.tasks, 0),
     jobs_by_mode: countModes(jobs), cpu: totals(jobs, 'cpu'), memory: totals(jobs, 'memory'),
+    saving_per_month: (({ saved, would_save }) => ({ currency: 'EUR', saved, would_save }))(moneyOf(totals(jobs, 'cpu'), totals(jobs, 'memory'))),
     oom_kills_day: jobs.length ? 11 : 0, changes_day: jobs.length ? 1874 : 0, actuator,
   };
 }

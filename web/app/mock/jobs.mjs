@@ -1,5 +1,5 @@
 // A page of the job table, and what the job page asks for: detail, heatmap.
-import { DAY, RESOURCES, WINDOW, peakAt, usageAt } from './fleet.mjs';
+import { DAY, MACHINE, RESOURCES, WINDOW, peakAt, usageAt } from './fleet.mjs';
 import { unit } from './random.mjs';
 
 const total = (row, resource, of) => {
@@ -11,15 +11,19 @@ const total = (row, resource, of) => {
 
 function sortKey(key) {
   const [, resource, of] = /^(cpu|memory)_(.+)$/.exec(key) ?? [];
+  if (of === 'chance') return (job) => job.row[resource].chance;
   if (resource) return (job) => total(job.row, resource, of);
   return { name: (job) => job.row.name, mode: (job) => ['off', 'observe', 'canary', 'auto'].indexOf(job.row.mode),
+    saving: (job) => RESOURCES.reduce((sum, r) => sum + (job.row[r].saving ?? 0) * job.row.tasks / MACHINE[r === 'cpu' ? 'cores' : 'bytes'], 0),
+    tight: (job) => (job.row.ooms > 0 ? 4 + job.row.ooms : 0) + (RESOURCES.some((r) => job.row[r].at_limit) ? 2 : 0)
+      + Math.max(0, ...RESOURCES.map((r) => (job.row[r].saving < 0 ? 1 - job.row[r].owner_limit / job.row[r].would_be : 0))),
     tasks: (job) => job.row.tasks, ooms: (job) => job.row.ooms, changed: (job) => job.row.last_change }[key];
 }
 
 export function jobPage(jobs, query) {
   const words = (query.get('search') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
   const mode = query.get('mode');
-  const key = sortKey(query.get('sort') || 'memory_saved');
+  const key = sortKey(query.get('sort') || 'saving');
   if (!key) throw Object.assign(new Error(`sort: no column \`${query.get('sort')}\``), { status: 400 });
   const sign = (query.get('order') || 'desc') === 'asc' ? 1 : -1;
   const found = jobs.filter((job) => {
@@ -34,7 +38,7 @@ export function jobPage(jobs, query) {
   });
   const offset = Number(query.get('offset') ?? 0);
   const limit = Number(query.get('limit') ?? 100);
-  return { total: found.length, offset, jobs: keyed.slice(offset, offset + limit).map(([, job]) => job.row) };
+  return { total: found.length, offset, currency: 'EUR', jobs: keyed.slice(offset, offset + limit).map(([, job]) => job.row) };
 }
 
 function trialOf(job, now) {
@@ -60,7 +64,7 @@ export function jobDetail(job, now) {
     notices.push('A small job (fewer than 3 tasks): it moves to auto in 3 days. Set mode to observe to stay.');
   }
   if (now - job.first_seen < 7 * DAY) notices.push("New: the owner's limit stays until 7 days have been seen.");
-  return { ...job.row, labels: job.labels, first_seen: job.first_seen, trials: trialOf(job, now), holds, notices };
+  return { ...job.row, currency: 'EUR', labels: job.labels, first_seen: job.first_seen, trials: trialOf(job, now), holds, notices };
 }
 
 const STEP = 1.05;

@@ -28,7 +28,7 @@ function agentCounts(world) {
 function statusOf(world) {
   const busy = world.jobs.length > 0;
   return {
-    version: '0.2.0-mock', started: world.started - 3 * DAY - 4000, ready: true, clock: 'wall', actuator: world.actuator, store: 'sqlite /var/lib/tautline/taut.db',
+    version: '0.2.0-mock', started: world.started - 3 * DAY - 4000, ready: true, warnings: [], clock: 'wall', actuator: world.actuator, store: 'sqlite /var/lib/tautline/taut.db',
     pages: true,
     cell: { name: world.agents === null ? '' : 'north', links: world.agents === null ? [] : [{ name: 'south', url: 'https://south.example/' }, { name: 'test', url: 'https://test.example/' }] },
     agents: agentCounts(world),
@@ -79,6 +79,20 @@ function jobAnswer(world, job, what, query, method, body) {
   }
 }
 
+// Settings of all jobs that a pattern fits.
+function setMany(world, query, wanted) {
+  const parts = (query.get('match') ?? '').split('|').map((part) => new RegExp(`^${part.split('*').map((text) => text.replace(/[.+?^${}()|[\]\\]/g, '\\$&')).join('.*')}$`));
+  const matched = world.jobs.filter((job) => parts.some((part) => part.test(job.row.name)));
+  const dry = query.get('dry_run') === 'true';
+  const changes = [];
+  for (const job of matched) {
+    const before = new Map(world.settings.of(job).values.map((value) => [value.key, value.value]));
+    for (const [key, after] of Object.entries(wanted)) if (before.get(key) !== after) changes.push({ job: job.row.name, key, before: before.get(key) ?? '', after });
+    if (!dry) world.settings.patch(job, wanted, query.get('who') || 'someone');
+  }
+  return { dry_run: dry, matched: matched.length, changed: new Set(changes.map((change) => change.job)).size, changes: changes.slice(0, 100), left_out: Math.max(0, changes.length - 100) };
+}
+
 export function answer(world, method, path, query, body = '') {
   const [first, ...rest] = path.replace(/^\/api\/v1\//, '').split('/');
   if (first === 'jobs' && rest.length > 0) return jobAnswer(world, jobOf(world, rest[0]), rest[1] ?? '', query, method, body);
@@ -100,7 +114,7 @@ export function answer(world, method, path, query, body = '') {
       const jobs = query.get('job') ? [jobOf(world, encodeURIComponent(query.get('job')))] : world.jobs.filter((job) => job.row.ooms > 0);
       return { ooms: jobs.flatMap((job) => oomsOf(job, world.now)).sort((a, b) => b.time - a.time).slice(0, Number(query.get('limit') ?? 100)) };
     }
-    case 'settings': return world.settings.all(world.jobs);
+    case 'settings': return method === 'PATCH' ? setMany(world, query, JSON.parse(body || '{}')) : world.settings.all(world.jobs);
     case 'agents': return agentPage(world.agents, world.started);
     case 'status': return statusOf(world);
     default: throw fail(404, 'no such page');
@@ -141,7 +155,7 @@ async function serve(world, request, response) {
     body = answer(world, request.method, url.pathname, url.searchParams, Buffer.concat(chunks).toString());
   } catch (error) {
     status = error.status ?? 500;
-    body = { error: error.message };
+    body = { error: error.message, ...(error.errors && { errors: error.errors }) };
   }
   response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(JSON.stringify(body));
 }

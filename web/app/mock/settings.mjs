@@ -67,12 +67,13 @@ export class JobSettingsStore {
 
   // Throws with what is wrong; else returns the changes made.
   patch(job, wanted, who) {
+    const errors = [];
     for (const [key, value] of Object.entries(wanted)) {
       const row = TABLE.find((candidate) => candidate.key === key);
-      if (!row) throw Object.assign(new Error(`${key}: no such setting; see /api/v1/settings`), { status: 400 });
-      const wrong = value === '' ? '' : checkValue(row, value);
-      if (wrong) throw Object.assign(new Error(`${key}: ${wrong}`), { status: 400 });
+      const wrong = !row ? 'no such setting; see /api/v1/settings' : value === '' ? '' : checkValue(row, value);
+      if (wrong) errors.push({ key, error: `${key}: ${wrong}` });
     }
+    if (errors.length > 0) throw Object.assign(new Error(errors.map(({ error }) => error).join('; ')), { status: 400, errors });
     const before = new Map(this.of(job).values.map((entry) => [entry.key, entry.value]));
     const own = this.own.get(job.row.name) ?? new Map();
     this.own.set(job.row.name, own);
@@ -98,6 +99,6 @@ function checkValue(row, value) {
   if (row.kind === 'boolean' && !['true', 'false'].includes(value)) return 'true or false';
   if (row.kind === 'number' && !(Number(value) >= 0)) return `\`${value}\` is not a number of at least 0`;
   if (row.kind === 'bytes' && !/^\d+(\.\d+)?\s*(B|KiB|MiB|GiB|TiB|K|M|G|T)?$/.test(value)) return `\`${value}\` is not an amount such as 512MiB or 4GiB`;
-  if (row.kind === 'duration' && !/^\d+(\.\d+)?\s*(s|min|m|h|d)$/.test(value)) return `\`${value}\` is not a time such as 30min, 6h or 2d`;
+  if (row.kind === 'duration' && !/^\d+(\.\d+)?\s*(s|m|h|d|w)$/.test(value)) return `\`${value}\` is not a time such as 30m, 6h or 2d`;
   return '';
 }

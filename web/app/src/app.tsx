@@ -4,6 +4,8 @@ import { live, type Connection } from './api/live';
 import { useQuery } from './api/query';
 import type { Fleet, Status } from './api/types';
 import { setSamplesClock } from './lib/clock';
+import { count } from './lib/format';
+import { type Reading, speedOf } from './lib/speed';
 import { hrefOf, useRoute, type Route } from './lib/route';
 import { toggleTheme, useTheme } from './lib/theme';
 import { ago, clock, dateTime } from './lib/time';
@@ -14,6 +16,7 @@ import { JobsPage } from './pages/jobs';
 import { MachinesPage } from './pages/machines';
 import { SettingsPage } from './pages/settings';
 import { useNow } from './ui/basics';
+import { Boundary } from './ui/boundary';
 
 const PAGES = [['fleet', 'Fleet'], ['jobs', 'Jobs'], ['decisions', 'Decisions'], ['machines', 'Machines'], ['settings', 'Settings']] as const;
 
@@ -38,7 +41,20 @@ function ConnectionState({ connection, fleet }: { connection: Connection; fleet:
   );
 }
 
+function useSpeed(time: number | null): number | null {
+  const first = useRef<Reading | null>(null);
+  const [speed, setSpeed] = useState<number | null>(null);
+  useEffect(() => {
+    if (time === null) return;
+    const now = { wallS: Date.now() / 1000, cellS: time };
+    first.current ??= now;
+    setSpeed(speedOf(first.current, now));
+  }, [time]);
+  return speed;
+}
+
 function Banners({ connection, fleet, status }: { connection: Connection; fleet: Fleet | null; status: Status | null }) {
+  const speed = useSpeed(status?.clock === 'samples' ? fleet?.time ?? null : null);
   const now = useNow(1);
   const actuator = status?.actuator ?? fleet?.actuator;
   const backfill = status?.backfill;
@@ -54,6 +70,12 @@ function Banners({ connection, fleet, status }: { connection: Connection; fleet:
       {actuator === 'dry_run' && (
         <div class="banner"><p class="wide"><b>Nothing is applied: dry run.</b> <span class="wide-only">Limits are decided and recorded as if they were set; no workload is touched.</span></p></div>
       )}
+      {speed !== null && (
+        <div class="banner calm"><p class="wide"><b>This cell's clock runs about {count(speed)} times as fast as real time.</b> <span class="wide-only">It is the clock of the samples; all times and ages on these pages are by it.</span></p></div>
+      )}
+      {status?.warnings.map((warning) => (
+        <div class="banner" key={warning}><p class="wide">{warning}</p></div>
+      ))}
       {backfill && (
         <div class="banner calm"><p class="wide">
           <b>History is being read.</b> {backfill.sentence}{' '}
@@ -144,7 +166,7 @@ export function App() {
         </div>
       </header>
       <Banners connection={connection} fleet={fleet.data} status={status.data} />
-      <main id="main" tabIndex={-1}><Content route={route} /></main>
+      <main id="main" tabIndex={-1}><Boundary key={place}><Content route={route} /></Boundary></main>
     </>
   );
 }

@@ -57,6 +57,26 @@ test('a decision says why it failed, and what is in the way', async () => {
   await mock.close();
 });
 
+// Such a job has no time yet, and a page that failed on it once asked again 200 times a second.
+test('a job without any sample opens, and is not asked for without end', async () => {
+  for (const first_seen of [null, 9223372036854775807]) {
+    const mock = await startMock({ jobs: 20, tick: 1 });
+    const job = mock.world.jobs[0];
+    job.first_seen = first_seen;
+    const none = { usage: null, peak: null, owner_limit: null, limit: null, would_be: null, saving: null, chance: null, days: 0, days_over: 0, at_limit: false };
+    Object.assign(job.row, { tasks: 0, last_seen: null, last_change: null, cpu: none, memory: none });
+    const { page, problems } = await browser.open(`${mock.url}#/jobs/${encodeURIComponent(job.row.name)}`);
+    let requests = 0;
+    page.on('request', () => { ++requests; });
+    await shows(page, /not measured yet/);
+    await page.waitForTimeout(1000);
+    assert.ok(requests < 60, `${requests} requests`);
+    assert.deepEqual(problems, []);
+    await page.close();
+    await mock.close();
+  }
+});
+
 test('history being read is shown with how far it is', async () => {
   const mock = await startMock({ state: 'backfill' });
   const { page } = await browser.open(mock.url);

@@ -1,7 +1,8 @@
 // Requests to the daemon, relative to the page, so that it also works behind a proxy's prefix.
 
 export class ApiError extends Error {
-  constructor(readonly status: number, message: string) { super(message); }
+  // `fields`: what is wrong with each field of a form, by its key.
+  constructor(readonly status: number, message: string, readonly fields: Record<string, string> = {}) { super(message); }
   // No answer at all, or one from something in between.
   get unreachable(): boolean { return this.status === 0 || this.status >= 502; }
 }
@@ -43,7 +44,10 @@ export async function request<T>(path: string, init: RequestInit = {}): Promise<
   }
   if (!response.ok) {
     const message = (body as { error?: unknown } | null)?.error;
-    throw new ApiError(response.status, typeof message === 'string' ? message : `HTTP ${response.status}`);
+    const errors = (body as { errors?: unknown } | null)?.errors;
+    const fields = Object.fromEntries((Array.isArray(errors) ? errors as { key?: unknown; error?: unknown }[] : [])
+      .map(({ key, error }) => [String(key ?? ''), String(error ?? '')]));
+    throw new ApiError(response.status, typeof message === 'string' ? message : `HTTP ${response.status}`, fields);
   }
   return body as T;
 }

@@ -1,5 +1,6 @@
 // The stream of events, tried again with growing pauses, and polling while there is none.
 import type { Decision, Fleet, Oom, SettingChange } from './types';
+import { backoffMs } from './backoff';
 import { apiUrl, request } from './client';
 
 export interface EventData { window: Fleet; decision: Decision; oom: Oom; setting: SettingChange }
@@ -10,11 +11,6 @@ const EVENTS: EventName[] = ['window', 'decision', 'oom', 'setting'];
 const POLL_MS = 15_000;
 const HIDDEN_MS = 60_000;
 const OPEN_MS = 4_000;
-
-// The pause before try number `attempt` (from 0): doubles up to half a minute; `random` in [0, 1) spreads the browsers.
-export function backoffMs(attempt: number, random: number): number {
-  return Math.min(30_000, 1000 * 2 ** attempt) * (0.75 + 0.5 * random);
-}
 
 type Listener = (name: EventName, data: unknown) => void;
 

@@ -2,10 +2,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, aborted, request } from './client';
 import { type EventName, live } from './live';
+import { Pace } from './pace';
 
 interface Entry { data: unknown; atMs: number }
 
 const KEEP = 60;
+const pace = new Pace();
+live.watch(() => { if (live.connection === 'live') pace.clear(); });
 const cache = new Map<string, Entry>();
 
 function remember(path: string, data: unknown): void {
@@ -59,14 +62,21 @@ export function useQuery<T>(path: string | null, { on = [], keep = false, every 
       if (entry) setState({ path, data: entry.data as T, error: null });
     }
     const abort = new AbortController();
-    load<T>(path, abort.signal).then(
-      (data) => setState({ path, data, error: null }),
-      (error: unknown) => {
-        if (aborted(error)) return;
-        const wrong = error instanceof ApiError ? error : new ApiError(0, String(error));
-        setState((before) => ({ path: before.path === path ? path : before.path, data: before.data, error: wrong }));
-      });
-    return () => abort.abort();
+    const ask = () => {
+      pace.starts(path, Date.now());
+      return load<T>(path, abort.signal);
+    };
+    const first = pace.wait(path, Date.now());
+    const timer = first > 0 ? window.setTimeout(() => { ask().then(answered, failed); }, first) : 0;
+    const answered = (data: T) => { pace.ends(path, true); setState({ path, data, error: null }); };
+    const failed = (error: unknown) => {
+      if (aborted(error)) return;
+      pace.ends(path, false);
+      const wrong = error instanceof ApiError ? error : new ApiError(0, String(error));
+      setState((before) => ({ path: before.path === path ? path : before.path, data: before.data, error: wrong }));
+    };
+    if (first === 0) ask().then(answered, failed);
+    return () => { clearTimeout(timer); abort.abort(); };
   }, [path, tick]);
 
   useEffect(() => {
@@ -89,5 +99,5 @@ export function useQuery<T>(path: string | null, { on = [], keep = false, every 
 
   const same = state.path === path;
   const data = same || keep ? state.data : ((known?.data as T | undefined) ?? null);
-  return { data, error: state.error, stale: !same || state.error !== null, reload: () => setTick((n) => n + 1) };
+  return { data, error: state.error, stale: !same || state.error !== null, reload: () => { if (path !== null) pace.forget(path); setTick((n) => n + 1); } };
 }

@@ -9,8 +9,13 @@ export type Amount = number | null;
 export interface FleetAmounts {
   usage: number; owner_limit: number; limit: number; would_be: number; slack: number;
   saved: number; would_save: number; saved_machines: number; would_save_machines: number;
+  usage_limited: number; raised: number; would_raise: number;
+  job_days: number; job_days_over: number; ordered: number | null; jobs_at_limit: number;
 }
+// Money a month; only where prices are set.
+export interface FleetMoney { currency: string; saved: number; would_save: number }
 export interface Fleet {
+  saving_per_month?: FleetMoney;
   time: number | null;
   machine: { cores: number; bytes: number };
   jobs: number; tasks: number;
@@ -25,19 +30,26 @@ export interface FleetHistory {
   oom_kills: number[]; changes: number[]; jobs_by_mode: Partial<Record<Mode, number[]>>;
 }
 
-export interface JobAmounts { usage: Amount; peak: Amount; owner_limit: Amount; limit: Amount; would_be: Amount }
+export interface JobAmounts {
+  usage: Amount; peak: Amount; owner_limit: Amount; limit: Amount; would_be: Amount;
+  saving: Amount; chance: number | null; days: number; days_over: number; at_limit: boolean;
+}
 export interface JobRow {
   name: string; mode: Mode; recommender: string; tasks: number; cpu: JobAmounts; memory: JobAmounts;
   ooms: number; last_seen: number | null; last_change: number | null; trial: boolean;
+  saving_per_month?: number | null;
 }
-export interface JobPage { total: number; offset: number; jobs: JobRow[] }
+export interface JobSums { usage: number; owner_limit: number; limit: number; would_be: number; saved: number; would_save: number }
+export interface JobTotals { jobs: number; tasks: number; cpu: JobSums; memory: JobSums; saving_per_month?: number }
+export interface JobPage { total: number; offset: number; currency?: string; totals?: JobTotals; jobs: JobRow[] }
 export interface TrialSide { task_windows: number; ooms: number; over: number; slack: Amount }
 export interface Trial {
   resource: Resource; limit: Amount; old_limit: Amount; since: number; until: number;
   tasks: TrialSide; rest: TrialSide; sentence: string;
 }
 export interface JobDetail extends JobRow {
-  labels: Record<string, string>; first_seen: number; trials: Trial[];
+  currency?: string;
+  labels: Record<string, string>; first_seen: number | null; trials: Trial[];
   holds: { resource: Resource; sentence: string }[]; notices: string[];
 }
 export interface Heatmap {
@@ -94,6 +106,7 @@ export interface Agent {
 export interface AgentPage { enabled: boolean; agents: Agent[] }
 
 export interface Status {
+  warnings: string[]; jobs?: { known: number; refused_series: number; forgotten: number };
   version: string; started: number; ready: boolean; clock: 'wall' | 'samples'; actuator: string; store: string; pages: boolean;
   cell: { name: string; links: { name: string; url: string }[] };
   agents: { enabled: boolean; connected: number; known: number };
@@ -103,4 +116,5 @@ export interface Status {
 }
 
 export const MODES: Mode[] = ['off', 'observe', 'canary', 'auto'];
+export const OUTCOMES: Outcome[] = ['pending', 'applied', 'dry_run', 'failed', 'superseded'];
 export const KINDS: DecisionKind[] = ['would_set', 'set', 'try', 'promote', 'roll_back', 'oom_raise', 'release'];

@@ -75,6 +75,11 @@ export function change(before: number | null, after: number | null): string {
   return (share > 0 ? '+' : '') + percent(share);
 }
 
+// "1,230 EUR a month"; cents only where they matter.
+export function money(value: number, currency: string): string {
+  return `${fixed(value, Math.abs(value) >= 100 || value === 0 ? 0 : 2)}${currency ? NBSP + currency : ''} a${NBSP}month`;
+}
+
 export function duration(seconds: number): string {
   for (const [size, name] of [[86400, 'd'], [3600, 'h'], [60, 'min']] as const) {
     if (seconds >= size) return trimmed(significant(Math.round((seconds / size) * 10) / 10)) + NBSP + name;

@@ -10,9 +10,15 @@ export const MODE_HELP: Record<Mode, string> = {
   auto: 'applied',
 };
 
+// In a dry run limits are decided and recorded, and none is set.
+export const modeHelp = (mode: Mode, dry: boolean): string => (!dry || mode === 'off' || mode === 'observe' ? MODE_HELP[mode] : `would be ${MODE_HELP[mode]}; dry run`);
+
 export const KIND: Record<DecisionKind, string> = {
   would_set: 'would set', set: 'set', try: 'try', promote: 'promote', roll_back: 'roll back', oom_raise: 'OOM raise', release: 'release',
 };
+
+// Of a decision that nobody carried out: nothing was set.
+export const kindText = (kind: DecisionKind, outcome: Outcome): string => (outcome === 'dry_run' && kind !== 'would_set' ? `would ${KIND[kind] === 'OOM raise' ? 'raise (OOM)' : KIND[kind]}` : KIND[kind]);
 
 export const KIND_HELP: Record<DecisionKind, string> = {
   would_set: 'the job is in observe: what auto would have set',

@@ -40,13 +40,21 @@ export function replaceHash(href: string): void {
   window.dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
+// The same as a step that Back takes back.
+export function pushHash(href: string): void {
+  if (location.hash === href) return;
+  history.pushState(null, '', href);
+  window.dispatchEvent(new HashChangeEvent('hashchange'));
+}
+
 export function useRoute(): Route {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
     const update = () => setHash(location.hash);
     update();
     window.addEventListener('hashchange', update);
-    return () => window.removeEventListener('hashchange', update);
+    window.addEventListener('popstate', update);
+    return () => { window.removeEventListener('hashchange', update); window.removeEventListener('popstate', update); };
   }, []);
   return parseRoute(hash);
 }

@@ -2,6 +2,9 @@
 import { now as daemonNow } from './clock';
 import { NBSP, NONE, count } from './format';
 
+// Seconds that a Date can be made of; the ends of the range of integers stand for no time at all.
+export const isTime = (seconds: number | null | undefined): seconds is number => typeof seconds === 'number' && Math.abs(seconds) <= 8.64e12;
+
 const two = (n: number): string => String(n).padStart(2, '0');
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
@@ -18,17 +21,19 @@ export function dayName(seconds: number, now = daemonNow()): string {
 }
 
 export function dateTime(seconds: number | null, now = daemonNow()): string {
-  if (seconds === null) return NONE;
+  if (!isTime(seconds)) return NONE;
   const d = new Date(seconds * 1000);
   return `${DAYS[d.getDay()]} ${dayName(seconds, now)}, ${clock(seconds)}`;
 }
 
 export function utc(seconds: number): string {
+  if (!isTime(seconds)) return NONE;
   return new Date(seconds * 1000).toISOString().replace('T', ' ').replace(/(:\d\d)\.\d+Z$/, '$1 UTC');
 }
 
 // "just now", "5 min ago", "3 h ago", "in 2 h", "12 d ago".
 export function ago(seconds: number, now = daemonNow()): string {
+  if (!isTime(seconds)) return NONE;
   const difference = now - seconds;
   const size = Math.abs(difference);
   // What people do is stamped by the wall, a little ahead of the last window.

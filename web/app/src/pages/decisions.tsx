@@ -3,10 +3,10 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { aborted, withParams } from '../api/client';
 import { live } from '../api/live';
 import { load, useQuery } from '../api/query';
-import { KINDS, type Decision, type DecisionDetail, type DecisionPage } from '../api/types';
+import { KINDS, OUTCOMES, type Decision, type DecisionDetail, type DecisionPage } from '../api/types';
 import { plural } from '../lib/format';
 import { KIND, OUTCOME, RESOURCE } from '../lib/names';
-import { hrefOf, jobHref, replaceHash } from '../lib/route';
+import { hrefOf, jobHref, pushHash, replaceHash } from '../lib/route';
 import { dayName } from '../lib/time';
 import { KindBadge, ModeBadge, OutcomeNote, OutcomeText, Problem, Segments, Skeleton, Time } from '../ui/basics';
 import { FromTo, underWay } from '../ui/decision_list';
@@ -14,7 +14,16 @@ import { ReasonView } from '../ui/reason';
 
 const PAGE = 100;
 
-function useFeed(filter: { job?: string; resource?: string; kind?: string }) {
+interface Filter { job?: string; search?: string; resource?: string; kind?: string; outcome?: string }
+
+// A decision that comes by itself is held against the filter here; a label is only known to the daemon.
+export function fits(d: Decision, filter: Filter): boolean {
+  if ((filter.job && d.job !== filter.job) || (filter.resource && d.resource !== filter.resource) || (filter.kind && d.kind !== filter.kind)) return false;
+  if (filter.outcome && d.outcome !== filter.outcome) return false;
+  return (filter.search ?? '').toLowerCase().split(/\s+/).every((word) => d.job.toLowerCase().includes(word));
+}
+
+function useFeed(filter: Filter) {
   const path = withParams('decisions', { ...filter, limit: PAGE });
   const [list, setList] = useState<{ path: string; decisions: Decision[]; next: number | null } | null>(null);
   const [waiting, setWaiting] = useState<Decision[]>([]);
@@ -34,7 +43,7 @@ function useFeed(filter: { job?: string; resource?: string; kind?: string }) {
     if (name === 'window' && live.connection !== 'live') setRound((n) => n + 1);
     if (name !== 'decision') return;
     const d = data as Decision;
-    if ((filter.job && d.job !== filter.job) || (filter.resource && d.resource !== filter.resource) || (filter.kind && d.kind !== filter.kind)) return;
+    if (!fits(d, filter)) return;
     setWaiting((before) => [d, ...before.filter((other) => other.id !== d.id)].slice(0, 500));
   }), [path]);
 
@@ -103,7 +112,7 @@ function Row({ decision: d, open, onToggle }: { decision: Decision; open: boolea
           <span aria-hidden="true">{open ? '▾' : '▸'}</span>
         </button>
         <span class="when"><Time at={d.time} age /></span>
-        <span class="what"><KindBadge kind={d.kind} /> {RESOURCE[d.resource]}</span>
+        <span class="what"><KindBadge kind={d.kind} outcome={d.outcome} /> {RESOURCE[d.resource]}</span>
         <a class="job-name" href={jobHref(d.job, { resource: d.resource })} title={d.job}>{d.job}</a>
         <FromTo resource={d.resource} before={d.before} after={d.after} />
         <span class="why" onClick={onToggle}>{d.sentence}</span>
@@ -125,20 +134,29 @@ function byDay(decisions: Decision[]): [string, Decision[]][] {
   return days;
 }
 
-function JobFilter({ job, onJob }: { job: string; onJob: (job: string) => void }) {
-  const [text, setText] = useState(job);
-  useEffect(() => setText(job), [job]);
+function JobFilter({ search, onSearch }: { search: string; onSearch: (search: string) => void }) {
+  const [text, setText] = useState(search);
+  const timer = useRef(0);
+  useEffect(() => setText(search), [search]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const now = (next: string) => { clearTimeout(timer.current); onSearch(next.trim()); };
   return (
-    <form class="job-filter" role="search" onSubmit={(event) => { event.preventDefault(); onJob(text.trim()); }}>
-      <input type="search" value={text} placeholder="A job's whole name" aria-label="Only decisions of this job" spellcheck={false} autoComplete="off"
-        onInput={(event) => { setText(event.currentTarget.value); if (event.currentTarget.value === '') onJob(''); }} onBlur={() => onJob(text.trim())} />
+    <form class="job-filter" role="search" onSubmit={(event) => { event.preventDefault(); now(text); }}>
+      <input type="search" value={text} placeholder="Part of a job's name" aria-label="Only decisions of jobs with this in their name" spellcheck={false} autoComplete="off"
+        onInput={(event) => {
+          const next = event.currentTarget.value;
+          setText(next);
+          clearTimeout(timer.current);
+          timer.current = window.setTimeout(() => onSearch(next.trim()), next === '' ? 0 : 250);
+        }} />
     </form>
   );
 }
 
 export function DecisionsPage({ query }: { query: Record<string, string> }) {
-  const set = (change: Record<string, string>) => replaceHash(hrefOf('decisions', { ...query, ...change }));
-  const feed = useFeed({ job: query.job, resource: query.resource, kind: query.kind });
+  // What is typed replaces the address; what is picked is a step that Back takes back.
+  const set = (change: Record<string, string>) => ('search' in change ? replaceHash : pushHash)(hrefOf('decisions', { ...query, ...change }));
+  const feed = useFeed({ job: query.job, search: query.search, resource: query.resource, kind: query.kind, outcome: query.outcome });
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const days = useMemo(() => byDay(feed.list?.decisions ?? []), [feed.list]);
   const toggle = (id: number) => {
@@ -158,7 +176,14 @@ export function DecisionsPage({ query }: { query: Record<string, string> }) {
             {KINDS.map((kind) => <option key={kind} value={kind}>{KIND[kind]}</option>)}
           </select>
         </label>
-        <JobFilter job={query.job ?? ''} onJob={(job) => { if (job !== (query.job ?? '')) set({ job }); }} />
+        <label class="sort-by">Outcome
+          <select value={query.outcome ?? ''} onChange={(event) => set({ outcome: event.currentTarget.value })}>
+            <option value="">all</option>
+            {OUTCOMES.map((outcome) => <option key={outcome} value={outcome}>{outcome === 'dry_run' ? 'not applied' : OUTCOME[outcome]}</option>)}
+          </select>
+        </label>
+        {query.job ? <button type="button" class="quiet" onClick={() => set({ job: '' })} title="Show all jobs">{query.job} ✕</button>
+          : <JobFilter search={query.search ?? ''} onSearch={(search) => { if (search !== (query.search ?? '')) set({ search }); }} />}
       </div>
       {feed.error && <Problem text={feed.error} retry={feed.reload} />}
       {feed.waiting > 0 && (
@@ -166,7 +191,7 @@ export function DecisionsPage({ query }: { query: Record<string, string> }) {
       )}
       {!feed.list ? !feed.error && <div class="card"><Skeleton lines={12} /></div> : (
         <div class="card feed-card">
-          {feed.list.decisions.length === 0 && <p class="hint nothing">No decision fits. They are made at the end of a window, every 5 minutes, where a limit would change.</p>}
+          {feed.list.decisions.length === 0 && <p class="hint nothing">{feed.list.next === null ? 'No decision fits. They are made at the end of a window, every 5 minutes, where a limit would change.' : 'None among the newest 20,000 decisions.'}</p>}
           {days.map(([day, decisions]) => (
             <section key={day} aria-label={day}>
               <h2 class="day">{day}</h2>

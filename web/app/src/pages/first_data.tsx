@@ -1,21 +1,16 @@
 // What to do while no sample has come.
-import { useState } from 'preact/hooks';
 import type { Status } from '../api/types';
 import { apiUrl } from '../api/client';
 import { count, plural, words } from '../lib/format';
 import { INGEST } from '../lib/names';
 import { hrefOf } from '../lib/route';
 import { Card } from '../ui/basics';
+import { Snippet } from '../ui/snippet';
 
 export function FirstData({ status }: { status: Status | null }) {
   const snippet = `remote_write:\n  - url: ${apiUrl('write')}\n    write_relabel_configs:\n      - source_labels: [__name__]\n`
     + `        regex: container_(cpu_usage_seconds_total|memory_working_set_bytes|oom_events_total|spec_.*)|kube_pod_container_resource_limits|kube_(pod|replicaset|job)_owner\n`
     + `        action: keep\n`;
-  const [copied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard?.writeText(snippet);
-    setCopied(true);
-  };
   const samples = Object.entries(status?.ingest ?? {}).filter(([, n]) => n > 0);
   return (
     <div class="wide">
@@ -23,11 +18,11 @@ export function FirstData({ status }: { status: Status | null }) {
         <h1>tautd is ready and waits for its first samples.</h1>
         <p class="gloss">It measures what every job uses, and says what its limits should be. Send it what your Prometheus already has.</p>
       </section>
-      <Card title="Send it Prometheus remote write" tools={<button type="button" class="quiet" onClick={() => void copy()}>{copied ? 'Copied' : 'Copy'}</button>}
-        hint={<>Add this to <code>prometheus.yml</code> and reload Prometheus. The first figures are here one window (5 minutes) later.</>}>
-        <pre class="snippet" tabIndex={0} aria-label="Configuration for Prometheus"><code>{snippet}</code></pre>
+      <Card title="Send it Prometheus remote write"
+        hint={<>Add this to <code>prometheus.yml</code> and reload Prometheus. The first figures appear within 8 minutes: a window takes 5 minutes, and closes up to 2 minutes after its end.</>}>
+        <Snippet text={snippet} label="Configuration for Prometheus" />
         {samples.length > 0 && (
-          <p class="hint">Samples so far: {samples.map(([name, n]) => `${count(n)} ${INGEST[name] ?? words(name)}`).join(', ')}. A window closes every 5 minutes.</p>
+          <p class="hint">Samples so far: {samples.map(([name, n]) => `${count(n)} ${INGEST[name] ?? words(name)}`).join(', ')}. A window of 5 minutes closes up to 2 minutes after its end.</p>
         )}
       </Card>
       {status?.agents.enabled && (
@@ -39,7 +34,7 @@ export function FirstData({ status }: { status: Status | null }) {
       )}
       <Card title="What happens then">
         <ol class="next-steps">
-          <li><b>After 5 minutes</b> the jobs are on this page, with what they use of the limits their owners set.</li>
+          <li><b>Within 8 minutes</b> the jobs are on this page, with what they use of the limits their owners set.</li>
           <li><b>After a day</b> each job has a recommended limit, and the reason for it. Nothing is changed by that: jobs start in <i>observe</i>.</li>
           <li><b>When you trust it</b>, move jobs to <i>canary</i> (tried on a few tasks first) or <i>auto</i>, one by one or by rules.</li>
         </ol>

@@ -1,15 +1,18 @@
 // The whole fleet: what is saved, what could be, and how it went.
 import { useQuery } from '../api/query';
 import { withParams } from '../api/client';
-import { MODES, type DecisionPage, type Fleet, type FleetAmounts, type FleetHistory, type Resource, type Status } from '../api/types';
-import { amount, amountShort, count, percent, plural, significant } from '../lib/format';
-import { MODE_HELP, RESOURCE } from '../lib/names';
-import { hrefOf, replaceHash } from '../lib/route';
+import { MODES, type DecisionPage, type Fleet, type FleetColumns, type FleetHistory, type Resource, type Status } from '../api/types';
+import { amount, amountShort, count, percent, plural } from '../lib/format';
+import { RESOURCE, modeHelp } from '../lib/names';
+import { hrefOf, pushHash } from '../lib/route';
+import { OVER_DAYS, dryRun, nothingManaged, overShare } from '../lib/saving';
 import { Card, Problem, Segments, Skeleton } from '../ui/basics';
 import { Bullet } from '../ui/bullet';
 import { Chart, type Series } from '../ui/chart';
 import { DecisionList, underWay } from '../ui/decision_list';
 import { FirstData } from './first_data';
+import { Headline, isNothing, machinesText } from './fleet_headline';
+import { FleetLists } from './fleet_lists';
 
 const RANGES = { '1d': 1, '7d': 7, '30d': 30 } as const;
 type Range = keyof typeof RANGES;
@@ -19,111 +22,88 @@ const reading = { cpu: (v: number) => amount('cpu', v), memory: (v: number) => a
 const whole = (v: number): string => (Number.isInteger(v) ? count(v) : '');
 const share = (part: number, whole: number): string => (whole > 0 ? percent(part / whole) : '');
 
-// A fleet so small that its savings are less than a tenth of a machine is not told in machines.
-function machines(value: number): string {
-  return value >= 99.5 ? plural(Math.round(value), 'machine') : value >= 0.95 ? `${value.toFixed(value >= 9.95 ? 0 : 1)} machines` : '';
+function Figure({ resource, value, owners, says, soft = false }: { resource: Resource; value: number; owners: number; says: string; soft?: boolean }) {
+  const words = value < 0 ? `${says.replace('saved', 'added')}, ${share(-value, owners)} above the owners' limits` : `${says}, ${share(value, owners)} of the owners' limits`;
+  return <p><span class={soft ? 'big soft' : 'big'}>{amount(resource, Math.abs(value))}</span><span class="sub">{words}</span></p>;
 }
 
-type Saving = 'saved' | 'would_save';
-
-// "lower by 57 cores and 90 GiB of memory", or how each is where one went up.
-function Lower({ fleet, of }: { fleet: Fleet; of: Saving }) {
-  const { cpu, memory } = fleet;
-  const size = (resource: Resource) => <em>{amount(resource, Math.abs(fleet[resource][of]))}</em>;
-  const way = (resource: Resource) => <>{size(resource)} {fleet[resource][of] < 0 ? 'higher' : 'lower'}</>;
-  if (cpu[of] >= 0 && memory[of] >= 0) return <>lower by {size('cpu')} and {size('memory')} of memory</>;
-  return <>{way('cpu')} for CPU and {way('memory')} for memory</>;
-}
-
-// Less than a ten-thousandth of what the owners asked for is nothing to tell.
-function isNothing(fleet: Fleet, of: Saving): boolean {
-  return (['cpu', 'memory'] as const).every((r) => Math.abs(fleet[r][of]) <= fleet[r].owner_limit * 1e-4);
-}
-
-function bothMachines(fleet: Fleet, of: 'saved_machines' | 'would_save_machines'): string {
-  const cpu = machines(fleet.cpu[of]);
-  const memory = machines(fleet.memory[of]);
-  if (!cpu && !memory) return '';
-  return [cpu && `the CPU of ${cpu}`, memory && `the memory of ${memory}`].filter(Boolean).join(' and ');
-}
-
-function headlineOf(fleet: Fleet) {
-  const would = fleet.actuator === 'dry_run' ? 'Limits would be' : 'Limits are';
-  const measured = `${plural(fleet.jobs, 'job')} with ${plural(fleet.tasks, 'task')} are measured.`;
-  if (fleet.cpu.owner_limit <= 0 && fleet.memory.owner_limit <= 0) return <>{measured} Their owners' limits are not known, so what is saved is not either.</>;
-  if (!isNothing(fleet, 'saved')) return <>{would} <Lower fleet={fleet} of="saved" /> than what the owners asked for.</>;
-  if (isNothing(fleet, 'would_save')) return <>{measured} The first recommendations come after a day of usage.</>;
-  return <>With every job in auto, limits would be <Lower fleet={fleet} of="would_save" />.</>;
-}
-
-function Headline({ fleet }: { fleet: Fleet }) {
-  const some = !isNothing(fleet, 'saved');
-  const more = !isNothing(fleet, 'would_save');
-  const now = bothMachines(fleet, 'saved_machines');
-  const then = bothMachines(fleet, 'would_save_machines');
-  const machine = `${amountShort('cpu', fleet.machine.cores)} cores and ${amountShort('memory', fleet.machine.bytes)}`;
-  return (
-    <section class="wide lead" aria-labelledby="headline">
-      <h1 id="headline">{headlineOf(fleet)}</h1>
-      <p class="gloss">
-        {some && now && <>That is {now}. </>}
-        {some && more && <>With every job in auto they would be <Lower fleet={fleet} of="would_save" />{then && `: ${then}`}. </>}
-        {!some && more && then && <>That is {then}. </>}
-        {(some || more) && (now || then) && <span class="muted">A machine here has {machine}.</span>}
-      </p>
-    </section>
-  );
-}
-
-function ResourceFacts({ a, resource }: { a: FleetAmounts; resource: Resource }) {
-  const facts: [string, string, number, string][] = [
-    ['usage', 'Used', a.usage, ''],
-    ['limit', 'Limits in force', a.limit, ''],
-    ['would', 'If all were in auto', a.would_be, ''],
-    ['owner', "Owners' limits", a.owner_limit, ''],
+function ResourceFacts({ fleet, resource, status }: { fleet: Fleet; resource: Resource; status: Status | null }) {
+  const a = fleet[resource];
+  const dry = dryRun(fleet);
+  const facts: [string, string, number, number][] = [
+    ['usage', 'Used', a.usage, a.usage_limited],
+    ...(dry && !nothingManaged(fleet) ? [['limit', 'Would be set now', a.limit, a.limit] as [string, string, number, number]] : []),
+    ...(dry ? [] : [['limit', 'Limits in force', a.limit, a.limit] as [string, string, number, number]]),
+    ['would', 'If all were in auto', a.would_be, a.would_be],
+    ['owner', dry ? "Owners' limits, in force" : "Owners' limits", a.owner_limit, 0],
   ];
+  const real = dry ? a.owner_limit : a.limit;
+  const slack = real - a.usage_limited;
+  const without = a.usage - a.usage_limited > 0.001 * a.usage;
+  const over = overShare(a);
+  const machines = [machinesText(a.saved_machines, status), machinesText(a.would_save_machines, status)];
   return (
     <dl class="keyed">
-      {facts.map(([key, name, value]) => (
+      {facts.map(([key, name, value, part]) => (
         <div key={key}>
-          <dt><span class={`key key-${key}`} aria-hidden="true" />{name}</dt>
-          <dd>{amount(resource, value)} <span class="muted">{key === 'owner' ? '' : share(value, a.owner_limit)}</span></dd>
+          <dt title={key === 'usage' && without ? `${amount(resource, a.usage - a.usage_limited)} of it by jobs whose owner set no limit` : undefined}><span class={`key key-${key}`} aria-hidden="true" />{name}</dt>
+          <dd>{amount(resource, value)} <span class="muted">{key === 'owner' ? '' : share(part, a.owner_limit)}</span></dd>
         </div>
       ))}
       <div>
-        <dt title="limits in force − usage">Slack</dt>
-        <dd>{amount(resource, a.slack)} <span class="muted">{a.limit > 0 ? `${percent(a.slack / a.limit)} of the limits` : ''}</span></dd>
+        <dt title="Limits in force − usage, of the jobs whose owner set a limit">Slack</dt>
+        <dd>{amount(resource, Math.max(0, slack))} <span class="muted">{real > 0 ? `${percent(Math.max(0, slack) / real)} of the limits` : ''}</span></dd>
       </div>
       <div>
-        <dt title="The savings counted in whole machines' worth of this resource">Machines saved</dt>
-        <dd>{significant(a.saved_machines)} <span class="muted">of {significant(a.would_save_machines)} possible</span></dd>
+        <dt title={`Job-days of the last 7 days on which usage went above the recommended limit`}>{sentenceCase(OVER_DAYS[resource])}</dt>
+        <dd>{over === null ? <span class="muted">not known yet</span> : <>{percent(over)} <span class="muted">{a.ordered === null ? `of ${plural(a.job_days, 'job-day')}` : `${percent(a.ordered)} ordered`}</span></>}</dd>
       </div>
+      <div>
+        <dt title="Usage reached 95 % of the limit that really holds, today or yesterday">Jobs at their limit</dt>
+        <dd>{a.jobs_at_limit > 0 ? <a class="bad" href={hrefOf('jobs', { sort: 'tight' })}>{count(a.jobs_at_limit)}</a> : '0'}</dd>
+      </div>
+      {(machines[0] || machines[1]) && (
+        <div>
+          <dt title="Savings as a number of machines' worth of this resource">Machines</dt>
+          <dd>{machines[0] || '0'} <span class="muted">saved{machines[1] && `; ${machines[1]} if all were in auto`}</span></dd>
+        </div>
+      )}
     </dl>
   );
 }
 
-function ResourceCard({ fleet, resource, history }: { fleet: Fleet; resource: Resource; history: FleetHistory | null }) {
-  const dryRun = fleet.actuator === 'dry_run';
+const sentenceCase = (text: string): string => (text[0] ?? '').toUpperCase() + text.slice(1);
+
+function chartSeries(fleet: Fleet, columns: FleetColumns): Series[] {
+  const dry = dryRun(fleet);
+  const used: Series = { name: 'Used', values: columns.usage, colour: '--usage', style: 'area' };
+  const auto: Series = { name: 'All in auto', values: columns.would_be, colour: '--would', style: 'dots', width: 2 };
+  // A dry run sets nothing: what holds are the owners' limits.
+  if (dry) {
+    const set: Series = { name: 'Would be set now', values: columns.limit, colour: '--limit', style: 'dash' };
+    return [used, { name: "Owners', in force", values: columns.owner_limit, colour: '--owner', style: 'line', width: 2 }, ...(nothingManaged(fleet) ? [] : [set]), auto];
+  }
+  return [used, { name: "Owners'", values: columns.owner_limit, colour: '--owner', style: 'dash' },
+    { name: 'In force', values: columns.limit, colour: '--limit', style: 'line', width: 2 }, auto];
+}
+
+function ResourceCard({ fleet, resource, history, status }: { fleet: Fleet; resource: Resource; history: FleetHistory | null; status: Status | null }) {
   const a = fleet[resource];
+  const dry = dryRun(fleet);
   const columns = history?.[resource];
+  const some = !isNothing(fleet, 'saved');
   return (
     <Card title={RESOURCE[resource]} class="resource">
       <div class="saved-pair">
-        <p><span class="big">{amount(resource, a.saved)}</span><span class="sub">{dryRun && a.saved !== 0 ? 'would be saved now' : 'saved now'}, {share(a.saved, a.owner_limit)} of the owners' limits</span></p>
-        <p><span class="big soft">{amount(resource, a.would_save)}</span><span class="sub">if all were in auto, {share(a.would_save, a.owner_limit)}</span></p>
+        {some && <Figure resource={resource} value={a.saved} owners={a.owner_limit} says={dry ? 'would be saved now' : 'saved now'} />}
+        <Figure resource={resource} value={a.would_save} owners={a.owner_limit} says={some ? 'saved if all were in auto' : 'would be saved if all were in auto'} soft />
       </div>
-      <Bullet resource={resource} amounts={a} />
-      <ResourceFacts a={a} resource={resource} />
+      <Bullet resource={resource} amounts={dry ? { ...a, limit: a.owner_limit } : a} />
+      <ResourceFacts fleet={fleet} resource={resource} status={status} />
       {!history || !columns ? <Skeleton tall /> : (
         <Chart label={`${RESOURCE[resource]} of the fleet over time`} time={history.time} base={resource === 'memory' ? 2 : 10} height={230}
           unit={resource === 'cpu' ? 'in cores' : undefined}
-          format={reading[resource]} tick={tick[resource]}
-          series={[
-            { name: 'Used', values: columns.usage, colour: '--usage', style: 'area' },
-            { name: 'Owners', values: columns.owner_limit, colour: '--owner', style: 'dash' },
-            { name: 'In force', values: columns.limit, colour: '--limit', style: 'line', width: 2 },
-            { name: 'All in auto', values: columns.would_be, colour: '--would', style: 'dots', width: 2 },
-          ]} />
+          format={reading[resource]} tick={tick[resource]} series={chartSeries(fleet, columns)} />
       )}
     </Card>
   );
@@ -152,7 +132,7 @@ function Coverage({ fleet, history }: { fleet: Fleet; history: FleetHistory | nu
         {order.map((mode) => (
           <li key={mode}>
             <a href={hrefOf('jobs', { mode })}>
-              <span class={`dot fill-${mode}`} aria-hidden="true" /><b>{mode}</b> <span class="muted">{MODE_HELP[mode]}</span>
+              <span class={`dot fill-${mode}`} aria-hidden="true" /><b>{mode}</b> <span class="muted">{modeHelp(mode, dryRun(fleet))}</span>
               <span class="figure">{plural(fleet.jobs_by_mode[mode], 'job')} <span class="muted">{share(fleet.jobs_by_mode[mode], fleet.jobs)}</span></span>
             </a>
           </li>
@@ -176,7 +156,7 @@ function Bars({ name, colour, history, values }: { name: string; colour: string;
 function Events({ history, fleet }: { history: FleetHistory | null; fleet: Fleet }) {
   return (
     <Card title="OOM kills and limit changes"
-      hint={`${plural(fleet.oom_kills_day, 'OOM kill')} and ${plural(fleet.changes_day, 'limit change')} in the last 24 h.`}>
+      hint={`${plural(fleet.oom_kills_day, 'OOM kill')} and ${plural(fleet.changes_day, 'limit change')}${dryRun(fleet) ? ' that would have been made' : ''} in the last 24 h.`}>
       {!history ? <Skeleton tall /> : (
         <>
           <Bars name="OOM kills" colour="--bad" history={history} values={history.oom_kills} />
@@ -214,17 +194,18 @@ export function FleetPage({ query }: { query: Record<string, string> }) {
   if (fleet.data.time === null || fleet.data.jobs === 0) return <FirstData status={status.data} />;
   return (
     <>
-      <Headline fleet={fleet.data} />
+      <Headline fleet={fleet.data} status={status.data} />
       <div class="wide">
         <div class="tools-row">
-          <Segments label="Range of time" value={range} onPick={(next) => replaceHash(hrefOf('fleet', { range: next === '7d' ? '' : next }))}
+          <Segments label="Range of time" value={range} onPick={(next) => pushHash(hrefOf('fleet', { range: next === '7d' ? '' : next }))}
             choices={[{ value: '1d', label: '1 day' }, { value: '7d', label: '7 days' }, { value: '30d', label: '30 days' }]} />
           {history.error && <Problem text={history.error.message} retry={history.reload} />}
         </div>
         <div class="pair">
-          <ResourceCard fleet={fleet.data} resource="cpu" history={history.data} />
-          <ResourceCard fleet={fleet.data} resource="memory" history={history.data} />
+          <ResourceCard fleet={fleet.data} resource="cpu" history={history.data} status={status.data} />
+          <ResourceCard fleet={fleet.data} resource="memory" history={history.data} status={status.data} />
         </div>
+        <FleetLists />
         <div class="pair">
           <Coverage fleet={fleet.data} history={history.data} />
           <Events fleet={fleet.data} history={events.data} />

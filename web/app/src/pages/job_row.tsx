@@ -3,33 +3,41 @@ import type { JobAmounts, JobRow, Resource } from '../api/types';
 import { amount, amountShort, count, NONE, plural, significant } from '../lib/format';
 import { RESOURCE } from '../lib/names';
 import { jobHref } from '../lib/route';
+import { OVER_DAY, realLimit, riskOf, tightness } from '../lib/saving';
 import { ago } from '../lib/time';
 import { ModeBadge, Time } from '../ui/basics';
 
 export interface Column { key: string; name: string; sort?: string; class: string; resource?: Resource; help?: string }
 
-const amounts = (resource: Resource): Column[] => [
-  { key: `${resource}-usage`, name: 'used', sort: `${resource}_usage`, class: 'num', resource, help: 'Mean usage in the last window' },
-  { key: `${resource}-limit`, name: 'limit', sort: `${resource}_limit`, class: 'num', resource, help: 'The limit in force' },
-  { key: `${resource}-would`, name: 'would be', sort: `${resource}_would_be`, class: 'num', resource, help: 'The limit if the job were in auto' },
-  { key: `${resource}-saved`, name: 'saved', sort: `${resource}_saved`, class: 'num', resource, help: "Owner's limit − limit in force" },
-];
+// `managed`: some jobs are in auto or canary, so that limits in force and their changes say something.
+export interface View { managed: boolean; dry: boolean }
 
-export const COLUMNS: Column[] = [
+function amounts(resource: Resource, view: View): Column[] {
+  const column = (key: string, name: string, sort: string, help: string): Column => ({ key: `${resource}-${key}`, name, sort: `${resource}_${sort}`, class: `num ${key}`, resource, help });
+  return [
+    column('usage', 'used', 'usage', 'Mean usage in the last window'),
+    column('owner', "owner's", 'owner_limit', "The limit that the job's owner set"),
+    ...(view.managed ? [view.dry ? column('limit', 'dry run', 'limit', 'What Tautline would have set: nothing is applied in a dry run') : column('limit', 'limit', 'limit', 'The limit in force')] : []),
+    column('would', 'would be', 'would_be', 'The limit if the job were in auto'),
+    column('saving', 'saving', 'saving', "Owner's limit − would be; below 0 the job needs more than its owner gave it"),
+    column('risk', 'risk', 'chance', `The chance of ${resource === 'memory' ? 'an' : 'a'} ${OVER_DAY[resource]} at the limit that would be`),
+  ];
+}
+
+export const columnsOf = (view: View): Column[] => [
   { key: 'name', name: 'Job', sort: 'name', class: 'name' },
   { key: 'mode', name: 'Mode', sort: 'mode', class: 'mode' },
   { key: 'tasks', name: 'Tasks', sort: 'tasks', class: 'num tasks' },
-  ...amounts('cpu'), ...amounts('memory'),
+  ...amounts('cpu', view), ...amounts('memory', view),
   { key: 'ooms', name: 'OOMs', sort: 'ooms', class: 'num ooms', help: 'OOM kills of the last 7 days' },
-  { key: 'changed', name: 'Changed', sort: 'changed', class: 'num changed', help: 'The last change of a limit' },
+  ...(view.managed ? [{ key: 'changed', name: 'Changed', sort: 'changed', class: 'num changed', help: 'The last change of a limit' }] : []),
 ];
 
 const times = (value: number | null, tasks: number): number | null => (value === null ? null : value * tasks);
-const saved = (a: JobAmounts): number | null => (a.owner_limit === null || a.limit === null ? null : a.owner_limit - a.limit);
 
-function each(resource: Resource, a: JobAmounts): string {
-  return `${RESOURCE[resource]}, each task\nused ${amount(resource, a.usage)}, peak ${amount(resource, a.peak)}\nlimit ${amount(resource, a.limit)}, `
-    + `would be ${amount(resource, a.would_be)}\nowner's limit ${amount(resource, a.owner_limit)}`;
+function each(resource: Resource, a: JobAmounts, dry: boolean): string {
+  return `${RESOURCE[resource]}, each task\nused ${amount(resource, a.usage)}, peak ${amount(resource, a.peak)}\n`
+    + `limit in force ${amount(resource, realLimit(a, dry))}, would be ${amount(resource, a.would_be)}\nowner's limit ${amount(resource, a.owner_limit)}`;
 }
 
 // The unit of CPU stands in the head of the table.
@@ -37,32 +45,47 @@ function tableAmount(resource: Resource, value: number | null): string {
   return resource === 'memory' || value === null ? amount(resource, value) : significant(value);
 }
 
-function AmountCells({ resource, row }: { resource: Resource; row: JobRow }) {
+function AmountCells({ resource, row, view }: { resource: Resource; row: JobRow; view: View }) {
   const a = row[resource];
-  const title = each(resource, a);
-  const cell = (value: number | null, kind = '') => (
-    <span role="gridcell" class={`cell num ${kind} ${value === null || value === 0 ? 'none' : ''}`} title={title}>
+  const title = each(resource, a, view.dry);
+  const cell = (value: number | null, kind = '', note = title) => (
+    <span role="gridcell" class={`cell num ${kind} ${value === null || value === 0 ? 'none' : ''}`} title={note}>
       {value === 0 ? NONE : tableAmount(resource, times(value, row.tasks))}
     </span>
   );
-  return <>{cell(a.usage)}{cell(a.limit)}{cell(a.would_be)}{cell(saved(a), 'saved')}</>;
+  const risk = riskOf(resource, a);
+  return (
+    <>
+      {cell(a.usage, a.at_limit ? 'at-limit' : '', a.at_limit ? `Its usage reached the limit today or yesterday.\n${title}` : title)}
+      {cell(a.owner_limit)}
+      {view.managed && cell(a.limit)}
+      {cell(a.would_be)}
+      {cell(a.saving, a.saving !== null && a.saving < 0 ? 'saving less' : 'saving')}
+      <span role="gridcell" class={`cell num risk ${risk ? '' : 'none'}`} title={risk?.title ?? 'No recommended limit has stood for a day yet'}>{risk?.text ?? NONE}</span>
+    </>
+  );
 }
 
-interface Props { index: number; row: JobRow | null; top: number; active: boolean; onPick: () => void }
+function Marks({ row }: { row: JobRow }) {
+  if (!row.cpu.at_limit && !row.memory.at_limit) return null;
+  return <i class="mark" title={tightness(row).join('\n')}>at limit</i>;
+}
 
-export function JobGridRow({ index, row, top, active, onPick }: Props) {
+interface Props { index: number; row: JobRow | null; top: number; active: boolean; view: View; onPick: () => void }
+
+export function JobGridRow({ index, row, top, active, view, onPick }: Props) {
   const style = { transform: `translateY(${top}px)` };
   if (!row) return <div class="grid-row body waiting" role="row" id={`job-${index}`} aria-rowindex={index + 1} style={style} />;
   return (
     <div class={`grid-row body ${active ? 'active' : ''}`} role="row" id={`job-${index}`} aria-rowindex={index + 1} aria-selected={active}
       style={style} onClick={onPick}>
-      <span role="gridcell" class="cell name"><a href={jobHref(row.name)} tabIndex={-1} title={`${row.name}\n${row.recommender}`}>{row.name}</a></span>
+      <span role="gridcell" class="cell name"><a href={jobHref(row.name)} tabIndex={-1} title={`${row.name}\n${row.recommender}`}>{row.name}</a><Marks row={row} /></span>
       <span role="gridcell" class="cell mode"><ModeBadge mode={row.mode} />{row.trial && <i class="trial" title="A canary trial is under way">trial</i>}</span>
       <span role="gridcell" class="cell num tasks">{count(row.tasks)}</span>
-      <AmountCells resource="cpu" row={row} />
-      <AmountCells resource="memory" row={row} />
+      <AmountCells resource="cpu" row={row} view={view} />
+      <AmountCells resource="memory" row={row} view={view} />
       <span role="gridcell" class={`cell num ooms ${row.ooms ? 'bad' : 'none'}`}>{row.ooms || NONE}</span>
-      <span role="gridcell" class="cell num changed">{row.last_change === null ? <i class="none">{NONE}</i> : <Time at={row.last_change} age />}</span>
+      {view.managed && <span role="gridcell" class="cell num changed">{row.last_change === null ? <i class="none">{NONE}</i> : <Time at={row.last_change} age />}</span>}
     </div>
   );
 }
@@ -74,13 +97,20 @@ function CardLine({ resource, row }: { resource: Resource; row: JobRow }) {
   return (
     <span class="card-line">
       <span class="muted">{RESOURCE[resource]}</span>
-      <span>{short(a.usage)} of {short(a.limit)}{unit}</span>
-      <span class="would" title="If it were in auto">{a.would_be === null ? '' : `→ ${short(a.would_be)}${unit}`}</span>
+      <span class={a.at_limit ? 'at-limit' : ''}>{short(a.usage)} of {short(a.owner_limit)}{unit}</span>
+      {a.would_be !== null && <span class="would" title="If it were in auto">→ {short(a.would_be)}</span>}
     </span>
   );
 }
 
-export function JobCard({ index, row, top, active, onPick }: Props) {
+function savingText(row: JobRow): string {
+  const parts = (['cpu', 'memory'] as const).map((r) => [r, times(row[r].saving, row.tasks)] as const).filter(([, value]) => value !== null && value > 0);
+  if (parts.length === 0) return '';
+  const risks = parts.map(([r]) => riskOf(r, row[r])?.text).filter(Boolean);
+  return `saves ${parts.map(([r, value]) => amount(r, value)).join(', ')}${risks.length > 0 ? `; risk ${risks.join(', ')}` : ''}`;
+}
+
+export function JobCard({ index, row, top, active, view, onPick }: Props) {
   const style = { transform: `translateY(${top}px)` };
   if (!row) return <div class="job-card waiting" role="row" id={`job-${index}`} aria-rowindex={index + 1} style={style} />;
   return (
@@ -89,14 +119,14 @@ export function JobCard({ index, row, top, active, onPick }: Props) {
         <a href={jobHref(row.name)} tabIndex={-1}>
           <span class="card-line first">
             <b class="job-name">{row.name}</b>
-            <ModeBadge mode={row.mode} />
+            <span><Marks row={row} /> <ModeBadge mode={row.mode} /></span>
           </span>
           <CardLine resource="cpu" row={row} />
           <CardLine resource="memory" row={row} />
           <span class="card-line last muted">
             {plural(row.tasks, 'task')}
             {row.ooms > 0 && <span class="bad">{plural(row.ooms, 'OOM kill')}</span>}
-            <span>{row.last_change === null ? '' : `changed ${ago(row.last_change)}`}</span>
+            <span>{savingText(row) || (view.managed && row.last_change !== null ? `changed ${ago(row.last_change)}` : '')}</span>
           </span>
         </a>
       </span>

@@ -1,22 +1,26 @@
 // The table of jobs: searched and sorted by the daemon, drawn only where it is seen.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { MODES, type JobRow, type Resource } from '../api/types';
-import { plural } from '../lib/format';
+import { useQuery } from '../api/query';
+import { MODES, type Fleet, type JobRow, type Resource } from '../api/types';
+import { percent, plural } from '../lib/format';
 import { RESOURCE } from '../lib/names';
-import { hrefOf, jobHref, replaceHash } from '../lib/route';
+import { hrefOf, jobHref, pushHash, replaceHash } from '../lib/route';
+import { dryRun, nothingManaged } from '../lib/saving';
 import { Problem, Segments } from '../ui/basics';
 import { useJobPages } from './job_pages';
-import { JobCard, JobGridRow, COLUMNS, type Column } from './job_row';
+import { JobCard, JobGridRow, columnsOf, type Column, type View } from './job_row';
+import { JobsActions } from './jobs_actions';
 
 const ROW = 37;
 const CARD = 104;
 const SORTS: [string, string][] = [
-  ['memory_saved', 'Memory saved'], ['memory_slack', 'Memory slack'], ['memory_usage', 'Memory used'], ['memory_limit', 'Memory limit'],
-  ['memory_would_be', 'Memory would be'], ['memory_owner_limit', "Memory, owner's limit"], ['cpu_saved', 'CPU saved'], ['cpu_slack', 'CPU slack'],
+  ['saving', 'Saving'], ['tight', 'Too tight'], ['memory_saving', 'Memory saving'], ['cpu_saving', 'CPU saving'], ['memory_chance', 'Memory risk'], ['cpu_chance', 'CPU risk'],
+  ['memory_saved', 'Memory saved now'], ['memory_slack', 'Memory slack'], ['memory_usage', 'Memory used'], ['memory_limit', 'Memory limit'],
+  ['memory_would_be', 'Memory would be'], ['memory_owner_limit', "Memory, owner's limit"], ['cpu_saved', 'CPU saved now'], ['cpu_slack', 'CPU slack'],
   ['cpu_usage', 'CPU used'], ['cpu_limit', 'CPU limit'], ['cpu_would_be', 'CPU would be'], ['cpu_owner_limit', "CPU, owner's limit"],
   ['ooms', 'OOM kills'], ['changed', 'Last change'], ['tasks', 'Tasks'], ['mode', 'Mode'], ['name', 'Name'],
 ];
-export const DEFAULT_SORT = 'memory_saved';
+export const DEFAULT_SORT = 'saving';
 
 function useNarrow(): boolean {
   const [narrow, setNarrow] = useState(() => window.matchMedia('(max-width: 760px)').matches);
@@ -58,9 +62,10 @@ function HeadCell({ column, sorting }: { column: Column; sorting: Sorting }) {
   );
 }
 
-function Head({ sorting }: { sorting: Sorting }) {
-  const group = (resource: Resource) => COLUMNS.filter((c) => c.resource === resource);
-  const plain = COLUMNS.filter((c) => !c.resource);
+function Head({ sorting, view }: { sorting: Sorting; view: View }) {
+  const columns = columnsOf(view);
+  const group = (resource: Resource) => columns.filter((c) => c.resource === resource);
+  const plain = columns.filter((c) => !c.resource);
   const [before, after] = [plain.slice(0, 3), plain.slice(3)];
   return (
     <div class="grid-head" role="rowgroup">
@@ -108,6 +113,11 @@ function Filters(props: { query: Record<string, string>; set: (change: Record<st
           </select>
         </label>
       )}
+      {!props.narrow && (
+        <Segments label="Order" value={props.sorting.sort === 'tight' ? 'tight' : props.sorting.sort === DEFAULT_SORT ? DEFAULT_SORT : ''} onPick={(sort) => { if (sort) props.set({ sort: sort === DEFAULT_SORT ? '' : sort, order: '' }); }}
+          choices={[{ value: DEFAULT_SORT, label: 'Most to save', title: 'CPU and memory, each as a share of what all owners ask for' },
+            { value: 'tight', label: 'Too tight', title: 'OOM kills, then usage at the limit, then jobs that need more than their owner gave them' }]} />
+      )}
       <span class="found" role="status">{props.total === null ? '' : plural(props.total, 'job')}</span>
     </div>
   );
@@ -116,7 +126,10 @@ function Filters(props: { query: Record<string, string>; set: (change: Record<st
 export function JobsPage({ query }: { query: Record<string, string> }) {
   const narrow = useNarrow();
   const height = narrow ? CARD : ROW;
-  const set = (change: Record<string, string>) => replaceHash(hrefOf('jobs', { ...query, ...change }));
+  // What is typed replaces the address; what is picked is a step that Back takes back.
+  const set = (change: Record<string, string>) => ('search' in change ? replaceHash : pushHash)(hrefOf('jobs', { ...query, ...change }));
+  const fleet = useQuery<Fleet>('fleet', { on: ['window'], keep: true });
+  const view: View = { managed: !nothingManaged(fleet.data), dry: dryRun(fleet.data) };
   const sort = query.sort ?? DEFAULT_SORT;
   const order = query.order ?? 'desc';
   const sorting: Sorting = { sort, order, pick: (next) => {
@@ -171,6 +184,7 @@ export function JobsPage({ query }: { query: Record<string, string> }) {
     }
   };
 
+  const ordered = fleet.data?.memory.ordered ?? null;
   const rows: [number, JobRow | null][] = [];
   const first = Math.max(0, range[0] - 8);
   for (let i = first; i < Math.min(total, range[1] + 8); ++i) rows.push([i, pages.row(i)]);
@@ -179,18 +193,22 @@ export function JobsPage({ query }: { query: Record<string, string> }) {
       <h1 class="visually-hidden">Jobs</h1>
       <Filters query={query} set={set} sorting={sorting} total={pages.total} narrow={narrow} onDown={() => box.current?.focus()} />
       {pages.error && <Problem text={pages.error.message} retry={pages.reload} />}
-      <div ref={box} class={`grid ${narrow ? 'cards' : ''} ${pages.stale ? 'stale' : ''}`} role="grid" tabIndex={0} onScroll={measure} onKeyDown={onKeyDown}
+      <div ref={box} class={`grid ${narrow ? 'cards' : ''} ${view.managed ? 'managed' : ''} ${pages.stale ? 'stale' : ''}`} role="grid" tabIndex={0} onScroll={measure} onKeyDown={onKeyDown}
         aria-label="Jobs; arrow keys move, Enter opens" aria-rowcount={total} aria-activedescendant={total > 0 ? `job-${active}` : undefined}>
-        {!narrow && <Head sorting={sorting} />}
+        {!narrow && <Head sorting={sorting} view={view} />}
         {pages.total === 0 && <p class="hint nothing">No job fits. Words are looked for in names and in labels such as <code>team=shop</code>.</p>}
         <div class="grid-body" role="rowgroup" style={{ height: `${total * height}px` }}>
           {rows.map(([i, row]) => {
-            const props = { index: i, row, top: i * height, active: i === active, onPick: () => setActive(i) };
+            const props = { index: i, row, top: i * height, active: i === active, view, onPick: () => setActive(i) };
             return narrow ? <JobCard key={i} {...props} /> : <JobGridRow key={i} {...props} />;
           })}
         </div>
       </div>
-      {!narrow && <p class="foot-note">Amounts are totals over a job's tasks. <i>saved</i>: owner's limit − limit in force.</p>}
+      <div class="foot">
+        {!narrow && <p class="foot-note">Amounts are totals over a job's tasks. <i>saving</i>: owner's limit − would be. <i>risk</i>: chance of a day above the limit that would be
+          (OOM-day; throttled day for CPU){ordered !== null && <>. Ordered for all jobs together: {percent(ordered)}; one job may have more, others have less</>}.</p>}
+        <JobsActions search={query.search ?? ''} mode={query.mode ?? ''} total={pages.total} />
+      </div>
     </div>
   );
 }

@@ -1,9 +1,10 @@
 // The node agents: who is there, what they have, what they cost, and what came of what they were told.
-import { useState } from 'preact/hooks';
 import { useQuery } from '../api/query';
 import type { Agent, AgentPage } from '../api/types';
 import { bytes, cores, count, duration, plural } from '../lib/format';
+import { hrefOf } from '../lib/route';
 import { Card, Problem, Skeleton } from '../ui/basics';
+import { Snippet } from '../ui/snippet';
 
 const LOOK_S = 5;
 
@@ -48,7 +49,7 @@ function Row({ agent: a }: { agent: Agent }) {
       <td class="num" data-label="Windows">{count(a.windows)}</td>
       <td class={`num ${a.oom_kills > 0 ? 'bad' : ''}`} data-label="OOM kills">{count(a.oom_kills)}</td>
       <td class="num" data-label="Applied">{count(a.applied)}</td>
-      <td class={`num ${a.failed > 0 ? 'bad' : ''}`} data-label="Failed">{count(a.failed)}</td>
+      <td class={`num ${a.failed > 0 ? 'bad' : ''}`} data-label="Failed">{a.failed > 0 ? <a class="bad" href={hrefOf('decisions', { outcome: 'failed' })} title="Decisions that failed">{count(a.failed)}</a> : '0'}</td>
     </tr>
   );
 }
@@ -74,20 +75,6 @@ function Table({ agents }: { agents: Agent[] }) {
   );
 }
 
-function Snippet({ text, label }: { text: string; label: string }) {
-  const [copied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard?.writeText(text);
-    setCopied(true);
-  };
-  return (
-    <>
-      <pre class="snippet" tabIndex={0} aria-label={label}><code>{text}</code></pre>
-      <p class="more"><button type="button" class="quiet" onClick={() => void copy()}>{copied ? 'Copied' : 'Copy'}</button></p>
-    </>
-  );
-}
-
 function NoAgents({ enabled }: { enabled: boolean }) {
   const host = location.hostname;
   return (
@@ -99,8 +86,12 @@ function NoAgents({ enabled }: { enabled: boolean }) {
       )}
       <Card title={enabled ? 'No agent has come yet' : 'Then start a tautlet on each machine'}
         hint={<>A tautlet measures the tasks of its machine and sets their limits. Write down which tasks, and start it; the port is that of <code>agents.listen</code>.</>}>
-        <Snippet label="How to start a tautlet" text={`# tautlet.yaml\ndaemon: {address: "${host}:7071"}\ntasks:\n  - {name: services, cgroup: "/system.slice/*.service", job: "{1}", manage: false}\n\n`
-          + '# what the rules find; then measuring, and changing nothing\ntautlet --config tautlet.yaml --list\ntautlet --config tautlet.yaml --observe\n'} />
+        <h3>tautlet.yaml</h3>
+        <Snippet label="tautlet.yaml" text={`daemon: {address: "${host}:7071"}\ntasks:\n  - {name: services, cgroup: "/system.slice/*.service", job: "{1}", manage: false}\n`} />
+        <h3>List what the rules find</h3>
+        <Snippet label="Command that lists what the rules find" text={'tautlet --config tautlet.yaml --list\n'} />
+        <h3>Measure, and change nothing</h3>
+        <Snippet label="Command that measures" text={'tautlet --config tautlet.yaml --observe\n'} />
       </Card>
     </>
   );

@@ -91,7 +91,7 @@ function Rules({ rules }: { rules: Rule[] }) {
 
 function kindOf(row: SettingRow): string {
   if (row.kind === 'choice') return (row.choices ?? []).map(words).join(' · ');
-  return { number: 'a number', bytes: 'bytes: 512MiB, 4GiB', duration: 'a time: 30min, 6h', text: 'text', boolean: 'yes or no' }[row.kind];
+  return { number: 'a number', bytes: 'bytes: 512MiB, 4GiB', duration: 'a time: 30m, 6h', text: 'text', boolean: 'yes or no' }[row.kind];
 }
 
 function Table({ table }: { table: SettingRow[] }) {

@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { DecisionKind, Mode, Outcome } from '../api/types';
-import { KIND, KIND_HELP, MODE_HELP, OUTCOME } from '../lib/names';
-import { ago, dateTime, utc, zone } from '../lib/time';
+import { KIND_HELP, MODE_HELP, OUTCOME, kindText } from '../lib/names';
+import { ago, dateTime, isTime, utc, zone } from '../lib/time';
 
 // Renders again every `seconds`, for ages.
 export function useNow(seconds: number): number {
@@ -16,7 +16,7 @@ export function useNow(seconds: number): number {
 }
 
 export function Time({ at, age = false }: { at: number | null; age?: boolean }) {
-  if (at === null) return <span class="none">–</span>;
+  if (!isTime(at)) return <span class="none">–</span>;
   return (
     <time dateTime={new Date(at * 1000).toISOString()} title={`${dateTime(at)} (${zone()})\n${utc(at)}`}>
       {age ? ago(at) : dateTime(at)}
@@ -28,20 +28,24 @@ export function ModeBadge({ mode }: { mode: Mode }) {
   return <span class={`badge mode-${mode}`} title={`${mode}: ${MODE_HELP[mode]}`}>{mode}</span>;
 }
 
-export function KindBadge({ kind }: { kind: DecisionKind }) {
-  return <span class={`badge kind-${kind}`} title={KIND_HELP[kind]}>{KIND[kind]}</span>;
+export function KindBadge({ kind, outcome }: { kind: DecisionKind; outcome: Outcome }) {
+  const idle = outcome === 'dry_run';
+  return <span class={`badge kind-${idle ? 'would_set' : kind}`} title={idle && kind !== 'would_set' ? `Nothing was set: ${KIND_HELP[kind]}` : KIND_HELP[kind]}>{kindText(kind, outcome)}</span>;
 }
 
 // What would be set in mode observe is only shown: nothing waits to be applied.
 export function OutcomeText({ kind, outcome, text }: { kind: DecisionKind; outcome: Outcome; text: string }) {
   if (kind === 'would_set') return <span class="outcome" title="The job is in observe">shown</span>;
-  return <span class={`outcome outcome-${outcome}`} title={text}>{OUTCOME[outcome]}</span>;
+  return <span class={`outcome outcome-${outcome}`} title={text}>{outcome === 'dry_run' ? 'not applied' : OUTCOME[outcome]}</span>;
 }
+
+// The dry run of the whole daemon is said by the banner already.
+const DRY_RUN = /^(dry run)?$/i;
 
 // What came of it, where that is not as it should be: why it failed, or what is in the way.
 export function OutcomeNote({ kind, outcome, text }: { kind: DecisionKind; outcome: Outcome; text: string }) {
-  if (kind === 'would_set' || text === '' || (outcome !== 'failed' && outcome !== 'pending')) return null;
-  return <span class={`outcome-note outcome-${outcome}`}>{OUTCOME[outcome]}: {text}</span>;
+  if (kind === 'would_set' || text === '' || (outcome !== 'failed' && outcome !== 'pending' && (outcome !== 'dry_run' || DRY_RUN.test(text)))) return null;
+  return <span class={`outcome-note outcome-${outcome}`}>{outcome === 'dry_run' ? 'not applied' : OUTCOME[outcome]}: {text}</span>;
 }
 
 export interface Choice<T extends string> { value: T; label: string; title?: string }

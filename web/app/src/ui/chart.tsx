@@ -68,7 +68,7 @@ function options(props: ChartProps, width: number, onCursor: (index: number | nu
   const axis: uPlot.Axis = { stroke: rgb(colour('--muted')), font: '12px system-ui, sans-serif', grid, ticks: { show: false } };
   return {
     width, height: props.height ?? 220, pxAlign: 1,
-    padding: [8, 6, 0, 0],
+    padding: [8, 20, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false, setScale: false } },
     scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, props.top ?? Math.max(max || 0, 1e-9) * 1.08] } },

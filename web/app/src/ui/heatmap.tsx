@@ -143,7 +143,9 @@ function drawOoms(g: CanvasRenderingContext2D, map: Heatmap, f: Frame): void {
   }
 }
 
-function draw(canvas: HTMLCanvasElement, map: Heatmap, width: number): void {
+const differs = (a: Amount[], b: Amount[]): boolean => a.some((value, i) => value !== b[i]);
+
+function draw(canvas: HTMLCanvasElement, map: Heatmap, width: number, dry: boolean): void {
   const f = frameOf(map, width, window.devicePixelRatio || 1);
   canvas.width = Math.round(width * f.ratio);
   canvas.height = Math.round(HEIGHT * f.ratio);
@@ -153,12 +155,13 @@ function draw(canvas: HTMLCanvasElement, map: Heatmap, width: number): void {
   drawAxes(g, map, f);
   drawCells(g, map, f);
   drawOoms(g, map, f);
-  drawLine(g, map, f, map.owner_limit, '--owner', [6, 4], 1.6);
+  // What the kernel holds is drawn as a whole line: in a dry run that is the owner's limit.
+  drawLine(g, map, f, map.owner_limit, '--owner', dry ? [] : [6, 4], dry ? 2.2 : 1.6);
   drawLine(g, map, f, map.would_be, '--would', [2, 3], 2);
-  drawLine(g, map, f, map.limit, '--limit', [], 2);
+  if (!dry || differs(map.limit, map.owner_limit)) drawLine(g, map, f, map.limit, '--limit', dry ? [6, 4] : [], dry ? 1.6 : 2);
 }
 
-function Reading({ map, column, cells }: { map: Heatmap; column: number; cells: [number, number][] }) {
+function Reading({ map, column, cells, dry }: { map: Heatmap; column: number; cells: [number, number][]; dry: boolean }) {
   const of = (value: Amount | undefined) => amount(map.resource, value ?? null);
   const start = map.time[column] ?? null;
   const ooms = start === null ? 0 : map.ooms.filter((at) => at >= start && at < start + map.column_seconds).length;
@@ -170,15 +173,16 @@ function Reading({ map, column, cells }: { map: Heatmap; column: number; cells: 
       <p class="when">{dateTime(start)}{start !== null && map.column_seconds >= 600 ? ` – ${clock(start + map.column_seconds)}` : ''}</p>
       {row('highest used', of(quantile(cells, map.buckets, 1)))}
       {row('median used', of(quantile(cells, map.buckets, 0.5)))}
-      {row('in force', of(map.limit[column]), ['--limit', 'line'])}
-      {row('would be', of(map.would_be[column]), ['--would', 'dots'])}
-      {row("owner's", of(map.owner_limit[column]), ['--owner', 'dash'])}
+      {dry ? row("in force (owner's)", of(map.owner_limit[column]), ['--owner', 'line']) : row('in force', of(map.limit[column]), ['--limit', 'line'])}
+      {dry && map.limit[column] !== map.owner_limit[column] && row('would be set', of(map.limit[column]), ['--limit', 'dash'])}
+      {row('would be in auto', of(map.would_be[column]), ['--would', 'dots'])}
+      {!dry && row("owner's", of(map.owner_limit[column]), ['--owner', 'dash'])}
       {ooms > 0 && <p class="bad">{ooms} OOM {ooms === 1 ? 'kill' : 'kills'}</p>}
     </>
   );
 }
 
-export function HeatmapView({ map, dim }: { map: Heatmap; dim: boolean }) {
+export function HeatmapView({ map, dim, dry }: { map: Heatmap; dim: boolean; dry: boolean }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
@@ -200,8 +204,8 @@ export function HeatmapView({ map, dim }: { map: Heatmap; dim: boolean }) {
     return () => observer.disconnect();
   }, []);
   useEffect(() => {
-    if (canvas.current && width > 0) draw(canvas.current, map, width);
-  }, [map, width, theme]);
+    if (canvas.current && width > 0) draw(canvas.current, map, width, dry);
+  }, [map, width, theme, dry]);
   useEffect(() => setColumn(null), [map]);
 
   const frame = width > 0 ? frameOf(map, width, 1) : null;
@@ -231,7 +235,7 @@ export function HeatmapView({ map, dim }: { map: Heatmap; dim: boolean }) {
       <canvas ref={canvas} style={{ width: `${width}px`, height: `${HEIGHT}px` }} aria-hidden="true" />
       {column !== null && <span class="cross" style={{ transform: `translateX(${x}px)` }} />}
       <div ref={tip} class="tip" hidden={column === null} role="status">
-        {column !== null && <Reading map={map} column={column} cells={byColumn[column] ?? []} />}
+        {column !== null && <Reading map={map} column={column} cells={byColumn[column] ?? []} dry={dry} />}
       </div>
     </div>
   );

@@ -24,6 +24,13 @@ export function valueSpan(map: Heatmap): Span {
   return { low: Math.max(low, high / 1e4) / 1.12, high: high * 1.2 };
 }
 
+// A young job begins where its data begins, instead of being a sliver at the right edge.
+export function fitted(map: Heatmap): Heatmap {
+  const first = map.time[0];
+  if (first === undefined || first - map.from < 0.1 * (map.to - map.from)) return map;
+  return { ...map, from: Math.max(map.from, first - 0.02 * (map.to - first)) };
+}
+
 export function lowerBound(buckets: number[], row: number): number {
   const own = buckets[row] ?? 0;
   if (row > 0) return buckets[row - 1] ?? 0;

@@ -1,4 +1,5 @@
 // A reason: facts, the candidates that were weighed, and the steps to the limit.
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Reason, Resource } from '../api/types';
 import { amount, change, withUnit } from '../lib/format';
 
@@ -19,8 +20,14 @@ function Steps({ reason, resource }: { reason: Reason; resource: Resource }) {
 }
 
 function Candidates({ reason, resource }: { reason: Reason; resource: Resource }) {
+  // Where the table is higher than its box, the chosen row is in sight.
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const row = box.current?.querySelector<HTMLElement>('tr.picked');
+    if (box.current && row) box.current.scrollTop = Math.max(0, row.offsetTop - box.current.clientHeight / 2);
+  }, [reason]);
   return (
-    <div class="scroll candidates" tabIndex={0} role="group" aria-label="What was weighed">
+    <div ref={box} class="scroll candidates" tabIndex={0} role="group" aria-label="What was weighed">
       <table>
         <thead><tr><th scope="col">Candidate</th><th scope="col">Limit</th><th scope="col">Cost</th><th scope="col" class="text">Made of</th></tr></thead>
         <tbody>

@@ -1,14 +1,24 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Agent, Decision, Heatmap } from '../../src/api/types';
+import type { Agent, Decision, Heatmap, JobRow, Status } from '../../src/api/types';
 import { jobPath, withParams } from '../../src/api/client';
-import { backoffMs } from '../../src/api/live';
+import { backoffMs } from '../../src/api/backoff';
+import { Pace } from '../../src/api/pace';
 import { hrefOf, jobHref, parseRoute } from '../../src/lib/route';
-import { ago, dateTime, utc } from '../../src/lib/time';
+import { ago, dateTime, isTime, utc } from '../../src/lib/time';
 import { RECOMMENDERS, fromSlider, toSlider } from '../../src/pages/job/knobs';
 import { fieldOf } from '../../src/pages/job/settings';
+import { csvCell, csvOf, dockerUpdate, kubernetesYaml, shellWord } from '../../src/lib/export';
+import { kindText, modeHelp } from '../../src/lib/names';
+import { tightness } from '../../src/lib/saving';
+import { speedOf } from '../../src/lib/speed';
+import { fits } from '../../src/pages/decisions';
+import { machinesText } from '../../src/pages/fleet_headline';
+import { candidates, tight } from '../../src/pages/fleet_lists';
+import { containerOf } from '../../src/pages/job/next';
+import { setModes } from '../../src/pages/jobs_actions';
 import { inOrder } from '../../src/pages/machines';
 import { underWay } from '../../src/ui/decision_list';
-import { columnAt, height, level, logTicks, lowerBound, quantile, valueSpan } from '../../src/ui/heatmap_scale';
+import { columnAt, fitted, height, level, logTicks, lowerBound, quantile, valueSpan } from '../../src/ui/heatmap_scale';
 
 describe('agents and what they answer', () => {
   it('lists those that are away first, then by name', () => {
@@ -64,6 +74,31 @@ it('pauses longer after each failure, up to half a minute', () => {
   expect(backoffMs(0, 0)).toBe(750);
 });
 
+it('asks one path neither at once again nor without end after failures', () => {
+  const pace = new Pace(() => 0.5);
+  expect(pace.wait('fleet', 1000)).toBe(0);
+  pace.starts('fleet', 1000);
+  expect(pace.wait('fleet', 1000)).toBe(250);
+  pace.ends('fleet', true);
+  expect(pace.wait('fleet', 2000)).toBe(0);
+  let asked = 0;
+  for (let now = 0; now < 20_000; now += 10) {
+    if (pace.wait('job', now) > 0) continue;
+    pace.starts('job', now);
+    pace.ends('job', false);
+    ++asked;
+  }
+  expect(asked).toBeLessThan(7);
+  pace.forget('job');
+  expect(pace.wait('job', 20_000)).toBe(0);
+});
+
+it('takes the ends of the integers for no time', () => {
+  expect([0, -1, 1.7e9].map(isTime)).toEqual([true, true, true]);
+  expect([null, undefined, NaN, 9223372036854776000, -9223372036854776000].map(isTime)).toEqual([false, false, false, false, false]);
+  expect([dateTime(9223372036854776000), utc(9223372036854776000), ago(9223372036854776000)]).toEqual(['–', '–', '–']);
+});
+
 describe('sliders', () => {
   it('starts where the value is and can be moved by one step', () => {
     for (const knob of RECOMMENDERS.flatMap((r) => r.knobs)) {
@@ -110,4 +145,94 @@ describe('the heatmap’s scale', () => {
     expect(logTicks('cpu', { low: 0.001, high: 1000 }, 5).length).toBeLessThanOrEqual(5);
   });
   it('has a level for every share', () => expect([0, 0.001, 0.01, 0.1, 1].map(level)).toEqual([0, 0, 0, 0.5, 1]));
+});
+
+describe('what is taken to other tools', () => {
+  const amounts = { usage: 0.1, peak: 0.2, owner_limit: 1, limit: 1, would_be: 0.2504, saving: 0.7496, chance: 0.01, days: 9, days_over: 0, at_limit: false };
+  const row = { name: '=cmd|x', mode: 'observe', tasks: 2, recommender: 'analogs', cpu: amounts, memory: { ...amounts, would_be: 100.5 * 2 ** 20 }, ooms: 0,
+    last_seen: 0, last_change: null, trial: false } as JobRow;
+  it('never rounds a limit down, and gives Docker a size it accepts', () => {
+    expect(dockerUpdate('a b', 0.2504, 100.5 * 2 ** 20)).toBe("docker update --cpus 0.251 --memory 101m --memory-swap 101m 'a b'\n");
+    expect(dockerUpdate('web', null, 2 ** 20)).toBe('docker update --memory 6m --memory-swap 6m web\n');
+    expect(kubernetesYaml(0.2504, 100.5 * 2 ** 20)).toBe('resources:\n  limits:\n    cpu: 251m\n    memory: 101Mi\n');
+  });
+  it('quotes for a shell', () => expect(["it's", '-rm', 'a/b', '$(x)'].map(shellWord)).toEqual([`'it'\\''s'`, `'-rm'`, 'a/b', `'$(x)'`]));
+  it('writes no formula into a spreadsheet', () => {
+    expect(['=1+1', '@x', '-1', 'a,b', 'say "x"'].map(csvCell)).toEqual(["'=1+1", "'@x", "'-1", '"a,b"', '"say ""x"""']);
+    const [head = '', line = ''] = csvOf([row]).split('\r\n');
+    expect(head.split(',').length).toBe(line.split(',').length);
+    expect(line.startsWith("'=cmd|x,observe,2,")).toBe(true);
+  });
+  it('finds the container of a Compose service', () => {
+    expect(containerOf({ name: 'shop/web', labels: { compose_project: 'shop', compose_service: 'web' } })).toBe('shop-web-1');
+    expect(containerOf({ name: 'cron', labels: {} })).toBe('cron');
+  });
+});
+
+describe('what to begin with', () => {
+  const none = { usage: 1, peak: 1, owner_limit: 2, limit: 2, would_be: 1, saving: 1, chance: null, days: 0, days_over: 0, at_limit: false };
+  const row = (name: string, change: object = {}) => ({ name, mode: 'observe', tasks: 1, ooms: 0, cpu: none, memory: none, ...change }) as JobRow;
+  it('lists candidates that save something and are not in auto', () => {
+    const worse = { ...none, would_be: 3, saving: -1 };
+    const rows = [row('a'), row('b', { mode: 'auto' }), row('c', { cpu: worse, memory: worse })];
+    expect(candidates(rows).map((r) => r.name)).toEqual(['a']);
+    expect(tight(rows).map((r) => r.name)).toEqual(['c']);
+  });
+  it('says why a job is too tight', () => {
+    expect(tightness(row('a'))).toEqual([]);
+    const reasons = tightness(row('a', { ooms: 2, memory: { ...none, at_limit: true } })).join('; ').replace(/\u00a0/g, ' ');
+    expect(reasons).toBe('2 OOM kills in 7 days; Memory use is at its limit');
+  });
+  it('counts no machines where there are none to save', () => {
+    const status = (known: number) => ({ agents: { known } }) as Status;
+    expect(machinesText(5.2, status(1))).toBe('');
+    expect(machinesText(5.2, status(4))).toBe('');
+    expect(machinesText(5.2, status(40))).toBe('5.2 machines');
+    expect(machinesText(-3, null)).toBe('');
+    expect(machinesText(5.2, null)).toBe('5.2 machines');
+  });
+});
+
+it('sets many jobs, a few at a time, and goes on after a refusal', async () => {
+  const seen: string[] = [];
+  let running = 0;
+  let most = 0;
+  const names = Array.from({ length: 11 }, (_, i) => `job-${i}`);
+  const progress = await setModes(names, 'canary', 'anna', async (name, mode, who) => {
+    most = Math.max(most, ++running);
+    await Promise.resolve();
+    --running;
+    if (name === 'job-3') throw new Error('no');
+    seen.push(`${name} ${mode} ${who}`);
+  }, () => undefined);
+  expect([progress.done, progress.failed.length, seen.length]).toEqual([11, 1, 10]);
+  expect(most).toBeLessThanOrEqual(4);
+});
+
+it('notices a clock that runs faster, not one that catches up', () => {
+  expect(speedOf(null, { wallS: 0, cellS: 0 })).toBeNull();
+  expect(speedOf({ wallS: 0, cellS: 0 }, { wallS: 5, cellS: 3000 })).toBe(600);
+  expect(speedOf({ wallS: 0, cellS: 0 }, { wallS: 2, cellS: 600 })).toBeNull();
+  expect(speedOf({ wallS: 0, cellS: 0 }, { wallS: 900, cellS: 900 })).toBeNull();
+});
+
+it('holds decisions that come by themselves against the filter', () => {
+  const d = { job: 'shop/Web-eu', resource: 'cpu', kind: 'set', outcome: 'failed' } as Decision;
+  expect(fits(d, { search: 'web shop' })).toBe(true);
+  expect(fits(d, { search: 'api' })).toBe(false);
+  expect(fits(d, { outcome: 'failed', resource: 'cpu' })).toBe(true);
+  expect(fits(d, { outcome: 'applied' })).toBe(false);
+});
+
+it('says would be of what nobody carried out', () => {
+  expect(kindText('set', 'dry_run')).toBe('would set');
+  expect(kindText('oom_raise', 'dry_run')).toBe('would raise (OOM)');
+  expect(kindText('set', 'applied')).toBe('set');
+  expect(modeHelp('auto', true)).toBe('would be applied; dry run');
+});
+
+it('begins the chart of a young job where its data begins', () => {
+  const map = { from: 0, to: 604800, time: [590000, 590300], cells: [] } as unknown as Heatmap;
+  expect(fitted(map).from).toBeGreaterThan(589000);
+  expect(fitted({ ...map, time: [0, 590300] }).from).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { amount, amountShort, bytes, change, cores, count, duration, milliseconds, parseAmount, percent, plural, significant, withUnit } from '../../src/lib/format';
+import { money, amount, amountShort, bytes, change, cores, count, duration, milliseconds, parseAmount, percent, plural, significant, withUnit } from '../../src/lib/format';
 
 const plain = (text: string): string => text.replace(/\u00a0/g, ' ').replace(/\u2212/g, '-');
 
@@ -51,4 +51,9 @@ describe('what people type', () => {
   });
   it('understands cores', () => expect(['1.5', '250m', '2 cores', '.5'].map((t) => parseAmount('cpu', t))).toEqual([1.5, 0.25, 2, 0.5]));
   it('refuses the rest', () => expect(['', 'x', '-1', '4 GiBs', '1e3', '5 cores'].map((t) => parseAmount('memory', t))).toEqual([null, null, null, null, null, null]));
+});
+
+it('says money a month with its currency', () => {
+  expect([money(12345.6, 'EUR'), money(12.345, 'EUR'), money(-3, ''), money(0, 'CHF')].map((text) => text.replace(/\u00a0/g, ' ')))
+    .toEqual(['12,346 EUR a month', '12.35 EUR a month', '−3.00 a month', '0 CHF a month']);
 });

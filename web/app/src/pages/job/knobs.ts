@@ -16,7 +16,7 @@ export interface Recommender { name: string; help: string; knobs: Knob[] }
 
 export const RECOMMENDERS: Recommender[] = [
   { name: 'analogs', help: 'Forecasts from the job-days of the whole fleet that looked most like this one.', knobs: [
-    { key: 'oom_days', name: 'Days over the limit, ordered', help: 'the share of days that may go over', low: 0.002, high: 0.25, start: 0.03, log: true, show: percent },
+    { key: 'oom_days', name: 'Days over the limit, ordered', help: 'the share of days that may go over: OOM-days of memory, throttled days of CPU', low: 0.002, high: 0.25, start: 0.03, log: true, show: percent },
   ] },
   { name: 'ensemble', help: 'Many models run side by side; the one that cost least lately sets the limit.', knobs: [
     { key: 'w_over', name: 'Price of an overrun', help: 'against unused limit (30,000 is usual); higher is safer', low: 100, high: 10_000_000, start: 30_000, log: true, show: significant },

@@ -1,21 +1,24 @@
 // One job: what it uses, which limits it has and why, what others would do, and what people set.
 import { useQuery } from '../../api/query';
 import { jobPath } from '../../api/client';
-import type { JobAmounts, JobDetail, Resource } from '../../api/types';
-import { amount, percent, plural } from '../../lib/format';
+import { OVER_DAYS, dryRun, nothingManaged, realLimit, riskOf, tightness } from '../../lib/saving';
+import type { Fleet, JobAmounts, JobDetail, Resource } from '../../api/types';
+import { amount, count, percent, plural } from '../../lib/format';
 import { now } from '../../lib/clock';
+import { isTime } from '../../lib/time';
 import { RESOURCE } from '../../lib/names';
 import { hrefOf, jobHref, replaceHash } from '../../lib/route';
 import { ModeBadge, Problem, Skeleton, Time } from '../../ui/basics';
 import { Bullet } from '../../ui/bullet';
 import { ExplainCard } from './explain';
+import { NextCard } from './next';
 import { JobDecisions } from './history';
 import { SettingsCard } from './settings';
 import { Trials } from './trials';
 import { UsageCard, type Range } from './usage';
 import { WhatIfCard } from './whatif';
 
-function Header({ job }: { job: JobDetail }) {
+function Header({ job, dry }: { job: JobDetail; dry: boolean }) {
   return (
     <section class="wide lead job-lead">
       <p class="crumbs"><a href={hrefOf('jobs')}>Jobs</a> <span aria-hidden="true">/</span></p>
@@ -23,9 +26,9 @@ function Header({ job }: { job: JobDetail }) {
       <p class="job-facts muted">
         <span>{plural(job.tasks, 'task')}</span>
         <span>limits by <b>{job.recommender.replace(/_/g, ' ')}</b></span>
-        <span>seen since <Time at={job.first_seen} /></span>
+        <span>{isTime(job.first_seen) ? <>seen since <Time at={job.first_seen} /></> : 'not measured yet'}</span>
         {job.last_seen !== null && now() - job.last_seen > 3600 && <span class="bad">last seen <Time at={job.last_seen} age /></span>}
-        <span>{job.last_change === null ? 'limits never changed' : <>last change <Time at={job.last_change} age /></>}</span>
+        <span>{job.last_change === null ? 'limits never changed' : <>{dry ? 'last change (dry run)' : 'last change'} <Time at={job.last_change} age /></>}</span>
         <span class={job.ooms > 0 ? 'bad' : ''}>{job.ooms > 0 ? plural(job.ooms, 'OOM kill') : 'no OOM kill'} in 7 days</span>
       </p>
       {Object.keys(job.labels).length > 0 && (
@@ -35,15 +38,19 @@ function Header({ job }: { job: JobDetail }) {
           ))}
         </ul>
       )}
+      {tightness(job).length > 0 && <p class="notice tight"><b>Too tight:</b> {tightness(job).join('; ')}.</p>}
       {job.notices.map((notice) => <p class="notice" key={notice}>{notice}</p>)}
       {job.holds.filter((hold) => !job.trials.some((trial) => trial.resource === hold.resource && trial.sentence === hold.sentence)).map((hold) => <p class="notice" key={hold.resource + hold.sentence}><b>{RESOURCE[hold.resource]}:</b> {hold.sentence}</p>)}
     </section>
   );
 }
 
-function Summary({ resource, a, picked, onPick }: { resource: Resource; a: JobAmounts; picked: boolean; onPick: () => void }) {
-  const facts: [string, string, number | null][] = [['usage', 'Used', a.usage], ['peak', 'Peak', a.peak], ['limit', 'Limit', a.limit],
-    ['would', 'Would be', a.would_be], ['owner', "Owner's", a.owner_limit]];
+function Summary({ resource, a, dry, ordered, picked, onPick }: { resource: Resource; a: JobAmounts; dry: boolean; ordered: number | null; picked: boolean; onPick: () => void }) {
+  const real = realLimit(a, dry);
+  const facts: [string, string, number | null][] = [['usage', 'Used', a.usage], ['peak', 'Peak', a.peak], ['limit', 'In force', real],
+    ...(dry && a.limit !== null && a.limit !== real ? [['limit', 'Would be set', a.limit] as [string, string, number | null]] : []),
+    ['would', 'Would be in auto', a.would_be], ['owner', "Owner's", a.owner_limit]];
+  const risk = riskOf(resource, a);
   const saved = a.owner_limit !== null && a.would_be !== null && a.owner_limit > 0 ? 1 - a.would_be / a.owner_limit : null;
   return (
     <button type="button" class="summary card" aria-pressed={picked} onClick={onPick}>
@@ -51,12 +58,19 @@ function Summary({ resource, a, picked, onPick }: { resource: Resource; a: JobAm
         <b>{RESOURCE[resource]}</b>
         <span class="muted">each task{saved === null ? '' : saved >= 0 ? `; auto would save ${percent(saved)}` : `; auto would add ${percent(-saved)}`}</span>
       </span>
-      <Bullet resource={resource} amounts={a} />
+      <Bullet resource={resource} amounts={{ ...a, limit: real }} />
       <span class="summary-facts">
         {facts.map(([key, name, value]) => (
           <span key={key}><span class="muted"><span class={`key key-${key}`} aria-hidden="true" />{name}</span><b>{amount(resource, value)}</b></span>
         ))}
       </span>
+      {risk && (
+        <span class="summary-risk muted" title={risk.title}>
+          Risk at the limit that would be: {risk.text} {OVER_DAYS[resource]}{risk.forecast ? '' : ', as it went so far'}{risk.forecast && ordered !== null && <>
+            {' '}({percent(ordered)} is ordered for all jobs together; one job may have more, others have less)</>}.
+          {a.days > 0 && <> {count(a.days_over)} of its last {plural(a.days, 'day')} went above it.</>}
+        </span>
+      )}
     </button>
   );
 }
@@ -65,6 +79,8 @@ const RANGES: Range[] = ['1d', '7d', '30d'];
 
 export function JobPage({ name, query }: { name: string; query: Record<string, string> }) {
   const job = useQuery<JobDetail>(jobPath(name), { on: ['window', 'setting', 'oom'], keep: true });
+  const fleet = useQuery<Fleet>('fleet', { on: ['window'], keep: true });
+  const dry = dryRun(fleet.data);
   const resource: Resource = query.resource === 'cpu' ? 'cpu' : 'memory';
   const range: Range = RANGES.find((r) => r === query.range) ?? '7d';
   const go = (change: Record<string, string>) => {
@@ -85,14 +101,15 @@ export function JobPage({ name, query }: { name: string; query: Record<string, s
   }
   return (
     <>
-      <Header job={job.data} />
+      <Header job={job.data} dry={dry} />
       <div class="wide">
         <div class="pair summaries">
           {(['cpu', 'memory'] as const).map((r) => (
-            <Summary key={r} resource={r} a={job.data![r]} picked={r === resource} onPick={() => go({ resource: r })} />
+            <Summary key={r} resource={r} a={job.data![r]} dry={dry} ordered={fleet.data?.[r].ordered ?? null} picked={r === resource} onPick={() => go({ resource: r })} />
           ))}
         </div>
-        <UsageCard name={name} resource={resource} range={range} onRange={(next) => go({ range: next })} onResource={(next) => go({ resource: next })} />
+        <UsageCard dry={dry} managed={!nothingManaged(fleet.data)} name={name} resource={resource} range={range} onRange={(next) => go({ range: next })} onResource={(next) => go({ resource: next })} />
+        <NextCard job={job.data} dry={dry} />
         <Trials job={job.data} />
         <ExplainCard name={name} resource={resource} />
         <WhatIfCard key={resource} name={name} resource={resource} recommender={job.data.recommender} />

@@ -4,19 +4,11 @@ import { ApiError, jobPath, sendJson, withParams } from '../../api/client';
 import { useQuery } from '../../api/query';
 import type { JobSettings, SettingRow, SettingValue, Settings } from '../../api/types';
 import { words } from '../../lib/format';
+import { rememberWho, storedWho } from '../../lib/who';
 import { Card, Problem, Skeleton } from '../../ui/basics';
 import { ChangeList } from '../../ui/change_list';
 
-const WHO = 'taut.who';
-const HINTS: Partial<Record<SettingRow['kind'], string>> = { bytes: '512MiB, 4GiB', duration: '30min, 6h, 2d', number: 'a number' };
-
-function stored(): string {
-  try {
-    return localStorage.getItem(WHO) ?? '';
-  } catch {
-    return '';
-  }
-}
+const HINTS: Partial<Record<SettingRow['kind'], string>> = { bytes: '512MiB, 4GiB', duration: '30m, 6h, 2d', number: 'a number' };
 
 interface FieldProps { row: SettingRow; value: string; now: SettingValue | undefined; error: string; onValue: (value: string) => void }
 
@@ -65,27 +57,34 @@ export function fieldOf(message: string, keys: string[]): string {
 
 function Form({ name, table, settings, onSaved }: { name: string; table: SettingRow[]; settings: JobSettings; onSaved: () => void }) {
   const [edits, setEdits] = useState<Record<string, string>>({});
-  const [who, setWho] = useState(stored);
+  const [who, setWho] = useState(storedWho);
   const [error, setError] = useState('');
+  const [fields, setFields] = useState<Record<string, string>>({});
   const [saving, setSaving] = useState(false);
   const [saved, setSaved] = useState('');
   const values = new Map(settings.values.map((value) => [value.key, value]));
   const changed = Object.entries(edits).filter(([key, value]) => value !== (values.get(key)?.value ?? ''));
-  const wrongField = error ? fieldOf(error, table.map((row) => row.key)) : '';
-  useEffect(() => { setEdits({}); setError(''); setSaved(''); }, [name]);
+  // All that is wrong at once where the daemon says so by key, else the one field that its message begins with.
+  const known = table.map((row) => row.key);
+  const one = error ? fieldOf(error, known) : '';
+  const wrong: Record<string, string> = Object.keys(fields).length > 0 ? fields : one ? { [one]: error } : {};
+  const placed = Object.keys(wrong).some((key) => known.includes(key));
+  useEffect(() => { setEdits({}); setError(''); setFields({}); setSaved(''); }, [name]);
 
   const save = async (wanted: Record<string, string>) => {
     setSaving(true);
     setError('');
+    setFields({});
     setSaved('');
+    rememberWho(who);
     try {
-      try { localStorage.setItem(WHO, who); } catch { /* Without storage the name is asked for again. */ }
       await sendJson<JobSettings>('PATCH', withParams(jobPath(name, '/settings'), { who: who.trim() }), wanted);
       setEdits((before) => Object.fromEntries(Object.entries(before).filter(([key]) => !(key in wanted))));
-      setSaved('Saved. It counts from the next pass on.');
+      setSaved('Saved. Takes effect at the next evaluation.');
       onSaved();
     } catch (wrong) {
       const message = wrong instanceof ApiError ? wrong.message : String(wrong);
+      setFields(wrong instanceof ApiError ? wrong.fields : {});
       setError(wrong instanceof ApiError && wrong.status === 403 ? `Not allowed: ${message}` : message);
     } finally {
       setSaving(false);
@@ -95,7 +94,7 @@ function Form({ name, table, settings, onSaved }: { name: string; table: Setting
     <form class="settings-form" onSubmit={(event) => { event.preventDefault(); if (changed.length > 0) void save(Object.fromEntries(changed)); }}>
       {table.map((row) => (
         <Field key={row.key} row={row} now={values.get(row.key)} value={edits[row.key] ?? values.get(row.key)?.value ?? ''}
-          changed={changed.some(([key]) => key === row.key)} error={wrongField === row.key ? error : ''}
+          changed={changed.some(([key]) => key === row.key)} error={wrong[row.key] ?? ''}
           onValue={(value) => { setSaved(''); setEdits({ ...edits, [row.key]: value }); }} onReset={() => void save({ [row.key]: '' })} />
       ))}
       <div class="save-row">
@@ -103,10 +102,10 @@ function Form({ name, table, settings, onSaved }: { name: string; table: Setting
         <button type="submit" class="primary" disabled={saving || changed.length === 0}>
           {changed.length > 1 ? `Save ${changed.length} changes` : 'Save'}
         </button>
-        {changed.length > 0 && <button type="button" class="quiet" onClick={() => { setEdits({}); setError(''); }}>Discard</button>}
+        {changed.length > 0 && <button type="button" class="quiet" onClick={() => { setEdits({}); setError(''); setFields({}); }}>Discard</button>}
         <span role="status" class="muted">{saved}</span>
       </div>
-      {error && !wrongField && <Problem text={error} />}
+      {error && !placed && <Problem text={error} />}
     </form>
   );
 }
@@ -116,7 +115,7 @@ export function SettingsCard({ name }: { name: string }) {
   const settings = useQuery<JobSettings>(jobPath(name, '/settings'), { on: ['setting', 'window'], keep: true });
   const error = settings.error ?? table.error;
   return (
-    <Card title="Settings of this job" hint="An own value goes before the rules and the defaults.">
+    <Card title="Settings of this job" hint="Values set here override rules and defaults.">
       {error && <Problem text={error.message} retry={() => { settings.reload(); table.reload(); }} />}
       {!settings.data || !table.data ? !error && <Skeleton lines={6} /> : (
         <>

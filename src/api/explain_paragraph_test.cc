@@ -1,0 +1,31 @@
+// A dry run must not be told as fact: what holds are the owners' limits.
+#include "api/json.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "live/live_fixture.h"
+
+namespace taut {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(ExplainParagraph, SaysWhatIsInForceInADryRun) {
+  const Cell cell(2);
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
+  AddJobs(fleet, 2);
+  PassOutput out;
+  for (int w = 0; w < 2 * kWindowsPerDay; ++w) Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
+  const LiveJob& job = fleet.job(JobId{0});
+  ASSERT_TRUE(job.of(Resource::kMemory).gate.in_force.has_value());
+  const Reason reason = fleet.Explain(JobId{0}, Resource::kMemory);
+  const std::string dry = ExplainParagraph(job, Resource::kMemory, reason, false);
+  EXPECT_THAT(dry, HasSubstr("512 MiB is in force"));
+  EXPECT_THAT(dry, HasSubstr("would be applied automatically: this is a dry run"));
+  const std::string real = ExplainParagraph(job, Resource::kMemory, reason, true);
+  EXPECT_THAT(real, Not(HasSubstr("512 MiB is in force")));
+  EXPECT_THAT(real, HasSubstr("New limits are applied automatically."));
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,57 @@
+// Recommendations as text that other tools take: CSV, `docker update`, Kubernetes resources. Amounts are rounded up.
+import type { JobRow, Resource } from '../api/types';
+
+const MIB = 2 ** 20;
+
+// Spreadsheets run cells that begin like a formula: these get an apostrophe before them.
+export function csvCell(value: string | number | null): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\n\r]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
+}
+
+const FIELDS: [string, (row: JobRow) => string | number | null][] = [
+  ['job', (row) => row.name], ['mode', (row) => row.mode], ['tasks', (row) => row.tasks],
+  ...(['cpu', 'memory'] as const).flatMap((resource: Resource): [string, (row: JobRow) => number | null][] => {
+    const unit = resource === 'cpu' ? 'cores' : 'bytes';
+    return [
+      [`${resource}_used_${unit}`, (row) => row[resource].usage], [`${resource}_owner_limit_${unit}`, (row) => row[resource].owner_limit],
+      [`${resource}_limit_${unit}`, (row) => row[resource].limit], [`${resource}_would_be_${unit}`, (row) => row[resource].would_be],
+      [`${resource}_saving_${unit}`, (row) => row[resource].saving], [`${resource}_chance`, (row) => row[resource].chance],
+    ];
+  }),
+  ['oom_kills_7_days', (row) => row.ooms],
+];
+
+export function csvOf(rows: readonly JobRow[]): string {
+  return [FIELDS.map(([name]) => name), ...rows.map((row) => FIELDS.map(([, of]) => of(row)))].map((cells) => cells.map(csvCell).join(',')).join('\r\n') + '\r\n';
+}
+
+export const mebibytes = (bytes: number): number => Math.max(1, Math.ceil(bytes / MIB));
+export const millicores = (cores: number): number => Math.max(1, Math.ceil(cores * 1000));
+
+// Single quotes for a POSIX shell, only where they are needed.
+export const shellWord = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replace(/'/g, `'\\''`)}'`);
+
+// Docker refuses memory under 6 MiB, and a memory limit above the limit of memory and swap together.
+const DOCKER_LEAST_MIB = 6;
+
+export function dockerUpdate(container: string, cpu: number | null, memory: number | null): string {
+  const parts = ['docker update'];
+  if (cpu !== null) parts.push(`--cpus ${(millicores(cpu) / 1000).toString()}`);
+  if (memory !== null) {
+    const size = `${Math.max(DOCKER_LEAST_MIB, mebibytes(memory))}m`;
+    parts.push(`--memory ${size} --memory-swap ${size}`);
+  }
+  return `${parts.join(' ')} ${shellWord(container)}\n`;
+}
+
+export function kubernetesYaml(cpu: number | null, memory: number | null): string {
+  return 'resources:\n  limits:\n' + (cpu === null ? '' : `    cpu: ${millicores(cpu)}m\n`) + (memory === null ? '' : `    memory: ${mebibytes(memory)}Mi\n`);
+}
+
+export function cgroupWrites(group: string, cpu: number | null, memory: number | null): string {
+  const at = shellWord(`/sys/fs/cgroup/${group.replace(/^\/+/, '')}`);
+  return (cpu === null ? '' : `echo '${millicores(cpu) * 100} 100000' > ${at}/cpu.max\n`) + (memory === null ? '' : `echo ${mebibytes(memory)}M > ${at}/memory.max\n`);
+}

@@ -1,0 +1,47 @@
+// What a recommended limit would save, what risk goes with it, and what really holds: the same words on every page.
+import type { Fleet, FleetAmounts, JobAmounts, JobRow, Resource } from '../api/types';
+import { RESOURCE } from './names';
+import { amount, count, percent, plural } from './format';
+
+// A day above the limit: a kill for memory, waiting for CPU.
+export const OVER_DAY: Record<Resource, string> = { memory: 'OOM-day', cpu: 'throttled day' };
+export const OVER_DAYS: Record<Resource, string> = { memory: 'OOM-days', cpu: 'throttled days' };
+
+export const dryRun = (fleet: Pick<Fleet, 'actuator'> | null | undefined): boolean => fleet?.actuator === 'dry_run';
+
+// No job is in a mode in which limits are set, so that "in force" is the owners' everywhere.
+export const nothingManaged = (fleet: Pick<Fleet, 'jobs_by_mode'> | null | undefined): boolean =>
+  fleet != null && fleet.jobs_by_mode.auto + fleet.jobs_by_mode.canary === 0;
+
+// The limit that the kernel holds: in a dry run the owner's, whatever was decided.
+export const realLimit = (a: JobAmounts, dry: boolean): number | null => (dry ? a.owner_limit : a.limit);
+
+export interface Risk { text: string; title: string; forecast: boolean }
+
+// The chance of a day above the limit, by forecast where the recommender makes one, else as it went so far.
+export function riskOf(resource: Resource, a: JobAmounts): Risk | null {
+  const past = a.days > 0 ? `Of its last ${plural(a.days, 'day')} with a recommended limit, ${count(a.days_over)} went above it.` : '';
+  if (a.chance !== null) {
+    return { text: percent(a.chance), forecast: true, title: `${RESOURCE[resource]}: chance of ${resource === 'memory' ? 'an' : 'a'} ${OVER_DAY[resource]} at this limit ${percent(a.chance)}, by forecast. ${past}`.trim() };
+  }
+  return a.days > 0 ? { text: percent(a.days_over / a.days), forecast: false, title: past } : null;
+}
+
+// "12 of 1,203 job-days (1.0 %)"; null: no day had a recommendation.
+export function overShare(a: FleetAmounts): number | null {
+  return a.job_days > 0 ? a.job_days_over / a.job_days : null;
+}
+
+// Why a job is short of a resource; most pressing first.
+export function tightness(row: JobRow): string[] {
+  const reasons: string[] = [];
+  if (row.ooms > 0) reasons.push(`${plural(row.ooms, 'OOM kill')} in 7 days`);
+  for (const resource of ['memory', 'cpu'] as const) {
+    const a = row[resource];
+    if (a.at_limit) reasons.push(`${RESOURCE[resource]} use is at its limit`);
+    if (a.saving !== null && a.saving < 0 && a.owner_limit !== null && -a.saving > 0.01 * a.owner_limit) {
+      reasons.push(`needs ${amount(resource, a.would_be)} of ${RESOURCE[resource] === 'CPU' ? 'CPU' : 'memory'}, has ${amount(resource, a.owner_limit)}`);
+    }
+  }
+  return reasons;
+}

@@ -1,0 +1,79 @@
+// The first sentences of the fleet page: what limits save or would save, and the risk that goes with it.
+import type { ComponentChildren } from 'preact';
+import type { Fleet, Resource, Status } from '../api/types';
+import { amount, amountShort, money, percent, plural } from '../lib/format';
+import { OVER_DAYS, dryRun, overShare } from '../lib/saving';
+
+export type Saving = 'saved' | 'would_save';
+
+// Less than a ten-thousandth of what the owners asked for is not worth a sentence.
+export function isNothing(fleet: Fleet, of: Saving): boolean {
+  return (['cpu', 'memory'] as const).every((r) => Math.abs(fleet[r][of]) <= fleet[r].owner_limit * 1e-4);
+}
+
+// "lower by 57 cores and 90 GiB of memory", or how each is where one is higher.
+function Lower({ fleet, of }: { fleet: Fleet; of: Saving }) {
+  const { cpu, memory } = fleet;
+  const size = (resource: Resource) => <em>{amount(resource, Math.abs(fleet[resource][of]))}</em>;
+  const way = (resource: Resource) => <>{size(resource)} {fleet[resource][of] < 0 ? 'higher' : 'lower'}</>;
+  if (cpu[of] >= 0 && memory[of] >= 0) return <>lower by {size('cpu')} and {size('memory')} of memory</>;
+  return <>{way('cpu')} for CPU and {way('memory')} for memory</>;
+}
+
+// Savings are counted in machines only where that many are saved as there can be: from agents the number of machines
+// is known, and one machine is no fleet.
+export function machinesText(value: number, status: Status | null): string {
+  const known = status?.agents.known ?? 0;
+  if (value < 0.95 || (known > 0 && (known < 3 || value > known))) return '';
+  return value >= 99.5 ? plural(Math.round(value), 'machine') : `${value.toFixed(value >= 9.95 ? 0 : 1)} machines`;
+}
+
+function bothMachines(fleet: Fleet, of: 'saved_machines' | 'would_save_machines', status: Status | null): string {
+  const cpu = machinesText(fleet.cpu[of], status);
+  const memory = machinesText(fleet.memory[of], status);
+  return [cpu && `the CPU of ${cpu}`, memory && `the memory of ${memory}`].filter(Boolean).join(' and ');
+}
+
+function headlineOf(fleet: Fleet): ComponentChildren {
+  const measured = `${plural(fleet.jobs, 'job')} with ${plural(fleet.tasks, 'task')} are measured.`;
+  if (fleet.cpu.owner_limit <= 0 && fleet.memory.owner_limit <= 0) return <>{measured} Their owners' limits are not known, so savings are not known either.</>;
+  if (!isNothing(fleet, 'saved')) return <>{dryRun(fleet) ? 'Limits would be' : 'Limits are'} <Lower fleet={fleet} of="saved" /> than what the owners asked for.</>;
+  if (isNothing(fleet, 'would_save')) return <>{measured} {fleet.cpu.job_days + fleet.memory.job_days > 0 ? "The recommended limits are the owners' so far." : 'The first recommendations come after a day of usage.'}</>;
+  return <>With every job in auto, limits would be <Lower fleet={fleet} of="would_save" />.</>;
+}
+
+// "OOM-days: 1.2 % of 1,203 job-days, 3 % ordered"
+export function RiskText({ fleet, resource }: { fleet: Fleet; resource: Resource }) {
+  const a = fleet[resource];
+  const share = overShare(a);
+  if (share === null) return null;
+  return <>{OVER_DAYS[resource]} <b>{percent(share)}</b>{a.ordered !== null && <span class="muted"> ({percent(a.ordered)} ordered)</span>}</>;
+}
+
+export function Headline({ fleet, status }: { fleet: Fleet; status: Status | null }) {
+  const some = !isNothing(fleet, 'saved');
+  const more = !isNothing(fleet, 'would_save');
+  const now = bothMachines(fleet, 'saved_machines', status);
+  const then = bothMachines(fleet, 'would_save_machines', status);
+  const machine = `${amountShort('cpu', fleet.machine.cores)} cores and ${amountShort('memory', fleet.machine.bytes)}`;
+  const price = fleet.saving_per_month;
+  const risk = overShare(fleet.cpu) !== null && overShare(fleet.memory) !== null;
+  return (
+    <section class="wide lead" aria-labelledby="headline">
+      <h1 id="headline">{headlineOf(fleet)}</h1>
+      <p class="gloss">
+        {price && some && <>{dryRun(fleet) ? 'That would save' : 'That saves'} <em>{money(price.saved, price.currency)}</em>. </>}
+        {some && now && <>That is {now}. </>}
+        {some && more && <>With every job in auto they would be <Lower fleet={fleet} of="would_save" />{then && `: ${then}`}. </>}
+        {!some && more && then && <>That is {then}. </>}
+        {price && more && <>{some ? 'All of it in auto would save' : 'That would save'} <em>{money(price.would_save, price.currency)}</em>. </>}
+        {(some || more) && (now || then) && <span class="muted">A machine counts as {machine}. </span>}
+      </p>
+      {risk && (
+        <p class="gloss risk-line">
+          The risk with the recommended limits, of the job-days of the last 7 days: <RiskText fleet={fleet} resource="memory" />, <RiskText fleet={fleet} resource="cpu" />.
+        </p>
+      )}
+    </section>
+  );
+}

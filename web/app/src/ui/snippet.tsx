@@ -1,0 +1,21 @@
+// Text to copy: one kind of text in each, so that what is copied can be used as it is.
+import { useState } from 'preact/hooks';
+
+export function Snippet({ text, label }: { text: string; label: string }) {
+  const [copied, setCopied] = useState('');
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setCopied('Copied');
+    } catch {
+      // Browsers allow it only over https and on localhost.
+      setCopied('Not allowed here: select and copy it');
+    }
+  };
+  return (
+    <div class="snippet-box">
+      <pre class="snippet" tabIndex={0} aria-label={label}><code>{text}</code></pre>
+      <p class="more"><button type="button" class="quiet" onClick={() => void copy()}>{copied || 'Copy'}</button></p>
+    </div>
+  );
+}
