@@ -304,6 +304,7 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
     query.policy = fleet.job(id).policy.get();
     query.settings = &fleet.settings().vertical;
     query.fleet = &fleet.models();
+    query.job = fleet.job(id).record.name;
     result = WhatIf(query, *history, *ooms);
   });
   JsonWriter json;

@@ -328,9 +328,13 @@ void PutReason(const Reason& reason, JsonWriter& json) {
         json.Field("what", std::string_view(s.what));
         PutNumber("before", s.before, json);
         PutNumber("after", s.after, json);
+        json.Field("kind", std::string_view(s.kind));
         json.EndObject();
       },
       json);
+  json.Field("why", std::string_view(reason.why));
+  PutAmount("limit", reason.limit, json);
+  PutAmount("chance", reason.chance, json);
   json.EndObject();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace taut {
@@ -25,16 +26,19 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string NearestName(std::string_view name, std::span<const std::string_view> candidates) {
-  std::string_view best;
-  size_t best_distance = SIZE_MAX;
-  for (std::string_view c : candidates) {
-    const size_t distance = EditDistance(name, c);
-    if (distance < best_distance) {
-      best_distance = distance;
-      best = c;
-    }
-  }
-  return std::string(best);
+  const std::vector<std::string> nearest = NearestNames(name, candidates, 1);
+  return nearest.empty() ? "" : nearest.front();
+}
+
+std::vector<std::string> NearestNames(std::string_view name, std::span<const std::string_view> candidates,
+                                      size_t count) {
+  std::vector<std::pair<size_t, size_t>> order;  // distance, index
+  for (size_t i = 0; i < candidates.size(); ++i) order.emplace_back(EditDistance(name, candidates[i]), i);
+  count = std::min(count, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end());
+  std::vector<std::string> names;
+  for (size_t i = 0; i < count; ++i) names.emplace_back(candidates[order[i].second]);
+  return names;
 }
 
 }  // namespace taut

@@ -28,5 +28,18 @@ TEST(IsPrintableUtf8, TakesAndRefusesAtTheEdges) {
   }
 }
 
+TEST(Printable, EscapesWhatATerminalMayNotBeGiven) {
+  EXPECT_EQ(Printable("shop/k\xC3\xB6ln \xE6\x97\xA5"), "shop/k\xC3\xB6ln \xE6\x97\xA5");
+  EXPECT_EQ(Printable("a\x1B[31mb\n\x7F"), "a\\x1b[31mb\\x0a\\x7f");
+  EXPECT_EQ(Printable("two\nlines\t", /*keep_newlines=*/true), "two\nlines\\x09");
+  EXPECT_EQ(Printable("\xC2\x85"), "\\u{0085}") << "a C1 control";
+  EXPECT_EQ(Printable("pay\xE2\x80\xAEgnp.exe"), "pay\\u{202e}gnp.exe") << "text direction reversed";
+  EXPECT_EQ(Printable("\xE2\x81\xA6x\xE2\x81\xA9\xD8\x9C"), "\\u{2066}x\\u{2069}\\u{061c}");
+  EXPECT_EQ(Printable("a\xFF\xE6\x97"), "a\\xff\\xe6\\x97") << "not UTF-8";
+  for (const char* text : {"", "x", "\x1B", "\xE2\x80\xAE", "\xFF\xFE"}) {
+    EXPECT_TRUE(IsPrintableUtf8(Printable(text))) << text;
+  }
+}
+
 }  // namespace
 }  // namespace taut

@@ -3,13 +3,16 @@
 #include <cerrno>
 
 #include "absl/status/status.h"
+#include "base/strings.h"
 #include "fmt/format.h"
 
 namespace taut {
 
 std::string CsvField(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
+  // A spreadsheet takes these for the start of a formula; an apostrophe makes it text.
+  const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
+  if (text.find_first_of(",\"\r\n\t") == std::string_view::npos) return StrCat(formula ? "'" : "", text);
+  std::string out = formula ? "\"'" : "\"";
   for (char c : text) {
     if (c == '"') out += '"';
     out += c;
@@ -21,13 +24,6 @@ DecisionsCsv::DecisionsCsv(std::unique_ptr<OutputFile> file, const std::vector<J
     : file_(std::move(file)) {
   for (const JobInfo& j : jobs) quoted_names_.push_back(CsvField(j.name));
   file_->Append("ts_s,job,resource,recommender,limit\n");
-}
-
-absl::StatusOr<std::unique_ptr<DecisionsCsv>> DecisionsCsv::Open(const std::string& path,
-                                                                 const std::vector<JobInfo>& jobs) {
-  absl::StatusOr<std::unique_ptr<OutputFile>> file = OutputFile::Open(path);
-  if (!file.ok()) return file.status();
-  return std::unique_ptr<DecisionsCsv>(new DecisionsCsv(*std::move(file), jobs));
 }
 
 void DecisionsCsv::Add(const LimitChange& c) {

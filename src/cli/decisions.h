@@ -19,13 +19,11 @@ namespace taut {
 // job's first window and at each change. gzip if the path ends in .gz.
 class DecisionsCsv {
  public:
-  static absl::StatusOr<std::unique_ptr<DecisionsCsv>> Open(const std::string& path,
-                                                            const std::vector<JobInfo>& jobs);
+  DecisionsCsv(std::unique_ptr<OutputFile> file, const std::vector<JobInfo>& jobs);
   void Add(const LimitChange& change);
   absl::Status Close() { return file_->Close(); }
 
  private:
-  DecisionsCsv(std::unique_ptr<OutputFile> file, const std::vector<JobInfo>& jobs);
   std::unique_ptr<OutputFile> file_;
   std::vector<std::string> quoted_names_;  // by JobId
   std::string line_;
@@ -45,7 +43,8 @@ class DecisionLog {
   std::FILE* file_;
 };
 
-// A CSV field: quoted if it holds a comma, a quote or a line end.
+// A CSV field: quoted if it holds a comma, a quote, a tab or a line end; with a leading apostrophe if a
+// spreadsheet would take it for a formula.
 std::string CsvField(std::string_view text);
 
 }  // namespace taut

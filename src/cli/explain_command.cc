@@ -112,8 +112,10 @@ nlohmann::ordered_json ToJson(const Explained& e) {
   }
   j["steps"] = nlohmann::ordered_json::array();
   for (const ReasonStep& s : e.reason.steps) {
-    j["steps"].push_back({{"what", s.what}, {"before", s.before}, {"after", s.after}});
+    j["steps"].push_back({{"what", s.what}, {"before", s.before}, {"after", s.after}, {"kind", s.kind}});
   }
+  j["why"] = e.reason.why;
+  if (e.reason.chance.has_value()) j["chance"] = *e.reason.chance;
   return j;
 }
 
@@ -161,7 +163,7 @@ absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
   progress.Clear();
   if (!result.ok()) return result.status();
   if (explained.empty())
-    return absl::NotFoundError(StrCat("job \"", args.job, "\" had no usage by that time"));
+    return absl::NotFoundError(StrCat("job \"", Printable(args.job), "\" had no usage by that time"));
   std::string out;
   nlohmann::ordered_json json;
   json["job"] = args.job;
@@ -176,7 +178,7 @@ absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
     out += ExplainText(e.resource, e.limit, e.reason);
     json["decisions"].push_back(ToJson(e));
   }
-  if (args.output == OutputForm::kTable) return StrCat("job ", args.job, "\n", out);
+  if (args.output == OutputForm::kTable) return StrCat("job ", Printable(args.job), "\n", out);
   return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -10,8 +10,9 @@ namespace taut {
 namespace {
 
 std::string FactText(Resource r, const Fact& f) {
-  if (const auto* text = std::get_if<std::string>(&f.value)) return *text;
+  if (const auto* text = std::get_if<std::string>(&f.value)) return Printable(*text);
   const double v = std::get<double>(f.value);
+  if (f.unit == "s" && LooksLikeUnixTime(std::llround(v))) return FormatTime(std::llround(v));
   if (f.unit == "cores" || f.unit == "bytes") return FormatAmount(r, v);
   if (f.unit == "core-days" || f.unit == "byte-days") return FormatAmount(r, v) + " x days";
   if (f.unit.empty())

@@ -43,8 +43,11 @@ absl::StatusOr<JobId> LoadedTrace::FindJob(const std::string& name) const {
     names.push_back(jobs()[i].name);
   }
   if (names.empty()) return absl::NotFoundError("the trace has no jobs");
-  return absl::NotFoundError(fmt::format("no job \"{}\" in the trace ({} jobs); the nearest name is \"{}\"",
-                                         name, names.size(), NearestName(name, names)));
+  std::vector<std::string> nearest = NearestNames(name, names, 3);
+  for (std::string& n : nearest) n = StrCat("\"", Printable(n), "\"");
+  return absl::NotFoundError(
+      fmt::format("no job \"{}\" in the trace ({} jobs); the nearest {} {}", Printable(name), names.size(),
+                  nearest.size() == 1 ? "name is" : "names are", fmt::join(nearest, ", ")));
 }
 
 absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bool quiet) {
@@ -84,12 +87,12 @@ std::string DescribeInput(const LoadedTrace& trace) {
   out += "\n";
   for (const auto& [cause, skipped] : r.skipped) {
     StrAppend(&out, "  skipped ", FormatCount(skipped.count), " rows: ", cause, "\n");
-    for (const std::string& example : skipped.examples) StrAppend(&out, "    ", example, "\n");
+    for (const std::string& example : skipped.examples) StrAppend(&out, "    ", Printable(example), "\n");
   }
   if (f.duplicates > 0) {
     StrAppend(&out, "  merged ", FormatCount(f.duplicates), " duplicate rows (the larger value counts)\n");
   }
-  for (const std::string& w : r.warnings) StrAppend(&out, "  warning: ", w, "\n");
+  for (const std::string& w : r.warnings) StrAppend(&out, "  warning: ", Printable(w), "\n");
   return out;
 }
 

@@ -165,7 +165,8 @@ void AddTune(CLI::App& app, TuneArgs& a) {
       ->type_name("KEY=VALUES");
   app.add_option("--weights", a.weights, "CSV of job,weight: how much a job counts; others count 1")
       ->type_name("FILE");
-  app.add_option("--oom-days", a.oom_days, "share of OOM-days not to exceed")->capture_default_str();
+  app.add_option("--oom-days", a.oom_days, "share of OOM-days (CPU: throttled days) not to exceed")
+      ->capture_default_str();
   app.add_option("--changes", a.changes, "limit changes per job-day not to exceed")->capture_default_str();
   app.add_option("--out", a.out, "write the chosen settings here")->type_name("FILE");
   AddOutput(app, a.output, a.quiet);

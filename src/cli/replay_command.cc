@@ -1,11 +1,12 @@
 // taut replay: what limits every recommender would have set, and what that would have meant.
-#include <fstream>
 #include <memory>
+#include <vector>
 
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/decisions.h"
+#include "cli/outputs.h"
 #include "cli/results.h"
 #include "cli/stories.h"
 #include "cli/terminal.h"
@@ -21,11 +22,9 @@ namespace {
 constexpr size_t kMaxJobsWithReasons = 5000;
 constexpr size_t kStories = 10;
 
-absl::Status WriteFile(const std::string& path, const std::string& content) {
-  std::ofstream file(path, std::ios::binary);
-  file << content;
-  file.close();
-  return file ? absl::OkStatus() : absl::UnavailableError(StrCat("cannot write ", path));
+absl::Status WriteFile(OutputFile& file, const std::string& content) {
+  file.Append(content);
+  return file.Close();
 }
 
 int Fail(const absl::Status& status) {
@@ -36,13 +35,24 @@ int Fail(const absl::Status& status) {
 // What one replay writes beside its table.
 class ReplayOutputs {
  public:
-  absl::Status Open(const ReplayArgs& args, const LoadedTrace& trace) {
-    if (!args.decisions.empty()) {
-      auto csv = DecisionsCsv::Open(args.decisions, trace.jobs());
-      if (!csv.ok()) return csv.status();
-      csv_ = *std::move(csv);
+  // Before anything is read.
+  absl::Status Open(const ReplayArgs& args) {
+    const NamedPath outputs[] = {
+        {"--report", args.report}, {"--json", args.json}, {"--decisions", args.decisions}};
+    std::vector<std::string> inputs = args.trace.paths;
+    inputs.push_back(args.engine.settings_file);
+    if (absl::Status s = CheckOutputs(outputs, inputs); !s.ok()) return s;
+    std::unique_ptr<OutputFile>* const files[] = {&report_, &json_, &decisions_};
+    for (size_t i = 0; i < std::size(outputs); ++i) {
+      absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(outputs[i]);
+      if (!file.ok()) return file.status();
+      *files[i] = *std::move(file);
     }
-    if (!args.report.empty()) {
+    return absl::OkStatus();
+  }
+  absl::Status Begin(const LoadedTrace& trace) {
+    if (decisions_ != nullptr) csv_ = std::make_unique<DecisionsCsv>(std::move(decisions_), trace.jobs());
+    if (report_ != nullptr) {
       auto log = DecisionLog::Create();
       if (!log.ok()) return log.status();
       log_ = *std::move(log);
@@ -57,10 +67,13 @@ class ReplayOutputs {
     recommender.Explain(reasons_[{job.value, resource}].emplace_back());
   }
   absl::Status CloseCsv() { return csv_ != nullptr ? csv_->Close() : absl::OkStatus(); }
+  OutputFile* report() { return report_.get(); }
+  OutputFile* json() { return json_.get(); }
   DecisionLog& log() { return *log_; }
   const LastReasons& reasons() const { return reasons_; }
 
  private:
+  std::unique_ptr<OutputFile> report_, json_, decisions_;  // null: not written
   std::unique_ptr<DecisionsCsv> csv_;
   std::unique_ptr<DecisionLog> log_;
   LastReasons reasons_;
@@ -104,7 +117,7 @@ absl::Status WriteReport(const ReplayArgs& args, const ReplayOptions& options, L
   input.jobs = &trace.jobs();
   input.shown_first = shown;
   input.stories = *std::move(stories);
-  return WriteFile(args.report, HtmlReport(input));
+  return WriteFile(*outputs.report(), HtmlReport(input));
 }
 
 absl::StatusOr<ReplayResult> ReplayLoaded(const ReplayArgs& args, const ReplayOptions& options,
@@ -203,10 +216,11 @@ int RunReplay(const ReplayArgs& args) {
   const absl::StatusOr<ReplayOptions> options = ToReplayOptions(args.engine);
   if (!options.ok()) return Fail(options.status());
   CatchInterrupts();
+  ReplayOutputs outputs;
+  if (absl::Status s = outputs.Open(args); !s.ok()) return Fail(s);
   absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
   if (!trace.ok()) return Fail(trace.status());
-  ReplayOutputs outputs;
-  if (absl::Status s = outputs.Open(args, **trace); !s.ok()) return Fail(s);
+  if (absl::Status s = outputs.Begin(**trace); !s.ok()) return Fail(s);
   const absl::StatusOr<ReplayResult> result = ReplayLoaded(args, *options, **trace, outputs);
   if (!result.ok()) {
     if ((*trace)->days().empty()) Print(DescribeInput(**trace));
@@ -217,8 +231,9 @@ int RunReplay(const ReplayArgs& args) {
     return Fail(s);
   }
   if (absl::Status s = outputs.CloseCsv(); !s.ok()) return Fail(s);
-  if (!args.json.empty()) {
-    const absl::Status s = WriteFile(args.json, ResultJson(*result, (*trace)->jobs(), /*with_jobs=*/true));
+  if (outputs.json() != nullptr) {
+    const absl::Status s =
+        WriteFile(*outputs.json(), ResultJson(*result, (*trace)->jobs(), /*with_jobs=*/true));
     if (!s.ok()) return Fail(s);
   }
   if (!args.report.empty()) {

@@ -54,7 +54,7 @@ std::string Table(const ReplayResult& result, Resource resource) {
                                    "footprint\nmean",
                                    "of\nowner's",
                                    "x\nusage",
-                                   cpu ? "over-\ndays" : "OOM-\ndays",
+                                   cpu ? "throt.\ndays" : "OOM-\ndays",
                                    cpu ? "overs/\ntask-day" : "OOMs/\ntask-day",
                                    "serious\ndays",
                                    "changes\n/day",
@@ -71,7 +71,8 @@ std::string Table(const ReplayResult& result, Resource resource) {
 constexpr std::string_view kLegend =
     "slack: (mean limit - p95 of the day's usage) / mean limit, by job-day · footprint: sum of limits, mean "
     "over time\n"
-    "OOM-day: a job-day with a window over the limit (CPU: over-day) · serious: over max(4, a fifth of the "
+    "OOM-day: a job-day with a window over the limit (CPU: throttled day) · serious: over max(4, a fifth of "
+    "the "
     "tasks) such\n"
     "windows · none: job-days without a limit change · throttled: CPU used above the limit\n";
 

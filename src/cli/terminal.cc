@@ -44,23 +44,20 @@ bool StdoutIsTerminal() { return isatty(STDOUT_FILENO) == 1; }
 bool StderrIsTerminal() { return isatty(STDERR_FILENO) == 1; }
 
 void Print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
-void Warn(std::string_view text) { fmt::print(stderr, "taut: {}\n", text); }
+void Warn(std::string_view text) {
+  fmt::print(stderr, "taut: {}\n", Printable(text, /*keep_newlines=*/true));
+}
 void PrintError(std::string_view text) {
   std::fflush(stdout);
   const bool colour = WantsColour(StderrIsTerminal(), std::getenv("NO_COLOR"), std::getenv("TERM"));
-  fmt::print(stderr, "{}taut: {}{}\n", colour ? "\033[31m" : "", text, colour ? "\033[0m" : "");
+  fmt::print(stderr, "{}taut: {}{}
+", colour ? "[31m" : "", Printable(text, /*keep_newlines=*/true),
+             colour ? "[0m" : "");
 }
 
 size_t DisplayWidth(std::string_view text) {
   const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins));
-}
-
-std::string Printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-  }
-  return text;
 }
 
 std::string TextTable::Render() const {

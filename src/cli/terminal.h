@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.h"
+
 namespace taut {
 
 // Whether colours go to a terminal with these environment variables (nullptr: not set): not with a NO_COLOR
@@ -19,14 +21,12 @@ bool StderrIsTerminal();
 
 // Writes to stdout; a closed pipe is not an error of ours.
 void Print(std::string_view text);
-// "taut: " and the text to stderr, one line.
+// "taut: " and the text to stderr; what a terminal may not be given is escaped (base/printable.h).
 void Warn(std::string_view text);
 void PrintError(std::string_view text);
 
 // Columns that UTF-8 text takes on a terminal, if each character takes one.
 size_t DisplayWidth(std::string_view text);
-// What a terminal may be given: control characters become '?'.
-std::string Printable(std::string text);
 
 // A text table: the first column left-aligned, the others right-aligned.
 class TextTable {

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "config/settings_file.h"
 #include "fmt/format.h"
@@ -31,7 +32,7 @@ struct Weighted {
 };
 
 struct Trial {
-  std::vector<std::string> values;  // one an axis
+  std::vector<std::string> values;  // one an axis; empty: the settings as given, not swept
   VerticalSettings settings;
   std::map<Resource, Weighted> measures;
   bool on_frontier = false;
@@ -72,7 +73,7 @@ std::vector<std::string> DefaultSweep(Policy policy) {
       return {"moving_window.oom_tolerance=minimal,low,intermediate",
               "moving_window.memory_half_life_h=24,48,96,168", "moving_window.margin_scale=0.5,1,2"};
     case Policy::kEnsemble:
-      return {"ensemble.w_over=10,30,100,300,1000", "ensemble.w_limit_change=0.2,0.5,1,2"};
+      return {"ensemble.w_over=3000,10000,30000,100000,300000", "ensemble.w_limit_change=0.5,2,8"};
     case Policy::kPeak:
       return {"peak.days=4,7,14,28", "peak.margin=0.05,0.15,0.3"};
     case Policy::kVpa:
@@ -164,7 +165,20 @@ void MarkFrontier(Resource resource, std::vector<Trial>& trials) {
   }
 }
 
-// The cheapest within the targets; if none is, the one with the fewest OOM-days.
+struct Sweep {
+  std::vector<Axis> axes;
+  std::vector<Trial> trials;
+  Resource resource = Resource::kMemory;
+  bool partial = false;
+};
+
+// What a day over the limit is called.
+std::string_view DaysOver(Resource resource) {
+  return resource == Resource::kCpu ? "throttled days" : "OOM-days";
+}
+
+// The cheapest within the targets; null if none is. The settings as given are one of the trials, so what is
+// chosen is never worse than they are where they are within the targets.
 const Trial* Choose(const TuneArgs& args, Resource resource, std::vector<Trial>& trials) {
   const Trial* best = nullptr;
   for (Trial& t : trials) {
@@ -172,20 +186,23 @@ const Trial* Choose(const TuneArgs& args, Resource resource, std::vector<Trial>&
     if (w.oom_share() > args.oom_days || w.change_rate() > args.changes) continue;
     if (best == nullptr || w.footprint() < best->measures.at(resource).footprint()) best = &t;
   }
-  if (best != nullptr) return best;
-  for (Trial& t : trials) {
-    if (best == nullptr || t.measures[resource].oom_share() < best->measures.at(resource).oom_share())
-      best = &t;
-  }
   return best;
 }
 
-struct Sweep {
-  std::vector<Axis> axes;
-  std::vector<Trial> trials;
-  Resource resource = Resource::kMemory;
-  bool partial = false;
-};
+// Why there is nothing to choose, with what would come nearest.
+absl::Status NothingWithin(const TuneArgs& args, const Sweep& sweep) {
+  const Trial* nearest = nullptr;
+  const auto share = [&](const Trial& t) { return t.measures.at(sweep.resource).oom_share(); };
+  for (const Trial& t : sweep.trials) {
+    if (nearest == nullptr || share(t) < share(*nearest)) nearest = &t;
+  }
+  const Weighted& w = nearest->measures.at(sweep.resource);
+  return absl::FailedPreconditionError(fmt::format(
+      "no settings tried are within {} % of {} (--oom-days) and {} changes per job-day (--changes); the "
+      "fewest were {:.2f} % with {:.2f} changes. {}Allow more, or try other settings with --sweep",
+      100 * args.oom_days, DaysOver(sweep.resource), args.changes, 100 * w.oom_share(), w.change_rate(),
+      args.out.empty() ? "" : StrCat(args.out, " was not written. ")));
+}
 
 absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, ReplayOptions options) {
   if (options.policies.size() != 1) {
@@ -203,6 +220,12 @@ absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, ReplayOptions options) {
   }
   absl::StatusOr<std::vector<Trial>> trials = Combine(sweep.axes, options.settings);
   if (!trials.ok()) return trials.status();
+  // What is swept is held against the settings as given.
+  const std::string given = WriteSettings(options.settings, /*only_changed=*/false);
+  const bool has_given = std::any_of(trials->begin(), trials->end(), [&](const Trial& t) {
+    return WriteSettings(t.settings, /*only_changed=*/false) == given;
+  });
+  if (!has_given) trials->insert(trials->begin(), Trial{{}, options.settings, {}});
   CatchInterrupts();
   absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
   if (!trace.ok()) return trace.status();
@@ -237,7 +260,9 @@ std::string SweepTable(const Sweep& sweep, const Trial* chosen) {
   std::vector<std::string> head;
   for (const Axis& a : sweep.axes) head.push_back(a.key.substr(a.key.find('.') + 1));
   if (head.empty()) head.push_back("settings");
-  for (const char* name : {"footprint", "OOM-days", "changes", ""}) head.emplace_back(name);
+  const std::string days(DaysOver(sweep.resource));
+  for (const std::string& name : {std::string("footprint"), days, std::string("changes"), std::string()})
+    head.push_back(name);
   TextTable table(head);
   std::vector<const Trial*> order;
   for (const Trial& t : sweep.trials) order.push_back(&t);
@@ -248,7 +273,10 @@ std::string SweepTable(const Sweep& sweep, const Trial* chosen) {
     if (!t->on_frontier && t != chosen) continue;
     const Weighted& w = t->measures.at(sweep.resource);
     std::vector<std::string> row = t->values;
-    if (row.empty()) row.push_back("as given");
+    if (row.empty()) {
+      row.resize(std::max<size_t>(sweep.axes.size(), 1));
+      row.front() = "as given";
+    }
     row.push_back(fmt::format("{:.1f} %", 100 * w.footprint()));
     row.push_back(fmt::format("{:.2f} %", 100 * w.oom_share()));
     row.push_back(fmt::format("{:.2f}", w.change_rate()));
@@ -267,7 +295,8 @@ std::string SweepJson(const Sweep& sweep, const Trial* chosen) {
   j["trials"] = nlohmann::ordered_json::array();
   for (const Trial& t : sweep.trials) {
     nlohmann::ordered_json trial;
-    for (size_t i = 0; i < sweep.axes.size(); ++i) trial["settings"][sweep.axes[i].key] = t.values[i];
+    trial["settings"] = nlohmann::ordered_json::object();
+    for (size_t i = 0; i < t.values.size(); ++i) trial["settings"][sweep.axes[i].key] = t.values[i];
     for (const auto& [resource, w] : t.measures) {
       trial[std::string(Name(resource))] = {{"footprint", w.footprint()},
                                             {"oom_day_share", w.oom_share()},
@@ -283,22 +312,24 @@ std::string SweepJson(const Sweep& sweep, const Trial* chosen) {
 absl::Status Tune(const TuneArgs& args, bool* partial) {
   absl::StatusOr<ReplayOptions> options = ToReplayOptions(args.engine);
   if (!options.ok()) return options.status();
+  const NamedPath out{"--out", args.out};
+  std::vector<std::string> inputs = args.trace.paths;
+  inputs.push_back(args.engine.settings_file);
+  inputs.push_back(args.weights);
+  if (absl::Status s = CheckOutputs({&out, 1}, inputs); !s.ok()) return s;
+  absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(out);
+  if (!file.ok()) return file.status();
   absl::StatusOr<Sweep> sweep = RunSweep(args, *std::move(options));
   if (!sweep.ok()) return sweep.status();
   *partial = sweep->partial;
   const Trial* chosen = Choose(args, sweep->resource, sweep->trials);
   Print(args.output == OutputForm::kJson ? SweepJson(*sweep, chosen) : SweepTable(*sweep, chosen));
   if (sweep->partial) Warn("interrupted: only the trials shown were run");
-  if (chosen == nullptr) return absl::OkStatus();
-  const Weighted& w = chosen->measures.at(sweep->resource);
-  if (w.oom_share() > args.oom_days || w.change_rate() > args.changes) {
-    Warn("no trial is within --oom-days and --changes; the one with the fewest OOM-days was chosen");
-  }
-  if (args.out.empty()) return absl::OkStatus();
-  std::ofstream file(args.out);
-  file << WriteSettings(chosen->settings, /*only_changed=*/true);
-  file.close();
-  if (!file) return absl::UnavailableError(StrCat("cannot write ", args.out));
+  if (sweep->trials.empty()) return absl::OkStatus();
+  if (chosen == nullptr) return sweep->partial ? absl::OkStatus() : NothingWithin(args, *sweep);
+  if (*file == nullptr) return absl::OkStatus();
+  (*file)->Append(WriteSettings(chosen->settings, /*only_changed=*/true));
+  if (absl::Status s = (*file)->Close(); !s.ok()) return s;
   if (args.output == OutputForm::kTable) Print(fmt::format("\nsettings: {}\n", args.out));
   return absl::OkStatus();
 }

@@ -24,8 +24,10 @@ Variant Changed(const WhatIfQuery& query) {
   if (c.recommender.has_value()) v.recommender = *c.recommender;
   if (c.margin_scale.has_value()) v.settings.moving_window.margin_scale = *c.margin_scale;
   if (c.w_over.has_value()) v.settings.ensemble.w_over = *c.w_over;
-  if (c.oom_days.has_value())
+  if (c.oom_days.has_value()) {
     v.settings.analogs.memory_oom_days = v.settings.analogs.cpu_oom_days = *c.oom_days;
+    if (v.settings.analogs.job_order.has_value()) v.settings.analogs.job_order = c.oom_days;
+  }
   if (c.peak_days.has_value()) v.settings.peak.days = v.settings.moving_window.peak_days = *c.peak_days;
   BoundSettings& bounds = query.resource == Resource::kCpu ? v.settings.cpu_bounds : v.settings.memory_bounds;
   if (c.lower.has_value()) bounds.lower = c.lower;
@@ -72,7 +74,9 @@ WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<cons
         query.fleet->of(query.resource)
             .ForecasterFor(query.resource == Resource::kCpu ? order.cpu_oom_days : order.memory_oom_days);
   }
-  Lane lane(NewRecommender(variant.recommender, query.resource, JobInfo(), variant.settings, models));
+  JobInfo job;
+  job.name = query.job;
+  Lane lane(NewRecommender(variant.recommender, query.resource, job, variant.settings, models));
   WhatIfLane out;
   out.recommender = variant.recommender;
   double owner_sum = 0, limit_sum = 0;

@@ -50,6 +50,7 @@ struct WhatIfQuery {
   const VerticalSettings* settings = nullptr;
   const FleetModels* fleet = nullptr;  // what the fleet knows today: analogs see it with hindsight
   WhatIfChange change;
+  std::string job;      // its name: the hour of its daily decision follows from it
   WindowId score_from;  // days before it are lived, not scored
 };
 // `ooms`: the job's, ascending by time; of memory only. About 2 us a window and lane; analogs 20 us a day.

@@ -26,6 +26,16 @@ JobClass ClassOf(const JobInfo& job, JobClass otherwise) {
 
 }  // namespace
 
+int32_t DecisionWindow(std::string_view job) {
+  // FNV-1a, then a finaliser: near names must not be near in time.
+  uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : job) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  hash ^= hash >> 33U;
+  hash *= 0xff51afd7ed558ccdU;
+  hash ^= hash >> 33U;
+  return static_cast<int32_t>(hash % kWindowsPerDay);
+}
+
 FleetModels::FleetModels(const VerticalSettings& settings)
     : ensemble(settings.ensemble),
       cpu(Resource::kCpu, settings.analogs),
@@ -57,11 +67,24 @@ std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, co
     case Policy::kAnalogs:
       r = std::make_unique<AnalogsRecommender>(
           fleet.of(resource), std::make_unique<EnsembleRecommender>(resource, fleet.ensemble, settings.oom),
-          settings.oom);
+          settings.oom, AnalogJob{DecisionWindow(job.name), settings.analogs.job_order});
       break;
   }
   if (resource == Resource::kMemory) r = WithOomFloor(std::move(r), settings.oom);
-  return WithBounds(std::move(r), settings.bounds(resource));
+  BoundSettings bounds = settings.bounds(resource);
+  // The comparators stay as published. A lower bound that somebody chose is a bound like any other; the
+  // default is a floor that stays under the owner's limit.
+  if (policy != Policy::kVpa) {
+    FloorSettings floor;
+    if (bounds.lower == BoundSettings::For(resource).lower) {
+      floor.least = *bounds.lower;
+      bounds.lower = bounds.granularity;
+    }
+    // Too little memory ends a start; too little CPU only slows it.
+    floor.keep_start = resource == Resource::kMemory && policy != Policy::kPeak;
+    r = WithFloor(std::move(r), floor);
+  }
+  return WithBounds(std::move(r), bounds);
 }
 
 }  // namespace taut

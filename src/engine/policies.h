@@ -29,6 +29,10 @@ struct FleetModels {
   const AnalogFleet& of(Resource r) const { return r == Resource::kCpu ? cpu : memory; }
 };
 
+// The window of the day at which a job's daily decision is due: spread over the day by the job's name, the
+// same in every run and program.
+int32_t DecisionWindow(std::string_view job);
+
 // The recommender with all its wrappers. `fleet` must outlive it.
 std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, const JobInfo& job,
                                             const VerticalSettings& settings, FleetModels& fleet);

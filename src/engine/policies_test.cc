@@ -28,6 +28,45 @@ TEST(Policies, NamesLeadBack) {
   EXPECT_THAT(std::string(Message(none.status())), ::testing::HasSubstr("moving_window"));
 }
 
+TEST(Policies, DailyDecisionsAreSpreadOverTheDayByTheJobsName) {
+  EXPECT_EQ(DecisionWindow("shop/web"), DecisionWindow("shop/web"));
+  std::vector<int> at(kWindowsPerDay);
+  for (int i = 0; i < 28'800; ++i) {
+    const int32_t window = DecisionWindow(StrCat("job-", i));
+    ASSERT_TRUE(window >= 0 && window < kWindowsPerDay);
+    ++at[static_cast<size_t>(window)];
+  }
+  for (const int jobs : at) EXPECT_TRUE(jobs > 40 && jobs < 170) << jobs;
+}
+
+TEST(Policies, NoLimitIsBelowTheDefaultFloorUnlessALowerBoundIsSet) {
+  const VerticalSettings settings;
+  EXPECT_EQ(settings.memory_bounds.lower, 32 * kMiB);
+  EXPECT_EQ(settings.cpu_bounds.lower, 0.01);
+  for (const Resource r : kResources) {
+    FleetModels fleet(settings);
+    VerticalSettings low = settings;
+    (r == Resource::kCpu ? low.cpu_bounds : low.memory_bounds).lower = r == Resource::kCpu ? 0.002 : 2 * kMiB;
+    for (const Policy policy : {Policy::kEnsemble, Policy::kAnalogs, Policy::kMovingWindow, Policy::kPeak}) {
+      const auto floored = NewRecommender(policy, r, JobInfo(), settings, fleet);
+      const auto chosen = NewRecommender(policy, r, JobInfo(), low, fleet);
+      std::optional<double> limit;
+      std::optional<double> lower;
+      for (int32_t w = 0; w < 2 * kWindowsPerDay; ++w) {
+        for (Recommender* one : {floored.get(), chosen.get()}) {
+          if (w % kWindowsPerDay == 0) one->StartDay(w / kWindowsPerDay);
+          one->Observe(MadeSignal(r, w, r == Resource::kCpu ? 0.0005 : kMiB));
+        }
+        limit = floored->Recommend(WindowId{w + 1});
+        lower = chosen->Recommend(WindowId{w + 1});
+      }
+      EXPECT_EQ(limit, settings.bounds(r).lower) << Name(policy);
+      ASSERT_TRUE(lower.has_value());
+      EXPECT_LT(*lower, *limit) << Name(policy);
+    }
+  }
+}
+
 VerticalSettings QuickSettings() {
   VerticalSettings s;
   s.analogs.min_rows = 10;

@@ -293,7 +293,8 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, bool oom, Pa
                           // Before it knows the past a recommender only knows what a kill asks for.
                           .recommended = job.needs_history && !oom ? std::nullopt : lane.lane.recommended(),
                           .oom = oom,
-                          .num_tasks = lane.tasks};
+                          .num_tasks = lane.tasks,
+                          .recommender = &lane.lane.recommender()};
   Verdict verdict = taut::Decide(*job.policy, proposal, lane.gate);
   if (!verdict.kind.has_value()) {
     if (lane.hold != verdict.sentence) lane.hold = std::move(verdict.sentence);

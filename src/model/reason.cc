@@ -3,7 +3,7 @@
 namespace taut {
 namespace {
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kVersion = 2;  // 1 ended after the steps
 
 void SaveFact(const Fact& fact, ByteWriter& out) {
   out.PutString(fact.name);
@@ -56,13 +56,19 @@ std::string SaveReason(const Reason& reason) {
     out.Put(s.before);
     out.Put(s.after);
   }
+  for (const ReasonStep& s : reason.steps) out.PutString(s.kind);
+  out.PutString(reason.why);
+  for (const std::optional<double>& value : {reason.limit, reason.chance}) {
+    out.Put(static_cast<uint8_t>(value.has_value()));
+    out.Put(value.value_or(0));
+  }
   return bytes;
 }
 
 absl::StatusOr<Reason> LoadReason(std::string_view bytes) {
   ByteReader in(bytes);
   const auto version = in.Get<uint8_t>();
-  if (version != kVersion && !in.failed()) {
+  if (version != 1 && version != kVersion && !in.failed()) {
     return absl::UnimplementedError("a reason written by a newer version of the program");
   }
   Reason reason;
@@ -92,6 +98,15 @@ absl::StatusOr<Reason> LoadReason(std::string_view bytes) {
     s.before = in.Get<double>();
     s.after = in.Get<double>();
     reason.steps.push_back(std::move(s));
+  }
+  if (version == kVersion) {
+    for (ReasonStep& s : reason.steps) s.kind = in.GetString();
+    reason.why = in.GetString();
+    for (std::optional<double>* value : {&reason.limit, &reason.chance}) {
+      const bool has = in.Get<uint8_t>() != 0;
+      const auto number = in.Get<double>();
+      if (has) *value = number;
+    }
   }
   if (absl::Status s = in.status("a reason"); !s.ok()) return s;
   if (in.remaining() != 0) return absl::DataLossError("a damaged reason: bytes after its end");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -26,6 +27,10 @@ struct ReasonStep {
   std::string what;  // "margin 12.3 %", "owner's upper bound"
   double before = 0;
   double after = 0;
+  // What kind of step, for programs: "margin", "hold", "owner_limit", "most_chance", "median", "kept",
+  // "raise", "oom_floor", "start", "least", "rounding", "lower_bound", "upper_bound"; "" where the figure
+  // begins.
+  std::string kind = {};
 };
 
 struct Fact {
@@ -41,6 +46,13 @@ struct Reason {
   std::vector<Candidate> candidates;
   std::string cost_unit;  // of the candidates: "bytes", "cores" (times days), or "" for a plain number
   std::vector<ReasonStep> steps;
+  // In a few words, for a list beside the figures: "usage came within 20 % of the limit". "": none.
+  std::string why;
+  // The limit that all of this is about, after its last step. The outermost wrapper sets it before it asks
+  // the one within.
+  std::optional<double> limit;
+  // P(a day's peak > limit), for a recommender that forecasts.
+  std::optional<double> chance;
 };
 
 // Bytes for a store, versioned.

@@ -12,7 +12,9 @@ Reason Sample() {
   r.cost_unit = "cores";
   r.facts = {{"windows seen", 12.0, ""}, {"model", std::string("half-life 6 h"), ""}};
   r.candidates = {{"a", 1.5, 2.5, "detail", true}, {"b", 3, 4, "", false}};
-  r.steps = {{"margin", 1, 1.1}};
+  r.steps = {{"margin", 1, 1.1, "margin"}};
+  r.why = "usage rose";
+  r.limit = 1.1;
   return r;
 }
 
@@ -27,6 +29,10 @@ TEST(Reason, ComesBackAsItWas) {
   EXPECT_EQ(std::get<std::string>(back->facts[1].value), "half-life 6 h");
   EXPECT_TRUE(back->candidates[0].chosen);
   EXPECT_EQ(back->steps[0].after, 1.1);
+  EXPECT_EQ(back->steps[0].kind, "margin");
+  EXPECT_EQ(back->why, "usage rose");
+  EXPECT_EQ(back->limit, 1.1);
+  EXPECT_FALSE(back->chance.has_value());
   EXPECT_EQ(SaveReason(*back), SaveReason(r));
 }
 
@@ -34,6 +40,21 @@ TEST(Reason, AnyCutIsNoticed) {
   const std::string bytes = SaveReason(Sample());
   for (size_t n = 0; n < bytes.size(); ++n) EXPECT_FALSE(LoadReason(bytes.substr(0, n)).ok()) << n;
   EXPECT_FALSE(LoadReason(bytes + "x").ok());
+}
+
+// As the first version wrote it: nothing after the steps.
+TEST(Reason, TheFirstVersionIsRead) {
+  Reason plain = Sample();
+  plain.steps[0].kind = plain.why = "";
+  plain.limit.reset();
+  std::string bytes = SaveReason(plain);
+  bytes.resize(bytes.size() - 1 - 1 - 2 * (1 + sizeof(double)));  // kind, why, limit, chance
+  bytes[0] = 1;
+  const absl::StatusOr<Reason> back = LoadReason(bytes);
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(back->sentence, "Because.");
+  EXPECT_EQ(back->steps[0].after, 1.1);
+  EXPECT_FALSE(back->limit.has_value());
 }
 
 TEST(Reason, ANewerVersionIsSaid) {

@@ -44,13 +44,19 @@ std::string Significant(double value, std::string_view unit) {
 }  // namespace
 
 absl::StatusOr<int64_t> ParseDurationSeconds(std::string_view text) {
-  static constexpr Suffix kUnits[] = {{"", 1},           {"s", 1},          {"sec", 1},       {"m", 60},
-                                      {"min", 60},       {"h", 3600},       {"hour", 3600},   {"d", 86'400},
-                                      {"hours", 3600},   {"day", 86'400},   {"days", 86'400}, {"w", 604'800},
-                                      {"week", 604'800}, {"weeks", 604'800}};
+  static constexpr Suffix kUnits[] = {{"s", 1},          {"sec", 1},       {"m", 60},      {"min", 60},
+                                      {"h", 3600},       {"hour", 3600},   {"d", 86'400},  {"hours", 3600},
+                                      {"day", 86'400},   {"days", 86'400}, {"w", 604'800}, {"week", 604'800},
+                                      {"weeks", 604'800}};
   double value = 0;
+  if (ParseDouble(text) == 0.0) return 0;
   if (!ParseWithSuffix(text, kUnits, &value) || value < 0 || value > 1e11) {
-    return absl::InvalidArgumentError(StrCat("\"", text, "\" is no duration; write 90s, 30m, 12h, 7d or 2w"));
+    if (const std::optional<double> bare = ParseDouble(text); bare.has_value() && *bare > 0) {
+      return absl::InvalidArgumentError(StrCat("\"", text, "\" is a duration without a unit; write ", text,
+                                               "s, ", text, "m, ", text, "h or ", text, "d"));
+    }
+    return absl::InvalidArgumentError(
+        StrCat("invalid duration \"", text, "\": expected 90s, 30m, 12h, 7d or 2w"));
   }
   return static_cast<int64_t>(std::llround(value));
 }
@@ -89,6 +95,9 @@ absl::StatusOr<int64_t> ParseTime(std::string_view text) {
       return absl::ToUnixSeconds(absl::FromCivil(at, absl::UTCTimeZone()));
     if (absl::ParseLenientCivilTime(std::string(rest), &day))
       return absl::ToUnixSeconds(absl::FromCivil(day, absl::UTCTimeZone()));
+  } else if (const std::optional<double> bare = ParseDouble(text);
+             bare.has_value() && *bare >= 0 && *bare <= 1e11) {
+    return static_cast<int64_t>(std::llround(*bare));
   } else if (const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text); seconds.ok()) {
     return seconds;
   }

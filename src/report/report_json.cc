@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/json_writer.h"
+#include "base/printable.h"
 #include "report/story_json.h"
 
 namespace taut {
@@ -171,7 +172,7 @@ std::string ReportJson(const ReportInput& input) {
   WriteRun(input, &json);
   WriteGrids(&json);
   WritePolicies(*input.result, &json);
-  Column("jobs", *input.jobs, &json, [&](const JobInfo& job) { json.String(job.name); });
+  Column("jobs", *input.jobs, &json, [&](const JobInfo& job) { json.String(Printable(job.name)); });
   Column("lanes", input.result->lanes, &json,
          [&](const LaneResult& lane) { WriteLane(*input.result, lane, &json); });
   Column("stories", input.stories, &json, [&](const JobStory& story) { WriteStory(story, &json); });

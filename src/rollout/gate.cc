@@ -52,6 +52,7 @@ class Gate {
  private:
   std::string Amount(double amount) const { return FormatAmount(p_.resource, amount); }
   std::string Change(std::optional<double> before, double after) const;
+  std::string Why(std::optional<double> before, std::string_view otherwise = "") const;
   bool Raises(std::optional<double> from) const {
     return from.has_value() && p_.recommended.has_value() && *p_.recommended > *from * (1 + kSame);
   }
@@ -68,7 +69,7 @@ class Gate {
   std::string HoldOfMaintenance() const;
   std::string HoldOfRolledBack() const;
 
-  Verdict Set(std::string sentence);
+  Verdict Set();
   Verdict Lower();  // mode canary
   Verdict Watch();
   Verdict JudgeWatched();
@@ -89,6 +90,14 @@ std::string Gate::Change(std::optional<double> before, double after) const {
   const double share = after / *before - 1;
   return StrCat(Amount(after), " instead of ", Amount(*before), ", ", Percent(share),
                 share < 0 ? " less" : " more");
+}
+
+// Why the recommendation is what it is. Both limits stand beside the sentence wherever it is shown.
+std::string Gate::Why(std::optional<double> before, std::string_view otherwise) const {
+  Reason reason;
+  if (p_.recommender != nullptr) p_.recommender->Explain(reason);
+  if (reason.why.empty()) return StrCat(otherwise, Change(before, *p_.recommended));
+  return reason.why;
 }
 
 Verdict Gate::Done(DecisionKind kind, std::optional<double> before, std::optional<double> after,
@@ -132,9 +141,9 @@ Verdict Gate::Observe() {
   }
   state_.shown = p_.recommended;
   state_.last_shown_s = p_.now_s;
-  return {DecisionKind::kWouldSet, last, p_.recommended,
-          StrCat(oom_raise ? "after an OOM kill, would be raised at once: " : "would be ",
-                 Change(last, *p_.recommended))};
+  return {
+      DecisionKind::kWouldSet, last, p_.recommended,
+      oom_raise ? StrCat("after an OOM kill, would be raised at once: ", Why(last)) : Why(last, "would be ")};
 }
 
 Verdict Gate::Apply() {
@@ -165,14 +174,14 @@ Verdict Gate::Apply() {
   const std::string_view name = state_.in_force.has_value() ? "the limit in force" : "the owner's limit";
   if (std::string hold = HoldOfChange(current_, name); !hold.empty()) return Hold(std::move(hold));
   if (policy_.mode == Mode::kCanary && !raise) return Lower();
-  return Set(Change(current_, *p_.recommended));
+  return Set();
 }
 
-Verdict Gate::Set(std::string sentence) {
+Verdict Gate::Set() {
   if (std::string hold = HoldOfPeriod(Raises(current_)); !hold.empty()) return Hold(std::move(hold));
   if (std::string hold = HoldOfMaintenance(); !hold.empty()) return Hold(std::move(hold));
   state_.in_force = p_.recommended;
-  return Done(DecisionKind::kSet, current_, p_.recommended, std::move(sentence));
+  return Done(DecisionKind::kSet, current_, p_.recommended, Why(current_));
 }
 
 std::string Gate::HoldOfChange(std::optional<double> from, std::string_view from_name) const {
@@ -220,7 +229,7 @@ Verdict Gate::Lower() {
   trial.since_s = p_.now_s;
   return Done(DecisionKind::kTry, current_, p_.recommended,
               StrCat("tried on ", TrialTasks(p_.num_tasks, policy_.canary.share), " of ", p_.num_tasks,
-                     " tasks: ", Change(current_, *p_.recommended)));
+                     " tasks: ", Why(current_)));
 }
 
 Verdict Gate::Watch() {

@@ -29,6 +29,7 @@
 #include "model/rollout.h"
 #include "model/signal.h"
 #include "rollout/job_policy.h"
+#include "vertical/recommender.h"
 
 namespace taut {
 
@@ -79,9 +80,10 @@ struct Proposal {
   Resource resource = Resource::kCpu;
   int64_t now_s = 0;
   std::optional<double> owner_limit;
-  std::optional<double> recommended;  // within the policy's bounds already; absent: none yet
-  bool oom = false;                   // a task was just killed: a raise may not wait
-  uint32_t num_tasks = 0;             // of the window closed last
+  std::optional<double> recommended;         // within the policy's bounds already; absent: none yet
+  bool oom = false;                          // a task was just killed: a raise may not wait
+  uint32_t num_tasks = 0;                    // of the window closed last
+  const Recommender* recommender = nullptr;  // says why, where there is a sentence to say it in
 };
 
 // What to do: a decision, or nothing and why not.

@@ -30,6 +30,30 @@ JobPolicy In(Mode mode) {
   return policy;
 }
 
+// Has one reason.
+class Reasonable final : public Recommender {
+ public:
+  void Observe(const Signal&) override {}
+  void ObserveOom(const OomEvent&) override {}
+  std::optional<double> Recommend(WindowId) override { return 1; }
+  void Explain(Reason& reason) const override { reason.why = "usage came near the limit"; }
+  std::unique_ptr<Recommender> Clone() const override { return nullptr; }
+  size_t state_bytes() const override { return 0; }
+  void Save(ByteWriter&) const override {}
+  absl::Status Load(ByteReader&) override { return absl::OkStatus(); }
+};
+
+// The limits stand beside the sentence, which says why.
+TEST(Gate, TheSentenceSaysWhyAndDoesNotRepeatTheLimits) {
+  const Reasonable recommender;
+  for (const Mode mode : {Mode::kObserve, Mode::kAuto}) {
+    GateState state;
+    Proposal proposal = Memory(300, 2 * kGiB);
+    proposal.recommender = &recommender;
+    EXPECT_EQ(Decide(In(mode), proposal, state).sentence, "usage came near the limit");
+  }
+}
+
 TEST(Gate, OffDoesNothingAndReleasesWhatIsInForce) {
   GateState state;
   EXPECT_FALSE(Decide(In(Mode::kOff), Memory(0, kGiB), state).kind.has_value());

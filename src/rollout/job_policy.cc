@@ -8,6 +8,7 @@ VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& se
   s.moving_window.oom_tolerance = policy.oom_tolerance;
   s.cpu_bounds = policy.cpu_bounds;
   s.memory_bounds = policy.memory_bounds;
+  if (policy.risk.has_value()) s.analogs.job_order = policy.risk;
   return s;
 }
 

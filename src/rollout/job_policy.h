@@ -34,6 +34,7 @@ struct JobPolicy {
   OomTolerance oom_tolerance = OomTolerance::kLow;
   BoundSettings cpu_bounds = BoundSettings::For(Resource::kCpu);
   BoundSettings memory_bounds = BoundSettings::For(Resource::kMemory);
+  std::optional<double> risk;                  // share of OOM-days ordered for this job; absent: the fleet's
   double min_change = 0.05;                    // share of the limit in force; smaller changes wait
   double change_period_s = kHour;              // at most one change of a resource in so long
   std::vector<MaintenanceWindow> maintenance;  // empty: at any time

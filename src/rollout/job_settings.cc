@@ -62,6 +62,15 @@ const std::vector<Row>& Rows() {
         "intermediate (for the 60th or half the peak)",
         kChoice, Choices(kOomToleranceNames)},
        TAUT_FIELD(oom_tolerance)},
+      {{"risk",
+        "share of days on which this job may pass its limits, for the recommender analogs: 0.01 or 1%; "
+        "empty: "
+        "the fleet's order, shared over the jobs",
+        kNumber,
+        {}},
+       TAUT_FIELD(risk),
+       1e-4,
+       0.5},
       {{"cpu.lower", "no CPU limit below this, cores a task; empty: none", kNumber, {}},
        TAUT_FIELD(cpu_bounds.lower),
        0,
@@ -180,6 +189,9 @@ absl::StatusOr<double> ParseNumber(const Row& row, std::string_view text) {
   absl::StatusOr<double> value = 0.0;
   if (row.setting.kind == SettingKind::kBytes) {
     value = ParseBytes(text);
+  } else if (const std::optional<double> bare = ParseDouble(text);
+             row.setting.kind == SettingKind::kDuration && bare.has_value()) {
+    value = *bare;  // seconds: settings stored by earlier versions may have no unit
   } else if (row.setting.kind == SettingKind::kDuration) {
     const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
     if (!seconds.ok()) return Bad(row, Message(seconds.status()));

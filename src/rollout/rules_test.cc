@@ -32,6 +32,9 @@ TEST(JobSettings, AreReadAsPeopleWriteThem) {
   EXPECT_EQ(Canonical("cpu.lower", "0.25"), "0.25");
   EXPECT_EQ(Canonical("min_change", "5 %"), "0.05");
   EXPECT_EQ(Canonical("change_period", "90m"), "90m");
+  EXPECT_EQ(Canonical("change_period", "3600"), "1h") << "stored by earlier versions";
+  EXPECT_EQ(Canonical("risk", "1 %"), "0.01");
+  EXPECT_EQ(Canonical("risk", ""), "");
   EXPECT_EQ(Canonical("canary.duration", "48h"), "2d");
   EXPECT_EQ(Canonical("maintenance", "monday-FRI 22:00-6:00 UTC;Sun 00:00-24:00"),
             "Mon-Fri 22:00-06:00; Sun 00:00-24:00");

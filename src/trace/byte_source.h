@@ -41,10 +41,11 @@ bool NaturalLess(std::string_view a, std::string_view b);
 
 // Turns files, directories (recursively) and archives (.zip, .tar, .tar.*, .tgz) into streams. Directories
 // give their files in natural order, archives in their own order; names that begin with '.' or "__MACOSX" are
-// left out. Whether a file is gzip or zstd is told by its first bytes, not by its name. Entries of one
-// archive share its position: only one of them may be open at a time, and in their order the archive is read
-// only once. NotFound or the system's error for a path that cannot be opened; an archive that cannot be read
-// to its end gives what it has and a line in `warnings`.
+// left out. Whether a file is gzip or zstd is told by its first bytes, not by its name. A named pipe is read
+// to its end at once, into a temporary file; devices and sockets are refused. Entries of one archive share
+// its position: only one of them may be open at a time, and in their order the archive is read only once.
+// NotFound or the system's error for a path that cannot be opened; an archive that cannot be read to its end
+// gives what it has and a line in `warnings`.
 absl::StatusOr<std::vector<InputFile>> ExpandPaths(const std::vector<std::string>& paths,
                                                    std::vector<std::string>& warnings);
 

@@ -10,6 +10,7 @@
 
 #include "fmt/format.h"
 #include "trace/byte_source.h"
+#include "trace/pipe_copy.h"
 
 namespace taut {
 namespace {
@@ -55,13 +56,14 @@ class Archive {
 
   // The next entry, or null at the end; error() says if it was not the proper end.
   archive_entry* Next() {
-    touched_ = false;
+    touched_ = true;  // at the end there is no entry to read from its start
     archive_entry* entry = nullptr;
     int rc = ARCHIVE_RETRY;
     for (int tries = 0; rc == ARCHIVE_RETRY && tries < 10; ++tries)
       rc = archive_read_next_header(archive_, &entry);
     broken_ = rc != ARCHIVE_OK && rc != ARCHIVE_WARN && rc != ARCHIVE_EOF;
     if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN) return nullptr;
+    touched_ = false;
     ++next_;
     return entry;
   }
@@ -102,7 +104,7 @@ class Archive {
   const std::string path_;
   archive* archive_ = nullptr;
   size_t next_ = 0;
-  bool touched_ = false;
+  bool touched_ = false;  // no longer at the start of the entry that Next() returned
   bool broken_ = false;
 };
 
@@ -137,10 +139,17 @@ absl::Status AddFile(const std::string& path, bool named, std::vector<InputFile>
   file.name = path;
   file.named = named;
   std::error_code error;
-  file.size = fs::file_size(path, error);
-  if (error) file.size = 0;
-  file.open = [path]() -> absl::StatusOr<std::unique_ptr<ByteSource>> {
-    auto raw = OpenFile(path);
+  std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()> open = [path] { return OpenFile(path); };
+  if (fs::is_fifo(path, error)) {
+    auto copied = CopyPipe(path, file.size);
+    if (!copied.ok()) return copied.status();
+    open = *std::move(copied);
+  } else {
+    file.size = fs::file_size(path, error);
+    if (error) file.size = 0;
+  }
+  file.open = [open = std::move(open)]() -> absl::StatusOr<std::unique_ptr<ByteSource>> {
+    auto raw = open();
     if (!raw.ok()) return raw.status();
     return Unwrap(*std::move(raw));
   };
@@ -241,6 +250,13 @@ absl::StatusOr<std::vector<InputFile>> ExpandPaths(const std::vector<std::string
     if (!fs::exists(status)) return absl::NotFoundError(fmt::format("no such file or directory: {}", path));
     std::vector<std::string> files = {path};
     const bool is_directory = fs::is_directory(status);
+    if (fs::is_fifo(status) && IsArchiveName(path)) {
+      return absl::InvalidArgumentError(fmt::format("{} is a pipe; an archive must be a regular file", path));
+    }
+    if (fs::is_socket(status) || fs::is_block_file(status) || fs::is_character_file(status)) {
+      return absl::InvalidArgumentError(
+          fmt::format("{} is a device or a socket; expected a file, a directory or a pipe", path));
+    }
     if (is_directory) {
       files.clear();
       if (absl::Status walked = Walk(path, files); !walked.ok()) return walked;

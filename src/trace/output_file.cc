@@ -3,10 +3,15 @@
 
 #include <fcntl.h>
 #include <isa-l/igzip_lib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "fmt/format.h"
 
@@ -34,16 +39,41 @@ struct OutputFile::Gzip {
 };
 
 absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Open(const std::string& path) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  struct stat status {};
+  const bool exists = stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) return FileError(path, EISDIR);
+  const bool gzip = path.ends_with(".gz");
+  if (exists && !S_ISREG(status.st_mode)) {
+    const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return FileError(path, errno);
+    return std::unique_ptr<OutputFile>(new OutputFile(fd, path, "", path, gzip));
+  }
+  if (exists && access(path.c_str(), W_OK) != 0) return FileError(path, errno);
+  std::error_code error;
+  std::filesystem::path target = path;
+  if (exists) target = std::filesystem::canonical(path, error);
+  if (error) return FileError(path, error.value());
+  std::string temporary =
+      (target.parent_path() / fmt::format(".{}.XXXXXX", target.filename().string())).string();
+  const int fd = mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return FileError(path, errno);
-  return std::unique_ptr<OutputFile>(new OutputFile(fd, path, path.ends_with(".gz")));
+  // As open(2) would have made it; a file that is replaced keeps its mode.
+  const mode_t mask = umask(0);
+  umask(mask);
+  (void)fchmod(fd, exists ? status.st_mode & 0777 : 0644 & ~mask);
+  return std::unique_ptr<OutputFile>(new OutputFile(fd, path, std::move(temporary), target.string(), gzip));
 }
 
-OutputFile::OutputFile(int fd, std::string path, bool gzip)
-    : fd_(fd), path_(std::move(path)), gzip_(gzip ? std::make_unique<Gzip>() : nullptr) {}
+OutputFile::OutputFile(int fd, std::string path, std::string temporary, std::string target, bool gzip)
+    : fd_(fd),
+      path_(std::move(path)),
+      temporary_(std::move(temporary)),
+      target_(std::move(target)),
+      gzip_(gzip ? std::make_unique<Gzip>() : nullptr) {}
 
 OutputFile::~OutputFile() {
   if (fd_ >= 0) close(fd_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
 void OutputFile::Write(const char* data, size_t size) {
@@ -85,6 +115,12 @@ absl::Status OutputFile::Close() {
   Flush(true);
   if (close(fd_) != 0 && status_.ok()) status_ = FileError(path_, errno);
   fd_ = -1;
+  if (temporary_.empty() || !status_.ok()) return status_;
+  if (rename(temporary_.c_str(), target_.c_str()) != 0) {
+    status_ = FileError(path_, errno);
+    return status_;
+  }
+  temporary_.clear();
   return status_;
 }
 

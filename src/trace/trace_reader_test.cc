@@ -3,11 +3,18 @@
 #include "trace/trace_reader.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "fmt/format.h"
+#include "trace/byte_source.h"
 #include "trace/trace_test_files.h"
 
 namespace taut {
@@ -94,6 +101,51 @@ TEST(ReadTraceTest, ArchivesGiveTheSameRowsAsTheirFiles) {
     EXPECT_FLOAT_EQ(*r.sink.rows[2].cpu_mean_cores, 2 * 300 / 5852.0F);
     EXPECT_TRUE(r.report.warnings.empty());
   }
+}
+
+// Listing an archive leaves it at its end: an entry that is then opened first must still be read whole.
+TEST(ReadTraceTest, AnArchiveOfOneFileIsReadAndSoIsAnyEntryOpenedFirst) {
+  const TempDir dir;
+  const std::string text = std::string(kCompactHeader) + CompactRows(1, 3);
+  for (const ArchiveKind kind : {ArchiveKind::kZip, ArchiveKind::kTarGz}) {
+    const std::string path = dir.path() + (kind == ArchiveKind::kZip ? "/one.zip" : "/one.tar.gz");
+    WriteArchive(path, kind, {{"1.csv", text}});
+    const ReadResult r = ReadPaths({path});
+    ASSERT_TRUE(r.status.ok()) << r.status;
+    EXPECT_EQ(r.sink.rows.size(), 3U);
+    EXPECT_TRUE(r.report.warnings.empty());
+
+    WriteArchive(path, kind, {{"1.csv", "first"}, {"2.csv", "second"}, {"3.csv", "third"}});
+    std::vector<std::string> warnings;
+    const auto files = ExpandPaths({path}, warnings);
+    ASSERT_TRUE(files.ok()) << files.status();
+    ASSERT_EQ(files->size(), 3U);
+    for (const size_t i : {2U, 2U, 0U, 2U, 1U}) {
+      auto source = (*files)[i].open();
+      ASSERT_TRUE(source.ok()) << source.status();
+      std::string read(100, '\0');
+      read.resize((*source)->Read(read.data(), read.size()));
+      EXPECT_EQ(read, (*files)[i].head) << i;
+      EXPECT_FALSE(read.empty());
+    }
+  }
+}
+
+TEST(ReadTraceTest, APipeIsReadAndADeviceRefused) {
+  const TempDir dir;
+  const std::string path = dir.path() + "/pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  std::thread writer([&] {
+    std::ofstream out(path);
+    out << kCompactHeader << CompactRows(7, 5);
+  });
+  const ReadResult r = ReadPaths({path});
+  writer.join();
+  ASSERT_TRUE(r.status.ok()) << r.status;
+  EXPECT_EQ(r.sink.rows.size(), 5U);
+  EXPECT_TRUE(r.report.warnings.empty());
+  const ReadResult device = ReadPaths({"/dev/zero"});
+  EXPECT_TRUE(absl::IsInvalidArgument(device.status)) << device.status;
 }
 
 TEST(ReadTraceTest, ACutGzipGivesARunOfItsRowsAndAWarning) {

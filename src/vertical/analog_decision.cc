@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "fmt/format.h"
 #include "vertical/job_days_ring.h"
 
 namespace taut {
@@ -33,6 +34,7 @@ AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource r
   const double level = AnalogLevel(resource);
   const double base = job.week_peak + level;
   const bool capped = resource == Resource::kMemory && job.owner_limit >= 0;
+  const double most_chance = settings.MostChance(resource);
   AnalogChoice best;
   best.cost = std::numeric_limits<double>::infinity();
   for (int k = 0; k < AnalogGrid::kEdges; ++k) {
@@ -43,7 +45,7 @@ AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource r
       limit = job.owner_limit;
       chance = cdf.Exceedance(std::log((limit + level) / base));
     }
-    if (at_cap || (limit >= job.floor && chance <= settings.max_overrun_chance)) {
+    if (at_cap || (limit >= job.floor && chance <= most_chance)) {
       const double cost = limit + price * chance;
       if (cost < best.cost) best = {limit, chance, cost, false, at_cap};
     }
@@ -59,8 +61,42 @@ AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource r
     return best;
   const double chance = cdf.Exceedance(std::log((kept + level) / base));
   const double cost = kept + price * chance;
-  if (chance > settings.max_overrun_chance || cost > best.cost * (1 + settings.keep)) return best;
+  if (chance > most_chance || cost > best.cost * (1 + settings.keep)) return best;
   return {kept, chance, cost, true, capped && kept >= job.owner_limit};
+}
+
+AnalogChoice ChooseForOrder(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double share,
+                            const AnalogSettings& settings) {
+  AnalogSettings own = settings;
+  own.max_overrun_chance = share;
+  return ChooseLimit(cdf, job, resource, /*price=*/0, own);
+}
+
+AnalogBound BoundOf(const AnalogChoice& choice, const AnalogCdf& cdf, const AnalogCase& job,
+                    Resource resource, double price, double most_chance, const AnalogSettings& settings) {
+  AnalogSettings free_settings = settings;
+  free_settings.max_overrun_chance = 1;
+  AnalogCase free_job = job;
+  free_job.floor = 0;
+  free_job.owner_limit = free_job.kept_limit = -1;
+  const AnalogChoice best = ChooseLimit(cdf, free_job, resource, price, free_settings);
+  AnalogBound bound;
+  bound.free_limit = best.limit;
+  bound.free_cost = best.cost;
+  constexpr double kSame = 1.0001;
+  if (choice.kept || std::max(best.limit, choice.limit) <= std::min(best.limit, choice.limit) * kSame)
+    return bound;
+  if (choice.limit < best.limit) {
+    bound.kind = "owner_limit";
+    bound.what = "not above the owner's limit";
+  } else if (best.limit < job.floor && best.overrun_chance <= most_chance) {
+    bound.kind = "median";
+    bound.what = "not below the median usage of the last day";
+  } else {
+    bound.kind = "most_chance";
+    bound.what = fmt::format("a chance of at most {:.2g} %", 100 * most_chance);
+  }
+  return bound;
 }
 
 double SolvePrice(std::span<const AnalogCdf> cdfs, std::span<const AnalogCase> jobs, Resource resource,

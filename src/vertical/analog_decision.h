@@ -3,6 +3,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/resource.h"
@@ -25,10 +27,24 @@ struct AnalogChoice {
 };
 
 // The allowed limit that minimises limit + price * P(peak > limit), or yesterday's where that costs at most
-// settings.keep more. Allowed: at least job.floor, with a chance of at most settings.max_overrun_chance;
+// settings.keep more. Allowed: at least job.floor, with a chance of at most settings.MostChance(resource);
 // memory: not above the owner's limit, which is always allowed. Price in bytes (cores) x days per OOM-day.
 AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double price,
                          const AnalogSettings& settings);
+
+// As ChooseLimit for a job with an order of its own: the least allowed limit whose chance is at most `share`.
+AnalogChoice ChooseForOrder(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double share,
+                            const AnalogSettings& settings);
+
+// What kept a choice from the least cost. In words and for programs (ReasonStep::kind).
+struct AnalogBound {
+  std::string_view kind;  // "" if nothing did
+  std::string what;
+  double free_limit = 0;  // the least-cost limit, had it been allowed
+  double free_cost = 0;
+};
+AnalogBound BoundOf(const AnalogChoice& choice, const AnalogCdf& cdf, const AnalogCase& job,
+                    Resource resource, double price, double most_chance, const AnalogSettings& settings);
 
 // The price at which the mean chance over the jobs, with holds and floors, comes to `share` (bisection on its
 // logarithm). If no price does, the nearest end. REQUIRES: as many cdfs as jobs, at least one.

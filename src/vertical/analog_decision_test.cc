@@ -112,7 +112,8 @@ double CheapestAllowed(const Puzzle& p, const AnalogSettings& s) {
   for (int k = 0; k < AnalogGrid::kEdges; ++k) {
     const double limit = base * TheGrid().Factor(k) - level;
     const double chance = p.cdf.Exceedance(TheGrid().Edge(k));
-    if (limit < p.job.floor || chance > s.max_overrun_chance + 1e-6 || (capped && limit > p.job.owner_limit))
+    if (limit < p.job.floor || chance > s.MostChance(Resource::kMemory) + 1e-6 ||
+        (capped && limit > p.job.owner_limit))
       continue;
     best = std::min(best, limit + p.price * chance);
   }
@@ -138,7 +139,7 @@ RC_GTEST_PROP(ChooseLimit, IsTheCheapestAllowedOrYesterdays, ()) {
   if (c.kept) {
     RC_ASSERT(c.limit == p.job.kept_limit);
     RC_ASSERT(c.cost <= cheapest * (1 + s.keep) + tolerance);
-    RC_ASSERT(c.overrun_chance <= s.max_overrun_chance);
+    RC_ASSERT(c.overrun_chance <= s.MostChance(Resource::kMemory));
   } else {
     RC_ASSERT(std::abs(c.cost - cheapest) <= tolerance);
   }
@@ -148,7 +149,7 @@ RC_GTEST_PROP(ChooseLimit, IsTheCheapestAllowedOrYesterdays, ()) {
   }
   if (!c.at_owner_limit) {
     RC_ASSERT(c.limit >= p.job.floor * (1 - 1e-9));
-    RC_ASSERT(c.overrun_chance <= s.max_overrun_chance + 1e-6);
+    RC_ASSERT(c.overrun_chance <= s.MostChance(Resource::kMemory) + 1e-6);
   }
 }
 
@@ -174,9 +175,11 @@ TEST(ChooseLimit, KeepsYesterdaysWithinItsTolerance) {
   }
   AnalogCase job;
   job.week_peak = 1000 * kMiB;
+  AnalogSettings settings;
+  settings.keep = 0.1;
   for (const auto& [kept, stays] : {std::pair{1.09, true}, std::pair{1.11, false}, std::pair{0.99, false}}) {
     job.kept_limit = kept * job.week_peak;
-    const AnalogChoice c = ChooseLimit(certain, job, Resource::kMemory, 1e12, AnalogSettings());
+    const AnalogChoice c = ChooseLimit(certain, job, Resource::kMemory, 1e12, settings);
     EXPECT_EQ(c.kept, stays) << kept;
     EXPECT_NEAR(c.limit, stays ? job.kept_limit : job.week_peak, 1);
   }
@@ -195,12 +198,14 @@ RC_GTEST_PROP(SolvePrice, HitsTheOrderedShare, ()) {
   }
   double last = INFINITY;
   for (double share : {0.01, 0.03, 0.08, 0.2}) {
-    const double price = SolvePrice(cdfs, jobs, Resource::kMemory, share, AnalogSettings());
+    AnalogSettings settings;
+    settings.max_overrun_chance = 0.5;
+    const double price = SolvePrice(cdfs, jobs, Resource::kMemory, share, settings);
     RC_ASSERT(price <= last);  // more OOM-days are cheaper
     last = price;
     double chance = 0;
     for (size_t i = 0; i < jobs.size(); ++i) {
-      chance += ChooseLimit(cdfs[i], jobs[i], Resource::kMemory, price, AnalogSettings()).overrun_chance;
+      chance += ChooseLimit(cdfs[i], jobs[i], Resource::kMemory, price, settings).overrun_chance;
     }
     // Each job's chance moves in steps of a sixtieth; one step of one job in 200 is what the mean may miss
     // by.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fmt/format.h"
+#include "model/units.h"
 #include "vertical/stored_values.h"
 #include "vertical/wrappers.h"
 
@@ -17,6 +18,18 @@ constexpr double kJudgePrior = 10;  // OOM-days
 constexpr double kDebtDecay = 0.98;
 constexpr double kDebtDays = 14;
 constexpr double kPriceStep = 0.1;  // of the way, in the logarithm; more in the first days
+constexpr double kJobPrior = 1;     // OOM-days, for a job with an order of its own
+// A job's own warnings, against the fleet's.
+constexpr float kWarningDecay = 0.95F;
+constexpr double kWarningPrior = 2;
+
+// In the first byte of a checkpoint.
+constexpr uint8_t kHasDay = 2;
+
+// No forecast is certain: what is under a tenth of a per cent is said to be.
+std::string ChanceText(double chance) {
+  return chance < 0.001 ? "under 0.1 %" : fmt::format("{:.2g} %", 100 * chance);
+}
 
 }  // namespace
 
@@ -25,9 +38,7 @@ AnalogFleet::AnalogFleet(Resource resource, const AnalogSettings& settings)
       settings_(settings),
       rng_(Rng(settings.seed).Fork(static_cast<uint64_t>(resource))) {}
 
-double AnalogFleet::ordered_share() const {
-  return resource_ == Resource::kCpu ? settings_.cpu_oom_days : settings_.memory_oom_days;
-}
+double AnalogFleet::ordered_share() const { return settings_.order(resource_); }
 
 void AnalogFleet::Learn(const FleetRows& rows) {
   const auto capacity = static_cast<size_t>(settings_.max_rows);
@@ -84,7 +95,9 @@ double AnalogFleet::PriceFor(double share) const {
 }
 
 AnalogFleet AnalogFleet::ForecasterFor(double share) const {
-  AnalogFleet copy(resource_, settings_);
+  AnalogSettings settings = settings_;
+  (resource_ == Resource::kCpu ? settings.cpu_oom_days : settings.memory_oom_days) = share;
+  AnalogFleet copy(resource_, settings);
   copy.forest_ = forest_;
   copy.price_ = price_;
   copy.mean_limit_ = mean_limit_;
@@ -93,7 +106,9 @@ AnalogFleet AnalogFleet::ForecasterFor(double share) const {
   if (share == ordered_share() || priced_jobs_.empty() || !ready()) return copy;
   // The price in force is corrected for promises not kept; so is this one.
   const double solved = PriceFor(ordered_share());
-  if (solved > 0) copy.price_ = PriceFor(share) * price_ / solved;
+  copy.priced_jobs_ = priced_jobs_;
+  if (solved > 0) copy.price_ = copy.PriceFor(share) * price_ / solved;
+  copy.priced_jobs_.clear();
   return copy;
 }
 
@@ -106,9 +121,12 @@ void AnalogFleet::MovePrice(const FleetRows& rows) {
     return;
   }
   const size_t step = std::max<size_t>(1, rows.size() / static_cast<size_t>(settings_.solver_jobs));
-  if (rows.empty()) return;
-  priced_jobs_.clear();
-  for (size_t i = 0; i < rows.size(); i += step) priced_jobs_.push_back(rows[i].tomorrow);
+  std::vector<AnalogCase> priced;
+  for (size_t i = 0; i < rows.size(); i += step) {
+    if (!rows[i].own_order) priced.push_back(rows[i].tomorrow);
+  }
+  if (priced.empty()) return;
+  priced_jobs_ = std::move(priced);
   const double share = ordered_share();
   const double correction = (promised_ + kJudgePrior) / (realised_ + kJudgePrior);
   const double target = correction * std::clamp(share + debt_ / kDebtDays, share / 2, 2 * share);
@@ -138,9 +156,13 @@ void AnalogFleet::CloseDay(int32_t day, const FleetRows& rows) {
 }
 
 AnalogsRecommender::AnalogsRecommender(const AnalogFleet& fleet, std::unique_ptr<Recommender> fallback,
-                                       OomSettings oom)
-    : fleet_(&fleet), fallback_(std::move(fallback)), oom_(oom) {
+                                       OomSettings oom, AnalogJob job)
+    : fleet_(&fleet), fallback_(std::move(fallback)), oom_(oom), job_(job) {
   if (fleet.ready()) fallback_ = nullptr;
+}
+
+int32_t AnalogsRecommender::DayOf(WindowId window) const {
+  return WindowId{window.index - job_.day_start}.day();
 }
 
 // The job as it stands at the start of `day`.
@@ -163,45 +185,103 @@ AnalogCase AnalogsRecommender::CaseFor(int32_t day) const {
   return c;
 }
 
-void AnalogsRecommender::StartDay(int32_t day) {
-  if (fallback_ != nullptr) fallback_->StartDay(day);
+// `day` of the job begins, if it has not: the day before is over and the decision for `day` is due.
+void AnalogsRecommender::Advance(int32_t day) {
+  if (job_day_ != INT32_MIN && day <= job_day_) return;
+  if (job_day_ == INT32_MIN) job_day_ = day - 1;
+  EndJobDay();
+  job_day_ = day;
   overrun_today_ = false;
   raised_until_ = INT32_MIN;
   warned_window_ = INT32_MIN;
   warning_came_true_ = false;
-  if (!fleet_->ready() || ring_.empty()) return;
+  if (fleet_->ready() && !ring_.empty()) DecideFor(day);
+}
+
+void AnalogsRecommender::DecideFor(int32_t day) {
   fallback_ = nullptr;
   case_ = CaseFor(day);
+  // A raise that is still in force is the limit that a change would be a change of.
+  if (raise_in_force_ && raised_ > choice_.limit) case_.kept_limit = raised_;
+  raise_in_force_ = false;
   price_ = fleet_->price();
-  choice_ = ChooseLimit(fleet_->Forecast(case_), case_, fleet_->resource(), price_, fleet_->settings());
+  const AnalogCdf cdf = fleet_->Forecast(case_);
+  const AnalogSettings& s = fleet_->settings();
+  choice_ = job_.order.has_value() ? ChooseForOrder(cdf, case_, fleet_->resource(), OwnShare(), s)
+                                   : ChooseLimit(cdf, case_, fleet_->resource(), price_, s);
   decided_ = true;
   decided_day_ = day;
 }
 
-void AnalogsRecommender::EndDay(int32_t day, FleetRows& rows) {
+// The chance to aim at so that this job's order is kept: as the fleet's is, from how its promises were kept.
+double AnalogsRecommender::OwnShare() const {
+  const double share = *job_.order;
+  const double correction = (promised_ + kJobPrior) / (realised_ + kJobPrior);
+  return std::min(0.5, correction * std::clamp(share + debt_ / kDebtDays, share / 2, 2 * share));
+}
+
+void AnalogsRecommender::EndJobDay() {
   if (today_.empty()) return;
-  FleetRow row;
-  const double level = AnalogLevel(fleet_->resource());
-  if (!ring_.empty()) {
-    row.lesson.emplace();
-    row.lesson->features = decided_day_ == day ? case_.features : FeaturesOf(ring_, day, fleet_->resource());
-    row.lesson->outcome =
-        static_cast<float>(std::log(today_.peak() + level) - std::log(ring_.WeekPeak() + level));
-  }
+  // A checkpoint of a version whose days were the calendar's may be a day ahead.
+  const int32_t day = ring_.empty() ? job_day_ : std::max(job_day_, ring_.Last(0).day + 1);
+  ended_ = EndedDay();
+  ended_.day = day;
+  ended_.overrun = overrun_today_;
   // A job's first day under its owner's limit counts as well: a share of all job-days is what people order.
-  if (decided_day_ == day || (!decided_ && fallback_ == nullptr)) {
-    row.verdict = FleetVerdict{decided_ ? static_cast<float>(choice_.overrun_chance) : 0, overrun_today_};
-    if (warned_window_ > INT32_MIN) row.warning_came_true = warning_came_true_;
+  if (decided_day_ == job_day_ || (!decided_ && fallback_ == nullptr)) {
+    ended_.promised = decided_ ? static_cast<float>(choice_.overrun_chance) : 0;
+    ended_.warned = warned_window_ > INT32_MIN;
+    ended_.came_true = warning_came_true_;
+    warnings_ = kWarningDecay * warnings_ + (ended_.warned ? 1.0F : 0.0F);
+    warnings_true_ = kWarningDecay * warnings_true_ + (ended_.came_true ? 1.0F : 0.0F);
+    promised_ = static_cast<float>(kJudgeDecay) * promised_ + ended_.promised;
+    realised_ = static_cast<float>(kJudgeDecay) * realised_ + (overrun_today_ ? 1.0F : 0.0F);
+    if (job_.order.has_value()) {
+      debt_ = static_cast<float>(kDebtDecay * debt_ + *job_.order - (overrun_today_ ? 1 : 0));
+    }
   }
   ring_.Add(today_.Finish(day));
-  row.tomorrow = CaseFor(day + 1);
-  rows.push_back(row);
+}
+
+FleetRow AnalogsRecommender::RowOf(const EndedDay& ended) const {
+  FleetRow row;
+  const Resource resource = fleet_->resource();
+  const double level = AnalogLevel(resource);
+  const JobDaysRing before = ring_.WithoutLast();
+  if (!before.empty()) {
+    row.lesson.emplace();
+    row.lesson->features = FeaturesOf(before, ended.day, resource);
+    row.lesson->outcome =
+        static_cast<float>(std::log(ring_.Last(0).peak + level) - std::log(before.WeekPeak() + level));
+  }
+  row.own_order = job_.order.has_value();
+  if (ended.promised >= 0 && !row.own_order) row.verdict = FleetVerdict{ended.promised, ended.overrun};
+  if (ended.warned) row.warning_came_true = ended.came_true;
+  const int32_t next = ended.day >= job_day_ ? job_day_ + 1 : job_day_;
+  row.tomorrow = decided_ && decided_day_ == next ? case_ : CaseFor(next);
+  return row;
+}
+
+void AnalogsRecommender::StartDay(int32_t day) {
+  if (fallback_ != nullptr) fallback_->StartDay(day);
+  Advance(DayOf(WindowId{day * kWindowsPerDay}));
+}
+
+void AnalogsRecommender::EndDay(int32_t day, FleetRows& rows) {
+  if (job_.day_start == 0 && job_day_ == day) {
+    EndJobDay();
+  }
+  if (ended_.day == INT32_MIN) return;
+  rows.push_back(RowOf(ended_));
+  ended_ = EndedDay();
 }
 
 void AnalogsRecommender::Observe(const Signal& signal) {
   if (fallback_ != nullptr) fallback_->Observe(signal);
   if (signal.tasks.empty()) return;
+  Advance(DayOf(signal.window));
   today_.Add(signal);
+  peak_since_raise_ = std::max(peak_since_raise_, static_cast<float>(signal.peak));
   last_usage_ = static_cast<float>(signal.peak);
   if (decided_) WatchWarning(signal);
   double limit = signal.owner_limit.value_or(signal.peak);
@@ -215,6 +295,7 @@ void AnalogsRecommender::ObserveOom(const OomEvent& event) {
   // The usage was cut at the limit: the day's peak is taken to be what was needed.
   Signal need{.window = event.window, .buckets = {}, .tasks = {}, .owner_limit = {}};
   need.peak = OomBump(event.limit, oom_);
+  Advance(DayOf(event.window));
   today_.Add(need);
 }
 
@@ -237,26 +318,45 @@ void AnalogsRecommender::WatchWarning(const Signal& signal) {
   if (over && signal.window.index <= warned_window_ + hold) warning_came_true_ = true;
 }
 
+// What a warning of this job is worth: the fleet's share of warnings that came true, and the job's own as
+// they come in. A job that always runs close under its limit soon has none.
+double AnalogsRecommender::WarningHazard() const {
+  return (warnings_true_ + kWarningPrior * fleet_->warning_hazard()) / (warnings_ + kWarningPrior);
+}
+
 // Usage close under the limit warns of an OOM within hours; a raise is worth its bytes if these cost less
-// than the share of an OOM-day that such warnings have announced in this fleet.
+// than the share of an OOM-day that such warnings have announced.
 void AnalogsRecommender::Raise(WindowId next) {
   const AnalogSettings& s = fleet_->settings();
   if (overrun_today_ || next.index < raised_until_ || !ComesClose(last_usage_)) return;
+  if (raised_from_ >= decided_day_ * kWindowsPerDay + job_.day_start) return;  // one a day
   const double owner = case_.owner_limit;
   double raised = s.raise_factor * last_usage_;
   if (owner >= 0) raised = std::min(raised, owner);
   if (raised <= base_limit()) return;
   const auto hold = static_cast<int32_t>(s.raise_hours * kWindowsPerHour);
-  const int32_t left = (next.day() + 1) * kWindowsPerDay - next.index;
-  const double byte_days = (raised - base_limit()) * std::min(hold, left) / kWindowsPerDay;
+  const double byte_days = (raised - base_limit()) * std::max(hold, DayEnd() - next.index) / kWindowsPerDay;
   const double change = s.raise_change_price * fleet_->mean_limit();
-  if (byte_days + change >= price_ * fleet_->warning_hazard()) return;
+  if (byte_days + change >= price_ * WarningHazard()) return;
   raised_ = raised;
-  raised_until_ = next.index + hold;
+  raised_from_ = next.index;
+  raised_until_ = DayEnd();
+  peak_since_raise_ = 0;
+}
+
+// A raise holds until the next decision, unless usage went away again.
+void AnalogsRecommender::DropNeedlessRaise(WindowId next) {
+  const AnalogSettings& s = fleet_->settings();
+  const auto hold = static_cast<int32_t>(s.raise_hours * kWindowsPerHour);
+  if (next.index >= raised_until_ || next.index < raised_from_ + hold) return;
+  if (peak_since_raise_ <= s.raise_at * base_limit()) raised_until_ = next.index;
 }
 
 std::optional<double> AnalogsRecommender::Recommend(WindowId next) {
+  // Where the job's day is the calendar's, the fleet learns between its end and its next decision.
+  if (job_.day_start > 0) Advance(DayOf(next));
   if (!decided_) return fallback_ != nullptr ? fallback_->Recommend(next) : std::nullopt;
+  DropNeedlessRaise(next);
   Raise(next);
   raise_in_force_ = next.index < raised_until_ && raised_ > base_limit();
   return raise_in_force_ ? raised_ : base_limit();
@@ -299,26 +399,71 @@ void AnalogsRecommender::Explain(Reason& reason) const {
   }
   reason.recommender = "analogs";
   const double level = AnalogLevel(resource);
-  const double cut = std::log((choice_.limit + level) / (case_.week_peak + level));
+  const AnalogCdf cdf = fleet_->Forecast(case_);
+  // All of this is about the limit after its last step, whoever takes it.
+  const double own = raise_in_force_ ? raised_ : choice_.limit;
+  const double limit = reason.limit.value_or(own);
+  const double cut = std::log((limit + level) / (case_.week_peak + level));
+  reason.limit = limit;
+  reason.chance = cdf.Exceedance(cut);
   const std::vector<float> similar = fleet_->forest().SimilarOutcomes(case_.features);
   const auto above = std::count_if(similar.begin(), similar.end(), [&](float y) { return y > cut + 1e-9; });
   int own_above = 0;
   for (size_t i = 0; i < case_.own.size; ++i) {
     own_above += case_.own.bin[i] > AnalogGrid::Get().BinOf(cut) ? 1 : 0;
   }
+  const std::string_view days = resource == Resource::kCpu ? "throttled day" : "OOM-day";
   reason.sentence = fmt::format(
       "Of {} similar job-days in the fleet, {} peaked above this limit; of the job's own last {}, {}. The "
-      "forecast chance of "
-      "a day over it is {:.2g} %{}.",
-      similar.size(), above, case_.own.size, own_above, 100 * choice_.overrun_chance,
-      choice_.kept ? "; yesterday's limit was close enough to the best to stay" : "");
+      "forecast chance of a day over it is {}{}.",
+      similar.size(), above, case_.own.size, own_above, Risk(*reason.chance),
+      choice_.kept && limit == choice_.limit ? "; the limit before was close enough to the best to stay"
+                                             : "");
   reason.facts.push_back({"highest peak of the last 7 days", case_.week_peak, unit});
   reason.facts.push_back(
-      {"price of an OOM-day", price_, resource == Resource::kCpu ? "core-days" : "byte-days"});
-  reason.facts.push_back({"chance of an OOM-day", 100 * choice_.overrun_chance, "%"});
+      {fmt::format("price of a {}", days), price_, resource == Resource::kCpu ? "core-days" : "byte-days"});
+  reason.facts.push_back({fmt::format("chance of a {}", days), 100 * *reason.chance, "%"});
+  const AnalogSettings& s = fleet_->settings();
+  if (job_.order.has_value()) {
+    reason.facts.push_back({fmt::format("{}s ordered for this job", days), 100 * *job_.order, "%"});
+  } else {
+    reason.facts.push_back({fmt::format("{}s ordered, over all jobs", days), 100 * s.order(resource), "%"});
+    reason.facts.push_back({"highest chance allowed for a job", 100 * s.MostChance(resource), "%"});
+  }
   reason.facts.push_back({"job-days behind the forecast", static_cast<double>(fleet_->forest().rows()), ""});
-  reason.cost_unit = unit;
-  const AnalogCdf cdf = fleet_->Forecast(case_);
+  reason.why = fmt::format("{} of 7 days is {}, {} chance of a day above",
+                           resource == Resource::kCpu ? "highest 5-minute mean" : "highest peak",
+                           FormatAmount(resource, case_.week_peak), ChanceText(*reason.chance));
+  const bool capped = resource == Resource::kMemory && case_.owner_limit >= 0;
+  if (capped && choice_.limit >= case_.owner_limit) reason.why += "; not above the owner's limit";
+  ExplainChoice(cdf, reason);
+  if (raise_in_force_) {
+    reason.why = fmt::format("usage came within {:.2g} % of the limit; raised until the next daily decision",
+                             100 * (1 - s.raise_at));
+    reason.steps.push_back(
+        {"usage came near the limit; raised until the next daily decision", choice_.limit, raised_, "raise"});
+  }
+}
+
+std::string AnalogsRecommender::Risk(double chance) const {
+  const AnalogSettings& s = fleet_->settings();
+  const Resource resource = fleet_->resource();
+  if (job_.order.has_value())
+    return fmt::format("{} ({:.2g} % ordered for this job)", ChanceText(chance), 100 * *job_.order);
+  return fmt::format("{} ({:.2g} % ordered over all jobs, at most {:.2g} % for one)", ChanceText(chance),
+                     100 * s.order(resource), 100 * s.MostChance(resource));
+}
+
+// The limits weighed, and the way from the least cost to the daily decision.
+void AnalogsRecommender::ExplainChoice(const AnalogCdf& cdf, Reason& reason) const {
+  const Resource resource = fleet_->resource();
+  const double level = AnalogLevel(resource);
+  const AnalogSettings& s = fleet_->settings();
+  const bool own = job_.order.has_value();
+  const double price = own ? 0 : price_;
+  const double most = own ? OwnShare() : s.MostChance(resource);
+  reason.cost_unit = UnitName(resource);
+  const std::string detail = own ? "limit" : "limit + price x chance";
   for (double chance : {0.5, 0.2, 0.1, 0.05, 0.03, 0.01}) {
     AnalogChoice c;
     for (int k = 0; k < AnalogGrid::kEdges; ++k) {
@@ -329,27 +474,38 @@ void AnalogsRecommender::Explain(Reason& reason) const {
     // Where the forecast has a step, several chances share one limit: the last of them is said.
     if (!reason.candidates.empty() && reason.candidates.back().limit == c.limit) reason.candidates.pop_back();
     reason.candidates.push_back({fmt::format("limit with a {:g} % chance", 100 * chance), c.limit,
-                                 c.limit + price_ * c.overrun_chance, "limit + price x chance", false});
+                                 c.limit + price * c.overrun_chance, detail, false});
   }
-  reason.candidates.push_back({choice_.kept ? "yesterday's limit" : "least cost", choice_.limit, choice_.cost,
-                               "limit + price x chance", true});
-  reason.steps.push_back({choice_.kept ? "yesterday's limit, kept" : "least-cost limit", 0, choice_.limit});
-  if (raise_in_force_) {
-    reason.steps.push_back(
-        {fmt::format("raised for {:g} h, usage came near the limit", fleet_->settings().raise_hours),
-         choice_.limit, raised_});
+  const AnalogBound bound = BoundOf(choice_, cdf, case_, resource, price, most, s);
+  std::string name = own ? "least limit at the job's order" : "least cost";
+  if (choice_.kept) {
+    name = "the limit before, kept";
+    reason.steps.push_back({name, 0, choice_.limit, "kept"});
+  } else if (own || bound.kind.empty()) {
+    reason.steps.push_back({name, 0, choice_.limit});
+  } else {
+    reason.candidates.push_back({"least cost", bound.free_limit, bound.free_cost, detail, false});
+    reason.steps.push_back({"least-cost limit", 0, bound.free_limit});
+    reason.steps.push_back({bound.what, bound.free_limit, choice_.limit, std::string(bound.kind)});
+    name = fmt::format("least cost allowed: {}", bound.what);
   }
+  reason.candidates.push_back({name, choice_.limit, choice_.cost, detail, true});
 }
 
 std::unique_ptr<Recommender> AnalogsRecommender::Clone() const {
-  auto copy = std::make_unique<AnalogsRecommender>(*fleet_,
-                                                   fallback_ != nullptr ? fallback_->Clone() : nullptr, oom_);
+  auto copy = std::make_unique<AnalogsRecommender>(
+      *fleet_, fallback_ != nullptr ? fallback_->Clone() : nullptr, oom_, job_);
   copy->ring_ = ring_;
   copy->choice_ = choice_;
   copy->case_ = case_;
   copy->price_ = price_;
   copy->decided_ = decided_;
   copy->decided_day_ = decided_day_;
+  copy->warnings_ = warnings_;
+  copy->warnings_true_ = warnings_true_;
+  copy->promised_ = promised_;
+  copy->realised_ = realised_;
+  copy->debt_ = debt_;
   return copy;
 }
 
@@ -360,7 +516,7 @@ size_t AnalogsRecommender::state_bytes() const {
 void AnalogsRecommender::Save(ByteWriter& out) const {
   ring_.Save(out);
   today_.Save(out);
-  out.Put<uint8_t>(decided_ ? 1 : 0);
+  out.Put<uint8_t>((decided_ ? 1 : 0) | kHasDay);
   out.Put<uint8_t>(overrun_today_ ? 1 : 0);
   out.Put<uint8_t>(choice_.kept ? 1 : 0);
   for (double v : {choice_.limit, choice_.overrun_chance, choice_.cost, price_, raised_}) out.Put(v);
@@ -369,14 +525,43 @@ void AnalogsRecommender::Save(ByteWriter& out) const {
   out.Put(last_usage_);
   out.Put(warned_window_);
   out.Put<uint8_t>(warning_came_true_ ? 1 : 0);
+  SaveDay(out);
   out.Put<uint8_t>(fallback_ != nullptr ? 1 : 0);
   if (fallback_ != nullptr) fallback_->Save(out);
+}
+
+// What checkpoints have since jobs' days are their own; kHasDay says that they have it.
+void AnalogsRecommender::SaveDay(ByteWriter& out) const {
+  for (const int32_t v : {job_day_, ended_.day, raised_from_}) out.Put(v);
+  for (const bool v : {ended_.overrun, ended_.warned, ended_.came_true, raise_in_force_}) out.Put<uint8_t>(v);
+  for (const float v :
+       {ended_.promised, peak_since_raise_, warnings_, warnings_true_, promised_, realised_, debt_}) {
+    out.Put(v);
+  }
+  out.Put(case_.kept_limit);
+}
+
+bool AnalogsRecommender::LoadDay(ByteReader& in) {
+  for (int32_t* v : {&job_day_, &ended_.day, &raised_from_}) *v = in.Get<int32_t>();
+  for (bool* v : {&ended_.overrun, &ended_.warned, &ended_.came_true, &raise_in_force_})
+    *v = in.Get<uint8_t>() != 0;
+  bool possible = true;
+  for (float* v :
+       {&ended_.promised, &peak_since_raise_, &warnings_, &warnings_true_, &promised_, &realised_, &debt_}) {
+    *v = in.Get<float>();
+    possible = possible && std::isfinite(*v);
+  }
+  for (const int32_t day : {job_day_, ended_.day})
+    possible = possible && (day == INT32_MIN || IsStoredDay(day));
+  possible = possible && (raised_from_ == INT32_MIN || IsStoredWindow(raised_from_));
+  return possible && (ended_.day == INT32_MIN || !ring_.empty());
 }
 
 absl::Status AnalogsRecommender::Load(ByteReader& in) {
   if (absl::Status s = ring_.Load(in); !s.ok()) return s;
   if (absl::Status s = today_.Load(in); !s.ok()) return s;
-  decided_ = in.Get<uint8_t>() != 0;
+  const auto flags = in.Get<uint8_t>();
+  decided_ = (flags & 1U) != 0;
   overrun_today_ = in.Get<uint8_t>() != 0;
   choice_.kept = in.Get<uint8_t>() != 0;
   for (double* v : {&choice_.limit, &choice_.overrun_chance, &choice_.cost, &price_, &raised_}) {
@@ -387,10 +572,20 @@ absl::Status AnalogsRecommender::Load(ByteReader& in) {
   last_usage_ = in.Get<float>();
   warned_window_ = in.Get<int32_t>();
   warning_came_true_ = in.Get<uint8_t>() != 0;
+  bool possible = true;
+  std::optional<double> kept;
+  if ((flags & kHasDay) != 0) {
+    possible = LoadDay(in);
+    kept = in.Get<double>();
+    possible = possible && (*kept == -1 || IsStoredAmount(*kept));
+  } else {
+    job_day_ = decided_ ? decided_day_ : INT32_MIN;
+    raise_in_force_ = false;
+  }
   const bool has_fallback = in.Get<uint8_t>() != 0;
   if (absl::Status s = in.status("analogs"); !s.ok()) return s;
   if (decided_ && ring_.empty()) return absl::DataLossError("analogs: a decision without a day");
-  bool possible = !decided_ || IsStoredDay(decided_day_);
+  possible = possible && (!decided_ || IsStoredDay(decided_day_));
   possible = possible && (raised_until_ == INT32_MIN || IsStoredWindow(raised_until_));
   possible = possible && std::isfinite(choice_.overrun_chance) && std::isfinite(choice_.cost);
   for (double v : {choice_.limit, price_, raised_}) possible = possible && IsStoredAmount(v);
@@ -403,10 +598,9 @@ absl::Status AnalogsRecommender::Load(ByteReader& in) {
     return s;
   }
   if (decided_) {
-    // What the decision was made from is told by the days before it.
-    const double kept = choice_.limit;
+    // What the decision was made from follows from the days before it.
     case_ = CaseFor(decided_day_);
-    case_.kept_limit = kept;
+    case_.kept_limit = kept.value_or(choice_.limit);
   }
   return absl::OkStatus();
 }

@@ -4,11 +4,13 @@
 // small job's generous limit is cheap and a big one's is not. People order a share of OOM-days; the price
 // follows.
 //
-// One decision a day at midnight of the job's clock, and a reactive raise in between. Until the
+// One decision a day, each job at a time of its own, and a reactive raise in between. Until the
 // fleet has lived long enough a fallback recommends. docs/algorithms.md has every formula and default.
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/random.h"
@@ -80,11 +82,20 @@ class AnalogFleet {
   double warnings_ = 0, warnings_true_ = 0;  // decayed like these
 };
 
+// What sets one job apart.
+struct AnalogJob {
+  // Its day begins, and its decision is due, this many windows after midnight: 0 to 287.
+  int32_t day_start = 0;
+  // The share of OOM-days ordered for this job by itself.
+  std::optional<double> order;
+};
+
 class AnalogsRecommender final : public Recommender {
  public:
-  // `fleet` must outlive it. `fallback` recommends until the fleet is ready, and is then let go; null: the
+  // `fleet` must outlive it. `fallback` recommends until the fleet is ready, and is then released; null: the
   // owner's limit.
-  AnalogsRecommender(const AnalogFleet& fleet, std::unique_ptr<Recommender> fallback, OomSettings oom);
+  AnalogsRecommender(const AnalogFleet& fleet, std::unique_ptr<Recommender> fallback, OomSettings oom,
+                     AnalogJob job = AnalogJob());
 
   void StartDay(int32_t day) override;
   void EndDay(int32_t day, FleetRows& rows) override;
@@ -99,17 +110,40 @@ class AnalogsRecommender final : public Recommender {
   absl::Status Load(ByteReader& in) override;
 
  private:
+  // A day of the job that is over, until the fleet asks for it.
+  struct EndedDay {
+    int32_t day = INT32_MIN;  // INT32_MIN: none
+    float promised = -1;      // P(overrun) of the limit in force; < 0: there was none
+    bool overrun = false, warned = false, came_true = false;
+  };
+
+  int32_t DayOf(WindowId window) const;
   AnalogCase CaseFor(int32_t day) const;
+  void Advance(int32_t day);
+  void EndJobDay();
+  void DecideFor(int32_t day);
+  FleetRow RowOf(const EndedDay& ended) const;
+  double OwnShare() const;
+  double WarningHazard() const;
   bool ComesClose(double usage) const;
   void WatchWarning(const Signal& signal);
   void Raise(WindowId next);
+  void DropNeedlessRaise(WindowId next);
+  void ExplainChoice(const AnalogCdf& cdf, Reason& reason) const;
+  std::string Risk(double chance) const;
+  void SaveDay(ByteWriter& out) const;
+  bool LoadDay(ByteReader& in);
   double base_limit() const { return choice_.limit; }
+  int32_t DayEnd() const { return (job_day_ + 1) * kWindowsPerDay + job_.day_start; }
 
   const AnalogFleet* fleet_;
   std::unique_ptr<Recommender> fallback_;
   OomSettings oom_;
+  AnalogJob job_;
   JobDaysRing ring_;
   DayAccumulator today_;
+  int32_t job_day_ = INT32_MIN;  // the job's day that is open
+  EndedDay ended_;
   // The decision in force for decided_day_.
   AnalogChoice choice_;
   AnalogCase case_;       // what it was made from
@@ -119,12 +153,18 @@ class AnalogsRecommender final : public Recommender {
   // The reactive raise.
   double raised_ = 0;
   int32_t raised_until_ = INT32_MIN;  // windows before this one
-  bool raise_in_force_ = false;       // in the limit recommended last
+  int32_t raised_from_ = INT32_MIN;
+  float peak_since_raise_ = 0;
+  bool raise_in_force_ = false;  // in the limit recommended last
   float last_usage_ = -1;
   bool overrun_today_ = false;
   int32_t warned_window_ =
       INT32_MIN;  // the first window of the day in which usage came close under the limit
   bool warning_came_true_ = false;
+  // Decayed counts of this job's own: warnings, and promised and realised OOM-days with the debt against its
+  // order.
+  float warnings_ = 0, warnings_true_ = 0;
+  float promised_ = 0, realised_ = 0, debt_ = 0;
 };
 
 }  // namespace taut

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "fmt/format.h"
+#include "model/units.h"
 #include "vertical/stored_values.h"
 #include "vertical/wrappers.h"
 
@@ -54,7 +55,9 @@ class PeakRecommender final : public Recommender {
     if (falling_.empty()) return;
     const Entry& top = falling_.front();
     reason.facts.push_back({"highest usage", double{top.peak}, std::string(UnitName(resource_))});
-    reason.facts.push_back({"seen at", static_cast<double>(WindowId{top.window}.start_s()), "s"});
+    reason.facts.push_back({"seen at", FormatTime(WindowId{top.window}.start_s()), ""});
+    reason.why = fmt::format("highest usage of {:g} days is {}, and {:.0f} %", settings_.days,
+                             FormatAmount(resource_, top.peak), 100 * settings_.margin);
     reason.steps.push_back({"peak", 0, top.peak});
     reason.steps.push_back({"margin", top.peak, top.peak * (1 + settings_.margin)});
   }

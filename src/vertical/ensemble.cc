@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "fmt/format.h"
+#include "model/units.h"
 #include "vertical/stored_values.h"
 #include "vertical/wrappers.h"
 
@@ -249,6 +250,8 @@ void EnsembleRecommender::Explain(Reason& reason) const {
   }
   const double raw =
       GridOf(resource_).UpperBound(rate_limit_[static_cast<size_t>(model_ / config_->num_margins())]);
+  reason.why = fmt::format("the model with a {} has cost least lately; mean usage is {}", ModelName(model_),
+                           FormatAmount(resource_, usage_.Get()));
   reason.steps.push_back({"least-cost limit of the model", 0, raw});
   reason.steps.push_back({"the model's margin", raw, limit_});
 }

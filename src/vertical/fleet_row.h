@@ -48,7 +48,8 @@ struct FleetRow {
   // Usage came close under the limit that day: did it pass it within the hours after? Absent if it never came
   // close.
   std::optional<bool> warning_came_true;
-  AnalogCase tomorrow;  // the job at the next midnight
+  AnalogCase tomorrow;     // the job at its latest decision, or at the next midnight
+  bool own_order = false;  // its risk is ordered by itself: the fleet's price is not for it
 };
 using FleetRows = std::vector<FleetRow>;
 

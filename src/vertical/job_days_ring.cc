@@ -108,6 +108,14 @@ void JobDaysRing::Add(const DaySummary& day) {
   ++age_;
 }
 
+JobDaysRing JobDaysRing::WithoutLast() const {
+  JobDaysRing before = *this;
+  before.next_ = (next_ + kDays - 1) % kDays;
+  --before.size_;
+  --before.age_;
+  return before;
+}
+
 double JobDaysRing::WeekPeak() const {
   float peak = 0;
   for (int i = 0; i < std::min(size_, 7); ++i) peak = std::max(peak, Last(i).peak);

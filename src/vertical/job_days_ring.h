@@ -59,6 +59,8 @@ class JobDaysRing {
   uint32_t age_job_days() const { return age_; }
   // i = 0: the last job-day. REQUIRES: 0 <= i < size().
   const DaySummary& Last(int i) const { return days_[static_cast<size_t>((next_ + kDays - 1 - i) % kDays)]; }
+  // As it was before the last Add, but for the day that this one drove out. REQUIRES: !empty().
+  JobDaysRing WithoutLast() const;
   // Highest peak of the last 7 job-days. REQUIRES: !empty().
   double WeekPeak() const;
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fmt/format.h"
+#include "model/units.h"
 #include "vertical/stored_values.h"
 #include "vertical/wrappers.h"
 
@@ -107,6 +108,8 @@ void MovingWindowRecommender::Explain(Reason& reason) const {
       {"highest usage still remembered", histogram_.Peak(), std::string(UnitName(resource_))});
   reason.sentence = fmt::format("The {} of the usage, each sample losing half of its weight in {:g} hours.",
                                 StatisticName(), histogram_.half_life_s() / kHour);
+  reason.why =
+      fmt::format("{} of the usage is {}, and a margin", StatisticName(), FormatAmount(resource_, raw));
   reason.steps.push_back({StatisticName(), 0, raw});
 }
 

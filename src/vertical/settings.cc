@@ -28,8 +28,15 @@ BoundSettings BoundSettings::For(Resource r) {
   BoundSettings b;
   // The least that can be set and still be told apart: a millicore, and a mebibyte.
   b.granularity = r == Resource::kCpu ? 0.001 : kMiB;
-  b.lower = r == Resource::kCpu ? 0.001 : kMiB;
+  // Less than this saves nothing worth a restart.
+  b.lower = r == Resource::kCpu ? 0.01 : 32 * kMiB;
   return b;
+}
+
+double AnalogSettings::MostChance(Resource r) const {
+  if (max_overrun_chance > 0) return max_overrun_chance;
+  const bool priced = (r == Resource::kCpu ? cpu_price_cores : memory_price_bytes) > 0;
+  return priced ? 0.5 : std::min(0.5, kChanceOfOrder * order(r));
 }
 
 }  // namespace taut

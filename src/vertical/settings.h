@@ -95,23 +95,34 @@ struct AnalogSettings {
   // A fixed price instead, in byte-days and core-days per OOM-day; 0: the ordered share sets it.
   double memory_price_bytes = 0;
   double cpu_price_cores = 0;
-  double keep = 0.10;  // yesterday's limit stays if it costs at most this share more than the best
-  double max_overrun_chance = 0.5;  // no limit that is expected to fail more often than this
-  double own_half_life_days = 10;   // how fast a job's own days fade against the fleet's
-  double fleet_weight = 20;         // the fleet counts as much as so many own days
-  int min_rows = 200;               // job-days the fleet must have lived before it forecasts ...
-  int min_days = 7;                 // ... and days; until then the fallback recommends
-  int max_rows = 100'000;           // a uniform sample of history is kept and trained on
+  double keep = 0.20;  // yesterday's limit stays if it costs at most this share more than the best
+  // No limit that is expected to fail on more than this share of a job's days; 0: kChanceOfOrder times the
+  // ordered share, at most a half; a half where the price is fixed.
+  double max_overrun_chance = 0;
+  static constexpr double kChanceOfOrder = 3;
+  // The share of OOM-days (throttled days) ordered for each job by itself, whatever the price; absent: the
+  // fleet's order is shared over the jobs where it costs least.
+  std::optional<double> job_order;
+  double own_half_life_days = 10;  // how fast a job's own days fade against the fleet's
+  double fleet_weight = 20;        // the fleet counts as much as so many own days
+  int min_rows = 200;              // job-days the fleet must have lived before it forecasts ...
+  int min_days = 7;                // ... and days; until then the fallback recommends
+  int max_rows = 100'000;          // a uniform sample of history is kept and trained on
   int retrain_days = 4;
   int solver_jobs = 2000;  // jobs on which the price is solved
   uint64_t seed = 1;
   // The reactive raise: one comparison a window. 0: off.
   double raise_at = 0.8;             // usage above this share of the limit ...
   double raise_factor = 1.6;         // ... raises it to this times the usage ...
-  double raise_hours = 6;            // ... for so long, ...
+  double raise_hours = 6;            // ... until the next daily decision, or for this long if usage then
+                                     // was not above raise_at again, ...
                                      // ... if the bytes cost less than the OOM-days that it averts, ...
   double raise_change_price = 0.05;  // a raise is also charged this share of a mean job's limit, for a day
   double raise_pin = 0.8;            // ... unless usage is this near the owner's limit
+
+  double order(Resource r) const { return r == Resource::kCpu ? cpu_oom_days : memory_oom_days; }
+  // The highest chance of an OOM-day that any job's limit may have.
+  double MostChance(Resource r) const;
 };
 
 // What the owner allows and what the platform can set.
@@ -119,6 +130,7 @@ struct BoundSettings {
   std::optional<double> lower, upper;  // cores or bytes; both inclusive
   double granularity = 0;              // limits are rounded up to a multiple; 0: not rounded
 
+  // By default at least 10 millicores and 32 MiB.
   static BoundSettings For(Resource r);
 };
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "fmt/format.h"
+#include "model/units.h"
 #include "vertical/stored_values.h"
 #include "vertical/wrappers.h"
 
@@ -173,6 +174,7 @@ class VpaRecommender final : public Recommender {
     reason.facts.push_back({"lower bound", e.lower, unit});
     reason.facts.push_back({"upper bound", e.upper, unit});
     const double p90 = histogram_.Percentile(settings_.percentile);
+    reason.why = fmt::format("p90 of the usage is {}, and a margin", FormatAmount(resource_, p90));
     reason.steps.push_back({"p90", 0, p90});
     reason.steps.push_back({"margin 15 % and minimum", p90, e.target});
   }

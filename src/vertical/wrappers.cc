@@ -10,9 +10,15 @@
 namespace taut {
 namespace {
 
-void AddStep(Reason& reason, std::string what, std::optional<double> before, std::optional<double> after) {
+void AddStep(Reason& reason, std::string_view kind, std::string what, std::optional<double> before,
+             std::optional<double> after) {
   if (!after.has_value()) return;
-  reason.steps.push_back({std::move(what), before.value_or(0), *after});
+  reason.steps.push_back({std::move(what), before.value_or(0), *after, std::string(kind)});
+}
+
+// The outermost wrapper says which limit is explained.
+void SetLimit(Reason& reason, std::optional<double> limit) {
+  if (!reason.limit.has_value()) reason.limit = limit;
 }
 
 class MarginWrapper final : public RecommenderWrapper {
@@ -26,9 +32,11 @@ class MarginWrapper final : public RecommenderWrapper {
     return *before_ * Factor();
   }
   void Explain(Reason& reason) const override {
+    if (before_.has_value()) SetLimit(reason, *before_ * Factor());
     inner().Explain(reason);
     if (!before_.has_value()) return;
-    AddStep(reason, fmt::format("margin {:.1f} %", 100 * (Factor() - 1)), before_, *before_ * Factor());
+    AddStep(reason, "margin", fmt::format("margin {:.1f} %", 100 * (Factor() - 1)), before_,
+            *before_ * Factor());
   }
   std::unique_ptr<Recommender> Clone() const override {
     return std::make_unique<MarginWrapper>(inner().Clone(), schedule_, scale_);
@@ -73,10 +81,11 @@ class HoldWrapper final : public RecommenderWrapper {
     return ring_[0].limit;
   }
   void Explain(Reason& reason) const override {
+    if (before_.has_value() && size_ > 0) SetLimit(reason, ring_[0].limit);
     inner().Explain(reason);
     if (!before_.has_value() || size_ == 0 || ring_[0].limit <= *before_) return;
-    AddStep(reason, fmt::format("highest of the last {} min", windows_ * kWindowSeconds / 60), before_,
-            ring_[0].limit);
+    AddStep(reason, "hold", fmt::format("highest of the last {} min", windows_ * kWindowSeconds / 60),
+            before_, ring_[0].limit);
   }
   std::unique_ptr<Recommender> Clone() const override {
     return std::make_unique<HoldWrapper>(inner().Clone(), windows_);  // a new run holds nothing yet
@@ -141,8 +150,11 @@ class OomFloorWrapper final : public RecommenderWrapper {
     return holds_ ? std::optional<double>(floor_) : before_;
   }
   void Explain(Reason& reason) const override {
+    SetLimit(reason, holds_ ? std::optional(floor_) : before_);
     inner().Explain(reason);
-    if (holds_) AddStep(reason, "floor after an out-of-memory kill", before_, floor_);
+    if (!holds_) return;
+    AddStep(reason, "oom_floor", "floor after an out-of-memory kill", before_, floor_);
+    reason.why = fmt::format("out-of-memory kill: not lower for {:g} days", settings_.hold_s / kDay);
   }
   std::unique_ptr<Recommender> Clone() const override {
     auto copy = std::make_unique<OomFloorWrapper>(inner().Clone(), settings_);
@@ -182,13 +194,15 @@ class BoundsWrapper final : public RecommenderWrapper {
     return Bounded(Rounded(*before_));
   }
   void Explain(Reason& reason) const override {
+    if (before_.has_value()) SetLimit(reason, Bounded(Rounded(*before_)));
     inner().Explain(reason);
     if (!before_.has_value()) return;
     const double rounded = Rounded(*before_);
-    if (rounded != *before_) AddStep(reason, "rounding up", before_, rounded);
+    if (rounded != *before_) AddStep(reason, "rounding", "rounding up", before_, rounded);
     const double bounded = Bounded(rounded);
-    if (bounded > rounded) AddStep(reason, "lower bound", rounded, bounded);
-    if (bounded < rounded) AddStep(reason, "upper bound", rounded, bounded);
+    if (bounded > rounded) AddStep(reason, "lower_bound", "lower bound set for the job", rounded, bounded);
+    if (bounded < rounded) AddStep(reason, "upper_bound", "upper bound set for the job", rounded, bounded);
+    if (bounded != rounded) reason.why = reason.steps.back().what;
   }
   std::unique_ptr<Recommender> Clone() const override {
     return std::make_unique<BoundsWrapper>(inner().Clone(), bounds_);

@@ -44,6 +44,16 @@ std::unique_ptr<Recommender> WithHold(std::unique_ptr<Recommender> inner, int wi
 // in it.
 std::unique_ptr<Recommender> WithOomFloor(std::unique_ptr<Recommender> inner, OomSettings settings);
 
+struct FloorSettings {
+  double least = 0;         // cores or bytes
+  bool keep_start = false;  // not below what the program used in the first windows after a start
+  static constexpr int kStartWindows = 3;
+};
+// At least `least` and, with keep_start, the highest usage of the first kStartWindows windows after each of
+// the last two starts; but never above the owner's limit for these reasons. A start is the first window
+// measured, or the first after two that were not: of a job of many tasks, that all of them were away.
+std::unique_ptr<Recommender> WithFloor(std::unique_ptr<Recommender> inner, FloorSettings settings);
+
 // Rounds up to the granularity, then holds within the bounds (the bounds win).
 std::unique_ptr<Recommender> WithBounds(std::unique_ptr<Recommender> inner, BoundSettings bounds);
 

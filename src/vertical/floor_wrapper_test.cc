@@ -1,0 +1,110 @@
+// The floor under limits, and which limit an explanation is about.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "vertical/made_signal.h"
+#include "vertical/wrappers.h"
+
+namespace taut {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Optional;
+
+// Recommends what the test sets.
+class Puppet final : public Recommender {
+ public:
+  explicit Puppet(std::shared_ptr<std::optional<double>> says) : says_(std::move(says)) {}
+  void Observe(const Signal&) override {}
+  void ObserveOom(const OomEvent&) override {}
+  std::optional<double> Recommend(WindowId) override { return *says_; }
+  void Explain(Reason& reason) const override {
+    if (says_->has_value()) reason.steps.push_back({"raw", 0, **says_});
+  }
+  std::unique_ptr<Recommender> Clone() const override { return std::make_unique<Puppet>(says_); }
+  size_t state_bytes() const override { return sizeof(*this); }
+  void Save(ByteWriter&) const override {}
+  absl::Status Load(ByteReader&) override { return absl::OkStatus(); }
+
+ private:
+  std::shared_ptr<std::optional<double>> says_;
+};
+
+struct Stage {
+  std::shared_ptr<std::optional<double>> says = std::make_shared<std::optional<double>>();
+  std::unique_ptr<Recommender> puppet() const { return std::make_unique<Puppet>(says); }
+};
+
+constexpr FloorSettings kFloor{.least = 32 * kMiB, .keep_start = true};
+
+TEST(FloorWrapper, HoldsTheLeastAndWhatAStartNeededButNotAboveTheOwner) {
+  Stage stage;
+  const auto r = WithFloor(stage.puppet(), kFloor);
+  *stage.says = 2 * kMiB;
+  EXPECT_EQ(*r->Recommend(WindowId{0}), 32 * kMiB);
+  // The start takes 700 MiB, then the program is idle.
+  for (int32_t w = 0; w < 50; ++w) {
+    r->Observe(MadeSignal(Resource::kMemory, w, (w == 1 ? 700 : w > 10 ? 1 : 300) * kMiB, 4096 * kMiB));
+  }
+  EXPECT_EQ(*r->Recommend(WindowId{50}), 700 * kMiB);
+  Reason reason;
+  r->Explain(reason);
+  EXPECT_THAT(reason.limit, Optional(700 * kMiB));
+  EXPECT_EQ(reason.steps.back().kind, "start");
+  EXPECT_EQ(reason.steps.back().before, 2 * kMiB);
+  EXPECT_EQ(reason.steps.back().after, 700 * kMiB);
+  // Two later starts that need less: the first no longer counts.
+  r->Observe(MadeSignal(Resource::kMemory, 60, 100 * kMiB, 4096 * kMiB));
+  EXPECT_EQ(*r->Recommend(WindowId{61}), 700 * kMiB) << "the last two starts count";
+  r->Observe(MadeSignal(Resource::kMemory, 70, 200 * kMiB, 4096 * kMiB));
+  EXPECT_EQ(*r->Recommend(WindowId{71}), 200 * kMiB);
+  // The state survives a restart.
+  std::string bytes;
+  ByteWriter out(&bytes);
+  r->Save(out);
+  const auto loaded = WithFloor(stage.puppet(), kFloor);
+  ByteReader in(bytes);
+  ASSERT_TRUE(loaded->Load(in).ok());
+  EXPECT_EQ(*loaded->Recommend(WindowId{72}), 200 * kMiB);
+  // An owner who asks for less than the floor is not given more.
+  r->Observe(MadeSignal(Resource::kMemory, 71, kMiB, 16 * kMiB));
+  EXPECT_EQ(*r->Recommend(WindowId{72}), 16 * kMiB);
+  *stage.says = std::nullopt;
+  EXPECT_FALSE(r->Recommend(WindowId{73}).has_value());
+}
+
+TEST(FloorWrapper, ReadsACheckpointOfAVersionWithoutFloors) {
+  const Stage stage;
+  const auto r = WithFloor(stage.puppet(), kFloor);
+  ByteReader old("");
+  EXPECT_TRUE(r->Load(old).ok());
+}
+
+// The outermost step says which limit the explanation is about.
+TEST(Wrappers, TheExplanationIsAboutTheLimitAfterTheLastStep) {
+  Stage stage;
+  *stage.says = 100.5 * kMiB;
+  const auto r = WithBounds(WithOomFloor(stage.puppet(), OomSettings()),
+                            {.lower = 1.0, .upper = 150 * kMiB, .granularity = kMiB});
+  (void)r->Recommend(WindowId{0});
+  Reason rounded;
+  r->Explain(rounded);
+  EXPECT_THAT(rounded.limit, Optional(101 * kMiB));
+  EXPECT_EQ(rounded.steps.back().kind, "rounding");
+  r->ObserveOom({WindowId{0}, 0, 100 * kMiB});
+  const double limit = *r->Recommend(WindowId{1});
+  EXPECT_EQ(limit, 150 * kMiB);
+  Reason bounded;
+  r->Explain(bounded);
+  EXPECT_THAT(bounded.limit, Optional(limit));
+  std::vector<std::string> kinds;
+  for (const ReasonStep& s : bounded.steps) kinds.push_back(s.kind);
+  EXPECT_THAT(kinds, ElementsAre("", "oom_floor", "upper_bound"));
+}
+
+}  // namespace
+}  // namespace taut
