@@ -287,6 +287,7 @@ void Agent::Carry(AgentTask& task, Resource r, std::optional<double> limit, cons
     if (at_owners) parts_.ledger->Note(task.found, kind, task.owner.of(kind), value);
   }
   ++(s.ok() ? counts_.writes : counts_.refused_writes);
+  if (!writes.empty()) lane.limit_since = now.at;
   if (s.ok()) {
     lane.error.clear();
     lane.mover.Wrote(limit, now.steady_us);

@@ -37,6 +37,8 @@ struct LimitLane {
   std::string error;  // of the last write; "" if it went well
   // When somebody else was seen to have changed the limit: what was decided before does not undo that.
   std::optional<int64_t> others_s;
+  // Since when, by the machine's clock, the kernel has the limit that it has.
+  Timestamp limit_since{INT64_MAX};
 };
 
 // Kills of one task, of which kernel and engine both tell, either first.

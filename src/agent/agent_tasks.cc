@@ -134,6 +134,7 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
     task->in_force = task->owner = *limits;
   }
   AdoptDeparted(*task, name);
+  for (LimitLane& lane : task->lanes) lane.limit_since = now.at;
   AdoptLedger(*task, now);
   const uint64_t id = ++last_id_;
   const Wakeup wakeup = task->group->oom_wakeup();
@@ -224,6 +225,10 @@ bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind, Since since) {
 void Agent::CompareLimits(AgentTask& task, Since since, const NodeTime& now) {
   const absl::StatusOr<TaskLimits> limits = task.group->ReadLimits();
   if (!limits.ok()) return;
+  for (const Resource r : kResources) {
+    const bool same = LimitOf(*task.rule, r, *limits) == LimitOf(*task.rule, r, task.in_force);
+    if (!same) task.of(r).limit_since = now.at;
+  }
   task.in_force = *limits;
   bool tell = false;
   for (int i = 0; i < kNumLimitKinds; ++i) {

@@ -10,7 +10,8 @@
 namespace taut {
 
 // An AgentPage. `enabled`: the daemon listens to agents.
-void PutAgents(std::span<const AgentView> agents, bool enabled, JsonWriter& json);
+void PutAgents(std::span<const AgentView> agents, std::span<const RefusedAgent> refused, bool enabled,
+               JsonWriter& json);
 void PutAgentMetrics(const AgentHubCounts& counts, MetricsText& out);
 
 }  // namespace taut

@@ -47,6 +47,7 @@ struct ApiOptions {
   std::function<uint64_t()> resident_bytes;
   // Both or none; none: the daemon does not listen to agents.
   std::function<std::vector<AgentView>()> agents;
+  std::function<std::vector<RefusedAgent>()> refused_agents;
   std::function<AgentHubCounts()> agent_counts;
 };
 

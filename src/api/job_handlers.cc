@@ -21,6 +21,7 @@ void PutSide(std::string_view key, const TrialSide& side, JsonWriter& json) {
   json.Field("task_windows", static_cast<int64_t>(side.task_windows));
   json.Field("ooms", static_cast<int64_t>(side.ooms));
   json.Field("over", static_cast<int64_t>(side.over));
+  PutAmount("throttled_share", side.periods > 0 ? std::optional(side.ThrottledShare()) : std::nullopt, json);
   PutAmount("slack", side.limit_sum > 0 ? std::optional(1 - side.usage_sum / side.limit_sum) : std::nullopt,
             json);
   json.EndObject();
@@ -36,6 +37,11 @@ void PutTrial(const LiveJob& job, Resource r, JsonWriter& json) {
   json.Field("until", trial.since_s + static_cast<int64_t>(job.policy->canary.hours * kHour));
   PutSide("tasks", trial.tasks, json);
   PutSide("rest", trial.rest, json);
+  json.Field("elsewhere", static_cast<int64_t>(trial.elsewhere));
+  json.Key("names");
+  json.BeginArray();
+  for (const TrialTask& t : trial.members) json.String(t.name);
+  json.EndArray();
   json.Field("sentence", std::string_view(job.of(r).hold));
   json.EndObject();
 }

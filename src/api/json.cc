@@ -53,6 +53,8 @@ void PutJobAmounts(std::string_view key, const JobAmounts& a, JsonWriter& json) 
   PutAmount("peak", Known(a.peak), json);
   PutAmount("owner_limit", Known(a.owner_limit), json);
   PutAmount("limit", Known(a.limit), json);
+  PutAmount("ordered", Known(a.ordered), json);
+  PutAmount("applied", Known(a.applied), json);
   PutAmount("would_be", Known(a.would_be), json);
   json.EndObject();
 }
@@ -165,6 +167,8 @@ void PutJobFields(const JobView& job, JsonWriter& json) {
   PutTime("last_seen", job.last_seen_s, json);
   PutTime("last_change", job.last_change_s, json);
   json.Field("trial", job.trial);
+  json.Field("enforced", job.enforced);
+  PutAmount("throttled_share", Known(job.throttled), json);
 }
 
 void PutReason(const Reason& reason, JsonWriter& json) {
@@ -304,7 +308,17 @@ std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reaso
   } else if (recommended.has_value()) {
     StrAppend(&out, "Each task should have ", said(recommended), " of ",
               r == Resource::kCpu ? "CPU" : "memory", "; its owner asks for ", said(lane.owner()), ", and ",
-              said(lane.limit()), " is in force. ");
+              job.managed ? StrCat(said(lane.real_limit()), " is in force. ")
+                          : StrCat(said(lane.limit()), " would be in force. "));
+    if (job.managed && lane.gate.in_force.has_value() && lane.applied >= 0 && lane.applied != kNoLimit &&
+        !IsAtLimit(r, lane.applied, *lane.gate.in_force)) {
+      StrAppend(&out, said(*lane.gate.in_force), " is ordered; agents report ", said(double{lane.applied}),
+                " as applied. ");
+    }
+    if (const auto share = job.throttled_share(); r == Resource::kCpu && share.has_value()) {
+      StrAppend(&out, "Over about the last day its tasks were throttled in ",
+                fmt::format("{:.1f}", *share * 100), " % of the periods. ");
+    }
   } else {
     StrAppend(&out, "There is too little signal for a recommendation yet: the owner's limit of ",
               said(lane.owner()), " stays. ");
@@ -318,10 +332,13 @@ std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reaso
       out += "The job is only observed: nothing is applied.";
       break;
     case Mode::kCanary:
-      out += "New limits are tried on a share of the tasks first.";
+      out += job.managed
+                 ? "New limits are tried on a share of the tasks first."
+                 : "New limits would be tried on a share of the tasks first; nothing is applied to this job.";
       break;
     case Mode::kAuto:
-      out += "New limits are applied by themselves.";
+      out += job.managed ? "New limits are applied automatically."
+                         : "New limits would be applied automatically; nothing is applied to this job.";
       break;
   }
   if (!lane.hold.empty()) StrAppend(&out, " Just now: ", lane.hold, ".");

@@ -15,7 +15,10 @@ namespace taut {
 
 // For each task, cores or bytes; negative: absent.
 struct JobAmounts {
+  // limit: what tasks run at: the applied one where agents report it, else the ordered one or the owner's.
   float usage = kAbsent, peak = kAbsent, owner_limit = kAbsent, limit = kAbsent, would_be = kAbsent;
+  float ordered = kAbsent;  // by the gate; absent: the owner's stands
+  float applied = kAbsent;  // as agents last reported, mean over tasks; absent: no agent reports one
 };
 
 struct JobView {
@@ -23,8 +26,10 @@ struct JobView {
   Mode mode = Mode::kObserve;
   Policy recommender = Policy::kStatic;
   bool trial = false;
+  bool enforced = false;  // agents apply the limits that are ordered; else these are what would be
   uint32_t tasks = 0;
-  uint32_t ooms = 0;  // of the last 7 days
+  float throttled = kAbsent;  // share of the CFS periods of about the last day
+  uint32_t ooms = 0;          // of the last 7 days
   std::array<JobAmounts, 2> amounts;
   int64_t last_seen_s = INT64_MIN;
   int64_t last_change_s = INT64_MIN;

@@ -86,6 +86,11 @@ absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds
     return absl::OkStatus();
   };
   const auto on_checkpoint = [&](const Checkpoint& c) {
+    if (c.chunk == kActuatorChunk) {
+      actuator_state_ = c.bytes;
+      parts_.actuator->LoadState(c.bytes);
+      return absl::OkStatus();
+    }
     ByteReader in(c.bytes);
     const bool shared = c.chunk == kFleetChunk;
     const absl::Status s = shared ? fleet_.LoadFleet(in) : fleet_.LoadChunk(c.chunk, in);

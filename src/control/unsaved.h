@@ -16,6 +16,7 @@ struct Unsaved {
   std::vector<OutcomeUpdate> outcomes;
   std::vector<SettingChange> settings;
   std::vector<Checkpoint> checkpoints;
+  std::vector<JobId> trials;  // whose tasks changed: their orders are extended
   PassOutput output;
 
   bool empty() const {
@@ -43,6 +44,7 @@ struct Unsaved {
     outcomes.clear();
     settings.clear();
     checkpoints.clear();
+    trials.clear();
     output.Clear();
     output.point.oom_kills = between.oom_kills;
     output.point.changes = between.changes;

@@ -43,7 +43,10 @@ absl::Status LiveFleet::LoadChunk(uint32_t chunk, ByteReader& in) {
     ByteReader state(in.GetString());
     absl::Status s = in.failed() ? in.status("a checkpoint") : LoadLiveJob(state, job);
     if (s.ok() && state.remaining() != 0) s = absl::DataLossError("a job with bytes after its end");
-    if (s.ok()) continue;
+    if (s.ok()) {
+      NoteTrialOf(job);
+      continue;
+    }
     LiveJobState fresh;
     fresh.overrides = std::move(job.overrides);
     fresh.policy = job.policy;
@@ -76,6 +79,7 @@ absl::Status LiveFleet::LoadFleet(ByteReader& in) {
 void LiveFleet::Redo(const Decision& d) {
   if (d.job.value >= jobs_.size()) return;
   taut::Redo(d, jobs_[d.job.value].of(d.resource).gate);
+  NoteTrialOf(jobs_[d.job.value]);
   last_decision_ = std::max(last_decision_, d.id);
 }
 
@@ -95,7 +99,8 @@ void LiveFleet::TakeInOom(LiveJob& job, const OomRecord& oom) {
   job.last_oom_s = std::max(job.last_oom_s, oom.time_s);
   WindowId window = WindowId::Of(Timestamp::FromSeconds(oom.time_s));
   job.CountOoms(window.day(), oom.kills);
-  CountTrialOom(*job.policy, oom.task, oom.kills, lane.tasks, lane.gate);
+  // Where nothing is applied, tasks die at their owner's limit, and the trial's would have killed them too.
+  CountTrialOom(oom.task, oom.kills, settings_.enforced ? oom.limit : std::nullopt, lane.gate);
   // A recommender hears of the window closed last, or of the open one.
   if (job.last_window.index != INT32_MIN)
     window = std::clamp(window, job.last_window, job.last_window.next());

@@ -159,6 +159,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   }
   if (hub_ != nullptr) {
     options.agents = [hub = hub_] { return hub->Agents(); };
+    options.refused_agents = [hub = hub_] { return hub->RefusedAgents(); };
     options.agent_counts = [hub = hub_] { return hub->counts(); };
   }
   options.backfill = [this] { return backfill_->progress(); };

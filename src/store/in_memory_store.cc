@@ -12,7 +12,11 @@ absl::Status InMemoryStore::Commit(const PassRecord& pass) {
   const absl::Status sound = CheckPass(pass, ends_);
   if (!sound.ok()) return sound;
   ends_ = EndsAfter(pass, ends_);
-  if (pass.window != nullptr) windows_.emplace(pass.window->window, *pass.window);
+  if (pass.window != nullptr) {
+    ClosedWindow& window = windows_.emplace(pass.window->window, *pass.window).first->second;
+    window.reports.clear();
+    for (JobWindowData& job : window.jobs) job.first_report = job.num_reports = 0;
+  }
   jobs_.insert(jobs_.end(), pass.new_jobs.begin(), pass.new_jobs.end());
   for (const Decision& d : pass.decisions) decisions_.emplace(d.id, d);
   for (const OutcomeUpdate& o : pass.outcomes) {
@@ -119,6 +123,7 @@ absl::StatusOr<std::vector<Decision>> InMemoryStore::Decisions(const DecisionQue
     if (query.job && d.job != *query.job) continue;
     if (query.resource && d.resource != *query.resource) continue;
     if (query.kind && d.kind != *query.kind) continue;
+    if (query.outcome && d.outcome != *query.outcome) continue;
     if (d.time_s < query.from_s) continue;
     found.push_back(d);
     if (reasons == Reasons::kLeaveOut) found.back().reason.clear();
