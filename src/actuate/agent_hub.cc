@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "actuate/machine_bounds.h"
 #include "base/strings.h"
 
 namespace taut {
@@ -14,6 +15,8 @@ namespace pb = taut::agent::v1;
 // let go.
 constexpr uint64_t kPatience = 20'000;
 
+constexpr size_t kMostClaims = 10'000;
+
 std::vector<LabelView> LabelsOf(const google::protobuf::Map<std::string, std::string>& labels) {
   std::vector<LabelView> out;
   for (const auto& label : labels) out.push_back({label.first, label.second});
@@ -23,7 +26,10 @@ std::vector<LabelView> LabelsOf(const google::protobuf::Map<std::string, std::st
 
 float OrAbsent(bool has, float value) { return has ? value : kAbsent; }
 
-ReportedWindow WindowOf(int32_t window, const pb::TaskWindow& t) {
+// On the wire 0 means that the kernel has none.
+float LimitOrNone(bool has, float limit) { return !has ? kAbsent : limit > 0 ? limit : kNoLimit; }
+
+ReportedWindow WindowOf(int32_t window, const pb::TaskWindow& t, bool managed) {
   ReportedWindow out;
   out.window = {window};
   out.figures.cpu_mean_cores = OrAbsent(t.has_cpu_mean_cores(), t.cpu_mean_cores());
@@ -32,6 +38,13 @@ ReportedWindow WindowOf(int32_t window, const pb::TaskWindow& t) {
   out.figures.memory_peak_bytes = OrAbsent(t.has_memory_peak_bytes(), t.memory_peak_bytes());
   out.cpu_limit_cores = OrAbsent(t.has_owner_cpu_cores(), t.owner_cpu_cores());
   out.memory_limit_bytes = OrAbsent(t.has_owner_memory_bytes(), t.owner_memory_bytes());
+  out.report.managed = managed;
+  out.report.cpu_limit_cores = LimitOrNone(t.has_cpu_limit_cores(), t.cpu_limit_cores());
+  out.report.memory_limit_bytes = LimitOrNone(t.has_memory_limit_bytes(), t.memory_limit_bytes());
+  out.report.cpu_steady = t.cpu_limit_steady();
+  out.report.memory_steady = t.memory_limit_steady();
+  out.report.cpu_periods = t.cpu_periods();
+  out.report.cpu_throttled_periods = t.cpu_throttled_periods();
   const int n = std::min(t.cpu_buckets_size(), t.cpu_seconds_size());
   out.cpu_buckets.reserve(static_cast<size_t>(n));
   for (int i = 0; i < n; ++i) {
@@ -127,27 +140,38 @@ AgentHub::Agent* AgentHub::AgentOf(SessionId session) {
   return agent.session == session ? &agent : nullptr;
 }
 
+SessionId AgentHub::Attend(SessionId session, const pb::Hello& hello) {
+  Agent& agent = agents_[hello.agent()];
+  const SessionId old = std::exchange(agent.session, session);
+  agent.name = hello.agent();
+  agent.hello = hello;
+  agent.connected_s = agent.heard_s = options_.steady_s();
+  agent.heard_at_s = options_.now().seconds();
+  agent.remembered = false;
+  if (agent.queue != hello.queue()) {
+    agent.queue = hello.queue();
+    agent.taken = agent.part_of = 0;
+    agent.kept.clear();
+  }
+  agent.to_replay = hello.queued();
+  sessions_[session] = hello.agent();
+  return old;
+}
+
 void AgentHub::OnConnect(SessionId session, const pb::FromAgent& message, const std::string& who) {
-  (void)who;
   const pb::Hello& hello = message.hello();
   SessionId old = 0;
   bool replays = false;
+  bool refused = false;
   {
     const std::lock_guard lock(mutex_);
-    Agent& agent = agents_[hello.agent()];
-    old = std::exchange(agent.session, session);
-    agent.name = hello.agent();
-    agent.hello = hello;
-    agent.connected_s = agent.heard_s = options_.steady_s();
-    if (agent.queue != hello.queue()) {
-      agent.queue = hello.queue();
-      agent.taken = agent.part_of = 0;
-      agent.kept.clear();
-    }
-    agent.to_replay = hello.queued();
-    replays = hello.queued() > 0;
-    sessions_[session] = hello.agent();
+    std::string why_not = WhyNot(hello, who);
+    refused = !why_not.empty();
+    if (refused) NoteRefused(hello, std::move(why_not));
+    if (!refused) old = Attend(session, hello);
   }
+  if (refused) return Close(session);
+  replays = hello.queued() > 0;
   // At once: the tick that is under way must not close what is about to come.
   if (replays) control_->HoldWindows(true);
   // One stream an agent: the newer wins.
@@ -175,12 +199,18 @@ void AgentHub::Leave(Agent& agent) {
     const auto it = its_job->second.find(task);
     if (it != its_job->second.end() && it->second.agent == agent.name) it->second.session = 0;
   }
+  std::vector<std::pair<std::string, std::string>> claimed;
+  for (const auto& name : agent.tasks) {
+    if (claims_.contains(name)) claimed.push_back(name);
+  }
+  for (const auto& [job, task] : claimed) GiveToClaimant(job, task);
 }
 
 std::optional<AgentHub::Place> AgentHub::Receive(Agent& agent, SessionId session, uint64_t sequence) {
   const std::lock_guard lock(mutex_);
   if (agent.session != session) return std::nullopt;  // a newer stream came
   agent.heard_s = options_.steady_s();
+  agent.heard_at_s = options_.now().seconds();
   if (sequence == 0) return Place{agent.queue, tick_ + 1};
   if (agent.to_replay > 0) --agent.to_replay;
   if (sequence > agent.taken) return Place{agent.queue, tick_ + 1};
@@ -205,7 +235,7 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
   bool taken = true;
   std::optional<WindowId> window;
   if (message.has_tasks()) TakeTasks(session, message.tasks());
-  if (message.has_oom()) taken = TakeOom(message.oom());
+  if (message.has_oom()) taken = TakeOom(*agent, message.oom());
   if (message.has_windows()) {
     bool dropped = false;
     taken = TakeWindows(*agent, sequence, message.windows(), dropped);
@@ -254,7 +284,16 @@ void AgentHub::OnRefused(SessionId session, uint64_t sequence, const absl::Statu
   agent->kept.push_back({sequence, std::nullopt, 0});
 }
 
-bool AgentHub::TakeOom(const pb::Oom& oom) {
+bool AgentHub::TakeOom(Agent& agent, const pb::Oom& oom) {
+  bool believed = false;
+  {
+    const std::lock_guard lock(mutex_);
+    believed = FitsMachine(oom, agent.hello) && MaySpeakFor(agent, oom.name().job(), oom.name().task());
+  }
+  if (!believed) {
+    CountUnbelieved(agent);
+    return true;
+  }
   const std::vector<LabelView> labels = LabelsOf(oom.labels());
   return control_
       ->TakeOom({oom.name().job(), oom.name().task(), labels}, Timestamp{oom.time_us()},
@@ -268,9 +307,19 @@ bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& w
   dropped = !goes_on;
   for (int i = goes_on ? agent.parts : 0; i < windows.tasks_size(); ++i) {
     const pb::TaskWindow& t = windows.tasks(i);
+    bool believed = false, managed = false;
+    {
+      const std::lock_guard lock(mutex_);
+      believed = FitsMachine(t, agent.hello) && MaySpeakFor(agent, t.name().job(), t.name().task());
+      managed = options_.apply && IsManaged(t.name().job(), t.name().task());
+    }
+    if (!believed) {
+      CountUnbelieved(agent);
+      continue;
+    }
     const std::vector<LabelView> labels = LabelsOf(t.labels());
     const absl::Status s = control_->TakeWindow({t.name().job(), t.name().task(), labels},
-                                                WindowOf(windows.window(), t), options_.now());
+                                                WindowOf(windows.window(), t, managed), options_.now());
     if (s.code() == absl::StatusCode::kUnavailable) {
       const std::lock_guard lock(mutex_);
       agent.part_of = sequence;
@@ -309,17 +358,36 @@ void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
       ++counts_.refused;
       continue;
     }
+    if (!MaySpeakFor(*agent, t.name().job(), t.name().task())) {
+      ++agent->not_believed;
+      ++counts_.not_believed;
+      if (claims_.size() >= kMostClaims) claims_.erase(claims_.begin());
+      claims_[{t.name().job(), t.name().task()}] = {agent->name, session, *ref, t.managed()};
+      continue;
+    }
     Task& task = jobs_[t.name().job()][t.name().task()];
     // A task that only says something new of its limits knows what holds for it.
     const bool is_known = task.agent == agent->name && task.session == session && task.managed == t.managed();
+    if (const auto old = agents_.find(task.agent); old != agents_.end() && &old->second != agent) {
+      old->second.tasks.erase({t.name().job(), t.name().task()});
+    }
     task = {agent->name, session, *ref, t.managed()};
     agent->tasks.emplace(t.name().job(), t.name().task());
     if (!is_known) untold_.emplace(t.name().job(), t.name().task());
   }
 }
 
+bool AgentHub::IsManaged(const std::string& job, const std::string& task) const {
+  const auto its_job = jobs_.find(job);
+  if (its_job == jobs_.end()) return false;
+  const auto it = its_job->second.find(task);
+  return it != its_job->second.end() && it->second.managed;
+}
+
 // A task that is gone has nothing to say of orders any more.
 void AgentHub::DropTask(const Agent& agent, const std::string& job, const std::string& task) {
+  const auto claim = claims_.find({job, task});
+  if (claim != claims_.end() && claim->second.agent == agent.name) claims_.erase(claim);
   const auto it = jobs_.find(job);
   if (it == jobs_.end()) return;
   const auto state = it->second.find(task);
@@ -334,6 +402,7 @@ void AgentHub::DropTask(const Agent& agent, const std::string& job, const std::s
     if (order->second.told != Outcome::kApplied) Judge(order->second);
   }
   if (it->second.empty()) jobs_.erase(it);
+  GiveToClaimant(job, task);
 }
 
 // ---- for people ----
@@ -359,7 +428,12 @@ std::vector<AgentView> AgentHub::Agents() const {
       const auto it = its_job->second.find(task);
       v.managed_tasks += it != its_job->second.end() && it->second.managed ? 1 : 0;
     }
-    v.heard_s = now - agent.heard_s;
+    v.heard_s = agent.remembered
+                    ? static_cast<double>(std::max<int64_t>(0, options_.now().seconds() - agent.heard_at_s))
+                    : now - agent.heard_s;
+    v.heard_at_s = agent.heard_at_s;
+    v.not_believed = agent.not_believed;
+    v.failures.assign(agent.failures.begin(), agent.failures.end());
     v.queued_bytes = agent.heartbeat.queued_bytes();
     v.dropped = agent.heartbeat.dropped();
     v.cpu_share = agent.heartbeat.cpu_share();

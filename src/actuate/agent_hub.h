@@ -24,6 +24,15 @@
 
 namespace taut {
 
+// A limit that an agent did not apply, for people.
+struct FailedOrder {
+  int64_t time_s = 0;
+  uint64_t decision = 0;
+  std::string job, task;
+  Resource resource = Resource::kCpu;
+  std::string text;
+};
+
 // One agent, for people.
 struct AgentView {
   std::string name, host, version, hands;
@@ -35,12 +44,24 @@ struct AgentView {
   double cpu_share = 0;
   uint64_t resident_bytes = 0;
   uint64_t windows = 0, ooms = 0, applied = 0, failed = 0;
+  // Of what it sent, not believed: of another agent's task, or more than its machine has.
+  uint64_t not_believed = 0;
+  std::vector<FailedOrder> failures;  // the newest last
+  int64_t heard_at_s = 0;             // by the wall clock; 0: not known
+};
+
+// A stream that was not accepted, for people.
+struct RefusedAgent {
+  int64_t time_s = 0;
+  std::string name, host, why;
 };
 
 struct AgentHubCounts {
   uint64_t agents = 0, connected = 0, tasks = 0;
   uint64_t windows = 0, task_windows = 0, ooms = 0, repeats = 0, refused = 0;
   uint64_t orders = 0, applied = 0, failed = 0;
+  uint64_t refused_agents = 0;  // streams under a name that is another's
+  uint64_t not_believed = 0;  // tasks, windows and kills of another agent's task, or above the machine's size
   uint64_t unacknowledged = 0;  // messages taken in but not stored yet
   // From handing an order to the stream until its first outcome came back, the slowest of the last thousand.
   double slowest_order_ms = 0, mean_order_ms = 0;
@@ -53,6 +74,9 @@ class AgentHub final : public Actuator, public AgentListener {
     bool apply = true;
     // Windows are held back at the start and while agents bring what they kept, but not longer than this.
     double hold_s = 15;
+    // Without certificates an agent's name belongs to the machine that used it first until this long after it
+    // was heard last.
+    double name_expiry_s = 900;
     std::function<double()> steady_s;
     std::function<Timestamp()> now;
   };
@@ -73,6 +97,9 @@ class AgentHub final : public Actuator, public AgentListener {
   std::string_view name() const override { return options_.apply ? "agents" : "dry_run"; }
   void Apply(std::span<const LimitOrder> orders, int64_t now_s) override;
   std::vector<OutcomeUpdate> TakeOutcomes() override;
+  // The agents known: name, host, version, when heard last. Those away for a month are forgotten.
+  std::string SaveState() const override;
+  void LoadState(std::string_view state) override;
 
   // ---- AgentListener ----
   void OnConnect(SessionId session, const taut::agent::v1::FromAgent& hello, const std::string& who) override;
@@ -81,6 +108,8 @@ class AgentHub final : public Actuator, public AgentListener {
   void OnRefused(SessionId session, uint64_t sequence, const absl::Status& why) override;
 
   std::vector<AgentView> Agents() const;
+  // The newest last.
+  std::vector<RefusedAgent> RefusedAgents() const;
   AgentHubCounts counts() const;
 
  private:
@@ -109,7 +138,10 @@ class AgentHub final : public Actuator, public AgentListener {
     std::deque<Kept> kept;
     taut::agent::v1::Heartbeat heartbeat;
     std::set<std::pair<std::string, std::string>> tasks;  // job, task
-    uint64_t windows = 0, ooms = 0, applied = 0, failed = 0;
+    uint64_t windows = 0, ooms = 0, applied = 0, failed = 0, not_believed = 0;
+    std::deque<FailedOrder> failures;
+    bool remembered = false;  // from before a restart; its heard_s is of no clock of now
+    int64_t heard_at_s = 0;
     // One message of an agent at a time: its old stream may still be at work when the new one begins. Taken
     // before mutex_.
     std::mutex taking;
@@ -121,6 +153,7 @@ class AgentHub final : public Actuator, public AgentListener {
     std::set<std::string> waiting, applied, observed;
     std::set<std::string> away;  // with nobody to send it to at first: how long they take says nothing
     std::map<std::string, std::string> failed, held;  // with their texts
+    std::optional<double> minimum;                    // of those that failed, the highest
     std::optional<Outcome> told;                      // last
     std::string text;                                 // of that
 
@@ -129,7 +162,7 @@ class AgentHub final : public Actuator, public AgentListener {
     }
     bool Has(const std::string& task) const;
     void Forget(const std::string& task);
-    bool Wants(uint32_t task) const;
+    bool Wants(const std::string& task) const;
   };
   // What one task is to be told when it comes.
   struct Due {
@@ -142,7 +175,22 @@ class AgentHub final : public Actuator, public AgentListener {
   void Send(SessionId session, taut::agent::v1::ToAgent message);
   void Close(SessionId session);
   void TakeTasks(SessionId session, const taut::agent::v1::Tasks& tasks);
-  bool TakeOom(const taut::agent::v1::Oom& oom);
+  bool TakeOom(Agent& agent, const taut::agent::v1::Oom& oom);
+  // ---- what is believed of whom (agent_identity.cc) ----
+  // "" if the stream may speak under this name; else why not. REQUIRES: mutex_.
+  std::string WhyNot(const taut::agent::v1::Hello& hello, const std::string& certificate_names) const;
+  // Is it for this agent to speak of the task? Where nobody has it, it is. REQUIRES: mutex_.
+  bool MaySpeakFor(const Agent& agent, const std::string& job, const std::string& task) const;
+  bool IsManaged(const std::string& job, const std::string& task) const;  // REQUIRES: mutex_
+  void CountUnbelieved(Agent& agent);
+  // The task has no connected owner any more: it goes to the agent that announced it meanwhile. REQUIRES:
+  // mutex_.
+  void GiveToClaimant(const std::string& job, const std::string& task);
+  // The agent's stream is this one now; returns the one before, 0 if none. REQUIRES: mutex_.
+  SessionId Attend(SessionId session, const taut::agent::v1::Hello& hello);
+  void NoteRefused(const taut::agent::v1::Hello& hello, std::string why);  // REQUIRES: mutex_
+  // Nothing above what the task's machine has. REQUIRES: mutex_.
+  double WithinMachine(const Task& task, Resource r, double limit) const;
   // False: not taken in, and to be sent again. `dropped`: none of it will ever be stored.
   bool TakeWindows(Agent& agent, uint64_t sequence, const taut::agent::v1::Windows& windows, bool& dropped);
   // The first look at a message. nullopt: not to be taken in, or not again.
@@ -181,6 +229,9 @@ class AgentHub final : public Actuator, public AgentListener {
   std::map<std::pair<std::string, Resource>, uint64_t> newest_order_;   // of a job
   std::vector<OutcomeUpdate> outcomes_;
   AgentHubCounts counts_;
+  std::deque<RefusedAgent> refused_agents_;
+  // Tasks that an agent announced while they were another's, as they will be when that one lets them go.
+  std::map<std::pair<std::string, std::string>, Task> claims_;
   std::deque<double> order_ms_;
 };
 

@@ -9,6 +9,7 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
+constexpr size_t kFailuresRemembered = 50;
 constexpr size_t kTimedOrders = 1000;
 constexpr size_t kOrdersRemembered = 100'000;
 
@@ -50,7 +51,7 @@ void AgentHub::SendStanding() {
   if (all.empty()) return;
   std::map<SessionId, pb::ToAgent> messages;
   for (const Due& due : all) {
-    const std::optional<StandingTerms> standing = control_->Standing(due.ref);
+    const std::optional<StandingTerms> standing = control_->Standing(due.ref, due.task);
     if (!standing.has_value()) continue;  // with the next tick
     const std::lock_guard lock(mutex_);
     untold_.erase({due.job, due.task});
@@ -70,7 +71,7 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
     const auto i = static_cast<size_t>(r);
     const auto newest = newest_order_.find({due.job, r});
     const auto it = newest == newest_order_.end() ? orders_.end() : orders_.find(newest->second);
-    const bool wanted = it != orders_.end() && it->second.Wants(due.ref.task);
+    const bool wanted = it != orders_.end() && it->second.Wants(due.task);
     // Nothing in force may mean that a limit was taken back while the task's agent was away.
     const bool released = wanted && !it->second.order.limit.has_value();
     if (!standing.in_force[i].has_value() && !released) continue;
@@ -78,7 +79,9 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
     order->mutable_name()->set_job(due.job);
     order->mutable_name()->set_task(due.task);
     order->set_resource(ProtoOf(r));
-    if (standing.in_force[i].has_value()) order->set_limit(*standing.in_force[i]);
+    if (standing.in_force[i].has_value()) {
+      order->set_limit(WithinMachine(jobs_[due.job][due.task], r, *standing.in_force[i]));
+    }
     order->set_decided_s(standing.decided_s[i]);
     if (!wanted) continue;
     order->set_decision(newest->second);
@@ -101,8 +104,9 @@ void AgentHub::Order::Forget(const std::string& task) {
   held.erase(task);
 }
 
-bool AgentHub::Order::Wants(uint32_t task) const {
-  return order.tasks.empty() || std::find(order.tasks.begin(), order.tasks.end(), task) != order.tasks.end();
+bool AgentHub::Order::Wants(const std::string& task) const {
+  return !order.tasks.has_value() ||
+         std::find(order.tasks->begin(), order.tasks->end(), task) != order.tasks->end();
 }
 
 void AgentHub::Apply(std::span<const LimitOrder> orders, int64_t now_s) {
@@ -117,10 +121,11 @@ void AgentHub::Apply(std::span<const LimitOrder> orders, int64_t now_s) {
 
 void AgentHub::TakeOrder(const LimitOrder& o, int64_t now_s, std::map<SessionId, pb::ToAgent>& messages) {
   Order order;
-  order.order = o;
-  order.sent_s = options_.steady_s();
   uint64_t& newest = newest_order_[{o.job, o.resource}];
-  if (const auto old = orders_.find(newest); old != orders_.end()) {
+  const auto old = orders_.find(newest);
+  if (old != orders_.end() && newest == o.decision) {
+    order = std::move(old->second);  // the same for more tasks
+  } else if (old != orders_.end()) {
     // What was carried out stays carried out.
     const std::optional<Outcome>& told = old->second.told;
     if (!told.has_value() || *told == Outcome::kPending) {
@@ -128,13 +133,16 @@ void AgentHub::TakeOrder(const LimitOrder& o, int64_t now_s, std::map<SessionId,
     }
     orders_.erase(old);
   }
+  order.order = o;
+  order.sent_s = options_.steady_s();
   newest = o.decision;
   const auto job = jobs_.find(o.job);
   bool away = false, known = false, observes = false;
   if (job != jobs_.end()) {
     for (const auto& [name, task] : job->second) {
-      if (!order.Wants(task.ref.task)) continue;
+      if (!order.Wants(name)) continue;
       known = true;
+      if (order.Has(name)) continue;
       if (!task.managed || !options_.apply) {
         const auto agent = agents_.find(task.agent);
         observes |= agent != agents_.end() && agent->second.hello.observe();
@@ -151,14 +159,14 @@ void AgentHub::TakeOrder(const LimitOrder& o, int64_t now_s, std::map<SessionId,
       out->mutable_name()->set_job(o.job);
       out->mutable_name()->set_task(name);
       out->set_resource(ProtoOf(o.resource));
-      if (o.limit.has_value()) out->set_limit(*o.limit);
+      if (o.limit.has_value()) out->set_limit(WithinMachine(task, o.resource, *o.limit));
       out->set_decided_s(now_s);
       ++counts_.orders;
     }
   }
   if (order.tasks() == 0) {
     Tell(order, Outcome::kDryRun,
-         !known            ? "no agent has this job"
+         !known ? o.tasks.has_value() ? "no agent has the tasks it is for" : "no agent has this job"
          : !options_.apply ? "the daemon applies nothing (actuator.kind: dry_run)"
          : observes        ? "the agent observes (--observe)"
                            : "its agents were told to leave it alone (manage: false)");
@@ -180,7 +188,14 @@ void AgentHub::Tell(Order& order, Outcome outcome, std::string text) {
   if (order.told == outcome && (outcome == Outcome::kApplied || order.text == text)) return;
   order.told = outcome;
   order.text = text;
-  outcomes_.push_back({order.order.decision, outcome, std::move(text), 0});
+  OutcomeUpdate& update = outcomes_.emplace_back();
+  update.id = order.order.decision;
+  update.outcome = outcome;
+  update.text = std::move(text);
+  if (outcome != Outcome::kFailed) return;
+  update.minimum = order.minimum;
+  update.job = order.order.job;
+  update.resource = order.order.resource;
 }
 
 void AgentHub::Judge(Order& order) {
@@ -208,6 +223,12 @@ void AgentHub::TakeOutcome(Agent& agent, const pb::Outcome& outcome) {
   agent.failed += failed ? 1 : 0;
   counts_.applied += applied ? 1 : 0;
   counts_.failed += failed ? 1 : 0;
+  if (failed) {
+    agent.failures.push_back(
+        {options_.now().seconds(), outcome.decision(), outcome.name().job(), outcome.name().task(),
+         outcome.resource() == pb::CPU ? Resource::kCpu : Resource::kMemory, outcome.text()});
+    if (agent.failures.size() > kFailuresRemembered) agent.failures.pop_front();
+  }
   const auto it = orders_.find(outcome.decision());
   if (it == orders_.end()) return;
   Order& order = it->second;
@@ -221,6 +242,9 @@ void AgentHub::TakeOutcome(Agent& agent, const pb::Outcome& outcome) {
   switch (outcome.result()) {
     case pb::Outcome::FAILED:
       order.failed[task] = outcome.text();
+      if (outcome.has_minimum()) {
+        order.minimum = std::max(order.minimum.value_or(0), outcome.minimum());
+      }
       break;
     case pb::Outcome::STEPPING:
     case pb::Outcome::HELD:

@@ -13,7 +13,8 @@ using ::testing::IsEmpty;
 
 using Names = std::vector<std::string>;
 
-LimitOrder OrderOf(uint64_t decision, std::optional<double> limit, std::vector<uint32_t> tasks = {}) {
+LimitOrder OrderOf(uint64_t decision, std::optional<double> limit,
+                   std::optional<Names> tasks = std::nullopt) {
   return {decision, "shop/web", Resource::kMemory, limit, std::move(tasks)};
 }
 
@@ -32,8 +33,7 @@ TEST(AgentHubOrders, ReachTheTasksTheyAreFor) {
   cell.Tasks(a, {"a/1", "a/2"});
   cell.Tasks(b, {"b/1"});
   ASSERT_TRUE(cell.Tick().ok());
-  // The trial's: numbers are given in the order in which tasks came.
-  cell.hub().Apply(std::vector{OrderOf(5, 1e8, {1, 2})}, 77);
+  cell.hub().Apply(std::vector{OrderOf(5, 1e8, Names{"a/2", "b/1"})}, 77);
   ASSERT_EQ(cell.server.Orders(a).size(), 1U);
   const pb::Order order = cell.server.Orders(a)[0];
   EXPECT_EQ(order.name().task(), "a/2");

@@ -342,6 +342,7 @@ void Agent::Carry(const Step& step, const NodeTime& now) {
     }
   }
   ++(s.ok() ? counts_.writes : counts_.refused_writes);
+  if (!step.writes.empty()) lane.limit_since = now.at;
   if (s.ok()) {
     lane.error.clear();
     if (!lane.from.has_value()) lane.from = lane.mover.current();

@@ -48,6 +48,8 @@ struct LimitLane {
     if (others_s.has_value() && *others_s > now_s) others_s = now_s;
     mover.NotAfter(now_s);
   }
+  // Since when, by the machine's clock, the kernel has the limit that it has.
+  Timestamp limit_since{INT64_MAX};
 };
 
 // Kills of one task over its starts. The kernel's counter says how many there were. The engine's events only

@@ -149,6 +149,7 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
     task->in_force = task->owner = *limits;
   }
   task->compared_us = now.steady_us;
+  for (LimitLane& lane : task->lanes) lane.limit_since = now.at;
   AdoptLedger(*task, AdoptDeparted(*task, name), now);
   BeginGrace(*task, now);
   task->ooms.Begin(now.steady_us);
@@ -303,6 +304,10 @@ void Agent::CompareLimits(AgentTask& task, const NodeTime& now) {
   task.compared_us = now.steady_us;
   const absl::StatusOr<TaskLimits> limits = task.group->ReadLimits();
   if (!limits.ok()) return;
+  for (const Resource r : kResources) {
+    const bool same = LimitOf(*task.rule, r, *limits) == LimitOf(*task.rule, r, task.in_force);
+    if (!same) task.of(r).limit_since = now.at;
+  }
   task.in_force = *limits;
   bool tell = false;
   for (int i = 0; i < kNumLimitKinds; ++i) {

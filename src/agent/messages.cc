@@ -60,8 +60,17 @@ pb::TaskWindow WindowMessage(const AgentTask& task, const NodeWindow& window) {
   }
   if (window.cpu_periods.has_value()) out.set_cpu_periods(static_cast<uint32_t>(*window.cpu_periods));
   if (window.cpu_throttled_periods.has_value()) {
-    out.set_cpu_throttled_periods(static_cast<uint32_t>(*window.cpu_throttled_periods));
+    const uint64_t throttled = std::min(*window.cpu_throttled_periods, window.cpu_periods.value_or(0));
+    out.set_cpu_throttled_periods(static_cast<uint32_t>(throttled));
   }
+  const int64_t begin_us = window.window.start_s() * kMicrosPerSecond;
+  const auto limit = [&](Resource r) {
+    return static_cast<float>(task.of(r).mover.current().value_or(0));  // before the kernel's rounding
+  };
+  out.set_cpu_limit_cores(limit(Resource::kCpu));
+  out.set_memory_limit_bytes(limit(Resource::kMemory));
+  out.set_cpu_limit_steady(task.of(Resource::kCpu).limit_since.us <= begin_us);
+  out.set_memory_limit_steady(task.of(Resource::kMemory).limit_since.us <= begin_us);
   return out;
 }
 

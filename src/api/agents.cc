@@ -9,6 +9,17 @@ void PutCount(std::string_view key, uint64_t count, JsonWriter& json) {
   json.Field(key, static_cast<int64_t>(count));
 }
 
+void PutFailure(const FailedOrder& f, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("time", f.time_s);
+  PutCount("decision", f.decision, json);
+  json.Field("job", std::string_view(f.job));
+  json.Field("task", std::string_view(f.task));
+  json.Field("resource", Name(f.resource));
+  json.Field("text", std::string_view(f.text));
+  json.EndObject();
+}
+
 void PutAgent(const AgentView& a, JsonWriter& json) {
   json.BeginObject();
   json.Field("name", std::string_view(a.name));
@@ -31,17 +42,34 @@ void PutAgent(const AgentView& a, JsonWriter& json) {
   PutCount("oom_kills", a.ooms, json);
   PutCount("applied", a.applied, json);
   PutCount("failed", a.failed, json);
+  PutCount("not_believed", a.not_believed, json);
+  json.Key("failures");
+  json.BeginArray();
+  for (const FailedOrder& f : a.failures) PutFailure(f, json);
+  json.EndArray();
   json.EndObject();
 }
 
 }  // namespace
 
-void PutAgents(std::span<const AgentView> agents, bool enabled, JsonWriter& json) {
+void PutAgents(std::span<const AgentView> agents, std::span<const RefusedAgent> refused, bool enabled,
+               JsonWriter& json) {
   json.BeginObject();
   json.Field("enabled", enabled);
   json.Key("agents");
   json.BeginArray();
   for (const AgentView& a : agents) PutAgent(a, json);
+  json.EndArray();
+  json.Key("refused");
+  json.BeginArray();
+  for (const RefusedAgent& r : refused) {
+    json.BeginObject();
+    json.Field("time", r.time_s);
+    json.Field("name", std::string_view(r.name));
+    json.Field("host", std::string_view(r.host));
+    json.Field("why", std::string_view(r.why));
+    json.EndObject();
+  }
   json.EndArray();
   json.EndObject();
 }
@@ -70,6 +98,11 @@ void PutAgentMetrics(const AgentHubCounts& counts, MetricsText& out) {
               counts.repeats);
   out.Counter("tautd_agent_refused_total", "Messages, tasks and windows of agents that were not taken.",
               counts.refused);
+  out.Counter("tautd_agent_refused_streams_total", "Connections under the name of another agent.",
+              counts.refused_agents);
+  out.Counter("tautd_agent_not_believed_total",
+              "Tasks, windows and OOM kills of another agent's task or above the machine's size; not taken.",
+              counts.not_believed);
   out.Counter("tautd_agent_orders_total", "Limits ordered from agents, of each task.", counts.orders);
   const auto outcomes = [&](std::string_view result, uint64_t n) {
     out.Counter("tautd_agent_outcomes_total", "What became of limits at agents, of each task.", n,

@@ -10,7 +10,8 @@
 namespace taut {
 
 // An AgentPage. `enabled`: the daemon listens to agents.
-void PutAgents(std::span<const AgentView> agents, bool enabled, JsonWriter& json);
+void PutAgents(std::span<const AgentView> agents, std::span<const RefusedAgent> refused, bool enabled,
+               JsonWriter& json);
 // When each agent was last heard, of the first 2,000 by name.
 void PutAgentTimes(std::span<const AgentView> agents, double now_s, MetricsText& out);
 void PutAgentMetrics(const AgentHubCounts& counts, MetricsText& out);

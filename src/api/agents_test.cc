@@ -29,20 +29,25 @@ TEST(AgentsTest, EveryFieldOfAnAgentIsTold) {
   a.ooms = 7;
   a.applied = 8;
   a.failed = 9;
+  a.not_believed = 10;
+  a.failures = {{1700000000, 77, "shop/web", "web-1", Resource::kMemory, "below the minimum"}};
+  const RefusedAgent refused{1700000001, "n1", "host-2", "another machine"};
   JsonWriter json;
-  PutAgents({&a, 1}, true, json);
+  PutAgents({&a, 1}, {&refused, 1}, true, json);
   EXPECT_EQ(json.Take(),
             R"({"enabled":true,"agents":[{"name":"n1","host":"host-1","version":"1.0","hands":"cgroup v2",)"
             R"("connected":true,"observes":true,"cores":2,"memory_bytes":16810848256,"tasks":3,)"
             R"("managed_tasks":1,"heard_seconds_ago":1.25,"queued_bytes":4096,"dropped_messages":5,)"
             R"("cpu_share_cores":0.0125,"resident_bytes":12345678,"windows":6,"oom_kills":7,"applied":8,)"
-            R"("failed":9}]})");
+            R"("failed":9,"not_believed":10,"failures":[{"time":1700000000,"decision":77,"job":"shop/web",)"
+            R"("task":"web-1","resource":"memory","text":"below the minimum"}]}],)"
+            R"("refused":[{"time":1700000001,"name":"n1","host":"host-2","why":"another machine"}]})");
 }
 
 TEST(AgentsTest, NoAgentsAreAnEmptyList) {
   JsonWriter json;
-  PutAgents({}, false, json);
-  EXPECT_EQ(json.Take(), R"({"enabled":false,"agents":[]})");
+  PutAgents({}, {}, false, json);
+  EXPECT_EQ(json.Take(), R"({"enabled":false,"agents":[],"refused":[]})");
 }
 
 TEST(AgentsTest, CountsAreMetricsWithUnits) {

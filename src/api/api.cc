@@ -364,6 +364,15 @@ HttpResponse Api::Decisions(const HttpRequest& request) {
   const absl::StatusOr<std::optional<Resource>> resource = ResourceParameter(request);
   if (!resource.ok()) return ErrorResponse(resource.status());
   query.resource = *resource;
+  if (const std::string outcome = TextParameter(request, "outcome"); !outcome.empty()) {
+    for (int o = 0; o < kNumOutcomes; ++o) {
+      if (Name(static_cast<Outcome>(o)) == outcome) query.outcome = static_cast<Outcome>(o);
+    }
+    if (!query.outcome.has_value()) {
+      return ErrorResponse(400, StrCat("invalid outcome=", outcome,
+                                       ": expected pending, applied, dry_run, failed or superseded"));
+    }
+  }
   if (const std::string kind = TextParameter(request, "kind"); !kind.empty()) {
     for (int k = 0; k < kNumDecisionKinds; ++k) {
       if (Name(static_cast<DecisionKind>(k)) == kind) query.kind = static_cast<DecisionKind>(k);

@@ -60,6 +60,7 @@ struct ApiOptions {
   std::function<WebhookCounts()> notifications;
   // Both or none; none: the daemon does not listen to agents.
   std::function<std::vector<AgentView>()> agents;
+  std::function<std::vector<RefusedAgent>()> refused_agents;
   std::function<AgentHubCounts()> agent_counts;
 };
 

@@ -130,6 +130,7 @@ HttpResponse Api::Agents(const HttpRequest& request) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
   JsonWriter json;
   PutAgents(options_.agents ? options_.agents() : std::vector<AgentView>(),
+            options_.refused_agents ? options_.refused_agents() : std::vector<RefusedAgent>(),
             static_cast<bool>(options_.agents), json);
   return JsonResponse(200, json.Take());
 }
@@ -274,6 +275,23 @@ HttpResponse Api::Metrics(const HttpRequest&) {
   amounts("tautd_fleet_limit", "Limits in force of all tasks, cores or bytes.", &FleetAmounts::in_force);
   amounts("tautd_fleet_would_be_limit", "Limits if every job were in mode auto, cores or bytes.",
           &FleetAmounts::would_be);
+  uint64_t unlike = 0;
+  double throttled = 0, counted = 0;
+  for (const JobView& job : view->jobs) {
+    for (const Resource r : kResources) {
+      const JobAmounts& a = job.of(r);
+      unlike += a.ordered >= 0 && a.applied >= 0 && !IsAtLimit(r, a.applied, a.ordered) ? 1 : 0;
+    }
+    if (job.throttled < 0) continue;
+    throttled += job.throttled;
+    ++counted;
+  }
+  out.Gauge("tautd_jobs_not_as_ordered", "Limits of jobs that agents report other than ordered.",
+            static_cast<double>(unlike));
+  if (counted > 0) {
+    out.Gauge("tautd_throttled_share", "Throttled share of CFS periods over about a day, mean over jobs.",
+              throttled / counted);
+  }
   if (options_.agent_counts) PutAgentMetrics(options_.agent_counts(), out);
   if (options_.server_counts) {
     const ServerCounts server = options_.server_counts();

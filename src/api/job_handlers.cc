@@ -20,6 +20,7 @@ void PutSide(std::string_view key, const TrialSide& side, JsonWriter& json) {
   json.Field("task_windows", static_cast<int64_t>(side.task_windows));
   json.Field("ooms", static_cast<int64_t>(side.ooms));
   json.Field("over", static_cast<int64_t>(side.over));
+  PutAmount("throttled_share", side.periods > 0 ? std::optional(side.ThrottledShare()) : std::nullopt, json);
   PutAmount("slack", side.limit_sum > 0 ? std::optional(1 - side.usage_sum / side.limit_sum) : std::nullopt,
             json);
   json.EndObject();
@@ -35,6 +36,11 @@ void PutTrial(const LiveJob& job, Resource r, JsonWriter& json) {
   json.Field("until", trial.since_s + static_cast<int64_t>(job.policy->canary.hours * kHour));
   PutSide("tasks", trial.tasks, json);
   PutSide("rest", trial.rest, json);
+  json.Field("elsewhere", static_cast<int64_t>(trial.elsewhere));
+  json.Key("names");
+  json.BeginArray();
+  for (const TrialTask& t : trial.members) json.String(t.name);
+  json.EndArray();
   json.Field("sentence", std::string_view(job.of(r).hold));
   json.EndObject();
 }
@@ -159,8 +165,6 @@ HttpResponse Api::Usage(const HttpRequest& request, JobId id) {
 }
 
 HttpResponse Api::Explain(JobId id) {
-  bool enforced = true;
-  control_.WithFleet([&](const LiveFleet& fleet) { enforced = fleet.settings().enforced; });
   JsonWriter json;
   json.BeginObject();
   for (const Resource r : kResources) {
@@ -171,7 +175,7 @@ HttpResponse Api::Explain(JobId id) {
       PutAmount("would_be", job.of(r).lane.recommended(), json);
       PutAmount("limit", job.of(r).limit(), json);
       PutAmount("owner_limit", job.of(r).owner(), json);
-      json.Field("paragraph", std::string_view(ExplainParagraph(job, r, reason, enforced)));
+      json.Field("paragraph", std::string_view(ExplainParagraph(job, r, reason, job.managed)));
     });
     json.Key("reason");
     PutReason(reason, json);

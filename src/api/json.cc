@@ -120,6 +120,8 @@ void PutJobAmounts(std::string_view key, const JobAmounts& a, JsonWriter& json) 
   PutAmount("peak", Known(a.peak), json);
   PutAmount("owner_limit", Known(a.owner_limit), json);
   PutAmount("limit", Known(a.limit), json);
+  PutAmount("ordered", Known(a.ordered), json);
+  PutAmount("applied", Known(a.applied), json);
   PutAmount("would_be", Known(a.would_be), json);
   PutAmount("saving", a.saving(), json);
   PutAmount("chance", Known(a.chance), json);
@@ -244,6 +246,8 @@ void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json) {
   PutTime("last_seen", job.last_seen_s, json);
   PutTime("last_change", job.last_change_s, json);
   json.Field("trial", job.trial);
+  json.Field("enforced", job.enforced);
+  PutAmount("throttled_share", Known(job.throttled), json);
   if (!prices.known()) return;
   json.Key("saving_per_month");
   if (const std::optional<double> saving = SavingPerMonth(job, prices); saving.has_value()) {
@@ -431,7 +435,17 @@ std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reaso
   } else if (recommended.has_value()) {
     StrAppend(&out, "Each task should have ", said(recommended), " of ",
               r == Resource::kCpu ? "CPU" : "memory", "; its owner asks for ", said(lane.owner()), ", and ",
-              said(enforced ? lane.limit() : lane.owner()), " is in force. ");
+              enforced ? StrCat(said(lane.real_limit()), " is in force. ")
+                          : StrCat(said(lane.limit()), " would be in force. "));
+    if (enforced && lane.gate.in_force.has_value() && lane.applied >= 0 && lane.applied != kNoLimit &&
+        !IsAtLimit(r, lane.applied, *lane.gate.in_force)) {
+      StrAppend(&out, said(*lane.gate.in_force), " is ordered; agents report ", said(double{lane.applied}),
+                " as applied. ");
+    }
+    if (const auto share = job.throttled_share(); r == Resource::kCpu && share.has_value()) {
+      StrAppend(&out, "Over about the last day its tasks were throttled in ",
+                fmt::format("{:.1f}", *share * 100), " % of the periods. ");
+    }
   } else {
     StrAppend(&out, "There is too little signal for a recommendation yet: the owner's limit of ",
               said(lane.owner()), " stays. ");

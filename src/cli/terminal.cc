@@ -50,9 +50,8 @@ void Warn(std::string_view text) {
 void PrintError(std::string_view text) {
   std::fflush(stdout);
   const bool colour = WantsColour(StderrIsTerminal(), std::getenv("NO_COLOR"), std::getenv("TERM"));
-  fmt::print(stderr, "{}taut: {}{}
-", colour ? "[31m" : "", Printable(text, /*keep_newlines=*/true),
-             colour ? "[0m" : "");
+  fmt::print(stderr, "{}taut: {}{}\n", colour ? "\033[31m" : "", Printable(text, /*keep_newlines=*/true),
+             colour ? "\033[0m" : "");
 }
 
 size_t DisplayWidth(std::string_view text) {

@@ -96,7 +96,7 @@ void ControlPlane::HoldWindows(bool hold) {
   hold_windows_ = hold;
 }
 
-std::optional<StandingTerms> ControlPlane::Standing(const TaskRef& ref) const {
+std::optional<StandingTerms> ControlPlane::Standing(const TaskRef& ref, const std::string& task) const {
   const std::shared_lock fleet(fleet_mutex_);
   if (!fleet_.Has(ref.job)) return std::nullopt;
   const LiveJob& job = fleet_.job(ref.job);
@@ -107,7 +107,9 @@ std::optional<StandingTerms> ControlPlane::Standing(const TaskRef& ref) const {
     terms.in_force[i] = lane.gate.in_force;
     terms.decided_s[i] = std::max<int64_t>(0, lane.gate.last_change_s);
     const std::optional<Trial>& trial = lane.gate.trial;
-    if (trial.has_value() && !trial->watched && InTrial(ref.task, lane.tasks, job.policy->canary.share)) {
+    if (trial.has_value() && !trial->watched &&
+        std::any_of(trial->members.begin(), trial->members.end(),
+                    [&](const TrialTask& t) { return t.name == task; })) {
       terms.in_force[i] = trial->limit;
     }
     terms.upper[i] = job.policy->bounds(r).upper;

@@ -1,9 +1,11 @@
 #include "control/control_plane.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/strings.h"
+#include "control/trials.h"
 #include "control/unsaved.h"
 
 namespace taut {
@@ -248,6 +250,7 @@ void ControlPlane::AddNewJobs() {
 
 absl::Status ControlPlane::ActOnOoms() {
   if (sightings_.empty()) return absl::OkStatus();
+  FindTrialTasks();
   {
     const std::unique_lock fleet(fleet_mutex_);
     // Those of jobs that the fleet is yet to know wait for the next tick.
@@ -267,6 +270,7 @@ absl::Status ControlPlane::Pass(ClosedWindow closed) {
   PassTimes times{.window = closed.window, .jobs = closed.jobs.size(), .total_ms = 0, .steps_ms = {}};
   StepTimer timer(parts_.steady_ms, times);
   PassOutput& out = unsaved_->output;
+  FindTrialTasks();
   const auto piecewise = [&](auto step) {
     for (size_t first = 0; first < std::max<size_t>(closed.jobs.size(), 1); first += kPiece) {
       const std::unique_lock fleet(fleet_mutex_);
@@ -281,6 +285,7 @@ absl::Status ControlPlane::Pass(ClosedWindow closed) {
   }
   timer.Done("end_day");
   piecewise([&](size_t first, size_t last) { fleet_.Decide(closed, first, last, out); });
+  NameTrialTasks();
   timer.Done("decide");
   const WindowId window = closed.window;
   unsaved_->window = std::move(closed);
@@ -316,10 +321,18 @@ void ControlPlane::SaveCheckpoints(WindowId through, bool all) {
     if (fleet_.ChunkHasJobs(chunk)) fleet_.SaveChunk(chunk, out);
     fleet_.MarkSaved(chunk);
   };
+  std::set<uint32_t> saved;
   for (uint32_t i = 0; i < (all ? chunks : per_pass); ++i) {
     if (next_chunk_ >= chunks) next_chunk_ = 0;
     const uint32_t chunk = next_chunk_++;
-    if (fleet_.ChangedSince(chunk).has_value()) save(chunk);
+    if (!fleet_.ChangedSince(chunk).has_value()) continue;
+    saved.insert(chunk);
+    save(chunk);
+  }
+  // Which tasks are on trial stands in no decision.
+  for (const JobId id : unsaved_->trials) {
+    const uint32_t chunk = id.value / LiveFleet::kChunkJobs;
+    if (saved.insert(chunk).second) save(chunk);
   }
   // An OOM kill may be stored later than the window in which it was: some windows are read again in any case.
   Checkpoint unchanged{.chunk = kUnchangedChunk,
@@ -332,6 +345,12 @@ void ControlPlane::SaveCheckpoints(WindowId through, bool all) {
     }
   }
   unsaved_->checkpoints.push_back(std::move(unchanged));
+  if (std::string state = parts_.actuator->SaveState(); state != actuator_state_) {
+    Checkpoint& c = unsaved_->checkpoints.emplace_back();
+    c.chunk = kActuatorChunk;
+    c.through = through;
+    c.bytes = actuator_state_ = std::move(state);
+  }
   if (all || unsaved_->output.day_ended) save(kFleetChunk);
 }
 
@@ -367,6 +386,7 @@ void ControlPlane::TellStored() {
 void ControlPlane::Publish() {
   const std::vector<Decision>& decisions = unsaved_->output.decisions;
   ApplyPending(decisions);
+  ExtendTrials();
   {
     const std::lock_guard lock(view_mutex_);
     counts_.decisions += decisions.size();
@@ -391,11 +411,10 @@ void ControlPlane::ApplyPending(std::span<const Decision> decisions) {
     if (!fleet_.Has(d.job)) continue;
     const LiveJob& job = fleet_.job(d.job);
     order.job = job.record.name;
-    if (d.kind == DecisionKind::kTry || d.kind == DecisionKind::kRollBack) {
-      const uint32_t tasks = job.of(d.resource).tasks;
-      for (uint32_t t = 0; t < tasks; ++t) {
-        if (InTrial(t, tasks, job.policy->canary.share)) order.tasks.push_back(t);
-      }
+    if (d.kind == DecisionKind::kTry) {
+      order.tasks = TrialNames(job.of(d.resource).gate, d.id);
+    } else if (d.kind == DecisionKind::kRollBack && !d.tasks.empty()) {
+      order.tasks = d.tasks;
     }
     orders.push_back(std::move(order));
   }
@@ -405,6 +424,10 @@ void ControlPlane::ApplyPending(std::span<const Decision> decisions) {
 absl::Status ControlPlane::StoreOutcomes() {
   std::vector<OutcomeUpdate> outcomes = parts_.actuator->TakeOutcomes();
   const int64_t now_s = now().seconds();
+  if (!outcomes.empty()) {
+    const std::unique_lock fleet(fleet_mutex_);
+    for (const OutcomeUpdate& o : outcomes) fleet_.TakeOutcome(o);
+  }
   for (OutcomeUpdate& o : outcomes) {
     if (o.time_s == 0) o.time_s = now_s;
     unsaved_->outcomes.push_back(std::move(o));

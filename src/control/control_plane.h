@@ -134,8 +134,8 @@ class ControlPlane {
   void SeeTime(Timestamp t);
   // While it holds, no window closes: somebody is about to bring what belongs in it.
   void HoldWindows(bool hold);
-  // nullopt as long as the fleet does not know the job.
-  std::optional<StandingTerms> Standing(const TaskRef& ref) const;
+  // nullopt as long as the fleet does not know the job. `task`: its name, by which trials know it.
+  std::optional<StandingTerms> Standing(const TaskRef& ref, const std::string& task = "") const;
   // Windows up to this one are stored; nullopt: none.
   std::optional<WindowId> stored_through() const { return view()->window; }
 
@@ -208,6 +208,12 @@ class ControlPlane {
   absl::Status ActOnOoms();
   absl::Status Pass(ClosedWindow closed);
   void SaveCheckpoints(WindowId through, bool all);
+  // ---- trials (trials.cc) ----
+  // Numbers of tasks on trial are those of now: others hold after a restart.
+  void FindTrialTasks();
+  // Tasks that a trial has taken have numbers; from here on they have names.
+  void NameTrialTasks();
+  void ExtendTrials();
   absl::Status CommitUnsaved();
   absl::Status CheckStore();
   absl::Status StoreUnsaved();
@@ -279,6 +285,7 @@ class ControlPlane {
   uint32_t next_chunk_ = 0;
   int ticks_since_sync_ = 0;
   bool store_was_gone_ = false;
+  std::string actuator_state_;  // as stored last
 
   mutable std::mutex view_mutex_;
   std::shared_ptr<const FleetView> view_;

@@ -161,7 +161,9 @@ JobView ViewOf(const LiveJob& job, int32_t day) {
     a.usage = lane.usage_mean;
     a.peak = lane.usage_peak;
     a.owner_limit = lane.owner_limit;
-    if (const auto limit = lane.limit(); limit.has_value()) a.limit = static_cast<float>(*limit);
+    if (const auto limit = lane.real_limit(); limit.has_value()) a.limit = static_cast<float>(*limit);
+    if (lane.gate.in_force.has_value()) a.ordered = static_cast<float>(*lane.gate.in_force);
+    if (lane.applied != kNoLimit) a.applied = lane.applied;
     const auto would_be = job.needs_history ? std::nullopt : lane.lane.recommended();
     if (would_be.has_value() && view.mode != Mode::kOff) {
       a.would_be = static_cast<float>(*would_be);
@@ -177,6 +179,9 @@ JobView ViewOf(const LiveJob& job, int32_t day) {
     view.tasks = std::max(view.tasks, lane.tasks);
     view.trial = view.trial || lane.gate.trial.has_value();
   }
+  view.enforced = job.managed;
+  if (const auto share = job.throttled_share(); share.has_value())
+    view.throttled = static_cast<float>(*share);
   view.ooms = job.OomsOfWeek(day);
   if (job.last_window.index != INT32_MIN) view.last_seen_s = job.last_window.next().start_s();
   view.last_change_s = job.last_change_s();

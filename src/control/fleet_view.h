@@ -16,7 +16,10 @@ namespace taut {
 
 // For each task, cores or bytes; negative: absent.
 struct JobAmounts {
+  // limit: what tasks run at: the applied one where agents report it, else the ordered one or the owner's.
   float usage = kAbsent, peak = kAbsent, owner_limit = kAbsent, limit = kAbsent, would_be = kAbsent;
+  float ordered = kAbsent;  // by the gate; absent: the owner's stands
+  float applied = kAbsent;  // as agents last reported, mean over tasks; absent: no agent reports one
   // That a day goes above would_be, by the recommender's own forecast; negative: it makes none.
   float chance = kAbsent;
   // Of the last 28 days: those with a recommended limit, and those of them above it (OOM-days of memory,
@@ -36,8 +39,10 @@ struct JobView {
   Mode mode = Mode::kObserve;
   Policy recommender = Policy::kStatic;
   bool trial = false;
+  bool enforced = false;  // agents apply the limits that are ordered; else these are what would be
   uint32_t tasks = 0;
-  uint32_t ooms = 0;  // of the last 7 days
+  float throttled = kAbsent;  // share of the CFS periods of about the last day
+  uint32_t ooms = 0;          // of the last 7 days
   std::array<JobAmounts, 2> amounts;
   std::array<std::pair<uint8_t, uint8_t>, 2> week{};  // days and days_over of the last 7 days
   int64_t last_seen_s = INT64_MIN;

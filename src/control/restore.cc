@@ -83,6 +83,11 @@ absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds
       unchanged = c.through;
       return absl::OkStatus();
     }
+    if (c.chunk == kActuatorChunk) {
+      actuator_state_ = c.bytes;
+      parts_.actuator->LoadState(c.bytes);
+      return absl::OkStatus();
+    }
     ByteReader in(c.bytes);
     const bool shared = c.chunk == kFleetChunk;
     const absl::Status s = shared ? fleet_.LoadFleet(in) : fleet_.LoadChunk(c.chunk, c.through, in);

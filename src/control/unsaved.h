@@ -19,6 +19,7 @@ struct Unsaved {
   std::vector<OutcomeUpdate> outcomes;
   std::vector<SettingChange> settings;
   std::vector<Checkpoint> checkpoints;
+  std::vector<JobId> trials;  // whose tasks changed: their orders are extended
   PassOutput output;
 
   bool empty() const {
@@ -52,6 +53,7 @@ struct Unsaved {
     outcomes.clear();
     settings.clear();
     checkpoints.clear();
+    trials.clear();
     output.Clear();
     output.point.oom_kills = between.oom_kills;
     output.point.changes = between.changes;

@@ -39,6 +39,13 @@ void AddUp(const ReportedWindow& more, ReportedWindow& sum) {
   f.memory_peak_bytes = std::max(f.memory_peak_bytes, more.figures.memory_peak_bytes);
   sum.cpu_limit_cores = more.cpu_limit_cores;
   sum.memory_limit_bytes = more.memory_limit_bytes;
+  const TaskReport before = sum.report;
+  sum.report = more.report;
+  sum.report.cpu_steady &= before.cpu_steady && before.cpu_limit_cores == more.report.cpu_limit_cores;
+  sum.report.memory_steady &=
+      before.memory_steady && before.memory_limit_bytes == more.report.memory_limit_bytes;
+  sum.report.cpu_periods += before.cpu_periods;
+  sum.report.cpu_throttled_periods += before.cpu_throttled_periods;
   WindowHistogram both(Grid::Cpu());
   both.Merge(sum.cpu_buckets);
   both.Merge(more.cpu_buckets);
@@ -237,12 +244,14 @@ void LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
   closed_.cpu_buckets.clear();
   const bool partial = IsPartial(begin_ms);
   bool left_out = false;
+  closed_.reports.clear();
   std::vector<FoldSeries> series;
   for (size_t i = 0; i < order_.size();) {
     const JobId job = mapper.binding(order_[i]).job;
     JobWindow window{.window = closed_.window,
                      .first_task = static_cast<uint32_t>(closed_.tasks.size()),
                      .first_bucket = static_cast<uint32_t>(closed_.cpu_buckets.size())};
+    const auto first_report = static_cast<uint32_t>(closed_.reports.size());
     fold_.StartJob(begin_ms, begin_ms + kWindowMs);
     while (i < order_.size() && mapper.binding(order_[i]).job == job) {
       const uint32_t task = mapper.binding(order_[i]).task;
@@ -265,6 +274,8 @@ void LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
         out = reported->figures;
         out.task = task;
         closed_.tasks.push_back(out);
+        closed_.reports.push_back(reported->report);
+        closed_.reports.back().task = task;
       } else if (fold_.AddTask(task, series, out)) {
         closed_.tasks.push_back(out);
       }
@@ -274,7 +285,8 @@ void LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
     window.num_buckets = static_cast<uint32_t>(closed_.cpu_buckets.size()) - window.first_bucket;
     window.cpu_limit_cores = fold_.cpu_limit_cores();
     window.memory_limit_bytes = fold_.memory_limit_bytes();
-    if (window.num_tasks > 0) closed_.jobs.push_back({job, window});
+    const auto num_reports = static_cast<uint32_t>(closed_.reports.size()) - first_report;
+    if (window.num_tasks > 0) closed_.jobs.push_back({job, window, first_report, num_reports});
   }
   fold_counts_.events = fold_.events();
   if (left_out) ++fold_counts_.partial_windows;

@@ -326,6 +326,26 @@ uint32_t SeriesMapper::TaskEntry(JobId job, const std::string& name) {
   return it->second;
 }
 
+std::optional<uint32_t> SeriesMapper::FindTask(JobId job, const std::string& name) const {
+  const auto it = task_ids_.find(TaskKey(job, name));
+  return it == task_ids_.end() ? std::nullopt : std::optional(tasks_[it->second].index);
+}
+
+std::vector<std::string> SeriesMapper::TaskNames(std::span<const std::pair<JobId, uint32_t>> tasks) const {
+  absl::flat_hash_map<uint64_t, size_t> wanted;
+  const auto key = [](JobId job, uint32_t index) { return uint64_t{job.value} << 32 | index; };
+  for (size_t i = 0; i < tasks.size(); ++i) wanted.emplace(key(tasks[i].first, tasks[i].second), i);
+  std::vector<std::string> names(tasks.size());
+  if (tasks.empty()) return names;
+  for (const Task& task : tasks_) {
+    if (task.uses == 0) continue;
+    if (const auto it = wanted.find(key(task.job, task.index)); it != wanted.end()) {
+      names[it->second] = task.name;
+    }
+  }
+  return names;
+}
+
 void SeriesMapper::LinkPod(uint32_t slot, uint64_t pod) {
   const auto [it, is_new] = slots_of_pod_.try_emplace(pod, kNone);
   links_[slot] = {.previous_of_pod = kNone, .next_of_pod = it->second, .pod = pod};

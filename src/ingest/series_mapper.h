@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -124,6 +125,10 @@ class SeriesMapper {
   size_t forgotten_jobs() const { return forgotten_.size(); }
   // REQUIRES: a slot in use. The task's name in its job.
   std::string_view task_name(uint32_t slot) const { return tasks_[bindings_[slot].task_entry].name; }
+  // The number of the task of this name; nullopt: the job has none now.
+  std::optional<uint32_t> FindTask(JobId job, const std::string& name) const;
+  // The names of these tasks, in their order; "" for one that is not there. O(all tasks).
+  std::vector<std::string> TaskNames(std::span<const std::pair<JobId, uint32_t>> tasks) const;
 
   // Forgets the series not resolved in (now - idle, now] and returns their slots, ascending: drop them
   // everywhere before the next Resolve. O(series); a call a minute is plenty.

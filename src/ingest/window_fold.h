@@ -8,6 +8,7 @@
 #include "histogram/grid.h"
 #include "ingest/remote_write.h"
 #include "ingest/series_mapper.h"
+#include "model/closed_window.h"
 #include "model/usage.h"
 
 namespace taut {
@@ -44,6 +45,7 @@ struct ReportedWindow {
   std::vector<BucketWeight> cpu_buckets;  // seconds at each bucket, ascending
   float cpu_limit_cores = kAbsent;        // the owner's
   float memory_limit_bytes = kAbsent;
+  TaskReport report;  // .task does not count
 };
 
 // Folds the tasks of one job in one window. Reusable; keeps its memory.

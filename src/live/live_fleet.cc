@@ -21,6 +21,7 @@ void PassOutput::Clear() {
   settings.clear();
   point = FleetPoint();
   day_ended = false;
+  trials.clear();
 }
 
 LiveFleet::LiveFleet(const LiveSettings& settings)
@@ -149,6 +150,10 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
   job.seen_today = true;
   job.last_window = closed.window;
   uint32_t most_tasks = 0;
+  const JobWindowData& data = closed.jobs[index];
+  const auto reports = std::span(closed.reports).subspan(data.first_report, data.num_reports);
+  // Stored windows come without reports.
+  if (point != nullptr || !reports.empty()) TakeReports(job, reports);
   for (const Resource r : kResources) {
     LiveLane& lane = job.of(r);
     signals_.Build(job_day_, r);
@@ -164,8 +169,8 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     const std::optional<double> would_be = lane.lane.LimitInForce(signal.owner_limit);
     const bool over = would_be.has_value() && signal.peak > *would_be;
     job.over_today = job.over_today || over;
-    CountTrialWindow(*job.policy, signal, lane.gate);
-    MarkDay(signal, lane);
+    CountTrialWindow({r, &signal, reports, Enforced(job)}, lane.gate);
+    MarkDay(signal, job, lane);
     lane.lane.CloseWindow(signal);
     lane.usage_mean = static_cast<float>(sum / tasks);
     lane.usage_peak = static_cast<float>(signal.peak);
@@ -180,7 +185,7 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
   ++point->jobs_by_mode[static_cast<size_t>(job.policy->mode)];
 }
 
-void LiveFleet::MarkDay(const Signal& signal, LiveLane& lane) const {
+void LiveFleet::MarkDay(const Signal& signal, const LiveJob& job, LiveLane& lane) const {
   using What = DayRecord::What;
   constexpr double kAtLimit = 0.95;
   const int32_t day = signal.window.day();
@@ -188,7 +193,7 @@ void LiveFleet::MarkDay(const Signal& signal, LiveLane& lane) const {
     lane.days.Mark(day, What::kRecommended);
     if (signal.peak > *limit) lane.days.Mark(day, What::kOver);
   }
-  const std::optional<double> ours = settings_.enforced ? lane.gate.in_force : std::nullopt;
+  const std::optional<double> ours = Enforced(job) ? lane.gate.in_force : std::nullopt;
   const std::optional<double> real = ours.has_value() ? ours : signal.owner_limit;
   if (real.has_value() && signal.peak >= kAtLimit * *real) lane.days.Mark(day, What::kAtLimit);
 }
@@ -273,29 +278,47 @@ void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, Pa
     for (const Resource r : kResources) {
       LiveLane& lane = job.of(r);
       if (lane.tasks == 0) continue;
-      DecideLane(job, r, now_s, false, out);
+      if (job.policy->mode == Mode::kCanary) FindCandidates(closed, closed.jobs[i], r);
+      DecideLane(job, r, now_s, Why::kWindow, out);
       FleetAmounts& sum = out.point.amounts[static_cast<size_t>(r)];
       sum.usage += TotalOf(lane.usage_mean, lane.tasks);
       if (!lane.owner().has_value()) continue;
       sum.owner_limit += TotalOf(lane.owner_limit, lane.tasks);
-      sum.in_force += lane.limit().value_or(0) * lane.tasks;
+      sum.in_force += lane.real_limit().value_or(0) * lane.tasks;
       sum.would_be += lane.lane.recommended().value_or(lane.owner_limit) * lane.tasks;
     }
   }
 }
 
-void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, bool oom, PassOutput& out) {
+void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, PassOutput& out) {
   LiveLane& lane = job.of(r);
   lane.RefreshChance();
-  const Proposal proposal{.resource = r,
-                          .now_s = now_s,
-                          .owner_limit = lane.owner(),
-                          // Before it knows the past a recommender only knows what a kill asks for.
-                          .recommended = job.needs_history && !oom ? std::nullopt : lane.lane.recommended(),
-                          .oom = oom,
-                          .num_tasks = lane.tasks,
-                          .recommender = &lane.lane.recommender()};
+  Proposal proposal{
+      .resource = r,
+      .now_s = now_s,
+      .owner_limit = lane.owner(),
+      // Before it knows the past a recommender only knows what a kill asks for.
+      .recommended = job.needs_history && why != Why::kOom ? std::nullopt : lane.lane.recommended(),
+      .oom = why == Why::kOom,
+      .num_tasks = lane.tasks,
+      .tasks = why == Why::kWindow ? &candidates_ : nullptr,
+      .enforced = Enforced(job),
+      .recommender = &lane.lane.recommender()};
+  if (proposal.recommended.has_value()) {
+    const double floor = std::min(lane.gate.floor, job.policy->bounds(r).upper.value_or(lane.gate.floor));
+    proposal.recommended = std::max(*proposal.recommended, floor);
+  }
+  const size_t members = lane.gate.trial.has_value() ? lane.gate.trial->members.size() : 0;
+  std::vector<std::string> on_trial;
+  if (members > 0) {
+    for (const TrialTask& t : lane.gate.trial->members) {
+      if (!t.name.empty()) on_trial.push_back(t.name);
+    }
+  }
   Verdict verdict = taut::Decide(*job.policy, proposal, lane.gate);
+  if (lane.gate.trial.has_value() && lane.gate.trial->members.size() != members) {
+    out.trials.push_back(job.record.id);
+  }
   if (!verdict.kind.has_value()) {
     if (lane.hold != verdict.sentence) lane.hold = std::move(verdict.sentence);
     return;
@@ -313,6 +336,11 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, bool oom, Pa
   d.before = verdict.before;
   d.after = verdict.after;
   d.sentence = std::move(verdict.sentence);
+  if (d.kind == DecisionKind::kRollBack) d.tasks = std::move(on_trial);
+  if (d.kind == DecisionKind::kTry) {
+    lane.gate.trial->decision = d.id;
+    trials_[d.id] = d.job;
+  }
   if (verdict.after.has_value()) {
     Reason reason;
     lane.lane.recommender().Explain(reason);
@@ -325,14 +353,18 @@ void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out) {
   if (!Has(oom.job)) return;
   LiveJob& job = Awake(oom.job);
   LiveLane& lane = job.of(Resource::kMemory);
-  if (!oom.limit.has_value()) oom.limit = settings_.enforced ? lane.limit() : lane.owner();
+  if (!oom.limit.has_value()) {
+    const std::optional<Trial>& trial = lane.gate.trial;
+    const bool tried = trial.has_value() && !trial->watched && trial->Has(oom.task);
+    oom.limit = !Enforced(job) ? lane.owner() : tried ? std::optional(trial->limit) : lane.limit();
+  }
   TakeInOom(job, oom);
   out.point.oom_kills += static_cast<uint32_t>(std::min<uint64_t>(oom.kills, 1'000'000));
   // A kill told late is decided after what has been decided since: a restart lives through both in this
   // order.
   int64_t now_s = oom.time_s;
   if (passed_.index != INT32_MIN) now_s = std::max(now_s, EndOf(passed_) + 1);
-  DecideLane(job, Resource::kMemory, now_s, true, out);
+  DecideLane(job, Resource::kMemory, now_s, Why::kOom, out);
 }
 
 // ---- history ----

@@ -25,12 +25,15 @@
 
 namespace taut {
 
+// Whose tasks run at the limits that are decided: kNever: decisions are carried out by nobody, and tasks die at
+// their owner's limits; kByAgents: those of jobs whose agents report that they apply limits.
+enum class Enforcement : uint8_t { kNever, kByAgents, kAlways };
+
 struct LiveSettings {
   VerticalSettings vertical;
   PolicyRules rules;
   MigrationSettings migration;
-  // False: decisions are carried out by nobody, and tasks die at their owner's limits.
-  bool enforced = true;
+  Enforcement enforcement = Enforcement::kAlways;
 };
 
 // What a pass leaves behind, for the store, the actuator and the faces.
@@ -38,7 +41,8 @@ struct PassOutput {
   std::vector<Decision> decisions;      // with ids
   std::vector<SettingChange> settings;  // of migration; with ids
   FleetPoint point;
-  bool day_ended = false;  // the fleet models have learnt
+  bool day_ended = false;     // the fleet models have learnt
+  std::vector<JobId> trials;  // a trial began, or has other tasks
   void Clear();
 };
 
@@ -80,6 +84,13 @@ class LiveFleet {
   absl::StatusOr<PreparedSettings> Prepare(JobId id, std::span<const KeyValue> settings, std::string_view who,
                                            int64_t now_s);
   void Take(PreparedSettings prepared);
+  // ---- trials: tasks by name (live_trials.cc) ----
+  // Jobs with a trial of some of their tasks.
+  std::vector<JobId> Trials();
+  void SetTrialTasks(JobId id, Resource r, std::vector<TrialTask> members);
+  // What the actuator said, if it matters to a trial or to what can be set.
+  void TakeOutcome(const OutcomeUpdate& outcome);
+
   // Other rules and settings, as after a reload. Lanes whose recommender is another one now want history.
   void Reload(const LiveSettings& settings);
   const LiveSettings& settings() const { return settings_; }
@@ -140,8 +151,16 @@ class LiveFleet {
  private:
   void ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point);
   // What the window means for the counts of days: REQUIRES: before the lane has taken it in.
-  void MarkDay(const Signal& signal, LiveLane& lane) const;
-  void DecideLane(LiveJob& job, Resource r, int64_t now_s, bool oom, PassOutput& out);
+  void MarkDay(const Signal& signal, const LiveJob& job, LiveLane& lane) const;
+  enum class Why : uint8_t { kWindow, kOom, kSetting };
+  void DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, PassOutput& out);
+  bool Enforced(const LiveJob& job) const {
+    return settings_.enforcement == Enforcement::kAlways ||
+           (settings_.enforcement == Enforcement::kByAgents && job.managed);
+  }
+  void TakeReports(LiveJob& job, std::span<const TaskReport> reports);
+  void FindCandidates(const ClosedWindow& closed, const JobWindowData& data, Resource r);
+  void NoteTrialOf(const LiveJob& job);
   // Lets the job begin `day`, and end the day it is in if it has not.
   void StartDay(LiveJob& job, int32_t day);
   void EndDay(PassOutput& out);
@@ -174,7 +193,10 @@ class LiveFleet {
   WindowId now_{INT32_MIN};     // the window observed last
   WindowId passed_{INT32_MIN};  // the newest window lived through
   uint64_t last_decision_ = 0, last_setting_ = 0;
+  // By the decision that began it; some may have ended.
+  absl::flat_hash_map<uint64_t, JobId> trials_;
   // Scratch.
+  std::vector<uint32_t> candidates_;
   JobDay job_day_;
   DaySignals signals_;
 };

@@ -80,6 +80,7 @@ absl::Status LiveFleet::LoadChunk(uint32_t chunk, WindowId through, ByteReader& 
     LiveJob* job = jobs_.Find(JobId{chunk * kChunkJobs + static_cast<uint32_t>(at)});
     if (job == nullptr) continue;
     if (absl::Status s = LoadJob(bytes, *job); !s.ok() && result.ok()) result = s;
+    NoteTrialOf(*job);
     if (IsGone(*job, through)) job->Sleep();
   }
   MarkSaved(chunk);
@@ -123,6 +124,7 @@ void LiveFleet::Redo(const Decision& d) {
   LiveJob* job = jobs_.Find(d.job);
   if (job != nullptr) {
     taut::Redo(d, job->of(d.resource).gate);
+    NoteTrialOf(*job);
     Changed(*job);
   }
   last_decision_ = std::max(last_decision_, d.id);
@@ -146,7 +148,8 @@ void LiveFleet::TakeInOom(LiveJob& job, const OomRecord& oom) {
   job.last_oom_s = std::max(job.last_oom_s, oom.time_s);
   WindowId window = WindowId::Of(Timestamp::FromSeconds(oom.time_s));
   job.CountOoms(window.day(), oom.kills);
-  CountTrialOom(*job.policy, oom.task, oom.kills, lane.tasks, lane.gate);
+  // Where nothing is applied, tasks die at their owner's limit, and the trial's would have killed them too.
+  CountTrialOom(oom.task, oom.kills, Enforced(job) ? oom.limit : std::nullopt, lane.gate);
   // A recommender hears of the window closed last, or of the open one.
   if (job.last_window.index != INT32_MIN)
     window = std::clamp(window, job.last_window, job.last_window.next());

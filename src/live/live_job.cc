@@ -5,6 +5,20 @@
 #include "base/strings.h"
 
 namespace taut {
+namespace {
+
+// What came after the first version of this state; a state of that version ends before it.
+constexpr uint8_t kMoreVersion = 1;
+
+void LoadMore(ByteReader& in, LiveJob& job) {
+  if (in.Get<uint8_t>() != kMoreVersion) return;
+  for (const Resource r : kResources) job.of(r).applied = in.Get<float>();
+  job.managed = in.Get<uint8_t>() != 0;
+  job.periods = in.Get<float>();
+  job.throttled = in.Get<float>();
+}
+
+}  // namespace
 
 uint32_t LiveJobState::OomsOfWeek(int32_t day_now) const {
   if (ooms_day == INT32_MIN) return 0;
@@ -63,6 +77,11 @@ void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
     lane.lane.Save(inner);
     out.PutString(state);
   }
+  out.Put(kMoreVersion);
+  for (const Resource r : kResources) out.Put(job.of(r).applied);
+  out.Put(static_cast<uint8_t>(job.managed));
+  out.Put(job.periods);
+  out.Put(job.throttled);
 }
 
 absl::Status LoadLiveJob(ByteReader& in, LiveJob& job) {
@@ -94,6 +113,7 @@ absl::Status LoadLiveJob(ByteReader& in, LiveJob& job) {
     if (absl::Status s = lane.lane.Load(inner); !s.ok()) return s;
     if (inner.remaining() != 0) return absl::DataLossError("a lane with bytes after its end");
   }
+  if (!in.failed() && in.remaining() > 0) LoadMore(in, job);
   return in.status(StrCat("the state of job ", job.record.name));
 }
 

@@ -34,6 +34,9 @@ struct LiveLane {
   // Of a day above `chance_of`, by the recommender's forecast; negative: absent.
   float chance = kAbsent;
   double chance_of = kAbsent;
+  // What agents last reported as in the kernel, mean over tasks; kNoLimit: some task has none; kAbsent: no
+  // agent reports it.
+  float applied = kAbsent;
 
   std::optional<double> owner() const {
     return owner_limit >= 0 ? std::optional<double>(owner_limit) : std::nullopt;
@@ -46,6 +49,11 @@ struct LiveLane {
   }
   // The limit of the tasks outside a trial.
   std::optional<double> limit() const { return gate.in_force.has_value() ? gate.in_force : owner(); }
+  // The limit that tasks run at: the applied one where agents report it, else the ordered one.
+  std::optional<double> real_limit() const {
+    if (applied == kNoLimit) return owner();
+    return applied >= 0 ? std::optional<double>(applied) : limit();
+  }
 };
 
 // All of a job but who it is.
@@ -62,8 +70,15 @@ struct LiveJobState {
   std::array<uint16_t, 7> ooms_of_day{};  // by day mod 7
   int32_t ooms_day = INT32_MIN;           // the newest day in it
   MigrationState migration;
-  std::string notice;  // for people: a move that is due
+  std::string notice;    // for people: a move that is due
+  bool managed = false;  // agents apply limits to its tasks, as of the last window
+  // CFS periods of its tasks as agents report them, decaying with a half-life of a day.
+  float periods = 0, throttled = 0;
 
+  // Of the periods; nullopt: no agent counts them.
+  std::optional<double> throttled_share() const {
+    return periods > 0 ? std::optional(double{throttled} / double{periods}) : std::nullopt;
+  }
   // Its lanes are bytes, until it is measured again.
   bool sleeps() const { return lanes[0]->lane.sleeps(); }
   void Sleep();

@@ -1,16 +1,37 @@
 // All jobs of a cell in one window that is over: what ingest yields, the engine steps and a store keeps.
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <vector>
 
+#include "model/resource.h"
 #include "model/usage.h"
 
 namespace taut {
+
+inline constexpr float kNoLimit = std::numeric_limits<float>::infinity();
+
+// What an agent reported of a task beside its usage.
+struct TaskReport {
+  uint32_t task = 0;
+  bool managed = false;  // its agent applies limits
+  // The limit in the kernel was the same during the whole window.
+  bool cpu_steady = false, memory_steady = false;
+  // In the kernel at the window's end; kNoLimit: none; kAbsent: not known.
+  float cpu_limit_cores = kAbsent;
+  float memory_limit_bytes = kAbsent;
+  uint32_t cpu_periods = 0, cpu_throttled_periods = 0;
+
+  float limit(Resource r) const { return r == Resource::kCpu ? cpu_limit_cores : memory_limit_bytes; }
+  bool steady(Resource r) const { return r == Resource::kCpu ? cpu_steady : memory_steady; }
+};
 
 // Offsets in `window` point into the ClosedWindow's vectors.
 struct JobWindowData {
   JobId job;
   JobWindow window;
+  uint32_t first_report = 0, num_reports = 0;  // into ClosedWindow::reports, ordered by task
 };
 
 struct ClosedWindow {
@@ -18,6 +39,7 @@ struct ClosedWindow {
   std::vector<JobWindowData> jobs;  // ascending JobId, each with at least one task measured
   std::vector<TaskWindow> tasks;    // of a job ascending
   std::vector<BucketWeight> cpu_buckets;
+  std::vector<TaskReport> reports;  // of tasks that agents measure; not stored
 };
 
 // Job `index` of a closed window as a day of one window, as the engine's DaySignals takes it. Reuses out's

@@ -57,6 +57,8 @@ struct Decision {
   Outcome outcome = Outcome::kPending;
   std::string outcome_text;  // what the actuator said; "" if nothing
   int64_t outcome_time_s = 0;
+  // Of a trial's start and roll-back: the names of its tasks, where they are known. Not stored.
+  std::vector<std::string> tasks;
 };
 
 // What became of decision `id` later than its commit.
@@ -65,6 +67,10 @@ struct OutcomeUpdate {
   Outcome outcome = Outcome::kApplied;
   std::string text;
   int64_t time_s = 0;
+  // An agent refused the limit for good: no lower one than this can be set for `resource` of `job`.
+  std::optional<double> minimum = {};
+  std::string job = {};
+  Resource resource = Resource::kCpu;
 };
 
 struct JobRecord {
@@ -98,7 +104,8 @@ struct FleetAmounts {
   double usage = 0;
   // Over the jobs whose owner's limit is known, so that they compare.
   double owner_limit = 0;
-  double in_force = 0;            // what Tautline has set, the owner's where it has not
+  // What agents report as applied; where none does, what Tautline has ordered, or else the owner's.
+  double in_force = 0;
   double would_be = 0;            // the recommendation whatever the mode, the owner's where there is none
   uint32_t job_windows_over = 0;  // jobs of which a task was above would_be
 };

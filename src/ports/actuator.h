@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/rollout.h"
@@ -16,7 +17,9 @@ struct LimitOrder {
   std::string job;
   Resource resource = Resource::kCpu;
   std::optional<double> limit;  // cores or bytes for each task; absent: the owner's again
-  std::vector<uint32_t> tasks;  // only these; empty: all of the job
+  // Only the tasks of these names; absent: all of the job. The same decision again, with more names, extends
+  // it.
+  std::optional<std::vector<std::string>> tasks;
 };
 
 class Actuator {
@@ -29,6 +32,10 @@ class Actuator {
   virtual void Apply(std::span<const LimitOrder> orders, int64_t now_s) = 0;
   // What became of orders since the last call.
   virtual std::vector<OutcomeUpdate> TakeOutcomes() = 0;
+  // What it wants to know after a restart; saved with the checkpoints when it has changed. "": nothing.
+  virtual std::string SaveState() const { return ""; }
+  // What SaveState gave, before anything else is called. What cannot be read is ignored.
+  virtual void LoadState(std::string_view /*state*/) {}
 };
 
 // Says of every order that it was not carried out.

@@ -27,6 +27,8 @@ struct Checkpoint {
 inline constexpr uint32_t kUnchangedChunk = UINT32_MAX - 1;
 // The chunk that stands for what all jobs share.
 inline constexpr uint32_t kFleetChunk = UINT32_MAX;
+// The chunk that stands for what the actuator remembers.
+inline constexpr uint32_t kActuatorChunk = UINT32_MAX - 2;
 
 // Everything that one pass leaves behind. Views: they live as long as the call.
 struct PassRecord {
@@ -82,6 +84,7 @@ struct DecisionQuery {
   std::optional<JobId> job;
   std::optional<Resource> resource;
   std::optional<DecisionKind> kind;
+  std::optional<Outcome> outcome;
   uint64_t before_id = UINT64_MAX;  // exclusive: the page after a page
   uint64_t after_id = 0;            // exclusive
   int64_t from_s = INT64_MIN;       // inclusive

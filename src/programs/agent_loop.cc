@@ -39,15 +39,6 @@ int64_t SteadyUs() {
   return std::chrono::duration_cast<std::chrono::microseconds>(since).count();
 }
 
-double CpuSeconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 // When a sped-up clock began, over restarts of the agent: otherwise its time would go back with each.
 int64_t BeginningOf(const std::string& state, int64_t wall_us) {
   const std::string path = StrCat(state, "/clock");

@@ -35,8 +35,8 @@ double SteadyMilliseconds() {
 
 LiveSettings LiveSettingsOf(const DaemonConfig& config) {
   LiveSettings settings{config.recommenders, config.rules, config.migration};
-  // Agents say at which limit a task was killed; where nobody does, it was its owner's.
-  settings.enforced = false;
+  settings.enforcement =
+      config.actuator == ActuatorKind::kAgents ? Enforcement::kByAgents : Enforcement::kNever;
   return settings;
 }
 
@@ -202,6 +202,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   }
   if (hub_ != nullptr) {
     options.agents = [hub = hub_] { return hub->Agents(); };
+    options.refused_agents = [hub = hub_] { return hub->RefusedAgents(); };
     options.agent_counts = [hub = hub_] { return hub->counts(); };
   }
   options.backfill = [this] { return backfill_->progress(); };

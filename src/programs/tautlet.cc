@@ -257,6 +257,14 @@ double MachineMemory() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
+// "" where the system has none.
+std::string MachineId() {
+  std::ifstream in("/etc/machine-id");
+  std::string id;
+  std::getline(in, id);
+  return id.size() <= 64 ? id : id.substr(0, 64);
+}
+
 absl::StatusOr<std::unique_ptr<Uplink>> OpenUplink(const AgentConfig& config, const Hands& hands) {
   if (config.daemon_address.empty()) return std::unique_ptr<Uplink>(std::make_unique<NoUplink>());
   absl::StatusOr<std::string> token = ReadSecretFile(config.token_file);
@@ -279,6 +287,7 @@ absl::StatusOr<std::unique_ptr<Uplink>> OpenUplink(const AgentConfig& config, co
   options.hello.set_memory_bytes(MachineMemory());
   options.hello.set_speed(config.speed);
   options.hello.set_hands(hands.description);
+  options.hello.set_machine(MachineId());
   return ConnectUplink(options);
 }
 

@@ -1,7 +1,9 @@
 // Decide: one short function a mode, and the holds in the order people ask for them.
 #include "rollout/gate.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "base/strings.h"
 #include "base/time.h"
@@ -12,8 +14,16 @@ namespace taut {
 namespace {
 
 constexpr double kRaiseShareOfPeriod = 1.0 / 6;
+constexpr double kHair = 1e-9;
 // Limits closer than this are the same limit.
 constexpr double kSame = 1e-6;
+// A trial's limit is to be applied within this share of the trial's time, but not sooner than kLeastDelivery.
+constexpr double kDeliveryShare = 0.25;
+constexpr int64_t kLeastDelivery = 3600;
+// A refused order may have been sent in the middle of a window.
+constexpr int64_t kRefusalSeconds = 2 * kWindowSeconds;
+// Members that ended are kept for the way back of those that return, but not more than this times the share.
+constexpr size_t kMembersKept = 4;
 // A trial whose tasks do not come together in so many times its duration is given up.
 constexpr double kGiveUpHours = 4;
 
@@ -78,6 +88,12 @@ class Gate {
   std::string Comparison() const;
   bool TooManyOoms() const;
   bool TooOftenOver() const;
+  bool TooOftenThrottled() const;
+  uint32_t TrialSize() const;
+  void ChooseMembers(uint32_t wanted);
+  uint32_t MembersAlive() const;
+  void ReplaceMembers();
+  std::optional<Verdict> EndUndelivered();
 
   const JobPolicy& policy_;
   const Proposal& p_;
@@ -223,13 +239,82 @@ Verdict Gate::Lower() {
   if (p_.num_tasks == 1) return Watch();
   if (std::string hold = HoldOfPeriod(false); !hold.empty()) return Hold(std::move(hold));
   if (std::string hold = HoldOfMaintenance(); !hold.empty()) return Hold(std::move(hold));
+  if (p_.tasks == nullptr) return Hold("a trial starts when the next window is closed");
+  if (p_.tasks->empty())
+    return Hold("no agent applies limits to its tasks, so there is none to try a limit on");
   Trial& trial = state_.trial.emplace();
   trial.limit = *p_.recommended;
   trial.old_limit = current_;
   trial.since_s = p_.now_s;
+  ChooseMembers(TrialSize());
   return Done(DecisionKind::kTry, current_, p_.recommended,
-              StrCat("tried on ", TrialTasks(p_.num_tasks, policy_.canary.share), " of ", p_.num_tasks,
+              StrCat("tried on ", trial.members.size(), " of ", p_.num_tasks,
                      " tasks: ", Why(current_)));
+}
+
+// Of those that a limit can be tried on, never all of the job.
+uint32_t Gate::TrialSize() const {
+  const auto candidates = static_cast<uint32_t>(p_.tasks->size());
+  return std::min(TrialTasks(p_.num_tasks, policy_.canary.share), candidates);
+}
+
+// Takes `wanted` more, evenly spread over those that are not in the trial.
+void Gate::ChooseMembers(uint32_t wanted) {
+  Trial& trial = *state_.trial;
+  std::vector<uint32_t> others;
+  for (const uint32_t t : *p_.tasks) {
+    if (!trial.Has(t)) others.push_back(t);
+  }
+  const auto count = static_cast<double>(others.size());
+  for (size_t i = 0; i < others.size(); ++i) {
+    const auto place = static_cast<double>(i);
+    if (std::floor((place + 1) * wanted / count + kHair) > std::floor(place * wanted / count + kHair)) {
+      trial.members.push_back({others[i], ""});
+    }
+  }
+}
+
+uint32_t Gate::MembersAlive() const {
+  const std::vector<uint32_t>& alive = *p_.tasks;
+  return static_cast<uint32_t>(std::count_if(
+      state_.trial->members.begin(), state_.trial->members.end(),
+      [&alive](const TrialTask& t) { return std::binary_search(alive.begin(), alive.end(), t.number); }));
+}
+
+// Tasks that ended make room for others.
+void Gate::ReplaceMembers() {
+  if (p_.tasks == nullptr || p_.num_tasks < 2) return;
+  const uint32_t alive = MembersAlive(), wanted = TrialSize();
+  if (alive >= wanted) return;
+  ChooseMembers(wanted - alive);
+  std::vector<TrialTask>& members = state_.trial->members;
+  const size_t most = kMembersKept * wanted + kMembersKept;
+  for (auto it = members.begin(); members.size() > most && it != members.end();) {
+    const bool here = std::binary_search(p_.tasks->begin(), p_.tasks->end(), it->number);
+    it = here ? it + 1 : members.erase(it);
+  }
+}
+
+// A trial that ran nowhere is no evidence.
+std::optional<Verdict> Gate::EndUndelivered() {
+  const Trial& trial = *state_.trial;
+  if (!p_.enforced || trial.tasks.task_windows > 0) return std::nullopt;
+  const int64_t lasted = p_.now_s - trial.since_s;
+  const std::string why = trial.refusal.empty() ? "" : StrCat(": ", trial.refusal);
+  if (trial.refused && lasted >= kRefusalSeconds) {
+    return RollBack(StrCat(Amount(trial.limit), " was not applied to any task on trial", why), false);
+  }
+  const auto bound =
+      std::max<int64_t>(kLeastDelivery, std::llround(kDeliveryShare * static_cast<double>(CanarySeconds())));
+  if (lasted < bound) return std::nullopt;
+  if (trial.delivered && trial.elsewhere > 0) {
+    return RollBack(StrCat(Amount(trial.limit), " was applied, but no task ran at it: in ", trial.elsewhere,
+                           " task-windows agents had another limit, raised after throttling or an OOM kill"),
+                    true);
+  }
+  return RollBack(StrCat(Amount(trial.limit), " was not applied to any task on trial within ",
+                         FormatDuration(bound), why),
+                  false);
 }
 
 Verdict Gate::Watch() {
@@ -283,13 +368,25 @@ bool Gate::TooOftenOver() const {
          trial.tasks.OverShare() > trial.rest.OverShare() + policy_.canary.max_extra_over;
 }
 
+// Throttling that the rest does not have.
+bool Gate::TooOftenThrottled() const {
+  const Trial& trial = *state_.trial;
+  return static_cast<double>(trial.tasks.task_windows) >= policy_.canary.min_task_windows &&
+         trial.tasks.ThrottledShare() > trial.rest.ThrottledShare() + policy_.canary.max_extra_over;
+}
+
 std::string Gate::Comparison() const {
   const Trial& trial = *state_.trial;
-  return StrCat(TrialTasks(p_.num_tasks, policy_.canary.share), " of ", p_.num_tasks, " tasks lived ",
-                FormatDuration(p_.now_s - trial.since_s), " at ", Amount(trial.limit), ": ",
-                Kills(trial.tasks.ooms), ", ", Percent(trial.tasks.OverShare()),
-                " of windows above, against ", trial.rest.ooms, " and ", Percent(trial.rest.OverShare()),
-                " of the rest");
+  std::string out =
+      StrCat(trial.members.size(), " of ", p_.num_tasks, " tasks lived ",
+             FormatDuration(p_.now_s - trial.since_s), " at ", Amount(trial.limit), ": ",
+             Kills(trial.tasks.ooms), ", ", Percent(trial.tasks.OverShare()), " of windows above, against ",
+             trial.rest.ooms, " and ", Percent(trial.rest.OverShare()), " of the rest");
+  if (trial.tasks.periods > 0) {
+    StrAppend(&out, "; throttled in ", Percent(trial.tasks.ThrottledShare()), " of periods, against ",
+              Percent(trial.rest.ThrottledShare()));
+  }
+  return out;
 }
 
 Verdict Gate::RollBack(std::string_view why, bool limit_is_bad) {
@@ -305,7 +402,11 @@ Verdict Gate::RollBack(std::string_view why, bool limit_is_bad) {
 Verdict Gate::JudgeTrial() {
   const Trial& trial = *state_.trial;
   const int64_t lived = p_.now_s - trial.since_s;
-  if (TooOftenOver()) return RollBack(Comparison(), true);
+  if (TooOftenOver() || TooOftenThrottled()) return RollBack(Comparison(), true);
+  if (trial.members.empty()) {
+    return RollBack("it is not known which tasks are on trial; the trial starts again", false);
+  }
+  if (std::optional<Verdict> end = EndUndelivered(); end.has_value()) return *std::move(end);
   if (p_.num_tasks == 1) return RollBack("one task is left, and a trial needs two", false);
   if (p_.recommended.has_value() && *p_.recommended > trial.limit * (1 + policy_.min_change)) {
     return RollBack(StrCat("the recommendation rose to ", Amount(*p_.recommended), " while ",
@@ -321,9 +422,16 @@ Verdict Gate::JudgeTrial() {
         true);
   }
   if (!enough || lived < CanarySeconds()) {
+    ReplaceMembers();
     return Hold(fmt::format("{} is on trial for {} with {} task-windows lived; judged after {} and {:.0f}",
                             Amount(trial.limit), FormatDuration(lived), trial.tasks.task_windows,
                             FormatDuration(CanarySeconds()), policy_.canary.min_task_windows));
+  }
+  if (trial.elsewhere > trial.tasks.task_windows) {
+    return RollBack(StrCat("in ", trial.elsewhere, " of ", trial.elsewhere + trial.tasks.task_windows,
+                           " task-windows the tasks on trial had another limit than ", Amount(trial.limit),
+                           ": agents raised it, or it was not applied"),
+                    trial.delivered || trial.tasks.task_windows > 0);
   }
   if (std::string hold = HoldOfPeriod(false); !hold.empty()) return Hold(std::move(hold));
   if (std::string hold = HoldOfMaintenance(); !hold.empty()) return Hold(std::move(hold));

@@ -13,6 +13,10 @@
 // "A higher limit" is above the limit in force (the owner's, as long as Tautline has set none). Whatever is
 // done starts the period again.
 //
+// A trial is of named tasks, chosen when it starts from those alive; tasks that end are replaced by others.
+// Where limits are enforced, a trial's task-window counts only if the agent reported the limit on trial for
+// the whole window. A trial whose limit was applied to no task within a bound ends without promotion.
+//
 // A job of one task has nobody to compare with. In mode canary a lower limit is watched first: nothing is set
 // for canary.hours and canary.min_task_windows while usage is held against it. It is set, as in mode auto, if
 // no task was killed and at most canary.max_extra_over of the windows were above it; else it counts as rolled
@@ -22,10 +26,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "base/bytes.h"
+#include "model/closed_window.h"
 #include "model/rollout.h"
 #include "model/signal.h"
 #include "rollout/job_policy.h"
@@ -39,10 +47,19 @@ struct TrialSide {
   uint64_t ooms = 0;
   // Task-windows whose usage came to 99 % of the limit of their side: what a limit cuts off is not above it.
   uint64_t over = 0;
-  double usage_sum = 0;  // of means, over task-windows
-  double limit_sum = 0;  // of limits, where there is one
+  double usage_sum = 0;                 // of means, over task-windows
+  double limit_sum = 0;                 // of limits, where there is one
+  uint64_t periods = 0, throttled = 0;  // of CFS, where the agents count them
 
-  double OverShare() const;  // of the task-windows; 0 without any
+  double OverShare() const;       // of the task-windows; 0 without any
+  double ThrottledShare() const;  // of the periods; 0 without any
+};
+
+// A task on trial. Its name stays when its number changes, as it does when the daemon restarts.
+struct TrialTask {
+  static constexpr uint32_t kGone = UINT32_MAX;
+  uint32_t number = kGone;  // in its job; kGone: there is no such task now
+  std::string name;         // "" where nobody names tasks (a replay)
 };
 
 // A new limit on some tasks.
@@ -51,14 +68,23 @@ struct Trial {
   std::optional<double> old_limit;  // of the rest
   int64_t since_s = 0;
   TrialSide tasks, rest;
-  bool watched = false;  // a job of one task: nothing is set, all counts are in `tasks`
+  bool watched = false;   // a job of one task: nothing is set, all counts are in `tasks`
+  uint64_t decision = 0;  // that started it; 0: not known
+  std::vector<TrialTask> members;
+  // Task-windows of members that ran at another limit: not applied yet, or raised by the agent.
+  uint64_t elsewhere = 0;
+  // What the actuator said of the order.
+  bool delivered = false;  // some task has it
+  bool refused = false;    // no task will have it
+  std::string refusal;     // why
+
+  bool Has(uint32_t number) const;
 };
 inline constexpr double kRetryHours = 7;
 
-// Is this task of `num_tasks` on the trial's side? Evenly spread over task numbers; stable as tasks come and
-// go as far as their numbers are. Of tasks numbered 0 .. num_tasks - 1 at least one is and at least one is
-// not; of a single task, none.
-bool InTrial(uint32_t task, uint32_t num_tasks, double share);
+// Is the task at this place among `num_tasks` on the trial's side? Evenly spread; at least one is and at
+// least one is not; of a single task, none.
+bool InTrial(uint32_t place, uint32_t num_tasks, double share);
 uint32_t TrialTasks(uint32_t num_tasks, double share);
 
 // One job and resource.
@@ -71,6 +97,8 @@ struct GateState {
   // Limits that did badly in a trial are not tried again until usage has had time to change.
   double rolled_back_limit = 0;
   int64_t rolled_back_s = INT64_MIN;
+  // Nothing lower can be set: an agent refused it for good. 0: not known.
+  double floor = 0;
 
   void Save(ByteWriter& out) const;
   absl::Status Load(ByteReader& in);
@@ -80,9 +108,12 @@ struct Proposal {
   Resource resource = Resource::kCpu;
   int64_t now_s = 0;
   std::optional<double> owner_limit;
-  std::optional<double> recommended;         // within the policy's bounds already; absent: none yet
-  bool oom = false;                          // a task was just killed: a raise may not wait
-  uint32_t num_tasks = 0;                    // of the window closed last
+  std::optional<double> recommended;  // within the policy's bounds already; absent: none yet
+  bool oom = false;                   // a task was just killed: a raise may not wait
+  uint32_t num_tasks = 0;             // of the window closed last
+  // The numbers of those that a limit can be tried on, ascending. nullptr: no window has just been closed.
+  const std::vector<uint32_t>* tasks = nullptr;
+  bool enforced = false;  // limits are applied, and agents report which
   const Recommender* recommender = nullptr;  // says why, where there is a sentence to say it in
 };
 
@@ -98,10 +129,20 @@ struct Verdict {
 Verdict Decide(const JobPolicy& policy, const Proposal& proposal, GateState& state);
 
 // A closed window, before Decide: counts both sides of a trial.
-void CountTrialWindow(const JobPolicy& policy, const Signal& signal, GateState& state);
-// An OOM kill of a task, before Decide.
-void CountTrialOom(const JobPolicy& policy, uint32_t task, uint64_t kills, uint32_t num_tasks,
-                   GateState& state);
+struct TrialWindow {
+  Resource resource = Resource::kCpu;
+  const Signal* signal = nullptr;
+  std::span<const TaskReport> reports;  // ascending by task
+  bool enforced = false;                // only reported limits count
+};
+void CountTrialWindow(const TrialWindow& window, GateState& state);
+// An OOM kill of a task, before Decide. `limit`: in force then, if known; a kill at another limit than the
+// one on trial says nothing about that.
+void CountTrialOom(uint32_t task, uint64_t kills, std::optional<double> limit, GateState& state);
+// What the actuator said of order `decision`. Only those of a running trial count.
+void NoteTrialOutcome(const OutcomeUpdate& outcome, GateState& state);
+// Is what an agent reports this limit? Kernels round.
+bool IsAtLimit(Resource r, double reported, double limit);
 
 // A decision made before a stop and stored: brings `state` to where Decide left it then, apart from the
 // counts of a trial.

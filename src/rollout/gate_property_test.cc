@@ -58,7 +58,7 @@ Verdict Take(const Step& step, JobPolicy policy, GateState& state) {
   policy.mode = step.mode;
   const uint32_t n = step.proposal.num_tasks;
   if (step.proposal.oom) {
-    CountTrialOom(policy, 0, step.kills, n, state);
+    CountTrialOom(0, step.kills, std::nullopt, state);
   } else {
     std::vector<TaskUsage> tasks;
     for (uint32_t t = 0; t < n; ++t) {
@@ -66,9 +66,13 @@ Verdict Take(const Step& step, JobPolicy policy, GateState& state) {
     }
     Signal signal;
     signal.tasks = tasks;
-    CountTrialWindow(policy, signal, state);
+    CountTrialWindow({Resource::kMemory, &signal, {}, false}, state);
   }
-  return Decide(policy, step.proposal, state);
+  Proposal proposal = step.proposal;
+  std::vector<uint32_t> alive;
+  for (uint32_t t = 0; t < n; ++t) alive.push_back(t);
+  if (!proposal.oom) proposal.tasks = &alive;
+  return Decide(policy, proposal, state);
 }
 
 bool GoesAtOnce(DecisionKind kind) {

@@ -15,6 +15,7 @@ void Redo(const Decision& d, GateState& state) {
     trial.limit = d.after.value_or(0);
     trial.old_limit = d.before;
     trial.since_s = d.time_s;
+    trial.decision = d.id;
     return;
   }
   if (d.kind == DecisionKind::kRollBack) {

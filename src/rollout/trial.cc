@@ -10,7 +10,13 @@ namespace {
 constexpr double kAtLimit = 0.99;
 // Against shares that come to a hair less than the whole number they mean.
 constexpr double kHair = 1e-9;
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kVersion = 2;  // 1: trials of task numbers; no floor
+// What kernels make of a limit: a share of it, and for CPU set by weight at most so many cores.
+constexpr double kRounding = 0.01;
+constexpr double kWeightCores = 0.013;
+constexpr double kWeightShare = 0.1;  // but less than an agent raises at once
+constexpr double kPageBytes = 4096;
+constexpr size_t kMaxMembers = 1 << 20;
 
 double ShareOf(uint32_t num_tasks, double share) {
   const double one = 1.0 / num_tasks;
@@ -42,25 +48,93 @@ void SaveSide(ByteWriter& out, const TrialSide& side) {
   out.PutVarint(side.over);
   out.Put(side.usage_sum);
   out.Put(side.limit_sum);
+  out.PutVarint(side.periods);
+  out.PutVarint(side.throttled);
 }
 
-bool LoadSide(ByteReader& in, TrialSide& side) {
+bool LoadSide(ByteReader& in, uint8_t version, TrialSide& side) {
   side.task_windows = in.GetVarint();
   side.ooms = in.GetVarint();
   side.over = in.GetVarint();
   side.usage_sum = in.Get<double>();
   side.limit_sum = in.Get<double>();
-  return side.over <= side.task_windows && std::isfinite(side.usage_sum) && std::isfinite(side.limit_sum);
+  if (version >= 2) {
+    side.periods = in.GetVarint();
+    side.throttled = in.GetVarint();
+  }
+  return side.over <= side.task_windows && std::isfinite(side.usage_sum) && std::isfinite(side.limit_sum) &&
+         side.throttled <= side.periods;
 }
 
-bool LoadTrial(ByteReader& in, Trial& trial) {
+void SaveMembers(ByteWriter& out, const Trial& trial) {
+  out.PutVarint(trial.decision);
+  out.PutVarint(trial.elsewhere);
+  out.Put(static_cast<uint8_t>(trial.delivered ? 1 : 0));
+  out.Put(static_cast<uint8_t>(trial.refused ? 1 : 0));
+  out.PutString(trial.refusal);
+  out.PutVarint(trial.members.size());
+  for (const TrialTask& t : trial.members) {
+    out.PutVarint(t.number);
+    out.PutString(t.name);
+  }
+}
+
+bool LoadMembers(ByteReader& in, Trial& trial) {
+  trial.decision = in.GetVarint();
+  trial.elsewhere = in.GetVarint();
+  const auto delivered = in.Get<uint8_t>(), refused = in.Get<uint8_t>();
+  trial.delivered = delivered == 1;
+  trial.refused = refused == 1;
+  trial.refusal = in.GetString();
+  const uint64_t count = in.GetVarint();
+  if (in.failed() || delivered > 1 || refused > 1 || count > kMaxMembers) return false;
+  for (uint64_t i = 0; i < count && !in.failed(); ++i) {
+    TrialTask& t = trial.members.emplace_back();
+    t.number = static_cast<uint32_t>(in.GetVarint());
+    t.name = in.GetString();
+  }
+  return !in.failed();
+}
+
+bool LoadTrial(ByteReader& in, uint8_t version, Trial& trial) {
   trial.limit = in.Get<double>();
   const bool amounts = GetAmount(in, &trial.old_limit) && std::isfinite(trial.limit) && trial.limit >= 0;
   trial.since_s = in.Get<int64_t>();
   const auto watched = in.Get<uint8_t>();
   trial.watched = watched == 1;
-  const bool sides = LoadSide(in, trial.tasks) && LoadSide(in, trial.rest);
-  return amounts && sides && watched <= 1;
+  const bool sides = LoadSide(in, version, trial.tasks) && LoadSide(in, version, trial.rest);
+  const bool members = version < 2 || LoadMembers(in, trial);
+  return amounts && sides && members && watched <= 1;
+}
+
+const TaskReport* ReportOf(std::span<const TaskReport> reports, uint32_t task) {
+  const auto it = std::lower_bound(reports.begin(), reports.end(), task,
+                                   [](const TaskReport& r, uint32_t t) { return r.task < t; });
+  return it != reports.end() && it->task == task ? &*it : nullptr;
+}
+
+void CountThrottling(Resource r, const TaskReport* report, TrialSide& side) {
+  if (r != Resource::kCpu || report == nullptr) return;
+  side.periods += report->cpu_periods;
+  side.throttled += report->cpu_throttled_periods;
+}
+
+// Only what was reported counts, at the limit that was reported.
+void CountEnforced(const TrialWindow& window, const TaskUsage& task, Trial& trial) {
+  const TaskReport* report = ReportOf(window.reports, task.task);
+  if (report == nullptr || report->limit(window.resource) == kAbsent) return;
+  const bool member = trial.Has(task.task);
+  const auto limit = double{report->limit(window.resource)};
+  const bool at_trial = IsAtLimit(window.resource, limit, trial.limit);
+  if (member && !at_trial) {
+    ++trial.elsewhere;
+    return;
+  }
+  // The window in which a limit changes is of neither.
+  if (!report->steady(window.resource) || (!member && at_trial)) return;
+  TrialSide& side = member ? trial.tasks : trial.rest;
+  CountTask(task, std::isfinite(limit) ? std::optional(limit) : std::nullopt, side);
+  CountThrottling(window.resource, report, side);
 }
 
 }  // namespace
@@ -69,36 +143,65 @@ double TrialSide::OverShare() const {
   return task_windows == 0 ? 0 : static_cast<double>(over) / static_cast<double>(task_windows);
 }
 
+double TrialSide::ThrottledShare() const {
+  return periods == 0 ? 0 : static_cast<double>(throttled) / static_cast<double>(periods);
+}
+
+bool Trial::Has(uint32_t number) const {
+  return std::any_of(members.begin(), members.end(),
+                     [number](const TrialTask& t) { return t.number == number; });
+}
+
+bool IsAtLimit(Resource r, double reported, double limit) {
+  const double least = r == Resource::kMemory ? 2 * kPageBytes : std::min(kWeightCores, limit * kWeightShare);
+  return std::abs(reported - limit) <= std::max(limit * kRounding, least);
+}
+
 uint32_t TrialTasks(uint32_t num_tasks, double share) {
   if (num_tasks < 2) return 0;
   return static_cast<uint32_t>(std::floor(num_tasks * ShareOf(num_tasks, share) + kHair));
 }
 
-bool InTrial(uint32_t task, uint32_t num_tasks, double share) {
+bool InTrial(uint32_t place, uint32_t num_tasks, double share) {
   if (num_tasks < 2) return false;
   const double step = ShareOf(num_tasks, share);
-  return std::floor((task + 1.0) * step + kHair) > std::floor(task * step + kHair);
+  return std::floor((place + 1.0) * step + kHair) > std::floor(place * step + kHair);
 }
 
-void CountTrialWindow(const JobPolicy& policy, const Signal& signal, GateState& state) {
+void CountTrialWindow(const TrialWindow& window, GateState& state) {
   if (!state.trial.has_value()) return;
   Trial& trial = *state.trial;
-  const std::optional<double> rest_limit = trial.old_limit.has_value() ? trial.old_limit : signal.owner_limit;
-  for (const TaskUsage& task : signal.tasks) {
-    if (trial.watched ||
-        InTrial(task.task, static_cast<uint32_t>(signal.tasks.size()), policy.canary.share)) {
-      CountTask(task, trial.limit, trial.tasks);
+  const std::optional<double> rest_limit =
+      trial.old_limit.has_value() ? trial.old_limit : window.signal->owner_limit;
+  for (const TaskUsage& task : window.signal->tasks) {
+    const bool tried = trial.watched || trial.Has(task.task);
+    if (window.enforced && !trial.watched) {
+      CountEnforced(window, task, trial);
     } else {
-      CountTask(task, rest_limit, trial.rest);
+      CountTask(task, tried ? std::optional(trial.limit) : rest_limit, tried ? trial.tasks : trial.rest);
     }
   }
 }
 
-void CountTrialOom(const JobPolicy& policy, uint32_t task, uint64_t kills, uint32_t num_tasks,
-                   GateState& state) {
+void CountTrialOom(uint32_t task, uint64_t kills, std::optional<double> limit, GateState& state) {
   if (!state.trial.has_value()) return;
-  const bool tried = state.trial->watched || InTrial(task, num_tasks, policy.canary.share);
-  (tried ? state.trial->tasks : state.trial->rest).ooms += kills;
+  Trial& trial = *state.trial;
+  if (trial.watched) {
+    trial.tasks.ooms += kills;
+  } else if (!trial.Has(task)) {
+    trial.rest.ooms += kills;
+  } else if (!limit.has_value() || *limit <= trial.limit ||
+             IsAtLimit(Resource::kMemory, *limit, trial.limit)) {
+    trial.tasks.ooms += kills;
+  }
+}
+
+void NoteTrialOutcome(const OutcomeUpdate& outcome, GateState& state) {
+  if (!state.trial.has_value() || state.trial->decision != outcome.id || outcome.id == 0) return;
+  Trial& trial = *state.trial;
+  trial.delivered |= outcome.outcome == Outcome::kApplied;
+  trial.refused = outcome.outcome == Outcome::kDryRun || outcome.outcome == Outcome::kFailed;
+  trial.refusal = outcome.text;
 }
 
 void GateState::Save(ByteWriter& out) const {
@@ -109,6 +212,7 @@ void GateState::Save(ByteWriter& out) const {
   out.Put(last_shown_s);
   out.Put(rolled_back_limit);
   out.Put(rolled_back_s);
+  out.Put(floor);
   out.Put(static_cast<uint8_t>(trial.has_value() ? 1 : 0));
   if (!trial.has_value()) return;
   out.Put(trial->limit);
@@ -117,6 +221,7 @@ void GateState::Save(ByteWriter& out) const {
   out.Put(static_cast<uint8_t>(trial->watched ? 1 : 0));
   SaveSide(out, trial->tasks);
   SaveSide(out, trial->rest);
+  SaveMembers(out, *trial);
 }
 
 absl::Status GateState::Load(ByteReader& in) {
@@ -128,11 +233,13 @@ absl::Status GateState::Load(ByteReader& in) {
   loaded.last_shown_s = in.Get<int64_t>();
   loaded.rolled_back_limit = in.Get<double>();
   loaded.rolled_back_s = in.Get<int64_t>();
+  if (version >= 2) loaded.floor = in.Get<double>();
   const auto has_trial = in.Get<uint8_t>();
-  if (in.failed() || version != kVersion || !amounts || has_trial > 1) return damaged;
+  if (in.failed() || version == 0 || version > kVersion || !amounts || has_trial > 1) return damaged;
   if (!std::isfinite(loaded.rolled_back_limit) || loaded.rolled_back_limit < 0) return damaged;
-  if (has_trial == 1 && (!LoadTrial(in, loaded.trial.emplace()) || in.failed())) return damaged;
-  *this = loaded;
+  if (!std::isfinite(loaded.floor) || loaded.floor < 0) return damaged;
+  if (has_trial == 1 && (!LoadTrial(in, version, loaded.trial.emplace()) || in.failed())) return damaged;
+  *this = std::move(loaded);
   return absl::OkStatus();
 }
 

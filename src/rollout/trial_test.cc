@@ -18,7 +18,10 @@ constexpr int64_t kDayS = kDaySeconds;
 // A job in mode canary, 1 GiB set by its owner, 512 MiB recommended.
 class TrialTest : public ::testing::Test {
  protected:
-  explicit TrialTest(uint32_t num_tasks = 120) : num_tasks_(num_tasks) { policy_.mode = Mode::kCanary; }
+  explicit TrialTest(uint32_t num_tasks = 120) : num_tasks_(num_tasks) {
+    policy_.mode = Mode::kCanary;
+    for (uint32_t t = 0; t < num_tasks; ++t) alive_.push_back(t);
+  }
 
   Verdict Ask(int64_t now_s, double recommended = kGiB / 2, bool oom = false) {
     const Proposal p = {.resource = Resource::kMemory,
@@ -26,7 +29,9 @@ class TrialTest : public ::testing::Test {
                         .owner_limit = kGiB,
                         .recommended = recommended,
                         .oom = oom,
-                        .num_tasks = num_tasks_};
+                        .num_tasks = num_tasks_,
+                        .tasks = oom ? nullptr : &alive_,
+                        .enforced = enforced_};
     return Decide(policy_, p, state_);
   }
   // `windows` windows in which trial tasks use `tried` and the others `rest`.
@@ -34,20 +39,22 @@ class TrialTest : public ::testing::Test {
     for (int w = 0; w < windows; ++w) {
       std::vector<TaskUsage> tasks;
       for (uint32_t t = 0; t < num_tasks_; ++t) {
-        const bool in = num_tasks_ == 1 || InTrial(t, num_tasks_, policy_.canary.share);
+        const bool in = num_tasks_ == 1 || (state_.trial.has_value() && state_.trial->Has(t));
         const auto usage = static_cast<float>(in ? tried : rest);
         tasks.push_back({t, usage, usage});
       }
       Signal signal;
       signal.tasks = tasks;
       signal.owner_limit = kGiB;
-      CountTrialWindow(policy_, signal, state_);
+      CountTrialWindow({Resource::kMemory, &signal, {}, false}, state_);
     }
   }
 
   JobPolicy policy_;
   GateState state_;
   uint32_t num_tasks_;
+  std::vector<uint32_t> alive_;
+  bool enforced_ = false;
 };
 
 TEST_F(TrialTest, PromotesWhatDidNoWorseThanTheRest) {
@@ -73,8 +80,8 @@ TEST_F(TrialTest, AnOomOnItsSideRollsBackAtOnceAndIsNotTriedAgainForAWhile) {
   Ask(0);
   Live(1, 0.3 * kGiB, 0.3 * kGiB);
   uint32_t task = 0;
-  while (!InTrial(task, num_tasks_, policy_.canary.share)) ++task;
-  CountTrialOom(policy_, task, 1, num_tasks_, state_);
+  while (!state_.trial->Has(task)) ++task;
+  CountTrialOom(task, 1, std::nullopt, state_);
   const Verdict v = Ask(7200, 0.6 * kGiB, true);
   EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
   EXPECT_FALSE(v.after.has_value());  // the owner's limit again
@@ -89,7 +96,7 @@ TEST_F(TrialTest, AnOomOnItsSideRollsBackAtOnceAndIsNotTriedAgainForAWhile) {
 TEST_F(TrialTest, OomsThatTheRestHasAsWellAreNotTheTrialsFault) {
   Ask(0);
   Live(10, 0.3 * kGiB, 0.3 * kGiB);
-  for (uint32_t t = 0; t < num_tasks_; ++t) CountTrialOom(policy_, t, 1, num_tasks_, state_);
+  for (uint32_t t = 0; t < num_tasks_; ++t) CountTrialOom(t, 1, std::nullopt, state_);
   EXPECT_FALSE(Ask(3600).kind.has_value());
   EXPECT_TRUE(state_.trial.has_value());
 }
@@ -118,7 +125,7 @@ TEST_F(TrialTest, ReleaseEndsItAndAnOomOfTheRestRaisesAll) {
   EXPECT_THAT(release.before, Optional(kGiB / 2));
   policy_.mode = Mode::kCanary;
   EXPECT_THAT(Ask(2 * 3600).kind, Optional(DecisionKind::kTry));
-  CountTrialOom(policy_, 0, 1, num_tasks_, state_);  // task 0 is of the rest
+  CountTrialOom(0, 1, std::nullopt, state_);  // task 0 is of the rest
   EXPECT_THAT(Ask(2 * 3600 + 60, 1.3 * kGiB, true).kind, Optional(DecisionKind::kOomRaise));
   EXPECT_FALSE(state_.trial.has_value());
 }

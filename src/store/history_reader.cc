@@ -121,6 +121,7 @@ absl::StatusOr<std::vector<Decision>> HistoryReader::Decisions(const DecisionQue
   if (query.job) StrAppend(&sql, " AND job = ", query.job->value);
   if (query.resource) StrAppend(&sql, " AND resource = ", static_cast<int>(*query.resource));
   if (query.kind) StrAppend(&sql, " AND kind = ", static_cast<int>(*query.kind));
+  if (query.outcome) StrAppend(&sql, " AND outcome = ", static_cast<int>(*query.outcome));
   if (query.from_s != INT64_MIN) StrAppend(&sql, " AND time_s >= ", query.from_s);
   StrAppend(&sql, " ORDER BY id DESC LIMIT ", Limit(query.limit));
   Statement statement(db_, sql);

@@ -13,7 +13,11 @@ absl::Status InMemoryStore::Commit(const PassRecord& pass) {
   const absl::Status sound = CheckPass(pass, ends_);
   if (!sound.ok()) return sound;
   ends_ = EndsAfter(pass, ends_);
-  if (pass.window != nullptr) windows_.emplace(pass.window->window, *pass.window);
+  if (pass.window != nullptr) {
+    ClosedWindow& window = windows_.emplace(pass.window->window, *pass.window).first->second;
+    window.reports.clear();
+    for (JobWindowData& job : window.jobs) job.first_report = job.num_reports = 0;
+  }
   for (const JobRecord& job : pass.new_jobs) jobs_[job.id.value] = job;
   for (const JobId id : pass.forgotten_jobs) forgotten_[id.value] = pass.forgotten_s;
   for (const JobRecord& job : pass.returned_jobs) {
@@ -157,6 +161,7 @@ absl::StatusOr<std::vector<Decision>> InMemoryStore::Decisions(const DecisionQue
     if (query.job && d.job != *query.job) continue;
     if (query.resource && d.resource != *query.resource) continue;
     if (query.kind && d.kind != *query.kind) continue;
+    if (query.outcome && d.outcome != *query.outcome) continue;
     if (d.time_s < query.from_s) continue;
     found.push_back(d);
     if (reasons == Reasons::kLeaveOut) found.back().reason.clear();

@@ -275,14 +275,19 @@ class Refusal final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
   void OnDone() override { delete this; }
 };
 
-std::string NameOf(const grpc::CallbackServerContext& context) {
+std::string NamesOf(const grpc::CallbackServerContext& context) {
+  std::string names;
   const auto auth = context.auth_context();
-  if (auth == nullptr || !auth->IsPeerAuthenticated()) return "";
+  if (auth == nullptr || !auth->IsPeerAuthenticated()) return names;
   for (const char* property : {"x509_common_name", "x509_subject_alternative_name"}) {
-    const auto values = auth->FindPropertyValues(property);
-    if (!values.empty() && !values.front().empty()) return {values.front().data(), values.front().size()};
+    for (const grpc::string_ref& value : auth->FindPropertyValues(property)) {
+      const std::string_view name(value.data(), value.size());
+      if (name.empty() || name.find('\n') != std::string_view::npos) continue;
+      if (!names.empty()) names += '\n';
+      names += name;
+    }
   }
-  return "";
+  return names;
 }
 
 // As the HTTP server of the same options would: the same rules, in the same words.
@@ -309,7 +314,7 @@ class Service final : public v1::Agents::CallbackService {
     }
     if (stopping_.load()) return Refuse(Error(grpc::UNAVAILABLE, "the daemon is stopping"));
     const SessionId id = next_id_.fetch_add(1);
-    const auto session = std::make_shared<Session>(shared_, context, id, NameOf(*context));
+    const auto session = std::make_shared<Session>(shared_, context, id, NamesOf(*context));
     if (!shared_->sessions.Add(id, session)) {
       return Refuse(Error(grpc::RESOURCE_EXHAUSTED, StrCat("there are ", shared_->options.max_sessions,
                                                            " agents already, as many as may be")));

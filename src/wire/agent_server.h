@@ -19,7 +19,8 @@ using SessionId = uint64_t;  // ascending from 1, one a stream
 class AgentListener {
  public:
   virtual ~AgentListener() = default;
-  // The first message of the stream, which has a hello. `who`: the name in the client's certificate, or "".
+  // The first message of the stream, which has a hello. `who`: the names in the client's certificate (common
+  // name and subject alternative names), one a line; "" without a certificate.
   virtual void OnConnect(SessionId session, const taut::agent::v1::FromAgent& hello,
                          const std::string& who) = 0;
   virtual void OnMessage(SessionId session, const taut::agent::v1::FromAgent& message) = 0;

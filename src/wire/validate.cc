@@ -63,6 +63,7 @@ absl::Status Check(const v1::Hello& hello) {
   TAUT_CHECK(CheckText("host", hello.host(), kMaxNameBytes));
   TAUT_CHECK(CheckText("version", hello.version(), kMaxNameBytes));
   TAUT_CHECK(CheckText("hands", hello.hands(), kMaxNameBytes));
+  TAUT_CHECK(CheckText("machine", hello.machine(), kMaxNameBytes));
   TAUT_CHECK(CheckNumber("cores", hello.cores()));
   TAUT_CHECK(CheckNumber("memory_bytes", hello.memory_bytes()));
   return CheckNumber("speed", hello.speed());
@@ -90,6 +91,13 @@ absl::Status Check(const v1::TaskWindow& window, uint32_t cpu_buckets) {
   TAUT_CHECK_NUMBER(window, memory_peak_bytes);
   TAUT_CHECK_NUMBER(window, owner_cpu_cores);
   TAUT_CHECK_NUMBER(window, owner_memory_bytes);
+  TAUT_CHECK_NUMBER(window, cpu_limit_cores);
+  TAUT_CHECK_NUMBER(window, memory_limit_bytes);
+  if (window.cpu_throttled_periods() > window.cpu_periods()) {
+    return Bad("cpu_throttled_periods",
+               StrCat("is ", window.cpu_throttled_periods(), "; expected at most the ", window.cpu_periods(),
+                      " of cpu_periods"));
+  }
   if (window.cpu_buckets_size() != window.cpu_seconds_size()) {
     return Bad("cpu_buckets", StrCat("are ", window.cpu_buckets_size(), " and cpu_seconds are ",
                                      window.cpu_seconds_size(), "; there must be equally many"));
@@ -128,6 +136,7 @@ absl::Status Check(const v1::Outcomes& outcomes) {
     if (!v1::Outcome::Result_IsValid(outcome.result())) return Bad("result", "is none that there is");
     TAUT_CHECK(CheckText("text", outcome.text(), kMaxTextBytes));
     TAUT_CHECK_NUMBER(outcome, limit);
+    TAUT_CHECK_NUMBER(outcome, minimum);
   }
   return absl::OkStatus();
 }

@@ -238,7 +238,7 @@ TEST_F(WireTlsTest, SpeaksTls) {
 TEST_F(WireTlsTest, KnowsAgentsByTheirCertificates) {
   StartServer(Tls("ca"));
   EXPECT_EQ(ErrorOf(As("client")), "");
-  EXPECT_EQ(recorder_.who(), "client");
+  EXPECT_EQ(recorder_.who(), "client\nclient.example");
   EXPECT_NE(ErrorOf(As("")), "");
   EXPECT_NE(ErrorOf(As("stranger")), "");
   EXPECT_EQ(recorder_.hellos().size(), 1U);

@@ -1,0 +1,206 @@
+// Trials where limits are enforced: which tasks they take, and that only what ran at the limit counts.
+#include "base/time.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rollout/gate.h"
+
+namespace taut {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Optional;
+
+// A job in mode canary with 4 cores by its owner and 1 core recommended; windows of 300 s.
+class NamedTrialTest : public ::testing::Test {
+ protected:
+  NamedTrialTest() {
+    policy_.mode = Mode::kCanary;
+    policy_.canary.share = 0.5;
+    policy_.canary.min_task_windows = 20;
+    Alive(0, 10);
+  }
+  void Alive(uint32_t first, uint32_t last) {
+    alive_.clear();
+    for (uint32_t t = first; t < last; ++t) alive_.push_back(t);
+  }
+  Verdict Ask() {
+    Proposal p = {.resource = Resource::kCpu, .now_s = now_s_, .owner_limit = 4.0, .recommended = 1.0};
+    p.num_tasks = static_cast<uint32_t>(alive_.size());
+    p.tasks = &alive_;
+    p.enforced = true;
+    const Verdict v = Decide(policy_, p, state_);
+    if (v.kind == DecisionKind::kTry) state_.trial->decision = 7;
+    return v;
+  }
+  // A window in which the tasks on trial ran at `applied`, throttled in `throttled` of 3,000 periods.
+  void Window(float applied, uint32_t throttled = 0, uint32_t rest_throttled = 0) {
+    std::vector<TaskUsage> tasks;
+    std::vector<TaskReport> reports;
+    for (const uint32_t t : alive_) {
+      const bool member = state_.trial.has_value() && state_.trial->Has(t);
+      tasks.push_back({t, 0.1F, 0.2F});
+      TaskReport& r = reports.emplace_back();
+      r.task = t;
+      r.managed = r.cpu_steady = r.memory_steady = true;
+      r.cpu_limit_cores = member ? applied : 4.0F;
+      r.cpu_periods = 3000;
+      r.cpu_throttled_periods = member ? throttled : rest_throttled;
+    }
+    Signal signal;
+    signal.tasks = tasks;
+    signal.owner_limit = 4;
+    CountTrialWindow({Resource::kCpu, &signal, reports, true}, state_);
+    now_s_ += kWindowSeconds;
+  }
+  // Until something is decided, at most so many windows.
+  Verdict Run(int windows, float applied, uint32_t throttled = 0, uint32_t rest_throttled = 0) {
+    Verdict v;
+    for (int i = 0; i < windows && !v.kind.has_value(); ++i) {
+      Window(applied, throttled, rest_throttled);
+      v = Ask();
+    }
+    return v;
+  }
+
+  JobPolicy policy_;
+  GateState state_;
+  std::vector<uint32_t> alive_;
+  int64_t now_s_ = 0;
+};
+
+TEST_F(NamedTrialTest, IsOfTasksThatAreAlive) {
+  Alive(10, 20);  // after a redeploy
+  EXPECT_THAT(Ask().sentence, HasSubstr("tried on 5 of 10 tasks"));
+  ASSERT_EQ(state_.trial->members.size(), 5U);
+  for (const TrialTask& t : state_.trial->members) EXPECT_GE(t.number, 10U);
+  EXPECT_THAT(Run(1000, 1.0F).kind, Optional(DecisionKind::kPromote));
+}
+
+TEST_F(NamedTrialTest, ReplacesTasksThatEnd) {
+  Ask();
+  Run(10, 1.0F);
+  Alive(10, 20);
+  Run(2, 1.0F);
+  size_t here = 0;
+  for (const TrialTask& t : state_.trial->members) here += t.number >= 10 ? 1 : 0;
+  EXPECT_EQ(here, 5U);
+  EXPECT_THAT(Run(1000, 1.0F).kind, Optional(DecisionKind::kPromote));
+}
+
+TEST_F(NamedTrialTest, EndsWithoutPromotionIfItsLimitIsAppliedNowhere) {
+  Ask();
+  const Verdict v = Run(1000, 4.0F);
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
+  EXPECT_EQ(v.sentence, "1.00 cores was not applied to any task on trial within 6 h");
+  EXPECT_FALSE(state_.in_force.has_value());
+}
+
+TEST_F(NamedTrialTest, EndsSoonIfTheOrderIsRefused) {
+  Ask();
+  OutcomeUpdate refused;
+  refused.id = 7;
+  refused.outcome = Outcome::kDryRun;
+  refused.text = "no agent has the tasks it is for";
+  NoteTrialOutcome(refused, state_);
+  const Verdict v = Run(3, 4.0F);
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
+  EXPECT_EQ(v.sentence, "1.00 cores was not applied to any task on trial: no agent has the tasks it is for");
+}
+
+TEST_F(NamedTrialTest, ALimitThatAgentsRaisedIsNoEvidence) {
+  Ask();
+  OutcomeUpdate applied;
+  applied.id = 7;
+  NoteTrialOutcome(applied, state_);
+  const Verdict v = Run(1000, 1.56F);
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
+  EXPECT_THAT(v.sentence, HasSubstr("no task ran at it"));
+  EXPECT_FALSE(state_.trial.has_value());
+  now_s_ += kDaySeconds;
+  EXPECT_THAT(Ask().sentence, HasSubstr("did badly in a trial")) << "not tried again at once";
+}
+
+TEST_F(NamedTrialTest, RaisedInMostWindowsIsNotPromoted) {
+  Ask();
+  Run(30, 1.0F);
+  const Verdict v = Run(1000, 1.56F);
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
+  EXPECT_THAT(v.sentence, HasSubstr("had another limit than 1.00 cores"));
+}
+
+TEST_F(NamedTrialTest, ThrottlingCountsAgainstTheRest) {
+  Ask();
+  Verdict v = Run(1000, 1.0F, 300, 3);
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
+  EXPECT_THAT(v.sentence, HasSubstr("throttled in 10 % of periods, against 0.1 %"));
+  EXPECT_LT(now_s_, 7200);
+  state_ = GateState();
+  Ask();
+  v = Run(1000, 1.0F, 300, 300);
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kPromote)) << "the rest is throttled as much";
+}
+
+TEST_F(NamedTrialTest, AKillAtAnotherLimitIsNotTheTrials) {
+  Ask();
+  const uint32_t member = state_.trial->members[0].number;
+  CountTrialOom(member, 1, 4.0 * (1 << 30), state_);
+  EXPECT_EQ(state_.trial->tasks.ooms, 0U);
+  CountTrialOom(member, 1, 0.5, state_);
+  EXPECT_EQ(state_.trial->tasks.ooms, 1U);
+}
+
+TEST_F(NamedTrialTest, IsSavedWithItsTasks) {
+  Ask();
+  Run(3, 1.0F, 5);
+  state_.trial->members[2].name = "web-2";
+  state_.trial->refusal = "why";
+  state_.floor = 6e6;
+  std::string bytes;
+  ByteWriter out(&bytes);
+  state_.Save(out);
+  GateState loaded;
+  ByteReader in(bytes);
+  ASSERT_TRUE(loaded.Load(in).ok());
+  EXPECT_EQ(in.remaining(), 0U);
+  ASSERT_TRUE(loaded.trial.has_value());
+  EXPECT_EQ(loaded.trial->members[2].name, "web-2");
+  EXPECT_EQ(loaded.trial->members[4].number, state_.trial->members[4].number);
+  EXPECT_EQ(loaded.trial->tasks.throttled, state_.trial->tasks.throttled);
+  EXPECT_EQ(loaded.trial->decision, 7U);
+  EXPECT_EQ(loaded.trial->refusal, "why");
+  EXPECT_EQ(loaded.floor, 6e6);
+}
+
+// As version 1 wrote it: a trial of task numbers.
+TEST_F(NamedTrialTest, AStateOfTheFirstVersionIsRead) {
+  std::string bytes;
+  ByteWriter out(&bytes);
+  out.Put(uint8_t{1});
+  out.Put(2.0);  // in force
+  out.Put(-1.0);
+  out.Put(int64_t{100});
+  out.Put(INT64_MIN);
+  out.Put(0.0);
+  out.Put(INT64_MIN);
+  out.Put(uint8_t{1});
+  out.Put(1.0);
+  out.Put(2.0);
+  out.Put(int64_t{100});
+  out.Put(uint8_t{0});
+  for (int side = 0; side < 2; ++side) {
+    for (int i = 0; i < 3; ++i) out.PutVarint(0);
+    out.Put(0.0);
+    out.Put(0.0);
+  }
+  ByteReader in(bytes);
+  ASSERT_TRUE(state_.Load(in).ok());
+  EXPECT_THAT(state_.in_force, Optional(2.0));
+  ASSERT_TRUE(state_.trial.has_value());
+  now_s_ = 400;
+  const Verdict v = Ask();
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
+  EXPECT_THAT(v.sentence, HasSubstr("not known which tasks are on trial"));
+}
+
+}  // namespace
+}  // namespace taut
