@@ -102,14 +102,21 @@ HttpResponse Api::PatchMany(const HttpRequest& request) {
   }
   size_t done = 0;
   if (dry != "true") {
-    for (const Change& c : changes) {
-      const absl::StatusOr<SettingChange> set = control_.Set(c.job, c.key, c.after, *who);
+    // All settings of a job or none of them, by one commit.
+    for (size_t first = 0; first < changes.size();) {
+      size_t last = first;
+      std::vector<KeyValue> settings;
+      for (; last < changes.size() && changes[last].job == changes[first].job; ++last)
+        settings.emplace_back(changes[last].key, changes[last].after);
+      const auto set = control_.SetMany(changes[first].job, settings, *who);
       if (!set.ok()) {
         const HttpResponse why = ErrorResponse(set.status());
-        return ErrorResponse(why.status, StrCat(Message(set.status()), "; ", done, " of ", changes.size(),
-                                                " changes were made; the same request makes the rest"));
+        return ErrorResponse(why.status,
+                             StrCat(changes[first].name, ": ", Message(set.status()), "; ", done, " of ",
+                                    changes.size(), " changes were made; the same request makes the rest"));
       }
-      ++done;
+      done += settings.size();
+      first = last;
     }
   }
   JsonWriter json;
