@@ -49,7 +49,7 @@ def main():
         print(f"  {bench.load()} at the start", flush=True)
         measure(stage, args, "connected, no tasks", "[]", 0)
         fill(tree, args)
-        rule = f"[{{cgroup: \"/{tree.name}/*\", job: \"bench/{{1}}\", manage: true, cpu: hard}}]"
+        rule = f"[{{cgroup: \"/{tree.name}/*\", job: \"bench/{{1}}\", manage: true, cpu: hard, startup_grace: 0s}}]"
         measure(stage, args, f"{args.tasks} tasks a second", rule, args.tasks)
         print(f"  {bench.load()} at the end", flush=True)
         tree.remove()

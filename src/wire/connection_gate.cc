@@ -110,7 +110,6 @@ absl::StatusOr<std::unique_ptr<ConnectionGate>> ConnectionGate::Listen(
 
 ConnectionGate::~ConnectionGate() {
   Stop();
-  for (const int fd : listeners_) close(fd);
   if (stop_fd_ >= 0) close(stop_fd_);
 }
 
@@ -120,10 +119,14 @@ void ConnectionGate::Run(OnAccept on_accept) {
 }
 
 void ConnectionGate::Stop() {
-  if (!thread_.joinable()) return;
-  const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(stop_fd_, &one, sizeof(one));
-  thread_.join();
+  if (thread_.joinable()) {
+    const uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(stop_fd_, &one, sizeof(one));
+    thread_.join();
+  }
+  // The addresses are free for the next.
+  for (const int fd : listeners_) close(fd);
+  listeners_.clear();
 }
 
 void ConnectionGate::Loop() {
