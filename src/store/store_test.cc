@@ -227,6 +227,59 @@ TEST_P(StoreTest, OomsAndSettingsNewestFirst) {
   EXPECT_THAT(RestoreText(store_), HasSubstr(Text(pass.settings[1]) + Text(pass.settings[2])));
 }
 
+// A job that is forgotten is restored no more, keeps its number and its name, and may return.
+TEST_P(StoreTest, ForgottenJobsStayUntilTheirDecisionsGo) {
+  const std::unique_ptr<Subject> subject =
+      Make(GetParam(), {.history_days = 1, .decision_days = 2, .windows_to_believe = 0});
+  const JobRecord jobs[] = {
+      {JobId{0}, "a", {{"team", "x"}}, 5}, {JobId{1}, "b", {}, 6}, {JobId{2}, "c", {}, 7}};
+  const Checkpoint saved{.chunk = 0, .through = kFirst, .bytes = "state"};
+  PassRecord pass;
+  pass.new_jobs = jobs;
+  pass.checkpoints = {&saved, 1};
+  ASSERT_TRUE(subject->store().Commit(pass).ok());
+  const JobId gone[] = {JobId{1}, JobId{2}};
+  const Checkpoint none{.chunk = 0, .through = kFirst, .bytes = ""};
+  pass = {};
+  pass.forgotten_jobs = gone;
+  pass.forgotten_s = kFirst.start_s();
+  pass.checkpoints = {&none, 1};
+  ASSERT_TRUE(subject->store().Commit(pass).ok());
+  const auto forgotten = [&](int64_t from_s) {
+    std::string text;
+    EXPECT_TRUE(subject->store()
+                    .ReadForgotten(from_s,
+                                   [&](const JobRecord& job, int64_t when_s) {
+                                     StrAppend(&text, job.id.value, " ", job.name, " ",
+                                               when_s == kFirst.start_s(), ";");
+                                   })
+                    .ok());
+    return text;
+  };
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(forgotten(0), "1 b 1;2 c 1;");
+    EXPECT_EQ(forgotten(kFirst.start_s() + 1), "");
+    EXPECT_EQ(subject->history().Job(JobId{2})->name, "c");
+    EXPECT_EQ(subject->history().Job(JobId{0})->labels.size(), 1U);
+    EXPECT_FALSE(subject->history().Job(JobId{9}).ok());
+    const std::string restored = RestoreText(subject->store());
+    EXPECT_THAT(restored, testing::Not(HasSubstr("chunk 0")));
+    subject->Reopen();
+  }
+  pass = {};
+  pass.returned_jobs = {&jobs[1], 1};
+  ASSERT_TRUE(subject->store().Commit(pass).ok());
+  EXPECT_EQ(forgotten(0), "2 c 1;");
+  // Numbers are never given out again.
+  pass = {};
+  pass.new_jobs = {&jobs[2], 1};
+  EXPECT_EQ(subject->store().Commit(pass).code(), absl::StatusCode::kInvalidArgument);
+  while (*subject->store().Maintain(WindowId{kFirst.index + 4 * kWindowsPerDay})) continue;
+  EXPECT_EQ(forgotten(0), "");
+  EXPECT_FALSE(subject->history().Job(JobId{2}).ok());
+  EXPECT_EQ(subject->history().Job(JobId{1})->name, "b");
+}
+
 TEST_P(StoreTest, FleetPointsByStride) {
   OwnedPass pass;
   for (int32_t w = -5; w < 20; ++w) {
