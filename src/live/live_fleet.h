@@ -25,8 +25,8 @@
 
 namespace taut {
 
-// Whose tasks run at the limits that are decided: kNever: decisions are carried out by nobody, and tasks die at
-// their owner's limits; kByAgents: those of jobs whose agents report that they apply limits.
+// Whose tasks run at the limits that are decided: kNever: decisions are carried out by nobody, and tasks die
+// at their owner's limits; kByAgents: those of jobs whose agents report that they apply limits.
 enum class Enforcement : uint8_t { kNever, kByAgents, kAlways };
 
 struct LiveSettings {

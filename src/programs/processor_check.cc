@@ -1,5 +1,5 @@
-// A clear message instead of SIGILL where this binary was compiled for a newer processor than the machine has.
-// Compiled for any x86-64, and run before everything else of the program.
+// A clear message instead of SIGILL where this binary was compiled for a newer processor than the machine
+// has. Compiled for any x86-64, and run before everything else of the program.
 #include <unistd.h>
 
 #include <string_view>
@@ -11,10 +11,12 @@ constexpr int kExitConfiguration = 78;  // EX_CONFIG of sysexits.h
 
 [[gnu::constructor(101)]] void CheckProcessor() {
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma")) return;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma"))
+    return;
   constexpr std::string_view kMessage =
       "this program was compiled for x86-64-v3 (AVX2, BMI2, FMA), which this processor does not have.\n"
-      "Install the Debian packages of ./dev package, or configure with -DTAUT_MARCH=x86-64 and build again.\n";
+      "Install the Debian packages of ./dev package, or configure with -DTAUT_MARCH=x86-64 and build "
+      "again.\n";
   if (write(STDERR_FILENO, kMessage.data(), kMessage.size()) < 0) _exit(kExitConfiguration + 1);
   _exit(kExitConfiguration);
 }

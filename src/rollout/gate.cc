@@ -248,8 +248,7 @@ Verdict Gate::Lower() {
   trial.since_s = p_.now_s;
   ChooseMembers(TrialSize());
   return Done(DecisionKind::kTry, current_, p_.recommended,
-              StrCat("tried on ", trial.members.size(), " of ", p_.num_tasks,
-                     " tasks: ", Why(current_)));
+              StrCat("tried on ", trial.members.size(), " of ", p_.num_tasks, " tasks: ", Why(current_)));
 }
 
 // Of those that a limit can be tried on, never all of the job.

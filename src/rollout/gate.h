@@ -113,7 +113,7 @@ struct Proposal {
   uint32_t num_tasks = 0;             // of the window closed last
   // The numbers of those that a limit can be tried on, ascending. nullptr: no window has just been closed.
   const std::vector<uint32_t>* tasks = nullptr;
-  bool enforced = false;  // limits are applied, and agents report which
+  bool enforced = false;                     // limits are applied, and agents report which
   const Recommender* recommender = nullptr;  // says why, where there is a sentence to say it in
 };
 
