@@ -115,9 +115,10 @@ class Agent {
   void TaskError(size_t finder, const std::string& identity, std::string text);
   void ClearTaskError(const std::string& identity);
   // What the kernel has now against what we set: another's change is the owner's word.
-  void CompareLimits(AgentTask& task, const NodeTime& now);
+  // `came_back`: since the task ended and started again, not since the last look.
+  void CompareLimits(AgentTask& task, const NodeTime& now, bool came_back = false);
   // Was `kind` changed by somebody else? Then its value is the owner's.
-  bool TakeOthersChange(AgentTask& task, LimitKind kind);
+  bool TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back);
   void AdoptLedger(AgentTask& task, bool came_back, const NodeTime& now);
   // False if no task of this name ended lately.
   bool AdoptDeparted(AgentTask& task, const Name& name);

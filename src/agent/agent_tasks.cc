@@ -234,7 +234,7 @@ void Agent::AdoptLedger(AgentTask& task, bool came_back, const NodeTime& now) {
   if (const LedgerEntry* entry = parts_.ledger->Find(task.found.identity); entry != nullptr) {
     for (const auto& [kind, value] : entry->values) task.owner.of(kind) = value.owner;
     if (!came_back) RestoreHolds(task, *entry, now);
-    CompareLimits(task, now);
+    CompareLimits(task, now, came_back);
   }
   for (const Resource r : kResources) {
     LimitLane& lane = task.of(r);
@@ -269,7 +269,7 @@ void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
   tasks_.erase(it);
 }
 
-bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind) {
+bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back) {
   const std::optional<double>& has = task.in_force.of(kind);
   const LedgerEntry* entry = parts_.ledger->Find(task.found.identity);
   const bool ours = entry != nullptr && entry->values.contains(kind);
@@ -291,6 +291,7 @@ bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind) {
   }
   const std::optional<double> was = noted.set.value_or(noted.owner);
   parts_.ledger->Note(task.found, kind, task.owner.of(kind), has);
+  if (at_owners && came_back) return false;  // it starts with the owner's limits, as at its first start
   ++counts_.foreign_changes;
   Act("owner_changed", task.found, ResourceOf(kind), was, has, 0, 0, std::string(taut::Name(kind)));
   if (!at_owners) {
@@ -300,7 +301,7 @@ bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind) {
   return true;
 }
 
-void Agent::CompareLimits(AgentTask& task, const NodeTime& now) {
+void Agent::CompareLimits(AgentTask& task, const NodeTime& now, bool came_back) {
   task.compared_us = now.steady_us;
   const absl::StatusOr<TaskLimits> limits = task.group->ReadLimits();
   if (!limits.ok()) return;
@@ -312,7 +313,7 @@ void Agent::CompareLimits(AgentTask& task, const NodeTime& now) {
   bool tell = false;
   for (int i = 0; i < kNumLimitKinds; ++i) {
     const auto kind = static_cast<LimitKind>(i);
-    if (!TakeOthersChange(task, kind)) continue;
+    if (!TakeOthersChange(task, kind, came_back)) continue;
     tell = true;
     if (!Sets(*task.rule, kind)) continue;
     LimitLane& lane = task.of(ResourceOf(kind));
@@ -325,7 +326,7 @@ void Agent::CompareLimits(AgentTask& task, const NodeTime& now) {
     }
     lane.mover.ClearTarget();
     lane.from.reset();
-    NoteHold(task.found, lane, ResourceOf(kind), now);
+    if (task.rule->manage) NoteHold(task.found, lane, ResourceOf(kind), now);
   }
   const auto it = by_identity_.find(task.found.identity);
   if (tell && it != by_identity_.end()) fresh_.push_back(it->second);
