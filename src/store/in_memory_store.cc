@@ -110,9 +110,10 @@ absl::Status InMemoryStore::ReadWindows(WindowId after,
 
 absl::StatusOr<bool> InMemoryStore::Maintain(WindowId now) {
   const std::lock_guard lock(mutex_);
-  const auto believed = static_cast<size_t>(std::max(keep_.windows_to_believe, 1));
-  if (windows_.size() < believed) return false;
-  now = std::min(now, std::prev(windows_.end(), static_cast<std::ptrdiff_t>(believed))->first);
+  if (keep_.windows_to_believe > 0) {
+    if (windows_.size() < static_cast<size_t>(keep_.windows_to_believe)) return false;
+    now = std::min(now, std::prev(windows_.end(), keep_.windows_to_believe)->first);
+  }
   const int32_t first_day = FirstDayKept(keep_, now);
   while (!windows_.empty() && windows_.begin()->first.day() < first_day) windows_.erase(windows_.begin());
   const int64_t first_s = FirstSecondKept(keep_, now);

@@ -20,8 +20,8 @@ constexpr size_t kMostRegroupedBytes = size_t{3} << 19;
 absl::StatusOr<bool> Maintenance::Forget(WindowId now) {
   auto transaction = Transaction::Begin(*db_, Transaction::Kind::kWrite);
   if (!transaction.ok()) return transaction.status();
-  {
-    Rows rows = newest_windows_.Query(std::max(keep_.windows_to_believe, 1) - 1);
+  if (keep_.windows_to_believe > 0) {
+    Rows rows = newest_windows_.Query(keep_.windows_to_believe - 1);
     const absl::StatusOr<bool> any = rows.Next();
     if (!any.ok()) return any.status();
     if (!*any) return false;

@@ -251,7 +251,7 @@ TEST_P(StoreTest, ForgottenJobsStayUntilTheirDecisionsGo) {
                     .ReadForgotten(from_s,
                                    [&](const JobRecord& job, int64_t when_s) {
                                      StrAppend(&text, job.id.value, " ", job.name, " ",
-                                               when_s == kFirst.start_s(), ";");
+                                               when_s == kFirst.start_s() ? 1 : 0, ";");
                                    })
                     .ok());
     return text;
