@@ -112,12 +112,14 @@ TEST_F(HttpTlsTest, TheCertificateMustBeForTheHost) {
   EXPECT_THAT(RoleFor(As("")), HasSubstr("TLS failed"));
 }
 
+std::string NumberOf(Role role) { return StrCat(static_cast<int>(role)); }
+
 TEST_F(HttpTlsTest, MutualTlsKnowsItsClients) {
   ServerOptions options = Tls();
   options.client_ca_file = File("ca.pem");
   options.client_role = Role::kReader;
   Serve(options, SayRole);
-  EXPECT_EQ(RoleFor(As("client")), "1");
+  EXPECT_EQ(RoleFor(As("client")), NumberOf(Role::kReader));
   EXPECT_THAT(RoleFor(As("")), HasSubstr("127.0.0.1"));
   EXPECT_THAT(RoleFor(As("stranger")), HasSubstr("127.0.0.1"));
   EXPECT_EQ(server_->counts().answers[2], 1U);
@@ -128,12 +130,28 @@ TEST_F(HttpTlsTest, TokensStandInForCertificates) {
   options.client_ca_file = File("ca.pem");
   options.reader_tokens = {"reader-token-0123"};
   Serve(options, SayRole);
-  EXPECT_EQ(RoleFor(As("client")), "2");
+  EXPECT_EQ(RoleFor(As("client")), NumberOf(Role::kOperator));
   EXPECT_EQ(RoleFor(As("")), "401");
   ClientOptions with_token = As("");
   with_token.token = "reader-token-0123";
-  EXPECT_EQ(RoleFor(with_token), "1");
-  EXPECT_NE(RoleFor(As("stranger")), "2");
+  EXPECT_EQ(RoleFor(with_token), NumberOf(Role::kReader));
+  EXPECT_NE(RoleFor(As("stranger")), NumberOf(Role::kOperator));
+}
+
+TEST_F(HttpTlsTest, TakesNewCertificatesWhileItRuns) {
+  const ServerOptions options = Tls();
+  Serve(options, SayRole);
+  EXPECT_EQ(RoleFor(As("")), NumberOf(Role::kOperator));
+  ServerOptions other = options;  // one that is not for this host
+  other.certificate_file = File("client.pem");
+  other.key_file = File("client.key");
+  ASSERT_TRUE(server_->Reload(other).ok());
+  EXPECT_THAT(RoleFor(As("")), HasSubstr("TLS failed"));
+  other.key_file = File("ca.pem");  // no key: nothing changes
+  EXPECT_FALSE(server_->Reload(other).ok());
+  EXPECT_THAT(RoleFor(As("")), HasSubstr("TLS failed"));
+  ASSERT_TRUE(server_->Reload(options).ok());
+  EXPECT_EQ(RoleFor(As("")), NumberOf(Role::kOperator));
 }
 
 TEST_F(HttpTlsTest, StreamsEventsBothWaysToTheEnd) {
