@@ -133,6 +133,7 @@ std::string Api::NameOf(JobId id) const {
 // ---- who answers what ----
 
 HttpResponse Api::Handle(const HttpRequest& request) {
+  if (!options_.steady_ms) return Answer(request);
   const double start_ms = options_.steady_ms();
   HttpResponse response = Answer(request);
   times_.Note(RouteTimes::RouteOf(request), (options_.steady_ms() - start_ms) / 1000);
