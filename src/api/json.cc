@@ -436,7 +436,7 @@ std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reaso
     StrAppend(&out, "Each task should have ", said(recommended), " of ",
               r == Resource::kCpu ? "CPU" : "memory", "; its owner asks for ", said(lane.owner()), ", and ",
               enforced ? StrCat(said(lane.real_limit()), " is in force. ")
-                       : StrCat(said(lane.limit()), " would be in force. "));
+                       : StrCat(said(lane.owner()), " is in force; ", said(lane.limit()), " would be. "));
     if (enforced && lane.gate.in_force.has_value() && lane.applied >= 0 && lane.applied != kNoLimit &&
         !IsAtLimit(r, lane.applied, *lane.gate.in_force)) {
       StrAppend(&out, said(*lane.gate.in_force), " is ordered; agents report ", said(double{lane.applied}),
