@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/strings.h"
+#include "cli/decisions.h"
 #include "cli/terminal.h"
 #include "model/resource.h"
 
@@ -96,20 +97,6 @@ void AddCsv(const ExportedJob& job, std::string& out) {
 }
 
 }  // namespace
-
-std::string CsvField(std::string_view text) {
-  std::string out(text);
-  // Spreadsheets take what begins so as a formula.
-  if (!out.empty() && std::string_view("=+-@\t\r").find(out.front()) != std::string_view::npos)
-    out.insert(0, "'");
-  if (out.find_first_of("\",\r\n") == std::string::npos) return out;
-  std::string quoted = "\"";
-  for (const char c : out) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
 
 std::string ShellWord(std::string_view text) {
   const auto plain = [](char c) {

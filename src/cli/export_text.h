@@ -20,8 +20,6 @@ struct ExportedJob {
 // without a recommendation stand as a comment (docker, yaml) or with empty fields (csv).
 std::string ExportText(ExportForm form, const std::vector<ExportedJob>& jobs);
 
-// A field of CSV: quoted where it must be, and no formula for a spreadsheet.
-std::string CsvField(std::string_view text);
 // One word for a POSIX shell.
 std::string ShellWord(std::string_view text);
 

@@ -1,5 +1,7 @@
 #include "cli/export_text.h"
 
+#include "cli/decisions.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
