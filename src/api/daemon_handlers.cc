@@ -218,7 +218,7 @@ HttpResponse Api::Metrics(const HttpRequest&) {
             static_cast<double>(mapper.mapped_series));
   out.Gauge("tautd_unmapped_series", "Live series that no mapping rule wants.",
             static_cast<double>(mapper.unmapped_series));
-  out.Gauge("tautd_jobs", "Jobs known: with tasks, or gone but not yet forgotten.",
+  out.Gauge("tautd_known_jobs", "Jobs known: with tasks, or gone but not yet forgotten.",
             static_cast<double>(mapper.jobs));
   out.Counter("tautd_jobs_refused_total", "Series refused because their job is one over ingest.max_jobs.",
               mapper.refused_jobs);

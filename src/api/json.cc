@@ -123,7 +123,12 @@ void PutJobAmounts(std::string_view key, const JobAmounts& a, JsonWriter& json) 
   PutAmount("ordered", Known(a.ordered), json);
   PutAmount("applied", Known(a.applied), json);
   PutAmount("would_be", Known(a.would_be), json);
-  PutAmount("saving", a.saving(), json);
+  json.Key("saving");  // a difference of 32-bit floats
+  if (const std::optional<double> saving = a.saving(); saving.has_value()) {
+    json.Number(*saving, *saving == std::trunc(*saving) ? kWholeDigits : kFloatDigits);
+  } else {
+    json.Null();
+  }
   PutAmount("chance", Known(a.chance), json);
   json.Field("days", int64_t{a.days});
   json.Field("days_over", int64_t{a.days_over});

@@ -205,10 +205,9 @@ std::string JobsText(const Json& page) {
   const std::string total = Count(page, "total");
   if (shown == 0) return total == "0" ? "no job fits\n" : "no jobs\n";
   const bool all = total == FormatCount(shown);
-  StrAppend(&out, fmt::format("{} of {} jobs{}; amounts are for each task, savings for all; day over: the "
-                              "chance that a day goes above "
-                              "would be\n",
-                              shown, total, all ? "" : " (--limit shows more, words narrow the search)"));
+  StrAppend(&out, fmt::format("{} of {} jobs{}\n", shown, total,
+                              all ? "" : " (--limit shows more, words narrow the search)"));
+  out += "amounts are for each task, savings for all; day over: the chance of a day above would be\n";
   if (const Json& totals = At(page, "totals"); totals.is_object()) {
     StrAppend(&out, "all ", total, ": usage ", Amount(Resource::kCpu, At(totals, "cpu"), "usage"), " and ",
               Amount(Resource::kMemory, At(totals, "memory"), "usage"), "; in auto they would save ",

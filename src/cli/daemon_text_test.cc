@@ -62,7 +62,7 @@ TEST(DaemonTextTest, StatusNamesTheCellAndItsAgents) {
 TEST(DaemonTextTest, StatusShowsWarnings) {
   const Json status = {
       {"version", "1"}, {"started", 1}, {"ready", false}, {"warnings", {"not ready: disk full\x1b[1m"}}};
-  EXPECT_THAT(StatusText(status, 100), HasSubstr("warning: not ready: disk full?[1m\n"));
+  EXPECT_THAT(StatusText(status, 100), HasSubstr("warning: not ready: disk full\\x1b[1m\n"));
 }
 
 TEST(DaemonTextTest, ListsOfJobsShowSavingsRiskAndMoney) {

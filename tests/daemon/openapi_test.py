@@ -100,7 +100,7 @@ server:
     reader_file: {stage.file("readers", READER)}
     operator_file: {stage.file("operators.named", OPERATOR + "  anna")}
     writer_file: {stage.file("writers", WRITER + " prometheus")}
-prices: {core_hour: 0.03, gib_hour: 0.004, currency: EUR}
+prices: {{core_hour: 0.03, gib_hour: 0.004, currency: EUR}}
 rules:
   - {{name: tried, match: {{job: "*e*"}}, set: {{mode: canary, recommender: moving_window, canary.duration: 1h}}}}
   - {{name: applied, match: {{job: "*-*"}}, set: {{mode: auto}}}}
