@@ -255,7 +255,7 @@ def decisions_and_the_rest(api, names):
     api.stage.equal(status["cell"], {"name": "test cell", "links": [{"name": "other", "url": "https://other.example/"}]},
                     "the cell and its links are told")
     agents = api.fits("/api/v1/agents")
-    api.stage.equal((agents, status["agents"]), ({"enabled": True, "agents": []}, {"enabled": True, "connected": 0, "known": 0}),
+    api.stage.equal((agents["enabled"], agents["agents"], status["agents"]), (True, [], {"enabled": True, "connected": 0, "known": 0}),
                     "agents may come, none has")
 
 
