@@ -95,7 +95,7 @@ Timestamp ControlPlane::NowFor(Timestamp now) {
 }
 
 void ControlPlane::NoteNewest(Timestamp newest) {
-  if (newest > newest_sample_) heard_ = now_;
+  Hear(now_);
   newest_sample_ = std::max(newest_sample_, newest);
   if (last_watermark_.us == INT64_MIN) last_watermark_ = newest_sample_;
 }
@@ -117,15 +117,23 @@ void ControlPlane::Take(std::span<const LabelView> labels, std::span<const Remot
                         Timestamp now) {
   const std::lock_guard lock(ingest_mutex_);
   ingest_->Take({labels, samples, Fingerprint(labels, options_.ingest.seed)}, now);
-  const Timestamp newest = ingest_->windows().newest_sample();
-  if (newest > newest_sample_) heard_ = now;
-  newest_sample_ = std::max(newest_sample_, newest);
+  Hear(now);
+  newest_sample_ = std::max(newest_sample_, ingest_->windows().newest_sample());
+}
+
+void ControlPlane::Hear(Timestamp now) {
+  const Timestamp newest = ingest_->windows().newest_of_series();
+  if (newest <= newest_of_series_) return;
+  newest_of_series_ = newest;
+  heard_ = now;
 }
 
 Timestamp ControlPlane::Watermark(Timestamp now) const {
   if (options_.clock == ClockSource::kSamples || newest_sample_.us == INT64_MIN) return newest_sample_;
-  // A clock that is wrong, and a sender that brings what it kept, close nothing too early.
-  return {std::min(now.us, newest_sample_.us + std::max<int64_t>(0, now.us - heard_.us))};
+  // A clock that is wrong, and a sender that brings what it kept, close nothing too early. Agents say
+  // themselves that they bring more (HoldWindows).
+  if (newest_of_series_.us == INT64_MIN) return now;
+  return {std::min(now.us, newest_of_series_.us + std::max<int64_t>(0, now.us - heard_.us))};
 }
 
 Timestamp ControlPlane::now() const {

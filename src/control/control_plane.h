@@ -234,6 +234,8 @@ class ControlPlane {
   Timestamp NowForBody(std::string_view body, Timestamp now);
   // Samples have come up to `newest`.
   void NoteNewest(Timestamp newest);
+  // Samples of series may have come, by this clock.
+  void Hear(Timestamp now);
   // Windows close up to here: by samples, and by the clock where they have fallen silent.
   Timestamp Watermark(Timestamp now) const;
 
@@ -269,8 +271,8 @@ class ControlPlane {
   std::vector<Timestamp> said_;
   SampleClock sample_clock_;
   std::optional<Timestamp> time_before_;
-  Timestamp heard_{INT64_MIN};              // when newest_sample_ was last moved on
-  std::vector<OomSighting> replayed_ooms_;  // found by Restore, to be acted on
+  Timestamp newest_of_series_{INT64_MIN}, heard_{INT64_MIN};  // and when that came
+  std::vector<OomSighting> replayed_ooms_;                    // found by Restore, to be acted on
   // OOM kills that were stored before this life: job, second, and limit in bytes (0: none).
   std::set<std::tuple<uint32_t, int64_t, double>> ooms_before_;
 

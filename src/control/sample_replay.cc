@@ -37,6 +37,7 @@ absl::Status ControlPlane::ReplaySamples(const StoreEnds& ends) {
   if (!read.ok()) return read;
   // Windows that were stored are closed. Nothing stored: all are open.
   ingest_->StartAt(ends.last_window.has_value() ? ends.last_window->next() : WindowId{INT32_MIN / 2});
+  newest_of_series_ = ingest_->windows().newest_of_series();
   newest_sample_ = std::max(newest_sample_, ingest_->windows().newest_sample());
   if (newest_sample_.us != INT64_MIN) now_ = std::max(now_, newest_sample_);
   if (logged.us != INT64_MIN) time_before_ = std::max(time_before_.value_or(logged), logged);

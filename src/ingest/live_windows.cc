@@ -114,6 +114,7 @@ void LiveWindows::Insert(uint32_t slot, const RemoteSample& sample) {
   }
   samples.insert(at, sample);
   ++waiting_samples_;
+  newest_of_series_ms_ = std::max(newest_of_series_ms_, sample.timestamp_ms);
   newest_ms_ = std::max(newest_ms_, sample.timestamp_ms);
   ++(stale ? counts_.stale_markers : last ? counts_.accepted : counts_.out_of_order);
 }
@@ -298,7 +299,7 @@ void LiveWindows::StartAt(WindowId first_open) {
 }
 
 void LiveWindows::GoBack(Timestamp newest, WindowId first_open) {
-  newest_ms_ = MillisOf(newest);
+  newest_ms_ = newest_of_series_ms_ = MillisOf(newest);
   open_from_ms_ = first_open.start_s() * 1000;
   const int64_t last_ms = newest_ms_ + options_.max_future_seconds * 1000;
   for (std::vector<RemoteSample>& samples : samples_) {

@@ -119,6 +119,10 @@ class LiveWindows {
   WindowId first_open() const { return {static_cast<int32_t>(FloorDiv(open_from_ms_, kWindowMs))}; }
   // The newest sample taken in; INT64_MIN microseconds before the first.
   Timestamp newest_sample() const { return {newest_ms_ == INT64_MIN ? INT64_MIN : newest_ms_ * 1000}; }
+  // The same of samples of series, without the windows that were folded elsewhere.
+  Timestamp newest_of_series() const {
+    return {newest_of_series_ms_ == INT64_MIN ? INT64_MIN : newest_of_series_ms_ * 1000};
+  }
   IngestCounts& counts() { return counts_; }
   const IngestCounts& counts() const { return counts_; }
   const FoldCounts& fold_counts() const { return fold_counts_; }
@@ -163,7 +167,7 @@ class LiveWindows {
   IngestCounts counts_;
   FoldCounts fold_counts_;
   int64_t open_from_ms_;
-  int64_t newest_ms_ = INT64_MIN;
+  int64_t newest_ms_ = INT64_MIN, newest_of_series_ms_ = INT64_MIN;
   uint64_t waiting_samples_ = 0;
   Interval unheard_;
   // By slot, times strictly ascending. At most one sample is older than open_from_ms_: the one before, from
