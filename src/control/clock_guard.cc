@@ -31,6 +31,7 @@ ClockGuard::ClockGuard(const Options& options, Timestamp wall, double steady_s,
                        std::optional<Timestamp> stored)
     : options_(options), base_s_(SecondsOf(wall)), base_steady_s_(steady_s), last_steady_s_(steady_s) {
   if (!stored.has_value()) return;
+  stored_offset_s_ = SecondsOf(*stored) - steady_s;
   const double ahead = SecondsOf(wall) - SecondsOf(*stored);
   confirmed_ = ahead >= 0 && ahead <= kSoonSeconds;
   if (ahead >= static_cast<double>(-options_.max_step_s)) return;
@@ -114,7 +115,9 @@ Timestamp ClockGuard::Step(Timestamp wall_time, double steady_s, std::span<const
         !votes_.empty() && steady_s - votes_.front().steady_s >= static_cast<double>(options_.confirm_s);
     const bool senders_agree = lasts && for_wall >= options_.min_votes && for_held * 10 <= for_wall;
     // Before anything agreed with the time that is held, it is as good a guess as the wall clock's.
-    const bool unknown = !confirmed_ && votes_.empty();
+    const bool possible = !stored_offset_s_.has_value() ||
+                          wall >= *stored_offset_s_ + steady_s - static_cast<double>(options_.max_step_s);
+    const bool unknown = !confirmed_ && votes_.empty() && possible;
     if (senders_agree || (unknown && state_ == State::kHolds)) {
       Adopt(wall, steady_s, State::kFollows);
       confirmed_ = senders_agree;

@@ -71,6 +71,7 @@ class ClockGuard {
   const Options options_;
   double base_s_ = 0, base_steady_s_ = 0;  // the time that is taken, and when that was
   double last_steady_s_ = 0;
+  std::optional<double> stored_offset_s_;  // what is stored, on the steady clock's line: it is later now
   State state_ = State::kFollows;
   bool shifted_ = false;
   bool confirmed_ = false;  // since the start something has agreed with the wall clock

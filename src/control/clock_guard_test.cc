@@ -147,6 +147,16 @@ TEST(ClockGuard, SendersAheadOfARightClockAreNotBelieved) {
   EXPECT_TRUE(w.guard.senders_disagree()) << "but it is worth saying";
 }
 
+// An hour ahead at the start, which may be after a stop of an hour; then an hour back, which cannot be.
+TEST(ClockGuard, NoTimeBeforeWhatIsStoredIsBelieved) {
+  World w(kStart - 60, kHour);
+  EXPECT_NEAR(w.Live(60), kHour, 1);
+  w.wall_error = -kHour;
+  EXPECT_GE(w.Live(300), -1) << "samples are not of the future";
+  w.wall_error = 0;
+  EXPECT_NEAR(w.Live(60), 0, 1);
+}
+
 TEST(ClockGuard, AClockThatNothingSpeaksAgainstIsFollowed) {
   World w;
   w.senders = false;
