@@ -100,6 +100,7 @@ Timestamp ClockGuard::Step(Timestamp wall_time, double steady_s, std::span<const
   const bool near = std::abs(wall_ahead_s_) <= static_cast<double>(options_.max_step_s);
   if (state_ == State::kFollows && !near) {
     ++jumps_;
+    confirmed_ |= VotesFor(held, steady_s) > 0;
     votes_.clear();  // what was said before the jump says nothing of it
     Adopt(held, steady_s, State::kHolds);
   }
