@@ -50,7 +50,7 @@ struct ApiOptions {
   Prices prices;
   int64_t started_s = 0;
   bool pages = true;
-  std::function<Timestamp()> now;  // the wall clock
+  std::function<Timestamp()> now;     // the wall clock
   std::function<double()> steady_ms;  // none: requests are not timed
   std::function<ServerCounts()> server_counts;
   std::function<std::optional<BackfillProgress>()> backfill;

@@ -46,6 +46,7 @@ TEST(Export, CsvHasNoFormulas) {
     EXPECT_EQ(CsvField(evil), std::string("'") + evil) << evil;
   }
   EXPECT_EQ(CsvField("=\"a\",b"), "\"'=\"\"a\"\",b\"");
+  EXPECT_EQ(CsvField("\t=1"), "\"'\t=1\"") << "a tab is quoted, too";
   EXPECT_EQ(CsvField("plain"), "plain");
   const std::string text = ExportText(ExportForm::kCsv, {Job("=cmd|' /C calc'!A0")});
   EXPECT_THAT(text, HasSubstr("\r\n'=cmd|' /C calc'!A0,observe,2,2,2,0.124,1073741824,,300000001,"));

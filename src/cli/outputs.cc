@@ -12,10 +12,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // The path with symbolic links followed as far as it exists: two outputs that do not exist yet compare, too.
+// Absolute: of a relative path whose first piece does not exist nothing would be followed.
 fs::path Target(const std::string& path) {
   std::error_code error;
-  fs::path target = fs::weakly_canonical(path, error);
-  return error ? fs::path(path) : target;
+  const fs::path absolute = fs::absolute(path, error);
+  if (error) return path;
+  fs::path target = fs::weakly_canonical(absolute, error);
+  return error ? absolute : target;
 }
 
 // Devices and pipes may be written by several options.

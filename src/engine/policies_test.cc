@@ -212,6 +212,8 @@ RC_GTEST_PROP(Recommenders, CopiesGoOnAsTheOriginal, ()) {
   });
 }
 
+constexpr size_t kFloorBytes = 3 * sizeof(float) + 2 * sizeof(int32_t);
+
 // Whatever the bytes: an error, or a recommender that can be stepped, explained and saved.
 RC_GTEST_PROP(Recommenders, SurviveDamagedCheckpoints, ()) {
   const Policy policy = AnyPolicy();
@@ -221,10 +223,13 @@ RC_GTEST_PROP(Recommenders, SurviveDamagedCheckpoints, ()) {
   fleet.Live([&](Recommender& subject, int day, int window) -> std::unique_ptr<Recommender> {
     if (day != at_day || window != SmallFleet::kWindows / 2) return nullptr;
     const std::string bytes = Saved(subject);
+    // The floor's state comes last; without it these are the bytes of a version before there were floors.
+    const bool floored = policy != Policy::kVpa && policy != Policy::kStatic;
+    const size_t before_floors = floored ? bytes.size() - kFloorBytes : bytes.size();
     for (int i = 0; i < 40 && !bytes.empty(); ++i) {
       const auto cut = *rc::gen::inRange<size_t>(0, bytes.size());
       ByteReader in(std::string_view(bytes).substr(0, cut));
-      RC_ASSERT(!fleet.New()->Load(in).ok());
+      RC_ASSERT(fleet.New()->Load(in).ok() == (cut == before_floors));
 
       std::string damaged = bytes;
       const int flips = *rc::gen::inRange(1, 4);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/printable.h"
 #include "report/report_json.h"
 
 namespace taut {
@@ -168,7 +169,7 @@ void WriteReason(const Reason& reason, JsonWriter* json) {
 
 void WriteStory(const JobStory& story, JsonWriter* json) {
   json->BeginObject();
-  json->Field("job", story.job);
+  json->Field("job", Printable(story.job));  // as in the list of jobs
   json->Field("resource", Name(story.resource));
   json->Field("why", story.why_chosen);
   json->Field("t0", story.start_s);

@@ -158,7 +158,7 @@ void AnalogFleet::CloseDay(int32_t day, const FleetRows& rows) {
 AnalogsRecommender::AnalogsRecommender(const AnalogFleet& fleet, std::unique_ptr<Recommender> fallback,
                                        OomSettings oom, AnalogJob job)
     : fleet_(&fleet), fallback_(std::move(fallback)), oom_(oom), job_(job) {
-  if (fleet.ready()) fallback_ = nullptr;
+  if (fleet.ready()) spare_ = std::move(fallback_);
 }
 
 int32_t AnalogsRecommender::DayOf(WindowId window) const {
@@ -187,6 +187,7 @@ AnalogCase AnalogsRecommender::CaseFor(int32_t day) const {
 
 // `day` of the job begins, if it has not: the day before is over and the decision for `day` is due.
 void AnalogsRecommender::Advance(int32_t day) {
+  spare_ = nullptr;
   if (job_day_ != INT32_MIN && day <= job_day_) return;
   if (job_day_ == INT32_MIN) job_day_ = day - 1;
   EndJobDay();
@@ -492,15 +493,29 @@ void AnalogsRecommender::ExplainChoice(const AnalogCdf& cdf, Reason& reason) con
   reason.candidates.push_back({name, choice_.limit, choice_.cost, detail, true});
 }
 
+// A job's day may be under way where the calendar's begins. The last usage was the old run's: nothing is
+// raised on it.
 std::unique_ptr<Recommender> AnalogsRecommender::Clone() const {
-  auto copy = std::make_unique<AnalogsRecommender>(
-      *fleet_, fallback_ != nullptr ? fallback_->Clone() : nullptr, oom_, job_);
+  auto copy = std::make_unique<AnalogsRecommender>(*fleet_, nullptr, oom_, job_);
+  if (fallback_ != nullptr) copy->fallback_ = fallback_->Clone();
+  if (spare_ != nullptr) copy->spare_ = spare_->Clone();
   copy->ring_ = ring_;
+  copy->today_ = today_;
+  copy->job_day_ = job_day_;
+  copy->ended_ = ended_;
   copy->choice_ = choice_;
   copy->case_ = case_;
   copy->price_ = price_;
   copy->decided_ = decided_;
   copy->decided_day_ = decided_day_;
+  copy->raised_ = raised_;
+  copy->raised_until_ = raised_until_;
+  copy->raised_from_ = raised_from_;
+  copy->peak_since_raise_ = peak_since_raise_;
+  copy->raise_in_force_ = raise_in_force_;
+  copy->overrun_today_ = overrun_today_;
+  copy->warned_window_ = warned_window_;
+  copy->warning_came_true_ = warning_came_true_;
   copy->warnings_ = warnings_;
   copy->warnings_true_ = warnings_true_;
   copy->promised_ = promised_;
@@ -510,7 +525,8 @@ std::unique_ptr<Recommender> AnalogsRecommender::Clone() const {
 }
 
 size_t AnalogsRecommender::state_bytes() const {
-  return sizeof(*this) + today_.heap_bytes() + (fallback_ != nullptr ? fallback_->state_bytes() : 0);
+  return sizeof(*this) + today_.heap_bytes() + (fallback_ != nullptr ? fallback_->state_bytes() : 0) +
+         (spare_ != nullptr ? spare_->state_bytes() : 0);
 }
 
 void AnalogsRecommender::Save(ByteWriter& out) const {
@@ -586,10 +602,14 @@ absl::Status AnalogsRecommender::Load(ByteReader& in) {
   if (absl::Status s = in.status("analogs"); !s.ok()) return s;
   if (decided_ && ring_.empty()) return absl::DataLossError("analogs: a decision without a day");
   possible = possible && (!decided_ || IsStoredDay(decided_day_));
-  possible = possible && (raised_until_ == INT32_MIN || IsStoredWindow(raised_until_));
+  for (const int32_t w : {raised_until_, warned_window_})
+    possible = possible && (w == INT32_MIN || IsStoredWindow(w));
   possible = possible && std::isfinite(choice_.overrun_chance) && std::isfinite(choice_.cost);
   for (double v : {choice_.limit, price_, raised_}) possible = possible && IsStoredAmount(v);
   if (!possible) return absl::DataLossError("analogs: an impossible decision");
+  // One saved between the night the fleet became ready and the job's own decision still has its fallback.
+  if (fallback_ == nullptr) fallback_ = std::move(spare_);
+  spare_ = nullptr;
   if (!has_fallback) {
     fallback_ = nullptr;
   } else if (fallback_ == nullptr) {

@@ -138,6 +138,9 @@ class AnalogsRecommender final : public Recommender {
 
   const AnalogFleet* fleet_;
   std::unique_ptr<Recommender> fallback_;
+  // Of a new job in a fleet that is ready: not in use, but a checkpoint to be loaded may need it. Released as
+  // the first day begins.
+  std::unique_ptr<Recommender> spare_;
   OomSettings oom_;
   AnalogJob job_;
   JobDaysRing ring_;

@@ -20,9 +20,13 @@ LOADS = {
     # Doubles in 12 windows, and then once more, past its owner's limit.
     "grows": (["--memory", f"grow:50MiB..200MiB/{24 * WINDOW_S:g}s", "--cpu", "0.02"], 120 * MIB),
     "bursts": (["--memory", f"step:50MiB..190MiB@{20 * WINDOW_S:g}s", "--cpu", "0.02", "--restart"], 160 * MIB),
-    "shrinks": (["--memory", f"fall:300MiB..60MiB@{25 * WINDOW_S:g}s", "--cpu", "0.02"], 400 * MIB),
+    # Starts small: no limit goes below what a job needed to start.
+    "shrinks": (["--memory", "20MiB", "--cpu", "0.02"], 400 * MIB),
     "serves": (["--memory", "50MiB", "--cpu", "0.2~15%"], 200 * MIB),
 }
+# A second process of "shrinks", which comes when it has started, and before its first limit.
+FALLS = ["--memory", f"fall:280MiB..40MiB@{20 * WINDOW_S:g}s", "--cpu", "0.02"]
+FALLS_AFTER_S = 4.5 * WINDOW_S
 
 
 def main():
@@ -42,6 +46,8 @@ def main():
         first_kill_at = None
         start = time.monotonic()
         while time.monotonic() - start < 45 * WINDOW_S:
+            if len(loads) == len(LOADS) and time.monotonic() - start > FALLS_AFTER_S:
+                loads.append(c.load(groups["shrinks"], *FALLS, "--duration", "300s"))
             if groups["bursts"].oom_kills and first_kill_at is None:
                 first_kill_at = groups["bursts"].memory_limit
             time.sleep(0.02)
