@@ -46,7 +46,7 @@ absl::Status Compare(const LiveJob& job, JobId id, const std::vector<KeyValue>& 
   JobPolicy policy = *job.policy;
   for (const auto& [key, value] : wanted) {
     const auto own = std::find_if(job.overrides.begin(), job.overrides.end(),
-                                  [&](const Override& o) { return o.key == key; });
+                                  [&key = key](const Override& o) { return o.key == key; });
     const std::string before = GetJobSetting(key, *job.policy);
     if (value.empty()) {
       if (own != job.overrides.end()) changes.push_back({id, job.record.name, key, before, ""});
