@@ -191,7 +191,7 @@ absl::StatusOr<double> ParseNumber(const Row& row, std::string_view text) {
     value = ParseBytes(text);
   } else if (const std::optional<double> bare = ParseDouble(text);
              row.setting.kind == SettingKind::kDuration && bare.has_value()) {
-    value = *bare;  // seconds: settings stored by earlier versions may have no unit
+    value = std::round(*bare);  // seconds: settings stored by earlier versions may have no unit
   } else if (row.setting.kind == SettingKind::kDuration) {
     const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
     if (!seconds.ok()) return Bad(row, Message(seconds.status()));
