@@ -67,7 +67,7 @@ function amounts(job, resource, now, mode, ownerKnown) {
   const days = wouldBe === null ? 0 : 4 + Math.floor(24 * unit(job.number, 'days'));
   const peak = Math.min(weekPeak, peakAt(job, resource, start));
   return {
-    usage, peak, owner_limit: owner, limit: applied, would_be: wouldBe, saving: owner === null || wouldBe === null ? null : owner - wouldBe,
+    usage, peak, owner_limit: owner, limit: applied, ordered: mode === 'auto' ? applied : null, applied: null, would_be: wouldBe, saving: owner === null || wouldBe === null ? null : owner - wouldBe,
     chance, days, days_over: Math.floor(days * unit(job.number, resource, 'over') ** 6), at_limit: applied !== null && unit(job.number, resource, 'at') < 0.02,
   };
 }
@@ -97,6 +97,7 @@ function makeJob(number, now) {
       last_seen: gone ? now - Math.floor(unit(number, 'left') * 5 * DAY) : now,
       last_change: mode === 'auto' ? now - Math.floor(unit(number, 'change') ** 2 * 20 * DAY / WINDOW) * WINDOW : null,
       trial: mode === 'canary' && unit(number, 'trial') < 0.8,
+      enforced: false, throttled_share: null,
     },
   });
   made.row.saving_per_month = savingOf(made.row);

@@ -48,8 +48,9 @@ function trialOf(job, now) {
   const windows = 140 + Math.floor(unit(job.number, 'tw') * 100);
   return [{
     resource: 'memory', limit: a.would_be, old_limit: a.limit, since: now - windows * WINDOW, until: now + 6 * 3600,
-    tasks: { task_windows: half * windows, ooms: 0, over: 2, slack: 0.31 },
-    rest: { task_windows: Math.max(0, job.row.tasks - half) * windows, ooms: 0, over: 0, slack: 0.64 },
+    tasks: { task_windows: half * windows, ooms: 0, over: 2, throttled_share: null, slack: 0.31 },
+    rest: { task_windows: Math.max(0, job.row.tasks - half) * windows, ooms: 0, over: 0, throttled_share: null, slack: 0.64 },
+    elsewhere: half * 2, names: Array.from({ length: half }, (_, i) => `${job.row.name.split('/')[1]}-${i}`),
     sentence: `${half} of ${job.row.tasks} tasks try the new limit; no OOM kill on either side so far. It is promoted if that stays so for 24 h.`,
   }];
 }

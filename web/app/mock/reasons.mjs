@@ -103,7 +103,7 @@ export function whatIf(job, resource, request, now) {
   const peaks = time.map((t) => Math.max(peakAt(job, resource, t), peakAt(job, resource, t + WINDOW), peakAt(job, resource, t + 2 * WINDOW)));
   const owner = limitsAt(job, resource, now, now).owner_limit;
   return {
-    resource, time, usage_peak: peaks, owner_limit: time.map(() => owner),
+    resource, oom_kills: resource === 'memory' ? job.row.ooms : 0, time, usage_peak: peaks, owner_limit: time.map(() => owner),
     now: lane(job, resource, { ...DEFAULTS, recommender: job.row.recommender, days: asked.days }, time, peaks, owner),
     whatif: lane(job, resource, asked, time, peaks, owner),
     milliseconds: Math.round((performance.now() - started) * 10) / 10,

@@ -6,7 +6,7 @@ import { dirname, extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DecisionLog } from './decisions.mjs';
 import { DAY, WINDOW, fleetHistory, fleetNow, makeFleet } from './fleet.mjs';
-import { heatmap, jobDetail, jobPage, oomsOf } from './jobs.mjs';
+import { RESOURCES, heatmap, jobDetail, jobPage, oomsOf } from './jobs.mjs';
 import { agentPage } from './machines.mjs';
 import { explain, whatIf } from './reasons.mjs';
 import { JobSettingsStore } from './settings.mjs';
@@ -37,14 +37,24 @@ function statusOf(world) {
       .map(([name, n]) => [name, busy ? n : 0])),
     last_pass: busy ? { window_end: world.now, jobs: world.jobs.length, milliseconds: 212.4,
       steps: { observe: 121.9, end_day: 0.4, decide: 12.7, checkpoint: 25.1, view: 12.6, store: 38.1, maintain: 1.6 } } : null,
+    last_window_end: busy ? world.now : null, backfill_error: null,
     backfill: world.state === 'backfill' ? { done: 412, total: 2016, sentence: 'Reading 7 days of history from Prometheus: 412 of 2,016 windows.' } : null,
   };
+}
+
+function enforce(row, enforced) {
+  row.enforced = enforced;
+  row.throttled_share = row.tasks % 7 === 1 ? 0.08 : 0.004;
+  for (const resource of RESOURCES) row[resource].applied = enforced ? row[resource].limit : row[resource].owner_limit;
+  if (!enforced) for (const resource of RESOURCES) row[resource].limit = row[resource].owner_limit;
 }
 
 export function makeWorld({ jobs = 10000, state = 'live', actuator = 'dry_run', silent = false, agents = 12 } = {}) {
   const now = Math.floor(Date.now() / 1000 / WINDOW) * WINDOW;
   const fleet = state === 'empty' ? [] : makeFleet(state === 'backfill' ? Math.min(jobs, 400) : jobs, now);
   const world = { now, started: now, state, actuator, silent, agents: state === 'empty' && agents !== null ? 0 : agents, jobs: fleet, byName: new Map(fleet.map((job) => [job.row.name, job])) };
+  // Every fifth job is on machines whose agents only measure.
+  if (actuator === 'agents') for (const { number, row } of fleet) enforce(row, number % 5 !== 4);
   world.settings = new JobSettingsStore(() => Math.floor(Date.now() / 1000));
   world.decisions = new DecisionLog(fleet, now, 4000, actuator);
   world.streams = new Set();
@@ -71,13 +81,16 @@ function jobAnswer(world, job, what, query, method, body) {
     case 'GET explain': return { cpu: explain(job, 'cpu'), memory: explain(job, 'memory') };
     case 'GET settings': return world.settings.of(job);
     case 'PATCH settings': {
-      for (const change of world.settings.patch(job, JSON.parse(body), query.get('who') || 'someone')) world.send('setting', change);
+      for (const change of world.settings.patch(job, JSON.parse(body), whoOf(query))) world.send('setting', change);
       return world.settings.of(job);
     }
     case 'POST whatif': return whatIf(job, resource, JSON.parse(body || '{}'), world.now);
     default: throw fail(404, 'no such page');
   }
 }
+
+// As it is recorded: the address, and what the client says.
+const whoOf = (query) => (query.get('who') ? `127.0.0.1 (says ${query.get('who')})` : '127.0.0.1');
 
 // Settings of all jobs that a pattern fits.
 function setMany(world, query, wanted) {
@@ -88,7 +101,7 @@ function setMany(world, query, wanted) {
   for (const job of matched) {
     const before = new Map(world.settings.of(job).values.map((value) => [value.key, value.value]));
     for (const [key, after] of Object.entries(wanted)) if (before.get(key) !== after) changes.push({ job: job.row.name, key, before: before.get(key) ?? '', after });
-    if (!dry) world.settings.patch(job, wanted, query.get('who') || 'someone');
+    if (!dry) world.settings.patch(job, wanted, whoOf(query));
   }
   return { dry_run: dry, matched: matched.length, changed: new Set(changes.map((change) => change.job)).size, changes: changes.slice(0, 100), left_out: Math.max(0, changes.length - 100) };
 }

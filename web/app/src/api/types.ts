@@ -31,21 +31,22 @@ export interface FleetHistory {
 }
 
 export interface JobAmounts {
-  usage: Amount; peak: Amount; owner_limit: Amount; limit: Amount; would_be: Amount;
+  usage: Amount; peak: Amount; owner_limit: Amount; limit: Amount; ordered: Amount; applied: Amount; would_be: Amount;
   saving: Amount; chance: number | null; days: number; days_over: number; at_limit: boolean;
 }
 export interface JobRow {
   name: string; mode: Mode; recommender: string; tasks: number; cpu: JobAmounts; memory: JobAmounts;
   ooms: number; last_seen: number | null; last_change: number | null; trial: boolean;
+  enforced: boolean; throttled_share: number | null;
   saving_per_month?: number | null;
 }
 export interface JobSums { usage: number; owner_limit: number; limit: number; would_be: number; saved: number; would_save: number }
 export interface JobTotals { jobs: number; tasks: number; cpu: JobSums; memory: JobSums; saving_per_month?: number }
 export interface JobPage { total: number; offset: number; currency?: string; totals?: JobTotals; jobs: JobRow[] }
-export interface TrialSide { task_windows: number; ooms: number; over: number; slack: Amount }
+export interface TrialSide { task_windows: number; ooms: number; over: number; throttled_share: number | null; slack: Amount }
 export interface Trial {
   resource: Resource; limit: Amount; old_limit: Amount; since: number; until: number;
-  tasks: TrialSide; rest: TrialSide; sentence: string;
+  tasks: TrialSide; rest: TrialSide; elsewhere: number; names: string[]; sentence: string;
 }
 export interface JobDetail extends JobRow {
   currency?: string;
@@ -60,9 +61,10 @@ export interface Heatmap {
 
 export interface Fact { name: string; value: unknown; unit: string }
 export interface Candidate { name: string; limit: number; cost: number; detail: string; chosen: boolean }
-export interface ReasonStep { what: string; before: number; after: number }
+export interface ReasonStep { what: string; before: number; after: number; kind?: string }
 export interface Reason {
   recommender: string; sentence: string; facts: Fact[]; cost_unit: string; candidates: Candidate[]; steps: ReasonStep[];
+  why?: string; limit?: Amount; chance?: number | null;
 }
 export interface Explanation { would_be: Amount; limit: Amount; owner_limit: Amount; paragraph: string; reason: Reason }
 export type Explanations = Record<Resource, Explanation>;
@@ -94,16 +96,19 @@ export interface WhatIfLane {
   changes: number; saved_share: number | null; limit: Amount[];
 }
 export interface WhatIf {
-  resource: Resource; time: number[]; usage_peak: Amount[]; owner_limit: Amount[];
+  resource: Resource; oom_kills: number; time: number[]; usage_peak: Amount[]; owner_limit: Amount[];
   now: WhatIfLane | null; whatif: WhatIfLane; milliseconds: number;
 }
 
+export interface AgentFailure { time: number; decision: number; job: string; task: string; resource: Resource; text: string }
+export interface RefusedAgent { time: number; name: string; host: string; why: string }
 export interface Agent {
   name: string; host: string; version: string; hands: string; connected: boolean; observes: boolean; cores: number; memory_bytes: number;
   tasks: number; managed_tasks: number; heard_seconds_ago: number; queued_bytes: number; dropped_messages: number;
   cpu_share_cores: number; resident_bytes: number; windows: number; oom_kills: number; applied: number; failed: number;
+  not_believed: number; failures: AgentFailure[];
 }
-export interface AgentPage { enabled: boolean; agents: Agent[] }
+export interface AgentPage { enabled: boolean; agents: Agent[]; refused: RefusedAgent[] }
 
 export interface Status {
   warnings: string[]; jobs?: { known: number; refused_series: number; forgotten: number };
@@ -113,6 +118,7 @@ export interface Status {
   ingest: Record<string, number>;
   last_pass: { window_end: number; jobs: number; milliseconds: number; steps: Record<string, number> } | null;
   backfill: { done: number; total: number; sentence: string } | null;
+  backfill_error: string | null; last_window_end: number | null;
 }
 
 export const MODES: Mode[] = ['off', 'observe', 'canary', 'auto'];
