@@ -9,22 +9,35 @@ export const OVER_DAYS: Record<Resource, string> = { memory: 'OOM-days', cpu: 't
 
 export const dryRun = (fleet: Pick<Fleet, 'actuator'> | null | undefined): boolean => fleet?.actuator === 'dry_run';
 
+// Every job in auto would save what is saved already: said once.
+export const sameSaving = (fleet: Fleet): boolean =>
+  (['cpu', 'memory'] as const).every((r) => Math.abs(fleet[r].would_save - fleet[r].saved) <= 0.005 * fleet[r].owner_limit);
+
 // No job is in a mode in which limits are set, so that "in force" is the owners' everywhere.
 export const nothingManaged = (fleet: Pick<Fleet, 'jobs_by_mode'> | null | undefined): boolean =>
   fleet != null && fleet.jobs_by_mode.auto + fleet.jobs_by_mode.canary === 0;
 
-// The limit that the kernel holds: in a dry run the owner's, whatever was decided.
-export const realLimit = (a: JobAmounts, dry: boolean): number | null => (dry ? a.owner_limit : a.limit);
+// Nothing of what is decided for this job is set: the daemon is a dry run, or the job's agents only measure.
+export const notSet = (row: Pick<JobRow, 'enforced'>, dry: boolean): boolean => dry || !row.enforced;
 
-export interface Risk { text: string; title: string; forecast: boolean }
+// The limit in the kernel: as agents report it, else the ordered one where agents apply it, else the owner's.
+export const realLimit = (a: JobAmounts, idle: boolean): number | null => a.applied ?? (idle ? a.owner_limit : a.limit);
+
+// The limit that was decided, where the kernel has another one by more than rounding; else null.
+export function pendingLimit(a: JobAmounts, idle: boolean): number | null {
+  const real = realLimit(a, idle);
+  return a.ordered !== null && (real === null || Math.abs(a.ordered - real) > 0.005 * real) ? a.ordered : null;
+}
+
+export interface Risk { share: number; text: string; title: string; forecast: boolean }
 
 // The chance of a day above the limit, by forecast where the recommender makes one, else as it went so far.
 export function riskOf(resource: Resource, a: JobAmounts): Risk | null {
   const past = a.days > 0 ? `Of its last ${plural(a.days, 'day')} with a recommended limit, ${count(a.days_over)} went above it.` : '';
   if (a.chance !== null) {
-    return { text: percent(a.chance), forecast: true, title: `${RESOURCE[resource]}: chance of ${resource === 'memory' ? 'an' : 'a'} ${OVER_DAY[resource]} at this limit ${percent(a.chance)}, by forecast. ${past}`.trim() };
+    return { share: a.chance, text: percent(a.chance), forecast: true, title: `${RESOURCE[resource]}: chance of ${resource === 'memory' ? 'an' : 'a'} ${OVER_DAY[resource]} at this limit ${percent(a.chance)}, by forecast. ${past}`.trim() };
   }
-  return a.days > 0 ? { text: percent(a.days_over / a.days), forecast: false, title: past } : null;
+  return a.days > 0 ? { share: a.days_over / a.days, text: percent(a.days_over / a.days), forecast: false, title: past } : null;
 }
 
 // "12 of 1,203 job-days (1.0 %)"; null: no day had a recommendation.

@@ -3,7 +3,7 @@ import type { JobAmounts, JobRow, Resource } from '../api/types';
 import { amount, amountShort, count, NONE, plural, significant } from '../lib/format';
 import { RESOURCE } from '../lib/names';
 import { jobHref } from '../lib/route';
-import { OVER_DAY, realLimit, riskOf, tightness } from '../lib/saving';
+import { OVER_DAY, notSet, realLimit, riskOf, tightness } from '../lib/saving';
 import { ago } from '../lib/time';
 import { ModeBadge, Time } from '../ui/basics';
 
@@ -35,9 +35,9 @@ export const columnsOf = (view: View): Column[] => [
 
 const times = (value: number | null, tasks: number): number | null => (value === null ? null : value * tasks);
 
-function each(resource: Resource, a: JobAmounts, dry: boolean): string {
+function each(resource: Resource, a: JobAmounts, idle: boolean): string {
   return `${RESOURCE[resource]}, each task\nused ${amount(resource, a.usage)}, peak ${amount(resource, a.peak)}\n`
-    + `limit in force ${amount(resource, realLimit(a, dry))}, would be ${amount(resource, a.would_be)}\nowner's limit ${amount(resource, a.owner_limit)}`;
+    + `limit in force ${amount(resource, realLimit(a, idle))}, would be ${amount(resource, a.would_be)}\nowner's limit ${amount(resource, a.owner_limit)}`;
 }
 
 // The unit of CPU stands in the head of the table.
@@ -47,7 +47,7 @@ function tableAmount(resource: Resource, value: number | null): string {
 
 function AmountCells({ resource, row, view }: { resource: Resource; row: JobRow; view: View }) {
   const a = row[resource];
-  const title = each(resource, a, view.dry);
+  const title = each(resource, a, notSet(row, view.dry));
   const cell = (value: number | null, kind = '', note = title) => (
     <span role="gridcell" class={`cell num ${kind} ${value === null || value === 0 ? 'none' : ''}`} title={note}>
       {value === 0 ? NONE : tableAmount(resource, times(value, row.tasks))}
@@ -106,8 +106,8 @@ function CardLine({ resource, row }: { resource: Resource; row: JobRow }) {
 function savingText(row: JobRow): string {
   const parts = (['cpu', 'memory'] as const).map((r) => [r, times(row[r].saving, row.tasks)] as const).filter(([, value]) => value !== null && value > 0);
   if (parts.length === 0) return '';
-  const risks = parts.map(([r]) => riskOf(r, row[r])?.text).filter(Boolean);
-  return `saves ${parts.map(([r, value]) => amount(r, value)).join(', ')}${risks.length > 0 ? `; risk ${risks.join(', ')}` : ''}`;
+  const risks = parts.map(([r]) => riskOf(r, row[r])).filter((risk) => risk !== null).sort((a, b) => b.share - a.share);
+  return `saves ${parts.map(([r, value]) => amount(r, value)).join(', ')}${risks[0] ? `; risk ${risks[0].text}` : ''}`;
 }
 
 export function JobCard({ index, row, top, active, view, onPick }: Props) {

@@ -86,7 +86,7 @@ function Effect({ job }: { job: JobDetail }) {
   );
 }
 
-export function NextCard({ job, dry }: { job: JobDetail; dry: boolean }) {
+export function NextCard({ job, dry, idle }: { job: JobDetail; dry: boolean; idle: boolean }) {
   const [kind, setKind] = useState<Kind>(() => firstKind(job.labels));
   if (job.cpu.would_be === null && job.memory.would_be === null) return null;
   return (
@@ -94,6 +94,7 @@ export function NextCard({ job, dry }: { job: JobDetail; dry: boolean }) {
       <Effect job={job} />
       <ModeButtons job={job} />
       {dry && <p class="hint">This tautd is a dry run: in any mode limits are recorded and none is set. Below is how to set them yourself.</p>}
+      {idle && !dry && <p class="hint">Agents only measure this job: limits are recorded and none is set, unless an agent's rule says <code>manage: true</code>. Below is how to set them yourself.</p>}
       <div class="next-copy">
         <Segments label="Form" value={kind} onPick={setKind} choices={[{ value: 'docker', label: 'Docker' }, { value: 'kubernetes', label: 'Kubernetes' }, { value: 'csv', label: 'CSV' }]} />
         <span class="muted">{HELP[kind]}</span>

@@ -1,7 +1,7 @@
 // One job: what it uses, which limits it has and why, what others would do, and what people set.
 import { useQuery } from '../../api/query';
 import { jobPath } from '../../api/client';
-import { OVER_DAYS, dryRun, nothingManaged, realLimit, riskOf, tightness } from '../../lib/saving';
+import { OVER_DAYS, dryRun, notSet, nothingManaged, pendingLimit, realLimit, riskOf, tightness } from '../../lib/saving';
 import type { Fleet, JobAmounts, JobDetail, Resource } from '../../api/types';
 import { amount, count, percent, plural } from '../../lib/format';
 import { now } from '../../lib/clock';
@@ -18,7 +18,7 @@ import { Trials } from './trials';
 import { UsageCard, type Range } from './usage';
 import { WhatIfCard } from './whatif';
 
-function Header({ job, dry }: { job: JobDetail; dry: boolean }) {
+function Header({ job, dry, idle }: { job: JobDetail; dry: boolean; idle: boolean }) {
   return (
     <section class="wide lead job-lead">
       <p class="crumbs"><a href={hrefOf('jobs')}>Jobs</a> <span aria-hidden="true">/</span></p>
@@ -28,8 +28,9 @@ function Header({ job, dry }: { job: JobDetail; dry: boolean }) {
         <span>limits by <b>{job.recommender.replace(/_/g, ' ')}</b></span>
         <span>{isTime(job.first_seen) ? <>seen since <Time at={job.first_seen} /></> : 'not measured yet'}</span>
         {job.last_seen !== null && now() - job.last_seen > 3600 && <span class="bad">last seen <Time at={job.last_seen} age /></span>}
-        <span>{job.last_change === null ? 'limits never changed' : <>{dry ? 'last change (dry run)' : 'last change'} <Time at={job.last_change} age /></>}</span>
+        <span>{job.last_change === null ? 'limits never changed' : <>{dry ? 'last change (dry run)' : idle ? 'last change (not applied)' : 'last change'} <Time at={job.last_change} age /></>}</span>
         <span class={job.ooms > 0 ? 'bad' : ''}>{job.ooms > 0 ? plural(job.ooms, 'OOM kill') : 'no OOM kill'} in 7 days</span>
+        {job.throttled_share !== null && <span class={job.throttled_share >= 0.05 ? 'bad' : ''} title="Share of the CFS periods of about the last day">CPU throttled in {percent(job.throttled_share)} of periods</span>}
       </p>
       {Object.keys(job.labels).length > 0 && (
         <ul class="labels" aria-label="Labels">
@@ -39,16 +40,18 @@ function Header({ job, dry }: { job: JobDetail; dry: boolean }) {
         </ul>
       )}
       {tightness(job).length > 0 && <p class="notice tight"><b>Too tight:</b> {tightness(job).join('; ')}.</p>}
+      {idle && !dry && job.mode !== 'off' && job.mode !== 'observe' && <p class="notice"><b>Measured only:</b> no agent may set limits for this job, so its tasks run at the owner's limits, and its decisions are recorded but not applied.</p>}
       {job.notices.map((notice) => <p class="notice" key={notice}>{notice}</p>)}
       {job.holds.filter((hold) => !job.trials.some((trial) => trial.resource === hold.resource && trial.sentence === hold.sentence)).map((hold) => <p class="notice" key={hold.resource + hold.sentence}><b>{RESOURCE[hold.resource]}:</b> {hold.sentence}</p>)}
     </section>
   );
 }
 
-function Summary({ resource, a, dry, ordered, picked, onPick }: { resource: Resource; a: JobAmounts; dry: boolean; ordered: number | null; picked: boolean; onPick: () => void }) {
-  const real = realLimit(a, dry);
+function Summary({ resource, a, idle, ordered, picked, onPick }: { resource: Resource; a: JobAmounts; idle: boolean; ordered: number | null; picked: boolean; onPick: () => void }) {
+  const real = realLimit(a, idle);
+  const pending = pendingLimit(a, idle);
   const facts: [string, string, number | null][] = [['usage', 'Used', a.usage], ['peak', 'Peak', a.peak], ['limit', 'In force', real],
-    ...(dry && a.limit !== null && a.limit !== real ? [['limit', 'Would be set', a.limit] as [string, string, number | null]] : []),
+    ...(pending !== null ? [['limit', idle ? 'Would be set' : 'Ordered', pending] as [string, string, number | null]] : []),
     ['would', 'Would be in auto', a.would_be], ['owner', "Owner's", a.owner_limit]];
   const risk = riskOf(resource, a);
   const saved = a.owner_limit !== null && a.would_be !== null && a.owner_limit > 0 ? 1 - a.would_be / a.owner_limit : null;
@@ -99,17 +102,18 @@ export function JobPage({ name, query }: { name: string; query: Record<string, s
     }
     return <div class="wide lead">{job.error ? <Problem text={job.error.message} retry={job.reload} /> : <Skeleton lines={6} />}</div>;
   }
+  const idle = notSet(job.data, dry);
   return (
     <>
-      <Header job={job.data} dry={dry} />
+      <Header job={job.data} dry={dry} idle={idle} />
       <div class="wide">
         <div class="pair summaries">
           {(['cpu', 'memory'] as const).map((r) => (
-            <Summary key={r} resource={r} a={job.data![r]} dry={dry} ordered={fleet.data?.[r].ordered ?? null} picked={r === resource} onPick={() => go({ resource: r })} />
+            <Summary key={r} resource={r} a={job.data![r]} idle={idle} ordered={fleet.data?.[r].ordered ?? null} picked={r === resource} onPick={() => go({ resource: r })} />
           ))}
         </div>
-        <UsageCard dry={dry} managed={!nothingManaged(fleet.data)} name={name} resource={resource} range={range} onRange={(next) => go({ range: next })} onResource={(next) => go({ resource: next })} />
-        <NextCard job={job.data} dry={dry} />
+        <UsageCard dry={idle} managed={!nothingManaged(fleet.data)} name={name} resource={resource} range={range} onRange={(next) => go({ range: next })} onResource={(next) => go({ resource: next })} />
+        <NextCard job={job.data} dry={dry} idle={idle} />
         <Trials job={job.data} />
         <ExplainCard name={name} resource={resource} />
         <WhatIfCard key={resource} name={name} resource={resource} recommender={job.data.recommender} />

@@ -33,7 +33,7 @@ export function UsageCard(props: { dry: boolean; managed: boolean; name: string;
       <p class="legend heat-legend">
         <span><HeatScale /> share of samples, {percent(0.01)} to {percent(1)}</span>
         {props.dry ? <span><Swatch name="--owner" style="line" />owner's, in force</span> : <span><Swatch name="--limit" style="line" />in force</span>}
-        {props.dry && props.managed && <span><Swatch name="--limit" style="dash" />would be set (dry run)</span>}
+        {props.dry && props.managed && <span><Swatch name="--limit" style="dash" />would be set</span>}
         <span><Swatch name="--would" style="dots" />would be in auto</span>
         {!props.dry && <span><Swatch name="--owner" style="dash" />owner's</span>}
         {shown && shown.ooms.length > 0 && <span><i class="oom-mark" aria-hidden="true" />OOM kill</span>}

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, aborted, jobPath, sendJson, withParams } from '../../api/client';
 import type { Amount, Resource, WhatIf, WhatIfLane, WhatIfRequest } from '../../api/types';
-import { amount, amountShort, change, count, milliseconds, parseAmount, percent, significant, words } from '../../lib/format';
+import { amount, amountShort, change, count, milliseconds, parseAmount, percent, significant, words, plural } from '../../lib/format';
 import { Card, Problem, Segments, Skeleton } from '../../ui/basics';
 import { Chart, Swatch } from '../../ui/chart';
 import { RECOMMENDERS, fromSlider, toSlider, type Knob, type Recommender } from './knobs';
@@ -152,7 +152,7 @@ export function WhatIfCard({ name, resource, recommender }: { name: string; reso
           </div>
           {error && <Problem text={error} />}
           {answer && <Figures answer={answer} />}
-          {answer && <p class="muted answered" role="status">answered in {milliseconds(answer.milliseconds)}</p>}
+          {answer && <p class="muted answered" role="status">answered in {milliseconds(answer.milliseconds)}{answer.oom_kills > 0 && `; ${plural(answer.oom_kills, 'OOM kill')} in this time: usage at a kill counts as above the limit that it hit`}</p>}
         </div>
         <div class="whatif-chart">{answer ? <LimitChart answer={answer} /> : !error && <Skeleton tall />}</div>
       </div>
