@@ -50,6 +50,9 @@ function Field(props: FieldProps & { changed: boolean; onReset: () => void }) {
   );
 }
 
+// What the daemon says of a key, beside the field that has the key's name already.
+export const withoutKey = (key: string, message: string): string => (message.startsWith(`${key}: `) ? message.slice(key.length + 2) : message);
+
 // The daemon's messages begin with the key that is wrong.
 export function fieldOf(message: string, keys: string[]): string {
   return keys.filter((key) => message.startsWith(key) || message.includes(`\`${key}\``)).sort((a, b) => b.length - a.length)[0] ?? '';
@@ -68,7 +71,8 @@ function Form({ name, table, settings, onSaved }: { name: string; table: Setting
   const known = table.map((row) => row.key);
   const one = error ? fieldOf(error, known) : '';
   const wrong: Record<string, string> = Object.keys(fields).length > 0 ? fields : one ? { [one]: error } : {};
-  const placed = Object.keys(wrong).some((key) => known.includes(key));
+  // What belongs to no field is said below the form.
+  const unplaced = Object.keys(wrong).length === 0 ? error : Object.keys(wrong).filter((key) => !known.includes(key)).map((key) => wrong[key]).join('; ');
   useEffect(() => { setEdits({}); setError(''); setFields({}); setSaved(''); }, [name]);
 
   const save = async (wanted: Record<string, string>) => {
@@ -94,7 +98,7 @@ function Form({ name, table, settings, onSaved }: { name: string; table: Setting
     <form class="settings-form" onSubmit={(event) => { event.preventDefault(); if (changed.length > 0) void save(Object.fromEntries(changed)); }}>
       {table.map((row) => (
         <Field key={row.key} row={row} now={values.get(row.key)} value={edits[row.key] ?? values.get(row.key)?.value ?? ''}
-          changed={changed.some(([key]) => key === row.key)} error={wrong[row.key] ?? ''}
+          changed={changed.some(([key]) => key === row.key)} error={withoutKey(row.key, wrong[row.key] ?? '')}
           onValue={(value) => { setSaved(''); setEdits({ ...edits, [row.key]: value }); }} onReset={() => void save({ [row.key]: '' })} />
       ))}
       <div class="save-row">
@@ -105,7 +109,7 @@ function Form({ name, table, settings, onSaved }: { name: string; table: Setting
         {changed.length > 0 && <button type="button" class="quiet" onClick={() => { setEdits({}); setError(''); setFields({}); }}>Discard</button>}
         <span role="status" class="muted">{saved}</span>
       </div>
-      {error && !placed && <Problem text={error} />}
+      {unplaced && <Problem text={unplaced} />}
     </form>
   );
 }
