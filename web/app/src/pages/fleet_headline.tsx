@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Fleet, Resource, Status } from '../api/types';
 import { amount, amountShort, money, percent, plural } from '../lib/format';
-import { OVER_DAYS, dryRun, overShare } from '../lib/saving';
+import { OVER_DAYS, dryRun, overShare, sameSaving } from '../lib/saving';
 
 export type Saving = 'saved' | 'would_save';
 
@@ -52,10 +52,12 @@ export function RiskText({ fleet, resource }: { fleet: Fleet; resource: Resource
 
 export function Headline({ fleet, status }: { fleet: Fleet; status: Status | null }) {
   const some = !isNothing(fleet, 'saved');
-  const more = !isNothing(fleet, 'would_save');
+  const more = !isNothing(fleet, 'would_save') && !(some && sameSaving(fleet));
   const now = bothMachines(fleet, 'saved_machines', status);
   const then = bothMachines(fleet, 'would_save_machines', status);
   const machine = `${amountShort('cpu', fleet.machine.cores)} cores and ${amountShort('memory', fleet.machine.bytes)}`;
+  // Worth a sentence where one resource becomes more in all.
+  const raised = some ? (['cpu', 'memory'] as const).filter((r) => fleet[r].saved < 0 && fleet[r].raised > 0) : [];
   const price = fleet.saving_per_month;
   const risk = overShare(fleet.cpu) !== null && overShare(fleet.memory) !== null;
   return (
@@ -68,6 +70,7 @@ export function Headline({ fleet, status }: { fleet: Fleet; status: Status | nul
         {!some && more && then && <>That is {then}. </>}
         {price && more && <>{some ? 'All of it in auto would save' : 'That would save'} <em>{money(price.would_save, price.currency)}</em>. </>}
         {(some || more) && (now || then) && <span class="muted">A machine counts as {machine}. </span>}
+        {raised.length > 0 && <>Jobs that need more than their owners' limits {dryRun(fleet) ? 'would get' : 'get'} {raised.map((r, i) => <span key={r}>{i > 0 && ' and '}<em>{amount(r, fleet[r].raised)}</em> more {r === 'cpu' ? 'CPU' : 'memory'}</span>)}. </>}
       </p>
       {risk && (
         <p class="gloss risk-line">
