@@ -90,6 +90,14 @@ export function useQuery<T>(path: string | null, { on = [], keep = false, every 
     return () => { off(); clearTimeout(timer); };
   }, [path]);
 
+  // What failed because the daemon did not answer is asked again once it does, at the pace of failures.
+  useEffect(() => {
+    if (path === null || !state.error?.unreachable) return undefined;
+    const again = () => { if (live.connection === 'live') setTick((n) => n + 1); };
+    again();
+    return live.watch(again);
+  }, [path, state.error]);
+
   const pause = every?.(state.data) ?? 0;
   useEffect(() => {
     if (path === null || pause <= 0) return undefined;
