@@ -76,6 +76,7 @@ function Banners({ connection, fleet, status }: { connection: Connection; fleet:
       {status?.warnings.map((warning) => (
         <div class="banner" key={warning}><p class="wide">{warning}</p></div>
       ))}
+      {status?.backfill_error && <div class="banner" key="backfill-error"><p class="wide"><b>Reading the history failed:</b> {status.backfill_error}</p></div>}
       {backfill && (
         <div class="banner calm"><p class="wide">
           <b>History is being read.</b> {backfill.sentence}{' '}

@@ -34,10 +34,10 @@ export const OUTCOME: Record<Outcome, string> = {
   pending: 'on its way', applied: 'applied', dry_run: 'dry run', failed: 'failed', superseded: 'superseded',
 };
 
-// Samples by what became of them; a name that is not here is shown with its underscores as blanks.
+// Samples by outcome; a name that is not listed is shown with blanks for its underscores.
 export const INGEST: Record<string, string> = {
-  accepted: 'taken in', out_of_order: 'taken in, behind a later one', stale_markers: 'ends of a series', duplicates: 'sent twice',
-  conflicts: 'sent twice, not the same', nan: 'not a number', invalid: 'infinite or negative', far_future: 'too far in the future',
-  too_late: 'too late: the window was closed', over_capacity: 'too many of one series', unmapped: 'of series that no rule wants',
-  facts: 'facts on who owns whom', refused: 'over a limit, or of an unusable name',
+  accepted: 'accepted', out_of_order: 'accepted out of order', stale_markers: 'stale markers (end of a series)', duplicates: 'duplicates',
+  conflicts: 'duplicates with another value', nan: 'NaN', invalid: 'infinite or negative', far_future: 'too far in the future',
+  too_late: 'too late (window closed)', over_capacity: 'too many of one series', unmapped: 'no mapping rule matched',
+  facts: 'metadata (owners, limits)', refused: 'rejected (over a limit, or invalid name)',
 };

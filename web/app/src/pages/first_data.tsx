@@ -29,7 +29,7 @@ export function FirstData({ status }: { status: Status | null }) {
         <Card title="Or put an agent on each machine">
           <p class="hint">A tautlet measures the tasks of its machine itself, and sets their limits. {status.agents.known > 0
             ? <>{plural(status.agents.connected, 'agent is', 'agents are')} connected: the first figures are here when a window has closed.</>
-            : 'None has come yet.'} <a href={hrefOf('machines')}>Machines</a></p>
+            : 'None has connected yet.'} <a href={hrefOf('machines')}>Machines</a></p>
         </Card>
       )}
       <Card title="What happens then">

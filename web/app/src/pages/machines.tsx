@@ -1,14 +1,15 @@
-// The node agents: who is there, what they have, what they cost, and what came of what they were told.
+// The node agents: their state, their tasks, what they use, and the outcome of the limits sent to them.
 import { useQuery } from '../api/query';
-import type { Agent, AgentPage } from '../api/types';
+import type { Agent, AgentPage, RefusedAgent } from '../api/types';
 import { bytes, cores, count, duration, plural } from '../lib/format';
-import { hrefOf } from '../lib/route';
-import { Card, Problem, Skeleton } from '../ui/basics';
+import { RESOURCE } from '../lib/names';
+import { hrefOf, jobHref } from '../lib/route';
+import { Card, Problem, Skeleton, Time } from '../ui/basics';
 import { Snippet } from '../ui/snippet';
 
 const LOOK_S = 5;
 
-// Those that are away come first: they want somebody to look.
+// Disconnected agents first.
 export const inOrder = (agents: readonly Agent[]): Agent[] =>
   [...agents].sort((a, b) => Number(a.connected) - Number(b.connected) || a.name.localeCompare(b.name));
 
@@ -24,8 +25,8 @@ function sentence(agents: readonly Agent[]): string {
 function State({ agent }: { agent: Agent }) {
   return (
     <>
-      <span class={`state ${agent.connected ? 'is-here' : 'is-away'}`}><i aria-hidden="true" />{agent.connected ? 'connected' : 'away'}</span>
-      {agent.observes && <span class="badge observes" title="It measures, and changes no limit">observes</span>}
+      <span class={`state ${agent.connected ? 'is-here' : 'is-away'}`}><i aria-hidden="true" />{agent.connected ? 'connected' : 'disconnected'}</span>
+      {agent.observes && <span class="badge observes" title="It measures and changes no limit">observes</span>}
     </>
   );
 }
@@ -43,10 +44,12 @@ function Row({ agent: a }: { agent: Agent }) {
       <td class="num" data-label="Its CPU">{cores(a.cpu_share_cores)}</td>
       <td class="num" data-label="Its memory">{bytes(a.resident_bytes)}</td>
       <td class="num" data-label="Heard">{duration(Math.round(a.heard_seconds_ago))} ago</td>
-      <td class={`num ${a.dropped_messages > 0 ? 'full' : ''}`} data-label="Waiting">
+      <td class={`num ${a.dropped_messages > 0 ? 'full' : ''}`} data-label="Queued">
         <span>{bytes(a.queued_bytes)}{a.dropped_messages > 0 && <span class="bad lost" title="Its queue was full">{plural(a.dropped_messages, 'message')} lost</span>}</span>
       </td>
-      <td class="num" data-label="Windows">{count(a.windows)}</td>
+      <td class={`num ${a.not_believed > 0 ? 'full' : ''}`} data-label="Windows">
+        <span>{count(a.windows)}{a.not_believed > 0 && <span class="bad lost" title="Tasks, windows and OOM kills of another agent's task, or above the machine's size">{count(a.not_believed)} rejected</span>}</span>
+      </td>
       <td class={`num ${a.oom_kills > 0 ? 'bad' : ''}`} data-label="OOM kills">{count(a.oom_kills)}</td>
       <td class="num" data-label="Applied">{count(a.applied)}</td>
       <td class={`num ${a.failed > 0 ? 'bad' : ''}`} data-label="Failed">{a.failed > 0 ? <a class="bad" href={hrefOf('decisions', { outcome: 'failed' })} title="Decisions that failed">{count(a.failed)}</a> : '0'}</td>
@@ -55,8 +58,8 @@ function Row({ agent: a }: { agent: Agent }) {
 }
 
 const HEADS: [string, string][] = [['Tasks', 'Tasks it has, and those whose limits may be set'], ['Its CPU', 'CPU that the agent itself uses'],
-  ['Its memory', 'Memory of the agent itself'], ['Heard', 'When it last said something'], ['Waiting', 'Messages it keeps until they are stored here'],
-  ['Windows', 'Windows it brought'], ['OOM kills', 'OOM kills it saw'], ['Applied', 'Limits of tasks it set'], ['Failed', 'Limits of tasks it could not set']];
+  ['Its memory', 'Memory of the agent itself'], ['Heard', 'Time of its last message'], ['Queued', 'Messages that it keeps until tautd has stored them'],
+  ['Windows', 'Windows that it sent'], ['OOM kills', 'OOM kills it saw'], ['Applied', 'Limits of tasks it set'], ['Failed', 'Limits of tasks it could not set']];
 
 function Table({ agents }: { agents: Agent[] }) {
   return (
@@ -75,17 +78,53 @@ function Table({ agents }: { agents: Agent[] }) {
   );
 }
 
+const SHOWN = 20;
+
+// What agents could not set, of all agents, newest first.
+function Failures({ agents }: { agents: readonly Agent[] }) {
+  const all = agents.flatMap((agent) => agent.failures.map((failure) => ({ agent: agent.name, ...failure }))).sort((a, b) => b.time - a.time).slice(0, SHOWN);
+  if (all.length === 0) return null;
+  return (
+    <Card title="Limits that were not applied">
+      <ul class="changes">
+        {all.map((f) => (
+          <li key={`${f.agent} ${f.decision} ${f.task} ${f.resource} ${f.time}`}>
+            <span class="when"><Time at={f.time} age /></span>
+            <span class="said"><b>{f.agent}</b>: {RESOURCE[f.resource]} of <a href={jobHref(f.job, { resource: f.resource })}>{f.job}</a>, task {f.task}: {f.text}</span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Refused({ refused }: { refused: readonly RefusedAgent[] }) {
+  if (refused.length === 0) return null;
+  return (
+    <Card title="Connections that were rejected">
+      <ul class="changes">
+        {[...refused].reverse().slice(0, SHOWN).map((r) => (
+          <li key={`${r.time} ${r.name} ${r.host}`}>
+            <span class="when"><Time at={r.time} age /></span>
+            <span class="said"><b>{r.name || r.host}</b>{r.name && r.host && r.host !== r.name && <span class="muted"> ({r.host})</span>}: {r.why}</span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
 function NoAgents({ enabled }: { enabled: boolean }) {
   const host = location.hostname;
   return (
     <>
       {!enabled && (
-        <Card title="This tautd listens to no agents" hint="Add this to its configuration file and start it again.">
+        <Card title="Agent connections are disabled" hint="Add this to the configuration file of tautd and restart it.">
           <Snippet label="Configuration for tautd" text={'agents:\n  listen: ["127.0.0.1:7071"]\nactuator: {kind: agents}    # without it agents only measure\n'} />
         </Card>
       )}
-      <Card title={enabled ? 'No agent has come yet' : 'Then start a tautlet on each machine'}
-        hint={<>A tautlet measures the tasks of its machine and sets their limits. Write down which tasks, and start it; the port is that of <code>agents.listen</code>.</>}>
+      <Card title={enabled ? 'No agent has connected yet' : 'Then start a tautlet on each machine'}
+        hint={<>A tautlet measures the tasks of its machine and sets their limits. List the tasks in its file and start it; the port is that of <code>agents.listen</code>.</>}>
         <h3>tautlet.yaml</h3>
         <Snippet label="tautlet.yaml" text={`daemon: {address: "${host}:7071"}\ntasks:\n  - {name: services, cgroup: "/system.slice/*.service", job: "{1}", manage: false}\n`} />
         <h3>List what the rules find</h3>
@@ -109,9 +148,11 @@ export function MachinesPage() {
           <>
             <p class="gloss">{sentence(agents)}</p>
             <div class="card"><Table agents={agents} /></div>
-            <p class="hint">Counts begin when tautd starts. A machine that is away keeps the limits it has, and brings its figures when it is back.</p>
+            <Failures agents={agents} />
+            <p class="hint">Counts start when tautd starts. A disconnected machine keeps its limits, and sends its figures when it reconnects.</p>
           </>
         )}
+      {page.data && <Refused refused={page.data.refused} />}
     </div>
   );
 }

@@ -20,7 +20,7 @@ function Daemon({ status }: { status: Status }) {
   );
 }
 
-// Kinds that never came are named in a sentence, so that what came stands out.
+// Outcomes without samples are listed in one sentence.
 function Ingest({ ingest }: { ingest: Record<string, number> }) {
   const name = (key: string) => INGEST[key] ?? words(key);
   const entries = Object.entries(ingest);
@@ -32,7 +32,7 @@ function Ingest({ ingest }: { ingest: Record<string, number> }) {
         {came.map(([key, value]) => <div key={key}><dt>{name(key)}</dt><dd>{count(value)}</dd></div>)}
       </dl>
       {came.length === 0 ? <p class="hint">None so far.</p>
-        : never.length > 0 && <p class="hint never">None was {never.map(([key]) => name(key)).join('; ')}.</p>}
+        : never.length > 0 && <p class="hint never">No samples: {never.map(([key]) => name(key)).join('; ')}.</p>}
     </>
   );
 }
@@ -75,7 +75,7 @@ function Fits({ rule }: { rule: Rule }) {
 }
 
 function Rules({ rules }: { rules: Rule[] }) {
-  if (rules.length === 0) return <p class="hint">There are none: every job has the defaults, and what people set for it.</p>;
+  if (rules.length === 0) return <p class="hint">There are none: every job has the defaults and its own settings.</p>;
   return (
     <ol class="rules">
       {rules.map((rule) => (
@@ -127,7 +127,7 @@ export function SettingsPage() {
       {settings.error && <Problem text={settings.error.message} retry={settings.reload} />}
       {!settings.data ? !settings.error && <div class="card"><Skeleton lines={8} /></div> : (
         <>
-          <Card title="Rules in force" hint={<>Where several fit a job, a later rule wins; what a person set for the job wins over all.{file ? <> They are in <code>{file}</code>.</> : ' There is no configuration file.'}</>}>
+          <Card title="Rules in force" hint={<>Where several match a job, a later rule overrides an earlier one; settings of the job itself override all rules.{file ? <> They are in <code>{file}</code>.</> : ' There is no configuration file.'}</>}>
             <Rules rules={settings.data.rules} />
           </Card>
           <Card title="What can be set for a job" hint="By a rule for many, or on the page of a job for one.">
