@@ -77,6 +77,20 @@ test('a job without any sample opens, and is not asked for without end', async (
   }
 });
 
+test('a job that agents only measure is shown at the limit of its owner', async () => {
+  const mock = await startMock({ jobs: 300, actuator: 'agents' });
+  const { row } = mock.world.jobs.find((job) => !job.row.enforced && job.row.mode === 'auto' && job.row.memory.owner_limit !== null);
+  const { page, problems } = await browser.open(`${mock.url}#/jobs/${encodeURIComponent(row.name)}`);
+  await shows(page, /Measured only/);
+  const facts = Object.fromEntries(await page.locator('.summary').last().locator('.summary-facts > span').evaluateAll((all) => all.map((span) => [...span.children].map((part) => part.textContent))));
+  assert.equal(facts['In force'], facts["Owner's"]);
+  assert.notEqual(facts['Would be set'], facts["Owner's"]);
+  await shows(page, /owner's, in force/);
+  assert.deepEqual(problems, []);
+  await page.close();
+  await mock.close();
+});
+
 test('history being read is shown with how far it is', async () => {
   const mock = await startMock({ state: 'backfill' });
   const { page } = await browser.open(mock.url);

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Agent, Decision, Heatmap, JobRow, Status } from '../../src/api/types';
+import type { Agent, Decision, Heatmap, JobAmounts, JobRow, Status } from '../../src/api/types';
 import { jobPath, withParams } from '../../src/api/client';
 import { backoffMs } from '../../src/api/backoff';
 import { Pace } from '../../src/api/pace';
 import { hrefOf, jobHref, parseRoute } from '../../src/lib/route';
 import { ago, dateTime, isTime, utc } from '../../src/lib/time';
 import { RECOMMENDERS, fromSlider, toSlider } from '../../src/pages/job/knobs';
-import { fieldOf } from '../../src/pages/job/settings';
+import { fieldOf, withoutKey } from '../../src/pages/job/settings';
 import { csvCell, csvOf, dockerUpdate, kubernetesYaml, shellWord } from '../../src/lib/export';
 import { kindText, modeHelp } from '../../src/lib/names';
-import { tightness } from '../../src/lib/saving';
+import { notSet, pendingLimit, realLimit, tightness } from '../../src/lib/saving';
 import { speedOf } from '../../src/lib/speed';
 import { fits } from '../../src/pages/decisions';
 import { machinesText } from '../../src/pages/fleet_headline';
@@ -113,6 +113,8 @@ it('finds the setting that a message is about', () => {
   const keys = ['memory.upper', 'memory.lower', 'mode', 'canary.share'];
   expect(fieldOf('memory.upper: `x` is not an amount', keys)).toBe('memory.upper');
   expect(fieldOf('the setting `mode` has no value `on`', keys)).toBe('mode');
+  expect(withoutKey('memory.upper', 'memory.upper: no amount')).toBe('no amount');
+  expect(withoutKey('mode', 'the mode is unknown')).toBe('the mode is unknown');
   expect(fieldOf('not allowed', keys)).toBe('');
 });
 
@@ -235,4 +237,24 @@ it('begins the chart of a young job where its data begins', () => {
   const map = { from: 0, to: 604800, time: [590000, 590300], cells: [] } as unknown as Heatmap;
   expect(fitted(map).from).toBeGreaterThan(589000);
   expect(fitted({ ...map, time: [0, 590300] }).from).toBe(0);
+});
+
+describe('the limit in the kernel', () => {
+  const of = (given: Partial<JobAmounts>): JobAmounts => ({ usage: 1, peak: 1, owner_limit: 8, limit: 4, ordered: 4, applied: null, would_be: 4, saving: 4, chance: null, days: 0, days_over: 0, at_limit: false, ...given });
+  it('is the ordered one only where agents apply it', () => {
+    expect(realLimit(of({}), false)).toBe(4);
+    expect(pendingLimit(of({}), false)).toBe(null);
+    expect(realLimit(of({}), true)).toBe(8);
+    expect(pendingLimit(of({}), true)).toBe(4);
+  });
+  it('is what agents report, whatever was ordered', () => {
+    expect(realLimit(of({ applied: 6 }), false)).toBe(6);
+    expect(realLimit(of({ applied: 6 }), true)).toBe(6);
+    expect(pendingLimit(of({ applied: 6 }), false)).toBe(4);
+    expect(pendingLimit(of({ applied: 4.001 }), false)).toBe(null);
+  });
+  it('is the owner’s where the daemon is a dry run or no agent may set it', () => {
+    expect([notSet({ enforced: true }, false), notSet({ enforced: true }, true), notSet({ enforced: false }, false)]).toEqual([false, true, true]);
+    expect(realLimit(of({ owner_limit: null, limit: null, ordered: null }), true)).toBe(null);
+  });
 });
