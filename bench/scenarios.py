@@ -291,9 +291,9 @@ def measures(sums, peak_seconds, killed):
     }
 
 
-def run(args, name, fleet, folder):
-    """A result for each resource and recommender."""
-    path, out = folder / f"{name}.csv.gz", folder / "result.json"
+def run(args, name, fleet, out):
+    """A result for each resource and recommender. `out` is where taut may write."""
+    path = fleet.parent / f"{name}.csv.gz"
     names, peaks = write_trace(name, path)
     lanes = replay(args, [fleet, path], out)
     restarts = replay(args, [fleet, path], out, "--resource", "memory", "--feedback", "oom-restart")
@@ -329,8 +329,6 @@ def long_table(results, resource):
             "throttled" if cpu else "kills/week")
     rows, before = [], None
     for r in results:
-        if r["resource"] != resource:
-            continue
         rows.append((SCENARIOS[r["scenario"]][0] if r["scenario"] != before else "", r["recommender"],
                      percent(r["over_day_share"], 1), text(r["windows_over_per_over_day"], 1),
                      text(r["footprint_of_daily_peak"], 2), text(r["footprint_of_owner"], 2),
@@ -340,15 +338,28 @@ def long_table(results, resource):
     return markdown(head, rows)
 
 
-def brief_table(results, resource):
-    """A row for each scenario, in it over-days and footprint against the daily peak for each recommender."""
-    cells = {}
+def brief_table(results, cell):
+    """A row for each scenario, in it a cell for each recommender."""
+    rows = {}
     for r in results:
-        if r["resource"] == resource:
-            cells.setdefault(r["scenario"], {})[r["recommender"]] = (
-                f"{percent(r['over_day_share'], 1)} @ {text(r['footprint_of_daily_peak'], 2)}")
-    recommenders = list(next(iter(cells.values()), {}))
-    return markdown(("scenario", *recommenders), [(SCENARIOS[name][0], *row.values()) for name, row in cells.items()])
+        rows.setdefault(r["scenario"], {})[r["recommender"]] = cell(r)
+    recommenders = next(iter(rows.values()))
+    return markdown(("scenario", *recommenders), [(SCENARIOS[name][0], *row.values()) for name, row in rows.items()])
+
+
+def over_at_footprint(result):
+    return f"{percent(result['over_day_share'], 1)} @ {text(result['footprint_of_daily_peak'], 2)}"
+
+
+def tables(results, brief):
+    """(title, table) of all that is to be printed."""
+    for resource, title in (("memory", "Memory"), ("cpu", "CPU")):
+        if part := [r for r in results if r["resource"] == resource]:
+            days = "over-days" if resource == "cpu" else "OOM-days"
+            yield (f"{title}: {days} @ footprint against the daily peak" if brief else title,
+                   brief_table(part, over_at_footprint) if brief else long_table(part, resource))
+            if brief and resource == "memory":
+                yield "Memory: OOM kills of a job in a week", brief_table(part, lambda r: text(r["kills_per_job_week"], 2))
 
 
 def recommenders_of(taut):
@@ -372,7 +383,8 @@ def main():
     parser.add_argument("--taut", default="build/release/bin/taut", metavar="PATH")
     parser.add_argument("--recommenders", metavar="A,B", help="all that taut lists, unless told otherwise")
     parser.add_argument("--scenarios", metavar="A,B", help="all of those below, unless told otherwise")
-    parser.add_argument("--brief", action="store_true", help="a row a scenario: over-days and footprint of peak only")
+    parser.add_argument("--brief", action="store_true",
+                        help="a row a scenario: over-days, footprint against the daily peak, kills")
     parser.add_argument("--json", metavar="FILE", help="write all figures and the sums behind them")
     parser.add_argument("--keep", metavar="DIR", type=pathlib.Path, help="leave the traces here")
     args = parser.parse_args()
@@ -388,11 +400,9 @@ def main():
                         "--seed", str(FLEET_SEED), "--quiet"], check=True)
         for name in scenarios:
             print(f"scenarios: {name}", file=sys.stderr, flush=True)
-            results += run(args, name, fleet, folder)
-    table = brief_table if args.brief else long_table
-    for resource, title in (("memory", "Memory"), ("cpu", "CPU")):
-        if any(r["resource"] == resource for r in results):
-            print(f"{title}\n\n{table(results, resource)}\n")
+            results += run(args, name, fleet, pathlib.Path(temporary) / "result.json")
+    for title, table in tables(results, args.brief):
+        print(f"{title}\n\n{table}\n")
     if args.json:
         pathlib.Path(args.json).write_text(json.dumps({"format": "taut-scenarios/1", "results": results}, indent=1) + "\n")
 
