@@ -150,6 +150,7 @@ class OverOwner(Job):
         super().__init__(copy)
         self.height, self.start = 1.6 + 0.15 * copy, (9 * 60 + 40 * copy) * 60 // WINDOW
         self.length = 12 + 2 * copy
+        self.cpu_swing = 0.1  # the season alone stays below the limit
         self.memory_limit = self.cpu_limit = 1.4
 
     def memory(self, window):
