@@ -1,0 +1,417 @@
+#!/usr/bin/env python3
+"""Replays made-up jobs of named habits (growth, cron peaks, leaks, deploys, ...) under every recommender and prints
+one Markdown table for memory and one for CPU. Each scenario is a trace of its own: some copies of a job with that
+habit, of different sizes and phases, beside a fleet of 60 ordinary jobs (`taut generate`) to learn from. Only the
+scenario's jobs are measured, over 56 days of which the first 14 are warm-up. The same figures come out every time.
+
+    bench/scenarios.py
+    bench/scenarios.py --brief --scenarios growth-20,leak --recommenders peak,analogs --json result.json
+    bench/scenarios.py --scenarios deploy --keep traces    (then: taut explain traces/*.csv.gz --job deploy/0 --at 40d)
+
+Columns: over-days: job-days with a window over the limit (memory: OOM-days); windows/over-day: such windows in each of
+them; of peak: footprint (limit x time) against the job's own highest usage of each day, 1.00 is a limit that
+knew the day; of owner's: the same against the owner's limit; changes/day: of the limit, a job-day; throttled: CPU used
+above the limit; kills/week: OOM kills of a job, where a task over its limit dies and comes back
+(`taut replay --feedback oom-restart`; all else is with usage as recorded).
+"""
+import argparse
+import gzip
+import json
+import math
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+DAYS, WARMUP_DAYS = 56, 14
+WINDOW, DAY = 300, 86400
+PER_DAY = DAY // WINDOW
+MIB, GIB = 1 << 20, 1 << 30
+FLEET_JOBS, FLEET_SEED = 60, 7
+RESOURCES = ("memory", "cpu")
+SWING = [math.sin(2 * math.pi * (i / PER_DAY - 8 / 24)) for i in range(PER_DAY)]  # highest at 14 h
+
+
+class Job:
+    """A serving job with a daily season and noise; scenarios replace what is particular to them.
+
+    memory, cpu: factors on the base at a window, or None where the job does not run
+    memory_limit, cpu_limit: the owner's, as factors on the base
+    """
+
+    def __init__(self, copy):
+        self.copy = copy
+        self.memory_base = 192 * MIB * 2 ** (0.8 * copy)  # 192 MiB to 9 GiB in 8 copies
+        self.cpu_base = 0.15 * 2 ** (0.7 * copy)          # 0.15 to 4.5 cores
+        self.memory_swing, self.cpu_swing = 0.08, 0.35
+        self.memory_noise, self.cpu_noise = 0.01, 0.08
+        self.memory_limit, self.cpu_limit = 1.6, 2.4
+
+    def memory(self, window):
+        return 1
+
+    def cpu(self, window):
+        return self.memory(window)
+
+
+class Growth(Job):
+    """Usage grows by `weekly` from one day to another, all the while."""
+
+    def __init__(self, copy, weekly, first_day, last_day):
+        super().__init__(copy)
+        self.weekly, self.first, self.last = weekly, first_day * PER_DAY, last_day * PER_DAY
+        self.memory_base /= 4  # so that the job is not huge at its end
+        highest = self.memory(DAYS * PER_DAY)
+        self.memory_limit, self.cpu_limit = 1.4 * highest, 2 * highest
+
+    def memory(self, window):
+        return self.weekly ** ((min(max(window, self.first), self.last) - self.first) / (7 * PER_DAY))
+
+
+class Periodic(Job):
+    """`height` times the usage for some windows every `days` days."""
+
+    def __init__(self, copy, days, height, length, day, minute):
+        super().__init__(copy)
+        self.period, self.height, self.length = days * PER_DAY, height, length
+        self.start = day * PER_DAY + minute * 60 // WINDOW
+        self.memory_limit, self.cpu_limit = 1.3 * height, 2 * height
+
+    def memory(self, window):
+        since = window - self.start
+        return self.height if since >= 0 and since % self.period < self.length else 1
+
+
+class NightlyBatch(Job):
+    """Runs only at night, three hours or so; the amount of work differs from night to night."""
+
+    def __init__(self, copy):
+        super().__init__(copy)
+        self.memory_swing = self.cpu_swing = 0
+        self.memory_limit, self.cpu_limit = 2.2, 2.2
+        self.starts = (22 * 60 + 45 * copy) % 1440 * 60 // WINDOW
+        rng = random.Random(f"nightly/{copy}")
+        self.nights = [(rng.lognormvariate(0, 0.15), rng.randint(24, 48)) for _ in range(DAYS + 1)]
+
+    def memory(self, window):
+        night, since = divmod(window - self.starts, PER_DAY)
+        size, length = self.nights[night + 1]  # the first begins the day before the trace
+        if since >= length:
+            return None
+        return size * (0.4 + 0.6 * min(1, since / (0.6 * length)))  # fills up, then stays
+
+    def cpu(self, window):
+        night, since = divmod(window - self.starts, PER_DAY)
+        size, length = self.nights[night + 1]
+        return size if since < length else None
+
+
+class Leak(Job):
+    """Memory grows by 10 % of its base a day and more; a restart every few days frees it."""
+
+    def __init__(self, copy):
+        super().__init__(copy)
+        rng = random.Random(f"leak/{copy}")
+        daily, self.level, lived, period = 0.1 + 0.03 * copy, [], 0, 0
+        for _ in range(DAYS * PER_DAY):
+            if lived == period:
+                lived, period = 0, int(rng.uniform(4, 9) * PER_DAY)
+            self.level.append(1 + daily * lived / PER_DAY)
+            lived += 1
+        self.memory_limit = 1.3 * (1 + 9 * daily)
+
+    def memory(self, window):
+        return self.level[window]
+
+    def cpu(self, window):
+        return 1
+
+
+class Deploy(Job):
+    """2.5 times the usage from 14:24 of one day on."""
+
+    def __init__(self, copy):
+        super().__init__(copy)
+        self.at = (17 + 4 * copy) * DAY + 14 * 3600 + 24 * 60
+        self.memory_limit, self.cpu_limit = 4, 5
+
+    def memory(self, window):
+        return 2.5 if (window + 1) * WINDOW > self.at else 1
+
+    def cpu(self, window):  # a mean: the first window has a share of both
+        return 1 + 1.5 * min(max((window + 1) * WINDOW - self.at, 0) / WINDOW, 1)
+
+
+class OverOwner(Job):
+    """Needs more than its owner's limit for an hour or two each day."""
+
+    def __init__(self, copy):
+        super().__init__(copy)
+        self.height, self.start = 1.6 + 0.15 * copy, (9 * 60 + 40 * copy) * 60 // WINDOW
+        self.length = 12 + 2 * copy
+        self.cpu_swing = 0.1  # the season alone stays below the limit
+        self.memory_limit = self.cpu_limit = 1.4
+
+    def memory(self, window):
+        return self.height if 0 <= window % PER_DAY - self.start < self.length else 1
+
+
+class Bursts(Job):
+    """Bursts at random times, every third day on average, of 10 minutes to an hour and up to 4 times the usage."""
+
+    def __init__(self, copy):
+        super().__init__(copy)
+        rng = random.Random(f"bursts/{copy}")
+        self.level = [1] * (DAYS * PER_DAY)
+        at = 0
+        while (at := at + int(rng.expovariate(1 / (3 * PER_DAY)))) < len(self.level):
+            height = min(4, 1.3 * rng.paretovariate(1.8))
+            for window in range(at, min(at + rng.randint(2, 12), len(self.level))):
+                self.level[window] = max(self.level[window], height)
+        self.memory_limit, self.cpu_limit = 5, 7
+
+    def memory(self, window):
+        return self.level[window]
+
+
+class Steady(Job):
+    """1 GiB and half a core, always; owners' limits from 1.5 to 16 times that."""
+
+    def __init__(self, copy):
+        super().__init__(copy)
+        self.memory_base, self.cpu_base = GIB, 0.5
+        self.memory_swing = self.cpu_swing = 0
+        self.memory_noise, self.cpu_noise = 0.002, 0.02
+        self.memory_limit = self.cpu_limit = (1.5, 2, 3, 4, 6, 8, 12, 16)[copy]
+
+
+class Identical(Job):
+    """Replicas that are jobs of their own: usage is the same to the byte."""
+
+    def __init__(self, _):
+        super().__init__(3)
+
+
+# name: (what the table calls it, its resources, copies, the job of each copy)
+SCENARIOS = {
+    "growth-20": ("growth of 20 % a week", RESOURCES, 8, lambda i: Growth(i, 1.2, 0, DAYS)),
+    "growth-x2": ("doubles each week for 3 weeks", RESOURCES, 8, lambda i: Growth(i, 2, 16 + 2 * i, 37 + 2 * i)),
+    "weekly": ("weekly cron peak", RESOURCES, 8, lambda i: Periodic(i, 7, 2.5, 24, i % 7, 60 + 150 * i)),
+    "monthly": ("monthly peak", RESOURCES, 8, lambda i: Periodic(i, 30, 2.5, 72, 2 + 3 * i, 30 + 120 * i)),
+    "leak": ("leak with restarts", ("memory",), 8, Leak),
+    "deploy": ("deploy x2.5 at 14:24", RESOURCES, 8, Deploy),
+    "over-owner": ("needs more than its owner's limit, daily", RESOURCES, 8, OverOwner),
+    "bursts": ("random bursts", RESOURCES, 8, Bursts),
+    "nightly": ("nightly batch", RESOURCES, 8, NightlyBatch),
+    "steady": ("steady 1 GiB, half a core", RESOURCES, 8, Steady),
+    "identical": ("thirty identical jobs", RESOURCES, 30, Identical),
+}
+
+
+def usage(job, seed):
+    """The rows of a job: seconds, cores, bytes."""
+    rng = random.Random(seed)
+    gauss, rows = rng.gauss, []
+    memory_drift = cpu_drift = 0
+    for window in range(DAYS * PER_DAY):
+        # Half of the noise is slow (it lasts for hours), half new each window.
+        memory_drift = 0.97 * memory_drift + 0.243 * gauss(0, 1)
+        cpu_drift = 0.97 * cpu_drift + 0.243 * gauss(0, 1)
+        memory_noise, cpu_noise = 0.7 * (memory_drift + gauss(0, 1)), 0.7 * (cpu_drift + gauss(0, 1))
+        memory, cpu = job.memory(window), job.cpu(window)
+        if memory is None or cpu is None:
+            continue
+        swing = SWING[window % PER_DAY]
+        rows.append((window * WINDOW,
+                     job.cpu_base * cpu * math.exp(job.cpu_swing * swing + job.cpu_noise * cpu_noise),
+                     int(job.memory_base * memory * math.exp(job.memory_swing * swing + job.memory_noise * memory_noise))))
+    return rows
+
+
+def daily_peaks(rows):
+    """Sum over the scored days of the day's highest usage times the seconds with usage: what a limit that knew each day
+    in advance would have cost."""
+    days = {}
+    for time, cores, size in rows:
+        if time >= WARMUP_DAYS * DAY:
+            day = days.setdefault(time // DAY, [0, 0, 0])
+            days[time // DAY] = [max(day[0], size), max(day[1], cores), day[2] + WINDOW]
+    return {"memory": sum(day[0] * day[2] for day in days.values()), "cpu": sum(day[1] * day[2] for day in days.values())}
+
+
+def write_trace(name, path):
+    """Writes the scenario's jobs and says their names and what their daily peaks add up to."""
+    _, _, copies, make = SCENARIOS[name]
+    names, peaks, rows = set(), dict.fromkeys(RESOURCES, 0.0), None
+    with open(path, "wb") as raw, gzip.GzipFile("", "wb", 1, raw, mtime=0) as out:
+        out.write(b"time,job,task,cpu_cores,memory_bytes,cpu_limit,memory_limit\n")
+        for copy in range(copies):
+            job, label = make(copy), f"{name}/{copy}"
+            if rows is None or name != "identical":
+                rows = usage(job, label)
+            limits = f"{job.cpu_base * job.cpu_limit:.3f},{round(job.memory_base * job.memory_limit)}"
+            out.write("".join(f"{t},{label},0,{cores:.6g},{size},{limits}\n" for t, cores, size in rows).encode())
+            names.add(label)
+            for resource, peak in daily_peaks(rows).items():
+                peaks[resource] += peak
+    return names, peaks
+
+
+def replay(args, paths, out, *options):
+    """by_job of each lane, keyed by (resource, recommender)."""
+    command = [args.taut, "replay", *map(str, paths), "--warmup", f"{WARMUP_DAYS}d", "--recommender", args.recommenders,
+               "--quiet", "--json", str(out), *options]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    return {(lane["resource"], lane["recommender"]): lane["by_job"] for lane in json.loads(out.read_text())["lanes"]}
+
+
+SUMS = ("job_days", "oom_days", "ooms", "windows", "windows_over", "changes", "limit_seconds", "owner_limit_seconds",
+        "usage_seconds", "usage_over_seconds")
+
+
+def totals(by_job, names):
+    """Sums over the scenario's jobs; None for what this taut does not tell of single jobs."""
+    jobs = [job for job in by_job if job["job"] in names]
+    return {key: sum(job[key] for job in jobs) if all(key in job for job in jobs) else None for key in SUMS}
+
+
+def share(part, whole):
+    return None if part is None or not whole else part / whole
+
+
+def measures(sums, peak_seconds, killed):
+    return {
+        "over_day_share": share(sums["oom_days"], sums["job_days"]),
+        "windows_over_per_over_day": share(sums["windows_over"], sums["oom_days"]),
+        "usage_over_share": share(sums["usage_over_seconds"], sums["usage_seconds"]),
+        "footprint_of_daily_peak": share(sums["limit_seconds"], peak_seconds),
+        "footprint_of_owner": share(sums["limit_seconds"], sums["owner_limit_seconds"]),
+        "changes_per_job_day": share(sums["changes"], sums["job_days"]),
+        "kills_per_job_week": share(7 * killed["ooms"], killed["job_days"]) if killed else None,
+    }
+
+
+def run(args, name, fleet, out):
+    """A result for each resource and recommender. `out` is where taut may write."""
+    path = fleet.parent / f"{name}.csv.gz"
+    names, peaks = write_trace(name, path)
+    lanes = replay(args, [fleet, path], out)
+    restarts = replay(args, [fleet, path], out, "--resource", "memory", "--feedback", "oom-restart")
+    results = []
+    for (resource, recommender), by_job in lanes.items():
+        if resource in SCENARIOS[name][1]:
+            sums = totals(by_job, names)
+            killed = totals(restarts[resource, recommender], names) if resource == "memory" else None
+            results.append({"scenario": name, "resource": resource, "recommender": recommender,
+                            **measures(sums, peaks[resource], killed), "sums": sums, "sums_oom_restart": killed,
+                            "daily_peak_seconds": peaks[resource]})
+    return results
+
+
+def text(value, decimals):
+    return "-" if value is None else f"{value:.{decimals}f}"
+
+
+def percent(value, decimals):
+    return "-" if value is None else f"{100 * value:.{decimals}f} %"
+
+
+def markdown(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def long_table(results, resource):
+    """A row for each scenario and recommender."""
+    cpu = resource == "cpu"
+    day = "over-day" if cpu else "OOM-day"
+    head = ("scenario", "recommender", f"{day}s", f"windows/{day}", "of peak", "of owner's", "changes/day",
+            "throttled" if cpu else "kills/week")
+    rows, before = [], None
+    for r in results:
+        rows.append((SCENARIOS[r["scenario"]][0] if r["scenario"] != before else "", r["recommender"],
+                     percent(r["over_day_share"], 1), text(r["windows_over_per_over_day"], 1),
+                     text(r["footprint_of_daily_peak"], 2), text(r["footprint_of_owner"], 2),
+                     text(r["changes_per_job_day"], 2),
+                     percent(r["usage_over_share"], 2) if cpu else text(r["kills_per_job_week"], 2)))
+        before = r["scenario"]
+    return markdown(head, rows)
+
+
+def brief_table(results, cell):
+    """A row for each scenario, in it a cell for each recommender."""
+    rows = {}
+    for r in results:
+        rows.setdefault(r["scenario"], {})[r["recommender"]] = cell(r)
+    recommenders = next(iter(rows.values()))
+    return markdown(("scenario", *recommenders), [(SCENARIOS[name][0], *row.values()) for name, row in rows.items()])
+
+
+def over_at_footprint(result):
+    return f"{percent(result['over_day_share'], 1)} @ {text(result['footprint_of_daily_peak'], 2)}"
+
+
+def tables(results, brief):
+    """(title, table) of all that is to be printed."""
+    for resource, title in (("memory", "Memory"), ("cpu", "CPU")):
+        if part := [r for r in results if r["resource"] == resource]:
+            days = "over-days" if resource == "cpu" else "OOM-days"
+            yield (f"{title}: {days} @ footprint against the daily peak" if brief else title,
+                   brief_table(part, over_at_footprint) if brief else long_table(part, resource))
+            if brief and resource == "memory":
+                yield "Memory: OOM kills of a job in a week", brief_table(part, lambda r: text(r["kills_per_job_week"], 2))
+
+
+def recommenders_of(taut):
+    """What `taut list` names, a line each."""
+    listed = subprocess.run([taut, "list", "recommenders"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return [line.split()[0] for line in listed.splitlines() if line.strip()]
+
+
+def chosen(what, asked, known):
+    names = asked.split(",") if asked else list(known)
+    for name in names:
+        if name not in known:
+            sys.exit(f"scenarios: no {what} '{name}'; there are: {', '.join(known)}")
+    return names
+
+
+def main():
+    listed = "\n".join(f"  {name:<12}{title}" for name, (title, *_) in SCENARIOS.items())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     epilog=f"scenarios:\n{listed}")
+    parser.add_argument("--taut", default="build/release/bin/taut", metavar="PATH")
+    parser.add_argument("--recommenders", metavar="A,B", help="all that taut lists, unless told otherwise")
+    parser.add_argument("--scenarios", metavar="A,B", help="all of those below, unless told otherwise")
+    parser.add_argument("--brief", action="store_true",
+                        help="a row a scenario: over-days, footprint against the daily peak, kills")
+    parser.add_argument("--json", metavar="FILE", help="write all figures and the sums behind them")
+    parser.add_argument("--keep", metavar="DIR", type=pathlib.Path, help="leave the traces here")
+    args = parser.parse_args()
+    scenarios = chosen("scenario", args.scenarios, SCENARIOS)
+    args.recommenders = ",".join(chosen("recommender", args.recommenders, recommenders_of(args.taut)))
+
+    results = []
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = args.keep or pathlib.Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        fleet = folder / "fleet.csv.gz"
+        subprocess.run([args.taut, "generate", fleet, "--jobs", str(FLEET_JOBS), "--days", str(DAYS),
+                        "--seed", str(FLEET_SEED), "--quiet"], check=True)
+        for name in scenarios:
+            print(f"scenarios: {name}", file=sys.stderr, flush=True)
+            results += run(args, name, fleet, pathlib.Path(temporary) / "result.json")
+    for title, table in tables(results, args.brief):
+        print(f"{title}\n\n{table}\n")
+    if args.json:
+        pathlib.Path(args.json).write_text(json.dumps({"format": "taut-scenarios/1", "results": results}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"{error.stderr or ''}scenarios: {error.cmd[1]} failed with exit code {error.returncode}")
+    except OSError as error:
+        sys.exit(f"scenarios: {error}")
