@@ -22,12 +22,13 @@ struct Timestamp {
   static constexpr Timestamp FromSeconds(int64_t s) { return {s * kMicrosPerSecond}; }
   // Rounds down, also below the epoch.
   constexpr int64_t seconds() const {
-    return us >= 0 ? us / kMicrosPerSecond : -((-us + kMicrosPerSecond - 1) / kMicrosPerSecond);
+    return us / kMicrosPerSecond - (us % kMicrosPerSecond < 0 ? 1 : 0);
   }
   auto operator<=>(const Timestamp&) const = default;
 };
 
-constexpr int64_t FloorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+// REQUIRES: b > 0.
+constexpr int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 // The half-open interval [index * 300 s, (index + 1) * 300 s).
 struct WindowId {
