@@ -117,9 +117,14 @@ Json JobsJson(const LaneResult& lane, const std::vector<JobInfo>& jobs) {
                     {"limit_seconds", t.limit_seconds},
                     {"owner_limit_seconds", t.owner_limit_seconds},
                     {"usage_seconds", t.usage_seconds},
+                    {"windows", t.windows},
+                    {"windows_over", t.windows_over},
+                    {"usage_over_seconds", t.usage_over_seconds},
                     {"oom_days", t.oom_days},
+                    {"serious_oom_days", t.serious_oom_days},
                     {"ooms", t.ooms},
-                    {"changes", t.changes}});
+                    {"changes", t.changes},
+                    {"days_without_change", t.days_without_change}});
   }
   return list;
 }
