@@ -17,6 +17,9 @@ constexpr double kEpsilon = 0.001 * 0.1;  // a bucket with less weight counts as
 constexpr double kMaxExponent = 100;      // rescale when a new sample would weigh more than 2^100
 constexpr double kCpuWeight = 0.1;
 constexpr double kSamplesPerDay = 1440;
+// The updater's defaults.
+constexpr int32_t kUpdaterWindows = 12 * kWindowsPerHour;
+constexpr double kUpdaterDifference = 0.1;
 
 }  // namespace
 
@@ -159,10 +162,20 @@ class VpaRecommender final : public Recommender {
   }
   void ObserveOom(const OomEvent& event) override {
     AddPeak(event.task, OomBump(std::max(event.limit, PeakOf(event.task)), oom_), event.window.start_s());
+    applied_ = -1;  // every OOM is taken to be a "quick" one, after which the updater does not wait
   }
-  std::optional<double> Recommend(WindowId) override {
+  // The target reaches a running container by the updater's rules (peers.md §1.2): its request is outside
+  // [lower, upper], or it has run for 12 h and the target is 10 % away.
+  std::optional<double> Recommend(WindowId next) override {
     if (samples_ == 0) return std::nullopt;
-    return Estimate().target;
+    const VpaEstimate e = Estimate();
+    const bool outside = applied_ < e.lower || applied_ > e.upper;
+    const bool old = next.index - applied_window_ >= kUpdaterWindows;
+    if (applied_ < 0 || outside || (old && std::abs(e.target - applied_) >= kUpdaterDifference * applied_)) {
+      if (e.target != applied_) applied_window_ = next.index;
+      applied_ = e.target;
+    }
+    return applied_;
   }
   void Explain(Reason& reason) const override {
     reason.recommender = "vpa";
@@ -177,6 +190,9 @@ class VpaRecommender final : public Recommender {
     reason.why = fmt::format("p90 of the usage is {}, and a margin", FormatAmount(resource_, p90));
     reason.steps.push_back({"p90", 0, p90});
     reason.steps.push_back({"margin 15 % and minimum", p90, e.target});
+    if (applied_ >= 0 && applied_ != e.target) {
+      reason.steps.push_back({"the updater leaves what is within the bounds and near the target", e.target, applied_});
+    }
   }
   std::unique_ptr<Recommender> Clone() const override { return std::make_unique<VpaRecommender>(*this); }
   size_t state_bytes() const override {
@@ -187,6 +203,8 @@ class VpaRecommender final : public Recommender {
     out.Put(first_window_);
     out.Put(last_window_);
     out.Put(samples_);
+    out.Put(applied_);
+    out.Put(applied_window_);
     out.PutVarint(peaks_.size());
     for (const DayPeak& p : peaks_) {
       out.PutVarint(p.task);
@@ -199,9 +217,12 @@ class VpaRecommender final : public Recommender {
     first_window_ = in.Get<int32_t>();
     last_window_ = in.Get<int32_t>();
     samples_ = in.Get<uint32_t>();
+    applied_ = in.Get<double>();
+    applied_window_ = in.Get<int32_t>();
     const uint64_t size = in.GetVarint();
     if (in.failed() || size > in.remaining()) return absl::DataLossError("VPA: fewer peaks than announced");
-    bool possible = IsStoredWindow(first_window_) && IsStoredWindow(last_window_);
+    bool possible = IsStoredWindow(first_window_) && IsStoredWindow(last_window_) &&
+                    IsStoredWindow(applied_window_) && (applied_ == -1 || IsStoredAmount(applied_));
     peaks_.clear();
     for (uint64_t i = 0; i < size; ++i) {
       DayPeak p;
@@ -242,8 +263,8 @@ class VpaRecommender final : public Recommender {
     DayPeak& p = FindPeak(task, time_s);
     if (time_s < p.window_end_s) {
       if (value <= p.peak) return;
-      // A higher peak of the same day replaces the lower one.
-      if (p.peak > 0) histogram_.Add(p.peak, -1, p.window_end_s);
+      // A higher peak of the same day replaces the lower one, one of 0 bytes too.
+      histogram_.Add(p.peak, -1, p.window_end_s);
     } else {
       const auto window = static_cast<int64_t>(settings_.memory_window_s);
       p.window_end_s += ((time_s - p.window_end_s) / window + 1) * window;
@@ -268,6 +289,8 @@ class VpaRecommender final : public Recommender {
   OomSettings oom_;
   VpaHistogram histogram_;
   std::vector<DayPeak> peaks_;  // ascending task
+  double applied_ = -1;         // what the updater has set; < 0: nothing
+  int32_t applied_window_ = 0;
   int32_t first_window_ = 0;
   int32_t last_window_ = 0;
   uint32_t samples_ = 0;
