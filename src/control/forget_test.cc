@@ -239,6 +239,12 @@ TEST(Forgetting, DroppedSamplesMakeNoJob) {
   EXPECT_EQ(after.invalid, before.invalid + 1);
   EXPECT_EQ(after.far_future, before.far_future + 1);
   EXPECT_EQ(cell.control().mapper_counts().jobs, 4U);
+  // What no rule wants is unmapped, whatever its samples are.
+  const LabelView other[] = {{"__name__", "node_network_speed_bytes"}, {"device", "eth0"}};
+  const RemoteSample negative[] = {{-125'000, now.us / 1000}};
+  cell.control().Take(other, negative, now);
+  EXPECT_EQ(cell.control().ingest_counts().invalid, after.invalid);
+  EXPECT_EQ(cell.control().ingest_counts().unmapped, after.unmapped + 1);
 }
 
 }  // namespace

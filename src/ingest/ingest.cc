@@ -60,7 +60,7 @@ void Ingest::Take(const SeriesView& series, Timestamp now) {
     return !dropped;
   });
   IngestCounts& counts = windows_.counts();
-  if (dropped) [[unlikely]] {
+  if (dropped && resolution.outcome == SeriesMapper::Outcome::kRefused) [[unlikely]] {
     for (const RemoteSample& sample : series.samples) {
       uint64_t IngestCounts::*why = windows_.Refusal(sample, now);
       ++(counts.*(why != nullptr ? why : &IngestCounts::stale_markers));

@@ -55,7 +55,8 @@ SeriesMapper::Resolution SeriesMapper::Resolve(const SeriesView& series, Timesta
   const uint32_t minute = MinuteOf(now);
   auto it = series_.find(series.fingerprint);
   if (it == series_.end()) [[unlikely]] {
-    if (!admit()) return {};
+    // What no rule wants is unmapped, whatever its samples are.
+    if (!admit() && Match(series.labels).has_value()) return {.outcome = Outcome::kRefused};
     if (series_.size() >= options_.max_series) {
       ++counts_.refused_series;
       return {.outcome = Outcome::kRefused};

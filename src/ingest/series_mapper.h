@@ -79,8 +79,8 @@ class SeriesMapper {
   Resolution Resolve(const SeriesView& series, Timestamp now) {
     return Resolve(series, now, [] { return true; });
   }
-  // The same; a series that is not known yet is looked at only if `admit` says that one of its samples is of
-  // use, and is kUnmapped else, without being remembered: what is dropped makes no job.
+  // The same; a new series that a rule wants is taken only if `admit` says that one of its samples is of use,
+  // and is kRefused else, without being remembered: what is dropped makes no job.
   Resolution Resolve(const SeriesView& series, Timestamp now, absl::FunctionRef<bool()> admit);
 
   // The same for a task whose agent says itself what job it is of; mapping rules have no say. Labels as those
