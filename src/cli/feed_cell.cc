@@ -197,7 +197,8 @@ void FeedCell::AddUsage(const Job& job, uint32_t task, Pod& pod, const Steps& s)
   const Row& row = job.rows[job.next * job.tasks + task];
   const double cpu = UnpackAmount(row.cpu_mean), peak = UnpackAmount(row.memory_peak);
   const double mean = std::min(UnpackAmount(row.memory_mean), peak);
-  const double limit = LimitAt(job, StepMs(s, s.from)).memory_bytes;
+  const GeneratedJob::LimitChange& limits = LimitAt(job, StepMs(s, s.from));
+  const double limit = limits.memory_bytes;
   // Short rates swing by less than the peak of the seconds.
   const double swing = 0.7 * std::min(UnpackAmount(row.cpu_peak) / cpu - 1, 1.5);
   const auto draw = [&](int step) {
@@ -220,7 +221,9 @@ void FeedCell::AddUsage(const Job& job, uint32_t task, Pod& pod, const Steps& s)
       ++oom_kills_;
     }
     cpu_series.samples.push_back({pod.cpu_seconds, StepMs(s, k) + pod.offset_ms});
-    pod.cpu_seconds += cpu * seconds * std::max(0.1, 1 + swing * (Uniform(draw(k)) - middle));
+    double cores = cpu * std::max(0.1, 1 + swing * (Uniform(draw(k)) - middle));
+    if (options_.ooms) cores = std::min(cores, double{limits.cpu_cores});
+    pod.cpu_seconds += cores * seconds;
     pod.killed = kill && k == peak_step;
   }
   RemoteSeries& memory_series = AddContainerSeries("container_memory_working_set_bytes", job, pod);
