@@ -153,7 +153,7 @@ class AgentHub final : public Actuator, public AgentListener {
     std::set<std::string> waiting, applied, observed;
     std::set<std::string> away;  // with nobody to send it to at first: how long they take says nothing
     std::map<std::string, std::string> failed, held;  // with their texts
-    std::optional<double> minimum;                    // of those that failed, the highest
+    std::optional<double> minimum;                    // lower limits cannot be set; the highest of all tasks
     std::optional<Outcome> told;                      // last
     std::string text;                                 // of that
 

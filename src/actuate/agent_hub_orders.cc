@@ -192,7 +192,7 @@ void AgentHub::Tell(Order& order, Outcome outcome, std::string text) {
   update.id = order.order.decision;
   update.outcome = outcome;
   update.text = std::move(text);
-  if (outcome != Outcome::kFailed) return;
+  if (!order.minimum.has_value()) return;
   update.minimum = order.minimum;
   update.job = order.order.job;
   update.resource = order.order.resource;
@@ -239,12 +239,10 @@ void AgentHub::TakeOutcome(Agent& agent, const pb::Outcome& outcome) {
     if (order_ms_.size() > kTimedOrders) order_ms_.pop_front();
   }
   order.Forget(task);
+  if (outcome.has_minimum()) order.minimum = std::max(order.minimum.value_or(0), outcome.minimum());
   switch (outcome.result()) {
     case pb::Outcome::FAILED:
       order.failed[task] = outcome.text();
-      if (outcome.has_minimum()) {
-        order.minimum = std::max(order.minimum.value_or(0), outcome.minimum());
-      }
       break;
     case pb::Outcome::STEPPING:
     case pb::Outcome::HELD:

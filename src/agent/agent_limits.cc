@@ -244,11 +244,13 @@ void Agent::Order(const pb::Order& order, const NodeTime& now) {
   }
   std::optional<double> limit = Bounded(*task.rule, r, order.limit());
   lane.note.clear();
+  lane.minimum = 0;
   const LimitKind kind = r == Resource::kCpu ? LimitKind::kCpuMax : LimitKind::kMemoryMax;
   const bool is_hard = r == Resource::kMemory || task.rule->cpu == CpuStyle::kHard;
   if (const double least = task.group->Least(kind); is_hard && order.has_limit() && *limit < least) {
     lane.note = StrCat(FormatAmount(r, *limit), " is below the minimum of ", FormatAmount(r, least),
                        "; the minimum was set");
+    lane.minimum = least;
     limit = least;
   }
   lane.decision = order.decision();
@@ -416,6 +418,7 @@ void Agent::Say(const AgentTask& task, Resource r, pb::Outcome::Result result, s
   out.set_result(result);
   out.set_text(std::move(text));
   out.set_final(result == pb::Outcome::HELD || lane.mover.is_final());
+  if (lane.minimum > 0) out.set_minimum(lane.minimum);
   if (lane.mover.current().has_value()) out.set_limit(*lane.mover.current());
   out.set_took_us(static_cast<uint64_t>(std::max<int64_t>(0, now.steady_us - lane.ordered_us)));
 }

@@ -33,8 +33,9 @@ struct LimitLane {
   uint64_t decision = 0;
   int64_t ordered_us = 0;
   std::optional<std::pair<MoveState, Obstacle>> said;
-  std::string error;  // of the last write; "" if it went well
-  std::string note;   // of the order: "3 MiB is below the minimum of 6 MiB"
+  std::string error;   // of the last write; "" if it went well
+  std::string note;    // of the order: "3 MiB is below the minimum of 6 MiB"
+  double minimum = 0;  // that note's; 0: the order was not below it
   // When somebody else was seen to have changed the limit: what was decided before does not undo that.
   std::optional<int64_t> others_s;
   // For the log: what was in force before the first step to the target, and why it was taken.
