@@ -20,6 +20,8 @@ constexpr double kSamplesPerDay = 1440;
 // The updater's defaults.
 constexpr int32_t kUpdaterWindows = 12 * kWindowsPerHour;
 constexpr double kUpdaterDifference = 0.1;
+// In the count of samples of a checkpoint that has what the updater set.
+constexpr uint32_t kHasApplied = 1U << 31U;
 
 }  // namespace
 
@@ -191,7 +193,8 @@ class VpaRecommender final : public Recommender {
     reason.steps.push_back({"p90", 0, p90});
     reason.steps.push_back({"margin 15 % and minimum", p90, e.target});
     if (applied_ >= 0 && applied_ != e.target) {
-      reason.steps.push_back({"the updater leaves what is within the bounds and near the target", e.target, applied_});
+      reason.steps.push_back(
+          {"the updater leaves what is within the bounds and near the target", e.target, applied_});
     }
   }
   std::unique_ptr<Recommender> Clone() const override { return std::make_unique<VpaRecommender>(*this); }
@@ -202,7 +205,7 @@ class VpaRecommender final : public Recommender {
     histogram_.Save(out);
     out.Put(first_window_);
     out.Put(last_window_);
-    out.Put(samples_);
+    out.Put(samples_ | kHasApplied);
     out.Put(applied_);
     out.Put(applied_window_);
     out.PutVarint(peaks_.size());
@@ -217,8 +220,12 @@ class VpaRecommender final : public Recommender {
     first_window_ = in.Get<int32_t>();
     last_window_ = in.Get<int32_t>();
     samples_ = in.Get<uint32_t>();
-    applied_ = in.Get<double>();
-    applied_window_ = in.Get<int32_t>();
+    applied_ = -1;
+    if ((samples_ & kHasApplied) != 0) {
+      samples_ &= ~kHasApplied;
+      applied_ = in.Get<double>();
+      applied_window_ = in.Get<int32_t>();
+    }
     const uint64_t size = in.GetVarint();
     if (in.failed() || size > in.remaining()) return absl::DataLossError("VPA: fewer peaks than announced");
     bool possible = IsStoredWindow(first_window_) && IsStoredWindow(last_window_) &&

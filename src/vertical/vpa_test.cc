@@ -180,6 +180,41 @@ TEST(Vpa, ADaysHigherPeakReplacesTheLower) {
   EXPECT_GT(*climbed->Recommend(WindowId{kWindowsPerDay + 1}), 4e9);
 }
 
+// A peak of 0 bytes is a sample like another, and leaves with the day's higher one.
+TEST(Vpa, ADaysPeakOfNothingLeavesNoWeight) {
+  const auto once = NewVpaRecommender(Resource::kMemory, VpaSettings(), OomSettings());
+  for (int32_t w : {0, 1}) once->Observe(MadeSignal(Resource::kMemory, w, 4e9));
+  const auto climbed = NewVpaRecommender(Resource::kMemory, VpaSettings(), OomSettings());
+  climbed->Observe(MadeSignal(Resource::kMemory, 0, 0.0));
+  climbed->Observe(MadeSignal(Resource::kMemory, 1, 4e9));
+  EXPECT_EQ(FactOf(*climbed, "lower bound"), FactOf(*once, "lower bound"));
+}
+
+// The updater acts on a limit outside the bounds at once, on one that is 10 % off after 12 hours, on others
+// not.
+TEST(Vpa, TheUpdaterLeavesWhatIsNearTheTarget) {
+  const auto r = NewVpaRecommender(Resource::kCpu, VpaSettings(), OomSettings());
+  int32_t w = 0;
+  for (; w < 3 * kWindowsPerDay; ++w) {
+    r->Observe(MadeSignal(Resource::kCpu, w, 1.0));
+    (void)r->Recommend(WindowId{w + 1});
+  }
+  const double before = *r->Recommend(WindowId{w});
+  const int32_t start = w;
+  int changes = 0;
+  double last = before;
+  for (; w < start + 4 * kWindowsPerDay; ++w) {
+    r->Observe(MadeSignal(Resource::kCpu, w, w % 5 == 0 ? 1.3 : 1.0));
+    const double limit = *r->Recommend(WindowId{w + 1});
+    if (limit == last) continue;
+    ++changes;
+    last = limit;
+  }
+  EXPECT_GT(last, before);
+  EXPECT_LE(changes, 3) << "the target itself moves by a bucket at a time";
+  EXPECT_GT(FactOf(*r, "upper bound"), last);
+}
+
 // needed = max(used + 100 MiB, 1.2 used), used = max(limit at the kill, peak of the day).
 TEST(Vpa, OomBumpsTheLargerOfLimitAndPeak) {
   const auto expected = [](double needed) {
