@@ -63,17 +63,19 @@ void FinishScore(double p95_usage, DayScore& score) {
 void JobDayOutcome::Clear() {
   scores.clear();
   changes.clear();
-  cpu_rows.clear();
-  memory_rows.clear();
+  for (std::array<FleetRows, 2>& of_policy : rows) {
+    for (FleetRows& of_resource : of_policy) of_resource.clear();
+  }
   steps = 0;
 }
 
-std::unique_ptr<JobState> JobRunner::NewState(const JobInfo& job, FleetModels& fleet) const {
+std::unique_ptr<JobState> JobRunner::NewState(const JobInfo& job,
+                                              std::span<const std::unique_ptr<FleetModels>> fleets) const {
   auto state = std::make_unique<JobState>();
-  for (Policy policy : options_.policies) {
+  for (size_t p = 0; p < options_.policies.size(); ++p) {
     JobWorld& world = state->worlds.emplace_back();
     for (Resource r : options_.resources) {
-      world.lanes.emplace_back(NewRecommender(policy, r, job, options_.settings, fleet));
+      world.lanes.emplace_back(NewRecommender(options_.policies[p], r, job, options_.settings, *fleets[p]));
     }
   }
   return state;
@@ -103,6 +105,7 @@ void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratc
   out.job = day.job;
   const size_t num_resources = options_.resources.size();
   out.scores.resize(state.worlds.size() * num_resources);
+  out.rows.resize(state.worlds.size());
   const bool restarts = options_.feedback == Feedback::kOomRestart;
   double p95[2] = {0, 0};
   for (size_t i = 0; i < num_resources && !restarts; ++i) {
@@ -128,8 +131,7 @@ void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratc
       }
     }
     for (size_t i = 0; i < num_resources; ++i) {
-      FleetRows& rows = options_.resources[i] == Resource::kCpu ? out.cpu_rows : out.memory_rows;
-      world.lanes[i].lane.EndDay(day.day, rows);
+      world.lanes[i].lane.EndDay(day.day, out.rows[w][static_cast<size_t>(options_.resources[i])]);
     }
   }
 }
@@ -183,6 +185,23 @@ Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobW
   return s;
 }
 
+// CPU above the limit is not used: tasks and buckets end there. The work that waits is not modelled.
+void CutCpu(double limit, std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
+  for (TaskUsage& t : tasks) t.mean = t.peak = std::min(t.mean, static_cast<float>(limit));
+  const Bucket top = Grid::Cpu().BucketOf(limit);
+  const auto above =
+      std::find_if(buckets.begin(), buckets.end(), [&](const BucketWeight& b) { return b.bucket > top; });
+  float weight = 0;
+  for (auto b = above; b != buckets.end(); ++b) weight += b->weight;
+  buckets.erase(above, buckets.end());
+  if (weight <= 0) return;
+  if (!buckets.empty() && buckets.back().bucket == top) {
+    buckets.back().weight += weight;
+  } else {
+    buckets.push_back({top, weight});
+  }
+}
+
 }  // namespace
 
 void JobRunner::RunWithRestarts(const JobDay& day, Policy policy, JobWorld& world, RunnerScratch& scratch,
@@ -213,6 +232,9 @@ void JobRunner::RunWithRestarts(const JobDay& day, Policy policy, JobWorld& worl
           scratch.newly_down.push_back(t.task);
         }
         MemoryBuckets(scratch.tasks, scratch.buckets);
+      } else if (limit.has_value()) {
+        CutCpu(*limit, scratch.tasks, scratch.buckets);
+        s.cut_at = limit;
       }
       for (const TaskUsage& t : scratch.tasks) usages[i]->push_back(t.mean);
       s.buckets = scratch.buckets;

@@ -2,8 +2,10 @@
 // nothing but its own job's state and the scratch it is given.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/lane.h"
@@ -42,7 +44,7 @@ struct JobDayOutcome {
   JobId job;
   std::vector<DayScore> scores;
   std::vector<LimitChange> changes;
-  FleetRows cpu_rows, memory_rows;
+  std::vector<std::array<FleetRows, 2>> rows;  // one a policy, by resource
   uint64_t steps = 0;
   void Clear();
 };
@@ -67,7 +69,9 @@ class JobRunner {
  public:
   explicit JobRunner(const ReplayOptions& options) : options_(options) {}
 
-  std::unique_ptr<JobState> NewState(const JobInfo& job, FleetModels& fleet) const;
+  // `fleets`: one a policy.
+  std::unique_ptr<JobState> NewState(const JobInfo& job,
+                                     std::span<const std::unique_ptr<FleetModels>> fleets) const;
   // A new run of the same program starts from where `previous` stands.
   std::unique_ptr<JobState> Inherit(const JobState& previous) const;
   void RunDay(const JobDay& day, JobState& state, RunnerScratch& scratch, JobDayOutcome& out) const;

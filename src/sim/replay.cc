@@ -14,12 +14,11 @@ namespace {
 class ReplayRun {
  public:
   ReplayRun(DaySource& source, const ReplayOptions& options, const ReplayHooks& hooks)
-      : source_(source),
-        options_(options),
-        hooks_(hooks),
-        runner_(options),
-        fleet_(options.settings),
-        workers_(options.threads) {}
+      : source_(source), options_(options), hooks_(hooks), runner_(options), workers_(options.threads) {
+    for (size_t i = 0; i < options.policies.size(); ++i) {
+      fleets_.push_back(std::make_unique<FleetModels>(options.settings));
+    }
+  }
 
   absl::StatusOr<ReplayResult> Run();
 
@@ -37,7 +36,7 @@ class ReplayRun {
   const ReplayOptions& options_;
   const ReplayHooks& hooks_;
   JobRunner runner_;
-  FleetModels fleet_;
+  std::vector<std::unique_ptr<FleetModels>> fleets_;  // one a policy: none learns from another's limits
   WorkerPool workers_;
   tbb::enumerable_thread_specific<RunnerScratch> scratch_;
   std::vector<std::unique_ptr<JobState>> states_;  // by JobId; null before the first and after the last day
@@ -90,7 +89,7 @@ void ReplayRun::StartJobs(const std::vector<JobDay>& jobs) {
         it->second = j.job;
       }
     }
-    if (state == nullptr) state = runner_.NewState(info, fleet_);
+    if (state == nullptr) state = runner_.NewState(info, fleets_);
   }
 }
 
@@ -123,16 +122,16 @@ absl::Status ReplayRun::Account(int32_t day, size_t num_jobs) {
 }
 
 void ReplayRun::UpdateFleet(int32_t day, size_t num_jobs) {
-  FleetRows cpu;
-  FleetRows memory;
-  for (size_t i = 0; i < num_jobs; ++i) {
-    cpu.insert(cpu.end(), outcomes_[i].cpu_rows.begin(), outcomes_[i].cpu_rows.end());
-    memory.insert(memory.end(), outcomes_[i].memory_rows.begin(), outcomes_[i].memory_rows.end());
-  }
-  // Two models that know nothing of each other: side by side.
-  AnalogFleet* models[2] = {&fleet_.cpu, &fleet_.memory};
-  const FleetRows* rows[2] = {&cpu, &memory};
-  workers_.ForEach(2, [&](size_t i) { models[i]->CloseDay(day, *rows[i]); });
+  // Models that know nothing of each other: side by side.
+  workers_.ForEach(2 * fleets_.size(), [&](size_t i) {
+    const size_t resource = i % 2;
+    FleetRows rows;
+    for (size_t j = 0; j < num_jobs; ++j) {
+      const FleetRows& more = outcomes_[j].rows[i / 2][resource];
+      rows.insert(rows.end(), more.begin(), more.end());
+    }
+    fleets_[i / 2]->CloseDay(kResources[resource], day, std::move(rows));
+  });
 }
 
 void ReplayRun::EndJob(JobId job, const JobState& state) {

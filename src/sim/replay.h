@@ -38,7 +38,7 @@ class DaySource {
 enum class Feedback : uint8_t {
   kNone,       // usage as recorded, whatever the limit (how Autopilot was tuned)
   kOomRestart  // a task over its memory limit dies, is away for restart_delay_s, and its usage is cut at the
-               // limit
+               // limit; CPU usage is cut at its limit
 };
 
 struct ReplayOptions {
