@@ -19,6 +19,7 @@ import sys
 import tempfile
 
 SHARES = [0.01, 0.018, 0.03, 0.05, 0.08, 0.13]
+THROTTLED = [0.0007, 0.001, 0.002, 0.003, 0.005]
 HEADS = ("memory: of owners' @ OOM-days  OOMs/task-day  serious  changes  none",
          "CPU: of owners' @ throttled work  over-days  changes  none")
 
@@ -45,14 +46,16 @@ def cpu(lane):
 
 
 def rows(only):
-    """(what, recommender, settings, resource or None for both)."""
+    """(what, recommender, settings)"""
     both = [("vpa", "vpa", {})]
     both += [(f"peak of {days} days, +15 %", "peak", {"peak.days": days}) for days in (4, 7, 14, 28)]
-    both += [(f"moving window, {tolerance}", "moving_window", {"moving_window.oom_tolerance": tolerance})
+    both += [(f"moving_window, {tolerance}", "moving_window", {"moving_window.oom_tolerance": tolerance})
              for tolerance in ("minimal", "low")]
     both += [(f"ensemble, w_over {price}", "ensemble", {"ensemble.w_over": price}) for price in (300, 3000, 30000)]
     both += [(f"analogs, ordered {100 * share:g} %", "analogs",
               {"analogs.memory_oom_days": share, "analogs.cpu_oom_days": share}) for share in SHARES]
+    both += [(f"work_function, {100 * share:g} %", "work_function", {"work_function.cpu_throttled": share})
+             for share in THROTTLED]
     return [row for row in both if not only or row[1] in only]
 
 

@@ -263,10 +263,10 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
   };
   std::optional<double> days_asked;
   WhatIfChange& c = query.change;
-  const Field fields[] = {{"days", 1, 60, &days_asked},         {"margin_scale", 0, 10, &c.margin_scale},
-                          {"w_over", 0, 1e12, &c.w_over},       {"oom_days", 0.001, 0.5, &c.oom_days},
-                          {"peak_days", 0.1, 60, &c.peak_days}, {"lower", 0, 1e18, &c.lower},
-                          {"upper", 0, 1e18, &c.upper}};
+  const Field fields[] = {{"days", 1, 60, &days_asked},           {"margin_scale", 0, 10, &c.margin_scale},
+                          {"w_over", 0, 1e12, &c.w_over},         {"oom_days", 0.001, 0.5, &c.oom_days},
+                          {"throttled", 1e-5, 0.5, &c.throttled}, {"peak_days", 0.1, 60, &c.peak_days},
+                          {"lower", 0, 1e18, &c.lower},           {"upper", 0, 1e18, &c.upper}};
   for (const auto& entry : object) {
     const std::string_view key = entry.key;
     const auto& element = entry.value;

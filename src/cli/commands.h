@@ -35,7 +35,7 @@ struct ReplayArgs {
   EngineArgs engine;
   std::string report, json, decisions;  // paths; empty: not written
   std::vector<std::string> stories;     // jobs to follow in the report
-  std::string shown = "analogs";        // the recommender the report opens with
+  std::string shown = "combined";       // the recommender the report opens with
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
   std::string command_line;

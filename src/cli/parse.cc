@@ -90,8 +90,9 @@ void AddTrace(CLI::App& app, TraceArgs& a) {
 }
 
 void AddEngine(CLI::App& app, EngineArgs& a) {
-  app.add_option("--recommender", a.recommenders,
-                 "comma-separated: static, peak, vpa, moving_window, ensemble, analogs")
+  app.add_option(
+         "--recommender", a.recommenders,
+         "comma-separated: static, peak, vpa, moving_window, ensemble, analogs, work_function, combined")
       ->delimiter(',')
       ->type_name("NAME,...");
   app.add_option("--resource", a.resources, "comma-separated: cpu, memory")

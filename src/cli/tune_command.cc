@@ -81,6 +81,12 @@ std::vector<std::string> DefaultSweep(Policy policy) {
     case Policy::kAnalogs:
       return {"analogs.memory_oom_days=0.01,0.02,0.03,0.05,0.08,0.13",
               "analogs.cpu_oom_days=0.01,0.02,0.03,0.05,0.08,0.13"};
+    case Policy::kWorkFunction:
+      return {"work_function.cpu_throttled=0.0005,0.001,0.002,0.003,0.005",
+              "work_function.memory_above=0.00003,0.0001,0.0003,0.001"};
+    case Policy::kCombined:
+      return {"analogs.memory_oom_days=0.01,0.02,0.03,0.05,0.08,0.13",
+              "work_function.cpu_throttled=0.0005,0.001,0.002,0.003,0.005"};
     case Policy::kStatic:
       break;
   }

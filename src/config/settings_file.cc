@@ -24,7 +24,8 @@ constexpr EnumName<JobClass> kJobClasses[] = {{JobClass::kBatch, kJobClassNames[
                                               {JobClass::kServingTolerant, kJobClassNames[2]}};
 constexpr EnumName<OomTolerance> kTolerances[] = {{OomTolerance::kMinimal, kOomToleranceNames[0]},
                                                   {OomTolerance::kLow, kOomToleranceNames[1]},
-                                                  {OomTolerance::kIntermediate, kOomToleranceNames[2]}};
+                                                  {OomTolerance::kIntermediate, kOomToleranceNames[2]},
+                                                  {OomTolerance::kBySize, kOomToleranceNames[3]}};
 constexpr EnumName<EnsembleCost> kCosts[] = {{EnsembleCost::kPaper, "paper"},
                                              {EnsembleCost::kSlack, "slack"}};
 constexpr EnumName<EnsembleJudging> kJudgings[] = {{EnsembleJudging::kPaper, "paper"},
@@ -46,8 +47,9 @@ const Setting kSettings[] = {
      "(p90)",
      1, 0, 0, TAUT_REF(moving_window.job_class)},
     {"moving_window.oom_tolerance",
-     "memory statistic: minimal (peak), low (p98), intermediate (max of p60 and half the "
-     "peak)",
+     "memory statistic: minimal (peak), low (p98), intermediate (max of p60 and half the peak), by_size "
+     "(minimal "
+     "for jobs of less than 10 tasks, else low)",
      1, 0, 0, TAUT_REF(moving_window.oom_tolerance)},
     {"moving_window.peak_days", "days that the peak looks back", 1, 0.1, 400,
      TAUT_REF(moving_window.peak_days)},
@@ -129,6 +131,22 @@ const Setting kSettings[] = {
      TAUT_REF(analogs.raise_change_price)},
     {"analogs.raise_pin", "no raise when usage is above this share of the owner's limit", 1, 0, 10,
      TAUT_REF(analogs.raise_pin)},
+    {"work_function.cpu_throttled", "the share of CPU work that is ordered to be above the limits", 1, 1e-6,
+     0.5, TAUT_REF(work_function.cpu_throttled)},
+    {"work_function.memory_above", "the share of memory use that is ordered to be above the limits", 1, 1e-6,
+     0.5, TAUT_REF(work_function.memory_above)},
+    {"work_function.price",
+     "windows of a reserved core (byte) that a core-window (byte-window) above the limit is worth; 0: "
+     "follows from the "
+     "order",
+     1, 0, 1e6, TAUT_REF(work_function.price)},
+    {"work_function.job_cap",
+     "a job above its limits for more than this many times the order pays a price of its own; 0: none does",
+     1, 0, 1e6, TAUT_REF(work_function.job_cap)},
+    {"work_function.change_scale", "factor on the charge for a change", 1, 0, 1e4,
+     TAUT_REF(work_function.change_scale)},
+    {"work_function.min_history_h", "the owner's limit stays for the first so many hours", kHour, 0, 1e6,
+     TAUT_REF(work_function.min_history_s)},
     {"oom.bump_ratio", "after an OOM at L the need is taken as max(ratio * L, L + bump_mib)", 1, 1, 100,
      TAUT_REF(oom.bump_ratio)},
     {"oom.bump_mib", "see oom.bump_ratio, MiB", kMiB, 0, 1e9, TAUT_REF(oom.bump_bytes)},

@@ -526,8 +526,9 @@ void ControlPlane::RefreshView(const FleetPoint* point) {
     const AnalogSettings& analogs = fleet_.settings().vertical.analogs;
     ordered = {analogs.cpu_oom_days, analogs.memory_oom_days};
   }
-  const bool forecast = std::any_of(next->jobs.begin(), next->jobs.end(),
-                                    [](const JobView& job) { return job.recommender == Policy::kAnalogs; });
+  const bool forecast = std::any_of(next->jobs.begin(), next->jobs.end(), [](const JobView& job) {
+    return job.recommender == Policy::kAnalogs || job.recommender == Policy::kCombined;
+  });
   if (!forecast) ordered = {};
   SumUp(ordered, *next);
   const std::lock_guard lock(view_mutex_);

@@ -24,6 +24,7 @@ Variant Changed(const WhatIfQuery& query) {
   if (c.recommender.has_value()) v.recommender = *c.recommender;
   if (c.margin_scale.has_value()) v.settings.moving_window.margin_scale = *c.margin_scale;
   if (c.w_over.has_value()) v.settings.ensemble.w_over = *c.w_over;
+  if (c.throttled.has_value()) v.settings.work_function.cpu_throttled = *c.throttled;
   if (c.oom_days.has_value()) {
     v.settings.analogs.memory_oom_days = v.settings.analogs.cpu_oom_days = *c.oom_days;
     if (v.settings.analogs.job_order.has_value()) v.settings.analogs.job_order = c.oom_days;
@@ -68,11 +69,16 @@ void Score(const Signal& signal, std::span<const OomRecord> ooms, std::optional<
 WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<const JobDay> days,
                 std::span<const OomRecord> ooms) {
   FleetModels models(variant.settings);
-  if (variant.recommender == Policy::kAnalogs) {
+  if (variant.recommender == Policy::kAnalogs || variant.recommender == Policy::kCombined) {
     const AnalogSettings& order = variant.settings.analogs;
     models.of(query.resource) =
         query.fleet->of(query.resource)
             .ForecasterFor(query.resource == Resource::kCpu ? order.cpu_oom_days : order.memory_oom_days);
+  }
+  // The price that the fleet has come to, where it is ordered as the variant orders.
+  if (query.fleet != nullptr &&
+      query.fleet->work_of(query.resource).settings() == variant.settings.work_function) {
+    models.work_of(query.resource) = query.fleet->work_of(query.resource);
   }
   JobInfo job;
   job.name = query.job;

@@ -19,7 +19,8 @@ struct WhatIfChange {
   std::optional<Policy> recommender;
   std::optional<double> margin_scale;  // moving_window
   std::optional<double> w_over;        // ensemble
-  std::optional<double> oom_days;      // analogs: the ordered share
+  std::optional<double> oom_days;      // analogs, combined: the ordered share
+  std::optional<double> throttled;     // work_function, combined: the ordered share of throttled work
   std::optional<double> peak_days;     // peak, and the moving window's peak
   std::optional<double> lower, upper;  // bounds
 };

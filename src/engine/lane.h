@@ -30,7 +30,9 @@ class Lane {
   void EndDay(int32_t day, FleetRows& rows) { recommender_->EndDay(day, rows); }
   // Takes in a closed window and decides the limit from the next window on.
   void CloseWindow(const Signal& signal) {
-    recommender_->Observe(signal);
+    Signal seen = signal;
+    seen.limit = LimitInForce(signal.owner_limit);
+    recommender_->Observe(seen);
     recommended_ = recommender_->Recommend(signal.window.next());
   }
   // Takes in an OOM at once; the new limit is in force from the next window on.

@@ -39,10 +39,20 @@ int32_t DecisionWindow(std::string_view job) {
 FleetModels::FleetModels(const VerticalSettings& settings)
     : ensemble(settings.ensemble),
       cpu(Resource::kCpu, settings.analogs),
-      memory(Resource::kMemory, settings.analogs) {}
+      memory(Resource::kMemory, settings.analogs),
+      cpu_work(Resource::kCpu, settings.work_function),
+      memory_work(Resource::kMemory, settings.work_function) {}
+
+void FleetModels::CloseDay(Resource r, int32_t day, FleetRows rows) {
+  work_of(r).CloseDay(rows);
+  std::erase_if(rows, [](const FleetRow& row) { return row.work.has_value(); });
+  of(r).CloseDay(day, rows);
+}
 
 std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, const JobInfo& job,
                                             const VerticalSettings& settings, FleetModels& fleet) {
+  if (policy == Policy::kCombined)
+    policy = resource == Resource::kCpu ? Policy::kWorkFunction : Policy::kAnalogs;
   std::unique_ptr<Recommender> r;
   switch (policy) {
     case Policy::kStatic:
@@ -67,12 +77,21 @@ std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, co
     case Policy::kAnalogs:
       r = std::make_unique<AnalogsRecommender>(
           fleet.of(resource), std::make_unique<EnsembleRecommender>(resource, fleet.ensemble, settings.oom),
-          settings.oom, AnalogJob{DecisionWindow(job.name), settings.analogs.job_order});
+          settings.oom, AnalogJob{DecisionWindow(job.name), settings.analogs.OwnOrder(resource)});
+      break;
+    case Policy::kWorkFunction:
+      r = std::make_unique<WorkFunctionRecommender>(
+          fleet.work_of(resource), settings.oom,
+          WorkFunctionRecommender::PriceFactor(ClassOf(job, settings.moving_window.job_class)));
+      break;
+    case Policy::kCombined:
       break;
   }
-  if (resource == Resource::kMemory) r = WithOomFloor(std::move(r), settings.oom);
+  // The comparators stay as published: the VPA has its own answer to an OOM.
+  const bool holds = policy != Policy::kVpa || settings.vpa.oom_floor;
+  if (resource == Resource::kMemory && holds) r = WithOomFloor(std::move(r), settings.oom);
   BoundSettings bounds = settings.bounds(resource);
-  // The comparators stay as published. A lower bound that somebody chose is a bound like any other; the
+  // A lower bound that somebody chose is a bound like any other; the
   // default is a floor that stays under the owner's limit.
   if (policy != Policy::kVpa) {
     FloorSettings floor;

@@ -14,6 +14,7 @@
 #include "vertical/policy.h"
 #include "vertical/recommender.h"
 #include "vertical/settings.h"
+#include "vertical/work_function.h"
 
 namespace taut {
 
@@ -23,10 +24,16 @@ struct FleetModels {
   EnsembleConfig ensemble;
   AnalogFleet cpu;
   AnalogFleet memory;
+  WorkFunctionFleet cpu_work;
+  WorkFunctionFleet memory_work;
 
   explicit FleetModels(const VerticalSettings& settings);
   AnalogFleet& of(Resource r) { return r == Resource::kCpu ? cpu : memory; }
   const AnalogFleet& of(Resource r) const { return r == Resource::kCpu ? cpu : memory; }
+  WorkFunctionFleet& work_of(Resource r) { return r == Resource::kCpu ? cpu_work : memory_work; }
+  const WorkFunctionFleet& work_of(Resource r) const { return r == Resource::kCpu ? cpu_work : memory_work; }
+  // Takes in the rows of the day that ended, in a fixed order of jobs, whoever they are of.
+  void CloseDay(Resource r, int32_t day, FleetRows rows);
 };
 
 // The window of the day at which a job's daily decision is due: spread over the day by the job's name, the

@@ -171,7 +171,9 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     job.over_today = job.over_today || over;
     CountTrialWindow({r, &signal, reports, Enforced(job)}, lane.gate);
     MarkDay(signal, job, lane);
-    lane.lane.CloseWindow(signal);
+    Signal seen = signal;
+    if (Enforced(job)) seen.cut_at = lane.gate.in_force;
+    lane.lane.CloseWindow(seen);
     lane.usage_mean = static_cast<float>(sum / tasks);
     lane.usage_peak = static_cast<float>(signal.peak);
     lane.owner_limit = signal.owner_limit.has_value() ? static_cast<float>(*signal.owner_limit) : kAbsent;
@@ -208,7 +210,7 @@ void LiveFleet::EndDay(PassOutput& out) {
     for (const Resource r : kResources) job.of(r).lane.EndDay(day_, rows[static_cast<size_t>(r)]);
     if (slept) job.Sleep();
   }
-  for (const Resource r : kResources) models_->of(r).CloseDay(day_, rows[static_cast<size_t>(r)]);
+  for (const Resource r : kResources) models_->CloseDay(r, day_, std::move(rows[static_cast<size_t>(r)]));
   const WindowId next{(day_ + 1) * kWindowsPerDay};
   for (LiveJob& job : jobs_) {
     if (!job.seen_today || job.day != day_) continue;

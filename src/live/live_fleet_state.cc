@@ -107,6 +107,7 @@ void LiveFleet::SaveFleet(ByteWriter& out) const {
   out.Put(kVersion);
   out.Put(day_);
   for (const AnalogFleet* model : {&models_->cpu, &models_->memory}) model->Save(out);
+  for (const WorkFunctionFleet* model : {&models_->cpu_work, &models_->memory_work}) model->Save(out);
 }
 
 absl::Status LiveFleet::LoadFleet(ByteReader& in) {
@@ -115,6 +116,10 @@ absl::Status LiveFleet::LoadFleet(ByteReader& in) {
   }
   day_ = in.Get<int32_t>();
   for (AnalogFleet* model : {&models_->cpu, &models_->memory}) {
+    if (absl::Status s = model->Load(in); !s.ok()) return s;
+  }
+  if (in.remaining() == 0) return absl::OkStatus();  // of a version without the work function
+  for (WorkFunctionFleet* model : {&models_->cpu_work, &models_->memory_work}) {
     if (absl::Status s = model->Load(in); !s.ok()) return s;
   }
   return absl::OkStatus();

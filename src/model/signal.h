@@ -30,6 +30,11 @@ struct Signal {
   double mean = 0;    // sum(bound * weight) / weight (papers.md §1.3: the mean of a window)
   double peak = 0;    // largest TaskUsage::peak
   std::optional<double> owner_limit;
+  // In force in this window, after every floor and bound; absent: not known.
+  std::optional<double> limit = std::nullopt;
+  // Tasks ran under this limit, so that usage above it could not show; absent: usage is what it would be
+  // without a limit.
+  std::optional<double> cut_at = std::nullopt;
 };
 
 // A task that was killed (or would have been) for using more than `limit`: its true need is unknown but

@@ -49,7 +49,7 @@ struct ReportInput {
   const ReplayResult* result = nullptr;  // not owned
   const std::vector<JobInfo>* jobs = nullptr;
   Policy shown_first =
-      Policy::kAnalogs;  // the recommender that tiles and tables show until another is picked
+      Policy::kCombined;  // the recommender that tiles and tables show until another is picked
   std::vector<JobStory> stories;
 };
 

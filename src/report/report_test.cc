@@ -38,7 +38,7 @@ TEST(ReportTest, TheDataBlockIsTheJson) {
   const std::string block = DataBlock(HtmlReport(fixture->input));
   EXPECT_EQ(block, ReportJson(fixture->input));
   const json data = json::parse(block);
-  EXPECT_EQ(data["shown_first"], "analogs");
+  EXPECT_EQ(data["shown_first"], "combined");
   EXPECT_EQ(data["jobs"].size(), 5U);
   EXPECT_EQ(data["lanes"].size(), 12U);
   EXPECT_EQ(data["stories"].size(), 3U);

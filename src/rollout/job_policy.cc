@@ -1,6 +1,24 @@
 #include "rollout/job_policy.h"
 
 namespace taut {
+namespace {
+
+// The share of OOM-days that a declared tolerance stands for; absent: the fleet's order.
+std::optional<double> OrderOf(OomTolerance tolerance) {
+  switch (tolerance) {
+    case OomTolerance::kMinimal:
+      return 0.003;
+    case OomTolerance::kLow:
+      return 0.03;
+    case OomTolerance::kIntermediate:
+      return 0.13;
+    case OomTolerance::kBySize:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& settings) {
   VerticalSettings s = settings;
@@ -8,6 +26,8 @@ VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& se
   s.moving_window.oom_tolerance = policy.oom_tolerance;
   s.cpu_bounds = policy.cpu_bounds;
   s.memory_bounds = policy.memory_bounds;
+  s.vpa.oom_floor = true;  // where limits are set, nothing that has killed is set again at once
+  s.analogs.memory_job_order = OrderOf(policy.oom_tolerance);
   if (policy.risk.has_value()) s.analogs.job_order = policy.risk;
   return s;
 }

@@ -29,9 +29,9 @@ struct CanarySettings {
 
 struct JobPolicy {
   Mode mode = Mode::kObserve;
-  Policy recommender = Policy::kAnalogs;
+  Policy recommender = Policy::kCombined;
   JobClass job_class = JobClass::kServing;
-  OomTolerance oom_tolerance = OomTolerance::kLow;
+  OomTolerance oom_tolerance = OomTolerance::kBySize;
   BoundSettings cpu_bounds = BoundSettings::For(Resource::kCpu);
   BoundSettings memory_bounds = BoundSettings::For(Resource::kMemory);
   std::optional<double> risk;                  // share of OOM-days ordered for this job; absent: the fleet's

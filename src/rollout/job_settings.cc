@@ -52,14 +52,17 @@ const std::vector<Row>& Rows() {
        TAUT_FIELD(mode)},
       {{"recommender", "who recommends", kChoice, RecommenderNames()}, TAUT_FIELD(recommender)},
       {{"class",
-        "latency sensitivity: batch (none: CPU for the average), serving (high: CPU for the 95th "
-        "percentile), "
-        "serving_tolerant (some: the 90th)",
+        "latency sensitivity: batch (none), serving (high), serving_tolerant (some); moving_window: CPU for "
+        "the "
+        "average, the 95th or the 90th percentile; work_function: throttled work costs 1/4, 1 or 1/2",
         kChoice, Choices(kJobClassNames)},
        TAUT_FIELD(job_class)},
       {{"oom_tolerance",
-        "how well it bears OOM kills: minimal (memory for the peak), low (for the 98th percentile), "
-        "intermediate (for the 60th or half the peak)",
+        "how well it bears OOM kills: minimal, low, intermediate, or by_size; moving_window: memory for the "
+        "peak, "
+        "the 98th percentile, the 60th or half the peak, or one of the first two by the number of tasks; "
+        "analogs: "
+        "OOM-days on .3 %, 3 % or 13 % of this job's days, or the fleet's order",
         kChoice, Choices(kOomToleranceNames)},
        TAUT_FIELD(oom_tolerance)},
       {{"risk",

@@ -33,36 +33,27 @@ AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource r
   const AnalogGrid& grid = AnalogGrid::Get();
   const double level = AnalogLevel(resource);
   const double base = job.week_peak + level;
-  const bool capped = resource == Resource::kMemory && job.owner_limit >= 0;
   const double most_chance = settings.MostChance(resource);
   AnalogChoice best;
   best.cost = std::numeric_limits<double>::infinity();
   for (int k = 0; k < AnalogGrid::kEdges; ++k) {
-    double limit = base * grid.Factor(k) - level;
-    double chance = 1 - static_cast<double>(cdf.at[static_cast<size_t>(k)]);
-    const bool at_cap = capped && limit >= job.owner_limit;
-    if (at_cap) {
-      limit = job.owner_limit;
-      chance = cdf.Exceedance(std::log((limit + level) / base));
-    }
-    if (at_cap || (limit >= job.floor && chance <= most_chance)) {
-      const double cost = limit + price * chance;
-      if (cost < best.cost) best = {limit, chance, cost, false, at_cap};
-    }
-    if (at_cap) break;
+    const double limit = base * grid.Factor(k) - level;
+    const double chance = 1 - static_cast<double>(cdf.at[static_cast<size_t>(k)]);
+    if (limit < job.floor || chance > most_chance) continue;
+    const double cost = limit + price * chance;
+    if (cost < best.cost) best = {limit, chance, cost, false};
   }
   if (!std::isfinite(best.cost)) {
     const double chance = 1 - static_cast<double>(cdf.at.back());
-    best = {base * grid.Factor(AnalogGrid::kEdges - 1) - level, chance, 0, false, false};
+    best = {base * grid.Factor(AnalogGrid::kEdges - 1) - level, chance, 0, false};
     best.cost = best.limit + price * chance;
   }
   const double kept = job.kept_limit;
-  if (kept < 0 || kept < std::min(job.floor, best.limit) || (capped && kept > job.owner_limit * 1.0001))
-    return best;
+  if (kept < 0 || kept < std::min(job.floor, best.limit)) return best;
   const double chance = cdf.Exceedance(std::log((kept + level) / base));
   const double cost = kept + price * chance;
   if (chance > most_chance || cost > best.cost * (1 + settings.keep)) return best;
-  return {kept, chance, cost, true, capped && kept >= job.owner_limit};
+  return {kept, chance, cost, true};
 }
 
 AnalogChoice ChooseForOrder(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double share,
@@ -78,7 +69,7 @@ AnalogBound BoundOf(const AnalogChoice& choice, const AnalogCdf& cdf, const Anal
   free_settings.max_overrun_chance = 1;
   AnalogCase free_job = job;
   free_job.floor = 0;
-  free_job.owner_limit = free_job.kept_limit = -1;
+  free_job.kept_limit = -1;
   const AnalogChoice best = ChooseLimit(cdf, free_job, resource, price, free_settings);
   AnalogBound bound;
   bound.free_limit = best.limit;
@@ -86,10 +77,7 @@ AnalogBound BoundOf(const AnalogChoice& choice, const AnalogCdf& cdf, const Anal
   constexpr double kSame = 1.0001;
   if (choice.kept || std::max(best.limit, choice.limit) <= std::min(best.limit, choice.limit) * kSame)
     return bound;
-  if (choice.limit < best.limit) {
-    bound.kind = "owner_limit";
-    bound.what = "not above the owner's limit";
-  } else if (best.limit < job.floor && best.overrun_chance <= most_chance) {
+  if (best.limit < job.floor && best.overrun_chance <= most_chance) {
     bound.kind = "median";
     bound.what = "not below the median usage of the last day";
   } else {

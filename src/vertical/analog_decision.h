@@ -23,12 +23,11 @@ struct AnalogChoice {
   double overrun_chance = 0;  // P(tomorrow's peak > limit)
   double cost = 0;            // limit + price * chance
   bool kept = false;          // yesterday's limit
-  bool at_owner_limit = false;
 };
 
 // The allowed limit that minimises limit + price * P(peak > limit), or yesterday's where that costs at most
-// settings.keep more. Allowed: at least job.floor, with a chance of at most settings.MostChance(resource);
-// memory: not above the owner's limit, which is always allowed. Price in bytes (cores) x days per OOM-day.
+// settings.keep more. Allowed: at least job.floor, with a chance of at most settings.MostChance(resource).
+// Price in bytes (cores) x days per OOM-day.
 AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double price,
                          const AnalogSettings& settings);
 

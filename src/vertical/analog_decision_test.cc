@@ -104,23 +104,15 @@ Puzzle RandomPuzzle(Rng& rng) {
   return p;
 }
 
-// Every allowed limit of the grid and the owner's, and the cheapest of them.
+// The cheapest of the allowed limits of the grid.
 double CheapestAllowed(const Puzzle& p, const AnalogSettings& s) {
   const double level = AnalogLevel(p.resource), base = p.job.week_peak + level;
-  const bool capped = p.resource == Resource::kMemory && p.job.owner_limit >= 0;
   double best = INFINITY;
   for (int k = 0; k < AnalogGrid::kEdges; ++k) {
     const double limit = base * TheGrid().Factor(k) - level;
     const double chance = p.cdf.Exceedance(TheGrid().Edge(k));
-    if (limit < p.job.floor || chance > s.MostChance(Resource::kMemory) + 1e-6 ||
-        (capped && limit > p.job.owner_limit))
-      continue;
+    if (limit < p.job.floor || chance > s.MostChance(Resource::kMemory) + 1e-6) continue;
     best = std::min(best, limit + p.price * chance);
-  }
-  // Always allowed, if the grid reaches it.
-  if (capped && p.job.owner_limit <= base * TheGrid().Factor(AnalogGrid::kEdges - 1) - level) {
-    const double chance = p.cdf.Exceedance(std::log((p.job.owner_limit + level) / base));
-    best = std::min(best, p.job.owner_limit + p.price * chance);
   }
   return best;
 }
@@ -143,14 +135,8 @@ RC_GTEST_PROP(ChooseLimit, IsTheCheapestAllowedOrYesterdays, ()) {
   } else {
     RC_ASSERT(std::abs(c.cost - cheapest) <= tolerance);
   }
-  if (p.resource == Resource::kMemory && p.job.owner_limit >= 0) {
-    RC_ASSERT(c.limit <= p.job.owner_limit * 1.0001);
-    RC_ASSERT(c.at_owner_limit == (c.limit >= p.job.owner_limit));
-  }
-  if (!c.at_owner_limit) {
-    RC_ASSERT(c.limit >= p.job.floor * (1 - 1e-9));
-    RC_ASSERT(c.overrun_chance <= s.MostChance(Resource::kMemory) + 1e-6);
-  }
+  RC_ASSERT(c.limit >= p.job.floor * (1 - 1e-9));
+  RC_ASSERT(c.overrun_chance <= s.MostChance(Resource::kMemory) + 1e-6);
 }
 
 // With nothing to keep, a dearer OOM never makes the limit lower.

@@ -31,10 +31,10 @@ double AnalogCdf::Exceedance(double log_ratio) const {
   const AnalogGrid& grid = AnalogGrid::Get();
   const int k = grid.BinOf(log_ratio + 2e-9) - 1;  // the last edge at or below
   if (k < 0) return 1;
-  if (k >= AnalogGrid::kEdges - 1) return 1 - at.back();
+  if (k >= AnalogGrid::kEdges - 1) return std::max(0.0, 1 - double{at.back()});
   const double share = std::clamp((log_ratio - grid.Edge(k)) / (grid.Edge(k + 1) - grid.Edge(k)), 0.0, 1.0);
   const auto i = static_cast<size_t>(k);
-  return 1 - (at[i] + share * (at[i + 1] - at[i]));
+  return std::max(0.0, 1 - (at[i] + share * (at[i + 1] - at[i])));
 }
 
 }  // namespace taut

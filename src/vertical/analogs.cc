@@ -25,6 +25,7 @@ constexpr double kWarningPrior = 2;
 
 // In the first byte of a checkpoint.
 constexpr uint8_t kHasDay = 2;
+constexpr uint8_t kHasPromise = 4;
 
 // No forecast is certain: what is under a tenth of a per cent is said to be.
 std::string ChanceText(double chance) {
@@ -205,6 +206,7 @@ void AnalogsRecommender::DecideFor(int32_t day) {
   // A raise that is still in force is the limit that a change would be a change of.
   if (raise_in_force_ && raised_ > choice_.limit) case_.kept_limit = raised_;
   raise_in_force_ = false;
+  promised_today_ = -1;
   price_ = fleet_->price();
   const AnalogCdf cdf = fleet_->Forecast(case_);
   const AnalogSettings& s = fleet_->settings();
@@ -230,7 +232,11 @@ void AnalogsRecommender::EndJobDay() {
   ended_.overrun = overrun_today_;
   // A job's first day under its owner's limit counts as well: a share of all job-days is what people order.
   if (decided_day_ == job_day_ || (!decided_ && fallback_ == nullptr)) {
-    ended_.promised = decided_ ? static_cast<float>(choice_.overrun_chance) : 0;
+    if (decided_) {
+      ended_.promised = promised_today_ >= 0 ? promised_today_ : static_cast<float>(choice_.overrun_chance);
+    } else {
+      ended_.promised = 0;
+    }
     ended_.warned = warned_window_ > INT32_MIN;
     ended_.came_true = warning_came_true_;
     warnings_ = kWarningDecay * warnings_ + (ended_.warned ? 1.0F : 0.0F);
@@ -287,7 +293,10 @@ void AnalogsRecommender::Observe(const Signal& signal) {
   if (decided_) WatchWarning(signal);
   double limit = signal.owner_limit.value_or(signal.peak);
   if (decided_) limit = signal.window.index < raised_until_ ? std::max(raised_, base_limit()) : base_limit();
-  if (signal.peak > limit) overrun_today_ = true;
+  limit = signal.limit.value_or(limit);
+  if (decided_ && promised_today_ < 0) promised_today_ = static_cast<float>(*OverrunChance(limit));
+  last_over_ = signal.peak > limit;
+  if (last_over_) overrun_today_ = true;
 }
 
 void AnalogsRecommender::ObserveOom(const OomEvent& event) {
@@ -305,6 +314,21 @@ bool AnalogsRecommender::ComesClose(double usage) const {
   const AnalogSettings& s = fleet_->settings();
   if (s.raise_at <= 0 || usage <= s.raise_at * base_limit()) return false;
   return case_.owner_limit < 0 || usage < s.raise_pin * case_.owner_limit;
+}
+
+// After an overrun more of the same is likely: the limit goes above what was seen until the next decision.
+void AnalogsRecommender::RaiseAfterOverrun(WindowId next) {
+  if (!last_over_) return;
+  last_over_ = false;
+  const auto bump = [&](double usage) {
+    return fleet_->resource() == Resource::kMemory ? OomBump(usage, oom_) : oom_.bump_ratio * usage;
+  };
+  // Over the limit that the overrun before had raised: usage is still on its way up.
+  const bool again = raised_after_overrun_ && next.index <= raised_until_;
+  raised_ = again ? bump(bump(last_usage_)) : bump(last_usage_);
+  raised_from_ = next.index;
+  raised_until_ = DayEnd();
+  raised_after_overrun_ = true;
 }
 
 // Whether a raise is made of it or not, every warning is followed to its end: the fleet learns what warnings
@@ -331,9 +355,7 @@ void AnalogsRecommender::Raise(WindowId next) {
   const AnalogSettings& s = fleet_->settings();
   if (overrun_today_ || next.index < raised_until_ || !ComesClose(last_usage_)) return;
   if (raised_from_ >= decided_day_ * kWindowsPerDay + job_.day_start) return;  // one a day
-  const double owner = case_.owner_limit;
-  double raised = s.raise_factor * last_usage_;
-  if (owner >= 0) raised = std::min(raised, owner);
+  const double raised = s.raise_factor * last_usage_;
   if (raised <= base_limit()) return;
   const auto hold = static_cast<int32_t>(s.raise_hours * kWindowsPerHour);
   const double byte_days = (raised - base_limit()) * std::max(hold, DayEnd() - next.index) / kWindowsPerDay;
@@ -342,6 +364,7 @@ void AnalogsRecommender::Raise(WindowId next) {
   raised_ = raised;
   raised_from_ = next.index;
   raised_until_ = DayEnd();
+  raised_after_overrun_ = false;
   peak_since_raise_ = 0;
 }
 
@@ -349,7 +372,7 @@ void AnalogsRecommender::Raise(WindowId next) {
 void AnalogsRecommender::DropNeedlessRaise(WindowId next) {
   const AnalogSettings& s = fleet_->settings();
   const auto hold = static_cast<int32_t>(s.raise_hours * kWindowsPerHour);
-  if (next.index >= raised_until_ || next.index < raised_from_ + hold) return;
+  if (raised_after_overrun_ || next.index >= raised_until_ || next.index < raised_from_ + hold) return;
   if (peak_since_raise_ <= s.raise_at * base_limit()) raised_until_ = next.index;
 }
 
@@ -359,6 +382,7 @@ std::optional<double> AnalogsRecommender::Recommend(WindowId next) {
   if (!decided_) return fallback_ != nullptr ? fallback_->Recommend(next) : std::nullopt;
   DropNeedlessRaise(next);
   Raise(next);
+  RaiseAfterOverrun(next);
   raise_in_force_ = next.index < raised_until_ && raised_ > base_limit();
   return raise_in_force_ ? raised_ : base_limit();
 }
@@ -435,8 +459,6 @@ void AnalogsRecommender::Explain(Reason& reason) const {
   reason.why = fmt::format("{} of 7 days is {}, {} chance of a day above",
                            resource == Resource::kCpu ? "highest 5-minute mean" : "highest peak",
                            FormatAmount(resource, case_.week_peak), ChanceText(*reason.chance));
-  const bool capped = resource == Resource::kMemory && case_.owner_limit >= 0;
-  if (capped && choice_.limit >= case_.owner_limit) reason.why += "; not above the owner's limit";
   ExplainChoice(cdf, reason);
   if (raise_in_force_) {
     reason.why = fmt::format("usage came within {:.2g} % of the limit; raised until the next daily decision",
@@ -513,6 +535,8 @@ std::unique_ptr<Recommender> AnalogsRecommender::Clone() const {
   copy->raised_from_ = raised_from_;
   copy->peak_since_raise_ = peak_since_raise_;
   copy->raise_in_force_ = raise_in_force_;
+  copy->raised_after_overrun_ = raised_after_overrun_;
+  copy->promised_today_ = promised_today_;
   copy->overrun_today_ = overrun_today_;
   copy->warned_window_ = warned_window_;
   copy->warning_came_true_ = warning_came_true_;
@@ -532,7 +556,7 @@ size_t AnalogsRecommender::state_bytes() const {
 void AnalogsRecommender::Save(ByteWriter& out) const {
   ring_.Save(out);
   today_.Save(out);
-  out.Put<uint8_t>((decided_ ? 1 : 0) | kHasDay);
+  out.Put<uint8_t>((decided_ ? 1 : 0) | kHasDay | kHasPromise);
   out.Put<uint8_t>(overrun_today_ ? 1 : 0);
   out.Put<uint8_t>(choice_.kept ? 1 : 0);
   for (double v : {choice_.limit, choice_.overrun_chance, choice_.cost, price_, raised_}) out.Put(v);
@@ -555,6 +579,9 @@ void AnalogsRecommender::SaveDay(ByteWriter& out) const {
     out.Put(v);
   }
   out.Put(case_.kept_limit);
+  out.Put(promised_today_);
+  out.Put<uint8_t>(raised_after_overrun_ ? 1 : 0);
+  out.Put<uint8_t>(last_over_ ? 1 : 0);
 }
 
 bool AnalogsRecommender::LoadDay(ByteReader& in) {
@@ -594,6 +621,12 @@ absl::Status AnalogsRecommender::Load(ByteReader& in) {
     possible = LoadDay(in);
     kept = in.Get<double>();
     possible = possible && (*kept == -1 || IsStoredAmount(*kept));
+    if ((flags & kHasPromise) != 0) {
+      promised_today_ = in.Get<float>();
+      raised_after_overrun_ = in.Get<uint8_t>() != 0;
+      last_over_ = in.Get<uint8_t>() != 0;
+      possible = possible && std::isfinite(promised_today_);
+    }
   } else {
     job_day_ = decided_ ? decided_day_ : INT32_MIN;
     raise_in_force_ = false;

@@ -128,6 +128,7 @@ class AnalogsRecommender final : public Recommender {
   bool ComesClose(double usage) const;
   void WatchWarning(const Signal& signal);
   void Raise(WindowId next);
+  void RaiseAfterOverrun(WindowId next);
   void DropNeedlessRaise(WindowId next);
   void ExplainChoice(const AnalogCdf& cdf, Reason& reason) const;
   std::string Risk(double chance) const;
@@ -159,8 +160,12 @@ class AnalogsRecommender final : public Recommender {
   int32_t raised_from_ = INT32_MIN;
   float peak_since_raise_ = 0;
   bool raise_in_force_ = false;  // in the limit recommended last
+  bool raised_after_overrun_ = false;
+  bool last_over_ = false;  // the last usage was above the limit in force
   float last_usage_ = -1;
   bool overrun_today_ = false;
+  // P(overrun) of the limit in force as the day began, floors and bounds included; < 0: not known yet.
+  float promised_today_ = -1;
   int32_t warned_window_ =
       INT32_MIN;  // the first window of the day in which usage came close under the limit
   bool warning_came_true_ = false;

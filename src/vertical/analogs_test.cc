@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "vertical/ensemble.h"
 #include "vertical/made_signal.h"
+#include "vertical/wrappers.h"
 
 namespace taut {
 namespace {
@@ -169,6 +170,56 @@ TEST(Analogs, RaisesWhenUsageComesNear) {
   r.Observe(MadeSignal(Resource::kMemory, w + 2, 0.1 * limit));
   EXPECT_NEAR(*r.Recommend(WindowId{w + 73}), 1.6 * 0.9 * limit, 1e-6 * limit);
   EXPECT_EQ(*r.Recommend(WindowId{w + 74}), limit) << "six hours are 72 windows";
+}
+
+// Usage above the limit raises it above what was seen until the next decision, and further with the next
+// overrun.
+TEST(Analogs, AnOverrunRaisesUntilTheNextDecision) {
+  Fleet fleet(60, Order(0.05), 31);
+  for (int32_t day = 0; day < 15; ++day) (void)fleet.LiveDay(day);
+  AnalogsRecommender& r = *fleet.jobs()[0].recommender;
+  r.StartDay(15);
+  const int32_t w = 15 * kWindowsPerDay;
+  const double limit = *r.Recommend(WindowId{w});
+  r.Observe(MadeSignal(Resource::kMemory, w, 1.1 * limit));
+  const double raised = *r.Recommend(WindowId{w + 1});
+  EXPECT_DOUBLE_EQ(raised, OomBump(static_cast<float>(1.1 * limit), OomSettings()));
+  r.Observe(MadeSignal(Resource::kMemory, w + 1, 0.1 * limit));
+  EXPECT_EQ(*r.Recommend(WindowId{w + 200}), raised) << "also when usage has gone";
+  r.Observe(MadeSignal(Resource::kMemory, w + 200, 1.1 * raised));
+  const auto seen = static_cast<float>(1.1 * raised);
+  EXPECT_DOUBLE_EQ(*r.Recommend(WindowId{w + 201}), OomBump(OomBump(seen, OomSettings()), OomSettings()));
+  r.StartDay(16);
+  EXPECT_GT(*r.Recommend(WindowId{w + kWindowsPerDay}), 0);
+}
+
+// What is promised and what is delivered are those of the limit in force, which others may have held higher.
+TEST(Analogs, JudgeThemselvesByTheLimitInForce) {
+  double overruns[2] = {};
+  double promised[2] = {};
+  for (int held = 0; held < 2; ++held) {
+    Fleet fleet(60, Order(0.05), 31);
+    for (int32_t day = 0; day < 15; ++day) (void)fleet.LiveDay(day);
+    for (Job& job : fleet.jobs()) {
+      AnalogsRecommender& r = *job.recommender;
+      r.StartDay(15);
+      const int32_t w = 15 * kWindowsPerDay;
+      const double own = *r.Recommend(WindowId{w});
+      const MadeSignal made(Resource::kMemory, w, 1.5 * own);
+      Signal signal = made;
+      signal.limit = held == 1 ? 20 * own : own;
+      r.Observe(signal);
+      FleetRows rows;
+      r.EndDay(15, rows);
+      ASSERT_EQ(rows.size(), 1U);
+      ASSERT_TRUE(rows[0].verdict.has_value());
+      overruns[held] += rows[0].verdict->overrun ? 1 : 0;
+      promised[held] += rows[0].verdict->promised;
+    }
+  }
+  EXPECT_EQ(overruns[0], 60);
+  EXPECT_EQ(overruns[1], 0);
+  EXPECT_LT(promised[1], 0.2 * promised[0]);
 }
 
 // A reservoir: the sample stays at its size, and the same fleet gives the same price.

@@ -42,6 +42,15 @@ struct FleetVerdict {
   bool overrun = false;
 };
 
+// A job's day under the work function, in windows of its resource.
+struct FleetWork {
+  double over = 0;        // usage above the limits in force
+  double used = 0;        // all usage
+  double size = 0;        // the owner's limit; the day's peak where there is none
+  bool seasoned = false;  // old enough to move the price
+};
+
+// A row is of analogs or, with `work`, of the work function.
 struct FleetRow {
   std::optional<FleetLesson> lesson;    // absent on a job's first day
   std::optional<FleetVerdict> verdict;  // absent if analogs had no limit in force
@@ -50,6 +59,7 @@ struct FleetRow {
   std::optional<bool> warning_came_true;
   AnalogCase tomorrow;     // the job at its latest decision, or at the next midnight
   bool own_order = false;  // its risk is ordered by itself: the fleet's price is not for it
+  std::optional<FleetWork> work;
 };
 using FleetRows = std::vector<FleetRow>;
 

@@ -31,7 +31,8 @@ void MovingWindowRecommender::Observe(const Signal& signal) {
   if (resource_ == Resource::kCpu && settings_.job_class == JobClass::kBatch) {
     average_.Add(signal.mean, signal.window);
   }
-  if (resource_ == Resource::kMemory && settings_.oom_tolerance != OomTolerance::kLow) {
+  if (resource_ == Resource::kMemory) {
+    average_.Add(static_cast<double>(signal.tasks.size()), signal.window);
     peak_.Add(signal.window.index, signal.buckets.back().bucket);
   }
 }
@@ -40,9 +41,14 @@ void MovingWindowRecommender::ObserveOom(const OomEvent& event) {
   const double need = OomBump(event.limit, oom_);
   const Bucket bucket = histogram_.grid().BucketOf(need);
   histogram_.AddToBucket(bucket, 1, event.window.start_s());
-  if (settings_.oom_tolerance != OomTolerance::kLow) peak_.Add(event.window.index, bucket);
+  peak_.Add(event.window.index, bucket);
   // The window may still be open; the peak counts from it on.
   if (windows_seen_ > 0) last_window_ = std::max(last_window_, event.window.index);
+}
+
+OomTolerance MovingWindowRecommender::tolerance() const {
+  if (settings_.oom_tolerance != OomTolerance::kBySize) return settings_.oom_tolerance;
+  return average_.Get() >= MovingWindowSettings::kManyTasks ? OomTolerance::kLow : OomTolerance::kMinimal;
 }
 
 double MovingWindowRecommender::Statistic() const {
@@ -56,11 +62,12 @@ double MovingWindowRecommender::Statistic() const {
         return histogram_.Percentile(0.90, PercentileOf::kLoad);
     }
   }
-  if (settings_.oom_tolerance == OomTolerance::kLow) return histogram_.Percentile(0.98, PercentileOf::kLoad);
+  if (tolerance() == OomTolerance::kLow) return histogram_.Percentile(0.98, PercentileOf::kLoad);
   const auto last_n = static_cast<int32_t>(settings_.peak_days * kWindowsPerDay);
   const std::optional<Bucket> top = peak_.Max(last_window_, last_n);
-  const double peak = top.has_value() ? histogram_.grid().UpperBound(*top) : 0;
-  if (settings_.oom_tolerance == OomTolerance::kMinimal) return peak;
+  // A checkpoint of a version that kept peaks for some tolerances only may have none.
+  const double peak = top.has_value() ? histogram_.grid().UpperBound(*top) : histogram_.Peak();
+  if (tolerance() == OomTolerance::kMinimal) return peak;
   return std::max(histogram_.Percentile(0.60, PercentileOf::kLoad), 0.5 * peak);
 }
 
@@ -75,7 +82,8 @@ std::string MovingWindowRecommender::StatisticName() const {
         return "load-adjusted p90";
     }
   }
-  switch (settings_.oom_tolerance) {
+  switch (tolerance()) {
+    case OomTolerance::kBySize:
     case OomTolerance::kMinimal:
       return fmt::format("peak of {:g} days", settings_.peak_days);
     case OomTolerance::kLow:

@@ -32,6 +32,7 @@ class MovingWindowRecommender final : public Recommender {
   absl::Status Load(ByteReader& in) override;
 
  private:
+  OomTolerance tolerance() const;
   double Statistic() const;
   std::string StatisticName() const;
 
@@ -39,7 +40,7 @@ class MovingWindowRecommender final : public Recommender {
   MovingWindowSettings settings_;
   OomSettings oom_;
   DecayingHistogram histogram_;
-  DecayedAverage average_;
+  DecayedAverage average_;  // of the usage (CPU) or of the number of tasks (memory)
   SlidingMax peak_;
   int32_t first_window_ = 0;
   int32_t last_window_ = 0;

@@ -15,6 +15,9 @@ constexpr PolicyInfo kPolicies[] = {
     {Policy::kEnsemble, "ensemble", "Autopilot's many simple models, the least costly lately in charge"},
     {Policy::kAnalogs, "analogs",
      "what similar job-days of the whole fleet did next, at an ordered OOM risk"},
+    {Policy::kWorkFunction, "work_function",
+     "the limit moves when another would have cost a change less, at an ordered share of throttled work"},
+    {Policy::kCombined, "combined", "memory by analogs, CPU by work_function"},
 };
 
 }  // namespace

@@ -9,7 +9,16 @@
 
 namespace taut {
 
-enum class Policy : uint8_t { kStatic, kPeak, kVpa, kMovingWindow, kEnsemble, kAnalogs };
+enum class Policy : uint8_t {
+  kStatic,
+  kPeak,
+  kVpa,
+  kMovingWindow,
+  kEnsemble,
+  kAnalogs,
+  kWorkFunction,
+  kCombined
+};
 
 struct PolicyInfo {
   Policy policy;

@@ -17,10 +17,12 @@ inline constexpr double kDay = 24 * kHour;
 inline constexpr double kMiB = 1024.0 * 1024.0;
 
 enum class JobClass : uint8_t { kBatch, kServing, kServingTolerant };  // CPU: average, p95, p90
-enum class OomTolerance : uint8_t { kMinimal, kLow, kIntermediate };   // memory: peak, p98, max(p60, peak/2)
+// Memory: peak, p98, max(p60, peak/2); by size: minimal for jobs of few tasks, low for those of many.
+enum class OomTolerance : uint8_t { kMinimal, kLow, kIntermediate, kBySize };
 // As people write them, by value.
 inline constexpr std::array<std::string_view, 3> kJobClassNames = {"batch", "serving", "serving_tolerant"};
-inline constexpr std::array<std::string_view, 3> kOomToleranceNames = {"minimal", "low", "intermediate"};
+inline constexpr std::array<std::string_view, 4> kOomToleranceNames = {"minimal", "low", "intermediate",
+                                                                       "by_size"};
 
 // A margin that shrinks as limits grow: `small` up to small_limit, `large` from large_limit on, linear in
 // log(limit) between. "10-15 %, less for large limits" (Autopilot §3.2.2); the schedule is not published,
@@ -39,10 +41,11 @@ struct MovingWindowSettings {
   double cpu_half_life_s = 12 * kHour;     // Autopilot §3.2.2
   double memory_half_life_s = 48 * kHour;  // Autopilot §3.2.2
   JobClass job_class = JobClass::kServing;
-  OomTolerance oom_tolerance = OomTolerance::kLow;
-  double peak_days = 7;       // N of S_max; not published
-  int hold_windows = 12;      // the highest recommendation of the last hour
-  double margin_scale = 1.0;  // 0: no margin
+  OomTolerance oom_tolerance = OomTolerance::kBySize;  // as Autopilot's defaults are (§3.2.2)
+  static constexpr double kManyTasks = 10;             // by size: low from so many tasks on; not published
+  double peak_days = 7;                                // N of S_max; not published
+  int hold_windows = 12;                               // the highest recommendation of the last hour
+  double margin_scale = 1.0;                           // 0: no margin
   double min_history_s = kDay;
 };
 
@@ -85,6 +88,7 @@ struct VpaSettings {
   double memory_window_s = 24 * kHour;
   double min_cpu_cores = 0.025;
   double min_memory_bytes = 250 * kMiB;
+  bool oom_floor = false;  // hold a limit up after an OOM as for the others; the VPA does not
 };
 
 // The analog forecast over the fleet's history (docs/algorithms.md, "Analogs").
@@ -95,7 +99,7 @@ struct AnalogSettings {
   // A fixed price instead, in byte-days and core-days per OOM-day; 0: the ordered share sets it.
   double memory_price_bytes = 0;
   double cpu_price_cores = 0;
-  double keep = 0.20;  // yesterday's limit stays if it costs at most this share more than the best
+  double keep = 0.13;  // yesterday's limit stays if it costs at most this share more than the best
   // No limit that is expected to fail on more than this share of a job's days; 0: kChanceOfOrder times the
   // ordered share, at most a half; a half where the price is fixed.
   double max_overrun_chance = 0;
@@ -103,12 +107,14 @@ struct AnalogSettings {
   // The share of OOM-days (throttled days) ordered for each job by itself, whatever the price; absent: the
   // fleet's order is shared over the jobs where it costs least.
   std::optional<double> job_order;
+  // The same for memory alone, where job_order is absent: what a declared OOM tolerance asks for.
+  std::optional<double> memory_job_order;
   double own_half_life_days = 10;  // how fast a job's own days fade against the fleet's
   double fleet_weight = 20;        // the fleet counts as much as so many own days
   int min_rows = 200;              // job-days the fleet must have lived before it forecasts ...
   int min_days = 7;                // ... and days; until then the fallback recommends
   int max_rows = 100'000;          // a uniform sample of history is kept and trained on
-  int retrain_days = 4;
+  int retrain_days = 2;
   int solver_jobs = 2000;  // jobs on which the price is solved
   uint64_t seed = 1;
   // The reactive raise: one comparison a window. 0: off.
@@ -121,8 +127,25 @@ struct AnalogSettings {
   double raise_pin = 0.8;            // ... unless usage is this near the owner's limit
 
   double order(Resource r) const { return r == Resource::kCpu ? cpu_oom_days : memory_oom_days; }
+  std::optional<double> OwnOrder(Resource r) const {
+    return job_order.has_value() || r == Resource::kCpu ? job_order : memory_job_order;
+  }
   // The highest chance of an OOM-day that any job's limit may have.
   double MostChance(Resource r) const;
+};
+
+// A schedule of limits at a price (docs/algorithms.md, "Work function").
+struct WorkFunctionSettings {
+  // The share of all work (CPU: throttled; memory: byte-seconds) that is ordered to be above the limits.
+  double cpu_throttled = 0.001;
+  double memory_above = 0.0001;
+  double price = 0;    // fixed: windows of a core that a core-window above the limit is worth; 0: as ordered
+  double job_cap = 5;  // a job above so many times the order pays a price of its own; 0: none does
+  double change_scale = 1;  // of the charge for a change
+  double min_history_s = kDay;
+
+  double order(Resource r) const { return r == Resource::kCpu ? cpu_throttled : memory_above; }
+  bool operator==(const WorkFunctionSettings&) const = default;
 };
 
 // What the owner allows and what the platform can set.
@@ -146,6 +169,7 @@ struct VerticalSettings {
   PeakSettings peak;
   VpaSettings vpa;
   AnalogSettings analogs;
+  WorkFunctionSettings work_function;
   OomSettings oom;
   BoundSettings cpu_bounds = BoundSettings::For(Resource::kCpu);
   BoundSettings memory_bounds = BoundSettings::For(Resource::kMemory);

@@ -1,6 +1,6 @@
 // Budgets of the recommenders, one job at a time (the whole fleet: src/engine, bench/).
 //
-//   ensemble, 64 models, one job-window <= 3 us · analogs, one decision <= 50 us
+//   ensemble, 64 models, one job-window <= 3 us · work function <= 1 us · analogs, one decision <= 50 us
 // Each benchmark prints its budget beside the figure as budget_ns.
 #include <benchmark/benchmark.h>
 
@@ -14,6 +14,7 @@
 #include "vertical/ensemble.h"
 #include "vertical/made_signal.h"
 #include "vertical/moving_window.h"
+#include "vertical/work_function.h"
 
 namespace taut {
 namespace {
@@ -65,6 +66,14 @@ void BM_EnsembleWindow(benchmark::State& state) {
   state.counters["models"] = config.num_models();
 }
 BENCHMARK(BM_EnsembleWindow)->ArgName("memory")->Arg(0)->Arg(1);
+
+void BM_WorkFunctionWindow(benchmark::State& state) {
+  const auto resource = static_cast<Resource>(state.range(0));
+  const WorkFunctionFleet fleet(resource, WorkFunctionSettings());
+  WorkFunctionRecommender r(fleet, OomSettings());
+  Step(state, r, resource, 1000);
+}
+BENCHMARK(BM_WorkFunctionWindow)->ArgName("memory")->Arg(0)->Arg(1);
 
 void BM_MovingWindowWindow(benchmark::State& state) {
   const auto resource = static_cast<Resource>(state.range(0));

@@ -137,8 +137,13 @@ class OomFloorWrapper final : public RecommenderWrapper {
 
   void ObserveOom(const OomEvent& event) override {
     inner().ObserveOom(event);
-    const double bumped = OomBump(event.limit, settings_);
-    const int32_t until = event.window.index + static_cast<int32_t>(settings_.hold_s / kWindowSeconds);
+    const auto hold = static_cast<int32_t>(settings_.hold_s / kWindowSeconds);
+    double bumped = OomBump(event.limit, settings_);
+    // Killed again at the limit that the kill before had raised, within an hour: usage is far above it.
+    const bool again = until_ != INT32_MIN && event.window.index - (until_ - hold) <= kWindowsPerHour &&
+                       event.limit >= 0.99 * floor_;
+    if (again) bumped = OomBump(bumped, settings_);
+    const int32_t until = event.window.index + hold;
     if (event.window.index >= until_ || bumped >= floor_) {
       floor_ = bumped;
       until_ = until;

@@ -153,8 +153,21 @@ TEST(WithOomFloor, IsAFloorOnlyAndTakesTheHigher) {
   *stage.says = 100 * kMiB;
   r->ObserveOom({WindowId{1}, 0, 200 * kMiB});  // another task, with a lower limit
   EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{2}), 1200 * kMiB);
-  r->ObserveOom({WindowId{2}, 0, 1200 * kMiB});
-  EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{3}), 1440 * kMiB);
+  r->ObserveOom({WindowId{20}, 0, 1200 * kMiB});
+  EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{21}), 1440 * kMiB);
+}
+
+TEST(WithOomFloor, KilledAgainWithinAnHourItTakesTwoSteps) {
+  Stage stage;
+  const auto r = WithOomFloor(stage.puppet(), OomSettings());
+  *stage.says = 100 * kMiB;
+  r->ObserveOom({WindowId{0}, 0, 1000 * kMiB});
+  r->ObserveOom({WindowId{0}, 1, 1000 * kMiB});  // another task, at the same limit
+  EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{1}), 1200 * kMiB);
+  r->ObserveOom({WindowId{5}, 0, 1200 * kMiB});
+  EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{6}), 1728 * kMiB);
+  r->ObserveOom({WindowId{30}, 0, 1728 * kMiB});
+  EXPECT_NEAR(*r->Recommend(WindowId{31}), 1.2 * 1728 * kMiB, 1);
 }
 
 TEST(WithBounds, RoundsUpAndMultiplesStay) {

@@ -33,6 +33,8 @@ const SHAPES = {
   vpa: 'M0-6.5L6.5 0L0 6.5L-6.5 0Z',
   moving_window: 'M0 6L-6-5H6Z',
   ensemble: 'M-2-6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z',
+  work_function: 'M-5 5V-1H0V-6H5V5Z',
+  combined: 'M-6-2H-2V-6H2V-2H6V2H2V6H-2V2H-6Z',
   analogs: 'M-5.5 0A5.5 5.5 0 1 0 5.5 0A5.5 5.5 0 1 0-5.5 0Z',
 };
 

@@ -89,7 +89,7 @@ function makeJob(number, now) {
     first_seen: now - Math.floor((3 + 60 * unit(number, 'first')) * DAY),
     row: {
       name, mode,
-      recommender: unit(number, 'rec') < 0.06 ? 'ensemble' : 'analogs',
+      recommender: unit(number, 'rec') < 0.06 ? 'ensemble' : 'combined',
       tasks,
       cpu: amounts(job, 'cpu', now, mode, ownerKnown),
       memory: amounts(job, 'memory', now, mode, ownerKnown),

@@ -50,7 +50,7 @@ export function explain(job, resource) {
     reason: a.would_be === null ? { recommender: '', sentence: '', facts: [], cost_unit: '', candidates: [], steps: [] } : reason };
 }
 
-const DEFAULTS = { margin_scale: 1, w_over: 30000, oom_days: 0.03, peak_days: 7 };
+const DEFAULTS = { margin_scale: 1, w_over: 30000, oom_days: 0.03, throttled: 0.001, peak_days: 7 };
 
 function lane(job, resource, settings, time, peaks, owner) {
   const name = settings.recommender;
@@ -91,8 +91,8 @@ function lane(job, resource, settings, time, peaks, owner) {
 export function whatIf(job, resource, request, now) {
   const started = performance.now();
   const asked = { recommender: job.row.recommender, days: 14, ...DEFAULTS, ...Object.fromEntries(Object.entries(request).filter(([, v]) => v !== null)) };
-  if (!['static', 'peak', 'vpa', 'moving_window', 'ensemble', 'analogs'].includes(asked.recommender)) {
-    throw Object.assign(new Error(`recommender: no recommender \`${asked.recommender}\`; there are static, peak, vpa, moving_window, ensemble, analogs`), { status: 400 });
+  if (!['static', 'peak', 'vpa', 'moving_window', 'ensemble', 'analogs', 'work_function', 'combined'].includes(asked.recommender)) {
+    throw Object.assign(new Error(`recommender: no recommender \`${asked.recommender}\`; there are static, peak, vpa, moving_window, ensemble, analogs, work_function, combined`), { status: 400 });
   }
   if (asked.upper && asked.lower && asked.upper < asked.lower) {
     throw Object.assign(new Error('upper: below lower; make it higher or leave it out'), { status: 400 });

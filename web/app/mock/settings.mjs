@@ -2,7 +2,7 @@
 
 export const TABLE = [
   { key: 'mode', help: 'how far Tautline may go: off (measure only), observe (recommend and show), canary (try a new limit on some tasks first), auto (apply)', kind: 'choice', choices: ['off', 'observe', 'canary', 'auto'], default: 'observe' },
-  { key: 'recommender', help: 'who recommends', kind: 'choice', choices: ['static', 'peak', 'vpa', 'moving_window', 'ensemble', 'analogs'], default: 'analogs' },
+  { key: 'recommender', help: 'who recommends', kind: 'choice', choices: ['static', 'peak', 'vpa', 'moving_window', 'ensemble', 'analogs', 'work_function', 'combined'], default: 'combined' },
   { key: 'class', help: 'latency sensitivity: batch (none: CPU for the average), serving (high: CPU for the 95th percentile), serving_tolerant (some: the 90th)', kind: 'choice', choices: ['batch', 'serving', 'serving_tolerant'], default: 'serving' },
   { key: 'oom_tolerance', help: 'how well it bears OOM kills: minimal (memory for the peak), low (for the 98th percentile), intermediate (for the 60th or half the peak)', kind: 'choice', choices: ['minimal', 'low', 'intermediate'], default: 'low' },
   { key: 'cpu.lower', help: 'no CPU limit below this, cores a task; empty: none', kind: 'number', choices: [], default: '' },

@@ -88,7 +88,7 @@ export interface Rule { name: string; match: Record<string, string>; set: Record
 export interface Settings { table: SettingRow[]; rules: Rule[]; changes: SettingChange[]; config_file: string | null }
 
 export interface WhatIfRequest {
-  recommender?: string; days?: number; margin_scale?: number; w_over?: number; oom_days?: number; peak_days?: number;
+  recommender?: string; days?: number; margin_scale?: number; w_over?: number; oom_days?: number; throttled?: number; peak_days?: number;
   lower?: Amount; upper?: Amount;
 }
 export interface WhatIfLane {

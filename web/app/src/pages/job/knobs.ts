@@ -2,7 +2,7 @@
 import { duration, percent, significant } from '../../lib/format';
 
 export interface Knob {
-  key: 'margin_scale' | 'w_over' | 'oom_days' | 'peak_days';
+  key: 'margin_scale' | 'w_over' | 'oom_days' | 'throttled' | 'peak_days';
   name: string;
   help: string;
   low: number;
@@ -14,7 +14,16 @@ export interface Knob {
 
 export interface Recommender { name: string; help: string; knobs: Knob[] }
 
+const THROTTLED: Knob = {
+  key: 'throttled', name: 'Throttled work, ordered', help: 'CPU: the share of all work that may go above the limits', low: 0.0001, high: 0.02, start: 0.001, log: true, show: percent,
+};
+
 export const RECOMMENDERS: Recommender[] = [
+  { name: 'combined', help: 'The default: memory by analogs, CPU by work_function.', knobs: [
+    { key: 'oom_days', name: 'Days over the limit, ordered', help: 'memory: the share of days that may be OOM-days', low: 0.002, high: 0.25, start: 0.03, log: true, show: percent },
+    THROTTLED,
+  ] },
+  { name: 'work_function', help: 'The limit moves when another would have cost a change less.', knobs: [THROTTLED] },
   { name: 'analogs', help: 'Forecasts from the job-days of the whole fleet that looked most like this one.', knobs: [
     { key: 'oom_days', name: 'Days over the limit, ordered', help: 'the share of days that may go over: OOM-days of memory, throttled days of CPU', low: 0.002, high: 0.25, start: 0.03, log: true, show: percent },
   ] },

@@ -1,0 +1,444 @@
+#include "vertical/work_function.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "fmt/format.h"
+#include "model/units.h"
+#include "vertical/stored_values.h"
+#include "vertical/wrappers.h"
+
+namespace taut {
+namespace {
+
+// The dial (docs/algorithms.md): where the price starts for an order, how fast it moves, how long the past
+// counts.
+constexpr double kStartPrice = 1430;  // at an order of kStartShare
+constexpr double kStartShare = 0.001;
+constexpr double kStartSlope = -1.77;
+constexpr double kDialStep = 0.03;
+constexpr double kDialMost = 1.5;  // of the logarithm of what was missed
+constexpr double kLeastPrice = 10, kMostPrice = 20'000;
+const double kFleetDecay = std::exp2(-1.0 / 7);  // a day
+constexpr double kFleetPriorDays = 7;
+constexpr int32_t kSeasonedWindows = 14 * kWindowsPerDay;  // younger jobs do not move the price
+// The charge for a change, in windows of a mean job's limit.
+constexpr double kLeastCharge = 45, kChargeOfPrice = 2.5;
+constexpr double kPriceOfHour = 300;  // one hour of look-ahead for so much of the price
+constexpr int kMostHours = 8;
+// A job's own usage: half-life of 14 days in windows, and the price on it that a raise goes by.
+constexpr double kOwnHalfLifeWindows = 14 * kWindowsPerDay;
+constexpr double kRaisePrice = 20;
+constexpr double kTriflingCost = 0.1;  // of a change: an overrun at a limit that has cost less is let be
+constexpr double kMostJobPrice = 64;   // times the fleet's
+constexpr float kRescaleAt = 1e15F;
+// Usage that is cut at a limit and comes this near to it is taken to have needed so many times the limit:
+// with less the limit would settle where work is throttled.
+constexpr double kAtLimit = 0.97, kNeedAtLimit = 2;
+
+constexpr double FirstLevel(Resource r) { return r == Resource::kCpu ? 0.01 : kMiB; }
+
+using Levels = std::array<float, WorkFunctionRecommender::kLevels>;
+
+const Levels& LevelsOf(Resource r) {
+  static const std::array<Levels, 2> kAll = [] {
+    std::array<Levels, 2> all;
+    for (const Resource resource : kResources) {
+      for (int k = 0; k < WorkFunctionRecommender::kLevels; ++k) {
+        all[static_cast<size_t>(resource)][static_cast<size_t>(k)] =
+            static_cast<float>(WorkFunctionRecommender::Level(resource, k));
+      }
+    }
+    return all;
+  }();
+  return kAll[static_cast<size_t>(r)];
+}
+
+}  // namespace
+
+WorkFunctionFleet::WorkFunctionFleet(Resource resource, const WorkFunctionSettings& settings)
+    : resource_(resource), settings_(settings) {
+  const double start = kStartPrice * std::pow(settings.order(resource) / kStartShare, kStartSlope);
+  price_ = settings.price > 0 ? settings.price : std::clamp(start, kLeastPrice, kMostPrice);
+}
+
+double WorkFunctionFleet::change_windows() const {
+  return settings_.change_scale * std::max(kLeastCharge, kChargeOfPrice * std::sqrt(price_));
+}
+
+int WorkFunctionFleet::look_ahead_hours() const {
+  return static_cast<int>(std::min<double>(kMostHours, price_ / kPriceOfHour));
+}
+
+void WorkFunctionFleet::CloseDay(const FleetRows& rows) {
+  double over = 0;
+  double used = 0;
+  double size = 0;
+  double jobs = 0;
+  for (const FleetRow& row : rows) {
+    if (!row.work.has_value()) continue;
+    jobs += 1;
+    size += row.work->size;
+    if (!row.work->seasoned) continue;
+    over += row.work->over;
+    used += row.work->used;
+  }
+  if (jobs > 0) mean_size_ = size / jobs;
+  if (used <= 0) return;
+  over_ = kFleetDecay * over_ + over;
+  used_ = kFleetDecay * used_ + used;
+  if (settings_.price > 0) return;
+  const double order = settings_.order(resource_);
+  const double prior = kFleetPriorDays * used;
+  const double share = (over_ + order * prior) / (used_ + prior);
+  const double missed = std::clamp(std::log(share / order), -kDialMost, kDialMost);
+  price_ = std::clamp(price_ * std::exp(kDialStep * missed), kLeastPrice, kMostPrice);
+}
+
+void WorkFunctionFleet::Save(ByteWriter& out) const {
+  for (const double v : {price_, mean_size_, over_, used_}) out.Put(v);
+}
+
+absl::Status WorkFunctionFleet::Load(ByteReader& in) {
+  double read[4];
+  bool possible = true;
+  for (double& v : read) {
+    v = in.Get<double>();
+    possible = possible && IsStoredAmount(v);
+  }
+  if (absl::Status s = in.status("work function: fleet"); !s.ok()) return s;
+  if (!possible || read[0] <= 0) return absl::DataLossError("work function: an impossible price or sum");
+  // A price that was ordered otherwise since starts anew.
+  if (settings_.price <= 0) price_ = std::clamp(read[0], kLeastPrice, kMostPrice);
+  mean_size_ = read[1];
+  over_ = read[2];
+  used_ = read[3];
+  return absl::OkStatus();
+}
+
+WorkFunctionRecommender::WorkFunctionRecommender(const WorkFunctionFleet& fleet, OomSettings oom,
+                                                 double price_factor)
+    : fleet_(&fleet), oom_(oom), price_factor_(price_factor) {}
+
+double WorkFunctionRecommender::PriceFactor(JobClass job_class) {
+  switch (job_class) {
+    case JobClass::kBatch:
+      return 0.25;
+    case JobClass::kServingTolerant:
+      return 0.5;
+    case JobClass::kServing:
+      break;
+  }
+  return 1;
+}
+
+double WorkFunctionRecommender::Level(Resource resource, int k) {
+  return FirstLevel(resource) * std::exp2(static_cast<double>(k) / kLevelsPerOctave);
+}
+
+int WorkFunctionRecommender::LevelOf(Resource resource, double usage) {
+  const double first = FirstLevel(resource);
+  if (usage <= first) return 0;
+  // A level's own value, rounded to a float, is at that level.
+  const double octaves = std::log2(usage / first);
+  return static_cast<int>(std::clamp(std::ceil(octaves * kLevelsPerOctave - 1e-4), 0.0, kLevels - 1.0));
+}
+
+// A job that has been above its limits for much more than the order pays a price of its own.
+WorkFunctionRecommender::Prices WorkFunctionRecommender::PricesNow() const {
+  const WorkFunctionSettings& s = fleet_->settings();
+  Prices p{price_factor_ * fleet_->price(),
+           fleet_->change_charge(owner_limit_ >= 0 ? owner_limit_ : day_peak_)};
+  const double most = s.job_cap * s.order(fleet_->resource()) / price_factor_;
+  if (s.job_cap > 0 && used_ > 0 && over_ > most * used_) {
+    const double times = over_ / (most * used_);
+    p.over *= std::min(times * times, kMostJobPrice);
+  }
+  return p;
+}
+
+// Every level pays for the window: its reservation, and what usage had above it.
+void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
+  const Levels& levels = LevelsOf(fleet_->resource());
+  const auto price = static_cast<float>(prices.over);
+  if (signal.tasks.size() == 1) {
+    const float usage = signal.tasks.front().peak;
+    for (size_t k = 0; k < kLevels; ++k) {
+      const float above = usage - levels[k];
+      cost_[k] += levels[k] + price * (above > 0 ? above : 0);
+    }
+  } else {
+    // By level: how many tasks are above it, and by how much, per task.
+    std::array<float, kLevels> count{};
+    std::array<float, kLevels> sum{};
+    const float share = 1 / static_cast<float>(signal.tasks.size());
+    for (const TaskUsage& t : signal.tasks) {
+      const auto at = static_cast<size_t>(LevelOf(fleet_->resource(), t.peak));
+      count[at] += share;
+      sum[at] += share * t.peak;
+    }
+    float above_count = 0;
+    float above_sum = 0;
+    for (size_t k = kLevels; k-- > 0;) {
+      cost_[k] += levels[k] + price * std::max(0.0F, above_sum - above_count * levels[k]);
+      above_count += count[k];
+      above_sum += sum[k];
+    }
+  }
+  float least = cost_[0];
+  for (const float c : cost_) least = std::min(least, c);
+  const auto change = static_cast<float>(prices.change);
+  for (float& c : cost_) c = std::min(c - least, change);
+}
+
+void WorkFunctionRecommender::Remember(const Signal& signal) {
+  const int32_t window = signal.window.index;
+  const int32_t hour = static_cast<int32_t>(FloorDiv(window, kWindowsPerHour));
+  const auto slot = [](int32_t h) { return static_cast<size_t>(h - FloorDiv(h, kHours) * kHours); };
+  const int32_t last = last_window_ == INT32_MIN
+                           ? hour - kHours
+                           : static_cast<int32_t>(FloorDiv(last_window_, kWindowsPerHour));
+  for (int32_t h = std::max(last + 1, hour - kHours + 1); h <= hour; ++h) hours_[slot(h)] = 0;
+  hours_[slot(hour)] = std::max(hours_[slot(hour)], static_cast<float>(signal.peak));
+
+  const int32_t elapsed = last_window_ == INT32_MIN ? 0 : std::max(0, window - last_window_);
+  static const float kGrowth = static_cast<float>(std::exp2(1 / kOwnHalfLifeWindows));
+  const float growth =
+      elapsed == 1 ? kGrowth : static_cast<float>(std::exp2(std::min(elapsed / kOwnHalfLifeWindows, 40.0)));
+  weight_ *= growth;
+  over_ /= growth;
+  used_ /= growth;
+  if (weight_ > kRescaleAt) {
+    for (float& w : weights_) w /= weight_;
+    weight_ = 1;
+  }
+  const float share = weight_ / static_cast<float>(signal.tasks.size());
+  for (const TaskUsage& t : signal.tasks) {
+    weights_[static_cast<size_t>(LevelOf(fleet_->resource(), t.peak))] += share;
+  }
+  if (last_window_ == INT32_MIN) first_window_ = window;
+  last_window_ = std::max(last_window_, window);
+}
+
+void WorkFunctionRecommender::Observe(const Signal& signal) {
+  if (signal.tasks.empty()) return;
+  if (signal.owner_limit.has_value()) owner_limit_ = static_cast<float>(*signal.owner_limit);
+  day_peak_ = std::max(day_peak_, static_cast<float>(signal.peak));
+  const std::optional<double> own =
+      level_ >= 0 ? std::optional(Level(fleet_->resource(), level_)) : signal.owner_limit;
+  const double limit = signal.limit.value_or(own.value_or(HUGE_VAL));
+  const Prices prices = PricesNow();
+  const double cut_at = signal.cut_at.value_or(HUGE_VAL);
+  if (signal.peak < kAtLimit * cut_at) return Take(signal, limit, prices);
+  // What a task at its limit would have used cannot be seen.
+  std::vector<TaskUsage> tasks(signal.tasks.begin(), signal.tasks.end());
+  Signal need = signal;
+  for (TaskUsage& t : tasks) {
+    if (t.peak >= kAtLimit * cut_at) t.peak = static_cast<float>(kNeedAtLimit * cut_at);
+    need.peak = std::max(need.peak, double{t.peak});
+  }
+  need.tasks = tasks;
+  Take(need, limit, prices);
+}
+
+void WorkFunctionRecommender::Take(const Signal& signal, double limit, const Prices& prices) {
+  Pay(signal, prices);
+  Remember(signal);
+  for (const TaskUsage& t : signal.tasks) {
+    const auto above = static_cast<float>(t.peak > limit ? t.peak - limit : 0);
+    used_ += t.peak;
+    day_used_ += t.peak;
+    over_ += level_ >= 0 ? above : 0;
+    day_over_ += level_ >= 0 ? above : 0;
+  }
+  if (level_ >= 0) Decide(signal.window, signal.peak, signal.peak > limit, prices);
+}
+
+// The usage was cut at the limit: what was needed is taken to have been there.
+void WorkFunctionRecommender::ObserveOom(const OomEvent& event) {
+  const double need = OomBump(event.limit, oom_);
+  const TaskUsage task{event.task, static_cast<float>(need), static_cast<float>(need)};
+  Signal signal{.window = event.window, .buckets = {}, .tasks = {&task, 1}, .owner_limit = {}};
+  signal.peak = need;
+  Pay(signal, PricesNow());
+  Remember(signal);
+  if (level_ >= 0)
+    MoveTo(std::max(level_, LevelOf(fleet_->resource(), need)), Move::kRaise, need, event.window);
+}
+
+int WorkFunctionRecommender::Cheapest() const {
+  return static_cast<int>(std::min_element(cost_.begin(), cost_.end()) - cost_.begin());
+}
+
+// Where a raise from level `above` goes: the level above it that reserving, and kRaisePrice on what is above
+// it, make the cheapest for the usage that the job has had above it.
+int WorkFunctionRecommender::NextUsedLevel(int above) const {
+  const Levels& levels = LevelsOf(fleet_->resource());
+  double all = 0;
+  for (int k = above + 1; k < kLevels; ++k) all += weights_[static_cast<size_t>(k)];
+  if (all <= 0) return above;
+  double count = 0;
+  double sum = 0;
+  double best = HUGE_VAL;
+  int at = kLevels - 1;
+  for (int k = kLevels - 1; k > above; --k) {
+    const auto i = static_cast<size_t>(k);
+    const double cost = levels[i] * all + kRaisePrice * (sum - count * levels[i]);
+    if (cost <= best) {
+      best = cost;
+      at = k;
+    }
+    count += weights_[i];
+    sum += static_cast<double>(weights_[i]) * levels[i];
+  }
+  return at;
+}
+
+// The level of what was used yesterday in the coming hours; 0 if nothing is known of them.
+int WorkFunctionRecommender::YesterdaysLevel(WindowId window) const {
+  const auto hour = static_cast<int32_t>(FloorDiv(window.index, kWindowsPerHour));
+  float peak = 0;
+  for (int ahead = 1; ahead <= fleet_->look_ahead_hours(); ++ahead) {
+    const int32_t h = hour + ahead - 24;
+    peak = std::max(peak, hours_[static_cast<size_t>(h - FloorDiv(h, kHours) * kHours)]);
+  }
+  return LevelOf(fleet_->resource(), peak);
+}
+
+void WorkFunctionRecommender::Decide(WindowId window, double usage, bool over, const Prices& prices) {
+  const double cost = cost_[static_cast<size_t>(level_)];
+  if (over) {
+    if (cost < kTriflingCost * prices.change) return;
+    const int seen = std::max(Cheapest(), LevelOf(fleet_->resource(), usage));
+    MoveTo(std::min(std::max({seen, NextUsedLevel(level_), level_ + 1}), kLevels - 1), Move::kRaise, usage,
+           window);
+    return;
+  }
+  if (cost < 0.9999 * prices.change) return;
+  const int level = std::max(Cheapest(), std::min(YesterdaysLevel(window), level_));
+  MoveTo(level, level < level_ ? Move::kFall : Move::kRaise, usage, window);
+}
+
+void WorkFunctionRecommender::MoveTo(int level, Move move, double usage, WindowId window) {
+  if (level == level_) return;
+  move_ = move;
+  move_usage_ = static_cast<float>(usage);
+  move_from_ = level_ >= 0 ? static_cast<float>(Level(fleet_->resource(), level_)) : 0;
+  move_window_ = window.index;
+  level_ = level;
+}
+
+std::optional<double> WorkFunctionRecommender::Recommend(WindowId next) {
+  if (last_window_ == INT32_MIN) return std::nullopt;
+  if (level_ < 0) {
+    const double age_s = static_cast<double>(next.index - first_window_) * kWindowSeconds;
+    if (age_s < fleet_->settings().min_history_s) return std::nullopt;
+    MoveTo(Cheapest(), Move::kStart, day_peak_, WindowId{next.index - 1});
+  }
+  return Level(fleet_->resource(), level_);
+}
+
+void WorkFunctionRecommender::EndDay(int32_t, FleetRows& rows) {
+  if (day_used_ > 0 || day_peak_ > 0) {
+    FleetRow row;
+    row.work = FleetWork{.over = day_over_,
+                         .used = day_used_,
+                         .size = owner_limit_ >= 0 ? owner_limit_ : day_peak_,
+                         .seasoned = last_window_ - first_window_ >= kSeasonedWindows};
+    rows.push_back(row);
+  }
+  day_over_ = day_used_ = day_peak_ = 0;
+}
+
+void WorkFunctionRecommender::Explain(Reason& reason) const {
+  reason.recommender = "work_function";
+  const Resource resource = fleet_->resource();
+  if (level_ < 0) {
+    reason.sentence = fmt::format("The owner's limit stays for the first {:g} hours of a job.",
+                                  fleet_->settings().min_history_s / kHour);
+    return;
+  }
+  const std::string unit(UnitName(resource));
+  const Prices prices = PricesNow();
+  const double limit = Level(resource, level_);
+  const double share = used_ > 0 ? over_ / used_ : 0;
+  const std::string_view what = resource == Resource::kCpu ? "throttled" : "above its limit";
+  reason.sentence = fmt::format(
+      "{:.2g} % of this job's work of the last weeks was {} ({:.2g} % ordered over all jobs). The limit "
+      "moves when it "
+      "has cost one change ({:.2g} hours of a mean job's limit) more than another would have.",
+      100 * share, what, 100 * fleet_->settings().order(resource),
+      fleet_->change_windows() / kWindowsPerHour);
+  const std::string used = FormatAmount(resource, move_usage_);
+  switch (move_) {
+    case Move::kRaise:
+      reason.why = fmt::format(
+          "usage of {} was above the limit of {}; raised to what the job has used above it before", used,
+          FormatAmount(resource, move_from_));
+      break;
+    case Move::kFall:
+      reason.why = fmt::format("the limit of {} had cost one change more than a lower one",
+                               FormatAmount(resource, move_from_));
+      break;
+    case Move::kStart:
+    case Move::kNone:
+      reason.why = "the limit that would have cost least so far";
+      break;
+  }
+  reason.facts.push_back({"price of work above the limit", prices.over, "times its reservation"});
+  reason.facts.push_back({"charge for a change", prices.change / kWindowsPerHour, unit + "-hours"});
+  reason.facts.push_back({"cost so far above the best limit's",
+                          cost_[static_cast<size_t>(level_)] / kWindowsPerHour, unit + "-hours"});
+  const int best = Cheapest();
+  reason.cost_unit = unit + "-hours above the best";
+  for (const int k : {best, level_}) {
+    reason.candidates.push_back({k == best ? "cheapest in hindsight" : "in force", Level(resource, k),
+                                 cost_[static_cast<size_t>(k)] / kWindowsPerHour, "", k == level_});
+    if (best == level_) break;
+  }
+  reason.steps.push_back({"level", 0, limit});
+}
+
+void WorkFunctionRecommender::Save(ByteWriter& out) const {
+  for (const float v : cost_) out.Put(v);
+  for (const float v : weights_) out.Put(v);
+  for (const float v : hours_) out.Put(v);
+  for (const float v :
+       {weight_, over_, used_, day_over_, day_used_, day_peak_, owner_limit_, move_usage_, move_from_})
+    out.Put(v);
+  for (const int32_t v : {level_, first_window_, last_window_, move_window_}) out.Put(v);
+  out.Put(static_cast<uint8_t>(move_));
+}
+
+absl::Status WorkFunctionRecommender::Load(ByteReader& in) {
+  bool possible = true;
+  const auto amounts = [&](std::span<float> values) {
+    for (float& v : values) {
+      v = in.Get<float>();
+      possible = possible && IsStoredAmount(v);
+    }
+  };
+  amounts(cost_);
+  amounts(weights_);
+  amounts(hours_);
+  float* const rest[] = {&weight_, &over_, &used_, &day_over_, &day_used_, &day_peak_};
+  for (float* v : rest) amounts({v, 1});
+  owner_limit_ = in.Get<float>();
+  possible = possible && (owner_limit_ == -1 || IsStoredAmount(owner_limit_)) && weight_ > 0;
+  amounts({&move_usage_, 1});
+  amounts({&move_from_, 1});
+  for (int32_t* v : {&level_, &first_window_, &last_window_, &move_window_}) *v = in.Get<int32_t>();
+  const auto move = in.Get<uint8_t>();
+  if (absl::Status s = in.status("work function"); !s.ok()) return s;
+  possible = possible && level_ >= -1 && level_ < kLevels && IsStoredWindow(first_window_) &&
+             move <= static_cast<uint8_t>(Move::kFall);
+  for (const int32_t w : {last_window_, move_window_})
+    possible = possible && (w == INT32_MIN || IsStoredWindow(w));
+  if (!possible) return absl::DataLossError("work function: an impossible state");
+  move_ = static_cast<Move>(move);
+  return absl::OkStatus();
+}
+
+}  // namespace taut

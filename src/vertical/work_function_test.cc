@@ -1,0 +1,248 @@
+#include "vertical/work_function.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rapidcheck.h"
+#include "rapidcheck/gtest.h"
+#include "vertical/made_signal.h"
+#include "vertical/wrappers.h"
+
+namespace taut {
+namespace {
+
+using Levels = WorkFunctionRecommender;
+
+WorkFunctionSettings AtPrice(double price) {
+  WorkFunctionSettings s;
+  s.price = price;
+  s.job_cap = 0;
+  return s;
+}
+
+// A job with one task under its own recommender, window by window.
+class Job {
+ public:
+  explicit Job(const WorkFunctionFleet& fleet)
+      : recommender_(fleet, OomSettings()), resource_(fleet.resource()) {}
+  // The limit that was in force.
+  std::optional<double> Live(double usage) {
+    const std::optional<double> limit = recommender_.Recommend(WindowId{window_});
+    const MadeSignal made(resource_, window_++, usage);
+    Signal signal = made;
+    signal.limit = limit;
+    signal.owner_limit = 8;
+    recommender_.Observe(signal);
+    return limit;
+  }
+  void Live(double usage, int windows) {
+    for (int i = 0; i < windows; ++i) Live(usage);
+  }
+  double limit() { return *recommender_.Recommend(WindowId{window_}); }
+  WorkFunctionRecommender& recommender() { return recommender_; }
+  int32_t window() const { return window_; }
+
+ private:
+  WorkFunctionRecommender recommender_;
+  Resource resource_;
+  int32_t window_ = 0;
+};
+
+RC_GTEST_PROP(WorkFunction, ALevelIsTheLowestNotBelowTheUsage, ()) {
+  Rng rng(*rc::gen::arbitrary<uint64_t>());
+  for (const Resource r : kResources) {
+    const double first = Levels::Level(r, 0);
+    const double usage = first * std::exp2(rng.Uniform(-2, 14));
+    const int k = Levels::LevelOf(r, usage);
+    RC_ASSERT(Levels::Level(r, k) >= usage * (1 - 1e-5));
+    RC_ASSERT(k == 0 || Levels::Level(r, k - 1) < usage);
+    RC_ASSERT(Levels::LevelOf(r, static_cast<float>(Levels::Level(r, k))) == k);
+  }
+}
+
+// The definition, by brute force: over all schedules that end at a level, reservations + price * usage above
+// + charge per change. The state is that minus its least, cut at one change.
+TEST(WorkFunction, KeepsTheCheapestScheduleThatEndsAtEachLevel) {
+  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(100));
+  Job job(fleet);
+  const double change = fleet.change_charge(8);
+  Rng rng(3);
+  std::vector<double> best(Levels::kLevels, 0);  // of a schedule that ends at level k
+  for (int t = 0; t < 600; ++t) {
+    const double usage = rng.Below(20) == 0 ? 3.1 : 0.4 * rng.Uniform(0.5, 1);
+    job.Live(usage);
+    const double least_before = *std::min_element(best.begin(), best.end());
+    for (int k = 0; k < Levels::kLevels; ++k) {
+      const double level = Levels::Level(Resource::kCpu, k);
+      best[static_cast<size_t>(k)] = std::min(best[static_cast<size_t>(k)], least_before + change) + level +
+                                     100 * std::max(0.0, static_cast<float>(usage) - level);
+    }
+  }
+  const double least = *std::min_element(best.begin(), best.end());
+  Reason reason;
+  (void)job.limit();
+  job.recommender().Explain(reason);
+  ASSERT_FALSE(reason.candidates.empty());
+  for (const Candidate& c : reason.candidates) {
+    const int k = Levels::LevelOf(Resource::kCpu, c.limit);
+    const double want = std::min(best[static_cast<size_t>(k)] - least, change);
+    EXPECT_NEAR(c.cost * kWindowsPerHour, want, 1e-3 * change) << c.name;
+  }
+}
+
+TEST(WorkFunction, TheOwnersLimitStaysForADay) {
+  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(1000));
+  Job job(fleet);
+  for (int t = 0; t < kWindowsPerDay; ++t) ASSERT_FALSE(job.Live(0.5).has_value()) << t;
+  EXPECT_NEAR(job.limit(), 0.5, 0.03);
+}
+
+TEST(WorkFunction, ASteadyJobIsChangedOnce) {
+  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(1000));
+  Job job(fleet);
+  job.Live(0.5, kWindowsPerDay);
+  const double limit = job.limit();
+  for (int t = 0; t < 30 * kWindowsPerDay; ++t) ASSERT_EQ(*job.Live(0.5), limit);
+}
+
+// A job that has been at 3 cores before is raised to 3 cores at the first step above its limit, and falls
+// again when the reservation has cost a change.
+TEST(WorkFunction, RaisesToWhatTheJobUsedBeforeAndLetsGo) {
+  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(1000));
+  Job job(fleet);
+  for (int day = 0; day < 5; ++day) {
+    job.Live(0.2, 200);
+    job.Live(3, 88);
+  }
+  int windows = 0;
+  while (job.limit() > 1 && windows < 3 * kWindowsPerDay) {
+    job.Live(0.2);
+    ++windows;
+  }
+  EXPECT_LT(windows, 3 * kWindowsPerDay) << "it lets go";
+  EXPECT_GT(windows, 10) << "but not at once";
+  job.Live(0.5);
+  EXPECT_GE(job.limit(), 3);
+}
+
+TEST(WorkFunction, DearerThrottlingNeverMakesTheReservationSmaller) {
+  double last = 0;
+  for (const double price : {30, 100, 300, 1000, 3000}) {
+    const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(price));
+    Job job(fleet);
+    Rng rng(11);
+    double reserved = 0;
+    for (int t = 0; t < 40 * kWindowsPerDay; ++t) {
+      const double busy = t % 700 < 100 ? 2.5 : 0.3;
+      reserved += job.Live(busy * rng.Uniform(0.7, 1)).value_or(0);
+    }
+    EXPECT_GT(reserved, 0.95 * last) << price;
+    last = reserved;
+  }
+}
+
+// Usage that is cut at the limit cannot rise above it; the limit must rise all the same.
+TEST(WorkFunction, UsageCutAtTheLimitRaisesIt) {
+  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(1000));
+  Job job(fleet);
+  job.Live(0.5, 2 * kWindowsPerDay);
+  const double before = job.limit();
+  int32_t window = job.window();
+  for (int i = 0; i < 30; ++i) {
+    const double limit = *job.recommender().Recommend(WindowId{window});
+    const MadeSignal made(Resource::kCpu, window++, std::min(2.0, limit));
+    Signal signal = made;
+    signal.limit = signal.cut_at = limit;
+    job.recommender().Observe(signal);
+  }
+  EXPECT_GE(*job.recommender().Recommend(WindowId{window}), 2) << "from " << before;
+}
+
+TEST(WorkFunction, AKillRaisesMemoryAtOnce) {
+  const WorkFunctionFleet fleet(Resource::kMemory, AtPrice(1000));
+  Job job(fleet);
+  job.Live(300 * kMiB, 2 * kWindowsPerDay);
+  const double before = job.limit();
+  job.recommender().ObserveOom({WindowId{job.window()}, 0, before});
+  EXPECT_GE(job.limit(), OomBump(before, OomSettings()) * (1 - 1e-4));
+}
+
+TEST(WorkFunction, GoesOnFromACheckpoint) {
+  const WorkFunctionFleet fleet(Resource::kCpu, WorkFunctionSettings());
+  Rng rng(5);
+  Job job(fleet);
+  std::vector<double> usages;
+  for (int t = 0; t < 5 * kWindowsPerDay; ++t) usages.push_back(rng.Below(50) == 0 ? 4 : rng.Uniform(0.1, 1));
+  for (const double u : usages) job.Live(u);
+  std::string bytes;
+  ByteWriter out(&bytes);
+  job.recommender().Save(out);
+  WorkFunctionRecommender again(fleet, OomSettings());
+  ByteReader in(bytes);
+  ASSERT_TRUE(again.Load(in).ok());
+  EXPECT_EQ(in.remaining(), 0U);
+  for (int t = 0; t < 2000; ++t) {
+    const int32_t window = job.window();
+    const double usage = usages[static_cast<size_t>(t) % usages.size()];
+    const std::optional<double> limit = again.Recommend(WindowId{window});
+    const MadeSignal made(Resource::kCpu, window, usage);
+    Signal signal = made;
+    signal.limit = limit;
+    signal.owner_limit = 8;
+    again.Observe(signal);
+    ASSERT_EQ(job.Live(usage), limit) << t;
+  }
+  for (size_t cut = 0; cut < bytes.size(); cut += 97) {
+    ByteReader half(std::string_view(bytes).substr(0, cut));
+    EXPECT_FALSE(WorkFunctionRecommender(fleet, OomSettings()).Load(half).ok()) << cut;
+  }
+}
+
+// The dial: jobs above their limits for more than the order make the price rise, for less fall; a wrong start
+// heals.
+TEST(WorkFunctionFleet, ThePriceFollowsTheOrder) {
+  WorkFunctionSettings settings;
+  settings.cpu_throttled = 0.002;
+  for (const double delivered : {0.0002, 0.02}) {
+    WorkFunctionFleet fleet(Resource::kCpu, settings);
+    const double start = fleet.price();
+    FleetRow row;
+    row.work = FleetWork{.over = delivered * 1000, .used = 1000, .size = 4, .seasoned = true};
+    for (int day = 0; day < 30; ++day) fleet.CloseDay({row});
+    if (delivered > settings.cpu_throttled) {
+      EXPECT_GT(fleet.price(), 1.5 * start);
+    } else {
+      EXPECT_LT(fleet.price(), start / 1.5);
+    }
+    FleetRow young = row;
+    young.work->seasoned = false;
+    WorkFunctionFleet calm(Resource::kCpu, settings);
+    for (int day = 0; day < 30; ++day) calm.CloseDay({young});
+    EXPECT_EQ(calm.price(), start) << "young jobs do not move it";
+    EXPECT_DOUBLE_EQ(calm.change_charge(99), 4 * calm.change_windows());
+  }
+}
+
+TEST(WorkFunctionFleet, IsSavedAndDamageIsFound) {
+  WorkFunctionFleet fleet(Resource::kCpu, WorkFunctionSettings());
+  FleetRow row;
+  row.work = FleetWork{.over = 5, .used = 1000, .size = 4, .seasoned = true};
+  fleet.CloseDay({row});
+  std::string bytes;
+  ByteWriter out(&bytes);
+  fleet.Save(out);
+  WorkFunctionFleet again(Resource::kCpu, WorkFunctionSettings());
+  ByteReader in(bytes);
+  ASSERT_TRUE(again.Load(in).ok());
+  EXPECT_EQ(again.price(), fleet.price());
+  ByteReader half(std::string_view(bytes).substr(0, 20));
+  EXPECT_FALSE(again.Load(half).ok());
+}
+
+}  // namespace
+}  // namespace taut
