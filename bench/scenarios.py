@@ -348,17 +348,19 @@ def brief_table(results, cell):
     return markdown(("scenario", *recommenders), [(SCENARIOS[name][0], *row.values()) for name, row in rows.items()])
 
 
-def over_at_footprint(result):
-    return f"{percent(result['over_day_share'], 1)} @ {text(result['footprint_of_daily_peak'], 2)}"
+def harm_at_footprint(result):
+    harm = (percent(result["usage_over_share"], 2) if result["resource"] == "cpu"
+            else percent(result["over_day_share"], 1))
+    return f"{harm} @ {text(result['footprint_of_daily_peak'], 2)}"
 
 
 def tables(results, brief):
     """(title, table) of all that is to be printed."""
     for resource, title in (("memory", "Memory"), ("cpu", "CPU")):
         if part := [r for r in results if r["resource"] == resource]:
-            days = "over-days" if resource == "cpu" else "OOM-days"
-            yield (f"{title}: {days} @ footprint against the daily peak" if brief else title,
-                   brief_table(part, over_at_footprint) if brief else long_table(part, resource))
+            harm = "throttled work" if resource == "cpu" else "OOM-days"
+            yield (f"{title}: {harm} @ footprint against the daily peak" if brief else title,
+                   brief_table(part, harm_at_footprint) if brief else long_table(part, resource))
             if brief and resource == "memory":
                 yield "Memory: OOM kills of a job in a week", brief_table(part, lambda r: text(r["kills_per_job_week"], 2))
 
@@ -385,7 +387,7 @@ def main():
     parser.add_argument("--recommenders", metavar="A,B", help="all that taut lists, unless told otherwise")
     parser.add_argument("--scenarios", metavar="A,B", help="all of those below, unless told otherwise")
     parser.add_argument("--brief", action="store_true",
-                        help="a row a scenario: over-days, footprint against the daily peak, kills")
+                        help="a row a scenario: harm, footprint against the daily peak, kills")
     parser.add_argument("--json", metavar="FILE", help="write all figures and the sums behind them")
     parser.add_argument("--keep", metavar="DIR", type=pathlib.Path, help="leave the traces here")
     args = parser.parse_args()
