@@ -236,17 +236,23 @@ TEST_F(HttpLimitsTest, AStrangerGetsNoLongIdleTime) {
 TEST_F(HttpLimitsTest, GoesOnAfterItRanOutOfDescriptors) {
   Serve({});
   ASSERT_EQ(Client()->Get("/")->status, 200);
+  // Its descriptor must not come free in the middle.
+  ASSERT_TRUE(Eventually([&] { return server_->counts().open_connections == 0; }));
   RawClient waiting(port(), RawClient::Buffer::kUsual, "", RawClient::Connect::kLater);
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
-  const int lowest_free = dup(0);
+  std::vector<int> fillers;  // of what is free below the lowest that is free for good
+  for (int i = 0; i < 16; ++i) fillers.push_back(dup(0));
+  const int lowest_free = fillers.back();
   close(lowest_free);
+  fillers.pop_back();
   const rlimit none{static_cast<rlim_t>(lowest_free), before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
   waiting.ConnectTo(port());
   waiting.Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const bool failed = Eventually([&] { return server_->counts().accept_failures > 0; });
   setrlimit(RLIMIT_NOFILE, &before);
+  for (const int filler : fillers) close(filler);
   EXPECT_TRUE(failed);
   EXPECT_THAT(waiting.ReadAnswer(), StartsWith("HTTP/1.1 200"));
 }
