@@ -1,7 +1,9 @@
 // Each CSV format: what becomes of its rows, and of rows that are wrong.
 #include <gmock/gmock.h>
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "fmt/format.h"
 #include "trace/trace_test_files.h"
@@ -9,6 +11,7 @@
 namespace taut {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -301,6 +304,25 @@ TEST(GenericCsvTest, RowsCoverTheGapToTheirPredecessor) {
   EXPECT_THAT(one, ElementsAre(300, 300)) << "its two rows are too far apart to say";
   EXPECT_EQ(r.report.rows_used, 9U);
   EXPECT_EQ(r.sink.rows.size(), 9U);
+}
+
+// Hourly rows: usage holds for the hour, not for the first five minutes of it.
+TEST(GenericCsvTest, RowsOfAnHourCountInEachOfItsWindows) {
+  std::string text = "time,job,cpu_cores\n";
+  for (int hour = 0; hour < 10; ++hour) text += fmt::format("{},a,{}\n", 3600 * hour, hour + 1);
+  text += fmt::format("{},a,99\n", 3600 * 12);  // two hours are missing
+  const ReadResult r = ReadText("any.csv", text);
+  ASSERT_TRUE(r.status.ok());
+  std::map<int64_t, float> windows;
+  for (const UsageRow& row : r.sink.rows) {
+    EXPECT_EQ(row.end.us - row.start.us, 300 * kMicrosPerSecond);
+    EXPECT_TRUE(windows.emplace(row.start.seconds() / 300, *row.cpu_mean_cores).second);
+  }
+  // The first two rows, before the gap was seen twice, count in one window.
+  EXPECT_EQ(windows.size(), 2U + 9 * 12);
+  for (int64_t w = 24; w < 120; ++w) EXPECT_EQ(windows[w], static_cast<float>(w / 12 + 1)) << w;
+  EXPECT_EQ(r.report.rows_used, 11U);
+  EXPECT_THAT(r.report.warnings, Contains(HasSubstr("9 rows last longer than a window")));
 }
 
 TEST(GenericCsvTest, AHeaderIsNeeded) {

@@ -43,10 +43,24 @@ uint32_t NameTable::Look(std::string_view name) {
   return last_ = number;
 }
 
-void RowLengths::Release(Series& series) {
-  UsageRow& row = held_[series.held];
-  row.end = Timestamp{row.start.us + series.length_us};
+void RowLengths::HandOut(UsageRow& row, int64_t length_us) {
+  constexpr int64_t kWindowUs = kWindowSeconds * kMicrosPerSecond;
+  row.end = Timestamp{row.start.us + std::min(length_us, kWindowUs)};
   sink_.OnUsage(row);
+  if (length_us <= kWindowUs) [[likely]]
+    return;
+  ++spread_;
+  const Timestamp start = row.start;
+  for (int64_t at = kWindowUs; at < length_us; at += kWindowUs) {
+    row.start = Timestamp{start.us + at};
+    row.end = Timestamp{start.us + std::min(length_us, at + kWindowUs)};
+    sink_.OnUsage(row);
+  }
+  row.start = start;
+}
+
+void RowLengths::Release(Series& series) {
+  HandOut(held_[series.held], series.length_us);
   free_.push_back(series.held);
   series.held = UINT32_MAX;
 }
@@ -55,7 +69,12 @@ void RowLengths::Take(uint32_t number, UsageRow& row) {
   if (number >= series_.size()) series_.resize(std::max<size_t>(number + 1, series_.size() * 3 / 2));
   Series& series = series_[number];
   const int64_t gap = row.start.us - series.last_us;
-  if (series.seen && gap > 0 && gap <= kWindowSeconds * kMicrosPerSecond) series.length_us = gap;
+  constexpr int64_t kMostSpread = 3600 * kMicrosPerSecond;
+  const bool coarse = gap > kWindowSeconds * kMicrosPerSecond;
+  const bool regular = coarse && !series.fine && gap == series.gap_us && gap <= kMostSpread;
+  if (series.seen && gap > 0 && (!coarse || regular)) series.length_us = gap;
+  series.fine = series.fine || (series.seen && gap > 0 && !coarse);
+  series.gap_us = coarse ? gap : 0;
   series.last_us = row.start.us;
   if (series.length_us == 0) [[unlikely]] {
     if (!series.seen) {
@@ -74,8 +93,7 @@ void RowLengths::Take(uint32_t number, UsageRow& row) {
   }
   if (series.held != UINT32_MAX) [[unlikely]]
     Release(series);
-  row.end = Timestamp{row.start.us + series.length_us};
-  sink_.OnUsage(row);
+  HandOut(row, series.length_us);
 }
 
 void RowLengths::Finish() {

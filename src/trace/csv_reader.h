@@ -139,21 +139,28 @@ class RowLengths {
   RowLengths(TraceSink& sink, int64_t alone_s) : sink_(sink), alone_us_(alone_s * kMicrosPerSecond) {}
 
   // Sets row.end and hands the row out, at once or with the next row of its series (an own dense number of
-  // job and task).
+  // job and task). A row of a series whose rows are regularly more than a window apart (twice the same gap,
+  // at most an hour) is handed out once a window.
   void Take(uint32_t series, UsageRow& row);
   // Hands out what is held back.
   void Finish();
+  // Rows that were handed out more than once.
+  uint64_t spread() const { return spread_; }
 
  private:
   struct Series {
     int64_t last_us = 0;
     int64_t length_us = 0;  // 0: not known yet
+    int64_t gap_us = 0;     // the last one, if above a window
     uint32_t held = UINT32_MAX;
     bool seen = false;
+    bool fine = false;  // had a gap of a window or less: longer ones are holes
   };
   void Release(Series& series);
+  void HandOut(UsageRow& row, int64_t length_us);
 
   TraceSink& sink_;
+  uint64_t spread_ = 0;
   const int64_t alone_us_;
   std::vector<Series> series_;
   std::vector<UsageRow> held_;

@@ -113,6 +113,11 @@ class GenericCsvReader final : public FormatReader {
   }
   absl::Status Finish() override {
     lengths_.Finish();
+    if (lengths_.spread() > 0) {
+      context_.report.warnings.push_back(
+          fmt::format("{} rows last longer than a window of {} s; each counts in every window that it covers",
+                      lengths_.spread(), kWindowSeconds));
+    }
     return absl::OkStatus();
   }
 
