@@ -526,10 +526,14 @@ void ControlPlane::RefreshView(const FleetPoint* point) {
     const AnalogSettings& analogs = fleet_.settings().vertical.analogs;
     ordered = {analogs.cpu_oom_days, analogs.memory_oom_days};
   }
-  const bool forecast = std::any_of(next->jobs.begin(), next->jobs.end(), [](const JobView& job) {
-    return job.recommender == Policy::kAnalogs || job.recommender == Policy::kCombined;
-  });
-  if (!forecast) ordered = {};
+  // Of the resources whose order is one of days over the limit.
+  const auto has = [&](Policy policy) {
+    return std::any_of(next->jobs.begin(), next->jobs.end(),
+                       [&](const JobView& job) { return job.recommender == policy; });
+  };
+  const bool analogs = has(Policy::kAnalogs);
+  if (!analogs) ordered[static_cast<size_t>(Resource::kCpu)] = std::nullopt;
+  if (!analogs && !has(Policy::kCombined)) ordered[static_cast<size_t>(Resource::kMemory)] = std::nullopt;
   SumUp(ordered, *next);
   const std::lock_guard lock(view_mutex_);
   view_ = std::move(next);

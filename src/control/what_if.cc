@@ -75,10 +75,9 @@ WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<cons
         query.fleet->of(query.resource)
             .ForecasterFor(query.resource == Resource::kCpu ? order.cpu_oom_days : order.memory_oom_days);
   }
-  // The price that the fleet has come to, where it is ordered as the variant orders.
-  if (query.fleet != nullptr &&
-      query.fleet->work_of(query.resource).settings() == variant.settings.work_function) {
-    models.work_of(query.resource) = query.fleet->work_of(query.resource);
+  if (query.fleet != nullptr) {
+    models.work_of(query.resource) =
+        query.fleet->work_of(query.resource).With(variant.settings.work_function);
   }
   JobInfo job;
   job.name = query.job;

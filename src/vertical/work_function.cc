@@ -60,8 +60,22 @@ const Levels& LevelsOf(Resource r) {
 
 WorkFunctionFleet::WorkFunctionFleet(Resource resource, const WorkFunctionSettings& settings)
     : resource_(resource), settings_(settings) {
-  const double start = kStartPrice * std::pow(settings.order(resource) / kStartShare, kStartSlope);
-  price_ = settings.price > 0 ? settings.price : std::clamp(start, kLeastPrice, kMostPrice);
+  SetPrice(kStartPrice, kStartShare);
+}
+
+// `price` was that of an order of `share`.
+void WorkFunctionFleet::SetPrice(double price, double share) {
+  const double scaled = price * std::pow(settings_.order(resource_) / share, kStartSlope);
+  price_ = settings_.price > 0 ? settings_.price : std::clamp(scaled, kLeastPrice, kMostPrice);
+}
+
+WorkFunctionFleet WorkFunctionFleet::With(const WorkFunctionSettings& settings) const {
+  WorkFunctionFleet copy(resource_, settings);
+  copy.mean_size_ = mean_size_;
+  copy.over_ = over_;
+  copy.used_ = used_;
+  if (settings_.price <= 0) copy.SetPrice(price_, settings_.order(resource_));
+  return copy;
 }
 
 double WorkFunctionFleet::change_windows() const {
@@ -98,23 +112,24 @@ void WorkFunctionFleet::CloseDay(const FleetRows& rows) {
 }
 
 void WorkFunctionFleet::Save(ByteWriter& out) const {
-  for (const double v : {price_, mean_size_, over_, used_}) out.Put(v);
+  for (const double v : {settings_.order(resource_), price_, mean_size_, over_, used_}) out.Put(v);
 }
 
 absl::Status WorkFunctionFleet::Load(ByteReader& in) {
-  double read[4];
+  double read[5];
   bool possible = true;
   for (double& v : read) {
     v = in.Get<double>();
     possible = possible && IsStoredAmount(v);
   }
   if (absl::Status s = in.status("work function: fleet"); !s.ok()) return s;
-  if (!possible || read[0] <= 0) return absl::DataLossError("work function: an impossible price or sum");
-  // A price that was ordered otherwise since starts anew.
-  if (settings_.price <= 0) price_ = std::clamp(read[0], kLeastPrice, kMostPrice);
-  mean_size_ = read[1];
-  over_ = read[2];
-  used_ = read[3];
+  if (!possible || read[0] <= 0 || read[1] <= 0) {
+    return absl::DataLossError("work function: an impossible order, price or sum");
+  }
+  SetPrice(read[1], read[0]);
+  mean_size_ = read[2];
+  over_ = read[3];
+  used_ = read[4];
   return absl::OkStatus();
 }
 
@@ -360,7 +375,7 @@ void WorkFunctionRecommender::Explain(Reason& reason) const {
                                   fleet_->settings().min_history_s / kHour);
     return;
   }
-  const std::string unit(UnitName(resource));
+  const std::string unit(resource == Resource::kCpu ? "core-hours" : "byte-hours");
   const Prices prices = PricesNow();
   const double limit = Level(resource, level_);
   const double share = used_ > 0 ? over_ / used_ : 0;
@@ -388,13 +403,13 @@ void WorkFunctionRecommender::Explain(Reason& reason) const {
       break;
   }
   reason.facts.push_back({"price of work above the limit", prices.over, "times its reservation"});
-  reason.facts.push_back({"charge for a change", prices.change / kWindowsPerHour, unit + "-hours"});
-  reason.facts.push_back({"cost so far above the best limit's",
-                          cost_[static_cast<size_t>(level_)] / kWindowsPerHour, unit + "-hours"});
+  reason.facts.push_back({"charge for a change", prices.change / kWindowsPerHour, unit});
+  reason.facts.push_back(
+      {"cost so far above the best limit's", cost_[static_cast<size_t>(level_)] / kWindowsPerHour, unit});
   const int best = Cheapest();
-  reason.cost_unit = unit + "-hours above the best";
+  reason.cost_unit = unit;
   for (const int k : {best, level_}) {
-    reason.candidates.push_back({k == best ? "cheapest in hindsight" : "in force", Level(resource, k),
+    reason.candidates.push_back({k == best ? "cheapest in hindsight" : "this limit", Level(resource, k),
                                  cost_[static_cast<size_t>(k)] / kWindowsPerHour, "", k == level_});
     if (best == level_) break;
   }

@@ -39,12 +39,16 @@ class WorkFunctionFleet {
   int look_ahead_hours() const;
   Resource resource() const { return resource_; }
   const WorkFunctionSettings& settings() const { return settings_; }
+  // What this fleet has learnt, for another order or price.
+  WorkFunctionFleet With(const WorkFunctionSettings& settings) const;
 
   void Save(ByteWriter& out) const;
   // All or nothing.
   absl::Status Load(ByteReader& in);
 
  private:
+  void SetPrice(double price, double share);
+
   Resource resource_;
   WorkFunctionSettings settings_;
   double price_;

@@ -228,6 +228,32 @@ TEST(WorkFunctionFleet, ThePriceFollowsTheOrder) {
   }
 }
 
+// What a fleet has learnt of its price holds for another order too.
+TEST(WorkFunctionFleet, AnotherOrderMovesThePriceThatWasLearnt) {
+  WorkFunctionSettings settings;
+  settings.cpu_throttled = 0.001;
+  WorkFunctionFleet fleet(Resource::kCpu, settings);
+  FleetRow row;
+  row.work = FleetWork{.over = 10, .used = 1000, .size = 4, .seasoned = true};
+  for (int day = 0; day < 20; ++day) fleet.CloseDay({row});
+  WorkFunctionSettings looser = settings;
+  looser.cpu_throttled = 0.005;
+  const double learnt = fleet.price() / WorkFunctionFleet(Resource::kCpu, settings).price();
+  EXPECT_GT(learnt, 1.2);
+  const WorkFunctionFleet other = fleet.With(looser);
+  EXPECT_NEAR(other.price() / WorkFunctionFleet(Resource::kCpu, looser).price(), learnt, 1e-9);
+  std::string bytes;
+  ByteWriter out(&bytes);
+  fleet.Save(out);
+  WorkFunctionFleet loaded(Resource::kCpu, looser);
+  ByteReader in(bytes);
+  ASSERT_TRUE(loaded.Load(in).ok());
+  EXPECT_NEAR(loaded.price(), other.price(), 1e-9 * other.price());
+  WorkFunctionSettings fixed = settings;
+  fixed.price = 77;
+  EXPECT_EQ(fleet.With(fixed).price(), 77);
+}
+
 TEST(WorkFunctionFleet, IsSavedAndDamageIsFound) {
   WorkFunctionFleet fleet(Resource::kCpu, WorkFunctionSettings());
   FleetRow row;

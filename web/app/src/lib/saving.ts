@@ -29,15 +29,18 @@ export function pendingLimit(a: JobAmounts, idle: boolean): number | null {
   return a.ordered !== null && (real === null || Math.abs(a.ordered - real) > 0.005 * real) ? a.ordered : null;
 }
 
-export interface Risk { share: number; text: string; title: string; forecast: boolean }
+// `text` is short, for a table; `label` says it in a sentence: "4.9 % OOM-days", "2 of 23 days above it at times".
+export interface Risk { share: number; text: string; label: string; title: string; forecast: boolean }
 
-// The chance of a day above the limit, by forecast where the recommender makes one, else as it went so far.
+// The chance of a day above the limit, by forecast where the recommender makes one, else the days so far.
 export function riskOf(resource: Resource, a: JobAmounts): Risk | null {
   const past = a.days > 0 ? `Of its last ${plural(a.days, 'day')} with a recommended limit, ${count(a.days_over)} went above it.` : '';
   if (a.chance !== null) {
-    return { share: a.chance, text: percent(a.chance), forecast: true, title: `${RESOURCE[resource]}: chance of ${resource === 'memory' ? 'an' : 'a'} ${OVER_DAY[resource]} at this limit ${percent(a.chance)}, by forecast. ${past}`.trim() };
+    return { share: a.chance, text: percent(a.chance), label: `${percent(a.chance)} ${OVER_DAYS[resource]}`, forecast: true, title: `${RESOURCE[resource]}: chance of ${resource === 'memory' ? 'an' : 'a'} ${OVER_DAY[resource]} at this limit ${percent(a.chance)}, by forecast. ${past}`.trim() };
   }
-  return a.days > 0 ? { share: a.days_over / a.days, text: percent(a.days_over / a.days), forecast: false, title: past } : null;
+  if (a.days === 0) return null;
+  const days = `${count(a.days_over)} of ${plural(a.days, 'day')}`;
+  return { share: a.days_over / a.days, text: days, label: `${days} above it at times`, forecast: false, title: past };
 }
 
 // "12 of 1,203 job-days (1.0 %)"; null: no day had a recommendation.

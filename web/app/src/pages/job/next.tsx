@@ -4,7 +4,7 @@ import { ApiError, jobPath, sendJson, withParams } from '../../api/client';
 import type { JobDetail, JobSettings, Mode } from '../../api/types';
 import { csvOf, dockerUpdate, kubernetesYaml } from '../../lib/export';
 import { amount, money } from '../../lib/format';
-import { OVER_DAYS, riskOf } from '../../lib/saving';
+import { riskOf } from '../../lib/saving';
 import { rememberWho, storedWho } from '../../lib/who';
 import { Card, Segments } from '../../ui/basics';
 import { Snippet } from '../../ui/snippet';
@@ -75,7 +75,7 @@ function Effect({ job }: { job: JobDetail }) {
     if (saving === null || job.tasks === 0) return [];
     const risk = riskOf(resource, job[resource]);
     const size = amount(resource, Math.abs(saving) * job.tasks);
-    return [`${saving < 0 ? `takes ${size} more` : `saves ${size}`} of ${resource === 'cpu' ? 'CPU' : 'memory'}${risk ? ` with ${risk.text} ${OVER_DAYS[resource]}` : ''}`];
+    return [`${saving < 0 ? `takes ${size} more` : `saves ${size}`} of ${resource === 'cpu' ? 'CPU' : 'memory'}${risk ? ` with ${risk.label}` : ''}`];
   });
   if (parts.length === 0) return null;
   const saved = job.saving_per_month;

@@ -1,7 +1,7 @@
 // One job: what it uses, which limits it has and why, what others would do, and what people set.
 import { useQuery } from '../../api/query';
 import { jobPath } from '../../api/client';
-import { OVER_DAYS, dryRun, notSet, nothingManaged, pendingLimit, realLimit, riskOf, tightness } from '../../lib/saving';
+import { dryRun, notSet, nothingManaged, pendingLimit, realLimit, riskOf, tightness } from '../../lib/saving';
 import type { Fleet, JobAmounts, JobDetail, Resource } from '../../api/types';
 import { amount, count, percent, plural } from '../../lib/format';
 import { now } from '../../lib/clock';
@@ -69,9 +69,9 @@ function Summary({ resource, a, idle, ordered, picked, onPick }: { resource: Res
       </span>
       {risk && (
         <span class="summary-risk muted" title={risk.title}>
-          Risk at the limit that would be: {risk.text} {OVER_DAYS[resource]}{risk.forecast ? '' : ', as it went so far'}{risk.forecast && ordered !== null && <>
+          Risk at the limit that would be: {risk.label}{risk.forecast && ordered !== null && <>
             {' '}({percent(ordered)} is ordered for all jobs together; one job may have more, others have less)</>}.
-          {a.days > 0 && <> {count(a.days_over)} of its last {plural(a.days, 'day')} went above it.</>}
+          {risk.forecast && a.days > 0 && <> {count(a.days_over)} of its last {plural(a.days, 'day')} went above it.</>}
         </span>
       )}
     </button>
