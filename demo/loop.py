@@ -40,7 +40,7 @@ store: {{path: "{dir}/tautd.db"}}
 ingest: {{grace: 0s}}
 agents: {{listen: ["127.0.0.1:{agents}"]}}
 actuator: {{kind: agents}}
-defaults: {{mode: auto, recommender: moving_window, change_period: 20m}}
+defaults: {{mode: auto, recommender: moving_window, oom_tolerance: low, change_period: 20m}}
 rules:
   - {{name: somebody wants to look first, match: {{job: demo/watched}}, set: {{mode: observe}}}}
 recommenders:

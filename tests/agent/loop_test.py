@@ -10,7 +10,7 @@ SPEED = 300
 WINDOW_S = 300 / SPEED
 
 SETTINGS = """\
-defaults: {mode: auto, recommender: moving_window, change_period: 20m}
+defaults: {mode: auto, recommender: moving_window, oom_tolerance: low, change_period: 20m}
 recommenders:
   moving_window: {min_history_h: 0.5, memory_half_life_h: 0.3, cpu_half_life_h: 2, hold_windows: 3}
   oom: {hold_h: 12}
