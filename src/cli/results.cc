@@ -1,5 +1,10 @@
 #include "cli/results.h"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <vector>
+
 #include "cli/terminal.h"
 #include "fmt/format.h"
 #include "model/units.h"
@@ -76,6 +81,28 @@ constexpr std::string_view kLegend =
     "tasks) such\n"
     "windows · none: job-days without a limit change · throttled: CPU used above the limit\n";
 
+// Who bears the OOM-days: a share over all jobs hides jobs that fail every day.
+void PutConcentration(const LaneResult& lane, Json& j) {
+  constexpr uint64_t kFewestDays = 7;  // of a job whose share is worth naming
+  std::vector<uint64_t> oom_days;
+  double worst = 0;
+  uint64_t jobs = 0;
+  for (const Totals& t : lane.per_job) {
+    if (t.job_days == 0) continue;
+    ++jobs;
+    if (t.oom_days > 0) oom_days.push_back(t.oom_days);
+    if (t.job_days >= kFewestDays) worst = std::max(worst, t.oom_day_share());
+  }
+  std::sort(oom_days.begin(), oom_days.end(), std::greater<>());
+  const size_t tenth = std::min(oom_days.size(), static_cast<size_t>((jobs + 9) / 10));
+  const uint64_t of_tenth =
+      std::accumulate(oom_days.begin(), oom_days.begin() + static_cast<std::ptrdiff_t>(tenth), uint64_t{0});
+  const uint64_t all = lane.summary.totals.oom_days;
+  j["jobs_with_oom_days"] = oom_days.size();
+  j["worst_job_oom_day_share"] = worst;
+  j["oom_days_share_of_worst_tenth"] = all > 0 ? static_cast<double>(of_tenth) / static_cast<double>(all) : 0;
+}
+
 Json LaneJson(const LaneResult& lane, int32_t first_scored_day) {
   const Totals& t = lane.summary.totals;
   const std::string unit(UnitName(lane.resource));
@@ -96,6 +123,7 @@ Json LaneJson(const LaneResult& lane, int32_t first_scored_day) {
   j["ooms"] = t.ooms;
   j["ooms_per_task_day"] = t.ooms_per_task_day();
   j["serious_oom_days"] = t.serious_oom_days;
+  PutConcentration(lane, j);
   j["changes_per_job_day"] = t.changes_per_job_day();
   j["changes_p99"] = lane.summary.ChangesQuantile(0.99);
   j["share_of_days_without_change"] = t.share_without_change();
