@@ -30,9 +30,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto again = Ledger::Parse(text, "ledger");
   Require(again.ok());
   Require(Ledger::Text(*again) == text);
-  for (const auto& [identity, entry] : *entries) {
-    const auto it = again->find(identity);
-    Require(it != again->end() && it->second.job == entry.job && it->second.task == entry.task);
+  Require(again->terms.size() == entries->terms.size());
+  for (const auto& [identity, entry] : entries->entries) {
+    const auto it = again->entries.find(identity);
+    Require(it != again->entries.end() && it->second.job == entry.job && it->second.task == entry.task);
     for (const auto& [kind, value] : entry.values) {
       const auto twin = it->second.values.find(kind);
       Require(twin != it->second.values.end() && twin->second.owner == value.owner &&

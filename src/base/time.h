@@ -22,7 +22,7 @@ struct Timestamp {
   static constexpr Timestamp FromSeconds(int64_t s) { return {s * kMicrosPerSecond}; }
   // Rounds down, also below the epoch.
   constexpr int64_t seconds() const {
-    return us / kMicrosPerSecond - (us % kMicrosPerSecond < 0 ? 1 : 0);
+    return us / kMicrosPerSecond - (us % kMicrosPerSecond < 0 ? 1 : 0);  // `/` rounds to 0
   }
   auto operator<=>(const Timestamp&) const = default;
 };

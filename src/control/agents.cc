@@ -17,6 +17,7 @@ bool IsSane(const ReportedWindow& w) {
                         w.cpu_limit_cores, w.memory_limit_bytes}) {
     if (!std::isfinite(v)) return false;
   }
+  if (w.window.index == INT32_MAX) return false;  // has no end
   int last = -1;
   for (const BucketWeight& b : w.cpu_buckets) {
     if (b.bucket <= last || b.bucket >= Grid::Cpu().size()) return false;

@@ -142,8 +142,13 @@ def reload(stage, tautd, receiver):
     tautd.config.write_text(port.replace("connections: 40", "connections: 41").replace("log: {format: json}", "log: {format: text}")
                             + "store: {history_days: 7}\ningest: {mapping: [{name: x, metric: y, kind: cpu_cores, job: a, task: b}]}\n")
     hup(lambda: True, "HUP with keys that need a restart")
-    named = {a["key"] for a in lines(tautd, action="restart_needed")}
-    stage.equal(named, {"server.limits.connections", "log.format", "store.history_days", "ingest.mapping"}, "each of them is named")
+    wanted = {"server.limits.connections", "log.format", "store.history_days", "ingest.mapping"}
+
+    def named():
+        return {a["key"] for a in lines(tautd, action="restart_needed")}
+
+    daemon.eventually(lambda: named() == wanted, 20)
+    stage.equal(named(), wanted, "each of them is named")
     said = tautd.output()
     stage.check(not any(t in said for t in (OPERATOR, READER, fresh, SECRET)), "no secret in the log")
     tautd.config.write_text(port)
