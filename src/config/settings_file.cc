@@ -137,15 +137,14 @@ const Setting kSettings[] = {
      0.5, TAUT_REF(work_function.memory_above)},
     {"work_function.price",
      "windows of a reserved core (byte) that a core-window (byte-window) above the limit is worth; 0: "
-     "follows from the "
-     "order",
+     "follows from the order",
      1, 0, 1e6, TAUT_REF(work_function.price)},
     {"work_function.job_cap",
      "a job above its limits for more than this many times the order pays a price of its own; 0: none does",
      1, 0, 1e6, TAUT_REF(work_function.job_cap)},
     {"work_function.change_scale", "factor on the charge for a change", 1, 0, 1e4,
      TAUT_REF(work_function.change_scale)},
-    {"work_function.min_history_h", "the owner's limit stays for the first so many hours", kHour, 0, 1e6,
+    {"work_function.min_history_h", "hours for which a new job keeps its owner's limit", kHour, 0, 1e6,
      TAUT_REF(work_function.min_history_s)},
     {"oom.bump_ratio", "after an OOM at L the need is taken as max(ratio * L, L + bump_mib)", 1, 1, 100,
      TAUT_REF(oom.bump_ratio)},

@@ -526,14 +526,13 @@ void ControlPlane::RefreshView(const FleetPoint* point) {
     const AnalogSettings& analogs = fleet_.settings().vertical.analogs;
     ordered = {analogs.cpu_oom_days, analogs.memory_oom_days};
   }
-  // Of the resources whose order is one of days over the limit.
-  const auto has = [&](Policy policy) {
-    return std::any_of(next->jobs.begin(), next->jobs.end(),
-                       [&](const JobView& job) { return job.recommender == policy; });
-  };
-  const bool analogs = has(Policy::kAnalogs);
-  if (!analogs) ordered[static_cast<size_t>(Resource::kCpu)] = std::nullopt;
-  if (!analogs && !has(Policy::kCombined)) ordered[static_cast<size_t>(Resource::kMemory)] = std::nullopt;
+  // Only analogs take an order of days over the limit.
+  for (const Resource r : kResources) {
+    const bool ordering = std::any_of(next->jobs.begin(), next->jobs.end(), [&](const JobView& job) {
+      return PolicyFor(job.recommender, r) == Policy::kAnalogs;
+    });
+    if (!ordering) ordered[static_cast<size_t>(r)] = std::nullopt;
+  }
   SumUp(ordered, *next);
   const std::lock_guard lock(view_mutex_);
   view_ = std::move(next);

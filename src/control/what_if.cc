@@ -69,7 +69,7 @@ void Score(const Signal& signal, std::span<const OomRecord> ooms, std::optional<
 WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<const JobDay> days,
                 std::span<const OomRecord> ooms) {
   FleetModels models(variant.settings);
-  if (variant.recommender == Policy::kAnalogs || variant.recommender == Policy::kCombined) {
+  if (PolicyFor(variant.recommender, query.resource) == Policy::kAnalogs) {
     const AnalogSettings& order = variant.settings.analogs;
     models.of(query.resource) =
         query.fleet->of(query.resource)

@@ -51,8 +51,7 @@ void FleetModels::CloseDay(Resource r, int32_t day, FleetRows rows) {
 
 std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, const JobInfo& job,
                                             const VerticalSettings& settings, FleetModels& fleet) {
-  if (policy == Policy::kCombined)
-    policy = resource == Resource::kCpu ? Policy::kWorkFunction : Policy::kAnalogs;
+  policy = PolicyFor(policy, resource);
   std::unique_ptr<Recommender> r;
   switch (policy) {
     case Policy::kStatic:
@@ -84,15 +83,15 @@ std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, co
           fleet.work_of(resource), settings.oom,
           WorkFunctionRecommender::PriceFactor(ClassOf(job, settings.moving_window.job_class)));
       break;
-    case Policy::kCombined:
+    case Policy::kCombined:  // PolicyFor gives none
       break;
   }
   // The comparators stay as published: the VPA has its own answer to an OOM.
   const bool holds = policy != Policy::kVpa || settings.vpa.oom_floor;
   if (resource == Resource::kMemory && holds) r = WithOomFloor(std::move(r), settings.oom);
   BoundSettings bounds = settings.bounds(resource);
-  // A lower bound that somebody chose is a bound like any other; the
-  // default is a floor that stays under the owner's limit.
+  // A lower bound that somebody chose is a bound like any other; the default is a floor that stays under the
+  // owner's limit.
   if (policy != Policy::kVpa) {
     FloorSettings floor;
     if (bounds.lower == BoundSettings::For(resource).lower) {

@@ -32,7 +32,7 @@ struct FleetModels {
   const AnalogFleet& of(Resource r) const { return r == Resource::kCpu ? cpu : memory; }
   WorkFunctionFleet& work_of(Resource r) { return r == Resource::kCpu ? cpu_work : memory_work; }
   const WorkFunctionFleet& work_of(Resource r) const { return r == Resource::kCpu ? cpu_work : memory_work; }
-  // Takes in the rows of the day that ended, in a fixed order of jobs, whoever they are of.
+  // Takes in the rows of the day that ended, in a fixed order of jobs, of every recommender.
   void CloseDay(Resource r, int32_t day, FleetRows rows);
 };
 

@@ -27,7 +27,7 @@ struct ReasonStep {
   std::string what;  // "margin 12.3 %", "owner's upper bound"
   double before = 0;
   double after = 0;
-  // What kind of step, for programs: "margin", "hold", "owner_limit", "most_chance", "median", "kept",
+  // What kind of step, for programs: "margin", "hold", "most_chance", "median", "kept",
   // "raise", "oom_floor", "start", "least", "rounding", "lower_bound", "upper_bound"; "" where the figure
   // begins.
   std::string kind = {};

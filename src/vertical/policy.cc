@@ -26,6 +26,11 @@ std::span<const PolicyInfo> Policies() { return kPolicies; }
 
 std::string_view Name(Policy p) { return kPolicies[static_cast<size_t>(p)].name; }
 
+Policy PolicyFor(Policy p, Resource r) {
+  if (p != Policy::kCombined) return p;
+  return r == Resource::kCpu ? Policy::kWorkFunction : Policy::kAnalogs;
+}
+
 absl::StatusOr<Policy> ParsePolicy(std::string_view name) {
   for (const PolicyInfo& p : kPolicies) {
     if (p.name == name) return p.policy;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "model/resource.h"
 
 namespace taut {
 
@@ -28,6 +29,8 @@ struct PolicyInfo {
 // All of them, in the order they are shown.
 std::span<const PolicyInfo> Policies();
 std::string_view Name(Policy p);
+// The recommender that makes the limits of this resource: of kCombined one of its two, else `p` itself.
+Policy PolicyFor(Policy p, Resource r);
 // InvalidArgument naming the choices.
 absl::StatusOr<Policy> ParsePolicy(std::string_view name);
 

@@ -42,7 +42,7 @@ struct MovingWindowSettings {
   double memory_half_life_s = 48 * kHour;  // Autopilot §3.2.2
   JobClass job_class = JobClass::kServing;
   OomTolerance oom_tolerance = OomTolerance::kBySize;  // as Autopilot's defaults are (§3.2.2)
-  static constexpr double kManyTasks = 10;             // by size: low from so many tasks on; not published
+  static constexpr double kManyTasks = 10;             // by size: low from this number on; not published
   double peak_days = 7;                                // N of S_max; not published
   int hold_windows = 12;                               // the highest recommendation of the last hour
   double margin_scale = 1.0;                           // 0: no margin
@@ -140,7 +140,7 @@ struct WorkFunctionSettings {
   double cpu_throttled = 0.001;
   double memory_above = 0.0001;
   double price = 0;    // fixed: windows of a core that a core-window above the limit is worth; 0: as ordered
-  double job_cap = 5;  // a job above so many times the order pays a price of its own; 0: none does
+  double job_cap = 5;  // a job above this multiple of the order pays a price of its own; 0: none does
   double change_scale = 1;  // of the charge for a change
   double min_history_s = kDay;
 

@@ -62,8 +62,8 @@ TEST(VpaHistogram, HalvesEveryHalfLifeAndTakesSamplesBack) {
   EXPECT_DOUBLE_EQ(h.Percentile(1.0), 0.01);
 }
 
-// Past 2^100 all buckets are rescaled, which no percentile shows. Values stay under the last bucket (1,021 cores), whose
-// percentile is its start.
+// Past 2^100 all buckets are rescaled, which no percentile shows. Values stay under the last bucket (1,021
+// cores), whose percentile is its start.
 RC_GTEST_PROP(VpaHistogram, AgreesWithAListOfSamples, ()) {
   struct Sample {
     double value;

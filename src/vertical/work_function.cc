@@ -34,13 +34,20 @@ constexpr double kRaisePrice = 20;
 constexpr double kTriflingCost = 0.1;  // of a change: an overrun at a limit that has cost less is let be
 constexpr double kMostJobPrice = 64;   // times the fleet's
 constexpr float kRescaleAt = 1e15F;
-// Usage that is cut at a limit and comes this near to it is taken to have needed so many times the limit:
-// with less the limit would settle where work is throttled.
+// Usage that is cut at a limit and comes this near to it is taken to have needed kNeedAtLimit times the
+// limit: with less the limit would settle where work is throttled.
 constexpr double kAtLimit = 0.97, kNeedAtLimit = 2;
 
 constexpr double FirstLevel(Resource r) { return r == Resource::kCpu ? 0.01 : kMiB; }
 
 using Levels = std::array<float, WorkFunctionRecommender::kLevels>;
+
+int32_t HourOf(int32_t window) { return static_cast<int32_t>(FloorDiv(window, kWindowsPerHour)); }
+
+size_t HourSlot(int32_t hour) {
+  constexpr int kHours = WorkFunctionRecommender::kHours;
+  return static_cast<size_t>(hour - FloorDiv(hour, kHours) * kHours);
+}
 
 const Levels& LevelsOf(Resource r) {
   static const std::array<Levels, 2> kAll = [] {
@@ -210,13 +217,11 @@ void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
 
 void WorkFunctionRecommender::Remember(const Signal& signal) {
   const int32_t window = signal.window.index;
-  const int32_t hour = static_cast<int32_t>(FloorDiv(window, kWindowsPerHour));
-  const auto slot = [](int32_t h) { return static_cast<size_t>(h - FloorDiv(h, kHours) * kHours); };
-  const int32_t last = last_window_ == INT32_MIN
-                           ? hour - kHours
-                           : static_cast<int32_t>(FloorDiv(last_window_, kWindowsPerHour));
-  for (int32_t h = std::max(last + 1, hour - kHours + 1); h <= hour; ++h) hours_[slot(h)] = 0;
-  hours_[slot(hour)] = std::max(hours_[slot(hour)], static_cast<float>(signal.peak));
+  const int32_t hour = HourOf(window);
+  const int32_t last = last_window_ == INT32_MIN ? hour - kHours : HourOf(last_window_);
+  for (int32_t h = std::max(last + 1, hour - kHours + 1); h <= hour; ++h) hours_[HourSlot(h)] = 0;
+  float& peak = hours_[HourSlot(hour)];
+  peak = std::max(peak, static_cast<float>(signal.peak));
 
   const int32_t elapsed = last_window_ == INT32_MIN ? 0 : std::max(0, window - last_window_);
   static const float kGrowth = static_cast<float>(std::exp2(1 / kOwnHalfLifeWindows));
@@ -279,8 +284,7 @@ void WorkFunctionRecommender::ObserveOom(const OomEvent& event) {
   signal.peak = need;
   Pay(signal, PricesNow());
   Remember(signal);
-  if (level_ >= 0)
-    MoveTo(std::max(level_, LevelOf(fleet_->resource(), need)), Move::kRaise, need, event.window);
+  if (level_ >= 0) MoveTo(std::max(level_, LevelOf(fleet_->resource(), need)), Move::kRaise, need);
 }
 
 int WorkFunctionRecommender::Cheapest() const {
@@ -313,11 +317,10 @@ int WorkFunctionRecommender::NextUsedLevel(int above) const {
 
 // The level of what was used yesterday in the coming hours; 0 if nothing is known of them.
 int WorkFunctionRecommender::YesterdaysLevel(WindowId window) const {
-  const auto hour = static_cast<int32_t>(FloorDiv(window.index, kWindowsPerHour));
+  const int32_t yesterday = HourOf(window.index) - 24;
   float peak = 0;
   for (int ahead = 1; ahead <= fleet_->look_ahead_hours(); ++ahead) {
-    const int32_t h = hour + ahead - 24;
-    peak = std::max(peak, hours_[static_cast<size_t>(h - FloorDiv(h, kHours) * kHours)]);
+    peak = std::max(peak, hours_[HourSlot(yesterday + ahead)]);
   }
   return LevelOf(fleet_->resource(), peak);
 }
@@ -327,21 +330,19 @@ void WorkFunctionRecommender::Decide(WindowId window, double usage, bool over, c
   if (over) {
     if (cost < kTriflingCost * prices.change) return;
     const int seen = std::max(Cheapest(), LevelOf(fleet_->resource(), usage));
-    MoveTo(std::min(std::max({seen, NextUsedLevel(level_), level_ + 1}), kLevels - 1), Move::kRaise, usage,
-           window);
+    MoveTo(std::min(std::max({seen, NextUsedLevel(level_), level_ + 1}), kLevels - 1), Move::kRaise, usage);
     return;
   }
   if (cost < 0.9999 * prices.change) return;
   const int level = std::max(Cheapest(), std::min(YesterdaysLevel(window), level_));
-  MoveTo(level, level < level_ ? Move::kFall : Move::kRaise, usage, window);
+  MoveTo(level, level < level_ ? Move::kFall : Move::kRaise, usage);
 }
 
-void WorkFunctionRecommender::MoveTo(int level, Move move, double usage, WindowId window) {
+void WorkFunctionRecommender::MoveTo(int level, Move move, double usage) {
   if (level == level_) return;
   move_ = move;
   move_usage_ = static_cast<float>(usage);
   move_from_ = level_ >= 0 ? static_cast<float>(Level(fleet_->resource(), level_)) : 0;
-  move_window_ = window.index;
   level_ = level;
 }
 
@@ -350,7 +351,7 @@ std::optional<double> WorkFunctionRecommender::Recommend(WindowId next) {
   if (level_ < 0) {
     const double age_s = static_cast<double>(next.index - first_window_) * kWindowSeconds;
     if (age_s < fleet_->settings().min_history_s) return std::nullopt;
-    MoveTo(Cheapest(), Move::kStart, day_peak_, WindowId{next.index - 1});
+    MoveTo(Cheapest(), Move::kStart, day_peak_);
   }
   return Level(fleet_->resource(), level_);
 }
@@ -382,8 +383,7 @@ void WorkFunctionRecommender::Explain(Reason& reason) const {
   const std::string_view what = resource == Resource::kCpu ? "throttled" : "above its limit";
   reason.sentence = fmt::format(
       "{:.2g} % of this job's work of the last weeks was {} ({:.2g} % ordered over all jobs). The limit "
-      "moves when it "
-      "has cost one change ({:.2g} hours of a mean job's limit) more than another would have.",
+      "moves when it has cost one change ({:.2g} hours of a mean job's limit) more than another would have.",
       100 * share, what, 100 * fleet_->settings().order(resource),
       fleet_->change_windows() / kWindowsPerHour);
   const std::string used = FormatAmount(resource, move_usage_);
@@ -423,7 +423,7 @@ void WorkFunctionRecommender::Save(ByteWriter& out) const {
   for (const float v :
        {weight_, over_, used_, day_over_, day_used_, day_peak_, owner_limit_, move_usage_, move_from_})
     out.Put(v);
-  for (const int32_t v : {level_, first_window_, last_window_, move_window_}) out.Put(v);
+  for (const int32_t v : {level_, first_window_, last_window_}) out.Put(v);
   out.Put(static_cast<uint8_t>(move_));
 }
 
@@ -444,13 +444,12 @@ absl::Status WorkFunctionRecommender::Load(ByteReader& in) {
   possible = possible && (owner_limit_ == -1 || IsStoredAmount(owner_limit_)) && weight_ > 0;
   amounts({&move_usage_, 1});
   amounts({&move_from_, 1});
-  for (int32_t* v : {&level_, &first_window_, &last_window_, &move_window_}) *v = in.Get<int32_t>();
+  for (int32_t* v : {&level_, &first_window_, &last_window_}) *v = in.Get<int32_t>();
   const auto move = in.Get<uint8_t>();
   if (absl::Status s = in.status("work function"); !s.ok()) return s;
   possible = possible && level_ >= -1 && level_ < kLevels && IsStoredWindow(first_window_) &&
+             (last_window_ == INT32_MIN || IsStoredWindow(last_window_)) &&
              move <= static_cast<uint8_t>(Move::kFall);
-  for (const int32_t w : {last_window_, move_window_})
-    possible = possible && (w == INT32_MIN || IsStoredWindow(w));
   if (!possible) return absl::DataLossError("work function: an impossible state");
   move_ = static_cast<Move>(move);
   return absl::OkStatus();

@@ -35,7 +35,7 @@ class WorkFunctionFleet {
   double change_charge(double job_size) const {
     return (mean_size_ > 0 ? mean_size_ : job_size) * change_windows();
   }
-  // A limit does not fall below what the job used yesterday in the coming hours: so many of them.
+  // The number of coming hours in which a limit does not fall below what the job used in them yesterday.
   int look_ahead_hours() const;
   Resource resource() const { return resource_; }
   const WorkFunctionSettings& settings() const { return settings_; }
@@ -100,7 +100,7 @@ class WorkFunctionRecommender final : public Recommender {
   int Cheapest() const;
   int NextUsedLevel(int above) const;
   int YesterdaysLevel(WindowId window) const;
-  void MoveTo(int level, Move move, double usage, WindowId window);
+  void MoveTo(int level, Move move, double usage);
 
   const WorkFunctionFleet* fleet_;
   OomSettings oom_;
@@ -116,7 +116,6 @@ class WorkFunctionRecommender final : public Recommender {
   // The last move, for the explanation.
   Move move_ = Move::kNone;
   float move_usage_ = 0, move_from_ = 0;
-  int32_t move_window_ = INT32_MIN;
 };
 
 }  // namespace taut

@@ -6,7 +6,7 @@ import { load, useQuery } from '../api/query';
 import { KINDS, OUTCOMES, type Decision, type DecisionDetail, type DecisionPage } from '../api/types';
 import { plural } from '../lib/format';
 import { KIND, OUTCOME, RESOURCE } from '../lib/names';
-import { hrefOf, jobHref, parseRoute, pushHash, replaceHash } from '../lib/route';
+import { changeQuery, jobHref } from '../lib/route';
 import { dayName } from '../lib/time';
 import { KindBadge, ModeBadge, OutcomeNote, OutcomeText, Problem, Segments, Skeleton, Time } from '../ui/basics';
 import { FromTo, underWay } from '../ui/decision_list';
@@ -154,9 +154,7 @@ function JobFilter({ search, onSearch }: { search: string; onSearch: (search: st
 }
 
 export function DecisionsPage({ query }: { query: Record<string, string> }) {
-  // What is typed replaces the address; what is picked is a step that Back takes back. What is typed comes a little later:
-  // by then the query may have changed, so that the one in the address counts.
-  const set = (change: Record<string, string>) => ('search' in change ? replaceHash : pushHash)(hrefOf('decisions', { ...parseRoute(location.hash).query, ...change }));
+  const set = (change: Record<string, string>) => changeQuery('decisions', change);
   const feed = useFeed({ job: query.job, search: query.search, resource: query.resource, kind: query.kind, outcome: query.outcome });
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const days = useMemo(() => byDay(feed.list?.decisions ?? []), [feed.list]);

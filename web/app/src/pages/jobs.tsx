@@ -4,7 +4,7 @@ import { useQuery } from '../api/query';
 import { MODES, type Fleet, type JobRow, type Resource } from '../api/types';
 import { percent, plural } from '../lib/format';
 import { RESOURCE } from '../lib/names';
-import { hrefOf, jobHref, parseRoute, pushHash, replaceHash } from '../lib/route';
+import { changeQuery, jobHref } from '../lib/route';
 import { dryRun, nothingManaged } from '../lib/saving';
 import { Problem, Segments } from '../ui/basics';
 import { useJobPages } from './job_pages';
@@ -126,9 +126,7 @@ function Filters(props: { query: Record<string, string>; set: (change: Record<st
 export function JobsPage({ query }: { query: Record<string, string> }) {
   const narrow = useNarrow();
   const height = narrow ? CARD : ROW;
-  // What is typed replaces the address; what is picked is a step that Back takes back. What is typed comes a little later:
-  // by then the query may have changed, so that the one in the address counts.
-  const set = (change: Record<string, string>) => ('search' in change ? replaceHash : pushHash)(hrefOf('jobs', { ...parseRoute(location.hash).query, ...change }));
+  const set = (change: Record<string, string>) => changeQuery('jobs', change);
   const fleet = useQuery<Fleet>('fleet', { on: ['window'], keep: true });
   const view: View = { managed: !nothingManaged(fleet.data), dry: dryRun(fleet.data) };
   const sort = query.sort ?? DEFAULT_SORT;

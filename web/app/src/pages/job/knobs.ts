@@ -14,19 +14,20 @@ export interface Knob {
 
 export interface Recommender { name: string; help: string; knobs: Knob[] }
 
+const OOM_DAYS: Knob = {
+  key: 'oom_days', name: 'Days over the limit, ordered', help: 'the share of days that may go over: OOM-days of memory, throttled days of CPU', low: 0.002, high: 0.25, start: 0.03, log: true, show: percent,
+};
 const THROTTLED: Knob = {
   key: 'throttled', name: 'Throttled work, ordered', help: 'CPU: the share of all work that may go above the limits', low: 0.0001, high: 0.02, start: 0.001, log: true, show: percent,
 };
 
 export const RECOMMENDERS: Recommender[] = [
   { name: 'combined', help: 'The default: memory by analogs, CPU by work_function.', knobs: [
-    { key: 'oom_days', name: 'Days over the limit, ordered', help: 'memory: the share of days that may be OOM-days', low: 0.002, high: 0.25, start: 0.03, log: true, show: percent },
+    { ...OOM_DAYS, help: 'memory: the share of days that may be OOM-days' },
     THROTTLED,
   ] },
   { name: 'work_function', help: 'The limit moves when another would have cost a change less.', knobs: [THROTTLED] },
-  { name: 'analogs', help: 'Forecasts from the job-days of the whole fleet that looked most like this one.', knobs: [
-    { key: 'oom_days', name: 'Days over the limit, ordered', help: 'the share of days that may go over: OOM-days of memory, throttled days of CPU', low: 0.002, high: 0.25, start: 0.03, log: true, show: percent },
-  ] },
+  { name: 'analogs', help: 'Forecasts from the job-days of the whole fleet that looked most like this one.', knobs: [OOM_DAYS] },
   { name: 'ensemble', help: 'Many models run side by side; the one that cost least lately sets the limit.', knobs: [
     { key: 'w_over', name: 'Price of an overrun', help: 'against unused limit (30,000 is usual); higher is safer', low: 100, high: 10_000_000, start: 30_000, log: true, show: significant },
   ] },
