@@ -338,7 +338,8 @@ void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
   std::vector<std::optional<TaskRef>> refs;
   for (const pb::Task& t : tasks.started()) {
     const std::vector<LabelView> labels = LabelsOf(t.labels());
-    refs.push_back(control_->Announce({t.name().job(), t.name().task(), labels}, options_.now()));
+    refs.push_back(
+        control_->Announce({t.name().job(), t.name().task(), labels, t.container_id()}, options_.now()));
   }
   const std::lock_guard lock(mutex_);
   Agent* agent = AgentOf(session);

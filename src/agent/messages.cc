@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/container_id.h"
+
 namespace taut {
 namespace {
 
@@ -30,6 +32,8 @@ pb::Task TaskMessage(const AgentTask& task, bool managed) {
   *out.mutable_name() = NameMessage(task.found);
   *out.mutable_labels() = LabelMessage(task.found);
   out.set_managed(managed);
+  const std::string_view container = ContainerIdIn(task.found.identity);
+  out.set_container_id(container.data(), container.size());
   if (task.owner.cpu_max_cores.has_value()) out.set_owner_cpu_cores(*task.owner.cpu_max_cores);
   if (task.owner.memory_max_bytes.has_value()) out.set_owner_memory_bytes(*task.owner.memory_max_bytes);
   const std::optional<double> cpu = LimitOf(*task.rule, Resource::kCpu, task.in_force);

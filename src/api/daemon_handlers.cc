@@ -167,6 +167,7 @@ HttpResponse Api::Status(const HttpRequest& request) {
   json.BeginObject();
   json.Field("known", static_cast<int64_t>(mapper.jobs));
   json.Field("refused_series", static_cast<int64_t>(mapper.refused_jobs));
+  json.Field("name_collisions", static_cast<int64_t>(mapper.name_collisions));
   json.Field("forgotten", static_cast<int64_t>(control_.counts().forgotten_jobs));
   json.EndObject();
   const std::optional<WindowId> last = control_.stored_through();
@@ -222,6 +223,10 @@ HttpResponse Api::Metrics(const HttpRequest&) {
             static_cast<double>(mapper.jobs));
   out.Counter("tautd_jobs_refused_total", "Series refused because their job is one over ingest.max_jobs.",
               mapper.refused_jobs);
+  out.Gauge("tautd_job_name_collisions", "Jobs whose series come from two sources: perhaps two workloads.",
+            static_cast<double>(mapper.name_collisions));
+  out.Counter("tautd_series_claimed_total",
+              "Series of containers that an agent measures: not counted beside it.", mapper.claimed_series);
   out.Counter("tautd_jobs_forgotten_total", "Jobs forgotten because their tasks were gone for long.",
               control_.counts().forgotten_jobs);
   const FoldCounts folds = control_.fold_counts();

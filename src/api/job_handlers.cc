@@ -85,10 +85,16 @@ std::string_view OomSourceNotice(std::optional<OomSource> source) {
   }
   if (source == OomSource::kSurvivors) {
     return "OOM kills of this job are read from container_oom_events_total alone, which stays 0 when the "
-           "whole "
-           "container is killed. kube-state-metrics or an agent (tautlet) reports such kills.";
+           "whole container is killed. kube-state-metrics or an agent (tautlet) reports such kills.";
   }
   return "";
+}
+
+std::string CollisionNotice(std::string_view sources) {
+  return StrCat(
+      "Series from several sources have this job's name: ", sources,
+      ". If these are different workloads, or the same one measured twice, this job's figures are wrong: "
+      "give one of them another name with a mapping rule, or with the job template of its agent.");
 }
 
 }  // namespace
@@ -99,6 +105,7 @@ HttpResponse Api::Job(JobId id) {
   const std::shared_ptr<const FleetView> view = control_.view();
   const int32_t day = view->window.has_value() ? view->window->day() : 0;
   const std::optional<OomSource> oom_source = control_.oom_source(id);
+  const std::string collision = control_.NameCollision(id);
   const bool known = control_.Look(id, [&](const LiveJob& job) {
     PutJobFields(ViewOf(job, day), options_.prices, json);
     if (options_.prices.known()) json.Field("currency", std::string_view(options_.prices.currency));
@@ -127,6 +134,7 @@ HttpResponse Api::Job(JobId id) {
     json.BeginArray();
     if (!job.notice.empty()) json.String(job.notice);
     if (const std::string_view notice = OomSourceNotice(oom_source); !notice.empty()) json.String(notice);
+    if (!collision.empty()) json.String(CollisionNotice(collision));
     json.EndArray();
   });
   if (!known) return ErrorResponse(404, "the job was forgotten: its tasks are gone");

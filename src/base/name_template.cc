@@ -1,11 +1,15 @@
 #include "base/name_template.h"
 
+#include <algorithm>
+
 #include "base/strings.h"
 
 namespace taut {
 namespace {
 
-constexpr std::string_view kOwnerPlaceholder = "owner";
+constexpr std::string_view kOwner = "owner", kOwnerKind = "owner.kind";
+
+bool IsDerived(std::string_view placeholder) { return placeholder == kOwner || placeholder == kOwnerKind; }
 
 }  // namespace
 
@@ -27,11 +31,14 @@ absl::StatusOr<NameTemplate> NameTemplate::Parse(std::string_view text) {
     const size_t close = text.find('}', open);
     if (close == std::string_view::npos) return absl::InvalidArgumentError("a '{' without its '}'");
     Piece piece;
-    for (const std::string_view label : Split(text.substr(open + 1, close - open - 1), '|')) {
-      if (label.empty() || label.find('{') != std::string_view::npos) {
+    std::string_view inside = text.substr(open + 1, close - open - 1);
+    piece.optional = inside.ends_with('/');
+    if (piece.optional) inside.remove_suffix(1);
+    for (const std::string_view label : Split(inside, '|')) {
+      if (label.empty() || label.find_first_of("{/") != std::string_view::npos) {
         return absl::InvalidArgumentError(StrCat("no label in '", text.substr(open, close - open + 1), "'"));
       }
-      out.uses_owner_ |= label == kOwnerPlaceholder;
+      out.uses_owner_ |= IsDerived(label);
       piece.labels.emplace_back(label);
     }
     out.pieces_.push_back(std::move(piece));
@@ -40,8 +47,7 @@ absl::StatusOr<NameTemplate> NameTemplate::Parse(std::string_view text) {
   return out;
 }
 
-std::optional<std::string> NameTemplate::Render(std::span<const LabelView> labels,
-                                                absl::FunctionRef<std::string()> owner) const {
+std::optional<std::string> NameTemplate::Render(std::span<const LabelView> labels, Derived derived) const {
   std::string out;
   for (const Piece& piece : pieces_) {
     if (piece.labels.empty()) {
@@ -50,20 +56,24 @@ std::optional<std::string> NameTemplate::Render(std::span<const LabelView> label
     }
     const size_t before = out.size();
     for (const std::string& label : piece.labels) {
-      if (label == kOwnerPlaceholder) {
-        out += owner();
+      if (IsDerived(label)) {
+        out += derived(label);
       } else {
         out += LabelValue(labels, label);
       }
       if (out.size() > before) break;
     }
-    if (out.size() == before) return std::nullopt;
+    if (out.size() == before && !piece.optional) return std::nullopt;
+    if (out.size() == before || !piece.optional) continue;
+    // One value is one part of the name.
+    std::replace(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(), '/', '_');
+    out += '/';
   }
   return out;
 }
 
 std::optional<std::string> NameTemplate::Render(std::span<const LabelView> labels) const {
-  return Render(labels, [labels] { return std::string(LabelValue(labels, kOwnerPlaceholder)); });
+  return Render(labels, [labels](std::string_view name) { return std::string(LabelValue(labels, name)); });
 }
 
 }  // namespace taut

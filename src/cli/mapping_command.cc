@@ -163,8 +163,7 @@ absl::StatusOr<Tally> TestMapping(const MappingTestArgs& args) {
   for (const LabelList& labels : *all) {
     const std::vector<LabelView> views = ViewsOf(labels);
     const std::optional<Mapping> m = mapper.Explain(views);
-    if (m.has_value() && m->kind == SeriesKind::kOwner)
-      mapper.Resolve({views, {}, Fingerprint(views)}, Timestamp{0});
+    if (m.has_value() && IsFact(m->kind)) mapper.Resolve({views, {}, Fingerprint(views)}, Timestamp{0});
   }
   Tally tally;
   const bool jobs_shown = args.jobs || args.verbose || !args.prometheus.empty();

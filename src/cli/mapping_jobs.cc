@@ -11,7 +11,7 @@ std::string YesNo(bool yes) { return yes ? "yes" : "-"; }
 }  // namespace
 
 void MappedJobs::Add(const Mapping& m) {
-  if (m.kind == SeriesKind::kOwner || m.kind == SeriesKind::kInitContainer) {
+  if (IsFact(m.kind)) {
     ++facts_;
     return;
   }
@@ -60,7 +60,7 @@ std::string MappedJobs::Text() const {
     out = table.Render() + "\n";
   }
   StrAppend(&out, jobs_.size(), " jobs of ", series, " series; ", facts_,
-            " series of owners and init containers\n");
+            " series about pods (owners, labels, init containers)\n");
   size_t without = 0;
   for (const auto& [metric, count] : unmapped_) without += count;
   if (without == 0) return out;

@@ -30,7 +30,7 @@ built-in ones (see `docs/formats.md`), or stand alone with `ingest.builtin_mappi
 | `metric` | pattern of the metric's name: `*` is any text, `a\|b` is a or b |
 | `match` | labels and patterns, all of which must fit; `!` at the start negates |
 | `kind` | cpu_seconds_total, cpu_cores, memory_bytes, cpu_limit_cores, memory_limit_bytes, oom_total, owner, )"
-                                    R"(restarts_total, oom_reason, oom_ended or init_container |
+                                    R"(restarts_total, oom_reason, oom_ended, init_container or pod_labels |
 | `job`, `task`, `part` | names made of text and `{label}`; `{a\|b}` is the first that is not empty |
 | `scale` | the sample times this is in cores or bytes; below 0 the part is subtracted |
 

@@ -31,7 +31,8 @@ bool IsSane(const ReportedWindow& w) {
 
 std::optional<TaskRef> ControlPlane::Announce(const NamedTask& task, Timestamp now) {
   const std::lock_guard lock(ingest_mutex_);
-  const std::optional<uint32_t> slot = ingest_->TaskSlot(task.job, task.task, task.labels, NowFor(now));
+  const std::optional<uint32_t> slot =
+      ingest_->TaskSlot(task.job, task.task, task.labels, NowFor(now), task.container);
   if (!slot.has_value()) return std::nullopt;
   const SeriesBinding& binding = ingest_->mapper().binding(*slot);
   return TaskRef{binding.job, binding.task};

@@ -153,6 +153,7 @@ absl::Status ControlPlane::Tick(Timestamp now) {
   CountWaiting();
   NoteNewJobs();
   AddNewJobs();
+  RelabelJobs();
   if (absl::Status s = CheckStore(); !s.ok()) return s;
   if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
   if (absl::Status s = ActOnOoms(); !s.ok()) return s;
@@ -253,6 +254,22 @@ void ControlPlane::AddNewJobs() {
     if (fleet_.Has(record.id)) continue;
     fleet_.AddJob(record);
     fleet_.WantHistoryOf(record.id);
+  }
+}
+
+// Labels of jobs that came with later series: those of their pods, mostly. Rules may set them otherwise now.
+void ControlPlane::RelabelJobs() {
+  std::vector<std::pair<JobId, SeriesMapper::JobLabels>> changed;
+  {
+    const std::lock_guard lock(ingest_mutex_);
+    SeriesMapper& mapper = ingest_->mapper();
+    for (const JobId id : mapper.TakeRelabelledJobs()) changed.emplace_back(id, mapper.job_labels(id));
+  }
+  if (changed.empty()) return;
+  const std::unique_lock fleet(fleet_mutex_);
+  for (const auto& [id, labels] : changed) {
+    if (fleet_.Has(id) && fleet_.AddLabels(id, labels))
+      unsaved_->relabelled_jobs.push_back(fleet_.job(id).record);
   }
 }
 

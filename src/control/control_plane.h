@@ -75,6 +75,7 @@ struct ControlCounts {
 struct NamedTask {
   std::string_view job, task;
   std::span<const LabelView> labels;
+  std::string_view container = {};  // its ID at its engine; "": none, or not known
 };
 // What became of it: its job, and its number in that.
 struct TaskRef {
@@ -171,6 +172,8 @@ class ControlPlane {
   MapperCounts mapper_counts() const;
   // How OOM kills of the job are learnt; nullopt while no series or task of it is there.
   std::optional<OomSource> oom_source(JobId id) const;
+  // The sources of the job's series if they may be two workloads of one name, as SeriesMapper::Collision.
+  std::string NameCollision(JobId id) const;
   FoldCounts fold_counts() const;
   ClockSource clock() const { return options_.clock; }
   std::string_view actuator_name() const { return parts_.actuator->name(); }
@@ -202,6 +205,7 @@ class ControlPlane {
   void DistrustFuture(Timestamp now);
   void NoteNewJobs();
   void AddNewJobs();
+  void RelabelJobs();
   // forget.cc
   absl::Status ForgetJobs(WindowId now);
   void RestoreForgotten(WindowId now);

@@ -50,6 +50,12 @@ std::optional<OomSource> ControlPlane::oom_source(JobId id) const {
   return mapper.HasJob(id) && mapper.num_slots(id) > 0 ? std::optional(mapper.oom_source(id)) : std::nullopt;
 }
 
+std::string ControlPlane::NameCollision(JobId id) const {
+  const std::lock_guard lock(ingest_mutex_);
+  const SeriesMapper& mapper = ingest_->mapper();
+  return mapper.HasJob(id) ? mapper.Collision(id) : "";
+}
+
 size_t ControlPlane::state_bytes() const {
   size_t bytes = view()->jobs.capacity() * sizeof(JobView);
   {

@@ -14,6 +14,7 @@ struct Unsaved {
   std::vector<JobRecord> new_jobs;
   std::vector<JobId> forgotten_jobs;
   std::vector<JobRecord> returned_jobs;
+  std::vector<JobRecord> relabelled_jobs;
   int64_t forgotten_s = 0;
   std::vector<OomRecord> ooms;
   std::vector<OutcomeUpdate> outcomes;
@@ -24,8 +25,8 @@ struct Unsaved {
 
   bool empty() const {
     return !window.has_value() && new_jobs.empty() && forgotten_jobs.empty() && returned_jobs.empty() &&
-           ooms.empty() && outcomes.empty() && settings.empty() && checkpoints.empty() &&
-           output.decisions.empty() && output.settings.empty();
+           relabelled_jobs.empty() && ooms.empty() && outcomes.empty() && settings.empty() &&
+           checkpoints.empty() && output.decisions.empty() && output.settings.empty();
   }
   PassRecord Record() const {
     PassRecord record;
@@ -33,6 +34,7 @@ struct Unsaved {
     record.new_jobs = new_jobs;
     record.forgotten_jobs = forgotten_jobs;
     record.returned_jobs = returned_jobs;
+    record.relabelled_jobs = relabelled_jobs;
     record.forgotten_s = forgotten_s;
     record.decisions = output.decisions;
     record.outcomes = outcomes;
@@ -49,6 +51,7 @@ struct Unsaved {
     new_jobs.clear();
     forgotten_jobs.clear();
     returned_jobs.clear();
+    relabelled_jobs.clear();
     ooms.clear();
     outcomes.clear();
     settings.clear();

@@ -6,7 +6,10 @@ namespace {
 
 using enum SeriesKind;
 
-const char* const kPodJob = "{namespace}/{owner}";
+// Where series say their cluster, all names begin with it.
+const char* const kPodJob = "{cluster/}{namespace}/{owner.kind/}{owner}";
+const char* const kPod = "{cluster/}{namespace}/Pod/{pod}";
+const char* const kKubernetes = "Kubernetes";
 
 // A real container of a pod: not the pod's own sum (no container) and not its pause container.
 std::vector<LabelMatch> Container() {
@@ -21,7 +24,8 @@ std::vector<LabelMatch> With(std::vector<LabelMatch> match, LabelMatch more) {
 void AddKubernetes(std::vector<MappingRule>& out) {
   const auto add = [&out](const char* name, const char* metric, std::vector<LabelMatch> match,
                           SeriesKind kind, double scale = 1) {
-    out.push_back({name, metric, std::move(match), kind, kPodJob, "{pod}", "{container}", scale});
+    out.push_back(
+        {name, metric, std::move(match), kind, kPodJob, "{pod}", "{container}", scale, kKubernetes});
   };
   // Old kernels give a series per CPU as well as the sum.
   add("cadvisor-cpu", "container_cpu_usage_seconds_total", With(Container(), {"cpu", "|total"}),
@@ -43,8 +47,17 @@ void AddKubernetes(std::vector<MappingRule>& out) {
       With(Container(), {"reason", "OOMKilled"}), kOomEnded);
   // A sidecar is an init container that is always restarted, and runs beside the others.
   out.push_back({"kube-init-container", "kube_pod_init_container_info",
-                 With(Container(), {"restart_policy", "Always", true}), kInitContainer,
-                 "{namespace}/Pod/{pod}", "{container}", "", 1});
+                 With(Container(), {"restart_policy", "Always", true}), kInitContainer, kPod, "{container}",
+                 "", 1, kKubernetes});
+  out.push_back({"kube-pod-labels",
+                 "kube_pod_labels",
+                 {{"pod", "", true}, {"namespace", "", true}},
+                 kPodLabels,
+                 kPod,
+                 "{pod}",
+                 "",
+                 1,
+                 kKubernetes});
   const auto owner = [&out](const char* name, const char* metric, const char* child) {
     out.push_back({name,
                    metric,
@@ -53,7 +66,8 @@ void AddKubernetes(std::vector<MappingRule>& out) {
                    child,
                    "{owner_kind}/{owner_name}",
                    "",
-                   1});
+                   1,
+                   kKubernetes});
     out.push_back({std::string(name) + "less",
                    metric,
                    {{"owner_kind", "|<none>"}},
@@ -61,19 +75,24 @@ void AddKubernetes(std::vector<MappingRule>& out) {
                    child,
                    "<none>/<none>",
                    "",
-                   1});
+                   1,
+                   kKubernetes});
   };
-  owner("kube-pod-owner", "kube_pod_owner", "{namespace}/Pod/{pod}");
-  owner("kube-replicaset-owner", "kube_replicaset_owner", "{namespace}/ReplicaSet/{replicaset}");
-  owner("kube-job-owner", "kube_job_owner", "{namespace}/Job/{job_name}");
+  owner("kube-pod-owner", "kube_pod_owner", kPod);
+  owner("kube-replicaset-owner", "kube_replicaset_owner", "{cluster/}{namespace}/ReplicaSet/{replicaset}");
+  owner("kube-job-owner", "kube_job_owner", "{cluster/}{namespace}/Job/{job_name}");
 }
 
 void AddDocker(std::vector<MappingRule>& out) {
   const std::vector<LabelMatch> match = {{"name", "", true}, {"pod", ""}, {"container", ""}};
-  const char* const job = "docker/{container_label_com_docker_compose_service|name}";
+  // As tautlet names the jobs of containers.
+  const char* const job =
+      "{cluster/}docker/{container_label_com_docker_compose_project/"
+      "}{container_label_com_docker_compose_service|"
+      "name}";
   const auto add = [&](const char* name, const char* metric, std::vector<LabelMatch> m, SeriesKind kind,
                        double scale = 1) {
-    out.push_back({name, metric, std::move(m), kind, job, "{instance}/{name}", "", scale});
+    out.push_back({name, metric, std::move(m), kind, job, "{instance}/{name}", "", scale, "Docker"});
   };
   add("docker-cpu", "container_cpu_usage_seconds_total", With(match, {"cpu", "|total"}), kCpuSecondsTotal);
   add("docker-memory", "container_memory_working_set_bytes", match, kMemoryBytes);
@@ -83,43 +102,32 @@ void AddDocker(std::vector<MappingRule>& out) {
 }
 
 void AddExporters(std::vector<MappingRule>& out) {
-  const std::vector<LabelMatch> group = {{"groupname", "", true}};
-  out.push_back({"namedprocess-cpu", "namedprocess_namegroup_cpu_seconds_total", group, kCpuSecondsTotal,
-                 "process/{groupname}", "{instance}", "{mode}", 1});
-  out.push_back({"namedprocess-memory", "namedprocess_namegroup_memory_bytes",
-                 With(group, {"memtype", "resident"}), kMemoryBytes, "process/{groupname}", "{instance}", "",
-                 1});
+  const auto add = [&out](const char* name, const char* metric, std::vector<LabelMatch> match,
+                          SeriesKind kind, const char* job, const char* part, double scale,
+                          const char* source) {
+    out.push_back({name, metric, std::move(match), kind, job, "{instance}", part, scale, source});
+  };
+  const char* const group = "{cluster/}process/{groupname}";
+  const std::vector<LabelMatch> has_group = {{"groupname", "", true}};
+  add("namedprocess-cpu", "namedprocess_namegroup_cpu_seconds_total", has_group, kCpuSecondsTotal, group,
+      "{mode}", 1, "process-exporter");
+  add("namedprocess-memory", "namedprocess_namegroup_memory_bytes", With(has_group, {"memtype", "resident"}),
+      kMemoryBytes, group, "", 1, "process-exporter");
   // In a pod these are in cAdvisor's figures already.
+  const char* const job = "{cluster/}{job}";
   const std::vector<LabelMatch> no_pod = {{"pod", ""}};
-  out.push_back(
-      {"process-cpu", "process_cpu_seconds_total", no_pod, kCpuSecondsTotal, "{job}", "{instance}", "", 1});
-  out.push_back({"process-memory", "process_resident_memory_bytes", no_pod, kMemoryBytes, "{job}",
-                 "{instance}", "", 1});
-  out.push_back({"node-cpu",
-                 "node_cpu_seconds_total",
-                 {{"mode", "idle|iowait|steal", true}},
-                 kCpuSecondsTotal,
-                 "machine/{job}",
-                 "{instance}",
-                 "{cpu}/{mode}",
-                 1});
+  add("process-cpu", "process_cpu_seconds_total", no_pod, kCpuSecondsTotal, job, "", 1,
+      "processes' own metrics");
+  add("process-memory", "process_resident_memory_bytes", no_pod, kMemoryBytes, job, "", 1,
+      "processes' own metrics");
+  const char* const machine = "{cluster/}machine/{job}";
+  add("node-cpu", "node_cpu_seconds_total", {{"mode", "idle|iowait|steal", true}}, kCpuSecondsTotal, machine,
+      "{cpu}/{mode}", 1, "node_exporter");
   // What is in use: all of it less what a new process could get.
-  out.push_back({"node-memory-total",
-                 "node_memory_MemTotal_bytes",
-                 {},
-                 kMemoryBytes,
-                 "machine/{job}",
-                 "{instance}",
-                 "total",
-                 1});
-  out.push_back({"node-memory-available",
-                 "node_memory_MemAvailable_bytes",
-                 {},
-                 kMemoryBytes,
-                 "machine/{job}",
-                 "{instance}",
-                 "available",
-                 -1});
+  add("node-memory-total", "node_memory_MemTotal_bytes", {}, kMemoryBytes, machine, "total", 1,
+      "node_exporter");
+  add("node-memory-available", "node_memory_MemAvailable_bytes", {}, kMemoryBytes, machine, "available", -1,
+      "node_exporter");
 }
 
 }  // namespace

@@ -88,8 +88,9 @@ void Ingest::Take(const SeriesView& series, Timestamp now) {
 }
 
 std::optional<uint32_t> Ingest::TaskSlot(std::string_view job, std::string_view task,
-                                         std::span<const LabelView> labels, Timestamp now) {
-  const SeriesMapper::Resolution resolution = mapper_.ResolveTask(job, task, labels, now);
+                                         std::span<const LabelView> labels, Timestamp now,
+                                         std::string_view container) {
+  const SeriesMapper::Resolution resolution = mapper_.ResolveTask(job, task, labels, now, container);
   if (resolution.outcome == SeriesMapper::Outcome::kMapped) return resolution.slot;
   ++windows_.counts().refused;
   return std::nullopt;

@@ -44,9 +44,11 @@ class Ingest {
   // For a source that is not remote write (backfill). series.fingerprint: Fingerprint(labels, seed).
   void Take(const SeriesView& series, Timestamp now);
 
-  // A task of an agent, to be told apart from now on. nullopt: refused, and counted.
+  // A task of an agent, known by this number from now on; `container` as in SeriesMapper::ResolveTask.
+  // nullopt: refused, and counted.
   std::optional<uint32_t> TaskSlot(std::string_view job, std::string_view task,
-                                   std::span<const LabelView> labels, Timestamp now);
+                                   std::span<const LabelView> labels, Timestamp now,
+                                   std::string_view container = {});
   // A window that an agent folded. False: it came too late.
   bool TakeWindow(uint32_t slot, ReportedWindow window, Timestamp now) {
     return windows_.AddWindow(slot, std::move(window), now);

@@ -21,7 +21,7 @@
 
 namespace taut {
 
-// Every sample ends in exactly one of these. docs/formats.md says what each means.
+// Every sample ends in exactly one of these. docs/operations.md, "Sample outcomes", says what each means.
 struct IngestCounts {
   uint64_t accepted = 0;       // in time order
   uint64_t out_of_order = 0;   // accepted, though behind a later sample of its series

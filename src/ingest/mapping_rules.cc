@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMetricName = "__name__";
 
-constexpr std::array<std::pair<SeriesKind, std::string_view>, 12> kKinds = {{
+constexpr std::array<std::pair<SeriesKind, std::string_view>, 13> kKinds = {{
     {SeriesKind::kCpuSecondsTotal, "cpu_seconds_total"},
     {SeriesKind::kCpuCores, "cpu_cores"},
     {SeriesKind::kMemoryBytes, "memory_bytes"},
@@ -26,6 +26,7 @@ constexpr std::array<std::pair<SeriesKind, std::string_view>, 12> kKinds = {{
     {SeriesKind::kOomReason, "oom_reason"},
     {SeriesKind::kOomEnded, "oom_ended"},
     {SeriesKind::kInitContainer, "init_container"},
+    {SeriesKind::kPodLabels, "pod_labels"},
 }};
 
 }  // namespace
@@ -67,11 +68,21 @@ absl::StatusOr<MappingRules> MappingRules::Compile(std::vector<MappingRule> rule
   return out;
 }
 
+std::string PodScope(std::span<const LabelView> labels) {
+  const std::string_view cluster = LabelValue(labels, "cluster"),
+                         name_space = LabelValue(labels, "namespace");
+  return cluster.empty() ? std::string(name_space) : StrCat(cluster, "/", name_space);
+}
+
 std::optional<Mapping> MappingRules::Match(
     std::span<const LabelView> labels,
-    absl::FunctionRef<std::string(std::string_view, std::string_view)> owner) const {
+    absl::FunctionRef<TopOwner(std::string_view scope, std::string_view pod)> owner) const {
   const std::string_view metric = LabelValue(labels, kMetricName);
-  const auto owner_of_pod = [&] { return owner(LabelValue(labels, "namespace"), LabelValue(labels, "pod")); };
+  std::optional<TopOwner> found;
+  const auto owner_of_pod = [&](std::string_view placeholder) {
+    if (!found.has_value()) found = owner(PodScope(labels), LabelValue(labels, "pod"));
+    return placeholder == "owner" ? found->name : found->kind;
+  };
   for (size_t i = 0; i < rules_.size(); ++i) {
     const MappingRule& rule = rules_[i];
     if (!FitsPattern(metric, rule.metric)) continue;
@@ -107,7 +118,7 @@ std::string MappingRules::WhyNot(size_t index, std::span<const LabelView> labels
                     m.pattern, "'");
     }
   }
-  const auto some_owner = [] { return std::string("owner"); };
+  const auto some_owner = [](std::string_view) { return std::string("owner"); };
   if (!compiled_[index].job.Render(labels, some_owner))
     return StrCat("job '", rule.job, "': a label is empty");
   if (!compiled_[index].task.Render(labels, some_owner))

@@ -10,6 +10,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "base/name_template.h"
+#include "ingest/owners.h"
 #include "ingest/remote_write.h"
 
 namespace taut {
@@ -27,7 +28,12 @@ enum class SeriesKind : uint8_t {
   kOomReason,         // 1: the container's last end was an OOM kill
   kOomEnded,          // 1: the container has ended, and by an OOM kill
   kInitContainer,     // no usage: the task's part of this name runs before the others, and is left out
+  kPodLabels,         // no usage: labels of a pod, which become those of its job
 };
+// Whether series of this kind say something about pods, and measure nothing.
+inline bool IsFact(SeriesKind kind) {
+  return kind == SeriesKind::kOwner || kind == SeriesKind::kInitContainer || kind == SeriesKind::kPodLabels;
+}
 std::string_view Name(SeriesKind kind);
 // InvalidArgument naming the choices: what a rule can say.
 absl::StatusOr<SeriesKind> ParseSeriesKind(std::string_view name);
@@ -40,32 +46,40 @@ struct LabelMatch {
 };
 
 // The first rule that fits a series decides. Templates hold text and {label}; {a|b} takes the first that is
-// not empty; a rule of which a placeholder of `job` or `task` stays empty does not fit. {owner} is the name
-// of the top owner of the pod named by the labels namespace and pod.
+// not empty; {a/} adds a '/' to the value, or nothing if it is empty; a rule of which another placeholder of
+// `job` or `task` stays empty does not fit. {owner} is the name of the top owner of the pod named by the
+// labels cluster, namespace and pod; {owner.kind} is its kind in lower case, empty where it is not known.
 struct MappingRule {
   std::string name;    // for people: "cadvisor-cpu"
   std::string metric;  // a pattern as in LabelMatch
   std::vector<LabelMatch> match;
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
-  std::string job;   // "{namespace}/{owner}"; kOwner: the child, "{namespace}/Pod/{pod}"
+  std::string job;   // "{namespace}/{owner}"; of a fact: the child or pod, "{namespace}/Pod/{pod}"
   std::string task;  // "{pod}"; kOwner: its owner, "{owner_kind}/{owner_name}"
   // What adds up to the task: series of one task with different parts are summed; with the same part they are
   // the same thing measured twice (a restarted container, two Prometheus replicas), and the larger counts.
   std::string part;
   double scale = 1;  // the sample times this is in the kind's unit; below 0: the part is subtracted
+  // What the series come from, for people: built-in rules of two sources that give one job's name may have
+  // met two workloads. "": not said, as for rules of one's own.
+  std::string source = {};
 };
 
 // cAdvisor and kube-state-metrics, Docker's cAdvisor, namedprocess, node and process exporters. The
 // table is in docs/formats.md.
 std::vector<MappingRule> BuiltinRules();
 
+// Where the pod that these labels name is: its namespace, or "cluster/namespace" if they name a cluster.
+std::string PodScope(std::span<const LabelView> labels);
+
 // What a rule made of a series.
 struct Mapping {
   size_t rule = 0;  // index into the rules
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
   std::string job, task, part;
-  bool uses_owner = false;  // the job's name has an {owner} in it
+  bool uses_owner = false;  // the job's name has an {owner} or {owner.kind} in it
   double scale = 1;
+  bool claimed = false;  // by an agent that measures its container: job and task are the agent's
 };
 
 // Rules ready for use. Immutable; costs a few microseconds per series, so ask once per series.
@@ -74,11 +88,11 @@ class MappingRules {
   // InvalidArgument naming the rule and what is wrong with it.
   static absl::StatusOr<MappingRules> Compile(std::vector<MappingRule> rules);
 
-  // The first rule that fits. `owner` is called with the labels namespace and pod, and returns "" for
-  // unknown.
+  // The first rule that fits. `owner` is called with the pod's scope (PodScope) and name, and returns an
+  // empty name for unknown.
   std::optional<Mapping> Match(
       std::span<const LabelView> labels,
-      absl::FunctionRef<std::string(std::string_view, std::string_view)> owner) const;
+      absl::FunctionRef<TopOwner(std::string_view scope, std::string_view pod)> owner) const;
   // Why rule `index` does not fit these labels; "" if it does.
   std::string WhyNot(size_t index, std::span<const LabelView> labels) const;
 

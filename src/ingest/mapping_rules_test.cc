@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 std::optional<Mapping> MatchOf(const std::vector<LabelView>& labels, const OwnerTable& owners = {}) {
   static const MappingRules rules = *MappingRules::Compile(BuiltinRules());
   return rules.Match(
-      labels, [&owners](std::string_view ns, std::string_view pod) { return owners.TopOwner(ns, pod); });
+      labels, [&owners](std::string_view scope, std::string_view pod) { return owners.Find(scope, pod); });
 }
 // "kind job task part scale", or "-".
 std::string Mapped(const std::vector<LabelView>& labels) {
@@ -34,21 +34,22 @@ TEST(BuiltinRules, TakeCadvisorsContainers) {
   };
   const std::string_view cpu = "container_cpu_usage_seconds_total";
   EXPECT_EQ(with(cpu, {{"container", "app"}, {"cpu", "total"}}),
-            "cpu_seconds_total shop/web web-5d4f8c7b9d-x2x4z [app] 1");
-  EXPECT_EQ(with(cpu, {{"container", "app"}}), "cpu_seconds_total shop/web web-5d4f8c7b9d-x2x4z [app] 1");
+            "cpu_seconds_total shop/deployment/web web-5d4f8c7b9d-x2x4z [app] 1");
+  EXPECT_EQ(with(cpu, {{"container", "app"}}),
+            "cpu_seconds_total shop/deployment/web web-5d4f8c7b9d-x2x4z [app] 1");
   EXPECT_EQ(with(cpu, {{"container", "app"}, {"cpu", "cpu07"}}), "-");  // the sum is there as well
   EXPECT_EQ(with(cpu, {{"container", "POD"}}), "-");
   EXPECT_EQ(with(cpu, {}), "-");  // the pod's own sum
   EXPECT_EQ(with("container_memory_working_set_bytes", {{"container", "app"}}),
-            "memory_bytes shop/web web-5d4f8c7b9d-x2x4z [app] 1");
+            "memory_bytes shop/deployment/web web-5d4f8c7b9d-x2x4z [app] 1");
   EXPECT_EQ(with("container_spec_cpu_quota", {{"container", "app"}}),
-            "cpu_limit_cores shop/web web-5d4f8c7b9d-x2x4z [app] 1e-05");
+            "cpu_limit_cores shop/deployment/web web-5d4f8c7b9d-x2x4z [app] 1e-05");
   EXPECT_EQ(with("container_oom_events_total", {{"container", "app"}}),
-            "oom_total shop/web web-5d4f8c7b9d-x2x4z [app] 1");
+            "oom_total shop/deployment/web web-5d4f8c7b9d-x2x4z [app] 1");
   EXPECT_EQ(with("kube_pod_container_resource_limits", {{"container", "app"}, {"resource", "cpu"}}),
-            "cpu_limit_cores shop/web web-5d4f8c7b9d-x2x4z [app] 1");
+            "cpu_limit_cores shop/deployment/web web-5d4f8c7b9d-x2x4z [app] 1");
   EXPECT_EQ(with("kube_pod_container_resource_limits", {{"container", "app"}, {"resource", "memory"}}),
-            "memory_limit_bytes shop/web web-5d4f8c7b9d-x2x4z [app] 1");
+            "memory_limit_bytes shop/deployment/web web-5d4f8c7b9d-x2x4z [app] 1");
   EXPECT_EQ(
       with("kube_pod_container_resource_limits", {{"container", "app"}, {"resource", "nvidia_com_gpu"}}),
       "-");
@@ -84,8 +85,9 @@ TEST(BuiltinRules, TakeDockerExportersAndTautlet) {
                     {"name", "shop-web-1"},
                     {"instance", "host:8080"},
                     {"cpu", "total"},
+                    {"container_label_com_docker_compose_project", "shop"},
                     {"container_label_com_docker_compose_service", "web"}}),
-            "cpu_seconds_total docker/web host:8080/shop-web-1 [] 1");
+            "cpu_seconds_total docker/shop/web host:8080/shop-web-1 [] 1");
   EXPECT_EQ(Mapped({{"__name__", cpu}, {"name", "redis"}, {"instance", "host:8080"}}),
             "cpu_seconds_total docker/redis host:8080/redis [] 1");
   EXPECT_EQ(Mapped({{"__name__", "namedprocess_namegroup_cpu_seconds_total"},
@@ -122,7 +124,10 @@ TEST(BuiltinRules, TakeDockerExportersAndTautlet) {
 // A target is free to choose the labels it exposes: none of them may name another's job.
 TEST(MappingRules, NoBuiltinRuleTakesAJobsWholeNameFromALabel) {
   for (const MappingRule& rule : BuiltinRules()) {
-    EXPECT_THAT(rule.job, testing::AnyOf(HasSubstr("/"), "{job}")) << rule.name;
+    constexpr std::string_view kCluster = "{cluster/}";
+    ASSERT_TRUE(rule.job.starts_with(kCluster)) << rule.name;
+    EXPECT_THAT(rule.job.substr(kCluster.size()), testing::AnyOf(HasSubstr("/"), "{job}")) << rule.name;
+    EXPECT_NE(rule.source, "") << rule.name;
     EXPECT_THAT(rule.metric, testing::Not(testing::StartsWith("tautlet_"))) << rule.name;
   }
   EXPECT_EQ(Mapped({{"__name__", "tautlet_task_cpu_seconds_total"},
@@ -139,7 +144,7 @@ TEST(MappingRules, TheFirstRuleThatFitsDecidesAndOthersSayWhyNot) {
       {"rest", "cpu*", {{"env", "test", true}}, SeriesKind::kCpuCores, "rest", "{instance}", "", 1},
   });
   ASSERT_TRUE(rules.ok()) << rules.status();
-  const auto nobody = [](std::string_view, std::string_view) { return std::string(); };
+  const auto nobody = [](std::string_view, std::string_view) { return TopOwner(); };
   const auto rule = [&](const std::vector<LabelView>& labels) -> int {
     const auto m = rules->Match(labels, nobody);
     return m.has_value() ? static_cast<int>(m->rule) : -1;
@@ -189,38 +194,82 @@ TEST(MappingRules, KindsHaveNames) {
   EXPECT_THAT(Message(ParseSeriesKind("cpu").status()), HasSubstr("cpu_cores"));
 }
 
+// Two clusters of one Prometheus, and what a target may call its cluster.
+TEST(BuiltinRules, NamesBeginWithTheCluster) {
+  const auto job = [](std::vector<LabelView> labels, std::string_view cluster) {
+    labels.push_back({"cluster", cluster});
+    const std::optional<Mapping> m = MatchOf(labels);
+    return m.has_value() ? m->job : "-";
+  };
+  EXPECT_EQ(job({{"__name__", "container_memory_working_set_bytes"},
+                 {"namespace", "shop"},
+                 {"pod", "db-0"},
+                 {"container", "c"}},
+                "north"),
+            "north/shop/statefulset/db");
+  EXPECT_EQ(job({{"__name__", "process_cpu_seconds_total"}, {"job", "api"}, {"instance", "h:1"}}, "north"),
+            "north/api");
+  EXPECT_EQ(job({{"__name__", "process_cpu_seconds_total"}, {"job", "api"}, {"instance", "h:1"}}, "shop/job"),
+            "shop_job/api");
+  OwnerTable owners;
+  owners.Learn("north/shop/Pod/db-0", "Rollout/database");
+  const std::vector<LabelView> labels = {{"__name__", "container_memory_working_set_bytes"},
+                                         {"cluster", "north"},
+                                         {"namespace", "shop"},
+                                         {"pod", "db-0"},
+                                         {"container", "c"}};
+  EXPECT_EQ(MatchOf(labels, owners)->job, "north/shop/rollout/database");
+  EXPECT_EQ(owners.Find("south/shop", "db-0"), (TopOwner{"statefulset", "db"}));
+}
+
 TEST(Owners, AreReadFromNames) {
-  EXPECT_EQ(OwnerFromPodName("web-5d4f8c7b9d-x2x4z"), "web");
-  EXPECT_EQ(OwnerFromPodName("my-web-app-7d764666f9-bcdfg"), "my-web-app");
-  EXPECT_EQ(OwnerFromPodName("fluentd-x2x4z"), "fluentd");
-  EXPECT_EQ(OwnerFromPodName("db-12"), "db");
-  EXPECT_EQ(OwnerFromPodName("backup-28394820-x2x4z"), "backup");
-  EXPECT_EQ(OwnerFromPodName("web-frontend"), "web-frontend");  // words have other letters
-  EXPECT_EQ(OwnerFromPodName("etcd-node-a"), "etcd-node-a");
-  EXPECT_EQ(OwnerFromPodName("plain"), "plain");
-  EXPECT_EQ(OwnerFromPodName("-x2x4z"), "-x2x4z");
-  EXPECT_EQ(OwnerFromPodName(""), "");
+  const auto owner = [](std::string_view pod) {
+    const TopOwner top = OwnerFromPodName(pod);
+    return top.kind + " " + top.name;
+  };
+  EXPECT_EQ(owner("web-5d4f8c7b9d-x2x4z"), "deployment web");
+  EXPECT_EQ(owner("my-web-app-7d764666f9-bcdfg"), "deployment my-web-app");
+  EXPECT_EQ(owner("fluentd-x2x4z"), " fluentd");
+  EXPECT_EQ(owner("db-12"), "statefulset db");
+  EXPECT_EQ(owner("backup-28394820-x2x4z"), "cronjob backup");
+  EXPECT_EQ(owner("web-frontend"), " web-frontend");  // words have other letters
+  EXPECT_EQ(owner("etcd-node-a"), " etcd-node-a");
+  EXPECT_EQ(owner("plain"), " plain");
+  EXPECT_EQ(owner("-x2x4z"), " -x2x4z");
+  EXPECT_EQ(owner(""), " ");
 }
 
 TEST(Owners, FactsCountForMoreThanNames) {
   OwnerTable owners;
-  EXPECT_EQ(owners.TopOwner("shop", "web-5d4f8c7b9d-x2x4z"), "web");
+  const auto owner = [&owners](std::string_view scope, std::string_view pod) {
+    const TopOwner top = owners.Find(scope, pod);
+    return top.kind + " " + top.name;
+  };
+  EXPECT_EQ(owner("shop", "web-5d4f8c7b9d-x2x4z"), "deployment web");
   // What the name said already changes nothing.
   EXPECT_THAT(owners.Learn("shop/Pod/web-5d4f8c7b9d-x2x4z", "ReplicaSet/web-5d4f8c7b9d"), IsEmpty());
   EXPECT_THAT(owners.Learn("shop/ReplicaSet/web-5d4f8c7b9d", "Deployment/web"), IsEmpty());
   // A ReplicaSet of another owner than its name says: its pods hear of it.
   EXPECT_THAT(owners.Learn("shop/ReplicaSet/web-5d4f8c7b9d", "Rollout/storefront"),
               ElementsAre("shop/Pod/web-5d4f8c7b9d-x2x4z"));
-  EXPECT_EQ(owners.TopOwner("shop", "web-5d4f8c7b9d-x2x4z"), "storefront");
-  EXPECT_EQ(owners.TopOwner("other", "web-5d4f8c7b9d-x2x4z"), "web");
+  EXPECT_EQ(owner("shop", "web-5d4f8c7b9d-x2x4z"), "rollout storefront");
+  EXPECT_EQ(owner("other", "web-5d4f8c7b9d-x2x4z"), "deployment web");
   EXPECT_THAT(owners.Learn("shop/Pod/lone-12", "<none>/<none>"), ElementsAre("shop/Pod/lone-12"));
-  EXPECT_EQ(owners.TopOwner("shop", "lone-12"), "lone-12");
+  EXPECT_EQ(owner("shop", "lone-12"), "pod lone-12");
   owners.Learn("kube-system/Pod/etcd-node-a", "Node/node-a");
-  EXPECT_EQ(owners.TopOwner("kube-system", "etcd-node-a"), "etcd");
+  EXPECT_EQ(owner("kube-system", "etcd-node-a"), "pod etcd");
+  owners.Learn("shop/Pod/agent-x2x4z", "DaemonSet/agent");
+  EXPECT_EQ(owner("shop", "agent-x2x4z"), "daemonset agent");
+  owners.Learn("shop/Pod/once-x2x4z", "Job/once");
+  EXPECT_EQ(owner("shop", "once-x2x4z"), "job once");
+  // The name alone said Deployment: a change of the kind is one of the owner.
+  EXPECT_THAT(owners.Learn("shop/Pod/web2-5d4f8c7b9d-x2x4z", "ReplicaSet/web2"),
+              ElementsAre("shop/Pod/web2-5d4f8c7b9d-x2x4z"));
+  EXPECT_EQ(owner("shop", "web2-5d4f8c7b9d-x2x4z"), "replicaset web2");
   owners.Learn("shop/Pod/backup-28394820-x2x4z", "Job/backup-28394820");
-  EXPECT_EQ(owners.TopOwner("shop", "backup-28394820-x2x4z"), "backup");
+  EXPECT_EQ(owner("shop", "backup-28394820-x2x4z"), "cronjob backup");
   owners.Forget("shop/Pod/lone-12");
-  EXPECT_EQ(owners.TopOwner("shop", "lone-12"), "lone");
+  EXPECT_EQ(owner("shop", "lone-12"), "statefulset lone");
 }
 
 TEST(Owners, CirclesAndNonsenseEnd) {
@@ -228,10 +277,10 @@ TEST(Owners, CirclesAndNonsenseEnd) {
   owners.Learn("shop/Job/a", "Job/b");
   owners.Learn("shop/Job/b", "Job/a");
   owners.Learn("shop/Pod/p", "Job/a");
-  EXPECT_THAT(owners.TopOwner("shop", "p"), ::testing::AnyOf("a", "b"));
+  EXPECT_THAT(owners.Find("shop", "p").name, ::testing::AnyOf("a", "b"));
   EXPECT_THAT(owners.Learn("nonsense", "x"), IsEmpty());
   owners.Learn("shop/Pod/q", "bare");
-  EXPECT_EQ(owners.TopOwner("shop", "q"), "bare");
+  EXPECT_EQ(owners.Find("shop", "q").name, "bare");
 }
 
 }  // namespace

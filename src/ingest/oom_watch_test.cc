@@ -125,7 +125,7 @@ TEST(KubeStateMetrics, TellOfOomKillsThatCadvisorCannotSee) {
   EXPECT_EQ(cell.Kills(), 1U);
   cell.State(2, 1, true);
   EXPECT_EQ(cell.Kills(), 0U);
-  EXPECT_THAT(cell.ingest.mapper().job_names(), testing::ElementsAre("shop/web"));
+  EXPECT_THAT(cell.ingest.mapper().job_names(), testing::ElementsAre("shop/deployment/web"));
   EXPECT_EQ(cell.ingest.mapper().oom_source(JobId{0}), OomSource::kFull);
 }
 

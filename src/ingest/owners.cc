@@ -32,6 +32,12 @@ bool CutTail(std::string_view& name, std::string_view letters, size_t min, size_
 
 constexpr std::string_view kDigits = "0123456789";
 
+std::string LowerCase(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
 }  // namespace
 
 // Shorter hashes do happen (1 in 1,000); then a name of only these letters is more likely a word.
@@ -45,53 +51,58 @@ std::string_view WithoutCronMinute(std::string_view job) {
   return job;
 }
 
-std::string OwnerFromPodName(std::string_view pod) {
+TopOwner OwnerFromPodName(std::string_view pod) {
   std::string_view name = pod;
   if (CutTail(name, kRandomLetters, kRandomLength, kRandomLength)) {
-    const std::string_view cron = WithoutCronMinute(name);
-    return std::string(cron.size() < name.size() ? cron : WithoutTemplateHash(name));
+    if (const std::string_view cron = WithoutCronMinute(name); cron.size() < name.size())
+      return {"cronjob", std::string(cron)};
+    const std::string_view deployment = WithoutTemplateHash(name);
+    return {deployment.size() < name.size() ? "deployment" : "", std::string(deployment)};
   }
-  CutTail(name, kDigits, 1, 5);
-  return std::string(name);
+  const bool numbered = CutTail(name, kDigits, 1, 5);
+  return {numbered ? "statefulset" : "", std::string(name)};
 }
 
-std::string OwnerTable::TopOf(std::string_view name_space, std::string kind, std::string name) const {
+TopOwner OwnerTable::TopOf(std::string_view scope, std::string kind, std::string name) const {
   std::string pod = kind == "Pod" ? name : "";
   for (int hop = 0; hop < kMaxHops; ++hop) {
-    const auto it = owners_.find(StrCat(name_space, "/", kind, "/", name));
+    const auto it = owners_.find(StrCat(scope, "/", kind, "/", name));
     if (it == owners_.end()) break;
-    if (it->second.starts_with(kNobody)) return name;
+    if (it->second.starts_with(kNobody)) return {LowerCase(kind), name};
     const size_t slash = it->second.find('/');
     kind = it->second.substr(0, slash);
     name = slash == std::string::npos ? it->second : it->second.substr(slash + 1);
   }
   if (kind == "Pod") return OwnerFromPodName(name);
-  if (kind == "ReplicaSet") return std::string(WithoutTemplateHash(name));
-  if (kind == "Job") return std::string(WithoutCronMinute(name));
-  if (kind == "Node" && pod.size() > name.size() + 1 && pod.ends_with("-" + name)) {
-    return pod.substr(0, pod.size() - name.size() - 1);
-  }
-  return kind == "Node" ? pod : name;
+  // Where nobody says who owns a ReplicaSet or a Job, its name does.
+  const auto unless = [&](std::string_view cut, const char* owners_kind) -> TopOwner {
+    return {cut.size() < name.size() ? owners_kind : LowerCase(kind), std::string(cut)};
+  };
+  if (kind == "ReplicaSet") return unless(WithoutTemplateHash(name), "deployment");
+  if (kind == "Job") return unless(WithoutCronMinute(name), "cronjob");
+  if (kind != "Node") return {LowerCase(kind), name};
+  if (pod.size() > name.size() + 1 && pod.ends_with("-" + name)) pod.resize(pod.size() - name.size() - 1);
+  return {"pod", pod};
 }
 
-std::string OwnerTable::TopOwner(std::string_view name_space, std::string_view pod) const {
-  return TopOf(name_space, "Pod", std::string(pod));
+TopOwner OwnerTable::Find(std::string_view scope, std::string_view pod) const {
+  return TopOf(scope, "Pod", std::string(pod));
 }
 
 std::vector<std::string> OwnerTable::Learn(std::string_view child, std::string_view owner) {
-  const size_t first = child.find('/');
-  const size_t second = child.find('/', first + 1);
-  if (first == std::string_view::npos || second == std::string_view::npos) return {};
-  const std::string_view name_space = child.substr(0, first);
-  const std::string kind(child.substr(first + 1, second - first - 1)), name(child.substr(second + 1));
-  const std::string before = TopOf(name_space, kind, name);
+  const size_t last = child.rfind('/');
+  const size_t first = last == 0 || last == std::string_view::npos ? last : child.rfind('/', last - 1);
+  if (first == 0 || first == std::string_view::npos) return {};
+  const std::string_view scope = child.substr(0, first);
+  const std::string kind(child.substr(first + 1, last - first - 1)), name(child.substr(last + 1));
+  const TopOwner before = TopOf(scope, kind, name);
   owners_.insert_or_assign(std::string(child), std::string(owner));
-  if (TopOf(name_space, kind, name) == before) return {};
+  if (TopOf(scope, kind, name) == before) return {};
   if (kind == "Pod") return {std::string(child)};
   // Whatever pod stands below this ReplicaSet or Job; without a fact of its own a pod does not know that it
   // does.
   std::vector<std::string> pods;
-  const std::string prefix = StrCat(name_space, "/Pod/");
+  const std::string prefix = StrCat(scope, "/Pod/");
   const std::string target = StrCat(kind, "/", name);
   for (const auto& [key, value] : owners_) {
     if (value == target && key.starts_with(prefix)) pods.push_back(key);

@@ -16,31 +16,39 @@ struct StringHash {
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-// Keys are "namespace/Kind/name". One object, one thread. About 150 bytes a fact.
+// Of a pod: what kubectl would name as kind/name, the kind in lower case.
+struct TopOwner {
+  std::string kind;  // "deployment"; "": not known
+  std::string name;
+  auto operator<=>(const TopOwner&) const = default;
+};
+
+// Keys are "scope/Kind/name"; a scope is a namespace, or "cluster/namespace" where series say their cluster.
+// One object, one thread. About 150 bytes a fact.
 class OwnerTable {
  public:
-  // Child and its owner ("Kind/name" in the child's namespace, or "<none>/<none>"). Returns the pods whose
-  // top owner this changed; O(1) unless the fact contradicts what the names said, then O(facts).
+  // Child and its owner ("Kind/name" in the child's scope, or "<none>/<none>"). Returns the pods whose top
+  // owner this changed; O(1) unless the fact contradicts what the names said, then O(facts).
   std::vector<std::string> Learn(std::string_view child, std::string_view owner);
   void Forget(std::string_view child) { owners_.erase(child); }
   size_t size() const { return owners_.size(); }
 
-  // The name of the pod's top owner; "" only for an empty pod. A pod owned by nobody is its own owner; a
+  // The pod's top owner; its name is "" only for an empty pod. A pod owned by nobody is its own owner; a
   // static pod (owned by its node) goes without the node's name.
-  std::string TopOwner(std::string_view name_space, std::string_view pod) const;
+  TopOwner Find(std::string_view scope, std::string_view pod) const;
 
  private:
-  std::string TopOf(std::string_view name_space, std::string kind, std::string name) const;
+  TopOwner TopOf(std::string_view scope, std::string kind, std::string name) const;
 
   absl::flat_hash_map<std::string, std::string, StringHash, std::equal_to<>> owners_;
 };
 
 // The same from the name alone:
-//   web-5d4f8c7b9d-x2x4z     ReplicaSet of a Deployment  web
-//   fluentd-x2x4z            DaemonSet or bare ReplicaSet fluentd
-//   db-12                    StatefulSet                 db
-//   backup-28394820-x2x4z    Job of a CronJob            backup
-std::string OwnerFromPodName(std::string_view pod);
+//   web-5d4f8c7b9d-x2x4z     ReplicaSet of a Deployment  deployment/web
+//   fluentd-x2x4z            DaemonSet, Job or bare ReplicaSet: fluentd, of unknown kind
+//   db-12                    StatefulSet                 statefulset/db
+//   backup-28394820-x2x4z    Job of a CronJob            cronjob/backup
+TopOwner OwnerFromPodName(std::string_view pod);
 // A ReplicaSet's name without the hash of its Deployment's template; itself if there is none.
 std::string_view WithoutTemplateHash(std::string_view replica_set);
 // A Job's name without the minute its CronJob was due; itself if there is none.

@@ -2,9 +2,12 @@
 #include "ingest/series_mapper.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/bytes.h"
+#include "base/container_id.h"
 #include "base/printable.h"
+#include "base/strings.h"
 #include "ingest/oom_watch.h"
 
 #define XXH_INLINE_ALL
@@ -25,7 +28,7 @@ std::pair<uint64_t, uint64_t> LongHashOf(std::string_view text) {
 }
 
 std::string PodKey(std::span<const LabelView> labels) {
-  std::string key(LabelValue(labels, "namespace"));
+  std::string key = PodScope(labels);
   key += "/Pod/";
   key += LabelValue(labels, "pod");
   return key;
@@ -43,6 +46,16 @@ std::string TaskKey(JobId job, std::string_view name) {
   ByteWriter(&key).Put(job.value);
   key += name;
   return key;
+}
+
+bool IsLimit(SeriesKind kind) {
+  return kind == SeriesKind::kCpuLimitCores || kind == SeriesKind::kMemoryLimitBytes;
+}
+
+// 0: the labels name no container. cAdvisor's label is the cgroup's path.
+uint64_t ContainerOf(std::span<const LabelView> labels) {
+  const std::string_view id = ContainerIdIn(LabelValue(labels, "id"));
+  return id.empty() ? 0 : HashOf(id);
 }
 
 }  // namespace
@@ -81,12 +94,11 @@ SeriesMapper::Entry SeriesMapper::Classify(const SeriesView& series, uint32_t mi
   const std::optional<Mapping> mapping = Match(series.labels);
   if (!mapping.has_value()) {
     entry.outcome = Outcome::kUnmapped;
+  } else if (IsFact(mapping->kind)) {
+    entry = PlaceFact(*mapping, series, minute);
   } else {
-    entry = Place(*mapping, series.labels, minute);
-    if (entry.outcome == Outcome::kFact) {
-      const bool init = mapping->kind == SeriesKind::kInitContainer;
-      facts_.insert_or_assign(series.fingerprint, init ? InitKey(mapping->job, mapping->task) : mapping->job);
-    }
+    const uint64_t container = ContainerOf(series.labels);
+    entry = Place(OfClaim(*mapping, container), series.labels, minute, container);
   }
   if (entry.outcome == Outcome::kMapped) ++counts_.mapped_series;
   if (entry.outcome == Outcome::kFact) ++counts_.fact_series;
@@ -96,27 +108,42 @@ SeriesMapper::Entry SeriesMapper::Classify(const SeriesView& series, uint32_t mi
   return entry;
 }
 
-SeriesMapper::Entry SeriesMapper::Place(const Mapping& mapping, std::span<const LabelView> labels,
-                                        uint32_t minute) {
-  Entry entry{.seen_minute = minute, .outcome = Outcome::kRefused};
-  if (mapping.job.size() > options_.max_name_bytes || mapping.task.size() > options_.max_name_bytes ||
-      !IsPrintableUtf8(mapping.job) || !IsPrintableUtf8(mapping.task)) {
+bool SeriesMapper::IsUsable(const Mapping& mapping) const {
+  return mapping.job.size() <= options_.max_name_bytes && mapping.task.size() <= options_.max_name_bytes &&
+         IsPrintableUtf8(mapping.job) && IsPrintableUtf8(mapping.task);
+}
+
+SeriesMapper::Entry SeriesMapper::PlaceFact(const Mapping& fact, const SeriesView& series, uint32_t minute) {
+  if (!IsUsable(fact)) {
     ++counts_.refused_series;
-    return entry;
+    return {.seen_minute = minute, .outcome = Outcome::kRefused};
   }
-  if (mapping.kind == SeriesKind::kOwner) {
-    LearnOwner(mapping);
-    entry.outcome = Outcome::kFact;
-    return entry;
+  std::string about = fact.job;
+  switch (fact.kind) {
+    case SeriesKind::kInitContainer:
+      LearnInitContainer(fact);
+      about = InitKey(fact.job, fact.task);
+      break;
+    case SeriesKind::kPodLabels:
+      LearnPodLabels(fact, series);
+      break;
+    default:
+      LearnOwner(fact);
   }
-  if (mapping.kind == SeriesKind::kInitContainer) {
-    LearnInitContainer(mapping);
-    entry.outcome = Outcome::kFact;
+  facts_.insert_or_assign(series.fingerprint, std::move(about));
+  return {.seen_minute = minute, .outcome = Outcome::kFact, .kind = fact.kind};
+}
+
+SeriesMapper::Entry SeriesMapper::Place(const Mapping& mapping, std::span<const LabelView> labels,
+                                        uint32_t minute, uint64_t container) {
+  Entry entry{.seen_minute = minute, .outcome = Outcome::kRefused};
+  if (!IsUsable(mapping)) {
+    ++counts_.refused_series;
     return entry;
   }
   entry.kind = mapping.kind;
   entry.slot = NewSlot();
-  if (!Bind(entry.slot, mapping, labels)) {
+  if (!Bind(entry.slot, mapping, labels, container)) {
     free_slots_.push_back(entry.slot);
     ++counts_.refused_series;
     return {.seen_minute = minute, .outcome = Outcome::kRefused};
@@ -126,7 +153,8 @@ SeriesMapper::Entry SeriesMapper::Place(const Mapping& mapping, std::span<const 
 }
 
 SeriesMapper::Resolution SeriesMapper::ResolveTask(std::string_view job, std::string_view task,
-                                                   std::span<const LabelView> labels, Timestamp now) {
+                                                   std::span<const LabelView> labels, Timestamp now,
+                                                   std::string_view container) {
   if (job.empty() || task.empty()) {
     ++counts_.refused_series;
     return {.outcome = Outcome::kRefused};
@@ -144,17 +172,18 @@ SeriesMapper::Resolution SeriesMapper::ResolveTask(std::string_view job, std::st
     mapping.kind = SeriesKind::kTaskWindow;
     mapping.job = job;
     mapping.task = task;
-    it = series_.try_emplace(fingerprint, Place(mapping, labels, MinuteOf(now))).first;
+    it = series_.try_emplace(fingerprint, Place(mapping, labels, MinuteOf(now), 0)).first;
     if (it->second.outcome == Outcome::kMapped) ++counts_.mapped_series;
   }
+  if (!container.empty() && it->second.outcome == Outcome::kMapped)
+    ClaimContainer(it->second.slot, container);
   it->second.seen_minute = MinuteOf(now);
   return {it->second.outcome, it->second.kind, it->second.slot};
 }
 
 std::optional<Mapping> SeriesMapper::Match(std::span<const LabelView> labels) const {
-  return rules_.Match(labels, [this](std::string_view name_space, std::string_view pod) {
-    return owners_.TopOwner(name_space, pod);
-  });
+  return rules_.Match(
+      labels, [this](std::string_view scope, std::string_view pod) { return owners_.Find(scope, pod); });
 }
 
 std::optional<Mapping> SeriesMapper::Explain(std::span<const LabelView> labels) const {
@@ -163,24 +192,83 @@ std::optional<Mapping> SeriesMapper::Explain(std::span<const LabelView> labels) 
 
 void SeriesMapper::LearnOwner(const Mapping& fact) {
   for (const std::string& pod : owners_.Learn(fact.job, fact.task)) {
-    const auto it = slots_of_pod_.find(HashOf(pod));
-    if (it == slots_of_pod_.end()) continue;
-    for (uint32_t slot = it->second; slot != kNone; slot = links_[slot].next_of_pod) rebind_[slot] = 1;
+    slots_of_pod_.ForEach(HashOf(pod), [this](uint32_t slot) { rebind_[slot] = 1; });
   }
 }
 
 void SeriesMapper::LearnInitContainer(const Mapping& fact) {
   init_containers_.insert(HashOf(InitKey(fact.job, fact.task)));
-  const auto it = slots_of_pod_.find(HashOf(fact.job));
-  if (it == slots_of_pod_.end()) return;
   const auto part = static_cast<uint32_t>(HashOf(fact.task));
-  for (uint32_t slot = it->second; slot != kNone; slot = links_[slot].next_of_pod) {
+  slots_of_pod_.ForEach(HashOf(fact.job), [&](uint32_t slot) {
     if (bindings_[slot].part == part) bindings_[slot].left_out = true;
-  }
+  });
   ++version_;
 }
 
-bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const LabelView> labels) {
+void SeriesMapper::LearnPodLabels(const Mapping& fact, const SeriesView& series) {
+  constexpr std::string_view kPrefix = "label_";
+  PodLabels learnt{.fingerprint = series.fingerprint, .labels = {}};
+  for (const std::string& name : options_.job_labels) {
+    const std::string_view value = LabelValue(series.labels, StrCat(kPrefix, name));
+    if (!value.empty() && IsPrintableUtf8(value)) learnt.labels.emplace_back(name, value);
+  }
+  if (learnt.labels.empty()) return;
+  const uint64_t pod = HashOf(fact.job);
+  slots_of_pod_.ForEach(pod, [&](uint32_t slot) { SetLabels(bindings_[slot].job, learnt.labels); });
+  pod_labels_.insert_or_assign(pod, std::move(learnt));
+}
+
+void SeriesMapper::SetLabels(JobId id, const JobLabels& labels) {
+  JobLabels& its = jobs_[id].labels;
+  bool changed = false;
+  for (const auto& [key, value] : labels) {
+    const auto at = std::lower_bound(its.begin(), its.end(), key,
+                                     [](const auto& label, const std::string& k) { return label.first < k; });
+    if (at == its.end() || at->first != key) {
+      its.emplace(at, key, value);
+      changed = true;
+    } else if (at->second != value) {
+      at->second = value;
+      changed = true;
+    }
+  }
+  if (changed) relabelled_jobs_.push_back(id);
+}
+
+std::vector<JobId> SeriesMapper::TakeRelabelledJobs() {
+  std::vector<JobId> out = std::exchange(relabelled_jobs_, {});
+  std::erase_if(out, [this](JobId id) { return !HasJob(id); });
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+void SeriesMapper::ClaimContainer(uint32_t slot, std::string_view container) {
+  const uint64_t key = HashOf(container);
+  if (slots_of_container_.key_of(slot) != key) {  // the task may be that of another container now
+    if (const uint64_t empty = slots_of_container_.Remove(slot); empty != 0) claims_.erase(empty);
+    slots_of_container_.Add(slot, key);
+  }
+  Claim claim{jobs_[bindings_[slot].job].name, tasks_[bindings_[slot].task_entry].name};
+  Claim& kept = claims_[key];
+  if (kept == claim) return;
+  kept = std::move(claim);
+  slots_of_container_.ForEach(key, [this](uint32_t other) { rebind_[other] = 1; });
+}
+
+Mapping SeriesMapper::OfClaim(Mapping mapping, uint64_t container) const {
+  const auto it = container == 0 ? claims_.end() : claims_.find(container);
+  if (it == claims_.end()) return mapping;
+  mapping.job = it->second.job;
+  mapping.task = it->second.task;
+  mapping.part.clear();
+  mapping.uses_owner = false;
+  mapping.claimed = true;
+  return mapping;
+}
+
+bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const LabelView> labels,
+                        uint64_t container) {
   const size_t jobs_before = jobs_.size();
   const std::optional<JobId> job = InternJob(mapping.job);
   if (!job.has_value()) return false;
@@ -203,12 +291,18 @@ bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const L
                      .scale = static_cast<float>(mapping.scale),
                      .kind = mapping.kind,
                      .in_use = true,
-                     .uses_owner = mapping.uses_owner};
+                     .uses_owner = mapping.uses_owner,
+                     .left_out = mapping.claimed && IsLimit(mapping.kind)};
   if (mapping.uses_owner) {
     const std::string pod = PodKey(labels);
-    LinkPod(slot, HashOf(pod));
+    slots_of_pod_.Add(slot, HashOf(pod));
     bindings_[slot].left_out = init_containers_.contains(HashOf(InitKey(pod, mapping.part)));
+    if (const auto it = pod_labels_.find(HashOf(pod)); it != pod_labels_.end())
+      SetLabels(*job, it->second.labels);
   }
+  if (container != 0) slots_of_container_.Add(slot, container);
+  counts_.claimed_series += mapping.claimed ? 1 : 0;
+  NoteSource(mapping, labels, container != 0, jobs_[*job]);
   OomSource& source = jobs_[*job].oom_source;
   if (mapping.kind == SeriesKind::kTaskWindow || OomWatch::IsFor(mapping.kind)) source = OomSource::kFull;
   if (mapping.kind == SeriesKind::kOomTotal) source = std::max(source, OomSource::kSurvivors);
@@ -218,7 +312,8 @@ bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const L
 
 void SeriesMapper::Unbind(uint32_t slot) {
   SeriesBinding& binding = bindings_[slot];
-  if (binding.uses_owner) UnlinkPod(slot);
+  slots_of_pod_.Remove(slot);
+  if (const uint64_t container = slots_of_container_.Remove(slot); container != 0) claims_.erase(container);
   --jobs_[binding.job].slots;
   Task& task = tasks_[binding.task_entry];
   if (--task.uses == 0) {
@@ -233,14 +328,62 @@ void SeriesMapper::Unbind(uint32_t slot) {
 
 void SeriesMapper::Rebind(Entry& entry, const SeriesView& series) {
   rebind_[entry.slot] = 0;
-  const std::optional<Mapping> mapping = Match(series.labels);
-  // The rules are the same and so are the labels: only the owner's name can be another.
-  if (!mapping.has_value() || mapping->job == jobs_[bindings_[entry.slot].job].name) return;
-  if (mapping->job.size() > options_.max_name_bytes || !IsPrintableUtf8(mapping->job)) return;
-  if (!InternJob(mapping->job).has_value()) return;
+  std::optional<Mapping> mapping = Match(series.labels);
+  if (!mapping.has_value()) return;
+  const uint64_t container = ContainerOf(series.labels);
+  mapping = OfClaim(*std::move(mapping), container);
+  // The rules are the same and so are the labels: only the owner can be another, or an agent have come.
+  const SeriesBinding& before = bindings_[entry.slot];
+  if (mapping->job == jobs_[before.job].name && mapping->task == tasks_[before.task_entry].name) return;
+  if (!IsUsable(*mapping) || !InternJob(mapping->job).has_value()) return;
+  auto claim = claims_.extract(container);  // the slot may be the last of its container
   Unbind(entry.slot);
-  Bind(entry.slot, *mapping, series.labels);
+  if (!claim.empty()) claims_.insert(std::move(claim));
+  Bind(entry.slot, *mapping, series.labels, container);
   ++counts_.rebound_series;
+}
+
+void SeriesMapper::NoteSource(const Mapping& mapping, std::span<const LabelView> labels,
+                              bool has_container_id, Job& job) {
+  if (mapping.claimed) return;
+  const bool before = CollidingSources(job) != 0;
+  const auto count = [&] {
+    const bool after = CollidingSources(job) != 0;
+    counts_.name_collisions += after ? 1 : 0;
+    counts_.name_collisions -= before ? 1 : 0;
+  };
+  size_t source = 0;
+  if (mapping.kind != SeriesKind::kTaskWindow) {
+    job.has_container_ids |= has_container_id;
+    std::string name = rules_.rules()[mapping.rule].source;
+    if (const std::string_view cluster = LabelValue(labels, "cluster"); !cluster.empty())
+      StrAppend(&name, name.empty() ? "cluster " : " of cluster ", cluster);
+    if (name.empty()) return count();
+    source = static_cast<size_t>(std::find(source_names_.begin(), source_names_.end(), name) -
+                                 source_names_.begin());
+    if (source == source_names_.size()) {
+      constexpr size_t kMostSources = 64;
+      if (source == kMostSources) return count();
+      source_names_.push_back(std::move(name));
+    }
+  }
+  job.sources |= uint64_t{1} << source;
+  count();
+}
+
+// Where series name their containers, those that an agent measures are known: others may stand beside them.
+uint64_t SeriesMapper::CollidingSources(const Job& job) {
+  const uint64_t sources = job.has_container_ids ? job.sources & ~uint64_t{1} : job.sources;
+  return std::popcount(sources) > 1 ? sources : 0;
+}
+
+std::string SeriesMapper::Collision(JobId id) const {
+  const uint64_t sources = CollidingSources(jobs_[id]);
+  std::string out;
+  for (size_t i = 0; i < source_names_.size(); ++i) {
+    if ((sources >> i & 1) != 0) StrAppend(&out, out.empty() ? "" : ", ", source_names_[i]);
+  }
+  return out;
 }
 
 uint32_t SeriesMapper::NewSlot() {
@@ -250,7 +393,6 @@ uint32_t SeriesMapper::NewSlot() {
     return slot;
   }
   bindings_.emplace_back();
-  links_.emplace_back();
   rebind_.push_back(0);
   return static_cast<uint32_t>(bindings_.size() - 1);
 }
@@ -285,6 +427,7 @@ void SeriesMapper::RememberForgotten(JobId id, std::string_view name, int32_t da
 bool SeriesMapper::ForgetJob(JobId id, int32_t day) {
   const Job* job = jobs_.Find(id);
   if (job == nullptr || job->slots > 0) return false;
+  counts_.name_collisions -= CollidingSources(*job) != 0 ? 1 : 0;
   RememberForgotten(id, job->name, day);
   job_ids_.erase(job->name);
   jobs_.Erase(id);
@@ -303,8 +446,9 @@ std::vector<std::string> SeriesMapper::job_names() const {
 
 size_t SeriesMapper::state_bytes() const {
   const auto table = [](const auto& map) { return map.capacity() * (sizeof(*map.begin()) + 1); };
-  size_t bytes = table(series_) + table(facts_) + table(slots_of_pod_) + table(job_ids_) + table(task_ids_) +
-                 table(forgotten_) + bindings_.capacity() * (sizeof(SeriesBinding) + sizeof(SlotLinks) + 1) +
+  size_t bytes = table(series_) + table(facts_) + table(pod_labels_) + table(claims_) + table(job_ids_) +
+                 table(task_ids_) + table(forgotten_) + slots_of_pod_.state_bytes() +
+                 slots_of_container_.state_bytes() + bindings_.capacity() * (sizeof(SeriesBinding) + 1) +
                  tasks_.capacity() * sizeof(Task) + jobs_.table_bytes();
   for (const Job& job : jobs_) {
     bytes += sizeof(Job) + 2 * job.name.capacity() + job.labels.capacity() * sizeof(job.labels[0]);
@@ -347,24 +491,15 @@ std::vector<std::string> SeriesMapper::TaskNames(std::span<const std::pair<JobId
   return names;
 }
 
-void SeriesMapper::LinkPod(uint32_t slot, uint64_t pod) {
-  const auto [it, is_new] = slots_of_pod_.try_emplace(pod, kNone);
-  links_[slot] = {.previous_of_pod = kNone, .next_of_pod = it->second, .pod = pod};
-  if (it->second != kNone) links_[it->second].previous_of_pod = slot;
-  it->second = slot;
-}
-
-void SeriesMapper::UnlinkPod(uint32_t slot) {
-  const SlotLinks links = links_[slot];
-  if (links.next_of_pod != kNone) links_[links.next_of_pod].previous_of_pod = links.previous_of_pod;
-  if (links.previous_of_pod != kNone) {
-    links_[links.previous_of_pod].next_of_pod = links.next_of_pod;
-  } else if (links.next_of_pod != kNone) {
-    slots_of_pod_[links.pod] = links.next_of_pod;
+void SeriesMapper::ForgetFact(SeriesKind kind, const std::string& about, uint64_t fingerprint) {
+  if (kind == SeriesKind::kInitContainer) {
+    init_containers_.erase(HashOf(about));
+  } else if (kind == SeriesKind::kPodLabels) {
+    const auto it = pod_labels_.find(HashOf(about));
+    if (it != pod_labels_.end() && it->second.fingerprint == fingerprint) pod_labels_.erase(it);
   } else {
-    slots_of_pod_.erase(links.pod);
+    owners_.Forget(about);
   }
-  links_[slot] = {};
 }
 
 std::vector<uint32_t> SeriesMapper::ForgetIdle(Timestamp now, int64_t idle_seconds) {
@@ -392,8 +527,7 @@ std::vector<uint32_t> SeriesMapper::ForgetIdle(Timestamp now, int64_t idle_secon
   for (const uint64_t fingerprint : idle) {
     const auto it = series_.find(fingerprint);
     if (const auto fact = facts_.find(fingerprint); fact != facts_.end()) {
-      owners_.Forget(fact->second);
-      init_containers_.erase(HashOf(fact->second));
+      ForgetFact(it->second.kind, fact->second, fingerprint);
       facts_.erase(fact);
     }
     series_.erase(it);

@@ -17,6 +17,7 @@
 #include "base/time.h"
 #include "ingest/mapping_rules.h"
 #include "ingest/owners.h"
+#include "ingest/slot_lists.h"
 #include "model/job_table.h"
 #include "model/usage.h"
 
@@ -33,7 +34,8 @@ struct SeriesBinding {
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
   bool in_use = false;
   bool uses_owner = false;
-  bool left_out = false;  // of an init container: none of the task's need
+  bool left_out =
+      false;  // of an init container, or a limit that an agent may have set: not of the task's need
 };
 
 // Whether OOM kills of a job's containers can be known.
@@ -50,9 +52,11 @@ struct MapperCounts {
   uint64_t rebound_series = 0;                    // ever: their pod's owner became known
   uint64_t jobs = 0;                              // known now: neither gone nor forgotten
   uint64_t refused_jobs = 0;                      // ever: series of jobs over max_jobs
+  uint64_t name_collisions = 0;                   // known jobs whose series come from two sources
+  uint64_t claimed_series = 0;                    // ever: of containers that an agent measures
 };
 
-// Not thread-safe. About 200 bytes a live mapped series, 20 an unmapped one, 200 a job, and 30 a forgotten
+// Not thread-safe. About 240 bytes a live mapped series, 20 an unmapped one, 250 a job, and 30 a forgotten
 // job whose number is kept for its return.
 class SeriesMapper {
  public:
@@ -61,7 +65,8 @@ class SeriesMapper {
     size_t max_jobs = 1'000'000;    // known at a time
     size_t max_name_bytes = 512;    // of a job's or a task's name
     uint64_t seed = 0;              // the decoder's
-    // Labels that become a job's own, from the first series that names it.
+    // Labels that become a job's own, from the first series that names it and from its pods (kPodLabels, as
+    // label_NAME).
     std::vector<std::string> job_labels = {"namespace", "cluster", "app", "team", "environment", "tier"};
   };
   enum class Outcome : uint8_t { kMapped, kUnmapped, kFact, kRefused };
@@ -85,8 +90,11 @@ class SeriesMapper {
 
   // The same for a task whose agent says itself what job it is of; mapping rules have no say. Labels as those
   // of a series: some become the job's own.
+  // `container`: its ID at its engine, "" if it has none. Series whose label `id` has this ID are of the same
+  // task from then on, with their next sample: they count only while the agent reports nothing, and their
+  // limits, which may be Tautline's own, do not. Of two tasks that name one container the later counts.
   Resolution ResolveTask(std::string_view job, std::string_view task, std::span<const LabelView> labels,
-                         Timestamp now);
+                         Timestamp now, std::string_view container = {});
 
   // REQUIRES: a slot that Resolve gave and ForgetIdle did not return.
   const SeriesBinding& binding(uint32_t slot) const { return bindings_[slot]; }
@@ -110,16 +118,21 @@ class SeriesMapper {
   void DropForgotten(int32_t day);
   // Jobs that got a number since the last call (a new one, or their own again), in that order.
   std::vector<JobId> TakeFreshJobs() { return std::exchange(fresh_jobs_, {}); }
+  // Jobs whose labels have changed since the last call (each pod's labels count once), ascending.
+  std::vector<JobId> TakeRelabelledJobs();
 
   size_t num_jobs() const { return jobs_.size(); }
   bool HasJob(JobId id) const { return jobs_.Find(id) != nullptr; }
   const std::string& job_name(JobId id) const { return jobs_[id].name; }
   std::vector<std::string> job_names() const;  // ascending by number
   using JobLabels = std::vector<std::pair<std::string, std::string>>;
-  // Keys ascending; empty for a job that no series has named.
+  // Keys ascending; of a job from before the daemon's start only what was learnt since.
   const JobLabels& job_labels(JobId id) const { return jobs_[id].labels; }
   // From the series and agents that have named the job since the daemon started. REQUIRES: HasJob(id).
   OomSource oom_source(JobId id) const { return jobs_[id].oom_source; }
+  // The sources of a job's series if there are two, "agents, Kubernetes": they may be two workloads of one
+  // name. "": there is one. REQUIRES: HasJob(id).
+  std::string Collision(JobId id) const;
   // Series and tasks bound to it. REQUIRES: HasJob(id).
   uint32_t num_slots(JobId id) const { return jobs_[id].slots; }
   size_t forgotten_jobs() const { return forgotten_.size(); }
@@ -163,31 +176,44 @@ class SeriesMapper {
     uint32_t next_task = 0;
     uint32_t slots = 0;
     OomSource oom_source = OomSource::kNone;
+    bool has_container_ids = false;  // some of its series name their container
+    uint64_t sources = 0;            // a bit for each of source_names_
+  };
+  struct PodLabels {
+    uint64_t fingerprint = 0;  // of the series that says so
+    JobLabels labels;
+  };
+  // An agent's task.
+  struct Claim {
+    std::string job, task;
+    bool operator==(const Claim&) const = default;
   };
   struct Forgotten {
     JobId id;
     int32_t day = 0;
   };
-  struct SlotLinks {
-    uint32_t previous_of_pod = kNone, next_of_pod = kNone;
-    uint64_t pod = 0;  // hash of "namespace/Pod/name"
-  };
-  static constexpr uint32_t kNone = UINT32_MAX;
-
   Entry Classify(const SeriesView& series, uint32_t minute);
   // A slot for it, or why not.
-  Entry Place(const Mapping& mapping, std::span<const LabelView> labels, uint32_t minute);
+  Entry Place(const Mapping& mapping, std::span<const LabelView> labels, uint32_t minute, uint64_t container);
+  Entry PlaceFact(const Mapping& mapping, const SeriesView& series, uint32_t minute);
+  // Job and task of the agent that measures this container, if one does.
+  Mapping OfClaim(Mapping mapping, uint64_t container) const;
+  void ClaimContainer(uint32_t slot, std::string_view container);
+  bool IsUsable(const Mapping& mapping) const;
   std::optional<Mapping> Match(std::span<const LabelView> labels) const;
   void LearnOwner(const Mapping& fact);
   void LearnInitContainer(const Mapping& fact);
-  // False: past max_jobs.
-  bool Bind(uint32_t slot, const Mapping& mapping, std::span<const LabelView> labels);
+  void ForgetFact(SeriesKind kind, const std::string& about, uint64_t fingerprint);
+  void LearnPodLabels(const Mapping& fact, const SeriesView& series);
+  void SetLabels(JobId id, const JobLabels& labels);
+  void NoteSource(const Mapping& mapping, std::span<const LabelView> labels, bool has_container_id, Job& job);
+  static uint64_t CollidingSources(const Job& job);
+  // False: past max_jobs. `container`: the hash of the container's ID, 0 if it is not known.
+  bool Bind(uint32_t slot, const Mapping& mapping, std::span<const LabelView> labels, uint64_t container);
   void Unbind(uint32_t slot);
   void Rebind(Entry& entry, const SeriesView& series);
   uint32_t NewSlot();
   uint32_t TaskEntry(JobId job, const std::string& name);
-  void LinkPod(uint32_t slot, uint64_t pod);
-  void UnlinkPod(uint32_t slot);
   // The fingerprint that these labels have in ascending order of names, so that their order does not matter.
   uint64_t CanonicalFingerprint(std::span<const LabelView> labels);
 
@@ -198,19 +224,22 @@ class SeriesMapper {
   uint64_t version_ = 0;
 
   absl::flat_hash_map<uint64_t, Entry> series_;       // by fingerprint
-  absl::flat_hash_map<uint64_t, std::string> facts_;  // fingerprint to the child it speaks of
+  absl::flat_hash_map<uint64_t, std::string> facts_;  // fingerprint to the child or pod that it is about
   std::vector<SeriesBinding> bindings_;               // by slot
-  std::vector<SlotLinks> links_;                      // by slot
-  std::vector<uint8_t> rebind_;                       // by slot: its owner may have changed
+  std::vector<uint8_t> rebind_;                       // by slot: its job may have changed
   std::vector<uint32_t> free_slots_;
-  absl::flat_hash_map<uint64_t, uint32_t> slots_of_pod_;  // head of the list through links_
+  SlotLists slots_of_pod_;                               // by the hash of "scope/Pod/name"
+  SlotLists slots_of_container_;                         // by the hash of the container's ID
+  absl::flat_hash_map<uint64_t, Claim> claims_;          // by the same
+  absl::flat_hash_map<uint64_t, PodLabels> pod_labels_;  // by pod
 
   JobTable<Job> jobs_;
   absl::flat_hash_map<std::string, uint32_t, StringHash, std::equal_to<>> job_ids_;
   // By the 128-bit hash of a name: a name that came back must not be taken for another.
   absl::flat_hash_map<std::pair<uint64_t, uint64_t>, Forgotten> forgotten_;
-  std::vector<JobId> fresh_jobs_;
-  // By the hash of "namespace/Pod/name/container".
+  std::vector<JobId> fresh_jobs_, relabelled_jobs_;
+  std::vector<std::string> source_names_ = {"agents"};  // at most 64
+  // By the hash of "scope/Pod/name/container".
   absl::flat_hash_set<uint64_t> init_containers_;
   bool refused_jobs_ = false;  // some series was refused for want of room for its job
   std::vector<Task> tasks_;

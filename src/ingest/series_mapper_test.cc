@@ -53,7 +53,7 @@ TEST(SeriesMapper, GivesSlotsOnceAndTasksWithinJobs) {
   const auto side = Resolve(mapper, Cpu("web-5d4f8c7b9d-bcdfg", "proxy"));
   const auto db = Resolve(mapper, Cpu("db-0"));
   EXPECT_EQ(a.outcome, Outcome::kMapped);
-  EXPECT_THAT(mapper.job_names(), ElementsAre("shop/web", "shop/db"));
+  EXPECT_THAT(mapper.job_names(), ElementsAre("shop/deployment/web", "shop/statefulset/db"));
   EXPECT_EQ(mapper.binding(a.slot).task, 0U);
   EXPECT_EQ(mapper.binding(b.slot).task, 1U);
   EXPECT_EQ(mapper.binding(side.slot).task, 1U);
@@ -92,12 +92,12 @@ TEST(SeriesMapper, LooksAgainWhenAnOwnerBecomesKnown) {
             Outcome::kFact);
   const auto again = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
   EXPECT_EQ(again.slot, a.slot);
-  EXPECT_EQ(JobOf(mapper, a.slot), "shop/storefront");
-  EXPECT_EQ(JobOf(mapper, side.slot), "shop/web");  // until it is heard of again
+  EXPECT_EQ(JobOf(mapper, a.slot), "shop/rollout/storefront");
+  EXPECT_EQ(JobOf(mapper, side.slot), "shop/deployment/web");  // until it is heard of again
   Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z", "proxy"));
-  EXPECT_EQ(JobOf(mapper, side.slot), "shop/storefront");
+  EXPECT_EQ(JobOf(mapper, side.slot), "shop/rollout/storefront");
   EXPECT_EQ(mapper.binding(side.slot).task, mapper.binding(a.slot).task);
-  EXPECT_EQ(JobOf(mapper, other.slot), "shop/db");
+  EXPECT_EQ(JobOf(mapper, other.slot), "shop/statefulset/db");
   EXPECT_EQ(mapper.counts().rebound_series, 2U);
   // The same fact again is no news.
   const uint64_t version = mapper.version();
@@ -130,13 +130,13 @@ TEST(SeriesMapper, ForgetsWhatIsNotHeardOfAndUsesItsSlotAgain) {
 }
 
 TEST(SeriesMapper, HoldsItsLimits) {
-  SeriesMapper mapper = NewMapper({.max_series = 2, .max_jobs = 1, .max_name_bytes = 20});
+  SeriesMapper mapper = NewMapper({.max_series = 2, .max_jobs = 1, .max_name_bytes = 24});
   EXPECT_EQ(Resolve(mapper, Cpu("web-0")).outcome, Outcome::kMapped);
   EXPECT_EQ(Resolve(mapper, Cpu("db-0")).outcome, Outcome::kRefused);   // a second job
   EXPECT_EQ(Resolve(mapper, Cpu("web-1")).outcome, Outcome::kRefused);  // a third series
   EXPECT_EQ(Resolve(mapper, Cpu("web-0")).outcome, Outcome::kMapped);
   EXPECT_EQ(mapper.counts().refused_series, 2U);
-  SeriesMapper names = NewMapper({.max_name_bytes = 20});
+  SeriesMapper names = NewMapper({.max_name_bytes = 24});
   EXPECT_EQ(Resolve(names, Cpu("a-name-that-is-far-too-long-0")).outcome, Outcome::kRefused);
   EXPECT_EQ(Resolve(names, Cpu("web\n-0")).outcome, Outcome::kRefused);
   EXPECT_EQ(names.counts().refused_series, 2U);
@@ -145,9 +145,9 @@ TEST(SeriesMapper, HoldsItsLimits) {
 
 TEST(SeriesMapper, AStoresJobsKeepTheirNumbers) {
   SeriesMapper mapper = NewMapper();
-  EXPECT_EQ(mapper.InternJob("shop/db"), JobId{0});
-  EXPECT_EQ(mapper.InternJob("shop/web"), JobId{1});
-  EXPECT_EQ(mapper.InternJob("shop/db"), JobId{0});
+  EXPECT_EQ(mapper.InternJob("shop/statefulset/db"), JobId{0});
+  EXPECT_EQ(mapper.InternJob("shop/statefulset/web"), JobId{1});
+  EXPECT_EQ(mapper.InternJob("shop/statefulset/db"), JobId{0});
   EXPECT_EQ(mapper.binding(Resolve(mapper, Cpu("web-0")).slot).job, JobId{1});
 }
 
@@ -211,7 +211,7 @@ TEST(SeriesMapper, ATaskOfSeriesAndOfAnAgentIsOneTask) {
   SeriesMapper mapper = NewMapper();
   const auto series = Resolve(mapper, Cpu("db-0"));
   const std::string task(mapper.task_name(series.slot));
-  const auto told = mapper.ResolveTask("shop/db", task, {}, kNow);
+  const auto told = mapper.ResolveTask("shop/statefulset/db", task, {}, kNow);
   EXPECT_NE(told.slot, series.slot);
   EXPECT_EQ(mapper.binding(told.slot).job, mapper.binding(series.slot).job);
   EXPECT_EQ(mapper.binding(told.slot).task, mapper.binding(series.slot).task);
@@ -240,6 +240,144 @@ TEST(SeriesMapper, IdleTasksOfAgentsAreForgotten) {
   EXPECT_EQ(mapper.ResolveTask("j", "b", {}, After(90)).slot, b.slot);
   const auto again = mapper.ResolveTask("j", "a", {}, After(90));
   EXPECT_EQ(mapper.binding(again.slot).task, 2U) << "numbers are not used again";
+}
+
+// ---- names that collide, and one container seen by two ----
+
+const std::string kContainer(64, 'c'), kOtherContainer(64, 'd');
+
+Labels DockerSeries(std::string_view metric, std::string_view id) {
+  return {{"__name__", metric}, {"id", id}, {"instance", "h:8080"}, {"name", "shop-web-1"}};
+}
+
+TEST(SeriesMapper, ADeploymentAndACronJobOfOneNameAreTwoJobs) {
+  SeriesMapper mapper = NewMapper();
+  const auto a = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z")), b = Resolve(mapper, Cpu("web-28394820-x2x4z"));
+  EXPECT_EQ(JobOf(mapper, a.slot), "shop/deployment/web");
+  EXPECT_EQ(JobOf(mapper, b.slot), "shop/cronjob/web");
+  EXPECT_EQ(mapper.counts().name_collisions, 0U);
+}
+
+TEST(SeriesMapper, AContainerThatAnAgentMeasuresIsOneTask) {
+  SeriesMapper mapper = NewMapper();
+  const std::string id = "/docker/" + kContainer, other_id = "/docker/" + kOtherContainer;
+  const Labels cpu = DockerSeries("container_cpu_usage_seconds_total", id);
+  const Labels limit = DockerSeries("container_spec_memory_limit_bytes", id);
+  Labels other = DockerSeries("container_cpu_usage_seconds_total", other_id);
+  other[3].value = "shop-web-2";
+  // The series come first, under a name of their own.
+  const auto series = Resolve(mapper, cpu);
+  EXPECT_EQ(JobOf(mapper, series.slot), "docker/shop-web-1");
+  const auto told = mapper.ResolveTask("docker/shop/web", "h/shop-web-1", {}, kNow, kContainer);
+  const auto again = Resolve(mapper, cpu), of_limit = Resolve(mapper, limit), beside = Resolve(mapper, other);
+  for (const auto& s : {again, of_limit}) {
+    EXPECT_EQ(mapper.binding(s.slot).job, mapper.binding(told.slot).job);
+    EXPECT_EQ(mapper.binding(s.slot).task, mapper.binding(told.slot).task);
+  }
+  EXPECT_FALSE(mapper.binding(again.slot).left_out) << "they count while the agent reports nothing";
+  EXPECT_TRUE(mapper.binding(of_limit.slot).left_out) << "the limit may be Tautline's";
+  EXPECT_NE(mapper.binding(beside.slot).job, mapper.binding(told.slot).job);
+  EXPECT_EQ(mapper.counts().claimed_series, 2U);
+  EXPECT_EQ(mapper.counts().name_collisions, 0U);
+  // The agent is disconnected for long: the series stay with its task, and the limit does not count.
+  for (int m = 0; m <= 120; m += 30) {
+    Resolve(mapper, cpu, After(m));
+    Resolve(mapper, limit, After(m));
+    mapper.ForgetIdle(After(m));
+  }
+  EXPECT_EQ(JobOf(mapper, again.slot), "docker/shop/web");
+  EXPECT_TRUE(mapper.binding(of_limit.slot).left_out);
+}
+
+TEST(SeriesMapper, ATaskMayBecomeThatOfAnotherContainerOrJob) {
+  SeriesMapper mapper = NewMapper();
+  const std::string id = "/docker/" + kContainer;
+  const Labels cpu = DockerSeries("container_cpu_usage_seconds_total", id);
+  const auto series = Resolve(mapper, cpu);
+  mapper.ResolveTask("docker/web", "h/web", {}, kNow, kContainer);
+  Resolve(mapper, cpu);
+  EXPECT_EQ(JobOf(mapper, series.slot), "docker/web");
+  // The agent got another template of names.
+  mapper.ResolveTask("shop/web", "h/web", {}, kNow, kContainer);
+  Resolve(mapper, cpu);
+  EXPECT_EQ(JobOf(mapper, series.slot), "shop/web");
+  // The container was created again: its new series are the task's too.
+  const std::string fresh_id = "/docker/" + kOtherContainer;
+  mapper.ResolveTask("shop/web", "h/web", {}, kNow, kOtherContainer);
+  EXPECT_EQ(JobOf(mapper, Resolve(mapper, DockerSeries("container_cpu_usage_seconds_total", fresh_id)).slot),
+            "shop/web");
+}
+
+TEST(SeriesMapper, TwoSourcesOfOneNameAreCounted) {
+  SeriesMapper mapper = NewMapper();
+  const auto api =
+      Resolve(mapper, {{"__name__", "process_cpu_seconds_total"}, {"instance", "h:1"}, {"job", "api"}});
+  const JobId job = mapper.binding(api.slot).job;
+  EXPECT_EQ(mapper.Collision(job), "");
+  mapper.ResolveTask("api", "h/api", {}, kNow);
+  EXPECT_EQ(mapper.Collision(job), "agents, processes' own metrics");
+  EXPECT_EQ(mapper.counts().name_collisions, 1U);
+  mapper.ResolveTask("api", "h2/api", {}, kNow);
+  EXPECT_EQ(mapper.counts().name_collisions, 1U);
+  // Containers with IDs may stand beside those that agents measure.
+  const std::string id = "/docker/" + kContainer;
+  const auto web = Resolve(mapper, DockerSeries("container_cpu_usage_seconds_total", id));
+  mapper.ResolveTask("docker/shop-web-1", "h3/web", {}, kNow);
+  EXPECT_EQ(mapper.Collision(mapper.binding(web.slot).job), "");
+  EXPECT_EQ(mapper.counts().name_collisions, 1U);
+  mapper.ForgetIdle(After(60));
+  EXPECT_TRUE(mapper.ForgetJob(job, 1));
+  EXPECT_EQ(mapper.counts().name_collisions, 0U);
+}
+
+TEST(SeriesMapper, RulesThatLeaveOutTheClusterAreCounted) {
+  SeriesMapper mapper(
+      *MappingRules::Compile({{"mine", "cpu", {}, SeriesKind::kCpuCores, "{app}", "{instance}", "", 1},
+                              {"more", "cpu2", {}, SeriesKind::kCpuCores, "{app}", "{instance}", "", 1}}));
+  const auto series = [&](std::string_view metric, std::string_view cluster) {
+    Labels labels = {{"__name__", metric}, {"app", "web"}, {"instance", "h"}};
+    if (!cluster.empty()) labels.push_back({"cluster", cluster});
+    return mapper.binding(Resolve(mapper, labels).slot).job;
+  };
+  const JobId job = series("cpu", "");
+  series("cpu2", "");
+  EXPECT_EQ(mapper.Collision(job), "") << "custom rules add up on purpose";
+  series("cpu", "north");
+  EXPECT_EQ(mapper.Collision(job), "");
+  series("cpu", "south");
+  EXPECT_EQ(mapper.Collision(job), "cluster north, cluster south");
+}
+
+// ---- labels of pods ----
+
+Labels PodLabels(std::string_view pod, std::string_view team) {
+  return {{"__name__", "kube_pod_labels"},
+          {"label_other", "x"},
+          {"label_team", team},
+          {"namespace", "shop"},
+          {"pod", pod}};
+}
+
+TEST(SeriesMapper, LabelsOfPodsBecomeTheirJobs) {
+  SeriesMapper mapper = NewMapper();
+  EXPECT_EQ(Resolve(mapper, PodLabels("web-5d4f8c7b9d-bcdfg", "red")).outcome, Outcome::kFact);
+  const auto a = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
+  const JobId job = mapper.binding(a.slot).job;
+  EXPECT_THAT(mapper.job_labels(job), ElementsAre(std::pair("namespace", "shop")));
+  EXPECT_THAT(mapper.TakeRelabelledJobs(), IsEmpty());
+  Resolve(mapper, Cpu("web-5d4f8c7b9d-bcdfg"));  // whose labels were known before it
+  EXPECT_THAT(mapper.job_labels(job), ElementsAre(std::pair("namespace", "shop"), std::pair("team", "red")));
+  EXPECT_THAT(mapper.TakeRelabelledJobs(), ElementsAre(job));
+  Resolve(mapper, PodLabels("web-5d4f8c7b9d-x2x4z", "red"));
+  EXPECT_THAT(mapper.TakeRelabelledJobs(), IsEmpty()) << "nothing has changed";
+  Resolve(mapper, PodLabels("web-5d4f8c7b9d-x2x4z", "blue"));
+  EXPECT_THAT(mapper.TakeRelabelledJobs(), ElementsAre(job));
+  EXPECT_THAT(mapper.job_labels(job), ElementsAre(std::pair("namespace", "shop"), std::pair("team", "blue")));
+  // A fact that ends takes no other fact of its pod with it.
+  Resolve(mapper, PodOwner("web-5d4f8c7b9d-x2x4z", "Rollout", "storefront"), After(50));
+  mapper.ForgetIdle(After(70));
+  EXPECT_EQ(JobOf(mapper, Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"), After(70)).slot),
+            "shop/rollout/storefront");
 }
 
 }  // namespace

@@ -29,7 +29,10 @@ std::vector<JobId> LiveFleet::DueToForget(WindowId now, int32_t forget_after_day
     const WindowId last = LastSeen(job);
     const int64_t idle = int64_t{now.index} - last.index;
     const WindowId first = WindowId::Of(Timestamp::FromSeconds(job.record.first_seen_s));
-    const int64_t lived = std::max<int64_t>(int64_t{last.index} - first.index, kWindowsPerDay);
+    // A name that was never measured was mostly that of tasks whose owner was not known yet.
+    const bool measured = job.last_window.index != INT32_MIN;
+    const int64_t lived =
+        std::max<int64_t>(int64_t{last.index} - first.index, measured ? kWindowsPerDay : kAwakeWindows);
     if (idle > std::min(longest, lived)) due.push_back(job.record.id);
   }
   return due;

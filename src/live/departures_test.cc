@@ -99,8 +99,8 @@ TEST(Departures, AJobIsDueAfterAsLongAsItWasKnown) {
   const auto due = [&](double day, int32_t most) {
     return fleet.DueToForget(WindowId{static_cast<int32_t>(day * kWindowsPerDay)}, most, 99).size();
   };
-  EXPECT_EQ(due(0.9, 30), 0U);
-  EXPECT_EQ(due(1.1, 30), 1U) << "never measured: a day";
+  EXPECT_EQ(due(0.08, 30), 0U);
+  EXPECT_EQ(due(0.1, 30), 1U) << "never measured: two hours";
   EXPECT_EQ(due(5.9, 30), 1U);
   EXPECT_EQ(due(6.1, 30), 4U) << "known for three days: three days";
   EXPECT_EQ(due(5.1, 2), 4U) << "but no longer than the setting says";

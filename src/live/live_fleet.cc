@@ -1,6 +1,7 @@
 #include "live/live_fleet.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/strings.h"
 #include "live/recorded_ooms.h"
@@ -69,6 +70,17 @@ void LiveFleet::AddJob(JobRecord record) {
     job.lanes[static_cast<size_t>(r)] = NewLane(job.record, *job.policy, r);
   }
   Changed(job);
+}
+
+bool LiveFleet::AddLabels(JobId id, std::span<const KeyValue> labels) {
+  LiveJob& job = jobs_[id];
+  std::map<std::string, std::string> all(job.record.labels.begin(), job.record.labels.end());
+  for (const auto& [key, value] : labels) all[key] = value;
+  std::vector<KeyValue> now(all.begin(), all.end());
+  if (now == job.record.labels) return false;
+  job.record.labels = std::move(now);
+  Repolicy(job);
+  return true;
 }
 
 std::optional<JobId> LiveFleet::Find(std::string_view name) const {

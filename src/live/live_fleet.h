@@ -62,6 +62,9 @@ class LiveFleet {
   // REQUIRES: the number has no job; numbers need not be without gaps. Settings that people made for a job of
   // this name hold again.
   void AddJob(JobRecord record);
+  // Sets these labels of the job and looks at the rules again; its other labels stay. False: it has them.
+  // REQUIRES: Has(id).
+  bool AddLabels(JobId id, std::span<const KeyValue> labels);
   size_t size() const { return jobs_.size(); }  // of jobs that are known, not of numbers ever given out
   const JobTable<LiveJob>& jobs() const { return jobs_; }
   bool Has(JobId id) const { return jobs_.Find(id) != nullptr; }

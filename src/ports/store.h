@@ -37,6 +37,7 @@ struct PassRecord {
   std::span<const JobId> forgotten_jobs;     // not restored any more; their numbers and history stay
   std::span<const JobRecord> returned_jobs;  // forgotten ones, by the numbers they had, after forgotten_jobs
   int64_t forgotten_s = 0;                   // when
+  std::span<const JobRecord> relabelled_jobs;  // known ones, after all these, with the labels they have now
   std::span<const Decision> decisions;
   std::span<const OutcomeUpdate> outcomes;
   std::span<const OomRecord> ooms;

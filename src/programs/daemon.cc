@@ -307,6 +307,14 @@ void Daemon::Loop() {
       spdlog::warn("{} jobs are known and ingest.max_jobs is {}: series of further jobs are refused",
                    control_->mapper_counts().jobs, config_.ingest.options.max_jobs);
     }
+    if (!collisions_said_ && control_->mapper_counts().name_collisions > 0) {
+      collisions_said_ = true;
+      spdlog::warn(
+          "the series of {} jobs come from two sources, perhaps two workloads of one name: see the notices "
+          "of "
+          "these jobs and tautd_job_name_collisions",
+          control_->mapper_counts().name_collisions);
+    }
     lock.lock();
     wake_.wait_for(lock, s.ok() ? tick : std::chrono::milliseconds(kStoreRetry),
                    [this] { return stopping_; });

@@ -85,7 +85,8 @@ class Daemon {
   std::mutex mutex_;  // over what follows
   std::condition_variable wake_;
   bool stopping_ = false;
-  bool jobs_refused_ = false;  // the log has said so
+  bool jobs_refused_ = false;     // the log has said so
+  bool collisions_said_ = false;  // likewise
   std::thread loop_;
 };
 

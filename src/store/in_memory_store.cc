@@ -24,6 +24,7 @@ absl::Status InMemoryStore::Commit(const PassRecord& pass) {
     jobs_[job.id.value] = job;
     forgotten_.erase(job.id.value);
   }
+  for (const JobRecord& job : pass.relabelled_jobs) jobs_[job.id.value] = job;
   for (const Decision& d : pass.decisions) decisions_.emplace(d.id, d);
   for (const OutcomeUpdate& o : pass.outcomes) {
     const auto found = decisions_.find(o.id);

@@ -80,6 +80,9 @@ absl::Status PassWriter::WriteJobs(const PassRecord& pass) {
   for (const JobRecord& job : pass.returned_jobs) {
     if (status.ok()) status = write(return_job_, job);
   }
+  for (const JobRecord& job : pass.relabelled_jobs) {
+    if (status.ok()) status = write(return_job_, job);
+  }
   if (!status.ok()) return status;
   return absl::OkStatus();
 }

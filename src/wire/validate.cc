@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/container_id.h"
 #include "base/printable.h"
 #include "base/strings.h"
 
@@ -73,6 +74,8 @@ absl::Status Check(const v1::Tasks& tasks) {
   for (const v1::Task& task : tasks.started()) {
     TAUT_CHECK(CheckTask(task.name()));
     TAUT_CHECK(CheckLabels(task.labels()));
+    if (const std::string& id = task.container_id(); ContainerIdIn(id) != id)
+      return Bad("container_id", "is not 64 lower-case hex digits");
     TAUT_CHECK_NUMBER(task, owner_cpu_cores);
     TAUT_CHECK_NUMBER(task, owner_memory_bytes);
     TAUT_CHECK_NUMBER(task, cpu_cores);

@@ -30,6 +30,7 @@ v1::FromAgent GoodTasks() {
   task->mutable_name()->set_task("k\xC3\xB6ln-0");
   (*task->mutable_labels())["team"] = "";
   task->set_cpu_cores(0.5);
+  task->set_container_id(std::string(64, '7'));
   *out.mutable_tasks()->add_gone() = task->name();
   return out;
 }
@@ -93,6 +94,8 @@ TEST(CheckMessage, NamesWhatIsWrong) {
       {GoodHello(), [](M& m) { m.mutable_hello()->set_speed(-1); }, "speed is -1"},
       {GoodTasks(), [](M& m) { m.mutable_tasks()->mutable_gone(0)->clear_task(); }, "task is empty"},
       {GoodTasks(), [](M& m) { m.mutable_tasks()->mutable_started(0)->set_cpu_cores(-1); }, "cpu_cores"},
+      {GoodTasks(), [](M& m) { m.mutable_tasks()->mutable_started(0)->set_container_id("4f5e"); },
+       "container_id"},
       {GoodTasks(), [](M& m) { (*m.mutable_tasks()->mutable_started(0)->mutable_labels())[""] = "x"; },
        "label is"},
       {GoodTasks(), [](M& m) { (*m.mutable_tasks()->mutable_started(0)->mutable_labels())["x"] = "\x7F"; },

@@ -111,7 +111,7 @@ export interface Agent {
 export interface AgentPage { enabled: boolean; agents: Agent[]; refused: RefusedAgent[] }
 
 export interface Status {
-  warnings: string[]; jobs?: { known: number; refused_series: number; forgotten: number };
+  warnings: string[]; jobs?: { known: number; refused_series: number; name_collisions?: number; forgotten: number };
   version: string; started: number; ready: boolean; clock: 'wall' | 'samples'; actuator: string; store: string; pages: boolean;
   cell: { name: string; links: { name: string; url: string }[] };
   agents: { enabled: boolean; connected: number; known: number };

@@ -1,0 +1,143 @@
+// What a job is called, whose task a container is, and which labels a job has: through the whole control
+// plane.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/control_plane.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "store/in_memory_store.h"
+
+namespace taut {
+namespace {
+
+using Labels = std::vector<LabelView>;
+
+constexpr int64_t kStart = 1'700'006'400;  // a midnight
+const std::string kContainer(64, 'c');
+
+class NamedCell {
+ public:
+  NamedCell() { Start(); }
+  void Restart() {
+    control_.reset();
+    Start();
+  }
+  static Timestamp At(int minute) { return Timestamp::FromSeconds(kStart + 60 * minute); }
+  // One sample of each series in each of these minutes, ticking as time goes on.
+  void Series(int from, int to, const std::vector<std::pair<Labels, double>>& all) {
+    for (int minute = from; minute < to; ++minute) {
+      for (const auto& [labels, value] : all) {
+        const RemoteSample sample{value, At(minute).us / 1000};
+        control_->Take(labels, {&sample, 1}, At(minute));
+      }
+      ASSERT_TRUE(control_->Tick(At(minute)).ok());
+    }
+  }
+  // A window of the agent's task, that began at this minute.
+  void Window(int minute, double bytes, double owner_bytes) {
+    ReportedWindow w;
+    w.window = WindowId::Of(At(minute));
+    w.figures = {.memory_mean_bytes = static_cast<float>(bytes),
+                 .memory_peak_bytes = static_cast<float>(bytes)};
+    w.memory_limit_bytes = static_cast<float>(owner_bytes);
+    ASSERT_TRUE(control_->TakeWindow({"docker/shop/web", "h/shop-web-1", {}}, w, At(minute + 5)).ok());
+  }
+  ControlPlane& control() { return *control_; }
+  std::vector<std::string> Jobs() {
+    std::vector<std::string> names;
+    for (const JobView& job : control_->view()->jobs) names.push_back(job.record->name);
+    return names;
+  }
+  const JobView* Job(const std::string& name) {
+    view_ = control_->view();
+    const std::optional<JobId> id = control_->Find(name);
+    return id.has_value() ? view_->Find(*id) : nullptr;
+  }
+
+ private:
+  void Start() {
+    ControlOptions options;
+    options.live.rules = *PolicyRules::Compile(
+        {{.name = "reds", .match = {{"team", "red"}}, .set = {{"mode", "off"}}}}, JobPolicy());
+    control_ =
+        std::make_unique<ControlPlane>(options, *MappingRules::Compile(BuiltinRules()),
+                                       ControlPlane::Parts{&store_, &store_, &actuator_, [] { return 0.0; }});
+    ASSERT_TRUE(control_->Restore().ok());
+  }
+  InMemoryStore store_;
+  DryRunActuator actuator_;
+  std::shared_ptr<const FleetView> view_;
+  std::unique_ptr<ControlPlane> control_;
+};
+
+Labels Memory(std::string_view pod) {
+  return {{"__name__", "container_memory_working_set_bytes"},
+          {"container", "app"},
+          {"namespace", "shop"},
+          {"pod", pod}};
+}
+Labels PodLabels(std::string_view pod, std::string_view team) {
+  return {{"__name__", "kube_pod_labels"}, {"label_team", team}, {"namespace", "shop"}, {"pod", pod}};
+}
+
+TEST(Names, RulesHoldForLabelsOfPodsAlsoWhenTheyComeLateOrChange) {
+  NamedCell cell;
+  const Labels pod = Memory("db-0");
+  cell.Series(0, 15, {{pod, 1e9}});
+  ASSERT_NE(cell.Job("shop/statefulset/db"), nullptr);
+  EXPECT_EQ(cell.Job("shop/statefulset/db")->mode, Mode::kObserve);
+  cell.Series(15, 30, {{pod, 1e9}, {PodLabels("db-0", "red"), 1}});
+  EXPECT_EQ(cell.Job("shop/statefulset/db")->mode, Mode::kOff);
+  cell.Restart();
+  cell.Series(30, 45, {{pod, 1e9}});
+  EXPECT_EQ(cell.Job("shop/statefulset/db")->mode, Mode::kOff) << "labels are stored";
+  cell.Series(45, 60, {{pod, 1e9}, {PodLabels("db-0", "blue"), 1}});
+  EXPECT_EQ(cell.Job("shop/statefulset/db")->mode, Mode::kObserve);
+}
+
+TEST(Names, AContainerSeenByAnAgentAndByCadvisorIsOneTaskWithItsOwnersLimit) {
+  NamedCell cell;
+  const std::string id = "/docker/" + kContainer;
+  const auto series = [&](std::string_view metric) {
+    return Labels{{"__name__", metric}, {"id", id}, {"instance", "h:8080"}, {"name", "shop-web-1"}};
+  };
+  const std::vector<std::pair<Labels, double>> cadvisor = {
+      {series("container_memory_working_set_bytes"), 3e8},
+      {series("container_spec_memory_limit_bytes"), 4e8}};
+  const NamedTask task{"docker/shop/web", "h/shop-web-1", {}, kContainer};
+  ASSERT_TRUE(cell.control().Announce(task, cell.At(0)).has_value());
+  for (int minute = 0; minute < 30; minute += 5) {
+    cell.Series(minute, minute + 5, cadvisor);
+    cell.Window(minute, 3e8, 1e9);
+  }
+  cell.Series(30, 32, cadvisor);
+  EXPECT_THAT(cell.Jobs(), testing::ElementsAre("docker/shop/web"));
+  const JobView* job = cell.Job("docker/shop/web");
+  EXPECT_EQ(job->tasks, 1U);
+  EXPECT_FLOAT_EQ(job->of(Resource::kMemory).owner_limit, 1e9F) << "not the limit that Tautline set";
+  EXPECT_EQ(cell.control().mapper_counts().name_collisions, 0U);
+  // The agent is disconnected: the series go on, and their limit does not count.
+  cell.Series(32, 60, cadvisor);
+  job = cell.Job("docker/shop/web");
+  EXPECT_EQ(job->tasks, 1U);
+  const float limit = job->of(Resource::kMemory).owner_limit;
+  EXPECT_TRUE(limit < 0 || limit > 0.99e9F) << limit;
+}
+
+TEST(Names, ANameThatWasOnlyGuessedIsForgottenSoon) {
+  NamedCell cell;
+  const Labels pod = Memory("agent-x2x4z");
+  cell.Series(0, 1, {{pod, 1e9}});
+  const Labels owner = {{"__name__", "kube_pod_owner"},  {"namespace", "shop"},
+                        {"owner_is_controller", "true"}, {"owner_kind", "DaemonSet"},
+                        {"owner_name", "agent"},         {"pod", "agent-x2x4z"}};
+  cell.Series(1, 10, {{owner, 1}, {pod, 1e9}});
+  EXPECT_THAT(cell.Jobs(), testing::ElementsAre("shop/agent", "shop/daemonset/agent"));
+  cell.Series(10, 260, {{owner, 1}, {pod, 1e9}});
+  EXPECT_THAT(cell.Jobs(), testing::ElementsAre("shop/daemonset/agent"));
+}
+
+}  // namespace
+}  // namespace taut
