@@ -52,6 +52,17 @@ void AddUp(const ReportedWindow& more, ReportedWindow& sum) {
   sum.cpu_buckets.assign(both.buckets().begin(), both.buckets().end());
 }
 
+// Of all tasks' CFS periods; kAbsent if none is known.
+float ThrottledShare(std::span<const TaskReport> reports) {
+  uint64_t periods = 0, throttled = 0;
+  for (const TaskReport& r : reports) {
+    periods += r.cpu_periods;
+    throttled += r.cpu_throttled_periods;
+  }
+  return periods == 0 ? kAbsent
+                      : static_cast<float>(static_cast<double>(throttled) / static_cast<double>(periods));
+}
+
 bool Earlier(const RemoteSample& s, int64_t time_ms) { return s.timestamp_ms < time_ms; }
 
 }  // namespace
@@ -287,6 +298,7 @@ void LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
     window.cpu_limit_cores = fold_.cpu_limit_cores();
     window.memory_limit_bytes = fold_.memory_limit_bytes();
     const auto num_reports = static_cast<uint32_t>(closed_.reports.size()) - first_report;
+    window.cpu_throttled = ThrottledShare(std::span(closed_.reports).subspan(first_report));
     if (window.num_tasks > 0) closed_.jobs.push_back({job, window, first_report, num_reports});
   }
   fold_counts_.events = fold_.events();

@@ -560,6 +560,25 @@ TEST(ReportedWindows, AHalfThatMeasuredOneResourceAddsThatOne) {
   EXPECT_FLOAT_EQ(cell.Task().memory_mean_bytes, 700);
 }
 
+TEST(ReportedWindows, SayWhichShareOfTheirPeriodsWasThrottled) {
+  Cell cell;
+  const auto report = [&](std::string_view task, uint32_t periods, uint32_t throttled) {
+    ReportedWindow w = Reported(0, 1, 100, 300);
+    w.report.cpu_periods = periods;
+    w.report.cpu_throttled_periods = throttled;
+    cell.ingest().TakeWindow(SlotOf(cell, task), w, Cell::At(310));
+  };
+  report("a", 3000, 300);
+  report("b", 1000, 100);
+  report("c", 0, 0);  // has no limit
+  cell.Close(1000);
+  EXPECT_FLOAT_EQ(cell.closed()[0].jobs[0].window.cpu_throttled, 0.1F);
+  Cell without;
+  without.ingest().TakeWindow(SlotOf(without, "c"), Reported(0, 1, 100, 300), Cell::At(310));
+  without.Close(1000);
+  EXPECT_EQ(without.closed()[0].jobs[0].window.cpu_throttled, kAbsent);
+}
+
 TEST(ReportedWindows, TooLateAndTooEarlyAreDroppedAndCounted) {
   Cell cell;
   const uint32_t slot = SlotOf(cell, "t");

@@ -185,6 +185,8 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     MarkDay(signal, job, lane);
     Signal seen = signal;
     if (Enforced(job)) seen.cut_at = lane.gate.in_force;
+    // Whoever is throttled has a limit, be it the owner's.
+    if (seen.throttled.has_value() && !seen.cut_at.has_value()) seen.cut_at = signal.owner_limit;
     lane.lane.CloseWindow(seen);
     lane.usage_mean = static_cast<float>(sum / tasks);
     lane.usage_peak = static_cast<float>(signal.peak);

@@ -35,6 +35,8 @@ struct Signal {
   // Tasks ran under this limit, so that usage above it could not show; absent: usage is what it would be
   // without a limit.
   std::optional<double> cut_at = std::nullopt;
+  // CPU: share of the tasks' CFS periods in which they were throttled; absent: not known.
+  std::optional<double> throttled = std::nullopt;
 };
 
 // A task that was killed (or would have been) for using more than `limit`: its true need is unknown but

@@ -64,6 +64,7 @@ struct JobWindow {
   uint32_t first_bucket = 0, num_buckets = 0;  // into JobDay::cpu_buckets, ordered by bucket
   float cpu_limit_cores = kAbsent;             // the owner's limit for each task
   float memory_limit_bytes = kAbsent;
+  float cpu_throttled = kAbsent;  // share of the tasks' CFS periods that were throttled; absent: not known
 };
 
 // All windows of one job in one day, in time order.

@@ -39,6 +39,9 @@ CREATE TABLE fleet(window INTEGER PRIMARY KEY, point BLOB NOT NULL) STRICT;
 ALTER TABLE jobs ADD COLUMN forgotten_s INTEGER;
 CREATE INDEX jobs_forgotten ON jobs(forgotten_s) WHERE forgotten_s IS NOT NULL;
 )",
+    // 3: no table has changed, but usage blocks may say the throttled share, which older programs cannot
+    // read.
+    "SELECT 1;",
 };
 
 // Tables whose ends are looked at, with the column that is the rowid.

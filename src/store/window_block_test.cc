@@ -34,6 +34,7 @@ ClosedWindow AnyWindow() {
     its.window = kWindow;
     its.cpu_limit_cores = *AnyFloat();
     its.memory_limit_bytes = *AnyFloat();
+    its.cpu_throttled = *AnyFloat();
     its.first_task = static_cast<uint32_t>(w.tasks.size());
     its.first_bucket = static_cast<uint32_t>(w.cpu_buckets.size());
     for (const uint32_t task : *rc::gen::arbitrary<std::set<uint32_t>>()) {
@@ -57,6 +58,7 @@ std::string BitsOf(const ClosedWindow& w) {
     StrAppend(&text, "job ", j.job.value, " ", j.window.window.index);
     bits(j.window.cpu_limit_cores);
     bits(j.window.memory_limit_bytes);
+    bits(j.window.cpu_throttled);
     for (uint32_t i = j.window.first_task; i < j.window.first_task + j.window.num_tasks; ++i) {
       const TaskWindow& t = w.tasks[i];
       StrAppend(&text, " task ", t.task);

@@ -37,6 +37,8 @@ constexpr float kRescaleAt = 1e15F;
 // Usage that is cut at a limit and comes this near to it is taken to have needed kNeedAtLimit times the
 // limit: with less the limit would settle where work is throttled.
 constexpr double kAtLimit = 0.97, kNeedAtLimit = 2;
+// From this share of throttled periods on a window was above its limit, though its mean was not.
+constexpr double kThrottled = 0.01;
 
 constexpr double FirstLevel(Resource r) { return r == Resource::kCpu ? 0.01 : kMiB; }
 
@@ -47,6 +49,34 @@ int32_t HourOf(int32_t window) { return static_cast<int32_t>(FloorDiv(window, kW
 size_t HourSlot(int32_t hour) {
   constexpr int kHours = WorkFunctionRecommender::kHours;
   return static_cast<size_t>(hour - FloorDiv(hour, kHours) * kHours);
+}
+
+bool IsAtLimit(const Signal& signal, double usage) {
+  return signal.cut_at.has_value() && usage >= kAtLimit * *signal.cut_at;
+}
+double ThrottledShare(const Signal& signal) {
+  return signal.cut_at.has_value() ? std::clamp(signal.throttled.value_or(0), 0.0, 1.0) : 0;
+}
+
+// Calls fn(usage, share) for what the tasks needed, with the share of the tasks' time in which they did: what
+// a task at its limit or in a throttled period would have used cannot be seen.
+template <typename Fn>
+void ForEachNeed(const Signal& signal, Fn fn) {
+  const float share = 1 / static_cast<float>(signal.tasks.size());
+  const double throttled = ThrottledShare(signal);
+  for (const TaskUsage& t : signal.tasks) {
+    if (IsAtLimit(signal, t.peak)) {
+      fn(static_cast<float>(kNeedAtLimit * *signal.cut_at), share);
+    } else if (throttled > 0) {
+      const double cut_at = *signal.cut_at;
+      fn(static_cast<float>(kNeedAtLimit * cut_at), static_cast<float>(share * throttled));
+      if (throttled == 1) continue;
+      const double rest = std::max(0.0, (t.peak - throttled * cut_at) / (1 - throttled));
+      fn(static_cast<float>(rest), static_cast<float>(share * (1 - throttled)));
+    } else {
+      fn(t.peak, share);
+    }
+  }
 }
 
 const Levels& LevelsOf(Resource r) {
@@ -185,22 +215,21 @@ WorkFunctionRecommender::Prices WorkFunctionRecommender::PricesNow() const {
 void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
   const Levels& levels = LevelsOf(fleet_->resource());
   const auto price = static_cast<float>(prices.over);
-  if (signal.tasks.size() == 1) {
-    const float usage = signal.tasks.front().peak;
+  const float usage = signal.tasks.front().peak;
+  if (signal.tasks.size() == 1 && !IsAtLimit(signal, usage) && ThrottledShare(signal) == 0) {
     for (size_t k = 0; k < kLevels; ++k) {
       const float above = usage - levels[k];
       cost_[k] += levels[k] + price * (above > 0 ? above : 0);
     }
   } else {
-    // By level: how many tasks are above it, and by how much, per task.
+    // By level: which share of the tasks' time is above it, and by how much.
     std::array<float, kLevels> count{};
     std::array<float, kLevels> sum{};
-    const float share = 1 / static_cast<float>(signal.tasks.size());
-    for (const TaskUsage& t : signal.tasks) {
-      const auto at = static_cast<size_t>(LevelOf(fleet_->resource(), t.peak));
+    ForEachNeed(signal, [&](float need, float share) {
+      const auto at = static_cast<size_t>(LevelOf(fleet_->resource(), need));
       count[at] += share;
-      sum[at] += share * t.peak;
-    }
+      sum[at] += share * need;
+    });
     float above_count = 0;
     float above_sum = 0;
     for (size_t k = kLevels; k-- > 0;) {
@@ -221,7 +250,8 @@ void WorkFunctionRecommender::Remember(const Signal& signal) {
   const int32_t last = last_window_ == INT32_MIN ? hour - kHours : HourOf(last_window_);
   for (int32_t h = std::max(last + 1, hour - kHours + 1); h <= hour; ++h) hours_[HourSlot(h)] = 0;
   float& peak = hours_[HourSlot(hour)];
-  peak = std::max(peak, static_cast<float>(signal.peak));
+  const bool cut = IsAtLimit(signal, signal.peak) || ThrottledShare(signal) >= kThrottled;
+  peak = std::max(peak, static_cast<float>(cut ? kNeedAtLimit * *signal.cut_at : signal.peak));
 
   const int32_t elapsed = last_window_ == INT32_MIN ? 0 : std::max(0, window - last_window_);
   static const float kGrowth = static_cast<float>(std::exp2(1 / kOwnHalfLifeWindows));
@@ -234,10 +264,9 @@ void WorkFunctionRecommender::Remember(const Signal& signal) {
     for (float& w : weights_) w /= weight_;
     weight_ = 1;
   }
-  const float share = weight_ / static_cast<float>(signal.tasks.size());
-  for (const TaskUsage& t : signal.tasks) {
-    weights_[static_cast<size_t>(LevelOf(fleet_->resource(), t.peak))] += share;
-  }
+  ForEachNeed(signal, [this](float need, float share) {
+    weights_[static_cast<size_t>(LevelOf(fleet_->resource(), need))] += weight_ * share;
+  });
   if (last_window_ == INT32_MIN) first_window_ = window;
   last_window_ = std::max(last_window_, window);
 }
@@ -250,30 +279,19 @@ void WorkFunctionRecommender::Observe(const Signal& signal) {
       level_ >= 0 ? std::optional(Level(fleet_->resource(), level_)) : signal.owner_limit;
   const double limit = signal.limit.value_or(own.value_or(HUGE_VAL));
   const Prices prices = PricesNow();
-  const double cut_at = signal.cut_at.value_or(HUGE_VAL);
-  if (signal.peak < kAtLimit * cut_at) return Take(signal, limit, prices);
-  // What a task at its limit would have used cannot be seen.
-  std::vector<TaskUsage> tasks(signal.tasks.begin(), signal.tasks.end());
-  Signal need = signal;
-  for (TaskUsage& t : tasks) {
-    if (t.peak >= kAtLimit * cut_at) t.peak = static_cast<float>(kNeedAtLimit * cut_at);
-    need.peak = std::max(need.peak, double{t.peak});
-  }
-  need.tasks = tasks;
-  Take(need, limit, prices);
-}
-
-void WorkFunctionRecommender::Take(const Signal& signal, double limit, const Prices& prices) {
   Pay(signal, prices);
   Remember(signal);
-  for (const TaskUsage& t : signal.tasks) {
-    const auto above = static_cast<float>(t.peak > limit ? t.peak - limit : 0);
-    used_ += t.peak;
-    day_used_ += t.peak;
-    over_ += level_ >= 0 ? above : 0;
-    day_over_ += level_ >= 0 ? above : 0;
-  }
-  if (level_ >= 0) Decide(signal.window, signal.peak, signal.peak > limit, prices);
+  const auto tasks = static_cast<float>(signal.tasks.size());
+  ForEachNeed(signal, [&](float need, float share) {
+    const auto above = static_cast<float>(need > limit ? need - limit : 0);
+    used_ += tasks * share * need;
+    day_used_ += tasks * share * need;
+    over_ += level_ >= 0 ? tasks * share * above : 0;
+    day_over_ += level_ >= 0 ? tasks * share * above : 0;
+  });
+  if (level_ < 0) return;
+  const double usage = IsAtLimit(signal, signal.peak) ? kNeedAtLimit * *signal.cut_at : signal.peak;
+  Decide(signal.window, usage, usage > limit || ThrottledShare(signal) >= kThrottled, prices);
 }
 
 // The usage was cut at the limit: what was needed is taken to have been there.

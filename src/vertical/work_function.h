@@ -93,7 +93,6 @@ class WorkFunctionRecommender final : public Recommender {
   enum class Move : uint8_t { kNone, kStart, kRaise, kFall };
 
   Prices PricesNow() const;
-  void Take(const Signal& signal, double limit, const Prices& prices);
   void Pay(const Signal& signal, const Prices& prices);
   void Remember(const Signal& signal);
   void Decide(WindowId window, double usage, bool over, const Prices& prices);

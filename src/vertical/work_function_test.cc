@@ -163,6 +163,43 @@ TEST(WorkFunction, UsageCutAtTheLimitRaisesIt) {
   EXPECT_GE(*job.recommender().Recommend(WindowId{window}), 2) << "from " << before;
 }
 
+// A mean far below the limit hides bursts that the kernel cut: the throttled periods show them.
+TEST(WorkFunction, ThrottledPeriodsRaiseTheLimit) {
+  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(1000));
+  const auto after = [&](std::optional<double> throttled) {
+    Job job(fleet);
+    job.Live(0.5, 2 * kWindowsPerDay);
+    const double before = job.limit();
+    for (int32_t i = 0, window = job.window(); i < 60; ++i) {
+      const MadeSignal made(Resource::kCpu, window++, 0.3);
+      Signal signal = made;
+      signal.limit = signal.cut_at = *job.recommender().Recommend(WindowId{window});
+      signal.throttled = throttled;
+      job.recommender().Observe(signal);
+    }
+    return job.limit() / before;
+  };
+  EXPECT_GE(after(0.2), 1.9);
+  EXPECT_GE(after(0.02), 1.2);
+  EXPECT_LE(after(std::nullopt), 1);
+  EXPECT_EQ(after(0.0), after(std::nullopt));
+}
+
+// Where no limit is known nothing can have been throttled by it.
+TEST(WorkFunction, ThrottlingWithoutALimitIsIgnored) {
+  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(1000));
+  Job with(fleet), without(fleet);
+  for (int32_t i = 0; i < 3 * kWindowsPerDay; ++i) {
+    const MadeSignal made(Resource::kCpu, i, i % 7 * 0.1 + 0.1);
+    Signal signal = made;
+    without.recommender().Observe(signal);
+    signal.throttled = 0.5;
+    with.recommender().Observe(signal);
+    ASSERT_EQ(with.recommender().Recommend(WindowId{i + 1}),
+              without.recommender().Recommend(WindowId{i + 1}));
+  }
+}
+
 TEST(WorkFunction, AKillRaisesMemoryAtOnce) {
   const WorkFunctionFleet fleet(Resource::kMemory, AtPrice(1000));
   Job job(fleet);
