@@ -172,7 +172,6 @@ TEST(AgentTrials, AJobThatNobodyManagesIsNotTried) {
   cell.Tasks(a, kOld, "shop/web", true, false);
   cell.Live(a, kOld, 0, 30);
   EXPECT_TRUE(OfMemory(cell).empty());
-  EXPECT_FALSE(cell.control().view()->jobs[0].enforced);
   cell.control().Look(JobId{0}, [&](const LiveJob& job) {
     EXPECT_THAT(job.of(Resource::kMemory).hold, HasSubstr("no agent applies limits to its tasks"));
   });

@@ -106,8 +106,12 @@ HttpResponse Api::Job(JobId id) {
   const int32_t day = view->window.has_value() ? view->window->day() : 0;
   const std::optional<OomSource> oom_source = control_.oom_source(id);
   const std::string collision = control_.NameCollision(id);
-  const bool known = control_.Look(id, [&](const LiveJob& job) {
-    PutJobFields(ViewOf(job, day), options_.prices, json);
+  bool known = false;
+  control_.WithFleet([&](const LiveFleet& fleet) {
+    known = fleet.Has(id);
+    if (!known) return;
+    const LiveJob& job = fleet.job(id);
+    PutJobFields(ViewOf(fleet, job, day), options_.prices, json);
     if (options_.prices.known()) json.Field("currency", std::string_view(options_.prices.currency));
     json.Key("labels");
     json.BeginObject();
@@ -179,11 +183,17 @@ HttpResponse Api::Explain(JobId id) {
     const Reason reason = control_.Explain(id, r);
     json.Key(Name(r));
     json.BeginObject();
-    control_.Look(id, [&](const LiveJob& job) {
-      PutAmount("would_be", job.of(r).lane.recommended(), json);
-      PutAmount("limit", job.of(r).limit(), json);
-      PutAmount("owner_limit", job.of(r).owner(), json);
-      json.Field("paragraph", std::string_view(ExplainParagraph(job, r, reason, job.managed)));
+    control_.WithFleet([&](const LiveFleet& fleet) {
+      if (!fleet.Has(id)) return;
+      const LiveJob& job = fleet.job(id);
+      const LiveLane& lane = job.of(r);
+      PutAmount("would_be", lane.lane.recommended(), json);
+      PutAmount("limit", lane.real_limit(), json);
+      PutAmount("ordered", lane.gate.in_force, json);
+      PutAmount("applied", lane.reported(), json);
+      PutAmount("owner_limit", lane.owner(), json);
+      json.Field("enforced", fleet.Enforced(job));
+      json.Field("paragraph", std::string_view(ExplainParagraph(job, r, reason, fleet.Enforced(job))));
     });
     json.Key("reason");
     PutReason(reason, json);

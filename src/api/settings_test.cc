@@ -2,8 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/api.h"
-#include "ports/actuator.h"
+#include "api/api_fixture.h"
 
 namespace taut {
 namespace {
@@ -11,40 +10,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-// Takes everything, remembers nothing.
-class NoStore final : public Store, public taut::History {
- public:
-  absl::Status Commit(const PassRecord& pass) override {
-    settings += pass.settings.size();
-    return absl::OkStatus();
-  }
-  absl::StatusOr<StoreEnds> Restore(const RestoreSink&) override { return StoreEnds(); }
-  absl::Status ReadForgotten(int64_t, absl::FunctionRef<void(const JobRecord&, int64_t)>) override {
-    return absl::OkStatus();
-  }
-  absl::StatusOr<JobRecord> Job(JobId) override { return absl::NotFoundError("no job"); }
-  absl::Status ReadWindows(WindowId, absl::FunctionRef<absl::Status(const ClosedWindow&)>) override {
-    return absl::OkStatus();
-  }
-  absl::StatusOr<bool> Maintain(WindowId) override { return false; }
-  absl::StatusOr<std::vector<JobDay>> JobDays(JobId, WindowId, WindowId) override {
-    return std::vector<JobDay>();
-  }
-  absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery&, Reasons) override {
-    return std::vector<Decision>();
-  }
-  absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId>, int64_t, size_t) override {
-    return std::vector<OomRecord>();
-  }
-  absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string>, size_t) override {
-    return std::vector<SettingChange>();
-  }
-  absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId, WindowId, int32_t) override {
-    return std::vector<FleetPoint>();
-  }
-  size_t settings = 0;
-};
 
 class ApiSettings : public testing::Test {
  protected:

@@ -1,6 +1,7 @@
 #include "cli/daemon_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "base/strings.h"
@@ -46,6 +47,21 @@ std::string Short(Resource r, const Json& object, const char* key) {
   const std::optional<double> a = Number(object, key);
   if (!a.has_value()) return kNothing;
   return r == Resource::kCpu ? fmt::format("{:.3g}", *a) : FormatBytes(*a);
+}
+// Where the limit that tasks run at stands: as agents report it; what is decided counts only if it is
+// applied.
+const char* RealLimitKey(const Json& amounts, const Json& enforced) {
+  if (At(amounts, "applied").is_number()) return "applied";
+  return enforced == Json(false) ? "owner_limit" : "limit";
+}
+// "ordered 2.00 cores" where the real limit is another one by more than rounding, else "".
+std::string OrderedText(Resource r, const Json& amounts, const Json& enforced) {
+  constexpr double kRounding = 0.005;
+  const std::optional<double> real = Number(amounts, RealLimitKey(amounts, enforced));
+  const std::optional<double> ordered = Number(amounts, "ordered");
+  if (!ordered.has_value()) return "";
+  if (real.has_value() && std::abs(*ordered - *real) <= kRounding * *real) return "";
+  return StrCat("ordered ", FormatAmount(r, *ordered), enforced == Json(false) ? " (not applied)" : "");
 }
 Resource ResourceOf(const Json& object) {
   return Text(object, "resource") == "cpu" ? Resource::kCpu : Resource::kMemory;
@@ -175,7 +191,8 @@ std::string JobsTable(const Json& jobs, size_t width) {
                                     Count(job, "tasks")};
     for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
       const Json& a = At(job, r == Resource::kCpu ? "cpu" : "memory");
-      for (const char* key : {"usage", "limit", "would_be"}) row.push_back(Short(r, a, key));
+      for (const char* key : {"usage", RealLimitKey(a, At(job, "enforced")), "would_be"})
+        row.push_back(Short(r, a, key));
       row.back() += At(a, "at_limit") == Json(true) ? "!" : "";
       if (!money) row.push_back(SavingOf(r, job));
     }
@@ -242,10 +259,16 @@ std::string JobText(const Json& job, const Json& decisions) {
   for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
     const Json& amounts = At(job, r == Resource::kCpu ? "cpu" : "memory");
     table.Add({std::string(Name(r)), Amount(r, amounts, "usage"), Amount(r, amounts, "peak"),
-               Amount(r, amounts, "owner_limit"), Amount(r, amounts, "limit"),
+               Amount(r, amounts, "owner_limit"),
+               Amount(r, amounts, RealLimitKey(amounts, At(job, "enforced"))),
                Amount(r, amounts, "would_be")});
   }
   out += table.Render();
+  for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
+    const Json& amounts = At(job, r == Resource::kCpu ? "cpu" : "memory");
+    const std::string ordered = OrderedText(r, amounts, At(job, "enforced"));
+    if (!ordered.empty()) StrAppend(&out, Name(r), ": ", ordered, "\n");
+  }
   StrAppend(&out, "OOM kills in 7 days: ", Count(job, "ooms"), "\n");
   for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
     // A job's own chance is beside the share that is ordered for the whole fleet: it may be above or below.
@@ -272,8 +295,11 @@ std::string ExplanationsText(const Json& explanations, const std::string& job, c
   for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
     if (!resource.empty() && resource != Name(r)) continue;
     const Json& e = At(explanations, r == Resource::kCpu ? "cpu" : "memory");
-    StrAppend(&out, Name(r), ": limit ", Amount(r, e, "limit"), ", would be ", Amount(r, e, "would_be"),
-              ", owner's limit ", Amount(r, e, "owner_limit"), "\n");
+    const Json& enforced = At(e, "enforced");
+    const std::string ordered = OrderedText(r, e, enforced);
+    StrAppend(&out, Name(r), ": limit ", Amount(r, e, RealLimitKey(e, enforced)), ", would be ",
+              Amount(r, e, "would_be"), ", owner's limit ", Amount(r, e, "owner_limit"),
+              ordered.empty() ? "" : ", ", ordered, "\n");
     out += Wrapped(Text(e, "paragraph"), "  ") + "\n";
     if (At(e, "reason").is_object()) out += ExplainText(r, Number(e, "would_be"), ReasonOf(At(e, "reason")));
   }

@@ -93,6 +93,29 @@ TEST(DaemonTextTest, OneJobShowsItsChanceAndMoney) {
                     HasSubstr("in auto it saves 4.25 EUR a month")));
 }
 
+// An agent may have raised the limit above the ordered one; in a dry run the owner's holds.
+TEST(DaemonTextTest, TheLimitShownIsTheOneThatTasksRunAt) {
+  const auto amounts = [](Json applied) {
+    return Json{{"owner_limit", 4},  {"limit", 0.014}, {"ordered", 0.014}, {"applied", std::move(applied)},
+                {"would_be", 0.014}, {"usage", 0.01}};
+  };
+  const auto text = [&](Json applied, bool enforced) {
+    Json one = amounts(std::move(applied));
+    one["enforced"] = enforced;
+    return ExplanationsText({{"cpu", one}}, "j", "cpu");
+  };
+  EXPECT_THAT(text(0.034, true), HasSubstr("cpu: limit 34 mcores, would be 14 mcores, owner's limit 4.00 "
+                                           "cores, ordered 14 mcores\n"));
+  EXPECT_THAT(text(0.014, true), Not(HasSubstr("ordered")));
+  EXPECT_THAT(text(nullptr, true), HasSubstr("cpu: limit 14 mcores, would be"));
+  EXPECT_THAT(text(nullptr, false), AllOf(HasSubstr("cpu: limit 4.00 cores, would be"),
+                                          HasSubstr(", ordered 14 mcores (not applied)")));
+  Json job = JobRow("shop/web");
+  job["cpu"] = amounts(nullptr);
+  job["enforced"] = false;
+  EXPECT_THAT(JobText(job, Json::object()), HasSubstr("cpu: ordered 14 mcores (not applied)"));
+}
+
 TEST(DaemonTextTest, ManySettingsSayWhatTheyWouldDo) {
   const Json done = {
       {"dry_run", true},

@@ -524,7 +524,7 @@ void ControlPlane::RefreshView(const FleetPoint* point) {
     for (uint32_t i = chunk * LiveFleet::kChunkJobs; i < (chunk + 1) * LiveFleet::kChunkJobs; ++i) {
       const std::shared_ptr<const LiveJob> job = fleet_.jobs().Share(JobId{i});
       if (job == nullptr) continue;
-      next->jobs.push_back(ViewOf(*job, day));
+      next->jobs.push_back(ViewOf(fleet_, *job, day));
       next->jobs.back().record = std::shared_ptr<const JobRecord>(job, &job->record);
     }
   }

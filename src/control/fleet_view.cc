@@ -150,7 +150,7 @@ std::vector<std::string> FoldedWords(std::string_view search) {
 
 }  // namespace
 
-JobView ViewOf(const LiveJob& job, int32_t day) {
+JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
   JobView view;
   view.record = std::shared_ptr<const JobRecord>(std::shared_ptr<void>(), &job.record);
   view.mode = job.policy->mode;
@@ -163,7 +163,7 @@ JobView ViewOf(const LiveJob& job, int32_t day) {
     a.owner_limit = lane.owner_limit;
     if (const auto limit = lane.real_limit(); limit.has_value()) a.limit = static_cast<float>(*limit);
     if (lane.gate.in_force.has_value()) a.ordered = static_cast<float>(*lane.gate.in_force);
-    if (lane.applied != kNoLimit) a.applied = lane.applied;
+    if (const auto applied = lane.reported(); applied.has_value()) a.applied = static_cast<float>(*applied);
     const auto would_be = job.needs_history ? std::nullopt : lane.lane.recommended();
     if (would_be.has_value() && view.mode != Mode::kOff) {
       a.would_be = static_cast<float>(*would_be);
@@ -179,7 +179,7 @@ JobView ViewOf(const LiveJob& job, int32_t day) {
     view.tasks = std::max(view.tasks, lane.tasks);
     view.trial = view.trial || lane.gate.trial.has_value();
   }
-  view.enforced = job.managed;
+  view.enforced = fleet.Enforced(job);
   if (const auto share = job.throttled_share(); share.has_value())
     view.throttled = static_cast<float>(*share);
   view.ooms = job.OomsOfWeek(day);

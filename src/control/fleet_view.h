@@ -74,8 +74,9 @@ struct FleetView {
   std::array<FleetSums, 2> sums;  // by Resource
 };
 
-// The view of a job as it stands; its record is the job's own, and good only while the job is looked at.
-JobView ViewOf(const LiveJob& job, int32_t day);
+// The view of a job of `fleet` as it stands; its record is the job's own, and good only while the job is
+// looked at.
+JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day);
 // Fills in `sums` from the jobs. `ordered` by Resource.
 void SumUp(const std::array<std::optional<double>, 2>& ordered, FleetView& view);
 

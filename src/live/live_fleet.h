@@ -97,6 +97,11 @@ class LiveFleet {
   // Other rules and settings, as after a reload. Lanes whose recommender is another one now want history.
   void Reload(const LiveSettings& settings);
   const LiveSettings& settings() const { return settings_; }
+  // Tasks of the job run at the limits that are decided; false: at their owner's.
+  bool Enforced(const LiveJob& job) const {
+    return settings_.enforcement == Enforcement::kAlways ||
+           (settings_.enforcement == Enforcement::kByAgents && job.managed);
+  }
 
   // Jobs whose recommenders are new and want to live through what is stored, at most `limit`.
   std::vector<JobId> WantHistory(size_t limit) const;
@@ -157,10 +162,6 @@ class LiveFleet {
   void MarkDay(const Signal& signal, const LiveJob& job, LiveLane& lane) const;
   enum class Why : uint8_t { kWindow, kOom, kSetting };
   void DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, PassOutput& out);
-  bool Enforced(const LiveJob& job) const {
-    return settings_.enforcement == Enforcement::kAlways ||
-           (settings_.enforcement == Enforcement::kByAgents && job.managed);
-  }
   void TakeReports(LiveJob& job, std::span<const TaskReport> reports);
   void FindCandidates(const ClosedWindow& closed, const JobWindowData& data, Resource r);
   void NoteTrialOf(const LiveJob& job);

@@ -49,6 +49,10 @@ struct LiveLane {
   }
   // The limit of the tasks outside a trial.
   std::optional<double> limit() const { return gate.in_force.has_value() ? gate.in_force : owner(); }
+  // What agents report as applied: a limit, or nothing.
+  std::optional<double> reported() const {
+    return applied >= 0 && applied != kNoLimit ? std::optional<double>(applied) : std::nullopt;
+  }
   // The limit that tasks run at: the applied one where agents report it, else the ordered one.
   std::optional<double> real_limit() const {
     if (applied == kNoLimit) return owner();

@@ -66,7 +66,7 @@ export interface Reason {
   recommender: string; sentence: string; facts: Fact[]; cost_unit: string; candidates: Candidate[]; steps: ReasonStep[];
   why?: string; limit?: Amount; chance?: number | null;
 }
-export interface Explanation { would_be: Amount; limit: Amount; owner_limit: Amount; paragraph: string; reason: Reason }
+export interface Explanation { would_be: Amount; limit: Amount; ordered: Amount; applied: Amount; owner_limit: Amount; enforced: boolean; paragraph: string; reason: Reason }
 export type Explanations = Record<Resource, Explanation>;
 
 export interface Decision {
