@@ -83,6 +83,25 @@ void PutAgentTimes(std::span<const AgentView> agents, double now_s, MetricsText&
   }
 }
 
+void PutAgentPortMetrics(const AgentServerCounts& counts, MetricsText& out) {
+  out.Counter(
+      "tautd_agent_connections_total",
+      "Connections accepted on the agents' port; those without a stream failed in TLS or sent nothing.",
+      counts.connections);
+  out.Counter("tautd_agent_connections_refused_total",
+              "Connections refused on the agents' port: too many in all or from one address.",
+              counts.rejected_connections);
+  const auto streams = [&](std::string_view result, uint64_t n) {
+    out.Counter("tautd_agent_streams_total",
+                "Streams opened by agents: accepted, or refused for want of a token, a hello or room.", n,
+                {{"result", result}});
+  };
+  streams("accepted", counts.accepted);
+  streams("refused", counts.refused);
+  out.Counter("tautd_agent_streams_cut_off_total", "Streams ended because the agent did not read.",
+              counts.cut_off);
+}
+
 void PutAgentMetrics(const AgentHubCounts& counts, MetricsText& out) {
   const auto agents = [&](std::string_view state, uint64_t n) {
     out.Gauge("tautd_agents", "Node agents known, by whether they are connected.", static_cast<double>(n),

@@ -15,5 +15,6 @@ void PutAgents(std::span<const AgentView> agents, std::span<const RefusedAgent> 
 // When each agent was last heard, of the first 2,000 by name.
 void PutAgentTimes(std::span<const AgentView> agents, double now_s, MetricsText& out);
 void PutAgentMetrics(const AgentHubCounts& counts, MetricsText& out);
+void PutAgentPortMetrics(const AgentServerCounts& counts, MetricsText& out);
 
 }  // namespace taut

@@ -67,5 +67,21 @@ TEST(AgentsTest, CountsAreMetricsWithUnits) {
   EXPECT_THAT(none.Take(), testing::Not(HasSubstr("tautd_order_seconds"))) << "no answer took no time";
 }
 
+TEST(AgentMetrics, ThePortSaysWhatItRefused) {
+  AgentServerCounts counts;
+  counts.connections = 9;
+  counts.rejected_connections = 2;
+  counts.accepted = 5;
+  counts.refused = 3;
+  counts.cut_off = 1;
+  MetricsText out;
+  PutAgentPortMetrics(counts, out);
+  EXPECT_THAT(out.Take(), AllOf(HasSubstr("tautd_agent_connections_total 9\n"),
+                                HasSubstr("tautd_agent_connections_refused_total 2\n"),
+                                HasSubstr("tautd_agent_streams_total{result=\"accepted\"} 5\n"),
+                                HasSubstr("tautd_agent_streams_total{result=\"refused\"} 3\n"),
+                                HasSubstr("tautd_agent_streams_cut_off_total 1\n")));
+}
+
 }  // namespace
 }  // namespace taut

@@ -17,6 +17,7 @@
 #include "net/http.h"
 #include "net/http_server.h"
 #include "net/webhook.h"
+#include "wire/agent_server.h"
 
 namespace taut {
 
@@ -62,6 +63,7 @@ struct ApiOptions {
   std::function<std::vector<AgentView>()> agents;
   std::function<std::vector<RefusedAgent>()> refused_agents;
   std::function<AgentHubCounts()> agent_counts;
+  std::function<AgentServerCounts()> agent_port_counts;
 };
 
 // Handle is thread-safe: the server's handler.

@@ -298,6 +298,7 @@ HttpResponse Api::Metrics(const HttpRequest&) {
               throttled / counted);
   }
   if (options_.agent_counts) PutAgentMetrics(options_.agent_counts(), out);
+  if (options_.agent_port_counts) PutAgentPortMetrics(options_.agent_port_counts(), out);
   if (options_.server_counts) {
     const ServerCounts server = options_.server_counts();
     for (size_t c = 1; c < server.answers.size(); ++c) {
@@ -312,6 +313,8 @@ HttpResponse Api::Metrics(const HttpRequest&) {
     out.Counter("tautd_http_connections_refused_total", "Connections over the limit.", server.refused);
     out.Counter("tautd_http_accept_failures_total",
                 "Connections that could not be accepted, for lack of descriptors.", server.accept_failures);
+    out.Counter("tautd_http_tls_failures_total", "TLS handshakes that failed or took too long.",
+                server.tls_failures);
     out.Gauge("tautd_http_streams", "Open event streams.", static_cast<double>(server.open_streams));
   }
   times_.Put(out);

@@ -9,6 +9,15 @@ void PutTrustMetrics(const ControlPlane& control, MetricsText& out) {
   out.Gauge("tautd_clock_ahead_seconds", "This machine's clock over the time that tautd takes.",
             clock.sentence.empty() ? 0 : clock.wall_ahead_s);
   out.Counter("tautd_clock_jumps_total", "Jumps of this machine's clock.", clock.jumps);
+  const auto seconds = [&out](std::string_view name, std::string_view help, std::optional<double> lag) {
+    if (lag.has_value()) out.Gauge(name, help, *lag);
+  };
+  const IngestLag lag = control.ingest_lag();
+  seconds("tautd_ingest_lag_seconds", "From the newest sample's own time to its arrival by remote write.",
+          lag.arrival_s);
+  seconds("tautd_newest_sample_age_seconds", "Since the newest sample's own time, agents' windows too.",
+          lag.newest_sample_s);
+  seconds("tautd_last_window_age_seconds", "Since the end of the window closed last.", lag.window_s);
   out.Gauge("tautd_waiting_samples", "Samples that wait for their windows to close.",
             static_cast<double>(control.waiting_samples()));
   out.Counter("tautd_writes_deferred_total", "Requests answered 503 for want of room.",

@@ -141,6 +141,23 @@ Timestamp ControlPlane::now() const {
   return options_.clock == ClockSource::kSamples ? std::max(newest_sample_, Timestamp{0}) : now_;
 }
 
+IngestLag ControlPlane::ingest_lag() const {
+  const std::shared_ptr<const FleetView> seen = view();
+  const std::lock_guard lock(ingest_mutex_);
+  IngestLag lag;
+  const auto seconds = [](Timestamp from, Timestamp to) {
+    return static_cast<double>(to.us - from.us) / kMicrosPerSecond;
+  };
+  if (options_.clock == ClockSource::kWall && heard_.us > 0 && newest_of_series_.us != INT64_MIN)
+    lag.arrival_s = seconds(newest_of_series_, heard_);
+  const Timestamp now = options_.clock == ClockSource::kSamples ? newest_sample_ : now_;
+  if (now.us <= 0) return lag;  // nobody has said what time it is
+  if (newest_sample_.us != INT64_MIN) lag.newest_sample_s = seconds(newest_sample_, now);
+  if (seen->window.has_value())
+    lag.window_s = seconds(Timestamp::FromSeconds(seen->window->next().start_s()), now);
+  return lag;
+}
+
 // ---- the loop ----
 
 absl::Status ControlPlane::Tick(Timestamp now) {

@@ -56,6 +56,14 @@ struct PassTimes {
   std::vector<std::pair<std::string_view, double>> steps_ms;
 };
 
+// How far what is known is behind the time that tautd takes; absent before the first sample or window.
+// Negative: a sender's clock is ahead.
+struct IngestLag {
+  std::optional<double> arrival_s;        // the newest sample of a series, when it came
+  std::optional<double> newest_sample_s;  // the newest sample of any source, now
+  std::optional<double> window_s;         // the end of the window closed last, now
+};
+
 // What happened in a tick, after it was stored. Views: good during the call.
 struct TickEvents {
   std::span<const Decision> decisions;
@@ -158,6 +166,7 @@ class ControlPlane {
   }
   // Samples that wait for their windows to close.
   uint64_t waiting_samples() const;
+  IngestLag ingest_lag() const;
   // What the machine's clock is worth, as whoever calls Tick finds it; a part of ready().
   void NoteClock(ClockView clock);
   ClockView clock_view() const;

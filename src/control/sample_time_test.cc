@@ -38,6 +38,37 @@ TEST(SampleTime, OneSampleOfAnotherCenturyStallsNothing) {
   EXPECT_EQ(StoredThroughMinute(cell), 95);
 }
 
+TEST(IngestLag, IsOfTheNewestSampleWhenItCameAndNow) {
+  ControlCell cell;
+  EXPECT_FALSE(cell.control().ingest_lag().newest_sample_s.has_value());
+  EXPECT_FALSE(cell.control().ingest_lag().arrival_s.has_value());
+  ASSERT_TRUE(cell.Live(0, 10).ok());
+  EXPECT_EQ(cell.control().ingest_lag().arrival_s, 0.0);
+  const auto later = [](int minute, int seconds) {
+    return Timestamp{ControlCell::Minute(minute).us + seconds * kMicrosPerSecond};
+  };
+  ASSERT_TRUE(cell.Send(10, later(10, 45)).ok());
+  ASSERT_TRUE(cell.control().Tick(later(10, 50)).ok());
+  EXPECT_EQ(cell.control().ingest_lag().arrival_s, 45.0);
+  EXPECT_EQ(cell.control().ingest_lag().newest_sample_s, 50.0);
+  // Nothing comes any more: the last one came as late as it did, and grows old.
+  ASSERT_TRUE(cell.control().Tick(later(20, 0)).ok());
+  EXPECT_EQ(cell.control().ingest_lag().arrival_s, 45.0);
+  EXPECT_EQ(cell.control().ingest_lag().newest_sample_s, 600.0);
+  ASSERT_TRUE(cell.control().stored_through().has_value());
+  const auto window_end = cell.control().stored_through()->next().start_s();
+  EXPECT_EQ(cell.control().ingest_lag().window_s,
+            static_cast<double>(ControlCell::kStart + 20 * 60 - window_end));
+}
+
+// A fast replay of the past is on time by its own clock.
+TEST(IngestLag, IsByTheClockOfTheSamplesWhereTheyTellTheTime) {
+  ControlCell cell(80, "", BySamples());
+  ASSERT_TRUE(cell.Live(0, 10).ok());
+  EXPECT_EQ(cell.control().ingest_lag().newest_sample_s, 0.0);
+  EXPECT_FALSE(cell.control().ingest_lag().arrival_s.has_value());
+}
+
 TEST(SampleTime, NorDoesOneInTheFirstRequest) {
   ControlCell cell(80, "", BySamples());
   const int64_t now_ms = ControlCell::kStart * 1000;

@@ -207,6 +207,7 @@ ServerCounts HttpServer::counts() const {
   out.refused = from.refused;
   out.displaced = from.displaced;
   out.accept_failures = from.accept_failures;
+  out.tls_failures = from.tls_failures;
   out.timed_out = from.timed_out;
   out.malformed = from.malformed;
   out.too_large = from.too_large;

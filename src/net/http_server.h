@@ -19,6 +19,7 @@ struct ServerCounts {
   uint64_t refused = 0;    // connections over max_connections: 503
   uint64_t displaced = 0;  // idle connections without a token, closed for others when there were too many
   uint64_t accept_failures = 0;       // out of file descriptors or memory
+  uint64_t tls_failures = 0;          // TLS handshakes that failed or took too long
   uint64_t timed_out = 0;             // clients too slow with a request or with taking an answer
   uint64_t malformed = 0;             // 400 of the server itself, not of the handler
   uint64_t too_large = 0;             // 413 and 431

@@ -184,6 +184,7 @@ TEST_F(HttpTlsTest, ClientsThatDoNotSpeakTlsAreCut) {
   RawClient silent(port());
   EXPECT_EQ(silent.ReadToEnd(), "");
   EXPECT_EQ(Client(As(""), "https")->Get("/")->status, 200);
+  EXPECT_EQ(server_->counts().tls_failures, 2U) << "one that is not TLS, and one that says nothing";
   EXPECT_FALSE(Client()->Get("/").ok());
 }
 

@@ -62,6 +62,11 @@ void Session::OnOpen() {
   SetDeadline(Clock::now() + state_->options.header_timeout);
 }
 
+void Session::OnFailed() {
+  if (phase_ == Phase::kOpening && state_->options.has_tls()) Add(state_->counters.tls_failures);
+  End();
+}
+
 void Session::BeginRequest() {
   phase_ = Phase::kIdle;
   request_done_ = false;
@@ -456,6 +461,9 @@ void Session::OnAlarm() {
       return;
     case Phase::kWriting:
       Add(state_->counters.timed_out);
+      break;
+    case Phase::kOpening:
+      if (state_->options.has_tls()) Add(state_->counters.tls_failures);
       break;
     default:
       break;

@@ -31,8 +31,8 @@ struct SessionsState {
   using Count = std::atomic<uint64_t>;
   struct Counters {
     Count accepted{0}, refused{0}, timed_out{0}, malformed{0}, too_large{0}, unauthorized{0}, other_site{0},
-        overloaded{0}, displaced{0}, accept_failures{0}, handler_exceptions{0}, streams_cut{0}, bytes_in{0},
-        bytes_out{0};
+        overloaded{0}, displaced{0}, accept_failures{0}, tls_failures{0}, handler_exceptions{0},
+        streams_cut{0}, bytes_in{0}, bytes_out{0};
     std::array<Count, 6> answers{};
   };
 
@@ -87,7 +87,7 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   void OnOpen() override;
   void OnRead(size_t bytes) override;
   void OnWritten(size_t bytes) override;
-  void OnFailed() override { End(); }
+  void OnFailed() override;
 
  private:
   enum class Phase : uint8_t {

@@ -204,6 +204,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
     options.agents = [hub = hub_] { return hub->Agents(); };
     options.refused_agents = [hub = hub_] { return hub->RefusedAgents(); };
     options.agent_counts = [hub = hub_] { return hub->counts(); };
+    options.agent_port_counts = [this] { return agent_server_->counts(); };
   }
   options.backfill = [this] { return backfill_->progress(); };
   api_ = std::make_unique<Api>(*control_, std::move(options));

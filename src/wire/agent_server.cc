@@ -468,6 +468,7 @@ class GrpcAgentServer final : public AgentServer {
     out.bad_messages = t.bad_messages.load();
     out.sent = t.sent.load();
     out.cut_off = t.cut_off.load();
+    out.connections = gate_->accepted();
     out.rejected_connections = gate_->rejected();
     return out;
   }

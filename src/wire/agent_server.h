@@ -58,6 +58,7 @@ struct AgentServerCounts {
   uint64_t bad_messages = 0;         // of them, refused by CheckMessage
   uint64_t sent = 0;
   uint64_t cut_off = 0;               // sessions that did not read
+  uint64_t connections = 0;           // accepted; without a stream where TLS fails, or where it says nothing
   uint64_t rejected_connections = 0;  // above max_connections or max_per_address
 };
 

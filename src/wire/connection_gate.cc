@@ -163,6 +163,7 @@ void ConnectionGate::AcceptAll(int listener) {
     const int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     open_.Add(address, fd);
+    accepted_.fetch_add(1);
     on_accept_(listener, fd);
   }
 }

@@ -68,6 +68,7 @@ class ConnectionGate {
   void Stop();
   // Of the first address.
   int port() const { return port_; }
+  uint64_t accepted() const { return accepted_.load(); }  // handed on
   uint64_t rejected() const { return rejected_.load(); }
 
  private:
@@ -80,7 +81,7 @@ class ConnectionGate {
   int port_ = 0;
   OnAccept on_accept_;
   OpenConnections open_;
-  std::atomic<uint64_t> rejected_{0};
+  std::atomic<uint64_t> accepted_{0}, rejected_{0};
   std::thread thread_;
 };
 

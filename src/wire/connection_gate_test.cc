@@ -95,6 +95,7 @@ TEST(ConnectionBounds, OneAddressDoesNotKeepOthersOut) {
   ASSERT_TRUE(server.ok()) << server.status();
   const Clients clients = Connect("127.0.0.2", (*server)->port(), 60);
   EXPECT_TRUE(Eventually([&] { return (*server)->counts().rejected_connections == 40; }));
+  EXPECT_EQ((*server)->counts().connections, 20U);
   auto uplink = ConnectUplink(To((*server)->port()));
   ASSERT_TRUE(uplink.ok()) << uplink.status();
   EXPECT_TRUE(Eventually([&] { return (*uplink)->status().connected; }));
