@@ -54,7 +54,16 @@ std::optional<std::string_view> Forbidden(const HttpRequest& request) {
   }
 }
 
-// Up to three jobs that `name` may have been meant for: those that contain it, or else the nearest one.
+absl::Status ModeParameter(const HttpRequest& request, std::optional<Mode>& mode) {
+  const std::string text = TextParameter(request, "mode");
+  if (text.empty()) return absl::OkStatus();
+  mode = ParseMode(text);
+  if (mode.has_value()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat("invalid mode \"", text, "\": expected off, observe, canary or auto"));
+}
+
+// Up to three jobs that `name` may have been meant for: those that contain it, or else the nearest ones.
 std::vector<std::string> NearestJobs(const FleetView& view, std::string_view name) {
   constexpr size_t kMost = 3, kMostCompared = 20'000;
   std::vector<std::string> out;
@@ -169,13 +178,19 @@ HttpResponse Api::Route(const HttpRequest& request) {
     std::string_view method, path;
     Handler handler;
   };
-  static constexpr Row kRows[] = {
-      {"POST", "/api/v1/write", &Api::Write},          {"GET", "/api/v1/fleet", &Api::Fleet},
-      {"GET", "/api/v1/fleet/history", &Api::History}, {"GET", "/api/v1/jobs", &Api::Jobs},
-      {"GET", "/api/v1/decisions", &Api::Decisions},   {"GET", "/api/v1/ooms", &Api::Ooms},
-      {"GET", "/api/v1/settings", &Api::Settings},     {"PATCH", "/api/v1/settings", &Api::PatchMany},
-      {"GET", "/api/v1/status", &Api::Status},         {"GET", "/api/v1/agents", &Api::Agents},
-      {"GET", "/api/v1/events", &Api::Events},         {"GET", "/metrics", &Api::Metrics}};
+  static constexpr Row kRows[] = {{"POST", "/api/v1/write", &Api::Write},
+                                  {"GET", "/api/v1/fleet", &Api::Fleet},
+                                  {"GET", "/api/v1/fleet/history", &Api::History},
+                                  {"GET", "/api/v1/jobs", &Api::Jobs},
+                                  {"GET", "/api/v1/totals", &Api::Totals},
+                                  {"GET", "/api/v1/decisions", &Api::Decisions},
+                                  {"GET", "/api/v1/ooms", &Api::Ooms},
+                                  {"GET", "/api/v1/settings", &Api::Settings},
+                                  {"PATCH", "/api/v1/settings", &Api::PatchMany},
+                                  {"GET", "/api/v1/status", &Api::Status},
+                                  {"GET", "/api/v1/agents", &Api::Agents},
+                                  {"GET", "/api/v1/events", &Api::Events},
+                                  {"GET", "/metrics", &Api::Metrics}};
   bool other_method = false;
   for (const Row& row : kRows) {
     if (row.path != request.path) continue;
@@ -298,11 +313,7 @@ HttpResponse Api::Jobs(const HttpRequest& request) {
   }
   JobsQuery query;
   query.search = TextParameter(request, "search");
-  if (const std::string mode = TextParameter(request, "mode"); !mode.empty()) {
-    query.mode = ParseMode(mode);
-    if (!query.mode.has_value())
-      return ErrorResponse(400, StrCat("mode=", mode, ": off, observe, canary or auto is wanted"));
-  }
+  if (absl::Status s = ModeParameter(request, query.mode); !s.ok()) return ErrorResponse(s);
   if (const std::string sort = TextParameter(request, "sort"); !sort.empty()) {
     const std::optional<JobSort> parsed = ParseJobSort(sort);
     if (!parsed.has_value())
@@ -334,13 +345,62 @@ HttpResponse Api::Jobs(const HttpRequest& request) {
     all.sort = JobSort::kTasks;
     all.offset = 0;
     all.limit = view->jobs.size();
-    PutTotals(*view, ListJobs(*view, all).jobs, options_.prices, json);
+    JobTotals sums;
+    for (const JobId id : ListJobs(*view, all).jobs) sums.Add(*view->Find(id));
+    json.Key("totals");
+    json.BeginObject();
+    PutTotals(sums, options_.prices, json);
+    json.EndObject();
   }
   json.Key("jobs");
   json.BeginArray();
   for (const JobId id : page.jobs) {
     json.BeginObject();
     PutJobFields(*view->Find(id), options_.prices, json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return Json(json);
+}
+
+HttpResponse Api::Totals(const HttpRequest& request) {
+  if (absl::Status s = OnlyParameters(request, {"by", "search", "mode", "limit"}); !s.ok())
+    return ErrorResponse(s);
+  const std::string by = TextParameter(request, "by");
+  if (by.empty()) return ErrorResponse(400, "missing parameter by: expected the name of a label");
+  JobsQuery which;
+  which.search = TextParameter(request, "search");
+  if (absl::Status s = ModeParameter(request, which.mode); !s.ok()) return ErrorResponse(s);
+  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 1000);
+  if (!limit.ok()) return ErrorResponse(limit.status());
+  const std::shared_ptr<const FleetView> view = control_.view();
+  const std::vector<LabelTotals> groups = TotalsByLabel(*view, by, which);
+  const bool any =
+      std::any_of(groups.begin(), groups.end(), [](const auto& g) { return g.value.has_value(); });
+  if (!any && !view->jobs.empty()) {
+    const std::vector<std::string> labels = LabelNames(*view);
+    if (!std::binary_search(labels.begin(), labels.end(), by)) {
+      return ErrorResponse(404, StrCat("no job has a label \"", by, "\"; labels of jobs: ",
+                                       labels.empty() ? "none" : fmt::format("{}", fmt::join(labels, ", "))));
+    }
+  }
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("by", std::string_view(by));
+  json.Field("total", static_cast<int64_t>(groups.size()));
+  if (options_.prices.known()) json.Field("currency", std::string_view(options_.prices.currency));
+  json.Key("groups");
+  json.BeginArray();
+  for (size_t i = 0; i < std::min(groups.size(), static_cast<size_t>(*limit)); ++i) {
+    json.BeginObject();
+    json.Key("value");
+    if (groups[i].value.has_value()) {
+      json.String(*groups[i].value);
+    } else {
+      json.Null();
+    }
+    PutTotals(groups[i].totals, options_.prices, json);
     json.EndObject();
   }
   json.EndArray();

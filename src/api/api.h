@@ -89,6 +89,7 @@ class Api {
   HttpResponse Fleet(const HttpRequest& request);
   HttpResponse History(const HttpRequest& request);
   HttpResponse Jobs(const HttpRequest& request);
+  HttpResponse Totals(const HttpRequest& request);
   HttpResponse Job(JobId id);
   HttpResponse Usage(const HttpRequest& request, JobId id);
   HttpResponse Explain(JobId id);

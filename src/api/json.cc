@@ -262,41 +262,26 @@ void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json) {
   }
 }
 
-void PutTotals(const FleetView& view, std::span<const JobId> jobs, const Prices& prices, JsonWriter& json) {
-  int64_t tasks = 0;
+void PutTotals(const JobTotals& totals, const Prices& prices, JsonWriter& json) {
+  json.Field("jobs", static_cast<int64_t>(totals.jobs));
+  json.Field("tasks", static_cast<int64_t>(totals.tasks));
   double money = 0;
-  std::array<std::array<double, 6>, 2> sums{};
-  for (const JobId id : jobs) {
-    const JobView& job = *view.Find(id);
-    tasks += job.tasks;
-    money += SavingPerMonth(job, prices).value_or(0);
-    for (const Resource r : kResources) {
-      const JobAmounts& a = job.of(r);
-      const float amounts[] = {a.usage, a.owner_limit, a.limit, a.would_be};
-      auto& sum = sums[static_cast<size_t>(r)];
-      for (size_t i = 0; i < 4; ++i) sum[i] += amounts[i] >= 0 ? double{amounts[i]} * job.tasks : 0;
-      if (a.owner_limit >= 0 && a.limit >= 0) sum[4] += (double{a.owner_limit} - a.limit) * job.tasks;
-      if (a.owner_limit >= 0 && a.would_be >= 0) sum[5] += (double{a.owner_limit} - a.would_be) * job.tasks;
-    }
-  }
-  json.Key("totals");
-  json.BeginObject();
-  json.Field("jobs", static_cast<int64_t>(jobs.size()));
-  json.Field("tasks", tasks);
   for (const Resource r : kResources) {
-    static constexpr std::string_view kNames[] = {"usage",    "owner_limit", "limit",
-                                                  "would_be", "saved",       "would_save"};
+    const TotalAmounts& a = totals.amounts[static_cast<size_t>(r)];
     json.Key(Name(r));
     json.BeginObject();
-    for (size_t i = 0; i < std::size(kNames); ++i)
-      PutTotal(kNames[i], r, sums[static_cast<size_t>(r)][i], json);
+    PutTotal("usage", r, a.usage, json);
+    PutTotal("owner_limit", r, a.owner_limit, json);
+    PutTotal("limit", r, a.limit, json);
+    PutTotal("would_be", r, a.would_be, json);
+    PutTotal("saved", r, a.saved, json);
+    PutTotal("would_save", r, a.would_save, json);
     json.EndObject();
+    money += prices.PerMonth(r, a.would_save);
   }
-  if (prices.known()) {
-    json.Key("saving_per_month");
-    json.Number(money, kFloatDigits);
-  }
-  json.EndObject();
+  if (!prices.known()) return;
+  json.Key("saving_per_month");
+  json.Number(money, kFloatDigits);
 }
 
 void PutReason(const Reason& reason, JsonWriter& json) {

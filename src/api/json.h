@@ -9,6 +9,7 @@
 #include "base/json_writer.h"
 #include "control/control_plane.h"
 #include "control/job_history.h"
+#include "control/job_totals.h"
 #include "control/what_if.h"
 #include "model/machine_size.h"
 
@@ -37,9 +38,8 @@ void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json);
 void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json);
 // The fields of a JobRow, without the braces.
 void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json);
-// "totals": sums over the tasks of these jobs. A job counts for a figure where it is known, and for a saving
-// where both of its sides are.
-void PutTotals(const FleetView& view, std::span<const JobId> jobs, const Prices& prices, JsonWriter& json);
+// The fields of JobTotals, without the braces.
+void PutTotals(const JobTotals& totals, const Prices& prices, JsonWriter& json);
 void PutReason(const Reason& reason, JsonWriter& json);
 // The fields of a Decision, without the braces.
 void PutDecisionFields(const Decision& decision, std::string_view job, JsonWriter& json);

@@ -28,6 +28,7 @@ constexpr std::string_view kRoutes[] = {"other",
                                         "/api/v1/settings",
                                         "/api/v1/status",
                                         "/api/v1/agents",
+                                        "/api/v1/totals",
                                         "/api/v1/events",
                                         "/api/v1/openapi.yaml"};
 

@@ -117,7 +117,8 @@ struct JobsArgs {
   DaemonArgs daemon;
   std::string search, mode, sort, order;  // sort "": the daemon's default; order "": as fits the sort
   int limit = 30;
-  bool names = false;  // print names only
+  bool names = false;    // print names only
+  std::string group_by;  // a label: totals for each of its values, not jobs
 };
 int RunJobs(const JobsArgs& args);
 

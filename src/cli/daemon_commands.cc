@@ -41,9 +41,16 @@ absl::Status Jobs(const JobsArgs& args) {
   const auto client = Connect(args.daemon.connection);
   if (!client.ok()) return client.status();
   std::vector<QueryParameter> query = {{"limit", std::to_string(args.limit)}};
-  AddIfSet("sort", args.sort, query);
   AddIfSet("search", args.search, query);
   AddIfSet("mode", args.mode, query);
+  if (!args.group_by.empty()) {
+    query.push_back({"by", args.group_by});
+    const auto totals = GetJson(**client, "/api/v1/totals" + FormatQuery(query));
+    if (!totals.ok()) return totals.status();
+    Show(args.daemon.output, *totals, [&] { return TotalsText(*totals); });
+    return absl::OkStatus();
+  }
+  AddIfSet("sort", args.sort, query);
   const bool by_name = args.sort == "name" || args.sort == "mode";
   AddIfSet("order", args.order.empty() && by_name ? "asc" : args.order, query);
   if (!args.names) query.push_back({"totals", "true"});

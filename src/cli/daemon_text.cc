@@ -152,15 +152,20 @@ std::string TrialText(const Json& trial) {
 
 namespace {
 
+// A saving, which may be negative.
+std::string SignedShort(Resource r, std::optional<double> amount) {
+  if (!amount.has_value()) return kNothing;
+  if (r == Resource::kCpu) return fmt::format("{:.3g}", *amount);
+  return *amount < 0 ? "-" + FormatBytes(-*amount) : FormatBytes(*amount);
+}
+
 // What a resource of the job would save over all tasks, as the API says for one.
 std::string SavingOf(Resource r, const Json& job) {
   const Json& a = At(job, r == Resource::kCpu ? "cpu" : "memory");
   const std::optional<double> owner = Number(a, "owner_limit"), would_be = Number(a, "would_be");
   const std::optional<double> tasks = Number(job, "tasks");
   if (!owner || !would_be || !tasks) return kNothing;
-  const double saving = (*owner - *would_be) * *tasks;
-  if (r == Resource::kCpu) return fmt::format("{:.3g}", saving);
-  return saving < 0 ? "-" + FormatBytes(-saving) : FormatBytes(saving);
+  return SignedShort(r, (*owner - *would_be) * *tasks);
 }
 
 // The greater chance of both resources that a day goes above would-be, in per cent.
@@ -236,6 +241,37 @@ std::string JobsText(const Json& page) {
     out += "\n";
   }
   return out;
+}
+
+std::string TotalsText(const Json& page) {
+  const Json& groups = At(page, "groups");
+  if (!groups.is_array() || groups.empty()) return "no job fits\n";
+  const bool money = At(page, "currency").is_string();
+  std::vector<std::string> head = {Text(page, "by"), "jobs",      "tasks", "CPU\nusage",
+                                   "owner's\nlimit", "would\nbe", "saves", "memory\nusage",
+                                   "owner's\nlimit", "would\nbe", "saves"};
+  if (money) head.emplace_back("saves\na month");
+  TextTable table(head);
+  for (const Json& group : groups) {
+    std::vector<std::string> row = {
+        At(group, "value").is_string() ? Shortened(Text(group, "value"), 28) : "(none)", Count(group, "jobs"),
+        Count(group, "tasks")};
+    for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
+      const Json& a = At(group, r == Resource::kCpu ? "cpu" : "memory");
+      for (const char* key : {"usage", "owner_limit", "would_be"}) row.push_back(Short(r, a, key));
+      row.push_back(SignedShort(r, Number(a, "would_save")));
+    }
+    if (money) {
+      const std::optional<double> saving = Number(group, "saving_per_month");
+      row.push_back(saving ? fmt::format("{:.2f}", *saving) : kNothing);
+    }
+    table.Add(std::move(row));
+  }
+  const std::string total = Count(page, "total");
+  const bool all = total == FormatCount(groups.size());
+  return StrCat(table.Render(), groups.size(), " of ", total, " values", all ? "" : " (--limit shows more)",
+                "; amounts are for all tasks",
+                money ? StrCat(", prices in ", Text(page, "currency")) : std::string(), "\n");
 }
 
 std::string DecisionText(const Json& d) {

@@ -11,6 +11,8 @@
 namespace taut {
 
 std::string JobsText(const Json& page);
+// LabelTotals.
+std::string TotalsText(const Json& page);
 // `decisions`: the last ones of the job, a DecisionPage.
 std::string JobText(const Json& job, const Json& decisions);
 // `resource`: "cpu", "memory" or "" for both.

@@ -83,6 +83,25 @@ TEST(DaemonTextTest, ListsOfJobsShowSavingsRiskAndMoney) {
   EXPECT_THAT(text, AllOf(HasSubstr("a month"), HasSubstr("12.3"), HasSubstr("99.50 EUR a month")));
 }
 
+TEST(DaemonTextTest, TotalsByALabelFitAHundredColumns) {
+  Json group = Json::parse(R"({"value":"shop","jobs":12345,"tasks":123456,
+    "cpu":{"usage":1234.5,"owner_limit":2345.6,"limit":1,"would_be":1500,"saved":0,"would_save":845.6},
+    "memory":{"usage":1e12,"owner_limit":3e12,"limit":1,"would_be":2e12,"saved":0,"would_save":-1e12},
+    "saving_per_month":12345.678})");
+  Json none = group;
+  none["value"] = nullptr;
+  Json page = {{"by", "team"}, {"total", 3}, {"currency", "EUR"}, {"groups", {group, none}}};
+  std::string text = TotalsText(page);
+  for (const std::string_view line : Split(text, '\n')) EXPECT_LE(DisplayWidth(line), 100U) << line;
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("team"), HasSubstr("shop"), HasSubstr("(none)"), HasSubstr("12,345"),
+                  HasSubstr("-931 GiB"), HasSubstr("12345.68"),
+                  HasSubstr("2 of 3 values (--limit shows more); amounts are for all tasks, prices in EUR")));
+  page.erase("currency");
+  EXPECT_THAT(TotalsText(page), Not(HasSubstr("month")));
+  EXPECT_EQ(TotalsText({{"groups", Json::array()}}), "no job fits\n");
+}
+
 TEST(DaemonTextTest, OneJobShowsItsChanceAndMoney) {
   Json job = JobRow("shop/web");
   job["memory"]["chance"] = 0.2;
@@ -164,6 +183,7 @@ TEST(DaemonTextTest, AnswersOfAnotherFormAreShownAsFarAsTheyGo) {
        {Json(), Json("text"), Json(3), Json::array({1, 2}), Json{{"jobs", 5}, {"cpu", "x"}},
         Json{{"jobs", {1, "a", nullptr}}, {"decisions", "no"}, {"values", 1}, {"ingest", {}}}}) {
     EXPECT_FALSE(JobsText(odd).empty());
+    EXPECT_FALSE(TotalsText(odd).empty());
     EXPECT_FALSE(JobText(odd, odd).empty());
     EXPECT_FALSE(ExplanationsText(odd, "j", "").empty());
     EXPECT_FALSE(DecisionText(odd).empty());

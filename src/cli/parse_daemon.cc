@@ -27,6 +27,7 @@ constexpr const char* kJobsHelp =
     "Examples:\n"
     "  taut jobs\n"
     "  taut jobs shop --mode auto --sort cpu_slack\n"
+    "  taut jobs --group-by team\n"
     "  taut jobs --sort name --limit 1000 --output json";
 
 constexpr const char* kJobHelp =
@@ -166,8 +167,16 @@ void DaemonVerbs::AddJobs(CLI::App& app) {
   app.add_option("--sort", a.sort, kSorts);
   app.add_option("--order", a.order, "asc or desc (default: names up, figures down)")
       ->check(OneOf({"asc", "desc"}));
-  app.add_option("--limit", a.limit, "at most so many")->capture_default_str()->check(CLI::Range(1, 1000));
-  app.add_flag("--names", a.names, "print only their names, one per line");
+  app.add_option("--limit", a.limit, "maximum number of rows")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  CLI::Option* names = app.add_flag("--names", a.names, "print only their names, one per line");
+  app.add_option("--group-by", a.group_by,
+                 "print totals per value of this label, such as team, instead of jobs")
+      ->type_name("LABEL")
+      ->excludes(names)
+      ->excludes(app.get_option("--sort"))
+      ->excludes(app.get_option("--order"));
   AddDaemon(app, a.daemon);
 }
 

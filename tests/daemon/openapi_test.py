@@ -167,6 +167,21 @@ def fleet_and_jobs(api):
     sums = sum(j["memory"]["owner_limit"] * j["tasks"] for j in whole_page["jobs"] if j["memory"]["owner_limit"] is not None)
     api.stage.check(totals["jobs"] == whole_page["total"] and abs(totals["memory"]["owner_limit"] - sums) <= 1e-6 * sums,
                     "totals are of all that fit, not of the page", (totals, sums))
+    label = next(iter(api.fits("/api/v1/jobs/{job}", job=whole_page["jobs"][0]["name"])["labels"]))
+    by = api.fits("/api/v1/totals", f"by={label}&limit=1000")
+    api.stage.check(sum(g["jobs"] for g in by["groups"]) == whole_page["total"] and by["total"] == len(by["groups"])
+                    and abs(sum(g["memory"]["owner_limit"] for g in by["groups"]) - sums) <= 1e-6 * sums
+                    and abs(sum(g["saving_per_month"] for g in by["groups"]) - totals["saving_per_month"]) <= 1e-3,
+                    f"totals by the label {label} add up to those of all jobs", by)
+    word = daemon.quoted(f"{label}={by['groups'][0]['value']}")
+    one = api.fits("/api/v1/totals", f"by={label}&search={word}&limit=1000")
+    api.stage.check(by["groups"][0] in one["groups"], "a search leaves the groups that fit as they are", one)
+    api.refused(404, "/api/v1/totals", "by=nosuch")
+    api.refused(400, "/api/v1/totals", "")
+    table = api.stage.run(api.stage.args.taut, "jobs", "--group-by", label, "--token-file", api.stage.dir / "operators",
+                          "--server", f"http://127.0.0.1:{api.tautd.port}")
+    api.stage.check(by["groups"][0]["value"] in table.stdout and "EUR" in table.stdout and table.returncode == 0,
+                    "taut jobs --group-by prints them", (table.stdout, table.stderr))
     rest = api.fits("/api/v1/jobs", "offset=2&limit=3&sort=name&order=asc")
     whole = api.fits("/api/v1/jobs", "limit=1000&sort=name&order=asc")
     api.stage.check(rest["jobs"] == whole["jobs"][2:5], "a page is a part of the whole")

@@ -20,25 +20,49 @@ function sortKey(key) {
     tasks: (job) => job.row.tasks, ooms: (job) => job.row.ooms, changed: (job) => job.row.last_change }[key];
 }
 
-export function jobPage(jobs, query) {
+function found(jobs, query) {
   const words = (query.get('search') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
   const mode = query.get('mode');
-  const key = sortKey(query.get('sort') || 'saving');
-  if (!key) throw Object.assign(new Error(`sort: no column \`${query.get('sort')}\``), { status: 400 });
-  const sign = (query.get('order') || 'desc') === 'asc' ? 1 : -1;
-  const found = jobs.filter((job) => {
+  return jobs.filter((job) => {
     if (mode && job.row.mode !== mode) return false;
     const text = [job.row.name, ...Object.entries(job.labels).map(([k, v]) => `${k}=${v}`)].join('\n').toLowerCase();
     return words.every((word) => text.includes(word));
   });
-  const keyed = found.map((job) => [key(job), job]);
+}
+
+const sumOf = (jobs, resource, of) => jobs.reduce((sum, job) => sum + (total(job.row, resource, of) ?? 0), 0);
+
+// Sums over the jobs with the same value of a label.
+export function labelTotals(jobs, query) {
+  const by = query.get('by') ?? '';
+  if (jobs.length > 0 && !jobs.some((job) => by in job.labels)) throw Object.assign(new Error(`no job has a label "${by}"`), { status: 404 });
+  const groups = new Map();
+  for (const job of found(jobs, query)) {
+    const value = job.labels[by] ?? null;
+    if (!groups.has(value)) groups.set(value, []);
+    groups.get(value).push(job);
+  }
+  const all = [...groups].map(([value, of]) => ({
+    value, jobs: of.length, tasks: of.reduce((sum, job) => sum + job.row.tasks, 0),
+    ...Object.fromEntries(RESOURCES.map((r) => [r, { ...Object.fromEntries(['usage', 'owner_limit', 'limit', 'would_be', 'saved'].map((k) => [k, sumOf(of, r, k)])), would_save: sumOf(of, r, 'saving') }])),
+    saving_per_month: of.reduce((sum, job) => sum + (job.row.saving_per_month ?? 0), 0),
+  })).sort((a, b) => b.memory.would_save - a.memory.would_save);
+  return { by, total: all.length, currency: 'EUR', groups: all.slice(0, Number(query.get('limit') ?? 100)) };
+}
+
+export function jobPage(jobs, query) {
+  const key = sortKey(query.get('sort') || 'saving');
+  if (!key) throw Object.assign(new Error(`sort: no column \`${query.get('sort')}\``), { status: 400 });
+  const sign = (query.get('order') || 'desc') === 'asc' ? 1 : -1;
+  const fit = found(jobs, query);
+  const keyed = fit.map((job) => [key(job), job]);
   keyed.sort(([a, x], [b, y]) => {
     if (a === null || b === null) return a === b ? x.number - y.number : a === null ? 1 : -1;
     return (a < b ? -sign : a > b ? sign : 0) || x.number - y.number;
   });
   const offset = Number(query.get('offset') ?? 0);
   const limit = Number(query.get('limit') ?? 100);
-  return { total: found.length, offset, currency: 'EUR', jobs: keyed.slice(offset, offset + limit).map(([, job]) => job.row) };
+  return { total: fit.length, offset, currency: 'EUR', jobs: keyed.slice(offset, offset + limit).map(([, job]) => job.row) };
 }
 
 function trialOf(job, now) {

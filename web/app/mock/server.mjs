@@ -6,7 +6,7 @@ import { dirname, extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DecisionLog } from './decisions.mjs';
 import { DAY, WINDOW, fleetHistory, fleetNow, makeFleet } from './fleet.mjs';
-import { RESOURCES, heatmap, jobDetail, jobPage, oomsOf } from './jobs.mjs';
+import { RESOURCES, heatmap, jobDetail, jobPage, oomsOf, labelTotals } from './jobs.mjs';
 import { agentPage } from './machines.mjs';
 import { explain, whatIf } from './reasons.mjs';
 import { JobSettingsStore } from './settings.mjs';
@@ -122,6 +122,7 @@ export function answer(world, method, path, query, body = '') {
       return fleetHistory(fleet(), Number(query.get('from') ?? to - 7 * DAY), to, Number(query.get('points') ?? 500));
     }
     case 'jobs': return jobPage(world.jobs, query);
+    case 'totals': return labelTotals(world.jobs, query);
     case 'decisions': return world.decisions.page(query);
     case 'ooms': {
       const jobs = query.get('job') ? [jobOf(world, encodeURIComponent(query.get('job')))] : world.jobs.filter((job) => job.row.ooms > 0);

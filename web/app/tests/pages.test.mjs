@@ -415,6 +415,23 @@ test('all errors of the settings are shown at once', async () => {
   await page.close();
 });
 
+test('totals by a label stand in place of the jobs, and lead to them', async () => {
+  if (jobs.length === 0) return;
+  const label = Object.keys((await api(`jobs/${encodeURIComponent(jobs[0].name)}`)).labels)[0];
+  const { groups } = await api(`totals?by=${label}`);
+  await on('#/jobs', {}, async (page) => {
+    await page.fill('.totals-by input', label);
+    await page.press('.totals-by input', 'Enter');
+    await until('a row for each value', async () => (await page.locator('.label-totals tbody tr').count()) === groups.length);
+    assert.match(page.url(), new RegExp(`by=${label}`));
+    const row = page.locator('.label-totals tbody tr').first();
+    assert.match(await row.innerText(), new RegExp(String(groups[0].jobs)));
+    await row.locator('button').click();
+    await until('the jobs of the value', async () => (await page.locator('.label-totals').count()) === 0 && (await page.locator('#job-0 a').count()) === 1);
+    assert.match(decodeURIComponent(page.url()), new RegExp(`${label}=`));
+  });
+});
+
 test('the mode of the jobs of a search is set at once', async () => {
   if (!server.mock) return;
   const search = jobs[0].name.split('/')[0] + '/';

@@ -42,6 +42,7 @@ export interface JobRow {
 }
 export interface JobSums { usage: number; owner_limit: number; limit: number; would_be: number; saved: number; would_save: number }
 export interface JobTotals { jobs: number; tasks: number; cpu: JobSums; memory: JobSums; saving_per_month?: number }
+export interface LabelTotals { by: string; total: number; currency?: string; groups: (JobTotals & { value: string | null })[] }
 export interface JobPage { total: number; offset: number; currency?: string; totals?: JobTotals; jobs: JobRow[] }
 export interface TrialSide { task_windows: number; ooms: number; over: number; throttled_share: number | null; slack: Amount }
 export interface Trial {

@@ -10,6 +10,7 @@ import { Problem, Segments } from '../ui/basics';
 import { useJobPages } from './job_pages';
 import { JobCard, JobGridRow, columnsOf, type Column, type View } from './job_row';
 import { JobsActions } from './jobs_actions';
+import { JobsTotals } from './jobs_totals';
 
 const ROW = 37;
 const CARD = 104;
@@ -118,6 +119,10 @@ function Filters(props: { query: Record<string, string>; set: (change: Record<st
           choices={[{ value: DEFAULT_SORT, label: 'Most to save', title: 'CPU and memory, each as a share of what all owners ask for' },
             { value: 'tight', label: 'Too tight', title: 'OOM kills, then usage at the limit, then jobs that need more than their owner gave them' }]} />
       )}
+      <label class="totals-by">Totals by
+        <input type="text" value={props.query.by ?? ''} placeholder="label, such as team" autoComplete="off" spellcheck={false} size={18}
+          onChange={(event) => props.set({ by: event.currentTarget.value.trim() })} />
+      </label>
       <span class="found" role="status">{props.total === null ? '' : plural(props.total, 'job')}</span>
     </div>
   );
@@ -191,8 +196,9 @@ export function JobsPage({ query }: { query: Record<string, string> }) {
     <div class="wide jobs-page">
       <h1 class="visually-hidden">Jobs</h1>
       <Filters query={query} set={set} sorting={sorting} total={pages.total} narrow={narrow} onDown={() => box.current?.focus()} />
+      {query.by && <JobsTotals by={query.by} search={query.search ?? ''} mode={query.mode ?? ''} onPick={(search) => set({ search, by: '' })} />}
       {pages.error && <Problem text={pages.error.message} retry={pages.reload} />}
-      <div ref={box} class={`grid ${narrow ? 'cards' : ''} ${view.managed ? 'managed' : ''} ${pages.stale ? 'stale' : ''}`} role="grid" tabIndex={0} onScroll={measure} onKeyDown={onKeyDown}
+      <div ref={box} class={`grid ${narrow ? 'cards' : ''} ${view.managed ? 'managed' : ''} ${pages.stale ? 'stale' : ''}`} role="grid" tabIndex={0} style={query.by ? { display: 'none' } : undefined} onScroll={measure} onKeyDown={onKeyDown}
         aria-label="Jobs; arrow keys move, Enter opens" aria-rowcount={total} aria-activedescendant={total > 0 ? `job-${active}` : undefined}>
         {!narrow && <Head sorting={sorting} view={view} />}
         {pages.total === 0 && <p class="hint nothing">No job fits. Words are looked for in names and in labels such as <code>team=shop</code>.</p>}
