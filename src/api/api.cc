@@ -79,8 +79,7 @@ std::vector<std::string> NearestJobs(const FleetView& view, std::string_view nam
   for (const JobView& job : view.jobs) {
     if (job.record != nullptr) names.push_back(job.record->name);
   }
-  out.push_back(NearestName(name, names));
-  return out;
+  return NearestNames(name, names, kMost);
 }
 
 // At most `most` points: the last of each group, with what happened in all of it.

@@ -241,6 +241,13 @@ def many_jobs(api, names):
     api.stage.equal(modes(), before, "a refused change of many changes none")
     answer = api.call("/api/v1/jobs/{job}", job=names[0][:-1] + "~")
     api.stage.check("did you mean" in answer.text, "an unknown job: the nearest name is told", answer.text)
+    url = f"http://127.0.0.1:{api.tautd.port}"
+    for command in (["job", names[0][:-1] + "~"], ["explain", "--job", names[0][:-1] + "~"],
+                    ["explain", names[0][:-1] + "~"], ["set", names[0][:-1] + "~", "mode=off"]):
+        said = api.stage.run(api.stage.args.taut, *command, "--token-file", api.stage.dir / "operators", "--server", url)
+        nearest = said.stderr.partition("did you mean ")[2]
+        api.stage.check(said.returncode == 1 and names[0] in nearest and nearest.count('" or "') == 2,
+                        f"taut {command[0]}: an unknown job is answered with the three nearest names", said.stderr)
 
 
 def decisions_and_the_rest(api, names):
