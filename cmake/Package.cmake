@@ -23,6 +23,14 @@ install(CODE "
   execute_process(COMMAND \"$<TARGET_FILE:taut>\" completion bash OUTPUT_FILE \"${made}/taut\" COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND \"$<TARGET_FILE:taut>\" completion zsh OUTPUT_FILE \"${made}/_taut\" COMMAND_ERROR_IS_FATAL ANY)
 " COMPONENT taut)
+foreach(daemon tautd tautlet)
+  install(CODE "
+    file(MAKE_DIRECTORY \"${made}/${daemon}/man8\")
+    execute_process(COMMAND \"$<TARGET_FILE:${daemon}>\" --man OUTPUT_FILE \"${made}/${daemon}/man8/${daemon}.8\"
+                    COMMAND_ERROR_IS_FATAL ANY)
+  " COMPONENT ${daemon})
+  install(DIRECTORY ${made}/${daemon}/man8 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT ${daemon})
+endforeach()
 install(DIRECTORY ${made}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT taut)
 install(FILES ${made}/taut DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT taut)
 install(FILES ${made}/_taut DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT taut)

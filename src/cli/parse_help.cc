@@ -99,10 +99,10 @@ void AddOptions(const CLI::App& app, std::string& out) {
   if (!options.empty()) StrAppend(&out, ".SH OPTIONS\n", options);
 }
 
-// A description is a text, then blocks after blank lines: "Examples:" and its lines, or more text.
-void AddDescription(std::string_view text, std::string& out) {
+// A text in blocks between blank lines: "Examples:" and its lines, or text, which stands under `heading`.
+void AddBlocks(std::string_view text, std::string_view heading, bool filled, std::string& out) {
   std::string examples;
-  StrAppend(&out, ".SH DESCRIPTION\n");
+  bool any = false;
   size_t at = 0;
   while (at <= text.size()) {
     const size_t end = std::min(text.find("\n\n", at), text.size());
@@ -112,7 +112,9 @@ void AddDescription(std::string_view text, std::string& out) {
     if (example) {
       StrAppend(&examples, ".SH EXAMPLES\n.nf\n", Roff(block.substr(block.find('\n') + 1)), "\n.fi\n");
     } else {
-      StrAppend(&out, at > end + 2 ? ".PP\n" : "", Roff(block), "\n.PP\n");
+      if (!any) StrAppend(&out, ".SH ", heading, "\n");
+      any = true;
+      StrAppend(&out, filled ? "" : ".nf\n", Roff(block), filled ? "\n.PP\n" : "\n.fi\n.PP\n");
     }
   }
   out += examples;
@@ -247,7 +249,7 @@ std::string ManPage(const CLI::App& app, const ManPageOptions& options) {
               option->get_required() ? "\\fR" : "\\fR]");
   }
   out += "\n";
-  AddDescription(text, out);
+  AddBlocks(text, "DESCRIPTION", true, out);
   if (const auto verbs = Verbs(app); !verbs.empty()) {
     out += ".SH COMMANDS\n";
     for (const CLI::App* verb : verbs) {
@@ -258,7 +260,7 @@ std::string ManPage(const CLI::App& app, const ManPageOptions& options) {
   }
   AddOptions(app, out);
   if (const std::string footer = app.get_footer(); !footer.empty()) {
-    StrAppend(&out, ".SH NOTES\n.nf\n", Roff(footer), "\n.fi\n");
+    AddBlocks(footer, "NOTES", false, out);
   }
   if (!options.see_also.empty())
     StrAppend(&out, ".SH \"SEE ALSO\"\n", Roff(fmt::format("{}", fmt::join(options.see_also, ", "))), "\n");

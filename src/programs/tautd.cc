@@ -6,6 +6,7 @@
 
 #include "CLI/CLI.hpp"
 #include "base/strings.h"
+#include "cli/parse_help.h"
 #include "config/daemon_config.h"
 #include "programs/action_log.h"
 #include "programs/daemon.h"
@@ -21,17 +22,27 @@ struct Args {
   std::string listen, store, clock;
   bool check_config = false;
   bool print_settings = false;
+  bool man = false;
 };
 
-constexpr std::string_view kExamples = R"(examples:
-  tautd                                   listens on 127.0.0.1:7070, keeps tautd.db here, needs no configuration
-  tautd --config /etc/tautd.yaml          everything that can be told is in docs/configuration.md
-  tautd --check-config --config t.yaml    reads the file and says what is wrong with it
-  tautd --store memory --clock samples    a trial: nothing is kept, and time is what the samples say
+constexpr const char* kAbout =
+    "Recommends CPU and memory limits from measured usage, applies them through agents, and serves API and "
+    "dashboard.";
 
-signals: TERM and INT stop it after a last checkpoint; HUP reads rules, settings of jobs, tokens and certificates
-again, and logs each other key that changed: it needs a restart.
-exit codes: 0 stopped as told, 1 it could not go on, 2 the command line or the configuration is wrong.)";
+constexpr std::string_view kNotes = R"(Examples:
+  tautd                                          listen on 127.0.0.1:7070, store in ./tautd.db, no configuration
+  tautd --config /etc/tautline/tautd.yaml        docs/configuration.md describes all keys
+  tautd --check-config --config tautd.yaml       check the file and print its errors
+  tautd --store memory --clock samples           for trials: nothing is stored, samples set the time
+
+Signals:
+  TERM, INT   write a last checkpoint and stop
+  HUP         reload rules, job settings, tokens and certificates; other changed keys are logged and need a restart
+
+Exit codes:
+  0   stopped by a signal
+  1   failed
+  2   invalid command line or configuration)";
 
 int Fail(int code, std::string_view message) {
   std::fprintf(stderr, "tautd: %.*s\n", static_cast<int>(message.size()), message.data());
@@ -73,7 +84,7 @@ int Serve(const Args& args, const DaemonConfig& config) {
     if (again.ok()) {
       (*daemon)->Reload(*again);
     } else {
-      spdlog::error("the configuration stays as it was: {}", Message(again.status()));
+      spdlog::error("configuration not reloaded: {}", Message(again.status()));
     }
   }
   (*daemon)->Stop();
@@ -82,19 +93,26 @@ int Serve(const Args& args, const DaemonConfig& config) {
 
 int Run(int argc, char** argv) {
   Args args;
-  CLI::App app{"tautd: sets limits from usage, shows and explains them"};
-  app.footer(std::string(kExamples));
+  CLI::App app{kAbout, "tautd"};
+  app.footer(std::string(kNotes));
   app.set_version_flag("--version", std::string(kVersion));
-  app.add_option("--config", args.config, "YAML file; none is needed");
-  app.add_option("--listen", args.listen, "address:port to listen on, instead of the file's");
-  app.add_option("--store", args.store, "path of the store, or memory, instead of the file's");
-  app.add_option("--clock", args.clock, "wall or samples, instead of the file's");
-  app.add_flag("--check-config", args.check_config, "only read the configuration");
-  app.add_flag("--print-settings", args.print_settings, "print docs/configuration.md");
+  app.add_option("--config", args.config, "configuration file (YAML); optional");
+  app.add_option("--listen", args.listen, "ADDRESS:PORT to listen on; overrides server.listen");
+  app.add_option("--store", args.store, "path of the store, or memory; overrides store.path");
+  app.add_option("--clock", args.clock, "wall or samples; overrides clock");
+  app.add_flag("--check-config", args.check_config,
+               "check the configuration and the files that it names, and exit");
+  app.add_flag("--print-settings", args.print_settings, "print docs/configuration.md and exit");
+  app.add_flag("--man", args.man, "print the man page and exit")->group("");  // for packages
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return e.get_exit_code() == 0 ? app.exit(e) : (app.exit(e), 2);
+  }
+  if (args.man) {
+    const ManPageOptions page{"tautd", "tautd", StrCat("tautd ", kVersion), 8, {"taut(1)", "tautlet(8)"}};
+    std::fputs(ManPage(app, page).c_str(), stdout);
+    return 0;
   }
   if (args.print_settings) {
     std::fputs(DaemonSettingsMarkdown().c_str(), stdout);
@@ -115,7 +133,7 @@ int Run(int argc, char** argv) {
     if (!acts.ok()) return Fail(2, Message(acts.status()));
     const absl::StatusOr<std::string> secret = ReadSecretFile(config->notify.secret_file);
     if (!secret.ok()) return Fail(2, Message(secret.status()));
-    std::printf("%s is fine\n", args.config.empty() ? "no configuration" : args.config.c_str());
+    std::printf("%s is valid\n", args.config.empty() ? "the default configuration" : args.config.c_str());
     return 0;
   }
   return Serve(args, *config);

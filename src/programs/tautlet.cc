@@ -19,6 +19,7 @@
 #include "base/strings.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/cgroup_finder.h"
+#include "cli/parse_help.h"
 #include "config/agent_config.h"
 #include "config/daemon_config.h"
 #include "docker/docker_finder.h"
@@ -36,18 +37,27 @@ namespace {
 
 struct Args {
   std::string config, daemon, state, log_level, log_format;
-  bool observe = false, release = false, list = false, check_config = false;
+  bool observe = false, release = false, list = false, check_config = false, man = false;
 };
 
-constexpr std::string_view kExamples = R"(examples:
-  tautlet --config /etc/tautlet.yaml --list     the tasks that the rules find, and their limits
-  tautlet --config /etc/tautlet.yaml --observe  measures and reports, changes nothing whatever is ordered
-  tautlet --config /etc/tautlet.yaml            and carries out orders for rules with manage: true
-  tautlet --config /etc/tautlet.yaml --release  every limit that was set here becomes its owner's again
+constexpr const char* kAbout =
+    "The agent of one machine: measures its tasks, reports to tautd, and applies the limits that tautd "
+    "orders.";
 
-signals: TERM and INT stop it; limits stay as they are.
-exit codes: 0 stopped or done as told, 1 it could not go on, 2 the command line or the configuration is wrong,
-3 --release could not give everything back.)";
+constexpr std::string_view kNotes = R"(Examples:
+  tautlet --config /etc/tautline/tautlet.yaml --list      print the tasks that the rules find, and their limits
+  tautlet --config /etc/tautline/tautlet.yaml --observe   measure and report; change no limit
+  tautlet --config /etc/tautline/tautlet.yaml             also apply limits to tasks of rules with manage: true
+  tautlet --config /etc/tautline/tautlet.yaml --release   restore the owner's limits of all tasks
+
+Signals:
+  TERM, INT   stop; limits stay as they are
+
+Exit codes:
+  0   stopped by a signal, or done
+  1   failed
+  2   invalid command line or configuration
+  3   --release could not restore all limits)";
 
 int Fail(int code, std::string_view message) {
   std::fprintf(stderr, "tautlet: %.*s\n", static_cast<int>(message.size()), message.data());
@@ -208,11 +218,11 @@ int CheckConfig(const Args& args, const AgentConfig& config) {
   const bool docker = std::any_of(config.tasks.begin(), config.tasks.end(),
                                   [](const TaskRule& rule) { return rule.source == TaskSource::kDocker; });
   if (docker && !HasEngine(config)) {
-    std::printf("note: no Docker engine at %s; rules for containers find nothing until it is there\n",
+    std::printf("note: no Docker engine at %s; rules for containers find nothing until it runs\n",
                 config.docker_socket.c_str());
   }
-  std::printf("%s is fine: %zu rules\n", args.config.empty() ? "no configuration" : args.config.c_str(),
-              config.tasks.size());
+  std::printf("%s is valid: %zu rules\n",
+              args.config.empty() ? "the default configuration" : args.config.c_str(), config.tasks.size());
   return 0;
 }
 
@@ -238,7 +248,7 @@ int ReleaseAll(const AgentConfig& config) {
   absl::StatusOr<Ledger> ledger = Ledger::Open(StrCat(config.state, "/ledger"));
   if (!ledger.ok()) return Fail(1, Message(ledger.status()));
   if (ledger->entries().empty()) {
-    std::printf("nothing was changed here, or all of it was given back\n");
+    std::printf("no limits to restore\n");
     return 0;
   }
   const bool docker = std::any_of(ledger->entries().begin(), ledger->entries().end(),
@@ -336,23 +346,30 @@ int Serve(const AgentConfig& config) {
 
 int Run(int argc, char** argv) {
   Args args;
-  CLI::App app{"tautlet: measures the tasks of this machine and carries out limits"};
-  app.footer(std::string(kExamples));
+  CLI::App app{kAbout, "tautlet"};
+  app.footer(std::string(kNotes));
   app.set_version_flag("--version", std::string(kVersion));
-  app.add_option("--config", args.config, "YAML file with the rules (docs/agent.md)");
-  app.add_option("--daemon", args.daemon, "host:port of tautd's agents.listen, instead of the file's");
-  app.add_option("--state", args.state, "directory of ledger and queue, instead of the file's");
-  app.add_flag("--observe", args.observe, "change nothing");
-  app.add_flag("--list", args.list, "print the tasks that the rules find, and end");
-  app.add_flag("--release", args.release, "give every limit back to its owner, and end");
-  app.add_option("--log-level", args.log_level, "debug, info, warning or error, instead of the file's");
-  app.add_option("--log-format", args.log_format, "text or json, instead of the file's");
+  app.add_option("--config", args.config,
+                 "configuration file (YAML) with the rules; docs/agent.md describes it");
+  app.add_option("--daemon", args.daemon, "HOST:PORT of tautd's agents.listen; overrides daemon.address");
+  app.add_option("--state", args.state, "directory of ledger and queue; overrides state");
+  app.add_flag("--observe", args.observe, "measure and report; change no limit");
+  app.add_flag("--list", args.list, "print the tasks that the rules find, and exit");
+  app.add_flag("--release", args.release, "restore the owner's limits of all tasks, and exit");
+  app.add_option("--log-level", args.log_level, "debug, info, warning or error; overrides log.level");
+  app.add_option("--log-format", args.log_format, "text or json; overrides log.format");
   app.add_flag("--check-config", args.check_config,
-               "check the configuration and the files, directories and addresses that it names, and end");
+               "check the configuration and the files, directories and addresses that it names, and exit");
+  app.add_flag("--man", args.man, "print the man page and exit")->group("");  // for packages
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return e.get_exit_code() == 0 ? app.exit(e) : (app.exit(e), 2);
+  }
+  if (args.man) {
+    const ManPageOptions page{"tautlet", "tautlet", StrCat("tautlet ", kVersion), 8, {"tautd(8)", "taut(1)"}};
+    std::fputs(ManPage(app, page).c_str(), stdout);
+    return 0;
   }
   const absl::StatusOr<AgentConfig> config = ConfigOf(args);
   if (!config.ok()) return Fail(2, Message(config.status()));

@@ -13,8 +13,10 @@ EXPECTED = {
     "taut": ["usr/bin/taut", "usr/share/doc/tautline/operations.md", "usr/share/doc/tautline/configuration.md",
              "usr/share/man/man1/taut.1", "usr/share/man/man1/taut-jobs.1", "usr/share/bash-completion/completions/taut",
              "usr/share/zsh/vendor-completions/_taut"],
-    "tautd": ["usr/bin/tautd", "etc/tautline/tautd.yaml", "usr/lib/systemd/system/tautd.service"],
-    "tautlet": ["usr/bin/tautlet", "etc/tautline/tautlet.yaml", "usr/lib/systemd/system/tautlet.service"],
+    "tautd": ["usr/bin/tautd", "etc/tautline/tautd.yaml", "usr/lib/systemd/system/tautd.service",
+              "usr/share/man/man8/tautd.8"],
+    "tautlet": ["usr/bin/tautlet", "etc/tautline/tautlet.yaml", "usr/lib/systemd/system/tautlet.service",
+                "usr/share/man/man8/tautlet.8"],
 }
 
 
@@ -23,6 +25,19 @@ def run(*command, cwd=None):
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stdout[-3000:]}")
     return done.stdout
+
+
+def check_page(package, root):
+    """The man page says what --help says: each option, and each line of its notes."""
+    program, page = root / "usr/bin" / package, root / f"usr/share/man/man8/{package}.8"
+    text = page.read_text().replace("\\-", "-")
+    for line in run(program, "--help").splitlines()[1:]:
+        words = line.split()
+        if words and words[0].startswith("-") and words[-1] not in text:
+            sys.exit(f"{page.name} says nothing of {line}")
+    for part in [f".TH {package.upper()} 8 ", ".SH NAME", ".SH EXAMPLES", ".SH OPTIONS", "Exit codes:", "Signals:"]:
+        if part not in text:
+            sys.exit(f"{page.name} has no {part}")
 
 
 def check(package, deb, folder):
@@ -37,6 +52,7 @@ def check(package, deb, folder):
         sys.exit(f"{deb.name} does not depend on its libraries")
     if package == "taut":
         return version
+    check_page(package, root)
     control = folder / f"{package}.control"
     run("dpkg-deb", "-e", deb, control)
     for script in ["postinst", "prerm", "postrm"]:
