@@ -63,7 +63,7 @@ tasks:
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, required=True, help="folder of tautd, tautlet and taut-load")
-    parser.add_argument("--port", type=int, default=7070, help="of the dashboard (7070); agents come to the next one")
+    parser.add_argument("--port", type=int, default=7070, help="of the dashboard (7070); agents connect to the next one")
     parser.add_argument("--seconds", type=int, default=540, help="ends by itself after so long (540)")
     return parser.parse_args()
 

@@ -14,7 +14,7 @@ import tempfile
 import time
 
 MIB = 1 << 20
-LINE = re.compile(r"([\d.]+)s memory wanted (\d+) held (\d+) cpu wanted ([\d.]+) used ([\d.]+)$")
+LINE = re.compile(r"([\d.]+)s memory target (\d+) held (\d+) cpu target ([\d.]+) used ([\d.]+)$")
 # What a busy machine may take; no test needs so long.
 PATIENCE_S = 60
 
@@ -97,8 +97,8 @@ def report_says_what_is():
     with Load("--memory", "20MiB", "--cpu", "duty:0.4/200ms:50%", "--report") as load:
         load.line(LINE)
         match = load.line(LINE)
-        check(int(match[2]) == int(match[3]) == 20 * MIB, "the report says 20 MiB wanted and held")
-        check(0.15 < float(match[4]) < 0.25, f"and {match[4]} cores wanted on average")
+        check(int(match[2]) == int(match[3]) == 20 * MIB, "the report says target and held are 20 MiB")
+        check(0.15 < float(match[4]) < 0.25, f"and {match[4]} cores are the target on average")
 
 
 def killed_it_comes_back():
@@ -133,10 +133,10 @@ def nonsense_is_refused():
     for options, words in ((["--memory", "lots"], '"lots" is no memory shape; write 64MiB, grow:'),
                            (["--cpu", "grow:0.1"], 'there is no ".." in it; the form is grow:0.1..0.9/60s'),
                            ([], "give --memory 64MiB or --cpu 0.3"),
-                           (["--speed", "0", "--cpu", "1"], '--speed: "0" is no factor'),
+                           (["--speed", "0", "--cpu", "1"], '--speed: "0" is not a factor'),
                            (["--memory"], "--memory needs a value"),
-                           (["--pace", "2"], "there is no option --pace"),
-                           (["5MiB"], '"5MiB" is no option; write --memory SHAPE')):
+                           (["--pace", "2"], "unknown option --pace"),
+                           (["5MiB"], '"5MiB" is not an option; write --memory SHAPE')):
         done = subprocess.run([BINARY, *options], timeout=PATIENCE_S, check=False, capture_output=True, text=True)
         check(done.returncode == 2 and words in done.stderr, f"{options}: {done.stderr.strip()}")
     done = subprocess.run([BINARY, "--help"], timeout=PATIENCE_S, check=False, capture_output=True, text=True)

@@ -129,7 +129,7 @@ void AgentHub::TakeOrder(const LimitOrder& o, int64_t now_s, std::map<SessionId,
     // What was carried out stays carried out.
     const std::optional<Outcome>& told = old->second.told;
     if (!told.has_value() || *told == Outcome::kPending) {
-      Tell(old->second, Outcome::kSuperseded, StrCat("decision ", o.decision, " came"));
+      Tell(old->second, Outcome::kSuperseded, StrCat("replaced by decision ", o.decision));
     }
     orders_.erase(old);
   }
@@ -166,12 +166,12 @@ void AgentHub::TakeOrder(const LimitOrder& o, int64_t now_s, std::map<SessionId,
   }
   if (order.tasks() == 0) {
     Tell(order, Outcome::kDryRun,
-         !known ? o.tasks.has_value() ? "no agent has the tasks it is for" : "no agent has this job"
-         : !options_.apply ? "the daemon applies nothing (actuator.kind: dry_run)"
-         : observes        ? "the agent observes (--observe)"
-                           : "its agents were told to leave it alone (manage: false)");
+         !known            ? o.tasks.has_value() ? "no agent has its tasks" : "no agent has this job"
+         : !options_.apply ? "dry run (actuator.kind: dry_run)"
+         : observes        ? "the agent only measures (--observe)"
+                           : "its agents may not set its limits (manage: false)");
   } else if (away) {
-    Tell(order, Outcome::kPending, "an agent is away; it is told when it comes back");
+    Tell(order, Outcome::kPending, "an agent is disconnected; it receives the order when it reconnects");
   }
   // Also one that nobody took: its tasks may come.
   if (orders_.size() >= kOrdersRemembered) orders_.erase(orders_.begin());
@@ -210,9 +210,9 @@ void AgentHub::Judge(Order& order) {
     Tell(order, Outcome::kApplied,
          tasks == 1 ? "" : StrCat("on ", order.applied.size(), " of ", tasks, " tasks"));
   } else if (!order.observed.empty()) {
-    Tell(order, Outcome::kDryRun, "the agent observes (--observe)");
+    Tell(order, Outcome::kDryRun, "the agent only measures (--observe)");
   } else if (order.told != Outcome::kApplied && order.told != Outcome::kDryRun) {
-    Tell(order, Outcome::kPending, "its tasks are gone; they are told when they come back");
+    Tell(order, Outcome::kPending, "its tasks are gone; the order is sent when they return");
   }
 }
 

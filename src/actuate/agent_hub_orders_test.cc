@@ -163,7 +163,7 @@ TEST(AgentHubOrders, AnAgentThatIsAwayIsToldWhenItComesBack) {
   std::vector<Decision> decisions = *cell.store.Decisions(query, History::Reasons::kLeaveOut);
   ASSERT_FALSE(decisions.empty());
   for (const Decision& d : decisions) EXPECT_EQ(d.outcome, Outcome::kPending);
-  EXPECT_THAT(decisions[0].outcome_text, HasSubstr("away"));
+  EXPECT_THAT(decisions[0].outcome_text, HasSubstr("disconnected"));
   EXPECT_THAT(cell.server.Orders(a), IsEmpty());
   a = cell.Connect("a");
   cell.Tasks(a, names);

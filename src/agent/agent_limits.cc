@@ -226,7 +226,7 @@ void Agent::Order(const pb::Order& order, const NodeTime& now) {
   AgentTask& task = *tasks_.at(it->second);
   if (options_.observe) return answer(pb::Outcome::OBSERVED, "");
   if (!task.rule->manage)
-    return answer(pb::Outcome::FAILED, "the agent was told to leave it alone (manage: false)");
+    return answer(pb::Outcome::FAILED, "the agent may not set its limits (manage: false)");
   const bool untouched = WritesFor(*task.rule, r, 1.0, std::nullopt).empty();
   if (untouched)
     return answer(pb::Outcome::FAILED,
@@ -237,7 +237,7 @@ void Agent::Order(const pb::Order& order, const NodeTime& now) {
   const int64_t decided_s = DecidedAt(lane, order.decided_s(), now);
   if (decided_s != 0 && lane.others_s.has_value() && decided_s < *lane.others_s) {
     return answer(pb::Outcome::HELD,
-                  "somebody else changed the limit since, which holds until the next decision");
+                  "the limit was changed by another program; it stays until the next decision");
   }
   if (decided_s != 0 && !lane.mover.MayFollow(decided_s)) {
     return answer(pb::Outcome::HELD, "decided before the OOM kill after which the limit was raised");
@@ -270,7 +270,8 @@ bool Agent::SaveLedger() {
   if (saved.ok()) {
     errors_.erase("ledger");
   } else {
-    errors_["ledger"] = StrCat(Message(saved), "; no limit is changed that could not be changed back");
+    errors_["ledger"] =
+        StrCat(Message(saved), "; no limit is changed while the previous one cannot be recorded");
   }
   return saved.ok();
 }

@@ -63,11 +63,11 @@ void Agent::TidyLedger(const NodeTime& now) {
         break;
     }
   }
-  errors_.erase("limits left over");
+  errors_.erase("limits without a rule");
   if (!left.empty()) {
-    errors_["limits left over"] =
-        StrCat(left.size(), " tasks that are not looked after any more have limits that were set here, as ",
-               left.front()->job, " / ", left.front()->task, "; `tautlet --release` gives them back");
+    errors_["limits without a rule"] = StrCat(
+        left.size(), " tasks that no rule matches any more have limits that this agent set, such as ",
+        left.front()->job, " / ", left.front()->task, "; `tautlet --release` restores the owners' limits");
   }
   for (const std::string& identity : gone) parts_.ledger->Forget(identity);
   // The daemon tells the terms again with the first task of a job.
@@ -321,7 +321,7 @@ void Agent::CompareLimits(AgentTask& task, const NodeTime& now, bool came_back) 
     lane.others_s = now.at.seconds();
     if (lane.mover.has_target() && lane.decision != 0) {
       Say(task, ResourceOf(kind), pb::Outcome::HELD,
-          "somebody else changed the limit since, which holds until the next decision", now);
+          "the limit was changed by another program; it stays until the next decision", now);
       lane.decision = 0;
     }
     lane.mover.ClearTarget();

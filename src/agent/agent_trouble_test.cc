@@ -262,7 +262,7 @@ TEST_F(AgentTrouble, SomebodyElsesChangeIsRespectedAndTold) {
   EXPECT_EQ(cell_.uplink.Tasks().back().started(0).owner_memory_bytes(), 200 * kMiB);
   EXPECT_EQ(cell_.ledger.Find(a.found.identity)->values.at(LimitKind::kMemoryMax).owner, 200 * kMiB);
   EXPECT_EQ(cell_.LastOutcome(1)->result(), pb::Outcome::HELD);
-  EXPECT_THAT(cell_.LastOutcome(1)->text(), HasSubstr("somebody else"));
+  EXPECT_THAT(cell_.LastOutcome(1)->text(), HasSubstr("another program"));
   // The standing order told again is older than that.
   cell_.Order(a, Resource::kMemory, 64 * kMiB, 1).set_decided_s(before_s);
   cell_.Run(30);

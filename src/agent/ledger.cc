@@ -158,7 +158,7 @@ absl::StatusOr<Ledger> Ledger::Open(const std::string& path) {
   }
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
-    return absl::UnavailableError(StrCat(path, " is no file"));
+    return absl::UnavailableError(StrCat(path, " is not a file"));
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;
   text << file.rdbuf();
@@ -303,15 +303,15 @@ std::string ParseNames(const Fields& fields, LedgerContent& out, LedgerEntry*& e
 // been written.
 std::string ParseLimit(const Fields& fields, bool is_first_version, LedgerContent& out) {
   const size_t due = is_first_version ? 6 : 7;
-  if (fields.size() != due) return StrCat(fields.size(), " fields where ", due, " are due");
+  if (fields.size() != due) return StrCat(fields.size(), " fields: expected ", due);
   const std::optional<LimitKind> kind = ParseKind(fields[3]);
-  if (!kind.has_value()) return StrCat("no limit is called \"", fields[3], "\"");
+  if (!kind.has_value()) return StrCat("unknown limit \"", fields[3], "\"");
   LedgerValue value;
   const bool good =
       ParseValue(fields[4], value.owner) &&
       (is_first_version ? ParseValue(fields[5], value.next.emplace())
                         : ParseMaybe(fields[5], value.set) && ParseMaybe(fields[6], value.next));
-  if (!good) return "a limit that is no number";
+  if (!good) return "a limit that is not a number";
   LedgerEntry* entry = nullptr;
   if (std::string bad = ParseNames(fields, out, entry); !bad.empty()) return bad;
   entry->values[*kind] = value;
@@ -320,15 +320,15 @@ std::string ParseLimit(const Fields& fields, bool is_first_version, LedgerConten
 
 // identity, job, task, resource, and the five of LedgerHold.
 std::string ParseHold(const Fields& fields, LedgerContent& out) {
-  if (fields.size() != 9) return StrCat(fields.size(), " fields where 9 are due");
+  if (fields.size() != 9) return StrCat(fields.size(), " fields: expected 9");
   const auto* const r = std::find_if(std::begin(kResources), std::end(kResources),
                                      [&](Resource x) { return Name(x) == fields[3]; });
-  if (r == std::end(kResources)) return StrCat("no resource is called \"", fields[3], "\"");
+  if (r == std::end(kResources)) return StrCat("unknown resource \"", fields[3], "\"");
   LedgerHold hold;
   if (!ParseSeconds(fields[4], hold.owner_changed_s) || !ParseSeconds(fields[5], hold.oom_s) ||
       !ParseNumber(fields[6], hold.oom_floor) || !ParseNumber(fields[7], hold.throttle_floor) ||
       !ParseSeconds(fields[8], hold.throttle_until_s)) {
-    return "a time or floor that is no number";
+    return "a time or floor that is not a number";
   }
   LedgerEntry* entry = nullptr;
   if (std::string bad = ParseNames(fields, out, entry); !bad.empty()) return bad;
@@ -338,14 +338,14 @@ std::string ParseHold(const Fields& fields, LedgerContent& out) {
 
 // job, yes or no, upper bounds of CPU and memory.
 std::string ParseTerms(const Fields& fields, LedgerContent& out) {
-  if (fields.size() != 4) return StrCat(fields.size(), " fields where 4 are due");
+  if (fields.size() != 4) return StrCat(fields.size(), " fields: expected 4");
   const std::optional<std::string> job = Unescape(fields[0]);
   if (!job.has_value()) return "a % without two hex digits";
   JobTerms terms;
   terms.apply = fields[1] == "yes";
-  if (!terms.apply && fields[1] != "no") return "neither yes nor no";
+  if (!terms.apply && fields[1] != "no") return "expected yes or no";
   if (!ParseNumber(fields[2], terms.cpu_upper) || !ParseNumber(fields[3], terms.memory_upper)) {
-    return "an upper bound that is no number";
+    return "an upper bound that is not a number";
   }
   out.terms[*job] = terms;
   return "";
@@ -364,12 +364,12 @@ absl::StatusOr<LedgerContent> Ledger::Parse(std::string_view text, std::string_v
     const auto bad = [&](std::string_view what) {
       return absl::DataLossError(
           StrCat(name, ":", number, ": ", what,
-                 "; nothing is changed while the way back is not known. Mend the line, "
+                 "; no limit is changed while the previous ones are unknown. Correct the line, "
                  "or remove the file to take today's limits as the owners'"));
     };
     if (number == 1) {
       is_first_version = line == kFirstHeader;
-      if (!is_first_version && line != kHeader) return bad(StrCat("wants \"", kHeader, "\" first"));
+      if (!is_first_version && line != kHeader) return bad(StrCat("expected \"", kHeader, "\" first"));
       continue;
     }
     if (line.empty()) continue;

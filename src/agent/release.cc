@@ -24,7 +24,7 @@ void ReleaseTask(const LedgerEntry& entry, TaskGroup& group, std::vector<Release
     if (!IsOurs(kind, value, has)) {
       if (SameLimit(kind, has, value.owner)) continue;
       out.push_back({entry.job, entry.task,
-                     StrCat(Name(kind), " ", Text(has), " was set by somebody else and stays"), true});
+                     StrCat(Name(kind), " ", Text(has), " was set by another program and stays"), true});
       continue;
     }
     const absl::Status s = group.SetLimit(kind, value.owner);
@@ -55,7 +55,7 @@ Opened OpenByIdentity(const std::string& identity, const LedgerEntry& entry,
     if (group.status().code() != absl::StatusCode::kNotFound) {
       out = {Whereabouts::kNotKnown, nullptr, std::string(Message(group.status()))};
     } else if (finder->MayReturn(task)) {
-      out = {Whereabouts::kAsleep, nullptr, "does not run now, and keeps its limits; start it and try again"};
+      out = {Whereabouts::kAsleep, nullptr, "is not running and keeps its limits; start it and retry"};
     }
   }
   return out;

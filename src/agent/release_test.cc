@@ -56,7 +56,7 @@ TEST_F(ReleaseTest, WhatSomebodyElseSetSinceStays) {
   const std::vector<Released> out = Run();
   ASSERT_EQ(out.size(), 1U);
   EXPECT_TRUE(out[0].ok);
-  EXPECT_THAT(out[0].text, HasSubstr("somebody else"));
+  EXPECT_THAT(out[0].text, HasSubstr("another program"));
   EXPECT_TRUE(a.writes.empty());
   EXPECT_TRUE(ledger_.entries().empty());
 }

@@ -78,7 +78,7 @@ void PutAgentTimes(std::span<const AgentView> agents, double now_s, MetricsText&
   constexpr size_t kMost = 2000;
   for (const AgentView& a : agents.first(std::min(agents.size(), kMost))) {
     out.Gauge("tautd_agent_last_heard_timestamp_seconds",
-              "When the agent was last heard; of 2,000 agents at most.", now_s - a.heard_s,
+              "Time of the agent's last message; of 2,000 agents at most.", now_s - a.heard_s,
               {{"agent", a.name}});
   }
 }
@@ -104,38 +104,36 @@ void PutAgentPortMetrics(const AgentServerCounts& counts, MetricsText& out) {
 
 void PutAgentMetrics(const AgentHubCounts& counts, MetricsText& out) {
   const auto agents = [&](std::string_view state, uint64_t n) {
-    out.Gauge("tautd_agents", "Node agents known, by whether they are connected.", static_cast<double>(n),
-              {{"state", state}});
+    out.Gauge("tautd_agents", "Known agents, by state.", static_cast<double>(n), {{"state", state}});
   };
   agents("connected", counts.connected);
-  agents("away", counts.agents - counts.connected);
-  out.Gauge("tautd_agent_tasks", "Tasks that agents have.", static_cast<double>(counts.tasks));
-  out.Counter("tautd_agent_windows_total", "Windows that agents brought.", counts.windows);
-  out.Counter("tautd_agent_task_windows_total", "Windows that agents brought, of each task.",
+  agents("disconnected", counts.agents - counts.connected);
+  out.Gauge("tautd_agent_tasks", "Tasks of all agents.", static_cast<double>(counts.tasks));
+  out.Counter("tautd_agent_windows_total", "Windows received from agents.", counts.windows);
+  out.Counter("tautd_agent_task_windows_total", "Windows received from agents, per task.",
               counts.task_windows);
-  out.Counter("tautd_agent_repeated_messages_total", "Messages of agents that had come before.",
-              counts.repeats);
-  out.Counter("tautd_agent_refused_total", "Messages, tasks and windows of agents that were not taken.",
-              counts.refused);
-  out.Counter("tautd_agent_refused_streams_total", "Connections under the name of another agent.",
-              counts.refused_agents);
+  out.Counter("tautd_agent_repeated_messages_total", "Messages of agents received twice.", counts.repeats);
+  out.Counter("tautd_agent_refused_total",
+              "Messages, tasks and windows of agents that were invalid or rejected.", counts.refused);
+  out.Counter("tautd_agent_refused_streams_total",
+              "Connections rejected because the name belongs to another agent.", counts.refused_agents);
   out.Counter("tautd_agent_not_believed_total",
-              "Tasks, windows and OOM kills of another agent's task or above the machine's size; not taken.",
+              "Tasks, windows and OOM kills rejected: of another agent's task or above the machine's size.",
               counts.not_believed);
-  out.Counter("tautd_agent_orders_total", "Limits ordered from agents, of each task.", counts.orders);
+  out.Counter("tautd_agent_orders_total", "Limits ordered, per task.", counts.orders);
   const auto outcomes = [&](std::string_view result, uint64_t n) {
-    out.Counter("tautd_agent_outcomes_total", "What became of limits at agents, of each task.", n,
+    out.Counter("tautd_agent_outcomes_total", "Outcomes of ordered limits, per task.", n,
                 {{"result", result}});
   };
   outcomes("applied", counts.applied);
   outcomes("failed", counts.failed);
-  out.Counter("tautd_agent_oom_kills_total", "OOM kills that agents saw.", counts.ooms);
-  out.Gauge("tautd_agent_unacknowledged_messages", "Messages of agents taken in but not stored yet.",
+  out.Counter("tautd_agent_oom_kills_total", "OOM kills reported by agents.", counts.ooms);
+  out.Gauge("tautd_agent_unacknowledged_messages", "Messages of agents received but not stored yet.",
             static_cast<double>(counts.unacknowledged));
   const auto seconds = [&](std::string_view statistic, double ms) {
     out.Gauge("tautd_order_seconds",
-              "From an order sent to the first answer of each task, of the last thousand answers; without "
-              "tasks whose agents were away.",
+              "From sending an order to a task's first answer, over the last thousand answers; without tasks "
+              "whose agents were disconnected.",
               ms / 1000, {{"statistic", statistic}});
   };
   if (counts.slowest_order_ms <= 0) return;  // no task has answered yet

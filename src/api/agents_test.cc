@@ -59,7 +59,7 @@ TEST(AgentsTest, CountsAreMetricsWithUnits) {
   MetricsText out;
   PutAgentMetrics(counts, out);
   EXPECT_THAT(out.Take(), AllOf(HasSubstr("tautd_agents{state=\"connected\"} 2\n"),
-                                HasSubstr("tautd_agents{state=\"away\"} 1\n"),
+                                HasSubstr("tautd_agents{state=\"disconnected\"} 1\n"),
                                 HasSubstr("tautd_agent_outcomes_total{result=\"failed\"} 4\n"),
                                 HasSubstr("tautd_order_seconds{statistic=\"slowest\"} 1.5\n")));
   MetricsText none;

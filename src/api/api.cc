@@ -196,7 +196,7 @@ HttpResponse Api::Route(const HttpRequest& request) {
     if (row.method == request.method) return (this->*row.handler)(request);
     other_method = true;
   }
-  if (other_method) return ErrorResponse(405, StrCat(request.path, " does not take ", request.method));
+  if (other_method) return ErrorResponse(405, StrCat(request.path, " does not support ", request.method));
   if (request.segments.size() >= 4 && request.path.starts_with("/api/v1/jobs/")) return JobRoute(request);
   if (request.segments.size() == 4 && request.path.starts_with("/api/v1/decisions/") &&
       request.method == "GET") {
@@ -258,9 +258,9 @@ HttpResponse Api::File(const HttpRequest& request) {
   if (wanted == "/index.html") {
     return TextResponse(
         404, options_.pages
-                 ? "tautd was built without its dashboard: npm was not there. The API is at /api/v1, "
+                 ? "tautd was built without its dashboard, because npm was missing. The API is at /api/v1, "
                    "described in /api/v1/openapi.yaml.\n"
-                 : "The dashboard is switched off. The API is at /api/v1.\n");
+                 : "The dashboard is disabled. The API is at /api/v1.\n");
   }
   return ErrorResponse(404, StrCat("there is no ", request.path));
 }
@@ -271,7 +271,7 @@ HttpResponse Api::Write(const HttpRequest& request) {
   const std::string* encoding = request.header("Content-Encoding");
   if (encoding == nullptr || !EqualsIgnoreCase(*encoding, "snappy")) {
     return ErrorResponse(400,
-                         "remote write is snappy-compressed protobuf: Content-Encoding: snappy is wanted");
+                         "remote write must be snappy-compressed protobuf: set Content-Encoding: snappy");
   }
   const absl::StatusOr<WriteResult> result = control_.Write(request.body, options_.now());
   if (!result.ok()) return ErrorResponse(result.status());
@@ -321,7 +321,8 @@ HttpResponse Api::Jobs(const HttpRequest& request) {
     query.sort = *parsed;
   }
   const std::string order = TextParameter(request, "order");
-  if (!order.empty() && order != "asc" && order != "desc") return ErrorResponse(400, "order is asc or desc");
+  if (!order.empty() && order != "asc" && order != "desc")
+    return ErrorResponse(400, "invalid order: expected asc or desc");
   query.ascending = order == "asc";
   const absl::StatusOr<int64_t> offset = IntParameter(request, "offset", 0, 0, INT32_MAX);
   if (!offset.ok()) return ErrorResponse(offset.status());
@@ -439,8 +440,8 @@ HttpResponse Api::Decisions(const HttpRequest& request) {
     }
     if (!query.kind.has_value()) {
       return ErrorResponse(
-          400,
-          StrCat("kind=", kind, ": would_set, set, try, promote, roll_back, oom_raise or release is wanted"));
+          400, StrCat("invalid kind=", kind,
+                      ": expected would_set, set, try, promote, roll_back, oom_raise or release"));
     }
   }
   const absl::StatusOr<int64_t> before = IntParameter(request, "before", INT64_MAX, 1, INT64_MAX);
@@ -491,7 +492,7 @@ HttpResponse Api::OneDecision(const HttpRequest& request) {
   uint64_t id = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
   if (error != std::errc() || end != text.data() + text.size() || id == 0 || id > INT64_MAX) {
-    return ErrorResponse(404, "a decision is named by its number");
+    return ErrorResponse(404, "invalid decision: expected its number");
   }
   DecisionQuery query;
   query.before_id = id + 1;
@@ -499,7 +500,8 @@ HttpResponse Api::OneDecision(const HttpRequest& request) {
   query.limit = 1;
   const auto decisions = control_.history().Decisions(query, History::Reasons::kInclude);
   if (!decisions.ok()) return ErrorResponse(decisions.status());
-  if (decisions->empty()) return ErrorResponse(404, StrCat("no decision ", id, "; old ones are forgotten"));
+  if (decisions->empty())
+    return ErrorResponse(404, StrCat("no decision ", id, "; it may be older than store.decision_days"));
   const Decision& d = decisions->front();
   JsonWriter json;
   json.BeginObject();

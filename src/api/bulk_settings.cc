@@ -36,7 +36,7 @@ absl::StatusOr<std::vector<KeyValue>> ParseWanted(const std::string& text) {
     }
     wanted.emplace_back(key, value);
   }
-  if (wanted.empty()) return absl::InvalidArgumentError("invalid body: it changes nothing");
+  if (wanted.empty()) return absl::InvalidArgumentError("invalid body: no setting in it");
   return wanted;
 }
 
@@ -113,7 +113,7 @@ HttpResponse Api::PatchMany(const HttpRequest& request) {
         const HttpResponse why = ErrorResponse(set.status());
         return ErrorResponse(why.status,
                              StrCat(changes[first].name, ": ", Message(set.status()), "; ", done, " of ",
-                                    changes.size(), " changes were made; the same request makes the rest"));
+                                    changes.size(), " changes were made; repeat the request for the rest"));
       }
       done += settings.size();
       first = last;

@@ -148,7 +148,8 @@ HttpResponse Api::Status(const HttpRequest& request) {
     json.String(StrCat("not ready: ", Message(ready)));
   if (const std::string clock = control_.clock_view().sentence; !clock.empty()) json.String(clock);
   if (const absl::Status kept = control_.sample_log_status(); !kept.ok()) {
-    json.String(StrCat("a kill would lose the samples of open windows: ", Message(kept)));
+    json.String(StrCat("samples of open windows cannot be written to disk and would be lost by a crash: ",
+                       Message(kept)));
   }
   for (const std::string& warning : control_.warnings()) json.String(warning);
   json.EndArray();
@@ -211,55 +212,53 @@ HttpResponse Api::Status(const HttpRequest& request) {
 HttpResponse Api::Metrics(const HttpRequest&) {
   MetricsText out;
   for (const NamedCount& c : SamplesByOutcome(control_.ingest_counts())) {
-    out.Counter("tautd_samples_total", "Samples received, by what became of them.", c.count,
-                {{"outcome", c.name}});
+    out.Counter("tautd_samples_total", "Samples received, by outcome.", c.count, {{"outcome", c.name}});
   }
   const MapperCounts mapper = control_.mapper_counts();
-  out.Gauge("tautd_series", "Live series that a mapping rule wants.",
+  out.Gauge("tautd_series", "Live series that a mapping rule matches.",
             static_cast<double>(mapper.mapped_series));
-  out.Gauge("tautd_unmapped_series", "Live series that no mapping rule wants.",
+  out.Gauge("tautd_unmapped_series", "Live series that no mapping rule matches.",
             static_cast<double>(mapper.unmapped_series));
-  out.Gauge("tautd_known_jobs", "Jobs known: with tasks, or gone but not yet forgotten.",
+  out.Gauge("tautd_known_jobs", "Known jobs: with tasks, or without but not yet forgotten.",
             static_cast<double>(mapper.jobs));
-  out.Counter("tautd_jobs_refused_total", "Series refused because their job is one over ingest.max_jobs.",
+  out.Counter("tautd_jobs_refused_total", "Series refused because their job exceeds ingest.max_jobs.",
               mapper.refused_jobs);
   out.Gauge("tautd_job_name_collisions", "Jobs whose series come from two sources: perhaps two workloads.",
             static_cast<double>(mapper.name_collisions));
   out.Counter("tautd_series_claimed_total",
               "Series of containers that an agent measures: not counted beside it.", mapper.claimed_series);
-  out.Counter("tautd_jobs_forgotten_total", "Jobs forgotten because their tasks were gone for long.",
+  out.Counter("tautd_jobs_forgotten_total",
+              "Jobs forgotten because they had no tasks for store.forget_jobs_days.",
               control_.counts().forgotten_jobs);
   const FoldCounts folds = control_.fold_counts();
   out.Counter("tautd_windows_closed_total", "Windows closed.", folds.windows);
-  out.Counter("tautd_job_windows_total", "Windows closed, of each job.", folds.job_windows);
+  out.Counter("tautd_job_windows_total", "Windows closed, per job.", folds.job_windows);
   const ControlCounts counts = control_.counts();
   out.Counter("tautd_passes_total", "Passes over a closed window.", counts.passes);
   for (size_t k = 0; k < counts.decisions_by_kind.size(); ++k) {
     out.Counter("tautd_decisions_total", "Decisions stored.", counts.decisions_by_kind[k],
                 {{"kind", Name(static_cast<DecisionKind>(k))}});
   }
-  out.Counter("tautd_oom_kills_total", "OOM kills seen.", counts.ooms);
-  out.Counter("tautd_store_commits_total", "Transactions that the store took.", counts.commits);
-  out.Counter("tautd_store_failed_commits_total", "Transactions that the store did not take.",
-              counts.failed_commits);
+  out.Counter("tautd_oom_kills_total", "OOM kills received.", counts.ooms);
+  out.Counter("tautd_store_commits_total", "Committed transactions.", counts.commits);
+  out.Counter("tautd_store_failed_commits_total", "Transactions that failed.", counts.failed_commits);
   PutTrustMetrics(control_, out);
   const PassTimes pass = control_.last_pass();
   for (const auto& [step, ms] : pass.steps_ms) {
-    out.Gauge("tautd_last_pass_seconds", "How long the steps of the last pass took.", ms / 1000,
+    out.Gauge("tautd_last_pass_seconds", "Duration of the steps of the last pass.", ms / 1000,
               {{"step", step}});
   }
   if (const auto backfill = options_.backfill ? options_.backfill() : std::nullopt; backfill.has_value()) {
-    out.Gauge("tautd_backfill_running", "1 while the past is read from a Prometheus.",
+    out.Gauge("tautd_backfill_running", "1 while history is read from a Prometheus.",
               backfill->running ? 1 : 0);
-    out.Gauge("tautd_backfill_failed", "1 if reading the past ended early, or waits to be tried again.",
+    out.Gauge("tautd_backfill_failed", "1 if backfill failed or waits for a retry.",
               backfill->error.empty() ? 0 : 1);
-    out.Gauge("tautd_backfill_done_seconds", "Seconds of the past that are read.",
+    out.Gauge("tautd_backfill_done_seconds", "Seconds of history read so far.",
               static_cast<double>(backfill->done));
-    out.Gauge("tautd_backfill_seconds", "Seconds of the past that are to be read.",
-              static_cast<double>(backfill->total));
+    out.Gauge("tautd_backfill_seconds", "Seconds of history to read.", static_cast<double>(backfill->total));
   }
   const std::shared_ptr<const FleetView> view = control_.view();
-  out.Gauge("tautd_ready", "1 if samples are taken and windows stored.", control_.ready().ok() ? 1 : 0);
+  out.Gauge("tautd_ready", "1 if samples are accepted and windows stored.", control_.ready().ok() ? 1 : 0);
   if (view->window.has_value()) {
     out.Gauge("tautd_last_window_end_timestamp_seconds", "End of the window closed last.",
               static_cast<double>(view->window->next().start_s()));
@@ -291,7 +290,7 @@ HttpResponse Api::Metrics(const HttpRequest&) {
     throttled += job.throttled;
     ++counted;
   }
-  out.Gauge("tautd_jobs_not_as_ordered", "Limits of jobs that agents report other than ordered.",
+  out.Gauge("tautd_jobs_not_as_ordered", "Limits that agents report differently from the order.",
             static_cast<double>(unlike));
   if (counted > 0) {
     out.Gauge("tautd_throttled_share", "Throttled share of CFS periods over about a day, mean over jobs.",
@@ -305,12 +304,13 @@ HttpResponse Api::Metrics(const HttpRequest&) {
       out.Counter("tautd_http_answers_total", "HTTP answers, by class of status.", server.answers[c],
                   {{"class", StrCat(c, "xx")}});
     }
-    out.Counter("tautd_http_clients_cut_total", "Clients too slow with a request or an answer.",
+    out.Counter("tautd_http_clients_cut_total", "Connections closed because the client was too slow.",
                 server.timed_out);
     out.Gauge("tautd_http_connections", "Open connections.", static_cast<double>(server.open_connections));
     out.Counter("tautd_http_connections_displaced_total",
                 "Idle connections without a token that were closed to make room.", server.displaced);
-    out.Counter("tautd_http_connections_refused_total", "Connections over the limit.", server.refused);
+    out.Counter("tautd_http_connections_refused_total", "Connections refused over server.limits.connections.",
+                server.refused);
     out.Counter("tautd_http_accept_failures_total",
                 "Connections that could not be accepted, for lack of descriptors.", server.accept_failures);
     out.Counter("tautd_http_tls_failures_total", "TLS handshakes that failed or took too long.",
@@ -325,11 +325,11 @@ HttpResponse Api::Metrics(const HttpRequest&) {
   }
   if (options_.notifications) {
     const WebhookCounts sent = options_.notifications();
-    out.Counter("tautd_notifications_delivered_total", "Notifications that notify.url took.", sent.delivered);
+    out.Counter("tautd_notifications_delivered_total", "Notifications delivered to notify.url.",
+                sent.delivered);
     out.Counter("tautd_notifications_dropped_total",
-                "Notifications given up: refused, tried too often, or too many.", sent.dropped);
-    out.Counter("tautd_notification_retries_total", "Attempts that failed and were made again.",
-                sent.retries);
+                "Notifications dropped: refused, retried too often, or too many.", sent.dropped);
+    out.Counter("tautd_notification_retries_total", "Failed attempts that were retried.", sent.retries);
     out.Gauge("tautd_notifications_queued", "Notifications not yet delivered.",
               static_cast<double>(sent.queued));
   }
@@ -340,8 +340,7 @@ HttpResponse Api::Metrics(const HttpRequest&) {
               static_cast<double>(process.resident_bytes));
     out.Gauge("process_virtual_memory_bytes", "Virtual memory.", static_cast<double>(process.virtual_bytes));
     out.Gauge("process_open_fds", "Open file descriptors.", static_cast<double>(process.open_fds));
-    out.Gauge("process_max_fds", "Most file descriptors that may be open.",
-              static_cast<double>(process.max_fds));
+    out.Gauge("process_max_fds", "Limit of open file descriptors.", static_cast<double>(process.max_fds));
   }
   out.Gauge("process_start_time_seconds", "Start time, Unix.", static_cast<double>(options_.started_s));
   out.Gauge("tautd_build_info", "1; the version is the label.", 1, {{"version", options_.version}});

@@ -80,7 +80,8 @@ SettingsShown Shown(const LiveJob& job, const PolicyRules& rules) {
 
 std::string_view OomSourceNotice(std::optional<OomSource> source) {
   if (source == OomSource::kNone) {
-    return "No source of OOM kills for this job: a kill would not be noticed. kube-state-metrics or an agent "
+    return "No source reports OOM kills of this job: a kill would not be detected. kube-state-metrics or an "
+           "agent "
            "(tautlet) reports them.";
   }
   if (source == OomSource::kSurvivors) {
@@ -242,7 +243,8 @@ HttpResponse Api::PatchSettings(const HttpRequest& request, JobId id) {
   const simdjson::padded_string body(request.body);
   simdjson::dom::object object;
   if (parser.parse(body).get(object) != simdjson::SUCCESS) {
-    return ErrorResponse(400, R"(a JSON object of settings is wanted, such as {"mode": "auto"})");
+    return ErrorResponse(400,
+                         R"(invalid body: expected a JSON object of settings, such as {"mode": "auto"})");
   }
   std::vector<KeyValue> wanted, errors;
   for (const auto& [key, element] : object) {
@@ -269,7 +271,8 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
   const simdjson::padded_string body(request.body.empty() ? std::string("{}") : request.body);
   simdjson::dom::object object;
   if (parser.parse(body).get(object) != simdjson::SUCCESS) {
-    return ErrorResponse(400, R"(a JSON object is wanted, such as {"recommender": "peak", "peak_days": 3})");
+    return ErrorResponse(
+        400, R"(invalid body: expected a JSON object, such as {"recommender": "peak", "peak_days": 3})");
   }
   WhatIfQuery query;
   query.resource = resource->value_or(Resource::kMemory);
@@ -291,7 +294,7 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
     if (element.is_null()) continue;
     if (key == "recommender") {
       std::string_view name;
-      if (element.get(name) != simdjson::SUCCESS) return ErrorResponse(400, "recommender: a name is wanted");
+      if (element.get(name) != simdjson::SUCCESS) return ErrorResponse(400, "recommender: expected a name");
       const absl::StatusOr<Policy> policy = ParsePolicy(name);
       if (!policy.ok()) return ErrorResponse(policy.status());
       c.recommender = *policy;
@@ -302,8 +305,7 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
     if (field == std::end(fields)) return ErrorResponse(400, StrCat("no parameter \"", key, "\" of what-if"));
     double value = 0;
     if (element.get(value) != simdjson::SUCCESS || value < field->low || value > field->high) {
-      return ErrorResponse(400,
-                           StrCat(key, ": a number from ", field->low, " to ", field->high, " is wanted"));
+      return ErrorResponse(400, StrCat(key, ": expected a number from ", field->low, " to ", field->high));
     }
     *field->value = value;
   }

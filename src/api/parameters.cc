@@ -19,7 +19,7 @@ absl::StatusOr<int64_t> IntParameter(const HttpRequest& request, std::string_vie
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error != std::errc() || end != text->data() + text->size() || value < low || value > high) {
     return absl::InvalidArgumentError(
-        StrCat(name, "=", *text, ": a whole number from ", low, " to ", high, " is wanted"));
+        StrCat("invalid ", name, "=", *text, ": expected a whole number from ", low, " to ", high));
   }
   return value;
 }
@@ -39,7 +39,7 @@ absl::StatusOr<std::optional<Resource>> ResourceParameter(const HttpRequest& req
   for (const Resource r : kResources) {
     if (Name(r) == *text) return std::optional(r);
   }
-  return absl::InvalidArgumentError(StrCat("resource=", *text, ": cpu or memory is wanted"));
+  return absl::InvalidArgumentError(StrCat("invalid resource=", *text, ": expected cpu or memory"));
 }
 
 absl::StatusOr<std::string> WhoOf(const HttpRequest& request) {

@@ -4,9 +4,9 @@ namespace taut {
 
 void PutTrustMetrics(const ControlPlane& control, MetricsText& out) {
   const ClockView clock = control.clock_view();
-  out.Gauge("tautd_clock_wrong", "1 if this machine's clock is not believed.",
+  out.Gauge("tautd_clock_wrong", "1 while tautd does not follow this machine's clock.",
             clock.sentence.empty() ? 0 : 1);
-  out.Gauge("tautd_clock_ahead_seconds", "This machine's clock over the time that tautd takes.",
+  out.Gauge("tautd_clock_ahead_seconds", "This machine's clock minus the time that tautd uses.",
             clock.sentence.empty() ? 0 : clock.wall_ahead_s);
   out.Counter("tautd_clock_jumps_total", "Jumps of this machine's clock.", clock.jumps);
   const auto seconds = [&out](std::string_view name, std::string_view help, std::optional<double> lag) {
@@ -20,13 +20,15 @@ void PutTrustMetrics(const ControlPlane& control, MetricsText& out) {
   seconds("tautd_last_window_age_seconds", "Since the end of the window closed last.", lag.window_s);
   out.Gauge("tautd_waiting_samples", "Samples that wait for their windows to close.",
             static_cast<double>(control.waiting_samples()));
-  out.Counter("tautd_writes_deferred_total", "Requests answered 503 for want of room.",
+  out.Counter("tautd_writes_deferred_total",
+              "Requests answered 503: too many waiting samples, or the store fails.",
               control.counts().deferred_writes);
   out.Gauge("tautd_samples_kept", "1 if samples of open windows are on disk, or the store is in memory.",
             control.sample_log_status().ok() ? 1 : 0);
-  out.Gauge("tautd_unwritten_sample_bytes", "Acknowledged in the last tick, and not on disk yet.",
+  out.Gauge("tautd_unwritten_sample_bytes", "Bytes acknowledged since the last tick and not on disk yet.",
             static_cast<double>(control.unwritten_sample_bytes()));
-  out.Counter("tautd_partial_windows_total", "Windows not learnt from because samples of them were lost.",
+  out.Counter("tautd_partial_windows_total",
+              "Windows ignored by recommenders because samples of them were lost.",
               control.fold_counts().partial_windows);
 }
 

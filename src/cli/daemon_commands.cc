@@ -92,9 +92,9 @@ absl::Status Set(const SetArgs& args) {
     const size_t equals = change.find('=');
     if (equals == std::string::npos || equals == 0)
       return absl::InvalidArgumentError(
-          StrCat("\"", change, "\" is not key=value; `key=` takes a setting back"));
+          StrCat("\"", change, "\" is not key=value; `key=` removes a setting"));
     const std::string key(StripSpace(std::string_view(change).substr(0, equals)));
-    if (changes.contains(key)) return absl::InvalidArgumentError(StrCat("\"", key, "\" is there twice"));
+    if (changes.contains(key)) return absl::InvalidArgumentError(StrCat("\"", key, "\" is set twice"));
     changes[key] = StripSpace(std::string_view(change).substr(equals + 1));
     keys.push_back(key);
   }
@@ -150,7 +150,7 @@ absl::Status Export(const ExportArgs& args) {
     }
     if (rows.size() < kPage) break;
   }
-  if (jobs.empty()) return absl::NotFoundError(StrCat("no job fits \"", args.search, "\""));
+  if (jobs.empty()) return absl::NotFoundError(StrCat("no job matches \"", args.search, "\""));
   Print(ExportText(args.form == "docker" ? ExportForm::kDocker
                    : args.form == "csv"  ? ExportForm::kCsv
                                          : ExportForm::kYaml,
@@ -183,8 +183,7 @@ absl::Status Follow(const DecisionsArgs& args, HttpClient& client) {
         last_id);
     if (!status.ok()) return status;
     if (std::ferror(stdout) != 0) break;
-    if (!Interrupted())
-      return absl::UnavailableError(StrCat(client.base_url(), ": the daemon ended the stream"));
+    if (!Interrupted()) return absl::UnavailableError(StrCat(client.base_url(), ": tautd closed the stream"));
   }
   return absl::OkStatus();
 }
@@ -235,14 +234,13 @@ absl::Status Agents(const DaemonArgs& args) {
 
 absl::Status ExplainNow(const ExplainArgs& args) {
   if (!args.at.empty())
-    return absl::InvalidArgumentError("--at: the daemon explains what is now; another time needs a trace");
+    return absl::InvalidArgumentError("--at: tautd explains the current limits; another time needs a trace");
   if (!args.engine.recommenders.empty())
-    return absl::InvalidArgumentError(
-        "--recommender: the daemon explains the job's own; others need a trace");
+    return absl::InvalidArgumentError("--recommender: tautd explains the job's own; others need a trace");
   std::string resource;
   for (const std::string& r : args.engine.resources) {
     if (r != "cpu" && r != "memory")
-      return absl::InvalidArgumentError(StrCat("--resource: \"", r, "\" is neither cpu nor memory"));
+      return absl::InvalidArgumentError(StrCat("--resource: \"", r, "\": expected cpu or memory"));
     resource = args.engine.resources.size() == 1 ? r : "";
   }
   const auto client = Connect(args.connection);

@@ -227,8 +227,8 @@ std::string JobsText(const Json& page) {
   const std::string total = Count(page, "total");
   if (shown == 0) return total == "0" ? "no job fits\n" : "no jobs\n";
   const bool all = total == FormatCount(shown);
-  StrAppend(&out, fmt::format("{} of {} jobs{}\n", shown, total,
-                              all ? "" : " (--limit shows more, words narrow the search)"));
+  StrAppend(&out,
+            fmt::format("{} of {} jobs{}\n", shown, total, all ? "" : " (--limit shows more, words filter)"));
   out += "amounts are for each task, savings for all; day over: the chance of a day above would be\n";
   if (const Json& totals = At(page, "totals"); totals.is_object()) {
     StrAppend(&out, "all ", total, ": usage ", Amount(Resource::kCpu, At(totals, "cpu"), "usage"), " and ",
@@ -351,7 +351,8 @@ std::string AgentsTable(const Json& agents, size_t width) {
   for (const Json& a : agents) {
     const std::optional<double> heard = Number(a, "heard_seconds_ago");
     table.Add({Shortened(Text(a, "name"), width) + (At(a, "observes") == Json(true) ? "*" : ""),
-               Shortened(Text(a, "host"), width), At(a, "connected") == Json(true) ? "here" : "away",
+               Shortened(Text(a, "host"), width),
+               At(a, "connected") == Json(true) ? "connected" : "disconnected",
                StrCat(Count(a, "tasks"), " (", Count(a, "managed_tasks"), ")"),
                Short(Resource::kCpu, a, "cpu_share_cores"), Short(Resource::kMemory, a, "resident_bytes"),
                heard.has_value() ? FormatDuration(static_cast<int64_t>(*heard)) : kNothing,
@@ -367,8 +368,8 @@ std::string AgentsText(const Json& page) {
   const Json& agents = At(page, "agents");
   if (!agents.is_array() || agents.empty()) {
     return At(page, "enabled") == Json(false)
-               ? "the daemon does not listen to agents: agents.listen in its settings is empty\n"
-               : "no agent has come yet; start one with `tautlet --config FILE`\n";
+               ? "agent connections are disabled: agents.listen is empty in tautd's configuration\n"
+               : "no agent has connected yet; start one with `tautlet --config FILE`\n";
   }
   std::string table;
   for (size_t width = 28; width >= 6; --width) {
@@ -384,8 +385,8 @@ std::string AgentsText(const Json& page) {
     dropped += Number(a, "dropped_messages").value_or(0) > 0 ? 1 : 0;
   }
   StrAppend(&table, FormatCount(here), " of ", FormatCount(agents.size()), " agents connected",
-            observe > 0 ? "; *: it observes and changes nothing" : "", "\n");
-  if (dropped > 0) StrAppend(&table, FormatCount(dropped), " let messages go: their queues were full\n");
+            observe > 0 ? "; *: only measures (--observe)" : "", "\n");
+  if (dropped > 0) StrAppend(&table, FormatCount(dropped), " dropped messages: their queues were full\n");
   return table;
 }
 
@@ -420,7 +421,7 @@ std::string StatusText(const Json& s, int64_t now_s) {
     out += Wrapped(StrCat("backfill: ", Text(s, "backfill_error")), "");
   const Json& ingest = At(s, "ingest");
   if (!ingest.is_object()) return out;
-  out += "samples since the start, by what became of them:\n";
+  out += "samples since the start, by outcome:\n";
   for (const auto& [name, n] : ingest.items()) {
     if (n.is_number() && n.get<double>() > 0)
       out += fmt::format("  {:<16} {:>16}\n", KindWords(Printable(name)), Count(ingest, name.c_str()));
@@ -439,7 +440,7 @@ std::string ManySettingsText(const Json& done) {
   if (Number(done, "left_out").value_or(0) > 0)
     StrAppend(&out, "... and ", Count(done, "left_out"), " more\n");
   const bool dry = At(done, "dry_run") == Json(true);
-  StrAppend(&out, Count(done, "changed"), " of ", Count(done, "matched"), " jobs that fit ",
+  StrAppend(&out, Count(done, "changed"), " of ", Count(done, "matched"), " matching jobs ",
             dry ? "would be changed" : "were changed", dry && any ? "; add --yes to apply" : "", "\n");
   return out;
 }

@@ -115,8 +115,7 @@ absl::Status Feed::Live(int64_t first, int64_t windows) {
   const uint64_t before = cell_->samples();
   const int64_t step_s = kWindowSeconds / steps_;
   for (int64_t w = first; w < first + windows; ++w) {
-    if (w > first && w % cell_->windows() == 0)
-      Say("the cell has come to its end and begins again, with the same habits and new pods");
+    if (w > first && w % cell_->windows() == 0) Say("restarting the data set with new pod names");
     for (int k = 0; k < steps_; ++k) {
       // A scrape is told when the last pod of it is due.
       const int64_t due_s = w * kWindowSeconds + k * step_s + FeedCell::kMaxOffsetSeconds;
@@ -144,7 +143,7 @@ absl::StatusOr<Plan> MakePlan(const FeedArgs& args) {
   if (!history.ok()) return absl::InvalidArgumentError(StrCat("--history: ", Message(history.status())));
   if (*history < 0 || *history > int64_t{args.days} * kDaySeconds)
     return absl::InvalidArgumentError(
-        StrCat("--history: ", args.history, " is longer than the cell's --days ", args.days));
+        StrCat("--history: ", args.history, " is longer than --days ", args.days));
   plan.history_windows = *history / kWindowSeconds;
   if (!args.live.empty()) {
     const absl::StatusOr<int64_t> live = ParseDurationSeconds(args.live);
@@ -182,7 +181,7 @@ absl::Status RunFeedOnce(const FeedArgs& args) {
   Feed feed(args, std::move(*cell), std::move(sender), plan->steps);
   if (absl::Status s = feed.SendHistory(plan->history_windows); !s.ok()) return s;
   if (plan->live_windows > 0 && !args.quiet) {
-    Print(fmt::format("live: {} cell-seconds a second, ^C ends\n", args.speed));
+    Print(fmt::format("live: at {} times real time; ^C stops\n", args.speed));
     std::fflush(stdout);
   }
   const absl::Status lived = feed.Live(plan->history_windows, plan->live_windows);

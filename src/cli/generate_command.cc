@@ -28,8 +28,7 @@ absl::Status Generate(const GenerateArgs& args) {
     return WriteGeneratedCsv(options, args.out);
   }
   if (args.format != "google2019") {
-    return absl::InvalidArgumentError(
-        StrCat("--format: \"", args.format, "\" is neither csv nor google2019"));
+    return absl::InvalidArgumentError(StrCat("--format: \"", args.format, "\": expected csv or google2019"));
   }
   const absl::StatusOr<double> unit_memory = ParseBytes(args.unit_memory);
   if (!unit_memory.ok()) return unit_memory.status();
@@ -48,7 +47,7 @@ int RunGenerate(const GenerateArgs& args) {
     return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
   }
   if (!args.quiet) {
-    Print(fmt::format("{}: {} made-up jobs over {} days (seed {})\n", args.out, args.jobs, args.days,
+    Print(fmt::format("{}: {} synthetic jobs over {} days (seed {})\n", args.out, args.jobs, args.days,
                       args.seed));
   }
   return kExitOk;
@@ -63,7 +62,7 @@ int RunList(const std::string& what) {
     Print(WriteSettings(VerticalSettings(), /*only_changed=*/false));
     return kExitOk;
   }
-  PrintError(StrCat("\"", what, "\" cannot be listed; recommenders and settings can"));
+  PrintError(StrCat("\"", what, "\": expected recommenders or settings"));
   return kExitUsage;
 }
 

@@ -24,7 +24,7 @@ absl::StatusOr<TraceOptions> ToOptions(const TraceArgs& args) {
   if (o.from_s.has_value() && o.to_s.has_value() && *o.from_s >= *o.to_s) {
     return absl::InvalidArgumentError("--from must be before --to");
   }
-  if (args.group < 1) return absl::InvalidArgumentError("--group wants a number of 1 or more");
+  if (args.group < 1) return absl::InvalidArgumentError("--group: expected 1 or more");
   o.group = args.group;
   o.strict = args.strict;
   o.unit_cpu_cores = args.unit_cpu_cores;

@@ -40,7 +40,7 @@ std::string RegexOf(std::string_view pattern) {
 absl::StatusOr<std::vector<LabelList>> AskPrometheus(const MappingTestArgs& args, const MappingRules& rules) {
   ConnectionArgs connection = args.connection;
   connection.server = args.prometheus;
-  const auto client = Connect(connection, "name the Prometheus with --prometheus URL");
+  const auto client = Connect(connection, "pass its URL with --prometheus");
   if (!client.ok()) return client.status();
   std::set<std::string> metrics;
   for (const MappingRule& rule : rules.rules()) metrics.insert(RegexOf(rule.metric));
@@ -52,7 +52,7 @@ absl::StatusOr<std::vector<LabelList>> AskPrometheus(const MappingTestArgs& args
     if (!answer.ok()) return answer.status();
     const auto data = answer->find("data");
     if (!answer->is_object() || data == answer->end() || !data->is_array())
-      return absl::DataLossError(StrCat(args.prometheus, ": this is no Prometheus: the answer has no data"));
+      return absl::DataLossError(StrCat(args.prometheus, ": not a Prometheus: the answer has no data"));
     for (const Json& series : *data) {
       LabelList labels;
       if (!series.is_object()) continue;
@@ -85,7 +85,7 @@ absl::StatusOr<std::vector<LabelList>> ReadSeries(const MappingTestArgs& args, c
   }
   if (out.empty())
     return absl::InvalidArgumentError(
-        "no series: name some, give them one a line on standard input, or pass --prometheus URL");
+        "no series: pass some as arguments, one per line on standard input, or --prometheus URL");
   return out;
 }
 
@@ -126,7 +126,7 @@ Json ToJson(const SeriesMapper& mapper, const LabelList& labels, const Verdict& 
 std::string ToText(const SeriesMapper& mapper, const LabelList& labels, const Verdict& v) {
   std::string out = Printable(SeriesText(labels)) + "\n";
   if (!v.mapping.has_value()) {
-    if (v.misses.empty()) return out + "  no rule is for this metric\n";
+    if (v.misses.empty()) return out + "  no rule for this metric\n";
     for (const auto& [rule, why] : v.misses) StrAppend(&out, "  not ", rule, ": ", Printable(why), "\n");
     return out;
   }

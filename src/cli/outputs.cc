@@ -48,7 +48,7 @@ absl::Status CheckOutputs(std::span<const NamedPath> outputs, std::span<const st
     for (const std::string& input : inputs) {
       if (input.empty() || !fs::exists(input, error)) continue;
       if (fs::equivalent(output.path, input, error))
-        return Refuse(output, "is an input; it would be overwritten: choose another name");
+        return Refuse(output, "is an input; it would be overwritten; choose another name");
       if (fs::is_directory(input, error) && fs::exists(target, error) && IsWithin(target, Target(input)))
         return Refuse(output, StrCat("is a file of the input ", input, "; choose another name"));
     }

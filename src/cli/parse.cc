@@ -20,11 +20,9 @@ namespace {
 constexpr const char* kVersion = "taut 0.1.0";
 
 constexpr const char* kAbout =
-    "Sets CPU and memory limits from what jobs really use, and replays history to show what that would have "
-    "done.\n"
-    "replay, explain, tune and generate need no daemon. jobs, job, set, decisions, top and status ask tautd, "
-    "and "
-    "explain\ndoes without a trace; feed gives it a made-up cell to look at.\n\n"
+    "Recommends CPU and memory limits from measured usage, and replays recorded usage to evaluate them.\n"
+    "replay, explain TRACE, tune and generate need no daemon. The other commands query tautd; feed sends it "
+    "the\nmetrics of a simulated cluster.\n\n"
     "Examples:\n"
     "  taut generate cell.csv.gz --jobs 200 --days 28\n"
     "  taut replay cell.csv.gz --report report.html\n"
@@ -35,27 +33,26 @@ constexpr const char* kAbout =
     "Results go to standard output; progress, warnings and errors to standard error. Colours only on a "
     "terminal, and\n"
     "not where NO_COLOR is set or TERM is dumb.\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong arguments or settings, 3 interrupted (the result is partial).";
+    "Exit codes: 0 success, 1 failed, 2 invalid arguments or settings, 3 interrupted (the result is "
+    "partial).";
 
 constexpr const char* kReplayHelp =
-    "Replays a trace under every recommender and prints slack, footprint, OOMs and limit changes.\n\n"
+    "Replays a trace through every recommender and prints slack, footprint, OOMs and limit changes.\n\n"
     "Examples:\n"
     "  taut replay 2013-07.csv.gz 2013-08.csv.gz --warmup 14d --report report.html\n"
     "  taut replay instance_usage-*.json.gz instance_events-*.json.gz --recommender vpa,ensemble,analogs\n"
     "  taut replay usage.csv --feedback oom-restart --decisions decisions.csv.gz --json result.json";
 
 constexpr const char* kExplainHelp =
-    "Says how the limits of one job came about: the usage seen, the candidates and their costs, and each "
-    "step\n"
-    "from the raw statistic to the final limit. With a trace at one time, without one as tautd sees it "
-    "now.\n\n"
+    "Explains the limits of one job: its usage, the candidates and their costs, and each step from the raw\n"
+    "statistic to the final limit. With a trace: at one time of it. Without: the current limits in tautd.\n\n"
     "Examples:\n"
     "  taut explain --job shop/web\n"
     "  taut explain cell.csv.gz --job job-17\n"
     "  taut explain 2013-07.csv.gz --job 42 --at 2013-07-20T12:00 --recommender ensemble --resource memory";
 
 constexpr const char* kTuneHelp =
-    "Replays a trace under every combination of the swept settings and prints the frontier of footprint "
+    "Replays a trace with every combination of the swept settings and prints the frontier of footprint "
     "against\n"
     "OOM-days and changes; writes the cheapest settings within the targets for `taut replay --settings`.\n\n"
     "Examples:\n"
@@ -63,7 +60,7 @@ constexpr const char* kTuneHelp =
     "  taut tune cell.csv.gz --recommender moving_window --weights weights.csv   (CSV of job,weight)";
 
 constexpr const char* kGenerateHelp =
-    "Writes a made-up cell, the same for the same seed. For demonstrations and tests, never for claims.\n\n"
+    "Writes a synthetic trace; the same seed gives the same trace. For demonstrations and tests only.\n\n"
     "Examples:\n"
     "  taut generate cell.csv.gz\n"
     "  taut generate cell-v3 --format google2019 --jobs 50 --days 7 --seed 3";
@@ -73,7 +70,7 @@ void AddTrace(CLI::App& app, TraceArgs& a) {
   app.add_option("--format", a.format,
                  "auto, bitbrains, bitbrains-compact, google2019, google2011, alibaba2018, azure, csv")
       ->capture_default_str();
-  app.add_option("--group", a.group, "take runs of N neighbouring series as the tasks of one job")
+  app.add_option("--group", a.group, "group each N consecutive series as the tasks of one job")
       ->capture_default_str();
   app.add_option("--from", a.from, "skip usage before this time (seconds, 14d, or 2013-07-15[T12:00])");
   app.add_option("--to", a.to, "skip usage from this time on");
@@ -98,15 +95,17 @@ void AddEngine(CLI::App& app, EngineArgs& a) {
   app.add_option("--resource", a.resources, "comma-separated: cpu, memory")
       ->delimiter(',')
       ->type_name("NAME,...");
-  app.add_option("--warmup", a.warmup, "live this long before scoring (7d, 24h)")->capture_default_str();
-  app.add_option("--feedback", a.feedback,
-                 "none: usage as recorded; oom-restart: a task over its memory limit dies and comes back")
+  app.add_option("--warmup", a.warmup, "time at the start of the trace that is not scored (7d, 24h)")
       ->capture_default_str();
-  app.add_option("--restart-delay", a.restart_delay, "how long a killed task is away")->capture_default_str();
-  app.add_option("--settings", a.settings_file, "settings file (YAML); `taut list settings` names the keys")
+  app.add_option("--feedback", a.feedback,
+                 "none: usage as recorded; oom-restart: a task over its memory limit is killed and restarted")
+      ->capture_default_str();
+  app.add_option("--restart-delay", a.restart_delay, "time until a killed task runs again")
+      ->capture_default_str();
+  app.add_option("--settings", a.settings_file, "settings file (YAML); `taut list settings` lists the keys")
       ->type_name("FILE");
   app.add_option("--set", a.set, "one setting: key=value; may be repeated")->type_name("KEY=VALUE");
-  app.add_option("--threads", a.threads, "threads; 0 is one a core; the result is the same")
+  app.add_option("--threads", a.threads, "threads; 0: one per core; the result does not depend on it")
       ->capture_default_str();
 }
 
@@ -127,10 +126,11 @@ void AddReplay(CLI::App& app, ReplayArgs& a) {
   app.add_option("--report", a.report, "write a self-contained HTML report")->type_name("FILE");
   app.add_option("--json", a.json, "write the result with figures for every job")->type_name("FILE");
   app.add_option("--decisions", a.decisions,
-                 "write every limit and change: ts_s,job,resource,recommender,limit")
+                 "write every limit and limit change: ts_s,job,resource,recommender,limit")
       ->type_name("FILE");
-  app.add_option("--story", a.stories, "follow this job in the report; may be repeated")->type_name("JOB");
-  app.add_option("--show", a.shown, "the recommender that the report opens with")->capture_default_str();
+  app.add_option("--story", a.stories, "show this job in detail in the report; may be repeated")
+      ->type_name("JOB");
+  app.add_option("--show", a.shown, "the recommender that the report shows first")->capture_default_str();
   AddOutput(app, a.output, a.quiet);
 }
 
@@ -161,30 +161,30 @@ void AddTune(CLI::App& app, TuneArgs& a) {
   app.get_option("paths")->required();
   AddEngine(app, a.engine);
   app.add_option("--sweep", a.sweep,
-                 "key=value,value,...; may be repeated: all combinations are tried; without it a "
-                 "grid fit for the recommender")
+                 "key=value,value,...; may be repeated: all combinations are tried (default: a "
+                 "grid for the recommender)")
       ->type_name("KEY=VALUES");
-  app.add_option("--weights", a.weights, "CSV of job,weight: how much a job counts; others count 1")
+  app.add_option("--weights", a.weights, "CSV of job,weight; the weight of other jobs is 1")
       ->type_name("FILE");
-  app.add_option("--oom-days", a.oom_days, "share of OOM-days (CPU: throttled days) not to exceed")
+  app.add_option("--oom-days", a.oom_days, "maximum share of OOM-days (CPU: throttled days)")
       ->capture_default_str();
-  app.add_option("--changes", a.changes, "limit changes per job-day not to exceed")->capture_default_str();
-  app.add_option("--out", a.out, "write the chosen settings here")->type_name("FILE");
+  app.add_option("--changes", a.changes, "maximum of limit changes per job-day")->capture_default_str();
+  app.add_option("--out", a.out, "write the chosen settings to this file")->type_name("FILE");
   AddOutput(app, a.output, a.quiet);
 }
 
 void AddGenerate(CLI::App& app, GenerateArgs& a) {
-  app.add_option("out", a.out, "the .csv or .csv.gz to write, or a directory for google2019")->required();
+  app.add_option("out", a.out, "file to write, .csv or .csv.gz; for google2019 a directory")->required();
   app.add_option("--format", a.format, "csv or google2019")->capture_default_str();
   app.add_option("--jobs", a.jobs, "jobs")->capture_default_str();
   app.add_option("--days", a.days, "days")->capture_default_str();
-  app.add_option("--seed", a.seed, "the same seed gives the same cell")->capture_default_str();
+  app.add_option("--seed", a.seed, "seed; the same seed gives the same trace")->capture_default_str();
   app.add_option("--start", a.start, "time of the first window: seconds or a date")->capture_default_str();
   app.add_option("--unit-cpu", a.unit_cpu_cores, "cores of the CPU unit of google2019")
       ->capture_default_str();
   app.add_option("--unit-memory", a.unit_memory, "memory of the memory unit of google2019")
       ->capture_default_str();
-  app.add_flag("-q,--quiet", a.quiet, "say nothing");
+  app.add_flag("-q,--quiet", a.quiet, "no output but errors");
 }
 
 // The command as typed, for the report.
@@ -194,7 +194,7 @@ std::string CommandLine(int argc, char** argv) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-// `taut --help` says what each verb does; `taut VERB --help` says it all.
+// `taut --help` has a line per command; `taut COMMAND --help` all of its help.
 class ShortVerbs final : public CLI::Formatter {
  public:
   std::string make_subcommand(const CLI::App* verb) const override {
@@ -215,7 +215,7 @@ std::string Suggestion(const CLI::App& app, int argc, char** argv) {
     if (verb == nullptr && !word.starts_with("-")) {
       if (std::find(verbs.begin(), verbs.end(), word) == verbs.end()) {
         const std::vector<std::string_view> names(verbs.begin(), verbs.end());
-        return StrCat("there is no verb \"", word, "\"; did you mean \"", NearestName(word, names), "\"?");
+        return StrCat("unknown command \"", word, "\"; did you mean \"", NearestName(word, names), "\"?");
       }
       verb = app.get_subcommand(std::string(word));
     } else if (verb != nullptr && word == "test" && verb->get_name() == "mapping") {
@@ -227,7 +227,7 @@ std::string Suggestion(const CLI::App& app, int argc, char** argv) {
       }
       if (std::find(options.begin(), options.end(), word) != options.end()) continue;
       const std::vector<std::string_view> names(options.begin(), options.end());
-      return StrCat("there is no option \"", word, "\"; did you mean \"", NearestName(word, names), "\"?");
+      return StrCat("unknown option \"", word, "\"; did you mean \"", NearestName(word, names), "\"?");
     }
   }
   return {};
@@ -247,7 +247,7 @@ class OwnVerbs {
     completion_->add_option("shell", shell_, "bash or zsh")->required()->check(OneOf({"bash", "zsh"}));
     man_ = app.add_subcommand("man", "Writes the man pages of taut and its commands into a folder.");
     man_->group("");  // for packages
-    man_->add_option("folder", folder_, "the folder, which must exist")->required();
+    man_->add_option("folder", folder_, "existing folder")->required();
   }
   // nullopt: it is none of these.
   std::optional<int> Run() const {
@@ -347,7 +347,7 @@ int RunCli(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     const std::string suggestion = Suggestion(app, argc, argv);
     PrintError(suggestion.empty() ? std::string_view(e.what()) : suggestion);
-    std::fputs("Run `taut --help`, or `taut VERB --help`.\n", stderr);
+    std::fputs("Run `taut --help` or `taut COMMAND --help`.\n", stderr);
     return kExitUsage;
   }
   if (const std::optional<int> code = own.Run(); code.has_value()) return Flushed(*code);

@@ -6,24 +6,27 @@ namespace taut {
 namespace {
 
 constexpr const char* kFeedHelp =
-    "Sends a made-up cell to tautd as Prometheus remote write: its history as fast as it is taken, then it "
-    "lives\nuntil ^C. Pods come and go, deploys happen. History ends now; a cell that is faster than the "
-    "clock runs ahead\nof it, and tautd must take its time from the samples then (clock: samples).\n\n"
+    "Simulates a cluster and sends its metrics to tautd by Prometheus remote write: first the history, as "
+    "fast "
+    "as\ntautd accepts it, then live samples until ^C. Pods are replaced and deployments rolled out. The "
+    "history "
+    "ends\nnow; with --speed above 1, times run ahead of the clock, which needs `clock: samples` in "
+    "tautd.\n\n"
     "Examples:\n"
     "  taut feed\n"
     "  taut feed --to http://127.0.0.1:7070 --jobs 50 --speed 1 --history 2h\n"
     "  taut feed --history 21d --live 0 --ooms";
 
 constexpr const char* kBenchWriteHelp =
-    "Measures how many samples a second a remote-write receiver takes. Its times run ahead of the clock "
-    "unless "
-    "--rate\nis given: tautd must take its time from the samples then (clock: samples).\n\n"
+    "Measures the throughput of a remote-write receiver in samples per second. Unless --rate is given, times "
+    "of\n"
+    "samples run ahead of the clock, which needs `clock: samples` in tautd.\n\n"
     "Examples:\n"
     "  taut bench-write --bench-series 50000 --seconds 20\n"
     "  taut bench-write --bench-series 10000 --rate 100000 --connections 2 --output json";
 
 constexpr const char* kJobsHelp =
-    "Lists the jobs that tautd knows, with their usage, their limits and what these would be.\n\n"
+    "Lists jobs with their usage, limits and recommended limits.\n\n"
     "Examples:\n"
     "  taut jobs\n"
     "  taut jobs shop --mode auto --sort cpu_slack\n"
@@ -31,24 +34,24 @@ constexpr const char* kJobsHelp =
     "  taut jobs --sort name --limit 1000 --output json";
 
 constexpr const char* kJobHelp =
-    "Shows one job: its limits, what they would be, trials, what waits and why, notices, its last "
-    "decisions.\n\n"
+    "Shows one job: its limits and recommended limits, trials, pending changes and why they wait, notices, "
+    "and "
+    "its\nlast decisions.\n\n"
     "Examples:\n"
     "  taut job shop/web\n"
     "  taut job shop/web --output yaml";
 
 constexpr const char* kExportHelp =
-    "Prints the recommendations in a form for other tools: lines of `docker update`, resources of "
-    "Kubernetes, or "
-    "CSV.\nNothing is changed. The reasons stand beside them.\n\n"
+    "Prints the recommendations for other tools: `docker update` commands, Kubernetes resources or CSV, with "
+    "their\nreasons. Changes nothing.\n\n"
     "Examples:\n"
     "  taut export --format docker > update.sh\n"
     "  taut export --format yaml namespace=shop\n"
     "  taut export --format csv > recommendations.csv";
 
 constexpr const char* kSetHelp =
-    "Changes settings of one job, or of all jobs that a pattern fits; an empty value takes a setting back.\n"
-    "A pattern only shows what would change, unless --yes is given. Without changes: shows all settings and\n"
+    "Changes settings of one job, or of all jobs that match a pattern; an empty value removes a setting.\n"
+    "With a pattern, changes are only shown unless --yes is given. Without changes: shows all settings and\n"
     "where they come from.\n\n"
     "Examples:\n"
     "  taut set shop/web mode=auto memory.upper=4GiB\n"
@@ -57,39 +60,39 @@ constexpr const char* kSetHelp =
     "  taut set shop/web";
 
 constexpr const char* kDecisionsHelp =
-    "Lists decisions, newest first, or follows them as they are taken.\n\n"
+    "Lists decisions, newest first, or follows new ones.\n\n"
     "Examples:\n"
     "  taut decisions --job shop/web --limit 5\n"
     "  taut decisions --kind roll_back\n"
     "  taut decisions --follow --output json";
 
 constexpr const char* kTopHelp =
-    "Shows the fleet and its jobs, again and again as windows close; q ends. Prints once if the output is no "
+    "Shows the fleet and its jobs, updated as windows close; q quits. Prints once if the output is not a "
     "terminal.\n\n"
     "Examples:\n"
     "  taut top\n"
     "  taut top --search namespace=shop --sort cpu_usage";
 
 constexpr const char* kStatusHelp =
-    "Shows the daemon itself: its clock, its store, its last pass, and what became of the samples.\n\n"
+    "Shows the state of tautd: its clock, its store, its last pass, and received samples by outcome.\n\n"
     "Examples:\n"
     "  taut status\n"
     "  taut status --server https://taut.example:7070 --token-file token --output json";
 
 constexpr const char* kAgentsHelp =
-    "Lists the node agents (tautlet): whether they are connected, their tasks, what they cost and what they "
-    "did.\nCounts begin when the daemon starts.\n\n"
+    "Lists the node agents (tautlet): connection state, tasks, resource use, and applied limits. Counts "
+    "start at "
+    "0\nwhen tautd starts.\n\n"
     "Examples:\n"
     "  taut agents\n"
     "  taut agents --server https://taut.example:7070 --token-file token --output json";
 
-constexpr const char* kMappingHelp = "Questions about the rules that say which series is which job's usage.";
+constexpr const char* kMappingHelp = "Tests the rules that map series to jobs.";
 constexpr const char* kMappingTestHelp =
-    "Shows for each series which rule takes it and the job, the task and the kind of usage that come of it, "
-    "or "
-    "why no\nrule does. Series stand on the command line, one a line on standard input, or in a "
-    "Prometheus. Of a\nPrometheus it shows a table of the jobs that result, and each series only with "
-    "--verbose.\n\n"
+    "Shows for each series which rule matches it and the resulting job, task and kind of usage, or why no "
+    "rule\n"
+    "matches. Series are arguments, lines of standard input, or those of a Prometheus; for a Prometheus it "
+    "prints a\ntable of the resulting jobs, and each series only with --verbose.\n\n"
     "Examples:\n"
     "  taut mapping test "
     "'container_cpu_usage_seconds_total{namespace=\"shop\",pod=\"web-0\",container=\"app\"}'\n"
@@ -98,7 +101,7 @@ constexpr const char* kMappingTestHelp =
 
 constexpr const char* kSorts =
     "name, mode, tasks, ooms, changed, or cpu_ or memory_ and usage, owner_limit, limit, would_be, slack, "
-    "saved; default: what matters most";
+    "saved; default: by what can be saved";
 
 void AddDaemon(CLI::App& app, DaemonArgs& a) {
   AddConnection(app, a.connection);
@@ -108,7 +111,7 @@ void AddDaemon(CLI::App& app, DaemonArgs& a) {
 }  // namespace
 
 void AddConnection(CLI::App& app, ConnectionArgs& args, const char* url_option) {
-  app.add_option(url_option, args.server, "the daemon's URL")
+  app.add_option(url_option, args.server, "URL of tautd")
       ->envname("TAUT_SERVER")
       ->capture_default_str()
       ->type_name("URL");
@@ -137,35 +140,35 @@ void DaemonVerbs::AddFeed(CLI::App& app) {
   FeedArgs& a = feed_;
   AddConnection(app, a.connection, "--to,--server");
   app.add_option("--jobs", a.jobs, "jobs")->capture_default_str();
-  app.add_option("--days", a.days, "days of the cell; after the last it begins again")->capture_default_str();
-  app.add_option("--speed", a.speed, "cell-seconds a second once it lives; 1: the wall clock's")
+  app.add_option("--days", a.days, "length of the data set in days; it restarts after the last one")
       ->capture_default_str();
-  app.add_option("--history", a.history, "send this much of the cell at once")->capture_default_str();
-  app.add_option("--live", a.live, "end after this much of the cell's time (default: at ^C)");
-  app.add_option("--every", a.every, "time between two scrapes while it lives")->capture_default_str();
-  app.add_option("--seed", a.seed, "the same seed gives the same cell")->capture_default_str();
-  app.add_flag("--ooms", a.ooms, "tasks above their owner's memory limit are sometimes killed");
-  app.add_flag("-q,--quiet", a.quiet, "say nothing");
+  app.add_option("--speed", a.speed, "playback speed of the live phase; 1: real time")->capture_default_str();
+  app.add_option("--history", a.history, "history that is sent first")->capture_default_str();
+  app.add_option("--live", a.live, "stop after this much simulated time (default: at ^C)");
+  app.add_option("--every", a.every, "scrape interval of the live phase")->capture_default_str();
+  app.add_option("--seed", a.seed, "seed; the same seed gives the same data")->capture_default_str();
+  app.add_flag("--ooms", a.ooms, "simulate OOM kills of tasks above their owner's memory limit");
+  app.add_flag("-q,--quiet", a.quiet, "no output but errors");
 }
 
 void DaemonVerbs::AddBenchWrite(CLI::App& app) {
   BenchWriteArgs& a = bench_write_;
-  app.group("");  // not for everybody
+  app.group("");  // hidden from --help
   AddConnection(app, a.connection, "--to,--server");
   app.add_option("--bench-series", a.series, "series, 500 to a request")->capture_default_str();
-  app.add_option("--rate", a.rate, "samples a second; 0: as fast as it goes")->capture_default_str();
-  app.add_option("--seconds", a.seconds, "how long")->capture_default_str();
-  app.add_option("--connections", a.connections, "connections side by side")->capture_default_str();
+  app.add_option("--rate", a.rate, "samples per second; 0: no limit")->capture_default_str();
+  app.add_option("--seconds", a.seconds, "duration in seconds")->capture_default_str();
+  app.add_option("--connections", a.connections, "concurrent connections")->capture_default_str();
   AddOutputForm(app, a.output);
 }
 
 void DaemonVerbs::AddJobs(CLI::App& app) {
   JobsArgs& a = jobs_;
-  app.add_option("search", a.search, "words in names, or labels as key=value; all are wanted");
+  app.add_option("search", a.search, "words that must all occur in the name, or in a label as key=value");
   app.add_option("--mode", a.mode, "off, observe, canary or auto")
       ->check(OneOf({"off", "observe", "canary", "auto"}));
   app.add_option("--sort", a.sort, kSorts);
-  app.add_option("--order", a.order, "asc or desc (default: names up, figures down)")
+  app.add_option("--order", a.order, "asc or desc (default: asc for names, desc for figures)")
       ->check(OneOf({"asc", "desc"}));
   app.add_option("--limit", a.limit, "maximum number of rows")
       ->capture_default_str()
@@ -189,16 +192,16 @@ void DaemonVerbs::AddSet(CLI::App& app) {
   SetArgs& a = set_;
   app.add_option("job", a.job, "the job's name, or a pattern of names: * is any text, a|b is a or b")
       ->required();
-  app.add_option("changes", a.changes, "settings; `taut set JOB` and the dashboard name the keys")
+  app.add_option("changes", a.changes, "settings to change; `taut set JOB` lists the keys")
       ->type_name("KEY=VALUE");
-  app.add_option("--who", a.who, "who changes it, for the record (default: the login name)");
-  app.add_flag("--yes", a.yes, "with a pattern: make the changes, and not only show them");
+  app.add_option("--who", a.who, "name recorded with the change (default: the login name)");
+  app.add_flag("--yes", a.yes, "with a pattern: apply the changes");
   AddDaemon(app, a.daemon);
 }
 
 void DaemonVerbs::AddExport(CLI::App& app) {
   ExportArgs& a = export_;
-  app.add_option("search", a.search, "words in names, or labels as key=value; all are wanted");
+  app.add_option("search", a.search, "words that must all occur in the name, or in a label as key=value");
   app.add_option("--format", a.form, "docker, yaml or csv")
       ->check(OneOf({"docker", "yaml", "csv"}))
       ->capture_default_str();
@@ -207,16 +210,19 @@ void DaemonVerbs::AddExport(CLI::App& app) {
 
 void DaemonVerbs::AddDecisions(CLI::App& app) {
   DecisionsArgs& a = decisions_;
-  app.add_option("--job", a.job, "of this job only");
+  app.add_option("--job", a.job, "only decisions of this job");
   app.add_option("--kind", a.kind, "would_set, set, try, promote, roll_back, oom_raise or release")
       ->check(OneOf({"would_set", "set", "try", "promote", "roll_back", "oom_raise", "release"}));
-  app.add_option("--limit", a.limit, "at most so many")->capture_default_str()->check(CLI::Range(1, 1000));
-  app.add_flag("--follow", a.follow, "then print new ones as they are taken, until ^C");
+  app.add_option("--limit", a.limit, "maximum number of rows")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  app.add_flag("--follow", a.follow, "print new decisions until ^C");
   AddDaemon(app, a.daemon);
 }
 
 void DaemonVerbs::AddTop(CLI::App& app) {
-  app.add_option("--search", top_.search, "words in names, or labels as key=value; all are wanted");
+  app.add_option("--search", top_.search,
+                 "words that must all occur in the name, or in a label as key=value");
   app.add_option("--sort", top_.sort, kSorts);
   AddDaemon(app, top_.daemon);
 }
@@ -231,10 +237,11 @@ void DaemonVerbs::AddMapping(CLI::App& app) {
   CLI::App* test = app.add_subcommand("test", kMappingTestHelp);
   test->add_option("series", a.series, "series as Prometheus prints them");
   test->add_option("--config", a.config, "the daemon's YAML file, for its rules")->type_name("FILE");
-  test->add_option("--prometheus", a.prometheus, "ask this Prometheus for its series")->type_name("URL");
-  test->add_flag("--jobs", a.jobs, "show the jobs that result, not each series; always with --prometheus");
-  test->add_flag("--verbose", a.verbose, "show each series, and then the jobs");
-  test->add_option("--token-file", a.connection.token_file, "file with the token for it")->type_name("FILE");
+  test->add_option("--prometheus", a.prometheus, "test the series of this Prometheus")->type_name("URL");
+  test->add_flag("--jobs", a.jobs,
+                 "show the resulting jobs instead of each series; default with --prometheus");
+  test->add_flag("--verbose", a.verbose, "show each series, then the jobs");
+  test->add_option("--token-file", a.connection.token_file, "file with its token")->type_name("FILE");
   test->add_option("--ca-file", a.connection.ca_file, "PEM file of the CAs to trust with https")
       ->type_name("FILE");
   AddOutputForm(*test, a.output);

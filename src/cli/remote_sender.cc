@@ -67,8 +67,7 @@ absl::Status RemoteSender::Send(std::string_view body) {
       if (!again) {
         const absl::Status status = CheckAnswer(*client_, *response);
         if (!absl::IsInvalidArgument(status)) return status;
-        return absl::FailedPreconditionError(
-            StrCat("the daemon does not take what was sent: ", Message(status)));
+        return absl::FailedPreconditionError(StrCat("tautd rejected the request: ", Message(status)));
       }
       wait = PauseBefore(*response, pause);
     } else if (counts_.answers[2] == 0 || Clock::now() > give_up) {

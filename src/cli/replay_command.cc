@@ -177,7 +177,7 @@ absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
   if (!args.resources.empty()) o.resources.clear();
   for (const std::string& name : args.resources) {
     if (name != "cpu" && name != "memory") {
-      return absl::InvalidArgumentError(StrCat("--resource: \"", name, "\" is neither cpu nor memory"));
+      return absl::InvalidArgumentError(StrCat("--resource: \"", name, "\": expected cpu or memory"));
     }
     const Resource r = name == "cpu" ? Resource::kCpu : Resource::kMemory;
     if (std::find(o.resources.begin(), o.resources.end(), r) == o.resources.end()) o.resources.push_back(r);
@@ -190,7 +190,7 @@ absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
   o.restart_delay_s = *delay;
   if (args.feedback != "none" && args.feedback != "oom-restart") {
     return absl::InvalidArgumentError(
-        StrCat("--feedback: \"", args.feedback, "\" is none of none, oom-restart"));
+        StrCat("--feedback: \"", args.feedback, "\": expected none or oom-restart"));
   }
   o.feedback = args.feedback == "none" ? Feedback::kNone : Feedback::kOomRestart;
   if (!args.settings_file.empty()) {
@@ -201,13 +201,13 @@ absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
   for (const std::string& assignment : args.set) {
     const size_t equals = assignment.find('=');
     if (equals == std::string::npos) {
-      return absl::InvalidArgumentError(StrCat("--set wants key=value, not \"", assignment, "\""));
+      return absl::InvalidArgumentError(StrCat("--set: expected key=value, not \"", assignment, "\""));
     }
     const absl::Status s =
         SetSetting(assignment.substr(0, equals), assignment.substr(equals + 1), o.settings);
     if (!s.ok()) return absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
   }
-  if (args.threads < 0) return absl::InvalidArgumentError("--threads wants 0 (one a core) or more");
+  if (args.threads < 0) return absl::InvalidArgumentError("--threads: expected 0 (one per core) or more");
   o.threads = args.threads;
   return o;
 }

@@ -41,7 +41,7 @@ struct Trial {
 absl::StatusOr<Axis> ParseAxis(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos) {
-    return absl::InvalidArgumentError(StrCat("--sweep wants key=value,value, not ", text));
+    return absl::InvalidArgumentError(StrCat("--sweep: expected key=value,value, not ", text));
   }
   Axis axis{text.substr(0, equals), {}};
   // A value that is a list is written in brackets: ensemble.margins=[0,0.1],[0,0.2].
@@ -128,7 +128,7 @@ absl::StatusOr<std::vector<double>> ReadWeights(const std::string& path, const L
         comma == std::string_view::npos ? std::nullopt : ParseDouble(StripSpace(text.substr(comma + 1)));
     if (!weight.has_value() || *weight < 0) {
       return absl::InvalidArgumentError(
-          fmt::format("{}:{}: wants job,weight with a weight of 0 or more", path, number));
+          fmt::format("{}:{}: expected job,weight with a weight of 0 or more", path, number));
     }
     const absl::StatusOr<JobId> job = trace.FindJob(std::string(text.substr(0, comma)));
     if (!job.ok())
@@ -213,7 +213,7 @@ absl::Status NothingWithin(const TuneArgs& args, const Sweep& sweep) {
 absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, ReplayOptions options) {
   if (options.policies.size() != 1) {
     return absl::InvalidArgumentError(
-        "tune wants one --recommender: ensemble, moving_window, analogs, peak or vpa");
+        "tune needs one --recommender: ensemble, moving_window, analogs, peak or vpa");
   }
   Sweep sweep;
   sweep.resource = options.resources.size() == 1 ? options.resources.front() : Resource::kMemory;

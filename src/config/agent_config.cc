@@ -19,70 +19,68 @@ constexpr int64_t kMaxGraceS = 86'400;
 #define TAUT_FIELD(name) +[](AgentConfig& c) -> ConfigField { return &c.name; }
 using enum FieldUnit;
 const AgentSetting kSettings[] = {
-    {"name", "who this agent is to the daemon; empty: the host's name", kPlain, 0, 0, TAUT_FIELD(name)},
-    {"host", "{host} in the names of tasks; empty: the host's name", kPlain, 0, 0, TAUT_FIELD(host)},
-    {"state", "directory for what must outlive the agent: the ledger of limits and the queue", kPlain, 0, 0,
-     TAUT_FIELD(state)},
-    {"observe", "measure and report, change nothing whatever is ordered", kPlain, 0, 0, TAUT_FIELD(observe)},
-    {"sample_ms", "every task is read once in so many milliseconds", kPlain, 10, 60'000,
-     TAUT_FIELD(sample_ms)},
-    {"find", "tasks are looked for once in so long, and when the Docker engine says so", kDuration, 1, 3600,
+    {"name", "agent ID; empty: the host name", kPlain, 0, 0, TAUT_FIELD(name)},
+    {"host", "value of {host} in task names; empty: the host name", kPlain, 0, 0, TAUT_FIELD(host)},
+    {"state", "directory of the ledger of limits and the message queue", kPlain, 0, 0, TAUT_FIELD(state)},
+    {"observe", "measure and report; change no limit", kPlain, 0, 0, TAUT_FIELD(observe)},
+    {"sample_ms", "interval of reading each task, milliseconds", kPlain, 10, 60'000, TAUT_FIELD(sample_ms)},
+    {"find", "interval of looking for tasks; Docker events are followed immediately", kDuration, 1, 3600,
      TAUT_FIELD(find_s)},
-    {"speed", "for demonstrations with one agent: its clock goes so many times as fast", kPlain, 0.001,
-     100'000, TAUT_FIELD(speed)},
+    {"speed", "clock speed-up factor, for demonstrations with one agent", kPlain, 0.001, 100'000,
+     TAUT_FIELD(speed)},
     {"cgroup_root",
      "only cgroup hierarchies mounted at or below this directory are used, as /host/sys/fs/cgroup in a "
      "container; empty: all that /proc/self/mountinfo lists",
      kPlain, 0, 0, TAUT_FIELD(cgroup_root)},
     {"log_level", "debug, info, warning or error", kPlain, 0, 0, TAUT_FIELD(log_level)},
     {"log_format", "text (key=value) or json, one line per event", kPlain, 0, 0, TAUT_FIELD(log_format)},
-    {"docker_socket", "socket of the Docker engine; only used by rules for containers", kPlain, 0, 0,
+    {"docker_socket", "socket of the Docker engine, used by rules with docker", kPlain, 0, 0,
      TAUT_FIELD(docker_socket)},
-    {"daemon.address", "HOST:PORT of tautd's agents.listen; empty: nobody is told and nothing ordered",
-     kPlain, 0, 0, TAUT_FIELD(daemon_address)},
-    {"daemon.token_file", "file with the token that tautd wants", kPlain, 0, 0, TAUT_FIELD(token_file)},
-    {"daemon.tls", "speak TLS", kPlain, 0, 0, TAUT_FIELD(tls)},
+    {"daemon.address", "HOST:PORT of tautd's agents.listen; empty: run standalone", kPlain, 0, 0,
+     TAUT_FIELD(daemon_address)},
+    {"daemon.token_file", "file with the token for tautd", kPlain, 0, 0, TAUT_FIELD(token_file)},
+    {"daemon.tls", "use TLS", kPlain, 0, 0, TAUT_FIELD(tls)},
     {"daemon.ca_file", "PEM file of the CA of tautd's certificate; empty: the system's", kPlain, 0, 0,
      TAUT_FIELD(ca_file)},
     {"daemon.certificate", "PEM file of this agent's certificate, for mutual TLS", kPlain, 0, 0,
      TAUT_FIELD(certificate_file)},
     {"daemon.key", "PEM file of its key", kPlain, 0, 0, TAUT_FIELD(key_file)},
-    {"daemon.server_name", "name to be found in tautd's certificate; empty: the address' host", kPlain, 0, 0,
-     TAUT_FIELD(server_name)},
-    {"daemon.queue", "what is kept on disk while tautd is away; the oldest goes first", kBytes, 65'536,
-     1024.0 * 1024 * 1024 * 64, TAUT_FIELD(queue_bytes)},
-    {"limits.shrink_share", "memory limits go down by at most this share a second", kPlain, 0.01, 1,
+    {"daemon.server_name", "name expected in tautd's certificate; empty: the host of daemon.address", kPlain,
+     0, 0, TAUT_FIELD(server_name)},
+    {"daemon.queue", "on-disk queue limit while tautd is unreachable; the oldest messages are dropped first",
+     kBytes, 65'536, 1024.0 * 1024 * 1024 * 64, TAUT_FIELD(queue_bytes)},
+    {"limits.shrink_share", "most that a memory limit is lowered per second, as a share", kPlain, 0.01, 1,
      TAUT_FIELD(moves.shrink_share)},
-    {"limits.margin_share", "and never below usage and this share of it", kPlain, 0, 10,
-     TAUT_FIELD(moves.margin_share)},
-    {"limits.margin", "and so many bytes more", kBytes, 0, 1e12, TAUT_FIELD(moves.margin_bytes)},
-    {"limits.oom_ratio", "after an OOM kill the limit is raised at once to this many times itself", kPlain, 1,
-     10, TAUT_FIELD(moves.oom_ratio)},
-    {"limits.oom_plus", "or by so many bytes, whichever is more", kBytes, 0, 1e13,
+    {"limits.margin_share", "a memory limit is never lowered below usage plus this share of it", kPlain, 0,
+     10, TAUT_FIELD(moves.margin_share)},
+    {"limits.margin", "plus this many bytes", kBytes, 0, 1e12, TAUT_FIELD(moves.margin_bytes)},
+    {"limits.oom_ratio", "after an OOM kill the limit is multiplied by this immediately", kPlain, 1, 10,
+     TAUT_FIELD(moves.oom_ratio)},
+    {"limits.oom_plus", "or raised by this many bytes, whichever is more", kBytes, 0, 1e13,
      TAUT_FIELD(moves.oom_plus_bytes)},
     {"limits.throttled_share",
-     "a hard CPU limit under which more than this share of the periods is throttled is raised at once",
-     kPlain, 0, 1, TAUT_FIELD(moves.throttled_share)},
-    {"limits.throttle_ratio", "to this many times itself", kPlain, 1, 10, TAUT_FIELD(moves.throttle_ratio)},
+     "a hard CPU limit is raised immediately if more than this share of its periods is throttled", kPlain, 0,
+     1, TAUT_FIELD(moves.throttled_share)},
+    {"limits.throttle_ratio", "factor of that raise", kPlain, 1, 10, TAUT_FIELD(moves.throttle_ratio)},
 };
 #undef TAUT_FIELD
 
 constexpr TaskRuleKey kRuleKeys[] = {
-    {"name", "for people"},
+    {"name", "name of the rule, for logs"},
     {"cgroup", "path from the hierarchy's root; `*` is any text within one component: `/apps/*/worker-*`"},
     {"systemd", "or: pattern of unit names, `web-*.service|batch.slice`"},
     {"docker", "or: pattern of container names"},
     {"job", "template of the job's name; empty: `{base}`, `systemd/{prefix|unit}`, `docker/{service}`"},
-    {"task", "template of the task's name; empty: the host and what tells it from others there"},
+    {"task", "template of the task's name; empty: the host and a name that is unique there"},
     {"manage", "limits may be set; false: measured, never touched"},
     {"startup_grace",
      "no limit is lowered in this time after a task's start (raises are made at once); 5 min"},
     {"cpu", "none; soft: cpu.weight, counts only when cores are short; hard: cpu.max, always"},
     {"memory", "none; hard: memory.max; soft: memory.high at the limit, memory.max a tenth above it"},
-    {"cpu_lower", "whatever is ordered, no CPU limit below this, cores"},
-    {"cpu_upper", "nor above this"},
-    {"memory_lower", "no memory limit below this"},
-    {"memory_upper", "nor above this, not even after an OOM kill"},
+    {"cpu_lower", "lowest CPU limit, cores, whatever is ordered"},
+    {"cpu_upper", "highest CPU limit, cores"},
+    {"memory_lower", "lowest memory limit"},
+    {"memory_upper", "highest memory limit, also after an OOM kill"},
 };
 
 class Reader {
@@ -91,9 +89,9 @@ class Reader {
 
   absl::Status Read(const YAML::Node& root) {
     if (absl::Status s = ReadSection(root, "", name_); !s.ok()) return s;
-    if (config_.state.empty()) return Plain("state is empty: the agent needs a directory of its own");
+    if (config_.state.empty()) return Plain("state is empty: expected a directory that only this agent uses");
     if (config_.certificate_file.empty() != config_.key_file.empty()) {
-      return Plain("daemon.certificate and daemon.key go together");
+      return Plain("daemon.certificate and daemon.key must be set together");
     }
     return absl::OkStatus();
   }
@@ -128,7 +126,7 @@ class Reader {
 
   absl::Status ReadTasks(const YAML::Node& list) {
     if (list.IsNull()) return absl::OkStatus();
-    if (!list.IsSequence()) return ErrorAt(name_, list, "tasks wants a list: lines that begin with -");
+    if (!list.IsSequence()) return ErrorAt(name_, list, "tasks must be a list: lines that begin with -");
     for (const YAML::Node& item : list) {
       if (absl::Status s = ReadTask(item); !s.ok()) return s;
     }
@@ -169,14 +167,14 @@ class Reader {
     const auto cores = [&](std::optional<double>& out) {
       out = ParseDouble(text);
       return out.has_value() && *out >= 0 ? absl::OkStatus()
-                                          : bad(StrCat("\"", text, "\" is no number of cores"));
+                                          : bad(StrCat("\"", text, "\" is not a number of cores"));
     };
     const auto source = [&](TaskSource kind) {
       ++sources;
       rule.source = kind;
       rule.match = text;
       if (text.empty()) return bad("empty; * stands for any text");
-      if (kind == TaskSource::kCgroup && text.front() != '/') return bad("wants a path that begins with /");
+      if (kind == TaskSource::kCgroup && text.front() != '/') return bad("must be a path that begins with /");
       return absl::OkStatus();
     };
     const auto name = [&](std::string& out) {
@@ -202,7 +200,7 @@ class Reader {
     }
     if (key == "cpu" || key == "memory") {
       const int style = text == "none" ? 0 : text == "soft" ? 1 : text == "hard" ? 2 : -1;
-      if (style < 0) return bad(StrCat("\"", text, "\" is none of none, soft, hard"));
+      if (style < 0) return bad(StrCat("\"", text, "\": expected none, soft or hard"));
       constexpr CpuStyle kCpu[] = {CpuStyle::kNone, CpuStyle::kSoft, CpuStyle::kHard};
       constexpr MemoryStyle kMemory[] = {MemoryStyle::kNone, MemoryStyle::kSoft, MemoryStyle::kHard};
       if (key == "cpu") rule.cpu = kCpu[style];

@@ -56,19 +56,21 @@ TEST(AgentConfig, RefusesNonsenseWithItsPlace) {
   };
   EXPECT_EQ(error("observ: true"), "f:1: unknown key \"observ\"; did you mean \"observe\"?");
   EXPECT_THAT(error("sample_ms: 1"), HasSubstr("f:1: sample_ms: 1 is outside 10 .. 60000"));
-  EXPECT_THAT(error("tasks:\n  - {cgroup: apps}"), HasSubstr("f:2: cgroup: wants a path that begins with /"));
+  EXPECT_THAT(error("tasks:\n  - {cgroup: apps}"),
+              HasSubstr("f:2: cgroup: must be a path that begins with /"));
   EXPECT_THAT(error("tasks:\n  - {cgroup: /a, docker: b}"), HasSubstr("one of cgroup, systemd and docker"));
   EXPECT_THAT(error("tasks:\n  - {job: x}"), HasSubstr("one of cgroup, systemd and docker"));
-  EXPECT_THAT(error("tasks:\n  - {docker: x, cpu: loud}"), HasSubstr("\"loud\" is none of none, soft, hard"));
+  EXPECT_THAT(error("tasks:\n  - {docker: x, cpu: loud}"),
+              HasSubstr("\"loud\": expected none, soft or hard"));
   EXPECT_THAT(error("tasks:\n  - {docker: x, job: 'a{'}"), HasSubstr("a '{' without its '}'"));
-  EXPECT_THAT(error("tasks:\n  - {docker: x, cpu_upper: -1}"), HasSubstr("is no number of cores"));
+  EXPECT_THAT(error("tasks:\n  - {docker: x, cpu_upper: -1}"), HasSubstr("is not a number of cores"));
   EXPECT_THAT(error("tasks:\n  - {docker: x, memory_lower: 2GiB, memory_upper: 1GiB}"),
               HasSubstr("memory_lower is above memory_upper"));
   EXPECT_THAT(error("tasks:\n  - {docker: x, jb: y}"),
               HasSubstr("unknown key \"jb\"; did you mean \"job\"?"));
-  EXPECT_THAT(error("daemon: {certificate: a.pem}"), HasSubstr("go together"));
+  EXPECT_THAT(error("daemon: {certificate: a.pem}"), HasSubstr("must be set together"));
   EXPECT_THAT(error("state: ''"), HasSubstr("state is empty"));
-  EXPECT_THAT(error("tasks: 3"), HasSubstr("tasks wants a list"));
+  EXPECT_THAT(error("tasks: 3"), HasSubstr("tasks must be a list"));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ std::string NumberText(const FieldSpec& s, double value) {
 }
 
 absl::StatusOr<double> ParseNumber(const FieldSpec& s, std::string_view text) {
-  absl::StatusOr<double> value = Bad(StrCat("\"", text, "\" is no number"));
+  absl::StatusOr<double> value = Bad(StrCat("\"", text, "\" is not a number"));
   if (s.unit == kBytes) {
     value = ParseBytes(text);
   } else if (s.unit == kDuration) {
@@ -71,7 +71,7 @@ struct Assign {
   absl::Status operator()(bool* target) const {
     const bool yes = text() == "true" || text() == "yes" || text() == "on";
     if (!yes && text() != "false" && text() != "no" && text() != "off") {
-      return Bad(StrCat("\"", text(), "\" is neither true nor false"));
+      return Bad(StrCat("\"", text(), "\": expected true or false"));
     }
     *target = yes;
     return absl::OkStatus();
@@ -85,7 +85,7 @@ struct Assign {
   requires std::is_integral_v<T> absl::Status operator()(T* target) const {
     const absl::StatusOr<double> value = ParseNumber(setting, text());
     if (!value.ok()) return value.status();
-    if (*value != std::floor(*value)) return Bad(StrCat("\"", text(), "\" is no whole number"));
+    if (*value != std::floor(*value)) return Bad(StrCat("\"", text(), "\" is not a whole number"));
     *target = static_cast<T>(*value);
     return absl::OkStatus();
   }
@@ -101,7 +101,7 @@ struct Assign {
       if (!address.ok()) return address.status();
       addresses.push_back(*std::move(address));
     }
-    if (addresses.empty()) return Bad("wants at least one address");
+    if (addresses.empty()) return Bad("must have at least one address");
     *target = std::move(addresses);
     return absl::OkStatus();
   }
@@ -119,7 +119,7 @@ struct Assign {
         return absl::OkStatus();
       }
     }
-    return Bad(StrCat("\"", text(), "\" is none of ", fmt::join(names, ", ")));
+    return Bad(StrCat("\"", text(), "\": expected one of ", fmt::join(names, ", ")));
   }
 };
 
@@ -165,7 +165,7 @@ absl::Status SetField(const FieldSpec& spec, const ConfigField& field, std::span
   const std::string none;
   if (values.empty() && !list) values = std::span(&none, 1);
   absl::Status s = values.size() == 1 || list ? std::visit(Assign{spec, values}, field)
-                                              : Bad("wants one value, not a list");
+                                              : Bad("must be one value, not a list");
   return s.ok() ? s : Bad(StrCat(spec.key, ": ", Message(s)));
 }
 

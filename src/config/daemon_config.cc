@@ -105,7 +105,7 @@ absl::Status Reader::UnknownKey(const YAML::Node& at, std::string_view key) cons
 absl::Status Reader::Items(const YAML::Node& list, std::string_view what,
                            absl::FunctionRef<absl::Status(const YAML::Node&)> fn) const {
   if (list.IsNull()) return absl::OkStatus();
-  if (!list.IsSequence()) return Error(list, StrCat(what, " wants a list: lines that begin with -"));
+  if (!list.IsSequence()) return Error(list, StrCat(what, " must be a list: lines that begin with -"));
   for (const YAML::Node& item : list) {
     if (absl::Status s = fn(item); !s.ok()) return s;
   }
@@ -161,7 +161,7 @@ absl::Status Reader::ReadRule(const YAML::Node& node) {
       return absl::OkStatus();
     });
   });
-  if (s.ok() && rule.set.empty()) return Error(node, "a rule that sets nothing");
+  if (s.ok() && rule.set.empty()) return Error(node, "a rule without set");
   if (s.ok()) rules_.push_back(std::move(rule));
   return s;
 }
@@ -205,7 +205,7 @@ absl::StatusOr<MappingRule> Reader::ReadMappingRule(const YAML::Node& node) {
       rule.kind = *kind;
     } else if (key == "scale") {
       const std::optional<double> scale = ParseDouble(*text);
-      if (!scale.has_value()) return Error(at, StrCat("scale: \"", *text, "\" is no number"));
+      if (!scale.has_value()) return Error(at, StrCat("scale: \"", *text, "\" is not a number"));
       rule.scale = *scale;
     } else if (key == "name" || key == "metric" || key == "job" || key == "task" || key == "part") {
       std::string& target = key == "name"     ? rule.name
@@ -320,7 +320,7 @@ absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
   if (!text.ok()) return text.status();
   const std::string_view secret = StripSpace(*text);
   if (secret.empty() || secret.find('\n') != std::string_view::npos) {
-    return absl::InvalidArgumentError(StrCat(path, ": wants one line with the secret"));
+    return absl::InvalidArgumentError(StrCat(path, ": must be one line with the secret"));
   }
   return std::string(secret);
 }

@@ -96,34 +96,34 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(ErrorOf("server:\n  lissten: x\n"),
             "t.yaml:2: unknown key \"server.lissten\"; did you mean \"server.listen\"?");
   EXPECT_EQ(ErrorOf("sever: {}\n"), "t.yaml:1: unknown key \"sever\"; did you mean \"server\"?");
-  EXPECT_EQ(ErrorOf("clock: wal\n"), "t.yaml:1: clock: \"wal\" is none of wall, samples");
+  EXPECT_EQ(ErrorOf("clock: wal\n"), "t.yaml:1: clock: \"wal\": expected one of wall, samples");
   EXPECT_EQ(ErrorOf("\nserver:\n  limits:\n    body: 4 gigs\n"),
             "t.yaml:4: server.limits.body: \"4 gigs\" is no amount of memory; write 512MiB or 256GiB");
   EXPECT_EQ(ErrorOf("store: {history_days: 0}"), "t.yaml:1: store.history_days: 0 is outside 1 .. 3650");
   EXPECT_EQ(ErrorOf("store: {history_days: 1.5}"),
-            "t.yaml:1: store.history_days: \"1.5\" is no whole number");
+            "t.yaml:1: store.history_days: \"1.5\" is not a whole number");
   EXPECT_EQ(ErrorOf("ingest: {grace: 2h}"), "t.yaml:1: ingest.grace: 2h is outside 0s .. 1h");
-  EXPECT_EQ(ErrorOf("clock: [wall, samples]"), "t.yaml:1: clock: wants one value, not a list");
+  EXPECT_EQ(ErrorOf("clock: [wall, samples]"), "t.yaml:1: clock: must be one value, not a list");
   EXPECT_EQ(ErrorOf("store: {path: }"), "t.yaml: store.path is empty; write a file, or memory");
   for (const std::string_view link : {"south", "=http://a", "south=javascript:alert(1)", "south="}) {
     EXPECT_THAT(ErrorOf(StrCat("cell: {links: [\"", link, "\"]}")), HasSubstr("is not NAME=URL with http"))
         << link;
   }
-  EXPECT_EQ(ErrorOf("clock: {a: b}"), "t.yaml:1: clock wants a value or a list of values");
-  EXPECT_EQ(ErrorOf("server: 7070"), "t.yaml:1: server wants a map: lines of key: value");
+  EXPECT_EQ(ErrorOf("clock: {a: b}"), "t.yaml:1: clock must be a value or a list of values");
+  EXPECT_EQ(ErrorOf("server: 7070"), "t.yaml:1: server must be a mapping: lines of key: value");
   EXPECT_EQ(ErrorOf("clock: wall\nclock: wall"), "t.yaml:2: t.yaml has \"clock\" twice");
   EXPECT_EQ(ErrorOf("backfill: {prometheus: p:9090}"),
             "t.yaml:1: backfill.prometheus: \"p:9090\" is no URL; write http://prometheus:9090");
   EXPECT_EQ(ErrorOf("defaults:\n  mode: on\n"),
-            "t.yaml:2: mode: \"on\" is none of off, observe, canary, auto");
+            "t.yaml:2: mode: \"on\": expected one of off, observe, canary, auto");
   EXPECT_EQ(ErrorOf("defaults:\n  memory:\n    uppr: 1GiB\n"),
             "t.yaml:3: unknown job setting \"memory.uppr\"; did you mean \"memory.upper\"?");
   EXPECT_EQ(ErrorOf("defaults: {cpu: {lower: 4, upper: 2}}"),
             "t.yaml:1: defaults: cpu.lower 4 is above cpu.upper 2");
   EXPECT_EQ(ErrorOf("rules:\n  - name: a\n    sets: {mode: off}\n"),
             "t.yaml:3: unknown key \"sets\"; did you mean \"set\"?");
-  EXPECT_EQ(ErrorOf("rules:\n  - name: a\n"), "t.yaml:2: a rule that sets nothing");
-  EXPECT_EQ(ErrorOf("rules: {a: b}"), "t.yaml:1: rules wants a list: lines that begin with -");
+  EXPECT_EQ(ErrorOf("rules:\n  - name: a\n"), "t.yaml:2: a rule without set");
+  EXPECT_EQ(ErrorOf("rules: {a: b}"), "t.yaml:1: rules must be a list: lines that begin with -");
   EXPECT_EQ(ErrorOf("ingest:\n  mapping:\n    - metric: a\n      kind: cpu\n"),
             "t.yaml:4: unknown kind of series 'cpu'; there are cpu_seconds_total, cpu_cores, memory_bytes, "
             "cpu_limit_cores, memory_limit_bytes, oom_total, owner, restarts_total, oom_reason, oom_ended, "

@@ -51,13 +51,13 @@ const Setting kSettings[] = {
      "(minimal "
      "for jobs of less than 10 tasks, else low)",
      1, 0, 0, TAUT_REF(moving_window.oom_tolerance)},
-    {"moving_window.peak_days", "days that the peak looks back", 1, 0.1, 400,
+    {"moving_window.peak_days", "days over which the peak is taken", 1, 0.1, 400,
      TAUT_REF(moving_window.peak_days)},
     {"moving_window.hold_windows", "windows whose highest recommendation is held (12 = 1 hour)", 1, 1, 16,
      TAUT_REF(moving_window.hold_windows)},
     {"moving_window.margin_scale", "factor on the margin of 15 % falling to 10 %; 0 is no margin", 1, 0, 100,
      TAUT_REF(moving_window.margin_scale)},
-    {"moving_window.min_history_h", "the owner's limit stays for the first so many hours", kHour, 0, 1e6,
+    {"moving_window.min_history_h", "hours for which a new job keeps its owner's limit", kHour, 0, 1e6,
      TAUT_REF(moving_window.min_history_s)},
     {"ensemble.half_lives_h", "decay rates of the models, as half-lives in hours", kHour, 0.1, 1e6,
      TAUT_REF(ensemble.half_lives_s)},
@@ -65,11 +65,11 @@ const Setting kSettings[] = {
      TAUT_REF(ensemble.margins)},
     {"ensemble.cost", "paper: counts above and below; slack: overruns as events, underrun as bytes", 1, 0, 0,
      TAUT_REF(ensemble.cost)},
-    {"ensemble.judging", "prequential: on the limit in force before the window; paper: to the letter", 1, 0,
-     0, TAUT_REF(ensemble.judging)},
+    {"ensemble.judging", "prequential: on the limit in force before the window; paper: as published", 1, 0, 0,
+     TAUT_REF(ensemble.judging)},
     {"ensemble.w_over", "w_o: the price of a window's samples above the limit", 1, 0, kMaxDouble,
      TAUT_REF(ensemble.w_over)},
-    {"ensemble.w_under", "w_u: the price of what lies idle below the limit", 1, 0, kMaxDouble,
+    {"ensemble.w_under", "w_u: the price of unused capacity below the limit", 1, 0, kMaxDouble,
      TAUT_REF(ensemble.w_under)},
     {"ensemble.w_limit_change", "w_dL: the price of a changed limit", 1, 0, kMaxDouble,
      TAUT_REF(ensemble.w_limit_change)},
@@ -77,11 +77,11 @@ const Setting kSettings[] = {
      TAUT_REF(ensemble.w_model_change)},
     {"ensemble.score_half_life_h", "half-life of the models' scores (d of equation 8), hours", kHour, 0.1,
      1e6, TAUT_REF(ensemble.score_half_life_s)},
-    {"ensemble.min_history_h", "the owner's limit stays for the first so many hours", kHour, 0, 1e6,
+    {"ensemble.min_history_h", "hours for which a new job keeps its owner's limit", kHour, 0, 1e6,
      TAUT_REF(ensemble.min_history_s)},
-    {"peak.days", "days that the peak looks back", 1, 0.1, 400, TAUT_REF(peak.days)},
+    {"peak.days", "days over which the peak is taken", 1, 0.1, 400, TAUT_REF(peak.days)},
     {"peak.margin", "margin on the peak, as a fraction", 1, 0, 100, TAUT_REF(peak.margin)},
-    {"peak.min_history_h", "the owner's limit stays for the first so many hours", kHour, 0, 1e6,
+    {"peak.min_history_h", "hours for which a new job keeps its owner's limit", kHour, 0, 1e6,
      TAUT_REF(peak.min_history_s)},
     {"vpa.percentile", "target percentile of the VPA comparator", 1, 0, 1, TAUT_REF(vpa.percentile)},
     {"vpa.margin", "its margin", 1, 0, 10, TAUT_REF(vpa.margin)},
@@ -89,37 +89,37 @@ const Setting kSettings[] = {
     {"vpa.min_cpu_cores", "its smallest CPU recommendation, cores", 1, 0, 1e4, TAUT_REF(vpa.min_cpu_cores)},
     {"vpa.min_memory_mib", "its smallest memory recommendation, MiB", kMiB, 0, 1e9,
      TAUT_REF(vpa.min_memory_bytes)},
-    {"analogs.memory_oom_days", "the share of memory OOM-days that is ordered", 1, 1e-4, 0.9,
-     TAUT_REF(analogs.memory_oom_days)},
-    {"analogs.cpu_oom_days", "the share of days over the CPU limit that is ordered", 1, 1e-4, 0.9,
+    {"analogs.memory_oom_days", "target share of OOM-days", 1, 1e-4, 0.9, TAUT_REF(analogs.memory_oom_days)},
+    {"analogs.cpu_oom_days", "target share of days over the CPU limit", 1, 1e-4, 0.9,
      TAUT_REF(analogs.cpu_oom_days)},
-    {"analogs.memory_price_gib", "a fixed price of an OOM-day instead, GiB-days; 0: set by the ordered share",
-     1024 * kMiB, 0, 1e12, TAUT_REF(analogs.memory_price_bytes)},
+    {"analogs.memory_price_gib",
+     "a fixed price of an OOM-day instead, GiB-days; 0: derived from the target share", 1024 * kMiB, 0, 1e12,
+     TAUT_REF(analogs.memory_price_bytes)},
     {"analogs.cpu_price_cores",
-     "a fixed price of a day over the CPU limit, core-days; 0: set by the ordered share", 1, 0, 1e12,
+     "a fixed price of a day over the CPU limit, core-days; 0: derived from the target share", 1, 0, 1e12,
      TAUT_REF(analogs.cpu_price_cores)},
     {"analogs.keep", "yesterday's limit stays if it costs at most this share more than the best", 1, 0, 10,
      TAUT_REF(analogs.keep)},
     {"analogs.max_overrun_chance",
-     "no limit that is expected to fail on more than this share of a job's days; 0: three times the ordered "
+     "no limit that is expected to fail on more than this share of a job's days; 0: three times the target "
      "share",
      1, 0, 1, TAUT_REF(analogs.max_overrun_chance)},
     {"analogs.job_order",
-     "the share of OOM-days ordered for each job by itself; empty: the fleet's order is shared over the jobs",
-     1, 1e-4, 0.5, TAUT_REF(analogs.job_order)},
+     "target share of OOM-days of each job; empty: the fleet's target is shared over the jobs", 1, 1e-4, 0.5,
+     TAUT_REF(analogs.job_order)},
     {"analogs.own_half_life_days", "half-life of a job's own days", 1, 0.1, 1e4,
      TAUT_REF(analogs.own_half_life_days)},
-    {"analogs.fleet_weight", "the fleet counts as much as so many own days", 1, 0, 1e6,
+    {"analogs.fleet_weight", "weight of the fleet, in days of the job's own history", 1, 0, 1e6,
      TAUT_REF(analogs.fleet_weight)},
-    {"analogs.min_rows", "job-days the fleet must have lived before it forecasts", 1, 1, 1e9,
+    {"analogs.min_rows", "job-days of history needed before the fleet forecasts", 1, 1, 1e9,
      TAUT_REF(analogs.min_rows)},
-    {"analogs.min_days", "days the fleet must have lived before it forecasts", 1, 1, 1e4,
+    {"analogs.min_days", "days of history needed before the fleet forecasts", 1, 1, 1e4,
      TAUT_REF(analogs.min_days)},
     {"analogs.max_rows", "job-days of history that are kept and trained on", 1, 100, 1e7,
      TAUT_REF(analogs.max_rows)},
     {"analogs.retrain_days", "days between trainings", 1, 1, 1e4, TAUT_REF(analogs.retrain_days)},
     {"analogs.solver_jobs", "jobs on which the price is solved", 1, 1, 1e6, TAUT_REF(analogs.solver_jobs)},
-    {"analogs.raise_at", "usage above this share of the limit raises it at once; 0: never", 1, 0, 10,
+    {"analogs.raise_at", "usage above this share of the limit raises it immediately; 0: never", 1, 0, 10,
      TAUT_REF(analogs.raise_at)},
     {"analogs.raise_factor", "the raised limit as a multiple of that usage", 1, 1, 100,
      TAUT_REF(analogs.raise_factor)},
@@ -131,17 +131,17 @@ const Setting kSettings[] = {
      TAUT_REF(analogs.raise_change_price)},
     {"analogs.raise_pin", "no raise when usage is above this share of the owner's limit", 1, 0, 10,
      TAUT_REF(analogs.raise_pin)},
-    {"work_function.cpu_throttled", "the share of CPU work that is ordered to be above the limits", 1, 1e-6,
-     0.5, TAUT_REF(work_function.cpu_throttled)},
-    {"work_function.memory_above", "the share of memory use that is ordered to be above the limits", 1, 1e-6,
-     0.5, TAUT_REF(work_function.memory_above)},
+    {"work_function.cpu_throttled", "target share of CPU work above the limits", 1, 1e-6, 0.5,
+     TAUT_REF(work_function.cpu_throttled)},
+    {"work_function.memory_above", "target share of memory use above the limits", 1, 1e-6, 0.5,
+     TAUT_REF(work_function.memory_above)},
     {"work_function.price",
      "windows of a reserved core (byte) that a core-window (byte-window) above the limit is worth; 0: "
-     "follows from the order",
+     "derived from the target",
      1, 0, 1e6, TAUT_REF(work_function.price)},
     {"work_function.job_cap",
-     "a job above its limits for more than this many times the order pays a price of its own; 0: none does",
-     1, 0, 1e6, TAUT_REF(work_function.job_cap)},
+     "a job above its limits for more than this many times the target has its own price; 0: no job has", 1, 0,
+     1e6, TAUT_REF(work_function.job_cap)},
     {"work_function.change_scale", "factor on the charge for a change", 1, 0, 1e4,
      TAUT_REF(work_function.change_scale)},
     {"work_function.min_history_h", "hours for which a new job keeps its owner's limit", kHour, 0, 1e6,
@@ -149,14 +149,14 @@ const Setting kSettings[] = {
     {"oom.bump_ratio", "after an OOM at L the need is taken as max(ratio * L, L + bump_mib)", 1, 1, 100,
      TAUT_REF(oom.bump_ratio)},
     {"oom.bump_mib", "see oom.bump_ratio, MiB", kMiB, 0, 1e9, TAUT_REF(oom.bump_bytes)},
-    {"oom.hold_h", "for so many hours the limit does not fall below that need", kHour, 0, 1e6,
+    {"oom.hold_h", "hours for which the limit does not fall below that need", kHour, 0, 1e6,
      TAUT_REF(oom.hold_s)},
-    {"cpu.lower_cores", "no CPU limit below this", 1, 0, 1e9, TAUT_REF(cpu_bounds.lower)},
-    {"cpu.upper_cores", "no CPU limit above this", 1, 0, 1e9, TAUT_REF(cpu_bounds.upper)},
+    {"cpu.lower_cores", "lowest CPU limit, cores", 1, 0, 1e9, TAUT_REF(cpu_bounds.lower)},
+    {"cpu.upper_cores", "highest CPU limit, cores", 1, 0, 1e9, TAUT_REF(cpu_bounds.upper)},
     {"cpu.granularity_cores", "CPU limits are rounded up to a multiple of this; 0: not rounded", 1, 0, 1e6,
      TAUT_REF(cpu_bounds.granularity)},
-    {"memory.lower_mib", "no memory limit below this, MiB", kMiB, 0, 1e12, TAUT_REF(memory_bounds.lower)},
-    {"memory.upper_mib", "no memory limit above this, MiB", kMiB, 0, 1e12, TAUT_REF(memory_bounds.upper)},
+    {"memory.lower_mib", "lowest memory limit, MiB", kMiB, 0, 1e12, TAUT_REF(memory_bounds.lower)},
+    {"memory.upper_mib", "highest memory limit, MiB", kMiB, 0, 1e12, TAUT_REF(memory_bounds.upper)},
     {"memory.granularity_mib", "memory limits are rounded up to a multiple of this, MiB; 0: not rounded",
      kMiB, 0, 1e6, TAUT_REF(memory_bounds.granularity)},
 };
@@ -178,7 +178,8 @@ absl::Status UnknownKey(std::string_view key) {
 
 absl::StatusOr<double> ParseNumber(const Setting& s, std::string_view text) {
   const std::optional<double> value = ParseDouble(StripSpace(text));
-  if (!value.has_value()) return absl::InvalidArgumentError(StrCat(s.key, ": \"", text, "\" is no number"));
+  if (!value.has_value())
+    return absl::InvalidArgumentError(StrCat(s.key, ": \"", text, "\" is not a number"));
   if (*value < s.min || *value > s.max) {
     return absl::InvalidArgumentError(
         fmt::format("{}: {:g} is outside {:g} .. {:g}", s.key, *value, s.min, s.max));
@@ -200,7 +201,7 @@ struct Assign {
     const absl::StatusOr<double> value = ParseNumber(setting, text);
     if (!value.ok()) return value.status();
     if (*value != std::floor(*value)) {
-      return absl::InvalidArgumentError(StrCat(setting.key, ": \"", text, "\" is no whole number"));
+      return absl::InvalidArgumentError(StrCat(setting.key, ": \"", text, "\" is not a whole number"));
     }
     *target = static_cast<int>(*value);
     return absl::OkStatus();
@@ -224,7 +225,7 @@ struct Assign {
       values.push_back(*value);
     }
     if (values.empty() || values.size() > 16) {
-      return absl::InvalidArgumentError(StrCat(setting.key, ": wants 1 to 16 values"));
+      return absl::InvalidArgumentError(StrCat(setting.key, ": must be 1 to 16 values"));
     }
     *target = std::move(values);
     return absl::OkStatus();
@@ -240,7 +241,7 @@ struct Assign {
       }
     }
     return absl::InvalidArgumentError(
-        StrCat(setting.key, ": \"", text, "\" is none of ", fmt::join(names, ", ")));
+        StrCat(setting.key, ": \"", text, "\": expected one of ", fmt::join(names, ", ")));
   }
 };
 

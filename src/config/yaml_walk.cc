@@ -44,10 +44,10 @@ absl::Status ForEachEntry(
     const YAML::Node& map, std::string_view name, std::string_view what,
     absl::FunctionRef<absl::Status(const YAML::Node& key, const YAML::Node& value)> fn) {
   if (map.IsNull()) return absl::OkStatus();
-  if (!map.IsMap()) return ErrorAt(name, map, StrCat(what, " wants a map: lines of key: value"));
+  if (!map.IsMap()) return ErrorAt(name, map, StrCat(what, " must be a mapping: lines of key: value"));
   std::set<std::string> seen;
   for (const auto& entry : map) {
-    if (!entry.first.IsScalar()) return ErrorAt(name, entry.first, StrCat(what, ": a key that is no text"));
+    if (!entry.first.IsScalar()) return ErrorAt(name, entry.first, StrCat(what, ": a key that is not text"));
     if (!seen.insert(entry.first.Scalar()).second) {
       return ErrorAt(name, entry.first, StrCat(what, " has \"", entry.first.Scalar(), "\" twice"));
     }
@@ -60,7 +60,7 @@ absl::StatusOr<std::vector<std::string>> TextsOf(const YAML::Node& node, std::st
                                                  std::string_view key) {
   if (node.IsNull()) return std::vector<std::string>();
   if (node.IsScalar()) return std::vector<std::string>{node.Scalar()};
-  const std::string wants = StrCat(key, " wants a value or a list of values");
+  const std::string wants = StrCat(key, " must be a value or a list of values");
   if (!node.IsSequence()) return ErrorAt(name, node, wants);
   std::vector<std::string> texts;
   for (const YAML::Node& item : node) {
@@ -72,7 +72,7 @@ absl::StatusOr<std::vector<std::string>> TextsOf(const YAML::Node& node, std::st
 
 absl::StatusOr<std::string> TextOf(const YAML::Node& node, std::string_view name, std::string_view key) {
   if (node.IsNull()) return std::string();
-  if (!node.IsScalar()) return ErrorAt(name, node, StrCat(key, " wants one value"));
+  if (!node.IsScalar()) return ErrorAt(name, node, StrCat(key, " must be one value"));
   return node.Scalar();
 }
 

@@ -28,7 +28,7 @@ void BackfillRun::Note(std::string_view error, bool running) {
 absl::Status BackfillRun::Mark() {
   if (options_.mark_file.empty()) return absl::OkStatus();
   std::ofstream mark(options_.mark_file, std::ios::trunc);
-  mark << "The past is not yet read completely: tautd goes on with it at its next start.\n";
+  mark << "Backfill is not complete: tautd resumes it at its next start.\n";
   mark.close();
   return mark.fail() ? absl::UnavailableError(StrCat(options_.mark_file, ": cannot be written"))
                      : absl::OkStatus();
@@ -85,9 +85,9 @@ absl::Status BackfillRun::Run() {
                                  .error = ""};
   }
   if (absl::Status s = Mark(); !s.ok())
-    spdlog::warn("backfill: a stop will not be taken up again: {}", Message(s));
+    spdlog::warn("backfill cannot be resumed after a restart: {}", Message(s));
   spdlog::info("backfill: {} days from {}{}", options_.config.days, options_.config.prometheus_url,
-               is_empty ? "" : ", from where it was interrupted");
+               is_empty ? "" : ", resumed");
   absl::Status read;
   std::chrono::seconds pause = options_.first_pause, waited{0};
   std::optional<WindowId> through = control_.stored_through();
@@ -102,12 +102,12 @@ absl::Status BackfillRun::Run() {
     }
     if (waited >= options_.patience) break;
     Note(Message(read), true);
-    spdlog::warn("backfill: {}; the next try is in {} s", Message(read), pause.count());
+    spdlog::warn("backfill: {}; retrying in {} s", Message(read), pause.count());
     options_.wait(pause);
     waited += pause;
     pause = std::min(2 * pause, options_.longest_pause);
   }
-  if (options_.should_stop()) return absl::CancelledError("stopped before the past was read completely");
+  if (options_.should_stop()) return absl::CancelledError("stopped before backfill was complete");
   // What comes now is of the present: the time before it is closed.
   if (!options_.mark_file.empty()) {
     std::error_code ignored;
@@ -118,7 +118,7 @@ absl::Status BackfillRun::Run() {
   if (read.ok()) {
     spdlog::info("backfill: {}, {} jobs", end->sentence, control_.view()->jobs.size());
   } else {
-    spdlog::error("backfill failed, only the past before that is known: {}", Message(read));
+    spdlog::error("backfill failed; only the history read before is known: {}", Message(read));
   }
   return read;
 }

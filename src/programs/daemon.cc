@@ -158,7 +158,7 @@ absl::Status Daemon::StartAgents() {
   control_->OnTick([this](const TickEvents& events) {
     for (const SettingChange& change : events.settings) hub_->OnSettings(change.job);
   });
-  spdlog::info("agents come to port {}", agent_server_->port());
+  spdlog::info("listening for agents on port {}", agent_server_->port());
   return absl::OkStatus();
 }
 
@@ -170,7 +170,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   ApiOptions options;
   options.machine = config_.machine;
   options.version = kVersion;
-  options.store_text = config_.store.path == "memory" ? "memory: nothing outlives the daemon"
+  options.store_text = config_.store.path == "memory" ? "memory: lost when tautd stops"
                                                       : StrCat("SQLite, ", config_.store.path);
   options.config_file = config_path;
   options.started_s = WallNow().seconds();
@@ -264,7 +264,7 @@ Timestamp Daemon::StepClock() {
   // The sentence has a span in it that may change by itself: said once for each trouble.
   if (clock.sentence.empty() != clock_said_.empty()) {
     if (clock.sentence.empty()) {
-      spdlog::info("this machine's clock is right again");
+      spdlog::info("the clock of this machine agrees again");
     } else {
       spdlog::warn("{}", clock.sentence);
     }
@@ -281,7 +281,7 @@ void Daemon::SayOfSamples() {
   if (kept.ok()) {
     spdlog::info("samples of open windows are kept on disk again");
   } else {
-    spdlog::error("samples of open windows would be lost to a kill: {}", now);
+    spdlog::error("samples of open windows cannot be written to disk and would be lost by a crash: {}", now);
   }
   samples_said_ = now;
 }

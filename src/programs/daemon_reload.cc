@@ -64,7 +64,7 @@ void Daemon::Reload(const DaemonConfig& config) {
   for (const std::string& key : ChangedKeys(config_, config)) {
     if (IsReloaded(key, tls_stays)) continue;
     ActionLog::Warn("restart_needed",
-                    {{"key", key}, {"reason", "it changed in the file and is read at the start only"}});
+                    {{"key", key}, {"reason", "changed in the file; takes effect after a restart"}});
   }
 }
 

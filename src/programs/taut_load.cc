@@ -29,23 +29,23 @@
 namespace taut {
 namespace {
 
-constexpr std::string_view kHelp = R"(taut-load uses memory and CPU in a given shape.
+constexpr std::string_view kHelp = R"(taut-load generates memory and CPU load that follows a shape.
 
   taut-load [--memory SHAPE] [--cpu SHAPE] [options]
 
-  --memory SHAPE   bytes that are held, besides about 1 MiB of its own
-  --cpu SHAPE      cores that are used, by as few threads as can
-  --duration TIME  ends by itself after this (default 10m)
-  --speed N        a day of a day: shape has 86400 s / N (default 1)
-  --period TIME    CPU is used in slices of it (default 10ms; 1ms to 1s)
-  --seed N         of the noise in shapes (default 1)
-  --report         a line each second: what is wanted, held and used
-  --restart        the load runs as a child; if it is killed it is started again after 200 ms and goes on where
-                   the shapes are by then; a line each start
-  --with-parent    dies with the process that started it
+  --memory SHAPE   bytes to hold, in addition to about 1 MiB of its own
+  --cpu SHAPE      cores to use, with as few threads as possible
+  --duration TIME  stop after this time (default 10m)
+  --speed N        speed-up of day: shapes; a day takes 86400 s / N (default 1)
+  --period TIME    length of CPU slices, 1ms to 1s (default 10ms)
+  --seed N         seed of the noise in shapes (default 1)
+  --report         print target and actual use every second
+  --restart        run the load as a child process and restart it 200 ms after it is killed; shapes
+                   continue in real time; prints a line per start
+  --with-parent    exit when the parent process exits
 
 Shapes, for memory and cpu alike (A, B, R: amounts; T, L: times):
-  A                64MiB                    0.3                 always so much
+  A                64MiB                    0.3                 constant
   grow:A..B/T      grow:32MiB..256MiB/60s   grow:0.1..0.9/60s   A to B in T, then B
   double:A/T       double:32MiB/20s         double:0.1/20sx3    A, doubled each T, 6 times (or 3: x3), then stays
   leak:R/T         leak:1MiB/s              leak:64MiB+1MiB/s   R more each T, from 0 or the amount before '+'
@@ -178,7 +178,7 @@ class Report {
     const auto length_us = static_cast<double>(now_us - from_us_);
     if (length_us < 1e6) return;
     const int64_t cpu_us = ClockUs(CLOCK_PROCESS_CPUTIME_ID);
-    Print(fmt::format("{:.1f}s memory wanted {:.0f} held {} cpu wanted {:.3f} used {:.3f}\n",
+    Print(fmt::format("{:.1f}s memory target {:.0f} held {} cpu target {:.3f} used {:.3f}\n",
                       static_cast<double>(now_us - start_us_) / 1e6, wanted_bytes, held_bytes,
                       WantedCores(now_us), static_cast<double>(cpu_us - cpu_us_) / length_us));
     from_us_ = now_us;
@@ -215,7 +215,7 @@ int RunLoad(const Options& options, int64_t start_us) {
                            options.period_us, std::cref(stop));
     }
     if (!memory.Go(bytes)) {
-      code = Complain(StrCat("no more memory than ", memory.held(), " bytes: ", std::strerror(errno)), 1);
+      code = Complain(StrCat("memory limited to ", memory.held(), " bytes: ", std::strerror(errno)), 1);
       break;
     }
     if (options.report) report.See(now_us, bytes, memory.held());
@@ -284,8 +284,9 @@ absl::Status ReadNumber(int option, std::string_view text, LoadShape::Options* h
     how->seed = static_cast<uint64_t>(*number);
   } else {
     return absl::InvalidArgumentError(
-        option == 's' ? StrCat("--speed: \"", text, "\" is no factor; write 288, at most 1000000")
-                      : StrCat("--seed: \"", text, "\" is no seed; write a whole number"));
+        option == 's' ? StrCat("--speed: \"", text,
+                               "\" is not a factor: expected a number such as 288, at most 1000000")
+                      : StrCat("--seed: \"", text, "\" is not a seed: expected a whole number"));
   }
   return absl::OkStatus();
 }
@@ -327,7 +328,7 @@ absl::Status TakeOption(int option, char** argv, Options* options, Texts* texts)
       return absl::InvalidArgumentError(StrCat(argv[optind - 1], " needs a value; see taut-load --help"));
     default:
       return absl::InvalidArgumentError(
-          StrCat("there is no option ", argv[optind - 1], "; see taut-load --help"));
+          StrCat("unknown option ", argv[optind - 1], "; see taut-load --help"));
   }
   return absl::OkStatus();
 }
@@ -352,7 +353,7 @@ absl::Status ReadOptions(int argc, char** argv, Options* options) {
   }
   if (optind < argc) {
     return absl::InvalidArgumentError(
-        StrCat("\"", argv[optind], "\" is no option; write --memory SHAPE or --cpu SHAPE"));
+        StrCat("\"", argv[optind], "\" is not an option; write --memory SHAPE or --cpu SHAPE"));
   }
   if (texts.memory.empty() && texts.cpu.empty()) {
     return absl::InvalidArgumentError(

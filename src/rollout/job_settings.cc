@@ -46,11 +46,11 @@ const std::vector<Row>& Rows() {
   using enum SettingKind;
   static const std::vector<Row> rows = {
       {{"mode",
-        "how far Tautline may go: off (measure only), observe (recommend and show), canary (try a new limit "
+        "what Tautline may do: off (measure only), observe (recommend and show), canary (try a new limit "
         "on some tasks first), auto (apply)",
         kChoice, ModeNames()},
        TAUT_FIELD(mode)},
-      {{"recommender", "who recommends", kChoice, RecommenderNames()}, TAUT_FIELD(recommender)},
+      {{"recommender", "recommender of the limits", kChoice, RecommenderNames()}, TAUT_FIELD(recommender)},
       {{"class",
         "latency sensitivity: batch (none), serving (high), serving_tolerant (some); moving_window: CPU for "
         "the "
@@ -58,44 +58,43 @@ const std::vector<Row>& Rows() {
         kChoice, Choices(kJobClassNames)},
        TAUT_FIELD(job_class)},
       {{"oom_tolerance",
-        "how well it bears OOM kills: minimal, low, intermediate, or by_size; moving_window: memory for the "
+        "tolerance of OOM kills: minimal, low, intermediate, or by_size; moving_window: memory for the "
         "peak, "
         "the 98th percentile, the 60th or half the peak, or one of the first two by the number of tasks; "
         "analogs: "
-        "OOM-days on .3 %, 3 % or 13 % of this job's days, or the fleet's order",
+        "OOM-days on .3 %, 3 % or 13 % of this job's days, or the fleet's target",
         kChoice, Choices(kOomToleranceNames)},
        TAUT_FIELD(oom_tolerance)},
       {{"risk",
-        "share of days on which this job may pass its limits, for the recommender analogs: 0.01 or 1%; "
-        "empty: "
-        "the fleet's order, shared over the jobs",
+        "share of days on which this job may exceed its limits, for the recommender analogs: 0.01 or 1%; "
+        "empty: the fleet's target, shared over the jobs",
         kNumber,
         {}},
        TAUT_FIELD(risk),
        1e-4,
        0.5},
-      {{"cpu.lower", "no CPU limit below this, cores a task; empty: none", kNumber, {}},
+      {{"cpu.lower", "lowest CPU limit per task, cores; empty: none", kNumber, {}},
        TAUT_FIELD(cpu_bounds.lower),
        0,
        1e6},
-      {{"cpu.upper", "no CPU limit above this, cores a task; empty: none", kNumber, {}},
+      {{"cpu.upper", "highest CPU limit per task, cores; empty: none", kNumber, {}},
        TAUT_FIELD(cpu_bounds.upper),
        0.001,
        1e6},
-      {{"memory.lower", "no memory limit below this, a task; empty: none", kBytes, {}},
+      {{"memory.lower", "lowest memory limit per task; empty: none", kBytes, {}},
        TAUT_FIELD(memory_bounds.lower),
        0,
        1024.0 * 1024 * kGiB},
-      {{"memory.upper", "no memory limit above this, a task; empty: none", kBytes, {}},
+      {{"memory.upper", "highest memory limit per task; empty: none", kBytes, {}},
        TAUT_FIELD(memory_bounds.upper),
        kMiB,
        1024.0 * 1024 * kGiB},
-      {{"min_change", "changes of a limit by less than this share wait: 0.05 or 5%", kNumber, {}},
+      {{"min_change", "smaller changes of a limit, as a share of it, are held back: 0.05 or 5%", kNumber, {}},
        TAUT_FIELD(min_change),
        0,
        1},
       {{"change_period",
-        "at most one change of a limit in so long (a raise waits a sixth of it)",
+        "minimum time between two changes of a limit; a raise waits a sixth of it",
         kDuration,
         {}},
        TAUT_FIELD(change_period_s),
@@ -113,20 +112,17 @@ const std::vector<Row>& Rows() {
        TAUT_FIELD(canary.share),
        0.001,
        0.999},
-      {{"canary.duration", "a trial lasts at least so long", kDuration, {}},
+      {{"canary.duration", "minimum duration of a trial", kDuration, {}},
        TAUT_FIELD(canary.hours),
        0,
        365 * kDay,
        kHour},
-      {{"canary.min_task_windows",
-        "and until its tasks have lived so many windows of five minutes",
-        kNumber,
-        {}},
+      {{"canary.min_task_windows", "minimum five-minute windows of its tasks in a trial", kNumber, {}},
        TAUT_FIELD(canary.min_task_windows),
        1,
        1e9},
       {{"canary.max_extra_over",
-        "its tasks may be at their limit in this share of windows more than the rest",
+        "share of windows by which its tasks may be at their limit more often than the rest",
         kNumber,
         {}},
        TAUT_FIELD(canary.max_extra_over),
@@ -184,7 +180,7 @@ absl::StatusOr<double> ParsePlain(std::string_view text) {
     text = StripSpace(text.substr(0, text.size() - 1));
   }
   const std::optional<double> value = ParseDouble(text);
-  if (!value.has_value()) return absl::InvalidArgumentError(StrCat("\"", text, "\" is no number"));
+  if (!value.has_value()) return absl::InvalidArgumentError(StrCat("\"", text, "\" is not a number"));
   return *value * factor;
 }
 
@@ -225,7 +221,7 @@ struct Assign {
         return absl::OkStatus();
       }
     }
-    return Bad(row, StrCat("\"", text, "\" is none of ", fmt::join(choices, ", ")));
+    return Bad(row, StrCat("\"", text, "\": expected one of ", fmt::join(choices, ", ")));
   }
   absl::Status operator()(double* target) const {
     const absl::StatusOr<double> value = ParseNumber(row, text);
@@ -250,7 +246,7 @@ struct Assign {
   absl::Status operator()(bool* target) const {
     const bool yes = text == "true" || text == "yes" || text == "on";
     if (!yes && text != "false" && text != "no" && text != "off") {
-      return Bad(row, StrCat("\"", text, "\" is neither true nor false"));
+      return Bad(row, StrCat("\"", text, "\": expected true or false"));
     }
     *target = yes;
     return absl::OkStatus();

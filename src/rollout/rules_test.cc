@@ -51,7 +51,7 @@ TEST(JobSettings, SayWhatIsWrong) {
             "unknown job setting \"memory.uper\"; did you mean \"memory.upper\"?");
   EXPECT_EQ(SetError("latency sensitivity", "high"),
             "unknown job setting \"latency sensitivity\"; did you mean \"class\"?");
-  EXPECT_EQ(SetError("mode", "Auto"), "mode: \"Auto\" is none of off, observe, canary, auto");
+  EXPECT_EQ(SetError("mode", "Auto"), "mode: \"Auto\": expected one of off, observe, canary, auto");
   EXPECT_EQ(SetError("memory.upper", "4 gigs"),
             "memory.upper: \"4 gigs\" is no amount of memory; write 512MiB or 256GiB");
   EXPECT_EQ(SetError("canary.share", "1"), "canary.share: 1 is outside 0.001 .. 0.999");
@@ -64,7 +64,7 @@ TEST(JobSettings, SayWhatIsWrong) {
       SetError("maintenance", "Mon-Fri 22-6"),
       "maintenance: \"Mon-Fri 22-6\" is no weekly time; write Mon-Fri 22:00-06:00 or Sat,Sun 00:00-24:00 "
       "(UTC)");
-  EXPECT_EQ(SetError("migrate", "maybe"), "migrate: \"maybe\" is neither true nor false");
+  EXPECT_EQ(SetError("migrate", "maybe"), "migrate: \"maybe\": expected true or false");
 }
 
 TEST(JobSettings, DefaultsReadBackToThemselves) {

@@ -123,7 +123,7 @@ def check_observe_and_release(stage, c, mine, original):
 
 
 def check_nonsense(stage, c):
-    for text, wanted in (("tasks: [{cgroup: x}]", "begins with /"), ("speed: fast", "no number"), ("a: [", "bad.yaml")):
+    for text, wanted in (("tasks: [{cgroup: x}]", "begins with /"), ("speed: fast", "not a number"), ("a: [", "bad.yaml")):
         path = stage.file("bad.yaml", text)
         said = subprocess.run([stage.args.tautlet, "--config", path], capture_output=True, text=True, timeout=20, check=False)
         stage.check(said.returncode == 2 and wanted in said.stderr, f"refuses {text!r}", said.stderr)

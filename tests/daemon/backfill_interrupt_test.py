@@ -80,7 +80,7 @@ def interrupted(stage, server, sig, name):
     again = stage.tautd(config=config, store=store)
     stage.check(daemon.eventually(lambda: " samples, " in again.output(), 30),
                 f"{name}: the next start goes on", again.output()[-500:])
-    stage.check("from where it was interrupted" in again.output(), f"{name}: and says so", again.output()[-500:])
+    stage.check(", resumed" in again.output(), f"{name}: and says so", again.output()[-500:])
     stage.check(daemon.eventually(lambda: again.get("/api/v1/status")["backfill"] is None, 30), f"{name}: it ends")
     stage.check(windows(again) > HOURS * 12 * 0.95, f"{name}: no hour is lacking", windows(again))
     again.stop()

@@ -1,4 +1,4 @@
-// Node agents of a made-up cell: most are there, one is away, one observes.
+// Node agents of a simulated cell: most are connected, one is disconnected, one observes.
 import { unit } from './random.mjs';
 
 const SIZES = [[8, 32], [16, 64], [64, 256]];
@@ -18,7 +18,7 @@ function agentOf(number, started) {
   };
 }
 
-// `agents`: how many; null: the daemon listens to none.
+// `agents`: how many; null: agent connections are disabled.
 export function agentPage(agents, started) {
   return { enabled: agents !== null, refused: !agents ? [] : [{ time: started - 7200, name: 'node-001', host: '10.0.0.77', why: 'another agent of this name is connected' }],
     agents: Array.from({ length: agents ?? 0 }, (_, i) => agentOf(i + 1, started)) };

@@ -338,7 +338,7 @@ test('machines are shown with their state, and units on every number', async () 
     assert.match(text, /m?cores/);
     assert.match(text, /iB/);
     assert.match(text, /ago/);
-    assert.equal(await page.locator('.state.is-away').count(), agents.filter((agent) => !agent.connected).length);
+    assert.equal(await page.locator('.state.is-disconnected').count(), agents.filter((agent) => !agent.connected).length);
     assert.equal(await page.locator('.observes').count(), agents.filter((agent) => agent.observes).length);
   });
 });

@@ -25,7 +25,7 @@ function sentence(agents: readonly Agent[]): string {
 function State({ agent }: { agent: Agent }) {
   return (
     <>
-      <span class={`state ${agent.connected ? 'is-here' : 'is-away'}`}><i aria-hidden="true" />{agent.connected ? 'connected' : 'disconnected'}</span>
+      <span class={`state ${agent.connected ? 'is-connected' : 'is-disconnected'}`}><i aria-hidden="true" />{agent.connected ? 'connected' : 'disconnected'}</span>
       {agent.observes && <span class="badge observes" title="It measures and changes no limit">observes</span>}
     </>
   );

@@ -21,7 +21,7 @@ import { underWay } from '../../src/ui/decision_list';
 import { columnAt, fitted, height, level, logTicks, lowerBound, quantile, valueSpan } from '../../src/ui/heatmap_scale';
 
 describe('agents and what they answer', () => {
-  it('lists those that are away first, then by name', () => {
+  it('lists disconnected ones first, then by name', () => {
     const agents = [['b', true], ['a', true], ['z', false]].map(([name, connected]) => ({ name, connected }) as Agent);
     expect(inOrder(agents).map((agent) => agent.name)).toEqual(['z', 'a', 'b']);
   });
