@@ -114,11 +114,17 @@ absl::StatusOr<WriteResult> ControlPlane::Write(std::string_view body, Timestamp
 }
 
 void ControlPlane::Take(std::span<const LabelView> labels, std::span<const RemoteSample> samples,
-                        Timestamp now) {
+                        Timestamp now, Timestamp keep_from) {
   const std::lock_guard lock(ingest_mutex_);
+  const uint64_t kept = ingest_->counts().kept();
   ingest_->Take({labels, samples, Fingerprint(labels, options_.ingest.seed)}, now);
   Hear(now);
   newest_sample_ = std::max(newest_sample_, ingest_->windows().newest_sample());
+  const auto first =
+      std::ranges::lower_bound(samples, FloorDiv(keep_from.us, 1000), {}, &RemoteSample::timestamp_ms);
+  if (parts_.samples == nullptr || first == samples.end()) return;
+  const RemoteSeries series{{labels.begin(), labels.end()}, {first, samples.end()}};
+  LogWrite(EncodeWriteRequest({&series, 1}), now, kept);
 }
 
 void ControlPlane::Hear(Timestamp now) {
@@ -160,26 +166,36 @@ IngestLag ControlPlane::ingest_lag() const {
 
 // ---- the loop ----
 
-absl::Status ControlPlane::Tick(Timestamp now) {
+absl::Status ControlPlane::Tick(Timestamp now) { return TickAs(now, When::kNow); }
+
+absl::Status ControlPlane::TickPast(Timestamp through) { return TickAs(through, When::kPast); }
+
+absl::Status ControlPlane::TickAs(Timestamp now, When when) {
   const std::lock_guard writer(writer_mutex_);
   (void)KeepSamples();  // sample_log_status() says it
-  DistrustFuture(now);
+  if (when == When::kNow) DistrustFuture(now);
   SeeOoms(now);
   // Also while the store is full: samples that wait in open windows are bounded, and closed ones are counted.
-  for (ClosedWindow& closed : CloseWindows(now)) waiting_.push_back(std::move(closed));
+  for (ClosedWindow& closed : CloseWindows(now, when)) waiting_.push_back({std::move(closed), when});
   CountWaiting();
-  NoteNewJobs();
+  NoteNewJobs(now, when);
   AddNewJobs();
   RelabelJobs();
   if (absl::Status s = CheckStore(); !s.ok()) return s;
   if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
-  if (absl::Status s = ActOnOoms(); !s.ok()) return s;
+  const auto present = when == When::kNow
+                           ? sightings_.begin()
+                           : std::stable_partition(sightings_.begin(), sightings_.end(),
+                                                   [now](const OomSighting& o) { return o.time <= now; });
+  const auto past = static_cast<size_t>(present - sightings_.begin());
+  if (absl::Status s = ActOnOoms(past, When::kPast); !s.ok()) return s;
+  if (absl::Status s = ActOnOoms(sightings_.size(), When::kNow); !s.ok()) return s;
   std::optional<WindowId> passed;
   while (!waiting_.empty()) {
-    passed = waiting_.front().window;
-    ClosedWindow closed = std::move(waiting_.front());
+    passed = waiting_.front().closed.window;
+    Waiting next = std::move(waiting_.front());
     waiting_.erase(waiting_.begin());
-    const absl::Status s = Pass(std::move(closed));
+    const absl::Status s = Pass(std::move(next.closed), next.when);
     CountWaiting();
     if (!s.ok()) return s;
   }
@@ -190,14 +206,16 @@ absl::Status ControlPlane::Tick(Timestamp now) {
   return StoreOutcomes();
 }
 
-std::vector<ClosedWindow> ControlPlane::CloseWindows(Timestamp now) {
+std::vector<ClosedWindow> ControlPlane::CloseWindows(Timestamp now, When when) {
   const std::lock_guard lock(ingest_mutex_);
   now_ = std::max(now_, now);
   std::vector<ClosedWindow> closed;
   if (newest_sample_.us == INT64_MIN) return closed;  // there is nothing to close
-  EndGap(now);
-  if (hold_windows_ || now < catch_up_until_) return closed;
-  const Timestamp watermark = Watermark(now);
+  if (when == When::kNow) EndGap(now);
+  if (hold_windows_ || (when == When::kNow && now < catch_up_until_)) return closed;
+  // All of the past has been handed over; samples of the present do not bound it.
+  const bool is_past = when == When::kPast && options_.clock == ClockSource::kWall;
+  const Timestamp watermark = is_past ? now : Watermark(now);
   last_watermark_ = watermark;
   ingest_->CloseUntil(watermark, [&](const ClosedWindow& window) { closed.push_back(window); });
   if (!closed.empty()) ingest_->ForgetIdle(watermark);
@@ -220,7 +238,8 @@ void ControlPlane::DistrustFuture(Timestamp now) {
 // Before windows close: that forgets the names of series not heard of for long.
 void ControlPlane::SeeOoms(Timestamp now) {
   const std::lock_guard lock(ingest_mutex_);
-  const Timestamp clock = options_.clock == ClockSource::kSamples ? newest_sample_ : now;
+  // Where the past is read, Write may have been told a later time.
+  const Timestamp clock = options_.clock == ClockSource::kSamples ? newest_sample_ : std::max(now, now_);
   if (clock.us == INT64_MIN) return;  // before the first sample nobody knows what time it is: they wait
   std::vector<OomSighting> seen = std::exchange(replayed_ooms_, {});
   for (const OomSighting& o : ingest_->TakeOoms()) seen.push_back(o);
@@ -231,11 +250,12 @@ void ControlPlane::SeeOoms(Timestamp now) {
 }
 
 // Jobs that ingest met since the last time: to be stored, and then known to the fleet.
-void ControlPlane::NoteNewJobs() {
+void ControlPlane::NoteNewJobs(Timestamp now, When when) {
   std::vector<JobRecord> fresh;
   {
     const std::lock_guard lock(ingest_mutex_);
-    const Timestamp seen = options_.clock == ClockSource::kSamples ? newest_sample_ : now_;
+    Timestamp seen = options_.clock == ClockSource::kSamples ? newest_sample_ : now_;
+    if (when == When::kPast && options_.clock == ClockSource::kWall) seen = now;
     if (seen.us == INT64_MIN) return;  // nobody has said what time it is: jobs begin with the first sample
     SeriesMapper& mapper = ingest_->mapper();
     for (const JobId id : mapper.TakeFreshJobs()) {
@@ -254,6 +274,11 @@ void ControlPlane::NoteNewJobs() {
     if (before.ok() && before->name == record.name) record = *std::move(before);
     unsaved_->returned_jobs.push_back(std::move(record));
   }
+}
+
+bool ControlPlane::holds_windows() const {
+  const std::lock_guard lock(ingest_mutex_);
+  return hold_windows_;
 }
 
 void ControlPlane::CountWaiting() {
@@ -290,25 +315,27 @@ void ControlPlane::RelabelJobs() {
   }
 }
 
-absl::Status ControlPlane::ActOnOoms() {
-  if (sightings_.empty()) return absl::OkStatus();
+absl::Status ControlPlane::ActOnOoms(size_t count, When when) {
+  if (count == 0) return absl::OkStatus();
   FindTrialTasks();
   {
     const std::unique_lock fleet(fleet_mutex_);
     // Those of jobs that the fleet is yet to know wait for the next tick.
-    const auto known = std::stable_partition(sightings_.begin(), sightings_.end(),
+    const auto end = sightings_.begin() + static_cast<std::ptrdiff_t>(count);
+    const auto known = std::stable_partition(sightings_.begin(), end,
                                              [&](const OomSighting& o) { return !fleet_.Has(o.job); });
-    for (auto o = known; o != sightings_.end(); ++o) {
+    for (auto o = known; o != end; ++o) {
       OomRecord record{o->job, o->task, o->time.seconds(), o->kills, o->limit};
-      fleet_.TakeOom(record, unsaved_->output);
+      fleet_.TakeOom(record, unsaved_->output, when);
       unsaved_->ooms.push_back(record);
     }
-    sightings_.erase(known, sightings_.end());
+    sightings_.erase(known, end);
   }
+  if (!unsaved_->ooms.empty()) unsaved_->when = when;
   return CommitUnsaved();
 }
 
-absl::Status ControlPlane::Pass(ClosedWindow closed) {
+absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
   PassTimes times{.window = closed.window, .jobs = closed.jobs.size(), .total_ms = 0, .steps_ms = {}};
   StepTimer timer(parts_.steady_ms, times);
   PassOutput& out = unsaved_->output;
@@ -319,18 +346,19 @@ absl::Status ControlPlane::Pass(ClosedWindow closed) {
       step(first, std::min(first + kPiece, closed.jobs.size()));
     }
   };
-  piecewise([&](size_t first, size_t last) { fleet_.Observe(closed, first, last, out); });
+  piecewise([&](size_t first, size_t last) { fleet_.Observe(closed, first, last, out, when); });
   timer.Done("observe");
   {
     const std::unique_lock fleet(fleet_mutex_);
-    fleet_.EndWindow(closed, out);
+    fleet_.EndWindow(closed, out, when);
   }
   timer.Done("end_day");
-  piecewise([&](size_t first, size_t last) { fleet_.Decide(closed, first, last, out); });
+  piecewise([&](size_t first, size_t last) { fleet_.Decide(closed, first, last, out, when); });
   NameTrialTasks();
   timer.Done("decide");
   const WindowId window = closed.window;
   unsaved_->window = std::move(closed);
+  unsaved_->when = when;
   for (SettingChange& s : out.settings) unsaved_->settings.push_back(std::move(s));
   out.settings.clear();
   SaveCheckpoints(window, false);
@@ -437,7 +465,8 @@ void ControlPlane::Publish() {
     for (const Decision& d : decisions) ++counts_.decisions_by_kind[static_cast<size_t>(d.kind)];
     for (const OomRecord& o : unsaved_->ooms) counts_.ooms += o.kills;
   }
-  const TickEvents events{decisions, unsaved_->ooms, unsaved_->settings, unsaved_->window.has_value()};
+  const TickEvents events{decisions, unsaved_->ooms, unsaved_->settings, unsaved_->window.has_value(),
+                          unsaved_->when == When::kPast};
   for (const auto& listener : listeners_) listener(events);
 }
 

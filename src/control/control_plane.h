@@ -70,6 +70,7 @@ struct TickEvents {
   std::span<const OomRecord> ooms;
   std::span<const SettingChange> settings;
   bool window_closed = false;
+  bool past = false;  // all of it was read from history (TickPast)
 };
 
 struct ControlCounts {
@@ -127,8 +128,10 @@ class ControlPlane {
   // at most, whether they were taken or not.
   static constexpr size_t kMostSaid = 64;
   std::vector<Timestamp> TakeSaid();
-  // The same for a series from elsewhere (backfill); labels ascending.
-  void Take(std::span<const LabelView> labels, std::span<const RemoteSample> samples, Timestamp now);
+  // The same for a series from elsewhere (backfill); labels ascending. Samples from `keep_from` on outlive a
+  // restart, as those of Write do; the others have to be read again.
+  void Take(std::span<const LabelView> labels, std::span<const RemoteSample> samples, Timestamp now,
+            Timestamp keep_from = Timestamp{INT64_MAX});
 
   // ---- from agents (agents.cc) ----
   // A task that is there. nullopt: refused, and counted.
@@ -151,6 +154,13 @@ class ControlPlane {
   // Closes what is due, acts on OOM kills, decides, stores, applies: the whole loop, once. Not OK: the store
   // did not take it; called again it tries again.
   absl::Status Tick(Timestamp now);
+  // The same for history from elsewhere (backfill): everything up to `through` was passed to Take, and
+  // `through` is not later than now. Windows up to it are closed, stored and learnt from, and so are OOM
+  // kills; no limit changes, and no job is moved (When::kPast). An OOM kill after `through` is acted on as by
+  // Tick.
+  absl::Status TickPast(Timestamp through);
+  // Somebody is about to bring what belongs in open windows (HoldWindows): none closes.
+  bool holds_windows() const;
   // Writes all checkpoints, so that the next start is quick.
   absl::Status CheckpointAll();
   // One more that is told, in the order they came. Before the first Tick.
@@ -208,18 +218,20 @@ class ControlPlane {
   void WithFleet(const std::function<void(const LiveFleet&)>& use) const;
 
  private:
-  std::vector<ClosedWindow> CloseWindows(Timestamp now);
+  absl::Status TickAs(Timestamp now, When when);
+  std::vector<ClosedWindow> CloseWindows(Timestamp now, When when);
   void CountWaiting();
   void SeeOoms(Timestamp now);
   void DistrustFuture(Timestamp now);
-  void NoteNewJobs();
+  void NoteNewJobs(Timestamp now, When when);
   void AddNewJobs();
   void RelabelJobs();
   // forget.cc
   absl::Status ForgetJobs(WindowId now);
   void RestoreForgotten(WindowId now);
-  absl::Status ActOnOoms();
-  absl::Status Pass(ClosedWindow closed);
+  // Of those seen: `count` from the first on.
+  absl::Status ActOnOoms(size_t count, When when);
+  absl::Status Pass(ClosedWindow closed, When when);
   void SaveCheckpoints(WindowId through, bool all);
   // ---- trials (trials.cc) ----
   // Numbers of tasks on trial are those of now: others hold after a restart.
@@ -293,7 +305,11 @@ class ControlPlane {
   std::mutex writer_mutex_;
   mutable std::shared_mutex fleet_mutex_;
   LiveFleet fleet_;
-  std::vector<ClosedWindow> waiting_;
+  struct Waiting {
+    ClosedWindow closed;
+    When when = When::kNow;
+  };
+  std::vector<Waiting> waiting_;
   std::vector<OomSighting> sightings_;  // not yet acted on
   bool distrusted_future_ = false;      // since the start
   std::unique_ptr<Unsaved> unsaved_;    // decided, but not yet in the store

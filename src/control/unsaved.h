@@ -22,6 +22,7 @@ struct Unsaved {
   std::vector<Checkpoint> checkpoints;
   std::vector<JobId> trials;  // whose tasks changed: their orders are extended
   PassOutput output;
+  When when = When::kNow;  // of the window or the OOM kills
 
   bool empty() const {
     return !window.has_value() && new_jobs.empty() && forgotten_jobs.empty() && returned_jobs.empty() &&
@@ -57,6 +58,7 @@ struct Unsaved {
     settings.clear();
     checkpoints.clear();
     trials.clear();
+    when = When::kNow;
     output.Clear();
     output.point.oom_kills = between.oom_kills;
     output.point.changes = between.changes;

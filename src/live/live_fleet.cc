@@ -142,10 +142,10 @@ void LiveFleet::StartDay(LiveJob& job, int32_t day) {
   }
 }
 
-void LiveFleet::Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out) {
+void LiveFleet::Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when) {
   if (first == 0) {
     // A day whose last window nobody was measured in ends when the next one begins.
-    if (day_ != INT32_MIN && closed.window.day() > day_) EndDay(out);
+    if (day_ != INT32_MIN && closed.window.day() > day_) EndDay(out, when);
     day_ = closed.window.day();
     out.point.window = closed.window;
     now_ = closed.window;
@@ -215,7 +215,7 @@ void LiveFleet::MarkDay(const Signal& signal, const LiveJob& job, LiveLane& lane
 }
 
 // The fleet learns from the day that ended, and the jobs that were there begin the next one.
-void LiveFleet::EndDay(PassOutput& out) {
+void LiveFleet::EndDay(PassOutput& out, When when) {
   FleetRows rows[2];
   for (LiveJob& job : jobs_) {
     if (!job.seen_today || job.day != day_) continue;
@@ -228,7 +228,7 @@ void LiveFleet::EndDay(PassOutput& out) {
   const WindowId next{(day_ + 1) * kWindowsPerDay};
   for (LiveJob& job : jobs_) {
     if (!job.seen_today || job.day != day_) continue;
-    Migrate(job, next.start_s(), out);
+    Migrate(job, next.start_s(), out, when);
     job.seen_today = job.over_today = false;
     Changed(job);
     const bool slept = job.sleeps();
@@ -240,7 +240,7 @@ void LiveFleet::EndDay(PassOutput& out) {
   ++day_;
 }
 
-void LiveFleet::Migrate(LiveJob& job, int64_t now_s, PassOutput& out) {
+void LiveFleet::Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When when) {
   // Whoever chose a mode meant it; and who was moved is moved.
   const auto mode = std::find_if(job.overrides.begin(), job.overrides.end(),
                                  [](const Override& o) { return o.key == "mode"; });
@@ -258,7 +258,7 @@ void LiveFleet::Migrate(LiveJob& job, int64_t now_s, PassOutput& out) {
     out.settings.push_back(std::move(back));
     return;
   }
-  MigrationFacts facts{.now_s = now_s, .over_today = job.over_today};
+  MigrationFacts facts{.now_s = now_s, .over_today = job.over_today, .past = when == When::kPast};
   const auto total = [&](Resource r) {
     const LiveLane& lane = job.of(r);
     return TotalOf(lane.owner_limit >= 0 ? lane.owner_limit : lane.usage_peak, lane.tasks);
@@ -281,21 +281,25 @@ void LiveFleet::Migrate(LiveJob& job, int64_t now_s, PassOutput& out) {
   out.settings.push_back(std::move(change));
 }
 
-void LiveFleet::EndWindow(const ClosedWindow& closed, PassOutput& out) {
+void LiveFleet::EndWindow(const ClosedWindow& closed, PassOutput& out, When when) {
   const bool last_of_day = closed.window.next().day() != closed.window.day();
-  if (last_of_day) EndDay(out);
+  if (last_of_day) EndDay(out, when);
   if (closed.window.index % kWindowsPerHour == 0) PutToSleep(closed.window);
 }
 
-void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out) {
+void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when) {
   const int64_t now_s = EndOf(closed.window);
   for (size_t i = first; i < last; ++i) {
     LiveJob& job = Awake(closed.jobs[i].job);
     for (const Resource r : kResources) {
       LiveLane& lane = job.of(r);
       if (lane.tasks == 0) continue;
-      if (job.policy->mode == Mode::kCanary) FindCandidates(closed, closed.jobs[i], r);
-      DecideLane(job, r, now_s, Why::kWindow, out);
+      const bool sets =
+          job.policy->mode != Mode::kObserve || lane.gate.in_force.has_value() || lane.gate.trial.has_value();
+      if (when == When::kNow || !sets) {
+        if (job.policy->mode == Mode::kCanary) FindCandidates(closed, closed.jobs[i], r);
+        DecideLane(job, r, now_s, Why::kWindow, out);
+      }
       FleetAmounts& sum = out.point.amounts[static_cast<size_t>(r)];
       sum.usage += TotalOf(lane.usage_mean, lane.tasks);
       if (!lane.owner().has_value()) continue;
@@ -365,7 +369,7 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
   out.decisions.push_back(std::move(d));
 }
 
-void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out) {
+void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out, When when) {
   if (!Has(oom.job)) return;
   LiveJob& job = Awake(oom.job);
   LiveLane& lane = job.of(Resource::kMemory);
@@ -376,6 +380,7 @@ void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out) {
   }
   TakeInOom(job, oom);
   out.point.oom_kills += static_cast<uint32_t>(std::min<uint64_t>(oom.kills, 1'000'000));
+  if (when == When::kPast) return;
   // A kill told late is decided after what has been decided since: a restart lives through both in this
   // order.
   int64_t now_s = oom.time_s;

@@ -36,6 +36,10 @@ struct LiveSettings {
   Enforcement enforcement = Enforcement::kAlways;
 };
 
+// Whether what is told happens now. kPast: it was read from history (backfill). It is learnt from, and mode
+// observe shows what it would have set; no limit changes, no job is moved to another mode.
+enum class When : uint8_t { kNow, kPast };
+
 // What a pass leaves behind, for the store, the actuator and the faces.
 struct PassOutput {
   std::vector<Decision> decisions;      // with ids
@@ -72,12 +76,13 @@ class LiveFleet {
   const LiveJob& job(JobId id) const { return jobs_[id]; }
   std::optional<JobId> Find(std::string_view name) const;
 
-  void Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out);
-  void EndWindow(const ClosedWindow& closed, PassOutput& out);
-  void Decide(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out);
+  void Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out,
+               When when = When::kNow);
+  void EndWindow(const ClosedWindow& closed, PassOutput& out, When when = When::kNow);
+  void Decide(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when = When::kNow);
   // An OOM kill, at once, however late it is told. `oom.limit` is filled in where nobody saw it. REQUIRES:
   // the job is known.
-  void TakeOom(OomRecord& oom, PassOutput& out);
+  void TakeOom(OomRecord& oom, PassOutput& out, When when = When::kNow);
 
   // What is wrong with a person's settings: keys with what to say of them, all that are wrong; the key is ""
   // of what no single one can break. Empty values take settings back.
@@ -167,7 +172,7 @@ class LiveFleet {
   void NoteTrialOf(const LiveJob& job);
   // Lets the job begin `day`, and end the day it is in if it has not.
   void StartDay(LiveJob& job, int32_t day);
-  void EndDay(PassOutput& out);
+  void EndDay(PassOutput& out, When when);
   absl::Status LoadJob(std::string_view bytes, LiveJob& job);
   // Not measured for two hours before the end of `now`.
   static bool IsGone(const LiveJob& job, WindowId now);
@@ -176,7 +181,7 @@ class LiveFleet {
   LiveJob& Awake(JobId id);
   void Wake(LiveJob& job);
   void TakeInOom(LiveJob& job, const OomRecord& oom);
-  void Migrate(LiveJob& job, int64_t now_s, PassOutput& out);
+  void Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When when);
   Lane Relived(const LiveJob& job, Resource r, std::span<const JobDay> days, std::span<const OomRecord> ooms);
   std::unique_ptr<LiveLane> NewLane(const JobRecord& record, const JobPolicy& policy, Resource r);
   std::shared_ptr<const JobPolicy> PolicyOf(const LiveJob& job);

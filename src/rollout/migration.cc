@@ -53,6 +53,7 @@ MigrationVerdict StepMigration(const MigrationSettings& settings, const JobPolic
     ++state.days;
     if (facts.over_today) ++state.days_over;
   }
+  if (facts.past) return {};
   const std::string too_large = TooLarge(settings, facts);
   const bool too_often = state.days_over > settings.max_days_over * state.days;
   if (state.notice_s != INT64_MIN) {

@@ -20,7 +20,8 @@ class MigrationTest : public ::testing::Test {
     const MigrationFacts facts = {.now_s = kStart + day_ * kDaySeconds,
                                   .cpu_cores = cores,
                                   .memory_bytes = 4 * 1024 * kMiB,
-                                  .over_today = over};
+                                  .over_today = over,
+                                  .past = past_};
     return StepMigration(settings_, policy_, facts, state_);
   }
   void QuietDays(int n, double cores = 2) {
@@ -31,6 +32,7 @@ class MigrationTest : public ::testing::Test {
   JobPolicy policy_;
   MigrationState state_;
   int64_t day_ = 0;
+  bool past_ = false;
 };
 
 TEST_F(MigrationTest, GivesNoticeAndMovesThreeDaysLater) {
@@ -57,6 +59,19 @@ TEST_F(MigrationTest, GivesNoticeAndMovesThreeDaysLater) {
   EXPECT_EQ(back.step, MigrationStep::kWithdraw);
   EXPECT_EQ(back.sentence, "back to observe: the owner opted out");
   EXPECT_FALSE(state_.moved);
+}
+
+// Days read from history count, but nobody could have objected to a notice in them.
+TEST_F(MigrationTest, InThePastNobodyIsMovedOrToldOf) {
+  past_ = true;
+  QuietDays(30);
+  EXPECT_EQ(state_.days, 30);
+  past_ = false;
+  EXPECT_EQ(Day().step, MigrationStep::kNotice);
+  past_ = true;
+  QuietDays(30);
+  past_ = false;
+  EXPECT_EQ(Day().step, MigrationStep::kMove);
 }
 
 TEST_F(MigrationTest, BadDaysWithdrawTheNotice) {
