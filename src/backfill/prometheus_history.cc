@@ -103,6 +103,24 @@ absl::Status PrometheusHistory::Read(Timestamp from, Timestamp to, const History
   return absl::OkStatus();
 }
 
+absl::StatusOr<Timestamp> PrometheusHistory::ServerTime() {
+  constexpr std::string_view kQuery = "vector(time())[10s:1s]";  // an answer as of samples
+  auto response = client_->Post("/api/v1/query", FormatQuery({{"query", std::string(kQuery)}}).substr(1),
+                                "application/x-www-form-urlencoded");
+  if (!response.ok()) return response.status();
+  if (absl::Status s = StatusOf(*response); !s.ok()) return s;
+  std::string body = std::move(response->body);
+  Timestamp newest{INT64_MIN};
+  const absl::Status parsed =
+      parser_.Parse(body, [&](std::span<const LabelView>, std::span<const RemoteSample> samples) {
+        newest = std::max(newest, Timestamp{samples.back().timestamp_ms * 1000});
+        return absl::OkStatus();
+      });
+  if (!parsed.ok()) return parsed;
+  if (newest.us == INT64_MIN) return absl::NotFoundError(StrCat(kQuery, " has no answer"));
+  return newest;
+}
+
 absl::Status PrometheusHistory::ReadChunk(const Span& chunk, const HistorySink& sink) {
   for (Query& query : queries_) {
     if (absl::Status status = ReadQuery(query, chunk, sink); !status.ok()) return status;

@@ -88,6 +88,9 @@ class PrometheusHistory {
                                                                    std::span<const MappingRule> rules,
                                                                    const HistoryOptions& options);
 
+  // What time it is by the server's clock, which is that of its samples. One query, not repeated.
+  absl::StatusOr<Timestamp> ServerTime();
+
   // Hands over the samples in (from, to], both cut to whole seconds. Errors name the URL and the way out:
   //   Unavailable, DeadlineExceeded        away, or too slow, all retries long
   //   Unauthenticated, PermissionDenied    it wants a token, or another one

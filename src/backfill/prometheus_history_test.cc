@@ -28,6 +28,7 @@ MappingRule Rule(std::string metric, SeriesKind kind) {
 struct Fake {
   std::map<std::string, int> series_of = {{"cpu", 2}, {"owner", 1}};  // by metric
   int64_t every_s = 30;
+  int64_t server_time = 0;  // 0: not answered
   size_t max_samples = SIZE_MAX;
   std::function<std::optional<HttpResponse>(const HttpRequest&, int nth)> first;  // answers before the rest
 
@@ -39,6 +40,11 @@ struct Fake {
     const auto form = ParseQuery(request.body);
     std::string query, time;
     for (const QueryParameter& p : *form) (p.name == "query" ? query : time) = p.value;
+    if (query == "vector(time())[10s:1s]" && time.empty() && server_time > 0) {
+      return JsonResponse(
+          200, StrCat(R"({"status":"success","data":{"resultType":"matrix","result":[{"metric":{},)",
+                      R"("values":[[)", server_time - 1, R"(,"1"],[)", server_time, R"(,"2"]]}]}})"));
+    }
     constexpr std::string_view kBegin = "{__name__=\"";
     const size_t range_at = query.rfind('[');
     if (request.path != "/api/v1/query" || query.rfind(kBegin, 0) != 0 || range_at == std::string::npos ||
@@ -144,6 +150,20 @@ TEST_F(PrometheusHistoryTest, ChunksComeInOrderFactsFirstAndEachSampleOnce) {
   EXPECT_EQ(progress_.series, 3U);
   EXPECT_EQ(progress_.queries, 6U);
   EXPECT_EQ(progress_.Sentence(), "2 of 2.5 hours, 900 samples");
+}
+
+TEST_F(PrometheusHistoryTest, TheServerSaysWhatTimeItIs) {
+  const auto ask = [this] {
+    const std::vector<MappingRule> rules = {Rule("cpu", SeriesKind::kCpuSecondsTotal)};
+    auto history =
+        PrometheusHistory::Create(StrCat("http://127.0.0.1:", server_->port()), {}, rules, options_);
+    return (*history)->ServerTime();
+  };
+  EXPECT_FALSE(ask().ok());
+  fake_.server_time = kStart + 7;
+  const absl::StatusOr<Timestamp> time = ask();
+  ASSERT_TRUE(time.ok()) << time.status();
+  EXPECT_EQ(time->seconds(), kStart + 7);
 }
 
 TEST_F(PrometheusHistoryTest, AServerWithALimitIsAskedForLess) {
