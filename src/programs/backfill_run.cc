@@ -6,9 +6,19 @@
 
 #include "backfill/prometheus_history.h"
 #include "base/strings.h"
+#include "model/units.h"
 #include "spdlog/spdlog.h"
 
 namespace taut {
+namespace {
+
+constexpr std::string_view kGapMark = "Gap: ";
+
+std::string SentenceOf(bool is_gap, const HistoryProgress& progress) {
+  return StrCat(is_gap ? "a gap, " : "", progress.Sentence());
+}
+
+}  // namespace
 
 BackfillRun::BackfillRun(ControlPlane& control, Options options)
     : control_(control), options_(std::move(options)) {}
@@ -25,17 +35,41 @@ void BackfillRun::Note(std::string_view error, bool running) {
   progress_->running = running;
 }
 
-absl::Status BackfillRun::Mark() {
+absl::Status BackfillRun::Mark(What what) {
   if (options_.mark_file.empty()) return absl::OkStatus();
   std::ofstream mark(options_.mark_file, std::ios::trunc);
-  mark << "Backfill is not complete: tautd resumes it at its next start.\n";
+  mark << (what == What::kGap ? StrCat(kGapMark, "What was missed") : "The past")
+       << " is not yet read completely: tautd goes on with it at its next start.\n";
   mark.close();
   return mark.fail() ? absl::UnavailableError(StrCat(options_.mark_file, ": cannot be written"))
                      : absl::OkStatus();
 }
 
-// From where the store ends.
-absl::Status BackfillRun::ReadOn(Timestamp now) {
+std::optional<BackfillRun::What> BackfillRun::Missing(Timestamp now) const {
+  const std::optional<WindowId> last = control_.stored_through();
+  if (options_.config.prometheus_url.empty()) return std::nullopt;
+  if (!last.has_value()) return What::kFirst;
+  if (!options_.mark_file.empty() && std::filesystem::exists(options_.mark_file)) {
+    std::string line;
+    std::ifstream mark(options_.mark_file);
+    return std::getline(mark, line) && line.starts_with(kGapMark) ? What::kGap : What::kInterrupted;
+  }
+  if (!options_.gap.has_value()) return std::nullopt;
+  const int64_t missed_s = now.seconds() - last->next().start_s();
+  return missed_s > options_.gap->count() ? std::optional(What::kGap) : std::nullopt;
+}
+
+// Where the store ends, but not more than the days that are asked for ago.
+Timestamp BackfillRun::Begin(Timestamp now) const {
+  const double days_us = options_.config.days * kDay * static_cast<double>(kMicrosPerSecond);
+  const Timestamp from{now.us - static_cast<int64_t>(days_us)};
+  const std::optional<WindowId> last = control_.stored_through();
+  // With the window before, from which counters' rates go on; what is known of it comes too late and is
+  // dropped.
+  return last.has_value() ? std::max(from, Timestamp::FromSeconds(last->start_s())) : from;
+}
+
+absl::Status BackfillRun::ReadOn(What what, Timestamp now) {
   const BackfillConfig& config = options_.config;
   absl::StatusOr<std::string> token = ReadSecretFile(config.bearer_token_file);
   if (!token.ok()) return token.status();
@@ -44,27 +78,29 @@ absl::Status BackfillRun::ReadOn(Timestamp now) {
   client.ca_file = config.ca_file;
   auto history = PrometheusHistory::Create(config.prometheus_url, client, options_.rules, {});
   if (!history.ok()) return history.status();
-  const auto days_us = static_cast<int64_t>(config.days * kDay * static_cast<double>(kMicrosPerSecond));
-  Timestamp from{now.us - days_us};
-  if (const std::optional<WindowId> last = control_.stored_through(); last.has_value()) {
-    // With the window before, from which counters' rates go on; what is known of it comes too late and is
-    // dropped.
-    from = std::max(from, Timestamp::FromSeconds(last->start_s()));
-  }
+  // This machine's clock may be wrong after a stop: samples are not later than their server's.
+  if (const auto server = (*history)->ServerTime(); server.ok()) now = std::min(now, *server);
+  const Timestamp from = Begin(now);
+  if (!begin_.has_value()) begin_ = from;
+  // Windows that are open at the end wait for their samples of the present; a stop would lose what was read.
+  const Timestamp keep_from{now.us - options_.open.count() * kMicrosPerSecond};
   Timestamp chunk_end;
   HistorySink sink;
   sink.on_chunk_begin = [&](Timestamp end) { chunk_end = end; };
   sink.on_series = [&](std::span<const LabelView> labels, std::span<const RemoteSample> samples) {
-    control_.Take(labels, samples, chunk_end);
+    control_.Take(labels, samples, chunk_end, keep_from);
     return absl::OkStatus();
   };
-  sink.on_chunk_done = [&](Timestamp watermark) { return control_.Tick(watermark); };
+  sink.on_chunk_done = [&](Timestamp watermark) {
+    ticked_ = watermark;
+    return options_.tick(watermark);
+  };
   sink.on_progress = [&](const HistoryProgress& p) {
     const std::lock_guard lock(mutex_);
-    const int64_t before_s = (from.us - (now.us - days_us)) / kMicrosPerSecond;
+    const int64_t before_s = (from.us - begin_->us) / kMicrosPerSecond;
     progress_ = BackfillProgress{.done = static_cast<uint64_t>(before_s + p.done_seconds),
                                  .total = static_cast<uint64_t>(before_s + p.total_seconds),
-                                 .sentence = p.Sentence(),
+                                 .sentence = SentenceOf(what == What::kGap, p),
                                  .running = true,
                                  .error = ""};
   };
@@ -72,41 +108,63 @@ absl::Status BackfillRun::ReadOn(Timestamp now) {
   return (*history)->Read(from, now, sink);
 }
 
+void BackfillRun::Wait(std::chrono::seconds pause) {
+  if (!ticked_.has_value()) return options_.wait(pause);
+  for (std::chrono::seconds waited{0}; waited < pause && !options_.should_stop(); ++waited) {
+    (void)options_.tick(*ticked_);  // the next read says what is wrong with the store
+    options_.wait(std::chrono::seconds(1));
+  }
+}
+
+absl::Status BackfillRun::ReadUntilDone(What what) {
+  const Options::Patience& patience = what == What::kGap ? options_.gap_patience : options_.patience;
+  std::chrono::seconds pause = patience.first_pause, waited{0};
+  std::optional<WindowId> through = control_.stored_through();
+  while (true) {
+    absl::Status read = ReadOn(what, options_.now());
+    const bool is_unreachable = absl::IsUnavailable(read) || absl::IsDeadlineExceeded(read);
+    if (!is_unreachable || options_.should_stop()) return read;
+    if (control_.stored_through() != through) {
+      through = control_.stored_through();
+      pause = patience.first_pause;
+      waited = std::chrono::seconds(0);
+    }
+    if (waited >= patience.total) return read;
+    Note(Message(read), true);
+    spdlog::warn("backfill: {}; retrying in {} s", Message(read), pause.count());
+    Wait(pause);
+    waited += pause;
+    pause = std::min(2 * pause, patience.longest_pause);
+  }
+}
+
 absl::Status BackfillRun::Run() {
-  const bool is_interrupted = !options_.mark_file.empty() && std::filesystem::exists(options_.mark_file);
-  const bool is_empty = !control_.stored_through().has_value();
-  if (options_.config.prometheus_url.empty() || (!is_empty && !is_interrupted)) return absl::OkStatus();
+  const Timestamp now = options_.now();
+  const std::optional<What> what = Missing(now);
+  if (!what.has_value()) return absl::OkStatus();
+  const Timestamp begin = Begin(now);
+  // Of a gap, what is before the last stored window is known.
+  if (what == What::kGap) ticked_ = begin;
+  HistoryProgress none;
+  none.total_seconds = (now.us - begin.us) / kMicrosPerSecond;
   {
     const std::lock_guard lock(mutex_);
     progress_ = BackfillProgress{.done = 0,
-                                 .total = static_cast<uint64_t>(options_.config.days * kDay),
-                                 .sentence = StrCat("0 of ", options_.config.days, " days"),
+                                 .total = static_cast<uint64_t>(none.total_seconds),
+                                 .sentence = SentenceOf(*what == What::kGap, none),
                                  .running = true,
                                  .error = ""};
   }
-  if (absl::Status s = Mark(); !s.ok())
+  if (absl::Status s = Mark(*what); !s.ok())
     spdlog::warn("backfill cannot be resumed after a restart: {}", Message(s));
-  spdlog::info("backfill: {} days from {}{}", options_.config.days, options_.config.prometheus_url,
-               is_empty ? "" : ", resumed");
-  absl::Status read;
-  std::chrono::seconds pause = options_.first_pause, waited{0};
-  std::optional<WindowId> through = control_.stored_through();
-  while (true) {
-    read = ReadOn(options_.now());
-    const bool is_away = absl::IsUnavailable(read) || absl::IsDeadlineExceeded(read);
-    if (!is_away || options_.should_stop()) break;
-    if (control_.stored_through() != through) {
-      through = control_.stored_through();
-      pause = options_.first_pause;
-      waited = std::chrono::seconds(0);
-    }
-    if (waited >= options_.patience) break;
-    Note(Message(read), true);
-    spdlog::warn("backfill: {}; retrying in {} s", Message(read), pause.count());
-    options_.wait(pause);
-    waited += pause;
-    pause = std::min(2 * pause, options_.longest_pause);
+  if (*what == What::kGap) {
+    spdlog::info("backfill: nothing is stored of the last {}; reading it from {}",
+                 FormatDuration(none.total_seconds - kWindowSeconds), options_.config.prometheus_url);
+  } else {
+    spdlog::info("backfill: {} days from {}{}", options_.config.days, options_.config.prometheus_url,
+                 *what == What::kFirst ? "" : ", resumed");
   }
+  const absl::Status read = ReadUntilDone(*what);
   if (options_.should_stop()) return absl::CancelledError("stopped before backfill was complete");
   // What comes now is of the present: the time before it is closed.
   if (!options_.mark_file.empty()) {

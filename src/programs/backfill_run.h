@@ -1,5 +1,6 @@
-// The past of the mapped series from a Prometheus into an empty store: read in time order, tried again while
-// the server is away, and taken up by the next start where a stop interrupted it.
+// The past of the mapped series from a Prometheus: the last days into an empty store, or what was missed
+// since the last stored window. Read in time order, tried again while the server is unreachable, and
+// continued by the next start where a stop interrupted it.
 #pragma once
 
 #include <chrono>
@@ -11,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "api/api.h"
+#include "base/time.h"
 #include "config/daemon_config.h"
 #include "control/control_plane.h"
 
@@ -21,14 +23,24 @@ class BackfillRun {
   struct Options {
     BackfillConfig config;
     std::vector<MappingRule> rules;
-    // There while a backfill is not complete; "": a stop forgets everything anyway.
+    // Exists while a backfill is not complete; "": a stop forgets everything anyway.
     std::string mark_file;
+    // A last stored window that ended longer ago than this leaves a gap; nullopt: gaps are not read.
+    std::optional<std::chrono::seconds> gap;
+    // The last sample before a window and those in it are needed for this long.
+    std::chrono::seconds open{0};
     std::function<Timestamp()> now;
+    // ControlPlane::TickPast, and what else is due meanwhile.
+    std::function<absl::Status(Timestamp through)> tick;
     std::function<bool()> should_stop;
     std::function<void(std::chrono::seconds)> wait;  // may end early when should_stop
-    // A server that is away is asked again after pauses from the first to the longest, for so long without
-    // progress.
-    std::chrono::seconds first_pause{30}, longest_pause{300}, patience{1800};
+    // An unreachable server is asked again after pauses from the first to the longest, until it was
+    // unreachable for this long. Live windows wait meanwhile: for a gap, less than for a store without any.
+    struct Patience {
+      std::chrono::seconds first_pause, longest_pause, total;
+    };
+    Patience patience{std::chrono::seconds(30), std::chrono::seconds(300), std::chrono::seconds(1800)};
+    Patience gap_patience{std::chrono::seconds(5), std::chrono::seconds(30), std::chrono::seconds(300)};
   };
   BackfillRun(ControlPlane& control, Options options);
 
@@ -39,12 +51,21 @@ class BackfillRun {
   std::optional<BackfillProgress> progress() const;
 
  private:
-  absl::Status ReadOn(Timestamp now);
-  absl::Status Mark();
+  // Of what is missing at `now`; nullopt: nothing is.
+  enum class What : uint8_t { kFirst, kInterrupted, kGap };
+  std::optional<What> Missing(Timestamp now) const;
+  Timestamp Begin(Timestamp now) const;
+  absl::Status ReadUntilDone(What what);
+  absl::Status ReadOn(What what, Timestamp now);
+  // Waits, while what is acted on at once still is.
+  void Wait(std::chrono::seconds pause);
+  absl::Status Mark(What what);
   void Note(std::string_view error, bool running);
 
   ControlPlane& control_;
   const Options options_;
+  std::optional<Timestamp> begin_;   // of what was missing at the start
+  std::optional<Timestamp> ticked_;  // through
   mutable std::mutex mutex_;
   std::optional<BackfillProgress> progress_;
 };

@@ -19,6 +19,8 @@ namespace {
 constexpr std::chrono::milliseconds kTick{200};       // an OOM kill waits no longer
 constexpr std::chrono::milliseconds kSampleTick{20};  // where time is the samples', it may run fast
 constexpr std::chrono::seconds kStoreRetry{2};
+// Windows open at a stop and this long before it are still brought by senders that try again.
+constexpr std::chrono::seconds kShortGap{60};
 constexpr double kAgentsEveryMs = 1000;  // who is connected is looked at this often
 
 Timestamp WallNow() {
@@ -144,7 +146,7 @@ absl::Status Daemon::StartActs() {
       DaemonActs::Start(options, job_name, control_->actuator_name());
   if (!acts.ok()) return acts.status();
   acts_ = *std::move(acts);
-  control_->OnTick([this](const TickEvents& events) { acts_->OnTick(events, reading_past_.load()); });
+  control_->OnTick([this](const TickEvents& events) { acts_->OnTick(events); });
   return absl::OkStatus();
 }
 
@@ -228,13 +230,31 @@ void Daemon::PrepareBackfill() {
   options.config = config_.backfill;
   options.rules = MappingRulesOf(config_.ingest);
   if (config_.store.path != "memory") options.mark_file = StrCat(config_.store.path, ".backfill");
+  const std::chrono::seconds open(kWindowSeconds + config_.ingest.options.windows.grace_seconds);
+  options.open = open + kShortGap;
+  if (config_.clock == ClockSource::kWall) options.gap = open + kShortGap;
   options.now = [this] { return Now(); };
+  options.tick = [this](Timestamp through) { return TickPast(through); };
   options.should_stop = [this] { return stopping(); };
   options.wait = [this](std::chrono::seconds pause) {
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, pause, [this] { return stopping_; });
   };
   backfill_ = std::make_unique<BackfillRun>(*control_, std::move(options));
+}
+
+// Agents bring what they kept, too, and learn what is stored.
+absl::Status Daemon::TickPast(Timestamp through) {
+  while (true) {
+    (void)StepClock();
+    if (hub_ != nullptr) hub_->BeginTick();
+    absl::Status s = control_->TickPast(through);
+    SayOfSamples();
+    if (hub_ != nullptr) hub_->EndTick(s.ok());
+    if (!s.ok() || !control_->holds_windows()) return s;
+    std::unique_lock lock(mutex_);
+    if (wake_.wait_for(lock, kTick, [this] { return stopping_; })) return s;
+  }
 }
 
 bool Daemon::stopping() {
@@ -287,9 +307,7 @@ void Daemon::SayOfSamples() {
 }
 
 void Daemon::Loop() {
-  reading_past_ = true;
   backfill_cut_ = absl::IsCancelled(backfill_->Run());
-  reading_past_ = false;
   const std::chrono::milliseconds tick = config_.clock == ClockSource::kSamples ? kSampleTick : kTick;
   std::unique_lock lock(mutex_);
   while (!stopping_) {

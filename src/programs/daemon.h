@@ -2,7 +2,6 @@
 // end.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -60,6 +59,7 @@ class Daemon {
   Timestamp StepClock();
   void SayOfSamples();
   void PrepareBackfill();
+  absl::Status TickPast(Timestamp through);
   bool stopping();
 
   DaemonConfig config_;
@@ -75,8 +75,7 @@ class Daemon {
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<AgentPort> agent_server_;
   std::unique_ptr<DaemonActs> acts_;
-  std::atomic<bool> reading_past_{false};  // backfill
-  double agents_seen_ms_ = 0;              // of the loop
+  double agents_seen_ms_ = 0;  // of the loop
 
   std::mutex clock_mutex_;           // over guard_
   std::optional<ClockGuard> guard_;  // once it is known what is stored

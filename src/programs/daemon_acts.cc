@@ -116,7 +116,7 @@ void DaemonActs::Deliver(std::vector<std::string> events) {
   webhook_->Send(std::move(body));
 }
 
-void DaemonActs::OnTick(const TickEvents& events, bool past) {
+void DaemonActs::OnTick(const TickEvents& events) {
   std::vector<std::string> notices;
   for (const Decision& d : events.decisions) {
     if (d.kind == DecisionKind::kWouldSet) continue;  // nothing is done
@@ -124,7 +124,7 @@ void DaemonActs::OnTick(const TickEvents& events, bool past) {
     LogDecision(d, job, actuator_);
     const bool lowered = d.after.has_value() && (!d.before.has_value() || *d.after < *d.before);
     const std::string_view event = d.kind == DecisionKind::kRollBack ? kRolledBack : lowered ? kLowered : "";
-    if (past || event.empty() || !Wanted(event)) continue;
+    if (events.past || event.empty() || !Wanted(event)) continue;
     JsonWriter json;
     Begin(event, d.time_s,
           StrCat(job, ": ", Name(d.resource), " limit ", AmountText(d.resource, d.before), " -> ",
@@ -140,7 +140,7 @@ void DaemonActs::OnTick(const TickEvents& events, bool past) {
     notices.push_back(Ended(json));
   }
   for (const OomRecord& oom : events.ooms) {
-    if (past) continue;
+    if (events.past) continue;
     const std::string job = job_name_(oom.job);
     ActionLog::Warn(kOom, {{"job", job}, {"task", oom.task}, {"kills", oom.kills}, {"limit", oom.limit}});
     if (!Wanted(kOom)) continue;
@@ -158,7 +158,7 @@ void DaemonActs::OnTick(const TickEvents& events, bool past) {
   for (const SettingChange& c : events.settings) {
     ActionLog::Info(kSetting,
                     {{"job", c.job}, {"key", c.key}, {"from", c.before}, {"to", c.value}, {"who", c.who}});
-    if (past || !Wanted(kSetting)) continue;
+    if (events.past || !Wanted(kSetting)) continue;
     JsonWriter json;
     Begin(kSetting, c.time_s, StrCat(c.job, ": ", c.key, " set to \"", c.value, "\" by ", c.who), json);
     json.Field("job", std::string_view(c.job));

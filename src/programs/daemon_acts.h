@@ -32,8 +32,8 @@ class DaemonActs {
                                                            std::function<std::string(JobId)> job_name,
                                                            std::string_view actuator);
 
-  // `past`: they are of stored history that is read in (backfill): not an act of now, and nobody is notified.
-  void OnTick(const TickEvents& events, bool past);
+  // Of events of the past, which are no act of now, nobody is notified.
+  void OnTick(const TickEvents& events);
   // All agents there are; says which connected and disconnected since the last call.
   void AgentsSeen(std::span<const AgentView> agents, int64_t now_s);
   // Of a tick.

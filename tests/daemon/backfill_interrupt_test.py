@@ -28,6 +28,8 @@ class Prometheus(http.server.BaseHTTPRequestHandler):
         if Prometheus.refuse:
             return self.answer(401, '{"status":"error","error":"who are you?"}')
         query = form["query"][0]
+        if "time()" in query:
+            return self.answer(200, '{"status":"success","data":{"resultType":"matrix","result":[]}}')
         seconds = re.search(r"\[(\d+)s\]", query).group(1)
         metric = next((m for m in METRICS if m in query), "")
         end = int(float(form["time"][0]))

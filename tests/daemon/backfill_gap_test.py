@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""What tautd missed while it was down is read from Prometheus at the next start, also while new samples come, after a
+kill and when Prometheus is unreachable at first."""
+import http.server
+import re
+import threading
+import time
+import urllib.parse
+
+import daemon
+
+HOURS = 12
+GAP = 3 * 3600
+CPU, MEMORY, KILLS = METRICS = ("container_cpu_usage_seconds_total", "container_memory_working_set_bytes",
+                                "container_oom_events_total")
+POD = {"container": "app", "namespace": "shop", "pod": "web-5d4f8c7b9d-x2x4z"}
+
+
+def sample(metric, t, killed_at):
+    return {CPU: (t % 10**7) * 0.1, MEMORY: 1e8, KILLS: 3.0 if t >= killed_at else 0.0}[metric]
+
+
+class Prometheus(http.server.BaseHTTPRequestHandler):
+    """One container, a sample a minute. Holds the samples up to `until`; answers of the time from `slow_from` on wait
+    for go_on."""
+    until = 0
+    slow_from = float("inf")
+    killed_at = float("inf")
+    refuse = False
+    clock_behind = 0
+    go_on = threading.Event()
+    waits = threading.Event()
+
+    def log_message(self, *args):
+        pass
+
+    def do_POST(self):
+        form = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        if Prometheus.refuse:
+            return self.answer(401, '{"status":"error","error":"who are you?"}')
+        query = form["query"][0]
+        if query.startswith("vector(time())"):
+            return self.answer_matrix("", [f'[{int(time.time()) - Prometheus.clock_behind},"1"]'])
+        seconds = int(re.search(r"\[(\d+)s\]", query).group(1))
+        metric = next((m for m in METRICS if m in query), "")
+        end = int(float(form["time"][0]))
+        if end > Prometheus.slow_from and not Prometheus.go_on.is_set():
+            Prometheus.waits.set()
+            Prometheus.go_on.wait(60)
+        values = []
+        if metric:
+            for t in range((end - seconds) // 60 * 60 + 60, min(end, Prometheus.until) + 1, 60):
+                values.append(f'[{t},"{sample(metric, t, Prometheus.killed_at)}"]')
+        self.answer_matrix(metric, values)
+
+    def answer_matrix(self, metric, values):
+        labels = {"__name__": metric, **POD}
+        text = ",".join(f'"{k}":"{v}"' for k, v in labels.items())
+        series = f'{{"metric":{{{text}}},"values":[{",".join(values)}]}}' if values else ""
+        self.answer(200, f'{{"status":"success","data":{{"resultType":"matrix","result":[{series}]}}}}')
+
+    def answer(self, status, text):
+        try:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode())
+        except OSError:
+            pass  # the daemon was killed
+
+
+def missing_windows(tautd):
+    """Between the first stored window and the last, and how long ago the last one ended."""
+    times = tautd.get("/api/v1/fleet/history?points=5000")["time"]
+    return (times[-1] - times[0]) // 300 + 1 - len(times), time.time() - times[-1]
+
+
+class Case:
+    """A daemon that knows all but the last three hours."""
+
+    def __init__(self, stage, name, more=""):
+        self.stage, self.name = stage, name
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Prometheus)
+        self.port = self.server.server_port
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.config = f'backfill: {{prometheus: "http://127.0.0.1:{self.port}", days: {HOURS / 24}}}\n' + more
+        self.store = str(stage.dir / f"{name}.db")
+        Prometheus.until, Prometheus.refuse = int(time.time()) - GAP, False
+        Prometheus.slow_from = Prometheus.killed_at = float("inf")
+        Prometheus.go_on.clear()
+        Prometheus.waits.clear()
+        tautd = self.start()
+        self.check(daemon.eventually(lambda: "12 of 12 hours" in tautd.output(), 30), "the first past is read", tautd)
+        tautd.stop()
+        Prometheus.until = int(time.time())
+
+    def start(self):
+        return self.stage.tautd(config=self.config, store=self.store)
+
+    def check(self, ok, what, tautd=None):
+        self.stage.check(ok, f"{self.name}: {what}", tautd.output()[-700:] if tautd is not None else None)
+
+    def check_filled(self, tautd):
+        self.check(daemon.eventually(lambda: "backfill: a gap, " in tautd.output(), 30), "the gap is read", tautd)
+        missing, ago = missing_windows(tautd)
+        self.stage.equal(missing, 0, f"{self.name}: no window is missing")
+        self.check(ago < 900, "up to now", tautd)
+
+    def end(self, tautd):
+        tautd.stop()
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def filled(stage):
+    case = Case(stage, "filled")
+    Prometheus.killed_at = time.time() - GAP / 2
+    Prometheus.slow_from = time.time() - GAP / 2
+    tautd = case.start()
+    case.check(Prometheus.waits.wait(30), "the gap is being read", tautd)
+    case.check("nothing is stored of the last " in tautd.output(), "the log says so", tautd)
+    status = tautd.get("/api/v1/status")
+    case.check("a gap, " in status["backfill"]["sentence"], "the status knows of it", tautd)
+    case.check(9000 < status["backfill"]["total"] < 13000, "and how long it is", tautd)
+    case.check("backfill is running" in tautd.ask("/readyz").text, "and readiness", tautd)
+    case.check("tautd_backfill_running 1" in tautd.ask("/metrics").text, "and the metrics", tautd)
+    Prometheus.go_on.set()
+    case.check_filled(tautd)
+    jobs = {j["name"]: j for j in tautd.get("/api/v1/jobs")["jobs"]}
+    stage.equal(jobs["shop/web"]["ooms"], 3, "filled: OOM kills in it count")
+    case.check("oom_kill" not in tautd.output(), "but are no news", tautd)
+    tautd.stop()
+    again = case.start()
+    case.check("backfill" not in again.output(), "complete, it is not read again", again)
+    case.end(again)
+
+
+def while_samples_come(stage):
+    case = Case(stage, "live")
+    Prometheus.slow_from = time.time() - GAP / 2
+    tautd = case.start()
+    case.check(Prometheus.waits.wait(30), "the gap is being read", tautd)
+    # What Prometheus kept comes too, a part of it twice.
+    now = int(time.time()) // 60 * 60
+    for first in (now - 3600, now - 600):
+        body = daemon.write_body([({"__name__": m, **POD}, [(t, sample(m, t, float("inf")))
+                                                            for t in range(first, now + 1, 60)]) for m in METRICS])
+        stage.equal(daemon.write(tautd.port, body).status, 204, "live: new samples are accepted meanwhile")
+    Prometheus.go_on.set()
+    case.check_filled(tautd)
+    cpu = tautd.get("/api/v1/fleet/history?points=5000")["cpu"]["usage"]
+    case.check(all(abs(c - 0.1) < 0.001 for c in cpu[1:]), "nothing counts twice", tautd)
+    case.end(tautd)
+
+
+def killed(stage):
+    case = Case(stage, "killed")
+    Prometheus.slow_from = time.time() - GAP / 2
+    tautd = case.start()
+    case.check(Prometheus.waits.wait(30), "the gap is being read", tautd)
+    tautd.kill()
+    Prometheus.go_on.set()
+    again = case.start()
+    case.check(daemon.eventually(lambda: " samples, " in again.output(), 30), "the next start goes on", again)
+    missing, ago = missing_windows(again)
+    stage.equal(missing, 0, "killed: no window is missing")
+    case.check(ago < 900, "up to now", again)
+    case.end(again)
+
+
+def unreachable(stage):
+    case = Case(stage, "unreachable")
+    case.server.shutdown()
+    case.server.server_close()
+    tautd = case.start()
+    case.check(daemon.eventually(lambda: "the next try is in 5 s" in tautd.output(), 30), "the log says so", tautd)
+    case.check("refused" in tautd.get("/api/v1/status")["backfill_error"], "and the status, while it waits", tautd)
+    now = int(time.time())
+    body = daemon.write_body([({"__name__": MEMORY, **POD}, [(now, 1e8)])])
+    stage.equal(daemon.write(tautd.port, body).status, 204, "unreachable: new samples are accepted")
+    case.server = http.server.ThreadingHTTPServer(("127.0.0.1", case.port), Prometheus)
+    threading.Thread(target=case.server.serve_forever, daemon=True).start()
+    case.check_filled(tautd)
+    case.check(tautd.get("/api/v1/status")["backfill_error"] is None, "and the error is gone", tautd)
+    case.end(tautd)
+
+
+def clocks_differ(stage):
+    case = Case(stage, "clocks")
+    Prometheus.clock_behind = 3600
+    tautd = case.start()
+    case.check(daemon.eventually(lambda: "backfill: a gap, 2 of 2.0" in tautd.output(), 30), "the earlier clock counts", tautd)
+    missing, ago = missing_windows(tautd)
+    stage.equal(missing, 0, "clocks: no window is missing")
+    case.check(3600 < ago < 4500, "nothing is closed that Prometheus cannot know yet", tautd)
+    Prometheus.clock_behind = 0
+    case.end(tautd)
+
+
+def refused(stage):
+    case = Case(stage, "refused")
+    Prometheus.refuse = True
+    tautd = case.start()
+    case.check(daemon.eventually(lambda: tautd.get("/api/v1/status")["backfill_error"], 10), "the status says so", tautd)
+    case.check("tautd_backfill_failed 1" in tautd.ask("/metrics").text, "and the metrics", tautd)
+    case.check("backfill failed" in tautd.output(), "and the log", tautd)
+    # It goes on live: windows before the newest sample close.
+    now = int(time.time())
+    body = daemon.write_body([({"__name__": m, **POD}, [(t, sample(m, t, float("inf")))
+                                                        for t in range(now - 900, now + 1, 60)]) for m in METRICS])
+    stage.equal(daemon.write(tautd.port, body).status, 204, "refused: new samples are accepted")
+    case.check(daemon.eventually(lambda: missing_windows(tautd)[1] < 900, 60), "and windows are stored", tautd)
+    case.end(tautd)
+
+
+def main():
+    with daemon.Stage(daemon.arguments(__doc__)) as stage:
+        for test in (filled, while_samples_come, killed, unreachable, clocks_differ, refused):
+            test(stage)
+    stage.finish()
+
+
+if __name__ == "__main__":
+    main()
