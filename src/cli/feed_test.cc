@@ -77,7 +77,7 @@ TEST(FeedCellTest, EverySampleFitsItsSeries) {
   EXPECT_GT(job_windows, 800U);
   EXPECT_EQ(ingest.windows().fold_counts().events.implausible_rates, 0U);
   for (const std::string& name : ingest.mapper().job_names()) {
-    EXPECT_THAT(name, testing::MatchesRegex("[a-z]+/[a-z]+-[a-z]+(-v[0-9]+)?"));
+    EXPECT_THAT(name, testing::MatchesRegex("cell-1/[a-z]+/[a-z]+/[a-z]+-[a-z]+(-v[0-9]+)?"));
   }
 }
 

@@ -64,12 +64,13 @@ def tokens(stage):
         stage.equal(tautd.ask(path, token=WRITER).status, 403, f"{path} of a writer: 403")
     known = daemon.eventually(lambda: tautd.get("/api/v1/jobs", token=READER)["total"] == 1, 20)
     stage.check(known, "its job is there")
-    settings = "/api/v1/jobs/a%2Fb/settings"
+    job = f"/api/v1/jobs/{daemon.quoted(tautd.get('/api/v1/jobs', token=READER)['jobs'][0]['name'])}"
+    settings = f"{job}/settings"
     stage.equal(tautd.ask(settings, **patch).status, 401, "PATCH without a token: 401")
     stage.equal(tautd.ask(settings, token=WRITER, **patch).status, 403, "PATCH of a writer: 403")
     stage.equal(tautd.ask(settings, token=READER, **patch).status, 403, "PATCH of a reader: 403")
     stage.equal(tautd.ask(settings, token=OPERATOR, **patch).status, 200, "PATCH of an operator: 200")
-    stage.equal(tautd.ask("/api/v1/jobs/a%2Fb/whatif", token=READER, method="POST", body="{}").status, 200,
+    stage.equal(tautd.ask(f"{job}/whatif", token=READER, method="POST", body="{}").status, 200,
                 "what-if of a reader: 200")
     told = [tautd.ask(p, token=OPERATOR).text for p in ("/api/v1/settings", "/api/v1/status", "/metrics", settings)]
     short = stage.run(stage.args.tautd, "--store", "memory", "--listen", "127.0.0.1:0", "--config",
