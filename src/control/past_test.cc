@@ -146,7 +146,7 @@ TEST_F(Past, OomKillsInItAreLearntFromAndThoseOfNowActedOn) {
   ASSERT_TRUE(Read(cell, 120, 180).ok());
   TakeKills(cell, 200, 2, 240);
   // An agent brings one of now.
-  const std::string job = "shop-1/web-1";
+  const std::string job = "shop-1/deployment/web-1";
   ASSERT_TRUE(cell.control().Find(job).has_value());
   ASSERT_TRUE(cell.control().TakeOom({job, "oomed", {}}, At(600), 1, 3e9, At(600)).ok());
   ASSERT_TRUE(Read(cell, 180, 300).ok());
@@ -160,7 +160,7 @@ TEST_F(Past, OomKillsInItAreLearntFromAndThoseOfNowActedOn) {
   EXPECT_EQ(made.back().kind, DecisionKind::kOomRaise);
   EXPECT_EQ(made.back().job, cell.control().Find(job));
   uint32_t of_week = 0;
-  cell.control().Look(*cell.control().Find("shop-0/web-0"),
+  cell.control().Look(*cell.control().Find("shop-0/deployment/web-0"),
                       [&](const LiveJob& j) { of_week = j.OomsOfWeek(WindowId::Of(At(300)).day()); });
   EXPECT_EQ(of_week, 2U);
   // Read again after an interruption, it is the same kill.

@@ -128,7 +128,7 @@ def filled(stage):
     Prometheus.go_on.set()
     case.check_filled(tautd)
     jobs = {j["name"]: j for j in tautd.get("/api/v1/jobs")["jobs"]}
-    stage.equal(jobs["shop/web"]["ooms"], 3, "filled: OOM kills in it count")
+    stage.equal(jobs["shop/deployment/web"]["ooms"], 3, "filled: OOM kills in it count")
     case.check("oom_kill" not in tautd.output(), "but are no news", tautd)
     tautd.stop()
     again = case.start()
@@ -174,7 +174,7 @@ def unreachable(stage):
     case.server.shutdown()
     case.server.server_close()
     tautd = case.start()
-    case.check(daemon.eventually(lambda: "the next try is in 5 s" in tautd.output(), 30), "the log says so", tautd)
+    case.check(daemon.eventually(lambda: "retrying in 5 s" in tautd.output(), 30), "the log says so", tautd)
     case.check("refused" in tautd.get("/api/v1/status")["backfill_error"], "and the status, while it waits", tautd)
     now = int(time.time())
     body = daemon.write_body([({"__name__": MEMORY, **POD}, [(now, 1e8)])])
