@@ -36,6 +36,10 @@ class Reader {
       const auto parsed = ParseCellLink(link);
       if (!parsed.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(parsed.status())));
     }
+    for (const std::string& label : config_.backfill.labels) {
+      const auto parsed = ParseBackfillLabel(label);
+      if (!parsed.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(parsed.status())));
+    }
     return absl::OkStatus();
   }
 
@@ -300,6 +304,19 @@ absl::StatusOr<std::vector<std::string>> ReadTokenFile(const std::string& path) 
   std::vector<std::string> out;
   for (AccessToken& token : tokens) out.push_back(std::move(token.token));
   return out;
+}
+
+absl::StatusOr<std::pair<std::string, std::string>> ParseBackfillLabel(std::string_view label) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+  const size_t equals = label.find('=');
+  const std::string_view name = label.substr(0, equals);
+  const bool is_name = !name.empty() && name.find_first_not_of(kLetters) == std::string_view::npos &&
+                       !(name.front() >= '0' && name.front() <= '9') && !name.starts_with("__");
+  if (equals == std::string_view::npos || equals + 1 == label.size() || !is_name) {
+    return absl::InvalidArgumentError(
+        StrCat("backfill.labels: \"", label, "\" is not NAME=VALUE, as in external_labels of Prometheus"));
+  }
+  return std::pair(std::string(name), std::string(label.substr(equals + 1)));
 }
 
 absl::StatusOr<std::pair<std::string, std::string>> ParseCellLink(std::string_view link) {

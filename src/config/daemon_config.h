@@ -51,8 +51,11 @@ struct IngestConfig {
 struct BackfillConfig {
   std::string prometheus_url;  // "": none
   double days = 14;
+  std::vector<std::string> labels;  // "NAME=VALUE", which Prometheus adds to what it sends
   std::string bearer_token_file, ca_file;
 };
+// Name and value of such a label. InvalidArgument says what is wanted.
+absl::StatusOr<std::pair<std::string, std::string>> ParseBackfillLabel(std::string_view label);
 
 // Where agents come to (src/wire/agent_server.h).
 struct AgentsConfig {

@@ -99,6 +99,8 @@ const DaemonSetting kSettings[] = {
     {"backfill.prometheus", "URL of a Prometheus whose history fills an empty store, and gaps", kUrl, 0, 0,
      TAUT_FIELD(backfill.prometheus_url)},
     {"backfill.days", "days of history to read, at most", kPlain, 0, 366, TAUT_FIELD(backfill.days)},
+    {"backfill.labels", "labels that Prometheus adds to what it sends (its external_labels), NAME=VALUE",
+     kPlain, 0, 0, TAUT_FIELD(backfill.labels)},
     {"backfill.bearer_token_file", "file with its bearer token", kPlain, 0, 0,
      TAUT_FIELD(backfill.bearer_token_file)},
     {"backfill.ca_file", "PEM file of the CA of its certificate; empty: the system's", kPlain, 0, 0,

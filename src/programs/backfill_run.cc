@@ -38,8 +38,8 @@ void BackfillRun::Note(std::string_view error, bool running) {
 absl::Status BackfillRun::Mark(What what) {
   if (options_.mark_file.empty()) return absl::OkStatus();
   std::ofstream mark(options_.mark_file, std::ios::trunc);
-  mark << (what == What::kGap ? StrCat(kGapMark, "What was missed") : "The past")
-       << " is not yet read completely: tautd goes on with it at its next start.\n";
+  mark << (what == What::kGap ? kGapMark : "")
+       << "Backfill is not complete: tautd resumes it at its next start.\n";
   mark.close();
   return mark.fail() ? absl::UnavailableError(StrCat(options_.mark_file, ": cannot be written"))
                      : absl::OkStatus();
@@ -84,11 +84,24 @@ absl::Status BackfillRun::ReadOn(What what, Timestamp now) {
   if (!begin_.has_value()) begin_ = from;
   // Windows that are open at the end wait for their samples of the present; a stop would lose what was read.
   const Timestamp keep_from{now.us - options_.open.count() * kMicrosPerSecond};
+  // As remote write has them: history and live samples must be of one job.
+  std::vector<std::pair<std::string, std::string>> added;
+  for (const std::string& label : config.labels) {
+    auto parsed = ParseBackfillLabel(label);
+    if (!parsed.ok()) return parsed.status();
+    added.push_back(*std::move(parsed));
+  }
   Timestamp chunk_end;
   HistorySink sink;
   sink.on_chunk_begin = [&](Timestamp end) { chunk_end = end; };
+  std::vector<LabelView> all;
   sink.on_series = [&](std::span<const LabelView> labels, std::span<const RemoteSample> samples) {
-    control_.Take(labels, samples, chunk_end, keep_from);
+    all.assign(labels.begin(), labels.end());
+    for (const auto& [name, value] : added) {
+      if (LabelValue(labels, name).empty()) all.push_back({name, value});
+    }
+    std::ranges::sort(all, {}, &LabelView::name);
+    control_.Take(all, samples, chunk_end, keep_from);
     return absl::OkStatus();
   };
   sink.on_chunk_done = [&](Timestamp watermark) {

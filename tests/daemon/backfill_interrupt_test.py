@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A backfill that is stopped or killed in the middle is taken up by the next start; one that fails says so."""
+"""A backfill that is stopped or killed in the middle is resumed by the next start; one that fails says so."""
 import http.server
 import re
 import signal

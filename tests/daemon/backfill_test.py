@@ -42,19 +42,19 @@ def main():
     with daemon.Stage(daemon.arguments(__doc__)) as stage:
         port = prometheus_with_history(stage)
         store = str(stage.dir / "t.db")
-        config = f"backfill: {{prometheus: \"http://127.0.0.1:{port}\", days: {DAYS}}}\n"
+        config = f"backfill: {{prometheus: \"http://127.0.0.1:{port}\", days: {DAYS}, labels: [\"cluster=north\"]}}\n"
         tautd = stage.tautd(config=config, store=store)
         stage.check(daemon.eventually(lambda: "backfill: 2 of 2 days" in tautd.output(), 60), "the past is read",
                     tautd.output()[-500:])
         jobs = {j["name"]: j for j in tautd.get("/api/v1/jobs")["jobs"]}
-        stage.equal(set(jobs), {f"shop/deployment/{j}" for j in JOBS}, "its jobs are known")
+        stage.equal(set(jobs), {f"north/shop/deployment/{j}" for j in JOBS}, "its jobs are known")
         history = tautd.get("/api/v1/fleet/history?points=5000")
         stage.check(len(history["time"]) > (DAYS * 288) * 0.95, "nearly all windows of two days are there",
                     len(history["time"]))
         cpu = history["cpu"]["usage"]
         stage.check(abs(cpu[len(cpu) // 2] - 0.6) < 0.01, "0.1 + 0.2 + 0.3 cores are used", cpu[len(cpu) // 2])
-        stage.check(jobs["shop/deployment/web"]["memory"]["would_be"], "and limits are recommended from it",
-                    jobs["shop/deployment/web"])
+        stage.check(jobs["north/shop/deployment/web"]["memory"]["would_be"], "and limits are recommended from it",
+                    jobs["north/shop/deployment/web"])
         stage.equal(tautd.stop(), 0, "it stops")
         again = stage.tautd(config=config, store=store)
         time.sleep(1)
