@@ -139,7 +139,7 @@ def check_release(stage, c, docker, mine, original):
     stage.check(all(changed[name] != original[name] for name in mine), "limits stay as they are when it ends", changed)
     docker.ask("POST", f"/containers/{mine['web']}/kill")
     asleep = c.tautlet("--release")
-    stage.check(asleep.returncode == 3 and "does not run now" in asleep.stdout,
+    stage.check(asleep.returncode == 3 and "is not running and keeps its limits" in asleep.stdout,
                 "--release says that it cannot give back the limits of one that is stopped",
                 asleep.stdout + asleep.stderr)
     docker.ask("POST", f"/containers/{mine['web']}/start")

@@ -20,8 +20,8 @@ store: {checkpoint_windows: 3}
 defaults: {recommender: moving_window, min_change: 1%, change_period: 5m}
 rules:
   - {name: some are applied, match: {job: "*-*"}, set: {mode: auto}}
-  - {name: some only watched, match: {job: "*a*"}, set: {mode: observe}}
-  - {name: some are tried first, match: {job: "*e*"}, set: {mode: canary, canary.duration: 1h}}
+  - {name: some only watched, match: {job: "*-web|*-store"}, set: {mode: observe}}
+  - {name: some are tried first, match: {job: "*-loader|*-batch"}, set: {mode: canary, canary.duration: 1h}}
 """
 OUTCOME = ("outcome", "outcome_text", "outcome_time")  # comes after the decision
 WINDOW_S = 300
