@@ -2,16 +2,12 @@
 #include "ingest/series_mapper.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/bytes.h"
 #include "base/container_id.h"
 #include "base/printable.h"
-#include "base/strings.h"
 #include "ingest/oom_watch.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "ingest/series_keys.h"
 
 namespace taut {
 namespace {
@@ -20,25 +16,9 @@ constexpr int64_t kMicrosPerMinute = 60 * kMicrosPerSecond;
 
 uint32_t MinuteOf(Timestamp t) { return static_cast<uint32_t>(FloorDiv(t.us, kMicrosPerMinute)); }
 
-uint64_t HashOf(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
-
 std::pair<uint64_t, uint64_t> LongHashOf(std::string_view text) {
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   return {hash.high64, hash.low64};
-}
-
-std::string PodKey(std::span<const LabelView> labels) {
-  std::string key = PodScope(labels);
-  key += "/Pod/";
-  key += LabelValue(labels, "pod");
-  return key;
-}
-
-std::string InitKey(std::string_view pod, std::string_view container) {
-  std::string key(pod);
-  key += '/';
-  key += container;
-  return key;
 }
 
 std::string TaskKey(JobId job, std::string_view name) {
@@ -113,27 +93,6 @@ bool SeriesMapper::IsUsable(const Mapping& mapping) const {
          IsPrintableUtf8(mapping.job) && IsPrintableUtf8(mapping.task);
 }
 
-SeriesMapper::Entry SeriesMapper::PlaceFact(const Mapping& fact, const SeriesView& series, uint32_t minute) {
-  if (!IsUsable(fact)) {
-    ++counts_.refused_series;
-    return {.seen_minute = minute, .outcome = Outcome::kRefused};
-  }
-  std::string about = fact.job;
-  switch (fact.kind) {
-    case SeriesKind::kInitContainer:
-      LearnInitContainer(fact);
-      about = InitKey(fact.job, fact.task);
-      break;
-    case SeriesKind::kPodLabels:
-      LearnPodLabels(fact, series);
-      break;
-    default:
-      LearnOwner(fact);
-  }
-  facts_.insert_or_assign(series.fingerprint, std::move(about));
-  return {.seen_minute = minute, .outcome = Outcome::kFact, .kind = fact.kind};
-}
-
 SeriesMapper::Entry SeriesMapper::Place(const Mapping& mapping, std::span<const LabelView> labels,
                                         uint32_t minute, uint64_t container) {
   Entry entry{.seen_minute = minute, .outcome = Outcome::kRefused};
@@ -188,83 +147,6 @@ std::optional<Mapping> SeriesMapper::Match(std::span<const LabelView> labels) co
 
 std::optional<Mapping> SeriesMapper::Explain(std::span<const LabelView> labels) const {
   return Match(labels);
-}
-
-void SeriesMapper::LearnOwner(const Mapping& fact) {
-  for (const std::string& pod : owners_.Learn(fact.job, fact.task)) {
-    slots_of_pod_.ForEach(HashOf(pod), [this](uint32_t slot) { rebind_[slot] = 1; });
-  }
-}
-
-void SeriesMapper::LearnInitContainer(const Mapping& fact) {
-  init_containers_.insert(HashOf(InitKey(fact.job, fact.task)));
-  const auto part = static_cast<uint32_t>(HashOf(fact.task));
-  slots_of_pod_.ForEach(HashOf(fact.job), [&](uint32_t slot) {
-    if (bindings_[slot].part == part) bindings_[slot].left_out = true;
-  });
-  ++version_;
-}
-
-void SeriesMapper::LearnPodLabels(const Mapping& fact, const SeriesView& series) {
-  constexpr std::string_view kPrefix = "label_";
-  PodLabels learnt{.fingerprint = series.fingerprint, .labels = {}};
-  for (const std::string& name : options_.job_labels) {
-    const std::string_view value = LabelValue(series.labels, StrCat(kPrefix, name));
-    if (!value.empty() && IsPrintableUtf8(value)) learnt.labels.emplace_back(name, value);
-  }
-  if (learnt.labels.empty()) return;
-  const uint64_t pod = HashOf(fact.job);
-  slots_of_pod_.ForEach(pod, [&](uint32_t slot) { SetLabels(bindings_[slot].job, learnt.labels); });
-  pod_labels_.insert_or_assign(pod, std::move(learnt));
-}
-
-void SeriesMapper::SetLabels(JobId id, const JobLabels& labels) {
-  JobLabels& its = jobs_[id].labels;
-  bool changed = false;
-  for (const auto& [key, value] : labels) {
-    const auto at = std::lower_bound(its.begin(), its.end(), key,
-                                     [](const auto& label, const std::string& k) { return label.first < k; });
-    if (at == its.end() || at->first != key) {
-      its.emplace(at, key, value);
-      changed = true;
-    } else if (at->second != value) {
-      at->second = value;
-      changed = true;
-    }
-  }
-  if (changed) relabelled_jobs_.push_back(id);
-}
-
-std::vector<JobId> SeriesMapper::TakeRelabelledJobs() {
-  std::vector<JobId> out = std::exchange(relabelled_jobs_, {});
-  std::erase_if(out, [this](JobId id) { return !HasJob(id); });
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
-}
-
-void SeriesMapper::ClaimContainer(uint32_t slot, std::string_view container) {
-  const uint64_t key = HashOf(container);
-  if (slots_of_container_.key_of(slot) != key) {  // the task may be that of another container now
-    if (const uint64_t empty = slots_of_container_.Remove(slot); empty != 0) claims_.erase(empty);
-    slots_of_container_.Add(slot, key);
-  }
-  Claim claim{jobs_[bindings_[slot].job].name, tasks_[bindings_[slot].task_entry].name};
-  Claim& kept = claims_[key];
-  if (kept == claim) return;
-  kept = std::move(claim);
-  slots_of_container_.ForEach(key, [this](uint32_t other) { rebind_[other] = 1; });
-}
-
-Mapping SeriesMapper::OfClaim(Mapping mapping, uint64_t container) const {
-  const auto it = container == 0 ? claims_.end() : claims_.find(container);
-  if (it == claims_.end()) return mapping;
-  mapping.job = it->second.job;
-  mapping.task = it->second.task;
-  mapping.part.clear();
-  mapping.uses_owner = false;
-  mapping.claimed = true;
-  return mapping;
 }
 
 bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const LabelView> labels,
@@ -341,49 +223,6 @@ void SeriesMapper::Rebind(Entry& entry, const SeriesView& series) {
   if (!claim.empty()) claims_.insert(std::move(claim));
   Bind(entry.slot, *mapping, series.labels, container);
   ++counts_.rebound_series;
-}
-
-void SeriesMapper::NoteSource(const Mapping& mapping, std::span<const LabelView> labels,
-                              bool has_container_id, Job& job) {
-  if (mapping.claimed) return;
-  const bool before = CollidingSources(job) != 0;
-  const auto count = [&] {
-    const bool after = CollidingSources(job) != 0;
-    counts_.name_collisions += after ? 1 : 0;
-    counts_.name_collisions -= before ? 1 : 0;
-  };
-  size_t source = 0;
-  if (mapping.kind != SeriesKind::kTaskWindow) {
-    job.has_container_ids |= has_container_id;
-    std::string name = rules_.rules()[mapping.rule].source;
-    if (const std::string_view cluster = LabelValue(labels, "cluster"); !cluster.empty())
-      StrAppend(&name, name.empty() ? "cluster " : " of cluster ", cluster);
-    if (name.empty()) return count();
-    source = static_cast<size_t>(std::find(source_names_.begin(), source_names_.end(), name) -
-                                 source_names_.begin());
-    if (source == source_names_.size()) {
-      constexpr size_t kMostSources = 64;
-      if (source == kMostSources) return count();
-      source_names_.push_back(std::move(name));
-    }
-  }
-  job.sources |= uint64_t{1} << source;
-  count();
-}
-
-// Where series name their containers, those that an agent measures are known: others may stand beside them.
-uint64_t SeriesMapper::CollidingSources(const Job& job) {
-  const uint64_t sources = job.has_container_ids ? job.sources & ~uint64_t{1} : job.sources;
-  return std::popcount(sources) > 1 ? sources : 0;
-}
-
-std::string SeriesMapper::Collision(JobId id) const {
-  const uint64_t sources = CollidingSources(jobs_[id]);
-  std::string out;
-  for (size_t i = 0; i < source_names_.size(); ++i) {
-    if ((sources >> i & 1) != 0) StrAppend(&out, out.empty() ? "" : ", ", source_names_[i]);
-  }
-  return out;
 }
 
 uint32_t SeriesMapper::NewSlot() {
@@ -489,17 +328,6 @@ std::vector<std::string> SeriesMapper::TaskNames(std::span<const std::pair<JobId
     }
   }
   return names;
-}
-
-void SeriesMapper::ForgetFact(SeriesKind kind, const std::string& about, uint64_t fingerprint) {
-  if (kind == SeriesKind::kInitContainer) {
-    init_containers_.erase(HashOf(about));
-  } else if (kind == SeriesKind::kPodLabels) {
-    const auto it = pod_labels_.find(HashOf(about));
-    if (it != pod_labels_.end() && it->second.fingerprint == fingerprint) pod_labels_.erase(it);
-  } else {
-    owners_.Forget(about);
-  }
 }
 
 std::vector<uint32_t> SeriesMapper::ForgetIdle(Timestamp now, int64_t idle_seconds) {

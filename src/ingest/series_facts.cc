@@ -1,0 +1,165 @@
+// What SeriesMapper learns beside usage: owners, init containers and labels of pods, the containers that
+// agents measure, and which sources a job's series have.
+#include <algorithm>
+#include <bit>
+
+#include "base/printable.h"
+#include "base/strings.h"
+#include "ingest/series_keys.h"
+#include "ingest/series_mapper.h"
+
+namespace taut {
+
+SeriesMapper::Entry SeriesMapper::PlaceFact(const Mapping& fact, const SeriesView& series, uint32_t minute) {
+  if (!IsUsable(fact)) {
+    ++counts_.refused_series;
+    return {.seen_minute = minute, .outcome = Outcome::kRefused};
+  }
+  std::string about = fact.job;
+  switch (fact.kind) {
+    case SeriesKind::kInitContainer:
+      LearnInitContainer(fact);
+      about = InitKey(fact.job, fact.task);
+      break;
+    case SeriesKind::kPodLabels:
+      LearnPodLabels(fact, series);
+      break;
+    default:
+      LearnOwner(fact);
+  }
+  facts_.insert_or_assign(series.fingerprint, std::move(about));
+  return {.seen_minute = minute, .outcome = Outcome::kFact, .kind = fact.kind};
+}
+
+void SeriesMapper::LearnOwner(const Mapping& fact) {
+  for (const std::string& pod : owners_.Learn(fact.job, fact.task)) {
+    slots_of_pod_.ForEach(HashOf(pod), [this](uint32_t slot) { rebind_[slot] = 1; });
+  }
+}
+
+void SeriesMapper::LearnInitContainer(const Mapping& fact) {
+  init_containers_.insert(HashOf(InitKey(fact.job, fact.task)));
+  const auto part = static_cast<uint32_t>(HashOf(fact.task));
+  slots_of_pod_.ForEach(HashOf(fact.job), [&](uint32_t slot) {
+    if (bindings_[slot].part == part) bindings_[slot].left_out = true;
+  });
+  ++version_;
+}
+
+void SeriesMapper::LearnPodLabels(const Mapping& fact, const SeriesView& series) {
+  constexpr std::string_view kPrefix = "label_";
+  PodLabels learnt{.fingerprint = series.fingerprint, .labels = {}};
+  for (const std::string& name : options_.job_labels) {
+    const std::string_view value = LabelValue(series.labels, StrCat(kPrefix, name));
+    if (!value.empty() && IsPrintableUtf8(value)) learnt.labels.emplace_back(name, value);
+  }
+  if (learnt.labels.empty()) return;
+  const uint64_t pod = HashOf(fact.job);
+  slots_of_pod_.ForEach(pod, [&](uint32_t slot) { SetLabels(bindings_[slot].job, learnt.labels); });
+  pod_labels_.insert_or_assign(pod, std::move(learnt));
+}
+
+void SeriesMapper::SetLabels(JobId id, const JobLabels& labels) {
+  JobLabels& its = jobs_[id].labels;
+  bool changed = false;
+  for (const auto& [key, value] : labels) {
+    const auto at = std::lower_bound(its.begin(), its.end(), key,
+                                     [](const auto& label, const std::string& k) { return label.first < k; });
+    if (at == its.end() || at->first != key) {
+      its.emplace(at, key, value);
+      changed = true;
+    } else if (at->second != value) {
+      at->second = value;
+      changed = true;
+    }
+  }
+  if (changed) relabelled_jobs_.push_back(id);
+}
+
+std::vector<JobId> SeriesMapper::TakeRelabelledJobs() {
+  std::vector<JobId> out = std::exchange(relabelled_jobs_, {});
+  std::erase_if(out, [this](JobId id) { return !HasJob(id); });
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+void SeriesMapper::ClaimContainer(uint32_t slot, std::string_view container) {
+  const uint64_t key = HashOf(container);
+  if (slots_of_container_.key_of(slot) != key) {  // the task may be that of another container now
+    if (const uint64_t empty = slots_of_container_.Remove(slot); empty != 0) claims_.erase(empty);
+    slots_of_container_.Add(slot, key);
+  }
+  Claim claim{jobs_[bindings_[slot].job].name, tasks_[bindings_[slot].task_entry].name};
+  Claim& kept = claims_[key];
+  if (kept == claim) return;
+  kept = std::move(claim);
+  slots_of_container_.ForEach(key, [this](uint32_t other) { rebind_[other] = 1; });
+}
+
+Mapping SeriesMapper::OfClaim(Mapping mapping, uint64_t container) const {
+  const auto it = container == 0 ? claims_.end() : claims_.find(container);
+  if (it == claims_.end()) return mapping;
+  mapping.job = it->second.job;
+  mapping.task = it->second.task;
+  mapping.part.clear();
+  mapping.uses_owner = false;
+  mapping.claimed = true;
+  return mapping;
+}
+
+void SeriesMapper::NoteSource(const Mapping& mapping, std::span<const LabelView> labels,
+                              bool has_container_id, Job& job) {
+  if (mapping.claimed) return;
+  const bool before = CollidingSources(job) != 0;
+  const auto count = [&] {
+    const bool after = CollidingSources(job) != 0;
+    counts_.name_collisions += after ? 1 : 0;
+    counts_.name_collisions -= before ? 1 : 0;
+  };
+  size_t source = 0;
+  if (mapping.kind != SeriesKind::kTaskWindow) {
+    job.has_container_ids |= has_container_id;
+    std::string name = rules_.rules()[mapping.rule].source;
+    if (const std::string_view cluster = LabelValue(labels, "cluster"); !cluster.empty())
+      StrAppend(&name, name.empty() ? "cluster " : " of cluster ", cluster);
+    if (name.empty()) return count();
+    source = static_cast<size_t>(std::find(source_names_.begin(), source_names_.end(), name) -
+                                 source_names_.begin());
+    if (source == source_names_.size()) {
+      constexpr size_t kMostSources = 64;
+      if (source == kMostSources) return count();
+      source_names_.push_back(std::move(name));
+    }
+  }
+  job.sources |= uint64_t{1} << source;
+  count();
+}
+
+// Where series name their containers, those that an agent measures are known: others may stand beside them.
+uint64_t SeriesMapper::CollidingSources(const Job& job) {
+  const uint64_t sources = job.has_container_ids ? job.sources & ~uint64_t{1} : job.sources;
+  return std::popcount(sources) > 1 ? sources : 0;
+}
+
+std::string SeriesMapper::Collision(JobId id) const {
+  const uint64_t sources = CollidingSources(jobs_[id]);
+  std::string out;
+  for (size_t i = 0; i < source_names_.size(); ++i) {
+    if ((sources >> i & 1) != 0) StrAppend(&out, out.empty() ? "" : ", ", source_names_[i]);
+  }
+  return out;
+}
+
+void SeriesMapper::ForgetFact(SeriesKind kind, const std::string& about, uint64_t fingerprint) {
+  if (kind == SeriesKind::kInitContainer) {
+    init_containers_.erase(HashOf(about));
+  } else if (kind == SeriesKind::kPodLabels) {
+    const auto it = pod_labels_.find(HashOf(about));
+    if (it != pod_labels_.end() && it->second.fingerprint == fingerprint) pod_labels_.erase(it);
+  } else {
+    owners_.Forget(about);
+  }
+}
+
+}  // namespace taut
