@@ -93,6 +93,20 @@ std::string Shortened(const std::string& text, size_t width) {
   return out + "…";
 }
 
+// Of a job's name the end tells more than the begin, which many jobs share.
+std::string ShortenedName(const std::string& name, size_t width) {
+  const size_t all = DisplayWidth(name);
+  if (all <= width) return name;
+  size_t to_drop = all - width + 1;
+  size_t at = 0;
+  while (at < name.size() && to_drop > 0) {
+    do ++at;
+    while (at < name.size() && (static_cast<unsigned char>(name[at]) & 0xC0) == 0x80);
+    --to_drop;
+  }
+  return StrCat("…", std::string_view(name).substr(at));
+}
+
 std::string KindWords(const std::string& kind) {
   std::string out = kind;
   std::replace(out.begin(), out.end(), '_', ' ');
@@ -191,7 +205,7 @@ std::string JobsTable(const Json& jobs, size_t width) {
   if (money) head.emplace_back("saves\na month");
   TextTable table(head);
   for (const Json& job : jobs) {
-    std::vector<std::string> row = {Shortened(Text(job, "name"), width),
+    std::vector<std::string> row = {ShortenedName(Text(job, "name"), width),
                                     Text(job, "mode") + (At(job, "trial") == Json(true) ? "*" : ""),
                                     Count(job, "tasks")};
     for (const Resource r : {Resource::kCpu, Resource::kMemory}) {

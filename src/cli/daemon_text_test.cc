@@ -22,14 +22,16 @@ Json JobRow(const std::string& name) {
 }
 
 TEST(DaemonTextTest, TheTableOfJobsFitsAHundredColumns) {
-  const Json page = {
-      {"total", 9000},
-      {"offset", 0},
-      {"jobs", {JobRow(std::string(300, 'x')), JobRow("größe/web"), JobRow("shop/a\x1b[31m")}}};
+  const Json page = {{"total", 9000},
+                     {"offset", 0},
+                     {"jobs",
+                      {JobRow(std::string(300, 'x')), JobRow("größe/web"), JobRow("shop/a\x1b[31m"),
+                       JobRow("north/a-namespace/statefulset/session-agent")}}};
   const std::string text = JobsText(page);
   for (const std::string_view line : Split(text, '\n')) EXPECT_LE(DisplayWidth(line), 100U) << line;
   EXPECT_THAT(text, AllOf(HasSubstr("größe/web"), HasSubstr("canary*"), HasSubstr("12,345"),
-                          HasSubstr("1.00 GiB"), HasSubstr("3 of 9,000 jobs"), Not(HasSubstr("\x1b"))));
+                          HasSubstr("1.00 GiB"), HasSubstr("4 of 9,000 jobs"), HasSubstr("…"),
+                          HasSubstr("…ession-agent "), Not(HasSubstr("\x1b"))));
 }
 
 TEST(DaemonTextTest, TheTableOfAgentsFitsAHundredColumns) {

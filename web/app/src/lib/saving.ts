@@ -40,7 +40,7 @@ export function riskOf(resource: Resource, a: JobAmounts): Risk | null {
   }
   if (a.days === 0) return null;
   const days = `${count(a.days_over)} of ${plural(a.days, 'day')}`;
-  return { share: a.days_over / a.days, text: days, label: `${days} above it at times`, forecast: false, title: past };
+  return { share: a.days_over / a.days, text: `${count(a.days_over)}/${count(a.days)} d`, label: `${days} above it at times`, forecast: false, title: past };
 }
 
 // "12 of 1,203 job-days (1.0 %)"; null: no day had a recommendation.

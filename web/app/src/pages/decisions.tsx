@@ -113,7 +113,7 @@ function Row({ decision: d, open, onToggle }: { decision: Decision; open: boolea
         </button>
         <span class="when"><Time at={d.time} age /></span>
         <span class="what"><KindBadge kind={d.kind} outcome={d.outcome} /> {RESOURCE[d.resource]}</span>
-        <a class="job-name" href={jobHref(d.job, { resource: d.resource })} title={d.job}>{d.job}</a>
+        <a class="job-name" href={jobHref(d.job, { resource: d.resource })} title={d.job}><bdi>{d.job}</bdi></a>
         <FromTo resource={d.resource} before={d.before} after={d.after} />
         <span class="why" onClick={onToggle}>{d.sentence}</span>
         <OutcomeText kind={d.kind} outcome={d.outcome} text={d.outcome_text} />

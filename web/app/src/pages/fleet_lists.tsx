@@ -33,7 +33,7 @@ function Candidates({ rows, currency }: { rows: JobRow[]; currency: string | und
         <tbody>
           {rows.map((row) => (
             <tr key={row.name}>
-              <th scope="row"><a href={jobHref(row.name)} title={row.name}>{row.name}</a></th>
+              <th scope="row"><a class="job-name" href={jobHref(row.name)} title={row.name}><bdi>{row.name}</bdi></a></th>
               <td class="text"><ModeBadge mode={row.mode} /></td>
               <Saving row={row} resource="cpu" />
               <Saving row={row} resource="memory" />
@@ -50,7 +50,7 @@ function Tight({ rows }: { rows: JobRow[] }) {
   return (
     <ul class="tight-jobs">
       {rows.map((row) => (
-        <li key={row.name}><a href={jobHref(row.name)} title={row.name}>{row.name}</a><span>{tightness(row).join('; ')}</span></li>
+        <li key={row.name}><a class="job-name" href={jobHref(row.name)} title={row.name}><bdi>{row.name}</bdi></a><span>{tightness(row).join('; ')}</span></li>
       ))}
     </ul>
   );

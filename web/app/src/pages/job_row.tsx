@@ -79,7 +79,7 @@ export function JobGridRow({ index, row, top, active, view, onPick }: Props) {
   return (
     <div class={`grid-row body ${active ? 'active' : ''}`} role="row" id={`job-${index}`} aria-rowindex={index + 1} aria-selected={active}
       style={style} onClick={onPick}>
-      <span role="gridcell" class="cell name"><a href={jobHref(row.name)} tabIndex={-1} title={`${row.name}\n${row.recommender}`}>{row.name}</a><Marks row={row} /></span>
+      <span role="gridcell" class="cell name"><a class="job-name" href={jobHref(row.name)} tabIndex={-1} title={`${row.name}\n${row.recommender}`}><bdi>{row.name}</bdi></a><Marks row={row} /></span>
       <span role="gridcell" class="cell mode"><ModeBadge mode={row.mode} />{row.trial && <i class="trial" title="A canary trial is under way">trial</i>}</span>
       <span role="gridcell" class="cell num tasks">{count(row.tasks)}</span>
       <AmountCells resource="cpu" row={row} view={view} />
@@ -118,7 +118,7 @@ export function JobCard({ index, row, top, active, view, onPick }: Props) {
       <span role="gridcell">
         <a href={jobHref(row.name)} tabIndex={-1}>
           <span class="card-line first">
-            <b class="job-name">{row.name}</b>
+            <b class="job-name"><bdi>{row.name}</bdi></b>
             <span><Marks row={row} /> <ModeBadge mode={row.mode} /></span>
           </span>
           <CardLine resource="cpu" row={row} />

@@ -28,7 +28,7 @@ export function DecisionList({ decisions, job = true }: { decisions: Decision[];
         <li key={d.id}>
           <span class="when"><Time at={d.time} age /></span>
           <span class="what"><KindBadge kind={d.kind} outcome={d.outcome} /> {RESOURCE[d.resource]}</span>
-          {job && <a class="job-name" href={jobHref(d.job, { resource: d.resource })} title={d.job}>{d.job}</a>}
+          {job && <a class="job-name" href={jobHref(d.job, { resource: d.resource })} title={d.job}><bdi>{d.job}</bdi></a>}
           <FromTo resource={d.resource} before={d.before} after={d.after} />
           <span class="why">{d.sentence}</span>
           <OutcomeText kind={d.kind} outcome={d.outcome} text={d.outcome_text} />
