@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "ingest/series_keys.h"
 #include "ingest/series_mapper.h"
+#include "model/labels.h"
 
 namespace taut {
 
@@ -60,20 +61,7 @@ void SeriesMapper::LearnPodLabels(const Mapping& fact, const SeriesView& series)
 }
 
 void SeriesMapper::SetLabels(JobId id, const JobLabels& labels) {
-  JobLabels& its = jobs_[id].labels;
-  bool changed = false;
-  for (const auto& [key, value] : labels) {
-    const auto at = std::lower_bound(its.begin(), its.end(), key,
-                                     [](const auto& label, const std::string& k) { return label.first < k; });
-    if (at == its.end() || at->first != key) {
-      its.emplace(at, key, value);
-      changed = true;
-    } else if (at->second != value) {
-      at->second = value;
-      changed = true;
-    }
-  }
-  if (changed) relabelled_jobs_.push_back(id);
+  if (MergeLabels(labels, jobs_[id].labels)) relabelled_jobs_.push_back(id);
 }
 
 std::vector<JobId> SeriesMapper::TakeRelabelledJobs() {
@@ -108,32 +96,28 @@ Mapping SeriesMapper::OfClaim(Mapping mapping, uint64_t container) const {
   return mapping;
 }
 
+std::optional<size_t> SeriesMapper::SourceOf(const Mapping& mapping, std::span<const LabelView> labels) {
+  if (mapping.kind == SeriesKind::kTaskWindow) return 0;  // agents
+  std::string name = rules_.rules()[mapping.rule].source;
+  if (const std::string_view cluster = LabelValue(labels, "cluster"); !cluster.empty())
+    StrAppend(&name, name.empty() ? "cluster " : " of cluster ", cluster);
+  if (name.empty()) return std::nullopt;
+  const auto at = std::find(source_names_.begin(), source_names_.end(), name);
+  const auto source = static_cast<size_t>(at - source_names_.begin());
+  constexpr size_t kMostSources = 64;
+  if (source == kMostSources) return std::nullopt;
+  if (at == source_names_.end()) source_names_.push_back(std::move(name));
+  return source;
+}
+
 void SeriesMapper::NoteSource(const Mapping& mapping, std::span<const LabelView> labels,
                               bool has_container_id, Job& job) {
   if (mapping.claimed) return;
-  const bool before = CollidingSources(job) != 0;
-  const auto count = [&] {
-    const bool after = CollidingSources(job) != 0;
-    counts_.name_collisions += after ? 1 : 0;
-    counts_.name_collisions -= before ? 1 : 0;
-  };
-  size_t source = 0;
-  if (mapping.kind != SeriesKind::kTaskWindow) {
-    job.has_container_ids |= has_container_id;
-    std::string name = rules_.rules()[mapping.rule].source;
-    if (const std::string_view cluster = LabelValue(labels, "cluster"); !cluster.empty())
-      StrAppend(&name, name.empty() ? "cluster " : " of cluster ", cluster);
-    if (name.empty()) return count();
-    source = static_cast<size_t>(std::find(source_names_.begin(), source_names_.end(), name) -
-                                 source_names_.begin());
-    if (source == source_names_.size()) {
-      constexpr size_t kMostSources = 64;
-      if (source == kMostSources) return count();
-      source_names_.push_back(std::move(name));
-    }
-  }
-  job.sources |= uint64_t{1} << source;
-  count();
+  counts_.name_collisions -= CollidingSources(job) != 0 ? 1 : 0;
+  job.has_container_ids |= has_container_id && mapping.kind != SeriesKind::kTaskWindow;
+  if (const std::optional<size_t> source = SourceOf(mapping, labels); source.has_value())
+    job.sources |= uint64_t{1} << *source;
+  counts_.name_collisions += CollidingSources(job) != 0 ? 1 : 0;
 }
 
 // Where series name their containers, those that an agent measures are known: others may stand beside them.

@@ -206,6 +206,8 @@ class SeriesMapper {
   void ForgetFact(SeriesKind kind, const std::string& about, uint64_t fingerprint);
   void LearnPodLabels(const Mapping& fact, const SeriesView& series);
   void SetLabels(JobId id, const JobLabels& labels);
+  // Of a job's bits; nullopt: not said, or one too many.
+  std::optional<size_t> SourceOf(const Mapping& mapping, std::span<const LabelView> labels);
   void NoteSource(const Mapping& mapping, std::span<const LabelView> labels, bool has_container_id, Job& job);
   static uint64_t CollidingSources(const Job& job);
   // False: past max_jobs. `container`: the hash of the container's ID, 0 if it is not known.

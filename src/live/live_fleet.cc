@@ -1,10 +1,10 @@
 #include "live/live_fleet.h"
 
 #include <algorithm>
-#include <map>
 
 #include "base/strings.h"
 #include "live/recorded_ooms.h"
+#include "model/labels.h"
 
 namespace taut {
 namespace {
@@ -74,11 +74,7 @@ void LiveFleet::AddJob(JobRecord record) {
 
 bool LiveFleet::AddLabels(JobId id, std::span<const KeyValue> labels) {
   LiveJob& job = jobs_[id];
-  std::map<std::string, std::string> all(job.record.labels.begin(), job.record.labels.end());
-  for (const auto& [key, value] : labels) all[key] = value;
-  std::vector<KeyValue> now(all.begin(), all.end());
-  if (now == job.record.labels) return false;
-  job.record.labels = std::move(now);
+  if (!MergeLabels(labels, job.record.labels)) return false;
   Repolicy(job);
   return true;
 }
@@ -185,7 +181,7 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     MarkDay(signal, job, lane);
     Signal seen = signal;
     if (Enforced(job)) seen.cut_at = lane.gate.in_force;
-    // Whoever is throttled has a limit, be it the owner's.
+    // Throttled tasks have a limit: without one of Tautline's it is the owner's.
     if (seen.throttled.has_value() && !seen.cut_at.has_value()) seen.cut_at = signal.owner_limit;
     lane.lane.CloseWindow(seen);
     lane.usage_mean = static_cast<float>(sum / tasks);
