@@ -87,9 +87,9 @@ void AddDocker(std::vector<MappingRule>& out) {
   const std::vector<LabelMatch> match = {{"name", "", true}, {"pod", ""}, {"container", ""}};
   // As tautlet names the jobs of containers.
   const char* const job =
-      "{cluster/}docker/{container_label_com_docker_compose_project/"
-      "}{container_label_com_docker_compose_service|"
-      "name}";
+      "{cluster/}docker/"
+      "{container_label_com_docker_compose_project/}"
+      "{container_label_com_docker_compose_service|name}";
   const auto add = [&](const char* name, const char* metric, std::vector<LabelMatch> m, SeriesKind kind,
                        double scale = 1) {
     out.push_back({name, metric, std::move(m), kind, job, "{instance}/{name}", "", scale, "Docker"});

@@ -69,9 +69,8 @@ absl::StatusOr<MappingRules> MappingRules::Compile(std::vector<MappingRule> rule
 }
 
 std::string PodScope(std::span<const LabelView> labels) {
-  const std::string_view cluster = LabelValue(labels, "cluster"),
-                         name_space = LabelValue(labels, "namespace");
-  return cluster.empty() ? std::string(name_space) : StrCat(cluster, "/", name_space);
+  static const NameTemplate kScope = *NameTemplate::Parse("{cluster/}{namespace}");
+  return kScope.Render(labels).value_or("");
 }
 
 std::optional<Mapping> MappingRules::Match(

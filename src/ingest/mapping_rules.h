@@ -69,7 +69,7 @@ struct MappingRule {
 // table is in docs/formats.md.
 std::vector<MappingRule> BuiltinRules();
 
-// Where the pod that these labels name is: its namespace, or "cluster/namespace" if they name a cluster.
+// Where the pod that these labels name is, as the built-in rules name it in facts: "{cluster/}{namespace}".
 std::string PodScope(std::span<const LabelView> labels);
 
 // What a rule made of a series.

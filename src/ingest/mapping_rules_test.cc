@@ -220,6 +220,15 @@ TEST(BuiltinRules, NamesBeginWithTheCluster) {
                                          {"container", "c"}};
   EXPECT_EQ(MatchOf(labels, owners)->job, "north/shop/rollout/database");
   EXPECT_EQ(owners.Find("south/shop", "db-0"), (TopOwner{"statefulset", "db"}));
+  // A cluster is one part of a name, also in what is said of its pods.
+  const std::vector<LabelView> fact = {{"__name__", "kube_pod_owner"}, {"cluster", "a/b"},
+                                       {"namespace", "shop"},          {"pod", "db-0"},
+                                       {"owner_kind", "Rollout"},      {"owner_name", "database"}};
+  const std::optional<Mapping> said = MatchOf(fact);
+  owners.Learn(said->job, said->task);
+  std::vector<LabelView> in_it = labels;
+  in_it[1].value = "a/b";
+  EXPECT_EQ(MatchOf(in_it, owners)->job, "a_b/shop/rollout/database");
 }
 
 TEST(Owners, AreReadFromNames) {
