@@ -86,8 +86,7 @@ std::string Shortened(const std::string& text, size_t width) {
   std::string out;
   size_t taken = 0;
   for (const char c : text) {
-    const bool begins = (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    if (begins && ++taken == width) break;
+    if (BeginsCharacter(c) && ++taken == width) break;
     out.push_back(c);
   }
   return out + "…";
@@ -95,15 +94,9 @@ std::string Shortened(const std::string& text, size_t width) {
 
 // Of a job's name the end tells more than the begin, which many jobs share.
 std::string ShortenedName(const std::string& name, size_t width) {
-  const size_t all = DisplayWidth(name);
-  if (all <= width) return name;
-  size_t to_drop = all - width + 1;
-  size_t at = 0;
-  while (at < name.size() && to_drop > 0) {
-    do ++at;
-    while (at < name.size() && (static_cast<unsigned char>(name[at]) & 0xC0) == 0x80);
-    --to_drop;
-  }
+  if (DisplayWidth(name) <= width) return name;
+  size_t at = name.size();
+  for (size_t kept = 1; kept < width;) kept += BeginsCharacter(name[--at]) ? 1 : 0;
   return StrCat("…", std::string_view(name).substr(at));
 }
 

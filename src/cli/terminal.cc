@@ -55,8 +55,7 @@ void PrintError(std::string_view text) {
 }
 
 size_t DisplayWidth(std::string_view text) {
-  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins));
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), BeginsCharacter));
 }
 
 std::string TextTable::Render() const {

@@ -25,6 +25,8 @@ void Print(std::string_view text);
 void Warn(std::string_view text);
 void PrintError(std::string_view text);
 
+// False for the bytes of a UTF-8 character after its first.
+inline bool BeginsCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 // Columns that UTF-8 text takes on a terminal, if each character takes one.
 size_t DisplayWidth(std::string_view text);
 

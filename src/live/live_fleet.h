@@ -36,7 +36,7 @@ struct LiveSettings {
   Enforcement enforcement = Enforcement::kAlways;
 };
 
-// Whether what is told happens now. kPast: it was read from history (backfill). It is learnt from, and mode
+// Whether windows and OOM kills are of now. kPast: read from history (backfill). Recommenders learn; mode
 // observe shows what it would have set; no limit changes, no job is moved to another mode.
 enum class When : uint8_t { kNow, kPast };
 

@@ -96,12 +96,15 @@ absl::Status BackfillRun::ReadOn(What what, Timestamp now) {
   sink.on_chunk_begin = [&](Timestamp end) { chunk_end = end; };
   std::vector<LabelView> all;
   sink.on_series = [&](std::span<const LabelView> labels, std::span<const RemoteSample> samples) {
-    all.assign(labels.begin(), labels.end());
-    for (const auto& [name, value] : added) {
-      if (LabelValue(labels, name).empty()) all.push_back({name, value});
+    if (!added.empty()) {
+      all.assign(labels.begin(), labels.end());
+      for (const auto& [name, value] : added) {
+        if (LabelValue(labels, name).empty()) all.push_back({name, value});
+      }
+      std::ranges::sort(all, {}, &LabelView::name);
+      labels = all;
     }
-    std::ranges::sort(all, {}, &LabelView::name);
-    control_.Take(all, samples, chunk_end, keep_from);
+    control_.Take(labels, samples, chunk_end, keep_from);
     return absl::OkStatus();
   };
   sink.on_chunk_done = [&](Timestamp watermark) {

@@ -119,7 +119,7 @@ def check_observe_and_release(stage, c, mine, original):
     print("      " + released.stdout.strip().replace("\n", "\n      "))
     stage.equal(state_of(mine), original, "all limits are what they were before")
     again = c.tautlet("--release")
-    stage.check("no limits to restore" in again.stdout, "and then there is nothing more to give back", again.stdout)
+    stage.check("no limits to restore" in again.stdout, "and then there is nothing more to restore", again.stdout)
 
 
 def check_nonsense(stage, c):
