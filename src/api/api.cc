@@ -368,21 +368,24 @@ HttpResponse Api::Totals(const HttpRequest& request) {
   if (absl::Status s = OnlyParameters(request, {"by", "search", "mode", "limit"}); !s.ok())
     return ErrorResponse(s);
   const std::string by = TextParameter(request, "by");
-  if (by.empty()) return ErrorResponse(400, "missing parameter by: expected the name of a label");
+  if (by.empty())
+    return ErrorResponse(400,
+                         "missing parameter by: expected the name of a label or a property such as :class");
   JobsQuery which;
   which.search = TextParameter(request, "search");
   if (absl::Status s = ModeParameter(request, which.mode); !s.ok()) return ErrorResponse(s);
   const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 1000);
   if (!limit.ok()) return ErrorResponse(limit.status());
   const std::shared_ptr<const FleetView> view = control_.view();
-  const std::vector<LabelTotals> groups = TotalsByLabel(*view, by, which);
+  const std::vector<GroupTotals> groups = TotalsBy(*view, by, which);
   const bool any =
       std::any_of(groups.begin(), groups.end(), [](const auto& g) { return g.value.has_value(); });
   if (!any && !view->jobs.empty()) {
-    const std::vector<std::string> labels = LabelNames(*view);
-    if (!std::binary_search(labels.begin(), labels.end(), by)) {
-      return ErrorResponse(404, StrCat("no job has a label \"", by, "\"; labels of jobs: ",
-                                       labels.empty() ? "none" : fmt::format("{}", fmt::join(labels, ", "))));
+    std::vector<std::string> names = LabelNames(*view);
+    names.insert(names.end(), GroupProperties().begin(), GroupProperties().end());
+    if (std::ranges::find(names, by) == names.end()) {
+      return ErrorResponse(404, fmt::format("no job has a label \"{}\"; labels and properties of jobs: {}",
+                                            by, fmt::join(names, ", ")));
     }
   }
   JsonWriter json;

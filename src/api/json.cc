@@ -53,7 +53,9 @@ void PutFleetAmounts(Resource r, const FleetAmounts& a, const FleetSums& sums, c
   PutTotal("would_raise", r, sums.would_raise, json);
   json.Field("job_days", static_cast<int64_t>(sums.job_days));
   json.Field("job_days_over", static_cast<int64_t>(sums.job_days_over));
-  PutAmount("ordered", sums.ordered, json);
+  PutAmount("ordered", sums.risk.days_ordered, json);
+  PutAmount("work_over", sums.risk.work_over, json);
+  PutAmount("work_ordered", sums.risk.work_ordered, json);
   json.Field("jobs_at_limit", int64_t{sums.jobs_at_limit});
   json.EndObject();
 }
@@ -276,6 +278,9 @@ void PutTotals(const JobTotals& totals, const Prices& prices, JsonWriter& json) 
     PutTotal("would_be", r, a.would_be, json);
     PutTotal("saved", r, a.saved, json);
     PutTotal("would_save", r, a.would_save, json);
+    json.Field("job_days", static_cast<int64_t>(a.job_days));
+    json.Field("job_days_over", static_cast<int64_t>(a.job_days_over));
+    PutAmount("chance", a.mean_chance(), json);
     json.EndObject();
     money += prices.PerMonth(r, a.would_save);
   }

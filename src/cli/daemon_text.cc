@@ -250,6 +250,37 @@ std::string JobsText(const Json& page) {
   return out;
 }
 
+std::string PercentText(double share) { return fmt::format("{:.2g} %", 100 * share); }
+
+// The value of a group that totals are of.
+std::string GroupName(const Json& group) {
+  return At(group, "value").is_string() ? Shortened(Text(group, "value"), 28) : "(none)";
+}
+
+// Beside the totals: how often usage was above the recommended limits, and how often that is forecast.
+std::string GroupRiskText(const Json& page) {
+  TextTable table({Text(page, "by"), "memory\njob-days", "above\nwould be", "forecast", "CPU\njob-days",
+                   "above\nwould be", "forecast"});
+  bool any = false;
+  for (const Json& group : At(page, "groups")) {
+    std::vector<std::string> row = {GroupName(group)};
+    for (const char* key : {"memory", "cpu"}) {
+      const Json& a = At(group, key);
+      const double days = Number(a, "job_days").value_or(0);
+      any = any || days > 0;
+      row.push_back(days > 0 ? Count(a, "job_days") : kNothing);
+      row.push_back(days > 0 ? PercentText(Number(a, "job_days_over").value_or(0) / days) : kNothing);
+      const std::optional<double> chance = Number(a, "chance");
+      row.push_back(chance.has_value() ? PercentText(*chance) : kNothing);
+    }
+    table.Add(std::move(row));
+  }
+  if (!any) return "";
+  return StrCat(
+      "\n", table.Render(),
+      "job-days of the last 7 days, those with usage above would be, and the mean forecast of such a day\n");
+}
+
 std::string TotalsText(const Json& page) {
   const Json& groups = At(page, "groups");
   if (!groups.is_array() || groups.empty()) return "no job fits\n";
@@ -260,9 +291,7 @@ std::string TotalsText(const Json& page) {
   if (money) head.emplace_back("saves\na month");
   TextTable table(head);
   for (const Json& group : groups) {
-    std::vector<std::string> row = {
-        At(group, "value").is_string() ? Shortened(Text(group, "value"), 28) : "(none)", Count(group, "jobs"),
-        Count(group, "tasks")};
+    std::vector<std::string> row = {GroupName(group), Count(group, "jobs"), Count(group, "tasks")};
     for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
       const Json& a = At(group, r == Resource::kCpu ? "cpu" : "memory");
       for (const char* key : {"usage", "owner_limit", "would_be"}) row.push_back(Short(r, a, key));
@@ -278,7 +307,8 @@ std::string TotalsText(const Json& page) {
   const bool all = total == FormatCount(groups.size());
   return StrCat(table.Render(), groups.size(), " of ", total, " values", all ? "" : " (--limit shows more)",
                 "; amounts are for all tasks",
-                money ? StrCat(", prices in ", Text(page, "currency")) : std::string(), "\n");
+                money ? StrCat(", prices in ", Text(page, "currency")) : std::string(), "\n",
+                GroupRiskText(page));
 }
 
 std::string DecisionText(const Json& d) {

@@ -99,6 +99,13 @@ TEST(DaemonTextTest, TotalsByALabelFitAHundredColumns) {
       text, AllOf(HasSubstr("team"), HasSubstr("shop"), HasSubstr("(none)"), HasSubstr("12,345"),
                   HasSubstr("-931 GiB"), HasSubstr("12345.68"),
                   HasSubstr("2 of 3 values (--limit shows more); amounts are for all tasks, prices in EUR")));
+  EXPECT_THAT(text, Not(HasSubstr("forecast"))) << "no job has a recommended limit";
+  page["groups"][0]["memory"]["job_days"] = 1000;
+  page["groups"][0]["memory"]["job_days_over"] = 26;
+  page["groups"][0]["memory"]["chance"] = 0.031;
+  text = TotalsText(page);
+  for (const std::string_view line : Split(text, '\n')) EXPECT_LE(DisplayWidth(line), 100U) << line;
+  EXPECT_THAT(text, AllOf(HasSubstr("1,000"), HasSubstr("2.6 %"), HasSubstr("3.1 %")));
   page.erase("currency");
   EXPECT_THAT(TotalsText(page), Not(HasSubstr("month")));
   EXPECT_EQ(TotalsText({{"groups", Json::array()}}), "no job fits\n");

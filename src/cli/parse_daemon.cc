@@ -175,7 +175,8 @@ void DaemonVerbs::AddJobs(CLI::App& app) {
       ->check(CLI::Range(1, 1000));
   CLI::Option* names = app.add_flag("--names", a.names, "print only their names, one per line");
   app.add_option("--group-by", a.group_by,
-                 "print totals per value of this label, such as team, instead of jobs")
+                 "print totals and risk per value of this label, such as team, or of :class, :tasks, "
+                 ":cpu_size or :memory_size, instead of jobs")
       ->type_name("LABEL")
       ->excludes(names)
       ->excludes(app.get_option("--sort"))

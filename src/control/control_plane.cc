@@ -583,20 +583,12 @@ void ControlPlane::RefreshView(const FleetPoint* point) {
     next->ooms_day += p.ooms;
     next->changes_day += p.changes;
   }
-  std::array<std::optional<double>, 2> ordered;
+  std::array<FleetRisk, 2> risk;
   {
     const std::shared_lock fleet(fleet_mutex_);
-    const AnalogSettings& analogs = fleet_.settings().vertical.analogs;
-    ordered = {analogs.cpu_oom_days, analogs.memory_oom_days};
+    for (const Resource r : kResources) risk[static_cast<size_t>(r)] = RiskOf(fleet_, *next, r);
   }
-  // Only analogs take an order of days over the limit.
-  for (const Resource r : kResources) {
-    const bool ordering = std::any_of(next->jobs.begin(), next->jobs.end(), [&](const JobView& job) {
-      return PolicyFor(job.recommender, r) == Policy::kAnalogs;
-    });
-    if (!ordering) ordered[static_cast<size_t>(r)] = std::nullopt;
-  }
-  SumUp(ordered, *next);
+  SumUp(risk, *next);
   const std::lock_guard lock(view_mutex_);
   view_ = std::move(next);
 }

@@ -155,6 +155,7 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
   view.record = std::shared_ptr<const JobRecord>(std::shared_ptr<void>(), &job.record);
   view.mode = job.policy->mode;
   view.recommender = job.policy->recommender;
+  view.job_class = job.policy->job_class;
   for (const Resource r : kResources) {
     const LiveLane& lane = job.of(r);
     JobAmounts& a = view.amounts[static_cast<size_t>(r)];
@@ -188,12 +189,27 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
   return view;
 }
 
-void SumUp(const std::array<std::optional<double>, 2>& ordered, FleetView& view) {
+FleetRisk RiskOf(const LiveFleet& fleet, const FleetView& view, Resource r) {
+  const auto any_has = [&](Policy policy) {
+    return std::ranges::any_of(view.jobs,
+                               [&](const JobView& job) { return PolicyFor(job.recommender, r) == policy; });
+  };
+  FleetRisk risk;
+  const VerticalSettings& settings = fleet.settings().vertical;
+  if (any_has(Policy::kAnalogs)) risk.days_ordered = settings.analogs.order(r);
+  if (any_has(Policy::kWorkFunction)) {
+    if (settings.work_function.price <= 0) risk.work_ordered = settings.work_function.order(r);
+    risk.work_over = fleet.models().work_of(r).share_over();
+  }
+  return risk;
+}
+
+void SumUp(const std::array<FleetRisk, 2>& risk, FleetView& view) {
   const int64_t now_s = view.window.has_value() ? view.window->next().start_s() : INT64_MIN;
   for (const Resource r : kResources) {
     const auto at = static_cast<size_t>(r);
     FleetSums& sum = view.sums[at] = FleetSums();
-    sum.ordered = ordered[at];
+    sum.risk = risk[at];
     for (const JobView& job : view.jobs) {
       sum.job_days += job.week[at].first;
       sum.job_days_over += job.week[at].second;

@@ -38,6 +38,7 @@ struct JobView {
   std::shared_ptr<const JobRecord> record;  // outlives the job's being forgotten
   Mode mode = Mode::kObserve;
   Policy recommender = Policy::kStatic;
+  JobClass job_class = JobClass::kServing;
   bool trial = false;
   bool enforced = false;  // agents apply the limits that are ordered; else these are what would be
   uint32_t tasks = 0;
@@ -51,6 +52,14 @@ struct JobView {
   const JobAmounts& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }
 };
 
+// What recommenders of one resource are ordered to risk, and what they delivered. Absent where no job's
+// recommender takes such an order.
+struct FleetRisk {
+  std::optional<double> days_ordered;  // share of job-days over the limit (analogs)
+  // Share of work above the limits: CPU work that would be throttled (work_function).
+  std::optional<double> work_ordered, work_over;
+};
+
 // One resource of all jobs measured in the last window, totals over tasks.
 struct FleetSums {
   double usage_limited = 0;                // of the jobs whose owner's limit is known
@@ -59,8 +68,7 @@ struct FleetSums {
   // Of the last 7 days, over all jobs.
   uint64_t job_days = 0, job_days_over = 0;
   uint32_t jobs_at_limit = 0;
-  std::optional<double>
-      ordered;  // share of job-days over the limit that the forecasting recommender is set to
+  FleetRisk risk;
 };
 
 struct FleetView {
@@ -77,8 +85,10 @@ struct FleetView {
 // The view of a job of `fleet` as it stands; its record is the job's own, and good only while the job is
 // looked at.
 JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day);
-// Fills in `sums` from the jobs. `ordered` by Resource.
-void SumUp(const std::array<std::optional<double>, 2>& ordered, FleetView& view);
+// Of the jobs of `view`, whose recommenders are those of `fleet`.
+FleetRisk RiskOf(const LiveFleet& fleet, const FleetView& view, Resource r);
+// Fills in `sums` from the jobs. `risk` by Resource.
+void SumUp(const std::array<FleetRisk, 2>& risk, FleetView& view);
 
 enum class JobSort : uint8_t {
   kName,

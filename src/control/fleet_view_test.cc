@@ -88,19 +88,46 @@ TEST_F(FleetViewTest, SumsCannotBeAbsurd) {
   gone.week[1] = {7, 2};
   view_.jobs[0].week[1] = {5, 1};
   view_.jobs[0].amounts[1].at_limit = true;
-  SumUp({std::nullopt, 0.03}, view_);
+  SumUp({FleetRisk{.days_ordered = {}, .work_ordered = 0.001, .work_over = {}},
+         FleetRisk{.days_ordered = 0.03, .work_ordered = {}, .work_over = {}}},
+        view_);
   const FleetSums& cpu = view_.sums[0];
   EXPECT_DOUBLE_EQ(cpu.usage_limited, 3 * 1 + 4);
   EXPECT_DOUBLE_EQ(cpu.would_save, 3 * 2);
   EXPECT_DOUBLE_EQ(cpu.would_raise, 5);
   EXPECT_DOUBLE_EQ(cpu.saved, 0);
   EXPECT_DOUBLE_EQ(cpu.raised, 0);
-  EXPECT_FALSE(cpu.ordered.has_value());
+  EXPECT_FALSE(cpu.risk.days_ordered.has_value());
+  EXPECT_EQ(cpu.risk.work_ordered, 0.001);
   const FleetSums& memory = view_.sums[1];
   EXPECT_EQ(memory.job_days, 12U);
   EXPECT_EQ(memory.job_days_over, 3U);
   EXPECT_EQ(memory.jobs_at_limit, 1U);
-  EXPECT_EQ(memory.ordered, 0.03);
+  EXPECT_EQ(memory.risk.days_ordered, 0.03);
+}
+
+// Orders are shown of the recommenders that some job has, in the measure that they take orders in.
+TEST_F(FleetViewTest, TheRiskIsInTheMeasureThatIsOrdered) {
+  LiveSettings settings;
+  settings.vertical.analogs.memory_oom_days = 0.02;
+  settings.vertical.work_function.cpu_throttled = 0.003;
+  const LiveFleet fleet(settings);
+  Add("peak", 1, 4, 2).recommender = Policy::kPeak;
+  for (const Resource r : kResources) {
+    const FleetRisk none = RiskOf(fleet, view_, r);
+    EXPECT_FALSE(none.days_ordered.has_value() || none.work_ordered.has_value() ||
+                 none.work_over.has_value());
+  }
+  Add("combined", 1, 4, 2).recommender = Policy::kCombined;
+  const FleetRisk cpu = RiskOf(fleet, view_, Resource::kCpu);
+  EXPECT_EQ(cpu.work_ordered, 0.003);
+  EXPECT_FALSE(cpu.work_over.has_value()) << "no job is old enough";
+  EXPECT_FALSE(cpu.days_ordered.has_value());
+  const FleetRisk memory = RiskOf(fleet, view_, Resource::kMemory);
+  EXPECT_EQ(memory.days_ordered, 0.02);
+  EXPECT_FALSE(memory.work_ordered.has_value());
+  settings.vertical.work_function.price = 50;
+  EXPECT_FALSE(RiskOf(LiveFleet(settings), view_, Resource::kCpu).work_ordered.has_value());
 }
 
 TEST_F(FleetViewTest, PartsOfNamesFindJobs) {

@@ -14,6 +14,61 @@ const std::string* ValueOf(const JobRecord& record, std::string_view label) {
   return nullptr;
 }
 
+constexpr double kMiB = 1024.0 * 1024.0, kGiB = 1024 * kMiB;
+
+// The lower bound of a size, inclusive, and its name.
+struct Size {
+  double from;
+  std::string_view name;
+};
+constexpr Size kCpuSizes[] = {{0, "under 0.25 cores"},
+                              {0.25, "0.25 to 1 core"},
+                              {1, "1 to 4 cores"},
+                              {4, "4 to 16 cores"},
+                              {16, "16 cores and more"}};
+constexpr Size kMemorySizes[] = {{0, "under 256 MiB"},
+                                 {256 * kMiB, "256 MiB to 1 GiB"},
+                                 {kGiB, "1 to 4 GiB"},
+                                 {4 * kGiB, "4 to 16 GiB"},
+                                 {16 * kGiB, "16 GiB and more"}};
+constexpr Size kTaskCounts[] = {{0, "1 task"}, {2, "2 to 9 tasks"}, {10, "10 tasks and more"}};
+
+constexpr std::string_view kClass = ":class", kTasks = ":tasks", kCpuSize = ":cpu_size",
+                           kMemorySize = ":memory_size";
+constexpr std::string_view kProperties[] = {kClass, kTasks, kCpuSize, kMemorySize};
+
+// A group, and its place among those of its property; -1: the property is not known.
+struct Place {
+  int rank = -1;
+  std::string_view name;
+};
+
+Place PlaceOf(double size, std::span<const Size> sizes) {
+  Place place;
+  for (const Size& s : sizes) {
+    if (size >= s.from) place = {static_cast<int>(&s - sizes.data()), s.name};
+  }
+  return place;
+}
+
+Place PlaceOf(const JobView& job, std::string_view property) {
+  if (property == kClass) {
+    const auto at = static_cast<size_t>(job.job_class);
+    return {static_cast<int>(at), kJobClassNames[at]};
+  }
+  if (property == kTasks) return PlaceOf(job.tasks, kTaskCounts);
+  const Resource r = property == kCpuSize ? Resource::kCpu : Resource::kMemory;
+  const JobAmounts& a = job.of(r);
+  return PlaceOf(a.owner_limit >= 0 ? a.owner_limit : a.would_be,
+                 r == Resource::kCpu ? std::span<const Size>(kCpuSizes) : kMemorySizes);
+}
+
+Place PlaceOf(const JobView& job, std::string_view by, bool is_property) {
+  if (is_property) return PlaceOf(job, by);
+  const std::string* value = ValueOf(*job.record, by);
+  return value != nullptr ? Place{0, *value} : Place();
+}
+
 double SavingShare(const JobTotals& totals, const FleetPoint& fleet) {
   double share = 0;
   for (const Resource r : kResources) {
@@ -41,36 +96,51 @@ void JobTotals::Add(const JobView& job) {
     add(a.would_be, sum.would_be);
     if (a.owner_limit >= 0 && a.limit >= 0) sum.saved += (double{a.owner_limit} - a.limit) * job.tasks;
     sum.would_save += a.saving().value_or(0) * job.tasks;
+    sum.job_days += job.week[static_cast<size_t>(r)].first;
+    sum.job_days_over += job.week[static_cast<size_t>(r)].second;
+    if (a.chance < 0) continue;
+    sum.chances += double{a.chance};
+    ++sum.jobs_with_chance;
   }
 }
 
-std::vector<LabelTotals> TotalsByLabel(const FleetView& view, std::string_view label,
-                                       const JobsQuery& which) {
+std::span<const std::string_view> GroupProperties() { return kProperties; }
+
+std::vector<GroupTotals> TotalsBy(const FleetView& view, std::string_view by, const JobsQuery& which) {
   const std::vector<bool> fits = which.search.empty() ? std::vector<bool>() : JobsThatFit(view, which.search);
-  std::vector<LabelTotals> out;
-  std::unordered_map<std::string_view, size_t> by_value;
-  std::optional<size_t> without;
+  const bool is_property = std::ranges::find(kProperties, by) != std::end(kProperties);
+  struct Group {
+    Place place;
+    JobTotals totals;
+  };
+  std::vector<Group> groups;
+  std::unordered_map<std::string_view, size_t> by_name;
+  std::optional<size_t> unknown;
   for (const JobView& job : view.jobs) {
     if (which.mode.has_value() && job.mode != *which.mode) continue;
     const uint32_t id = job.record->id.value;
     if (!which.search.empty() && (id >= fits.size() || !fits[id])) continue;
-    const std::string* value = ValueOf(*job.record, label);
-    size_t at = out.size();
-    if (value != nullptr) {
-      at = by_value.try_emplace(*value, at).first->second;
+    const Place place = PlaceOf(job, by, is_property);
+    size_t at = groups.size();
+    if (place.rank >= 0) {
+      at = by_name.try_emplace(place.name, at).first->second;
     } else {
-      at = without.value_or(at);
-      without = at;
+      at = unknown.value_or(at);
+      unknown = at;
     }
-    if (at == out.size()) {
-      out.push_back({value != nullptr ? std::optional(*value) : std::nullopt, {}});
-    }
-    out[at].totals.Add(job);
+    if (at == groups.size()) groups.push_back({place, {}});
+    groups[at].totals.Add(job);
   }
-  std::sort(out.begin(), out.end(), [&](const LabelTotals& a, const LabelTotals& b) {
+  std::ranges::sort(groups, [&](const Group& a, const Group& b) {
+    if (is_property) return static_cast<unsigned>(a.place.rank) < static_cast<unsigned>(b.place.rank);
     const double x = SavingShare(a.totals, view.point), y = SavingShare(b.totals, view.point);
-    return x != y ? x > y : a.value < b.value;
+    if (x != y) return x > y;
+    return a.place.rank != b.place.rank ? a.place.rank < b.place.rank : a.place.name < b.place.name;
   });
+  std::vector<GroupTotals> out;
+  for (const Group& g : groups) {
+    out.push_back({g.place.rank >= 0 ? std::optional<std::string>(g.place.name) : std::nullopt, g.totals});
+  }
   return out;
 }
 

@@ -8,6 +8,8 @@ namespace {
 
 using testing::ElementsAre;
 
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
 class JobTotalsTest : public ::testing::Test {
  protected:
   JobView& Add(std::string name, std::vector<KeyValue> labels, uint32_t tasks, float usage, float owner,
@@ -25,8 +27,7 @@ class JobTotalsTest : public ::testing::Test {
   }
   std::vector<std::string> Values(const JobsQuery& which) const {
     std::vector<std::string> out;
-    for (const LabelTotals& t : TotalsByLabel(view_, "team", which))
-      out.push_back(t.value.value_or("(none)"));
+    for (const GroupTotals& t : TotalsBy(view_, "team", which)) out.push_back(t.value.value_or("(none)"));
     return out;
   }
   FleetView view_;
@@ -37,7 +38,7 @@ TEST_F(JobTotalsTest, AddUpByTheValueOfALabel) {
   Add("shop/db", {{"team", "shop"}, {"tier", "data"}}, 1, 300, 300, 350);
   Add("pay/api", {{"team", "pay"}}, 1, 10, 1000, 100);
   Add("batch", {}, 3, 5, kAbsent, 10);
-  const std::vector<LabelTotals> all = TotalsByLabel(view_, "team", {});
+  const std::vector<GroupTotals> all = TotalsBy(view_, "team", {});
   ASSERT_EQ(all.size(), 3U);
   EXPECT_THAT(Values({}), ElementsAre("pay", "shop", "(none)")) << "the greatest saving first";
   const JobTotals& shop = all[1].totals;
@@ -70,6 +71,41 @@ TEST_F(JobTotalsTest, CountOnlyTheJobsThatFit) {
   EXPECT_THAT(Values(which), ElementsAre("data"));
   which.search = "nothing";
   EXPECT_THAT(Values(which), ElementsAre());
+}
+
+// What was forecast and what came, by class and size, so that a good total hides no bad part.
+TEST_F(JobTotalsTest, SplitTheRiskByClassAndSize) {
+  const auto add = [&](std::string name, float gib, JobClass job_class, uint32_t tasks, float chance,
+                       uint8_t over) {
+    JobView& job = Add(std::move(name), {}, tasks, 1, gib * static_cast<float>(kGiB), 1);
+    job.job_class = job_class;
+    job.amounts[1].chance = chance;
+    job.week[1] = {7, over};
+  };
+  add("a", 0.1F, JobClass::kServing, 1, 0.01F, 0);
+  add("b", 20, JobClass::kServing, 12, 0.05F, 3);
+  add("c", 16, JobClass::kBatch, 2, 0.03F, 1);
+  add("d", -1, JobClass::kBatch, 2, kAbsent, 0);
+  view_.jobs.back().amounts[1].owner_limit = kAbsent;
+  view_.jobs.back().amounts[1].would_be = kAbsent;
+  std::vector<GroupTotals> sizes = TotalsBy(view_, ":memory_size", {});
+  ASSERT_EQ(sizes.size(), 3U);
+  EXPECT_EQ(sizes[0].value, "under 256 MiB");
+  EXPECT_EQ(sizes[1].value, "16 GiB and more") << "the bounds are in the upper group";
+  EXPECT_FALSE(sizes[2].value.has_value());
+  const TotalAmounts& large = sizes[1].totals.amounts[1];
+  EXPECT_EQ(large.job_days, 14U);
+  EXPECT_EQ(large.job_days_over, 4U);
+  EXPECT_NEAR(large.mean_chance().value_or(-1), 0.04, 1e-6);
+  EXPECT_FALSE(sizes[2].totals.amounts[1].mean_chance().has_value());
+  const std::vector<GroupTotals> classes = TotalsBy(view_, ":class", {});
+  ASSERT_EQ(classes.size(), 2U);
+  EXPECT_EQ(classes[0].value, "batch");
+  EXPECT_EQ(classes[1].totals.amounts[1].job_days_over, 3U);
+  const std::vector<GroupTotals> tasks = TotalsBy(view_, ":tasks", {});
+  ASSERT_EQ(tasks.size(), 3U);
+  EXPECT_EQ(tasks[1].totals.jobs, 2U);
+  EXPECT_EQ(tasks[2].value, "10 tasks and more");
 }
 
 }  // namespace

@@ -29,6 +29,9 @@ class WorkFunctionFleet {
 
   // Windows of reserving one core (byte) that a window of one core (byte) above the limit is worth.
   double price() const { return price_; }
+  // The share of the jobs' work that was above their limits, newer days weighing more (half-life 7 days); of
+  // jobs that are 14 days old. nullopt before there are any.
+  std::optional<double> share_over() const { return used_ > 0 ? std::optional(over_ / used_) : std::nullopt; }
   // The charge for a change: windows of a mean job's limit; and in core-windows or byte-windows, where
   // `job_size` stands in for the mean job's limit until a day is over.
   double change_windows() const;

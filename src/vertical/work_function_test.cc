@@ -256,11 +256,14 @@ TEST(WorkFunctionFleet, ThePriceFollowsTheOrder) {
     } else {
       EXPECT_LT(fleet.price(), start / 1.5);
     }
+    ASSERT_TRUE(fleet.share_over().has_value());
+    EXPECT_NEAR(*fleet.share_over(), delivered, 1e-9);
     FleetRow young = row;
     young.work->seasoned = false;
     WorkFunctionFleet calm(Resource::kCpu, settings);
     for (int day = 0; day < 30; ++day) calm.CloseDay({young});
     EXPECT_EQ(calm.price(), start) << "young jobs do not move it";
+    EXPECT_FALSE(calm.share_over().has_value());
     EXPECT_DOUBLE_EQ(calm.change_charge(99), 4 * calm.change_windows());
   }
 }

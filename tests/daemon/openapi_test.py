@@ -176,6 +176,9 @@ def fleet_and_jobs(api):
     word = daemon.quoted(f"{label}={by['groups'][0]['value']}")
     one = api.fits("/api/v1/totals", f"by={label}&search={word}&limit=1000")
     api.stage.check(by["groups"][0] in one["groups"], "a search leaves the groups that fit as they are", one)
+    for group in (":class", ":tasks", ":cpu_size", ":memory_size"):
+        parts = api.fits("/api/v1/totals", f"by={daemon.quoted(group)}")["groups"]
+        api.stage.check(sum(g["jobs"] for g in parts) == whole_page["total"], f"totals by {group} are of all jobs", parts)
     api.refused(404, "/api/v1/totals", "by=nosuch")
     api.refused(400, "/api/v1/totals", "")
     table = api.stage.run(api.stage.args.taut, "jobs", "--group-by", label, "--token-file", api.stage.dir / "operators",

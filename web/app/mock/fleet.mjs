@@ -125,7 +125,7 @@ function totals(jobs, resource) {
     would_raise: sum(known, (row) => Math.max(0, -(row[resource].saving ?? 0))),
     job_days: jobs.reduce((n, job) => n + Math.min(7, job.row[resource].days), 0),
     job_days_over: jobs.reduce((n, job) => n + Math.floor(Math.min(7, job.row[resource].days_over) / 5), 0),
-    ordered: jobs.length > 0 ? 0.03 : null, jobs_at_limit: jobs.filter((job) => job.row[resource].at_limit).length,
+    ordered: jobs.length > 0 && resource === 'memory' ? 0.03 : null, work_over: jobs.length > 0 && resource === 'cpu' ? 0.0008 : null, work_ordered: jobs.length > 0 && resource === 'cpu' ? 0.001 : null, jobs_at_limit: jobs.filter((job) => job.row[resource].at_limit).length,
   };
 }
 

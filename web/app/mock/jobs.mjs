@@ -33,18 +33,28 @@ function found(jobs, query) {
 const sumOf = (jobs, resource, of) => jobs.reduce((sum, job) => sum + (total(job.row, resource, of) ?? 0), 0);
 
 // Sums over the jobs with the same value of a label.
+function riskOf(jobs, r) {
+  const chances = jobs.map((job) => job.row[r].chance).filter((chance) => chance !== null);
+  return {
+    job_days: jobs.reduce((n, job) => n + Math.min(7, job.row[r].days), 0),
+    job_days_over: jobs.reduce((n, job) => n + Math.floor(Math.min(7, job.row[r].days_over) / 5), 0),
+    chance: chances.length > 0 ? chances.reduce((a, b) => a + b) / chances.length : null,
+  };
+}
+
 export function labelTotals(jobs, query) {
   const by = query.get('by') ?? '';
-  if (jobs.length > 0 && !jobs.some((job) => by in job.labels)) throw Object.assign(new Error(`no job has a label "${by}"`), { status: 404 });
+  const property = { ':class': () => 'serving', ':tasks': (job) => (job.row.tasks === 1 ? '1 task' : '2 to 9 tasks') }[by];
+  if (jobs.length > 0 && !property && !jobs.some((job) => by in job.labels)) throw Object.assign(new Error(`no job has a label "${by}"`), { status: 404 });
   const groups = new Map();
   for (const job of found(jobs, query)) {
-    const value = job.labels[by] ?? null;
+    const value = property ? property(job) : job.labels[by] ?? null;
     if (!groups.has(value)) groups.set(value, []);
     groups.get(value).push(job);
   }
   const all = [...groups].map(([value, of]) => ({
     value, jobs: of.length, tasks: of.reduce((sum, job) => sum + job.row.tasks, 0),
-    ...Object.fromEntries(RESOURCES.map((r) => [r, { ...Object.fromEntries(['usage', 'owner_limit', 'limit', 'would_be', 'saved'].map((k) => [k, sumOf(of, r, k)])), would_save: sumOf(of, r, 'saving') }])),
+    ...Object.fromEntries(RESOURCES.map((r) => [r, { ...Object.fromEntries(['usage', 'owner_limit', 'limit', 'would_be', 'saved'].map((k) => [k, sumOf(of, r, k)])), would_save: sumOf(of, r, 'saving'), ...riskOf(of, r) }])),
     saving_per_month: of.reduce((sum, job) => sum + (job.row.saving_per_month ?? 0), 0),
   })).sort((a, b) => b.memory.would_save - a.memory.would_save);
   return { by, total: all.length, currency: 'EUR', groups: all.slice(0, Number(query.get('limit') ?? 100)) };

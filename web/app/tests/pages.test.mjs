@@ -429,6 +429,12 @@ test('totals by a label stand in place of the jobs, and lead to them', async () 
     await row.locator('button').click();
     await until('the jobs of the value', async () => (await page.locator('.label-totals').count()) === 0 && (await page.locator('#job-0 a').count()) === 1);
     assert.match(decodeURIComponent(page.url()), new RegExp(`${label}=`));
+    // Of a property: in its own order, with the risk; its values are no words of a search.
+    const sizes = (await api(`totals?by=${encodeURIComponent(':memory_size')}`)).groups;
+    await page.goto(page.url().replace(/#.*/, '#/jobs?by=%3Amemory_size'));
+    await until('a row for each size', async () => (await page.locator('.label-totals tbody tr').count()) === sizes.length);
+    assert.match(await page.locator('.label-totals thead').innerText(), /Memory size of a task/);
+    assert.equal(await page.locator('.label-totals tbody button').count(), 0);
   });
 });
 

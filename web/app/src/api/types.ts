@@ -11,6 +11,7 @@ export interface FleetAmounts {
   saved: number; would_save: number; saved_machines: number; would_save_machines: number;
   usage_limited: number; raised: number; would_raise: number;
   job_days: number; job_days_over: number; ordered: number | null; jobs_at_limit: number;
+  work_over: number | null; work_ordered: number | null;
 }
 // Money a month; only where prices are set.
 export interface FleetMoney { currency: string; saved: number; would_save: number }
@@ -40,7 +41,10 @@ export interface JobRow {
   enforced: boolean; throttled_share: number | null;
   saving_per_month?: number | null;
 }
-export interface JobSums { usage: number; owner_limit: number; limit: number; would_be: number; saved: number; would_save: number }
+export interface JobSums {
+  usage: number; owner_limit: number; limit: number; would_be: number; saved: number; would_save: number;
+  job_days: number; job_days_over: number; chance: number | null;
+}
 export interface JobTotals { jobs: number; tasks: number; cpu: JobSums; memory: JobSums; saving_per_month?: number }
 export interface LabelTotals { by: string; total: number; currency?: string; groups: (JobTotals & { value: string | null })[] }
 export interface JobPage { total: number; offset: number; currency?: string; totals?: JobTotals; jobs: JobRow[] }

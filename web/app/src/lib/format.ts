@@ -77,7 +77,11 @@ export function change(before: number | null, after: number | null): string {
 
 // "1,230 EUR a month"; cents only where they matter.
 export function money(value: number, currency: string): string {
-  return `${fixed(value, Math.abs(value) >= 100 || value === 0 ? 0 : 2)}${currency ? NBSP + currency : ''} a${NBSP}month`;
+  return `${moneyFigure(value)}${currency ? NBSP + currency : ''} a${NBSP}month`;
+}
+// Where the heading says currency and time.
+export function moneyFigure(value: number): string {
+  return fixed(value, Math.abs(value) >= 100 || value === 0 ? 0 : 2);
 }
 
 export function duration(seconds: number): string {

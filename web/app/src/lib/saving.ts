@@ -43,9 +43,22 @@ export function riskOf(resource: Resource, a: JobAmounts): Risk | null {
   return { share: a.days_over / a.days, text: `${count(a.days_over)}/${count(a.days)} d`, label: `${days} above it at times`, forecast: false, title: past };
 }
 
-// "12 of 1,203 job-days (1.0 %)"; null: no day had a recommendation.
-export function overShare(a: FleetAmounts): number | null {
-  return a.job_days > 0 ? a.job_days_over / a.job_days : null;
+// What the fleet's recommended limits risk, beside the order: the share of work above them where recommenders take
+// orders of that, else the share of days with any usage above them. `share` is null while it is not known.
+export interface FleetRisk { name: string; share: number | null; ordered: number | null; of: string; title: string }
+
+export function fleetRisk(resource: Resource, a: FleetAmounts): FleetRisk {
+  const days: FleetRisk = {
+    name: OVER_DAYS[resource], share: a.job_days > 0 ? a.job_days_over / a.job_days : null, ordered: a.ordered,
+    of: `of ${plural(a.job_days, 'job-day')}`,
+    title: 'Job-days of the last 7 days on which usage went above the recommended limit',
+  };
+  if (a.work_over === null && a.work_ordered === null) return days;
+  return {
+    name: resource === 'cpu' ? 'throttled work' : 'usage above limits', share: a.work_over, ordered: a.work_ordered, of: 'of all work',
+    title: `Share of ${resource === 'cpu' ? 'CPU work' : 'memory usage'} above the recommended limits, of jobs that are 14 days old; the last days weigh most.`
+      + (days.share === null ? '' : ` Of ${plural(a.job_days, 'job-day')} of the last 7 days, ${percent(days.share)} had some.`),
+  };
 }
 
 // Why a job is short of a resource; most pressing first.

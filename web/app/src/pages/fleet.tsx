@@ -5,7 +5,7 @@ import { MODES, type DecisionPage, type Fleet, type FleetColumns, type FleetHist
 import { amount, amountShort, count, percent, plural } from '../lib/format';
 import { RESOURCE, modeHelp } from '../lib/names';
 import { hrefOf, pushHash } from '../lib/route';
-import { OVER_DAYS, dryRun, nothingManaged, overShare, sameSaving } from '../lib/saving';
+import { dryRun, fleetRisk, nothingManaged, sameSaving } from '../lib/saving';
 import { Card, Problem, Segments, Skeleton } from '../ui/basics';
 import { Bullet } from '../ui/bullet';
 import { Chart, type Series } from '../ui/chart';
@@ -40,7 +40,7 @@ function ResourceFacts({ fleet, resource, status }: { fleet: Fleet; resource: Re
   const real = dry ? a.owner_limit : a.limit;
   const slack = real - a.usage_limited;
   const without = a.usage - a.usage_limited > 0.001 * a.usage;
-  const over = overShare(a);
+  const risk = fleetRisk(resource, a);
   const machines = [machinesText(a.saved_machines, status), machinesText(a.would_save_machines, status)];
   return (
     <dl class="keyed">
@@ -55,8 +55,8 @@ function ResourceFacts({ fleet, resource, status }: { fleet: Fleet; resource: Re
         <dd>{amount(resource, Math.max(0, slack))} <span class="muted">{real > 0 ? `${percent(Math.max(0, slack) / real)} of the limits` : ''}</span></dd>
       </div>
       <div>
-        <dt title={`Job-days of the last 7 days on which usage went above the recommended limit`}>{sentenceCase(OVER_DAYS[resource])}</dt>
-        <dd>{over === null ? <span class="muted">not known yet</span> : <>{percent(over)} <span class="muted">{a.ordered === null ? `of ${plural(a.job_days, 'job-day')}` : `${percent(a.ordered)} ordered`}</span></>}</dd>
+        <dt title={risk.title}>{sentenceCase(risk.name)}</dt>
+        <dd>{risk.share === null ? <span class="muted">not known yet</span> : percent(risk.share)} <span class="muted">{risk.ordered === null ? risk.share !== null && risk.of : `${percent(risk.ordered)} ordered`}</span></dd>
       </div>
       <div>
         <dt title="Usage reached 95 % of the limit that really holds, today or yesterday">Jobs at their limit</dt>

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Fleet, Resource, Status } from '../api/types';
 import { amount, amountShort, money, percent, plural } from '../lib/format';
-import { OVER_DAYS, dryRun, overShare, sameSaving } from '../lib/saving';
+import { dryRun, fleetRisk, sameSaving } from '../lib/saving';
 
 export type Saving = 'saved' | 'would_save';
 
@@ -42,12 +42,11 @@ function headlineOf(fleet: Fleet): ComponentChildren {
   return <>With every job in auto, limits would be <Lower fleet={fleet} of="would_save" />.</>;
 }
 
-// "OOM-days: 1.2 % of 1,203 job-days, 3 % ordered"
+// "OOM-days 1.2 % (3 % ordered)"
 export function RiskText({ fleet, resource }: { fleet: Fleet; resource: Resource }) {
-  const a = fleet[resource];
-  const share = overShare(a);
-  if (share === null) return null;
-  return <>{OVER_DAYS[resource]} <b>{percent(share)}</b>{a.ordered !== null && <span class="muted"> ({percent(a.ordered)} ordered)</span>}</>;
+  const risk = fleetRisk(resource, fleet[resource]);
+  if (risk.share === null) return null;
+  return <span title={risk.title}>{risk.name} <b>{percent(risk.share)}</b>{risk.ordered !== null && <span class="muted"> ({percent(risk.ordered)} ordered)</span>}</span>;
 }
 
 export function Headline({ fleet, status }: { fleet: Fleet; status: Status | null }) {
@@ -59,7 +58,7 @@ export function Headline({ fleet, status }: { fleet: Fleet; status: Status | nul
   // Worth a sentence where one resource becomes more in all.
   const raised = some ? (['cpu', 'memory'] as const).filter((r) => fleet[r].saved < 0 && fleet[r].raised > 0) : [];
   const price = fleet.saving_per_month;
-  const risk = overShare(fleet.cpu) !== null && overShare(fleet.memory) !== null;
+  const risks = (['memory', 'cpu'] as const).filter((r) => fleetRisk(r, fleet[r]).share !== null);
   return (
     <section class="wide lead" aria-labelledby="headline">
       <h1 id="headline">{headlineOf(fleet)}</h1>
@@ -72,9 +71,9 @@ export function Headline({ fleet, status }: { fleet: Fleet; status: Status | nul
         {(some || more) && (now || then) && <span class="muted">A machine counts as {machine}. </span>}
         {raised.length > 0 && <>Jobs that need more than their owners' limits {dryRun(fleet) ? 'would get' : 'get'} {raised.map((r, i) => <span key={r}>{i > 0 && ' and '}<em>{amount(r, fleet[r].raised)}</em> more {r === 'cpu' ? 'CPU' : 'memory'}</span>)}. </>}
       </p>
-      {risk && (
+      {risks.length > 0 && (
         <p class="gloss risk-line">
-          The risk with the recommended limits, of the job-days of the last 7 days: <RiskText fleet={fleet} resource="memory" />, <RiskText fleet={fleet} resource="cpu" />.
+          The risk with the recommended limits: {risks.map((r, i) => <span key={r}>{i > 0 && ', '}<RiskText fleet={fleet} resource={r} /></span>)}.
         </p>
       )}
     </section>

@@ -10,7 +10,7 @@ import { Problem, Segments } from '../ui/basics';
 import { useJobPages } from './job_pages';
 import { JobCard, JobGridRow, columnsOf, type Column, type View } from './job_row';
 import { JobsActions } from './jobs_actions';
-import { JobsTotals } from './jobs_totals';
+import { JobsTotals, PROPERTIES } from './jobs_totals';
 
 const ROW = 37;
 const CARD = 104;
@@ -120,8 +120,9 @@ function Filters(props: { query: Record<string, string>; set: (change: Record<st
             { value: 'tight', label: 'Too tight', title: 'OOM kills, then usage at the limit, then jobs that need more than their owner gave them' }]} />
       )}
       <label class="totals-by">Totals by
-        <input type="text" value={props.query.by ?? ''} placeholder="label, such as team" autoComplete="off" spellcheck={false} size={18}
+        <input type="text" value={props.query.by ?? ''} placeholder="label, such as team" autoComplete="off" spellcheck={false} size={18} list="properties"
           onChange={(event) => props.set({ by: event.currentTarget.value.trim() })} />
+        <datalist id="properties">{PROPERTIES.map(([by, name]) => <option key={by} value={by}>{name}</option>)}</datalist>
       </label>
       <span class="found" role="status">{props.total === null ? '' : plural(props.total, 'job')}</span>
     </div>

@@ -61,7 +61,7 @@ const interesting = [names[0], some((j) => j.row.mode === 'off'), some((j) => j.
 const QUERIES: Record<string, string[]> = {
   '/api/v1/fleet/history': ['', `from=${world.now - 30 * 86400}&to=${world.now}&points=50`],
   '/api/v1/jobs': ['', 'search=shop+tier%3Dbatch&mode=auto&sort=name&order=asc&limit=20&offset=10', ...schemas.JobSort!.enum.map((s: string) => `sort=${s}&limit=5`)],
-  '/api/v1/totals': ['by=team', 'by=tier&search=shop&mode=auto&limit=1'],
+  '/api/v1/totals': ['by=team', 'by=%3Atasks', 'by=tier&search=shop&mode=auto&limit=1'],
   '/api/v1/jobs/{job}/usage': ['resource=cpu', `from=${world.now - 86400}&columns=50`],
   '/api/v1/jobs/{job}/whatif': ['resource=cpu', ''],
   '/api/v1/decisions': ['', 'resource=cpu&kind=set&limit=7', 'before=50'],

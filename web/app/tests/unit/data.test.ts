@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Agent, Decision, Heatmap, JobAmounts, JobRow, Status } from '../../src/api/types';
+import type { Agent, Decision, FleetAmounts, Heatmap, JobAmounts, JobRow, Status } from '../../src/api/types';
 import { jobPath, withParams } from '../../src/api/client';
 import { backoffMs } from '../../src/api/backoff';
 import { Pace } from '../../src/api/pace';
@@ -9,7 +9,7 @@ import { RECOMMENDERS, fromSlider, toSlider } from '../../src/pages/job/knobs';
 import { fieldOf, withoutKey } from '../../src/pages/job/settings';
 import { csvCell, csvOf, dockerUpdate, kubernetesYaml, shellWord } from '../../src/lib/export';
 import { kindText, modeHelp } from '../../src/lib/names';
-import { notSet, pendingLimit, realLimit, tightness } from '../../src/lib/saving';
+import { fleetRisk, notSet, pendingLimit, realLimit, tightness } from '../../src/lib/saving';
 import { speedOf } from '../../src/lib/speed';
 import { fits } from '../../src/pages/decisions';
 import { machinesText } from '../../src/pages/fleet_headline';
@@ -19,6 +19,23 @@ import { setModes } from '../../src/pages/jobs_actions';
 import { inOrder } from '../../src/pages/machines';
 import { underWay } from '../../src/ui/decision_list';
 import { columnAt, fitted, height, level, logTicks, lowerBound, quantile, valueSpan } from '../../src/ui/heatmap_scale';
+
+describe('the risk of the recommended limits', () => {
+  const amounts = (more: Partial<FleetAmounts>): FleetAmounts => ({
+    usage: 1, owner_limit: 4, limit: 2, would_be: 2, slack: 1, saved: 2, would_save: 2, saved_machines: 0, would_save_machines: 0,
+    usage_limited: 1, raised: 0, would_raise: 0, job_days: 200, job_days_over: 42, ordered: null, jobs_at_limit: 0, work_over: null, work_ordered: null, ...more,
+  });
+  it('is a share of days where days are ordered', () => {
+    expect(fleetRisk('memory', amounts({ ordered: 0.03 }))).toMatchObject({ name: 'OOM-days', share: 0.21, ordered: 0.03 });
+    expect(fleetRisk('cpu', amounts({ job_days: 0, job_days_over: 0 }))).toMatchObject({ name: 'throttled days', share: null });
+  });
+  it('is a share of work where work is ordered, and not known while jobs are young', () => {
+    const risk = fleetRisk('cpu', amounts({ work_over: 0.0008, work_ordered: 0.001 }));
+    expect(risk).toMatchObject({ name: 'throttled work', share: 0.0008, ordered: 0.001 });
+    expect(risk.title).toContain('21');
+    expect(fleetRisk('cpu', amounts({ work_ordered: 0.001 })).share).toBeNull();
+  });
+});
 
 describe('agents and what they answer', () => {
   it('lists disconnected ones first, then by name', () => {
