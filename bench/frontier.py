@@ -26,7 +26,7 @@ HEADS = ("memory: of owners' @ OOM-days  OOMs/task-day  serious  changes  none",
 
 def replay(args, paths, recommender, settings):
     command = [args.taut, "replay", *paths, "--warmup", args.warmup, "--recommender", recommender,
-               "--feedback", args.feedback, "--output", "json", "--quiet"]
+               "--feedback", args.feedback, "--mode", args.mode, "--output", "json", "--quiet"]
     for key, value in settings.items():
         command += ["--set", f"{key}={value}"]
     result = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
@@ -97,6 +97,7 @@ def main():
     parser.add_argument("--parts", type=int, default=1)
     parser.add_argument("--recommenders", type=lambda text: text.split(","), help="only these")
     parser.add_argument("--feedback", default="none", help="none or oom-restart, as of taut replay")
+    parser.add_argument("--mode", default="recommend", help="recommend, observe, canary or auto, as of taut replay")
     parser.add_argument("--warmup", default="14d")
     parser.add_argument("--taut", default="build/release/bin/taut")
     args = parser.parse_args()

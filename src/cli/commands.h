@@ -21,6 +21,8 @@ struct EngineArgs {
   std::string warmup = "7d";
   std::string feedback = "none";
   std::string restart_delay = "10m";
+  std::string mode = "recommend";
+  std::vector<std::string> policy;  // key=value
   std::string settings_file;
   std::vector<std::string> set;  // key=value
   int threads = 0;

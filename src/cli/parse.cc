@@ -41,7 +41,8 @@ constexpr const char* kReplayHelp =
     "Examples:\n"
     "  taut replay 2013-07.csv.gz 2013-08.csv.gz --warmup 14d --report report.html\n"
     "  taut replay instance_usage-*.json.gz instance_events-*.json.gz --recommender vpa,ensemble,analogs\n"
-    "  taut replay usage.csv --feedback oom-restart --decisions decisions.csv.gz --json result.json";
+    "  taut replay usage.csv --feedback oom-restart --decisions decisions.csv.gz --json result.json\n"
+    "  taut replay usage.csv --mode auto --policy min_change=10%";
 
 constexpr const char* kExplainHelp =
     "Explains the limits of one job: its usage, the candidates and their costs, and each step from the raw\n"
@@ -109,6 +110,19 @@ void AddEngine(CLI::App& app, EngineArgs& a) {
       ->capture_default_str();
 }
 
+// What stands between a recommendation and a limit.
+void AddMode(CLI::App& app, EngineArgs& a) {
+  app.add_option(
+         "--mode", a.mode,
+         "recommend: every recommendation is a limit at once; observe, canary, auto: limits as tautd would "
+         "show, try or set them")
+      ->capture_default_str();
+  app.add_option("--policy", a.policy,
+                 "with --mode: a job setting that limits changes (min_change, change_period, maintenance, "
+                 "canary.*); may be repeated")
+      ->type_name("KEY=VALUE");
+}
+
 void AddOutput(CLI::App& app, OutputForm& form, bool& quiet) {
   app.add_option_function<std::string>(
          "--output",
@@ -123,6 +137,7 @@ void AddReplay(CLI::App& app, ReplayArgs& a) {
   AddTrace(app, a.trace);
   app.get_option("paths")->required();
   AddEngine(app, a.engine);
+  AddMode(app, a.engine);
   app.add_option("--report", a.report, "write a self-contained HTML report")->type_name("FILE");
   app.add_option("--json", a.json, "write the result with figures for every job")->type_name("FILE");
   app.add_option("--decisions", a.decisions,
@@ -160,6 +175,7 @@ void AddTune(CLI::App& app, TuneArgs& a) {
   AddTrace(app, a.trace);
   app.get_option("paths")->required();
   AddEngine(app, a.engine);
+  AddMode(app, a.engine);
   app.add_option("--sweep", a.sweep,
                  "key=value,value,...; may be repeated: all combinations are tried (default: a "
                  "grid for the recommender)")

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/decisions.h"
 #include "cli/outputs.h"
+#include "cli/replay_mode.h"
 #include "cli/results.h"
 #include "cli/stories.h"
 #include "cli/terminal.h"
@@ -85,6 +86,7 @@ std::string Conditions(const ReplayOptions& options, const ReplayResult& result)
                                 FormatTime((int64_t{result.last_day} + 1) * kDaySeconds),
                                 static_cast<double>(options.warmup_s) / kDaySeconds,
                                 options.feedback == Feedback::kNone ? "none" : "oom-restart");
+  if (options.managed.has_value()) StrAppend(&out, "; mode ", Name(options.managed->mode));
   if (result.partial) {
     StrAppend(&out, "\nPARTIAL: interrupted after ", result.days_done, " of ", result.days_total, " days");
   }
@@ -207,6 +209,9 @@ absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
         SetSetting(assignment.substr(0, equals), assignment.substr(equals + 1), o.settings);
     if (!s.ok()) return absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
   }
+  absl::StatusOr<std::optional<JobPolicy>> managed = ReplayMode(args.mode, args.policy);
+  if (!managed.ok()) return managed.status();
+  o.managed = *std::move(managed);
   if (args.threads < 0) return absl::InvalidArgumentError("--threads: expected 0 (one per core) or more");
   o.threads = args.threads;
   return o;

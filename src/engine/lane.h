@@ -28,10 +28,11 @@ class Lane {
   }
   // After the day's last window: what the job's day teaches the fleet is appended to `rows`.
   void EndDay(int32_t day, FleetRows& rows) { recommender_->EndDay(day, rows); }
-  // Takes in a closed window and decides the limit from the next window on.
+  // Takes in a closed window and decides the limit from the next window on. Where the signal does not say
+  // which limit was in force it is LimitInForce.
   void CloseWindow(const Signal& signal) {
     Signal seen = signal;
-    seen.limit = LimitInForce(signal.owner_limit);
+    if (!seen.limit.has_value()) seen.limit = LimitInForce(signal.owner_limit);
     recommender_->Observe(seen);
     recommended_ = recommender_->Recommend(signal.window.next());
   }

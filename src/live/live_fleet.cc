@@ -177,13 +177,8 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     const std::optional<double> would_be = lane.lane.LimitInForce(signal.owner_limit);
     const bool over = would_be.has_value() && signal.peak > *would_be;
     job.over_today = job.over_today || over;
-    CountTrialWindow({r, &signal, reports, Enforced(job)}, lane.gate);
     MarkDay(signal, job, lane);
-    Signal seen = signal;
-    if (Enforced(job)) seen.cut_at = lane.gate.in_force;
-    // Throttled tasks have a limit: without one of Tautline's it is the owner's.
-    if (seen.throttled.has_value() && !seen.cut_at.has_value()) seen.cut_at = signal.owner_limit;
-    lane.lane.CloseWindow(seen);
+    CloseWindow({r, &signal, reports, Enforced(job)}, lane);
     lane.usage_mean = static_cast<float>(sum / tasks);
     lane.usage_peak = static_cast<float>(signal.peak);
     lane.owner_limit = signal.owner_limit.has_value() ? static_cast<float>(*signal.owner_limit) : kAbsent;
@@ -309,21 +304,14 @@ void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, Pa
 void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, PassOutput& out) {
   LiveLane& lane = job.of(r);
   lane.RefreshChance();
-  Proposal proposal{
-      .resource = r,
-      .now_s = now_s,
-      .owner_limit = lane.owner(),
-      // Before it knows the past a recommender only knows what a kill asks for.
-      .recommended = job.needs_history && why != Why::kOom ? std::nullopt : lane.lane.recommended(),
-      .oom = why == Why::kOom,
-      .num_tasks = lane.tasks,
-      .tasks = why == Why::kWindow ? &candidates_ : nullptr,
-      .enforced = Enforced(job),
-      .recommender = &lane.lane.recommender()};
-  if (proposal.recommended.has_value()) {
-    const double floor = std::min(lane.gate.floor, job.policy->bounds(r).upper.value_or(lane.gate.floor));
-    proposal.recommended = std::max(*proposal.recommended, floor);
-  }
+  const LaneFacts facts{.resource = r,
+                        .now_s = now_s,
+                        .owner_limit = lane.owner(),
+                        .num_tasks = lane.tasks,
+                        .tasks = why == Why::kWindow ? &candidates_ : nullptr,
+                        .oom = why == Why::kOom,
+                        .enforced = Enforced(job),
+                        .knows_past = !job.needs_history};
   const size_t members = lane.gate.trial.has_value() ? lane.gate.trial->members.size() : 0;
   std::vector<std::string> on_trial;
   if (members > 0) {
@@ -331,7 +319,7 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
       if (!t.name.empty()) on_trial.push_back(t.name);
     }
   }
-  Verdict verdict = taut::Decide(*job.policy, proposal, lane.gate);
+  Verdict verdict = DecideLimit(*job.policy, facts, lane);
   if (lane.gate.trial.has_value() && lane.gate.trial->members.size() != members) {
     out.trials.push_back(job.record.id);
   }

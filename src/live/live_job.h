@@ -8,21 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "engine/lane.h"
+#include "engine/managed_lane.h"
 #include "engine/policies.h"
 #include "live/day_record.h"
 #include "model/rollout.h"
-#include "rollout/gate.h"
 #include "rollout/migration.h"
 #include "rollout/rules.h"
 
 namespace taut {
 
-struct LiveLane {
-  explicit LiveLane(std::unique_ptr<Recommender> recommender) : lane(std::move(recommender)) {}
+struct LiveLane : ManagedLane {
+  explicit LiveLane(std::unique_ptr<Recommender> recommender) : ManagedLane(Lane(std::move(recommender))) {}
 
-  Lane lane;
-  GateState gate;
   std::string asleep;  // the lane's state while lane.sleeps()
   std::string hold;    // what a recommendation waits for; "" if for nothing
   // Of the last window measured, each task; negative: absent.
@@ -48,7 +45,7 @@ struct LiveLane {
     chance = static_cast<float>(lane.recommender().OverrunChance(*limit).value_or(kAbsent));
   }
   // The limit of the tasks outside a trial.
-  std::optional<double> limit() const { return gate.in_force.has_value() ? gate.in_force : owner(); }
+  std::optional<double> limit() const { return LimitInForce(owner()); }
   // What agents report as applied: a limit, or nothing.
   std::optional<double> reported() const {
     return applied >= 0 && applied != kNoLimit ? std::optional<double>(applied) : std::nullopt;

@@ -14,29 +14,46 @@ double Percentile95(std::vector<float>& values) {
   return values[rank];
 }
 
-// Holds one window's usage against the limit in force.
-void ScoreWindow(const Signal& signal, std::optional<double> limit, DayScore& score) {
-  if (!limit.has_value()) {
+// What tasks run at in a window.
+struct WindowLimits {
+  double in_force;
+  const Trial* trial;  // null: none
+
+  double Of(uint32_t task) const { return trial != nullptr && trial->Has(task) ? trial->limit : in_force; }
+  double Mean(std::span<const TaskUsage> tasks) const {
+    if (trial == nullptr) return in_force;
+    double sum = 0;
+    for (const TaskUsage& t : tasks) sum += Of(t.task);
+    return sum / static_cast<double>(tasks.size());
+  }
+};
+
+// Holds one window's usage against the limits in force.
+void ScoreWindow(const Signal& signal, std::optional<double> in_force, const Trial* trial, DayScore& score) {
+  if (!in_force.has_value()) {
     ++score.unlimited_windows;
     return;
   }
+  const WindowLimits limits{*in_force, trial};
+  const double mean = limits.Mean(signal.tasks);
   const double task_seconds = static_cast<double>(signal.tasks.size()) * kWindowSeconds;
   ++score.windows;
   score.task_windows += static_cast<double>(signal.tasks.size());
-  score.mean_limit += *limit;
-  score.limit_seconds += *limit * task_seconds;
+  score.mean_limit += mean;
+  score.limit_seconds += mean * task_seconds;
   if (signal.owner_limit.has_value()) {
     score.owner_limit_seconds += *signal.owner_limit * task_seconds;
-    score.limit_seconds_owned += *limit * task_seconds;
+    score.limit_seconds_owned += mean * task_seconds;
   }
   bool over = false;
   for (const TaskUsage& t : signal.tasks) {
+    const double limit = limits.Of(t.task);
     score.usage_seconds += double{t.mean} * kWindowSeconds;
-    if (t.peak > *limit) {
+    if (t.peak > limit) {
       ++score.ooms;
       over = true;
     }
-    if (t.mean > *limit) score.usage_over_seconds += (t.mean - *limit) * kWindowSeconds;
+    if (t.mean > limit) score.usage_over_seconds += (t.mean - limit) * kWindowSeconds;
   }
   if (over) ++score.windows_over;
 }
@@ -85,18 +102,60 @@ std::unique_ptr<JobState> JobRunner::Inherit(const JobState& previous) const {
   auto state = std::make_unique<JobState>();
   for (const JobWorld& world : previous.worlds) {
     JobWorld& copy = state->worlds.emplace_back();
-    for (const ScoredLane& lane : world.lanes) copy.lanes.emplace_back(lane.lane.recommender().Clone());
+    for (const ScoredLane& lane : world.lanes) {
+      GateState& gate = copy.lanes.emplace_back(lane.lane.recommender().Clone()).gate;
+      gate = lane.gate;
+      gate.trial.reset();  // its tasks are gone
+    }
   }
   return state;
 }
 
-void JobRunner::RunLane(std::span<const Signal> signals, const LaneKey& key, ScoredLane& lane,
-                        JobDayOutcome& out, DayScore& score) const {
-  for (const Signal& signal : signals) {
-    const std::optional<double> limit = lane.lane.LimitInForce(signal.owner_limit);
-    NoteLimit(key, signal.window, limit, lane, out, score);
-    ScoreWindow(signal, limit, score);
+std::optional<double> JobRunner::LimitInForce(const ScoredLane& lane, std::optional<double> owner) const {
+  if (!options_.managed.has_value()) return lane.lane.LimitInForce(owner);
+  if (options_.managed->mode == Mode::kObserve) return lane.gate.shown.has_value() ? lane.gate.shown : owner;
+  return lane.LimitInForce(owner);
+}
+
+void JobRunner::CloseWindow(const Signal& signal, std::span<const OomEvent> ooms, Resource resource,
+                            ScoredLane& lane, RunnerScratch& scratch, DayScore& score) const {
+  if (!options_.managed.has_value()) {
     lane.lane.CloseWindow(signal);
+    for (const OomEvent& e : ooms) lane.lane.Oom(e);
+    return;
+  }
+  taut::CloseWindow({.resource = resource, .signal = &signal, .reports = {}, .enforced = false}, lane);
+  scratch.candidates.clear();
+  for (const TaskUsage& t : signal.tasks) scratch.candidates.push_back(t.task);
+  LaneFacts facts{.resource = resource,
+                  .now_s = signal.window.next().start_s(),
+                  .owner_limit = signal.owner_limit,
+                  .num_tasks = static_cast<uint32_t>(signal.tasks.size())};
+  // A trial moves the limit of some tasks, and back.
+  const auto decide = [&] {
+    const Verdict verdict = DecideLimit(*options_.managed, facts, lane);
+    score.changes += verdict.kind == DecisionKind::kTry || verdict.kind == DecisionKind::kRollBack ? 1 : 0;
+  };
+  for (const OomEvent& e : ooms) {
+    CountTrialOom(e.task, 1, e.limit, lane.gate);
+    lane.lane.Oom(e);
+  }
+  if (!ooms.empty()) {
+    facts.oom = true;
+    decide();
+    facts.oom = false;
+  }
+  facts.tasks = &scratch.candidates;
+  decide();
+}
+
+void JobRunner::RunLane(std::span<const Signal> signals, const LaneKey& key, ScoredLane& lane,
+                        RunnerScratch& scratch, JobDayOutcome& out, DayScore& score) const {
+  for (const Signal& signal : signals) {
+    const std::optional<double> limit = LimitInForce(lane, signal.owner_limit);
+    NoteLimit(key, signal.window, limit, lane, out, score);
+    ScoreWindow(signal, limit, lane.trial(), score);
+    CloseWindow(signal, {}, key.resource, lane, scratch, score);
   }
 }
 
@@ -125,7 +184,7 @@ void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratc
     } else {
       for (size_t i = 0; i < num_resources; ++i) {
         const LaneKey key{day.job, options_.policies[w], options_.resources[i]};
-        RunLane(scratch.signals[i].signals(), key, world.lanes[i], out, scores[i]);
+        RunLane(scratch.signals[i].signals(), key, world.lanes[i], scratch, out, scores[i]);
         FinishScore(p95[i], scores[i]);
         out.steps += scratch.signals[i].signals().size();
       }
@@ -186,9 +245,10 @@ Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobW
 }
 
 // CPU above the limit is not used: tasks and buckets end there. The work that waits is not modelled.
-void CutCpu(double limit, std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
-  for (TaskUsage& t : tasks) t.mean = t.peak = std::min(t.mean, static_cast<float>(limit));
-  const Bucket top = Grid::Cpu().BucketOf(limit);
+// Buckets, which are not kept by task, end at the limit of the tasks outside a trial.
+void CutCpu(const WindowLimits& limits, std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
+  for (TaskUsage& t : tasks) t.mean = t.peak = std::min(t.mean, static_cast<float>(limits.Of(t.task)));
+  const Bucket top = Grid::Cpu().BucketOf(limits.in_force);
   const auto above =
       std::find_if(buckets.begin(), buckets.end(), [&](const BucketWeight& b) { return b.bucket > top; });
   float weight = 0;
@@ -219,28 +279,30 @@ void JobRunner::RunWithRestarts(const JobDay& day, Policy policy, JobWorld& worl
       Signal s = LiveSignal(day, w, resource, world, scratch.tasks, scratch.buckets);
       if (s.tasks.empty()) continue;
       ++out.steps;
-      const std::optional<double> limit = lane.lane.LimitInForce(s.owner_limit);
+      const std::optional<double> limit = LimitInForce(lane, s.owner_limit);
+      const Trial* const trial = lane.trial();
       NoteLimit({day.job, policy, resource}, w.window, limit, lane, out, scores[i]);
-      ScoreWindow(s, limit, scores[i]);
+      ScoreWindow(s, limit, trial, scores[i]);
       scratch.ooms.clear();
       if (resource == Resource::kMemory) {
         for (TaskUsage& t : scratch.tasks) {
-          if (!limit.has_value() || t.peak <= *limit) continue;
-          t.peak = static_cast<float>(*limit);
+          if (!limit.has_value()) break;
+          const double its = WindowLimits{*limit, trial}.Of(t.task);
+          if (t.peak <= its) continue;
+          t.peak = static_cast<float>(its);
           t.mean = std::min(t.mean, t.peak);
-          scratch.ooms.push_back({w.window, t.task, *limit});
+          scratch.ooms.push_back({w.window, t.task, its});
           scratch.newly_down.push_back(t.task);
         }
         MemoryBuckets(scratch.tasks, scratch.buckets);
       } else if (limit.has_value()) {
-        CutCpu(*limit, scratch.tasks, scratch.buckets);
+        CutCpu({*limit, trial}, scratch.tasks, scratch.buckets);
         s.cut_at = limit;
       }
       for (const TaskUsage& t : scratch.tasks) usages[i]->push_back(t.mean);
       s.buckets = scratch.buckets;
       Summarise(GridOf(resource), s);
-      lane.lane.CloseWindow(s);
-      for (const OomEvent& e : scratch.ooms) lane.lane.Oom(e);
+      CloseWindow(s, scratch.ooms, resource, lane, scratch, scores[i]);
     }
     for (uint32_t task : scratch.newly_down) PutDown(world, task, w.window.index + 1 + away);
   }

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/lane.h"
+#include "engine/managed_lane.h"
 #include "engine/policies.h"
 #include "engine/signal_builder.h"
 #include "sim/replay.h"
@@ -17,9 +17,8 @@
 namespace taut {
 
 // One lane of one job, with what scoring must remember from window to window.
-struct ScoredLane {
-  explicit ScoredLane(std::unique_ptr<Recommender> r) : lane(std::move(r)) {}
-  Lane lane;
+struct ScoredLane : ManagedLane {
+  explicit ScoredLane(std::unique_ptr<Recommender> r) : ManagedLane(Lane(std::move(r))) {}
   bool seen = false;  // a limit has been in force (or none, knowingly) before
   std::optional<double> last_limit;
 };
@@ -56,7 +55,7 @@ struct RunnerScratch {
   std::vector<TaskUsage> tasks;
   std::vector<BucketWeight> buckets;
   std::vector<OomEvent> ooms;
-  std::vector<uint32_t> newly_down;
+  std::vector<uint32_t> newly_down, candidates;
 };
 
 struct LaneKey {
@@ -77,8 +76,13 @@ class JobRunner {
   void RunDay(const JobDay& day, JobState& state, RunnerScratch& scratch, JobDayOutcome& out) const;
 
  private:
-  void RunLane(std::span<const Signal> signals, const LaneKey& key, ScoredLane& lane, JobDayOutcome& out,
-               DayScore& score) const;
+  // Of a window whose owner's limit is `owner`, outside a trial.
+  std::optional<double> LimitInForce(const ScoredLane& lane, std::optional<double> owner) const;
+  // Takes in a closed window and the kills in it, and decides the limit from the next window on.
+  void CloseWindow(const Signal& signal, std::span<const OomEvent> ooms, Resource resource, ScoredLane& lane,
+                   RunnerScratch& scratch, DayScore& score) const;
+  void RunLane(std::span<const Signal> signals, const LaneKey& key, ScoredLane& lane, RunnerScratch& scratch,
+               JobDayOutcome& out, DayScore& score) const;
   void RunWithRestarts(const JobDay& day, Policy policy, JobWorld& world, RunnerScratch& scratch,
                        JobDayOutcome& out, std::span<DayScore> scores) const;
   const ReplayOptions& options_;

@@ -1,6 +1,8 @@
 // The daemon and the replay run the same engine: the living cell against the replay of the same days.
 #include <map>
+#include <tuple>
 
+#include "base/strings.h"
 #include "gtest/gtest.h"
 #include "live/live_fixture.h"
 #include "sim/replay.h"
@@ -28,6 +30,27 @@ class CellDays final : public DaySource {
   std::vector<int32_t> days_;
 };
 
+using LimitsOfLanes = std::map<std::pair<uint32_t, Resource>, std::map<int32_t, std::optional<double>>>;
+
+// By job and resource, the windows in which another limit comes into force.
+LimitsOfLanes Replayed(const Cell& cell, size_t jobs, Policy policy, const LiveSettings& settings,
+                       std::optional<JobPolicy> managed) {
+  LimitsOfLanes replayed;
+  CellDays days(cell, jobs);
+  ReplayOptions options;
+  options.policies = {policy};
+  options.settings = settings.vertical;
+  options.warmup_s = kDaySeconds;
+  options.managed = std::move(managed);
+  ReplayHooks hooks;
+  hooks.on_change = [&](const LimitChange& c) {
+    replayed[{c.job.value, c.resource}][c.from.index] = c.limit;
+    return absl::OkStatus();
+  };
+  EXPECT_TRUE(Replay(days, options, hooks).ok());
+  return replayed;
+}
+
 class SameAsReplay : public testing::TestWithParam<Policy> {};
 
 // Windows one by one, as the daemon closes them, give the limits of a replay of whole days, to the bit.
@@ -35,19 +58,7 @@ TEST_P(SameAsReplay, WindowByWindow) {
   constexpr size_t kJobs = 9;
   const Cell cell(kJobs);
   const LiveSettings settings = Settings(GetParam(), Mode::kObserve);
-  std::map<std::pair<uint32_t, Resource>, std::map<int32_t, std::optional<double>>> replayed;
-  CellDays days(cell, kJobs);
-  ReplayOptions options;
-  options.policies = {GetParam()};
-  options.settings = settings.vertical;
-  options.warmup_s = kDaySeconds;
-  ReplayHooks hooks;
-  hooks.on_change = [&](const LimitChange& c) {
-    replayed[{c.job.value, c.resource}][c.from.index] = c.limit;
-    return absl::OkStatus();
-  };
-  ASSERT_TRUE(Replay(days, options, hooks).ok());
-
+  LimitsOfLanes replayed = Replayed(cell, kJobs, GetParam(), settings, std::nullopt);
   LiveFleet fleet(settings);
   AddJobs(fleet, kJobs);
   PassOutput out;
@@ -73,6 +84,54 @@ INSTANTIATE_TEST_SUITE_P(Live, SameAsReplay,
                          testing::Values(Policy::kPeak, Policy::kMovingWindow, Policy::kEnsemble,
                                          Policy::kAnalogs),
                          [](const auto& tested) { return std::string(Name(tested.param)); });
+
+class SameBehindTheGate : public testing::TestWithParam<std::tuple<Policy, Mode>> {};
+
+// With the gate the limits are those that the daemon orders, decision by decision.
+TEST_P(SameBehindTheGate, WindowByWindow) {
+  constexpr size_t kJobs = 9;
+  const auto [policy, mode] = GetParam();
+  const Cell cell(kJobs);
+  LiveSettings settings = Settings(policy, mode);
+  settings.enforcement = Enforcement::kNever;  // usage of the cell is not cut at the limits
+  JobPolicy managed = settings.rules.defaults();
+  managed.min_change = 0.1;
+  managed.change_period_s = 3 * kHour;
+  managed.canary.hours = 6;
+  settings.rules = *PolicyRules::Compile({}, managed);
+  LimitsOfLanes replayed = Replayed(cell, kJobs, policy, settings, managed);
+
+  LiveFleet fleet(settings);
+  AddJobs(fleet, kJobs);
+  PassOutput out;
+  uint64_t changed = 0;
+  for (const ClosedWindow& closed : cell.windows()) {
+    for (const JobWindowData& j : closed.jobs) {
+      for (const Resource r : kResources) {
+        const LiveLane& lane = fleet.job(j.job).of(r);
+        const float owner = r == Resource::kCpu ? j.window.cpu_limit_cores : j.window.memory_limit_bytes;
+        const auto& steps = replayed[{j.job.value, r}];
+        const auto it = steps.upper_bound(closed.window.index);
+        ASSERT_NE(it, steps.begin());
+        const std::optional<double> live = mode == Mode::kObserve && lane.gate.shown.has_value()
+                                               ? lane.gate.shown
+                                               : lane.LimitInForce(owner);
+        ASSERT_EQ(live, std::prev(it)->second)
+            << "job " << j.job.value << " " << Name(r) << " window " << closed.window.index;
+      }
+    }
+    Step(fleet, closed, out);
+  }
+  for (const auto& [lane, steps] : replayed) changed += steps.size() - 1;
+  EXPECT_GT(changed, kJobs) << "a test of nothing";
+}
+INSTANTIATE_TEST_SUITE_P(Live, SameBehindTheGate,
+                         testing::Combine(testing::Values(Policy::kMovingWindow, Policy::kAnalogs),
+                                          testing::Values(Mode::kObserve, Mode::kCanary, Mode::kAuto)),
+                         [](const auto& tested) {
+                           return StrCat(Name(std::get<0>(tested.param)), "_",
+                                         Name(std::get<1>(tested.param)));
+                         });
 
 }  // namespace
 }  // namespace taut

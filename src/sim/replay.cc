@@ -206,6 +206,11 @@ absl::StatusOr<ReplayResult> Replay(DaySource& source, const ReplayOptions& opti
                                     const ReplayHooks& hooks) {
   if (options.policies.empty()) return absl::InvalidArgumentError("no recommender to replay");
   if (options.resources.empty()) return absl::InvalidArgumentError("no resource to replay");
+  if (options.managed.has_value() && options.managed->mode == Mode::kObserve &&
+      options.feedback == Feedback::kOomRestart) {
+    return absl::InvalidArgumentError(
+        "mode observe with feedback oom-restart: a limit that is only shown kills no task");
+  }
   return ReplayRun(source, options, hooks).Run();
 }
 

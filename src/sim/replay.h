@@ -18,6 +18,7 @@
 #include "engine/lane.h"
 #include "engine/policies.h"
 #include "model/usage.h"
+#include "rollout/job_policy.h"
 #include "sim/scorecard.h"
 #include "vertical/settings.h"
 
@@ -51,9 +52,14 @@ struct ReplayOptions {
   // window.
   int64_t warmup_s = 7 * kDaySeconds;
   int threads = 0;  // 0: one a core
+  // Absent: recommendations are the limits. Else limits are decided as by the daemon, with this policy's
+  // mode, min_change, change_period, maintenance and canary; its recommender, class and bounds are not read.
+  // In mode observe, and off, the owners' limits hold; observe scores the limits that it would show.
+  std::optional<JobPolicy> managed;
 };
 
-// A limit that comes into force: the first of a lane, or a change. `limit` absent: unlimited.
+// A limit that comes into force: the first of a lane, or a change. Of the tasks outside a trial. `limit`
+// absent: unlimited.
 struct LimitChange {
   JobId job;
   Policy policy;

@@ -30,14 +30,14 @@ inline ReplayOptions Options(std::vector<Policy> policies,
   return o;
 }
 
-struct Outcome {
+struct ReplayOutcome {
   ReplayResult result;
   std::vector<LimitChange> changes;
 };
 
 // The whole replay with every limit that came into force.
-inline Outcome Lived(MadeDays& source, const ReplayOptions& options, ReplayHooks hooks = {}) {
-  Outcome out;
+inline ReplayOutcome Lived(MadeDays& source, const ReplayOptions& options, ReplayHooks hooks = {}) {
+  ReplayOutcome out;
   hooks.on_change = [&](const LimitChange& c) {
     out.changes.push_back(c);
     return absl::OkStatus();

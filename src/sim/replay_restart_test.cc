@@ -26,7 +26,7 @@ TEST(ReplayOomRestart, KillsRestartsAndRaises) {
   ReplayOptions o = Options({Policy::kPeak});
   o.feedback = Feedback::kOomRestart;
   o.restart_delay_s = 600;
-  const Outcome out = Lived(days, o);
+  const ReplayOutcome out = Lived(days, o);
   const Totals& t = out.result.lanes[0].summary.totals;
   EXPECT_EQ(t.ooms, 1U);
   EXPECT_EQ(t.task_windows, 24 - 2);
@@ -63,7 +63,7 @@ TEST(ReplayOomRestart, UsageIsCensoredAtTheLimit) {
     r.Explain(reason);
     known = std::get<double>(reason.facts.at(0).value);
   };
-  const Outcome out = Lived(days, o, hooks);
+  const ReplayOutcome out = Lived(days, o, hooks);
   // The limit in force in window 5 was the peak so far, 500 MiB: its bump is 600.
   EXPECT_DOUBLE_EQ(*known, 600 * kMiB);
   EXPECT_EQ(out.result.lanes[0].summary.totals.ooms, 1U);
@@ -80,7 +80,7 @@ TEST(ReplayOomRestart, WorldsAreApart) {
   }
   ReplayOptions o = Options({Policy::kStatic, Policy::kVpa});
   o.feedback = Feedback::kOomRestart;
-  const Outcome out = Lived(days, o);
+  const ReplayOutcome out = Lived(days, o);
   EXPECT_EQ(out.result.lanes[0].summary.totals.ooms, 0U);
   EXPECT_EQ(out.result.lanes[0].summary.totals.task_windows, 30);
   EXPECT_GT(out.result.lanes[1].summary.totals.ooms, 0U);

@@ -34,7 +34,7 @@ TEST(Replay, ScoresAJobDayByTheDefinitions) {
     days.PutMemory(job, w, 0, (both ? 110 : 40) * kMiB, (both ? 150 : 60) * kMiB);
     days.PutMemory(job, w, 1, (both ? 110 : one ? 90 : 60) * kMiB, (both ? 150 : one ? 120 : 80) * kMiB);
   }
-  const Outcome out = Lived(days, Options({Policy::kStatic}));
+  const ReplayOutcome out = Lived(days, Options({Policy::kStatic}));
   ASSERT_EQ(out.result.lanes.size(), 1U);
   const Totals& t = out.result.lanes[0].summary.totals;
   EXPECT_EQ(t.job_days, 1U);
@@ -67,7 +67,7 @@ TEST(Replay, WithoutALimitAJobIsUnlimited) {
   }
   const int32_t tomorrow = kWindowsPerDay;
   days.PutMemory(job, tomorrow, 0, 50 * kMiB, 50 * kMiB);
-  const Outcome out = Lived(days, Options({Policy::kStatic}));
+  const ReplayOutcome out = Lived(days, Options({Policy::kStatic}));
   const Totals& t = out.result.lanes[0].summary.totals;
   EXPECT_EQ(t.unlimited_windows, 5U);
   EXPECT_EQ(t.windows, 2U);
@@ -91,7 +91,7 @@ TEST(Replay, WarmUpEndsWithAWholeDay) {
     }
     ReplayOptions o = Options({Policy::kStatic});
     o.warmup_s = warmup_s;
-    const Outcome out = Lived(days, o);
+    const ReplayOutcome out = Lived(days, o);
     EXPECT_EQ(out.result.first_scored_day, scored_from);
     EXPECT_EQ(out.result.lanes[0].summary.totals.job_days, static_cast<uint64_t>(10 - scored_from));
     EXPECT_EQ(out.result.lanes[0].fleet.size(), 10U) << "the picture over time has the warm-up too";
@@ -192,7 +192,7 @@ bool Near(double a, double b) { return std::abs(a - b) <= 1e-9 * (std::abs(a) + 
 RC_GTEST_PROP(Replay, TheChangeEventsTellTheWholeTable, ()) {
   MadeDays days;
   FillCell(days, 8, 7, *rc::gen::arbitrary<uint64_t>());
-  const Outcome out = Lived(days, AllPolicies());
+  const ReplayOutcome out = Lived(days, AllPolicies());
   const Ledger ledger(out.changes);
   for (const LaneResult& lane : out.result.lanes) {
     Totals totals;
@@ -236,7 +236,7 @@ RC_GTEST_PROP(Replay, ChangingTheFutureNeverChangesPastLimits, ()) {
   FillCell(one, 6, 6, seed);
   FillCell(other, 6, 6, seed, from);
   using Event = std::tuple<int32_t, uint32_t, Policy, Resource, std::optional<double>>;
-  const auto past = [&](const Outcome& out) {
+  const auto past = [&](const ReplayOutcome& out) {
     std::vector<Event> events;
     for (const LimitChange& c : out.changes) {
       if (c.from.index <= from) events.emplace_back(c.from.index, c.job.value, c.policy, c.resource, c.limit);
@@ -266,7 +266,7 @@ void AppendTotals(std::string& out, const Totals& t) {
   }
 }
 
-std::string BytesOf(const Outcome& o) {
+std::string BytesOf(const ReplayOutcome& o) {
   std::string out;
   for (const LaneResult& lane : o.result.lanes) {
     AppendTotals(out, lane.summary.totals);
@@ -303,7 +303,7 @@ TEST(Replay, IsTheSameToTheBitOnAnyNumberOfThreads) {
       ReplayOptions options = AllPolicies();
       options.feedback = feedback;
       options.threads = threads;
-      const Outcome out = Lived(days, options);
+      const ReplayOutcome out = Lived(days, options);
       if (threads == 1) {
         expected = BytesOf(out);
         // Analogs must have decided something, or this proves little.
@@ -328,12 +328,12 @@ TEST(Replay, StoppedBetweenDaysItTellsOfTheDaysLived) {
   hooks.on_progress = [&](uint64_t days_done, uint64_t, uint64_t) { done = days_done; };
   hooks.on_job_end = [&](JobId job, Policy, Resource, const Lane&) { ++ended[job.value]; };
   const ReplayOptions options = AllPolicies();
-  const Outcome cut = Lived(whole, options, hooks);
+  const ReplayOutcome cut = Lived(whole, options, hooks);
   EXPECT_TRUE(cut.result.partial);
   EXPECT_EQ(cut.result.days_done, 3U);
   EXPECT_EQ(cut.result.days_total, 6U);
   EXPECT_EQ(cut.result.last_day, 2);
-  const Outcome all = Lived(part, options);
+  const ReplayOutcome all = Lived(part, options);
   std::vector<ChangeTuple> expected;
   for (const ChangeTuple& c : Plain(all.changes)) {
     if (std::get<1>(c) < 3 * kWindowsPerDay) expected.push_back(c);
@@ -385,7 +385,7 @@ TEST(Replay, ANewRunOfAProgramInheritsItsLimits) {
   ReplayHooks hooks;
   hooks.on_progress = [&](uint64_t days_done, uint64_t, uint64_t) { done = days_done; };
   hooks.on_job_end = [&](JobId job, Policy, Resource, const Lane&) { ends.emplace_back(job.value, done); };
-  const Outcome out = Lived(days, Options({Policy::kPeak}), hooks);
+  const ReplayOutcome out = Lived(days, Options({Policy::kPeak}), hooks);
   const int32_t later = 5 * kWindowsPerDay;
   EXPECT_THAT(Plain(out.changes), ElementsAre(ChangeTuple{0, 0, 9000}, ChangeTuple{0, kWindowsPerDay, 1150},
                                               ChangeTuple{1, later, 1150}, ChangeTuple{2, later, 9000},

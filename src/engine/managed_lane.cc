@@ -1,0 +1,35 @@
+#include "engine/managed_lane.h"
+
+#include <algorithm>
+
+namespace taut {
+
+void CloseWindow(const TrialWindow& window, ManagedLane& lane) {
+  CountTrialWindow(window, lane.gate);
+  Signal seen = *window.signal;
+  if (lane.gate.in_force.has_value()) seen.limit = lane.gate.in_force;
+  if (window.enforced) seen.cut_at = lane.gate.in_force;
+  // Throttled tasks have a limit: without one of Tautline's it is the owner's.
+  if (seen.throttled.has_value() && !seen.cut_at.has_value()) seen.cut_at = seen.owner_limit;
+  lane.lane.CloseWindow(seen);
+}
+
+Verdict DecideLimit(const JobPolicy& policy, const LaneFacts& facts, ManagedLane& lane) {
+  Proposal proposal{.resource = facts.resource,
+                    .now_s = facts.now_s,
+                    .owner_limit = facts.owner_limit,
+                    .recommended = {},
+                    .oom = facts.oom,
+                    .num_tasks = facts.num_tasks,
+                    .tasks = facts.tasks,
+                    .enforced = facts.enforced,
+                    .recommender = &lane.lane.recommender()};
+  if (lane.lane.recommended().has_value() && (facts.knows_past || facts.oom)) {
+    const double floor =
+        std::min(lane.gate.floor, policy.bounds(facts.resource).upper.value_or(lane.gate.floor));
+    proposal.recommended = std::max(*lane.lane.LimitInForce(facts.owner_limit), floor);
+  }
+  return Decide(policy, proposal, lane.gate);
+}
+
+}  // namespace taut

@@ -1,0 +1,51 @@
+// A lane behind its gate: what the recommender asks for, what policy lets through, and the limit that tasks
+// run at. The daemon and a replay in one of its modes step it alike.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/lane.h"
+#include "rollout/gate.h"
+
+namespace taut {
+
+struct ManagedLane {
+  explicit ManagedLane(Lane its_lane) : lane(std::move(its_lane)) {}
+
+  Lane lane;
+  GateState gate;
+
+  // Of the tasks outside a trial. Absent: unlimited.
+  std::optional<double> LimitInForce(std::optional<double> owner) const {
+    return gate.in_force.has_value() ? gate.in_force : owner;
+  }
+  // The trial that runs on some tasks; nullptr: none does, or it is only watched.
+  const Trial* trial() const {
+    return gate.trial.has_value() && !gate.trial->watched ? &*gate.trial : nullptr;
+  }
+};
+
+// Takes in a closed window: both sides of a trial are counted, and the recommender learns, by the limit that
+// was in force. With `window.enforced` usage above that limit could not show.
+void CloseWindow(const TrialWindow& window, ManagedLane& lane);
+
+// Of the window closed last.
+struct LaneFacts {
+  Resource resource = Resource::kCpu;
+  int64_t now_s = 0;
+  std::optional<double> owner_limit;
+  uint32_t num_tasks = 0;
+  // As of Proposal: the tasks that a limit can be tried on; nullptr: no window has just been closed.
+  const std::vector<uint32_t>* tasks = nullptr;
+  bool oom = false;        // a task was just killed
+  bool enforced = false;   // limits are applied, and agents report which
+  bool knows_past = true;  // false: the recommender knows only what a kill asks for
+};
+
+// Decides by the recommendation as it stands.
+Verdict DecideLimit(const JobPolicy& policy, const LaneFacts& facts, ManagedLane& lane);
+
+}  // namespace taut

@@ -1,0 +1,93 @@
+// A lane behind its gate: what the recommender is shown, and which recommendation the gate is asked about.
+#include "engine/managed_lane.h"
+
+#include <memory>
+
+#include "gtest/gtest.h"
+
+namespace taut {
+namespace {
+
+// Always recommends the same, and keeps the signal that it was shown last.
+class Fixed final : public Recommender {
+ public:
+  Fixed(double limit, Signal* seen) : limit_(limit), seen_(seen) {}
+  void Observe(const Signal& s) override { *seen_ = s; }
+  void ObserveOom(const OomEvent&) override {}
+  std::optional<double> Recommend(WindowId) override { return limit_; }
+  void Explain(Reason&) const override {}
+  std::unique_ptr<Recommender> Clone() const override { return std::make_unique<Fixed>(*this); }
+  size_t state_bytes() const override { return sizeof(*this); }
+  void Save(ByteWriter&) const override {}
+  absl::Status Load(ByteReader&) override { return absl::OkStatus(); }
+
+ private:
+  double limit_;
+  Signal* seen_;
+};
+
+class ManagedLaneTest : public ::testing::Test {
+ protected:
+  ManagedLaneTest() : lane_(Lane(std::make_unique<Fixed>(1.5, &seen_))) { policy_.mode = Mode::kAuto; }
+
+  void Close(bool enforced, std::optional<double> throttled = std::nullopt) {
+    Signal s{.window = WindowId{index_++}, .buckets = {}, .tasks = tasks_, .owner_limit = 4};
+    s.throttled = throttled;
+    CloseWindow({.resource = Resource::kCpu, .signal = &s, .reports = {}, .enforced = enforced}, lane_);
+  }
+  LaneFacts Facts() const {
+    return {
+        .resource = Resource::kCpu, .now_s = WindowId{index_}.start_s(), .owner_limit = 4, .num_tasks = 1};
+  }
+
+  const std::vector<TaskUsage> tasks_ = {{.task = 0, .mean = 1, .peak = 1}};
+  Signal seen_;
+  ManagedLane lane_;
+  JobPolicy policy_;
+  int32_t index_ = 0;
+};
+
+TEST_F(ManagedLaneTest, IsJudgedByTheLimitInForce) {
+  Close(false);
+  EXPECT_EQ(seen_.limit, 4) << "nothing was recommended before";
+  Close(false);
+  EXPECT_EQ(seen_.limit, 1.5) << "where none is set, by the recommendation";
+  lane_.gate.in_force = 2;
+  Close(false);
+  EXPECT_EQ(seen_.limit, 2);
+  EXPECT_FALSE(seen_.cut_at.has_value()) << "nobody applies it";
+  Close(true);
+  EXPECT_EQ(seen_.cut_at, 2);
+}
+
+TEST_F(ManagedLaneTest, ThrottledTasksRanAtSomeLimit) {
+  Close(true, 0.1);
+  EXPECT_EQ(seen_.cut_at, 4) << "the owner's";
+  lane_.gate.in_force = 2;
+  Close(true, 0.1);
+  EXPECT_EQ(seen_.cut_at, 2);
+}
+
+TEST_F(ManagedLaneTest, AGateIsNotAskedBelowItsFloor) {
+  Close(false);
+  lane_.gate.floor = 1.75;
+  EXPECT_EQ(DecideLimit(policy_, Facts(), lane_).after, 1.75);
+  EXPECT_EQ(lane_.LimitInForce(4), 1.75);
+  policy_.cpu_bounds.upper = 1.6;
+  index_ += kWindowsPerDay;
+  EXPECT_EQ(DecideLimit(policy_, Facts(), lane_).after, 1.6) << "the owner's bound wins";
+}
+
+TEST_F(ManagedLaneTest, WithoutThePastOnlyAKillMovesALimit) {
+  Close(false);
+  LaneFacts facts = Facts();
+  facts.knows_past = false;
+  EXPECT_FALSE(DecideLimit(policy_, facts, lane_).kind.has_value());
+  facts.oom = true;
+  facts.owner_limit = 1;
+  EXPECT_EQ(DecideLimit(policy_, facts, lane_).kind, DecisionKind::kOomRaise);
+  EXPECT_EQ(lane_.LimitInForce(1), 1.5);
+}
+
+}  // namespace
+}  // namespace taut
