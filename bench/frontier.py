@@ -47,11 +47,12 @@ def cpu(lane):
 
 def rows(only):
     """(what, recommender, settings)"""
-    both = [("vpa", "vpa", {})]
+    both = [("vpa", "vpa", {}), ("krr", "krr", {}), ("crane", "crane", {})]
     both += [(f"peak of {days} days, +15 %", "peak", {"peak.days": days}) for days in (4, 7, 14, 28)]
     both += [(f"moving_window, {tolerance}", "moving_window", {"moving_window.oom_tolerance": tolerance})
              for tolerance in ("minimal", "low")]
-    both += [(f"ensemble, w_over {price}", "ensemble", {"ensemble.w_over": price}) for price in (300, 3000, 30000)]
+    both += [(f"ensemble, w_over {price}", "ensemble",
+              {"ensemble.w_over": price, "ensemble.cpu_w_over": price}) for price in (300, 3000, 30000)]
     both += [(f"analogs, ordered {100 * share:g} %", "analogs",
               {"analogs.memory_oom_days": share, "analogs.cpu_oom_days": share}) for share in SHARES]
     both += [(f"work_function, {100 * share:g} %", "work_function", {"work_function.cpu_throttled": share})

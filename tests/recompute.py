@@ -30,10 +30,13 @@ def as_float32(text):
 
 
 class Window:
-    __slots__ = ("usages", "owner")
+    __slots__ = ("usages", "own", "owner")  # own: each task's limit or None, beside its usage
 
     def __init__(self):
-        self.usages, self.owner = [], None
+        self.usages, self.own, self.owner = [], [], None
+
+    def owner_sum(self):
+        return math.fsum(self.owner if limit is None else limit for limit in self.own)
 
 
 def read_trace(path):
@@ -53,6 +56,7 @@ def read_trace(path):
                     continue
                 w = trace[resource][row["job"]][window]
                 w.usages.append(usage)
+                w.own.append(limit)
                 if limit is not None:
                     w.owner = limit if w.owner is None else max(w.owner, limit)
     return trace
@@ -87,8 +91,8 @@ def score_day(windows, limits, changes, sums):
         return
     usages = sorted(u for w in windows for u in w.usages)
     p95 = usages[(len(usages) * 95 + 99) // 100 - 1]
-    mean_limit = math.fsum(limit for _, limit in limited) / len(limited)
     task_windows = sum(len(w.usages) for w, _ in limited)
+    mean_limit = math.fsum(limit * len(w.usages) for w, limit in limited) / task_windows
     ooms = 0
     for w, limit in limited:
         over = [u for u in w.usages if u > limit]
@@ -98,12 +102,13 @@ def score_day(windows, limits, changes, sums):
         sums["limit_seconds"] += limit * len(w.usages) * WINDOW_S
         sums["usage_seconds"] += math.fsum(w.usages) * WINDOW_S
         if w.owner is not None:
-            sums["owner_limit_seconds"] += w.owner * len(w.usages) * WINDOW_S
+            sums["owner_limit_seconds"] += w.owner_sum() * WINDOW_S
             sums["limit_seconds_owned"] += limit * len(w.usages) * WINDOW_S
     mean_tasks = task_windows / len(limited)
     sums["job_days"] += 1
     sums["windows"] += len(limited)
     sums["slack"] += (mean_limit - p95) / mean_limit
+    sums["negative_slack_days"] += 1 if p95 > mean_limit else 0
     sums["ooms"] += ooms
     sums["oom_days"] += 1 if ooms else 0
     sums["serious_oom_days"] += 1 if ooms > max(4, mean_tasks / 5) else 0
@@ -163,7 +168,8 @@ def check_lane(check, lane, trace, decisions, result):
         total.changes_by_day += by_job[job].changes_by_day
     days = total["job_days"]
     scored_s = (result["last_day_start_s"] - result["first_scored_day_start_s"]) + DAY_S
-    for name in ("job_days", "windows", "unlimited_windows", "ooms", "oom_days", "serious_oom_days"):
+    for name in ("job_days", "windows", "unlimited_windows", "ooms", "oom_days", "serious_oom_days",
+                 "negative_slack_days"):
         check.same(where, name, lane[name], total[name])
     for name, value in {
         "slack_mean": total["slack"] / days,
@@ -172,6 +178,7 @@ def check_lane(check, lane, trace, decisions, result):
         "footprint_of_usage": total["limit_seconds"] / total["usage_seconds"],
         f"limit_{unit}_seconds": total["limit_seconds"],
         f"owner_limit_{unit}_seconds": total["owner_limit_seconds"],
+        f"slack_absolute_{unit}": (total["limit_seconds"] - total["usage_seconds"]) / scored_s,
         f"usage_{unit}_seconds": total["usage_seconds"],
         "oom_day_share": total["oom_days"] / days,
         "ooms_per_task_day": total["ooms_per_task_day"] / days,
@@ -180,6 +187,14 @@ def check_lane(check, lane, trace, decisions, result):
         "share_of_days_without_change": total.changes_by_day.count(0) / days,
         "windows_over_share": total["windows_over"] / total["windows"],
         "usage_over_share": total["usage_over"] / total["usage_seconds"],
+    }.items():
+        check.same(where, name, lane[name], value)
+    days_of = sorted((sums["oom_days"] for sums in by_job.values() if sums["oom_days"]), reverse=True)
+    for name, value in {
+        "jobs_with_oom_days": len(days_of),
+        "jobs_with_one_oom_day": days_of.count(1),
+        "oom_days_of_four_fifths": days_of[len(days_of) // 5] if days_of else 0,
+        "worst_job_oom_days": days_of[0] if days_of else 0,
     }.items():
         check.same(where, name, lane[name], value)
     for job in lane["by_job"]:

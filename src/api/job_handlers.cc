@@ -295,7 +295,7 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
     if (key == "recommender") {
       std::string_view name;
       if (element.get(name) != simdjson::SUCCESS) return ErrorResponse(400, "recommender: expected a name");
-      const absl::StatusOr<Policy> policy = ParsePolicy(name);
+      const absl::StatusOr<Policy> policy = ParseJobPolicy(name);
       if (!policy.ok()) return ErrorResponse(policy.status());
       c.recommender = *policy;
       continue;

@@ -16,13 +16,14 @@ enum class OutputForm : uint8_t { kTable, kJson, kYaml };
 
 // What replay, explain and tune share.
 struct EngineArgs {
-  std::vector<std::string> recommenders;  // empty: all
+  std::vector<std::string> recommenders;  // empty: all that jobs may have
   std::vector<std::string> resources;     // empty: both
   std::string warmup = "7d";
   std::string feedback = "none";
   std::string restart_delay = "10m";
   std::string mode = "recommend";
   std::vector<std::string> policy;  // key=value
+  bool cap_at_owner = false;
   std::string settings_file;
   std::vector<std::string> set;  // key=value
   int threads = 0;

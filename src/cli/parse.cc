@@ -90,7 +90,8 @@ void AddTrace(CLI::App& app, TraceArgs& a) {
 void AddEngine(CLI::App& app, EngineArgs& a) {
   app.add_option(
          "--recommender", a.recommenders,
-         "comma-separated: static, peak, vpa, moving_window, ensemble, analogs, work_function, combined")
+         "comma-separated: static, peak, vpa, moving_window, ensemble, analogs, work_function, combined "
+         "(these by default), krr, crane")
       ->delimiter(',')
       ->type_name("NAME,...");
   app.add_option("--resource", a.resources, "comma-separated: cpu, memory")
@@ -103,6 +104,8 @@ void AddEngine(CLI::App& app, EngineArgs& a) {
       ->capture_default_str();
   app.add_option("--restart-delay", a.restart_delay, "time until a killed task runs again")
       ->capture_default_str();
+  app.add_flag("--cap-at-owner", a.cap_at_owner,
+               "no recommender's limit is above the owner's limit (by default none is capped)");
   app.add_option("--settings", a.settings_file, "settings file (YAML); `taut list settings` lists the keys")
       ->type_name("FILE");
   app.add_option("--set", a.set, "one setting: key=value; may be repeated")->type_name("KEY=VALUE");

@@ -87,6 +87,7 @@ std::string Conditions(const ReplayOptions& options, const ReplayResult& result)
                                 static_cast<double>(options.warmup_s) / kDaySeconds,
                                 options.feedback == Feedback::kNone ? "none" : "oom-restart");
   if (options.managed.has_value()) StrAppend(&out, "; mode ", Name(options.managed->mode));
+  if (options.cap_at_owner) StrAppend(&out, "; every limit capped at the owner's");
   if (result.partial) {
     StrAppend(&out, "\nPARTIAL: interrupted after ", result.days_done, " of ", result.days_total, " days");
   }
@@ -168,7 +169,7 @@ absl::Status CheckScored(const ReplayOptions& options, const ReplayResult& resul
 absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
   ReplayOptions o;
   for (const PolicyInfo& p : Policies()) {
-    if (args.recommenders.empty()) o.policies.push_back(p.policy);
+    if (args.recommenders.empty() && !p.replay_only) o.policies.push_back(p.policy);
   }
   for (const std::string& name : args.recommenders) {
     const absl::StatusOr<Policy> policy = ParsePolicy(name);
@@ -190,6 +191,7 @@ absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
   const absl::StatusOr<int64_t> delay = ParseDurationSeconds(args.restart_delay);
   if (!delay.ok()) return absl::InvalidArgumentError(StrCat("--restart-delay: ", Message(delay.status())));
   o.restart_delay_s = *delay;
+  o.cap_at_owner = args.cap_at_owner;
   if (args.feedback != "none" && args.feedback != "oom-restart") {
     return absl::InvalidArgumentError(
         StrCat("--feedback: \"", args.feedback, "\": expected none or oom-restart"));

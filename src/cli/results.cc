@@ -31,6 +31,13 @@ double MeanFootprint(const LaneResult& lane, int32_t first_scored_day) {
   return seconds > 0 ? lane.summary.totals.limit_seconds / seconds : 0;
 }
 
+// Reserved and not used, mean over time.
+double AbsoluteSlack(const LaneResult& lane, int32_t first_scored_day) {
+  const double seconds = ScoredSeconds(lane, first_scored_day);
+  const Totals& t = lane.summary.totals;
+  return seconds > 0 ? (t.limit_seconds - t.usage_seconds) / seconds : 0;
+}
+
 std::vector<std::string> Row(const LaneResult& lane, int32_t first_scored_day) {
   const Totals& t = lane.summary.totals;
   const std::string name(Name(lane.policy));
@@ -82,25 +89,66 @@ constexpr std::string_view kLegend =
     "windows · none: job-days without a limit change · throttled: CPU used above the limit\n";
 
 // Who bears the OOM-days: a share over all jobs hides jobs that fail every day.
-void PutConcentration(const LaneResult& lane, Json& j) {
+struct Concentration {
+  uint64_t jobs = 0;        // scored
+  uint64_t with = 0;        // of them with an OOM-day
+  uint64_t once = 0;        // of those with exactly one
+  uint64_t most_have = 0;   // OOM-days that four fifths of those do not exceed
+  uint64_t worst_days = 0;  // of the job with most
+  double worst_share = 0;   // highest share of a job's days, of jobs with at least a week
+  double of_worst_tenth = 0;
+};
+
+Concentration ConcentrationOf(const LaneResult& lane) {
   constexpr uint64_t kFewestDays = 7;  // of a job whose share is worth naming
+  Concentration c;
   std::vector<uint64_t> oom_days;
-  double worst = 0;
-  uint64_t jobs = 0;
   for (const Totals& t : lane.per_job) {
     if (t.job_days == 0) continue;
-    ++jobs;
+    ++c.jobs;
     if (t.oom_days > 0) oom_days.push_back(t.oom_days);
-    if (t.job_days >= kFewestDays) worst = std::max(worst, t.oom_day_share());
+    if (t.oom_days == 1) ++c.once;
+    if (t.job_days >= kFewestDays) c.worst_share = std::max(c.worst_share, t.oom_day_share());
   }
+  c.with = oom_days.size();
+  if (oom_days.empty()) return c;
   std::sort(oom_days.begin(), oom_days.end(), std::greater<>());
-  const size_t tenth = std::min(oom_days.size(), static_cast<size_t>((jobs + 9) / 10));
+  c.worst_days = oom_days.front();
+  c.most_have = oom_days[oom_days.size() / 5];
+  const size_t tenth = std::min(oom_days.size(), static_cast<size_t>((c.jobs + 9) / 10));
   const uint64_t of_tenth =
       std::accumulate(oom_days.begin(), oom_days.begin() + static_cast<std::ptrdiff_t>(tenth), uint64_t{0});
-  const uint64_t all = lane.summary.totals.oom_days;
-  j["jobs_with_oom_days"] = oom_days.size();
-  j["worst_job_oom_day_share"] = worst;
-  j["oom_days_share_of_worst_tenth"] = all > 0 ? static_cast<double>(of_tenth) / static_cast<double>(all) : 0;
+  c.of_worst_tenth = static_cast<double>(of_tenth) / static_cast<double>(lane.summary.totals.oom_days);
+  return c;
+}
+
+void PutConcentration(const LaneResult& lane, Json& j) {
+  const Concentration c = ConcentrationOf(lane);
+  j["jobs_with_oom_days"] = c.with;
+  j["jobs_with_one_oom_day"] = c.once;
+  j["oom_days_of_four_fifths"] = c.most_have;
+  j["worst_job_oom_days"] = c.worst_days;
+  j["worst_job_oom_day_share"] = c.worst_share;
+  j["oom_days_share_of_worst_tenth"] = c.of_worst_tenth;
+}
+
+std::string ConcentrationTable(const ReplayResult& result, Resource resource) {
+  TextTable table({"recommender", "jobs", resource == Resource::kCpu ? "with\nthrot. days" : "with\nOOM-days",
+                   "\nonly one", "80 % have\nat most", "worst job\ndays", "\nof its",
+                   "worst tenth of\njobs has"});
+  for (const LaneResult& lane : result.lanes) {
+    if (lane.resource != resource) continue;
+    const Concentration c = ConcentrationOf(lane);
+    if (c.with == 0) {
+      table.Add({std::string(Name(lane.policy)), fmt::format("{}", c.jobs), "0", "", "", "", "", ""});
+      continue;
+    }
+    table.Add({std::string(Name(lane.policy)), fmt::format("{}", c.jobs), fmt::format("{}", c.with),
+               Percent(static_cast<double>(c.once) / static_cast<double>(c.with), 0),
+               fmt::format("{}", c.most_have), fmt::format("{}", c.worst_days), Percent(c.worst_share, 0),
+               Percent(c.of_worst_tenth, 0)});
+  }
+  return table.Render();
 }
 
 Json LaneJson(const LaneResult& lane, int32_t first_scored_day) {
@@ -115,6 +163,8 @@ Json LaneJson(const LaneResult& lane, int32_t first_scored_day) {
   j["footprint_mean_" + unit] = MeanFootprint(lane, first_scored_day);
   j["footprint_of_owner"] = t.owner_limit_seconds > 0 ? Json(t.footprint_of_owner()) : Json(nullptr);
   j["footprint_of_usage"] = t.footprint_of_usage();
+  j["slack_absolute_" + unit] = AbsoluteSlack(lane, first_scored_day);
+  j["negative_slack_days"] = t.negative_slack_days;
   j["limit_" + unit + "_seconds"] = t.limit_seconds;
   j["owner_limit_" + unit + "_seconds"] = t.owner_limit_seconds;
   j["usage_" + unit + "_seconds"] = t.usage_seconds;
@@ -167,6 +217,14 @@ std::string ResultTables(const ReplayResult& result, bool legend) {
     if (!asked) continue;
     out += fmt::format("{}\n{}\n", r == Resource::kCpu ? "CPU" : "Memory", Table(result, r));
   }
+  for (Resource r : {Resource::kMemory, Resource::kCpu}) {
+    if (std::none_of(result.lanes.begin(), result.lanes.end(),
+                     [&](const LaneResult& lane) { return lane.resource == r; })) {
+      continue;
+    }
+    out += fmt::format("{}, by job\n{}\n", r == Resource::kCpu ? "CPU" : "Memory",
+                       ConcentrationTable(result, r));
+  }
   if (legend) out += kLegend;
   return out;
 }
@@ -183,6 +241,7 @@ std::string ResultJson(const ReplayResult& result, const std::vector<JobInfo>& j
   j["jobs"] = jobs.size();
   j["job_windows"] = result.job_windows;
   j["state_bytes_per_job"] = result.state_bytes_per_job;
+  j["capped_at_owner"] = result.capped_at_owner;
   j["lanes"] = Json::array();
   for (const LaneResult& lane : result.lanes) {
     Json l = LaneJson(lane, result.first_scored_day);

@@ -73,7 +73,8 @@ std::vector<std::string> DefaultSweep(Policy policy) {
       return {"moving_window.oom_tolerance=minimal,low,intermediate",
               "moving_window.memory_half_life_h=24,48,96,168", "moving_window.margin_scale=0.5,1,2"};
     case Policy::kEnsemble:
-      return {"ensemble.w_over=3000,10000,30000,100000,300000", "ensemble.w_limit_change=0.5,2,8"};
+      return {"ensemble.w_over=3000,30000,300000", "ensemble.cpu_w_over=500,2000,8000",
+              "ensemble.w_limit_change=0.5,2,8"};
     case Policy::kPeak:
       return {"peak.days=4,7,14,28", "peak.margin=0.05,0.15,0.3"};
     case Policy::kVpa:
@@ -87,6 +88,10 @@ std::vector<std::string> DefaultSweep(Policy policy) {
     case Policy::kCombined:
       return {"analogs.memory_oom_days=0.01,0.02,0.03,0.05,0.08,0.13",
               "work_function.cpu_throttled=0.0005,0.001,0.002,0.003,0.005"};
+    case Policy::kKrr:
+      return {"krr.days=7,14,28", "krr.cpu_percentile=0.9,0.95,0.99", "krr.memory_margin=0.05,0.15,0.3"};
+    case Policy::kCrane:
+      return {"crane.days=3,7,14", "crane.percentile=0.95,0.99,0.999", "crane.margin=0.05,0.15,0.3"};
     case Policy::kStatic:
       break;
   }

@@ -23,7 +23,7 @@ Variant Changed(const WhatIfQuery& query) {
   const WhatIfChange& c = query.change;
   if (c.recommender.has_value()) v.recommender = *c.recommender;
   if (c.margin_scale.has_value()) v.settings.moving_window.margin_scale = *c.margin_scale;
-  if (c.w_over.has_value()) v.settings.ensemble.w_over = *c.w_over;
+  if (c.w_over.has_value()) v.settings.ensemble.cpu_w_over = v.settings.ensemble.w_over = *c.w_over;
   if (c.throttled.has_value()) v.settings.work_function.cpu_throttled = *c.throttled;
   if (c.oom_days.has_value()) {
     v.settings.analogs.memory_oom_days = v.settings.analogs.cpu_oom_days = *c.oom_days;

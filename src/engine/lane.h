@@ -2,6 +2,7 @@
 // the replay both step lanes; they differ in where the signals come from and where the decisions go.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,12 +15,15 @@ namespace taut {
 
 class Lane {
  public:
-  explicit Lane(std::unique_ptr<Recommender> recommender) : recommender_(std::move(recommender)) {}
+  // With `cap_at_owner` no limit is above the owner's.
+  explicit Lane(std::unique_ptr<Recommender> recommender, bool cap_at_owner = false)
+      : recommender_(std::move(recommender)), cap_at_owner_(cap_at_owner) {}
 
   // The limit in force in a window whose owner's limit is `owner`: the recommendation if there is one, else
   // the owner's. Absent: unlimited.
   std::optional<double> LimitInForce(std::optional<double> owner) const {
-    return recommended_.has_value() ? recommended_ : owner;
+    if (!recommended_.has_value()) return owner;
+    return cap_at_owner_ && owner.has_value() ? std::min(*recommended_, *owner) : recommended_;
   }
   // Between two days, after the fleet models have taken in the day before.
   void StartDay(int32_t day) {
@@ -79,6 +83,7 @@ class Lane {
 
  private:
   std::unique_ptr<Recommender> recommender_;
+  bool cap_at_owner_;
   std::optional<double> recommended_;
 };
 

@@ -60,6 +60,16 @@ TEST(Lane, ADecisionRulesFromTheNextWindow) {
                                "recommend 581", "end 2"));
 }
 
+TEST(Lane, ACappedOneIsNeverAboveTheOwners) {
+  std::vector<std::string> log;
+  Lane lane(std::make_unique<Scribe>(&log, true), /*cap_at_owner=*/true);
+  lane.StartDay(0);
+  lane.CloseWindow(At(9));
+  EXPECT_EQ(lane.LimitInForce(7), 7);
+  EXPECT_EQ(lane.LimitInForce(12), 10);
+  EXPECT_EQ(lane.LimitInForce(std::nullopt), 10) << "no owner's limit, nothing to cap at";
+}
+
 TEST(Lane, TheOwnersLimitStaysWhileNothingIsRecommended) {
   std::vector<std::string> log;
   Lane lane(std::make_unique<Scribe>(&log, false));

@@ -2,6 +2,7 @@
 
 #include "vertical/comparators.h"
 #include "vertical/moving_window.h"
+#include "vertical/report_tools.h"
 #include "vertical/vpa.h"
 #include "vertical/wrappers.h"
 
@@ -22,6 +23,22 @@ JobClass ClassOf(const JobInfo& job, JobClass otherwise) {
       break;
   }
   return otherwise;
+}
+
+// What an overrun of this job costs the ensemble, against one of a serving job.
+double OverrunPriceFactor(Resource resource, const JobInfo& job, const MovingWindowSettings& settings) {
+  if (resource == Resource::kCpu)
+    return WorkFunctionRecommender::PriceFactor(ClassOf(job, settings.job_class));
+  switch (settings.oom_tolerance) {
+    case OomTolerance::kMinimal:
+      return 10;
+    case OomTolerance::kIntermediate:
+      return 0.1;
+    case OomTolerance::kLow:
+    case OomTolerance::kBySize:
+      break;
+  }
+  return 1;
 }
 
 }  // namespace
@@ -71,7 +88,8 @@ std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, co
       break;
     }
     case Policy::kEnsemble:
-      r = std::make_unique<EnsembleRecommender>(resource, fleet.ensemble, settings.oom);
+      r = std::make_unique<EnsembleRecommender>(resource, fleet.ensemble, settings.oom,
+                                                OverrunPriceFactor(resource, job, settings.moving_window));
       break;
     case Policy::kAnalogs:
       r = std::make_unique<AnalogsRecommender>(
@@ -83,16 +101,23 @@ std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, co
           fleet.work_of(resource), settings.oom,
           WorkFunctionRecommender::PriceFactor(ClassOf(job, settings.moving_window.job_class)));
       break;
+    case Policy::kKrr:
+      r = NewKrrRecommender(resource, settings.krr, DecisionWindow(job.name));
+      break;
+    case Policy::kCrane:
+      r = NewCraneRecommender(resource, settings.crane, settings.oom, DecisionWindow(job.name));
+      break;
     case Policy::kCombined:  // PolicyFor gives none
       break;
   }
-  // The comparators stay as published: the VPA has its own answer to an OOM.
-  const bool holds = policy != Policy::kVpa || settings.vpa.oom_floor;
+  // The comparators stay as published: each has its own answer to an OOM, and its own minima.
+  const bool published = policy == Policy::kVpa || policy == Policy::kKrr || policy == Policy::kCrane;
+  const bool holds = !published || (policy == Policy::kVpa && settings.vpa.oom_floor);
   if (resource == Resource::kMemory && holds) r = WithOomFloor(std::move(r), settings.oom);
   BoundSettings bounds = settings.bounds(resource);
   // A lower bound that somebody chose is a bound like any other; the default is a floor that stays under the
   // owner's limit.
-  if (policy != Policy::kVpa) {
+  if (!published) {
     FloorSettings floor;
     if (bounds.lower == BoundSettings::For(resource).lower) {
       floor.least = *bounds.lower;
@@ -100,6 +125,8 @@ std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, co
     }
     // Too little memory ends a start; too little CPU only slows it.
     floor.keep_start = resource == Resource::kMemory && policy != Policy::kPeak;
+    const bool by_ensemble = policy == Policy::kEnsemble || policy == Policy::kAnalogs;
+    if (resource == Resource::kMemory && by_ensemble) floor.young_margin = settings.ensemble.young_margin;
     r = WithFloor(std::move(r), floor);
   }
   return WithBounds(std::move(r), bounds);

@@ -28,6 +28,44 @@ TEST(Policies, NamesLeadBack) {
   EXPECT_THAT(std::string(Message(none.status())), ::testing::HasSubstr("moving_window"));
 }
 
+TEST(Policies, JobsHaveNoneThatRunsOnlyInAReplay) {
+  EXPECT_TRUE(ParseJobPolicy("peak").ok());
+  const std::string refused(Message(ParseJobPolicy("krr").status()));
+  EXPECT_THAT(refused, ::testing::HasSubstr("\"krr\" runs only in taut replay"));
+  EXPECT_THAT(refused, ::testing::Not(::testing::HasSubstr("crane")));
+  // The numbers of those that jobs may have come first and without gaps: a list of choices counts on it.
+  for (size_t i = 0; i < Policies().size(); ++i) {
+    EXPECT_EQ(static_cast<size_t>(Policies()[i].policy), i);
+    EXPECT_EQ(Policies()[i].replay_only, i > static_cast<size_t>(Policy::kCombined));
+  }
+}
+
+// Rare bursts: the more a job tolerates, the less the ensemble pays to cover them.
+TEST(Policies, TheEnsemblePaysForOverrunsByClassAndTolerance) {
+  const auto limit = [](Resource r, Sensitivity sensitivity, OomTolerance tolerance) {
+    VerticalSettings settings;
+    settings.ensemble.w_over = 4000;
+    settings.ensemble.cpu_w_over.reset();
+    settings.ensemble.young_margin = 0;
+    settings.moving_window.oom_tolerance = tolerance;
+    FleetModels fleet(settings);
+    JobInfo job;
+    job.sensitivity = sensitivity;
+    const auto one = NewRecommender(Policy::kEnsemble, r, job, settings, fleet);
+    const double unit = r == Resource::kCpu ? 1 : 1024 * kMiB;
+    for (int32_t w = 0; w < 7 * kWindowsPerDay; ++w) {
+      one->Observe(MadeSignal(r, w, (w % 1000 == 900 ? 4 : 1) * unit));
+    }
+    return *one->Recommend(WindowId{7 * kWindowsPerDay}) / unit;
+  };
+  const auto cpu = [&](Sensitivity s) { return limit(Resource::kCpu, s, OomTolerance::kBySize); };
+  EXPECT_GT(cpu(Sensitivity::kMostSensitive), 3.9);
+  EXPECT_LT(cpu(Sensitivity::kBatch), 1.5);
+  const auto memory = [&](OomTolerance t) { return limit(Resource::kMemory, Sensitivity::kUnknown, t); };
+  EXPECT_GT(memory(OomTolerance::kMinimal), 3.9);
+  EXPECT_LT(memory(OomTolerance::kIntermediate), 1.5);
+}
+
 TEST(Policies, DailyDecisionsAreSpreadOverTheDayByTheJobsName) {
   EXPECT_EQ(DecisionWindow("shop/web"), DecisionWindow("shop/web"));
   std::vector<int> at(kWindowsPerDay);
@@ -212,7 +250,7 @@ RC_GTEST_PROP(Recommenders, CopiesGoOnAsTheOriginal, ()) {
   });
 }
 
-constexpr size_t kFloorBytes = 3 * sizeof(float) + 2 * sizeof(int32_t);
+constexpr size_t kFloorBytes = 3 * sizeof(float) + 3 * sizeof(int32_t);
 
 // Whatever the bytes: an error, or a recommender that can be stepped, explained and saved.
 RC_GTEST_PROP(Recommenders, SurviveDamagedCheckpoints, ()) {
@@ -223,13 +261,16 @@ RC_GTEST_PROP(Recommenders, SurviveDamagedCheckpoints, ()) {
   fleet.Live([&](Recommender& subject, int day, int window) -> std::unique_ptr<Recommender> {
     if (day != at_day || window != SmallFleet::kWindows / 2) return nullptr;
     const std::string bytes = Saved(subject);
-    // The floor's state comes last; without it these are the bytes of a version before there were floors.
-    const bool floored = policy != Policy::kVpa && policy != Policy::kStatic;
+    // The floor's state comes last, in it the job's first window; without them these are the bytes of
+    // versions before there were floors, and before there was that window.
+    const bool floored = policy != Policy::kVpa && policy != Policy::kStatic && policy != Policy::kKrr &&
+                         policy != Policy::kCrane;
     const size_t before_floors = floored ? bytes.size() - kFloorBytes : bytes.size();
+    const size_t before_age = floored ? bytes.size() - sizeof(int32_t) : bytes.size();
     for (int i = 0; i < 40 && !bytes.empty(); ++i) {
       const auto cut = *rc::gen::inRange<size_t>(0, bytes.size());
       ByteReader in(std::string_view(bytes).substr(0, cut));
-      RC_ASSERT(fleet.New()->Load(in).ok() == (cut == before_floors));
+      RC_ASSERT(fleet.New()->Load(in).ok() == (cut == before_floors || cut == before_age));
 
       std::string damaged = bytes;
       const int flips = *rc::gen::inRange(1, 4);

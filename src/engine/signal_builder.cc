@@ -72,6 +72,8 @@ void DaySignals::Build(const JobDay& day, Resource resource) {
     const float owner = cpu ? w.cpu_limit_cores : w.memory_limit_bytes;
     Signal s{.window = w.window, .buckets = {}, .tasks = {}, .owner_limit = {}};
     if (owner >= 0) s.owner_limit = owner;
+    const float owner_sum = cpu ? w.cpu_limit_sum_cores : w.memory_limit_sum_bytes;
+    if (owner_sum >= 0) s.owner_limit_sum = owner_sum;
     if (cpu && w.cpu_throttled >= 0) s.throttled = w.cpu_throttled;
     signals_.push_back(s);
     extents_.push_back(e);

@@ -26,10 +26,12 @@ struct Signal {
   // Empty when the job was not measured in this window.
   std::span<const BucketWeight> buckets;
   std::span<const TaskUsage> tasks;
-  double weight = 0;  // sum of bucket weights
-  double mean = 0;    // sum(bound * weight) / weight (papers.md §1.3: the mean of a window)
-  double peak = 0;    // largest TaskUsage::peak
-  std::optional<double> owner_limit;
+  double weight = 0;                  // sum of bucket weights
+  double mean = 0;                    // sum(bound * weight) / weight (papers.md §1.3: the mean of a window)
+  double peak = 0;                    // largest TaskUsage::peak
+  std::optional<double> owner_limit;  // of each task; where the tasks' own limits differ the largest
+  // Sum of the tasks' own limits, where they differ.
+  std::optional<double> owner_limit_sum = std::nullopt;
   // In force in this window, after every floor and bound; absent: not known.
   std::optional<double> limit = std::nullopt;
   // Tasks ran under this limit, so that usage above it could not show; absent: usage is what it would be

@@ -62,9 +62,13 @@ struct JobWindow {
   WindowId window;
   uint32_t first_task = 0, num_tasks = 0;      // into JobDay::tasks, ordered by task
   uint32_t first_bucket = 0, num_buckets = 0;  // into JobDay::cpu_buckets, ordered by bucket
-  float cpu_limit_cores = kAbsent;             // the owner's limit for each task
+  float cpu_limit_cores = kAbsent;             // the owner's limit for each task; if they differ the largest
   float memory_limit_bytes = kAbsent;
   float cpu_throttled = kAbsent;  // share of the tasks' CFS periods that were throttled; absent: not known
+  // Sum of the tasks' own limits over those that are measured, where they differ from each other; absent:
+  // each has the limit above.
+  float cpu_limit_sum_cores = kAbsent;
+  float memory_limit_sum_bytes = kAbsent;
 };
 
 // All windows of one job in one day, in time order.

@@ -37,7 +37,10 @@ std::vector<std::string_view> ModeNames() {
 
 std::vector<std::string_view> RecommenderNames() {
   std::vector<std::string_view> names;
-  for (const PolicyInfo& p : Policies()) names.push_back(p.name);
+  // A choice's place in the list is its value: those of jobs come first.
+  for (const PolicyInfo& p : Policies()) {
+    if (!p.replay_only) names.push_back(p.name);
+  }
   return names;
 }
 

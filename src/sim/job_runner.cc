@@ -14,36 +14,23 @@ double Percentile95(std::vector<float>& values) {
   return values[rank];
 }
 
-// What tasks run at in a window.
-struct WindowLimits {
-  double in_force;
-  const Trial* trial;  // null: none
-
-  double Of(uint32_t task) const { return trial != nullptr && trial->Has(task) ? trial->limit : in_force; }
-  double Mean(std::span<const TaskUsage> tasks) const {
-    if (trial == nullptr) return in_force;
-    double sum = 0;
-    for (const TaskUsage& t : tasks) sum += Of(t.task);
-    return sum / static_cast<double>(tasks.size());
-  }
-};
-
 // Holds one window's usage against the limits in force.
-void ScoreWindow(const Signal& signal, std::optional<double> in_force, const Trial* trial, DayScore& score) {
-  if (!in_force.has_value()) {
+void ScoreWindow(const Signal& signal, const WindowLimits& limits, DayScore& score) {
+  if (!limits.in_force.has_value()) {
     ++score.unlimited_windows;
     return;
   }
-  const WindowLimits limits{*in_force, trial};
-  const double mean = limits.Mean(signal.tasks);
-  const double task_seconds = static_cast<double>(signal.tasks.size()) * kWindowSeconds;
+  const auto tasks = static_cast<double>(signal.tasks.size());
+  const double limit_sum = limits.Sum(signal);
+  const double limit_seconds = limit_sum * kWindowSeconds;
   ++score.windows;
-  score.task_windows += static_cast<double>(signal.tasks.size());
-  score.mean_limit += mean;
-  score.limit_seconds += mean * task_seconds;
+  score.task_windows += tasks;
+  score.mean_limit += limit_sum;
+  score.limit_seconds += limit_seconds;
   if (signal.owner_limit.has_value()) {
-    score.owner_limit_seconds += *signal.owner_limit * task_seconds;
-    score.limit_seconds_owned += mean * task_seconds;
+    score.owner_limit_seconds +=
+        signal.owner_limit_sum.value_or(*signal.owner_limit * tasks) * kWindowSeconds;
+    score.limit_seconds_owned += limit_seconds;
   }
   bool over = false;
   for (const TaskUsage& t : signal.tasks) {
@@ -70,12 +57,21 @@ void NoteLimit(const LaneKey& key, WindowId from, std::optional<double> limit, S
 
 void FinishScore(double p95_usage, DayScore& score) {
   if (score.windows == 0) return;
-  score.mean_limit /= score.windows;
+  score.mean_limit /= score.task_windows;
   score.mean_tasks = score.task_windows / score.windows;
   if (score.mean_limit > 0) score.slack = (score.mean_limit - p95_usage) / score.mean_limit;
 }
 
 }  // namespace
+
+double WindowLimits::Sum(const Signal& signal) const {
+  const auto tasks = static_cast<double>(signal.tasks.size());
+  const double rest = is_owners ? signal.owner_limit_sum.value_or(*in_force * tasks) : *in_force * tasks;
+  if (trial == nullptr) return rest;
+  const auto members = static_cast<double>(
+      std::ranges::count_if(signal.tasks, [&](const TaskUsage& t) { return trial->Has(t.task); }));
+  return rest * (1 - members / tasks) + trial->limit * members;
+}
 
 void JobDayOutcome::Clear() {
   scores.clear();
@@ -92,7 +88,8 @@ std::unique_ptr<JobState> JobRunner::NewState(const JobInfo& job,
   for (size_t p = 0; p < options_.policies.size(); ++p) {
     JobWorld& world = state->worlds.emplace_back();
     for (Resource r : options_.resources) {
-      world.lanes.emplace_back(NewRecommender(options_.policies[p], r, job, options_.settings, *fleets[p]));
+      world.lanes.emplace_back(NewRecommender(options_.policies[p], r, job, options_.settings, *fleets[p]),
+                               options_.cap_at_owner);
     }
   }
   return state;
@@ -103,7 +100,7 @@ std::unique_ptr<JobState> JobRunner::Inherit(const JobState& previous) const {
   for (const JobWorld& world : previous.worlds) {
     JobWorld& copy = state->worlds.emplace_back();
     for (const ScoredLane& lane : world.lanes) {
-      GateState& gate = copy.lanes.emplace_back(lane.lane.recommender().Clone()).gate;
+      GateState& gate = copy.lanes.emplace_back(lane.lane.recommender().Clone(), options_.cap_at_owner).gate;
       gate = lane.gate;
       gate.trial.reset();  // its tasks are gone
     }
@@ -111,10 +108,13 @@ std::unique_ptr<JobState> JobRunner::Inherit(const JobState& previous) const {
   return state;
 }
 
-std::optional<double> JobRunner::LimitInForce(const ScoredLane& lane, std::optional<double> owner) const {
-  if (!options_.managed.has_value()) return lane.lane.LimitInForce(owner);
-  if (options_.managed->mode == Mode::kObserve) return lane.gate.shown.has_value() ? lane.gate.shown : owner;
-  return lane.LimitInForce(owner);
+WindowLimits JobRunner::LimitsOf(const ScoredLane& lane, std::optional<double> owner) const {
+  if (!options_.managed.has_value()) {
+    return {lane.lane.LimitInForce(owner), nullptr, !lane.lane.recommended().has_value()};
+  }
+  const std::optional<double>& ours =
+      options_.managed->mode == Mode::kObserve ? lane.gate.shown : lane.gate.in_force;
+  return {ours.has_value() ? ours : owner, lane.trial(), !ours.has_value()};
 }
 
 void JobRunner::CloseWindow(const Signal& signal, std::span<const OomEvent> ooms, Resource resource,
@@ -152,9 +152,9 @@ void JobRunner::CloseWindow(const Signal& signal, std::span<const OomEvent> ooms
 void JobRunner::RunLane(std::span<const Signal> signals, const LaneKey& key, ScoredLane& lane,
                         RunnerScratch& scratch, JobDayOutcome& out, DayScore& score) const {
   for (const Signal& signal : signals) {
-    const std::optional<double> limit = LimitInForce(lane, signal.owner_limit);
-    NoteLimit(key, signal.window, limit, lane, out, score);
-    ScoreWindow(signal, limit, lane.trial(), score);
+    const WindowLimits limits = LimitsOf(lane, signal.owner_limit);
+    NoteLimit(key, signal.window, limits.in_force, lane, out, score);
+    ScoreWindow(signal, limits, score);
     CloseWindow(signal, {}, key.resource, lane, scratch, score);
   }
 }
@@ -234,6 +234,9 @@ Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobW
   const float owner = cpu ? w.cpu_limit_cores : w.memory_limit_bytes;
   if (owner >= 0) s.owner_limit = owner;
   if (tasks.empty()) return s;
+  // Whose limits the missing tasks had is not kept: those that are up take their equal share of the sum.
+  const float owner_sum = cpu ? w.cpu_limit_sum_cores : w.memory_limit_sum_bytes;
+  if (owner_sum >= 0) s.owner_limit_sum = owner_sum * (static_cast<double>(tasks.size()) / measured);
   if (cpu) {
     const float up = static_cast<float>(tasks.size()) / static_cast<float>(measured);
     for (uint32_t i = 0; i < w.num_buckets; ++i) {
@@ -248,7 +251,7 @@ Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobW
 // Buckets, which are not kept by task, end at the limit of the tasks outside a trial.
 void CutCpu(const WindowLimits& limits, std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
   for (TaskUsage& t : tasks) t.mean = t.peak = std::min(t.mean, static_cast<float>(limits.Of(t.task)));
-  const Bucket top = Grid::Cpu().BucketOf(limits.in_force);
+  const Bucket top = Grid::Cpu().BucketOf(*limits.in_force);
   const auto above =
       std::find_if(buckets.begin(), buckets.end(), [&](const BucketWeight& b) { return b.bucket > top; });
   float weight = 0;
@@ -279,15 +282,14 @@ void JobRunner::RunWithRestarts(const JobDay& day, Policy policy, JobWorld& worl
       Signal s = LiveSignal(day, w, resource, world, scratch.tasks, scratch.buckets);
       if (s.tasks.empty()) continue;
       ++out.steps;
-      const std::optional<double> limit = LimitInForce(lane, s.owner_limit);
-      const Trial* const trial = lane.trial();
-      NoteLimit({day.job, policy, resource}, w.window, limit, lane, out, scores[i]);
-      ScoreWindow(s, limit, trial, scores[i]);
+      const WindowLimits limits = LimitsOf(lane, s.owner_limit);
+      NoteLimit({day.job, policy, resource}, w.window, limits.in_force, lane, out, scores[i]);
+      ScoreWindow(s, limits, scores[i]);
       scratch.ooms.clear();
       if (resource == Resource::kMemory) {
         for (TaskUsage& t : scratch.tasks) {
-          if (!limit.has_value()) break;
-          const double its = WindowLimits{*limit, trial}.Of(t.task);
+          if (!limits.in_force.has_value()) break;
+          const double its = limits.Of(t.task);
           if (t.peak <= its) continue;
           t.peak = static_cast<float>(its);
           t.mean = std::min(t.mean, t.peak);
@@ -295,9 +297,9 @@ void JobRunner::RunWithRestarts(const JobDay& day, Policy policy, JobWorld& worl
           scratch.newly_down.push_back(t.task);
         }
         MemoryBuckets(scratch.tasks, scratch.buckets);
-      } else if (limit.has_value()) {
-        CutCpu({*limit, trial}, scratch.tasks, scratch.buckets);
-        s.cut_at = limit;
+      } else if (limits.in_force.has_value()) {
+        CutCpu(limits, scratch.tasks, scratch.buckets);
+        s.cut_at = limits.in_force;
       }
       for (const TaskUsage& t : scratch.tasks) usages[i]->push_back(t.mean);
       s.buckets = scratch.buckets;

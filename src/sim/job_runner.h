@@ -18,7 +18,8 @@ namespace taut {
 
 // One lane of one job, with what scoring must remember from window to window.
 struct ScoredLane : ManagedLane {
-  explicit ScoredLane(std::unique_ptr<Recommender> r) : ManagedLane(Lane(std::move(r))) {}
+  ScoredLane(std::unique_ptr<Recommender> r, bool cap_at_owner)
+      : ManagedLane(Lane(std::move(r), cap_at_owner)) {}
   bool seen = false;  // a limit has been in force (or none, knowingly) before
   std::optional<double> last_limit;
 };
@@ -58,6 +59,17 @@ struct RunnerScratch {
   std::vector<uint32_t> newly_down, candidates;
 };
 
+// What tasks run at in a window.
+struct WindowLimits {
+  std::optional<double> in_force;  // of the tasks outside a trial; absent: unlimited
+  const Trial* trial;              // nullptr: none
+  bool is_owners;                  // in_force is the owner's, of which each task has its own
+
+  // REQUIRES: in_force.
+  double Of(uint32_t task) const { return trial != nullptr && trial->Has(task) ? trial->limit : *in_force; }
+  double Sum(const Signal& signal) const;
+};
+
 struct LaneKey {
   JobId job;
   Policy policy;
@@ -76,8 +88,8 @@ class JobRunner {
   void RunDay(const JobDay& day, JobState& state, RunnerScratch& scratch, JobDayOutcome& out) const;
 
  private:
-  // Of a window whose owner's limit is `owner`, outside a trial.
-  std::optional<double> LimitInForce(const ScoredLane& lane, std::optional<double> owner) const;
+  // Of a window whose owner's limit is `owner`.
+  WindowLimits LimitsOf(const ScoredLane& lane, std::optional<double> owner) const;
   // Takes in a closed window and the kills in it, and decides the limit from the next window on.
   void CloseWindow(const Signal& signal, std::span<const OomEvent> ooms, Resource resource, ScoredLane& lane,
                    RunnerScratch& scratch, DayScore& score) const;

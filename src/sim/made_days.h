@@ -32,6 +32,10 @@ class MadeDays final : public DaySource {
     WindowOf(job, window).cpu_limit = static_cast<float>(cpu_cores);
     WindowOf(job, window).memory_limit = static_cast<float>(memory_bytes);
   }
+  // What its tasks' own memory limits add up to, where they differ.
+  void SetOwnerSum(JobId job, int32_t window, double memory_bytes) {
+    WindowOf(job, window).memory_limit_sum = static_cast<float>(memory_bytes);
+  }
   // After the last Put.
   void Finish() {
     days_.clear();
@@ -59,7 +63,7 @@ class MadeDays final : public DaySource {
  private:
   struct MadeWindow {
     std::vector<TaskWindow> tasks;
-    float cpu_limit = kAbsent, memory_limit = kAbsent;
+    float cpu_limit = kAbsent, memory_limit = kAbsent, memory_limit_sum = kAbsent;
   };
   MadeWindow& WindowOf(JobId job, int32_t window) {
     return by_day_[WindowId{window}.day()][job.value][window];
@@ -73,6 +77,7 @@ class MadeDays final : public DaySource {
     w.first_bucket = static_cast<uint32_t>(d.cpu_buckets.size());
     w.cpu_limit_cores = made.cpu_limit;
     w.memory_limit_bytes = made.memory_limit;
+    w.memory_limit_sum_bytes = made.memory_limit_sum;
     std::map<Bucket, float> buckets;
     for (const TaskWindow& t : made.tasks) {
       if (t.cpu_mean_cores >= 0) buckets[Grid::Cpu().BucketOf(t.cpu_mean_cores)] += kWindowSeconds;

@@ -57,6 +57,7 @@ void ReplayRun::PrepareResult() {
     }
   }
   result_.days_total = source_.days().size();
+  result_.capped_at_owner = options_.cap_at_owner;
   states_.resize(source_.jobs().size());
 }
 

@@ -51,7 +51,8 @@ struct ReplayOptions {
   // Days from the first day of the trace that are lived but not scored. The first day counts from its first
   // window.
   int64_t warmup_s = 7 * kDaySeconds;
-  int threads = 0;  // 0: one a core
+  bool cap_at_owner = false;  // no recommender's limit is above the owner's
+  int threads = 0;            // 0: one a core
   // Absent: recommendations are the limits. Else limits are decided as by the daemon, with this policy's
   // mode, min_change, change_period, maintenance and canary; its recommender, class and bounds are not read.
   // In mode observe, and off, the owners' limits hold; observe scores the limits that it would show.
@@ -90,6 +91,7 @@ struct ReplayResult {
   uint64_t days_done = 0, days_total = 0;
   uint64_t job_windows = 0;        // stepped, both resources
   bool partial = false;            // stopped before the end
+  bool capped_at_owner = false;    // as ordered by the options
   double state_bytes_per_job = 0;  // mean over jobs, all lanes
 };
 

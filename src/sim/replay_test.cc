@@ -58,6 +58,68 @@ TEST(Replay, ScoresAJobDayByTheDefinitions) {
   EXPECT_FALSE(out.result.partial);
 }
 
+// Two tasks whose owner gave them 100 and 40 MiB: the baseline is 140 MiB, not twice the larger.
+TEST(Replay, TheBaselineIsTheSumOfTheTasksOwnLimits) {
+  MadeDays days;
+  const JobId job = days.AddJob(Named("a"));
+  for (int32_t w = 0; w < 10; ++w) {
+    days.SetOwner(job, w, kAbsent, 100 * kMiB);
+    days.SetOwnerSum(job, w, 140 * kMiB);
+    for (uint32_t task : {0U, 1U}) days.PutMemory(job, w, task, 50 * kMiB, 50 * kMiB);
+  }
+  ReplayOptions options = Options({Policy::kStatic, Policy::kPeak});
+  options.settings.peak.min_history_s = 0;
+  options.settings.peak.margin = 0;
+  options.settings.memory_bounds.granularity = 0;
+  const ReplayOutcome out = Lived(days, options);
+  const Totals& owner = out.result.lanes[0].summary.totals;
+  EXPECT_DOUBLE_EQ(owner.limit_seconds, 140 * kMiB * 10 * 300);
+  EXPECT_DOUBLE_EQ(owner.owner_limit_seconds, 140 * kMiB * 10 * 300);
+  EXPECT_DOUBLE_EQ(owner.mean_slack(), (70.0 - 50) / 70);
+  const Totals& peak = out.result.lanes[1].summary.totals;
+  EXPECT_DOUBLE_EQ(peak.owner_limit_seconds, 140 * kMiB * 10 * 300);
+  EXPECT_DOUBLE_EQ(peak.limit_seconds, (140 + 9 * 100) * kMiB * 300);  // the first window is the owner's
+
+  // A killed task's share of the sum is away with it.
+  options.feedback = Feedback::kOomRestart;
+  const ReplayOutcome again = Lived(days, options);
+  EXPECT_DOUBLE_EQ(again.result.lanes[0].summary.totals.owner_limit_seconds, 140 * kMiB * 10 * 300);
+}
+
+// One task at night, four by day: the day's mean limit is that of the task-windows.
+TEST(Replay, TheMeanLimitIsWeightedByRunTime) {
+  MadeDays days;
+  const JobId job = days.AddJob(Named("a"));
+  for (int32_t w = 0; w < 2; ++w) {
+    days.SetOwner(job, w, kAbsent, (w == 0 ? 100 : 200) * kMiB);
+    for (uint32_t task = 0; task < (w == 0 ? 1U : 4U); ++task)
+      days.PutMemory(job, w, task, 45 * kMiB, 45 * kMiB);
+  }
+  const ReplayOutcome out = Lived(days, Options({Policy::kStatic}));
+  EXPECT_DOUBLE_EQ(out.result.lanes[0].summary.totals.mean_slack(), (180.0 - 45) / 180);
+}
+
+TEST(Replay, CappedAtTheOwnersNoLimitIsAboveIt) {
+  MadeDays days;
+  const JobId job = days.AddJob(Named("a"));
+  for (int32_t w = 0; w < 10; ++w) {
+    days.SetOwner(job, w, kAbsent, 100 * kMiB);
+    days.PutMemory(job, w, 0, 90 * kMiB, (w < 5 ? 80 : 160) * kMiB);
+  }
+  for (const Feedback feedback : {Feedback::kNone, Feedback::kOomRestart}) {
+    ReplayOptions options = Options({Policy::kPeak});
+    options.settings.peak.min_history_s = 0;
+    options.feedback = feedback;
+    EXPECT_FALSE(Lived(days, options).result.capped_at_owner);
+    EXPECT_GT(std::get<2>(Plain(Lived(days, options).changes).back()), 100);
+    options.cap_at_owner = true;
+    const ReplayOutcome out = Lived(days, options);
+    EXPECT_TRUE(out.result.capped_at_owner);
+    for (const auto& [at, from, limit] : Plain(out.changes)) EXPECT_LE(limit, 100) << from;
+    EXPECT_GT(out.result.lanes[0].summary.totals.ooms, 0U);
+  }
+}
+
 TEST(Replay, WithoutALimitAJobIsUnlimited) {
   MadeDays days;
   const JobId job = days.AddJob(Named("a"));

@@ -38,6 +38,7 @@ void Totals::Add(const DayScore& day) {
   if (day.windows == 0) return;
   ++job_days;
   slack_sum += day.slack;
+  if (day.slack < 0) ++negative_slack_days;
   limit_seconds += day.limit_seconds;
   owner_limit_seconds += day.owner_limit_seconds;
   limit_seconds_owned += day.limit_seconds_owned;

@@ -1,7 +1,7 @@
 // The measures of a replay (papers.md §1.6), per job-day and added up. Definitions, for one job, resource and
 // recommender over one day of windows in which the resource was measured and some limit was in force:
 //
-//   mean limit      mean over windows of the limit in force
+//   mean limit      mean over windows and tasks (weighted by run time) of the limit in force
 //   relative slack  (mean limit - p95 of the tasks' 5-minute mean usages) / mean limit
 //   footprint       sum over windows of limit * tasks * 300 s
 //   OOM             a task and window whose usage (memory: peak, CPU: mean) is over the limit in force
@@ -28,7 +28,7 @@ struct DayScore {
   double owner_limit_seconds = 0;  // the same for the owner's limit, over windows that have one
   double limit_seconds_owned = 0;  // limit_seconds over just those windows
   double usage_seconds = 0;        // mean usage * 300 s, all measured tasks
-  double mean_limit = 0;           // over windows
+  double mean_limit = 0;           // over windows and tasks
   double slack = 0;                // relative; meaningless when windows == 0
   uint32_t ooms = 0;
   uint32_t windows_over = 0;
@@ -62,6 +62,7 @@ struct Totals {
   uint64_t windows = 0, windows_over = 0, unlimited_windows = 0;
   double task_windows = 0;
   uint64_t ooms = 0, oom_days = 0, serious_oom_days = 0;
+  uint64_t negative_slack_days = 0;  // the day's p95 of usage is above the mean limit
   uint64_t changes = 0, days_without_change = 0;
   double ooms_per_task_day_sum = 0;  // sum over job-days of OOMs / mean running tasks
 

@@ -53,6 +53,17 @@ TEST(Totals, AreMeansOverJobDays) {
   EXPECT_DOUBLE_EQ(t.share_without_change(), 0.5);
 }
 
+TEST(Totals, CountDaysOfNegativeSlack) {
+  Totals t;
+  for (const double slack : {-0.5, 0.0, 0.5, -3.0}) {
+    DayScore day;
+    day.windows = 1;
+    day.slack = slack;
+    t.Add(day);
+  }
+  EXPECT_EQ(t.negative_slack_days, 2U);
+}
+
 TEST(Totals, OfNothingAreZero) {
   const Totals t;
   EXPECT_EQ(t.mean_slack() + t.oom_day_share() + t.ooms_per_task_day() + t.footprint_of_owner() +

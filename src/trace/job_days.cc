@@ -52,6 +52,10 @@ class DayBuilder {
     double cpu = 0, cpu_seconds = 0, memory = 0, memory_seconds = 0;
     float cpu_peak = kAbsent, memory_peak = kAbsent;
   };
+  // What one task's rows of a window say.
+  struct OwnLimits {
+    float cpu_cores = kAbsent, memory_bytes = kAbsent;
+  };
   // Walks one job's limit changes through the day.
   struct LimitCursor {
     std::span<const LimitHistory::Change> rest;
@@ -64,6 +68,7 @@ class DayBuilder {
   void BuildJob(JobId job, std::span<const uint32_t> rows, JobDay& out);
   void CountLateRows(std::span<const uint32_t> rows);
   void AddWindow(std::span<const Place> places, JobDay& out, JobWindow& window);
+  void SumOwnLimits(const JobDay& out, JobWindow& window) const;
   void AddTask(std::span<const Place> places, JobDay& out);
   // One row, or several that name the same task and start, merged by max.
   RowRecord MergeDuplicates(std::span<const Place> places, std::span<const RowShare>& shares);
@@ -84,6 +89,7 @@ class DayBuilder {
   std::vector<size_t> first_row_;    // by job, into the order of RowsByJob
   // Scratch, kept between jobs and windows.
   std::vector<Place> places_;
+  std::vector<OwnLimits> own_limits_;  // by task of the window
   absl::flat_hash_map<uint32_t, uint64_t> latest_start_;
   double cpu_seconds_[Grid::kMaxBuckets] = {};
   Bucket lowest_ = Grid::kMaxBuckets, highest_ = 0;  // of what cpu_seconds_ holds
@@ -163,6 +169,7 @@ void DayBuilder::BuildJob(JobId job, std::span<const uint32_t> rows, JobDay& out
     AddWindow(std::span(places_).subspan(i, end - i), out, window);
     window.cpu_limit_cores = cpu.At(window.window.index, window.cpu_limit_cores);
     window.memory_limit_bytes = memory.At(window.window.index, window.memory_limit_bytes);
+    SumOwnLimits(out, window);
     out.windows.push_back(window);
     i = end;
   }
@@ -172,18 +179,47 @@ void DayBuilder::BuildJob(JobId job, std::span<const uint32_t> rows, JobDay& out
 
 void DayBuilder::AddWindow(std::span<const Place> places, JobDay& out, JobWindow& window) {
   window.first_task = static_cast<uint32_t>(out.tasks.size());
+  own_limits_.clear();
   for (size_t i = 0; i < places.size();) {
     size_t end = i;
+    OwnLimits own;
     for (; end < places.size() && places[end].window_task == places[i].window_task; ++end) {
       const RowRecord& row = in_.rows[places[end].row];
-      window.cpu_limit_cores = std::max(window.cpu_limit_cores, row.cpu_limit);
-      window.memory_limit_bytes = std::max(window.memory_limit_bytes, row.memory_limit);
+      own.cpu_cores = std::max(own.cpu_cores, row.cpu_limit);
+      own.memory_bytes = std::max(own.memory_bytes, row.memory_limit);
     }
+    window.cpu_limit_cores = std::max(window.cpu_limit_cores, own.cpu_cores);
+    window.memory_limit_bytes = std::max(window.memory_limit_bytes, own.memory_bytes);
+    own_limits_.push_back(own);
     AddTask(places.subspan(i, end - i), out);
     i = end;
   }
   window.num_tasks = static_cast<uint32_t>(out.tasks.size()) - window.first_task;
   TakeCpuSignal(out, window);
+}
+
+// A task whose rows name no limit has the job's.
+void DayBuilder::SumOwnLimits(const JobDay& out, JobWindow& window) const {
+  double cpu_sum = 0;
+  double memory_sum = 0;
+  bool cpu_differs = false;
+  bool memory_differs = false;
+  for (size_t i = 0; i < own_limits_.size(); ++i) {
+    const TaskWindow& task = out.tasks[window.first_task + i];
+    if (task.cpu_mean_cores >= 0) {
+      const float own = own_limits_[i].cpu_cores >= 0 ? own_limits_[i].cpu_cores : window.cpu_limit_cores;
+      cpu_sum += own;
+      cpu_differs |= own != window.cpu_limit_cores;
+    }
+    if (task.memory_mean_bytes >= 0) {
+      const float own =
+          own_limits_[i].memory_bytes >= 0 ? own_limits_[i].memory_bytes : window.memory_limit_bytes;
+      memory_sum += own;
+      memory_differs |= own != window.memory_limit_bytes;
+    }
+  }
+  if (cpu_differs) window.cpu_limit_sum_cores = static_cast<float>(cpu_sum);
+  if (memory_differs) window.memory_limit_sum_bytes = static_cast<float>(memory_sum);
 }
 
 void DayBuilder::AddTask(std::span<const Place> places, JobDay& out) {

@@ -196,6 +196,24 @@ TEST(JobDayStore, LimitIsTheLargestOfTheWindowElseTheLastKnown) {
                                   P{300, 64}));
 }
 
+TEST(JobDayStore, AddsUpTheTasksOwnLimitsWhereTheyDiffer) {
+  const std::unique_ptr<JobDayStore> store = MakeStore(1);
+  store->OnLimit(JobId{0}, Timestamp{}, std::nullopt, 64.0F);
+  // Equal limits; different ones, and a task that names none has the largest; no limits.
+  for (uint32_t task : {0U, 1U}) Put(*store, {.task = task, .cpu_mean = 1.0F, .cpu_limit = 3.0F});
+  Put(*store, {.task = 0, .start_s = 300, .cpu_mean = 1.0F, .cpu_limit = 2.0F});
+  Put(*store, {.task = 1, .start_s = 300, .cpu_mean = 1.0F, .memory_mean = 5.0F, .cpu_limit = 4.0F});
+  Put(*store, {.task = 2, .start_s = 300, .cpu_mean = 1.0F});
+  Put(*store, {.task = 3, .start_s = 300, .memory_mean = 5.0F, .cpu_limit = 1.0F});  // CPU not measured
+  const auto days = AllDays(*store);
+  ASSERT_EQ(days.size(), 1U);
+  ASSERT_EQ(days[0].windows.size(), 2U);
+  EXPECT_EQ(days[0].windows[0].cpu_limit_sum_cores, kAbsent);
+  EXPECT_EQ(days[0].windows[1].cpu_limit_cores, 4);
+  EXPECT_EQ(days[0].windows[1].cpu_limit_sum_cores, 2 + 4 + 4);
+  EXPECT_EQ(days[0].windows[1].memory_limit_sum_bytes, kAbsent);
+}
+
 TEST(JobDayStore, SaysWhyItCannotSpill) {
   JobDayStore store(JobDayStore::Options{.memory_budget_bytes = 0, .spill_directory = "/nonexistent/place"});
   store.OnJob(JobId{0}, {});

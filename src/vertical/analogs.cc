@@ -430,8 +430,10 @@ void AnalogsRecommender::Explain(Reason& reason) const {
   const double limit = reason.limit.value_or(own);
   const double cut = std::log((limit + level) / (case_.week_peak + level));
   reason.limit = limit;
-  reason.chance = cdf.Exceedance(cut);
   const std::vector<float> similar = fleet_->forest().SimilarOutcomes(case_.features);
+  // None of n similar days is no proof of less than about one in 2 n: half a day above is always counted.
+  const double least = 0.5 / static_cast<double>(similar.size() + 1);
+  reason.chance = std::max(cdf.Exceedance(cut), least);
   const auto above = std::count_if(similar.begin(), similar.end(), [&](float y) { return y > cut + 1e-9; });
   int own_above = 0;
   for (size_t i = 0; i < case_.own.size; ++i) {

@@ -25,8 +25,11 @@ EnsembleConfig::EnsembleConfig(const EnsembleSettings& settings)
       rates_(DecayRates::FromHalfLives(settings.half_lives_s)),
       score_rate_(DecayOfWindow(settings.score_half_life_s)) {}
 
-EnsembleRecommender::EnsembleRecommender(Resource resource, const EnsembleConfig& config, OomSettings oom)
+EnsembleRecommender::EnsembleRecommender(Resource resource, const EnsembleConfig& config, OomSettings oom,
+                                         double price_factor)
     : resource_(resource),
+      w_over_(price_factor * config.settings().w_over_of(resource)),
+      w_limit_change_(config.settings().w_limit_change_of(resource)),
       config_(&config),
       oom_(oom),
       bank_(config.rates()),
@@ -61,7 +64,8 @@ void EnsembleRecommender::Learn(WindowId window, std::span<const BucketWeight> b
   last_window_ = window.index;
   usage_.Add(mean, window);
   rate_limit_ = ArgMin();
-  if (before[0] != kNone) Judge(buckets, prequential ? before : rate_limit_, before);
+  // The first window has no limit that was in force before it; as published it is judged like any other.
+  if (!prequential || before[0] != kNone) Judge(buckets, prequential ? before : rate_limit_, before);
   PickModel();
 }
 
@@ -70,7 +74,7 @@ EnsembleRecommender::RateLimits EnsembleRecommender::ArgMin() const {
   const EnsembleSettings& s = config_->settings();
   const int lanes = bank_.stride();
   const bool slack = s.cost == EnsembleCost::kSlack;
-  const auto w_over = static_cast<float>(s.w_over);
+  const auto w_over = static_cast<float>(w_over_);
   const auto w_under = static_cast<float>(s.w_under);
   const auto per_unit = static_cast<float>(1 / std::max(usage_.Get(), std::numeric_limits<double>::min()));
   const Grid& grid = GridOf(resource_);
@@ -116,7 +120,7 @@ EnsembleRecommender::RateLimits EnsembleRecommender::ArgMin() const {
     const float under = slack ? kept_bound * kept_mass[d] - kept_under[d] : kept_under[d];
     const float cost = w_over * (1 - kept_mass[d]) + w_under * under;
     // [L != L'[t-1]] costs w_dL: the kept limit wins ties.
-    if (cost <= best_cost[d] + static_cast<float>(s.w_limit_change)) result[i] = static_cast<Bucket>(kept[d]);
+    if (cost <= best_cost[d] + static_cast<float>(w_limit_change_)) result[i] = static_cast<Bucket>(kept[d]);
   }
   return result;
 }
@@ -137,7 +141,8 @@ void EnsembleRecommender::Judge(std::span<const BucketWeight> buckets, const Rat
   for (int d = 0; d < config_->num_rates(); ++d) {
     const auto i = static_cast<size_t>(d);
     const double raw = grid.UpperBound(judged[i]);
-    const double change = rate_limit_[i] != before[i] ? s.w_limit_change : 0;
+    const bool changed = before[i] != kNone && rate_limit_[i] != before[i];
+    const double change = changed ? w_limit_change_ : 0;
     for (double margin : s.margins) {
       const double limit = raw * (1 + margin);
       double over = 0;
@@ -150,7 +155,7 @@ void EnsembleRecommender::Judge(std::span<const BucketWeight> buckets, const Rat
           under += s.cost == EnsembleCost::kSlack ? b.weight * (limit - bound) / reference : b.weight;
         }
       }
-      const double cost = (s.w_over * over + s.w_under * under) * per_weight + change;
+      const double cost = (w_over_ * over + s.w_under * under) * per_weight + change;
       float& score = scores_[static_cast<size_t>(model++)];
       score = rate * static_cast<float>(cost) + keep * score;
     }
@@ -181,7 +186,7 @@ void EnsembleRecommender::PickModel() {
       const double limit = raw * (1 + s.margins[static_cast<size_t>(m)]);
       double cost = scores_[static_cast<size_t>(model)] * unbias;
       if (has_limit_ && model != model_) cost += s.w_model_change;
-      if (has_limit_ && limit != limit_) cost += s.w_limit_change;
+      if (has_limit_ && limit != limit_) cost += w_limit_change_;
       const double step = std::abs(limit - limit_);
       const bool better =
           cost < best_cost || (cost == best_cost && best != model_ && (model == model_ || step < best_step));
@@ -246,7 +251,7 @@ void EnsembleRecommender::Explain(Reason& reason) const {
         "(judged on {}), "
         "and changing over is priced at up to {:.3g}.",
         config_->num_models(), ModelName(model_), score(model_) - score(order.front()), judged,
-        s.w_limit_change + s.w_model_change);
+        w_limit_change_ + s.w_model_change);
   }
   const double raw =
       GridOf(resource_).UpperBound(rate_limit_[static_cast<size_t>(model_ / config_->num_margins())]);
@@ -258,6 +263,7 @@ void EnsembleRecommender::Explain(Reason& reason) const {
 
 std::unique_ptr<Recommender> EnsembleRecommender::Clone() const {
   auto copy = std::make_unique<EnsembleRecommender>(resource_, *config_, oom_);
+  copy->w_over_ = w_over_;
   copy->model_ = model_;
   copy->has_limit_ = has_limit_;
   copy->bank_ = bank_;

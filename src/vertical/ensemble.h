@@ -44,7 +44,9 @@ class EnsembleConfig {
 
 class EnsembleRecommender final : public Recommender {
  public:
-  EnsembleRecommender(Resource resource, const EnsembleConfig& config, OomSettings oom);
+  // `price_factor`: on w_o, by how much an overrun matters to the job.
+  EnsembleRecommender(Resource resource, const EnsembleConfig& config, OomSettings oom,
+                      double price_factor = 1);
 
   void Observe(const Signal& signal) override;
   void ObserveOom(const OomEvent& event) override;
@@ -70,6 +72,7 @@ class EnsembleRecommender final : public Recommender {
   Resource resource_;
   uint16_t model_ = 0;
   bool has_limit_ = false;
+  double w_over_, w_limit_change_;  // of the resource
   const EnsembleConfig* config_;
   OomSettings oom_;
   DecayBank bank_;

@@ -48,7 +48,7 @@ class Literal {
       UpdateRate(rates_[d], elapsed, weights);
       now[d] = rates_[d].limit;
     }
-    if (before[0] >= 0) Judge(weights, before, now);
+    if (before[0] >= 0 || s_.judging == EnsembleJudging::kPaper) Judge(weights, before, now);
     return Pick(now);
   }
   // The smallest gap between a choice and its runner-up in the last step. Exact ties of models do not count:
@@ -121,7 +121,7 @@ class Literal {
         const double limit = bounds_[static_cast<size_t>(prequential ? before[d] : now[d])] * (1 + margin);
         const double cost = s_.w_over * Over(weights, limit, total_) +
                             s_.w_under * Under(weights, limit, total_) / Reference() +
-                            (now[d] != before[d] ? s_.w_limit_change : 0);
+                            (before[d] >= 0 && now[d] != before[d] ? s_.w_limit_change : 0);
         costs_[m] = score_rate_ * cost + (1 - score_rate_) * costs_[m];
         ++m;
       }
@@ -209,6 +209,8 @@ int WindowsThatAgree(const EnsembleSettings& settings, Resource resource, uint64
 
 EnsembleSettings SmallBank() {
   EnsembleSettings s;
+  s.cpu_w_over.reset();  // the same prices for both resources
+  s.cpu_w_limit_change.reset();
   s.half_lives_s = {1 * kHour, 6 * kHour, 48 * kHour};
   s.margins = {0, 0.05, 0.15};
   s.min_history_s = 0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fmt/format.h"
 #include "vertical/stored_values.h"
 #include "vertical/wrappers.h"
 
@@ -18,6 +19,7 @@ class FloorWrapper final : public RecommenderWrapper {
     if (signal.tasks.empty()) return;
     owner_ = static_cast<float>(signal.owner_limit.value_or(-1));
     const int32_t window = signal.window.index;
+    if (first_window_ == kNever) first_window_ = window;
     if (last_window_ == kNever || window - last_window_ > kAwayWindows) {
       starting_until_ = window + FloorSettings::kStartWindows;
       peaks_[1] = std::exchange(peaks_[0], 0.0F);
@@ -27,12 +29,20 @@ class FloorWrapper final : public RecommenderWrapper {
   }
   std::optional<double> Recommend(WindowId next) override {
     before_ = inner().Recommend(next);
-    return before_.has_value() ? std::optional(std::max(*before_, Floor())) : before_;
+    if (!before_.has_value()) return before_;
+    wide_ = Widened(*before_, next);
+    return std::max({*before_, Floor(), wide_});
   }
   void Explain(Reason& reason) const override {
-    const bool holds = before_.has_value() && Floor() > *before_;
-    if (!reason.limit.has_value()) reason.limit = holds ? std::optional(Floor()) : before_;
+    const bool holds = before_.has_value() && Floor() > *before_ && Floor() >= wide_;
+    const bool widens = before_.has_value() && !holds && wide_ > *before_;
+    if (!reason.limit.has_value()) reason.limit = holds ? Floor() : widens ? std::optional(wide_) : before_;
     inner().Explain(reason);
+    if (widens) {
+      reason.why =
+          fmt::format("wider because the job has less than {} days of history", FloorSettings::kYoungDays);
+      reason.steps.push_back({reason.why, *before_, wide_, "young"});
+    }
     if (!holds) return;
     const bool start = StartPeak() > settings_.least;
     reason.why = start ? "not below what the program used when it started" : "not below the least limit";
@@ -42,6 +52,7 @@ class FloorWrapper final : public RecommenderWrapper {
     auto copy = std::make_unique<FloorWrapper>(inner().Clone(), settings_);
     copy->peaks_ = peaks_;
     copy->owner_ = owner_;
+    copy->first_window_ = first_window_;
     return copy;
   }
   size_t state_bytes() const override { return sizeof(*this) + inner().state_bytes(); }
@@ -50,17 +61,21 @@ class FloorWrapper final : public RecommenderWrapper {
     for (const float v : {peaks_[0], peaks_[1], owner_}) out.Put(v);
     out.Put(last_window_);
     out.Put(starting_until_);
+    out.Put(first_window_);
   }
   absl::Status Load(ByteReader& in) override {
     if (absl::Status s = inner().Load(in); !s.ok()) return s;
+    first_window_ = -kMaxStoredWindow;
     if (in.remaining() == 0) return absl::OkStatus();  // saved before there were floors
     for (float* v : {&peaks_[0], &peaks_[1], &owner_}) *v = in.Get<float>();
     last_window_ = in.Get<int32_t>();
     starting_until_ = in.Get<int32_t>();
+    // Saved before young jobs had a margin: not young.
+    first_window_ = in.remaining() > 0 ? in.Get<int32_t>() : -kMaxStoredWindow;
     if (absl::Status s = in.status("floor"); !s.ok()) return s;
     bool possible = owner_ == -1 || IsStoredAmount(owner_);
     for (const float v : peaks_) possible = possible && IsStoredAmount(v);
-    for (const int32_t w : {last_window_, starting_until_})
+    for (const int32_t w : {last_window_, starting_until_, first_window_})
       possible = possible && (w == kNever || IsStoredWindow(w));
     return possible ? absl::OkStatus() : absl::DataLossError("floor: invalid amount or window");
   }
@@ -75,11 +90,22 @@ class FloorWrapper final : public RecommenderWrapper {
     return owner_ >= 0 ? std::min(floor, double{owner_}) : floor;
   }
 
+  // Never above the owner's limit for this reason; 0: as it is.
+  double Widened(double limit, WindowId next) const {
+    if (settings_.young_margin <= 0 || first_window_ == kNever) return 0;
+    const int32_t days = (next.index - first_window_) / kWindowsPerDay;
+    if (days >= FloorSettings::kYoungDays || inner().OverrunChance(limit).has_value()) return 0;
+    const double wide = limit * (1 + settings_.young_margin * (days < 2 ? 2.0 : days < 4 ? 1.0 : 0.5));
+    return owner_ >= 0 ? std::min(wide, double{owner_}) : wide;
+  }
+
   FloorSettings settings_;
   std::array<float, 2> peaks_{};  // of the last start and the one before; 0: none
   float owner_ = -1;              // owner's limit; < 0: none
   int32_t last_window_ = kNever;  // measured
   int32_t starting_until_ = kNever;
+  int32_t first_window_ = kNever;  // measured
+  double wide_ = 0;                // of the last Recommend; 0: as it is
   std::optional<double> before_;
 };
 

@@ -39,6 +39,60 @@ struct Stage {
   std::unique_ptr<Recommender> puppet() const { return std::make_unique<Puppet>(says); }
 };
 
+TEST(FloorWrapper, WidensTheLimitsOfAYoungJobUpToTheOwners) {
+  Stage stage;
+  FloorSettings settings;
+  settings.young_margin = 0.4;
+  auto r = WithFloor(stage.puppet(), settings);
+  *stage.says = 100;
+  const std::vector<std::pair<int32_t, double>> by_day = {{1, 180}, {2, 140}, {3, 140}, {4, 120},
+                                                          {7, 120}, {8, 100}, {30, 100}};
+  size_t next = 0;
+  for (int32_t w = 50; next < by_day.size(); ++w) {
+    if (w - 50 != by_day[next].first * kWindowsPerDay) {
+      r->Observe(MadeSignal(Resource::kMemory, w, 10));
+      continue;
+    }
+    // Its age is part of the state.
+    std::string state;
+    ByteWriter out(&state);
+    r->Save(out);
+    r = WithFloor(stage.puppet(), settings);
+    ByteReader in(state);
+    ASSERT_TRUE(r->Load(in).ok());
+    EXPECT_EQ(*r->Recommend(WindowId{w}), by_day[next].second) << by_day[next].first;
+    ++next;
+  }
+  // The owner's limit is enough room; a recommendation above it stays as it is.
+  for (const double owner : {130.0, 90.0}) {
+    const auto capped = WithFloor(stage.puppet(), settings);
+    capped->Observe(MadeSignal(Resource::kMemory, 0, 10, owner));
+    EXPECT_EQ(*capped->Recommend(WindowId{kWindowsPerDay}), std::max(owner, 100.0));
+    Reason reason;
+    capped->Explain(reason);
+    EXPECT_THAT(reason.limit, Optional(std::max(owner, 100.0)));
+    EXPECT_EQ(reason.steps.back().kind, owner > 100 ? "young" : "");
+  }
+}
+
+TEST(FloorWrapper, AStateWithoutAnAgeIsOfAnOldJob) {
+  Stage stage;
+  FloorSettings settings;
+  settings.young_margin = 0.4;
+  *stage.says = 100;
+  const auto before = WithFloor(stage.puppet(), settings);
+  before->Observe(MadeSignal(Resource::kMemory, 0, 10));
+  std::string state;
+  ByteWriter out(&state);
+  before->Save(out);
+  state.resize(state.size() - sizeof(int32_t));  // as saved before there was one
+  const auto r = WithFloor(stage.puppet(), settings);
+  ByteReader in(state);
+  ASSERT_TRUE(r->Load(in).ok());
+  r->Observe(MadeSignal(Resource::kMemory, kWindowsPerDay - 1, 10));
+  EXPECT_EQ(*r->Recommend(WindowId{kWindowsPerDay}), 100);
+}
+
 constexpr FloorSettings kFloor{.least = 32 * kMiB, .keep_start = true};
 
 TEST(FloorWrapper, HoldsTheLeastAndWhatAStartNeededButNotAboveTheOwner) {

@@ -18,7 +18,26 @@ constexpr PolicyInfo kPolicies[] = {
     {Policy::kWorkFunction, "work_function",
      "the limit moves when another would have cost a change less, at an ordered share of throttled work"},
     {Policy::kCombined, "combined", "memory by analogs, CPU by work_function"},
+    {Policy::kKrr, "krr", "what a daily report of KRR's simple strategy would set; only in a replay", true},
+    {Policy::kCrane, "crane", "what a daily recommendation of Crane would set; only in a replay", true},
 };
+
+absl::StatusOr<Policy> Parse(std::string_view name, bool of_jobs) {
+  std::vector<std::string_view> names;
+  bool replay_only = false;
+  for (const PolicyInfo& p : kPolicies) {
+    const bool allowed = !of_jobs || !p.replay_only;
+    if (p.name == name && allowed) return p.policy;
+    if (p.name == name) replay_only = true;
+    if (allowed) names.push_back(p.name);
+  }
+  if (replay_only) {
+    return absl::InvalidArgumentError(
+        StrCat("recommender \"", name, "\" runs only in taut replay; there are ", fmt::join(names, ", ")));
+  }
+  return absl::InvalidArgumentError(
+      StrCat("no recommender \"", name, "\"; there are ", fmt::join(names, ", ")));
+}
 
 }  // namespace
 
@@ -31,14 +50,7 @@ Policy PolicyFor(Policy p, Resource r) {
   return r == Resource::kCpu ? Policy::kWorkFunction : Policy::kAnalogs;
 }
 
-absl::StatusOr<Policy> ParsePolicy(std::string_view name) {
-  for (const PolicyInfo& p : kPolicies) {
-    if (p.name == name) return p.policy;
-  }
-  std::vector<std::string_view> names;
-  for (const PolicyInfo& p : kPolicies) names.push_back(p.name);
-  return absl::InvalidArgumentError(
-      StrCat("no recommender \"", name, "\"; there are ", fmt::join(names, ", ")));
-}
+absl::StatusOr<Policy> ParsePolicy(std::string_view name) { return Parse(name, /*of_jobs=*/false); }
+absl::StatusOr<Policy> ParseJobPolicy(std::string_view name) { return Parse(name, /*of_jobs=*/true); }
 
 }  // namespace taut

@@ -18,13 +18,16 @@ enum class Policy : uint8_t {
   kEnsemble,
   kAnalogs,
   kWorkFunction,
-  kCombined
+  kCombined,
+  kKrr,
+  kCrane
 };
 
 struct PolicyInfo {
   Policy policy;
   std::string_view name;
-  std::string_view what;  // one line for people
+  std::string_view what;     // one line for people
+  bool replay_only = false;  // a comparator that a replay runs if it is named; no job may have it
 };
 // All of them, in the order they are shown.
 std::span<const PolicyInfo> Policies();
@@ -33,5 +36,7 @@ std::string_view Name(Policy p);
 Policy PolicyFor(Policy p, Resource r);
 // InvalidArgument naming the choices.
 absl::StatusOr<Policy> ParsePolicy(std::string_view name);
+// The same of those that a job may have.
+absl::StatusOr<Policy> ParseJobPolicy(std::string_view name);
 
 }  // namespace taut

@@ -64,12 +64,21 @@ struct EnsembleSettings {
   std::vector<double> margins = {0, 0.025, 0.05, 0.075, 0.10, 0.125, 0.15, 0.20};
   EnsembleCost cost = EnsembleCost::kSlack;
   EnsembleJudging judging = EnsembleJudging::kPrequential;
-  double w_over = 30'000;               // w_o
-  double w_under = 1;                   // w_u
-  double w_limit_change = 2.0;          // w_dL
-  double w_model_change = 0.01;         // w_dm
+  double w_over = 30'000;        // w_o
+  double w_under = 1;            // w_u
+  double w_limit_change = 2.0;   // w_dL
+  double w_model_change = 0.01;  // w_dm
+  // w_o and w_dL of CPU; absent: as above. An overrun throttles, it ends nothing.
+  std::optional<double> cpu_w_over = 2000;
+  std::optional<double> cpu_w_limit_change = 0.5;
   double score_half_life_s = 7 * kDay;  // d of (8)
   double min_history_s = kDay;
+  double young_margin = 0.4;  // on memory limits of young jobs (FloorSettings); the VPA's shrinks alike
+
+  double w_over_of(Resource r) const { return r == Resource::kCpu ? cpu_w_over.value_or(w_over) : w_over; }
+  double w_limit_change_of(Resource r) const {
+    return r == Resource::kCpu ? cpu_w_limit_change.value_or(w_limit_change) : w_limit_change;
+  }
 };
 
 struct PeakSettings {
@@ -89,6 +98,25 @@ struct VpaSettings {
   double min_cpu_cores = 0.025;
   double min_memory_bytes = 250 * kMiB;
   bool oom_floor = false;  // hold a limit up after an OOM as for the others; the VPA does not
+};
+
+// KRR's simple strategy (peers.md §4): of the tasks' CPU percentiles the highest, and the memory peak.
+struct KrrSettings {
+  double days = 14;
+  double cpu_percentile = 0.95;
+  double memory_margin = 0.15;
+  double oom_margin = 0.25;  // on the limit at which a task was killed, as with --use-oomkill-data
+  double min_points = 100;
+  double min_cpu_cores = 0.01;
+  double min_memory_bytes = 1e8;
+};
+
+// Crane's resource recommendation (peers.md §5).
+struct CraneSettings {
+  double days = 7;
+  double percentile = 0.99;
+  double margin = 0.15;
+  double oom_days = 7;  // for which the need after an OOM kill is a floor
 };
 
 // The analog forecast over the fleet's history (docs/algorithms.md, "Analogs").
@@ -168,6 +196,8 @@ struct VerticalSettings {
   EnsembleSettings ensemble;
   PeakSettings peak;
   VpaSettings vpa;
+  KrrSettings krr;
+  CraneSettings crane;
   AnalogSettings analogs;
   WorkFunctionSettings work_function;
   OomSettings oom;

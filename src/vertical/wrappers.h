@@ -47,7 +47,11 @@ std::unique_ptr<Recommender> WithOomFloor(std::unique_ptr<Recommender> inner, Oo
 struct FloorSettings {
   double least = 0;         // cores or bytes
   bool keep_start = false;  // not below what the program used in the first windows after a start
+  // Of a job without kYoungDays of history, where the recommender itself forecasts no risk: the limit is
+  // wider by twice this share on the second day, by this until its fourth, then by half of it.
+  double young_margin = 0;
   static constexpr int kStartWindows = 3;
+  static constexpr int32_t kYoungDays = 8;
 };
 // At least `least` and, with keep_start, the highest usage of the first kStartWindows windows after each of
 // the last two starts; but never above the owner's limit for these reasons. A start is the first window

@@ -35,6 +35,8 @@ const SHAPES = {
   ensemble: 'M-2-6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z',
   work_function: 'M-5 5V-1H0V-6H5V5Z',
   combined: 'M-6-2H-2V-6H2V-2H6V2H2V6H-2V2H-6Z',
+  krr: 'M-6-1H-1V-6H1V-1H6V1H1V6H-1V1H-6Z',
+  crane: 'M-6-5H6V-1H2V6H-2V-1H-6Z',
   analogs: 'M-5.5 0A5.5 5.5 0 1 0 5.5 0A5.5 5.5 0 1 0-5.5 0Z',
 };
 
