@@ -103,6 +103,20 @@ TEST(Gate, AutoLowersOnceAPeriodAndRaisesSooner) {
   EXPECT_THAT(Decide(policy, Memory(4200, kGiB), state).kind, Optional(DecisionKind::kSet));
 }
 
+TEST(Gate, RightAfterAKillNothingIsLowered) {
+  GateState state;
+  Proposal proposal = Memory(0, kGiB);
+  proposal.oom = true;
+  for (const Mode mode : {Mode::kAuto, Mode::kCanary}) {
+    const Verdict v = Decide(In(mode), proposal, state);
+    EXPECT_FALSE(v.kind.has_value());
+    EXPECT_EQ(v.sentence, "a task was just killed; nothing is lowered now");
+    EXPECT_FALSE(state.in_force.has_value() || state.trial.has_value());
+  }
+  proposal.oom = false;
+  EXPECT_TRUE(Decide(In(Mode::kAuto), proposal, state).kind.has_value()) << "a window later it is";
+}
+
 TEST(Gate, WaitsForTheMaintenanceWindowUnlessATaskWasKilled) {
   JobPolicy policy = In(Mode::kAuto);
   policy.maintenance = *ParseMaintenance("Mon-Fri 22:00-06:00");

@@ -90,6 +90,18 @@ TEST_F(MigrationTest, TooManyBadDaysStartOver) {
   EXPECT_EQ(Day().step, MigrationStep::kNotice);
 }
 
+// Bounds are inclusive: a share of days over, and sizes, that come exactly to them are allowed.
+TEST_F(MigrationTest, WhatComesExactlyToABoundIsAllowed) {
+  settings_.max_days_over = 0.125;
+  settings_.observe_days = 16;
+  settings_.max_memory_bytes = 4 * 1024 * kMiB;
+  EXPECT_EQ(Day(true).step, MigrationStep::kNothing);
+  EXPECT_EQ(Day(true).step, MigrationStep::kNothing);
+  QuietDays(13);
+  EXPECT_EQ(Day().step, MigrationStep::kNotice) << "2 of 16 days";
+  EXPECT_EQ(Day(true).step, MigrationStep::kWithdraw) << "3 of 17";
+}
+
 TEST_F(MigrationTest, LargeOrUnwillingOrOtherJobsStay) {
   QuietDays(40, 5);
   EXPECT_EQ(Day(false, 4).step, MigrationStep::kNotice);

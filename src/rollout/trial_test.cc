@@ -1,5 +1,7 @@
 // Trials: who takes part, what promotes and what rolls back, and what a job of one task does instead.
 
+#include <algorithm>
+
 #include "base/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -99,6 +101,42 @@ TEST_F(TrialTest, OomsThatTheRestHasAsWellAreNotTheTrialsFault) {
   for (uint32_t t = 0; t < num_tasks_; ++t) CountTrialOom(t, 1, std::nullopt, state_);
   EXPECT_FALSE(Ask(3600).kind.has_value());
   EXPECT_TRUE(state_.trial.has_value());
+}
+
+// A tenth of the tasks has a tenth of the kills: it is rates that are compared.
+TEST_F(TrialTest, OomsAreComparedByRate) {
+  Ask(0);
+  Live(10, 0.3 * kGiB, 0.3 * kGiB);
+  const uint32_t member = state_.trial->members.front().number;
+  const uint32_t other = state_.trial->Has(0) ? 1 : 0;
+  CountTrialOom(other, 5, std::nullopt, state_);
+  EXPECT_FALSE(Ask(3300).kind.has_value());
+  CountTrialOom(member, 1, std::nullopt, state_);
+  EXPECT_THAT(Ask(3600).kind, Optional(DecisionKind::kRollBack)) << "1 of 12 tasks against 5 of 108";
+}
+
+TEST_F(TrialTest, MoreOomsOfMoreTasksAreNoHigherRate) {
+  policy_.canary.share = 0.9;
+  Ask(0);
+  Live(10, 0.3 * kGiB, 0.3 * kGiB);
+  const auto other =
+      std::find_if(alive_.begin(), alive_.end(), [&](uint32_t t) { return !state_.trial->Has(t); });
+  CountTrialOom(state_.trial->members.front().number, 5, std::nullopt, state_);
+  CountTrialOom(*other, 1, std::nullopt, state_);
+  EXPECT_FALSE(Ask(3600).kind.has_value()) << "5 of 108 tasks against 1 of 12";
+}
+
+TEST_F(TrialTest, WithOneTaskLeftItEndsWithoutBlame) {
+  Ask(0);
+  num_tasks_ = 1;
+  alive_ = {0};
+  const Verdict v = Ask(600);
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
+  EXPECT_EQ(v.sentence, "one task is left, and a trial needs two");
+  EXPECT_EQ(state_.rolled_back_s, INT64_MIN) << "the limit did nothing wrong";
+  num_tasks_ = 120;
+  for (uint32_t t = 1; t < num_tasks_; ++t) alive_.push_back(t);
+  EXPECT_THAT(Ask(600 + 3600).kind, Optional(DecisionKind::kTry)) << "so it is tried again at once";
 }
 
 TEST_F(TrialTest, TasksAtTheirLimitRollBackBeforeTheTimeIsUp) {

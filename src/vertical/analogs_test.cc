@@ -235,6 +235,55 @@ TEST(AnalogFleet, IsTheSameForTheSameRows) {
   EXPECT_GT(price[0], 0);
 }
 
+// Fleets whose every day is alike but for how promises were kept: no forecast, only the calibration differs.
+double PriceAfter(double promised, int overruns_of_100) {
+  AnalogFleet fleet(Resource::kMemory, Order(0.03));
+  Rng rng(5);
+  for (int32_t day = 0; day < 40; ++day) {
+    FleetRows rows;
+    for (int j = 0; j < 100; ++j) {
+      FleetRow& row = rows.emplace_back();
+      row.lesson = FleetLesson{.features = {}, .outcome = static_cast<float>(0.2 * rng.Normal())};
+      row.tomorrow.week_peak = 1 << 30;
+      row.verdict = FleetVerdict{.promised = static_cast<float>(promised), .overrun = j < overruns_of_100};
+    }
+    fleet.CloseDay(day, rows);
+  }
+  EXPECT_TRUE(fleet.ready());
+  return fleet.price();
+}
+
+TEST(AnalogFleet, ThePriceIsCorrectedForHowPromisesWereKept) {
+  const double kept = PriceAfter(0.03, 3);
+  EXPECT_GT(PriceAfter(0.01, 3), 1.2 * kept) << "three times what was promised: dearer";
+  EXPECT_LT(PriceAfter(0.09, 3), kept / 1.2) << "a third of it: cheaper";
+  // Promises kept, but not those that were ordered: the debt is worked off.
+  EXPECT_GT(PriceAfter(0.05, 5), 1.02 * kept);
+  EXPECT_LT(PriceAfter(0.01, 1), kept / 1.02);
+}
+
+// The sample that forests are trained on keeps taking rows in when it is full.
+TEST(AnalogFleet, AFullSampleStillLearns) {
+  AnalogSettings settings = Order(0.03);
+  settings.max_rows = 500;
+  settings.retrain_days = 1;
+  AnalogFleet fleet(Resource::kMemory, settings);
+  const auto live = [&](int32_t from, int32_t to, float outcome) {
+    for (int32_t day = from; day < to; ++day) {
+      FleetRows rows(100);
+      for (FleetRow& row : rows) {
+        row.lesson = FleetLesson{.features = {}, .outcome = outcome};
+        row.tomorrow.week_peak = 1 << 30;
+      }
+      fleet.CloseDay(day, rows);
+    }
+    return fleet.Forecast(AnalogCase{}).Exceedance(0.5);
+  };
+  EXPECT_LT(live(0, 10, 0), 0.01);
+  // Half of all rows are of the new law, so half of the sample is.
+  EXPECT_NEAR(live(10, 20, 1), 0.5, 0.1);
+}
+
 std::string Saved(const AnalogFleet& fleet) {
   std::string bytes;
   ByteWriter out(&bytes);
