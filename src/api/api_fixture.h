@@ -18,6 +18,7 @@ class NoStore final : public Store, public taut::History {
   absl::Status ReadForgotten(int64_t, absl::FunctionRef<void(const JobRecord&, int64_t)>) override {
     return absl::OkStatus();
   }
+  absl::Status ReadPasts(absl::FunctionRef<void(JobId, PastState)>) override { return absl::OkStatus(); }
   absl::StatusOr<JobRecord> Job(JobId) override { return absl::NotFoundError("no job"); }
   absl::Status ReadWindows(WindowId, absl::FunctionRef<absl::Status(const ClosedWindow&)>) override {
     return absl::OkStatus();

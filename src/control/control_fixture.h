@@ -28,6 +28,9 @@ class FailingStore final : public Store {
                              absl::FunctionRef<void(const JobRecord&, int64_t)> yield) override {
     return store_.ReadForgotten(from_s, yield);
   }
+  absl::Status ReadPasts(absl::FunctionRef<void(JobId, PastState)> yield) override {
+    return store_.ReadPasts(yield);
+  }
   absl::Status ReadWindows(WindowId after,
                            absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) override {
     return store_.ReadWindows(after, yield);

@@ -84,6 +84,9 @@ class ChurnCell {
                                absl::FunctionRef<void(const JobRecord&, int64_t)> yield) override {
       return inner.ReadForgotten(from_s, yield);
     }
+    absl::Status ReadPasts(absl::FunctionRef<void(JobId, PastState)> yield) override {
+      return inner.ReadPasts(yield);
+    }
     absl::Status ReadWindows(WindowId after,
                              absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) override {
       return inner.ReadWindows(after, yield);

@@ -30,6 +30,15 @@ inline constexpr uint32_t kFleetChunk = UINT32_MAX;
 // The chunk that stands for what the actuator remembers.
 inline constexpr uint32_t kActuatorChunk = UINT32_MAX - 2;
 
+// What a source of history has of a job from before tautd knew it. Each job is asked for once.
+enum class PastState : uint8_t { kRead = 1, kNothing = 2 };
+struct JobPast {
+  JobId job;
+  PastState state = PastState::kNothing;
+  // Days ascending, each once. A window that was also measured live, or is stored from before, does not count.
+  std::vector<JobDay> days;
+};
+
 // Everything that one pass leaves behind. Views: they live as long as the call.
 struct PassRecord {
   const ClosedWindow* window = nullptr;      // null: nothing closed (an OOM or a setting between two windows)
@@ -43,6 +52,7 @@ struct PassRecord {
   std::span<const OomRecord> ooms;
   std::span<const SettingChange> settings;
   std::span<const Checkpoint> checkpoints;
+  std::span<const JobPast> pasts;  // of jobs that the store has
   const FleetPoint* fleet = nullptr;
 };
 
@@ -71,7 +81,9 @@ class Store {
   // The jobs that were forgotten at `from_s` or later and did not return.
   virtual absl::Status ReadForgotten(
       int64_t from_s, absl::FunctionRef<void(const JobRecord&, int64_t forgotten_s)> yield) = 0;
-  // The windows after `after` in time order, whole.
+  // Jobs whose past was asked for, forgotten ones included.
+  virtual absl::Status ReadPasts(absl::FunctionRef<void(JobId, PastState)> yield) = 0;
+  // The windows after `after` in time order, whole. Without those of JobPast.
   virtual absl::Status ReadWindows(WindowId after,
                                    absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) = 0;
   // Whether what is committed reaches what a later start would read: not if its file was deleted or replaced.
@@ -99,7 +111,7 @@ class History {
 
   // The job of this number, also a forgotten one. NotFound once its decisions are past retention.
   virtual absl::StatusOr<JobRecord> Job(JobId id) = 0;
-  // The job's windows in [from, to), one JobDay a day that has any, ascending.
+  // The job's windows in [from, to), those of JobPast included, one JobDay a day that has any, ascending.
   virtual absl::StatusOr<std::vector<JobDay>> JobDays(JobId job, WindowId from, WindowId to) = 0;
   // Newest first. With Decision::reason only if `with_reasons`.
   enum class Reasons : uint8_t { kLeaveOut, kInclude };

@@ -17,8 +17,24 @@ namespace {
 
 constexpr int kKills = 30;
 constexpr uint32_t kJobs = 150;
+constexpr int32_t kPastDays = 3;
 // 7 windows apart, so that days end and are regrouped.
 constexpr WindowId WindowOf(uint64_t pass) { return {static_cast<int32_t>(5'760'000 + 7 * pass)}; }
+
+JobDay PastDayOf(JobId job, int32_t day) {
+  JobDay out;
+  out.job = job;
+  out.day = day;
+  for (int32_t w = 0; w < 20; ++w) {
+    JobWindow window;
+    window.window = WindowId{day * kWindowsPerDay + w};
+    window.num_tasks = 1;
+    window.first_task = static_cast<uint32_t>(w);
+    out.windows.push_back(window);
+    out.tasks.push_back({0, 1, 1, static_cast<float>(job.value), static_cast<float>(w)});
+  }
+  return out;
+}
 
 OwnedPass MakePass(uint64_t number) {
   OwnedPass pass;
@@ -28,6 +44,10 @@ OwnedPass MakePass(uint64_t number) {
   pass.ooms = {{JobId{1}, 0, static_cast<int64_t>(number), 1, std::nullopt}};
   pass.checkpoints = {
       {static_cast<uint32_t>(number % 5), WindowOf(number), std::string(10'000 + number, 'c')}};
+  // Three days of a job from before, all or none.
+  JobPast& past = pass.pasts.emplace_back();
+  past.job = JobId{static_cast<uint32_t>(1'000'000 + number)};
+  for (int32_t day = 1; day <= kPastDays; ++day) past.days.push_back(PastDayOf(past.job, day));
   return pass;
 }
 
@@ -96,6 +116,12 @@ TEST(CrashTest, AcknowledgedPassesAreThereOnce) {
     ASSERT_TRUE(decisions.ok());
     EXPECT_EQ(decisions->size(), pass);
     EXPECT_EQ((*store)->Ooms(std::nullopt, 0, SIZE_MAX)->size(), pass);
+    for (uint64_t n = pass + 2; n > 0 && n + 5 > pass; --n) {
+      const JobId job{static_cast<uint32_t>(1'000'000 + n)};
+      const auto days = (*store)->JobDays(job, WindowId{0}, WindowId{INT32_MAX});
+      ASSERT_TRUE(days.ok()) << days.status();
+      EXPECT_EQ(days->size(), n <= pass ? size_t{kPastDays} : 0) << "the past of pass " << n;
+    }
     const std::string restored = RestoreText(**store);
     for (uint64_t n = pass; n > 0 && n + 5 > pass; --n) {
       EXPECT_NE(restored.find(Text(MakePass(n).checkpoints[0])), std::string::npos);

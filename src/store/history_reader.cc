@@ -66,7 +66,38 @@ absl::StatusOr<std::vector<JobDay>> HistoryReader::JobDays(JobId job, WindowId f
   if (status.ok()) status = ReadBlocks(job, windows, days);
   if (!status.ok()) return status;
   std::erase_if(days, [](const JobDay& day) { return day.windows.empty(); });
-  return days;
+  std::vector<JobDay> past;
+  if (absl::Status s = ReadPast(job, from, to, past); !s.ok()) return s;
+  return past.empty() ? days : MergedDays(std::move(days), std::move(past));
+}
+
+absl::Status HistoryReader::ReadPast(JobId job, WindowId from, WindowId to, std::vector<JobDay>& days) {
+  if (!(from < to)) return absl::OkStatus();
+  const auto day_of = [](Statement& statement) -> absl::StatusOr<std::optional<int32_t>> {
+    Rows rows = statement.Query();
+    const absl::StatusOr<bool> any = rows.Next();
+    if (!any.ok()) return any.status();
+    const auto key = rows.IntOrNull(0);
+    return key ? std::optional(DayOfKey(*key)) : std::nullopt;
+  };
+  const auto first = day_of(first_past_);
+  if (!first.ok()) return first.status();
+  const auto last = day_of(last_past_);
+  if (!last.ok()) return last.status();
+  if (!first->has_value() || !last->has_value()) return absl::OkStatus();
+  const int32_t end = std::min(**last, WindowId{to.index - 1}.day());
+  for (int32_t day = std::max(**first, from.day()); day <= end; ++day) {
+    Rows rows = past_day_.Query(DayKey(day, job.value));
+    const absl::StatusOr<bool> any = rows.Next();
+    if (!any.ok()) return any.status();
+    if (!*any) continue;
+    const absl::Status decoded = DecodeDayBlock(rows.Bytes(0), job, day, from, to, DayAtEnd(days, job, day));
+    if (decoded.ok()) continue;
+    days.pop_back();
+    damage_->Add(StrCat("past day ", day, ", job ", job.value, ": ", Message(decoded)));
+  }
+  std::erase_if(days, [](const JobDay& day) { return day.windows.empty(); });
+  return absl::OkStatus();
 }
 
 absl::Status HistoryReader::ReadDays(JobId job, const std::vector<WindowId>& windows,

@@ -29,6 +29,8 @@ class HistoryReader final : public History {
   // The job's usage of `windows`, ascending: from regrouped days, then from windows that are not.
   absl::Status ReadDays(JobId job, const std::vector<WindowId>& windows, std::vector<JobDay>& days);
   absl::Status ReadBlocks(JobId job, const std::vector<WindowId>& windows, std::vector<JobDay>& days);
+  // What was read of it elsewhere (JobPast).
+  absl::Status ReadPast(JobId job, WindowId from, WindowId to, std::vector<JobDay>& days);
 
   const std::unique_ptr<Database> owned_;
   Database* const db_ = owned_.get();
@@ -38,6 +40,9 @@ class HistoryReader final : public History {
   Statement first_block_{db_, "SELECT min(key) FROM window_blocks"};
   Statement block_{db_, "SELECT block FROM window_blocks WHERE key = ?1"};
   Statement day_{db_, "SELECT block FROM day_blocks WHERE key = ?1"};
+  Statement first_past_{db_, "SELECT min(key) FROM past_days"};
+  Statement last_past_{db_, "SELECT max(key) FROM past_days"};
+  Statement past_day_{db_, "SELECT block FROM past_days WHERE key = ?1"};
   Statement ooms_{db_,
                   "SELECT time_s, job, task, kills, limit_bytes, sum, id FROM ooms WHERE time_s >= ?1 "
                   "ORDER BY time_s DESC, id DESC LIMIT ?2"};

@@ -46,6 +46,13 @@ absl::Status InMemoryStore::Commit(const PassRecord& pass) {
     }
   }
   if (pass.fleet != nullptr) fleet_[pass.fleet->window] = *pass.fleet;
+  for (const JobPast& past : pass.pasts) {
+    if (jobs_.contains(past.job.value)) pasts_[past.job.value] = past.state;
+    for (const JobDay& day : past.days) {
+      JobDay& kept = past_days_[{day.day, past.job.value}];
+      kept = MergedDay(kept, day);
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -92,6 +99,12 @@ absl::Status InMemoryStore::ReadForgotten(int64_t from_s,
   return absl::OkStatus();
 }
 
+absl::Status InMemoryStore::ReadPasts(absl::FunctionRef<void(JobId, PastState)> yield) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, state] : pasts_) yield(JobId{id}, state);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<JobRecord> InMemoryStore::Job(JobId id) {
   const std::lock_guard lock(mutex_);
   const auto found = jobs_.find(id.value);
@@ -117,6 +130,7 @@ absl::StatusOr<bool> InMemoryStore::Maintain(WindowId now) {
   }
   const int32_t first_day = FirstDayKept(keep_, now);
   while (!windows_.empty() && windows_.begin()->first.day() < first_day) windows_.erase(windows_.begin());
+  past_days_.erase(past_days_.begin(), past_days_.lower_bound({first_day, 0}));
   const int64_t first_s = FirstSecondKept(keep_, now);
   while (!decisions_.empty() && decisions_.begin()->second.time_s < first_s) {
     decisions_.erase(decisions_.begin());
@@ -124,6 +138,7 @@ absl::StatusOr<bool> InMemoryStore::Maintain(WindowId now) {
   std::erase_if(forgotten_, [&](const auto& entry) {
     if (entry.second >= first_s) return false;
     jobs_.erase(entry.first);
+    pasts_.erase(entry.first);
     return true;
   });
   std::erase_if(ooms_, [first_s](const OomRecord& oom) { return oom.time_s < first_s; });
@@ -150,7 +165,13 @@ absl::StatusOr<std::vector<JobDay>> InMemoryStore::JobDays(JobId job, WindowId f
     }
     AppendWindow(closed, static_cast<size_t>(found - closed.jobs.begin()), days.back());
   }
-  return days;
+  std::vector<JobDay> past;
+  for (const auto& [key, day] : past_days_) {
+    if (key.second != job.value) continue;
+    JobDay part = WindowsOf(day, from, to);
+    if (!part.windows.empty()) past.push_back(std::move(part));
+  }
+  return past.empty() ? days : MergedDays(std::move(days), std::move(past));
 }
 
 absl::StatusOr<std::vector<Decision>> InMemoryStore::Decisions(const DecisionQuery& query, Reasons reasons) {

@@ -22,6 +22,7 @@ class InMemoryStore final : public Store, public History {
   absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) override;
   absl::Status ReadForgotten(int64_t from_s,
                              absl::FunctionRef<void(const JobRecord&, int64_t)> yield) override;
+  absl::Status ReadPasts(absl::FunctionRef<void(JobId, PastState)> yield) override;
   absl::Status ReadWindows(WindowId after,
                            absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) override;
   absl::StatusOr<bool> Maintain(WindowId now) override;
@@ -43,6 +44,8 @@ class InMemoryStore final : public Store, public History {
   PassEnds ends_;
   std::map<uint32_t, JobRecord> jobs_;
   std::map<uint32_t, int64_t> forgotten_;  // when
+  std::map<uint32_t, PastState> pasts_;
+  std::map<std::pair<int32_t, uint32_t>, JobDay> past_days_;  // by day and job
   std::map<WindowId, ClosedWindow> windows_;
   std::map<uint64_t, Decision> decisions_;
   std::vector<OomRecord> ooms_;  // by time, then as they came

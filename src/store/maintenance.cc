@@ -39,6 +39,7 @@ absl::StatusOr<bool> Maintenance::Forget(WindowId now) {
     more = db_->changes() >= kMostRows;
   };
   piece(forget_days_, DayKey(first_day, 0));
+  piece(forget_past_, DayKey(first_day, 0));
   piece(forget_blocks_, WindowKey(first_window, 0));
   piece(forget_ooms_, first_s);
   piece(forget_jobs_, first_s);

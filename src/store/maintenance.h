@@ -32,6 +32,9 @@ class Maintenance {
   Statement forget_days_{db_,
                          "DELETE FROM day_blocks WHERE key IN (SELECT key FROM day_blocks WHERE key < ?1 "
                          "ORDER BY key LIMIT ?2)"};
+  Statement forget_past_{db_,
+                         "DELETE FROM past_days WHERE key IN (SELECT key FROM past_days WHERE key < ?1 "
+                         "ORDER BY key LIMIT ?2)"};
   Statement forget_blocks_{db_,
                            "DELETE FROM window_blocks WHERE key IN (SELECT key FROM window_blocks WHERE key "
                            "< ?1 ORDER BY key LIMIT ?2)"};

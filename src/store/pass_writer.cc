@@ -44,6 +44,9 @@ absl::Status PassWriter::Write(const PassRecord& pass, const PassEnds& ends) {
   if (status.ok()) status = WriteJobs(pass);
   if (status.ok()) status = WriteDecisions(pass);
   if (status.ok()) status = WriteRest(pass);
+  for (const JobPast& past : pass.pasts) {
+    if (status.ok()) status = WritePast(past);
+  }
   if (!status.ok()) return status;
   std::optional<int64_t> window, job;
   if (ends.window) window = ends.window->index;
@@ -85,6 +88,31 @@ absl::Status PassWriter::WriteJobs(const PassRecord& pass) {
   }
   if (!status.ok()) return status;
   return absl::OkStatus();
+}
+
+absl::Status PassWriter::WritePast(const JobPast& past) {
+  absl::Status status = past_.Run(past.job.value, static_cast<int>(past.state));
+  for (const JobDay& day : past.days) {
+    if (!status.ok()) return status;
+    const int64_t key = DayKey(day.day, past.job.value);
+    JobDay before;
+    {
+      Rows rows = read_past_day_.Query(key);
+      const absl::StatusOr<bool> any = rows.Next();
+      if (!any.ok()) return any.status();
+      // What is damaged is read anew.
+      if (*any &&
+          !DecodeDayBlock(rows.Bytes(0), past.job, day.day, WindowId{INT32_MIN}, WindowId{INT32_MAX}, before)
+               .ok()) {
+        before = {};
+      }
+    }
+    before.job = past.job;
+    before.day = day.day;
+    const std::string block = EncodeDayBlock(MergedDay(before, day));
+    status = past_day_.Run(key, Blob{block});
+  }
+  return status;
 }
 
 absl::Status PassWriter::WriteDecisions(const PassRecord& pass) {

@@ -21,15 +21,23 @@ class PassWriter {
   absl::Status WriteJobs(const PassRecord& pass);
   absl::Status WriteDecisions(const PassRecord& pass);
   absl::Status WriteRest(const PassRecord& pass);
+  absl::Status WritePast(const JobPast& past);
 
   Database* db_;
   Statement read_ends_{db_, "SELECT window, job, decision, setting, sum FROM ends"};
   Statement ends_{db_, "INSERT OR REPLACE INTO ends VALUES(1, ?1, ?2, ?3, ?4, ?5)"};
   Statement window_{db_, "INSERT INTO windows VALUES(?1)"};
   Statement block_{db_, "INSERT INTO window_blocks VALUES(?1, ?2)"};
-  Statement job_{db_, "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL)"};
+  Statement job_{db_, "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL, NULL)"};
   Statement forget_job_{db_, "UPDATE jobs SET forgotten_s = ?2 WHERE id = ?1"};
-  Statement return_job_{db_, "INSERT OR REPLACE INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL)"};
+  // Its past stays asked for.
+  Statement return_job_{
+      db_,
+      "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL, NULL) ON CONFLICT(id) DO UPDATE SET "
+      "first_seen_s = ?2, name = ?3, labels = ?4, sum = ?5, forgotten_s = NULL"};
+  Statement past_{db_, "UPDATE jobs SET past = ?2 WHERE id = ?1"};
+  Statement read_past_day_{db_, "SELECT block FROM past_days WHERE key = ?1"};
+  Statement past_day_{db_, "INSERT OR REPLACE INTO past_days VALUES(?1, ?2)"};
   Statement drop_checkpoint_{db_, "DELETE FROM checkpoints WHERE chunk = ?1"};
   Statement decision_{db_, "INSERT INTO decisions VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)"};
   Statement outcome_{

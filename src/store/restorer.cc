@@ -48,6 +48,15 @@ absl::Status Restorer::ReadForgotten(int64_t from_s,
   return any.status();
 }
 
+absl::Status Restorer::ReadPasts(absl::FunctionRef<void(JobId, PastState)> yield) {
+  Rows rows = pasts_.Query();
+  absl::StatusOr<bool> any = rows.Next();
+  for (; any.ok() && *any; any = rows.Next()) {
+    yield(JobId{static_cast<uint32_t>(rows.Int(0))}, static_cast<PastState>(rows.Int(1)));
+  }
+  return any.status();
+}
+
 absl::Status Restorer::Settings(const RestoreSink& sink) {
   Rows rows = settings_.Query();
   absl::StatusOr<bool> any = rows.Next();

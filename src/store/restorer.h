@@ -15,6 +15,7 @@ class Restorer {
 
   absl::Status Restore(const RestoreSink& sink);
   absl::Status ReadForgotten(int64_t from_s, absl::FunctionRef<void(const JobRecord&, int64_t)> yield);
+  absl::Status ReadPasts(absl::FunctionRef<void(JobId, PastState)> yield);
   absl::Status ReadWindows(WindowId after, absl::FunctionRef<absl::Status(const ClosedWindow&)> yield);
 
  private:
@@ -34,6 +35,7 @@ class Restorer {
   Statement forgotten_{db_,
                        "SELECT id, first_seen_s, name, labels, sum, forgotten_s FROM jobs "
                        "WHERE forgotten_s >= ?1 ORDER BY id"};
+  Statement pasts_{db_, "SELECT id, past FROM jobs WHERE past IS NOT NULL ORDER BY id"};
   Statement settings_{db_,
                       "SELECT id, time_s, who, job, key, value, before, sum FROM settings WHERE id IN "
                       "(SELECT max(id) FROM settings GROUP BY job, key) ORDER BY id"};

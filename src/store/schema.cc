@@ -42,13 +42,18 @@ CREATE INDEX jobs_forgotten ON jobs(forgotten_s) WHERE forgotten_s IS NOT NULL;
     // 3: no table has changed, but usage blocks may say the throttled share, which older programs cannot
     // read.
     "SELECT 1;",
+    // 4
+    R"(
+ALTER TABLE jobs ADD COLUMN past INTEGER;
+CREATE TABLE past_days(key INTEGER PRIMARY KEY, block BLOB NOT NULL) STRICT;
+)",
 };
 
 // Tables whose ends are looked at, with the column that is the rowid.
 constexpr std::pair<const char*, const char*> kTables[] = {
     {"ends", "one"},       {"jobs", "id"},           {"windows", "window"}, {"window_blocks", "key"},
     {"day_blocks", "key"}, {"checkpoints", "chunk"}, {"decisions", "id"},   {"ooms", "id"},
-    {"settings", "id"},    {"fleet", "window"}};
+    {"settings", "id"},    {"fleet", "window"},      {"past_days", "key"}};
 
 // A file up to this size is checked whole when it is opened; larger ones only in parts.
 constexpr int64_t kSmallBytes = int64_t{64} << 20;

@@ -188,6 +188,10 @@ absl::Status SqliteStore::ReadForgotten(int64_t from_s,
   return parts_->restorer.ReadForgotten(from_s, yield);
 }
 
+absl::Status SqliteStore::ReadPasts(absl::FunctionRef<void(JobId, PastState)> yield) {
+  return parts_->restorer.ReadPasts(yield);
+}
+
 absl::StatusOr<JobRecord> SqliteStore::Job(JobId id) {
   return parts_->readers.With([&](HistoryReader& r) { return r.Job(id); });
 }

@@ -44,6 +44,7 @@ class SqliteStore final : public Store, public History {
   // Costs memory for one window, or about 256 MiB where the day is regrouped. `yield` may not use the store.
   absl::Status ReadForgotten(int64_t from_s,
                              absl::FunctionRef<void(const JobRecord&, int64_t)> yield) override;
+  absl::Status ReadPasts(absl::FunctionRef<void(JobId, PastState)> yield) override;
   absl::Status ReadWindows(WindowId after,
                            absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) override;
   // Some 50 ms a call.

@@ -16,6 +16,7 @@
 #include <functional>
 #include <thread>
 
+#include "store/records.h"
 #include "store/schema.h"
 #include "store/sqlite.h"
 #include "store/store_fixture.h"
@@ -122,6 +123,34 @@ TEST_F(SqliteStoreTest, NewerFilesAreRefusedAndOlderOnesMigrated) {
   EXPECT_FALSE(Migrate(**db, broken).ok());
   EXPECT_EQ(number("SELECT count(*) FROM sqlite_schema WHERE name = 'c'"), 0);
   EXPECT_EQ(number("PRAGMA user_version"), 3);
+}
+
+// A file from before jobs had a past: its jobs are there, and nobody has asked for theirs.
+TEST_F(SqliteStoreTest, AFileWithoutPastsIsMigrated) {
+  {
+    auto db = Database::Open(options_.path, Database::Access::kReadWrite);
+    ASSERT_TRUE(Migrate(**db, StoreMigrations().first(3)).ok());
+    const JobRecord job{JobId{7}, "shop/web", {}, 12};
+    const std::string labels = EncodeLabels(job.labels);
+    Statement insert(db->get(), "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL)");
+    ASSERT_TRUE(insert.Run(job.id.value, job.first_seen_s, job.name, Blob{labels}, SumOf(job)).ok());
+    Statement ends(db->get(), "INSERT INTO ends VALUES(1, NULL, 7, 0, 0, ?1)");
+    ASSERT_TRUE(
+        ends.Run(RowSum::Of(std::optional<int64_t>(), std::optional<int64_t>(7), uint64_t{0}, uint64_t{0}))
+            .ok());
+  }
+  auto store = SqliteStore::Open(options_);
+  ASSERT_TRUE(store.ok()) << store.status();
+  EXPECT_THAT(RestoreText(**store), HasSubstr("7 shop/web 12\n"));
+  size_t asked = 0;
+  ASSERT_TRUE((*store)->ReadPasts([&](JobId, PastState) { ++asked; }).ok());
+  EXPECT_EQ(asked, 0U);
+  const JobPast past{JobId{7}, PastState::kNothing, {}};
+  PassRecord pass;
+  pass.pasts = {&past, 1};
+  ASSERT_TRUE((*store)->Commit(pass).ok());
+  ASSERT_TRUE((*store)->ReadPasts([&](JobId id, PastState) { asked += id.value; }).ok());
+  EXPECT_EQ(asked, 7U);
 }
 
 TEST_F(SqliteStoreTest, ADamagedBlockCostsOnlyItself) {

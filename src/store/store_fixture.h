@@ -44,6 +44,7 @@ struct OwnedPass {
   std::vector<OomRecord> ooms;
   std::vector<SettingChange> settings;
   std::vector<Checkpoint> checkpoints;
+  std::vector<JobPast> pasts;
   std::optional<FleetPoint> fleet;
 
   PassRecord View() const {
@@ -55,6 +56,7 @@ struct OwnedPass {
     pass.ooms = ooms;
     pass.settings = settings;
     pass.checkpoints = checkpoints;
+    pass.pasts = pasts;
     pass.fleet = fleet ? &*fleet : nullptr;
     return pass;
   }

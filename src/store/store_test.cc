@@ -8,9 +8,7 @@
 
 #include <functional>
 
-#include "store/in_memory_store.h"
-#include "store/sqlite_store.h"
-#include "store/store_fixture.h"
+#include "store/store_subject.h"
 
 namespace taut {
 namespace {
@@ -18,55 +16,6 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr WindowId kFirst{20'000 * kWindowsPerDay + 250};
-
-// Both ports of one store, and for a file also the way through a stop.
-class Subject {
- public:
-  virtual ~Subject() = default;
-  virtual Store& store() = 0;
-  virtual History& history() = 0;
-  virtual void Reopen() {}
-};
-
-class MemorySubject final : public Subject {
- public:
-  explicit MemorySubject(const Retention& keep) : store_(keep) {}
-  Store& store() override { return store_; }
-  History& history() override { return store_; }
-
- private:
-  InMemoryStore store_;
-};
-
-class SqliteSubject final : public Subject {
- public:
-  explicit SqliteSubject(const Retention& keep, int32_t regroup_after_hours = 0) {
-    options_.path = dir_.File("store.db");
-    options_.keep = keep;
-    options_.sync = SqliteStore::Sync::kProcess;
-    options_.regroup_after_hours = regroup_after_hours;
-    Reopen();
-  }
-  Store& store() override { return *store_; }
-  History& history() override { return *store_; }
-  void Reopen() override {
-    store_.reset();
-    auto opened = SqliteStore::Open(options_);
-    if (!opened.ok()) throw std::runtime_error(opened.status().ToString());
-    store_ = *std::move(opened);
-  }
-
- private:
-  TempDir dir_;
-  SqliteStore::Options options_;
-  std::unique_ptr<SqliteStore> store_;
-};
-
-enum class Which { kMemory, kSqlite };
-std::unique_ptr<Subject> Make(Which which, const Retention& keep = {}) {
-  if (which == Which::kMemory) return std::make_unique<MemorySubject>(keep);
-  return std::make_unique<SqliteSubject>(keep);
-}
 
 // Every answer there is.
 std::string AllText(Subject& subject, uint32_t jobs) {
@@ -83,15 +32,6 @@ std::string AllText(Subject& subject, uint32_t jobs) {
   text += Text(history.Settings(std::nullopt, SIZE_MAX));
   text += Text(history.FleetPoints(WindowId{INT32_MIN}, WindowId{INT32_MAX}, 1));
   return text;
-}
-
-void MaintainAll(Store& store, WindowId now) {
-  for (int calls = 0; calls < 10'000; ++calls) {
-    const absl::StatusOr<bool> more = store.Maintain(now);
-    ASSERT_TRUE(more.ok()) << more.status();
-    if (!*more) return;
-  }
-  FAIL() << "no end of housekeeping";
 }
 
 class StoreTest : public ::testing::TestWithParam<Which> {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <iterator>
 #include <vector>
 
 #include "base/bytes.h"
@@ -237,6 +238,60 @@ void AppendJob(const JobDay& day, size_t index, ClosedWindow& out) {
   out.jobs.push_back({day.job, w});
   out.tasks.insert(out.tasks.end(), tasks.begin(), tasks.end());
   out.cpu_buckets.insert(out.cpu_buckets.end(), buckets.begin(), buckets.end());
+}
+
+namespace {
+
+void CopyWindow(const JobDay& day, const JobWindow& window, JobDay& out) {
+  JobWindow w = window;
+  w.first_task = static_cast<uint32_t>(out.tasks.size());
+  w.first_bucket = static_cast<uint32_t>(out.cpu_buckets.size());
+  const auto tasks = std::span(day.tasks).subspan(window.first_task, w.num_tasks);
+  const auto buckets = std::span(day.cpu_buckets).subspan(window.first_bucket, w.num_buckets);
+  out.windows.push_back(w);
+  out.tasks.insert(out.tasks.end(), tasks.begin(), tasks.end());
+  out.cpu_buckets.insert(out.cpu_buckets.end(), buckets.begin(), buckets.end());
+}
+
+}  // namespace
+
+JobDay MergedDay(const JobDay& first, const JobDay& second) {
+  JobDay out;
+  const JobDay& named = first.windows.empty() ? second : first;
+  out.job = named.job;
+  out.day = named.day;
+  auto at = first.windows.begin();
+  for (const JobWindow& w : second.windows) {
+    for (; at != first.windows.end() && at->window < w.window; ++at) CopyWindow(first, *at, out);
+    if (at == first.windows.end() || w.window < at->window) CopyWindow(second, w, out);
+  }
+  for (; at != first.windows.end(); ++at) CopyWindow(first, *at, out);
+  return out;
+}
+
+std::vector<JobDay> MergedDays(std::vector<JobDay> first, std::vector<JobDay> second) {
+  std::vector<JobDay> out;
+  auto at = first.begin();
+  for (JobDay& day : second) {
+    for (; at != first.end() && at->day < day.day; ++at) out.push_back(std::move(*at));
+    if (at != first.end() && at->day == day.day) {
+      out.push_back(MergedDay(*at++, day));
+    } else {
+      out.push_back(std::move(day));
+    }
+  }
+  std::move(at, first.end(), std::back_inserter(out));
+  return out;
+}
+
+JobDay WindowsOf(const JobDay& day, WindowId from, WindowId to) {
+  JobDay out;
+  out.job = day.job;
+  out.day = day.day;
+  for (const JobWindow& w : day.windows) {
+    if (!(w.window < from) && w.window < to) CopyWindow(day, w, out);
+  }
+  return out;
 }
 
 std::string EncodeWindowBlock(const ClosedWindow& closed, size_t begin, size_t end) {

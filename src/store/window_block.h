@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -21,6 +22,12 @@ constexpr uint32_t ChunkOf(JobId job) { return job.value / kJobsPerChunk; }
 // From a window of all jobs to a day of one, and back.
 void AppendWindow(const ClosedWindow& closed, size_t index, JobDay& out);
 void AppendJob(const JobDay& day, size_t index, ClosedWindow& out);
+// The windows of both, ascending; of a window that is in both, the one of `first`.
+JobDay MergedDay(const JobDay& first, const JobDay& second);
+// The same of days, ascending, one each.
+std::vector<JobDay> MergedDays(std::vector<JobDay> first, std::vector<JobDay> second);
+// Its windows in [from, to).
+JobDay WindowsOf(const JobDay& day, WindowId from, WindowId to);
 
 // Jobs [begin, end) of `closed`, all of one chunk.
 std::string EncodeWindowBlock(const ClosedWindow& closed, size_t begin, size_t end);
