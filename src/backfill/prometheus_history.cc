@@ -26,6 +26,16 @@ int64_t WholeWindows(int64_t seconds) {
 
 bool CanHalve(int64_t length_s) { return length_s > kMinLengthSeconds; }
 
+constexpr std::string_view kQueryPath = "/api/v1/query", kSeriesPath = "/api/v1/series";
+
+std::string SeriesFormOf(std::span<const std::string> matches, int64_t from_s, int64_t to_s) {
+  std::vector<QueryParameter> form;
+  for (const std::string& match : matches) form.push_back({"match[]", match});
+  form.push_back({"start", StrCat(from_s)});
+  form.push_back({"end", StrCat(to_s)});
+  return FormatQuery(form).substr(1);
+}
+
 std::string FormOf(std::string_view selector, int64_t from_s, int64_t to_s) {
   return FormatQuery({{"query", StrCat(selector, "[", to_s - from_s, "s]")}, {"time", StrCat(to_s)}})
       .substr(1);
@@ -74,8 +84,18 @@ PrometheusHistory::PrometheusHistory(std::unique_ptr<HttpClient> client, std::sp
       rules_(rules.begin(), rules.end()),
       options_(options),
       chunk_s_(WholeWindows(options.chunk_seconds)) {
-  for (HistorySelector& selector : SelectorsOf(rules_))
-    queries_.push_back({std::move(selector), chunk_s_, 0});
+  Select(SelectorsOf(rules_));
+}
+
+void PrometheusHistory::Select(std::vector<HistorySelector> selectors) {
+  queries_.clear();
+  for (HistorySelector& selector : selectors) queries_.push_back({std::move(selector), {}, chunk_s_, 0});
+}
+
+std::vector<HistorySelector> PrometheusHistory::selectors() const {
+  std::vector<HistorySelector> out;
+  for (const Query& query : queries_) out.push_back(query.selector);
+  return out;
 }
 
 absl::Status PrometheusHistory::Read(Timestamp from, Timestamp to, const HistorySink& sink) {
@@ -152,6 +172,42 @@ absl::Status PrometheusHistory::ReadQuery(Query& query, const Span& chunk, const
   return absl::OkStatus();
 }
 
+absl::Status PrometheusHistory::ReadSeries(std::span<const HistorySelector> selectors, Timestamp from,
+                                           Timestamp to, const std::function<bool()>& should_stop,
+                                           LabelsFn on_series) {
+  Query query;
+  for (const HistorySelector& s : selectors) query.matches.push_back(s.text);
+  if (query.matches.empty()) return absl::OkStatus();
+  query.selector.text = StrCat("the series of ", query.matches.front(), " ...");
+  HistorySink sink;
+  sink.should_stop = should_stop;
+  std::string body;
+  int64_t length_s = to.seconds() - from.seconds();
+  for (int64_t at = from.seconds(); at < to.seconds();) {
+    const Span span{at, std::min(to.seconds(), at + length_s)};
+    Verdict verdict = Verdict::kGood;
+    const absl::Status asked = AskPatiently(query, span, sink, body, verdict);
+    if (verdict == Verdict::kTooMuch && CanHalve(span.to_s - span.from_s)) {
+      length_s = std::max(kMinLengthSeconds, (span.to_s - span.from_s) / 2);
+      continue;
+    }
+    if (!asked.ok()) return asked;
+    bool is_sinks = false;  // an error that has been explained
+    const absl::Status parsed = parser_.ParseSeries(body, [&](std::span<const LabelView> labels) {
+      absl::Status taken = on_series(labels);
+      is_sinks = !taken.ok();
+      return taken;
+    });
+    if (!parsed.ok() && !is_sinks) {
+      return absl::Status(parsed.code(),
+                          StrCat(client_->base_url(), kSeriesPath, ": ", Message(parsed), "; ", kWrongPath));
+    }
+    if (!parsed.ok()) return parsed;
+    at = span.to_s;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status PrometheusHistory::AskPatiently(const Query& query, const Span& span, const HistorySink& sink,
                                              std::string& body, Verdict& verdict) {
   std::chrono::milliseconds pause = std::chrono::seconds(1);
@@ -174,7 +230,10 @@ absl::Status PrometheusHistory::AskPatiently(const Query& query, const Span& spa
 
 absl::Status PrometheusHistory::Ask(const Query& query, const Span& span, std::string& body,
                                     Verdict& verdict) {
-  auto response = client_->Post("/api/v1/query", FormOf(query.selector.text, span.from_s, span.to_s),
+  const bool samples = query.matches.empty();
+  auto response = client_->Post(samples ? kQueryPath : kSeriesPath,
+                                samples ? FormOf(query.selector.text, span.from_s, span.to_s)
+                                        : SeriesFormOf(query.matches, span.from_s, span.to_s),
                                 "application/x-www-form-urlencoded");
   if (!response.ok()) return Failure(response.status(), query, span, verdict);
   if (response->status != 200) return Refusal(*response, query, span, verdict);
@@ -203,9 +262,10 @@ absl::Status PrometheusHistory::Refusal(const HttpResponse& response, const Quer
                                         Verdict& verdict) const {
   const std::string words = ErrorTextOf(response.text());
   const auto error = [&](absl::StatusCode code, std::string_view hint) {
-    return absl::Status(code, StrCat(client_->base_url(), "/api/v1/query: the server answered ",
-                                     response.status, " ", ReasonPhrase(response.status),
-                                     words.empty() ? "" : ": ", words, hint.empty() ? "" : "; ", hint));
+    return absl::Status(code,
+                        StrCat(client_->base_url(), query.matches.empty() ? kQueryPath : kSeriesPath,
+                               ": the server answered ", response.status, " ", ReasonPhrase(response.status),
+                               words.empty() ? "" : ": ", words, hint.empty() ? "" : "; ", hint));
   };
   verdict = Verdict::kFinal;
   switch (response.status) {

@@ -28,6 +28,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backfill/query_answer.h"
@@ -101,11 +102,22 @@ class PrometheusHistory {
   // and what the sink returned. Chunks that are done stay done.
   absl::Status Read(Timestamp from, Timestamp to, const HistorySink& sink);
 
+  // The labels, ascending, of the series of `selectors` that the server's index has in [from, to]; some may
+  // come twice, and where the index is coarse some that have no sample then. Costs it less than samples do.
+  // Errors as Read.
+  using LabelsFn = absl::FunctionRef<absl::Status(std::span<const LabelView> labels)>;
+  absl::Status ReadSeries(std::span<const HistorySelector> selectors, Timestamp from, Timestamp to,
+                          const std::function<bool()>& should_stop, LabelsFn on_series);
+  // What Read asks for; at first that is what the rules want.
+  std::vector<HistorySelector> selectors() const;
+  void Select(std::vector<HistorySelector> selectors);
+
  private:
   struct Query {
     HistorySelector selector;
-    int64_t length_s = 0;  // of time asked for at once, now
-    int successes = 0;     // since length_s changed
+    std::vector<std::string> matches;  // of which only the series are asked for; empty: samples of `selector`
+    int64_t length_s = 0;              // of time asked for at once, now
+    int successes = 0;                 // since length_s changed
   };
   struct Span {
     int64_t from_s = 0, to_s = 0;  // (from, to]

@@ -35,9 +35,28 @@ struct Fake {
   std::mutex mutex;
   std::vector<std::string> queries;  // "cpu 3600 @ 3600": metric, range, end after kStart
 
+  // Of the series index: two series an hour.
+  HttpResponse AnswerSeries(const std::vector<QueryParameter>& form) {
+    std::string matches;
+    int64_t start = 0, end = 0;
+    for (const QueryParameter& p : form) {
+      if (p.name == "match[]") matches += p.value;
+      if (p.name == "start") start = std::stoll(p.value);
+      if (p.name == "end") end = std::stoll(p.value);
+    }
+    queries.push_back(StrCat("series of ", matches, " ", start - kStart, " to ", end - kStart));
+    if (end - start > longest_index_s) return TextResponse(503, "the query timed out");
+    std::string result;
+    for (int64_t t = start; t < end; t += 3600)
+      StrAppend(&result, result.empty() ? "" : ",", R"({"__name__":"cpu","i":")", t - kStart, R"("})");
+    return JsonResponse(200, StrCat(R"({"status":"success","data":[)", result, "]}"));
+  }
+  int64_t longest_index_s = INT64_MAX;
+
   HttpResponse Answer(const HttpRequest& request) {
     const std::lock_guard lock(mutex);
     const auto form = ParseQuery(request.body);
+    if (request.path == "/api/v1/series") return AnswerSeries(*form);
     std::string query, time;
     for (const QueryParameter& p : *form) (p.name == "query" ? query : time) = p.value;
     if (query == "vector(time())[10s:1s]" && time.empty() && server_time > 0) {
@@ -133,6 +152,43 @@ class PrometheusHistoryTest : public testing::Test {
   std::map<std::string, std::vector<RemoteSample>> samples_;
   HistoryProgress progress_;
 };
+
+// What a look at a few series costs: one request, or some if the server has too much to do; no samples.
+TEST_F(PrometheusHistoryTest, TheIndexIsAskedForSeriesAlone) {
+  const std::vector<MappingRule> rules = {Rule("cpu", SeriesKind::kCpuSecondsTotal),
+                                          Rule("owner", SeriesKind::kOwner)};
+  auto history = PrometheusHistory::Create(StrCat("http://127.0.0.1:", server_->port()), {}, rules, options_);
+  ASSERT_TRUE(history.ok()) << history.status();
+  std::vector<std::string> found;
+  const auto read = [&](std::function<bool()> should_stop = nullptr) {
+    found.clear();
+    fake_.queries.clear();
+    return (*history)->ReadSeries((*history)->selectors(), Timestamp::FromSeconds(kStart),
+                                  Timestamp::FromSeconds(kStart + 7200), should_stop, [&](auto labels) {
+                                    found.emplace_back(LabelValue(labels, "i"));
+                                    return absl::OkStatus();
+                                  });
+  };
+  ASSERT_TRUE(read().ok());
+  EXPECT_THAT(found, ElementsAre("0", "3600"));
+  EXPECT_THAT(fake_.queries, ElementsAre(R"(series of {__name__="owner"}{__name__="cpu"} 0 to 7200)"));
+  fake_.longest_index_s = 3600;
+  ASSERT_TRUE(read().ok());
+  EXPECT_THAT(found, ElementsAre("0", "3600"));
+  EXPECT_THAT(fake_.queries, testing::SizeIs(3));
+  EXPECT_TRUE(absl::IsCancelled(read([] { return true; })));
+  EXPECT_TRUE(fake_.queries.empty());
+}
+
+TEST_F(PrometheusHistoryTest, WhatIsSelectedIsAskedForAlone) {
+  const std::vector<MappingRule> rules = {Rule("cpu", SeriesKind::kCpuSecondsTotal)};
+  auto history = PrometheusHistory::Create(StrCat("http://127.0.0.1:", server_->port()), {}, rules, options_);
+  ASSERT_TRUE(history.ok()) << history.status();
+  (*history)->Select({{R"({__name__="memory",pod="a"})", false}});
+  ASSERT_TRUE(
+      (*history)->Read(Timestamp::FromSeconds(kStart), Timestamp::FromSeconds(kStart + 300), sink_).ok());
+  EXPECT_THAT(fake_.queries, ElementsAre("memory 300 @ 300"));
+}
 
 TEST_F(PrometheusHistoryTest, ChunksComeInOrderFactsFirstAndEachSampleOnce) {
   const absl::Status read = Read(9000);

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "backfill/prometheus_history.h"
+#include "backfill/series_selection.h"
 #include "base/strings.h"
 #include "ingest/ingest.h"
 
@@ -110,6 +111,47 @@ class RealPrometheus {
   int port_ = 0;
 };
 
+// Its index knows when a series began and ended; what is selected from it is all that is read.
+void CheckSeriesOf(PrometheusHistory& history) {
+  const auto series = [&](int64_t from_s, int64_t to_s, SeriesSelection* selection) {
+    std::vector<std::string> found;
+    const absl::Status s =
+        history.ReadSeries(history.selectors(), Timestamp::FromSeconds(from_s), Timestamp::FromSeconds(to_s),
+                           nullptr, [&](std::span<const LabelView> labels) {
+                             const std::string_view metric = LabelValue(labels, "__name__");
+                             found.push_back(StrCat(metric, " ", LabelValue(labels, "container")));
+                             if (selection != nullptr && LabelValue(labels, "container") == "b")
+                               selection->Add(labels);
+                             return absl::OkStatus();
+                           });
+    EXPECT_TRUE(s.ok()) << s;
+    std::ranges::sort(found);
+    return found;
+  };
+  using ::testing::ElementsAre;
+  SeriesSelection selection;
+  EXPECT_THAT(series(kStart, kStart + 3600, &selection),
+              ElementsAre("container_cpu_usage_seconds_total a", "container_cpu_usage_seconds_total b",
+                          "container_memory_working_set_bytes ", "container_memory_working_set_bytes b",
+                          "kube_pod_owner "));
+  EXPECT_THAT(series(kDies + 3 * 3600, kDies + 4 * 3600, nullptr),
+              ElementsAre("container_cpu_usage_seconds_total b", "container_memory_working_set_bytes ",
+                          "container_memory_working_set_bytes b", "kube_pod_owner "));
+  EXPECT_TRUE(series(kStart - 7200, kStart - 3600, nullptr).empty());
+  history.Select(selection.Narrow(history.selectors()));
+  HistorySink sink;
+  std::map<std::string, size_t> samples;
+  sink.on_series = [&](std::span<const LabelView> labels, std::span<const RemoteSample> of) {
+    samples[StrCat(LabelValue(labels, "__name__"), " ", LabelValue(labels, "container"))] += of.size();
+    return absl::OkStatus();
+  };
+  const absl::Status read =
+      history.Read(Timestamp::FromSeconds(kStart), Timestamp::FromSeconds(kStart + 3600), sink);
+  EXPECT_TRUE(read.ok()) << read;
+  EXPECT_THAT(samples, ElementsAre(testing::Pair("container_cpu_usage_seconds_total b", 3600 / kStep),
+                                   testing::Pair("container_memory_working_set_bytes b", 3600 / kStep)));
+}
+
 TEST(RealPrometheus, ItsHistoryBecomesWindowsOfJobs) {
   for (const char* program : {"prometheus", "promtool", "python3"}) {
     if (!HasProgram(program)) GTEST_SKIP() << program << " is not installed: no real history was read";
@@ -157,6 +199,7 @@ TEST(RealPrometheus, ItsHistoryBecomesWindowsOfJobs) {
   // No rate of 0 that pretends to be usage: the dead container's part is gone.
   EXPECT_NEAR(cpu(kDies + 300), 0.5, 1e-3);
   EXPECT_NEAR(cpu(kStart + kDays * kDaySeconds - 300), 0.5, 1e-3);
+  CheckSeriesOf(**history);
 }
 
 }  // namespace

@@ -83,27 +83,49 @@ struct QueryAnswerParser::Impl {
     return simdjson::SUCCESS;
   }
 
+  void Begin() {
+    warning.clear();
+    status.clear();
+    error.clear();
+    result_type.clear();
+    has_result = false;
+    fn_status = absl::OkStatus();
+  }
+
+  absl::Status End(error_code e) const {
+    if (e) return absl::DataLossError(StrCat("the answer is damaged JSON: ", simdjson::error_message(e)));
+    if (status == "error") return absl::FailedPreconditionError(StrCat("the server says: ", error));
+    if (status == "success" && has_result) return absl::OkStatus();
+    return absl::DataLossError("the answer is JSON, but not that of a Prometheus");
+  }
+
+  error_code ReadLabels(ondemand::value value) {
+    return ForEachField(value.get_object(), [&](std::string_view name, ondemand::value text) {
+      LabelView label{name, {}};
+      const error_code bad = text.get_string().get(label.value);
+      if (!bad) labels.push_back(label);
+      return bad;
+    });
+  }
+
+  void SortLabels() {
+    std::sort(labels.begin(), labels.end(),
+              [](const LabelView& a, const LabelView& b) { return a.name < b.name; });
+  }
+
   error_code ReadSeries(ondemand::value value, SeriesFn fn) {
     labels.clear();
     samples.clear();
     const error_code e =
         ForEachField(value.get_object(), [&](std::string_view key, ondemand::value v) -> error_code {
-          if (key == "metric") {
-            return ForEachField(v.get_object(), [&](std::string_view name, ondemand::value text) {
-              LabelView label{name, {}};
-              const error_code bad = text.get_string().get(label.value);
-              if (!bad) labels.push_back(label);
-              return bad;
-            });
-          }
+          if (key == "metric") return ReadLabels(v);
           if (key == "values") {
             return ForEachItem(v.get_array(), [this](ondemand::value pair) { return ReadSample(pair); });
           }
           return simdjson::SUCCESS;
         });
     if (e || samples.empty()) return e;
-    std::sort(labels.begin(), labels.end(),
-              [](const LabelView& a, const LabelView& b) { return a.name < b.name; });
+    SortLabels();
     fn_status = fn(labels, samples);
     return fn_status.ok() ? simdjson::SUCCESS : simdjson::INCORRECT_TYPE;
   }
@@ -129,7 +151,9 @@ struct QueryAnswerParser::Impl {
     return bad;
   }
 
-  error_code ReadAnswer(std::string& body, SeriesFn fn) {
+  // `wanted`: the type of data in an answer of success.
+  template <typename OnData>
+  error_code ReadAnswer(std::string& body, ondemand::json_type wanted, const OnData& on_data) {
     body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
     ondemand::document document;
     const auto view = simdjson::padded_string_view(body.data(), body.size(), body.capacity());
@@ -140,7 +164,7 @@ struct QueryAnswerParser::Impl {
       if (key == "data") {
         ondemand::json_type type{};
         if (const error_code e = v.type().get(type); e) return e;
-        return type == ondemand::json_type::object ? ReadData(v, fn) : simdjson::SUCCESS;
+        return type == wanted ? on_data(v) : simdjson::SUCCESS;
       }
       if (key == "warnings") {
         return ForEachItem(v.get_array(), [this](ondemand::value w) -> error_code {
@@ -159,24 +183,34 @@ const std::string& QueryAnswerParser::warning() const { return impl_->warning; }
 
 absl::Status QueryAnswerParser::Parse(std::string& body, SeriesFn fn) {
   Impl& s = *impl_;
-  s.warning.clear();
-  s.status.clear();
-  s.error.clear();
-  s.result_type.clear();
-  s.has_result = false;
-  s.fn_status = absl::OkStatus();
-  const error_code e = s.ReadAnswer(body, fn);
+  s.Begin();
+  const error_code e = s.ReadAnswer(body, ondemand::json_type::object,
+                                    [&](ondemand::value data) { return s.ReadData(data, fn); });
   if (!s.fn_status.ok()) return s.fn_status;
   if (!s.result_type.empty() && s.result_type != "matrix") {
     return absl::DataLossError(
         StrCat("the answer is a ", s.result_type, ", not the matrix that was asked for"));
   }
-  if (e) return absl::DataLossError(StrCat("the answer is damaged JSON: ", simdjson::error_message(e)));
-  if (s.status == "error") return absl::FailedPreconditionError(StrCat("the server says: ", s.error));
-  if (s.status != "success" || !s.has_result) {
-    return absl::DataLossError("the answer is JSON, but not that of a Prometheus");
-  }
-  return absl::OkStatus();
+  return s.End(e);
+}
+
+absl::Status QueryAnswerParser::ParseSeries(
+    std::string& body, absl::FunctionRef<absl::Status(std::span<const LabelView> labels)> fn) {
+  Impl& s = *impl_;
+  s.Begin();
+  const auto read_one = [&](ondemand::value value) -> error_code {
+    s.labels.clear();
+    if (const error_code e = s.ReadLabels(value); e) return e;
+    s.SortLabels();
+    s.fn_status = fn(s.labels);
+    return s.fn_status.ok() ? simdjson::SUCCESS : simdjson::INCORRECT_TYPE;
+  };
+  const error_code e =
+      s.ReadAnswer(body, ondemand::json_type::array, [&](ondemand::value data) -> error_code {
+        s.has_result = true;
+        return ForEachItem(data.get_array(), read_one);
+      });
+  return s.fn_status.ok() ? s.End(e) : s.fn_status;
 }
 
 std::string ErrorTextOf(std::string_view body) {

@@ -29,6 +29,9 @@ class QueryAnswerParser {
   //   FailedPrecondition  the server says that the query failed: its words
   // and what fn returns, which ends the reading. About 35 ns a sample.
   absl::Status Parse(std::string& body, SeriesFn fn);
+  // The same for the answer of /api/v1/series: labels alone.
+  absl::Status ParseSeries(std::string& body,
+                           absl::FunctionRef<absl::Status(std::span<const LabelView> labels)> fn);
   // Of the last answer: the first warning of the server, as for data that it could not reach; "" for none.
   const std::string& warning() const;
 

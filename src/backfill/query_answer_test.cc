@@ -47,6 +47,33 @@ TEST(QueryAnswer, SeriesComeWithSortedLabelsAndExactTimes) {
               ElementsAre("A=x\"yé __name__=m b=2 | 1435781430781:1.5 1435781445000:1000000", "| 1:3"));
 }
 
+struct SeriesRead {
+  absl::Status status;
+  std::vector<std::string> series;
+};
+SeriesRead ParseSeries(std::string body) {
+  SeriesRead out;
+  QueryAnswerParser parser;
+  out.status = parser.ParseSeries(body, [&out](auto labels) {
+    std::string text;
+    for (const LabelView& l : labels) StrAppend(&text, l.name, "=", l.value, " ");
+    out.series.push_back(text);
+    return absl::OkStatus();
+  });
+  return out;
+}
+
+TEST(QueryAnswer, SeriesWithoutSamplesHaveSortedLabels) {
+  const SeriesRead read =
+      ParseSeries(R"({"status":"success","data":[{"b":"2","__name__":"m"},{"__name__":"n","a":"\"x\""}]})");
+  ASSERT_TRUE(read.status.ok()) << read.status;
+  EXPECT_THAT(read.series, ElementsAre("__name__=m b=2 ", "__name__=n a=\"x\" "));
+  EXPECT_TRUE(ParseSeries(R"({"status":"success","data":[]})").status.ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(ParseSeries(R"({"status":"error","error":"too many"})").status));
+  EXPECT_TRUE(absl::IsDataLoss(ParseSeries(Matrix("")).status));
+  EXPECT_TRUE(absl::IsDataLoss(ParseSeries(R"({"status":"success","data":[{"a":1}]})").status));
+}
+
 TEST(QueryAnswer, SpecialValuesAreNumbers) {
   const Read read = Parse(Matrix(R"({"metric":{},"values":[[1,"NaN"],[2,"+Inf"],[3,"-Inf"],[4,"-0"]]})"));
   ASSERT_TRUE(read.status.ok()) << read.status;

@@ -126,6 +126,15 @@ std::string RegexOf(std::string_view pattern) {
   return out;
 }
 
+std::string RegexOfText(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view("\\.+*?()[]{}^$|").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
 std::string QuotePromQl(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {

@@ -22,6 +22,8 @@ std::vector<HistorySelector> SelectorsOf(std::span<const MappingRule> rules);
 
 // A pattern of base/pattern.h as an anchored regular expression (RE2).
 std::string RegexOf(std::string_view pattern);
+// A text as a regular expression that fits it alone.
+std::string RegexOfText(std::string_view text);
 // As a string of the query language, with its quotes.
 std::string QuotePromQl(std::string_view text);
 
