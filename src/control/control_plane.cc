@@ -373,24 +373,26 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
   return stored;
 }
 
+void ControlPlane::SaveChunk(uint32_t chunk, WindowId through) {
+  Checkpoint& c = unsaved_->checkpoints.emplace_back();
+  c.chunk = chunk;
+  c.through = through;
+  ByteWriter out(&c.bytes);
+  if (chunk == kFleetChunk) {
+    const std::shared_lock fleet(fleet_mutex_);
+    fleet_.SaveFleet(out);
+    return;
+  }
+  const std::unique_lock fleet(fleet_mutex_);
+  if (fleet_.ChunkHasJobs(chunk)) fleet_.SaveChunk(chunk, out);
+  fleet_.MarkSaved(chunk);
+}
+
 void ControlPlane::SaveCheckpoints(WindowId through, bool all) {
   const uint32_t chunks = fleet_.num_chunks();
   const auto per_pass =
       static_cast<uint32_t>((chunks + options_.checkpoint_windows - 1) / options_.checkpoint_windows);
-  const auto save = [&](uint32_t chunk) {
-    Checkpoint& c = unsaved_->checkpoints.emplace_back();
-    c.chunk = chunk;
-    c.through = through;
-    ByteWriter out(&c.bytes);
-    if (chunk == kFleetChunk) {
-      const std::shared_lock fleet(fleet_mutex_);
-      fleet_.SaveFleet(out);
-      return;
-    }
-    const std::unique_lock fleet(fleet_mutex_);
-    if (fleet_.ChunkHasJobs(chunk)) fleet_.SaveChunk(chunk, out);
-    fleet_.MarkSaved(chunk);
-  };
+  const auto save = [&](uint32_t chunk) { SaveChunk(chunk, through); };
   std::set<uint32_t> saved;
   for (uint32_t i = 0; i < (all ? chunks : per_pass); ++i) {
     if (next_chunk_ >= chunks) next_chunk_ = 0;
@@ -457,6 +459,10 @@ void ControlPlane::Publish() {
   const std::vector<Decision>& decisions = unsaved_->output.decisions;
   ApplyPending(decisions);
   ExtendTrials();
+  if (!unsaved_->pasts.empty()) {
+    const std::unique_lock fleet(fleet_mutex_);
+    for (const JobPast& past : unsaved_->pasts) pasts_[past.job.value] = past.state;
+  }
   {
     const std::lock_guard lock(view_mutex_);
     counts_.decisions += decisions.size();

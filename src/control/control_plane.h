@@ -19,10 +19,12 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "base/clock_source.h"
 #include "control/clock_view.h"
 #include "control/fleet_view.h"
+#include "control/late_jobs.h"
 #include "control/sample_clock.h"
 #include "ingest/ingest.h"
 #include "live/live_fleet.h"
@@ -161,6 +163,18 @@ class ControlPlane {
   absl::Status TickPast(Timestamp through);
   // Somebody is about to bring what belongs in open windows (HoldWindows): none closes.
   bool holds_windows() const;
+
+  // ---- jobs that appeared later (late_jobs.cc) ----
+  // Measured jobs first seen in [from, settled) whose past was not asked for, by name.
+  std::vector<LateJob> LateJobs(Timestamp from, Timestamp settled) const;
+  // What a source of history has of them; those of jobs forgotten meanwhile are dropped. All or nothing is
+  // stored; jobs with a past learn from all that is stored of them. Nothing is decided by it.
+  absl::Status AddPasts(std::vector<JobPast> pasts);
+  // All history before now was read: nobody has to ask for the past of the jobs known now.
+  absl::Status SettlePasts();
+  // Of known jobs; those first seen before `from` only if they were asked for.
+  LateJobCounts late_job_counts(Timestamp from) const;
+
   // Writes all checkpoints, so that the next start is quick.
   absl::Status CheckpointAll();
   // One more that is told, in the order they came. Before the first Tick.
@@ -233,6 +247,7 @@ class ControlPlane {
   absl::Status ActOnOoms(size_t count, When when);
   absl::Status Pass(ClosedWindow closed, When when);
   void SaveCheckpoints(WindowId through, bool all);
+  void SaveChunk(uint32_t chunk, WindowId through);
   // ---- trials (trials.cc) ----
   // Numbers of tasks on trial are those of now: others hold after a restart.
   void FindTrialTasks();
@@ -305,6 +320,7 @@ class ControlPlane {
   std::mutex writer_mutex_;
   mutable std::shared_mutex fleet_mutex_;
   LiveFleet fleet_;
+  absl::flat_hash_map<uint32_t, PastState> pasts_;  // by job, as stored; of fleet_mutex_
   struct Waiting {
     ClosedWindow closed;
     When when = When::kNow;

@@ -20,6 +20,7 @@ struct Unsaved {
   std::vector<OutcomeUpdate> outcomes;
   std::vector<SettingChange> settings;
   std::vector<Checkpoint> checkpoints;
+  std::vector<JobPast> pasts;
   std::vector<JobId> trials;  // whose tasks changed: their orders are extended
   PassOutput output;
   When when = When::kNow;  // of the window or the OOM kills
@@ -27,7 +28,7 @@ struct Unsaved {
   bool empty() const {
     return !window.has_value() && new_jobs.empty() && forgotten_jobs.empty() && returned_jobs.empty() &&
            relabelled_jobs.empty() && ooms.empty() && outcomes.empty() && settings.empty() &&
-           checkpoints.empty() && output.decisions.empty() && output.settings.empty();
+           checkpoints.empty() && pasts.empty() && output.decisions.empty() && output.settings.empty();
   }
   PassRecord Record() const {
     PassRecord record;
@@ -42,6 +43,7 @@ struct Unsaved {
     record.ooms = ooms;
     record.settings = settings;
     record.checkpoints = checkpoints;
+    record.pasts = pasts;
     record.fleet = window.has_value() ? &output.point : nullptr;
     return record;
   }
@@ -57,6 +59,7 @@ struct Unsaved {
     outcomes.clear();
     settings.clear();
     checkpoints.clear();
+    pasts.clear();
     trials.clear();
     when = When::kNow;
     output.Clear();

@@ -1,0 +1,170 @@
+#include "control/late_jobs.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/strings.h"
+#include "control/control_plane.h"
+#include "control/unsaved.h"
+#include "store/window_block.h"
+
+namespace taut {
+namespace {
+
+constexpr size_t kFactsOfABody = 500;
+
+Ingest::Options ScratchOptions(Ingest::Options options, WindowId from) {
+  options.max_waiting_samples = UINT64_MAX;
+  options.windows.first_open = from;
+  options.windows.time_is_samples = false;
+  return options;
+}
+
+}  // namespace
+
+// ---- the fold ----
+
+void PastFacts::Add(std::span<const LabelView> labels) {
+  auto& kept = pending_.emplace_back();
+  for (const LabelView& l : labels) kept.emplace_back(l.name, l.value);
+  if (pending_.size() >= kFactsOfABody) Finish();
+}
+
+void PastFacts::Finish() {
+  if (pending_.empty()) return;
+  std::vector<RemoteSeries> series;
+  for (const auto& labels : pending_) {
+    RemoteSeries& one = series.emplace_back();
+    for (const auto& [name, value] : labels) one.labels.push_back({name, value});
+    one.samples.push_back({1, time_.us / 1000});
+  }
+  bodies_.push_back(EncodeWriteRequest(series));
+  pending_.clear();
+}
+
+absl::Status PastFacts::GiveTo(Ingest& ingest) const {
+  for (const std::string& body : bodies_) {
+    if (const auto taken = ingest.Write(body, time_); !taken.ok()) return taken.status();
+  }
+  return absl::OkStatus();
+}
+
+PastFold::PastFold(const MappingRules& rules, const Ingest::Options& options, WindowId from,
+                   std::span<const LateJob> wanted)
+    : seed_(options.seed),
+      from_(from),
+      wanted_(wanted.begin(), wanted.end()),
+      days_(wanted.size()),
+      ingest_(rules, ScratchOptions(options, from)) {
+  for (size_t i = 0; i < wanted_.size(); ++i) by_name_.emplace(wanted_[i].name, i);
+}
+
+const LateJob* PastFold::WantedBy(std::span<const LabelView> labels) const {
+  const std::optional<Mapping> mapping = ingest_.mapper().Explain(labels);
+  if (!mapping.has_value() || IsFact(mapping->kind)) return nullptr;
+  const auto found = by_name_.find(mapping->job);
+  return found == by_name_.end() ? nullptr : &wanted_[found->second];
+}
+
+void PastFold::Take(std::span<const LabelView> labels, std::span<const RemoteSample> samples, Timestamp now) {
+  ingest_.Take({labels, samples, Fingerprint(labels, seed_)}, now);
+}
+
+void PastFold::CloseUntil(Timestamp watermark) {
+  ingest_.CloseUntil(watermark, [this](const ClosedWindow& closed) { Keep(closed); });
+  (void)ingest_.TakeOoms();
+}
+
+void PastFold::Keep(const ClosedWindow& closed) {
+  if (closed.window < from_) return;
+  for (size_t i = 0; i < closed.jobs.size(); ++i) {
+    const auto found = by_name_.find(ingest_.mapper().job_name(closed.jobs[i].job));
+    if (found == by_name_.end() || !(closed.window < wanted_[found->second].until)) continue;
+    std::vector<JobDay>& days = days_[found->second];
+    if (days.empty() || days.back().day != closed.window.day()) {
+      days.emplace_back();
+      days.back().job = wanted_[found->second].id;
+      days.back().day = closed.window.day();
+    }
+    AppendWindow(closed, i, days.back());
+  }
+}
+
+std::vector<JobPast> PastFold::TakePasts() {
+  std::vector<JobPast> pasts;
+  for (size_t i = 0; i < wanted_.size(); ++i) {
+    const PastState state = days_[i].empty() ? PastState::kNothing : PastState::kRead;
+    pasts.push_back({wanted_[i].id, state, std::move(days_[i])});
+    days_[i].clear();
+  }
+  return pasts;
+}
+
+// ---- what the control plane does with it ----
+
+std::vector<LateJob> ControlPlane::LateJobs(Timestamp from, Timestamp settled) const {
+  std::vector<LateJob> late;
+  const std::shared_lock fleet(fleet_mutex_);
+  for (const LiveJob& job : fleet_.jobs()) {
+    const int64_t seen_s = job.record.first_seen_s;
+    const WindowId first = WindowId::Of(Timestamp::FromSeconds(seen_s));
+    // One that was never measured was mostly that of tasks whose owner was not known yet.
+    if (seen_s < from.seconds() || seen_s >= settled.seconds()) continue;
+    if (job.last_window.index == INT32_MIN || pasts_.contains(job.record.id.value)) continue;
+    late.push_back({job.record.id, job.record.name, first.next()});
+  }
+  std::ranges::sort(late, {}, &LateJob::name);
+  return late;
+}
+
+LateJobCounts ControlPlane::late_job_counts(Timestamp from) const {
+  LateJobCounts counts;
+  const std::shared_lock fleet(fleet_mutex_);
+  for (const LiveJob& job : fleet_.jobs()) {
+    const auto past = pasts_.find(job.record.id.value);
+    if (past != pasts_.end()) {
+      ++(past->second == PastState::kRead ? counts.read : counts.nothing);
+    } else if (job.record.first_seen_s >= from.seconds() && job.last_window.index != INT32_MIN) {
+      ++counts.waiting;
+    }
+  }
+  return counts;
+}
+
+absl::Status ControlPlane::AddPasts(std::vector<JobPast> pasts) {
+  const std::lock_guard writer(writer_mutex_);
+  // So that the store has the jobs, and every window up to the one that checkpoints are of.
+  if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
+  const std::shared_ptr<const FleetView> seen = view();
+  if (!seen->window.has_value()) return absl::FailedPreconditionError("no window is stored yet");
+  // With the checkpoints of these jobs, which say that they want history: a kill after the commit, and before
+  // they have learnt, loses nothing.
+  std::set<uint32_t> chunks;
+  {
+    const std::unique_lock fleet(fleet_mutex_);
+    std::erase_if(pasts, [this](const JobPast& past) { return !fleet_.Has(past.job); });
+    for (const JobPast& past : pasts) {
+      if (past.days.empty()) continue;
+      fleet_.WantHistoryOf(past.job);
+      chunks.insert(past.job.value / LiveFleet::kChunkJobs);
+    }
+  }
+  if (pasts.empty()) return absl::OkStatus();
+  for (const uint32_t chunk : chunks) SaveChunk(chunk, *seen->window);
+  unsaved_->pasts = std::move(pasts);
+  return CommitUnsaved();
+}
+
+absl::Status ControlPlane::SettlePasts() {
+  std::vector<JobPast> pasts;
+  {
+    const std::shared_lock fleet(fleet_mutex_);
+    for (const LiveJob& job : fleet_.jobs()) {
+      if (!pasts_.contains(job.record.id.value)) pasts.push_back({job.record.id, PastState::kNothing, {}});
+    }
+  }
+  // Without a window there was no history, and there is no job that was measured.
+  return pasts.empty() || !stored_through().has_value() ? absl::OkStatus() : AddPasts(std::move(pasts));
+}
+
+}  // namespace taut
