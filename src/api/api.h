@@ -29,6 +29,12 @@ struct BackfillProgress {
   std::string error;  // running: why it waits to try again; else why it ended early; "" for nothing
 };
 
+// The history of jobs that appeared later. Known jobs, by what became of the question for it.
+struct LateProgress {
+  uint64_t waiting = 0, read = 0, nothing = 0, failed = 0;
+  std::string error;  // of the last time; "" for none
+};
+
 // Another cell's dashboard.
 struct CellLink {
   std::string name, url;
@@ -55,6 +61,7 @@ struct ApiOptions {
   std::function<double()> steady_ms;  // none: requests are not timed
   std::function<ServerCounts()> server_counts;
   std::function<std::optional<BackfillProgress>()> backfill;
+  std::function<LateProgress()> late_jobs;  // none: their history is not asked for
   std::function<ProcessFacts()> process;
   std::function<uint64_t()> store_bytes;  // on disk
   // If events are sent to a webhook.

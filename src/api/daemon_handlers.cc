@@ -205,6 +205,17 @@ HttpResponse Api::Status(const HttpRequest& request) {
   } else {
     json.Null();
   }
+  if (options_.late_jobs) {
+    const LateProgress late = options_.late_jobs();
+    json.Key("late_jobs");
+    json.BeginObject();
+    json.Field("waiting", static_cast<int64_t>(late.waiting));
+    json.Field("read", static_cast<int64_t>(late.read));
+    json.Field("nothing", static_cast<int64_t>(late.nothing));
+    json.Field("failed", static_cast<int64_t>(late.failed));
+    json.Field("error", std::string_view(late.error));
+    json.EndObject();
+  }
   json.EndObject();
   return JsonResponse(200, json.Take());
 }
@@ -256,6 +267,15 @@ HttpResponse Api::Metrics(const HttpRequest&) {
     out.Gauge("tautd_backfill_done_seconds", "Seconds of history read so far.",
               static_cast<double>(backfill->done));
     out.Gauge("tautd_backfill_seconds", "Seconds of history to read.", static_cast<double>(backfill->total));
+  }
+  if (options_.late_jobs) {
+    const LateProgress late = options_.late_jobs();
+    const std::pair<std::string_view, uint64_t> states[] = {
+        {"waiting", late.waiting}, {"read", late.read}, {"nothing", late.nothing}, {"failed", late.failed}};
+    for (const auto& [state, jobs] : states) {
+      out.Gauge("tautd_late_jobs", "Jobs by what became of the request for their history in a Prometheus.",
+                static_cast<double>(jobs), {{"state", state}});
+    }
   }
   const std::shared_ptr<const FleetView> view = control_.view();
   out.Gauge("tautd_ready", "1 if samples are accepted and windows stored.", control_.ready().ok() ? 1 : 0);

@@ -456,6 +456,16 @@ std::string StatusText(const Json& s, int64_t now_s) {
     out += Wrapped(Text(backfill, "sentence"), "");
   if (const Json& error = At(s, "backfill_error"); error.is_string())
     out += Wrapped(StrCat("backfill: ", Text(s, "backfill_error")), "");
+  if (const Json& late = At(s, "late_jobs"); late.is_object()) {
+    if (Number(late, "waiting").value_or(0) + Number(late, "failed").value_or(0) > 0) {
+      out += Wrapped(StrCat("history of jobs that appeared later: ", Count(late, "waiting"), " waiting, ",
+                            Count(late, "read"), " read, ", Count(late, "nothing"), " without, ",
+                            Count(late, "failed"), " failed"),
+                     "");
+    }
+    if (const std::string error = Text(late, "error"); Number(late, "failed").value_or(0) > 0)
+      out += Wrapped(StrCat("history of jobs that appeared later: ", error), "");
+  }
   const Json& ingest = At(s, "ingest");
   if (!ingest.is_object()) return out;
   out += "samples since the start, by outcome:\n";

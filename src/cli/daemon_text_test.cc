@@ -166,6 +166,17 @@ TEST(DaemonTextTest, StatusSaysWhatIsSinceTheStart) {
               AllOf(HasSubstr("backfill: the server is away"), HasSubstr("samples since the start")));
 }
 
+TEST(DaemonTextTest, StatusCountsJobsThatWaitForTheirHistory) {
+  Json late = {{"waiting", 3}, {"read", 2}, {"nothing", 9}, {"failed", 0}, {"error", ""}};
+  EXPECT_THAT(StatusText({{"late_jobs", late}}, 0),
+              HasSubstr("history of jobs that appeared later: 3 waiting, 2 read, 9 without, 0 failed\n"));
+  late["failed"] = 1;
+  late["error"] = "the server is away";
+  EXPECT_THAT(StatusText({{"late_jobs", late}}, 0), HasSubstr("appeared later: the server is away\n"));
+  late["failed"] = late["waiting"] = 0;
+  EXPECT_THAT(StatusText({{"late_jobs", late}}, 0), Not(HasSubstr("appeared later")));
+}
+
 TEST(DaemonTextTest, OneJobShowsTrialsHoldsNoticesAndDecisions) {
   Json job = JobRow("shop/web");
   job["labels"] = {{"team", "shop"}};

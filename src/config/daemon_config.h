@@ -47,10 +47,11 @@ struct IngestConfig {
   std::vector<MappingRule> mapping;  // of the file; they come before the built-in ones
 };
 
-// History that is there already, read once when the store is empty.
+// History that is there already: read when the store is empty, after a gap, and for jobs that appear later.
 struct BackfillConfig {
   std::string prometheus_url;  // "": none
   double days = 14;
+  int64_t later_jobs_s = 3600;  // how often it is asked for the past of jobs that appeared later; 0: never
   std::vector<std::string> labels;  // "NAME=VALUE", which Prometheus adds to what it sends
   std::string bearer_token_file, ca_file;
 };

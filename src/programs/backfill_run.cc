@@ -187,6 +187,10 @@ absl::Status BackfillRun::Run() {
     std::error_code ignored;
     std::filesystem::remove(options_.mark_file, ignored);
   }
+  if (read.ok() && *what != What::kGap) {
+    // Else these jobs are asked for once more, which changes nothing.
+    if (absl::Status s = control_.SettlePasts(); !s.ok()) spdlog::warn("backfill: {}", Message(s));
+  }
   Note(read.ok() ? std::string_view() : Message(read), false);
   const std::optional<BackfillProgress> end = progress();
   if (read.ok()) {

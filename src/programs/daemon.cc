@@ -49,9 +49,11 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config
   if (absl::Status s = daemon->StartControl(); !s.ok()) return s;
   if (absl::Status s = daemon->StartActs(); !s.ok()) return s;
   daemon->PrepareBackfill();
+  daemon->PrepareLateHistory();
   if (absl::Status s = daemon->StartAgents(); !s.ok()) return s;
   if (absl::Status s = daemon->StartServer(config_path); !s.ok()) return s;
   daemon->loop_ = std::thread([d = daemon.get()] { d->Loop(); });
+  if (daemon->late_history_ != nullptr) daemon->late_history_->Start();
   return daemon;
 }
 
@@ -209,6 +211,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
     options.agent_port_counts = [this] { return agent_server_->counts(); };
   }
   options.backfill = [this] { return backfill_->progress(); };
+  if (late_history_ != nullptr) options.late_jobs = [this] { return late_history_->progress(); };
   api_ = std::make_unique<Api>(*control_, std::move(options));
   absl::StatusOr<std::unique_ptr<HttpServer>> server = HttpServer::Start(
       *server_options, [this](const HttpRequest& request) { return api_->Handle(request); });
@@ -241,6 +244,25 @@ void Daemon::PrepareBackfill() {
     wake_.wait_for(lock, pause, [this] { return stopping_; });
   };
   backfill_ = std::make_unique<BackfillRun>(*control_, std::move(options));
+}
+
+void Daemon::PrepareLateHistory() {
+  const BackfillConfig& config = config_.backfill;
+  if (config.prometheus_url.empty() || config.later_jobs_s <= 0 || config_.clock != ClockSource::kWall)
+    return;
+  LateHistory::Options options;
+  options.config = config;
+  options.rules = MappingRulesOf(config_.ingest);
+  options.ingest = config_.ingest.options;
+  options.settle = std::min(options.settle, std::chrono::seconds(config.later_jobs_s));
+  options.now = [this] { return Now(); };
+  options.should_stop = [this] { return stopping(); };
+  options.may_begin = [this] { return backfill_done_.load(); };
+  options.wait = [this](std::chrono::milliseconds pause) {
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, pause, [this] { return stopping_; });
+  };
+  late_history_ = std::make_unique<LateHistory>(*control_, std::move(options));
 }
 
 // Agents bring what they kept, too, and learn what is stored.
@@ -308,6 +330,7 @@ void Daemon::SayOfSamples() {
 
 void Daemon::Loop() {
   backfill_cut_ = absl::IsCancelled(backfill_->Run());
+  backfill_done_ = true;
   const std::chrono::milliseconds tick = config_.clock == ClockSource::kSamples ? kSampleTick : kTick;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
@@ -348,6 +371,7 @@ void Daemon::Stop() {
   }
   wake_.notify_all();
   if (loop_.joinable()) loop_.join();
+  if (late_history_ != nullptr) late_history_->Stop();
   if (api_) api_->Close();
   if (server_) server_->Stop();
   if (agent_server_) agent_server_->Stop();

@@ -2,6 +2,7 @@
 // end.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,7 @@
 #include "programs/agent_port.h"
 #include "programs/backfill_run.h"
 #include "programs/daemon_acts.h"
+#include "programs/late_history.h"
 #include "store/sample_log_file.h"
 
 namespace taut {
@@ -59,6 +61,7 @@ class Daemon {
   Timestamp StepClock();
   void SayOfSamples();
   void PrepareBackfill();
+  void PrepareLateHistory();
   absl::Status TickPast(Timestamp through);
   bool stopping();
 
@@ -71,6 +74,8 @@ class Daemon {
   std::unique_ptr<ControlPlane> control_;
   std::unique_ptr<BackfillRun> backfill_;
   bool backfill_cut_ = false;  // by a stop; written by the loop
+  std::atomic<bool> backfill_done_ = false;
+  std::unique_ptr<LateHistory> late_history_;  // if it is asked for
   std::unique_ptr<Api> api_;
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<AgentPort> agent_server_;

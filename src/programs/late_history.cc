@@ -1,0 +1,316 @@
+#include "programs/late_history.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "ingest/oom_watch.h"
+#include "model/units.h"
+#include "spdlog/spdlog.h"
+
+namespace taut {
+namespace {
+
+constexpr std::chrono::seconds kLongestWait{1};
+// A stop waits for it. What takes longer is asked for in parts.
+constexpr std::chrono::seconds kLongestRequest{10};
+// Of jobs that are read at once: days of so many series are held until they are stored.
+constexpr size_t kJobsAtOnce = 128;
+constexpr uint64_t kSeriesAtOnce = 2000;
+// Of one look at the server's index; the others follow with the next.
+constexpr size_t kFoundAtOnce = 5000;
+// Of one transaction, so that a tick waits for some milliseconds only.
+constexpr size_t kStoredAtOnce = 16;
+constexpr size_t kSettledAtOnce = 2000;
+
+// Of looks at the server's index for one pass.
+constexpr int32_t kMostGroups = 24;
+// Before the end of the first window: remote write is some minutes late.
+constexpr int32_t kUnclearWindows = 3;
+
+// Kills of then are not read: a limit raised for one would have come down again.
+std::vector<MappingRule> WithoutKills(std::vector<MappingRule> rules) {
+  std::erase_if(rules, [](const MappingRule& rule) {
+    return rule.kind == SeriesKind::kOomTotal || OomWatch::IsFor(rule.kind);
+  });
+  return rules;
+}
+
+MappingRules Compiled(const std::vector<MappingRule>& rules) {
+  // They were compiled before, with the others.
+  absl::StatusOr<MappingRules> mapping = MappingRules::Compile(rules);
+  return mapping.ok() ? *std::move(mapping) : *MappingRules::Compile({});
+}
+
+// A server that is there, and refuses what these jobs need: the others may need less.
+bool IsOfThese(const absl::Status& s) {
+  return absl::IsFailedPrecondition(s) || absl::IsResourceExhausted(s);
+}
+
+// Jobs that appeared within an hour; within a part of the time if they waited for long. In each by name.
+std::vector<std::vector<LateJob>> GroupsOf(std::vector<LateJob> jobs) {
+  std::ranges::stable_sort(jobs, {}, &LateJob::until);
+  const int32_t all = jobs.back().until.index - jobs.front().until.index;
+  const int32_t span = std::max(kWindowsPerHour, all / kMostGroups);
+  std::vector<std::vector<LateJob>> groups;
+  for (LateJob& job : jobs) {
+    if (groups.empty() || job.until.index - groups.back().front().until.index > span) groups.emplace_back();
+    groups.back().push_back(std::move(job));  // still by time
+  }
+  for (std::vector<LateJob>& group : groups) std::ranges::sort(group, {}, &LateJob::name);
+  return groups;
+}
+
+}  // namespace
+
+LateHistory::LateHistory(ControlPlane& control, Options options)
+    : control_(control), options_(std::move(options)), mapping_(Compiled(WithoutKills(options_.rules))) {}
+
+void LateHistory::Stop() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void LateHistory::Start() {
+  thread_ = std::thread([this] { Loop(); });
+}
+
+LateProgress LateHistory::progress() const {
+  const LateJobCounts counts = control_.late_job_counts(Earliest(options_.now()));
+  const std::lock_guard lock(mutex_);
+  LateProgress progress{.read = counts.read, .nothing = counts.nothing, .error = error_};
+  progress.failed = std::min<uint64_t>(failed_.size(), counts.waiting);
+  progress.waiting = counts.waiting - progress.failed;
+  return progress;
+}
+
+Timestamp LateHistory::Earliest(Timestamp now) const {
+  const double days_us = options_.config.days * kDay * static_cast<double>(kMicrosPerSecond);
+  return {now.us - static_cast<int64_t>(days_us)};
+}
+
+void LateHistory::Loop() {
+  const std::chrono::seconds every(options_.config.later_jobs_s);
+  const auto pause = [&](std::chrono::milliseconds left) {
+    for (; left.count() > 0 && !options_.should_stop(); left -= kLongestWait)
+      options_.wait(std::min<std::chrono::milliseconds>(left, kLongestWait));
+  };
+  while (!options_.may_begin() && !options_.should_stop()) pause(kLongestWait);
+  pause(options_.settle);
+  while (!options_.should_stop()) {
+    Pass();
+    pause(every);
+  }
+}
+
+void LateHistory::Pass() {
+  Timestamp now = options_.now();
+  const Timestamp settled{now.us - options_.settle.count() * kMicrosPerSecond};
+  const std::vector<LateJob> jobs = control_.LateJobs(Earliest(now), settled);
+  if (jobs.empty()) return;
+  absl::Status read = ReadPast(jobs, now);
+  history_.reset();
+  if (options_.should_stop()) return;
+  std::set<JobId> failed;
+  if (!read.ok()) {
+    for (const LateJob& job : control_.LateJobs(Earliest(now), settled)) failed.insert(job.id);
+  }
+  const LateJobCounts counts = control_.late_job_counts(Earliest(now));
+  if (read.ok()) {
+    spdlog::info(
+        "history of jobs that appeared later: requested for {} jobs; of the known jobs, {} have one, {} none",
+        jobs.size(), counts.read, counts.nothing);
+  } else {
+    spdlog::warn("history of jobs that appeared later: {} of {} jobs failed; retrying in {}: {}",
+                 failed.size(), jobs.size(), FormatDuration(options_.config.later_jobs_s), Message(read));
+  }
+  const std::lock_guard lock(mutex_);
+  failed_ = std::move(failed);
+  error_ = Message(read);
+}
+
+absl::StatusOr<std::unique_ptr<PrometheusHistory>> LateHistory::Connect() const {
+  const BackfillConfig& config = options_.config;
+  absl::StatusOr<std::string> token = ReadSecretFile(config.bearer_token_file);
+  if (!token.ok()) return token.status();
+  ClientOptions client;
+  client.token = *std::move(token);
+  client.ca_file = config.ca_file;
+  client.timeout = kLongestRequest;
+  HistoryOptions history;
+  history.sleep = options_.wait;
+  return PrometheusHistory::Create(config.prometheus_url, client, WithoutKills(options_.rules), history);
+}
+
+std::span<const LabelView> LateHistory::WithAddedLabels(std::span<const LabelView> labels) {
+  if (added_.empty()) return labels;
+  all_labels_.assign(labels.begin(), labels.end());
+  for (const auto& [name, value] : added_) {
+    if (LabelValue(labels, name).empty()) all_labels_.push_back({name, value});
+  }
+  std::ranges::sort(all_labels_, {}, &LabelView::name);
+  return all_labels_;
+}
+
+absl::Status LateHistory::ReadPast(const std::vector<LateJob>& jobs, Timestamp now) {
+  absl::StatusOr<std::unique_ptr<PrometheusHistory>> history = Connect();
+  if (!history.ok()) return history.status();
+  history_ = *std::move(history);
+  added_.clear();
+  for (const std::string& label : options_.config.labels) {
+    auto parsed = ParseBackfillLabel(label);
+    if (!parsed.ok()) return parsed.status();
+    added_.push_back(*std::move(parsed));
+  }
+  facts_.clear();
+  usage_.clear();
+  for (HistorySelector& s : history_->selectors()) (s.facts ? facts_ : usage_).push_back(std::move(s));
+  // Samples are not later than their server's clock.
+  if (const auto server = history_->ServerTime(); server.ok()) now = std::min(now, *server);
+  const Timestamp from = Timestamp::FromSeconds(WindowId::Of(Earliest(now)).next().start_s());
+  WindowId until = WindowId::Of(from);
+  for (const LateJob& job : jobs) until = std::max(until, job.until);
+  const Timestamp to = Timestamp::FromSeconds(until.start_s());
+  PastFacts facts(to);
+  if (absl::Status s = ReadFacts(from, to, facts); !s.ok()) return s;
+
+  absl::Status first_error;
+  for (std::vector<LateJob>& group : GroupsOf(jobs)) {
+    const absl::Status s = ReadGroup(std::move(group), facts, from);
+    if (!s.ok() && !IsOfThese(s)) return s;
+    if (first_error.ok()) first_error = s;
+  }
+  return first_error;
+}
+
+absl::Status LateHistory::ReadGroup(std::vector<LateJob> jobs, const PastFacts& facts, Timestamp from) {
+  WindowId first = jobs.front().until;
+  for (const LateJob& job : jobs) first = std::min(first, job.until);
+  // What is newer may be of the samples that the jobs were first seen by.
+  const Timestamp to = Timestamp::FromSeconds(WindowId{first.index - kUnclearWindows}.start_s());
+  absl::Status first_error;
+  while (!jobs.empty()) {
+    std::vector<Found> found;
+    if (absl::Status s = FindJobs(jobs, facts, from, to, found); !s.ok()) return s;
+    const absl::Status s = ReadFound(found, facts, from);
+    if (!s.ok() && !IsOfThese(s)) return s;
+    if (first_error.ok()) first_error = s;
+    if (found.size() < kFoundAtOnce) break;
+    const JobId last = found.back().job.id;
+    jobs.erase(jobs.begin(), std::next(std::ranges::find(jobs, last, &LateJob::id)));
+  }
+  return first_error;
+}
+
+absl::Status LateHistory::ReadFound(std::span<const Found> found, const PastFacts& facts, Timestamp from) {
+  absl::Status first_error;
+  for (size_t begin = 0; begin < found.size();) {
+    size_t end = begin;
+    for (uint64_t series = 0; end < found.size() && end - begin < kJobsAtOnce; ++end) {
+      series += found[end].series.series();
+      if (end > begin && series > kSeriesAtOnce) break;
+    }
+    const absl::Status s = ReadBatch(found.subspan(begin, end - begin), facts, from);
+    if (!s.ok() && !IsOfThese(s)) return s;
+    if (first_error.ok()) first_error = s;
+    begin = end;
+  }
+  return first_error;
+}
+
+absl::Status LateHistory::ReadFacts(Timestamp from, Timestamp to, PastFacts& facts) {
+  absl::Status s = history_->ReadSeries(facts_, from, to, options_.should_stop, [&](auto labels) {
+    facts.Add(WithAddedLabels(labels));
+    return absl::OkStatus();
+  });
+  facts.Finish();
+  return s;
+}
+
+absl::Status LateHistory::FindJobs(const std::vector<LateJob>& jobs, const PastFacts& facts, Timestamp from,
+                                   Timestamp to, std::vector<Found>& found) {
+  PastFold fold(mapping_, options_.ingest, WindowId::Of(from), jobs);
+  if (absl::Status s = fold.TakeFacts(facts); !s.ok()) return s;
+  std::map<std::string_view, SeriesSelection> by_name;  // of jobs, whose order it has
+  absl::Status s = history_->ReadSeries(usage_, from, to, options_.should_stop, [&](auto labels) {
+    const LateJob* job = fold.WantedBy(WithAddedLabels(labels));
+    if (job == nullptr) return absl::OkStatus();
+    by_name[job->name].Add(labels);
+    // The first ones by name: the others come with the next look.
+    if (by_name.size() > kFoundAtOnce) by_name.erase(std::prev(by_name.end()));
+    return absl::OkStatus();
+  });
+  if (!s.ok()) return s;
+  const bool is_full = by_name.size() == kFoundAtOnce;
+  std::vector<JobPast> nothing;
+  for (const LateJob& job : jobs) {
+    if (const auto at = by_name.find(job.name); at != by_name.end()) {
+      found.push_back({job, std::move(at->second)});
+    } else if (!is_full || job.name < by_name.rbegin()->first) {
+      nothing.push_back({job.id, PastState::kNothing, {}});
+    }
+    if (nothing.size() == kSettledAtOnce) {
+      if (absl::Status stored = Settle(std::exchange(nothing, {})); !stored.ok()) return stored;
+    }
+  }
+  return Settle(std::move(nothing));
+}
+
+absl::Status LateHistory::Settle(std::vector<JobPast> pasts) {
+  return pasts.empty() ? absl::OkStatus() : control_.AddPasts(std::move(pasts));
+}
+
+absl::Status LateHistory::ReadBatch(std::span<const Found> batch, const PastFacts& facts, Timestamp from) {
+  std::vector<LateJob> jobs;
+  SeriesSelection series;
+  WindowId until = WindowId::Of(from);
+  for (const Found& f : batch) {
+    jobs.push_back(f.job);
+    series.Add(f.series);
+    until = std::max(until, f.job.until);
+  }
+  history_->Select(series.Narrow(usage_));
+  PastFold fold(mapping_, options_.ingest, WindowId::Of(from), jobs);
+  if (absl::Status s = fold.TakeFacts(facts); !s.ok()) return s;
+  // So far that the last window is as whole as one of now.
+  const int64_t grace_s = options_.ingest.windows.grace_seconds;
+  const Timestamp to = std::min(Timestamp::FromSeconds(until.start_s() + grace_s), options_.now());
+  for (Timestamp at = from; at < to;) {
+    const Timestamp next =
+        std::min(to, Timestamp::FromSeconds((FloorDiv(at.seconds(), kDaySeconds) + 1) * kDaySeconds));
+    if (absl::Status s = ReadDay(at, next, fold); !s.ok()) return s;
+    at = next;
+  }
+  fold.CloseUntil(Timestamp::FromSeconds(until.next().start_s() + grace_s));
+  std::vector<JobPast> pasts = fold.TakePasts();
+  for (size_t begin = 0; begin < pasts.size(); begin += kStoredAtOnce) {
+    const auto first = pasts.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last =
+        pasts.begin() + static_cast<std::ptrdiff_t>(std::min(begin + kStoredAtOnce, pasts.size()));
+    if (absl::Status s = Settle({std::move_iterator(first), std::move_iterator(last)}); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LateHistory::ReadDay(Timestamp from, Timestamp to, PastFold& fold) {
+  bool any = false;
+  const absl::Status looked =
+      history_->ReadSeries(history_->selectors(), from, to, options_.should_stop, [&](auto) {
+        any = true;
+        return absl::OkStatus();
+      });
+  if (!looked.ok() || !any) return looked;
+  Timestamp chunk_end;
+  HistorySink sink;
+  sink.should_stop = options_.should_stop;
+  sink.on_chunk_begin = [&](Timestamp end) { chunk_end = end; };
+  sink.on_series = [&](std::span<const LabelView> labels, std::span<const RemoteSample> samples) {
+    fold.Take(WithAddedLabels(labels), samples, chunk_end);
+    return absl::OkStatus();
+  };
+  sink.on_chunk_done = [&](Timestamp watermark) {
+    fold.CloseUntil(watermark);
+    return absl::OkStatus();
+  };
+  return history_->Read(from, to, sink);
+}
+
+}  // namespace taut

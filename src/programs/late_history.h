@@ -1,0 +1,85 @@
+// The past of jobs that appear after the cell did (a namespace that is sent weeks later), from the Prometheus
+// of backfill.prometheus. In a thread of its own: nothing waits for it.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "api/api.h"
+#include "backfill/prometheus_history.h"
+#include "backfill/series_selection.h"
+#include "base/time.h"
+#include "config/daemon_config.h"
+#include "control/control_plane.h"
+
+namespace taut {
+
+class LateHistory {
+ public:
+  struct Options {
+    BackfillConfig config;
+    std::vector<MappingRule> rules;
+    Ingest::Options ingest;
+    // Jobs are asked for when they have been known for so long: some minutes after the start of the first.
+    std::chrono::seconds settle{300};
+    std::function<Timestamp()> now;
+    std::function<bool()> should_stop;
+    std::function<void(std::chrono::milliseconds)> wait;  // may end early when should_stop
+    // Whether the history at the start is complete.
+    std::function<bool()> may_begin;
+  };
+  // `control` must outlive it.
+  LateHistory(ControlPlane& control, Options options);
+  ~LateHistory() { Stop(); }
+
+  void Start();
+  // Waits for the thread: should_stop has to say so before.
+  void Stop();
+  LateProgress progress() const;
+
+ private:
+  struct Found {
+    LateJob job;
+    SeriesSelection series;
+  };
+  void Loop();
+  void Pass();
+  // Cancelled: stopped. Other errors are of the server; what was stored before stays.
+  absl::Status ReadPast(const std::vector<LateJob>& jobs, Timestamp now);
+  absl::Status ReadFacts(Timestamp from, Timestamp to, PastFacts& facts);
+  // Of jobs that appeared at about the same time, by name.
+  absl::Status ReadGroup(std::vector<LateJob> jobs, const PastFacts& facts, Timestamp from);
+  absl::Status ReadFound(std::span<const Found> found, const PastFacts& facts, Timestamp from);
+  // Those that the server knows from before `to`; the others are settled, unless `found` is full.
+  absl::Status FindJobs(const std::vector<LateJob>& jobs, const PastFacts& facts, Timestamp from,
+                        Timestamp to, std::vector<Found>& found);
+  absl::Status ReadBatch(std::span<const Found> batch, const PastFacts& facts, Timestamp from);
+  absl::Status ReadDay(Timestamp from, Timestamp to, PastFold& fold);
+  absl::Status Settle(std::vector<JobPast> pasts);
+  absl::StatusOr<std::unique_ptr<PrometheusHistory>> Connect() const;
+  std::span<const LabelView> WithAddedLabels(std::span<const LabelView> labels);
+  Timestamp Earliest(Timestamp now) const;
+
+  ControlPlane& control_;
+  const Options options_;
+  const MappingRules mapping_;
+  std::vector<std::pair<std::string, std::string>> added_;  // labels, as remote write has them
+  std::unique_ptr<PrometheusHistory> history_;              // of a pass
+  std::vector<HistorySelector> facts_, usage_;              // what the rules want of it
+  std::vector<LabelView> all_labels_;                       // scratch
+  std::thread thread_;
+  mutable std::mutex mutex_;
+  std::set<JobId> failed_;  // waiting since the last pass failed
+  std::string error_;
+};
+
+}  // namespace taut

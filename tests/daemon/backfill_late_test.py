@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""Jobs that appear weeks after tautd's start get their past from Prometheus: also over a kill in the middle and while
+Prometheus is away; jobs without a past are asked for once, and nothing that people have set changes."""
+import http.server
+import json
+import re
+import threading
+import time
+import urllib.parse
+
+import daemon
+
+CPU, MEMORY = METRICS = ("container_cpu_usage_seconds_total", "container_memory_working_set_bytes")
+LATE, NEW = "late/deployment/web", "late/deployment/fresh"
+
+
+def pod(namespace, name):
+    return {"container": "app", "namespace": namespace, "pod": f"{name}-5d4f8c7b9d-x2x4z"}
+
+
+PODS = {LATE: pod("late", "web"), NEW: pod("late", "fresh"), "shop/deployment/other": pod("shop", "other")}
+
+
+def sample(job, metric, t):
+    if metric == CPU:
+        return (t % 10**7) * 0.1
+    # Three days ago the late job needed far more than now.
+    return 9e8 if job == LATE and time.time() - t > 3 * 86400 else 1e8
+
+
+def fits(selector, labels):
+    for label, operator, value in re.findall(r'(\w+)(=~|!~|!=|=)"((?:[^"\\]|\\.)*)"', selector):
+        value = value.replace("\\\\", "\\").replace('\\"', '"')
+        is_it = labels.get(label, "") == value if operator in ("=", "!=") else re.fullmatch(value, labels.get(label, ""))
+        if bool(is_it) != operator.startswith("="):
+            return False
+    return True
+
+
+class Prometheus(http.server.BaseHTTPRequestHandler):
+    """A sample a minute of each job since `since`. Answers of the time after `slow_from` wait for go_on."""
+    since = {}
+    slow_from = float("inf")
+    go_on = threading.Event()
+    waits = threading.Event()
+    series_asked = 0
+    asked = []  # selectors of samples
+
+    def log_message(self, *args):
+        pass
+
+    def do_POST(self):
+        form = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        if self.path == "/api/v1/series":
+            Prometheus.series_asked += 1
+            start, end = float(form["start"][0]), float(form["end"][0])
+            found = [{"__name__": m, **PODS[j]} for j in PODS for m in METRICS
+                     if self.first(j) <= end and time.time() >= start and
+                     any(fits(s, {"__name__": m, **PODS[j]}) for s in form["match[]"])]
+            return self.answer(200, json.dumps({"status": "success", "data": found}))
+        query = form["query"][0]
+        if query.startswith("vector(time())"):
+            return self.answer_matrix([({}, [(time.time(), 1)])])
+        selector, seconds = re.match(r"(.*)\[(\d+)s\]$", query).groups()
+        end = int(float(form["time"][0]))
+        Prometheus.asked.append(selector)
+        if end > Prometheus.slow_from and not Prometheus.go_on.is_set():
+            Prometheus.waits.set()
+            Prometheus.go_on.wait(60)
+        result = []
+        for job, labels in PODS.items():
+            for metric in METRICS:
+                series = {"__name__": metric, **labels}
+                if fits(selector, series):
+                    first = max((end - int(seconds)) // 60 * 60 + 60, int(self.first(job)) // 60 * 60)
+                    times = range(first, min(end, int(time.time())) + 1, 60)
+                    result.append((series, [(t, sample(job, metric, t)) for t in times]))
+        self.answer_matrix([r for r in result if r[1]])
+
+    @staticmethod
+    def first(job):
+        return Prometheus.since.get(job, 1e12)
+
+    def answer_matrix(self, result):
+        series = [{"metric": labels, "values": [[t, str(v)] for t, v in values]} for labels, values in result]
+        self.answer(200, json.dumps({"status": "success", "data": {"resultType": "matrix", "result": series}}))
+
+    def answer(self, status, text):
+        try:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode())
+        except OSError:
+            pass  # the daemon was killed
+
+
+class Case:
+    """A daemon that has read the history of a Prometheus without any; then jobs are sent, and Prometheus knows one of
+    them since weeks."""
+
+    def __init__(self, stage, name, days=2):
+        self.stage, self.name, self.days = stage, name, days
+        self.port = None
+        self.serve()
+        self.config = (f'backfill: {{prometheus: "http://127.0.0.1:{self.port}", days: {days}, later_jobs: 1s}}\n'
+                       "ingest: {grace: 1s}\n")
+        self.store = str(stage.dir / f"{name}.db")
+        Prometheus.since = {}
+        Prometheus.slow_from = float("inf")
+        Prometheus.go_on.clear()
+        Prometheus.waits.clear()
+        self.tautd = self.start()
+        self.check(daemon.eventually(lambda: "0 samples, 0 jobs" in self.tautd.output(), 60), "the first past is empty")
+        Prometheus.series_asked, Prometheus.asked = 0, []
+
+    def serve(self):
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", self.port or 0), Prometheus)
+        self.port = self.server.server_port
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def start(self):
+        return self.stage.tautd(config=self.config, store=self.store)
+
+    def appear(self):
+        now = int(time.time()) // 60 * 60
+        # Of the new one too, Prometheus has what is sent.
+        Prometheus.since = {LATE: now - 30 * 86400, NEW: now - 600, "shop/deployment/other": 0}
+        body = daemon.write_body([({"__name__": m, **PODS[job]},
+                                   [(t, sample(job, m, t)) for t in range(now - 600, now + 1, 60)])
+                                  for job in (LATE, NEW) for m in METRICS])
+        self.stage.equal(daemon.write(self.tautd.port, body).status, 204, f"{self.name}: samples are accepted")
+        self.check(daemon.eventually(lambda: len(self.tautd.get("/api/v1/jobs")["jobs"]) == 2, 30), "both are known")
+
+    def check(self, ok, what):
+        self.stage.check(ok, f"{self.name}: {what}", self.tautd.output()[-1500:])
+
+    def late(self, state):
+        found = re.search(rf'tautd_late_jobs{{state="{state}"}} (\d+)', self.tautd.ask("/metrics").text)
+        return int(found.group(1)) if found else None
+
+    def hours_known(self, job):
+        now = int(time.time())
+        usage = self.tautd.get(f"/api/v1/jobs/{daemon.quoted(job)}/usage?resource=memory&columns=1000"
+                               f"&from={now - 10 * 86400}&to={now}")
+        return len(usage["time"]) * usage["column_seconds"] / 3600
+
+    def check_read(self):
+        self.check(daemon.eventually(lambda: self.late("read") == 1 and self.late("nothing") == 1, 60),
+                   "the past of the late job is read")
+        self.check(24 * self.days - 1 < self.hours_known(LATE) < 24 * self.days + 1, "all days of it")
+        self.check(self.hours_known(NEW) < 1, "nothing is added to the new one")
+        self.stage.equal(len(self.tautd.get("/api/v1/jobs")["jobs"]), 2, f"{self.name}: no job comes of it")
+
+    def end(self):
+        self.tautd.stop()
+        self.close()
+
+
+def settings_of(tautd):
+    return tautd.get(f"/api/v1/jobs/{daemon.quoted(LATE)}/settings")
+
+
+def learns(stage):
+    case = Case(stage, "learns", days=5)
+    Prometheus.slow_from = time.time() - 86400
+    case.appear()
+    case.check(Prometheus.waits.wait(60), "its past is being read")
+    path = f"/api/v1/jobs/{daemon.quoted(LATE)}"
+    answer = case.tautd.ask(f"{path}/settings", "PATCH", b'{"memory.upper": "2GiB"}',
+                            {"Content-Type": "application/json"})
+    stage.equal(answer.status, 200, "learns: people can set what they like meanwhile: " + answer.text[:200])
+    before = settings_of(case.tautd)
+    stage.equal(case.late("waiting"), 1, "learns: the metric says so")
+    stage.equal(case.tautd.get("/api/v1/status")["late_jobs"]["waiting"], 1, "learns: and the status")
+    decisions = case.tautd.get("/api/v1/decisions")
+    Prometheus.go_on.set()
+    case.check_read()
+    case.check("history of jobs that appeared later: " in case.tautd.output(), "the log says so")
+    # What it needed three days ago is known now.
+    case.check(daemon.eventually(lambda: (case.tautd.get(path)["memory"]["would_be"] or 0) > 9e8, 30),
+               "its recommender has learnt from it")
+    stage.equal(settings_of(case.tautd), before, "learns: settings are as before")
+    case.check(case.tautd.get(path)["memory"]["limit"] is None, "no limit is in force")
+    stage.equal([d for d in case.tautd.get("/api/v1/decisions")["decisions"] if d["kind"] != "would_set"],
+                [d for d in decisions["decisions"] if d["kind"] != "would_set"], "learns: nothing was decided by it")
+    # Other series are not asked for.
+    mine = [q for q in Prometheus.asked if 'namespace="late"' in q]
+    stage.check(len(mine) > 100 and all('pod="web-' in q for q in mine), "learns: its series are asked for alone", set(mine))
+    case.tautd.stop()
+    queries = len(Prometheus.asked)
+    case.tautd = case.start()
+    stage.equal(case.late("read"), 1, "learns: a restart knows that it was read")
+    case.check(case.hours_known(LATE) > 24 * case.days - 1, "and the past")
+    stage.equal(len(Prometheus.asked), queries, "learns: it is not asked for again")
+    case.end()
+
+
+def killed(stage):
+    case = Case(stage, "killed")
+    Prometheus.slow_from = time.time() - 86400
+    case.appear()
+    case.check(Prometheus.waits.wait(60), "its past is being read")
+    case.tautd.kill()
+    Prometheus.go_on.set()
+    case.tautd = case.start()
+    case.check_read()
+    case.end()
+
+
+def stopped(stage):
+    case = Case(stage, "stopped")
+    case.appear()
+    case.check(daemon.eventually(lambda: len(Prometheus.asked) > 20, 60), "its past is being read")
+    case.tautd.stop()
+    case.tautd = case.start()
+    case.check_read()
+    case.end()
+
+
+def away(stage):
+    case = Case(stage, "away")
+    case.close()
+    case.appear()
+    case.check(daemon.eventually(lambda: case.late("failed") == 2, 60), "the metric says that it failed")
+    case.check("retrying in" in case.tautd.output(), "the log says why")
+    case.check("refused" in case.tautd.get("/api/v1/status")["late_jobs"]["error"], "and the status")
+    text = stage.run(stage.args.taut, "status", "--server", f"http://127.0.0.1:{case.tautd.port}").stdout
+    case.check("2 failed" in text, "and taut status: " + text)
+    case.serve()
+    case.check_read()
+    stage.equal(case.late("failed"), 0, "away: the failure is over")
+    case.end()
+
+
+def many(stage):
+    """Thousands of jobs that are new do not cost a query each."""
+    case = Case(stage, "many")
+    now = int(time.time()) // 60 * 60
+    count = 3000
+    body = daemon.write_body([({"__name__": MEMORY, "container": "app", "namespace": "batch", "pod": f"run-{i}-once"},
+                               [(now - 600, 1e8), (now - 540, 1e8)]) for i in range(count)] +
+                             [({"__name__": MEMORY, **PODS[NEW]}, [(now, 1e8)])])
+    stage.equal(daemon.write(case.tautd.port, body).status, 204, "many: samples are accepted")
+    case.check(daemon.eventually(lambda: (case.late("nothing") or 0) >= count, 60), "all of them are settled")
+    passes = case.tautd.output().count("history of jobs that appeared later: ")
+    stage.check(0 < Prometheus.series_asked <= 6 * (passes + 1), "many: some looks at the index are enough",
+                Prometheus.series_asked)
+    stage.equal(Prometheus.asked, [], "many: and no samples")
+    case.end()
+
+
+def main():
+    with daemon.Stage(daemon.arguments(__doc__)) as stage:
+        for test in (learns, killed, stopped, away, many):
+            test(stage)
+    stage.finish()
+
+
+if __name__ == "__main__":
+    main()
