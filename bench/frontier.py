@@ -51,6 +51,7 @@ def rows(only):
     both += [(f"peak of {days} days, +15 %", "peak", {"peak.days": days}) for days in (4, 7, 14, 28)]
     both += [(f"moving_window, {tolerance}", "moving_window", {"moving_window.oom_tolerance": tolerance})
              for tolerance in ("minimal", "low")]
+    both += [("ensemble", "ensemble", {})]
     both += [(f"ensemble, w_over {price}", "ensemble",
               {"ensemble.w_over": price, "ensemble.cpu_w_over": price}) for price in (300, 3000, 30000)]
     both += [(f"analogs, ordered {100 * share:g} %", "analogs",

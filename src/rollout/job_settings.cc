@@ -57,7 +57,8 @@ const std::vector<Row>& Rows() {
       {{"class",
         "latency sensitivity: batch (none), serving (high), serving_tolerant (some); moving_window: CPU for "
         "the "
-        "average, the 95th or the 90th percentile; work_function: throttled work costs 1/4, 1 or 1/2",
+        "average, the 95th or the 90th percentile; work_function and ensemble: throttled work costs 1/4, 1 "
+        "or 1/2",
         kChoice, Choices(kJobClassNames)},
        TAUT_FIELD(job_class)},
       {{"oom_tolerance",
@@ -65,7 +66,9 @@ const std::vector<Row>& Rows() {
         "peak, "
         "the 98th percentile, the 60th or half the peak, or one of the first two by the number of tasks; "
         "analogs: "
-        "OOM-days on .3 %, 3 % or 13 % of this job's days, or the fleet's target",
+        "OOM-days on .3 %, 3 % or 13 % of this job's days, or the fleet's target; ensemble: an OOM costs 10, "
+        "1, "
+        "1/10 or 1 times its price",
         kChoice, Choices(kOomToleranceNames)},
        TAUT_FIELD(oom_tolerance)},
       {{"risk",
