@@ -16,6 +16,9 @@ constexpr size_t kPiece = 256;          // jobs stepped before others may look i
 // No OOM kill is believed to be further ahead of the cell's clock than clocks of machines are apart.
 constexpr int64_t kClocksApartUs = kWindowSeconds * kMicrosPerSecond;
 
+// So much longer than windows stay open samples may stay away before what was missed is read elsewhere.
+constexpr int64_t kShortSilenceSeconds = 60;
+
 // Where time is the samples', each is held against the newest before it.
 ControlOptions WithSampleTime(ControlOptions options) {
   if (options.clock == ClockSource::kSamples) {
@@ -130,6 +133,10 @@ void ControlPlane::Take(std::span<const LabelView> labels, std::span<const Remot
 void ControlPlane::Hear(Timestamp now) {
   const Timestamp newest = ingest_->windows().newest_of_series();
   if (newest <= newest_of_series_) return;
+  const int64_t open_s = kWindowSeconds + options_.ingest.windows.grace_seconds + kShortSilenceSeconds;
+  const bool heard_before = newest_of_series_.us != INT64_MIN && options_.clock == ClockSource::kWall;
+  if (heard_before && newest.us - newest_of_series_.us > open_s * kMicrosPerSecond)
+    gaps_.push_back({WindowId::Of(newest_of_series_), WindowId::Of(newest)});
   newest_of_series_ = newest;
   heard_ = now;
 }
@@ -212,6 +219,7 @@ std::vector<ClosedWindow> ControlPlane::CloseWindows(Timestamp now, When when) {
   std::vector<ClosedWindow> closed;
   if (newest_sample_.us == INT64_MIN) return closed;  // there is nothing to close
   if (when == When::kNow) EndGap(now);
+  if (when == When::kPast) gaps_.clear();
   if (hold_windows_ || (when == When::kNow && now < catch_up_until_)) return closed;
   // All of the past has been handed over; samples of the present do not bound it.
   const bool is_past = when == When::kPast && options_.clock == ClockSource::kWall;
@@ -461,7 +469,9 @@ void ControlPlane::Publish() {
   ExtendTrials();
   if (!unsaved_->pasts.empty()) {
     const std::unique_lock fleet(fleet_mutex_);
-    for (const JobPast& past : unsaved_->pasts) pasts_[past.job.value] = past.state;
+    for (const JobPast& past : unsaved_->pasts) {
+      if (past.state.has_value()) pasts_[past.job.value] = *past.state;
+    }
   }
   {
     const std::lock_guard lock(view_mutex_);

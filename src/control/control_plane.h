@@ -167,9 +167,14 @@ class ControlPlane {
   // ---- jobs that appeared later (late_jobs.cc) ----
   // Measured jobs first seen in [from, settled) whose past was not asked for, by name.
   std::vector<LateJob> LateJobs(Timestamp from, Timestamp settled) const;
-  // What a source of history has of them; those of jobs forgotten meanwhile are dropped. All or nothing is
+  // What a source of history has of jobs; those of jobs forgotten meanwhile are dropped. All or nothing is
   // stored; jobs with a past learn from all that is stored of them. Nothing is decided by it.
   absl::Status AddPasts(std::vector<JobPast> pasts);
+  // Known jobs, for what is missing before `until`.
+  std::vector<LateJob> AllJobs(WindowId until) const;
+  // Times in which no sample of a series came, though before and after some did, since the last call. What is
+  // read from history (TickPast) is none.
+  std::vector<SilentSpan> TakeGaps();
   // All history before now was read: nobody has to ask for the past of the jobs known now.
   absl::Status SettlePasts();
   // Of known jobs; those first seen before `from` only if they were asked for.
@@ -309,6 +314,7 @@ class ControlPlane {
   Timestamp catch_up_until_{INT64_MIN};  // no window closes before
   uint64_t replayed_samples_ = 0;
   std::vector<Timestamp> said_;
+  std::vector<SilentSpan> gaps_;
   SampleClock sample_clock_;
   std::optional<Timestamp> time_before_;
   Timestamp newest_of_series_{INT64_MIN}, heard_{INT64_MIN};  // and when that came

@@ -20,6 +20,13 @@ Ingest::Options ScratchOptions(Ingest::Options options, WindowId from) {
   return options;
 }
 
+// Of a gap: what is less than an hour changes no recommendation, and all jobs would have to learn anew.
+bool IsShort(std::span<const JobDay> days) {
+  size_t windows = 0;
+  for (const JobDay& day : days) windows += day.windows.size();
+  return windows < static_cast<size_t>(kWindowsPerHour);
+}
+
 }  // namespace
 
 // ---- the fold ----
@@ -117,6 +124,18 @@ std::vector<LateJob> ControlPlane::LateJobs(Timestamp from, Timestamp settled) c
   return late;
 }
 
+std::vector<LateJob> ControlPlane::AllJobs(WindowId until) const {
+  std::vector<LateJob> all;
+  const std::shared_lock fleet(fleet_mutex_);
+  for (const LiveJob& job : fleet_.jobs()) all.push_back({job.record.id, job.record.name, until});
+  return all;
+}
+
+std::vector<SilentSpan> ControlPlane::TakeGaps() {
+  const std::lock_guard lock(ingest_mutex_);
+  return std::exchange(gaps_, {});
+}
+
 LateJobCounts ControlPlane::late_job_counts(Timestamp from) const {
   LateJobCounts counts;
   const std::shared_lock fleet(fleet_mutex_);
@@ -144,7 +163,7 @@ absl::Status ControlPlane::AddPasts(std::vector<JobPast> pasts) {
     const std::unique_lock fleet(fleet_mutex_);
     std::erase_if(pasts, [this](const JobPast& past) { return !fleet_.Has(past.job); });
     for (const JobPast& past : pasts) {
-      if (past.days.empty()) continue;
+      if (past.days.empty() || (!past.state.has_value() && IsShort(past.days))) continue;
       fleet_.WantHistoryOf(past.job);
       chunks.insert(past.job.value / LiveFleet::kChunkJobs);
     }

@@ -216,6 +216,82 @@ TEST_F(LateJobsTest, WithoutAPastTheyAreAskedForOnce) {
   EXPECT_EQ(cell_.control().counts().retrained, 0U);
 }
 
+std::vector<std::pair<int32_t, int32_t>> Gaps(ControlCell& cell) {
+  std::vector<std::pair<int32_t, int32_t>> out;
+  for (const SilentSpan& gap : cell.control().TakeGaps()) out.emplace_back(gap.from.index, gap.to.index);
+  return out;
+}
+
+// Senders that are away for longer than windows stay open leave a gap, whatever the clock says meanwhile.
+TEST(Gaps, ATimeWithoutSamplesIsNoted) {
+  ControlCell cell(kSeries);
+  ASSERT_TRUE(cell.Live(0, 60).ok());
+  EXPECT_THAT(Gaps(cell), IsEmpty());
+  for (int minute = 60; minute < 150; ++minute) ASSERT_TRUE(cell.control().Tick(At(minute)).ok());
+  EXPECT_THAT(Gaps(cell), IsEmpty()) << "nobody knows yet when it ends";
+  ASSERT_TRUE(cell.Live(150, 200).ok());
+  const auto window = [](int minute) { return WindowId::Of(At(minute)).index; };
+  EXPECT_THAT(Gaps(cell), ElementsAre(std::pair(window(59), window(150))));
+  EXPECT_THAT(Gaps(cell), IsEmpty()) << "each once";
+  ASSERT_TRUE(cell.Live(206, 210).ok());
+  EXPECT_THAT(Gaps(cell), IsEmpty()) << "windows were open all the time";
+  // Of a time that is read from history there is none.
+  ASSERT_TRUE(cell.Send(300, At(300)).ok());
+  ASSERT_TRUE(cell.control().TickPast(At(290)).ok());
+  EXPECT_THAT(Gaps(cell), IsEmpty());
+}
+
+// What is read of a gap stands between the windows of before and after, and the jobs learn from it.
+TEST(Gaps, WhatIsReadOfOneLeavesNoTrace) {
+  ControlCell straight(kSeries), cell(kSeries);
+  for (ControlCell* c : {&straight, &cell}) {
+    c->mode = Mode::kObserve;
+    c->Restart();
+    ASSERT_TRUE(c->Live(0, 200).ok());
+  }
+  ASSERT_TRUE(straight.Live(200, 500).ok());
+  ASSERT_TRUE(cell.Live(400, 499).ok());
+  const std::vector<SilentSpan> gaps = cell.control().TakeGaps();
+  ASSERT_THAT(gaps, SizeIs(1));
+  const std::vector<LateJob> all = cell.control().AllJobs(gaps[0].to.next());
+  ASSERT_THAT(all, SizeIs(4));
+  std::vector<JobPast> pasts = PastOf(all, 194, 410);
+  for (JobPast& past : pasts) past.state.reset();
+  ASSERT_TRUE(cell.control().AddPasts(std::move(pasts)).ok());
+  EXPECT_EQ(cell.control().late_job_counts(At(-10)).waiting, 4U)
+      << "whether their past was asked for is as before";
+  ASSERT_TRUE(cell.Live(499, 500).ok());
+  EXPECT_EQ(cell.control().counts().retrained, 4U);
+  // Of the windows at its ends, the parts that came are all that counts.
+  const auto usage = [](ControlCell& c, std::string_view job) {
+    std::vector<Figures> out = Usage(Days(c, *c.control().Find(job)), 490);
+    std::erase_if(out, [](const Figures& f) {
+      return f.window == WindowId::Of(At(199)).index || f.window == WindowId::Of(At(400)).index;
+    });
+    return out;
+  };
+  for (const LateJob& job : all) {
+    EXPECT_THAT(usage(cell, job.name), SizeIs(96));
+    EXPECT_EQ(usage(cell, job.name), usage(straight, job.name)) << job.name;
+    EXPECT_EQ(Recommended(cell, job.name, Resource::kMemory),
+              Recommended(straight, job.name, Resource::kMemory));
+  }
+}
+
+// All jobs would have to learn anew from it.
+TEST(Gaps, OfAShortOneNobodyLearns) {
+  ControlCell cell(kSeries);
+  ASSERT_TRUE(cell.Live(0, 60).ok());
+  ASSERT_TRUE(cell.Live(90, 120).ok());
+  const std::vector<LateJob> all = cell.control().AllJobs(WindowId::Of(At(91)));
+  std::vector<JobPast> pasts = PastOf(all, 55, 95);
+  for (JobPast& past : pasts) past.state.reset();
+  ASSERT_TRUE(cell.control().AddPasts(std::move(pasts)).ok());
+  ASSERT_TRUE(cell.Live(120, 121).ok());
+  EXPECT_EQ(cell.control().counts().retrained, 0U);
+  EXPECT_THAT(Usage(Days(cell, all[0].id), 110), SizeIs(22));
+}
+
 TEST_F(LateJobsTest, JobsOfTheFirstHistoryAreNotAskedFor) {
   Appear();
   ASSERT_TRUE(cell_.control().SettlePasts().ok());

@@ -30,12 +30,14 @@ inline constexpr uint32_t kFleetChunk = UINT32_MAX;
 // The chunk that stands for what the actuator remembers.
 inline constexpr uint32_t kActuatorChunk = UINT32_MAX - 2;
 
-// What a source of history has of a job from before tautd knew it. Each job is asked for once.
+// What a source of history has of a job from before tautd knew it, for which each job is asked for once, or
+// of a gap.
 enum class PastState : uint8_t { kRead = 1, kNothing = 2 };
 struct JobPast {
   JobId job;
-  PastState state = PastState::kNothing;
-  // Days ascending, each once. A window that was also measured live, or is stored from before, does not count.
+  std::optional<PastState> state;  // nullopt: of a gap; whether the job was asked for stays as it is
+  // Days ascending, each once. A window that was also measured live, or is stored from before, does not
+  // count.
   std::vector<JobDay> days;
 };
 

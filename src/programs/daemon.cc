@@ -254,6 +254,7 @@ void Daemon::PrepareLateHistory() {
   options.config = config;
   options.rules = MappingRulesOf(config_.ingest);
   options.ingest = config_.ingest.options;
+  if (config_.store.path != "memory") options.gaps_file = StrCat(config_.store.path, ".gaps");
   options.settle = std::min(options.settle, std::chrono::seconds(config.later_jobs_s));
   options.now = [this] { return Now(); };
   options.should_stop = [this] { return stopping(); };

@@ -1,6 +1,9 @@
 #include "programs/late_history.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <utility>
 
 #include "base/strings.h"
 #include "ingest/oom_watch.h"
@@ -18,6 +21,8 @@ constexpr size_t kJobsAtOnce = 128;
 constexpr uint64_t kSeriesAtOnce = 2000;
 // Of one look at the server's index; the others follow with the next.
 constexpr size_t kFoundAtOnce = 5000;
+// Of a gap, whose jobs are all of the cell.
+constexpr int32_t kWindowsOfGapAtOnce = 2 * kWindowsPerHour;
 // Of one transaction, so that a tick waits for some milliseconds only.
 constexpr size_t kStoredAtOnce = 16;
 constexpr size_t kSettledAtOnce = 2000;
@@ -88,17 +93,117 @@ Timestamp LateHistory::Earliest(Timestamp now) const {
 }
 
 void LateHistory::Loop() {
-  const std::chrono::seconds every(options_.config.later_jobs_s);
-  const auto pause = [&](std::chrono::milliseconds left) {
-    for (; left.count() > 0 && !options_.should_stop(); left -= kLongestWait)
-      options_.wait(std::min<std::chrono::milliseconds>(left, kLongestWait));
+  const auto pause = [&](std::chrono::seconds left) {
+    for (; left.count() > 0 && !options_.should_stop(); left -= kLongestWait) options_.wait(kLongestWait);
   };
   while (!options_.may_begin() && !options_.should_stop()) pause(kLongestWait);
+  LoadGaps();
   pause(options_.settle);
   while (!options_.should_stop()) {
     Pass();
-    pause(every);
+    std::chrono::seconds left(options_.config.later_jobs_s);
+    for (; left.count() > 0 && !options_.should_stop(); left -= kLongestWait) {
+      if (NoteGaps()) ReadGaps();
+      pause(kLongestWait);
+    }
   }
+}
+
+bool LateHistory::NoteGaps() {
+  const std::vector<SilentSpan> fresh = control_.TakeGaps();
+  for (const SilentSpan& gap : fresh) {
+    gaps_.push_back(gap);
+    spdlog::info("backfill: no samples were received for {}; reading that time from {}",
+                 FormatDuration(int64_t{gap.to.index - gap.from.index} * kWindowSeconds),
+                 options_.config.prometheus_url);
+  }
+  if (!fresh.empty()) SaveGaps();
+  const Timestamp now = options_.now();
+  return !gaps_.empty() && gap_retry_ <= now &&
+         gaps_.front().to.start_s() <= now.seconds() - options_.settle.count();
+}
+
+void LateHistory::ReadGaps() {
+  while (!gaps_.empty() && !options_.should_stop()) {
+    SilentSpan& gap = gaps_.front();
+    const absl::Status read = ReadGap(gap);
+    history_.reset();
+    if (options_.should_stop()) return;
+    if (!read.ok()) {
+      const int64_t retry_s = options_.config.later_jobs_s;
+      gap_retry_ = Timestamp{options_.now().us + retry_s * kMicrosPerSecond};
+      spdlog::warn("backfill: the time without samples cannot be read, retrying in {}: {}",
+                   FormatDuration(retry_s), Message(read));
+      return;
+    }
+    spdlog::info("backfill: the time without samples was read");
+    gaps_.erase(gaps_.begin());
+    SaveGaps();
+  }
+}
+
+absl::Status LateHistory::ReadGap(SilentSpan& gap) {
+  gap.from = std::max(gap.from, WindowId::Of(Earliest(options_.now())));
+  if (!(gap.from < gap.to)) return absl::OkStatus();
+  if (absl::Status s = Begin(); !s.ok()) return s;
+  const Timestamp to = Timestamp::FromSeconds(gap.to.next().start_s());
+  PastFacts facts(to);
+  if (absl::Status s = ReadFacts(Timestamp::FromSeconds(gap.from.start_s()), to, facts); !s.ok()) return s;
+  while (gap.from < gap.to) {
+    const WindowId end = std::min(gap.to, WindowId{gap.from.index + kWindowsOfGapAtOnce});
+    if (absl::Status s = ReadPartOfGap({gap.from, end}, facts); !s.ok()) return s;
+    gap.from = end;
+    SaveGaps();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LateHistory::ReadPartOfGap(const SilentSpan& part, const PastFacts& facts) {
+  // Of the windows at both ends, parts may be missing.
+  const WindowId until = part.to.next();
+  PastFold fold(mapping_, options_.ingest, part.from, control_.AllJobs(until));
+  if (absl::Status s = fold.TakeFacts(facts); !s.ok()) return s;
+  history_->Select(usage_);
+  const int64_t grace_s = options_.ingest.windows.grace_seconds;
+  // With the window before, from which counters' rates go on.
+  const Timestamp from = Timestamp::FromSeconds(part.from.start_s() - kWindowSeconds);
+  const Timestamp to = std::min(Timestamp::FromSeconds(until.start_s() + grace_s), options_.now());
+  if (absl::Status s = ReadSpan(from, to, fold); !s.ok()) return s;
+  fold.CloseUntil(Timestamp::FromSeconds(until.next().start_s() + grace_s));
+  std::vector<JobPast> pasts = fold.TakePasts();
+  std::erase_if(pasts, [](const JobPast& past) { return past.days.empty(); });
+  // By their numbers, so that each checkpoint is written once.
+  const auto chunk_of = [](const JobPast& past) { return past.job.value / LiveFleet::kChunkJobs; };
+  std::vector<JobPast> chunk;
+  for (JobPast& past : pasts) {
+    past.state.reset();
+    if (!chunk.empty() && chunk_of(chunk.back()) != chunk_of(past)) {
+      if (absl::Status s = Settle(std::exchange(chunk, {})); !s.ok()) return s;
+    }
+    chunk.push_back(std::move(past));
+  }
+  return Settle(std::move(chunk));
+}
+
+void LateHistory::LoadGaps() {
+  if (options_.gaps_file.empty()) return;
+  std::ifstream file(options_.gaps_file);
+  for (SilentSpan gap; file >> gap.from.index >> gap.to.index;) gaps_.push_back(gap);
+}
+
+void LateHistory::SaveGaps() const {
+  if (options_.gaps_file.empty()) return;
+  std::error_code failed;
+  if (gaps_.empty()) {
+    std::filesystem::remove(options_.gaps_file, failed);
+    return;
+  }
+  const std::string fresh = options_.gaps_file + ".new";
+  std::ofstream file(fresh, std::ios::trunc);
+  for (const SilentSpan& gap : gaps_) file << gap.from.index << " " << gap.to.index << "\n";
+  file.close();
+  if (!file.fail()) std::filesystem::rename(fresh, options_.gaps_file, failed);
+  if (file.fail() || failed) spdlog::warn("{}: cannot be written", options_.gaps_file);
 }
 
 void LateHistory::Pass() {
@@ -150,7 +255,7 @@ std::span<const LabelView> LateHistory::WithAddedLabels(std::span<const LabelVie
   return all_labels_;
 }
 
-absl::Status LateHistory::ReadPast(const std::vector<LateJob>& jobs, Timestamp now) {
+absl::Status LateHistory::Begin() {
   absl::StatusOr<std::unique_ptr<PrometheusHistory>> history = Connect();
   if (!history.ok()) return history.status();
   history_ = *std::move(history);
@@ -163,6 +268,11 @@ absl::Status LateHistory::ReadPast(const std::vector<LateJob>& jobs, Timestamp n
   facts_.clear();
   usage_.clear();
   for (HistorySelector& s : history_->selectors()) (s.facts ? facts_ : usage_).push_back(std::move(s));
+  return absl::OkStatus();
+}
+
+absl::Status LateHistory::ReadPast(const std::vector<LateJob>& jobs, Timestamp now) {
+  if (absl::Status s = Begin(); !s.ok()) return s;
   // Samples are not later than their server's clock.
   if (const auto server = history_->ServerTime(); server.ok()) now = std::min(now, *server);
   const Timestamp from = Timestamp::FromSeconds(WindowId::Of(Earliest(now)).next().start_s());
@@ -298,6 +408,10 @@ absl::Status LateHistory::ReadDay(Timestamp from, Timestamp to, PastFold& fold) 
         return absl::OkStatus();
       });
   if (!looked.ok() || !any) return looked;
+  return ReadSpan(from, to, fold);
+}
+
+absl::Status LateHistory::ReadSpan(Timestamp from, Timestamp to, PastFold& fold) {
   Timestamp chunk_end;
   HistorySink sink;
   sink.should_stop = options_.should_stop;

@@ -1,5 +1,6 @@
-// The past of jobs that appear after the cell did (a namespace that is sent weeks later), from the Prometheus
-// of backfill.prometheus. In a thread of its own: nothing waits for it.
+// The past of jobs that appear after the cell did (a namespace that is sent weeks later), and what was missed
+// while no samples came, from the Prometheus of backfill.prometheus. In a thread of its own: nothing waits
+// for it.
 #pragma once
 
 #include <chrono>
@@ -31,6 +32,8 @@ class LateHistory {
     Ingest::Options ingest;
     // Jobs are asked for when they have been known for so long: some minutes after the start of the first.
     std::chrono::seconds settle{300};
+    // Gaps that are not read yet; "": a stop forgets everything anyway.
+    std::string gaps_file;
     std::function<Timestamp()> now;
     std::function<bool()> should_stop;
     std::function<void(std::chrono::milliseconds)> wait;  // may end early when should_stop
@@ -55,6 +58,16 @@ class LateHistory {
   void Pass();
   // Cancelled: stopped. Other errors are of the server; what was stored before stays.
   absl::Status ReadPast(const std::vector<LateJob>& jobs, Timestamp now);
+  // New gaps are remembered; whether one can be read.
+  bool NoteGaps();
+  void ReadGaps();
+  // Some hours at a time, so that what was stored stays.
+  absl::Status ReadGap(SilentSpan& gap);
+  absl::Status ReadPartOfGap(const SilentSpan& part, const PastFacts& facts);
+  void LoadGaps();
+  void SaveGaps() const;
+  // Of a pass, or of a gap.
+  absl::Status Begin();
   absl::Status ReadFacts(Timestamp from, Timestamp to, PastFacts& facts);
   // Of jobs that appeared at about the same time, by name.
   absl::Status ReadGroup(std::vector<LateJob> jobs, const PastFacts& facts, Timestamp from);
@@ -63,7 +76,9 @@ class LateHistory {
   absl::Status FindJobs(const std::vector<LateJob>& jobs, const PastFacts& facts, Timestamp from,
                         Timestamp to, std::vector<Found>& found);
   absl::Status ReadBatch(std::span<const Found> batch, const PastFacts& facts, Timestamp from);
+  // If the index has series of then.
   absl::Status ReadDay(Timestamp from, Timestamp to, PastFold& fold);
+  absl::Status ReadSpan(Timestamp from, Timestamp to, PastFold& fold);
   absl::Status Settle(std::vector<JobPast> pasts);
   absl::StatusOr<std::unique_ptr<PrometheusHistory>> Connect() const;
   std::span<const LabelView> WithAddedLabels(std::span<const LabelView> labels);
@@ -76,6 +91,8 @@ class LateHistory {
   std::unique_ptr<PrometheusHistory> history_;              // of a pass
   std::vector<HistorySelector> facts_, usage_;              // what the rules want of it
   std::vector<LabelView> all_labels_;                       // scratch
+  std::vector<SilentSpan> gaps_;                            // of the thread
+  Timestamp gap_retry_{0};                                  // not before
   std::thread thread_;
   mutable std::mutex mutex_;
   std::set<JobId> failed_;  // waiting since the last pass failed

@@ -47,7 +47,7 @@ absl::Status InMemoryStore::Commit(const PassRecord& pass) {
   }
   if (pass.fleet != nullptr) fleet_[pass.fleet->window] = *pass.fleet;
   for (const JobPast& past : pass.pasts) {
-    if (jobs_.contains(past.job.value)) pasts_[past.job.value] = past.state;
+    if (past.state.has_value() && jobs_.contains(past.job.value)) pasts_[past.job.value] = *past.state;
     for (const JobDay& day : past.days) {
       JobDay& kept = past_days_[{day.day, past.job.value}];
       kept = MergedDay(kept, day);

@@ -91,7 +91,8 @@ absl::Status PassWriter::WriteJobs(const PassRecord& pass) {
 }
 
 absl::Status PassWriter::WritePast(const JobPast& past) {
-  absl::Status status = past_.Run(past.job.value, static_cast<int>(past.state));
+  absl::Status status;
+  if (past.state.has_value()) status = past_.Run(past.job.value, static_cast<int>(*past.state));
   for (const JobDay& day : past.days) {
     if (!status.ok()) return status;
     const int64_t key = DayKey(day.day, past.job.value);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Jobs that appear weeks after tautd's start get their past from Prometheus: also over a kill in the middle and while
-Prometheus is away; jobs without a past are asked for once, and nothing that people have set changes."""
+Prometheus is away; jobs without a past are asked for once, and nothing that people have set changes. What did not come
+while tautd ran is read, too."""
 import http.server
 import json
 import re
@@ -130,9 +131,9 @@ class Case:
     def appear(self):
         now = int(time.time()) // 60 * 60
         # Of the new one too, Prometheus has what is sent.
-        Prometheus.since = {LATE: now - 30 * 86400, NEW: now - 600, "shop/deployment/other": 0}
+        Prometheus.since = {LATE: now - 30 * 86400, NEW: now - 540, "shop/deployment/other": 0}
         body = daemon.write_body([({"__name__": m, **PODS[job]},
-                                   [(t, sample(job, m, t)) for t in range(now - 600, now + 1, 60)])
+                                   [(t, sample(job, m, t)) for t in range(now - 540, now + 1, 60)])
                                   for job in (LATE, NEW) for m in METRICS])
         self.stage.equal(daemon.write(self.tautd.port, body).status, 204, f"{self.name}: samples are accepted")
         self.check(daemon.eventually(lambda: len(self.tautd.get("/api/v1/jobs")["jobs"]) == 2, 30), "both are known")
@@ -255,9 +256,42 @@ def many(stage):
     case.end()
 
 
+def silence(stage, name="silence", interrupt=False):
+    """Samples of three hours do not come while tautd runs."""
+    case = Case(stage, name)
+    now = int(time.time()) // 60 * 60
+    Prometheus.since = {LATE: now - 4 * 3600, "shop/deployment/other": 0}
+    known = case.hours_known
+
+    def send(first, last):
+        body = daemon.write_body([({"__name__": m, **PODS[LATE]}, [(t, sample(LATE, m, t)) for t in range(first, last + 1, 60)])
+                                  for m in METRICS])
+        stage.equal(daemon.write(case.tautd.port, body).status, 204, f"{name}: samples are accepted")
+
+    send(now - 4 * 3600, now - 3 * 3600)
+    case.check(daemon.eventually(lambda: case.late("read") == 1 or case.late("nothing") == 1, 60), "the job is settled")
+    Prometheus.slow_from = now - 2 * 3600 if interrupt else float("inf")
+    send(now - 600, now)
+    case.check(daemon.eventually(lambda: "no samples were received for " in case.tautd.output(), 30), "the log says so")
+    if interrupt:
+        case.check(Prometheus.waits.wait(60), "the gap is being read")
+        case.tautd.kill()
+        Prometheus.go_on.set()
+        case.tautd = case.start()
+    case.check(daemon.eventually(lambda: "the time without samples was read" in case.tautd.output(), 60), "it is read")
+    case.check(daemon.eventually(lambda: 3.5 < known(LATE) < 5, 10), f"no hour is missing: {known(LATE)}")
+    stage.equal(len(case.tautd.get("/api/v1/jobs")["jobs"]), 1, f"{name}: no job comes of it")
+    case.check(not (stage.dir / f"{name}.db.gaps").exists(), "nothing is left to read")
+    case.end()
+
+
+def silence_killed(stage):
+    silence(stage, "silence_killed", interrupt=True)
+
+
 def main():
     with daemon.Stage(daemon.arguments(__doc__)) as stage:
-        for test in (learns, killed, stopped, away, many):
+        for test in (learns, killed, stopped, away, many, silence, silence_killed):
             test(stage)
     stage.finish()
 
