@@ -4,7 +4,7 @@ import { live, type Connection } from './api/live';
 import { useQuery } from './api/query';
 import type { Fleet, Status } from './api/types';
 import { setSamplesClock } from './lib/clock';
-import { count } from './lib/format';
+import { count, plural } from './lib/format';
 import { type Reading, speedOf } from './lib/speed';
 import { hrefOf, useRoute, type Route } from './lib/route';
 import { toggleTheme, useTheme } from './lib/theme';
@@ -77,6 +77,9 @@ function Banners({ connection, fleet, status }: { connection: Connection; fleet:
         <div class="banner" key={warning}><p class="wide">{warning}</p></div>
       ))}
       {status?.backfill_error && <div class="banner" key="backfill-error"><p class="wide"><b>Reading the history failed:</b> {status.backfill_error}</p></div>}
+      {status?.late_jobs && status.late_jobs.failed > 0 && (
+        <div class="banner" key="late-jobs"><p class="wide"><b>The history of {plural(status.late_jobs.failed, 'new job')} could not be read,</b> which is tried again: {status.late_jobs.error}</p></div>
+      )}
       {backfill && (
         <div class="banner calm"><p class="wide">
           <b>History is being read.</b> {backfill.sentence}{' '}

@@ -124,6 +124,7 @@ export interface Status {
   last_pass: { window_end: number; jobs: number; milliseconds: number; steps: Record<string, number> } | null;
   backfill: { done: number; total: number; sentence: string } | null;
   backfill_error: string | null; last_window_end: number | null;
+  late_jobs?: { waiting: number; read: number; nothing: number; failed: number; error: string };
 }
 
 export const MODES: Mode[] = ['off', 'observe', 'canary', 'auto'];
