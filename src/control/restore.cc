@@ -106,8 +106,8 @@ absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds
   absl::StatusOr<StoreEnds> restored = parts_.store->Restore(sink);
   if (!restored.ok()) return restored.status();
   ends = *restored;
-  const absl::Status pasts = parts_.store->ReadPasts(
-      [this](JobId id, PastState state) { pasts_.emplace(id.value, state); });
+  const absl::Status pasts =
+      parts_.store->ReadPasts([this](JobId id, PastState state) { pasts_.emplace(id.value, state); });
   if (!pasts.ok()) return pasts;
   // A chunk without a checkpoint is one of new jobs, or its checkpoint is lost.
   through.resize(fleet_.num_chunks(), kNever);
