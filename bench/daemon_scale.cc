@@ -115,7 +115,7 @@ class Scale {
   }
 
   void Ask() {
-    const std::string name = PercentEncode("cell/job-777");
+    const std::string name = PercentEncode("cell/deployment/job-777");
     const std::pair<std::string, std::string> questions[] = {
         {"jobs, sorted, a page of 100", "/api/v1/jobs?sort=memory_saved"},
         {"jobs, searched", "/api/v1/jobs?search=job-77"},
@@ -181,7 +181,11 @@ class Scale {
     const double start_ms = Milliseconds();
     const HttpResponse response = api_->Handle(request);
     const double took_ms = Milliseconds() - start_ms;
-    if (response.status != 200) fmt::print("{}: {} {}\n", target_text, response.status, response.body);
+    if (response.status != 200) {
+      // A time of an error is no measurement.
+      fmt::print(stderr, "daemon_scale: {}: {} {}\n", target_text, response.status, response.body);
+      std::exit(1);
+    }
     return took_ms;
   }
 
@@ -195,13 +199,27 @@ class Scale {
 
 int Run(int argc, char** argv) {
   Args args;
-  for (int i = 1; i + 1 < argc; i += 2) {
+  for (int i = 1; i < argc; i += 2) {
     const std::string_view key = argv[i];
-    const std::string value = argv[i + 1];
-    if (key == "--jobs") args.jobs = std::stoi(value);
-    if (key == "--windows") args.windows = std::stoi(value);
-    if (key == "--recommender") args.recommender = value;
-    if (key == "--store") args.store = value;
+    const std::string value = i + 1 < argc ? argv[i + 1] : "";
+    if (key == "--jobs" && !value.empty()) {
+      args.jobs = std::stoi(value);
+    } else if (key == "--windows" && !value.empty()) {
+      args.windows = std::stoi(value);
+    } else if (key == "--recommender" && !value.empty()) {
+      args.recommender = value;
+    } else if (key == "--store" && !value.empty()) {
+      args.store = value;
+    } else {
+      fmt::print(stderr,
+                 "daemon_scale: \"{}\": expected --jobs, --windows, --recommender or --store with a value\n",
+                 key);
+      return 2;
+    }
+  }
+  if (args.jobs < 778) {
+    fmt::print(stderr, "daemon_scale: --jobs {}: expected 778 or more\n", args.jobs);
+    return 2;
   }
   for (const std::string_view end : {"", "-wal", "-shm", ".lock"})
     std::filesystem::remove(StrCat(args.store, end));
