@@ -14,6 +14,8 @@ namespace taut {
 namespace {
 
 constexpr double kRaiseShareOfPeriod = 1.0 / 6;
+// Usage may be above a limit all the time by less than a min_change.
+constexpr double kSmallRaiseWait = kDay;
 constexpr double kHair = 1e-9;
 // Limits closer than this are the same limit.
 constexpr double kSame = 1e-6;
@@ -73,7 +75,7 @@ class Gate {
                std::string sentence);
   Verdict Release(std::string_view why);
   // "" if nothing holds it.
-  std::string HoldOfChange(std::optional<double> from, std::string_view from_name) const;
+  std::string HoldOfChange(std::optional<double> from, std::string_view from_name, int64_t last_s) const;
   std::string HoldOfPeriod(bool raise) const { return HoldOfPeriod(raise, state_.last_change_s, "change"); }
   std::string HoldOfPeriod(bool raise, int64_t last_s, std::string_view what) const;
   std::string HoldOfMaintenance() const;
@@ -151,7 +153,8 @@ Verdict Gate::Observe() {
   if (!oom_raise) {
     const std::string_view name = state_.shown.has_value() ? "what was shown last" : "the owner's limit";
     if (last.has_value() && std::abs(*p_.recommended - *last) <= *last * kSame) return {};
-    if (std::string hold = HoldOfChange(last, name); !hold.empty()) return Hold(std::move(hold));
+    if (std::string hold = HoldOfChange(last, name, state_.last_shown_s); !hold.empty())
+      return Hold(std::move(hold));
     if (std::string hold = HoldOfPeriod(Raises(last), state_.last_shown_s, "word"); !hold.empty())
       return Hold(std::move(hold));
   }
@@ -188,7 +191,8 @@ Verdict Gate::Apply() {
   if (raise) state_.trial.reset();
   if (!raise && p_.oom) return Hold("a task was just killed; nothing is lowered now");
   const std::string_view name = state_.in_force.has_value() ? "the limit in force" : "the owner's limit";
-  if (std::string hold = HoldOfChange(current_, name); !hold.empty()) return Hold(std::move(hold));
+  if (std::string hold = HoldOfChange(current_, name, state_.last_change_s); !hold.empty())
+    return Hold(std::move(hold));
   if (policy_.mode == Mode::kCanary && !raise) return Lower();
   return Set();
 }
@@ -200,12 +204,15 @@ Verdict Gate::Set() {
   return Done(DecisionKind::kSet, current_, p_.recommended, Why(current_));
 }
 
-std::string Gate::HoldOfChange(std::optional<double> from, std::string_view from_name) const {
+std::string Gate::HoldOfChange(std::optional<double> from, std::string_view from_name, int64_t last_s) const {
   if (!from.has_value() || *from <= 0) return "";
   const double share = *p_.recommended / *from - 1;
   if (std::abs(share) >= policy_.min_change) return "";
-  return StrCat(Percent(share), share < 0 ? " less than " : " more than ", from_name, "; changes under ",
-                Whole(policy_.min_change), " wait");
+  const bool ours = last_s != INT64_MIN;  // else it is the owner's limit, who chose it
+  if (share > 0 && ours && Since(last_s, p_.now_s) >= kSmallRaiseWait) return "";
+  return StrCat(Percent(share), share < 0 ? " less than " : " more than ", from_name,
+                share > 0 && ours ? "; raises under " : "; changes under ", Whole(policy_.min_change),
+                share > 0 && ours ? " wait for a day after the last change" : " wait");
 }
 
 std::string Gate::HoldOfPeriod(bool raise, int64_t last_s, std::string_view what) const {

@@ -5,13 +5,14 @@
 // What waits for what:
 //                       min_change   change_period   maintenance window   trial
 //   a lower limit       yes          yes             yes                  in mode canary
-//   a higher limit      yes          a sixth of it   yes                  no: it can only help the tasks
+//   a higher limit      for a day    a sixth of it   yes                  no: it can only help the tasks
 //   a raise after OOM   no           no              no                   no
 //   a trial's way back  no           no              no
 //   a release           no           no              no
 //   mode observe        yes          as above        no                   no
 // "A higher limit" is above the limit in force (the owner's, as long as Tautline has set none). Whatever is
-// done starts the period again.
+// done starts the period again. "For a day": a raise under min_change waits for a day after the last change, and for
+// ever where Tautline has set no limit.
 //
 // A trial is of named tasks, chosen when it starts from those alive; tasks that end are replaced by others.
 // Where limits are enforced, a trial's task-window counts only if the agent reported the limit on trial for

@@ -79,7 +79,7 @@ TEST(Gate, ObserveSaysWhatItWouldSetOnceAPeriodAndForChangesThatMatter) {
   EXPECT_EQ(Decide(policy, Memory(1500, 1.5 * kGiB), state).sentence,
             "the last word was 20 min ago; at most one in 60 min");
   EXPECT_EQ(Decide(policy, Memory(7200, 2.02 * kGiB), state).sentence,
-            "1.0 % more than what was shown last; changes under 5 % wait");
+            "1.0 % more than what was shown last; raises under 5 % wait for a day after the last change");
   EXPECT_EQ(Decide(policy, Memory(7200, 2 * kGiB), state).sentence, "");
   EXPECT_THAT(Decide(policy, Memory(7200, 1.5 * kGiB), state).kind, Optional(DecisionKind::kWouldSet));
   Proposal oom = Memory(7500, 1.52 * kGiB);
@@ -101,6 +101,22 @@ TEST(Gate, AutoLowersOnceAPeriodAndRaisesSooner) {
             "the last change was 5 min ago; at most one raise in 10 min");
   EXPECT_THAT(Decide(policy, Memory(600, 3 * kGiB), state).kind, Optional(DecisionKind::kSet));
   EXPECT_THAT(Decide(policy, Memory(4200, kGiB), state).kind, Optional(DecisionKind::kSet));
+}
+
+// Usage may be a little above a limit all the time; a little below its owner's is what the owner chose.
+TEST(Gate, ASmallRaiseWaitsForADay) {
+  for (const Mode mode : {Mode::kAuto, Mode::kCanary, Mode::kObserve}) {
+    GateState state;
+    EXPECT_FALSE(Decide(In(mode), Memory(0, 4.1 * kGiB), state).kind.has_value());
+    EXPECT_FALSE(Decide(In(mode), Memory(2 * kDaySeconds, 4.1 * kGiB), state).kind.has_value());
+    ASSERT_TRUE(Decide(In(mode), Memory(3 * kDaySeconds, 8 * kGiB), state).kind.has_value());
+    const Verdict held = Decide(In(mode), Memory(4 * kDaySeconds - 300, 8.2 * kGiB), state);
+    EXPECT_FALSE(held.kind.has_value());
+    EXPECT_THAT(held.sentence, HasSubstr("raises under 5 % wait for a day after the last change"));
+    EXPECT_EQ(Decide(In(mode), Memory(4 * kDaySeconds, 8.2 * kGiB), state).after, 8.2 * kGiB);
+    EXPECT_FALSE(Decide(In(mode), Memory(9 * kDaySeconds, 8 * kGiB), state).kind.has_value())
+        << "not lowered";
+  }
 }
 
 TEST(Gate, RightAfterAKillNothingIsLowered) {
