@@ -11,6 +11,7 @@ import daemon
 
 HOURS = 12
 GAP = 3 * 3600
+WINDOW = 300
 CPU, MEMORY, KILLS = METRICS = ("container_cpu_usage_seconds_total", "container_memory_working_set_bytes",
                                 "container_oom_events_total")
 POD = {"container": "app", "namespace": "shop", "pod": "web-5d4f8c7b9d-x2x4z"}
@@ -20,7 +21,7 @@ def sample(metric, t, killed_at):
     return {CPU: (t % 10**7) * 0.1, MEMORY: 1e8, KILLS: 3.0 if t >= killed_at else 0.0}[metric]
 
 
-class Prometheus(http.server.BaseHTTPRequestHandler):
+class Prometheus(daemon.JsonHandler):
     """One container, a sample a minute. Holds the samples up to `until`; answers of the time from `slow_from` on wait
     for go_on."""
     until = 0
@@ -30,9 +31,6 @@ class Prometheus(http.server.BaseHTTPRequestHandler):
     clock_behind = 0
     go_on = threading.Event()
     waits = threading.Event()
-
-    def log_message(self, *args):
-        pass
 
     def do_POST(self):
         form = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
@@ -59,21 +57,11 @@ class Prometheus(http.server.BaseHTTPRequestHandler):
         series = f'{{"metric":{{{text}}},"values":[{",".join(values)}]}}' if values else ""
         self.answer(200, f'{{"status":"success","data":{{"resultType":"matrix","result":[{series}]}}}}')
 
-    def answer(self, status, text):
-        try:
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text.encode())
-        except OSError:
-            pass  # the daemon was killed
-
 
 def missing_windows(tautd):
     """Between the first stored window and the last, and how long ago the last one ended."""
     times = tautd.get("/api/v1/fleet/history?points=5000")["time"]
-    return (times[-1] - times[0]) // 300 + 1 - len(times), time.time() - times[-1]
+    return (times[-1] - times[0]) // WINDOW + 1 - len(times), time.time() - times[-1]
 
 
 class Case:
@@ -86,7 +74,8 @@ class Case:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.config = f'backfill: {{prometheus: "http://127.0.0.1:{self.port}", days: {HOURS / 24}}}\n' + more
         self.store = str(stage.dir / f"{name}.db")
-        Prometheus.until, Prometheus.refuse = int(time.time()) - GAP, False
+        # In the middle of a window: of one with a single sample, at its begin, no rate is known.
+        Prometheus.until, Prometheus.refuse = (int(time.time()) - GAP) // WINDOW * WINDOW + WINDOW // 2, False
         Prometheus.slow_from = Prometheus.killed_at = float("inf")
         Prometheus.go_on.clear()
         Prometheus.waits.clear()

@@ -15,13 +15,10 @@ FIRST = threading.Event()  # so many hours have been asked for that the test may
 GO_ON = threading.Event()
 
 
-class Prometheus(http.server.BaseHTTPRequestHandler):
+class Prometheus(daemon.JsonHandler):
     """One container, a sample a minute, CPU as a counter and memory as a gauge; slow until GO_ON."""
     asked = 0
     refuse = False
-
-    def log_message(self, *args):
-        pass
 
     def do_POST(self):
         form = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
@@ -47,16 +44,6 @@ class Prometheus(http.server.BaseHTTPRequestHandler):
         labels = f'"__name__":"{metric}","container":"app","namespace":"shop","pod":"web-5d4f8c7b9d-x2x4z"'
         series = f'{{"metric":{{{labels}}},"values":[{",".join(values)}]}}' if values else ""
         self.answer(200, f'{{"status":"success","data":{{"resultType":"matrix","result":[{series}]}}}}')
-
-    def answer(self, status, text):
-        try:
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text.encode())
-        except OSError:
-            pass  # the daemon was killed
 
 
 def windows(tautd):

@@ -38,7 +38,7 @@ def fits(selector, labels):
     return True
 
 
-class Prometheus(http.server.BaseHTTPRequestHandler):
+class Prometheus(daemon.JsonHandler):
     """A sample a minute of each job since `since`. Answers of the time after `slow_from` wait for go_on."""
     since = {}
     slow_from = float("inf")
@@ -46,9 +46,6 @@ class Prometheus(http.server.BaseHTTPRequestHandler):
     waits = threading.Event()
     series_asked = 0
     asked = []  # selectors of samples
-
-    def log_message(self, *args):
-        pass
 
     def do_POST(self):
         form = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
@@ -85,16 +82,6 @@ class Prometheus(http.server.BaseHTTPRequestHandler):
     def answer_matrix(self, result):
         series = [{"metric": labels, "values": [[t, str(v)] for t, v in values]} for labels, values in result]
         self.answer(200, json.dumps({"status": "success", "data": {"resultType": "matrix", "result": series}}))
-
-    def answer(self, status, text):
-        try:
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text.encode())
-        except OSError:
-            pass  # the daemon was killed
 
 
 class Case:

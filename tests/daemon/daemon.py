@@ -6,6 +6,7 @@ import argparse
 import atexit
 import ctypes
 import http.client
+import http.server
 import json
 import os
 import pathlib
@@ -22,6 +23,23 @@ import urllib.parse
 SKIPPED = 77  # the exit code that ctest takes for a skip
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+class JsonHandler(http.server.BaseHTTPRequestHandler):
+    """For servers that a test puts beside the daemon, such as a Prometheus."""
+
+    def log_message(self, *args):
+        pass
+
+    def answer(self, status, text):
+        try:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode())
+        except OSError:
+            pass  # the daemon was killed
 
 
 def arguments(what, **options):
