@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "backfill/prometheus_history.h"
 #include "base/strings.h"
 #include "model/units.h"
+#include "programs/backfill_source.h"
 #include "spdlog/spdlog.h"
 
 namespace taut {
@@ -61,8 +61,7 @@ std::optional<BackfillRun::What> BackfillRun::Missing(Timestamp now) const {
 
 // Where the store ends, but not more than the days that are asked for ago.
 Timestamp BackfillRun::Begin(Timestamp now) const {
-  const double days_us = options_.config.days * kDay * static_cast<double>(kMicrosPerSecond);
-  const Timestamp from{now.us - static_cast<int64_t>(days_us)};
+  const Timestamp from = EarliestOf(options_.config, now);
   const std::optional<WindowId> last = control_.stored_through();
   // With the window before, from which counters' rates go on; what is known of it comes too late and is
   // dropped.
@@ -70,13 +69,7 @@ Timestamp BackfillRun::Begin(Timestamp now) const {
 }
 
 absl::Status BackfillRun::ReadOn(What what, Timestamp now) {
-  const BackfillConfig& config = options_.config;
-  absl::StatusOr<std::string> token = ReadSecretFile(config.bearer_token_file);
-  if (!token.ok()) return token.status();
-  ClientOptions client;
-  client.token = *std::move(token);
-  client.ca_file = config.ca_file;
-  auto history = PrometheusHistory::Create(config.prometheus_url, client, options_.rules, {});
+  auto history = OpenHistory(options_.config, options_.rules);
   if (!history.ok()) return history.status();
   // This machine's clock may be wrong after a stop: samples are not later than their server's.
   if (const auto server = (*history)->ServerTime(); server.ok()) now = std::min(now, *server);
@@ -84,27 +77,13 @@ absl::Status BackfillRun::ReadOn(What what, Timestamp now) {
   if (!begin_.has_value()) begin_ = from;
   // Windows that are open at the end wait for their samples of the present; a stop would lose what was read.
   const Timestamp keep_from{now.us - options_.open.count() * kMicrosPerSecond};
-  // As remote write has them: history and live samples must be of one job.
-  std::vector<std::pair<std::string, std::string>> added;
-  for (const std::string& label : config.labels) {
-    auto parsed = ParseBackfillLabel(label);
-    if (!parsed.ok()) return parsed.status();
-    added.push_back(*std::move(parsed));
-  }
+  absl::StatusOr<AddedLabels> added = AddedLabels::Of(options_.config);
+  if (!added.ok()) return added.status();
   Timestamp chunk_end;
   HistorySink sink;
   sink.on_chunk_begin = [&](Timestamp end) { chunk_end = end; };
-  std::vector<LabelView> all;
   sink.on_series = [&](std::span<const LabelView> labels, std::span<const RemoteSample> samples) {
-    if (!added.empty()) {
-      all.assign(labels.begin(), labels.end());
-      for (const auto& [name, value] : added) {
-        if (LabelValue(labels, name).empty()) all.push_back({name, value});
-      }
-      std::ranges::sort(all, {}, &LabelView::name);
-      labels = all;
-    }
-    control_.Take(labels, samples, chunk_end, keep_from);
+    control_.Take(added->AddTo(labels), samples, chunk_end, keep_from);
     return absl::OkStatus();
   };
   sink.on_chunk_done = [&](Timestamp watermark) {

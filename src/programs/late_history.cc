@@ -16,7 +16,7 @@ namespace {
 constexpr std::chrono::seconds kLongestWait{1};
 // A stop waits for it. What takes longer is asked for in parts.
 constexpr std::chrono::seconds kLongestRequest{10};
-// Of jobs that are read at once: days of so many series are held until they are stored.
+// Of jobs that are read at once: the days of all their series are in memory until they are stored.
 constexpr size_t kJobsAtOnce = 128;
 constexpr uint64_t kSeriesAtOnce = 2000;
 // Of one look at the server's index; the others follow with the next.
@@ -87,10 +87,7 @@ LateProgress LateHistory::progress() const {
   return progress;
 }
 
-Timestamp LateHistory::Earliest(Timestamp now) const {
-  const double days_us = options_.config.days * kDay * static_cast<double>(kMicrosPerSecond);
-  return {now.us - static_cast<int64_t>(days_us)};
-}
+Timestamp LateHistory::Earliest(Timestamp now) const { return EarliestOf(options_.config, now); }
 
 void LateHistory::Loop() {
   const auto pause = [&](std::chrono::seconds left) {
@@ -232,39 +229,15 @@ void LateHistory::Pass() {
   error_ = Message(read);
 }
 
-absl::StatusOr<std::unique_ptr<PrometheusHistory>> LateHistory::Connect() const {
-  const BackfillConfig& config = options_.config;
-  absl::StatusOr<std::string> token = ReadSecretFile(config.bearer_token_file);
-  if (!token.ok()) return token.status();
-  ClientOptions client;
-  client.token = *std::move(token);
-  client.ca_file = config.ca_file;
-  client.timeout = kLongestRequest;
-  HistoryOptions history;
-  history.sleep = options_.wait;
-  return PrometheusHistory::Create(config.prometheus_url, client, WithoutKills(options_.rules), history);
-}
-
-std::span<const LabelView> LateHistory::WithAddedLabels(std::span<const LabelView> labels) {
-  if (added_.empty()) return labels;
-  all_labels_.assign(labels.begin(), labels.end());
-  for (const auto& [name, value] : added_) {
-    if (LabelValue(labels, name).empty()) all_labels_.push_back({name, value});
-  }
-  std::ranges::sort(all_labels_, {}, &LabelView::name);
-  return all_labels_;
-}
-
 absl::Status LateHistory::Begin() {
-  absl::StatusOr<std::unique_ptr<PrometheusHistory>> history = Connect();
+  HistoryOptions paced;
+  paced.sleep = options_.wait;
+  auto history = OpenHistory(options_.config, WithoutKills(options_.rules), paced, kLongestRequest);
   if (!history.ok()) return history.status();
   history_ = *std::move(history);
-  added_.clear();
-  for (const std::string& label : options_.config.labels) {
-    auto parsed = ParseBackfillLabel(label);
-    if (!parsed.ok()) return parsed.status();
-    added_.push_back(*std::move(parsed));
-  }
+  absl::StatusOr<AddedLabels> added = AddedLabels::Of(options_.config);
+  if (!added.ok()) return added.status();
+  added_ = *std::move(added);
   facts_.clear();
   usage_.clear();
   for (HistorySelector& s : history_->selectors()) (s.facts ? facts_ : usage_).push_back(std::move(s));
@@ -328,7 +301,7 @@ absl::Status LateHistory::ReadFound(std::span<const Found> found, const PastFact
 
 absl::Status LateHistory::ReadFacts(Timestamp from, Timestamp to, PastFacts& facts) {
   absl::Status s = history_->ReadSeries(facts_, from, to, options_.should_stop, [&](auto labels) {
-    facts.Add(WithAddedLabels(labels));
+    facts.Add(added_.AddTo(labels));
     return absl::OkStatus();
   });
   facts.Finish();
@@ -341,7 +314,7 @@ absl::Status LateHistory::FindJobs(const std::vector<LateJob>& jobs, const PastF
   if (absl::Status s = fold.TakeFacts(facts); !s.ok()) return s;
   std::map<std::string_view, SeriesSelection> by_name;  // of jobs, whose order it has
   absl::Status s = history_->ReadSeries(usage_, from, to, options_.should_stop, [&](auto labels) {
-    const LateJob* job = fold.WantedBy(WithAddedLabels(labels));
+    const LateJob* job = fold.WantedBy(added_.AddTo(labels));
     if (job == nullptr) return absl::OkStatus();
     by_name[job->name].Add(labels);
     // The first ones by name: the others come with the next look.
@@ -417,7 +390,7 @@ absl::Status LateHistory::ReadSpan(Timestamp from, Timestamp to, PastFold& fold)
   sink.should_stop = options_.should_stop;
   sink.on_chunk_begin = [&](Timestamp end) { chunk_end = end; };
   sink.on_series = [&](std::span<const LabelView> labels, std::span<const RemoteSample> samples) {
-    fold.Take(WithAddedLabels(labels), samples, chunk_end);
+    fold.Take(added_.AddTo(labels), samples, chunk_end);
     return absl::OkStatus();
   };
   sink.on_chunk_done = [&](Timestamp watermark) {

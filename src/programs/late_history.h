@@ -16,11 +16,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "api/api.h"
-#include "backfill/prometheus_history.h"
 #include "backfill/series_selection.h"
 #include "base/time.h"
 #include "config/daemon_config.h"
 #include "control/control_plane.h"
+#include "programs/backfill_source.h"
 
 namespace taut {
 
@@ -30,7 +30,7 @@ class LateHistory {
     BackfillConfig config;
     std::vector<MappingRule> rules;
     Ingest::Options ingest;
-    // Jobs are asked for when they have been known for so long: some minutes after the start of the first.
+    // For how long a job is known before its past is requested; also the wait after the start.
     std::chrono::seconds settle{300};
     // Gaps that are not read yet; "": a stop forgets everything anyway.
     std::string gaps_file;
@@ -80,19 +80,16 @@ class LateHistory {
   absl::Status ReadDay(Timestamp from, Timestamp to, PastFold& fold);
   absl::Status ReadSpan(Timestamp from, Timestamp to, PastFold& fold);
   absl::Status Settle(std::vector<JobPast> pasts);
-  absl::StatusOr<std::unique_ptr<PrometheusHistory>> Connect() const;
-  std::span<const LabelView> WithAddedLabels(std::span<const LabelView> labels);
   Timestamp Earliest(Timestamp now) const;
 
   ControlPlane& control_;
   const Options options_;
   const MappingRules mapping_;
-  std::vector<std::pair<std::string, std::string>> added_;  // labels, as remote write has them
-  std::unique_ptr<PrometheusHistory> history_;              // of a pass
-  std::vector<HistorySelector> facts_, usage_;              // what the rules want of it
-  std::vector<LabelView> all_labels_;                       // scratch
-  std::vector<SilentSpan> gaps_;                            // of the thread
-  Timestamp gap_retry_{0};                                  // not before
+  AddedLabels added_;
+  std::unique_ptr<PrometheusHistory> history_;  // of a pass
+  std::vector<HistorySelector> facts_, usage_;  // what the rules want of it
+  std::vector<SilentSpan> gaps_;                // of the thread
+  Timestamp gap_retry_{0};                      // not before
   std::thread thread_;
   mutable std::mutex mutex_;
   std::set<JobId> failed_;  // waiting since the last pass failed
