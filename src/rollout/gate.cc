@@ -208,11 +208,12 @@ std::string Gate::HoldOfChange(std::optional<double> from, std::string_view from
   if (!from.has_value() || *from <= 0) return "";
   const double share = *p_.recommended / *from - 1;
   if (std::abs(share) >= policy_.min_change) return "";
-  const bool ours = last_s != INT64_MIN;  // else it is the owner's limit, who chose it
-  if (share > 0 && ours && Since(last_s, p_.now_s) >= kSmallRaiseWait) return "";
+  // Without a change of ours it is the owner's limit, who chose it.
+  const bool for_a_day = share > 0 && last_s != INT64_MIN;
+  if (for_a_day && Since(last_s, p_.now_s) >= kSmallRaiseWait) return "";
   return StrCat(Percent(share), share < 0 ? " less than " : " more than ", from_name,
-                share > 0 && ours ? "; raises under " : "; changes under ", Whole(policy_.min_change),
-                share > 0 && ours ? " wait for a day after the last change" : " wait");
+                for_a_day ? "; raises under " : "; changes under ", Whole(policy_.min_change),
+                for_a_day ? " wait for a day after the last change" : " wait");
 }
 
 std::string Gate::HoldOfPeriod(bool raise, int64_t last_s, std::string_view what) const {

@@ -51,18 +51,13 @@ LimitsOfLanes Replayed(const Cell& cell, size_t jobs, Policy policy, const LiveS
   return replayed;
 }
 
-class SameAsReplay : public testing::TestWithParam<Policy> {};
-
-// Windows one by one, as the daemon closes them, give the limits of a replay of whole days, to the bit.
-TEST_P(SameAsReplay, WindowByWindow) {
-  constexpr size_t kJobs = 9;
-  const Cell cell(kJobs);
-  const LiveSettings settings = Settings(GetParam(), Mode::kObserve);
-  LimitsOfLanes replayed = Replayed(cell, kJobs, GetParam(), settings, std::nullopt);
+// A fleet that lives through the cell has in each window what `limit_of` says as the limit that was replayed.
+template <typename LimitOf>
+void ExpectTheSame(const Cell& cell, size_t jobs, const LiveSettings& settings, LimitsOfLanes& replayed,
+                   uint64_t& compared, LimitOf limit_of) {
   LiveFleet fleet(settings);
-  AddJobs(fleet, kJobs);
+  AddJobs(fleet, jobs);
   PassOutput out;
-  uint64_t compared = 0;
   for (const ClosedWindow& closed : cell.windows()) {
     for (const JobWindowData& j : closed.jobs) {
       for (const Resource r : kResources) {
@@ -71,13 +66,26 @@ TEST_P(SameAsReplay, WindowByWindow) {
         const auto& steps = replayed[{j.job.value, r}];
         const auto it = steps.upper_bound(closed.window.index);
         ASSERT_NE(it, steps.begin());
-        ASSERT_EQ(lane.lane.LimitInForce(owner), std::prev(it)->second)
+        ASSERT_EQ(limit_of(lane, owner), std::prev(it)->second)
             << "job " << j.job.value << " " << Name(r) << " window " << closed.window.index;
         ++compared;
       }
     }
     Step(fleet, closed, out);
   }
+}
+
+class SameAsReplay : public testing::TestWithParam<Policy> {};
+
+// Windows one by one, as the daemon closes them, give the limits of a replay of whole days, to the bit.
+TEST_P(SameAsReplay, WindowByWindow) {
+  constexpr size_t kJobs = 9;
+  const Cell cell(kJobs);
+  const LiveSettings settings = Settings(GetParam(), Mode::kObserve);
+  LimitsOfLanes replayed = Replayed(cell, kJobs, GetParam(), settings, std::nullopt);
+  uint64_t compared = 0;
+  ExpectTheSame(cell, kJobs, settings, replayed, compared,
+                [](const LiveLane& lane, float owner) { return lane.lane.LimitInForce(owner); });
   EXPECT_EQ(compared, 2 * kJobs * kDays * kWindowsPerDay);
 }
 INSTANTIATE_TEST_SUITE_P(Live, SameAsReplay,
@@ -101,27 +109,11 @@ TEST_P(SameBehindTheGate, WindowByWindow) {
   settings.rules = *PolicyRules::Compile({}, managed);
   LimitsOfLanes replayed = Replayed(cell, kJobs, policy, settings, managed);
 
-  LiveFleet fleet(settings);
-  AddJobs(fleet, kJobs);
-  PassOutput out;
-  uint64_t changed = 0;
-  for (const ClosedWindow& closed : cell.windows()) {
-    for (const JobWindowData& j : closed.jobs) {
-      for (const Resource r : kResources) {
-        const LiveLane& lane = fleet.job(j.job).of(r);
-        const float owner = r == Resource::kCpu ? j.window.cpu_limit_cores : j.window.memory_limit_bytes;
-        const auto& steps = replayed[{j.job.value, r}];
-        const auto it = steps.upper_bound(closed.window.index);
-        ASSERT_NE(it, steps.begin());
-        const std::optional<double> live = mode == Mode::kObserve && lane.gate.shown.has_value()
-                                               ? lane.gate.shown
-                                               : lane.LimitInForce(owner);
-        ASSERT_EQ(live, std::prev(it)->second)
-            << "job " << j.job.value << " " << Name(r) << " window " << closed.window.index;
-      }
-    }
-    Step(fleet, closed, out);
-  }
+  uint64_t compared = 0, changed = 0;
+  ExpectTheSame(cell, kJobs, settings, replayed, compared, [&](const LiveLane& lane, float owner) {
+    return mode == Mode::kObserve && lane.gate.shown.has_value() ? lane.gate.shown : lane.LimitInForce(owner);
+  });
+  EXPECT_EQ(compared, 2 * kJobs * kDays * kWindowsPerDay);
   for (const auto& [lane, steps] : replayed) changed += steps.size() - 1;
   EXPECT_GT(changed, kJobs) << "a test of nothing";
 }

@@ -215,45 +215,32 @@ absl::StatusOr<std::vector<Entry>> GetDirectory(ByteReader& in, WindowId window,
   return entries;
 }
 
+// Adds what `w`, a window of `from`, points at; the window as it points at that in `out`.
+template <typename From, typename To>
+JobWindow CopyTo(const From& from, JobWindow w, To& out) {
+  const auto tasks = std::span(from.tasks).subspan(w.first_task, w.num_tasks);
+  const auto buckets = std::span(from.cpu_buckets).subspan(w.first_bucket, w.num_buckets);
+  w.first_task = static_cast<uint32_t>(out.tasks.size());
+  w.first_bucket = static_cast<uint32_t>(out.cpu_buckets.size());
+  out.tasks.insert(out.tasks.end(), tasks.begin(), tasks.end());
+  out.cpu_buckets.insert(out.cpu_buckets.end(), buckets.begin(), buckets.end());
+  return w;
+}
+
+void CopyWindow(const JobDay& day, const JobWindow& window, JobDay& out) {
+  out.windows.push_back(CopyTo(day, window, out));
+}
+
 }  // namespace
 
 void AppendWindow(const ClosedWindow& closed, size_t index, JobDay& out) {
-  JobWindow w = closed.jobs[index].window;
-  const auto tasks = std::span(closed.tasks).subspan(w.first_task, w.num_tasks);
-  const auto buckets = std::span(closed.cpu_buckets).subspan(w.first_bucket, w.num_buckets);
-  w.window = closed.window;
-  w.first_task = static_cast<uint32_t>(out.tasks.size());
-  w.first_bucket = static_cast<uint32_t>(out.cpu_buckets.size());
-  out.windows.push_back(w);
-  out.tasks.insert(out.tasks.end(), tasks.begin(), tasks.end());
-  out.cpu_buckets.insert(out.cpu_buckets.end(), buckets.begin(), buckets.end());
+  out.windows.push_back(CopyTo(closed, closed.jobs[index].window, out));
+  out.windows.back().window = closed.window;
 }
 
 void AppendJob(const JobDay& day, size_t index, ClosedWindow& out) {
-  JobWindow w = day.windows[index];
-  const auto tasks = std::span(day.tasks).subspan(w.first_task, w.num_tasks);
-  const auto buckets = std::span(day.cpu_buckets).subspan(w.first_bucket, w.num_buckets);
-  w.first_task = static_cast<uint32_t>(out.tasks.size());
-  w.first_bucket = static_cast<uint32_t>(out.cpu_buckets.size());
-  out.jobs.push_back({day.job, w});
-  out.tasks.insert(out.tasks.end(), tasks.begin(), tasks.end());
-  out.cpu_buckets.insert(out.cpu_buckets.end(), buckets.begin(), buckets.end());
+  out.jobs.push_back({day.job, CopyTo(day, day.windows[index], out)});
 }
-
-namespace {
-
-void CopyWindow(const JobDay& day, const JobWindow& window, JobDay& out) {
-  JobWindow w = window;
-  w.first_task = static_cast<uint32_t>(out.tasks.size());
-  w.first_bucket = static_cast<uint32_t>(out.cpu_buckets.size());
-  const auto tasks = std::span(day.tasks).subspan(window.first_task, w.num_tasks);
-  const auto buckets = std::span(day.cpu_buckets).subspan(window.first_bucket, w.num_buckets);
-  out.windows.push_back(w);
-  out.tasks.insert(out.tasks.end(), tasks.begin(), tasks.end());
-  out.cpu_buckets.insert(out.cpu_buckets.end(), buckets.begin(), buckets.end());
-}
-
-}  // namespace
 
 JobDay MergedDay(const JobDay& first, const JobDay& second) {
   JobDay out;
