@@ -29,7 +29,7 @@ struct BackfillProgress {
   std::string error;  // running: why it waits to try again; else why it ended early; "" for nothing
 };
 
-// The history of jobs that appeared later. Known jobs, by what became of the question for it.
+// The history of jobs that appeared later. Known jobs, by the state of the request for it.
 struct LateProgress {
   uint64_t waiting = 0, read = 0, nothing = 0, failed = 0;
   std::string error;  // of the last time; "" for none

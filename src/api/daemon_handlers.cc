@@ -273,7 +273,7 @@ HttpResponse Api::Metrics(const HttpRequest&) {
     const std::pair<std::string_view, uint64_t> states[] = {
         {"waiting", late.waiting}, {"read", late.read}, {"nothing", late.nothing}, {"failed", late.failed}};
     for (const auto& [state, jobs] : states) {
-      out.Gauge("tautd_late_jobs", "Jobs by what became of the request for their history in a Prometheus.",
+      out.Gauge("tautd_late_jobs", "Jobs by the state of the request for their history in a Prometheus.",
                 static_cast<double>(jobs), {{"state", state}});
     }
   }

@@ -175,6 +175,8 @@ std::string SavingOf(Resource r, const Json& job) {
   return SignedShort(r, (*owner - *would_be) * *tasks);
 }
 
+std::string PercentText(double share) { return fmt::format("{:.2g} %", 100 * share); }
+
 // The greater chance of both resources that a day goes above would-be, in per cent.
 std::string RiskOf(const Json& job) {
   std::optional<double> most;
@@ -182,7 +184,7 @@ std::string RiskOf(const Json& job) {
     const std::optional<double> chance = Number(At(job, resource), "chance");
     if (chance && (!most || *chance > *most)) most = chance;
   }
-  return most ? fmt::format("{:.2g} %", *most * 100) : kNothing;
+  return most ? PercentText(*most) : kNothing;
 }
 
 std::string JobsTable(const Json& jobs, size_t width) {
@@ -249,8 +251,6 @@ std::string JobsText(const Json& page) {
   }
   return out;
 }
-
-std::string PercentText(double share) { return fmt::format("{:.2g} %", 100 * share); }
 
 // The value of a group that totals are of.
 std::string GroupName(const Json& group) {
@@ -347,8 +347,7 @@ std::string JobText(const Json& job, const Json& decisions) {
     // A job's own chance is beside the share that is ordered for the whole fleet: it may be above or below.
     const std::optional<double> chance = Number(At(job, r == Resource::kCpu ? "cpu" : "memory"), "chance");
     if (chance)
-      StrAppend(&out, fmt::format("{}: a day goes above would be with a chance of {:.2g} %\n", Name(r),
-                                  *chance * 100));
+      StrAppend(&out, Name(r), ": a day goes above would be with a chance of ", PercentText(*chance), "\n");
   }
   if (const std::string money = MoneyText(At(job, "saving_per_month"), At(job, "currency")); !money.empty())
     StrAppend(&out, "in auto it saves ", money, "\n");

@@ -171,8 +171,8 @@ TEST(DaemonTextTest, StatusCountsJobsThatWaitForTheirHistory) {
   EXPECT_THAT(StatusText({{"late_jobs", late}}, 0),
               HasSubstr("history of jobs that appeared later: 3 waiting, 2 read, 9 without, 0 failed\n"));
   late["failed"] = 1;
-  late["error"] = "the server is away";
-  EXPECT_THAT(StatusText({{"late_jobs", late}}, 0), HasSubstr("appeared later: the server is away\n"));
+  late["error"] = "the server is unreachable";
+  EXPECT_THAT(StatusText({{"late_jobs", late}}, 0), HasSubstr("appeared later: the server is unreachable\n"));
   late["failed"] = late["waiting"] = 0;
   EXPECT_THAT(StatusText({{"late_jobs", late}}, 0), Not(HasSubstr("appeared later")));
 }
