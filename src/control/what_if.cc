@@ -1,10 +1,10 @@
 #include "control/what_if.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "engine/lane.h"
-#include "engine/signal_builder.h"
-#include "live/recorded_ooms.h"
+#include "engine/managed_lane.h"
+#include "engine/stored_history.h"
 
 namespace taut {
 namespace {
@@ -12,10 +12,14 @@ namespace {
 struct Variant {
   Policy recommender;
   VerticalSettings settings;
+  JobPolicy policy;
 };
 
+// The gate's part as in mode auto, whatever the job's mode: in observe it is asked what would be in force.
 Variant Now(const WhatIfQuery& query) {
-  return {query.policy->recommender, SettingsFor(*query.policy, *query.settings)};
+  Variant v{query.policy->recommender, SettingsFor(*query.policy, *query.settings), *query.policy};
+  v.policy.mode = Mode::kAuto;
+  return v;
 }
 
 Variant Changed(const WhatIfQuery& query) {
@@ -33,6 +37,7 @@ Variant Changed(const WhatIfQuery& query) {
   BoundSettings& bounds = query.resource == Resource::kCpu ? v.settings.cpu_bounds : v.settings.memory_bounds;
   if (c.lower.has_value()) bounds.lower = c.lower;
   if (c.upper.has_value()) bounds.upper = c.upper;
+  (query.resource == Resource::kCpu ? v.policy.cpu_bounds : v.policy.memory_bounds) = bounds;
   return v;
 }
 
@@ -81,38 +86,29 @@ WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<cons
   }
   JobInfo job;
   job.name = query.job;
-  Lane lane(NewRecommender(variant.recommender, query.resource, job, variant.settings, models));
+  ManagedLane lane(Lane(NewRecommender(variant.recommender, query.resource, job, variant.settings, models)));
   WhatIfLane out;
   out.recommender = variant.recommender;
   double owner_sum = 0, limit_sum = 0;
+  int32_t scored_day = INT32_MIN;
+  bool over_today = false;
+  const auto score = [&](const Signal& s, std::span<const OomRecord> killed) {
+    if (s.window < query.score_from) return;
+    const std::optional<double> limit = lane.LimitInForce(s.owner_limit);
+    const bool first_of_day = s.window.day() != std::exchange(scored_day, s.window.day());
+    Score(s, killed, limit, first_of_day, out, over_today);
+    if (!limit.has_value() || !s.owner_limit.has_value()) return;
+    owner_sum += *s.owner_limit;
+    limit_sum += *limit;
+  };
+  std::vector<uint32_t> tasks;
+  const auto decide = [&](const Signal& s, std::span<const OomRecord> killed) {
+    CloseWindow({.resource = query.resource, .signal = &s, .reports = {}, .enforced = false}, lane);
+    DecideWindow(variant.policy, query.resource, s, !killed.empty(), lane, tasks);
+  };
   DaySignals signals;
-  FleetRows ignored;
-  RecordedOoms recorded(ooms);
-  WindowId last{INT32_MIN};
-  double peak = 0;
-  for (const JobDay& day : days) {
-    signals.Build(day, query.resource);
-    lane.StartDay(day.day);
-    bool first = true;
-    bool over = false;
-    for (const Signal& s : signals.signals()) {
-      const std::optional<double> limit = lane.LimitInForce(s.owner_limit);
-      const std::span<const OomRecord> killed = recorded.Before(s.window.next().start_s());
-      if (s.window >= query.score_from) {
-        Score(s, killed, limit, first, out, over);
-        first = false;
-        if (limit.has_value() && s.owner_limit.has_value()) {
-          owner_sum += *s.owner_limit;
-          limit_sum += *limit;
-        }
-      }
-      TakeRecorded(killed, day.day, last, peak, lane);
-      lane.CloseWindow(s);
-      last = s.window;
-      peak = s.peak;
-    }
-    lane.EndDay(day.day, ignored);
-  }
+  StepHistory({.resource = query.resource, .days = days, .ooms = ooms}, signals, lane.lane,
+              {.begins = score, .closes = decide});
   if (out.windows > 0) out.mean_limit /= out.windows;
   if (owner_sum > 0) out.saved_share = 1 - limit_sum / owner_sum;
   return out;

@@ -1,4 +1,5 @@
-// One job's stored history lived through again under other parameters: the replay of one lane.
+// One job's stored history stepped again under other parameters, through the gate as in mode auto: the replay
+// of one lane.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +53,7 @@ struct WhatIfQuery {
   const FleetModels* fleet = nullptr;  // what the fleet knows today: analogs see it with hindsight
   WhatIfChange change;
   std::string job;      // its name: the hour of its daily decision follows from it
-  WindowId score_from;  // days before it are lived, not scored
+  WindowId score_from;  // windows before it are stepped, not scored
 };
 // `ooms`: the job's, ascending by time; of memory only. About 2 us a window and lane; analogs 20 us a day.
 WhatIfResult WhatIf(const WhatIfQuery& query, std::span<const JobDay> days, std::span<const OomRecord> ooms);

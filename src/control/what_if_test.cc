@@ -1,5 +1,8 @@
 #include "control/what_if.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "engine/policies.h"
 #include "gtest/gtest.h"
 
@@ -86,6 +89,42 @@ TEST_F(WhatIfTest, KillsBeforeTheScoredTimeAreLivedAndNotCounted) {
   EXPECT_EQ(result.oom_kills, 0U);
   EXPECT_EQ(result.now.days_over, 0U);
   EXPECT_GT(result.whatif.limit.front(), kLimit * 1.15);
+}
+
+// Usage that falls by a per cent a day, far below the owner's limit.
+std::vector<JobDay> Falling() {
+  std::vector<JobDay> days = CutOff();
+  for (JobDay& day : days) {
+    for (TaskWindow& task : day.tasks) {
+      task.memory_peak_bytes = task.memory_mean_bytes =
+          0.5F * kLimit * std::pow(0.99F, static_cast<float>(day.day));
+    }
+  }
+  return days;
+}
+
+// The sizes of the steps down, as shares of the limit before.
+std::vector<double> Lowered(const WhatIfLane& lane) {
+  std::vector<double> steps;
+  for (size_t i = 1; i < lane.limit.size(); ++i) {
+    const double before = *lane.limit[i - 1], after = *lane.limit[i];
+    if (after < before) steps.push_back(1 - after / before);
+  }
+  return steps;
+}
+
+TEST_F(WhatIfTest, LimitsChangeAsTheGateAllows) {
+  query_.change.recommender = Policy::kMovingWindow;
+  policy_.min_change = 0;
+  const std::vector<double> often = Lowered(WhatIf(query_, Falling(), {}).whatif);
+  policy_.min_change = 0.05;
+  const std::vector<double> rarely = Lowered(WhatIf(query_, Falling(), {}).whatif);
+  ASSERT_FALSE(rarely.empty());
+  EXPECT_LT(rarely.size(), often.size());
+  EXPECT_GE(*std::min_element(rarely.begin(), rarely.end()), 0.05);
+
+  policy_.maintenance = {{.days = 0, .start_minute = 0, .end_minute = 60}};
+  EXPECT_TRUE(Lowered(WhatIf(query_, Falling(), {}).whatif).empty()) << "there is never a time for it";
 }
 
 TEST_F(WhatIfTest, CpuKnowsNoKills) {

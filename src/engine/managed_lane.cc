@@ -32,4 +32,25 @@ Verdict DecideLimit(const JobPolicy& policy, const LaneFacts& facts, ManagedLane
   return Decide(policy, proposal, lane.gate);
 }
 
+uint32_t DecideWindow(const JobPolicy& policy, Resource r, const Signal& signal, bool killed,
+                      ManagedLane& lane, std::vector<uint32_t>& tasks) {
+  tasks.clear();
+  for (const TaskUsage& t : signal.tasks) tasks.push_back(t.task);
+  LaneFacts facts{.resource = r,
+                  .now_s = signal.window.next().start_s(),
+                  .owner_limit = signal.owner_limit,
+                  .num_tasks = static_cast<uint32_t>(tasks.size()),
+                  .oom = true};
+  uint32_t moves = 0;
+  const auto decide = [&] {
+    const Verdict verdict = DecideLimit(policy, facts, lane);
+    moves += verdict.kind == DecisionKind::kTry || verdict.kind == DecisionKind::kRollBack ? 1 : 0;
+  };
+  if (killed) decide();
+  facts.oom = false;
+  facts.tasks = &tasks;
+  decide();
+  return moves;
+}
+
 }  // namespace taut

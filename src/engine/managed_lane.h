@@ -48,4 +48,11 @@ struct LaneFacts {
 // Decides by the recommendation as it stands.
 Verdict DecideLimit(const JobPolicy& policy, const LaneFacts& facts, ManagedLane& lane);
 
+// The decisions at the end of a window in which nothing was enforced, as in a replay: one at once where a
+// task was `killed`, and that of every window. After CloseWindow and Lane::Oom. A limit can be tried on all
+// tasks of `signal`; `tasks` is scratch. Returns how often a trial moved the limit of its tasks, there or
+// back.
+uint32_t DecideWindow(const JobPolicy& policy, Resource r, const Signal& signal, bool killed,
+                      ManagedLane& lane, std::vector<uint32_t>& tasks);
+
 }  // namespace taut

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "live/recorded_ooms.h"
+#include "engine/stored_history.h"
 #include "model/labels.h"
 
 namespace taut {
@@ -392,27 +392,10 @@ std::vector<JobId> LiveFleet::WantHistory(size_t limit) const {
 Lane LiveFleet::Relived(const LiveJob& job, Resource r, std::span<const JobDay> days,
                         std::span<const OomRecord> ooms) {
   Lane lane = std::move(NewLane(job.record, *job.policy, r)->lane);
-  FleetRows ignored;  // the fleet has learnt from these days when they were lived
-  int32_t started = INT32_MIN;
-  const auto start = [&](int32_t day) {
-    if (day > started) lane.StartDay(started = day);
-  };
-  WindowId last{INT32_MIN};
-  double peak = 0;
-  RecordedOoms recorded(r == Resource::kMemory ? ooms : std::span<const OomRecord>());
-  for (const JobDay& day : days) {
-    signals_.Build(day, r);
-    start(day.day);
-    for (const Signal& s : signals_.signals()) {
-      TakeRecorded(recorded.Before(EndOf(s.window)), started, last, peak, lane);
-      lane.CloseWindow(s);
-      last = s.window;
-      peak = s.peak;
-    }
-    if (day.day < day_) lane.EndDay(day.day, ignored);
-  }
-  if (day_ != INT32_MIN) start(day_);
-  if (started != INT32_MIN) TakeRecorded(recorded.Before(INT64_MAX), started, last, peak, lane);
+  const auto nothing = [](const Signal&, std::span<const OomRecord>) {};
+  const auto close = [&](const Signal& s, std::span<const OomRecord>) { lane.CloseWindow(s); };
+  StepHistory({.resource = r, .days = days, .ooms = ooms, .open_day = day_}, signals_, lane,
+              {.begins = nothing, .closes = close});
   return lane;
 }
 

@@ -125,28 +125,11 @@ void JobRunner::CloseWindow(const Signal& signal, std::span<const OomEvent> ooms
     return;
   }
   taut::CloseWindow({.resource = resource, .signal = &signal, .reports = {}, .enforced = false}, lane);
-  scratch.candidates.clear();
-  for (const TaskUsage& t : signal.tasks) scratch.candidates.push_back(t.task);
-  LaneFacts facts{.resource = resource,
-                  .now_s = signal.window.next().start_s(),
-                  .owner_limit = signal.owner_limit,
-                  .num_tasks = static_cast<uint32_t>(signal.tasks.size())};
-  // A trial moves the limit of some tasks, and back.
-  const auto decide = [&] {
-    const Verdict verdict = DecideLimit(*options_.managed, facts, lane);
-    score.changes += verdict.kind == DecisionKind::kTry || verdict.kind == DecisionKind::kRollBack ? 1 : 0;
-  };
   for (const OomEvent& e : ooms) {
     CountTrialOom(e.task, 1, e.limit, lane.gate);
     lane.lane.Oom(e);
   }
-  if (!ooms.empty()) {
-    facts.oom = true;
-    decide();
-    facts.oom = false;
-  }
-  facts.tasks = &scratch.candidates;
-  decide();
+  score.changes += DecideWindow(*options_.managed, resource, signal, !ooms.empty(), lane, scratch.candidates);
 }
 
 void JobRunner::RunLane(std::span<const Signal> signals, const LaneKey& key, ScoredLane& lane,

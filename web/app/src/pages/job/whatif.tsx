@@ -132,7 +132,7 @@ export function WhatIfCard({ name, resource, recommender }: { name: string; reso
   if (bounds.upper !== null) body.upper = bounds.upper;
   const { answer, error } = useWhatIf(name, resource, body);
   return (
-    <Card title="What if" class="whatif" hint="This job's stored history, re-evaluated with other settings. Trying changes nothing."
+    <Card title="What if" class="whatif" hint="This job's stored history, re-evaluated with other settings: the limits that mode auto would have applied. Trying changes nothing."
       tools={<Segments label="Days of history" value={days} onPick={setDays}
         choices={[{ value: '7', label: '7 days' }, { value: '14', label: '14 days' }, { value: '30', label: '30 days' }]} />}>
       <div class="whatif-grid">

@@ -1,0 +1,67 @@
+#include "engine/stored_history.h"
+
+namespace taut {
+namespace {
+
+// Kills up to one time after another.
+class RecordedOoms {
+ public:
+  explicit RecordedOoms(std::span<const OomRecord> ooms) : ooms_(ooms) {}
+
+  // Those before `end_s` that were not given yet.
+  std::span<const OomRecord> Before(int64_t end_s) {
+    const auto end =
+        std::find_if(ooms_.begin(), ooms_.end(), [&](const OomRecord& o) { return o.time_s >= end_s; });
+    const auto n = static_cast<size_t>(end - ooms_.begin());
+    const std::span<const OomRecord> next = ooms_.first(n);
+    ooms_ = ooms_.subspan(n);
+    return next;
+  }
+
+ private:
+  std::span<const OomRecord> ooms_;
+};
+
+// Where a lane is in its history.
+struct Position {
+  int32_t day = INT32_MIN;   // the one it has begun
+  WindowId last{INT32_MIN};  // its newest window; INT32_MIN: none
+  double peak = 0;           // of that window: stands for a limit that nobody knows
+};
+
+void TakeKills(std::span<const OomRecord> ooms, const Position& at, Lane& lane) {
+  for (const OomRecord& oom : ooms) {
+    WindowId window = WindowId::Of(Timestamp::FromSeconds(oom.time_s));
+    if (at.last.index != INT32_MIN) window = std::clamp(window, at.last, at.last.next());
+    window = std::max(window, WindowId{at.day * kWindowsPerDay});
+    lane.Oom({window, oom.task, oom.limit.value_or(at.peak)});
+  }
+}
+
+}  // namespace
+
+void StepHistory(const StoredHistory& history, DaySignals& signals, Lane& lane, const HistorySteps& steps) {
+  Position at;
+  const auto start = [&](int32_t day) {
+    if (day > at.day) lane.StartDay(at.day = day);
+  };
+  RecordedOoms recorded(history.resource == Resource::kMemory ? history.ooms : std::span<const OomRecord>());
+  FleetRows ignored;  // the fleet's models have these days already
+  for (const JobDay& day : history.days) {
+    signals.Build(day, history.resource);
+    start(day.day);
+    for (const Signal& s : signals.signals()) {
+      const std::span<const OomRecord> killed = recorded.Before(s.window.next().start_s());
+      steps.begins(s, killed);
+      TakeKills(killed, at, lane);
+      steps.closes(s, killed);
+      at.last = s.window;
+      at.peak = s.peak;
+    }
+    if (day.day < history.open_day) lane.EndDay(day.day, ignored);
+  }
+  if (history.open_day != INT32_MAX) start(history.open_day);
+  if (at.day != INT32_MIN) TakeKills(recorded.Before(INT64_MAX), at, lane);
+}
+
+}  // namespace taut

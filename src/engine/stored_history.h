@@ -1,0 +1,37 @@
+// Stored days of a job stepped through a lane again: by retraining, and by a what-if under other settings.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "absl/functional/function_ref.h"
+#include "engine/lane.h"
+#include "engine/signal_builder.h"
+#include "model/rollout.h"
+#include "model/usage.h"
+
+namespace taut {
+
+struct StoredHistory {
+  Resource resource = Resource::kMemory;
+  std::span<const JobDay> days;  // ascending
+  // The job's, ascending by time. Of memory only: for CPU they are ignored.
+  std::span<const OomRecord> ooms;
+  // Of this day and later ones not all windows are stored: they begin and do not end.
+  int32_t open_day = INT32_MAX;
+};
+
+// What is done at each window. `closes` takes it into the lane; `killed` are the kills before its end that no
+// window before it had.
+struct HistorySteps {
+  absl::FunctionRef<void(const Signal&, std::span<const OomRecord> killed)> begins;  // before the kills
+  absl::FunctionRef<void(const Signal&, std::span<const OomRecord> killed)> closes;  // after them
+};
+
+// Days begin, kills are taken in before the window closes that they were in, windows close and days end, in
+// the order in which it happened. The lane has not begun the first day. Ends at the beginning of open_day, if
+// that is given. `signals` is scratch.
+void StepHistory(const StoredHistory& history, DaySignals& signals, Lane& lane, const HistorySteps& steps);
+
+}  // namespace taut
