@@ -185,6 +185,7 @@ HttpResponse Api::Route(const HttpRequest& request) {
                                   {"GET", "/api/v1/decisions", &Api::Decisions},
                                   {"GET", "/api/v1/ooms", &Api::Ooms},
                                   {"GET", "/api/v1/settings", &Api::Settings},
+                                  {"GET", "/api/v1/recommenders", &Api::Recommenders},
                                   {"PATCH", "/api/v1/settings", &Api::PatchMany},
                                   {"GET", "/api/v1/status", &Api::Status},
                                   {"GET", "/api/v1/agents", &Api::Agents},

@@ -107,6 +107,7 @@ class Api {
   HttpResponse OneDecision(const HttpRequest& request);
   HttpResponse Ooms(const HttpRequest& request);
   HttpResponse Settings(const HttpRequest& request);
+  HttpResponse Recommenders(const HttpRequest& request);
   HttpResponse PatchMany(const HttpRequest& request);  // bulk_settings.cc
   HttpResponse Status(const HttpRequest& request);
   HttpResponse Agents(const HttpRequest& request);

@@ -64,6 +64,40 @@ void Api::PutRules(JsonWriter& json) const {
   json.EndArray();
 }
 
+// Those that a job may have, with what a what-if can turn of each.
+HttpResponse Api::Recommenders(const HttpRequest& request) {
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("recommenders");
+  json.BeginArray();
+  for (const PolicyInfo& p : Policies()) {
+    if (p.replay_only) continue;
+    json.BeginObject();
+    json.Field("name", p.name);
+    json.Field("help", p.what);
+    json.Key("knobs");
+    json.BeginArray();
+    for (const WhatIfKnob& knob : p.knobs) {
+      json.BeginObject();
+      json.Field("key", knob.key);
+      json.Field("name", knob.name);
+      json.Field("help", knob.help);
+      json.Field("unit", Name(knob.unit));
+      json.Field("low", knob.low);
+      json.Field("high", knob.high);
+      json.Field("initial", knob.initial);
+      json.Field("logarithmic", knob.logarithmic);
+      json.EndObject();
+    }
+    json.EndArray();
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
 HttpResponse Api::Settings(const HttpRequest& request) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
   const auto changes = control_.history().Settings(std::nullopt, kMaxChanges);

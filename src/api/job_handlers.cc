@@ -284,10 +284,8 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
   };
   std::optional<double> days_asked;
   WhatIfChange& c = query.change;
-  const Field fields[] = {{"days", 1, 60, &days_asked},           {"margin_scale", 0, 10, &c.margin_scale},
-                          {"w_over", 0, 1e12, &c.w_over},         {"oom_days", 0.001, 0.5, &c.oom_days},
-                          {"throttled", 1e-5, 0.5, &c.throttled}, {"peak_days", 0.1, 60, &c.peak_days},
-                          {"lower", 0, 1e18, &c.lower},           {"upper", 0, 1e18, &c.upper}};
+  const Field fields[] = {
+      {"days", 1, 60, &days_asked}, {"lower", 0, 1e18, &c.lower}, {"upper", 0, 1e18, &c.upper}};
   for (const auto& entry : object) {
     const std::string_view key = entry.key;
     const auto& element = entry.value;
@@ -302,12 +300,21 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
     }
     const auto field =
         std::find_if(std::begin(fields), std::end(fields), [&](const Field& f) { return f.key == key; });
-    if (field == std::end(fields)) return ErrorResponse(400, StrCat("no parameter \"", key, "\" of what-if"));
+    const WhatIfKnob* knob = FindKnob(key);
+    const bool is_field = field != std::end(fields);
+    if (!is_field && knob == nullptr)
+      return ErrorResponse(400, StrCat("no parameter \"", key, "\" of what-if"));
+    const double low = is_field ? field->low : knob->least;
+    const double high = is_field ? field->high : knob->most;
     double value = 0;
-    if (element.get(value) != simdjson::SUCCESS || value < field->low || value > field->high) {
-      return ErrorResponse(400, StrCat(key, ": expected a number from ", field->low, " to ", field->high));
+    if (element.get(value) != simdjson::SUCCESS || value < low || value > high) {
+      return ErrorResponse(400, StrCat(key, ": expected a number from ", low, " to ", high));
     }
-    *field->value = value;
+    if (is_field) {
+      *field->value = value;
+    } else {
+      c.knobs.emplace_back(knob, value);
+    }
   }
   days = days_asked.value_or(days);
   const double start_ms = options_.steady_ms();

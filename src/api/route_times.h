@@ -28,7 +28,7 @@ class RouteTimes {
     std::array<std::atomic<uint64_t>, kBounds.size() + 1> counts{};
     std::atomic<uint64_t> microseconds{0};
   };
-  std::array<Times, 24> times_;
+  std::array<Times, 32> times_;
 };
 
 }  // namespace taut

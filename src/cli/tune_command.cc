@@ -66,38 +66,6 @@ absl::StatusOr<Axis> ParseAxis(const std::string& text) {
   return axis;
 }
 
-// What is worth sweeping when nobody says: the few settings that move along the frontier.
-std::vector<std::string> DefaultSweep(Policy policy) {
-  switch (policy) {
-    case Policy::kMovingWindow:
-      return {"moving_window.oom_tolerance=minimal,low,intermediate",
-              "moving_window.memory_half_life_h=24,48,96,168", "moving_window.margin_scale=0.5,1,2"};
-    case Policy::kEnsemble:
-      return {"ensemble.w_over=3000,30000,300000", "ensemble.cpu_w_over=500,2000,8000",
-              "ensemble.w_limit_change=0.5,2,8"};
-    case Policy::kPeak:
-      return {"peak.days=4,7,14,28", "peak.margin=0.05,0.15,0.3"};
-    case Policy::kVpa:
-      return {"vpa.percentile=0.9,0.95,0.99", "vpa.margin=0.15,0.3"};
-    case Policy::kAnalogs:
-      return {"analogs.memory_oom_days=0.01,0.02,0.03,0.05,0.08,0.13",
-              "analogs.cpu_oom_days=0.01,0.02,0.03,0.05,0.08,0.13"};
-    case Policy::kWorkFunction:
-      return {"work_function.cpu_throttled=0.0005,0.001,0.002,0.003,0.005",
-              "work_function.memory_above=0.00003,0.0001,0.0003,0.001"};
-    case Policy::kCombined:
-      return {"analogs.memory_oom_days=0.01,0.02,0.03,0.05,0.08,0.13",
-              "work_function.cpu_throttled=0.0005,0.001,0.002,0.003,0.005"};
-    case Policy::kKrr:
-      return {"krr.days=7,14,28", "krr.cpu_percentile=0.9,0.95,0.99", "krr.memory_margin=0.05,0.15,0.3"};
-    case Policy::kCrane:
-      return {"crane.days=3,7,14", "crane.percentile=0.95,0.99,0.999", "crane.margin=0.05,0.15,0.3"};
-    case Policy::kStatic:
-      break;
-  }
-  return {};
-}
-
 absl::StatusOr<std::vector<Trial>> Combine(const std::vector<Axis>& axes, const VerticalSettings& base) {
   size_t count = 1;
   for (const Axis& a : axes) count *= a.values.size();
@@ -222,8 +190,9 @@ absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, ReplayOptions options) {
   }
   Sweep sweep;
   sweep.resource = options.resources.size() == 1 ? options.resources.front() : Resource::kMemory;
+  const std::span<const std::string_view> usual = InfoOf(options.policies.front()).sweep;
   const std::vector<std::string> wanted =
-      args.sweep.empty() ? DefaultSweep(options.policies.front()) : args.sweep;
+      args.sweep.empty() ? std::vector<std::string>(usual.begin(), usual.end()) : args.sweep;
   for (const std::string& text : wanted) {
     absl::StatusOr<Axis> axis = ParseAxis(text);
     if (!axis.ok()) return axis.status();

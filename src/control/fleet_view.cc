@@ -190,16 +190,11 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
 }
 
 FleetRisk RiskOf(const LiveFleet& fleet, const FleetView& view, Resource r) {
-  const auto any_has = [&](Policy policy) {
-    return std::ranges::any_of(view.jobs,
-                               [&](const JobView& job) { return PolicyFor(job.recommender, r) == policy; });
-  };
   FleetRisk risk;
-  const VerticalSettings& settings = fleet.settings().vertical;
-  if (any_has(Policy::kAnalogs)) risk.days_ordered = settings.analogs.order(r);
-  if (any_has(Policy::kWorkFunction)) {
-    if (settings.work_function.price <= 0) risk.work_ordered = settings.work_function.order(r);
-    risk.work_over = fleet.models().work_of(r).share_over();
+  for (const PolicyInfo& p : Policies()) {
+    if (!std::ranges::any_of(view.jobs, [&](const JobView& job) { return job.recommender == p.policy; }))
+      continue;
+    AddRisk(p.policy, r, fleet.models(), fleet.settings().vertical, risk);
   }
   return risk;
 }

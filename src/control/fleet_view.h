@@ -52,14 +52,6 @@ struct JobView {
   const JobAmounts& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }
 };
 
-// What recommenders of one resource are ordered to risk, and what they delivered. Absent where no job's
-// recommender takes such an order.
-struct FleetRisk {
-  std::optional<double> days_ordered;  // share of job-days over the limit (analogs)
-  // Share of work above the limits: CPU work that would be throttled (work_function).
-  std::optional<double> work_ordered, work_over;
-};
-
 // One resource of all jobs measured in the last window, totals over tasks.
 struct FleetSums {
   double usage_limited = 0;                // of the jobs whose owner's limit is known

@@ -26,14 +26,7 @@ Variant Changed(const WhatIfQuery& query) {
   Variant v = Now(query);
   const WhatIfChange& c = query.change;
   if (c.recommender.has_value()) v.recommender = *c.recommender;
-  if (c.margin_scale.has_value()) v.settings.moving_window.margin_scale = *c.margin_scale;
-  if (c.w_over.has_value()) v.settings.ensemble.cpu_w_over = v.settings.ensemble.w_over = *c.w_over;
-  if (c.throttled.has_value()) v.settings.work_function.cpu_throttled = *c.throttled;
-  if (c.oom_days.has_value()) {
-    v.settings.analogs.memory_oom_days = v.settings.analogs.cpu_oom_days = *c.oom_days;
-    if (v.settings.analogs.job_order.has_value()) v.settings.analogs.job_order = c.oom_days;
-  }
-  if (c.peak_days.has_value()) v.settings.peak.days = v.settings.moving_window.peak_days = *c.peak_days;
+  for (const auto& [knob, value] : c.knobs) knob->set(value, v.settings);
   BoundSettings& bounds = query.resource == Resource::kCpu ? v.settings.cpu_bounds : v.settings.memory_bounds;
   if (c.lower.has_value()) bounds.lower = c.lower;
   if (c.upper.has_value()) bounds.upper = c.upper;
@@ -73,17 +66,7 @@ void Score(const Signal& signal, std::span<const OomRecord> ooms, std::optional<
 
 WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<const JobDay> days,
                 std::span<const OomRecord> ooms) {
-  FleetModels models(variant.settings);
-  if (PolicyFor(variant.recommender, query.resource) == Policy::kAnalogs) {
-    const AnalogSettings& order = variant.settings.analogs;
-    models.of(query.resource) =
-        query.fleet->of(query.resource)
-            .ForecasterFor(query.resource == Resource::kCpu ? order.cpu_oom_days : order.memory_oom_days);
-  }
-  if (query.fleet != nullptr) {
-    models.work_of(query.resource) =
-        query.fleet->work_of(query.resource).With(variant.settings.work_function);
-  }
+  FleetModels models = query.fleet->ForecastersFor(variant.recommender, query.resource, variant.settings);
   JobInfo job;
   job.name = query.job;
   ManagedLane lane(Lane(NewRecommender(variant.recommender, query.resource, job, variant.settings, models)));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -18,12 +19,8 @@ namespace taut {
 
 struct WhatIfChange {
   std::optional<Policy> recommender;
-  std::optional<double> margin_scale;  // moving_window
-  std::optional<double> w_over;        // ensemble
-  std::optional<double> oom_days;      // analogs, combined: the ordered share
-  std::optional<double> throttled;     // work_function, combined: the ordered share of throttled work
-  std::optional<double> peak_days;     // peak, and the moving window's peak
-  std::optional<double> lower, upper;  // bounds
+  std::vector<std::pair<const WhatIfKnob*, double>> knobs;  // values within what each accepts
+  std::optional<double> lower, upper;                       // bounds
 };
 
 struct WhatIfLane {
@@ -50,7 +47,7 @@ struct WhatIfQuery {
   Resource resource = Resource::kMemory;
   const JobPolicy* policy = nullptr;  // of now
   const VerticalSettings* settings = nullptr;
-  const FleetModels* fleet = nullptr;  // what the fleet knows today: analogs see it with hindsight
+  const FleetModels* fleet = nullptr;  // never null: what the fleet knows today, so analogs have hindsight
   WhatIfChange change;
   std::string job;      // its name: the hour of its daily decision follows from it
   WindowId score_from;  // windows before it are stepped, not scored

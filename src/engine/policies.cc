@@ -1,5 +1,9 @@
 #include "engine/policies.h"
 
+#include <algorithm>
+#include <cassert>
+#include <iterator>
+
 #include "vertical/comparators.h"
 #include "vertical/moving_window.h"
 #include "vertical/report_tools.h"
@@ -66,69 +70,148 @@ void FleetModels::CloseDay(Resource r, int32_t day, FleetRows rows) {
   of(r).CloseDay(day, rows);
 }
 
+FleetModels FleetModels::ForecastersFor(Policy policy, Resource r, const VerticalSettings& settings) const {
+  FleetModels models(settings);
+  if (PolicyFor(policy, r) == Policy::kAnalogs) {
+    models.of(r) = of(r).ForecasterFor(settings.analogs.order(r));
+  }
+  models.work_of(r) = work_of(r).With(settings.work_function);
+  return models;
+}
+
+void FleetModels::Save(ByteWriter& out) const {
+  for (const AnalogFleet* model : {&cpu, &memory}) model->Save(out);
+  for (const WorkFunctionFleet* model : {&cpu_work, &memory_work}) model->Save(out);
+}
+
+absl::Status FleetModels::Load(ByteReader& in) {
+  for (AnalogFleet* model : {&cpu, &memory}) {
+    if (absl::Status s = model->Load(in); !s.ok()) return s;
+  }
+  if (in.remaining() == 0) return absl::OkStatus();  // of a version without the work function
+  for (WorkFunctionFleet* model : {&cpu_work, &memory_work}) {
+    if (absl::Status s = model->Load(in); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+void AddRisk(Policy policy, Resource r, const FleetModels& models, const VerticalSettings& settings,
+             FleetRisk& risk) {
+  if (PolicyFor(policy, r) == Policy::kAnalogs) risk.days_ordered = settings.analogs.order(r);
+  if (PolicyFor(policy, r) == Policy::kWorkFunction) {
+    if (settings.work_function.price <= 0) risk.work_ordered = settings.work_function.order(r);
+    risk.work_over = models.work_of(r).share_over();
+  }
+}
+
+namespace {
+
+// What a recommender is made of.
+struct Ingredients {
+  Resource resource;
+  const JobInfo& job;
+  const VerticalSettings& settings;
+  FleetModels& fleet;
+};
+
+std::unique_ptr<Recommender> MakeMovingWindow(const Ingredients& in) {
+  MovingWindowSettings s = in.settings.moving_window;
+  s.job_class = ClassOf(in.job, s.job_class);
+  auto r = WithMargin(std::make_unique<MovingWindowRecommender>(in.resource, s, in.settings.oom),
+                      MarginSchedule::For(in.resource), s.margin_scale);
+  return WithHold(std::move(r), s.hold_windows);
+}
+
+std::unique_ptr<Recommender> MakeEnsemble(const Ingredients& in) {
+  return std::make_unique<EnsembleRecommender>(
+      in.resource, in.fleet.ensemble, in.settings.oom,
+      OverrunPriceFactor(in.resource, in.job, in.settings.moving_window));
+}
+
+std::unique_ptr<Recommender> MakeAnalogs(const Ingredients& in) {
+  return std::make_unique<AnalogsRecommender>(
+      in.fleet.of(in.resource),
+      std::make_unique<EnsembleRecommender>(in.resource, in.fleet.ensemble, in.settings.oom), in.settings.oom,
+      AnalogJob{DecisionWindow(in.job.name), in.settings.analogs.OwnOrder(in.resource)});
+}
+
+std::unique_ptr<Recommender> MakeWorkFunction(const Ingredients& in) {
+  const JobClass job_class = ClassOf(in.job, in.settings.moving_window.job_class);
+  return std::make_unique<WorkFunctionRecommender>(in.fleet.work_of(in.resource), in.settings.oom,
+                                                   WorkFunctionRecommender::PriceFactor(job_class));
+}
+
+// How a recommender is put together: what makes it, and what goes around it.
+struct Recipe {
+  enum class Kind : uint8_t {
+    kBare,        // nothing: it is the owner's limit
+    kComparator,  // as published, which includes its own answer to an OOM kill and its own minima
+    kOurs,
+  };
+  Policy policy;
+  Kind kind;
+  std::unique_ptr<Recommender> (*make)(const Ingredients&);
+  bool keep_start = true;     // no memory limit below what a start needed
+  bool young_margin = false;  // wider for young jobs: it has no caution of its own
+};
+
+constexpr Recipe kRecipes[] = {
+    {Policy::kStatic, Recipe::Kind::kBare, [](const Ingredients&) { return NewStaticRecommender(); }},
+    {Policy::kPeak, Recipe::Kind::kOurs,
+     [](const Ingredients& in) { return NewPeakRecommender(in.resource, in.settings.peak, in.settings.oom); },
+     /*keep_start=*/false},
+    {Policy::kVpa, Recipe::Kind::kComparator,
+     [](const Ingredients& in) { return NewVpaRecommender(in.resource, in.settings.vpa, in.settings.oom); }},
+    {Policy::kMovingWindow, Recipe::Kind::kOurs, MakeMovingWindow},
+    {Policy::kEnsemble, Recipe::Kind::kOurs, MakeEnsemble, /*keep_start=*/true, /*young_margin=*/true},
+    {Policy::kAnalogs, Recipe::Kind::kOurs, MakeAnalogs, /*keep_start=*/true, /*young_margin=*/true},
+    {Policy::kWorkFunction, Recipe::Kind::kOurs, MakeWorkFunction},
+    {Policy::kKrr, Recipe::Kind::kComparator,
+     [](const Ingredients& in) {
+       return NewKrrRecommender(in.resource, in.settings.krr, DecisionWindow(in.job.name));
+     }},
+    {Policy::kCrane, Recipe::Kind::kComparator,
+     [](const Ingredients& in) {
+       return NewCraneRecommender(in.resource, in.settings.crane, in.settings.oom,
+                                  DecisionWindow(in.job.name));
+     }},
+};
+
+const Recipe& RecipeOf(Policy policy) {
+  const auto it = std::ranges::find(kRecipes, policy, &Recipe::policy);
+  assert(it != std::end(kRecipes));  // PolicyFor gives only those that have one
+  return *it;
+}
+
+// A lower bound that somebody chose is a bound like any other; the default is a floor that stays under the
+// owner's limit.
+std::unique_ptr<Recommender> WithFloorOf(std::unique_ptr<Recommender> r, const Recipe& recipe,
+                                         const Ingredients& in, BoundSettings& bounds) {
+  FloorSettings floor;
+  if (bounds.lower == BoundSettings::For(in.resource).lower) {
+    floor.least = *bounds.lower;
+    bounds.lower = bounds.granularity;
+  }
+  // Too little memory ends a start; too little CPU only slows it.
+  const bool is_memory = in.resource == Resource::kMemory;
+  floor.keep_start = is_memory && recipe.keep_start;
+  if (is_memory && recipe.young_margin) floor.young_margin = in.settings.ensemble.young_margin;
+  return WithFloor(std::move(r), floor);
+}
+
+}  // namespace
+
 std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, const JobInfo& job,
                                             const VerticalSettings& settings, FleetModels& fleet) {
-  policy = PolicyFor(policy, resource);
-  std::unique_ptr<Recommender> r;
-  switch (policy) {
-    case Policy::kStatic:
-      return NewStaticRecommender();
-    case Policy::kPeak:
-      r = NewPeakRecommender(resource, settings.peak, settings.oom);
-      break;
-    case Policy::kVpa:
-      r = NewVpaRecommender(resource, settings.vpa, settings.oom);
-      break;
-    case Policy::kMovingWindow: {
-      MovingWindowSettings s = settings.moving_window;
-      s.job_class = ClassOf(job, s.job_class);
-      r = std::make_unique<MovingWindowRecommender>(resource, s, settings.oom);
-      r = WithMargin(std::move(r), MarginSchedule::For(resource), s.margin_scale);
-      r = WithHold(std::move(r), s.hold_windows);
-      break;
-    }
-    case Policy::kEnsemble:
-      r = std::make_unique<EnsembleRecommender>(resource, fleet.ensemble, settings.oom,
-                                                OverrunPriceFactor(resource, job, settings.moving_window));
-      break;
-    case Policy::kAnalogs:
-      r = std::make_unique<AnalogsRecommender>(
-          fleet.of(resource), std::make_unique<EnsembleRecommender>(resource, fleet.ensemble, settings.oom),
-          settings.oom, AnalogJob{DecisionWindow(job.name), settings.analogs.OwnOrder(resource)});
-      break;
-    case Policy::kWorkFunction:
-      r = std::make_unique<WorkFunctionRecommender>(
-          fleet.work_of(resource), settings.oom,
-          WorkFunctionRecommender::PriceFactor(ClassOf(job, settings.moving_window.job_class)));
-      break;
-    case Policy::kKrr:
-      r = NewKrrRecommender(resource, settings.krr, DecisionWindow(job.name));
-      break;
-    case Policy::kCrane:
-      r = NewCraneRecommender(resource, settings.crane, settings.oom, DecisionWindow(job.name));
-      break;
-    case Policy::kCombined:  // PolicyFor gives none
-      break;
-  }
-  // The comparators stay as published: each has its own answer to an OOM, and its own minima.
-  const bool published = policy == Policy::kVpa || policy == Policy::kKrr || policy == Policy::kCrane;
-  const bool holds = !published || (policy == Policy::kVpa && settings.vpa.oom_floor);
-  if (resource == Resource::kMemory && holds) r = WithOomFloor(std::move(r), settings.oom);
+  const Recipe& recipe = RecipeOf(PolicyFor(policy, resource));
+  const Ingredients in{resource, job, settings, fleet};
+  std::unique_ptr<Recommender> r = recipe.make(in);
+  if (recipe.kind == Recipe::Kind::kBare) return r;
+  const bool holds_after_oom =
+      recipe.kind == Recipe::Kind::kOurs || (recipe.policy == Policy::kVpa && settings.vpa.oom_floor);
+  if (resource == Resource::kMemory && holds_after_oom) r = WithOomFloor(std::move(r), settings.oom);
   BoundSettings bounds = settings.bounds(resource);
-  // A lower bound that somebody chose is a bound like any other; the default is a floor that stays under the
-  // owner's limit.
-  if (!published) {
-    FloorSettings floor;
-    if (bounds.lower == BoundSettings::For(resource).lower) {
-      floor.least = *bounds.lower;
-      bounds.lower = bounds.granularity;
-    }
-    // Too little memory ends a start; too little CPU only slows it.
-    floor.keep_start = resource == Resource::kMemory && policy != Policy::kPeak;
-    const bool by_ensemble = policy == Policy::kEnsemble || policy == Policy::kAnalogs;
-    if (resource == Resource::kMemory && by_ensemble) floor.young_margin = settings.ensemble.young_margin;
-    r = WithFloor(std::move(r), floor);
-  }
+  if (recipe.kind == Recipe::Kind::kOurs) r = WithFloorOf(std::move(r), recipe, in, bounds);
   return WithBounds(std::move(r), bounds);
 }
 

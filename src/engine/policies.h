@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,7 +35,26 @@ struct FleetModels {
   const WorkFunctionFleet& work_of(Resource r) const { return r == Resource::kCpu ? cpu_work : memory_work; }
   // Takes in the rows of the day that ended, in a fixed order of jobs, of every recommender.
   void CloseDay(Resource r, int32_t day, FleetRows rows);
+
+  // Models that forecast as these do today, for one recommender and resource under other settings. They do
+  // not learn.
+  FleetModels ForecastersFor(Policy policy, Resource r, const VerticalSettings& settings) const;
+
+  void Save(ByteWriter& out) const;
+  // Takes what Save with the same settings wrote; after an error, models before the damaged one are loaded.
+  absl::Status Load(ByteReader& in);
 };
+
+// What recommenders of one resource are ordered to risk, and what they delivered. Absent where no job's
+// recommender takes such an order.
+struct FleetRisk {
+  std::optional<double> days_ordered;  // share of job-days over the limit (analogs)
+  // Share of work above the limits: CPU work that would be throttled (work_function).
+  std::optional<double> work_ordered, work_over;
+};
+// Of one recommender; adds to `risk` what is its.
+void AddRisk(Policy policy, Resource r, const FleetModels& models, const VerticalSettings& settings,
+             FleetRisk& risk);
 
 // The window of the day at which a job's daily decision is due: spread over the day by the job's name, the
 // same in every run and program.

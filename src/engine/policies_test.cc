@@ -40,6 +40,21 @@ TEST(Policies, JobsHaveNoneThatRunsOnlyInAReplay) {
   }
 }
 
+TEST(Policies, EachKnobIsOneParameterWithASliderInsideWhatIsAccepted) {
+  for (const PolicyInfo& p : Policies()) {
+    for (const WhatIfKnob& knob : p.knobs) {
+      EXPECT_LE(knob.least, knob.low) << knob.key;
+      EXPECT_LE(knob.low, knob.initial) << knob.key;
+      EXPECT_LE(knob.initial, knob.high) << knob.key;
+      EXPECT_LE(knob.high, knob.most) << knob.key;
+      EXPECT_FALSE(knob.logarithmic && knob.low <= 0) << knob.key;
+      ASSERT_NE(FindKnob(knob.key), nullptr);
+      EXPECT_EQ(FindKnob(knob.key)->set, knob.set) << knob.key << " is two parameters";
+    }
+  }
+  EXPECT_EQ(FindKnob("none"), nullptr);
+}
+
 // Rare bursts: the more a job tolerates, the less the ensemble pays to cover them.
 TEST(Policies, TheEnsemblePaysForOverrunsByClassAndTolerance) {
   const auto limit = [](Resource r, Sensitivity sensitivity, OomTolerance tolerance) {

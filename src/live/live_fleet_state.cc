@@ -106,8 +106,7 @@ absl::Status LiveFleet::LoadChunk(uint32_t chunk, WindowId through, ByteReader& 
 void LiveFleet::SaveFleet(ByteWriter& out) const {
   out.Put(kVersion);
   out.Put(day_);
-  for (const AnalogFleet* model : {&models_->cpu, &models_->memory}) model->Save(out);
-  for (const WorkFunctionFleet* model : {&models_->cpu_work, &models_->memory_work}) model->Save(out);
+  models_->Save(out);
 }
 
 absl::Status LiveFleet::LoadFleet(ByteReader& in) {
@@ -115,14 +114,7 @@ absl::Status LiveFleet::LoadFleet(ByteReader& in) {
     return absl::InvalidArgumentError("a fleet checkpoint of another version of the program");
   }
   day_ = in.Get<int32_t>();
-  for (AnalogFleet* model : {&models_->cpu, &models_->memory}) {
-    if (absl::Status s = model->Load(in); !s.ok()) return s;
-  }
-  if (in.remaining() == 0) return absl::OkStatus();  // of a version without the work function
-  for (WorkFunctionFleet* model : {&models_->cpu_work, &models_->memory_work}) {
-    if (absl::Status s = model->Load(in); !s.ok()) return s;
-  }
-  return absl::OkStatus();
+  return models_->Load(in);
 }
 
 void LiveFleet::Redo(const Decision& d) {

@@ -1,4 +1,5 @@
-// The recommenders there are, by name. engine/policies.h puts them together.
+// The recommenders there are: a row each, with what people read of it and what they can turn.
+// engine/policies.cc puts each together.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +24,37 @@ enum class Policy : uint8_t {
   kCrane
 };
 
+struct VerticalSettings;
+
+// A parameter that a what-if changes, as a number. Pages show a slider for it.
+struct WhatIfKnob {
+  enum class Unit : uint8_t { kShare, kFactor, kNumber, kDays };
+  std::string_view key;  // the same key is the same parameter in every row
+  std::string_view name, help;
+  Unit unit = Unit::kNumber;
+  double least = 0, most = 0;             // what is accepted; both included
+  double low = 0, high = 0, initial = 0;  // of the slider
+  bool logarithmic = true;
+  void (*set)(double value, VerticalSettings& settings) = nullptr;
+};
+std::string_view Name(WhatIfKnob::Unit unit);
+
 struct PolicyInfo {
   Policy policy;
   std::string_view name;
-  std::string_view what;     // one line for people
+  std::string_view what;  // one line for people
+  std::span<const WhatIfKnob> knobs;
+  // What `taut tune` sweeps when nobody says: the few settings that move along the frontier, as
+  // key=value,value.
+  std::span<const std::string_view> sweep;
   bool replay_only = false;  // a comparator that a replay runs if it is named; no job may have it
 };
 // All of them, in the order they are shown.
 std::span<const PolicyInfo> Policies();
+const PolicyInfo& InfoOf(Policy p);
 std::string_view Name(Policy p);
+// The knob of any recommender with this key; nullptr: there is none.
+const WhatIfKnob* FindKnob(std::string_view key);
 // The recommender that makes the limits of this resource: of kCombined one of its two, else `p` itself.
 Policy PolicyFor(Policy p, Resource r);
 // InvalidArgument naming the choices.

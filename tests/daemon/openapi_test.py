@@ -208,6 +208,9 @@ def each_job(api, names):
                  {"recommender": "static"}, {"recommender": "vpa", "upper": 1e9}):
         api.fits("/api/v1/jobs/{job}/whatif", "resource=memory", "POST", body, job=name)
     api.fits("/api/v1/jobs/{job}/whatif", "resource=cpu", "POST", {"recommender": "analogs"}, job=name)
+    for recommender in api.fits("/api/v1/recommenders")["recommenders"]:
+        body = {"recommender": recommender["name"]} | {k["key"]: k["initial"] for k in recommender["knobs"]}
+        api.fits("/api/v1/jobs/{job}/whatif", "resource=memory", "POST", body, job=name)
     before = api.fits("/api/v1/jobs/{job}/settings", job=name)
     wanted = {"mode": "off", "memory.upper": "4GiB"}
     changed = api.fits("/api/v1/jobs/{job}/settings", "who=bob", "PATCH", wanted, job=name)

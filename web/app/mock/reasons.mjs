@@ -1,6 +1,7 @@
 // Reasons and what-if answers that read like the real ones.
 import { DAY, WINDOW, peakAt } from './fleet.mjs';
 import { limitsAt } from './jobs.mjs';
+import { RECOMMENDERS, initialKnobs } from './recommenders.mjs';
 
 const NBSP = '\u00a0';
 export function amount(resource, value) {
@@ -50,7 +51,6 @@ export function explain(job, resource) {
     reason: a.would_be === null ? { recommender: '', sentence: '', facts: [], cost_unit: '', candidates: [], steps: [] } : reason };
 }
 
-const DEFAULTS = { margin_scale: 1, w_over: 30000, oom_days: 0.03, throttled: 0.001, peak_days: 7 };
 
 function lane(job, resource, settings, time, peaks, owner) {
   const name = settings.recommender;
@@ -90,9 +90,10 @@ function lane(job, resource, settings, time, peaks, owner) {
 
 export function whatIf(job, resource, request, now) {
   const started = performance.now();
-  const asked = { recommender: job.row.recommender, days: 14, ...DEFAULTS, ...Object.fromEntries(Object.entries(request).filter(([, v]) => v !== null)) };
-  if (!['static', 'peak', 'vpa', 'moving_window', 'ensemble', 'analogs', 'work_function', 'combined'].includes(asked.recommender)) {
-    throw Object.assign(new Error(`recommender: no recommender \`${asked.recommender}\`; there are static, peak, vpa, moving_window, ensemble, analogs, work_function, combined`), { status: 400 });
+  const asked = { recommender: job.row.recommender, days: 14, ...initialKnobs, ...Object.fromEntries(Object.entries(request).filter(([, v]) => v !== null)) };
+  const names = RECOMMENDERS.map((r) => r.name);
+  if (!names.includes(asked.recommender)) {
+    throw Object.assign(new Error(`recommender: no recommender "${asked.recommender}"; there are ${names.join(', ')}`), { status: 400 });
   }
   if (asked.upper && asked.lower && asked.upper < asked.lower) {
     throw Object.assign(new Error('upper: below lower; make it higher or leave it out'), { status: 400 });
@@ -104,7 +105,7 @@ export function whatIf(job, resource, request, now) {
   const owner = limitsAt(job, resource, now, now).owner_limit;
   return {
     resource, oom_kills: resource === 'memory' ? job.row.ooms : 0, time, usage_peak: peaks, owner_limit: time.map(() => owner),
-    now: lane(job, resource, { ...DEFAULTS, recommender: job.row.recommender, days: asked.days }, time, peaks, owner),
+    now: lane(job, resource, { ...initialKnobs, recommender: job.row.recommender, days: asked.days }, time, peaks, owner),
     whatif: lane(job, resource, asked, time, peaks, owner),
     milliseconds: Math.round((performance.now() - started) * 10) / 10,
   };

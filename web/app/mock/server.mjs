@@ -9,6 +9,7 @@ import { DAY, WINDOW, fleetHistory, fleetNow, makeFleet } from './fleet.mjs';
 import { RESOURCES, heatmap, jobDetail, jobPage, oomsOf, labelTotals } from './jobs.mjs';
 import { agentPage } from './machines.mjs';
 import { explain, whatIf } from './reasons.mjs';
+import { RECOMMENDERS } from './recommenders.mjs';
 import { JobSettingsStore } from './settings.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -129,6 +130,7 @@ export function answer(world, method, path, query, body = '') {
       return { ooms: jobs.flatMap((job) => oomsOf(job, world.now)).sort((a, b) => b.time - a.time).slice(0, Number(query.get('limit') ?? 100)) };
     }
     case 'settings': return method === 'PATCH' ? setMany(world, query, JSON.parse(body || '{}')) : world.settings.all(world.jobs);
+    case 'recommenders': return { recommenders: RECOMMENDERS };
     case 'agents': return agentPage(world.agents, world.started);
     case 'status': return statusOf(world);
     default: throw fail(404, 'no such page');

@@ -92,10 +92,13 @@ export interface JobSettings { values: SettingValue[]; changes: SettingChange[] 
 export interface Rule { name: string; match: Record<string, string>; set: Record<string, string>; jobs: number }
 export interface Settings { table: SettingRow[]; rules: Rule[]; changes: SettingChange[]; config_file: string | null }
 
-export interface WhatIfRequest {
-  recommender?: string; days?: number; margin_scale?: number; w_over?: number; oom_days?: number; throttled?: number; peak_days?: number;
-  lower?: Amount; upper?: Amount;
+export interface Knob {
+  key: string; name: string; help: string; unit: 'share' | 'factor' | 'number' | 'days'; low: number; high: number; initial: number; logarithmic: boolean;
 }
+export interface Recommender { name: string; help: string; knobs: Knob[] }
+export interface Recommenders { recommenders: Recommender[] }
+// And the knobs, by their keys.
+export interface WhatIfRequest { recommender?: string; days?: number; lower?: Amount; upper?: Amount; [knob: string]: string | number | null | undefined }
 export interface WhatIfLane {
   recommender: string; mean_limit: Amount; windows: number; windows_over: number; days: number; days_over: number;
   changes: number; saved_share: number | null; limit: Amount[];

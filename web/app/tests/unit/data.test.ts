@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Agent, Decision, FleetAmounts, Heatmap, JobAmounts, JobRow, Status } from '../../src/api/types';
+import type { Agent, Decision, FleetAmounts, Heatmap, JobAmounts, JobRow, Knob, Status } from '../../src/api/types';
 import { jobPath, withParams } from '../../src/api/client';
 import { backoffMs } from '../../src/api/backoff';
 import { Pace } from '../../src/api/pace';
 import { hrefOf, jobHref, parseRoute } from '../../src/lib/route';
 import { ago, dateTime, isTime, utc } from '../../src/lib/time';
-import { RECOMMENDERS, fromSlider, toSlider } from '../../src/pages/job/knobs';
+import { RECOMMENDERS } from '../../mock/recommenders.mjs';
+import { fromSlider, show, toSlider } from '../../src/pages/job/knobs';
 import { fieldOf, withoutKey } from '../../src/pages/job/settings';
 import { csvCell, csvOf, dockerUpdate, kubernetesYaml, shellWord } from '../../src/lib/export';
 import { kindText, modeHelp } from '../../src/lib/names';
@@ -118,11 +119,15 @@ it('takes the ends of the integers for no time', () => {
 
 describe('sliders', () => {
   it('starts where the value is and can be moved by one step', () => {
-    for (const knob of RECOMMENDERS.flatMap((r) => r.knobs)) {
-      expect(fromSlider(knob, toSlider(knob, knob.start))).toBeCloseTo(knob.start, 6);
+    for (const knob of RECOMMENDERS.flatMap((r) => r.knobs as Knob[])) {
+      expect(fromSlider(knob, toSlider(knob, knob.initial))).toBeCloseTo(knob.initial, 6);
       expect(fromSlider(knob, 0)).toBeCloseTo(knob.low, 6);
       expect(fromSlider(knob, 1)).toBeCloseTo(knob.high, 6);
     }
+  });
+  it('shows a value in the unit of the knob', () => {
+    const knobs = new Map(RECOMMENDERS.flatMap((r) => r.knobs as Knob[]).map((knob) => [knob.key, knob]));
+    expect([...knobs.values()].map((knob) => show(knob, knob.initial).replace('\u00a0', ' ')).sort()).toEqual(['0.1 %', '3.0 %', '30,000', '7 d', '× 1.00'].sort());
   });
 });
 

@@ -1,18 +1,19 @@
 // This job's own history under another recommender or other parameters, answered while a slider moves.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, aborted, jobPath, sendJson, withParams } from '../../api/client';
-import type { Amount, Resource, WhatIf, WhatIfLane, WhatIfRequest } from '../../api/types';
+import { useQuery } from '../../api/query';
+import type { Amount, Knob, Recommender, Recommenders, Resource, WhatIf, WhatIfLane, WhatIfRequest } from '../../api/types';
 import { amount, amountShort, change, count, milliseconds, parseAmount, percent, significant, words, plural } from '../../lib/format';
 import { Card, Problem, Segments, Skeleton } from '../../ui/basics';
 import { Chart, Swatch } from '../../ui/chart';
-import { RECOMMENDERS, fromSlider, toSlider, type Knob, type Recommender } from './knobs';
+import { fromSlider, show, toSlider } from './knobs';
 
 // Where each slider stands, 0 to 1000: kept as it is, since the value is rounded and a key press moves it only a little.
-type Places = Partial<Record<Knob['key'], number>>;
+type Places = Record<string, number>;
 
 const valueOf = (knob: Knob, places: Places): number => {
   const place = places[knob.key];
-  return place === undefined ? knob.start : fromSlider(knob, place / 1000);
+  return place === undefined ? knob.initial : fromSlider(knob, place / 1000);
 };
 
 function Slider({ knob, places, onPlace }: { knob: Knob; places: Places; onPlace: (place: number) => void }) {
@@ -20,8 +21,8 @@ function Slider({ knob, places, onPlace }: { knob: Knob; places: Places; onPlace
   const id = `knob-${knob.key}`;
   return (
     <div class="slider">
-      <label for={id}>{knob.name} <b>{knob.show(value)}</b></label>
-      <input id={id} type="range" min={0} max={1000} step={5} value={places[knob.key] ?? Math.round(toSlider(knob, knob.start) * 200) * 5} aria-valuetext={knob.show(value)}
+      <label for={id}>{knob.name} <b>{show(knob, value)}</b></label>
+      <input id={id} type="range" min={0} max={1000} step={5} value={places[knob.key] ?? Math.round(toSlider(knob, knob.initial) * 200) * 5} aria-valuetext={show(knob, value)}
         onInput={(event) => onPlace(Number(event.currentTarget.value))} />
       <span class="muted">{knob.help}</span>
     </div>
@@ -119,8 +120,17 @@ function useWhatIf(name: string, resource: Resource, body: WhatIfRequest | null)
   return { answer, error };
 }
 
-export function WhatIfCard({ name, resource, recommender }: { name: string; resource: Resource; recommender: string }) {
-  const [picked, setPicked] = useState<Recommender>(() => RECOMMENDERS.find((r) => r.name === recommender) ?? RECOMMENDERS[0]!);
+interface CardProps { name: string; resource: Resource; recommender: string }
+
+export function WhatIfCard(props: CardProps) {
+  const { data, error } = useQuery<Recommenders>('recommenders');
+  // They are listed from the simplest on; the default comes first here.
+  if (data) return <Answered {...props} choices={[...data.recommenders].reverse()} />;
+  return <Card title="What if" class="whatif">{error ? <Problem text={error.message} /> : <Skeleton tall />}</Card>;
+}
+
+function Answered({ name, resource, recommender, choices }: CardProps & { choices: Recommender[] }) {
+  const [picked, setPicked] = useState<Recommender>(() => choices.find((r) => r.name === recommender) ?? choices[0]!);
   const [places, setPlaces] = useState<Places>({});
   const [days, setDays] = useState('14');
   const [lower, setLower] = useState('');
@@ -138,7 +148,7 @@ export function WhatIfCard({ name, resource, recommender }: { name: string; reso
       <div class="whatif-grid">
         <div class="controls">
           <div class="chips" role="group" aria-label="Recommender">
-            {RECOMMENDERS.map((r) => (
+            {choices.map((r) => (
               <button type="button" class="chip" key={r.name} aria-pressed={r.name === picked.name} title={r.help} onClick={() => setPicked(r)}>{words(r.name)}</button>
             ))}
           </div>
