@@ -1,7 +1,8 @@
 // D decayed histograms of one signal in one sparse array: what the ensemble recommender remembers of a job.
 //
-//   H_m[t] = (1 - d_m)^(windows since t') H_m[t'] + d_m * s[t],   s[t] normalised to sum 1       (papers.md
-//   A7, §7.8)
+//   H_m[t] = (1 - d_m)^(windows since t') H_m[t'] + d_m * s[t],   s[t] normalised to sum 1
+//
+// (docs/references.md, A7 and C4.)
 //
 // The over- and underrun fractions o_m(L), u_m(L) of Autopilot's equations (4) and (5) are the suffix and
 // prefix sums of H_m, so this is the whole state for every model and every limit. Both are reported as shares
@@ -30,7 +31,7 @@ class DecayRates {
 
   // keep[m] = 1 - d_m, in (0, 1): what is left of a histogram after one window. 1 <= size <= kMax.
   explicit DecayRates(std::span<const double> keep);
-  // From half-lives in seconds: 1 - d = 2^(-300 s / half-life) (papers.md §7.9).
+  // From half-lives in seconds: 1 - d = 2^(-300 s / half-life) (docs/references.md, C5).
   static DecayRates FromHalfLives(std::span<const double> half_lives_s);
 
   int size() const { return size_; }

@@ -7,7 +7,7 @@
 // Only non-empty buckets take memory (4 bytes each, ordered, found through a bitmap), about 0.3 KiB for a
 // real job. A bucket is a float: a sample that weighs less than 6e-8 of what its bucket already holds is
 // lost, so add many equal samples as one weight. Source: Autopilot (EuroSys'20) §3.2.2 equations (1) and (3);
-// papers.md A1, A3, A4.
+// docs/references.md, A1, A3, A4.
 #pragma once
 
 #include <cstdint>

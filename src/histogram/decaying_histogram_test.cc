@@ -160,7 +160,8 @@ TEST(DecayingHistogram, HalvesEveryHalfLife) {
   const Bucket b = Grid::Cpu().BucketOf(1.0);
   EXPECT_DOUBLE_EQ(h.WeightOf(b, 1'000'000), 3.0);
   EXPECT_DOUBLE_EQ(h.WeightOf(b, 1'000'000 + 12 * 3600), 1.5);
-  EXPECT_NEAR(h.WeightOf(b, 1'000'000 + 6 * 3600), 3 * std::sqrt(0.5), 1e-9);  // continuous (papers.md A5)
+  // Continuous (docs/references.md, A5).
+  EXPECT_NEAR(h.WeightOf(b, 1'000'000 + 6 * 3600), 3 * std::sqrt(0.5), 1e-9);
   EXPECT_EQ(h.WeightOf(b + 1, 1'000'000), 0.0);
 }
 
@@ -176,7 +177,7 @@ TEST(DecayingHistogram, TiesUnderDecayAreInclusive) {
     const double one = Grid::Cpu().UpperBound(Grid::Cpu().BucketOf(1.0));
     const double ten = Grid::Cpu().UpperBound(Grid::Cpu().BucketOf(10.0));
     const double served_at_one =
-        9 * one / (9 * one + ten);  // 9/19 but for the width of buckets (papers.md A2)
+        9 * one / (9 * one + ten);  // 9/19 but for the width of buckets (references.md, A2)
     EXPECT_NEAR(served_at_one, 9.0 / 19, 0.012);
     EXPECT_EQ(h.Percentile(served_at_one - 1e-6, PercentileOf::kLoad), one) << time_s;
     EXPECT_EQ(h.Percentile(served_at_one + 1e-4, PercentileOf::kLoad), ten) << time_s;

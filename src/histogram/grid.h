@@ -2,8 +2,8 @@
 //
 // Bucket k holds the values in (UpperBound(k-1), UpperBound(k)]; bucket 0 holds everything at or below its
 // bound, the last bucket everything above the bound before it. UpperBound(k) is therefore the smallest limit
-// that covers every value of buckets 0..k: a limit equal to UpperBound(k) covers bucket k exactly (papers.md
-// A6).
+// that covers every value of buckets 0..k: a limit equal to UpperBound(k) covers bucket k exactly
+// (docs/references.md, A6).
 //
 //   CPU:    1 millicore .. 1,048 cores (321 buckets).   Memory: 1 MiB .. 16 TiB (385 buckets).
 #pragma once

@@ -1,6 +1,6 @@
 // The one percentile rule that every histogram here follows, and its readings.
 //
-// Source: Autopilot (EuroSys'20) §3.2.2 equation (3) and figure 2; papers.md A2 to A4.
+// Source: Autopilot (EuroSys'20) §3.2.2 equation (3) and figure 2; docs/references.md, A2 to A4.
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 namespace taut {
 namespace {
 
-// Four linear buckets 10 wide, as in the worked example that papers.md A4 retraces.
+// Four linear buckets 10 wide, as in the worked example of docs/references.md, A4.
 const std::vector<double> kLower = {0, 10, 20, 30};
 const std::vector<double> kUpper = {10, 20, 30, 40};
 
@@ -38,7 +38,7 @@ TEST(Percentile, ByTimeIsInclusive) {
   };
   EXPECT_EQ(p(0.90, PercentileOf::kTime), 1.0);
   EXPECT_EQ(p(0.91, PercentileOf::kTime), 10.0);
-  // By load h = {1: 9, 10: 10}: 9/19 = 47.4 % is served at 1 (papers.md A2).
+  // By load h = {1: 9, 10: 10}: 9/19 = 47.4 % is served at 1 (docs/references.md, A2).
   EXPECT_EQ(p(0.90, PercentileOf::kLoad), 10.0);
   EXPECT_EQ(p(9.0 / 19, PercentileOf::kLoad), 1.0);
   EXPECT_EQ(p(0.474, PercentileOf::kLoad), 10.0);

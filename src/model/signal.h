@@ -27,7 +27,7 @@ struct Signal {
   std::span<const BucketWeight> buckets;
   std::span<const TaskUsage> tasks;
   double weight = 0;                  // sum of bucket weights
-  double mean = 0;                    // sum(bound * weight) / weight (papers.md §1.3: the mean of a window)
+  double mean = 0;                    // sum(bound * weight) / weight (Autopilot §3.2.2: a window's mean)
   double peak = 0;                    // largest TaskUsage::peak
   std::optional<double> owner_limit;  // of each task; where the tasks' own limits differ the largest
   // Sum of the tasks' own limits, where they differ.

@@ -21,7 +21,7 @@ struct MoverOptions {
   // After a refusal: twice as long each time, up to max.
   int64_t backoff_us = 2'000'000;
   int64_t max_backoff_us = 300'000'000;
-  // After an OOM kill at L: max(ratio * L, L + plus), as the recommenders do (papers.md, section 1).
+  // After an OOM kill at L: max(ratio * L, L + plus), as the recommenders do (docs/references.md, C6).
   double oom_ratio = 1.2;
   double oom_plus_bytes = 100.0 * (1 << 20);
   // CPU: if more than this share of the periods since the last look were throttled, the limit is raised by

@@ -11,8 +11,8 @@
 //   a release           no           no              no
 //   mode observe        yes          as above        no                   no
 // "A higher limit" is above the limit in force (the owner's, as long as Tautline has set none). Whatever is
-// done starts the period again. "For a day": a raise under min_change waits for a day after the last change, and for
-// ever where Tautline has set no limit.
+// done starts the period again. "For a day": a raise under min_change waits for a day after the last change,
+// and for ever where Tautline has set no limit.
 //
 // A trial is of named tasks, chosen when it starts from those alive; tasks that end are replaced by others.
 // Where limits are enforced, a trial's task-window counts only if the agent reported the limit on trial for

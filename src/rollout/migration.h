@@ -1,4 +1,4 @@
-// Moving small jobs from observe to auto by rule, with notice and opt-out (Autopilot §4.4 moved its small
+// Moving small jobs from observe to auto by rule, with notice and opt-out (Autopilot §5.3 moved its small
 // jobs so).
 #pragma once
 

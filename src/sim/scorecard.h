@@ -1,5 +1,6 @@
-// The measures of a replay (papers.md §1.6), per job-day and added up. Definitions, for one job, resource and
-// recommender over one day of windows in which the resource was measured and some limit was in force:
+// The measures of a replay (docs/references.md, M1 to M6), per job-day and added up. Definitions, for one job,
+// resource and recommender over one day of windows in which the resource was measured and some limit was in
+// force:
 //
 //   mean limit      mean over windows and tasks (weighted by run time) of the limit in force
 //   relative slack  (mean limit - p95 of the tasks' 5-minute mean usages) / mean limit

@@ -37,7 +37,7 @@ RC_GTEST_PROP(Peak, IsTheExactMaximumOfItsDays, ()) {
     if (*rc::gen::inRange(0, 8) == 0) {
       const double limit = *rc::gen::inRange(1, 1 << 30);
       r->ObserveOom({WindowId{w}, 0, limit});
-      // papers.md §7.11
+      // docs/references.md, C6
       if (!seen.empty()) seen.emplace_back(w, static_cast<float>(std::max(1.2 * limit, limit + 100 * kMiB)));
       if (seen.empty()) return;  // an OOM of a job that was never measured: another test's
     } else {

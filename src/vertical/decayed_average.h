@@ -1,5 +1,5 @@
 // The decayed mean of window means: equation (2) of Autopilot with the same windows above and below
-// (papers.md A1).
+// (docs/references.md, A1).
 #pragma once
 
 #include <cmath>

@@ -46,8 +46,8 @@ void EnsembleRecommender::Observe(const Signal& signal) {
 }
 
 void EnsembleRecommender::ObserveOom(const OomEvent& event) {
-  // The true need is unknown but above the limit: a window of one sample stands for it (papers.md §7.11), and
-  // every model whose limit is below it pays for an overrun.
+  // The true need is unknown but above the limit: a window of one sample stands for it
+  // (docs/references.md, C6), and every model whose limit is below it pays for an overrun.
   const double need = OomBump(event.limit, oom_);
   const BucketWeight sample{GridOf(resource_).BucketOf(need), 1};
   if (windows_seen_ == 0) {
@@ -171,7 +171,7 @@ double EnsembleRecommender::ModelLimit(int model) const {
 }
 
 // (9). Ties go to the model in charge, then to the smaller change of the limit, then to the lower number
-// (A13).
+// (docs/references.md, A13).
 void EnsembleRecommender::PickModel() {
   const EnsembleSettings& s = config_->settings();
   const double unbias = score_weight_ > 0 ? 1 / score_weight_ : 0;

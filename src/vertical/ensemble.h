@@ -1,15 +1,19 @@
-// The ensemble recommender (Autopilot's "ML" recommender, EuroSys'20 §3.2.4, equations (4)-(9)): many arg-min
+// The ensemble recommender (Autopilot's "ML" recommender, EuroSys'20 §3.2.3, equations (4)-(9)): many arg-min
 // models, each a decay rate and a margin; the one that has cost least lately sets the limit.
 //
-//   (4,5) o_d(L), u_d(L): decayed share of samples above / below L: suffix and prefix sums of ONE histogram
-//   per rate (6)   L'_d[t] = argmin_L  w_o o_d(L) + w_u u_d(L) + w_dL [L != L'_d[t-1]] (7)   L_m = L'_d (1 +
-//   M_m) (8)   c_m[t] = d (w_o o_m + w_u u_m + w_dL [L_m changed]) + (1-d) c_m[t-1], o_m and u_m on the last
-//   window only (9)   m[t] = argmin_m c_m + w_dm [m != m[t-1]] + w_dL [L_m != L[t-1]];  L[t] = L_m[t]
+//   (4,5) o_d(L), u_d(L): decayed share of samples above / below L:
+//         suffix and prefix sums of ONE histogram per rate
+//   (6)   L'_d[t] = argmin_L  w_o o_d(L) + w_u u_d(L) + w_dL [L != L'_d[t-1]]
+//   (7)   L_m = L'_d (1 + M_m)
+//   (8)   c_m[t] = d (w_o o_m + w_u u_m + w_dL [L_m changed]) + (1-d) c_m[t-1],
+//         o_m and u_m on the last window only
+//   (9)   m[t] = argmin_m  c_m[t] + w_dm [m != m[t-1]] + w_dL [L_m != L[t-1]]
+//         L[t] = L_m[t] of the model m[t]
 //
-// Readings (papers.md §6): signals normalised to fractions (A7), bias-corrected start (A8), relative margins
-// (A10), a model judged on the limit it had in force BEFORE the window (A11, `prequential`; `paper` scores
-// in-sample as printed), ties keep the model (A13). Costs: `paper` counts windows' samples below L; `slack`
-// prices their distance to L over the mean usage (papers.md §7.6-7.7).
+// Readings (docs/references.md): signals normalised to fractions (A7), bias-corrected start (A8), relative
+// margins (A10), a model judged on the limit it had in force BEFORE the window (A11, `prequential`; `paper`
+// scores in-sample as printed), ties keep the model (A13). Costs: `paper` counts windows' samples below L;
+// `slack` prices their distance to L over the mean usage (C3).
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The ensemble against equations (4) to (9) of Autopilot (EuroSys'20) §3.2.4, written out over all limits and
-// models, and against what papers.md §6 and §7 say of them.
+// The ensemble against equations (4) to (9) of Autopilot (EuroSys'20) §3.2.3, written out over all limits and
+// models, and against what docs/references.md says of them.
 #include "vertical/ensemble.h"
 
 #include <cmath>
@@ -52,7 +52,7 @@ class Literal {
     return Pick(now);
   }
   // The smallest gap between a choice and its runner-up in the last step. Exact ties of models do not count:
-  // models with the same past have the same cost to the bit, and A13 settles them.
+  // models with the same past have the same cost to the bit, and references.md, A13, settles them.
   double nearest() const { return nearest_; }
 
  private:
@@ -98,7 +98,8 @@ class Literal {
     for (size_t k = 0; k < bounds_.size(); ++k) {
       rate.over[k] = fade * rate.over[k] + d * Over(weights, bounds_[k], total_);
       rate.under[k] = fade * rate.under[k] + d * Under(weights, bounds_[k], total_);
-      double cost = (s_.w_over * rate.over[k] + s_.w_under * rate.under[k] / Reference()) / rate.mass;  // A8
+      // Over the mass: references.md, A8.
+      double cost = (s_.w_over * rate.over[k] + s_.w_under * rate.under[k] / Reference()) / rate.mass;
       if (rate.limit >= 0 && static_cast<int>(k) != rate.limit) cost += s_.w_limit_change;
       // An exact tie of two limits is as open as a near one: floats may see either first.
       if (cost < best) {
@@ -115,7 +116,7 @@ class Literal {
 
   // (7) and (8).
   void Judge(const Weights& weights, const std::vector<int>& before, const std::vector<int>& now) {
-    const bool prequential = s_.judging == EnsembleJudging::kPrequential;  // A11
+    const bool prequential = s_.judging == EnsembleJudging::kPrequential;  // references.md, A11
     for (size_t d = 0, m = 0; d < rates_.size(); ++d) {
       for (double margin : s_.margins) {
         const double limit = bounds_[static_cast<size_t>(prequential ? before[d] : now[d])] * (1 + margin);
@@ -129,7 +130,7 @@ class Literal {
     score_mass_ = score_rate_ + (1 - score_rate_) * score_mass_;
   }
 
-  // (9), ties as in A13.
+  // (9), ties as in references.md, A13.
   double Pick(const std::vector<int>& now) {
     double best = INFINITY, best_step = 0, best_limit = 0;
     std::vector<double> all;
@@ -250,8 +251,8 @@ TEST(Ensemble, AgreesOverThousandsOfWindows) {
   }
 }
 
-// papers.md §7.8: o(L) and u(L) by their own recursions, over rates and limits, are the suffix and prefix
-// sums of the bank.
+// docs/references.md, C4: o(L) and u(L) by their own recursions, over rates and limits, are the suffix and
+// prefix sums of the bank.
 RC_GTEST_PROP(DecayBankSums, AreTheRecursionsOfFourAndFive, ()) {
   const std::vector<double> half_lives = {1 * kHour, 12 * kHour, 168 * kHour};
   const DecayRates rates = DecayRates::FromHalfLives(half_lives);
@@ -303,7 +304,7 @@ EnsembleSettings OneModel(double w_over) {
   return s;
 }
 
-// papers.md §7.5: a flat job with a spike of mass eps is covered if and only if rho > (1 - eps) / eps.
+// docs/references.md, C2: a flat job with a spike of mass eps is covered if and only if rho > (1 - eps) / eps.
 TEST(EnsemblePaperCost, CoversASpikeAboveItsDensityRatio) {
   for (const auto& [eps, threshold] : {std::pair{0.01, 99.0}, std::pair{0.1, 9.0}, std::pair{0.001, 999.0}}) {
     for (double nudge : {0.97, 1.03}) {
@@ -318,8 +319,8 @@ TEST(EnsemblePaperCost, CoversASpikeAboveItsDensityRatio) {
   }
 }
 
-// papers.md §7.7: the slack cost prices the distance, so the same spike is given up when it is far enough
-// away.
+// docs/references.md, C3: the slack cost prices the distance, so the same spike is given up when it is far
+// enough away.
 TEST(EnsembleSlackCost, WeighsTheSpikeAgainstItsDistance) {
   const double eps = 0.01, w_over = 200;
   const Grid& grid = Grid::Memory();
@@ -341,7 +342,7 @@ TEST(EnsembleSlackCost, WeighsTheSpikeAgainstItsDistance) {
 }
 
 int ChangesOfAToyDay(EnsembleJudging judging) {
-  EnsembleSettings s;  // papers.md A11: count costs, small w_dL
+  EnsembleSettings s;  // references.md, A11: count costs, small w_dL
   s.cost = EnsembleCost::kPaper;
   s.judging = judging;
   s.w_over = 100;
@@ -364,15 +365,15 @@ int ChangesOfAToyDay(EnsembleJudging judging) {
   return changes;
 }
 
-// papers.md A11, checked there on toy traces: scored in-sample 148 to 236 changes a day, prequentially 0
-// to 4.
+// docs/references.md, A11: scored in-sample the limit of this job changes many times a day, prequentially
+// hardly ever.
 TEST(EnsembleJudging, InSampleChattersPrequentialDoesNot) {
   EXPECT_GT(ChangesOfAToyDay(EnsembleJudging::kPaper), 50);
   EXPECT_LE(ChangesOfAToyDay(EnsembleJudging::kPrequential), 4);
 }
 
-// papers.md A13: a constant signal makes all rates agree; the model in charge and its limit then stay for
-// ever.
+// docs/references.md, A13: a constant signal makes all rates agree; the model in charge and its limit then
+// stay for ever.
 TEST(Ensemble, TiesKeepTheModel) {
   EnsembleSettings s = SmallBank();
   s.margins = {0};
@@ -403,7 +404,7 @@ TEST(Ensemble, SaysNothingBeforeItsMinimumHistory) {
   }
 }
 
-// papers.md §7.11: one injected sample is enough to lift the limit where overruns are dear.
+// docs/references.md, C6: one injected sample is enough to lift the limit where overruns are dear.
 TEST(Ensemble, AnOomLiftsTheLimit) {
   const EnsembleConfig config{EnsembleSettings()};
   EnsembleRecommender r(Resource::kMemory, config, OomSettings());

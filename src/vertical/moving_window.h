@@ -3,9 +3,13 @@
 //
 //   CPU:    batch S_avg; serving S_p95, or S_p90 if less latency sensitive.
 //   memory: OOM tolerance low S_p98; minimal S_max; intermediate max(S_p60, S_max / 2).
-//   S_avg[t] = sum_tau w[tau] mean[t-tau] / sum_tau w[tau] over the same windows above and below (papers.md
-//   A1), empty windows left out; S_pj = percentile j of h[k] = b[k] * sum_tau w[tau] s[t-tau][k] (3); w[tau]
-//   = 2^(-tau/half-life).
+//
+//   (1)   w[tau] = 2^(-tau / half-life)
+//         S_max[t] = highest non-empty bucket bound of the last N windows
+//   (2)   S_avg[t] = sum_tau w[tau] mean[t-tau] / sum_tau w[tau]
+//   (3)   h[t][k] = b[k] * sum_tau w[tau] s[t-tau][k];   S_pj[t] = percentile j of h[t]
+//
+// (2) sums the same windows above and below and leaves out empty ones (docs/references.md, A1).
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The moving window's statistics against Autopilot (EuroSys'20) §3.2.2 and papers.md A1 to A3.
+// The moving window's statistics against Autopilot (EuroSys'20) §3.2.2 and docs/references.md, A1 to A3.
 #include "vertical/moving_window.h"
 
 #include <cmath>
@@ -17,7 +17,7 @@
 namespace taut {
 namespace {
 
-constexpr double kTwelveHourFactor = 0.995198;      // papers.md §1.3: per window at 12 h ...
+constexpr double kTwelveHourFactor = 0.995198;      // docs/references.md, C5: per window at 12 h ...
 constexpr double kFortyEightHourFactor = 0.998797;  // ... and at 48 h
 
 MovingWindowSettings Immediately() {
@@ -37,8 +37,8 @@ MovingWindowRecommender Memory(OomTolerance t) {
 }
 double CoverOf(Resource r, double value) { return GridOf(r).UpperBound(GridOf(r).BucketOf(value)); }
 
-// papers.md A2: nine samples of 1 and one of 10 make a load of 19; a limit of 1 serves 9/19 of it, and 9/19
-// lie above.
+// docs/references.md, A2: nine samples of 1 and one of 10 make a load of 19; a limit of 1 serves 9/19 of it,
+// and 9/19 lie above.
 TEST(LoadAdjustedPercentile, NineOnesAndATenAreNineNineteenths) {
   const std::vector<double> lower = {0, 9}, upper = {1, 10}, weights = {9, 1};
   const auto at = [&](double p, PercentileOf of) {
@@ -114,8 +114,8 @@ TEST(MovingWindow, IntermediateOomToleranceIsP60OrHalfThePeak) {
   EXPECT_DOUBLE_EQ(*p60.Recommend(WindowId{1}), grid.UpperBound(common));
 }
 
-// papers.md A1: a constant signal of 1 averages to exactly 1 whatever N and the half-life; the misprinted
-// denominator would give 16.5 here.
+// docs/references.md, A1: a constant signal of 1 averages to exactly 1 whatever N and the half-life; the
+// misprinted denominator would give 16.5 for N = 12 and 12 h.
 TEST(DecayedAverage, OfAConstantIsTheConstant) {
   for (double half_life_s : {600.0, 12 * kHour, 48 * kHour, 1e9}) {
     for (int n : {1, 12, 144, 5000}) {
@@ -173,7 +173,7 @@ TEST(MovingWindow, BatchIsTheDecayedAverageOfWindowMeans) {
   EXPECT_DOUBLE_EQ(*r.Recommend(WindowId{13}), (f * first.get().mean + second.get().mean) / (f + 1));
 }
 
-// Per window, not per sample (A1): ten tasks in one window weigh no more than one in the other.
+// Per window, not per sample (references.md, A1): ten tasks in one window weigh no more than one in the other.
 TEST(MovingWindow, BatchWeighsWindowsAlike) {
   MovingWindowRecommender r = Cpu(JobClass::kBatch);
   std::vector<TaskUsage> ten;
@@ -220,8 +220,8 @@ TEST(MovingWindow, SaysNothingBeforeItsMinimumHistory) {
   }
 }
 
-// papers.md §7.11: the sample of an OOM is max(1.2 limit, limit + 100 MiB), also when the window is still
-// open.
+// docs/references.md, C6: the sample of an OOM is max(1.2 limit, limit + 100 MiB), also when the window is
+// still open.
 TEST(MovingWindow, OomInjectsASample) {
   for (const auto& [limit, need] : {std::pair{200 * kMiB, 300 * kMiB}, std::pair{1000 * kMiB, 1200 * kMiB}}) {
     MovingWindowRecommender r = Memory(OomTolerance::kMinimal);

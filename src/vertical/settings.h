@@ -51,11 +51,11 @@ struct MovingWindowSettings {
 
 enum class EnsembleCost : uint8_t {
   kPaper,  // counts above and counts below, as published
-  kSlack   // overruns as events, underrun as bytes over the mean usage (papers.md §7.7)
+  kSlack   // overruns as events, underrun as bytes over the mean usage (docs/references.md, C3)
 };
 enum class EnsembleJudging : uint8_t {
   kPaper,       // (8) to the letter: a model is scored on the window that its limit was chosen with
-  kPrequential  // on the limit it had in force before the window (papers.md A11)
+  kPrequential  // on the limit it had in force before the window (docs/references.md, A11)
 };
 
 struct EnsembleSettings {
@@ -87,7 +87,7 @@ struct PeakSettings {
   double min_history_s = kDay;
 };
 
-// The Kubernetes VPA's constants (peers.md §1.1).
+// The Kubernetes VPA's constants (docs/references.md, "Kubernetes VPA").
 struct VpaSettings {
   double percentile = 0.90;
   double lower_percentile = 0.50;
@@ -100,7 +100,8 @@ struct VpaSettings {
   bool oom_floor = false;  // hold a limit up after an OOM as for the others; the VPA does not
 };
 
-// KRR's simple strategy (peers.md §4): of the tasks' CPU percentiles the highest, and the memory peak.
+// KRR's simple strategy (docs/references.md, "KRR"): of the tasks' CPU percentiles the highest, and the
+// memory peak.
 struct KrrSettings {
   double days = 14;
   double cpu_percentile = 0.95;
@@ -111,7 +112,7 @@ struct KrrSettings {
   double min_memory_bytes = 1e8;
 };
 
-// Crane's resource recommendation (peers.md §5).
+// Crane's resource recommendation (docs/references.md, "Crane").
 struct CraneSettings {
   double days = 7;
   double percentile = 0.99;
@@ -186,7 +187,7 @@ struct BoundSettings {
 };
 
 struct OomSettings {
-  double bump_ratio = 1.2;  // papers.md §7.11
+  double bump_ratio = 1.2;  // docs/references.md, C6
   double bump_bytes = 100 * kMiB;
   double hold_s = 7 * kDay;  // the bumped limit is a floor for this long
 };

@@ -166,8 +166,8 @@ class VpaRecommender final : public Recommender {
     AddPeak(event.task, OomBump(std::max(event.limit, PeakOf(event.task)), oom_), event.window.start_s());
     applied_ = -1;  // every OOM is taken to be a "quick" one, after which the updater does not wait
   }
-  // The target reaches a running container by the updater's rules (peers.md §1.2): its request is outside
-  // [lower, upper], or it has run for 12 h and the target is 10 % away.
+  // The target reaches a running container by the updater's rules (docs/references.md, "Kubernetes VPA"): its
+  // request is outside [lower, upper], or it has run for 12 h and the target is 10 % away.
   std::optional<double> Recommend(WindowId next) override {
     if (samples_ == 0) return std::nullopt;
     const VpaEstimate e = Estimate();

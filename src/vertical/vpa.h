@@ -1,6 +1,6 @@
-// The Kubernetes VPA's recommender as a comparator, with its published constants (peers.md §1.1): its own
-// histograms (176 buckets growing by 5 %), p90 target, 15 % margin, 24 h half-life, daily memory peaks,
-// minima of 25 millicores and 250 MiB, and the confidence-scaled bounds.
+// The Kubernetes VPA's recommender as a comparator, with its published constants (docs/references.md,
+// "Kubernetes VPA"): its own histograms (176 buckets growing by 5 %), p90 target, 15 % margin, 24 h half-life,
+// daily memory peaks, minima of 25 millicores and 250 MiB, and the confidence-scaled bounds.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The Kubernetes VPA's published constants and arithmetic (peers.md §1.1).
+// The Kubernetes VPA's published constants and arithmetic (docs/references.md, "Kubernetes VPA").
 #include "vertical/vpa.h"
 
 #include <cmath>

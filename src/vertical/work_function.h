@@ -1,6 +1,6 @@
 // A limit as a schedule with a price: reserving costs, usage above the limit costs, and so does a change. The
 // work function of the schedules (Borodin, Linial, Saks 1992, "An optimal on-line algorithm for metrical task
-// systems") says at every window what the best schedule in hindsight that ends at each level would have cost.
+// system") says at every window what the best schedule in hindsight that ends at each level would have cost.
 // The limit stays until it has cost one change more than another; usage above it raises it at once, as high
 // as the job's own usage above it has gone before. One price for the whole fleet; people order a share of
 // work above the limits (CPU: throttled work), and the price follows.

@@ -39,9 +39,9 @@ inline constexpr int kMaxHoldWindows = 16;
 // The highest recommendation made in the last `windows` (<= kMaxHoldWindows) windows, this one included.
 std::unique_ptr<Recommender> WithHold(std::unique_ptr<Recommender> inner, int windows);
 
-// After an OOM at limit L the recommendation is at least max(ratio * L, L + bytes) for hold_s (papers.md
-// §7.11), and the owner's limit no longer stands in for a missing one. Memory only: wrap no CPU recommender
-// in it.
+// After an OOM at limit L the recommendation is at least max(ratio * L, L + bytes) for hold_s
+// (docs/references.md, C6), and the owner's limit no longer stands in for a missing one. Memory only: wrap no
+// CPU recommender in it.
 std::unique_ptr<Recommender> WithOomFloor(std::unique_ptr<Recommender> inner, OomSettings settings);
 
 struct FloorSettings {

@@ -124,7 +124,7 @@ RC_GTEST_PROP(WithHold, IsTheMaximumOfTheLastWindows, ()) {
   }
 }
 
-// papers.md §7.11.
+// docs/references.md, C6.
 TEST(OomBump, IsAFifthOrAHundredMebibytes) {
   EXPECT_EQ(OomBump(100 * kMiB, OomSettings()), 200 * kMiB);
   EXPECT_DOUBLE_EQ(OomBump(500 * kMiB, OomSettings()), 600 * kMiB);
