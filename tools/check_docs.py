@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Fails when a document names a path or a command-line flag that does not exist.
+"""Fails when a document names a path or a command-line flag that does not exist, or a comment an entry of references.md.
 
-Looked at: README.md and docs/*.md, and the metrics that these and packaging/grafana name. A path is anything in backquotes or a link target that begins with a folder of
-this repository; a flag is `--name` in backquotes or code on a line that names taut, which must occur in src/cli.
+Looked at: README.md and docs/*.md, and the metrics that these and packaging/grafana name. A path is anything in
+backquotes or a link target that begins with a folder of this repository; a flag is `--name` in backquotes or code on a
+line that names taut, which must occur in src/cli. A comment cites `references.md, A1` or several.
 """
 import pathlib
 import re
@@ -12,6 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = {"src", "docs", "tools", "tests", "bench", "fuzz", "web", "cmake", "packaging", ".ci"}
 PATH = re.compile(r"[`(]((?:%s)/[A-Za-z0-9_./*{},-]+)[`)#]" % "|".join(re.escape(f) for f in FOLDERS))
 METRIC = re.compile(r"\btaut(?:d|let)_[a-z_]+[a-z]\b")
+CITED = re.compile(r"references\.md,((?:[\s/#*]*(?:,|and)?[\s/#*]*[A-Z]\d+\b)+)")
+ENTRY = re.compile(r"[A-Z]\d+")
 FLAG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
 
 
@@ -47,6 +50,14 @@ def main():
             # _bucket, _sum and _count belong to a histogram.
             if name not in cli and re.sub(r"_(?:bucket|sum|count)$", "", name) not in cli:
                 bad.append(f"{document.relative_to(ROOT)}: nothing makes {name}")
+    entries = set(re.findall(r'<a id="([a-z]\d+)">', (ROOT / "docs" / "references.md").read_text()))
+    for source in sorted(p for folder in ("src", "bench", "tests") for p in (ROOT / folder).rglob("*.*")):
+        if source.suffix not in (".h", ".cc", ".py"):
+            continue
+        for cited in CITED.findall(source.read_text()):
+            for entry in ENTRY.findall(cited):
+                if entry.lower() not in entries:
+                    bad.append(f"{source.relative_to(ROOT)}: references.md has no {entry}")
     for line in bad:
         print(line)
     if bad:
