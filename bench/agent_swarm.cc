@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "base/byte_units.h"
 #include "base/random.h"
 #include "base/strings.h"
 #include "base/time.h"
@@ -36,7 +37,6 @@ struct Args {
   double period_s = 10;
 };
 
-constexpr double kMiB = 1 << 20, kGiB = 1024 * kMiB;
 constexpr double kBeatS = 10;    // of node time
 constexpr double kSpreadS = 1;   // of real time
 constexpr double kGraceS = 120;  // of node time: ingest.grace

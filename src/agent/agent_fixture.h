@@ -10,11 +10,10 @@
 
 #include "agent/agent.h"
 #include "agent/scripted_uplink.h"
+#include "base/byte_units.h"
 #include "ports/in_memory_tasks.h"
 
 namespace taut {
-
-inline constexpr double kMiB = 1 << 20;
 
 class AgentCell {
  public:

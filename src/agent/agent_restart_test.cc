@@ -9,6 +9,7 @@
 
 #include "agent/agent_fixture.h"
 #include "agent/release.h"
+#include "testing/temp_dir.h"
 
 namespace taut {
 namespace {
@@ -18,13 +19,7 @@ using ::testing::HasSubstr;
 
 class AgentRestart : public ::testing::Test {
  protected:
-  AgentRestart() {
-    std::string name = (std::filesystem::temp_directory_path() / "tautXXXXXX").string();
-    directory_ = mkdtemp(name.data());
-    path_ = directory_ + "/ledger";
-    cell_.ledger = *Ledger::Open(path_);
-  }
-  ~AgentRestart() override { std::filesystem::remove_all(directory_); }
+  AgentRestart() { cell_.ledger = *Ledger::Open(path_); }
   // A kill: what is not in the file is lost. `seconds` pass, and the agent looks round.
   void Restart(int seconds = 10) {
     cell_.agent.reset();
@@ -46,7 +41,8 @@ class AgentRestart : public ::testing::Test {
   }
 
   AgentCell cell_;
-  std::string directory_, path_;
+  const TempDir dir_;
+  const std::string directory_ = dir_.path(), path_ = dir_.File("ledger");
 };
 
 // Killed before or after any write to the kernel, from the first step to the last, of one limit or of two.

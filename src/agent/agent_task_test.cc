@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "agent/messages.h"
+#include "base/byte_units.h"
 
 namespace taut {
 namespace {
@@ -16,8 +17,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
-
-constexpr double kMiB = 1 << 20;
 
 TaskRule Rule(CpuStyle cpu, MemoryStyle memory) {
   TaskRule rule;

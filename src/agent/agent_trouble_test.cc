@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "agent/agent_fixture.h"
+#include "testing/temp_dir.h"
 
 namespace taut {
 namespace {
@@ -418,12 +419,8 @@ TEST_F(AgentTrouble, WhatNoRuleFindsAnyMoreKeepsItsWayBack) {
 
 class AgentLedger : public AgentTrouble {
  protected:
-  AgentLedger() {
-    std::string name = (std::filesystem::temp_directory_path() / "tautXXXXXX").string();
-    directory_ = mkdtemp(name.data());
-  }
-  ~AgentLedger() override { std::filesystem::remove_all(directory_); }
-  std::string directory_;
+  const TempDir dir_;
+  const std::string directory_ = dir_.path();
 };
 
 TEST_F(AgentLedger, NothingIsWrittenThatCouldNotBeChangedBack) {

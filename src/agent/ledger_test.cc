@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "base/strings.h"
+#include "testing/temp_dir.h"
 
 namespace taut {
 namespace {
@@ -25,12 +26,6 @@ constexpr std::string_view kHead = "tautlet ledger 2\n", kFirstHead = "tautlet l
 
 class LedgerFile : public ::testing::Test {
  protected:
-  LedgerFile() {
-    std::string name = (std::filesystem::temp_directory_path() / "tautXXXXXX").string();
-    directory_ = mkdtemp(name.data());
-    path_ = directory_ + "/ledger";
-  }
-  ~LedgerFile() override { std::filesystem::remove_all(directory_); }
   std::string Bytes() const {
     std::ifstream in(path_, std::ios::binary);
     std::stringstream text;
@@ -39,7 +34,8 @@ class LedgerFile : public ::testing::Test {
   }
   void Write(std::string_view text) const { std::ofstream(path_, std::ios::binary) << text; }
 
-  std::string directory_, path_;
+  const TempDir dir_;
+  const std::string directory_ = dir_.path(), path_ = dir_.File("ledger");
 };
 
 FoundTask Task(std::string identity) { return {std::move(identity), "shop/web", "host/web-1", {}, 0}; }

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "base/byte_units.h"
 #include "ports/in_memory_tasks.h"
 
 namespace taut {
@@ -13,8 +14,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
-
-constexpr double kMiB = 1 << 20;
 
 class ReleaseTest : public ::testing::Test {
  protected:

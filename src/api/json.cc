@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/byte_units.h"
 #include "base/strings.h"
 #include "model/units.h"
 
@@ -12,7 +13,6 @@ namespace {
 constexpr int kDigits = 12;
 constexpr int kFloatDigits = 7;
 constexpr int kWholeDigits = 15;
-constexpr double kGiB = 1 << 30;
 constexpr double kHoursPerMonth = 365 * 24 / 12.0;
 
 std::optional<double> Known(float v) { return v >= 0 ? std::optional<double>(v) : std::nullopt; }

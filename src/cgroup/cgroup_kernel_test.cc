@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/byte_units.h"
 #include "cgroup/cgroup_fixture.h"
 #include "gmock/gmock.h"
 
@@ -17,8 +18,6 @@ using ::testing::HasSubstr;
 using ::testing::Le;
 using ::testing::Optional;
 using ::testing::StartsWith;
-
-constexpr double kMiB = 1 << 20;
 
 TaskReading ReadAll(TaskGroup& group) {
   TaskReading out;

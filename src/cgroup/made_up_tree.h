@@ -11,21 +11,12 @@
 #include <string_view>
 
 #include "cgroup/cgroup_mounts.h"
+#include "testing/temp_dir.h"
 
 namespace taut {
 
 class MadeUpTree {
  public:
-  MadeUpTree() {
-    std::string name = (std::filesystem::temp_directory_path() / "taut-cgroup-XXXXXX").string();
-    root_ = mkdtemp(name.data());
-  }
-  ~MadeUpTree() {
-    std::error_code ignored;
-    std::filesystem::remove_all(root_, ignored);
-  }
-  MadeUpTree(const MadeUpTree&) = delete;
-
   // "" is the root itself.
   CgroupMounts V2() const {
     CgroupMounts out;
@@ -55,7 +46,8 @@ class MadeUpTree {
   void Remove(const std::string& path) const { std::filesystem::remove_all(root_ + "/" + path); }
 
  private:
-  std::string root_;
+  TempDir dir_;
+  const std::string root_ = dir_.path();
 };
 
 }  // namespace taut

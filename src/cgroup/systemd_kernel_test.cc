@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/byte_units.h"
 #include "base/strings.h"
 #include "cgroup/cgroup_finder.h"
 #include "cgroup/cgroup_fixture.h"
@@ -18,8 +19,6 @@ using ::testing::HasSubstr;
 using ::testing::Optional;
 using ::testing::Pair;
 using ::testing::SizeIs;
-
-constexpr double kMiB = 1 << 20;
 
 // A transient service, stopped whatever happens.
 class Service {

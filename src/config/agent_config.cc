@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/byte_units.h"
 #include "base/name_template.h"
 #include "base/nearest.h"
 #include "base/strings.h"
@@ -48,7 +49,7 @@ const AgentSetting kSettings[] = {
     {"daemon.server_name", "name expected in tautd's certificate; empty: the host of daemon.address", kPlain,
      0, 0, TAUT_FIELD(server_name)},
     {"daemon.queue", "on-disk queue limit while tautd is unreachable; the oldest messages are dropped first",
-     kBytes, 65'536, 1024.0 * 1024 * 1024 * 64, TAUT_FIELD(queue_bytes)},
+     kBytes, 65'536, 64 * kGiB, TAUT_FIELD(queue_bytes)},
     {"limits.shrink_share", "most that a memory limit is lowered per second, as a share", kPlain, 0.01, 1,
      TAUT_FIELD(moves.shrink_share)},
     {"limits.margin_share", "a memory limit is never lowered below usage plus this share of it", kPlain, 0,

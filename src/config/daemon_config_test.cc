@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/byte_units.h"
 #include "base/strings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -17,8 +18,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr double kGiB = 1024 * kMiB;
 
 DaemonConfig Parse(std::string_view yaml) {
   absl::StatusOr<DaemonConfig> config = ParseDaemonConfig(yaml, "t.yaml");

@@ -1,4 +1,5 @@
 // The table of plain values.
+#include "base/byte_units.h"
 #include "base/strings.h"
 #include "config/daemon_config.h"
 #include "model/units.h"
@@ -6,7 +7,6 @@
 namespace taut {
 namespace {
 
-constexpr double kGiB = 1024 * kMiB;
 constexpr double kYear = 365 * kDay;
 
 using enum FieldUnit;

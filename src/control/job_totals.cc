@@ -4,6 +4,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/byte_units.h"
+
 namespace taut {
 namespace {
 
@@ -13,8 +15,6 @@ const std::string* ValueOf(const JobRecord& record, std::string_view label) {
   }
   return nullptr;
 }
-
-constexpr double kMiB = 1024.0 * 1024.0, kGiB = 1024 * kMiB;
 
 // The lower bound of a size, inclusive, and its name.
 struct Size {

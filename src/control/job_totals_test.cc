@@ -1,5 +1,6 @@
 #include "control/job_totals.h"
 
+#include "base/byte_units.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -7,8 +8,6 @@ namespace taut {
 namespace {
 
 using testing::ElementsAre;
-
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
 class JobTotalsTest : public ::testing::Test {
  protected:

@@ -6,6 +6,7 @@
 #include "control/control_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "testing/temp_dir.h"
 
 namespace taut {
 namespace {
@@ -16,11 +17,6 @@ Timestamp At(int minute) { return ControlCell::Minute(minute); }
 
 class Past : public testing::Test {
  protected:
-  Past() {
-    std::string path = (std::filesystem::temp_directory_path() / "taut_past_XXXXXX").string();
-    folder_ = mkdtemp(path.data());
-  }
-  ~Past() override { std::filesystem::remove_all(folder_); }
   std::string path() const { return folder_ / "store.db"; }
 
   // What a server that scraped each minute answers for (from, to], an hour at a time.
@@ -48,7 +44,8 @@ class Past : public testing::Test {
     cell.control().Take(ViewOf(s).labels, {&s.sample, 1}, At(now));
   }
 
-  std::filesystem::path folder_;
+  const TempDir dir_;
+  const std::filesystem::path folder_ = dir_.path();
 };
 
 using Figures = std::tuple<int32_t, uint32_t, float, float>;

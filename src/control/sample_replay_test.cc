@@ -7,17 +7,13 @@
 #include "control/clock_guard.h"
 #include "control/control_fixture.h"
 #include "gtest/gtest.h"
+#include "testing/temp_dir.h"
 
 namespace taut {
 namespace {
 
 class SampleReplay : public testing::Test {
  protected:
-  SampleReplay() {
-    std::string path = (std::filesystem::temp_directory_path() / "taut_replay_XXXXXX").string();
-    folder_ = mkdtemp(path.data());
-  }
-  ~SampleReplay() override { std::filesystem::remove_all(folder_); }
   std::string path() const { return folder_ / "store.db"; }
 
   // A counter of OOM kills says so at this minute.
@@ -32,7 +28,8 @@ class SampleReplay : public testing::Test {
     ASSERT_TRUE(cell.control().Tick(ControlCell::Minute(minute)).ok());
   }
 
-  std::filesystem::path folder_;
+  const TempDir dir_;
+  const std::filesystem::path folder_ = dir_.path();
 };
 
 // Everything that was stored of usage and limits, as bytes.

@@ -7,6 +7,7 @@
 #include <map>
 #include <thread>
 
+#include "base/byte_units.h"
 #include "base/strings.h"
 #include "cgroup/cgroup.h"
 #include "docker/docker_finder.h"
@@ -19,7 +20,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-constexpr double kMiB = 1 << 20;
 constexpr int kPatienceMs = 20'000;
 constexpr std::optional<double> kNone;
 // Ends by itself, should nobody remove it.

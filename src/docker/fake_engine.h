@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "testing/temp_dir.h"
 
 namespace taut {
 
@@ -36,16 +37,8 @@ class FakeEngine {
   using Handler =
       std::function<FakeAnswer(const FakeRequest&)>;  // called from several threads, one at a time
 
-  explicit FakeEngine(Handler handler) : handler_(std::move(handler)) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "taut_docker_XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) std::abort();
-    dir_ = pattern;
-    Listen();
-  }
-  ~FakeEngine() {
-    Stop();
-    std::filesystem::remove_all(dir_);
-  }
+  explicit FakeEngine(Handler handler) : handler_(std::move(handler)) { Listen(); }
+  ~FakeEngine() { Stop(); }
   FakeEngine(const FakeEngine&) = delete;
   FakeEngine& operator=(const FakeEngine&) = delete;
 
@@ -178,7 +171,8 @@ class FakeEngine {
   }
 
   const Handler handler_;
-  std::filesystem::path dir_;
+  TempDir temp_dir_;
+  const std::filesystem::path dir_ = temp_dir_.path();
   int listener_ = -1;
   std::atomic<bool> is_stopping_ = false;
   std::thread acceptor_;

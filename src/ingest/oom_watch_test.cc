@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "base/byte_units.h"
 #include "ingest/ingest.h"
 
 namespace taut {
@@ -13,7 +14,6 @@ namespace {
 using enum SeriesKind;
 
 constexpr int64_t kStart = 1'700'000'000'000;
-constexpr double kMebi = 1024.0 * 1024;
 
 double Stale() {
   uint64_t bits = 0x7ff0000000000002;
@@ -108,7 +108,7 @@ class KubeCell {
     ingest.CloseUntil(Timestamp{(kStart + 3'600'000) * 1000}, [&](const ClosedWindow& w) {
       for (const TaskWindow& t : w.tasks) peak = std::max(peak, double{t.memory_peak_bytes});
     });
-    return peak / kMebi;
+    return peak / kMiB;
   }
   const char* pod = "web-5d4f8c7b9d-x2x4z";
   Ingest ingest{*MappingRules::Compile(BuiltinRules()), Ingest::Options()};
@@ -159,10 +159,10 @@ TEST(KubeStateMetrics, AnInitContainerIsNoneOfThePodsNeed) {
     if (!told_late) tell();
     for (int minute = 0; minute < 5; ++minute) {
       if (minute == 0) {
-        cell.Take("container_memory_working_set_bytes", "migrate", 700.0 * kMebi, minute);
+        cell.Take("container_memory_working_set_bytes", "migrate", 700.0 * kMiB, minute);
       }
-      cell.Take("container_memory_working_set_bytes", "app", 360.0 * kMebi, minute);
-      cell.Take("container_memory_working_set_bytes", "mesh", 20.0 * kMebi, minute);
+      cell.Take("container_memory_working_set_bytes", "app", 360.0 * kMiB, minute);
+      cell.Take("container_memory_working_set_bytes", "mesh", 20.0 * kMiB, minute);
     }
     if (told_late) tell();
     EXPECT_NEAR(cell.Peak(), 380, 0.1) << "the pod's own container and its sidecar";

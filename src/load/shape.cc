@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "base/byte_units.h"
 #include "base/random.h"
 #include "base/strings.h"
 
@@ -71,8 +72,8 @@ class Reader {
   bool Has(std::string_view separator) const { return rest_.find(separator) != std::string_view::npos; }
 
   double Amount(std::string_view text) {
-    static constexpr Suffix kBytes[] = {{"", 1},          {"B", 1},         {"KiB", 1 << 10},
-                                        {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1099511627776.0}};
+    static constexpr Suffix kBytes[] = {{"", 1},       {"B", 1},      {"KiB", 1 << 10},
+                                        {"MiB", kMiB}, {"GiB", kGiB}, {"TiB", kTiB}};
     static constexpr Suffix kCores[] = {{"", 1}};
     const bool bytes = unit_ == LoadUnit::kBytes;
     const std::optional<double> amount =

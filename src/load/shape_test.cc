@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "base/byte_units.h"
 #include "base/strings.h"
 
 namespace taut {
@@ -15,7 +16,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr double kMiB = 1 << 20;
 constexpr int64_t kMs = 1000, kSecond = 1'000'000;
 
 LoadShape Memory(std::string_view text, double speed = 1) {

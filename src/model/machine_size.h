@@ -1,11 +1,13 @@
 // The machine that footprints and savings are counted in.
 #pragma once
 
+#include "base/byte_units.h"
+
 namespace taut {
 
 struct MachineSize {
   double cores = 16;
-  double memory_bytes = 64.0 * 1024 * 1024 * 1024;
+  double memory_bytes = 64 * kGiB;
 };
 
 }  // namespace taut

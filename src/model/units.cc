@@ -4,6 +4,7 @@
 
 #include "absl/time/civil_time.h"
 #include "absl/time/time.h"
+#include "base/byte_units.h"
 #include "base/strings.h"
 #include "base/time.h"
 #include "fmt/format.h"
@@ -62,21 +63,9 @@ absl::StatusOr<int64_t> ParseDurationSeconds(std::string_view text) {
 }
 
 absl::StatusOr<double> ParseBytes(std::string_view text) {
-  static constexpr double kKi = 1024;
-  static constexpr Suffix kUnits[] = {{"", 1},
-                                      {"B", 1},
-                                      {"KB", 1e3},
-                                      {"MB", 1e6},
-                                      {"GB", 1e9},
-                                      {"TB", 1e12},
-                                      {"KiB", kKi},
-                                      {"Ki", kKi},
-                                      {"MiB", kKi * kKi},
-                                      {"Mi", kKi * kKi},
-                                      {"GiB", kKi * kKi * kKi},
-                                      {"Gi", kKi * kKi * kKi},
-                                      {"TiB", kKi * kKi * kKi * kKi},
-                                      {"Ti", kKi * kKi * kKi * kKi}};
+  static constexpr Suffix kUnits[] = {
+      {"", 1},      {"B", 1},      {"KB", 1e3},  {"MB", 1e6},   {"GB", 1e9},  {"TB", 1e12},  {"KiB", kKiB},
+      {"Ki", kKiB}, {"MiB", kMiB}, {"Mi", kMiB}, {"GiB", kGiB}, {"Gi", kGiB}, {"TiB", kTiB}, {"Ti", kTiB}};
   double value = 0;
   if (!ParseWithSuffix(text, kUnits, &value) || value < 0) {
     return absl::InvalidArgumentError(

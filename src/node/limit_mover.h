@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/byte_units.h"
 #include "model/resource.h"
 
 namespace taut {
@@ -17,13 +18,13 @@ struct MoverOptions {
   int64_t step_interval_us = 1'000'000;
   // and never goes below usage * (1 + margin_share) + margin_bytes.
   double margin_share = 0.1;
-  double margin_bytes = 4.0 * (1 << 20);
+  double margin_bytes = 4 * kMiB;
   // After a refusal: twice as long each time, up to max.
   int64_t backoff_us = 2'000'000;
   int64_t max_backoff_us = 300'000'000;
   // After an OOM kill at L: max(ratio * L, L + plus), as the recommenders do (docs/references.md, C6).
   double oom_ratio = 1.2;
-  double oom_plus_bytes = 100.0 * (1 << 20);
+  double oom_plus_bytes = 100 * kMiB;
   // CPU: if more than this share of the periods since the last look were throttled, the limit is raised by
   // this much, and no order below goes through for so long.
   double throttled_share = 0.01;

@@ -9,11 +9,12 @@
 #include <cmath>
 #include <vector>
 
+#include "base/byte_units.h"
+
 namespace taut {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000;
-constexpr double kMiB = 1 << 20;
 using Write = std::optional<std::optional<double>>;
 
 LimitMover Memory(std::optional<double> current, const MoverOptions& options = {}) {

@@ -6,13 +6,13 @@
 #include <map>
 #include <random>
 
+#include "base/byte_units.h"
 #include "fmt/format.h"
 
 namespace taut {
 namespace {
 
 constexpr int32_t kFirstDay = 15887;  // 2013-07-01
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
 // How a recommender behaves, in a word: limit over the recent peak, how often it is too low, how often it
 // moves.

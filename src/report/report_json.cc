@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/byte_units.h"
 #include "base/json_writer.h"
 #include "base/printable.h"
 #include "report/story_json.h"
@@ -10,7 +11,6 @@
 namespace taut {
 namespace {
 
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 constexpr double kDayS = static_cast<double>(kDaySeconds);
 constexpr int kSlackPoints = 100;
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/byte_units.h"
 #include "base/printable.h"
 #include "report/report_json.h"
 
@@ -14,7 +15,6 @@ namespace {
 constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
 constexpr size_t kShareLevels = 63;
 constexpr size_t kLongestRun = 63;
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
 double InReportUnit(Resource r, double amount) { return r == Resource::kMemory ? amount / kGiB : amount; }
 

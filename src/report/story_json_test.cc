@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "base/byte_units.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "rapidcheck.h"
@@ -17,7 +18,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
-constexpr float kGiB = 1024.0F * 1024.0F * 1024.0F;
 
 json Written(const JobStory& story) {
   JsonWriter writer;
@@ -81,7 +81,7 @@ RC_GTEST_PROP(StoryJsonTest, UnpacksToTheBucketsThatWentIn, (const std::map<uint
 TEST(StoryJsonTest, AddsUpColumnsTooFineToDraw) {
   std::vector<JobStory::Column> columns;
   for (size_t i = 0; i < 2 * kMaxStoryColumns + 1; ++i) {
-    columns.push_back({{{static_cast<Bucket>(i % 2 == 0 ? 10 : 11), 1}}, kGiB * static_cast<float>(i % 3)});
+    columns.push_back({{{static_cast<Bucket>(i % 2 == 0 ? 10 : 11), 1}}, static_cast<float>(kGiB * (i % 3))});
   }
   const json story = Written(StoryOf(columns));
   EXPECT_EQ(story["dt"], 3 * 3600);

@@ -1,6 +1,7 @@
 // No sequence of proposals breaks what the gate promises.
 #include <algorithm>
 
+#include "base/byte_units.h"
 #include "base/time.h"
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
@@ -9,8 +10,6 @@
 
 namespace taut {
 namespace {
-
-constexpr double kGiB = 1024 * kMiB;
 
 struct Step {
   Mode mode;

@@ -1,6 +1,7 @@
 // What the gate does with recommendations, mode by mode, with the sentences people read.
 #include "rollout/gate.h"
 
+#include "base/byte_units.h"
 #include "base/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -12,7 +13,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Optional;
 
-constexpr double kGiB = 1024 * kMiB;
 constexpr int64_t kMonday = 4 * kDaySeconds;  // 1970-01-05 00:00 UTC
 
 Proposal Memory(int64_t now_s, std::optional<double> recommended, std::optional<double> owner = 4 * kGiB) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <variant>
 
+#include "base/byte_units.h"
 #include "base/nearest.h"
 #include "base/strings.h"
 #include "model/units.h"
@@ -13,7 +14,6 @@ namespace taut {
 namespace {
 
 constexpr std::string_view kKindNames[] = {"choice", "number", "bytes", "duration", "text", "boolean"};
-constexpr double kGiB = 1024 * kMiB;
 
 using Field = std::variant<Mode*, Policy*, JobClass*, OomTolerance*, double*, std::optional<double>*,
                            std::vector<MaintenanceWindow>*, bool*>;
@@ -90,11 +90,11 @@ const std::vector<Row>& Rows() {
       {{"memory.lower", "lowest memory limit per task; empty: none", kBytes, {}},
        TAUT_FIELD(memory_bounds.lower),
        0,
-       1024.0 * 1024 * kGiB},
+       1024 * kTiB},
       {{"memory.upper", "highest memory limit per task; empty: none", kBytes, {}},
        TAUT_FIELD(memory_bounds.upper),
        kMiB,
-       1024.0 * 1024 * kGiB},
+       1024 * kTiB},
       {{"min_change", "smaller changes of a limit, as a share of it, are held back: 0.05 or 5%", kNumber, {}},
        TAUT_FIELD(min_change),
        0,

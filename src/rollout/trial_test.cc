@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/byte_units.h"
 #include "base/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -14,7 +15,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Optional;
 
-constexpr double kGiB = 1024 * kMiB;
 constexpr int64_t kDayS = kDaySeconds;
 
 // A job in mode canary, 1 GiB set by its owner, 512 MiB recommended.

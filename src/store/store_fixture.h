@@ -1,39 +1,16 @@
-// Made-up passes, comparison of what comes back, and a directory that goes with the test. For tests and
-// benchmarks.
+// Generated passes, and comparison of what comes back. For tests and benchmarks.
 #pragma once
 
-#include <unistd.h>
-
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "base/strings.h"
 #include "ports/store.h"
+#include "testing/temp_dir.h"
 
 namespace taut {
-
-class TempDir {
- public:
-  TempDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "taut-store-XXXXXX").string();
-    path_ = mkdtemp(name.data()) == nullptr ? std::string() : name;
-  }
-  ~TempDir() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  std::string File(std::string_view name) const { return StrCat(path_, "/", name); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // A pass that owns its parts.
 struct OwnedPass {

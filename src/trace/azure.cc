@@ -2,6 +2,7 @@
 // size.
 #include <string>
 
+#include "base/byte_units.h"
 #include "fmt/format.h"
 #include "trace/csv_reader.h"
 #include "trace/detect.h"
@@ -11,7 +12,6 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr int64_t kRowSeconds = 300;
-constexpr double kGigabyte = 1024.0 * 1024 * 1024;
 // V2 gives sizes as buckets by their upper bounds; these are what its authors take for the open ones.
 constexpr double kOverCores = 30, kOverGigabytes = 70;
 
@@ -86,7 +86,7 @@ absl::Status AzureReader::TakeVm(const CsvRow& row) {
   if (row.line() == 1 && row[0] == "vmid") return absl::OkStatus();
   Vm vm;
   if (!TakeSize(row, 9, kOverCores, 1, vm.cores) ||
-      !TakeSize(row, 10, kOverGigabytes, kGigabyte, vm.memory_bytes)) {
+      !TakeSize(row, 10, kOverGigabytes, kGiB, vm.memory_bytes)) {
     return gate_.Bad(kBadNumber, row);
   }
   if (!row[2].empty()) vm.deployment = deployments_.Number(row[2]);

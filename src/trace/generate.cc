@@ -6,13 +6,13 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/byte_units.h"
 #include "base/random.h"
 #include "fmt/format.h"
 
 namespace taut {
 namespace {
 
-constexpr double kMiB = 1024.0 * 1024.0;
 constexpr double kLargestMachineCores = 64;
 constexpr double kLargestMachineBytes = 256 * 1024 * kMiB;
 

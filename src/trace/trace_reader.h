@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/byte_units.h"
 #include "model/usage.h"
 
 namespace taut {
@@ -39,7 +40,7 @@ struct TraceOptions {
   TraceFormat format = TraceFormat::kAuto;
   // Traces normalised to the largest machine are read as if that machine had this much.
   double unit_cpu_cores = 64;
-  double unit_memory_bytes = 256.0 * 1024 * 1024 * 1024;
+  double unit_memory_bytes = 256 * kGiB;
   // Half-open range of the trace's own clock, seconds; rows that start outside are skipped and counted.
   std::optional<int64_t> from_s, to_s;
   // Runs of this many neighbouring series become the tasks of one job (1: as the trace says).

@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/byte_units.h"
 #include "model/resource.h"
 
 namespace taut {
 
 inline constexpr double kHour = 3600.0;
 inline constexpr double kDay = 24 * kHour;
-inline constexpr double kMiB = 1024.0 * 1024.0;
 
 enum class JobClass : uint8_t { kBatch, kServing, kServingTolerant };  // CPU: average, p95, p90
 // Memory: peak, p98, max(p60, peak/2); by size: minimal for jobs of few tasks, low for those of many.

@@ -13,7 +13,7 @@
 #include <map>
 #include <vector>
 
-#include "wire/temp_dir.h"
+#include "testing/temp_dir.h"
 
 namespace taut {
 namespace {
@@ -83,7 +83,7 @@ void CopyTo(const std::string& from, const std::string& to) {
 
 TEST(MessageQueue, GivesBackInOrderUntilAcknowledged) {
   for (const bool on_disk : {true, false}) {
-    const TempDir dir;
+    const TempDir dir{TempDir::Where::kMemory};
     const auto queue = Open(At(on_disk ? dir.File("queue") : ""));
     EXPECT_EQ(queue->next_sequence(), 1U);
     EXPECT_FALSE(queue->Next(0));
@@ -110,7 +110,7 @@ TEST(MessageQueue, GivesBackInOrderUntilAcknowledged) {
 }
 
 TEST(MessageQueue, OutlivesItsProcess) {
-  const TempDir dir;
+  const TempDir dir{TempDir::Where::kMemory};
   {
     const auto queue = Open(At(dir.File("deep/er")));
     EXPECT_EQ(queue->number(), 4711U);
@@ -135,7 +135,7 @@ TEST(MessageQueue, OutlivesItsProcess) {
 }
 
 TEST(MessageQueue, IsForOneProcess) {
-  const TempDir dir;
+  const TempDir dir{TempDir::Where::kMemory};
   auto first = Open(At(dir.File("queue")));
   const auto second = MessageQueue::Open(At(dir.File("queue")));
   EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition);
@@ -149,7 +149,7 @@ TEST(MessageQueue, IsForOneProcess) {
 }
 
 TEST(MessageQueue, LetsTheOldestSegmentGo) {
-  const TempDir dir;
+  const TempDir dir{TempDir::Where::kMemory};
   const std::string kilobyte(1000, 'x');
   const auto queue = Open(At(dir.File("queue"), 20'000, 4'000));
   for (int i = 0; i < 100; ++i) {
@@ -173,7 +173,7 @@ TEST(MessageQueue, LetsTheOldestSegmentGo) {
 }
 
 TEST(MessageQueue, RemembersHowManyItDropped) {
-  const TempDir dir;
+  const TempDir dir{TempDir::Where::kMemory};
   for (int run = 0; run < 2; ++run) {
     const auto queue = Open(At(dir.File("queue"), 1000, 300));
     EXPECT_EQ(queue->dropped() > 0, run > 0);
@@ -182,7 +182,7 @@ TEST(MessageQueue, RemembersHowManyItDropped) {
 }
 
 TEST(MessageQueue, CutsATornTailOffAtAnyByte) {
-  const TempDir dir;
+  const TempDir dir{TempDir::Where::kMemory};
   const std::string path = dir.File("queue");
   std::vector<uint64_t> ends;  // of the file after each message
   {
@@ -211,7 +211,7 @@ TEST(MessageQueue, CutsATornTailOffAtAnyByte) {
 }
 
 TEST(MessageQueue, ADamagedByteEndsItsSegmentOnly) {
-  const TempDir dir;
+  const TempDir dir{TempDir::Where::kMemory};
   const std::string path = dir.File("queue");
   Content before;
   {
@@ -240,7 +240,7 @@ TEST(MessageQueue, ADamagedByteEndsItsSegmentOnly) {
 }
 
 TEST(MessageQueue, FindsDamageThatComesLater) {
-  const TempDir dir;
+  const TempDir dir{TempDir::Where::kMemory};
   const std::string path = dir.File("queue");
   const auto queue = Open(At(path, 1 << 20, 200));
   for (int i = 0; i < 12; ++i) Append(*queue, StrCat("message number ", i));
@@ -260,7 +260,7 @@ TEST(MessageQueue, FindsDamageThatComesLater) {
 }
 
 TEST(MessageQueue, ALostStateKeepsTheMessages) {
-  const TempDir dir;
+  const TempDir dir{TempDir::Where::kMemory};
   const std::string path = dir.File("queue");
   {
     const auto queue = Open(At(path));
@@ -303,7 +303,7 @@ class FileSizeLimit {
 };
 
 TEST(MessageQueue, GoesOnInMemoryWhileTheDiskIsFull) {
-  const TempDir dir;
+  const TempDir dir{TempDir::Where::kMemory};
   const std::string path = dir.File("queue");
   Content expected;
   const std::string text(300, 'x');
@@ -348,7 +348,7 @@ TEST(MessageQueue, GoesOnInMemoryWhileTheDiskIsFull) {
 }
 
 TEST(MessageQueue, WorksWithoutADirectoryAndMovesInLater) {
-  const TempDir dir;
+  const TempDir dir{TempDir::Where::kMemory};
   Write(dir.File("in-the-way"), "x");
   const std::string path = dir.File("in-the-way/queue");
   Content all;
@@ -373,7 +373,7 @@ TEST(MessageQueue, WorksWithoutADirectoryAndMovesInLater) {
 }
 
 TEST(MessageQueue, DoesNotMixWithAQueueThatItCouldNotReadAtTheStart) {
-  const TempDir dir;
+  const TempDir dir{TempDir::Where::kMemory};
   { Append(*Open(At(dir.File("old"))), "old"); }
   Write(dir.File("queue"), "x");
   fs::remove(dir.File("queue"));
@@ -472,7 +472,7 @@ class QueueModel {
 };
 
 RC_GTEST_PROP(MessageQueueProperty, HoldsWhatAModelHolds, ()) {
-  const TempDir dir;
+  const TempDir dir{TempDir::Where::kMemory};
   const bool is_small = *rc::gen::arbitrary<bool>();
   QueueModel model(dir.File("queue"), is_small ? 2'000 : 1 << 20, *rc::gen::inRange<uint64_t>(30, 1000));
   const int count = *rc::gen::inRange(1, 60);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/strings.h"
-#include "wire/temp_dir.h"
+#include "testing/temp_dir.h"
 
 namespace taut {
 

@@ -45,7 +45,7 @@ void BM_Stream(benchmark::State& state) {
   auto server = AgentServer::Start(AnyPort(), &counter);
   if (!server.ok()) return state.SkipWithError("no server");
   counter.server_ = server->get();
-  const TempDir dir;
+  const TempDir dir{TempDir::Where::kMemory};
   UplinkOptions options = To((*server)->port());
   options.queue_path = dir.File("queue");
   auto uplink = ConnectUplink(options);
@@ -67,7 +67,7 @@ BENCHMARK(BM_Stream)->Args({1, 0})->Args({1, 1})->Args({100, 1})->ArgNames({"tas
 
 // One message through the queue: appended, read, acknowledged. Each has a segment of its own.
 void BM_Queue(benchmark::State& state) {
-  const TempDir dir;
+  const TempDir dir{TempDir::Where::kMemory};
   MessageQueueOptions options;
   options.path = dir.File("queue");
   options.new_number = 1;

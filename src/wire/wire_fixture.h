@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "testing/temp_dir.h"
 #include "wire/agent_server.h"
-#include "wire/temp_dir.h"
 #include "wire/uplink.h"
 
 namespace taut {

@@ -114,7 +114,7 @@ TEST_F(WireTest, SendsAgainWhatWasNotAcknowledged) {
 }
 
 TEST_F(WireTest, KeepsItsQueueOverARestartOfTheAgent) {
-  const TempDir dir;
+  const TempDir dir{TempDir::Where::kMemory};
   UplinkOptions options = To(1);  // nobody listens
   options.queue_path = dir.File("queue");
   {
@@ -139,7 +139,7 @@ TEST_F(WireTest, LosesNothingOverConnectionsThatAreCut) {
   StartServer();
   AckEverything();
   TcpRelay relay(server_->port());
-  const TempDir dir;
+  const TempDir dir{TempDir::Where::kMemory};
   UplinkOptions options = To(relay.port());
   options.queue_path = dir.File("queue");
   const auto uplink = Connect(options);
