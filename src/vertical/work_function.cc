@@ -216,10 +216,12 @@ void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
   const Levels& levels = LevelsOf(fleet_->resource());
   const auto price = static_cast<float>(prices.over);
   const float usage = signal.tasks.front().peak;
+  Levels costs;
+  cost_.Get(costs);
   if (signal.tasks.size() == 1 && !IsAtLimit(signal, usage) && ThrottledShare(signal) == 0) {
     for (size_t k = 0; k < kLevels; ++k) {
       const float above = usage - levels[k];
-      cost_[k] += levels[k] + price * (above > 0 ? above : 0);
+      costs[k] += levels[k] + price * (above > 0 ? above : 0);
     }
   } else {
     // By level: which share of the tasks' time is above it, and by how much.
@@ -233,15 +235,16 @@ void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
     float above_count = 0;
     float above_sum = 0;
     for (size_t k = kLevels; k-- > 0;) {
-      cost_[k] += levels[k] + price * std::max(0.0F, above_sum - above_count * levels[k]);
+      costs[k] += levels[k] + price * std::max(0.0F, above_sum - above_count * levels[k]);
       above_count += count[k];
       above_sum += sum[k];
     }
   }
-  float least = cost_[0];
-  for (const float c : cost_) least = std::min(least, c);
+  float least = costs[0];
+  for (const float c : costs) least = std::min(least, c);
   const auto change = static_cast<float>(prices.change);
-  for (float& c : cost_) c = std::min(c - least, change);
+  for (float& c : costs) c = std::min(c - least, change);
+  cost_.Set(costs);
 }
 
 void WorkFunctionRecommender::Remember(const Signal& signal) {
@@ -261,11 +264,11 @@ void WorkFunctionRecommender::Remember(const Signal& signal) {
   over_ /= growth;
   used_ /= growth;
   if (weight_ > kRescaleAt) {
-    for (float& w : weights_) w /= weight_;
+    for (float& w : weights_.values()) w /= weight_;
     weight_ = 1;
   }
   ForEachNeed(signal, [this](float need, float share) {
-    weights_[static_cast<size_t>(LevelOf(fleet_->resource(), need))] += weight_ * share;
+    *weights_.FindOrInsert(static_cast<Bucket>(LevelOf(fleet_->resource(), need))) += weight_ * share;
   });
   if (last_window_ == INT32_MIN) first_window_ = window;
   last_window_ = std::max(last_window_, window);
@@ -306,15 +309,19 @@ void WorkFunctionRecommender::ObserveOom(const OomEvent& event) {
 }
 
 int WorkFunctionRecommender::Cheapest() const {
-  return static_cast<int>(std::min_element(cost_.begin(), cost_.end()) - cost_.begin());
+  Levels costs;
+  cost_.Get(costs);
+  return static_cast<int>(std::min_element(costs.begin(), costs.end()) - costs.begin());
 }
 
 // Where a raise from level `above` goes: the level above it that reserving, and kRaisePrice on what is above
 // it, make the cheapest for the usage that the job has had above it.
 int WorkFunctionRecommender::NextUsedLevel(int above) const {
   const Levels& levels = LevelsOf(fleet_->resource());
+  Levels weights{};
+  weights_.ForEach([&](Bucket k, const float* weight) { weights[k] = *weight; });
   double all = 0;
-  for (int k = above + 1; k < kLevels; ++k) all += weights_[static_cast<size_t>(k)];
+  for (int k = above + 1; k < kLevels; ++k) all += weights[static_cast<size_t>(k)];
   if (all <= 0) return above;
   double count = 0;
   double sum = 0;
@@ -327,8 +334,8 @@ int WorkFunctionRecommender::NextUsedLevel(int above) const {
       best = cost;
       at = k;
     }
-    count += weights_[i];
-    sum += static_cast<double>(weights_[i]) * levels[i];
+    count += weights[i];
+    sum += static_cast<double>(weights[i]) * levels[i];
   }
   return at;
 }
@@ -344,7 +351,7 @@ int WorkFunctionRecommender::YesterdaysLevel(WindowId window) const {
 }
 
 void WorkFunctionRecommender::Decide(WindowId window, double usage, bool over, const Prices& prices) {
-  const double cost = cost_[static_cast<size_t>(level_)];
+  const double cost = cost_.At(level_);
   if (over) {
     if (cost < kTriflingCost * prices.change) return;
     const int seen = std::max(Cheapest(), LevelOf(fleet_->resource(), usage));
@@ -422,55 +429,15 @@ void WorkFunctionRecommender::Explain(Reason& reason) const {
   }
   reason.facts.push_back({"price of work above the limit", prices.over, "times its reservation"});
   reason.facts.push_back({"charge for a change", prices.change / kWindowsPerHour, unit});
-  reason.facts.push_back(
-      {"cost so far above the best limit's", cost_[static_cast<size_t>(level_)] / kWindowsPerHour, unit});
+  reason.facts.push_back({"cost so far above the best limit's", cost_.At(level_) / kWindowsPerHour, unit});
   const int best = Cheapest();
   reason.cost_unit = unit;
   for (const int k : {best, level_}) {
     reason.candidates.push_back({k == best ? "cheapest in hindsight" : "this limit", Level(resource, k),
-                                 cost_[static_cast<size_t>(k)] / kWindowsPerHour, "", k == level_});
+                                 cost_.At(k) / kWindowsPerHour, "", k == level_});
     if (best == level_) break;
   }
   reason.steps.push_back({"level", 0, limit});
-}
-
-void WorkFunctionRecommender::Save(ByteWriter& out) const {
-  for (const float v : cost_) out.Put(v);
-  for (const float v : weights_) out.Put(v);
-  for (const float v : hours_) out.Put(v);
-  for (const float v :
-       {weight_, over_, used_, day_over_, day_used_, day_peak_, owner_limit_, move_usage_, move_from_})
-    out.Put(v);
-  for (const int32_t v : {level_, first_window_, last_window_}) out.Put(v);
-  out.Put(static_cast<uint8_t>(move_));
-}
-
-absl::Status WorkFunctionRecommender::Load(ByteReader& in) {
-  bool possible = true;
-  const auto amounts = [&](std::span<float> values) {
-    for (float& v : values) {
-      v = in.Get<float>();
-      possible = possible && IsStoredAmount(v);
-    }
-  };
-  amounts(cost_);
-  amounts(weights_);
-  amounts(hours_);
-  float* const rest[] = {&weight_, &over_, &used_, &day_over_, &day_used_, &day_peak_};
-  for (float* v : rest) amounts({v, 1});
-  owner_limit_ = in.Get<float>();
-  possible = possible && (owner_limit_ == -1 || IsStoredAmount(owner_limit_)) && weight_ > 0;
-  amounts({&move_usage_, 1});
-  amounts({&move_from_, 1});
-  for (int32_t* v : {&level_, &first_window_, &last_window_}) *v = in.Get<int32_t>();
-  const auto move = in.Get<uint8_t>();
-  if (absl::Status s = in.status("work function"); !s.ok()) return s;
-  possible = possible && level_ >= -1 && level_ < kLevels && IsStoredWindow(first_window_) &&
-             (last_window_ == INT32_MIN || IsStoredWindow(last_window_)) &&
-             move <= static_cast<uint8_t>(Move::kFall);
-  if (!possible) return absl::DataLossError("work function: an impossible state");
-  move_ = static_cast<Move>(move);
-  return absl::OkStatus();
 }
 
 }  // namespace taut

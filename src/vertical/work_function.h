@@ -5,7 +5,7 @@
 // as the job's own usage above it has gone before. One price for the whole fleet; people order a share of
 // work above the limits (CPU: throttled work), and the price follows.
 //
-// A step costs O(levels + tasks), about 0.4 us; nothing happens at midnight but for the price.
+// A step costs O(levels + tasks), about 0.4 us, and a job some 600 bytes; nothing happens at midnight but for the price.
 #pragma once
 
 #include <array>
@@ -13,6 +13,8 @@
 #include <memory>
 #include <optional>
 
+#include "histogram/bucket_set.h"
+#include "vertical/level_values.h"
 #include "vertical/recommender.h"
 #include "vertical/settings.h"
 
@@ -61,7 +63,7 @@ class WorkFunctionFleet {
 
 class WorkFunctionRecommender final : public Recommender {
  public:
-  static constexpr int kLevels = 232;
+  static constexpr int kLevels = LevelValues::kLevels;
   static constexpr int kLevelsPerOctave = 16;
   static constexpr int kHours = 48;
 
@@ -84,7 +86,9 @@ class WorkFunctionRecommender final : public Recommender {
   std::unique_ptr<Recommender> Clone() const override {
     return std::make_unique<WorkFunctionRecommender>(*this);
   }
-  size_t state_bytes() const override { return sizeof(*this); }
+  size_t state_bytes() const override {
+    return sizeof(*this) + cost_.heap_bytes() + weights_.heap_bytes();
+  }
   void Save(ByteWriter& out) const override;
   absl::Status Load(ByteReader& in) override;
 
@@ -103,13 +107,14 @@ class WorkFunctionRecommender final : public Recommender {
   int NextUsedLevel(int above) const;
   int YesterdaysLevel(WindowId window) const;
   void MoveTo(int level, Move move, double usage);
+  absl::Status LoadLevels(ByteReader& in);
 
   const WorkFunctionFleet* fleet_;
   OomSettings oom_;
   double price_factor_;
-  std::array<float, kLevels> cost_{};     // the work function: 0 at its least, at most one change
-  std::array<float, kLevels> weights_{};  // the job's usage by level; newer windows weigh more
-  std::array<float, kHours> hours_{};     // highest usage of each of the last hours, by hour mod kHours
+  LevelValues cost_;                   // the work function: 0 at its least, at most one change
+  BucketFloats weights_;               // the job's usage by level; newer windows weigh more
+  std::array<float, kHours> hours_{};  // highest usage of each of the last hours, by hour mod kHours
   float weight_ = 1;                      // of a window now
   int32_t level_ = -1;                    // of the limit; -1: none yet
   int32_t first_window_ = 0, last_window_ = INT32_MIN;

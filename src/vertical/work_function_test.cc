@@ -234,8 +234,52 @@ TEST(WorkFunction, GoesOnFromACheckpoint) {
     again.Observe(signal);
     ASSERT_EQ(job.Live(usage), limit) << t;
   }
-  for (size_t cut = 0; cut < bytes.size(); cut += 97) {
+  for (size_t cut = 0; cut < bytes.size(); cut += 7) {
     ByteReader half(std::string_view(bytes).substr(0, cut));
+    EXPECT_FALSE(WorkFunctionRecommender(fleet, OomSettings()).Load(half).ok()) << cut;
+  }
+}
+
+// Costs and weights of all levels as floats, as they were written before they were packed.
+std::string Unpacked(const std::string& packed) {
+  ByteReader in(packed);
+  EXPECT_EQ(in.Get<float>(), -1);
+  LevelValues costs;
+  EXPECT_TRUE(costs.Load(in).ok());
+  BucketFloats weights;
+  EXPECT_TRUE(weights.Load(in, LevelValues::kLevels).ok());
+  std::string bytes;
+  ByteWriter out(&bytes);
+  for (int k = 0; k < LevelValues::kLevels; ++k) out.Put(costs.At(k));
+  for (int k = 0; k < LevelValues::kLevels; ++k) {
+    const float* weight = weights.Find(static_cast<Bucket>(k));
+    out.Put(weight != nullptr ? *weight : 0.0F);
+  }
+  return bytes + packed.substr(packed.size() - in.remaining());
+}
+
+TEST(WorkFunction, ReadsACheckpointOfBeforeLevelsWerePacked) {
+  const WorkFunctionFleet fleet(Resource::kCpu, WorkFunctionSettings());
+  Rng rng(6);
+  Job job(fleet);
+  for (int t = 0; t < 3 * kWindowsPerDay; ++t) job.Live(rng.Below(50) == 0 ? 4 : rng.Uniform(0.1, 1));
+  std::string bytes;
+  ByteWriter out(&bytes);
+  job.recommender().Save(out);
+  const std::string old = Unpacked(bytes);
+  ASSERT_GT(old.size(), 2 * LevelValues::kLevels * sizeof(float));
+  EXPECT_LT(bytes.size(), old.size() / 2);
+  WorkFunctionRecommender again(fleet, OomSettings());
+  ByteReader in(old);
+  ASSERT_TRUE(again.Load(in).ok());
+  EXPECT_EQ(in.remaining(), 0U);
+  std::string bytes_again;
+  ByteWriter out_again(&bytes_again);
+  again.Save(out_again);
+  EXPECT_EQ(bytes_again, bytes);
+  EXPECT_LE(again.state_bytes(), 1024U);
+  for (size_t cut = 0; cut < old.size(); cut += 97) {
+    ByteReader half(std::string_view(old).substr(0, cut));
     EXPECT_FALSE(WorkFunctionRecommender(fleet, OomSettings()).Load(half).ok()) << cut;
   }
 }
