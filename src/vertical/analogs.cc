@@ -186,6 +186,12 @@ AnalogCase AnalogsRecommender::CaseFor(int32_t day) const {
   return c;
 }
 
+AnalogCase AnalogsRecommender::DecidedCase() const {
+  AnalogCase c = CaseFor(decided_day_);
+  c.kept_limit = kept_limit_;
+  return c;
+}
+
 // `day` of the job begins, if it has not: the day before is over and the decision for `day` is due.
 void AnalogsRecommender::Advance(int32_t day) {
   spare_ = nullptr;
@@ -202,16 +208,17 @@ void AnalogsRecommender::Advance(int32_t day) {
 
 void AnalogsRecommender::DecideFor(int32_t day) {
   fallback_ = nullptr;
-  case_ = CaseFor(day);
+  AnalogCase job = CaseFor(day);
   // A raise that is still in force is the limit that a change would be a change of.
-  if (raise_in_force_ && raised_ > choice_.limit) case_.kept_limit = raised_;
+  if (raise_in_force_ && raised_ > choice_.limit) job.kept_limit = raised_;
+  kept_limit_ = job.kept_limit;
   raise_in_force_ = false;
   promised_today_ = -1;
   price_ = fleet_->price();
-  const AnalogCdf cdf = fleet_->Forecast(case_);
+  const AnalogCdf cdf = fleet_->Forecast(job);
   const AnalogSettings& s = fleet_->settings();
-  choice_ = job_.order.has_value() ? ChooseForOrder(cdf, case_, fleet_->resource(), OwnShare(), s)
-                                   : ChooseLimit(cdf, case_, fleet_->resource(), price_, s);
+  choice_ = job_.order.has_value() ? ChooseForOrder(cdf, job, fleet_->resource(), OwnShare(), s)
+                                   : ChooseLimit(cdf, job, fleet_->resource(), price_, s);
   decided_ = true;
   decided_day_ = day;
 }
@@ -265,7 +272,7 @@ FleetRow AnalogsRecommender::RowOf(const EndedDay& ended) const {
   if (ended.promised >= 0 && !row.own_order) row.verdict = FleetVerdict{ended.promised, ended.overrun};
   if (ended.warned) row.warning_came_true = ended.came_true;
   const int32_t next = ended.day >= job_day_ ? job_day_ + 1 : job_day_;
-  row.tomorrow = decided_ && decided_day_ == next ? case_ : CaseFor(next);
+  row.tomorrow = decided_ && decided_day_ == next ? DecidedCase() : CaseFor(next);
   return row;
 }
 
@@ -313,7 +320,8 @@ void AnalogsRecommender::ObserveOom(const OomEvent& event) {
 bool AnalogsRecommender::ComesClose(double usage) const {
   const AnalogSettings& s = fleet_->settings();
   if (s.raise_at <= 0 || usage <= s.raise_at * base_limit()) return false;
-  return case_.owner_limit < 0 || usage < s.raise_pin * case_.owner_limit;
+  const double owner = ring_.empty() ? -1 : double{ring_.Last(0).owner_limit};
+  return owner < 0 || usage < s.raise_pin * owner;
 }
 
 // After an overrun more of the same is likely: the limit goes above what was seen until the next decision.
@@ -408,7 +416,8 @@ std::optional<double> AnalogsRecommender::OverrunChance(double limit) const {
   // Rounding and the like move the limit by less than the forecast's own steps: no second forecast for these.
   if (std::abs(limit - choice_.limit) <= 0.01 * choice_.limit) return choice_.overrun_chance;
   const double level = AnalogLevel(fleet_->resource());
-  return fleet_->Forecast(case_).Exceedance(std::log((limit + level) / (case_.week_peak + level)));
+  const AnalogCase job = DecidedCase();
+  return fleet_->Forecast(job).Exceedance(std::log((limit + level) / (job.week_peak + level)));
 }
 
 void AnalogsRecommender::Explain(Reason& reason) const {
@@ -424,29 +433,30 @@ void AnalogsRecommender::Explain(Reason& reason) const {
   }
   reason.recommender = "analogs";
   const double level = AnalogLevel(resource);
-  const AnalogCdf cdf = fleet_->Forecast(case_);
+  const AnalogCase job = DecidedCase();
+  const AnalogCdf cdf = fleet_->Forecast(job);
   // All of this is about the limit after its last step, whoever takes it.
   const double own = raise_in_force_ ? raised_ : choice_.limit;
   const double limit = reason.limit.value_or(own);
-  const double cut = std::log((limit + level) / (case_.week_peak + level));
+  const double cut = std::log((limit + level) / (job.week_peak + level));
   reason.limit = limit;
-  const std::vector<float> similar = fleet_->forest().SimilarOutcomes(case_.features);
+  const std::vector<float> similar = fleet_->forest().SimilarOutcomes(job.features);
   // None of n similar days is no proof of less than about one in 2 n: half a day above is always counted.
   const double least = 0.5 / static_cast<double>(similar.size() + 1);
   reason.chance = std::max(cdf.Exceedance(cut), least);
   const auto above = std::count_if(similar.begin(), similar.end(), [&](float y) { return y > cut + 1e-9; });
   int own_above = 0;
-  for (size_t i = 0; i < case_.own.size; ++i) {
-    own_above += case_.own.bin[i] > AnalogGrid::Get().BinOf(cut) ? 1 : 0;
+  for (size_t i = 0; i < job.own.size; ++i) {
+    own_above += job.own.bin[i] > AnalogGrid::Get().BinOf(cut) ? 1 : 0;
   }
   const std::string_view days = resource == Resource::kCpu ? "throttled day" : "OOM-day";
   reason.sentence = fmt::format(
       "Of {} similar job-days in the fleet, {} peaked above this limit; of the job's own last {}, {}. The "
       "forecast chance of a day over it is {}{}.",
-      similar.size(), above, case_.own.size, own_above, Risk(*reason.chance),
+      similar.size(), above, job.own.size, own_above, Risk(*reason.chance),
       choice_.kept && limit == choice_.limit ? "; the limit before was close enough to the best to stay"
                                              : "");
-  reason.facts.push_back({"highest peak of the last 7 days", case_.week_peak, unit});
+  reason.facts.push_back({"highest peak of the last 7 days", job.week_peak, unit});
   reason.facts.push_back(
       {fmt::format("price of a {}", days), price_, resource == Resource::kCpu ? "core-days" : "byte-days"});
   reason.facts.push_back({fmt::format("chance of a {}", days), 100 * *reason.chance, "%"});
@@ -460,8 +470,8 @@ void AnalogsRecommender::Explain(Reason& reason) const {
   reason.facts.push_back({"job-days behind the forecast", static_cast<double>(fleet_->forest().rows()), ""});
   reason.why = fmt::format("{} of 7 days is {}, {} chance of a day above",
                            resource == Resource::kCpu ? "highest 5-minute mean" : "highest peak",
-                           FormatAmount(resource, case_.week_peak), ChanceText(*reason.chance));
-  ExplainChoice(cdf, reason);
+                           FormatAmount(resource, job.week_peak), ChanceText(*reason.chance));
+  ExplainChoice(job, cdf, reason);
   if (raise_in_force_) {
     reason.why = fmt::format("usage came within {:.2g} % of the limit; raised until the next daily decision",
                              100 * (1 - s.raise_at));
@@ -480,7 +490,7 @@ std::string AnalogsRecommender::Risk(double chance) const {
 }
 
 // The limits weighed, and the way from the least cost to the daily decision.
-void AnalogsRecommender::ExplainChoice(const AnalogCdf& cdf, Reason& reason) const {
+void AnalogsRecommender::ExplainChoice(const AnalogCase& job, const AnalogCdf& cdf, Reason& reason) const {
   const Resource resource = fleet_->resource();
   const double level = AnalogLevel(resource);
   const AnalogSettings& s = fleet_->settings();
@@ -492,7 +502,7 @@ void AnalogsRecommender::ExplainChoice(const AnalogCdf& cdf, Reason& reason) con
   for (double chance : {0.5, 0.2, 0.1, 0.05, 0.03, 0.01}) {
     AnalogChoice c;
     for (int k = 0; k < AnalogGrid::kEdges; ++k) {
-      c.limit = (case_.week_peak + level) * AnalogGrid::Get().Factor(k) - level;
+      c.limit = (job.week_peak + level) * AnalogGrid::Get().Factor(k) - level;
       c.overrun_chance = 1 - static_cast<double>(cdf.at[static_cast<size_t>(k)]);
       if (c.overrun_chance <= chance) break;
     }
@@ -501,7 +511,7 @@ void AnalogsRecommender::ExplainChoice(const AnalogCdf& cdf, Reason& reason) con
     reason.candidates.push_back({fmt::format("limit with a {:g} % chance", 100 * chance), c.limit,
                                  c.limit + price * c.overrun_chance, detail, false});
   }
-  const AnalogBound bound = BoundOf(choice_, cdf, case_, resource, price, most, s);
+  const AnalogBound bound = BoundOf(choice_, cdf, job, resource, price, most, s);
   std::string name = own ? "least limit at the job's order" : "least cost";
   if (choice_.kept) {
     name = "the limit before, kept";
@@ -528,7 +538,7 @@ std::unique_ptr<Recommender> AnalogsRecommender::Clone() const {
   copy->job_day_ = job_day_;
   copy->ended_ = ended_;
   copy->choice_ = choice_;
-  copy->case_ = case_;
+  copy->kept_limit_ = kept_limit_;
   copy->price_ = price_;
   copy->decided_ = decided_;
   copy->decided_day_ = decided_day_;
@@ -551,7 +561,8 @@ std::unique_ptr<Recommender> AnalogsRecommender::Clone() const {
 }
 
 size_t AnalogsRecommender::state_bytes() const {
-  return sizeof(*this) + today_.heap_bytes() + (fallback_ != nullptr ? fallback_->state_bytes() : 0) +
+  return sizeof(*this) + ring_.heap_bytes() + today_.heap_bytes() +
+         (fallback_ != nullptr ? fallback_->state_bytes() : 0) +
          (spare_ != nullptr ? spare_->state_bytes() : 0);
 }
 
@@ -580,7 +591,7 @@ void AnalogsRecommender::SaveDay(ByteWriter& out) const {
        {ended_.promised, peak_since_raise_, warnings_, warnings_true_, promised_, realised_, debt_}) {
     out.Put(v);
   }
-  out.Put(case_.kept_limit);
+  out.Put(kept_limit_);
   out.Put(promised_today_);
   out.Put<uint8_t>(raised_after_overrun_ ? 1 : 0);
   out.Put<uint8_t>(last_over_ ? 1 : 0);
@@ -652,11 +663,7 @@ absl::Status AnalogsRecommender::Load(ByteReader& in) {
   } else if (absl::Status s = fallback_->Load(in); !s.ok()) {
     return s;
   }
-  if (decided_) {
-    // What the decision was made from follows from the days before it.
-    case_ = CaseFor(decided_day_);
-    case_.kept_limit = kept.value_or(choice_.limit);
-  }
+  if (decided_) kept_limit_ = kept.value_or(choice_.limit);
   return absl::OkStatus();
 }
 

@@ -119,6 +119,8 @@ class AnalogsRecommender final : public Recommender {
 
   int32_t DayOf(WindowId window) const;
   AnalogCase CaseFor(int32_t day) const;
+  // What the decision in force was made from: it follows from the days before. REQUIRES: decided_.
+  AnalogCase DecidedCase() const;
   void Advance(int32_t day);
   void EndJobDay();
   void DecideFor(int32_t day);
@@ -130,7 +132,7 @@ class AnalogsRecommender final : public Recommender {
   void Raise(WindowId next);
   void RaiseAfterOverrun(WindowId next);
   void DropNeedlessRaise(WindowId next);
-  void ExplainChoice(const AnalogCdf& cdf, Reason& reason) const;
+  void ExplainChoice(const AnalogCase& job, const AnalogCdf& cdf, Reason& reason) const;
   std::string Risk(double chance) const;
   void SaveDay(ByteWriter& out) const;
   bool LoadDay(ByteReader& in);
@@ -150,9 +152,9 @@ class AnalogsRecommender final : public Recommender {
   EndedDay ended_;
   // The decision in force for decided_day_.
   AnalogChoice choice_;
-  AnalogCase case_;       // what it was made from
-  double price_ = 0;      // and the price then
-  bool decided_ = false;  // has choice_ ever been made
+  double kept_limit_ = -1;  // the limit in force when it was made; < 0: none
+  double price_ = 0;        // and the price then
+  bool decided_ = false;    // has choice_ ever been made
   int32_t decided_day_ = INT32_MIN;
   // The reactive raise.
   double raised_ = 0;

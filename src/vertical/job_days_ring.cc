@@ -12,7 +12,10 @@ namespace taut {
 namespace {
 
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
-constexpr double kNear = -0.05;  // a peak within 5 % of the week's counts as near it
+// Room grows by so much: a million jobs feel every spare value.
+constexpr size_t kDayStep = 4;      // of JobDaysRing::kDays
+constexpr size_t kWindowStep = 24;  // of a day's windows
+constexpr double kNear = -0.05;     // a peak within 5 % of the week's counts as near it
 
 // The upper half of a positive float: exponent and 7 or 8 bits of mantissa, in the order of the values.
 uint16_t CodeOf(float v) { return static_cast<uint16_t>(std::bit_cast<uint32_t>(std::max(v, 0.0F)) >> 15); }
@@ -34,6 +37,7 @@ void DayAccumulator::Add(const Signal& signal) {
     peak_ = std::max(peak_, v);
     min_ = std::min(min_, v);
   }
+  if (codes_.size() == codes_.capacity()) codes_.reserve(codes_.size() + kWindowStep);
   codes_.push_back(CodeOf(v));
   sum_ += v;
   const int32_t hour = static_cast<int32_t>(FloorDiv(signal.window.index, kWindowsPerHour));
@@ -102,7 +106,12 @@ absl::Status DayAccumulator::Load(ByteReader& in) {
 }
 
 void JobDaysRing::Add(const DaySummary& day) {
-  days_[static_cast<size_t>(next_)] = day;
+  if (days_.size() == static_cast<size_t>(next_)) {
+    if (days_.size() == days_.capacity()) days_.reserve(days_.size() + kDayStep);
+    days_.push_back(day);
+  } else {
+    days_[static_cast<size_t>(next_)] = day;
+  }
   next_ = (next_ + 1) % kDays;
   size_ = std::min(size_ + 1, kDays);
   ++age_;
@@ -137,6 +146,7 @@ absl::Status JobDaysRing::Load(ByteReader& in) {
   const uint64_t size = in.GetVarint();
   const auto age = in.Get<uint32_t>();
   if (size > kDays) return absl::DataLossError("days: more than are kept");
+  days_.clear();
   size_ = next_ = 0;
   bool possible = true;
   for (uint64_t i = 0; i < size; ++i) {

@@ -1,7 +1,6 @@
 // A job's recent days in figures: what analogs compare jobs by.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -63,12 +62,13 @@ class JobDaysRing {
   JobDaysRing WithoutLast() const;
   // Highest peak of the last 7 job-days. REQUIRES: !empty().
   double WeekPeak() const;
+  size_t heap_bytes() const { return days_.capacity() * sizeof(DaySummary); }
 
   void Save(ByteWriter& out) const;
   absl::Status Load(ByteReader& in);
 
  private:
-  std::array<DaySummary, kDays> days_;
+  std::vector<DaySummary> days_;  // grows to kDays; then the oldest is overwritten
   int next_ = 0;
   int size_ = 0;
   uint32_t age_ = 0;

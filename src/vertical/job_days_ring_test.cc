@@ -113,6 +113,27 @@ class NamedFeatures {
 };
 
 // All are logarithms against the week's highest peak, so that jobs of any size compare.
+// A million jobs feel every spare value.
+TEST(JobDaysRing, TakesRoomForTheDaysThereAre) {
+  JobDaysRing ring;
+  EXPECT_EQ(ring.heap_bytes(), 0U);
+  for (int32_t day = 0; day < 3 * JobDaysRing::kDays; ++day) {
+    DaySummary summary;
+    summary.day = day;
+    ring.Add(summary);
+    const auto days = static_cast<size_t>(std::min(day + 4, JobDaysRing::kDays));
+    ASSERT_LE(ring.heap_bytes(), days * sizeof(DaySummary)) << day;
+  }
+}
+
+TEST(DayAccumulator, TakesRoomForTheWindowsThereAre) {
+  DayAccumulator today;
+  for (int32_t w = 0; w < kWindowsPerDay; ++w) {
+    today.Add(Signal{.window = WindowId{w}, .buckets = {}, .tasks = {}, .owner_limit = {}});
+    ASSERT_LE(today.heap_bytes(), static_cast<size_t>(w + 24) * sizeof(uint16_t)) << w;
+  }
+}
+
 TEST(FeaturesOf, AreRelativeToTheWeeksPeak) {
   const JobDaysRing ring = RingOf({{10, 4e9F}, {11, 1e9F}, {12, 2e9F}});
   const NamedFeatures f(ring, 14);
