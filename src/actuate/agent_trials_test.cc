@@ -154,7 +154,7 @@ TEST(AgentTrials, KeepTheirTasksOverARestart) {
   EXPECT_EQ(agent.Limited(), before);
   std::string name;
   cell.control().Look(JobId{0}, [&](const LiveJob& job) {
-    const std::optional<Trial>& trial = job.of(Resource::kMemory).gate.trial;
+    const Boxed<Trial>& trial = job.of(Resource::kMemory).gate.trial;
     ASSERT_TRUE(trial.has_value());
     ASSERT_EQ(trial->members.size(), 1U);
     name = trial->members[0].name;

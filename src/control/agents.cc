@@ -108,7 +108,7 @@ std::optional<StandingTerms> ControlPlane::Standing(const TaskRef& ref, const st
     const auto i = static_cast<size_t>(r);
     terms.in_force[i] = lane.gate.in_force;
     terms.decided_s[i] = std::max<int64_t>(0, lane.gate.last_change_s);
-    const std::optional<Trial>& trial = lane.gate.trial;
+    const Boxed<Trial>& trial = lane.gate.trial;
     if (trial.has_value() && !trial->watched &&
         std::any_of(trial->members.begin(), trial->members.end(),
                     [&](const TrialTask& t) { return t.name == task; })) {

@@ -21,7 +21,7 @@ std::vector<Members> MembersOf(const LiveFleet& fleet, std::span<const JobId> jo
   std::vector<Members> out;
   for (const JobId id : jobs) {
     for (const Resource r : kResources) {
-      const std::optional<Trial>& trial = fleet.job(id).of(r).gate.trial;
+      const Boxed<Trial>& trial = fleet.job(id).of(r).gate.trial;
       if (trial.has_value() && !trial->watched) out.push_back({id, r, trial->members});
     }
   }

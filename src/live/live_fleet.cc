@@ -358,7 +358,7 @@ void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out, When when) {
   LiveJob& job = Awake(oom.job);
   LiveLane& lane = job.of(Resource::kMemory);
   if (!oom.limit.has_value()) {
-    const std::optional<Trial>& trial = lane.gate.trial;
+    const Boxed<Trial>& trial = lane.gate.trial;
     const bool tried = trial.has_value() && !trial->watched && trial->Has(oom.task);
     oom.limit = !Enforced(job) ? lane.owner() : tried ? std::optional(trial->limit) : lane.limit();
   }

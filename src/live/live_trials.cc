@@ -55,7 +55,7 @@ void LiveFleet::FindCandidates(const ClosedWindow& closed, const JobWindowData& 
 
 void LiveFleet::NoteTrialOf(const LiveJob& job) {
   for (const Resource r : kResources) {
-    const std::optional<Trial>& trial = job.of(r).gate.trial;
+    const Boxed<Trial>& trial = job.of(r).gate.trial;
     if (trial.has_value() && !trial->watched) trials_[trial->decision] = job.record.id;
   }
 }
@@ -66,7 +66,7 @@ std::vector<JobId> LiveFleet::Trials() {
     const LiveJob* job = jobs_.Find(entry.second);
     if (job == nullptr) return true;
     const bool runs = std::any_of(kResources.begin(), kResources.end(), [&](Resource r) {
-      const std::optional<Trial>& trial = job->of(r).gate.trial;
+      const Boxed<Trial>& trial = job->of(r).gate.trial;
       return trial.has_value() && trial->decision == entry.first;
     });
     if (runs) jobs.push_back(entry.second);
@@ -79,7 +79,7 @@ std::vector<JobId> LiveFleet::Trials() {
 
 void LiveFleet::SetTrialTasks(JobId id, Resource r, std::vector<TrialTask> members) {
   if (!Has(id)) return;
-  std::optional<Trial>& trial = jobs_[id].of(r).gate.trial;
+  Boxed<Trial>& trial = jobs_[id].of(r).gate.trial;
   if (trial.has_value()) trial->members = std::move(members);
 }
 

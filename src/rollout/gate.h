@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/boxed.h"
 #include "base/bytes.h"
 #include "model/closed_window.h"
 #include "model/rollout.h"
@@ -94,7 +95,7 @@ struct GateState {
   std::optional<double> shown;        // mode observe: what was said last
   int64_t last_change_s = INT64_MIN;  // of anything but kWouldSet
   int64_t last_shown_s = INT64_MIN;
-  std::optional<Trial> trial;
+  Boxed<Trial> trial;
   // Limits that did badly in a trial are not tried again until usage has had time to change.
   double rolled_back_limit = 0;
   int64_t rolled_back_s = INT64_MIN;
