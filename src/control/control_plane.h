@@ -269,6 +269,7 @@ class ControlPlane {
   absl::Status RetrainSome();
   void Maintain(WindowId window);
   void RefreshView(const FleetPoint* point);
+  void IndexView(const FleetView& old, FleetView& next);
 
   // These REQUIRE ingest_mutex_. Not OK: nothing is taken in just now.
   absl::Status CheckRoom();
@@ -310,6 +311,7 @@ class ControlPlane {
   uint32_t next_job_ = 0;  // numbers below are, or were once, in the store
   int waiting_windows_ = 0;
   bool hold_windows_ = false;
+  FleetRecords indexed_;  // that the view's index is of
   bool restored_gap_ = false;  // until the first clock after a restart says how long the daemon was away
   Timestamp catch_up_until_{INT64_MIN};  // no window closes before
   uint64_t replayed_samples_ = 0;

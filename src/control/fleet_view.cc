@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "base/strings.h"
 
@@ -142,11 +143,82 @@ std::vector<std::string> FoldedWords(std::string_view search) {
   std::vector<std::string> words;
   for (const std::string_view word : Split(search, ' ')) {
     if (word.empty()) continue;
-    std::string& folded = words.emplace_back(word);
-    for (char& c : folded) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    words.push_back(Folded(word));
   }
   return words;
 }
+
+// Which jobs of a view a search finds.
+class Finder {
+ public:
+  Finder(const FleetView& view, std::string_view search) : view_(view), words_(FoldedWords(search)) {
+    if (view.index != nullptr && !words_.empty()) found_ = view.index->Find(words_);
+  }
+  bool Fits(size_t place) const {
+    return words_.empty() ||
+           (found_.empty() ? taut::Fits(*view_.jobs[place].record, words_) : found_[place] != 0);
+  }
+
+ private:
+  const FleetView& view_;
+  const std::vector<std::string> words_;
+  std::vector<uint8_t> found_;  // by the index, where there is one
+};
+
+// A job of a view, by its place there.
+struct Entry {
+  double key;
+  uint32_t place;
+};
+
+// The first `most` of many entries: higher keys first, equal ones in the order of names.
+class Best {
+ public:
+  Best(const FleetView& view, bool by_name_down, size_t most)
+      : view_(view), by_name_down_(by_name_down), most_(most) {}
+
+  void Add(const Entry& entry) {
+    if (full_ && !Before(entry, last_)) return;
+    if (most_ == 0) return;
+    entries_.push_back(entry);
+    if (entries_.size() >= 2 * most_ + kSlack) Shrink();
+  }
+  const std::vector<Entry>& Sorted() {
+    if (entries_.size() > most_) Shrink();
+    std::sort(entries_.begin(), entries_.end(),
+              [this](const Entry& a, const Entry& b) { return Before(a, b); });
+    return entries_;
+  }
+
+ private:
+  static constexpr size_t kSlack = 1024;
+
+  bool Before(const Entry& a, const Entry& b) const {
+    if (a.key != b.key) return a.key > b.key;
+    const Entry& x = by_name_down_ ? b : a;
+    const Entry& y = by_name_down_ ? a : b;
+    if (view_.index != nullptr) {
+      const std::span<const uint32_t> ranks = view_.index->ranks();
+      return ranks[x.place] < ranks[y.place];
+    }
+    return view_.jobs[x.place].record->name < view_.jobs[y.place].record->name;
+  }
+  void Shrink() {
+    const auto last = entries_.begin() + static_cast<std::ptrdiff_t>(most_ - 1);
+    std::nth_element(entries_.begin(), last, entries_.end(),
+                     [this](const Entry& a, const Entry& b) { return Before(a, b); });
+    last_ = *last;
+    full_ = true;
+    entries_.resize(most_);
+  }
+
+  const FleetView& view_;
+  const bool by_name_down_;
+  const size_t most_;
+  std::vector<Entry> entries_;
+  bool full_ = false;  // none after last_ counts
+  Entry last_{};
+};
 
 }  // namespace
 
@@ -235,46 +307,34 @@ const JobView* FleetView::Find(JobId id) const {
 }
 
 std::vector<bool> JobsThatFit(const FleetView& view, std::string_view search) {
-  const std::vector<std::string> words = FoldedWords(search);
+  const Finder finder(view, search);
   std::vector<bool> fits;
-  for (const JobView& job : view.jobs) {
-    if (!Fits(*job.record, words)) continue;
-    fits.resize(std::max<size_t>(fits.size(), job.record->id.value + 1));
-    fits[job.record->id.value] = true;
+  for (size_t i = 0; i < view.jobs.size(); ++i) {
+    if (!finder.Fits(i)) continue;
+    const uint32_t id = view.jobs[i].record->id.value;
+    fits.resize(std::max<size_t>(fits.size(), id + 1));
+    fits[id] = true;
   }
   return fits;
 }
 
 JobsPage ListJobs(const FleetView& view, const JobsQuery& query) {
-  const std::vector<std::string> words = FoldedWords(query.search);
-  struct Entry {
-    double key;
-    uint32_t id;
-  };
-  std::vector<Entry> entries;
+  const Finder finder(view, query.search);
+  const size_t most = query.offset + std::min(query.limit, view.jobs.size());
+  Best best(view, query.sort == JobSort::kName && !query.ascending, most);
+  JobsPage page;
   for (size_t i = 0; i < view.jobs.size(); ++i) {
     const JobView& job = view.jobs[i];
     if (query.mode.has_value() && job.mode != *query.mode) continue;
-    if (!Fits(*job.record, words)) continue;
+    if (!finder.Fits(i)) continue;
+    ++page.total;
     double key = SortKey(job, query.sort, view.point);
     if (query.ascending && key != kNone) key = -key;
-    entries.push_back({key, static_cast<uint32_t>(i)});
+    best.Add({key, static_cast<uint32_t>(i)});
   }
-  const bool by_name_down = query.sort == JobSort::kName && !query.ascending;
-  const auto before = [&](const Entry& a, const Entry& b) {
-    if (a.key != b.key) return a.key > b.key;
-    const std::string& x = view.jobs[a.id].record->name;
-    const std::string& y = view.jobs[b.id].record->name;
-    return by_name_down ? y < x : x < y;
-  };
-  JobsPage page;
-  page.total = entries.size();
-  const size_t end = std::min(entries.size(), query.offset + std::min(query.limit, entries.size()));
-  if (query.offset >= end) return page;
-  const auto at = [&](size_t n) { return entries.begin() + static_cast<std::ptrdiff_t>(n); };
-  std::nth_element(entries.begin(), at(query.offset), entries.end(), before);
-  std::partial_sort(at(query.offset), at(end), entries.end(), before);
-  for (size_t i = query.offset; i < end; ++i) page.jobs.push_back(view.jobs[entries[i].id].record->id);
+  const std::vector<Entry>& entries = best.Sorted();
+  for (size_t i = query.offset; i < entries.size(); ++i)
+    page.jobs.push_back(view.jobs[entries[i].place].record->id);
   return page;
 }
 

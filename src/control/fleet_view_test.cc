@@ -1,8 +1,11 @@
 // What lists and sums say of jobs, on views put together by hand.
 #include "control/fleet_view.h"
 
+#include <algorithm>
 #include <memory>
 
+#include "base/random.h"
+#include "base/strings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -135,6 +138,107 @@ TEST_F(FleetViewTest, PartsOfNamesFindJobs) {
   Add("shop/api", 1, 4, 2);
   EXPECT_THAT(JobsThatFit(view_, "WEB shop"), ElementsAre(true));
   EXPECT_THAT(JobsThatFit(view_, ""), ElementsAre(true, true));
+}
+
+// ---- lists by an index ----
+
+class ListsTest : public ::testing::Test {
+ protected:
+  // Many equal figures, many absent ones, names whose order is not that of the numbers.
+  void AddSome(size_t count) {
+    const char* const kTeams[] = {"Search", "ads", "maps"};
+    for (size_t n = 0; n < count; ++n) {
+      const uint32_t number = next_++;
+      if (rng_.Below(4) == 0) continue;  // numbers have gaps
+      JobView& job = view_.jobs.emplace_back();
+      JobRecord record{JobId{number}, StrCat("Cell-", rng_.Below(9), "/web-", (number * 7919) % 5000), {}, 0};
+      if (rng_.Below(2) == 0) record.labels = {{"Team", kTeams[rng_.Below(3)]}};
+      job.record = std::make_shared<const JobRecord>(std::move(record));
+      job.mode = static_cast<Mode>(rng_.Below(3));
+      job.tasks = static_cast<uint32_t>(rng_.Below(4));
+      for (JobAmounts& a : job.amounts) {
+        if (rng_.Below(3) > 0) a.usage = static_cast<float>(rng_.Below(5));
+        if (rng_.Below(3) > 0) a.owner_limit = static_cast<float>(rng_.Below(5));
+      }
+    }
+  }
+  std::shared_ptr<const JobIndex> Index(const JobIndex* before, bool same_labels) const {
+    std::vector<const JobRecord*> jobs;
+    for (const JobView& job : view_.jobs) jobs.push_back(job.record.get());
+    return std::make_shared<const JobIndex>(jobs, before, same_labels);
+  }
+  JobsQuery AnyQuery() {
+    const char* const kWords[] = {"",     "",   "web-1", "CELL-3", "team=ads", "9 cell", "web team=search",
+                                  "none", "a b"};
+    JobsQuery query;
+    query.search = kWords[rng_.Below(std::size(kWords))];
+    if (rng_.Below(3) == 0) query.mode = static_cast<Mode>(rng_.Below(3));
+    query.sort = static_cast<JobSort>(rng_.Below(static_cast<uint64_t>(JobSort::kTight) + 1));
+    query.ascending = rng_.Below(2) == 0;
+    query.offset = rng_.Below(3) == 0 ? rng_.Below(2000) : 0;
+    query.limit = rng_.Below(4) == 0 ? 5000 : 1 + rng_.Below(50);
+    return query;
+  }
+  // With and without an index, and as a part of the whole list.
+  void ExpectSame(const JobsQuery& query) {
+    FleetView plain = view_;
+    plain.index = nullptr;
+    const JobsPage with = ListJobs(view_, query), without = ListJobs(plain, query);
+    EXPECT_EQ(with.total, without.total);
+    EXPECT_EQ(with.jobs, without.jobs);
+    JobsQuery everything = query;
+    everything.offset = 0;
+    everything.limit = view_.jobs.size();
+    const std::vector<JobId> all = ListJobs(plain, everything).jobs;
+    ASSERT_EQ(all.size(), with.total);
+    const size_t first = std::min(query.offset, all.size());
+    const size_t last = std::min(first + query.limit, all.size());
+    EXPECT_EQ(with.jobs, std::vector<JobId>(all.begin() + static_cast<std::ptrdiff_t>(first),
+                                            all.begin() + static_cast<std::ptrdiff_t>(last)));
+    EXPECT_EQ(JobsThatFit(view_, query.search), JobsThatFit(plain, query.search));
+  }
+
+  Rng rng_{7};
+  FleetView view_;
+  uint32_t next_ = 0;
+};
+
+TEST_F(ListsTest, AreTheSameByTheIndexAsWithoutIt) {
+  AddSome(3000);
+  view_.index = Index(nullptr, false);
+  for (int n = 0; n < 200; ++n) ExpectSame(AnyQuery());
+}
+
+TEST_F(ListsTest, EqualFiguresAreInTheOrderOfNames) {
+  AddSome(3000);
+  view_.index = Index(nullptr, false);
+  JobsQuery query;
+  query.sort = JobSort::kTasks;
+  query.limit = view_.jobs.size();
+  std::vector<const JobView*> sorted;
+  for (const JobView& job : view_.jobs) sorted.push_back(&job);
+  std::sort(sorted.begin(), sorted.end(),
+            [](const JobView* a, const JobView* b) { return a->record->name < b->record->name; });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const JobView* a, const JobView* b) { return a->tasks > b->tasks; });
+  std::vector<JobId> expected;
+  for (const JobView* job : sorted) expected.push_back(job->record->id);
+  EXPECT_EQ(ListJobs(view_, query).jobs, expected);
+}
+
+TEST_F(ListsTest, AnIndexIsTakenOverWhereJobsComeAndGoAndGetLabels) {
+  AddSome(1000);
+  for (int round = 0; round < 20; ++round) {
+    view_.index = Index(view_.index.get(), round % 2 == 0);
+    for (int n = 0; n < 10; ++n) ExpectSame(AnyQuery());
+    std::erase_if(view_.jobs, [&](const JobView&) { return rng_.Below(10) == 0; });
+    AddSome(100);
+    if (round % 2 != 0) continue;
+    // The next index is told that labels have changed.
+    JobRecord record = *view_.jobs[static_cast<size_t>(round)].record;
+    record.labels = {{"team", "ads"}};
+    view_.jobs[static_cast<size_t>(round)].record = std::make_shared<const JobRecord>(std::move(record));
+  }
 }
 
 }  // namespace

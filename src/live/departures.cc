@@ -44,6 +44,8 @@ void LiveFleet::Forget(JobId id) {
   Changed(*job);
   if (!job->overrides.empty()) settings_of_gone_[job->record.name] = std::move(job->overrides);
   ids_.erase(job->record.name);
+  ++records_.jobs;
+  ++records_.labels;  // should it come back, it may have others
   jobs_.Erase(id);
 }
 

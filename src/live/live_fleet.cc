@@ -58,6 +58,7 @@ std::shared_ptr<const JobPolicy> LiveFleet::PolicyOf(const LiveJob& job) {
 }
 
 void LiveFleet::AddJob(JobRecord record) {
+  ++records_.jobs;
   LiveJob& job = jobs_.Emplace(record.id);
   job.record = std::move(record);
   if (const auto it = settings_of_gone_.find(job.record.name); it != settings_of_gone_.end()) {
@@ -75,6 +76,7 @@ void LiveFleet::AddJob(JobRecord record) {
 bool LiveFleet::AddLabels(JobId id, std::span<const KeyValue> labels) {
   LiveJob& job = jobs_[id];
   if (!MergeLabels(labels, job.record.labels)) return false;
+  ++records_.labels;
   Repolicy(job);
   return true;
 }

@@ -58,6 +58,13 @@ struct PreparedSettings {
   PassOutput output;
 };
 
+// How often what the fleet knows of its jobs' names and labels has changed.
+struct FleetRecords {
+  uint64_t jobs = 0;    // added or forgotten
+  uint64_t labels = 0;  // of known jobs
+  bool operator==(const FleetRecords&) const = default;
+};
+
 // Not thread-safe.
 class LiveFleet {
  public:
@@ -69,6 +76,7 @@ class LiveFleet {
   // Sets these labels of the job and looks at the rules again; its other labels stay. False: it has them.
   // REQUIRES: Has(id).
   bool AddLabels(JobId id, std::span<const KeyValue> labels);
+  FleetRecords records() const { return records_; }
   size_t size() const { return jobs_.size(); }  // of jobs that are known, not of numbers ever given out
   const JobTable<LiveJob>& jobs() const { return jobs_; }
   bool Has(JobId id) const { return jobs_.Find(id) != nullptr; }
@@ -191,6 +199,7 @@ class LiveFleet {
   LiveSettings settings_;
   std::unique_ptr<FleetModels> models_;
   JobTable<LiveJob> jobs_;
+  FleetRecords records_;
   absl::flat_hash_map<std::string_view, JobId> ids_;  // by name; views into jobs_
   // Policies of jobs without settings of their own, by the rules that fit them: most jobs share one.
   absl::flat_hash_map<std::string, std::shared_ptr<const JobPolicy>> policies_;

@@ -5,7 +5,8 @@
 // as the job's own usage above it has gone before. One price for the whole fleet; people order a share of
 // work above the limits (CPU: throttled work), and the price follows.
 //
-// A step costs O(levels + tasks), about 0.4 us, and a job some 600 bytes; nothing happens at midnight but for the price.
+// A step costs O(levels + tasks), about 0.4 us, and a job takes some 600 bytes; nothing happens at midnight but
+// for the price.
 #pragma once
 
 #include <array>
