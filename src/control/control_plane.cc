@@ -13,6 +13,8 @@ namespace {
 
 constexpr size_t kOomsOfJob = 100'000;  // that a new recommender lives through, the newest
 constexpr size_t kPiece = 256;          // jobs stepped before others may look in: under 5 ms
+constexpr size_t kPieceOfThreads = LiveFleet::kTurnJobs * LiveFleet::kTurnsAtATime;  // on several threads
+constexpr size_t kTurnsForThreads = 8;  // so many turns are worth the threads
 // No OOM kill is believed to be further ahead of the cell's clock than clocks of machines are apart.
 constexpr int64_t kClocksApartUs = kWindowSeconds * kMicrosPerSecond;
 
@@ -54,6 +56,7 @@ ControlPlane::ControlPlane(const ControlOptions& options, MappingRules mapping, 
       parts_(parts),
       ingest_(std::make_unique<Ingest>(mapping_, options_.ingest)),
       fleet_(options.live),
+      workers_(options.threads),
       unsaved_(std::make_unique<Unsaved>()),
       view_(std::make_shared<const FleetView>()) {}
 
@@ -348,20 +351,22 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
   StepTimer timer(parts_.steady_ms, times);
   PassOutput& out = unsaved_->output;
   FindTrialTasks();
-  const auto piecewise = [&](auto step) {
-    for (size_t first = 0; first < std::max<size_t>(closed.jobs.size(), 1); first += kPiece) {
+  const auto piecewise = [&](size_t piece, auto step) {
+    for (size_t first = 0; first < std::max<size_t>(closed.jobs.size(), 1); first += piece) {
       const std::unique_lock fleet(fleet_mutex_);
-      step(first, std::min(first + kPiece, closed.jobs.size()));
+      step(first, std::min(first + piece, closed.jobs.size()));
     }
   };
-  piecewise([&](size_t first, size_t last) { fleet_.Observe(closed, first, last, out, when); });
+  const auto run = [this](size_t count, absl::FunctionRef<void(size_t)> turn) { RunOnThreads(count, turn); };
+  piecewise(workers_.is_parallel() ? kPieceOfThreads : kPiece,
+            [&](size_t first, size_t last) { fleet_.Observe(closed, first, last, out, when, run); });
   timer.Done("observe");
   {
     const std::unique_lock fleet(fleet_mutex_);
     fleet_.EndWindow(closed, out, when);
   }
   timer.Done("end_day");
-  piecewise([&](size_t first, size_t last) { fleet_.Decide(closed, first, last, out, when); });
+  piecewise(kPiece, [&](size_t first, size_t last) { fleet_.Decide(closed, first, last, out, when); });
   NameTrialTasks();
   timer.Done("decide");
   const WindowId window = closed.window;
@@ -379,6 +384,11 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
   ++counts_.passes;
   last_pass_ = std::move(times);
   return stored;
+}
+
+void ControlPlane::RunOnThreads(size_t count, absl::FunctionRef<void(size_t turn)> turn) {
+  if (count < kTurnsForThreads || !workers_.is_parallel()) return RunInOrder(count, turn);
+  workers_.ForEach(count, turn);
 }
 
 void ControlPlane::SaveChunk(uint32_t chunk, WindowId through) {

@@ -22,6 +22,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "base/clock_source.h"
+#include "base/worker_pool.h"
 #include "control/clock_view.h"
 #include "control/fleet_view.h"
 #include "control/late_jobs.h"
@@ -48,6 +49,8 @@ struct ControlOptions {
   int return_days = 30;
   // The same for windows that no tick has closed yet, where time is the samples' and may run ahead.
   int max_open_windows = 100;
+  // That step and load jobs; 0: one a core. Changes no result.
+  int threads = 0;
 };
 
 // How long the steps of a pass took, in the order they were taken.
@@ -270,6 +273,8 @@ class ControlPlane {
   void Maintain(WindowId window);
   void RefreshView(const FleetPoint* point);
   void IndexView(const FleetView& old, FleetView& next);
+  // Calls turns on the pool's threads where there are enough of them; as RunTurns.
+  void RunOnThreads(size_t count, absl::FunctionRef<void(size_t turn)> turn);
 
   // These REQUIRE ingest_mutex_. Not OK: nothing is taken in just now.
   absl::Status CheckRoom();
@@ -311,7 +316,7 @@ class ControlPlane {
   uint32_t next_job_ = 0;  // numbers below are, or were once, in the store
   int waiting_windows_ = 0;
   bool hold_windows_ = false;
-  FleetRecords indexed_;  // that the view's index is of
+  FleetRecords indexed_;       // that the view's index is of
   bool restored_gap_ = false;  // until the first clock after a restart says how long the daemon was away
   Timestamp catch_up_until_{INT64_MIN};  // no window closes before
   uint64_t replayed_samples_ = 0;
@@ -328,6 +333,7 @@ class ControlPlane {
   std::mutex writer_mutex_;
   mutable std::shared_mutex fleet_mutex_;
   LiveFleet fleet_;
+  WorkerPool workers_;
   absl::flat_hash_map<uint32_t, PastState> pasts_;  // by job, as stored; of fleet_mutex_
   struct Waiting {
     ClosedWindow closed;

@@ -78,6 +78,7 @@ absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds
     return absl::OkStatus();
   };
   WindowId unchanged = kNever;
+  const auto run = [this](size_t count, absl::FunctionRef<void(size_t)> turn) { RunOnThreads(count, turn); };
   const auto on_checkpoint = [&](const Checkpoint& c) {
     if (c.chunk == kUnchangedChunk) {
       unchanged = c.through;
@@ -90,7 +91,7 @@ absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds
     }
     ByteReader in(c.bytes);
     const bool shared = c.chunk == kFleetChunk;
-    const absl::Status s = shared ? fleet_.LoadFleet(in) : fleet_.LoadChunk(c.chunk, c.through, in);
+    const absl::Status s = shared ? fleet_.LoadFleet(in) : fleet_.LoadChunk(c.chunk, c.through, in, run);
     if (!s.ok()) {
       const std::string what =
           shared ? "the fleet model" : StrCat("jobs from number ", c.chunk * LiveFleet::kChunkJobs);
@@ -165,10 +166,11 @@ absl::Status ControlPlane::RestoreSince(const std::vector<WindowId>& through, co
   const auto happen_before = [&](int64_t end_s) {
     for (; oom != ooms->end() && oom->time_s < end_s; ++oom) fleet_.Redo(*oom);
   };
+  const auto run = [this](size_t count, absl::FunctionRef<void(size_t)> turn) { RunOnThreads(count, turn); };
   const absl::Status s = parts_.store->ReadWindows(from, [&](const ClosedWindow& closed) {
     const int64_t end_s = closed.window.next().start_s();
     happen_before(end_s);
-    fleet_.Redo(closed, through);
+    fleet_.Redo(closed, through, run);
     for (; decision != decisions->end() && decision->time_s <= end_s; ++decision) fleet_.Redo(*decision);
     return absl::OkStatus();
   });

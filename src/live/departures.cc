@@ -59,7 +59,7 @@ void LiveFleet::PutToSleep(WindowId now) {
   }
 }
 
-void LiveFleet::Wake(LiveJob& job) {
+void LiveFleet::Wake(LiveJob& job) const {
   for (const Resource r : kResources) {
     LiveLane& lane = job.of(r);
     if (!lane.lane.sleeps()) continue;
@@ -98,8 +98,8 @@ Reason LiveFleet::Explain(JobId id, Resource r) const {
 
 // ---- what checkpoints do not have ----
 
-void LiveFleet::Changed(const LiveJob& job) {
-  const uint32_t chunk = job.record.id.value / kChunkJobs;
+void LiveFleet::Changed(JobId id) {
+  const uint32_t chunk = id.value / kChunkJobs;
   if (chunk >= changed_since_.size()) changed_since_.resize(chunk + 1, kSaved);
   changed_since_[chunk] = std::min(changed_since_[chunk], now_);
 }

@@ -35,7 +35,8 @@ JobInfo LiveFleet::InfoOf(const JobRecord& record) const {
       .name = record.name, .logical_name = record.name, .sensitivity = Sensitivity::kUnknown, .priority = {}};
 }
 
-std::unique_ptr<LiveLane> LiveFleet::NewLane(const JobRecord& record, const JobPolicy& policy, Resource r) {
+std::unique_ptr<LiveLane> LiveFleet::NewLane(const JobRecord& record, const JobPolicy& policy,
+                                             Resource r) const {
   return std::make_unique<LiveLane>(NewRecommender(policy.recommender, r, InfoOf(record),
                                                    SettingsFor(policy, settings_.vertical), *models_));
 }
@@ -124,88 +125,7 @@ void LiveFleet::Reload(const LiveSettings& settings) {
   for (LiveJob& job : jobs_) Repolicy(job);
 }
 
-// ---- a pass ----
-
-void LiveFleet::StartDay(LiveJob& job, int32_t day) {
-  if (job.day == day) return;
-  if (job.seen_today) {
-    FleetRows ignored;  // the fleet closed that day without this row, or knows it already
-    for (const auto& lane : job.lanes) lane->lane.EndDay(job.day, ignored);
-    job.seen_today = job.over_today = false;
-  }
-  job.day = day;
-  for (const auto& lane : job.lanes) {
-    lane->lane.StartDay(day);
-    lane->chance_of = kAbsent;  // another day, another forecast
-  }
-}
-
-void LiveFleet::Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when) {
-  if (first == 0) {
-    // A day whose last window nobody was measured in ends when the next one begins.
-    if (day_ != INT32_MIN && closed.window.day() > day_) EndDay(out, when);
-    day_ = closed.window.day();
-    out.point.window = closed.window;
-    now_ = closed.window;
-    passed_ = std::max(passed_, closed.window);
-  }
-  for (size_t i = first; i < last; ++i) ObserveJob(closed, i, &out.point);
-}
-
-void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point) {
-  ToJobDay(closed, index, job_day_);
-  LiveJob& job = Awake(job_day_.job);
-  Changed(job);
-  StartDay(job, closed.window.day());
-  job.seen_today = true;
-  job.last_window = closed.window;
-  uint32_t most_tasks = 0;
-  const JobWindowData& data = closed.jobs[index];
-  const auto reports = std::span(closed.reports).subspan(data.first_report, data.num_reports);
-  // Stored windows come without reports.
-  if (point != nullptr || !reports.empty()) TakeReports(job, reports);
-  for (const Resource r : kResources) {
-    LiveLane& lane = job.of(r);
-    signals_.Build(job_day_, r);
-    if (signals_.empty()) {
-      lane.usage_mean = lane.usage_peak = kAbsent;
-      lane.tasks = 0;
-      continue;
-    }
-    const Signal& signal = signals_.signals().front();
-    const auto tasks = static_cast<uint32_t>(signal.tasks.size());
-    double sum = 0;
-    for (const TaskUsage& t : signal.tasks) sum += t.mean;
-    const std::optional<double> would_be = lane.lane.LimitInForce(signal.owner_limit);
-    const bool over = would_be.has_value() && signal.peak > *would_be;
-    job.over_today = job.over_today || over;
-    MarkDay(signal, job, lane);
-    CloseWindow({r, &signal, reports, Enforced(job)}, lane);
-    lane.usage_mean = static_cast<float>(sum / tasks);
-    lane.usage_peak = static_cast<float>(signal.peak);
-    lane.owner_limit = signal.owner_limit.has_value() ? static_cast<float>(*signal.owner_limit) : kAbsent;
-    lane.tasks = tasks;
-    most_tasks = std::max(most_tasks, tasks);
-    if (point != nullptr && over) ++point->amounts[static_cast<size_t>(r)].job_windows_over;
-  }
-  if (point == nullptr) return;
-  ++point->jobs;
-  point->tasks += most_tasks;
-  ++point->jobs_by_mode[static_cast<size_t>(job.policy->mode)];
-}
-
-void LiveFleet::MarkDay(const Signal& signal, const LiveJob& job, LiveLane& lane) const {
-  using What = DayRecord::What;
-  constexpr double kAtLimit = 0.95;
-  const int32_t day = signal.window.day();
-  if (const std::optional<double> limit = lane.lane.recommended(); limit.has_value()) {
-    lane.days.Mark(day, What::kRecommended);
-    if (signal.peak > *limit) lane.days.Mark(day, What::kOver);
-  }
-  const std::optional<double> ours = Enforced(job) ? lane.gate.in_force : std::nullopt;
-  const std::optional<double> real = ours.has_value() ? ours : signal.owner_limit;
-  if (real.has_value() && signal.peak >= kAtLimit * *real) lane.days.Mark(day, What::kAtLimit);
-}
+// ---- a pass (its first step is in live_observe.cc) ----
 
 // The fleet learns from the day that ended, and the jobs that were there begin the next one.
 void LiveFleet::EndDay(PassOutput& out, When when) {

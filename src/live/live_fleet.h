@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "engine/signal_builder.h"
 #include "live/live_job.h"
@@ -65,6 +66,11 @@ struct FleetRecords {
   bool operator==(const FleetRecords&) const = default;
 };
 
+// Calls turn(0) .. turn(count - 1), each once, in any order, side by side where the caller has threads, and
+// returns when all are done.
+using RunTurns = absl::FunctionRef<void(size_t count, absl::FunctionRef<void(size_t turn)> turn)>;
+void RunInOrder(size_t count, absl::FunctionRef<void(size_t turn)> turn);
+
 // Not thread-safe.
 class LiveFleet {
  public:
@@ -84,8 +90,10 @@ class LiveFleet {
   const LiveJob& job(JobId id) const { return jobs_[id]; }
   std::optional<JobId> Find(std::string_view name) const;
 
-  void Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out,
-               When when = When::kNow);
+  // Jobs are stepped in turns of kTurnJobs; on how many threads `run` calls them changes no result.
+  static constexpr size_t kTurnJobs = 64, kTurnsAtATime = 32;
+  void Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when = When::kNow,
+               RunTurns run = RunInOrder);
   void EndWindow(const ClosedWindow& closed, PassOutput& out, When when = When::kNow);
   void Decide(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when = When::kNow);
   // An OOM kill, at once, however late it is told. `oom.limit` is filled in where nobody saw it. REQUIRES:
@@ -147,7 +155,7 @@ class LiveFleet {
   void SaveChunk(uint32_t chunk, ByteWriter& out) const;
   // All or nothing for each job: after an error the jobs of the chunk that could not be read are new ones
   // that are `lost` and want history. `through`: the window at whose end it was saved.
-  absl::Status LoadChunk(uint32_t chunk, WindowId through, ByteReader& in);
+  absl::Status LoadChunk(uint32_t chunk, WindowId through, ByteReader& in, RunTurns run = RunInOrder);
   // The first window that changed the chunk since MarkSaved; nullopt: none did.
   std::optional<WindowId> ChangedSince(uint32_t chunk) const;
   void MarkSaved(uint32_t chunk);
@@ -158,7 +166,7 @@ class LiveFleet {
   void Redo(const Decision& decision);
   // A stored window again, for the jobs of chunks whose checkpoint is older than it (through[chunk] <
   // window).
-  void Redo(const ClosedWindow& closed, std::span<const WindowId> through);
+  void Redo(const ClosedWindow& closed, std::span<const WindowId> through, RunTurns run = RunInOrder);
   // In the order of their times, each before the windows that end after it.
   void Redo(const OomRecord& oom);
   // Times that lie ahead of the clock by more than an hour were made by a wrong one: they are `now_s` from
@@ -170,28 +178,39 @@ class LiveFleet {
   size_t state_bytes() const;
 
  private:
-  void ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point);
+  // What one turn needs and leaves behind.
+  struct Turn {
+    JobDay job_day;
+    DaySignals signals;
+    FleetPoint point;  // counts only, so that the order of turns does not matter
+  };
+  void ObserveTurn(const ClosedWindow& closed, std::span<const uint32_t> indices, bool counts, Turn& turn);
+  void ObserveJobs(const ClosedWindow& closed, std::span<const uint32_t> indices, FleetPoint* point,
+                   RunTurns run);
+  // Touches nothing but the job.
+  void ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point, Turn& turn);
   // What the window means for the counts of days: REQUIRES: before the lane has taken it in.
   void MarkDay(const Signal& signal, const LiveJob& job, LiveLane& lane) const;
   enum class Why : uint8_t { kWindow, kOom, kSetting };
   void DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, PassOutput& out);
-  void TakeReports(LiveJob& job, std::span<const TaskReport> reports);
+  static void TakeReports(LiveJob& job, std::span<const TaskReport> reports);
   void FindCandidates(const ClosedWindow& closed, const JobWindowData& data, Resource r);
   void NoteTrialOf(const LiveJob& job);
   // Lets the job begin `day`, and end the day it is in if it has not.
-  void StartDay(LiveJob& job, int32_t day);
+  static void StartDay(LiveJob& job, int32_t day);
   void EndDay(PassOutput& out, When when);
-  absl::Status LoadJob(std::string_view bytes, LiveJob& job);
+  absl::Status LoadJob(std::string_view bytes, LiveJob& job) const;
   // Not measured for two hours before the end of `now`.
   static bool IsGone(const LiveJob& job, WindowId now);
-  void Changed(const LiveJob& job);
+  void Changed(const LiveJob& job) { Changed(job.record.id); }
+  void Changed(JobId id);
   // The job with lanes that can be stepped.
   LiveJob& Awake(JobId id);
-  void Wake(LiveJob& job);
+  void Wake(LiveJob& job) const;
   void TakeInOom(LiveJob& job, const OomRecord& oom);
   void Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When when);
   Lane Relived(const LiveJob& job, Resource r, std::span<const JobDay> days, std::span<const OomRecord> ooms);
-  std::unique_ptr<LiveLane> NewLane(const JobRecord& record, const JobPolicy& policy, Resource r);
+  std::unique_ptr<LiveLane> NewLane(const JobRecord& record, const JobPolicy& policy, Resource r) const;
   std::shared_ptr<const JobPolicy> PolicyOf(const LiveJob& job);
   void Repolicy(LiveJob& job);
   JobInfo InfoOf(const JobRecord& record) const;
@@ -215,8 +234,9 @@ class LiveFleet {
   absl::flat_hash_map<uint64_t, JobId> trials_;
   // Scratch.
   std::vector<uint32_t> candidates_;
-  JobDay job_day_;
   DaySignals signals_;
+  std::vector<uint32_t> indices_;
+  std::vector<Turn> turns_;
 };
 
 }  // namespace taut

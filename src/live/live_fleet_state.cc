@@ -1,6 +1,7 @@
 // Stop and go on: the fleet's state as bytes and back, and what was stored since, once more.
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "base/strings.h"
 #include "live/live_fleet.h"
@@ -37,7 +38,7 @@ void LiveFleet::SaveChunk(uint32_t chunk, ByteWriter& out) const {
   }
 }
 
-absl::Status LiveFleet::LoadJob(std::string_view bytes, LiveJob& job) {
+absl::Status LiveFleet::LoadJob(std::string_view bytes, LiveJob& job) const {
   ByteReader state(bytes);
   absl::Status s = LoadLiveJob(state, job);
   if (s.ok() && state.remaining() != 0) s = absl::DataLossError("a job with bytes after its end");
@@ -52,7 +53,7 @@ absl::Status LiveFleet::LoadJob(std::string_view bytes, LiveJob& job) {
   return s;
 }
 
-absl::Status LiveFleet::LoadChunk(uint32_t chunk, WindowId through, ByteReader& in) {
+absl::Status LiveFleet::LoadChunk(uint32_t chunk, WindowId through, ByteReader& in, RunTurns run) {
   const auto version = in.Get<uint8_t>();
   if (version == 0 || version > kChunkVersion) {
     WantHistoryOf(chunk);
@@ -63,25 +64,42 @@ absl::Status LiveFleet::LoadChunk(uint32_t chunk, WindowId through, ByteReader& 
     WantHistoryOf(chunk);
     return absl::DataLossError(StrCat("a checkpoint of ", count, " jobs"));
   }
-  absl::Status result;
+  struct Saved {
+    LiveJob* job;
+    std::string_view bytes;
+    absl::Status status;
+  };
+  std::vector<Saved> jobs;
+  bool damaged = false, foreign = false;
   uint64_t next = 0;
   std::array<bool, kChunkJobs> saved{};
   for (uint64_t n = 0; n < count; ++n) {
     const uint64_t at = next + (version > 1 ? in.GetVarint() : 0);
     const std::string_view bytes = in.GetString();
-    if (in.failed() || at >= kChunkJobs) {
-      WantHistoryOf(chunk);
-      return in.failed() ? in.status("a checkpoint")
-                         : absl::DataLossError("a checkpoint of jobs of another chunk");
-    }
+    damaged = in.failed();
+    foreign = at >= kChunkJobs;
+    if (damaged || foreign) break;
     next = at + 1;
     saved[at] = true;
     // A job that the store does not know was forgotten after this was saved, or its record is damaged.
     LiveJob* job = jobs_.Find(JobId{chunk * kChunkJobs + static_cast<uint32_t>(at)});
-    if (job == nullptr) continue;
-    if (absl::Status s = LoadJob(bytes, *job); !s.ok() && result.ok()) result = s;
-    NoteTrialOf(*job);
-    if (IsGone(*job, through)) job->Sleep();
+    if (job != nullptr) jobs.push_back({job, bytes, absl::OkStatus()});
+  }
+  run((jobs.size() + kTurnJobs - 1) / kTurnJobs, [&](size_t turn) {
+    const size_t end = std::min((turn + 1) * kTurnJobs, jobs.size());
+    for (size_t i = turn * kTurnJobs; i < end; ++i) {
+      jobs[i].status = LoadJob(jobs[i].bytes, *jobs[i].job);
+      if (IsGone(*jobs[i].job, through)) jobs[i].job->Sleep();
+    }
+  });
+  absl::Status result;
+  for (Saved& loaded : jobs) {
+    if (!loaded.status.ok() && result.ok()) result = std::move(loaded.status);
+    NoteTrialOf(*loaded.job);
+  }
+  if (damaged || foreign) {
+    WantHistoryOf(chunk);
+    return damaged ? in.status("a checkpoint") : absl::DataLossError("a checkpoint of jobs of another chunk");
   }
   MarkSaved(chunk);
   for (uint32_t i = 0; i < kChunkJobs; ++i) {
@@ -127,16 +145,18 @@ void LiveFleet::Redo(const Decision& d) {
   last_decision_ = std::max(last_decision_, d.id);
 }
 
-void LiveFleet::Redo(const ClosedWindow& closed, std::span<const WindowId> through) {
+void LiveFleet::Redo(const ClosedWindow& closed, std::span<const WindowId> through, RunTurns run) {
   day_ = std::max(day_, closed.window.day());
   now_ = closed.window;
   passed_ = std::max(passed_, closed.window);
+  indices_.clear();
   for (size_t i = 0; i < closed.jobs.size(); ++i) {
     const JobId id = closed.jobs[i].job;
     const uint32_t chunk = id.value / kChunkJobs;
     if (!Has(id) || (chunk < through.size() && through[chunk] >= closed.window)) continue;
-    ObserveJob(closed, i, nullptr);
+    indices_.push_back(static_cast<uint32_t>(i));
   }
+  ObserveJobs(closed, indices_, nullptr, run);
 }
 
 void LiveFleet::TakeInOom(LiveJob& job, const OomRecord& oom) {

@@ -5,7 +5,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
 #include "sim/job_runner.h"
-#include "sim/worker_pool.h"
+#include "base/worker_pool.h"
 
 namespace taut {
 namespace {

@@ -11,7 +11,7 @@
 
 namespace taut {
 
-// One loop at a time, from the thread that made the pool.
+// One loop at a time.
 class WorkerPool {
  public:
   // The calling thread counts; 0: one a core. More than there are cores is taken at its word.
@@ -20,6 +20,8 @@ class WorkerPool {
                                    tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads))
                              : nullptr),
         arena_(threads > 0 ? threads : tbb::task_arena::automatic) {}
+
+  bool is_parallel() const { return arena_.max_concurrency() > 1; }
 
   // Calls turn(0) .. turn(count - 1), each once, in any order and side by side; returns when all are done.
   //

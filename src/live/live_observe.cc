@@ -1,0 +1,130 @@
+// A closed window goes to the lanes of its jobs.
+#include <algorithm>
+
+#include "live/live_fleet.h"
+
+namespace taut {
+namespace {
+
+void AddCounts(const FleetPoint& from, FleetPoint& to) {
+  to.jobs += from.jobs;
+  to.tasks += from.tasks;
+  for (size_t mode = 0; mode < to.jobs_by_mode.size(); ++mode)
+    to.jobs_by_mode[mode] += from.jobs_by_mode[mode];
+  for (size_t r = 0; r < to.amounts.size(); ++r)
+    to.amounts[r].job_windows_over += from.amounts[r].job_windows_over;
+}
+
+}  // namespace
+
+void RunInOrder(size_t count, absl::FunctionRef<void(size_t turn)> turn) {
+  for (size_t i = 0; i < count; ++i) turn(i);
+}
+
+void LiveFleet::StartDay(LiveJob& job, int32_t day) {
+  if (job.day == day) return;
+  if (job.seen_today) {
+    FleetRows ignored;  // the fleet closed that day without this row, or knows it already
+    for (const auto& lane : job.lanes) lane->lane.EndDay(job.day, ignored);
+    job.seen_today = job.over_today = false;
+  }
+  job.day = day;
+  for (const auto& lane : job.lanes) {
+    lane->lane.StartDay(day);
+    lane->chance_of = kAbsent;  // another day, another forecast
+  }
+}
+
+void LiveFleet::Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when,
+                        RunTurns run) {
+  if (first == 0) {
+    // A day whose last window nobody was measured in ends when the next one begins.
+    if (day_ != INT32_MIN && closed.window.day() > day_) EndDay(out, when);
+    day_ = closed.window.day();
+    out.point.window = closed.window;
+    now_ = closed.window;
+    passed_ = std::max(passed_, closed.window);
+  }
+  indices_.clear();
+  for (size_t i = first; i < last; ++i) indices_.push_back(static_cast<uint32_t>(i));
+  ObserveJobs(closed, indices_, &out.point, run);
+}
+
+void LiveFleet::ObserveJobs(const ClosedWindow& closed, std::span<const uint32_t> indices, FleetPoint* point,
+                            RunTurns run) {
+  for (const uint32_t i : indices) Changed(closed.jobs[i].job);
+  turns_.resize(kTurnsAtATime);
+  for (; !indices.empty(); indices = indices.subspan(std::min(indices.size(), kTurnsAtATime * kTurnJobs))) {
+    const size_t jobs = std::min(indices.size(), kTurnsAtATime * kTurnJobs);
+    const size_t count = (jobs + kTurnJobs - 1) / kTurnJobs;
+    run(count, [&](size_t t) {
+      const size_t begin = t * kTurnJobs;
+      ObserveTurn(closed, indices.subspan(begin, std::min(kTurnJobs, jobs - begin)), point != nullptr,
+                  turns_[t]);
+    });
+    if (point == nullptr) continue;
+    for (const Turn& turn : std::span(turns_).first(count)) AddCounts(turn.point, *point);
+  }
+}
+
+void LiveFleet::ObserveTurn(const ClosedWindow& closed, std::span<const uint32_t> indices, bool counts,
+                            Turn& turn) {
+  turn.point = FleetPoint();
+  for (const uint32_t i : indices) ObserveJob(closed, i, counts ? &turn.point : nullptr, turn);
+}
+
+void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point, Turn& turn) {
+  ToJobDay(closed, index, turn.job_day);
+  LiveJob& job = Awake(turn.job_day.job);
+  StartDay(job, closed.window.day());
+  job.seen_today = true;
+  job.last_window = closed.window;
+  uint32_t most_tasks = 0;
+  const JobWindowData& data = closed.jobs[index];
+  const auto reports = std::span(closed.reports).subspan(data.first_report, data.num_reports);
+  // Stored windows come without reports.
+  if (point != nullptr || !reports.empty()) TakeReports(job, reports);
+  for (const Resource r : kResources) {
+    LiveLane& lane = job.of(r);
+    turn.signals.Build(turn.job_day, r);
+    if (turn.signals.empty()) {
+      lane.usage_mean = lane.usage_peak = kAbsent;
+      lane.tasks = 0;
+      continue;
+    }
+    const Signal& signal = turn.signals.signals().front();
+    const auto tasks = static_cast<uint32_t>(signal.tasks.size());
+    double sum = 0;
+    for (const TaskUsage& t : signal.tasks) sum += t.mean;
+    const std::optional<double> would_be = lane.lane.LimitInForce(signal.owner_limit);
+    const bool over = would_be.has_value() && signal.peak > *would_be;
+    job.over_today = job.over_today || over;
+    MarkDay(signal, job, lane);
+    CloseWindow({r, &signal, reports, Enforced(job)}, lane);
+    lane.usage_mean = static_cast<float>(sum / tasks);
+    lane.usage_peak = static_cast<float>(signal.peak);
+    lane.owner_limit = signal.owner_limit.has_value() ? static_cast<float>(*signal.owner_limit) : kAbsent;
+    lane.tasks = tasks;
+    most_tasks = std::max(most_tasks, tasks);
+    if (point != nullptr && over) ++point->amounts[static_cast<size_t>(r)].job_windows_over;
+  }
+  if (point == nullptr) return;
+  ++point->jobs;
+  point->tasks += most_tasks;
+  ++point->jobs_by_mode[static_cast<size_t>(job.policy->mode)];
+}
+
+void LiveFleet::MarkDay(const Signal& signal, const LiveJob& job, LiveLane& lane) const {
+  using What = DayRecord::What;
+  constexpr double kAtLimit = 0.95;
+  const int32_t day = signal.window.day();
+  if (const std::optional<double> limit = lane.lane.recommended(); limit.has_value()) {
+    lane.days.Mark(day, What::kRecommended);
+    if (signal.peak > *limit) lane.days.Mark(day, What::kOver);
+  }
+  const std::optional<double> ours = Enforced(job) ? lane.gate.in_force : std::nullopt;
+  const std::optional<double> real = ours.has_value() ? ours : signal.owner_limit;
+  if (real.has_value() && signal.peak >= kAtLimit * *real) lane.days.Mark(day, What::kAtLimit);
+}
+
+}  // namespace taut
