@@ -22,10 +22,10 @@ using enum FieldUnit;
 const AgentSetting kSettings[] = {
     {"name", "agent ID; empty: the host name", kPlain, 0, 0, TAUT_FIELD(name)},
     {"host", "value of {host} in task names; empty: the host name", kPlain, 0, 0, TAUT_FIELD(host)},
-    {"state", "directory of the ledger of limits and the message queue", kPlain, 0, 0, TAUT_FIELD(state)},
+    {"state", "directory of the ledger and the message queue", kPlain, 0, 0, TAUT_FIELD(state)},
     {"observe", "measure and report; change no limit", kPlain, 0, 0, TAUT_FIELD(observe)},
-    {"sample_ms", "interval of reading each task, milliseconds", kPlain, 10, 60'000, TAUT_FIELD(sample_ms)},
-    {"find", "interval of looking for tasks; Docker events are followed immediately", kDuration, 1, 3600,
+    {"sample_ms", "sampling interval of each task, milliseconds", kPlain, 10, 60'000, TAUT_FIELD(sample_ms)},
+    {"find", "interval of task discovery; Docker events are handled immediately", kDuration, 1, 3600,
      TAUT_FIELD(find_s)},
     {"speed", "clock speed-up factor, for demonstrations with one agent", kPlain, 0.001, 100'000,
      TAUT_FIELD(speed)},
@@ -50,7 +50,7 @@ const AgentSetting kSettings[] = {
      0, 0, TAUT_FIELD(server_name)},
     {"daemon.queue", "on-disk queue limit while tautd is unreachable; the oldest messages are dropped first",
      kBytes, 65'536, 64 * kGiB, TAUT_FIELD(queue_bytes)},
-    {"limits.shrink_share", "most that a memory limit is lowered per second, as a share", kPlain, 0.01, 1,
+    {"limits.shrink_share", "a memory limit is lowered by at most this share per second", kPlain, 0.01, 1,
      TAUT_FIELD(moves.shrink_share)},
     {"limits.margin_share", "a memory limit is never lowered below usage plus this share of it", kPlain, 0,
      10, TAUT_FIELD(moves.margin_share)},
@@ -73,12 +73,12 @@ constexpr TaskRuleKey kRuleKeys[] = {
     {"docker", "or: pattern of container names"},
     {"job", "template of the job's name; empty: `{base}`, `systemd/{prefix|unit}`, `docker/{service}`"},
     {"task", "template of the task's name; empty: the host and a name that is unique there"},
-    {"manage", "limits may be set; false: measured, never touched"},
+    {"manage", "true: limits may be changed; false: only measured"},
     {"startup_grace",
-     "no limit is lowered in this time after a task's start (raises are made at once); 5 min"},
-    {"cpu", "none; soft: cpu.weight, counts only when cores are short; hard: cpu.max, always"},
+     "no limit is lowered in this time after a task's start (raises apply immediately); default 5 min"},
+    {"cpu", "none; soft: cpu.weight, only effective under CPU contention; hard: cpu.max"},
     {"memory", "none; hard: memory.max; soft: memory.high at the limit, memory.max a tenth above it"},
-    {"cpu_lower", "lowest CPU limit, cores, whatever is ordered"},
+    {"cpu_lower", "lowest CPU limit, cores; lower orders are raised to it"},
     {"cpu_upper", "highest CPU limit, cores"},
     {"memory_lower", "lowest memory limit"},
     {"memory_upper", "highest memory limit, also after an OOM kill"},
@@ -134,7 +134,8 @@ class Reader {
     return absl::OkStatus();
   }
   absl::Status ReadTask(const YAML::Node& node) {
-    if (!node.IsMap()) return ErrorAt(name_, node, "a task rule has cgroup, systemd or docker, and a job");
+    if (!node.IsMap())
+      return ErrorAt(name_, node, "expected a task rule with cgroup, systemd or docker, and a job");
     TaskRule rule;
     int sources = 0;
     absl::Status s = ForEachEntry(
@@ -145,7 +146,7 @@ class Reader {
           return set.ok() ? set : ErrorAt(name_, key, Message(set));
         });
     if (!s.ok()) return s;
-    if (sources != 1) return ErrorAt(name_, node, "a task rule names one of cgroup, systemd and docker");
+    if (sources != 1) return ErrorAt(name_, node, "expected exactly one of cgroup, systemd and docker");
     if (rule.cpu_lower > rule.cpu_upper && rule.cpu_upper.has_value()) {
       return ErrorAt(name_, node, "cpu_lower is above cpu_upper");
     }

@@ -63,7 +63,7 @@ struct Assign {
   absl::Status operator()(std::string* target) const {
     const bool url = text().substr(0, 7) == "http://" || text().substr(0, 8) == "https://";
     if (setting.unit == kUrl && !text().empty() && !url) {
-      return Bad(StrCat("\"", text(), "\" is no URL; write http://prometheus:9090"));
+      return Bad(StrCat("\"", text(), "\" is not a URL; expected http://prometheus:9090"));
     }
     *target = std::string(text());
     return absl::OkStatus();

@@ -30,7 +30,7 @@ class Reader {
     if (!rules.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(rules.status())));
     config_.rules = *std::move(rules);
     if (config_.store.path.empty()) {
-      return absl::InvalidArgumentError(StrCat(name_, ": store.path is empty; write a file, or memory"));
+      return absl::InvalidArgumentError(StrCat(name_, ": store.path is empty: expected a file, or memory"));
     }
     for (const std::string& link : config_.cell.links) {
       const auto parsed = ParseCellLink(link);
@@ -145,7 +145,7 @@ absl::Status Reader::ReadRules(const YAML::Node& list) {
 absl::Status Reader::ReadRule(const YAML::Node& node) {
   static constexpr std::string_view kKeys[] = {"name", "match", "set"};
   JobRule rule;
-  if (!node.IsMap()) return Error(node, "a rule has a name, match and set");
+  if (!node.IsMap()) return Error(node, "expected a rule with name, match and set");
   absl::Status s = ForEachEntry(node, name_, "a rule", [&](const YAML::Node& key, const YAML::Node& value) {
     if (key.Scalar() == "name") {
       const absl::StatusOr<std::string> text = TextOf(value, name_, "name");
@@ -191,7 +191,7 @@ absl::StatusOr<MappingRule> Reader::ReadMappingRule(const YAML::Node& node) {
   static constexpr std::string_view kKeys[] = {"name", "metric", "match", "kind",
                                                "job",  "task",   "part",  "scale"};
   MappingRule rule;
-  if (!node.IsMap()) return Error(node, "a mapping rule has a name, metric, kind, job and task");
+  if (!node.IsMap()) return Error(node, "expected a mapping rule with name, metric, kind, job and task");
   const auto read = [&](const YAML::Node& at, const YAML::Node& value) -> absl::Status {
     const std::string& key = at.Scalar();
     if (key == "match") {
@@ -259,7 +259,7 @@ absl::Status ReadTokens(const std::string& path, std::vector<AccessToken>& token
   }
   if (tokens.empty()) {
     return absl::InvalidArgumentError(
-        StrCat(path, ": no token in it; fill it with `openssl rand -hex 32 > ", path, "`"));
+        StrCat(path, ": contains no token; create one with `openssl rand -hex 32 > ", path, "`"));
   }
   return absl::OkStatus();
 }

@@ -97,13 +97,14 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(ErrorOf("sever: {}\n"), "t.yaml:1: unknown key \"sever\"; did you mean \"server\"?");
   EXPECT_EQ(ErrorOf("clock: wal\n"), "t.yaml:1: clock: \"wal\": expected one of wall, samples");
   EXPECT_EQ(ErrorOf("\nserver:\n  limits:\n    body: 4 gigs\n"),
-            "t.yaml:4: server.limits.body: \"4 gigs\" is no amount of memory; write 512MiB or 256GiB");
+            "t.yaml:4: server.limits.body: \"4 gigs\" is not an amount of memory; expected one such as "
+            "512MiB or 256GiB");
   EXPECT_EQ(ErrorOf("store: {history_days: 0}"), "t.yaml:1: store.history_days: 0 is outside 1 .. 3650");
   EXPECT_EQ(ErrorOf("store: {history_days: 1.5}"),
             "t.yaml:1: store.history_days: \"1.5\" is not a whole number");
   EXPECT_EQ(ErrorOf("ingest: {grace: 2h}"), "t.yaml:1: ingest.grace: 2h is outside 0s .. 1h");
   EXPECT_EQ(ErrorOf("clock: [wall, samples]"), "t.yaml:1: clock: must be one value, not a list");
-  EXPECT_EQ(ErrorOf("store: {path: }"), "t.yaml: store.path is empty; write a file, or memory");
+  EXPECT_EQ(ErrorOf("store: {path: }"), "t.yaml: store.path is empty: expected a file, or memory");
   for (const std::string_view link : {"south", "=http://a", "south=javascript:alert(1)", "south="}) {
     EXPECT_THAT(ErrorOf(StrCat("cell: {links: [\"", link, "\"]}")), HasSubstr("is not NAME=URL with http"))
         << link;
@@ -112,7 +113,7 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(ErrorOf("server: 7070"), "t.yaml:1: server must be a mapping: lines of key: value");
   EXPECT_EQ(ErrorOf("clock: wall\nclock: wall"), "t.yaml:2: t.yaml has \"clock\" twice");
   EXPECT_EQ(ErrorOf("backfill: {prometheus: p:9090}"),
-            "t.yaml:1: backfill.prometheus: \"p:9090\" is no URL; write http://prometheus:9090");
+            "t.yaml:1: backfill.prometheus: \"p:9090\" is not a URL; expected http://prometheus:9090");
   EXPECT_EQ(ErrorOf("defaults:\n  mode: on\n"),
             "t.yaml:2: mode: \"on\": expected one of off, observe, canary, auto");
   EXPECT_EQ(ErrorOf("defaults:\n  memory:\n    uppr: 1GiB\n"),
@@ -126,11 +127,11 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(ErrorOf("rules:\n  - name: a\n"), "t.yaml:2: a rule without set");
   EXPECT_EQ(ErrorOf("rules: {a: b}"), "t.yaml:1: rules must be a list: lines that begin with -");
   EXPECT_EQ(ErrorOf("ingest:\n  mapping:\n    - metric: a\n      kind: cpu\n"),
-            "t.yaml:4: unknown kind of series 'cpu'; there are cpu_seconds_total, cpu_cores, memory_bytes, "
+            "t.yaml:4: unknown kind 'cpu'; there are cpu_seconds_total, cpu_cores, memory_bytes, "
             "cpu_limit_cores, memory_limit_bytes, oom_total, owner, restarts_total, oom_reason, oom_ended, "
             "init_container, pod_labels");
   EXPECT_THAT(ErrorOf("ingest:\n  mapping:\n    - metric: a\n      name: x\n"),
-              HasSubstr("t.yaml:3: mapping rule 'x': it needs a job and a task"));
+              HasSubstr("t.yaml:3: mapping rule 'x': job and task are required"));
   EXPECT_EQ(ErrorOf("recommenders:\n  vpa:\n    margn: 1\n"),
             "t.yaml:3: unknown setting \"vpa.margn\"; did you mean \"vpa.margin\"?");
   EXPECT_THAT(ErrorOf("server: [\n"), HasSubstr("t.yaml:2: "));
@@ -219,7 +220,7 @@ TEST_F(SecretsTest, TokensComeFromFilesAndStayOutOfErrors) {
   EXPECT_THAT(error, HasSubstr("at least 16"));
   EXPECT_THAT(error, Not(HasSubstr("hunter2")));
   config.operator_tokens_file = Write("\n");
-  EXPECT_THAT(std::string(Message(OpenServerOptions(config).status())), HasSubstr("no token in it"));
+  EXPECT_THAT(std::string(Message(OpenServerOptions(config).status())), HasSubstr("contains no token"));
   config.operator_tokens_file = "no/such/file";
   EXPECT_EQ(OpenServerOptions(config).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(ReadSecretFile(Write(" s3cret \n")).value(), "s3cret");

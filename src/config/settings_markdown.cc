@@ -9,40 +9,39 @@ namespace {
 
 constexpr std::string_view kIntro = R"(# Configuration of tautd and tautlet
 
-<!-- Made from the tables in the code; a test compares. To make it anew: TAUT_WRITE_DOCS=1 config_tests -->
+<!-- Generated from the tables in the code. To regenerate: TAUT_WRITE_DOCS=1 config_tests -->
 
-One YAML file, and none is needed: everything has a default. `docs/tautd.example.yaml` is an example. A key that
-does not exist, one that is there twice or a value that cannot be is refused with the file, the line, and what was
-probably meant. A key `a.b` is `b:` below `a:`. Amounts are written as people write them: `512MiB`, `1.5GiB`,
-`90s`, `30m`, `12h`, `2w`, `0.05` or `5%` where a job's setting is a share. Secrets come from files of their own
-and are never shown. What tautlet can be told stands at the end.
+tautd reads one YAML file. It is optional: every key has a default. `docs/tautd.example.yaml` is an example. An
+unknown or repeated key and an invalid value are rejected with the file, the line, and the nearest valid key. A key
+`a.b` is `b:` below `a:`. Amounts have units: `512MiB`, `1.5GiB`, `90s`, `30m`, `12h`, `2w`; a share is `0.05` or
+`5%`. Secrets are read from separate files and are never shown. [tautlet](#tautlet) has its own file and keys.
 )";
 
 constexpr std::string_view kLists = R"(
 ## Mapping rules: `ingest.mapping`
 
-A list: which series is which job's usage. The first rule that fits a series decides; these come before the
-built-in ones (see `docs/formats.md`), or stand alone with `ingest.builtin_mapping: false`.
+A list of rules that assign series to jobs. The first matching rule applies. These rules precede the built-in ones
+(see `docs/formats.md`); with `ingest.builtin_mapping: false` there are no others.
 
-| Key | What |
+| Key | Meaning |
 |---|---|
-| `name` | for people |
+| `name` | name of the rule, shown by `taut mapping test` |
 | `metric` | pattern of the metric's name: `*` is any text, `a\|b` is a or b |
-| `match` | labels and patterns, all of which must fit; `!` at the start negates |
+| `match` | labels and patterns, all of which must match; `!` at the start negates |
 | `kind` | cpu_seconds_total, cpu_cores, memory_bytes, cpu_limit_cores, memory_limit_bytes, oom_total, owner, )"
                                     R"(restarts_total, oom_reason, oom_ended, init_container or pod_labels |
-| `job`, `task`, `part` | names made of text and `{label}`; `{a\|b}` is the first that is not empty |
-| `scale` | the sample times this is in cores or bytes; below 0 the part is subtracted |
+| `job`, `task`, `part` | templates of text and `{label}`; `{a\|b}` is the first label that is not empty |
+| `scale` | factor from the sample to cores or bytes; negative: the part is subtracted |
 
 ## Rules: `rules`
 
-A list: what holds for which jobs. Later rules win over earlier ones, and what a person sets for one job wins over
-all.
+A list of settings for the jobs that match. Later rules override earlier ones; settings of one job override all
+rules.
 
-| Key | What |
+| Key | Meaning |
 |---|---|
-| `name` | for people; it is shown where a value came from |
-| `match` | `job` (the name) or a label, and a pattern as above; all must fit |
+| `name` | name of the rule, shown as the source of a setting |
+| `match` | `job` (the name) or a label, and a pattern as above; all must match |
 | `set` | keys of the table below, `memory.upper: 4GiB` or `upper: 4GiB` below `memory:` |
 )";
 
@@ -62,16 +61,19 @@ void AddRow(std::string_view key, std::string_view value, std::string_view help,
   StrAppend(&out, "| `", key, "` | ", Code(value), " | ", Cell(help), " |\n");
 }
 
-constexpr std::string_view kHead = "\n| Key | Default | What |\n|---|---|---|\n";
+constexpr std::string_view kHead = "\n| Key | Default | Meaning |\n|---|---|---|\n";
 
 void AddAgent(std::string& out) {
-  StrAppend(&out, "\n## tautlet\n\nA file of its own; `docs/agent.md` has an example.\n", kHead);
+  StrAppend(&out,
+            "\n## tautlet\n\ntautlet reads its own YAML file; `docs/tautlet.example.yaml` is an example.\n",
+            kHead);
   AgentConfig defaults;
   for (const AgentSetting& s : AgentSettingsTable()) {
     AddRow(s.key, ShowField(s.spec(), s.field(defaults)), s.help, out);
   }
-  StrAppend(&out,
-            "\nEach item of `tasks`; the first that fits a task decides:\n\n| Key | What |\n|---|---|\n");
+  StrAppend(
+      &out,
+      "\nEach item of `tasks`; the first that matches a task applies:\n\n| Key | Meaning |\n|---|---|\n");
   for (const TaskRuleKey& k : TaskRuleKeys()) StrAppend(&out, "| `", k.key, "` | ", Cell(k.help), " |\n");
 }
 

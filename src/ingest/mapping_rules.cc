@@ -40,7 +40,7 @@ absl::StatusOr<SeriesKind> ParseSeriesKind(std::string_view name) {
     if (its_name == name) return kind;
     StrAppend(&choices, choices.empty() ? "" : ", ", its_name);
   }
-  return absl::InvalidArgumentError(StrCat("unknown kind of series '", name, "'; there are ", choices));
+  return absl::InvalidArgumentError(StrCat("unknown kind '", name, "'; there are ", choices));
 }
 
 absl::StatusOr<MappingRules> MappingRules::Compile(std::vector<MappingRule> rules) {
@@ -50,7 +50,7 @@ absl::StatusOr<MappingRules> MappingRules::Compile(std::vector<MappingRule> rule
       return absl::InvalidArgumentError(StrCat("mapping rule '", rule.name, "': ", what));
     };
     if (rule.metric.empty()) return bad("no metric");
-    if (rule.job.empty() || rule.task.empty()) return bad("it needs a job and a task");
+    if (rule.job.empty() || rule.task.empty()) return bad("job and task are required");
     if (!std::isfinite(rule.scale) || rule.scale == 0) return bad("scale must be a number other than 0");
     for (const LabelMatch& match : rule.match) {
       if (match.label.empty()) return bad("a match without a label");
@@ -61,7 +61,7 @@ absl::StatusOr<MappingRules> MappingRules::Compile(std::vector<MappingRule> rule
     if (!task.ok()) return bad(StrCat("task: ", Message(task.status())));
     absl::StatusOr<NameTemplate> part = NameTemplate::Parse(rule.part);
     if (!part.ok()) return bad(StrCat("part: ", Message(part.status())));
-    if (task->uses_owner() || part->uses_owner()) return bad("{owner} may stand in job only");
+    if (task->uses_owner() || part->uses_owner()) return bad("{owner} is only allowed in job");
     out.compiled_.push_back({*std::move(job), *std::move(task), *std::move(part)});
   }
   out.rules_ = std::move(rules);

@@ -174,12 +174,12 @@ TEST(MappingRules, RefuseWhatCannotWork) {
   };
   using enum SeriesKind;
   EXPECT_THAT(why({"", "", {}, kCpuCores, "j", "t", "", 1}), HasSubstr("'mine': no metric"));
-  EXPECT_THAT(why({"", "m", {}, kCpuCores, "", "t", "", 1}), HasSubstr("needs a job and a task"));
+  EXPECT_THAT(why({"", "m", {}, kCpuCores, "", "t", "", 1}), HasSubstr("job and task are required"));
   EXPECT_THAT(why({"", "m", {}, kCpuCores, "{a", "t", "", 1}), HasSubstr("job: a '{' without its '}'"));
   EXPECT_THAT(why({"", "m", {}, kCpuCores, "j", "a}", "", 1}), HasSubstr("task: a '}' without its '{'"));
   EXPECT_THAT(why({"", "m", {}, kCpuCores, "j", "t", "{a||b}", 1}), HasSubstr("part: no label in '{a||b}'"));
   EXPECT_THAT(why({"", "m", {}, kCpuCores, "j", "{owner}", "", 1}),
-              HasSubstr("{owner} may stand in job only"));
+              HasSubstr("{owner} is only allowed in job"));
   EXPECT_THAT(why({"", "m", {}, kCpuCores, "j", "t", "", 0}), HasSubstr("scale"));
   EXPECT_THAT(why({"", "m", {{"", "x"}}, kCpuCores, "j", "t", "", 1}), HasSubstr("match without a label"));
 }

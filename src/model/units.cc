@@ -69,7 +69,7 @@ absl::StatusOr<double> ParseBytes(std::string_view text) {
   double value = 0;
   if (!ParseWithSuffix(text, kUnits, &value) || value < 0) {
     return absl::InvalidArgumentError(
-        StrCat("\"", text, "\" is no amount of memory; write 512MiB or 256GiB"));
+        StrCat("\"", text, "\" is not an amount of memory; expected one such as 512MiB or 256GiB"));
   }
   return value;
 }
@@ -91,7 +91,7 @@ absl::StatusOr<int64_t> ParseTime(std::string_view text) {
     return seconds;
   }
   return absl::InvalidArgumentError(
-      StrCat("\"", text, "\" is no time; write seconds, 14d, 2013-07-15 or 2013-07-15T12:00"));
+      StrCat("\"", text, "\" is not a time; expected seconds, 14d, 2013-07-15 or 2013-07-15T12:00"));
 }
 
 std::string DurationText(int64_t seconds) {

@@ -49,7 +49,7 @@ const std::vector<Row>& Rows() {
   using enum SettingKind;
   static const std::vector<Row> rows = {
       {{"mode",
-        "what Tautline may do: off (measure only), observe (recommend and show), canary (try a new limit "
+        "what Tautline does: off (measure only), observe (recommend and show), canary (try a new limit "
         "on some tasks first), auto (apply)",
         kChoice, ModeNames()},
        TAUT_FIELD(mode)},
@@ -95,12 +95,15 @@ const std::vector<Row>& Rows() {
        TAUT_FIELD(memory_bounds.upper),
        kMiB,
        1024 * kTiB},
-      {{"min_change", "smaller changes of a limit, as a share of it, are held back: 0.05 or 5%", kNumber, {}},
+      {{"min_change",
+        "minimum change of a limit, as a share of it; smaller changes wait: 0.05 or 5%",
+        kNumber,
+        {}},
        TAUT_FIELD(min_change),
        0,
        1},
       {{"change_period",
-        "minimum time between two changes of a limit; a raise waits a sixth of it",
+        "minimum time between two changes of a limit; a sixth of it for a raise",
         kDuration,
         {}},
        TAUT_FIELD(change_period_s),

@@ -64,8 +64,8 @@ int ParseMinute(std::string_view text, int most) {
 }
 
 absl::StatusOr<MaintenanceWindow> ParseWindow(std::string_view text) {
-  const absl::Status bad = absl::InvalidArgumentError(
-      StrCat("\"", text, "\" is no weekly time; write Mon-Fri 22:00-06:00 or Sat,Sun 00:00-24:00 (UTC)"));
+  const absl::Status bad = absl::InvalidArgumentError(StrCat(
+      "\"", text, "\" is not a weekly time; expected Mon-Fri 22:00-06:00 or Sat,Sun 00:00-24:00 (UTC)"));
   if (text.size() > 3 && text.substr(text.size() - 3) == "UTC") {
     text = StripSpace(text.substr(0, text.size() - 3));
   }

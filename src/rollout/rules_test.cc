@@ -53,17 +53,17 @@ TEST(JobSettings, SayWhatIsWrong) {
             "unknown job setting \"latency sensitivity\"; did you mean \"class\"?");
   EXPECT_EQ(SetError("mode", "Auto"), "mode: \"Auto\": expected one of off, observe, canary, auto");
   EXPECT_EQ(SetError("memory.upper", "4 gigs"),
-            "memory.upper: \"4 gigs\" is no amount of memory; write 512MiB or 256GiB");
+            "memory.upper: \"4 gigs\" is not an amount of memory; expected one such as 512MiB or 256GiB");
   EXPECT_EQ(SetError("canary.share", "1"), "canary.share: 1 is outside 0.001 .. 0.999");
   EXPECT_EQ(SetError("min_change", "5"),
             "min_change: 5 is outside 0 .. 1; expected a share such as 0.05 or 5%");
   EXPECT_EQ(SetError("min_change", "101%"),
             "min_change: 101% is outside 0 .. 1; expected a share such as 0.05 or 5%");
   EXPECT_EQ(SetError("change_period", "2000d"), "change_period: 2000d is outside 0s .. 365d");
-  EXPECT_EQ(
-      SetError("maintenance", "Mon-Fri 22-6"),
-      "maintenance: \"Mon-Fri 22-6\" is no weekly time; write Mon-Fri 22:00-06:00 or Sat,Sun 00:00-24:00 "
-      "(UTC)");
+  EXPECT_EQ(SetError("maintenance", "Mon-Fri 22-6"),
+            "maintenance: \"Mon-Fri 22-6\" is not a weekly time; expected Mon-Fri 22:00-06:00 or Sat,Sun "
+            "00:00-24:00 "
+            "(UTC)");
   EXPECT_EQ(SetError("migrate", "maybe"), "migrate: \"maybe\": expected true or false");
 }
 
