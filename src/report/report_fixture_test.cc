@@ -52,7 +52,7 @@ class Maker {
         "report.html";
     in.clock_is_unix = true;
     in.notes = {"Read 4,462,113 rows of 2 files; skipped 18 rows that go back in time.",
-                "Warm-up: the first 7 days are lived but not scored.",
+                "Warm-up: the first 7 days are replayed but not scored.",
                 "Feedback: none. Usage is taken as recorded, whatever the limit."};
     in.result = &r;
     in.jobs = &out_->jobs;

@@ -13,8 +13,8 @@ using Unit = WhatIfKnob::Unit;
 
 constexpr WhatIfKnob kOomDays = {
     .key = "oom_days",
-    .name = "Days over the limit, ordered",
-    .help = "the share of days that may go over: OOM-days of memory, throttled days of CPU",
+    .name = "Days over the limit, target",
+    .help = "the accepted share of days over the limit: OOM-days of memory, throttled days of CPU",
     .unit = Unit::kShare,
     .least = 0.001,
     .most = 0.5,
@@ -27,8 +27,8 @@ constexpr WhatIfKnob kOomDays = {
     }};
 constexpr WhatIfKnob kThrottled = {
     .key = "throttled",
-    .name = "Throttled work, ordered",
-    .help = "CPU: the share of all work that may go above the limits",
+    .name = "Throttled work, target",
+    .help = "CPU: the accepted share of work above the limits",
     .unit = Unit::kShare,
     .least = 1e-5,
     .most = 0.5,
@@ -61,8 +61,8 @@ constexpr WhatIfKnob kMarginScale = {
     .set = [](double v, VerticalSettings& s) { s.moving_window.margin_scale = v; }};
 constexpr WhatIfKnob kPeakDays = {
     .key = "peak_days",
-    .name = "Days looked back",
-    .help = "more is safer and slower to come down",
+    .name = "Days of history",
+    .help = "more is safer and lowers limits later",
     .unit = Unit::kDays,
     .least = 0.1,
     .most = 60,
@@ -103,12 +103,12 @@ constexpr PolicyInfo kPolicies[] = {
     {Policy::kVpa, "vpa", "what the Kubernetes VPA would set with its defaults", {}, kVpaSweep},
     {Policy::kMovingWindow, "moving_window", "Autopilot's decayed statistics of the usage, by job class",
      kMovingWindowKnobs, kMovingWindowSweep},
-    {Policy::kEnsemble, "ensemble", "Autopilot's many simple models, the least costly lately in charge",
+    {Policy::kEnsemble, "ensemble", "Autopilot's many simple models; the one with the lowest recent cost sets the limit",
      kEnsembleKnobs, kEnsembleSweep},
     {Policy::kAnalogs, "analogs", "what similar job-days of the whole fleet did next, at an ordered OOM risk",
      kAnalogsKnobs, kAnalogsSweep},
     {Policy::kWorkFunction, "work_function",
-     "the limit moves when another would have cost a change less, at an ordered share of throttled work",
+     "the limit changes when another would have been cheaper by the cost of a change, at an ordered share of throttled work",
      kWorkFunctionKnobs, kWorkFunctionSweep},
     {Policy::kCombined, "combined", "memory by analogs, CPU by work_function", kCombinedKnobs,
      kCombinedSweep},

@@ -37,7 +37,7 @@ function words(resource) {
     ? { name: 'memory', oomDays: 'OOM-days', oomDay: 'OOM-day', ooms: 'OOMs', unit: 'GiB',
         gloss: 'An OOM-day is a day of a job on which at least one of its tasks used more than the limit then in force.' }
     : { name: 'CPU', oomDays: 'throttled days', oomDay: 'throttled day', ooms: 'throttlings', unit: 'cores',
-        gloss: 'A throttled day is a day of a job on which at least one of its tasks wanted more CPU, as a 5-minute mean, '
+        gloss: 'A throttled day is a day of a job on which at least one of its tasks needed more CPU, as a 5-minute mean, '
           + 'than the limit then in force.' };
 }
 

@@ -55,7 +55,7 @@ function renderReplayed() {
   const facts = [
     ['Trace', report.title],
     ['Replayed', `${dayName(report.first_day)} to ${dayName(report.last_day)} (${count(report.days_done)} days)`],
-    ['Scored', `from ${dayName(report.first_scored_day)}; the days before are warm-up, lived but not scored`],
+    ['Scored', `from ${dayName(report.first_scored_day)}; the days before are warm-up, replayed but not scored`],
     ['Work', `${count(report.jobs.length)} jobs, ${count(report.job_windows)} job-windows of 5 minutes`],
     ['State kept', `${bytes(report.state_bytes_per_job / 2 ** 30)} a job, all recommenders together`],
     ['Command', el('code', {}, report.command)],

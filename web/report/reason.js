@@ -23,7 +23,7 @@ function costText(reason, cost) {
 function candidateTable(reason, unit) {
   const best = Math.min(...reason.candidates.map((c) => c.cost ?? Infinity));
   const rows = [...reason.candidates].sort((a, b) => Number(b.chosen) - Number(a.chosen) || a.cost - b.cost);
-  return el('div', { class: 'scroll candidates', tabindex: '0', role: 'region', 'aria-label': 'Alternatives weighed' },
+  return el('div', { class: 'scroll candidates', tabindex: '0', role: 'region', 'aria-label': 'Candidates' },
     el('table', {},
       el('thead', {}, el('tr', {}, headCell({ head: 'Alternative' }, 0), headCell({ head: 'Limit' }, 0),
         headCell({ head: 'Cost', title: 'In the recommender’s own unit; lower is better' }, 0),
@@ -39,11 +39,11 @@ function reasonBody(reason, unit) {
   const left = [];
   const right = [];
   if (reason.candidates.length > 0) {
-    left.push(el('h3', {}, `Alternatives weighed (${count(reason.candidates.length)})`), candidateTable(reason, unit));
+    left.push(el('h3', {}, `Candidates (${count(reason.candidates.length)})`), candidateTable(reason, unit));
   }
-  if (reason.steps.length > 0) right.push(el('h3', {}, 'From the raw figure to the limit'), stepList(reason, unit));
+  if (reason.steps.length > 0) right.push(el('h3', {}, 'Steps to the limit'), stepList(reason, unit));
   if (reason.facts.length > 0) {
-    right.push(el('h3', {}, 'What it saw'), el('dl', { class: 'facts' }, ...reason.facts.flatMap((fact) =>
+    right.push(el('h3', {}, 'Facts'), el('dl', { class: 'facts' }, ...reason.facts.flatMap((fact) =>
       [el('dt', {}, fact.name), el('dd', {}, withUnit(fact.value, fact.unit))])));
   }
   return [left, right].filter((half) => half.length > 0).map((half) => el('div', {}, ...half));

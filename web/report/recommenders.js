@@ -9,11 +9,11 @@ function recommenderColumns() {
     { head: 'Slack, median', unit: '% of limit', value: (s) => percent(s.slack_median),
       title: 'Half of the job-days have less slack than this, half have more.' },
     { head: 'Footprint', unit: 'on average', value: (s) => amount(state.resource, s.limit),
-      title: 'All limits in force added up, averaged over the scored time: what the fleet sets aside.' },
+      title: 'Sum of the limits in force, averaged over the scored time: what the fleet reserves.' },
     { head: 'Of the owners’', unit: '% of reserved', value: (s) => (s.owner > 0 ? percent(s.of_owner) : '–'),
-      title: 'Footprint as a share of what the owners’ own limits set aside, where owners set one.' },
+      title: 'Footprint as a share of the owners’ limits, where owners set one.' },
     { head: 'Of usage', unit: 'times', value: (s) => significant(s.of_usage) + '×',
-      title: 'Footprint as a multiple of what was really used; 1× would be no slack at all.' },
+      title: 'Footprint as a multiple of the usage; 1× is no slack.' },
     { head: w.oomDays[0].toUpperCase() + w.oomDays.slice(1), unit: '% of job-days', value: (s) => percent(s.oom_day_share, 2),
       title: w.gloss },
     { head: `${w.ooms[0].toUpperCase() + w.ooms.slice(1)}`, unit: 'per task-day', value: (s) => significant(s.ooms_per_task_day),
@@ -29,9 +29,9 @@ function recommenderColumns() {
   ];
   if (state.resource === 'cpu') {
     columns.push({ head: 'Throttled', unit: '% of usage', value: (s) => percent(s.usage_over_share, 2),
-      title: 'CPU work that lay above the limit and would have been delayed, as a share of all CPU used.' });
+      title: 'CPU work above the limit, which would have been delayed, as a share of all CPU used.' });
     columns.push({ head: 'Throttled', unit: '% of windows', value: (s) => percent(s.windows_over_share, 2),
-      title: 'Share of 5-minute windows in which at least one task wanted more CPU than its limit.' });
+      title: 'Share of 5-minute windows in which at least one task needed more CPU than its limit.' });
   }
   return columns;
 }

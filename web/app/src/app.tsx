@@ -32,7 +32,7 @@ function useConnection(): Connection {
 
 function ConnectionState({ connection, fleet }: { connection: Connection; fleet: Fleet | null }) {
   useNow(15);
-  const text = { connecting: 'Connecting', live: 'Live', polling: 'Polling', lost: 'No answer' }[connection];
+  const text = { connecting: 'Connecting', live: 'Live', polling: 'Polling', lost: 'No response' }[connection];
   const shown = connection === 'live' || connection === 'polling' ? fleet?.time : null;
   return (
     <span class={`connection is-${connection}`} role="status" title={fleet?.time ? `The last window ended ${dateTime(fleet.time)}` : undefined}>
@@ -62,13 +62,13 @@ function Banners({ connection, fleet, status }: { connection: Connection; fleet:
     <div class="banners" role="region" aria-label="Notices">
       {connection === 'lost' && (
         <div class="banner bad" role="alert"><p class="wide">
-          <b>tautd does not answer.</b> {live.lastOkMs > 0 ? `It last did ${ago(live.lastOkMs / 1000, now)}; the figures are from then. ` : ''}
-          {live.nextTryMs / 1000 > now ? `Trying again in ${Math.ceil(live.nextTryMs / 1000 - now)} s.` : 'Trying again.'}{' '}
-          <button type="button" class="quiet" onClick={() => live.tryNow()}>Try now</button>
+          <b>tautd does not respond.</b> {live.lastOkMs > 0 ? `Last response ${ago(live.lastOkMs / 1000, now)}; the figures are from then. ` : ''}
+          {live.nextTryMs / 1000 > now ? `Retrying in ${Math.ceil(live.nextTryMs / 1000 - now)} s.` : 'Retrying.'}{' '}
+          <button type="button" class="quiet" onClick={() => live.tryNow()}>Retry now</button>
         </p></div>
       )}
       {actuator === 'dry_run' && (
-        <div class="banner"><p class="wide"><b>Nothing is applied: dry run.</b> <span class="wide-only">Limits are decided and recorded as if they were set; no workload is touched.</span></p></div>
+        <div class="banner"><p class="wide"><b>Nothing is applied: dry run.</b> <span class="wide-only">Limits are decided and recorded as if they were set; no workload changes.</span></p></div>
       )}
       {speed !== null && (
         <div class="banner calm"><p class="wide"><b>This cell's clock runs about {count(speed)} times as fast as real time.</b> <span class="wide-only">It is the clock of the samples; all times and ages on these pages are by it.</span></p></div>
@@ -78,7 +78,7 @@ function Banners({ connection, fleet, status }: { connection: Connection; fleet:
       ))}
       {status?.backfill_error && <div class="banner" key="backfill-error"><p class="wide"><b>Reading the history failed:</b> {status.backfill_error}</p></div>}
       {status?.late_jobs && status.late_jobs.failed > 0 && (
-        <div class="banner" key="late-jobs"><p class="wide"><b>The history of {plural(status.late_jobs.failed, 'new job')} could not be read,</b> which is tried again: {status.late_jobs.error}</p></div>
+        <div class="banner" key="late-jobs"><p class="wide"><b>The history of {plural(status.late_jobs.failed, 'new job')} could not be read;</b> tautd retries: {status.late_jobs.error}</p></div>
       )}
       {backfill && (
         <div class="banner calm"><p class="wide">
@@ -120,7 +120,7 @@ function Content({ route }: { route: Route }) {
     case 'decisions': return <DecisionsPage query={route.query} />;
     case 'machines': return <MachinesPage />;
     case 'settings': return <SettingsPage />;
-    default: return <div class="wide lead"><h1>There is no such page</h1><p><a href="#/">Back to the fleet</a></p></div>;
+    default: return <div class="wide lead"><h1>Page not found</h1><p><a href="#/">Back to the fleet</a></p></div>;
   }
 }
 

@@ -357,7 +357,7 @@ test('the header names the cell and leads to others', async () => {
 
 test('a job that is not there is said to be not there', async () => {
   const { page } = await browser.open(server.url + '#/jobs/no%2Fsuch%2Fjob');
-  await until('a message', async () => /No job of this name/.test(await page.locator('main').innerText()));
+  await until('a message', async () => /Job not found/.test(await page.locator('main').innerText()));
   await page.close();
 });
 

@@ -107,14 +107,14 @@ test('a daemon that goes away leaves its figures on the page, and is found again
   await shows(page, /Live/);
   const headline = await page.locator('#headline').innerText();
   await mock.close();
-  await shows(page, /tautd does not answer/);
+  await shows(page, /tautd does not respond/);
   assert.equal(await page.locator('#headline').innerText(), headline);
   const again = await startMock({ jobs: 200, port });
-  await page.getByRole('button', { name: 'Try now' }).click();
+  await page.getByRole('button', { name: 'Retry now' }).click();
   await shows(page, /Live/);
   // What failed meanwhile is asked again by itself.
-  for (let i = 0; i < 200 && (await page.getByText('tautd does not answer').count()) > 0; ++i) await page.waitForTimeout(50);
-  assert.equal(await page.getByText('tautd does not answer').count(), 0);
+  for (let i = 0; i < 200 && (await page.getByText('tautd does not respond').count()) > 0; ++i) await page.waitForTimeout(50);
+  assert.equal(await page.getByText('tautd does not respond').count(), 0);
   await page.close();
   await again.close();
 });
@@ -123,7 +123,7 @@ test('a stream that is held back is made up for by polling', async () => {
   const mock = await startMock({ jobs: 200, silent: true });
   const { page } = await browser.open(mock.url);
   await shows(page, /Polling, figures of/);
-  assert.equal(await page.getByText('tautd does not answer').count(), 0);
+  assert.equal(await page.getByText('tautd does not respond').count(), 0);
   await page.close();
   await mock.close();
 });

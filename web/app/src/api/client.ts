@@ -31,7 +31,7 @@ export async function request<T>(path: string, init: RequestInit = {}): Promise<
     response = await fetch(apiUrl(path), init);
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    throw new ApiError(0, 'tautd does not answer');
+    throw new ApiError(0, 'tautd does not respond');
   }
   const text = await response.text();
   let body: unknown;

@@ -24,9 +24,9 @@ export const KIND_HELP: Record<DecisionKind, string> = {
   would_set: 'the job is in observe: what auto would have set',
   set: 'the limit of all tasks',
   try: "canary: the limit of the trial's tasks",
-  promote: 'the trial did well: its limit for all tasks',
-  roll_back: 'the trial did badly: its tasks go back',
-  oom_raise: 'a task was OOM-killed: raised at once',
+  promote: 'the trial succeeded: its limit is set for all tasks',
+  roll_back: 'the trial failed: its tasks get their old limit back',
+  oom_raise: 'a task was OOM-killed: raised immediately',
   release: "the owner's limit again",
 };
 
@@ -38,6 +38,6 @@ export const OUTCOME: Record<Outcome, string> = {
 export const INGEST: Record<string, string> = {
   accepted: 'accepted', out_of_order: 'accepted out of order', stale_markers: 'stale markers (end of a series)', duplicates: 'duplicates',
   conflicts: 'duplicates with another value', nan: 'NaN', invalid: 'infinite or negative', far_future: 'too far in the future',
-  too_late: 'too late (window closed)', over_capacity: 'too many of one series', unmapped: 'no mapping rule matched',
+  too_late: 'too late (window closed)', over_capacity: 'too many samples of one series', unmapped: 'no mapping rule matched',
   facts: 'metadata (owners, limits)', refused: 'rejected (over a limit, or invalid name)',
 };

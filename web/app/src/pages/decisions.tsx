@@ -99,7 +99,7 @@ function Details({ decision }: { decision: Decision }) {
       </p>
       {detail.error && <Problem text={detail.error.message} retry={detail.reload} />}
       {!detail.data ? !detail.error && <Skeleton lines={3} />
-        : detail.data.reason ? <ReasonView reason={detail.data.reason} resource={d.resource} /> : <p class="hint">No recommendation stands behind it.</p>}
+        : detail.data.reason ? <ReasonView reason={detail.data.reason} resource={d.resource} /> : <p class="hint">This decision has no recommendation.</p>}
     </div>
   );
 }
@@ -190,7 +190,7 @@ export function DecisionsPage({ query }: { query: Record<string, string> }) {
       )}
       {!feed.list ? !feed.error && <div class="card"><Skeleton lines={12} /></div> : (
         <div class="card feed-card">
-          {feed.list.decisions.length === 0 && <p class="hint nothing">{feed.list.next === null ? 'No decision fits. They are made at the end of a window, every 5 minutes, where a limit would change.' : 'None among the newest 20,000 decisions.'}</p>}
+          {feed.list.decisions.length === 0 && <p class="hint nothing">{feed.list.next === null ? 'No decision matches. Decisions are made at the end of a window, every 5 minutes, when a limit changes.' : 'None among the newest 20,000 decisions.'}</p>}
           {days.map(([day, decisions]) => (
             <section key={day} aria-label={day}>
               <h2 class="day">{day}</h2>

@@ -15,10 +15,10 @@ export function FirstData({ status }: { status: Status | null }) {
   return (
     <div class="wide">
       <section class="lead">
-        <h1>tautd is ready and waits for its first samples.</h1>
-        <p class="gloss">It measures what every job uses, and says what its limits should be. Send it what your Prometheus already has.</p>
+        <h1>tautd is ready and has received no samples yet.</h1>
+        <p class="gloss">It measures the usage of every job and recommends limits. Send it the metrics that your Prometheus already has.</p>
       </section>
-      <Card title="Send it Prometheus remote write"
+      <Card title="Configure Prometheus remote write"
         hint={<>Add this to <code>prometheus.yml</code> and reload Prometheus. The first figures appear within 8 minutes: a window takes 5 minutes, and closes up to 2 minutes after its end.</>}>
         <Snippet text={snippet} label="Configuration for Prometheus" />
         {samples.length > 0 && (
@@ -26,16 +26,16 @@ export function FirstData({ status }: { status: Status | null }) {
         )}
       </Card>
       {status?.agents.enabled && (
-        <Card title="Or put an agent on each machine">
-          <p class="hint">A tautlet measures the tasks of its machine itself, and sets their limits. {status.agents.known > 0
-            ? <>{plural(status.agents.connected, 'agent is', 'agents are')} connected: the first figures are here when a window has closed.</>
+        <Card title="Or run an agent on each machine">
+          <p class="hint">A tautlet measures the tasks of its machine and sets their limits. {status.agents.known > 0
+            ? <>{plural(status.agents.connected, 'agent is', 'agents are')} connected: the first figures appear when a window has closed.</>
             : 'None has connected yet.'} <a href={hrefOf('machines')}>Machines</a></p>
         </Card>
       )}
-      <Card title="What happens then">
+      <Card title="What happens next">
         <ol class="next-steps">
-          <li><b>Within 8 minutes</b> the jobs are on this page, with what they use of the limits their owners set.</li>
-          <li><b>After a day</b> each job has a recommended limit, and the reason for it. Nothing is changed by that: jobs start in <i>observe</i>.</li>
+          <li><b>Within 8 minutes</b> this page lists the jobs with their usage and their owners' limits.</li>
+          <li><b>After a day</b> each job has a recommended limit with its reason. No limit changes: jobs start in mode <i>observe</i>.</li>
           <li><b>When you trust it</b>, move jobs to <i>canary</i> (tried on a few tasks first) or <i>auto</i>, one by one or by rules.</li>
         </ol>
       </Card>

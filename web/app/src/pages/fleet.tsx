@@ -59,7 +59,7 @@ function ResourceFacts({ fleet, resource, status }: { fleet: Fleet; resource: Re
         <dd>{risk.share === null ? <span class="muted">not known yet</span> : percent(risk.share)} <span class="muted">{risk.ordered === null ? risk.share !== null && risk.of : `${percent(risk.ordered)} ordered`}</span></dd>
       </div>
       <div>
-        <dt title="Usage reached 95 % of the limit that really holds, today or yesterday">Jobs at their limit</dt>
+        <dt title="Usage reached 95 % of the limit in the kernel, today or yesterday">Jobs at their limit</dt>
         <dd>{a.jobs_at_limit > 0 ? <a class="bad" href={hrefOf('jobs', { sort: 'tight' })}>{count(a.jobs_at_limit)}</a> : '0'}</dd>
       </div>
       {(machines[0] || machines[1]) && (
@@ -122,7 +122,7 @@ function stacked(history: FleetHistory): Series[] {
 function Coverage({ fleet, history }: { fleet: Fleet; history: FleetHistory | null }) {
   const order = [...MODES].reverse();
   return (
-    <Card title="Coverage" hint={`${plural(fleet.jobs, 'job')} with ${plural(fleet.tasks, 'task')}, by how far Tautline may go.`}>
+    <Card title="Coverage" hint={`${plural(fleet.jobs, 'job')} with ${plural(fleet.tasks, 'task')}, by mode.`}>
       <div class="coverage" role="img" aria-label={order.map((mode) => `${mode} ${count(fleet.jobs_by_mode[mode])}`).join(', ')}>
         {order.map((mode) => fleet.jobs_by_mode[mode] > 0 && (
           <span key={mode} class={`fill-${mode}`} style={{ flexGrow: fleet.jobs_by_mode[mode] }} title={`${mode}: ${count(fleet.jobs_by_mode[mode])} jobs`} />

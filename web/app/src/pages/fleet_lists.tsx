@@ -68,7 +68,7 @@ export function FleetLists() {
         {most.error && <Problem text={most.error.message} retry={most.reload} />}
         {!best ? !most.error && <Skeleton lines={8} /> : best.length === 0 ? <p class="hint">None: no job outside auto has a recommended limit below its owner's.</p> : <Candidates rows={best} currency={most.data?.currency} />}
       </Card>
-      <Card title="Too tight" hint="Jobs that were OOM-killed, whose usage stands at their limit, or that need more than their owner gave them." tools={<a href={hrefOf('jobs', { sort: 'tight' })}>All by tightness</a>}>
+      <Card title="Too tight" hint="Jobs that were OOM-killed, whose usage reaches the limit, or that need more than their owner's limit." tools={<a href={hrefOf('jobs', { sort: 'tight' })}>All by tightness</a>}>
         {least.error && <Problem text={least.error.message} retry={least.reload} />}
         {!tightest ? !least.error && <Skeleton lines={8} /> : tightest.length === 0 ? <p class="hint">None.</p> : <Tight rows={tightest} />}
       </Card>

@@ -19,7 +19,7 @@ function amounts(resource: Resource, view: View): Column[] {
     column('owner', "owner's", 'owner_limit', "The limit that the job's owner set"),
     ...(view.managed ? [view.dry ? column('limit', 'dry run', 'limit', 'What Tautline would have set: nothing is applied in a dry run') : column('limit', 'limit', 'limit', 'The limit in force')] : []),
     column('would', 'would be', 'would_be', 'The limit if the job were in auto'),
-    column('saving', 'saving', 'saving', "Owner's limit − would be; below 0 the job needs more than its owner gave it"),
+    column('saving', 'saving', 'saving', "Owner's limit − would be; negative: the job needs more than its owner's limit"),
     column('risk', 'risk', 'chance', `The chance of ${resource === 'memory' ? 'an' : 'a'} ${OVER_DAY[resource]} at the limit that would be`),
   ];
 }
@@ -61,7 +61,7 @@ function AmountCells({ resource, row, view }: { resource: Resource; row: JobRow;
       {view.managed && cell(a.limit)}
       {cell(a.would_be)}
       {cell(a.saving, a.saving !== null && a.saving < 0 ? 'saving less' : 'saving')}
-      <span role="gridcell" class={`cell num risk ${risk ? '' : 'none'}`} title={risk?.title ?? 'No recommended limit has stood for a day yet'}>{risk?.text ?? NONE}</span>
+      <span role="gridcell" class={`cell num risk ${risk ? '' : 'none'}`} title={risk?.title ?? 'No recommended limit is a day old yet'}>{risk?.text ?? NONE}</span>
     </>
   );
 }

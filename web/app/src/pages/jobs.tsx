@@ -116,8 +116,8 @@ function Filters(props: { query: Record<string, string>; set: (change: Record<st
       )}
       {!props.narrow && (
         <Segments label="Order" value={props.sorting.sort === 'tight' ? 'tight' : props.sorting.sort === DEFAULT_SORT ? DEFAULT_SORT : ''} onPick={(sort) => { if (sort) props.set({ sort: sort === DEFAULT_SORT ? '' : sort, order: '' }); }}
-          choices={[{ value: DEFAULT_SORT, label: 'Most to save', title: 'CPU and memory, each as a share of what all owners ask for' },
-            { value: 'tight', label: 'Too tight', title: 'OOM kills, then usage at the limit, then jobs that need more than their owner gave them' }]} />
+          choices={[{ value: DEFAULT_SORT, label: 'Most to save', title: "CPU and memory, each as a share of all owners' limits" },
+            { value: 'tight', label: 'Too tight', title: "OOM kills, then usage at the limit, then jobs that need more than their owner's limit" }]} />
       )}
       <label class="totals-by">Totals by
         <input type="text" value={props.query.by ?? ''} placeholder="label, such as team" autoComplete="off" spellcheck={false} size={18} list="properties"
@@ -202,7 +202,7 @@ export function JobsPage({ query }: { query: Record<string, string> }) {
       <div ref={box} class={`grid ${narrow ? 'cards' : ''} ${view.managed ? 'managed' : ''} ${pages.stale ? 'stale' : ''}`} role="grid" tabIndex={0} style={query.by ? { display: 'none' } : undefined} onScroll={measure} onKeyDown={onKeyDown}
         aria-label="Jobs; arrow keys move, Enter opens" aria-rowcount={total} aria-activedescendant={total > 0 ? `job-${active}` : undefined}>
         {!narrow && <Head sorting={sorting} view={view} />}
-        {pages.total === 0 && <p class="hint nothing">No job fits. Words are looked for in names and in labels such as <code>team=shop</code>.</p>}
+        {pages.total === 0 && <p class="hint nothing">No job matches. The search covers names and labels such as <code>team=shop</code>.</p>}
         <div class="grid-body" role="rowgroup" style={{ height: `${total * height}px` }}>
           {rows.map(([i, row]) => {
             const props = { index: i, row, top: i * height, active: i === active, view, onPick: () => setActive(i) };
@@ -212,7 +212,7 @@ export function JobsPage({ query }: { query: Record<string, string> }) {
       </div>
       <div class="foot">
         {!narrow && <p class="foot-note">Amounts are totals over a job's tasks. <i>saving</i>: owner's limit − would be. <i>risk</i>: chance of a day above the limit that would be
-          (OOM-day; throttled day for CPU){ordered !== null && <>. Ordered for all jobs together: {percent(ordered)}; one job may have more, others have less</>}.</p>}
+          (OOM-day; throttled day for CPU){ordered !== null && <>. Target for all jobs together: {percent(ordered)}; single jobs may be above or below it</>}.</p>}
         <JobsActions search={query.search ?? ''} mode={query.mode ?? ''} total={pages.total} />
       </div>
     </div>

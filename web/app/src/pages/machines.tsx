@@ -57,9 +57,9 @@ function Row({ agent: a }: { agent: Agent }) {
   );
 }
 
-const HEADS: [string, string][] = [['Tasks', 'Tasks it has, and those whose limits may be set'], ['Its CPU', 'CPU that the agent itself uses'],
-  ['Its memory', 'Memory of the agent itself'], ['Heard', 'Time of its last message'], ['Queued', 'Messages that it keeps until tautd has stored them'],
-  ['Windows', 'Windows that it sent'], ['OOM kills', 'OOM kills it saw'], ['Applied', 'Limits of tasks it set'], ['Failed', 'Limits of tasks it could not set']];
+const HEADS: [string, string][] = [['Tasks', 'Tasks, and those whose limits may be set'], ['Its CPU', 'CPU that the agent itself uses'],
+  ['Its memory', 'Memory of the agent itself'], ['Heard', 'Time of its last message'], ['Queued', 'Messages queued until tautd has stored them'],
+  ['Windows', 'Windows sent'], ['OOM kills', 'OOM kills reported'], ['Applied', 'Limits applied, per task'], ['Failed', 'Limits that could not be applied, per task']];
 
 function Table({ agents }: { agents: Agent[] }) {
   return (
@@ -123,13 +123,13 @@ function NoAgents({ enabled }: { enabled: boolean }) {
           <Snippet label="Configuration for tautd" text={'agents:\n  listen: ["127.0.0.1:7071"]\nactuator: {kind: agents}    # without it agents only measure\n'} />
         </Card>
       )}
-      <Card title={enabled ? 'No agent has connected yet' : 'Then start a tautlet on each machine'}
+      <Card title={enabled ? 'No agent has connected yet' : 'Start a tautlet on each machine'}
         hint={<>A tautlet measures the tasks of its machine and sets their limits. List the tasks in its file and start it; the port is that of <code>agents.listen</code>.</>}>
         <h3>tautlet.yaml</h3>
         <Snippet label="tautlet.yaml" text={`daemon: {address: "${host}:7071"}\ntasks:\n  - {name: services, cgroup: "/system.slice/*.service", job: "{1}", manage: false}\n`} />
         <h3>List what the rules find</h3>
         <Snippet label="Command that lists what the rules find" text={'tautlet --config tautlet.yaml --list\n'} />
-        <h3>Measure, and change nothing</h3>
+        <h3>Measure without changing limits</h3>
         <Snippet label="Command that measures" text={'tautlet --config tautlet.yaml --observe\n'} />
       </Card>
     </>
@@ -149,7 +149,7 @@ export function MachinesPage() {
             <p class="gloss">{sentence(agents)}</p>
             <div class="card"><Table agents={agents} /></div>
             <Failures agents={agents} />
-            <p class="hint">Counts start when tautd starts. A disconnected machine keeps its limits, and sends its figures when it reconnects.</p>
+            <p class="hint">Counts start when tautd starts. A disconnected agent keeps its limits and sends its queued messages when it reconnects.</p>
           </>
         )}
       {page.data && <Refused refused={page.data.refused} />}

@@ -75,7 +75,7 @@ function Fits({ rule }: { rule: Rule }) {
 }
 
 function Rules({ rules }: { rules: Rule[] }) {
-  if (rules.length === 0) return <p class="hint">There are none: every job has the defaults and its own settings.</p>;
+  if (rules.length === 0) return <p class="hint">No rules: every job has the defaults and its own settings.</p>;
   return (
     <ol class="rules">
       {rules.map((rule) => (

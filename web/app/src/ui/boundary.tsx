@@ -13,7 +13,7 @@ export class Boundary extends Component<{ children: ComponentChildren }, State> 
     if (!this.state.error) return this.props.children;
     return (
       <div class="wide lead" role="alert">
-        <h1>This page could not be shown</h1>
+        <h1>This page failed to render</h1>
         <p class="gloss">The browser reported: <code>{this.state.error}</code></p>
         <p><button type="button" class="quiet" onClick={() => this.setState({ error: '' })}>Try again</button></p>
       </div>

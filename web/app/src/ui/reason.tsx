@@ -27,7 +27,7 @@ function Candidates({ reason, resource }: { reason: Reason; resource: Resource }
     if (box.current && row) box.current.scrollTop = Math.max(0, row.offsetTop - box.current.clientHeight / 2);
   }, [reason]);
   return (
-    <div ref={box} class="scroll candidates" tabIndex={0} role="group" aria-label="What was weighed">
+    <div ref={box} class="scroll candidates" tabIndex={0} role="group" aria-label="Candidates">
       <table>
         <thead><tr><th scope="col">Candidate</th><th scope="col">Limit</th><th scope="col">Cost</th><th scope="col" class="text">Made of</th></tr></thead>
         <tbody>
@@ -50,20 +50,20 @@ export function ReasonView({ reason, resource }: { reason: Reason; resource: Res
     <div class="reason">
       {reason.candidates.length > 0 && (
         <div class="reason-wide">
-          <h3>What was weighed</h3>
+          <h3>Candidates</h3>
           <Candidates reason={reason} resource={resource} />
         </div>
       )}
       <div>
         {reason.steps.length > 0 && (
           <>
-            <h3>From the raw figure to the limit</h3>
+            <h3>Steps to the limit</h3>
             <Steps reason={reason} resource={resource} />
           </>
         )}
         {reason.facts.length > 0 && (
           <>
-            <h3>What it saw</h3>
+            <h3>Facts</h3>
             <dl class="facts">
               {reason.facts.map((fact) => <div key={fact.name}><dt>{fact.name}</dt><dd>{withUnit(fact.value, fact.unit)}</dd></div>)}
             </dl>

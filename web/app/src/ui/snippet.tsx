@@ -9,7 +9,7 @@ export function Snippet({ text, label }: { text: string; label: string }) {
       setCopied('Copied');
     } catch {
       // Browsers allow it only over https and on localhost.
-      setCopied('Not allowed here: select and copy it');
+      setCopied('The browser does not allow copying here: select the text and copy it');
     }
   };
   return (

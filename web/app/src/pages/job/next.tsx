@@ -23,7 +23,7 @@ export function firstKind(labels: Record<string, string>): Kind {
 }
 
 const HELP: Record<Kind, string> = {
-  docker: 'Changes the running container, and lasts until it is created anew. Another container of the job has another name.',
+  docker: 'Changes the running container until it is recreated. Other containers of the job have other names.',
   kubernetes: 'For the container in the pod template of the workload.',
   csv: 'One line, with amounts for each task.',
 };

@@ -70,7 +70,7 @@ function Summary({ resource, a, idle, ordered, picked, onPick }: { resource: Res
       {risk && (
         <span class="summary-risk muted" title={risk.title}>
           Risk at the limit that would be: {risk.label}{risk.forecast && ordered !== null && <>
-            {' '}({percent(ordered)} is ordered for all jobs together; one job may have more, others have less)</>}.
+            {' '}({percent(ordered)} is the target for all jobs together; single jobs may be above or below it)</>}.
           {risk.forecast && a.days > 0 && <> {count(a.days_over)} of its last {plural(a.days, 'day')} went above it.</>}
         </span>
       )}
@@ -95,7 +95,7 @@ export function JobPage({ name, query }: { name: string; query: Record<string, s
     if (job.error?.status === 404) {
       return (
         <div class="wide lead">
-          <h1>No job of this name</h1>
+          <h1>Job not found</h1>
           <p class="gloss">tautd has not seen <code>{name}</code>. <a href={hrefOf('jobs', { search: name })}>Search the jobs for it</a></p>
         </div>
       );

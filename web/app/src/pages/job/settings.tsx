@@ -31,7 +31,7 @@ function Control({ row, value, now, error, onValue }: FieldProps) {
 function Field(props: FieldProps & { changed: boolean; onReset: () => void }) {
   const { row, now, error, changed } = props;
   const byPerson = now?.source.startsWith('set by') ?? false;
-  const back = now?.by_rules === undefined ? 'what the rules say' : now.by_rules || 'none';
+  const back = now?.by_rules === undefined ? 'the value from the rules' : now.by_rules || 'none';
   return (
     <div class={`field ${changed ? 'changed' : ''}`}>
       <label for={`set-${row.key}`}><code>{row.key}</code></label>

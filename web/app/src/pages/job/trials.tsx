@@ -24,7 +24,7 @@ function OneTrial({ trial }: { trial: Trial }) {
   return (
     <Card title={`Trial of ${RESOURCE[trial.resource] === 'CPU' ? 'a CPU' : 'a memory'} limit`} hint={trial.sentence}
       tools={<span class="muted">since <Time at={trial.since} />, at least until <Time at={trial.until} /></span>}>
-      <div class="scroll" tabIndex={0} role="group" aria-label="Both sides of the trial">
+      <div class="scroll" tabIndex={0} role="group" aria-label="Tasks on trial and other tasks">
         <table>
           <thead>
             <tr>
