@@ -46,7 +46,7 @@ TEST_F(AgentGuard, ANewTaskIsNotCutBeforeItsGraceIsOver) {
   cell_.Run(100);
   EXPECT_EQ(a.limits.memory_max_bytes, 256 * kMiB);
   EXPECT_EQ(cell_.LastOutcome(1)->result(), pb::Outcome::HELD);
-  EXPECT_THAT(cell_.LastOutcome(1)->text(), HasSubstr("only just started"));
+  EXPECT_THAT(cell_.LastOutcome(1)->text(), HasSubstr("has just started"));
   cell_.Order(a, Resource::kMemory, 300 * kMiB, 2);
   cell_.Run(1);
   EXPECT_EQ(a.limits.memory_max_bytes, 300 * kMiB) << "up at once";
@@ -108,7 +108,7 @@ TEST_F(AgentGuard, WhatIsInvalidIsNotTriedAgain) {
   EXPECT_EQ(cell_.agent->counts().refused_writes, 1U);
   EXPECT_EQ(cell_.LastOutcome(1)->result(), pb::Outcome::FAILED);
   EXPECT_TRUE(cell_.LastOutcome(1)->final());
-  EXPECT_THAT(cell_.LastOutcome(1)->text(), HasSubstr("the reservation (refused; it is not tried again"));
+  EXPECT_THAT(cell_.LastOutcome(1)->text(), HasSubstr("the reservation (refused; not retried until"));
   a.set_error = absl::OkStatus();
   cell_.Order(a, Resource::kMemory, 100 * kMiB, 2);
   cell_.Run(60);

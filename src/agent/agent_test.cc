@@ -307,7 +307,7 @@ TEST(AgentOrders, GoDownInStepsThatKeepClearOfUsage) {
   }
   EXPECT_EQ(cell.uplink.Outcomes()[0].result(), pb::Outcome::STEPPING);
   EXPECT_EQ(cell.LastOutcome(1)->result(), pb::Outcome::HELD);
-  EXPECT_THAT(cell.LastOutcome(1)->text(), HasSubstr("in the way"));
+  EXPECT_THAT(cell.LastOutcome(1)->text(), HasSubstr("above the ordered limit"));
   const size_t writes = a.writes.size();
   cell.Run(60);
   EXPECT_EQ(a.writes.size(), writes) << "it waits quietly";

@@ -223,10 +223,10 @@ std::string LimitMover::Sentence() const {
     case MoveState::kIdle:
       return "";
     case MoveState::kStepping:
-      return StrCat("on its way from ", text(Amount(current_)), " to ", text(Amount(target_)));
+      return StrCat("in progress from ", text(Amount(current_)), " to ", text(Amount(target_)));
     case MoveState::kRefused:
-      if (final_) return "refused; it is not tried again before another limit is ordered";
-      return StrCat("refused ", refusals_, refusals_ == 1 ? " time" : " times", "; tried again after ",
+      if (final_) return "refused; not retried until another limit is ordered";
+      return StrCat("refused ", refusals_, refusals_ == 1 ? " time" : " times", "; retry after ",
                     FormatDuration((wait_us_ + 999'999) / 1'000'000));
     case MoveState::kHeld:
       break;
@@ -234,15 +234,16 @@ std::string LimitMover::Sentence() const {
   switch (obstacle_) {
     case Obstacle::kNone:
     case Obstacle::kUsage:
-      return StrCat("usage ", text(usage_), " and its margin are in the way");
+      return StrCat("usage ", text(usage_), " and its margin are above the ordered limit");
     case Obstacle::kUsageUnknown:
-      return "usage is not known, and memory does not go down blindly";
+      return "usage is unknown: a memory limit is not lowered without it";
     case Obstacle::kOomFloor:
-      return StrCat("raised to ", text(*oom_floor_), " after an OOM kill; waits for an order decided since");
+      return StrCat("raised to ", text(*oom_floor_),
+                    " after an OOM kill; waiting for an order decided after it");
     case Obstacle::kThrottleFloor:
-      return StrCat("raised to ", text(*throttle_floor_), " after throttling; orders below wait");
+      return StrCat("raised to ", text(*throttle_floor_), " after throttling; lower orders wait");
     case Obstacle::kStartup:
-      return "the task has only just started; its limit is not lowered before the start-up grace is over";
+      return "the task has just started; its limit is not lowered during startup_grace";
   }
   return "";
 }

@@ -60,7 +60,7 @@ TEST(LimitMover, MemoryDownInSteps) {
   EXPECT_EQ(At(mover, 100 * kMiB, 10), Write(800 * kMiB));
   mover.Wrote(800 * kMiB, 10 * kSecond);
   EXPECT_EQ(mover.state(), MoveState::kStepping);
-  EXPECT_EQ(mover.Sentence(), "on its way from 800 MiB to 600 MiB");
+  EXPECT_EQ(mover.Sentence(), "in progress from 800 MiB to 600 MiB");
   EXPECT_EQ(mover.Next(1.0, 1.0, 11 * kSecond - 1), std::nullopt);
   EXPECT_EQ(mover.state(), MoveState::kStepping);
   EXPECT_EQ(At(mover, 100 * kMiB, 11), Write(640 * kMiB));
@@ -78,7 +78,7 @@ TEST(LimitMover, UsageHoldsMemoryAndLetsGo) {
   mover.Wrote(Safe(240 * kMiB), 0);
   EXPECT_EQ(mover.Next(100 * kMiB, 240 * kMiB, 2 * kSecond), std::nullopt);
   EXPECT_EQ(mover.state(), MoveState::kHeld);
-  EXPECT_EQ(mover.Sentence(), "usage 240 MiB and its margin are in the way");
+  EXPECT_EQ(mover.Sentence(), "usage 240 MiB and its margin are above the ordered limit");
   EXPECT_EQ(mover.Next(100 * kMiB, 239 * kMiB, 3 * kSecond), std::nullopt);  // not worth a write
   EXPECT_EQ(mover.Next(20 * kMiB, 150 * kMiB, 4 * kSecond), Write(Safe(240 * kMiB) * 0.8));
   // Above the limit already: it is not raised without an order.
@@ -92,7 +92,7 @@ TEST(LimitMover, MemoryDoesNotGoDownBlindly) {
   EXPECT_EQ(mover.Next(std::nullopt, 10.0, 0), std::nullopt);
   EXPECT_EQ(mover.Next(10.0, std::nullopt, 0), std::nullopt);
   EXPECT_EQ(mover.state(), MoveState::kHeld);
-  EXPECT_EQ(mover.Sentence(), "usage is not known, and memory does not go down blindly");
+  EXPECT_EQ(mover.Sentence(), "usage is unknown: a memory limit is not lowered without it");
 }
 
 TEST(LimitMover, FromNoLimitInOneStep) {
@@ -145,7 +145,7 @@ TEST(LimitMover, RefusalsAreTriedAgainWithPatience) {
   EXPECT_NE(At(mover, 0, 0), std::nullopt);
   mover.Refused(0);
   EXPECT_EQ(mover.state(), MoveState::kRefused);
-  EXPECT_EQ(mover.Sentence(), "refused 1 time; tried again after 2 s");
+  EXPECT_EQ(mover.Sentence(), "refused 1 time; retry after 2 s");
   int64_t now = 0;
   for (const int64_t wait : {2, 4, 7, 7}) {
     EXPECT_EQ(At(mover, 0, now + wait - 1), std::nullopt) << wait;
@@ -162,7 +162,7 @@ TEST(LimitMover, RefusalsAreTriedAgainWithPatience) {
   mover.SetTarget(860 * kMiB);
   EXPECT_NE(At(mover, 0, now + 2), std::nullopt);
   mover.Refused((now + 2) * kSecond);
-  EXPECT_EQ(mover.Sentence(), "refused 1 time; tried again after 2 s");  // from the start
+  EXPECT_EQ(mover.Sentence(), "refused 1 time; retry after 2 s");  // from the start
 }
 
 TEST(LimitMover, SomebodyElseInTheMiddle) {
@@ -192,7 +192,7 @@ TEST(LimitMover, OomRaisesAtOnceAndIsAFloor) {
   mover.SetTarget(1000 * kMiB, 4999);
   EXPECT_EQ(At(mover, 0, 100), std::nullopt);
   EXPECT_EQ(mover.state(), MoveState::kHeld);
-  EXPECT_EQ(mover.Sentence(), "raised to 1.17 GiB after an OOM kill; waits for an order decided since");
+  EXPECT_EQ(mover.Sentence(), "raised to 1.17 GiB after an OOM kill; waiting for an order decided after it");
   mover.SetTarget(1100 * kMiB, 5000);
   EXPECT_EQ(At(mover, 0, 100), Write(1100 * kMiB));
   EXPECT_FALSE(mover.MayFollow(4999));
@@ -260,7 +260,7 @@ TEST(LimitMover, ThrottlingRaisesAndHolds) {
   mover.SetTarget(0.5);
   EXPECT_EQ(At(mover, 0, 3599), std::nullopt);
   EXPECT_EQ(mover.state(), MoveState::kHeld);
-  EXPECT_EQ(mover.Sentence(), "raised to 1.25 cores after throttling; orders below wait");
+  EXPECT_EQ(mover.Sentence(), "raised to 1.25 cores after throttling; lower orders wait");
   mover.SetTarget(2.0);
   EXPECT_EQ(At(mover, 0, 3599), Write(2.0));
   mover.SetTarget(0.5);

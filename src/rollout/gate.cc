@@ -151,18 +151,18 @@ Verdict Gate::Observe() {
   const std::optional<double> last = state_.shown.has_value() ? state_.shown : p_.owner_limit;
   const bool oom_raise = p_.oom && Raises(last);
   if (!oom_raise) {
-    const std::string_view name = state_.shown.has_value() ? "what was shown last" : "the owner's limit";
+    const std::string_view name = state_.shown.has_value() ? "the last shown limit" : "the owner's limit";
     if (last.has_value() && std::abs(*p_.recommended - *last) <= *last * kSame) return {};
     if (std::string hold = HoldOfChange(last, name, state_.last_shown_s); !hold.empty())
       return Hold(std::move(hold));
-    if (std::string hold = HoldOfPeriod(Raises(last), state_.last_shown_s, "word"); !hold.empty())
+    if (std::string hold = HoldOfPeriod(Raises(last), state_.last_shown_s, "notice"); !hold.empty())
       return Hold(std::move(hold));
   }
   state_.shown = p_.recommended;
   state_.last_shown_s = p_.now_s;
-  return {
-      DecisionKind::kWouldSet, last, p_.recommended,
-      oom_raise ? StrCat("after an OOM kill, would be raised at once: ", Why(last)) : Why(last, "would be ")};
+  return {DecisionKind::kWouldSet, last, p_.recommended,
+          oom_raise ? StrCat("after an OOM kill, would be raised immediately: ", Why(last))
+                    : Why(last, "would be ")};
 }
 
 Verdict Gate::Apply() {
@@ -177,7 +177,7 @@ Verdict Gate::Apply() {
     state_.trial.reset();
     state_.in_force = p_.recommended;
     return Done(DecisionKind::kOomRaise, before, p_.recommended,
-                StrCat("raised at once after an OOM kill: ", Change(before, *p_.recommended)));
+                StrCat("raised immediately after an OOM kill: ", Change(before, *p_.recommended)));
   }
   if (TrialRuns()) return JudgeTrial();
   if (!p_.recommended.has_value()) {
@@ -189,7 +189,7 @@ Verdict Gate::Apply() {
   }
   const bool raise = Raises(current_);
   if (raise) state_.trial.reset();
-  if (!raise && p_.oom) return Hold("a task was just killed; nothing is lowered now");
+  if (!raise && p_.oom) return Hold("a task was just OOM-killed; no limit is lowered now");
   const std::string_view name = state_.in_force.has_value() ? "the limit in force" : "the owner's limit";
   if (std::string hold = HoldOfChange(current_, name, state_.last_change_s); !hold.empty())
     return Hold(std::move(hold));
@@ -220,8 +220,8 @@ std::string Gate::HoldOfPeriod(bool raise, int64_t last_s, std::string_view what
   const double period = policy_.change_period_s * (raise ? kRaiseShareOfPeriod : 1);
   const double since = Since(last_s, p_.now_s);
   if (since >= period) return "";
-  return StrCat("the last ", what, " was ", FormatDuration(std::llround(since)), " ago; at most one ",
-                raise ? "raise in " : "in ", FormatDuration(std::llround(period)));
+  return StrCat("the last ", what, " was ", FormatDuration(std::llround(since)), " ago; limited to one ",
+                raise ? "raise per " : "per ", FormatDuration(std::llround(period)));
 }
 
 std::string Gate::HoldOfMaintenance() const {
@@ -235,21 +235,19 @@ std::string Gate::HoldOfRolledBack() const {
   const double wait = kRetryHours * static_cast<double>(CanarySeconds());
   const double since = Since(state_.rolled_back_s, p_.now_s);
   if (since >= wait || *p_.recommended > state_.rolled_back_limit * (1 + policy_.min_change)) return "";
-  return StrCat(Amount(state_.rolled_back_limit), " did badly in a trial ",
-                FormatDuration(std::llround(since)), " ago; tried again after ",
-                FormatDuration(std::llround(wait)));
+  return StrCat(Amount(state_.rolled_back_limit), " failed a trial ", FormatDuration(std::llround(since)),
+                " ago; retry after ", FormatDuration(std::llround(wait)));
 }
 
 Verdict Gate::Lower() {
   if (state_.trial.has_value()) return JudgeWatched();
   if (std::string hold = HoldOfRolledBack(); !hold.empty()) return Hold(std::move(hold));
-  if (p_.num_tasks == 0) return Hold("no task ran in the last window, so there is none to try a limit on");
+  if (p_.num_tasks == 0) return Hold("no task ran in the last window: a trial needs running tasks");
   if (p_.num_tasks == 1) return Watch();
   if (std::string hold = HoldOfPeriod(false); !hold.empty()) return Hold(std::move(hold));
   if (std::string hold = HoldOfMaintenance(); !hold.empty()) return Hold(std::move(hold));
   if (p_.tasks == nullptr) return Hold("a trial starts when the next window is closed");
-  if (p_.tasks->empty())
-    return Hold("no agent applies limits to its tasks, so there is none to try a limit on");
+  if (p_.tasks->empty()) return Hold("no agent applies limits to its tasks: a trial needs such tasks");
   Trial& trial = state_.trial.emplace();
   trial.limit = *p_.recommended;
   trial.old_limit = current_;
@@ -330,7 +328,7 @@ Verdict Gate::Watch() {
   trial.old_limit = current_;
   trial.since_s = p_.now_s;
   trial.watched = true;
-  return Hold(StrCat("a trial needs two tasks; usage is held against ", Amount(trial.limit), " for ",
+  return Hold(StrCat("a trial needs two tasks; usage is compared with ", Amount(trial.limit), " for ",
                      FormatDuration(CanarySeconds()), " before it is set"));
 }
 
@@ -348,7 +346,7 @@ Verdict Gate::JudgeWatched() {
   if (*p_.recommended > trial.limit * (1 + policy_.min_change)) return Watch();
   const auto windows = static_cast<double>(trial.tasks.task_windows);
   if (p_.now_s - trial.since_s < CanarySeconds() || windows < policy_.canary.min_task_windows) {
-    return Hold(StrCat("a trial needs two tasks; usage has been held against ", Amount(trial.limit), " for ",
+    return Hold(StrCat("a trial needs two tasks; usage has been compared with ", Amount(trial.limit), " for ",
                        FormatDuration(p_.now_s - trial.since_s), " of ", FormatDuration(CanarySeconds())));
   }
   if (std::string hold = HoldOfPeriod(false); !hold.empty()) return Hold(std::move(hold));
@@ -357,7 +355,7 @@ Verdict Gate::JudgeWatched() {
   state_.in_force = trial.limit;
   return Done(DecisionKind::kSet, current_, trial.limit,
               StrCat(Change(current_, trial.limit), "; watched for ",
-                     FormatDuration(p_.now_s - trial.since_s), ", the only task was at it in ",
+                     FormatDuration(p_.now_s - trial.since_s), ", the task reached the limit in ",
                      Percent(trial.tasks.OverShare()), " of ", trial.tasks.task_windows, " windows"));
 }
 
@@ -384,14 +382,14 @@ bool Gate::TooOftenThrottled() const {
 
 std::string Gate::Comparison() const {
   const Trial& trial = *state_.trial;
-  std::string out =
-      StrCat(trial.members.size(), " of ", p_.num_tasks, " tasks lived ",
-             FormatDuration(p_.now_s - trial.since_s), " at ", Amount(trial.limit), ": ",
-             Kills(trial.tasks.ooms), ", ", Percent(trial.tasks.OverShare()), " of windows above, against ",
-             trial.rest.ooms, " and ", Percent(trial.rest.OverShare()), " of the rest");
+  std::string out = StrCat(trial.members.size(), " of ", p_.num_tasks, " tasks ran ",
+                           FormatDuration(p_.now_s - trial.since_s), " at ", Amount(trial.limit), ": ",
+                           Kills(trial.tasks.ooms), ", ", Percent(trial.tasks.OverShare()),
+                           " of windows at the limit; the other tasks: ", Kills(trial.rest.ooms), ", ",
+                           Percent(trial.rest.OverShare()));
   if (trial.tasks.periods > 0) {
-    StrAppend(&out, "; throttled in ", Percent(trial.tasks.ThrottledShare()), " of periods, against ",
-              Percent(trial.rest.ThrottledShare()));
+    StrAppend(&out, "; throttled in ", Percent(trial.tasks.ThrottledShare()),
+              " of periods; the other tasks: ", Percent(trial.rest.ThrottledShare()));
   }
   return out;
 }
@@ -411,7 +409,7 @@ Verdict Gate::JudgeTrial() {
   const int64_t lived = p_.now_s - trial.since_s;
   if (TooOftenOver() || TooOftenThrottled()) return RollBack(Comparison(), true);
   if (trial.members.empty()) {
-    return RollBack("it is not known which tasks are on trial; the trial starts again", false);
+    return RollBack("the tasks on trial are unknown; the trial restarts", false);
   }
   if (std::optional<Verdict> end = EndUndelivered(); end.has_value()) return *std::move(end);
   if (p_.num_tasks == 1) return RollBack("one task is left, and a trial needs two", false);
@@ -424,15 +422,16 @@ Verdict Gate::JudgeTrial() {
   const bool enough = windows >= policy_.canary.min_task_windows;
   if (!enough && static_cast<double>(lived) > kGiveUpHours * static_cast<double>(CanarySeconds()) + kDay) {
     return RollBack(
-        fmt::format("after {} its tasks had lived {} of the {:.0f} windows that a judgement needs",
-                    FormatDuration(lived), trial.tasks.task_windows, policy_.canary.min_task_windows),
+        fmt::format("after {} its tasks had {} of the {:.0f} task-windows required", FormatDuration(lived),
+                    trial.tasks.task_windows, policy_.canary.min_task_windows),
         true);
   }
   if (!enough || lived < CanarySeconds()) {
     ReplaceMembers();
-    return Hold(fmt::format("{} is on trial for {} with {} task-windows lived; judged after {} and {:.0f}",
-                            Amount(trial.limit), FormatDuration(lived), trial.tasks.task_windows,
-                            FormatDuration(CanarySeconds()), policy_.canary.min_task_windows));
+    return Hold(fmt::format(
+        "{} is on trial for {}, {} task-windows so far; evaluated after {} and {:.0f} task-windows",
+        Amount(trial.limit), FormatDuration(lived), trial.tasks.task_windows, FormatDuration(CanarySeconds()),
+        policy_.canary.min_task_windows));
   }
   if (trial.elsewhere > trial.tasks.task_windows) {
     return RollBack(StrCat("in ", trial.elsewhere, " of ", trial.elsewhere + trial.tasks.task_windows,

@@ -77,9 +77,9 @@ TEST(Gate, ObserveSaysWhatItWouldSetOnceAPeriodAndForChangesThatMatter) {
   EXPECT_THAT(first.kind, Optional(DecisionKind::kWouldSet));
   EXPECT_EQ(first.sentence, "would be 2.00 GiB instead of 4.00 GiB, 50 % less");
   EXPECT_EQ(Decide(policy, Memory(1500, 1.5 * kGiB), state).sentence,
-            "the last word was 20 min ago; at most one in 60 min");
+            "the last notice was 20 min ago; limited to one per 60 min");
   EXPECT_EQ(Decide(policy, Memory(7200, 2.02 * kGiB), state).sentence,
-            "1.0 % more than what was shown last; raises under 5 % wait for a day after the last change");
+            "1.0 % more than the last shown limit; raises under 5 % wait for a day after the last change");
   EXPECT_EQ(Decide(policy, Memory(7200, 2 * kGiB), state).sentence, "");
   EXPECT_THAT(Decide(policy, Memory(7200, 1.5 * kGiB), state).kind, Optional(DecisionKind::kWouldSet));
   Proposal oom = Memory(7500, 1.52 * kGiB);
@@ -96,9 +96,9 @@ TEST(Gate, AutoLowersOnceAPeriodAndRaisesSooner) {
   EXPECT_EQ(first.sentence, "2.00 GiB instead of 4.00 GiB, 50 % less");
   EXPECT_THAT(state.in_force, Optional(2 * kGiB));
   EXPECT_EQ(Decide(policy, Memory(1200, kGiB), state).sentence,
-            "the last change was 20 min ago; at most one in 60 min");
+            "the last change was 20 min ago; limited to one per 60 min");
   EXPECT_EQ(Decide(policy, Memory(300, 3 * kGiB), state).sentence,
-            "the last change was 5 min ago; at most one raise in 10 min");
+            "the last change was 5 min ago; limited to one raise per 10 min");
   EXPECT_THAT(Decide(policy, Memory(600, 3 * kGiB), state).kind, Optional(DecisionKind::kSet));
   EXPECT_THAT(Decide(policy, Memory(4200, kGiB), state).kind, Optional(DecisionKind::kSet));
 }
@@ -126,7 +126,7 @@ TEST(Gate, RightAfterAKillNothingIsLowered) {
   for (const Mode mode : {Mode::kAuto, Mode::kCanary}) {
     const Verdict v = Decide(In(mode), proposal, state);
     EXPECT_FALSE(v.kind.has_value());
-    EXPECT_EQ(v.sentence, "a task was just killed; nothing is lowered now");
+    EXPECT_EQ(v.sentence, "a task was just OOM-killed; no limit is lowered now");
     EXPECT_FALSE(state.in_force.has_value() || state.trial.has_value());
   }
   proposal.oom = false;
@@ -146,7 +146,7 @@ TEST(Gate, WaitsForTheMaintenanceWindowUnlessATaskWasKilled) {
   oom.oom = true;
   const Verdict v = Decide(policy, oom, state);
   EXPECT_THAT(v.kind, Optional(DecisionKind::kOomRaise));
-  EXPECT_EQ(v.sentence, "raised at once after an OOM kill: 2.05 GiB instead of 2.00 GiB, 2.5 % more");
+  EXPECT_EQ(v.sentence, "raised immediately after an OOM kill: 2.05 GiB instead of 2.00 GiB, 2.5 % more");
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ MigrationVerdict StepMigration(const MigrationSettings& settings, const JobPolic
   }
   if (!policy.migrate) return Withdraw("the owner opted out", state);
   if (state.moved) return {};
-  if (!settings.enabled) return Withdraw("migration was switched off", state);
+  if (!settings.enabled) return Withdraw("migration was disabled", state);
 
   if (state.days < UINT16_MAX) {
     ++state.days;
@@ -61,7 +61,7 @@ MigrationVerdict StepMigration(const MigrationSettings& settings, const JobPolic
     if (too_often) return Withdraw(DaysOver(state), state);
     if (static_cast<double>(facts.now_s - state.notice_s) < settings.notice_days * kDay) return {};
     state.moved = true;
-    return {MigrationStep::kMove, StrCat("moved to auto: ", DaysOver(state), ", and notice was given ",
+    return {MigrationStep::kMove, StrCat("moved to auto: ", DaysOver(state), "; notice was given ",
                                          FormatDuration(facts.now_s - state.notice_s), " ago")};
   }
   if (state.days < settings.observe_days) return {};

@@ -117,7 +117,7 @@ TEST_F(NamedTrialTest, ALimitThatAgentsRaisedIsNoEvidence) {
   EXPECT_THAT(v.sentence, HasSubstr("no task ran at it"));
   EXPECT_FALSE(state_.trial.has_value());
   now_s_ += kDaySeconds;
-  EXPECT_THAT(Ask().sentence, HasSubstr("did badly in a trial")) << "not tried again at once";
+  EXPECT_THAT(Ask().sentence, HasSubstr("failed a trial")) << "not tried again at once";
 }
 
 TEST_F(NamedTrialTest, RaisedInMostWindowsIsNotPromoted) {
@@ -132,7 +132,7 @@ TEST_F(NamedTrialTest, ThrottlingCountsAgainstTheRest) {
   Ask();
   Verdict v = Run(1000, 1.0F, 300, 3);
   EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
-  EXPECT_THAT(v.sentence, HasSubstr("throttled in 10 % of periods, against 0.1 %"));
+  EXPECT_THAT(v.sentence, HasSubstr("throttled in 10 % of periods; the other tasks: 0.1 %"));
   EXPECT_LT(now_s_, 7200);
   state_ = GateState();
   Ask();
@@ -199,7 +199,7 @@ TEST_F(NamedTrialTest, AStateOfTheFirstVersionIsRead) {
   now_s_ = 400;
   const Verdict v = Ask();
   EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
-  EXPECT_THAT(v.sentence, HasSubstr("not known which tasks are on trial"));
+  EXPECT_THAT(v.sentence, HasSubstr("the tasks on trial are unknown"));
 }
 
 }  // namespace

@@ -65,14 +65,15 @@ TEST_F(TrialTest, PromotesWhatDidNoWorseThanTheRest) {
   EXPECT_EQ(start.sentence, "tried on 12 of 120 tasks: 512 MiB instead of 1.00 GiB, 50 % less");
   EXPECT_FALSE(state_.in_force.has_value());
   Live(287, 0.3 * kGiB, 0.3 * kGiB);
-  EXPECT_EQ(Ask(23 * 3600).sentence,
-            "512 MiB is on trial for 23 h with 3444 task-windows lived; judged after 24 h and 100");
+  EXPECT_EQ(
+      Ask(23 * 3600).sentence,
+      "512 MiB is on trial for 23 h, 3444 task-windows so far; evaluated after 24 h and 100 task-windows");
   Live(1, 0.497 * kGiB, 0.995 * kGiB);
   const Verdict end = Ask(kDayS);
   EXPECT_THAT(end.kind, Optional(DecisionKind::kPromote));
   EXPECT_EQ(end.sentence,
-            "12 of 120 tasks lived 24 h at 512 MiB: 0 OOM kills, 0.3 % of windows above, against 0 and 0.3 % "
-            "of the rest");
+            "12 of 120 tasks ran 24 h at 512 MiB: 0 OOM kills, 0.3 % of windows at the limit; the other "
+            "tasks: 0 OOM kills, 0.3 %");
   EXPECT_THAT(state_.in_force, Optional(kGiB / 2));
   EXPECT_FALSE(state_.trial.has_value());
 }
@@ -88,9 +89,9 @@ TEST_F(TrialTest, AnOomOnItsSideRollsBackAtOnceAndIsNotTriedAgainForAWhile) {
   EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
   EXPECT_FALSE(v.after.has_value());  // the owner's limit again
   EXPECT_EQ(v.sentence,
-            "12 of 120 tasks lived 2 h at 512 MiB: 1 OOM kill, 0 % of windows above, against 0 and 0 % of "
-            "the rest");
-  EXPECT_EQ(Ask(kDayS).sentence, "512 MiB did badly in a trial 22 h ago; tried again after 7 days");
+            "12 of 120 tasks ran 2 h at 512 MiB: 1 OOM kill, 0 % of windows at the limit; the other tasks: 0 "
+            "OOM kills, 0 %");
+  EXPECT_EQ(Ask(kDayS).sentence, "512 MiB failed a trial 22 h ago; retry after 7 days");
   EXPECT_EQ(Ask(kDayS, 0.51 * kGiB).sentence, Ask(kDayS).sentence);
   EXPECT_THAT(Ask(8 * kDayS).kind, Optional(DecisionKind::kTry));
 }
@@ -144,7 +145,7 @@ TEST_F(TrialTest, TasksAtTheirLimitRollBackBeforeTheTimeIsUp) {
   Live(10, 0.5 * kGiB, 0.3 * kGiB);
   const Verdict v = Ask(3000);
   EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
-  EXPECT_THAT(v.sentence, HasSubstr("100 % of windows above, against 0 and 0 % of the rest"));
+  EXPECT_THAT(v.sentence, HasSubstr("100 % of windows at the limit; the other tasks: 0 OOM kills, 0 %"));
 }
 
 TEST_F(TrialTest, ARecommendationThatRisesEndsItWithoutBlame) {
@@ -174,7 +175,7 @@ TEST_F(TrialTest, GivesUpWhenItsTasksDoNotLiveLongEnough) {
   EXPECT_FALSE(Ask(5 * kDayS).kind.has_value());
   const Verdict v = Ask(5 * kDayS + 300);
   EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
-  EXPECT_EQ(v.sentence, "after 5 days its tasks had lived 24 of the 100 windows that a judgement needs");
+  EXPECT_EQ(v.sentence, "after 5 days its tasks had 24 of the 100 task-windows required");
 }
 
 class WatchTest : public TrialTest {
@@ -184,17 +185,18 @@ class WatchTest : public TrialTest {
 
 TEST_F(WatchTest, IsSetAfterItsLimitWasWatched) {
   EXPECT_EQ(Ask(0).sentence,
-            "a trial needs two tasks; usage is held against 512 MiB for 24 h before it is set");
+            "a trial needs two tasks; usage is compared with 512 MiB for 24 h before it is set");
   Live(288, 0.3 * kGiB, 0);
   EXPECT_EQ(Ask(23 * 3600).sentence,
-            "a trial needs two tasks; usage has been held against 512 MiB for 23 h of 24 h");
+            "a trial needs two tasks; usage has been compared with 512 MiB for 23 h of 24 h");
   policy_.maintenance = {{.days = 0x7F, .start_minute = 60, .end_minute = 120}};
   EXPECT_EQ(Ask(kDayS).sentence, "waits for the maintenance window Fri 01:00 UTC");
   const Verdict v = Ask(kDayS + 3600);
   EXPECT_THAT(v.kind, Optional(DecisionKind::kSet));
-  EXPECT_EQ(v.sentence,
-            "512 MiB instead of 1.00 GiB, 50 % less; watched for 25 h, the only task was at it in 0 % of 288 "
-            "windows");
+  EXPECT_EQ(
+      v.sentence,
+      "512 MiB instead of 1.00 GiB, 50 % less; watched for 25 h, the task reached the limit in 0 % of 288 "
+      "windows");
   EXPECT_THAT(state_.in_force, Optional(kGiB / 2));
 }
 
@@ -204,7 +206,7 @@ TEST_F(WatchTest, IsNotSetIfUsageCameToIt) {
   Live(5, 0.5 * kGiB, 0);
   EXPECT_EQ(Ask(30'000).sentence,
             "not set: watched for 8.3 h, usage was at 512 MiB in 5.0 % of windows, with 0 OOM kills");
-  EXPECT_THAT(Ask(30'300).sentence, HasSubstr("512 MiB did badly in a trial 5 min ago"));
+  EXPECT_THAT(Ask(30'300).sentence, HasSubstr("512 MiB failed a trial 5 min ago"));
   // A raise needs no watching.
   EXPECT_THAT(Ask(30'600, 2 * kGiB).kind, Optional(DecisionKind::kSet));
 }
@@ -212,7 +214,7 @@ TEST_F(WatchTest, IsNotSetIfUsageCameToIt) {
 TEST_F(WatchTest, StartsOverWhenTheRecommendationRises) {
   Ask(0);
   Live(100, 0.3 * kGiB, 0);
-  EXPECT_THAT(Ask(30'000, 0.7 * kGiB).sentence, HasSubstr("held against 717 MiB for 24 h"));
+  EXPECT_THAT(Ask(30'000, 0.7 * kGiB).sentence, HasSubstr("compared with 717 MiB for 24 h"));
   EXPECT_EQ(state_.trial->tasks.task_windows, 0U);
   num_tasks_ = 2;
   EXPECT_THAT(Ask(30'300, 0.7 * kGiB).kind, Optional(DecisionKind::kTry));
