@@ -130,8 +130,8 @@ def it_ends_by_itself():
 
 
 def nonsense_is_refused():
-    for options, words in ((["--memory", "lots"], '"lots" is no memory shape; write 64MiB, grow:'),
-                           (["--cpu", "grow:0.1"], 'there is no ".." in it; the form is grow:0.1..0.9/60s'),
+    for options, words in ((["--memory", "lots"], '"lots" is not a memory shape; expected 64MiB, grow:'),
+                           (["--cpu", "grow:0.1"], 'missing ".."; example: grow:0.1..0.9/60s'),
                            ([], "give --memory 64MiB or --cpu 0.3"),
                            (["--speed", "0", "--cpu", "1"], '--speed: "0" is not a factor'),
                            (["--memory"], "--memory needs a value"),

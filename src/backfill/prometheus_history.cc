@@ -17,7 +17,7 @@ constexpr int64_t kMinLengthSeconds = 60;
 constexpr int kGoodAnswersToGrow = 16;
 
 constexpr std::string_view kWrongPath =
-    "is backfill.prometheus all that comes before /api/v1? (a VictoriaMetrics cluster: "
+    "check backfill.prometheus: expected the URL before /api/v1 (a VictoriaMetrics cluster: "
     "http://HOST:8481/select/0/prometheus)";
 
 int64_t WholeWindows(int64_t seconds) {
@@ -66,14 +66,14 @@ absl::StatusOr<std::unique_ptr<PrometheusHistory>> PrometheusHistory::Create(
   ClientOptions its_options = client_options;
   its_options.max_body_bytes = options.max_answer_bytes;
   if (its_options.unreachable_hint.empty()) {
-    its_options.unreachable_hint = "is it running, and is backfill.prometheus its address?";
+    its_options.unreachable_hint = "check that it is running and that backfill.prometheus is its address";
   }
   auto client = HttpClient::Create(url, its_options);
   if (!client.ok()) return client.status();
   std::unique_ptr<PrometheusHistory> out(new PrometheusHistory(*std::move(client), rules, options));
   if (out->queries_.empty()) {
     return absl::InvalidArgumentError(
-        "there are no mapping rules, so no series to ask for; leave out backfill");
+        "backfill needs mapping rules: there are none, so no series can be queried");
   }
   return out;
 }
@@ -137,7 +137,7 @@ absl::StatusOr<Timestamp> PrometheusHistory::ServerTime() {
         return absl::OkStatus();
       });
   if (!parsed.ok()) return parsed;
-  if (newest.us == INT64_MIN) return absl::NotFoundError(StrCat(kQuery, " has no answer"));
+  if (newest.us == INT64_MIN) return absl::NotFoundError(StrCat(kQuery, " returned no data"));
   return newest;
 }
 
@@ -247,12 +247,12 @@ absl::Status PrometheusHistory::Failure(const absl::Status& status, const Query&
                                         Verdict& verdict) {
   if (absl::IsResourceExhausted(status)) {
     verdict = Verdict::kTooMuch;
-    return WithHint(status, StrCat("that was ", span.to_s - span.from_s, " s of ", query.selector.text,
-                                   ": map fewer series, with rules of your own"));
+    return WithHint(status, StrCat("the query covered ", span.to_s - span.from_s, " s of ",
+                                   query.selector.text, ": map fewer series, with custom mapping rules"));
   }
   if (absl::IsDeadlineExceeded(status)) {
     verdict = CanHalve(span.to_s - span.from_s) ? Verdict::kTooMuch : Verdict::kTryLater;
-    return WithHint(status, "it is too slow: try again when it has less to do");
+    return WithHint(status, "the server is too slow; retry when its load is lower");
   }
   verdict = absl::IsUnavailable(status) ? Verdict::kTryLater : Verdict::kFinal;
   return verdict == Verdict::kFinal ? WithHint(status, kWrongPath) : status;
@@ -271,35 +271,35 @@ absl::Status PrometheusHistory::Refusal(const HttpResponse& response, const Quer
   switch (response.status) {
     case 401:
       return error(absl::StatusCode::kUnauthenticated,
-                   "name a file with its token: backfill.bearer_token_file");
+                   "authentication required: set backfill.bearer_token_file");
     case 403:
       return error(absl::StatusCode::kPermissionDenied,
-                   "the token of backfill.bearer_token_file may not query; give one that may");
+                   "the token in backfill.bearer_token_file has no permission to query");
     case 413:
     case 422:
       // Over a limit of the server on samples or series; of other causes only its words tell.
       verdict = Verdict::kTooMuch;
       return error(absl::StatusCode::kFailedPrecondition,
-                   StrCat("asked for ", span.to_s - span.from_s, " s of ", query.selector.text,
+                   StrCat("query of ", span.to_s - span.from_s, " s of ", query.selector.text,
                           "; raise the server's limits (--query.max-samples), or map fewer series"));
     case 400:
-      return error(absl::StatusCode::kFailedPrecondition, StrCat("asked for ", query.selector.text));
+      return error(absl::StatusCode::kFailedPrecondition, StrCat("query of ", query.selector.text));
     case 429:
       verdict = Verdict::kTryLater;
-      return error(absl::StatusCode::kUnavailable, "it is too busy: try again later");
+      return error(absl::StatusCode::kUnavailable, "the server is too busy; retry later");
     case 503:
     case 504:
       // Prometheus says 503 when a query takes too long.
       verdict = CanHalve(span.to_s - span.from_s) && words.find("timed out") != std::string::npos
                     ? Verdict::kTooMuch
                     : Verdict::kTryLater;
-      return error(absl::StatusCode::kUnavailable, "try again when it has less to do");
+      return error(absl::StatusCode::kUnavailable, "retry when its load is lower");
     default:
       break;
   }
   if (response.status >= 500) {
     verdict = Verdict::kTryLater;
-    return error(absl::StatusCode::kUnavailable, "look into its log");
+    return error(absl::StatusCode::kUnavailable, "see the server's log");
   }
   return error(absl::StatusCode::kNotFound, kWrongPath);
 }

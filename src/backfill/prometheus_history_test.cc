@@ -272,7 +272,7 @@ TEST_F(PrometheusHistoryTest, ABusyServerIsAskedAgain) {
   Refuse(500, "oops");
   const absl::Status failed = Read(3600);
   EXPECT_TRUE(absl::IsUnavailable(failed)) << failed;
-  EXPECT_THAT(Message(failed), HasSubstr("500 Internal Server Error: oops; look into its log"));
+  EXPECT_THAT(Message(failed), HasSubstr("500 Internal Server Error: oops; see the server's log"));
   EXPECT_EQ(pauses_.size(), 5U);
 }
 
@@ -316,11 +316,11 @@ TEST_F(PrometheusHistoryTest, ErrorsSayTheUrlAndTheWayOut) {
     const char* says;
   } cases[] = {
       {401, "", absl::StatusCode::kUnauthenticated, "backfill.bearer_token_file"},
-      {403, "no", absl::StatusCode::kPermissionDenied, "may not query"},
+      {403, "no", absl::StatusCode::kPermissionDenied, "no permission to query"},
       {404, "404 page not found", absl::StatusCode::kNotFound, "before /api/v1"},
       {302, "", absl::StatusCode::kNotFound, "before /api/v1"},
-      {200, "<html>hello</html>", absl::StatusCode::kDataLoss, "damaged JSON"},
-      {200, "{\"status\":\"ok\"}", absl::StatusCode::kDataLoss, "not that of a Prometheus"},
+      {200, "<html>hello</html>", absl::StatusCode::kDataLoss, "invalid JSON"},
+      {200, "{\"status\":\"ok\"}", absl::StatusCode::kDataLoss, "not a Prometheus API response"},
       {400, R"({"status":"error","error":"bad thing"})", absl::StatusCode::kFailedPrecondition, "bad thing"},
   };
   for (const auto& c : cases) {

@@ -93,10 +93,10 @@ struct QueryAnswerParser::Impl {
   }
 
   absl::Status End(error_code e) const {
-    if (e) return absl::DataLossError(StrCat("the answer is damaged JSON: ", simdjson::error_message(e)));
-    if (status == "error") return absl::FailedPreconditionError(StrCat("the server says: ", error));
+    if (e) return absl::DataLossError(StrCat("the response is invalid JSON: ", simdjson::error_message(e)));
+    if (status == "error") return absl::FailedPreconditionError(StrCat("the server reports: ", error));
     if (status == "success" && has_result) return absl::OkStatus();
-    return absl::DataLossError("the answer is JSON, but not that of a Prometheus");
+    return absl::DataLossError("the response is JSON, but not a Prometheus API response");
   }
 
   error_code ReadLabels(ondemand::value value) {
@@ -188,8 +188,7 @@ absl::Status QueryAnswerParser::Parse(std::string& body, SeriesFn fn) {
                                     [&](ondemand::value data) { return s.ReadData(data, fn); });
   if (!s.fn_status.ok()) return s.fn_status;
   if (!s.result_type.empty() && s.result_type != "matrix") {
-    return absl::DataLossError(
-        StrCat("the answer is a ", s.result_type, ", not the matrix that was asked for"));
+    return absl::DataLossError(StrCat("the response is a ", s.result_type, "; expected a matrix"));
   }
   return s.End(e);
 }
@@ -217,7 +216,7 @@ std::string ErrorTextOf(std::string_view body) {
   std::string copy(body);
   const absl::Status status = QueryAnswerParser().Parse(
       copy, [](std::span<const LabelView>, std::span<const RemoteSample>) { return absl::OkStatus(); });
-  constexpr std::string_view kSays = "the server says: ";
+  constexpr std::string_view kSays = "the server reports: ";
   if (absl::IsFailedPrecondition(status)) return std::string(Message(status).substr(kSays.size()));
   const std::string_view text = StripSpace(body);
   return std::string(text.substr(0, std::min<size_t>(text.find('\n'), 300)));

@@ -102,14 +102,14 @@ TEST(QueryAnswer, WhatIsNoSuchAnswerIsSaid) {
     EXPECT_TRUE(absl::IsDataLoss(read.status)) << values << ": " << read.status;
   }
   const Read vector = Parse(R"({"status":"success","data":{"resultType":"vector","result":[]}})");
-  EXPECT_THAT(Message(vector.status), HasSubstr("a vector, not the matrix"));
+  EXPECT_THAT(Message(vector.status), HasSubstr("a vector; expected a matrix"));
   const Read cut = Parse(Matrix(R"({"metric":{},"values":[[1,"1"]]})").substr(0, 80));
   EXPECT_TRUE(absl::IsDataLoss(cut.status)) << cut.status;
 }
 
 TEST(QueryAnswer, TheServersOwnErrorIsTold) {
   const std::string body = R"({"status":"error","errorType":"bad_data","error":"parse \"error\""})";
-  EXPECT_EQ(Parse(body).status, absl::FailedPreconditionError("the server says: parse \"error\""));
+  EXPECT_EQ(Parse(body).status, absl::FailedPreconditionError("the server reports: parse \"error\""));
   EXPECT_EQ(ErrorTextOf(body), "parse \"error\"");
   EXPECT_EQ(ErrorTextOf("  Bad Gateway\nfoo"), "Bad Gateway");
   EXPECT_EQ(ErrorTextOf(""), "");

@@ -42,7 +42,7 @@ std::string_view ByteReader::GetString() {
 
 absl::Status ByteReader::status(std::string_view what) const {
   if (!failed_) return absl::OkStatus();
-  return absl::DataLossError(fmt::format("{}: the bytes end too early", what));
+  return absl::DataLossError(fmt::format("{}: unexpected end of data", what));
 }
 
 }  // namespace taut

@@ -91,8 +91,8 @@ absl::Status Cgroup::Read(ReadDepth depth, TaskReading& out) {
     return Gone();
   }
   if (!out.cpu_usage_us.has_value() && !out.memory_bytes.has_value()) {
-    return absl::UnavailableError(
-        StrCat("cgroup ", path_, ": neither CPU nor memory can be read; are the controllers switched on?"));
+    return absl::UnavailableError(StrCat(
+        "cgroup ", path_, ": neither CPU nor memory can be read; check that the controllers are enabled"));
   }
   AddWorkingSet(depth, out);
   return absl::OkStatus();
@@ -134,7 +134,7 @@ absl::Status Cgroup::SetLimit(LimitKind kind, std::optional<double> value) {
   if (IsSame(kind, *wanted, is)) return absl::OkStatus();
   return absl::FailedPreconditionError(StrCat("cgroup ", path_, ": ", Name(kind), " was set to ",
                                               LimitText(*wanted), " but reads ", LimitText(is),
-                                              ": is somebody else setting it?"));
+                                              "; check whether another program sets it"));
 }
 
 }  // namespace
@@ -146,7 +146,7 @@ absl::StatusOr<std::unique_ptr<TaskGroup>> OpenCgroup(const CgroupMounts& mounts
       mounts.version() == CgroupVersion::kV2 ? OpenV2Files(mounts, path) : OpenV1Files(mounts, path);
   if (!files.ok()) return files.status();
   if (inode.has_value() && (*files)->home().inode() != *inode) {
-    return absl::NotFoundError(StrCat("cgroup ", path, " is gone; another has its name"));
+    return absl::NotFoundError(StrCat("cgroup ", path, " was removed; another cgroup has its name"));
   }
   return std::make_unique<Cgroup>(std::string(path), *std::move(files));
 }

@@ -22,7 +22,8 @@ PressureTotals ReadPressure(const KernelDirectory& directory, const char* file) 
 absl::Status WriteStatus(int error, const char* file) {
   if (error == 0) return absl::OkStatus();
   if (error == ENOENT) {
-    return absl::UnimplementedError(StrCat(file, " is not there: its controller is not switched on here"));
+    return absl::UnimplementedError(
+        StrCat(file, " does not exist: its controller is not enabled for this cgroup"));
   }
   return KernelError(error, file);
 }

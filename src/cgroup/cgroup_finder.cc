@@ -129,7 +129,7 @@ absl::Status CgroupFinder::Walk::List(const Place& place) {
     if (++looked_at_ > finder_.bounds_.directories) {
       return absl::ResourceExhaustedError(
           StrCat("more than ", finder_.bounds_.directories,
-                 " cgroups to look at: name the tasks by paths, not by units"));
+                 " cgroups to search: match tasks by cgroup path, not by unit"));
     }
     if (absl::Status visited = Visit(place, name, facts); !visited.ok()) return visited;
   }
@@ -191,15 +191,15 @@ absl::Status CgroupFinder::Walk::Take(const Rule& rule, const std::string& path,
     if (!IsTaskName(*name)) {
       Refuse(rule.index, path,
              StrCat("its ", what, " would be \"", Shown(name->substr(0, kMaxTaskNameBytes)),
-                    "\", which is no printable text of at most ", kMaxTaskNameBytes, " bytes"));
+                    "\"; expected printable text of at most ", kMaxTaskNameBytes, " bytes"));
       return absl::OkStatus();
     }
     *out = *std::move(name);
   }
   if (found_.size() == finder_.bounds_.tasks) {
     return absl::ResourceExhaustedError(StrCat("more than ", finder_.bounds_.tasks,
-                                               " cgroups fit the rules (the last by ", rule.name,
-                                               "): make the rules narrower"));
+                                               " cgroups match the rules (the last by ", rule.name,
+                                               "); use narrower patterns"));
   }
   task.identity = CgroupIdentity{path, inode}.Text();
   std::erase_if(labels,
@@ -216,7 +216,7 @@ void CgroupFinder::Walk::Refuse(size_t rule_index, std::string_view path, std::s
                                  [rule_index](const auto& r) { return r->index == rule_index; });
   if (finder_.refusals_.size() < kMaxRefusals) {
     finder_.refusals_.push_back(
-        StrCat("cgroup ", Shown(path), " fits ", (*rule)->name, " but is left out: ", why));
+        StrCat("cgroup ", Shown(path), " matches ", (*rule)->name, " but is skipped: ", why));
   }
 }
 
@@ -244,13 +244,13 @@ absl::Status CgroupFinder::AddRule(const TaskRule& from, size_t index) {
     rule->glob = PathGlob::Parse(from.match);
     if (!rule->glob.has_value()) {
       return absl::InvalidArgumentError(StrCat(rule->name, ": match \"", from.match,
-                                               "\" is no path of cgroups, as \"/apps/*/worker-*\" is"));
+                                               "\": expected a cgroup path such as \"/apps/*/worker-*\""));
     }
     known = GroupLabels("/x", std::vector<std::string>(rule->glob->num_stars(), "x"));
   } else {
     if (from.match.empty()) {
       return absl::InvalidArgumentError(
-          StrCat(rule->name, ": no match; \"*.service\" would be all services"));
+          StrCat(rule->name, ": match is empty; \"*.service\" matches all services"));
     }
     rule->units = from.match;
     known = UnitLabels("/x", {"x", "x", "x", "x", ""}, "x");
@@ -268,8 +268,8 @@ absl::Status CgroupFinder::AddRule(const TaskRule& from, size_t index) {
     if (!parsed->Render(ViewsOf(known, "x")).has_value()) {
       std::string all = "host";
       for (const auto& [key, value] : known) StrAppend(&all, ", ", key);
-      return absl::InvalidArgumentError(StrCat(rule->name, ": name \"", text,
-                                               "\" has a placeholder that is always empty; there are ", all));
+      return absl::InvalidArgumentError(StrCat(
+          rule->name, ": name \"", text, "\" has a placeholder that is always empty; expected one of ", all));
     }
     *out = *std::move(parsed);
   }
@@ -287,7 +287,8 @@ absl::StatusOr<std::vector<FoundTask>> CgroupFinder::Find() {
 absl::StatusOr<std::unique_ptr<TaskGroup>> CgroupFinder::Open(const FoundTask& task) {
   const std::optional<CgroupIdentity> identity = CgroupIdentity::Parse(task.identity);
   if (!identity.has_value()) {
-    return absl::NotFoundError(StrCat("\"", task.identity, "\" is the identity of no cgroup"));
+    return absl::NotFoundError(
+        StrCat("\"", task.identity, "\": invalid cgroup identity; expected cgroup:PATH#INODE"));
   }
   return OpenCgroup(mounts_, identity->path, identity->inode);
 }

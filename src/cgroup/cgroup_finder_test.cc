@@ -141,11 +141,11 @@ TEST(CgroupFinder, TellsWhomItLeftOut) {
   EXPECT_THAT(Found(*finder), ElementsAre("1 one one"));
   EXPECT_THAT(finder->refusals(), SizeIs(4));
   EXPECT_THAT(finder->refusals(),
-              Contains(HasSubstr("/a/bell\\x07 fits rule 1 but is left out: its job would")));
+              Contains(HasSubstr("/a/bell\\x07 matches rule 1 but is skipped: its job would")));
   EXPECT_THAT(finder->refusals(), Contains(HasSubstr("/a/\\xff")));
-  EXPECT_THAT(finder->refusals(), Contains(HasSubstr("/c/one.service fits rule 2")));
+  EXPECT_THAT(finder->refusals(), Contains(HasSubstr("/c/one.service matches rule 2")));
   EXPECT_THAT(finder->refusals(),
-              Contains(HasSubstr("/d/plain.service fits rule 3 but is left out: a placeholder "
+              Contains(HasSubstr("/d/plain.service matches rule 3 but is skipped: a placeholder "
                                  "of its job is empty")));
   tree.Remove("a");
   Found(*finder);
@@ -162,9 +162,9 @@ TEST(CgroupFinder, IsBounded) {
   };
   EXPECT_EQ(find(Groups("/*"), {3, 3}), "3");
   EXPECT_THAT(find(Groups("/*"), {2, 3}),
-              HasSubstr("more than 2 cgroups fit the rules (the last by rule 1)"));
+              HasSubstr("more than 2 cgroups match the rules (the last by rule 1)"));
   EXPECT_EQ(find(Groups("/*/x"), {3, 6}), "3");
-  EXPECT_THAT(find(Groups("/*/x"), {3, 5}), HasSubstr("more than 5 cgroups to look at"));
+  EXPECT_THAT(find(Groups("/*/x"), {3, 5}), HasSubstr("more than 5 cgroups to search"));
 }
 
 TEST(CgroupFinder, RulesAreReadOrRefused) {
@@ -179,10 +179,10 @@ TEST(CgroupFinder, RulesAreReadOrRefused) {
   for (const char* match : {"", "apps/*", "/", "/apps//x", "/apps/../x", "/apps/"}) {
     EXPECT_THAT(why(Groups(match)), HasSubstr("rule 2: match")) << match;
   }
-  EXPECT_THAT(why(Units("")), HasSubstr("rule 2: no match"));
+  EXPECT_THAT(why(Units("")), HasSubstr("rule 2: match is empty"));
   EXPECT_THAT(why(Groups("/apps/*", "{base")), HasSubstr("{base"));
-  EXPECT_THAT(why(Groups("/apps/*", "{2}")), HasSubstr("always empty; there are host, base, path, 1"));
-  EXPECT_THAT(why(Units("*.service", "", "{base}")), HasSubstr("there are host, path, unit"));
+  EXPECT_THAT(why(Groups("/apps/*", "{2}")), HasSubstr("always empty; expected one of host, base, path, 1"));
+  EXPECT_THAT(why(Units("*.service", "", "{base}")), HasSubstr("expected one of host, path, unit"));
   TaskRule named = Units("*", "}");
   named.name = "all units";
   EXPECT_THAT(why(named), HasSubstr("rule \"all units\""));

@@ -123,7 +123,8 @@ absl::StatusOr<CgroupMounts> ParseCgroupMounts(std::string_view mountinfo, std::
 absl::StatusOr<CgroupMounts> ReadCgroupMounts(std::string_view root) {
   std::ifstream file("/proc/self/mountinfo", std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(file), {});
-  if (text.empty()) return absl::NotFoundError("/proc/self/mountinfo cannot be read: is /proc mounted?");
+  if (text.empty())
+    return absl::NotFoundError("/proc/self/mountinfo cannot be read; check that /proc is mounted");
   return ParseCgroupMounts(text, root);
 }
 

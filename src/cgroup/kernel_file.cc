@@ -45,7 +45,7 @@ KernelText ReadKernelFile(int fd, std::span<char> buffer) {
 absl::StatusOr<KernelDirectory> KernelDirectory::Open(const std::string& root, std::string_view path) {
   if (!path.starts_with('/') || path.find('\0') != std::string_view::npos || LeadsUp(path)) {
     return absl::InvalidArgumentError(
-        StrCat("\"", path, "\" is no path of a cgroup: it begins with '/' and has no '..'"));
+        StrCat("\"", path, "\": invalid cgroup path; expected one that begins with '/' and has no '..'"));
   }
   const std::string full = StrCat(root, path);
   KernelDirectory out;

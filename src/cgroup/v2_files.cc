@@ -169,7 +169,7 @@ absl::Status V2Files::MakeRoom(uint64_t bytes) {
   for (int tries = 0; tries <= kReclaimTries; ++tries) {
     current = directory_.ReadNumber("memory.current");
     if (!current.has_value()) {
-      return absl::UnavailableError("memory.current cannot be read: lowering memory.max might kill");
+      return absl::UnavailableError("memory.current cannot be read: lowering memory.max might kill the task");
     }
     if (*current <= bytes) return absl::OkStatus();
     // Only what the kernel gives away first; below the working set it would have to swap.

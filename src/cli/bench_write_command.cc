@@ -146,11 +146,12 @@ std::string SummaryText(const Json& s) {
 
 absl::Status Check(const BenchWriteArgs& args) {
   if (args.series < 1 || args.series > 4'000'000)
-    return absl::InvalidArgumentError("--bench-series: between 1 and 4000000");
+    return absl::InvalidArgumentError("--bench-series: expected 1 to 4000000");
   if (args.connections < 1 || args.connections > 64)
-    return absl::InvalidArgumentError("--connections: between 1 and 64");
+    return absl::InvalidArgumentError("--connections: expected 1 to 64");
   if (!(args.rate >= 0) || !(args.seconds > 0 && args.seconds <= 3600))
-    return absl::InvalidArgumentError("--rate cannot be below 0, and --seconds is above 0 and at most 3600");
+    return absl::InvalidArgumentError(
+        "--rate: expected 0 or more; --seconds: expected more than 0, at most 3600");
   return absl::OkStatus();
 }
 

@@ -41,7 +41,8 @@ absl::StatusOr<Json> JsonOf(const HttpClient& client, const absl::StatusOr<HttpR
   if (absl::Status s = CheckAnswer(client, *response); !s.ok()) return s;
   Json body = Json::parse(response->text(), nullptr, /*allow_exceptions=*/false);
   if (body.is_discarded())
-    return absl::DataLossError(StrCat(client.base_url(), ": the answer is not JSON; is this tautd?"));
+    return absl::DataLossError(
+        StrCat(client.base_url(), ": the response is not JSON; check that this is tautd"));
   return body;
 }
 

@@ -234,14 +234,14 @@ std::string JobsText(const Json& page) {
     if (widest <= kColumns) break;
   }
   const std::string total = Count(page, "total");
-  if (shown == 0) return total == "0" ? "no job fits\n" : "no jobs\n";
+  if (shown == 0) return total == "0" ? "no job matches\n" : "no jobs\n";
   const bool all = total == FormatCount(shown);
   StrAppend(&out,
             fmt::format("{} of {} jobs{}\n", shown, total, all ? "" : " (--limit shows more, words filter)"));
   out += "amounts are for each task, savings for all; day over: the chance of a day above would be\n";
   if (const Json& totals = At(page, "totals"); totals.is_object()) {
     StrAppend(&out, "all ", total, ": usage ", Amount(Resource::kCpu, At(totals, "cpu"), "usage"), " and ",
-              Amount(Resource::kMemory, At(totals, "memory"), "usage"), "; in auto they would save ",
+              Amount(Resource::kMemory, At(totals, "memory"), "usage"), "; in mode auto they would save ",
               Amount(Resource::kCpu, At(totals, "cpu"), "would_save"), " and ",
               Amount(Resource::kMemory, At(totals, "memory"), "would_save"));
     if (const std::string money = MoneyText(At(totals, "saving_per_month"), At(page, "currency"));
@@ -283,7 +283,7 @@ std::string GroupRiskText(const Json& page) {
 
 std::string TotalsText(const Json& page) {
   const Json& groups = At(page, "groups");
-  if (!groups.is_array() || groups.empty()) return "no job fits\n";
+  if (!groups.is_array() || groups.empty()) return "no job matches\n";
   const bool money = At(page, "currency").is_string();
   std::vector<std::string> head = {Text(page, "by"), "jobs",      "tasks", "CPU\nusage",
                                    "owner's\nlimit", "would\nbe", "saves", "memory\nusage",
@@ -346,11 +346,10 @@ std::string JobText(const Json& job, const Json& decisions) {
   for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
     // A job's own chance is beside the share that is ordered for the whole fleet: it may be above or below.
     const std::optional<double> chance = Number(At(job, r == Resource::kCpu ? "cpu" : "memory"), "chance");
-    if (chance)
-      StrAppend(&out, Name(r), ": a day goes above would be with a chance of ", PercentText(*chance), "\n");
+    if (chance) StrAppend(&out, Name(r), ": chance of a day above would be ", PercentText(*chance), "\n");
   }
   if (const std::string money = MoneyText(At(job, "saving_per_month"), At(job, "currency")); !money.empty())
-    StrAppend(&out, "in auto it saves ", money, "\n");
+    StrAppend(&out, "in mode auto it saves ", money, "\n");
   for (const Json& trial : At(job, "trials")) out += TrialText(trial);
   for (const Json& hold : At(job, "holds"))
     out += Wrapped(StrCat(Name(ResourceOf(hold)), " waits: ", Text(hold, "sentence")), "");

@@ -108,7 +108,7 @@ TEST(DaemonTextTest, TotalsByALabelFitAHundredColumns) {
   EXPECT_THAT(text, AllOf(HasSubstr("1,000"), HasSubstr("2.6 %"), HasSubstr("3.1 %")));
   page.erase("currency");
   EXPECT_THAT(TotalsText(page), Not(HasSubstr("month")));
-  EXPECT_EQ(TotalsText({{"groups", Json::array()}}), "no job fits\n");
+  EXPECT_EQ(TotalsText({{"groups", Json::array()}}), "no job matches\n");
 }
 
 TEST(DaemonTextTest, OneJobShowsItsChanceAndMoney) {
@@ -116,9 +116,8 @@ TEST(DaemonTextTest, OneJobShowsItsChanceAndMoney) {
   job["memory"]["chance"] = 0.2;
   job["saving_per_month"] = 4.25;
   job["currency"] = "EUR";
-  EXPECT_THAT(JobText(job, Json::object()),
-              AllOf(HasSubstr("memory: a day goes above would be with a chance of 20 %"),
-                    HasSubstr("in auto it saves 4.25 EUR a month")));
+  EXPECT_THAT(JobText(job, Json::object()), AllOf(HasSubstr("memory: chance of a day above would be 20 %"),
+                                                  HasSubstr("in mode auto it saves 4.25 EUR a month")));
 }
 
 // An agent may have raised the limit above the ordered one; in a dry run the owner's holds.

@@ -27,7 +27,7 @@ std::string ExplainText(Resource resource, std::optional<double> limit, const Re
       fmt::format("{} · {}: {}\n  {}\n", reason.recommender, Name(resource),
                   limit.has_value() ? FormatAmount(resource, *limit) : "the owner's limit", reason.sentence);
   if (!limit.has_value() && !reason.steps.empty()) {
-    out += "    (not in force yet: too little has been seen)\n";
+    out += "    (not in force yet: too little history)\n";
   }
   for (const Fact& f : reason.facts) StrAppend(&out, "    ", f.name, ": ", FactText(resource, f), "\n");
   if (!reason.candidates.empty()) {

@@ -151,12 +151,12 @@ absl::StatusOr<Plan> MakePlan(const FeedArgs& args) {
     plan.live_windows = (*live + kWindowSeconds - 1) / kWindowSeconds;
   }
   if (!(args.speed > 0 && args.speed <= 1e6))
-    return absl::InvalidArgumentError(StrCat("--speed: ", args.speed, " is not between 0 and 1000000"));
+    return absl::InvalidArgumentError(StrCat("--speed: ", args.speed, ": expected 0 to 1000000"));
   const absl::StatusOr<int64_t> every = ParseDurationSeconds(args.every);
   if (!every.ok()) return absl::InvalidArgumentError(StrCat("--every: ", Message(every.status())));
   if (*every < 10 || *every > 150 || kWindowSeconds % *every != 0)
-    return absl::InvalidArgumentError(
-        StrCat("--every: ", args.every, " is not 10s, 12s, 15s, 20s, 25s, 30s, 50s, 1m, 75s, 100s or 150s"));
+    return absl::InvalidArgumentError(StrCat(
+        "--every: ", args.every, ": expected 10s, 12s, 15s, 20s, 25s, 30s, 50s, 1m, 75s, 100s or 150s"));
   plan.steps = static_cast<int>(kWindowSeconds / *every);
   return plan;
 }

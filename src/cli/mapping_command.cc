@@ -52,7 +52,7 @@ absl::StatusOr<std::vector<LabelList>> AskPrometheus(const MappingTestArgs& args
     if (!answer.ok()) return answer.status();
     const auto data = answer->find("data");
     if (!answer->is_object() || data == answer->end() || !data->is_array())
-      return absl::DataLossError(StrCat(args.prometheus, ": not a Prometheus: the answer has no data"));
+      return absl::DataLossError(StrCat(args.prometheus, ": not a Prometheus: the response has no data"));
     for (const Json& series : *data) {
       LabelList labels;
       if (!series.is_object()) continue;

@@ -132,7 +132,7 @@ std::vector<StoryChoice> ChooseStories(const ReplayResult& result, Policy shown,
     for (const LaneResult* lane : lanes) {
       const bool cpu = lane->resource == Resource::kCpu;
       AddBest(*lane, "a large saving", saved, taken, out);
-      AddBest(*lane, cpu ? "many days over its limit" : "many OOM-days", ooms, taken, out);
+      AddBest(*lane, cpu ? "many days over the limit" : "many OOM-days", ooms, taken, out);
       AddBest(*lane, "many limit changes", changes, taken, out);
       AddBest(*lane, "a large footprint", footprint, taken, out);
       AddBest(*lane, "more than its owner asked for", grown, taken, out);

@@ -41,7 +41,9 @@ std::optional<TaskRef> ControlPlane::Announce(const NamedTask& task, Timestamp n
 absl::Status ControlPlane::TakeWindow(const NamedTask& task, ReportedWindow window, Timestamp now) {
   const std::lock_guard lock(ingest_mutex_);
   if (absl::Status s = CheckRoom(); !s.ok()) return s;
-  if (!IsSane(window)) return absl::InvalidArgumentError("figures that no window can have");
+  if (!IsSane(window))
+    return absl::InvalidArgumentError(
+        "impossible figures: negative, not a number or above the machine's size");
   const Timestamp end = Timestamp::FromSeconds(window.window.next().start_s());
   now = newest_sample_.us == INT64_MIN && options_.clock == ClockSource::kSamples ? end : NowFor(now);
   // Before the task is looked up: what is dropped makes no job.
@@ -49,7 +51,7 @@ absl::Status ControlPlane::TakeWindow(const NamedTask& task, ReportedWindow wind
     ingest_->CountDropped(why);
     Say(end, false);
     if (why == &IngestCounts::too_late) return absl::OkStatus();
-    return absl::OutOfRangeError("a window of the far future: the clocks of agent and daemon are far apart");
+    return absl::OutOfRangeError("the window is in the future: the clocks of agent and daemon differ");
   }
   const std::optional<uint32_t> slot = ingest_->TaskSlot(task.job, task.task, task.labels, now);
   if (!slot.has_value()) return absl::OkStatus();

@@ -147,9 +147,9 @@ Timestamp ClockGuard::Step(Timestamp wall_time, double steady_s, std::span<const
 std::string ClockGuard::Sentence() const {
   if (state_ == State::kFollows) return "";
   return StrCat("this machine's clock is ", Span(wall_ahead_s_), wall_ahead_s_ > 0 ? " ahead of" : " behind",
-                state_ == State::kSenders ? " the time that samples say; time is taken from them"
-                                          : " the time that the stored windows and the monotonic clock give; "
-                                            "time goes on by the monotonic clock",
+                state_ == State::kSenders
+                    ? " the times of the samples; tautd uses the times of the samples"
+                    : " the stored windows and the monotonic clock; tautd uses the monotonic clock",
                 " until the clock is right again");
 }
 

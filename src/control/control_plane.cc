@@ -76,18 +76,17 @@ absl::Status ControlPlane::CheckRoom() {
 absl::Status ControlPlane::RoomNow() const {
   if (const uint64_t waiting = ingest_->windows().waiting_samples();
       waiting >= options_.ingest.max_waiting_samples) {
-    return absl::UnavailableError(StrCat(waiting,
-                                         " samples wait for their windows to close, the most that may "
-                                         "(ingest.max_waiting_samples); send this again later"));
+    return absl::UnavailableError(StrCat(
+        waiting,
+        " samples wait for their windows to close, the maximum (ingest.max_waiting_samples); retry later"));
   }
   if (waiting_windows_ >= options_.max_waiting_windows) {
-    return absl::UnavailableError("the store does not take windows just now; send this again later");
+    return absl::UnavailableError("the store accepts no windows at present; retry later");
   }
   if (options_.clock == ClockSource::kSamples && last_watermark_.us != INT64_MIN) {
     const int64_t ahead_s = (newest_sample_.us - last_watermark_.us) / kMicrosPerSecond;
     if (ahead_s > options_.max_open_windows * kWindowSeconds) {
-      return absl::UnavailableError(
-          "samples run ahead of the windows that can be closed; send this again later");
+      return absl::UnavailableError("samples are too far ahead of the open windows; retry later");
     }
   }
   return absl::OkStatus();
@@ -583,10 +582,9 @@ absl::Status ControlPlane::ready() const {
   if (!restored_) return absl::UnavailableError("starting: reading the store");
   if (!store_status_.ok()) return store_status_;
   if (clock_view_.samples_disagree) {
-    return absl::UnavailableError(
-        StrCat("the samples that come are of the future, and are dropped: their senders' clocks or this "
-               "machine's are wrong",
-               clock_view_.sentence.empty() ? "" : "; ", clock_view_.sentence));
+    return absl::UnavailableError(StrCat(
+        "samples are in the future and are dropped: the clock of the senders or of this machine is wrong",
+        clock_view_.sentence.empty() ? "" : "; ", clock_view_.sentence));
   }
   return absl::OkStatus();
 }

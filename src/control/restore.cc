@@ -69,7 +69,7 @@ absl::Status ControlPlane::Restore() {
 absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds& ends) {
   // A number without a job is of one that was forgotten, or whose record is damaged, which the store says.
   const auto on_job = [&](const JobRecord& job) {
-    if (fleet_.Has(job.id)) return absl::DataLossError(StrCat("two jobs of number ", job.id.value));
+    if (fleet_.Has(job.id)) return absl::DataLossError(StrCat("two jobs have number ", job.id.value));
     fleet_.AddJob(job);
     return absl::OkStatus();
   };
@@ -95,7 +95,7 @@ absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds
     if (!s.ok()) {
       const std::string what =
           shared ? "the fleet model" : StrCat("jobs from number ", c.chunk * LiveFleet::kChunkJobs);
-      warnings_.push_back(StrCat(what, " are learnt from stored windows: ", Message(s)));
+      warnings_.push_back(StrCat(what, " are rebuilt from stored windows: ", Message(s)));
     }
     if (shared) return absl::OkStatus();
     if (through.size() <= c.chunk) through.resize(c.chunk + 1, kNever);

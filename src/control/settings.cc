@@ -13,7 +13,7 @@ absl::StatusOr<std::vector<SettingChange>> ControlPlane::SetMany(JobId id, std::
   absl::StatusOr<PreparedSettings> prepared;
   {
     const std::unique_lock fleet(fleet_mutex_);
-    if (!fleet_.Has(id)) return absl::NotFoundError(StrCat("no job of number ", id.value));
+    if (!fleet_.Has(id)) return absl::NotFoundError(StrCat("no job with number ", id.value));
     prepared = fleet_.Prepare(id, settings, who, now_s);
   }
   if (!prepared.ok()) return prepared.status();

@@ -29,7 +29,7 @@ absl::StatusOr<ContainerCgroup> ParseContainerCgroup(std::string_view text, std:
   const size_t at = id.empty() ? std::string_view::npos : path.rfind(id);
   if (at == std::string_view::npos) {
     return absl::NotFoundError(
-        StrCat("container ", id.substr(0, 12), ": its process is in no cgroup of its own ('", path, "')"));
+        StrCat("container ", id.substr(0, 12), ": its process has no separate cgroup ('", path, "')"));
   }
   out.path = path.substr(0, path.find('/', at));
   return out;

@@ -25,13 +25,13 @@ absl::StatusOr<NameTemplate> ParseTemplate(const TaskRule& rule, size_t index, s
 
 absl::StatusOr<std::string> IdOf(std::string_view identity) {
   if (identity.starts_with(kIdentityPrefix)) return std::string(identity.substr(kIdentityPrefix.size()));
-  return absl::InvalidArgumentError(StrCat("'", identity, "' is no container"));
+  return absl::InvalidArgumentError(StrCat("'", identity, "' is not a container"));
 }
 
 }  // namespace
 
 absl::StatusOr<ContainerNamer> ContainerNamer::Create(const std::vector<TaskRule>& rules, std::string host) {
-  if (host.empty()) return absl::InvalidArgumentError("containers need the name of their host");
+  if (host.empty()) return absl::InvalidArgumentError("the rules for containers need a host name");
   ContainerNamer out;
   out.host_ = std::move(host);
   for (size_t i = 0; i < rules.size(); ++i) {

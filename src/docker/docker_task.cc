@@ -12,7 +12,7 @@ namespace taut {
 namespace {
 
 absl::Status NotRunning(std::string_view id) {
-  return absl::NotFoundError(StrCat("container ", id.substr(0, 12), " does not run any more"));
+  return absl::NotFoundError(StrCat("container ", id.substr(0, 12), " is no longer running"));
 }
 
 // How far the kernel's number may be from the engine's: a page, 1 ms of quota a period of 100 ms, a weight
@@ -116,7 +116,7 @@ absl::Status DockerTask::CheckShrink(double bytes) {
       reading.memory_working_set_bytes.has_value() ? reading.memory_working_set_bytes : reading.memory_bytes;
   if (!used.has_value() || static_cast<double>(*used) <= bytes) return absl::OkStatus();
   return absl::ResourceExhaustedError(StrCat("container ", start_.id.substr(0, 12), " uses ", *used,
-                                             " bytes, more than the limit of ", bytes, " asked for"));
+                                             " bytes, more than the limit of ", bytes, " requested"));
 }
 
 absl::Status DockerTask::Verify(LimitKind kind, const ContainerLimits& expected, int64_t cores) {
@@ -130,9 +130,9 @@ absl::Status DockerTask::Verify(LimitKind kind, const ContainerLimits& expected,
   const bool engine_has_it = wanted == engine;
   if (engine_has_it && Agree(kind, wanted, there)) return absl::OkStatus();
   return absl::FailedPreconditionError(StrCat("container ", start_.id.substr(0, 12), ": ", Name(kind), " ",
-                                              Say(wanted), " was asked for, but the engine has ", Say(engine),
+                                              Say(wanted), " was requested, but the engine has ", Say(engine),
                                               " and the kernel ", Say(there),
-                                              "; does something else set its limits too?"));
+                                              "; check whether another program sets its limits"));
 }
 
 std::optional<double> DockerTask::Rounded(LimitKind kind, std::optional<double> value) {
@@ -173,7 +173,7 @@ absl::Status SetMemoryOfStopped(EngineClient& client, std::string_view id, doubl
   if (!now.ok()) return now.status();
   if (now->is_running) {
     return absl::FailedPreconditionError(
-        StrCat("container ", id.substr(0, 12), " runs: set its limit as a task's"));
+        StrCat("container ", id.substr(0, 12), " runs: set its limit through its task"));
   }
   const absl::StatusOr<LimitUpdate> update =
       PlanLimitUpdate(now->limits, LimitKind::kMemoryMax, bytes, CgroupVersion::kV1, 1);
@@ -183,8 +183,8 @@ absl::Status SetMemoryOfStopped(EngineClient& client, std::string_view id, doubl
   if (!after.ok()) return after.status();
   if (after->limits.memory_bytes == update->result.memory_bytes) return absl::OkStatus();
   return absl::FailedPreconditionError(StrCat("container ", id.substr(0, 12),
-                                              ": the engine took the limit of ", bytes, " bytes, but has ",
-                                              after->limits.memory_bytes));
+                                              ": the engine accepted the limit of ", bytes,
+                                              " bytes, but has ", after->limits.memory_bytes));
 }
 
 }  // namespace taut

@@ -79,7 +79,7 @@ error_code ReadObject(std::string_view json, const F& on_field) {
 }
 
 absl::Status Damaged(std::string_view what, error_code e) {
-  return absl::DataLossError(StrCat("the engine's answer is not ", what, ": ",
+  return absl::DataLossError(StrCat("the engine's response is not ", what, ": ",
                                     e ? simdjson::error_message(e) : "a field is missing"));
 }
 
@@ -201,7 +201,7 @@ absl::StatusOr<int64_t> ParseCores(std::string_view json) {
   const error_code e = ReadObject(json, [&cores](std::string_view key, ondemand::value v) -> error_code {
     return key == "NCPU" ? ReadNumber(v, cores) : simdjson::SUCCESS;
   });
-  if (e || cores <= 0) return Damaged("what it knows of its machine", e);
+  if (e || cores <= 0) return Damaged("the machine's description", e);
   return cores;
 }
 

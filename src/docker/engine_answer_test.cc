@@ -87,7 +87,7 @@ TEST(EngineAnswer, RefusesNonsense) {
     EXPECT_TRUE(absl::IsDataLoss(ParseCores(text).status())) << text;
     const auto event = ParseEngineEvent(text);
     EXPECT_TRUE(absl::IsDataLoss(event.status())) << text;
-    EXPECT_THAT(std::string(Message(event.status())), HasSubstr("the engine's answer is not"));
+    EXPECT_THAT(std::string(Message(event.status())), HasSubstr("the engine's response is not"));
   }
 }
 

@@ -59,7 +59,9 @@ absl::Status CheckId(std::string_view id) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '.' || c == '-';
   });
-  return good ? absl::OkStatus() : absl::InvalidArgumentError(StrCat("'", id, "' is no container's id"));
+  return good ? absl::OkStatus()
+              : absl::InvalidArgumentError(
+                    StrCat("'", id, "': invalid container ID; expected letters, digits, '_', '.' and '-'"));
 }
 
 struct Sink {
@@ -85,7 +87,7 @@ absl::StatusOr<std::string> SocketPathOf(std::string_view address) {
   if (!path.starts_with('/')) {
     return absl::InvalidArgumentError(
         StrCat("docker address '", address,
-               "': only a Unix socket of this machine will do, as unix:///var/run/docker.sock"));
+               "': expected a Unix socket of this machine, such as unix:///var/run/docker.sock"));
   }
   if (path.size() >= sizeof(sockaddr_un::sun_path)) {
     return absl::InvalidArgumentError(StrCat("docker address '", address, "': longer than the ",
@@ -97,13 +99,12 @@ absl::StatusOr<std::string> SocketPathOf(std::string_view address) {
 
 std::string WhyUnreachable(const std::string& socket_path) {
   if (access(socket_path.c_str(), F_OK) != 0) {
-    return StrCat(socket_path, ": there is no such socket; is Docker running, and is this its address?");
+    return StrCat(socket_path, ": no such socket; check that Docker is running and that this is its address");
   }
   if (access(socket_path.c_str(), R_OK | W_OK) != 0) {
-    return StrCat(socket_path,
-                  ": this user may not use it; run as root, or add the user to the group 'docker'");
+    return StrCat(socket_path, ": permission denied; run as root, or add the user to the group 'docker'");
   }
-  return StrCat(socket_path, ": nobody answers there; is Docker running?");
+  return StrCat(socket_path, ": cannot connect; check that Docker is running");
 }
 
 absl::StatusOr<std::string> ChooseApiVersion(const EngineVersion& version) {
@@ -138,7 +139,7 @@ absl::StatusOr<std::shared_ptr<EngineClient>> EngineClient::Create(const EngineC
   static const CURLcode initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
   std::shared_ptr<EngineClient> out(new EngineClient(*std::move(path), options));
   if (initialized != CURLE_OK || out->handle_->curl == nullptr) {
-    return absl::InternalError("libcurl does not start");
+    return absl::InternalError("curl_easy_init failed");
   }
   return out;
 }
@@ -154,10 +155,10 @@ absl::Status EngineClient::Failure(int curl_code, const std::string& path) const
   if (code == CURLE_OPERATION_TIMEDOUT) {
     return absl::DeadlineExceededError(StrCat(socket_path_, ": the Docker engine did not answer ", path,
                                               " within ", options_.timeout.count(),
-                                              " ms; is the machine overloaded?"));
+                                              " ms; the machine may be overloaded"));
   }
-  return absl::UnavailableError(
-      StrCat(socket_path_, ": the Docker engine broke off at ", path, ": ", curl_easy_strerror(code)));
+  return absl::UnavailableError(StrCat(socket_path_, ": the Docker engine closed the connection at ", path,
+                                       ": ", curl_easy_strerror(code)));
 }
 
 absl::StatusOr<std::string> EngineClient::Perform(Method method, const std::string& path,
@@ -182,7 +183,7 @@ absl::StatusOr<std::string> EngineClient::Perform(Method method, const std::stri
   const CURLcode code = curl_easy_perform(curl);
   if (sink.too_long) {
     return absl::DataLossError(
-        StrCat("docker ", path, ": the answer is longer than ", options_.max_answer_bytes, " bytes"));
+        StrCat("docker ", path, ": the response is longer than ", options_.max_answer_bytes, " bytes"));
   }
   if (code != CURLE_OK) return Failure(code, path);
   long http_status = 0;

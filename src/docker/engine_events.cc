@@ -48,7 +48,7 @@ struct EngineEvents::Impl {
 
   mutable std::mutex mutex;  // guards the next two
   std::deque<TaskEvent> queue;
-  absl::Status status = absl::UnavailableError("the event stream has not begun");
+  absl::Status status = absl::UnavailableError("the event stream has not started");
 
   // Of the thread alone.
   CURL* curl = nullptr;
@@ -129,7 +129,7 @@ struct EngineEvents::Impl {
   // Until the stream ends or the thread shall. Says how it ended.
   absl::Status ReadStream() {
     curl = curl_easy_init();
-    if (curl == nullptr) return absl::InternalError("libcurl does not start");
+    if (curl == nullptr) return absl::InternalError("curl_easy_init failed");
     buffer.clear();
     bad_words.clear();
     is_open = false;
@@ -151,7 +151,7 @@ struct EngineEvents::Impl {
     curl = nullptr;
     if (code == CURLE_COULDNT_CONNECT) return absl::UnavailableError(WhyUnreachable(socket_path));
     if (!is_open && http_status > 0) return EngineError(static_cast<int>(http_status), bad_words, "/events");
-    return absl::UnavailableError(StrCat(socket_path, ": the event stream broke off",
+    return absl::UnavailableError(StrCat(socket_path, ": the event stream was interrupted",
                                          code == CURLE_OK ? "" : ": ",
                                          code == CURLE_OK ? "" : curl_easy_strerror(code)));
   }
@@ -177,9 +177,9 @@ absl::StatusOr<std::unique_ptr<EngineEvents>> EngineEvents::Start(const EngineEv
   impl->socket_path = *std::move(path);
   static const CURLcode initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
   if (initialized == CURLE_OK) impl->multi = curl_multi_init();
-  if (impl->multi == nullptr) return absl::InternalError("libcurl does not start");
+  if (impl->multi == nullptr) return absl::InternalError("curl_multi_init failed");
   impl->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (impl->event_fd < 0) return absl::ResourceExhaustedError("no file descriptor is left for an eventfd");
+  if (impl->event_fd < 0) return absl::ResourceExhaustedError("eventfd failed: no free file descriptor");
   Impl* running = impl.get();
   running->thread = std::thread([running] { running->Run(); });
   return std::unique_ptr<EngineEvents>(new EngineEvents(std::move(impl)));

@@ -76,14 +76,11 @@ absl::StatusOr<LimitUpdate> PlanLimitUpdate(const ContainerLimits& now, LimitKin
                                             std::optional<double> value, CgroupVersion version,
                                             int64_t cores) {
   if (kind == LimitKind::kMemoryHigh) {
-    return absl::UnimplementedError(
-        "Docker has no memory.high, and writing it behind the engine's back would not last; give the rule "
-        "memory: "
-        "hard");
+    return absl::UnimplementedError("Docker does not support memory.high; use memory: hard in the rule");
   }
   // An upper bound that the engine's int64 can hold, whatever the unit.
   if (value.has_value() && !(*value > 0 && *value < 9e18)) {
-    return absl::InvalidArgumentError(StrCat(Name(kind), ": ", *value, " is no limit"));
+    return absl::InvalidArgumentError(StrCat(Name(kind), ": ", *value, " is not a limit"));
   }
   switch (kind) {
     case LimitKind::kMemoryMax: {

@@ -72,7 +72,7 @@ class Lane {
     recommender_ = std::move(fresh);
     ByteReader in(state);
     if (absl::Status s = Load(in); !s.ok()) return s;
-    return in.remaining() == 0 ? absl::OkStatus() : absl::DataLossError("a lane with bytes after its end");
+    return in.remaining() == 0 ? absl::OkStatus() : absl::DataLossError("a lane with trailing bytes");
   }
   bool sleeps() const { return recommender_ == nullptr; }
 

@@ -80,7 +80,7 @@ absl::Status BucketFloats::Load(ByteReader& in, int grid_size) {
   assert(empty());
   BucketFloats loaded(stride_);
   const uint64_t size = in.GetVarint();
-  if (size > static_cast<uint64_t>(grid_size)) return absl::DataLossError("more buckets than the grid has");
+  if (size > static_cast<uint64_t>(grid_size)) return absl::DataLossError("more buckets than the grid");
   uint64_t next = 0;
   for (uint64_t i = 0; i < size; ++i) {
     const uint64_t gap = in.GetVarint();
@@ -95,7 +95,7 @@ absl::Status BucketFloats::Load(ByteReader& in, int grid_size) {
   const std::string_view raw = in.GetString();
   if (absl::Status s = in.status("the buckets of a histogram"); !s.ok()) return s;
   if (raw.size() != size * stride_ * sizeof(float))
-    return absl::DataLossError("bucket values of another count");
+    return absl::DataLossError("wrong number of bucket values");
   loaded.Reserve(static_cast<int>(size));
   loaded.size_ = static_cast<uint16_t>(size);
   uint16_t before = 0;
@@ -105,7 +105,7 @@ absl::Status BucketFloats::Load(ByteReader& in, int grid_size) {
   }
   if (size > 0) std::memcpy(loaded.values_.get(), raw.data(), raw.size());
   for (const float v : loaded.values()) {
-    if (!(v >= 0 && std::isfinite(v))) return absl::DataLossError("a bucket value that is no weight");
+    if (!(v >= 0 && std::isfinite(v))) return absl::DataLossError("a bucket value that is not a weight");
   }
   Swap(loaded);
   return absl::OkStatus();

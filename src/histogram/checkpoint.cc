@@ -53,7 +53,8 @@ std::string CompressIfWorthwhile(std::string_view payload) {
 // Inflates as the data comes, so that a header's claim alone allocates nothing.
 absl::StatusOr<std::string> Decompress(std::string_view packed, size_t raw_size) {
   const std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(), ZSTD_freeDCtx);
-  if (context == nullptr) return absl::ResourceExhaustedError("no memory to inflate a checkpoint");
+  if (context == nullptr)
+    return absl::ResourceExhaustedError("out of memory while decompressing a checkpoint");
   std::string raw;
   ZSTD_inBuffer in{packed.data(), packed.size(), 0};
   size_t left_in_frame = 1;
@@ -67,15 +68,16 @@ absl::StatusOr<std::string> Decompress(std::string_view packed, size_t raw_size)
     raw.resize(filled + out.pos);
     if (ZSTD_isError(left_in_frame)) {
       return absl::DataLossError(
-          fmt::format("damaged checkpoint: zstd says {}", ZSTD_getErrorName(left_in_frame)));
+          fmt::format("damaged checkpoint: zstd: {}", ZSTD_getErrorName(left_in_frame)));
     }
-    if (raw.size() > raw_size) return absl::DataLossError("damaged checkpoint: longer than its header says");
+    if (raw.size() > raw_size)
+      return absl::DataLossError("damaged checkpoint: longer than declared in its header");
     if (left_in_frame != 0 && out.pos == 0 && in.pos == in_before) {
-      return absl::DataLossError("damaged checkpoint: the compressed bytes end too early");
+      return absl::DataLossError("damaged checkpoint: truncated zstd data");
     }
   }
   if (raw.size() != raw_size || in.pos != in.size) {
-    return absl::DataLossError("damaged checkpoint: not as long as its header says");
+    return absl::DataLossError("damaged checkpoint: shorter than declared in its header");
   }
   return raw;
 }
@@ -117,12 +119,12 @@ absl::StatusOr<std::string> OpenCheckpoint(std::string_view bytes, size_t max_pa
   const auto payload_size = reader.Get<uint64_t>();
   const auto checksum = reader.Get<uint64_t>();
   if (reader.failed()) {
-    return absl::DataLossError(fmt::format("truncated checkpoint: {} bytes, its header takes {}",
-                                           bytes.size(), kCheckpointHeaderBytes));
+    return absl::DataLossError(
+        fmt::format("truncated checkpoint: {} bytes, a header has {}", bytes.size(), kCheckpointHeaderBytes));
   }
   const std::string_view stored = bytes.substr(kCheckpointHeaderBytes);
   if (stored.size() != stored_size) {
-    return absl::DataLossError(fmt::format("{} checkpoint: its header promises {} bytes, {} follow",
+    return absl::DataLossError(fmt::format("{} checkpoint: its header declares {} bytes, {} follow",
                                            stored.size() < stored_size ? "truncated" : "overlong",
                                            stored_size, stored.size()));
   }
@@ -132,15 +134,15 @@ absl::StatusOr<std::string> OpenCheckpoint(std::string_view bytes, size_t max_pa
   // From here on the bytes are as some writer made them.
   if (version == 0 || (flags & ~kFlagZstd) != 0) {
     return absl::DataLossError(
-        fmt::format("checkpoint of unknown form: version {}, flags {}", version, flags));
+        fmt::format("unknown checkpoint format: version {}, flags {}", version, flags));
   }
   if (payload_size > max_payload) {
     return absl::ResourceExhaustedError(
-        fmt::format("checkpoint of {} bytes, the limit is {}", payload_size, max_payload));
+        fmt::format("checkpoint of {} bytes; the maximum is {}", payload_size, max_payload));
   }
   if ((flags & kFlagZstd) != 0) return Decompress(stored, payload_size);
   if (stored_size != payload_size)
-    return absl::DataLossError("damaged checkpoint: two lengths of a raw payload");
+    return absl::DataLossError("damaged checkpoint: stored and payload length differ");
   return std::string(stored);
 }
 

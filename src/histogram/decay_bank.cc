@@ -183,15 +183,15 @@ absl::Status DecayBank::Load(ByteReader& in) {
   if (absl::Status s = in.status("a bank of decayed histograms"); !s.ok()) return s;
   if (rates != static_cast<uint64_t>(rates_->size())) {
     return absl::InvalidArgumentError(
-        fmt::format("bank of {} decay rates, {} are configured", rates, rates_->size()));
+        fmt::format("corrupt decay bank: {} decay rates; expected {}", rates, rates_->size()));
   }
-  if (windows > kMaxWindows) return absl::DataLossError("bank of an absurd age");
+  if (windows > kMaxWindows) return absl::DataLossError("corrupt decay bank: age out of range");
   BucketFloats rows(stride());
   if (absl::Status s = rows.Load(in, Grid::kMaxBuckets); !s.ok()) return s;
   for (size_t i = 0; i < rows.values().size(); ++i) {
     const bool padding = static_cast<int>(i) % stride() >= rates_->size();
     if (rows.values()[i] > (padding ? 0.0F : kMaxScaled)) {
-      return absl::DataLossError("bank with a value that no signal can give");
+      return absl::DataLossError("corrupt decay bank: impossible weight");
     }
   }
   rows_ = std::move(rows);

@@ -133,11 +133,11 @@ absl::StatusOr<DecayingHistogram> DecayingHistogram::Load(ByteReader& in, const 
   if (absl::Status s = in.status("a decaying histogram"); !s.ok()) return s;
   if (grid_size != static_cast<uint64_t>(grid.size())) {
     return absl::InvalidArgumentError(
-        fmt::format("histogram over a grid of {} buckets, wanted one of {}", grid_size, grid.size()));
+        fmt::format("histogram over a grid of {} buckets; expected {}", grid_size, grid.size()));
   }
   if (!(half_life_s > 0)) return absl::DataLossError("histogram with a half-life that is not positive");
   if (reference_s < -kMaxTime || reference_s > kMaxTime)
-    return absl::DataLossError("histogram of an absurd time");
+    return absl::DataLossError("histogram with a time out of range");
   DecayingHistogram result(grid, half_life_s);
   if (absl::Status s = result.buckets_.Load(in, grid.size()); !s.ok()) return s;
   for (const float v : result.buckets_.values()) {
@@ -147,7 +147,7 @@ absl::StatusOr<DecayingHistogram> DecayingHistogram::Load(ByteReader& in, const 
   // Rounding separates running sums from fresh ones, damage does more. Written so that NaN fails.
   const auto agree = [](double a, double b) { return a == b || std::abs(a - b) <= 1e-4 * b; };
   if (!agree(total, result.total_) || !agree(load, result.load_)) {
-    return absl::DataLossError("histogram whose sums are not those of its buckets");
+    return absl::DataLossError("histogram whose sums do not match its buckets");
   }
   result.reference_s_ = reference_s;
   result.total_ = total;

@@ -107,9 +107,9 @@ absl::StatusOr<WindowHistogram> WindowHistogram::Load(ByteReader& in, const Grid
   if (absl::Status s = in.status("a window's histogram"); !s.ok()) return s;
   if (grid_size != size) {
     return absl::InvalidArgumentError(
-        fmt::format("histogram over a grid of {} buckets, wanted one of {}", grid_size, size));
+        fmt::format("histogram over a grid of {} buckets; expected {}", grid_size, size));
   }
-  if (count > size) return absl::DataLossError("more buckets than the grid has");
+  if (count > size) return absl::DataLossError("more buckets than the grid");
   WindowHistogram result(grid);
   result.buckets_.reserve(count);
   uint64_t next = 0;
@@ -120,10 +120,10 @@ absl::StatusOr<WindowHistogram> WindowHistogram::Load(ByteReader& in, const Grid
     if (absl::Status s = in.status("a window's histogram"); !s.ok()) return s;
     if (next >= size || gap >= size - next) return absl::DataLossError("a bucket beyond the grid");
     if (code != kFloatFollows && (code % 2 != 0 || code >= 2 * static_cast<uint64_t>(kMaxWhole))) {
-      return absl::DataLossError("a bucket weight of an unknown form");
+      return absl::DataLossError("a bucket weight in an unknown encoding");
     }
     if (!(weight > 0 && std::isfinite(weight)))
-      return absl::DataLossError("a bucket value that is no weight");
+      return absl::DataLossError("a bucket value that is not a weight");
     result.buckets_.push_back({static_cast<Bucket>(next + gap), weight});
     next += gap + 1;
   }

@@ -23,12 +23,12 @@ constexpr uint64_t kMaxSnappyFactor = 22;
 enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 absl::Status Damaged(std::string_view what) {
-  return absl::InvalidArgumentError(StrCat("remote write: the message is damaged: ", what));
+  return absl::InvalidArgumentError(StrCat("remote write: damaged message: ", what));
 }
 
 absl::Status TooMuch(std::string_view what, uint64_t value, uint64_t limit) {
   return absl::ResourceExhaustedError(
-      StrCat("remote write: the request has ", value, " ", what, ", the limit is ", limit));
+      StrCat("remote write: the request has ", value, " ", what, "; the maximum is ", limit));
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ absl::StatusOr<DecodeCounts> RemoteWriteDecoder::Decode(std::string_view body, S
     return TooMuch("bytes after decompression", size, limits_.max_decompressed_bytes);
   }
   if (size > kMaxSnappyFactor * body.size()) {
-    return absl::InvalidArgumentError("remote write: the snappy block cannot be as long as it says");
+    return absl::InvalidArgumentError("remote write: the snappy block declares an impossible length");
   }
   if (size > buffer_bytes_) {
     buffer_ = std::make_unique_for_overwrite<char[]>(size);
@@ -129,7 +129,7 @@ absl::StatusOr<DecodeCounts> RemoteWriteDecoder::DecodeMessage(std::string_view 
       continue;
     }
     std::string_view series;
-    if (!in.Bytes(series)) return Damaged("a series is cut short");
+    if (!in.Bytes(series)) return Damaged("truncated series");
     if (absl::Status s = ParseSeries(series, fn, counts); !s.ok()) return s;
   }
   return counts;
@@ -154,7 +154,7 @@ absl::Status RemoteWriteDecoder::ParseSeries(std::string_view message, SeriesFn 
       continue;
     }
     std::string_view bytes;
-    if (!in.Bytes(bytes)) return Damaged(field == 1 ? "a label is cut short" : "a sample is cut short");
+    if (!in.Bytes(bytes)) return Damaged(field == 1 ? "truncated label" : "truncated sample");
     if (field == 1) {
       if (!ParseLabel(bytes)) return Damaged("a label");
       AddLabelBytes(begin, in.at());

@@ -62,9 +62,8 @@ class Scanner {
     return std::nullopt;
   }
   absl::Status Wanted(std::string_view what) const {
-    return absl::InvalidArgumentError(
-        StrCat("column ", at_ + 1, ": ", what,
-               AtEnd() ? " is missing" : StrCat(" should stand here, not '", Peek(), "'")));
+    return absl::InvalidArgumentError(StrCat(
+        "column ", at_ + 1, ": ", what, AtEnd() ? " is missing" : StrCat(" expected, not '", Peek(), "'")));
   }
 
  private:
@@ -103,10 +102,10 @@ absl::StatusOr<LabelList> ParseSeriesText(std::string_view text) {
   const auto twice = std::adjacent_find(out.begin(), out.end(),
                                         [](const auto& a, const auto& b) { return a.first == b.first; });
   if (twice != out.end())
-    return absl::InvalidArgumentError(StrCat("the label ", twice->first, " is there twice"));
+    return absl::InvalidArgumentError(StrCat("the label ", twice->first, " is repeated"));
   if (std::none_of(out.begin(), out.end(), [](const auto& l) { return l.first == kMetricName; }))
     return absl::InvalidArgumentError(
-        "a series has a metric's name, before the '{' or as the label __name__");
+        "the metric's name is missing: write it before the '{' or as the label __name__");
   return out;
 }
 

@@ -44,7 +44,7 @@ TEST(SeriesTextTest, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(error("up{a=\"x}"), HasSubstr("a value in quotes"));
   EXPECT_THAT(error("up{a=\"x\" b=\"y\"}"), HasSubstr("column 10: ',' or '}'"));
   EXPECT_THAT(error("up{a=\"x\""), HasSubstr("is missing"));
-  EXPECT_THAT(error("up{a=\"1\",a=\"2\"}"), HasSubstr("a is there twice"));
+  EXPECT_THAT(error("up{a=\"1\",a=\"2\"}"), HasSubstr("a is repeated"));
   EXPECT_THAT(error("up{} 1"), HasSubstr("the end"));
 }
 

@@ -41,7 +41,7 @@ void LiveFleet::SaveChunk(uint32_t chunk, ByteWriter& out) const {
 absl::Status LiveFleet::LoadJob(std::string_view bytes, LiveJob& job) const {
   ByteReader state(bytes);
   absl::Status s = LoadLiveJob(state, job);
-  if (s.ok() && state.remaining() != 0) s = absl::DataLossError("a job with bytes after its end");
+  if (s.ok() && state.remaining() != 0) s = absl::DataLossError("a job with trailing bytes");
   if (s.ok()) return s;
   LiveJobState fresh;
   fresh.overrides = std::move(job.overrides);

@@ -111,7 +111,7 @@ absl::Status LoadLiveJob(ByteReader& in, LiveJob& job) {
     if (!same || in.failed()) continue;
     ByteReader inner(state);
     if (absl::Status s = lane.lane.Load(inner); !s.ok()) return s;
-    if (inner.remaining() != 0) return absl::DataLossError("a lane with bytes after its end");
+    if (inner.remaining() != 0) return absl::DataLossError("a lane with trailing bytes");
   }
   if (!in.failed() && in.remaining() > 0) LoadMore(in, job);
   return in.status(StrCat("the state of job ", job.record.name));

@@ -62,7 +62,7 @@ class Reader {
   std::string_view Until(std::string_view separator) {
     const size_t at = separator.empty() ? rest_.size() : rest_.find(separator);
     if (at == std::string_view::npos) {
-      Fail(StrCat("there is no \"", separator, "\" in it"));
+      Fail(StrCat("missing \"", separator, "\""));
       return {};
     }
     const std::string_view piece = rest_.substr(0, at);
@@ -80,8 +80,8 @@ class Reader {
         bytes ? WithSuffix(text, kBytes, false) : WithSuffix(text, kCores, false);
     const double most = bytes ? LoadShape::kMaxBytes : LoadShape::kMaxCores;
     if (!amount) {
-      Fail(bytes ? StrCat("\"", text, "\" is no amount of memory; write 64MiB")
-                 : StrCat("\"", text, "\" is no number of cores; write 0.3"));
+      Fail(bytes ? StrCat("\"", text, "\" is not an amount of memory; expected one such as 64MiB")
+                 : StrCat("\"", text, "\" is not a number of cores; expected one such as 0.3"));
     } else if (*amount > most) {
       Fail(bytes ? StrCat("\"", text, "\" is more than 16TiB")
                  : StrCat("\"", text, "\" is more than 1024 cores"));
@@ -96,14 +96,15 @@ class Reader {
   double Percent(std::string_view text) {
     static constexpr Suffix kPercent[] = {{"%", 0.01}};
     const std::optional<double> share = WithSuffix(text, kPercent, false);
-    if (!share || *share > 1) Fail(StrCat("\"", text, "\" is no share; write 30%, at most 100%"));
+    if (!share || *share > 1)
+      Fail(StrCat("\"", text, "\" is not a share; expected one such as 30%, at most 100%"));
     return share.value_or(0);
   }
   // A time or a share of the period.
   int64_t Length(std::string_view text, int64_t period_us) {
     const int64_t us =
         text.ends_with('%') ? std::llround(Percent(text) * static_cast<double>(period_us)) : Time(text);
-    if (us > period_us) Fail(StrCat("\"", text, "\" is longer than what it is a part of"));
+    if (us > period_us) Fail(StrCat("\"", text, "\" is longer than the period that contains it"));
     return us;
   }
   void Fail(std::string why) {
@@ -139,7 +140,7 @@ void ReadForm(Reader& in, LoadShape::Form& form) {
       if (times && *times >= 1 && *times <= kMostDoublings && *times == std::floor(*times)) {
         form.times = static_cast<int>(*times);
       } else {
-        in.Fail(StrCat("\"", text, "\" is no number of doublings; write a whole one from 1 to 40"));
+        in.Fail(StrCat("\"", text, "\" is not a number of doublings; expected a whole number from 1 to 40"));
       }
       break;
     }
@@ -173,7 +174,7 @@ std::string_view ExampleOf(const Word& word, LoadUnit unit) {
 }
 
 absl::Status NoSuchKind(std::string_view text, LoadUnit unit) {
-  std::string message = StrCat("\"", text, "\" is no ", NameOf(unit), " shape; write ");
+  std::string message = StrCat("\"", text, "\" is not a ", NameOf(unit), " shape; expected ");
   for (const Word& word : kWords) {
     StrAppend(&message,
               &word == &kWords.front()  ? ""
@@ -192,7 +193,7 @@ absl::StatusOr<int64_t> ParseLoadTimeUs(std::string_view text) {
   const std::optional<double> us = WithSuffix(text, kUnits, true);
   if (!us || *us < 1 || *us > kMaxTimeUs) {
     return absl::InvalidArgumentError(
-        StrCat("\"", text, "\" is no length of time; write 100ms, 20s, 5m or 1h, at most 10000h"));
+        StrCat("\"", text, "\" is not a duration; expected 100ms, 20s, 5m or 1h, at most 10000h"));
   }
   return std::llround(*us);
 }
@@ -217,11 +218,11 @@ absl::StatusOr<LoadShape> LoadShape::Parse(std::string_view text, LoadUnit unit,
   form.kind = word->kind;
   Reader in(name.empty() ? plain : plain.substr(colon + 1), unit);
   ReadForm(in, form);
-  if (word->name == "fall" && form.b > form.a) in.Fail("it rises; a rise is written step:");
+  if (word->name == "fall" && form.b > form.a) in.Fail("the amount rises: use step:");
   const std::string& why = in.why().empty() ? noise_reader.why() : in.why();
   if (!why.empty()) {
-    return absl::InvalidArgumentError(StrCat("the ", NameOf(unit), " shape \"", text, "\": ", why,
-                                             "; the form is ", ExampleOf(*word, unit)));
+    return absl::InvalidArgumentError(
+        StrCat("the ", NameOf(unit), " shape \"", text, "\": ", why, "; example: ", ExampleOf(*word, unit)));
   }
   return LoadShape(form, unit, options);
 }

@@ -130,24 +130,27 @@ TEST(LoadShape, Times) {
 
 TEST(LoadShape, NonsenseIsToldWhatIsWrong) {
   for (const char* text : {"", "lots", "grwo:1MiB..2MiB/3s", ":", ":64MiB", "-1MiB", "~10%"}) {
-    EXPECT_THAT(Error(text), HasSubstr("is no memory shape; write 64MiB, grow:32MiB..256MiB/60s, ")) << text;
+    EXPECT_THAT(Error(text), HasSubstr("is not a memory shape; expected 64MiB, grow:32MiB..256MiB/60s, "))
+        << text;
   }
   EXPECT_EQ(Error("grow:32MiB-256MiB/60s"),
-            "the memory shape \"grow:32MiB-256MiB/60s\": there is no \"..\" in it; the form is "
+            "the memory shape \"grow:32MiB-256MiB/60s\": missing \"..\"; example: "
             "grow:32MiB..256MiB/60s");
-  EXPECT_THAT(Error("64Mb"), HasSubstr("\"64Mb\" is no amount of memory; write 64MiB; the form is 64MiB"));
-  EXPECT_THAT(Error("64MiB", LoadUnit::kCores), HasSubstr("is no number of cores; write 0.3"));
+  EXPECT_THAT(Error("64Mb"),
+              HasSubstr("\"64Mb\" is not an amount of memory; expected one such as 64MiB; example: 64MiB"));
+  EXPECT_THAT(Error("64MiB", LoadUnit::kCores),
+              HasSubstr("is not a number of cores; expected one such as 0.3"));
   EXPECT_THAT(Error("17TiB"), HasSubstr("more than 16TiB"));
   EXPECT_THAT(Error("1025", LoadUnit::kCores), HasSubstr("more than 1024 cores"));
-  EXPECT_THAT(Error("grow:1MiB..2MiB/0s"), HasSubstr("\"0s\" is no length of time; write 100ms"));
-  EXPECT_THAT(Error("double:1MiB/2sx0"), HasSubstr("\"0\" is no number of doublings"));
-  EXPECT_THAT(Error("double:1MiB/2sx2.5"), HasSubstr("\"2.5\" is no number of doublings"));
-  EXPECT_THAT(Error("spike:1MiB+1MiB/2s:3s"), HasSubstr("\"3s\" is longer than what it is a part of"));
-  EXPECT_THAT(Error("duty:0.5/1s:130%", LoadUnit::kCores), HasSubstr("\"130%\" is no share"));
-  EXPECT_THAT(Error("fall:1MiB..2MiB@3s"), HasSubstr("it rises"));
-  EXPECT_THAT(Error("64MiB~lots"), HasSubstr("\"lots\" is no share"));
-  EXPECT_THAT(Error("64MiB~"), HasSubstr("\"\" is no share"));
-  EXPECT_THAT(Error("1e400"), HasSubstr("is no amount of memory"));
+  EXPECT_THAT(Error("grow:1MiB..2MiB/0s"), HasSubstr("\"0s\" is not a duration; expected 100ms"));
+  EXPECT_THAT(Error("double:1MiB/2sx0"), HasSubstr("\"0\" is not a number of doublings"));
+  EXPECT_THAT(Error("double:1MiB/2sx2.5"), HasSubstr("\"2.5\" is not a number of doublings"));
+  EXPECT_THAT(Error("spike:1MiB+1MiB/2s:3s"), HasSubstr("\"3s\" is longer than the period that contains it"));
+  EXPECT_THAT(Error("duty:0.5/1s:130%", LoadUnit::kCores), HasSubstr("\"130%\" is not a share"));
+  EXPECT_THAT(Error("fall:1MiB..2MiB@3s"), HasSubstr("the amount rises"));
+  EXPECT_THAT(Error("64MiB~lots"), HasSubstr("\"lots\" is not a share"));
+  EXPECT_THAT(Error("64MiB~"), HasSubstr("\"\" is not a share"));
+  EXPECT_THAT(Error("1e400"), HasSubstr("is not an amount of memory"));
 }
 
 // Any text is either a shape with sane amounts or an error that names it.

@@ -69,7 +69,7 @@ absl::StatusOr<Reason> LoadReason(std::string_view bytes) {
   ByteReader in(bytes);
   const auto version = in.Get<uint8_t>();
   if (version != 1 && version != kVersion && !in.failed()) {
-    return absl::UnimplementedError("a reason written by a newer version of the program");
+    return absl::UnimplementedError("a reason of a newer version of the program");
   }
   Reason reason;
   reason.recommender = in.GetString();
@@ -109,7 +109,7 @@ absl::StatusOr<Reason> LoadReason(std::string_view bytes) {
     }
   }
   if (absl::Status s = in.status("a reason"); !s.ok()) return s;
-  if (in.remaining() != 0) return absl::DataLossError("a damaged reason: bytes after its end");
+  if (in.remaining() != 0) return absl::DataLossError("a damaged reason: trailing bytes");
   return reason;
 }
 

@@ -46,8 +46,9 @@ HttpResponse Unauthorized(const HttpRequest& request) {
   const std::string* accept = request.header("Accept");
   const bool page = accept != nullptr && accept->find("text/html") != std::string::npos;
   HttpResponse out =
-      page ? TextResponse(401, "A token is needed: give it as the password, with any user name.\n")
-           : ErrorResponse(401, "authentication required: send the header Authorization: Bearer TOKEN");
+      page
+          ? TextResponse(401, "Authentication required: enter a token as the password, with any user name.\n")
+          : ErrorResponse(401, "authentication required: send the header Authorization: Bearer TOKEN");
   out.headers.push_back(
       {"WWW-Authenticate", page ? "Basic realm=\"tautline\"" : "Bearer realm=\"tautline\""});
   return out;
@@ -141,7 +142,7 @@ std::optional<HttpResponse> Access::Refuse(const HttpRequest& request) const {
   if (hosts > 1) return ErrorResponse(400, "more than one Host header");
   const std::string* host = request.header("Host");
   if (open_ && host != nullptr && !IsOurHost(*host)) {
-    return ErrorResponse(421, StrCat("this server is not known as \"", HostWithoutPort(*host),
+    return ErrorResponse(421, StrCat("invalid Host header: unknown name \"", HostWithoutPort(*host),
                                      "\": use its IP address or localhost, or add the name to server.names"));
   }
   const std::string* origin = request.header("Origin");
@@ -153,8 +154,7 @@ std::optional<HttpResponse> Access::Refuse(const HttpRequest& request) const {
     const bool named =
         std::any_of(names_.begin(), names_.end(), [&](const std::string& n) { return n == from; });
     if (!same && !named)
-      return ErrorResponse(403,
-                           "cross-origin request rejected: pages of other sites may not change anything");
+      return ErrorResponse(403, "cross-origin request rejected: pages of other sites cannot make changes");
   }
   const bool is_open_path =
       std::find(open_paths_.begin(), open_paths_.end(), request.path) != open_paths_.end();

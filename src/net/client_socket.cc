@@ -27,7 +27,7 @@ using ErrorCode = boost::system::error_code;
 
 absl::Status FileError(std::string_view what, const std::string& file, const ErrorCode& ec) {
   return absl::InvalidArgumentError(StrCat("cannot use the ", what, " in ", file, ": ", ec.message(),
-                                           "; a PEM file is needed that this user may read"));
+                                           "; expected a PEM file that this user can read"));
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ struct ClientSocket::Impl {
       resolver.cancel();
       io.restart();
       io.run();
-      return absl::DeadlineExceededError("no answer in time");
+      return absl::DeadlineExceededError("the request timed out");
     }
     if (!*done) return absl::OkStatus();
     const bool is_tls = done->category() == asio::error::get_ssl_category();

@@ -26,7 +26,7 @@ struct BaseUrl {
 absl::StatusOr<BaseUrl> ParseBaseUrl(std::string_view text) {
   const auto bad = [&](std::string_view why) {
     return absl::InvalidArgumentError(
-        StrCat("'", text, "' is no server's address: ", why, "; give one such as http://127.0.0.1:9190"));
+        StrCat("'", text, "': invalid server URL: ", why, "; expected one such as http://127.0.0.1:9190"));
   };
   BaseUrl out;
   const size_t scheme_end = text.find("://");
@@ -38,10 +38,10 @@ absl::StatusOr<BaseUrl> ParseBaseUrl(std::string_view text) {
   const size_t slash = std::min(rest.find('/'), rest.size());
   out.prefix = rest.substr(slash);
   while (!out.prefix.empty() && out.prefix.back() == '/') out.prefix.pop_back();
-  if (out.prefix.find_first_of("?# ") != std::string::npos) return bad("a query has no place here");
+  if (out.prefix.find_first_of("?# ") != std::string::npos) return bad("a query is not allowed");
   rest = rest.substr(0, slash);
   if (rest.find_first_of("@?# ") != std::string_view::npos)
-    return bad("only a host and a port may follow the //");
+    return bad("only a host and a port are allowed after //");
   out.authority = rest;
   const size_t bracket = rest.rfind(']');
   const size_t colon = rest.find(':', bracket == std::string_view::npos ? 0 : bracket);
@@ -50,13 +50,13 @@ absl::StatusOr<BaseUrl> ParseBaseUrl(std::string_view text) {
   out.host = rest.substr(0, colon);
   if (bracket != std::string_view::npos) {
     if (out.host.size() < 3 || out.host.front() != '[' || out.host.back() != ']')
-      return bad("the host is damaged");
+      return bad("the host is invalid");
     out.host = out.host.substr(1, out.host.size() - 2);
   }
   if (out.host.empty()) return bad("the host is missing");
   const bool digits =
       std::all_of(out.port.begin(), out.port.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!digits || out.port.empty() || out.port.size() > 5) return bad("the port is no number");
+  if (!digits || out.port.empty() || out.port.size() > 5) return bad("the port is not a number");
   return out;
 }
 
@@ -123,9 +123,9 @@ struct HttpClient::Impl {
   absl::Status ParseFailure(const ResponseParser& parser, ParseState state) const {
     if (state == ParseState::kBodyTooLarge) {
       return absl::ResourceExhaustedError(
-          StrCat("the answer has more than ", options.max_body_bytes, " bytes"));
+          StrCat("the response has more than ", options.max_body_bytes, " bytes"));
     }
-    return absl::DataLossError(StrCat("the answer is not HTTP/1.1: ", parser.error()));
+    return absl::DataLossError(StrCat("the response is not HTTP/1.1: ", parser.error()));
   }
 
   // Once, over the connection there is.
@@ -167,7 +167,7 @@ absl::StatusOr<std::unique_ptr<HttpClient>> HttpClient::Create(std::string_view 
   while (!impl->base_text.empty() && impl->base_text.back() == '/') impl->base_text.pop_back();
   impl->options = options;
   if (options.certificate_file.empty() != options.key_file.empty()) {
-    return absl::InvalidArgumentError("a client certificate and its key belong together: one is missing");
+    return absl::InvalidArgumentError("client certificate and key must be set together");
   }
   if (impl->base.is_https) {
     auto tls = ClientTls::Load(options.ca_file, options.certificate_file, options.key_file);

@@ -155,7 +155,7 @@ class TlsConnection final : public StreamConnection<asio::ssl::stream<Socket>> {
 
 absl::Status TlsError(std::string_view what, const std::string& file, const ErrorCode& ec) {
   return absl::InvalidArgumentError(StrCat("cannot use the ", what, " in ", file, ": ", ec.message(),
-                                           "; a PEM file is needed that this user may read"));
+                                           "; expected a PEM file that this user can read"));
 }
 
 absl::Status LoadTls(const ServerOptions& options, asio::ssl::context* context) {
@@ -196,7 +196,7 @@ struct Listener::Impl {
           StrCat("cannot listen on ", address.host, " port ", port_number, ": ", ec.message());
       if (ec != asio::error::address_in_use) return absl::UnavailableError(message);
       return absl::AlreadyExistsError(message +
-                                      "; another program listens there: end it, or choose another port");
+                                      "; another program uses this port: stop it, or choose another port");
     }
     acceptors.push_back(std::move(acceptor));
     return absl::OkStatus();

@@ -225,12 +225,12 @@ ParseState ResponseParser::PutEnd() {
   Response& response = impl_->response;
   ErrorCode ec;
   if (!response.got_some()) {
-    response.error = "the connection was closed before any answer";
+    response.error = "the connection was closed before a response";
     return ParseState::kMalformed;
   }
   response.put_eof(ec);
   if (!ec) return ParseState::kDone;
-  response.error = "the connection was closed in the middle of an answer";
+  response.error = "the connection was closed during the response";
   return ParseState::kMalformed;
 }
 

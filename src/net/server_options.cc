@@ -29,13 +29,13 @@ absl::Status CheckTokens(const std::vector<AccessToken>& tokens) {
   constexpr size_t kShortest = 16;
   for (const auto& [token, name] : tokens) {
     if (token.size() < kShortest) {
-      return Bad(StrCat("a token has ", token.size(), " characters; give at least ", kShortest,
-                        ", such as those of `openssl rand -hex 32`"));
+      return Bad(StrCat("a token has ", token.size(), " characters; expected at least ", kShortest,
+                        ", such as the output of `openssl rand -hex 32`"));
     }
     const bool plain =
         std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7F && c != '"'; });
     if (!plain)
-      return Bad("a token has blanks or characters beyond ASCII; `openssl rand -hex 32` makes a good one");
+      return Bad("a token has blanks or characters beyond ASCII; create one with `openssl rand -hex 32`");
   }
   return absl::OkStatus();
 }
@@ -53,7 +53,7 @@ absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text) {
   if (!port || !IsAddress(host) || is_v6 != brackets) {
     return Bad(StrCat(
         "cannot listen on '", text,
-        "': give ADDRESS:PORT with an IP address, such as 127.0.0.1:9190, [::1]:9190 or 0.0.0.0:9190"));
+        "': expected ADDRESS:PORT with an IP address, such as 127.0.0.1:9190, [::1]:9190 or 0.0.0.0:9190"));
   }
   return ListenAddress{std::move(host), *port};
 }
@@ -67,14 +67,14 @@ bool IsLoopback(std::string_view host) {
 }
 
 absl::Status ServerOptions::Check() const {
-  if (listen.empty()) return Bad("no address to listen on: give one, such as 127.0.0.1:9190");
+  if (listen.empty()) return Bad("no address to listen on; expected one such as 127.0.0.1:9190");
   if (threads < 1 || threads > 256) return Bad(StrCat("threads is ", threads, "; give 1 to 256"));
   if (certificate_file.empty() != key_file.empty()) {
-    return Bad(
-        StrCat("TLS needs both files, and the ", key_file.empty() ? "key" : "certificate", " is missing"));
+    return Bad(StrCat("TLS needs certificate and key: the ", key_file.empty() ? "key" : "certificate",
+                      " is missing"));
   }
   if (!client_ca_file.empty() && !has_tls()) {
-    return Bad("a client CA works over TLS only: give a certificate and a key too");
+    return Bad("a client CA requires TLS: set certificate and key too");
   }
   for (const auto* tokens : {&writer_tokens, &reader_tokens, &operator_tokens}) {
     if (const absl::Status status = CheckTokens(*tokens); !status.ok()) return status;
@@ -83,20 +83,19 @@ absl::Status ServerOptions::Check() const {
     const auto same = [&](const AccessToken& other) { return other.token == token.token; };
     if (std::any_of(reader_tokens.begin(), reader_tokens.end(), same) ||
         std::any_of(operator_tokens.begin(), operator_tokens.end(), same)) {
-      return Bad("a writer's token is also a reader's or an operator's; give each role tokens of its own");
+      return Bad("a writer token is also a reader or operator token; use different tokens for each role");
     }
   }
   for (const ListenAddress& address : listen) {
     if (!IsAddress(address.host)) {
-      return Bad(
-          StrCat("cannot listen on '", address.host, "': give an IP address, such as 127.0.0.1 or 0.0.0.0"));
+      return Bad(StrCat("cannot listen on '", address.host,
+                        "': expected an IP address, such as 127.0.0.1 or 0.0.0.0"));
     }
     if (is_open() && !IsLoopback(address.host)) {
-      return Bad(StrCat(
-          "refusing to listen on ", address.host,
-          ", which others can reach, while nobody is asked who they are. Either listen on 127.0.0.1, or "
-          "give an operator token (a file with the output of `openssl rand -hex 32`), or a client CA "
-          "together with a certificate and its key"));
+      return Bad(
+          StrCat("refusing to listen on ", address.host,
+                 " without authentication. Listen on 127.0.0.1, or configure an operator token (a file with "
+                 "the output of `openssl rand -hex 32`), or a client CA with a certificate and its key"));
     }
   }
   return absl::OkStatus();

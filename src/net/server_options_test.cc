@@ -69,11 +69,11 @@ TEST(ServerOptions, RefusesWhatDoesNotFitTogether) {
   refused([](ServerOptions& o) { o.threads = 0; }, "threads");
   refused([](ServerOptions& o) { o.certificate_file = "c.pem"; }, "key is missing");
   refused([](ServerOptions& o) { o.key_file = "k.pem"; }, "certificate is missing");
-  refused([](ServerOptions& o) { o.client_ca_file = "ca.pem"; }, "over TLS only");
+  refused([](ServerOptions& o) { o.client_ca_file = "ca.pem"; }, "requires TLS");
   refused([](ServerOptions& o) { o.operator_tokens = {"short"}; }, "at least 16");
   refused([](ServerOptions& o) { o.writer_tokens = {"short"}; }, "at least 16");
   refused([](ServerOptions& o) { o.writer_tokens = o.reader_tokens = {"0123456789abcdef"}; },
-          "tokens of its own");
+          "different tokens for each role");
   refused([](ServerOptions& o) { o.reader_tokens = {"0123456789abcdef\n"}; }, "blanks");
   refused([](ServerOptions& o) { o.listen = {{"example.org", 80}}; }, "IP address");
 }

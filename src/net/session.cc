@@ -92,7 +92,7 @@ void Session::ReadMore() {
   if (in_.size() < kFirstBufferBytes) in_.resize(kFirstBufferBytes);
   if (in_end_ * 2 > in_.size()) in_.resize(std::max(in_.size(), std::min(in_.size() * 4, most)));
   if (in_end_ == in_.size()) {
-    Refuse(phase_ == Phase::kBody ? 400 : 431, "a line of the request has no end");
+    Refuse(phase_ == Phase::kBody ? 400 : 431, "a line of the request does not end");
     return;
   }
   connection_->Read(shared_from_this(), in_.data() + in_end_, in_.size() - in_end_);

@@ -210,7 +210,8 @@ absl::StatusOr<ReplayResult> Replay(DaySource& source, const ReplayOptions& opti
   if (options.managed.has_value() && options.managed->mode == Mode::kObserve &&
       options.feedback == Feedback::kOomRestart) {
     return absl::InvalidArgumentError(
-        "mode observe with feedback oom-restart: a limit that is only shown kills no task");
+        "mode observe cannot be combined with feedback oom-restart: limits that are only shown cause no OOM "
+        "kills");
   }
   return ReplayRun(source, options, hooks).Run();
 }

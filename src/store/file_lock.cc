@@ -21,7 +21,7 @@ absl::Status CannotOpen(const std::string& path, int error) {
       return absl::PermissionDeniedError(StrCat(why, "; the store's directory must be writable"));
     case ENOENT:
     case ENOTDIR:
-      return absl::NotFoundError(StrCat(why, "; the store's directory must be there"));
+      return absl::NotFoundError(StrCat(why, "; the store's directory must exist"));
     default:
       return absl::UnavailableError(why);
   }
@@ -40,9 +40,8 @@ absl::StatusOr<std::unique_ptr<FileLock>> FileLock::Take(const std::string& path
     const ssize_t size = pread(fd, holder, sizeof(holder) - 1, 0);
     const std::string_view pid =
         StripSpace(std::string_view(holder, size > 0 ? static_cast<size_t>(size) : 0));
-    return absl::FailedPreconditionError(
-        StrCat(path, ": process ", pid.empty() ? "?" : pid,
-               " writes to this store; stop it, or give this one a file of its own"));
+    return absl::FailedPreconditionError(StrCat(path, ": process ", pid.empty() ? "?" : pid,
+                                                " writes to this store; stop it, or use another file"));
   }
   const std::string pid = StrCat(getpid(), "\n");
   // For people only: the lock holds whether or not this can be written.

@@ -162,7 +162,7 @@ absl::StatusOr<std::vector<Decision>> HistoryReader::Decisions(const DecisionQue
   for (; any.ok() && *any; any = rows.Next()) {
     Decision d = DecisionOf(rows);
     if (SumOf(d) != rows.Int(13) || static_cast<int>(d.outcome) >= kNumOutcomes) {
-      damage_->Add(StrCat("decision ", d.id, ": not as it was written"));
+      damage_->Add(StrCat("decision ", d.id, ": checksum mismatch"));
       continue;
     }
     if (reasons == Reasons::kLeaveOut) d.reason.clear();
@@ -183,7 +183,7 @@ absl::StatusOr<std::vector<OomRecord>> HistoryReader::Ooms(std::optional<JobId> 
     if (SumOf(oom) == rows.Int(5)) {
       found.push_back(oom);
     } else {
-      damage_->Add(StrCat("OOM kill ", rows.Int(6), ": not as it was written"));
+      damage_->Add(StrCat("OOM kill ", rows.Int(6), ": checksum mismatch"));
     }
   }
   if (!any.ok()) return any.status();
@@ -198,7 +198,7 @@ std::optional<JobRecord> JobOf(const Rows& rows, DamageLog& damage) {
   absl::StatusOr<Labels> labels = DecodeLabels(rows.Bytes(3));
   if (labels.ok()) job.labels = *std::move(labels);
   if (SumOf(job) == rows.Int(4)) return job;
-  damage.Add(StrCat("job ", job.id.value, " (", job.name, "): not as it was written"));
+  damage.Add(StrCat("job ", job.id.value, " (", job.name, "): checksum mismatch"));
   return std::nullopt;
 }
 
@@ -221,7 +221,7 @@ std::optional<SettingChange> SettingOf(const Rows& rows, DamageLog& damage) {
   s.value = rows.Bytes(5);
   s.before = rows.Bytes(6);
   if (SumOf(s) == rows.Int(7)) return s;
-  damage.Add(StrCat("setting ", s.id, ": not as it was written"));
+  damage.Add(StrCat("setting ", s.id, ": checksum mismatch"));
   return std::nullopt;
 }
 
@@ -240,7 +240,7 @@ absl::StatusOr<std::vector<SettingChange>> HistoryReader::Settings(std::optional
 absl::StatusOr<std::vector<FleetPoint>> HistoryReader::FleetPoints(WindowId from, WindowId to,
                                                                    int32_t stride) {
   if (stride < 1)
-    return absl::InvalidArgumentError(StrCat("a stride of ", stride, " windows; give 1 or more"));
+    return absl::InvalidArgumentError(StrCat("a stride of ", stride, " windows; expected 1 or more"));
   std::vector<FleetPoint> found;
   Rows rows = fleet_.Query(from.index, to.index, stride);
   absl::StatusOr<bool> any = rows.Next();

@@ -215,7 +215,7 @@ absl::StatusOr<std::vector<SettingChange>> InMemoryStore::Settings(std::optional
 absl::StatusOr<std::vector<FleetPoint>> InMemoryStore::FleetPoints(WindowId from, WindowId to,
                                                                    int32_t stride) {
   if (stride < 1)
-    return absl::InvalidArgumentError(StrCat("a stride of ", stride, " windows; give 1 or more"));
+    return absl::InvalidArgumentError(StrCat("a stride of ", stride, " windows; expected 1 or more"));
   const std::lock_guard lock(mutex_);
   std::vector<FleetPoint> found;
   for (auto at = fleet_.lower_bound(from); at != fleet_.end() && at->first < to; ++at) {

@@ -23,7 +23,8 @@ absl::Status CheckWindow(const ClosedWindow& w) {
   for (size_t i = 0; i < w.jobs.size(); ++i) {
     const JobWindow& job = w.jobs[i].window;
     if (i > 0 && w.jobs[i].job <= w.jobs[i - 1].job) {
-      return absl::InvalidArgumentError(StrCat("window ", w.window.index, ": its jobs do not ascend"));
+      return absl::InvalidArgumentError(
+          StrCat("window ", w.window.index, ": its jobs are not in ascending order"));
     }
     if (uint64_t{job.first_task} + job.num_tasks > w.tasks.size() ||
         uint64_t{job.first_bucket} + job.num_buckets > w.cpu_buckets.size()) {
@@ -40,8 +41,7 @@ absl::Status CheckPass(const PassRecord& pass, const PassEnds& ends) {
   if (pass.window != nullptr) {
     if (ends.window && pass.window->window <= *ends.window) {
       return absl::AlreadyExistsError(StrCat("window ", pass.window->window.index,
-                                             " is not later than the last one taken in, ",
-                                             ends.window->index));
+                                             " is not later than the last stored one, ", ends.window->index));
     }
     const absl::Status window = CheckWindow(*pass.window);
     if (!window.ok()) return window;

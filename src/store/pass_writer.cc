@@ -23,7 +23,7 @@ absl::StatusOr<PassEnds> PassWriter::ReadEnds() {
     const absl::StatusOr<int64_t> rest =
         db_->Number("SELECT EXISTS(SELECT 1 FROM windows) OR EXISTS(SELECT 1 FROM jobs)");
     if (!rest.ok()) return rest.status();
-    if (*rest != 0) return Damaged(db_->path(), "it does not say where it ends");
+    if (*rest != 0) return Damaged(db_->path(), "its table ends is empty");
     return ends;  // nothing was ever taken in
   }
   if (const auto window = rows.IntOrNull(0)) ends.window = WindowId{static_cast<int32_t>(*window)};
@@ -31,7 +31,7 @@ absl::StatusOr<PassEnds> PassWriter::ReadEnds() {
   ends.decision = static_cast<uint64_t>(rows.Int(2));
   ends.setting = static_cast<uint64_t>(rows.Int(3));
   if (rows.Int(4) != EndsSum(rows.IntOrNull(0), rows.IntOrNull(1), ends)) {
-    return Damaged(db_->path(), "what it says of its own end is not what was written");
+    return Damaged(db_->path(), "the checksum of its table ends does not match");
   }
   return ends;
 }

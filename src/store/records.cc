@@ -10,7 +10,7 @@ namespace taut {
 namespace {
 
 absl::Status Finish(const ByteReader& in, std::string_view what) {
-  if (!in.failed() && in.remaining() > 0) return absl::DataLossError(StrCat(what, ": bytes are left over"));
+  if (!in.failed() && in.remaining() > 0) return absl::DataLossError(StrCat(what, ": trailing bytes"));
   return in.status(what);
 }
 

@@ -75,7 +75,7 @@ absl::Status Restorer::Checkpoints(const RestoreSink& sink) {
   for (; any.ok() && *any; any = rows.Next()) {
     absl::StatusOr<Checkpoint> checkpoint = DecodeStoredCheckpoint(rows.Bytes(1));
     if (checkpoint.ok() && checkpoint->chunk != rows.Int(0)) {
-      checkpoint = absl::DataLossError("a checkpoint lies where another belongs");
+      checkpoint = absl::DataLossError("a checkpoint is stored under the wrong key");
     }
     if (!checkpoint.ok()) {
       damage_->Add(StrCat("checkpoint of chunk ", rows.Int(0), ": ", Message(checkpoint.status())));

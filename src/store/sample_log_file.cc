@@ -203,7 +203,7 @@ absl::Status SampleLogFile::Read(absl::FunctionRef<void(const LoggedWrite&)> yie
     if (!in.good() && !in.eof()) {
       on_damage(StrCat(path, ": cannot be read"));
     } else if (!std::string_view(bytes).starts_with(kMagic)) {
-      if (!bytes.empty()) on_damage(StrCat(path, ": not a file of samples"));
+      if (!bytes.empty()) on_damage(StrCat(path, ": not a sample file"));
     } else {
       std::string_view rest = std::string_view(bytes).substr(kMagic.size());
       while (rest.size() >= kHeadBytes) {

@@ -82,13 +82,12 @@ absl::Status Migrate(Database& db, std::span<const char* const> migrations) {
   const bool empty = *id == 0 && *version == 0 && *tables == 0;
   if (!empty && *id != kStoreApplicationId) {
     return absl::InvalidArgumentError(
-        StrCat(db.path(), ": this is another program's database; give the store a file of its own"));
+        StrCat(db.path(), ": the database of another program; use another file for the store"));
   }
   if (*version < 0 || static_cast<size_t>(*version) > migrations.size()) {
-    return absl::FailedPreconditionError(
-        StrCat(db.path(), ": written by a newer version of Tautline (tables of version ", *version,
-               ", this program knows ", migrations.size(),
-               "); run that version, or give this one a file of its own"));
+    return absl::FailedPreconditionError(StrCat(
+        db.path(), ": written by a newer version of Tautline (tables of version ", *version,
+        ", this program supports up to ", migrations.size(), "); run that version, or use another file"));
   }
   for (auto v = static_cast<size_t>(*version); v < migrations.size(); ++v) {
     const absl::Status status = Apply(db, migrations[v], v + 1);
@@ -102,7 +101,8 @@ absl::Status CheckStructure(Database& db) {
     for (const char* end : {"min", "max"}) {
       const std::string sql = StrCat("SELECT ", end, "(", key, ") FROM ", table);
       const absl::Status status = db.Number(sql.c_str()).status();
-      if (absl::IsInternal(status)) return Damaged(db.path(), StrCat("its table ", table, " is not whole"));
+      if (absl::IsInternal(status))
+        return Damaged(db.path(), StrCat("its table ", table, " cannot be read completely"));
       if (!status.ok()) return status;
     }
   }

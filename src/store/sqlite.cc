@@ -77,7 +77,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& path
   const int code =
       sqlite3_open_v2(path.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   std::unique_ptr<Database> db(new Database(path, handle));
-  if (handle == nullptr) return absl::ResourceExhaustedError(StrCat(path, ": no memory to open it"));
+  if (handle == nullptr) return absl::ResourceExhaustedError(StrCat(path, ": out of memory"));
   if (code != SQLITE_OK) return db->Error(code);
   // Other connections of this process are in the way for moments only.
   sqlite3_busy_timeout(handle, 5000);
@@ -111,16 +111,16 @@ absl::Status Database::Error(int code) const {
                                  os_error != 0 ? StrCat(" (", std::strerror(os_error), ")") : "");
   switch (code & 0xff) {
     case SQLITE_FULL:
-      return absl::UnavailableError(StrCat(why, "; free some space on its disk, it is tried again"));
+      return absl::UnavailableError(StrCat(why, "; free disk space; tautd retries"));
     case SQLITE_IOERR:
       if (code == SQLITE_IOERR_CORRUPTFS) return Damaged(path_, "the file system reports damage");
-      return absl::UnavailableError(StrCat(why, "; look at the disk it is on, it is tried again"));
+      return absl::UnavailableError(StrCat(why, "; check its disk; tautd retries"));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return absl::UnavailableError(StrCat(why, "; another program has it open"));
+      return absl::UnavailableError(StrCat(why, "; another program uses it"));
     case SQLITE_CANTOPEN:
       if (os_error == ENOSPC || os_error == EMFILE || os_error == ENFILE) return absl::UnavailableError(why);
-      if (os_error == ENOENT) return absl::NotFoundError(StrCat(why, "; its directory must be there"));
+      if (os_error == ENOENT) return absl::NotFoundError(StrCat(why, "; its directory must exist"));
       [[fallthrough]];
     case SQLITE_READONLY:
     case SQLITE_PERM:
@@ -139,10 +139,11 @@ absl::Status Database::Error(int code) const {
 }
 
 absl::Status Damaged(std::string_view path, std::string_view what) {
-  return absl::DataLossError(
-      StrCat(path, " is damaged: ", what, ". Stop the daemon and move the file and ", path,
-             "-wal away: it begins anew and learns from backfill. What can be read comes back with `sqlite3 ",
-             path, " '.clone recovered.db'`"));
+  return absl::DataLossError(StrCat(path, " is damaged: ", what, ". Stop the daemon and move the file and ",
+                                    path,
+                                    "-wal away: the daemon starts with an empty store and reads history by "
+                                    "backfill. Recover the readable part with `sqlite3 ",
+                                    path, " '.clone recovered.db'`"));
 }
 
 absl::StatusOr<std::unique_ptr<Transaction>> Transaction::Begin(Database& db, Kind kind) {

@@ -206,9 +206,9 @@ absl::Status SqliteStore::Check() {
   const std::optional<FileIdentity>& mine = parts_->identity;
   if (now && mine && now->device == mine->device && now->inode == mine->inode) return absl::OkStatus();
   return absl::UnavailableError(
-      StrCat(parts_->path, ": the file was ", now ? "replaced by another" : "deleted or moved away",
-             " while it was in use, and what is decided would be lost; move it back, or stop tautd, put a "
-             "copy there and start it (without a copy it begins anew)"));
+      StrCat(parts_->path, ": the file was ", now ? "replaced by another file" : "deleted or moved away",
+             " while it was in use, so decisions would be lost; move it back, or stop tautd, restore a "
+             "backup and start it (without a backup it starts with an empty store)"));
 }
 
 absl::StatusOr<bool> SqliteStore::Maintain(WindowId now) {

@@ -196,7 +196,7 @@ absl::StatusOr<std::vector<Entry>> GetDirectory(ByteReader& in, WindowId window,
   const uint64_t its_chunk = in.GetVarint();
   const uint64_t count = in.GetVarint();
   if (in.failed()) return in.status("a usage block");
-  if (its_window != window.index || its_chunk != chunk) return Wrong("lies where another belongs");
+  if (its_window != window.index || its_chunk != chunk) return Wrong("is stored under the wrong key");
   if (count > kJobsPerChunk) return Wrong("has more jobs than a chunk");
   std::vector<Entry> entries;
   entries.reserve(count);
@@ -206,12 +206,12 @@ absl::StatusOr<std::vector<Entry>> GetDirectory(ByteReader& in, WindowId window,
     const uint64_t job = next + in.GetVarint();
     const uint64_t size = in.GetVarint();
     if (in.failed() || job - first >= kJobsPerChunk || size > in.remaining())
-      return Wrong("has a wrong directory");
+      return Wrong("has an invalid directory");
     entries.push_back({JobId{static_cast<uint32_t>(job)}, size});
     next = job + 1;
     bytes += size;
   }
-  if (bytes != in.remaining()) return Wrong("is not as long as its directory says");
+  if (bytes != in.remaining()) return Wrong("has another length than its directory");
   return entries;
 }
 
@@ -317,7 +317,7 @@ absl::Status DecodeWindowBlock(std::string_view block, WindowId window, uint32_t
     out.jobs.resize(jobs);
     out.tasks.resize(tasks);
     out.cpu_buckets.resize(buckets);
-    return Wrong("has a wrong record");
+    return Wrong("has an invalid record");
   }
   return absl::OkStatus();
 }
@@ -335,7 +335,7 @@ absl::StatusOr<bool> FindInWindowBlock(std::string_view block, WindowId window, 
       out.windows.push_back(GetWindow(record, window, out.tasks, out.cpu_buckets));
       if (!record.failed() && record.remaining() == 0) return true;
       out.windows.pop_back();
-      return Wrong("has a wrong record");
+      return Wrong("has an invalid record");
     }
     at += e.size;
   }
@@ -370,23 +370,23 @@ absl::Status DecodeDayBlock(std::string_view block, JobId job, int32_t day, Wind
   const uint64_t count = head.GetVarint();
   const std::string_view shape = head.GetString();
   if (head.failed() || count > kWindowsPerDay || head.remaining() % sizeof(float) != 0) {
-    return Wrong("has a wrong head");
+    return Wrong("has an invalid header");
   }
-  if (its_job != job.value || its_day != day) return Wrong("lies where another belongs");
+  if (its_job != job.value || its_day != day) return Wrong("is stored under the wrong key");
   SplitReader in(shape, std::string_view(*payload).substr(payload->size() - head.remaining()));
   const int64_t first = int64_t{day} * kWindowsPerDay;
   int64_t next = first;
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t gap = in.GetVarint();
     if (gap >= kWindowsPerDay || next + static_cast<int64_t>(gap) >= first + kWindowsPerDay) {
-      return Wrong("has a window of another day");
+      return Wrong("has a window outside its day");
     }
     const WindowId window{static_cast<int32_t>(next + static_cast<int64_t>(gap))};
     if (window >= to) return absl::OkStatus();
     next = window.index + 1;
     const size_t tasks = out.tasks.size(), buckets = out.cpu_buckets.size();
     const JobWindow w = GetWindow(in, window, out.tasks, out.cpu_buckets);
-    if (in.failed() || in.out_of_floats()) return Wrong("ends too early");
+    if (in.failed() || in.out_of_floats()) return Wrong("is truncated");
     if (window >= from) {
       out.windows.push_back(w);
     } else {
@@ -394,7 +394,7 @@ absl::Status DecodeDayBlock(std::string_view block, JobId job, int32_t day, Wind
       out.cpu_buckets.resize(buckets);
     }
   }
-  return in.all_read() ? absl::OkStatus() : Wrong("is longer than its head says");
+  return in.all_read() ? absl::OkStatus() : Wrong("is longer than its header declares");
 }
 
 }  // namespace taut

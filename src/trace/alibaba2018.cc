@@ -66,7 +66,7 @@ class Alibaba2018Reader final : public FormatReader {
     passing_over_ = has_containers_ && table_ == AlibabaTable::kMachineUsage;
     if (passing_over_) {
       context_.report.warnings.push_back(
-          fmt::format("{}: not read, because the containers of the machines are", name));
+          fmt::format("{}: not read; the usage of the containers is read instead", name));
     }
     return absl::OkStatus();
   }
@@ -89,10 +89,10 @@ class Alibaba2018Reader final : public FormatReader {
   absl::Status Finish() override {
     lengths_.Finish();
     if (unknown_ > 0) {
-      context_.report.warnings.push_back(fmt::format(
-          "{} containers are not in container_meta: their usage is read as a share of one core, their "
-          "memory is not known",
-          unknown_));
+      context_.report.warnings.push_back(
+          fmt::format("{} containers are not in container_meta: their usage is read as a share of one core, "
+                      "their memory is unknown",
+                      unknown_));
     }
     return absl::OkStatus();
   }

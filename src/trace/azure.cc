@@ -52,7 +52,7 @@ class AzureReader final : public FormatReader {
   absl::Status Finish() override {
     if (unknown_ > 0) {
       context_.report.warnings.push_back(fmt::format(
-          "{} VMs are not in vmtable: their usage is read as a share of one core, their limit is not known",
+          "{} VMs are not in vmtable: their usage is read as a share of one core, their limit is unknown",
           unknown_));
     }
     return absl::OkStatus();

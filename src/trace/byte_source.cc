@@ -33,7 +33,7 @@ class FileSource final : public ByteSource {
       if (n > 0) {
         done += static_cast<size_t>(n);
       } else if (errno != EINTR) {
-        damage_ = fmt::format("cannot be read further: {}", std::strerror(errno));
+        damage_ = fmt::format("read error: {}", std::strerror(errno));
       }
     }
     consumed_ += done;
@@ -172,7 +172,7 @@ class Gzip final : public Unwrapping {
     } else if (rc < 0) {
       End("the gzip data is damaged");
     } else if (used == 0 && n == 0 && state_->block_state != ISAL_BLOCK_FINISH) {
-      End("the gzip data is cut short");
+      End("the gzip data is truncated");
     }
     return n;
   }
@@ -188,7 +188,7 @@ class Gzip final : public Unwrapping {
       zeros = std::all_of(input_.data(), input_.data() + input_.size(), [](uint8_t b) { return b == 0; });
       input_.Take(input_.size());
     }
-    End(zeros ? "" : "the bytes behind the gzip data are not gzip");
+    End(zeros ? "" : "trailing data after the gzip data is not gzip");
     return false;
   }
 
@@ -215,7 +215,7 @@ class Zstd final : public Unwrapping {
     if (ZSTD_isError(rc)) {
       End("the zstd data is damaged");
     } else if (in.pos == 0 && to.pos == 0) {
-      End(between_frames_ ? "" : "the zstd data is cut short");
+      End(between_frames_ ? "" : "the zstd data is truncated");
     } else {
       between_frames_ = rc == 0;
     }

@@ -32,7 +32,7 @@ class RowGate {
   bool InRange(int64_t start_us, const CsvRow& row) {
     if (start_us >= from_us_ && start_us < to_us_) [[likely]]
       return true;
-    Skip("outside the asked range of time", row);
+    Skip("outside the requested time range", row);
     return false;
   }
 

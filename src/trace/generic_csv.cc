@@ -175,10 +175,10 @@ absl::Status GenericCsvReader::TakeHeader(const CsvRow& row) {
     }
   }
   if (at_[kTime] < 0 || at_[kJob] < 0 || (at_[kCpu] < 0 && at_[kMemory] < 0)) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{}: the first line must name the columns: time, job, cpu_cores or memory_bytes or both, and "
-        "if need be task, cpu_limit, memory_limit",
-        gate_.file()));
+    return absl::InvalidArgumentError(
+        fmt::format("{}: the first line must name the columns: time, job, cpu_cores or memory_bytes or both, "
+                    "and optionally task, cpu_limit, memory_limit",
+                    gate_.file()));
   }
   num_columns_ = row.size();
   return absl::OkStatus();

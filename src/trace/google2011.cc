@@ -60,7 +60,7 @@ class Google2011Reader final : public FormatReader {
   absl::Status Finish() override {
     if (maxima_below_mean_ > 0) {
       context_.report.warnings.push_back(
-          fmt::format("{} maxima below their mean were taken as not known", maxima_below_mean_));
+          fmt::format("{} maxima below their mean were ignored", maxima_below_mean_));
     }
     return absl::OkStatus();
   }

@@ -164,7 +164,7 @@ std::string_view Google2019Parser::Impl::WhyNotWanted(const GoogleUsageLine& lin
   const int64_t start_s = line.start_us ? Timestamp{*line.start_us}.seconds() : 0;
   if (line.start_us &&
       ((options.from_s && start_s < *options.from_s) || (options.to_s && start_s >= *options.to_s))) {
-    return "outside the asked range of time";
+    return "outside the requested time range";
   }
   if (line.collection_type == kAllocSet && !options.google_count_allocs) {
     return "alloc instance: its tasks are counted";

@@ -171,7 +171,7 @@ TEST_F(Google2019Test, SkipsAndCountsWhatMakesNoSense) {
   EXPECT_EQ(Skipped("starts after the end of the trace"), 1U);
   EXPECT_EQ(Skipped("ends before it starts"), 1U);
   EXPECT_EQ(Skipped("time out of range"), 1U);
-  EXPECT_EQ(Skipped("outside the asked range of time"), 2U);
+  EXPECT_EQ(Skipped("outside the requested time range"), 2U);
   EXPECT_EQ(Skipped("negative usage"), 1U);
   EXPECT_EQ(Skipped("instance_index out of range"), 1U);
   EXPECT_EQ(Skipped("no usage in the row"), 1U);

@@ -184,7 +184,7 @@ absl::Status AddArchive(const std::string& path, std::vector<InputFile>& out,
     out.push_back(std::move(file));
   }
   if (archive->broken()) {
-    warnings.push_back(fmt::format("{}: {}; read up to there", path, archive->Error()));
+    warnings.push_back(fmt::format("{}: {}; read up to that point", path, archive->Error()));
     if (out.size() == first) return absl::InvalidArgumentError(warnings.back());
   }
   std::error_code error;

@@ -179,7 +179,7 @@ absl::Status SpillFile::Read(const Run& run, DayRows& out) const {
   const size_t size = ZSTD_decompress(columns.data(), raw_bytes, packed.data(), packed.size());
   if (ZSTD_isError(size) || size != raw_bytes) {
     return absl::DataLossError(
-        fmt::format("the temporary file in {} does not hold what was written", directory_));
+        fmt::format("the temporary file in {} is damaged: checksum mismatch", directory_));
   }
   FromColumns(columns, run.rows, run.shares, out);
   return absl::OkStatus();

@@ -79,9 +79,8 @@ std::unique_ptr<FormatReader> NewReader(TraceFormat format, const ReadContext& c
 }
 
 std::string FormatWanted(const TraceOptions& options) {
-  if (options.format != TraceFormat::kAuto)
-    return fmt::format("not a file of the format {}", Name(options.format));
-  return fmt::format("in no trace format that is known ({}); name one if it is", kFormatList);
+  if (options.format != TraceFormat::kAuto) return fmt::format("not in the format {}", Name(options.format));
+  return fmt::format("unknown trace format (known: {}); name it with --format", kFormatList);
 }
 
 // The files to be read in their order, all of one format. Files that nobody named and that fit no format are
@@ -94,7 +93,7 @@ absl::StatusOr<std::vector<PlannedFile>> Plan(const TraceOptions& options, std::
   for (InputFile& input : inputs) {
     const auto kind = DetectFile(input.name, input.head, options.format);
     if (!kind && input.head.empty()) {
-      report.warnings.push_back(fmt::format("{}: nothing in it", input.name));
+      report.warnings.push_back(fmt::format("{}: empty", input.name));
       continue;
     }
     if (!kind && input.named) {
@@ -103,8 +102,7 @@ absl::StatusOr<std::vector<PlannedFile>> Plan(const TraceOptions& options, std::
     if (!kind || kind->table == kUnusedTable) {
       if (!kind) left_out = input.name;
       report.warnings.push_back(
-          fmt::format("{}: not read, {}", input.name,
-                      kind ? "nothing in this table is used" : "its format is not known"));
+          fmt::format("{}: not read, {}", input.name, kind ? "this table is not used" : "unknown format"));
       continue;
     }
     if (format == TraceFormat::kAuto) format = kind->format;
@@ -129,7 +127,7 @@ absl::Status SkipBlock(const LineBlock& block, const std::string& file, const Tr
                        ReadReport& report) {
   const std::string_view cause = block.kind == LineBlock::Kind::kTooLong
                                      ? "line longer than 1 MiB"
-                                     : "line cut off at the end of a damaged file";
+                                     : "truncated line at the end of a damaged file";
   ++report.rows;
   report.Skip(cause, file, block.first_line, block.lines);
   if (!options.strict) return absl::OkStatus();
@@ -143,7 +141,7 @@ struct Progress {
 
   absl::Status Tell(uint64_t now) const {
     if (!report || report(std::min(before + now, total), total)) return absl::OkStatus();
-    return absl::CancelledError("reading was stopped");
+    return absl::CancelledError("interrupted");
   }
 };
 
@@ -173,11 +171,12 @@ absl::Status ReadFile(const PlannedFile& file, const TraceOptions& options, Form
   report.bytes_compressed += input.size;
   progress.before += input.size;
   if (!blocks.damage().empty()) {
-    const std::string damage = fmt::format("{}: {}; what comes before is read", input.name, blocks.damage());
+    const std::string damage =
+        fmt::format("{}: {}; the rows before it are read", input.name, blocks.damage());
     report.warnings.push_back(damage);
     if (options.strict) return absl::DataLossError(damage);
   } else if (blocks.bytes() == 0) {
-    report.warnings.push_back(fmt::format("{}: nothing in it", input.name));
+    report.warnings.push_back(fmt::format("{}: empty", input.name));
   }
   return absl::OkStatus();
 }
@@ -186,16 +185,15 @@ absl::Status ReadFile(const PlannedFile& file, const TraceOptions& options, Form
 
 absl::Status ReadTrace(const TraceOptions& options, TraceSink& sink, ReadReport& report,
                        const ReadProgress& progress) {
-  if (options.paths.empty()) return absl::InvalidArgumentError("no trace files were given");
-  if (options.group < 1) return absl::InvalidArgumentError("a group has at least one job");
+  if (options.paths.empty()) return absl::InvalidArgumentError("no trace files");
+  if (options.group < 1) return absl::InvalidArgumentError("invalid group size: expected 1 or more");
   auto inputs = ExpandPaths(options.paths, report.warnings);
   if (!inputs.ok()) return inputs.status();
   TraceFormat format = TraceFormat::kAuto;
   const auto plan = Plan(options, *std::move(inputs), format, report);
   if (!plan.ok()) return plan.status();
   if (plan->empty()) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: there is nothing to read in it", options.paths.front()));
+    return absl::InvalidArgumentError(fmt::format("{}: no readable file in it", options.paths.front()));
   }
   GroupingSink grouping(sink, options.group);
   const ReadContext context{options, options.group > 1 ? static_cast<TraceSink&>(grouping) : sink, report};

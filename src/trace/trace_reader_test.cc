@@ -165,7 +165,7 @@ TEST(ReadTraceTest, ACutGzipGivesARunOfItsRowsAndAWarning) {
       ASSERT_EQ(r.sink.rows[i].start, whole.sink.rows[i].start);
       ASSERT_EQ(r.sink.rows[i].memory_mean_bytes, whole.sink.rows[i].memory_mean_bytes);
     }
-    EXPECT_THAT(r.report.warnings, ElementsAre(HasSubstr("cut short")));
+    EXPECT_THAT(r.report.warnings, ElementsAre(HasSubstr("truncated")));
     EXPECT_LE(r.AllSkipped(), 1U) << "only the line that was cut";
   }
   std::string damaged = zipped;
@@ -254,7 +254,7 @@ TEST(ReadTraceTest, EmptyFilesAreToldApartFromNoFile) {
   const ReadResult r = ReadPaths({empty, dir.Write("header.csv", kCompactHeader)});
   EXPECT_TRUE(r.status.ok());
   EXPECT_EQ(r.report.rows, 0U);
-  EXPECT_THAT(r.report.warnings, ElementsAre(HasSubstr("empty.csv: nothing in it")));
+  EXPECT_THAT(r.report.warnings, ElementsAre(HasSubstr("empty.csv: empty")));
 }
 
 TEST(ReadTraceTest, StrictStopsAtTheFirstBadRow) {
@@ -279,7 +279,7 @@ TEST(ReadTraceTest, TheRangeIsHalfOpenAndCounted) {
   ASSERT_EQ(r.sink.rows.size(), 3U);
   EXPECT_EQ(r.sink.rows.front().start.seconds(), 600);
   EXPECT_EQ(r.sink.rows.back().start.seconds(), 1200);
-  EXPECT_EQ(r.Skipped("outside the asked range of time"), 7U);
+  EXPECT_EQ(r.Skipped("outside the requested time range"), 7U);
   EXPECT_EQ(r.report.rows, r.report.rows_used + r.AllSkipped());
 }
 

@@ -124,7 +124,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     const size_t bytes = message.ByteSizeLong();
     if (waiting_bytes_ + bytes > shared_->options.max_waiting_bytes) {
       shared_->tally.cut_off.fetch_add(1, std::memory_order_relaxed);
-      Finish(Error(grpc::RESOURCE_EXHAUSTED, "cut off: too much is waiting to be read"), lock);
+      Finish(Error(grpc::RESOURCE_EXHAUSTED, "stream closed: too many unread messages"), lock);
       return false;
     }
     waiting_bytes_ += bytes;
@@ -144,7 +144,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     const std::lock_guard lock(mutex_);
     if (finished_ || has_hello_) return true;
     if (now < hello_until_) return false;
-    Refuse("the first message did not come in time: it must be a hello", lock);
+    Refuse("no hello received in time", lock);
     return true;
   }
   Clock::time_point hello_until() const { return hello_until_; }
@@ -176,7 +176,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
       if (finished_) return false;
       if (!incoming_.has_hello() || !status.ok()) {
         if (!status.ok()) shared_->tally.bad_messages.fetch_add(1, std::memory_order_relaxed);
-        Refuse(incoming_.has_hello() ? StrCat("the hello is wrong: ", Message(status))
+        Refuse(incoming_.has_hello() ? StrCat("invalid hello: ", Message(status))
                                      : "the first message must be a hello",
                lock);
         return false;
@@ -198,7 +198,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
 
   bool TakeMessage(absl::Status status) {
     if (status.ok() && incoming_.has_hello()) {
-      status = absl::InvalidArgumentError("a stream has one hello, and this is the second");
+      status = absl::InvalidArgumentError("second hello on one stream");
     }
     if (status.ok()) {
       shared_->listener->OnMessage(id_, incoming_);
@@ -310,14 +310,14 @@ class Service final : public v1::Agents::CallbackService {
     TakeOver(this);
     if (!HasToken(*context)) {
       return Refuse(Error(grpc::UNAUTHENTICATED,
-                          "a valid token is needed: send the metadata authorization: Bearer TOKEN"));
+                          "authentication required: send the metadata authorization: Bearer TOKEN"));
     }
     if (stopping_.load()) return Refuse(Error(grpc::UNAVAILABLE, "the daemon is stopping"));
     const SessionId id = next_id_.fetch_add(1);
     const auto session = std::make_shared<Session>(shared_, context, id, NamesOf(*context));
     if (!shared_->sessions.Add(id, session)) {
-      return Refuse(Error(grpc::RESOURCE_EXHAUSTED, StrCat("there are ", shared_->options.max_sessions,
-                                                           " agents already, as many as may be")));
+      return Refuse(Error(grpc::RESOURCE_EXHAUSTED, StrCat("too many agents: ", shared_->options.max_sessions,
+                                                           " are connected, the maximum")));
     }
     session->Begin();
     {

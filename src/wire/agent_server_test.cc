@@ -115,7 +115,7 @@ TEST_F(AgentServerTest, WantsTheHelloInTime) {
   RawAgent silent(server_->port());
   const grpc::Status status = silent.End();
   EXPECT_EQ(status.error_code(), grpc::INVALID_ARGUMENT);
-  EXPECT_THAT(status.error_message(), HasSubstr("did not come in time"));
+  EXPECT_THAT(status.error_message(), HasSubstr("no hello received in time"));
   EXPECT_TRUE(Eventually([&] { return server_->counts().sessions == 1; }));
   EXPECT_EQ(recorder_.living().size(), 1U);
 }
@@ -188,7 +188,7 @@ TEST_F(AgentServerTest, HasRoomForSoManyAndNoMore) {
     RawAgent third(server_->port());
     const grpc::Status status = third.End();
     EXPECT_EQ(status.error_code(), grpc::RESOURCE_EXHAUSTED);
-    EXPECT_THAT(status.error_message(), HasSubstr("2 agents already"));
+    EXPECT_THAT(status.error_message(), HasSubstr("too many agents: 2 are connected"));
   }
   first.reset();
   ASSERT_TRUE(Eventually([&] { return server_->counts().sessions == 1; }));
@@ -268,7 +268,7 @@ TEST_F(AgentServerTest, SaysWhyItDoesNotStart) {
   options.listen = {"0.0.0.0:0"};
   EXPECT_THAT(Message(StatusOf(options)), HasSubstr("refusing to listen on 0.0.0.0"));
   options.listen = {"somewhere"};
-  EXPECT_THAT(Message(StatusOf(options)), HasSubstr("give ADDRESS:PORT"));
+  EXPECT_THAT(Message(StatusOf(options)), HasSubstr("expected ADDRESS:PORT"));
   options.listen = {};
   EXPECT_THAT(Message(StatusOf(options)), HasSubstr("no address"));
   options = AnyPort();

@@ -89,7 +89,7 @@ absl::StatusOr<std::unique_ptr<ConnectionGate>> ConnectionGate::Listen(
     const std::vector<ListenAddress>& addresses, const GateOptions& options) {
   std::unique_ptr<ConnectionGate> gate(new ConnectionGate(options));
   gate->stop_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (gate->stop_fd_ < 0) return absl::ResourceExhaustedError("no file descriptor is left for an eventfd");
+  if (gate->stop_fd_ < 0) return absl::ResourceExhaustedError("eventfd failed: no free file descriptor");
   for (const ListenAddress& address : addresses) {
     const absl::StatusOr<int> fd = BindSocket(address);
     if (!fd.ok()) return fd.status();

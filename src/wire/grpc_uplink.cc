@@ -383,16 +383,17 @@ void Stream::OnDone(const grpc::Status& status) {
 absl::Status Check(const UplinkOptions& options) {
   const size_t colon = options.address.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == options.address.size()) {
-    return absl::InvalidArgumentError(
-        StrCat("'", options.address, "' is no address of a daemon: give HOST:PORT, such as 127.0.0.1:7071"));
+    return absl::InvalidArgumentError(StrCat(
+        "'", options.address, "': invalid daemon address; expected HOST:PORT, such as 127.0.0.1:7071"));
   }
   if (options.min_backoff_ms < 1 || options.max_backoff_ms < options.min_backoff_ms) {
-    return absl::InvalidArgumentError("the backoff must be at least 1 ms, and the most not below the least");
+    return absl::InvalidArgumentError(
+        "invalid backoff: expected at least 1 ms, and a maximum not below the minimum");
   }
   v1::FromAgent hello;
   *hello.mutable_hello() = options.hello;
   const absl::Status status = CheckMessage(hello);
-  return status.ok() ? status : absl::InvalidArgumentError(StrCat("the hello is wrong: ", Message(status)));
+  return status.ok() ? status : absl::InvalidArgumentError(StrCat("invalid hello: ", Message(status)));
 }
 
 }  // namespace
@@ -417,7 +418,7 @@ absl::StatusOr<std::unique_ptr<Uplink>> ConnectUplink(const UplinkOptions& optio
   auto queue = MessageQueue::Open(queue_options);
   if (!queue.ok()) return queue.status();
   const int wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (wake_fd < 0) return absl::ResourceExhaustedError("there is no file descriptor left for an eventfd");
+  if (wake_fd < 0) return absl::ResourceExhaustedError("eventfd failed: no free file descriptor");
   return std::make_unique<GrpcUplink>(options, std::move(*queue), std::move(credentials), wake_fd);
 }
 

@@ -57,7 +57,8 @@ MessageQueue::~MessageQueue() {
 
 absl::StatusOr<std::unique_ptr<MessageQueue>> MessageQueue::Open(const MessageQueueOptions& options) {
   if (options.max_bytes == 0 || options.segment_bytes == 0 || options.new_number == 0) {
-    return absl::InvalidArgumentError("a queue needs a bound above 0 and a number that is not 0");
+    return absl::InvalidArgumentError(
+        "invalid queue options: expected a size above 0 and a number other than 0");
   }
   std::unique_ptr<MessageQueue> queue(new MessageQueue(options));
   if (options.path.empty()) return queue;
@@ -78,7 +79,7 @@ absl::Status MessageQueue::Attach(When when) {
   std::filesystem::create_directories(options_.path, error);
   if (!std::filesystem::is_directory(options_.path)) {
     if (std::filesystem::exists(options_.path)) {
-      return absl::InvalidArgumentError(StrCat(options_.path, " is no directory, as the queue needs one"));
+      return absl::InvalidArgumentError(StrCat(options_.path, " is not a directory"));
     }
     return FileError("making", options_.path, error.value() == 0 ? ENOENT : error.value());
   }
@@ -87,8 +88,8 @@ absl::Status MessageQueue::Attach(When when) {
   const auto loaded = file->Load();
   if (when == When::kLater && (loaded || !ListSegments(options_.path).empty())) {
     // It has a number of its own, and the daemon was told another one.
-    return absl::UnavailableError(
-        StrCat("what is in ", options_.path, " could not be used at the start; it is at the next"));
+    return absl::UnavailableError(StrCat("the messages in ", options_.path,
+                                         " could not be read at the start; they are read at the next start"));
   }
   QueueState state = loaded.value_or(state_);
   if (when == When::kLater) state.reserved = next_ + kReservedAtOnce;
@@ -141,7 +142,7 @@ void MessageQueue::SaveState(StateFile::Sync sync) {
 }
 
 void MessageQueue::DiskFailed(const absl::Status& status) {
-  error_ = StrCat("messages wait in memory: ", Message(status));
+  error_ = StrCat("messages are queued in memory: ", Message(status));
   retry_at_us_ = now_us_ + kRetryUs;
 }
 

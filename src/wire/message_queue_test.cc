@@ -144,7 +144,7 @@ TEST(MessageQueue, IsForOneProcess) {
   first.reset();
   EXPECT_TRUE(MessageQueue::Open(At(dir.File("queue"))).ok());
   Write(dir.File("file"), "x");
-  EXPECT_THAT(Message(MessageQueue::Open(At(dir.File("file"))).status()), HasSubstr("is no directory"));
+  EXPECT_THAT(Message(MessageQueue::Open(At(dir.File("file"))).status()), HasSubstr("is not a directory"));
   EXPECT_FALSE(MessageQueue::Open(At(dir.File("zero"), 0)).ok());
 }
 
@@ -316,7 +316,7 @@ TEST(MessageQueue, GoesOnInMemoryWhileTheDiskIsFull) {
         const std::string message = StrCat(i, text);
         expected[Append(*queue, message, ++now)] = message;
       }
-      EXPECT_THAT(queue->error(), HasSubstr("wait in memory"));
+      EXPECT_THAT(queue->error(), HasSubstr("queued in memory"));
       EXPECT_EQ(All(*queue), expected);
       EXPECT_FALSE(queue->Sync());
       queue->Acknowledge(20);  // some of the disk's, some of memory's

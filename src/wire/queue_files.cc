@@ -162,7 +162,7 @@ Segment ScanSegment(std::string_view file, uint64_t after) {
 }
 
 absl::StatusOr<RecordHeader> ReadRecordHeader(int fd, uint64_t offset, uint64_t end) {
-  if (offset + kRecordHeaderBytes > end) return absl::DataLossError("the record has no room in its segment");
+  if (offset + kRecordHeaderBytes > end) return absl::DataLossError("the record does not fit in its segment");
   const auto raw = ReadAt(fd, offset, kRecordHeaderBytes);
   if (!raw.ok()) return raw.status();
   const RecordHeader header = ParseRecordHeader(*raw);
@@ -186,8 +186,8 @@ absl::StatusOr<StateFile> StateFile::Open(const std::string& path) {
   OwnedFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!fd.is_open()) return FileError("opening", path, errno);
   if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    return absl::FailedPreconditionError(StrCat("another process uses the queue ", path,
-                                                "; stop it, or give this agent a directory of its own"));
+    return absl::FailedPreconditionError(
+        StrCat("another process uses the queue ", path, "; stop it, or use another directory"));
   }
   return StateFile(std::move(fd), path);
 }

@@ -16,7 +16,7 @@ namespace {
 
 absl::Status Bad(std::string_view what, const std::string& file, std::string_view why) {
   return absl::InvalidArgumentError(StrCat("cannot use the ", what, " in ", file, ": ", why,
-                                           "; a PEM file is needed that this user may read"));
+                                           "; expected a PEM file that this user can read"));
 }
 
 absl::StatusOr<std::string> ReadFile(std::string_view what, const std::string& file) {
@@ -51,8 +51,8 @@ absl::StatusOr<TlsFiles> ReadTlsFiles(const std::string& ca_file, const std::str
   auto key = ReadFile("key", key_file);
   if (!key.ok()) return key.status();
   if (certificate_file.empty() != key_file.empty()) {
-    return absl::InvalidArgumentError(
-        StrCat("TLS needs both files, and the ", key_file.empty() ? "key" : "certificate", " is missing"));
+    return absl::InvalidArgumentError(StrCat("TLS needs certificate and key: the ",
+                                             key_file.empty() ? "key" : "certificate", " is missing"));
   }
   const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_method()), &SSL_CTX_free);
   ERR_clear_error();

@@ -103,15 +103,14 @@ absl::Status Check(const v1::TaskWindow& window, uint32_t cpu_buckets) {
   }
   if (window.cpu_buckets_size() != window.cpu_seconds_size()) {
     return Bad("cpu_buckets", StrCat("are ", window.cpu_buckets_size(), " and cpu_seconds are ",
-                                     window.cpu_seconds_size(), "; there must be equally many"));
+                                     window.cpu_seconds_size(), "; expected equal numbers"));
   }
   for (int i = 0; i < window.cpu_buckets_size(); ++i) {
     if (window.cpu_buckets(i) >= cpu_buckets) {
-      return Bad("cpu_buckets",
-                 StrCat("have ", window.cpu_buckets(i), "; the last there is is ", cpu_buckets - 1));
+      return Bad("cpu_buckets", StrCat("have ", window.cpu_buckets(i), "; the highest is ", cpu_buckets - 1));
     }
     if (i > 0 && window.cpu_buckets(i) <= window.cpu_buckets(i - 1))
-      return Bad("cpu_buckets", "do not ascend");
+      return Bad("cpu_buckets", "are not in ascending order");
     TAUT_CHECK(CheckNumber("cpu_seconds", static_cast<double>(window.cpu_seconds(i))));
   }
   return absl::OkStatus();
@@ -135,8 +134,8 @@ absl::Status Check(const v1::Oom& oom) {
 absl::Status Check(const v1::Outcomes& outcomes) {
   for (const v1::Outcome& outcome : outcomes.outcomes()) {
     TAUT_CHECK(CheckTask(outcome.name()));
-    if (!v1::Resource_IsValid(outcome.resource())) return Bad("resource", "is none that there is");
-    if (!v1::Outcome::Result_IsValid(outcome.result())) return Bad("result", "is none that there is");
+    if (!v1::Resource_IsValid(outcome.resource())) return Bad("resource", "is an unknown enum value");
+    if (!v1::Outcome::Result_IsValid(outcome.result())) return Bad("result", "is an unknown enum value");
     TAUT_CHECK(CheckText("text", outcome.text(), kMaxTextBytes));
     TAUT_CHECK_NUMBER(outcome, limit);
     TAUT_CHECK_NUMBER(outcome, minimum);
@@ -164,7 +163,7 @@ absl::Status CheckMessage(const v1::FromAgent& message, uint32_t cpu_buckets) {
     case v1::FromAgent::BODY_NOT_SET:
       break;
   }
-  return Bad("body", "is none that this version knows");
+  return Bad("body", "is an unsupported message type");
 }
 
 }  // namespace taut

@@ -178,7 +178,7 @@ TEST_F(WireTest, NeedsTheRightToken) {
   {
     const auto uplink = Connect(options);
     ASSERT_TRUE(Eventually([&] { return !uplink->status().error.empty(); }));
-    EXPECT_THAT(uplink->status().error, HasSubstr("valid token"));
+    EXPECT_THAT(uplink->status().error, HasSubstr("authentication required"));
     EXPECT_FALSE(uplink->TakeConnected());
     EXPECT_EQ(uplink->status().connects, 0U);
   }
