@@ -9,10 +9,10 @@
 namespace taut {
 namespace {
 
-// One vote a second at most, remembered for so long: a sender may send once a minute, or a thousand times a
+// One vote a second at most, remembered for this time: a sender may send once a minute, or a thousand times a
 // second.
 constexpr double kVoteSeconds = 1, kRememberSeconds = 300;
-// A start this soon after the newest stored window needs nobody to agree with the clock.
+// A start this soon after the newest stored window needs no samples that agree with the clock.
 constexpr double kSoonSeconds = 3600;
 
 double SecondsOf(Timestamp t) { return static_cast<double>(t.us) / static_cast<double>(kMicrosPerSecond); }

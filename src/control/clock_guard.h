@@ -1,4 +1,4 @@
-// Which time it is, though the machine's clock may jump: the wall clock is held against a clock that only
+// Which time it is, though the machine's clock may jump: the wall clock is compared with a clock that only
 // runs on, against what is stored, and against what senders of samples say.
 //
 // Plain arithmetic on its arguments. Not thread-safe.
@@ -21,7 +21,7 @@ class ClockGuard {
     int64_t max_step_s = 60;
     // Samples this close to a clock agree with it.
     int64_t agree_s = 600;
-    // The wall clock that jumped is believed when senders have agreed with it for so long, and with the
+    // The wall clock that jumped is believed when senders have agreed with it for this time, and with the
     // steady one not.
     int64_t confirm_s = 30;
     int min_votes = 3;

@@ -11,7 +11,7 @@
 namespace taut {
 namespace {
 
-constexpr size_t kOomsOfJob = 100'000;  // that a new recommender lives through, the newest
+constexpr size_t kOomsOfJob = 100'000;  // that a new recommender processes, the newest
 constexpr size_t kPiece = 256;          // jobs stepped before others may look in: under 5 ms
 constexpr size_t kPieceOfThreads = LiveFleet::kTurnJobs * LiveFleet::kTurnsAtATime;  // on several threads
 constexpr size_t kTurnsForThreads = 8;  // so many turns are worth the threads
@@ -21,7 +21,7 @@ constexpr int64_t kClocksApartUs = kWindowSeconds * kMicrosPerSecond;
 // So much longer than windows stay open samples may stay away before what was missed is read elsewhere.
 constexpr int64_t kShortSilenceSeconds = 60;
 
-// Where time is the samples', each is held against the newest before it.
+// Where time is the samples', each is compared with the newest before it.
 ControlOptions WithSampleTime(ControlOptions options) {
   if (options.clock == ClockSource::kSamples) {
     options.ingest.windows.time_is_samples = true;
@@ -92,7 +92,7 @@ absl::Status ControlPlane::RoomNow() const {
   return absl::OkStatus();
 }
 
-// The cell's clock, told the wall's.
+// The cell's clock, given the wall clock.
 Timestamp ControlPlane::NowFor(Timestamp now) {
   if (options_.clock == ClockSource::kSamples) now = std::max(newest_sample_, Timestamp{0});
   now_ = std::max(now_, now);
@@ -166,7 +166,7 @@ IngestLag ControlPlane::ingest_lag() const {
   if (options_.clock == ClockSource::kWall && heard_.us > 0 && newest_of_series_.us != INT64_MIN)
     lag.arrival_s = seconds(newest_of_series_, heard_);
   const Timestamp now = options_.clock == ClockSource::kSamples ? newest_sample_ : now_;
-  if (now.us <= 0) return lag;  // nobody has said what time it is
+  if (now.us <= 0) return lag;  // no clock yet
   if (newest_sample_.us != INT64_MIN) lag.newest_sample_s = seconds(newest_sample_, now);
   if (seen->window.has_value())
     lag.window_s = seconds(Timestamp::FromSeconds(seen->window->next().start_s()), now);
@@ -248,9 +248,9 @@ void ControlPlane::DistrustFuture(Timestamp now) {
 // Before windows close: that forgets the names of series not heard of for long.
 void ControlPlane::SeeOoms(Timestamp now) {
   const std::lock_guard lock(ingest_mutex_);
-  // Where the past is read, Write may have been told a later time.
+  // Where the past is read, Write may have been given a later time.
   const Timestamp clock = options_.clock == ClockSource::kSamples ? newest_sample_ : std::max(now, now_);
-  if (clock.us == INT64_MIN) return;  // before the first sample nobody knows what time it is: they wait
+  if (clock.us == INT64_MIN) return;  // before the first sample the time is unknown: they wait
   std::vector<OomSighting> seen = std::exchange(replayed_ooms_, {});
   for (const OomSighting& o : ingest_->TakeOoms()) seen.push_back(o);
   for (OomSighting& o : seen) {
@@ -266,7 +266,7 @@ void ControlPlane::NoteNewJobs(Timestamp now, When when) {
     const std::lock_guard lock(ingest_mutex_);
     Timestamp seen = options_.clock == ClockSource::kSamples ? newest_sample_ : now_;
     if (when == When::kPast && options_.clock == ClockSource::kWall) seen = now;
-    if (seen.us == INT64_MIN) return;  // nobody has said what time it is: jobs begin with the first sample
+    if (seen.us == INT64_MIN) return;  // no clock yet: jobs begin with the first sample
     SeriesMapper& mapper = ingest_->mapper();
     for (const JobId id : mapper.TakeFreshJobs()) {
       if (mapper.HasJob(id))
@@ -549,7 +549,7 @@ void ControlPlane::Maintain(WindowId window) {
   store_status_ = more.status();
 }
 
-// Jobs whose recommender was changed live through their stored history again, some at a time.
+// Jobs whose recommender was changed process their stored history again, some at a time.
 absl::Status ControlPlane::RetrainSome() {
   std::vector<JobId> jobs;
   {

@@ -39,13 +39,13 @@ struct ControlOptions {
   Ingest::Options ingest;
   ClockSource clock = ClockSource::kWall;
   LiveSettings live;
-  // Each chunk of jobs is checkpointed once in so many windows: what a restart has to live through again.
+  // Each chunk of jobs is checkpointed once per this many windows: what a restart has to process again.
   int checkpoint_windows = 6;
   // Closed windows wait for a store that does not take them; past so many, samples are refused for a while.
   int max_waiting_windows = 24;
-  // A job without usage for so long is forgotten: LiveFleet::DueToForget.
+  // A job without usage for this time is forgotten: LiveFleet::DueToForget.
   int forget_jobs_days = 30;
-  // Should its name come back within so many days more, it is the same job with the same history.
+  // If its name returns within this many days more, it is the same job with the same history.
   int return_days = 30;
   // The same for windows that no tick has closed yet, where time is the samples' and may run ahead.
   int max_open_windows = 100;
@@ -91,7 +91,7 @@ struct NamedTask {
   std::span<const LabelView> labels;
   std::string_view container = {};  // its ID at its engine; "": none, or not known
 };
-// What became of it: its job, and its number in that.
+// The result: its job, and its number in that.
 struct TaskRef {
   JobId job;
   uint32_t task = 0;
@@ -129,7 +129,7 @@ class ControlPlane {
   // A remote-write body. InvalidArgument: never send it again; ResourceExhausted: too large; Unavailable:
   // send it again later.
   absl::StatusOr<WriteResult> Write(std::string_view body, Timestamp now);
-  // What time senders said it is: the newest sample of each request since the last call, of so many requests
+  // The senders' time: the newest sample of each request since the last call, of this many requests
   // at most, whether they were taken or not.
   static constexpr size_t kMostSaid = 64;
   std::vector<Timestamp> TakeSaid();
@@ -147,9 +147,9 @@ class ControlPlane {
   // An OOM kill, with the limit in force then. Told a second time it is dropped.
   absl::Status TakeOom(const NamedTask& task, Timestamp time, uint64_t kills, std::optional<double> limit,
                        Timestamp now);
-  // Where time is the samples': it is now so late for somebody.
+  // Where time is the samples': a source has reached this time.
   void SeeTime(Timestamp t);
-  // While it holds, no window closes: somebody is about to bring what belongs in it.
+  // While it holds, no window closes: a source is about to send data for it.
   void HoldWindows(bool hold);
   // nullopt as long as the fleet does not know the job. `task`: its name, by which trials know it.
   std::optional<StandingTerms> Standing(const TaskRef& ref, const std::string& task = "") const;
@@ -164,7 +164,7 @@ class ControlPlane {
   // kills; no limit changes, and no job is moved (When::kPast). An OOM kill after `through` is acted on as by
   // Tick.
   absl::Status TickPast(Timestamp through);
-  // Somebody is about to bring what belongs in open windows (HoldWindows): none closes.
+  // A source is about to send data for open windows (HoldWindows): none closes.
   bool holds_windows() const;
 
   // ---- jobs that appeared later (late_jobs.cc) ----
@@ -178,14 +178,14 @@ class ControlPlane {
   // Times in which no sample of a series came, though before and after some did, since the last call. What is
   // read from history (TickPast) is none.
   std::vector<SilentSpan> TakeGaps();
-  // All history before now was read: nobody has to ask for the past of the jobs known now.
+  // All history before now was read: the past of the jobs known now is not requested.
   absl::Status SettlePasts();
   // Of known jobs; those first seen before `from` only if they were asked for.
   LateJobCounts late_job_counts(Timestamp from) const;
 
   // Writes all checkpoints, so that the next start is quick.
   absl::Status CheckpointAll();
-  // One more that is told, in the order they came. Before the first Tick.
+  // One more listener; called in the order of registration. Before the first Tick.
   void OnTick(std::function<void(const TickEvents&)> listener) { listeners_.push_back(std::move(listener)); }
 
   // OK when samples are taken and windows stored; otherwise why not.
@@ -199,7 +199,7 @@ class ControlPlane {
   // Samples that wait for their windows to close.
   uint64_t waiting_samples() const;
   IngestLag ingest_lag() const;
-  // What the machine's clock is worth, as whoever calls Tick finds it; a part of ready().
+  // The state of the machine's clock, set by the caller of Tick; a part of ready().
   void NoteClock(ClockView clock);
   ClockView clock_view() const;
   // Time goes on at `now`, before or after what it was: a clock that was believed was wrong.
@@ -223,7 +223,7 @@ class ControlPlane {
   Timestamp now() const;
 
   std::optional<JobId> Find(std::string_view job) const;
-  // Looks at a live job while nobody changes it: be quick. False: no such job, `look` was not called.
+  // Looks at a live job under its lock: be quick. False: no such job, `look` was not called.
   bool Look(JobId id, const std::function<void(const LiveJob&)>& look) const;
   // Empty if there is no such job.
   Reason Explain(JobId id, Resource r) const;
@@ -329,7 +329,7 @@ class ControlPlane {
   // OOM kills that were stored before this life: job, second, and limit in bytes (0: none).
   std::set<std::tuple<uint32_t, int64_t, double>> ooms_before_;
 
-  // Held by whoever makes decisions: a tick, or a person's setting. Taken before fleet_mutex_.
+  // Held while decisions are made: by a tick, or a setting. Taken before fleet_mutex_.
   std::mutex writer_mutex_;
   mutable std::shared_mutex fleet_mutex_;
   LiveFleet fleet_;

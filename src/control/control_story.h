@@ -91,7 +91,7 @@ class ControlStory {
         Require(cell_.restored().ok(), __LINE__);
         return;
       case 13:
-        // Somebody comes in the middle of a tick.
+        // A call in the middle of a tick.
         cell_.failing().on_commit = [this] {
           ++visitors_;
           (void)cell_.control().TakeOom({"late/" + std::to_string(visitors_), "t", {}}, Now(), 1, 1e8, Now());

@@ -37,7 +37,7 @@ Heatmap MakeHeatmap(const HeatmapQuery& query, std::span<const JobDay> days,
 // The limit in force and the would-be limit as steps in time.
 class LimitSteps {
  public:
-  // Oldest first; those of other resources are passed over.
+  // Oldest first; those of other resources are skipped.
   LimitSteps(std::span<const Decision> decisions, Resource resource);
   // At an instant, given the owner's limit then.
   std::optional<double> LimitAt(int64_t time_s, std::optional<double> owner) const;

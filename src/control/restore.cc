@@ -1,4 +1,4 @@
-// The way back after a stop: what was checkpointed, then what was stored since, in the order it happened.
+// Restores after a stop: what was checkpointed, then what was stored since, in the order it happened.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMany = 1'000'000;
 constexpr WindowId kNever{INT32_MIN / 2};
-constexpr int64_t kToldLateSeconds = 7 * kDaySeconds;  // so late an OOM kill may be told and still counts
+constexpr int64_t kToldLateSeconds = 7 * kDaySeconds;  // an OOM kill reported this late still counts
 
 // Decided since `from_s`, oldest first.
 absl::StatusOr<std::vector<Decision>> DecisionsSince(History& history, int64_t from_s) {
@@ -142,7 +142,7 @@ absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds
 
 absl::Status ControlPlane::RestoreSince(const std::vector<WindowId>& through, const StoreEnds& ends) {
   if (through.empty()) return absl::OkStatus();
-  // Chunks without a checkpoint (jobs that were new) live through what is kept of them by Retrain.
+  // Chunks without a checkpoint (jobs that were new) process their stored history in Retrain.
   WindowId from = *ends.last_window;
   for (const WindowId w : through)
     from = std::min(from, std::max(w, WindowId{ends.last_window->index - kWindowsPerDay}));

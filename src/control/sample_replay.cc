@@ -104,7 +104,7 @@ void ControlPlane::Say(Timestamp time, bool kept) {
   newest_sample_ = *step;
 }
 
-// REQUIRES ingest_mutex_. Where time is the samples' and nobody has said it yet, most samples of a body do.
+// REQUIRES ingest_mutex_. Where time is the samples' and it is unknown yet, most samples of a body decide.
 Timestamp ControlPlane::NowForBody(std::string_view body, Timestamp now) {
   if (options_.clock == ClockSource::kSamples && newest_sample_.us == INT64_MIN) {
     return ingest_->MedianTime(body).value_or(Timestamp{0});
@@ -130,7 +130,7 @@ ClockView ControlPlane::clock_view() const {
 void ControlPlane::ShiftTime(Timestamp now) {
   const std::lock_guard lock(ingest_mutex_);
   now_ = now;
-  heard_ = now;  // how long samples were silent, nobody knows
+  heard_ = now;  // how long no samples arrived is unknown
   catch_up_until_ = std::min(catch_up_until_, Timestamp{now.us + kCatchUpSeconds * kMicrosPerSecond});
 }
 

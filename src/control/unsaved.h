@@ -1,4 +1,4 @@
-// What has been decided but not yet stored: nobody is told of it before the store has it.
+// What has been decided but not yet stored: it is not published before the store has it.
 #pragma once
 
 #include <optional>
@@ -47,7 +47,7 @@ struct Unsaved {
     record.fleet = window.has_value() ? &output.point : nullptr;
     return record;
   }
-  // What happened between two windows is told with the next one.
+  // What happened between two windows is published with the next one.
   void Clear() {
     const FleetPoint between = window.has_value() ? FleetPoint() : output.point;
     window.reset();

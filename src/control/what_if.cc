@@ -38,7 +38,7 @@ Variant Changed(const WhatIfQuery& query) {
 constexpr double kSame = 1e-6;
 
 // What a window asked for: usage that a kill has cut off was above the limit that killed, by an amount that
-// nobody knows.
+// unknown.
 bool IsOver(const Signal& signal, std::span<const OomRecord> ooms, double limit) {
   const auto reached = [&](const OomRecord& o) {
     return limit <= o.limit.value_or(signal.peak) * (1 + kSame);

@@ -1,4 +1,4 @@
-// A made-up cell, window by window, for tests of whatever lives through it.
+// A simulated cell, window by window, for tests of its consumers.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace taut {
 
 inline constexpr int kDays = 12;
 
-// A made-up cell, as windows and as days: daily shape, noise, a spike now and then; every job in every
+// A simulated cell, as windows and as days: daily shape, noise, a spike now and then; every job in every
 // window.
 class Cell {
  public:

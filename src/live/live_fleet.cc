@@ -154,7 +154,7 @@ void LiveFleet::EndDay(PassOutput& out, When when) {
 }
 
 void LiveFleet::Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When when) {
-  // Whoever chose a mode meant it; and who was moved is moved.
+  // A mode that was set stays, and a job that was moved stays moved.
   const auto mode = std::find_if(job.overrides.begin(), job.overrides.end(),
                                  [](const Override& o) { return o.key == "mode"; });
   if (mode != job.overrides.end()) {
@@ -287,7 +287,7 @@ void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out, When when) {
   TakeInOom(job, oom);
   out.point.oom_kills += static_cast<uint32_t>(std::min<uint64_t>(oom.kills, 1'000'000));
   if (when == When::kPast) return;
-  // A kill told late is decided after what has been decided since: a restart lives through both in this
+  // A kill reported late is decided after the decisions since: a restart processes both in this
   // order.
   int64_t now_s = oom.time_s;
   if (passed_.index != INT32_MIN) now_s = std::max(now_s, EndOf(passed_) + 1);

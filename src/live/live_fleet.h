@@ -1,5 +1,5 @@
 // The engine of a living cell: windows and OOM kills in, decisions out. The same lanes, fleet models and gate
-// that a replay steps; no I/O, no clock, no threads. Who stores, applies and shows is somebody else's
+// that a replay steps; no I/O, no clock, no threads. Storing, applying and showing are the caller's
 // business.
 //
 // A pass over a closed window is three calls, so that a caller can let others look in between two pieces:
@@ -26,7 +26,7 @@
 
 namespace taut {
 
-// Whose tasks run at the limits that are decided: kNever: decisions are carried out by nobody, and tasks die
+// Whose tasks run at the limits that are decided: kNever: decisions are not applied, and tasks die
 // at their owner's limits; kByAgents: those of jobs whose agents report that they apply limits.
 enum class Enforcement : uint8_t { kNever, kByAgents, kAlways };
 
@@ -96,7 +96,7 @@ class LiveFleet {
                RunTurns run = RunInOrder);
   void EndWindow(const ClosedWindow& closed, PassOutput& out, When when = When::kNow);
   void Decide(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when = When::kNow);
-  // An OOM kill, at once, however late it is told. `oom.limit` is filled in where nobody saw it. REQUIRES:
+  // An OOM kill, at once, however late it is reported. `oom.limit` is filled in where it is unknown. REQUIRES:
   // the job is known.
   void TakeOom(OomRecord& oom, PassOutput& out, When when = When::kNow);
 
@@ -124,18 +124,18 @@ class LiveFleet {
            (settings_.enforcement == Enforcement::kByAgents && job.managed);
   }
 
-  // Jobs whose recommenders are new and want to live through what is stored, at most `limit`.
+  // Jobs whose recommenders are new and have to process the stored history, at most `limit`.
   std::vector<JobId> WantHistory(size_t limit) const;
   // A job that the lanes know nothing of, though the store does.
   void WantHistoryOf(JobId id);
   // The jobs of a chunk whose checkpoint is lost: they want history, and are `lost` until EndRestore.
   void WantHistoryOf(uint32_t chunk);
-  // Makes the job's lanes anew and lets them live through `days` and the job's OOM kills (both ascending).
+  // Makes the job's lanes anew and feeds them `days` and the job's OOM kills (both ascending).
   // Days that the job's lanes have seen otherwise do not count twice: the lanes are new.
   void Retrain(JobId id, std::span<const JobDay> days, std::span<const OomRecord> ooms);
 
   // ---- jobs whose tasks are gone (departures.cc) ----
-  // Jobs not measured for so long before the end of `now` that they are to be forgotten, ascending, at most
+  // Jobs to be forgotten, by the time without usage before the end of `now`, ascending, at most
   // `limit`. A job that was known for less than that when it was last measured is due after as long as
   // it was known, but not before a day.
   std::vector<JobId> DueToForget(WindowId now, int32_t forget_after_days, size_t limit) const;
@@ -222,13 +222,13 @@ class LiveFleet {
   absl::flat_hash_map<std::string_view, JobId> ids_;  // by name; views into jobs_
   // Policies of jobs without settings of their own, by the rules that fit them: most jobs share one.
   absl::flat_hash_map<std::string, std::shared_ptr<const JobPolicy>> policies_;
-  int32_t day_ = INT32_MIN;  // the day now lived through
+  int32_t day_ = INT32_MIN;  // the current day
   // Of jobs that were forgotten: what people had set, by name.
   absl::flat_hash_map<std::string, std::vector<Override>> settings_of_gone_;
   // By chunk: the first window whose changes no checkpoint has; INT32_MAX: all are saved.
   std::vector<WindowId> changed_since_;
   WindowId now_{INT32_MIN};     // the window observed last
-  WindowId passed_{INT32_MIN};  // the newest window lived through
+  WindowId passed_{INT32_MIN};  // the newest processed window
   uint64_t last_decision_ = 0, last_setting_ = 0;
   // By the decision that began it; some may have ended.
   absl::flat_hash_map<uint64_t, JobId> trials_;

@@ -62,7 +62,7 @@ struct LiveJobState {
   std::shared_ptr<const JobPolicy> policy;
   std::vector<Override> overrides;
   std::array<std::unique_ptr<LiveLane>, 2> lanes;  // by Resource; never null
-  bool needs_history = false;  // its recommenders are new: they want to live through what is stored
+  bool needs_history = false;  // its recommenders are new: they have to process the stored history
   bool lost = false;           // during a restore: its checkpoint could not be read
   bool seen_today = false, over_today = false;
   int32_t day = INT32_MIN;          // that its lanes have started

@@ -1,4 +1,4 @@
-// What was found damaged and passed over, for whoever tells people about it.
+// Damage that was found and skipped, for reports to the operator.
 #pragma once
 
 #include <cstddef>

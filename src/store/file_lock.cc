@@ -49,7 +49,7 @@ absl::StatusOr<std::unique_ptr<FileLock>> FileLock::Take(const std::string& path
   return lock;
 }
 
-// The file stays: a lock on a file that somebody unlinks meanwhile would be a lock of nothing.
+// The file stays: a lock on a file that is unlinked meanwhile would protect nothing.
 FileLock::~FileLock() { close(fd_); }
 
 }  // namespace taut

@@ -1,4 +1,4 @@
-// The way back after a stop. Part of SqliteStore.
+// Restoring after a stop. Part of SqliteStore.
 #pragma once
 
 #include <vector>

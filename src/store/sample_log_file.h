@@ -14,7 +14,7 @@ namespace taut {
 
 struct SampleLogOptions {
   std::string path;  // of the store: the files are beside it
-  // A file ends after so many bytes, or after so many seconds of samples if it is not smaller than
+  // A file ends after this many bytes, or after this many seconds of samples if it is not smaller than
   // min_segment_bytes. The oldest file goes when all together have more than max_bytes.
   uint64_t segment_bytes = uint64_t{64} << 20;
   uint64_t min_segment_bytes = uint64_t{1} << 20;

@@ -78,7 +78,7 @@ std::optional<FileIdentity> IdentityOf(const std::string& path) {
   return FileIdentity{info.st_dev, info.st_ino};
 }
 
-// Usage, names and settings are nobody else's business: the file is made for its owner alone, and one that
+// Usage, names and settings are private: the file is made for its owner alone, and one that
 // others may read is closed to them. SQLite gives its log the mode of the file.
 void CloseToOthers(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -86,7 +86,7 @@ void CloseToOthers(const std::string& path) {
   for (const char* suffix : {"", "-wal", "-shm"}) {
     const std::string file = path + suffix;
     struct stat info {};
-    // A file of somebody else cannot be changed: then it is as its owner wants it.
+    // A file of another user cannot be changed: its owner chose its mode.
     if (stat(file.c_str(), &info) == 0 && (info.st_mode & 0007) != 0) (void)chmod(file.c_str(), 0600);
   }
 }

@@ -13,7 +13,7 @@ namespace taut {
 
 // Store: one thread. History: any threads, on connections of their own; readers and the writer do not wait
 // for each other. Damage in single blocks is no error: what is whole is read, and damage() says what was
-// passed over. Other damage is DataLoss and says what to do.
+// skipped. Other damage is DataLoss and says what to do.
 class SqliteStore final : public Store, public History {
  public:
   enum class Sync : uint8_t {
@@ -37,7 +37,7 @@ class SqliteStore final : public Store, public History {
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const Options& options);
   ~SqliteStore() override;
 
-  // After Unavailable the same pass may be given again. Outcomes of decisions no longer kept are passed over.
+  // After Unavailable the same pass may be given again. Outcomes of decisions no longer kept are skipped.
   absl::Status Commit(const PassRecord& pass) override;
   // A damaged checkpoint is left out: build these jobs anew from their windows.
   absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) override;
@@ -60,7 +60,7 @@ class SqliteStore final : public Store, public History {
   absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string> job, size_t limit) override;
   absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) override;
 
-  // What was found damaged so far and passed over, a line each. Thread-safe.
+  // Damage found and skipped so far, a line each. Thread-safe.
   std::vector<std::string> damage() const;
 
  private:

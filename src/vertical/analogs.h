@@ -5,7 +5,7 @@
 // follows.
 //
 // One decision a day, each job at a time of its own, and a reactive raise in between. Until the
-// fleet has lived long enough a fallback recommends. docs/algorithms.md has every formula and default.
+// fleet has enough history a fallback recommends. docs/algorithms.md has every formula and default.
 #pragma once
 
 #include <memory>

@@ -81,7 +81,7 @@ class KrrRecommender final : public Recommender {
     DropBefore(run_.SliceOf(next.index) - static_cast<int32_t>(settings_.days));
     double points = 0;
     for (const Slice& s : slices_) points += kPointsPerWindow * s.task_windows;
-    if (points < settings_.min_points) return limit_;  // the report says "?"; nobody changes anything
+    if (points < settings_.min_points) return limit_;  // the report says "?"; the limit stays
     limit_ = resource_ == Resource::kCpu ? CpuRequest() : MemoryRequest();
     return limit_;
   }

@@ -26,7 +26,7 @@ constexpr double kFleetPriorDays = 7;
 constexpr int32_t kSeasonedWindows = 14 * kWindowsPerDay;  // younger jobs do not move the price
 // The charge for a change, in windows of a mean job's limit.
 constexpr double kLeastCharge = 45, kChargeOfPrice = 2.5;
-constexpr double kPriceOfHour = 300;  // one hour of look-ahead for so much of the price
+constexpr double kPriceOfHour = 300;  // one hour of look-ahead for this much of the price
 constexpr int kMostHours = 8;
 // A job's own usage: half-life of 14 days in windows, and the price on it that a raise goes by.
 constexpr double kOwnHalfLifeWindows = 14 * kWindowsPerDay;

@@ -55,7 +55,7 @@ struct FloorSettings {
 };
 // At least `least` and, with keep_start, the highest usage of the first kStartWindows windows after each of
 // the last two starts; but never above the owner's limit for these reasons. A start is the first window
-// measured, or the first after two that were not: of a job of many tasks, that all of them were away.
+// measured, or the first after two that were not: of a job of many tasks, that all of them were absent.
 std::unique_ptr<Recommender> WithFloor(std::unique_ptr<Recommender> inner, FloorSettings settings);
 
 // Rounds up to the granularity, then holds within the bounds (the bounds win).
