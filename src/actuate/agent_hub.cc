@@ -1,4 +1,4 @@
-// What agents say, and what is acknowledged when. agent_hub_orders.cc has what they are told.
+// Messages from agents and their acknowledgement. agent_hub_orders.cc has the orders to agents.
 #include "actuate/agent_hub.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
-// A window that was dropped, as one from the far future is, will never be stored: after so many ticks it is
-// let go.
+// A window that was dropped, such as one from the far future, will never be stored: after this many ticks it is
+// acknowledged.
 constexpr uint64_t kPatience = 20'000;
 
 constexpr size_t kMostClaims = 10'000;
@@ -271,7 +271,7 @@ void AgentHub::Count(Agent& agent, const pb::FromAgent& message, const Place& pl
   agent.kept.push_back({message.sequence(), window, place.tick});
 }
 
-// What cannot be understood will not be understood the next time: it is let go.
+// An invalid message stays invalid when it is sent again: it is acknowledged and dropped.
 void AgentHub::OnRefused(SessionId session, uint64_t sequence, const absl::Status& why) {
   (void)why;
   const std::lock_guard lock(mutex_);

@@ -2,7 +2,7 @@
 // those who have the tasks. Knows nothing of gRPC beyond AgentServer's face.
 //
 // Threads: the listener's calls come from the server's threads; everything else from the thread that ticks,
-// but for Agents and counts, which any thread may ask, and Apply, which comes from whoever decides. The
+// but for Agents and counts, which any thread may ask, and Apply, which the control plane calls. The
 // control plane is never called under the hub's main lock, which is held for moments only.
 #pragma once
 
@@ -81,7 +81,7 @@ class AgentHub final : public Actuator, public AgentListener {
     std::function<Timestamp()> now;
   };
   explicit AgentHub(Options options) : options_(std::move(options)) {}
-  // `control` before the server starts, which may be told of agents at once; then the server. Both must
+  // `control` before the server starts, which may report agents at once; then the server. Both must
   // outlive the last call.
   void SetControl(ControlPlane* control);
   void SetServer(AgentServer* server) { server_ = server; }
@@ -90,7 +90,7 @@ class AgentHub final : public Actuator, public AgentListener {
   void BeginTick();
   // Acknowledges what is stored now, tells new tasks what holds for them. `ok`: of the Tick.
   void EndTick(bool ok);
-  // A setting changed: its job's tasks are told anew. "": all jobs.
+  // A setting changed: orders for its job's tasks are sent again. "": all jobs.
   void OnSettings(const std::string& job);
 
   // ---- Actuator ----
@@ -116,7 +116,7 @@ class AgentHub final : public Actuator, public AgentListener {
   // Of one task: who has it, and what it is.
   struct Task {
     std::string agent;
-    SessionId session = 0;  // 0: its agent is away
+    SessionId session = 0;  // 0: its agent is disconnected
     TaskRef ref;
     bool managed = false;
   };
@@ -151,7 +151,7 @@ class AgentHub final : public Actuator, public AgentListener {
     LimitOrder order;
     double sent_s = 0;
     std::set<std::string> waiting, applied, observed;
-    std::set<std::string> away;  // with nobody to send it to at first: how long they take says nothing
+    std::set<std::string> away;  // agents that were disconnected at first: not counted in order_seconds
     std::map<std::string, std::string> failed, held;  // with their texts
     std::optional<double> minimum;                    // lower limits cannot be set; the highest of all tasks
     std::optional<Outcome> told;                      // last
@@ -164,7 +164,7 @@ class AgentHub final : public Actuator, public AgentListener {
     void Forget(const std::string& task);
     bool Wants(const std::string& task) const;
   };
-  // What one task is to be told when it comes.
+  // What is sent for one task when its agent announces it.
   struct Due {
     std::string job, task;
     SessionId session = 0;
@@ -179,7 +179,7 @@ class AgentHub final : public Actuator, public AgentListener {
   // ---- what is believed of whom (agent_identity.cc) ----
   // "" if the stream may speak under this name; else why not. REQUIRES: mutex_.
   std::string WhyNot(const taut::agent::v1::Hello& hello, const std::string& certificate_names) const;
-  // Is it for this agent to speak of the task? Where nobody has it, it is. REQUIRES: mutex_.
+  // Whether this agent may report for the task: it has the task, or no agent has. REQUIRES: mutex_.
   bool MaySpeakFor(const Agent& agent, const std::string& job, const std::string& task) const;
   bool IsManaged(const std::string& job, const std::string& task) const;  // REQUIRES: mutex_
   void CountUnbelieved(Agent& agent);
@@ -224,13 +224,13 @@ class AgentHub final : public Actuator, public AgentListener {
   std::map<std::string, Agent> agents_;  // by name
   absl::flat_hash_map<SessionId, std::string> sessions_;
   absl::flat_hash_map<std::string, std::map<std::string, Task>> jobs_;  // by job, then task
-  std::set<std::pair<std::string, std::string>> untold_;                // tasks to be told what holds
+  std::set<std::pair<std::string, std::string>> untold_;                // tasks whose orders are still to be sent
   std::map<uint64_t, Order> orders_;                                    // by decision
   std::map<std::pair<std::string, Resource>, uint64_t> newest_order_;   // of a job
   std::vector<OutcomeUpdate> outcomes_;
   AgentHubCounts counts_;
   std::deque<RefusedAgent> refused_agents_;
-  // Tasks that an agent announced while they were another's, as they will be when that one lets them go.
+  // Tasks that an agent announced while they were another's, as they will be when that one releases them.
   std::map<std::pair<std::string, std::string>, Task> claims_;
   std::deque<double> order_ms_;
 };

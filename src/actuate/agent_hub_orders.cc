@@ -1,4 +1,4 @@
-// Orders to agents: at once, when tasks come later, and what became of them.
+// Orders to agents: at once, when tasks come later, and their outcomes.
 #include <algorithm>
 
 #include "actuate/agent_hub.h"
@@ -72,7 +72,7 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
     const auto newest = newest_order_.find({due.job, r});
     const auto it = newest == newest_order_.end() ? orders_.end() : orders_.find(newest->second);
     const bool wanted = it != orders_.end() && it->second.Wants(due.task);
-    // Nothing in force may mean that a limit was taken back while the task's agent was away.
+    // Nothing in force may mean that a limit was taken back while the task's agent was disconnected.
     const bool released = wanted && !it->second.order.limit.has_value();
     if (!standing.in_force[i].has_value() && !released) continue;
     pb::Order* order = out.add_orders();
@@ -173,7 +173,7 @@ void AgentHub::TakeOrder(const LimitOrder& o, int64_t now_s, std::map<SessionId,
   } else if (away) {
     Tell(order, Outcome::kPending, "an agent is disconnected; it receives the order when it reconnects");
   }
-  // Also one that nobody took: its tasks may come.
+  // Also an order without tasks: its tasks may come.
   if (orders_.size() >= kOrdersRemembered) orders_.erase(orders_.begin());
   orders_.insert_or_assign(o.decision, std::move(order));
 }
@@ -184,7 +184,7 @@ std::vector<OutcomeUpdate> AgentHub::TakeOutcomes() {
 }
 
 void AgentHub::Tell(Order& order, Outcome outcome, std::string text) {
-  // That it is applied is told once: tasks that come later change nothing about it.
+  // An order is reported as applied once: tasks that come later change nothing about it.
   if (order.told == outcome && (outcome == Outcome::kApplied || order.text == text)) return;
   order.told = outcome;
   order.text = text;

@@ -35,7 +35,7 @@ struct AgentOptions {
   MoverOptions moves;  // its times are steady ones: divide them by `speed`
   std::vector<TaskRule> rules;
   double machine_memory_bytes = 0;  // no local raise goes above 95 % of it; 0: not known
-  int all_every = 10;               // every so many samples a task is read whole
+  int all_every = 10;               // every this many samples all files of a task are read
 };
 
 struct AgentCounts {
@@ -79,7 +79,7 @@ class Agent {
   void Recheck(const NodeTime& now);
   // What the daemon said since the last time, carried out at once.
   void TakeOrders(const NodeTime& now);
-  // A heartbeat: the agent's own cost is told by the loop.
+  // A heartbeat: the loop passes the agent's own cost.
   void Beat(double cpu_share, uint64_t resident_bytes);
   // Sends the windows that are still open. Limits stay as they are.
   void Stop(const NodeTime& now);
@@ -97,7 +97,7 @@ class Agent {
   using Name = std::pair<std::string, std::string>;           // job, task
   static constexpr uint64_t kFinderKeys = uint64_t{1} << 62;  // the watch's keys of finders, above all ids
   // A task that is gone, so that one of its name that starts again starts with what it had, and an OOM kill
-  // that is told only now still has a task.
+  // that is reported only now still has a task.
   struct Departed {
     FoundTask found;
     const TaskRule* rule = nullptr;
@@ -117,7 +117,7 @@ class Agent {
   // What the kernel has now against what we set: another's change is the owner's word.
   // `came_back`: since the task ended and started again, not since the last look.
   void CompareLimits(AgentTask& task, const NodeTime& now, bool came_back = false);
-  // Was `kind` changed by somebody else? Then its value is the owner's.
+  // Was `kind` changed by another program? Then its value is the owner's.
   bool TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back);
   void AdoptLedger(AgentTask& task, bool came_back, const NodeTime& now);
   // False if no task of this name ended lately.
@@ -143,7 +143,7 @@ class Agent {
   // When it was decided, by this machine's clock; 0: not said.
   static int64_t DecidedAt(LimitLane& lane, int64_t decided_s, const NodeTime& now);
   void TakeTerms(const taut::agent::v1::Terms& terms);
-  // Next steps of these tasks: ledger first, then the kernel, then what became of it.
+  // Next steps of these tasks: ledger first, then the kernel, then the outcome.
   void Move(const std::vector<AgentTask*>& tasks, const NodeTime& now);
   struct Step {
     AgentTask* task;
@@ -181,7 +181,7 @@ class Agent {
   uint64_t sample_ = 0;
   Timestamp measured_{0};                 // windows that ended before have been sent
   std::map<uint64_t, int64_t> suspects_;  // by task id: until when
-  // To be told: since the last SendTasks.
+  // To be reported: since the last SendTasks.
   std::vector<uint64_t> fresh_;
   std::vector<Name> gone_;
   std::map<WindowId, std::vector<std::pair<uint64_t, NodeWindow>>> windows_;

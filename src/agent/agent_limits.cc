@@ -385,7 +385,7 @@ void Agent::Act(std::string_view action, const FoundTask& task, std::optional<Re
   acts_.push_back({action, task.job, task.task, r, from, to, decision, kills, std::move(text)});
 }
 
-// Says what became of the order, once for each state it comes to.
+// Reports the outcome of the order, once for each state.
 void Agent::Report(AgentTask& task, Resource r, const NodeTime& now) {
   LimitLane& lane = task.of(r);
   const MoveState state = lane.mover.state();

@@ -1,5 +1,5 @@
 // One task as the agent keeps it: what it measures, where its limits are and where they go, and how a limit
-// in cores or bytes becomes what the kernel is told.
+// in cores or bytes becomes what is written to the kernel.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct LimitLane {
   std::string error;   // of the last write; "" if it went well
   std::string note;    // of the order: "3 MiB is below the minimum of 6 MiB"
   double minimum = 0;  // that note's; 0: the order was not below it
-  // When somebody else was seen to have changed the limit: what was decided before does not undo that.
+  // When another program changed the limit: an order decided before does not undo that.
   std::optional<int64_t> others_s;
   // For the log: what was in force before the first step to the target, and why it was taken.
   std::optional<std::optional<double>> from;
@@ -75,7 +75,7 @@ class OomTally {
 
   std::optional<int64_t> counted_us_, event_us_;  // of this start
   std::optional<int64_t> began_us_;
-  // The last start ended, and no kill was told of its end.
+  // The last start ended, and no kill was reported for its end.
   bool end_is_open_ = false;
 };
 
@@ -117,7 +117,7 @@ std::optional<double> LimitOf(const TaskRule& rule, Resource r, const TaskLimits
 // Within the rule's bounds.
 std::optional<double> Bounded(const TaskRule& rule, Resource r, std::optional<double> limit);
 
-// CPU weight of so many cores and back: 1,024 shares a core, then as container runtimes turn shares into
+// CPU weight of a number of cores and back: 1,024 shares a core, then as container runtimes turn shares into
 // cgroup v2's weight. 1 .. 10,000.
 double WeightOfCores(double cores);
 double CoresOfWeight(double weight);

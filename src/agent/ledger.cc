@@ -355,7 +355,7 @@ std::string ParseTerms(const Fields& fields, LedgerContent& out) {
 
 absl::StatusOr<LedgerContent> Ledger::Parse(std::string_view text, std::string_view name) {
   LedgerContent content;
-  // What the loss of power may leave of a ledger that nobody waited for: it held nothing that is still there.
+  // A power failure may leave this of a ledger that was not synced: it held no limit that still exists.
   if (text.find_first_not_of('\0') == std::string_view::npos) return content;
   int number = 0;
   bool is_first_version = false;

@@ -28,7 +28,7 @@ struct LedgerValue {
 
 // What outlives a restart of one resource of a task. Times are seconds of the agent's clock.
 struct LedgerHold {
-  std::optional<int64_t> owner_changed_s;  // somebody else changed the limit
+  std::optional<int64_t> owner_changed_s;  // another program changed the limit
   std::optional<int64_t> oom_s;            // the last OOM kill
   std::optional<double> oom_floor, throttle_floor;
   std::optional<int64_t> throttle_until_s;
@@ -59,7 +59,7 @@ struct LedgerContent {
 class Ledger {
  public:
   // "": in memory, for an agent that changes nothing. A file that is not there is an empty ledger. DataLoss:
-  // a line that cannot be read, with its number; nothing may be changed then, as the way back is not known.
+  // a line that cannot be read, with its number; nothing may be changed then, as the old limits are unknown.
   static absl::StatusOr<Ledger> Open(const std::string& path);
 
   const LedgerEntry* Find(const std::string& identity) const;

@@ -40,7 +40,7 @@ struct Opened {
   std::string why;                   // if it is not
 };
 
-// The task of this identity, whoever knows how to open it: also one that no rule finds any more.
+// The task of this identity, from the first finder that can open it: also one that no rule finds any more.
 Opened OpenByIdentity(const std::string& identity, const LedgerEntry& entry,
                       std::span<TaskFinder* const> finders) {
   FoundTask task;

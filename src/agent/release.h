@@ -1,4 +1,4 @@
-// The way back: every limit that the agent ever set and that still stands becomes its owner's again.
+// Release: every limit that the agent set and that is still in force becomes its owner's again.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace taut {
 enum class Whereabouts : uint8_t {
   kThere,
   kAsleep,    // a stopped container, which keeps its limits until it is started again
-  kNotKnown,  // whoever knows cannot say now
+  kNotKnown,  // the source (Docker) cannot be asked now
   kGone
 };
 // Of a task that was changed, whether a rule still finds it or not.
@@ -27,7 +27,7 @@ struct Released {
 };
 
 // What cannot be given back stays in the ledger for another try; what is gone needs nothing. A limit that
-// somebody else has changed since stays as it is.
+// another program has changed since stays as it is.
 std::vector<Released> Release(Ledger& ledger, std::span<TaskFinder* const> finders);
 
 }  // namespace taut

@@ -65,7 +65,7 @@ HttpResponse SettingErrors(std::span<const KeyValue> errors) {
   return JsonResponse(400, json.Take());
 }
 
-// What GET settings shows, copied out while nobody changes the job.
+// What GET settings shows, copied under the lock.
 struct SettingsShown {
   std::vector<SettingSource> sources;
   JobPolicy policy, by_rules;
@@ -320,7 +320,7 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
   const double start_ms = options_.steady_ms();
   const WindowId end{WindowId::Of(Timestamp::FromSeconds(NowSeconds())).index + 1};
   query.score_from = WindowId{end.index - static_cast<int32_t>(days * kWindowsPerDay)};
-  // As much again and a week more is lived before, where it is stored, so that all start with experience.
+  // The same time and a week more are replayed before, where stored, so that all start with history.
   const WindowId from{query.score_from.index - static_cast<int32_t>((days + 7) * kWindowsPerDay)};
   const auto history = control_.history().JobDays(id, from, end);
   if (!history.ok()) return ErrorResponse(history.status());

@@ -21,7 +21,7 @@ struct Prices {
   std::string currency;
 
   bool known() const { return core_hour > 0 || gib_hour > 0; }
-  // Of so many cores, or so many bytes.
+  // Of a number of cores or bytes.
   double PerMonth(Resource r, double amount) const;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 // The least time that is asked for at once.
 constexpr int64_t kMinLengthSeconds = 60;
-// After so many good answers a query that was made shorter may grow again.
+// After this many good answers a query that was shortened may grow again.
 constexpr int kGoodAnswersToGrow = 16;
 
 constexpr std::string_view kWrongPath =

@@ -50,7 +50,7 @@ struct HistoryOptions {
   // Samples closer together than this are thinned out: the largest of a gauge, the last of a counter. 0: all
   // are handed over. The receiver holds 1,024 samples of a series.
   int64_t thin_seconds = 10;
-  // A server that is away, or too busy, is asked so often again, after pauses of 1, 2, 4 s, ...
+  // Retries of a server that is unreachable or too busy, after pauses of 1, 2, 4 s, ...
   int retries = 3;
   std::function<void(std::chrono::milliseconds)> sleep;  // unset: really
 };
@@ -70,7 +70,7 @@ struct HistorySink {
   // What is handed over until on_chunk_done(end) is not after `end`: the "now" for the receiver.
   std::function<void(Timestamp end)> on_chunk_begin;
   // Labels ascending by name, as in remote write; samples ascending, those of one series in time order from
-  // call to call. Views live as long as the call. Within a chunk series of facts (owners) come first.
+  // call to call. Views are valid during the call. Within a chunk series of facts (owners) come first.
   std::function<absl::Status(std::span<const LabelView> labels, std::span<const RemoteSample> samples)>
       on_series;
   // Everything until `watermark` has been handed over: windows may be closed.
@@ -92,7 +92,7 @@ class PrometheusHistory {
   // What time it is by the server's clock, which is that of its samples. One query, not repeated.
   absl::StatusOr<Timestamp> ServerTime();
 
-  // Hands over the samples in (from, to], both cut to whole seconds. Errors name the URL and the way out:
+  // Passes on the samples in (from, to], both cut to whole seconds. Errors name the URL and the remedy:
   //   Unavailable, DeadlineExceeded        away, or too slow, all retries long
   //   Unauthenticated, PermissionDenied    it wants a token, or another one
   //   FailedPrecondition                   it refuses a query that cannot be made smaller; its words

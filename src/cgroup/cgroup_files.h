@@ -1,5 +1,5 @@
 // The files of one cgroup as one version of the kernel's interface has them. cgroup.h puts what both versions
-// have in common on top; nobody else needs this.
+// have in common on top; no other code needs this.
 #pragma once
 
 #include <memory>
@@ -19,11 +19,11 @@ class CgroupFiles {
  public:
   virtual ~CgroupFiles() = default;
 
-  // By which the group lives and dies.
+  // The directory that defines the group's lifetime.
   virtual const KernelDirectory& home() const = 0;
   // Fills in what can be read: all but the working set.
   virtual void Read(ReadDepth depth, TaskReading& out) = 0;
-  // Of the group and those below it. Dear: the kernel adds up over all CPUs and prints 60 lines.
+  // Of the group and those below it. Expensive: the kernel adds up over all CPUs and prints 60 lines.
   virtual std::optional<uint64_t> ReadInactiveFile() = 0;
   // As TaskLimits.
   virtual std::optional<double> ReadLimit(LimitKind kind) const = 0;

@@ -26,7 +26,7 @@ struct CgroupMounts {
 };
 
 // From the text of /proc/self/mountinfo. The last mount at a point counts, and of several mounts of one
-// hierarchy the first that shows all of it. Lines that are no mounts are passed over. NotFound: neither v2
+// hierarchy the first that shows all of it. Lines that are not mounts are skipped. NotFound: neither v2
 // nor a v1 hierarchy with memory or CPU is mounted.
 // `root` "": all mounts; else only those at this directory or below it ("/host/sys/fs/cgroup").
 absl::StatusOr<CgroupMounts> ParseCgroupMounts(std::string_view mountinfo, std::string_view root = "");

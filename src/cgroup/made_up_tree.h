@@ -1,4 +1,4 @@
-// A made-up cgroup tree of plain files below a temporary folder, gone with the object: for tests of what the
+// A simulated cgroup tree of plain files below a temporary folder, removed with the object: for tests of what the
 // kernel does not do on demand.
 #pragma once
 

@@ -7,7 +7,7 @@
 namespace taut {
 
 inline constexpr size_t kMaxTaskNameBytes = 255;
-// Printable UTF-8, not empty, at most so long.
+// Printable UTF-8, not empty, at most kMaxTaskNameBytes.
 bool IsTaskName(std::string_view text);
 // For people: text that is not printable with \xNN for all that is no ASCII.
 std::string Shown(std::string_view text);

@@ -91,7 +91,7 @@ struct FeedArgs {
   double speed = 600;           // cell-seconds a second; 1: the wall clock's
   std::string history = "21d";  // sent at once
   std::string live;             // of the cell's time, then it ends; empty: until a signal
-  std::string every = "1m";     // between two scrapes while it lives
+  std::string every = "1m";     // scrape interval of the live phase
   uint64_t seed = 1;
   bool ooms = false;
   bool quiet = false;

@@ -20,7 +20,7 @@ struct ConnectionArgs {
 inline constexpr const char* kStartDaemonHint =
     "start it with `tautd`, or name another server with --server or TAUT_SERVER";
 
-// Errors name the option. Connects at the first request; `hint` is the way out if nobody is there.
+// Errors name the option. Connects at the first request; `hint` is the remedy if the server is unreachable.
 absl::StatusOr<std::unique_ptr<HttpClient>> Connect(const ConnectionArgs& args,
                                                     const char* hint = kStartDaemonHint);
 

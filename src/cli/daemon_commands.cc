@@ -79,7 +79,7 @@ absl::Status Job(const JobArgs& args) {
   return absl::OkStatus();
 }
 
-// "": nobody knows.
+// "": unknown.
 std::string LoginName() {
   const passwd* user = getpwuid(geteuid());
   return user == nullptr ? "" : user->pw_name;

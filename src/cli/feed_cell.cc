@@ -13,7 +13,7 @@
 namespace taut {
 namespace {
 
-constexpr int64_t kFactsEveryWindows = 3;  // limits and owners are told again this often
+constexpr int64_t kFactsEveryWindows = 3;  // limits and owners are sent again this often
 constexpr double kDeploysPerWindow = 1.0 / (10 * kWindowsPerDay);
 constexpr double kKillShare = 0.125;    // of the windows above the limit
 constexpr double kAfterRestart = 0.55;  // of the memory that a warm task has

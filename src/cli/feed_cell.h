@@ -1,4 +1,4 @@
-// A made-up cell as a Prometheus would report it: pods with names, counters, limits, deploys and OOM kills.
+// A simulated cell as a Prometheus would report it: pods with names, counters, limits, deploys and OOM kills.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// taut feed: a made-up cell that lives, as remote write.
+// taut feed: a simulated cell with live traffic, as remote write.
 #include <unistd.h>
 
 #include <chrono>
@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kSeriesPerRequest = 2000;
-constexpr int kHistorySteps = 2;  // scrapes of a window: the past is told in less detail
+constexpr int kHistorySteps = 2;  // scrapes of a window: history is sent in less detail
 
 int64_t UnixSeconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -31,7 +31,7 @@ double SecondsSince(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
 
-// What stands on the terminal while the cell lives.
+// The status line on the terminal in the live phase.
 class LiveLine {
  public:
   explicit LiveLine(bool quiet) : enabled_(!quiet && StderrIsTerminal()) {}
@@ -58,7 +58,7 @@ class Feed {
       : args_(args), cell_(std::move(cell)), sender_(std::move(sender)), steps_(steps) {}
 
   absl::Status SendHistory(int64_t windows);
-  // From this window of the cell on, for so many windows.
+  // From this window of the cell on, for `count` windows.
   absl::Status Live(int64_t first, int64_t windows);
   const FeedCell& cell() const { return *cell_; }
   const RemoteSender& sender() const { return sender_; }
@@ -117,7 +117,7 @@ absl::Status Feed::Live(int64_t first, int64_t windows) {
   for (int64_t w = first; w < first + windows; ++w) {
     if (w > first && w % cell_->windows() == 0) Say("restarting the data set with new pod names");
     for (int k = 0; k < steps_; ++k) {
-      // A scrape is told when the last pod of it is due.
+      // A scrape is sent when the last pod of it is due.
       const int64_t due_s = w * kWindowSeconds + k * step_s + FeedCell::kMaxOffsetSeconds;
       if (!WaitFor(due_s, first * kWindowSeconds, begin)) return absl::CancelledError("interrupted");
       if (absl::Status s = Scrape({w, steps_, k, k + 1}); !s.ok()) return s;
@@ -174,7 +174,7 @@ absl::Status RunFeedOnce(const FeedArgs& args) {
   const int64_t now_s = UnixSeconds();
   options.start_s = now_s - now_s % kWindowSeconds - plan->history_windows * kWindowSeconds;
   RemoteSender sender(std::move(*client));
-  // Nobody there, or a wrong token: better known before the cell is made.
+  // An unreachable server or a wrong token is reported before the cell is generated.
   if (absl::Status s = sender.Send(EncodeWriteRequest({})); !s.ok()) return s;
   absl::StatusOr<std::unique_ptr<FeedCell>> cell = FeedCell::Generate(options);
   if (!cell.ok()) return cell.status();

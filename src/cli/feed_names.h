@@ -1,4 +1,4 @@
-// Names as people and Kubernetes give them, for a made-up cell.
+// Names as people and Kubernetes give them, for a simulated cell.
 #pragma once
 
 #include <cstdint>

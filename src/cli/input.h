@@ -41,7 +41,7 @@ class LoadedTrace final : public DaySource {
   const ReadReport& report() const { return report_; }
   // The job called `name`; NotFound names the nearest.
   absl::StatusOr<JobId> FindJob(const std::string& name) const;
-  bool interrupted = false;  // reading was cut short
+  bool interrupted = false;  // reading was interrupted
 
  private:
   JobDayStore store_;

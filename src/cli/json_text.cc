@@ -31,7 +31,7 @@ std::string Scalar(const Json& value) {
 }
 std::string Key(const std::string& key) { return IsPlain(key) ? key : Flow(Json(key)); }
 
-// On one line: what is no container, is empty, or is a list of plain figures.
+// On one line: what is not a container, is empty, or is a list of plain figures.
 bool FitsLine(const Json& value) {
   if (!value.is_structured() || value.empty()) return true;
   return value.is_array() && std::none_of(value.begin(), value.end(), [](const Json& v) {

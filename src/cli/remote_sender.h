@@ -24,7 +24,7 @@ class RemoteSender {
  public:
   explicit RemoteSender(std::unique_ptr<HttpClient> client) : client_(std::move(client)) {}
 
-  // Returns when the body is taken. 429 and 5xx are tried again with growing pauses, Retry-After at most; a
+  // Returns when the body is taken. 429 and 5xx are retried with growing pauses, Retry-After at most; a
   // connection lost after it once worked likewise, for kPatience. Other answers are errors with the words of
   // the server; Cancelled: a signal came.
   absl::Status Send(std::string_view body);

@@ -14,7 +14,7 @@
 namespace taut {
 namespace {
 
-constexpr int kOnceRows = 20;    // jobs, where nobody watches
+constexpr int kOnceRows = 20;    // jobs, if the output is not a terminal
 constexpr int kOtherLines = 11;  // of the page besides jobs
 constexpr int kKeyMilliseconds = 100;
 
@@ -48,7 +48,7 @@ class WindowWatch {
               if (event.event == "window") ++*news;
               return true;
             });
-        // The daemon was away: what is drawn may be old.
+        // The daemon was unreachable: what is drawn may be old.
         std::this_thread::sleep_for(std::chrono::seconds(2));
         ++*news;
       }

@@ -200,7 +200,7 @@ absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, ReplayOptions options) {
   }
   absl::StatusOr<std::vector<Trial>> trials = Combine(sweep.axes, options.settings);
   if (!trials.ok()) return trials.status();
-  // What is swept is held against the settings as given.
+  // Swept values are checked against the settings as given.
   const std::string given = WriteSettings(options.settings, /*only_changed=*/false);
   const bool has_given = std::any_of(trials->begin(), trials->end(), [&](const Trial& t) {
     return WriteSettings(t.settings, /*only_changed=*/false) == given;

@@ -1,4 +1,4 @@
-// Everything that tautlet can be told, in one YAML file. docs/configuration.md is made from the tables here;
+// All configuration of tautlet, in one YAML file. docs/configuration.md is made from the tables here;
 // docs/agent.md has an example.
 #pragma once
 
@@ -25,7 +25,7 @@ struct AgentConfig {
   std::string cgroup_root;  // only hierarchies mounted at or below it; "": all
   std::string log_level = "info", log_format = "text";
   std::string docker_socket = "/var/run/docker.sock";
-  // The daemon; "": nobody is told, nothing is ordered.
+  // The daemon; "": run standalone.
   std::string daemon_address, token_file, server_name;
   bool tls = false;
   std::string ca_file, certificate_file, key_file;

@@ -26,7 +26,7 @@ class Reader {
   absl::Status Read(const YAML::Node& root) {
     if (absl::Status s = ReadSection(root, "", name_); !s.ok()) return s;
     absl::StatusOr<PolicyRules> rules = PolicyRules::Compile(std::move(rules_), defaults_);
-    // What lines are to blame for was said on the way.
+    // Errors of single lines were reported before.
     if (!rules.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(rules.status())));
     config_.rules = *std::move(rules);
     if (config_.store.path.empty()) {

@@ -1,4 +1,4 @@
-// Everything that tautd can be told, in one YAML file; every value has a default, and no file at all is fine.
+// All configuration of tautd, in one YAML file; every value has a default, and no file at all is fine.
 // docs/configuration.md is made from the table here; docs/tautd.example.yaml is an example.
 #pragma once
 

@@ -26,7 +26,7 @@ absl::Status WalkYaml(std::string_view yaml, std::string_view name,
 // InvalidArgument "name:line: what", the line being the node's.
 absl::Status ErrorAt(std::string_view name, const YAML::Node& node, std::string_view what);
 
-// The entries of a map in their order; null has none. Anything else, a key that is no text, or one that is
+// The entries of a map in their order; null has none. Anything else, a key that is not text, or one that is
 // there twice is an error.
 absl::Status ForEachEntry(const YAML::Node& map, std::string_view name, std::string_view what,
                           absl::FunctionRef<absl::Status(const YAML::Node& key, const YAML::Node& value)> fn);

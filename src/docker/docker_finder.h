@@ -19,7 +19,7 @@ namespace taut {
 struct DockerFinderOptions {
   EngineClientOptions engine;
   std::string host;             // what {host} stands for
-  std::vector<TaskRule> rules;  // those of other sources are passed over; FoundTask::rule counts them all
+  std::vector<TaskRule> rules;  // those of other sources are skipped; FoundTask::rule counts them all
   CgroupOpener open_cgroup;     // unset: that of this machine (cgroup/cgroup.h)
   std::string proc_dir = "/proc";
 };

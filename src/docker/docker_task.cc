@@ -109,7 +109,7 @@ absl::StatusOr<TaskLimits> DockerTask::ReadLimits() {
 }
 
 absl::Status DockerTask::CheckShrink(double bytes) {
-  if (version_ == CgroupVersion::kV1) return absl::OkStatus();  // there the kernel refuses, and kills nobody
+  if (version_ == CgroupVersion::kV1) return absl::OkStatus();  // there the kernel refuses and kills no task
   TaskReading reading;
   if (absl::Status status = cgroup_->Read(ReadDepth::kUsage, reading); !status.ok()) return status;
   const std::optional<uint64_t> used =

@@ -18,11 +18,11 @@ struct EngineEventsOptions {
   std::chrono::milliseconds connect_timeout{2000};
   // Before a broken stream is asked for again: doubled from the least to the most, until it is there again.
   std::chrono::milliseconds least_pause{200}, most_pause{10'000};
-  size_t max_queued = 65'536;  // events that nobody takes; the oldest are dropped
+  size_t max_queued = 65'536;  // events not yet taken; the oldest are dropped
 };
 
-// Reads the engine's event stream in a thread of its own, and asks for it again for as long as it lives. An
-// engine that is not there is no error here: whoever asks it for containers will learn of it.
+// Reads the engine's event stream in a thread of its own, and reconnects as long as it exists. An
+// engine that is not there is no error here: listing its containers reports the error.
 class EngineEvents {
  public:
   static absl::StatusOr<std::unique_ptr<EngineEvents>> Start(const EngineEventsOptions& options);

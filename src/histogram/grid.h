@@ -27,7 +27,7 @@ class Grid {
   static constexpr int kPerOctave = 16;
   static constexpr int kMaxBuckets = 400;
 
-  // The two grids there are; they live for ever.
+  // The two grids; static, never destroyed.
   static const Grid& Cpu();     // values in cores
   static const Grid& Memory();  // values in bytes
 

@@ -14,9 +14,9 @@ namespace taut {
 
 struct WriteResult {
   uint64_t series = 0;
-  uint64_t samples = 0;         // of the request, whatever became of them
+  uint64_t samples = 0;         // of the request, with any outcome
   std::string first_refusal;    // "" unless series were refused: then why the first was
-  Timestamp newest{INT64_MIN};  // of its samples, whatever became of them
+  Timestamp newest{INT64_MIN};  // of its samples, with any outcome
 };
 
 // Not thread-safe: one ingest, one thread (or one lock).
@@ -26,7 +26,7 @@ class Ingest {
     RemoteWriteLimits limits;
     size_t max_series = 4'000'000;
     size_t max_jobs = 1'000'000;
-    // Of all series together: whoever calls Write asks waiting_samples() before. 16 bytes each.
+    // Of all series together: callers of Write check waiting_samples() before. 16 bytes each.
     uint64_t max_waiting_samples = 100'000'000;
     int64_t idle_seconds = 3600;
     std::vector<std::string> job_labels = SeriesMapper::Options().job_labels;

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kLeastGrowth = 4;  // samples of one series
 
 constexpr int64_t kSameOomMs = 120'000;  // two replicas scrape the same kill within this time
-// A restart is told when it is over, and Kubernetes waits up to 5 minutes before it.
+// A restart is reported when it is over, and Kubernetes waits up to 5 minutes before it.
 constexpr int64_t kSameRestartMs = 330'000;
 
 float SecondsOf(const ReportedWindow& w) {

@@ -56,7 +56,7 @@ struct OomSighting {
   uint32_t task = 0;
   Timestamp time;               // of the sample that showed it
   uint64_t kills = 1;           // since the sample before
-  std::optional<double> limit;  // in force then, bytes, if whoever saw it knows
+  std::optional<double> limit;  // in force then, bytes, if the source reports it
 };
 
 // Not thread-safe. 24 bytes a slot and 16 a sample of the open windows, at most max_samples_per_series of
@@ -68,7 +68,7 @@ class LiveWindows {
     int64_t grace_seconds = 120;
     // Samples further ahead than this of `now` are dropped.
     int64_t max_future_seconds = 600;
-    // Where time is the samples': they are held against the newest that was taken, not only against `now`.
+    // Where time is the samples': they are compared with the newest accepted one, not only with `now`.
     bool time_is_samples = false;
     uint32_t max_samples_per_series = 1024;
     FoldOptions fold;
@@ -92,7 +92,7 @@ class LiveWindows {
   // An OOM kill that was seen as such.
   void AddOom(uint32_t slot, Timestamp time, uint64_t kills, std::optional<double> limit);
   // The OOM kills seen since the last call, in the order they arrived. The same kill reported by two series
-  // of one part (two Prometheus replicas) comes once, and so does one that AddOom was told twice.
+  // of one part (two Prometheus replicas) comes once, and so does one passed to AddOom twice.
   std::vector<OomSighting> TakeOoms(const SeriesMapper& mapper);
 
   // Closes, in time order, every window whose end + grace <= watermark and calls yield for those that have

@@ -1,4 +1,4 @@
-// Which series is which job's usage: rules as data, and how one series is held against them.
+// Which series is which job's usage: rules as data, and matching one series against them.
 #pragma once
 
 #include <optional>

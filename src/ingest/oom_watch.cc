@@ -8,7 +8,7 @@ namespace {
 
 // Both series come of one scrape.
 constexpr int64_t kSameScrapeMs = 2'000;
-// Longer without a word, and an end that is told again is another one.
+// After a longer silence, an end that is reported again is another one.
 constexpr int64_t kSameEndMs = 600'000;
 
 }  // namespace
@@ -46,7 +46,7 @@ std::optional<OomWatch::Kill> OomWatch::See(uint64_t key, uint32_t slot, SeriesK
     default: {
       if (at <= c.ended_ms) return std::nullopt;
       const bool again = c.ended && at - c.ended_ms <= kSameEndMs;
-      // Without an earlier word of this container nobody knows when it ended.
+      // Without an earlier sample of this container the time of its end is unknown.
       const bool watched = c.restarts_ms != INT64_MIN && c.restarts_ms < at;
       c.ended = yes;
       c.ended_ms = at;

@@ -13,7 +13,7 @@ namespace taut {
 
 // A container that is killed and restarted says so in two series, which belong together by their time: its
 // restarts go up, and the reason of its last end is OOMKilled. One that is not restarted (a Job's) says that
-// it has ended for that reason now. What either says when it is first seen is no news.
+// it has ended for that reason now. The first value of either does not count.
 //
 // One object, one thread. About 80 bytes a container.
 class OomWatch {

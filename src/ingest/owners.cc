@@ -74,7 +74,7 @@ TopOwner OwnerTable::TopOf(std::string_view scope, std::string kind, std::string
     name = slash == std::string::npos ? it->second : it->second.substr(slash + 1);
   }
   if (kind == "Pod") return OwnerFromPodName(name);
-  // Where nobody says who owns a ReplicaSet or a Job, its name does.
+  // Without a fact about the owner of a ReplicaSet or a Job, its name gives the owner.
   const auto unless = [&](std::string_view cut, const char* owners_kind) -> TopOwner {
     return {cut.size() < name.size() ? owners_kind : LowerCase(kind), std::string(cut)};
   };

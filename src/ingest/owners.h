@@ -33,7 +33,7 @@ class OwnerTable {
   void Forget(std::string_view child) { owners_.erase(child); }
   size_t size() const { return owners_.size(); }
 
-  // The pod's top owner; its name is "" only for an empty pod. A pod owned by nobody is its own owner; a
+  // The pod's top owner; its name is "" only for an empty pod. A pod without an owner is its own owner; a
   // static pod (owned by its node) goes without the node's name.
   TopOwner Find(std::string_view scope, std::string_view pod) const;
 

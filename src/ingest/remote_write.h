@@ -21,11 +21,11 @@ struct RemoteSample {
   int64_t timestamp_ms = 0;  // Unix
 };
 
-// One series of a request. All views live as long as the call that hands it over.
+// One series of a request. All views are valid during the call that passes it.
 struct SeriesView {
   std::span<const LabelView> labels;  // as sent; the metric name is the label __name__
   std::span<const RemoteSample> samples;
-  // Hash of the labels as they were encoded: equal bytes have equal fingerprints, so whoever has seen one
+  // Hash of the labels as they were encoded: equal bytes have equal fingerprints, so a caller that has seen one
   // need not look at the labels again. Other orders of the same labels have other fingerprints.
   uint64_t fingerprint = 0;
 };

@@ -23,7 +23,7 @@
 
 namespace taut {
 
-// What a mapped series is. `slot` is its dense number while it lives; numbers of forgotten series are used
+// What a mapped series is. `slot` is its dense number while it exists; numbers of forgotten series are used
 // again.
 struct SeriesBinding {
   JobId job;
@@ -99,7 +99,7 @@ class SeriesMapper {
   // REQUIRES: a slot that Resolve gave and ForgetIdle did not return.
   const SeriesBinding& binding(uint32_t slot) const { return bindings_[slot]; }
   size_t num_slots() const { return bindings_.size(); }
-  // Changes when any binding does: whoever keeps an order of the slots sorts again.
+  // Changes when any binding does: a caller that keeps an order of the slots sorts again.
   uint64_t version() const { return version_; }
 
   // ---- jobs ----

@@ -13,7 +13,7 @@ class CpuDebt {
   // What is owed above `most_us` is forgotten: a load that was throttled does not catch up for hours after.
   explicit CpuDebt(int64_t most_us) : most_us_(static_cast<double>(most_us)) {}
 
-  // A share of a core was wanted for so long. Returns what to use now, 0 if more was used already.
+  // A share of a core was requested for this time. Returns what to use now, 0 if more was used already.
   int64_t Owe(double share, int64_t elapsed_us) {
     owed_us_ = std::min(most_us_, owed_us_ + share * static_cast<double>(elapsed_us));
     return std::max<int64_t>(0, static_cast<int64_t>(owed_us_));

@@ -15,7 +15,7 @@ namespace taut {
 struct Caller {
   Role role = Role::kNone;
   std::string user;            // as HttpRequest's
-  bool authenticated = false;  // by a token or a certificate; not because nobody is asked
+  bool authenticated = false;  // by a token or a certificate; not because no authentication is required
 };
 
 // Immutable: any thread.

@@ -40,7 +40,7 @@ class ClientSocket {
   absl::Status Write(std::string_view head, std::string_view body, Deadline deadline);
   // At least one byte; 0: the server sends no more.
   absl::StatusOr<size_t> Read(char* into, size_t size, Deadline deadline);
-  // Between two answers: the server has closed the connection, or said what nobody asked for.
+  // Between two answers: the server has closed the connection, or sent data without a request.
   bool IsStale();
 
  private:

@@ -9,7 +9,7 @@
 
 namespace taut {
 
-// Who is told how it goes. All calls for one connection come one after the other, from the loop's threads.
+// The events of a connection. All calls for one connection come one after the other, from the loop's threads.
 class ConnectionUser {
  public:
   virtual ~ConnectionUser() = default;

@@ -28,7 +28,7 @@ class EventStream {
 
   // No more events; what waits is still sent.
   void Close();
-  // The client left, was cut, or Close() was called. Let go of the stream then.
+  // The client left, was cut, or Close() was called. Release the stream then.
   bool closed() const;
   // It was the client who did not keep up.
   bool cut() const;
@@ -62,7 +62,7 @@ class EventHub {
   explicit EventHub(size_t max_queued_bytes = size_t{1} << 20) : max_queued_bytes_(max_queued_bytes) {}
   // For HttpResponse::stream.
   std::shared_ptr<EventStream> Subscribe();
-  // To all streams that are open; lets go of those that are not. O(streams).
+  // To all streams that are open; releases those that are not. O(streams).
   void Publish(std::string_view event, std::string_view data, std::string_view id = "");
   size_t size() const;
   void Close();

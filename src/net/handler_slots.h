@@ -14,7 +14,7 @@ class HandlerSlots {
  public:
   explicit HandlerSlots(int slots) : free_(slots) {}
 
-  // False: all slots are taken; `who` is returned by somebody's Leave() later, and then has the slot.
+  // False: all slots are taken; `who` is returned by a later Leave(), and then has the slot.
   bool Enter(std::shared_ptr<T> who) {
     const std::lock_guard lock(mutex_);
     if (free_ > 0) {

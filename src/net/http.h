@@ -40,7 +40,7 @@ struct QueryParameter {
   std::string name;
   std::string value;
 };
-// "a=1&b&a=%20" in order; empty pieces are passed over. nullopt: damaged escapes, or not UTF-8.
+// "a=1&b&a=%20" in order; empty pieces are skipped. nullopt: damaged escapes, or not UTF-8.
 std::optional<std::vector<QueryParameter>> ParseQuery(std::string_view text);
 // With a leading '?', or "" for none: what may follow a path.
 std::string FormatQuery(const std::vector<QueryParameter>& parameters);
@@ -79,7 +79,7 @@ struct HttpResponse {
   std::vector<HttpHeader> headers;  // beside those that the server sets: lengths, type, connection
   // If set: sent instead of `body`, without a copy; for big answers that many ask for.
   std::shared_ptr<const std::string> shared_body;
-  // If set: the answer is this stream of server-sent events; bodies are passed over.
+  // If set: the answer is this stream of server-sent events; bodies are skipped.
   std::shared_ptr<EventStream> stream;
 
   const std::string* header(std::string_view name) const { return FindHeader(headers, name); }

@@ -53,7 +53,7 @@ class HttpServer {
   // left. Waits for handlers that run, however long. From any thread but a handler's; may be called again.
   void Stop();
   // Takes over the tokens and certificates of `options`; everything else stays as it was at the start.
-  // Requests from now on are held against them, event streams end (clients come back). Not OK: nothing has
+  // Requests from now on are checked against them, event streams end (clients come back). Not OK: nothing has
   // changed.
   absl::Status Reload(const ServerOptions& options);
   // Each number is exact; they are not all of one instant.

@@ -312,7 +312,7 @@ void Listener::Shut() {
   impl_->io.stop();
   for (std::thread& thread : impl_->threads) thread.join();
   impl_->threads.clear();
-  // What was posted may not have run: an acceptor left open would let clients in that nobody answers.
+  // What was posted may not have run: an acceptor left open would accept clients without ever answering them.
   for (tcp::acceptor& acceptor : impl_->acceptors) {
     ErrorCode ignored;
     (void)acceptor.close(ignored);

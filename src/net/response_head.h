@@ -12,7 +12,7 @@ namespace taut {
 enum class KeepAlive : uint8_t {
   kNo,
   kYes,
-  kYesAloud,  // HTTP/1.0 wants to be told
+  kYesAloud,  // HTTP/1.0 needs the header
 };
 
 // 1xx, 204 and 304 have no body, and no length of one; a stream of events has no length either.

@@ -25,7 +25,7 @@ absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text);
 // 127.0.0.0/8 or ::1.
 bool IsLoopback(std::string_view host);
 
-// A bearer token, or the password of HTTP Basic. `name`: who has it, for the record; "" for nobody in
+// A bearer token, or the password of HTTP Basic. `name`: its owner, for the record; "" for no one in
 // particular.
 struct AccessToken {
   AccessToken(std::string t, std::string n = "") : token(std::move(t)), name(std::move(n)) {}
@@ -56,7 +56,7 @@ struct ServerOptions {
   std::vector<AccessToken> operator_tokens;
   // Paths that are answered without a role, such as "/healthz".
   std::vector<std::string> open_paths;
-  // Names of this server besides localhost and IP addresses: asked for in the Host header where nobody needs
+  // Names of this server besides localhost and IP addresses: required in the Host header where no client needs
   // a token (a page whose name was made to point here has another), and as Origin of a page that may write.
   std::vector<std::string> names;
 
@@ -96,7 +96,7 @@ struct ServerOptions {
   bool has_tokens() const {
     return !writer_tokens.empty() || !reader_tokens.empty() || !operator_tokens.empty();
   }
-  // Nobody is asked for anything.
+  // No authentication is required.
   bool is_open() const { return !has_tokens() && client_ca_file.empty(); }
 
   // InvalidArgument, with the way out, if these do not fit together or let strangers in.

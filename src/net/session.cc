@@ -307,7 +307,7 @@ void Session::Answer(HttpResponse response) {
   }
   if (response_.status < 200 || response_.status > 599) response_.status = 500;
   Add(state_->counters.answers[static_cast<size_t>(response_.status / 100)]);
-  // Bytes of a body that nobody read would look like the next request.
+  // Unread bytes of a body would look like the next request.
   keep_alive_ = keep_alive_ && request_done_ && !state_->stopping && !response_.stream;
   head_.clear();
   AppendResponseHead(response_, state_->options.default_headers,

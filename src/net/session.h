@@ -39,7 +39,7 @@ struct SessionsState {
   const ServerOptions options;
   const std::function<HttpResponse(const HttpRequest&)> handler;
   HandlerSlots<Session> slots;
-  std::function<void(Session*)> on_end;  // once a session, in its turn
+  std::function<void(Session*)> on_end;  // once per session, on its turn
   Counters counters;
   std::atomic<size_t> buffered_bytes{0};
   std::atomic<size_t> streams{0};

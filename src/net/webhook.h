@@ -18,7 +18,7 @@ struct WebhookOptions {
   // no signature.
   std::string secret;
   size_t max_queued = 1000;  // above it the oldest is dropped
-  // No answer, 408, 429 and 5xx are tried again, after first_retry and twice as long each time up to
+  // No answer, 408, 429 and 5xx are retried, after first_retry and twice as long each time up to
   // last_retry, max_attempts times in all; then, or at any other answer but 2xx, the text is dropped.
   int max_attempts = 8;
   std::chrono::milliseconds first_retry = std::chrono::seconds(1);

@@ -1,6 +1,6 @@
 // How a limit gets from where it is to where it was ordered: up at once, down in steps that keep clear of
 // usage, with patience when the kernel refuses; and what a node may do by itself when a task is killed or
-// throttled. Arithmetic only: time is an argument, and whoever calls writes the limit and says how it went.
+// throttled. Arithmetic only: time is an argument, and the caller writes the limit and reports the result.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct MoverOptions {
   double oom_ratio = 1.2;
   double oom_plus_bytes = 100 * kMiB;
   // CPU: if more than this share of the periods since the last look were throttled, the limit is raised by
-  // this much, and no order below goes through for so long.
+  // this much, and no lower order is applied during that time.
   double throttled_share = 0.01;
   double throttle_ratio = 1.25;
   int64_t throttle_hold_us = int64_t{3600} * 1'000'000;
@@ -55,8 +55,8 @@ class LimitMover {
  public:
   LimitMover(Resource resource, const MoverOptions& options) : resource_(resource), options_(options) {}
 
-  // What is in force, as read back (absent: no limit). At the start, after every write, and when somebody
-  // else changed it.
+  // What is in force, as read back (absent: no limit). At the start, after every write, and when another
+  // program changed it.
   void SetCurrent(std::optional<double> limit);
   // Where to go. nullopt: no limit. An order below the floor after throttling waits at the floor until the
   // hold is over. `decided_s`: if the order was decided before the last OOM kill, it waits at that kill's

@@ -8,7 +8,7 @@
 namespace taut {
 namespace {
 
-// Node time and steady time may go apart by so much of steady time between two readings.
+// Node time and steady time may differ by this share of steady time between two readings.
 constexpr int64_t kMaxDriftUs = 2 * kMicrosPerSecond;
 
 Timestamp EndOf(WindowId window) { return Timestamp::FromSeconds(window.next().start_s()); }

@@ -1,4 +1,4 @@
-// Whoever carries limits out: cgroups, Docker, Kubernetes, or nobody (dry run).
+// Applies limits: through cgroups, Docker or Kubernetes, or not at all (dry run).
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,11 @@ class Actuator {
   // "dry_run", "cgroup": for people.
   virtual std::string_view name() const = 0;
   // Starts to carry the orders out, in their order; `now_s`: when they were decided. Must not block for long;
-  // what became of them comes from TakeOutcomes. Called from one thread.
+  // their outcomes come from TakeOutcomes. Called from one thread.
   virtual void Apply(std::span<const LimitOrder> orders, int64_t now_s) = 0;
-  // What became of orders since the last call.
+  // Outcomes of orders since the last call.
   virtual std::vector<OutcomeUpdate> TakeOutcomes() = 0;
-  // What it wants to know after a restart; saved with the checkpoints when it has changed. "": nothing.
+  // Its state for a restart; saved with the checkpoints when it has changed. "": nothing.
   virtual std::string SaveState() const { return ""; }
   // What SaveState gave, before anything else is called. What cannot be read is ignored.
   virtual void LoadState(std::string_view /*state*/) {}

@@ -17,7 +17,7 @@ double WeightOfShares(uint64_t shares) {
 
 uint64_t SharesOfWeight(double weight) {
   const double in_range = std::clamp<double>(weight, kMinCpuWeight, kMaxCpuWeight);
-  // Up, since kernels and runc go down on the way back; less the rounding of WeightOfShares.
+  // Up, since kernels and runc round down when converting back; less the rounding of WeightOfShares.
   return kMinShares +
          static_cast<uint64_t>(std::llround(std::ceil((in_range - 1) * kSharesPerWeight - 1e-6)));
 }

@@ -1,4 +1,4 @@
-// Tasks that exist only in memory: for tests of whoever measures and limits.
+// Tasks that exist only in memory: for tests of code that measures and limits.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace taut {
 
-// What a made-up task is; tests change it while the agent looks on.
+// A simulated task; tests change it while the agent runs.
 struct InMemoryTask {
   FoundTask found;
   TaskReading reading;

@@ -27,7 +27,7 @@ class SampleLog {
   // Thread-safe. Gives what was appended to the system: from then on it outlives a kill; with `sync` the loss
   // of power, too. Not OK: what could not be written is lost to a kill, and later Appends try again.
   virtual absl::Status Flush(bool sync) = 0;
-  // What was kept by whoever wrote before, in its order. Damaged entries are left out and reported in
+  // What the previous writer kept, in its order. Damaged entries are left out and reported in
   // `damage`. Before the first Append.
   virtual absl::Status Read(absl::FunctionRef<void(const LoggedWrite&)> yield,
                             absl::FunctionRef<void(std::string_view damage)> on_damage) = 0;

@@ -13,7 +13,7 @@ enum class TaskSource : uint8_t { kCgroup, kSystemd, kDocker };
 // What a CPU limit is made of on the node.
 enum class CpuStyle : uint8_t {
   kNone,  // CPU is only measured
-  kSoft,  // cpu.weight: who has more gets more when cores are short; nobody is throttled
+  kSoft,  // cpu.weight: who has more gets more when cores are short; no task is throttled
   kHard   // cpu.max: throttled above it, always
 };
 enum class MemoryStyle : uint8_t {

@@ -32,7 +32,7 @@ class AgentLoop final : public FdWatch {
   int epoll_ = -1;
   double speed_ = 1;
   int64_t start_us_ = 0, start_steady_us_ = 0;
-  std::map<std::string, std::string> logged_;  // the errors that were told
+  std::map<std::string, std::string> logged_;  // the errors that were logged
   std::optional<bool> was_connected_;          // as last logged
   std::string connection_error_;
   int64_t connection_logged_us_ = 0;

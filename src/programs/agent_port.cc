@@ -71,15 +71,15 @@ absl::StatusOr<bool> AgentPort::Reload(const AgentsConfig& config) {
   if (!read.ok()) return read.status();
   if (read->secrets == secrets_) return false;
   AgentServerOptions trial = read->options;
-  // Whether they would be good for the real addresses, but on one that nobody else has.
+  // Whether they would work for the real addresses, tried on a free one.
   for (std::string& address : trial.listen) {
     const absl::StatusOr<ListenAddress> parsed = ParseListenAddress(address);
     if (!parsed.ok()) return parsed.status();
     address = parsed->host.find(':') == std::string::npos ? StrCat(parsed->host, ":0")
                                                           : StrCat("[", parsed->host, "]:0");
   }
-  NoListener nobody;
-  absl::StatusOr<std::unique_ptr<AgentServer>> tried = AgentServer::Start(trial, &nobody);
+  NoListener no_listener;
+  absl::StatusOr<std::unique_ptr<AgentServer>> tried = AgentServer::Start(trial, &no_listener);
   if (!tried.ok()) return tried.status();
   (*tried)->Stop();
   // The first address may have had any free port: it keeps the one it got.

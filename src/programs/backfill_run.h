@@ -1,5 +1,5 @@
 // The past of the mapped series from a Prometheus: the last days into an empty store, or what was missed
-// since the last stored window. Read in time order, tried again while the server is unreachable, and
+// since the last stored window. Read in time order, retried while the server is unreachable, and
 // continued by the next start where a stop interrupted it.
 #pragma once
 

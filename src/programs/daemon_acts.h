@@ -32,7 +32,7 @@ class DaemonActs {
                                                            std::function<std::string(JobId)> job_name,
                                                            std::string_view actuator);
 
-  // Of events of the past, which are no act of now, nobody is notified.
+  // Past events are not notified.
   void OnTick(const TickEvents& events);
   // All agents there are; says which connected and disconnected since the last call.
   void AgentsSeen(std::span<const AgentView> agents, int64_t now_s);

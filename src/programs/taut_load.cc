@@ -1,4 +1,4 @@
-// taut-load: uses memory and CPU as it is told. For tests and the demonstration: small, static, gone by
+// taut-load: uses memory and CPU as requested. For tests and the demonstration: small, static, gone by
 // itself.
 #include <fcntl.h>
 #include <getopt.h>
@@ -100,7 +100,7 @@ class HeldMemory {
   HeldMemory(const HeldMemory&) = delete;
   HeldMemory& operator=(const HeldMemory&) = delete;
 
-  // Whole pages, at most so many bytes. At most kStep is taken at once, so that the caller gets to do other
+  // Whole pages, at most `bytes`. At most kStep is taken at once, so that the caller gets to do other
   // things. False with errno if there is no more.
   bool Go(double bytes) {
     const auto wanted = static_cast<size_t>(bytes) / page_ * page_;
@@ -142,7 +142,7 @@ class HeldMemory {
   std::vector<volatile char*> chunks_;
 };
 
-// Works until this thread has used so much CPU time since its start.
+// Works until this thread has used that much CPU time since its start.
 void BurnUntil(int64_t cpu_us) {
   volatile uint64_t sink = 1;
   while (ClockUs(CLOCK_THREAD_CPUTIME_ID) < cpu_us) {

@@ -1,4 +1,4 @@
-// A made-up replay for the report's tests: plausible figures, the same on every run.
+// A generated replay for the report's tests: plausible figures, the same on every run.
 #pragma once
 
 #include <memory>

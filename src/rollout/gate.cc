@@ -24,9 +24,9 @@ constexpr double kDeliveryShare = 0.25;
 constexpr int64_t kLeastDelivery = 3600;
 // A refused order may have been sent in the middle of a window.
 constexpr int64_t kRefusalSeconds = 2 * kWindowSeconds;
-// Members that ended are kept for the way back of those that return, but not more than this times the share.
+// Members that ended are kept in case they return, but not more than this times the share.
 constexpr size_t kMembersKept = 4;
-// A trial whose tasks do not come together in so many times its duration is given up.
+// A trial that does not get its task-windows in this many times its duration is given up.
 constexpr double kGiveUpHours = 4;
 
 // Very long if nothing ever happened.
@@ -49,7 +49,7 @@ Verdict Hold(std::string sentence) {
   return v;
 }
 
-// One call of Decide: what it was asked, and the limit that the recommendation is held against.
+// One call of Decide: what it was asked, and the limit that the recommendation is compared with.
 class Gate {
  public:
   Gate(const JobPolicy& policy, const Proposal& proposal, GateState& state)

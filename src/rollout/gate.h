@@ -18,8 +18,8 @@
 // Where limits are enforced, a trial's task-window counts only if the agent reported the limit on trial for
 // the whole window. A trial whose limit was applied to no task within a bound ends without promotion.
 //
-// A job of one task has nobody to compare with. In mode canary a lower limit is watched first: nothing is set
-// for canary.hours and canary.min_task_windows while usage is held against it. It is set, as in mode auto, if
+// A job of one task has no control group. In mode canary a lower limit is watched first: nothing is set
+// for canary.hours and canary.min_task_windows while usage is compared with it. It is set, as in mode auto, if
 // no task was killed and at most canary.max_extra_over of the windows were above it; else it counts as rolled
 // back. A trial that ends badly keeps limits up to a min_change above the one tried from being tried for
 // kRetryHours times canary.hours.
@@ -43,7 +43,7 @@
 
 namespace taut {
 
-// What the tasks on one side of a trial have lived.
+// Counts of the tasks on one side of a trial.
 struct TrialSide {
   uint64_t task_windows = 0;
   uint64_t ooms = 0;
@@ -61,7 +61,7 @@ struct TrialSide {
 struct TrialTask {
   static constexpr uint32_t kGone = UINT32_MAX;
   uint32_t number = kGone;  // in its job; kGone: there is no such task now
-  std::string name;         // "" where nobody names tasks (a replay)
+  std::string name;         // "" without task names (a replay)
 };
 
 // A new limit on some tasks.

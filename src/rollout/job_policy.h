@@ -22,7 +22,7 @@ struct MaintenanceWindow {
 struct CanarySettings {
   double share = 0.1;             // of the tasks, at least one, never all
   double hours = 24;              // a trial lasts at least so long ...
-  double min_task_windows = 100;  // ... and until its tasks have lived so many windows
+  double min_task_windows = 100;  // ... and until its tasks have this many task-windows
   double max_extra_over = 0.01;   // and may be over its limit in this share of windows more than the rest
   bool operator==(const CanarySettings&) const = default;
 };
@@ -36,7 +36,7 @@ struct JobPolicy {
   BoundSettings memory_bounds = BoundSettings::For(Resource::kMemory);
   std::optional<double> risk;                  // share of OOM-days ordered for this job; absent: the fleet's
   double min_change = 0.05;                    // share of the limit in force; smaller changes wait
-  double change_period_s = kHour;              // at most one change of a resource in so long
+  double change_period_s = kHour;              // at most one change of a resource in this time
   std::vector<MaintenanceWindow> maintenance;  // empty: at any time
   CanarySettings canary;
   bool migrate = true;  // false: the owner does not want to be moved to auto

@@ -25,7 +25,7 @@ struct MigrationFacts {
   int64_t now_s = 0;
   double cpu_cores = 0, memory_bytes = 0;  // owner's limits, or usage where not known, over all tasks
   bool over_today = false;
-  // The day is read from history (backfill): it counts, but nobody could have seen a notice or a move.
+  // The day is read from history (backfill): it counts, but gives no notice and moves no job.
   bool past = false;
 };
 

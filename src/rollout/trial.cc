@@ -11,7 +11,7 @@ constexpr double kAtLimit = 0.99;
 // Against shares that come to a hair less than the whole number they mean.
 constexpr double kHair = 1e-9;
 constexpr uint8_t kVersion = 2;  // 1: trials of task numbers; no floor
-// What kernels make of a limit: a share of it, and for CPU set by weight at most so many cores.
+// What kernels make of a limit: a share of it, and for CPU set by weight at most this many cores.
 constexpr double kRounding = 0.01;
 constexpr double kWeightCores = 0.013;
 constexpr double kWeightShare = 0.1;  // but less than an agent raises at once

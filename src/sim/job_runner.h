@@ -1,4 +1,4 @@
-// Lives one job through one day under every recommender and scores it. The parallel part of a replay: touches
+// Runs one job through one day under every recommender and scores it. The parallel part of a replay: touches
 // nothing but its own job's state and the scratch it is given.
 #pragma once
 

@@ -10,7 +10,7 @@
 namespace taut {
 namespace {
 
-// The whole of one replay; lives for one call.
+// One replay; exists during one call.
 class ReplayRun {
  public:
   ReplayRun(DaySource& source, const ReplayOptions& options, const ReplayHooks& hooks)
@@ -148,7 +148,7 @@ void ReplayRun::EndJob(JobId job, const JobState& state) {
   }
 }
 
-// Engine state lives as long as its job; the newest run of a program lives on for the next one.
+// Engine state is kept as long as its job; the newest run of a program is kept for the next one.
 void ReplayRun::ReleaseEnded(const std::vector<JobDay>& jobs, int32_t day) {
   for (const JobDay& j : jobs) {
     if (source_.last_day(j.job) > day) continue;
@@ -192,7 +192,7 @@ absl::StatusOr<ReplayResult> ReplayRun::Run() {
     if (hooks_.on_progress != nullptr)
       hooks_.on_progress(result_.days_done, result_.days_total, result_.job_windows);
   }
-  // A replay cut short leaves jobs behind whose last day never came.
+  // An interrupted replay leaves jobs behind whose last day never came.
   for (uint32_t i = 0; i < states_.size() && result_.partial; ++i) {
     if (states_[i] != nullptr && source_.last_day(JobId{i}) > result_.last_day) EndJob(JobId{i}, *states_[i]);
   }

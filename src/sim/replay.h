@@ -1,4 +1,4 @@
-// Replays a trace's job-days through the engine, as production would have lived them, and scores every
+// Replays a trace's job-days through the engine, as production would have, and scores every
 // recommender.
 //
 // One pass over the days; within a day jobs are independent and run in parallel; between days the fleet
@@ -38,7 +38,7 @@ class DaySource {
 
 enum class Feedback : uint8_t {
   kNone,       // usage as recorded, whatever the limit (how Autopilot was tuned)
-  kOomRestart  // a task over its memory limit dies, is away for restart_delay_s, and its usage is cut at the
+  kOomRestart  // a task over its memory limit dies, is absent for restart_delay_s, and its usage is cut at the
                // limit; CPU usage is cut at its limit
 };
 
@@ -48,7 +48,7 @@ struct ReplayOptions {
   VerticalSettings settings;
   Feedback feedback = Feedback::kNone;
   int64_t restart_delay_s = 600;
-  // Days from the first day of the trace that are lived but not scored. The first day counts from its first
+  // Days from the first day of the trace that are replayed but not scored. The first day counts from its first
   // window.
   int64_t warmup_s = 7 * kDaySeconds;
   bool cap_at_owner = false;  // no recommender's limit is above the owner's
@@ -99,7 +99,7 @@ struct ReplayHooks {
   // Every limit that comes into force, ordered by day, then job, then lane, then window. Called between days.
   std::function<absl::Status(const LimitChange&)> on_change;
   std::function<void(uint64_t days_done, uint64_t days_total, uint64_t job_windows)> on_progress;
-  // A job's state is about to be let go: its last day is over, or the replay ends. Called once a lane,
+  // A job's state is about to be released: its last day is over, or the replay ends. Called once a lane,
   // between days.
   std::function<void(JobId, Policy, Resource, const Lane&)> on_job_end;
   // Checked between days; true ends the replay with a partial result.

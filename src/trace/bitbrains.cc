@@ -63,7 +63,7 @@ class BitbrainsReader final : public FormatReader {
     constexpr int t = kColumns.time;
     if (ParseInteger(row.begin(t), row.end(t), time) != NumberKind::kNumber)
       return gate_.Bad(kBadNumber, row);
-    // The header says ms, the values are seconds; should somebody put that right, 10^11 tells them apart.
+    // The header says ms, the values are seconds; should that be corrected, 10^11 separates the two.
     if (time > 100'000'000'000) time /= 1000;
     if (time < 0 || time > kLatestUs / kMicrosPerSecond) return gate_.Bad("time out of range", row);
     Figures f;

@@ -22,7 +22,7 @@ class ByteSource {
   virtual size_t Read(char* out, size_t size) = 0;
   // Bytes of the file underneath consumed so far: for progress only.
   virtual uint64_t consumed() const = 0;
-  // Why the stream ended before it should have ("the gzip data is cut short"); empty if it did not.
+  // Why the stream ended before it should have ("the gzip data is truncated"); empty if it did not.
   virtual std::string_view damage() const = 0;
 };
 
@@ -41,7 +41,7 @@ bool NaturalLess(std::string_view a, std::string_view b);
 
 // Turns files, directories (recursively) and archives (.zip, .tar, .tar.*, .tgz) into streams. Directories
 // give their files in natural order, archives in their own order; names that begin with '.' or "__MACOSX" are
-// left out. Whether a file is gzip or zstd is told by its first bytes, not by its name. A named pipe is read
+// left out. gzip and zstd are detected by a file's first bytes, not by its name. A named pipe is read
 // to its end at once, into a temporary file; devices and sockets are refused. Entries of one archive share
 // its position: only one of them may be open at a time, and in their order the archive is read only once.
 // NotFound or the system's error for a path that cannot be opened; an archive that cannot be read to its end

@@ -1,4 +1,4 @@
-// What the CSV readers share: what becomes of rows that are not taken, names to numbers, rows held until
+// What the CSV readers share: counts of rows that are skipped, names to numbers, rows held until
 // their length is known.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace taut {
 
-// Counts rows by what became of them.
+// Counts rows by outcome.
 class RowGate {
  public:
   explicit RowGate(const ReadContext& context) : context_(context) {}
@@ -142,7 +142,7 @@ class RowLengths {
   // job and task). A row of a series whose rows are regularly more than a window apart (twice the same gap,
   // at most an hour) is handed out once a window.
   void Take(uint32_t series, UsageRow& row);
-  // Hands out what is held back.
+  // Passes on what is held back.
   void Finish();
   // Rows that were handed out more than once.
   uint64_t spread() const { return spread_; }

@@ -1,4 +1,4 @@
-// The seam between ReadTrace, which opens files and hands out lines, and the formats, which know what the
+// The seam between ReadTrace, which opens files and passes on lines, and the formats, which know what the
 // lines mean.
 #pragma once
 
@@ -20,7 +20,7 @@ class FormatReader {
   virtual absl::Status BeginFile(std::string_view name, int table) = 0;
   // The next lines of the file (kind kLines). An error ends the reading.
   virtual absl::Status ReadLines(const LineBlock& block) = 0;
-  // After the last file: hands out what was held back, adds warnings.
+  // After the last file: passes on what was held back, adds warnings.
   virtual absl::Status Finish() = 0;
 };
 

@@ -1,4 +1,4 @@
-// The model behind a made-up cell.
+// The model behind a generated cell.
 #include "trace/generate.h"
 
 #include <algorithm>

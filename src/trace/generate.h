@@ -1,4 +1,4 @@
-// A made-up cell: seeded jobs whose usage has the habits of real ones, for demonstrations, benchmarks and
+// A generated cell: seeded jobs whose usage has the habits of real ones, for demonstrations, benchmarks and
 // tests.
 //
 // What it has (docs/formats.md says why): heavy-tailed job sizes, daily and weekly seasons, slow noise per
@@ -50,7 +50,7 @@ struct GeneratedJob {
 // InvalidArgument for counts below 1, a start that is not a multiple of 300.
 absl::Status Check(const GenerateOptions& options);
 
-// Hands out the jobs one by one, ascending; the same options give the same bytes. Memory: one job at a time.
+// Returns the jobs one by one, ascending; the same options give the same bytes. Memory: one job at a time.
 // Stops at the first status that is not OK and returns it. About 5 M rows/s.
 absl::Status GenerateJobs(const GenerateOptions& options,
                           const std::function<absl::Status(const GeneratedJob&)>& take);

@@ -1,4 +1,4 @@
-// A made-up cell as files: plain CSV, and the tables of a Google v3 cell.
+// A generated cell as files: plain CSV, and the tables of a Google v3 cell.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ const GeneratedJob::LimitChange& LimitAt(const GeneratedJob& job, int64_t t) {
   return job.limits[i];
 }
 
-// Writes a table in shards of so many lines.
+// Writes a table in shards of a fixed number of lines.
 class ShardWriter {
  public:
   ShardWriter(std::string directory, std::string table, int64_t lines_per_shard)

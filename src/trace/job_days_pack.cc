@@ -14,7 +14,7 @@
 namespace taut {
 namespace {
 
-// Takes masses in ascending bucket order and hands out whole 65536ths: rounding the running sum instead of
+// Takes masses in ascending bucket order and returns whole 65536ths: rounding the running sum instead of
 // each mass makes the shares add up exactly.
 class ShareWriter {
  public:

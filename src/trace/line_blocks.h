@@ -31,7 +31,7 @@ class LineBlocks {
   // Stops the thread; blocks not taken are lost.
   ~LineBlocks();
 
-  // False at the end. The block lives until the next call.
+  // False at the end. The block is valid until the next call.
   bool Next(LineBlock& block);
 
   // Up to the block that Next gave last.

@@ -23,7 +23,7 @@ constexpr std::array<std::pair<TraceFormat, std::string_view>, 8> kNames = {{
     {TraceFormat::kCsv, "csv"},
 }};
 
-// Printable ASCII as it is, all else as \xNN; at most so many bytes of the text.
+// Printable ASCII as it is, all else as \xNN; at most a fixed number of bytes of the text.
 std::string Escaped(std::string_view text) {
   const bool cut = text.size() > kExampleBytes;
   std::string out;

@@ -83,8 +83,8 @@ std::string FormatWanted(const TraceOptions& options) {
   return fmt::format("unknown trace format (known: {}); name it with --format", kFormatList);
 }
 
-// The files to be read in their order, all of one format. Files that nobody named and that fit no format are
-// left out aloud.
+// The files to be read in their order, all of one format. Files that were not named and match no format are
+// skipped with a warning.
 absl::StatusOr<std::vector<PlannedFile>> Plan(const TraceOptions& options, std::vector<InputFile> inputs,
                                               TraceFormat& format, ReadReport& report) {
   std::vector<PlannedFile> plan;

@@ -396,7 +396,7 @@ void SetOptions(const AgentServerOptions& options, grpc::ServerBuilder* builder)
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeoutMs);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  // Agents ping as often as the server; a faster one is told to go.
+  // Agents ping as often as the server; a faster one is disconnected.
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingEveryMs / 4);
   // A connection that says nothing, or has no stream, is soon closed.
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, options.idle_timeout_ms);

@@ -76,7 +76,7 @@ class AgentServer {
   // Of the first address.
   virtual int port() const = 0;
   virtual AgentServerCounts counts() const = 0;
-  // Ends all sessions; the listener is told of each before Stop returns. Not from the listener, nor with a
+  // Ends all sessions; the listener is notified of each before Stop returns. Not from the listener, nor with a
   // lock that the listener takes.
   virtual void Stop() = 0;
 };

@@ -27,7 +27,7 @@ struct GateOptions {
 // quarters for one address.
 GateOptions BoundedByDescriptors(GateOptions wanted, uint64_t descriptors);
 
-// Connections that were handed on and are still open. Whoever has them closes them without a word, so what is
+// Connections that were handed on and are still open. Their owner closes them without notice, so what is
 // counted is looked at: a descriptor with another inode is another file. Not thread-safe.
 class OpenConnections {
  public:

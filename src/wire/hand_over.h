@@ -1,5 +1,5 @@
 // gRPC calls us back on other threads, after what we did before we started the operation. It does so by locks
-// that ThreadSanitizer does not see in Debian's build; here it is told. Nothing in other builds.
+// that ThreadSanitizer does not see in Debian's build; here it is annotated. Nothing in other builds.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)
@@ -28,7 +28,7 @@ inline void TakeOver([[maybe_unused]] void* object) {
 #endif
 }
 
-// All of a callback but an object's last: what comes after it is told too.
+// All of a callback but an object's last: what comes after it is annotated too.
 class Reaction {
  public:
   explicit Reaction(void* object) : object_(object) { TakeOver(object_); }

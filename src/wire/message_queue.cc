@@ -50,7 +50,7 @@ MessageQueue::MessageQueue(const MessageQueueOptions& options) : options_(option
 MessageQueue::~MessageQueue() {
   if (!state_file_) return;
   if (!memory_.empty()) WriteMemory();
-  // Whoever opens it next need not leave out what was only reserved.
+  // The next Open need not skip what was only reserved.
   state_.reserved = next_;
   Sync();
 }
@@ -87,7 +87,7 @@ absl::Status MessageQueue::Attach(When when) {
   if (!file.ok()) return file.status();
   const auto loaded = file->Load();
   if (when == When::kLater && (loaded || !ListSegments(options_.path).empty())) {
-    // It has a number of its own, and the daemon was told another one.
+    // It has a number of its own, and the daemon has another one.
     return absl::UnavailableError(StrCat("the messages in ", options_.path,
                                          " could not be read at the start; they are read at the next start"));
   }
@@ -313,7 +313,7 @@ void MessageQueue::Acknowledge(uint64_t sequence) {
   SaveState(StateFile::Sync::kNo);
 }
 
-// Lets go of what is acknowledged.
+// Releases what is acknowledged.
 void MessageQueue::TrimSegments() {
   while (!segments_.empty() && segments_.front().last <= state_.acknowledged) RemoveSegment(0);
   if (segments_.empty() || segments_.front().first > state_.acknowledged) return;

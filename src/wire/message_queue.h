@@ -53,7 +53,7 @@ class MessageQueue {
 
   // `now_us` of any clock that only goes forward: the disk is tried again 5 s after it failed.
   void Append(std::string_view bytes, int64_t now_us);
-  // All up to `sequence` are done with; more than was ever given is passed over.
+  // All up to `sequence` are done with; a higher number than was ever assigned is ignored.
   void Acknowledge(uint64_t sequence);
   // The oldest message above `after` that is not acknowledged.
   std::optional<QueuedMessage> Next(uint64_t after);
@@ -102,7 +102,7 @@ class MessageQueue {
   QueueState state_;
   std::optional<StateFile> state_file_;  // of a directory that is used
   std::string error_;
-  int64_t now_us_ = 0;  // as Append was told last
+  int64_t now_us_ = 0;  // time of the last Append
   int64_t retry_at_us_ = 0;
 
   uint64_t next_ = 1;

@@ -1,4 +1,4 @@
-// An agent's side of the stream: what it hands over is kept, sent, sent again, until the daemon has it.
+// An agent's side of the stream: messages are kept, sent and resent until the daemon has stored them.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class Uplink {
   virtual void Send(taut::agent::v1::FromAgent message, Keep keep) = 0;
   // What came since the last call. Acks are taken care of before and not among it.
   virtual std::vector<taut::agent::v1::ToAgent> Take() = 0;
-  // True once after each (re)connection: the daemon must be told what tasks there are.
+  // True once after each (re)connection: the tasks must be sent to the daemon.
   virtual bool TakeConnected() = 0;
   // An eventfd, readable (EPOLLIN) when Take or TakeConnected has something; Take makes it unreadable.
   virtual int wake_fd() const = 0;

@@ -1,11 +1,11 @@
 
-// What the reader has chosen, and who wants to know.
+// What the reader has chosen, and the listeners.
 const state = {
   resource: resources.includes('memory') ? 'memory' : resources[0],
   policy: policies.includes(report.shown_first) ? report.shown_first : policies[policies.length - 1],
   hidden: new Set(),
   story: null,
-  storyDays: null,  // the last so many days of a story; null: all of it
+  storyDays: null,  // the last days of a story; null: all of it
 };
 const listeners = [];
 

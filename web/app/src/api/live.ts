@@ -1,4 +1,4 @@
-// The stream of events, tried again with growing pauses, and polling while there is none.
+// The stream of events, retried with growing pauses, and polling while there is none.
 import type { Decision, Fleet, Oom, SettingChange } from './types';
 import { backoffMs } from './backoff';
 import { apiUrl, request } from './client';
@@ -117,7 +117,7 @@ class Live {
     }
   }
 
-  // A page that nobody looks at gives its connection back.
+  // A hidden page closes its connection.
   private visibility(): void {
     clearTimeout(this.hiding);
     if (document.hidden) {

@@ -41,7 +41,7 @@ export interface Query<T> {
   reload: () => void;
 }
 
-// `every`: how many seconds after this data it is asked again, while somebody looks; 0: only when an event says so.
+// `every`: seconds after this data until it is requested again, while the page is visible; 0: only when an event says so.
 interface Options<T> { on?: EventName[]; keep?: boolean; every?: (data: T | null) => number }
 
 // null: nothing is asked. With `keep` the data of the path before stays until the new comes.

@@ -1,4 +1,4 @@
-// What time it is for the daemon: by the wall, or by its samples when it lives through a recorded history.
+// What time it is for the daemon: by the wall, or by its samples with `clock: samples`.
 
 let samplesNow: number | null = null;
 

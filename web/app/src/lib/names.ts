@@ -17,7 +17,7 @@ export const KIND: Record<DecisionKind, string> = {
   would_set: 'would set', set: 'set', try: 'try', promote: 'promote', roll_back: 'roll back', oom_raise: 'OOM raise', release: 'release',
 };
 
-// Of a decision that nobody carried out: nothing was set.
+// Of a decision that was not applied: nothing was set.
 export const kindText = (kind: DecisionKind, outcome: Outcome): string => (outcome === 'dry_run' && kind !== 'would_set' ? `would ${KIND[kind] === 'OOM raise' ? 'raise (OOM)' : KIND[kind]}` : KIND[kind]);
 
 export const KIND_HELP: Record<DecisionKind, string> = {

@@ -16,7 +16,7 @@ const PAGE = 100;
 
 interface Filter { job?: string; search?: string; resource?: string; kind?: string; outcome?: string }
 
-// A decision that comes by itself is held against the filter here; a label is only known to the daemon.
+// A decision from the event stream is matched against the filter here; a label is only known to the daemon.
 export function fits(d: Decision, filter: Filter): boolean {
   if ((filter.job && d.job !== filter.job) || (filter.resource && d.resource !== filter.resource) || (filter.kind && d.kind !== filter.kind)) return false;
   if (filter.outcome && d.outcome !== filter.outcome) return false;

@@ -5,7 +5,7 @@ import { RESOURCE } from '../lib/names';
 import { jobHref } from '../lib/route';
 import { KindBadge, OutcomeNote, OutcomeText, Time } from './basics';
 
-// Until agents have answered, lists look again after so many seconds.
+// Until agents have answered, lists are requested again after this many seconds.
 export const underWay = (decisions: readonly Decision[] | undefined): number =>
   (decisions?.some((d) => d.outcome === 'pending' && d.kind !== 'would_set') ? 5 : 0);
 
