@@ -61,7 +61,7 @@ struct Decision {
   std::vector<std::string> tasks;
 };
 
-// What became of decision `id` later than its commit.
+// Outcome of decision `id`, later than its commit.
 struct OutcomeUpdate {
   uint64_t id = 0;
   Outcome outcome = Outcome::kApplied;

@@ -16,10 +16,10 @@ namespace taut {
 struct TaskUsage {
   uint32_t task = 0;
   float mean = 0;
-  float peak = 0;  // what is held against a limit: memory the window's peak, CPU the window's mean
+  float peak = 0;  // what is compared with a limit: memory the window's peak, CPU the window's mean
 };
 
-// A view: the spans live as long as the call that hands it over.
+// A view: the spans are valid during the call that passes it.
 struct Signal {
   WindowId window;
   // Ascending buckets, weights > 0. CPU: seconds at each bucket; memory: tasks, each at its window peak.

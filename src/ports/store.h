@@ -16,7 +16,7 @@
 
 namespace taut {
 
-// State of some jobs as of the end of a window. What is in it is the writer's affair.
+// State of some jobs as of the end of a window. Opaque to the store.
 struct Checkpoint {
   uint32_t chunk = 0;  // which jobs; a later checkpoint of the same chunk replaces this one
   WindowId through;    // windows up to this one, inclusive, are in it
@@ -41,7 +41,7 @@ struct JobPast {
   std::vector<JobDay> days;
 };
 
-// Everything that one pass leaves behind. Views: they live as long as the call.
+// Everything that one pass leaves behind. Views: valid during the call.
 struct PassRecord {
   const ClosedWindow* window = nullptr;      // null: nothing closed (an OOM or a setting between two windows)
   std::span<const JobRecord> new_jobs;       // ids ascending, each one above the last ever given out
@@ -58,7 +58,7 @@ struct PassRecord {
   const FleetPoint* fleet = nullptr;
 };
 
-// The way back after a stop, in this order: jobs, settings, checkpoints, windows.
+// Restores after a stop, in this order: jobs, settings, checkpoints, windows.
 struct RestoreSink {
   absl::FunctionRef<absl::Status(const JobRecord&)> on_job;          // ids ascending
   absl::FunctionRef<absl::Status(const SettingChange&)> on_setting;  // the newest of each job and key
@@ -67,7 +67,7 @@ struct RestoreSink {
 struct StoreEnds {
   std::optional<WindowId> first_window, last_window;  // that are kept
   uint64_t last_decision = 0, last_setting = 0;
-  std::optional<uint32_t> last_job;  // the highest number ever given out, whatever became of it
+  std::optional<uint32_t> last_job;  // the highest number ever assigned
 };
 
 // Not thread-safe: one thread writes. Not OK means that nothing of the call was taken in, unless said

@@ -140,7 +140,7 @@ struct AnalogSettings {
   std::optional<double> memory_job_order;
   double own_half_life_days = 10;  // how fast a job's own days fade against the fleet's
   double fleet_weight = 20;        // the fleet counts as much as so many own days
-  int min_rows = 200;              // job-days the fleet must have lived before it forecasts ...
+  int min_rows = 200;              // job-days of history the fleet needs before it forecasts ...
   int min_days = 7;                // ... and days; until then the fallback recommends
   int max_rows = 100'000;          // a uniform sample of history is kept and trained on
   int retrain_days = 2;
