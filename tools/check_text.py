@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails on text that has no place in this repository: see RULES. Files over 500 lines are only mentioned.
+"""Fails on text that has no place in this repository: see RULES, and words.txt for phrases with a better term.
+Files over 500 lines are only mentioned.
 
 Looks at what git tracks, or at every file where there is no git.
 """
@@ -25,6 +26,26 @@ RULES = [
 ]
 
 
+# Where words.txt applies: not in tests, whose names are sentences.
+WORDS_IN = re.compile(r"(?:src|docs|web/app/src|web/report|proto|packaging|dev$|README\.md)")
+NOT_WORDS_IN = re.compile(r"_test\.|_bench\.|_fixture\.|control_story\.h|store_subject\.h")
+
+
+def phrases():
+    """[(pattern, what to write instead)] of words.txt."""
+    out = []
+    for line in (ROOT / "tools" / "words.txt").read_text().split("\n"):
+        if line and not line.startswith("#"):
+            phrase, _, better = line.partition(" = ")
+            out.append((re.compile(rf"(?i)(?<![\w-])(?:{phrase})(?![\w-])"), better))
+    return out
+
+
+def odd_phrases(line, known):
+    """Each phrase in `line` that words.txt forbids, with the better term."""
+    return [f'"{found[0]}": write {better}' for pattern, better in known if (found := pattern.search(line))]
+
+
 def tracked():
     try:
         names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout
@@ -35,7 +56,7 @@ def tracked():
 
 
 def main():
-    bad, long_files, files = [], [], 0
+    bad, long_files, files, known = [], [], 0, phrases()
     for path in sorted(tracked()):
         name = path.relative_to(ROOT)
         if not path.is_file() or path.name == "LICENSE":
@@ -47,7 +68,10 @@ def main():
         lines = text.decode(errors="replace").split("\n")
         if path.suffix in {".h", ".cc"} and len(lines) > MAX_LINES:
             long_files.append(f"{name}: {len(lines)} lines, more than {MAX_LINES}")
+        checks_words = WORDS_IN.match(str(name)) and not NOT_WORDS_IN.search(str(name))
         for number, line in enumerate(lines, 1):
+            if checks_words:
+                bad += [f"{name}:{number}: {odd}" for odd in odd_phrases(line, known)]
             for what, pattern, suffixes in RULES:
                 if (suffixes is None or path.suffix in suffixes) and pattern.search(line):
                     bad.append(f"{name}:{number}: {what}: {line.strip()[:80]}")
