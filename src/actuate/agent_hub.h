@@ -224,9 +224,9 @@ class AgentHub final : public Actuator, public AgentListener {
   std::map<std::string, Agent> agents_;  // by name
   absl::flat_hash_map<SessionId, std::string> sessions_;
   absl::flat_hash_map<std::string, std::map<std::string, Task>> jobs_;  // by job, then task
-  std::set<std::pair<std::string, std::string>> untold_;                // tasks whose orders are still to be sent
-  std::map<uint64_t, Order> orders_;                                    // by decision
-  std::map<std::pair<std::string, Resource>, uint64_t> newest_order_;   // of a job
+  std::set<std::pair<std::string, std::string>> untold_;  // tasks whose orders are still to be sent
+  std::map<uint64_t, Order> orders_;                      // by decision
+  std::map<std::pair<std::string, Resource>, uint64_t> newest_order_;  // of a job
   std::vector<OutcomeUpdate> outcomes_;
   AgentHubCounts counts_;
   std::deque<RefusedAgent> refused_agents_;

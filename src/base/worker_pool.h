@@ -26,8 +26,8 @@ class WorkerPool {
   // Calls turn(0) .. turn(count - 1), each once, in any order and side by side; returns when all are done.
   //
   // The two counters say in our own code what TBB sees to inside: a turn begins after the loop did and ends
-  // before the loop does. ThreadSanitizer does not see into Debian's TBB, and needs annotations. Turns are not
-  // ordered among themselves, so races between them are still found.
+  // before the loop does. ThreadSanitizer does not see into Debian's TBB, and needs annotations. Turns are
+  // not ordered among themselves, so races between them are still found.
   template <typename Turn>
   void ForEach(size_t count, const Turn& turn) {
     begun_.fetch_add(1, std::memory_order_release);

@@ -24,8 +24,8 @@ struct FinderBounds {
 
 // Walks the hierarchy that has memory: there a task is one directory. Of the rules it takes those of kCgroup
 // and kSystemd and passes over all others; FoundTask::rule counts them all. The first that fits a group
-// decides. Below a group that a rule has named, that rule names nothing more, but others may: a rule that names a
-// slice and, by another rule, services in it has their usage in both.
+// decides. Below a group that a rule has named, that rule names nothing more, but others may: a rule that
+// names a slice and, by another rule, services in it has their usage in both.
 //
 // Units are directories called *.service, *.scope or *.slice, wherever they lie. A rule's pattern fits the
 // name as systemctl writes it, or with its escapes (\x2d) decoded. Labels of a unit are decoded and have no

@@ -1,5 +1,5 @@
-// A simulated cgroup tree of plain files below a temporary folder, removed with the object: for tests of what the
-// kernel does not do on demand.
+// A simulated cgroup tree of plain files below a temporary folder, removed with the object: for tests of what
+// the kernel does not do on demand.
 #pragma once
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// Generated remote-write traffic with the labels that Prometheus sends for cAdvisor, for tests and benchmarks.
+// Generated remote-write traffic with the labels that Prometheus sends for cAdvisor, for tests and
+// benchmarks.
 #pragma once
 
 #include <cstdint>

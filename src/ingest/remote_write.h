@@ -25,8 +25,8 @@ struct RemoteSample {
 struct SeriesView {
   std::span<const LabelView> labels;  // as sent; the metric name is the label __name__
   std::span<const RemoteSample> samples;
-  // Hash of the labels as they were encoded: equal bytes have equal fingerprints, so a caller that has seen one
-  // need not look at the labels again. Other orders of the same labels have other fingerprints.
+  // Hash of the labels as they were encoded: equal bytes have equal fingerprints, so a caller that has seen
+  // one need not look at the labels again. Other orders of the same labels have other fingerprints.
   uint64_t fingerprint = 0;
 };
 

@@ -96,8 +96,8 @@ class LiveFleet {
                RunTurns run = RunInOrder);
   void EndWindow(const ClosedWindow& closed, PassOutput& out, When when = When::kNow);
   void Decide(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when = When::kNow);
-  // An OOM kill, at once, however late it is reported. `oom.limit` is filled in where it is unknown. REQUIRES:
-  // the job is known.
+  // An OOM kill, at once, however late it is reported. `oom.limit` is filled in where it is unknown.
+  // REQUIRES: the job is known.
   void TakeOom(OomRecord& oom, PassOutput& out, When when = When::kNow);
 
   // What is wrong with a person's settings: keys with what to say of them, all that are wrong; the key is ""

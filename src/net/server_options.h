@@ -56,8 +56,9 @@ struct ServerOptions {
   std::vector<AccessToken> operator_tokens;
   // Paths that are answered without a role, such as "/healthz".
   std::vector<std::string> open_paths;
-  // Names of this server besides localhost and IP addresses: required in the Host header where no client needs
-  // a token (a page whose name was made to point here has another), and as Origin of a page that may write.
+  // Names of this server besides localhost and IP addresses: required in the Host header where no client
+  // needs a token (a page whose name was made to point here has another), and as Origin of a page that may
+  // write.
   std::vector<std::string> names;
 
   size_t max_header_bytes = 16 << 10;

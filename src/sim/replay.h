@@ -38,8 +38,8 @@ class DaySource {
 
 enum class Feedback : uint8_t {
   kNone,       // usage as recorded, whatever the limit (how Autopilot was tuned)
-  kOomRestart  // a task over its memory limit dies, is absent for restart_delay_s, and its usage is cut at the
-               // limit; CPU usage is cut at its limit
+  kOomRestart  // a task over its memory limit dies, is absent for restart_delay_s, and its usage is cut at
+               // the limit; CPU usage is cut at its limit
 };
 
 struct ReplayOptions {
@@ -48,8 +48,8 @@ struct ReplayOptions {
   VerticalSettings settings;
   Feedback feedback = Feedback::kNone;
   int64_t restart_delay_s = 600;
-  // Days from the first day of the trace that are replayed but not scored. The first day counts from its first
-  // window.
+  // Days from the first day of the trace that are replayed but not scored. The first day counts from its
+  // first window.
   int64_t warmup_s = 7 * kDaySeconds;
   bool cap_at_owner = false;  // no recommender's limit is above the owner's
   int threads = 0;            // 0: one a core

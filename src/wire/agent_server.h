@@ -76,8 +76,8 @@ class AgentServer {
   // Of the first address.
   virtual int port() const = 0;
   virtual AgentServerCounts counts() const = 0;
-  // Ends all sessions; the listener is notified of each before Stop returns. Not from the listener, nor with a
-  // lock that the listener takes.
+  // Ends all sessions; the listener is notified of each before Stop returns. Not from the listener, nor with
+  // a lock that the listener takes.
   virtual void Stop() = 0;
 };
 
