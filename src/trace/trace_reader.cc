@@ -80,7 +80,7 @@ std::unique_ptr<FormatReader> NewReader(TraceFormat format, const ReadContext& c
 
 std::string FormatWanted(const TraceOptions& options) {
   if (options.format != TraceFormat::kAuto) return fmt::format("not in the format {}", Name(options.format));
-  return fmt::format("unknown trace format (known: {}); name it with --format", kFormatList);
+  return fmt::format("in an unknown trace format (known: {}); name it with --format", kFormatList);
 }
 
 // The files to be read in their order, all of one format. Files that were not named and match no format are
