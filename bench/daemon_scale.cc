@@ -105,7 +105,7 @@ class Scale {
       std::sort(v.begin(), v.end());
       return v.empty() ? 0 : v[v.size() / 2];
     };
-    Say(StrCat("a pass over ", args_.jobs, " jobs, one thread, median"), median(passes) / 1000, "s", "2 s");
+    Say(StrCat("a pass over ", args_.jobs, " jobs, on all cores, median"), median(passes) / 1000, "s", "2 s");
     Say("  of it: stepping both lanes of all jobs", median(observe) / 1000, "s", "-");
     Say("  of it: store, with checkpoints of a sixth of the jobs", median(commit) / 1000, "s", "1 s");
     Say("resident memory", ResidentMiB(), "MiB",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "base/worker_pool.h"
 #include "control/trials.h"
 #include "control/unsaved.h"
 
@@ -56,7 +57,7 @@ ControlPlane::ControlPlane(const ControlOptions& options, MappingRules mapping, 
       parts_(parts),
       ingest_(std::make_unique<Ingest>(mapping_, options_.ingest)),
       fleet_(options.live),
-      workers_(options.threads),
+      workers_(std::make_unique<WorkerPool>(options.threads)),
       unsaved_(std::make_unique<Unsaved>()),
       view_(std::make_shared<const FleetView>()) {}
 
@@ -357,7 +358,7 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
     }
   };
   const auto run = [this](size_t count, absl::FunctionRef<void(size_t)> turn) { RunOnThreads(count, turn); };
-  piecewise(workers_.is_parallel() ? kPieceOfThreads : kPiece,
+  piecewise(workers_->is_parallel() ? kPieceOfThreads : kPiece,
             [&](size_t first, size_t last) { fleet_.Observe(closed, first, last, out, when, run); });
   timer.Done("observe");
   {
@@ -386,8 +387,8 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
 }
 
 void ControlPlane::RunOnThreads(size_t count, absl::FunctionRef<void(size_t turn)> turn) {
-  if (count < kTurnsForThreads || !workers_.is_parallel()) return RunInOrder(count, turn);
-  workers_.ForEach(count, turn);
+  if (count < kTurnsForThreads || !workers_->is_parallel()) return RunInOrder(count, turn);
+  workers_->ForEach(count, turn);
 }
 
 void ControlPlane::SaveChunk(uint32_t chunk, WindowId through) {

@@ -22,7 +22,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "base/clock_source.h"
-#include "base/worker_pool.h"
 #include "control/clock_view.h"
 #include "control/fleet_view.h"
 #include "control/late_jobs.h"
@@ -105,6 +104,7 @@ struct StandingTerms {
 };
 
 struct Unsaved;
+class WorkerPool;
 
 class ControlPlane {
  public:
@@ -333,7 +333,7 @@ class ControlPlane {
   std::mutex writer_mutex_;
   mutable std::shared_mutex fleet_mutex_;
   LiveFleet fleet_;
-  WorkerPool workers_;
+  const std::unique_ptr<WorkerPool> workers_;
   absl::flat_hash_map<uint32_t, PastState> pasts_;  // by job, as stored; of fleet_mutex_
   struct Waiting {
     ClosedWindow closed;
