@@ -7,6 +7,7 @@
 #include "engine/policies.h"
 #include "fmt/format.h"
 #include "model/units.h"
+#include "replicas/policies.h"
 #include "trace/generate.h"
 
 namespace taut {
@@ -62,7 +63,16 @@ int RunList(const std::string& what) {
     Print(WriteSettings(VerticalSettings(), /*only_changed=*/false));
     return kExitOk;
   }
-  PrintError(StrCat("\"", what, "\": expected recommenders or settings"));
+  if (what == "replicas") {
+    for (const ReplicaPolicyInfo& p : ReplicaPolicies()) Print(fmt::format("{:<12} {}\n", p.name, p.what));
+    const ReplicaSettings defaults;
+    for (const ReplicaSetting& s : ReplicaSettingsTable()) {
+      const std::string value = StrCat(s.key, "=", GetReplicaSetting(s, defaults));
+      Print(fmt::format("{:<36} {}\n", value, s.help));
+    }
+    return kExitOk;
+  }
+  PrintError(StrCat("\"", what, "\": expected recommenders, settings or replicas"));
   return kExitUsage;
 }
 

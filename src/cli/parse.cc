@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/parse_daemon.h"
 #include "cli/parse_help.h"
+#include "cli/parse_replicas.h"
 #include "cli/terminal.h"
 
 namespace taut {
@@ -42,7 +43,9 @@ constexpr const char* kReplayHelp =
     "  taut replay 2013-07.csv.gz 2013-08.csv.gz --warmup 14d --report report.html\n"
     "  taut replay instance_usage-*.json.gz instance_events-*.json.gz --recommender vpa,ensemble,analogs\n"
     "  taut replay usage.csv --feedback oom-restart --decisions decisions.csv.gz --json result.json\n"
-    "  taut replay usage.csv --mode auto --policy min_change=10%";
+    "  taut replay usage.csv --mode auto --policy min_change=10%\n"
+    "  taut replay --replicas load.csv --policies hpa,forecast --set hpa.target=0.6\n"
+    "  taut replay --replicas load.csv --capacity 250 --startup 90s --overload queue --output json";
 
 constexpr const char* kExplainHelp =
     "Explains the limits of one job: its usage, the candidates and their costs, and each step from the raw\n"
@@ -341,12 +344,14 @@ int RunCli(int argc, char** argv) {
   app.set_version_flag("-V,--version", kVersion);
   app.require_subcommand(1);
   ReplayArgs replay;
+  ReplicasArgs replicas;
   ExplainArgs explain;
   TuneArgs tune;
   GenerateArgs generate;
   std::string listed = "recommenders";
   CLI::App* replay_app = app.add_subcommand("replay", kReplayHelp);
   AddReplay(*replay_app, replay);
+  AddReplicas(*replay_app, replicas);
   CLI::App* explain_app = app.add_subcommand("explain", kExplainHelp);
   AddExplain(*explain_app, explain);
   CLI::App* tune_app = app.add_subcommand("tune", kTuneHelp);
@@ -354,9 +359,10 @@ int RunCli(int argc, char** argv) {
   CLI::App* generate_app = app.add_subcommand("generate", kGenerateHelp);
   AddGenerate(*generate_app, generate);
   DaemonVerbs daemon_verbs(app);
-  CLI::App* list_app =
-      app.add_subcommand("list", "Lists the recommenders, or the settings with their defaults.");
-  list_app->add_option("what", listed, "recommenders or settings")->capture_default_str();
+  CLI::App* list_app = app.add_subcommand(
+      "list",
+      "Lists the recommenders, the settings with their defaults, or the replica policies with theirs.");
+  list_app->add_option("what", listed, "recommenders, settings or replicas")->capture_default_str();
   OwnVerbs own(app);
   app.formatter(std::make_shared<ShortVerbs>());
   try {
@@ -377,7 +383,8 @@ int RunCli(int argc, char** argv) {
     }
   }
   replay.command_line = CommandLine(argc, argv);
-  if (replay_app->parsed()) return Flushed(RunReplay(replay));
+  if (replay_app->parsed())
+    return Flushed(replicas.replicas ? RunReplicas(replay, replicas) : RunReplay(replay));
   if (explain_app->parsed()) return Flushed(RunExplain(explain));
   if (tune_app->parsed()) return Flushed(RunTune(tune));
   if (generate_app->parsed()) return Flushed(RunGenerate(generate));

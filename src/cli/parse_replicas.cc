@@ -1,0 +1,68 @@
+#include "cli/parse_replicas.h"
+
+#include "cli/parse_help.h"
+
+namespace taut {
+namespace {
+
+constexpr const char* kGroup = "Replicas";
+
+// Options of the replay of usage alone.
+constexpr const char* kOfUsage[] = {"--recommender",  "--resource", "--feedback",    "--restart-delay",
+                                    "--cap-at-owner", "--settings", "--threads",     "--mode",
+                                    "--policy",       "--report",   "--decisions",   "--story",
+                                    "--show",         "--format",   "--group",       "--from",
+                                    "--to",           "--unit-cpu", "--unit-memory", "--spill-memory"};
+
+// CLI11's needs and excludes would list all of them in the help.
+void CheckTogether(const CLI::App& replay, const ReplicasArgs& args) {
+  for (const char* other : kOfUsage) {
+    if (args.replicas && replay.count(other) > 0) throw CLI::ExcludesError("--replicas", other);
+  }
+  for (const CLI::Option* option : replay.get_options()) {
+    if (!args.replicas && option->get_group() == kGroup && option->count() > 0)
+      throw CLI::RequiresError(option->get_name(), "--replicas");
+  }
+}
+
+}  // namespace
+
+void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
+  CLI::Option* const on =
+      replay.add_flag("--replicas", args.replicas,
+                      "replay load (CSV of time,job,load or time,value) through the replica policies");
+  on->group(kGroup);
+  const auto add = [&](CLI::Option* option) { option->group(kGroup); };
+  add(replay
+          .add_option("--policies", args.policies,
+                      "comma-separated: static, autopilot, hpa, keda, forecast, clairvoyant (default: all)")
+          ->delimiter(',')
+          ->type_name("NAME,..."));
+  add(replay
+          .add_option("--target-utilization", args.max_utilization,
+                      "a minute is overloaded above this utilisation of the ready tasks")
+          ->capture_default_str());
+  add(replay.add_option("--startup", args.startup, "time from the start of a task until it is ready")
+          ->capture_default_str());
+  add(replay
+          .add_option("--startup-sigma", args.startup_sigma,
+                      "sigma of a log-normal start-up time around --startup; 0: fixed")
+          ->capture_default_str());
+  add(replay
+          .add_option("--mean-tasks", args.mean_tasks,
+                      "scale each job's load to a mean of this many busy tasks")
+          ->capture_default_str());
+  add(replay.add_option("--capacity", args.capacity,
+                        "load that one task processes at 100 %, instead of --mean-tasks"));
+  add(replay.add_option("--decide-every", args.decide_every, "time between two decisions")
+          ->capture_default_str());
+  add(replay
+          .add_option("--overload", args.overload,
+                      "load above the ready capacity: shed (it is lost) or queue (it waits)")
+          ->check(OneOf({"shed", "queue"}))
+          ->capture_default_str());
+  add(replay.add_option("--seed", args.seed, "seed of the start-up times")->capture_default_str());
+  replay.final_callback([&replay, &args] { CheckTogether(replay, args); });
+}
+
+}  // namespace taut

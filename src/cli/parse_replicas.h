@@ -1,0 +1,12 @@
+// The options of `taut replay --replicas`.
+#pragma once
+
+#include "CLI/CLI.hpp"
+#include "cli/replicas_command.h"
+
+namespace taut {
+
+// After the other options of the verb: those that do not go with --replicas are refused with it.
+void AddReplicas(CLI::App& replay, ReplicasArgs& args);
+
+}  // namespace taut

@@ -1,0 +1,28 @@
+// taut replay --replicas: how many tasks every replica policy would have run, and what that would have meant.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace taut {
+
+struct ReplicasArgs {
+  bool replicas = false;              // the load is replayed, not usage
+  std::vector<std::string> policies;  // empty: all
+  double max_utilization = 0.8;
+  std::string startup = "2m";
+  double startup_sigma = 0;
+  double mean_tasks = 12;  // the capacity of a task follows from it ...
+  double capacity = 0;     // ... unless it is given
+  std::string decide_every = "1m";
+  std::string overload = "shed";
+  uint64_t seed = 1;
+};
+
+// What is shared with the replay of usage (paths, warm-up, --set, output) is in `replay`.
+int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& args);
+
+}  // namespace taut

@@ -1,0 +1,162 @@
+#include "replicas/forecast.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fmt/format.h"
+
+namespace taut {
+namespace {
+
+constexpr double kFirstPrice = 0.02;  // mean tasks / ordered share; chosen on blocks as the model's constants
+// The price's logarithm rises by this at an overloaded step, or by less where little is ordered.
+constexpr double kMostRise = 0.1;
+constexpr double kFall = 0.001;      // ... and falls at another by at most this
+constexpr double kLeastGain = 0.05;  // of the price of a change, for tasks to be started
+constexpr double kLeastLoad = 0.02;  // of the mean; the logarithm of less would only be noise
+constexpr int64_t kCautiousHoldUs = 300 * kMicrosPerSecond;
+
+int SlotsPerDay(double step_s) { return std::max(1, static_cast<int>(std::lround(kDaySeconds / step_s))); }
+
+}  // namespace
+
+ForecastPolicy::ForecastPolicy(const ReplicaSettings& settings)
+    : settings_(settings),
+      model_(SlotsPerDay(settings.step_s),
+             std::max(1, static_cast<int>(std::ceil(settings.startup_s / settings.step_s)))),
+      log_price_(std::log(kFirstPrice)) {}
+
+int ForecastPolicy::Decide(const LoadSample& sample) {
+  at_ = sample.at;
+  capacity_ = sample.capacity;
+  if (!sample.load.has_value()) {
+    basis_ = Basis::kHeld;
+    return decided_ = settings_.bounds.Clamp(sample.count());
+  }
+  load_ = *sample.load;
+  const double tasks = load_ / capacity_;
+  const int64_t step = FloorDiv(sample.at.us, static_cast<int64_t>(settings_.step_s * kMicrosPerSecond));
+  if (step > last_step_) {
+    ++steps_;
+    rises_.Observe(sample.at, load_);
+    mean_tasks_ +=
+        (tasks - mean_tasks_) * std::max(1.0 / static_cast<double>(steps_), settings_.step_s / kDaySeconds);
+    model_.Observe(step, std::max(tasks, kLeastLoad * mean_tasks_));
+    last_step_ = step;
+  }
+  if (static_cast<double>(steps_) * settings_.step_s < settings_.forecast.min_history_s) {
+    basis_ = Basis::kShortHistory;
+    return decided_ = Cautious(sample);
+  }
+  Calibrate(tasks > settings_.max_utilization * sample.ready * (1 + 1e-12));
+  basis_ = Basis::kForecast;
+  // Tasks that run now are kept for the next step too; more of them could not be ready for it.
+  wanted_ = settings_.bounds.Clamp(std::max(std::min(Best(false), sample.count()), Best(true)));
+  return decided_ = settings_.bounds.Clamp(Move(settings_.bounds.Clamp(sample.count()), wanted_));
+}
+
+void ForecastPolicy::Calibrate(bool overloaded) {
+  const double ordered = settings_.forecast.overloaded;
+  log_price_ += std::min(kFall, kMostRise * ordered) * ((overloaded ? 1 / ordered : 0) - 1);
+  log_price_ = std::clamp(log_price_, std::log(1e-4), std::log(1e3));
+}
+
+double ForecastPolicy::Price() const {
+  return std::exp(log_price_) * std::max(mean_tasks_, 1.0) / settings_.forecast.overloaded;
+}
+
+double ForecastPolicy::Cost(bool far, int count) const {
+  return count + Price() * model_.At(far).ChanceAbove(settings_.max_utilization * count);
+}
+
+int ForecastPolicy::Best(bool far) const {
+  const LoadForecast load = model_.At(far);
+  const double price = Price(), tasks_per_count = settings_.max_utilization;
+  const double median = load.Median() / tasks_per_count;
+  double best_cost = std::numeric_limits<double>::max();
+  const int first = std::max(1, static_cast<int>(median * 0.8) - 3);
+  // So that a job of thousands of tasks needs no more steps than one of ten.
+  const int stride = std::max(1, static_cast<int>(median / 64));
+  int best = first;
+  for (int n = first; n < best_cost && n <= settings_.bounds.max; n += stride) {
+    const double risk = price * load.ChanceAbove(tasks_per_count * n);
+    if (n + risk < best_cost) {
+      best_cost = n + risk;
+      best = n;
+    }
+    if (risk < stride) break;
+  }
+  return best;
+}
+
+int ForecastPolicy::Move(int current, int wanted) {
+  if (wanted > current) {
+    const double gain = Cost(true, current) - Cost(true, wanted);
+    if (gain < kLeastGain * settings_.forecast.change_price * (wanted - current)) return current;
+    regret_ = 0;
+    return wanted;
+  }
+  if (wanted == current) {
+    regret_ = std::max(0.0, regret_ - 1);
+    return current;
+  }
+  const auto cost = [this](int n) { return std::max(Cost(false, n), Cost(true, n)); };
+  regret_ += std::max(0.0, cost(current) - cost(wanted));
+  if (regret_ < settings_.forecast.change_price * (current - wanted)) return current;
+  regret_ = 0;
+  return wanted;
+}
+
+int ForecastPolicy::Cautious(const LoadSample& sample) {
+  const int need =
+      settings_.bounds.Clamp(std::ceil(load_ / (settings_.forecast.fallback_target * sample.capacity)));
+  while (!cautious_.empty() && cautious_.back().count <= need) cautious_.pop_back();
+  cautious_.push_back({sample.at, need});
+  while (sample.at.us - cautious_.front().at.us >= kCautiousHoldUs) cautious_.erase(cautious_.begin());
+  return wanted_ = cautious_.front().count;
+}
+
+void ForecastPolicy::Explain(Reason& reason) const {
+  reason.recommender = "forecast";
+  if (basis_ == Basis::kHeld) {
+    reason.sentence = fmt::format("The load was not measured, so the count stays {}.", decided_);
+    return;
+  }
+  if (basis_ == Basis::kShortHistory) {
+    reason.sentence = fmt::format(
+        "There are {:.1f} h of history and a forecast needs {:.4g} h: {} tasks keep the highest load of 5 "
+        "min at "
+        "{:.0f} %.",
+        static_cast<double>(steps_) * settings_.step_s / 3600, settings_.forecast.min_history_s / 3600,
+        decided_, settings_.forecast.fallback_target * 100);
+    return;
+  }
+  const LoadForecast far = model_.At(true);
+  const double chance = far.ChanceAbove(settings_.max_utilization * decided_);
+  reason.sentence = fmt::format(
+      "When a task started now is ready, a load of {:.4g} is expected (now {:.4g}); {} tasks are above "
+      "{:.0f} % "
+      "with a chance of {:.2g} %.",
+      far.Median() * capacity_, load_, decided_, settings_.max_utilization * 100, chance * 100);
+  const QuarterRises::Answer rises = rises_.At(at_);
+  if (rises.days > 0) {
+    reason.sentence +=
+        fmt::format(" On {} of the last {} days load rose by more than {:.0f} % in this quarter of an hour.",
+                    rises.above, rises.days, rises.share * 100);
+  }
+  if (decided_ > wanted_)
+    reason.sentence +=
+        fmt::format(" {} would do; stopping the others is not yet worth starting them again.", wanted_);
+  reason.chance = chance;
+  reason.facts.push_back({"expected load", far.Median() * capacity_, ""});
+  reason.facts.push_back({"price of an overloaded minute", Price() * settings_.step_s / 60, "task-minutes"});
+  reason.facts.push_back({"count with the least cost", static_cast<double>(wanted_), "tasks"});
+}
+
+size_t ForecastPolicy::state_bytes() const {
+  return sizeof(*this) - sizeof(model_) + model_.state_bytes() + rises_.heap_bytes() +
+         cautious_.capacity() * sizeof(Wanted);
+}
+
+}  // namespace taut

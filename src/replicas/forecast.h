@@ -1,0 +1,59 @@
+// Ours: the count for the load that is to be expected when a task that is started now is ready
+// (docs/algorithms.md, "Replicas").
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "replicas/load_model.h"
+#include "replicas/quarter_rises.h"
+#include "replicas/replica_policy.h"
+#include "replicas/settings.h"
+
+namespace taut {
+
+// The count of a step is the one with the least tasks + price * P(overloaded). The price follows from the
+// ordered share: it rises by each overloaded step and falls by each other one.
+class ForecastPolicy final : public ReplicaPolicy {
+ public:
+  explicit ForecastPolicy(const ReplicaSettings& settings);
+
+  int Decide(const LoadSample& sample) override;
+  void Explain(Reason& reason) const override;
+  std::unique_ptr<ReplicaPolicy> Clone() const override { return std::make_unique<ForecastPolicy>(*this); }
+  size_t state_bytes() const override;
+
+ private:
+  enum class Basis : uint8_t { kHeld, kShortHistory, kForecast };
+
+  void Calibrate(bool overloaded);
+  double Price() const;
+  double Cost(bool far, int count) const;
+  // The count with the least cost of a step with this load.
+  int Best(bool far) const;
+  // From `current` towards `wanted`, where that is worth a change.
+  int Move(int current, int wanted);
+  // Too little history: load over a cautious target, held for minutes as HPA does.
+  int Cautious(const LoadSample& sample);
+
+  ReplicaSettings settings_;
+  LoadModel model_;
+  QuarterRises rises_;
+  int64_t last_step_ = INT64_MIN;
+  int64_t steps_ = 0;      // observed
+  double mean_tasks_ = 0;  // busy, of the last day
+  double log_price_;       // of the price over mean tasks / ordered share
+  double regret_ = 0;      // what the tasks above the wanted count have cost since they were last needed
+  struct Wanted {
+    Timestamp at;
+    int count = 0;
+  };
+  std::vector<Wanted> cautious_;  // of the hold, descending
+  Basis basis_ = Basis::kHeld;
+  Timestamp at_;
+  double load_ = 0, capacity_ = 1;
+  int wanted_ = 0, decided_ = 0;
+};
+
+}  // namespace taut

@@ -1,0 +1,132 @@
+#include "replicas/hpa.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fmt/format.h"
+
+namespace taut {
+namespace {
+
+double Seconds(Timestamp t) { return static_cast<double>(t.us) / kMicrosPerSecond; }
+
+ReplicaBounds AtLeastOne(ReplicaBounds bounds) {
+  bounds.min = std::max(bounds.min, 1);
+  bounds.max = std::max(bounds.max, 1);
+  return bounds;
+}
+
+}  // namespace
+
+int HpaPolicy::Decide(const LoadSample& sample) {
+  const double now = Seconds(sample.at);
+  current_ = sample.count();
+  held_ = !sample.load.has_value();
+  if (held_) return decided_ = bounds_.Clamp(current_);
+  Forget(now);
+  if (sample.ready > 0) {
+    proposal_ = ProposeHpaEven(current_, sample.ready, *sample.load / (sample.capacity * sample.ready),
+                               sample.starting, settings_.target, settings_.tolerance);
+  } else {
+    proposal_ = {current_, 1, false};
+  }
+  const int desired = bounds_.Clamp(proposal_.count);
+  stable_ = StabilizeHpa(now, current_, desired, advice_, settings_.up.stabilization_s,
+                         settings_.down.stabilization_s);
+  advice_.push_back({now, desired});
+  decided_ = stable_;
+  if (stable_ > current_) decided_ = std::min(stable_, HpaUpLimit(now, current_, ups_, downs_, settings_.up));
+  if (stable_ < current_)
+    decided_ = std::max(stable_, HpaDownLimit(now, current_, ups_, downs_, settings_.down));
+  decided_ = bounds_.Clamp(decided_);
+  if (decided_ > current_) ups_.push_back({now, decided_ - current_});
+  if (decided_ < current_) downs_.push_back({now, current_ - decided_});
+  return decided_;
+}
+
+void HpaPolicy::Forget(double now_s) {
+  double period = 0;
+  for (const HpaDirection* d : {&settings_.up, &settings_.down}) {
+    for (const HpaRate& r : d->rates) period = std::max(period, static_cast<double>(r.period_s));
+  }
+  const double window = std::max(settings_.up.stabilization_s, settings_.down.stabilization_s);
+  std::erase_if(advice_, [&](const HpaAdvice& a) { return a.at_s <= now_s - window; });
+  std::erase_if(ups_, [&](const HpaChange& c) { return c.at_s <= now_s - period; });
+  std::erase_if(downs_, [&](const HpaChange& c) { return c.at_s <= now_s - period; });
+}
+
+void HpaPolicy::Explain(Reason& reason) const {
+  reason.recommender = "hpa";
+  if (held_) {
+    reason.sentence = fmt::format("The load was not measured, so the count stays {}.", decided_);
+    return;
+  }
+  reason.sentence =
+      proposal_.known
+          ? fmt::format(
+                "Utilisation is {:.2f} times the target of {:.0f} %: {} tasks for the load, {} after the "
+                "stabilisation window, {} within the rate limits.",
+                proposal_.ratio, settings_.target * 100, proposal_.count, stable_, decided_)
+          : fmt::format("No task is ready, so the count stays {}.", decided_);
+  reason.facts.push_back({"ratio to the target", proposal_.ratio, ""});
+  reason.facts.push_back({"proposed", static_cast<double>(proposal_.count), "tasks"});
+}
+
+size_t HpaPolicy::state_bytes() const {
+  return sizeof(*this) + advice_.capacity() * sizeof(HpaAdvice) +
+         (ups_.capacity() + downs_.capacity()) * sizeof(HpaChange);
+}
+
+KedaPolicy::KedaPolicy(const KedaSettings& keda, const HpaSettings& hpa, const ReplicaBounds& bounds)
+    : settings_(keda), bounds_(bounds), hpa_(hpa, AtLeastOne(bounds)) {}
+
+int KedaPolicy::Decide(const LoadSample& sample) {
+  const int current = sample.count();
+  if (!sample.load.has_value()) {
+    step_ = Step::kHeld;
+    return decided_ = bounds_.Clamp(current);
+  }
+  const bool active = *sample.load > settings_.activation;
+  if (active || !active_at_.has_value()) active_at_ = sample.at;
+  const double idle_s = Seconds(sample.at) - Seconds(*active_at_);
+  if (current == 0) {
+    step_ = active ? Step::kActivated : Step::kAtZero;
+    return decided_ = bounds_.Clamp(active ? 1 : 0);
+  }
+  if (!active && bounds_.min == 0 && idle_s >= settings_.cooldown_s) {
+    step_ = Step::kToZero;
+    return decided_ = 0;
+  }
+  step_ = Step::kRunning;
+  return decided_ = hpa_.Decide(sample);
+}
+
+void KedaPolicy::Explain(Reason& reason) const {
+  if (step_ == Step::kRunning) {
+    hpa_.Explain(reason);
+    reason.recommender = "keda";
+    return;
+  }
+  reason.recommender = "keda";
+  switch (step_) {
+    case Step::kHeld:
+      reason.sentence = fmt::format("The load was not measured, so the count stays {}.", decided_);
+      return;
+    case Step::kAtZero:
+      reason.sentence = fmt::format("The load is not above the activation threshold {:g}: no task runs.",
+                                    settings_.activation);
+      return;
+    case Step::kActivated:
+      reason.sentence = fmt::format("The load is above the activation threshold {:g}: the job starts.",
+                                    settings_.activation);
+      return;
+    case Step::kToZero:
+      reason.sentence = fmt::format("The load was not above {:g} for {:g} s: the job goes to zero.",
+                                    settings_.activation, settings_.cooldown_s);
+      return;
+    case Step::kRunning:
+      return;
+  }
+}
+
+}  // namespace taut

@@ -1,0 +1,57 @@
+// Comparators that are published elsewhere: Kubernetes' HPA, and KEDA around it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "replicas/hpa_math.h"
+#include "replicas/replica_policy.h"
+#include "replicas/settings.h"
+
+namespace taut {
+
+// Its metric is the load over the capacity of the ready tasks. A starting task is an unready pod.
+class HpaPolicy final : public ReplicaPolicy {
+ public:
+  HpaPolicy(const HpaSettings& settings, const ReplicaBounds& bounds)
+      : settings_(settings), bounds_(bounds) {}
+
+  int Decide(const LoadSample& sample) override;
+  void Explain(Reason& reason) const override;
+  std::unique_ptr<ReplicaPolicy> Clone() const override { return std::make_unique<HpaPolicy>(*this); }
+  size_t state_bytes() const override;
+
+ private:
+  void Forget(double now_s);
+
+  HpaSettings settings_;
+  ReplicaBounds bounds_;
+  std::vector<HpaAdvice> advice_;
+  std::vector<HpaChange> ups_, downs_;
+  HpaProposal proposal_;
+  int current_ = 0, stable_ = 0, decided_ = 0;
+  bool held_ = true;  // the load was absent
+};
+
+// HPA behind an activation threshold: to zero after a cool-down, and back.
+class KedaPolicy final : public ReplicaPolicy {
+ public:
+  KedaPolicy(const KedaSettings& keda, const HpaSettings& hpa, const ReplicaBounds& bounds);
+
+  int Decide(const LoadSample& sample) override;
+  void Explain(Reason& reason) const override;
+  std::unique_ptr<ReplicaPolicy> Clone() const override { return std::make_unique<KedaPolicy>(*this); }
+  size_t state_bytes() const override { return sizeof(*this) - sizeof(hpa_) + hpa_.state_bytes(); }
+
+ private:
+  enum class Step : uint8_t { kHeld, kAtZero, kActivated, kToZero, kRunning };
+
+  KedaSettings settings_;
+  ReplicaBounds bounds_;
+  HpaPolicy hpa_;
+  std::optional<Timestamp> active_at_;  // the last time that the load was above the threshold
+  Step step_ = Step::kHeld;
+  int decided_ = 0;
+};
+
+}  // namespace taut

@@ -1,0 +1,77 @@
+#include "replicas/policies.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/strings.h"
+#include "replicas/autopilot.h"
+#include "replicas/forecast.h"
+#include "replicas/hpa.h"
+
+namespace taut {
+namespace {
+
+// A fixed count, or the one that the highest load of the first days needs.
+class StaticPolicy final : public ReplicaPolicy {
+ public:
+  explicit StaticPolicy(const ReplicaSettings& settings) : settings_(settings) {}
+
+  int Decide(const LoadSample& sample) override {
+    if (!begin_.has_value()) begin_ = sample.at;
+    const double age_s = static_cast<double>(sample.at.us - begin_->us) / kMicrosPerSecond;
+    if (settings_.fixed.count > 0) {
+      count_ = settings_.fixed.count;
+    } else if (sample.load.has_value() && age_s < settings_.fixed.peak_days * kDaySeconds) {
+      const double need = std::ceil(*sample.load / (settings_.max_utilization * sample.capacity) - 1e-9);
+      count_ = std::max({count_, sample.count(), settings_.bounds.Clamp(need)});
+    }
+    return count_ = settings_.bounds.Clamp(count_ > 0 ? count_ : sample.count());
+  }
+  void Explain(Reason& reason) const override {
+    reason.recommender = "static";
+    reason.sentence = settings_.fixed.count > 0
+                          ? fmt::format("The count is set to {}.", count_)
+                          : fmt::format("{} tasks: enough for the highest load of the first {:g} days.",
+                                        count_, settings_.fixed.peak_days);
+  }
+  std::unique_ptr<ReplicaPolicy> Clone() const override { return std::make_unique<StaticPolicy>(*this); }
+  size_t state_bytes() const override { return sizeof(*this); }
+
+ private:
+  ReplicaSettings settings_;
+  std::optional<Timestamp> begin_;
+  int count_ = 0;
+};
+
+using Made = std::unique_ptr<ReplicaPolicy>;
+constexpr ReplicaPolicyInfo kPolicies[] = {
+    {"static", "a fixed count: static.count, or enough for the peak of the first days",
+     [](const ReplicaSettings& s) -> Made { return std::make_unique<StaticPolicy>(s); }},
+    {"autopilot", "Autopilot's highest (or p95) load of the last 72 h over a target utilisation, smoothed",
+     [](const ReplicaSettings& s) -> Made {
+       return std::make_unique<AutopilotReplicaPolicy>(s.autopilot, s.bounds);
+     }},
+    {"hpa", "what the Kubernetes HorizontalPodAutoscaler (v2) would set by utilisation",
+     [](const ReplicaSettings& s) -> Made { return std::make_unique<HpaPolicy>(s.hpa, s.bounds); }},
+    {"keda", "hpa behind KEDA's activation threshold and cool-down; to zero with replicas.min 0",
+     [](const ReplicaSettings& s) -> Made { return std::make_unique<KedaPolicy>(s.keda, s.hpa, s.bounds); }},
+    {"forecast", "the load when a task started now is ready, at an ordered share of overloaded minutes",
+     [](const ReplicaSettings& s) -> Made { return std::make_unique<ForecastPolicy>(s); }},
+};
+
+}  // namespace
+
+std::span<const ReplicaPolicyInfo> ReplicaPolicies() { return kPolicies; }
+
+absl::StatusOr<const ReplicaPolicyInfo*> FindReplicaPolicy(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const ReplicaPolicyInfo& p : kPolicies) {
+    if (p.name == name) return &p;
+    names.push_back(p.name);
+  }
+  return absl::InvalidArgumentError(
+      StrCat("no replica policy \"", name, "\"; there are ", fmt::join(names, ", ")));
+}
+
+}  // namespace taut

@@ -1,0 +1,24 @@
+// The replica policies there are, by name. One plain table; nothing registers itself.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "replicas/replica_policy.h"
+#include "replicas/settings.h"
+
+namespace taut {
+
+struct ReplicaPolicyInfo {
+  std::string_view name;
+  std::string_view what;  // one line for people
+  std::unique_ptr<ReplicaPolicy> (*make)(const ReplicaSettings& settings);
+};
+// All of them, in the order they are shown.
+std::span<const ReplicaPolicyInfo> ReplicaPolicies();
+// InvalidArgument naming the choices.
+absl::StatusOr<const ReplicaPolicyInfo*> FindReplicaPolicy(std::string_view name);
+
+}  // namespace taut

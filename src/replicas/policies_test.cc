@@ -1,0 +1,103 @@
+// What holds of every replica policy.
+#include "replicas/policies.h"
+
+#include <cmath>
+
+#include "base/random.h"
+#include "gtest/gtest.h"
+#include "rapidcheck.h"
+#include "rapidcheck/gtest.h"
+
+namespace taut {
+namespace {
+
+// A day's wave with noise, in tasks.
+double Wave(int minute, Rng& rng) { return 12 + 8 * std::sin(minute * 2 * M_PI / 1440) + rng.Normal(); }
+
+RC_GTEST_PROP(ReplicaPolicies, StayWithinTheBoundsAndHoldWithoutALoad, ()) {
+  const ReplicaPolicyInfo& info = ReplicaPolicies()[*rc::gen::inRange<size_t>(0, ReplicaPolicies().size())];
+  ReplicaSettings s;
+  s.bounds.min = *rc::gen::inRange(0, 5);
+  s.bounds.max = s.bounds.min + *rc::gen::inRange(1, 30);
+  s.forecast.min_history_s = 3600;
+  const auto policy = info.make(s);
+  int count = std::max(s.bounds.min, 1);
+  int64_t at_s = *rc::gen::inRange(-100000, 100000);
+  for (int i = 0; i < 300; ++i) {
+    at_s += *rc::gen::element(1, 60, 60, 60, 61, 3600);
+    std::optional<double> load;
+    if (*rc::gen::inRange(0, 4) > 0) load = *rc::gen::element(0.0, 1.0, 7.5, 12.0, 1e-3, 1e9);
+    const int ready = *rc::gen::inRange(0, count + 1);
+    const int decided = policy->Decide({Timestamp::FromSeconds(at_s), load, 1.0, ready, count - ready});
+    RC_ASSERT(decided >= s.bounds.min);
+    RC_ASSERT(decided <= s.bounds.max);
+    if (!load.has_value() && info.name != "static") RC_ASSERT(decided == count);
+    Reason reason;
+    policy->Explain(reason);
+    RC_ASSERT(!reason.sentence.empty());
+    RC_ASSERT(reason.recommender == info.name);
+    count = decided;
+  }
+}
+
+TEST(ReplicaPolicies, ACloneGoesOnAsTheOriginal) {
+  for (const ReplicaPolicyInfo& info : ReplicaPolicies()) {
+    ReplicaSettings s;
+    auto policy = info.make(s);
+    Rng rng(3);
+    int count = 15;
+    for (int m = 0; m < 3000; ++m)
+      count = policy->Decide({Timestamp::FromSeconds(m * 60), Wave(m, rng), 1, count, 0});
+    const auto clone = policy->Clone();
+    std::vector<int> original, cloned;
+    const int from = count;
+    Rng again = rng.Fork(1);
+    Rng same = rng.Fork(1);
+    for (int m = 3000; m < 4500; ++m)
+      original.push_back(count =
+                             policy->Decide({Timestamp::FromSeconds(m * 60), Wave(m, again), 1, count, 0}));
+    policy.reset();
+    count = from;
+    for (int m = 3000; m < 4500; ++m)
+      cloned.push_back(count = clone->Decide({Timestamp::FromSeconds(m * 60), Wave(m, same), 1, count, 0}));
+    EXPECT_EQ(original, cloned) << info.name;
+    EXPECT_LT(clone->state_bytes(), size_t{64} * 1024) << info.name;
+  }
+}
+
+TEST(ReplicaPolicies, NamesAndSettingsAreChecked) {
+  EXPECT_EQ(FindReplicaPolicy("hpax").status().message(),
+            "no replica policy \"hpax\"; there are static, autopilot, hpa, keda, forecast");
+  ReplicaSettings s;
+  EXPECT_TRUE(SetReplicaSetting("hpa.target", "0.6", s).ok());
+  EXPECT_EQ(s.hpa.target, 0.6);
+  EXPECT_TRUE(SetReplicaSetting("autopilot.statistic", "p95", s).ok());
+  EXPECT_EQ(s.autopilot.statistic, LoadStatistic::kP95);
+  EXPECT_EQ(SetReplicaSetting("hpa.targt", "0.6", s).message(),
+            "unknown setting \"hpa.targt\"; did you mean \"hpa.target\"?");
+  EXPECT_EQ(SetReplicaSetting("replicas.min", "1.5", s).message(),
+            "invalid replicas.min \"1.5\": expected a whole number from 0 to 1000000");
+  for (const ReplicaSetting& setting : ReplicaSettingsTable()) {
+    ReplicaSettings read;
+    EXPECT_TRUE(SetReplicaSetting(setting.key, GetReplicaSetting(setting, s), read).ok()) << setting.key;
+    EXPECT_EQ(GetReplicaSetting(setting, read), GetReplicaSetting(setting, s)) << setting.key;
+  }
+  s.bounds = {5, 4};
+  EXPECT_FALSE(CheckReplicaSettings(s).ok());
+}
+
+TEST(ReplicaPolicies, StaticIsThePeakOfTheFirstDays) {
+  ReplicaSettings s;
+  s.fixed.peak_days = 1;
+  const auto policy = FindReplicaPolicy("static").value()->make(s);
+  const auto decide = [&](int64_t at_s, double load, int count) {
+    return policy->Decide({Timestamp::FromSeconds(at_s), load, 1, count, 0});
+  };
+  EXPECT_EQ(decide(0, 4, 1), 5);
+  EXPECT_EQ(decide(60, 8, 5), 10);
+  EXPECT_EQ(decide(120, 1, 10), 10);
+  EXPECT_EQ(decide(kDaySeconds, 80, 10), 10);
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,41 @@
+// The seam of horizontal scaling: the load of one job in, a number of tasks with its reason out.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/time.h"
+#include "model/reason.h"
+
+namespace taut {
+
+// What is known when a decision is due.
+struct LoadSample {
+  Timestamp at;
+  std::optional<double> load;  // in units of the source; absent: not measured
+  double capacity = 1;         // load that one task can process at 100 % utilisation; > 0
+  int ready = 0;               // tasks that process load
+  int starting = 0;            // tasks that run and are not ready
+
+  int count() const { return ready + starting; }
+};
+
+// One object a job. Not thread-safe; distinct objects are independent.
+class ReplicaPolicy {
+ public:
+  virtual ~ReplicaPolicy() = default;
+
+  // The number of tasks to run from now on. Samples come in ascending order of time. While the load is absent
+  // the count stays as it is. Never below the minimum or above the maximum of the settings.
+  virtual int Decide(const LoadSample& sample) = 0;
+  // Describes how the last Decide came about; appends to what is in `reason` already.
+  virtual void Explain(Reason& reason) const = 0;
+
+  // A copy with the same state.
+  virtual std::unique_ptr<ReplicaPolicy> Clone() const = 0;
+  // Object and heap.
+  virtual size_t state_bytes() const = 0;
+};
+
+}  // namespace taut

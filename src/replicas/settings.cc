@@ -1,0 +1,111 @@
+#include "replicas/settings.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/nearest.h"
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+#define TAUT_REF(field) +[](ReplicaSettings& s) -> ReplicaSetting::Ref { return &s.field; }
+constexpr ReplicaSetting kSettings[] = {
+    {"replicas.min", "least number of tasks", 1, 0, 1e6, TAUT_REF(bounds.min)},
+    {"replicas.max", "greatest number of tasks", 1, 1, 1e6, TAUT_REF(bounds.max)},
+    {"static.count", "tasks of the static policy; 0: enough for the peak of the first days", 1, 0, 1e6,
+     TAUT_REF(fixed.count)},
+    {"static.peak_days", "days whose peak static.count 0 uses", 1, 0.01, 1000, TAUT_REF(fixed.peak_days)},
+    {"autopilot.average_min", "minutes over which the load is averaged", 60, 1, 1440,
+     TAUT_REF(autopilot.average_s)},
+    {"autopilot.horizon_h", "hours whose statistic is used", 3600, 0.1, 720, TAUT_REF(autopilot.horizon_s)},
+    {"autopilot.statistic", "max or p95", 1, 0, 0, TAUT_REF(autopilot.statistic)},
+    {"autopilot.target", "r*: utilisation at the statistic", 1, 0.01, 1, TAUT_REF(autopilot.target)},
+    {"autopilot.defer_downscaling_h", "hours whose highest recommendation is held", 3600, 0, 336,
+     TAUT_REF(autopilot.defer_downscaling_s)},
+    {"autopilot.half_life_h", "hours in which the count may halve; 0: at once", 3600, 0, 336,
+     TAUT_REF(autopilot.decay_half_life_s)},
+    {"autopilot.small_change", "changes up to this share of the count are not made", 1, 0, 1,
+     TAUT_REF(autopilot.small_change)},
+    {"autopilot.max_starting", "greatest share of the tasks that may be starting", 1, 0.01, 1,
+     TAUT_REF(autopilot.max_starting)},
+    {"hpa.target", "target utilisation (Kubernetes' default: 0.8); keda uses it too", 1, 0.01, 10,
+     TAUT_REF(hpa.target)},
+    {"hpa.tolerance", "no change while the ratio to the target is this near 1", 1, 0, 10,
+     TAUT_REF(hpa.tolerance)},
+    {"hpa.up_window_s", "seconds whose lowest recommendation limits a scale-up", 1, 0, 3600,
+     TAUT_REF(hpa.up.stabilization_s)},
+    {"hpa.down_window_s", "seconds whose highest recommendation limits a scale-down", 1, 0, 3600,
+     TAUT_REF(hpa.down.stabilization_s)},
+    {"keda.activation", "load above which a job at zero starts", 1, 0, 1e300, TAUT_REF(keda.activation)},
+    {"keda.cooldown_s", "seconds without activation before a job goes to zero", 1, 0, 1e6,
+     TAUT_REF(keda.cooldown_s)},
+    {"forecast.overloaded", "target share of overloaded minutes", 1, 1e-5, 0.5,
+     TAUT_REF(forecast.overloaded)},
+    {"forecast.change_price", "price of a started task, in minutes of a task", 1, 0, 1e4,
+     TAUT_REF(forecast.change_price)},
+    {"forecast.min_history_h", "hours of load before it forecasts", 3600, 0.5, 1e4,
+     TAUT_REF(forecast.min_history_s)},
+    {"forecast.fallback_target", "target utilisation until then", 1, 0.01, 1,
+     TAUT_REF(forecast.fallback_target)},
+};
+#undef TAUT_REF
+
+constexpr std::string_view kStatistics[] = {"max", "p95"};
+
+absl::Status SetNumber(const ReplicaSetting& s, std::string_view text, ReplicaSetting::Ref ref) {
+  const std::optional<double> value = ParseDouble(StripSpace(text));
+  const bool whole = std::holds_alternative<int*>(ref);
+  if (!value.has_value() || *value < s.min || *value > s.max || (whole && *value != std::floor(*value))) {
+    return absl::InvalidArgumentError(StrCat("invalid ", s.key, " \"", text, "\": expected a ",
+                                             whole ? "whole number" : "number", " from ", s.min, " to ",
+                                             s.max));
+  }
+  if (whole) {
+    *std::get<int*>(ref) = static_cast<int>(*value);
+  } else {
+    *std::get<double*>(ref) = *value * s.scale;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int ReplicaBounds::Clamp(double count) const {
+  return static_cast<int>(std::clamp(count, static_cast<double>(min), static_cast<double>(max)));
+}
+
+std::span<const ReplicaSetting> ReplicaSettingsTable() { return kSettings; }
+
+absl::Status SetReplicaSetting(std::string_view key, std::string_view value, ReplicaSettings& settings) {
+  for (const ReplicaSetting& s : kSettings) {
+    if (s.key != key) continue;
+    const ReplicaSetting::Ref ref = s.ref(settings);
+    if (!std::holds_alternative<LoadStatistic*>(ref)) return SetNumber(s, value, ref);
+    const auto* const found = std::find(std::begin(kStatistics), std::end(kStatistics), StripSpace(value));
+    if (found == std::end(kStatistics))
+      return absl::InvalidArgumentError(StrCat("invalid ", key, " \"", value, "\": expected max or p95"));
+    *std::get<LoadStatistic*>(ref) = static_cast<LoadStatistic>(found - std::begin(kStatistics));
+    return absl::OkStatus();
+  }
+  std::vector<std::string_view> keys;
+  for (const ReplicaSetting& s : kSettings) keys.push_back(s.key);
+  return absl::InvalidArgumentError(
+      StrCat("unknown setting \"", key, "\"; did you mean \"", NearestName(key, keys), "\"?"));
+}
+
+std::string GetReplicaSetting(const ReplicaSetting& setting, const ReplicaSettings& settings) {
+  ReplicaSettings copy = settings;
+  const ReplicaSetting::Ref ref = setting.ref(copy);
+  if (const auto* const number = std::get_if<double*>(&ref)) return StrCat(**number / setting.scale);
+  if (const auto* const whole = std::get_if<int*>(&ref)) return StrCat(**whole);
+  return std::string(kStatistics[static_cast<size_t>(*std::get<LoadStatistic*>(ref))]);
+}
+
+absl::Status CheckReplicaSettings(const ReplicaSettings& settings) {
+  if (settings.bounds.min <= settings.bounds.max) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat("invalid replicas.min ", settings.bounds.min,
+                                           ": expected at most replicas.max, ", settings.bounds.max));
+}
+
+}  // namespace taut

@@ -1,0 +1,111 @@
+// Every parameter of the replica policies, with its default, unit and source. docs/algorithms.md says what
+// each yields.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace taut {
+
+// What the owner allows.
+struct ReplicaBounds {
+  int min = 1;
+  int max = 1'000'000;
+
+  int Clamp(double count) const;
+};
+
+struct StaticReplicaSettings {
+  int count = 0;         // 0: enough for the highest load of the first days
+  double peak_days = 7;  // during which the count only rises
+};
+
+enum class LoadStatistic : uint8_t { kMax, kP95 };
+
+// Autopilot §3.3.
+struct AutopilotReplicaSettings {
+  double average_s = 300;
+  double horizon_s = 72 * 3600;
+  LoadStatistic statistic = LoadStatistic::kMax;
+  double target = 0.7;              // r*: the share of a task's capacity; must be set by the owner in AP
+  double defer_downscaling_s = 0;   // T_d; about 40 % of Google's jobs use 2 days, 35 % use 3 days
+  double decay_half_life_s = 3600;  // 98 % of Google's jobs
+  double small_change = 0.1;        // not published; HPA's tolerance
+  double max_starting = 1;          // share of the tasks that may be starting; 1: not limited
+};
+
+enum class HpaSelect : uint8_t { kMax, kMin, kDisabled };
+
+// A limit on the change within a period.
+struct HpaRate {
+  enum class Unit : uint8_t { kPods, kPercent };
+  Unit unit = Unit::kPods;
+  int value = 4;
+  int period_s = 15;
+};
+
+// One direction of an autoscaling/v2 `behavior`.
+struct HpaDirection {
+  double stabilization_s = 0;
+  HpaSelect select = HpaSelect::kMax;
+  std::vector<HpaRate> rates;
+};
+
+// Kubernetes' defaults (peers.md §2).
+struct HpaSettings {
+  double target = 0.8;  // of the request
+  double tolerance = 0.1;
+  HpaDirection up = {0, HpaSelect::kMax, {{HpaRate::Unit::kPercent, 100, 15}, {HpaRate::Unit::kPods, 4, 15}}};
+  HpaDirection down = {300, HpaSelect::kMax, {{HpaRate::Unit::kPercent, 100, 15}}};
+};
+
+// KEDA's defaults (peers.md §3). The count of a running job is HPA's.
+struct KedaSettings {
+  double activation = 0;  // the job runs while the load is above this
+  double cooldown_s = 300;
+};
+
+// docs/algorithms.md, "Replicas".
+struct ForecastSettings {
+  double overloaded = 0.005;  // the ordered share of overloaded minutes; 0 < share < 1
+  double change_price = 8;    // a started task costs so many minutes of a task beside its own
+  double min_history_s = 24 * 3600;
+  double fallback_target = 0.5;  // utilisation until then
+};
+
+struct ReplicaSettings {
+  ReplicaBounds bounds;
+  double max_utilization = 0.8;  // a job is overloaded above this utilisation of its ready tasks
+  double startup_s = 120;        // from the start of a task until it is ready
+  double step_s = 60;            // between two decisions
+  StaticReplicaSettings fixed;
+  AutopilotReplicaSettings autopilot;
+  HpaSettings hpa;
+  KedaSettings keda;
+  ForecastSettings forecast;
+};
+
+// One setting by name. A number is shown divided by `scale`.
+struct ReplicaSetting {
+  using Ref = std::variant<double*, int*, LoadStatistic*>;
+  std::string_view key;  // "hpa.target"
+  std::string_view help;
+  double scale;
+  double min, max;  // of the value as written, inclusive
+  Ref (*ref)(ReplicaSettings&);
+};
+std::span<const ReplicaSetting> ReplicaSettingsTable();
+// InvalidArgument names the key, what is allowed or the nearest key.
+absl::Status SetReplicaSetting(std::string_view key, std::string_view value, ReplicaSettings& settings);
+std::string GetReplicaSetting(const ReplicaSetting& setting, const ReplicaSettings& settings);
+// What no single setting shows: InvalidArgument if the minimum is above the maximum.
+absl::Status CheckReplicaSettings(const ReplicaSettings& settings);
+
+}  // namespace taut

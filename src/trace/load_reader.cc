@@ -1,0 +1,242 @@
+#include "trace/load_reader.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/strings.h"
+#include "base/time.h"
+#include "trace/byte_source.h"
+#include "trace/csv_number.h"
+#include "trace/csv_reader.h"
+#include "trace/csv_time.h"
+#include "trace/line_blocks.h"
+
+namespace taut {
+namespace {
+
+constexpr int64_t kMostSpanUs = int64_t{38} * 365 * kDaySeconds * kMicrosPerSecond;  // of one job's rows
+// A job with more steps than kFewSteps has a row in one of kMostEmpty of them, or too little to keep.
+constexpr int64_t kFewSteps = 20'160, kMostEmpty = 100;
+constexpr int64_t kFirstMilliseconds = 100'000'000'000;  // larger times are milliseconds
+
+struct Point {
+  int64_t us;
+  float load;
+};
+struct JobRows {
+  std::string name;
+  std::vector<Point> points;  // ascending
+};
+
+std::string_view Unquoted(std::string_view text) {
+  text = StripSpace(text);
+  return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2)
+                                                                       : text;
+}
+
+// "dir/web.csv.gz" -> "web"
+std::string Stem(const std::string& file) {
+  std::filesystem::path path(file.substr(file.rfind(':') + 1));
+  for (path = path.filename(); !path.extension().empty() && path != path.stem();) path = path.stem();
+  return path.string();
+}
+
+class LoadReader {
+ public:
+  LoadReader(bool strict, ReadReport& report) : strict_(strict), report_(report), index_(',', true) {}
+
+  absl::Status ReadFile(const InputFile& file) {
+    auto source = file.open();
+    if (!source.ok()) return source.status();
+    file_ = file.name;
+    columns_ = Columns{};
+    LineBlocks blocks(*std::move(source));
+    LineBlock block;
+    ++report_.files;
+    while (blocks.Next(block)) {
+      const absl::Status taken = Take(block);
+      if (!taken.ok()) report_.bytes += blocks.bytes();
+      if (!taken.ok()) return taken;
+    }
+    report_.bytes += blocks.bytes();
+    if (blocks.bytes() == 0) report_.warnings.push_back(StrCat(file_, ": nothing in it"));
+    if (blocks.damage().empty()) return absl::OkStatus();
+    report_.warnings.push_back(StrCat(file_, ": ", blocks.damage(), "; what comes before is read"));
+    return strict_ ? absl::DataLossError(report_.warnings.back()) : absl::OkStatus();
+  }
+  std::vector<LoadSeries> Finish() {
+    std::vector<LoadSeries> out;
+    for (JobRows& job : jobs_) {
+      if (std::optional<LoadSeries> series = ToSeries(job); series.has_value())
+        out.push_back(*std::move(series));
+    }
+    return out;
+  }
+
+ private:
+  struct Columns {
+    bool known = false;
+    int size = 0, time = 0, load = 1, job = -1;
+    int64_t time_unit = 1;
+  };
+
+  absl::Status Take(const LineBlock& block) {
+    if (block.kind == LineBlock::Kind::kLines) {
+      return index_.ForEachRow(block.lines, block.first_line, [this](const CsvRow& row) {
+        return row.text().front() == '#' ? absl::OkStatus() : TakeRow(row);
+      });
+    }
+    ++report_.rows;
+    return Bad(block.kind == LineBlock::Kind::kTooLong ? "line longer than 1 MiB"
+                                                       : "line cut off at the end of a damaged file",
+               block.first_line, block.lines);
+  }
+  absl::Status Bad(std::string_view cause, uint64_t line, std::string_view text) {
+    report_.Skip(cause, file_, line, text);
+    if (!strict_) return absl::OkStatus();
+    return absl::InvalidArgumentError(fmt::format("{}:{}: {}: {}", file_, line, cause, text.substr(0, 200)));
+  }
+  absl::Status Bad(std::string_view cause, const CsvRow& row) { return Bad(cause, row.line(), row.text()); }
+
+  absl::Status TakeHeader(const CsvRow& row, bool& is_header) {
+    columns_.known = true;
+    columns_.size = row.size();
+    double number = 0;
+    is_header = row.size() < 2 || ParseDecimal(row.begin(1), row.end(1), number) == NumberKind::kBad;
+    if (!is_header && row.size() == 2) return absl::OkStatus();  // two columns without names
+    columns_.time = columns_.load = -1;
+    for (int i = 0; i < row.size(); ++i) {
+      std::string_view name = Unquoted(row[i]);
+      if (i == 0 && name.starts_with("\xEF\xBB\xBF")) name.remove_prefix(3);
+      if (name == "time" || name == "ts" || name == "timestamp" || name == "minute") {
+        columns_.time = i;
+        columns_.time_unit = name == "minute" ? 60 : 1;
+      } else if (name == "load" || name == "value" || name == "requests") {
+        columns_.load = i;
+      } else if (name == "job") {
+        columns_.job = i;
+      } else {
+        report_.warnings.push_back(fmt::format("{}: column \"{}\" is not used", file_, name.substr(0, 80)));
+      }
+    }
+    is_header = true;
+    if (columns_.time >= 0 && columns_.load >= 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        StrCat(file_,
+               ": the first line must name the columns time (or ts, timestamp, minute) and load (or "
+               "value, requests), and job if the file has several"));
+  }
+  absl::Status TakeRow(const CsvRow& row) {
+    if (!columns_.known) {
+      bool is_header = false;
+      if (absl::Status s = TakeHeader(row, is_header); !s.ok() || is_header) return s;
+    }
+    ++report_.rows;
+    if (row.size() != columns_.size) return Bad(kBadColumns, row);
+    int64_t us = 0;
+    if (!ParseTime(row, us)) return Bad("bad time", row);
+    double load = 0;
+    switch (ParseDecimal(row.begin(columns_.load), row.end(columns_.load), load)) {
+      case NumberKind::kNumber:
+        break;
+      case NumberKind::kEmpty:
+        return Bad("no load in the row", row);
+      case NumberKind::kBad:
+        return Bad("load is negative or no number", row);
+    }
+    if (load > 1e30) return Bad("load is negative or no number", row);
+    const std::string_view name = columns_.job >= 0 ? Unquoted(row[columns_.job]) : std::string_view();
+    if (columns_.job >= 0 && name.empty()) return Bad("no job name", row);
+    JobRows& job = JobOf(name);
+    if (!job.points.empty() && us <= job.points.back().us)
+      return Bad(
+          us == job.points.back().us ? "same time as the row before" : "time before that of the row before",
+          row);
+    if (!job.points.empty() && us - job.points.front().us > kMostSpanUs)
+      return Bad("more than 38 years after the job's first row", row);
+    ++report_.rows_used;
+    job.points.push_back({us, static_cast<float>(load)});
+    return absl::OkStatus();
+  }
+  bool ParseTime(const CsvRow& row, int64_t& us) const {
+    int64_t number = 0;
+    if (ParseInteger(row.begin(columns_.time), row.end(columns_.time), number) == NumberKind::kNumber &&
+        number >= kFirstMilliseconds) {
+      us = number * 1000;
+      return number <= kLatestUs / 1000;
+    }
+    if (!ParseCsvTime(row, columns_.time, us)) return false;
+    const int64_t latest = kLatestUs / columns_.time_unit;
+    if (us > latest || us < -latest) return false;
+    us *= columns_.time_unit;
+    return true;
+  }
+  JobRows& JobOf(std::string_view name) {
+    std::string key = columns_.job >= 0 ? std::string(name) : Stem(file_);
+    const auto [found, added] = numbers_.try_emplace(key, jobs_.size());
+    if (added) jobs_.push_back({std::move(key), {}});
+    return jobs_[found->second];
+  }
+  std::optional<LoadSeries> ToSeries(const JobRows& job) {
+    std::map<int64_t, size_t> gaps;  // seconds -> how many
+    for (size_t i = 1; i < job.points.size(); ++i)
+      ++gaps[std::max<int64_t>(1, (job.points[i].us - job.points[i - 1].us + 500'000) / kMicrosPerSecond)];
+    if (gaps.empty()) {
+      report_.warnings.push_back(StrCat("job \"", job.name, "\": not replayed, it has one row"));
+      return std::nullopt;
+    }
+    LoadSeries out;
+    out.job = job.name;
+    out.step_s = std::max_element(gaps.begin(), gaps.end(), [](const auto& a, const auto& b) {
+                   return a.second < b.second;
+                 })->first;
+    out.start_s = Timestamp{job.points.front().us}.seconds();
+    const int64_t step_us = out.step_s * kMicrosPerSecond;
+    // Rows that are early or late by less than half a step belong to the nearest.
+    const auto slot = [&](int64_t us) { return (us - job.points.front().us + step_us / 2) / step_us; };
+    const int64_t steps = slot(job.points.back().us) + 1;
+    if (steps > kFewSteps && steps > kMostEmpty * static_cast<int64_t>(job.points.size())) {
+      report_.warnings.push_back(fmt::format("job \"{}\": not replayed, {} rows in {} steps of {} s",
+                                             job.name, job.points.size(), steps, out.step_s));
+      return std::nullopt;
+    }
+    out.load.assign(static_cast<size_t>(steps), LoadSeries::kAbsentLoad);
+    for (size_t i = 0; i < job.points.size();) {
+      const int64_t at = slot(job.points[i].us);
+      double sum = 0;
+      int n = 0;
+      for (; i < job.points.size() && slot(job.points[i].us) == at; ++i, ++n) sum += job.points[i].load;
+      out.load[static_cast<size_t>(at)] = static_cast<float>(sum / n);
+    }
+    return out;
+  }
+
+  const bool strict_;
+  ReadReport& report_;
+  CsvIndex index_;
+  std::string file_;
+  Columns columns_;
+  std::vector<JobRows> jobs_;
+  absl::flat_hash_map<std::string, size_t> numbers_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<LoadSeries>> ReadLoads(const LoadReadOptions& options, ReadReport& report) {
+  if (options.paths.empty()) return absl::InvalidArgumentError("no load files were given");
+  const auto inputs = ExpandPaths(options.paths, report.warnings);
+  if (!inputs.ok()) return inputs.status();
+  LoadReader reader(options.strict, report);
+  for (const InputFile& file : *inputs) {
+    if (absl::Status s = reader.ReadFile(file); !s.ok()) return s;
+  }
+  std::vector<LoadSeries> out = reader.Finish();
+  if (!out.empty()) return out;
+  return absl::InvalidArgumentError(
+      StrCat(options.paths.front(), ": no usable load: a job needs two rows of ", "time and load"));
+}
+
+}  // namespace taut

@@ -1,0 +1,23 @@
+// Load series for horizontal scaling: CSV of time,job,load or of a time and a value.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/load_series.h"
+#include "trace/trace_reader.h"
+
+namespace taut {
+
+struct LoadReadOptions {
+  std::vector<std::string> paths;  // files, directories, archives, as of a trace
+  bool strict = false;             // the first bad row is an error
+};
+
+// One series a job, in the order of their first rows. The step of a series is its most frequent gap between
+// rows; steps without a row stay absent, rows within one step are averaged. Not OK if there is nothing usable
+// in all files or, with strict, at the first bad row; the report is filled either way.
+absl::StatusOr<std::vector<LoadSeries>> ReadLoads(const LoadReadOptions& options, ReadReport& report);
+
+}  // namespace taut

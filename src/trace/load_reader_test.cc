@@ -1,0 +1,111 @@
+// Load series from CSV: forms, gaps, and rows that are not used.
+#include "trace/load_reader.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace taut {
+namespace {
+
+using testing::ElementsAre;
+
+class LoadReader : public testing::Test {
+ protected:
+  LoadReader()
+      : folder_(std::filesystem::path(testing::TempDir()) /
+                testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~LoadReader() override { std::filesystem::remove_all(folder_); }
+
+  absl::StatusOr<std::vector<LoadSeries>> Read(const std::string& text, bool strict = false) {
+    const std::string path = folder_ / "web.csv";
+    std::ofstream(path) << text;
+    return ReadLoads({{path}, strict}, report_);
+  }
+
+  const std::filesystem::path folder_;
+  ReadReport report_;
+};
+
+constexpr float kAbsent = LoadSeries::kAbsentLoad;
+
+TEST_F(LoadReader, ReadsTimeJobLoadInAnyOrderOfColumns) {
+  const auto loads =
+      Read("job,load,time\nb,1,60\na,5.5,0\nb,2,120\na,6,300\nb,4,240\nb,3,180\n\"a\",7,600\n");
+  ASSERT_TRUE(loads.ok()) << loads.status();
+  ASSERT_EQ(loads->size(), 2);
+  EXPECT_EQ((*loads)[0].job, "b");
+  EXPECT_EQ((*loads)[0].start_s, 60);
+  EXPECT_EQ((*loads)[0].step_s, 60);
+  EXPECT_THAT((*loads)[0].load, ElementsAre(1, 2, kAbsent, 4));
+  EXPECT_EQ((*loads)[1].step_s, 300);
+  EXPECT_THAT((*loads)[1].load, ElementsAre(5.5F, 6, 7));
+  EXPECT_EQ(report_.rows, 7);
+  EXPECT_EQ(report_.rows_used, 6);
+  EXPECT_EQ(report_.skipped.at("time before that of the row before").count, 1);
+}
+
+TEST_F(LoadReader, ReadsATimeAndAValueWithOrWithoutNames) {
+  for (const char* head : {"ts,value\n", "", "timestamp,load\n"}) {
+    const auto loads =
+        Read(std::string(head) + "1628640000,39.7\n1628640060,40\n1628640180,41\n1628640240,42\n");
+    ASSERT_TRUE(loads.ok()) << loads.status();
+    ASSERT_EQ(loads->size(), 1);
+    EXPECT_EQ(loads->front().job, "web");
+    EXPECT_EQ(loads->front().start_s, 1628640000);
+    EXPECT_THAT(loads->front().load, ElementsAre(39.7F, 40, kAbsent, 41, 42));
+  }
+}
+
+TEST_F(LoadReader, ReadsMillisecondsMinutesAndDates) {
+  const auto start = [&](const std::string& text) {
+    const auto loads = Read(text);
+    return loads.ok() ? std::pair(loads->front().start_s, loads->front().step_s)
+                      : std::pair<int64_t, int64_t>();
+  };
+  EXPECT_EQ(start("time,load\n1628640000000,1\n1628640030000,2\n"),
+            std::pair(int64_t{1628640000}, int64_t{30}));
+  EXPECT_EQ(start("minute,requests\n5,1\n6,2\n"), std::pair(int64_t{300}, int64_t{60}));
+  EXPECT_EQ(start("time,load\n2021-08-11T00:00:00Z,1\n2021-08-11T00:01:00Z,2\n"),
+            std::pair(int64_t{1628640000}, int64_t{60}));
+}
+
+TEST_F(LoadReader, CountsRowsThatAreNotUsedByCause) {
+  const auto loads = Read("time,load\n0,1\n60,-1\n60,nan\n60,\n60,2\n60,3\nx,4\n120,1,2\n120,4\n");
+  ASSERT_TRUE(loads.ok()) << loads.status();
+  EXPECT_THAT(loads->front().load, ElementsAre(1, 2, 4));
+  EXPECT_EQ(report_.skipped.at("load is negative or no number").count, 2);
+  EXPECT_EQ(report_.skipped.at("no load in the row").count, 1);
+  EXPECT_EQ(report_.skipped.at("same time as the row before").count, 1);
+  EXPECT_EQ(report_.skipped.at("bad time").count, 1);
+  EXPECT_EQ(report_.skipped.at("wrong number of columns").count, 1);
+  EXPECT_THAT(report_.skipped.at("bad time").examples.front(), testing::EndsWith("web.csv:8: x,4"));
+}
+
+TEST_F(LoadReader, RowsWithinOneStepAreAveraged) {
+  const auto loads = Read("time,load\n0,1\n60,2\n120,3\n130,5\n180,6\n");
+  ASSERT_TRUE(loads.ok());
+  EXPECT_THAT(loads->front().load, ElementsAre(1, 2, 4, 6));
+}
+
+TEST_F(LoadReader, SaysWhatIsWrong) {
+  EXPECT_THAT(std::string(Read("time,cpu_cores\n0,1\n").status().message()),
+              testing::HasSubstr("the first line must name the columns time"));
+  EXPECT_THAT(std::string(Read("time,load\n0,1\n").status().message()),
+              testing::HasSubstr("no usable load: a job needs two rows"));
+  EXPECT_THAT(std::string(Read("time,load\n0,1\n60,-1\n120,2\n", true).status().message()),
+              testing::HasSubstr("web.csv:3: load is negative or no number: 60,-1"));
+  EXPECT_FALSE(Read("time,load\n0,1\n1,2\n2,2\n1000000000,3\n").ok());
+  EXPECT_THAT(report_.warnings,
+              testing::Contains("job \"web\": not replayed, 4 rows in 1000000001 steps of 1 s"));
+  // A far time is no reason to keep a vector of it.
+  EXPECT_TRUE(Read("time,load\n0,1\n60,2\n1628640000,3\n").ok());
+  EXPECT_EQ(report_.skipped.at("more than 38 years after the job's first row").count, 1);
+}
+
+}  // namespace
+}  // namespace taut
