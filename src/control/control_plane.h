@@ -317,7 +317,7 @@ class ControlPlane {
   int waiting_windows_ = 0;
   bool hold_windows_ = false;
   FleetRecords indexed_;       // that the view's index is of
-  bool restored_gap_ = false;  // until the first clock after a restart says how long the daemon was away
+  bool restored_gap_ = false;  // until the first clock after a restart says how long the daemon was down
   Timestamp catch_up_until_{INT64_MIN};  // no window closes before
   uint64_t replayed_samples_ = 0;
   std::vector<Timestamp> said_;

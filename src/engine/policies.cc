@@ -183,7 +183,7 @@ const Recipe& RecipeOf(Policy policy) {
   return *it;
 }
 
-// A lower bound that somebody chose is a bound like any other; the default is a floor that stays under the
+// A lower bound from the configuration is a bound like any other; the default is a floor that stays under the
 // owner's limit.
 std::unique_ptr<Recommender> WithFloorOf(std::unique_ptr<Recommender> r, const Recipe& recipe,
                                          const Ingredients& in, BoundSettings& bounds) {

@@ -26,7 +26,7 @@ class RecordedOoms {
 struct Position {
   int32_t day = INT32_MIN;   // the one it has begun
   WindowId last{INT32_MIN};  // its newest window; INT32_MIN: none
-  double peak = 0;           // of that window: stands for a limit that nobody knows
+  double peak = 0;           // of that window: stands for an unknown limit
 };
 
 void TakeKills(std::span<const OomRecord> ooms, const Position& at, Lane& lane) {

@@ -38,7 +38,7 @@ void LiveFleet::StartDay(LiveJob& job, int32_t day) {
 void LiveFleet::Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when,
                         RunTurns run) {
   if (first == 0) {
-    // A day whose last window nobody was measured in ends when the next one begins.
+    // A day whose last window has no usage ends when the next one begins.
     if (day_ != INT32_MIN && closed.window.day() > day_) EndDay(out, when);
     day_ = closed.window.day();
     out.point.window = closed.window;

@@ -72,7 +72,7 @@ double AutopilotReplicaPolicy::Statistic() const {
 
 void AutopilotReplicaPolicy::Smooth(int64_t /*window*/, int64_t windows_passed, int current) {
   deferred_ = raw_.front().value;
-  // Where the count is not what the trajectory says, somebody else has changed it, or growth was limited.
+  // Where the count is not what the trajectory says, another program has changed it, or growth was limited.
   if (static_cast<int>(CeilOf(trajectory_)) != current) trajectory_ = current;
   if (deferred_ >= trajectory_ || settings_.decay_half_life_s == 0) {
     trajectory_ = deferred_;

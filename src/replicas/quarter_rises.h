@@ -1,4 +1,4 @@
-// How much the load rose in each quarter of an hour of the last days: what people are told as a reason.
+// How much the load rose in each quarter of an hour of the last days: the reason given for a count.
 #pragma once
 
 #include <array>

@@ -96,7 +96,7 @@ struct GateState {
   int64_t last_change_s = INT64_MIN;  // of anything but kWouldSet
   int64_t last_shown_s = INT64_MIN;
   Boxed<Trial> trial;
-  // Limits that did badly in a trial are not tried again until usage has had time to change.
+  // Limits that failed in a trial are not tried again until usage has had time to change.
   double rolled_back_limit = 0;
   int64_t rolled_back_s = INT64_MIN;
   // Nothing lower can be set: an agent refused it for good. 0: not known.

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/worker_pool.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
 #include "sim/job_runner.h"
-#include "base/worker_pool.h"
 
 namespace taut {
 namespace {

@@ -435,7 +435,7 @@ void AnalogsRecommender::Explain(Reason& reason) const {
   const double level = AnalogLevel(resource);
   const AnalogCase job = DecidedCase();
   const AnalogCdf cdf = fleet_->Forecast(job);
-  // All of this is about the limit after its last step, whoever takes it.
+  // All of this is about the limit after its last step.
   const double own = raise_in_force_ ? raised_ : choice_.limit;
   const double limit = reason.limit.value_or(own);
   const double cut = std::log((limit + level) / (job.week_peak + level));

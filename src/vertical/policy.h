@@ -44,7 +44,7 @@ struct PolicyInfo {
   std::string_view name;
   std::string_view what;  // one line for people
   std::span<const WhatIfKnob> knobs;
-  // What `taut tune` sweeps when nobody says: the few settings that move along the frontier, as
+  // What `taut tune` sweeps by default: the few settings that move along the frontier, as
   // key=value,value.
   std::span<const std::string_view> sweep;
   bool replay_only = false;  // a comparator that a replay runs if it is named; no job may have it

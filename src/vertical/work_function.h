@@ -87,9 +87,7 @@ class WorkFunctionRecommender final : public Recommender {
   std::unique_ptr<Recommender> Clone() const override {
     return std::make_unique<WorkFunctionRecommender>(*this);
   }
-  size_t state_bytes() const override {
-    return sizeof(*this) + cost_.heap_bytes() + weights_.heap_bytes();
-  }
+  size_t state_bytes() const override { return sizeof(*this) + cost_.heap_bytes() + weights_.heap_bytes(); }
   void Save(ByteWriter& out) const override;
   absl::Status Load(ByteReader& in) override;
 
@@ -116,8 +114,8 @@ class WorkFunctionRecommender final : public Recommender {
   LevelValues cost_;                   // the work function: 0 at its least, at most one change
   BucketFloats weights_;               // the job's usage by level; newer windows weigh more
   std::array<float, kHours> hours_{};  // highest usage of each of the last hours, by hour mod kHours
-  float weight_ = 1;                      // of a window now
-  int32_t level_ = -1;                    // of the limit; -1: none yet
+  float weight_ = 1;                   // of a window now
+  int32_t level_ = -1;                 // of the limit; -1: none yet
   int32_t first_window_ = 0, last_window_ = INT32_MIN;
   float over_ = 0, used_ = 0;  // decayed sums of this job
   float day_over_ = 0, day_used_ = 0, day_peak_ = 0, owner_limit_ = -1;
