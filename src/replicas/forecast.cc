@@ -9,7 +9,7 @@
 namespace taut {
 namespace {
 
-constexpr double kFirstPrice = 0.02;  // mean tasks / ordered share; chosen on blocks as the model's constants
+constexpr double kFirstPrice = 0.02;  // mean tasks / ordered share; chosen as the model's constants
 // The price's logarithm rises by this at an overloaded step, or by less where little is ordered.
 constexpr double kMostRise = 0.1;
 constexpr double kFall = 0.001;      // ... and falls at another by at most this
