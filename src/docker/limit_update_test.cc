@@ -90,7 +90,7 @@ TEST(LimitUpdate, WhatIsNoLimitIsRefused) {
   }
   const auto high = PlanLimitUpdate({}, LimitKind::kMemoryHigh, 1e9, CgroupVersion::kV2, kCores);
   EXPECT_TRUE(absl::IsUnimplemented(high.status()));
-  EXPECT_THAT(std::string(Message(high.status())), HasSubstr("Docker has no memory.high"));
+  EXPECT_THAT(std::string(Message(high.status())), HasSubstr("Docker does not support memory.high"));
 }
 
 TEST(LimitUpdate, LimitsAreReadAsPlainNumbers) {
