@@ -74,12 +74,15 @@ int ForecastPolicy::Best(bool far) const {
   const LoadForecast load = model_.At(far);
   const double price = Price(), tasks_per_count = settings_.max_utilization;
   const double median = load.Median() / tasks_per_count;
+  const int most = settings_.bounds.max;
+  // Where the most tasks are likely too few, the chance says nothing of fewer. Also keeps `first` an int.
+  if (median * 0.8 - 3 >= most || load.ChanceAbove(tasks_per_count * most) >= 0.5) return most;
   double best_cost = std::numeric_limits<double>::max();
   const int first = std::max(1, static_cast<int>(median * 0.8) - 3);
   // So that a job of thousands of tasks needs no more steps than one of ten.
   const int stride = std::max(1, static_cast<int>(median / 64));
   int best = first;
-  for (int n = first; n < best_cost && n <= settings_.bounds.max; n += stride) {
+  for (int n = first; n < best_cost && n <= most; n += stride) {
     const double risk = price * load.ChanceAbove(tasks_per_count * n);
     if (n + risk < best_cost) {
       best_cost = n + risk;

@@ -65,6 +65,18 @@ TEST(ReplicaPolicies, ACloneGoesOnAsTheOriginal) {
   }
 }
 
+TEST(ReplicaPolicies, ForecastRunsTheMaximumWhereEvenThatIsTooFew) {
+  for (const double load : {20.0, 1e12}) {
+    ReplicaSettings s;
+    s.bounds.max = 10;
+    s.forecast.min_history_s = 3600;
+    const auto policy = FindReplicaPolicy("forecast").value()->make(s);
+    int count = 1;
+    for (int m = 0; m < 300; ++m) count = policy->Decide({Timestamp::FromSeconds(m * 60), load, 1, count, 0});
+    EXPECT_EQ(count, 10) << load;
+  }
+}
+
 TEST(ReplicaPolicies, NamesAndSettingsAreChecked) {
   EXPECT_EQ(FindReplicaPolicy("hpax").status().message(),
             "no replica policy \"hpax\"; there are static, autopilot, hpa, keda, forecast");

@@ -98,7 +98,8 @@ class SameBehindTheGate : public testing::TestWithParam<std::tuple<Policy, Mode>
 // With the gate the limits are those that the daemon orders, decision by decision.
 TEST_P(SameBehindTheGate, WindowByWindow) {
   constexpr size_t kJobs = 9;
-  const auto [policy, mode] = GetParam();
+  const Policy policy = std::get<0>(GetParam());
+  const Mode mode = std::get<1>(GetParam());
   const Cell cell(kJobs);
   LiveSettings settings = Settings(policy, mode);
   settings.enforcement = Enforcement::kNever;  // usage of the cell is not cut at the limits
