@@ -17,11 +17,13 @@ class FailingStore final : public Store {
  public:
   explicit FailingStore(Store& store) : store_(store) {}
   bool fail = false;
+  bool fail_checkpoints = false;    // those in commits of their own, after the pass
   std::function<void()> on_commit;  // what others do meanwhile
 
   absl::Status Commit(const PassRecord& pass) override {
     if (on_commit) on_commit();
-    return fail ? absl::UnavailableError("the disk is full") : store_.Commit(pass);
+    const bool refused = fail_checkpoints && pass.window == nullptr && !pass.checkpoints.empty();
+    return fail || refused ? absl::UnavailableError("the disk is full") : store_.Commit(pass);
   }
   absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) override { return store_.Restore(sink); }
   absl::Status ReadForgotten(int64_t from_s,

@@ -1,7 +1,6 @@
 #include "control/control_plane.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "base/strings.h"
@@ -16,6 +15,8 @@ constexpr size_t kOomsOfJob = 100'000;  // that a new recommender processes, the
 constexpr size_t kPiece = 256;          // jobs stepped before others may look in: under 5 ms
 constexpr size_t kPieceOfThreads = LiveFleet::kTurnJobs * LiveFleet::kTurnsAtATime;  // on several threads
 constexpr size_t kTurnsForThreads = 8;  // so many turns are worth the threads
+constexpr size_t kChunksAtATime = 16;   // encoded before others may look in: about 10 ms
+constexpr size_t kCheckpointBytesAtATime = size_t{16} << 20;  // a commit, the size of the store's log
 // No OOM kill is believed to be further ahead of the cell's clock than clocks of machines are apart.
 constexpr int64_t kClocksApartUs = kWindowSeconds * kMicrosPerSecond;
 
@@ -374,10 +375,11 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
   unsaved_->when = when;
   for (SettingChange& s : out.settings) unsaved_->settings.push_back(std::move(s));
   out.settings.clear();
-  SaveCheckpoints(window, false);
-  timer.Done("checkpoint");
-  const absl::Status stored = CommitUnsaved();
+  SaveWithPass(window, out.day_ended);
+  absl::Status stored = CommitUnsaved();
   timer.Done("store");
+  if (stored.ok()) stored = SaveDueChunks(window, false);
+  timer.Done("checkpoint");
   Maintain(window);
   timer.Done("maintain");
   const std::lock_guard lock(view_mutex_);
@@ -391,38 +393,58 @@ void ControlPlane::RunOnThreads(size_t count, absl::FunctionRef<void(size_t turn
   workers_->ForEach(count, turn);
 }
 
-void ControlPlane::SaveChunk(uint32_t chunk, WindowId through) {
-  Checkpoint& c = unsaved_->checkpoints.emplace_back();
-  c.chunk = chunk;
-  c.through = through;
-  ByteWriter out(&c.bytes);
-  if (chunk == kFleetChunk) {
-    const std::shared_lock fleet(fleet_mutex_);
-    fleet_.SaveFleet(out);
-    return;
+// What a pass changed and no stored window or decision can bring back goes with the pass: which tasks are on
+// trial, what the actuator remembers, what the fleet learnt of a day.
+void ControlPlane::SaveWithPass(WindowId through, bool fleet_too) {
+  std::vector<uint32_t> chunks;
+  for (const JobId id : unsaved_->trials) chunks.push_back(id.value / LiveFleet::kChunkJobs);
+  std::ranges::sort(chunks);
+  chunks.erase(std::unique(chunks.begin(), chunks.end()), chunks.end());
+  SaveChunks(chunks, through);
+  if (std::string state = parts_.actuator->SaveState(); state != actuator_state_) {
+    actuator_state_ = std::move(state);
+    unsaved_->checkpoints.push_back({kActuatorChunk, through, actuator_state_});
   }
-  const std::unique_lock fleet(fleet_mutex_);
-  if (fleet_.ChunkHasJobs(chunk)) fleet_.SaveChunk(chunk, out);
-  fleet_.MarkSaved(chunk);
+  if (!fleet_too) return;
+  Checkpoint& c = unsaved_->checkpoints.emplace_back(Checkpoint{kFleetChunk, through, {}});
+  ByteWriter out(&c.bytes);
+  const std::shared_lock fleet(fleet_mutex_);
+  fleet_.SaveFleet(out);
 }
 
-void ControlPlane::SaveCheckpoints(WindowId through, bool all) {
+void ControlPlane::SaveChunks(std::span<const uint32_t> chunks, WindowId through) {
+  const size_t first = unsaved_->checkpoints.size();
+  for (const uint32_t chunk : chunks) unsaved_->checkpoints.push_back({chunk, through, {}});
+  const std::unique_lock fleet(fleet_mutex_);
+  RunOnThreads(chunks.size(), [&](size_t i) {
+    ByteWriter out(&unsaved_->checkpoints[first + i].bytes);
+    if (fleet_.ChunkHasJobs(chunks[i])) fleet_.SaveChunk(chunks[i], out);
+  });
+  for (const uint32_t chunk : chunks) fleet_.MarkSaved(chunk);
+}
+
+// In commits of their own, some chunks at a time: limits are on their way by now, and memory stays small.
+// `through`: a window that the store has.
+absl::Status ControlPlane::SaveDueChunks(WindowId through, bool all) {
   const uint32_t chunks = fleet_.num_chunks();
   const auto per_pass =
       static_cast<uint32_t>((chunks + options_.checkpoint_windows - 1) / options_.checkpoint_windows);
-  const auto save = [&](uint32_t chunk) { SaveChunk(chunk, through); };
-  std::set<uint32_t> saved;
+  std::vector<uint32_t> due;
+  size_t bytes = 0;
   for (uint32_t i = 0; i < (all ? chunks : per_pass); ++i) {
     if (next_chunk_ >= chunks) next_chunk_ = 0;
     const uint32_t chunk = next_chunk_++;
-    if (!fleet_.ChangedSince(chunk).has_value()) continue;
-    saved.insert(chunk);
-    save(chunk);
+    if (fleet_.ChangedSince(chunk).has_value()) due.push_back(chunk);
   }
-  // Which tasks are on trial stands in no decision.
-  for (const JobId id : unsaved_->trials) {
-    const uint32_t chunk = id.value / LiveFleet::kChunkJobs;
-    if (saved.insert(chunk).second) save(chunk);
+  for (std::span<const uint32_t> rest = due; !rest.empty();) {
+    const size_t count = std::min(rest.size(), kChunksAtATime);
+    SaveChunks(rest.first(count), through);
+    rest = rest.subspan(count);
+    const auto saved = std::span(unsaved_->checkpoints).last(count);
+    for (const Checkpoint& c : saved) bytes += c.bytes.size();
+    if (bytes < kCheckpointBytesAtATime) continue;
+    bytes = 0;
+    if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
   }
   // An OOM kill may be stored later than the window in which it was: some windows are read again in any case.
   Checkpoint unchanged{.chunk = kUnchangedChunk,
@@ -435,13 +457,7 @@ void ControlPlane::SaveCheckpoints(WindowId through, bool all) {
     }
   }
   unsaved_->checkpoints.push_back(std::move(unchanged));
-  if (std::string state = parts_.actuator->SaveState(); state != actuator_state_) {
-    Checkpoint& c = unsaved_->checkpoints.emplace_back();
-    c.chunk = kActuatorChunk;
-    c.through = through;
-    c.bytes = actuator_state_ = std::move(state);
-  }
-  if (all || unsaved_->output.day_ended) save(kFleetChunk);
+  return CommitUnsaved();
 }
 
 // ---- store, apply, tell: in this order ----
@@ -538,8 +554,8 @@ absl::Status ControlPlane::CheckpointAll() {
   if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
   const std::shared_ptr<const FleetView> seen = view();
   if (!seen->window.has_value()) return absl::OkStatus();
-  SaveCheckpoints(*seen->window, true);
-  return CommitUnsaved();
+  SaveWithPass(*seen->window, true);
+  return SaveDueChunks(*seen->window, true);
 }
 
 void ControlPlane::Maintain(WindowId window) {

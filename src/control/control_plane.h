@@ -254,8 +254,9 @@ class ControlPlane {
   // Of those seen: `count` from the first on.
   absl::Status ActOnOoms(size_t count, When when);
   absl::Status Pass(ClosedWindow closed, When when);
-  void SaveCheckpoints(WindowId through, bool all);
-  void SaveChunk(uint32_t chunk, WindowId through);
+  void SaveWithPass(WindowId through, bool fleet_too);
+  void SaveChunks(std::span<const uint32_t> chunks, WindowId through);
+  absl::Status SaveDueChunks(WindowId through, bool all);
   // ---- trials (trials.cc) ----
   // Numbers of tasks on trial are those of now: others hold after a restart.
   void FindTrialTasks();

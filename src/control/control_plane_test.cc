@@ -115,6 +115,26 @@ TEST(ControlPlane, AKillLosesNothingThatWasStoredAndCountsNothingTwice) {
   }
 }
 
+// Decisions are made known with the pass; the checkpoints that follow it may fail or never come.
+TEST(ControlPlane, APassWithoutItsCheckpointsLosesNothing) {
+  const std::vector<Decision> straight = Straight(300);
+  for (const bool killed : {false, true}) {
+    ControlCell cell;
+    ASSERT_TRUE(cell.Live(0, 59).ok());
+    cell.failing().fail_checkpoints = true;
+    const size_t told = cell.told().size();
+    EXPECT_EQ(cell.Live(59, 69).code(), absl::StatusCode::kUnavailable);
+    EXPECT_GT(cell.told().size(), told);
+    EXPECT_FALSE(cell.control().ready().ok());
+    cell.failing().fail_checkpoints = false;
+    if (killed) cell.Restart();
+    ASSERT_TRUE(cell.restored().ok()) << cell.restored();
+    ASSERT_TRUE(cell.Live(60, 300).ok());
+    EXPECT_TRUE(cell.control().ready().ok());
+    ExpectSame(straight, Stored(cell.store()));
+  }
+}
+
 TEST(ControlPlane, WaitsForAStoreThatIsFull) {
   const std::vector<Decision> straight = Straight(300);
   ControlCell cell;

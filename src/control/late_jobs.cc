@@ -169,7 +169,7 @@ absl::Status ControlPlane::AddPasts(std::vector<JobPast> pasts) {
     }
   }
   if (pasts.empty()) return absl::OkStatus();
-  for (const uint32_t chunk : chunks) SaveChunk(chunk, *seen->window);
+  SaveChunks(std::vector<uint32_t>(chunks.begin(), chunks.end()), *seen->window);
   unsaved_->pasts = std::move(pasts);
   return CommitUnsaved();
 }

@@ -70,7 +70,7 @@ absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds
   // A number without a job is of one that was forgotten, or whose record is damaged, which the store says.
   const auto on_job = [&](const JobRecord& job) {
     if (fleet_.Has(job.id)) return absl::DataLossError(StrCat("two jobs have number ", job.id.value));
-    fleet_.AddJob(job);
+    fleet_.AddRestoredJob(job);
     return absl::OkStatus();
   };
   const auto on_setting = [&](const SettingChange& change) {
@@ -121,6 +121,7 @@ absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds
       fleet_.WantHistoryOf(chunk);
     }
   }
+  fleet_.MakeRecommenders(run);
 
   Ingest::Options ingest = options_.ingest;
   // With a log of samples they are closed when it is read (ReplaySamples).

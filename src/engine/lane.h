@@ -75,6 +75,14 @@ class Lane {
     return in.remaining() == 0 ? absl::OkStatus() : absl::DataLossError("a lane with trailing bytes");
   }
   bool sleeps() const { return recommender_ == nullptr; }
+  // What a lane that sleeps has of a state that Save wrote; the state itself is for Wake, which reads the
+  // rest of it.
+  absl::Status LoadAsleep(std::string_view state) {
+    ByteReader in(state);
+    const auto recommended = in.Get<double>();
+    recommended_ = recommended >= 0 ? std::optional(recommended) : std::nullopt;
+    return in.status("a lane");
+  }
 
   // The last recommendation; absent: the owner's limit stands.
   std::optional<double> recommended() const { return recommended_; }

@@ -65,11 +65,8 @@ void LiveFleet::Wake(LiveJob& job) const {
     if (!lane.lane.sleeps()) continue;
     const std::string state = std::move(lane.asleep);
     lane.asleep = std::string();
-    std::unique_ptr<Recommender> fresh =
-        NewRecommender(job.policy->recommender, r, InfoOf(job.record),
-                       SettingsFor(*job.policy, settings_.vertical), *models_);
-    // Other settings than it was saved with may not be able to read it.
-    if (!lane.lane.Wake(std::move(fresh), state).ok()) job.needs_history = true;
+    // Other settings or another version than it was saved with may not be able to read it.
+    if (!lane.lane.Wake(NewRecommenderOf(job, r), state).ok()) job.needs_history = true;
   }
 }
 
@@ -89,10 +86,7 @@ Reason LiveFleet::Explain(JobId id, Resource r) const {
     return reason;
   }
   Lane copy(nullptr);
-  std::unique_ptr<Recommender> fresh =
-      NewRecommender(job->policy->recommender, r, InfoOf(job->record),
-                     SettingsFor(*job->policy, settings_.vertical), *models_);
-  if (copy.Wake(std::move(fresh), lane.asleep).ok()) copy.recommender().Explain(reason);
+  if (copy.Wake(NewRecommenderOf(*job, r), lane.asleep).ok()) copy.recommender().Explain(reason);
   return reason;
 }
 

@@ -40,6 +40,57 @@ TEST(Departures, AJobThatSleptDecidesAsIfItHadNot) {
   }
 }
 
+void Restore(LiveFleet& fleet, const std::string& chunk, size_t jobs, WindowId through) {
+  for (uint32_t j = 0; j < jobs; ++j) fleet.AddRestoredJob({JobId{j}, "job-" + std::to_string(j), {}, 0});
+  ByteReader in(chunk);
+  ASSERT_TRUE(fleet.LoadChunk(0, through, in).ok());
+  fleet.MakeRecommenders();
+}
+
+TEST(Departures, RestoredJobsSleepUntilTheyAreStepped) {
+  const Cell cell(kJobs);
+  for (const Policy recommender : {Policy::kMovingWindow, Policy::kEnsemble, Policy::kVpa, Policy::kPeak}) {
+    LiveFleet straight(Settings(recommender, Mode::kAuto)), again(Settings(recommender, Mode::kAuto));
+    AddJobs(straight, kJobs);
+    StepSome(straight, cell, 0, 400);
+    // One job more than the checkpoint has.
+    Restore(again, Chunk(straight), kJobs + 1, WindowId{399});
+    EXPECT_FALSE(again.job(JobId{kJobs}).sleeps());
+    for (uint32_t j = 0; j < kJobs; ++j) {
+      ASSERT_TRUE(again.job(JobId{j}).sleeps());
+      for (const Resource r : kResources) {
+        EXPECT_EQ(again.job(JobId{j}).of(r).lane.recommended(),
+                  straight.job(JobId{j}).of(r).lane.recommended());
+      }
+    }
+    again.Forget(JobId{kJobs});
+    EXPECT_EQ(Chunk(again), Chunk(straight));
+    StepSome(straight, cell, 400, 650);
+    StepSome(again, cell, 400, 650);
+    EXPECT_FALSE(again.job(JobId{0}).sleeps());
+    EXPECT_EQ(Chunk(again), Chunk(straight));
+  }
+}
+
+// As after an upgrade that changed what a recommender stores.
+TEST(Departures, AStateThatCannotBeReadIsLearntAnewAndItsLimitStays) {
+  const Cell cell(kJobs);
+  LiveFleet before(Settings(Policy::kEnsemble, Mode::kAuto));
+  AddJobs(before, kJobs);
+  StepSome(before, cell, 0, 400);
+  LiveSettings other = Settings(Policy::kEnsemble, Mode::kAuto);
+  other.vertical.ensemble.half_lives_s.pop_back();
+  LiveFleet after(other);
+  Restore(after, Chunk(before), kJobs, WindowId{399});
+  const std::optional<double> limit = before.job(JobId{1}).of(Resource::kCpu).gate.in_force;
+  ASSERT_TRUE(limit.has_value());
+  EXPECT_EQ(after.job(JobId{1}).of(Resource::kCpu).gate.in_force, limit);
+  PassOutput out;
+  Step(after, cell.windows()[400], out);
+  EXPECT_EQ(after.WantHistory(9).size(), kJobs);
+  EXPECT_EQ(after.job(JobId{1}).of(Resource::kCpu).gate.in_force, limit);
+}
+
 TEST(Departures, AnOomKillOrASettingWakes) {
   const Cell cell(kJobs);
   LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kObserve));

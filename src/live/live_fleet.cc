@@ -35,10 +35,9 @@ JobInfo LiveFleet::InfoOf(const JobRecord& record) const {
       .name = record.name, .logical_name = record.name, .sensitivity = Sensitivity::kUnknown, .priority = {}};
 }
 
-std::unique_ptr<LiveLane> LiveFleet::NewLane(const JobRecord& record, const JobPolicy& policy,
-                                             Resource r) const {
-  return std::make_unique<LiveLane>(NewRecommender(policy.recommender, r, InfoOf(record),
-                                                   SettingsFor(policy, settings_.vertical), *models_));
+std::unique_ptr<Recommender> LiveFleet::NewRecommenderOf(const LiveJob& job, Resource r) const {
+  return NewRecommender(job.policy->recommender, r, InfoOf(job.record),
+                        SettingsFor(*job.policy, settings_.vertical), *models_);
 }
 
 std::shared_ptr<const JobPolicy> LiveFleet::PolicyOf(const LiveJob& job) {
@@ -59,6 +58,24 @@ std::shared_ptr<const JobPolicy> LiveFleet::PolicyOf(const LiveJob& job) {
 }
 
 void LiveFleet::AddJob(JobRecord record) {
+  const JobId id = record.id;
+  AddRestoredJob(std::move(record));
+  MakeRecommenders(jobs_[id]);
+}
+
+void LiveFleet::MakeRecommenders(LiveJob& job) const {
+  for (const Resource r : kResources) job.of(r).lane = Lane(NewRecommenderOf(job, r));
+}
+
+void LiveFleet::MakeRecommenders(RunTurns run) {
+  run(num_chunks(), [this](size_t chunk) {
+    for (auto i = static_cast<uint32_t>(chunk * kChunkJobs); i < (chunk + 1) * kChunkJobs; ++i) {
+      if (LiveJob* job = jobs_.Find(JobId{i}); job != nullptr && job->is_blank()) MakeRecommenders(*job);
+    }
+  });
+}
+
+void LiveFleet::AddRestoredJob(JobRecord record) {
   ++records_.jobs;
   LiveJob& job = jobs_.Emplace(record.id);
   job.record = std::move(record);
@@ -68,9 +85,7 @@ void LiveFleet::AddJob(JobRecord record) {
   }
   ids_.emplace(job.record.name, job.record.id);
   job.policy = PolicyOf(job);
-  for (const Resource r : kResources) {
-    job.lanes[static_cast<size_t>(r)] = NewLane(job.record, *job.policy, r);
-  }
+  for (auto& lane : job.lanes) lane = std::make_unique<LiveLane>(nullptr);
   Changed(job);
 }
 
@@ -95,19 +110,20 @@ void LiveFleet::Repolicy(LiveJob& job) {
                     old->oom_tolerance == job.policy->oom_tolerance;
   if (!same) job.needs_history = true;
   Changed(job);
-  if (same && job.sleeps()) return;  // its bytes are read by lanes made with the policy of then
+  // Its bytes are read by recommenders made with the policy of then.
+  if (job.sleeps() && (same || job.is_blank())) return;
   for (const Resource r : kResources) {
     LiveLane& lane = job.of(r);
-    std::unique_ptr<LiveLane> fresh = NewLane(job.record, *job.policy, r);
+    Lane fresh(NewRecommenderOf(job, r));
     lane.asleep.clear();
     std::string state;
     if (same) {
       ByteWriter out(&state);
       lane.lane.Save(out);
       ByteReader in(state);
-      if (!fresh->lane.Load(in).ok()) job.needs_history = true;
+      if (!fresh.Load(in).ok()) job.needs_history = true;
     }
-    lane.lane = std::move(fresh->lane);
+    lane.lane = std::move(fresh);
   }
 }
 
@@ -313,7 +329,7 @@ std::vector<JobId> LiveFleet::WantHistory(size_t limit) const {
 
 Lane LiveFleet::Relived(const LiveJob& job, Resource r, std::span<const JobDay> days,
                         std::span<const OomRecord> ooms) {
-  Lane lane = std::move(NewLane(job.record, *job.policy, r)->lane);
+  Lane lane(NewRecommenderOf(job, r));
   const auto nothing = [](const Signal&, std::span<const OomRecord>) {};
   const auto close = [&](const Signal& s, std::span<const OomRecord>) { lane.CloseWindow(s); };
   StepHistory({.resource = r, .days = days, .ooms = ooms, .open_day = day_}, signals_, lane,

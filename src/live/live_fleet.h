@@ -79,6 +79,8 @@ class LiveFleet {
   // REQUIRES: the number has no job; numbers need not be without gaps. Settings that people made for a job of
   // this name hold again.
   void AddJob(JobRecord record);
+  // The same during a restore: its recommenders come by LoadChunk or, at last, by MakeRecommenders.
+  void AddRestoredJob(JobRecord record);
   // Sets these labels of the job and looks at the rules again; its other labels stay. False: it has them.
   // REQUIRES: Has(id).
   bool AddLabels(JobId id, std::span<const KeyValue> labels);
@@ -155,7 +157,10 @@ class LiveFleet {
   void SaveChunk(uint32_t chunk, ByteWriter& out) const;
   // All or nothing for each job: after an error the jobs of the chunk that could not be read are new ones
   // that are `lost` and want history. `through`: the window at whose end it was saved.
+  // Lanes sleep until their job is stepped: a start need not build what only a window asks for.
   absl::Status LoadChunk(uint32_t chunk, WindowId through, ByteReader& in, RunTurns run = RunInOrder);
+  // For the restored jobs that no checkpoint had.
+  void MakeRecommenders(RunTurns run = RunInOrder);
   // The first window that changed the chunk since MarkSaved; nullopt: none did.
   std::optional<WindowId> ChangedSince(uint32_t chunk) const;
   void MarkSaved(uint32_t chunk);
@@ -200,6 +205,7 @@ class LiveFleet {
   static void StartDay(LiveJob& job, int32_t day);
   void EndDay(PassOutput& out, When when);
   absl::Status LoadJob(std::string_view bytes, LiveJob& job) const;
+  void MakeRecommenders(LiveJob& job) const;
   // Not measured for two hours before the end of `now`.
   static bool IsGone(const LiveJob& job, WindowId now);
   void Changed(const LiveJob& job) { Changed(job.record.id); }
@@ -210,7 +216,7 @@ class LiveFleet {
   void TakeInOom(LiveJob& job, const OomRecord& oom);
   void Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When when);
   Lane Relived(const LiveJob& job, Resource r, std::span<const JobDay> days, std::span<const OomRecord> ooms);
-  std::unique_ptr<LiveLane> NewLane(const JobRecord& record, const JobPolicy& policy, Resource r) const;
+  std::unique_ptr<Recommender> NewRecommenderOf(const LiveJob& job, Resource r) const;
   std::shared_ptr<const JobPolicy> PolicyOf(const LiveJob& job);
   void Repolicy(LiveJob& job);
   JobInfo InfoOf(const JobRecord& record) const;

@@ -42,14 +42,17 @@ absl::Status LiveFleet::LoadJob(std::string_view bytes, LiveJob& job) const {
   ByteReader state(bytes);
   absl::Status s = LoadLiveJob(state, job);
   if (s.ok() && state.remaining() != 0) s = absl::DataLossError("a job with trailing bytes");
-  if (s.ok()) return s;
+  if (s.ok()) {
+    if (job.is_blank()) MakeRecommenders(job);  // the policy has another one now
+    return s;
+  }
   LiveJobState fresh;
   fresh.overrides = std::move(job.overrides);
   fresh.policy = job.policy;
-  for (const Resource r : kResources)
-    fresh.lanes[static_cast<size_t>(r)] = NewLane(job.record, *fresh.policy, r);
+  for (auto& lane : fresh.lanes) lane = std::make_unique<LiveLane>(nullptr);
   fresh.needs_history = fresh.lost = true;
   static_cast<LiveJobState&>(job) = std::move(fresh);
+  MakeRecommenders(job);
   return s;
 }
 

@@ -109,6 +109,11 @@ absl::Status LoadLiveJob(ByteReader& in, LiveJob& job) {
     if (absl::Status s = lane.gate.Load(in); !s.ok()) return s;
     const std::string_view state = in.GetString();
     if (!same || in.failed()) continue;
+    if (lane.lane.sleeps()) {
+      if (absl::Status s = lane.lane.LoadAsleep(state); !s.ok()) return s;
+      lane.asleep = state;
+      continue;
+    }
     ByteReader inner(state);
     if (absl::Status s = lane.lane.Load(inner); !s.ok()) return s;
     if (inner.remaining() != 0) return absl::DataLossError("a lane with trailing bytes");

@@ -82,6 +82,8 @@ struct LiveJobState {
   }
   // Its lanes are bytes, until it is measured again.
   bool sleeps() const { return lanes[0]->lane.sleeps(); }
+  // During a restore: its recommenders are yet to be loaded or made.
+  bool is_blank() const { return sleeps() && lanes[0]->asleep.empty(); }
   void Sleep();
 
   LiveLane& of(Resource r) { return *lanes[static_cast<size_t>(r)]; }
@@ -99,7 +101,8 @@ struct LiveJob : LiveJobState {
 };
 
 // The state of a job apart from its record and overrides, appended. Load takes it into a job with the
-// same policy; if the recommender has changed since, the lanes stay new and needs_history is set.
+// same policy; if the recommender has changed since, the lanes stay as they are and needs_history is set. Lanes
+// that sleep keep the bytes of theirs and sleep on.
 void SaveLiveJob(const LiveJob& job, ByteWriter& out);
 absl::Status LoadLiveJob(ByteReader& in, LiveJob& job);
 

@@ -58,8 +58,8 @@ absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const Ke
   copy.record = job.record;
   copy.overrides = job.overrides;
   copy.policy = job.policy;
-  for (const Resource r : kResources)
-    copy.lanes[static_cast<size_t>(r)] = NewLane(copy.record, *copy.policy, r);
+  for (auto& lane : copy.lanes) lane = std::make_unique<LiveLane>(nullptr);
+  MakeRecommenders(copy);
   std::string state;
   ByteWriter out(&state);
   SaveLiveJob(job, out);

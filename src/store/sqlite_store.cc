@@ -95,12 +95,13 @@ absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const SqliteStore::Option
   CloseToOthers(options.path);
   auto db = Database::Open(options.path, Database::Access::kReadWrite);
   if (!db.ok()) return db;
-  // The page size counts for a new file only. The log is folded into the file every 16 MiB, and keeps 64.
-  absl::Status status = (*db)->Execute("PRAGMA page_size = 4096; PRAGMA cache_size = -65536");
+  // The page size counts for a new file only: most bytes are blocks of many pages, and each page is written
+  // twice. The log is folded into the file every 16 MiB where pages have 16 KiB, and keeps 64.
+  absl::Status status = (*db)->Execute("PRAGMA page_size = 16384; PRAGMA cache_size = -65536");
   if (status.ok()) status = Migrate(**db, StoreMigrations());
   if (status.ok()) {
     status = (*db)->Execute(
-        "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 4096; "
+        "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 1024; "
         "PRAGMA journal_size_limit = 67108864");
   }
   if (status.ok()) {
