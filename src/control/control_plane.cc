@@ -229,7 +229,7 @@ std::vector<ClosedWindow> ControlPlane::CloseWindows(Timestamp now, When when) {
   const bool is_past = when == When::kPast && options_.clock == ClockSource::kWall;
   const Timestamp watermark = is_past ? now : Watermark(now);
   last_watermark_ = watermark;
-  ingest_->CloseUntil(watermark, [&](const ClosedWindow& window) { closed.push_back(window); });
+  ingest_->CloseUntil(watermark, [&](ClosedWindow&& window) { closed.push_back(std::move(window)); });
   if (!closed.empty()) ingest_->ForgetIdle(watermark);
   return closed;
 }

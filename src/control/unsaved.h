@@ -50,19 +50,7 @@ struct Unsaved {
   // What happened between two windows is published with the next one.
   void Clear() {
     const FleetPoint between = window.has_value() ? FleetPoint() : output.point;
-    window.reset();
-    new_jobs.clear();
-    forgotten_jobs.clear();
-    returned_jobs.clear();
-    relabelled_jobs.clear();
-    ooms.clear();
-    outcomes.clear();
-    settings.clear();
-    checkpoints.clear();
-    pasts.clear();
-    trials.clear();
-    when = When::kNow;
-    output.Clear();
+    *this = Unsaved();  // with the memory: a first hour decides for every job at once
     output.point.oom_kills = between.oom_kills;
     output.point.changes = between.changes;
   }

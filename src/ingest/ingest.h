@@ -60,7 +60,7 @@ class Ingest {
   }
 
   std::vector<OomSighting> TakeOoms() { return windows_.TakeOoms(mapper_); }
-  void CloseUntil(Timestamp watermark, absl::FunctionRef<void(const ClosedWindow&)> yield) {
+  void CloseUntil(Timestamp watermark, absl::FunctionRef<void(ClosedWindow&&)> yield) {
     windows_.CloseUntil(watermark, mapper_, yield);
   }
   // Windows before this one are closed already; what was taken in before this call is not counted.

@@ -231,7 +231,7 @@ int64_t LiveWindows::EarliestOpenSample() const {
 }
 
 void LiveWindows::CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
-                             absl::FunctionRef<void(const ClosedWindow&)> yield) {
+                             absl::FunctionRef<void(ClosedWindow&&)> yield) {
   const int64_t until = FloorDiv(MillisOf(watermark) - options_.grace_seconds * 1000, kWindowMs) * kWindowMs;
   if (until <= open_from_ms_) return;
   SortSlots(mapper);
@@ -244,9 +244,11 @@ void LiveWindows::CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
     Trim(open_from_ms_);
     if (closed_.jobs.empty()) continue;
     ++fold_counts_.windows;
-    fold_counts_.job_windows += closed_.jobs.size();
-    fold_counts_.task_windows += closed_.tasks.size();
-    yield(closed_);
+    jobs_before_ = closed_.jobs.size();
+    tasks_before_ = closed_.tasks.size();
+    fold_counts_.job_windows += jobs_before_;
+    fold_counts_.task_windows += tasks_before_;
+    yield(std::move(closed_));
   }
   // A clock that runs ahead of all samples closes nothing that has not begun.
   if (newest_ms_ != INT64_MIN) {
@@ -256,13 +258,16 @@ void LiveWindows::CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
 }
 
 void LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
-  closed_.window = {static_cast<int32_t>(begin_ms / kWindowMs)};
-  closed_.jobs.clear();
-  closed_.tasks.clear();
-  closed_.cpu_buckets.clear();
+  closed_ = {.window = {static_cast<int32_t>(begin_ms / kWindowMs)},
+             .jobs = {},
+             .tasks = {},
+             .cpu_buckets = {},
+             .reports = {}};
+  // Most windows are as large as the one before.
+  closed_.jobs.reserve(jobs_before_);
+  closed_.tasks.reserve(tasks_before_);
   const bool partial = IsPartial(begin_ms);
   bool left_out = false;
-  closed_.reports.clear();
   std::vector<FoldSeries> series;
   for (size_t i = 0; i < order_.size();) {
     const JobId job = mapper.binding(order_[i]).job;

@@ -96,11 +96,11 @@ class LiveWindows {
   std::vector<OomSighting> TakeOoms(const SeriesMapper& mapper);
 
   // Closes, in time order, every window whose end + grace <= watermark and calls yield for those that have
-  // anything; the reference is good during the call. A watermark that goes back closes nothing. Bindings are
+  // anything; what yield does not take is dropped. A watermark that goes back closes nothing. Bindings are
   // those of now: a series whose job changed has changed it for the whole window. About 0.5 us a series and
   // window.
   void CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
-                  absl::FunctionRef<void(const ClosedWindow&)> yield);
+                  absl::FunctionRef<void(ClosedWindow&&)> yield);
 
   // Windows before this one are closed already, elsewhere. What came of them stays as the baseline of
   // counters.
@@ -180,6 +180,7 @@ class LiveWindows {
   std::vector<uint32_t> order_;  // mapped slots by job, task, kind, part
   uint64_t order_version_ = UINT64_MAX;
   ClosedWindow closed_;
+  size_t jobs_before_ = 0, tasks_before_ = 0;  // in the window closed last
   WindowFold fold_;
 };
 
