@@ -324,7 +324,10 @@ HttpResponse Api::Metrics(const HttpRequest&) {
   }
   const auto amounts = [&](std::string_view name, std::string_view help, double FleetAmounts::*field) {
     for (const Resource r : kResources) {
-      out.Gauge(name, help, view->point.amounts[static_cast<size_t>(r)].*field, {{"resource", Name(r)}});
+      const FleetAmounts& a = view->point.amounts[static_cast<size_t>(r)];
+      // A sum over nothing is absent, not 0.
+      if ((field == &FleetAmounts::usage ? a.jobs : a.jobs_limited) == 0) continue;
+      out.Gauge(name, help, a.*field, {{"resource", Name(r)}});
     }
   };
   amounts("tautd_fleet_usage", "Usage of all tasks, cores or bytes.", &FleetAmounts::usage);

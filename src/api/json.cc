@@ -213,15 +213,20 @@ void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json) {
   for (const Resource r : kResources) {
     json.Key(Name(r));
     json.BeginObject();
-    const auto at = static_cast<size_t>(r);
-    PutColumn(
-        "usage", points, [&](const FleetPoint& p) { json.Number(p.amounts[at].usage, 6); }, json);
-    PutColumn(
-        "owner_limit", points, [&](const FleetPoint& p) { json.Number(p.amounts[at].owner_limit, 6); }, json);
-    PutColumn(
-        "limit", points, [&](const FleetPoint& p) { json.Number(p.amounts[at].in_force, 6); }, json);
-    PutColumn(
-        "would_be", points, [&](const FleetPoint& p) { json.Number(p.amounts[at].would_be, 6); }, json);
+    const auto column = [&](std::string_view key, double FleetAmounts::*amount,
+                            uint32_t FleetAmounts::*jobs) {
+      PutColumn(
+          key, points,
+          [&](const FleetPoint& p) {
+            const FleetAmounts& a = p.amounts[static_cast<size_t>(r)];
+            a.*jobs > 0 ? json.Number(a.*amount, 6) : json.Null();
+          },
+          json);
+    };
+    column("usage", &FleetAmounts::usage, &FleetAmounts::jobs);
+    column("owner_limit", &FleetAmounts::owner_limit, &FleetAmounts::jobs_limited);
+    column("limit", &FleetAmounts::in_force, &FleetAmounts::jobs_limited);
+    column("would_be", &FleetAmounts::would_be, &FleetAmounts::jobs_limited);
     json.EndObject();
   }
   PutColumn(

@@ -22,5 +22,21 @@ TEST(ApiJson, ATimeThatIsNoneIsNull) {
   EXPECT_EQ(Time(Timestamp{INT64_MAX}.seconds()), R"({"t":null})");
 }
 
+TEST(ApiJson, TheFleetsHistoryIsNullWhereNothingWasMeasured) {
+  FleetPoint point;
+  point.amounts[0] = {.usage = 2, .jobs = 3};  // no owner's limit is known
+  point.amounts[1] = {
+      .usage = 0, .owner_limit = 8, .in_force = 8, .would_be = 4, .jobs = 1, .jobs_limited = 1};
+  JsonWriter json;
+  PutFleetHistory({&point, 1}, json);
+  const std::string text = json.Take();
+  EXPECT_NE(text.find(R"("cpu":{"usage":[2],"owner_limit":[null],"limit":[null],"would_be":[null]})"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"("memory":{"usage":[0],"owner_limit":[8],"limit":[8],"would_be":[4]})"),
+            std::string::npos)
+      << text;
+}
+
 }  // namespace
 }  // namespace taut

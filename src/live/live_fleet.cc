@@ -231,7 +231,9 @@ void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, Pa
       }
       FleetAmounts& sum = out.point.amounts[static_cast<size_t>(r)];
       sum.usage += TotalOf(lane.usage_mean, lane.tasks);
+      ++sum.jobs;
       if (!lane.owner().has_value()) continue;
+      ++sum.jobs_limited;
       sum.owner_limit += TotalOf(lane.owner_limit, lane.tasks);
       sum.in_force += lane.real_limit().value_or(0) * lane.tasks;
       sum.would_be += lane.lane.recommended().value_or(lane.owner_limit) * lane.tasks;

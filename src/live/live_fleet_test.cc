@@ -59,6 +59,19 @@ TEST(LiveFleet, GoesOnAfterAStop) {
   }
 }
 
+TEST(LiveFleet, TheFleetsSumsSayOfHowManyJobsTheyAre) {
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
+  AddJobs(fleet, 2);
+  ClosedWindow closed = Cell(2).windows()[0];
+  for (TaskWindow& t : closed.tasks) t.cpu_mean_cores = t.cpu_peak_cores = kAbsent;
+  closed.jobs[1].window.memory_limit_bytes = kAbsent;
+  PassOutput out;
+  Step(fleet, closed, out);
+  EXPECT_EQ(out.point.amounts[0].jobs, 0U);
+  EXPECT_EQ(out.point.amounts[1].jobs, 2U);
+  EXPECT_EQ(out.point.amounts[1].jobs_limited, 1U);
+}
+
 TEST(LiveFleet, AnOomRaisesAtOnceWhateverThePeriod) {
   const Cell cell(2);
   LiveFleet fleet(Settings(Policy::kEnsemble, Mode::kAuto));

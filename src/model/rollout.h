@@ -108,6 +108,8 @@ struct FleetAmounts {
   double in_force = 0;
   double would_be = 0;            // the recommendation whatever the mode, the owner's where there is none
   uint32_t job_windows_over = 0;  // jobs of which a task was above would_be
+  uint32_t jobs = 0;              // whose usage was measured; 0: `usage` is absent
+  uint32_t jobs_limited = 0;      // those of them whose owner's limit is known; 0: the limits are absent
 };
 struct FleetPoint {
   WindowId window;

@@ -68,6 +68,10 @@ std::string EncodeFleetPoint(const FleetPoint& point) {
     for (const double amount : {a.usage, a.owner_limit, a.in_force, a.would_be}) out.Put(amount);
     out.PutVarint(a.job_windows_over);
   }
+  for (const FleetAmounts& a : point.amounts) {
+    out.PutVarint(a.jobs);
+    out.PutVarint(a.jobs_limited);
+  }
   return SealCheckpoint(bytes, CheckpointCompression::kNever);
 }
 
@@ -83,6 +87,13 @@ absl::StatusOr<FleetPoint> DecodeFleetPoint(std::string_view bytes) {
   for (FleetAmounts& a : point.amounts) {
     for (double* field : {&a.usage, &a.owner_limit, &a.in_force, &a.would_be}) *field = in.Get<double>();
     a.job_windows_over = count();
+    a.jobs = point.jobs;  // of older versions, which do not say
+    a.jobs_limited = a.owner_limit > 0 ? point.jobs : 0;
+  }
+  for (FleetAmounts& a : point.amounts) {
+    if (in.failed() || in.remaining() == 0) break;
+    a.jobs = count();
+    a.jobs_limited = count();
   }
   const absl::Status status = Finish(in, "fleet figures");
   if (!status.ok()) return status;

@@ -16,6 +16,7 @@
 #include <functional>
 #include <thread>
 
+#include "histogram/checkpoint.h"
 #include "store/records.h"
 #include "store/schema.h"
 #include "store/sqlite.h"
@@ -444,6 +445,28 @@ TEST(SqliteStore, NoticesThatItsFileIsGone) {
   std::filesystem::rename(aside, options.path);
   EXPECT_TRUE(store.Check().ok());
   EXPECT_TRUE(store.Commit(next.View()).ok()) << "it goes on when the file is back";
+}
+
+TEST(StoreRecords, FleetFiguresOfOlderVersionsCountTheJobsMeasured) {
+  FleetPoint point;
+  point.jobs = 5;
+  point.amounts[0] = {.usage = 2, .owner_limit = 8, .jobs = 4, .jobs_limited = 3};
+  const absl::StatusOr<FleetPoint> same = DecodeFleetPoint(EncodeFleetPoint(point));
+  ASSERT_TRUE(same.ok());
+  EXPECT_EQ(same->amounts[0].jobs, 4U);
+  EXPECT_EQ(same->amounts[0].jobs_limited, 3U);
+  EXPECT_EQ(same->amounts[1].jobs, 0U);
+
+  // They end before the counts, four bytes here.
+  std::string payload = *OpenCheckpoint(EncodeFleetPoint(point));
+  payload.resize(payload.size() - 4);
+  const absl::StatusOr<FleetPoint> older =
+      DecodeFleetPoint(SealCheckpoint(payload, CheckpointCompression::kNever));
+  ASSERT_TRUE(older.ok()) << older.status();
+  EXPECT_EQ(older->amounts[0].jobs, 5U);
+  EXPECT_EQ(older->amounts[0].jobs_limited, 5U);
+  EXPECT_EQ(older->amounts[1].jobs, 5U);
+  EXPECT_EQ(older->amounts[1].jobs_limited, 0U);
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ inline std::string Text(const FleetPoint& p) {
   for (const uint32_t jobs : p.jobs_by_mode) StrAppend(&text, " ", jobs);
   for (const FleetAmounts& a : p.amounts) {
     StrAppend(&text, " ", a.usage, " ", a.owner_limit, " ", a.in_force, " ", a.would_be, " ",
-              a.job_windows_over);
+              a.job_windows_over, " ", a.jobs, " ", a.jobs_limited);
   }
   return text + "\n";
 }
@@ -235,8 +235,8 @@ class PassMaker {
     p.jobs = jobs_;
     p.tasks = Below(1000);
     p.jobs_by_mode = {1, 2, 3, Below(9)};
-    p.amounts[0] = {1.5, Amount(10), Amount(5), Amount(4), Below(9)};
-    p.amounts[1] = {Amount(1e12), Amount(1e13), 0, Amount(1e12), Below(9)};
+    p.amounts[0] = {1.5, Amount(10), Amount(5), Amount(4), Below(9), jobs_, Below(9)};
+    p.amounts[1] = {Amount(1e12), Amount(1e13), 0, Amount(1e12), Below(9), 0, 0};
     p.oom_kills = Below(4);
     return p;
   }

@@ -25,7 +25,7 @@ export interface Fleet {
   oom_kills_day: number; changes_day: number;
   actuator: string;
 }
-export interface FleetColumns { usage: number[]; owner_limit: number[]; limit: number[]; would_be: number[] }
+export interface FleetColumns { usage: Amount[]; owner_limit: Amount[]; limit: Amount[]; would_be: Amount[] }
 export interface FleetHistory {
   time: number[]; cpu: FleetColumns; memory: FleetColumns; jobs: number[]; tasks: number[];
   oom_kills: number[]; changes: number[]; jobs_by_mode: Partial<Record<Mode, number[]>>;
