@@ -11,21 +11,28 @@ INCLUDE = re.compile(r'^\s*#include "([^"/]+)/[^"]+"')
 
 
 def read_layers():
-    """room -> set of rooms it may include; rooms may only name rooms above them, so there is no cycle."""
-    allowed = {}
+    """room -> rooms it may include, and room -> those and what its tests may; all stand above it: no cycle."""
+    allowed, by_tests = {}, {}
     for number, line in enumerate((SRC / "LAYERS").read_text().splitlines(), 1):
         line = line.split("#")[0].strip()
         if not line:
             continue
         room, _, names = line.partition(":")
+        names, _, more = names.partition("|")
         below = set(names.split())
-        for name in sorted(below - allowed.keys()):
+        tests = below | set(more.split())
+        for name in sorted(tests - allowed.keys()):
             sys.exit(f"src/LAYERS:{number}: {room} names {name}, which does not stand above it")
         allowed[room.strip()] = below
-    return allowed
+        by_tests[room.strip()] = tests
+    return allowed, by_tests
 
 
-def violations(allowed):
+def is_of_tests(path):
+    return path.stem.endswith(("_test", "_bench", "_fixture"))
+
+
+def violations(allowed, by_tests):
     rooms = {p.name for p in SRC.iterdir() if p.is_dir()}
     for room in sorted(rooms - allowed.keys()):
         yield f"src/{room}: a room that src/LAYERS does not list"
@@ -41,12 +48,13 @@ def violations(allowed):
                 continue
             if match[1] == TESTING and (path.suffix == ".h" or path.stem.endswith(("_test", "_bench"))):
                 continue
-            if match[1] not in allowed.get(room, set()):
+            of = by_tests if is_of_tests(path) else allowed
+            if match[1] not in of.get(room, set()):
                 yield f"{path.relative_to(ROOT)}:{number}: {room} may not include {match[1]}"
 
 
 def main():
-    found = list(violations(read_layers()))
+    found = list(violations(*read_layers()))
     for line in found:
         print(line)
     if found:

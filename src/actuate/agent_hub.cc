@@ -63,9 +63,9 @@ bool IsSafe(const std::optional<WindowId>& window, uint64_t tick, const std::opt
 
 }  // namespace
 
-void AgentHub::SetControl(ControlPlane* control) {
+void AgentHub::SetIntake(TaskIntake* intake) {
   const std::lock_guard lock(mutex_);
-  control_ = control;
+  intake_ = intake;
   started_s_ = options_.steady_s();
 }
 
@@ -86,7 +86,7 @@ void AgentHub::BeginTick() {
     ++tick_;
     const double now = options_.steady_s();
     // After a stop agents come back within seconds and bring what they kept.
-    hold = control_->stored_through().has_value() && now < started_s_ + options_.hold_s / 3;
+    hold = intake_->stored_through().has_value() && now < started_s_ + options_.hold_s / 3;
     for (const auto& [name, agent] : agents_) {
       hold |= agent.session != 0 && agent.to_replay > 0 && now < agent.connected_s + options_.hold_s;
     }
@@ -95,11 +95,11 @@ void AgentHub::BeginTick() {
     if (hold && !hold_since_s_.has_value()) hold_since_s_ = now;
     hold = hold && now < *hold_since_s_ + options_.hold_s;
   }
-  control_->HoldWindows(hold);
+  intake_->HoldWindows(hold);
 }
 
 void AgentHub::EndTick(bool ok) {
-  const std::optional<WindowId> stored = control_->stored_through();
+  const std::optional<WindowId> stored = intake_->stored_through();
   std::vector<std::pair<SessionId, uint64_t>> acks;
   {
     const std::lock_guard lock(mutex_);
@@ -173,7 +173,7 @@ void AgentHub::OnConnect(SessionId session, const pb::FromAgent& message, const 
   if (refused) return Close(session);
   replays = hello.queued() > 0;
   // At once: the tick that is under way must not close what is about to come.
-  if (replays) control_->HoldWindows(true);
+  if (replays) intake_->HoldWindows(true);
   // One stream an agent: the newer wins.
   if (old != 0) Close(old);
 }
@@ -231,7 +231,7 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
   const std::lock_guard taking(agent->taking);
   const std::optional<Place> place = Receive(*agent, session, sequence);
   if (!place.has_value()) return;
-  if (message.now_us() > 0) control_->SeeTime(Timestamp{message.now_us()});
+  if (message.now_us() > 0) intake_->SeeTime(Timestamp{message.now_us()});
   bool taken = true;
   std::optional<WindowId> window;
   if (message.has_tasks()) TakeTasks(session, message.tasks());
@@ -295,7 +295,7 @@ bool AgentHub::TakeOom(Agent& agent, const pb::Oom& oom) {
     return true;
   }
   const std::vector<LabelView> labels = LabelsOf(oom.labels());
-  return control_
+  return intake_
       ->TakeOom({oom.name().job(), oom.name().task(), labels}, Timestamp{oom.time_us()},
                 std::max<uint64_t>(oom.kills(), 1),
                 oom.has_limit_bytes() ? std::optional(oom.limit_bytes()) : std::nullopt, options_.now())
@@ -318,8 +318,8 @@ bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& w
       continue;
     }
     const std::vector<LabelView> labels = LabelsOf(t.labels());
-    const absl::Status s = control_->TakeWindow({t.name().job(), t.name().task(), labels},
-                                                WindowOf(windows.window(), t, managed), options_.now());
+    const absl::Status s = intake_->TakeWindow({t.name().job(), t.name().task(), labels},
+                                               WindowOf(windows.window(), t, managed), options_.now());
     if (s.code() == absl::StatusCode::kUnavailable) {
       const std::lock_guard lock(mutex_);
       agent.part_of = sequence;
@@ -339,7 +339,7 @@ void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
   for (const pb::Task& t : tasks.started()) {
     const std::vector<LabelView> labels = LabelsOf(t.labels());
     refs.push_back(
-        control_->Announce({t.name().job(), t.name().task(), labels, t.container_id()}, options_.now()));
+        intake_->Announce({t.name().job(), t.name().task(), labels, t.container_id()}, options_.now()));
   }
   const std::lock_guard lock(mutex_);
   Agent* agent = AgentOf(session);

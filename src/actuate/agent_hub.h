@@ -1,9 +1,9 @@
-// All agents of a cell as one actuator: what they say goes to the control plane, what it decides goes to
-// those who have the tasks. Knows nothing of gRPC beyond AgentServer's face.
+// All agents of a cell as one actuator: what they report goes to a TaskIntake (the control plane), orders go to
+// the agents that have the tasks. Knows nothing of gRPC beyond the interface AgentServer.
 //
 // Threads: the listener's calls come from the server's threads; everything else from the thread that ticks,
 // but for Agents and counts, which any thread may ask, and Apply, which the control plane calls. The
-// control plane is never called under the hub's main lock, which is held for moments only.
+// intake is never called under the hub's main lock, which is held for moments only.
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "control/control_plane.h"
 #include "ports/actuator.h"
+#include "ports/task_intake.h"
 #include "wire/agent_server.h"
 
 namespace taut {
@@ -81,12 +81,12 @@ class AgentHub final : public Actuator, public AgentListener {
     std::function<Timestamp()> now;
   };
   explicit AgentHub(Options options) : options_(std::move(options)) {}
-  // `control` before the server starts, which may report agents at once; then the server. Both must
+  // `intake` before the server starts, which may report agents at once; then the server. Both must
   // outlive the last call.
-  void SetControl(ControlPlane* control);
+  void SetIntake(TaskIntake* intake);
   void SetServer(AgentServer* server) { server_ = server; }
 
-  // ---- the loop: BeginTick, ControlPlane::Tick, EndTick ----
+  // ---- the loop: BeginTick, the tick of the control plane, EndTick ----
   void BeginTick();
   // Acknowledges what is stored now, tells new tasks what holds for them. `ok`: of the Tick.
   void EndTick(bool ok);
@@ -212,7 +212,7 @@ class AgentHub final : public Actuator, public AgentListener {
   void Judge(Order& order);
 
   const Options options_;
-  ControlPlane* control_ = nullptr;
+  TaskIntake* intake_ = nullptr;
   std::atomic<AgentServer*> server_ = nullptr;
 
   // Orders and what stands are sent one after the other, so that the newer comes last. Before mutex_.

@@ -51,7 +51,7 @@ void AgentHub::SendStanding() {
   if (all.empty()) return;
   std::map<SessionId, pb::ToAgent> messages;
   for (const Due& due : all) {
-    const std::optional<StandingTerms> standing = control_->Standing(due.ref, due.task);
+    const std::optional<StandingTerms> standing = intake_->Standing(due.ref, due.task);
     if (!standing.has_value()) continue;  // with the next tick
     const std::lock_guard lock(mutex_);
     untold_.erase({due.job, due.task});

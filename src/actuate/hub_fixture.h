@@ -222,7 +222,7 @@ class HubCell {
     control_->OnTick([this](const TickEvents& events) {
       for (const SettingChange& change : events.settings) hub_->OnSettings(change.job);
     });
-    hub_->SetControl(control_.get());
+    hub_->SetIntake(control_.get());
     hub_->SetServer(&server);
   }
 

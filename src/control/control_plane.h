@@ -31,6 +31,7 @@
 #include "ports/actuator.h"
 #include "ports/sample_log.h"
 #include "ports/store.h"
+#include "ports/task_intake.h"
 
 namespace taut {
 
@@ -84,29 +85,10 @@ struct ControlCounts {
   std::array<uint64_t, kNumDecisionKinds> decisions_by_kind{};
 };
 
-// A task as its agent names it.
-struct NamedTask {
-  std::string_view job, task;
-  std::span<const LabelView> labels;
-  std::string_view container = {};  // its ID at its engine; "": none, or not known
-};
-// The result: its job, and its number in that.
-struct TaskRef {
-  JobId job;
-  uint32_t task = 0;
-};
-// What is to hold for a task that was just found.
-struct StandingTerms {
-  Mode mode = Mode::kObserve;
-  std::array<std::optional<double>, 2> in_force;  // by Resource: what Tautline has set; absent: the owner's
-  std::array<std::optional<double>, 2> upper;     // nothing above this may be set
-  std::array<int64_t, 2> decided_s{};             // of in_force, by the cell's clock; 0: never
-};
-
 struct Unsaved;
 class WorkerPool;
 
-class ControlPlane {
+class ControlPlane final : public TaskIntake {
  public:
   // All must outlive it. `steady_ms` is only asked to time the steps.
   struct Parts {
@@ -117,7 +99,7 @@ class ControlPlane {
     SampleLog* samples = nullptr;  // null: samples of open windows do not outlive the daemon
   };
   ControlPlane(const ControlOptions& options, MappingRules mapping, const Parts& parts);
-  ~ControlPlane();
+  ~ControlPlane() override;
 
   // Before anything else: jobs, settings, checkpoints, the windows since, and the samples of open windows.
   // What was lost to damage is in warnings().
@@ -138,23 +120,15 @@ class ControlPlane {
   void Take(std::span<const LabelView> labels, std::span<const RemoteSample> samples, Timestamp now,
             Timestamp keep_from = Timestamp{INT64_MAX});
 
-  // ---- from agents (agents.cc) ----
-  // A task that is there. nullopt: refused, and counted.
-  std::optional<TaskRef> Announce(const NamedTask& task, Timestamp now);
-  // A window of a task. OK also if it came too late and was dropped; Unavailable: send it again later;
-  // OutOfRange: of the far future, and dropped.
-  absl::Status TakeWindow(const NamedTask& task, ReportedWindow window, Timestamp now);
-  // An OOM kill, with the limit in force then. Told a second time it is dropped.
+  // ---- TaskIntake: from agents (agents.cc) ----
+  std::optional<TaskRef> Announce(const NamedTask& task, Timestamp now) override;
+  absl::Status TakeWindow(const NamedTask& task, ReportedWindow window, Timestamp now) override;
   absl::Status TakeOom(const NamedTask& task, Timestamp time, uint64_t kills, std::optional<double> limit,
-                       Timestamp now);
-  // Where time is the samples': a source has reached this time.
-  void SeeTime(Timestamp t);
-  // While it holds, no window closes: a source is about to send data for it.
-  void HoldWindows(bool hold);
-  // nullopt as long as the fleet does not know the job. `task`: its name, by which trials know it.
-  std::optional<StandingTerms> Standing(const TaskRef& ref, const std::string& task = "") const;
-  // Windows up to this one are stored; nullopt: none.
-  std::optional<WindowId> stored_through() const { return view()->window; }
+                       Timestamp now) override;
+  void SeeTime(Timestamp t) override;
+  void HoldWindows(bool hold) override;
+  std::optional<StandingTerms> Standing(const TaskRef& ref, const std::string& task = "") const override;
+  std::optional<WindowId> stored_through() const override { return view()->window; }
 
   // Closes what is due, acts on OOM kills, decides, stores, applies: the whole loop, once. Not OK: the store
   // did not take it; called again it tries again.

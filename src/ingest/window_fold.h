@@ -9,6 +9,7 @@
 #include "ingest/remote_write.h"
 #include "ingest/series_mapper.h"
 #include "model/closed_window.h"
+#include "model/reported_window.h"
 #include "model/usage.h"
 
 namespace taut {
@@ -36,16 +37,6 @@ struct FoldSeries {
   const SeriesBinding* binding = nullptr;
   std::span<const RemoteSample>
       samples;  // times strictly ascending; may begin before and end after the window
-};
-
-// One task in one window, folded where it runs.
-struct ReportedWindow {
-  WindowId window;
-  TaskWindow figures;                     // .task does not count
-  std::vector<BucketWeight> cpu_buckets;  // seconds at each bucket, ascending
-  float cpu_limit_cores = kAbsent;        // the owner's
-  float memory_limit_bytes = kAbsent;
-  TaskReport report;  // .task does not count
 };
 
 // Folds the tasks of one job in one window. Reusable; keeps its memory.

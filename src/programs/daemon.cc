@@ -154,7 +154,7 @@ absl::Status Daemon::StartActs() {
 
 absl::Status Daemon::StartAgents() {
   if (hub_ == nullptr) return absl::OkStatus();
-  hub_->SetControl(control_.get());
+  hub_->SetIntake(control_.get());
   absl::StatusOr<std::unique_ptr<AgentPort>> server = AgentPort::Start(config_.agents, hub_);
   if (!server.ok()) return server.status();
   agent_server_ = *std::move(server);
