@@ -395,13 +395,7 @@ void AgentHub::DropTask(const Agent& agent, const std::string& job, const std::s
   if (state == it->second.end() || state->second.agent != agent.name) return;  // another agent has it now
   it->second.erase(state);
   untold_.erase({job, task});
-  for (const Resource r : kResources) {
-    const auto newest = newest_order_.find({job, r});
-    const auto order = newest == newest_order_.end() ? orders_.end() : orders_.find(newest->second);
-    if (order == orders_.end() || !order->second.Has(task)) continue;
-    order->second.Forget(task);
-    if (order->second.told != Outcome::kApplied) Judge(order->second);
-  }
+  book_.DropTask(job, task);
   if (it->second.empty()) jobs_.erase(it);
   GiveToClaimant(job, task);
 }
@@ -456,10 +450,8 @@ AgentHubCounts AgentHub::counts() const {
     counts.tasks += agent.tasks.size();
     counts.unacknowledged += agent.kept.size();
   }
-  for (const double ms : order_ms_) {
-    counts.slowest_order_ms = std::max(counts.slowest_order_ms, ms);
-    counts.mean_order_ms += ms / static_cast<double>(order_ms_.size());
-  }
+  counts.slowest_order_ms = book_.slowest_ms();
+  counts.mean_order_ms = book_.mean_ms();
   return counts;
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "actuate/order_book.h"
 #include "ports/actuator.h"
 #include "ports/task_intake.h"
 #include "wire/agent_server.h"
@@ -80,7 +81,7 @@ class AgentHub final : public Actuator, public AgentListener {
     std::function<double()> steady_s;
     std::function<Timestamp()> now;
   };
-  explicit AgentHub(Options options) : options_(std::move(options)) {}
+  explicit AgentHub(Options options) : options_(std::move(options)), book_(!options_.apply) {}
   // `intake` before the server starts, which may report agents at once; then the server. Both must
   // outlive the last call.
   void SetIntake(TaskIntake* intake);
@@ -146,24 +147,6 @@ class AgentHub final : public Actuator, public AgentListener {
     // before mutex_.
     std::mutex taking;
   };
-  // An order and what its tasks said of it, each task in one of the five.
-  struct Order {
-    LimitOrder order;
-    double sent_s = 0;
-    std::set<std::string> waiting, applied, observed;
-    std::set<std::string> away;  // agents that were disconnected at first: not counted in order_seconds
-    std::map<std::string, std::string> failed, held;  // with their texts
-    std::optional<double> minimum;                    // lower limits cannot be set; the highest of all tasks
-    std::optional<Outcome> told;                      // last
-    std::string text;                                 // of that
-
-    size_t tasks() const {
-      return waiting.size() + applied.size() + observed.size() + failed.size() + held.size();
-    }
-    bool Has(const std::string& task) const;
-    void Forget(const std::string& task);
-    bool Wants(const std::string& task) const;
-  };
   // What is sent for one task when its agent announces it.
   struct Due {
     std::string job, task;
@@ -208,8 +191,6 @@ class AgentHub final : public Actuator, public AgentListener {
   void SendStanding();
   std::vector<Due> TakeDue();
   void AddStanding(const Due& due, const StandingTerms& standing, taut::agent::v1::Orders& out);
-  void Tell(Order& order, Outcome outcome, std::string text);
-  void Judge(Order& order);
 
   const Options options_;
   TaskIntake* intake_ = nullptr;
@@ -225,14 +206,11 @@ class AgentHub final : public Actuator, public AgentListener {
   absl::flat_hash_map<SessionId, std::string> sessions_;
   absl::flat_hash_map<std::string, std::map<std::string, Task>> jobs_;  // by job, then task
   std::set<std::pair<std::string, std::string>> untold_;  // tasks whose orders are still to be sent
-  std::map<uint64_t, Order> orders_;                      // by decision
-  std::map<std::pair<std::string, Resource>, uint64_t> newest_order_;  // of a job
-  std::vector<OutcomeUpdate> outcomes_;
+  OrderBook book_;
   AgentHubCounts counts_;
   std::deque<RefusedAgent> refused_agents_;
   // Tasks that an agent announced while they were another's, as they will be when that one releases them.
   std::map<std::pair<std::string, std::string>, Task> claims_;
-  std::deque<double> order_ms_;
 };
 
 }  // namespace taut
