@@ -15,8 +15,6 @@ namespace pb = taut::agent::v1;
 // acknowledged.
 constexpr uint64_t kPatience = 20'000;
 
-constexpr size_t kMostClaims = 10'000;
-
 std::vector<LabelView> LabelsOf(const google::protobuf::Map<std::string, std::string>& labels) {
   std::vector<LabelView> out;
   for (const auto& label : labels) out.push_back({label.first, label.second});
@@ -125,10 +123,7 @@ void AgentHub::EndTick(bool ok) {
 
 void AgentHub::OnSettings(const std::string& job) {
   const std::lock_guard lock(mutex_);
-  for (const auto& [name, tasks] : jobs_) {
-    if (!job.empty() && name != job) continue;
-    for (const auto& [task, state] : tasks) untold_.emplace(name, task);
-  }
+  roster_.MarkUnsent(job);
 }
 
 // ---- AgentListener ----
@@ -155,6 +150,7 @@ SessionId AgentHub::Attend(SessionId session, const pb::Hello& hello) {
   }
   agent.to_replay = hello.queued();
   sessions_[session] = hello.agent();
+  roster_.Connect(agent.name, session);
   return old;
 }
 
@@ -193,17 +189,7 @@ void AgentHub::OnDisconnect(SessionId session) {
 void AgentHub::Leave(Agent& agent) {
   sessions_.erase(agent.session);
   agent.session = 0;
-  for (const auto& [job, task] : agent.tasks) {
-    const auto its_job = jobs_.find(job);
-    if (its_job == jobs_.end()) continue;
-    const auto it = its_job->second.find(task);
-    if (it != its_job->second.end() && it->second.agent == agent.name) it->second.session = 0;
-  }
-  std::vector<std::pair<std::string, std::string>> claimed;
-  for (const auto& name : agent.tasks) {
-    if (claims_.contains(name)) claimed.push_back(name);
-  }
-  for (const auto& [job, task] : claimed) GiveToClaimant(job, task);
+  roster_.Disconnect(agent.name);
 }
 
 std::optional<AgentHub::Place> AgentHub::Receive(Agent& agent, SessionId session, uint64_t sequence) {
@@ -288,7 +274,8 @@ bool AgentHub::TakeOom(Agent& agent, const pb::Oom& oom) {
   bool believed = false;
   {
     const std::lock_guard lock(mutex_);
-    believed = FitsMachine(oom, agent.hello) && MaySpeakFor(agent, oom.name().job(), oom.name().task());
+    believed =
+        FitsMachine(oom, agent.hello) && roster_.MayReport(agent.name, {oom.name().job(), oom.name().task()});
   }
   if (!believed) {
     CountUnbelieved(agent);
@@ -310,8 +297,9 @@ bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& w
     bool believed = false, managed = false;
     {
       const std::lock_guard lock(mutex_);
-      believed = FitsMachine(t, agent.hello) && MaySpeakFor(agent, t.name().job(), t.name().task());
-      managed = options_.apply && IsManaged(t.name().job(), t.name().task());
+      believed =
+          FitsMachine(t, agent.hello) && roster_.MayReport(agent.name, {t.name().job(), t.name().task()});
+      managed = options_.apply && roster_.IsManaged({t.name().job(), t.name().task()});
     }
     if (!believed) {
       CountUnbelieved(agent);
@@ -344,60 +332,27 @@ void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
   const std::lock_guard lock(mutex_);
   Agent* agent = AgentOf(session);
   if (agent == nullptr) return;
-  std::set<std::pair<std::string, std::string>> gone;
+  std::set<TaskRoster::Name> gone;
   if (tasks.all()) {
-    gone = agent->tasks;
+    gone = roster_.TasksOfAgent(agent->name);
     for (const pb::Task& t : tasks.started()) gone.erase({t.name().job(), t.name().task()});
   }
   for (const pb::TaskName& name : tasks.gone()) gone.emplace(name.job(), name.task());
-  for (const auto& [job, task] : gone) DropTask(*agent, job, task);
-  for (const auto& name : gone) agent->tasks.erase(name);
+  // A task that is gone reports nothing of orders any more.
+  for (const auto& [job, task] : gone) {
+    if (roster_.Drop(agent->name, {job, task})) book_.DropTask(job, task);
+  }
   for (int i = 0; i < tasks.started_size(); ++i) {
     const pb::Task& t = tasks.started(i);
     const std::optional<TaskRef>& ref = refs[static_cast<size_t>(i)];
     if (!ref.has_value()) {
       ++counts_.refused;
-      continue;
-    }
-    if (!MaySpeakFor(*agent, t.name().job(), t.name().task())) {
+    } else if (!roster_.Announce({t.name().job(), t.name().task()},
+                                 {agent->name, session, *ref, t.managed()})) {
       ++agent->not_believed;
       ++counts_.not_believed;
-      if (claims_.size() >= kMostClaims) claims_.erase(claims_.begin());
-      claims_[{t.name().job(), t.name().task()}] = {agent->name, session, *ref, t.managed()};
-      continue;
     }
-    Task& task = jobs_[t.name().job()][t.name().task()];
-    // A task that only says something new of its limits knows what holds for it.
-    const bool is_known = task.agent == agent->name && task.session == session && task.managed == t.managed();
-    if (const auto old = agents_.find(task.agent); old != agents_.end() && &old->second != agent) {
-      old->second.tasks.erase({t.name().job(), t.name().task()});
-    }
-    task = {agent->name, session, *ref, t.managed()};
-    agent->tasks.emplace(t.name().job(), t.name().task());
-    if (!is_known) untold_.emplace(t.name().job(), t.name().task());
   }
-}
-
-bool AgentHub::IsManaged(const std::string& job, const std::string& task) const {
-  const auto its_job = jobs_.find(job);
-  if (its_job == jobs_.end()) return false;
-  const auto it = its_job->second.find(task);
-  return it != its_job->second.end() && it->second.managed;
-}
-
-// A task that is gone has nothing to say of orders any more.
-void AgentHub::DropTask(const Agent& agent, const std::string& job, const std::string& task) {
-  const auto claim = claims_.find({job, task});
-  if (claim != claims_.end() && claim->second.agent == agent.name) claims_.erase(claim);
-  const auto it = jobs_.find(job);
-  if (it == jobs_.end()) return;
-  const auto state = it->second.find(task);
-  if (state == it->second.end() || state->second.agent != agent.name) return;  // another agent has it now
-  it->second.erase(state);
-  untold_.erase({job, task});
-  book_.DropTask(job, task);
-  if (it->second.empty()) jobs_.erase(it);
-  GiveToClaimant(job, task);
 }
 
 // ---- for people ----
@@ -416,13 +371,9 @@ std::vector<AgentView> AgentHub::Agents() const {
     v.observes = agent.hello.observe();
     v.cores = agent.hello.cores();
     v.memory_bytes = agent.hello.memory_bytes();
-    v.tasks = static_cast<uint32_t>(agent.tasks.size());
-    for (const auto& [job, task] : agent.tasks) {
-      const auto its_job = jobs_.find(job);
-      if (its_job == jobs_.end()) continue;
-      const auto it = its_job->second.find(task);
-      v.managed_tasks += it != its_job->second.end() && it->second.managed ? 1 : 0;
-    }
+    const std::set<TaskRoster::Name>& tasks = roster_.TasksOfAgent(name);
+    v.tasks = static_cast<uint32_t>(tasks.size());
+    for (const TaskRoster::Name& task : tasks) v.managed_tasks += roster_.IsManaged(task) ? 1 : 0;
     v.heard_s = agent.remembered
                     ? static_cast<double>(std::max<int64_t>(0, options_.now().seconds() - agent.heard_at_s))
                     : now - agent.heard_s;
@@ -447,7 +398,7 @@ AgentHubCounts AgentHub::counts() const {
   counts.agents = agents_.size();
   for (const auto& [name, agent] : agents_) {
     counts.connected += agent.session != 0 ? 1 : 0;
-    counts.tasks += agent.tasks.size();
+    counts.tasks += roster_.TasksOfAgent(name).size();
     counts.unacknowledged += agent.kept.size();
   }
   counts.slowest_order_ms = book_.slowest_ms();

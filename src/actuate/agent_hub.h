@@ -19,6 +19,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "actuate/order_book.h"
+#include "actuate/task_roster.h"
 #include "ports/actuator.h"
 #include "ports/task_intake.h"
 #include "wire/agent_server.h"
@@ -114,13 +115,6 @@ class AgentHub final : public Actuator, public AgentListener {
   AgentHubCounts counts() const;
 
  private:
-  // Of one task: who has it, and what it is.
-  struct Task {
-    std::string agent;
-    SessionId session = 0;  // 0: its agent is disconnected
-    TaskRef ref;
-    bool managed = false;
-  };
   struct Kept {
     uint64_t sequence = 0;
     std::optional<WindowId> window;  // safe when this is stored; else when tick `tick` has gone well
@@ -138,7 +132,6 @@ class AgentHub final : public Actuator, public AgentListener {
     uint64_t to_replay = 0;  // kept messages of before that have not come yet
     std::deque<Kept> kept;
     taut::agent::v1::Heartbeat heartbeat;
-    std::set<std::pair<std::string, std::string>> tasks;  // job, task
     uint64_t windows = 0, ooms = 0, applied = 0, failed = 0, not_believed = 0;
     std::deque<FailedOrder> failures;
     bool remembered = false;  // from before a restart; its heard_s is of no clock of now
@@ -149,10 +142,8 @@ class AgentHub final : public Actuator, public AgentListener {
   };
   // What is sent for one task when its agent announces it.
   struct Due {
-    std::string job, task;
-    SessionId session = 0;
-    TaskRef ref;
-    bool managed = false;
+    std::string job, name;
+    TaskRoster::Task task;
   };
 
   void Send(SessionId session, taut::agent::v1::ToAgent message);
@@ -162,18 +153,12 @@ class AgentHub final : public Actuator, public AgentListener {
   // ---- what is believed of whom (agent_identity.cc) ----
   // "" if the stream may speak under this name; else why not. REQUIRES: mutex_.
   std::string WhyNot(const taut::agent::v1::Hello& hello, const std::string& certificate_names) const;
-  // Whether this agent may report for the task: it has the task, or no agent has. REQUIRES: mutex_.
-  bool MaySpeakFor(const Agent& agent, const std::string& job, const std::string& task) const;
-  bool IsManaged(const std::string& job, const std::string& task) const;  // REQUIRES: mutex_
   void CountUnbelieved(Agent& agent);
-  // The task has no connected owner any more: it goes to the agent that announced it meanwhile. REQUIRES:
-  // mutex_.
-  void GiveToClaimant(const std::string& job, const std::string& task);
   // The agent's stream is this one now; returns the one before, 0 if none. REQUIRES: mutex_.
   SessionId Attend(SessionId session, const taut::agent::v1::Hello& hello);
   void NoteRefused(const taut::agent::v1::Hello& hello, std::string why);  // REQUIRES: mutex_
   // Nothing above what the task's machine has. REQUIRES: mutex_.
-  double WithinMachine(const Task& task, Resource r, double limit) const;
+  double WithinMachine(const std::string& agent, Resource r, double limit) const;
   // False: not taken in, and to be sent again. `dropped`: none of it will ever be stored.
   bool TakeWindows(Agent& agent, uint64_t sequence, const taut::agent::v1::Windows& windows, bool& dropped);
   // The first look at a message. nullopt: not to be taken in, or not again.
@@ -187,7 +172,6 @@ class AgentHub final : public Actuator, public AgentListener {
   void TakeOrder(const LimitOrder& o, int64_t now_s, std::map<SessionId, taut::agent::v1::ToAgent>& messages);
   void TakeOutcome(Agent& agent, const taut::agent::v1::Outcome& outcome);
   Agent* AgentOf(SessionId session);
-  void DropTask(const Agent& agent, const std::string& job, const std::string& task);
   void SendStanding();
   std::vector<Due> TakeDue();
   void AddStanding(const Due& due, const StandingTerms& standing, taut::agent::v1::Orders& out);
@@ -204,13 +188,10 @@ class AgentHub final : public Actuator, public AgentListener {
   std::optional<double> hold_since_s_;
   std::map<std::string, Agent> agents_;  // by name
   absl::flat_hash_map<SessionId, std::string> sessions_;
-  absl::flat_hash_map<std::string, std::map<std::string, Task>> jobs_;  // by job, then task
-  std::set<std::pair<std::string, std::string>> untold_;  // tasks whose orders are still to be sent
+  TaskRoster roster_;
   OrderBook book_;
   AgentHubCounts counts_;
   std::deque<RefusedAgent> refused_agents_;
-  // Tasks that an agent announced while they were another's, as they will be when that one releases them.
-  std::map<std::pair<std::string, std::string>, Task> claims_;
 };
 
 }  // namespace taut

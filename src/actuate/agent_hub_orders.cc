@@ -44,15 +44,13 @@ std::vector<AgentHub::Due> AgentHub::TakeDue() {
   const std::lock_guard lock(mutex_);
   std::vector<Due> out;
   const double now = options_.steady_s();
-  for (const auto& [job, task] : untold_) {
-    const auto its_job = jobs_.find(job);
-    if (its_job == jobs_.end()) continue;
-    const auto it = its_job->second.find(task);
-    if (it == its_job->second.end() || it->second.session == 0) continue;
-    const auto agent = agents_.find(it->second.agent);
+  for (const TaskRoster::Name& name : roster_.unsent()) {
+    const TaskRoster::Task* task = roster_.Find(name);
+    if (task == nullptr || task->session == 0) continue;
+    const auto agent = agents_.find(task->agent);
     const bool replays = agent != agents_.end() && agent->second.to_replay > 0 &&
                          now < agent->second.connected_s + options_.hold_s;
-    if (!replays) out.push_back({job, task, it->second.session, it->second.ref, it->second.managed});
+    if (!replays) out.push_back({name.first, name.second, *task});
   }
   return out;
 }
@@ -63,11 +61,11 @@ void AgentHub::SendStanding() {
   if (all.empty()) return;
   std::map<SessionId, pb::ToAgent> messages;
   for (const Due& due : all) {
-    const std::optional<StandingTerms> standing = intake_->Standing(due.ref, due.task);
+    const std::optional<StandingTerms> standing = intake_->Standing(due.task.ref, due.name);
     if (!standing.has_value()) continue;  // with the next tick
     const std::lock_guard lock(mutex_);
-    untold_.erase({due.job, due.task});
-    AddStanding(due, *standing, *messages[due.session].mutable_orders());
+    roster_.MarkSent({due.job, due.name});
+    AddStanding(due, *standing, *messages[due.task.session].mutable_orders());
   }
   for (auto& [session, message] : messages) Send(session, std::move(message));
 }
@@ -78,24 +76,24 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
   terms->set_apply(options_.apply && (standing.mode == Mode::kAuto || standing.mode == Mode::kCanary));
   if (standing.upper[0].has_value()) terms->set_cpu_upper_cores(*standing.upper[0]);
   if (standing.upper[1].has_value()) terms->set_memory_upper_bytes(*standing.upper[1]);
-  if (!options_.apply || !due.managed) return;
+  if (!options_.apply || !due.task.managed) return;
   for (const Resource r : kResources) {
     const auto i = static_cast<size_t>(r);
-    const LimitOrder* latest = book_.OrderFor(due.job, r, due.task);
+    const LimitOrder* latest = book_.OrderFor(due.job, r, due.name);
     // Nothing in force may mean that a limit was taken back while the task's agent was disconnected.
     const bool released = latest != nullptr && !latest->limit.has_value();
     if (!standing.in_force[i].has_value() && !released) continue;
     pb::Order* order = out.add_orders();
     order->mutable_name()->set_job(due.job);
-    order->mutable_name()->set_task(due.task);
+    order->mutable_name()->set_task(due.name);
     order->set_resource(ProtoOf(r));
     if (standing.in_force[i].has_value()) {
-      order->set_limit(WithinMachine(jobs_[due.job][due.task], r, *standing.in_force[i]));
+      order->set_limit(WithinMachine(due.task.agent, r, *standing.in_force[i]));
     }
     order->set_decided_s(standing.decided_s[i]);
     if (latest == nullptr) continue;
     order->set_decision(latest->decision);
-    book_.SentTo(due.job, r, due.task);
+    book_.SentTo(due.job, r, due.name);
   }
 }
 
@@ -112,9 +110,7 @@ void AgentHub::Apply(std::span<const LimitOrder> orders, int64_t now_s) {
 }
 
 void AgentHub::TakeOrder(const LimitOrder& o, int64_t now_s, std::map<SessionId, pb::ToAgent>& messages) {
-  static const std::map<std::string, Task> kNone;
-  const auto job = jobs_.find(o.job);
-  const std::map<std::string, Task>& of_job = job == jobs_.end() ? kNone : job->second;
+  const std::map<std::string, TaskRoster::Task>& of_job = roster_.TasksOfJob(o.job);
   std::vector<OrderTask> tasks;
   for (const auto& [name, task] : of_job) {
     const auto agent = agents_.find(task.agent);
@@ -122,13 +118,13 @@ void AgentHub::TakeOrder(const LimitOrder& o, int64_t now_s, std::map<SessionId,
     tasks.push_back({name, task.managed, task.session != 0, observes});
   }
   for (const std::string& name : book_.Take(o, tasks, options_.steady_s())) {
-    const Task& task = of_job.at(name);
+    const TaskRoster::Task& task = of_job.at(name);
     pb::Order* out = messages[task.session].mutable_orders()->add_orders();
     out->set_decision(o.decision);
     out->mutable_name()->set_job(o.job);
     out->mutable_name()->set_task(name);
     out->set_resource(ProtoOf(o.resource));
-    if (o.limit.has_value()) out->set_limit(WithinMachine(task, o.resource, *o.limit));
+    if (o.limit.has_value()) out->set_limit(WithinMachine(task.agent, o.resource, *o.limit));
     out->set_decided_s(now_s);
     ++counts_.orders;
   }

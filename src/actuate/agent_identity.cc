@@ -50,35 +50,14 @@ std::string AgentHub::WhyNot(const pb::Hello& hello, const std::string& certific
                                             static_cast<int>(options_.name_expiry_s), " s after that"));
 }
 
-bool AgentHub::MaySpeakFor(const Agent& agent, const std::string& job, const std::string& task) const {
-  const auto its_job = jobs_.find(job);
-  if (its_job == jobs_.end()) return true;
-  const auto it = its_job->second.find(task);
-  return it == its_job->second.end() || it->second.agent == agent.name || it->second.session == 0;
-}
-
-void AgentHub::GiveToClaimant(const std::string& job, const std::string& task) {
-  const auto claim = claims_.find({job, task});
-  if (claim == claims_.end()) return;
-  const Task claimed = claim->second;
-  claims_.erase(claim);
-  const auto agent = agents_.find(claimed.agent);
-  if (agent == agents_.end() || agent->second.session != claimed.session || claimed.session == 0) return;
-  Task& its = jobs_[job][task];
-  if (const auto old = agents_.find(its.agent); old != agents_.end()) old->second.tasks.erase({job, task});
-  its = claimed;
-  agent->second.tasks.emplace(job, task);
-  untold_.emplace(job, task);
-}
-
 void AgentHub::CountUnbelieved(Agent& agent) {
   const std::lock_guard lock(mutex_);
   ++agent.not_believed;
   ++counts_.not_believed;
 }
 
-double AgentHub::WithinMachine(const Task& task, Resource r, double limit) const {
-  const auto agent = agents_.find(task.agent);
+double AgentHub::WithinMachine(const std::string& name, Resource r, double limit) const {
+  const auto agent = agents_.find(name);
   if (agent == agents_.end()) return limit;
   const pb::Hello& hello = agent->second.hello;
   const double has = r == Resource::kCpu ? hello.cores() : hello.memory_bytes();

@@ -9,10 +9,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "agent.pb.h"
+#include "wire/session_id.h"
 
 namespace taut {
-
-using SessionId = uint64_t;  // ascending from 1, one a stream
 
 // Told what comes, from gRPC's threads: calls for one session come one after the other and in order, those
 // for different sessions side by side. Must not block for long; may call AgentServer::Send.

@@ -1,0 +1,67 @@
+// Which agent is connected and which tasks it runs. Values only: no messages, clocks or locks; the caller's lock
+// guards it.
+//
+// A task belongs to the agent that announced it, until that agent says that it is gone or another announces it
+// while the first is disconnected. What an agent announces of a connected agent's task is kept as a claim, and
+// holds when the first one disconnects or drops the task.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "ports/task_intake.h"
+#include "wire/session_id.h"
+
+namespace taut {
+
+class TaskRoster {
+ public:
+  using Name = std::pair<std::string, std::string>;  // job, task
+  struct Task {
+    std::string agent;
+    SessionId session = 0;  // 0: its agent is disconnected
+    TaskRef ref;
+    bool managed = false;
+  };
+
+  // The agent's stream is this one from now on.
+  void Connect(const std::string& agent, SessionId session) { agents_[agent].session = session; }
+  // Its tasks stay its own until another agent announces them.
+  void Disconnect(const std::string& agent);
+  // False: another connected agent has the task; the announcement is kept as a claim.
+  bool Announce(const Name& name, const Task& task);
+  // False: the agent did not have the task.
+  bool Drop(const std::string& agent, const Name& name);
+
+  // Whether this agent may report for the task: it has the task, or no connected agent has.
+  bool MayReport(const std::string& agent, const Name& name) const;
+  bool IsManaged(const Name& name) const;
+  const Task* Find(const Name& name) const;  // null: no agent has announced it
+  // By name.
+  const std::map<std::string, Task>& TasksOfJob(const std::string& job) const;
+  const std::set<Name>& TasksOfAgent(const std::string& agent) const;
+
+  // ---- tasks that are still to be sent what holds for them ----
+  const std::set<Name>& unsent() const { return unsent_; }
+  void MarkSent(const Name& name) { unsent_.erase(name); }
+  // "": the tasks of all jobs.
+  void MarkUnsent(const std::string& job);
+
+ private:
+  struct Agent {
+    SessionId session = 0;  // 0: disconnected
+    std::set<Name> tasks;
+  };
+  void GiveToClaimant(const Name& name);
+  void EraseOf(const std::string& agent, const Name& name);
+
+  std::map<std::string, Agent> agents_;  // by name
+  absl::flat_hash_map<std::string, std::map<std::string, Task>> jobs_;
+  std::map<Name, Task> claims_;
+  std::set<Name> unsent_;
+};
+
+}  // namespace taut
