@@ -97,6 +97,8 @@ class AgentHub final : public Actuator, public AgentListener {
 
   // ---- Actuator ----
   std::string_view name() const override { return options_.apply ? "agents" : "dry_run"; }
+  // An agent may set the limits of one of its tasks.
+  bool Claims(const std::string& job) const override;
   void Apply(std::span<const LimitOrder> orders, int64_t now_s) override;
   std::vector<OutcomeUpdate> TakeOutcomes() override;
   // The agents known: name, host, version, when heard last. Those away for a month are forgotten.

@@ -1,4 +1,6 @@
 // Orders to agents: at once, when tasks come later, and their outcomes.
+#include <algorithm>
+
 #include "actuate/agent_hub.h"
 #include "base/strings.h"
 
@@ -98,6 +100,13 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
 }
 
 // ---- Actuator ----
+
+bool AgentHub::Claims(const std::string& job) const {
+  if (!options_.apply) return false;
+  const std::lock_guard lock(mutex_);
+  const std::map<std::string, TaskRoster::Task>& tasks = roster_.TasksOfJob(job);
+  return std::any_of(tasks.begin(), tasks.end(), [](const auto& task) { return task.second.managed; });
+}
 
 void AgentHub::Apply(std::span<const LimitOrder> orders, int64_t now_s) {
   std::map<SessionId, pb::ToAgent> messages;

@@ -127,6 +127,21 @@ TEST(AgentHubOrders, NobodyToCarryThemOut) {
   }
 }
 
+TEST(AgentHubOrders, AgentsClaimTheJobsWhoseTasksTheyManage) {
+  HubCell cell;
+  const SessionId a = cell.Connect("a");
+  EXPECT_FALSE(cell.hub().Claims("shop/web"));
+  cell.Tasks(a, {"a/1"}, "shop/web", true, false);
+  EXPECT_FALSE(cell.hub().Claims("shop/web")) << "manage: false";
+  cell.Tasks(a, {"a/1"});
+  EXPECT_TRUE(cell.hub().Claims("shop/web"));
+  cell.hub().OnDisconnect(a);
+  EXPECT_TRUE(cell.hub().Claims("shop/web")) << "it gets its orders when it reconnects";
+  HubCell dry(Mode::kAuto, false);
+  dry.Tasks(dry.Connect("a"), {"a/1"});
+  EXPECT_FALSE(dry.hub().Claims("shop/web"));
+}
+
 TEST(AgentHubOrders, TasksThatAreGoneDoNotCountAsDone) {
   HubCell cell;
   const SessionId a = cell.Connect("a");

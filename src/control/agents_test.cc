@@ -187,6 +187,7 @@ TEST(ControlAgents, OrdersAreDecidedNowOrAtTheKill) {
   class NotingActuator final : public Actuator {
    public:
     std::string_view name() const override { return "noting"; }
+    bool Claims(const std::string& /*job*/) const override { return true; }
     void Apply(std::span<const LimitOrder> orders, int64_t now_s) override {
       for (const LimitOrder& o : orders) noted.emplace_back(o, now_s);
     }

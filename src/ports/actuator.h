@@ -27,6 +27,9 @@ class Actuator {
   virtual ~Actuator() = default;
   // "dry_run", "cgroup": for people.
   virtual std::string_view name() const = 0;
+  // Whether it applies limits of this job now. Where there are several actuators, the first that claims a job
+  // gets its orders (src/actuate/actuator_set.h). From any thread.
+  virtual bool Claims(const std::string& job) const = 0;
   // Starts to carry the orders out, in their order; `now_s`: when they were decided. Must not block for long;
   // their outcomes come from TakeOutcomes. Called from one thread.
   virtual void Apply(std::span<const LimitOrder> orders, int64_t now_s) = 0;
@@ -42,6 +45,7 @@ class Actuator {
 class DryRunActuator final : public Actuator {
  public:
   std::string_view name() const override { return "dry_run"; }
+  bool Claims(const std::string& /*job*/) const override { return false; }
   void Apply(std::span<const LimitOrder> orders, int64_t now_s) override;
   std::vector<OutcomeUpdate> TakeOutcomes() override { return std::move(outcomes_); }
 

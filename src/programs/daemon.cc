@@ -81,22 +81,27 @@ absl::Status Daemon::OpenStore() {
   return absl::OkStatus();
 }
 
+absl::Status Daemon::MakeActuators() {
+  const bool apply = config_.actuator == ActuatorKind::kAgents;
+  if (config_.agents.listen.empty()) {
+    if (apply)
+      return absl::InvalidArgumentError("actuator.kind is agents, but agents.listen names no address");
+    actuators_.Add("dry_run", std::make_unique<DryRunActuator>());
+    return absl::OkStatus();
+  }
+  auto hub =
+      std::make_unique<AgentHub>(AgentHub::Options{.apply = apply,
+                                                   .steady_s = [] { return SteadyMilliseconds() / 1000; },
+                                                   .now = [this] { return Now(); }});
+  hub_ = hub.get();
+  actuators_.Add("agents", std::move(hub));
+  return absl::OkStatus();
+}
+
 absl::Status Daemon::StartControl() {
   absl::StatusOr<MappingRules> mapping = MappingRules::Compile(MappingRulesOf(config_.ingest));
   if (!mapping.ok()) return mapping.status();
-  if (config_.agents.listen.empty()) {
-    if (config_.actuator == ActuatorKind::kAgents) {
-      return absl::InvalidArgumentError("actuator.kind is agents, but agents.listen names no address");
-    }
-    actuator_ = std::make_unique<DryRunActuator>();
-  } else {
-    auto hub =
-        std::make_unique<AgentHub>(AgentHub::Options{.apply = config_.actuator == ActuatorKind::kAgents,
-                                                     .steady_s = [] { return SteadyMilliseconds() / 1000; },
-                                                     .now = [this] { return Now(); }});
-    hub_ = hub.get();
-    actuator_ = std::move(hub);
-  }
+  if (absl::Status s = MakeActuators(); !s.ok()) return s;
   ControlOptions options;
   options.ingest = config_.ingest.options;
   options.clock = config_.clock;
@@ -111,7 +116,7 @@ absl::Status Daemon::StartControl() {
   options.return_days = config_.store.history_days;
   control_ = std::make_unique<ControlPlane>(
       options, *std::move(mapping),
-      ControlPlane::Parts{store_.get(), history_, actuator_.get(), SteadyMilliseconds, samples_.get()});
+      ControlPlane::Parts{store_.get(), history_, &actuators_, SteadyMilliseconds, samples_.get()});
   const double start_ms = SteadyMilliseconds();
   if (absl::Status s = control_->Restore(); !s.ok()) return s;
   {
@@ -341,6 +346,7 @@ void Daemon::Loop() {
     SayOfSamples();
     if (hub_ != nullptr) hub_->EndTick(s.ok());
     acts_->StoreSeen(s, Now().seconds());
+    for (const std::string& conflict : actuators_.TakeConflicts()) spdlog::warn("{}", conflict);
     if (hub_ != nullptr && SteadyMilliseconds() - agents_seen_ms_ >= kAgentsEveryMs) {
       agents_seen_ms_ = SteadyMilliseconds();
       acts_->AgentsSeen(hub_->Agents(), Now().seconds());

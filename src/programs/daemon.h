@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "absl/status/statusor.h"
+#include "actuate/actuator_set.h"
 #include "actuate/agent_hub.h"
 #include "api/api.h"
 #include "config/daemon_config.h"
@@ -60,6 +61,8 @@ class Daemon {
   // Holds the machine's clock against the others, and says what is wrong with it.
   Timestamp StepClock();
   void SayOfSamples();
+  // In the order in which they get orders (ActuatorSet).
+  absl::Status MakeActuators();
   void PrepareBackfill();
   void PrepareLateHistory();
   absl::Status TickPast(Timestamp through);
@@ -69,8 +72,8 @@ class Daemon {
   std::unique_ptr<Store> store_;
   History* history_ = nullptr;              // the same object
   std::unique_ptr<SampleLogFile> samples_;  // beside the store, if that is a file
-  std::unique_ptr<Actuator> actuator_;
-  AgentHub* hub_ = nullptr;  // the same object, if agents may come
+  ActuatorSet actuators_;
+  AgentHub* hub_ = nullptr;  // one of them, if agents may come
   std::unique_ptr<ControlPlane> control_;
   std::unique_ptr<BackfillRun> backfill_;
   bool backfill_cut_ = false;  // by a stop; written by the loop

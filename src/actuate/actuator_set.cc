@@ -1,0 +1,125 @@
+#include "actuate/actuator_set.h"
+
+#include <optional>
+
+#include "base/bytes.h"
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+// The first byte of the state of several. The state of a single one is stored as it is.
+constexpr uint8_t kSeveral = 0xFF;
+constexpr size_t kConflictsRemembered = 10'000;
+constexpr size_t kReplacedRemembered = 10'000;
+
+}  // namespace
+
+void ActuatorSet::Add(std::string key, std::unique_ptr<Actuator> actuator) {
+  name_ = StrCat(name_, members_.empty() ? "" : ", ", actuator->name());
+  members_.push_back({std::move(key), std::move(actuator)});
+}
+
+bool ActuatorSet::Claims(const std::string& job) const {
+  for (const Member& m : members_) {
+    if (m.actuator->Claims(job)) return true;
+  }
+  return false;
+}
+
+size_t ActuatorSet::Claimant(const std::string& job) {
+  std::optional<size_t> first;
+  for (size_t i = 0; i < members_.size(); ++i) {
+    if (!members_[i].actuator->Claims(job)) continue;
+    if (!first.has_value()) {
+      first = i;
+      continue;
+    }
+    if (conflicts_seen_.size() >= kConflictsRemembered || !conflicts_seen_.emplace(job, i).second) continue;
+    conflicts_.push_back(StrCat("job ", job, " is claimed by the actuators ",
+                                members_[*first].actuator->name(), " and ", members_[i].actuator->name(),
+                                "; ", members_[*first].actuator->name(), " applies its limits"));
+  }
+  return first.value_or(0);
+}
+
+size_t ActuatorSet::Route(const LimitOrder& order, int64_t now_s) {
+  Latest& latest = latest_[{order.job, order.resource}];
+  // The same decision for more tasks stays where it is.
+  if (latest.decision == order.decision) return latest.member;
+  const size_t member = Claimant(order.job);
+  const bool was_open = open_.erase(latest.decision) > 0;
+  // The same actuator reports itself what it replaces.
+  if (latest.decision != 0 && latest.member != member) {
+    if (was_open) {
+      superseded_.push_back(
+          {latest.decision, Outcome::kSuperseded, StrCat("replaced by decision ", order.decision), now_s});
+    }
+    if (replaced_.size() >= kReplacedRemembered) replaced_.erase(replaced_.begin());
+    replaced_.insert(latest.decision);
+  }
+  latest = {member, order.decision};
+  open_.insert(order.decision);
+  return member;
+}
+
+void ActuatorSet::Apply(std::span<const LimitOrder> orders, int64_t now_s) {
+  if (members_.size() == 1) return members_[0].actuator->Apply(orders, now_s);
+  std::vector<std::vector<LimitOrder>> of_members(members_.size());
+  {
+    const std::lock_guard lock(mutex_);
+    for (const LimitOrder& order : orders) of_members[Route(order, now_s)].push_back(order);
+  }
+  for (size_t i = 0; i < members_.size(); ++i) {
+    if (!of_members[i].empty()) members_[i].actuator->Apply(of_members[i], now_s);
+  }
+}
+
+std::vector<OutcomeUpdate> ActuatorSet::TakeOutcomes() {
+  if (members_.size() == 1) return members_[0].actuator->TakeOutcomes();
+  std::vector<OutcomeUpdate> out;
+  const std::lock_guard lock(mutex_);
+  for (const Member& m : members_) {
+    for (OutcomeUpdate& update : m.actuator->TakeOutcomes()) {
+      if (replaced_.contains(update.id)) continue;
+      if (update.outcome != Outcome::kPending) open_.erase(update.id);
+      out.push_back(std::move(update));
+    }
+  }
+  for (OutcomeUpdate& update : superseded_) out.push_back(std::move(update));
+  superseded_.clear();
+  return out;
+}
+
+std::string ActuatorSet::SaveState() const {
+  if (members_.size() == 1) return members_[0].actuator->SaveState();
+  std::string state;
+  ByteWriter out(&state);
+  out.Put(kSeveral);
+  for (const Member& m : members_) {
+    out.PutString(m.key);
+    out.PutString(m.actuator->SaveState());
+  }
+  return state;
+}
+
+void ActuatorSet::LoadState(std::string_view state) {
+  if (state.empty() || members_.empty()) return;
+  if (static_cast<uint8_t>(state[0]) != kSeveral) return members_[0].actuator->LoadState(state);
+  ByteReader in(state.substr(1));
+  while (!in.failed() && in.remaining() > 0) {
+    const std::string_view key = in.GetString();
+    const std::string_view bytes = in.GetString();
+    if (in.failed()) return;
+    for (const Member& m : members_) {
+      if (m.key == key) m.actuator->LoadState(bytes);
+    }
+  }
+}
+
+std::vector<std::string> ActuatorSet::TakeConflicts() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(conflicts_, {});
+}
+
+}  // namespace taut
