@@ -11,10 +11,6 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
-// A window that was dropped, such as one from the far future, will never be stored: after this many ticks it is
-// acknowledged.
-constexpr uint64_t kPatience = 20'000;
-
 std::vector<LabelView> LabelsOf(const google::protobuf::Map<std::string, std::string>& labels) {
   std::vector<LabelView> out;
   for (const auto& label : labels) out.push_back({label.first, label.second});
@@ -50,13 +46,6 @@ ReportedWindow WindowOf(int32_t window, const pb::TaskWindow& t, bool managed) {
         {static_cast<Bucket>(std::min<uint32_t>(t.cpu_buckets(i), Grid::kMaxBuckets)), t.cpu_seconds(i)});
   }
   return out;
-}
-
-// What waits for a store: this message is safe.
-bool IsSafe(const std::optional<WindowId>& window, uint64_t tick, const std::optional<WindowId>& stored,
-            uint64_t good_tick) {
-  if (!window.has_value()) return tick <= good_tick;
-  return (stored.has_value() && *window <= *stored) || tick + kPatience <= good_tick;
 }
 
 }  // namespace
@@ -103,13 +92,7 @@ void AgentHub::EndTick(bool ok) {
     const std::lock_guard lock(mutex_);
     if (ok) good_tick_ = tick_;
     for (auto& [name, agent] : agents_) {
-      uint64_t safe = 0;
-      while (!agent.kept.empty()) {
-        const Kept& k = agent.kept.front();
-        if (!IsSafe(k.window, k.tick, stored, good_tick_)) break;
-        safe = k.sequence;
-        agent.kept.pop_front();
-      }
+      const uint64_t safe = agent.unacknowledged.TakeSafe(stored, good_tick_);
       if (safe != 0 && agent.session != 0) acks.emplace_back(agent.session, safe);
     }
   }
@@ -146,7 +129,7 @@ SessionId AgentHub::Attend(SessionId session, const pb::Hello& hello) {
   if (agent.queue != hello.queue()) {
     agent.queue = hello.queue();
     agent.taken = agent.part_of = 0;
-    agent.kept.clear();
+    agent.unacknowledged.Clear();
   }
   agent.to_replay = hello.queued();
   sessions_[session] = hello.agent();
@@ -202,7 +185,7 @@ std::optional<AgentHub::Place> AgentHub::Receive(Agent& agent, SessionId session
   if (sequence > agent.taken) return Place{agent.queue, tick_ + 1};
   // It comes a second time; its acknowledgement is on its way or was lost.
   ++counts_.repeats;
-  if (agent.kept.empty()) agent.kept.push_back({agent.taken, std::nullopt, 0});
+  if (agent.unacknowledged.empty()) agent.unacknowledged.Add(agent.taken, std::nullopt, 0);
   return std::nullopt;
 }
 
@@ -254,7 +237,7 @@ void AgentHub::Count(Agent& agent, const pb::FromAgent& message, const Place& pl
   }
   if (message.sequence() == 0 || agent.queue != place.queue) return;
   agent.taken = message.sequence();
-  agent.kept.push_back({message.sequence(), window, place.tick});
+  agent.unacknowledged.Add(message.sequence(), window, place.tick);
 }
 
 // An invalid message stays invalid when it is sent again: it is acknowledged and dropped.
@@ -267,7 +250,7 @@ void AgentHub::OnRefused(SessionId session, uint64_t sequence, const absl::Statu
   if (agent->to_replay > 0) --agent->to_replay;
   if (sequence <= agent->taken) return;
   agent->taken = sequence;
-  agent->kept.push_back({sequence, std::nullopt, 0});
+  agent->unacknowledged.Add(sequence, std::nullopt, 0);
 }
 
 bool AgentHub::TakeOom(Agent& agent, const pb::Oom& oom) {
@@ -399,7 +382,7 @@ AgentHubCounts AgentHub::counts() const {
   for (const auto& [name, agent] : agents_) {
     counts.connected += agent.session != 0 ? 1 : 0;
     counts.tasks += roster_.TasksOfAgent(name).size();
-    counts.unacknowledged += agent.kept.size();
+    counts.unacknowledged += agent.unacknowledged.size();
   }
   counts.slowest_order_ms = book_.slowest_ms();
   counts.mean_order_ms = book_.mean_ms();

@@ -20,6 +20,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "actuate/order_book.h"
 #include "actuate/task_roster.h"
+#include "actuate/unacknowledged.h"
 #include "ports/actuator.h"
 #include "ports/task_intake.h"
 #include "wire/agent_server.h"
@@ -117,11 +118,6 @@ class AgentHub final : public Actuator, public AgentListener {
   AgentHubCounts counts() const;
 
  private:
-  struct Kept {
-    uint64_t sequence = 0;
-    std::optional<WindowId> window;  // safe when this is stored; else when tick `tick` has gone well
-    uint64_t tick = 0;
-  };
   struct Agent {
     std::string name;
     SessionId session = 0;  // 0: away
@@ -132,7 +128,7 @@ class AgentHub final : public Actuator, public AgentListener {
     uint64_t part_of = 0;
     int parts = 0;
     uint64_t to_replay = 0;  // kept messages of before that have not come yet
-    std::deque<Kept> kept;
+    Unacknowledged unacknowledged;
     taut::agent::v1::Heartbeat heartbeat;
     uint64_t windows = 0, ooms = 0, applied = 0, failed = 0, not_believed = 0;
     std::deque<FailedOrder> failures;
