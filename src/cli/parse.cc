@@ -147,7 +147,8 @@ void AddReplay(CLI::App& app, ReplayArgs& a) {
   app.add_option("--report", a.report, "write a self-contained HTML report")->type_name("FILE");
   app.add_option("--json", a.json, "write the result with figures for every job")->type_name("FILE");
   app.add_option("--decisions", a.decisions,
-                 "write every limit and limit change: ts_s,job,resource,recommender,limit")
+                 "write every limit and limit change: ts_s,job,resource,recommender,limit; with "
+                 "--replicas: every step with its load, counts and reason")
       ->type_name("FILE");
   app.add_option("--story", a.stories, "show this job in detail in the report; may be repeated")
       ->type_name("JOB");

@@ -8,11 +8,11 @@ namespace {
 constexpr const char* kGroup = "Replicas";
 
 // Options of the replay of usage alone.
-constexpr const char* kOfUsage[] = {"--recommender",  "--resource", "--feedback",    "--restart-delay",
-                                    "--cap-at-owner", "--settings", "--threads",     "--mode",
-                                    "--policy",       "--report",   "--decisions",   "--story",
-                                    "--show",         "--format",   "--group",       "--from",
-                                    "--to",           "--unit-cpu", "--unit-memory", "--spill-memory"};
+constexpr const char* kOfUsage[] = {"--recommender",  "--resource",    "--feedback",    "--restart-delay",
+                                    "--cap-at-owner", "--settings",    "--threads",     "--mode",
+                                    "--policy",       "--report",      "--story",       "--show",
+                                    "--format",       "--group",       "--from",        "--to",
+                                    "--unit-cpu",     "--unit-memory", "--spill-memory"};
 
 // CLI11's needs and excludes would list all of them in the help.
 void CheckTogether(const CLI::App& replay, const ReplicasArgs& args) {

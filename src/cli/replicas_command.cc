@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "cli/cli.h"
+#include "cli/decisions.h"
 #include "cli/json_text.h"
 #include "cli/outputs.h"
 #include "cli/terminal.h"
@@ -115,9 +116,26 @@ struct Replayed {
   bool partial = false;
 };
 
+// One row a step, numbers printed so that reading gives the same double.
+constexpr std::string_view kDecisionsHeader =
+    "time_s,job,policy,load,capacity,ready,starting,decided,reason\n";
+
+void AppendStep(const ReplicaStep& step, std::string_view job_and_policy, double capacity, std::string& out) {
+  std::string load, why;
+  if (step.load.has_value()) load = fmt::format("{}", *step.load);
+  if (step.decider != nullptr) {
+    Reason reason;
+    step.decider->Explain(reason);
+    why = CsvField(reason.sentence);
+  }
+  fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{}\n", step.time_s, job_and_policy, load,
+                 capacity, step.ready, step.starting, step.decided, why);
+}
+
+// `decisions` may be null.
 absl::StatusOr<Replayed> ReplayAll(const std::vector<LoadSeries>& loads, const ReplicasArgs& args,
                                    ReplicaReplayOptions options, const std::vector<std::string>& policies,
-                                   bool quiet) {
+                                   OutputFile* decisions, bool quiet) {
   ProgressLine progress(quiet);
   Replayed out;
   for (const std::string& name : policies) out.results.push_back({name, {}, {}});
@@ -132,11 +150,16 @@ absl::StatusOr<Replayed> ReplayAll(const std::vector<LoadSeries>& loads, const R
       continue;
     }
     std::vector<ReplicaScore> scores;
+    std::string rows;  // of this job, written once every policy has replayed it
     absl::Status failed;
     for (size_t i = 0; i < policies.size() && failed.ok(); ++i) {
       progress.Update(StrCat("replaying ", series.job),
                       static_cast<double>(out.jobs.size()) / static_cast<double>(loads.size()));
-      absl::StatusOr<ReplicaScore> score = ReplayByName(series, options, policies[i]);
+      const std::string names = StrCat(CsvField(series.job), ",", policies[i]);
+      OnReplicaStep on_step;
+      if (decisions != nullptr)
+        on_step = [&](const ReplicaStep& step) { AppendStep(step, names, options.capacity, rows); };
+      absl::StatusOr<ReplicaScore> score = ReplayByName(series, options, policies[i], on_step);
       failed = score.status();
       if (score.ok()) scores.push_back(*score);
     }
@@ -148,6 +171,7 @@ absl::StatusOr<Replayed> ReplayAll(const std::vector<LoadSeries>& loads, const R
       out.results[i].total.Add(scores[i]);
       out.results[i].jobs.push_back(scores[i]);
     }
+    if (decisions != nullptr) decisions->Append(rows);
     out.jobs.push_back(&series);
     out.capacities.push_back(options.capacity);
   }
@@ -273,10 +297,13 @@ int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& args) {
   if (!options.ok()) return Fail(options.status());
   const absl::StatusOr<std::vector<std::string>> policies = ToPolicies(args.policies);
   if (!policies.ok()) return Fail(policies.status());
-  const NamedPath json{"--json", replay.json};
-  if (absl::Status s = CheckOutputs({&json, 1}, replay.trace.paths); !s.ok()) return Fail(s);
-  absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(json);
+  const NamedPath outputs[] = {{"--json", replay.json}, {"--decisions", replay.decisions}};
+  if (absl::Status s = CheckOutputs(outputs, replay.trace.paths); !s.ok()) return Fail(s);
+  absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(outputs[0]);
   if (!file.ok()) return Fail(file.status());
+  absl::StatusOr<std::unique_ptr<OutputFile>> decisions = OpenOutput(outputs[1]);
+  if (!decisions.ok()) return Fail(decisions.status());
+  if (*decisions != nullptr) (*decisions)->Append(kDecisionsHeader);
   CatchInterrupts();
   ReadReport report;
   const absl::StatusOr<std::vector<LoadSeries>> loads =
@@ -285,11 +312,15 @@ int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& args) {
     if (report.rows > 0) Print(DescribeLoads(report, {}));
     return Fail(loads.status());
   }
-  const absl::StatusOr<Replayed> replayed = ReplayAll(*loads, args, *options, *policies, replay.quiet);
+  const absl::StatusOr<Replayed> replayed =
+      ReplayAll(*loads, args, *options, *policies, decisions->get(), replay.quiet);
   if (!replayed.ok()) return Fail(replayed.status());
   if (*file != nullptr) {
     (*file)->Append(ResultJson(*replayed));
     if (absl::Status s = (*file)->Close(); !s.ok()) return Fail(s);
+  }
+  if (*decisions != nullptr) {
+    if (absl::Status s = (*decisions)->Close(); !s.ok()) return Fail(s);
   }
   if (replay.output == OutputForm::kJson) {
     Print(ResultJson(*replayed));
@@ -302,6 +333,7 @@ int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& args) {
     Print(StrCat(DescribeLoads(report, *loads), Conditions(*options, args), notes, "\n",
                  ResultText(*replayed, options->model), "\n", kLegend));
     if (!replay.json.empty()) Print(StrCat("results: ", replay.json, "\n"));
+    if (!replay.decisions.empty()) Print(StrCat("decisions: ", replay.decisions, "\n"));
   }
   return replayed->partial ? kExitPartial : kExitOk;
 }

@@ -101,8 +101,9 @@ class Replay {
     }
     const int ready = pool_.ready(), starting = pool_.starting();
     int decided = pool_.count();
-    if (i % decide_steps_ == 0) decided = Decide(load, waiting, now_s, measured);
-    if (on_step_) on_step_({now_s, load, ready, starting, decided});
+    const bool due = i % decide_steps_ == 0;
+    if (due) decided = Decide(load, waiting, now_s, measured);
+    if (on_step_) on_step_({now_s, load, ready, starting, decided, due ? &policy_ : nullptr});
   }
 
   // What the ready tasks make of a step's load.
@@ -247,14 +248,15 @@ std::unique_ptr<ReplicaPolicy> NewClairvoyantPolicy(const LoadSeries& series,
 }
 
 absl::StatusOr<ReplicaScore> ReplayByName(const LoadSeries& series, const ReplicaReplayOptions& options,
-                                          std::string_view policy) {
-  if (policy == "clairvoyant") return ReplayReplicas(series, options, *NewClairvoyantPolicy(series, options));
+                                          std::string_view policy, const OnReplicaStep& on_step) {
+  if (policy == "clairvoyant")
+    return ReplayReplicas(series, options, *NewClairvoyantPolicy(series, options), on_step);
   const absl::StatusOr<const ReplicaPolicyInfo*> info = FindReplicaPolicy(policy);
   if (!info.ok()) return info.status();
   ReplicaSettings settings = options.settings;
   settings.step_s = static_cast<double>(std::max<int64_t>(
       series.step_s, (options.decide_every_s + series.step_s - 1) / series.step_s * series.step_s));
-  return ReplayReplicas(series, options, *(*info)->make(settings));
+  return ReplayReplicas(series, options, *(*info)->make(settings), on_step);
 }
 
 }  // namespace taut

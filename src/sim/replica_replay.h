@@ -64,8 +64,9 @@ struct ReplicaScore {
 struct ReplicaStep {
   int64_t time_s = 0;
   std::optional<double> load;
-  int ready = 0, starting = 0;  // in force during the step
-  int decided = 0;              // at its begin, in force from the next
+  int ready = 0, starting = 0;             // in force during the step
+  int decided = 0;                         // at its begin, in force from the next
+  const ReplicaPolicy* decider = nullptr;  // can explain `decided`; null: no decision was due
 };
 using OnReplicaStep = std::function<void(const ReplicaStep& step)>;
 
@@ -82,6 +83,6 @@ std::unique_ptr<ReplicaPolicy> NewClairvoyantPolicy(const LoadSeries& series,
 
 // By the name of a policy, or "clairvoyant". InvalidArgument for another name.
 absl::StatusOr<ReplicaScore> ReplayByName(const LoadSeries& series, const ReplicaReplayOptions& options,
-                                          std::string_view policy);
+                                          std::string_view policy, const OnReplicaStep& on_step = nullptr);
 
 }  // namespace taut
