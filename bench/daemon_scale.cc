@@ -148,7 +148,7 @@ class Scale {
       for (int k = 0; k < 5; ++k) SendScrape(w * 300 + k * 60, rng);
       (void)control_->Tick(Timestamp::FromSeconds(kStart + w * 300 + 180));
       // Jobs sleep after a start until their first window.
-      if (w == args_.windows && !control_->last_pass().steps_ms.empty())
+      if (w == args_.windows + 1 && !control_->last_pass().steps_ms.empty())
         Say("  and the first window after it: observe", control_->last_pass().steps_ms[0].second / 1000, "s",
             "-");
     }
