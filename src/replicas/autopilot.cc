@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "fmt/format.h"
+#include "replicas/stored_values.h"
 
 namespace taut {
 namespace {
+
+constexpr double kMostTasks = 1e9;
+constexpr size_t kMostWindows = 10'000'000;  // far more than any horizon has
 
 // What is a whole number but for rounding is that number.
 double CeilOf(double x) { return std::ceil(x - 1e-9 * std::max(1.0, std::fabs(x))); }
@@ -104,6 +110,55 @@ void AutopilotReplicaPolicy::Explain(Reason& reason) const {
       statistic_, deferred_, settings_.target * 100, frozen_capacity_, decided_);
   reason.facts.push_back({"statistic of the load", statistic_, ""});
   reason.facts.push_back({"task capacity used", frozen_capacity_, ""});
+}
+
+// Windows count in averaging windows, whose length goes first.
+void AutopilotReplicaPolicy::Save(ByteWriter& out) const {
+  out.Put(settings_.average_s);
+  out.Put(static_cast<uint8_t>(window_.has_value()));
+  out.Put(window_.value_or(0));
+  out.Put(sum_);
+  out.Put(samples_);
+  for (const std::deque<Windowed>* list : {&averages_, &raw_}) {
+    out.PutVarint(list->size());
+    for (const Windowed& w : *list) {
+      out.Put(w.window);
+      out.Put(w.value);
+    }
+  }
+  for (const double v : {frozen_capacity_, capacity_, statistic_, deferred_, trajectory_}) out.Put(v);
+  out.Put(smoothed_);
+  out.Put(decided_);
+  out.Put(static_cast<uint8_t>(held_));
+}
+
+absl::Status AutopilotReplicaPolicy::Load(ByteReader& in) {
+  StoredValues values(in);
+  AutopilotReplicaPolicy fresh(settings_, bounds_);
+  if (values.Finite() != settings_.average_s && !in.failed())
+    return absl::InvalidArgumentError("autopilot: the state has another averaging window");
+  const bool open = values.Bool();
+  const int64_t window = values.Step();
+  if (open) fresh.window_ = window;
+  fresh.sum_ = values.Finite();
+  fresh.samples_ = values.Count();
+  for (std::deque<Windowed>* list : {&fresh.averages_, &fresh.raw_}) {
+    const double most = list == &fresh.raw_ ? kMostTasks : std::numeric_limits<double>::max();
+    for (size_t n = values.Size(kMostWindows); n > 0 && values.ok(); --n) {
+      const int64_t at = values.Step();
+      if (!list->empty() && at <= list->back().window)
+        return absl::DataLossError("autopilot: unordered windows");
+      list->push_back({at, values.Within(-most, most)});
+    }
+  }
+  for (double* v : {&fresh.frozen_capacity_, &fresh.capacity_}) *v = values.Amount();
+  fresh.statistic_ = values.Finite();
+  for (double* v : {&fresh.deferred_, &fresh.trajectory_}) *v = values.Within(0.0, kMostTasks);
+  for (int* v : {&fresh.smoothed_, &fresh.decided_}) *v = values.Count();
+  fresh.held_ = values.Bool();
+  if (absl::Status s = values.status("autopilot"); !s.ok()) return s;
+  *this = std::move(fresh);
+  return absl::OkStatus();
 }
 
 size_t AutopilotReplicaPolicy::state_bytes() const {

@@ -20,6 +20,8 @@ class AutopilotReplicaPolicy final : public ReplicaPolicy {
   std::unique_ptr<ReplicaPolicy> Clone() const override {
     return std::make_unique<AutopilotReplicaPolicy>(*this);
   }
+  void Save(ByteWriter& out) const override;
+  absl::Status Load(ByteReader& in) override;
   size_t state_bytes() const override;
 
  private:

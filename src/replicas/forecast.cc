@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "fmt/format.h"
+#include "replicas/stored_values.h"
 
 namespace taut {
 namespace {
@@ -12,9 +14,11 @@ namespace {
 constexpr double kFirstPrice = 0.02;  // mean tasks / ordered share; chosen as the model's constants
 // The price's logarithm rises by this at an overloaded step, or by less where little is ordered.
 constexpr double kMostRise = 0.1;
-constexpr double kFall = 0.001;      // ... and falls at another by at most this
-constexpr double kLeastGain = 0.05;  // of the price of a change, for tasks to be started
-constexpr double kLeastLoad = 0.02;  // of the mean; the logarithm of less would only be noise
+const double kLeastLogPrice = std::log(1e-4), kMostLogPrice = std::log(1e3);
+constexpr size_t kMostCautious = 100'000;  // one a decision in five minutes
+constexpr double kFall = 0.001;            // ... and falls at another by at most this
+constexpr double kLeastGain = 0.05;        // of the price of a change, for tasks to be started
+constexpr double kLeastLoad = 0.02;        // of the mean; the logarithm of less would only be noise
 constexpr int64_t kCautiousHoldUs = 300 * kMicrosPerSecond;
 
 int SlotsPerDay(double step_s) { return std::max(1, static_cast<int>(std::lround(kDaySeconds / step_s))); }
@@ -59,7 +63,7 @@ int ForecastPolicy::Decide(const LoadSample& sample) {
 void ForecastPolicy::Calibrate(bool overloaded) {
   const double ordered = settings_.forecast.overloaded;
   log_price_ += std::min(kFall, kMostRise * ordered) * ((overloaded ? 1 / ordered : 0) - 1);
-  log_price_ = std::clamp(log_price_, std::log(1e-4), std::log(1e3));
+  log_price_ = std::clamp(log_price_, kLeastLogPrice, kMostLogPrice);
 }
 
 double ForecastPolicy::Price() const {
@@ -155,6 +159,56 @@ void ForecastPolicy::Explain(Reason& reason) const {
   reason.facts.push_back({"expected load", far.Median() * capacity_, ""});
   reason.facts.push_back({"price of an overloaded minute", Price() * settings_.step_s / 60, "task-minutes"});
   reason.facts.push_back({"count with the least cost", static_cast<double>(wanted_), "tasks"});
+}
+
+void ForecastPolicy::Save(ByteWriter& out) const {
+  out.Put(model_.slots_per_day());
+  out.Put(model_.steps_ahead());
+  model_.Save(out);
+  rises_.Save(out);
+  out.Put(static_cast<uint8_t>(last_step_ != INT64_MIN));
+  out.Put(last_step_ == INT64_MIN ? 0 : last_step_);
+  out.Put(steps_);
+  for (const double v : {mean_tasks_, log_price_, regret_, load_, capacity_}) out.Put(v);
+  out.PutVarint(cautious_.size());
+  for (const Wanted& w : cautious_) {
+    out.Put(w.at.us);
+    out.Put(w.count);
+  }
+  out.Put(static_cast<uint8_t>(basis_));
+  out.Put(at_.us);
+  out.Put(wanted_);
+  out.Put(decided_);
+}
+
+absl::Status ForecastPolicy::Load(ByteReader& in) {
+  StoredValues values(in);
+  ForecastPolicy fresh(settings_);
+  const int slots = values.Count(), ahead = values.Count();
+  if (values.ok() && (slots != model_.slots_per_day() || ahead != model_.steps_ahead()))
+    return absl::InvalidArgumentError("forecast: the state has another step or start-up time");
+  fresh.model_.Load(values);
+  fresh.rises_.Load(values);
+  const bool stepped = values.Bool();
+  const int64_t last_step = values.Step();
+  if (stepped) fresh.last_step_ = last_step;
+  fresh.steps_ = values.Within<int64_t>(0, INT64_MAX / 2);
+  fresh.mean_tasks_ = values.Amount();
+  fresh.log_price_ = values.Within(kLeastLogPrice, kMostLogPrice);
+  fresh.regret_ = values.Amount();
+  fresh.load_ = values.Finite();
+  fresh.capacity_ = values.Amount();
+  for (size_t n = values.Size(kMostCautious); n > 0 && values.ok(); --n) {
+    const Timestamp at = values.Time();
+    fresh.cautious_.push_back({at, values.Count()});
+  }
+  fresh.basis_ = static_cast<Basis>(values.Within<uint8_t>(0, static_cast<uint8_t>(Basis::kForecast)));
+  fresh.at_ = values.Time();
+  fresh.wanted_ = values.Count();
+  fresh.decided_ = values.Count();
+  if (absl::Status s = values.status("forecast"); !s.ok()) return s;
+  *this = std::move(fresh);
+  return absl::OkStatus();
 }
 
 size_t ForecastPolicy::state_bytes() const {

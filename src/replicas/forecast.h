@@ -22,6 +22,8 @@ class ForecastPolicy final : public ReplicaPolicy {
   int Decide(const LoadSample& sample) override;
   void Explain(Reason& reason) const override;
   std::unique_ptr<ReplicaPolicy> Clone() const override { return std::make_unique<ForecastPolicy>(*this); }
+  void Save(ByteWriter& out) const override;
+  absl::Status Load(ByteReader& in) override;
   size_t state_bytes() const override;
 
  private:

@@ -2,11 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "fmt/format.h"
+#include "replicas/stored_values.h"
 
 namespace taut {
 namespace {
+
+constexpr int64_t kMostTasks = 1'000'000'000;
+constexpr size_t kMostEvents = 1'000'000;  // far more than any window has
 
 double Seconds(Timestamp t) { return static_cast<double>(t.us) / kMicrosPerSecond; }
 
@@ -72,6 +78,52 @@ void HpaPolicy::Explain(Reason& reason) const {
   reason.facts.push_back({"proposed", static_cast<double>(proposal_.count), "tasks"});
 }
 
+void HpaPolicy::Save(ByteWriter& out) const {
+  out.PutVarint(advice_.size());
+  for (const HpaAdvice& a : advice_) {
+    out.Put(a.at_s);
+    out.Put(a.count);
+  }
+  for (const std::vector<HpaChange>* list : {&ups_, &downs_}) {
+    out.PutVarint(list->size());
+    for (const HpaChange& c : *list) {
+      out.Put(c.at_s);
+      out.Put(c.change);
+    }
+  }
+  out.Put(proposal_.count);
+  out.Put(proposal_.ratio);
+  out.Put(static_cast<uint8_t>(proposal_.known));
+  for (const int v : {current_, stable_, decided_}) out.Put(v);
+  out.Put(static_cast<uint8_t>(held_));
+}
+
+absl::Status HpaPolicy::Load(ByteReader& in) {
+  StoredValues values(in);
+  HpaPolicy fresh(settings_, bounds_);
+  for (size_t n = values.Size(kMostEvents); n > 0 && values.ok(); --n) {
+    const double at_s = values.Finite();
+    fresh.advice_.push_back({at_s, values.Count()});
+  }
+  for (std::vector<HpaChange>* list : {&fresh.ups_, &fresh.downs_}) {
+    int64_t sum = 0;  // Decide adds them up as an int
+    for (size_t n = values.Size(kMostEvents); n > 0 && values.ok(); --n) {
+      const double at_s = values.Finite();
+      list->push_back({at_s, values.Count()});
+      sum += list->back().change;
+    }
+    values.Require(sum <= kMostTasks);
+  }
+  fresh.proposal_.count = values.Within(std::numeric_limits<int>::min(), std::numeric_limits<int>::max());
+  fresh.proposal_.ratio = values.Finite();
+  fresh.proposal_.known = values.Bool();
+  for (int* v : {&fresh.current_, &fresh.stable_, &fresh.decided_}) *v = values.Count();
+  fresh.held_ = values.Bool();
+  if (absl::Status s = values.status("hpa"); !s.ok()) return s;
+  *this = std::move(fresh);
+  return absl::OkStatus();
+}
+
 size_t HpaPolicy::state_bytes() const {
   return sizeof(*this) + advice_.capacity() * sizeof(HpaAdvice) +
          (ups_.capacity() + downs_.capacity()) * sizeof(HpaChange);
@@ -127,6 +179,28 @@ void KedaPolicy::Explain(Reason& reason) const {
     case Step::kRunning:
       return;
   }
+}
+
+void KedaPolicy::Save(ByteWriter& out) const {
+  hpa_.Save(out);
+  out.Put(static_cast<uint8_t>(active_at_.has_value()));
+  out.Put(active_at_.value_or(Timestamp{0}).us);
+  out.Put(static_cast<uint8_t>(step_));
+  out.Put(decided_);
+}
+
+absl::Status KedaPolicy::Load(ByteReader& in) {
+  KedaPolicy fresh(*this);
+  if (absl::Status s = fresh.hpa_.Load(in); !s.ok()) return s;
+  StoredValues values(in);
+  const bool was_active = values.Bool();
+  const Timestamp active_at = values.Time();
+  fresh.active_at_ = was_active ? std::optional(active_at) : std::nullopt;
+  fresh.step_ = static_cast<Step>(values.Within<uint8_t>(0, static_cast<uint8_t>(Step::kRunning)));
+  fresh.decided_ = values.Count();
+  if (absl::Status s = values.status("keda"); !s.ok()) return s;
+  *this = std::move(fresh);
+  return absl::OkStatus();
 }
 
 }  // namespace taut

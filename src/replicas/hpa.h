@@ -19,6 +19,8 @@ class HpaPolicy final : public ReplicaPolicy {
   int Decide(const LoadSample& sample) override;
   void Explain(Reason& reason) const override;
   std::unique_ptr<ReplicaPolicy> Clone() const override { return std::make_unique<HpaPolicy>(*this); }
+  void Save(ByteWriter& out) const override;
+  absl::Status Load(ByteReader& in) override;
   size_t state_bytes() const override;
 
  private:
@@ -41,6 +43,8 @@ class KedaPolicy final : public ReplicaPolicy {
   int Decide(const LoadSample& sample) override;
   void Explain(Reason& reason) const override;
   std::unique_ptr<ReplicaPolicy> Clone() const override { return std::make_unique<KedaPolicy>(*this); }
+  void Save(ByteWriter& out) const override;
+  absl::Status Load(ByteReader& in) override;
   size_t state_bytes() const override { return sizeof(*this) - sizeof(hpa_) + hpa_.state_bytes(); }
 
  private:

@@ -11,6 +11,9 @@ namespace {
 // Sums that differ from a whole per cent by rounding alone are that per cent.
 double WholePercent(double share) { return std::floor(share * 100 + 1e-9); }
 
+// Never beyond an int, however large the load.
+int WholeTasks(double tasks) { return static_cast<int>(std::min(std::ceil(tasks), 1e9)); }
+
 struct Summed {
   double usage = 0;  // of the pods with a metric
   int pods = 0;
@@ -27,7 +30,7 @@ HpaProposal Propose(int current, Summed known, int unready, int missing, double 
   const bool up_with_unready = unready > 0 && ratio > 1;
   if (!up_with_unready && missing == 0) {
     if (within(ratio)) return {current, ratio};
-    return {static_cast<int>(std::ceil(ratio * known.pods)), ratio};
+    return {WholeTasks(ratio * known.pods), ratio};
   }
   Summed all = known;
   if (ratio < 1) all.usage += missing * std::max(1.0, target);
@@ -36,7 +39,7 @@ HpaProposal Propose(int current, Summed known, int unready, int missing, double 
   const double corrected = ratio_of(all);
   const bool flips = (ratio < 1 && corrected > 1) || (ratio > 1 && corrected < 1);
   if (within(corrected) || flips) return {current, corrected};
-  const int count = static_cast<int>(std::ceil(corrected * all.pods));
+  const int count = WholeTasks(corrected * all.pods);
   if ((corrected < 1 && count > current) || (corrected > 1 && count < current)) return {current, corrected};
   return {count, corrected};
 }

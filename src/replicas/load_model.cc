@@ -19,7 +19,9 @@ constexpr double kMeanClip = 4;        // errors are clipped at so many spreads 
 constexpr double kSizeClip = 6;        // ... and the spread
 constexpr double kCalm = 0.4;          // regimes: the spread over its long-term mean, below this ...
 constexpr double kWide = 1.0;          // ... or from this on
-constexpr float kNever = -99;          // no value at this time of the day yet
+constexpr double kMostStored = 1e6;    // logarithms of loads, their sizes and weights are far below
+constexpr double kLeastSpread = 0.001;
+constexpr float kNever = -99;  // no value at this time of the day yet
 
 int BinOf(double z) { return static_cast<int>(std::clamp((z - kLowest) / kBinWidth, 0.0, kErrorBins - 1.0)); }
 
@@ -239,6 +241,84 @@ void LoadModel::Forecast(Head& head, int64_t step) {
   head.centre = x + p.predicted;
   head.spread = p.spread;
   head.regime = p.regime;
+}
+
+// ---- the state as bytes; sums over it stay finite within these bounds ----
+
+template <int N>
+void OnlineRegression<N>::Save(ByteWriter& out) const {
+  for (const double v : w_) out.Put(v);
+  for (const double v : p_) out.Put(v);
+}
+
+template <int N>
+void OnlineRegression<N>::Load(StoredValues& in) {
+  in.Fill(std::span<double>(w_), -kMostStored, kMostStored);
+  in.Fill(std::span<double>(p_), -kMostStored, kMostStored);
+}
+
+void LoadModel::Head::Save(ByteWriter& out) const {
+  mean.Save(out);
+  scale.Save(out);
+  for (const Pending& p : pending) {
+    out.Put(p.step);
+    for (const double v : p.x) out.Put(v);
+    for (const double v : p.s) out.Put(v);
+    for (const double v : {p.base, p.predicted, p.spread}) out.Put(v);
+    out.Put(static_cast<uint8_t>(p.regime));
+  }
+  for (const Errors& e : errors) {
+    for (const float c : e.counts) out.Put(c);
+  }
+  for (const float v : size_profile) out.Put(v);
+  for (const double v : {short_size, mid_size, long_size, last_size, centre, spread}) out.Put(v);
+  out.Put(static_cast<uint8_t>(regime));
+}
+
+void LoadModel::Head::Load(StoredValues& in) {
+  const auto regime_of = [&in] { return size_t{in.Within<uint8_t>(0, kRegimes - 1)}; };
+  mean.Load(in);
+  scale.Load(in);
+  for (Pending& p : pending) {
+    p.step = in.Step();
+    in.Fill(std::span<double>(p.x), -kMostStored, kMostStored);
+    in.Fill(std::span<double>(p.s), 0.0, kMostStored);
+    p.base = in.Within(-kMostStored, kMostStored);
+    p.predicted = in.Within(-3.0, 3.0);
+    p.spread = in.Within(0.0, 3.0);
+    p.regime = regime_of();
+    in.Require(p.step == Pending().step || p.spread >= kLeastSpread);
+  }
+  for (Errors& e : errors) {
+    in.Fill(std::span<float>(e.counts), 0.0F, static_cast<float>(kMostStored));
+    in.Require(std::ranges::any_of(e.counts, [](float c) { return c > 0; }));
+    Sum(e.counts, e.above);
+  }
+  in.Fill(std::span<float>(size_profile), -1.0F, static_cast<float>(kMostStored));
+  for (double* v : {&short_size, &mid_size, &long_size, &last_size}) *v = in.Within(0.0, kMostStored);
+  centre = in.Within(-kMostStored, kMostStored);
+  spread = in.Within(kLeastSpread, 3.0);
+  regime = regime_of();
+}
+
+void LoadModel::Save(ByteWriter& out) const {
+  out.Put(observed_);
+  for (const double v : {recent_[0], recent_[1], mean5_, mean15_, mean60_}) out.Put(v);
+  for (const std::vector<float>* list : {&profile_, &yesterday_}) {
+    for (const float v : *list) out.Put(v);
+  }
+  for (const uint8_t d : days_) out.Put(d);
+  for (const Head& head : heads_) head.Save(out);
+}
+
+void LoadModel::Load(StoredValues& in) {
+  observed_ = in.Within<int64_t>(0, INT64_MAX / 2);
+  for (double* v : {&recent_[0], &recent_[1], &mean5_, &mean15_, &mean60_})
+    *v = in.Within(-kMostStored, kMostStored);
+  constexpr auto kMost = static_cast<float>(kMostStored);
+  for (std::vector<float>* list : {&profile_, &yesterday_}) in.Fill(std::span(*list), -kMost, kMost);
+  for (uint8_t& d : days_) d = in.Within<uint8_t>(0, 200);
+  for (Head& head : heads_) head.Load(in);
 }
 
 size_t LoadModel::state_bytes() const {

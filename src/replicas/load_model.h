@@ -7,6 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/bytes.h"
+#include "replicas/stored_values.h"
+
 namespace taut {
 
 inline constexpr int kErrorBins = 96;
@@ -31,6 +34,8 @@ class OnlineRegression {
   double Predict(const std::array<double, N>& x) const;
   void Learn(const std::array<double, N>& x, double error);
   void SetWeight(size_t i, double w) { w_[i] = w; }
+  void Save(ByteWriter& out) const;
+  void Load(StoredValues& in);
 
  private:
   std::array<double, N> w_{};
@@ -54,6 +59,11 @@ class LoadModel {
     return {head.centre, head.spread, &head.errors[head.regime].above};
   }
   int64_t observed() const { return observed_; }
+  int slots_per_day() const { return slots_; }
+  int steps_ahead() const { return heads_[1].ahead; }
+  void Save(ByteWriter& out) const;
+  // Of a model with as many slots and steps ahead. After a failure of `in` the object is not to be used.
+  void Load(StoredValues& in);
   size_t state_bytes() const;
 
  private:
@@ -73,6 +83,8 @@ class LoadModel {
   struct Head {
     explicit Head(int ahead_steps, int slots);
     Pending& PendingFor(int64_t step);
+    void Save(ByteWriter& out) const;
+    void Load(StoredValues& in);
 
     int ahead;
     OnlineRegression<kFeatures> mean;

@@ -8,6 +8,7 @@
 #include "replicas/autopilot.h"
 #include "replicas/forecast.h"
 #include "replicas/hpa.h"
+#include "replicas/stored_values.h"
 
 namespace taut {
 namespace {
@@ -36,6 +37,21 @@ class StaticPolicy final : public ReplicaPolicy {
                                         count_, settings_.fixed.peak_days);
   }
   std::unique_ptr<ReplicaPolicy> Clone() const override { return std::make_unique<StaticPolicy>(*this); }
+  void Save(ByteWriter& out) const override {
+    out.Put(static_cast<uint8_t>(begin_.has_value()));
+    out.Put(begin_.value_or(Timestamp{0}).us);
+    out.Put(count_);
+  }
+  absl::Status Load(ByteReader& in) override {
+    StoredValues values(in);
+    const bool begun = values.Bool();
+    const Timestamp begin = values.Time();
+    const int count = values.Count();
+    if (absl::Status s = values.status("static"); !s.ok()) return s;
+    begin_ = begun ? std::optional(begin) : std::nullopt;
+    count_ = count;
+    return absl::OkStatus();
+  }
   size_t state_bytes() const override { return sizeof(*this); }
 
  private:
@@ -43,6 +59,8 @@ class StaticPolicy final : public ReplicaPolicy {
   std::optional<Timestamp> begin_;
   int count_ = 0;
 };
+
+constexpr uint8_t kStateVersion = 1;
 
 using Made = std::unique_ptr<ReplicaPolicy>;
 constexpr ReplicaPolicyInfo kPolicies[] = {
@@ -72,6 +90,32 @@ absl::StatusOr<const ReplicaPolicyInfo*> FindReplicaPolicy(std::string_view name
   }
   return absl::InvalidArgumentError(
       StrCat("no replica policy \"", name, "\"; there are ", fmt::join(names, ", ")));
+}
+
+std::string SaveReplicaPolicy(std::string_view name, const ReplicaPolicy& policy) {
+  std::string bytes;
+  ByteWriter out(&bytes);
+  out.Put(kStateVersion);
+  out.PutString(name);
+  policy.Save(out);
+  return bytes;
+}
+
+absl::StatusOr<std::unique_ptr<ReplicaPolicy>> LoadReplicaPolicy(std::string_view bytes,
+                                                                 const ReplicaSettings& settings) {
+  ByteReader in(bytes);
+  const auto version = in.Get<uint8_t>();
+  const std::string_view name = in.GetString();
+  if (in.failed()) return in.status("a replica policy");
+  if (version != kStateVersion)
+    return absl::InvalidArgumentError("a state of another version of the program");
+  const auto info =
+      std::ranges::find_if(kPolicies, [name](const ReplicaPolicyInfo& p) { return p.name == name; });
+  if (info == std::end(kPolicies)) return absl::NotFoundError(StrCat("no replica policy \"", name, "\""));
+  std::unique_ptr<ReplicaPolicy> policy = info->make(settings);
+  if (absl::Status s = policy->Load(in); !s.ok()) return s;
+  if (in.remaining() != 0) return absl::DataLossError(StrCat(name, ": trailing bytes"));
+  return policy;
 }
 
 }  // namespace taut

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -20,5 +21,11 @@ struct ReplicaPolicyInfo {
 std::span<const ReplicaPolicyInfo> ReplicaPolicies();
 // InvalidArgument naming the choices.
 absl::StatusOr<const ReplicaPolicyInfo*> FindReplicaPolicy(std::string_view name);
+
+// A policy of this name with its state as bytes, and back with settings that may have changed: NotFound for a
+// policy that does not exist any more, else as ReplicaPolicy::Load.
+std::string SaveReplicaPolicy(std::string_view name, const ReplicaPolicy& policy);
+absl::StatusOr<std::unique_ptr<ReplicaPolicy>> LoadReplicaPolicy(std::string_view bytes,
+                                                                 const ReplicaSettings& settings);
 
 }  // namespace taut

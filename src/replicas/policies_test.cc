@@ -1,6 +1,7 @@
 // What holds of every replica policy.
 #include "replicas/policies.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/random.h"
@@ -65,15 +66,102 @@ TEST(ReplicaPolicies, ACloneGoesOnAsTheOriginal) {
   }
 }
 
-TEST(ReplicaPolicies, ForecastRunsTheMaximumWhereEvenThatIsTooFew) {
-  for (const double load : {20.0, 1e12}) {
+// A run of a job whose load is absent now and then, restarted before the steps of `restarts`.
+std::vector<int> Run(const ReplicaPolicyInfo& info, const ReplicaSettings& s,
+                     const std::vector<int>& restarts) {
+  std::unique_ptr<ReplicaPolicy> policy = info.make(s);
+  Rng rng(5);
+  std::vector<int> counts;
+  int count = 15;
+  for (int m = 0; m < 3 * 1440; ++m) {
+    if (std::ranges::find(restarts, m) != restarts.end()) {
+      const std::string state = SaveReplicaPolicy(info.name, *policy);
+      absl::StatusOr<std::unique_ptr<ReplicaPolicy>> restored = LoadReplicaPolicy(state, s);
+      EXPECT_TRUE(restored.ok()) << info.name << ": " << restored.status();
+      if (!restored.ok()) return counts;
+      policy = *std::move(restored);
+      EXPECT_EQ(SaveReplicaPolicy(info.name, *policy), state) << info.name;
+    }
+    const double load = std::max(0.0, Wave(m, rng) - 5);
+    const std::optional<double> seen = m % 97 == 5 ? std::nullopt : std::optional(load);
+    counts.push_back(count = policy->Decide({Timestamp::FromSeconds(m * 60 - 3000), seen, 1, count, 0}));
+  }
+  Reason reason;
+  policy->Explain(reason);
+  EXPECT_FALSE(reason.sentence.empty());
+  return counts;
+}
+
+RC_GTEST_PROP(ReplicaPolicies, ARestartChangesNoDecision, ()) {
+  const ReplicaPolicyInfo& info = ReplicaPolicies()[*rc::gen::inRange<size_t>(0, ReplicaPolicies().size())];
+  ReplicaSettings s;
+  s.bounds.min = 0;
+  s.keda.activation = 2;
+  s.autopilot.statistic = *rc::gen::element(LoadStatistic::kMax, LoadStatistic::kP95);
+  s.autopilot.decay_half_life_s = *rc::gen::element(0.0, 3600.0);
+  s.startup_s = *rc::gen::element(30, 120, 600);
+  s.forecast.min_history_s = *rc::gen::element(3600, 86400);
+  const auto restarts = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 3 * 1440));
+  RC_ASSERT(Run(info, s, restarts) == Run(info, s, {}));
+}
+
+TEST(ReplicaPolicies, DamagedStatesNeverCrash) {
+  Rng rng(11);
+  for (const ReplicaPolicyInfo& info : ReplicaPolicies()) {
     ReplicaSettings s;
-    s.bounds.max = 10;
     s.forecast.min_history_s = 3600;
-    const auto policy = FindReplicaPolicy("forecast").value()->make(s);
-    int count = 1;
-    for (int m = 0; m < 300; ++m) count = policy->Decide({Timestamp::FromSeconds(m * 60), load, 1, count, 0});
-    EXPECT_EQ(count, 10) << load;
+    const auto policy = info.make(s);
+    int count = 15;
+    for (int m = 0; m < 1500; ++m)
+      count = policy->Decide({Timestamp::FromSeconds(m * 60), Wave(m, rng), 1, count, 0});
+    const std::string state = SaveReplicaPolicy(info.name, *policy);
+    for (int i = 0; i < 300; ++i) {
+      std::string damaged = state;
+      for (uint64_t flips = 1 + rng.Below(4); flips > 0; --flips)
+        damaged[rng.Below(damaged.size())] = static_cast<char>(rng.Below(256));
+      if (rng.Below(3) == 0) damaged.resize(rng.Below(damaged.size()));
+      const auto loaded = LoadReplicaPolicy(damaged, s);
+      if (!loaded.ok()) continue;
+      int steps = 15;
+      for (int m = 1500; m < 1530; ++m) {
+        steps = (*loaded)->Decide({Timestamp::FromSeconds(m * 60), Wave(m, rng), 1, steps, 0});
+        ASSERT_GE(steps, s.bounds.min);
+        ASSERT_LE(steps, s.bounds.max);
+      }
+    }
+  }
+}
+
+TEST(ReplicaPolicies, AStateOfOtherSettingsIsRejected) {
+  ReplicaSettings s;
+  const auto state_of = [&](std::string_view name) {
+    return SaveReplicaPolicy(name, *FindReplicaPolicy(name).value()->make(s));
+  };
+  ReplicaSettings other = s;
+  other.autopilot.average_s = 60;
+  other.startup_s = 1200;
+  EXPECT_EQ(LoadReplicaPolicy(state_of("autopilot"), other).status(),
+            absl::InvalidArgumentError("autopilot: the state has another averaging window"));
+  EXPECT_EQ(LoadReplicaPolicy(state_of("forecast"), other).status(),
+            absl::InvalidArgumentError("forecast: the state has another step or start-up time"));
+  EXPECT_TRUE(LoadReplicaPolicy(state_of("hpa"), other).ok());
+  EXPECT_TRUE(absl::IsNotFound(
+      LoadReplicaPolicy(SaveReplicaPolicy("hpax", *FindReplicaPolicy("hpa").value()->make(s)), s).status()));
+  EXPECT_TRUE(absl::IsDataLoss(LoadReplicaPolicy(state_of("hpa") + "x", s).status()));
+}
+
+TEST(ReplicaPolicies, RunTheMaximumWhereEvenThatIsTooFew) {
+  for (const ReplicaPolicyInfo& info : ReplicaPolicies()) {
+    for (const double load : {20.0, 1e12, 1e300}) {
+      ReplicaSettings s;
+      s.bounds.max = 10;
+      s.forecast.min_history_s = 3600;
+      const auto policy = info.make(s);
+      int count = 1;
+      for (int m = 0; m < 300; ++m)
+        count = policy->Decide({Timestamp::FromSeconds(m * 60), load, 1, count, 0});
+      EXPECT_EQ(count, 10) << info.name << " " << load;
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace taut {
 
@@ -40,6 +41,25 @@ QuarterRises::Answer QuarterRises::At(Timestamp at) const {
   out.share = std::max(0.1, std::floor(median * 10 - 1e-6) / 10);
   out.above = static_cast<int>(end - std::upper_bound(known.begin(), end, static_cast<float>(out.share)));
   return out;
+}
+
+void QuarterRises::Save(ByteWriter& out) const {
+  for (const float r : rises_) out.Put(r);
+  out.Put(static_cast<uint8_t>(quarter_ != INT64_MIN));
+  out.Put(quarter_ == INT64_MIN ? 0 : quarter_);
+  out.Put(sum_);
+  out.Put(before_);
+  out.Put(samples_);
+}
+
+void QuarterRises::Load(StoredValues& in) {
+  in.Fill(std::span(rises_), kUnknown, std::numeric_limits<float>::infinity());
+  const bool open = in.Bool();
+  const int64_t quarter = in.Step();
+  quarter_ = open ? quarter : INT64_MIN;
+  sum_ = in.Finite();
+  before_ = in.Finite();
+  samples_ = in.Count();
 }
 
 }  // namespace taut

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/time.h"
+#include "replicas/stored_values.h"
 
 namespace taut {
 
@@ -28,6 +30,9 @@ class QuarterRises {
   // The quarter of an hour that `at` is in. `at` is not before the sample observed last.
   Answer At(Timestamp at) const;
   size_t heap_bytes() const { return rises_.capacity() * sizeof(float); }
+  void Save(ByteWriter& out) const;
+  // After a failure of `in` the object is not to be used.
+  void Load(StoredValues& in);
 
  private:
   static constexpr float kUnknown = -1;

@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 
+#include "absl/status/status.h"
+#include "base/bytes.h"
 #include "base/time.h"
 #include "model/reason.h"
 
@@ -34,6 +36,11 @@ class ReplicaPolicy {
 
   // A copy with the same state.
   virtual std::unique_ptr<ReplicaPolicy> Clone() const = 0;
+  // The state without the settings, appended. Load reads what Save of a policy with the same settings wrote;
+  // further decisions are those of the saved policy. On error (DataLoss: bytes that Save cannot have written;
+  // InvalidArgument: the state of other settings) the policy is unchanged.
+  virtual void Save(ByteWriter& out) const = 0;
+  virtual absl::Status Load(ByteReader& in) = 0;
   // Object and heap.
   virtual size_t state_bytes() const = 0;
 };

@@ -195,6 +195,11 @@ class ClairvoyantPolicy final : public ReplicaPolicy {
     reason.sentence = fmt::format("The load will need {} tasks.", decided_);
   }
   std::unique_ptr<ReplicaPolicy> Clone() const override { return std::make_unique<ClairvoyantPolicy>(*this); }
+  void Save(ByteWriter& out) const override { out.Put(decided_); }
+  absl::Status Load(ByteReader& in) override {
+    decided_ = in.Get<int>();
+    return in.status("clairvoyant");
+  }
   size_t state_bytes() const override { return sizeof(*this); }
 
  private:

@@ -21,6 +21,8 @@ class Scripted final : public ReplicaPolicy {
   }
   void Explain(Reason&) const override {}
   std::unique_ptr<ReplicaPolicy> Clone() const override { return std::make_unique<Scripted>(*this); }
+  void Save(ByteWriter&) const override {}
+  absl::Status Load(ByteReader&) override { return absl::UnimplementedError("a script has no state"); }
   size_t state_bytes() const override { return sizeof(*this); }
 
   std::vector<LoadSample> seen;

@@ -1,0 +1,23 @@
+// Any bytes as the state of a replica policy: an error, or a policy that decides within its bounds.
+#include <cstdlib>
+#include <string_view>
+
+#include "replicas/policies.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace taut;
+  ReplicaSettings settings;
+  settings.bounds.max = 50;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto policy = LoadReplicaPolicy(bytes, settings);
+  if (!policy.ok()) return 0;
+  int count = 3;
+  for (int m = 0; m < 20; ++m) {
+    const double load = m % 7 * 1.5;
+    count = (*policy)->Decide({Timestamp::FromSeconds(1'700'000'000 + m * 60), load, 1, count, 0});
+    if (count < settings.bounds.min || count > settings.bounds.max) std::abort();
+  }
+  Reason reason;
+  (*policy)->Explain(reason);
+  return 0;
+}
