@@ -53,6 +53,7 @@ set(CPACK_COMPONENT_TAUT_DESCRIPTION "The command line: asks tautd, replays reco
 set(CPACK_COMPONENT_TAUTD_DESCRIPTION "The control plane: recommends limits, serves API and dashboard")
 set(CPACK_COMPONENT_TAUTLET_DESCRIPTION "The agent of one machine: measures tasks and applies limits")
 set(CPACK_DEBIAN_TAUTD_PACKAGE_DEPENDS "passwd")
+set(CPACK_DEBIAN_TAUT_PACKAGE_RECOMMENDS "tzdata")
 set(CPACK_DEBIAN_TAUTD_PACKAGE_RECOMMENDS "taut")
 set(scripts ${CMAKE_SOURCE_DIR}/packaging/deb)
 set(CPACK_DEBIAN_TAUTD_PACKAGE_CONTROL_EXTRA

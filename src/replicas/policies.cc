@@ -8,6 +8,7 @@
 #include "replicas/autopilot.h"
 #include "replicas/forecast.h"
 #include "replicas/hpa.h"
+#include "replicas/scheduled.h"
 #include "replicas/stored_values.h"
 
 namespace taut {
@@ -92,6 +93,13 @@ absl::StatusOr<const ReplicaPolicyInfo*> FindReplicaPolicy(std::string_view name
       StrCat("no replica policy \"", name, "\"; there are ", fmt::join(names, ", ")));
 }
 
+std::unique_ptr<ReplicaPolicy> NewReplicaPolicy(const ReplicaPolicyInfo& info,
+                                                const ReplicaSettings& settings) {
+  std::unique_ptr<ReplicaPolicy> policy = info.make(settings);
+  if (settings.schedule.empty()) return policy;
+  return WithSchedule(std::move(policy), settings.schedule, settings.bounds);
+}
+
 std::string SaveReplicaPolicy(std::string_view name, const ReplicaPolicy& policy) {
   std::string bytes;
   ByteWriter out(&bytes);
@@ -112,7 +120,7 @@ absl::StatusOr<std::unique_ptr<ReplicaPolicy>> LoadReplicaPolicy(std::string_vie
   const auto info =
       std::ranges::find_if(kPolicies, [name](const ReplicaPolicyInfo& p) { return p.name == name; });
   if (info == std::end(kPolicies)) return absl::NotFoundError(StrCat("no replica policy \"", name, "\""));
-  std::unique_ptr<ReplicaPolicy> policy = info->make(settings);
+  std::unique_ptr<ReplicaPolicy> policy = NewReplicaPolicy(*info, settings);
   if (absl::Status s = policy->Load(in); !s.ok()) return s;
   if (in.remaining() != 0) return absl::DataLossError(StrCat(name, ": trailing bytes"));
   return policy;

@@ -14,13 +14,17 @@ namespace taut {
 
 struct ReplicaPolicyInfo {
   std::string_view name;
-  std::string_view what;  // one line for people
-  std::unique_ptr<ReplicaPolicy> (*make)(const ReplicaSettings& settings);
+  std::string_view what;                                                    // one line for people
+  std::unique_ptr<ReplicaPolicy> (*make)(const ReplicaSettings& settings);  // without the schedule
 };
 // All of them, in the order they are shown.
 std::span<const ReplicaPolicyInfo> ReplicaPolicies();
 // InvalidArgument naming the choices.
 absl::StatusOr<const ReplicaPolicyInfo*> FindReplicaPolicy(std::string_view name);
+
+// One with these settings, its schedule included.
+std::unique_ptr<ReplicaPolicy> NewReplicaPolicy(const ReplicaPolicyInfo& info,
+                                                const ReplicaSettings& settings);
 
 // A policy of this name with its state as bytes, and back with settings that may have changed: NotFound for a
 // policy that does not exist any more, else as ReplicaPolicy::Load.

@@ -13,6 +13,8 @@ namespace {
 constexpr ReplicaSetting kSettings[] = {
     {"replicas.min", "least number of tasks", 1, 0, 1e6, TAUT_REF(bounds.min)},
     {"replicas.max", "greatest number of tasks", 1, 1, 1e6, TAUT_REF(bounds.max)},
+    {"replicas.schedule", "limits by time: from CRON to CRON [in ZONE] min N max N; ...", 1, 0, 0,
+     TAUT_REF(schedule)},
     {"static.count", "tasks of the static policy; 0: enough for the peak of the first days", 1, 0, 1e6,
      TAUT_REF(fixed.count)},
     {"static.peak_days", "days whose peak static.count 0 uses", 1, 0.01, 1000, TAUT_REF(fixed.peak_days)},
@@ -81,6 +83,13 @@ absl::Status SetReplicaSetting(std::string_view key, std::string_view value, Rep
   for (const ReplicaSetting& s : kSettings) {
     if (s.key != key) continue;
     const ReplicaSetting::Ref ref = s.ref(settings);
+    if (auto* const schedule = std::get_if<ReplicaSchedule*>(&ref)) {
+      absl::StatusOr<ReplicaSchedule> parsed = ReplicaSchedule::Parse(value);
+      if (!parsed.ok())
+        return absl::InvalidArgumentError(StrCat("invalid ", key, ": ", Message(parsed.status())));
+      **schedule = *std::move(parsed);
+      return absl::OkStatus();
+    }
     if (!std::holds_alternative<LoadStatistic*>(ref)) return SetNumber(s, value, ref);
     const auto* const found = std::find(std::begin(kStatistics), std::end(kStatistics), StripSpace(value));
     if (found == std::end(kStatistics))
@@ -99,6 +108,7 @@ std::string GetReplicaSetting(const ReplicaSetting& setting, const ReplicaSettin
   const ReplicaSetting::Ref ref = setting.ref(copy);
   if (const auto* const number = std::get_if<double*>(&ref)) return StrCat(**number / setting.scale);
   if (const auto* const whole = std::get_if<int*>(&ref)) return StrCat(**whole);
+  if (const auto* const schedule = std::get_if<ReplicaSchedule*>(&ref)) return (*schedule)->text();
   return std::string(kStatistics[static_cast<size_t>(*std::get<LoadStatistic*>(ref))]);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "replicas/schedule.h"
 
 namespace taut {
 
@@ -82,6 +83,7 @@ struct ForecastSettings {
 
 struct ReplicaSettings {
   ReplicaBounds bounds;
+  ReplicaSchedule schedule;
   double max_utilization = 0.8;  // a job is overloaded above this utilisation of its ready tasks
   double startup_s = 120;        // from the start of a task until it is ready
   double step_s = 60;            // between two decisions
@@ -94,7 +96,7 @@ struct ReplicaSettings {
 
 // One setting by name. A number is shown divided by `scale`.
 struct ReplicaSetting {
-  using Ref = std::variant<double*, int*, LoadStatistic*>;
+  using Ref = std::variant<double*, int*, LoadStatistic*, ReplicaSchedule*>;
   std::string_view key;  // "hpa.target"
   std::string_view help;
   double scale;

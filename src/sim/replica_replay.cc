@@ -261,7 +261,7 @@ absl::StatusOr<ReplicaScore> ReplayByName(const LoadSeries& series, const Replic
   ReplicaSettings settings = options.settings;
   settings.step_s = static_cast<double>(std::max<int64_t>(
       series.step_s, (options.decide_every_s + series.step_s - 1) / series.step_s * series.step_s));
-  return ReplayReplicas(series, options, *(*info)->make(settings), on_step);
+  return ReplayReplicas(series, options, *NewReplicaPolicy(**info, settings), on_step);
 }
 
 }  // namespace taut

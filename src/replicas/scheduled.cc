@@ -1,0 +1,57 @@
+#include "replicas/scheduled.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fmt/format.h"
+
+namespace taut {
+namespace {
+
+class ScheduledPolicy final : public ReplicaPolicy {
+ public:
+  ScheduledPolicy(std::unique_ptr<ReplicaPolicy> inner, ReplicaSchedule schedule, const ReplicaBounds& bounds)
+      : inner_(std::move(inner)), schedule_(std::move(schedule)), bounds_(bounds) {}
+
+  int Decide(const LoadSample& sample) override {
+    wanted_ = inner_->Decide(sample);
+    limits_ = schedule_.At(sample.at);
+    const int least = bounds_.Clamp(limits_.min.value_or(bounds_.min));
+    const int most = bounds_.Clamp(limits_.max.value_or(bounds_.max));
+    return decided_ = std::clamp(wanted_, least, most);
+  }
+  void Explain(Reason& reason) const override {
+    inner_->Explain(reason);
+    if (decided_ == wanted_) return;
+    const bool raised = decided_ > wanted_;
+    reason.sentence += fmt::format(" The schedule asks for at {} {}: \"{}\".", raised ? "least" : "most",
+                                   decided_, raised ? limits_.min_rule : limits_.max_rule);
+    reason.facts.push_back({"count without the schedule", static_cast<double>(wanted_), "tasks"});
+  }
+  std::unique_ptr<ReplicaPolicy> Clone() const override {
+    auto copy = std::make_unique<ScheduledPolicy>(inner_->Clone(), schedule_, bounds_);
+    copy->limits_ = limits_;  // texts of rules that both share
+    copy->wanted_ = wanted_;
+    copy->decided_ = decided_;
+    return copy;
+  }
+  void Save(ByteWriter& out) const override { inner_->Save(out); }
+  absl::Status Load(ByteReader& in) override { return inner_->Load(in); }
+  size_t state_bytes() const override { return sizeof(*this) + inner_->state_bytes(); }
+
+ private:
+  std::unique_ptr<ReplicaPolicy> inner_;
+  ReplicaSchedule schedule_;
+  ReplicaBounds bounds_;
+  ReplicaSchedule::Limits limits_;
+  int wanted_ = 0, decided_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<ReplicaPolicy> WithSchedule(std::unique_ptr<ReplicaPolicy> inner, ReplicaSchedule schedule,
+                                            const ReplicaBounds& bounds) {
+  return std::make_unique<ScheduledPolicy>(std::move(inner), std::move(schedule), bounds);
+}
+
+}  // namespace taut
