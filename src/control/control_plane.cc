@@ -5,7 +5,6 @@
 
 #include "base/strings.h"
 #include "base/worker_pool.h"
-#include "control/trials.h"
 #include "control/unsaved.h"
 
 namespace taut {
@@ -15,8 +14,6 @@ constexpr size_t kOomsOfJob = 100'000;  // that a new recommender processes, the
 constexpr size_t kPiece = 256;          // jobs stepped before others may look in: under 5 ms
 constexpr size_t kPieceOfThreads = LiveFleet::kTurnJobs * LiveFleet::kTurnsAtATime;  // on several threads
 constexpr size_t kTurnsForThreads = 8;  // so many turns are worth the threads
-constexpr size_t kChunksAtATime = 16;   // encoded before others may look in: about 10 ms
-constexpr size_t kCheckpointBytesAtATime = size_t{16} << 20;  // a commit, the size of the store's log
 // No OOM kill is believed to be further ahead of the cell's clock than clocks of machines are apart.
 constexpr int64_t kClocksApartUs = kWindowSeconds * kMicrosPerSecond;
 
@@ -393,171 +390,6 @@ void ControlPlane::RunOnThreads(size_t count, absl::FunctionRef<void(size_t turn
   workers_->ForEach(count, turn);
 }
 
-// What a pass changed and no stored window or decision can bring back goes with the pass: which tasks are on
-// trial, what the actuator remembers, what the fleet learnt of a day.
-void ControlPlane::SaveWithPass(WindowId through, bool fleet_too) {
-  std::vector<uint32_t> chunks;
-  for (const JobId id : unsaved_->trials) chunks.push_back(id.value / LiveFleet::kChunkJobs);
-  std::ranges::sort(chunks);
-  chunks.erase(std::unique(chunks.begin(), chunks.end()), chunks.end());
-  SaveChunks(chunks, through);
-  if (std::string state = parts_.actuator->SaveState(); state != actuator_state_) {
-    actuator_state_ = std::move(state);
-    unsaved_->checkpoints.push_back({kActuatorChunk, through, actuator_state_});
-  }
-  if (!fleet_too) return;
-  Checkpoint& c = unsaved_->checkpoints.emplace_back(Checkpoint{kFleetChunk, through, {}});
-  ByteWriter out(&c.bytes);
-  const std::shared_lock fleet(fleet_mutex_);
-  fleet_.SaveFleet(out);
-}
-
-void ControlPlane::SaveChunks(std::span<const uint32_t> chunks, WindowId through) {
-  const size_t first = unsaved_->checkpoints.size();
-  for (const uint32_t chunk : chunks) unsaved_->checkpoints.push_back({chunk, through, {}});
-  const std::unique_lock fleet(fleet_mutex_);
-  RunOnThreads(chunks.size(), [&](size_t i) {
-    ByteWriter out(&unsaved_->checkpoints[first + i].bytes);
-    if (fleet_.ChunkHasJobs(chunks[i])) fleet_.SaveChunk(chunks[i], out);
-  });
-  for (const uint32_t chunk : chunks) fleet_.MarkSaved(chunk);
-}
-
-// In commits of their own, some chunks at a time: limits are on their way by now, and memory stays small.
-// `through`: a window that the store has.
-absl::Status ControlPlane::SaveDueChunks(WindowId through, bool all) {
-  const uint32_t chunks = fleet_.num_chunks();
-  const auto per_pass =
-      static_cast<uint32_t>((chunks + options_.checkpoint_windows - 1) / options_.checkpoint_windows);
-  std::vector<uint32_t> due;
-  size_t bytes = 0;
-  for (uint32_t i = 0; i < (all ? chunks : per_pass); ++i) {
-    if (next_chunk_ >= chunks) next_chunk_ = 0;
-    const uint32_t chunk = next_chunk_++;
-    if (fleet_.ChangedSince(chunk).has_value()) due.push_back(chunk);
-  }
-  for (std::span<const uint32_t> rest = due; !rest.empty();) {
-    const size_t count = std::min(rest.size(), kChunksAtATime);
-    SaveChunks(rest.first(count), through);
-    rest = rest.subspan(count);
-    const auto saved = std::span(unsaved_->checkpoints).last(count);
-    for (const Checkpoint& c : saved) bytes += c.bytes.size();
-    if (bytes < kCheckpointBytesAtATime) continue;
-    bytes = 0;
-    if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
-  }
-  // An OOM kill may be stored later than the window in which it was: some windows are read again in any case.
-  Checkpoint unchanged{.chunk = kUnchangedChunk,
-                       .through = WindowId{through.index - options_.checkpoint_windows},
-                       .bytes = {}};
-  for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
-    const std::optional<WindowId> since = fleet_.ChangedSince(chunk);
-    if (since.has_value() && *since <= unchanged.through) {
-      unchanged.through = WindowId{std::max(since->index, INT32_MIN + 1) - 1};
-    }
-  }
-  unsaved_->checkpoints.push_back(std::move(unchanged));
-  return CommitUnsaved();
-}
-
-// ---- store, apply, tell: in this order ----
-
-absl::Status ControlPlane::CommitUnsaved() {
-  if (unsaved_->empty()) return absl::OkStatus();
-  if (absl::Status s = StoreUnsaved(); !s.ok()) return s;
-  TellStored();
-  return absl::OkStatus();
-}
-
-absl::Status ControlPlane::StoreUnsaved() {
-  absl::Status s = parts_.store->Commit(unsaved_->Record());
-  const std::lock_guard lock(view_mutex_);
-  store_status_ = s;
-  ++(s.ok() ? counts_.commits : counts_.failed_commits);
-  return s;
-}
-
-void ControlPlane::TellStored() {
-  const bool decided =
-      !unsaved_->output.decisions.empty() || !unsaved_->settings.empty() || !unsaved_->forgotten_jobs.empty();
-  if (unsaved_->window.has_value()) {
-    RefreshView(&unsaved_->output.point);
-  } else if (decided) {
-    RefreshView(nullptr);
-  }
-  Publish();
-  unsaved_->Clear();
-}
-
-void ControlPlane::Publish() {
-  const std::vector<Decision>& decisions = unsaved_->output.decisions;
-  ApplyPending(decisions);
-  ExtendTrials();
-  if (!unsaved_->pasts.empty()) {
-    const std::unique_lock fleet(fleet_mutex_);
-    for (const JobPast& past : unsaved_->pasts) {
-      if (past.state.has_value()) pasts_[past.job.value] = *past.state;
-    }
-  }
-  {
-    const std::lock_guard lock(view_mutex_);
-    counts_.decisions += decisions.size();
-    counts_.forgotten_jobs += unsaved_->forgotten_jobs.size();
-    counts_.returned_jobs += unsaved_->returned_jobs.size();
-    for (const Decision& d : decisions) ++counts_.decisions_by_kind[static_cast<size_t>(d.kind)];
-    for (const OomRecord& o : unsaved_->ooms) counts_.ooms += o.kills;
-  }
-  const TickEvents events{decisions, unsaved_->ooms, unsaved_->settings, unsaved_->window.has_value(),
-                          unsaved_->when == When::kPast};
-  for (const auto& listener : listeners_) listener(events);
-}
-
-void ControlPlane::ApplyPending(std::span<const Decision> decisions) {
-  std::vector<LimitOrder> orders;
-  // Of decisions on OOM kills by the clock of who saw them, which may go before.
-  int64_t decided_s = now().seconds();
-  for (const Decision& d : decisions) {
-    if (d.kind == DecisionKind::kWouldSet || d.outcome != Outcome::kPending) continue;
-    LimitOrder order{d.id, "", d.resource, d.after, {}};
-    decided_s = std::max(decided_s, d.time_s);
-    const std::shared_lock fleet(fleet_mutex_);
-    if (!fleet_.Has(d.job)) continue;
-    const LiveJob& job = fleet_.job(d.job);
-    order.job = job.record.name;
-    if (d.kind == DecisionKind::kTry) {
-      order.tasks = TrialNames(job.of(d.resource).gate, d.id);
-    } else if (d.kind == DecisionKind::kRollBack && !d.tasks.empty()) {
-      order.tasks = d.tasks;
-    }
-    orders.push_back(std::move(order));
-  }
-  if (!orders.empty()) parts_.actuator->Apply(orders, decided_s);
-}
-
-absl::Status ControlPlane::StoreOutcomes() {
-  std::vector<OutcomeUpdate> outcomes = parts_.actuator->TakeOutcomes();
-  const int64_t now_s = now().seconds();
-  if (!outcomes.empty()) {
-    const std::unique_lock fleet(fleet_mutex_);
-    for (const OutcomeUpdate& o : outcomes) fleet_.TakeOutcome(o);
-  }
-  for (OutcomeUpdate& o : outcomes) {
-    if (o.time_s == 0) o.time_s = now_s;
-    unsaved_->outcomes.push_back(std::move(o));
-  }
-  return CommitUnsaved();
-}
-
-absl::Status ControlPlane::CheckpointAll() {
-  const std::lock_guard writer(writer_mutex_);
-  (void)KeepSamples();
-  if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
-  const std::shared_ptr<const FleetView> seen = view();
-  if (!seen->window.has_value()) return absl::OkStatus();
-  SaveWithPass(*seen->window, true);
-  return SaveDueChunks(*seen->window, true);
-}
-
 void ControlPlane::Maintain(WindowId window) {
   // A piece a pass is plenty: a day has 288 of them.
   const absl::StatusOr<bool> more = parts_.store->Maintain(window);
@@ -590,72 +422,6 @@ absl::Status ControlPlane::RetrainSome() {
   }
   if (!jobs.empty()) RefreshView(nullptr);
   return absl::OkStatus();
-}
-
-// ---- what others see (refresh_view.cc) ----
-
-absl::Status ControlPlane::ready() const {
-  const std::lock_guard lock(view_mutex_);
-  if (!restored_) return absl::UnavailableError("starting: reading the store");
-  if (!store_status_.ok()) return store_status_;
-  if (clock_view_.samples_disagree) {
-    return absl::UnavailableError(StrCat(
-        "samples are in the future and are dropped: the clock of the senders or of this machine is wrong",
-        clock_view_.sentence.empty() ? "" : "; ", clock_view_.sentence));
-  }
-  return absl::OkStatus();
-}
-
-std::shared_ptr<const FleetView> ControlPlane::view() const {
-  const std::lock_guard lock(view_mutex_);
-  return view_;
-}
-
-PassTimes ControlPlane::last_pass() const {
-  const std::lock_guard lock(view_mutex_);
-  return last_pass_;
-}
-
-ControlCounts ControlPlane::counts() const {
-  const std::lock_guard lock(view_mutex_);
-  return counts_;
-}
-
-IngestCounts ControlPlane::ingest_counts() const {
-  const std::lock_guard lock(ingest_mutex_);
-  return ingest_->counts();
-}
-
-MapperCounts ControlPlane::mapper_counts() const {
-  const std::lock_guard lock(ingest_mutex_);
-  return ingest_->mapper().counts();
-}
-
-FoldCounts ControlPlane::fold_counts() const {
-  const std::lock_guard lock(ingest_mutex_);
-  return ingest_->windows().fold_counts();
-}
-
-std::optional<JobId> ControlPlane::Find(std::string_view job) const {
-  const std::shared_lock fleet(fleet_mutex_);
-  return fleet_.Find(job);
-}
-
-bool ControlPlane::Look(JobId id, const std::function<void(const LiveJob&)>& look) const {
-  const std::shared_lock fleet(fleet_mutex_);
-  if (!fleet_.Has(id)) return false;
-  look(fleet_.job(id));
-  return true;
-}
-
-Reason ControlPlane::Explain(JobId id, Resource r) const {
-  const std::shared_lock fleet(fleet_mutex_);
-  return fleet_.Explain(id, r);
-}
-
-void ControlPlane::WithFleet(const std::function<void(const LiveFleet&)>& use) const {
-  const std::shared_lock fleet(fleet_mutex_);
-  use(fleet_);
 }
 
 void ControlPlane::Reload(const LiveSettings& settings) {

@@ -162,6 +162,7 @@ class ControlPlane final : public TaskIntake {
   // One more listener; called in the order of registration. Before the first Tick.
   void OnTick(std::function<void(const TickEvents&)> listener) { listeners_.push_back(std::move(listener)); }
 
+  // ---- queries.cc ----
   // OK when samples are taken and windows stored; otherwise why not.
   absl::Status ready() const;
   // Not OK: samples of open windows would be lost to a kill just now.
@@ -228,6 +229,7 @@ class ControlPlane final : public TaskIntake {
   // Of those seen: `count` from the first on.
   absl::Status ActOnOoms(size_t count, When when);
   absl::Status Pass(ClosedWindow closed, When when);
+  // ---- checkpoints.cc ----
   void SaveWithPass(WindowId through, bool fleet_too);
   void SaveChunks(std::span<const uint32_t> chunks, WindowId through);
   absl::Status SaveDueChunks(WindowId through, bool all);
@@ -237,13 +239,15 @@ class ControlPlane final : public TaskIntake {
   // Tasks that a trial has taken have numbers; from here on they have names.
   void NameTrialTasks();
   void ExtendTrials();
-  absl::Status CommitUnsaved();
   absl::Status CheckStore();
+  // ---- commit.cc ----
+  absl::Status CommitUnsaved();
   absl::Status StoreUnsaved();
   // After StoreUnsaved.
   void TellStored();
   void Publish();
   absl::Status StoreOutcomes();
+  // ----
   absl::Status RetrainSome();
   void Maintain(WindowId window);
   void RefreshView(const FleetPoint* point);
