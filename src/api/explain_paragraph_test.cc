@@ -27,5 +27,21 @@ TEST(ExplainParagraph, SaysWhatIsInForceInADryRun) {
   EXPECT_THAT(real, HasSubstr("New limits are applied automatically."));
 }
 
+TEST(ExplainParagraph, WithoutARecommendationItSaysWhatIsInForce) {
+  LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
+  AddJobs(fleet, 1);
+  LiveJob& job = const_cast<LiveJob&>(fleet.job(JobId{0}));
+  const auto paragraph = [&](bool enforced) {
+    return ExplainParagraph(job, Resource::kMemory, Reason(), enforced);
+  };
+  EXPECT_THAT(paragraph(false), HasSubstr("for a recommendation yet: no limit is in force. "));
+  job.of(Resource::kMemory).owner_limit = 1 << 30;
+  EXPECT_THAT(paragraph(false), HasSubstr("for a recommendation yet: 1.00 GiB is in force. "));
+  // Set before, by another recommender.
+  job.of(Resource::kMemory).gate.in_force = 1 << 29;
+  EXPECT_THAT(paragraph(false), HasSubstr("yet: 1.00 GiB is in force; 512 MiB would be. "));
+  EXPECT_THAT(paragraph(true), HasSubstr("yet: 512 MiB is in force. "));
+}
+
 }  // namespace
 }  // namespace taut

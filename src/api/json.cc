@@ -430,13 +430,18 @@ std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reaso
   };
   std::string out;
   const std::optional<double> recommended = lane.lane.recommended();
+  const auto in_force = [&] {
+    if (enforced) return StrCat(said(lane.real_limit()), " is in force. ");
+    const std::string owner = StrCat(said(lane.owner()), " is in force");
+    return lane.limit() == lane.owner() ? owner + ". "
+                                        : StrCat(owner, "; ", said(lane.limit()), " would be. ");
+  };
   if (job.needs_history) {
     out = "The recommender was changed and is reading the stored history. ";
   } else if (recommended.has_value()) {
     StrAppend(&out, "Each task should have ", said(recommended), " of ",
               r == Resource::kCpu ? "CPU" : "memory", "; its owner asks for ", said(lane.owner()), ", and ",
-              enforced ? StrCat(said(lane.real_limit()), " is in force. ")
-                       : StrCat(said(lane.owner()), " is in force; ", said(lane.limit()), " would be. "));
+              in_force());
     if (enforced && lane.gate.in_force.has_value() && lane.applied >= 0 && lane.applied != kNoLimit &&
         !IsAtLimit(r, lane.applied, *lane.gate.in_force)) {
       StrAppend(&out, said(*lane.gate.in_force), " is ordered; agents report ", said(double{lane.applied}),
@@ -447,8 +452,7 @@ std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reaso
                 fmt::format("{:.1f}", *share * 100), " % of the periods. ");
     }
   } else {
-    StrAppend(&out, "There is too little signal for a recommendation yet: the owner's limit of ",
-              said(lane.owner()), " stays. ");
+    StrAppend(&out, "There is too little signal for a recommendation yet: ", in_force());
   }
   if (!reason.sentence.empty()) StrAppend(&out, reason.sentence, " ");
   switch (job.policy->mode) {
