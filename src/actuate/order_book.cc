@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/strings.h"
 
@@ -39,9 +40,7 @@ bool OrderBook::Entry::IsFor(std::string_view task) const {
 }
 
 OrderBook::Entry* OrderBook::Latest(const std::string& job, Resource r) {
-  const auto latest = latest_.find({job, r});
-  const auto entry = latest == latest_.end() ? entries_.end() : entries_.find(latest->second);
-  return entry == entries_.end() ? nullptr : &entry->second;
+  return const_cast<Entry*>(std::as_const(*this).Latest(job, r));
 }
 
 const OrderBook::Entry* OrderBook::Latest(const std::string& job, Resource r) const {

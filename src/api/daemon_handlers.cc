@@ -324,10 +324,8 @@ HttpResponse Api::Metrics(const HttpRequest&) {
   }
   const auto amounts = [&](std::string_view name, std::string_view help, double FleetAmounts::*field) {
     for (const Resource r : kResources) {
-      const FleetAmounts& a = view->point.amounts[static_cast<size_t>(r)];
-      // A sum over nothing is absent, not 0.
-      if ((field == &FleetAmounts::usage ? a.jobs : a.jobs_limited) == 0) continue;
-      out.Gauge(name, help, a.*field, {{"resource", Name(r)}});
+      const std::optional<double> amount = AmountOf(view->point.amounts[static_cast<size_t>(r)], field);
+      if (amount.has_value()) out.Gauge(name, help, *amount, {{"resource", Name(r)}});
     }
   };
   amounts("tautd_fleet_usage", "Usage of all tasks, cores or bytes.", &FleetAmounts::usage);

@@ -206,6 +206,11 @@ void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json) 
   json.EndObject();
 }
 
+std::optional<double> AmountOf(const FleetAmounts& amounts, double FleetAmounts::*amount) {
+  const uint32_t jobs = amount == &FleetAmounts::usage ? amounts.jobs : amounts.jobs_limited;
+  return jobs > 0 ? std::optional(amounts.*amount) : std::nullopt;
+}
+
 void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json) {
   json.BeginObject();
   PutColumn(
@@ -213,20 +218,17 @@ void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json) {
   for (const Resource r : kResources) {
     json.Key(Name(r));
     json.BeginObject();
-    const auto column = [&](std::string_view key, double FleetAmounts::*amount,
-                            uint32_t FleetAmounts::*jobs) {
-      PutColumn(
-          key, points,
-          [&](const FleetPoint& p) {
-            const FleetAmounts& a = p.amounts[static_cast<size_t>(r)];
-            a.*jobs > 0 ? json.Number(a.*amount, 6) : json.Null();
-          },
-          json);
+    const auto column = [&](std::string_view key, double FleetAmounts::*amount) {
+      std::vector<std::optional<double>> values;
+      values.reserve(points.size());
+      for (const FleetPoint& p : points)
+        values.push_back(AmountOf(p.amounts[static_cast<size_t>(r)], amount));
+      PutAmounts(key, values, json);
     };
-    column("usage", &FleetAmounts::usage, &FleetAmounts::jobs);
-    column("owner_limit", &FleetAmounts::owner_limit, &FleetAmounts::jobs_limited);
-    column("limit", &FleetAmounts::in_force, &FleetAmounts::jobs_limited);
-    column("would_be", &FleetAmounts::would_be, &FleetAmounts::jobs_limited);
+    column("usage", &FleetAmounts::usage);
+    column("owner_limit", &FleetAmounts::owner_limit);
+    column("limit", &FleetAmounts::in_force);
+    column("would_be", &FleetAmounts::would_be);
     json.EndObject();
   }
   PutColumn(

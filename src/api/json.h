@@ -35,6 +35,8 @@ struct FleetShown {
   std::string_view actuator;
 };
 void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json);
+// Of FleetAmounts: absent, not 0, where it is a sum over no job.
+std::optional<double> AmountOf(const FleetAmounts& amounts, double FleetAmounts::*amount);
 void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json);
 // The fields of a JobRow, without the braces.
 void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json);

@@ -16,11 +16,7 @@ constexpr size_t kCheckpointBytesAtATime = size_t{16} << 20;  // a commit, the s
 // What a pass changed and no stored window or decision can bring back goes with the pass: which tasks are on
 // trial, what the actuator remembers, what the fleet learnt of a day.
 void ControlPlane::SaveWithPass(WindowId through, bool fleet_too) {
-  std::vector<uint32_t> chunks;
-  for (const JobId id : unsaved_->trials) chunks.push_back(id.value / LiveFleet::kChunkJobs);
-  std::ranges::sort(chunks);
-  chunks.erase(std::unique(chunks.begin(), chunks.end()), chunks.end());
-  SaveChunks(chunks, through);
+  SaveChunksOf(unsaved_->trials, through);
   if (std::string state = parts_.actuator->SaveState(); state != actuator_state_) {
     actuator_state_ = std::move(state);
     unsaved_->checkpoints.push_back({kActuatorChunk, through, actuator_state_});
@@ -30,6 +26,14 @@ void ControlPlane::SaveWithPass(WindowId through, bool fleet_too) {
   ByteWriter out(&c.bytes);
   const std::shared_lock fleet(fleet_mutex_);
   fleet_.SaveFleet(out);
+}
+
+void ControlPlane::SaveChunksOf(std::span<const JobId> jobs, WindowId through) {
+  std::vector<uint32_t> chunks;
+  for (const JobId id : jobs) chunks.push_back(id.value / LiveFleet::kChunkJobs);
+  std::ranges::sort(chunks);
+  chunks.erase(std::unique(chunks.begin(), chunks.end()), chunks.end());
+  SaveChunks(chunks, through);
 }
 
 void ControlPlane::SaveChunks(std::span<const uint32_t> chunks, WindowId through) {
@@ -49,21 +53,19 @@ absl::Status ControlPlane::SaveDueChunks(WindowId through, bool all) {
   const uint32_t chunks = fleet_.num_chunks();
   const auto per_pass =
       static_cast<uint32_t>((chunks + options_.checkpoint_windows - 1) / options_.checkpoint_windows);
-  std::vector<uint32_t> due;
   size_t bytes = 0;
-  for (uint32_t i = 0; i < (all ? chunks : per_pass); ++i) {
-    if (next_chunk_ >= chunks) next_chunk_ = 0;
-    const uint32_t chunk = next_chunk_++;
-    if (fleet_.ChangedSince(chunk).has_value()) due.push_back(chunk);
-  }
-  for (std::span<const uint32_t> rest = due; !rest.empty();) {
-    const size_t count = std::min(rest.size(), kChunksAtATime);
-    SaveChunks(rest.first(count), through);
-    rest = rest.subspan(count);
-    const auto saved = std::span(unsaved_->checkpoints).last(count);
-    for (const Checkpoint& c : saved) bytes += c.bytes.size();
+  for (uint32_t left = all ? chunks : per_pass; left > 0;) {
+    std::vector<uint32_t> due;
+    for (; left > 0 && due.size() < kChunksAtATime; --left) {
+      if (next_chunk_ >= chunks) next_chunk_ = 0;
+      if (fleet_.ChangedSince(next_chunk_).has_value()) due.push_back(next_chunk_);
+      ++next_chunk_;
+    }
+    SaveChunks(due, through);
+    for (const Checkpoint& c : std::span(unsaved_->checkpoints).last(due.size())) bytes += c.bytes.size();
     if (bytes < kCheckpointBytesAtATime) continue;
     bytes = 0;
+    // After an error the next pass goes on from here.
     if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
   }
   // An OOM kill may be stored later than the window in which it was: some windows are read again in any case.

@@ -1,7 +1,6 @@
 #include "control/late_jobs.h"
 
 #include <algorithm>
-#include <set>
 
 #include "base/strings.h"
 #include "control/control_plane.h"
@@ -158,18 +157,18 @@ absl::Status ControlPlane::AddPasts(std::vector<JobPast> pasts) {
   if (!seen->window.has_value()) return absl::FailedPreconditionError("no window is stored yet");
   // With the checkpoints of these jobs, which say that they want history: a kill after the commit, and before
   // they have learnt, loses nothing.
-  std::set<uint32_t> chunks;
+  std::vector<JobId> wanting;
   {
     const std::unique_lock fleet(fleet_mutex_);
     std::erase_if(pasts, [this](const JobPast& past) { return !fleet_.Has(past.job); });
     for (const JobPast& past : pasts) {
       if (past.days.empty() || (!past.state.has_value() && IsShort(past.days))) continue;
       fleet_.WantHistoryOf(past.job);
-      chunks.insert(past.job.value / LiveFleet::kChunkJobs);
+      wanting.push_back(past.job);
     }
   }
   if (pasts.empty()) return absl::OkStatus();
-  SaveChunks(std::vector<uint32_t>(chunks.begin(), chunks.end()), *seen->window);
+  SaveChunksOf(wanting, *seen->window);
   unsaved_->pasts = std::move(pasts);
   return CommitUnsaved();
 }

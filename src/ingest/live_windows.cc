@@ -239,16 +239,16 @@ void LiveWindows::CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
     const int64_t earliest = EarliestOpenSample();
     if (earliest >= until) break;
     const int64_t begin = FloorDiv(earliest, kWindowMs) * kWindowMs;
-    Fold(begin, mapper);
+    ClosedWindow closed = Fold(begin, mapper);
     open_from_ms_ = begin + kWindowMs;
     Trim(open_from_ms_);
-    if (closed_.jobs.empty()) continue;
+    if (closed.jobs.empty()) continue;
     ++fold_counts_.windows;
-    jobs_before_ = closed_.jobs.size();
-    tasks_before_ = closed_.tasks.size();
+    jobs_before_ = closed.jobs.size();
+    tasks_before_ = closed.tasks.size();
     fold_counts_.job_windows += jobs_before_;
     fold_counts_.task_windows += tasks_before_;
-    yield(std::move(closed_));
+    yield(std::move(closed));
   }
   // A clock that runs ahead of all samples closes nothing that has not begun.
   if (newest_ms_ != INT64_MIN) {
@@ -257,24 +257,21 @@ void LiveWindows::CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
   }
 }
 
-void LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
-  closed_ = {.window = {static_cast<int32_t>(begin_ms / kWindowMs)},
-             .jobs = {},
-             .tasks = {},
-             .cpu_buckets = {},
-             .reports = {}};
+ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
+  ClosedWindow closed;
+  closed.window = {static_cast<int32_t>(begin_ms / kWindowMs)};
   // Most windows are as large as the one before.
-  closed_.jobs.reserve(jobs_before_);
-  closed_.tasks.reserve(tasks_before_);
+  closed.jobs.reserve(jobs_before_);
+  closed.tasks.reserve(tasks_before_);
   const bool partial = IsPartial(begin_ms);
   bool left_out = false;
   std::vector<FoldSeries> series;
   for (size_t i = 0; i < order_.size();) {
     const JobId job = mapper.binding(order_[i]).job;
-    JobWindow window{.window = closed_.window,
-                     .first_task = static_cast<uint32_t>(closed_.tasks.size()),
-                     .first_bucket = static_cast<uint32_t>(closed_.cpu_buckets.size())};
-    const auto first_report = static_cast<uint32_t>(closed_.reports.size());
+    JobWindow window{.window = closed.window,
+                     .first_task = static_cast<uint32_t>(closed.tasks.size()),
+                     .first_bucket = static_cast<uint32_t>(closed.cpu_buckets.size())};
+    const auto first_report = static_cast<uint32_t>(closed.reports.size());
     fold_.StartJob(begin_ms, begin_ms + kWindowMs);
     while (i < order_.size() && mapper.binding(order_[i]).job == job) {
       const uint32_t task = mapper.binding(order_[i]).task;
@@ -284,7 +281,7 @@ void LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
         const SeriesBinding& binding = mapper.binding(order_[i]);
         if (binding.job != job || binding.task != task) break;
         if (binding.kind == SeriesKind::kTaskWindow) {
-          reported = Reported(order_[i], closed_.window);
+          reported = Reported(order_[i], closed.window);
         } else if (order_[i] < samples_.size() && partial) {
           left_out |= !samples_[order_[i]].empty() && samples_[order_[i]].back().timestamp_ms >= begin_ms;
         } else if (order_[i] < samples_.size()) {
@@ -296,24 +293,25 @@ void LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
         fold_.AddReported(*reported);
         out = reported->figures;
         out.task = task;
-        closed_.tasks.push_back(out);
-        closed_.reports.push_back(reported->report);
-        closed_.reports.back().task = task;
+        closed.tasks.push_back(out);
+        closed.reports.push_back(reported->report);
+        closed.reports.back().task = task;
       } else if (fold_.AddTask(task, series, out)) {
-        closed_.tasks.push_back(out);
+        closed.tasks.push_back(out);
       }
     }
-    fold_.TakeCpuBuckets(closed_.cpu_buckets);
-    window.num_tasks = static_cast<uint32_t>(closed_.tasks.size()) - window.first_task;
-    window.num_buckets = static_cast<uint32_t>(closed_.cpu_buckets.size()) - window.first_bucket;
+    fold_.TakeCpuBuckets(closed.cpu_buckets);
+    window.num_tasks = static_cast<uint32_t>(closed.tasks.size()) - window.first_task;
+    window.num_buckets = static_cast<uint32_t>(closed.cpu_buckets.size()) - window.first_bucket;
     window.cpu_limit_cores = fold_.cpu_limit_cores();
     window.memory_limit_bytes = fold_.memory_limit_bytes();
-    const auto num_reports = static_cast<uint32_t>(closed_.reports.size()) - first_report;
-    window.cpu_throttled = ThrottledShare(std::span(closed_.reports).subspan(first_report));
-    if (window.num_tasks > 0) closed_.jobs.push_back({job, window, first_report, num_reports});
+    const auto num_reports = static_cast<uint32_t>(closed.reports.size()) - first_report;
+    window.cpu_throttled = ThrottledShare(std::span(closed.reports).subspan(first_report));
+    if (window.num_tasks > 0) closed.jobs.push_back({job, window, first_report, num_reports});
   }
   fold_counts_.events = fold_.events();
   if (left_out) ++fold_counts_.partial_windows;
+  return closed;
 }
 
 void LiveWindows::StartAt(WindowId first_open) {

@@ -160,7 +160,7 @@ class LiveWindows {
   void SortSlots(const SeriesMapper& mapper);
   int64_t EarliestOpenSample() const;
   const ReportedWindow* Reported(uint32_t slot, WindowId window) const;
-  void Fold(int64_t begin_ms, const SeriesMapper& mapper);
+  ClosedWindow Fold(int64_t begin_ms, const SeriesMapper& mapper);
   void Trim(int64_t end_ms);
 
   const Options options_;
@@ -179,7 +179,6 @@ class LiveWindows {
 
   std::vector<uint32_t> order_;  // mapped slots by job, task, kind, part
   uint64_t order_version_ = UINT64_MAX;
-  ClosedWindow closed_;
   size_t jobs_before_ = 0, tasks_before_ = 0;  // in the window closed last
   WindowFold fold_;
 };

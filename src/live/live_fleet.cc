@@ -85,7 +85,6 @@ void LiveFleet::AddRestoredJob(JobRecord record) {
   }
   ids_.emplace(job.record.name, job.record.id);
   job.policy = PolicyOf(job);
-  for (auto& lane : job.lanes) lane = std::make_unique<LiveLane>(nullptr);
   Changed(job);
 }
 

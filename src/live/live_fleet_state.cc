@@ -49,7 +49,6 @@ absl::Status LiveFleet::LoadJob(std::string_view bytes, LiveJob& job) const {
   LiveJobState fresh;
   fresh.overrides = std::move(job.overrides);
   fresh.policy = job.policy;
-  for (auto& lane : fresh.lanes) lane = std::make_unique<LiveLane>(nullptr);
   fresh.needs_history = fresh.lost = true;
   static_cast<LiveJobState&>(job) = std::move(fresh);
   MakeRecommenders(job);

@@ -18,7 +18,8 @@
 namespace taut {
 
 struct LiveLane : ManagedLane {
-  explicit LiveLane(std::unique_ptr<Recommender> recommender) : ManagedLane(Lane(std::move(recommender))) {}
+  // Without a recommender: it sleeps.
+  LiveLane() : ManagedLane(Lane(nullptr)) {}
 
   std::string asleep;  // the lane's state while lane.sleeps()
   std::string hold;    // what a recommendation waits for; "" if for nothing
@@ -61,7 +62,8 @@ struct LiveLane : ManagedLane {
 struct LiveJobState {
   std::shared_ptr<const JobPolicy> policy;
   std::vector<Override> overrides;
-  std::array<std::unique_ptr<LiveLane>, 2> lanes;  // by Resource; never null
+  // By Resource; never null.
+  std::array<std::unique_ptr<LiveLane>, 2> lanes{std::make_unique<LiveLane>(), std::make_unique<LiveLane>()};
   bool needs_history = false;  // its recommenders are new: they have to process the stored history
   bool lost = false;           // during a restore: its checkpoint could not be read
   bool seen_today = false, over_today = false;

@@ -58,7 +58,6 @@ absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const Ke
   copy.record = job.record;
   copy.overrides = job.overrides;
   copy.policy = job.policy;
-  for (auto& lane : copy.lanes) lane = std::make_unique<LiveLane>(nullptr);
   MakeRecommenders(copy);
   std::string state;
   ByteWriter out(&state);

@@ -115,8 +115,7 @@ void AutopilotReplicaPolicy::Explain(Reason& reason) const {
 // Windows count in averaging windows, whose length goes first.
 void AutopilotReplicaPolicy::Save(ByteWriter& out) const {
   out.Put(settings_.average_s);
-  out.Put(static_cast<uint8_t>(window_.has_value()));
-  out.Put(window_.value_or(0));
+  PutOptional(window_, out);
   out.Put(sum_);
   out.Put(samples_);
   for (const std::deque<Windowed>* list : {&averages_, &raw_}) {
@@ -137,9 +136,7 @@ absl::Status AutopilotReplicaPolicy::Load(ByteReader& in) {
   AutopilotReplicaPolicy fresh(settings_, bounds_);
   if (values.Finite() != settings_.average_s && !in.failed())
     return absl::InvalidArgumentError("autopilot: the state has another averaging window");
-  const bool open = values.Bool();
-  const int64_t window = values.Step();
-  if (open) fresh.window_ = window;
+  fresh.window_ = values.OptionalStep();
   fresh.sum_ = values.Finite();
   fresh.samples_ = values.Count();
   for (std::deque<Windowed>* list : {&fresh.averages_, &fresh.raw_}) {

@@ -166,8 +166,7 @@ void ForecastPolicy::Save(ByteWriter& out) const {
   out.Put(model_.steps_ahead());
   model_.Save(out);
   rises_.Save(out);
-  out.Put(static_cast<uint8_t>(last_step_ != INT64_MIN));
-  out.Put(last_step_ == INT64_MIN ? 0 : last_step_);
+  PutOptional(last_step_ == INT64_MIN ? std::nullopt : std::optional(last_step_), out);
   out.Put(steps_);
   for (const double v : {mean_tasks_, log_price_, regret_, load_, capacity_}) out.Put(v);
   out.PutVarint(cautious_.size());
@@ -189,9 +188,7 @@ absl::Status ForecastPolicy::Load(ByteReader& in) {
     return absl::InvalidArgumentError("forecast: the state has another step or start-up time");
   fresh.model_.Load(values);
   fresh.rises_.Load(values);
-  const bool stepped = values.Bool();
-  const int64_t last_step = values.Step();
-  if (stepped) fresh.last_step_ = last_step;
+  fresh.last_step_ = values.OptionalStep().value_or(INT64_MIN);
   fresh.steps_ = values.Within<int64_t>(0, INT64_MAX / 2);
   fresh.mean_tasks_ = values.Amount();
   fresh.log_price_ = values.Within(kLeastLogPrice, kMostLogPrice);

@@ -183,8 +183,7 @@ void KedaPolicy::Explain(Reason& reason) const {
 
 void KedaPolicy::Save(ByteWriter& out) const {
   hpa_.Save(out);
-  out.Put(static_cast<uint8_t>(active_at_.has_value()));
-  out.Put(active_at_.value_or(Timestamp{0}).us);
+  PutOptional(active_at_.has_value() ? std::optional(active_at_->us) : std::nullopt, out);
   out.Put(static_cast<uint8_t>(step_));
   out.Put(decided_);
 }
@@ -193,9 +192,7 @@ absl::Status KedaPolicy::Load(ByteReader& in) {
   KedaPolicy fresh(*this);
   if (absl::Status s = fresh.hpa_.Load(in); !s.ok()) return s;
   StoredValues values(in);
-  const bool was_active = values.Bool();
-  const Timestamp active_at = values.Time();
-  fresh.active_at_ = was_active ? std::optional(active_at) : std::nullopt;
+  fresh.active_at_ = values.OptionalTime();
   fresh.step_ = static_cast<Step>(values.Within<uint8_t>(0, static_cast<uint8_t>(Step::kRunning)));
   fresh.decided_ = values.Count();
   if (absl::Status s = values.status("keda"); !s.ok()) return s;

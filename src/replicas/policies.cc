@@ -39,17 +39,15 @@ class StaticPolicy final : public ReplicaPolicy {
   }
   std::unique_ptr<ReplicaPolicy> Clone() const override { return std::make_unique<StaticPolicy>(*this); }
   void Save(ByteWriter& out) const override {
-    out.Put(static_cast<uint8_t>(begin_.has_value()));
-    out.Put(begin_.value_or(Timestamp{0}).us);
+    PutOptional(begin_.has_value() ? std::optional(begin_->us) : std::nullopt, out);
     out.Put(count_);
   }
   absl::Status Load(ByteReader& in) override {
     StoredValues values(in);
-    const bool begun = values.Bool();
-    const Timestamp begin = values.Time();
+    const std::optional<Timestamp> begin = values.OptionalTime();
     const int count = values.Count();
     if (absl::Status s = values.status("static"); !s.ok()) return s;
-    begin_ = begun ? std::optional(begin) : std::nullopt;
+    begin_ = begin;
     count_ = count;
     return absl::OkStatus();
   }

@@ -45,8 +45,7 @@ QuarterRises::Answer QuarterRises::At(Timestamp at) const {
 
 void QuarterRises::Save(ByteWriter& out) const {
   for (const float r : rises_) out.Put(r);
-  out.Put(static_cast<uint8_t>(quarter_ != INT64_MIN));
-  out.Put(quarter_ == INT64_MIN ? 0 : quarter_);
+  PutOptional(quarter_ == INT64_MIN ? std::nullopt : std::optional(quarter_), out);
   out.Put(sum_);
   out.Put(before_);
   out.Put(samples_);
@@ -54,9 +53,7 @@ void QuarterRises::Save(ByteWriter& out) const {
 
 void QuarterRises::Load(StoredValues& in) {
   in.Fill(std::span(rises_), kUnknown, std::numeric_limits<float>::infinity());
-  const bool open = in.Bool();
-  const int64_t quarter = in.Step();
-  quarter_ = open ? quarter : INT64_MIN;
+  quarter_ = in.OptionalStep().value_or(INT64_MIN);
   sum_ = in.Finite();
   before_ = in.Finite();
   samples_ = in.Count();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -12,6 +13,12 @@
 #include "base/time.h"
 
 namespace taut {
+
+// A value that may be absent, as 9 bytes.
+inline void PutOptional(std::optional<int64_t> value, ByteWriter& out) {
+  out.Put(static_cast<uint8_t>(value.has_value()));
+  out.Put(value.value_or(0));
+}
 
 // Reads values between bounds, both inclusive. The first value outside them makes it fail for good.
 class StoredValues {
@@ -33,6 +40,12 @@ class StoredValues {
   Timestamp Time() { return {Within(-kFarUs, kFarUs)}; }
   // A time divided by a second or more.
   int64_t Step() { return Within(-kFarStep, kFarStep); }
+  // What PutOptional wrote.
+  std::optional<int64_t> OptionalStep() { return Optional(kFarStep); }
+  std::optional<Timestamp> OptionalTime() {
+    const std::optional<int64_t> us = Optional(kFarUs);
+    return us.has_value() ? std::optional(Timestamp{*us}) : std::nullopt;
+  }
   // Of values that follow; 0 after a failure.
   size_t Size(size_t most) {
     const uint64_t size = in_->GetVarint();
@@ -53,6 +66,12 @@ class StoredValues {
   }
 
  private:
+  std::optional<int64_t> Optional(int64_t most) {
+    const bool has_value = Bool();
+    const int64_t value = Within(-most, most);
+    return has_value ? std::optional(value) : std::nullopt;
+  }
+
   static constexpr double kLargest = std::numeric_limits<double>::max();
   static constexpr int64_t kFarUs = 100'000'000'000'000'000;  // 3,000 years
   static constexpr int64_t kFarStep = kFarUs / kMicrosPerSecond;
