@@ -221,6 +221,37 @@ TEST_F(AgentGuard, AnEventThatComesAfterTheNextStartIsOfTheLastOne) {
   EXPECT_EQ(cell_.uplink.Ooms().size(), 1U);
 }
 
+TEST_F(AgentGuard, AContainerThatEndsDuringTheRaiseKeepsItsOwnersLimitInTheLedger) {
+  cell_.Start();
+  InMemoryTask& a = Added(64 * kMiB, 50 * kMiB);
+  const std::string identity = a.found.identity;
+  cell_.Run(3);
+  cell_.Order(a, Resource::kMemory, 60 * kMiB, 7);
+  cell_.Run(3);
+  (void)Actions();
+  // The engine stores the new limit, but the container is gone before it can be read back.
+  a.lost_answer = absl::NotFoundError("container is no longer running");
+  LimitValue stored;
+  a.around_write = [&, calls = 0]() mutable {
+    if (++calls < 2) return;
+    stored = a.limits.memory_max_bytes;
+    cell_.Remove(a);
+  };
+  *a.reading.oom_kills += 1;
+  cell_.Run(10);
+  EXPECT_THAT(Actions(), ElementsAre("limit_refused", "oom_kill"));
+  ASSERT_TRUE(stored.has_value());
+  EXPECT_GT(*stored, 100.0 * kMiB);
+  InMemoryTask& again = Added(*stored, 50 * kMiB);
+  ASSERT_EQ(again.found.identity, identity);
+  cell_.Run(20);
+  EXPECT_THAT(Actions(), testing::Not(testing::Contains("owner_changed")));
+  const LedgerValue kept = cell_.ledger.Find(identity)->values.at(LimitKind::kMemoryMax);
+  EXPECT_EQ(kept.owner, 64.0 * kMiB) << "what --release restores";
+  EXPECT_EQ(kept.set, std::optional<LimitValue>(stored));
+  EXPECT_EQ(kept.next, std::nullopt);
+}
+
 // ---- the log ----
 
 TEST_F(AgentGuard, EveryActIsLoggedOnceWithItsTask) {

@@ -18,6 +18,14 @@ constexpr double kMachineShare = 0.95;
 constexpr int64_t kMaxSkewS = 300;  // between the daemon's clock and this one
 constexpr size_t kMaxActs = 10'000;
 
+// Whether a write that failed in this way may have changed the limit all the same: a container that ends
+// during the update has it at its next start. The next comparison finds out; until then the ledger keeps
+// both values as the agent's.
+bool MayBeWritten(absl::StatusCode code) {
+  return code != absl::StatusCode::kInvalidArgument && code != absl::StatusCode::kUnimplemented &&
+         code != absl::StatusCode::kPermissionDenied && code != absl::StatusCode::kResourceExhausted;
+}
+
 }  // namespace
 
 // ---- when a task is killed or throttled ----
@@ -338,9 +346,8 @@ void Agent::Carry(const Step& step, const NodeTime& now) {
     // A kernel without soft limits has the hard one.
     const bool is_soft_only = kind == LimitKind::kMemoryHigh && s.code() == absl::StatusCode::kUnimplemented;
     if (is_soft_only) s = absl::OkStatus();
-    // What was read back as something else may have been written all the same: the next look says.
-    if (s.code() == absl::StatusCode::kFailedPrecondition) continue;
-    for (size_t k = i; k < (is_soft_only ? i + 1 : step.writes.size()); ++k) {
+    const size_t unwritten = !is_soft_only && MayBeWritten(s.code()) ? i + 1 : i;
+    for (size_t k = unwritten; k < (is_soft_only ? i + 1 : step.writes.size()); ++k) {
       parts_.ledger->Withdraw(identity, step.writes[k].first);
     }
   }

@@ -38,7 +38,7 @@ class InMemoryGroup final : public TaskGroup {
     task->limits.of(kind) = Rounded(kind, value);
     task->writes.emplace_back(kind, value);
     if (task->around_write) task->around_write();
-    return absl::OkStatus();
+    return task->lost_answer;
   }
   std::optional<double> Rounded(LimitKind kind, std::optional<double> value) override {
     const std::shared_ptr<InMemoryTask> task = task_.lock();

@@ -20,9 +20,10 @@ struct InMemoryTask {
   TaskLimits limits;
   // As a kernel without swap: a memory limit below memory_bytes is refused.
   bool refuses_shrink_below_usage = true;
-  absl::Status set_error;   // if not OK: what SetLimit answers, changing nothing
-  double least_memory = 0;  // what Least says of memory.max; below it SetLimit is InvalidArgument
-  double least_cores = 0;   // as short periods do: a CPU limit below is rounded up to it
+  absl::Status set_error;    // if not OK: what SetLimit answers, changing nothing
+  absl::Status lost_answer;  // if not OK: what SetLimit answers after it changed the limit
+  double least_memory = 0;   // what Least says of memory.max; below it SetLimit is InvalidArgument
+  double least_cores = 0;    // as short periods do: a CPU limit below is rounded up to it
   std::optional<int64_t> started_s;
   std::function<void()> around_write;  // called before and after each change by SetLimit
   bool found_by_rule = true;           // false: Find leaves it out, Open knows it still
