@@ -20,34 +20,35 @@ void ActuatorSet::Add(std::string key, std::unique_ptr<Actuator> actuator) {
   members_.push_back({std::move(key), std::move(actuator)});
 }
 
-bool ActuatorSet::Claims(const std::string& job) const {
+bool ActuatorSet::Claims(const std::string& job, Target target) const {
   for (const Member& m : members_) {
-    if (m.actuator->Claims(job)) return true;
+    if (m.actuator->Claims(job, target)) return true;
   }
   return false;
 }
 
-size_t ActuatorSet::Claimant(const std::string& job) {
+size_t ActuatorSet::Claimant(const std::string& job, Target target) {
   std::optional<size_t> first;
   for (size_t i = 0; i < members_.size(); ++i) {
-    if (!members_[i].actuator->Claims(job)) continue;
+    if (!members_[i].actuator->Claims(job, target)) continue;
     if (!first.has_value()) {
       first = i;
       continue;
     }
-    if (conflicts_seen_.size() >= kConflictsRemembered || !conflicts_seen_.emplace(job, i).second) continue;
+    if (conflicts_seen_.size() >= kConflictsRemembered || !conflicts_seen_.emplace(job, target, i).second)
+      continue;
     conflicts_.push_back(StrCat("job ", job, " is claimed by the actuators ",
                                 members_[*first].actuator->name(), " and ", members_[i].actuator->name(),
-                                "; ", members_[*first].actuator->name(), " applies its limits"));
+                                "; ", members_[*first].actuator->name(), " sets its ", Describe(target)));
   }
   return first.value_or(0);
 }
 
-size_t ActuatorSet::Route(const LimitOrder& order, int64_t now_s) {
-  Latest& latest = latest_[{order.job, order.resource}];
+size_t ActuatorSet::Route(const TargetOrder& order, int64_t now_s) {
+  Latest& latest = latest_[{order.job, order.target}];
   // The same decision for more tasks stays where it is.
   if (latest.decision == order.decision) return latest.member;
-  const size_t member = Claimant(order.job);
+  const size_t member = Claimant(order.job, order.target);
   const bool was_open = open_.erase(latest.decision) > 0;
   // The same actuator reports itself what it replaces.
   if (latest.decision != 0 && latest.member != member) {
@@ -63,12 +64,12 @@ size_t ActuatorSet::Route(const LimitOrder& order, int64_t now_s) {
   return member;
 }
 
-void ActuatorSet::Apply(std::span<const LimitOrder> orders, int64_t now_s) {
+void ActuatorSet::Apply(std::span<const TargetOrder> orders, int64_t now_s) {
   if (members_.size() == 1) return members_[0].actuator->Apply(orders, now_s);
-  std::vector<std::vector<LimitOrder>> of_members(members_.size());
+  std::vector<std::vector<TargetOrder>> of_members(members_.size());
   {
     const std::lock_guard lock(mutex_);
-    for (const LimitOrder& order : orders) of_members[Route(order, now_s)].push_back(order);
+    for (const TargetOrder& order : orders) of_members[Route(order, now_s)].push_back(order);
   }
   for (size_t i = 0; i < members_.size(); ++i) {
     if (!of_members[i].empty()) members_[i].actuator->Apply(of_members[i], now_s);

@@ -18,9 +18,11 @@ class InMemoryActuator final : public Actuator {
   InMemoryActuator(std::string name, std::set<std::string> claims)
       : jobs(std::move(claims)), name_(std::move(name)) {}
   std::string_view name() const override { return name_; }
-  bool Claims(const std::string& job) const override { return jobs.contains(job); }
-  void Apply(std::span<const LimitOrder> orders, int64_t now_s) override {
-    for (const LimitOrder& o : orders) {
+  bool Claims(const std::string& job, Target target) const override {
+    return jobs.contains(job) && (target.is_limit() ? sets_limits : sets_replicas);
+  }
+  void Apply(std::span<const TargetOrder> orders, int64_t now_s) override {
+    for (const TargetOrder& o : orders) {
       decisions.push_back(o.decision);
       if (outcome.has_value()) outcomes.push_back({o.decision, *outcome, text, now_s});
     }
@@ -30,6 +32,7 @@ class InMemoryActuator final : public Actuator {
   void LoadState(std::string_view bytes) override { state = bytes; }
 
   std::set<std::string> jobs;
+  bool sets_limits = true, sets_replicas = true;
   std::optional<Outcome> outcome = Outcome::kApplied;
   std::string text, state;
   std::vector<uint64_t> decisions;
@@ -55,7 +58,7 @@ struct Two {
     return out;
   }
   void Apply(const std::vector<std::pair<uint64_t, std::string>>& orders) {
-    std::vector<LimitOrder> all;
+    std::vector<TargetOrder> all;
     for (const auto& [decision, job] : orders) {
       all.push_back({decision, job, Resource::kCpu, 2.0, std::nullopt});
     }
@@ -79,8 +82,21 @@ TEST(ActuatorSet, AnOrderGoesToTheOneThatClaimsItsJob) {
   EXPECT_THAT(two.Outcomes(), ElementsAre("1 applied", "3 applied", "2 applied"));
   EXPECT_THAT(two.set.TakeConflicts(), IsEmpty());
   EXPECT_EQ(two.set.name(), "first, second");
-  EXPECT_TRUE(two.set.Claims("b"));
-  EXPECT_FALSE(two.set.Claims("c"));
+  EXPECT_TRUE(two.set.Claims("b", Resource::kCpu));
+  EXPECT_FALSE(two.set.Claims("c", Resource::kCpu));
+}
+
+// Agents set a job's limits, a webhook the number of its tasks.
+TEST(ActuatorSet, TheTargetsOfOneJobMayHaveTwoActuators) {
+  Two two;
+  two.second->jobs = {"a"};
+  two.first->sets_replicas = two.second->sets_limits = false;
+  two.set.Apply(std::vector{TargetOrder{1, "a", Resource::kCpu, 2.0, std::nullopt},
+                            TargetOrder{2, "a", Target::Replicas(), 7.0, std::nullopt}},
+                50);
+  EXPECT_THAT(two.first->decisions, ElementsAre(1));
+  EXPECT_THAT(two.second->decisions, ElementsAre(2));
+  EXPECT_THAT(two.set.TakeConflicts(), IsEmpty());
 }
 
 TEST(ActuatorSet, WhatNoneClaimsGoesToTheFirstWhichSaysWhy) {
@@ -102,7 +118,7 @@ TEST(ActuatorSet, OfTwoThatClaimTheFirstGetsItAndItIsSaidOnce) {
   EXPECT_THAT(two.first->decisions, ElementsAre(1, 2));
   EXPECT_THAT(two.second->decisions, IsEmpty());
   EXPECT_THAT(two.set.TakeConflicts(),
-              ElementsAre("job a is claimed by the actuators first and second; first applies its limits"));
+              ElementsAre("job a is claimed by the actuators first and second; first sets its cpu limit"));
   two.Apply({{3, "a"}});
   EXPECT_THAT(two.set.TakeConflicts(), IsEmpty());
 }
@@ -176,7 +192,7 @@ TEST(ActuatorSet, ASingleOneGetsAllOrdersClaimedOrNot) {
   auto only = std::make_unique<InMemoryActuator>("only", std::set<std::string>());
   InMemoryActuator* actuator = only.get();
   set.Add("only", std::move(only));
-  set.Apply(std::vector{LimitOrder{1, "x", Resource::kCpu, 2.0, std::nullopt}}, 50);
+  set.Apply(std::vector{TargetOrder{1, "x", Resource::kCpu, 2.0, std::nullopt}}, 50);
   EXPECT_THAT(actuator->decisions, ElementsAre(1));
   EXPECT_EQ(set.TakeOutcomes().size(), 1U);
   EXPECT_EQ(set.name(), "only");

@@ -99,8 +99,8 @@ class AgentHub final : public Actuator, public AgentListener {
   // ---- Actuator ----
   std::string_view name() const override { return options_.apply ? "agents" : "dry_run"; }
   // An agent may set the limits of one of its tasks.
-  bool Claims(const std::string& job) const override;
-  void Apply(std::span<const LimitOrder> orders, int64_t now_s) override;
+  bool Claims(const std::string& job, Target target) const override;
+  void Apply(std::span<const TargetOrder> orders, int64_t now_s) override;
   std::vector<OutcomeUpdate> TakeOutcomes() override;
   // The agents known: name, host, version, when heard last. Those away for a month are forgotten.
   std::string SaveState() const override;
@@ -167,7 +167,8 @@ class AgentHub final : public Actuator, public AgentListener {
   void Count(Agent& agent, const taut::agent::v1::FromAgent& message, const Place& place,
              std::optional<WindowId> window);
   void Leave(Agent& agent);
-  void TakeOrder(const LimitOrder& o, int64_t now_s, std::map<SessionId, taut::agent::v1::ToAgent>& messages);
+  void TakeOrder(const TargetOrder& o, int64_t now_s,
+                 std::map<SessionId, taut::agent::v1::ToAgent>& messages);
   void TakeOutcome(Agent& agent, const taut::agent::v1::Outcome& outcome);
   Agent* AgentOf(SessionId session);
   void SendStanding();

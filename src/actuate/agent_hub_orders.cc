@@ -81,9 +81,9 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
   if (!options_.apply || !due.task.managed) return;
   for (const Resource r : kResources) {
     const auto i = static_cast<size_t>(r);
-    const LimitOrder* latest = book_.OrderFor(due.job, r, due.name);
+    const TargetOrder* latest = book_.OrderFor(due.job, r, due.name);
     // Nothing in force may mean that a limit was taken back while the task's agent was disconnected.
-    const bool released = latest != nullptr && !latest->limit.has_value();
+    const bool released = latest != nullptr && !latest->value.has_value();
     if (!standing.in_force[i].has_value() && !released) continue;
     pb::Order* order = out.add_orders();
     order->mutable_name()->set_job(due.job);
@@ -101,24 +101,24 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
 
 // ---- Actuator ----
 
-bool AgentHub::Claims(const std::string& job) const {
-  if (!options_.apply) return false;
+bool AgentHub::Claims(const std::string& job, Target target) const {
+  if (!options_.apply || !target.is_limit()) return false;
   const std::lock_guard lock(mutex_);
   const std::map<std::string, TaskRoster::Task>& tasks = roster_.TasksOfJob(job);
   return std::any_of(tasks.begin(), tasks.end(), [](const auto& task) { return task.second.managed; });
 }
 
-void AgentHub::Apply(std::span<const LimitOrder> orders, int64_t now_s) {
+void AgentHub::Apply(std::span<const TargetOrder> orders, int64_t now_s) {
   std::map<SessionId, pb::ToAgent> messages;
   const std::lock_guard sending(send_mutex_);
   {
     const std::lock_guard lock(mutex_);
-    for (const LimitOrder& o : orders) TakeOrder(o, now_s, messages);
+    for (const TargetOrder& o : orders) TakeOrder(o, now_s, messages);
   }
   for (auto& [session, message] : messages) Send(session, std::move(message));
 }
 
-void AgentHub::TakeOrder(const LimitOrder& o, int64_t now_s, std::map<SessionId, pb::ToAgent>& messages) {
+void AgentHub::TakeOrder(const TargetOrder& o, int64_t now_s, std::map<SessionId, pb::ToAgent>& messages) {
   const std::map<std::string, TaskRoster::Task>& of_job = roster_.TasksOfJob(o.job);
   std::vector<OrderTask> tasks;
   for (const auto& [name, task] : of_job) {
@@ -132,8 +132,9 @@ void AgentHub::TakeOrder(const LimitOrder& o, int64_t now_s, std::map<SessionId,
     out->set_decision(o.decision);
     out->mutable_name()->set_job(o.job);
     out->mutable_name()->set_task(name);
-    out->set_resource(ProtoOf(o.resource));
-    if (o.limit.has_value()) out->set_limit(WithinMachine(task.agent, o.resource, *o.limit));
+    const Resource r = o.target.resource();
+    out->set_resource(ProtoOf(r));
+    if (o.value.has_value()) out->set_limit(WithinMachine(task.agent, r, *o.value));
     out->set_decided_s(now_s);
     ++counts_.orders;
   }

@@ -13,8 +13,8 @@ using ::testing::IsEmpty;
 
 using Names = std::vector<std::string>;
 
-LimitOrder OrderOf(uint64_t decision, std::optional<double> limit,
-                   std::optional<Names> tasks = std::nullopt) {
+TargetOrder OrderOf(uint64_t decision, std::optional<double> limit,
+                    std::optional<Names> tasks = std::nullopt) {
   return {decision, "shop/web", Resource::kMemory, limit, std::move(tasks)};
 }
 
@@ -130,16 +130,16 @@ TEST(AgentHubOrders, NobodyToCarryThemOut) {
 TEST(AgentHubOrders, AgentsClaimTheJobsWhoseTasksTheyManage) {
   HubCell cell;
   const SessionId a = cell.Connect("a");
-  EXPECT_FALSE(cell.hub().Claims("shop/web"));
+  EXPECT_FALSE(cell.hub().Claims("shop/web", Resource::kMemory));
   cell.Tasks(a, {"a/1"}, "shop/web", true, false);
-  EXPECT_FALSE(cell.hub().Claims("shop/web")) << "manage: false";
+  EXPECT_FALSE(cell.hub().Claims("shop/web", Resource::kMemory)) << "manage: false";
   cell.Tasks(a, {"a/1"});
-  EXPECT_TRUE(cell.hub().Claims("shop/web"));
+  EXPECT_TRUE(cell.hub().Claims("shop/web", Resource::kMemory));
   cell.hub().OnDisconnect(a);
-  EXPECT_TRUE(cell.hub().Claims("shop/web")) << "it gets its orders when it reconnects";
+  EXPECT_TRUE(cell.hub().Claims("shop/web", Resource::kMemory)) << "it gets its orders when it reconnects";
   HubCell dry(Mode::kAuto, false);
   dry.Tasks(dry.Connect("a"), {"a/1"});
-  EXPECT_FALSE(dry.hub().Claims("shop/web"));
+  EXPECT_FALSE(dry.hub().Claims("shop/web", Resource::kMemory));
 }
 
 TEST(AgentHubOrders, TasksThatAreGoneDoNotCountAsDone) {

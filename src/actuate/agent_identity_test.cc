@@ -60,7 +60,7 @@ TEST(AgentIdentity, ATaskOfAConnectedAgentIsNotTakenOver) {
   cell.Tasks(102, {"web-1"});
   ASSERT_TRUE(cell.Tick().ok());
   EXPECT_EQ(cell.hub().counts().not_believed, 1U);
-  cell.hub().Apply(std::vector{LimitOrder{5, "shop/web", Resource::kMemory, 1e8, std::nullopt}}, 0);
+  cell.hub().Apply(std::vector{TargetOrder{5, "shop/web", Resource::kMemory, 1e8, std::nullopt}}, 0);
   EXPECT_EQ(cell.server.Orders(101).size(), 1U);
   EXPECT_THAT(cell.server.Orders(102), IsEmpty());
   // Nor are its windows and kills believed.
@@ -73,7 +73,7 @@ TEST(AgentIdentity, ATaskOfAConnectedAgentIsNotTakenOver) {
   // Once its agent is away, another may have it.
   cell.hub().OnDisconnect(101);
   cell.Tasks(102, {"web-1"});
-  cell.hub().Apply(std::vector{LimitOrder{6, "shop/web", Resource::kMemory, 1e8, std::nullopt}}, 0);
+  cell.hub().Apply(std::vector{TargetOrder{6, "shop/web", Resource::kMemory, 1e8, std::nullopt}}, 0);
   EXPECT_EQ(cell.server.Orders(102).back().decision(), 6U);
 }
 
@@ -95,7 +95,7 @@ TEST(AgentIdentity, NothingAboveTheMachinesSizeIsBelievedOrOrdered) {
   EXPECT_EQ(cell.StoredOoms(), 0U);
   EXPECT_EQ(cell.hub().counts().not_believed, 2U);
   EXPECT_EQ(cell.server.Acked(101), 2U) << "it is not sent again and again";
-  cell.hub().Apply(std::vector{LimitOrder{5, "shop/web", Resource::kMemory, 1.2e15, std::nullopt}}, 0);
+  cell.hub().Apply(std::vector{TargetOrder{5, "shop/web", Resource::kMemory, 1.2e15, std::nullopt}}, 0);
   ASSERT_FALSE(cell.server.Orders(101).empty());
   EXPECT_EQ(cell.server.Orders(101).back().limit(), 64e9);
 }

@@ -77,7 +77,7 @@ class TrialAgent {
 
 std::vector<Decision> OfMemory(HubCell& cell) {
   DecisionQuery query;
-  query.resource = Resource::kMemory;
+  query.target = Resource::kMemory;
   std::vector<Decision> out = *cell.store.Decisions(query, History::Reasons::kLeaveOut);
   std::reverse(out.begin(), out.end());
   return out;

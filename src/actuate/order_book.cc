@@ -39,18 +39,18 @@ bool OrderBook::Entry::IsFor(std::string_view task) const {
          std::find(order.tasks->begin(), order.tasks->end(), task) != order.tasks->end();
 }
 
-OrderBook::Entry* OrderBook::Latest(const std::string& job, Resource r) {
-  return const_cast<Entry*>(std::as_const(*this).Latest(job, r));
+OrderBook::Entry* OrderBook::Latest(const std::string& job, Target target) {
+  return const_cast<Entry*>(std::as_const(*this).Latest(job, target));
 }
 
-const OrderBook::Entry* OrderBook::Latest(const std::string& job, Resource r) const {
-  const auto latest = latest_.find({job, r});
+const OrderBook::Entry* OrderBook::Latest(const std::string& job, Target target) const {
+  const auto latest = latest_.find({job, target});
   const auto entry = latest == latest_.end() ? entries_.end() : entries_.find(latest->second);
   return entry == entries_.end() ? nullptr : &entry->second;
 }
 
-OrderBook::Entry OrderBook::Open(const LimitOrder& order) {
-  uint64_t& latest = latest_[{order.job, order.resource}];
+OrderBook::Entry OrderBook::Open(const TargetOrder& order) {
+  uint64_t& latest = latest_[{order.job, order.target}];
   const auto old = entries_.find(latest);
   Entry entry;
   if (old != entries_.end() && latest == order.decision) {
@@ -68,7 +68,7 @@ OrderBook::Entry OrderBook::Open(const LimitOrder& order) {
   return entry;
 }
 
-std::vector<std::string> OrderBook::Take(const LimitOrder& order, std::span<const OrderTask> tasks,
+std::vector<std::string> OrderBook::Take(const TargetOrder& order, std::span<const OrderTask> tasks,
                                          double sent_s) {
   Entry entry = Open(order);
   entry.sent_s = sent_s;
@@ -76,7 +76,8 @@ std::vector<std::string> OrderBook::Take(const LimitOrder& order, std::span<cons
   bool disconnected = false;
   for (const OrderTask& task : tasks) {
     const std::string name(task.name);
-    if (!task.managed || dry_run_ || !entry.IsFor(name) || entry.Has(name)) continue;
+    if (!order.target.is_limit() || !task.managed || dry_run_ || !entry.IsFor(name) || entry.Has(name))
+      continue;
     entry.waiting.insert(name);
     if (task.connected) {
       send_to.push_back(name);
@@ -97,6 +98,11 @@ std::vector<std::string> OrderBook::Take(const LimitOrder& order, std::span<cons
 }
 
 std::string OrderBook::WhyNotSent(const Entry& entry, std::span<const OrderTask> tasks) const {
+  constexpr std::string_view kDryRun = "dry run (actuator.kind: dry_run)";
+  if (!entry.order.target.is_limit()) {
+    return std::string(dry_run_ ? kDryRun
+                                : "agents do not set replicas, and no other actuator sets this job's");
+  }
   bool known = false, observes = false;
   for (const OrderTask& task : tasks) {
     if (!entry.IsFor(task.name)) continue;
@@ -104,18 +110,18 @@ std::string OrderBook::WhyNotSent(const Entry& entry, std::span<const OrderTask>
     observes |= task.observes;
   }
   if (!known) return entry.order.tasks.has_value() ? "no agent has its tasks" : "no agent has this job";
-  if (dry_run_) return "dry run (actuator.kind: dry_run)";
+  if (dry_run_) return std::string(kDryRun);
   return observes ? "the agent only measures (--observe)"
                   : "its agents may not set its limits (manage: false)";
 }
 
-const LimitOrder* OrderBook::OrderFor(const std::string& job, Resource r, const std::string& task) const {
-  const Entry* entry = Latest(job, r);
+const TargetOrder* OrderBook::OrderFor(const std::string& job, Target target, const std::string& task) const {
+  const Entry* entry = Latest(job, target);
   return entry != nullptr && entry->IsFor(task) ? &entry->order : nullptr;
 }
 
-void OrderBook::SentTo(const std::string& job, Resource r, const std::string& task) {
-  Entry* entry = Latest(job, r);
+void OrderBook::SentTo(const std::string& job, Target target, const std::string& task) {
+  Entry* entry = Latest(job, target);
   if (entry != nullptr && !entry->Has(task)) entry->waiting.insert(task);
 }
 
@@ -168,7 +174,7 @@ void OrderBook::Report(Entry& entry, Outcome outcome, std::string text) {
   if (!entry.minimum.has_value()) return;
   update.minimum = entry.minimum;
   update.job = entry.order.job;
-  update.resource = entry.order.resource;
+  update.target = entry.order.target;
 }
 
 void OrderBook::Summarize(Entry& entry) {

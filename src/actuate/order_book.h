@@ -1,4 +1,4 @@
-// The latest order of each job and resource: the tasks it was sent to and what they reported. Values only: no
+// The latest order of each job and target: the tasks it was sent to and what they reported. Values only: no
 // messages, streams, clocks or locks; the caller's lock guards it.
 #pragma once
 
@@ -41,14 +41,14 @@ class OrderBook {
   // `dry_run`: no order is sent to any task.
   explicit OrderBook(bool dry_run) : dry_run_(dry_run) {}
 
-  // Replaces the job's order of this resource, or extends it if it is the same decision. `tasks`: all of the
+  // Replaces the job's order of this target, or extends it if it is the same decision. `tasks`: all of the
   // job that agents have. Returns the names of those it must be sent to now; the others get it when their
   // agents connect (SentTo).
-  std::vector<std::string> Take(const LimitOrder& order, std::span<const OrderTask> tasks, double sent_s);
-  // The latest order of the job and resource if it is for this task; null: none. Good until the next call.
-  const LimitOrder* OrderFor(const std::string& job, Resource r, const std::string& task) const;
+  std::vector<std::string> Take(const TargetOrder& order, std::span<const OrderTask> tasks, double sent_s);
+  // The latest order of the job and target if it is for this task; null: none. Good until the next call.
+  const TargetOrder* OrderFor(const std::string& job, Target target, const std::string& task) const;
   // The latest order was sent to a task that appeared or connected later.
-  void SentTo(const std::string& job, Resource r, const std::string& task);
+  void SentTo(const std::string& job, Target target, const std::string& task);
   // Of a decision that is not known, or of a task it was not sent to: nothing happens.
   void TakeOutcome(const TaskOutcome& outcome, double now_s);
   // The task is gone: its order does not wait for it any more.
@@ -62,7 +62,7 @@ class OrderBook {
  private:
   // An order and what its tasks reported, each task in one of the five.
   struct Entry {
-    LimitOrder order;
+    TargetOrder order;
     double sent_s = 0;
     std::set<std::string> waiting, applied, observed;
     std::set<std::string> disconnected;               // at first: not counted in the times
@@ -78,10 +78,10 @@ class OrderBook {
     void Forget(const std::string& task);
     bool IsFor(std::string_view task) const;
   };
-  Entry* Latest(const std::string& job, Resource r);
-  const Entry* Latest(const std::string& job, Resource r) const;
+  Entry* Latest(const std::string& job, Target target);
+  const Entry* Latest(const std::string& job, Target target) const;
   // The entry that Take fills; what the order replaces is closed.
-  Entry Open(const LimitOrder& order);
+  Entry Open(const TargetOrder& order);
   // Nothing was sent: why.
   std::string WhyNotSent(const Entry& entry, std::span<const OrderTask> tasks) const;
   void Report(Entry& entry, Outcome outcome, std::string text);
@@ -89,8 +89,8 @@ class OrderBook {
   void Summarize(Entry& entry);
 
   const bool dry_run_;
-  std::map<uint64_t, Entry> entries_;                            // by decision
-  std::map<std::pair<std::string, Resource>, uint64_t> latest_;  // decision, by job and resource
+  std::map<uint64_t, Entry> entries_;                          // by decision
+  std::map<std::pair<std::string, Target>, uint64_t> latest_;  // decision, by job and target
   std::vector<OutcomeUpdate> outcomes_;
   std::deque<double> times_ms_;
 };

@@ -16,8 +16,8 @@ using Result = TaskOutcome::Result;
 const OrderTask kFirst{"a/1", true, true, false}, kSecond{"a/2", true, true, false};
 const OrderTask kDisconnected{"b/1", true, false, false};
 
-LimitOrder OrderOf(uint64_t decision, std::optional<double> limit = 1e8,
-                   std::optional<Names> tasks = std::nullopt) {
+TargetOrder OrderOf(uint64_t decision, std::optional<double> limit = 1e8,
+                    std::optional<Names> tasks = std::nullopt) {
   return {decision, "shop/web", Resource::kMemory, limit, std::move(tasks)};
 }
 
@@ -71,7 +71,7 @@ TEST(OrderBook, ANewDecisionReplacesAndTheSameOneExtends) {
 }
 
 TEST(OrderBook, SaysWhyNothingWasSent) {
-  const auto why = [](bool dry_run, const LimitOrder& order, const std::vector<OrderTask>& tasks) {
+  const auto why = [](bool dry_run, const TargetOrder& order, const std::vector<OrderTask>& tasks) {
     OrderBook book(dry_run);
     EXPECT_THAT(book.Take(order, tasks, 0), IsEmpty());
     const OutcomeUpdate update = Only(book);
@@ -83,6 +83,9 @@ TEST(OrderBook, SaysWhyNothingWasSent) {
   EXPECT_EQ(why(true, OrderOf(5), {kFirst}), "dry run (actuator.kind: dry_run)");
   EXPECT_THAT(why(false, OrderOf(5), {{"a/1", false, true, false}}), HasSubstr("manage: false"));
   EXPECT_THAT(why(false, OrderOf(5), {{"a/1", false, true, true}}), HasSubstr("--observe"));
+  const TargetOrder replicas{5, "shop/web", Target::Replicas(), 7.0, std::nullopt};
+  EXPECT_THAT(why(false, replicas, {kFirst}), HasSubstr("agents do not set replicas"));
+  EXPECT_THAT(why(true, replicas, {kFirst}), HasSubstr("dry run"));
 }
 
 TEST(OrderBook, AFailureIsReportedAndTheHighestMinimum) {

@@ -415,8 +415,8 @@ HttpResponse Api::Totals(const HttpRequest& request) {
 // ---- decisions and OOM kills ----
 
 HttpResponse Api::Decisions(const HttpRequest& request) {
-  if (absl::Status s =
-          OnlyParameters(request, {"job", "search", "resource", "kind", "outcome", "before", "limit"});
+  if (absl::Status s = OnlyParameters(
+          request, {"job", "search", "resource", "target", "kind", "outcome", "before", "limit"});
       !s.ok()) {
     return ErrorResponse(s);
   }
@@ -426,9 +426,9 @@ HttpResponse Api::Decisions(const HttpRequest& request) {
     query.job = control_.Find(job);
     if (!query.job.has_value()) return NoJob(job);
   }
-  const absl::StatusOr<std::optional<Resource>> resource = ResourceParameter(request);
-  if (!resource.ok()) return ErrorResponse(resource.status());
-  query.resource = *resource;
+  const absl::StatusOr<std::optional<Target>> target = TargetParameter(request);
+  if (!target.ok()) return ErrorResponse(target.status());
+  query.target = *target;
   if (const std::string outcome = TextParameter(request, "outcome"); !outcome.empty()) {
     for (int o = 0; o < kNumOutcomes; ++o) {
       if (Name(static_cast<Outcome>(o)) == outcome) query.outcome = static_cast<Outcome>(o);

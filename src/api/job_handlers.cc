@@ -119,6 +119,7 @@ HttpResponse Api::Job(JobId id) {
     for (const auto& [key, value] : job.record.labels) json.Field(key, std::string_view(value));
     json.EndObject();
     PutTime("first_seen", job.record.first_seen_s, json);
+    PutReplicas("replicas", job.replicas.get(), json);
     json.Key("trials");
     json.BeginArray();
     for (const Resource r : kResources) {
@@ -163,7 +164,7 @@ HttpResponse Api::Usage(const HttpRequest& request, JobId id) {
   if (!days.ok()) return ErrorResponse(days.status());
   DecisionQuery of_job;
   of_job.job = id;
-  of_job.resource = query.resource;
+  of_job.target = query.resource;
   of_job.limit = 10'000;
   auto decisions = control_.history().Decisions(of_job, taut::History::Reasons::kLeaveOut);
   if (!decisions.ok()) return ErrorResponse(decisions.status());
@@ -200,6 +201,9 @@ HttpResponse Api::Explain(JobId id) {
     PutReason(reason, json);
     json.EndObject();
   }
+  control_.WithFleet([&](const LiveFleet& fleet) {
+    PutReplicas("replicas", fleet.Has(id) ? fleet.job(id).replicas.get() : nullptr, json);
+  });
   json.EndObject();
   return Json(json);
 }

@@ -344,11 +344,32 @@ void PutReason(const Reason& reason, JsonWriter& json) {
   json.EndObject();
 }
 
+void PutReplicas(std::string_view key, const LiveReplicas* replicas, JsonWriter& json) {
+  json.Key(key);
+  if (replicas == nullptr) return json.Null();
+  json.BeginObject();
+  json.Field("policy", replicas->policy_name());
+  json.Field("tasks", int64_t{replicas->running()});
+  PutAmount("would_be", replicas->recommended(), json);
+  PutAmount("ordered", replicas->in_force(), json);
+  PutAmount("load_cores", replicas->load_cores(), json);
+  PutAmount("cores_per_task", replicas->cores_per_task(), json);
+  PutAmount("utilization", replicas->utilization(), json);
+  json.Field("hold", std::string_view(replicas->hold()));
+  Reason reason;
+  replicas->Explain(reason);
+  json.Key("reason");
+  PutReason(reason, json);
+  json.EndObject();
+}
+
 void PutDecisionFields(const Decision& d, std::string_view job, JsonWriter& json) {
   json.Field("id", static_cast<int64_t>(d.id));
   PutTime("time", d.time_s, json);
   json.Field("job", job);
-  json.Field("resource", Name(d.resource));
+  json.Field("target", Name(d.target));
+  json.Key("resource");
+  d.target.is_limit() ? json.String(Name(d.target.resource())) : json.Null();
   json.Field("kind", Name(d.kind));
   json.Field("mode", Name(d.mode));
   PutAmount("before", d.before, json);

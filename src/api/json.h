@@ -43,6 +43,8 @@ void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json);
 // The fields of JobTotals, without the braces.
 void PutTotals(const JobTotals& totals, const Prices& prices, JsonWriter& json);
 void PutReason(const Reason& reason, JsonWriter& json);
+// null where nothing is recommended.
+void PutReplicas(std::string_view key, const LiveReplicas* replicas, JsonWriter& json);
 // The fields of a Decision, without the braces.
 void PutDecisionFields(const Decision& decision, std::string_view job, JsonWriter& json);
 void PutOom(const OomRecord& oom, std::string_view job, JsonWriter& json);

@@ -42,6 +42,22 @@ absl::StatusOr<std::optional<Resource>> ResourceParameter(const HttpRequest& req
   return absl::InvalidArgumentError(StrCat("invalid resource=", *text, ": expected cpu or memory"));
 }
 
+absl::StatusOr<std::optional<Target>> TargetParameter(const HttpRequest& request) {
+  const std::string text = TextParameter(request, "target");
+  const absl::StatusOr<std::optional<Resource>> resource = ResourceParameter(request);
+  if (!resource.ok()) return resource.status();
+  if (text.empty()) return resource->has_value() ? std::optional<Target>(**resource) : std::nullopt;
+  const std::optional<Target> target = TargetNamed(text);
+  if (!target.has_value()) {
+    return absl::InvalidArgumentError(StrCat("invalid target=", text, ": expected cpu, memory or replicas"));
+  }
+  if (resource->has_value() && *target != **resource) {
+    return absl::InvalidArgumentError(
+        StrCat("invalid target=", text, " with resource=", Name(**resource), ": expected one of them"));
+  }
+  return target;
+}
+
 absl::StatusOr<std::string> WhoOf(const HttpRequest& request) {
   const std::string claimed = TextParameter(request, "who");
   if (claimed.size() > 100 || !IsPrintableUtf8(claimed)) {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "model/resource.h"
+#include "model/target.h"
 #include "net/http.h"
 
 namespace taut {
@@ -21,6 +21,8 @@ struct TimeSpan {
 };
 absl::StatusOr<TimeSpan> SpanParameters(const HttpRequest& request, int64_t now_s);
 absl::StatusOr<std::optional<Resource>> ResourceParameter(const HttpRequest& request);
+// target=cpu, memory or replicas; `resource` means the limit of it.
+absl::StatusOr<std::optional<Target>> TargetParameter(const HttpRequest& request);
 // Who asks for a change, for the record: the name of the token, or the address without one, and what the
 // client says of itself in `who=`, marked as such. InvalidArgument for a `who` that is too long or not
 // printable.

@@ -38,9 +38,9 @@ std::string Time(const Json& object, const char* key) {
   const std::optional<double> t = Number(object, key);
   return t.has_value() ? FormatTime(static_cast<int64_t>(*t)) : kNothing;
 }
-std::string Amount(Resource r, const Json& object, const char* key) {
+std::string Amount(Target target, const Json& object, const char* key) {
   const std::optional<double> a = Number(object, key);
-  return a.has_value() ? FormatAmount(r, *a) : kNothing;
+  return a.has_value() ? FormatAmount(target, *a) : kNothing;
 }
 // Cores without the word: for columns that are headed CPU.
 std::string Short(Resource r, const Json& object, const char* key) {
@@ -65,6 +65,11 @@ std::string OrderedText(Resource r, const Json& amounts, const Json& enforced) {
 }
 Resource ResourceOf(const Json& object) {
   return Text(object, "resource") == "cpu" ? Resource::kCpu : Resource::kMemory;
+}
+
+// A tautd of an earlier version gives the resource alone.
+Target TargetOf(const Json& decision) {
+  return TargetNamed(Text(decision, "target")).value_or(ResourceOf(decision));
 }
 
 // `text` in lines of at most kColumns, each after `indent`.
@@ -312,13 +317,30 @@ std::string TotalsText(const Json& page) {
 }
 
 std::string DecisionText(const Json& d) {
-  const Resource r = ResourceOf(d);
-  std::string out = fmt::format("{}  {}  {} {}: {} -> {}", Time(d, "time"), Text(d, "job"), Name(r),
-                                KindWords(Text(d, "kind")), Amount(r, d, "before"), Amount(r, d, "after"));
+  const Target t = TargetOf(d);
+  std::string out = fmt::format("{}  {}  {} {}: {} -> {}", Time(d, "time"), Text(d, "job"), Name(t),
+                                KindWords(Text(d, "kind")), Amount(t, d, "before"), Amount(t, d, "after"));
   StrAppend(&out, "  (", KindWords(Text(d, "outcome")));
   const std::string text = Text(d, "outcome_text");
   if (!text.empty() && text != kNothing) StrAppend(&out, ": ", text);
   return out + ")\n" + Wrapped(Text(d, "sentence"), "    ");
+}
+
+// "" where nothing is recommended.
+std::string ReplicasText(const Json& replicas) {
+  if (!replicas.is_object()) return "";
+  const Target t = Target::Replicas();
+  std::string out = fmt::format("replicas ({}): {}, would be {}", Text(replicas, "policy"),
+                                Amount(t, replicas, "tasks"), Amount(t, replicas, "would_be"));
+  if (const auto ordered = Number(replicas, "ordered"); ordered.has_value())
+    StrAppend(&out, ", ordered ", FormatAmount(t, *ordered));
+  StrAppend(&out, "; load ", Amount(Resource::kCpu, replicas, "load_cores"));
+  if (const auto used = Number(replicas, "utilization"); used.has_value())
+    StrAppend(&out, ", ", PercentText(*used), " of their CPU limits");
+  out = Wrapped(out, "");
+  if (const Json& hold = At(replicas, "hold"); hold.is_string() && !hold.get<std::string>().empty())
+    out += Wrapped(StrCat("replicas wait: ", Text(replicas, "hold")), "");
+  return out;
 }
 
 std::string JobText(const Json& job, const Json& decisions) {
@@ -342,6 +364,7 @@ std::string JobText(const Json& job, const Json& decisions) {
     const std::string ordered = OrderedText(r, amounts, At(job, "enforced"));
     if (!ordered.empty()) StrAppend(&out, Name(r), ": ", ordered, "\n");
   }
+  out += ReplicasText(At(job, "replicas"));
   StrAppend(&out, "OOM kills in 7 days: ", Count(job, "ooms"), "\n");
   for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
     // A job's own chance is beside the share that is ordered for the whole fleet: it may be above or below.
@@ -373,6 +396,11 @@ std::string ExplanationsText(const Json& explanations, const std::string& job, c
               ordered.empty() ? "" : ", ", ordered, "\n");
     out += Wrapped(Text(e, "paragraph"), "  ") + "\n";
     if (At(e, "reason").is_object()) out += ExplainText(r, Number(e, "would_be"), ReasonOf(At(e, "reason")));
+  }
+  const Json& replicas = At(explanations, "replicas");
+  if (resource.empty() && replicas.is_object()) {
+    out += ReplicasText(replicas);
+    out += ExplainText(Target::Replicas(), Number(replicas, "would_be"), ReasonOf(At(replicas, "reason")));
   }
   return out;
 }

@@ -6,12 +6,12 @@
 #include <string_view>
 
 #include "model/reason.h"
-#include "model/resource.h"
+#include "model/target.h"
 
 namespace taut {
 
 // "analogs · memory: 1.2 GiB", the sentence, the facts, the candidates and the steps; a blank line last.
 // `limit` is what came of it; nullopt: nothing is in force yet.
-std::string ExplainText(Resource resource, std::optional<double> limit, const Reason& reason);
+std::string ExplainText(Target target, std::optional<double> limit, const Reason& reason);
 
 }  // namespace taut

@@ -187,12 +187,12 @@ TEST(ControlAgents, OrdersAreDecidedNowOrAtTheKill) {
   class NotingActuator final : public Actuator {
    public:
     std::string_view name() const override { return "noting"; }
-    bool Claims(const std::string& /*job*/) const override { return true; }
-    void Apply(std::span<const LimitOrder> orders, int64_t now_s) override {
-      for (const LimitOrder& o : orders) noted.emplace_back(o, now_s);
+    bool Claims(const std::string& /*job*/, Target /*target*/) const override { return true; }
+    void Apply(std::span<const TargetOrder> orders, int64_t now_s) override {
+      for (const TargetOrder& o : orders) noted.emplace_back(o, now_s);
     }
     std::vector<OutcomeUpdate> TakeOutcomes() override { return {}; }
-    std::vector<std::pair<LimitOrder, int64_t>> noted;
+    std::vector<std::pair<TargetOrder, int64_t>> noted;
   };
   InMemoryStore store;
   NotingActuator actuator;
@@ -215,7 +215,7 @@ TEST(ControlAgents, OrdersAreDecidedNowOrAtTheKill) {
   ASSERT_TRUE(control.TakeOom(kWeb, At(5060), 1, 2e8, At(5000)).ok());
   ASSERT_TRUE(control.Tick(At(5000)).ok());
   EXPECT_EQ(actuator.noted.back().second, kStart + 5060);
-  EXPECT_GE(*actuator.noted.back().first.limit, 2e8);
+  EXPECT_GE(*actuator.noted.back().first.value, 2e8);
 }
 
 TEST(ControlAgents, WhereTimeIsTheSamplesAgentsSayIt) {

@@ -58,19 +58,19 @@ void ControlPlane::Publish() {
 }
 
 void ControlPlane::ApplyPending(std::span<const Decision> decisions) {
-  std::vector<LimitOrder> orders;
+  std::vector<TargetOrder> orders;
   // Of decisions on OOM kills by the clock of who saw them, which may go before.
   int64_t decided_s = now().seconds();
   for (const Decision& d : decisions) {
     if (d.kind == DecisionKind::kWouldSet || d.outcome != Outcome::kPending) continue;
-    LimitOrder order{d.id, "", d.resource, d.after, {}};
+    TargetOrder order{d.id, "", d.target, d.after, {}};
     decided_s = std::max(decided_s, d.time_s);
     const std::shared_lock fleet(fleet_mutex_);
     if (!fleet_.Has(d.job)) continue;
     const LiveJob& job = fleet_.job(d.job);
     order.job = job.record.name;
     if (d.kind == DecisionKind::kTry) {
-      order.tasks = TrialNames(job.of(d.resource).gate, d.id);
+      order.tasks = TrialNames(job.of(d.target.resource()).gate, d.id);
     } else if (d.kind == DecisionKind::kRollBack && !d.tasks.empty()) {
       order.tasks = d.tasks;
     }

@@ -26,7 +26,7 @@ void Fold(const Signal& signal, Column& column) {
 
 LimitSteps::LimitSteps(std::span<const Decision> decisions, Resource resource) {
   for (const Decision& d : decisions) {
-    if (d.resource != resource) continue;
+    if (d.target != resource) continue;
     const bool sets = d.kind == DecisionKind::kSet || d.kind == DecisionKind::kPromote ||
                       d.kind == DecisionKind::kOomRaise || d.kind == DecisionKind::kRelease;
     if (sets) limits_.push_back({d.time_s, d.after});

@@ -90,7 +90,7 @@ TEST(ControlOoms, AStoredFutureIsMendedByARestart) {
   ASSERT_TRUE(cell.Live(0, 180).ok());
   Decision d;
   d.id = cell.told().back().id + 1;
-  d.resource = Resource::kMemory;
+  d.target = Resource::kMemory;
   d.kind = DecisionKind::kOomRaise;
   d.mode = Mode::kAuto;
   d.time_s = kStart + 365 * kDaySeconds;

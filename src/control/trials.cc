@@ -97,7 +97,7 @@ void ControlPlane::NameTrialTasks() {
 }
 
 void ControlPlane::ExtendTrials() {
-  std::vector<LimitOrder> orders;
+  std::vector<TargetOrder> orders;
   for (const JobId id : unsaved_->trials) {
     const std::shared_lock fleet(fleet_mutex_);
     const LiveJob& job = fleet_.job(id);

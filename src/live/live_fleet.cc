@@ -64,6 +64,7 @@ void LiveFleet::AddJob(JobRecord record) {
 }
 
 void LiveFleet::MakeRecommenders(LiveJob& job) const {
+  if (job.replicas == nullptr) job.replicas = LiveReplicas::For(*job.policy);
   for (const Resource r : kResources) job.of(r).lane = Lane(NewRecommenderOf(job, r));
 }
 
@@ -108,6 +109,7 @@ void LiveFleet::Repolicy(LiveJob& job) {
   const bool same = old->recommender == job.policy->recommender && old->job_class == job.policy->job_class &&
                     old->oom_tolerance == job.policy->oom_tolerance;
   if (!same) job.needs_history = true;
+  RepolicyReplicas(job);
   Changed(job);
   // Its bytes are read by recommenders made with the policy of then.
   if (job.sleeps() && (same || job.is_blank())) return;
@@ -124,6 +126,23 @@ void LiveFleet::Repolicy(LiveJob& job) {
     }
     lane.lane = std::move(fresh);
   }
+}
+
+// Another policy of replicas wants the stored load. One that is taken away stays until its order is taken back.
+void LiveFleet::RepolicyReplicas(LiveJob& job) {
+  std::unique_ptr<LiveReplicas> fresh = LiveReplicas::For(*job.policy);
+  if (job.replicas == nullptr || fresh == nullptr) {
+    if (fresh != nullptr) job.needs_history = true;
+    const bool ordered = job.replicas != nullptr && job.replicas->in_force().has_value();
+    if (!ordered) job.replicas = std::move(fresh);
+    return;
+  }
+  if (fresh->policy_name() != job.replicas->policy_name()) job.needs_history = true;
+  std::string state;
+  ByteWriter out(&state);
+  job.replicas->Save(out);
+  ByteReader in(state);
+  if (auto loaded = LiveReplicas::Load(in, *job.policy); loaded.ok()) job.replicas = *std::move(loaded);
 }
 
 void LiveFleet::Reload(const LiveSettings& settings) {
@@ -237,6 +256,10 @@ void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, Pa
       sum.in_force += lane.real_limit().value_or(0) * lane.tasks;
       sum.would_be += lane.lane.recommended().value_or(lane.owner_limit) * lane.tasks;
     }
+    const bool ordered = job.replicas != nullptr && job.replicas->in_force().has_value();
+    if (when == When::kNow || (job.policy->mode == Mode::kObserve && !ordered)) {
+      DecideReplicasOf(job, now_s, out);
+    }
   }
 }
 
@@ -268,17 +291,7 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
   }
   lane.hold.clear();
   if (verdict.kind != DecisionKind::kWouldSet) ++out.point.changes;
-  Decision d;
-  d.id = ++last_decision_;
-  d.job = job.record.id;
-  d.resource = r;
-  d.kind = *verdict.kind;
-  if (d.kind == DecisionKind::kWouldSet) d.outcome = Outcome::kDryRun;  // it is said, and that is all
-  d.mode = job.policy->mode;
-  d.time_s = now_s;
-  d.before = verdict.before;
-  d.after = verdict.after;
-  d.sentence = std::move(verdict.sentence);
+  Decision& d = AddDecision(job, r, now_s, verdict, out);
   if (d.kind == DecisionKind::kRollBack) d.tasks = std::move(on_trial);
   if (d.kind == DecisionKind::kTry) {
     lane.gate.trial->decision = d.id;
@@ -289,7 +302,38 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
     lane.lane.recommender().Explain(reason);
     d.reason = SaveReason(reason);
   }
-  out.decisions.push_back(std::move(d));
+}
+
+Decision& LiveFleet::AddDecision(const LiveJob& job, Target target, int64_t now_s, Verdict& verdict,
+                                 PassOutput& out) {
+  Decision& d = out.decisions.emplace_back();
+  d.id = ++last_decision_;
+  d.job = job.record.id;
+  d.target = target;
+  d.kind = *verdict.kind;
+  if (d.kind == DecisionKind::kWouldSet) d.outcome = Outcome::kDryRun;  // it is said, and that is all
+  d.mode = job.policy->mode;
+  d.time_s = now_s;
+  d.before = verdict.before;
+  d.after = verdict.after;
+  d.sentence = std::move(verdict.sentence);
+  return d;
+}
+
+void LiveFleet::DecideReplicasOf(LiveJob& job, int64_t now_s, PassOutput& out) {
+  if (job.replicas == nullptr) return;
+  Verdict verdict = job.replicas->Decide(*job.policy, now_s);
+  if (!verdict.kind.has_value()) {
+    // Its policy was taken away, and so is its order.
+    if (job.policy->replica_policy.empty()) job.replicas.reset();
+    return;
+  }
+  if (verdict.kind != DecisionKind::kWouldSet) ++out.point.changes;
+  Decision& d = AddDecision(job, Target::Replicas(), now_s, verdict, out);
+  if (!d.after.has_value()) return;
+  Reason reason;
+  job.replicas->Explain(reason);
+  d.reason = SaveReason(reason);
 }
 
 void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out, When when) {
@@ -345,6 +389,15 @@ void LiveFleet::Retrain(JobId id, std::span<const JobDay> days, std::span<const 
     job.of(r).lane = Relived(job, r, days, ooms);
     job.of(r).asleep.clear();
     job.of(r).chance_of = kAbsent;
+  }
+  if (std::unique_ptr<LiveReplicas> fresh = LiveReplicas::For(*job.policy); fresh != nullptr) {
+    for (const JobDay& day : days) {
+      signals_.Build(day, Resource::kCpu);
+      for (const Signal& signal : signals_.signals()) fresh->Observe(signal, signal.owner_limit);
+    }
+    fresh->EndPast();
+    if (job.replicas != nullptr) fresh->TakeGate(*job.replicas);
+    job.replicas = std::move(fresh);
   }
   if (!days.empty()) job.day = std::max(day_, days.back().day);
   if (days.empty() && day_ != INT32_MIN) job.day = day_;

@@ -198,6 +198,9 @@ class LiveFleet {
   void MarkDay(const Signal& signal, const LiveJob& job, LiveLane& lane) const;
   enum class Why : uint8_t { kWindow, kOom, kSetting };
   void DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, PassOutput& out);
+  void DecideReplicasOf(LiveJob& job, int64_t now_s, PassOutput& out);
+  // REQUIRES: the verdict decides something. Good until the next one.
+  Decision& AddDecision(const LiveJob& job, Target target, int64_t now_s, Verdict& verdict, PassOutput& out);
   static void TakeReports(LiveJob& job, std::span<const TaskReport> reports);
   void FindCandidates(const ClosedWindow& closed, const JobWindowData& data, Resource r);
   void NoteTrialOf(const LiveJob& job);
@@ -215,6 +218,7 @@ class LiveFleet {
   void Wake(LiveJob& job) const;
   void TakeInOom(LiveJob& job, const OomRecord& oom);
   void Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When when);
+  void RepolicyReplicas(LiveJob& job);
   Lane Relived(const LiveJob& job, Resource r, std::span<const JobDay> days, std::span<const OomRecord> ooms);
   std::unique_ptr<Recommender> NewRecommenderOf(const LiveJob& job, Resource r) const;
   std::shared_ptr<const JobPolicy> PolicyOf(const LiveJob& job);

@@ -140,8 +140,12 @@ absl::Status LiveFleet::LoadFleet(ByteReader& in) {
 void LiveFleet::Redo(const Decision& d) {
   LiveJob* job = jobs_.Find(d.job);
   if (job != nullptr) {
-    taut::Redo(d, job->of(d.resource).gate);
-    NoteTrialOf(*job);
+    if (d.target.is_limit()) {
+      taut::Redo(d, job->of(d.target.resource()).gate);
+      NoteTrialOf(*job);
+    } else if (job->replicas != nullptr) {
+      job->replicas->Redo(d);
+    }
     Changed(*job);
   }
   last_decision_ = std::max(last_decision_, d.id);

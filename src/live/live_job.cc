@@ -10,12 +10,17 @@ namespace {
 // What came after the first version of this state; a state of that version ends before it.
 constexpr uint8_t kMoreVersion = 1;
 
-void LoadMore(ByteReader& in, LiveJob& job) {
-  if (in.Get<uint8_t>() != kMoreVersion) return;
+absl::Status LoadMore(ByteReader& in, LiveJob& job) {
+  if (in.Get<uint8_t>() != kMoreVersion) return absl::OkStatus();
   for (const Resource r : kResources) job.of(r).applied = in.Get<float>();
   job.managed = in.Get<uint8_t>() != 0;
   job.periods = in.Get<float>();
   job.throttled = in.Get<float>();
+  if (in.failed() || in.remaining() == 0) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<LiveReplicas>> replicas = LiveReplicas::Load(in, *job.policy);
+  if (!replicas.ok()) return replicas.status();
+  job.replicas = *std::move(replicas);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -82,6 +87,7 @@ void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
   out.Put(static_cast<uint8_t>(job.managed));
   out.Put(job.periods);
   out.Put(job.throttled);
+  if (job.replicas != nullptr) job.replicas->Save(out);
 }
 
 absl::Status LoadLiveJob(ByteReader& in, LiveJob& job) {
@@ -118,7 +124,9 @@ absl::Status LoadLiveJob(ByteReader& in, LiveJob& job) {
     if (absl::Status s = lane.lane.Load(inner); !s.ok()) return s;
     if (inner.remaining() != 0) return absl::DataLossError("a lane with trailing bytes");
   }
-  if (!in.failed() && in.remaining() > 0) LoadMore(in, job);
+  if (!in.failed() && in.remaining() > 0) {
+    if (absl::Status s = LoadMore(in, job); !s.ok()) return s;
+  }
   return in.status(StrCat("the state of job ", job.record.name));
 }
 

@@ -11,6 +11,7 @@
 #include "engine/managed_lane.h"
 #include "engine/policies.h"
 #include "live/day_record.h"
+#include "live/live_replicas.h"
 #include "model/rollout.h"
 #include "rollout/migration.h"
 #include "rollout/rules.h"
@@ -64,6 +65,7 @@ struct LiveJobState {
   std::vector<Override> overrides;
   // By Resource; never null.
   std::array<std::unique_ptr<LiveLane>, 2> lanes{std::make_unique<LiveLane>(), std::make_unique<LiveLane>()};
+  std::unique_ptr<LiveReplicas> replicas;  // null: nothing is recommended or ordered
   bool needs_history = false;  // its recommenders are new: they have to process the stored history
   bool lost = false;           // during a restore: its checkpoint could not be read
   bool seen_today = false, over_today = false;
@@ -93,6 +95,7 @@ struct LiveJobState {
   // OOM kills of the 7 days up to `day`.
   uint32_t OomsOfWeek(int32_t day) const;
   void CountOoms(int32_t day, uint64_t kills);
+  // Of a limit.
   int64_t last_change_s() const {
     return std::max(lanes[0]->gate.last_change_s, lanes[1]->gate.last_change_s);
   }

@@ -105,6 +105,9 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     lane.usage_peak = static_cast<float>(signal.peak);
     lane.owner_limit = signal.owner_limit.has_value() ? static_cast<float>(*signal.owner_limit) : kAbsent;
     lane.tasks = tasks;
+    if (r == Resource::kCpu && job.replicas != nullptr) {
+      job.replicas->Observe(signal, Enforced(job) ? lane.real_limit() : lane.owner());
+    }
     most_tasks = std::max(most_tasks, tasks);
     if (point != nullptr && over) ++point->amounts[static_cast<size_t>(r)].job_windows_over;
   }

@@ -78,6 +78,7 @@ absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const Ke
   Repolicy(copy);
   const uint64_t last_decision = last_decision_;
   for (const Resource r : kResources) DecideLane(copy, r, now_s, Why::kSetting, prepared.output);
+  DecideReplicasOf(copy, now_s, prepared.output);
   last_decision_ = last_decision;
   return prepared;
 }

@@ -87,12 +87,13 @@ void LiveFleet::TakeOutcome(const OutcomeUpdate& outcome) {
   if (const auto it = trials_.find(outcome.id); it != trials_.end() && Has(it->second)) {
     for (const Resource r : kResources) NoteTrialOutcome(outcome, jobs_[it->second].of(r).gate);
   }
-  if (!outcome.minimum.has_value()) return;
+  if (!outcome.minimum.has_value() || !outcome.target.is_limit()) return;
+  const Resource resource = outcome.target.resource();
   // Kernels and engines refuse single megabytes and millicores; an agent that says more is wrong.
-  if (*outcome.minimum > (outcome.resource == Resource::kCpu ? kMostFloorCores : kMostFloorBytes)) return;
+  if (*outcome.minimum > (resource == Resource::kCpu ? kMostFloorCores : kMostFloorBytes)) return;
   const std::optional<JobId> id = Find(outcome.job);
   if (!id.has_value()) return;
-  double& floor = jobs_[*id].of(outcome.resource).gate.floor;
+  double& floor = jobs_[*id].of(resource).gate.floor;
   floor = std::max(floor, *outcome.minimum);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/time.h"
 #include "model/resource.h"
+#include "model/target.h"
 #include "model/usage.h"
 
 namespace taut {
@@ -46,14 +47,15 @@ std::string_view Name(Outcome outcome);
 struct Decision {
   uint64_t id = 0;  // ascending from 1, without gaps
   JobId job;
-  Resource resource = Resource::kCpu;
+  Target target = Resource::kCpu;
   DecisionKind kind = DecisionKind::kWouldSet;
   Mode mode = Mode::kObserve;
-  int64_t time_s = 0;            // the end of the window it was made from, or the time of the OOM
-  std::optional<double> before;  // the limit until now; absent: none, or the owner's is not known
-  std::optional<double> after;   // the limit from now on; absent: the owner's again
-  std::string sentence;          // why, for people
-  std::string reason;            // SaveReason of the recommendation; "" if there is none
+  int64_t time_s = 0;  // the end of the window it was made from, or the time of the OOM
+  // Until now and from now on, in the unit of the target: a limit of each task, or the number of tasks.
+  // `before` absent: no limit, or the owner's is not known; `after` absent: the owner's again.
+  std::optional<double> before, after;
+  std::string sentence;  // why, for people
+  std::string reason;    // SaveReason of the recommendation; "" if there is none
   Outcome outcome = Outcome::kPending;
   std::string outcome_text;  // what the actuator said; "" if nothing
   int64_t outcome_time_s = 0;
@@ -67,10 +69,10 @@ struct OutcomeUpdate {
   Outcome outcome = Outcome::kApplied;
   std::string text;
   int64_t time_s = 0;
-  // An agent refused the limit for good: no lower one than this can be set for `resource` of `job`.
+  // An agent refused the limit for good: no lower one than this can be set for `target` of `job`.
   std::optional<double> minimum = {};
   std::string job = {};
-  Resource resource = Resource::kCpu;
+  Target target = Resource::kCpu;
 };
 
 struct JobRecord {

@@ -143,6 +143,11 @@ std::string FormatAmount(Resource r, double amount) {
   return r == Resource::kCpu ? FormatCores(amount) : FormatBytes(amount);
 }
 
+std::string FormatAmount(Target target, double amount) {
+  if (target.is_limit()) return FormatAmount(target.resource(), amount);
+  return amount == 1 ? "1 task" : StrCat(amount, " tasks");
+}
+
 bool LooksLikeUnixTime(int64_t seconds) { return seconds >= 946'684'800 && seconds < 4'102'444'800; }
 
 std::string FormatTime(int64_t seconds) {

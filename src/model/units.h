@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/resource.h"
+#include "model/target.h"
 
 namespace taut {
 
@@ -30,6 +31,8 @@ std::string FormatBytes(double bytes);
 // "0.25 cores", "12.5 cores".
 std::string FormatCores(double cores);
 std::string FormatAmount(Resource r, double amount);
+// The same, or "6 tasks".
+std::string FormatAmount(Target target, double amount);
 // "2013-07-15 14:05" when the clock can be Unix's (2000..2100), else "day 3 14:05".
 std::string FormatTime(int64_t seconds);
 bool LooksLikeUnixTime(int64_t seconds);

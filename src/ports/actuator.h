@@ -1,4 +1,4 @@
-// Applies limits: through cgroups, Docker or Kubernetes, or not at all (dry run).
+// Applies limits and numbers of tasks: through cgroups, Docker or Kubernetes, or not at all (dry run).
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,12 @@
 
 namespace taut {
 
-struct LimitOrder {
+struct TargetOrder {
   uint64_t decision = 0;
   std::string job;
-  Resource resource = Resource::kCpu;
-  std::optional<double> limit;  // cores or bytes for each task; absent: the owner's again
+  Target target = Resource::kCpu;
+  // Cores or bytes for each task, or the number of tasks; absent: the owner's again.
+  std::optional<double> value;
   // Only the tasks of these names; absent: all of the job. The same decision again, with more names, extends
   // it.
   std::optional<std::vector<std::string>> tasks;
@@ -27,12 +28,12 @@ class Actuator {
   virtual ~Actuator() = default;
   // "dry_run", "cgroup": for people.
   virtual std::string_view name() const = 0;
-  // Whether it applies limits of this job now. Where there are several actuators, the first that claims a job
+  // Whether it sets this target of this job now. Where there are several actuators, the first that claims it
   // gets its orders (src/actuate/actuator_set.h). From any thread.
-  virtual bool Claims(const std::string& job) const = 0;
+  virtual bool Claims(const std::string& job, Target target) const = 0;
   // Starts to carry the orders out, in their order; `now_s`: when they were decided. Must not block for long;
   // their outcomes come from TakeOutcomes. Called from one thread.
-  virtual void Apply(std::span<const LimitOrder> orders, int64_t now_s) = 0;
+  virtual void Apply(std::span<const TargetOrder> orders, int64_t now_s) = 0;
   // Outcomes of orders since the last call.
   virtual std::vector<OutcomeUpdate> TakeOutcomes() = 0;
   // Its state for a restart; saved with the checkpoints when it has changed. "": nothing.
@@ -45,8 +46,8 @@ class Actuator {
 class DryRunActuator final : public Actuator {
  public:
   std::string_view name() const override { return "dry_run"; }
-  bool Claims(const std::string& /*job*/) const override { return false; }
-  void Apply(std::span<const LimitOrder> orders, int64_t now_s) override;
+  bool Claims(const std::string& /*job*/, Target /*target*/) const override { return false; }
+  void Apply(std::span<const TargetOrder> orders, int64_t now_s) override;
   std::vector<OutcomeUpdate> TakeOutcomes() override { return std::move(outcomes_); }
 
  private:

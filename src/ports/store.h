@@ -97,7 +97,7 @@ class Store {
 
 struct DecisionQuery {
   std::optional<JobId> job;
-  std::optional<Resource> resource;
+  std::optional<Target> target;
   std::optional<DecisionKind> kind;
   std::optional<Outcome> outcome;
   uint64_t before_id = UINT64_MAX;  // exclusive: the page after a page

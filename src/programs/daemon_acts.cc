@@ -37,8 +37,8 @@ std::string_view ActionOf(DecisionKind kind) {
   }
 }
 
-std::string AmountText(Resource r, std::optional<double> amount) {
-  return amount.has_value() ? FormatAmount(r, *amount) : "the owner's";
+std::string AmountText(Target target, std::optional<double> amount) {
+  return amount.has_value() ? FormatAmount(target, *amount) : "the owner's";
 }
 
 void PutOptional(std::string_view key, std::optional<double> value, JsonWriter& json) {
@@ -67,7 +67,7 @@ void LogDecision(const Decision& d, std::string_view job, std::string_view actua
   void (*log)(std::string_view, ActionLog::Fields) = &ActionLog::Info;
   if (d.kind == DecisionKind::kRollBack || d.kind == DecisionKind::kOomRaise) log = &ActionLog::Warn;
   log(ActionOf(d.kind), {{"job", job},
-                         {"resource", Name(d.resource)},
+                         {d.target.is_limit() ? "resource" : "target", Name(d.target)},
                          {"from", d.before},
                          {"to", d.after},
                          {"mode", Name(d.mode)},
@@ -127,11 +127,12 @@ void DaemonActs::OnTick(const TickEvents& events) {
     if (events.past || event.empty() || !Wanted(event)) continue;
     JsonWriter json;
     Begin(event, d.time_s,
-          StrCat(job, ": ", Name(d.resource), " limit ", AmountText(d.resource, d.before), " -> ",
-                 AmountText(d.resource, d.after), ", ", d.sentence),
+          StrCat(job, ": ", Describe(d.target), " ", AmountText(d.target, d.before), " -> ",
+                 AmountText(d.target, d.after), ", ", d.sentence),
           json);
     json.Field("job", std::string_view(job));
-    json.Field("resource", Name(d.resource));
+    json.Field("target", Name(d.target));
+    if (d.target.is_limit()) json.Field("resource", Name(d.target));
     json.Field("kind", Name(d.kind));
     json.Field("actuator", std::string_view(actuator_));
     PutOptional("before", d.before, json);

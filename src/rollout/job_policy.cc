@@ -1,5 +1,7 @@
 #include "rollout/job_policy.h"
 
+#include "base/time.h"
+
 namespace taut {
 namespace {
 
@@ -19,6 +21,12 @@ std::optional<double> OrderOf(OomTolerance tolerance) {
 }
 
 }  // namespace
+
+ReplicaSettings LiveReplicaSettings() {
+  ReplicaSettings settings;
+  settings.step_s = kWindowSeconds;
+  return settings;
+}
 
 VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& settings) {
   VerticalSettings s = settings;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "model/rollout.h"
+#include "replicas/settings.h"
 #include "vertical/policy.h"
 #include "vertical/settings.h"
 
@@ -27,6 +29,9 @@ struct CanarySettings {
   bool operator==(const CanarySettings&) const = default;
 };
 
+// The defaults of replicas.* for a live job: a decision at the end of each window.
+ReplicaSettings LiveReplicaSettings();
+
 struct JobPolicy {
   Mode mode = Mode::kObserve;
   Policy recommender = Policy::kCombined;
@@ -39,7 +44,10 @@ struct JobPolicy {
   double change_period_s = kHour;              // at most one change of a resource in this time
   std::vector<MaintenanceWindow> maintenance;  // empty: at any time
   CanarySettings canary;
-  bool migrate = true;  // false: the owner does not want to be moved to auto
+  std::string_view replica_policy;  // of ReplicaPolicies(); "": the number of tasks is the owner's
+  ReplicaSettings replicas = LiveReplicaSettings();
+  double replica_change_period_s = 0;  // at least this long from any change to a lower number of tasks
+  bool migrate = true;                 // false: the owner does not want to be moved to auto
 
   const BoundSettings& bounds(Resource r) const { return r == Resource::kCpu ? cpu_bounds : memory_bounds; }
 };

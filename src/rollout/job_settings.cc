@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "base/strings.h"
 #include "model/units.h"
+#include "replicas/policies.h"
 #include "rollout/maintenance.h"
 #include "rollout/rules.h"
 
@@ -16,17 +17,27 @@ namespace {
 constexpr std::string_view kKindNames[] = {"choice", "number", "bytes", "duration", "text", "boolean"};
 
 using Field = std::variant<Mode*, Policy*, JobClass*, OomTolerance*, double*, std::optional<double>*,
-                           std::vector<MaintenanceWindow>*, bool*>;
+                           std::vector<MaintenanceWindow>*, bool*, std::string_view*>;
 
 struct Row {
   JobSetting setting;
   Field (*field)(JobPolicy&);
-  double min = 0, max = 0;  // of numbers, in the unit people write
-  double scale = 1;         // value in that unit = value in the struct * scale
+  double min = 0, max = 0;                  // of numbers, in the unit people write
+  double scale = 1;                         // value in that unit = value in the struct * scale
+  const ReplicaSetting* replica = nullptr;  // a setting of JobPolicy::replicas; then there is no `field`
 };
 
 std::vector<std::string_view> Choices(std::span<const std::string_view> names) {
   return {names.begin(), names.end()};
+}
+
+constexpr std::string_view kReplicas = "replicas.";
+constexpr std::string_view kNoReplicaPolicy = "none";
+
+std::vector<std::string_view> ReplicaPolicyNames() {
+  std::vector<std::string_view> names = {kNoReplicaPolicy};
+  for (const ReplicaPolicyInfo& p : ReplicaPolicies()) names.push_back(p.name);
+  return names;
 }
 
 std::vector<std::string_view> ModeNames() {
@@ -45,9 +56,9 @@ std::vector<std::string_view> RecommenderNames() {
 }
 
 #define TAUT_FIELD(name) +[](JobPolicy& p) -> Field { return &p.name; }
-const std::vector<Row>& Rows() {
+std::vector<Row> OwnRows() {
   using enum SettingKind;
-  static const std::vector<Row> rows = {
+  return {
       {{"mode",
         "what Tautline does: off (measure only), observe (recommend and show), canary (try a new limit "
         "on some tasks first), auto (apply)",
@@ -139,10 +150,46 @@ const std::vector<Row>& Rows() {
        1},
       {{"migrate", "whether the job may be moved from observe to auto by rule", kBoolean, {}},
        TAUT_FIELD(migrate)},
+      {{"replicas.policy",
+        "policy that sets the number of the job's tasks from its CPU load; none: the owner sets it", kChoice,
+        ReplicaPolicyNames()},
+       TAUT_FIELD(replica_policy)},
+      {{"replicas.change_period", "minimum time from any change to a lower number of tasks", kDuration, {}},
+       TAUT_FIELD(replica_change_period_s),
+       0,
+       365 * kDay},
   };
-  return rows;
 }
 #undef TAUT_FIELD
+
+SettingKind KindOf(const ReplicaSetting& setting) {
+  ReplicaSettings settings;
+  const ReplicaSetting::Ref ref = setting.ref(settings);
+  const bool number = std::holds_alternative<double*>(ref) || std::holds_alternative<int*>(ref);
+  return number ? SettingKind::kNumber : SettingKind::kText;
+}
+
+// "replicas.min", "replicas.hpa.target": each setting of the replica policies.
+std::string JobKeyOf(const ReplicaSetting& setting) {
+  return setting.key.starts_with(kReplicas) ? std::string(setting.key) : StrCat(kReplicas, setting.key);
+}
+
+const std::vector<Row>& Rows() {
+  static const std::vector<std::string> keys = [] {
+    std::vector<std::string> out;
+    for (const ReplicaSetting& s : ReplicaSettingsTable()) out.push_back(JobKeyOf(s));
+    return out;
+  }();
+  static const std::vector<Row> rows = [] {
+    std::vector<Row> out = OwnRows();
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const ReplicaSetting& s = ReplicaSettingsTable()[i];
+      out.push_back({.setting = {keys[i], s.help, KindOf(s), {}}, .field = nullptr, .replica = &s});
+    }
+    return out;
+  }();
+  return rows;
+}
 
 const Row* Find(std::string_view key) {
   for (const Row& row : Rows()) {
@@ -252,6 +299,15 @@ struct Assign {
     *target = *std::move(windows);
     return absl::OkStatus();
   }
+  // A name of the choices, which outlives every policy; the first is none.
+  absl::Status operator()(std::string_view* target) const {
+    for (const std::string_view choice : row.setting.choices) {
+      if (choice != text) continue;
+      *target = choice == kNoReplicaPolicy ? std::string_view() : choice;
+      return absl::OkStatus();
+    }
+    return Bad(row, StrCat("\"", text, "\": expected one of ", fmt::join(row.setting.choices, ", ")));
+  }
   absl::Status operator()(bool* target) const {
     const bool yes = text == "true" || text == "yes" || text == "on";
     if (!yes && text != "false" && text != "no" && text != "off") {
@@ -276,6 +332,9 @@ struct Show {
   std::string operator()(const std::vector<MaintenanceWindow>* value) const {
     return MaintenanceText(*value);
   }
+  std::string operator()(const std::string_view* value) const {
+    return std::string(value->empty() ? kNoReplicaPolicy : *value);
+  }
   std::string operator()(const bool* value) const { return *value ? "true" : "false"; }
 };
 
@@ -295,12 +354,17 @@ std::span<const JobSetting> JobSettingsTable() {
 absl::Status SetJobSetting(std::string_view key, std::string_view value, JobPolicy& policy) {
   const Row* row = Find(key);
   if (row == nullptr) return UnknownKey(key);
+  if (row->replica != nullptr) {
+    const absl::Status s = SetReplicaSetting(row->replica->key, StripSpace(value), policy.replicas);
+    return s.ok() ? s : Bad(*row, Message(s));
+  }
   return std::visit(Assign{*row, StripSpace(value)}, row->field(policy));
 }
 
 std::string GetJobSetting(std::string_view key, const JobPolicy& policy) {
   const Row* row = Find(key);
   if (row == nullptr) return "";
+  if (row->replica != nullptr) return GetReplicaSetting(*row->replica, policy.replicas);
   JobPolicy copy = policy;
   return std::visit(Show{*row}, row->field(copy));
 }
@@ -314,7 +378,7 @@ absl::Status CheckJobPolicy(const JobPolicy& policy) {
                  ".upper ", GetJobSetting(StrCat(Name(r), ".upper"), policy)));
     }
   }
-  return absl::OkStatus();
+  return CheckReplicaSettings(policy.replicas);
 }
 
 }  // namespace taut

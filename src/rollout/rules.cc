@@ -1,5 +1,7 @@
 #include "rollout/rules.h"
 
+#include <algorithm>
+
 #include "base/pattern.h"
 #include "base/strings.h"
 
@@ -81,6 +83,8 @@ JobPolicy PolicyRules::Resolve(std::string_view job, std::span<const KeyValue> l
   for (BoundSettings* b : {&policy.cpu_bounds, &policy.memory_bounds}) {
     if (b->lower.has_value() && b->upper.has_value() && *b->lower > *b->upper) b->lower = b->upper;
   }
+  ReplicaBounds& tasks = policy.replicas.bounds;
+  tasks.min = std::min(tasks.min, tasks.max);
   return policy;
 }
 

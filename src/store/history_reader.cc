@@ -17,7 +17,7 @@ Decision DecisionOf(const Rows& rows) {
   Decision d;
   d.id = static_cast<uint64_t>(rows.Int(0));
   d.job.value = static_cast<uint32_t>(rows.Int(1));
-  d.resource = static_cast<Resource>(rows.Int(2));
+  d.target = Target::FromCode(rows.Int(2)).value_or(d.target);
   d.kind = static_cast<DecisionKind>(rows.Int(3));
   d.mode = static_cast<Mode>(rows.Int(4));
   d.time_s = rows.Int(5);
@@ -150,7 +150,7 @@ absl::StatusOr<std::vector<Decision>> HistoryReader::Decisions(const DecisionQue
       "sentence, reason, sum FROM decisions WHERE id < ",
       Id(query.before_id), " AND id > ", Id(query.after_id));
   if (query.job) StrAppend(&sql, " AND job = ", query.job->value);
-  if (query.resource) StrAppend(&sql, " AND resource = ", static_cast<int>(*query.resource));
+  if (query.target) StrAppend(&sql, " AND resource = ", int{query.target->code()});
   if (query.kind) StrAppend(&sql, " AND kind = ", static_cast<int>(*query.kind));
   if (query.outcome) StrAppend(&sql, " AND outcome = ", static_cast<int>(*query.outcome));
   if (query.from_s != INT64_MIN) StrAppend(&sql, " AND time_s >= ", query.from_s);

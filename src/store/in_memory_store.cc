@@ -182,7 +182,7 @@ absl::StatusOr<std::vector<Decision>> InMemoryStore::Decisions(const DecisionQue
     const Decision& d = (--at)->second;
     if (d.id <= query.after_id) break;
     if (query.job && d.job != *query.job) continue;
-    if (query.resource && d.resource != *query.resource) continue;
+    if (query.target && d.target != *query.target) continue;
     if (query.kind && d.kind != *query.kind) continue;
     if (query.outcome && d.outcome != *query.outcome) continue;
     if (d.time_s < query.from_s) continue;

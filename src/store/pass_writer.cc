@@ -120,7 +120,7 @@ absl::Status PassWriter::WriteDecisions(const PassRecord& pass) {
   const auto number = [](auto e) { return static_cast<int>(e); };
   for (const Decision& d : pass.decisions) {
     const absl::Status status = decision_.Run(
-        d.id, d.job.value, number(d.resource), number(d.kind), number(d.mode), d.time_s, d.before, d.after,
+        d.id, d.job.value, d.target.code(), number(d.kind), number(d.mode), d.time_s, d.before, d.after,
         number(d.outcome), d.outcome_time_s, d.outcome_text, d.sentence, Blob{d.reason}, SumOf(d));
     if (!status.ok()) return status;
   }

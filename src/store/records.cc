@@ -23,8 +23,8 @@ int64_t SumOf(const JobRecord& job) {
 }
 
 int64_t SumOf(const Decision& d) {
-  return RowSum::Of(d.id, d.job.value, d.resource, d.kind, d.mode, d.time_s, d.before, d.after, d.sentence,
-                    d.reason);
+  return RowSum::Of(d.id, d.job.value, d.target.code(), d.kind, d.mode, d.time_s, d.before, d.after,
+                    d.sentence, d.reason);
 }
 
 int64_t SumOf(const OomRecord& oom) {

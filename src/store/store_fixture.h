@@ -68,7 +68,7 @@ inline std::string Text(const JobDay& day) {
 }
 inline std::string Text(std::optional<double> value) { return value ? StrCat(*value) : "none"; }
 inline std::string Text(const Decision& d) {
-  return StrCat(d.id, " ", d.job.value, " ", Name(d.resource), " ", Name(d.kind), " ", Name(d.mode), " ",
+  return StrCat(d.id, " ", d.job.value, " ", Name(d.target), " ", Name(d.kind), " ", Name(d.mode), " ",
                 d.time_s, " ", Text(d.before), " ", Text(d.after), " '", d.sentence, "' '", d.reason, "' ",
                 Name(d.outcome), " '", d.outcome_text, "' ", d.outcome_time_s, "\n");
 }
@@ -219,7 +219,7 @@ class PassMaker {
     Decision d;
     d.id = ++decision_;
     d.job = JobId{Below(jobs_) * 5 + 3};
-    d.resource = kResources[Below(2)];
+    d.target = *Target::FromCode(Below(3));
     d.kind = static_cast<DecisionKind>(Below(kNumDecisionKinds));
     d.mode = static_cast<Mode>(Below(kNumModes));
     d.time_s = now - Below(300);

@@ -115,7 +115,7 @@ TEST_P(StoreTest, DecisionsAreFilteredAndPaged) {
     Decision d;
     d.id = id;
     d.job = JobId{static_cast<uint32_t>(id % 3)};
-    d.resource = kResources[id % 2];
+    d.target = kResources[id % 2];
     d.kind = static_cast<DecisionKind>(id % 5);
     d.time_s = static_cast<int64_t>(id * 10);
     d.reason = "why";
@@ -142,7 +142,7 @@ TEST_P(StoreTest, DecisionsAreFilteredAndPaged) {
   EXPECT_THAT(ids(query), ElementsAre(57));
   query = {};
   query.job = JobId{1};
-  query.resource = Resource::kMemory;
+  query.target = Resource::kMemory;
   query.kind = static_cast<DecisionKind>(2);
   EXPECT_THAT(ids(query), ElementsAre(37, 7));
   query.from_s = 370;

@@ -26,6 +26,7 @@ export class DecisionLog {
     const mode = job.row.mode;
     let kind = weighted(KINDS[mode] ?? KINDS.observe, id, 'kind');
     if (kind === 'oom_raise' && resource === 'cpu') kind = 'set';
+    if (job.replicas && unit(id, 'replicas') < 0.4) return this.addReplicas(id, time, job);
     const a = job.row[resource];
     const after = kind === 'release' ? null : kind === 'roll_back' ? a.owner_limit : a.would_be;
     const before = kind === 'oom_raise' ? a.would_be / 1.2 : kind === 'roll_back' ? a.would_be
@@ -34,10 +35,22 @@ export class DecisionLog {
     const failed = applies && unit(id, 'fail') < 0.01;
     const held = applies && !failed && unit(id, 'held') < 0.01;
     this.list.push({
-      id, time, job: job.row.name, resource, kind, mode, before, after, sentence: sentence(job, resource, kind, before, after),
+      id, time, job: job.row.name, target: resource, resource, kind, mode, before, after, sentence: sentence(job, resource, kind, before, after),
       outcome: !applies ? 'pending' : this.actuator === 'dry_run' ? 'dry_run' : failed ? 'failed' : held ? 'pending' : 'applied',
       outcome_text: this.actuator === 'dry_run' ? '' : failed ? `task 7: ${resource === 'cpu' ? 'cpu.max: Invalid argument' : 'memory.max: Device or resource busy'}` : held ? `${amount(resource, (after ?? before) * 1.1)} of usage is in the way on 1 of ${job.row.tasks} tasks` : '',
       outcome_time: applies ? time + 2 : null,
+    });
+    return this.list[this.list.length - 1];
+  }
+
+  addReplicas(id, time, job) {
+    const r = job.replicas;
+    const applies = job.row.mode === 'auto' || job.row.mode === 'canary';
+    const before = Math.max(1, r.would_be + (unit(id, 'up') < 0.5 ? -1 : 1) * (1 + Math.floor(unit(id, 'by') * 3)));
+    this.list.push({
+      id, time, job: job.row.name, target: 'replicas', resource: null, kind: applies ? 'set' : 'would_set', mode: job.row.mode, before, after: r.would_be,
+      sentence: `${r.would_be} tasks instead of ${before}: ${r.reason.sentence}`,
+      outcome: !applies ? 'dry_run' : this.actuator === 'dry_run' ? 'dry_run' : 'applied', outcome_text: '', outcome_time: applies ? time + 2 : null,
     });
     return this.list[this.list.length - 1];
   }
@@ -49,7 +62,7 @@ export class DecisionLog {
     for (let i = Math.min(this.list.length, before - 1) - 1; i >= 0 && out.length <= limit; --i) {
       const d = this.list[i];
       const words = (query.get('search') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
-      if (['job', 'resource', 'kind', 'outcome'].every((key) => !query.get(key) || d[key] === query.get(key)) && words.every((word) => d.job.toLowerCase().includes(word))) out.push(d);
+      if (['job', 'target', 'resource', 'kind', 'outcome'].every((key) => !query.get(key) || d[key] === query.get(key)) && words.every((word) => d.job.toLowerCase().includes(word))) out.push(d);
     }
     const more = out.length > limit;
     return { decisions: out.slice(0, limit), next_before: more ? out[limit - 1].id : null };
@@ -59,7 +72,7 @@ export class DecisionLog {
     const decision = this.list[id - 1];
     if (!decision) return null;
     const job = this.jobs.find((candidate) => candidate.row.name === decision.job);
-    return { ...decision, reason: decision.after === null ? null : reasonOf(job, decision.resource, decision.after) };
+    return { ...decision, reason: decision.after === null ? null : decision.target === 'replicas' ? job.replicas.reason : reasonOf(job, decision.resource, decision.after) };
   }
 }
 

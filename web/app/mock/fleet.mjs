@@ -101,6 +101,7 @@ function makeJob(number, now) {
     },
   });
   made.row.saving_per_month = savingOf(made.row);
+  made.replicas = replicasOf(made);
   return made;
 }
 
@@ -109,6 +110,24 @@ export function makeFleet(count, now) {
 }
 
 const sum = (jobs, of) => jobs.reduce((total, job) => total + (of(job.row) ?? 0) * job.row.tasks, 0);
+
+// Some jobs have a policy of replicas; it keeps their tasks at half of their CPU limits.
+function replicasOf(job) {
+  const { tasks, cpu, mode } = job.row;
+  if (unit(job.number, 'scales') > 0.15 || mode === 'off' || cpu.limit === null) return null;
+  const load = cpu.usage * tasks;
+  const wouldBe = Math.max(1, Math.ceil(load / (0.5 * cpu.limit)));
+  const used = load / (cpu.limit * tasks);
+  return {
+    policy: 'forecast', tasks, would_be: wouldBe, ordered: mode === 'auto' ? wouldBe : null, load_cores: load, cores_per_task: cpu.limit,
+    utilization: used, hold: mode === 'auto' && unit(job.number, 'waits') < 0.2 ? 'a lower number waits for the maintenance window, Sun 02:00-06:00' : '',
+    reason: {
+      recommender: 'forecast', sentence: `${wouldBe} tasks: the load when a task started now is ready is expected to be ${load.toPrecision(3)} cores.`,
+      facts: [{ name: 'load', value: load, unit: 'cores' }, { name: 'utilisation now', value: 100 * used, unit: '%' }],
+      cost_unit: '', candidates: [], steps: [], why: '', limit: wouldBe, chance: null,
+    },
+  };
+}
 
 function totals(jobs, resource) {
   const known = jobs.filter((job) => job.row[resource].owner_limit !== null);

@@ -79,7 +79,7 @@ function jobAnswer(world, job, what, query, method, body) {
   switch (`${method} ${what}`) {
     case 'GET ': return jobDetail(job, world.now);
     case 'GET usage': return heatmap(job, resource, from, to, Number(query.get('columns') ?? 336), world.now);
-    case 'GET explain': return { cpu: explain(job, 'cpu'), memory: explain(job, 'memory') };
+    case 'GET explain': return { cpu: explain(job, 'cpu'), memory: explain(job, 'memory'), replicas: job.replicas };
     case 'GET settings': return world.settings.of(job);
     case 'PATCH settings': {
       for (const change of world.settings.patch(job, JSON.parse(body), whoOf(query))) world.send('setting', change);

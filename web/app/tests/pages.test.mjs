@@ -174,7 +174,7 @@ test('jobs are searched, filtered and sorted', async () => {
 
 test('a search that is still being typed does not undo what is picked meanwhile', async () => {
   if (jobs.length === 0) return;
-  for (const [hash, box, pick, picked] of [['#/jobs', '.search-box input', 'canary', 'mode=canary'], ['#/decisions', '.job-filter input', 'Memory', 'resource=memory']]) {
+  for (const [hash, box, pick, picked] of [['#/jobs', '.search-box input', 'canary', 'mode=canary'], ['#/decisions', '.job-filter input', 'Memory', 'target=memory']]) {
     const { page } = await browser.open(server.url + hash);
     await page.locator(box).waitFor();
     // Within one turn of the page's clock, so that the pause after typing is not over.

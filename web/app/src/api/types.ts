@@ -1,6 +1,8 @@
 // The schemas of src/api/openapi.yaml. Amounts are cores or bytes; times are seconds since 1970; null is not known.
 
 export type Resource = 'cpu' | 'memory';
+// What is set: the limit of a resource for each task, or the number of tasks.
+export type Target = Resource | 'replicas';
 export type Mode = 'off' | 'observe' | 'canary' | 'auto';
 export type DecisionKind = 'would_set' | 'set' | 'try' | 'promote' | 'roll_back' | 'oom_raise' | 'release';
 export type Outcome = 'pending' | 'applied' | 'dry_run' | 'failed' | 'superseded';
@@ -53,9 +55,14 @@ export interface Trial {
   resource: Resource; limit: Amount; old_limit: Amount; since: number; until: number;
   tasks: TrialSide; rest: TrialSide; elsewhere: number; names: string[]; sentence: string;
 }
+// Null where nothing is recommended.
+export interface Replicas {
+  policy: string; tasks: number; would_be: Amount; ordered: Amount; load_cores: Amount; cores_per_task: Amount;
+  utilization: number | null; hold: string; reason: Reason;
+}
 export interface JobDetail extends JobRow {
   currency?: string;
-  labels: Record<string, string>; first_seen: number | null; trials: Trial[];
+  labels: Record<string, string>; first_seen: number | null; replicas: Replicas | null; trials: Trial[];
   holds: { resource: Resource; sentence: string }[]; notices: string[];
 }
 export interface Heatmap {
@@ -72,10 +79,10 @@ export interface Reason {
   why?: string; limit?: Amount; chance?: number | null;
 }
 export interface Explanation { would_be: Amount; limit: Amount; ordered: Amount; applied: Amount; owner_limit: Amount; enforced: boolean; paragraph: string; reason: Reason }
-export type Explanations = Record<Resource, Explanation>;
+export type Explanations = Record<Resource, Explanation> & { replicas: Replicas | null };
 
 export interface Decision {
-  id: number; time: number; job: string; resource: Resource; kind: DecisionKind; mode: Mode; before: Amount; after: Amount;
+  id: number; time: number; job: string; target: Target; resource: Resource | null; kind: DecisionKind; mode: Mode; before: Amount; after: Amount;
   sentence: string; outcome: Outcome; outcome_text: string; outcome_time: number | null;
 }
 export interface DecisionDetail extends Decision { reason: Reason | null }

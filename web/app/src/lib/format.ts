@@ -1,5 +1,5 @@
 // Numbers and amounts as people read them. Every figure leaves here with its unit.
-import type { Resource } from '../api/types';
+import type { Resource, Target } from '../api/types';
 
 export const NBSP = '\u00a0';
 const MINUS = '\u2212';
@@ -54,9 +54,10 @@ export function cores(value: number): string {
   return text + NBSP + (trimmed(text) === '1' ? 'core' : 'cores');
 }
 
-export function amount(resource: Resource, value: number | null | undefined): string {
+export function amount(target: Target, value: number | null | undefined): string {
   if (!known(value)) return NONE;
-  return resource === 'memory' ? bytes(value) : cores(value);
+  if (target === 'replicas') return plural(value, 'task');
+  return target === 'memory' ? bytes(value) : cores(value);
 }
 
 // For axes and narrow cells: "1.5 GiB", "250 m".

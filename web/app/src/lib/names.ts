@@ -1,7 +1,8 @@
 // What things are called on the pages.
-import type { DecisionKind, Mode, Outcome, Resource } from '../api/types';
+import type { DecisionKind, Mode, Outcome, Resource, Target } from '../api/types';
 
 export const RESOURCE: Record<Resource, string> = { cpu: 'CPU', memory: 'Memory' };
+export const TARGET: Record<Target, string> = { ...RESOURCE, replicas: 'Replicas' };
 
 export const MODE_HELP: Record<Mode, string> = {
   off: 'measured only',
@@ -22,12 +23,12 @@ export const kindText = (kind: DecisionKind, outcome: Outcome): string => (outco
 
 export const KIND_HELP: Record<DecisionKind, string> = {
   would_set: 'the job is in observe: what auto would have set',
-  set: 'the limit of all tasks',
+  set: 'the limit of all tasks, or their number',
   try: "canary: the limit of the trial's tasks",
   promote: 'the trial succeeded: its limit is set for all tasks',
   roll_back: 'the trial failed: its tasks get their old limit back',
   oom_raise: 'a task was OOM-killed: raised immediately',
-  release: "the owner's limit again",
+  release: "the owner's limit or number of tasks again",
 };
 
 export const OUTCOME: Record<Outcome, string> = {

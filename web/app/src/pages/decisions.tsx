@@ -5,20 +5,20 @@ import { live } from '../api/live';
 import { load, useQuery } from '../api/query';
 import { KINDS, OUTCOMES, type Decision, type DecisionDetail, type DecisionPage } from '../api/types';
 import { plural } from '../lib/format';
-import { KIND, OUTCOME, RESOURCE } from '../lib/names';
-import { changeQuery, jobHref } from '../lib/route';
+import { KIND, OUTCOME, TARGET } from '../lib/names';
+import { changeQuery } from '../lib/route';
 import { dayName } from '../lib/time';
 import { KindBadge, ModeBadge, OutcomeNote, OutcomeText, Problem, Segments, Skeleton, Time } from '../ui/basics';
-import { FromTo, underWay } from '../ui/decision_list';
+import { decisionHref, FromTo, underWay } from '../ui/decision_list';
 import { ReasonView } from '../ui/reason';
 
 const PAGE = 100;
 
-interface Filter { job?: string; search?: string; resource?: string; kind?: string; outcome?: string }
+interface Filter { job?: string; search?: string; target?: string; kind?: string; outcome?: string }
 
 // A decision from the event stream is matched against the filter here; a label is only known to the daemon.
 export function fits(d: Decision, filter: Filter): boolean {
-  if ((filter.job && d.job !== filter.job) || (filter.resource && d.resource !== filter.resource) || (filter.kind && d.kind !== filter.kind)) return false;
+  if ((filter.job && d.job !== filter.job) || (filter.target && d.target !== filter.target) || (filter.kind && d.kind !== filter.kind)) return false;
   if (filter.outcome && d.outcome !== filter.outcome) return false;
   return (filter.search ?? '').toLowerCase().split(/\s+/).every((word) => d.job.toLowerCase().includes(word));
 }
@@ -95,11 +95,11 @@ function Details({ decision }: { decision: Decision }) {
       <p class="muted">
         Decision {d.id}, <Time at={d.time} />, the job was in <ModeBadge mode={d.mode} />
         {d.outcome_time !== null && <>; {d.outcome === 'dry_run' ? 'recorded' : OUTCOME[d.outcome]} <Time at={d.outcome_time} /></>}
-        {d.outcome_text && <>: {d.outcome_text}</>}. <a href={jobHref(d.job, { resource: d.resource })}>Open the job</a>
+        {d.outcome_text && <>: {d.outcome_text}</>}. <a href={decisionHref(d)}>Open the job</a>
       </p>
       {detail.error && <Problem text={detail.error.message} retry={detail.reload} />}
       {!detail.data ? !detail.error && <Skeleton lines={3} />
-        : detail.data.reason ? <ReasonView reason={detail.data.reason} resource={d.resource} /> : <p class="hint">This decision has no recommendation.</p>}
+        : detail.data.reason ? <ReasonView reason={detail.data.reason} target={d.target} /> : <p class="hint">This decision has no recommendation.</p>}
     </div>
   );
 }
@@ -108,13 +108,13 @@ function Row({ decision: d, open, onToggle }: { decision: Decision; open: boolea
   return (
     <li class={open ? 'open' : ''}>
       <div class="feed-row">
-        <button type="button" class="expand" aria-expanded={open} onClick={onToggle} aria-label={`Why: ${KIND[d.kind]} ${RESOURCE[d.resource]} of ${d.job}`}>
+        <button type="button" class="expand" aria-expanded={open} onClick={onToggle} aria-label={`Why: ${KIND[d.kind]} ${TARGET[d.target]} of ${d.job}`}>
           <span aria-hidden="true">{open ? '▾' : '▸'}</span>
         </button>
         <span class="when"><Time at={d.time} age /></span>
-        <span class="what"><KindBadge kind={d.kind} outcome={d.outcome} /> {RESOURCE[d.resource]}</span>
-        <a class="job-name" href={jobHref(d.job, { resource: d.resource })} title={d.job}><bdi>{d.job}</bdi></a>
-        <FromTo resource={d.resource} before={d.before} after={d.after} />
+        <span class="what"><KindBadge kind={d.kind} outcome={d.outcome} /> {TARGET[d.target]}</span>
+        <a class="job-name" href={decisionHref(d)} title={d.job}><bdi>{d.job}</bdi></a>
+        <FromTo target={d.target} before={d.before} after={d.after} />
         <span class="why" onClick={onToggle}>{d.sentence}</span>
         <OutcomeText kind={d.kind} outcome={d.outcome} text={d.outcome_text} />
         <OutcomeNote kind={d.kind} outcome={d.outcome} text={d.outcome_text} />
@@ -155,7 +155,7 @@ function JobFilter({ search, onSearch }: { search: string; onSearch: (search: st
 
 export function DecisionsPage({ query }: { query: Record<string, string> }) {
   const set = (change: Record<string, string>) => changeQuery('decisions', change);
-  const feed = useFeed({ job: query.job, search: query.search, resource: query.resource, kind: query.kind, outcome: query.outcome });
+  const feed = useFeed({ job: query.job, search: query.search, target: query.target ?? query.resource, kind: query.kind, outcome: query.outcome });
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const days = useMemo(() => byDay(feed.list?.decisions ?? []), [feed.list]);
   const toggle = (id: number) => {
@@ -167,8 +167,8 @@ export function DecisionsPage({ query }: { query: Record<string, string> }) {
     <div class="wide page">
       <h1 class="small">Decisions</h1>
       <div class="filters">
-        <Segments label="Resource" value={query.resource ?? ''} onPick={(resource) => set({ resource })}
-          choices={[{ value: '', label: 'Both' }, { value: 'cpu', label: 'CPU' }, { value: 'memory', label: 'Memory' }]} />
+        <Segments label="Target" value={query.target ?? query.resource ?? ''} onPick={(target) => set({ target, resource: '' })}
+          choices={[{ value: '', label: 'All' }, { value: 'cpu', label: 'CPU' }, { value: 'memory', label: 'Memory' }, { value: 'replicas', label: 'Replicas' }]} />
         <label class="sort-by">Kind
           <select value={query.kind ?? ''} onChange={(event) => set({ kind: event.currentTarget.value })}>
             <option value="">all</option>

@@ -6,6 +6,7 @@ import { INGEST } from '../lib/names';
 import { hrefOf } from '../lib/route';
 import { Card, Problem, Skeleton, Time } from '../ui/basics';
 import { ChangeList } from '../ui/change_list';
+import { isReplicas } from './job/settings';
 
 function Daemon({ status }: { status: Status }) {
   return (
@@ -94,7 +95,7 @@ function kindOf(row: SettingRow): string {
   return { number: 'a number', bytes: 'bytes: 512MiB, 4GiB', duration: 'a time: 30m, 6h', text: 'text', boolean: 'yes or no' }[row.kind];
 }
 
-function Table({ table }: { table: SettingRow[] }) {
+function Rows({ table }: { table: SettingRow[] }) {
   return (
     <ul class="setting-table">
       {table.map((row) => (
@@ -105,6 +106,18 @@ function Table({ table }: { table: SettingRow[] }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+function Table({ table }: { table: SettingRow[] }) {
+  return (
+    <>
+      <Rows table={table.filter((row) => !isReplicas(row))} />
+      <details class="more-settings">
+        <summary>Replicas: the number of tasks</summary>
+        <Rows table={table.filter(isReplicas)} />
+      </details>
+    </>
   );
 }
 

@@ -1,9 +1,9 @@
 // A reason: facts, the candidates that were weighed, and the steps to the limit.
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Reason, Resource } from '../api/types';
+import type { Reason, Target } from '../api/types';
 import { amount, change, withUnit } from '../lib/format';
 
-function Steps({ reason, resource }: { reason: Reason; resource: Resource }) {
+function Steps({ reason, target }: { reason: Reason; target: Target }) {
   return (
     <ol class="steps">
       {reason.steps.map((step, i) => (
@@ -11,7 +11,7 @@ function Steps({ reason, resource }: { reason: Reason; resource: Resource }) {
           <span>{step.what}</span>
           <span class="amount">
             <span class="muted">{Math.abs(step.after - step.before) > 1e-9 * Math.abs(step.before) ? change(step.before, step.after) : ''}</span>{' '}
-            {amount(resource, step.after)}
+            {amount(target, step.after)}
           </span>
         </li>
       ))}
@@ -19,7 +19,7 @@ function Steps({ reason, resource }: { reason: Reason; resource: Resource }) {
   );
 }
 
-function Candidates({ reason, resource }: { reason: Reason; resource: Resource }) {
+function Candidates({ reason, target }: { reason: Reason; target: Target }) {
   // Where the table is higher than its box, the chosen row is in sight.
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -34,7 +34,7 @@ function Candidates({ reason, resource }: { reason: Reason; resource: Resource }
           {reason.candidates.map((c, i) => (
             <tr key={i} class={c.chosen ? 'picked' : ''}>
               <th scope="row">{c.name}{c.chosen && <span class="visually-hidden"> (chosen)</span>}</th>
-              <td class="num">{amount(resource, c.limit)}</td>
+              <td class="num">{amount(target, c.limit)}</td>
               <td class="num">{withUnit(c.cost, reason.cost_unit)}</td>
               <td class="text muted">{c.detail}</td>
             </tr>
@@ -45,20 +45,20 @@ function Candidates({ reason, resource }: { reason: Reason; resource: Resource }
   );
 }
 
-export function ReasonView({ reason, resource }: { reason: Reason; resource: Resource }) {
+export function ReasonView({ reason, target }: { reason: Reason; target: Target }) {
   return (
     <div class="reason">
       {reason.candidates.length > 0 && (
         <div class="reason-wide">
           <h3>Candidates</h3>
-          <Candidates reason={reason} resource={resource} />
+          <Candidates reason={reason} target={target} />
         </div>
       )}
       <div>
         {reason.steps.length > 0 && (
           <>
             <h3>Steps to the limit</h3>
-            <Steps reason={reason} resource={resource} />
+            <Steps reason={reason} target={target} />
           </>
         )}
         {reason.facts.length > 0 && (

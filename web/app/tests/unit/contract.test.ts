@@ -17,6 +17,7 @@ function strict(schema: Schema): Schema {
     const { nullable: _, ...rest } = schema;
     return { anyOf: [{ type: 'null' }, strict(rest)] };
   }
+  if (schema.allOf?.length === 1) return strict(resolve(schema.allOf[0]));
   if (schema.allOf) {
     const parts: Schema[] = schema.allOf.map(resolve);
     return strict({ type: 'object', required: parts.flatMap((part) => part.required ?? []), properties: Object.assign({}, ...parts.map((part) => part.properties)) });

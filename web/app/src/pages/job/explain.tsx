@@ -16,7 +16,7 @@ export function ExplainCard({ name, resource }: { name: string; resource: Resour
       {!one ? !query.error && <Skeleton lines={4} /> : (
         <>
           <p class="paragraph">{one.paragraph}</p>
-          <ReasonView reason={one.reason} resource={resource} />
+          <ReasonView reason={one.reason} target={resource} />
         </>
       )}
     </Card>

@@ -58,6 +58,9 @@ export function fieldOf(message: string, keys: string[]): string {
   return keys.filter((key) => message.startsWith(key) || message.includes(`\`${key}\``)).sort((a, b) => b.length - a.length)[0] ?? '';
 }
 
+const REPLICAS = 'replicas.';
+export const isReplicas = (row: SettingRow): boolean => row.key.startsWith(REPLICAS);
+
 function Form({ name, table, settings, onSaved }: { name: string; table: SettingRow[]; settings: JobSettings; onSaved: () => void }) {
   const [edits, setEdits] = useState<Record<string, string>>({});
   const [who, setWho] = useState(storedWho);
@@ -94,13 +97,21 @@ function Form({ name, table, settings, onSaved }: { name: string; table: Setting
       setSaving(false);
     }
   };
+  const field = (row: SettingRow) => (
+    <Field key={row.key} row={row} now={values.get(row.key)} value={edits[row.key] ?? values.get(row.key)?.value ?? ''}
+      changed={changed.some(([key]) => key === row.key)} error={withoutKey(row.key, wrong[row.key] ?? '')}
+      onValue={(value) => { setSaved(''); setEdits({ ...edits, [row.key]: value }); }} onReset={() => void save({ [row.key]: '' })} />
+  );
+  // Where there is something to see of it: a policy, or an error.
+  const policy = values.get('replicas.policy')?.value ?? 'none';
+  const openReplicas = policy !== 'none' || Object.keys(wrong).some((key) => key.startsWith(REPLICAS));
   return (
     <form class="settings-form" onSubmit={(event) => { event.preventDefault(); if (changed.length > 0) void save(Object.fromEntries(changed)); }}>
-      {table.map((row) => (
-        <Field key={row.key} row={row} now={values.get(row.key)} value={edits[row.key] ?? values.get(row.key)?.value ?? ''}
-          changed={changed.some(([key]) => key === row.key)} error={withoutKey(row.key, wrong[row.key] ?? '')}
-          onValue={(value) => { setSaved(''); setEdits({ ...edits, [row.key]: value }); }} onReset={() => void save({ [row.key]: '' })} />
-      ))}
+      {table.filter((row) => !isReplicas(row)).map(field)}
+      <details class="more-settings" open={openReplicas}>
+        <summary>Replicas: the number of tasks</summary>
+        {table.filter(isReplicas).map(field)}
+      </details>
       <div class="save-row">
         <label>Your name, for the record <input type="text" value={who} autoComplete="username" onInput={(event) => setWho(event.currentTarget.value)} /></label>
         <button type="submit" class="primary" disabled={saving || changed.length === 0}>

@@ -1,0 +1,117 @@
+#include "live/live_replicas.h"
+
+#include <cmath>
+#include <utility>
+
+#include "base/strings.h"
+#include "base/time.h"
+#include "model/units.h"
+
+namespace taut {
+namespace {
+
+constexpr std::string_view kNoCapacity = "no CPU limit of its tasks is known: what one task can process";
+
+}  // namespace
+
+LiveReplicas::LiveReplicas(const ReplicaPolicyInfo& info, const ReplicaSettings& settings)
+    : info_(&info), policy_(NewReplicaPolicy(info, settings)) {}
+
+std::unique_ptr<LiveReplicas> LiveReplicas::For(const JobPolicy& policy) {
+  const absl::StatusOr<const ReplicaPolicyInfo*> info = FindReplicaPolicy(policy.replica_policy);
+  return info.ok() ? std::make_unique<LiveReplicas>(**info, policy.replicas) : nullptr;
+}
+
+void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit) {
+  const auto tasks = static_cast<int>(cpu.tasks.size());
+  double load = 0;
+  for (const TaskUsage& t : cpu.tasks) load += t.mean;
+  if ((tasks != running_ || capacity_ == 0) && limit.has_value() && *limit > 0) capacity_ = *limit;
+  running_ = tasks;
+  load_ = load;
+  if (capacity_ == 0) return;
+  recommended_ = policy_->Decide({.at = Timestamp::FromSeconds(cpu.window.next().start_s()),
+                                  .load = load,
+                                  .capacity = capacity_,
+                                  .ready = tasks,
+                                  .starting = 0});
+}
+
+Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
+  Verdict verdict =
+      DecideReplicas(policy, {.now_s = now_s, .running = running_, .recommended = recommended_}, gate_);
+  if (verdict.kind.has_value()) {
+    hold_.clear();
+    Reason reason;
+    Explain(reason);
+    if (verdict.after.has_value()) verdict.sentence = StrCat(verdict.sentence, ": ", reason.sentence);
+    return verdict;
+  }
+  hold_ = recommended_.has_value() ? verdict.sentence : std::string(kNoCapacity);
+  return verdict;
+}
+
+void LiveReplicas::Explain(Reason& reason) const {
+  if (!recommended_.has_value()) {
+    reason.recommender = info_->name;
+    reason.sentence = capacity_ > 0 ? "no window of CPU usage yet" : std::string(kNoCapacity);
+    return;
+  }
+  policy_->Explain(reason);
+  reason.limit = *recommended_;
+  reason.facts.push_back({"load", load_.value_or(0), "cores"});
+  reason.facts.push_back({"CPU limit of a task when its number changed last", capacity_, "cores"});
+  reason.facts.push_back({"tasks now", static_cast<double>(running_), "tasks"});
+  if (const auto used = utilization(); used.has_value()) {
+    reason.facts.push_back({"utilisation now", 100 * *used, "%"});
+  }
+}
+
+std::optional<double> LiveReplicas::utilization() const {
+  if (!load_.has_value() || capacity_ == 0 || running_ == 0) return std::nullopt;
+  return *load_ / (capacity_ * running_);
+}
+
+void LiveReplicas::TakeGate(const LiveReplicas& other) {
+  gate_ = other.gate_;
+  hold_ = other.hold_;
+}
+
+void LiveReplicas::Save(ByteWriter& out) const {
+  out.PutString(info_->name);
+  out.PutString(SaveReplicaPolicy(info_->name, *policy_));
+  gate_.Save(out);
+  out.Put(capacity_);
+  out.Put(running_);
+  out.Put(load_.value_or(-1.0));
+  out.Put(recommended_.value_or(-1));
+  out.PutString(hold_);
+}
+
+absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in, const JobPolicy& policy) {
+  const std::string_view name = in.GetString();
+  const std::string_view state = in.GetString();
+  std::unique_ptr<LiveReplicas> out = For(policy);
+  const bool same = out != nullptr && out->info_->name == name;
+  if (out == nullptr) out = std::make_unique<LiveReplicas>(ReplicaPolicies().front(), policy.replicas);
+  if (absl::Status s = out->gate_.Load(in); !s.ok()) return s;
+  out->capacity_ = in.Get<double>();
+  out->running_ = in.Get<int>();
+  if (const auto load = in.Get<double>(); load >= 0) out->load_ = load;
+  const auto recommended = in.Get<int>();
+  out->hold_ = in.GetString();
+  if (absl::Status s = in.status("the state of a job's replicas"); !s.ok()) return s;
+  if (!(out->capacity_ >= 0 && std::isfinite(out->capacity_)) || out->running_ < 0) {
+    return absl::DataLossError("invalid state of a job's replicas");
+  }
+  if (!same) return out;
+  absl::StatusOr<std::unique_ptr<ReplicaPolicy>> learnt = LoadReplicaPolicy(state, policy.replicas);
+  if (!learnt.ok()) return out;
+  out->policy_ = *std::move(learnt);
+  if (recommended >= 0) out->recommended_ = policy.replicas.bounds.Clamp(recommended);
+  return out;
+}
+
+size_t LiveReplicas::state_bytes() const { return sizeof(*this) + policy_->state_bytes() + hold_.capacity(); }
+
+}  // namespace taut

@@ -1,0 +1,70 @@
+// The number of tasks of one live job: its load, what the policy recommends, and the gate.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/bytes.h"
+#include "model/reason.h"
+#include "model/signal.h"
+#include "replicas/policies.h"
+#include "rollout/job_policy.h"
+#include "rollout/replica_gate.h"
+
+namespace taut {
+
+// A job's load is the CPU that its tasks use together, in cores. What one task can process is its CPU limit
+// when the number of tasks changed last: a limit that follows the usage must not change the number, which
+// would change the usage (A15).
+class LiveReplicas {
+ public:
+  LiveReplicas(const ReplicaPolicyInfo& info, const ReplicaSettings& settings);
+  // What `policy` asks for; null if it leaves the number of tasks to the owner.
+  static std::unique_ptr<LiveReplicas> For(const JobPolicy& policy);
+
+  // A measured window of CPU. `limit`: of each task, in cores; absent: not known. Without any limit so far
+  // there is no recommendation.
+  void Observe(const Signal& cpu, std::optional<double> limit);
+  // `sentence` of a verdict that decides nothing is kept as hold().
+  Verdict Decide(const JobPolicy& policy, int64_t now_s);
+  void Explain(Reason& reason) const;
+  void Redo(const Decision& decision) { taut::Redo(decision, gate_); }
+  // The state of the gate of another policy for the same job.
+  void TakeGate(const LiveReplicas& other);
+  // Windows from here on are of now: the limits before are not those of today.
+  void EndPast() { capacity_ = 0; }
+
+  std::optional<int> recommended() const { return recommended_; }
+  std::optional<int> in_force() const { return gate_.in_force; }
+  // Of the last window measured.
+  int running() const { return running_; }
+  std::optional<double> load_cores() const { return load_; }
+  std::optional<double> cores_per_task() const {
+    return capacity_ > 0 ? std::optional(capacity_) : std::nullopt;
+  }
+  // Of its running tasks' CPU limits; absent: not known.
+  std::optional<double> utilization() const;
+  const std::string& hold() const { return hold_; }
+  std::string_view policy_name() const { return info_->name; }
+
+  void Save(ByteWriter& out) const;
+  // What Save wrote, for a policy that may be another one by now: then what was learnt is lost, and what was
+  // ordered is not. Also for a policy that asks for nothing any more: an order may have to be taken back.
+  static absl::StatusOr<std::unique_ptr<LiveReplicas>> Load(ByteReader& in, const JobPolicy& policy);
+  size_t state_bytes() const;
+
+ private:
+  const ReplicaPolicyInfo* info_;
+  std::unique_ptr<ReplicaPolicy> policy_;
+  ReplicaGateState gate_;
+  double capacity_ = 0;  // cores of a task; 0: not known
+  int running_ = 0;
+  std::optional<double> load_;
+  std::optional<int> recommended_;
+  std::string hold_;
+};
+
+}  // namespace taut

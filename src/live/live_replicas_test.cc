@@ -1,0 +1,196 @@
+// The number of tasks of live jobs: windows in, decisions out, over restarts and changes of settings.
+#include "live/live_replicas.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "live/live_fixture.h"
+
+namespace taut {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Optional;
+
+LiveSettings Scaling(Mode mode, std::string_view policy) {
+  LiveSettings s = Settings(Policy::kMovingWindow, mode);
+  JobPolicy defaults = s.rules.defaults();
+  EXPECT_TRUE(SetJobSetting("replicas.policy", policy, defaults).ok());
+  EXPECT_TRUE(SetJobSetting("replicas.max", "50", defaults).ok());
+  EXPECT_TRUE(SetJobSetting("replicas.hpa.target", "0.5", defaults).ok());
+  s.rules = *PolicyRules::Compile({}, defaults);
+  return s;
+}
+
+// One job whose tasks share a load in cores; a number that is ordered runs one window later.
+class ScaledJob {
+ public:
+  explicit ScaledJob(const LiveSettings& settings) : fleet(settings) {
+    fleet.AddJob({JobId{0}, "web", {}, 0});
+  }
+  void Window(double load, bool with_limit = true) {
+    ClosedWindow closed;
+    closed.window = WindowId{index++};
+    JobWindow w;
+    w.window = closed.window;
+    w.num_tasks = static_cast<uint32_t>(running);
+    w.cpu_limit_cores = with_limit ? 2 : kAbsent;
+    w.memory_limit_bytes = 1e9F;
+    for (int t = 0; t < running; ++t) {
+      const auto each = static_cast<float>(load / running);
+      closed.tasks.push_back({static_cast<uint32_t>(t), each, each, 1e8F, 1e8F});
+    }
+    closed.cpu_buckets.push_back(
+        {Grid::Cpu().BucketOf(load / running), 300.0F * static_cast<float>(running)});
+    w.num_buckets = 1;
+    closed.jobs.push_back({JobId{0}, w});
+    last = closed;
+    out.Clear();
+    fleet.Observe(closed, 0, 1, out);
+    fleet.EndWindow(closed, out);
+    fleet.Decide(closed, 0, 1, out);
+    std::erase_if(out.decisions, [](const Decision& d) { return d.target.is_limit(); });
+    for (const Decision& d : out.decisions) {
+      all.push_back(d);
+      if (d.kind == DecisionKind::kSet && follows) running = static_cast<int>(*d.after);
+    }
+  }
+  const LiveReplicas& replicas() const { return *fleet.job(JobId{0}).replicas; }
+
+  LiveFleet fleet;
+  PassOutput out;
+  ClosedWindow last;
+  std::vector<Decision> all;
+  int running = 6;
+  bool follows = true;
+  int32_t index = 0;
+};
+
+TEST(LiveReplicas, AutoFollowsTheLoadAndSaysWhy) {
+  ScaledJob job(Scaling(Mode::kAuto, "hpa"));
+  job.Window(6);  // half of 6 x 2 cores: the target
+  EXPECT_THAT(job.out.decisions, IsEmpty());
+  job.Window(9);
+  ASSERT_EQ(job.out.decisions.size(), 1U);
+  const Decision& d = job.out.decisions[0];
+  EXPECT_EQ(d.target, Target::Replicas());
+  EXPECT_EQ(d.kind, DecisionKind::kSet);
+  EXPECT_THAT(d.before, Optional(6.0));
+  EXPECT_THAT(d.after, Optional(9.0));
+  EXPECT_THAT(d.sentence, HasSubstr("9 tasks instead of 6"));
+  EXPECT_FALSE(d.reason.empty());
+  job.Window(9);
+  EXPECT_THAT(job.out.decisions, IsEmpty());
+  EXPECT_EQ(job.replicas().running(), 9);
+  EXPECT_THAT(job.replicas().load_cores(), Optional(testing::DoubleNear(9, 1e-5)));
+  Reason reason;
+  job.replicas().Explain(reason);
+  EXPECT_THAT(reason.limit, Optional(9.0));
+}
+
+TEST(LiveReplicas, WithoutACpuLimitNothingIsRecommendedAndItIsSaid) {
+  ScaledJob job(Scaling(Mode::kAuto, "hpa"));
+  for (int i = 0; i < 5; ++i) job.Window(11, false);
+  EXPECT_THAT(job.all, IsEmpty());
+  EXPECT_THAT(job.replicas().hold(), HasSubstr("no CPU limit"));
+  job.Window(11);
+  EXPECT_EQ(job.all.size(), 1U);
+}
+
+// A limit that the vertical recommender lowers would ask for more tasks, which lowers the usage of each.
+TEST(LiveReplicas, TheCoresOfATaskAreThoseOfTheLastChangeOfItsNumber) {
+  LiveReplicas replicas(**FindReplicaPolicy("hpa"), LiveReplicaSettings());
+  std::vector<TaskUsage> tasks(4, TaskUsage{0, 1, 1});
+  Signal signal;
+  signal.tasks = tasks;
+  replicas.Observe(signal, 2.0);
+  signal.window = WindowId{1};
+  replicas.Observe(signal, 1.0);
+  EXPECT_THAT(replicas.cores_per_task(), Optional(2.0));
+  tasks.resize(5);
+  signal.tasks = tasks;
+  signal.window = WindowId{2};
+  replicas.Observe(signal, 1.0);
+  EXPECT_THAT(replicas.cores_per_task(), Optional(1.0));
+}
+
+double Load(int32_t window) { return 8 + 5 * std::sin(window / 288.0 * 6.283); }
+
+TEST(LiveReplicas, ARestartChangesNoDecision) {
+  for (const std::string_view policy : {"static", "autopilot", "hpa", "keda", "forecast"}) {
+    const LiveSettings settings = Scaling(Mode::kAuto, policy);
+    ScaledJob straight(settings), before(settings), after(settings);
+    const int32_t stop = 700, end = 1000;
+    for (int32_t i = 0; i < end; ++i) straight.Window(Load(i));
+    for (int32_t i = 0; i < stop; ++i) before.Window(Load(i));
+    const std::string chunk = Chunk(before.fleet), models = Models(before.fleet);
+    ByteReader models_in(models), chunk_in(chunk);
+    ASSERT_TRUE(after.fleet.LoadFleet(models_in).ok());
+    ASSERT_TRUE(after.fleet.LoadChunk(0, WindowId{stop - 1}, chunk_in).ok());
+    after.running = before.running;
+    after.index = stop;
+    for (int32_t i = stop; i < end; ++i) after.Window(Load(i));
+    std::vector<double> wanted, made;
+    for (const Decision& d : straight.all) wanted.push_back(*d.after);
+    for (const Decision& d : before.all) made.push_back(*d.after);
+    for (const Decision& d : after.all) made.push_back(*d.after);
+    EXPECT_EQ(made, wanted) << policy;
+  }
+}
+
+TEST(LiveReplicas, ASettingChangesThePolicyAndKeepsTheOrderUntilItIsTakenBack) {
+  ScaledJob job(Scaling(Mode::kAuto, "hpa"));
+  job.Window(6);
+  job.Window(9);
+  ASSERT_THAT(job.replicas().in_force(), Optional(9));
+  PassOutput out;
+  ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.policy", "autopilot", 1000, out).ok());
+  EXPECT_EQ(job.replicas().policy_name(), "autopilot");
+  EXPECT_THAT(job.replicas().in_force(), Optional(9));
+  out.Clear();
+  ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.policy", "none", 2000, out).ok());
+  std::erase_if(out.decisions, [](const Decision& d) { return d.target.is_limit(); });
+  ASSERT_EQ(out.decisions.size(), 1U);
+  EXPECT_EQ(out.decisions[0].kind, DecisionKind::kRelease);
+  job.Window(9);
+  EXPECT_EQ(job.fleet.job(JobId{0}).replicas, nullptr);
+  EXPECT_FALSE(job.fleet.Prepare(JobId{0}, std::vector<KeyValue>{{"replicas.min", "60"}}, "anna", 0).ok());
+}
+
+TEST(LiveReplicas, ANewPolicyLearnsFromTheStoredLoad) {
+  ScaledJob job(Scaling(Mode::kObserve, "none"));
+  std::vector<JobDay> days(2);
+  for (int32_t i = 0; i < 2 * kWindowsPerDay; ++i) {
+    job.Window(Load(i));
+    AppendWindow(job.last, 0, days[static_cast<size_t>(i / kWindowsPerDay)]);
+  }
+  EXPECT_EQ(job.fleet.job(JobId{0}).replicas, nullptr);
+  PassOutput out;
+  ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.policy", "forecast", 1000, out).ok());
+  ASSERT_THAT(job.fleet.WantHistory(9), testing::ElementsAre(JobId{0}));
+  job.fleet.Retrain(JobId{0}, days, {});
+  job.Window(Load(job.index));
+  Reason reason;
+  job.replicas().Explain(reason);
+  EXPECT_THAT(reason.sentence, testing::Not(HasSubstr("history"))) << reason.sentence;
+  EXPECT_TRUE(job.replicas().recommended().has_value());
+}
+
+TEST(LiveReplicas, DamagedBytesAreAnError) {
+  ScaledJob job(Scaling(Mode::kAuto, "forecast"));
+  for (int32_t i = 0; i < 20; ++i) job.Window(Load(i));
+  std::string bytes;
+  ByteWriter out(&bytes);
+  job.replicas().Save(out);
+  const JobPolicy& policy = *job.fleet.job(JobId{0}).policy;
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    ByteReader in(std::string_view(bytes).substr(0, length));
+    EXPECT_FALSE(LiveReplicas::Load(in, policy).ok()) << length;
+  }
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,152 @@
+#include "rollout/replica_gate.h"
+
+#include "base/time.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rollout/maintenance.h"
+#include "rollout/rules.h"
+
+namespace taut {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Optional;
+
+constexpr int64_t kMonday = 4 * kDaySeconds;  // 1970-01-05 00:00 UTC
+
+JobPolicy In(Mode mode) {
+  JobPolicy policy;
+  policy.mode = mode;
+  policy.replica_policy = "hpa";
+  return policy;
+}
+
+class Scaled {
+ public:
+  explicit Scaled(Mode mode) : policy(In(mode)) {}
+  // The next window: so many tasks run, so many are recommended.
+  Verdict Window(int running, std::optional<int> recommended) {
+    now_s += kWindowSeconds;
+    return DecideReplicas(policy, {.now_s = now_s, .running = running, .recommended = recommended}, state);
+  }
+  JobPolicy policy;
+  ReplicaGateState state;
+  int64_t now_s = kMonday;
+};
+
+TEST(ReplicaGate, ObserveSaysWhatAutoWouldSetOnceForEachNumber) {
+  Scaled job(Mode::kObserve);
+  EXPECT_THAT(job.Window(6, std::nullopt).sentence, HasSubstr("no recommendation"));
+  EXPECT_FALSE(job.Window(6, 6).kind.has_value());
+  const Verdict verdict = job.Window(6, 9);
+  EXPECT_EQ(verdict.kind, DecisionKind::kWouldSet);
+  EXPECT_THAT(verdict.before, Optional(6.0));
+  EXPECT_THAT(verdict.after, Optional(9.0));
+  EXPECT_FALSE(job.Window(6, 9).kind.has_value());
+  EXPECT_EQ(job.Window(6, 6).kind, DecisionKind::kWouldSet);
+  EXPECT_FALSE(job.state.in_force.has_value());
+}
+
+TEST(ReplicaGate, AutoOrdersEachChangeAndCanaryIsAuto) {
+  for (const Mode mode : {Mode::kAuto, Mode::kCanary}) {
+    Scaled job(mode);
+    const Verdict up = job.Window(6, 9);
+    EXPECT_EQ(up.kind, DecisionKind::kSet);
+    EXPECT_THAT(up.before, Optional(6.0));
+    EXPECT_THAT(up.after, Optional(9.0));
+    EXPECT_FALSE(job.Window(7, 9).kind.has_value()) << "tasks are starting";
+    EXPECT_EQ(job.Window(9, 8).kind, DecisionKind::kSet);
+  }
+}
+
+TEST(ReplicaGate, ALowerNumberWaitsForThePeriodAndTheMaintenanceWindowAHigherOneDoesNot) {
+  Scaled job(Mode::kAuto);
+  job.policy.replica_change_period_s = 900;
+  job.policy.maintenance = *ParseMaintenance("Mon 02:00-03:00");
+  EXPECT_EQ(job.Window(6, 9).kind, DecisionKind::kSet);
+  EXPECT_EQ(job.Window(9, 12).kind, DecisionKind::kSet);
+  EXPECT_THAT(job.Window(12, 8).sentence, HasSubstr("replicas.change_period"));
+  job.now_s += 900;
+  EXPECT_THAT(job.Window(12, 8).sentence, HasSubstr("maintenance window"));
+  EXPECT_EQ(job.Window(12, 13).kind, DecisionKind::kSet);
+  job.now_s = kMonday + 2 * 3600;
+  EXPECT_EQ(job.Window(13, 8).kind, DecisionKind::kSet);
+}
+
+// Two writers: an HPA beside us. Orders would fight with its own.
+TEST(ReplicaGate, StepsBackWhenAnotherProgramSetsTheNumber) {
+  Scaled job(Mode::kAuto);
+  EXPECT_EQ(job.Window(6, 9).kind, DecisionKind::kSet);
+  EXPECT_FALSE(job.Window(9, 9).kind.has_value());
+  EXPECT_FALSE(job.Window(4, 9).kind.has_value()) << "one window may be a restart of tasks";
+  const Verdict back = job.Window(4, 9);
+  EXPECT_FALSE(back.kind.has_value());
+  EXPECT_THAT(back.sentence, HasSubstr("changed to 4 without an order"));
+  EXPECT_FALSE(job.state.in_force.has_value());
+  for (int i = 0; i < 11; ++i) EXPECT_FALSE(job.Window(4, 9).kind.has_value());
+  EXPECT_EQ(job.Window(4, 9).kind, DecisionKind::kSet) << "an hour later";
+}
+
+// Tasks that are slow to start, or an order that nobody carries out, are no other program.
+TEST(ReplicaGate, ANumberThatWasNeverReachedIsNobodyElses) {
+  Scaled job(Mode::kAuto);
+  EXPECT_EQ(job.Window(6, 9).kind, DecisionKind::kSet);
+  for (int i = 0; i < 50; ++i) EXPECT_FALSE(job.Window(6, 9).kind.has_value());
+  EXPECT_THAT(job.state.in_force, Optional(9));
+}
+
+TEST(ReplicaGate, WhoeverTakesThePolicyOrTheModeAwayGetsTheNumberBack) {
+  for (const bool by_mode : {false, true}) {
+    Scaled job(Mode::kAuto);
+    EXPECT_EQ(job.Window(6, 9).kind, DecisionKind::kSet);
+    if (by_mode) job.policy.mode = Mode::kObserve;
+    if (!by_mode) job.policy.replica_policy = "";
+    const Verdict released = job.Window(9, 9);
+    EXPECT_EQ(released.kind, DecisionKind::kRelease);
+    EXPECT_FALSE(released.after.has_value());
+    EXPECT_FALSE(job.Window(9, 9).kind.has_value());
+  }
+}
+
+TEST(ReplicaGate, RedoBringsTheStateBack) {
+  Scaled job(Mode::kAuto);
+  const Verdict verdict = job.Window(6, 9);
+  Decision d;
+  d.kind = *verdict.kind;
+  d.after = verdict.after;
+  d.time_s = job.now_s;
+  ReplicaGateState redone;
+  Redo(d, redone);
+  std::string stored, wanted;
+  ByteWriter out(&stored), other(&wanted);
+  redone.Save(out);
+  job.state.Save(other);
+  EXPECT_EQ(stored, wanted);
+  ReplicaGateState loaded;
+  ByteReader in(stored);
+  ASSERT_TRUE(loaded.Load(in).ok());
+  EXPECT_THAT(loaded.in_force, Optional(9));
+  ByteReader cut(std::string_view(stored).substr(0, 10));
+  EXPECT_FALSE(loaded.Load(cut).ok());
+}
+
+TEST(ReplicaSettingsOfJobs, AreReadFromRulesWithTheirErrors) {
+  JobPolicy policy;
+  EXPECT_EQ(GetJobSetting("replicas.policy", policy), "none");
+  ASSERT_TRUE(SetJobSetting("replicas.policy", "forecast", policy).ok());
+  ASSERT_TRUE(SetJobSetting("replicas.max", "40", policy).ok());
+  ASSERT_TRUE(SetJobSetting("replicas.hpa.target", "0.6", policy).ok());
+  EXPECT_EQ(policy.replicas.bounds.max, 40);
+  EXPECT_EQ(GetJobSetting("replicas.hpa.target", policy), "0.6");
+  EXPECT_THAT(SetJobSetting("replicas.policy", "hpb", policy).message(),
+              HasSubstr("expected one of none, static, autopilot, hpa, keda, forecast"));
+  EXPECT_THAT(SetJobSetting("replicas.max", "many", policy).message(), HasSubstr("expected a whole number"));
+  EXPECT_THAT(SetJobSetting("replicas.pollicy", "hpa", policy).message(), HasSubstr("\"replicas.policy\""));
+  ASSERT_TRUE(SetJobSetting("replicas.min", "50", policy).ok());
+  EXPECT_THAT(CheckJobPolicy(policy).message(), HasSubstr("at most replicas.max, 40"));
+  ASSERT_TRUE(SetJobSetting("replicas.policy", "none", policy).ok());
+  EXPECT_TRUE(policy.replica_policy.empty());
+}
+
+}  // namespace
+}  // namespace taut
