@@ -1,5 +1,6 @@
 #include "live/live_replicas.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -30,11 +31,13 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit) {
   running_ = tasks;
   load_ = load;
   if (capacity_ == 0) return;
+  // What is ordered and does not run yet is starting.
+  const int starting = std::max(0, gate_.in_force.value_or(0) - tasks);
   recommended_ = policy_->Decide({.at = Timestamp::FromSeconds(cpu.window.next().start_s()),
                                   .load = load,
                                   .capacity = capacity_,
                                   .ready = tasks,
-                                  .starting = 0});
+                                  .starting = starting});
 }
 
 Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {

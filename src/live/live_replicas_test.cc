@@ -117,6 +117,17 @@ TEST(LiveReplicas, TheCoresOfATaskAreThoseOfTheLastChangeOfItsNumber) {
   EXPECT_THAT(replicas.cores_per_task(), Optional(1.0));
 }
 
+// As in Kubernetes: the number is the ordered one as soon as it is ordered.
+TEST(LiveReplicas, OrderedTasksThatDoNotRunYetAreStarting) {
+  ScaledJob job(Scaling(Mode::kAuto, "hpa"));
+  job.follows = false;
+  job.Window(6);
+  job.Window(9);
+  job.Window(8);  // a little less, which the stabilisation window holds
+  ASSERT_EQ(job.all.size(), 1U);
+  EXPECT_THAT(job.all[0].after, Optional(9.0));
+}
+
 double Load(int32_t window) { return 8 + 5 * std::sin(window / 288.0 * 6.283); }
 
 TEST(LiveReplicas, ARestartChangesNoDecision) {

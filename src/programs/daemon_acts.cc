@@ -20,7 +20,8 @@ constexpr std::string_view kEvents[] = {kLowered,   kRolledBack, kOom,   kDiscon
 // Of one notification; the rest is only counted in it.
 constexpr size_t kMaxEvents = 200;
 
-std::string_view ActionOf(DecisionKind kind) {
+std::string_view ActionOf(Target target, DecisionKind kind) {
+  if (target.is_replicas()) return kind == DecisionKind::kRelease ? "replicas_released" : "replicas_set";
   switch (kind) {
     case DecisionKind::kTry:
       return "limit_tried";
@@ -66,14 +67,14 @@ std::string Ended(JsonWriter& json) {
 void LogDecision(const Decision& d, std::string_view job, std::string_view actuator) {
   void (*log)(std::string_view, ActionLog::Fields) = &ActionLog::Info;
   if (d.kind == DecisionKind::kRollBack || d.kind == DecisionKind::kOomRaise) log = &ActionLog::Warn;
-  log(ActionOf(d.kind), {{"job", job},
-                         {d.target.is_limit() ? "resource" : "target", Name(d.target)},
-                         {"from", d.before},
-                         {"to", d.after},
-                         {"mode", Name(d.mode)},
-                         {"actuator", actuator},
-                         {"decision", d.id},
-                         {"reason", d.sentence}});
+  log(ActionOf(d.target, d.kind), {{"job", job},
+                                   {d.target.is_limit() ? "resource" : "target", Name(d.target)},
+                                   {"from", d.before},
+                                   {"to", d.after},
+                                   {"mode", Name(d.mode)},
+                                   {"actuator", actuator},
+                                   {"decision", d.id},
+                                   {"reason", d.sentence}});
 }
 
 }  // namespace
@@ -122,7 +123,8 @@ void DaemonActs::OnTick(const TickEvents& events) {
     if (d.kind == DecisionKind::kWouldSet) continue;  // nothing is done
     const std::string job = job_name_(d.job);
     LogDecision(d, job, actuator_);
-    const bool lowered = d.after.has_value() && (!d.before.has_value() || *d.after < *d.before);
+    const bool lowered =
+        d.target.is_limit() && d.after.has_value() && (!d.before.has_value() || *d.after < *d.before);
     const std::string_view event = d.kind == DecisionKind::kRollBack ? kRolledBack : lowered ? kLowered : "";
     if (events.past || event.empty() || !Wanted(event)) continue;
     JsonWriter json;

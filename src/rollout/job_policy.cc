@@ -25,6 +25,7 @@ std::optional<double> OrderOf(OomTolerance tolerance) {
 ReplicaSettings LiveReplicaSettings() {
   ReplicaSettings settings;
   settings.step_s = kWindowSeconds;
+  settings.hpa.down.stabilization_s = 2 * kWindowSeconds;
   return settings;
 }
 

@@ -29,7 +29,8 @@ struct CanarySettings {
   bool operator==(const CanarySettings&) const = default;
 };
 
-// The defaults of replicas.* for a live job: a decision at the end of each window.
+// The defaults of replicas.* for a live job: a decision at the end of each window, so that HPA's stabilisation
+// is of two of them; its published 300 s would be one decision.
 ReplicaSettings LiveReplicaSettings();
 
 struct JobPolicy {

@@ -41,20 +41,18 @@ Verdict Observe(const ReplicaProposal& p, ReplicaGateState& state) {
   return Done(DecisionKind::kWouldSet, last, p.recommended, StrCat("would be ", Tasks(*p.recommended)));
 }
 
-// Whether another program has just changed the number.
-bool NoteForeignChange(const ReplicaProposal& p, ReplicaGateState& state) {
-  if (!state.in_force.has_value()) return false;
+void NoteForeignChange(const ReplicaProposal& p, ReplicaGateState& state) {
+  if (!state.in_force.has_value()) return;
   if (p.running == *state.in_force) {
     state.reached = true;
     state.elsewhere = 0;
-    return false;
+    return;
   }
-  if (!state.reached || ++state.elsewhere < kForeignWindows) return false;
+  if (!state.reached || ++state.elsewhere < kForeignWindows) return;
   state.in_force.reset();
   state.reached = false;
   state.elsewhere = 0;
   state.step_back_until_s = p.now_s + kStepBackSeconds;
-  return true;
 }
 
 Verdict Apply(const JobPolicy& policy, const ReplicaProposal& p, ReplicaGateState& state) {
@@ -69,6 +67,10 @@ Verdict Apply(const JobPolicy& policy, const ReplicaProposal& p, ReplicaGateStat
   const int current = state.in_force.value_or(p.running);
   if (*p.recommended == current) return {};
   if (*p.recommended < current) {
+    if (state.elsewhere > 0) {
+      return Hold(StrCat(Tasks(p.running), " run instead of the ordered ", current,
+                         ": no lower number is ordered until it is known whether another program set it"));
+    }
     const double since = state.last_change_s == INT64_MIN
                              ? policy.replica_change_period_s
                              : static_cast<double>(p.now_s) - static_cast<double>(state.last_change_s);

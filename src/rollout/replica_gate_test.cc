@@ -79,6 +79,8 @@ TEST(ReplicaGate, StepsBackWhenAnotherProgramSetsTheNumber) {
   EXPECT_EQ(job.Window(6, 9).kind, DecisionKind::kSet);
   EXPECT_FALSE(job.Window(9, 9).kind.has_value());
   EXPECT_FALSE(job.Window(4, 9).kind.has_value()) << "one window may be a restart of tasks";
+  EXPECT_FALSE(job.Window(9, 9).kind.has_value());
+  EXPECT_THAT(job.Window(4, 4).sentence, HasSubstr("4 tasks run instead of the ordered 9"));
   const Verdict back = job.Window(4, 9);
   EXPECT_FALSE(back.kind.has_value());
   EXPECT_THAT(back.sentence, HasSubstr("changed to 4 without an order"));

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""tautd recommends and orders the number of tasks: by the load of all of them, over a kill, and back to the owner."""
+import signal
+
+import daemon
+
+START = 1_700_006_400  # a midnight
+STEP = 30
+WINDOW = 300
+CONFIG = """clock: samples
+ingest: {grace: 0s}
+defaults: {mode: auto, recommender: moving_window, replicas.policy: hpa, replicas.hpa.target: 0.5, replicas.max: 20}
+rules:
+  - {name: no scaling here, match: {job: "*/db"}, set: {replicas.policy: none}}
+"""
+LETTERS = "bcdfghjklmnpqrstvwxz"
+
+
+class Cell:
+    """Two workloads of containers with a limit of one core each."""
+
+    def __init__(self, stage):
+        self.stage = stage
+        self.second = 0
+        self.cpu = {}
+
+    def send(self, tautd, windows, tasks, cores_each):
+        """All tasks of web use so much; db has two."""
+        for _ in range(windows * WINDOW // STEP):
+            series = []
+            for name, count, cores in (("web", tasks, cores_each), ("db", 2, 0.9)):
+                for task in range(count):
+                    pod = f"{name}-5d4f8c7b9d-x{LETTERS[task]}{LETTERS[task]}{LETTERS[task]}z"
+                    self.cpu[pod] = self.cpu.get(pod, 0) + cores * STEP
+                    labels = {"namespace": "shop", "pod": pod, "container": "app"}
+                    at = START + self.second
+                    for metric, value, more in (("container_cpu_usage_seconds_total", self.cpu[pod], {"cpu": "total"}),
+                                                ("container_memory_working_set_bytes", 2e8, {}),
+                                                ("container_spec_cpu_quota", 100_000, {}),
+                                                ("container_spec_memory_limit_bytes", 1e9, {})):
+                        series.append(({"__name__": metric, **more, **labels}, [(at, value)]))
+            answer = daemon.write(tautd.port, daemon.write_body(series))
+            if answer.status != 204:
+                self.stage.check(False, f"second {self.second} is taken", f"{answer.status} {answer.text}")
+            self.second += STEP
+        end = START + (self.second - STEP) // WINDOW * WINDOW
+        self.stage.check(daemon.eventually(lambda: (tautd.get("/api/v1/fleet")["time"] or 0) >= end, 20),
+                         f"windows up to {end - START} s are closed")
+
+
+def decisions(tautd):
+    page = tautd.get("/api/v1/decisions?target=replicas")["decisions"]
+    return [(d["kind"], d["before"], d["after"]) for d in reversed(page)]
+
+
+def main():
+    args = daemon.arguments(__doc__.splitlines()[0])
+    with daemon.Stage(args) as stage:
+        cell = Cell(stage)
+        store = stage.dir / "tautd.db"
+        tautd = stage.tautd(config=CONFIG, store=store)
+        cell.send(tautd, 6, 4, 0.5)
+        names = [job["name"] for job in tautd.get("/api/v1/jobs")["jobs"]]
+        web = next(name for name in names if "web" in name)
+        path = f"/api/v1/jobs/{daemon.quoted(web)}"
+        stage.equal(decisions(tautd), [], "at the target nothing is ordered")
+
+        cell.send(tautd, 3, 4, 0.9)
+        stage.equal(decisions(tautd), [("set", 4, 8)], "3.6 cores at half of a core each are 8 tasks")
+        replicas = tautd.get(path)["replicas"]
+        stage.equal((replicas["policy"], replicas["tasks"], replicas["would_be"], replicas["ordered"]),
+                    ("hpa", 4, 8, 8), "the job says so")
+        stage.check(abs(replicas["load_cores"] - 3.6) < 0.05 and abs(replicas["utilization"] - 0.9) < 0.02,
+                    "with its load and utilization", replicas)
+        answer = tautd.get("/api/v1/decisions?target=replicas")["decisions"][0]
+        stage.equal((answer["target"], answer["resource"], answer["outcome"]), ("replicas", None, "dry_run"),
+                    "a decision on replicas, which nobody carries out")
+        url = f"http://127.0.0.1:{tautd.port}"
+        said = stage.run(args.taut, "job", web, "--server", url)
+        stage.check("replicas (hpa): 4 tasks, would be 8 tasks, ordered 8 tasks" in said.stdout, "taut job", said.stdout)
+        said = stage.run(args.taut, "explain", web, "--server", url)
+        stage.check("hpa · replicas: 8 tasks" in said.stdout, "taut explain says why", said.stdout)
+
+        tautd.stop(signal.SIGKILL)
+        tautd = stage.tautd(config=CONFIG, store=store)
+        stage.check(daemon.eventually(lambda: tautd.get(path)["replicas"]["ordered"] == 8, 20),
+                    "after a kill it is ordered still")
+        cell.send(tautd, 3, 8, 0.45)
+        stage.equal(decisions(tautd), [("set", 4, 8)], "with 8 tasks nothing more is ordered")
+        cell.send(tautd, 4, 5, 0.5)
+        replicas = tautd.get(path)["replicas"]
+        stage.check(replicas["ordered"] is None and "without an order" in replicas["hold"],
+                    "another program sets the number: tautd steps back", replicas)
+
+        url = f"http://127.0.0.1:{tautd.port}"
+        said = stage.run(args.taut, "set", web, "replicas.max=many", "--server", url)
+        stage.check(said.returncode != 0 and "expected a whole number" in said.stderr, "nonsense is refused", said.stderr)
+        said = stage.run(args.taut, "set", web, "replicas.min=30", "--server", url)
+        stage.check(said.returncode != 0 and "replicas.max, 20" in said.stderr, "and a minimum above the maximum",
+                    said.stderr)
+        cell.send(tautd, 13, 5, 0.9)
+        stage.equal(decisions(tautd)[-1][:2], ("set", 5), "an hour later it orders again")
+        said = stage.run(args.taut, "set", web, "replicas.policy=none", "--server", url)
+        stage.equal(said.returncode, 0, "the policy is taken away")
+        stage.equal((decisions(tautd)[-1][0], decisions(tautd)[-1][2]), ("release", None), "the number is the owner's again")
+        cell.send(tautd, 2, 5, 0.9)
+        stage.equal(tautd.get(path)["replicas"], None, "and nothing is recommended")
+        page = tautd.ask("/api/v1/decisions?target=limits")
+        stage.check(page.status == 400 and "cpu, memory or replicas" in page.text, "an unknown target is refused", page.text)
+        stage.finish()
+
+
+if __name__ == "__main__":
+    main()
