@@ -11,17 +11,10 @@
 
 #include "base/strings.h"
 #include "net/http_client.h"
+#include "net/http_poster.h"
 
 namespace taut {
 namespace {
-
-// "https://host:1/a/b" -> "https://host:1" and "/a/b".
-std::pair<std::string, std::string> SplitUrl(const std::string& url) {
-  const size_t scheme = url.find("://");
-  const size_t path = scheme == std::string::npos ? std::string::npos : url.find('/', scheme + 3);
-  if (path == std::string::npos) return {url, "/"};
-  return {url.substr(0, path), url.substr(path)};
-}
 
 bool MayPass(int status) { return status == 408 || status == 429 || status >= 500; }
 
@@ -34,8 +27,7 @@ struct Webhook::Impl {
   };
 
   WebhookOptions options;
-  std::string path;
-  std::unique_ptr<HttpClient> client;  // of the thread
+  std::unique_ptr<HttpPoster> poster;  // of the thread
 
   mutable std::mutex mutex;
   std::condition_variable wake;
@@ -49,14 +41,12 @@ struct Webhook::Impl {
   enum class Outcome : uint8_t { kDelivered, kRetry, kDrop };
 
   Outcome Attempt(const Item& item) {
-    HttpClient::Request request{"POST", path, item.json, "application/json", {}};
-    request.headers.push_back({"User-Agent", "tautline"});
-    request.headers.push_back({"X-Tautline-Delivery", std::to_string(item.number)});
+    std::vector<HttpHeader> headers = {{"X-Tautline-Delivery", std::to_string(item.number)}};
     if (!options.secret.empty()) {
-      request.headers.push_back(
+      headers.push_back(
           {"X-Tautline-Signature", StrCat("sha256=", HmacSha256Hex(options.secret, item.json))});
     }
-    const absl::StatusOr<HttpResponse> answer = client->Send(request);
+    const absl::StatusOr<HttpResponse> answer = poster->Post(item.json, std::move(headers));
     const absl::Status status = answer.ok() ? StatusOf(*answer) : answer.status();
     const std::lock_guard lock(mutex);
     last_error = status.ok() ? std::string() : std::string(Message(status));
@@ -97,15 +87,9 @@ Webhook::Webhook(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 absl::StatusOr<std::unique_ptr<Webhook>> Webhook::Start(const WebhookOptions& options) {
   auto impl = std::make_unique<Impl>();
   impl->options = options;
-  auto [base, path] = SplitUrl(options.url);
-  impl->path = std::move(path);
-  ClientOptions client;
-  client.ca_file = options.ca_file;
-  client.timeout = client.connect_timeout = options.timeout;
-  client.max_body_bytes = size_t{1} << 20;
-  auto created = HttpClient::Create(base, client);
+  auto created = MakeHttpPoster({options.url, options.ca_file, options.timeout, size_t{1} << 20});
   if (!created.ok()) return created.status();
-  impl->client = *std::move(created);
+  impl->poster = *std::move(created);
   impl->thread = std::thread([raw = impl.get()] { raw->Run(); });
   return std::unique_ptr<Webhook>(new Webhook(std::move(impl)));
 }
