@@ -282,7 +282,7 @@ bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& w
       const std::lock_guard lock(mutex_);
       believed =
           FitsMachine(t, agent.hello) && roster_.MayReport(agent.name, {t.name().job(), t.name().task()});
-      managed = options_.apply && roster_.IsManaged({t.name().job(), t.name().task()});
+      managed = Applies(t.name().job()) && roster_.IsManaged({t.name().job(), t.name().task()});
     }
     if (!believed) {
       CountUnbelieved(agent);

@@ -82,6 +82,8 @@ class AgentHub final : public Actuator, public AgentListener {
     double name_expiry_s = 900;
     std::function<double()> steady_s;
     std::function<Timestamp()> now;
+    // Jobs whose limits another actuator applies: agents only report on them. Empty: none.
+    std::function<bool(const std::string& job)> elsewhere = {};
   };
   explicit AgentHub(Options options) : options_(std::move(options)), book_(!options_.apply) {}
   // `intake` before the server starts, which may report agents at once; then the server. Both must
@@ -144,6 +146,10 @@ class AgentHub final : public Actuator, public AgentListener {
     TaskRoster::Task task;
   };
 
+  // Whether agents apply limits of this job, if they may for its tasks.
+  bool Applies(const std::string& job) const {
+    return options_.apply && !(options_.elsewhere && options_.elsewhere(job));
+  }
   void Send(SessionId session, taut::agent::v1::ToAgent message);
   void Close(SessionId session);
   void TakeTasks(SessionId session, const taut::agent::v1::Tasks& tasks);

@@ -75,10 +75,11 @@ void AgentHub::SendStanding() {
 void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Orders& out) {
   pb::Terms* terms = out.add_terms();
   terms->set_job(due.job);
-  terms->set_apply(options_.apply && (standing.mode == Mode::kAuto || standing.mode == Mode::kCanary));
+  const bool applies = Applies(due.job);
+  terms->set_apply(applies && (standing.mode == Mode::kAuto || standing.mode == Mode::kCanary));
   if (standing.upper[0].has_value()) terms->set_cpu_upper_cores(*standing.upper[0]);
   if (standing.upper[1].has_value()) terms->set_memory_upper_bytes(*standing.upper[1]);
-  if (!options_.apply || !due.task.managed) return;
+  if (!applies || !due.task.managed) return;
   for (const Resource r : kResources) {
     const auto i = static_cast<size_t>(r);
     const TargetOrder* latest = book_.OrderFor(due.job, r, due.name);
@@ -102,7 +103,7 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
 // ---- Actuator ----
 
 bool AgentHub::Claims(const std::string& job, Target target) const {
-  if (!options_.apply || !target.is_limit()) return false;
+  if (!Applies(job) || !target.is_limit()) return false;
   const std::lock_guard lock(mutex_);
   const std::map<std::string, TaskRoster::Task>& tasks = roster_.TasksOfJob(job);
   return std::any_of(tasks.begin(), tasks.end(), [](const auto& task) { return task.second.managed; });

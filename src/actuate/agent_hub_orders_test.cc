@@ -142,6 +142,22 @@ TEST(AgentHubOrders, AgentsClaimTheJobsWhoseTasksTheyManage) {
   EXPECT_FALSE(dry.hub().Claims("shop/web", Resource::kMemory));
 }
 
+TEST(AgentHubOrders, JobsOfAnotherActuatorAreOnlyMeasured) {
+  HubCell cell;
+  cell.elsewhere = [](const std::string& job) { return job == "shop/api"; };
+  cell.Restart();
+  const SessionId a = cell.Connect("a");
+  cell.Tasks(a, {"web-0"}, "shop/web");
+  cell.Tasks(a, {"api-0"}, "shop/api", false);
+  ASSERT_TRUE(cell.Tick().ok());
+  EXPECT_TRUE(cell.hub().Claims("shop/web", Resource::kMemory));
+  EXPECT_FALSE(cell.hub().Claims("shop/api", Resource::kMemory));
+  std::map<std::string, bool> apply;
+  for (const auto& terms : cell.server.Terms(a)) apply[terms.job()] = terms.apply();
+  EXPECT_THAT(apply, testing::UnorderedElementsAre(testing::Pair("shop/web", true),
+                                                   testing::Pair("shop/api", false)));
+}
+
 TEST(AgentHubOrders, TasksThatAreGoneDoNotCountAsDone) {
   HubCell cell;
   const SessionId a = cell.Connect("a");

@@ -201,6 +201,7 @@ class HubCell {
   FakeAgentServer server;
   std::atomic<double> steady_s{1000};
   std::atomic<int64_t> now_s{kStart};
+  std::function<bool(const std::string& job)> elsewhere;  // of the next start
 
  private:
   void Start() {
@@ -208,6 +209,7 @@ class HubCell {
     options.apply = apply_;
     options.steady_s = [this] { return steady_s.load(); };
     options.now = [this] { return Timestamp::FromSeconds(now_s.load()); };
+    options.elsewhere = elsewhere;
     hub_ = std::make_unique<AgentHub>(options);
     ControlOptions control;
     JobPolicy defaults;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actuate/agent_hub.h"
+#include "actuate/webhook_actuator.h"
 #include "api/json.h"
 #include "api/route_times.h"
 #include "control/control_plane.h"
@@ -66,6 +67,8 @@ struct ApiOptions {
   std::function<uint64_t()> store_bytes;  // on disk
   // If events are sent to a webhook.
   std::function<WebhookCounts()> notifications;
+  // If limits go to a webhook.
+  std::function<WebhookActuatorCounts()> webhook;
   // Both or none; none: the daemon does not listen to agents.
   std::function<std::vector<AgentView>()> agents;
   std::function<std::vector<RefusedAgent>()> refused_agents;

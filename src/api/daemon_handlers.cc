@@ -39,6 +39,22 @@ void PutTexts(std::string_view key, std::span<const KeyValue> texts, JsonWriter&
   json.EndObject();
 }
 
+void PutWebhook(const WebhookActuatorCounts& counts, MetricsText& out) {
+  constexpr std::string_view kName = "tautd_webhook_requests_total";
+  constexpr std::string_view kHelp =
+      "Requests to webhook.url by result; no_response: also 429, 503 and responses over 64 KiB.";
+  out.Counter(kName, kHelp, counts.applied, {{"result", "applied"}});
+  out.Counter(kName, kHelp, counts.refused, {{"result", "refused"}});
+  out.Counter(kName, kHelp, counts.retry, {{"result", "retry"}});
+  out.Counter(kName, kHelp, counts.no_response, {{"result", "no_response"}});
+  out.Counter("tautd_webhook_orders_given_up_total",
+              "Orders that failed after webhook.give_up_after, or because too many were waiting.",
+              counts.given_up);
+  out.Gauge("tautd_webhook_orders_waiting", "Orders not yet delivered.", static_cast<double>(counts.waiting));
+  out.Gauge("tautd_webhook_oldest_order_seconds", "Seconds since the oldest waiting order arrived; 0: none.",
+            counts.oldest_s);
+}
+
 }  // namespace
 
 void Api::PutRules(JsonWriter& json) const {
@@ -388,6 +404,7 @@ HttpResponse Api::Metrics(const HttpRequest&) {
     out.Gauge("tautd_notifications_queued", "Notifications not yet delivered.",
               static_cast<double>(sent.queued));
   }
+  if (options_.webhook) PutWebhook(options_.webhook(), out);
   if (options_.process) {
     const ProcessFacts process = options_.process();
     out.Counter("process_cpu_seconds_total", "CPU time, user and system.", process.cpu_s);

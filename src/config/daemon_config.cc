@@ -40,10 +40,26 @@ class Reader {
       const auto parsed = ParseBackfillLabel(label);
       if (!parsed.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(parsed.status())));
     }
-    return absl::OkStatus();
+    return CheckWebhook();
   }
 
  private:
+  absl::Status CheckWebhook() const {
+    const WebhookConfig& webhook = config_.webhook;
+    const auto bad = [this](std::string_view what) {
+      return absl::InvalidArgumentError(StrCat(name_, ": ", what));
+    };
+    if (webhook.url.empty()) return absl::OkStatus();
+    if (webhook.secret_file.empty()) {
+      return bad("webhook.secret_file is empty: expected a file with the secret that signs the requests");
+    }
+    constexpr std::string_view kTargets[] = {"all", "limits", "replicas"};
+    if (std::ranges::find(kTargets, webhook.targets) == std::end(kTargets)) {
+      return bad(
+          StrCat("invalid webhook.targets \"", webhook.targets, "\": expected all, limits or replicas"));
+    }
+    return absl::OkStatus();
+  }
   absl::Status ReadSection(const YAML::Node& map, const std::string& prefix, std::string_view what);
   absl::Status ReadEntry(const YAML::Node& at, const std::string& key, const YAML::Node& value);
   absl::Status UnknownKey(const YAML::Node& at, std::string_view key) const;

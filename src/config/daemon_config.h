@@ -83,6 +83,15 @@ struct NotifyConfig {
   std::string secret_file, ca_file;
 };
 
+// The owner's endpoint that applies limits (src/actuate/webhook_actuator.h).
+struct WebhookConfig {
+  std::string url;  // "": none
+  std::string secret_file, ca_file;
+  std::string jobs;  // a pattern of names (src/base/pattern.h); "": every job
+  std::string targets = "all";  // or limits, replicas
+  int64_t timeout_s = 10, give_up_after_s = 3600;
+};
+
 // What this cell is called, for people, and where others are: "NAME=URL".
 struct CellConfig {
   std::string name;
@@ -107,6 +116,7 @@ struct DaemonConfig {
   AgentsConfig agents;
   LogConfig log;
   NotifyConfig notify;
+  WebhookConfig webhook;
 };
 
 // InvalidArgument "file:line: ..." for a key that does not exist (with the nearest one that does), one that

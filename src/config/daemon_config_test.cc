@@ -64,6 +64,7 @@ rules:
 migration: {enabled: true, max_cpu: 1.5}
 recommenders: {ensemble: {margins: [0, 0.1]}, peak.days: 3}
 actuator: {kind: dry_run}
+webhook: {url: "http://127.0.0.1:8090/x", secret_file: /s, jobs: "shop/*|web/*", timeout: 5s, give_up_after: 2h}
 cell: {name: north, links: ["south=https://south.example:7070/?a=b"]}
 )");
   EXPECT_EQ(config.cell.name, "north");
@@ -89,6 +90,9 @@ cell: {name: north, links: ["south=https://south.example:7070/?a=b"]}
   EXPECT_EQ(config.migration.max_cpu_cores, 1.5);
   EXPECT_THAT(config.recommenders.ensemble.margins, ElementsAre(0, 0.1));
   EXPECT_EQ(config.recommenders.peak.days, 3);
+  EXPECT_EQ(config.webhook.jobs, "shop/*|web/*");
+  EXPECT_EQ(config.webhook.timeout_s, 5);
+  EXPECT_EQ(config.webhook.give_up_after_s, 7200);
 }
 
 TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
@@ -109,6 +113,12 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
     EXPECT_THAT(ErrorOf(StrCat("cell: {links: [\"", link, "\"]}")), HasSubstr("is not NAME=URL with http"))
         << link;
   }
+  EXPECT_EQ(ErrorOf("webhook: {url: 'https://host/'}"),
+            "t.yaml: webhook.secret_file is empty: expected a file with the secret that signs the requests");
+  EXPECT_EQ(ErrorOf("webhook: {url: 'https://host/', secret_file: s, targets: replica}"),
+            "t.yaml: invalid webhook.targets \"replica\": expected all, limits or replicas");
+  EXPECT_EQ(ErrorOf("webhook: {url: 'https://host/', secret_file: s, timeout: 2m}"),
+            "t.yaml:1: webhook.timeout: 2m is outside 1s .. 1m");
   EXPECT_EQ(ErrorOf("clock: {a: b}"), "t.yaml:1: clock must be a value or a list of values");
   EXPECT_EQ(ErrorOf("server: 7070"), "t.yaml:1: server must be a mapping: lines of key: value");
   EXPECT_EQ(ErrorOf("clock: wall\nclock: wall"), "t.yaml:2: t.yaml has \"clock\" twice");

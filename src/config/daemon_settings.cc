@@ -128,8 +128,31 @@ const DaemonSetting kSettings[] = {
      0, 1, TAUT_FIELD(migration.max_days_over)},
     {"migration.notice_days", "days between the notice and the move", kPlain, 0, 365,
      TAUT_FIELD(migration.notice_days)},
-    {"actuator.kind", "applies limits through: dry_run (decisions are only stored) or agents", kPlain, 0, 0,
-     TAUT_FIELD(actuator)},
+    {"actuator.kind",
+     "applies limits through: dry_run (decisions are only stored) or agents; with webhook.url, those of jobs "
+     "outside webhook.jobs",
+     kPlain, 0, 0, TAUT_FIELD(actuator)},
+    {"webhook.url",
+     "URL of your own endpoint, to which the orders for webhook.jobs are sent by POST; empty: none", kUrl, 0,
+     0, TAUT_FIELD(webhook.url)},
+    {"webhook.secret_file",
+     "file with the key of the HMAC-SHA256 in Tautline-Signature; required with webhook.url; read again when "
+     "it "
+     "changes",
+     kPlain, 0, 0, TAUT_FIELD(webhook.secret_file)},
+    {"webhook.jobs",
+     "names of the jobs whose orders go to the webhook and not to agents: '*' stands for any text, '|' "
+     "separates "
+     "alternatives; empty: every job",
+     kPlain, 0, 0, TAUT_FIELD(webhook.jobs)},
+    {"webhook.targets", "what of these jobs goes to the webhook: limits, replicas or all", kPlain, 0, 0,
+     TAUT_FIELD(webhook.targets)},
+    {"webhook.timeout", "time limit of one request", kDuration, 1, 60, TAUT_FIELD(webhook.timeout_s)},
+    {"webhook.give_up_after",
+     "an order that could not be delivered for this long fails; it counts anew after a restart", kDuration, 1,
+     30 * kDay, TAUT_FIELD(webhook.give_up_after_s)},
+    {"webhook.ca_file", "PEM file of the CA of its certificate; empty: the system's", kPlain, 0, 0,
+     TAUT_FIELD(webhook.ca_file)},
     {"agents.listen",
      "addresses on which to listen for agents (tautlet), ADDRESS:PORT; empty: none; others than loopback "
      "need tokens or a client CA",

@@ -17,15 +17,19 @@ constexpr size_t kCheckpointBytesAtATime = size_t{16} << 20;  // a commit, the s
 // trial, what the actuator remembers, what the fleet learnt of a day.
 void ControlPlane::SaveWithPass(WindowId through, bool fleet_too) {
   SaveChunksOf(unsaved_->trials, through);
-  if (std::string state = parts_.actuator->SaveState(); state != actuator_state_) {
-    actuator_state_ = std::move(state);
-    unsaved_->checkpoints.push_back({kActuatorChunk, through, actuator_state_});
-  }
+  SaveActuator(through);
   if (!fleet_too) return;
   Checkpoint& c = unsaved_->checkpoints.emplace_back(Checkpoint{kFleetChunk, through, {}});
   ByteWriter out(&c.bytes);
   const std::shared_lock fleet(fleet_mutex_);
   fleet_.SaveFleet(out);
+}
+
+void ControlPlane::SaveActuator(WindowId through) {
+  std::string state = parts_.actuator->SaveState();
+  if (state == actuator_state_) return;
+  actuator_state_ = std::move(state);
+  unsaved_->checkpoints.push_back({kActuatorChunk, through, actuator_state_});
 }
 
 void ControlPlane::SaveChunksOf(std::span<const JobId> jobs, WindowId through) {
@@ -54,6 +58,9 @@ absl::Status ControlPlane::SaveDueChunks(WindowId through, bool all) {
   const auto per_pass =
       static_cast<uint32_t>((chunks + options_.checkpoint_windows - 1) / options_.checkpoint_windows);
   size_t bytes = 0;
+  // A start does not send the orders again whose decisions these checkpoints include: by then the actuator must
+  // have them.
+  SaveActuator(through);
   for (uint32_t left = all ? chunks : per_pass; left > 0;) {
     std::vector<uint32_t> due;
     for (; left > 0 && due.size() < kChunksAtATime; --left) {

@@ -87,7 +87,8 @@ class ControlCell {
   FailingStore& failing() { return failing_; }
   std::vector<Decision>& told() { return told_; }
   const absl::Status& restored() const { return restored_; }
-  // Of the next start.
+  // Of the next start. `actuator` null: a dry run.
+  Actuator* actuator = nullptr;
   Mode mode = Mode::kAuto;
   Policy recommender = Policy::kMovingWindow;
 
@@ -107,7 +108,8 @@ class ControlCell {
     options.live.rules = *PolicyRules::Compile({}, defaults);
     control_ = std::make_unique<ControlPlane>(
         options, *MappingRules::Compile(BuiltinRules()),
-        ControlPlane::Parts{&failing_, &store_, &actuator_, [] { return 0.0; }, samples_.get()});
+        ControlPlane::Parts{&failing_, &store_, actuator != nullptr ? actuator : &dry_run_,
+                            [] { return 0.0; }, samples_.get()});
     control_->OnTick(
         [this](const TickEvents& e) { told_.insert(told_.end(), e.decisions.begin(), e.decisions.end()); });
     restored_ = control_->Restore();
@@ -118,7 +120,7 @@ class ControlCell {
   const ControlOptions options_;
   InMemoryStore store_;
   FailingStore failing_;
-  DryRunActuator actuator_;
+  DryRunActuator dry_run_;
   std::vector<Decision> told_;
   absl::Status restored_;
   std::unique_ptr<SampleLogFile> samples_;

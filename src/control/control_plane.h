@@ -231,6 +231,7 @@ class ControlPlane final : public TaskIntake {
   absl::Status Pass(ClosedWindow closed, When when);
   // ---- checkpoints.cc ----
   void SaveWithPass(WindowId through, bool fleet_too);
+  void SaveActuator(WindowId through);
   void SaveChunksOf(std::span<const JobId> jobs, WindowId through);
   void SaveChunks(std::span<const uint32_t> chunks, WindowId through);
   absl::Status SaveDueChunks(WindowId through, bool all);

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "programs/process.h"
 #include "programs/version.h"
+#include "programs/webhook_setup.h"
 #include "spdlog/spdlog.h"
 #include "store/in_memory_store.h"
 #include "store/sqlite_store.h"
@@ -48,6 +49,7 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config
   if (absl::Status s = daemon->OpenStore(); !s.ok()) return s;
   if (absl::Status s = daemon->StartControl(); !s.ok()) return s;
   if (absl::Status s = daemon->StartActs(); !s.ok()) return s;
+  daemon->StartWebhook();
   daemon->PrepareBackfill();
   daemon->PrepareLateHistory();
   if (absl::Status s = daemon->StartAgents(); !s.ok()) return s;
@@ -82,6 +84,24 @@ absl::Status Daemon::OpenStore() {
 }
 
 absl::Status Daemon::MakeActuators() {
+  std::unique_ptr<WebhookActuator> webhook;
+  if (!config_.webhook.url.empty()) {
+    absl::StatusOr<std::unique_ptr<WebhookActuator>> opened =
+        OpenWebhook(config_.webhook, [] { return SteadyMilliseconds() / 1000; });
+    if (!opened.ok()) return opened.status();
+    webhook = *std::move(opened);
+    webhook_ = webhook.get();
+    if (const std::string warning = WebhookWarning(config_.webhook); !warning.empty()) {
+      spdlog::warn("{}", warning);
+    }
+  }
+  if (absl::Status s = MakeAgentActuator(); !s.ok()) return s;
+  if (webhook != nullptr) actuators_.Add("webhook", std::move(webhook));
+  return absl::OkStatus();
+}
+
+// The first of the set: it reports why orders that no actuator claims are not applied.
+absl::Status Daemon::MakeAgentActuator() {
   const bool apply = config_.actuator == ActuatorKind::kAgents;
   if (config_.agents.listen.empty()) {
     if (apply)
@@ -89,10 +109,14 @@ absl::Status Daemon::MakeActuators() {
     actuators_.Add("dry_run", std::make_unique<DryRunActuator>());
     return absl::OkStatus();
   }
-  auto hub =
-      std::make_unique<AgentHub>(AgentHub::Options{.apply = apply,
-                                                   .steady_s = [] { return SteadyMilliseconds() / 1000; },
-                                                   .now = [this] { return Now(); }});
+  auto hub = std::make_unique<AgentHub>(
+      AgentHub::Options{.apply = apply,
+                        .steady_s = [] { return SteadyMilliseconds() / 1000; },
+                        .now = [this] { return Now(); },
+                        .elsewhere =
+                            [webhook = webhook_](const std::string& job) {
+                              return webhook != nullptr && webhook->Claims(job, Resource::kMemory);
+                            }});
   hub_ = hub.get();
   actuators_.Add("agents", std::move(hub));
   return absl::OkStatus();
@@ -157,6 +181,19 @@ absl::Status Daemon::StartActs() {
   return absl::OkStatus();
 }
 
+// After the restore: it has loaded the orders that were waiting, and added the decisions without an outcome.
+void Daemon::StartWebhook() {
+  if (webhook_ == nullptr) return;
+  webhook_->Start([this](uint64_t decision) {
+    DecisionQuery query;
+    query.before_id = decision + 1;
+    query.after_id = decision - 1;
+    const absl::StatusOr<std::vector<Decision>> found =
+        history_->Decisions(query, History::Reasons::kLeaveOut);
+    return !found.ok() || (!found->empty() && found->front().outcome == Outcome::kPending);
+  });
+}
+
 absl::Status Daemon::StartAgents() {
   if (hub_ == nullptr) return absl::OkStatus();
   hub_->SetIntake(control_.get());
@@ -215,6 +252,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
     options.agent_counts = [hub = hub_] { return hub->counts(); };
     options.agent_port_counts = [this] { return agent_server_->counts(); };
   }
+  if (webhook_ != nullptr) options.webhook = [webhook = webhook_] { return webhook->counts(); };
   options.backfill = [this] { return backfill_->progress(); };
   if (late_history_ != nullptr) options.late_jobs = [this] { return late_history_->progress(); };
   api_ = std::make_unique<Api>(*control_, std::move(options));
@@ -351,6 +389,7 @@ void Daemon::Loop() {
       agents_seen_ms_ = SteadyMilliseconds();
       acts_->AgentsSeen(hub_->Agents(), Now().seconds());
     }
+    if (webhook_ != nullptr) acts_->WebhookSeen(webhook_->last_error(), webhook_->counts().waiting);
     if (!jobs_refused_ && control_->mapper_counts().refused_jobs > 0) {
       jobs_refused_ = true;
       spdlog::warn("{} jobs are known and ingest.max_jobs is {}: series of further jobs are refused",
@@ -383,6 +422,7 @@ void Daemon::Stop() {
   if (server_) server_->Stop();
   if (agent_server_) agent_server_->Stop();
   if (!control_) return;
+  if (webhook_ != nullptr) webhook_->Stop();  // the outcome of its last request is stored with the last tick
   // A backfill that was cut goes on from the last window at the next start: none of after it may be closed
   // now.
   absl::Status s = backfill_cut_ ? absl::OkStatus() : control_->Tick(StepClock());

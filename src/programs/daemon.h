@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "actuate/actuator_set.h"
 #include "actuate/agent_hub.h"
+#include "actuate/webhook_actuator.h"
 #include "api/api.h"
 #include "config/daemon_config.h"
 #include "control/clock_guard.h"
@@ -63,6 +64,8 @@ class Daemon {
   void SayOfSamples();
   // In the order in which they get orders (ActuatorSet).
   absl::Status MakeActuators();
+  absl::Status MakeAgentActuator();
+  void StartWebhook();
   void PrepareBackfill();
   void PrepareLateHistory();
   absl::Status TickPast(Timestamp through);
@@ -74,6 +77,7 @@ class Daemon {
   std::unique_ptr<SampleLogFile> samples_;  // beside the store, if that is a file
   ActuatorSet actuators_;
   AgentHub* hub_ = nullptr;  // one of them, if agents may come
+  WebhookActuator* webhook_ = nullptr;  // another, if it is configured
   std::unique_ptr<ControlPlane> control_;
   std::unique_ptr<BackfillRun> backfill_;
   bool backfill_cut_ = false;  // by a stop; written by the loop

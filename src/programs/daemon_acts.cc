@@ -197,6 +197,13 @@ void DaemonActs::AgentsSeen(std::span<const AgentView> agents, int64_t now_s) {
   Deliver(std::move(notices));
 }
 
+void DaemonActs::WebhookSeen(const std::string& error, uint64_t waiting) {
+  if (error == webhook_error_) return;
+  webhook_error_ = error;
+  if (!error.empty()) ActionLog::Warn("webhook_failed", {{"error", error}, {"waiting", waiting}});
+  if (error.empty()) ActionLog::Info("webhook_recovered", {{"waiting", waiting}});
+}
+
 void DaemonActs::StoreSeen(const absl::Status& status, int64_t now_s) {
   const std::string error = status.ok() ? "" : std::string(Message(status));
   if (error == store_error_) return;

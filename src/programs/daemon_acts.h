@@ -36,6 +36,8 @@ class DaemonActs {
   void OnTick(const TickEvents& events);
   // All agents there are; says which connected and disconnected since the last call.
   void AgentsSeen(std::span<const AgentView> agents, int64_t now_s);
+  // Why the last request to the webhook failed ("": it did not), and how many orders wait.
+  void WebhookSeen(const std::string& error, uint64_t waiting);
   // Of a tick.
   void StoreSeen(const absl::Status& status, int64_t now_s);
   WebhookCounts notifications() const { return webhook_ ? webhook_->counts() : WebhookCounts(); }
@@ -52,7 +54,7 @@ class DaemonActs {
   const std::string actuator_;
   std::unique_ptr<Webhook> webhook_;
   std::map<std::string, bool> agents_;  // name, connected
-  std::string store_error_;
+  std::string store_error_, webhook_error_;
 };
 
 }  // namespace taut

@@ -12,6 +12,7 @@
 #include "programs/daemon.h"
 #include "programs/process.h"
 #include "programs/version.h"
+#include "programs/webhook_setup.h"
 #include "spdlog/spdlog.h"
 
 namespace taut {
@@ -26,8 +27,8 @@ struct Args {
 };
 
 constexpr const char* kAbout =
-    "Recommends CPU and memory limits from measured usage, applies them through agents, and serves API and "
-    "dashboard.";
+    "Recommends CPU and memory limits from measured usage, applies them through agents or your own endpoint "
+    "(webhook), and serves API and dashboard.";
 
 constexpr std::string_view kNotes = R"(Examples:
   tautd                                          listen on 127.0.0.1:7070, store in ./tautd.db, no configuration
@@ -133,6 +134,13 @@ int Run(int argc, char** argv) {
     if (!acts.ok()) return Fail(2, Message(acts.status()));
     const absl::StatusOr<std::string> secret = ReadSecretFile(config->notify.secret_file);
     if (!secret.ok()) return Fail(2, Message(secret.status()));
+    if (!config->webhook.url.empty()) {
+      const auto webhook = OpenWebhook(config->webhook, [] { return 0.0; });
+      if (!webhook.ok()) return Fail(2, Message(webhook.status()));
+      if (const std::string warning = WebhookWarning(config->webhook); !warning.empty()) {
+        std::fprintf(stderr, "tautd: warning: %s\n", warning.c_str());
+      }
+    }
     std::printf("%s is valid\n", args.config.empty() ? "the default configuration" : args.config.c_str());
     return 0;
   }

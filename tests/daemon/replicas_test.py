@@ -1,17 +1,24 @@
 #!/usr/bin/env python3
-"""tautd recommends and orders the number of tasks: by the load of all of them, over a kill, and back to the owner."""
+"""tautd recommends and orders the number of tasks: by the load of all of them, over a kill, by a webhook, and
+back to the owner."""
+import json
+import pathlib
 import signal
 
 import daemon
+
+RECEIVER = pathlib.Path(__file__).resolve().parent.parent.parent / "examples" / "webhook_receiver.py"
 
 START = 1_700_006_400  # a midnight
 STEP = 30
 WINDOW = 300
 CONFIG = """clock: samples
-ingest: {grace: 0s}
-defaults: {mode: auto, recommender: moving_window, replicas.policy: hpa, replicas.hpa.target: 0.5, replicas.max: 20}
+webhook: {{url: "http://127.0.0.1:{port}/", secret_file: {secret}, targets: replicas}}
+ingest: {{grace: 0s}}
+defaults:
+  {{mode: auto, recommender: moving_window, replicas.policy: hpa, replicas.hpa.target: 0.5, replicas.max: 20}}
 rules:
-  - {name: no scaling here, match: {job: "*/db"}, set: {replicas.policy: none}}
+  - {{name: no scaling here, match: {{job: "*/db"}}, set: {{replicas.policy: none}}}}
 """
 LETTERS = "bcdfghjklmnpqrstvwxz"
 
@@ -53,12 +60,20 @@ def decisions(tautd):
     return [(d["kind"], d["before"], d["after"]) for d in reversed(page)]
 
 
+def newest(tautd):
+    return tautd.get("/api/v1/decisions?target=replicas")["decisions"][0]
+
+
 def main():
     args = daemon.arguments(__doc__.splitlines()[0])
     with daemon.Stage(args) as stage:
         cell = Cell(stage)
         store = stage.dir / "tautd.db"
-        tautd = stage.tautd(config=CONFIG, store=store)
+        port, secret, received = daemon.free_port(), stage.file("secret", "webhook-0123456789\n"), stage.dir / "orders"
+        config = CONFIG.format(port=port, secret=secret)
+        stage.start("receiver", ["python3", RECEIVER, "--secret-file", secret, "--state", received, "--port", port],
+                    lambda p: "listening" in p.output())
+        tautd = stage.tautd(config=config, store=store)
         cell.send(tautd, 6, 4, 0.5)
         names = [job["name"] for job in tautd.get("/api/v1/jobs")["jobs"]]
         web = next(name for name in names if "web" in name)
@@ -72,9 +87,12 @@ def main():
                     ("hpa", 4, 8, 8), "the job says so")
         stage.check(abs(replicas["load_cores"] - 3.6) < 0.05 and abs(replicas["utilization"] - 0.9) < 0.02,
                     "with its load and utilization", replicas)
-        answer = tautd.get("/api/v1/decisions?target=replicas")["decisions"][0]
-        stage.equal((answer["target"], answer["resource"], answer["outcome"]), ("replicas", None, "dry_run"),
-                    "a decision on replicas, which nobody carries out")
+        stage.check(daemon.eventually(lambda: newest(tautd)["outcome"] == "applied", 20), "the webhook takes the order",
+                    newest(tautd))
+        stage.equal((newest(tautd)["target"], newest(tautd)["resource"]), ("replicas", None), "a decision on replicas")
+        orders = [json.loads(line)["order"] for line in received.read_text().splitlines()]
+        stage.equal([(o["job"], o["target"], o["value"], o["unit"]) for o in orders], [(web, "replicas", 8, "tasks")],
+                    "and nothing but it is sent: limits go elsewhere")
         url = f"http://127.0.0.1:{tautd.port}"
         said = stage.run(args.taut, "job", web, "--server", url)
         stage.check("replicas (hpa): 4 tasks, would be 8 tasks, ordered 8 tasks" in said.stdout, "taut job", said.stdout)
@@ -82,7 +100,7 @@ def main():
         stage.check("hpa · replicas: 8 tasks" in said.stdout, "taut explain says why", said.stdout)
 
         tautd.stop(signal.SIGKILL)
-        tautd = stage.tautd(config=CONFIG, store=store)
+        tautd = stage.tautd(config=config, store=store)
         stage.check(daemon.eventually(lambda: tautd.get(path)["replicas"]["ordered"] == 8, 20),
                     "after a kill it is ordered still")
         cell.send(tautd, 3, 8, 0.45)
