@@ -7,6 +7,7 @@
 #include "engine/policies.h"
 #include "fmt/format.h"
 #include "model/units.h"
+#include "overcommit/predictors.h"
 #include "replicas/policies.h"
 #include "trace/generate.h"
 
@@ -72,7 +73,17 @@ int RunList(const std::string& what) {
     }
     return kExitOk;
   }
-  PrintError(StrCat("\"", what, "\": expected recommenders, settings or replicas"));
+  if (what == "overcommit") {
+    for (const PeakPredictorInfo& p : PeakPredictors()) Print(fmt::format("{:<12} {}\n", p.name, p.what));
+    Print(fmt::format("{:<12} {}\n", "oracle", "the peak that came"));
+    const OvercommitSettings defaults;
+    for (const OvercommitSetting& s : OvercommitSettingsTable()) {
+      const std::string value = StrCat(s.key, "=", GetOvercommitSetting(s, defaults));
+      Print(fmt::format("{:<36} {}\n", value, s.help));
+    }
+    return kExitOk;
+  }
+  PrintError(StrCat("\"", what, "\": expected recommenders, settings, replicas or overcommit"));
   return kExitUsage;
 }
 

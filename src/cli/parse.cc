@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/parse_daemon.h"
 #include "cli/parse_help.h"
+#include "cli/parse_overcommit.h"
 #include "cli/parse_replicas.h"
 #include "cli/terminal.h"
 
@@ -22,8 +23,9 @@ constexpr const char* kVersion = "taut 0.1.0";
 
 constexpr const char* kAbout =
     "Recommends CPU and memory limits from measured usage, and replays recorded usage to evaluate them.\n"
-    "replay, explain TRACE, tune and generate need no daemon. The other commands query tautd; feed sends it "
-    "the\nmetrics of a simulated cluster.\n\n"
+    "replay, explain TRACE, tune, overcommit and generate need no daemon. The other commands query tautd; "
+    "feed\n"
+    "sends it the metrics of a simulated cluster.\n\n"
     "Examples:\n"
     "  taut generate cell.csv.gz --jobs 200 --days 28\n"
     "  taut replay cell.csv.gz --report report.html\n"
@@ -346,6 +348,7 @@ int RunCli(int argc, char** argv) {
   app.require_subcommand(1);
   ReplayArgs replay;
   ReplicasArgs replicas;
+  OvercommitArgs overcommit;
   ExplainArgs explain;
   TuneArgs tune;
   GenerateArgs generate;
@@ -357,13 +360,19 @@ int RunCli(int argc, char** argv) {
   AddExplain(*explain_app, explain);
   CLI::App* tune_app = app.add_subcommand("tune", kTuneHelp);
   AddTune(*tune_app, tune);
+  CLI::App* overcommit_app = app.add_subcommand("overcommit", kOvercommitHelp);
+  AddTrace(*overcommit_app, overcommit.trace);
+  AddOvercommit(*overcommit_app, overcommit);
+  AddOutput(*overcommit_app, overcommit.output, overcommit.quiet);
   CLI::App* generate_app = app.add_subcommand("generate", kGenerateHelp);
   AddGenerate(*generate_app, generate);
   DaemonVerbs daemon_verbs(app);
   CLI::App* list_app = app.add_subcommand(
       "list",
-      "Lists the recommenders, the settings with their defaults, or the replica policies with theirs.");
-  list_app->add_option("what", listed, "recommenders, settings or replicas")->capture_default_str();
+      "Lists the recommenders, the settings with their defaults, or the replica policies or peak predictors "
+      "with theirs.");
+  list_app->add_option("what", listed, "recommenders, settings, replicas or overcommit")
+      ->capture_default_str();
   OwnVerbs own(app);
   app.formatter(std::make_shared<ShortVerbs>());
   try {
@@ -388,6 +397,7 @@ int RunCli(int argc, char** argv) {
     return Flushed(replicas.replicas ? RunReplicas(replay, replicas) : RunReplay(replay));
   if (explain_app->parsed()) return Flushed(RunExplain(explain));
   if (tune_app->parsed()) return Flushed(RunTune(tune));
+  if (overcommit_app->parsed()) return Flushed(RunOvercommit(overcommit));
   if (generate_app->parsed()) return Flushed(RunGenerate(generate));
   if (const std::optional<int> code = daemon_verbs.Run(); code.has_value()) return Flushed(*code);
   return Flushed(RunList(listed));

@@ -1,0 +1,227 @@
+// taut overcommit.
+#include "cli/overcommit_command.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/strings.h"
+#include "cli/cli.h"
+#include "cli/decisions.h"
+#include "cli/json_text.h"
+#include "cli/outputs.h"
+#include "cli/terminal.h"
+#include "fmt/format.h"
+#include "model/units.h"
+#include "overcommit/predictors.h"
+#include "sim/overcommit_replay.h"
+
+namespace taut {
+namespace {
+
+constexpr std::string_view kOracle = "oracle";
+
+int Fail(const absl::Status& status) {
+  PrintError(Message(status));
+  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
+}
+
+absl::StatusOr<int64_t> Duration(std::string_view option, const std::string& text) {
+  const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
+  if (!seconds.ok()) return absl::InvalidArgumentError(StrCat(option, ": ", Message(seconds.status())));
+  if (*seconds >= kWindowSeconds && *seconds <= 365 * kDaySeconds && *seconds % kWindowSeconds == 0)
+    return *seconds;
+  return absl::InvalidArgumentError(
+      StrCat("invalid ", option, " \"", text, "\": expected 5m to 365d, in steps of 5m"));
+}
+
+absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
+  OvercommitOptions o;
+  if (!(args.warmup_days >= 0 && args.warmup_days <= 3650)) {
+    return absl::InvalidArgumentError(
+        StrCat("invalid --warmup-days ", args.warmup_days, ": expected 0 to 3650"));
+  }
+  const absl::StatusOr<int64_t> every = Duration("--every", args.every);
+  if (!every.ok()) return every.status();
+  const absl::StatusOr<int64_t> horizon = Duration("--horizon", args.horizon);
+  if (!horizon.ok()) return horizon.status();
+  o.every_s = *every;
+  o.settings.horizon_h = static_cast<double>(*horizon) / 3600;
+  o.warmup_s = static_cast<int64_t>(args.warmup_days * kDaySeconds);
+  o.machine_tasks = args.machine_tasks;
+  o.placements = args.placements;
+  o.seed = args.seed;
+  for (const std::string& assignment : args.set) {
+    const size_t equals = assignment.find('=');
+    if (equals == std::string::npos)
+      return absl::InvalidArgumentError(StrCat("--set: expected key=value, not \"", assignment, "\""));
+    const absl::Status s =
+        SetOvercommitSetting(assignment.substr(0, equals), assignment.substr(equals + 1), o.settings);
+    if (!s.ok()) return absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
+  }
+  o.predictors = args.predictors;
+  if (o.predictors.empty()) {
+    for (const PeakPredictorInfo& p : PeakPredictors()) o.predictors.emplace_back(p.name);
+    o.predictors.emplace_back(kOracle);
+  }
+  for (const std::string& name : o.predictors) {
+    if (name == kOracle) continue;
+    const auto made = NewPeakPredictor(name, o.settings);
+    if (!made.ok())
+      return absl::InvalidArgumentError(StrCat("--predictors: ", Message(made.status()), ", ", kOracle));
+  }
+  return o;
+}
+
+absl::StatusOr<std::vector<Resource>> ToResources(const std::vector<std::string>& names) {
+  std::vector<Resource> out;
+  for (const Resource r : kResources) {
+    if (names.empty() || std::ranges::find(names, Name(r)) != names.end()) out.push_back(r);
+  }
+  for (const std::string& name : names) {
+    if (name != Name(Resource::kCpu) && name != Name(Resource::kMemory))
+      return absl::InvalidArgumentError(StrCat("invalid --resource \"", name, "\": expected cpu, memory"));
+  }
+  return out;
+}
+
+// One row a prediction, numbers printed so that reading gives the same double.
+constexpr std::string_view kDecisionsHeader =
+    "time_s,resource,placement,machine,predictor,limit,predicted,oracle,reason\n";
+
+void Append(const OvercommitDecision& d, OutputFile& out) {
+  Reason reason;
+  if (d.decider != nullptr) d.decider->Explain(d.machine_number, reason);
+  out.Append(fmt::format("{},{},{},{},{},{},{},{},{}\n", d.time_s, Name(d.resource), d.placement, d.machine,
+                         CsvField(d.predictor), d.limit, d.predicted, d.oracle, CsvField(reason.sentence)));
+}
+
+std::string Percent(double share, int decimals) { return fmt::format("{:.{}f} %", 100 * share, decimals); }
+
+std::string Text(const OvercommitResult& result, const OvercommitOptions& options) {
+  std::string out =
+      fmt::format("{}: {} tasks present throughout, {} machines of {} tasks ({} placement{}, seed {})\n",
+                  Name(result.resource), result.tasks, result.machines, options.machine_tasks,
+                  options.placements, options.placements == 1 ? "" : "s", options.seed);
+  if (result.unscored > 0) {
+    StrAppend(&out, "  not scored: ", FormatCount(result.unscored),
+              " machine-times whose horizon was measured for less than half\n");
+  }
+  TextTable table({"predictor", "footprint", "below\noracle", "severity", "savings", "predictions"});
+  for (const OvercommitResult::Row& row : result.rows) {
+    const OvercommitScore& s = row.total;
+    table.Add({row.predictor, fmt::format("{:.3f}", s.footprint()), Percent(s.below_share(), 2),
+               Percent(s.severity(), 1), Percent(s.mean_savings(), 1), FormatCount(s.predictions)});
+  }
+  return out + table.Render() + "\n";
+}
+
+constexpr std::string_view kLegend =
+    "footprint: sum of predictions over the owners' limits; below oracle: share of predictions below the\n"
+    "peak that came; severity: mean of (peak - prediction) / peak among these; savings: mean over machines\n"
+    "and times of 1 - prediction / limits.\n";
+
+Json ScoreJson(const OvercommitScore& s) {
+  return {{"predictions", s.predictions},     {"footprint", s.footprint()},
+          {"below_share", s.below_share()},   {"severity", s.severity()},
+          {"mean_savings", s.mean_savings()}, {"oracle_footprint", s.limit > 0 ? s.oracle / s.limit : 0}};
+}
+
+Json ResultJson(const std::vector<OvercommitResult>& results, const OvercommitOptions& o) {
+  Json resources = Json::array();
+  bool partial = false;
+  for (const OvercommitResult& result : results) {
+    partial = partial || result.partial;
+    Json rows = Json::array();
+    for (const OvercommitResult::Row& row : result.rows) {
+      Json one = {{"predictor", row.predictor}, {"total", ScoreJson(row.total)}};
+      for (const auto& [key, scores] :
+           {std::pair{"by_placement", &row.by_placement}, std::pair{"by_machine", &row.by_machine}}) {
+        one[key] = Json::array();
+        for (const OvercommitScore& s : *scores) one[key].push_back(ScoreJson(s));
+      }
+      rows.push_back(std::move(one));
+    }
+    resources.push_back({{"resource", Name(result.resource)},
+                         {"tasks", result.tasks},
+                         {"machines", result.machines},
+                         {"unscored", result.unscored},
+                         {"predictors", std::move(rows)}});
+  }
+  return {{"partial", partial},
+          {"machine_tasks", o.machine_tasks},
+          {"placements", o.placements},
+          {"seed", o.seed},
+          {"warmup_seconds", o.warmup_s},
+          {"every_seconds", o.every_s},
+          {"horizon_seconds", o.horizon_s()},
+          {"resources", std::move(resources)}};
+}
+
+absl::StatusOr<std::vector<OvercommitResult>> ReplayAll(LoadedTrace& trace, const OvercommitOptions& options,
+                                                        const std::vector<Resource>& resources,
+                                                        OutputFile* decisions, bool quiet) {
+  ProgressLine progress(quiet);
+  std::vector<OvercommitResult> out;
+  for (const Resource resource : resources) {
+    const absl::StatusOr<PlacedTasks> placed = ReadPlacedTasks(trace, resource);
+    if (!placed.ok()) return placed.status();
+    OvercommitHooks hooks;
+    if (decisions != nullptr)
+      hooks.on_decision = [decisions](const OvercommitDecision& d) { Append(d, *decisions); };
+    hooks.on_progress = [&](double share) { progress.Update(StrCat("replaying ", Name(resource)), share); };
+    hooks.should_stop = Interrupted;
+    absl::StatusOr<OvercommitResult> result = ReplayOvercommit(*placed, options, hooks);
+    if (!result.ok()) return result.status();
+    out.push_back(*std::move(result));
+    if (out.back().partial) break;
+  }
+  return out;
+}
+
+absl::Status CloseFile(OutputFile* file) { return file != nullptr ? file->Close() : absl::OkStatus(); }
+
+}  // namespace
+
+int RunOvercommit(const OvercommitArgs& args) {
+  const absl::StatusOr<OvercommitOptions> options = ToOptions(args);
+  if (!options.ok()) return Fail(options.status());
+  const absl::StatusOr<std::vector<Resource>> resources = ToResources(args.resources);
+  if (!resources.ok()) return Fail(resources.status());
+  const NamedPath outputs[] = {{"--json", args.json}, {"--decisions", args.decisions}};
+  if (absl::Status s = CheckOutputs(outputs, args.trace.paths); !s.ok()) return Fail(s);
+  absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(outputs[0]);
+  if (!file.ok()) return Fail(file.status());
+  absl::StatusOr<std::unique_ptr<OutputFile>> decisions = OpenOutput(outputs[1]);
+  if (!decisions.ok()) return Fail(decisions.status());
+  if (*decisions != nullptr) (*decisions)->Append(kDecisionsHeader);
+  CatchInterrupts();
+  const absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
+  if (!trace.ok()) return Fail(trace.status());
+  absl::StatusOr<std::vector<OvercommitResult>> results =
+      ReplayAll(**trace, *options, *resources, decisions->get(), args.quiet);
+  if (!results.ok()) return Fail(results.status());
+  const bool partial = (*trace)->interrupted || (!results->empty() && results->back().partial);
+  if (partial && !results->empty()) results->back().partial = true;
+  const std::string json = JsonText(ResultJson(*results, *options));
+  if (*file != nullptr) (*file)->Append(json);
+  if (absl::Status s = CloseFile(file->get()); !s.ok()) return Fail(s);
+  if (absl::Status s = CloseFile(decisions->get()); !s.ok()) return Fail(s);
+  if (args.output == OutputForm::kJson) {
+    Print(json);
+  } else {
+    Print(DescribeInput(**trace));
+    Print(fmt::format(
+        "a prediction every {} of the peak of the next {}; the first {:.4g} days are not scored\n",
+        FormatDuration(options->every_s), FormatDuration(options->horizon_s()),
+        static_cast<double>(options->warmup_s) / kDaySeconds));
+    if (partial) Print("PARTIAL: interrupted\n");
+    for (const OvercommitResult& result : *results) Print(StrCat("\n", Text(result, *options)));
+    Print(kLegend);
+    if (!args.json.empty()) Print(StrCat("results: ", args.json, "\n"));
+    if (!args.decisions.empty()) Print(StrCat("decisions: ", args.decisions, "\n"));
+  }
+  return partial ? kExitPartial : kExitOk;
+}
+
+}  // namespace taut

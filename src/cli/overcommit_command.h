@@ -1,0 +1,30 @@
+// taut overcommit: how much of the limits of a machine's tasks every peak predictor would have reserved, and
+// how often more was used.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace taut {
+
+struct OvercommitArgs {
+  TraceArgs trace;
+  std::vector<std::string> resources;   // empty: both
+  std::vector<std::string> predictors;  // empty: a choice of all
+  std::vector<std::string> set;         // key=value
+  uint32_t machine_tasks = 25;
+  uint32_t placements = 2;
+  uint64_t seed = 1;
+  double warmup_days = 14;
+  std::string every = "2h";
+  std::string horizon = "24h";
+  std::string decisions, json;  // paths; empty: not written
+  OutputForm output = OutputForm::kTable;
+  bool quiet = false;
+};
+int RunOvercommit(const OvercommitArgs& args);
+
+}  // namespace taut

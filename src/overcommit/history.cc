@@ -1,0 +1,62 @@
+#include "overcommit/history.h"
+
+#include <cmath>
+
+namespace taut {
+
+MachineWindow Sum(std::span<const TaskLoad> tasks) {
+  MachineWindow out;
+  out.tasks = tasks;
+  for (const TaskLoad& t : tasks) {
+    out.limit += t.limit;
+    if (!t.measured()) continue;
+    out.measured_limit += t.limit;
+    out.usage += t.capped();
+  }
+  return out;
+}
+
+void WindowRing::Advance(WindowId window) {
+  if (last_ == INT32_MIN) last_ = window.index - 1;
+  const auto behind = static_cast<int64_t>(window.index) - last_;
+  if (behind >= static_cast<int64_t>(values_.size())) {
+    std::ranges::fill(values_, kAbsent);
+  } else {
+    for (int32_t w = last_ + 1; w <= window.index; ++w) values_[Slot({w})] = kAbsent;
+  }
+  last_ = std::max(last_, window.index);
+}
+
+float WindowRing::Highest() const { return *std::ranges::max_element(values_); }
+
+double Percentile(std::vector<float>& values, double percent) {
+  const double rank = percent / 100 * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<size_t>(rank);
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(below);
+  std::nth_element(values.begin(), at, values.end());
+  const double low = *at;
+  if (below + 1 == values.size()) return low;
+  const double high = *std::min_element(at + 1, values.end());
+  return low + (rank - static_cast<double>(below)) * (high - low);
+}
+
+Spread SpreadOf(std::span<const float> values) {
+  Spread out;
+  double sum = 0;
+  for (const float v : values) {
+    if (v < 0) continue;
+    sum += v;
+    ++out.n;
+  }
+  if (out.n == 0) return out;
+  out.mean = sum / static_cast<double>(out.n);
+  if (out.n < 2) return out;
+  double squares = 0;
+  for (const float v : values) {
+    if (v >= 0) squares += (v - out.mean) * (v - out.mean);
+  }
+  out.deviation = std::sqrt(squares / static_cast<double>(out.n - 1));
+  return out;
+}
+
+}  // namespace taut

@@ -1,0 +1,91 @@
+// The recent windows of a machine or a task, and the states of the tasks on a machine.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/time.h"
+#include "overcommit/peak_predictor.h"
+
+namespace taut {
+
+// The values of the last `windows` windows, by window and not by count: a window without a value stays empty.
+class WindowRing {
+ public:
+  explicit WindowRing(size_t windows) : values_(windows, kAbsent) {}
+
+  void Put(WindowId window, float value) {
+    Advance(window);
+    values_[Slot(window)] = value;
+    ++seen_;
+  }
+  // Windows up to this one without a value are empty.
+  void Advance(WindowId window);
+  // In no order; absent values are negative.
+  std::span<const float> values() const { return values_; }
+  uint64_t seen() const { return seen_; }  // values ever put
+  // Negative if there is none.
+  float Highest() const;
+
+ private:
+  static constexpr float kAbsent = -1;
+  size_t Slot(WindowId window) const {
+    const auto n = static_cast<int64_t>(values_.size());
+    return static_cast<size_t>(window.index - n * FloorDiv(window.index, n));
+  }
+
+  std::vector<float> values_;
+  int32_t last_ = INT32_MIN;
+  uint64_t seen_ = 0;
+};
+
+// One state for each task on the machine. A task that is absent from a window's list loses its state at once.
+template <typename State>
+class TaskStates {
+ public:
+  struct Entry {
+    uint64_t task;
+    State state;
+  };
+
+  // Matches the entries with the tasks, which ascend by task; entry i is then of tasks[i].
+  template <typename Make>
+  std::span<Entry> Match(std::span<const TaskLoad> tasks, const Make& make) {
+    const bool same = entries_.size() == tasks.size() &&
+                      std::equal(tasks.begin(), tasks.end(), entries_.begin(),
+                                 [](const TaskLoad& t, const Entry& e) { return t.task == e.task; });
+    if (same) return entries_;
+    std::vector<Entry> next;
+    next.reserve(tasks.size());
+    auto old = entries_.begin();
+    for (const TaskLoad& t : tasks) {
+      while (old != entries_.end() && old->task < t.task) ++old;
+      if (old != entries_.end() && old->task == t.task) {
+        next.push_back(std::move(*old++));
+      } else {
+        next.push_back({t.task, make()});
+      }
+    }
+    entries_ = std::move(next);
+    return entries_;
+  }
+  std::span<const Entry> entries() const { return entries_; }
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+// Linear interpolation between the order statistics, as numpy's default; values must not be empty and are
+// reordered.
+double Percentile(std::vector<float>& values, double percent);
+
+struct Spread {
+  double mean = 0, deviation = 0;  // deviation of the sample (n - 1); 0 for fewer than two
+  size_t n = 0;
+};
+// Of the values that are not negative.
+Spread SpreadOf(std::span<const float> values);
+
+}  // namespace taut

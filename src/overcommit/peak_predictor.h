@@ -1,0 +1,51 @@
+// What all tasks of a machine will use at once, of one resource, within the coming horizon.
+//
+// A predictor serves all machines of a cell. Windows ascend; within a window each machine is observed at most
+// once. What a prediction knows are the windows observed before it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/time.h"
+#include "model/reason.h"
+
+namespace taut {
+
+// One task of a machine in one window.
+struct TaskLoad {
+  uint64_t task = 0;
+  float usage = -1;  // negative: not measured
+  float limit = 0;   // the owner's; usage above it counts as the limit
+
+  bool measured() const { return usage >= 0; }
+  float capped() const { return usage < limit ? usage : limit; }
+};
+
+// A machine in one window: its tasks, ascending by task, and their sums.
+struct MachineWindow {
+  std::span<const TaskLoad> tasks;
+  double limit = 0;           // of all tasks
+  double measured_limit = 0;  // of those that were measured
+  double usage = 0;           // of those that were measured
+
+  // A window in which tasks with less than half of the limits were measured says nothing of the machine.
+  bool measured() const { return measured_limit > 0 && measured_limit >= limit / 2; }
+};
+MachineWindow Sum(std::span<const TaskLoad> tasks);
+
+class PeakPredictor {
+ public:
+  virtual ~PeakPredictor() = default;
+
+  virtual void Observe(WindowId window, uint32_t machine, const MachineWindow& load) = 0;
+  // Once every machine was observed in this window.
+  virtual void EndWindow(WindowId /*window*/) {}
+  // The peak of the tasks of the machine's last window; at most the sum of their limits, and 0 for a machine
+  // never observed. The same until the next Observe.
+  virtual double Predict(uint32_t machine) const = 0;
+  // Sets recommender, sentence and facts of the prediction.
+  virtual void Explain(uint32_t machine, Reason& reason) const = 0;
+};
+
+}  // namespace taut

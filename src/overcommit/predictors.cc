@@ -1,0 +1,77 @@
+#include "overcommit/predictors.h"
+
+#include <utility>
+#include <vector>
+
+#include "base/strings.h"
+#include "overcommit/statistics.h"
+
+namespace taut {
+namespace {
+
+using Made = absl::StatusOr<std::unique_ptr<PeakPredictor>>;
+
+Made MakeMax(const OvercommitSettings& settings) {
+  std::vector<std::unique_ptr<PeakPredictor>> of;
+  for (const std::string_view part : Split(settings.max.of, '+')) {
+    const std::string_view name = StripSpace(part);
+    const absl::StatusOr<const PeakPredictorInfo*> info = FindPeakPredictor(name);
+    if (!info.ok() || name == "max") {
+      return absl::InvalidArgumentError(StrCat("invalid max.of \"", settings.max.of,
+                                               "\": expected names of predictors other than max, ",
+                                               "joined by +; \"", name, "\" is none"));
+    }
+    Made made = (*info)->make(settings);
+    if (!made.ok()) return made;
+    of.push_back(*std::move(made));
+  }
+  return NewMaxPredictor(std::move(of));
+}
+
+constexpr PeakPredictorInfo kPredictors[] = {
+    {"limit", "the sum of the tasks' limits: nothing is overcommitted",
+     [](const OvercommitSettings&) -> Made { return NewLimitPredictor(); }},
+    {"borg-default", "a fixed share of the sum of the limits",
+     [](const OvercommitSettings& s) -> Made { return NewBorgPredictor(s.borg); }},
+    {"n-sigma", "mean plus N standard deviations of the machine's usage over its limits",
+     [](const OvercommitSettings& s) -> Made { return NewNSigmaPredictor(s.n_sigma); }},
+    {"rc-like", "the sum of a percentile of each task's usage",
+     [](const OvercommitSettings& s) -> Made { return NewRcLikePredictor(s.rc_like); }},
+    {"machine-max", "the machine's highest usage of some days, times a factor",
+     [](const OvercommitSettings& s) -> Made { return NewMachineMaxPredictor(s.machine_max); }},
+    {"max", "the highest of several predictors", MakeMax},
+};
+
+}  // namespace
+
+std::span<const PeakPredictorInfo> PeakPredictors() { return kPredictors; }
+
+absl::StatusOr<const PeakPredictorInfo*> FindPeakPredictor(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const PeakPredictorInfo& p : kPredictors) {
+    if (p.name == name) return &p;
+    names.push_back(p.name);
+  }
+  return absl::InvalidArgumentError(
+      StrCat("no peak predictor \"", name, "\"; there are ", fmt::join(names, ", ")));
+}
+
+absl::StatusOr<std::unique_ptr<PeakPredictor>> NewPeakPredictor(std::string_view spec,
+                                                                OvercommitSettings settings) {
+  const std::vector<std::string_view> parts = Split(spec, ':');
+  const absl::StatusOr<const PeakPredictorInfo*> info = FindPeakPredictor(parts[0]);
+  if (!info.ok()) return info.status();
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const size_t equals = parts[i].find('=');
+    if (equals == std::string_view::npos) {
+      return absl::InvalidArgumentError(StrCat(
+          "invalid predictor \"", spec, "\": expected key=value after each ':', not \"", parts[i], "\""));
+    }
+    const absl::Status s = SetOvercommitSetting(StrCat(parts[0], ".", parts[i].substr(0, equals)),
+                                                parts[i].substr(equals + 1), settings);
+    if (!s.ok()) return s;
+  }
+  return (*info)->make(settings);
+}
+
+}  // namespace taut

@@ -1,0 +1,106 @@
+// What each peak predictor would have predicted for machines that are made of a trace's tasks, and what came.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/time.h"
+#include "model/resource.h"
+#include "overcommit/peak_predictor.h"
+#include "overcommit/settings.h"
+#include "sim/replay.h"
+
+namespace taut {
+
+// One task of a trace through all of its windows, one resource.
+struct TaskSeries {
+  std::string name;          // "job" or "job/task"
+  std::vector<float> usage;  // by window from PlacedTasks::first on; negative: not measured
+  std::vector<float> limit;  // the owner's, the last known
+};
+
+// The tasks that are placed on machines: those present throughout.
+struct PlacedTasks {
+  Resource resource = Resource::kCpu;
+  WindowId first;
+  size_t windows = 0;
+  std::vector<TaskSeries> tasks;
+  size_t without_limit = 0, not_throughout = 0;  // tasks that were left out
+};
+// Tasks measured in at least `present` of the windows that have any usage. CPU is a window's mean, memory its
+// peak. InvalidArgument if no task has an owner's limit.
+absl::StatusOr<PlacedTasks> ReadPlacedTasks(DaySource& source, Resource resource, double present = 0.9);
+
+struct OvercommitOptions {
+  std::vector<std::string> predictors;  // as NewPeakPredictor, or "oracle"
+  uint32_t machine_tasks = 25;
+  uint32_t placements = 2;  // of all tasks on machines, at random; all their machines are one cell
+  uint64_t seed = 1;
+  int64_t warmup_s = 14 * kDaySeconds;
+  int64_t every_s = 2 * 3600;
+  OvercommitSettings settings;  // its horizon is the oracle's too
+
+  int64_t horizon_s() const { return static_cast<int64_t>(settings.horizon_h * 3600); }
+};
+
+// Of the predictions of one predictor whose oracle is known.
+struct OvercommitScore {
+  uint64_t predictions = 0;
+  uint64_t below = 0;                           // predictions below the oracle
+  double predicted = 0, limit = 0, oracle = 0;  // sums
+  double savings = 0;                           // sum of 1 - prediction / limit
+  double shortfall = 0;                         // sum of (oracle - prediction) / oracle where below
+
+  double footprint() const { return limit > 0 ? predicted / limit : 0; }
+  double below_share() const { return Mean(static_cast<double>(below), predictions); }
+  double mean_savings() const { return Mean(savings, predictions); }
+  double severity() const { return Mean(shortfall, below); }
+  static double Mean(double sum, uint64_t n) { return n > 0 ? sum / static_cast<double>(n) : 0; }
+  void Add(double limit, double predicted, double oracle);
+};
+
+struct OvercommitResult {
+  struct Row {
+    std::string predictor;
+    OvercommitScore total;
+    std::vector<OvercommitScore> by_placement;
+    std::vector<OvercommitScore> by_machine;  // by their numbers
+  };
+  Resource resource = Resource::kCpu;
+  size_t tasks = 0, machines = 0;
+  uint64_t unscored = 0;  // predictions at times whose horizon was measured for less than half
+  std::vector<Row> rows;
+  bool partial = false;
+};
+
+// One prediction, for who wants to recompute a score.
+struct OvercommitDecision {
+  int64_t time_s = 0;  // it knows the windows before
+  Resource resource = Resource::kCpu;
+  uint32_t placement = 0, machine = 0;  // the machine within its placement
+  uint32_t machine_number = 0;          // within the cell
+  std::string_view predictor;
+  double limit = 0, predicted = 0, oracle = 0;
+  const PeakPredictor* decider = nullptr;  // can explain it; null for the oracle
+};
+struct OvercommitHooks {
+  std::function<void(const OvercommitDecision&)> on_decision;
+  std::function<void(double share)> on_progress;
+  std::function<bool()> should_stop;  // true ends the replay with a partial result
+};
+
+// The peak of the tasks of a machine over the windows [from, from + horizon): the highest sum of the measured
+// usages, each at most the task's limit at `from`. Negative if fewer than half of the windows were measured.
+double OraclePeak(const PlacedTasks& placed, std::span<const uint32_t> machine, size_t from, size_t horizon);
+
+// InvalidArgument for what cannot be: too few tasks, a horizon longer than the trace, ...
+absl::StatusOr<OvercommitResult> ReplayOvercommit(const PlacedTasks& placed, const OvercommitOptions& options,
+                                                  const OvercommitHooks& hooks = {});
+
+}  // namespace taut
