@@ -17,6 +17,7 @@ MachineWindow Sum(std::span<const TaskLoad> tasks) {
 }
 
 void WindowRing::Advance(WindowId window) {
+  if (last_ == window.index) return;
   if (last_ == INT32_MIN) last_ = window.index - 1;
   const auto behind = static_cast<int64_t>(window.index) - last_;
   if (behind >= static_cast<int64_t>(values_.size())) {
@@ -28,6 +29,20 @@ void WindowRing::Advance(WindowId window) {
 }
 
 float WindowRing::Highest() const { return *std::ranges::max_element(values_); }
+
+float WindowRing::HighestOfLast(size_t windows) const {
+  float out = kAbsent;
+  for (size_t i = 0; i < std::min(windows, values_.size()); ++i)
+    out = std::max(out, values_[Slot({last_ - static_cast<int32_t>(i)})]);
+  return out;
+}
+
+size_t WindowRing::PresentOfLast(size_t windows) const {
+  size_t out = 0;
+  for (size_t i = 0; i < std::min(windows, values_.size()); ++i)
+    out += values_[Slot({last_ - static_cast<int32_t>(i)})] >= 0 ? 1 : 0;
+  return out;
+}
 
 double Percentile(std::vector<float>& values, double percent) {
   const double rank = percent / 100 * static_cast<double>(values.size() - 1);

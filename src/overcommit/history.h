@@ -21,6 +21,13 @@ class WindowRing {
     values_[Slot(window)] = value;
     ++seen_;
   }
+  // Keeps the higher of the window's value and this one.
+  void PutHighest(WindowId window, float value) {
+    Advance(window);
+    float& at = values_[Slot(window)];
+    at = std::max(at, value);
+    ++seen_;
+  }
   // Windows up to this one without a value are empty.
   void Advance(WindowId window);
   // In no order; absent values are negative.
@@ -28,6 +35,9 @@ class WindowRing {
   uint64_t seen() const { return seen_; }  // values ever put
   // Negative if there is none.
   float Highest() const;
+  // Of the last `windows` up to the one last put or advanced to.
+  float HighestOfLast(size_t windows) const;
+  size_t PresentOfLast(size_t windows) const;  // those with a value
 
  private:
   static constexpr float kAbsent = -1;
@@ -57,6 +67,7 @@ class TaskStates {
                       std::equal(tasks.begin(), tasks.end(), entries_.begin(),
                                  [](const TaskLoad& t, const Entry& e) { return t.task == e.task; });
     if (same) return entries_;
+    ++changes_;
     std::vector<Entry> next;
     next.reserve(tasks.size());
     auto old = entries_.begin();
@@ -72,8 +83,10 @@ class TaskStates {
     return entries_;
   }
   std::span<const Entry> entries() const { return entries_; }
+  uint64_t changes() const { return changes_; }  // times that a task came or went
 
  private:
+  uint64_t changes_ = 0;
   std::vector<Entry> entries_;
 };
 

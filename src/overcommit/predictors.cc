@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "overcommit/pool.h"
 #include "overcommit/statistics.h"
 
 namespace taut {
@@ -39,6 +40,8 @@ constexpr PeakPredictorInfo kPredictors[] = {
      [](const OvercommitSettings& s) -> Made { return NewRcLikePredictor(s.rc_like); }},
     {"machine-max", "the machine's highest usage of some days, times a factor",
      [](const OvercommitSettings& s) -> Made { return NewMachineMaxPredictor(s.machine_max); }},
+    {"pool", "a quantile of the peaks of the whole cell's machines, at an ordered share that is passed",
+     [](const OvercommitSettings& s) -> Made { return NewPoolPredictor(s.pool, s.horizon_h); }},
     {"max", "the highest of several predictors", MakeMax},
 };
 

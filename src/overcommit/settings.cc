@@ -30,6 +30,19 @@ constexpr OvercommitSetting kSettings[] = {
      TAUT_NUMBER(machine_max.min_samples)},
     {"max.of", "predictors whose highest counts, joined by +", 0, 0, nullptr,
      +[](OvercommitSettings& s) -> std::string* { return &s.max.of; }},
+    {"pool.over", "ordered share of machine-days whose peak passes the prediction", 0.001, 0.5,
+     TAUT_NUMBER(pool.over)},
+    {"pool.gain", "how fast the share in use moves with the share delivered", 0, 10, TAUT_NUMBER(pool.gain)},
+    {"pool.prior_days", "the share in use is times d / (d + this) after d days of comparisons", 0, 1000,
+     TAUT_NUMBER(pool.prior_days)},
+    {"pool.history_days", "days of a machine's usage before it is forecast", 0.1, 100,
+     TAUT_NUMBER(pool.history_days)},
+    {"pool.every_h", "hours between two forecasts that are compared with what came", 0.25, 24,
+     TAUT_NUMBER(pool.every_h)},
+    {"pool.min_days", "machine-days of completed forecasts before they are used", 1, 1e6,
+     TAUT_NUMBER(pool.min_days)},
+    {"pool.min_samples", "windows until a task counts with less than its limit", 1, 1e5,
+     TAUT_NUMBER(pool.min_samples)},
 };
 #undef TAUT_NUMBER
 

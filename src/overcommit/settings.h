@@ -39,6 +39,17 @@ struct MaxSettings {
   std::string of = "n-sigma+rc-like";
 };
 
+// docs/algorithms.md, "The pool".
+struct PoolSettings {
+  double over = 0.03;       // the ordered share of machine-days whose peak passes the prediction
+  double gain = 0.2;        // how fast the share in use moves with the share delivered
+  double prior_days = 4;    // after d days of comparisons the share in use is times d / (d + this)
+  double every_h = 2;       // between two forecasts that are compared with what came
+  double history_days = 7;  // of a machine before it is forecast
+  double min_days = 20;     // machine-days of completed forecasts before they are used
+  double min_samples = 24;  // windows; a task with fewer counts with its limit
+};
+
 struct OvercommitSettings {
   double horizon_h = 24;
   BorgSettings borg;
@@ -46,6 +57,7 @@ struct OvercommitSettings {
   RcLikeSettings rc_like;
   MachineMaxSettings machine_max;
   MaxSettings max;
+  PoolSettings pool;
 };
 
 // One setting by name; text settings have no bounds.
