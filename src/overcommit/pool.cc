@@ -76,16 +76,14 @@ class PoolPredictor final : public PeakPredictor {
       Compare(pending_.front());
       pending_.pop_front();
     }
-    Choose();
-    Forecasts now{block, chosen_, {}};
+    UpdateQuantiles();
+    Forecasts now{block, {}};
     for (uint32_t i = 0; i < machines_.size(); ++i) {
       const Machine& m = machines_[i];
       if (m.last != window || !Known(m) || m.cold_tasks > 0) continue;
       const PoolFeatures f = FeaturesOf(m);
-      Forecast forecast{.machine = i, .tasks = m.tasks.changes(), .limit = f.limit, .of = {}};
-      for (size_t k = 0; k < kPoolBases; ++k) {
-        forecast.of[k] = {kBases[k].base(f), kBases[k].scale(f), PeakBy(k, f)};
-      }
+      Forecast forecast{.machine = i, .tasks = m.tasks.changes(), .peak = PeakBy(f), .of = {}};
+      for (size_t k = 0; k < kPoolBases; ++k) forecast.of[k] = {kBases[k].base(f), kBases[k].scale(f)};
       now.machines.push_back(forecast);
     }
     pending_.push_back(std::move(now));
@@ -95,7 +93,7 @@ class PoolPredictor final : public PeakPredictor {
     if (machine >= machines_.size()) return 0;
     const Machine& m = machines_[machine];
     if (!Known(m) || !Calibrated()) return m.limit;
-    return std::min(m.limit, PeakBy(chosen_, FeaturesOf(m)) + m.cold_limit);
+    return std::min(m.limit, PeakBy(FeaturesOf(m)) + m.cold_limit);
   }
 
   void Explain(uint32_t machine, Reason& reason) const override {
@@ -115,10 +113,17 @@ class PoolPredictor final : public PeakPredictor {
     }
     const PoolFeatures f = FeaturesOf(m);
     reason.sentence = fmt::format(
-        "{:.6g}, {}, plus {:.4g} times {:.6g}: {:.3g} % of {:.4g} machine-days of the cell were above that; "
+        "The mean of {} forecasts, {:.6g}: above each were {:.3g} % of {:.4g} machine-days of the cell; "
         "ordered are {:.3g} %.",
-        kBases[chosen_].base(f), kBases[chosen_].what, quantiles_[chosen_], kBases[chosen_].scale(f),
-        100 * share_, MachineDays(), 100 * settings_.over);
+        kPoolBases, PeakBy(f), 100 * share_, MachineDays(), 100 * settings_.over);
+    for (size_t k = 0; k < kPoolBases; ++k) {
+      Candidate candidate;
+      candidate.name = kBases[k].name;
+      candidate.limit = PeakOf(k, f);
+      candidate.detail = fmt::format("{}, {:.6g}, plus {:.4g} times {:.6g}", kBases[k].what,
+                                     kBases[k].base(f), quantiles_[k], kBases[k].scale(f));
+      reason.candidates.push_back(std::move(candidate));
+    }
     if (m.cold_tasks > 0) {
       reason.sentence +=
           fmt::format(" {} with little history count with their limits, {:.6g}.",
@@ -144,16 +149,15 @@ class PoolPredictor final : public PeakPredictor {
   };
   struct Forecast {
     struct Of {
-      double base = 0, scale = 0, peak = 0;
+      double base = 0, scale = 0;
     };
     uint32_t machine = 0;
     uint64_t tasks = 0;  // changes of its tasks until then
-    double limit = 0;
+    double peak = 0;
     std::array<Of, kPoolBases> of;
   };
   struct Forecasts {
     WindowId block;
-    size_t chosen = 0;
     std::vector<Forecast> machines;
   };
 
@@ -178,9 +182,14 @@ class PoolPredictor final : public PeakPredictor {
     for (const auto& entry : m.tasks.entries()) f.own_week += std::max(0.0F, entry.state.peaks.Highest());
     return f;
   }
-  double PeakBy(size_t k, const PoolFeatures& f) const {
-    if (!Calibrated()) return f.limit;
+  double PeakOf(size_t k, const PoolFeatures& f) const {
     return std::clamp(kBases[k].base(f) + quantiles_[k] * kBases[k].scale(f), 0.0, f.limit);
+  }
+  double PeakBy(const PoolFeatures& f) const {
+    if (!Calibrated()) return f.limit;
+    double sum = 0;
+    for (size_t k = 0; k < kPoolBases; ++k) sum += PeakOf(k, f);
+    return sum / kPoolBases;
   }
 
   void Compare(const Forecasts& past) {
@@ -196,11 +205,9 @@ class PoolPredictor final : public PeakPredictor {
       for (size_t k = 0; k < kPoolBases; ++k) {
         const Forecast::Of& of = forecast.of[k];
         errors_[k].Add((peak - of.base) / of.scale);
-        const double miss = (peak - of.peak) / forecast.limit;
-        costs_[k] += miss > 0 ? (1 - settings_.over) * miss : -settings_.over * miss;
       }
       ++n;
-      passed += peak > forecast.of[past.chosen].peak ? 1 : 0;
+      passed += peak > forecast.peak ? 1 : 0;
     }
     if (n == 0) return;
     ++compared_;
@@ -211,10 +218,8 @@ class PoolPredictor final : public PeakPredictor {
     const double days = static_cast<double>(compared_) * block_windows_ / kWindowsPerDay;
     return order_.used() * days / (days + settings_.prior_days);
   }
-  // The base whose forecasts cost least, and the quantiles of now.
-  void Choose() {
+  void UpdateQuantiles() {
     if (!Calibrated()) return;
-    chosen_ = static_cast<size_t>(std::ranges::min_element(costs_) - costs_.begin());
     share_ = Share();
     for (size_t k = 0; k < kPoolBases; ++k) quantiles_[k] = errors_[k].Quantile(share_);
   }
@@ -224,10 +229,8 @@ class PoolPredictor final : public PeakPredictor {
   std::vector<Machine> machines_;
   std::deque<Forecasts> pending_;
   std::array<PoolErrors, kPoolBases> errors_;
-  std::array<double, kPoolBases> costs_ = {};
   std::array<double, kPoolBases> quantiles_ = {};
   PoolOrder order_;
-  size_t chosen_ = 0;
   uint64_t compared_ = 0;  // blocks whose forecasts were compared
   double share_ = 0;       // of errors above the quantiles
 };

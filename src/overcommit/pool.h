@@ -22,7 +22,8 @@ struct PoolFeatures {
   double own_week = 0;       // sum of the tasks' own highest usages of a week
 };
 
-// A forecast is base + q * scale, where q is a quantile of (peak - base) / scale over past forecasts.
+// A forecast is base + q * scale, where q is a quantile of (peak - base) / scale over past forecasts; the
+// prediction is the mean of those of all bases.
 struct PoolBase {
   std::string_view name, what;
   double (*base)(const PoolFeatures&);
