@@ -113,7 +113,7 @@ std::string Text(const OvercommitResult& result, const OvercommitOptions& option
     table.Add({row.predictor, fmt::format("{:.3f}", s.footprint()), Percent(s.below_share(), 2),
                Percent(s.severity(), 1), Percent(s.mean_savings(), 1), FormatCount(s.predictions)});
   }
-  return out + table.Render() + "\n";
+  return out + table.Render();
 }
 
 constexpr std::string_view kLegend =
@@ -217,7 +217,7 @@ int RunOvercommit(const OvercommitArgs& args) {
         static_cast<double>(options->warmup_s) / kDaySeconds));
     if (partial) Print("PARTIAL: interrupted\n");
     for (const OvercommitResult& result : *results) Print(StrCat("\n", Text(result, *options)));
-    Print(kLegend);
+    Print(StrCat("\n", kLegend));
     if (!args.json.empty()) Print(StrCat("results: ", args.json, "\n"));
     if (!args.decisions.empty()) Print(StrCat("decisions: ", args.decisions, "\n"));
   }
