@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kOracle = "oracle";
 constexpr float kNone = -1;
+constexpr uint32_t kMostPlacements = 1000;
 
 double Days(int64_t seconds) { return static_cast<double>(seconds) / kDaySeconds; }
 
@@ -155,8 +156,10 @@ absl::Status Check(const PlacedTasks& placed, const OvercommitOptions& o) {
         o.machine_tasks, placed.tasks.size(), Name(placed.resource), placed.without_limit,
         placed.not_throughout));
   }
-  if (o.placements < 1)
-    return absl::InvalidArgumentError("invalid number of placements 0: expected 1 or more");
+  if (o.placements < 1 || o.placements > kMostPlacements) {
+    return absl::InvalidArgumentError(
+        fmt::format("invalid number of placements {}: expected 1 to {}", o.placements, kMostPlacements));
+  }
   return absl::OkStatus();
 }
 
