@@ -87,7 +87,7 @@ struct NotifyConfig {
 struct WebhookConfig {
   std::string url;  // "": none
   std::string secret_file, ca_file;
-  std::string jobs;  // a pattern of names (src/base/pattern.h); "": every job
+  std::string jobs;             // a pattern of names (src/base/pattern.h); "": every job
   std::string targets = "all";  // or limits, replicas
   int64_t timeout_s = 10, give_up_after_s = 3600;
 };

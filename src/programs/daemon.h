@@ -76,7 +76,7 @@ class Daemon {
   History* history_ = nullptr;              // the same object
   std::unique_ptr<SampleLogFile> samples_;  // beside the store, if that is a file
   ActuatorSet actuators_;
-  AgentHub* hub_ = nullptr;  // one of them, if agents may come
+  AgentHub* hub_ = nullptr;             // one of them, if agents may come
   WebhookActuator* webhook_ = nullptr;  // another, if it is configured
   std::unique_ptr<ControlPlane> control_;
   std::unique_ptr<BackfillRun> backfill_;
