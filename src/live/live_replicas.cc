@@ -30,14 +30,15 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit) {
   if ((tasks != running_ || capacity_ == 0) && limit.has_value() && *limit > 0) capacity_ = *limit;
   running_ = tasks;
   load_ = load;
+  const int64_t now_s = cpu.window.next().start_s();
+  NoteRunning(tasks, now_s, gate_);
   if (capacity_ == 0) return;
-  // What is ordered and does not run yet is starting.
-  const int starting = std::max(0, gate_.in_force.value_or(0) - tasks);
-  recommended_ = policy_->Decide({.at = Timestamp::FromSeconds(cpu.window.next().start_s()),
+  const int assumed = gate_.assumed().value_or(tasks);
+  recommended_ = policy_->Decide({.at = Timestamp::FromSeconds(now_s),
                                   .load = load,
                                   .capacity = capacity_,
-                                  .ready = tasks,
-                                  .starting = starting});
+                                  .ready = std::min(tasks, assumed),
+                                  .starting = std::max(0, assumed - tasks)});
 }
 
 Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {

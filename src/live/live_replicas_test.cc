@@ -128,6 +128,51 @@ TEST(LiveReplicas, OrderedTasksThatDoNotRunYetAreStarting) {
   EXPECT_THAT(job.all[0].after, Optional(9.0));
 }
 
+// In a dry run, and in mode observe, nothing is carried out: what was ordered or shown counts as if it were.
+TEST(LiveReplicas, WhatNobodyCarriesOutIsNotOrderedAgainAndAgain) {
+  for (const Mode mode : {Mode::kAuto, Mode::kObserve}) {
+    ScaledJob job(Scaling(mode, "forecast"));
+    job.follows = false;
+    for (int32_t i = 0; i < 3 * kWindowsPerDay; ++i) job.Window(1.5 + 0.01 * (i % 7));
+    EXPECT_LE(job.all.size(), 3U) << "a load that hardly changes";
+    EXPECT_LT(*job.replicas().recommended(), 6);
+  }
+}
+
+TEST(LiveReplicas, AStepBackOutlivesAKillBetweenTwoCheckpoints) {
+  const LiveSettings settings = Scaling(Mode::kAuto, "hpa");
+  ScaledJob job(settings), again(settings);
+  job.Window(6);
+  const std::string chunk = Chunk(job.fleet), models = Models(job.fleet);
+  std::vector<ClosedWindow> since;
+  const auto window = [&](double load) {
+    job.Window(load);
+    since.push_back(job.last);
+  };
+  window(9);
+  window(9);  // the nine that were ordered run
+  job.running = 4;
+  window(4);
+  window(4);
+  ASSERT_THAT(job.replicas().hold(), HasSubstr("without an order"));
+  ByteReader models_in(models), chunk_in(chunk);
+  ASSERT_TRUE(again.fleet.LoadFleet(models_in).ok());
+  ASSERT_TRUE(again.fleet.LoadChunk(0, WindowId{0}, chunk_in).ok());
+  const WindowId through{0};
+  for (const ClosedWindow& closed : since) {
+    again.fleet.Redo(closed, {&through, 1});
+    for (const Decision& d : job.all) {
+      if (d.time_s == closed.window.next().start_s()) again.fleet.Redo(d);
+    }
+  }
+  again.running = 4;
+  again.index = job.index;
+  again.Window(4);
+  EXPECT_THAT(again.out.decisions, IsEmpty());
+  EXPECT_THAT(again.replicas().hold(), HasSubstr("without an order"));
+  EXPECT_FALSE(again.replicas().in_force().has_value());
+}
+
 double Load(int32_t window) { return 8 + 5 * std::sin(window / 288.0 * 6.283); }
 
 TEST(LiveReplicas, ARestartChangesNoDecision) {

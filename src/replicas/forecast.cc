@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "model/units.h"
 #include "replicas/stored_values.h"
 
 namespace taut {
@@ -142,10 +143,10 @@ void ForecastPolicy::Explain(Reason& reason) const {
   const LoadForecast far = model_.At(true);
   const double chance = far.ChanceAbove(settings_.max_utilization * decided_);
   reason.sentence = fmt::format(
-      "When a task started now is ready, a load of {:.4g} is expected (now {:.4g}); {} tasks are above "
-      "{:.0f} % "
-      "with a chance of {:.2g} %.",
-      far.Median() * capacity_, load_, decided_, settings_.max_utilization * 100, chance * 100);
+      "When a task started now is ready, a load of {:.4g} is expected (now {:.4g}); {} would be above "
+      "{:.0f} % utilisation with a chance of {:.2g} %.",
+      far.Median() * capacity_, load_, FormatAmount(Target::Replicas(), decided_),
+      settings_.max_utilization * 100, chance * 100);
   const QuarterRises::Answer rises = rises_.At(at_);
   if (rises.days > 0) {
     reason.sentence +=

@@ -41,23 +41,8 @@ Verdict Observe(const ReplicaProposal& p, ReplicaGateState& state) {
   return Done(DecisionKind::kWouldSet, last, p.recommended, StrCat("would be ", Tasks(*p.recommended)));
 }
 
-void NoteForeignChange(const ReplicaProposal& p, ReplicaGateState& state) {
-  if (!state.in_force.has_value()) return;
-  if (p.running == *state.in_force) {
-    state.reached = true;
-    state.elsewhere = 0;
-    return;
-  }
-  if (!state.reached || ++state.elsewhere < kForeignWindows) return;
-  state.in_force.reset();
-  state.reached = false;
-  state.elsewhere = 0;
-  state.step_back_until_s = p.now_s + kStepBackSeconds;
-}
-
 Verdict Apply(const JobPolicy& policy, const ReplicaProposal& p, ReplicaGateState& state) {
   state.shown.reset();
-  NoteForeignChange(p, state);
   if (p.now_s < state.step_back_until_s) {
     return Hold(StrCat("the number of tasks changed to ", p.running,
                        " without an order: another program may set it, or tasks fail; no order until ",
@@ -93,6 +78,20 @@ Verdict Apply(const JobPolicy& policy, const ReplicaProposal& p, ReplicaGateStat
 }
 
 }  // namespace
+
+void NoteRunning(int running, int64_t now_s, ReplicaGateState& state) {
+  if (!state.in_force.has_value()) return;
+  if (running == *state.in_force) {
+    state.reached = true;
+    state.elsewhere = 0;
+    return;
+  }
+  if (!state.reached || ++state.elsewhere < kForeignWindows) return;
+  state.in_force.reset();
+  state.reached = false;
+  state.elsewhere = 0;
+  state.step_back_until_s = now_s + kStepBackSeconds;
+}
 
 Verdict DecideReplicas(const JobPolicy& policy, const ReplicaProposal& proposal, ReplicaGateState& state) {
   switch (policy.replica_policy.empty() ? Mode::kOff : policy.mode) {

@@ -26,6 +26,10 @@ struct ReplicaGateState {
   uint8_t elsewhere = 0;
   int64_t step_back_until_s = INT64_MIN;
 
+  // What a policy takes as the number of tasks: the ordered or shown one, so that it sees what it asked for
+  // also while tasks start or stop, or where nothing is carried out.
+  std::optional<int> assumed() const { return in_force.has_value() ? in_force : shown; }
+
   void Save(ByteWriter& out) const;
   // DataLoss for bytes that Save cannot have written.
   absl::Status Load(ByteReader& in);
@@ -38,9 +42,12 @@ inline constexpr int64_t kStepBackSeconds = 3600;
 
 struct ReplicaProposal {
   int64_t now_s = 0;
-  int running = 0;                 // tasks in the window closed last
+  int running = 0;                 // tasks in the window closed last, as noted
   std::optional<int> recommended;  // absent: none yet
 };
+
+// A window was measured, in which so many tasks ran. Before DecideReplicas.
+void NoteRunning(int running, int64_t now_s, ReplicaGateState& state);
 
 // Takes the verdict into `state`. Its `before` and `after` are numbers of tasks.
 Verdict DecideReplicas(const JobPolicy& policy, const ReplicaProposal& proposal, ReplicaGateState& state);

@@ -27,6 +27,7 @@ class Scaled {
   // The next window: so many tasks run, so many are recommended.
   Verdict Window(int running, std::optional<int> recommended) {
     now_s += kWindowSeconds;
+    NoteRunning(running, now_s, state);
     return DecideReplicas(policy, {.now_s = now_s, .running = running, .recommended = recommended}, state);
   }
   JobPolicy policy;
