@@ -48,7 +48,8 @@ Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
     hold_.clear();
     Reason reason;
     Explain(reason);
-    if (verdict.after.has_value()) verdict.sentence = StrCat(verdict.sentence, ": ", reason.sentence);
+    // Both numbers stand beside the sentence wherever it is shown.
+    if (verdict.after.has_value()) verdict.sentence = std::move(reason.sentence);
     return verdict;
   }
   hold_ = recommended_.has_value() ? verdict.sentence : std::string(kNoCapacity);

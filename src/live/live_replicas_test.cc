@@ -80,7 +80,7 @@ TEST(LiveReplicas, AutoFollowsTheLoadAndSaysWhy) {
   EXPECT_EQ(d.kind, DecisionKind::kSet);
   EXPECT_THAT(d.before, Optional(6.0));
   EXPECT_THAT(d.after, Optional(9.0));
-  EXPECT_THAT(d.sentence, HasSubstr("9 tasks instead of 6"));
+  EXPECT_THAT(d.sentence, HasSubstr("times the target of 50 %"));
   EXPECT_FALSE(d.reason.empty());
   job.Window(9);
   EXPECT_THAT(job.out.decisions, IsEmpty());
