@@ -338,6 +338,13 @@ HttpResponse Api::Metrics(const HttpRequest&) {
     out.Gauge("tautd_jobs", "Jobs measured in the last window, by mode.", view->point.jobs_by_mode[m],
               {{"mode", Name(static_cast<Mode>(m))}});
   }
+  const ReplicaSums& replicas = view->replicas;
+  out.Gauge("tautd_replica_jobs", "Jobs with a recommended number of tasks, measured in the last window.",
+            replicas.jobs);
+  out.Gauge("tautd_replica_tasks", "Tasks of these jobs, as they run and as recommended.",
+            static_cast<double>(replicas.tasks), {{"which", "running"}});
+  out.Gauge("tautd_replica_tasks", "Tasks of these jobs, as they run and as recommended.",
+            static_cast<double>(replicas.would_be), {{"which", "would_be"}});
   const auto amounts = [&](std::string_view name, std::string_view help, double FleetAmounts::*field) {
     for (const Resource r : kResources) {
       const std::optional<double> amount = AmountOf(view->point.amounts[static_cast<size_t>(r)], field);

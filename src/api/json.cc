@@ -199,6 +199,12 @@ void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json) 
     const auto at = static_cast<size_t>(r);
     PutFleetAmounts(r, view.point.amounts[at], view.sums[at], shown, json);
   }
+  json.Key("replicas");
+  json.BeginObject();
+  json.Field("jobs", int64_t{view.replicas.jobs});
+  json.Field("tasks", static_cast<int64_t>(view.replicas.tasks));
+  json.Field("would_be", static_cast<int64_t>(view.replicas.would_be));
+  json.EndObject();
   if (shown.prices.known()) PutFleetMoney(view.point, shown.prices, json);
   json.Field("oom_kills_day", static_cast<int64_t>(view.ooms_day));
   json.Field("changes_day", static_cast<int64_t>(view.changes_day));
@@ -254,6 +260,8 @@ void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json) {
   json.Field("mode", Name(job.mode));
   json.Field("recommender", Name(job.recommender));
   json.Field("tasks", int64_t{job.tasks});
+  PutAmount("tasks_would_be",
+            job.tasks_would_be >= 0 ? std::optional<double>(job.tasks_would_be) : std::nullopt, json);
   PutJobAmounts("cpu", job.of(Resource::kCpu), json);
   PutJobAmounts("memory", job.of(Resource::kMemory), json);
   json.Field("ooms", int64_t{job.ooms});

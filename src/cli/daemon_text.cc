@@ -192,6 +192,13 @@ std::string RiskOf(const Json& job) {
   return most ? PercentText(*most) : kNothing;
 }
 
+// "31", "31>10" where 10 are recommended.
+std::string TasksText(const Json& job) {
+  const std::optional<double> would_be = Number(job, "tasks_would_be");
+  if (!would_be.has_value() || would_be == Number(job, "tasks")) return Count(job, "tasks");
+  return StrCat(Count(job, "tasks"), ">", Count(job, "tasks_would_be"));
+}
+
 std::string JobsTable(const Json& jobs, size_t width) {
   bool money = false;
   for (const Json& job : jobs) money = money || At(job, "saving_per_month").is_number();
@@ -207,7 +214,7 @@ std::string JobsTable(const Json& jobs, size_t width) {
   for (const Json& job : jobs) {
     std::vector<std::string> row = {ShortenedName(Text(job, "name"), width),
                                     Text(job, "mode") + (At(job, "trial") == Json(true) ? "*" : ""),
-                                    Count(job, "tasks")};
+                                    TasksText(job)};
     for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
       const Json& a = At(job, r == Resource::kCpu ? "cpu" : "memory");
       for (const char* key : {"usage", RealLimitKey(a, At(job, "enforced")), "would_be"})
@@ -244,6 +251,10 @@ std::string JobsText(const Json& page) {
   StrAppend(&out,
             fmt::format("{} of {} jobs{}\n", shown, total, all ? "" : " (--limit shows more, words filter)"));
   out += "amounts are for each task, savings for all; day over: the chance of a day above would be\n";
+  if (std::any_of(jobs.begin(), jobs.end(),
+                  [](const Json& job) { return TasksText(job) != Count(job, "tasks"); })) {
+    out += "tasks 6>3: 6 run, 3 are recommended\n";
+  }
   if (const Json& totals = At(page, "totals"); totals.is_object()) {
     StrAppend(&out, "all ", total, ": usage ", Amount(Resource::kCpu, At(totals, "cpu"), "usage"), " and ",
               Amount(Resource::kMemory, At(totals, "memory"), "usage"), "; in mode auto they would save ",

@@ -34,6 +34,25 @@ TEST(DaemonTextTest, TheTableOfJobsFitsAHundredColumns) {
                           HasSubstr("…ession-agent "), Not(HasSubstr("\x1b"))));
 }
 
+TEST(DaemonTextTest, ARecommendedNumberOfTasksIsShownWhereItIsAnother) {
+  Json job = JobRow("web");
+  job["tasks"] = 31;
+  job["tasks_would_be"] = 14;
+  EXPECT_THAT(JobsText({{"total", 1}, {"jobs", {job}}}),
+              AllOf(HasSubstr("31>14"), HasSubstr("6 run, 3 are recommended")));
+  job["tasks_would_be"] = 31;
+  EXPECT_THAT(JobsText({{"total", 1}, {"jobs", {job}}}), Not(HasSubstr("recommended")));
+  Json detail = job;
+  detail["replicas"] = Json::parse(R"({"policy":"hpa","tasks":31,"would_be":14,"ordered":14,"load_cores":9.5,
+    "cores_per_task":2,"utilization":0.1532,"hold":"last change 5 min ago","reason":{}})");
+  const std::string text = JobText(detail, {{"decisions", Json::array()}});
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("replicas (hpa): 31 tasks, would be 14 tasks, ordered 14 tasks; load 9.50 cores"),
+                  HasSubstr("replicas wait: last change 5 min ago")));
+  detail["replicas"] = nullptr;
+  EXPECT_THAT(JobText(detail, {{"decisions", Json::array()}}), Not(HasSubstr("replicas")));
+}
+
 TEST(DaemonTextTest, TheTableOfAgentsFitsAHundredColumns) {
   Json agent = Json::parse(R"({"name":"n1","host":"node-1","version":"1","hands":"cgroup v2","connected":true,
     "observes":false,"cores":2,"memory_bytes":8e9,"tasks":1234,"managed_tasks":1200,"heard_seconds_ago":1.5,

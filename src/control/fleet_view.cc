@@ -252,6 +252,9 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
     view.tasks = std::max(view.tasks, lane.tasks);
     view.trial = view.trial || lane.gate.trial.has_value();
   }
+  if (job.replicas != nullptr && view.mode != Mode::kOff) {
+    view.tasks_would_be = job.replicas->recommended().value_or(-1);
+  }
   view.enforced = fleet.Enforced(job);
   if (const auto share = job.throttled_share(); share.has_value())
     view.throttled = static_cast<float>(*share);
@@ -273,6 +276,13 @@ FleetRisk RiskOf(const LiveFleet& fleet, const FleetView& view, Resource r) {
 
 void SumUp(const std::array<FleetRisk, 2>& risk, FleetView& view) {
   const int64_t now_s = view.window.has_value() ? view.window->next().start_s() : INT64_MIN;
+  view.replicas = ReplicaSums();
+  for (const JobView& job : view.jobs) {
+    if (job.last_seen_s != now_s || job.tasks_would_be < 0) continue;
+    ++view.replicas.jobs;
+    view.replicas.tasks += job.tasks;
+    view.replicas.would_be += static_cast<uint64_t>(job.tasks_would_be);
+  }
   for (const Resource r : kResources) {
     const auto at = static_cast<size_t>(r);
     FleetSums& sum = view.sums[at] = FleetSums();

@@ -43,8 +43,9 @@ struct JobView {
   bool trial = false;
   bool enforced = false;  // agents apply the limits that are ordered; else these are what would be
   uint32_t tasks = 0;
-  float throttled = kAbsent;  // share of the CFS periods of about the last day
-  uint32_t ooms = 0;          // of the last 7 days
+  int32_t tasks_would_be = -1;  // by its policy of replicas; negative: absent
+  float throttled = kAbsent;    // share of the CFS periods of about the last day
+  uint32_t ooms = 0;            // of the last 7 days
   std::array<JobAmounts, 2> amounts;
   std::array<std::pair<uint8_t, uint8_t>, 2> week{};  // days and days_over of the last 7 days
   int64_t last_seen_s = INT64_MIN;
@@ -64,6 +65,12 @@ struct FleetSums {
   FleetRisk risk;
 };
 
+// Of the jobs with a recommended number of tasks that were measured in the last window.
+struct ReplicaSums {
+  uint32_t jobs = 0;
+  uint64_t tasks = 0, would_be = 0;
+};
+
 struct FleetView {
   std::optional<WindowId> window;  // closed last
   std::vector<JobView> jobs;       // ascending by JobId, of which many are no longer known
@@ -73,6 +80,7 @@ struct FleetView {
   // nullptr for a job that is not known, or no longer.
   const JobView* Find(JobId id) const;
   std::array<FleetSums, 2> sums;  // by Resource
+  ReplicaSums replicas;
   // Of `jobs`. nullptr: lists go by the jobs' own names and labels, which takes several times as long.
   std::shared_ptr<const JobIndex> index;
 };
@@ -82,7 +90,7 @@ struct FleetView {
 JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day);
 // Of the jobs of `view`, whose recommenders are those of `fleet`.
 FleetRisk RiskOf(const LiveFleet& fleet, const FleetView& view, Resource r);
-// Fills in `sums` from the jobs. `risk` by Resource.
+// Fills in `sums` and `replicas` from the jobs. `risk` by Resource.
 void SumUp(const std::array<FleetRisk, 2>& risk, FleetView& view);
 
 enum class JobSort : uint8_t {

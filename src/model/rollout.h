@@ -119,7 +119,7 @@ struct FleetPoint {
   std::array<uint32_t, kNumModes> jobs_by_mode{};
   std::array<FleetAmounts, 2> amounts;  // by Resource
   uint32_t oom_kills = 0;
-  uint32_t changes = 0;  // limits set
+  uint32_t changes = 0;  // limits and numbers of tasks set
 };
 
 }  // namespace taut

@@ -102,6 +102,7 @@ function makeJob(number, now) {
   });
   made.row.saving_per_month = savingOf(made.row);
   made.replicas = replicasOf(made);
+  made.row.tasks_would_be = made.replicas?.would_be ?? null;
   return made;
 }
 
@@ -159,11 +160,18 @@ export function countModes(jobs) {
   return counts;
 }
 
+function replicaTotals(jobs) {
+  const scaled = jobs.filter((job) => job.replicas !== null);
+  const total = (of) => scaled.reduce((n, job) => n + of(job), 0);
+  return { jobs: scaled.length, tasks: total((job) => job.row.tasks), would_be: total((job) => job.row.tasks_would_be) };
+}
+
 export function fleetNow(jobs, now, actuator) {
   return {
     time: jobs.length ? now : null, machine: MACHINE, jobs: jobs.length, tasks: jobs.reduce((n, job) => n + job.row.tasks, 0),
     jobs_by_mode: countModes(jobs), cpu: totals(jobs, 'cpu'), memory: totals(jobs, 'memory'),
     saving_per_month: (({ saved, would_save }) => ({ currency: 'EUR', saved, would_save }))(moneyOf(totals(jobs, 'cpu'), totals(jobs, 'memory'))),
+    replicas: replicaTotals(jobs),
     oom_kills_day: jobs.length ? 11 : 0, changes_day: jobs.length ? 1874 : 0, actuator,
   };
 }

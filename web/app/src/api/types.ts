@@ -24,6 +24,7 @@ export interface Fleet {
   jobs: number; tasks: number;
   jobs_by_mode: Record<Mode, number>;
   cpu: FleetAmounts; memory: FleetAmounts;
+  replicas: { jobs: number; tasks: number; would_be: number };
   oom_kills_day: number; changes_day: number;
   actuator: string;
 }
@@ -38,7 +39,7 @@ export interface JobAmounts {
   saving: Amount; chance: number | null; days: number; days_over: number; at_limit: boolean;
 }
 export interface JobRow {
-  name: string; mode: Mode; recommender: string; tasks: number; cpu: JobAmounts; memory: JobAmounts;
+  name: string; mode: Mode; recommender: string; tasks: number; tasks_would_be: number | null; cpu: JobAmounts; memory: JobAmounts;
   ooms: number; last_seen: number | null; last_change: number | null; trial: boolean;
   enforced: boolean; throttled_share: number | null;
   saving_per_month?: number | null;

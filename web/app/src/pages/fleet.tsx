@@ -138,6 +138,9 @@ function Coverage({ fleet, history }: { fleet: Fleet; history: FleetHistory | nu
           </li>
         ))}
       </ul>
+      {fleet.replicas.jobs > 0 && (
+        <p class="hint">{plural(fleet.replicas.jobs, 'job')} with a policy of replicas: {plural(fleet.replicas.tasks, 'task')} {fleet.replicas.tasks === 1 ? 'runs' : 'run'}, {count(fleet.replicas.would_be)} would be enough.</p>
+      )}
       {!history ? <Skeleton tall /> : (
         <Chart label="Jobs by mode over time" time={history.time} height={130} format={count} tick={whole} series={stacked(history)} bare />
       )}

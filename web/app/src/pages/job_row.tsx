@@ -33,6 +33,9 @@ export const columnsOf = (view: View): Column[] => [
   ...(view.managed ? [{ key: 'changed', name: 'Changed', sort: 'changed', class: 'num changed', help: 'The last change of a limit' }] : []),
 ];
 
+// Another number of tasks is recommended.
+const scales = (row: JobRow): row is JobRow & { tasks_would_be: number } => row.tasks_would_be !== null && row.tasks_would_be !== row.tasks;
+
 const times = (value: number | null, tasks: number): number | null => (value === null ? null : value * tasks);
 
 function each(resource: Resource, a: JobAmounts, idle: boolean): string {
@@ -81,7 +84,9 @@ export function JobGridRow({ index, row, top, active, view, onPick }: Props) {
       style={style} onClick={onPick}>
       <span role="gridcell" class="cell name"><a class="job-name" href={jobHref(row.name)} tabIndex={-1} title={`${row.name}\n${row.recommender}`}><bdi>{row.name}</bdi></a><Marks row={row} /></span>
       <span role="gridcell" class="cell mode"><ModeBadge mode={row.mode} />{row.trial && <i class="trial" title="A canary trial is under way">trial</i>}</span>
-      <span role="gridcell" class="cell num tasks">{count(row.tasks)}</span>
+      <span role="gridcell" class="cell num tasks" title={scales(row) ? `${plural(row.tasks, 'task')}; ${count(row.tasks_would_be)} would be enough` : undefined}>
+        {count(row.tasks)}{scales(row) && <span class="muted">→{count(row.tasks_would_be)}</span>}
+      </span>
       <AmountCells resource="cpu" row={row} view={view} />
       <AmountCells resource="memory" row={row} view={view} />
       <span role="gridcell" class={`cell num ooms ${row.ooms ? 'bad' : 'none'}`}>{row.ooms || NONE}</span>
