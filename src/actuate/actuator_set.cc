@@ -1,5 +1,6 @@
 #include "actuate/actuator_set.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/bytes.h"
@@ -44,7 +45,14 @@ size_t ActuatorSet::Claimant(const std::string& job, Target target) {
   return first.value_or(0);
 }
 
+// Jobs come and go: what has its outcome is not replaced by anything.
+void ActuatorSet::ForgetClosed() {
+  absl::erase_if(latest_, [this](const auto& entry) { return !open_.contains(entry.second.decision); });
+  most_latest_ = std::max(most_latest_, 2 * latest_.size());
+}
+
 size_t ActuatorSet::Route(const TargetOrder& order, int64_t now_s) {
+  if (latest_.size() >= most_latest_) ForgetClosed();
   Latest& latest = latest_[{order.job, order.target}];
   // The same decision for more tasks stays where it is.
   if (latest.decision == order.decision) return latest.member;
@@ -116,6 +124,11 @@ void ActuatorSet::LoadState(std::string_view state) {
       if (m.key == key) m.actuator->LoadState(bytes);
     }
   }
+}
+
+size_t ActuatorSet::remembered() {
+  const std::lock_guard lock(mutex_);
+  return latest_.size();
 }
 
 std::vector<std::string> ActuatorSet::TakeConflicts() {

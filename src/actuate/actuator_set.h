@@ -36,6 +36,8 @@ class ActuatorSet final : public Actuator {
   std::string SaveState() const override;
   void LoadState(std::string_view state) override;
 
+  // Orders whose actuator is remembered.
+  size_t remembered();
   // Jobs that two actuators claim, since the last call: a sentence, once for each job, target and pair.
   std::vector<std::string> TakeConflicts();
 
@@ -51,12 +53,14 @@ class ActuatorSet final : public Actuator {
   };
   // The member for this order. What an order to another member replaces is reported. REQUIRES: mutex_.
   size_t Route(const TargetOrder& order, int64_t now_s);
+  void ForgetClosed();                                     // REQUIRES: mutex_
   size_t Claimant(const std::string& job, Target target);  // REQUIRES: mutex_
 
   std::vector<Member> members_;
   std::string name_;
   std::mutex mutex_;
   absl::flat_hash_map<std::pair<std::string, Target>, Latest> latest_;
+  size_t most_latest_ = 100'000;        // before closed ones are forgotten
   absl::flat_hash_set<uint64_t> open_;  // decisions without an outcome, or with a pending one
   std::set<uint64_t> replaced_;         // decisions that another actuator has replaced: outcomes are dropped
   std::vector<OutcomeUpdate> superseded_;

@@ -99,6 +99,15 @@ TEST(ActuatorSet, TheTargetsOfOneJobMayHaveTwoActuators) {
   EXPECT_THAT(two.set.TakeConflicts(), IsEmpty());
 }
 
+TEST(ActuatorSet, JobsThatCameAndWentAreForgotten) {
+  Two two;
+  for (uint64_t decision = 1; decision <= 250'000; ++decision) {
+    two.Apply({{decision, "pod-" + std::to_string(decision)}});
+    if (decision % 1000 == 0) (void)two.Outcomes();
+  }
+  EXPECT_LE(two.set.remembered(), 101'000U);
+}
+
 TEST(ActuatorSet, WhatNoneClaimsGoesToTheFirstWhichSaysWhy) {
   Two two;
   two.first->outcome = Outcome::kDryRun;

@@ -92,9 +92,15 @@ std::vector<std::string> OrderBook::Take(const TargetOrder& order, std::span<con
     Report(entry, Outcome::kPending, "an agent is disconnected; it receives the order when it reconnects");
   }
   // Also an order without tasks: its tasks may come.
-  if (entries_.size() >= kOrdersRemembered) entries_.erase(entries_.begin());
+  if (entries_.size() >= kOrdersRemembered) Drop(entries_.begin());
   entries_.insert_or_assign(order.decision, std::move(entry));
   return send_to;
+}
+
+void OrderBook::Drop(std::map<uint64_t, Entry>::iterator at) {
+  const auto latest = latest_.find({at->second.order.job, at->second.order.target});
+  if (latest != latest_.end() && latest->second == at->first) latest_.erase(latest);
+  entries_.erase(at);
 }
 
 std::string OrderBook::WhyNotSent(const Entry& entry, std::span<const OrderTask> tasks) const {

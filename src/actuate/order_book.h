@@ -82,6 +82,8 @@ class OrderBook {
   const Entry* Latest(const std::string& job, Target target) const;
   // The entry that Take fills; what the order replaces is closed.
   Entry Open(const TargetOrder& order);
+  // Forgets an order for room.
+  void Drop(std::map<uint64_t, Entry>::iterator at);
   // Nothing was sent: why.
   std::string WhyNotSent(const Entry& entry, std::span<const OrderTask> tasks) const;
   void Report(Entry& entry, Outcome outcome, std::string text);

@@ -26,7 +26,9 @@ void WebhookActuator::Stop() {
 
 void WebhookActuator::Start(const std::function<bool(uint64_t decision)>& is_open) {
   const std::lock_guard lock(mutex_);
-  queue_.RemoveIf([&](uint64_t decision) { return !is_open(decision); });
+  queue_.RemoveIf([&](const TargetOrder& order) { return !is_open(order.decision); });
+  queue_.RemoveIf([&](const TargetOrder& order) { return !Claims(order.job, order.target); },
+                  "not sent: webhook.jobs or webhook.targets changed before it was delivered");
   thread_ = std::thread([this] { Run(); });
 }
 

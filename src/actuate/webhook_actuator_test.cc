@@ -296,6 +296,17 @@ TEST_F(WebhookActuatorTest, DamagedStateIsIgnored) {
   EXPECT_THAT(Keys(), ElementsAre("i2-1"));
 }
 
+// webhook.jobs was changed between a stop and a start: agents may have this job now.
+TEST_F(WebhookActuatorTest, OrdersOfJobsThatAreNotItsOwnAnyMoreFail) {
+  Order(6, "db", 2);
+  const std::string state = Hook().SaveState();
+  Restart("i2", state);
+  Hook().Start([](uint64_t) { return true; });
+  EXPECT_THAT(Outcomes(), ElementsAre(testing::HasSubstr("6 failed: not sent: webhook.jobs")));
+  Hook().Stop();
+  EXPECT_EQ(Hook().counts().waiting, 0U);
+}
+
 // The thread of Start: waits for orders, leaves out those with an outcome, and ends in the middle of a pause.
 TEST_F(WebhookActuatorTest, TheThreadSendsWhatIsOpen) {
   Order(5, "web", 2);

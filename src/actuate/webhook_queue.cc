@@ -165,10 +165,12 @@ bool WebhookQueue::Load(ByteReader& in, double now_s) {
   return true;
 }
 
-void WebhookQueue::RemoveIf(const std::function<bool(uint64_t decision)>& unwanted) {
+void WebhookQueue::RemoveIf(const std::function<bool(const TargetOrder&)>& unwanted, std::string_view why) {
   for (auto it = entries_.begin(); it != entries_.end();) {
     const auto at = it++;
-    if (unwanted(at->second.order.decision)) Erase(at);
+    if (!unwanted(at->second.order)) continue;
+    if (!why.empty()) Report(at->second.order.decision, Outcome::kFailed, std::string(why));
+    Erase(at);
   }
 }
 

@@ -18,8 +18,8 @@
 namespace taut {
 
 struct WebhookQueueOptions {
-  size_t max_orders = 10'000;
-  size_t max_bytes = size_t{4} << 20;  // of the orders as stored
+  size_t max_orders = 100'000;
+  size_t max_bytes = size_t{32} << 20;  // of the orders as stored
   double give_up_s = 3600;             // after its arrival, or after a restart
   // The pause after a failed attempt: doubled with each, and a random part of up to a half less.
   double first_retry_s = 1, last_retry_s = 60;
@@ -56,8 +56,8 @@ class WebhookQueue {
   void Save(ByteWriter& out) const;
   // Adds what was saved. False: damaged, and nothing is added.
   bool Load(ByteReader& in, double now_s);
-  // Removes those for which `unwanted` is true, without an outcome.
-  void RemoveIf(const std::function<bool(uint64_t decision)>& unwanted);
+  // Removes those for which `unwanted` is true; with `why` they fail, else they have no outcome.
+  void RemoveIf(const std::function<bool(const TargetOrder&)>& unwanted, std::string_view why = "");
 
  private:
   using Key = std::pair<std::string, Target>;  // by job
