@@ -34,8 +34,9 @@ void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
   on->group(kGroup);
   const auto add = [&](CLI::Option* option) { option->group(kGroup); };
   add(replay
-          .add_option("--policies", args.policies,
-                      "comma-separated: static, autopilot, hpa, keda, forecast, clairvoyant (default: all)")
+          .add_option(
+              "--policies", args.policies,
+              "comma-separated: static, autopilot, hpa, keda, function, forecast, clairvoyant (default: all)")
           ->delimiter(',')
           ->type_name("NAME,..."));
   add(replay

@@ -176,7 +176,7 @@ TEST(LiveReplicas, AStepBackOutlivesAKillBetweenTwoCheckpoints) {
 double Load(int32_t window) { return 8 + 5 * std::sin(window / 288.0 * 6.283); }
 
 TEST(LiveReplicas, ARestartChangesNoDecision) {
-  for (const std::string_view policy : {"static", "autopilot", "hpa", "keda", "forecast"}) {
+  for (const std::string_view policy : {"static", "autopilot", "hpa", "keda", "function", "forecast"}) {
     const LiveSettings settings = Scaling(Mode::kAuto, policy);
     ScaledJob straight(settings), before(settings), after(settings);
     const int32_t stop = 700, end = 1000;

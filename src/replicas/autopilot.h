@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "replicas/count_smoother.h"
 #include "replicas/replica_policy.h"
 #include "replicas/settings.h"
 
@@ -13,7 +14,7 @@ namespace taut {
 class AutopilotReplicaPolicy final : public ReplicaPolicy {
  public:
   AutopilotReplicaPolicy(const AutopilotReplicaSettings& settings, const ReplicaBounds& bounds)
-      : settings_(settings), bounds_(bounds) {}
+      : settings_(settings), bounds_(bounds), smoother_(settings) {}
 
   int Decide(const LoadSample& sample) override;
   void Explain(Reason& reason) const override;
@@ -25,7 +26,7 @@ class AutopilotReplicaPolicy final : public ReplicaPolicy {
   size_t state_bytes() const override;
 
  private:
-  // The mean of one averaging window, or the recommendation at its end.
+  // The mean of one averaging window.
   struct Windowed {
     int64_t window = 0;
     double value = 0;
@@ -33,9 +34,6 @@ class AutopilotReplicaPolicy final : public ReplicaPolicy {
   // Closes the window that `window` comes after.
   void CloseWindow(int64_t window, int current);
   double Statistic() const;
-  // Raw recommendation to the smoothed one: deferred downscaling, then slow decay.
-  void Smooth(int64_t window, int64_t windows_passed, int current);
-  int LimitGrowth(int count, const LoadSample& sample) const;
 
   AutopilotReplicaSettings settings_;
   ReplicaBounds bounds_;
@@ -43,12 +41,10 @@ class AutopilotReplicaPolicy final : public ReplicaPolicy {
   double sum_ = 0;
   int samples_ = 0;
   std::deque<Windowed> averages_;  // of the horizon
-  std::deque<Windowed> raw_;       // of the deferral
   double frozen_capacity_ = 0;     // of a task, at the last change of the count; 0: none yet
   double capacity_ = 0;            // now
-  double statistic_ = 0, deferred_ = 0;
-  double trajectory_ = 0;  // real-valued, so that few tasks shrink as many do
-  int smoothed_ = 0;       // 0: no window has closed
+  double statistic_ = 0;
+  CountSmoother smoother_;  // empty: no window has closed
   int decided_ = 0;
   bool held_ = true;
 };

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "replicas/autopilot.h"
 #include "replicas/forecast.h"
+#include "replicas/function_policy.h"
 #include "replicas/hpa.h"
 #include "replicas/scheduled.h"
 #include "replicas/stored_values.h"
@@ -73,6 +74,8 @@ constexpr ReplicaPolicyInfo kPolicies[] = {
      [](const ReplicaSettings& s) -> Made { return std::make_unique<HpaPolicy>(s.hpa, s.bounds); }},
     {"keda", "hpa behind KEDA's activation threshold and cool-down; to zero with replicas.min 0",
      [](const ReplicaSettings& s) -> Made { return std::make_unique<KedaPolicy>(s.keda, s.hpa, s.bounds); }},
+    {"function", "function.target, the owner's own expression of the load and other signals, smoothed",
+     [](const ReplicaSettings& s) -> Made { return std::make_unique<FunctionPolicy>(s); }},
     {"forecast", "the load when a task started now is ready, at an ordered share of overloaded minutes",
      [](const ReplicaSettings& s) -> Made { return std::make_unique<ForecastPolicy>(s); }},
 };

@@ -21,6 +21,9 @@ RC_GTEST_PROP(ReplicaPolicies, StayWithinTheBoundsAndHoldWithoutALoad, ()) {
   s.bounds.min = *rc::gen::inRange(0, 5);
   s.bounds.max = s.bounds.min + *rc::gen::inRange(1, 30);
   s.forecast.min_history_s = 3600;
+  s.function.silent_s = 1e9;  // after a silence it raises the count: function_policy_test.cc
+  s.function.target = *rc::gen::element<std::string>("load / capacity", "p95_over(600) / ready",
+                                                     "1 / (load - 1)", "hour - count + max_over(5)");
   const auto policy = info.make(s);
   int count = std::max(s.bounds.min, 1);
   int64_t at_s = *rc::gen::inRange(-100000, 100000);
@@ -100,6 +103,11 @@ RC_GTEST_PROP(ReplicaPolicies, ARestartChangesNoDecision, ()) {
   s.autopilot.statistic = *rc::gen::element(LoadStatistic::kMax, LoadStatistic::kP95);
   s.autopilot.decay_half_life_s = *rc::gen::element(0.0, 3600.0);
   s.startup_s = *rc::gen::element(30, 120, 600);
+  s.autopilot.defer_downscaling_s = *rc::gen::element(0.0, 7200.0);
+  s.function.silent_s = *rc::gen::element(30.0, 3600.0);
+  s.function.target = *rc::gen::element<std::string>(
+      "max_over(60) / (0.7 * capacity)", "p95_over(300) + avg_over(7) > 12 ? 3 * load : count + 0.5",
+      "load - 4", "count / (load > 1) + hour + weekday");
   s.forecast.min_history_s = *rc::gen::element(3600, 86400);
   const auto restarts = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 3 * 1440));
   RC_ASSERT(Run(info, s, restarts) == Run(info, s, {}));
@@ -145,6 +153,15 @@ TEST(ReplicaPolicies, AStateOfOtherSettingsIsRejected) {
   EXPECT_EQ(LoadReplicaPolicy(state_of("forecast"), other).status(),
             absl::InvalidArgumentError("forecast: the state has another step or start-up time"));
   EXPECT_TRUE(LoadReplicaPolicy(state_of("hpa"), other).ok());
+  EXPECT_EQ(LoadReplicaPolicy(state_of("function"), other).status(),
+            absl::InvalidArgumentError("function: the state has another averaging window"));
+  other = s;
+  other.step_s = 300;
+  EXPECT_EQ(LoadReplicaPolicy(state_of("function"), other).status(),
+            absl::InvalidArgumentError("function: the state has another step"));
+  other.function.target = "load / capacity";
+  EXPECT_EQ(LoadReplicaPolicy(state_of("function"), other).status(),
+            absl::InvalidArgumentError("function: the state is of another function.target"));
   EXPECT_TRUE(absl::IsNotFound(
       LoadReplicaPolicy(SaveReplicaPolicy("hpax", *FindReplicaPolicy("hpa").value()->make(s)), s).status()));
   EXPECT_TRUE(absl::IsDataLoss(LoadReplicaPolicy(state_of("hpa") + "x", s).status()));
@@ -167,7 +184,7 @@ TEST(ReplicaPolicies, RunTheMaximumWhereEvenThatIsTooFew) {
 
 TEST(ReplicaPolicies, NamesAndSettingsAreChecked) {
   EXPECT_EQ(FindReplicaPolicy("hpax").status().message(),
-            "no replica policy \"hpax\"; there are static, autopilot, hpa, keda, forecast");
+            "no replica policy \"hpax\"; there are static, autopilot, hpa, keda, function, forecast");
   ReplicaSettings s;
   EXPECT_TRUE(SetReplicaSetting("hpa.target", "0.6", s).ok());
   EXPECT_EQ(s.hpa.target, 0.6);

@@ -29,7 +29,8 @@ class ReplicaPolicy {
   virtual ~ReplicaPolicy() = default;
 
   // The number of tasks to run from now on. Samples come in ascending order of time. While the load is absent
-  // the count stays as it is. Never below the minimum or above the maximum of the settings.
+  // the count stays as it is; a policy may raise it after a long silence. Never below the minimum or
+  // above the maximum of the settings.
   virtual int Decide(const LoadSample& sample) = 0;
   // Describes how the last Decide came about; appends to what is in `reason` already.
   virtual void Explain(Reason& reason) const = 0;

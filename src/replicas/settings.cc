@@ -5,6 +5,7 @@
 
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "replicas/target_expression.h"
 
 namespace taut {
 namespace {
@@ -50,6 +51,10 @@ constexpr ReplicaSetting kSettings[] = {
      TAUT_REF(forecast.min_history_s)},
     {"forecast.fallback_target", "target utilisation until then", 1, 0.01, 1,
      TAUT_REF(forecast.fallback_target)},
+    {"function.target", "number of tasks as an expression of load, capacity, max_over(minutes), ...", 1, 0, 0,
+     TAUT_REF(function.target)},
+    {"function.silent_h", "hours without a load after which the highest count of a day runs", 3600, 0.05, 336,
+     TAUT_REF(function.silent_s)},
 };
 #undef TAUT_REF
 
@@ -90,6 +95,13 @@ absl::Status SetReplicaSetting(std::string_view key, std::string_view value, Rep
       **schedule = *std::move(parsed);
       return absl::OkStatus();
     }
+    if (auto* const expression = std::get_if<std::string*>(&ref)) {
+      const absl::StatusOr<TargetExpression> parsed = TargetExpression::Parse(value);
+      if (!parsed.ok())
+        return absl::InvalidArgumentError(StrCat("invalid ", key, ": ", Message(parsed.status())));
+      **expression = parsed->text();
+      return absl::OkStatus();
+    }
     if (!std::holds_alternative<LoadStatistic*>(ref)) return SetNumber(s, value, ref);
     const auto* const found = std::find(std::begin(kStatistics), std::end(kStatistics), StripSpace(value));
     if (found == std::end(kStatistics))
@@ -109,13 +121,21 @@ std::string GetReplicaSetting(const ReplicaSetting& setting, const ReplicaSettin
   if (const auto* const number = std::get_if<double*>(&ref)) return StrCat(**number / setting.scale);
   if (const auto* const whole = std::get_if<int*>(&ref)) return StrCat(**whole);
   if (const auto* const schedule = std::get_if<ReplicaSchedule*>(&ref)) return (*schedule)->text();
+  if (const auto* const expression = std::get_if<std::string*>(&ref)) return **expression;
   return std::string(kStatistics[static_cast<size_t>(*std::get<LoadStatistic*>(ref))]);
 }
 
 absl::Status CheckReplicaSettings(const ReplicaSettings& settings) {
-  if (settings.bounds.min <= settings.bounds.max) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("invalid replicas.min ", settings.bounds.min,
-                                           ": expected at most replicas.max, ", settings.bounds.max));
+  if (settings.bounds.min > settings.bounds.max) {
+    return absl::InvalidArgumentError(StrCat("invalid replicas.min ", settings.bounds.min,
+                                             ": expected at most replicas.max, ", settings.bounds.max));
+  }
+  // Parsing takes longer than comparing, and most jobs have the default.
+  static const FunctionReplicaSettings defaults;
+  if (settings.function.target == defaults.target) return absl::OkStatus();
+  const absl::StatusOr<TargetExpression> parsed = TargetExpression::Parse(settings.function.target);
+  if (parsed.ok()) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat("invalid function.target: ", Message(parsed.status())));
 }
 
 }  // namespace taut

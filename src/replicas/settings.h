@@ -81,6 +81,13 @@ struct ForecastSettings {
   double fallback_target = 0.5;  // utilisation until then
 };
 
+// The owner's own target size (AP §3.3). Smoothed with AutopilotReplicaSettings, whose average_s is also the
+// time between two steps of the decay.
+struct FunctionReplicaSettings {
+  std::string target = "max_over(60) / (0.7 * capacity)";  // tasks; see replicas/target_expression.h
+  double silent_s = 3600;  // without a load: the count is raised to the highest of the last day
+};
+
 struct ReplicaSettings {
   ReplicaBounds bounds;
   ReplicaSchedule schedule;
@@ -92,11 +99,13 @@ struct ReplicaSettings {
   HpaSettings hpa;
   KedaSettings keda;
   ForecastSettings forecast;
+  FunctionReplicaSettings function;
 };
 
 // One setting by name. A number is shown divided by `scale`.
 struct ReplicaSetting {
-  using Ref = std::variant<double*, int*, LoadStatistic*, ReplicaSchedule*>;
+  // A text is the expression of a target size.
+  using Ref = std::variant<double*, int*, LoadStatistic*, ReplicaSchedule*, std::string*>;
   std::string_view key;  // "hpa.target"
   std::string_view help;
   double scale;
@@ -107,7 +116,8 @@ std::span<const ReplicaSetting> ReplicaSettingsTable();
 // InvalidArgument names the key, what is allowed or the nearest key.
 absl::Status SetReplicaSetting(std::string_view key, std::string_view value, ReplicaSettings& settings);
 std::string GetReplicaSetting(const ReplicaSetting& setting, const ReplicaSettings& settings);
-// What no single setting shows: InvalidArgument if the minimum is above the maximum.
+// What no single setting shows: InvalidArgument if the minimum is above the maximum, or
+// function.target is not an expression.
 absl::Status CheckReplicaSettings(const ReplicaSettings& settings);
 
 }  // namespace taut

@@ -142,7 +142,11 @@ TEST(ReplicaSettingsOfJobs, AreReadFromRulesWithTheirErrors) {
   EXPECT_EQ(policy.replicas.bounds.max, 40);
   EXPECT_EQ(GetJobSetting("replicas.hpa.target", policy), "0.6");
   EXPECT_THAT(SetJobSetting("replicas.policy", "hpb", policy).message(),
-              HasSubstr("expected one of none, static, autopilot, hpa, keda, forecast"));
+              HasSubstr("expected one of none, static, autopilot, hpa, keda, function, forecast"));
+  ASSERT_TRUE(SetJobSetting("replicas.function.target", " load / (0.6 * capacity) ", policy).ok());
+  EXPECT_EQ(GetJobSetting("replicas.function.target", policy), "load / (0.6 * capacity)");
+  EXPECT_EQ(SetJobSetting("replicas.function.target", "load / 0", policy).message(),
+            "replicas.function.target: invalid function.target: character 6: division by zero");
   EXPECT_THAT(SetJobSetting("replicas.max", "many", policy).message(), HasSubstr("expected a whole number"));
   EXPECT_THAT(SetJobSetting("replicas.pollicy", "hpa", policy).message(), HasSubstr("\"replicas.policy\""));
   ASSERT_TRUE(SetJobSetting("replicas.min", "50", policy).ok());

@@ -15,7 +15,7 @@ export const TABLE = [
   { key: 'canary.share', help: 'share of the tasks on which a new limit is tried: at least one, never all', kind: 'number', choices: [], default: '0.2' },
   { key: 'canary.duration', help: 'a trial lasts at least so long', kind: 'duration', choices: [], default: '1d' },
   { key: 'canary.min_task_windows', help: 'and until its tasks have lived so many windows of five minutes', kind: 'number', choices: [], default: '288' },
-  { key: 'replicas.policy', help: "policy that sets the number of the job's tasks from its CPU load; none: the owner sets it", kind: 'choice', choices: ['none', 'static', 'autopilot', 'hpa', 'keda', 'forecast'], default: 'none' },
+  { key: 'replicas.policy', help: "policy that sets the number of the job's tasks from its CPU load; none: the owner sets it", kind: 'choice', choices: ['none', 'static', 'autopilot', 'hpa', 'keda', 'function', 'forecast'], default: 'none' },
   { key: 'replicas.max', help: 'greatest number of tasks', kind: 'number', choices: [], default: '1000000' },
   { key: 'migrate', help: 'whether the job may be moved from observe to auto by rule', kind: 'boolean', choices: [], default: 'true' },
 ];

@@ -1,0 +1,12 @@
+// Whole numbers of tasks from real ones.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+namespace taut {
+
+// What is a whole number but for rounding is that number.
+inline double CeilOf(double x) { return std::ceil(x - 1e-9 * std::max(1.0, std::fabs(x))); }
+
+}  // namespace taut

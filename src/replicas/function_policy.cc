@@ -1,0 +1,211 @@
+#include "replicas/function_policy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/strings.h"
+#include "base/time.h"
+#include "replicas/ceil_of.h"
+#include "replicas/stored_values.h"
+
+namespace taut {
+namespace {
+
+constexpr size_t kMostShown = 120;  // characters of an expression in a reason
+
+std::optional<TargetExpression> Parsed(const std::string& text, std::string& invalid) {
+  absl::StatusOr<TargetExpression> parsed = TargetExpression::Parse(text);
+  if (parsed.ok()) return *std::move(parsed);
+  invalid = Message(parsed.status());
+  return std::nullopt;
+}
+
+std::span<const LoadSpan> SpansOf(const std::optional<TargetExpression>& expression) {
+  return expression.has_value() ? expression->spans() : std::span<const LoadSpan>();
+}
+
+std::string Shown(std::string_view expression) {
+  if (expression.size() <= kMostShown) return std::string(expression);
+  return StrCat(expression.substr(0, kMostShown), " ...");
+}
+
+bool Usable(double x) { return std::isfinite(x) && x >= 0; }
+
+}  // namespace
+
+FunctionPolicy::FunctionPolicy(const ReplicaSettings& settings)
+    : settings_(settings.function),
+      smoothing_(settings.autopilot),
+      step_s_(settings.step_s),
+      bounds_(settings.bounds),
+      expression_(Parsed(settings_.target, invalid_)),
+      spans_(SpansOf(expression_), step_s_),
+      smoother_(smoothing_) {}
+
+int FunctionPolicy::Decide(const LoadSample& sample) {
+  const int64_t at_s = FloorDiv(sample.at.us, kMicrosPerSecond);
+  int count = sample.count();
+  basis_ = Choose(sample, count);
+  decided_ = bounds_.Clamp(count);
+  Remember(at_s, decided_);
+  return decided_;
+}
+
+FunctionPolicy::Basis FunctionPolicy::Choose(const LoadSample& sample, int& count) {
+  const int64_t at_s = FloorDiv(sample.at.us, kMicrosPerSecond);
+  const auto window = static_cast<int64_t>(
+      FloorDiv(sample.at.us, static_cast<int64_t>(smoothing_.average_s * kMicrosPerSecond)));
+  // Windows in which the count was held do not count as passed.
+  const int64_t passed = window_.has_value() ? std::max<int64_t>(window - *window_, 0) : 0;
+  window_ = window;
+  if (!expression_.has_value()) return Basis::kInvalid;
+  if (!sample.load.has_value() || !Usable(*sample.load)) {
+    if (!heard_s_.has_value()) heard_s_ = at_s;
+    silent_s_ = static_cast<double>(std::max<int64_t>(at_s - *heard_s_, 0));
+    if (silent_s_ <= settings_.silent_s) return Basis::kAbsent;
+    count = std::max(count, SafeCount());
+    return Basis::kSilent;
+  }
+  heard_s_ = at_s;
+  silent_s_ = 0;
+  spans_.Observe(at_s, *sample.load);
+  value_ = Evaluate(sample);
+  if (!Usable(value_)) return Basis::kNoCount;
+  smoother_.Push(window, passed, bounds_.Clamp(CeilOf(value_)), sample.count());
+  count = smoother_.Count(sample);
+  return Basis::kFunction;
+}
+
+double FunctionPolicy::Evaluate(const LoadSample& sample) {
+  const int64_t at_s = FloorDiv(sample.at.us, kMicrosPerSecond);
+  const int64_t day = FloorDiv(at_s, int64_t{kDaySeconds});
+  const int64_t weekday = ((day + 4) % 7 + 7) % 7;  // 1970-01-01 was a Thursday; Sunday is 0
+  const int64_t hour = (at_s - day * kDaySeconds) / 3600;
+  return expression_->Evaluate(
+      {*sample.load, sample.capacity, static_cast<double>(sample.ready), static_cast<double>(sample.starting),
+       static_cast<double>(sample.count()), static_cast<double>(hour), static_cast<double>(weekday)},
+      spans_.Values());
+}
+
+void FunctionPolicy::Remember(int64_t at_s, int count) {
+  const int64_t hour = FloorDiv(at_s, int64_t{3600});
+  if (!hour_.has_value()) hour_ = hour;
+  const auto passed = static_cast<size_t>(std::clamp<int64_t>(hour - *hour_, 0, kHours));
+  std::shift_left(highest_.begin(), highest_.end(), static_cast<ptrdiff_t>(passed));
+  std::fill(highest_.end() - static_cast<ptrdiff_t>(passed), highest_.end(), 0);
+  if (passed > 0) hour_ = hour;
+  highest_.back() = std::max(highest_.back(), count);
+}
+
+int FunctionPolicy::SafeCount() const { return *std::ranges::max_element(highest_); }
+
+void FunctionPolicy::Explain(Reason& reason) const {
+  reason.recommender = "function";
+  const std::string held = fmt::format("so the count stays {}.", decided_);
+  switch (basis_) {
+    case Basis::kInvalid:
+      reason.sentence = fmt::format("function.target is invalid ({}), {}", invalid_, held);
+      return;
+    case Basis::kAbsent:
+      reason.sentence = fmt::format("The load was not measured, {}", held);
+      return;
+    case Basis::kSilent:
+      reason.sentence = fmt::format(
+          "The load has not been measured for {:.3g} h, so the count is {}: at least the highest of the last "
+          "day.",
+          silent_s_ / 3600, decided_);
+      return;
+    case Basis::kNoCount:
+      reason.sentence =
+          fmt::format("\"{}\" is {:.6g}, not a number of tasks, {}", Shown(settings_.target), value_, held);
+      return;
+    case Basis::kFunction:
+      break;
+  }
+  reason.sentence =
+      fmt::format("\"{}\" is {:.6g}: {} tasks after smoothing.", Shown(settings_.target), value_, decided_);
+  reason.facts.push_back({"value of function.target", value_, "tasks"});
+}
+
+std::unique_ptr<ReplicaPolicy> FunctionPolicy::Clone() const {
+  ReplicaSettings settings;
+  settings.function = settings_;
+  settings.autopilot = smoothing_;
+  settings.step_s = step_s_;
+  settings.bounds = bounds_;
+  auto copy = std::make_unique<FunctionPolicy>(settings);  // a parsed expression refers to its own values
+  copy->spans_ = spans_;
+  copy->smoother_ = smoother_;
+  copy->window_ = window_;
+  copy->heard_s_ = heard_s_;
+  copy->hour_ = hour_;
+  copy->highest_ = highest_;
+  copy->basis_ = basis_;
+  copy->value_ = value_;
+  copy->silent_s_ = silent_s_;
+  copy->decided_ = decided_;
+  return copy;
+}
+
+// Windows count in averaging windows. What depends on the settings goes first.
+void FunctionPolicy::Save(ByteWriter& out) const {
+  out.PutString(settings_.target);
+  out.Put(smoothing_.average_s);
+  out.Put(spans_.slot_s());
+  spans_.Save(out);
+  smoother_.SaveRecommendations(out);
+  smoother_.SaveFigures(out);
+  PutOptional(window_, out);
+  PutOptional(heard_s_, out);
+  PutOptional(hour_, out);
+  for (const int count : highest_) out.Put(count);
+  out.Put(static_cast<uint8_t>(basis_));
+  out.Put(value_);
+  out.Put(silent_s_);
+  out.Put(decided_);
+}
+
+absl::Status FunctionPolicy::Load(ByteReader& in) {
+  const std::string_view target = in.GetString();
+  if (!in.failed() && target != settings_.target)
+    return absl::InvalidArgumentError("function: the state is of another function.target");
+  StoredValues values(in);
+  if (values.Finite() != smoothing_.average_s && !in.failed())
+    return absl::InvalidArgumentError("function: the state has another averaging window");
+  SpanStatistics spans(SpansOf(expression_), step_s_);
+  if (const auto slot_s = values.Within<int64_t>(1, INT64_MAX); slot_s != spans.slot_s() && values.ok())
+    return absl::InvalidArgumentError("function: the state has another step");
+  spans.Load(values);
+  CountSmoother smoother(smoothing_);
+  smoother.LoadRecommendations(values);
+  smoother.LoadFigures(values);
+  const std::optional<int64_t> window = values.OptionalStep();
+  const std::optional<int64_t> heard_s = values.OptionalStep();
+  const std::optional<int64_t> hour = values.OptionalStep();
+  std::array<int, kHours> highest{};
+  for (int& count : highest) count = values.Count();
+  const auto basis = static_cast<Basis>(values.Within<uint8_t>(0, static_cast<uint8_t>(Basis::kSilent)));
+  const auto value = in.Get<double>();  // only shown; may be infinite or not a number
+  const double silent_s = values.Amount();
+  const int decided = values.Count();
+  if (absl::Status s = values.status("function"); !s.ok()) return s;
+  spans_ = std::move(spans);
+  smoother_ = std::move(smoother);
+  window_ = window;
+  heard_s_ = heard_s;
+  hour_ = hour;
+  highest_ = highest;
+  basis_ = basis;
+  value_ = value;
+  silent_s_ = silent_s;
+  decided_ = decided;
+  return absl::OkStatus();
+}
+
+size_t FunctionPolicy::state_bytes() const {
+  return sizeof(*this) + settings_.target.capacity() + (expression_.has_value() ? expression_->bytes() : 0) +
+         spans_.heap_bytes() + smoother_.heap_bytes();
+}
+
+}  // namespace taut

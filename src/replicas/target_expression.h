@@ -1,0 +1,60 @@
+// The owner's own function of a job's signals, as text: "max_over(60) / (0.7 * capacity)".
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace taut {
+
+// What an expression may name; the order is that of the values given to Evaluate.
+inline constexpr std::array<std::string_view, 7> kTargetSignals = {"load",  "capacity", "ready",  "starting",
+                                                                   "count", "hour",     "weekday"};
+using TargetSignals = std::array<double, kTargetSignals.size()>;
+
+enum class SpanStatistic : uint8_t { kMax, kMean, kP95 };
+
+// "max_over(60)": a statistic of the load of the last minutes.
+struct LoadSpan {
+  SpanStatistic statistic = SpanStatistic::kMax;
+  int64_t seconds = 0;
+
+  bool operator==(const LoadSpan&) const = default;
+};
+
+// Parsed once. Not thread-safe; distinct objects are independent.
+class TargetExpression {
+ public:
+  static constexpr size_t kMostCharacters = 1000;
+  static constexpr int kMostNesting = 32;  // of parentheses
+  static constexpr size_t kMostSpans = 8;  // different ones
+  static constexpr int kMostMinutes = 14 * 1440;
+
+  // InvalidArgument says at which character what is wrong and what is allowed. Nothing in an expression has
+  // a state or is random; nothing can be assigned.
+  static absl::StatusOr<TargetExpression> Parse(std::string_view text);
+
+  TargetExpression(TargetExpression&&) noexcept;
+  TargetExpression& operator=(TargetExpression&&) noexcept;
+  ~TargetExpression();
+
+  const std::string& text() const;
+  std::span<const LoadSpan> spans() const;
+  // `spans`: the value of each of spans(). May be infinite or not a number. Allocates nothing.
+  double Evaluate(const TargetSignals& signals, std::span<const double> spans);
+  // Object and heap, about.
+  size_t bytes() const;
+
+ private:
+  struct Parsed;
+  explicit TargetExpression(std::unique_ptr<Parsed> parsed);
+  std::unique_ptr<Parsed> parsed_;
+};
+
+}  // namespace taut
