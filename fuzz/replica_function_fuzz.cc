@@ -1,0 +1,37 @@
+// Any text as function.target: an error, or a policy that decides within its bounds and reads its own state.
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "replicas/policies.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace taut;
+  ReplicaSettings settings;
+  settings.bounds.max = 50;
+  settings.step_s = 300;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (!SetReplicaSetting("function.target", text, settings).ok()) return 0;
+  if (!CheckReplicaSettings(settings).ok()) std::abort();
+  std::unique_ptr<ReplicaPolicy> policy = (*FindReplicaPolicy("function"))->make(settings);
+  if (policy->state_bytes() > size_t{1} << 20) std::abort();
+  int count = 3;
+  for (int m = 0; m < 20; ++m) {
+    if (m == 10) {
+      auto restored = LoadReplicaPolicy(SaveReplicaPolicy("function", *policy), settings);
+      if (!restored.ok()) std::abort();
+      policy = *std::move(restored);
+    }
+    std::optional<double> load = m % 7 * 1.5;
+    if (m == 5 || m > 17) load = std::nullopt;
+    const int before = count;
+    count = policy->Decide({Timestamp::FromSeconds(1'700'000'000 + m * 300), load, 1, count, 0});
+    if (count < settings.bounds.min || count > settings.bounds.max) std::abort();
+    if (!load.has_value() && count != before) std::abort();
+    Reason reason;
+    policy->Explain(reason);
+    if (reason.sentence.empty()) std::abort();
+  }
+  return 0;
+}
