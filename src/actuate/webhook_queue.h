@@ -20,7 +20,7 @@ namespace taut {
 struct WebhookQueueOptions {
   size_t max_orders = 100'000;
   size_t max_bytes = size_t{32} << 20;  // of the orders as stored
-  double give_up_s = 3600;             // after its arrival, or after a restart
+  double give_up_s = 3600;              // after its arrival, or after a restart
   // The pause after a failed attempt: doubled with each, and a random part of up to a half less.
   double first_retry_s = 1, last_retry_s = 60;
   double max_retry_after_s = 600;  // a longer wish of the receiver counts as this

@@ -47,7 +47,8 @@ constexpr const char* kReplayHelp =
     "  taut replay usage.csv --feedback oom-restart --decisions decisions.csv.gz --json result.json\n"
     "  taut replay usage.csv --mode auto --policy min_change=10%\n"
     "  taut replay --replicas load.csv --policies hpa,forecast --set hpa.target=0.6\n"
-    "  taut replay --replicas load.csv --capacity 250 --startup 90s --overload queue --output json";
+    "  taut replay --replicas load.csv --capacity 250 --startup 90s --overload queue --output json\n"
+    "  taut replay --replicas --usage 2013-07.csv.gz 2013-08.csv.gz --policies hpa,forecast";
 
 constexpr const char* kExplainHelp =
     "Explains the limits of one job: its usage, the candidates and their costs, and each step from the raw\n"

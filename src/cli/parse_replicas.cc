@@ -8,17 +8,22 @@ namespace {
 constexpr const char* kGroup = "Replicas";
 
 // Options of the replay of usage alone.
-constexpr const char* kOfUsage[] = {"--recommender",  "--resource",    "--feedback",    "--restart-delay",
-                                    "--cap-at-owner", "--settings",    "--threads",     "--mode",
-                                    "--policy",       "--report",      "--story",       "--show",
-                                    "--format",       "--group",       "--from",        "--to",
-                                    "--unit-cpu",     "--unit-memory", "--spill-memory"};
+constexpr const char* kOfUsage[] = {"--recommender",  "--resource", "--feedback", "--restart-delay",
+                                    "--cap-at-owner", "--settings", "--threads",  "--mode",
+                                    "--policy",       "--report",   "--story",    "--show"};
+// Options of traces.
+constexpr const char* kOfTraces[] = {"--format",   "--group",       "--from",        "--to",
+                                     "--unit-cpu", "--unit-memory", "--spill-memory"};
 
 // CLI11's needs and excludes would list all of them in the help.
 void CheckTogether(const CLI::App& replay, const ReplicasArgs& args) {
   for (const char* other : kOfUsage) {
     if (args.replicas && replay.count(other) > 0) throw CLI::ExcludesError("--replicas", other);
   }
+  for (const char* other : kOfTraces) {
+    if (args.replicas && !args.usage && replay.count(other) > 0) throw CLI::RequiresError(other, "--usage");
+  }
+  if (args.usage && replay.count("--mean-tasks") > 0) throw CLI::ExcludesError("--usage", "--mean-tasks");
   for (const CLI::Option* option : replay.get_options()) {
     if (!args.replicas && option->get_group() == kGroup && option->count() > 0)
       throw CLI::RequiresError(option->get_name(), "--replicas");
@@ -33,6 +38,8 @@ void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
                       "replay load (CSV of time,job,load or time,value) through the replica policies");
   on->group(kGroup);
   const auto add = [&](CLI::Option* option) { option->group(kGroup); };
+  add(replay.add_flag("--usage", args.usage,
+                      "the paths are a usage trace: a job's load is the CPU of all its tasks, in cores"));
   add(replay
           .add_option(
               "--policies", args.policies,
@@ -54,7 +61,8 @@ void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
                       "scale each job's load to a mean of this many busy tasks")
           ->capture_default_str());
   add(replay.add_option("--capacity", args.capacity,
-                        "load that one task processes at 100 %, instead of --mean-tasks"));
+                        "load that one task processes at 100 %, instead of --mean-tasks; with --usage "
+                        "instead of the CPU limit of a task"));
   add(replay.add_option("--decide-every", args.decide_every, "time between two decisions")
           ->capture_default_str());
   add(replay

@@ -1,6 +1,7 @@
 // taut replay --replicas.
 #include "cli/replicas_command.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -8,13 +9,16 @@
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/decisions.h"
+#include "cli/input.h"
 #include "cli/json_text.h"
 #include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "fmt/format.h"
 #include "model/units.h"
 #include "replicas/policies.h"
+#include "rollout/job_policy.h"
 #include "sim/replica_replay.h"
+#include "sim/usage_loads.h"
 #include "trace/load_reader.h"
 
 namespace taut {
@@ -55,6 +59,7 @@ absl::StatusOr<int64_t> Duration(std::string_view option, const std::string& tex
 
 absl::StatusOr<ReplicaReplayOptions> ToOptions(const ReplayArgs& replay, const ReplicasArgs& args) {
   ReplicaReplayOptions o;
+  if (args.usage) o.settings = LiveReplicaSettings();  // windows of 5 minutes, as in tautd
   const std::tuple<std::string_view, double, double, double> numbers[] = {
       {"--target-utilization", args.max_utilization, 0.01, 1},
       {"--startup-sigma", args.startup_sigma, 0, 3},
@@ -73,7 +78,7 @@ absl::StatusOr<ReplicaReplayOptions> ToOptions(const ReplayArgs& replay, const R
   const absl::StatusOr<int64_t> every = Duration("--decide-every", args.decide_every, 1);
   if (!every.ok()) return every.status();
   o.warmup_s = *warmup;
-  o.decide_every_s = *every;
+  o.decide_every_s = args.usage ? std::max(*every, kWindowSeconds) : *every;
   o.settings.startup_s = static_cast<double>(*startup);
   o.settings.max_utilization = args.max_utilization;
   o.startup_sigma = args.startup_sigma;
@@ -132,23 +137,49 @@ void AppendStep(const ReplicaStep& step, std::string_view job_and_policy, double
                  capacity, step.ready, step.starting, step.decided, why);
 }
 
+// What is replayed, and what was read, for people.
+struct Input {
+  std::vector<LoadSeries> loads;
+  std::vector<double> limits;  // of usage: of each job's tasks, cores; 0: not known
+  std::string description;
+  bool interrupted = false;  // reading was
+};
+
+// The capacity of a task of the job at this place; or why there is none.
+absl::StatusOr<double> CapacityOf(const Input& input, size_t at, const ReplicasArgs& args) {
+  const LoadSeries& series = input.loads[at];
+  if (args.capacity > 0) return args.capacity;
+  if (args.usage) {
+    if (input.limits[at] > 0) return input.limits[at];
+    return absl::NotFoundError(StrCat(
+        "job \"", series.job, "\" is not replayed: no CPU limit of its tasks is known; give --capacity"));
+  }
+  const double capacity = CapacityFor(series, args.mean_tasks);
+  if (capacity > 0) return capacity;
+  return absl::NotFoundError(StrCat("job \"", series.job, "\" is not replayed: its load is always 0"));
+}
+
 // `decisions` may be null.
-absl::StatusOr<Replayed> ReplayAll(const std::vector<LoadSeries>& loads, const ReplicasArgs& args,
-                                   ReplicaReplayOptions options, const std::vector<std::string>& policies,
-                                   OutputFile* decisions, bool quiet) {
+absl::StatusOr<Replayed> ReplayAll(const Input& input, const ReplicasArgs& args, ReplicaReplayOptions options,
+                                   const std::vector<std::string>& policies, OutputFile* decisions,
+                                   bool quiet) {
+  const std::vector<LoadSeries>& loads = input.loads;
   ProgressLine progress(quiet);
   Replayed out;
+  out.partial = input.interrupted;
   for (const std::string& name : policies) out.results.push_back({name, {}, {}});
-  for (const LoadSeries& series : loads) {
+  for (size_t at = 0; at < loads.size(); ++at) {
+    const LoadSeries& series = loads[at];
     if (Interrupted()) {
       out.partial = true;
       break;
     }
-    options.capacity = args.capacity > 0 ? args.capacity : CapacityFor(series, args.mean_tasks);
-    if (options.capacity <= 0) {
-      out.notes.push_back(StrCat("job \"", series.job, "\" is not replayed: its load is always 0"));
+    const absl::StatusOr<double> capacity = CapacityOf(input, at, args);
+    if (!capacity.ok()) {
+      out.notes.push_back(StrCat(Message(capacity.status())));
       continue;
     }
+    options.capacity = *capacity;
     std::vector<ReplicaScore> scores;
     std::string rows;  // of this job, written once every policy has replayed it
     absl::Status failed;
@@ -221,6 +252,7 @@ std::string Conditions(const ReplicaReplayOptions& o, const ReplicasArgs& args) 
       "overloaded: above {:.4g} % of the ready tasks; decisions every {}; the first {:.3g} days are not "
       "measured;\nload above the capacity {}\n",
       args.capacity > 0 ? fmt::format("one task processes {:.6g}", args.capacity)
+      : args.usage      ? std::string("one task processes its CPU limit")
                         : fmt::format("load scaled to a mean of {:.4g} busy tasks", args.mean_tasks),
       FormatDuration(static_cast<int64_t>(o.settings.startup_s)),
       o.startup_sigma > 0 ? fmt::format(" (log-normal, sigma {:.3g})", o.startup_sigma) : "",
@@ -290,6 +322,31 @@ std::string ResultJson(const Replayed& replayed) {
       {{"partial", replayed.partial}, {"notes", replayed.notes}, {"policies", std::move(policies)}});
 }
 
+absl::StatusOr<Input> ReadInput(const ReplayArgs& replay, const ReplicasArgs& args) {
+  Input input;
+  if (!args.usage) {
+    ReadReport report;
+    absl::StatusOr<std::vector<LoadSeries>> loads =
+        ReadLoads({replay.trace.paths, replay.trace.strict}, report);
+    if (!loads.ok()) {
+      if (report.rows > 0) Print(DescribeLoads(report, {}));
+      return loads.status();
+    }
+    input.loads = *std::move(loads);
+    input.description = DescribeLoads(report, input.loads);
+    return input;
+  }
+  const absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(replay.trace, replay.quiet);
+  if (!trace.ok()) return trace.status();
+  absl::StatusOr<UsageLoads> usage = ReadUsageLoads(**trace);
+  if (!usage.ok()) return usage.status();
+  input.loads = std::move(usage->loads);
+  input.limits = std::move(usage->limits);
+  input.description = DescribeInput(**trace);
+  input.interrupted = (*trace)->interrupted;
+  return input;
+}
+
 }  // namespace
 
 int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& args) {
@@ -305,15 +362,10 @@ int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& args) {
   if (!decisions.ok()) return Fail(decisions.status());
   if (*decisions != nullptr) (*decisions)->Append(kDecisionsHeader);
   CatchInterrupts();
-  ReadReport report;
-  const absl::StatusOr<std::vector<LoadSeries>> loads =
-      ReadLoads({replay.trace.paths, replay.trace.strict}, report);
-  if (!loads.ok()) {
-    if (report.rows > 0) Print(DescribeLoads(report, {}));
-    return Fail(loads.status());
-  }
+  const absl::StatusOr<Input> input = ReadInput(replay, args);
+  if (!input.ok()) return Fail(input.status());
   const absl::StatusOr<Replayed> replayed =
-      ReplayAll(*loads, args, *options, *policies, decisions->get(), replay.quiet);
+      ReplayAll(*input, args, *options, *policies, decisions->get(), replay.quiet);
   if (!replayed.ok()) return Fail(replayed.status());
   if (*file != nullptr) {
     (*file)->Append(ResultJson(*replayed));
@@ -328,9 +380,9 @@ int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& args) {
     std::string notes;
     for (const std::string& note : replayed->notes) StrAppend(&notes, "note: ", Printable(note), "\n");
     if (replayed->partial)
-      StrAppend(&notes, "PARTIAL: interrupted after ", replayed->jobs.size(), " of ", loads->size(),
+      StrAppend(&notes, "PARTIAL: interrupted after ", replayed->jobs.size(), " of ", input->loads.size(),
                 " jobs\n");
-    Print(StrCat(DescribeLoads(report, *loads), Conditions(*options, args), notes, "\n",
+    Print(StrCat(input->description, Conditions(*options, args), notes, "\n",
                  ResultText(*replayed, options->model), "\n", kLegend));
     if (!replay.json.empty()) Print(StrCat("results: ", replay.json, "\n"));
     if (!replay.decisions.empty()) Print(StrCat("decisions: ", replay.decisions, "\n"));

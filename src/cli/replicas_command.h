@@ -11,12 +11,14 @@ namespace taut {
 
 struct ReplicasArgs {
   bool replicas = false;              // the load is replayed, not usage
+  bool usage = false;                 // the paths are a usage trace: a job's load is the CPU of its tasks
   std::vector<std::string> policies;  // empty: all
   double max_utilization = 0.8;
   std::string startup = "2m";
   double startup_sigma = 0;
-  double mean_tasks = 12;  // the capacity of a task follows from it ...
-  double capacity = 0;     // ... unless it is given
+  // Load that a task processes; 0: of usage the CPU limit of a task, of loads what mean_tasks comes to.
+  double capacity = 0;
+  double mean_tasks = 12;
   std::string decide_every = "1m";
   std::string overload = "shed";
   uint64_t seed = 1;
