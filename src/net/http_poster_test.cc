@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 
 #include "net/server_fixture.h"
 
@@ -49,16 +50,17 @@ TEST_F(HttpPosterTest, ReturnsRedirectsAndBoundsResponses) {
 }
 
 TEST_F(HttpPosterTest, AServerThatDoesNotAnswerEndsAtTheDeadline) {
-  std::atomic<bool> done{false};
-  Serve({}, [&](const HttpRequest&) {
-    while (!done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  // The server outlives this function, and so may the request.
+  const auto done = std::make_shared<std::atomic<bool>>(false);
+  Serve({}, [done](const HttpRequest&) {
+    while (!*done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return TextResponse(200, "");
   });
   auto poster = MakeHttpPoster(
       {.url = StrCat("http://127.0.0.1:", port(), "/"), .timeout = std::chrono::milliseconds(50)});
   ASSERT_TRUE(poster.ok()) << poster.status();
   EXPECT_EQ((*poster)->Post("{}", {}).status().code(), absl::StatusCode::kDeadlineExceeded);
-  done = true;
+  *done = true;
 }
 
 TEST(HttpPosterUrl, RejectsWhatCannotBeUsedAndShowsNoPassword) {
