@@ -99,8 +99,8 @@ TEST(OvercommitReplay, TheSeedDecidesThePlacement) {
     OvercommitOptions o = Options({"machine-max"});
     o.seed = seed;
     std::vector<double> out;
-    for (const OvercommitScore& s : ReplayOvercommit(placed, o)->rows[0].by_machine)
-      out.push_back(s.predicted);
+    const absl::StatusOr<OvercommitResult> result = ReplayOvercommit(placed, o);
+    for (const OvercommitScore& s : result->rows[0].by_machine) out.push_back(s.predicted);
     return out;
   };
   EXPECT_EQ(footprints(1), footprints(1));
