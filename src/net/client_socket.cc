@@ -12,6 +12,7 @@
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 #include <cerrno>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -39,9 +40,7 @@ struct ClientTls::Impl {
 ClientTls::ClientTls(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 ClientTls::~ClientTls() = default;
 
-absl::StatusOr<std::shared_ptr<ClientTls>> ClientTls::Load(const std::string& ca_file,
-                                                           const std::string& certificate_file,
-                                                           const std::string& key_file) {
+absl::StatusOr<std::shared_ptr<ClientTls>> ClientTls::Load(const TlsSources& sources) {
   auto impl = std::make_unique<Impl>();
   asio::ssl::context& context = impl->context;
   ErrorCode ec;
@@ -49,18 +48,30 @@ absl::StatusOr<std::shared_ptr<ClientTls>> ClientTls::Load(const std::string& ca
       asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1,
       ec);
   (void)context.set_verify_mode(asio::ssl::verify_peer, ec);
-  if (ca_file.empty()) {
-    (void)context.set_default_verify_paths(ec);
+  const auto failed = [&ec](std::string_view what, const std::string& pem, const std::string& file) {
+    return FileError(what, pem.empty() ? file : "(given as text)", ec);
+  };
+  if (!sources.ca_pem.empty()) {
+    (void)context.add_certificate_authority(asio::buffer(sources.ca_pem), ec);
+  } else if (!sources.ca_file.empty()) {
+    (void)context.load_verify_file(sources.ca_file, ec);
   } else {
-    (void)context.load_verify_file(ca_file, ec);
-    if (ec) return FileError("CA", ca_file, ec);
+    (void)context.set_default_verify_paths(ec);
+    ec.clear();
   }
-  if (!certificate_file.empty()) {
-    (void)context.use_certificate_chain_file(certificate_file, ec);
-    if (ec) return FileError("certificate", certificate_file, ec);
-    (void)context.use_private_key_file(key_file, asio::ssl::context::pem, ec);
-    if (ec) return FileError("key", key_file, ec);
+  if (ec) return failed("CA", sources.ca_pem, sources.ca_file);
+  if (!sources.certificate_pem.empty()) {
+    (void)context.use_certificate_chain(asio::buffer(sources.certificate_pem), ec);
+  } else if (!sources.certificate_file.empty()) {
+    (void)context.use_certificate_chain_file(sources.certificate_file, ec);
   }
+  if (ec) return failed("certificate", sources.certificate_pem, sources.certificate_file);
+  if (!sources.key_pem.empty()) {
+    (void)context.use_private_key(asio::buffer(sources.key_pem), asio::ssl::context::pem, ec);
+  } else if (!sources.key_file.empty()) {
+    (void)context.use_private_key_file(sources.key_file, asio::ssl::context::pem, ec);
+  }
+  if (ec) return failed("key", sources.key_pem, sources.key_file);
   return std::make_shared<ClientTls>(std::move(impl));
 }
 
@@ -78,6 +89,10 @@ struct ClientSocket::Impl {
     io.run_until(deadline);
     if (!done) {
       ErrorCode ignored;
+      {
+        const std::lock_guard lock(handle_mutex);
+        handle = kNoHandle;
+      }
       (void)socket.close(ignored);
       resolver.cancel();
       io.restart();
@@ -106,6 +121,10 @@ struct ClientSocket::Impl {
     if (!status.ok()) return status;
     ErrorCode ignored;
     (void)socket.set_option(tcp::no_delay(true), ignored);
+    {
+      const std::lock_guard lock(handle_mutex);
+      handle = socket.native_handle();
+    }
     if (!stream) return absl::OkStatus();
     SSL_set_tlsext_host_name(stream->native_handle(), host.c_str());
     (void)stream->set_verify_callback(asio::ssl::host_name_verification(host), ignored);
@@ -118,6 +137,10 @@ struct ClientSocket::Impl {
   tcp::socket socket;
   tcp::resolver resolver{io};
   std::optional<asio::ssl::stream<tcp::socket&>> stream;
+  // For Interrupt: the descriptor while it is open.
+  static constexpr int kNoHandle = -1;
+  std::mutex handle_mutex;
+  int handle = kNoHandle;
 };
 
 ClientSocket::ClientSocket(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -162,6 +185,11 @@ absl::StatusOr<size_t> ClientSocket::Read(char* into, size_t size, Deadline dead
   });
   if (!status.ok()) return status;
   return end ? 0 : read;
+}
+
+void ClientSocket::Interrupt() {
+  const std::lock_guard lock(impl_->handle_mutex);
+  if (impl_->handle != Impl::kNoHandle) (void)shutdown(impl_->handle, SHUT_RDWR);
 }
 
 bool ClientSocket::IsStale() {

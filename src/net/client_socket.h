@@ -10,13 +10,19 @@
 
 namespace taut {
 
+// Where the certificates of a client are: PEM files, or the PEM text itself, which counts if both are set. Both
+// "": the system's CAs; no certificate of our own.
+struct TlsSources {
+  std::string ca_file, ca_pem;
+  std::string certificate_file, certificate_pem;
+  std::string key_file, key_pem;
+};
+
 // What TLS needs to know; shared by the connections of a client.
 class ClientTls {
  public:
-  // "": the system's CAs; no certificate of our own. InvalidArgument names the file.
-  static absl::StatusOr<std::shared_ptr<ClientTls>> Load(const std::string& ca_file,
-                                                         const std::string& certificate_file,
-                                                         const std::string& key_file);
+  // InvalidArgument names the file, or says which text is no PEM.
+  static absl::StatusOr<std::shared_ptr<ClientTls>> Load(const TlsSources& sources);
   struct Impl;
   explicit ClientTls(std::unique_ptr<Impl> impl);
   ~ClientTls();
@@ -42,6 +48,8 @@ class ClientSocket {
   absl::StatusOr<size_t> Read(char* into, size_t size, Deadline deadline);
   // Between two answers: the server has closed the connection, or sent data without a request.
   bool IsStale();
+  // Ends reads and writes under way, and later ones, with Unavailable. From any thread.
+  void Interrupt();
 
  private:
   struct Impl;

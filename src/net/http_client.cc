@@ -1,6 +1,7 @@
 #include "net/http_client.h"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "base/strings.h"
@@ -14,6 +15,40 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr size_t kReadBytes = 64 << 10;
 constexpr size_t kMaxEventBytes = 16 << 20;
+
+// Bytes to lines.
+class LineCutter {
+ public:
+  using LineFn = std::function<bool(std::string_view)>;
+  explicit LineCutter(size_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // False: on_line said stop, or a line is larger than `max_bytes`.
+  bool Put(std::string_view bytes, const LineFn& on_line) {
+    while (!bytes.empty()) {
+      const size_t end = std::min(bytes.find('\n'), bytes.size());
+      const std::string_view part = bytes.substr(0, end);
+      too_large_ = line_.size() + part.size() > max_bytes_;
+      if (too_large_) return false;
+      const bool whole = end < bytes.size();
+      bytes.remove_prefix(std::min(end + 1, bytes.size()));
+      if (!whole || !line_.empty()) line_.append(part);
+      if (!whole) return true;
+      const bool go_on = on_line(line_.empty() ? part : std::string_view(line_));
+      line_.clear();
+      if (!go_on) return false;
+    }
+    return true;
+  }
+  void End(const LineFn& on_line) {
+    if (!line_.empty()) on_line(line_);
+  }
+  bool too_large() const { return too_large_; }
+
+ private:
+  const size_t max_bytes_;
+  std::string line_;
+  bool too_large_ = false;
+};
 
 struct BaseUrl {
   bool is_https = false;
@@ -68,6 +103,8 @@ struct HttpClient::Impl {
   ClientOptions options;
   std::shared_ptr<ClientTls> tls;
   std::unique_ptr<ClientSocket> socket;
+  std::mutex socket_mutex;  // over replacing it and Interrupt
+  bool interrupted = false;
   std::string buffer;  // read and not yet parsed: [0, buffered)
   size_t buffered = 0;
 
@@ -80,13 +117,20 @@ struct HttpClient::Impl {
 
   absl::Status EnsureConnected(Clock::time_point deadline) {
     if (socket && !socket->IsStale()) return absl::OkStatus();
-    socket.reset();
+    Drop();
     buffered = 0;
     auto connected = ClientSocket::Connect(base.host, base.port, tls,
                                            std::min(deadline, Clock::now() + options.connect_timeout));
     if (!connected.ok()) return connected.status();
+    const std::lock_guard lock(socket_mutex);
+    if (interrupted) return absl::UnavailableError("the client was stopped");
     socket = std::move(*connected);
     return absl::OkStatus();
+  }
+
+  void Drop() {
+    const std::lock_guard lock(socket_mutex);
+    socket.reset();
   }
 
   std::string Head(const Request& request) const {
@@ -148,7 +192,7 @@ struct HttpClient::Impl {
         if (state == ParseState::kHeaderDone && parser.response().status < 200) break;
       }
       if (state != ParseState::kDone || parser.response().status < 200) continue;  // 100 Continue
-      if (!parser.keep_alive() || !written.ok()) socket.reset();
+      if (!parser.keep_alive() || !written.ok()) Drop();
       return std::move(parser.response());
     }
   }
@@ -166,11 +210,14 @@ absl::StatusOr<std::unique_ptr<HttpClient>> HttpClient::Create(std::string_view 
   impl->base_text = base_url;
   while (!impl->base_text.empty() && impl->base_text.back() == '/') impl->base_text.pop_back();
   impl->options = options;
-  if (options.certificate_file.empty() != options.key_file.empty()) {
+  const bool has_certificate = !options.certificate_file.empty() || !options.certificate_pem.empty();
+  const bool has_key = !options.key_file.empty() || !options.key_pem.empty();
+  if (has_certificate != has_key) {
     return absl::InvalidArgumentError("client certificate and key must be set together");
   }
   if (impl->base.is_https) {
-    auto tls = ClientTls::Load(options.ca_file, options.certificate_file, options.key_file);
+    auto tls = ClientTls::Load({options.ca_file, options.ca_pem, options.certificate_file,
+                                options.certificate_pem, options.key_file, options.key_pem});
     if (!tls.ok()) return tls.status();
     impl->tls = std::move(*tls);
   }
@@ -187,7 +234,7 @@ absl::StatusOr<HttpResponse> HttpClient::Send(const Request& request) {
     bool read_any = false;
     auto response = impl_->Exchange(request, deadline, &read_any);
     if (response.ok()) return response;
-    impl_->socket.reset();
+    impl_->Drop();
     // The server was free to close a connection that it kept for us, just now. What may be done twice is.
     const bool again = kept && !read_any && request.method != "POST" && request.method != "PATCH" &&
                        response.status().code() == absl::StatusCode::kUnavailable;
@@ -214,25 +261,19 @@ absl::StatusOr<HttpResponse> HttpClient::Patch(std::string_view path, std::strin
   return Send({"PATCH", path, body, content_type, {}});
 }
 
-absl::Status HttpClient::ReadEvents(std::string_view path,
-                                    const std::function<bool(const ServerEvent&)>& on_event,
-                                    std::string_view last_event_id, std::chrono::milliseconds silence) {
+absl::Status HttpClient::ReadStream(const Request& request, std::chrono::milliseconds silence,
+                                    const std::function<absl::Status(std::string_view piece)>& on_bytes) {
   Impl& impl = *impl_;
-  impl.socket.reset();  // a stream has a connection of its own
-  const absl::Status connected = impl.EnsureConnected(Clock::now() + impl.options.timeout);
-  if (!connected.ok()) return impl.Explain(connected, path);
-  Request request;
-  request.path = path;
-  request.headers.push_back({"Accept", "text/event-stream"});
-  if (!last_event_id.empty()) request.headers.push_back({"Last-Event-ID", std::string(last_event_id)});
+  impl.Drop();  // a stream has a connection of its own
   const auto explain = [&](const absl::Status& status) {
-    impl.socket.reset();
-    return status.ok() ? status : impl.Explain(status, path);
+    impl.Drop();
+    return status.ok() ? status : impl.Explain(status, request.path);
   };
-  absl::Status status = impl.socket->Write(impl.Head(request), {}, Clock::now() + impl.options.timeout);
+  absl::Status status = impl.EnsureConnected(Clock::now() + impl.options.timeout);
+  if (!status.ok()) return explain(status);
+  status = impl.socket->Write(impl.Head(request), request.body, Clock::now() + impl.options.timeout);
   if (!status.ok()) return explain(status);
   ResponseParser parser(~size_t{0}, ResponseParser::Body::kAsSaid);
-  EventReader reader(kMaxEventBytes);
   bool read_any = false;
   while (true) {
     const auto state = impl.Advance(parser, Clock::now() + silence, &read_any);
@@ -241,14 +282,51 @@ absl::Status HttpClient::ReadEvents(std::string_view path,
     HttpResponse& response = parser.response();
     const bool refused = *state != ParseState::kHeader && response.status != 200;
     if (refused && *state == ParseState::kDone) return explain(StatusOf(response));
+    if (refused && response.body.size() > kMaxEventBytes) return explain(StatusOf(response));
     if (refused) continue;
-    if (!reader.Put(response.body, on_event)) {
-      return explain(reader.too_large() ? absl::ResourceExhaustedError("an event is too large")
-                                        : absl::OkStatus());
-    }
+    status = on_bytes(response.body);
+    if (!status.ok()) return explain(status);
     response.body.clear();
     if (*state == ParseState::kDone) return explain(absl::OkStatus());
   }
+}
+
+absl::Status HttpClient::ReadEvents(std::string_view path,
+                                    const std::function<bool(const ServerEvent&)>& on_event,
+                                    std::string_view last_event_id, std::chrono::milliseconds silence) {
+  Request request;
+  request.path = path;
+  request.headers.push_back({"Accept", "text/event-stream"});
+  if (!last_event_id.empty()) request.headers.push_back({"Last-Event-ID", std::string(last_event_id)});
+  EventReader reader(kMaxEventBytes);
+  bool stopped = false;
+  const absl::Status status = ReadStream(request, silence, [&](std::string_view piece) {
+    if (reader.Put(piece, on_event)) return absl::OkStatus();
+    stopped = !reader.too_large();
+    return stopped ? absl::CancelledError() : absl::ResourceExhaustedError("an event is too large");
+  });
+  return stopped ? absl::OkStatus() : status;
+}
+
+absl::Status HttpClient::ReadLines(const Request& request,
+                                   const std::function<bool(std::string_view line)>& on_line,
+                                   std::chrono::milliseconds silence) {
+  LineCutter cutter(impl_->options.max_body_bytes);
+  bool stopped = false;
+  const absl::Status status = ReadStream(request, silence, [&](std::string_view piece) {
+    if (cutter.Put(piece, on_line)) return absl::OkStatus();
+    stopped = !cutter.too_large();
+    return stopped ? absl::CancelledError() : absl::ResourceExhaustedError("a line is too large");
+  });
+  if (stopped) return absl::OkStatus();
+  if (status.ok()) cutter.End(on_line);
+  return status;
+}
+
+void HttpClient::Interrupt() {
+  const std::lock_guard lock(impl_->socket_mutex);
+  impl_->interrupted = true;
+  if (impl_->socket != nullptr) impl_->socket->Interrupt();
 }
 
 const std::string& HttpClient::base_url() const { return impl_->base_text; }

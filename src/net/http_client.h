@@ -19,6 +19,8 @@ struct ClientOptions {
   std::string ca_file;
   std::string certificate_file;
   std::string key_file;
+  // The same as PEM text, which counts if both are set.
+  std::string ca_pem, certificate_pem, key_pem;
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(5);
   std::chrono::milliseconds timeout = std::chrono::seconds(30);  // of a whole request
   size_t max_body_bytes = size_t{256} << 20;                     // of an answer
@@ -32,7 +34,7 @@ struct ServerEvent {
   std::string id;  // the last one sent, which later events keep
 };
 
-// Not thread-safe: one client, one thread.
+// Not thread-safe: one client, one thread, but for Interrupt.
 class HttpClient {
  public:
   // "http://host:port" or "https://host", without or with a path that goes before every path asked for.
@@ -70,10 +72,21 @@ class HttpClient {
                           std::string_view last_event_id = "",
                           std::chrono::milliseconds silence = std::chrono::seconds(60));
 
+  // Reads a body that goes on and on, line by line, until on_line returns false or the server ends it (OK), or
+  // nothing comes for `silence` (DeadlineExceeded). Lines come without their end; the last may have none, one
+  // above `max_body_bytes` is ResourceExhausted. An answer other than 200: StatusOf.
+  absl::Status ReadLines(const Request& request, const std::function<bool(std::string_view line)>& on_line,
+                         std::chrono::milliseconds silence = std::chrono::seconds(60));
+  // Ends the request under way, and every later one, with an error. From any thread.
+  void Interrupt();
+
   const std::string& base_url() const;
 
  private:
   struct Impl;
+  // Calls on_bytes with each piece of the body of a 200 until it returns an error, which ends the reading.
+  absl::Status ReadStream(const Request& request, std::chrono::milliseconds silence,
+                          const std::function<absl::Status(std::string_view piece)>& on_bytes);
   explicit HttpClient(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
