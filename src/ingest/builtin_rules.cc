@@ -8,6 +8,7 @@ using enum SeriesKind;
 
 // Where series say their cluster, all names begin with it.
 const char* const kPodJob = "{cluster/}{namespace}/{owner.kind/}{owner}";
+const char* const kContainerJob = "{cluster/}{namespace}/{owner.kind/}{owner}/{container}";
 const char* const kPod = "{cluster/}{namespace}/Pod/{pod}";
 const char* const kKubernetes = "Kubernetes";
 
@@ -21,11 +22,11 @@ std::vector<LabelMatch> With(std::vector<LabelMatch> match, LabelMatch more) {
   return match;
 }
 
-void AddKubernetes(std::vector<MappingRule>& out) {
-  const auto add = [&out](const char* name, const char* metric, std::vector<LabelMatch> match,
-                          SeriesKind kind, double scale = 1) {
-    out.push_back(
-        {name, metric, std::move(match), kind, kPodJob, "{pod}", "{container}", scale, kKubernetes});
+void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
+  const char* const job = jobs == KubernetesJobs::kPods ? kPodJob : kContainerJob;
+  const auto add = [&out, job](const char* name, const char* metric, std::vector<LabelMatch> match,
+                               SeriesKind kind, double scale = 1) {
+    out.push_back({name, metric, std::move(match), kind, job, "{pod}", "{container}", scale, kKubernetes});
   };
   // Old kernels give a series per CPU as well as the sum.
   add("cadvisor-cpu", "container_cpu_usage_seconds_total", With(Container(), {"cpu", "|total"}),
@@ -132,9 +133,9 @@ void AddExporters(std::vector<MappingRule>& out) {
 
 }  // namespace
 
-std::vector<MappingRule> BuiltinRules() {
+std::vector<MappingRule> BuiltinRules(KubernetesJobs jobs) {
   std::vector<MappingRule> out;
-  AddKubernetes(out);
+  AddKubernetes(jobs, out);
   AddDocker(out);
   AddExporters(out);
   return out;

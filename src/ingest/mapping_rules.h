@@ -65,9 +65,12 @@ struct MappingRule {
   std::string source = {};
 };
 
+// What is one job in Kubernetes: the pods of an owner, each with the sum of its containers, or one container of
+// these pods. A task is a pod in both.
+enum class KubernetesJobs : uint8_t { kPods, kContainers };
 // cAdvisor and kube-state-metrics, Docker's cAdvisor, namedprocess, node and process exporters. The
 // table is in docs/formats.md.
-std::vector<MappingRule> BuiltinRules();
+std::vector<MappingRule> BuiltinRules(KubernetesJobs jobs = KubernetesJobs::kPods);
 
 // Where the pod that these labels name is, as the built-in rules name it in facts: "{cluster/}{namespace}".
 std::string PodScope(std::span<const LabelView> labels);

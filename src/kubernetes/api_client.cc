@@ -1,0 +1,128 @@
+#include "kubernetes/api_client.h"
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+#include "base/strings.h"
+#include "simdjson.h"
+
+namespace taut {
+namespace {
+
+constexpr size_t kMaxMessageBytes = 500;
+
+// The message of a Status object, else the first line.
+std::string MessageOf(std::string_view body) {
+  simdjson::dom::parser parser;
+  std::string_view message;
+  if (parser.parse(body.data(), body.size())["message"].get_string().get(message) != simdjson::SUCCESS) {
+    message = StripSpace(body);
+    message = message.substr(0, message.find('\n'));
+  }
+  return std::string(message.substr(0, kMaxMessageBytes));
+}
+
+absl::StatusCode CodeOf(int status) {
+  switch (status) {
+    case 400:
+    case 422:
+      return absl::StatusCode::kInvalidArgument;
+    case 401:
+      return absl::StatusCode::kUnauthenticated;
+    case 403:
+      return absl::StatusCode::kPermissionDenied;
+    case 404:
+      return absl::StatusCode::kNotFound;
+    case 409:
+      return absl::StatusCode::kAborted;
+    case 410:
+      return absl::StatusCode::kOutOfRange;
+    case 429:
+    case 503:
+      return absl::StatusCode::kUnavailable;
+    default:
+      return absl::StatusCode::kInternal;
+  }
+}
+
+}  // namespace
+
+absl::Status ApiStatus(const HttpResponse& response) {
+  if (response.status >= 200 && response.status < 300) return absl::OkStatus();
+  const std::string message = MessageOf(response.text());
+  return absl::Status(CodeOf(response.status), StrCat("the API server answered ", response.status,
+                                                      message.empty() ? "" : ": ", message));
+}
+
+ApiClient::ApiClient(std::unique_ptr<HttpClient> http, const ClusterAccess& access)
+    : http_(std::move(http)), token_(access.token), token_file_(access.token_file) {}
+
+absl::StatusOr<std::unique_ptr<ApiClient>> ApiClient::Create(const ClusterAccess& access,
+                                                             const Options& options) {
+  ClientOptions client;
+  client.ca_file = access.ca_file;
+  client.ca_pem = access.ca_pem;
+  client.certificate_file = access.certificate_file;
+  client.certificate_pem = access.certificate_pem;
+  client.key_file = access.key_file;
+  client.key_pem = access.key_pem;
+  client.timeout = options.timeout;
+  client.max_body_bytes = options.max_body_bytes;
+  absl::StatusOr<std::unique_ptr<HttpClient>> http = HttpClient::Create(access.server, client);
+  if (!http.ok()) return http.status();
+  return std::unique_ptr<ApiClient>(new ApiClient(*std::move(http), access));
+}
+
+// The token's file is small and in memory, so it is read for each request: a new token is used at once.
+absl::StatusOr<std::vector<HttpHeader>> ApiClient::Headers(std::string_view accept) const {
+  std::vector<HttpHeader> headers;
+  headers.push_back({"Accept", std::string(accept.empty() ? "application/json" : accept)});
+  std::string token = token_;
+  if (!token_file_.empty()) {
+    std::ifstream file(token_file_);
+    if (!file || !std::getline(file, token)) {
+      return absl::UnauthenticatedError(StrCat("cannot read the token file ", token_file_));
+    }
+    token = std::string(StripSpace(token));
+  }
+  if (!token.empty()) headers.push_back({"Authorization", StrCat("Bearer ", token)});
+  return headers;
+}
+
+absl::StatusOr<std::string> ApiClient::Send(const HttpClient::Request& request) {
+  retry_after_s_ = 0;
+  absl::StatusOr<HttpResponse> response = http_->Send(request);
+  if (!response.ok()) return response.status();
+  if (const std::string* after = response->header("Retry-After"); after != nullptr) {
+    retry_after_s_ = static_cast<int>(std::clamp(ParseDouble(*after).value_or(0), 0.0, 300.0));
+  }
+  if (absl::Status s = ApiStatus(*response); !s.ok()) return s;
+  return std::move(response->body);
+}
+
+absl::StatusOr<std::string> ApiClient::Get(std::string_view path, std::string_view accept) {
+  absl::StatusOr<std::vector<HttpHeader>> headers = Headers(accept);
+  if (!headers.ok()) return headers.status();
+  return Send({.path = path, .body = {}, .content_type = {}, .headers = *std::move(headers)});
+}
+
+absl::StatusOr<std::string> ApiClient::Patch(std::string_view path, std::string_view body,
+                                             std::string_view type) {
+  absl::StatusOr<std::vector<HttpHeader>> headers = Headers("");
+  if (!headers.ok()) return headers.status();
+  return Send(
+      {.method = "PATCH", .path = path, .body = body, .content_type = type, .headers = *std::move(headers)});
+}
+
+absl::Status ApiClient::Watch(std::string_view path, std::string_view accept,
+                              const std::function<bool(std::string_view line)>& on_line,
+                              std::chrono::milliseconds silence) {
+  absl::StatusOr<std::vector<HttpHeader>> headers = Headers(accept);
+  if (!headers.ok()) return headers.status();
+  retry_after_s_ = 0;
+  return http_->ReadLines({.path = path, .body = {}, .content_type = {}, .headers = *std::move(headers)},
+                          on_line, silence);
+}
+
+}  // namespace taut

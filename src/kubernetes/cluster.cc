@@ -1,0 +1,244 @@
+#include "kubernetes/cluster.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+std::string KeyOf(std::string_view kind, std::string_view namespace_name, std::string_view name) {
+  return StrCat(namespace_name, "/", kind, "/", name);
+}
+
+// An owner as the owner table takes it.
+std::string OwnerText(const std::string& kind, const std::string& name) {
+  return kind.empty() ? "<none>/<none>" : StrCat(kind, "/", name);
+}
+
+bool HasContainer(const Pod& pod, std::string_view name) {
+  return std::any_of(pod.containers.begin(), pod.containers.end(),
+                     [name](const ContainerState& c) { return c.name == name; });
+}
+
+}  // namespace
+
+std::optional<WorkloadName> ClusterNaming::Parse(std::string_view job) const {
+  std::vector<std::string_view> parts = Split(job, '/');
+  if (!cluster.empty()) {
+    if (parts.empty() || parts.front() != cluster) return std::nullopt;
+    parts.erase(parts.begin());
+  }
+  const bool by_container = jobs == KubernetesJobs::kContainers;
+  if (parts.size() != (by_container ? 4U : 3U)) return std::nullopt;
+  for (const std::string_view part : parts) {
+    if (part.empty()) return std::nullopt;
+  }
+  // These names begin with a word that no namespace of a cluster should have, and agents and exporters form them.
+  if (parts[0] == "docker" || parts[0] == "process" || parts[0] == "machine") return std::nullopt;
+  return WorkloadName{std::string(parts[0]), std::string(parts[1]), std::string(parts[2]),
+                      std::string(by_container ? parts[3] : "")};
+}
+
+std::string Cluster::WorkloadKey(std::string_view namespace_name, std::string_view kind,
+                                 std::string_view name) {
+  return StrCat(namespace_name, "/", kind, "/", name);
+}
+
+void Cluster::Place(const std::string& key, Entry& entry) {
+  const TopOwner owner = owners_.Find(entry.pod->namespace_name, entry.pod->name);
+  entry.workload = WorkloadKey(entry.pod->namespace_name, owner.kind, owner.name);
+  workloads_[entry.workload].insert(key);
+  changed_.insert(entry.workload);
+}
+
+void Cluster::Unplace(const std::string& key, const Entry& entry) {
+  const auto it = workloads_.find(entry.workload);
+  if (it == workloads_.end()) return;
+  changed_.insert(entry.workload);
+  it->second.erase(key);
+  if (it->second.empty()) workloads_.erase(it);
+}
+
+void Cluster::Insert(Pod pod) {
+  const std::string key = KeyOf("Pod", pod.namespace_name, pod.name);
+  owners_.Learn(key, OwnerText(pod.owner_kind, pod.owner_name));
+  Entry& entry = pods_[key];
+  if (entry.pod != nullptr) Unplace(key, entry);
+  entry.pod = std::make_shared<const Pod>(std::move(pod));
+  changed_pods_.insert(key);
+  Place(key, entry);
+}
+
+void Cluster::Erase(const std::string& key) {
+  const auto it = pods_.find(key);
+  if (it == pods_.end()) return;
+  Unplace(key, it->second);
+  pods_.erase(it);
+  owners_.Forget(key);
+  changed_pods_.erase(key);
+}
+
+void Cluster::ReplacePods(std::vector<Pod> pods) {
+  const std::lock_guard lock(mutex_);
+  ++version_;
+  synced_ = true;
+  std::set<std::string> listed;
+  for (Pod& pod : pods) {
+    listed.insert(KeyOf("Pod", pod.namespace_name, pod.name));
+    Insert(std::move(pod));
+  }
+  std::vector<std::string> gone;
+  for (const auto& [key, entry] : pods_) {
+    if (!listed.contains(key)) gone.push_back(key);
+  }
+  for (const std::string& key : gone) Erase(key);
+}
+
+void Cluster::PutPod(Pod pod) {
+  const std::lock_guard lock(mutex_);
+  ++version_;
+  Insert(std::move(pod));
+}
+
+void Cluster::RemovePod(const Pod& pod) {
+  const std::lock_guard lock(mutex_);
+  ++version_;
+  Erase(KeyOf("Pod", pod.namespace_name, pod.name));
+}
+
+// Of a pod that is there before its ReplicaSet is known, the name told the owner until now.
+void Cluster::Learn(const std::string& kind, const OwnedObject& object) {
+  const std::string child = KeyOf(kind, object.namespace_name, object.name);
+  owned_[kind].insert_or_assign(child, object);
+  for (const std::string& key : owners_.Learn(child, OwnerText(object.owner_kind, object.owner_name))) {
+    const auto it = pods_.find(key);
+    if (it == pods_.end()) continue;
+    Unplace(key, it->second);
+    Place(key, it->second);
+  }
+}
+
+void Cluster::ReplaceOwned(const std::string& kind, const std::vector<OwnedObject>& objects) {
+  const std::lock_guard lock(mutex_);
+  ++version_;
+  std::map<std::string, OwnedObject> before;
+  before.swap(owned_[kind]);
+  for (const OwnedObject& object : objects) {
+    before.erase(KeyOf(kind, object.namespace_name, object.name));
+    Learn(kind, object);
+  }
+  for (const auto& [key, object] : before) owners_.Forget(key);
+}
+
+void Cluster::PutOwned(const std::string& kind, const OwnedObject& object) {
+  const std::lock_guard lock(mutex_);
+  ++version_;
+  Learn(kind, object);
+}
+
+// Its pods keep the owner that they have: they end soon, or find no other.
+void Cluster::RemoveOwned(const std::string& kind, const OwnedObject& object) {
+  const std::lock_guard lock(mutex_);
+  ++version_;
+  const std::string key = KeyOf(kind, object.namespace_name, object.name);
+  owned_[kind].erase(key);
+  owners_.Forget(key);
+}
+
+void Cluster::ReplaceNodes(std::vector<Node> nodes) {
+  const std::lock_guard lock(mutex_);
+  nodes_.clear();
+  for (Node& node : nodes) nodes_.insert_or_assign(node.name, std::move(node));
+}
+
+void Cluster::PutNode(Node node) {
+  const std::lock_guard lock(mutex_);
+  nodes_.insert_or_assign(node.name, std::move(node));
+}
+
+void Cluster::RemoveNode(const Node& node) {
+  const std::lock_guard lock(mutex_);
+  nodes_.erase(node.name);
+}
+
+uint64_t Cluster::version() const {
+  const std::lock_guard lock(mutex_);
+  return version_;
+}
+
+bool Cluster::synced() const {
+  const std::lock_guard lock(mutex_);
+  return synced_;
+}
+
+size_t Cluster::num_pods() const {
+  const std::lock_guard lock(mutex_);
+  return pods_.size();
+}
+
+std::vector<std::string> Cluster::ReadyNodes() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> out;
+  for (const auto& [name, node] : nodes_) {
+    if (node.is_ready) out.push_back(name);
+  }
+  return out;
+}
+
+std::optional<Amounts> Cluster::Allocatable(const std::string& node) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = nodes_.find(node);
+  if (it == nodes_.end()) return std::nullopt;
+  return it->second.allocatable;
+}
+
+std::vector<std::string> Cluster::TakeChanged() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> out(changed_.begin(), changed_.end());
+  changed_.clear();
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::vector<PodPtr> Cluster::TakeChangedPods() {
+  const std::lock_guard lock(mutex_);
+  std::vector<PodPtr> out;
+  out.reserve(changed_pods_.size());
+  for (const std::string& key : changed_pods_) out.push_back(pods_.at(key).pod);
+  changed_pods_.clear();
+  return out;
+}
+
+std::vector<PodPtr> Cluster::PodsOf(const WorkloadName& workload) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<PodPtr> out;
+  const auto it = workloads_.find(WorkloadKey(workload.namespace_name, workload.kind, workload.name));
+  if (it == workloads_.end()) return out;
+  for (const std::string& key : it->second) {
+    const PodPtr& pod = pods_.at(key).pod;
+    if (pod->is_ended || pod->is_deleted) continue;
+    if (!workload.container.empty() && !HasContainer(*pod, workload.container)) continue;
+    out.push_back(pod);
+  }
+  return out;
+}
+
+void Cluster::ForEachPod(absl::FunctionRef<void(const PodPtr&)> fn) const {
+  std::vector<PodPtr> pods;
+  {
+    const std::lock_guard lock(mutex_);
+    pods.reserve(pods_.size());
+    for (const auto& [key, entry] : pods_) pods.push_back(entry.pod);
+  }
+  for (const PodPtr& pod : pods) fn(pod);
+}
+
+void Cluster::ForEachOwned(absl::FunctionRef<void(const std::string& kind, const OwnedObject&)> fn) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [kind, objects] : owned_) {
+    for (const auto& [key, object] : objects) fn(kind, object);
+  }
+}
+
+}  // namespace taut

@@ -1,0 +1,106 @@
+// The pods, owners and nodes of a cluster as last seen, and the jobs that its pods are tasks of.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
+#include "ingest/mapping_rules.h"
+#include "ingest/owners.h"
+#include "kubernetes/objects.h"
+
+namespace taut {
+
+// What the name of a job says: "shop/deployment/web" or "shop/deployment/web/app".
+struct WorkloadName {
+  std::string namespace_name, kind, name;  // the kind in lower case
+  std::string container;                   // "": the job is of whole pods
+  bool operator==(const WorkloadName&) const = default;
+};
+
+// Names of jobs, as the built-in mapping rules form them.
+struct ClusterNaming {
+  std::string cluster;  // begins every name; "": none
+  KubernetesJobs jobs = KubernetesJobs::kPods;
+
+  // nullopt: not the name of a job of this cluster. The workload need not be there.
+  std::optional<WorkloadName> Parse(std::string_view job) const;
+};
+
+using PodPtr = std::shared_ptr<const Pod>;
+
+// Thread-safe. About 1.5 KiB a pod.
+class Cluster {
+ public:
+  explicit Cluster(ClusterNaming naming) : naming_(std::move(naming)) {}
+  const ClusterNaming& naming() const { return naming_; }
+
+  // ---- what watches bring ----
+  void ReplacePods(std::vector<Pod> pods);
+  void PutPod(Pod pod);
+  void RemovePod(const Pod& pod);
+  // `kind`: "ReplicaSet", "Job".
+  void ReplaceOwned(const std::string& kind, const std::vector<OwnedObject>& objects);
+  void PutOwned(const std::string& kind, const OwnedObject& object);
+  void RemoveOwned(const std::string& kind, const OwnedObject& object);
+  void ReplaceNodes(std::vector<Node> nodes);
+  void PutNode(Node node);
+  void RemoveNode(const Node& node);
+
+  // ---- queries ----
+  // Grows with every change of a pod or its owner.
+  uint64_t version() const;
+  bool synced() const;  // pods were listed once
+  size_t num_pods() const;
+  // Names of nodes that are ready.
+  std::vector<std::string> ReadyNodes() const;
+  std::optional<Amounts> Allocatable(const std::string& node) const;
+  // Workloads of which a pod changed, or came or went, since the last call, as "namespace/kind/name".
+  std::vector<std::string> TakeChanged();
+  // Pods that changed or came since the last call.
+  std::vector<PodPtr> TakeChangedPods();
+  static std::string WorkloadKey(std::string_view namespace_name, std::string_view kind,
+                                 std::string_view name);
+  // Those of the job that have not ended, by name. With another case of the kind, or a container that no pod
+  // has: none. O(their number).
+  std::vector<PodPtr> PodsOf(const WorkloadName& workload) const;
+  void ForEachPod(absl::FunctionRef<void(const PodPtr&)> fn) const;
+  // ReplicaSets and Jobs.
+  void ForEachOwned(absl::FunctionRef<void(const std::string& kind, const OwnedObject&)> fn) const;
+
+ private:
+  struct Entry {
+    PodPtr pod;
+    std::string workload;  // key of workloads_
+  };
+  // All REQUIRE mutex_.
+  void Insert(Pod pod);
+  void Erase(const std::string& key);
+  void Place(const std::string& key, Entry& entry);
+  void Unplace(const std::string& key, const Entry& entry);
+  void Learn(const std::string& kind, const OwnedObject& object);
+
+  const ClusterNaming naming_;
+  mutable std::mutex mutex_;
+  uint64_t version_ = 0;
+  absl::flat_hash_set<std::string> changed_;  // workloads
+  absl::flat_hash_set<std::string> changed_pods_;
+  bool synced_ = false;
+  OwnerTable owners_;
+  std::map<std::string, Entry> pods_;  // by "namespace/Pod/name"
+  absl::flat_hash_map<std::string, std::set<std::string>> workloads_;
+  std::map<std::string, std::map<std::string, OwnedObject>> owned_;  // by kind, then "namespace/Kind/name"
+  std::map<std::string, Node> nodes_;
+};
+
+}  // namespace taut

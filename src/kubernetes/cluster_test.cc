@@ -1,0 +1,161 @@
+#include "kubernetes/cluster.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kubernetes/pod_fixture.h"
+#include "kubernetes/pod_series.h"
+
+namespace taut {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> NamesOf(const std::vector<PodPtr>& pods) {
+  std::vector<std::string> out;
+  for (const PodPtr& pod : pods) out.push_back(pod->name);
+  return out;
+}
+
+const WorkloadName kWeb{"shop", "deployment", "web", ""};
+
+TEST(ClusterNaming, ReadsNamesOfJobs) {
+  const ClusterNaming pods, containers{"", KubernetesJobs::kContainers}, east{"east", KubernetesJobs::kPods};
+  EXPECT_EQ(pods.Parse("shop/deployment/web"), kWeb);
+  EXPECT_EQ(containers.Parse("shop/deployment/web/app"), (WorkloadName{"shop", "deployment", "web", "app"}));
+  EXPECT_EQ(east.Parse("east/shop/deployment/web"), kWeb);
+  for (const char* job : {"", "web", "shop/web", "shop//web", "shop/deployment/web/app", "docker/shop/web"})
+    EXPECT_FALSE(pods.Parse(job).has_value()) << job;
+  EXPECT_FALSE(east.Parse("shop/deployment/web").has_value());
+  EXPECT_FALSE(containers.Parse("shop/deployment/web").has_value());
+}
+
+TEST(Cluster, FollowsOwners) {
+  Cluster cluster({});
+  // Before the ReplicaSet is known its name tells the Deployment.
+  Pod pod = TestPod("web-5d4f8c7b9d-aaaaa");
+  cluster.ReplacePods({pod});
+  EXPECT_THAT(NamesOf(cluster.PodsOf(kWeb)), ElementsAre("web-5d4f8c7b9d-aaaaa"));
+  (void)cluster.TakeChanged();
+  cluster.PutOwned("ReplicaSet", {"shop", "web-5d4f8c7b9d", "Rollout", "front"});
+  EXPECT_THAT(cluster.PodsOf(kWeb), IsEmpty());
+  EXPECT_THAT(NamesOf(cluster.PodsOf({"shop", "rollout", "front", ""})), ElementsAre("web-5d4f8c7b9d-aaaaa"));
+  EXPECT_THAT(cluster.TakeChanged(), ElementsAre("shop/deployment/web", "shop/rollout/front"));
+  EXPECT_THAT(cluster.TakeChanged(), IsEmpty());
+}
+
+TEST(Cluster, AListReplacesWhatIsGone) {
+  Cluster cluster({});
+  EXPECT_FALSE(cluster.synced());
+  cluster.ReplacePods({TestPod("web-5d4f8c7b9d-aaaaa"), TestPod("web-5d4f8c7b9d-bbbbb")});
+  EXPECT_TRUE(cluster.synced());
+  cluster.ReplacePods({TestPod("web-5d4f8c7b9d-bbbbb")});
+  EXPECT_THAT(NamesOf(cluster.PodsOf(kWeb)), ElementsAre("web-5d4f8c7b9d-bbbbb"));
+  EXPECT_THAT(NamesOf(cluster.TakeChangedPods()), ElementsAre("web-5d4f8c7b9d-bbbbb"));
+  cluster.RemovePod(TestPod("web-5d4f8c7b9d-bbbbb"));
+  EXPECT_THAT(cluster.PodsOf(kWeb), IsEmpty());
+  EXPECT_EQ(cluster.num_pods(), 0U);
+}
+
+TEST(Cluster, GivesPodsThatRunOnly) {
+  Cluster cluster({});
+  Pod ended = TestPod("web-5d4f8c7b9d-aaaaa"), deleted = TestPod("web-5d4f8c7b9d-bbbbb");
+  ended.is_ended = true;
+  deleted.is_deleted = true;
+  cluster.ReplacePods({ended, deleted, TestPod("web-5d4f8c7b9d-ccccc")});
+  EXPECT_THAT(NamesOf(cluster.PodsOf(kWeb)), ElementsAre("web-5d4f8c7b9d-ccccc"));
+  EXPECT_THAT(cluster.PodsOf({"shop", "deployment", "web", "other"}), IsEmpty());
+}
+
+TEST(Cluster, KnowsNodes) {
+  Cluster cluster({});
+  cluster.ReplaceNodes({{"a", {4, 8 * kMebibyte}, true}, {"b", {}, false}});
+  EXPECT_THAT(cluster.ReadyNodes(), ElementsAre("a"));
+  EXPECT_EQ(cluster.Allocatable("a")->cpu, 4);
+  EXPECT_FALSE(cluster.Allocatable("c").has_value());
+  cluster.RemoveNode({"a", {}, true});
+  EXPECT_THAT(cluster.ReadyNodes(), IsEmpty());
+}
+
+// "name{labels} value", without the metric's __name__ label.
+std::vector<std::string> SeriesOf(const Cluster& cluster) {
+  std::vector<std::string> out;
+  ForEachPodSeries(cluster, Timestamp::FromSeconds(5),
+                   [&](std::span<const LabelView> labels, double value, int64_t timestamp_ms) {
+                     EXPECT_EQ(timestamp_ms, 5000);
+                     EXPECT_TRUE(std::ranges::is_sorted(labels, {}, &LabelView::name));
+                     std::string text(LabelValue(labels, "__name__"));
+                     for (const LabelView& label : labels) {
+                       if (label.name != "__name__") StrAppend(&text, " ", label.name, "=", label.value);
+                     }
+                     out.push_back(StrCat(text, " ", value));
+                   });
+  return out;
+}
+
+TEST(PodSeries, AreThoseOfKubeStateMetrics) {
+  Cluster cluster({.cluster = "east", .jobs = KubernetesJobs::kPods});
+  Pod pod = TestPod("web-5d4f8c7b9d-aaaaa");
+  pod.labels = {{"app.kubernetes.io/name", "web"}};
+  pod.containers[0].restarts = 2;
+  pod.containers[0].last_reason = "OOMKilled";
+  cluster.PutOwned("ReplicaSet", {"shop", "web-5d4f8c7b9d", "Deployment", "web"});
+  cluster.ReplacePods({pod});
+  const std::string who = "namespace=shop pod=web-5d4f8c7b9d-aaaaa";
+  EXPECT_THAT(
+      SeriesOf(cluster),
+      ElementsAre(
+          "kube_replicaset_owner cluster=east namespace=shop owner_is_controller=true owner_kind=Deployment "
+          "owner_name=web replicaset=web-5d4f8c7b9d 1",
+          "kube_pod_owner cluster=east namespace=shop owner_is_controller=true owner_kind=ReplicaSet "
+          "owner_name=web-5d4f8c7b9d pod=web-5d4f8c7b9d-aaaaa 1",
+          StrCat("kube_pod_labels cluster=east label_app_kubernetes_io_name=web ", who, " 1"),
+          StrCat("kube_pod_container_resource_limits cluster=east container=app ", who, " resource=cpu 0.2"),
+          StrCat("kube_pod_container_resource_limits cluster=east container=app ", who,
+                 " resource=memory 67108864"),
+          StrCat("kube_pod_container_status_restarts_total cluster=east container=app ", who, " 2"),
+          StrCat("kube_pod_container_status_last_terminated_reason cluster=east container=app ", who,
+                 " reason=OOMKilled 1")));
+}
+
+// Else what Tautline set would be taken for what the owner wants.
+TEST(PodSeries, ALimitThatWeSetIsNotTheOwners) {
+  Cluster cluster({});
+  Pod pod = TestPod();
+  pod.resized_by_us = true;
+  cluster.ReplacePods({pod});
+  EXPECT_THAT(SeriesOf(cluster), testing::Not(Contains(HasSubstr("resource_limits"))));
+}
+
+TEST(UsageSeries, TakesContainersOnly) {
+  constexpr std::string_view kText = R"(# HELP container_cpu_usage_seconds_total x
+# TYPE container_cpu_usage_seconds_total counter
+container_cpu_usage_seconds_total{container="",cpu="total",id="/kubepods/burstable/pod1",namespace="shop",pod="web-0"} 9 1700000000123
+container_cpu_usage_seconds_total{container="app",cpu="total",id="/k/1/a}\"b",namespace="shop",pod="web-0"} 1.5 1700000000123
+container_memory_working_set_bytes{container="app",namespace="shop",pod="web-0"} 1e+06
+container_memory_working_set_bytes{container="app",namespace="other",pod="web-0"} 7
+container_memory_working_set_bytes{container="POD",namespace="shop",pod="web-0"} 7
+container_memory_rss{container="app",namespace="shop",pod="web-0"} 7
+container_memory_working_set_bytes{container="app" 7
+container_memory_working_set_bytes{container="app",namespace="shop",pod="x"} many
+machine_cpu_cores 2
+container_oom_events_total{container="app",namespace="shop",pod="web-0"} 3)";
+  std::vector<std::string> got;
+  const size_t damaged = ForEachUsageSeries(
+      kText, "shop", "east", Timestamp::FromSeconds(5),
+      [&](std::span<const LabelView> labels, double value, int64_t timestamp_ms) {
+        EXPECT_TRUE(std::ranges::is_sorted(labels, {}, &LabelView::name));
+        EXPECT_EQ(LabelValue(labels, "cluster"), "east");
+        got.push_back(StrCat(LabelValue(labels, "__name__"), " ", value, " ", timestamp_ms));
+      });
+  EXPECT_EQ(damaged, 2U);
+  EXPECT_THAT(got, ElementsAre("container_cpu_usage_seconds_total 1.5 1700000000123",
+                               "container_memory_working_set_bytes 1000000 5000",
+                               "container_oom_events_total 3 5000"));
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,52 @@
+// What Tautline changes in a cluster: the interface, and its implementation over the API server.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kubernetes/api_client.h"
+#include "kubernetes/cluster.h"
+#include "kubernetes/objects.h"
+
+namespace taut {
+
+// One object, one thread. Errors as ApiStatus: Unavailable, DeadlineExceeded, Aborted and ResourceExhausted may
+// succeed later.
+class ClusterWriter {
+ public:
+  virtual ~ClusterWriter() = default;
+  // `patch`: a strategic merge patch of pods/resize.
+  virtual absl::Status ResizePod(const Pod& pod, std::string_view patch) = 0;
+  virtual absl::Status Scale(const WorkloadName& workload, int64_t replicas) = 0;
+  // The containers of the workload's template, as its owner wants them. InvalidArgument: its kind has none that
+  // is known.
+  virtual absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) = 0;
+  // The HorizontalPodAutoscaler that sets the workload's replicas; "": none does.
+  virtual absl::StatusOr<std::string> Autoscaler(const WorkloadName& workload) = 0;
+};
+
+class ApiWriter final : public ClusterWriter {
+ public:
+  explicit ApiWriter(std::unique_ptr<ApiClient> client) : client_(std::move(client)) {}
+  absl::Status ResizePod(const Pod& pod, std::string_view patch) override;
+  absl::Status Scale(const WorkloadName& workload, int64_t replicas) override;
+  absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) override;
+  absl::StatusOr<std::string> Autoscaler(const WorkloadName& workload) override;
+  // From any thread: requests under way and later ones fail.
+  void Interrupt() { client_->Interrupt(); }
+
+ private:
+  std::unique_ptr<ApiClient> client_;
+};
+
+// "/apis/apps/v1/namespaces/shop/deployments/web". InvalidArgument: a kind without a pod template.
+absl::StatusOr<std::string> WorkloadPath(const WorkloadName& workload);
+// The name of the first of a list of HorizontalPodAutoscalers that targets the workload; "": none.
+absl::StatusOr<std::string> AutoscalerOf(std::string_view list, const WorkloadName& workload);
+
+}  // namespace taut

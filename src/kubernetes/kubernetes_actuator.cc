@@ -1,0 +1,409 @@
+#include "kubernetes/kubernetes_actuator.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "base/pattern.h"
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+constexpr uint8_t kStateVersion = 1;
+constexpr std::chrono::milliseconds kLook{100};  // the cluster's changes are looked at this often
+
+// May succeed without anybody doing anything.
+bool MayPass(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kAborted:
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kDataLoss:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string PodText(const Pod& pod) { return StrCat(pod.namespace_name, "/", pod.name); }
+
+// The first of several actuators gets what none claims.
+OutcomeUpdate NotOurs(const TargetOrder& order, int64_t now_s) {
+  OutcomeUpdate out;
+  out.id = order.decision;
+  out.outcome = Outcome::kDryRun;
+  out.text =
+      order.target.is_replicas()
+          ? "not applied: kubernetes.scale is false, or the job is not a workload of kubernetes.namespaces"
+          : "not applied: the job is not a workload of kubernetes.namespaces";
+  out.time_s = now_s;
+  return out;
+}
+
+std::string PodsText(size_t pods) { return StrCat(pods, pods == 1 ? " pod" : " pods"); }
+
+}  // namespace
+
+void KubernetesActuator::Start() {
+  const std::lock_guard lock(mutex_);
+  thread_ = std::thread([this] { Run(); });
+}
+
+void KubernetesActuator::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void KubernetesActuator::Run() {
+  while (true) {
+    Step();
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, kLook, [this] { return stopping_ || !due_.empty() || has_new_scale_; });
+    has_new_scale_ = false;
+    if (stopping_) return;
+  }
+}
+
+void KubernetesActuator::Step() {
+  if (!cluster_->synced()) return;  // what is missing then is not gone
+  templates_.clear();
+  for (const Work& work : TakeWork()) {
+    Enforce(work);
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;
+  }
+  for (ScaleOrder& scale : TakeScales()) Scale(std::move(scale));
+}
+
+std::vector<KubernetesActuator::ScaleOrder> KubernetesActuator::TakeScales() {
+  const double now_s = options_.steady_s();
+  const std::lock_guard lock(mutex_);
+  std::vector<ScaleOrder> out;
+  for (auto it = scales_.begin(); it != scales_.end();) {
+    const bool is_due = it->second.at_s <= now_s;
+    if (is_due) out.push_back(std::move(it->second));
+    it = is_due ? scales_.erase(it) : std::next(it);
+  }
+  return out;
+}
+
+std::vector<KubernetesActuator::Work> KubernetesActuator::TakeWork() {
+  const std::vector<std::string> changed = cluster_->TakeChanged();
+  const double now_s = options_.steady_s();
+  const std::lock_guard lock(mutex_);
+  for (const std::string& workload : changed) {
+    const auto it = by_workload_.find(workload);
+    if (it != by_workload_.end()) due_.insert(it->second.begin(), it->second.end());
+  }
+  for (auto it = again_.begin(); it != again_.end();) {
+    const bool is_due = it->second <= now_s;
+    if (is_due) due_.insert(it->first);
+    it = is_due ? again_.erase(it) : std::next(it);
+  }
+  std::vector<Work> out;
+  for (const StandingOrders::Key& key : std::exchange(due_, {})) {
+    const StandingOrders::Entry* entry = orders_.Find(key);
+    std::optional<WorkloadName> workload = cluster_->naming().Parse(key.first);
+    if (entry == nullptr || !workload.has_value()) continue;
+    out.push_back({key, *entry, *std::move(workload)});
+  }
+  return out;
+}
+
+void KubernetesActuator::Again(const StandingOrders::Key& key, double at_s) {
+  const std::lock_guard lock(mutex_);
+  const auto [it, is_new] = again_.try_emplace(key, at_s);
+  if (!is_new) it->second = std::min(it->second, at_s);
+}
+
+void KubernetesActuator::Enforce(const Work& work) {
+  std::map<std::string, PodMemory> before;
+  before.swap(memory_[work.key]);
+  std::map<std::string, PodMemory>& memory = memory_[work.key];
+  std::map<uint64_t, Tally> tallies;
+  for (const PodPtr& pod : cluster_->PodsOf(work.workload)) {
+    const StandingOrder* order = work.entry.Of(pod->name);
+    if (order == nullptr) continue;
+    const auto known = before.find(pod->uid);
+    PodMemory& m = memory[pod->uid];
+    if (known != before.end()) m = std::move(known->second);
+    const PodResult result = EnforcePod(work, *pod, *order, m);
+    Tally& tally = tallies[order->decision];
+    ++tally.pods;
+    tally.done += result.state == PodState::kDone ? 1 : 0;
+    tally.problems += result.state == PodState::kProblem ? 1 : 0;
+    if (!result.text.empty() && tally.text.empty()) tally.text = result.text;
+  }
+  if (memory.empty()) memory_.erase(work.key);
+  ReportAll(work, tallies);
+}
+
+KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, const Pod& pod,
+                                                             const StandingOrder& order, PodMemory& memory) {
+  const Resource resource = work.key.second.resource();
+  const double now_s = options_.steady_s();
+  const ContainerState* container = ResizedContainer(pod, work.workload.container);
+  if (container == nullptr) {
+    return {
+        PodState::kProblem,
+        StrCat("pod ", PodText(pod), " has ", pod.containers.size(),
+               " containers: set ingest.kubernetes_jobs: containers, so that each has limits of its own")};
+  }
+  const absl::StatusOr<ContainerResources> wanted = Wanted(work, pod, *container, order);
+  if (!wanted.ok()) {
+    Again(work.key, now_s + (MayPass(wanted.status()) ? options_.retry_s : options_.refused_retry_s));
+    return {MayPass(wanted.status()) ? PodState::kWaiting : PodState::kProblem,
+            std::string(Message(wanted.status()))};
+  }
+  if (SpecHas(*container, resource, *wanted)) {
+    memory = PodMemory();
+    memory.patched = *wanted;
+    memory.confirmed = true;
+    return Waiting(pod, *container, resource, *wanted);
+  }
+  // Ours was there, the order is the same, and it is there no more.
+  const bool same_limit = memory.patched.limit == wanted->limit;
+  if (memory.confirmed && same_limit && memory.hold_until_s == 0) {
+    memory.hold_until_s = now_s + options_.step_back_s;
+    const std::lock_guard lock(mutex_);
+    ++counts_.stepped_back;
+  }
+  if (!same_limit) memory = {};
+  if (now_s < memory.hold_until_s) {
+    Again(work.key, memory.hold_until_s);
+    return {PodState::kProblem, StrCat("pod ", PodText(pod), ": another has changed the ", Name(resource),
+                                       " limit that was set; it "
+                                       "is left alone for ",
+                                       std::lround(options_.step_back_s / 60), " minutes")};
+  }
+  if (now_s < memory.retry_at_s) {
+    Again(work.key, memory.retry_at_s);
+    return {memory.problem.empty() ? PodState::kWaiting : PodState::kProblem, memory.problem};
+  }
+  const PodResult result = Patch(pod, *container, resource, *wanted, memory);
+  if (memory.retry_at_s > 0) Again(work.key, memory.retry_at_s);
+  return result;
+}
+
+absl::StatusOr<ContainerResources> KubernetesActuator::Wanted(const Work& work, const Pod& pod,
+                                                              const ContainerState& container,
+                                                              const StandingOrder& order) {
+  const Resource resource = work.key.second.resource();
+  if (order.value.has_value()) {
+    // What is asked for and not yet seen counts: planned again from the old request, it is the same.
+    return PlanResize(pod, container, resource, *order.value, cluster_->Allocatable(pod.node));
+  }
+  // A pod that was never resized has what its owner wants.
+  if (!pod.resized_by_us) {
+    const auto pick = [&](const Amounts& a) { return resource == Resource::kCpu ? a.cpu : a.memory; };
+    return ContainerResources{pick(container.requests), pick(container.limits)};
+  }
+  const std::string key =
+      StrCat(work.workload.namespace_name, "/", work.workload.kind, "/", work.workload.name);
+  auto it = templates_.find(key);
+  if (it == templates_.end()) {
+    absl::StatusOr<std::vector<ContainerState>> containers = writer_->Template(work.workload);
+    if (!containers.ok()) {
+      return absl::Status(containers.status().code(),
+                          StrCat("the owner's limit is not known: ", Message(containers.status())));
+    }
+    it = templates_.emplace(key, *std::move(containers)).first;
+  }
+  for (const ContainerState& in_template : it->second) {
+    if (in_template.name == container.name) return PlanRelease(pod, container, resource, in_template);
+  }
+  return absl::FailedPreconditionError(
+      StrCat("the owner's limit is not known: the template of ", key, " has no container ", container.name));
+}
+
+KubernetesActuator::PodResult KubernetesActuator::Waiting(const Pod& pod, const ContainerState& container,
+                                                          Resource resource,
+                                                          const ContainerResources& wanted) const {
+  const auto with = [&](PodState state, std::string_view what) {
+    return PodResult{state, StrCat("pod ", PodText(pod), ": ", what, pod.resize_message.empty() ? "" : ": ",
+                                   pod.resize_message)};
+  };
+  switch (pod.resize) {
+    case ResizeState::kDeferred:
+      return with(PodState::kWaiting, "deferred by the kubelet");
+    case ResizeState::kInfeasible:
+      return with(PodState::kProblem, "infeasible on this node");
+    case ResizeState::kError:
+      return with(PodState::kProblem, "the kubelet failed to resize it");
+    case ResizeState::kInProgress:
+      return with(PodState::kWaiting, "the kubelet is resizing it");
+    case ResizeState::kNone:
+      break;
+  }
+  if (RunsWith(container, resource, wanted)) return {PodState::kDone, ""};
+  return {PodState::kWaiting, StrCat("pod ", PodText(pod), ": the kubelet has not taken it yet")};
+}
+
+KubernetesActuator::PodResult KubernetesActuator::Patch(const Pod& pod, const ContainerState& container,
+                                                        Resource resource, const ContainerResources& wanted,
+                                                        PodMemory& memory) {
+  const double now_s = options_.steady_s();
+  const absl::Status status = writer_->ResizePod(pod, ResizePatch(container, resource, wanted));
+  {
+    const std::lock_guard lock(mutex_);
+    ++(status.ok() ? counts_.resizes : counts_.failed);
+  }
+  memory.patched = wanted;
+  memory.problem.clear();
+  if (status.ok()) {
+    // Once it is seen, the pod changes and is looked at again; a patch that is never seen is sent again.
+    memory.retry_at_s = now_s + options_.unseen_s;
+    return {PodState::kWaiting, StrCat("pod ", PodText(pod), ": the kubelet has not taken it yet")};
+  }
+  const std::string text = StrCat("pod ", PodText(pod), ": ", Message(status));
+  memory.retry_at_s = now_s + (MayPass(status) ? options_.retry_s : options_.refused_retry_s);
+  if (!MayPass(status)) memory.problem = text;
+  return {MayPass(status) ? PodState::kWaiting : PodState::kProblem, text};
+}
+
+void KubernetesActuator::ReportAll(const Work& work, const std::map<uint64_t, Tally>& tallies) {
+  const int64_t now_s = options_.unix_s();
+  const std::lock_guard lock(mutex_);
+  bool all_done = true;
+  for (const auto& [decision, tally] : tallies) {
+    const bool done = tally.done == tally.pods;
+    all_done &= done;
+    const Outcome outcome = tally.problems > 0 ? Outcome::kFailed
+                            : done             ? Outcome::kApplied
+                                               : Outcome::kPending;
+    std::string text = done ? StrCat("set on ", PodsText(tally.pods))
+                            : StrCat("set on ", tally.done, " of ", PodsText(tally.pods), "; ", tally.text);
+    orders_.Report(work.key, decision, outcome, std::move(text), now_s, outcomes_);
+  }
+  const StandingOrders::Entry* now = orders_.Find(work.key);
+  if (now == nullptr) return;
+  if (tallies.empty()) {
+    for (const auto& [decision, report] : StandingOrders::Entry(*now).reported) {
+      if (report.first == Outcome::kPending) {
+        orders_.Report(work.key, decision, Outcome::kPending, "the job has no pod now", now_s, outcomes_);
+      }
+    }
+    return;
+  }
+  // The owner's limits are back, and pods that are created later have them from their template.
+  const bool released = now->all.has_value() && !now->all->value.has_value() && now->some.empty() &&
+                        work.entry.all.has_value() && now->all->decision == work.entry.all->decision;
+  if (all_done && released) {
+    orders_.Erase(work.key);
+    memory_.erase(work.key);
+  }
+}
+
+void KubernetesActuator::Scale(ScaleOrder scale) {
+  const absl::Status status = TryScale(scale.order);
+  const double now_s = options_.steady_s();
+  OutcomeUpdate outcome;
+  outcome.id = scale.order.decision;
+  outcome.time_s = options_.unix_s();
+  outcome.text = status.ok() ? "the workload's scale was set" : std::string(Message(status));
+  const bool again = MayPass(status);
+  outcome.outcome = status.ok() ? Outcome::kApplied : again ? Outcome::kPending : Outcome::kFailed;
+  const std::lock_guard lock(mutex_);
+  ++(status.ok() ? counts_.scales : counts_.failed);
+  if (outcome.text != scale.last_text) outcomes_.push_back(outcome);
+  // A newer order counts.
+  if (again) {
+    scales_.try_emplace(scale.order.job,
+                        ScaleOrder{scale.order, now_s + options_.retry_s, std::move(outcome.text)});
+  }
+}
+
+absl::Status KubernetesActuator::TryScale(const TargetOrder& order) {
+  const std::optional<WorkloadName> workload = cluster_->naming().Parse(order.job);
+  if (!workload.has_value()) return absl::InvalidArgumentError("the job's name is none of a workload");
+  if (!order.value.has_value()) return absl::OkStatus();  // nobody's number but the one that is there
+  if (!workload->container.empty()) {
+    for (const PodPtr& pod : cluster_->PodsOf(*workload)) {
+      if (pod->containers.size() > 1) {
+        return absl::FailedPreconditionError(
+            StrCat("pod ", PodText(*pod), " has ", pod->containers.size(),
+                   " containers, and each is a job: their number of replicas cannot be set by one of them"));
+      }
+    }
+  }
+  const absl::StatusOr<std::string> autoscaler = writer_->Autoscaler(*workload);
+  if (!autoscaler.ok()) return autoscaler.status();
+  if (!autoscaler->empty()) {
+    return absl::FailedPreconditionError(
+        StrCat("the HorizontalPodAutoscaler ", workload->namespace_name, "/", *autoscaler,
+               " sets the replicas of this workload; delete it to let Tautline set them"));
+  }
+  return writer_->Scale(*workload, std::llround(*order.value));
+}
+
+bool KubernetesActuator::Claims(const std::string& job, Target target) const {
+  if (target.is_replicas() && !options_.scale) return false;
+  const std::optional<WorkloadName> workload = cluster_->naming().Parse(job);
+  return workload.has_value() &&
+         (options_.namespaces.empty() || FitsPattern(workload->namespace_name, options_.namespaces));
+}
+
+void KubernetesActuator::Index(const StandingOrders::Key& key) {
+  const std::optional<WorkloadName> workload = cluster_->naming().Parse(key.first);
+  if (!workload.has_value()) return;
+  by_workload_[Cluster::WorkloadKey(workload->namespace_name, workload->kind, workload->name)].insert(key);
+  due_.insert(key);
+}
+
+void KubernetesActuator::Apply(std::span<const TargetOrder> orders, int64_t now_s) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const TargetOrder& order : orders) {
+      if (!Claims(order.job, order.target)) {
+        outcomes_.push_back(NotOurs(order, now_s));
+        continue;
+      }
+      if (order.target.is_replicas()) {
+        scales_.insert_or_assign(order.job, ScaleOrder{order, 0, ""});
+        has_new_scale_ = true;
+        continue;
+      }
+      orders_.Take(order, now_s, outcomes_);
+      Index({order.job, order.target});
+    }
+  }
+  wake_.notify_all();
+}
+
+std::vector<OutcomeUpdate> KubernetesActuator::TakeOutcomes() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(outcomes_, {});
+}
+
+std::string KubernetesActuator::SaveState() const {
+  const std::lock_guard lock(mutex_);
+  std::string state;
+  ByteWriter out(&state);
+  out.Put(kStateVersion);
+  orders_.Save(out);
+  return state;
+}
+
+void KubernetesActuator::LoadState(std::string_view state) {
+  ByteReader in(state);
+  if (in.Get<uint8_t>() != kStateVersion) return;
+  const std::lock_guard lock(mutex_);
+  (void)orders_.Load(in);
+  for (const auto& [key, entry] : orders_.entries()) Index(key);
+}
+
+KubernetesActuatorCounts KubernetesActuator::counts() const {
+  const std::lock_guard lock(mutex_);
+  KubernetesActuatorCounts out = counts_;
+  out.orders = orders_.entries().size();
+  return out;
+}
+
+}  // namespace taut

@@ -1,0 +1,143 @@
+// Sets limits through pods/resize and numbers of tasks through /scale, from a thread of its own. A limit holds
+// for pods that are created later, too, and after a restart of tautd; where another changes what was set,
+// Tautline steps back for a while.
+//
+// Threads: as Actuator; Start once, counts from any.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "kubernetes/cluster.h"
+#include "kubernetes/cluster_writer.h"
+#include "kubernetes/resize_plan.h"
+#include "kubernetes/standing_orders.h"
+#include "ports/actuator.h"
+
+namespace taut {
+
+struct KubernetesActuatorCounts {
+  uint64_t resizes = 0, scales = 0;  // patches that the API server took
+  uint64_t failed = 0;               // those that it did not take
+  uint64_t stepped_back = 0;         // pods of which another had changed the limit
+  uint64_t orders = 0;               // limits that hold now, one a job and resource
+};
+
+class KubernetesActuator final : public Actuator {
+ public:
+  struct Options {
+    std::string namespaces;  // a pattern; "": every one
+    bool scale = false;      // whether it sets numbers of tasks
+    std::function<int64_t()> unix_s;
+    std::function<double()> steady_s;
+    double step_back_s = 3600;  // after another changed what was set
+    double retry_s = 5;         // after an error that may pass
+    double refused_retry_s = 600;
+    double unseen_s = 30;  // a patch that was taken is seen in the watch by then
+  };
+  // `cluster` must outlive it. Nothing is done before Start.
+  KubernetesActuator(Options options, Cluster* cluster, std::unique_ptr<ClusterWriter> writer)
+      : options_(std::move(options)), cluster_(cluster), writer_(std::move(writer)) {}
+  ~KubernetesActuator() override { Stop(); }
+
+  // After LoadState.
+  void Start();
+  // Nothing is changed from now on; waits for the request under way.
+  void Stop();
+  // What is due, once. Start calls it in a loop; tests without Start.
+  void Step();
+
+  std::string_view name() const override { return "kubernetes"; }
+  bool Claims(const std::string& job, Target target) const override;
+  void Apply(std::span<const TargetOrder> orders, int64_t now_s) override;
+  std::vector<OutcomeUpdate> TakeOutcomes() override;
+  std::string SaveState() const override;
+  void LoadState(std::string_view state) override;
+
+  KubernetesActuatorCounts counts() const;
+
+ private:
+  // What was done to a pod's container, so that it is not done twice.
+  struct PodMemory {
+    ContainerResources patched;
+    bool confirmed = false;   // the watch has shown it
+    double hold_until_s = 0;  // another has changed it: hands off
+    double retry_at_s = 0;    // an error: not before
+    std::string problem;      // of the last attempt
+  };
+  // How far one pod is.
+  enum class PodState : uint8_t { kDone, kWaiting, kProblem };
+  struct PodResult {
+    PodState state = PodState::kWaiting;
+    std::string text;  // why it is not done
+  };
+  struct Work {
+    StandingOrders::Key key;
+    StandingOrders::Entry entry;
+    WorkloadName workload;
+  };
+  // Of a decision, over its pods.
+  struct Tally {
+    size_t pods = 0, done = 0, problems = 0;
+    std::string text;
+  };
+
+  void Run();
+  std::vector<Work> TakeWork();
+  void Index(const StandingOrders::Key& key);  // REQUIRES: mutex_
+  void Enforce(const Work& work);
+  PodResult EnforcePod(const Work& work, const Pod& pod, const StandingOrder& order, PodMemory& memory);
+  absl::StatusOr<ContainerResources> Wanted(const Work& work, const Pod& pod, const ContainerState& container,
+                                            const StandingOrder& order);
+  PodResult Waiting(const Pod& pod, const ContainerState& container, Resource resource,
+                    const ContainerResources& wanted) const;
+  PodResult Patch(const Pod& pod, const ContainerState& container, Resource resource,
+                  const ContainerResources& wanted, PodMemory& memory);
+  void ReportAll(const Work& work, const std::map<uint64_t, Tally>& tallies);
+  // An order for replicas that is not carried out yet.
+  struct ScaleOrder {
+    TargetOrder order;
+    double at_s = 0;        // not before
+    std::string last_text;  // of its outcome
+  };
+  std::vector<ScaleOrder> TakeScales();
+  void Scale(ScaleOrder scale);
+  absl::Status TryScale(const TargetOrder& order);
+  // Asks for the entry again then.
+  void Again(const StandingOrders::Key& key, double at_s);
+
+  const Options options_;
+  Cluster* const cluster_;
+  const std::unique_ptr<ClusterWriter> writer_;  // of the thread that calls Step
+
+  // Of the thread that calls Step.
+  std::map<StandingOrders::Key, std::map<std::string, PodMemory>> memory_;  // the latter by the pod's UID
+  std::map<std::string, std::vector<ContainerState>> templates_;            // of one Step, by workload
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  StandingOrders orders_;
+  std::map<std::string, std::set<StandingOrders::Key>> by_workload_;
+  std::set<StandingOrders::Key> due_;
+  std::map<StandingOrders::Key, double> again_;  // due at this time
+  std::map<std::string, ScaleOrder> scales_;     // by job
+  bool has_new_scale_ = false;
+  std::vector<OutcomeUpdate> outcomes_;
+  KubernetesActuatorCounts counts_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace taut

@@ -1,0 +1,288 @@
+#include "kubernetes/kubernetes_actuator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kubernetes/pod_fixture.h"
+
+namespace taut {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kJob = "shop/deployment/web/app";
+constexpr const char* kPodA = "web-5d4f8c7b9d-aaaaa";
+constexpr const char* kPodB = "web-5d4f8c7b9d-bbbbb";
+
+class Actuator : public testing::Test {
+ protected:
+  Actuator() { actuator_ = Make(); }
+  std::unique_ptr<KubernetesActuator> Make() {
+    KubernetesActuator::Options options;
+    options.scale = true;
+    options.unix_s = [] { return int64_t{1000}; };
+    options.steady_s = [this] { return now_s_; };
+    return std::make_unique<KubernetesActuator>(std::move(options), &cluster_,
+                                                std::make_unique<ScriptedWriter>(&script_));
+  }
+  static TargetOrder Memory(uint64_t decision, std::optional<double> mebibytes) {
+    TargetOrder out;
+    out.decision = decision;
+    out.job = kJob;
+    out.target = Resource::kMemory;
+    if (mebibytes.has_value()) out.value = *mebibytes * kMebibyte;
+    return out;
+  }
+  void Order(const TargetOrder& order) { actuator_->Apply({&order, 1}, 1000); }
+  std::vector<std::string> Asked() { return std::exchange(script_.asked, {}); }
+  // "7 applied set on 1 pod"
+  std::vector<std::string> Outcomes() {
+    std::vector<std::string> out;
+    for (const OutcomeUpdate& o : actuator_->TakeOutcomes())
+      out.push_back(StrCat(o.id, " ", Name(o.outcome), " ", o.text));
+    return out;
+  }
+  // The API server has taken the patch and the kubelet has set it.
+  static Pod Resized(const char* name, double limit_mebibytes, bool by_kubelet = true) {
+    Pod pod = TestPod(name);
+    pod.resized_by_us = true;
+    ContainerState& c = pod.containers[0];
+    c.limits.memory = limit_mebibytes * kMebibyte;
+    c.requests.memory = limit_mebibytes / 2 * kMebibyte;
+    if (by_kubelet) c.actual_limits = c.limits;
+    if (by_kubelet) c.actual_requests = c.requests;
+    return pod;
+  }
+
+  double now_s_ = 100;
+  ScriptedWriter::Script script_;
+  Cluster cluster_{ClusterNaming{"", KubernetesJobs::kContainers}};
+  std::unique_ptr<KubernetesActuator> actuator_;
+};
+
+TEST_F(Actuator, SetsALimitOnEveryPodAndSaysSo) {
+  Order(Memory(7, 100));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty()) << "before the pods are known";
+  cluster_.ReplacePods({TestPod(kPodA), TestPod(kPodB)});
+  actuator_->Step();
+  const auto patch = [](const char* pod) {
+    return StrCat(
+        "resize shop/", pod,
+        R"( {"spec":{"containers":[{"name":"app","resources":{"requests":{"memory":"50Mi"},"limits":{"memory":"100Mi"}}}]}})");
+  };
+  EXPECT_THAT(Asked(), ElementsAre(patch(kPodA), patch(kPodB)));
+  EXPECT_THAT(Outcomes(), ElementsAre(StrCat("7 pending set on 0 of 2 pods; pod shop/", kPodA,
+                                             ": the kubelet has not taken it yet")));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty()) << "patched, but not seen yet";
+  cluster_.PutPod(Resized(kPodA, 100));
+  cluster_.PutPod(Resized(kPodB, 100));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  EXPECT_THAT(Outcomes(), ElementsAre("7 applied set on 2 pods"));
+  EXPECT_EQ(actuator_->counts().resizes, 2U);
+}
+
+TEST_F(Actuator, APodThatComesLaterGetsItTooAlsoAfterARestart) {
+  Order(Memory(7, 100));
+  cluster_.ReplacePods({Resized(kPodA, 100)});
+  actuator_->Step();
+  EXPECT_THAT(Outcomes(), ElementsAre("7 applied set on 1 pod"));
+  const std::string state = actuator_->SaveState();
+  actuator_ = Make();
+  actuator_->LoadState(state);
+  cluster_.PutPod(TestPod(kPodB));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(StrCat("resize shop/", kPodB))));
+  EXPECT_THAT(Outcomes(), ElementsAre(HasSubstr("7 pending set on 1 of 2 pods")));
+  cluster_.PutPod(Resized(kPodB, 100));
+  actuator_->Step();
+  EXPECT_THAT(Outcomes(), ElementsAre("7 applied set on 2 pods"));
+}
+
+TEST_F(Actuator, ATrialIsOfSomePodsOnly) {
+  cluster_.ReplacePods({Resized(kPodA, 100), Resized(kPodB, 100)});
+  Order(Memory(7, 100));
+  actuator_->Step();
+  (void)Outcomes();
+  TargetOrder trial = Memory(8, 80);
+  trial.tasks = {kPodB};
+  Order(trial);
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(kPodB)));
+  cluster_.PutPod(Resized(kPodB, 80));
+  actuator_->Step();
+  EXPECT_THAT(Outcomes(), testing::Contains("8 applied set on 1 pod"));
+  Order(Memory(9, 80));  // for all
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(kPodA)));
+}
+
+TEST_F(Actuator, SaysWhatTheKubeletSays) {
+  cluster_.ReplacePods({TestPod(kPodA)});
+  Order(Memory(7, 100));
+  actuator_->Step();
+  (void)Outcomes();
+  Pod pod = Resized(kPodA, 100, false);
+  pod.resize = ResizeState::kDeferred;
+  pod.resize_message = "Node didn't have enough resource: memory";
+  cluster_.PutPod(pod);
+  actuator_->Step();
+  EXPECT_THAT(Outcomes(),
+              ElementsAre(AllOf(HasSubstr("7 pending"), HasSubstr("deferred by the kubelet: Node didn't"))));
+  pod.resize = ResizeState::kInfeasible;
+  cluster_.PutPod(pod);
+  actuator_->Step();
+  EXPECT_THAT(Outcomes(), ElementsAre(AllOf(HasSubstr("7 failed"), HasSubstr("infeasible"))));
+  cluster_.PutPod(Resized(kPodA, 100));
+  actuator_->Step();
+  EXPECT_THAT(Outcomes(), ElementsAre("7 applied set on 1 pod"));
+}
+
+TEST_F(Actuator, RetriesWhatMayPassAndWaitsLongerAfterARefusal) {
+  cluster_.ReplacePods({TestPod(kPodA)});
+  script_.resize = absl::UnavailableError("the API server answered 429");
+  Order(Memory(7, 100));
+  actuator_->Step();
+  EXPECT_THAT(Outcomes(), ElementsAre(HasSubstr("7 pending")));
+  EXPECT_EQ(Asked().size(), 1U);
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  now_s_ += 5;
+  script_.resize = absl::PermissionDeniedError("the API server answered 403: pods/resize is forbidden");
+  actuator_->Step();
+  EXPECT_EQ(Asked().size(), 1U);
+  EXPECT_THAT(Outcomes(), ElementsAre(AllOf(HasSubstr("7 failed"), HasSubstr("pods/resize is forbidden"))));
+  now_s_ += 60;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  now_s_ += 600;
+  script_.resize = absl::OkStatus();
+  actuator_->Step();
+  EXPECT_EQ(Asked().size(), 1U);
+  EXPECT_EQ(actuator_->counts().failed, 2U);
+}
+
+TEST_F(Actuator, StepsBackWhenAnotherChangesIt) {
+  cluster_.ReplacePods({Resized(kPodA, 100)});
+  Order(Memory(7, 100));
+  actuator_->Step();
+  (void)Outcomes();
+  cluster_.PutPod(Resized(kPodA, 300));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  EXPECT_THAT(Outcomes(),
+              ElementsAre(AllOf(HasSubstr("7 failed"), HasSubstr("another has changed the memory limit"))));
+  EXPECT_EQ(actuator_->counts().stepped_back, 1U);
+  now_s_ += 3601;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr("100Mi")));
+}
+
+TEST_F(Actuator, ANewOrderEndsTheStepBack) {
+  cluster_.ReplacePods({Resized(kPodA, 100)});
+  Order(Memory(7, 100));
+  actuator_->Step();
+  cluster_.PutPod(Resized(kPodA, 300));
+  actuator_->Step();
+  Order(Memory(8, 120));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr("120Mi")));
+}
+
+TEST_F(Actuator, GivesTheOwnersLimitBack) {
+  cluster_.ReplacePods({Resized(kPodA, 100), TestPod(kPodB)});
+  script_.containers = {TestContainer()};
+  Order(Memory(9, std::nullopt));
+  actuator_->Step();
+  EXPECT_THAT(Asked(),
+              ElementsAre("template shop/web",
+                          AllOf(HasSubstr(kPodA),
+                                HasSubstr(R"("requests":{"memory":"32Mi"},"limits":{"memory":"64Mi"})"))));
+  EXPECT_EQ(actuator_->counts().orders, 1U);
+  cluster_.PutPod(Resized(kPodA, 64));
+  actuator_->Step();
+  EXPECT_THAT(Outcomes(), testing::Contains("9 applied set on 2 pods"));
+  EXPECT_EQ(actuator_->counts().orders, 0U);
+}
+
+TEST_F(Actuator, SeveralContainersNeedNames) {
+  Cluster cluster(ClusterNaming{"", KubernetesJobs::kPods});
+  KubernetesActuator::Options options;
+  options.unix_s = [] { return int64_t{1}; };
+  options.steady_s = [] { return 1.0; };
+  KubernetesActuator actuator(std::move(options), &cluster, std::make_unique<ScriptedWriter>(&script_));
+  Pod pod = TestPod(kPodA);
+  pod.containers.push_back(TestContainer("log"));
+  cluster.ReplacePods({pod});
+  TargetOrder order = Memory(7, 100);
+  order.job = "shop/deployment/web";
+  actuator.Apply({&order, 1}, 1);
+  actuator.Step();
+  const auto outcomes = actuator.TakeOutcomes();
+  ASSERT_EQ(outcomes.size(), 1U);
+  EXPECT_EQ(outcomes[0].outcome, Outcome::kFailed);
+  EXPECT_THAT(outcomes[0].text, HasSubstr("ingest.kubernetes_jobs: containers"));
+}
+
+TEST_F(Actuator, ScalesUnlessAnAutoscalerDoes) {
+  cluster_.ReplacePods({TestPod(kPodA)});
+  TargetOrder order;
+  order.decision = 7;
+  order.job = kJob;
+  order.target = Target::Replicas();
+  order.value = 3;
+  Order(order);
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre("scale shop/web 3"));
+  EXPECT_THAT(Outcomes(), ElementsAre("7 applied the workload's scale was set"));
+  script_.autoscaler = "web-hpa";
+  order.decision = 8;
+  Order(order);
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  EXPECT_THAT(Outcomes(),
+              ElementsAre(HasSubstr("8 failed the HorizontalPodAutoscaler shop/web-hpa sets the replicas")));
+  script_.autoscaler.clear();
+  script_.scale = absl::UnavailableError("the API server answered 503");
+  order.decision = 9;
+  Order(order);
+  actuator_->Step();
+  EXPECT_THAT(Outcomes(), ElementsAre(HasSubstr("9 pending")));
+  EXPECT_EQ(Asked().size(), 1U);
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty()) << "not before the pause is over";
+  now_s_ += 6;
+  script_.scale = absl::OkStatus();
+  actuator_->Step();
+  EXPECT_THAT(Outcomes(), ElementsAre("9 applied the workload's scale was set"));
+}
+
+TEST_F(Actuator, ClaimsJobsByTheirNames) {
+  EXPECT_TRUE(actuator_->Claims(kJob, Resource::kCpu));
+  EXPECT_FALSE(actuator_->Claims("shop/deployment/web", Resource::kCpu));
+  EXPECT_FALSE(actuator_->Claims("docker/project/service/x", Resource::kCpu));
+  EXPECT_FALSE(actuator_->Claims("web", Resource::kCpu));
+  TargetOrder order = Memory(7, 100);
+  order.job = "web";
+  Order(order);
+  EXPECT_THAT(Outcomes(), ElementsAre(HasSubstr("7 dry_run not applied")));
+}
+
+TEST_F(Actuator, DamagedStateIsNone) {
+  Order(Memory(7, 100));
+  const std::string state = actuator_->SaveState();
+  for (size_t i = 0; i < state.size(); ++i) {
+    actuator_ = Make();
+    actuator_->LoadState(std::string_view(state).substr(0, i));
+    EXPECT_EQ(actuator_->counts().orders, 0U) << i;
+  }
+  actuator_->LoadState(state);
+  EXPECT_EQ(actuator_->counts().orders, 1U);
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,110 @@
+// What Tautline keeps of the objects of a cluster.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace taut {
+
+// Of CPU in cores, of memory in bytes; absent: not set.
+struct Amounts {
+  std::optional<double> cpu, memory;
+  bool operator==(const Amounts&) const = default;
+};
+
+struct ContainerState {
+  std::string name;
+  // As the object wants it, and as the kubelet reports that it is; the latter absent before it runs.
+  Amounts requests, limits;
+  Amounts actual_requests, actual_limits;
+  bool is_sidecar = false;           // an init container that goes on
+  bool restarts_for_memory = false;  // its resizePolicy restarts it when memory changes, or CPU
+  bool restarts_for_cpu = false;
+  bool running = false;
+  int64_t restarts = 0;
+  std::string last_reason;  // why it ended last, "OOMKilled"; "": it did not
+};
+
+// How far the kubelet is with the pod's last change of resources.
+enum class ResizeState : uint8_t {
+  kNone,        // done, or nothing asked
+  kDeferred,    // the node has no room now; the kubelet tries again
+  kInfeasible,  // the node never has room
+  kInProgress,
+  kError  // in progress, and the last attempt failed
+};
+
+struct Pod {
+  std::string namespace_name, name, uid, node;
+  std::string owner_kind, owner_name;  // its controller; "": none
+  std::vector<std::pair<std::string, std::string>> labels;
+  std::vector<ContainerState> containers;  // in their order, sidecars first; no other init containers
+  std::string qos;                         // "Guaranteed", "Burstable", "BestEffort"
+  int64_t generation = 0, observed_generation = 0;
+  ResizeState resize = ResizeState::kNone;
+  std::string resize_message;
+  bool is_static = false;   // of a file of its node: its resources cannot change
+  bool is_ended = false;    // succeeded or failed
+  bool is_deleted = false;  // has a deletionTimestamp
+  bool resized_by_us = false;
+};
+
+// A ReplicaSet or Job, to follow owners.
+struct OwnedObject {
+  std::string namespace_name, name;
+  std::string owner_kind, owner_name;  // its controller; "": none
+};
+
+struct Node {
+  std::string name;
+  Amounts allocatable;
+  bool is_ready = false;
+};
+
+// The containers of the pod template of a workload (Deployment, StatefulSet, DaemonSet, ReplicaSet, Job, CronJob),
+// as those of Pod, without their status. DataLoss: it is none, or not JSON.
+absl::StatusOr<std::vector<ContainerState>> ParsePodTemplate(std::string_view body);
+
+// Of a list. `resource_version`: where a watch goes on; `next`: for the rest of the list, "" if there is none.
+struct ListMeta {
+  std::string resource_version, next;
+};
+
+// One event of a watch.
+enum class WatchEvent : uint8_t { kPut, kDeleted, kBookmark, kError };
+struct WatchMeta {
+  WatchEvent event = WatchEvent::kError;
+  std::string resource_version;
+  int error_code = 0;  // of kError: 410 if the version is too old
+  std::string error;
+};
+
+// One object, one thread; keeps its buffers. Parse functions return DataLoss for what is not JSON or no such
+// object; fields that are missing stay as they are, since servers leave out what is empty. O(bytes).
+class ObjectParser {
+ public:
+  ObjectParser();
+  ~ObjectParser();
+
+  // Calls fn for each item; `Object` is Pod, OwnedObject or Node.
+  template <typename Object>
+  absl::Status ParseList(std::string_view body, ListMeta& meta, absl::FunctionRef<void(Object&&)> fn);
+  // A line of a watch. `object` is set for kPut and kDeleted.
+  template <typename Object>
+  absl::Status ParseWatch(std::string_view line, WatchMeta& meta, Object& object);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace taut

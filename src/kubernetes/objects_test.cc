@@ -1,0 +1,174 @@
+#include "kubernetes/objects.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/strings.h"
+#include "kubernetes/pod_fixture.h"
+
+namespace taut {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+// As a live API server of 1.35 sends it, without what is not read.
+constexpr std::string_view kPod = R"({
+"metadata":{"name":"web-0","namespace":"shop","uid":"u1","resourceVersion":"17","generation":3,
+ "labels":{"app":"web","team":"blue"},
+ "ownerReferences":[{"kind":"Other","name":"x"},{"kind":"StatefulSet","name":"web","controller":true}],
+ "managedFields":[{"manager":"kubectl","operation":"Update"},{"manager":"tautline","operation":"Update","subresource":"resize"}]},
+"spec":{"nodeName":"node-1",
+ "initContainers":[{"name":"prepare"},{"name":"proxy","restartPolicy":"Always","resources":{"limits":{"cpu":"100m"}}}],
+ "containers":[{"name":"app","resources":{"requests":{"cpu":"250m","memory":"64Mi"},"limits":{"cpu":1,"memory":"128Mi"}},
+  "resizePolicy":[{"resourceName":"cpu","restartPolicy":"NotRequired"},{"resourceName":"memory","restartPolicy":"RestartContainer"}]}]},
+"status":{"phase":"Running","qosClass":"Burstable","observedGeneration":2,
+ "conditions":[{"type":"PodResizePending","status":"True","reason":"Deferred","message":"no room"},{"type":"Ready","status":"True"}],
+ "containerStatuses":[{"name":"app","restartCount":4,"state":{"running":{}},
+  "lastState":{"terminated":{"reason":"OOMKilled","exitCode":0}},
+  "resources":{"requests":{"cpu":"250m","memory":"64Mi"},"limits":{"cpu":"1","memory":"96Mi"}}}]}})";
+
+Pod ParsedPod() {
+  ObjectParser parser;
+  WatchMeta meta;
+  Pod pod;
+  EXPECT_TRUE(parser.ParseWatch<Pod>(StrCat(R"({"type":"MODIFIED","object":)", kPod, "}"), meta, pod).ok());
+  EXPECT_EQ(meta.event, WatchEvent::kPut);
+  EXPECT_EQ(meta.resource_version, "17");
+  return pod;
+}
+
+TEST(Objects, APodAsTheServerSendsIt) {
+  const Pod pod = ParsedPod();
+  EXPECT_EQ(pod.namespace_name, "shop");
+  EXPECT_EQ(pod.node, "node-1");
+  EXPECT_EQ(pod.owner_kind, "StatefulSet");
+  EXPECT_EQ(pod.owner_name, "web");
+  EXPECT_THAT(pod.labels, ElementsAre(Pair("app", "web"), Pair("team", "blue")));
+  EXPECT_TRUE(pod.resized_by_us);
+  EXPECT_FALSE(pod.is_static);
+  EXPECT_EQ(pod.resize, ResizeState::kDeferred);
+  EXPECT_EQ(pod.resize_message, "no room");
+  EXPECT_EQ(pod.generation, 3);
+  EXPECT_EQ(pod.observed_generation, 2);
+  ASSERT_EQ(pod.containers.size(), 2U) << "of the init containers only the one that goes on";
+  EXPECT_EQ(pod.containers[0].name, "proxy");
+  EXPECT_TRUE(pod.containers[0].is_sidecar);
+  EXPECT_EQ(pod.containers[0].limits, (Amounts{0.1, std::nullopt}));
+  const ContainerState& app = pod.containers[1];
+  EXPECT_EQ(app.requests, (Amounts{0.25, 64 * kMebibyte}));
+  EXPECT_EQ(app.limits, (Amounts{1, 128 * kMebibyte}));
+  EXPECT_EQ(app.actual_limits, (Amounts{1, 96 * kMebibyte}));
+  EXPECT_TRUE(app.restarts_for_memory);
+  EXPECT_FALSE(app.restarts_for_cpu);
+  EXPECT_TRUE(app.running);
+  EXPECT_EQ(app.restarts, 4);
+  EXPECT_EQ(app.last_reason, "OOMKilled");
+}
+
+TEST(Objects, Lists) {
+  ObjectParser parser;
+  ListMeta meta;
+  std::vector<Pod> pods;
+  const auto keep = [&pods](Pod&& pod) { pods.push_back(std::move(pod)); };
+  const std::string list =
+      StrCat(R"({"kind":"PodList","metadata":{"resourceVersion":"9","continue":"abc"},"items":[)", kPod, ",",
+             kPod, "]}");
+  ASSERT_TRUE(parser.ParseList<Pod>(list, meta, keep).ok());
+  EXPECT_EQ(pods.size(), 2U);
+  EXPECT_EQ(meta.resource_version, "9");
+  EXPECT_EQ(meta.next, "abc");
+  // A list of metadata that is empty has null for its items.
+  std::vector<OwnedObject> owned;
+  ASSERT_TRUE(
+      parser
+          .ParseList<OwnedObject>(
+              R"({"kind":"PartialObjectMetadataList","metadata":{"resourceVersion":"1"},"items":null})", meta,
+              [&owned](OwnedObject&& object) { owned.push_back(std::move(object)); })
+          .ok());
+  EXPECT_TRUE(owned.empty());
+  EXPECT_EQ(meta.next, "");
+}
+
+TEST(Objects, NodesAndOwners) {
+  ObjectParser parser;
+  WatchMeta meta;
+  Node node;
+  ASSERT_TRUE(
+      parser
+          .ParseWatch<Node>(
+              R"({"type":"ADDED","object":{"metadata":{"name":"n"},"status":{"allocatable":{"cpu":"3920m","memory":"16Gi"},
+                      "conditions":[{"type":"Ready","status":"True"}]}}})",
+              meta, node)
+          .ok());
+  EXPECT_TRUE(node.is_ready);
+  EXPECT_EQ(node.allocatable, (Amounts{3.92, 16384 * kMebibyte}));
+  OwnedObject object;
+  ASSERT_TRUE(parser
+                  .ParseWatch<OwnedObject>(
+                      R"({"type":"DELETED","object":{"metadata":{"name":"web-1","namespace":"shop",
+                      "ownerReferences":[{"kind":"Deployment","name":"web","controller":true}]}}})",
+                      meta, object)
+                  .ok());
+  EXPECT_EQ(meta.event, WatchEvent::kDeleted);
+  EXPECT_EQ(object.owner_name, "web");
+}
+
+TEST(Objects, WatchesSayWhenTheyEnd) {
+  ObjectParser parser;
+  WatchMeta meta;
+  Pod pod;
+  ASSERT_TRUE(
+      parser
+          .ParseWatch<Pod>(
+              R"({"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old resource version"}})",
+              meta, pod)
+          .ok());
+  EXPECT_EQ(meta.event, WatchEvent::kError);
+  EXPECT_EQ(meta.error_code, 410);
+  ASSERT_TRUE(
+      parser
+          .ParseWatch<Pod>(R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"99"}}})", meta, pod)
+          .ok());
+  EXPECT_EQ(meta.event, WatchEvent::kBookmark);
+  EXPECT_EQ(meta.resource_version, "99");
+}
+
+TEST(Objects, SayWhatIsNone) {
+  ObjectParser parser;
+  WatchMeta meta;
+  ListMeta list;
+  Pod pod;
+  for (const char* text :
+       {"", "{", "[]", "7", "{}", R"({"type":"ADDED"})", R"({"type":"ADDED","object":{}})"}) {
+    EXPECT_TRUE(absl::IsDataLoss(parser.ParseWatch<Pod>(text, meta, pod))) << text;
+    EXPECT_TRUE(absl::IsDataLoss(parser.ParseList<Pod>(text, list, [](Pod&&) {}))) << text;
+  }
+  // Wrong types count as missing.
+  ASSERT_TRUE(parser
+                  .ParseWatch<Pod>(
+                      R"({"type":"ADDED","object":{"metadata":{"name":7,"labels":[],"ownerReferences":{}},
+                      "spec":{"containers":[{"resources":{"limits":{"cpu":"lots","memory":[]}}}]},"status":[]}})",
+                      meta, pod)
+                  .ok());
+  EXPECT_EQ(pod.name, "");
+  EXPECT_EQ(pod.containers.at(0).limits, Amounts());
+}
+
+TEST(Objects, TemplatesOfWorkloads) {
+  const std::string containers =
+      R"({"spec":{"containers":[{"name":"app","resources":{"limits":{"cpu":"2"}}}]}})";
+  const auto deployment = ParsePodTemplate(StrCat(R"({"spec":{"template":)", containers, "}}"));
+  ASSERT_TRUE(deployment.ok());
+  EXPECT_EQ(deployment->at(0).limits.cpu, 2);
+  const auto cron =
+      ParsePodTemplate(StrCat(R"({"spec":{"jobTemplate":{"spec":{"template":)", containers, "}}}}"));
+  ASSERT_TRUE(cron.ok());
+  EXPECT_EQ(cron->at(0).name, "app");
+  EXPECT_THAT(std::string(Message(ParsePodTemplate("{}").status())), HasSubstr("no pod template"));
+  EXPECT_FALSE(ParsePodTemplate("").ok());
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,75 @@
+// For tests: pods as an API server would send them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/strings.h"
+#include "kubernetes/cluster_writer.h"
+#include "kubernetes/objects.h"
+
+namespace taut {
+
+inline constexpr double kMebibyte = 1024.0 * 1024;
+
+// A running container with 100m of 200m and 32Mi of 64Mi.
+inline ContainerState TestContainer(std::string name = "app") {
+  ContainerState out;
+  out.name = std::move(name);
+  out.requests = {0.1, 32 * kMebibyte};
+  out.limits = {0.2, 64 * kMebibyte};
+  out.actual_requests = out.requests;
+  out.actual_limits = out.limits;
+  out.running = true;
+  return out;
+}
+
+// Of the Deployment web, through its ReplicaSet.
+inline Pod TestPod(const std::string& name = "web-5d4f8c7b9d-x2x4z") {
+  Pod out;
+  out.namespace_name = "shop";
+  out.name = name;
+  out.uid = StrCat("uid-", name);
+  out.node = "node-1";
+  out.owner_kind = "ReplicaSet";
+  out.owner_name = "web-5d4f8c7b9d";
+  out.qos = "Burstable";
+  out.containers = {TestContainer()};
+  return out;
+}
+
+// Notes what it is asked for, and answers as it is told to.
+class ScriptedWriter final : public ClusterWriter {
+ public:
+  struct Script {
+    absl::Status resize, scale;
+    std::vector<ContainerState> containers;  // of every template
+    std::string autoscaler;
+    std::vector<std::string> asked;  // "resize shop/web-... {...}", "scale shop/web 3", "template shop/web"
+  };
+  explicit ScriptedWriter(Script* script) : script_(script) {}
+
+  absl::Status ResizePod(const Pod& pod, std::string_view patch) override {
+    script_->asked.push_back(StrCat("resize ", pod.namespace_name, "/", pod.name, " ", patch));
+    return script_->resize;
+  }
+  absl::Status Scale(const WorkloadName& workload, int64_t replicas) override {
+    script_->asked.push_back(StrCat("scale ", workload.namespace_name, "/", workload.name, " ", replicas));
+    return script_->scale;
+  }
+  absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) override {
+    script_->asked.push_back(StrCat("template ", workload.namespace_name, "/", workload.name));
+    return script_->containers;
+  }
+  absl::StatusOr<std::string> Autoscaler(const WorkloadName& /*workload*/) override {
+    return script_->autoscaler;
+  }
+
+ private:
+  Script* const script_;
+};
+
+}  // namespace taut

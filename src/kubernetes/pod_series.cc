@@ -1,0 +1,205 @@
+#include "kubernetes/pod_series.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+
+#include "base/pattern.h"
+#include "base/strings.h"
+#include "ingest/series_text.h"
+
+namespace taut {
+namespace {
+
+class PodSeries {
+ public:
+  PodSeries(const ClusterNaming& naming, Timestamp now, OneSampleFn fn)
+      : cluster_(naming.cluster), now_ms_(now.us / 1000), fn_(fn) {}
+
+  void All(const Pod& pod) {
+    Owners(pod);
+    Labels(pod);
+    for (const ContainerState& container : pod.containers) Container(pod, container);
+  }
+
+  void Owners(const std::string& kind, const OwnedObject& object) {
+    const bool is_replica_set = kind == "ReplicaSet";
+    Begin(is_replica_set ? "kube_replicaset_owner" : "kube_job_owner", object.namespace_name);
+    Add(is_replica_set ? "replicaset" : "job_name", object.name);
+    AddOwner(object.owner_kind, object.owner_name);
+    End(1);
+  }
+
+ private:
+  void Owners(const Pod& pod) {
+    Begin("kube_pod_owner", pod.namespace_name);
+    Add("pod", pod.name);
+    AddOwner(pod.owner_kind, pod.owner_name);
+    End(1);
+  }
+
+  // As kube-state-metrics writes names of labels: what Prometheus does not allow becomes '_'.
+  void Labels(const Pod& pod) {
+    if (pod.labels.empty()) return;
+    Begin("kube_pod_labels", pod.namespace_name);
+    Add("pod", pod.name);
+    names_.clear();
+    names_.reserve(pod.labels.size());
+    for (const auto& [key, value] : pod.labels) {
+      std::string& name = names_.emplace_back(StrCat("label_", key));
+      std::replace_if(
+          name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; },
+          '_');
+      Add(name, value);
+    }
+    End(1);
+  }
+
+  void Container(const Pod& pod, const ContainerState& container) {
+    if (container.is_sidecar) {
+      BeginContainer("kube_pod_init_container_info", pod, container);
+      Add("restart_policy", "Always");
+      End(1);
+    }
+    if (!pod.resized_by_us) {
+      Limit(pod, container, "cpu", container.limits.cpu);
+      Limit(pod, container, "memory", container.limits.memory);
+    }
+    BeginContainer("kube_pod_container_status_restarts_total", pod, container);
+    End(static_cast<double>(container.restarts));
+    if (container.last_reason.empty()) return;
+    BeginContainer("kube_pod_container_status_last_terminated_reason", pod, container);
+    Add("reason", container.last_reason);
+    End(1);
+  }
+
+  void Begin(std::string_view metric, std::string_view namespace_name) {
+    labels_.clear();
+    Add("__name__", metric);
+    if (!cluster_.empty()) Add("cluster", cluster_);
+    Add("namespace", namespace_name);
+  }
+  void BeginContainer(std::string_view metric, const Pod& pod, const ContainerState& container) {
+    Begin(metric, pod.namespace_name);
+    Add("pod", pod.name);
+    Add("container", container.name);
+  }
+  void Add(std::string_view name, std::string_view value) { labels_.push_back({name, value}); }
+  void AddOwner(std::string_view kind, std::string_view name) {
+    Add("owner_kind", kind.empty() ? "<none>" : kind);
+    Add("owner_name", kind.empty() ? "<none>" : name);
+    Add("owner_is_controller", kind.empty() ? "<none>" : "true");
+  }
+  void Limit(const Pod& pod, const ContainerState& container, std::string_view resource,
+             const std::optional<double>& limit) {
+    if (!limit.has_value()) return;
+    BeginContainer("kube_pod_container_resource_limits", pod, container);
+    Add("resource", resource);
+    End(*limit);
+  }
+  void End(double value) {
+    std::sort(labels_.begin(), labels_.end(),
+              [](const LabelView& a, const LabelView& b) { return a.name < b.name; });
+    fn_(labels_, value, now_ms_);
+  }
+
+  const std::string& cluster_;
+  const int64_t now_ms_;
+  OneSampleFn fn_;
+  std::vector<LabelView> labels_;
+  std::vector<std::string> names_;
+};
+
+bool IsWanted(std::string_view metric) {
+  constexpr std::array<std::string_view, 3> kWanted = {"container_cpu_usage_seconds_total",
+                                                       "container_memory_working_set_bytes",
+                                                       "container_oom_events_total"};
+  return std::find(kWanted.begin(), kWanted.end(), metric) != kWanted.end();
+}
+
+// "value" or "value timestamp".
+bool ParseSample(std::string_view text, double& value, int64_t& timestamp_ms) {
+  text = StripSpace(text);
+  const size_t blank = std::min(text.find(' '), text.size());
+  const std::optional<double> number = ParseDouble(text.substr(0, blank));
+  if (!number.has_value()) return false;
+  value = *number;
+  const std::string_view time = StripSpace(text.substr(blank));
+  if (time.empty()) return true;
+  const auto [end, error] = std::from_chars(time.data(), time.data() + time.size(), timestamp_ms);
+  return error == std::errc() && end == time.data() + time.size();
+}
+
+// The end of the labels: a brace outside quotes. npos: none.
+size_t EndOfLabels(std::string_view line) {
+  bool quoted = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (quoted && line[i] == '\\') {
+      ++i;
+    } else if (line[i] == '"') {
+      quoted = !quoted;
+    } else if (line[i] == '}' && !quoted) {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+bool TakeLine(std::string_view line, std::string_view namespaces, std::string_view cluster_label,
+              int64_t now_ms, OneSampleFn fn) {
+  const size_t end = EndOfLabels(line);
+  if (end == std::string_view::npos) return false;
+  const absl::StatusOr<LabelList> parsed = ParseSeriesText(line.substr(0, end + 1));
+  double value = 0;
+  int64_t timestamp_ms = now_ms;
+  if (!parsed.ok() || !ParseSample(line.substr(end + 1), value, timestamp_ms)) return false;
+  std::vector<LabelView> labels;
+  labels.reserve(parsed->size() + 1);
+  for (const auto& [name, text] : *parsed) labels.push_back({name, text});
+  if (LabelValue(labels, "container").empty() || LabelValue(labels, "container") == "POD") return true;
+  if (!namespaces.empty() && !FitsPattern(LabelValue(labels, "namespace"), namespaces)) return true;
+  if (!cluster_label.empty()) {
+    std::erase_if(labels, [](const LabelView& label) { return label.name == "cluster"; });
+    labels.push_back({"cluster", cluster_label});
+    std::sort(labels.begin(), labels.end(),
+              [](const LabelView& a, const LabelView& b) { return a.name < b.name; });
+  }
+  fn(labels, value, timestamp_ms);
+  return true;
+}
+
+}  // namespace
+
+void ForEachPodSeries(const ClusterNaming& naming, std::span<const PodPtr> pods, Timestamp now,
+                      OneSampleFn fn) {
+  PodSeries series(naming, now, fn);
+  for (const PodPtr& pod : pods) {
+    if (!pod->is_ended) series.All(*pod);
+  }
+}
+
+void ForEachPodSeries(const Cluster& cluster, Timestamp now, OneSampleFn fn) {
+  PodSeries series(cluster.naming(), now, fn);
+  cluster.ForEachOwned(
+      [&](const std::string& kind, const OwnedObject& object) { series.Owners(kind, object); });
+  cluster.ForEachPod([&](const PodPtr& pod) {
+    if (!pod->is_ended) series.All(*pod);
+  });
+}
+
+size_t ForEachUsageSeries(std::string_view text, std::string_view namespaces, std::string_view cluster_label,
+                          Timestamp now, OneSampleFn fn) {
+  size_t damaged = 0;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const size_t brace = line.find('{');
+    if (brace == std::string_view::npos || !IsWanted(line.substr(0, brace))) continue;
+    damaged += TakeLine(line, namespaces, cluster_label, now.us / 1000, fn) ? 0 : 1;
+  }
+  return damaged;
+}
+
+}  // namespace taut

@@ -1,0 +1,38 @@
+// A cluster as series: what kube-state-metrics and cAdvisor would send of it, so that mapping rules, names and
+// windows are the same with and without a Prometheus.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "base/time.h"
+#include "ingest/remote_write.h"
+#include "kubernetes/cluster.h"
+
+namespace taut {
+
+// One series with its one sample. Views live as long as the call.
+using OneSampleFn =
+    absl::FunctionRef<void(std::span<const LabelView> labels, double value, int64_t timestamp_ms)>;
+
+// Of all pods and owners: kube_pod_owner, kube_replicaset_owner, kube_job_owner, kube_pod_labels,
+// kube_pod_container_resource_limits, kube_pod_init_container_info (of sidecars), and of containers that were
+// restarted kube_pod_container_status_restarts_total and _last_terminated_reason. A pod that Tautline has resized
+// has no limits here: what its spec says is not its owner's.
+void ForEachPodSeries(const Cluster& cluster, Timestamp now, OneSampleFn fn);
+// The same of these pods alone.
+void ForEachPodSeries(const ClusterNaming& naming, std::span<const PodPtr> pods, Timestamp now,
+                      OneSampleFn fn);
+
+// The lines of a kubelet's /metrics/cadvisor that mapping rules can use: CPU, memory and OOM kills of
+// containers, without the sums of pods and their pause containers. `namespaces`: a pattern, "" for
+// every one. `cluster_label`: added as the label cluster, if not "". Samples without a time have `now`. Returns the
+// number of damaged lines.
+size_t ForEachUsageSeries(std::string_view text, std::string_view namespaces, std::string_view cluster_label,
+                          Timestamp now, OneSampleFn fn);
+
+}  // namespace taut

@@ -1,0 +1,21 @@
+// Amounts as Kubernetes writes them: "250m", "64Mi", "1e3".
+//
+// Source: the Kubernetes API conventions, resource.Quantity.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace taut {
+
+// In units of the resource: cores, bytes. Suffixes n u m k M G T P E, Ki Mi Gi Ti Pi Ei, or an exponent. nullopt:
+// not such a text, or not finite.
+std::optional<double> ParseQuantity(std::string_view text);
+
+// Whole millicores, rounded up: "250m", "2". REQUIRES: cores >= 0 and below 1e12.
+std::string CpuQuantity(double cores);
+// Whole bytes, rounded up, in Mi where they are whole Mi: "64Mi", "1000". REQUIRES: bytes >= 0 and below 2^63.
+std::string MemoryQuantity(double bytes);
+
+}  // namespace taut

@@ -1,0 +1,110 @@
+#include "kubernetes/reflector.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "net/http.h"
+
+namespace taut {
+namespace {
+
+// Nothing is wrong with the version: the watch may go on from it.
+bool IsBrokenConnection(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+}
+
+}  // namespace
+
+template <typename Object>
+std::string Reflector<Object>::Path(std::string_view query) const {
+  return StrCat(options_.path, options_.path.find('?') == std::string::npos ? "?" : "&", query);
+}
+
+template <typename Object>
+void Reflector<Object>::NoteWorks() {
+  if (failed_) note_(absl::OkStatus());
+  failed_ = false;
+}
+
+template <typename Object>
+absl::Status Reflector<Object>::List() {
+  std::vector<Object> all;
+  ListMeta meta;
+  ++lists_;
+  do {
+    const std::string next = meta.next.empty() ? "" : StrCat("&continue=", PercentEncode(meta.next));
+    const absl::StatusOr<std::string> body =
+        client_->Get(Path(StrCat("limit=", options_.page, next)), options_.list_accept);
+    if (!body.ok()) return body.status();
+    const absl::Status parsed =
+        parser_.ParseList<Object>(*body, meta, [&all](Object&& object) { all.push_back(std::move(object)); });
+    if (!parsed.ok()) return parsed;
+  } while (!meta.next.empty() && !stopping_);
+  if (stopping_) return absl::CancelledError();
+  version_ = meta.resource_version;
+  NoteWorks();
+  sink_.replace(std::move(all));
+  return absl::OkStatus();
+}
+
+template <typename Object>
+void Reflector<Object>::Take(WatchEvent event, Object object) {
+  if (event == WatchEvent::kPut) sink_.put(std::move(object));
+  if (event == WatchEvent::kDeleted) sink_.remove(std::move(object));
+}
+
+template <typename Object>
+absl::Status Reflector<Object>::Watch() {
+  absl::Status failure;
+  heard_ = false;
+  const std::string path =
+      Path(StrCat("watch=1&allowWatchBookmarks=true&timeoutSeconds=", options_.watch.count(),
+                  "&resourceVersion=", PercentEncode(version_)));
+  const absl::Status status = client_->Watch(
+      path, options_.watch_accept,
+      [&](std::string_view line) {
+        WatchMeta meta;
+        Object object;
+        failure = parser_.ParseWatch<Object>(line, meta, object);
+        if (failure.ok() && meta.event == WatchEvent::kError) {
+          failure = absl::OutOfRangeError(StrCat("the watch ended with ", meta.error_code, ": ", meta.error));
+        }
+        if (!failure.ok()) return false;
+        heard_ = true;
+        NoteWorks();
+        if (!meta.resource_version.empty()) version_ = meta.resource_version;
+        Take(meta.event, std::move(object));
+        return !stopping_.load();
+      },
+      options_.silence);
+  return failure.ok() ? status : failure;
+}
+
+template <typename Object>
+void Reflector<Object>::Run() {
+  std::chrono::milliseconds pause = options_.first_retry;
+  while (!stopping_) {
+    absl::Status status = version_.empty() ? List() : absl::OkStatus();
+    if (status.ok()) {
+      status = Watch();
+      // One that worked for a while ends in peace, or is begun again at once, once.
+      if (heard_ || status.ok()) pause = options_.first_retry;
+      if (!status.ok() && !IsBrokenConnection(status)) version_.clear();
+    }
+    if (stopping_) return;
+    if (status.ok()) {
+      if (!heard_) wait_(options_.first_retry);  // a server that ends watches at once
+      continue;
+    }
+    failed_ = true;
+    note_(status);
+    wait_(std::max(pause, std::chrono::milliseconds(1000 * client_->retry_after_s())));
+    pause = std::min(pause * 2, options_.last_retry);
+  }
+}
+
+template class Reflector<Pod>;
+template class Reflector<OwnedObject>;
+template class Reflector<Node>;
+
+}  // namespace taut

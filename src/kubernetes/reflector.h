@@ -1,0 +1,81 @@
+// Keeps up with all objects of one kind: lists them, then watches their changes, for as long as it runs.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "kubernetes/api_client.h"
+#include "kubernetes/objects.h"
+
+namespace taut {
+
+struct ReflectorOptions {
+  std::string path;                       // "/api/v1/pods"
+  std::string list_accept, watch_accept;  // media types; "": JSON
+  int page = 500;                         // objects of one answer
+  std::chrono::seconds watch{290};        // how long the server keeps one watch
+  std::chrono::seconds silence{330};      // a watch without a word for longer is dead
+  std::chrono::milliseconds first_retry{500}, last_retry{30'000};
+};
+
+// What is passed on; called from the thread that runs the reflector.
+template <typename Object>
+struct ReflectorSink {
+  std::function<void(std::vector<Object>)> replace;
+  std::function<void(Object)> put, remove;
+};
+
+// `Object` is Pod, OwnedObject or Node.
+//
+// A watch that ends or breaks goes on from its last version: an API server that restarts costs no list. Only a
+// version that is too old (410) does, or an error of another kind.
+template <typename Object>
+class Reflector {
+ public:
+  // `wait` sleeps for so long, or less if the reflector is to stop. `note` is told each failure, and OK when the
+  // watch works again.
+  Reflector(ReflectorOptions options, std::unique_ptr<ApiClient> client, ReflectorSink<Object> sink,
+            std::function<void(std::chrono::milliseconds)> wait,
+            std::function<void(const absl::Status&)> note)
+      : options_(std::move(options)),
+        client_(std::move(client)),
+        sink_(std::move(sink)),
+        wait_(std::move(wait)),
+        note_(std::move(note)) {}
+
+  // Until Stop.
+  void Run();
+  // From any thread.
+  void Stop() {
+    stopping_ = true;
+    client_->Interrupt();
+  }
+  uint64_t lists() const { return lists_; }
+
+ private:
+  absl::Status List();
+  absl::Status Watch();
+  void Take(WatchEvent event, Object object);
+  std::string Path(std::string_view query) const;
+  void NoteWorks();
+
+  const ReflectorOptions options_;
+  const std::unique_ptr<ApiClient> client_;
+  const ReflectorSink<Object> sink_;
+  const std::function<void(std::chrono::milliseconds)> wait_;
+  const std::function<void(const absl::Status&)> note_;
+  ObjectParser parser_;
+  std::string version_;  // the watch goes on after it; "": list first
+  bool heard_ = false;   // the watch at hand has said something
+  bool failed_ = false;  // the last thing noted was a failure
+  std::atomic<bool> stopping_ = false;
+  std::atomic<uint64_t> lists_ = 0;
+};
+
+}  // namespace taut

@@ -1,0 +1,48 @@
+// A limit for a container, as the patch that the pods/resize subresource takes, and what the kubelet made of it.
+// No I/O.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "kubernetes/objects.h"
+#include "model/resource.h"
+
+namespace taut {
+
+// What a container of a pod is to have; absent: stays.
+struct ContainerResources {
+  std::optional<double> request, limit;
+  bool operator==(const ContainerResources&) const = default;
+};
+
+// The container of a pod that a job's limit is for: the one of this name, or with "" the only one that the pod
+// has. nullptr: the pod has several, or none of this name.
+const ContainerState* ResizedContainer(const Pod& pod, std::string_view container);
+
+// Request and limit for a limit of `limit` cores or bytes, as the API keeps them (whole millicores, whole bytes).
+// A request equal to its limit stays equal, so that the pod keeps its QoS class; another keeps its ratio to the
+// limit, and stays below it.
+// FailedPrecondition says what forbids it: no limit now (one that is added could not be removed), a static pod,
+// a resize policy that restarts the container, or more than `allocatable` of the pod's node.
+absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerState& container,
+                                              Resource resource, double limit,
+                                              const std::optional<Amounts>& allocatable);
+
+// The owner's request and limit again, as the workload's template has them. FailedPrecondition: the template has
+// no limit, and one cannot be removed.
+absl::StatusOr<ContainerResources> PlanRelease(const Pod& pod, const ContainerState& container,
+                                               Resource resource, const ContainerState& in_template);
+
+// The body of a strategic merge patch.
+std::string ResizePatch(const ContainerState& container, Resource resource, const ContainerResources& wanted);
+
+// Whether the pod's spec has it, as the API keeps quantities.
+bool SpecHas(const ContainerState& container, Resource resource, const ContainerResources& wanted);
+// Whether the kubelet reports it as what the container runs with.
+bool RunsWith(const ContainerState& container, Resource resource, const ContainerResources& wanted);
+
+}  // namespace taut

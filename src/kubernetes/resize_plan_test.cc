@@ -1,0 +1,111 @@
+#include "kubernetes/resize_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "base/strings.h"
+#include "kubernetes/pod_fixture.h"
+
+namespace taut {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(ResizePlan, TheRequestKeepsItsRatio) {
+  const Pod pod = TestPod();
+  const auto cpu = PlanResize(pod, pod.containers[0], Resource::kCpu, 0.3, std::nullopt);
+  ASSERT_TRUE(cpu.ok()) << cpu.status();
+  EXPECT_DOUBLE_EQ(*cpu->limit, 0.3);
+  EXPECT_DOUBLE_EQ(*cpu->request, 0.15);
+  EXPECT_EQ(
+      ResizePatch(pod.containers[0], Resource::kCpu, *cpu),
+      R"({"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"150m"},"limits":{"cpu":"300m"}}}]}})");
+  const auto memory = PlanResize(pod, pod.containers[0], Resource::kMemory, 100 * kMebibyte, std::nullopt);
+  ASSERT_TRUE(memory.ok()) << memory.status();
+  EXPECT_EQ(
+      ResizePatch(pod.containers[0], Resource::kMemory, *memory),
+      R"({"spec":{"containers":[{"name":"app","resources":{"requests":{"memory":"50Mi"},"limits":{"memory":"100Mi"}}}]}})");
+}
+
+TEST(ResizePlan, AGuaranteedPodStaysOne) {
+  Pod pod = TestPod();
+  pod.containers[0].requests = pod.containers[0].limits;
+  const auto plan = PlanResize(pod, pod.containers[0], Resource::kCpu, 0.1234, std::nullopt);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_DOUBLE_EQ(*plan->limit, 0.124);
+  EXPECT_DOUBLE_EQ(*plan->request, 0.124);
+}
+
+TEST(ResizePlan, ASidecarIsAnInitContainer) {
+  Pod pod = TestPod();
+  pod.containers[0].is_sidecar = true;
+  EXPECT_THAT(ResizePatch(pod.containers[0], Resource::kCpu, {std::nullopt, 1}),
+              R"({"spec":{"initContainers":[{"name":"app","resources":{"limits":{"cpu":"1"}}}]}})");
+}
+
+TEST(ResizePlan, SaysWhatForbidsIt) {
+  const auto error = [](const auto& change, Resource resource = Resource::kMemory) {
+    Pod pod = TestPod();
+    change(pod);
+    const Amounts node{4, 1024 * kMebibyte};
+    return std::string(
+        Message(PlanResize(pod, pod.containers[0], resource, 2000 * kMebibyte, node).status()));
+  };
+  EXPECT_EQ(error([](Pod& pod) { pod.is_static = true; }),
+            "container app of pod shop/web-5d4f8c7b9d-x2x4z: static pods cannot be resized");
+  EXPECT_THAT(error([](Pod& pod) { pod.containers[0].limits.memory.reset(); }),
+              HasSubstr("it has no memory limit"));
+  EXPECT_THAT(error([](Pod& pod) { pod.containers[0].restarts_for_memory = true; }),
+              HasSubstr("resizePolicy for memory is RestartContainer"));
+  EXPECT_THAT(error([](Pod& /*pod*/) {}),
+              HasSubstr("a memory limit of 2000Mi is more than node node-1 has (1024Mi allocatable)"));
+}
+
+TEST(ResizePlan, OneContainerNeedsNoName) {
+  Pod pod = TestPod();
+  EXPECT_EQ(ResizedContainer(pod, ""), &pod.containers[0]);
+  pod.containers.push_back(TestContainer("log"));
+  EXPECT_EQ(ResizedContainer(pod, ""), nullptr);
+  EXPECT_EQ(ResizedContainer(pod, "log"), &pod.containers[1]);
+  EXPECT_EQ(ResizedContainer(pod, "other"), nullptr);
+}
+
+TEST(ResizePlan, AReleaseTakesTheTemplate) {
+  const Pod pod = TestPod();
+  ContainerState in_template = TestContainer();
+  in_template.requests.memory.reset();
+  const auto plan = PlanRelease(pod, pod.containers[0], Resource::kMemory, in_template);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(*plan, (ContainerResources{64 * kMebibyte, 64 * kMebibyte}));
+  in_template.limits.memory.reset();
+  EXPECT_THAT(
+      std::string(Message(PlanRelease(pod, pod.containers[0], Resource::kMemory, in_template).status())),
+      HasSubstr("its template has no memory limit"));
+}
+
+// Whatever is set, the API takes it, and planning again from what was set changes nothing.
+RC_GTEST_PROP(ResizePlan, IsStable, ()) {
+  Pod pod = TestPod();
+  ContainerState& c = pod.containers[0];
+  c.limits.cpu = *rc::gen::inRange(1, 64'000) / 1000.0;
+  c.requests.cpu = *rc::gen::inRange(1, static_cast<int>(*c.limits.cpu * 1000) + 1) / 1000.0;
+  const bool was_equal = *c.requests.cpu == *c.limits.cpu;
+  for (int i = 0; i < 5; ++i) {
+    const double limit = *rc::gen::inRange(1, 640'000) / 10'000.0;
+    const auto plan = PlanResize(pod, c, Resource::kCpu, limit, std::nullopt);
+    RC_ASSERT(plan.ok());
+    RC_ASSERT(*plan->limit >= limit - 1e-9);
+    RC_ASSERT(*plan->request <= *plan->limit);
+    if (was_equal) RC_ASSERT(*plan->request == *plan->limit);
+    c.limits.cpu = plan->limit;
+    c.requests.cpu = plan->request;
+    const auto again = PlanResize(pod, c, Resource::kCpu, limit, std::nullopt);
+    RC_ASSERT(again.ok());
+    RC_ASSERT(SpecHas(c, Resource::kCpu, *again));
+  }
+}
+
+}  // namespace
+}  // namespace taut
