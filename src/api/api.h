@@ -48,6 +48,18 @@ struct ProcessFacts {
   uint64_t open_fds = 0, max_fds = 0;
 };
 
+// How the watching of a cluster goes, and what was changed there.
+struct KubernetesFacts {
+  bool synced = false;  // its pods were listed
+  uint64_t pods = 0, nodes = 0;
+  uint64_t lists = 0;                         // whole lists of objects that were requested
+  uint64_t watch_failures = 0;                // lists and watches that failed
+  uint64_t scrapes = 0, scrape_failures = 0;  // of nodes
+  double last_scrape_s = 0;                   // how long reading all nodes took
+  // Of the actuator; 0 without one.
+  uint64_t resizes = 0, scales = 0, failed_changes = 0, stepped_back = 0, orders = 0;
+};
+
 struct ApiOptions {
   MachineSize machine;
   std::string version;
@@ -69,6 +81,8 @@ struct ApiOptions {
   std::function<WebhookCounts()> notifications;
   // If limits go to a webhook.
   std::function<WebhookActuatorCounts()> webhook;
+  // If a Kubernetes cluster is watched.
+  std::function<KubernetesFacts()> kubernetes;
   // Both or none; none: the daemon does not listen to agents.
   std::function<std::vector<AgentView>()> agents;
   std::function<std::vector<RefusedAgent>()> refused_agents;

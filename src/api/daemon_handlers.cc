@@ -55,6 +55,30 @@ void PutWebhook(const WebhookActuatorCounts& counts, MetricsText& out) {
             counts.oldest_s);
 }
 
+void PutKubernetes(const KubernetesFacts& facts, MetricsText& out) {
+  out.Gauge("tautd_kubernetes_synced", "1 once the pods of the cluster were listed.", facts.synced ? 1 : 0);
+  out.Gauge("tautd_kubernetes_pods", "Pods that are watched.", static_cast<double>(facts.pods));
+  out.Gauge("tautd_kubernetes_nodes", "Nodes that are ready.", static_cast<double>(facts.nodes));
+  out.Counter("tautd_kubernetes_lists_total", "Whole lists of objects that were requested.", facts.lists);
+  out.Counter("tautd_kubernetes_watch_failures_total", "Lists and watches that failed.",
+              facts.watch_failures);
+  constexpr std::string_view kScrapes = "tautd_kubernetes_scrapes_total";
+  constexpr std::string_view kScrapesHelp = "Readings of a node's usage, by result.";
+  out.Counter(kScrapes, kScrapesHelp, facts.scrapes, {{"result", "read"}});
+  out.Counter(kScrapes, kScrapesHelp, facts.scrape_failures, {{"result", "failed"}});
+  out.Gauge("tautd_kubernetes_last_scrape_seconds", "How long reading all nodes took last.",
+            facts.last_scrape_s);
+  constexpr std::string_view kChanges = "tautd_kubernetes_changes_total";
+  constexpr std::string_view kChangesHelp = "Changes sent to the API server, by result.";
+  out.Counter(kChanges, kChangesHelp, facts.resizes, {{"result", "resized"}});
+  out.Counter(kChanges, kChangesHelp, facts.scales, {{"result", "scaled"}});
+  out.Counter(kChanges, kChangesHelp, facts.failed_changes, {{"result", "failed"}});
+  out.Counter("tautd_kubernetes_stepped_back_total", "Pods whose limit another has changed.",
+              facts.stepped_back);
+  out.Gauge("tautd_kubernetes_orders", "Limits that are kept in force, one per job and resource.",
+            static_cast<double>(facts.orders));
+}
+
 }  // namespace
 
 void Api::PutRules(JsonWriter& json) const {
@@ -412,6 +436,7 @@ HttpResponse Api::Metrics(const HttpRequest&) {
               static_cast<double>(sent.queued));
   }
   if (options_.webhook) PutWebhook(options_.webhook(), out);
+  if (options_.kubernetes) PutKubernetes(options_.kubernetes(), out);
   if (options_.process) {
     const ProcessFacts process = options_.process();
     out.Counter("process_cpu_seconds_total", "CPU time, user and system.", process.cpu_s);

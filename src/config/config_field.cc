@@ -21,11 +21,15 @@ constexpr EnumName<ClockSource> kClocks[] = {{ClockSource::kWall, "wall"},
 constexpr EnumName<Role> kRoles[] = {
     {Role::kWriter, "writer"}, {Role::kReader, "reader"}, {Role::kOperator, "operator"}};
 constexpr EnumName<ActuatorKind> kActuators[] = {{ActuatorKind::kDryRun, "dry_run"},
-                                                 {ActuatorKind::kAgents, "agents"}};
+                                                 {ActuatorKind::kAgents, "agents"},
+                                                 {ActuatorKind::kKubernetes, "kubernetes"}};
+constexpr EnumName<KubernetesJobs> kJobs[] = {{KubernetesJobs::kPods, "pods"},
+                                              {KubernetesJobs::kContainers, "containers"}};
 
 std::span<const EnumName<ClockSource>> NamesOf(ClockSource) { return kClocks; }
 std::span<const EnumName<Role>> NamesOf(Role) { return kRoles; }
 std::span<const EnumName<ActuatorKind>> NamesOf(ActuatorKind) { return kActuators; }
+std::span<const EnumName<KubernetesJobs>> NamesOf(KubernetesJobs) { return kJobs; }
 
 absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
 

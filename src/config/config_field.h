@@ -11,16 +11,18 @@
 
 #include "absl/status/status.h"
 #include "base/clock_source.h"
+#include "ingest/mapping_rules.h"
 #include "net/server_options.h"
 
 namespace taut {
 
 // Who carries the daemon's limits out.
-enum class ActuatorKind : uint8_t { kDryRun, kAgents };
+enum class ActuatorKind : uint8_t { kDryRun, kAgents, kKubernetes };
 
 using ConfigField =
     std::variant<std::string*, bool*, int*, int64_t*, size_t*, double*, ServerOptions::Duration*,
-                 std::vector<ListenAddress>*, std::vector<std::string>*, ClockSource*, Role*, ActuatorKind*>;
+                 std::vector<ListenAddress>*, std::vector<std::string>*, ClockSource*, Role*, ActuatorKind*,
+                 KubernetesJobs*>;
 enum class FieldUnit : uint8_t { kPlain, kBytes, kDuration, kUrl };
 
 struct FieldSpec {

@@ -301,7 +301,7 @@ absl::StatusOr<DaemonConfig> ReadDaemonConfig(const std::string& path) {
 std::vector<MappingRule> MappingRulesOf(const IngestConfig& config) {
   std::vector<MappingRule> rules = config.mapping;
   if (!config.builtin_mapping) return rules;
-  for (MappingRule& rule : BuiltinRules()) rules.push_back(std::move(rule));
+  for (MappingRule& rule : BuiltinRules(config.kubernetes_jobs)) rules.push_back(std::move(rule));
   return rules;
 }
 

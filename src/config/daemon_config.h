@@ -44,6 +44,7 @@ struct StoreConfig {
 struct IngestConfig {
   Ingest::Options options;
   bool builtin_mapping = true;
+  KubernetesJobs kubernetes_jobs = KubernetesJobs::kPods;
   std::vector<MappingRule> mapping;  // of the file; they come before the built-in ones
 };
 
@@ -92,6 +93,15 @@ struct WebhookConfig {
   int64_t timeout_s = 10, give_up_after_s = 3600;
 };
 
+// A Kubernetes cluster of which tautd reads usage, and whose pods it resizes (src/kubernetes/).
+struct KubernetesConfig {
+  std::string kubeconfig;          // a file, "in-cluster", or "": none
+  std::string cluster;             // begins the names of its jobs; "": nothing does
+  int64_t scrape_interval_s = 15;  // of kubelets' figures; 0: not read
+  std::string namespaces;          // a pattern; "": every one
+  bool scale = false;              // numbers of tasks, through /scale
+};
+
 // What this cell is called, for people, and where others are: "NAME=URL".
 struct CellConfig {
   std::string name;
@@ -117,6 +127,7 @@ struct DaemonConfig {
   LogConfig log;
   NotifyConfig notify;
   WebhookConfig webhook;
+  KubernetesConfig kubernetes;
 };
 
 // InvalidArgument "file:line: ..." for a key that does not exist (with the nearest one that does), one that

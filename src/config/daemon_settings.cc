@@ -97,6 +97,10 @@ const DaemonSetting kSettings[] = {
      TAUT_FIELD(ingest.options.limits.max_decompressed_bytes)},
     {"ingest.builtin_mapping", "use the built-in mapping rules after those of ingest.mapping", kPlain, 0, 0,
      TAUT_FIELD(ingest.builtin_mapping)},
+    {"ingest.kubernetes_jobs",
+     "what is one job in Kubernetes: pods (of an owner, each the sum of its containers), or containers (each "
+     "container of these pods: NAMESPACE/KIND/OWNER/CONTAINER)",
+     kPlain, 0, 0, TAUT_FIELD(ingest.kubernetes_jobs)},
     {"backfill.prometheus",
      "URL of a Prometheus whose history fills an empty store, gaps and the past of jobs that appear later",
      kUrl, 0, 0, TAUT_FIELD(backfill.prometheus_url)},
@@ -129,8 +133,9 @@ const DaemonSetting kSettings[] = {
     {"migration.notice_days", "days between the notice and the move", kPlain, 0, 365,
      TAUT_FIELD(migration.notice_days)},
     {"actuator.kind",
-     "applies limits through: dry_run (decisions are only stored) or agents; with webhook.url, those of jobs "
-     "outside webhook.jobs",
+     "applies limits through: dry_run (decisions are only stored), agents or kubernetes "
+     "(kubernetes.kubeconfig); "
+     "with webhook.url, those of jobs outside webhook.jobs",
      kPlain, 0, 0, TAUT_FIELD(actuator)},
     {"webhook.url",
      "URL of your own endpoint, to which the orders for webhook.jobs are sent by POST; empty: none", kUrl, 0,
@@ -153,6 +158,24 @@ const DaemonSetting kSettings[] = {
      30 * kDay, TAUT_FIELD(webhook.give_up_after_s)},
     {"webhook.ca_file", "PEM file of the CA of its certificate; empty: the system's", kPlain, 0, 0,
      TAUT_FIELD(webhook.ca_file)},
+    {"kubernetes.kubeconfig",
+     "kubeconfig file of the cluster whose pods tautd watches, or in-cluster for the service account of "
+     "tautd's own pod; empty: none",
+     kPlain, 0, 0, TAUT_FIELD(kubernetes.kubeconfig)},
+    {"kubernetes.cluster",
+     "begins the names of this cluster's jobs, as a label cluster of series does; empty: "
+     "nothing does",
+     kPlain, 0, 0, TAUT_FIELD(kubernetes.cluster)},
+    {"kubernetes.scrape_interval",
+     "how often usage is read from the kubelets, through the API server; 0: never, as where Prometheus sends "
+     "it",
+     kDuration, 0, 300, TAUT_FIELD(kubernetes.scrape_interval_s)},
+    {"kubernetes.namespaces",
+     "namespaces whose pods are watched: '*' stands for any text, '|' separates alternatives; empty: every "
+     "one",
+     kPlain, 0, 0, TAUT_FIELD(kubernetes.namespaces)},
+    {"kubernetes.scale", "with actuator.kind kubernetes, set numbers of replicas through /scale", kPlain, 0,
+     0, TAUT_FIELD(kubernetes.scale)},
     {"agents.listen",
      "addresses on which to listen for agents (tautlet), ADDRESS:PORT; empty: none; others than loopback "
      "need tokens or a client CA",

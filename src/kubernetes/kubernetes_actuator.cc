@@ -323,7 +323,7 @@ void KubernetesActuator::Scale(ScaleOrder scale) {
 absl::Status KubernetesActuator::TryScale(const TargetOrder& order) {
   const std::optional<WorkloadName> workload = cluster_->naming().Parse(order.job);
   if (!workload.has_value()) return absl::InvalidArgumentError("the job's name is none of a workload");
-  if (!order.value.has_value()) return absl::OkStatus();  // nobody's number but the one that is there
+  if (!order.value.has_value()) return absl::OkStatus();  // the number stays as it is
   if (!workload->container.empty()) {
     for (const PodPtr& pod : cluster_->PodsOf(*workload)) {
       if (pod->containers.size() > 1) {

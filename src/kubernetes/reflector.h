@@ -38,8 +38,8 @@ struct ReflectorSink {
 template <typename Object>
 class Reflector {
  public:
-  // `wait` sleeps for so long, or less if the reflector is to stop. `note` is told each failure, and OK when the
-  // watch works again.
+  // `wait` sleeps for that time, or less if the reflector is to stop. `note` receives each failure, and OK when
+  // the watch works again.
   Reflector(ReflectorOptions options, std::unique_ptr<ApiClient> client, ReflectorSink<Object> sink,
             std::function<void(std::chrono::milliseconds)> wait,
             std::function<void(const absl::Status&)> note)

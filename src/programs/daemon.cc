@@ -38,8 +38,9 @@ double SteadyMilliseconds() {
 
 LiveSettings LiveSettingsOf(const DaemonConfig& config) {
   LiveSettings settings{config.recommenders, config.rules, config.migration};
-  settings.enforcement =
-      config.actuator == ActuatorKind::kAgents ? Enforcement::kByAgents : Enforcement::kNever;
+  settings.enforcement = config.actuator == ActuatorKind::kAgents       ? Enforcement::kByAgents
+                         : config.actuator == ActuatorKind::kKubernetes ? Enforcement::kAlways
+                                                                        : Enforcement::kNever;
   return settings;
 }
 
@@ -50,6 +51,8 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config
   if (absl::Status s = daemon->StartControl(); !s.ok()) return s;
   if (absl::Status s = daemon->StartActs(); !s.ok()) return s;
   daemon->StartWebhook();
+  if (daemon->kubernetes_ != nullptr) daemon->kubernetes_->Start(daemon->control_.get());
+  if (daemon->kubernetes_actuator_ != nullptr) daemon->kubernetes_actuator_->Start();
   daemon->PrepareBackfill();
   daemon->PrepareLateHistory();
   if (absl::Status s = daemon->StartAgents(); !s.ok()) return s;
@@ -95,8 +98,32 @@ absl::Status Daemon::MakeActuators() {
       spdlog::warn("{}", warning);
     }
   }
+  if (absl::Status s = OpenKubernetes(); !s.ok()) return s;
   if (absl::Status s = MakeAgentActuator(); !s.ok()) return s;
   if (webhook != nullptr) actuators_.Add("webhook", std::move(webhook));
+  return absl::OkStatus();
+}
+
+absl::Status Daemon::OpenKubernetes() {
+  if (config_.kubernetes.kubeconfig.empty()) {
+    if (config_.actuator != ActuatorKind::kKubernetes) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "actuator.kind is kubernetes, but kubernetes.kubeconfig names no cluster");
+  }
+  absl::StatusOr<ClusterAccess> access = OpenClusterAccess(config_.kubernetes);
+  if (!access.ok()) return access.status();
+  absl::StatusOr<std::unique_ptr<KubernetesRun>> run =
+      KubernetesRun::Create({.config = config_.kubernetes,
+                             .access = *std::move(access),
+                             .naming = {config_.kubernetes.cluster, config_.ingest.kubernetes_jobs},
+                             .now = [this] { return Now(); },
+                             .sample_time =
+                                 [this] {
+                                   const bool by_samples = config_.clock == ClockSource::kSamples;
+                                   return by_samples ? control_->now() : Now();
+                                 }});
+  if (!run.ok()) return run.status();
+  kubernetes_ = *std::move(run);
   return absl::OkStatus();
 }
 
@@ -106,6 +133,7 @@ absl::Status Daemon::MakeAgentActuator() {
   if (config_.agents.listen.empty()) {
     if (apply)
       return absl::InvalidArgumentError("actuator.kind is agents, but agents.listen names no address");
+    if (config_.actuator == ActuatorKind::kKubernetes) return AddKubernetesActuator();
     actuators_.Add("dry_run", std::make_unique<DryRunActuator>());
     return absl::OkStatus();
   }
@@ -119,6 +147,15 @@ absl::Status Daemon::MakeAgentActuator() {
                             }});
   hub_ = hub.get();
   actuators_.Add("agents", std::move(hub));
+  return config_.actuator == ActuatorKind::kKubernetes ? AddKubernetesActuator() : absl::OkStatus();
+}
+
+absl::Status Daemon::AddKubernetesActuator() {
+  absl::StatusOr<std::unique_ptr<KubernetesActuator>> made =
+      kubernetes_->MakeActuator([] { return SteadyMilliseconds() / 1000; });
+  if (!made.ok()) return made.status();
+  kubernetes_actuator_ = made->get();
+  actuators_.Add("kubernetes", *std::move(made));
   return absl::OkStatus();
 }
 
@@ -253,6 +290,19 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
     options.agent_port_counts = [this] { return agent_server_->counts(); };
   }
   if (webhook_ != nullptr) options.webhook = [webhook = webhook_] { return webhook->counts(); };
+  if (kubernetes_ != nullptr) {
+    options.kubernetes = [this] {
+      KubernetesFacts facts = kubernetes_->facts();
+      if (kubernetes_actuator_ == nullptr) return facts;
+      const KubernetesActuatorCounts done = kubernetes_actuator_->counts();
+      facts.resizes = done.resizes;
+      facts.scales = done.scales;
+      facts.failed_changes = done.failed;
+      facts.stepped_back = done.stepped_back;
+      facts.orders = done.orders;
+      return facts;
+    };
+  }
   options.backfill = [this] { return backfill_->progress(); };
   if (late_history_ != nullptr) options.late_jobs = [this] { return late_history_->progress(); };
   api_ = std::make_unique<Api>(*control_, std::move(options));
@@ -418,10 +468,12 @@ void Daemon::Stop() {
   wake_.notify_all();
   if (loop_.joinable()) loop_.join();
   if (late_history_ != nullptr) late_history_->Stop();
+  if (kubernetes_ != nullptr) kubernetes_->Stop();
   if (api_) api_->Close();
   if (server_) server_->Stop();
   if (agent_server_) agent_server_->Stop();
   if (!control_) return;
+  if (kubernetes_actuator_ != nullptr) kubernetes_actuator_->Stop();
   if (webhook_ != nullptr) webhook_->Stop();  // the outcome of its last request is stored with the last tick
   // A backfill that was cut goes on from the last window at the next start: none of after it may be closed
   // now.

@@ -23,6 +23,7 @@
 #include "programs/agent_port.h"
 #include "programs/backfill_run.h"
 #include "programs/daemon_acts.h"
+#include "programs/kubernetes_run.h"
 #include "programs/late_history.h"
 #include "store/sample_log_file.h"
 
@@ -65,6 +66,8 @@ class Daemon {
   // In the order in which they get orders (ActuatorSet).
   absl::Status MakeActuators();
   absl::Status MakeAgentActuator();
+  absl::Status OpenKubernetes();
+  absl::Status AddKubernetesActuator();
   void StartWebhook();
   void PrepareBackfill();
   void PrepareLateHistory();
@@ -72,12 +75,14 @@ class Daemon {
   bool stopping();
 
   DaemonConfig config_;
+  std::unique_ptr<KubernetesRun> kubernetes_;  // if a cluster is configured; outlives the actuators
   std::unique_ptr<Store> store_;
   History* history_ = nullptr;              // the same object
   std::unique_ptr<SampleLogFile> samples_;  // beside the store, if that is a file
   ActuatorSet actuators_;
-  AgentHub* hub_ = nullptr;             // one of them, if agents may come
-  WebhookActuator* webhook_ = nullptr;  // another, if it is configured
+  AgentHub* hub_ = nullptr;                            // one of them, if agents may come
+  WebhookActuator* webhook_ = nullptr;                 // another, if it is configured
+  KubernetesActuator* kubernetes_actuator_ = nullptr;  // another, if it acts there
   std::unique_ptr<ControlPlane> control_;
   std::unique_ptr<BackfillRun> backfill_;
   bool backfill_cut_ = false;  // by a stop; written by the loop

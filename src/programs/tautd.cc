@@ -10,6 +10,7 @@
 #include "config/daemon_config.h"
 #include "programs/action_log.h"
 #include "programs/daemon.h"
+#include "programs/kubernetes_run.h"
 #include "programs/process.h"
 #include "programs/version.h"
 #include "programs/webhook_setup.h"
@@ -27,8 +28,9 @@ struct Args {
 };
 
 constexpr const char* kAbout =
-    "Recommends CPU and memory limits from measured usage, applies them through agents or your own endpoint "
-    "(webhook), and serves API and dashboard.";
+    "Recommends CPU and memory limits from measured usage, applies them through agents, Kubernetes or your "
+    "own "
+    "endpoint (webhook), and serves API and dashboard.";
 
 constexpr std::string_view kNotes = R"(Examples:
   tautd                                          listen on 127.0.0.1:7070, store in ./tautd.db, no configuration
@@ -140,6 +142,10 @@ int Run(int argc, char** argv) {
       if (const std::string warning = WebhookWarning(config->webhook); !warning.empty()) {
         std::fprintf(stderr, "tautd: warning: %s\n", warning.c_str());
       }
+    }
+    if (!config->kubernetes.kubeconfig.empty()) {
+      const auto access = OpenClusterAccess(config->kubernetes);
+      if (!access.ok()) return Fail(2, Message(access.status()));
     }
     std::printf("%s is valid\n", args.config.empty() ? "the default configuration" : args.config.c_str());
     return 0;

@@ -1,0 +1,266 @@
+#include "programs/kubernetes_run.h"
+
+#include <cstdlib>
+
+#include "base/pattern.h"
+#include "base/strings.h"
+#include "kubernetes/pod_series.h"
+#include "net/http.h"
+#include "spdlog/spdlog.h"
+
+namespace taut {
+namespace {
+
+constexpr std::string_view kInCluster = "in-cluster";
+constexpr size_t kScrapers = 4;
+constexpr std::chrono::milliseconds kTell{500};  // an OOM kill waits no longer
+constexpr int64_t kTellAllMicros = 60 * kMicrosPerSecond;
+// Everything that is told here outlives a restart, as if it had been written.
+constexpr Timestamp kKeepAll{INT64_MIN};
+
+double SecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+absl::StatusOr<ClusterAccess> OpenClusterAccess(const KubernetesConfig& config) {
+  absl::StatusOr<ClusterAccess> access = config.kubeconfig == kInCluster
+                                             ? InClusterAccess([](const char* name) {
+                                                 const char* value = std::getenv(name);
+                                                 return std::string(value == nullptr ? "" : value);
+                                               })
+                                             : ReadKubeconfig(config.kubeconfig);
+  if (access.ok()) return access;
+  return absl::Status(access.status().code(), StrCat("kubernetes.kubeconfig: ", Message(access.status())));
+}
+
+KubernetesRun::KubernetesRun(Options options) : options_(std::move(options)), cluster_(options_.naming) {}
+
+absl::StatusOr<std::unique_ptr<ApiClient>> KubernetesRun::Client() const {
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = ApiClient::Create(options_.access, {});
+  if (client.ok()) return client;
+  return absl::Status(client.status().code(), StrCat("kubernetes.kubeconfig: ", Message(client.status())));
+}
+
+absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options options) {
+  std::unique_ptr<KubernetesRun> run(new KubernetesRun(std::move(options)));
+  Cluster* const cluster = &run->cluster_;
+  const KubernetesRun* const self = run.get();
+  absl::Status s =
+      run->Watch<Pod>({.path = "/api/v1/pods", .list_accept = {}, .watch_accept = {}}, "pods",
+                      {.replace =
+                           [cluster, self](std::vector<Pod> pods) {
+                             std::erase_if(pods, [self](const Pod& pod) { return !self->IsWanted(pod); });
+                             cluster->ReplacePods(std::move(pods));
+                           },
+                       .put =
+                           [cluster, self](Pod pod) {
+                             if (self->IsWanted(pod)) cluster->PutPod(std::move(pod));
+                           },
+                       .remove = [cluster](const Pod& pod) { cluster->RemovePod(pod); }});
+  if (s.ok()) {
+    s = run->Watch<Node>(
+        {.path = "/api/v1/nodes", .list_accept = {}, .watch_accept = {}}, "nodes",
+        {.replace = [cluster](std::vector<Node> nodes) { cluster->ReplaceNodes(std::move(nodes)); },
+         .put = [cluster](Node node) { cluster->PutNode(std::move(node)); },
+         .remove = [cluster](const Node& node) { cluster->RemoveNode(node); }});
+  }
+  if (s.ok()) s = run->WatchOwners("ReplicaSet", "/apis/apps/v1/replicasets");
+  if (s.ok()) s = run->WatchOwners("Job", "/apis/batch/v1/jobs");
+  for (size_t i = 0; s.ok() && i < kScrapers && run->options_.config.scrape_interval_s > 0; ++i) {
+    absl::StatusOr<std::unique_ptr<ApiClient>> client = run->Client();
+    s = client.status();
+    if (s.ok()) run->scrapers_.push_back(*std::move(client));
+  }
+  if (!s.ok()) return s;
+  return run;
+}
+
+absl::Status KubernetesRun::WatchOwners(const std::string& kind, const std::string& path) {
+  Cluster* const cluster = &cluster_;
+  return Watch<OwnedObject>(
+      {.path = path,
+       .list_accept = std::string(kMetadataOnly),
+       .watch_accept = std::string(kMetadataOnlyWatch)},
+      path,
+      {.replace = [cluster, kind](const std::vector<OwnedObject>& all) { cluster->ReplaceOwned(kind, all); },
+       .put = [cluster, kind](const OwnedObject& object) { cluster->PutOwned(kind, object); },
+       .remove = [cluster, kind](const OwnedObject& object) { cluster->RemoveOwned(kind, object); }});
+}
+
+template <typename Object>
+absl::Status KubernetesRun::Watch(ReflectorOptions reflector, const std::string& what,
+                                  ReflectorSink<Object> sink) {
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
+  if (!client.ok()) return client.status();
+  auto made = std::make_shared<Reflector<Object>>(
+      std::move(reflector), *std::move(client), std::move(sink),
+      [this](std::chrono::milliseconds pause) { Wait(pause); },
+      [this, what](const absl::Status& status) { Note(what, status); });
+  runs_.push_back([made] { made->Run(); });
+  stops_.push_back([made] { made->Stop(); });
+  lists_.push_back([made] { return made->lists(); });
+  return absl::OkStatus();
+}
+
+bool KubernetesRun::IsWanted(const Pod& pod) const {
+  const std::string& namespaces = options_.config.namespaces;
+  return namespaces.empty() || FitsPattern(pod.namespace_name, namespaces);
+}
+
+absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
+    std::function<double()> steady_s) {
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
+  if (!client.ok()) return client.status();
+  KubernetesActuator::Options options;
+  options.namespaces = options_.config.namespaces;
+  options.scale = options_.config.scale;
+  options.unix_s = [now = options_.now] { return now().seconds(); };
+  options.steady_s = std::move(steady_s);
+  return std::make_unique<KubernetesActuator>(std::move(options), &cluster_,
+                                              std::make_unique<ApiWriter>(*std::move(client)));
+}
+
+void KubernetesRun::Wait(std::chrono::milliseconds pause) {
+  std::unique_lock lock(mutex_);
+  wake_.wait_for(lock, pause, [this] { return stopping_; });
+}
+
+void KubernetesRun::Note(const std::string& what, const absl::Status& status) {
+  if (status.ok()) {
+    spdlog::info("kubernetes: watching {} again", what);
+    return;
+  }
+  ++watch_failures_;
+  spdlog::warn("kubernetes: watching {}: {}; tried again", what, Message(status));
+}
+
+void KubernetesRun::Start(ControlPlane* control) {
+  control_ = control;
+  for (const std::function<void()>& run : runs_) threads_.emplace_back(run);
+  threads_.emplace_back([this] { TellOfPods(); });
+  if (options_.config.scrape_interval_s > 0) threads_.emplace_back([this] { Scrape(); });
+}
+
+void KubernetesRun::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (const std::function<void()>& stop : stops_) stop();
+  for (const std::unique_ptr<ApiClient>& scraper : scrapers_) scraper->Interrupt();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+// What changed is told at once, all of it now and then: series that are silent are forgotten.
+void KubernetesRun::TellOfPods() {
+  std::optional<Timestamp> all_told;
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      if (wake_.wait_for(lock, kTell, [this] { return stopping_; })) return;
+    }
+    const Timestamp now = options_.now(), told = options_.sample_time();
+    if (!cluster_.synced() || told.us <= 0) continue;  // no sample has told the time yet
+    const auto take = [this, now](std::span<const LabelView> labels, double value, int64_t timestamp_ms) {
+      const RemoteSample sample{value, timestamp_ms};
+      control_->Take(labels, std::span(&sample, 1), now, kKeepAll);
+    };
+    const std::vector<PodPtr> changed = cluster_.TakeChangedPods();
+    // Also after the clock was set back.
+    const bool tell_all =
+        !all_told.has_value() || told.us - all_told->us >= kTellAllMicros || told < *all_told;
+    if (tell_all) {
+      all_told = told;
+      ForEachPodSeries(cluster_, told, take);
+      told_ = true;
+    } else {
+      ForEachPodSeries(cluster_.naming(), changed, told, take);
+    }
+  }
+}
+
+void KubernetesRun::Scrape() {
+  const std::chrono::seconds interval(options_.config.scrape_interval_s);
+  while (true) {
+    const auto begin = std::chrono::steady_clock::now();
+    // Owners first, so that no job gets a name that is only guessed; where samples set the time they come first.
+    const bool ready = cluster_.synced() && (told_ || options_.sample_time().us <= 0);
+    if (ready) ScrapeNodes(cluster_.ReadyNodes());
+    last_scrape_s_ = SecondsSince(begin);
+    std::unique_lock lock(mutex_);
+    const auto until = ready ? begin + interval : begin + std::chrono::milliseconds(200);
+    if (wake_.wait_until(lock, until, [this] { return stopping_; })) return;
+  }
+}
+
+void KubernetesRun::ScrapeNodes(const std::vector<std::string>& nodes) {
+  std::atomic<size_t> next = 0;
+  std::vector<absl::Status> results(nodes.size());
+  std::vector<std::thread> workers;
+  for (const std::unique_ptr<ApiClient>& client : scrapers_) {
+    if (workers.size() >= nodes.size()) break;
+    workers.emplace_back([this, &nodes, &next, &results, scraper = client.get()] {
+      for (size_t i = next++; i < nodes.size(); i = next++) results[i] = ScrapeNode(*scraper, nodes[i]);
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  NoteScrapes(nodes, results);
+}
+
+absl::Status KubernetesRun::ScrapeNode(ApiClient& client, const std::string& node) {
+  const absl::StatusOr<std::string> text =
+      client.Get(StrCat("/api/v1/nodes/", PercentEncode(node), "/proxy/metrics/cadvisor"), "text/plain");
+  ++(text.ok() ? scrapes_ : scrape_failures_);
+  if (!text.ok()) return text.status();
+  const Timestamp now = options_.now();
+  const size_t damaged =
+      ForEachUsageSeries(*text, options_.config.namespaces, options_.naming.cluster, now,
+                         [this, now](std::span<const LabelView> labels, double value, int64_t timestamp_ms) {
+                           const RemoteSample sample{value, timestamp_ms};
+                           control_->Take(labels, std::span(&sample, 1), now, kKeepAll);
+                         });
+  if (damaged == 0) return absl::OkStatus();
+  return absl::DataLossError(StrCat(damaged, " lines of its kubelet cannot be read"));
+}
+
+// Logged when the number of nodes that fail, or what the first of them says, changes.
+void KubernetesRun::NoteScrapes(const std::vector<std::string>& nodes,
+                                const std::vector<absl::Status>& results) {
+  size_t failed = 0, first = 0;
+  for (size_t i = results.size(); i-- > 0;) {
+    if (results[i].ok()) continue;
+    ++failed;
+    first = i;
+  }
+  const std::string error =
+      failed == 0 ? ""
+                  : StrCat("the usage of ", failed, " of ", nodes.size(), " nodes cannot be read; ",
+                           nodes[first], ": ", Message(results[first]));
+  const std::lock_guard lock(mutex_);
+  if (stopping_ || error == scrape_error_) return;
+  scrape_error_ = error;
+  if (error.empty()) {
+    spdlog::info("kubernetes: the usage of all nodes is read again");
+  } else {
+    spdlog::warn("kubernetes: {}", error);
+  }
+}
+
+KubernetesFacts KubernetesRun::facts() const {
+  KubernetesFacts out;
+  out.synced = cluster_.synced();
+  out.pods = cluster_.num_pods();
+  out.nodes = cluster_.ReadyNodes().size();
+  for (const std::function<uint64_t()>& lists : lists_) out.lists += lists();
+  out.watch_failures = watch_failures_;
+  out.scrapes = scrapes_;
+  out.scrape_failures = scrape_failures_;
+  out.last_scrape_s = last_scrape_s_;
+  return out;
+}
+
+}  // namespace taut

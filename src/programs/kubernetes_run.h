@@ -1,0 +1,83 @@
+// tautd in a cluster: watches its pods, reads its kubelets, and gives what it learns to the control plane as series.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "api/api.h"
+#include "config/daemon_config.h"
+#include "control/control_plane.h"
+#include "kubernetes/cluster.h"
+#include "kubernetes/kubeconfig.h"
+#include "kubernetes/kubernetes_actuator.h"
+#include "kubernetes/reflector.h"
+
+namespace taut {
+
+// The cluster that the settings name. Errors name the setting.
+absl::StatusOr<ClusterAccess> OpenClusterAccess(const KubernetesConfig& config);
+
+class KubernetesRun {
+ public:
+  struct Options {
+    KubernetesConfig config;
+    ClusterAccess access;
+    ClusterNaming naming;
+    std::function<Timestamp()> now;
+    // What is told of pods is of this time: `now`, but where samples set the time the newest one's.
+    std::function<Timestamp()> sample_time;
+  };
+  static absl::StatusOr<std::unique_ptr<KubernetesRun>> Create(Options options);
+  ~KubernetesRun() { Stop(); }
+
+  // Sets limits and replicas; of the same cluster, which outlives it.
+  absl::StatusOr<std::unique_ptr<KubernetesActuator>> MakeActuator(std::function<double()> steady_s);
+  // `control` must outlive Stop.
+  void Start(ControlPlane* control);
+  void Stop();
+  // Without what the actuator did.
+  KubernetesFacts facts() const;
+
+ private:
+  explicit KubernetesRun(Options options);
+  absl::StatusOr<std::unique_ptr<ApiClient>> Client() const;
+  template <typename Object>
+  absl::Status Watch(ReflectorOptions reflector, const std::string& what, ReflectorSink<Object> sink);
+  absl::Status WatchOwners(const std::string& kind, const std::string& path);
+  void Wait(std::chrono::milliseconds pause);
+  void Note(const std::string& what, const absl::Status& status);
+  bool IsWanted(const Pod& pod) const;
+  // Threads.
+  void TellOfPods();
+  void Scrape();
+  void ScrapeNodes(const std::vector<std::string>& nodes);
+  absl::Status ScrapeNode(ApiClient& client, const std::string& node);
+  void NoteScrapes(const std::vector<std::string>& nodes, const std::vector<absl::Status>& results);
+
+  const Options options_;
+  Cluster cluster_;
+  ControlPlane* control_ = nullptr;
+  std::vector<std::function<void()>> runs_, stops_;  // of the reflectors
+  std::vector<std::unique_ptr<ApiClient>> scrapers_;
+  std::vector<std::thread> threads_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  std::vector<std::function<uint64_t()>> lists_;
+  std::atomic<bool> told_ = false;  // all pods were told of once
+  std::atomic<uint64_t> watch_failures_ = 0, scrapes_ = 0, scrape_failures_ = 0;
+  std::atomic<double> last_scrape_s_ = 0;
+  std::string scrape_error_;  // the last one that was logged
+};
+
+}  // namespace taut

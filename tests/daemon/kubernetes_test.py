@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+"""tautd in a cluster: an API server of this test's own, whose pods use what it says and get the limits that are set.
+
+Days go by in seconds: the kubelet's samples carry their own times, and tautd takes its time from them. (A real cluster
+is in tests/kubernetes.)
+"""
+import copy
+import http.server
+import json
+import re
+import signal
+import threading
+import time
+import urllib.parse
+
+import daemon
+
+MIB = 1 << 20
+START = 1_700_006_400  # a midnight
+STEP = 60  # seconds between two samples
+JOB = "shop/deployment/web/app"
+
+
+def mebibytes(quantity):
+    """Of "64Mi", "1000"."""
+    return int(quantity[:-2]) if quantity.endswith("Mi") else int(quantity) / MIB
+
+
+class Cluster:
+    """Objects, the events of them, and what was asked."""
+
+    def __init__(self):
+        self.lock = threading.Condition()
+        self.version = 10
+        self.pods = {}
+        self.events = []  # (version, type, object)
+        self.requests = []
+        self.seconds = 0  # of usage, since START
+        self.use_mib = 20
+        self.scrape_seconds = 6 * 3600  # of usage in each answer of the kubelet
+        self.refuse = None  # (status, message) for each resize
+        self.autoscaler = None
+        self.replicas = None
+
+    def put(self, pod, what="MODIFIED"):
+        with self.lock:
+            self.version += 1
+            pod["metadata"]["resourceVersion"] = str(self.version)
+            self.pods[pod["metadata"]["name"]] = pod
+            self.events.append((self.version, what, copy.deepcopy(pod)))
+            self.lock.notify_all()
+
+    def remove(self, name):
+        with self.lock:
+            self.version += 1
+            pod = self.pods.pop(name)
+            pod["metadata"]["resourceVersion"] = str(self.version)
+            self.events.append((self.version, "DELETED", pod))
+            self.lock.notify_all()
+
+    def add(self, name):
+        resources = {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}}
+        self.put({"metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}", "labels": {"team": "blue"},
+                               "ownerReferences": [{"kind": "ReplicaSet", "name": "web-5d4f8c7b9d", "controller": True}]},
+                  "spec": {"nodeName": "node-1", "containers": [{"name": "app", "resources": copy.deepcopy(resources)}]},
+                  "status": {"phase": "Running", "qosClass": "Burstable", "containerStatuses": [
+                      {"name": "app", "restartCount": 0, "state": {"running": {}}, "resources": copy.deepcopy(resources)}]}},
+                 "ADDED")
+
+    def resize(self, name, patch):
+        """As the API server and, at once, the kubelet."""
+        with self.lock:
+            pod = copy.deepcopy(self.pods[name])
+        change = patch["spec"]["containers"][0]["resources"]
+        for resources in (pod["spec"]["containers"][0]["resources"], pod["status"]["containerStatuses"][0]["resources"]):
+            for part in ("requests", "limits"):
+                resources[part].update(change.get(part, {}))
+        pod["metadata"]["managedFields"] = [{"manager": "tautline", "subresource": "resize"}]
+        self.put(pod)
+
+    def kill_for_memory(self, name):
+        with self.lock:
+            pod = copy.deepcopy(self.pods[name])
+        status = pod["status"]["containerStatuses"][0]
+        status["restartCount"] += 1
+        status["lastState"] = {"terminated": {"reason": "OOMKilled", "exitCode": 0}}
+        self.put(pod)
+
+    def limit(self, name):
+        with self.lock:
+            return mebibytes(self.pods[name]["spec"]["containers"][0]["resources"]["limits"]["memory"])
+
+    def usage(self):
+        """The kubelet's text: the samples of some hours at a time."""
+        with self.lock:
+            begin, self.seconds = self.seconds, self.seconds + self.scrape_seconds
+            lines = []
+            for name in self.pods:
+                labels = f'container="app",namespace="shop",pod="{name}"'
+                for second in range(begin, self.seconds, STEP):
+                    at = (START + second) * 1000
+                    lines.append(f'container_cpu_usage_seconds_total{{cpu="total",{labels}}} {second * 0.1:.3f} {at}')
+                    lines.append(f"container_memory_working_set_bytes{{{labels}}} {self.use_mib * MIB} {at}")
+        return "\n".join(lines) + "\n"
+
+
+class Handler(daemon.JsonHandler):
+    cluster = None
+
+    def do_GET(self):
+        path = urllib.parse.urlsplit(self.path)
+        query = dict(urllib.parse.parse_qsl(path.query))
+        c = self.cluster
+        with c.lock:
+            c.requests.append(f"GET {path.path}{' watch' if 'watch' in query else ''}")
+        if path.path == "/api/v1/pods" and "watch" in query:
+            return self.watch(int(query["resourceVersion"]))
+        if "watch" in query:
+            time.sleep(1)
+            return self.answer(200, "")
+        if path.path.endswith("/proxy/metrics/cadvisor"):
+            return self.answer(200, c.usage())
+        if path.path.endswith("/deployments/web"):
+            return self.answer(200, json.dumps({"spec": {"template": {"spec": {"containers": [
+                {"name": "app", "resources": {"requests": {"cpu": "100m", "memory": "256Mi"},
+                                              "limits": {"cpu": "1", "memory": "512Mi"}}}]}}}}))
+        items = []
+        with c.lock:
+            version = c.version
+            if path.path == "/api/v1/pods":
+                items = list(c.pods.values())
+            if path.path == "/api/v1/nodes":
+                items = [{"metadata": {"name": "node-1"}, "status": {"allocatable": {"cpu": "8", "memory": "16Gi"},
+                                                                      "conditions": [{"type": "Ready", "status": "True"}]}}]
+            if path.path == "/apis/apps/v1/replicasets":
+                items = [{"metadata": {"name": "web-5d4f8c7b9d", "namespace": "shop", "ownerReferences": [
+                    {"kind": "Deployment", "name": "web", "controller": True}]}}]
+            if path.path.endswith("horizontalpodautoscalers") and c.autoscaler:
+                items = [{"metadata": {"name": c.autoscaler},
+                          "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "web"}}}]
+            text = json.dumps({"kind": "List", "metadata": {"resourceVersion": str(version)}, "items": items})
+        self.answer(200, text)
+
+    def watch(self, version):
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        c = self.cluster
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            with c.lock:
+                c.lock.wait(0.2)
+                new = [e for e in c.events if e[0] > version]
+            for at, what, pod in new:
+                try:
+                    self.wfile.write((json.dumps({"type": what, "object": pod}) + "\n").encode())
+                    self.wfile.flush()
+                except OSError:
+                    return
+                version = at
+
+    def do_PATCH(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        path = urllib.parse.urlsplit(self.path).path
+        c = self.cluster
+        with c.lock:
+            c.requests.append(f"PATCH {path} {self.headers['Content-Type']} {json.dumps(body)}")
+            refuse = c.refuse
+        if path.endswith("/resize"):
+            if refuse:
+                return self.answer(refuse[0], json.dumps({"kind": "Status", "message": refuse[1]}))
+            c.resize(path.split("/")[-2], body)
+        if path.endswith("/scale"):
+            c.replicas = body["spec"]["replicas"]
+        self.answer(200, "{}")
+
+
+def main():
+    args = daemon.arguments(__doc__.split("\n")[0])
+    with daemon.Stage(args) as stage:
+        cluster = Cluster()
+        Handler.cluster = cluster
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        run(stage, cluster, server.server_address[1])
+        server.shutdown()
+        stage.finish()
+
+
+def decisions(tautd):
+    return [d for d in tautd.get("/api/v1/decisions?limit=1000")["decisions"] if d["target"] == "memory"]
+
+
+def patches_of(cluster):
+    return len([r for r in cluster.requests if r.startswith("PATCH")])
+
+
+def metric(tautd, name):
+    found = re.search(rf"^{re.escape(name)} (\S+)$", tautd.ask("/metrics").text, re.M)
+    return float(found[1]) if found else None
+
+
+def owners_limit(tautd):
+    job = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")
+    return job["memory"]["owner_limit"] / MIB
+
+
+def run(stage, cluster, port):
+    kubeconfig = stage.file("kubeconfig", f"""current-context: test
+contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
+clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
+users: [{{name: u, user: {{token: secret}}}}]
+""")
+    config = f"""clock: samples
+actuator: {{kind: kubernetes}}
+ingest: {{kubernetes_jobs: containers}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s, scale: true}}
+rules:
+  - {{name: all, match: {{job: "*"}}, set: {{mode: auto, recommender: moving_window}}}}
+"""
+    first, second = "web-5d4f8c7b9d-2bxnz", "web-5d4f8c7b9d-4vqtr"
+    cluster.add(first)
+    tautd = stage.tautd(config=config, store=str(stage.dir / "tautd.db"))
+
+    # ---- an over-asked container gets less, through the API server's own interface ----
+    stage.check(daemon.eventually(lambda: cluster.limit(first) < 300, 60), "a container of 20 MiB gets less than its 512 MiB",
+                cluster.limit(first))
+    stage.check(daemon.eventually(lambda: any(d["outcome"] == "applied" for d in decisions(tautd)), 20),
+                "and the decision is applied", decisions(tautd)[:3])
+    stage.equal(decisions(tautd)[-1]["before"] / MIB, 512, "from the owner's limit")
+    patches = [r for r in cluster.requests if r.startswith("PATCH") and '"memory"' in r]
+    stage.check("/api/v1/namespaces/shop/pods/web-5d4f8c7b9d-2bxnz/resize application/strategic-merge-patch+json" in patches[0],
+                "by a strategic merge patch of pods/resize", patches[0])
+    resources = cluster.pods[first]["spec"]["containers"][0]["resources"]
+    stage.check(abs(mebibytes(resources["requests"]["memory"]) * 2 - mebibytes(resources["limits"]["memory"])) < 0.01,
+                "the request keeps its ratio to the limit", resources)
+    stage.equal(owners_limit(tautd), 512, "what was set is not taken for the owner's limit")
+    labels = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")["labels"]
+    stage.equal(labels.get("team"), "blue", "the pod's labels are the job's")
+
+    # ---- pods that come later ----
+    cluster.add(second)
+    stage.check(daemon.eventually(lambda: cluster.limit(second) == cluster.limit(first), 20), "a new pod gets the limit",
+                cluster.limit(second))
+
+    # ---- an OOM kill ----
+    cluster.scrape_seconds = 300  # so that no series is idle
+    time.sleep(3)
+    before = cluster.limit(first)
+    begin = time.monotonic()
+    cluster.kill_for_memory(first)
+    raised = daemon.eventually(lambda: cluster.limit(first) > before and cluster.limit(second) > before, 20, 0.02)
+    took = time.monotonic() - begin
+    stage.check(raised, f"an OOM kill raises the limits of all pods ({took:.2f} s)")
+    stage.check(any(d["kind"] == "oom_raise" for d in decisions(tautd)), "by a decision that says so")
+
+    # ---- tautd is killed ----
+    tautd.kill()
+    cluster.remove(second)
+    third = "web-5d4f8c7b9d-9kdlw"
+    cluster.add(third)
+    tautd = stage.tautd(config=config, store=str(stage.dir / "tautd.db"))
+    stage.check(daemon.eventually(lambda: cluster.limit(third) == cluster.limit(first), 20),
+                "a pod that came while tautd was down gets the limit that is in force", (cluster.limit(third), cluster.limit(first)))
+    stage.equal(owners_limit(tautd), 512, "the owner's limit is still known")
+
+    # ---- another changes a limit ----
+    daemon.eventually(lambda: all(d["outcome"] != "pending" for d in decisions(tautd)), 20)
+    stage.check(daemon.eventually(lambda: metric(tautd, "tautd_kubernetes_synced") == 1, 10), "synced")
+    time.sleep(2)
+    patched = patches_of(cluster)
+    with cluster.lock:
+        pod = copy.deepcopy(cluster.pods[third])
+    for resources in (pod["spec"]["containers"][0]["resources"], pod["status"]["containerStatuses"][0]["resources"]):
+        resources["limits"]["memory"] = "3000Mi"
+    cluster.put(pod)
+    stage.check(daemon.eventually(lambda: metric(tautd, "tautd_kubernetes_stepped_back_total") == 1, 20),
+                "tautd sees that another has changed a limit")
+    stage.equal((cluster.limit(third), patches_of(cluster)), (3000, patched), "and leaves it")
+
+    # ---- the API server refuses ----
+    cluster.refuse = (403, 'pods "web" is forbidden: User "taut" cannot patch resource "pods/resize"')
+    answer = tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings", "PATCH", json.dumps({"mode": "observe"}))
+    stage.equal(answer.status, 200, "mode observe is set")
+    refused = daemon.eventually(lambda: [d for d in decisions(tautd) if d["kind"] == "release" and d["outcome"] == "failed"], 20)
+    stage.check(refused and "cannot patch resource" in refused[0]["outcome_text"], "the decision says what the API server says",
+                decisions(tautd)[:2])
+    cluster.refuse = None
+
+    # ---- the owner's limits again; a restart tries at once what was refused ----
+    stage.equal(tautd.stop(), 0, "tautd stops")
+    tautd = stage.tautd(config=config, store=str(stage.dir / "tautd.db"))
+    stage.check(daemon.eventually(lambda: cluster.limit(first) == 512 and cluster.limit(third) == 512, 30),
+                "mode observe gives the limits of the template back", (cluster.limit(first), cluster.limit(third)))
+    stage.equal(metric(tautd, "tautd_kubernetes_pods"), 2, "two pods are watched")
+    lists = len([r for r in cluster.requests if r == "GET /api/v1/pods"])
+    stage.equal(lists, 3, "the pods were listed once for each start")
+    stage.equal(tautd.stop(), 0, "tautd stops in time")
+
+
+if __name__ == "__main__":
+    main()
