@@ -8,9 +8,21 @@
 namespace taut {
 namespace {
 
-// Nothing is wrong with the version: the watch may go on from it.
-bool IsBrokenConnection(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+// Says nothing of the version: the watch may go on from it. A server that goes away cuts its answer short
+// (DataLoss), and one that has just come back may not know yet what this user may do.
+bool LeavesVersion(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kUnauthenticated:
+    case absl::StatusCode::kPermissionDenied:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -77,6 +89,7 @@ absl::Status Reflector<Object>::Watch() {
         return !stopping_.load();
       },
       options_.silence);
+  if (!failure.ok() || !(status.ok() || LeavesVersion(status))) version_.clear();
   return failure.ok() ? status : failure;
 }
 
@@ -89,7 +102,6 @@ void Reflector<Object>::Run() {
       status = Watch();
       // One that worked for a while ends in peace, or is begun again at once, once.
       if (heard_ || status.ok()) pause = options_.first_retry;
-      if (!status.ok() && !IsBrokenConnection(status)) version_.clear();
     }
     if (stopping_) return;
     if (status.ok()) {

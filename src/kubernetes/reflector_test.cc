@@ -139,7 +139,7 @@ TEST_F(Kubernetes, ListsInPagesThenWatches) {
 
 TEST_F(Kubernetes, AServerThatIsAwayCostsNoList) {
   StartServer();
-  Answers({{200, ListJson({"a"}, "5")}, {503, "{}"}, {503, "{}"}, {200, EventJson("ADDED", "b", "6")}});
+  Answers({{200, ListJson({"a"}, "5")}, {503, "{}"}, {403, "{}"}, {200, EventJson("ADDED", "b", "6")}});
   RunReflector();
   EXPECT_THAT(names_, ElementsAre("a", "b"));
   EXPECT_EQ(lists_, 1U);

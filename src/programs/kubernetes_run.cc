@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::string_view kInCluster = "in-cluster";
 constexpr size_t kScrapers = 4;
-constexpr std::chrono::milliseconds kTell{500};  // an OOM kill waits no longer
-constexpr int64_t kTellAllMicros = 60 * kMicrosPerSecond;
-// Everything that is told here outlives a restart, as if it had been written.
+constexpr std::chrono::milliseconds kPassOn{500};  // an OOM kill waits no longer
+constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
+// What is passed on here outlives a restart, as if it had been written.
 constexpr Timestamp kKeepAll{INT64_MIN};
 
 double SecondsSince(std::chrono::steady_clock::time_point begin) {
@@ -139,7 +139,7 @@ void KubernetesRun::Note(const std::string& what, const absl::Status& status) {
 void KubernetesRun::Start(ControlPlane* control) {
   control_ = control;
   for (const std::function<void()>& run : runs_) threads_.emplace_back(run);
-  threads_.emplace_back([this] { TellOfPods(); });
+  threads_.emplace_back([this] { PassOnPods(); });
   if (options_.config.scrape_interval_s > 0) threads_.emplace_back([this] { Scrape(); });
 }
 
@@ -155,30 +155,30 @@ void KubernetesRun::Stop() {
   threads_.clear();
 }
 
-// What changed is told at once, all of it now and then: series that are silent are forgotten.
-void KubernetesRun::TellOfPods() {
-  std::optional<Timestamp> all_told;
+// Changed pods are passed on at once, all of them now and then: series without samples are forgotten.
+void KubernetesRun::PassOnPods() {
+  std::optional<Timestamp> all_passed_on;
   while (true) {
     {
       std::unique_lock lock(mutex_);
-      if (wake_.wait_for(lock, kTell, [this] { return stopping_; })) return;
+      if (wake_.wait_for(lock, kPassOn, [this] { return stopping_; })) return;
     }
-    const Timestamp now = options_.now(), told = options_.sample_time();
-    if (!cluster_.synced() || told.us <= 0) continue;  // no sample has told the time yet
+    const Timestamp now = options_.now(), time = options_.sample_time();
+    if (!cluster_.synced() || time.us <= 0) continue;  // no sample has set the time yet
     const auto take = [this, now](std::span<const LabelView> labels, double value, int64_t timestamp_ms) {
       const RemoteSample sample{value, timestamp_ms};
       control_->Take(labels, std::span(&sample, 1), now, kKeepAll);
     };
     const std::vector<PodPtr> changed = cluster_.TakeChangedPods();
     // Also after the clock was set back.
-    const bool tell_all =
-        !all_told.has_value() || told.us - all_told->us >= kTellAllMicros || told < *all_told;
-    if (tell_all) {
-      all_told = told;
-      ForEachPodSeries(cluster_, told, take);
-      told_ = true;
+    const bool pass_on_all = !all_passed_on.has_value() || time.us - all_passed_on->us >= kPassOnAllMicros ||
+                             time < *all_passed_on;
+    if (pass_on_all) {
+      all_passed_on = time;
+      ForEachPodSeries(cluster_, time, take);
+      passed_on_ = true;
     } else {
-      ForEachPodSeries(cluster_.naming(), changed, told, take);
+      ForEachPodSeries(cluster_.naming(), changed, time, take);
     }
   }
 }
@@ -188,7 +188,7 @@ void KubernetesRun::Scrape() {
   while (true) {
     const auto begin = std::chrono::steady_clock::now();
     // Owners first, so that no job gets a name that is only guessed; where samples set the time they come first.
-    const bool ready = cluster_.synced() && (told_ || options_.sample_time().us <= 0);
+    const bool ready = cluster_.synced() && (passed_on_ || options_.sample_time().us <= 0);
     if (ready) ScrapeNodes(cluster_.ReadyNodes());
     last_scrape_s_ = SecondsSince(begin);
     std::unique_lock lock(mutex_);

@@ -1,4 +1,4 @@
-// tautd in a cluster: watches its pods, reads its kubelets, and gives what it learns to the control plane as series.
+// tautd in a cluster: watches its pods, reads its kubelets, and passes them on to the control plane as series.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ class KubernetesRun {
     ClusterAccess access;
     ClusterNaming naming;
     std::function<Timestamp()> now;
-    // What is told of pods is of this time: `now`, but where samples set the time the newest one's.
+    // The time of series of pods: `now`, or, where samples set the time, that of the newest sample.
     std::function<Timestamp()> sample_time;
   };
   static absl::StatusOr<std::unique_ptr<KubernetesRun>> Create(Options options);
@@ -57,7 +57,7 @@ class KubernetesRun {
   void Note(const std::string& what, const absl::Status& status);
   bool IsWanted(const Pod& pod) const;
   // Threads.
-  void TellOfPods();
+  void PassOnPods();
   void Scrape();
   void ScrapeNodes(const std::vector<std::string>& nodes);
   absl::Status ScrapeNode(ApiClient& client, const std::string& node);
@@ -74,7 +74,7 @@ class KubernetesRun {
   std::condition_variable wake_;
   bool stopping_ = false;
   std::vector<std::function<uint64_t()>> lists_;
-  std::atomic<bool> told_ = false;  // all pods were told of once
+  std::atomic<bool> passed_on_ = false;  // all pods were passed on once
   std::atomic<uint64_t> watch_failures_ = 0, scrapes_ = 0, scrape_failures_ = 0;
   std::atomic<double> last_scrape_s_ = 0;
   std::string scrape_error_;  // the last one that was logged

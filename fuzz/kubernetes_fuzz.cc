@@ -1,0 +1,87 @@
+// What an API server, a kubelet and a kubeconfig say, as any bytes; and the state of standing orders.
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "kubernetes/kubeconfig.h"
+#include "kubernetes/objects.h"
+#include "kubernetes/pod_series.h"
+#include "kubernetes/quantity.h"
+#include "kubernetes/resize_plan.h"
+#include "kubernetes/standing_orders.h"
+
+namespace taut {
+namespace {
+
+// Whatever a pod says, its series have sorted labels, and a plan for it is refused or can be written.
+void UsePod(Pod pod) {
+  for (const ContainerState& container : pod.containers) {
+    for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
+      const auto plan = PlanResize(pod, container, r, 1e6, std::nullopt);
+      if (plan.ok() && (!plan->limit.has_value() || ResizePatch(container, r, *plan).empty())) std::abort();
+    }
+  }
+  const PodPtr shared = std::make_shared<const Pod>(std::move(pod));
+  ForEachPodSeries(ClusterNaming{}, std::span(&shared, 1), Timestamp::FromSeconds(1),
+                   [](std::span<const LabelView> labels, double /*value*/, int64_t /*timestamp_ms*/) {
+                     if (LabelValue(labels, "__name__").empty()) std::abort();
+                   });
+}
+
+void TryOrders(std::string_view text) {
+  StandingOrders orders;
+  ByteReader in(text);
+  if (!orders.Load(in)) return;
+  std::string saved;
+  ByteWriter out(&saved);
+  orders.Save(out);
+  StandingOrders again;
+  ByteReader back(saved);
+  if (!again.Load(back) || again.entries().size() != orders.entries().size()) std::abort();
+}
+
+}  // namespace
+}  // namespace taut
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace taut;
+  if (size == 0) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  ObjectParser parser;
+  WatchMeta meta;
+  ListMeta list;
+  Pod pod;
+  OwnedObject object;
+  Node node;
+  switch (data[0] % 8) {
+    case 0:
+      if (parser.ParseWatch<Pod>(text, meta, pod).ok()) UsePod(std::move(pod));
+      break;
+    case 1:
+      (void)parser.ParseWatch<OwnedObject>(text, meta, object);
+      (void)parser.ParseWatch<Node>(text, meta, node);
+      break;
+    case 2:
+      (void)parser.ParseList<Pod>(text, list, [](Pod&& p) { UsePod(std::move(p)); });
+      break;
+    case 3:
+      (void)ParsePodTemplate(text);
+      break;
+    case 4:
+      (void)ForEachUsageSeries(
+          text, "a*", "c", Timestamp::FromSeconds(1),
+          [](std::span<const LabelView> labels, double /*value*/, int64_t /*timestamp_ms*/) {
+            if (LabelValue(labels, "container").empty()) std::abort();
+          });
+      break;
+    case 5:
+      (void)ParseKubeconfig(text, "config", "/");
+      break;
+    case 6:
+      (void)ParseQuantity(text);
+      break;
+    default:
+      TryOrders(text);
+  }
+  return 0;
+}

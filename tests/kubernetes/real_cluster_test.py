@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""tautd against a real API server, scheduler and kubelet, with the rights of packaging/kubernetes/rbac.yaml.
+
+./up.sh builds and starts the cluster. A container is killed for its memory and comes back with more, in its cgroup; a
+rollout, a restart of the API server, a foreign change and a release follow. It takes up to eight minutes: usage counts
+after its five-minute window.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "daemon"))
+import daemon  # noqa: E402
+
+MIB = 1 << 20
+JOB = "default/deployment/web/app"
+PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kubelet")
+WORKLOAD = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web, team: blue}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      nodeSelector: {kubernetes.io/hostname: real-0}
+      containers:
+      - name: app
+        image: bed.local/busybox:1
+        command: [sh, -c, "while [ ! -e /tmp/go ]; do sleep 0.2; done; dd if=/dev/zero of=/dev/null bs=90M count=1 && sleep 100000"]
+        resources: {requests: {cpu: 100m, memory: 32Mi}, limits: {cpu: 200m, memory: 64Mi}}
+      - name: side
+        image: bed.local/busybox:1
+        command: [sleep, "100000"]
+        resources: {requests: {cpu: 10m, memory: 8Mi}, limits: {cpu: 50m, memory: 16Mi}}
+"""
+
+
+class Bed:
+    def __init__(self, stage):
+        self.bin = pathlib.Path(os.environ.get("BED_BIN") or HERE / "bin")
+        missing = [p for p in PROGRAMS if not (self.bin / p).exists()]
+        if missing or os.getuid() != 0 or shutil.which("containerd") is None or "TAUT_KUBERNETES" not in os.environ:
+            why = f"{', '.join(missing)} not built in {self.bin}" if missing else "it needs root, containerd and a request"
+            print(f"SKIPPED: {why}: run ./dev test kubernetes; nothing was tested")
+            sys.exit(daemon.SKIPPED)
+        self.env = {**os.environ, "BED_BIN": str(self.bin), "BED_STATE": str(stage.dir / "bed")}
+        self.config = stage.dir / "bed" / "admin.conf"
+
+    def up(self, *parts):
+        subprocess.run([HERE / "up.sh", "up", *parts], env=self.env, check=True, stdout=subprocess.DEVNULL, timeout=300)
+
+    def down(self):
+        subprocess.run([HERE / "up.sh", "down"], env=self.env, check=False, timeout=120)
+
+    def kubectl(self, *argv, given=None):
+        return subprocess.run([self.bin / "kubectl", "--kubeconfig", self.config, *argv], input=given, text=True,
+                              check=True, capture_output=True, timeout=60).stdout
+
+    def pods(self):
+        """Those that are not on their way out, the newest first."""
+        found = json.loads(self.kubectl("get", "pods", "-l", "app=web", "-o", "json"))["items"]
+        found = [p for p in found if "deletionTimestamp" not in p["metadata"]]
+        return sorted(found, key=lambda p: p["metadata"]["creationTimestamp"], reverse=True)
+
+    def apiserver(self):
+        return int((self.config.parent / "pid" / "apiserver").read_text().split()[0])
+
+
+def mebibytes(quantity):
+    return int(quantity[:-2]) if quantity.endswith("Mi") else int(quantity) / MIB
+
+
+def limit_of(pod):
+    return mebibytes(pod["spec"]["containers"][0]["resources"]["limits"]["memory"])
+
+
+def restarts_of(pod):
+    return pod["status"]["containerStatuses"][0]["restartCount"]
+
+
+def cgroup_limit(pod):
+    """What the kernel has, in MiB; None before the container runs."""
+    status = next(s for s in pod["status"]["containerStatuses"] if s["name"] == "app")
+    container = status.get("containerID", "").removeprefix("containerd://")
+    for file in pathlib.Path("/sys/fs/cgroup").glob(f"**/pod{pod['metadata']['uid']}/{container or 'none'}/memory*"):
+        if file.name in ("memory.limit_in_bytes", "memory.max"):
+            return int(file.read_text()) / MIB
+    return None
+
+
+def metric(tautd, name):
+    found = re.search(rf"^{re.escape(name)} (\S+)$", tautd.ask("/metrics").text, re.M)
+    return float(found[1]) if found else None
+
+
+def main():
+    args = daemon.arguments(__doc__.split("\n")[0])
+    with daemon.Stage(args) as stage:
+        bed = Bed(stage)
+        try:
+            bed.up("node")
+            run(stage, bed)
+        finally:
+            bed.down()
+        stage.finish()
+
+
+def start_tautd(stage, bed):
+    bed.kubectl("apply", "-f", str(HERE.parent.parent / "packaging/kubernetes/rbac.yaml"))
+    token = bed.kubectl("create", "token", "tautd", "-n", "tautline").strip()
+    admin = bed.config.read_text()
+    kubeconfig = stage.file("kubeconfig", re.sub(r"user: \{client-certificate-data.*\}\}\]", f"user: {{token: {token}}}}}]", admin))
+    stage.check("token:" in kubeconfig.read_text() and "client-key" not in kubeconfig.read_text(), "tautd has a token only")
+    config = f"""actuator: {{kind: kubernetes}}
+ingest: {{kubernetes_jobs: containers, grace: 10s}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 5s}}
+rules:
+  - {{name: all, match: {{job: "*"}}, set: {{mode: auto, recommender: moving_window}}}}
+"""
+    return stage.tautd(config=config, store=str(stage.dir / "tautd.db"))
+
+
+def run(stage, bed):
+    bed.kubectl("apply", "-f", "-", given=WORKLOAD)
+    bed.kubectl("rollout", "status", "deploy/web", "--timeout=60s")
+    tautd = start_tautd(stage, bed)
+
+    def job():
+        answer = tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}")
+        return answer.json() if answer.status == 200 else None
+
+    stage.check(daemon.eventually(lambda: (job() or {}).get("memory", {}).get("usage"), 340, 1),
+                "usage of the container comes from the kubelet", tautd.output()[-500:])
+    stage.equal(job()["memory"]["owner_limit"] / MIB, 64, "with the owner's limit of the pod's spec")
+    stage.equal(job()["labels"].get("team"), "blue", "and the pod's labels")
+    killed(stage, bed, tautd)
+    rolled_out(stage, bed)
+    api_server_restarts(stage, bed, tautd)
+    changed_by_another(stage, bed, tautd)
+    stage.equal(job()["memory"]["owner_limit"] / MIB, 64, "what was set is not taken for the owner's limit")
+    released(stage, bed, tautd)
+
+
+def killed(stage, bed, tautd):
+    pod = bed.pods()[0]
+    before = limit_of(pod)
+    bed.kubectl("exec", pod["metadata"]["name"], "-c", "app", "--", "touch", "/tmp/go")
+    stage.check(daemon.eventually(lambda: restarts_of(bed.pods()[0]) == 1, 30), "the container is killed for its memory")
+    begin = time.monotonic()
+    stage.check(daemon.eventually(lambda: limit_of(bed.pods()[0]) > before, 20), "its limit is raised in place",
+                tautd.output()[-800:])
+    print(f"      the raised limit was seen {time.monotonic() - begin:.1f} s after the restart was")
+    raised = limit_of(bed.pods()[0])
+    stage.check(raised > 90, "to more than it needs", raised)
+    stage.check(daemon.eventually(lambda: cgroup_limit(bed.pods()[0]) == raised, 30), "the kernel has the limit",
+                cgroup_limit(bed.pods()[0]))
+    stage.check(daemon.eventually(lambda: any(d["kind"] in ("oom_raise", "set") and d["outcome"] == "applied"
+                                              for d in tautd.get("/api/v1/decisions")["decisions"] if d["job"] == JOB), 20),
+                "and the decision is applied", tautd.get("/api/v1/decisions"))
+    name = bed.pods()[0]["metadata"]["name"]
+    stage.equal(name, pod["metadata"]["name"], "the pod is the same")
+    bed.kubectl("exec", name, "-c", "app", "--", "touch", "/tmp/go")
+    time.sleep(5)
+    stage.equal(restarts_of(bed.pods()[0]), 1, "the same work does not kill it again")
+
+
+def rolled_out(stage, bed):
+    raised = limit_of(bed.pods()[0])
+    bed.kubectl("rollout", "restart", "deploy/web")
+    bed.kubectl("rollout", "status", "deploy/web", "--timeout=60s")
+    stage.check(daemon.eventually(lambda: limit_of(bed.pods()[0]) == raised, 10), "the pod of a rollout gets the limit",
+                limit_of(bed.pods()[0]))
+    stage.check(daemon.eventually(lambda: cgroup_limit(bed.pods()[0]) == raised, 30), "also in the kernel")
+    stage.equal(restarts_of(bed.pods()[0]), 0, "without a restart")
+
+
+def api_server_restarts(stage, bed, tautd):
+    lists = metric(tautd, "tautd_kubernetes_lists_total")
+    os.kill(bed.apiserver(), 9)
+    time.sleep(3)
+    bed.up("node")
+    raised = limit_of(bed.pods()[0])
+    bed.kubectl("scale", "deploy/web", "--replicas=2")
+    both = lambda: len(bed.pods()) == 2 and all(limit_of(p) == raised for p in bed.pods())  # noqa: E731
+    stage.check(daemon.eventually(both, 90, 0.5), "a pod that comes after a restart of the API server gets the limit",
+                [limit_of(p) for p in bed.pods()])
+    again = metric(tautd, "tautd_kubernetes_lists_total") - lists
+    stage.check(again <= 8, "at most two lists of each kind of object were read again", again)
+    bed.kubectl("scale", "deploy/web", "--replicas=1")
+    stage.check(daemon.eventually(lambda: len(bed.pods()) == 1, 30), "one pod again")
+
+
+def changed_by_another(stage, bed, tautd):
+    time.sleep(2)
+    name = bed.pods()[0]["metadata"]["name"]
+    bed.kubectl("patch", "pod", name, "--subresource", "resize", "-p",
+                '{"spec":{"containers":[{"name":"app","resources":{"limits":{"memory":"400Mi"}}}]}}')
+    stage.check(daemon.eventually(lambda: metric(tautd, "tautd_kubernetes_stepped_back_total") == 1, 20),
+                "tautd sees that another has changed the limit")
+    time.sleep(3)
+    stage.equal(limit_of(bed.pods()[0]), 400, "and leaves it")
+
+
+def released(stage, bed, tautd):
+    answer = tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings", "PATCH", json.dumps({"mode": "observe"}))
+    stage.equal(answer.status, 200, "mode observe is set")
+    stage.check(daemon.eventually(lambda: limit_of(bed.pods()[0]) == 64, 20), "the template's limit is back",
+                limit_of(bed.pods()[0]))
+    stage.check(daemon.eventually(lambda: cgroup_limit(bed.pods()[0]) == 64, 30), "also in the kernel",
+                cgroup_limit(bed.pods()[0]))
+    stage.equal(tautd.stop(), 0, "tautd stops in time")
+
+
+if __name__ == "__main__":
+    main()
