@@ -90,13 +90,16 @@ absl::StatusOr<std::vector<HttpHeader>> ApiClient::Headers(std::string_view acce
   return headers;
 }
 
+void ApiClient::NoteRetryAfter(const HttpResponse& response) {
+  const std::string* after = response.header("Retry-After");
+  retry_after_s_ =
+      after == nullptr ? 0 : static_cast<int>(std::clamp(ParseDouble(*after).value_or(0), 0.0, 300.0));
+}
+
 absl::StatusOr<std::string> ApiClient::Send(const HttpClient::Request& request) {
-  retry_after_s_ = 0;
   absl::StatusOr<HttpResponse> response = http_->Send(request);
+  NoteRetryAfter(response.ok() ? *response : HttpResponse());
   if (!response.ok()) return response.status();
-  if (const std::string* after = response->header("Retry-After"); after != nullptr) {
-    retry_after_s_ = static_cast<int>(std::clamp(ParseDouble(*after).value_or(0), 0.0, 300.0));
-  }
   if (absl::Status s = ApiStatus(*response); !s.ok()) return s;
   return std::move(response->body);
 }
@@ -120,9 +123,12 @@ absl::Status ApiClient::Watch(std::string_view path, std::string_view accept,
                               std::chrono::milliseconds silence) {
   absl::StatusOr<std::vector<HttpHeader>> headers = Headers(accept);
   if (!headers.ok()) return headers.status();
-  retry_after_s_ = 0;
-  return http_->ReadLines({.path = path, .body = {}, .content_type = {}, .headers = *std::move(headers)},
-                          on_line, silence);
+  HttpResponse refused;
+  const absl::Status status =
+      http_->ReadLines({.path = path, .body = {}, .content_type = {}, .headers = *std::move(headers)},
+                       on_line, silence, &refused);
+  NoteRetryAfter(refused);
+  return refused.status == 200 ? status : ApiStatus(refused);
 }
 
 }  // namespace taut

@@ -44,6 +44,7 @@ class ApiClient {
   ApiClient(std::unique_ptr<HttpClient> http, const ClusterAccess& access);
   absl::StatusOr<std::vector<HttpHeader>> Headers(std::string_view accept) const;
   absl::StatusOr<std::string> Send(const HttpClient::Request& request);
+  void NoteRetryAfter(const HttpResponse& response);
 
   std::unique_ptr<HttpClient> http_;
   const std::string token_, token_file_;

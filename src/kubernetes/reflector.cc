@@ -101,7 +101,7 @@ void Reflector<Object>::Run() {
     if (status.ok()) {
       status = Watch();
       // One that worked for a while ends in peace, or is begun again at once, once.
-      if (heard_ || status.ok()) pause = options_.first_retry;
+      if (heard_ || status.ok() || absl::IsOutOfRange(status)) pause = options_.first_retry;
     }
     if (stopping_) return;
     if (status.ok()) {

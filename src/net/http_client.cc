@@ -262,7 +262,8 @@ absl::StatusOr<HttpResponse> HttpClient::Patch(std::string_view path, std::strin
 }
 
 absl::Status HttpClient::ReadStream(const Request& request, std::chrono::milliseconds silence,
-                                    const std::function<absl::Status(std::string_view piece)>& on_bytes) {
+                                    const std::function<absl::Status(std::string_view piece)>& on_bytes,
+                                    HttpResponse* refused) {
   Impl& impl = *impl_;
   impl.Drop();  // a stream has a connection of its own
   const auto explain = [&](const absl::Status& status) {
@@ -280,10 +281,12 @@ absl::Status HttpClient::ReadStream(const Request& request, std::chrono::millise
     if (!state.ok()) return explain(state.status());
     if (*state > ParseState::kDone) return explain(impl.ParseFailure(parser, *state));
     HttpResponse& response = parser.response();
-    const bool refused = *state != ParseState::kHeader && response.status != 200;
-    if (refused && *state == ParseState::kDone) return explain(StatusOf(response));
-    if (refused && response.body.size() > kMaxEventBytes) return explain(StatusOf(response));
-    if (refused) continue;
+    if (*state != ParseState::kHeader && response.status != 200) {
+      if (*state != ParseState::kDone && response.body.size() <= kMaxEventBytes) continue;
+      status = StatusOf(response);
+      if (refused != nullptr) *refused = std::move(response);
+      return explain(status);
+    }
     status = on_bytes(response.body);
     if (!status.ok()) return explain(status);
     response.body.clear();
@@ -310,14 +313,17 @@ absl::Status HttpClient::ReadEvents(std::string_view path,
 
 absl::Status HttpClient::ReadLines(const Request& request,
                                    const std::function<bool(std::string_view line)>& on_line,
-                                   std::chrono::milliseconds silence) {
+                                   std::chrono::milliseconds silence, HttpResponse* refused) {
   LineCutter cutter(impl_->options.max_body_bytes);
   bool stopped = false;
-  const absl::Status status = ReadStream(request, silence, [&](std::string_view piece) {
-    if (cutter.Put(piece, on_line)) return absl::OkStatus();
-    stopped = !cutter.too_large();
-    return stopped ? absl::CancelledError() : absl::ResourceExhaustedError("a line is too large");
-  });
+  const absl::Status status = ReadStream(
+      request, silence,
+      [&](std::string_view piece) {
+        if (cutter.Put(piece, on_line)) return absl::OkStatus();
+        stopped = !cutter.too_large();
+        return stopped ? absl::CancelledError() : absl::ResourceExhaustedError("a line is too large");
+      },
+      refused);
   if (stopped) return absl::OkStatus();
   if (status.ok()) cutter.End(on_line);
   return status;

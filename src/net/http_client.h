@@ -74,9 +74,11 @@ class HttpClient {
 
   // Reads a body that goes on and on, line by line, until on_line returns false or the server ends it (OK), or
   // nothing comes for `silence` (DeadlineExceeded). Lines come without their end; the last may have none, one
-  // above `max_body_bytes` is ResourceExhausted. An answer other than 200: StatusOf.
+  // above `max_body_bytes` is ResourceExhausted. An answer other than 200: StatusOf, and `refused`, if there is
+  // one, is that answer.
   absl::Status ReadLines(const Request& request, const std::function<bool(std::string_view line)>& on_line,
-                         std::chrono::milliseconds silence = std::chrono::seconds(60));
+                         std::chrono::milliseconds silence = std::chrono::seconds(60),
+                         HttpResponse* refused = nullptr);
   // Ends the request under way, and every later one, with an error. From any thread.
   void Interrupt();
 
@@ -86,7 +88,8 @@ class HttpClient {
   struct Impl;
   // Calls on_bytes with each piece of the body of a 200 until it returns an error, which ends the reading.
   absl::Status ReadStream(const Request& request, std::chrono::milliseconds silence,
-                          const std::function<absl::Status(std::string_view piece)>& on_bytes);
+                          const std::function<absl::Status(std::string_view piece)>& on_bytes,
+                          HttpResponse* refused = nullptr);
   explicit HttpClient(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
