@@ -19,6 +19,7 @@
 #include "net/http_server.h"
 #include "net/webhook.h"
 #include "wire/agent_server.h"
+#include "wire/external_scaler.h"
 
 namespace taut {
 
@@ -88,6 +89,8 @@ struct ApiOptions {
   std::function<std::vector<RefusedAgent>()> refused_agents;
   std::function<AgentHubCounts()> agent_counts;
   std::function<AgentServerCounts()> agent_port_counts;
+  // If the daemon listens for KEDA.
+  std::function<ScalerServerCounts()> scaler_counts;
 };
 
 // Handle is thread-safe: the server's handler.

@@ -3,6 +3,7 @@
 #include "api/api.h"
 #include "api/metrics_text.h"
 #include "api/parameters.h"
+#include "api/scaler_metrics.h"
 #include "api/trust_metrics.h"
 #include "base/strings.h"
 
@@ -400,6 +401,7 @@ HttpResponse Api::Metrics(const HttpRequest&) {
   }
   if (options_.agent_counts) PutAgentMetrics(options_.agent_counts(), out);
   if (options_.agent_port_counts) PutAgentPortMetrics(options_.agent_port_counts(), out);
+  if (options_.scaler_counts) PutScalerMetrics(options_.scaler_counts(), out);
   if (options_.server_counts) {
     const ServerCounts server = options_.server_counts();
     for (size_t c = 1; c < server.answers.size(); ++c) {

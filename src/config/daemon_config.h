@@ -65,6 +65,12 @@ struct AgentsConfig {
   std::string tokens_file, certificate_file, key_file, client_ca_file;
 };
 
+// Where KEDA comes to (src/wire/external_scaler.h).
+struct ExternalScalerConfig {
+  std::vector<std::string> listen;  // empty: off
+  std::string certificate_file, key_file, client_ca_file;
+};
+
 // What a core and a GiB of memory cost for an hour; 0: not known, and no money is shown.
 struct PricesConfig {
   double core_hour = 0, gib_hour = 0;
@@ -124,6 +130,7 @@ struct DaemonConfig {
   VerticalSettings recommenders;
   ActuatorKind actuator = ActuatorKind::kDryRun;
   AgentsConfig agents;
+  ExternalScalerConfig external_scaler;
   LogConfig log;
   NotifyConfig notify;
   WebhookConfig webhook;

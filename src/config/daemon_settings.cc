@@ -187,6 +187,16 @@ const DaemonSetting kSettings[] = {
     {"agents.tls.key", "PEM file of its key", kPlain, 0, 0, TAUT_FIELD(agents.key_file)},
     {"agents.tls.client_ca", "PEM file: agents must have a certificate of this CA", kPlain, 0, 0,
      TAUT_FIELD(agents.client_ca_file)},
+    {"external_scaler.listen",
+     "addresses on which to listen for KEDA (external scaler), ADDRESS:PORT; empty: none; others than "
+     "loopback "
+     "need a client CA",
+     kPlain, 0, 0, TAUT_FIELD(external_scaler.listen)},
+    {"external_scaler.tls.certificate", "PEM file of the certificate for KEDA; with it, TLS only", kPlain, 0,
+     0, TAUT_FIELD(external_scaler.certificate_file)},
+    {"external_scaler.tls.key", "PEM file of its key", kPlain, 0, 0, TAUT_FIELD(external_scaler.key_file)},
+    {"external_scaler.tls.client_ca", "PEM file: KEDA must have a certificate of this CA", kPlain, 0, 0,
+     TAUT_FIELD(external_scaler.client_ca_file)},
     {"log.level", "what is logged on standard error: debug, info, warning or error", kPlain, 0, 0,
      TAUT_FIELD(log.level)},
     {"log.format", "text: key=value; json: an object per line", kPlain, 0, 0, TAUT_FIELD(log.format)},

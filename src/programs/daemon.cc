@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/strings.h"
+#include "control/ordered_replicas.h"
 #include "programs/process.h"
 #include "programs/version.h"
 #include "programs/webhook_setup.h"
@@ -56,6 +57,7 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config
   daemon->PrepareBackfill();
   daemon->PrepareLateHistory();
   if (absl::Status s = daemon->StartAgents(); !s.ok()) return s;
+  if (absl::Status s = daemon->StartExternalScaler(); !s.ok()) return s;
   if (absl::Status s = daemon->StartServer(config_path); !s.ok()) return s;
   daemon->loop_ = std::thread([d = daemon.get()] { d->Loop(); });
   if (daemon->late_history_ != nullptr) daemon->late_history_->Start();
@@ -245,6 +247,24 @@ absl::Status Daemon::StartAgents() {
   return absl::OkStatus();
 }
 
+absl::Status Daemon::StartExternalScaler() {
+  const ExternalScalerConfig& config = config_.external_scaler;
+  if (config.listen.empty()) return absl::OkStatus();
+  ScalerServerOptions options;
+  options.listen = config.listen;
+  options.certificate_file = config.certificate_file;
+  options.key_file = config.key_file;
+  options.client_ca_file = config.client_ca_file;
+  absl::StatusOr<std::unique_ptr<ScalerServer>> server = ScalerServer::Start(
+      options, [this](const std::string& job) { return OrderedReplicas(*control_, job); });
+  if (!server.ok()) {
+    return absl::Status(server.status().code(), StrCat("external_scaler: ", Message(server.status())));
+  }
+  scaler_ = *std::move(server);
+  spdlog::info("listening for KEDA on port {}", scaler_->port());
+  return absl::OkStatus();
+}
+
 absl::Status Daemon::StartServer(const std::string& config_path) {
   absl::StatusOr<ServerOptions> server_options = OpenServerOptions(config_.server);
   if (!server_options.ok()) return server_options.status();
@@ -289,6 +309,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
     options.agent_counts = [hub = hub_] { return hub->counts(); };
     options.agent_port_counts = [this] { return agent_server_->counts(); };
   }
+  if (scaler_ != nullptr) options.scaler_counts = [this] { return scaler_->counts(); };
   if (webhook_ != nullptr) options.webhook = [webhook = webhook_] { return webhook->counts(); };
   if (kubernetes_ != nullptr) {
     options.kubernetes = [this] {
@@ -472,6 +493,7 @@ void Daemon::Stop() {
   if (api_) api_->Close();
   if (server_) server_->Stop();
   if (agent_server_) agent_server_->Stop();
+  if (scaler_) scaler_->Stop();
   if (!control_) return;
   if (kubernetes_actuator_ != nullptr) kubernetes_actuator_->Stop();
   if (webhook_ != nullptr) webhook_->Stop();  // the outcome of its last request is stored with the last tick

@@ -26,6 +26,7 @@
 #include "programs/kubernetes_run.h"
 #include "programs/late_history.h"
 #include "store/sample_log_file.h"
+#include "wire/external_scaler.h"
 
 namespace taut {
 
@@ -57,6 +58,7 @@ class Daemon {
   absl::Status StartServer(const std::string& config_path);
   absl::Status StartActs();
   absl::Status StartAgents();
+  absl::Status StartExternalScaler();
   void Loop();
   // The time that is believed (ClockGuard). Thread-safe.
   Timestamp Now();
@@ -91,6 +93,7 @@ class Daemon {
   std::unique_ptr<Api> api_;
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<AgentPort> agent_server_;
+  std::unique_ptr<ScalerServer> scaler_;  // if KEDA may come
   std::unique_ptr<DaemonActs> acts_;
   double agents_seen_ms_ = 0;  // of the loop
 

@@ -1,0 +1,17 @@
+// The number of tasks that another program may take from the daemon and act on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "control/control_plane.h"
+
+namespace taut {
+
+// What the policy of replicas has ordered for a job and has in force, at least 1; only for jobs in a mode that
+// acts (canary, auto). NotFound: no such job; FailedPrecondition: its mode or settings order no number, or
+// there is none so far. The message names the job and what to change. Any thread.
+absl::StatusOr<int64_t> OrderedReplicas(const ControlPlane& control, const std::string& job);
+
+}  // namespace taut
