@@ -143,6 +143,8 @@ int RunSet(const SetArgs& args);
 struct ExportArgs {
   DaemonArgs daemon;
   std::string form = "yaml", search;
+  // Of the forms patch and kustomize: none, requests, limits or both.
+  std::string cpu = "requests", memory = "both";
 };
 int RunExport(const ExportArgs& args);
 

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/daemon_text.h"
+#include "cli/export_patch.h"
 #include "cli/export_text.h"
 #include "cli/terminal.h"
 
@@ -125,6 +126,23 @@ absl::Status Set(const SetArgs& args) {
   return absl::OkStatus();
 }
 
+ResourceFields FieldsNamed(std::string_view name) {
+  return name == "none"       ? ResourceFields::kNone
+         : name == "requests" ? ResourceFields::kRequests
+         : name == "limits"   ? ResourceFields::kLimits
+                              : ResourceFields::kBoth;
+}
+
+std::string ExportedText(const ExportArgs& args, const std::vector<ExportedJob>& jobs) {
+  const PatchOptions options{FieldsNamed(args.cpu), FieldsNamed(args.memory)};
+  if (args.form == "patch") return PatchText(PatchForm::kPatch, options, jobs);
+  if (args.form == "kustomize") return PatchText(PatchForm::kKustomize, options, jobs);
+  return ExportText(args.form == "docker" ? ExportForm::kDocker
+                    : args.form == "csv"  ? ExportForm::kCsv
+                                          : ExportForm::kYaml,
+                    jobs);
+}
+
 absl::Status Export(const ExportArgs& args) {
   const auto client = Connect(args.daemon.connection);
   if (!client.ok()) return client.status();
@@ -151,10 +169,7 @@ absl::Status Export(const ExportArgs& args) {
     if (rows.size() < kPage) break;
   }
   if (jobs.empty()) return absl::NotFoundError(StrCat("no job matches \"", args.search, "\""));
-  Print(ExportText(args.form == "docker" ? ExportForm::kDocker
-                   : args.form == "csv"  ? ExportForm::kCsv
-                                         : ExportForm::kYaml,
-                   jobs));
+  Print(ExportedText(args, jobs));
   return absl::OkStatus();
 }
 

@@ -6,35 +6,18 @@
 
 #include "base/strings.h"
 #include "cli/decisions.h"
+#include "cli/export_values.h"
 #include "cli/terminal.h"
 #include "model/resource.h"
 
 namespace taut {
 namespace {
 
-std::string Text(const Json& object, const char* key) {
-  if (!object.is_object() || !object.contains(key) || !object[key].is_string()) return "";
-  return Printable(object[key].get<std::string>());
-}
-
-std::optional<double> Amount(const Json& object, const char* resource, const char* key) {
-  if (!object.is_object() || !object.contains(resource)) return std::nullopt;
-  const Json& amounts = object[resource];
-  if (!amounts.is_object() || !amounts.contains(key) || !amounts[key].is_number()) return std::nullopt;
-  return amounts[key].get<double>();
-}
-
-// Millicores, rounded up: never less than recommended.
-int64_t MilliCores(double cores) { return static_cast<int64_t>(std::ceil(cores * 1000 - 1e-6)); }
-int64_t WholeBytes(double bytes) { return static_cast<int64_t>(std::ceil(bytes - 1e-6)); }
-
 // One line: the recommenders' own sentences.
 std::string Why(const ExportedJob& job) {
   std::string out;
   for (const char* resource : {"cpu", "memory"}) {
-    if (!job.why.is_object() || !job.why.contains(resource) || !job.why[resource].is_object()) continue;
-    const Json& reason = job.why[resource].contains("reason") ? job.why[resource]["reason"] : Json();
-    const std::string sentence = Text(reason, "sentence");
+    const std::string sentence = SentenceOf(job, resource);
     if (!sentence.empty()) StrAppend(&out, out.empty() ? "" : " ", resource, ": ", sentence);
   }
   return out;
@@ -44,17 +27,17 @@ std::string Why(const ExportedJob& job) {
 std::string ContainerOf(const Json& job) {
   if (job.contains("labels")) {
     for (const char* label : {"container", "container_name", "name"}) {
-      if (const std::string name = Text(job["labels"], label); !name.empty()) return name;
+      if (const std::string name = TextOf(job["labels"], label); !name.empty()) return name;
     }
   }
-  const std::string name = Text(job, "name");
+  const std::string name = TextOf(job, "name");
   return name.substr(name.rfind('/') + 1);
 }
 
 void AddDocker(const ExportedJob& job, std::string& out) {
-  const std::optional<double> cpu = Amount(job.job, "cpu", "would_be");
-  const std::optional<double> memory = Amount(job.job, "memory", "would_be");
-  StrAppend(&out, "# ", Text(job.job, "name"), ": ", cpu || memory ? Why(job) : "no recommendation yet",
+  const std::optional<double> cpu = AmountOf(job.job, "cpu", "would_be");
+  const std::optional<double> memory = AmountOf(job.job, "memory", "would_be");
+  StrAppend(&out, "# ", TextOf(job.job, "name"), ": ", cpu || memory ? Why(job) : "no recommendation yet",
             "\n");
   if (!cpu && !memory) return;
   out += "docker update";
@@ -65,10 +48,10 @@ void AddDocker(const ExportedJob& job, std::string& out) {
 }
 
 void AddYaml(const ExportedJob& job, std::string& out) {
-  const std::optional<double> cpu = Amount(job.job, "cpu", "would_be");
-  const std::optional<double> memory = Amount(job.job, "memory", "would_be");
+  const std::optional<double> cpu = AmountOf(job.job, "cpu", "would_be");
+  const std::optional<double> memory = AmountOf(job.job, "memory", "would_be");
   StrAppend(&out, "# ", cpu || memory ? Why(job) : "no recommendation yet", "\n");
-  const std::string key = Json(Text(job.job, "name")).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string key = Json(TextOf(job.job, "name")).dump(-1, ' ', false, Json::error_handler_t::replace);
   if (!cpu && !memory) {
     StrAppend(&out, "# ", key, "\n");
     return;
@@ -79,7 +62,7 @@ void AddYaml(const ExportedJob& job, std::string& out) {
 }
 
 std::string CsvNumber(const Json& job, const char* resource, const char* key) {
-  const std::optional<double> amount = Amount(job, resource, key);
+  const std::optional<double> amount = AmountOf(job, resource, key);
   if (!amount) return "";
   return std::string_view(resource) == "cpu"
              ? fmt::format("{}", static_cast<double>(MilliCores(*amount)) / 1000)
@@ -87,7 +70,7 @@ std::string CsvNumber(const Json& job, const char* resource, const char* key) {
 }
 
 void AddCsv(const ExportedJob& job, std::string& out) {
-  StrAppend(&out, CsvField(Text(job.job, "name")), ",", CsvField(Text(job.job, "mode")), ",",
+  StrAppend(&out, CsvField(TextOf(job.job, "name")), ",", CsvField(TextOf(job.job, "mode")), ",",
             job.job.contains("tasks") && job.job["tasks"].is_number() ? job.job["tasks"].dump() : "");
   for (const char* resource : {"cpu", "memory"}) {
     for (const char* key : {"owner_limit", "limit", "would_be"})
@@ -97,6 +80,26 @@ void AddCsv(const ExportedJob& job, std::string& out) {
 }
 
 }  // namespace
+
+std::string TextOf(const Json& object, const char* key) {
+  if (!object.is_object() || !object.contains(key) || !object[key].is_string()) return "";
+  return Printable(object[key].get<std::string>());
+}
+
+std::optional<double> AmountOf(const Json& job, const char* resource, const char* key) {
+  if (!job.is_object() || !job.contains(resource)) return std::nullopt;
+  const Json& amounts = job[resource];
+  if (!amounts.is_object() || !amounts.contains(key) || !amounts[key].is_number()) return std::nullopt;
+  return amounts[key].get<double>();
+}
+
+std::string SentenceOf(const ExportedJob& job, const char* resource) {
+  if (!job.why.is_object() || !job.why.contains(resource) || !job.why[resource].is_object()) return "";
+  return TextOf(job.why[resource].contains("reason") ? job.why[resource]["reason"] : Json(), "sentence");
+}
+
+int64_t MilliCores(double cores) { return static_cast<int64_t>(std::ceil(cores * 1000 - 1e-6)); }
+int64_t WholeBytes(double bytes) { return static_cast<int64_t>(std::ceil(bytes - 1e-6)); }
 
 std::string ShellWord(std::string_view text) {
   const auto plain = [](char c) {

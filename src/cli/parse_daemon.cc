@@ -42,10 +42,12 @@ constexpr const char* kJobHelp =
     "  taut job shop/web --output yaml";
 
 constexpr const char* kExportHelp =
-    "Prints the recommendations for other tools: `docker update` commands, Kubernetes resources or CSV, with "
-    "their\nreasons. Changes nothing.\n\n"
+    "Prints the recommendations for other tools: `docker update` commands, Kubernetes resources, patches of\n"
+    "workloads or CSV, with their reasons. Changes nothing.\n\n"
     "Examples:\n"
     "  taut export --format docker > update.sh\n"
+    "  taut export --format patch namespace=shop | kubectl diff -f - --server-side\n"
+    "  taut export --format kustomize --cpu requests --memory both > kustomization.yaml\n"
     "  taut export --format yaml namespace=shop\n"
     "  taut export --format csv > recommendations.csv";
 
@@ -203,8 +205,16 @@ void DaemonVerbs::AddSet(CLI::App& app) {
 void DaemonVerbs::AddExport(CLI::App& app) {
   ExportArgs& a = export_;
   app.add_option("search", a.search, "words that must all occur in the name, or in a label as key=value");
-  app.add_option("--format", a.form, "docker, yaml or csv")
-      ->check(OneOf({"docker", "yaml", "csv"}))
+  app.add_option("--format", a.form, "docker, yaml, csv, patch or kustomize")
+      ->check(OneOf({"docker", "yaml", "csv", "patch", "kustomize"}))
+      ->capture_default_str();
+  const CLI::Validator fields = OneOf({"none", "requests", "limits", "both"});
+  app.add_option("--cpu", a.cpu,
+                 "patch, kustomize: what the CPU recommendation sets: none, requests, limits or both")
+      ->check(fields)
+      ->capture_default_str();
+  app.add_option("--memory", a.memory, "patch, kustomize: the same for memory")
+      ->check(fields)
       ->capture_default_str();
   AddConnection(app, a.daemon.connection);
 }

@@ -1,0 +1,165 @@
+#include "cli/export_patch.h"
+
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "base/strings.h"
+#include "cli/export_values.h"
+#include "cli/terminal.h"
+#include "model/units.h"
+
+namespace taut {
+namespace {
+
+struct Kind {
+  std::string_view name, kind, version;
+  bool has_job_template = false;
+};
+constexpr Kind kKinds[] = {
+    {"deployment", "Deployment", "apps/v1"},  {"statefulset", "StatefulSet", "apps/v1"},
+    {"daemonset", "DaemonSet", "apps/v1"},    {"replicaset", "ReplicaSet", "apps/v1"},
+    {"cronjob", "CronJob", "batch/v1", true},
+};
+
+struct Workload {
+  std::string namespace_name, name;
+  const Kind* kind = nullptr;
+  auto operator<=>(const Workload&) const = default;
+};
+
+// Workload and container of a job. nullopt: its name is none of a container.
+std::optional<std::pair<Workload, std::string>> Parse(const std::string& job) {
+  const std::vector<std::string_view> parts = Split(job, '/');
+  if (parts.size() != 4 && parts.size() != 5) return std::nullopt;
+  const size_t first = parts.size() - 4;  // before it the cluster
+  for (const Kind& kind : kKinds) {
+    if (kind.name != parts[first + 1]) continue;
+    return std::pair(Workload{std::string(parts[first]), std::string(parts[first + 2]), &kind},
+                     std::string(parts[first + 3]));
+  }
+  return std::nullopt;
+}
+
+// A YAML scalar that is safe for any text: JSON's.
+std::string Quoted(std::string_view text) {
+  return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+struct Change {
+  std::string container, comment;
+  std::string requests, limits;  // "cpu: 250m, memory: 96Mi"; "": none
+};
+
+std::string CpuText(double cores) { return StrCat(MilliCores(cores), "m"); }
+
+std::string MemoryText(double bytes) {
+  constexpr int64_t kMiB = int64_t{1} << 20;
+  return StrCat((WholeBytes(bytes) + kMiB - 1) / kMiB, "Mi");
+}
+
+void AddAmount(std::string_view resource, ResourceFields fields, const std::string& amount, Change& change) {
+  const auto add = [&](std::string& out) {
+    StrAppend(&out, out.empty() ? "" : ", ", resource, ": ", amount);
+  };
+  if (fields == ResourceFields::kRequests || fields == ResourceFields::kBoth) add(change.requests);
+  if (fields == ResourceFields::kLimits || fields == ResourceFields::kBoth) add(change.limits);
+}
+
+// "memory 512Mi -> 96Mi (peak of 7 days ...)".
+void AddComment(const char* resource, const std::optional<double>& owner, const std::string& amount,
+                const ExportedJob& job, Change& change) {
+  const bool is_cpu = std::string_view(resource) == "cpu";
+  const std::string before = !owner ? "no limit" : is_cpu ? CpuText(*owner) : MemoryText(*owner);
+  const std::string why = SentenceOf(job, resource);
+  StrAppend(&change.comment, change.comment.empty() ? "" : "; ", resource, " ", before, " -> ", amount,
+            why.empty() ? "" : StrCat(" (", why, ")"));
+}
+
+std::optional<Change> ChangeOf(const PatchOptions& options, const std::string& container,
+                               const ExportedJob& job) {
+  Change out;
+  out.container = container;
+  for (const char* resource : {"cpu", "memory"}) {
+    const bool is_cpu = std::string_view(resource) == "cpu";
+    const ResourceFields fields = is_cpu ? options.cpu : options.memory;
+    const std::optional<double> amount = AmountOf(job.job, resource, "would_be");
+    if (fields == ResourceFields::kNone || !amount) continue;
+    const std::string text = is_cpu ? CpuText(*amount) : MemoryText(*amount);
+    AddAmount(resource, fields, text, out);
+    AddComment(resource, AmountOf(job.job, resource, "owner_limit"), text, job, out);
+  }
+  if (out.comment.empty()) return std::nullopt;
+  return out;
+}
+
+// The lines of one workload's patch, without their common indentation.
+std::vector<std::string> PatchLines(const Workload& workload, const std::vector<Change>& changes) {
+  std::vector<std::string> out = {StrCat("apiVersion: ", workload.kind->version),
+                                  StrCat("kind: ", workload.kind->kind),
+                                  StrCat("metadata: {name: ", Quoted(workload.name),
+                                         ", namespace: ", Quoted(workload.namespace_name), "}"),
+                                  "spec:"};
+  std::string indent = "  ";
+  const auto open = [&](std::string_view key) {
+    out.push_back(StrCat(indent, key, ":"));
+    indent += "  ";
+  };
+  if (workload.kind->has_job_template) {
+    open("jobTemplate");
+    open("spec");
+  }
+  open("template");
+  open("spec");
+  out.push_back(StrCat(indent, "containers:"));
+  for (const Change& change : changes) {
+    out.push_back(StrCat(indent, "# ", change.comment));
+    out.push_back(StrCat(indent, "- name: ", Quoted(change.container)));
+    out.push_back(StrCat(indent, "  resources:"));
+    if (!change.requests.empty()) out.push_back(StrCat(indent, "    requests: {", change.requests, "}"));
+    if (!change.limits.empty()) out.push_back(StrCat(indent, "    limits: {", change.limits, "}"));
+  }
+  return out;
+}
+
+void AddKustomize(const Workload& workload, const std::vector<std::string>& lines, std::string& out) {
+  StrAppend(&out, "- target: {kind: ", workload.kind->kind, ", name: ", Quoted(workload.name),
+            ", namespace: ", Quoted(workload.namespace_name), "}\n  patch: |-\n");
+  for (const std::string& line : lines) StrAppend(&out, "    ", line, "\n");
+}
+
+}  // namespace
+
+std::string PatchText(PatchForm form, const PatchOptions& options, const std::vector<ExportedJob>& jobs) {
+  std::map<Workload, std::vector<Change>> workloads;
+  std::string left;
+  for (const ExportedJob& job : jobs) {
+    const std::string name = TextOf(job.job, "name");
+    const auto parsed = Parse(name);
+    const std::optional<Change> change =
+        parsed.has_value() ? ChangeOf(options, parsed->second, job) : std::nullopt;
+    if (!parsed.has_value()) {
+      StrAppend(&left, "# ", name, ": not a container of a workload whose template can be changed\n");
+    } else if (!change.has_value()) {
+      StrAppend(&left, "# ", name, ": no recommendation yet\n");
+    } else {
+      workloads[parsed->first].push_back(*change);
+    }
+  }
+  std::string out = form == PatchForm::kKustomize
+                        ? "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\npatches:\n"
+                        : "";
+  for (const auto& [workload, changes] : workloads) {
+    const std::vector<std::string> lines = PatchLines(workload, changes);
+    if (form == PatchForm::kKustomize) {
+      AddKustomize(workload, lines, out);
+      continue;
+    }
+    StrAppend(&out, "---\n");
+    for (const std::string& line : lines) StrAppend(&out, line, "\n");
+  }
+  if (form == PatchForm::kKustomize && workloads.empty()) out += "  []\n";
+  return out + left;
+}
+
+}  // namespace taut

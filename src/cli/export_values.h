@@ -1,0 +1,22 @@
+// What exports take from an answer of the API.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/export_text.h"
+
+namespace taut {
+
+// Printable; "" for what is not there, or no text.
+std::string TextOf(const Json& object, const char* key);
+// Of "cpu" in cores or "memory" in bytes; nullopt: not there.
+std::optional<double> AmountOf(const Json& job, const char* resource, const char* key);
+// The recommender's own sentence; "" if there is none.
+std::string SentenceOf(const ExportedJob& job, const char* resource);
+// Rounded up: never less than recommended.
+int64_t MilliCores(double cores);
+int64_t WholeBytes(double bytes);
+
+}  // namespace taut
