@@ -69,6 +69,12 @@ void PutKubernetes(const KubernetesFacts& facts, MetricsText& out) {
   out.Counter(kScrapes, kScrapesHelp, facts.scrape_failures, {{"result", "failed"}});
   out.Gauge("tautd_kubernetes_last_scrape_seconds", "How long reading all nodes took last.",
             facts.last_scrape_s);
+  out.Gauge("tautd_kubernetes_vpas", "VerticalPodAutoscalers that name tautline as their recommender.",
+            static_cast<double>(facts.vpas));
+  constexpr std::string_view kVpas = "tautd_kubernetes_vpa_writes_total";
+  constexpr std::string_view kVpasHelp = "Writes of a VerticalPodAutoscaler's status, by result.";
+  out.Counter(kVpas, kVpasHelp, facts.vpa_writes, {{"result", "written"}});
+  out.Counter(kVpas, kVpasHelp, facts.failed_vpa_writes, {{"result", "failed"}});
   constexpr std::string_view kChanges = "tautd_kubernetes_changes_total";
   constexpr std::string_view kChangesHelp = "Changes sent to the API server, by result.";
   out.Counter(kChanges, kChangesHelp, facts.resizes, {{"result", "resized"}});

@@ -40,6 +40,12 @@ class Reader {
       const auto parsed = ParseBackfillLabel(label);
       if (!parsed.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(parsed.status())));
     }
+    if (config_.kubernetes.vpa && config_.ingest.kubernetes_jobs != KubernetesJobs::kContainers) {
+      return absl::InvalidArgumentError(
+          StrCat(name_,
+                 ": kubernetes.vpa is true, but ingest.kubernetes_jobs is pods: expected containers, each of "
+                 "which gets a recommendation"));
+    }
     return CheckWebhook();
   }
 

@@ -176,6 +176,10 @@ const DaemonSetting kSettings[] = {
      kPlain, 0, 0, TAUT_FIELD(kubernetes.namespaces)},
     {"kubernetes.scale", "with actuator.kind kubernetes, set numbers of replicas through /scale", kPlain, 0,
      0, TAUT_FIELD(kubernetes.scale)},
+    {"kubernetes.vpa",
+     "write recommendations to VerticalPodAutoscalers whose spec.recommenders names tautline; requires "
+     "ingest.kubernetes_jobs: containers",
+     kPlain, 0, 0, TAUT_FIELD(kubernetes.vpa)},
     {"agents.listen",
      "addresses on which to listen for agents (tautlet), ADDRESS:PORT; empty: none; others than loopback "
      "need tokens or a client CA",

@@ -193,6 +193,19 @@ std::optional<Amounts> Cluster::Allocatable(const std::string& node) const {
   return it->second.allocatable;
 }
 
+Amounts Cluster::LargestNode() const {
+  const auto larger = [](std::optional<double>& most, const std::optional<double>& amount) {
+    if (amount.has_value()) most = std::max(most.value_or(*amount), *amount);
+  };
+  const std::lock_guard lock(mutex_);
+  Amounts out;
+  for (const auto& [name, node] : nodes_) {
+    larger(out.cpu, node.allocatable.cpu);
+    larger(out.memory, node.allocatable.memory);
+  }
+  return out;
+}
+
 std::vector<std::string> Cluster::TakeChanged() {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> out(changed_.begin(), changed_.end());

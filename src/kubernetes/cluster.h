@@ -65,6 +65,8 @@ class Cluster {
   // Names of nodes that are ready.
   std::vector<std::string> ReadyNodes() const;
   std::optional<Amounts> Allocatable(const std::string& node) const;
+  // The most that a node has of each; absent: no node is known.
+  Amounts LargestNode() const;
   // Workloads of which a pod changed, or came or went, since the last call, as "namespace/kind/name".
   std::vector<std::string> TakeChanged();
   // Pods that changed or came since the last call.

@@ -125,7 +125,7 @@ TEST(PodSeries, AreThoseOfKubeStateMetrics) {
 TEST(PodSeries, ALimitThatWeSetIsNotTheOwners) {
   Cluster cluster({});
   Pod pod = TestPod();
-  pod.resized_by_us = true;
+  pod.resized = pod.resized_by_us = true;
   cluster.ReplacePods({pod});
   EXPECT_THAT(SeriesOf(cluster), testing::Not(Contains(HasSubstr("resource_limits"))));
 }

@@ -129,8 +129,11 @@ void ReadPodMetadata(const element& metadata, Pod& pod) {
   }
   const std::optional<element> annotations = Child(metadata, "annotations");
   pod.is_static = annotations.has_value() && Child(*annotations, "kubernetes.io/config.mirror").has_value();
+  pod.resized = annotations.has_value() && Child(*annotations, "vpaUpdates").has_value();
   ForEach(metadata, "managedFields", [&](const element& entry) {
-    pod.resized_by_us |= Text(entry, "manager") == kFieldManager && Text(entry, "subresource") == "resize";
+    if (Text(entry, "subresource") != "resize") return;
+    pod.resized = true;
+    pod.resized_by_us |= Text(entry, "manager") == kFieldManager;
   });
 }
 
@@ -177,6 +180,41 @@ bool Read(const element& at, Node& node) {
   ForEach(status, "conditions", [&](const element& condition) {
     if (Text(condition, "type") == "Ready") node.is_ready = Text(condition, "status") == "True";
   });
+  return true;
+}
+
+VpaContainerPolicy ReadVpaPolicy(const element& at) {
+  VpaContainerPolicy out;
+  out.container = Text(at, "containerName");
+  out.is_off = Text(at, "mode") == "Off";
+  out.min_allowed = ReadAmounts(at, "minAllowed");
+  out.max_allowed = ReadAmounts(at, "maxAllowed");
+  if (!Child(at, "controlledResources").has_value()) return out;
+  out.controls_cpu = out.controls_memory = false;
+  ForEach(at, "controlledResources", [&out](const element& resource) {
+    std::string_view name;
+    if (resource.get_string().get(name) != Error::SUCCESS) return;
+    out.controls_cpu |= name == "cpu";
+    out.controls_memory |= name == "memory";
+  });
+  return out;
+}
+
+bool Read(const element& at, Vpa& vpa) {
+  const std::optional<element> metadata = Child(at, "metadata"), spec = Child(at, "spec");
+  if (!metadata.has_value()) return false;
+  vpa.namespace_name = Text(*metadata, "namespace");
+  vpa.name = Text(*metadata, "name");
+  if (!spec.has_value()) return true;
+  ForEach(spec, "recommenders", [&vpa](const element& recommender) {
+    if (vpa.recommender.empty()) vpa.recommender = Text(recommender, "name");
+  });
+  if (const std::optional<element> target = Child(*spec, "targetRef"); target.has_value()) {
+    vpa.target_kind = Text(*target, "kind");
+    vpa.target_name = Text(*target, "name");
+  }
+  ForEach(Child(*spec, "resourcePolicy"), "containerPolicies",
+          [&vpa](const element& policy) { vpa.policies.push_back(ReadVpaPolicy(policy)); });
   return true;
 }
 
@@ -271,6 +309,7 @@ absl::Status ObjectParser::ParseWatch(std::string_view line, WatchMeta& meta, Ob
 TAUT_OBJECT(Pod)
 TAUT_OBJECT(OwnedObject)
 TAUT_OBJECT(Node)
+TAUT_OBJECT(Vpa)
 #undef TAUT_OBJECT
 
 }  // namespace taut

@@ -55,7 +55,8 @@ struct Pod {
   bool is_static = false;   // of a file of its node: its resources cannot change
   bool is_ended = false;    // succeeded or failed
   bool is_deleted = false;  // has a deletionTimestamp
-  bool resized_by_us = false;
+  bool resized = false;     // by anybody in place, or by the VPA at its start: its limits are not its owner's
+  bool resized_by_us = false;  // in place
 };
 
 // A ReplicaSet or Job, to follow owners.
@@ -68,6 +69,21 @@ struct Node {
   std::string name;
   Amounts allocatable;
   bool is_ready = false;
+};
+
+// What a VerticalPodAutoscaler says of a container, "*" for every other one.
+struct VpaContainerPolicy {
+  std::string container = "*";
+  bool is_off = false;
+  bool controls_cpu = true, controls_memory = true;
+  Amounts min_allowed, max_allowed;
+};
+
+struct Vpa {
+  std::string namespace_name, name;
+  std::string recommender;  // the first that it names; "": the default one
+  std::string target_kind, target_name;
+  std::vector<VpaContainerPolicy> policies;
 };
 
 // The containers of the pod template of a workload (Deployment, StatefulSet, DaemonSet, ReplicaSet, Job, CronJob),
@@ -95,7 +111,7 @@ class ObjectParser {
   ObjectParser();
   ~ObjectParser();
 
-  // Calls fn for each item; `Object` is Pod, OwnedObject or Node.
+  // Calls fn for each item; `Object` is Pod, OwnedObject, Node or Vpa.
   template <typename Object>
   absl::Status ParseList(std::string_view body, ListMeta& meta, absl::FunctionRef<void(Object&&)> fn);
   // A line of a watch. `object` is set for kPut and kDeleted.

@@ -46,6 +46,7 @@ TEST(Objects, APodAsTheServerSendsIt) {
   EXPECT_EQ(pod.owner_kind, "StatefulSet");
   EXPECT_EQ(pod.owner_name, "web");
   EXPECT_THAT(pod.labels, ElementsAre(Pair("app", "web"), Pair("team", "blue")));
+  EXPECT_TRUE(pod.resized);
   EXPECT_TRUE(pod.resized_by_us);
   EXPECT_FALSE(pod.is_static);
   EXPECT_EQ(pod.resize, ResizeState::kDeferred);

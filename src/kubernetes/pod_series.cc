@@ -62,7 +62,7 @@ class PodSeries {
       Add("restart_policy", "Always");
       End(1);
     }
-    if (!pod.resized_by_us) {
+    if (!pod.resized) {
       Limit(pod, container, "cpu", container.limits.cpu);
       Limit(pod, container, "memory", container.limits.memory);
     }

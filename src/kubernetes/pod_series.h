@@ -21,7 +21,7 @@ using OneSampleFn =
 
 // Of all pods and owners: kube_pod_owner, kube_replicaset_owner, kube_job_owner, kube_pod_labels,
 // kube_pod_container_resource_limits, kube_pod_init_container_info (of sidecars), and of containers that were
-// restarted kube_pod_container_status_restarts_total and _last_terminated_reason. A pod that Tautline has resized
+// restarted kube_pod_container_status_restarts_total and _last_terminated_reason. A pod that was resized
 // has no limits here: what its spec says is not its owner's.
 void ForEachPodSeries(const Cluster& cluster, Timestamp now, OneSampleFn fn);
 // The same of these pods alone.

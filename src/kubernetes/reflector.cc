@@ -118,5 +118,6 @@ void Reflector<Object>::Run() {
 template class Reflector<Pod>;
 template class Reflector<OwnedObject>;
 template class Reflector<Node>;
+template class Reflector<Vpa>;
 
 }  // namespace taut

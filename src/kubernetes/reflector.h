@@ -31,7 +31,7 @@ struct ReflectorSink {
   std::function<void(Object)> put, remove;
 };
 
-// `Object` is Pod, OwnedObject or Node.
+// `Object` is Pod, OwnedObject, Node or Vpa.
 //
 // A watch that ends or breaks goes on from its last version: an API server that restarts costs no list. Only a
 // version that is too old (410) does, or an error of another kind.

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "absl/time/time.h"
 #include "base/pattern.h"
 #include "base/strings.h"
 #include "kubernetes/pod_series.h"
@@ -14,6 +15,7 @@ namespace {
 constexpr std::string_view kInCluster = "in-cluster";
 constexpr size_t kScrapers = 4;
 constexpr std::chrono::milliseconds kPassOn{500};  // an OOM kill waits no longer
+constexpr std::chrono::seconds kWriteVpas{5};
 constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
 // What is passed on here outlives a restart, as if it had been written.
 constexpr Timestamp kKeepAll{INT64_MIN};
@@ -68,6 +70,7 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   }
   if (s.ok()) s = run->WatchOwners("ReplicaSet", "/apis/apps/v1/replicasets");
   if (s.ok()) s = run->WatchOwners("Job", "/apis/batch/v1/jobs");
+  if (s.ok() && run->options_.config.vpa) s = run->WatchVpas();
   for (size_t i = 0; s.ok() && i < kScrapers && run->options_.config.scrape_interval_s > 0; ++i) {
     absl::StatusOr<std::unique_ptr<ApiClient>> client = run->Client();
     s = client.status();
@@ -87,6 +90,63 @@ absl::Status KubernetesRun::WatchOwners(const std::string& kind, const std::stri
       {.replace = [cluster, kind](const std::vector<OwnedObject>& all) { cluster->ReplaceOwned(kind, all); },
        .put = [cluster, kind](const OwnedObject& object) { cluster->PutOwned(kind, object); },
        .remove = [cluster, kind](const OwnedObject& object) { cluster->RemoveOwned(kind, object); }});
+}
+
+absl::Status KubernetesRun::WatchVpas() {
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
+  if (!client.ok()) return client.status();
+  vpa_client_ = *std::move(client);
+  VpaWriter::Options options;
+  options.advice = [this](const std::string& job) { return Recommended(job); };
+  options.send = [this](const std::string& path, const std::string& patch) {
+    return vpa_client_->Patch(StrCat(path, "?fieldManager=", kFieldManager), patch, kMergePatch).status();
+  };
+  options.time = [this] {
+    return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(options_.now().seconds()),
+                            absl::UTCTimeZone());
+  };
+  options.steady_s = [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
+  vpas_ = std::make_unique<VpaWriter>(std::move(options), &cluster_);
+  VpaWriter* const vpas = vpas_.get();
+  return Watch<Vpa>(
+      {.path = "/apis/autoscaling.k8s.io/v1/verticalpodautoscalers", .list_accept = {}, .watch_accept = {}},
+      "VerticalPodAutoscalers",
+      {.replace = [vpas](std::vector<Vpa> all) { vpas->Replace(std::move(all)); },
+       .put = [vpas](Vpa vpa) { vpas->Put(std::move(vpa)); },
+       .remove = [vpas](const Vpa& vpa) { vpas->Remove(vpa); }});
+}
+
+Amounts KubernetesRun::Recommended(const std::string& job) const {
+  Amounts out;
+  const std::optional<JobId> id = control_->Find(job);
+  if (!id.has_value()) return out;
+  const std::shared_ptr<const FleetView> view = control_->view();
+  const JobView* found = view->Find(*id);
+  if (found == nullptr) return out;
+  const float cpu = found->of(Resource::kCpu).would_be, memory = found->of(Resource::kMemory).would_be;
+  if (cpu >= 0) out.cpu = cpu;
+  if (memory >= 0) out.memory = memory;
+  return out;
+}
+
+void KubernetesRun::WriteVpas() {
+  std::string said;
+  const auto stopping = [this] {
+    const std::lock_guard lock(mutex_);
+    return stopping_;
+  };
+  while (true) {
+    Wait(kWriteVpas);
+    if (stopping()) return;
+    if (!cluster_.synced()) continue;
+    vpas_->Step(stopping);
+    const std::string error = vpas_->last_error();
+    if (error == said || stopping()) continue;
+    said = error;
+    if (!error.empty()) spdlog::warn("kubernetes: writing the status of VerticalPodAutoscaler {}", error);
+  }
 }
 
 template <typename Object>
@@ -141,6 +201,7 @@ void KubernetesRun::Start(ControlPlane* control) {
   for (const std::function<void()>& run : runs_) threads_.emplace_back(run);
   threads_.emplace_back([this] { PassOnPods(); });
   if (options_.config.scrape_interval_s > 0) threads_.emplace_back([this] { Scrape(); });
+  if (vpas_ != nullptr) threads_.emplace_back([this] { WriteVpas(); });
 }
 
 void KubernetesRun::Stop() {
@@ -151,6 +212,7 @@ void KubernetesRun::Stop() {
   wake_.notify_all();
   for (const std::function<void()>& stop : stops_) stop();
   for (const std::unique_ptr<ApiClient>& scraper : scrapers_) scraper->Interrupt();
+  if (vpa_client_ != nullptr) vpa_client_->Interrupt();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
 }
@@ -260,6 +322,12 @@ KubernetesFacts KubernetesRun::facts() const {
   out.scrapes = scrapes_;
   out.scrape_failures = scrape_failures_;
   out.last_scrape_s = last_scrape_s_;
+  if (vpas_ != nullptr) {
+    const VpaWriter::Counts vpas = vpas_->counts();
+    out.vpas = vpas.vpas;
+    out.vpa_writes = vpas.written;
+    out.failed_vpa_writes = vpas.failed;
+  }
   return out;
 }
 

@@ -20,6 +20,7 @@
 #include "kubernetes/kubeconfig.h"
 #include "kubernetes/kubernetes_actuator.h"
 #include "kubernetes/reflector.h"
+#include "kubernetes/vpa_writer.h"
 
 namespace taut {
 
@@ -53,12 +54,15 @@ class KubernetesRun {
   template <typename Object>
   absl::Status Watch(ReflectorOptions reflector, const std::string& what, ReflectorSink<Object> sink);
   absl::Status WatchOwners(const std::string& kind, const std::string& path);
+  absl::Status WatchVpas();
+  Amounts Recommended(const std::string& job) const;
   void Wait(std::chrono::milliseconds pause);
   void Note(const std::string& what, const absl::Status& status);
   bool IsWanted(const Pod& pod) const;
   // Threads.
   void PassOnPods();
   void Scrape();
+  void WriteVpas();
   void ScrapeNodes(const std::vector<std::string>& nodes);
   absl::Status ScrapeNode(ApiClient& client, const std::string& node);
   void NoteScrapes(const std::vector<std::string>& nodes, const std::vector<absl::Status>& results);
@@ -68,6 +72,8 @@ class KubernetesRun {
   ControlPlane* control_ = nullptr;
   std::vector<std::function<void()>> runs_, stops_;  // of the reflectors
   std::vector<std::unique_ptr<ApiClient>> scrapers_;
+  std::unique_ptr<ApiClient> vpa_client_;  // of the thread that writes their status
+  std::unique_ptr<VpaWriter> vpas_;        // if it is asked for
   std::vector<std::thread> threads_;
 
   mutable std::mutex mutex_;

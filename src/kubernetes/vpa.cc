@@ -1,0 +1,104 @@
+#include "kubernetes/vpa.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "kubernetes/quantity.h"
+
+namespace taut {
+namespace {
+
+struct Bounded {
+  std::optional<double> target, uncapped;
+};
+
+std::string LowerCase(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+// The container's own policy, else that of "*".
+const VpaContainerPolicy* PolicyOf(const Vpa& vpa, std::string_view container) {
+  const VpaContainerPolicy* every = nullptr;
+  for (const VpaContainerPolicy& policy : vpa.policies) {
+    if (policy.container == container) return &policy;
+    if (policy.container == "*") every = &policy;
+  }
+  return every;
+}
+
+Bounded Bound(const std::optional<double>& amount, const std::optional<double>& min,
+              const std::optional<double>& max, const std::optional<double>& node) {
+  Bounded out;
+  if (!amount.has_value()) return out;
+  out.uncapped = amount;
+  double target = std::max(*amount, min.value_or(*amount));
+  target = std::min(target, max.value_or(target));
+  out.target = std::min(target, node.value_or(target));
+  return out;
+}
+
+std::string AmountsJson(const std::optional<double>& cpu, const std::optional<double>& memory) {
+  std::string out;
+  if (cpu.has_value()) out = StrCat(R"("cpu":")", CpuQuantity(*cpu), "\"");
+  if (memory.has_value())
+    StrAppend(&out, out.empty() ? "" : ",", R"("memory":")", MemoryQuantity(*memory), "\"");
+  return StrCat("{", out, "}");
+}
+
+// "" if there is nothing to say of it.
+std::string ContainerJson(const Vpa& vpa, const ContainerAdvice& advice, const Amounts& largest_node) {
+  const VpaContainerPolicy standard;
+  const VpaContainerPolicy* policy = PolicyOf(vpa, advice.container);
+  if (policy == nullptr) policy = &standard;
+  if (policy->is_off) return "";
+  Bounded cpu, memory;
+  if (policy->controls_cpu)
+    cpu = Bound(advice.target.cpu, policy->min_allowed.cpu, policy->max_allowed.cpu, largest_node.cpu);
+  if (policy->controls_memory) {
+    memory = Bound(advice.target.memory, policy->min_allowed.memory, policy->max_allowed.memory,
+                   largest_node.memory);
+  }
+  if (!cpu.target.has_value() && !memory.target.has_value()) return "";
+  const std::string target = AmountsJson(cpu.target, memory.target);
+  return StrCat(R"({"containerName":")", advice.container, R"(","target":)", target, R"(,"lowerBound":)",
+                target, R"(,"upperBound":)", target, R"(,"uncappedTarget":)",
+                AmountsJson(cpu.uncapped, memory.uncapped), "}");
+}
+
+std::string ConditionJson(std::string_view type, std::string_view status, std::string_view message,
+                          std::string_view time) {
+  return StrCat(R"({"type":")", type, R"(","status":")", status, R"(","lastTransitionTime":")", time,
+                R"(","reason":"","message":")", message, R"("})");
+}
+
+}  // namespace
+
+std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, const Amounts& largest_node,
+                           std::string_view time) {
+  std::string containers;
+  for (const ContainerAdvice& container : advice.containers) {
+    const std::string json = ContainerJson(vpa, container, largest_node);
+    if (!json.empty()) StrAppend(&containers, containers.empty() ? "" : ",", json);
+  }
+  const bool provided = !containers.empty();
+  std::string conditions =
+      ConditionJson("RecommendationProvided", provided ? "True" : "False",
+                    provided ? "" : "tautd has no recommendation for its containers yet", time);
+  if (!advice.has_pods) {
+    StrAppend(&conditions, ",",
+              ConditionJson("NoPodsMatched", "True", "no pod of the target is there now", time));
+  }
+  const std::string recommendation =
+      provided ? StrCat(R"("recommendation":{"containerRecommendations":[)", containers, "]},") : "";
+  return StrCat(R"({"status":{)", recommendation, R"("conditions":[)", conditions, "]}}");
+}
+
+std::optional<std::string> VpaJob(const Vpa& vpa, const ClusterNaming& naming, std::string_view container) {
+  if (naming.jobs != KubernetesJobs::kContainers || vpa.target_name.empty()) return std::nullopt;
+  return StrCat(naming.cluster, naming.cluster.empty() ? "" : "/", vpa.namespace_name, "/",
+                LowerCase(vpa.target_kind), "/", vpa.target_name, "/", container);
+}
+
+}  // namespace taut

@@ -1,0 +1,42 @@
+// VerticalPodAutoscalers that name Tautline as their recommender, and the status that it writes for them. No I/O.
+//
+// Source: the API autoscaling.k8s.io/v1 of the Vertical Pod Autoscaler 1.6; its updater and admission controller act
+// on this status whoever wrote it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kubernetes/cluster.h"
+#include "kubernetes/objects.h"
+
+namespace taut {
+
+// Recommended for one container; absent: nothing yet.
+struct ContainerAdvice {
+  std::string container;
+  Amounts target;
+};
+
+struct VpaAdvice {
+  std::vector<ContainerAdvice> containers;
+  bool has_pods = false;  // the workload has pods now
+};
+
+// The body of a merge patch of the VPA's status: for each container with an amount, target = lowerBound =
+// upperBound, so that the updater acts as soon as a pod has something else (when to change is decided before),
+// and uncappedTarget. Amounts are at most those of `largest_node`: a pod that fits no node would wait for ever. The
+// resource policy holds: containers of mode Off and resources that are not controlled are left out, minAllowed and
+// maxAllowed bound the target. `time`: RFC 3339, of the condition.
+std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, const Amounts& largest_node,
+                           std::string_view time);
+
+// The jobs of the VPA's target: one of each container, by `naming`. nullopt: the target is no workload, or jobs
+// are whole pods and containers have no recommendations of their own.
+std::optional<std::string> VpaJob(const Vpa& vpa, const ClusterNaming& naming, std::string_view container);
+
+}  // namespace taut

@@ -1,0 +1,173 @@
+#include "kubernetes/vpa.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kubernetes/pod_fixture.h"
+#include "kubernetes/vpa_writer.h"
+
+namespace taut {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+Vpa TestVpa() {
+  Vpa out;
+  out.namespace_name = "shop";
+  out.name = "web";
+  out.recommender = "tautline";
+  out.target_kind = "Deployment";
+  out.target_name = "web";
+  return out;
+}
+
+const Amounts kNode{4, 4096 * kMebibyte};
+
+TEST(Vpa, IsReadAsTheServerSendsIt) {
+  ObjectParser parser;
+  WatchMeta meta;
+  Vpa vpa;
+  ASSERT_TRUE(parser
+                  .ParseWatch<Vpa>(
+                      R"({"type":"ADDED","object":{"metadata":{"name":"web","namespace":"shop"},"spec":{
+                      "recommenders":[{"name":"tautline"}],"targetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},
+                      "resourcePolicy":{"containerPolicies":[{"containerName":"log","mode":"Off"},
+                      {"containerName":"*","controlledResources":["memory"],"minAllowed":{"memory":"100Mi"},"maxAllowed":{"memory":"1Gi"}}]}}}})",
+                      meta, vpa)
+                  .ok());
+  EXPECT_EQ(vpa.recommender, "tautline");
+  EXPECT_EQ(vpa.target_kind, "Deployment");
+  ASSERT_EQ(vpa.policies.size(), 2U);
+  EXPECT_TRUE(vpa.policies[0].is_off);
+  EXPECT_TRUE(vpa.policies[0].controls_cpu);
+  EXPECT_FALSE(vpa.policies[1].controls_cpu);
+  EXPECT_EQ(vpa.policies[1].max_allowed.memory, 1024 * kMebibyte);
+}
+
+TEST(Vpa, TheBoundsAreTheTarget) {
+  const std::string patch =
+      VpaStatusPatch(TestVpa(), {{{"app", {0.25, 96 * kMebibyte}}}, true}, kNode, "2026-01-01T00:00:00Z");
+  EXPECT_EQ(
+      patch,
+      R"({"status":{"recommendation":{"containerRecommendations":[{"containerName":"app",)"
+      R"("target":{"cpu":"250m","memory":"96Mi"},"lowerBound":{"cpu":"250m","memory":"96Mi"},)"
+      R"("upperBound":{"cpu":"250m","memory":"96Mi"},"uncappedTarget":{"cpu":"250m","memory":"96Mi"}}]},)"
+      R"("conditions":[{"type":"RecommendationProvided","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z","reason":"","message":""}]}})");
+}
+
+TEST(Vpa, NoTargetIsLargerThanEveryNode) {
+  const std::string patch = VpaStatusPatch(TestVpa(), {{{"app", {8, std::nullopt}}}, true}, kNode, "t");
+  EXPECT_THAT(patch, HasSubstr(R"("target":{"cpu":"4"})"));
+  EXPECT_THAT(patch, HasSubstr(R"("uncappedTarget":{"cpu":"8"})"));
+}
+
+TEST(Vpa, TheResourcePolicyHolds) {
+  Vpa vpa = TestVpa();
+  VpaContainerPolicy every, log;
+  every.controls_cpu = false;
+  every.min_allowed.memory = 100 * kMebibyte;
+  every.max_allowed.memory = 200 * kMebibyte;
+  log.container = "log";
+  log.is_off = true;
+  vpa.policies = {every, log};
+  const auto patch = [&](double mebibytes) {
+    return VpaStatusPatch(vpa, {{{"app", {1, mebibytes * kMebibyte}}, {"log", {1, kMebibyte}}}, true}, kNode,
+                          "t");
+  };
+  EXPECT_THAT(patch(50), HasSubstr(R"("target":{"memory":"100Mi"})"));
+  EXPECT_THAT(patch(50), HasSubstr(R"("uncappedTarget":{"memory":"50Mi"})"));
+  EXPECT_THAT(patch(500), HasSubstr(R"("target":{"memory":"200Mi"})"));
+  EXPECT_THAT(patch(50), Not(HasSubstr("log")));
+  EXPECT_THAT(patch(50), Not(HasSubstr("cpu")));
+}
+
+TEST(Vpa, SaysWhenThereIsNothing) {
+  const std::string patch = VpaStatusPatch(TestVpa(), {}, kNode, "t");
+  EXPECT_THAT(patch, Not(HasSubstr("containerRecommendations")));
+  EXPECT_THAT(patch, HasSubstr(R"("type":"RecommendationProvided","status":"False")"));
+  EXPECT_THAT(patch, HasSubstr(R"("type":"NoPodsMatched","status":"True")"));
+}
+
+class Writer : public testing::Test {
+ protected:
+  Writer() {
+    cluster_.ReplaceNodes({{"node-1", kNode, true}});
+    cluster_.ReplacePods({TestPod()});
+  }
+  VpaWriter::Options Options() {
+    VpaWriter::Options out;
+    out.advice = [this](const std::string& job) {
+      return job == "shop/deployment/web/app" ? advice_ : Amounts();
+    };
+    out.send = [this](const std::string& path, const std::string& patch) {
+      sent_.push_back(path + " " + patch);
+      return answer_;
+    };
+    out.time = [] { return "t"; };
+    out.steady_s = [this] { return now_s_; };
+    return out;
+  }
+  std::vector<std::string> Step() {
+    writer_.Step([] { return false; });
+    return std::exchange(sent_, {});
+  }
+
+  double now_s_ = 0;
+  Amounts advice_{0.25, std::nullopt};
+  absl::Status answer_;
+  std::vector<std::string> sent_;
+  Cluster cluster_{ClusterNaming{"", KubernetesJobs::kContainers}};
+  VpaWriter writer_{Options(), &cluster_};
+};
+
+TEST_F(Writer, WritesWhatHasChanged) {
+  Vpa other = TestVpa();
+  other.name = "other";
+  other.recommender = "";
+  writer_.Replace({TestVpa(), other});
+  EXPECT_THAT(Step(),
+              ElementsAre(AllOf(
+                  HasSubstr("/apis/autoscaling.k8s.io/v1/namespaces/shop/verticalpodautoscalers/web/status "),
+                  HasSubstr(R"("target":{"cpu":"250m"})"))));
+  EXPECT_THAT(Step(), IsEmpty());
+  advice_.cpu = 0.5;
+  EXPECT_THAT(Step(), ElementsAre(HasSubstr("500m")));
+  now_s_ += 601;
+  EXPECT_THAT(Step(), ElementsAre(HasSubstr("500m"))) << "should another have changed it";
+  EXPECT_EQ(writer_.counts().vpas, 1U);
+  EXPECT_EQ(writer_.counts().written, 3U);
+}
+
+TEST_F(Writer, RetriesAfterAPause) {
+  answer_ = absl::UnavailableError("503");
+  writer_.Put(TestVpa());
+  EXPECT_EQ(Step().size(), 1U);
+  EXPECT_EQ(writer_.last_error(), "shop/web: 503");
+  EXPECT_THAT(Step(), IsEmpty());
+  now_s_ += 31;
+  answer_ = absl::OkStatus();
+  EXPECT_EQ(Step().size(), 1U);
+  EXPECT_EQ(writer_.last_error(), "");
+}
+
+TEST_F(Writer, FollowsTheObjects) {
+  writer_.Put(TestVpa());
+  (void)Step();
+  Vpa vpa = TestVpa();
+  vpa.recommender = "default";
+  writer_.Put(vpa);
+  EXPECT_EQ(writer_.counts().vpas, 0U) << "it names another recommender now";
+  writer_.Put(TestVpa());
+  EXPECT_EQ(Step().size(), 1U);
+  writer_.Remove(TestVpa());
+  EXPECT_THAT(Step(), IsEmpty());
+  writer_.Put(TestVpa());
+  writer_.Replace({});
+  EXPECT_EQ(writer_.counts().vpas, 0U);
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,101 @@
+#include "kubernetes/vpa_writer.h"
+
+#include <set>
+
+#include "base/strings.h"
+#include "net/http.h"
+
+namespace taut {
+
+void VpaWriter::PutLocked(Vpa vpa) {
+  const std::string key = KeyOf(vpa);
+  if (vpa.recommender != options_.recommender) {
+    entries_.erase(key);
+    return;
+  }
+  // Its own status is no news: only what it asks for is kept.
+  entries_[key].vpa = std::move(vpa);
+}
+
+void VpaWriter::Replace(std::vector<Vpa> vpas) {
+  const std::lock_guard lock(mutex_);
+  std::set<std::string> listed;
+  for (Vpa& vpa : vpas) {
+    listed.insert(KeyOf(vpa));
+    PutLocked(std::move(vpa));
+  }
+  std::erase_if(entries_, [&listed](const auto& item) { return !listed.contains(item.first); });
+}
+
+void VpaWriter::Put(Vpa vpa) {
+  const std::lock_guard lock(mutex_);
+  PutLocked(std::move(vpa));
+}
+
+void VpaWriter::Remove(const Vpa& vpa) {
+  const std::lock_guard lock(mutex_);
+  entries_.erase(KeyOf(vpa));
+}
+
+VpaAdvice VpaWriter::AdviceOf(const Vpa& vpa) const {
+  VpaAdvice out;
+  const std::optional<std::string> any = VpaJob(vpa, cluster_->naming(), "-");
+  const std::optional<WorkloadName> workload =
+      any.has_value() ? cluster_->naming().Parse(*any) : std::nullopt;
+  if (!workload.has_value()) return out;
+  WorkloadName pods = *workload;
+  pods.container.clear();  // of every container
+  std::set<std::string> containers;
+  for (const PodPtr& pod : cluster_->PodsOf(pods)) {
+    out.has_pods = true;
+    for (const ContainerState& container : pod->containers) containers.insert(container.name);
+  }
+  for (const std::string& container : containers) {
+    out.containers.push_back({container, options_.advice(*VpaJob(vpa, cluster_->naming(), container))});
+  }
+  return out;
+}
+
+void VpaWriter::Step(const std::function<bool()>& stopping) {
+  std::vector<std::pair<std::string, Entry>> entries;
+  {
+    const std::lock_guard lock(mutex_);
+    entries.assign(entries_.begin(), entries_.end());
+  }
+  for (auto& [key, entry] : entries) {
+    if (stopping()) return;
+    if (options_.steady_s() >= entry.not_before_s) Write(key, std::move(entry));
+  }
+}
+
+void VpaWriter::Write(const std::string& key, Entry entry) {
+  const double now_s = options_.steady_s();
+  const VpaAdvice advice = AdviceOf(entry.vpa);
+  const Amounts node = cluster_->LargestNode();
+  const std::string same = VpaStatusPatch(entry.vpa, advice, node, "");
+  if (same == entry.written && now_s < entry.due_s) return;
+  const absl::Status status =
+      options_.send(StrCat("/apis/autoscaling.k8s.io/v1/namespaces/", PercentEncode(entry.vpa.namespace_name),
+                           "/verticalpodautoscalers/", PercentEncode(entry.vpa.name), "/status"),
+                    VpaStatusPatch(entry.vpa, advice, node, options_.time()));
+  const std::lock_guard lock(mutex_);
+  ++(status.ok() ? written_ : failed_);
+  last_error_ = status.ok() ? "" : StrCat(key, ": ", Message(status));
+  const auto it = entries_.find(key);
+  if (it == entries_.end()) return;
+  it->second.written = status.ok() ? same : "";
+  it->second.due_s = now_s + options_.again_s;
+  it->second.not_before_s = status.ok() ? 0 : now_s + options_.retry_s;
+}
+
+VpaWriter::Counts VpaWriter::counts() const {
+  const std::lock_guard lock(mutex_);
+  return {entries_.size(), written_, failed_};
+}
+
+std::string VpaWriter::last_error() const {
+  const std::lock_guard lock(mutex_);
+  return last_error_;
+}
+
+}  // namespace taut
