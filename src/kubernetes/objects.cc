@@ -1,5 +1,7 @@
 #include "kubernetes/objects.h"
 
+#include <algorithm>
+
 #include "base/strings.h"
 #include "kubernetes/api_client.h"
 #include "kubernetes/quantity.h"
@@ -113,6 +115,12 @@ void ReadCondition(const element& condition, Pod& pod) {
   }
 }
 
+// "Pod resources updated by NAME: container 0: cpu request, memory request", of which nothing may be left.
+bool IsChangedByVpa(std::string_view updates) {
+  const std::string_view what = updates.substr(std::min(updates.find(':'), updates.size()));
+  return what.find("request") != std::string_view::npos || what.find("limit") != std::string_view::npos;
+}
+
 void ReadPodMetadata(const element& metadata, Pod& pod) {
   pod.namespace_name = Text(metadata, "namespace");
   pod.name = Text(metadata, "name");
@@ -129,7 +137,7 @@ void ReadPodMetadata(const element& metadata, Pod& pod) {
   }
   const std::optional<element> annotations = Child(metadata, "annotations");
   pod.is_static = annotations.has_value() && Child(*annotations, "kubernetes.io/config.mirror").has_value();
-  pod.resized = annotations.has_value() && Child(*annotations, "vpaUpdates").has_value();
+  pod.resized = annotations.has_value() && IsChangedByVpa(Text(*annotations, "vpaUpdates"));
   ForEach(metadata, "managedFields", [&](const element& entry) {
     if (Text(entry, "subresource") != "resize") return;
     pod.resized = true;

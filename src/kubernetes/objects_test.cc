@@ -68,6 +68,26 @@ TEST(Objects, APodAsTheServerSendsIt) {
   EXPECT_EQ(app.last_reason, "OOMKilled");
 }
 
+TEST(Objects, APodThatTheVpaHasChangedHasNotItsOwnersLimits) {
+  const auto resized = [](std::string_view updates) {
+    ObjectParser parser;
+    WatchMeta meta;
+    Pod pod;
+    EXPECT_TRUE(
+        parser
+            .ParseWatch<Pod>(StrCat(R"({"type":"ADDED","object":{"metadata":{"annotations":{"vpaUpdates":")",
+                                    updates, R"("}}}})"),
+                             meta, pod)
+            .ok());
+    EXPECT_FALSE(pod.resized_by_us);
+    return pod.resized;
+  };
+  EXPECT_TRUE(resized("Pod resources updated by web: container 0: cpu request, memory request, cpu limit"));
+  // As its admission controller writes it before there is a recommendation.
+  EXPECT_FALSE(resized("Pod resources updated by limit: container 0: "));
+  EXPECT_FALSE(resized(""));
+}
+
 TEST(Objects, Lists) {
   ObjectParser parser;
   ListMeta meta;
