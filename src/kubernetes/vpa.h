@@ -1,7 +1,7 @@
 // VerticalPodAutoscalers that name Tautline as their recommender, and the status that it writes for them. No I/O.
 //
-// Source: the API autoscaling.k8s.io/v1 of the Vertical Pod Autoscaler 1.6; its updater and admission controller act
-// on this status whoever wrote it.
+// Source: the API autoscaling.k8s.io/v1 of the Vertical Pod Autoscaler 1.6; its updater and admission controller
+// act on this status, also if another recommender than its own wrote it.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ struct VpaAdvice {
 
 // The body of a merge patch of the VPA's status: for each container with an amount, target = lowerBound =
 // upperBound, so that the updater acts as soon as a pod has something else (when to change is decided before),
-// and uncappedTarget. Amounts are at most those of `largest_node`: a pod that fits no node would wait for ever. The
-// resource policy holds: containers of mode Off and resources that are not controlled are left out, minAllowed and
-// maxAllowed bound the target. `time`: RFC 3339, of the condition.
+// and uncappedTarget. Amounts are at most those of `largest_node`: a pod that fits no node would wait for ever.
+// The resource policy holds: containers of mode Off and resources that are not controlled are left out,
+// minAllowed and maxAllowed bound the target. `time`: RFC 3339, of the condition.
 std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, const Amounts& largest_node,
                            std::string_view time);
 
