@@ -46,6 +46,7 @@ class Cluster {
   const ClusterNaming& naming() const { return naming_; }
 
   // ---- what watches bring ----
+  // A pod that is resized keeps the limits that it had before as those of its owner.
   void ReplacePods(std::vector<Pod> pods);
   void PutPod(Pod pod);
   void RemovePod(const Pod& pod);

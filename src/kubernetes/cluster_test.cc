@@ -124,9 +124,27 @@ TEST(PodSeries, AreThoseOfKubeStateMetrics) {
 // Else what Tautline set would be taken for what the owner wants.
 TEST(PodSeries, ALimitThatWeSetIsNotTheOwners) {
   Cluster cluster({});
-  Pod pod = TestPod();
-  pod.resized = pod.resized_by_us = true;
-  cluster.ReplacePods({pod});
+  Pod resized = TestPod();
+  resized.resized = resized.resized_by_us = true;
+  resized.containers[0].limits = {0.3, 96 * kMebibyte};
+  cluster.ReplacePods({resized});
+  EXPECT_THAT(SeriesOf(cluster), testing::Not(Contains(HasSubstr("resource_limits"))))
+      << "it was never seen with those of its owner";
+}
+
+// Its owner's change is seen although the pod is resized at once.
+TEST(PodSeries, AResizedPodKeepsTheLimitsOfItsOwner) {
+  Cluster cluster({});
+  cluster.ReplacePods({TestPod()});
+  Pod resized = TestPod();
+  resized.resized = resized.resized_by_us = true;
+  resized.containers[0].limits = {0.3, 96 * kMebibyte};
+  cluster.PutPod(resized);
+  cluster.PutPod(resized);
+  EXPECT_THAT(SeriesOf(cluster), Contains(HasSubstr("resource=cpu 0.2")));
+  EXPECT_THAT(SeriesOf(cluster), Contains(HasSubstr("resource=memory 67108864")));
+  resized.uid = "another pod of this name";
+  cluster.PutPod(resized);
   EXPECT_THAT(SeriesOf(cluster), testing::Not(Contains(HasSubstr("resource_limits"))));
 }
 

@@ -11,6 +11,7 @@ namespace taut {
 namespace {
 
 constexpr uint8_t kStateVersion = 1;
+constexpr double kForgetEverySeconds = 3600;
 constexpr std::chrono::milliseconds kLook{100};  // the cluster's changes are looked at this often
 
 // May succeed without anybody doing anything.
@@ -80,6 +81,23 @@ void KubernetesActuator::Step() {
     if (stopping_) return;
   }
   for (ScaleOrder& scale : TakeScales()) Scale(std::move(scale));
+  if (options_.steady_s() >= forget_at_s_) Forget();
+}
+
+void KubernetesActuator::Forget() {
+  forget_at_s_ = options_.steady_s() + kForgetEverySeconds;
+  const std::lock_guard lock(mutex_);
+  for (const StandingOrders::Key& key : orders_.ForgetBefore(options_.unix_s() - options_.forget_s)) {
+    memory_.erase(key);
+    again_.erase(key);
+    const std::optional<WorkloadName> workload = cluster_->naming().Parse(key.first);
+    if (!workload.has_value()) continue;
+    const auto it =
+        by_workload_.find(Cluster::WorkloadKey(workload->namespace_name, workload->kind, workload->name));
+    if (it == by_workload_.end()) continue;
+    it->second.erase(key);
+    if (it->second.empty()) by_workload_.erase(it);
+  }
 }
 
 std::vector<KubernetesActuator::ScaleOrder> KubernetesActuator::TakeScales() {
@@ -128,7 +146,12 @@ void KubernetesActuator::Enforce(const Work& work) {
   before.swap(memory_[work.key]);
   std::map<std::string, PodMemory>& memory = memory_[work.key];
   std::map<uint64_t, Tally> tallies;
-  for (const PodPtr& pod : cluster_->PodsOf(work.workload)) {
+  const std::vector<PodPtr> pods = cluster_->PodsOf(work.workload);
+  {
+    const std::lock_guard lock(mutex_);
+    orders_.NotePods(work.key, !pods.empty(), options_.unix_s());
+  }
+  for (const PodPtr& pod : pods) {
     const StandingOrder* order = work.entry.Of(pod->name);
     if (order == nullptr) continue;
     const auto known = before.find(pod->uid);
@@ -298,6 +321,10 @@ void KubernetesActuator::ReportAll(const Work& work, const std::map<uint64_t, Ta
   if (all_done && released) {
     orders_.Erase(work.key);
     memory_.erase(work.key);
+    const auto it = by_workload_.find(
+        Cluster::WorkloadKey(work.workload.namespace_name, work.workload.kind, work.workload.name));
+    if (it != by_workload_.end() && it->second.erase(work.key) > 0 && it->second.empty())
+      by_workload_.erase(it);
   }
 }
 

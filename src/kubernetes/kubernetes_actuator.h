@@ -45,6 +45,8 @@ class KubernetesActuator final : public Actuator {
     double step_back_s = 3600;  // after another changed what was set
     double retry_s = 5;         // after an error that may pass
     double refused_retry_s = 600;
+    int64_t forget_s =
+        28 * 86400;        // an order of a job that has no pods for this long; as the store forgets jobs
     double unseen_s = 30;  // a patch that was taken is seen in the watch by then
   };
   // `cluster` must outlive it. Nothing is done before Start.
@@ -95,6 +97,7 @@ class KubernetesActuator final : public Actuator {
   };
 
   void Run();
+  void Forget();
   std::vector<Work> TakeWork();
   void Index(const StandingOrders::Key& key);  // REQUIRES: mutex_
   void Enforce(const Work& work);
@@ -124,7 +127,8 @@ class KubernetesActuator final : public Actuator {
 
   // Of the thread that calls Step.
   std::map<StandingOrders::Key, std::map<std::string, PodMemory>> memory_;  // the latter by the pod's UID
-  std::map<std::string, std::vector<ContainerState>> templates_;            // of one Step, by workload
+  double forget_at_s_ = 0;
+  std::map<std::string, std::vector<ContainerState>> templates_;  // of one Step, by workload
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;

@@ -22,7 +22,7 @@ class Actuator : public testing::Test {
   std::unique_ptr<KubernetesActuator> Make() {
     KubernetesActuator::Options options;
     options.scale = true;
-    options.unix_s = [] { return int64_t{1000}; };
+    options.unix_s = [this] { return static_cast<int64_t>(now_s_) + 900; };
     options.steady_s = [this] { return now_s_; };
     return std::make_unique<KubernetesActuator>(std::move(options), &cluster_,
                                                 std::make_unique<ScriptedWriter>(&script_));
@@ -270,6 +270,38 @@ TEST_F(Actuator, ClaimsJobsByTheirNames) {
   order.job = "web";
   Order(order);
   EXPECT_THAT(Outcomes(), ElementsAre(HasSubstr("7 dry_run not applied")));
+}
+
+TEST_F(Actuator, ForgetsOrdersOfJobsThatAreGone) {
+  cluster_.ReplacePods({Resized(kPodA, 100)});
+  Order(Memory(7, 100));
+  actuator_->Step();
+  cluster_.RemovePod(TestPod(kPodA));
+  actuator_->Step();
+  now_s_ += 27 * 86400;
+  actuator_->Step();
+  EXPECT_EQ(actuator_->counts().orders, 1U);
+  now_s_ += 2 * 86400;
+  actuator_->Step();
+  EXPECT_EQ(actuator_->counts().orders, 0U);
+  cluster_.PutPod(TestPod(kPodB));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+}
+
+TEST_F(Actuator, AJobThatComesBackIsNotForgotten) {
+  cluster_.ReplacePods({Resized(kPodA, 100)});
+  Order(Memory(7, 100));
+  actuator_->Step();
+  cluster_.RemovePod(TestPod(kPodA));
+  actuator_->Step();
+  now_s_ += 20 * 86400;
+  cluster_.PutPod(TestPod(kPodB));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(kPodB)));
+  now_s_ += 20 * 86400;
+  actuator_->Step();
+  EXPECT_EQ(actuator_->counts().orders, 1U);
 }
 
 TEST_F(Actuator, DamagedStateIsNone) {

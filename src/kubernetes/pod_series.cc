@@ -62,10 +62,8 @@ class PodSeries {
       Add("restart_policy", "Always");
       End(1);
     }
-    if (!pod.resized) {
-      Limit(pod, container, "cpu", container.limits.cpu);
-      Limit(pod, container, "memory", container.limits.memory);
-    }
+    Limit(pod, container, "cpu", container.owner_limits.cpu);
+    Limit(pod, container, "memory", container.owner_limits.memory);
     BeginContainer("kube_pod_container_status_restarts_total", pod, container);
     End(static_cast<double>(container.restarts));
     if (container.last_reason.empty()) return;

@@ -69,6 +69,24 @@ void StandingOrders::Report(const Key& key, uint64_t decision, Outcome outcome, 
   outcomes.push_back({.id = decision, .outcome = outcome, .text = std::move(text), .time_s = now_s});
 }
 
+void StandingOrders::NotePods(const Key& key, bool has_pods, int64_t now_s) {
+  const auto it = entries_.find(key);
+  if (it == entries_.end()) return;
+  int64_t& since_s = it->second.without_pods_s;
+  since_s = has_pods ? 0 : since_s == 0 ? now_s : since_s;
+}
+
+std::vector<StandingOrders::Key> StandingOrders::ForgetBefore(int64_t time_s) {
+  std::vector<Key> out;
+  std::erase_if(entries_, [&](const auto& item) {
+    const int64_t since_s = item.second.without_pods_s;
+    const bool gone = since_s != 0 && since_s < time_s;
+    if (gone) out.push_back(item.first);
+    return gone;
+  });
+  return out;
+}
+
 const StandingOrders::Entry* StandingOrders::Find(const Key& key) const {
   const auto it = entries_.find(key);
   return it == entries_.end() ? nullptr : &it->second;
@@ -81,6 +99,7 @@ void StandingOrders::Save(ByteWriter& out) const {
     out.Put<uint8_t>(key.second.code());
     out.Put<uint8_t>(entry.all.has_value() ? 1 : 0);
     if (entry.all.has_value()) SaveOrder(*entry.all, out);
+    out.Put(entry.without_pods_s);
     out.PutVarint(entry.some.size());
     for (const auto& [pod, order] : entry.some) {
       out.PutString(pod);
@@ -103,6 +122,7 @@ bool StandingOrders::Load(ByteReader& in) {
     const std::optional<Target> target = Target::FromCode(in.Get<uint8_t>());
     Entry entry;
     if (in.Get<uint8_t>() != 0) entry.all = LoadOrder(in);
+    entry.without_pods_s = in.Get<int64_t>();
     const uint64_t some = in.GetVarint();
     for (uint64_t j = 0; j < some && !in.failed(); ++j) {
       const std::string pod(in.GetString());

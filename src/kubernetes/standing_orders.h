@@ -26,6 +26,8 @@ class StandingOrders {
   struct Entry {
     std::optional<StandingOrder> all;           // of the pods that `some` does not name
     std::map<std::string, StandingOrder> some;  // by the pod's name: a trial
+    // Unix time since when the job has no pod; 0: it has.
+    int64_t without_pods_s = 0;
     // What was last reported of each decision here.
     std::map<uint64_t, std::pair<Outcome, std::string>> reported;
 
@@ -41,6 +43,9 @@ class StandingOrders {
 
   const std::map<Key, Entry>& entries() const { return entries_; }
   const Entry* Find(const Key& key) const;
+  void NotePods(const Key& key, bool has_pods, int64_t now_s);
+  // Forgets the orders of jobs without pods since before this time; their keys.
+  std::vector<Key> ForgetBefore(int64_t time_s);
   // Nothing is ordered any more; the next change of the entry's pods changes nothing.
   void Erase(const Key& key) { entries_.erase(key); }
 

@@ -153,8 +153,8 @@ absl::Status Daemon::MakeAgentActuator() {
 }
 
 absl::Status Daemon::AddKubernetesActuator() {
-  absl::StatusOr<std::unique_ptr<KubernetesActuator>> made =
-      kubernetes_->MakeActuator([] { return SteadyMilliseconds() / 1000; });
+  absl::StatusOr<std::unique_ptr<KubernetesActuator>> made = kubernetes_->MakeActuator(
+      [] { return SteadyMilliseconds() / 1000; }, int64_t{config_.store.forget_jobs_days} * kDaySeconds);
   if (!made.ok()) return made.status();
   kubernetes_actuator_ = made->get();
   actuators_.Add("kubernetes", *std::move(made));

@@ -170,12 +170,14 @@ bool KubernetesRun::IsWanted(const Pod& pod) const {
 }
 
 absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
-    std::function<double()> steady_s) {
+    std::function<double()> steady_s, int64_t forget_s) {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
+  has_actuator_ = true;
   KubernetesActuator::Options options;
   options.namespaces = options_.config.namespaces;
   options.scale = options_.config.scale;
+  options.forget_s = forget_s;
   options.unix_s = [now = options_.now] { return now().seconds(); };
   options.steady_s = std::move(steady_s);
   return std::make_unique<KubernetesActuator>(std::move(options), &cluster_,
@@ -232,6 +234,7 @@ void KubernetesRun::PassOnPods() {
       control_->Take(labels, std::span(&sample, 1), now, kKeepAll);
     };
     const std::vector<PodPtr> changed = cluster_.TakeChangedPods();
+    if (!has_actuator_) (void)cluster_.TakeChanged();  // else its own
     // Also after the clock was set back.
     const bool pass_on_all = !all_passed_on.has_value() || time.us - all_passed_on->us >= kPassOnAllMicros ||
                              time < *all_passed_on;

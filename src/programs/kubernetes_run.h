@@ -40,8 +40,10 @@ class KubernetesRun {
   static absl::StatusOr<std::unique_ptr<KubernetesRun>> Create(Options options);
   ~KubernetesRun() { Stop(); }
 
-  // Sets limits and replicas; of the same cluster, which outlives it.
-  absl::StatusOr<std::unique_ptr<KubernetesActuator>> MakeActuator(std::function<double()> steady_s);
+  // Sets limits and replicas; of the same cluster, which outlives it. Before Start. `forget_s`: as
+  // KubernetesActuator::Options.
+  absl::StatusOr<std::unique_ptr<KubernetesActuator>> MakeActuator(std::function<double()> steady_s,
+                                                                   int64_t forget_s);
   // `control` must outlive Stop.
   void Start(ControlPlane* control);
   void Stop();
@@ -70,6 +72,7 @@ class KubernetesRun {
   const Options options_;
   Cluster cluster_;
   ControlPlane* control_ = nullptr;
+  bool has_actuator_ = false;
   std::vector<std::function<void()>> runs_, stops_;  // of the reflectors
   std::vector<std::unique_ptr<ApiClient>> scrapers_;
   std::unique_ptr<ApiClient> vpa_client_;  // of the thread that writes their status

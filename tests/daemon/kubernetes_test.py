@@ -58,8 +58,8 @@ class Cluster:
             self.events.append((self.version, "DELETED", pod))
             self.lock.notify_all()
 
-    def add(self, name):
-        resources = {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}}
+    def add(self, name, memory="512Mi"):
+        resources = {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": memory}}
         self.put({"metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}", "labels": {"team": "blue"},
                                "ownerReferences": [{"kind": "ReplicaSet", "name": "web-5d4f8c7b9d", "controller": True}]},
                   "spec": {"nodeName": "node-1", "containers": [{"name": "app", "resources": copy.deepcopy(resources)}]},
@@ -123,7 +123,7 @@ class Handler(daemon.JsonHandler):
         if path.path.endswith("/deployments/web"):
             return self.answer(200, json.dumps({"spec": {"template": {"spec": {"containers": [
                 {"name": "app", "resources": {"requests": {"cpu": "100m", "memory": "256Mi"},
-                                              "limits": {"cpu": "1", "memory": "512Mi"}}}]}}}}))
+                                              "limits": {"cpu": "1", "memory": "1024Mi"}}}]}}}}))
         items = []
         with c.lock:
             version = c.version
@@ -279,6 +279,15 @@ rules:
                 "tautd sees that another has changed a limit")
     stage.equal((cluster.limit(third), patches_of(cluster)), (3000, patched), "and leaves it")
 
+    # ---- the owner changes the template ----
+    cluster.remove(first)
+    cluster.remove(third)
+    fourth = "web-5d4f8c7b9d-7pmzs"
+    cluster.add(fourth, "1024Mi")
+    stage.check(daemon.eventually(lambda: cluster.limit(fourth) < 512, 20), "the new pod is resized at once", cluster.limit(fourth))
+    stage.check(daemon.eventually(lambda: owners_limit(tautd) == 1024, 20), "and the owner's new limit is known",
+                owners_limit(tautd))
+
     # ---- the API server refuses ----
     cluster.refuse = (403, 'pods "web" is forbidden: User "taut" cannot patch resource "pods/resize"')
     answer = tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings", "PATCH", json.dumps({"mode": "observe"}))
@@ -291,9 +300,9 @@ rules:
     # ---- the owner's limits again; a restart tries at once what was refused ----
     stage.equal(tautd.stop(), 0, "tautd stops")
     tautd = stage.tautd(config=config, store=str(stage.dir / "tautd.db"))
-    stage.check(daemon.eventually(lambda: cluster.limit(first) == 512 and cluster.limit(third) == 512, 30),
-                "mode observe gives the limits of the template back", (cluster.limit(first), cluster.limit(third)))
-    stage.equal(metric(tautd, "tautd_kubernetes_pods"), 2, "two pods are watched")
+    stage.check(daemon.eventually(lambda: cluster.limit(fourth) == 1024, 30),
+                "mode observe gives the limit of the template back", cluster.limit(fourth))
+    stage.equal(metric(tautd, "tautd_kubernetes_pods"), 1, "one pod is watched")
     lists = len([r for r in cluster.requests if r == "GET /api/v1/pods"])
     stage.equal(lists, 3, "the pods were listed once for each start")
     stage.equal(tautd.stop(), 0, "tautd stops in time")

@@ -2,8 +2,8 @@
 """tautd against a real API server, scheduler and kubelet, with the rights of packaging/kubernetes/rbac.yaml.
 
 ./up.sh builds and starts the cluster. A container is killed for its memory and comes back with more, in its cgroup; a
-rollout, a restart of the API server, a foreign change and a release follow. It takes up to eight minutes: usage counts
-after its five-minute window.
+rollout, a restart of the API server, a foreign change and a release follow. The VPA's updater resizes another pod by
+tautd's recommendation. It takes up to eight minutes: usage counts after its five-minute window.
 """
 import json
 import os
@@ -20,7 +20,8 @@ import daemon  # noqa: E402
 
 MIB = 1 << 20
 JOB = "default/deployment/web/app"
-PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kubelet")
+PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kubelet",
+            "vpa-updater", "vpa-admission")
 WORKLOAD = """
 apiVersion: apps/v1
 kind: Deployment
@@ -42,6 +43,34 @@ spec:
         image: bed.local/busybox:1
         command: [sleep, "100000"]
         resources: {requests: {cpu: 10m, memory: 8Mi}, limits: {cpu: 50m, memory: 16Mi}}
+"""
+
+# What the VPA changes, and tautd does not.
+OF_THE_VPA = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: calm}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: calm}}
+  template:
+    metadata: {labels: {app: calm}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      nodeSelector: {kubernetes.io/hostname: real-0}
+      containers:
+      - name: app
+        image: bed.local/busybox:1
+        command: [sleep, "100000"]
+        resources: {requests: {cpu: 100m, memory: 128Mi}, limits: {cpu: 200m, memory: 256Mi}}
+---
+apiVersion: autoscaling.k8s.io/v1
+kind: VerticalPodAutoscaler
+metadata: {name: calm}
+spec:
+  targetRef: {apiVersion: apps/v1, kind: Deployment, name: calm}
+  recommenders: [{name: tautline}]
+  updatePolicy: {updateMode: InPlaceOrRecreate, minReplicas: 1}
 """
 
 
@@ -66,9 +95,9 @@ class Bed:
         return subprocess.run([self.bin / "kubectl", "--kubeconfig", self.config, *argv], input=given, text=True,
                               check=True, capture_output=True, timeout=60).stdout
 
-    def pods(self):
+    def pods(self, app="web"):
         """Those that are not on their way out, the newest first."""
-        found = json.loads(self.kubectl("get", "pods", "-l", "app=web", "-o", "json"))["items"]
+        found = json.loads(self.kubectl("get", "pods", "-l", f"app={app}", "-o", "json"))["items"]
         found = [p for p in found if "deletionTimestamp" not in p["metadata"]]
         return sorted(found, key=lambda p: p["metadata"]["creationTimestamp"], reverse=True)
 
@@ -108,7 +137,7 @@ def main():
     with daemon.Stage(args) as stage:
         bed = Bed(stage)
         try:
-            bed.up("node")
+            bed.up("node", "vpa")
             run(stage, bed)
         finally:
             bed.down()
@@ -117,15 +146,18 @@ def main():
 
 def start_tautd(stage, bed):
     bed.kubectl("apply", "-f", str(HERE.parent.parent / "packaging/kubernetes/rbac.yaml"))
+    bed.kubectl("create", "clusterrolebinding", "tautline-vpa", "--clusterrole", "tautline-vpa", "--serviceaccount", "tautline:tautd")
     token = bed.kubectl("create", "token", "tautd", "-n", "tautline").strip()
     admin = bed.config.read_text()
     kubeconfig = stage.file("kubeconfig", re.sub(r"user: \{client-certificate-data.*\}\}\]", f"user: {{token: {token}}}}}]", admin))
     stage.check("token:" in kubeconfig.read_text() and "client-key" not in kubeconfig.read_text(), "tautd has a token only")
     config = f"""actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers, grace: 10s}}
-kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 5s}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 5s, vpa: true}}
+recommenders: {{moving_window: {{min_history_h: 0}}}}
+defaults: {{recommender: moving_window}}
 rules:
-  - {{name: all, match: {{job: "*"}}, set: {{mode: auto, recommender: moving_window}}}}
+  - {{name: web, match: {{job: "default/deployment/web/*"}}, set: {{mode: auto}}}}
 """
     return stage.tautd(config=config, store=str(stage.dir / "tautd.db"))
 
@@ -133,6 +165,7 @@ rules:
 def run(stage, bed):
     bed.kubectl("apply", "-f", "-", given=WORKLOAD)
     bed.kubectl("rollout", "status", "deploy/web", "--timeout=60s")
+    bed.kubectl("apply", "-f", "-", given=OF_THE_VPA)
     tautd = start_tautd(stage, bed)
 
     def job():
@@ -143,6 +176,7 @@ def run(stage, bed):
                 "usage of the container comes from the kubelet", tautd.output()[-500:])
     stage.equal(job()["memory"]["owner_limit"] / MIB, 64, "with the owner's limit of the pod's spec")
     stage.equal(job()["labels"].get("team"), "blue", "and the pod's labels")
+    resized_by_the_vpa(stage, bed, tautd)
     killed(stage, bed, tautd)
     rolled_out(stage, bed)
     api_server_restarts(stage, bed, tautd)
@@ -151,7 +185,19 @@ def run(stage, bed):
     released(stage, bed, tautd)
 
 
+def resized_by_the_vpa(stage, bed, tautd):
+    stage.check(daemon.eventually(lambda: limit_of(bed.pods("calm")[0]) < 256, 60, 1),
+                "the VPA's updater resizes a pod by the recommendation", bed.kubectl("get", "vpa", "calm", "-o", "yaml"))
+    pod = bed.pods("calm")[0]
+    stage.check(pod["metadata"]["annotations"].get("vpaInPlaceUpdated") == "true" and restarts_of(pod) == 0, "in place")
+    time.sleep(2)
+    calm = tautd.get(f"/api/v1/jobs/{daemon.quoted('default/deployment/calm/app')}")
+    stage.equal(calm["memory"]["owner_limit"] / MIB, 256, "and its limit is not taken for the owner's")
+
+
 def killed(stage, bed, tautd):
+    stage.check(daemon.eventually(lambda: limit_of(bed.pods()[0]) < 64, 20), "an over-asked container gets less",
+                limit_of(bed.pods()[0]))
     pod = bed.pods()[0]
     before = limit_of(pod)
     bed.kubectl("exec", pod["metadata"]["name"], "-c", "app", "--", "touch", "/tmp/go")
@@ -188,7 +234,7 @@ def api_server_restarts(stage, bed, tautd):
     lists = metric(tautd, "tautd_kubernetes_lists_total")
     os.kill(bed.apiserver(), 9)
     time.sleep(3)
-    bed.up("node")
+    bed.up("node", "vpa")
     raised = limit_of(bed.pods()[0])
     bed.kubectl("scale", "deploy/web", "--replicas=2")
     both = lambda: len(bed.pods()) == 2 and all(limit_of(p) == raised for p in bed.pods())  # noqa: E731
