@@ -105,8 +105,8 @@ struct KubernetesConfig {
   std::string cluster;             // begins the names of its jobs; "": nothing does
   int64_t scrape_interval_s = 15;  // of kubelets' figures; 0: not read
   std::string namespaces;          // a pattern; "": every one
-  bool scale = false;  // numbers of tasks, through /scale
-  bool vpa = false;    // the status of VerticalPodAutoscalers that name it
+  bool scale = false;              // numbers of tasks, through /scale
+  bool vpa = false;                // the status of VerticalPodAutoscalers that name it
 };
 
 // What this cell is called, for people, and where others are: "NAME=URL".

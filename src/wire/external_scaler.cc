@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -41,17 +42,21 @@ absl::Status CheckPart(std::string_view key, std::string_view value) {
                                            "': expected a name without '/'; or give the full name as job"));
 }
 
-// A stream of StreamIsActive. Every Start... and Finish is under the lock, none after Finish.
+// A stream of StreamIsActive. Every Start... and Finish is under the lock, none after Finish. Other threads
+// write or finish only once the initial metadata is sent: before that gRPC has not bound the reactor.
 class ActiveStream final : public grpc::ServerWriteReactor<keda::IsActiveResponse> {
  public:
   ActiveStream(std::string job, std::function<void(ActiveStream*)> on_done)
-      : job_(std::move(job)), on_done_(std::move(on_done)) {}
+      : job_(std::move(job)), on_done_(std::move(on_done)) {
+    HandOver(this);
+    StartSendInitialMetadata();
+  }
 
   const std::string& job() const { return job_; }
   // Writes it if it is another than was written last.
   void Show(bool is_active) {
     const std::lock_guard lock(mutex_);
-    if (finished_ || writing_ || shown_ == is_active) return;
+    if (!open_ || end_ || writing_ || shown_ == is_active) return;
     shown_ = is_active;
     writing_ = true;
     message_.set_result(is_active);
@@ -60,13 +65,23 @@ class ActiveStream final : public grpc::ServerWriteReactor<keda::IsActiveRespons
   }
   void End(const grpc::Status& status) {
     const std::lock_guard lock(mutex_);
-    if (finished_) return;
-    finished_ = true;
-    HandOver(this);
-    Finish(status);
+    if (end_) return;
+    end_ = status;
+    if (open_) FinishLocked();
   }
 
  private:
+  void FinishLocked() {
+    HandOver(this);
+    Finish(*end_);
+  }
+  void OnSendInitialMetadataDone(bool ok) override {
+    const Reaction reaction(this);
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    if (!ok && !end_) end_ = grpc::Status::CANCELLED;
+    if (end_) FinishLocked();
+  }
   void OnWriteDone(bool ok) override {
     const Reaction reaction(this);
     {
@@ -89,18 +104,25 @@ class ActiveStream final : public grpc::ServerWriteReactor<keda::IsActiveRespons
   std::function<void(ActiveStream*)> on_done_;
   std::mutex mutex_;
   std::optional<bool> shown_;
+  bool open_ = false;
   bool writing_ = false;
-  bool finished_ = false;
+  std::optional<grpc::Status> end_;  // with what it has ended, or will once it is open
   keda::IsActiveResponse message_;
 };
 
 // A stream that ends before it began.
 class NoStream final : public grpc::ServerWriteReactor<keda::IsActiveResponse> {
  public:
-  explicit NoStream(const grpc::Status& status) { Finish(status); }
+  explicit NoStream(const grpc::Status& status) {
+    HandOver(this);
+    Finish(status);
+  }
 
  private:
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    TakeOver(this);
+    delete this;
+  }
 };
 
 class Service final : public keda::ExternalScaler::CallbackService {
