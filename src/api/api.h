@@ -57,6 +57,7 @@ struct KubernetesFacts {
   uint64_t watch_failures = 0;                // lists and watches that failed
   uint64_t scrapes = 0, scrape_failures = 0;  // of nodes
   double last_scrape_s = 0;                   // how long reading all nodes took
+  std::optional<bool> holds_lease;            // absent: none is configured
   uint64_t vpas = 0, vpa_writes = 0, failed_vpa_writes = 0;
   // Of the actuator; 0 without one.
   uint64_t resizes = 0, scales = 0, failed_changes = 0, stepped_back = 0, orders = 0;

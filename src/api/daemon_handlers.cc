@@ -69,6 +69,11 @@ void PutKubernetes(const KubernetesFacts& facts, MetricsText& out) {
   out.Counter(kScrapes, kScrapesHelp, facts.scrape_failures, {{"result", "failed"}});
   out.Gauge("tautd_kubernetes_last_scrape_seconds", "How long reading all nodes took last.",
             facts.last_scrape_s);
+  if (facts.holds_lease.has_value()) {
+    out.Gauge("tautd_kubernetes_lease_held",
+              "1 while this tautd holds kubernetes.lease, and may change the cluster.",
+              *facts.holds_lease ? 1 : 0);
+  }
   out.Gauge("tautd_kubernetes_vpas", "VerticalPodAutoscalers that name tautline as their recommender.",
             static_cast<double>(facts.vpas));
   constexpr std::string_view kVpas = "tautd_kubernetes_vpa_writes_total";

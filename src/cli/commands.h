@@ -162,7 +162,11 @@ struct TopArgs {
 };
 int RunTop(const TopArgs& args);
 
-int RunStatus(const DaemonArgs& args);
+struct StatusArgs {
+  DaemonArgs daemon;
+  bool ready = false;  // only whether it is, as a probe asks
+};
+int RunStatus(const StatusArgs& args);
 int RunAgents(const DaemonArgs& args);
 
 // --- For both ---

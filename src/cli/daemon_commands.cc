@@ -229,9 +229,21 @@ absl::Status Decisions(const DecisionsArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status DaemonStatus(const DaemonArgs& args) {
+// Needs no token. What tautd says of itself is the message.
+absl::Status Readiness(HttpClient& client) {
+  const absl::StatusOr<HttpResponse> response = client.Send({.path = "/readyz", .body = {}, .content_type = {}, .headers = {}});
+  if (!response.ok()) return response.status();
+  const std::string_view text = StripSpace(response->text());
+  if (response->status != 200) return absl::UnavailableError(StrCat("tautd is not ready: ", text));
+  Print(StrCat(Printable(text), "\n"));
+  return absl::OkStatus();
+}
+
+absl::Status DaemonStatus(const StatusArgs& given) {
+  const DaemonArgs& args = given.daemon;
   const auto client = Connect(args.connection);
   if (!client.ok()) return client.status();
+  if (given.ready) return Readiness(**client);
   const auto status = GetJson(**client, "/api/v1/status");
   if (!status.ok()) return status.status();
   Show(args.output, *status, [&] { return StatusText(*status, UnixSeconds()); });
@@ -276,7 +288,7 @@ int RunDecisions(const DecisionsArgs& args) {
   if (args.follow) ExitOnInterrupt();
   return Finish(Decisions(args));
 }
-int RunStatus(const DaemonArgs& args) { return Finish(DaemonStatus(args)); }
+int RunStatus(const StatusArgs& args) { return Finish(DaemonStatus(args)); }
 int RunAgents(const DaemonArgs& args) { return Finish(Agents(args)); }
 int RunExplainNow(const ExplainArgs& args) { return Finish(ExplainNow(args)); }
 

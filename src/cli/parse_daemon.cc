@@ -238,7 +238,11 @@ void DaemonVerbs::AddTop(CLI::App& app) {
   AddDaemon(app, top_.daemon);
 }
 
-void DaemonVerbs::AddStatus(CLI::App& app) { AddDaemon(app, status_); }
+void DaemonVerbs::AddStatus(CLI::App& app) {
+  app.add_flag("--ready", status_.ready,
+               "only whether tautd is ready, which needs no token: exit code 0, or 1 with the reason");
+  AddDaemon(app, status_.daemon);
+}
 
 void DaemonVerbs::AddAgents(CLI::App& app) { AddDaemon(app, agents_); }
 

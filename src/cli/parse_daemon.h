@@ -42,7 +42,7 @@ class DaemonVerbs {
   ExportArgs export_;
   DecisionsArgs decisions_;
   TopArgs top_;
-  DaemonArgs status_;
+  StatusArgs status_;
   DaemonArgs agents_;
   MappingTestArgs mapping_test_;
   std::vector<std::pair<const CLI::App*, std::function<int()>>> verbs_;

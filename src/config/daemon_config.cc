@@ -40,6 +40,10 @@ class Reader {
       const auto parsed = ParseBackfillLabel(label);
       if (!parsed.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(parsed.status())));
     }
+    if (!config_.kubernetes.lease.empty() && !LeaseName(config_.kubernetes.lease).has_value()) {
+      return absl::InvalidArgumentError(StrCat(name_, ": kubernetes.lease is '", config_.kubernetes.lease,
+                                               "': expected NAMESPACE/NAME, such as tautline/tautd"));
+    }
     if (config_.kubernetes.vpa && config_.ingest.kubernetes_jobs != KubernetesJobs::kContainers) {
       return absl::InvalidArgumentError(
           StrCat(name_,
@@ -351,6 +355,14 @@ absl::StatusOr<std::pair<std::string, std::string>> ParseCellLink(std::string_vi
         StrCat("cell.links: \"", link, "\" is not NAME=URL with http:// or https://"));
   }
   return std::pair(std::string(name), std::string(url));
+}
+
+std::optional<std::pair<std::string, std::string>> LeaseName(std::string_view lease) {
+  const size_t slash = lease.find('/');
+  if (slash == 0 || slash == std::string_view::npos || slash + 1 == lease.size()) return std::nullopt;
+  const std::string_view name = lease.substr(slash + 1);
+  if (name.find('/') != std::string_view::npos) return std::nullopt;
+  return std::pair(std::string(lease.substr(0, slash)), std::string(name));
 }
 
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {

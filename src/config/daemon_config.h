@@ -104,10 +104,14 @@ struct KubernetesConfig {
   std::string kubeconfig;          // a file, "in-cluster", or "": none
   std::string cluster;             // begins the names of its jobs; "": nothing does
   int64_t scrape_interval_s = 15;  // of kubelets' figures; 0: not read
+  std::string lease;               // NAMESPACE/NAME; "": none
   std::string namespaces;          // a pattern; "": every one
   bool scale = false;              // numbers of tasks, through /scale
   bool vpa = false;                // the status of VerticalPodAutoscalers that name it
 };
+
+// Namespace and name of KubernetesConfig::lease; absent: it has not this form.
+std::optional<std::pair<std::string, std::string>> LeaseName(std::string_view lease);
 
 // What this cell is called, for people, and where others are: "NAME=URL".
 struct CellConfig {

@@ -174,6 +174,11 @@ const DaemonSetting kSettings[] = {
      "namespaces whose pods are watched: '*' stands for any text, '|' separates alternatives; empty: every "
      "one",
      kPlain, 0, 0, TAUT_FIELD(kubernetes.namespaces)},
+    {"kubernetes.lease",
+     "NAMESPACE/NAME of a Lease: of several tautds only the one that holds it changes the cluster; empty: "
+     "each "
+     "changes it",
+     kPlain, 0, 0, TAUT_FIELD(kubernetes.lease)},
     {"kubernetes.scale", "with actuator.kind kubernetes, set numbers of replicas through /scale", kPlain, 0,
      0, TAUT_FIELD(kubernetes.scale)},
     {"kubernetes.vpa",

@@ -110,6 +110,16 @@ absl::StatusOr<std::string> ApiClient::Get(std::string_view path, std::string_vi
   return Send({.path = path, .body = {}, .content_type = {}, .headers = *std::move(headers)});
 }
 
+absl::StatusOr<std::string> ApiClient::Create(std::string_view collection, std::string_view body) {
+  absl::StatusOr<std::vector<HttpHeader>> headers = Headers("");
+  if (!headers.ok()) return headers.status();
+  return Send({.method = "POST",
+               .path = collection,
+               .body = body,
+               .content_type = "application/json",
+               .headers = *std::move(headers)});
+}
+
 absl::StatusOr<std::string> ApiClient::Patch(std::string_view path, std::string_view body,
                                              std::string_view type) {
   absl::StatusOr<std::vector<HttpHeader>> headers = Headers("");

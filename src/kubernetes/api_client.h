@@ -28,6 +28,7 @@ class ApiClient {
   // The body. Errors: those of HttpClient, and those of ApiStatus.
   // `accept`: the media type wanted; "": JSON.
   absl::StatusOr<std::string> Get(std::string_view path, std::string_view accept = "");
+  absl::StatusOr<std::string> Create(std::string_view collection, std::string_view body);
   absl::StatusOr<std::string> Patch(std::string_view path, std::string_view body, std::string_view type);
   // Lines of a watch until on_line returns false or the server ends it (OK).
   absl::Status Watch(std::string_view path, std::string_view accept,

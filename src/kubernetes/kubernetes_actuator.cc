@@ -75,6 +75,7 @@ void KubernetesActuator::Run() {
 void KubernetesActuator::Step() {
   if (!cluster_->synced()) return;  // what is missing then is not gone
   templates_.clear();
+  NoteWhetherItMay();
   for (const Work& work : TakeWork()) {
     Enforce(work);
     const std::lock_guard lock(mutex_);
@@ -82,6 +83,16 @@ void KubernetesActuator::Step() {
   }
   for (ScaleOrder& scale : TakeScales()) Scale(std::move(scale));
   if (options_.steady_s() >= forget_at_s_) Forget();
+}
+
+void KubernetesActuator::NoteWhetherItMay() {
+  const bool may = WhyNot().empty();
+  if (may && !might_) {
+    memory_.clear();  // of before: another may have changed it by right
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, entry] : orders_.entries()) due_.insert(key);
+  }
+  might_ = may;
 }
 
 void KubernetesActuator::Forget() {
@@ -190,6 +201,11 @@ KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, c
     memory.patched = *wanted;
     memory.confirmed = true;
     return Waiting(pod, *container, resource, *wanted);
+  }
+  if (std::string why = WhyNot(); !why.empty()) {
+    memory = PodMemory();  // what another does meanwhile is its right
+    might_ = false;
+    return {PodState::kWaiting, std::move(why)};
   }
   // Ours was there, the order is the same, and it is there no more.
   const bool same_limit = memory.patched.limit == wanted->limit;
@@ -351,6 +367,7 @@ absl::Status KubernetesActuator::TryScale(const TargetOrder& order) {
   const std::optional<WorkloadName> workload = cluster_->naming().Parse(order.job);
   if (!workload.has_value()) return absl::InvalidArgumentError("the job's name is none of a workload");
   if (!order.value.has_value()) return absl::OkStatus();  // the number stays as it is
+  if (const std::string why = WhyNot(); !why.empty()) return absl::AbortedError(why);
   if (!workload->container.empty()) {
     for (const PodPtr& pod : cluster_->PodsOf(*workload)) {
       if (pod->containers.size() > 1) {

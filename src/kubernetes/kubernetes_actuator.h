@@ -40,6 +40,9 @@ class KubernetesActuator final : public Actuator {
   struct Options {
     std::string namespaces;  // a pattern; "": every one
     bool scale = false;      // whether it sets numbers of tasks
+    // Empty if it may change the cluster now, else why not; none: it always may. For long as for short: once it
+    // may again, all orders are looked at.
+    std::function<std::string()> why_not;
     std::function<int64_t()> unix_s;
     std::function<double()> steady_s;
     double step_back_s = 3600;  // after another changed what was set
@@ -98,6 +101,9 @@ class KubernetesActuator final : public Actuator {
 
   void Run();
   void Forget();
+  std::string WhyNot() const { return options_.why_not ? options_.why_not() : ""; }
+  // All orders are due once it may change the cluster again.
+  void NoteWhetherItMay();
   std::vector<Work> TakeWork();
   void Index(const StandingOrders::Key& key);  // REQUIRES: mutex_
   void Enforce(const Work& work);
@@ -128,6 +134,7 @@ class KubernetesActuator final : public Actuator {
   // Of the thread that calls Step.
   std::map<StandingOrders::Key, std::map<std::string, PodMemory>> memory_;  // the latter by the pod's UID
   double forget_at_s_ = 0;
+  bool might_ = true;                                             // change the cluster, at the last Step
   std::map<std::string, std::vector<ContainerState>> templates_;  // of one Step, by workload
 
   mutable std::mutex mutex_;

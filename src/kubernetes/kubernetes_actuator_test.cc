@@ -22,6 +22,7 @@ class Actuator : public testing::Test {
   std::unique_ptr<KubernetesActuator> Make() {
     KubernetesActuator::Options options;
     options.scale = true;
+    options.why_not = [this] { return why_not_; };
     options.unix_s = [this] { return static_cast<int64_t>(now_s_) + 900; };
     options.steady_s = [this] { return now_s_; };
     return std::make_unique<KubernetesActuator>(std::move(options), &cluster_,
@@ -57,6 +58,7 @@ class Actuator : public testing::Test {
   }
 
   double now_s_ = 100;
+  std::string why_not_;
   ScriptedWriter::Script script_;
   Cluster cluster_{ClusterNaming{"", KubernetesJobs::kContainers}};
   std::unique_ptr<KubernetesActuator> actuator_;
@@ -101,6 +103,39 @@ TEST_F(Actuator, APodThatComesLaterGetsItTooAlsoAfterARestart) {
   cluster_.PutPod(Resized(kPodB, 100));
   actuator_->Step();
   EXPECT_THAT(Outcomes(), ElementsAre("7 applied set on 2 pods"));
+}
+
+TEST_F(Actuator, ChangesNothingWhileAnotherHoldsTheLease) {
+  cluster_.ReplacePods({TestPod(kPodA)});
+  why_not_ = "tautd-1 holds the lease";
+  Order(Memory(7, 100));
+  TargetOrder replicas = Memory(8, std::nullopt);
+  replicas.target = Target::Replicas();
+  replicas.value = 3;
+  Order(replicas);
+  actuator_->Step();
+  now_s_ += 60;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  EXPECT_THAT(Outcomes(), ElementsAre("7 pending set on 0 of 1 pod; tautd-1 holds the lease",
+                                      "8 pending tautd-1 holds the lease"));
+  why_not_ = "";
+  now_s_ += 60;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), testing::Contains(HasSubstr("resize shop/")));
+  cluster_.PutPod(Resized(kPodA, 100));
+  actuator_->Step();
+  EXPECT_THAT(Outcomes(), testing::Contains("7 applied set on 1 pod"));
+
+  // Another holds it for a while and sets another limit: its right, and no reason to step back.
+  why_not_ = "tautd-1 holds the lease";
+  cluster_.PutPod(Resized(kPodA, 140));
+  actuator_->Step();
+  (void)Asked();
+  why_not_ = "";
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"100Mi"})")));
+  EXPECT_EQ(actuator_->counts().stepped_back, 0U);
 }
 
 TEST_F(Actuator, ATrialIsOfSomePodsOnly) {

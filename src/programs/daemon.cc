@@ -496,6 +496,7 @@ void Daemon::Stop() {
   if (scaler_) scaler_->Stop();
   if (!control_) return;
   if (kubernetes_actuator_ != nullptr) kubernetes_actuator_->Stop();
+  if (kubernetes_ != nullptr) kubernetes_->ReleaseLease();
   if (webhook_ != nullptr) webhook_->Stop();  // the outcome of its last request is stored with the last tick
   // A backfill that was cut goes on from the last window at the next start: none of after it may be closed
   // now.

@@ -1,6 +1,9 @@
 #include "programs/kubernetes_run.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
+#include <random>
 
 #include "absl/time/time.h"
 #include "base/pattern.h"
@@ -16,9 +19,22 @@ constexpr std::string_view kInCluster = "in-cluster";
 constexpr size_t kScrapers = 4;
 constexpr std::chrono::milliseconds kPassOn{500};  // an OOM kill waits no longer
 constexpr std::chrono::seconds kWriteVpas{5};
+constexpr std::chrono::seconds kRenewLease{2}, kLeaseTimeout{3};
 constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
 // What is passed on here outlives a restart, as if it had been written.
 constexpr Timestamp kKeepAll{INT64_MIN};
+
+double SteadySeconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Of no other process: a pod's name is unique in its namespace only.
+std::string LeaseIdentity() {
+  char host[256] = "";
+  if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
+  std::random_device random;
+  return StrCat(host, "_", random());
+}
 
 double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -71,6 +87,7 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   if (s.ok()) s = run->WatchOwners("ReplicaSet", "/apis/apps/v1/replicasets");
   if (s.ok()) s = run->WatchOwners("Job", "/apis/batch/v1/jobs");
   if (s.ok() && run->options_.config.vpa) s = run->WatchVpas();
+  if (s.ok()) s = run->OpenLease();
   for (size_t i = 0; s.ok() && i < kScrapers && run->options_.config.scrape_interval_s > 0; ++i) {
     absl::StatusOr<std::unique_ptr<ApiClient>> client = run->Client();
     s = client.status();
@@ -105,9 +122,7 @@ absl::Status KubernetesRun::WatchVpas() {
     return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(options_.now().seconds()),
                             absl::UTCTimeZone());
   };
-  options.steady_s = [] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  };
+  options.steady_s = SteadySeconds;
   vpas_ = std::make_unique<VpaWriter>(std::move(options), &cluster_);
   VpaWriter* const vpas = vpas_.get();
   return Watch<Vpa>(
@@ -116,6 +131,56 @@ absl::Status KubernetesRun::WatchVpas() {
       {.replace = [vpas](std::vector<Vpa> all) { vpas->Replace(std::move(all)); },
        .put = [vpas](Vpa vpa) { vpas->Put(std::move(vpa)); },
        .remove = [vpas](const Vpa& vpa) { vpas->Remove(vpa); }});
+}
+
+absl::Status KubernetesRun::OpenLease() {
+  const auto name = LeaseName(options_.config.lease);
+  if (!name.has_value()) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<ApiClient>> client =
+      ApiClient::Create(options_.access, {.timeout = kLeaseTimeout});
+  if (!client.ok()) return client.status();
+  LeaseKeeper::Options options;
+  options.identity = LeaseIdentity();
+  options.steady_s = SteadySeconds;
+  options.time = [this] {
+    return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", absl::FromUnixMicros(options_.now().us),
+                            absl::UTCTimeZone());
+  };
+  lease_ = std::make_unique<LeaseKeeper>(
+      std::move(options), std::make_unique<ApiLeaseStore>(*std::move(client), name->first, name->second));
+  return absl::OkStatus();
+}
+
+std::string KubernetesRun::WhyNotChange() const {
+  if (lease_ == nullptr || lease_->held()) return "";
+  const std::string holder = lease_->holder();
+  return StrCat("this tautd does not hold the lease ", options_.config.lease,
+                holder.empty() ? "" : StrCat(": ", holder, " holds it"));
+}
+
+void KubernetesRun::KeepLease() {
+  std::string error;
+  bool was_held = false;
+  while (true) {
+    const absl::Status status = lease_->Step();
+    const std::string now = status.ok() ? "" : std::string(Message(status));
+    if (now != error && !now.empty()) spdlog::warn("kubernetes: lease {}: {}", options_.config.lease, now);
+    error = now;
+    if (lease_->held() != was_held) {
+      was_held = !was_held;
+      if (was_held) {
+        spdlog::info("kubernetes: this tautd holds the lease {}", options_.config.lease);
+      } else {
+        spdlog::warn("kubernetes: {}; it changes nothing", WhyNotChange());
+      }
+    }
+    std::unique_lock lock(mutex_);
+    if (wake_.wait_for(lock, kRenewLease, [this] { return stopping_; })) return;
+  }
+}
+
+void KubernetesRun::ReleaseLease() {
+  if (lease_ != nullptr) lease_->Release();
 }
 
 Amounts KubernetesRun::Recommended(const std::string& job) const {
@@ -140,7 +205,7 @@ void KubernetesRun::WriteVpas() {
   while (true) {
     Wait(kWriteVpas);
     if (stopping()) return;
-    if (!cluster_.synced()) continue;
+    if (!cluster_.synced() || !WhyNotChange().empty()) continue;
     vpas_->Step(stopping);
     const std::string error = vpas_->last_error();
     if (error == said || stopping()) continue;
@@ -178,6 +243,7 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
   options.namespaces = options_.config.namespaces;
   options.scale = options_.config.scale;
   options.forget_s = forget_s;
+  if (lease_ != nullptr) options.why_not = [this] { return WhyNotChange(); };
   options.unix_s = [now = options_.now] { return now().seconds(); };
   options.steady_s = std::move(steady_s);
   return std::make_unique<KubernetesActuator>(std::move(options), &cluster_,
@@ -203,6 +269,7 @@ void KubernetesRun::Start(ControlPlane* control) {
   for (const std::function<void()>& run : runs_) threads_.emplace_back(run);
   threads_.emplace_back([this] { PassOnPods(); });
   if (options_.config.scrape_interval_s > 0) threads_.emplace_back([this] { Scrape(); });
+  if (lease_ != nullptr) threads_.emplace_back([this] { KeepLease(); });
   if (vpas_ != nullptr) threads_.emplace_back([this] { WriteVpas(); });
 }
 
@@ -325,6 +392,7 @@ KubernetesFacts KubernetesRun::facts() const {
   out.scrapes = scrapes_;
   out.scrape_failures = scrape_failures_;
   out.last_scrape_s = last_scrape_s_;
+  if (lease_ != nullptr) out.holds_lease = lease_->held();
   if (vpas_ != nullptr) {
     const VpaWriter::Counts vpas = vpas_->counts();
     out.vpas = vpas.vpas;

@@ -19,6 +19,7 @@
 #include "kubernetes/cluster.h"
 #include "kubernetes/kubeconfig.h"
 #include "kubernetes/kubernetes_actuator.h"
+#include "kubernetes/lease.h"
 #include "kubernetes/reflector.h"
 #include "kubernetes/vpa_writer.h"
 
@@ -47,6 +48,8 @@ class KubernetesRun {
   // `control` must outlive Stop.
   void Start(ControlPlane* control);
   void Stop();
+  // Lets another tautd change the cluster at once. After Stop and that of the actuator.
+  void ReleaseLease();
   // Without what the actuator did.
   KubernetesFacts facts() const;
 
@@ -57,6 +60,8 @@ class KubernetesRun {
   absl::Status Watch(ReflectorOptions reflector, const std::string& what, ReflectorSink<Object> sink);
   absl::Status WatchOwners(const std::string& kind, const std::string& path);
   absl::Status WatchVpas();
+  absl::Status OpenLease();
+  std::string WhyNotChange() const;  // "": it may change the cluster
   Amounts Recommended(const std::string& job) const;
   void Wait(std::chrono::milliseconds pause);
   void Note(const std::string& what, const absl::Status& status);
@@ -65,6 +70,7 @@ class KubernetesRun {
   void PassOnPods();
   void Scrape();
   void WriteVpas();
+  void KeepLease();
   void ScrapeNodes(const std::vector<std::string>& nodes);
   absl::Status ScrapeNode(ApiClient& client, const std::string& node);
   void NoteScrapes(const std::vector<std::string>& nodes, const std::vector<absl::Status>& results);
@@ -77,6 +83,7 @@ class KubernetesRun {
   std::vector<std::unique_ptr<ApiClient>> scrapers_;
   std::unique_ptr<ApiClient> vpa_client_;  // of the thread that writes their status
   std::unique_ptr<VpaWriter> vpas_;        // if it is asked for
+  std::unique_ptr<LeaseKeeper> lease_;     // if one is configured
   std::vector<std::thread> threads_;
 
   mutable std::mutex mutex_;

@@ -223,6 +223,9 @@ rules:
     cluster.add(first)
     tautd = stage.tautd(config=config, store=str(stage.dir / "tautd.db"))
 
+    ready = stage.run(stage.args.taut, "status", "--ready", "--server", f"http://127.0.0.1:{tautd.port}")
+    stage.equal((ready.returncode, ready.stderr), (0, ""), "taut status --ready")
+
     # ---- an over-asked container gets less, through the API server's own interface ----
     stage.check(daemon.eventually(lambda: cluster.limit(first) < 300, 60), "a container of 20 MiB gets less than its 512 MiB",
                 cluster.limit(first))

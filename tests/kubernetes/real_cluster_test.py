@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""tautd against a real API server, scheduler and kubelet, with the rights of packaging/kubernetes/rbac.yaml.
+"""tautd against a real API server, scheduler and kubelet, with the rights of packaging/kubernetes.
 
 ./up.sh builds and starts the cluster. A container is killed for its memory and comes back with more, in its cgroup; a
 rollout, a restart of the API server, a foreign change and a release follow. The VPA's updater resizes another pod by
-tautd's recommendation. It takes up to eight minutes: usage counts after its five-minute window.
+tautd's recommendation. A second tautd runs as a pod, by the manifests of packaging/kubernetes/act: it waits for the
+lease of the first, and then goes on. It takes up to eight minutes: usage counts after its five-minute window.
 """
 import json
 import os
@@ -18,6 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "daemon"))
 import daemon  # noqa: E402
 
+MANIFESTS = HERE.parent.parent / "packaging" / "kubernetes"
 MIB = 1 << 20
 JOB = "default/deployment/web/app"
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kubelet",
@@ -145,15 +147,15 @@ def main():
 
 
 def start_tautd(stage, bed):
-    bed.kubectl("apply", "-f", str(HERE.parent.parent / "packaging/kubernetes/rbac.yaml"))
-    bed.kubectl("create", "clusterrolebinding", "tautline-vpa", "--clusterrole", "tautline-vpa", "--serviceaccount", "tautline:tautd")
+    for way in ("observe", "act", "vpa"):
+        bed.kubectl("apply", "-f", str(MANIFESTS / way / "rbac.yaml"))
     token = bed.kubectl("create", "token", "tautd", "-n", "tautline").strip()
     admin = bed.config.read_text()
     kubeconfig = stage.file("kubeconfig", re.sub(r"user: \{client-certificate-data.*\}\}\]", f"user: {{token: {token}}}}}]", admin))
     stage.check("token:" in kubeconfig.read_text() and "client-key" not in kubeconfig.read_text(), "tautd has a token only")
     config = f"""actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers, grace: 10s}}
-kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 5s, vpa: true}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 5s, vpa: true, lease: tautline/tautd}}
 recommenders: {{moving_window: {{min_history_h: 0}}}}
 defaults: {{recommender: moving_window}}
 rules:
@@ -167,6 +169,9 @@ def run(stage, bed):
     bed.kubectl("rollout", "status", "deploy/web", "--timeout=60s")
     bed.kubectl("apply", "-f", "-", given=OF_THE_VPA)
     tautd = start_tautd(stage, bed)
+    stage.check(daemon.eventually(lambda: lease_holder(bed), 30), "tautd takes the lease", tautd.output()[-500:])
+    first_holder = lease_holder(bed)
+    install(stage, bed)
 
     def job():
         answer = tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}")
@@ -183,6 +188,102 @@ def run(stage, bed):
     changed_by_another(stage, bed, tautd)
     stage.equal(job()["memory"]["owner_limit"] / MIB, 64, "what was set is not taken for the owner's limit")
     released(stage, bed, tautd)
+    taken_over(stage, bed, tautd, first_holder)
+
+
+def lease_holder(bed):
+    found = bed.kubectl("get", "lease", "tautd", "-n", "tautline", "--ignore-not-found", "-o", "jsonpath={.spec.holderIdentity}")
+    return found.strip()
+
+
+def make_image(stage, bed):
+    """tautd, taut and their libraries, as an image for the node's containerd."""
+    files = [f"{stage.args.tautd}=/usr/bin/tautd", f"{stage.args.taut}=/usr/bin/taut", "/bin/busybox=/bin/busybox,/bin/sh"]
+    needed = set()
+    for program in (stage.args.tautd, stage.args.taut):
+        listed = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
+        needed |= {path for path in re.findall(r"(/\S+) \(0x", listed)}
+    archive = stage.dir / "tautline.tar"
+    subprocess.run([sys.executable, HERE / "mkimage.py", archive, "bed.local/tautline:1", "/usr/bin/tautd", *files,
+                    *[f"{path}={path}" for path in sorted(needed)]], check=True)
+    socket = bed.config.parent / "ctd" / "sock"
+    subprocess.run(["ctr", "-a", socket, "-n", "k8s.io", "images", "import", archive], check=True, capture_output=True)
+
+
+def install(stage, bed):
+    """As docs/kubernetes.md says, on a node without a network of Services and without a storage class."""
+    make_image(stage, bed)
+    port = daemon.free_port()
+    api = re.search(r"https://127\.0\.0\.1:(\d+)", bed.config.read_text())[1]
+    store = stage.dir / "volume"
+    store.mkdir(mode=0o777)
+    store.chmod(0o777)
+    overlay = stage.dir / "overlay"
+    overlay.mkdir()
+    (overlay / "tautd.yaml").write_text(f"""server: {{listen: [127.0.0.1:{port}]}}
+store: {{path: /var/lib/tautline/tautd.db}}
+ingest: {{kubernetes_jobs: containers, grace: 10s}}
+kubernetes: {{kubeconfig: in-cluster, lease: tautline/tautd, scrape_interval: 5s}}
+actuator: {{kind: kubernetes}}
+recommenders: {{moving_window: {{min_history_h: 0}}}}
+defaults: {{recommender: moving_window}}
+rules:
+  - {{name: web, match: {{job: "default/deployment/web/*"}}, set: {{mode: auto}}}}
+""")
+    (overlay / "volume.yaml").write_text(f"""apiVersion: v1
+kind: PersistentVolume
+metadata: {{name: tautd}}
+spec: {{capacity: {{storage: 10Gi}}, accessModes: [ReadWriteOnce], hostPath: {{path: {store}}}}}
+""")
+    (overlay / "kustomization.yaml").write_text(f"""apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [{os.path.relpath(MANIFESTS / "act", overlay)}, volume.yaml]
+images: [{{name: tautline, newName: bed.local/tautline, newTag: "1"}}]
+configMapGenerator:
+- {{name: tautd-config, namespace: tautline, behavior: replace, files: [tautd.yaml]}}
+patches:
+- patch: |
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {{name: tautd, namespace: tautline}}
+    spec:
+      template:
+        spec:
+          hostNetwork: true
+          nodeSelector: {{kubernetes.io/hostname: real-0}}
+          containers:
+          - name: tautd
+            env:
+            - {{name: KUBERNETES_SERVICE_HOST, value: 127.0.0.1}}
+            - {{name: KUBERNETES_SERVICE_PORT, value: "{api}"}}
+            - {{name: TAUT_SERVER, value: "http://127.0.0.1:{port}"}}
+""")
+    bed.kubectl("apply", "-k", str(overlay))
+    try:
+        bed.kubectl("rollout", "status", "statefulset/tautd", "-n", "tautline", "--timeout=50s")
+        stage.check(True, "tautd runs as a pod, by the manifests")
+    except subprocess.CalledProcessError:
+        stage.check(False, "tautd runs as a pod, by the manifests",
+                    bed.kubectl("describe", "pod", "tautd-0", "-n", "tautline")[-1500:] +
+                    bed.kubectl("logs", "tautd-0", "-n", "tautline", "--tail=20"))
+
+
+def in_pod(bed, *argv):
+    return bed.kubectl("exec", "tautd-0", "-n", "tautline", "--", "/usr/bin/taut", *argv)
+
+
+def taken_over(stage, bed, tautd, first_holder):
+    of_pod = json.loads(in_pod(bed, "decisions", "--job", JOB, "--output", "json"))
+    of_pod = of_pod if isinstance(of_pod, list) else of_pod["decisions"]
+    texts = [d.get("outcome_text", "") for d in of_pod]
+    stage.check(any("does not hold the lease" in t for t in texts), "the pod's decisions wait for the lease", texts[:3])
+    stage.equal(lease_holder(bed), first_holder, "which the first has held all the time")
+    stage.equal(tautd.stop(), 0, "tautd stops in time")
+    begin = time.monotonic()
+    stage.check(daemon.eventually(lambda: lease_holder(bed) not in ("", first_holder) and limit_of(bed.pods()[0]) != 64, 20, 0.2),
+                "the pod takes the lease over and sets its limit", (lease_holder(bed), limit_of(bed.pods()[0])))
+    print(f"      {time.monotonic() - begin:.1f} s after the first stopped")
+    stage.equal(restarts_of(bed.pods()[0]), 0, "in place")
 
 
 def resized_by_the_vpa(stage, bed, tautd):
@@ -264,7 +365,6 @@ def released(stage, bed, tautd):
                 limit_of(bed.pods()[0]))
     stage.check(daemon.eventually(lambda: cgroup_limit(bed.pods()[0]) == 64, 30), "also in the kernel",
                 cgroup_limit(bed.pods()[0]))
-    stage.equal(tautd.stop(), 0, "tautd stops in time")
 
 
 if __name__ == "__main__":
