@@ -139,6 +139,7 @@ HttpResponse Api::Job(JobId id) {
     json.Key("notices");
     json.BeginArray();
     if (!job.notice.empty()) json.String(job.notice);
+    for (const std::string& wrong : WrongSettingLabels(job.record.labels)) json.String(wrong);
     if (const std::string_view notice = OomSourceNotice(oom_source); !notice.empty()) json.String(notice);
     if (!collision.empty()) json.String(CollisionNotice(collision));
     json.EndArray();

@@ -231,7 +231,8 @@ absl::Status Decisions(const DecisionsArgs& args) {
 
 // Needs no token. What tautd says of itself is the message.
 absl::Status Readiness(HttpClient& client) {
-  const absl::StatusOr<HttpResponse> response = client.Send({.path = "/readyz", .body = {}, .content_type = {}, .headers = {}});
+  const absl::StatusOr<HttpResponse> response =
+      client.Send({.path = "/readyz", .body = {}, .content_type = {}, .headers = {}});
   if (!response.ok()) return response.status();
   const std::string_view text = StripSpace(response->text());
   if (response->status != 200) return absl::UnavailableError(StrCat("tautd is not ready: ", text));

@@ -179,6 +179,9 @@ const DaemonSetting kSettings[] = {
      "each "
      "changes it",
      kPlain, 0, 0, TAUT_FIELD(kubernetes.lease)},
+    {"kubernetes.annotations",
+     "annotations tautline.dev/KEY of namespaces and workloads are settings of their jobs", kPlain, 0, 0,
+     TAUT_FIELD(kubernetes.annotations)},
     {"kubernetes.scale", "with actuator.kind kubernetes, set numbers of replicas through /scale", kPlain, 0,
      0, TAUT_FIELD(kubernetes.scale)},
     {"kubernetes.vpa",

@@ -188,7 +188,7 @@ absl::Status ControlPlane::TickAs(Timestamp now, When when) {
   CountWaiting();
   NoteNewJobs(now, when);
   AddNewJobs();
-  RelabelJobs();
+  RelabelJobs(now, when);
   if (absl::Status s = CheckStore(); !s.ok()) return s;
   if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
   const auto present = when == When::kNow
@@ -309,19 +309,34 @@ void ControlPlane::AddNewJobs() {
 }
 
 // Labels of jobs that came with later series: those of their pods, mostly. Rules may set them otherwise now.
-void ControlPlane::RelabelJobs() {
+void ControlPlane::RelabelJobs(Timestamp now, When when) {
   std::vector<std::pair<JobId, SeriesMapper::JobLabels>> changed;
+  std::map<std::string, std::vector<Label>> settings;
   {
     const std::lock_guard lock(ingest_mutex_);
+    if (options_.clock == ClockSource::kSamples) now = newest_sample_;
+    if (when == When::kNow && now.us > 0) settings.swap(setting_labels_);
     SeriesMapper& mapper = ingest_->mapper();
     for (const JobId id : mapper.TakeRelabelledJobs()) changed.emplace_back(id, mapper.job_labels(id));
   }
-  if (changed.empty()) return;
+  if (changed.empty() && settings.empty()) return;
   const std::unique_lock fleet(fleet_mutex_);
-  for (const auto& [id, labels] : changed) {
+  for (auto& [id, labels] : changed) {
+    // Those of before a restart, which the mapper still has, may be gone.
+    std::erase_if(labels, [](const Label& label) { return label.first.starts_with(kSettingLabel); });
     if (fleet_.Has(id) && fleet_.AddLabels(id, labels))
       unsaved_->relabelled_jobs.push_back(fleet_.job(id).record);
   }
+  for (const auto& [name, labels] : settings) {
+    const std::optional<JobId> id = fleet_.Find(name);
+    if (id.has_value() && fleet_.SetSettingLabels(*id, labels, now.seconds(), unsaved_->output))
+      unsaved_->relabelled_jobs.push_back(fleet_.job(*id).record);
+  }
+}
+
+void ControlPlane::SetSettingLabels(const std::string& job, std::vector<Label> labels) {
+  const std::lock_guard lock(ingest_mutex_);
+  setting_labels_.insert_or_assign(job, std::move(labels));
 }
 
 absl::Status ControlPlane::ActOnOoms(size_t count, When when) {

@@ -120,6 +120,10 @@ class ControlPlane final : public TaskIntake {
   void Take(std::span<const LabelView> labels, std::span<const RemoteSample> samples, Timestamp now,
             Timestamp keep_from = Timestamp{INT64_MAX});
 
+  // What annotations of a job say (kSettingLabel), ascending, from the next Tick on; replaces what they said
+  // before. A job that is not known by then is skipped.
+  void SetSettingLabels(const std::string& job, std::vector<Label> labels);
+
   // ---- TaskIntake: from agents (agents.cc) ----
   std::optional<TaskRef> Announce(const NamedTask& task, Timestamp now) override;
   absl::Status TakeWindow(const NamedTask& task, ReportedWindow window, Timestamp now) override;
@@ -222,7 +226,7 @@ class ControlPlane final : public TaskIntake {
   void DistrustFuture(Timestamp now);
   void NoteNewJobs(Timestamp now, When when);
   void AddNewJobs();
-  void RelabelJobs();
+  void RelabelJobs(Timestamp now, When when);
   // forget.cc
   absl::Status ForgetJobs(WindowId now);
   void RestoreForgotten(WindowId now);
@@ -321,9 +325,10 @@ class ControlPlane final : public TaskIntake {
     When when = When::kNow;
   };
   std::vector<Waiting> waiting_;
-  std::vector<OomSighting> sightings_;  // not yet acted on
-  bool distrusted_future_ = false;      // since the start
-  std::unique_ptr<Unsaved> unsaved_;    // decided, but not yet in the store
+  std::map<std::string, std::vector<Label>> setting_labels_;  // by job, since the last Tick; ingest_mutex_
+  std::vector<OomSighting> sightings_;                        // not yet acted on
+  bool distrusted_future_ = false;                            // since the start
+  std::unique_ptr<Unsaved> unsaved_;                          // decided, but not yet in the store
   uint32_t next_chunk_ = 0;
   int ticks_since_sync_ = 0;
   bool store_was_gone_ = false;

@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "kubernetes/api_client.h"
 #include "kubernetes/quantity.h"
+#include "model/labels.h"
 #include "simdjson.h"
 
 namespace taut {
@@ -171,12 +172,25 @@ bool Read(const element& at, Pod& pod) {
   return true;
 }
 
+// "tautline.dev/mode" and "app.tautline.dev/mode".
+bool IsSteering(std::string_view annotation) {
+  const size_t at = annotation.find(kSettingLabel);
+  return at == 0 || (at != std::string_view::npos && annotation[at - 1] == '.');
+}
+
 bool Read(const element& at, OwnedObject& object) {
   const std::optional<element> metadata = Child(at, "metadata");
   if (!metadata.has_value()) return false;
   object.namespace_name = Text(*metadata, "namespace");
   object.name = Text(*metadata, "name");
   ReadOwner(*metadata, object.owner_kind, object.owner_name);
+  simdjson::dom::object annotations;
+  if ((*metadata)["annotations"].get_object().get(annotations) != Error::SUCCESS) return true;
+  for (const auto& field : annotations) {
+    std::string_view value;
+    if (field.value.get_string().get(value) != Error::SUCCESS || !IsSteering(field.key)) continue;
+    object.steering.emplace_back(field.key, value);
+  }
   return true;
 }
 

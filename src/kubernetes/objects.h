@@ -61,10 +61,12 @@ struct Pod {
   bool resized_by_us = false;  // in place
 };
 
-// A ReplicaSet or Job, to follow owners.
+// A ReplicaSet, Job, Deployment or Namespace: what is read of their metadata.
 struct OwnedObject {
   std::string namespace_name, name;
   std::string owner_kind, owner_name;  // its controller; "": none
+  std::vector<std::pair<std::string, std::string>> steering =
+      {};  // annotations that are settings (steering.h)
 };
 
 struct Node {

@@ -50,6 +50,9 @@ std::shared_ptr<const JobPolicy> LiveFleet::PolicyOf(const LiveJob& job) {
   for (size_t i = 0; i < fits.size(); ++i) {
     if (rules.Fits(i, record.name, record.labels)) fits[i] = '1';
   }
+  for (const auto& [key, value] : record.labels) {
+    if (key.starts_with(kSettingLabel)) StrAppend(&fits, "\n", key, "=", value);
+  }
   std::shared_ptr<const JobPolicy>& policy = policies_[fits];
   if (policy == nullptr) {
     policy = std::make_shared<const JobPolicy>(rules.Resolve(record.name, record.labels, {}));
@@ -94,6 +97,18 @@ bool LiveFleet::AddLabels(JobId id, std::span<const KeyValue> labels) {
   if (!MergeLabels(labels, job.record.labels)) return false;
   ++records_.labels;
   Repolicy(job);
+  return true;
+}
+
+bool LiveFleet::SetSettingLabels(JobId id, std::span<const KeyValue> labels, int64_t now_s, PassOutput& out) {
+  LiveJob& job = jobs_[id];
+  if (!taut::SetSettingLabels(labels, job.record.labels)) return false;
+  ++records_.labels;
+  const std::shared_ptr<const JobPolicy> before = job.policy;
+  Repolicy(job);
+  if (job.policy == before) return true;
+  for (const Resource r : kResources) DecideLane(job, r, now_s, Why::kSetting, out);
+  DecideReplicasOf(job, now_s, out);
   return true;
 }
 

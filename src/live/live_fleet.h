@@ -84,6 +84,9 @@ class LiveFleet {
   // Sets these labels of the job and looks at the rules again; its other labels stay. False: it has them.
   // REQUIRES: Has(id).
   bool AddLabels(JobId id, std::span<const KeyValue> labels);
+  // The same for all labels that are settings: others that the job has of them are gone. Acts on them at once, as
+  // on a person's setting.
+  bool SetSettingLabels(JobId id, std::span<const KeyValue> labels, int64_t now_s, PassOutput& out);
   FleetRecords records() const { return records_; }
   size_t size() const { return jobs_.size(); }  // of jobs that are known, not of numbers ever given out
   const JobTable<LiveJob>& jobs() const { return jobs_; }

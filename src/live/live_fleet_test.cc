@@ -113,6 +113,26 @@ TEST(LiveFleet, APersonsSettingActsAtOnceAndIsTakenBack) {
   EXPECT_FALSE(Set(fleet, id, "mode", "full", 180'000, out).ok());
 }
 
+TEST(LiveFleet, LabelsThatAreSettingsActAtOnceToo) {
+  const Cell cell(3);
+  LiveFleet fleet(Settings(Policy::kEnsemble, Mode::kAuto));
+  AddJobs(fleet, 3);
+  PassOutput out;
+  for (int w = 0; w < 600; ++w) Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
+  const JobId id = *fleet.Find("job-2");
+  const std::vector<KeyValue> observe = {{"tautline.dev/mode", "observe"}};
+  out.Clear();
+  EXPECT_TRUE(fleet.SetSettingLabels(id, observe, 180'000, out));
+  ASSERT_EQ(out.decisions.size(), 2U);
+  EXPECT_EQ(out.decisions[0].kind, DecisionKind::kRelease);
+  EXPECT_EQ(fleet.job(id).policy->mode, Mode::kObserve);
+  EXPECT_EQ(fleet.job(*fleet.Find("job-1")).policy->mode, Mode::kAuto) << "not of jobs without the label";
+  out.Clear();
+  EXPECT_FALSE(fleet.SetSettingLabels(id, observe, 180'000, out));
+  EXPECT_TRUE(fleet.SetSettingLabels(id, {}, 180'000, out));
+  EXPECT_EQ(fleet.job(id).policy->mode, Mode::kAuto);
+}
+
 // A new recommender that has lived through the stored days stands where one stands that was there all along.
 TEST(LiveFleet, AnotherRecommenderLivesThroughHistory) {
   const Cell cell(2);

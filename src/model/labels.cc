@@ -19,4 +19,14 @@ bool MergeLabels(std::span<const Label> more, std::vector<Label>& labels) {
   return changed;
 }
 
+bool SetSettingLabels(std::span<const Label> given, std::vector<Label>& labels) {
+  const auto is_setting = [](const Label& label) { return label.first.starts_with(kSettingLabel); };
+  const auto begin = std::ranges::find_if(labels, is_setting);
+  const auto end = std::find_if_not(begin, labels.end(), is_setting);
+  if (std::equal(begin, end, given.begin(), given.end())) return false;
+  std::erase_if(labels, is_setting);
+  MergeLabels(given, labels);
+  return true;
+}
+
 }  // namespace taut

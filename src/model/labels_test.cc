@@ -17,5 +17,18 @@ TEST(Labels, AreMergedByKeyAndStayInOrder) {
   EXPECT_FALSE(MergeLabels({}, labels));
 }
 
+TEST(SetSettingLabels, LeavesTheOthers) {
+  std::vector<Label> labels = {{"app", "web"}, {"zone", "a"}};
+  EXPECT_FALSE(SetSettingLabels({}, labels));
+  const std::vector<Label> given = {{"tautline.dev/memory.upper", "4GiB"}, {"tautline.dev/mode", "auto"}};
+  EXPECT_TRUE(SetSettingLabels(given, labels));
+  EXPECT_FALSE(SetSettingLabels(given, labels));
+  EXPECT_THAT(labels, testing::ElementsAre(Label("app", "web"), given[0], given[1], Label("zone", "a")));
+  EXPECT_TRUE(SetSettingLabels({&given[1], 1}, labels));
+  EXPECT_THAT(labels, testing::ElementsAre(Label("app", "web"), given[1], Label("zone", "a")));
+  EXPECT_TRUE(SetSettingLabels({}, labels));
+  EXPECT_THAT(labels, testing::ElementsAre(Label("app", "web"), Label("zone", "a")));
+}
+
 }  // namespace
 }  // namespace taut

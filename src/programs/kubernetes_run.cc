@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <random>
 
@@ -20,6 +21,14 @@ constexpr size_t kScrapers = 4;
 constexpr std::chrono::milliseconds kPassOn{500};  // an OOM kill waits no longer
 constexpr std::chrono::seconds kWriteVpas{5};
 constexpr std::chrono::seconds kRenewLease{2}, kLeaseTimeout{3};
+// Objects whose annotations are settings.
+constexpr std::array<std::pair<const char*, const char*>, 5> kSteeringKinds = {{
+    {"Namespace", "/api/v1/namespaces"},
+    {"Deployment", "/apis/apps/v1/deployments"},
+    {"StatefulSet", "/apis/apps/v1/statefulsets"},
+    {"DaemonSet", "/apis/apps/v1/daemonsets"},
+    {"CronJob", "/apis/batch/v1/cronjobs"},
+}};
 constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
 // What is passed on here outlives a restart, as if it had been written.
 constexpr Timestamp kKeepAll{INT64_MIN};
@@ -86,6 +95,7 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   }
   if (s.ok()) s = run->WatchOwners("ReplicaSet", "/apis/apps/v1/replicasets");
   if (s.ok()) s = run->WatchOwners("Job", "/apis/batch/v1/jobs");
+  if (s.ok() && run->options_.config.annotations) s = run->WatchSteering();
   if (s.ok() && run->options_.config.vpa) s = run->WatchVpas();
   if (s.ok()) s = run->OpenLease();
   for (size_t i = 0; s.ok() && i < kScrapers && run->options_.config.scrape_interval_s > 0; ++i) {
@@ -97,12 +107,41 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   return run;
 }
 
+absl::Status KubernetesRun::WatchMetadata(const std::string& path, ReflectorSink<OwnedObject> sink) {
+  return Watch<OwnedObject>({.path = path,
+                             .list_accept = std::string(kMetadataOnly),
+                             .watch_accept = std::string(kMetadataOnlyWatch)},
+                            path, std::move(sink));
+}
+
+absl::Status KubernetesRun::WatchSteering() {
+  Steering* const steering = &steering_;
+  for (const auto& [kind, path] : kSteeringKinds) {
+    const absl::Status s = WatchMetadata(
+        path,
+        {.replace = [steering, kind](const std::vector<OwnedObject>& all) { steering->Replace(kind, all); },
+         .put = [steering, kind](const OwnedObject& object) { steering->Put(kind, object); },
+         .remove = [steering, kind](const OwnedObject& object) { steering->Remove(kind, object); }});
+    if (!s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+// Jobs whose labels are not what the annotations say.
+void KubernetesRun::PassOnSteering() {
+  if (steering_.num_kinds() < kSteeringKinds.size()) return;
+  steered_ = steering_.version();
+  for (const JobView& job : control_->view()->jobs) {
+    const std::optional<WorkloadName> workload = cluster_.naming().Parse(job.record->name);
+    if (!workload.has_value()) continue;
+    std::vector<Label> wanted = steering_.Of(*workload), labels = job.record->labels;
+    if (SetSettingLabels(wanted, labels)) control_->SetSettingLabels(job.record->name, std::move(wanted));
+  }
+}
+
 absl::Status KubernetesRun::WatchOwners(const std::string& kind, const std::string& path) {
   Cluster* const cluster = &cluster_;
-  return Watch<OwnedObject>(
-      {.path = path,
-       .list_accept = std::string(kMetadataOnly),
-       .watch_accept = std::string(kMetadataOnlyWatch)},
+  return WatchMetadata(
       path,
       {.replace = [cluster, kind](const std::vector<OwnedObject>& all) { cluster->ReplaceOwned(kind, all); },
        .put = [cluster, kind](const OwnedObject& object) { cluster->PutOwned(kind, object); },
@@ -312,6 +351,7 @@ void KubernetesRun::PassOnPods() {
     } else {
       ForEachPodSeries(cluster_.naming(), changed, time, take);
     }
+    if (pass_on_all || steered_ != steering_.version()) PassOnSteering();
   }
 }
 

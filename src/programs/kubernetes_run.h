@@ -21,6 +21,7 @@
 #include "kubernetes/kubernetes_actuator.h"
 #include "kubernetes/lease.h"
 #include "kubernetes/reflector.h"
+#include "kubernetes/steering.h"
 #include "kubernetes/vpa_writer.h"
 
 namespace taut {
@@ -58,7 +59,9 @@ class KubernetesRun {
   absl::StatusOr<std::unique_ptr<ApiClient>> Client() const;
   template <typename Object>
   absl::Status Watch(ReflectorOptions reflector, const std::string& what, ReflectorSink<Object> sink);
+  absl::Status WatchMetadata(const std::string& path, ReflectorSink<OwnedObject> sink);
   absl::Status WatchOwners(const std::string& kind, const std::string& path);
+  absl::Status WatchSteering();
   absl::Status WatchVpas();
   absl::Status OpenLease();
   std::string WhyNotChange() const;  // "": it may change the cluster
@@ -66,6 +69,7 @@ class KubernetesRun {
   void Wait(std::chrono::milliseconds pause);
   void Note(const std::string& what, const absl::Status& status);
   bool IsWanted(const Pod& pod) const;
+  void PassOnSteering();
   // Threads.
   void PassOnPods();
   void Scrape();
@@ -77,6 +81,8 @@ class KubernetesRun {
 
   const Options options_;
   Cluster cluster_;
+  Steering steering_;
+  uint64_t steered_ = 0;  // its version that was passed on last
   ControlPlane* control_ = nullptr;
   bool has_actuator_ = false;
   std::vector<std::function<void()>> runs_, stops_;  // of the reflectors

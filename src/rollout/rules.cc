@@ -29,6 +29,17 @@ bool FitsOne(const KeyValue& match, std::string_view job, std::span<const KeyVal
 
 }  // namespace
 
+std::vector<std::string> WrongSettingLabels(std::span<const KeyValue> labels) {
+  std::vector<std::string> out;
+  JobPolicy policy;
+  for (const auto& [key, value] : labels) {
+    if (!key.starts_with(kSettingLabel)) continue;
+    const absl::Status s = SetJobSetting(std::string_view(key).substr(kSettingLabel.size()), value, policy);
+    if (!s.ok()) out.push_back(StrCat("The annotation ", key, " is not used: ", Message(s)));
+  }
+  return out;
+}
+
 PolicyRules::PolicyRules() = default;
 
 absl::StatusOr<PolicyRules> PolicyRules::Compile(std::vector<JobRule> rules, JobPolicy defaults) {
@@ -78,6 +89,11 @@ JobPolicy PolicyRules::Resolve(std::string_view job, std::span<const KeyValue> l
   for (size_t i = 0; i < rules_.size(); ++i) {
     if (!Fits(i, job, labels)) continue;
     for (const KeyValue& set : rules_[i].set) apply(set.first, set.second, RuleName(i, rules_[i]));
+  }
+  for (const KeyValue& label : labels) {
+    if (!label.first.starts_with(kSettingLabel)) continue;
+    apply(std::string_view(label.first).substr(kSettingLabel.size()), label.second,
+          StrCat("annotation ", label.first));
   }
   for (const Override& o : overrides) apply(o.key, o.value, StrCat("set by ", o.who));
   for (BoundSettings* b : {&policy.cpu_bounds, &policy.memory_bounds}) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/labels.h"
 #include "rollout/job_policy.h"
 
 namespace taut {
@@ -49,6 +50,9 @@ struct Override {
   std::string key, value, who;
 };
 
+// What is wrong with labels that are settings, a sentence each: "tautline.dev/mode: ...".
+std::vector<std::string> WrongSettingLabels(std::span<const KeyValue> labels);
+
 // Immutable.
 class PolicyRules {
  public:
@@ -56,9 +60,9 @@ class PolicyRules {
   // InvalidArgument names the rule by number and name, and the key.
   static absl::StatusOr<PolicyRules> Compile(std::vector<JobRule> rules, JobPolicy defaults);
 
-  // Later rules win over earlier ones, overrides over rules. An override that no longer parses is passed
-  // over; a lower bound that so came to be above its upper bound is the upper bound. `sources`, if not null,
-  // gets a row for each row of the table. O(rules).
+  // Later rules win over earlier ones, labels that are settings (kSettingLabel) over rules, overrides over both.
+  // An override or label that does not parse is skipped; a lower bound that so came to be above its upper bound is
+  // the upper bound. `sources`, if not null, gets a row for each row of the table. O(rules).
   JobPolicy Resolve(std::string_view job, std::span<const KeyValue> labels,
                     std::span<const Override> overrides, std::vector<SettingSource>* sources = nullptr) const;
   bool Fits(size_t rule, std::string_view job, std::span<const KeyValue> labels) const;

@@ -203,5 +203,22 @@ TEST(PolicyRules, NameTheRuleThatIsWrong) {
               HasSubstr("cpu.lower 4 is above cpu.upper 2"));
 }
 
+TEST(PolicyRules, LabelsThatAreSettingsWinOverRulesAndLoseToPeople) {
+  const auto rules = PolicyRules::Compile({{"all", {{"job", "*"}}, {{"mode", "canary"}}}}, JobPolicy());
+  ASSERT_TRUE(rules.ok());
+  const std::vector<KeyValue> labels = {
+      {"team", "a"}, {"tautline.dev/memory.upper", "4 gigs"}, {"tautline.dev/mode", "auto"}};
+  std::vector<SettingSource> sources;
+  EXPECT_EQ(rules->Resolve("web", labels, {}, &sources).mode, Mode::kAuto);
+  const auto mode = std::ranges::find(sources, std::string_view("mode"), &SettingSource::key);
+  EXPECT_EQ(mode->source, "annotation tautline.dev/mode");
+  const std::vector<Override> person = {{"mode", "off", "anna"}};
+  EXPECT_EQ(rules->Resolve("web", labels, person).mode, Mode::kOff);
+  EXPECT_FALSE(rules->Resolve("web", labels, {}).memory_bounds.upper.has_value());
+  EXPECT_THAT(WrongSettingLabels(labels),
+              testing::ElementsAre("The annotation tautline.dev/memory.upper is not used: " +
+                                   SetError("memory.upper", "4 gigs")));
+}
+
 }  // namespace
 }  // namespace taut

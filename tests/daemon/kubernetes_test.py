@@ -40,6 +40,8 @@ class Cluster:
         self.scrape_seconds = 6 * 3600  # of usage in each answer of the kubelet
         self.refuse = None  # (status, message) for each resize
         self.autoscaler = None
+        self.deployment = {"metadata": {"name": "web", "namespace": "shop", "annotations": {}}}
+        self.deployment_events = []
         self.replicas = None
 
     def put(self, pod, what="MODIFIED"):
@@ -48,6 +50,14 @@ class Cluster:
             pod["metadata"]["resourceVersion"] = str(self.version)
             self.pods[pod["metadata"]["name"]] = pod
             self.events.append((self.version, what, copy.deepcopy(pod)))
+            self.lock.notify_all()
+
+    def annotate(self, annotations):
+        """Those of the Deployment, all of them."""
+        with self.lock:
+            self.version += 1
+            self.deployment["metadata"].update(annotations=annotations, resourceVersion=str(self.version))
+            self.deployment_events.append((self.version, "MODIFIED", copy.deepcopy(self.deployment)))
             self.lock.notify_all()
 
     def remove(self, name):
@@ -114,7 +124,9 @@ class Handler(daemon.JsonHandler):
         with c.lock:
             c.requests.append(f"GET {path.path}{' watch' if 'watch' in query else ''}")
         if path.path == "/api/v1/pods" and "watch" in query:
-            return self.watch(int(query["resourceVersion"]))
+            return self.watch(c.events, int(query["resourceVersion"]))
+        if path.path == "/apis/apps/v1/deployments" and "watch" in query:
+            return self.watch(c.deployment_events, int(query["resourceVersion"]))
         if "watch" in query:
             time.sleep(1)
             return self.answer(200, "")
@@ -132,6 +144,8 @@ class Handler(daemon.JsonHandler):
             if path.path == "/api/v1/nodes":
                 items = [{"metadata": {"name": "node-1"}, "status": {"allocatable": {"cpu": "8", "memory": "16Gi"},
                                                                       "conditions": [{"type": "Ready", "status": "True"}]}}]
+            if path.path == "/apis/apps/v1/deployments":
+                items = [copy.deepcopy(c.deployment)]
             if path.path == "/apis/apps/v1/replicasets":
                 items = [{"metadata": {"name": "web-5d4f8c7b9d", "namespace": "shop", "ownerReferences": [
                     {"kind": "Deployment", "name": "web", "controller": True}]}}]
@@ -141,7 +155,7 @@ class Handler(daemon.JsonHandler):
             text = json.dumps({"kind": "List", "metadata": {"resourceVersion": str(version)}, "items": items})
         self.answer(200, text)
 
-    def watch(self, version):
+    def watch(self, events, version):
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
@@ -150,7 +164,7 @@ class Handler(daemon.JsonHandler):
         while time.monotonic() < end:
             with c.lock:
                 c.lock.wait(0.2)
-                new = [e for e in c.events if e[0] > version]
+                new = [e for e in events if e[0] > version]
             for at, what, pod in new:
                 try:
                     self.wfile.write((json.dumps({"type": what, "object": pod}) + "\n").encode())
@@ -199,6 +213,25 @@ def patches_of(cluster):
 def metric(tautd, name):
     found = re.search(rf"^{re.escape(name)} (\S+)$", tautd.ask("/metrics").text, re.M)
     return float(found[1]) if found else None
+
+
+def steered(stage, cluster, tautd, pod):
+    """Annotations of the Deployment, as kubectl annotate writes them."""
+    def setting(key):
+        return next(s for s in tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings")["values"] if s["key"] == key)
+
+    before = cluster.limit(pod)
+    cluster.annotate({"tautline.dev/memory.lower": "600MiB", "app.tautline.dev/class": "batch", "tautline.dev/mod": "auto"})
+    stage.check(daemon.eventually(lambda: setting("memory.lower")["source"] == "annotation tautline.dev/memory.lower", 20),
+                "an annotation of the Deployment is a setting of its job", setting("memory.lower"))
+    stage.equal(setting("class")["value"], "batch", "also one of the container")
+    notices = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")["notices"]
+    stage.check(any("tautline.dev/mod is not used" in n and '"mode"' in n for n in notices), "an unknown one is a notice of the job",
+                notices)
+    stage.check(daemon.eventually(lambda: cluster.limit(pod) >= 600, 30), "the limit follows", (before, cluster.limit(pod)))
+    cluster.annotate({})
+    stage.check(daemon.eventually(lambda: setting("memory.lower")["source"] != "annotation tautline.dev/memory.lower", 20),
+                "and is free again without it", setting("memory.lower"))
 
 
 def owners_limit(tautd):
@@ -290,6 +323,8 @@ rules:
     stage.check(daemon.eventually(lambda: cluster.limit(fourth) < 512, 20), "the new pod is resized at once", cluster.limit(fourth))
     stage.check(daemon.eventually(lambda: owners_limit(tautd) == 1024, 20), "and the owner's new limit is known",
                 owners_limit(tautd))
+
+    steered(stage, cluster, tautd, fourth)
 
     # ---- the API server refuses ----
     cluster.refuse = (403, 'pods "web" is forbidden: User "taut" cannot patch resource "pods/resize"')

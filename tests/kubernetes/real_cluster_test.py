@@ -278,6 +278,7 @@ def taken_over(stage, bed, tautd, first_holder):
     texts = [d.get("outcome_text", "") for d in of_pod]
     stage.check(any("does not hold the lease" in t for t in texts), "the pod's decisions wait for the lease", texts[:3])
     stage.equal(lease_holder(bed), first_holder, "which the first has held all the time")
+    bed.kubectl("annotate", "deployment/web", "tautline.dev/mode-")
     stage.equal(tautd.stop(), 0, "tautd stops in time")
     begin = time.monotonic()
     stage.check(daemon.eventually(lambda: lease_holder(bed) not in ("", first_holder) and limit_of(bed.pods()[0]) != 64, 20, 0.2),
@@ -359,9 +360,8 @@ def changed_by_another(stage, bed, tautd):
 
 
 def released(stage, bed, tautd):
-    answer = tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings", "PATCH", json.dumps({"mode": "observe"}))
-    stage.equal(answer.status, 200, "mode observe is set")
-    stage.check(daemon.eventually(lambda: limit_of(bed.pods()[0]) == 64, 20), "the template's limit is back",
+    bed.kubectl("annotate", "deployment/web", "tautline.dev/mode=observe")
+    stage.check(daemon.eventually(lambda: limit_of(bed.pods()[0]) == 64, 20), "kubectl annotate ... tautline.dev/mode=observe: the template's limit is back",
                 limit_of(bed.pods()[0]))
     stage.check(daemon.eventually(lambda: cgroup_limit(bed.pods()[0]) == 64, 30), "also in the kernel",
                 cgroup_limit(bed.pods()[0]))

@@ -1,0 +1,78 @@
+#include "kubernetes/steering.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kubernetes/objects.h"
+
+namespace taut {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+OwnedObject Object(const char* name_space, const char* name, std::vector<Label> steering) {
+  OwnedObject out;
+  out.namespace_name = name_space;
+  out.name = name;
+  out.steering = std::move(steering);
+  return out;
+}
+
+const WorkloadName kApp = {"shop", "deployment", "web", "app"};
+const WorkloadName kSide = {"shop", "deployment", "web", "side"};
+
+TEST(Steering, TheNarrowerWins) {
+  Steering steering;
+  steering.Put("Namespace",
+               Object("", "shop", {{"tautline.dev/mode", "canary"}, {"tautline.dev/class", "batch"}}));
+  EXPECT_THAT(steering.Of(kApp),
+              ElementsAre(Label("tautline.dev/class", "batch"), Label("tautline.dev/mode", "canary")));
+  steering.Put("Deployment",
+               Object("shop", "web", {{"app.tautline.dev/mode", "off"}, {"tautline.dev/mode", "auto"}}));
+  EXPECT_THAT(steering.Of(kApp),
+              ElementsAre(Label("tautline.dev/class", "batch"), Label("tautline.dev/mode", "off")));
+  EXPECT_THAT(steering.Of(kSide),
+              ElementsAre(Label("tautline.dev/class", "batch"), Label("tautline.dev/mode", "auto")));
+  EXPECT_THAT(steering.Of({"other", "deployment", "web", "app"}), IsEmpty());
+  EXPECT_THAT(steering.Of({"shop", "statefulset", "web", "app"}),
+              ElementsAre(Label("tautline.dev/class", "batch"), Label("tautline.dev/mode", "canary")));
+}
+
+TEST(Steering, WhatIsTakenAwayIsGone) {
+  Steering steering;
+  const std::vector<Label> automatic = {{"tautline.dev/mode", "auto"}};
+  steering.Replace("Deployment", {Object("shop", "web", automatic), Object("shop", "api", automatic)});
+  EXPECT_EQ(steering.num_kinds(), 1U);
+  uint64_t version = steering.version();
+  steering.Put("Deployment", Object("shop", "web", automatic));
+  EXPECT_EQ(steering.version(), version) << "nothing has changed";
+  steering.Put("Deployment", Object("shop", "web", {}));
+  EXPECT_GT(steering.version(), version);
+  EXPECT_THAT(steering.Of(kApp), IsEmpty());
+  version = steering.version();
+  steering.Replace("Deployment", {Object("shop", "web", automatic)});
+  EXPECT_GT(steering.version(), version);
+  EXPECT_THAT(steering.Of({"shop", "deployment", "api", ""}), IsEmpty());
+  steering.Remove("Deployment", Object("shop", "web", automatic));
+  EXPECT_THAT(steering.Of(kApp), IsEmpty());
+}
+
+TEST(Steering, IsReadFromMetadata) {
+  ObjectParser parser;
+  WatchMeta meta;
+  OwnedObject object;
+  ASSERT_TRUE(
+      parser
+          .ParseWatch(
+              R"({"type":"ADDED","object":{"metadata":{"name":"web","namespace":"shop","annotations":{)"
+              R"("tautline.dev/mode":"auto","app.tautline.dev/memory.upper":"4GiB",)"
+              R"("nottautline.dev/mode":"off","kubernetes.io/x":"y"}}}})",
+              meta, object)
+          .ok());
+  EXPECT_THAT(object.steering, ElementsAre(Label("tautline.dev/mode", "auto"),
+                                           Label("app.tautline.dev/memory.upper", "4GiB")));
+}
+
+}  // namespace
+}  // namespace taut
