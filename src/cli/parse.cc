@@ -8,6 +8,7 @@
 #include "CLI/CLI.hpp"
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "cli/bill_command.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/parse_daemon.h"
@@ -23,7 +24,8 @@ constexpr const char* kVersion = "taut 0.1.0";
 
 constexpr const char* kAbout =
     "Recommends CPU and memory limits from measured usage, and replays recorded usage to evaluate them.\n"
-    "replay, explain TRACE, tune, overcommit and generate need no daemon. The other commands query tautd; "
+    "replay, explain TRACE, tune, overcommit, bill and generate need no daemon. The other commands query "
+    "tautd; "
     "feed\n"
     "sends it the metrics of a simulated cluster.\n\n"
     "Examples:\n"
@@ -350,6 +352,7 @@ int RunCli(int argc, char** argv) {
   ReplayArgs replay;
   ReplicasArgs replicas;
   OvercommitArgs overcommit;
+  BillArgs bill;
   ExplainArgs explain;
   TuneArgs tune;
   GenerateArgs generate;
@@ -365,6 +368,10 @@ int RunCli(int argc, char** argv) {
   AddTrace(*overcommit_app, overcommit.trace);
   AddOvercommit(*overcommit_app, overcommit);
   AddOutput(*overcommit_app, overcommit.output, overcommit.quiet);
+  CLI::App* bill_app = app.add_subcommand("bill", kBillHelp);
+  AddTrace(*bill_app, bill.trace);
+  AddBill(*bill_app, bill);
+  AddOutput(*bill_app, bill.output, bill.quiet);
   CLI::App* generate_app = app.add_subcommand("generate", kGenerateHelp);
   AddGenerate(*generate_app, generate);
   DaemonVerbs daemon_verbs(app);
@@ -399,6 +406,7 @@ int RunCli(int argc, char** argv) {
   if (explain_app->parsed()) return Flushed(RunExplain(explain));
   if (tune_app->parsed()) return Flushed(RunTune(tune));
   if (overcommit_app->parsed()) return Flushed(RunOvercommit(overcommit));
+  if (bill_app->parsed()) return Flushed(RunBill(bill));
   if (generate_app->parsed()) return Flushed(RunGenerate(generate));
   if (const std::optional<int> code = daemon_verbs.Run(); code.has_value()) return Flushed(*code);
   return Flushed(RunList(listed));

@@ -1,0 +1,29 @@
+// taut bill: what the groups of a trace's pool would have been billed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "cli/commands.h"
+
+namespace taut {
+
+struct BillArgs {
+  TraceArgs trace;
+  std::string prices;                // path
+  std::string recommender = "none";  // whose limits are billed beside the owners'
+  std::string warmup = "7d";         // of it; not billed
+  std::string by = "group";          // or tier, job
+  int limit = 30;                    // rows of the table
+  std::string focus, json;           // paths; empty: not written
+  OutputForm output = OutputForm::kTable;
+  bool quiet = false;
+};
+int RunBill(const BillArgs& args);
+
+extern const char* const kBillHelp;
+// The options that it does not share with the other verbs.
+void AddBill(CLI::App& verb, BillArgs& args);
+
+}  // namespace taut

@@ -1,0 +1,233 @@
+#include "config/price_file.h"
+
+#include <array>
+#include <functional>
+#include <span>
+
+#include "absl/time/time.h"
+#include "base/nearest.h"
+#include "base/pattern.h"
+#include "base/strings.h"
+#include "config/yaml_walk.h"
+#include "model/units.h"
+
+namespace taut {
+namespace {
+
+// "2026-01-01" (UTC), or an age on the trace's own clock: "12d".
+absl::StatusOr<int64_t> ParseFrom(const std::string& text) {
+  absl::Time time;
+  std::string error;
+  if (absl::ParseTime("%Y-%m-%d", text, absl::UTCTimeZone(), &time, &error)) return absl::ToUnixSeconds(time);
+  const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
+  if (seconds.ok()) return seconds;
+  return absl::InvalidArgumentError(StrCat(
+      "from: \"", text, "\" is not a date; expected one such as 2026-01-01, or 12d on the trace's clock"));
+}
+
+absl::StatusOr<int64_t> ParseShare(std::string_view key, const std::string& text) {
+  const std::optional<double> share = ParseDouble(text);
+  if (share.has_value() && *share >= 0 && *share <= 1) {
+    return static_cast<int64_t>(*share * static_cast<double>(kPartsPerMillion) + 0.5);
+  }
+  return absl::InvalidArgumentError(
+      StrCat(key, ": \"", text, "\": expected a share from 0 to 1, such as 0.98"));
+}
+
+template <typename T>
+absl::Status Take(absl::StatusOr<T> value, T& out) {
+  if (!value.ok()) return value.status();
+  out = *std::move(value);
+  return absl::OkStatus();
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view name) : name_(name) {}
+
+  absl::StatusOr<Pricing> Read(const YAML::Node& root) {
+    constexpr std::array<std::string_view, 5> kKeys = {"currency", "tiers", "jobs", "groups", "pool"};
+    YAML::Node jobs;  // after the tiers that it names
+    absl::Status s =
+        ForEachEntry(root, name_, "the price file", [&](const YAML::Node& key, const YAML::Node& value) {
+          const std::string& k = key.Scalar();
+          if (k == "currency") return Take(TextOf(value, name_, k), currency_);
+          if (k == "tiers") return Items(value, k, [this](const YAML::Node& item) { return ReadTier(item); });
+          if (k == "jobs") return jobs = value, absl::OkStatus();
+          if (k == "groups")
+            return Items(value, k, [this](const YAML::Node& item) { return ReadGroup(item); });
+          if (k == "pool") return ReadPool(value);
+          return Unknown(key, kKeys);
+        });
+    if (!s.ok()) return s;
+    absl::StatusOr<PriceSheet> sheet = PriceSheet::Make(currency_, std::move(tiers_));
+    if (!sheet.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(sheet.status())));
+    sheet_ = *std::move(sheet);
+    if (jobs.IsDefined() && !jobs.IsNull()) {
+      s = Items(jobs, "jobs", [this](const YAML::Node& item) { return ReadJob(item); });
+      if (!s.ok()) return s;
+    }
+    return Pricing{std::move(sheet_), std::move(tier_rules_), std::move(group_rules_), pool_};
+  }
+
+ private:
+  using Set = std::function<absl::Status(const std::string& text)>;
+  struct Field {
+    std::string_view key;
+    Set set;
+  };
+
+  absl::Status Unknown(const YAML::Node& key, std::span<const std::string_view> known) const {
+    return ErrorAt(name_, key,
+                   StrCat("unknown key \"", key.Scalar(), "\"; did you mean \"",
+                          NearestName(key.Scalar(), known), "\"?"));
+  }
+  absl::Status Items(const YAML::Node& list, std::string_view what,
+                     absl::FunctionRef<absl::Status(const YAML::Node&)> fn) const {
+    if (list.IsNull()) return absl::OkStatus();
+    if (!list.IsSequence())
+      return ErrorAt(name_, list, StrCat(what, " must be a list: lines that begin with -"));
+    for (const YAML::Node& item : list) {
+      if (absl::Status s = fn(item); !s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+  // Scalars of a map; `nested`, if set, reads the key of that name.
+  absl::Status Fields(const YAML::Node& map, std::string_view what, std::span<const Field> fields,
+                      std::string_view nested = "",
+                      const std::function<absl::Status(const YAML::Node&)>& read_nested = nullptr) const {
+    if (!map.IsMap()) return ErrorAt(name_, map, StrCat("expected ", what, ": keys and values"));
+    return ForEachEntry(map, name_, what, [&](const YAML::Node& key, const YAML::Node& value) {
+      if (read_nested && key.Scalar() == nested) return read_nested(value);
+      std::vector<std::string_view> known;
+      if (!nested.empty()) known.push_back(nested);
+      for (const Field& field : fields) {
+        known.push_back(field.key);
+        if (field.key != key.Scalar()) continue;
+        const absl::StatusOr<std::string> text = TextOf(value, name_, field.key);
+        if (!text.ok()) return text.status();
+        const absl::Status s = field.set(*text);
+        return s.ok() ? s : ErrorAt(name_, key, Message(s));
+      }
+      return Unknown(key, known);
+    });
+  }
+  static Set Amount(Money& out) {
+    return [&out](const std::string& text) { return Take(ParseMoney(text), out); };
+  }
+  static Set Text(std::string& out) {
+    return [&out](const std::string& text) { return out = text, absl::OkStatus(); };
+  }
+
+  absl::Status ReadTier(const YAML::Node& node) {
+    Tier tier;
+    const Field fields[] = {
+        {"name", Text(tier.name)},
+        {"rule", [&](const std::string& text) { return Take(ParseChargeRule(text), tier.rule); }},
+        {"obtainability",
+         [&](const std::string& text) {
+           return Take(ParseShare("obtainability", text), tier.obtainability_ppm);
+         }},
+        {"availability", [&](const std::string& text) {
+           return Take(ParseShare("availability", text), tier.availability_ppm);
+         }}};
+    const auto prices = [&](const YAML::Node& list) {
+      return Items(list, "prices", [&](const YAML::Node& item) { return ReadPrice(item, tier); });
+    };
+    if (absl::Status s = Fields(node, "a tier", fields, "prices", prices); !s.ok()) return s;
+    tiers_.push_back(std::move(tier));
+    return absl::OkStatus();
+  }
+  absl::Status ReadPrice(const YAML::Node& node, Tier& tier) const {
+    PriceFrom price;
+    price.from_s = INT64_MIN;
+    const Field fields[] = {
+        {"from", [&](const std::string& text) { return Take(ParseFrom(text), price.from_s); }},
+        {"core_hour", Amount(price.rates.core_hour)},
+        {"gib_hour", Amount(price.rates.gib_hour)}};
+    if (absl::Status s = Fields(node, "a price", fields); !s.ok()) return s;
+    tier.prices.push_back(price);
+    return absl::OkStatus();
+  }
+  absl::Status ReadJob(const YAML::Node& node) {
+    std::string match, tier;
+    const Field fields[] = {{"match", Text(match)}, {"tier", Text(tier)}};
+    if (absl::Status s = Fields(node, "a rule for jobs", fields); !s.ok()) return s;
+    const absl::StatusOr<size_t> found = sheet_.FindTier(tier);
+    if (!found.ok()) return ErrorAt(name_, node, Message(found.status()));
+    if (match.empty()) return ErrorAt(name_, node, "match is empty; * stands for any text");
+    tier_rules_.emplace_back(match, static_cast<uint32_t>(*found));
+    return absl::OkStatus();
+  }
+  absl::Status ReadGroup(const YAML::Node& node) {
+    std::string match, group;
+    const Field fields[] = {{"match", Text(match)}, {"group", Text(group)}};
+    if (absl::Status s = Fields(node, "a rule for groups", fields); !s.ok()) return s;
+    if (match.empty() || group.empty()) return ErrorAt(name_, node, "expected match and group, not empty");
+    group_rules_.emplace_back(match, group);
+    return absl::OkStatus();
+  }
+  absl::Status ReadPool(const YAML::Node& node) {
+    PoolPrices pool;
+    const Field fields[] = {
+        {"cores",
+         [&](const std::string& text) {
+           const std::optional<double> cores = ParseDouble(text);
+           pool.cores = cores.value_or(-1);
+           if (pool.cores >= 0 && pool.cores <= 1e9) return absl::OkStatus();
+           return absl::InvalidArgumentError(StrCat("cores: \"", text, "\": expected 0 to 1e9"));
+         }},
+        {"memory", [&](const std::string& text) { return Take(ParseBytes(text), pool.memory_bytes); }},
+        {"core_hour", Amount(pool.cost.core_hour)},
+        {"gib_hour", Amount(pool.cost.gib_hour)},
+        {"idle", [&](const std::string& text) { return Take(ParseIdleSharing(text), pool.idle); }}};
+    if (absl::Status s = Fields(node, "the pool", fields); !s.ok()) return s;
+    if (pool.cost.core_hour.micros < 0 || pool.cost.gib_hour.micros < 0)
+      return ErrorAt(name_, node, "the pool's cost is negative");
+    pool_ = pool;
+    return absl::OkStatus();
+  }
+
+  const std::string_view name_;
+  std::string currency_ = "EUR";
+  std::vector<Tier> tiers_;
+  PriceSheet sheet_;
+  std::vector<std::pair<std::string, uint32_t>> tier_rules_;
+  std::vector<std::pair<std::string, std::string>> group_rules_;
+  std::optional<PoolPrices> pool_;
+};
+
+}  // namespace
+
+uint32_t Pricing::TierOf(std::string_view job) const {
+  for (const auto& [pattern, tier] : tier_rules) {
+    if (FitsPattern(job, pattern)) return tier;
+  }
+  return 0;
+}
+
+std::string Pricing::GroupOf(std::string_view job) const {
+  for (const auto& [pattern, group] : group_rules) {
+    if (FitsPattern(job, pattern)) return group;
+  }
+  return std::string(job.substr(0, job.find('/')));
+}
+
+absl::StatusOr<Pricing> ParsePriceFile(std::string_view yaml, std::string_view name) {
+  absl::StatusOr<Pricing> out = absl::InvalidArgumentError(StrCat(name, ": there are no tiers"));
+  const absl::Status s = WalkYaml(yaml, name, [&](const YAML::Node& root) {
+    if (root.IsNull()) return out.status();
+    out = Reader(name).Read(root);
+    return out.status();
+  });
+  if (!s.ok()) return s;
+  return out;
+}
+
+absl::StatusOr<Pricing> ReadPriceFile(const std::string& path) {
+  const absl::StatusOr<std::string> yaml = ReadYamlFile(path, "a price file");
+  if (!yaml.ok()) return yaml.status();
+  return ParsePriceFile(*yaml, path);
+}
+
+}  // namespace taut

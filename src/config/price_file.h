@@ -1,0 +1,40 @@
+// The price file of `taut bill`: tiers and their prices, which tier and group a job is of, and what the pool
+// costs. docs/formats.md has an example.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "economy/bill.h"
+#include "economy/price_sheet.h"
+
+namespace taut {
+
+struct PoolPrices {
+  double cores = 0, memory_bytes = 0;  // capacity
+  Rates cost;                          // of its machines
+  IdleSharing idle = IdleSharing::kPlatform;
+};
+
+struct Pricing {
+  PriceSheet sheet;
+  // A pattern of the job's name, and the index of its tier; the first that fits counts, else the first tier.
+  std::vector<std::pair<std::string, uint32_t>> tier_rules;
+  // The same with the group; else the name up to its first '/', which is the namespace in Kubernetes.
+  std::vector<std::pair<std::string, std::string>> group_rules;
+  std::optional<PoolPrices> pool;
+
+  uint32_t TierOf(std::string_view job) const;
+  std::string GroupOf(std::string_view job) const;
+};
+
+// InvalidArgument "name:line: what is wrong".
+absl::StatusOr<Pricing> ParsePriceFile(std::string_view yaml, std::string_view name);
+absl::StatusOr<Pricing> ReadPriceFile(const std::string& path);
+
+}  // namespace taut

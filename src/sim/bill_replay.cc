@@ -1,0 +1,102 @@
+#include "sim/bill_replay.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/byte_units.h"
+
+namespace taut {
+namespace {
+
+constexpr double kMillicores = 1000;
+
+// Sums over the tasks of a window, in cores or bytes.
+struct WindowUse {
+  double usage = 0, reservation = 0;
+  bool measured = false;
+};
+
+WindowUse UseOf(const JobDay& day, const JobWindow& window, Resource r, std::optional<double> limit) {
+  const bool is_cpu = r == Resource::kCpu;
+  WindowUse out;
+  size_t tasks = 0;
+  for (uint32_t i = 0; i < window.num_tasks; ++i) {
+    const TaskWindow& task = day.tasks[window.first_task + i];
+    const float mean = is_cpu ? task.cpu_mean_cores : task.memory_mean_bytes;
+    if (mean < 0) continue;
+    out.usage += mean;
+    ++tasks;
+  }
+  out.measured = tasks > 0;
+  const float sum = is_cpu ? window.cpu_limit_sum_cores : window.memory_limit_sum_bytes;
+  const float each = is_cpu ? window.cpu_limit_cores : window.memory_limit_bytes;
+  if (limit.has_value()) {
+    out.reservation = *limit * static_cast<double>(tasks);
+  } else if (sum >= 0) {
+    out.reservation = sum;
+  } else {
+    out.reservation = each >= 0 ? each * static_cast<double>(tasks) : out.usage;
+  }
+  return out;
+}
+
+ResourceUse ToUse(const WindowUse& window, Resource r) {
+  const double unit = r == Resource::kCpu ? kMillicores : 1 / kKiB;
+  const auto quantity = [&](double amount) {
+    return static_cast<Quantity>(std::llround(std::clamp(amount * unit, 0.0, 1e15) * kWindowSeconds));
+  };
+  ResourceUse out;
+  out.usage = quantity(window.usage);
+  out.reservation = quantity(window.reservation);
+  out.request = out.reservation;
+  out.peak = out.usage / kWindowSeconds;
+  return out;
+}
+
+}  // namespace
+
+void LimitHistory::Add(const LimitChange& change) {
+  auto& jobs = changes_[static_cast<size_t>(change.resource)];
+  if (change.job.value >= jobs.size()) jobs.resize(size_t{change.job.value} + 1);
+  jobs[change.job.value].push_back({change.from, change.limit});
+}
+
+std::optional<double> LimitHistory::At(JobId job, Resource r, WindowId window) const {
+  const auto& jobs = changes_[static_cast<size_t>(r)];
+  if (job.value >= jobs.size()) return std::nullopt;
+  const std::vector<Change>& changes = jobs[job.value];
+  const auto after = std::ranges::upper_bound(changes, window, {}, &Change::from);
+  return after == changes.begin() ? std::nullopt : std::prev(after)->limit;
+}
+
+absl::StatusOr<PoolBill> BillTrace(DaySource& source, const PriceSheet& sheet,
+                                   std::span<const uint32_t> tiers, const BillOptions& options,
+                                   const LimitHistory* limits) {
+  Biller biller(&sheet, options);
+  for (const int32_t day : source.days()) {
+    if (int64_t{day + 1} * kDaySeconds <= options.start_s) continue;
+    const absl::StatusOr<std::vector<JobDay>> jobs = source.LoadDay(day);
+    if (!jobs.ok()) return jobs.status();
+    for (const JobDay& job : *jobs) {
+      for (const JobWindow& window : job.windows) {
+        UseEntry entry;
+        entry.job = job.job.value;
+        entry.tier = tiers[job.job.value];
+        entry.start_s = window.window.start_s();
+        entry.end_s = entry.start_s + kWindowSeconds;
+        bool measured = false;
+        for (const Resource r : kResources) {
+          const auto limit = limits == nullptr ? std::nullopt : limits->At(job.job, r, window.window);
+          const WindowUse use = UseOf(job, window, r, limit);
+          measured |= use.measured;
+          if (use.measured) entry.of(r) = ToUse(use, r);
+        }
+        if (!measured) continue;
+        if (absl::Status s = biller.Add(entry); !s.ok()) return s;
+      }
+    }
+  }
+  return biller.Close(source.jobs().size());
+}
+
+}  // namespace taut

@@ -1,0 +1,64 @@
+#include "sim/bill_replay.h"
+
+#include "base/byte_units.h"
+#include "sim/replay_fixture.h"
+
+namespace taut {
+namespace {
+
+constexpr Money kOne = {kMicrosPerUnit};
+
+PriceSheet Sheet(ChargeRule rule) {
+  return *PriceSheet::Make("EUR", {{"all", rule, kPartsPerMillion, kPartsPerMillion, {{0, {kOne, kOne}}}}});
+}
+
+// A day: two tasks of half a core and one GiB, limits of 2 cores and 4 GiB each.
+struct BillTraceTest : testing::Test {
+  BillTraceTest() {
+    job = days.AddJob(Named("shop/web"));
+    days.AddJob(Named("shop/idle"));
+    for (int32_t window = 0; window < kWindowsPerDay; ++window) {
+      for (uint32_t task = 0; task < 2; ++task) {
+        TaskWindow t;
+        t.task = task;
+        t.cpu_mean_cores = 0.5F;
+        t.memory_mean_bytes = static_cast<float>(kGiB);
+        days.Put(job, window, t);
+      }
+      days.SetOwner(job, window, 2, 4 * kGiB);
+    }
+    days.Finish();
+    options.end_s = kDaySeconds;
+  }
+  std::string Charged(ChargeRule rule, const LimitHistory* limits = nullptr) {
+    const PriceSheet sheet = Sheet(rule);
+    const absl::StatusOr<PoolBill> bill =
+        BillTrace(days, sheet, std::vector<uint32_t>{0, 0}, options, limits);
+    EXPECT_TRUE(bill.ok()) << bill.status();
+    EXPECT_EQ(bill->jobs[1].total, Money{});
+    return ToText(bill->jobs[0].charged);
+  }
+  MadeDays days;
+  JobId job;
+  BillOptions options;
+};
+
+TEST_F(BillTraceTest, ChargesTheTasksOfAWindow) {
+  EXPECT_EQ(Charged(ChargeRule::kUsage), "72.00");         // (1 core + 2 GiB) x 24 h
+  EXPECT_EQ(Charged(ChargeRule::kReservation), "288.00");  // (4 + 8) x 24 h
+  options.start_s = kDaySeconds / 2;
+  EXPECT_EQ(Charged(ChargeRule::kReservation), "144.00");
+}
+
+TEST_F(BillTraceTest, ARecommendersLimitCountsFromItsWindowOn) {
+  LimitHistory limits;
+  limits.Add({job, Policy::kStatic, Resource::kCpu, WindowId{kWindowsPerDay / 2}, 1.0});
+  EXPECT_EQ(limits.At(job, Resource::kCpu, WindowId{3}), std::nullopt);
+  EXPECT_EQ(limits.At(job, Resource::kMemory, WindowId{200}), std::nullopt);
+  EXPECT_EQ(Charged(ChargeRule::kReservation, &limits), "264.00");  // 2 cores less for 12 h
+  limits.Add({job, Policy::kStatic, Resource::kCpu, WindowId{kWindowsPerDay * 3 / 4}, std::nullopt});
+  EXPECT_EQ(Charged(ChargeRule::kReservation, &limits), "276.00") << "unlimited: the owner's again";
+}
+
+}  // namespace
+}  // namespace taut
