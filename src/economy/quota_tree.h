@@ -18,7 +18,8 @@
 
 namespace taut {
 
-// A value; a copy shares the names. Not for use by several threads while one changes it.
+// A value; a copy shares the names. Without Make it has no groups. Not for use by several threads while one
+// changes it.
 class QuotaTree {
  public:
   // InvalidArgument with every error of CheckQuota. What is in use is accounted as given, also beyond the quota.
@@ -42,8 +43,9 @@ class QuotaTree {
   // Whether the group has a row in the tier.
   bool HasTier(int32_t group, int32_t tier) const;
 
-  // Counts more, or less, in use: allowed or not, all of it or nothing. O(resources * depth). InvalidArgument for an
-  // unknown group, tier or resource and for a negative amount; Remove: FailedPrecondition for more than is in use.
+  // Counts more, or less, in use: allowed or not, all of it or nothing. O(resources * depth). InvalidArgument for
+  // an unknown group, tier or resource and for a negative amount; Remove: FailedPrecondition for more than is in
+  // use.
   absl::Status Add(const QuotaUse& use);
   absl::Status Remove(const QuotaUse& use);
   // What each group uses, by group and tier; none that uses nothing. With another order's Make, the account
@@ -70,7 +72,7 @@ class QuotaTree {
   }
   absl::Status Change(const QuotaUse& use, int64_t sign);
 
-  std::shared_ptr<const Names> names_;
+  std::shared_ptr<const Names> names_ = std::make_shared<Names>();
   std::vector<QuotaLane> lanes_;  // by tier, then resource
 };
 

@@ -60,7 +60,8 @@ std::optional<QuotaVector> QuotaVector::Plus(const QuotaVector& other) const {
 }
 
 std::string QuotaText(std::string_view resource, int64_t amount) {
-  if (resource == kQuotaCpu) return StrCat(static_cast<double>(amount) / 1000, " cores");
+  if (resource == kQuotaCpu)
+    return StrCat(static_cast<double>(amount) / 1000, amount == 1000 ? " core" : " cores");
   if (resource == kQuotaMemory) return StrCat(BytesText(static_cast<double>(amount)), " of memory");
   return StrCat(amount, " ", resource);
 }
