@@ -204,6 +204,14 @@ QuotaSpec RandomSpec(Rng& rng) {
     if (rng.Below(10) > 0) g.quotas = {row};
     spec.groups.push_back(g);
   }
+  // Some children of a group agree to pool.
+  for (uint64_t p = 0; p < n && rng.Below(2) == 0; ++p) {
+    QuotaPool pool{"pool " + std::to_string(p), {}};
+    for (const QuotaGroup& g : spec.groups) {
+      if (g.parent == std::to_string(p) && rng.Below(3) > 0) pool.members.push_back(g.name);
+    }
+    if (pool.members.size() > 1) spec.pools.push_back(pool);
+  }
   if (spec.groups[0].quotas.empty()) spec.groups[0].quotas = {Cpu(3)};
   return spec;
 }
@@ -252,6 +260,14 @@ TEST(QuotaTreeProperty, IncrementalUseIsTheSumFromScratchAndWithinCapacity) {
   }
 }
 
+// The formula at the head of quota_lane.h, as it is written there.
+int64_t ByRecursion(const QuotaLane& lane, int32_t node) {
+  const QuotaCell& c = lane.cell(node);
+  if (c.parent < 0) return c.quota - c.use;
+  const int64_t all = std::max(int64_t{0}, c.exclusive - c.use) + ByRecursion(lane, c.parent);
+  return c.borrow == kNoQuotaLimit ? all : std::min(all, c.quota + c.borrow - c.use);
+}
+
 TEST(QuotaTreeProperty, WhatIsAvailableFitsAndOneMoreDoesNot) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     Walk w(seed);
@@ -260,6 +276,7 @@ TEST(QuotaTreeProperty, WhatIsAvailableFitsAndOneMoreDoesNot) {
       for (const int32_t g : w.leaves) {
         const int64_t now = w.lane().Available(g), most = w.lane().Maximum(g);
         ASSERT_GE(now, 0);
+        ASSERT_EQ(now, ByRecursion(w.lane(), g)) << seed;
         ASSERT_LE(now + w.lane().cell(g).use, most) << seed;
         ASSERT_THAT(w.lane().Binds(g, now, true), IsEmpty()) << seed;
         ASSERT_FALSE(w.lane().Binds(g, now + 1, true).empty()) << seed;
