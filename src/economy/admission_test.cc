@@ -135,8 +135,9 @@ TEST(Admission, EveryLevelThatBindsIsNamed) {
                                             {"a", "x", {{"prod", "cpu", 2, 7}}}}});
   const auto levels = [&](int64_t cpu) {
     std::string out;
-    for (const AdmissionReason& r :
-         DecideAdmission(tree, {.group = "a", .tier = "prod", .per_task = {{"cpu", cpu}}})->reasons)
+    const AdmissionVerdict v =
+        *DecideAdmission(tree, {.group = "a", .tier = "prod", .per_task = {{"cpu", cpu}}});
+    for (const AdmissionReason& r : v.reasons)
       out += r.level + " " + std::to_string(r.available) + " of " + std::to_string(r.asked) + "; ";
     return out;
   };

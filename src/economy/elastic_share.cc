@@ -50,6 +50,7 @@ void Share(std::vector<Taker>& takers, int64_t total) {
   for (const Taker& t : takers) mins += t.min;
   if (mins > total) {
     std::vector<Proportion> of;
+    of.reserve(takers.size());
     for (const Taker& t : takers) of.push_back({t.name, t.min});
     const std::vector<int64_t> scaled = ShareInProportion(of, total);
     for (size_t i = 0; i < takers.size(); ++i) takers[i].min = scaled[i];
@@ -171,6 +172,7 @@ class Sharing {
   // What a parent has among its children.
   void Divide(const std::vector<size_t>& children, int64_t total) {
     std::vector<Taker> takers;
+    takers.reserve(children.size());
     for (const size_t c : children)
       takers.push_back({groups_[c].name, groups_[c].min, WeightOf(c), shares_[c].request, groups_[c].lends});
     Share(takers, total);

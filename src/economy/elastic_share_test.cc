@@ -19,7 +19,8 @@ using ::testing::HasSubstr;
 
 std::vector<int64_t> Runtimes(const std::vector<ElasticGroup>& groups, int64_t total) {
   std::vector<int64_t> out;
-  for (const ElasticShare& s : *ShareElastically(groups, total)) out.push_back(s.runtime);
+  const std::vector<ElasticShare> shares = *ShareElastically(groups, total);
+  for (const ElasticShare& s : shares) out.push_back(s.runtime);
   return out;
 }
 
