@@ -1,5 +1,6 @@
-// "May this group run this at this tier now?": the verdict, with every reason, and the nearest thing that would
-// fit. A decision changes nothing, so that a dry run is the decision itself; QuotaLedger takes what is admitted.
+// "May this group run this at this tier now?": the verdict, with every reason, and the nearest thing that
+// would fit. A decision changes nothing, so that a dry run is the decision itself; QuotaLedger takes what is
+// admitted.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +42,8 @@ enum class AdmissionOutcome : uint8_t {
 };
 std::string_view Name(AdmissionOutcome outcome);  // "admitted"
 
-// Why it does not fit now, one for each resource and level of the tree that does not have enough; if it is refused
-// for a resource, the reasons of that resource are those that hold for an unused tree.
+// Why it does not fit now, one for each resource and level of the tree that does not have enough; if it is
+// refused for a resource, the reasons of that resource are those that hold for an unused tree.
 struct AdmissionReason {
   enum class Kind : uint8_t {
     kNoQuota,         // the group has no quota of the resource in the tier
@@ -83,12 +84,13 @@ struct AdmissionVerdict {
   std::vector<std::string> other_tiers;  // where it would fit now, by name
 };
 
-// `releases` are in the order of their time; one whose time has passed counts as of now, and one of more than is in
-// use as of what is in use. NotFound or FailedPrecondition for a group that does not exist or is a cohort;
-// InvalidArgument for an unknown tier, nothing asked for, a negative or excessive amount, less than 1 task, a duration
-// that is negative or above 100 years, or releases found out of order (those after the one that makes it fit are not read). A resource that the tree does not know is refused, not an error.
-// O(tiers * resources * depth); queued: plus a copy of the tier's resources asked for (O(groups)) and
-// O(max_releases * resources * depth).
+// `releases` are in the order of their time; one whose time has passed counts as of now, and one of more than
+// is in use as of what is in use. NotFound or FailedPrecondition for a group that does not exist or is a
+// cohort; InvalidArgument for an unknown tier, nothing asked for, a negative or excessive amount, less than 1
+// task, a duration that is negative or above 100 years, or releases found out of order (those after the one
+// that makes it fit are not read). A resource that the tree does not know is refused, not an error. O(tiers *
+// resources * depth); queued: plus a copy of the tier's resources asked for (O(groups)) and O(max_releases *
+// resources * depth).
 absl::StatusOr<AdmissionVerdict> DecideAdmission(const QuotaTree& tree, const AdmissionRequest& request,
                                                  std::span<const ExpectedRelease> releases = {},
                                                  const AdmissionOptions& options = {});

@@ -56,6 +56,21 @@ TEST(Admission, BorrowedFromTheCohort) {
             "7 cores, 2GiB of memory for \"a\" in tier \"prod\": admitted, 2 cores borrowed from \"all\".");
 }
 
+TEST(Admission, OfABorrowerAllIsBorrowed) {
+  const AdmissionVerdict v = *DecideAdmission(TreeWith({Use("a", 11'000, 1)}), Ask("a", 3000, 2));
+  ASSERT_EQ(v.borrowed.size(), 1U);
+  EXPECT_EQ(v.borrowed[0].resource, "cpu");
+  EXPECT_EQ(v.borrowed[0].amount, 3000);
+  EXPECT_EQ(v.borrowed[0].cohort, "all");
+}
+
+TEST(Admission, AReleaseCountsAsAtMostWhatIsInUse) {
+  const QuotaTree tree = TreeWith({Use("a", 10'000, 1), Use("b", 10'000, 1)});
+  const std::vector<ExpectedRelease> releases = {{Timestamp{1}, Use("a", 100'000, 1)},
+                                                 {Timestamp{2}, Use("b", 9000, 1)}};
+  EXPECT_EQ(DecideAdmission(tree, Ask("a", 15'000, 1), releases)->probably_at, Timestamp{2});
+}
+
 TEST(Admission, QueuedWithEveryReasonAndTheNearestThatFits) {
   const QuotaTree tree = TreeWith({Use("a", 16'000, 5), Use("b", 1000, 33)});
   const AdmissionVerdict v = *DecideAdmission(tree, Ask("a", 1000, 1, 10));

@@ -1,4 +1,5 @@
-// Budget of admission: 1,000 groups in 50 cohorts of 5 divisions, 3 tiers of 3 resources, 100,000 jobs in use.
+// Budget of admission: 1,000 groups in 50 cohorts of 5 divisions, 3 tiers of 3 resources, 100,000 jobs in
+// use.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // Quota of one resource in one tier: the tree of cohorts as arithmetic on whole numbers.
 //
-// With quota(n) = nominal(n) + sum over n's children of (quota - exclusive), exclusive(n) = quota(n) - lending
-// limit (0 without one), and use(n) = what n's own jobs use + sum over n's children of max(0, use - exclusive):
+// With quota(n) = nominal(n) + sum over n's children of (quota - exclusive), exclusive(n) = quota(n) -
+// lending limit (0 without one), and use(n) = what n's own jobs use + sum over n's children of max(0, use -
+// exclusive):
 //   available(n) = max(0, exclusive - use) + available(parent), and at most quota + borrowing limit - use;
 //   available(root) = quota - use; none is below what the exclusive part leaves.
 // So borrowed quota comes from the cohort, not from a group, and there is no debt between groups. (Kueue's
@@ -40,8 +41,8 @@ struct QuotaBind {
   int64_t available = 0;  // what it could give
 };
 
-// A value; copying it copies its cells. Nodes are the indices of `cells`. Each call is O(depth) if nothing else
-// is said.
+// A value; copying it copies its cells. Nodes are the indices of `cells`. Each call is O(depth) if nothing
+// else is said.
 class QuotaLane {
  public:
   QuotaLane() = default;
@@ -56,14 +57,14 @@ class QuotaLane {
   int64_t Available(int32_t node) const { return MostOf(node, true); }
   // The most that it could use if no one used anything, itself included.
   int64_t Maximum(int32_t node) const { return MostOf(node, false); }
-  // Every level that does not have `amount`, from the group up; empty if it fits. With `now` false, as if no one
-  // used anything.
+  // Every level that does not have `amount`, from the group up; empty if it fits. With `now` false, as if no
+  // one used anything.
   std::vector<QuotaBind> Binds(int32_t node, int64_t amount, bool now) const;
   bool Fits(int32_t node, int64_t amount) const { return amount <= Available(node); }
-  // The lowest cohort whose own quota holds `amount` more of the group; the group itself if it borrows nothing.
-  // REQUIRES: it fits.
+  // The lowest cohort whose own quota holds `amount` more of the group; the group itself if it borrows
+  // nothing. REQUIRES: it fits.
   int32_t LenderOf(int32_t node, int64_t amount) const;
-  // What is unused in the whole tree of `node` and not lent to it. O(nodes).
+  // What is unused in the whole tree of `node` and not lent to it. O(nodes * depth).
   int64_t UnlentTo(int32_t node) const;
 
   // Counts `amount` more (or less, if negative) in use by the group, allowed or not.

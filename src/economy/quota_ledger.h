@@ -1,5 +1,5 @@
-// Which jobs use the quota: the tree's account with a job behind each use, so that a job is counted once however
-// often it is reported, admitted or released.
+// Which jobs use the quota: the tree's account with a job behind each use, so that a job is counted once
+// however often it is reported, admitted or released.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct HeldJob {
 
 class QuotaLedger {
  public:
-  // Empties what `tree` has in use: it is that of the jobs.
+  // Without jobs. InvalidArgument as QuotaTree::Make.
   static absl::StatusOr<QuotaLedger> Make(const QuotaSpec& spec);
 
   const QuotaTree& tree() const { return tree_; }
@@ -41,8 +41,8 @@ class QuotaLedger {
   // Those with an expected end, in its order, as DecideAdmission takes them. O(jobs log jobs).
   std::vector<ExpectedRelease> Releases() const;
 
-  // DecideAdmission, and if it admits, the job is counted; otherwise nothing changes. AlreadyExists for an id that is
-  // held, InvalidArgument for an empty one.
+  // DecideAdmission, and if it admits, the job is counted; otherwise nothing changes. AlreadyExists for an id
+  // that is held, InvalidArgument for an empty one.
   absl::StatusOr<AdmissionVerdict> Admit(std::string_view id, const AdmissionRequest& request,
                                          std::span<const ExpectedRelease> releases = {},
                                          const AdmissionOptions& options = {});
@@ -50,7 +50,8 @@ class QuotaLedger {
   absl::Status Take(HeldJob job);
   // False if no such job is held: releasing twice is the same as once.
   bool Release(std::string_view id);
-  // The same jobs under another order; nothing changes if it has errors.
+  // The same jobs under another quota; nothing changes if it has errors. CheckQuota with what is in use has
+  // the warnings.
   absl::Status ChangeQuota(const QuotaSpec& spec);
 
  private:

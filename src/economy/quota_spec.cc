@@ -82,25 +82,30 @@ class Checker {
       Error(g.name, StrCat("unknown parent \"", g.parent, "\" of group \"", g.name, "\"; did you mean \"",
                            Nearest(g.parent), "\"?"));
     }
-    std::set<std::string> in_cycle;
-    for (const QuotaGroup& g : spec_.groups) {
-      if (in_cycle.contains(g.name)) continue;
-      // A cycle is reported at the first of its groups; those that only lead to it are not in it.
-      std::string path = g.name;
-      std::vector<std::string> passed = {g.name};
-      const QuotaGroup* at = &g;
-      while (passed.size() <= spec_.groups.size() && Known(at->parent)) {
-        at = &spec_.groups[by_name_.at(at->parent)];
-        StrAppend(&path, " -> ", at->name);
-        if (at->name == g.name) {
-          Error(g.name, StrCat("the groups make a cycle: ", path));
-          in_cycle.insert(passed.begin(), passed.end());
-          break;
-        }
-        passed.push_back(at->name);
-      }
-    }
+    Cycles();
     for (const QuotaPool& p : spec_.pools) pooled_.insert(p.members.begin(), p.members.end());
+  }
+
+  // Each group is walked over once.
+  void Cycles() {
+    std::vector<size_t> seen_from(spec_.groups.size(), SIZE_MAX);
+    for (size_t start = 0; start < spec_.groups.size(); ++start) {
+      std::vector<size_t> path;
+      size_t at = start;
+      while (seen_from[at] == SIZE_MAX) {
+        seen_from[at] = start;
+        path.push_back(at);
+        const auto parent = by_name_.find(spec_.groups[at].parent);
+        if (parent == by_name_.end()) break;
+        at = parent->second;
+      }
+      // Back at a group of this walk that is not its end: the cycle begins there.
+      const auto first = std::find(path.begin(), path.end(), at);
+      if (first == path.end() || !Known(spec_.groups[path.back()].parent)) continue;
+      std::string text = "the groups make a cycle: ";
+      for (auto i = first; i != path.end(); ++i) StrAppend(&text, spec_.groups[*i].name, " -> ");
+      Error(spec_.groups[at].name, text + spec_.groups[at].name);
+    }
   }
 
   void Rows(const QuotaGroup& g) {
@@ -176,7 +181,7 @@ class Checker {
     for (const QuotaUse& u : in_use_) {
       if (!Known(u.group)) {
         Error(u.group,
-              StrCat("group \"", u.group, "\" uses ", QuotaText(u.amounts), " and is not in the order"));
+              StrCat("group \"", u.group, "\" uses ", QuotaText(u.amounts), " and is not in the quota"));
         continue;
       }
       if (cohorts_.contains(u.group))

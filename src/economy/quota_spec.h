@@ -1,5 +1,5 @@
-// Who may use how much: groups in a tree of cohorts with a quota per tier and resource, and what is wrong with
-// such an order. quota_tree.h does the arithmetic.
+// Who may use how much: groups in a tree of cohorts with a quota per tier and resource, and what is wrong
+// with such a specification. quota_tree.h does the arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,30 @@
 
 namespace taut {
 
-// A group's quota of one resource in one tier. The limits mean what they mean in Kueue (docs, "Cluster Queue").
+// A group's quota of one resource in one tier. The limits mean what they mean in Kueue (docs, "Cluster
+// Queue").
 struct QuotaRow {
   std::string tier, resource;
   int64_t nominal = 0;  // its own
-  // The most that it may use beyond its own (a cohort: beyond what its groups have together); absent: all that
-  // the cohort above has.
+  // The most that it may use beyond its own (a cohort: beyond what its groups have together); absent: all
+  // that the cohort above has.
   std::optional<int64_t> borrowing_limit = std::nullopt;
-  // The most of its own that the cohort above may lend while it is unused; absent: all. The rest is exclusive.
+  // The most of its own that the cohort above may lend while it is unused; absent: all. The rest is
+  // exclusive.
   std::optional<int64_t> lending_limit = std::nullopt;
 };
 
-// A group without children uses quota; one with children is a cohort: its nominal is for its children to share,
-// and nothing runs in it. A group that uses has no quota where it has no row, and may not borrow there; a cohort
-// without a row passes everything through.
+// A group without children uses quota; one with children is a cohort: its nominal is for its children to
+// share, and nothing runs in it. A group that uses has no quota where it has no row, and may not borrow
+// there; a cohort without a row passes everything through.
 struct QuotaGroup {
   std::string name;
   std::string parent = {};  // "": none
   std::vector<QuotaRow> quotas = {};
 };
 
-// An agreement: between its members (of the same parent) everything unused is lent, whatever their limits say;
-// towards the parent the members are one cohort, which lends and borrows as much as they may together.
+// An agreement: between its members (of the same parent) everything unused is lent, whatever their limits
+// say; towards the parent the members are one cohort, which lends and borrows as much as they may together.
 struct QuotaPool {
   std::string name;
   std::vector<std::string> members;
@@ -54,16 +56,17 @@ struct QuotaUse {
 };
 
 struct QuotaFinding {
-  bool error = false;  // else a warning: the order can be carried out
+  bool error = false;  // else a warning: the specification can be used
   std::string group;   // or the pool
   std::string text;    // a sentence that names the group, the value and what is allowed
 };
 
-// What is wrong with an order in itself; CheckQuota of quota_tree.h adds what is used beyond it. Errors: an empty
-// name, two of the same, an unknown parent, a cycle of groups, a negative or excessive amount, a lending limit
-// above the nominal, two rows for the same, a pool of other than two or more groups of one parent of which none is
-// in another pool, use of a group that is unknown or a cohort. Warnings: names that differ in case only, and
-// limits that have no effect. In the order of the groups. O(rows + groups * depth).
+// What is wrong with a specification in itself; CheckQuota of quota_tree.h adds what is used beyond it.
+// Errors: an empty name, two of the same, an unknown parent, a cycle of groups, a negative or excessive
+// amount, a lending limit above the nominal, two rows for the same, a pool of other than two or more groups
+// of one parent of which none is in another pool, use of a group that is unknown or a cohort. Warnings: names
+// that differ in case only, and limits that have no effect. In the order of the groups. O(n log n) for n rows
+// and groups.
 std::vector<QuotaFinding> CheckQuotaSpec(const QuotaSpec& spec, std::span<const QuotaUse> in_use = {});
 
 }  // namespace taut

@@ -25,7 +25,7 @@ std::optional<int32_t> IndexIn(std::span<const std::string> sorted, std::string_
 
 }  // namespace
 
-// Turns an order without errors into lanes.
+// Turns a specification without errors into lanes.
 class QuotaTreeBuilder {
  public:
   QuotaTree Build(const QuotaSpec& spec, std::span<const QuotaUse> in_use) {

@@ -22,10 +22,11 @@ namespace taut {
 // changes it.
 class QuotaTree {
  public:
-  // InvalidArgument with every error of CheckQuota. What is in use is accounted as given, also beyond the quota.
+  // InvalidArgument with every error of CheckQuota. What is in use is accounted as given, also beyond the
+  // quota.
   static absl::StatusOr<QuotaTree> Make(const QuotaSpec& spec, std::span<const QuotaUse> in_use = {});
 
-  // Groups, cohorts and pools; the groups of the order come first, as ordered.
+  // Groups, cohorts and pools; the groups of the specification come first, as there.
   int32_t groups() const { return static_cast<int32_t>(names_->groups.size()); }
   const std::string& NameOf(int32_t group) const { return names_->groups[static_cast<size_t>(group)]; }
   bool IsCohort(int32_t group) const { return names_->cohort[static_cast<size_t>(group)]; }
@@ -43,16 +44,17 @@ class QuotaTree {
   // Whether the group has a row in the tier.
   bool HasTier(int32_t group, int32_t tier) const;
 
-  // Counts more, or less, in use: allowed or not, all of it or nothing. O(resources * depth). InvalidArgument for
-  // an unknown group, tier or resource and for a negative amount; Remove: FailedPrecondition for more than is in
-  // use.
+  // Counts more, or less, in use: allowed or not, all of it or nothing. O(resources * depth). InvalidArgument
+  // for an unknown group, tier or resource and for a negative amount; Remove: FailedPrecondition for more
+  // than is in use.
   absl::Status Add(const QuotaUse& use);
   absl::Status Remove(const QuotaUse& use);
-  // What each group uses, by group and tier; none that uses nothing. With another order's Make, the account
+  // What each group uses, in the order of the groups, then by tier; none that uses nothing. With another
+  // specification's Make, the account
   // under a changed quota.
   std::vector<QuotaUse> InUse() const;
-  // A warning for each group, cohort and pool that uses more than it may, as after its quota was lowered: the use
-  // stays accounted, and nothing is admitted there until it is less. O(groups * tiers * resources).
+  // A warning for each group, cohort and pool that uses more than it may, as after its quota was lowered: the
+  // use stays accounted, and nothing is admitted there until it is less. O(groups * tiers * resources).
   std::vector<QuotaFinding> Overused() const;
 
  private:
@@ -76,8 +78,8 @@ class QuotaTree {
   std::vector<QuotaLane> lanes_;  // by tier, then resource
 };
 
-// All that is wrong with an order, were it to replace the one under which this is in use: CheckQuotaSpec, and
-// Overused if that has no error.
+// All that is wrong with a specification, were it to replace the one under which this is in use:
+// CheckQuotaSpec, and Overused if that has no error.
 std::vector<QuotaFinding> CheckQuota(const QuotaSpec& spec, std::span<const QuotaUse> in_use = {});
 
 }  // namespace taut

@@ -105,6 +105,32 @@ TEST(QuotaTree, APoolLendsAmongItsMembers) {
   EXPECT_EQ(Available(*QuotaTree::Make(spec), "a"), 9);  // not in this tier
 }
 
+TEST(QuotaTree, APoolGivesNoQuotaToAMemberWithoutARow) {
+  const QuotaTree tree = *QuotaTree::Make({{{"a"}, {"b", "", {Cpu(12)}}}, {{"ab", {"a", "b"}}}});
+  EXPECT_EQ(Available(tree, "a"), 0);
+  EXPECT_EQ(Available(tree, "b"), 12);
+}
+
+TEST(QuotaLane, TheLenderIsTheLowestCohortThatSuffices) {
+  QuotaTree tree = *QuotaTree::Make({{{"root"},
+                                      {"x", "root"},
+                                      {"y", "root", {Cpu(10)}},
+                                      {"x1", "x", {Cpu(4, {}, 1)}},
+                                      {"x2", "x", {Cpu(5)}}}});
+  const auto lender = [&](int64_t n) {
+    return tree.NameOf(tree.lane(0, 0).LenderOf(*tree.GroupNamed("x1"), n));
+  };
+  EXPECT_EQ(lender(4), "x1");
+  EXPECT_EQ(lender(5), "x");
+  EXPECT_EQ(lender(9), "x");
+  EXPECT_EQ(lender(10), "root");
+  // To x1 its own exclusive part is not kept from it; to the others it is.
+  EXPECT_EQ(tree.lane(0, 0).UnlentTo(*tree.GroupNamed("x1")), 0);
+  EXPECT_EQ(tree.lane(0, 0).UnlentTo(*tree.GroupNamed("x2")), 3);
+  ASSERT_TRUE(tree.Add(Use("x1", 2)).ok());
+  EXPECT_EQ(tree.lane(0, 0).UnlentTo(*tree.GroupNamed("y")), 1);
+}
+
 TEST(QuotaTree, APoolOfGroupsWithoutParentIsACohort) {
   const QuotaTree tree = *QuotaTree::Make(
       {{{"a", "", {Cpu(9)}}, {"b", "", {Cpu(12)}}, {"c", "", {Cpu(1)}}}, {{"ab", {"a", "b"}}}});
@@ -137,6 +163,8 @@ TEST(CheckQuota, NamesWhatIsWrong) {
   EXPECT_EQ(Findings({{{"all"}, {"a", "all", {Cpu(9, 1, 2)}}}}), "");
   EXPECT_EQ(Findings({{{"a", "c"}, {"b", "a"}, {"c", "b"}, {"d", "a"}}}),
             "error: the groups make a cycle: a -> c -> b -> a\n");
+  EXPECT_EQ(Findings({{{"d", "a"}, {"b", "a"}, {"a", "b"}, {"e", "d"}}}),
+            "error: the groups make a cycle: a -> b -> a\n");
   EXPECT_EQ(Findings({{{"a", "a"}}}), "error: the groups make a cycle: a -> a\n");
   EXPECT_EQ(Findings({{{"all"}, {"a", "al"}}}),
             "error: unknown parent \"al\" of group \"a\"; did you mean \"all\"?\n");

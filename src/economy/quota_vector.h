@@ -22,8 +22,8 @@ struct QuotaAmount {
   bool operator==(const QuotaAmount&) const = default;
 };
 
-// A value. A resource that is absent counts as 0, and one of 0 is absent. It carries negative amounts, so that
-// those who refuse them can name them.
+// A value. A resource that is absent counts as 0, and one of 0 is absent. It carries negative amounts, so
+// that those who refuse them can name them.
 class QuotaVector {
  public:
   QuotaVector() = default;

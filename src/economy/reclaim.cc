@@ -122,7 +122,8 @@ class Reclaim {
     return std::none_of(lacks_.begin(), lacks_.end(), [&](const Lack& l) { return Lacks(l); });
   }
 
-  // Whether the group and all cohorts above it use more than their quota, up to one that the request's group is in.
+  // Whether the group and all cohorts above it use more than their quota, up to one that the request's group
+  // is in.
   bool Borrows(const QuotaLane& lane, int32_t group) const {
     for (; !Contains(lane, group); group = lane.cell(group).parent) {
       if (lane.cell(group).use <= lane.cell(group).quota) return false;

@@ -43,18 +43,18 @@ struct ReclaimPlan {
   std::vector<std::string> why_not;    // sentences; none if it is enough
 };
 
-// The victims that make the request fit. They are chosen among the jobs of the request's tier in other groups that
-// use more than their nominal of a resource that the request lacks, each in cohorts that do so, too, up to the one
-// they share with the request's group: by lowest priority, then newest, then id. Each is chosen only while its group
-// uses more than its nominal, so a group within it never loses a job; a job that is larger than what its group
-// borrows is chosen whole. Then, from the last chosen to the first, those that are not needed are spared: none of
-// the victims could be left out.
+// The victims that make the request fit. They are chosen among the jobs of the request's tier in other groups
+// that use more than their nominal of a resource that the request lacks, each in cohorts that do so, too, up
+// to the one they share with the request's group: by lowest priority, then newest, then id. Each is chosen
+// only while its group uses more than its nominal, so a group within it never loses a job; a job that is
+// larger than what its group borrows is chosen whole. Then, from the last chosen to the first, those that are
+// not needed are spared: none of the victims could be left out.
 //
-// The request is entitled to its group's nominal only: what it lacks beyond that is not reclaimed, and `why_not`
-// says so. A job that has its notice already should be in neither `jobs` nor `tree`, or it counts as staying.
-// Changes nothing. Errors as DecideAdmission; and InvalidArgument for a grace out of bounds, and for jobs that
-// together use more than the tree has in use. O(jobs * (log jobs + resources * depth)), plus copies of the tier's
-// resources asked for.
+// The request is entitled to its group's nominal only: what it lacks beyond that is not reclaimed, and
+// `why_not` says so. A job that has its notice already should be in neither `jobs` nor `tree`, or it counts
+// as staying. Changes nothing. Errors as DecideAdmission; and InvalidArgument for a grace out of bounds, and
+// for jobs that together use more than the tree has in use. O(jobs * (log jobs + resources * depth)), plus
+// copies of the tier's resources asked for.
 absl::StatusOr<ReclaimPlan> PlanReclaim(const QuotaTree& tree, std::span<const HeldJob> jobs,
                                         const AdmissionRequest& request, const ReclaimOptions& options);
 

@@ -206,7 +206,8 @@ TEST(ReclaimProperty, FitsAfterwardsSparesNoneLessAndTakesOnlyFromBorrowers) {
         const HeldJob& job = jobs[v.job];
         ASSERT_NE(job.use.group, r.group) << seed;
         ASSERT_TRUE(job.priority < r.priority || policy == ReclaimPolicy::kAny) << seed;
-        // At its turn its group is beyond its nominal: what is guaranteed is never touched while it is within.
+        // At its turn its group is beyond its nominal: what is guaranteed is never touched while it is
+        // within.
         const bool borrows =
             cell.Over(after, job.use.group, "cpu") > 0 || cell.Over(after, job.use.group, "memory") > 0;
         ASSERT_TRUE(borrows) << seed;
