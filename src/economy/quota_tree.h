@@ -49,9 +49,8 @@ class QuotaTree {
   // than is in use.
   absl::Status Add(const QuotaUse& use);
   absl::Status Remove(const QuotaUse& use);
-  // What each group uses, in the order of the groups, then by tier; none that uses nothing. With another
-  // specification's Make, the account
-  // under a changed quota.
+  // What each group uses, in the order of the groups, then by tier; none that uses nothing. Given to another
+  // specification's Make, it is the account under the changed quota.
   std::vector<QuotaUse> InUse() const;
   // A warning for each group, cohort and pool that uses more than it may, as after its quota was lowered: the
   // use stays accounted, and nothing is admitted there until it is less. O(groups * tiers * resources).
