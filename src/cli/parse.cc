@@ -15,6 +15,7 @@
 #include "cli/parse_help.h"
 #include "cli/parse_overcommit.h"
 #include "cli/parse_replicas.h"
+#include "cli/quota_command.h"
 #include "cli/terminal.h"
 
 namespace taut {
@@ -24,7 +25,8 @@ constexpr const char* kVersion = "taut 0.1.0";
 
 constexpr const char* kAbout =
     "Recommends CPU and memory limits from measured usage, and replays recorded usage to evaluate them.\n"
-    "replay, explain TRACE, tune, overcommit, bill and generate need no daemon. The other commands query "
+    "replay, explain TRACE, tune, overcommit, bill, quota, admit and generate need no daemon. The other "
+    "commands query "
     "tautd; "
     "feed\n"
     "sends it the metrics of a simulated cluster.\n\n"
@@ -372,6 +374,7 @@ int RunCli(int argc, char** argv) {
   AddTrace(*bill_app, bill.trace);
   AddBill(*bill_app, bill);
   AddOutput(*bill_app, bill.output, bill.quiet);
+  const QuotaVerbs quota_verbs(app);
   CLI::App* generate_app = app.add_subcommand("generate", kGenerateHelp);
   AddGenerate(*generate_app, generate);
   DaemonVerbs daemon_verbs(app);
@@ -407,6 +410,7 @@ int RunCli(int argc, char** argv) {
   if (tune_app->parsed()) return Flushed(RunTune(tune));
   if (overcommit_app->parsed()) return Flushed(RunOvercommit(overcommit));
   if (bill_app->parsed()) return Flushed(RunBill(bill));
+  if (const std::optional<int> code = quota_verbs.Run(); code.has_value()) return Flushed(*code);
   if (generate_app->parsed()) return Flushed(RunGenerate(generate));
   if (const std::optional<int> code = daemon_verbs.Run(); code.has_value()) return Flushed(*code);
   return Flushed(RunList(listed));

@@ -1,0 +1,61 @@
+// Any text may be offered as a price file or a quota file: refused with a message or read, never a crash; and what
+// was read can be used.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/strings.h"
+#include "config/price_file.h"
+#include "config/quota_file.h"
+#include "economy/quota_tree.h"
+
+namespace taut {
+namespace {
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void ReadPrices(std::string_view text) {
+  const absl::StatusOr<Pricing> pricing = ParsePriceFile(text, "f");
+  if (!pricing.ok()) return Require(!Message(pricing.status()).empty());
+  BillOptions options;
+  options.end_s = 86'400;
+  options.cost = Money{1'000'000};
+  Biller biller(&pricing->sheet, options);
+  UseEntry entry;
+  entry.tier = pricing->TierOf("shop/web");
+  entry.start_s = -100;
+  entry.end_s = 90'000;
+  entry.of(Resource::kCpu) = {3'000'000, 5'000'000, 7'000'000, 90};
+  if (!biller.Add(entry).ok()) return;
+  const absl::StatusOr<PoolBill> bill = biller.Close(1);
+  if (bill.ok()) Require(bill->total.micros + bill->platform->micros == options.cost->micros);
+}
+
+void ReadQuota(std::string_view text) {
+  const absl::StatusOr<QuotaFile> file = ParseQuotaFile(text, "f");
+  if (!file.ok()) return Require(!Message(file.status()).empty());
+  const absl::StatusOr<QuotaTree> tree = QuotaTree::Make(file->spec, file->in_use);
+  if (!tree.ok()) return Require(!CheckQuota(file->spec, file->in_use).empty());
+  for (const QuotaGroup& group : file->spec.groups) {
+    for (const QuotaRow& row : group.quotas) {
+      AdmissionRequest request;
+      request.group = group.name;
+      request.tier = row.tier;
+      request.per_task.Set(row.resource, 1);
+      const absl::StatusOr<AdmissionVerdict> verdict = DecideAdmission(*tree, request, file->releases);
+      Require(!verdict.ok() || !Explain(*verdict).empty());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taut
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  taut::ReadPrices(text);
+  taut::ReadQuota(text);
+  return 0;
+}

@@ -1,0 +1,223 @@
+#include "cli/quota_command.h"
+
+#include <chrono>
+#include <map>
+
+#include "absl/time/time.h"
+#include "base/strings.h"
+#include "cli/cli.h"
+#include "cli/json_text.h"
+#include "cli/parse_daemon.h"
+#include "cli/terminal.h"
+#include "config/quota_file.h"
+#include "economy/quota_tree.h"
+#include "model/units.h"
+
+namespace taut {
+namespace {
+
+int Fail(const absl::Status& status) {
+  PrintError(Message(status));
+  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) || absl::IsFailedPrecondition(status)
+             ? kExitUsage
+             : kExitFailed;
+}
+
+std::string AmountText(std::string_view resource, int64_t amount) {
+  if (resource == kQuotaCpu) return FormatCores(static_cast<double>(amount) / 1000);
+  if (resource == kQuotaMemory) return FormatBytes(static_cast<double>(amount));
+  return StrCat(amount);
+}
+
+// What the file says, with warnings on standard error. Errors: all of them, a line each.
+absl::StatusOr<std::pair<QuotaFile, QuotaTree>> Load(const std::string& path) {
+  absl::StatusOr<QuotaFile> file = ReadQuotaFile(path);
+  if (!file.ok()) return file.status();
+  std::string errors;
+  for (const QuotaFinding& finding : CheckQuota(file->spec, file->in_use)) {
+    if (finding.error) {
+      StrAppend(&errors, errors.empty() ? "" : "\n", path, ": ", finding.text);
+    } else {
+      PrintError(StrCat("warning: ", finding.text));
+    }
+  }
+  if (!errors.empty()) return absl::InvalidArgumentError(errors);
+  absl::StatusOr<QuotaTree> tree = QuotaTree::Make(file->spec, file->in_use);
+  if (!tree.ok()) return tree.status();
+  return std::pair(*std::move(file), *std::move(tree));
+}
+
+// A group's quota in one tier and resource.
+struct QuotaShown {
+  std::string group, tier, resource;
+  QuotaCell cell;
+  int64_t available = 0, maximum = 0;
+
+  int64_t borrowed() const { return std::max<int64_t>(0, cell.held - cell.quota); }
+};
+
+std::vector<QuotaShown> Shown(const QuotaTree& tree) {
+  std::vector<QuotaShown> out;
+  for (int32_t group = 0; group < tree.groups(); ++group) {
+    for (int32_t tier = 0; tier < static_cast<int32_t>(tree.tiers().size()); ++tier) {
+      for (int32_t resource = 0; resource < static_cast<int32_t>(tree.resources().size()); ++resource) {
+        const QuotaLane& lane = tree.lane(tier, resource);
+        const QuotaCell& cell = lane.cell(group);
+        if (!cell.listed && cell.quota == 0 && cell.held == 0) continue;
+        out.push_back({tree.NameOf(group), tree.tiers()[static_cast<size_t>(tier)],
+                       tree.resources()[static_cast<size_t>(resource)], cell, lane.Available(group),
+                       lane.Maximum(group)});
+      }
+    }
+  }
+  return out;
+}
+
+std::string TableOf(const std::vector<QuotaShown>& rows) {
+  TextTable table({"group", "tier", "resource", "quota", "in use", "borrowed", "available\nnow", "at most"});
+  for (const QuotaShown& row : rows) {
+    const auto text = [&row](int64_t amount) { return AmountText(row.resource, amount); };
+    table.Add({row.group, row.tier, row.resource, text(row.cell.quota), text(row.cell.held),
+               text(row.borrowed()), text(row.available), text(row.maximum)});
+  }
+  return table.Render();
+}
+
+// cpu in millicores and memory in bytes, as the library counts them.
+Json AmountsJson(const QuotaVector& amounts) {
+  Json out = Json::object();
+  for (const QuotaAmount& a : amounts.amounts())
+    out[a.resource == kQuotaCpu      ? "cpu_millicores"
+        : a.resource == kQuotaMemory ? "memory_bytes"
+                                     : a.resource] = a.amount;
+  return out;
+}
+
+Json VerdictJson(const AdmissionVerdict& verdict) {
+  Json reasons = Json::array(), borrowed = Json::array();
+  for (const AdmissionReason& r : verdict.reasons) {
+    reasons.push_back({{"resource", r.resource},
+                       {"level", r.level},
+                       {"asked", r.asked},
+                       {"available", r.available},
+                       {"never", r.never},
+                       {"sentence", r.text}});
+  }
+  for (const AdmissionBorrowing& b : verdict.borrowed)
+    borrowed.push_back({{"resource", b.resource}, {"amount", b.amount}, {"cohort", b.cohort}});
+  Json out = {{"outcome", Name(verdict.outcome)},       {"asked", AmountsJson(verdict.use.amounts)},
+              {"borrowed", std::move(borrowed)},        {"reasons", std::move(reasons)},
+              {"fitting_tasks", verdict.fitting_tasks}, {"fitting", AmountsJson(verdict.fitting)},
+              {"other_tiers", verdict.other_tiers},     {"reclaimable", verdict.reclaimable}};
+  if (verdict.probably_at.has_value()) out["probably_at_s"] = verdict.probably_at->seconds();
+  return out;
+}
+
+absl::StatusOr<AdmissionRequest> ToRequest(const AdmitArgs& args) {
+  AdmissionRequest out;
+  out.group = args.group;
+  out.tier = args.tier;
+  out.tasks = args.tasks;
+  out.now = Timestamp::FromSeconds(absl::ToUnixSeconds(absl::Now()));
+  for (const std::string& text : args.amounts) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return absl::InvalidArgumentError(StrCat("\"", text, "\": expected RESOURCE=AMOUNT, such as cpu=4"));
+    const std::string resource = text.substr(0, equals);
+    const absl::StatusOr<int64_t> amount = ParseQuotaAmount(resource, text.substr(equals + 1));
+    if (!amount.ok()) return absl::InvalidArgumentError(StrCat(resource, ": ", Message(amount.status())));
+    out.per_task.Set(resource, *amount);
+  }
+  if (!args.duration.empty()) {
+    const absl::StatusOr<int64_t> duration = ParseDurationSeconds(args.duration);
+    if (!duration.ok()) return absl::InvalidArgumentError(StrCat("--duration: ", Message(duration.status())));
+    out.duration_s = *duration;
+  }
+  return out;
+}
+
+}  // namespace
+
+int RunQuota(const QuotaArgs& args) {
+  const auto loaded = Load(args.file);
+  if (!loaded.ok()) return Fail(loaded.status());
+  const std::vector<QuotaShown> rows = Shown(loaded->second);
+  if (args.output == OutputForm::kTable) {
+    Print(TableOf(rows));
+    return kExitOk;
+  }
+  Json out = Json::array();
+  for (const QuotaShown& row : rows) {
+    out.push_back({{"group", row.group},
+                   {"tier", row.tier},
+                   {"resource", row.resource},
+                   {"quota", row.cell.quota},
+                   {"in_use", row.cell.held},
+                   {"borrowed", row.borrowed()},
+                   {"available", row.available},
+                   {"at_most", row.maximum}});
+  }
+  Print(args.output == OutputForm::kJson ? JsonText(out) : YamlText(out));
+  return kExitOk;
+}
+
+int RunAdmit(const AdmitArgs& args) {
+  const auto loaded = Load(args.file);
+  if (!loaded.ok()) return Fail(loaded.status());
+  const absl::StatusOr<AdmissionRequest> request = ToRequest(args);
+  if (!request.ok()) return Fail(request.status());
+  const absl::StatusOr<AdmissionVerdict> verdict =
+      DecideAdmission(loaded->second, *request, loaded->first.releases);
+  if (!verdict.ok()) return Fail(verdict.status());
+  if (args.output == OutputForm::kTable) {
+    Print(StrCat(Explain(*verdict), "\n"));
+  } else {
+    Print(args.output == OutputForm::kJson ? JsonText(VerdictJson(*verdict))
+                                           : YamlText(VerdictJson(*verdict)));
+  }
+  return verdict->outcome == AdmissionOutcome::kAdmitted ? kExitOk : kExitFailed;
+}
+
+QuotaVerbs::QuotaVerbs(CLI::App& app) {
+  quota_ = app.add_subcommand(
+      "quota",
+      "Checks a quota file and shows what each group has, uses, borrows, and may still use in each tier.\n\n"
+      "Examples:\n"
+      "  taut quota quota.yaml\n"
+      "  taut quota quota.yaml --output json");
+  quota_->add_option("file", quota_args_.file, "quota file: YAML, see docs/formats.md")
+      ->required()
+      ->type_name("FILE");
+  AddOutputForm(*quota_, quota_args_.output);
+  admit_ = app.add_subcommand(
+      "admit",
+      "Says whether a group may run tasks in a tier now by a quota file: admitted, queued until when, or "
+      "refused,\n"
+      "with every reason and the nearest request that would fit. Changes nothing. Exit code 0: admitted; 1: "
+      "not.\n\n"
+      "Examples:\n"
+      "  taut admit quota.yaml --group search --tier production cpu=4 memory=8GiB --tasks 10\n"
+      "  taut admit quota.yaml --group search --tier batch gpu=1 --duration 6h --output json");
+  admit_->add_option("file", admit_args_.file, "quota file: YAML, see docs/formats.md")
+      ->required()
+      ->type_name("FILE");
+  admit_
+      ->add_option("amounts", admit_args_.amounts,
+                   "what each task asks for: cpu=CORES, memory=BYTES, OTHER=NUMBER")
+      ->required()
+      ->type_name("RESOURCE=AMOUNT");
+  admit_->add_option("--group", admit_args_.group, "whose quota")->required();
+  admit_->add_option("--tier", admit_args_.tier, "of the tasks")->required();
+  admit_->add_option("--tasks", admit_args_.tasks, "number of tasks, admitted together")
+      ->capture_default_str();
+  admit_->add_option("--duration", admit_args_.duration, "how long they will run");
+  AddOutputForm(*admit_, admit_args_.output);
+}
+
+std::optional<int> QuotaVerbs::Run() const {
+  if (quota_->parsed()) return RunQuota(quota_args_);
+  if (admit_->parsed()) return RunAdmit(admit_args_);
+  return std::nullopt;
+}
+
+}  // namespace taut

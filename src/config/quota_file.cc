@@ -1,0 +1,207 @@
+#include "config/quota_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "absl/time/time.h"
+#include "base/nearest.h"
+#include "base/strings.h"
+#include "config/yaml_walk.h"
+#include "model/units.h"
+
+namespace taut {
+namespace {
+
+absl::StatusOr<Timestamp> ParseTime(const std::string& text) {
+  absl::Time time;
+  std::string error;
+  if (absl::ParseTime(absl::RFC3339_full, text, &time, &error)) return Timestamp{absl::ToUnixMicros(time)};
+  return absl::InvalidArgumentError(
+      StrCat("until: \"", text, "\" is not a time; expected one such as 2026-03-01T12:00:00Z"));
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view name) : name_(name) {}
+
+  absl::StatusOr<QuotaFile> Read(const YAML::Node& root) {
+    constexpr std::array<std::string_view, 3> kKeys = {"groups", "pools", "in_use"};
+    const absl::Status s =
+        ForEachEntry(root, name_, "the quota file", [&](const YAML::Node& key, const YAML::Node& value) {
+          const std::string& k = key.Scalar();
+          if (k == "groups")
+            return Items(value, k, [this](const YAML::Node& item) { return ReadGroup(item); });
+          if (k == "pools") return Items(value, k, [this](const YAML::Node& item) { return ReadPool(item); });
+          if (k == "in_use") return Items(value, k, [this](const YAML::Node& item) { return ReadUse(item); });
+          return Unknown(key, kKeys);
+        });
+    if (!s.ok()) return s;
+    std::ranges::stable_sort(out_.releases, {}, &ExpectedRelease::at);
+    return std::move(out_);
+  }
+
+ private:
+  absl::Status Unknown(const YAML::Node& key, std::span<const std::string_view> known) const {
+    return ErrorAt(name_, key,
+                   StrCat("unknown key \"", key.Scalar(), "\"; did you mean \"",
+                          NearestName(key.Scalar(), known), "\"?"));
+  }
+  absl::Status Items(const YAML::Node& list, std::string_view what,
+                     absl::FunctionRef<absl::Status(const YAML::Node&)> fn) const {
+    if (list.IsNull()) return absl::OkStatus();
+    if (!list.IsSequence())
+      return ErrorAt(name_, list, StrCat(what, " must be a list: lines that begin with -"));
+    for (const YAML::Node& item : list) {
+      if (!item.IsMap()) return ErrorAt(name_, item, StrCat(what, ": expected keys and values"));
+      if (absl::Status s = fn(item); !s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+  absl::Status ReadText(const YAML::Node& key, const YAML::Node& value, std::string& out) const {
+    absl::StatusOr<std::string> text = TextOf(value, name_, key.Scalar());
+    if (!text.ok()) return text.status();
+    out = *std::move(text);
+    return absl::OkStatus();
+  }
+  absl::Status ReadTexts(const YAML::Node& key, const YAML::Node& value,
+                         std::vector<std::string>& out) const {
+    absl::StatusOr<std::vector<std::string>> texts = TextsOf(value, name_, key.Scalar());
+    if (!texts.ok()) return texts.status();
+    out = *std::move(texts);
+    return absl::OkStatus();
+  }
+  absl::Status ReadAmount(const YAML::Node& key, const YAML::Node& value, std::string_view resource,
+                          int64_t& out) const {
+    std::string text;
+    if (absl::Status s = ReadText(key, value, text); !s.ok()) return s;
+    const absl::StatusOr<int64_t> amount = ParseQuotaAmount(resource, text);
+    if (!amount.ok()) return ErrorAt(name_, key, StrCat(key.Scalar(), ": ", Message(amount.status())));
+    out = *amount;
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadGroup(const YAML::Node& node) {
+    constexpr std::array<std::string_view, 3> kKeys = {"name", "parent", "quotas"};
+    QuotaGroup group;
+    const absl::Status s =
+        ForEachEntry(node, name_, "a group", [&](const YAML::Node& key, const YAML::Node& value) {
+          if (key.Scalar() == "name") return ReadText(key, value, group.name);
+          if (key.Scalar() == "parent") return ReadText(key, value, group.parent);
+          if (key.Scalar() == "quotas")
+            return Items(value, "quotas", [&](const YAML::Node& item) { return ReadRow(item, group); });
+          return Unknown(key, kKeys);
+        });
+    if (s.ok()) out_.spec.groups.push_back(std::move(group));
+    return s;
+  }
+  // The resource first, since it says how the amounts are read.
+  absl::Status ReadRow(const YAML::Node& node, QuotaGroup& group) const {
+    constexpr std::array<std::string_view, 5> kKeys = {"tier", "resource", "nominal", "borrowing_limit",
+                                                       "lending_limit"};
+    QuotaRow row;
+    const auto text = [&](const char* key) {
+      const YAML::Node value = node[key];
+      return value.IsDefined() && value.IsScalar() ? value.Scalar() : std::string();
+    };
+    row.resource = text("resource");
+    row.tier = text("tier");
+    if (row.resource.empty() || row.tier.empty())
+      return ErrorAt(name_, node, "expected a quota with tier, resource and nominal");
+    const absl::Status s =
+        ForEachEntry(node, name_, "a quota", [&](const YAML::Node& key, const YAML::Node& value) {
+          const std::string& k = key.Scalar();
+          if (k == "tier" || k == "resource") return absl::OkStatus();
+          if (k == "nominal") return ReadAmount(key, value, row.resource, row.nominal);
+          if (k == "borrowing_limit")
+            return ReadAmount(key, value, row.resource, row.borrowing_limit.emplace());
+          if (k == "lending_limit") return ReadAmount(key, value, row.resource, row.lending_limit.emplace());
+          return Unknown(key, kKeys);
+        });
+    if (s.ok()) group.quotas.push_back(std::move(row));
+    return s;
+  }
+  absl::Status ReadPool(const YAML::Node& node) {
+    constexpr std::array<std::string_view, 3> kKeys = {"name", "members", "tiers"};
+    QuotaPool pool;
+    const absl::Status s =
+        ForEachEntry(node, name_, "a pool", [&](const YAML::Node& key, const YAML::Node& value) {
+          if (key.Scalar() == "name") return ReadText(key, value, pool.name);
+          if (key.Scalar() == "members") return ReadTexts(key, value, pool.members);
+          if (key.Scalar() == "tiers") return ReadTexts(key, value, pool.tiers);
+          return Unknown(key, kKeys);
+        });
+    if (s.ok()) out_.spec.pools.push_back(std::move(pool));
+    return s;
+  }
+  // Any other key is a resource.
+  absl::Status ReadUse(const YAML::Node& node) {
+    QuotaUse use;
+    std::string until;
+    const absl::Status s =
+        ForEachEntry(node, name_, "what is in use", [&](const YAML::Node& key, const YAML::Node& value) {
+          const std::string& k = key.Scalar();
+          if (k == "group") return ReadText(key, value, use.group);
+          if (k == "tier") return ReadText(key, value, use.tier);
+          if (k == "until") return ReadText(key, value, until);
+          int64_t amount = 0;
+          const absl::Status read = ReadAmount(key, value, k, amount);
+          if (read.ok()) use.amounts.Set(k, amount);
+          return read;
+        });
+    if (!s.ok()) return s;
+    if (use.group.empty() || use.tier.empty())
+      return ErrorAt(name_, node, "expected group and tier of what is in use");
+    if (!until.empty()) {
+      const absl::StatusOr<Timestamp> at = ParseTime(until);
+      if (!at.ok()) return ErrorAt(name_, node, Message(at.status()));
+      out_.releases.push_back({*at, use});
+    }
+    out_.in_use.push_back(std::move(use));
+    return absl::OkStatus();
+  }
+
+  const std::string_view name_;
+  QuotaFile out_;
+};
+
+}  // namespace
+
+absl::StatusOr<int64_t> ParseQuotaAmount(std::string_view resource, const std::string& text) {
+  constexpr double kMost = static_cast<double>(kMaxQuotaAmount);
+  if (resource == kQuotaMemory) {
+    const absl::StatusOr<double> bytes = ParseBytes(text);
+    if (!bytes.ok()) return bytes.status();
+    if (*bytes <= kMost) return static_cast<int64_t>(*bytes);
+  } else {
+    const bool is_cpu = resource == kQuotaCpu;
+    const std::optional<double> number = ParseDouble(text);
+    const double amount = number.value_or(-1) * (is_cpu ? 1000 : 1);
+    if (number.has_value() && amount >= 0 && amount <= kMost && (is_cpu || amount == std::floor(amount)))
+      return static_cast<int64_t>(std::llround(amount));
+  }
+  return absl::InvalidArgumentError(StrCat("\"", text, "\": expected ",
+                                           resource == kQuotaMemory ? "an amount of memory such as 512GiB"
+                                           : resource == kQuotaCpu  ? "a number of cores such as 1.5"
+                                                                    : "a whole number"));
+}
+
+absl::StatusOr<QuotaFile> ParseQuotaFile(std::string_view yaml, std::string_view name) {
+  absl::StatusOr<QuotaFile> out = absl::InvalidArgumentError(StrCat(name, ": there are no groups"));
+  const absl::Status s = WalkYaml(yaml, name, [&](const YAML::Node& root) {
+    if (root.IsNull()) return out.status();
+    out = Reader(name).Read(root);
+    return out.status();
+  });
+  if (!s.ok()) return s;
+  return out;
+}
+
+absl::StatusOr<QuotaFile> ReadQuotaFile(const std::string& path) {
+  const absl::StatusOr<std::string> yaml = ReadYamlFile(path, "a quota file");
+  if (!yaml.ok()) return yaml.status();
+  return ParseQuotaFile(*yaml, path);
+}
+
+}  // namespace taut
