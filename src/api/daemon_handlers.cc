@@ -76,6 +76,11 @@ void PutKubernetes(const KubernetesFacts& facts, MetricsText& out) {
   }
   out.Gauge("tautd_kubernetes_vpas", "VerticalPodAutoscalers that name tautline as their recommender.",
             static_cast<double>(facts.vpas));
+  constexpr std::string_view kEvents = "tautd_kubernetes_events_total";
+  constexpr std::string_view kEventsHelp = "Events of decisions, by result.";
+  out.Counter(kEvents, kEventsHelp, facts.events, {{"result", "written"}});
+  out.Counter(kEvents, kEventsHelp, facts.failed_events, {{"result", "failed"}});
+  out.Counter(kEvents, kEventsHelp, facts.dropped_events, {{"result", "dropped"}});
   constexpr std::string_view kVpas = "tautd_kubernetes_vpa_writes_total";
   constexpr std::string_view kVpasHelp = "Writes of a VerticalPodAutoscaler's status, by result.";
   out.Counter(kVpas, kVpasHelp, facts.vpa_writes, {{"result", "written"}});

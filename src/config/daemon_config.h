@@ -106,6 +106,7 @@ struct KubernetesConfig {
   int64_t scrape_interval_s = 15;  // of kubelets' figures; 0: not read
   std::string lease;               // NAMESPACE/NAME; "": none
   std::string namespaces;          // a pattern; "": every one
+  bool events = true;              // Events of decisions
   bool annotations = true;         // of namespaces and workloads are settings of their jobs
   bool scale = false;              // numbers of tasks, through /scale
   bool vpa = false;                // the status of VerticalPodAutoscalers that name it

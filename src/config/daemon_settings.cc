@@ -182,6 +182,8 @@ const DaemonSetting kSettings[] = {
     {"kubernetes.annotations",
      "annotations tautline.dev/KEY of namespaces and workloads are settings of their jobs", kPlain, 0, 0,
      TAUT_FIELD(kubernetes.annotations)},
+    {"kubernetes.events", "write an Event of the workload for each decision, at most 10 a second", kPlain, 0,
+     0, TAUT_FIELD(kubernetes.events)},
     {"kubernetes.scale", "with actuator.kind kubernetes, set numbers of replicas through /scale", kPlain, 0,
      0, TAUT_FIELD(kubernetes.scale)},
     {"kubernetes.vpa",

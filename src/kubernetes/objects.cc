@@ -183,6 +183,7 @@ bool Read(const element& at, OwnedObject& object) {
   if (!metadata.has_value()) return false;
   object.namespace_name = Text(*metadata, "namespace");
   object.name = Text(*metadata, "name");
+  object.uid = Text(*metadata, "uid");
   ReadOwner(*metadata, object.owner_kind, object.owner_name);
   simdjson::dom::object annotations;
   if ((*metadata)["annotations"].get_object().get(annotations) != Error::SUCCESS) return true;

@@ -65,6 +65,7 @@ struct Pod {
 struct OwnedObject {
   std::string namespace_name, name;
   std::string owner_kind, owner_name;  // its controller; "": none
+  std::string uid = {};
   std::vector<std::pair<std::string, std::string>> steering =
       {};  // annotations that are settings (steering.h)
 };

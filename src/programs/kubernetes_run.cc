@@ -21,14 +21,18 @@ constexpr size_t kScrapers = 4;
 constexpr std::chrono::milliseconds kPassOn{500};  // an OOM kill waits no longer
 constexpr std::chrono::seconds kWriteVpas{5};
 constexpr std::chrono::seconds kRenewLease{2}, kLeaseTimeout{3};
-// Objects whose annotations are settings.
-constexpr std::array<std::pair<const char*, const char*>, 5> kSteeringKinds = {{
-    {"Namespace", "/api/v1/namespaces"},
-    {"Deployment", "/apis/apps/v1/deployments"},
-    {"StatefulSet", "/apis/apps/v1/statefulsets"},
-    {"DaemonSet", "/apis/apps/v1/daemonsets"},
-    {"CronJob", "/apis/batch/v1/cronjobs"},
+// Objects whose annotations are settings, and of which there are Events.
+struct WatchedKind {
+  const char *kind, *api_version, *path;
+};
+constexpr std::array<WatchedKind, 5> kWatchedKinds = {{
+    {"Namespace", "v1", "/api/v1/namespaces"},
+    {"Deployment", "apps/v1", "/apis/apps/v1/deployments"},
+    {"StatefulSet", "apps/v1", "/apis/apps/v1/statefulsets"},
+    {"DaemonSet", "apps/v1", "/apis/apps/v1/daemonsets"},
+    {"CronJob", "batch/v1", "/apis/batch/v1/cronjobs"},
 }};
+constexpr std::chrono::seconds kWriteEvents{1};
 constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
 // What is passed on here outlives a restart, as if it had been written.
 constexpr Timestamp kKeepAll{INT64_MIN};
@@ -43,6 +47,10 @@ std::string LeaseIdentity() {
   if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
   std::random_device random;
   return StrCat(host, "_", random());
+}
+
+std::string TimeText(Timestamp now) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(now.seconds()), absl::UTCTimeZone());
 }
 
 double SecondsSince(std::chrono::steady_clock::time_point begin) {
@@ -95,7 +103,9 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   }
   if (s.ok()) s = run->WatchOwners("ReplicaSet", "/apis/apps/v1/replicasets");
   if (s.ok()) s = run->WatchOwners("Job", "/apis/batch/v1/jobs");
-  if (s.ok() && run->options_.config.annotations) s = run->WatchSteering();
+  const bool watch_workloads = run->options_.config.annotations || run->options_.config.events;
+  if (s.ok() && watch_workloads) s = run->WatchWorkloads();
+  if (s.ok() && run->options_.config.events) s = run->OpenEvents();
   if (s.ok() && run->options_.config.vpa) s = run->WatchVpas();
   if (s.ok()) s = run->OpenLease();
   for (size_t i = 0; s.ok() && i < kScrapers && run->options_.config.scrape_interval_s > 0; ++i) {
@@ -114,14 +124,27 @@ absl::Status KubernetesRun::WatchMetadata(const std::string& path, ReflectorSink
                             path, std::move(sink));
 }
 
-absl::Status KubernetesRun::WatchSteering() {
+// For annotations, and for the UIDs that Events name.
+absl::Status KubernetesRun::WatchWorkloads() {
   Steering* const steering = &steering_;
-  for (const auto& [kind, path] : kSteeringKinds) {
-    const absl::Status s = WatchMetadata(
-        path,
-        {.replace = [steering, kind](const std::vector<OwnedObject>& all) { steering->Replace(kind, all); },
-         .put = [steering, kind](const OwnedObject& object) { steering->Put(kind, object); },
-         .remove = [steering, kind](const OwnedObject& object) { steering->Remove(kind, object); }});
+  WorkloadDirectory* const workloads = &workloads_;
+  for (const WatchedKind& kind : kWatchedKinds) {
+    const auto [name, version, path] = kind;
+    const absl::Status s = WatchMetadata(path, {.replace =
+                                                    [=](const std::vector<OwnedObject>& all) {
+                                                      steering->Replace(name, all);
+                                                      workloads->Replace(name, version, all);
+                                                    },
+                                                .put =
+                                                    [=](const OwnedObject& object) {
+                                                      steering->Put(name, object);
+                                                      workloads->Put(name, version, object);
+                                                    },
+                                                .remove =
+                                                    [=](const OwnedObject& object) {
+                                                      steering->Remove(name, object);
+                                                      workloads->Remove(name, object);
+                                                    }});
     if (!s.ok()) return s;
   }
   return absl::OkStatus();
@@ -129,7 +152,7 @@ absl::Status KubernetesRun::WatchSteering() {
 
 // Jobs whose labels are not what the annotations say.
 void KubernetesRun::PassOnSteering() {
-  if (steering_.num_kinds() < kSteeringKinds.size()) return;
+  if (!options_.config.annotations || steering_.num_kinds() < kWatchedKinds.size()) return;
   steered_ = steering_.version();
   for (const JobView& job : control_->view()->jobs) {
     const std::optional<WorkloadName> workload = cluster_.naming().Parse(job.record->name);
@@ -157,10 +180,7 @@ absl::Status KubernetesRun::WatchVpas() {
   options.send = [this](const std::string& path, const std::string& patch) {
     return vpa_client_->Patch(StrCat(path, "?fieldManager=", kFieldManager), patch, kMergePatch).status();
   };
-  options.time = [this] {
-    return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(options_.now().seconds()),
-                            absl::UTCTimeZone());
-  };
+  options.time = [this] { return TimeText(options_.now()); };
   options.steady_s = SteadySeconds;
   vpas_ = std::make_unique<VpaWriter>(std::move(options), &cluster_);
   VpaWriter* const vpas = vpas_.get();
@@ -188,6 +208,47 @@ absl::Status KubernetesRun::OpenLease() {
   lease_ = std::make_unique<LeaseKeeper>(
       std::move(options), std::make_unique<ApiLeaseStore>(*std::move(client), name->first, name->second));
   return absl::OkStatus();
+}
+
+absl::Status KubernetesRun::OpenEvents() {
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
+  if (!client.ok()) return client.status();
+  event_client_ = *std::move(client);
+  EventWriter::Options options;
+  options.send = [this](const std::string& collection, const std::string& body) {
+    return event_client_->Create(collection, body).status();
+  };
+  options.time = [this] { return TimeText(options_.now()); };
+  options.steady_s = SteadySeconds;
+  events_ = std::make_unique<EventWriter>(std::move(options), &workloads_);
+  return absl::OkStatus();
+}
+
+void KubernetesRun::Say(std::span<const Decision> decisions) {
+  if (!WhyNotChange().empty()) return;  // the holder of the lease says it
+  for (const Decision& decision : decisions) {
+    std::string job;
+    control_->Look(decision.job, [&job](const LiveJob& live) { job = live.record.name; });
+    const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
+    if (workload.has_value()) events_->Add(EventOf(decision, *workload));
+  }
+}
+
+void KubernetesRun::WriteEvents() {
+  std::string said;
+  const auto stopping = [this] {
+    const std::lock_guard lock(mutex_);
+    return stopping_;
+  };
+  while (true) {
+    Wait(kWriteEvents);
+    if (stopping()) return;
+    events_->Step(stopping);
+    const std::string error = events_->last_error();
+    if (error == said || stopping()) continue;
+    said = error;
+    if (!error.empty()) spdlog::warn("kubernetes: writing Events: {}", error);
+  }
 }
 
 std::string KubernetesRun::WhyNotChange() const {
@@ -310,6 +371,11 @@ void KubernetesRun::Start(ControlPlane* control) {
   if (options_.config.scrape_interval_s > 0) threads_.emplace_back([this] { Scrape(); });
   if (lease_ != nullptr) threads_.emplace_back([this] { KeepLease(); });
   if (vpas_ != nullptr) threads_.emplace_back([this] { WriteVpas(); });
+  if (events_ == nullptr) return;
+  control->OnTick([this](const TickEvents& events) {
+    if (!events.past) Say(events.decisions);
+  });
+  threads_.emplace_back([this] { WriteEvents(); });
 }
 
 void KubernetesRun::Stop() {
@@ -321,6 +387,7 @@ void KubernetesRun::Stop() {
   for (const std::function<void()>& stop : stops_) stop();
   for (const std::unique_ptr<ApiClient>& scraper : scrapers_) scraper->Interrupt();
   if (vpa_client_ != nullptr) vpa_client_->Interrupt();
+  if (event_client_ != nullptr) event_client_->Interrupt();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
 }
@@ -433,6 +500,12 @@ KubernetesFacts KubernetesRun::facts() const {
   out.scrape_failures = scrape_failures_;
   out.last_scrape_s = last_scrape_s_;
   if (lease_ != nullptr) out.holds_lease = lease_->held();
+  if (events_ != nullptr) {
+    const EventWriter::Counts events = events_->counts();
+    out.events = events.written;
+    out.failed_events = events.failed;
+    out.dropped_events = events.dropped;
+  }
   if (vpas_ != nullptr) {
     const VpaWriter::Counts vpas = vpas_->counts();
     out.vpas = vpas.vpas;

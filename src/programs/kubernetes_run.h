@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "config/daemon_config.h"
 #include "control/control_plane.h"
 #include "kubernetes/cluster.h"
+#include "kubernetes/event_writer.h"
 #include "kubernetes/kubeconfig.h"
 #include "kubernetes/kubernetes_actuator.h"
 #include "kubernetes/lease.h"
@@ -61,9 +63,11 @@ class KubernetesRun {
   absl::Status Watch(ReflectorOptions reflector, const std::string& what, ReflectorSink<Object> sink);
   absl::Status WatchMetadata(const std::string& path, ReflectorSink<OwnedObject> sink);
   absl::Status WatchOwners(const std::string& kind, const std::string& path);
-  absl::Status WatchSteering();
+  absl::Status WatchWorkloads();
   absl::Status WatchVpas();
   absl::Status OpenLease();
+  absl::Status OpenEvents();
+  void Say(std::span<const Decision> decisions);
   std::string WhyNotChange() const;  // "": it may change the cluster
   Amounts Recommended(const std::string& job) const;
   void Wait(std::chrono::milliseconds pause);
@@ -75,21 +79,25 @@ class KubernetesRun {
   void Scrape();
   void WriteVpas();
   void KeepLease();
+  void WriteEvents();
   void ScrapeNodes(const std::vector<std::string>& nodes);
   absl::Status ScrapeNode(ApiClient& client, const std::string& node);
   void NoteScrapes(const std::vector<std::string>& nodes, const std::vector<absl::Status>& results);
 
   const Options options_;
   Cluster cluster_;
+  WorkloadDirectory workloads_;
   Steering steering_;
   uint64_t steered_ = 0;  // its version that was passed on last
   ControlPlane* control_ = nullptr;
   bool has_actuator_ = false;
   std::vector<std::function<void()>> runs_, stops_;  // of the reflectors
   std::vector<std::unique_ptr<ApiClient>> scrapers_;
-  std::unique_ptr<ApiClient> vpa_client_;  // of the thread that writes their status
-  std::unique_ptr<VpaWriter> vpas_;        // if it is asked for
-  std::unique_ptr<LeaseKeeper> lease_;     // if one is configured
+  std::unique_ptr<ApiClient> vpa_client_;    // of the thread that writes their status
+  std::unique_ptr<VpaWriter> vpas_;          // if it is asked for
+  std::unique_ptr<LeaseKeeper> lease_;       // if one is configured
+  std::unique_ptr<ApiClient> event_client_;  // of the thread that writes Events
+  std::unique_ptr<EventWriter> events_;      // if they are asked for
   std::vector<std::thread> threads_;
 
   mutable std::mutex mutex_;

@@ -40,8 +40,9 @@ class Cluster:
         self.scrape_seconds = 6 * 3600  # of usage in each answer of the kubelet
         self.refuse = None  # (status, message) for each resize
         self.autoscaler = None
-        self.deployment = {"metadata": {"name": "web", "namespace": "shop", "annotations": {}}}
+        self.deployment = {"metadata": {"name": "web", "namespace": "shop", "uid": "d-1", "annotations": {}}}
         self.deployment_events = []
+        self.said = []  # Events
         self.replicas = None
 
     def put(self, pod, what="MODIFIED"):
@@ -173,6 +174,13 @@ class Handler(daemon.JsonHandler):
                     return
                 version = at
 
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with self.cluster.lock:
+            if self.path.endswith("/events"):
+                self.cluster.said.append(body)
+        self.answer(201, json.dumps(body))
+
     def do_PATCH(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         path = urllib.parse.urlsplit(self.path).path
@@ -290,6 +298,9 @@ rules:
     took = time.monotonic() - begin
     stage.check(raised, f"an OOM kill raises the limits of all pods ({took:.2f} s)")
     stage.check(any(d["kind"] == "oom_raise" for d in decisions(tautd)), "by a decision that says so")
+
+    reasons = lambda: {e["reason"] for e in cluster.said if e["involvedObject"]["uid"] == "d-1"}  # noqa: E731
+    stage.check(daemon.eventually(lambda: {"LimitSet", "LimitRaised"} <= reasons(), 20), "Events of the Deployment say so", reasons())
 
     # ---- tautd is killed ----
     tautd.kill()

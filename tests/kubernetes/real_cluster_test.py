@@ -315,6 +315,8 @@ def killed(stage, bed, tautd):
     stage.check(daemon.eventually(lambda: any(d["kind"] in ("oom_raise", "set") and d["outcome"] == "applied"
                                               for d in tautd.get("/api/v1/decisions")["decisions"] if d["job"] == JOB), 20),
                 "and the decision is applied", tautd.get("/api/v1/decisions"))
+    described = lambda: bed.kubectl("describe", "deployment", "web")  # noqa: E731
+    stage.check(daemon.eventually(lambda: "LimitRaised" in described(), 20), "kubectl describe shows it", described()[-600:])
     name = bed.pods()[0]["metadata"]["name"]
     stage.equal(name, pod["metadata"]["name"], "the pod is the same")
     bed.kubectl("exec", name, "-c", "app", "--", "touch", "/tmp/go")

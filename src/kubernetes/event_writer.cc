@@ -1,0 +1,175 @@
+#include "kubernetes/event_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "model/units.h"
+#include "net/http.h"
+
+namespace taut {
+namespace {
+
+constexpr size_t kMaxMessageBytes = 1000;  // the API server takes 1024
+
+std::string LowerCase(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+std::string KeyOf(const std::string& kind, const OwnedObject& object) {
+  return Cluster::WorkloadKey(object.namespace_name, LowerCase(kind), object.name);
+}
+
+std::string_view ReasonOf(const Decision& decision) {
+  if (decision.target.is_replicas())
+    return decision.kind == DecisionKind::kRelease ? "ReplicasReleased" : "ReplicasSet";
+  switch (decision.kind) {
+    case DecisionKind::kWouldSet:
+      return "LimitRecommended";
+    case DecisionKind::kSet:
+      return "LimitSet";
+    case DecisionKind::kTry:
+      return "LimitTried";
+    case DecisionKind::kPromote:
+      return "LimitPromoted";
+    case DecisionKind::kRollBack:
+      return "LimitRolledBack";
+    case DecisionKind::kOomRaise:
+      return "LimitRaised";
+    case DecisionKind::kRelease:
+      return "LimitReleased";
+  }
+  return "LimitSet";
+}
+
+std::string AmountText(Target target, const std::optional<double>& amount) {
+  return amount.has_value() ? FormatAmount(target, *amount) : "the owner's";
+}
+
+}  // namespace
+
+void WorkloadDirectory::Put(const std::string& kind, const std::string& api_version,
+                            const OwnedObject& object) {
+  const std::lock_guard lock(mutex_);
+  identities_.insert_or_assign(KeyOf(kind, object), WorkloadIdentity{api_version, kind, object.uid});
+}
+
+void WorkloadDirectory::Remove(const std::string& kind, const OwnedObject& object) {
+  const std::lock_guard lock(mutex_);
+  identities_.erase(KeyOf(kind, object));
+}
+
+void WorkloadDirectory::Replace(const std::string& kind, const std::string& api_version,
+                                const std::vector<OwnedObject>& objects) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(identities_, [&kind](const auto& item) { return item.second.kind == kind; });
+  for (const OwnedObject& object : objects)
+    identities_.insert_or_assign(KeyOf(kind, object), WorkloadIdentity{api_version, kind, object.uid});
+}
+
+std::optional<WorkloadIdentity> WorkloadDirectory::Find(const WorkloadName& workload) const {
+  const std::lock_guard lock(mutex_);
+  const auto it =
+      identities_.find(Cluster::WorkloadKey(workload.namespace_name, workload.kind, workload.name));
+  return it == identities_.end() ? std::nullopt : std::optional(it->second);
+}
+
+WorkloadEvent EventOf(const Decision& decision, const WorkloadName& workload) {
+  WorkloadEvent out;
+  out.workload = workload;
+  out.reason = ReasonOf(decision);
+  out.is_warning = decision.kind == DecisionKind::kOomRaise || decision.kind == DecisionKind::kRollBack;
+  const bool is_limit = decision.target.is_limit();
+  out.message =
+      StrCat(workload.container.empty() || !is_limit ? "" : StrCat("container ", workload.container, ": "),
+             Name(decision.target), is_limit ? " limit " : " ", AmountText(decision.target, decision.before),
+             " -> ", AmountText(decision.target, decision.after), ": ", decision.sentence);
+  if (out.message.size() > kMaxMessageBytes) out.message.resize(kMaxMessageBytes);
+  return out;
+}
+
+std::string EventJson(const WorkloadEvent& event, const WorkloadIdentity& identity, std::string_view time) {
+  JsonWriter out;
+  out.BeginObject();
+  out.Field("apiVersion", "v1");
+  out.Field("kind", "Event");
+  out.Key("metadata");
+  out.BeginObject();
+  out.Field("generateName", StrCat(event.workload.name, ".tautline-"));
+  out.Field("namespace", event.workload.namespace_name);
+  out.EndObject();
+  out.Key("involvedObject");
+  out.BeginObject();
+  out.Field("apiVersion", identity.api_version);
+  out.Field("kind", identity.kind);
+  out.Field("namespace", event.workload.namespace_name);
+  out.Field("name", event.workload.name);
+  out.Field("uid", identity.uid);
+  out.EndObject();
+  out.Field("type", event.is_warning ? "Warning" : "Normal");
+  out.Field("reason", event.reason);
+  out.Field("message", event.message);
+  out.Key("source");
+  out.BeginObject();
+  out.Field("component", "tautline");
+  out.EndObject();
+  out.Field("reportingComponent", "tautline");
+  out.Field("firstTimestamp", time);
+  out.Field("lastTimestamp", time);
+  out.Field("count", int64_t{1});
+  out.EndObject();
+  return out.Take();
+}
+
+void EventWriter::Add(WorkloadEvent event) {
+  const std::lock_guard lock(mutex_);
+  if (waiting_.size() >= options_.max_waiting) {
+    ++counts_.dropped;
+  } else {
+    waiting_.push_back(std::move(event));
+  }
+}
+
+std::optional<WorkloadEvent> EventWriter::Next() {
+  const std::lock_guard lock(mutex_);
+  if (waiting_.empty()) return std::nullopt;
+  WorkloadEvent out = std::move(waiting_.front());
+  waiting_.pop_front();
+  return out;
+}
+
+void EventWriter::Step(const std::function<bool()>& stopping) {
+  const double now_s = options_.steady_s();
+  const double passed_s = filled_at_s_ < 0 ? options_.burst / options_.per_second : now_s - filled_at_s_;
+  filled_at_s_ = now_s;
+  tokens_ = std::min(options_.burst, tokens_ + passed_s * options_.per_second);
+  for (; tokens_ >= 1 && !stopping(); tokens_ -= 1) {
+    const std::optional<WorkloadEvent> event = Next();
+    if (!event.has_value()) return;
+    const std::optional<WorkloadIdentity> identity = directory_->Find(event->workload);
+    absl::Status status;
+    if (identity.has_value()) {
+      status = options_.send(
+          StrCat("/api/v1/namespaces/", PercentEncode(event->workload.namespace_name), "/events"),
+          EventJson(*event, *identity, options_.time()));
+    }
+    const std::lock_guard lock(mutex_);
+    ++(!identity.has_value() ? counts_.dropped : status.ok() ? counts_.written : counts_.failed);
+    last_error_ = std::string(Message(status));
+  }
+}
+
+EventWriter::Counts EventWriter::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+std::string EventWriter::last_error() const {
+  const std::lock_guard lock(mutex_);
+  return last_error_;
+}
+
+}  // namespace taut
