@@ -19,18 +19,21 @@ void Require(bool holds) {
 void ReadPrices(std::string_view text) {
   const absl::StatusOr<Pricing> pricing = ParsePriceFile(text, "f");
   if (!pricing.ok()) return Require(!Message(pricing.status()).empty());
-  BillOptions options;
-  options.end_s = 86'400;
-  options.cost = Money{1'000'000};
-  Biller biller(&pricing->sheet, options);
-  UseEntry entry;
+  CapacityWindow pool;
+  pool.start_s = -200;
+  pool.end_s = 100'000;
+  pool.capacity = {900'000'000, 900'000'000};
+  pool.machine_cost = Money{1'000'000};
+  absl::StatusOr<Metering> metering = Metering::Make(pricing->sheet, {&pool, 1});
+  Require(metering.ok());
+  UsageEntry entry;
   entry.tier = pricing->TierOf("shop/web");
   entry.start_s = -100;
   entry.end_s = 90'000;
-  entry.of(Resource::kCpu) = {3'000'000, 5'000'000, 7'000'000, 90};
-  if (!biller.Add(entry).ok()) return;
-  const absl::StatusOr<PoolBill> bill = biller.Close(1);
-  if (bill.ok()) Require(bill->total.micros + bill->platform->micros == options.cost->micros);
+  entry.of[0] = {3'000'000, 5'000'000, 7'000'000, 90};
+  if (!metering->Add(entry).ok()) return;
+  const absl::StatusOr<Bill> bill = MakeBill(pricing->sheet, {&pool, 1}, *std::move(metering));
+  if (bill.ok()) Require(bill->sums.total.micros + bill->platform.micros == pool.machine_cost->micros);
 }
 
 void ReadQuota(std::string_view text) {

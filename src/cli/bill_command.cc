@@ -28,12 +28,17 @@ int Fail(const absl::Status& status) {
   return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
 }
 
+// By JobId; jobs without a bill have an empty one.
+using JobSums = std::vector<BillSums>;
+
 // One bill of every job: at the owners' limits, and at the recommended ones if they are asked for.
 struct Bills {
-  BillOptions options;
-  PoolBill owner;
-  std::optional<PoolBill> recommended;
-  PoolBill used;     // of what was used alone, at the same prices
+  BillPeriod period;
+  std::vector<std::string> groups;  // by number
+  std::vector<BilledJob> jobs;      // by JobId
+  Bill owner;
+  JobSums of_owner, of_recommended, of_usage;  // the last: what was used, at the same prices
+  bool has_recommended = false;
   std::string risk;  // of the recommended limits
 };
 
@@ -52,37 +57,44 @@ struct RowSum {
 
 Money Plus(Money a, Money b) { return {a.micros + b.micros}; }
 
+// Rounded to two decimals, with thousands separated: "1,234.57".
+std::string RoundedText(Money amount) {
+  constexpr int64_t kMicrosPerCent = 10'000;
+  const int64_t cents = (std::abs(amount.micros) + kMicrosPerCent / 2) / kMicrosPerCent;
+  std::string whole = StrCat(cents / 100);
+  for (size_t i = whole.size(); i > 3; i -= 3) whole.insert(i - 3, ",");
+  return fmt::format("{}{}.{:02}", amount.micros < 0 && cents > 0 ? "-" : "", whole, cents % 100);
+}
+
 absl::Status Check(const BillArgs& args) {
   if (args.by != "group" && args.by != "tier" && args.by != "job")
     return absl::InvalidArgumentError(StrCat("--by: \"", args.by, "\": expected group, tier or job"));
   return absl::OkStatus();
 }
 
-// The pool's capacity and cost over the period.
-absl::Status AddPool(const PoolPrices& pool, BillOptions& options) {
-  const auto seconds = static_cast<double>(options.end_s - options.start_s);
+// What the pool has over the period.
+CapacityWindow PoolOf(const PoolPrices& pool, const BillPeriod& period) {
+  const auto seconds = static_cast<double>(period.end_s - period.start_s);
   const auto quantity = [&](double amount) {
-    return static_cast<Quantity>(std::llround(amount) * std::llround(seconds));
+    return static_cast<uint64_t>(std::llround(std::min(amount, 1e12) * seconds));
   };
-  const Quantity cpu = quantity(pool.cores * 1000),
-                 memory = quantity(std::min(pool.memory_bytes / kKiB, 1e12));
-  options.capacity = {cpu, memory};
-  options.idle = pool.idle;
-  const absl::StatusOr<Money> of_cpu = AmountOf(Resource::kCpu, pool.cost, cpu);
-  const absl::StatusOr<Money> of_memory = AmountOf(Resource::kMemory, pool.cost, memory);
-  if (!of_cpu.ok()) return of_cpu.status();
-  if (!of_memory.ok()) return of_memory.status();
-  const absl::StatusOr<Money> cost = ToMoney(WideInt{of_cpu->micros} + of_memory->micros);
-  if (!cost.ok()) return cost.status();
-  options.cost = *cost;
-  return absl::OkStatus();
+  CapacityWindow out;
+  out.start_s = period.start_s;
+  out.end_s = period.end_s;
+  out.capacity = {quantity(pool.cores * 1000), quantity(pool.memory_bytes / kMiB)};
+  return out;
 }
 
 // The same tiers, charged by usage.
-absl::StatusOr<PriceSheet> ByUsage(const PriceSheet& sheet) {
-  std::vector<Tier> tiers(sheet.tiers().begin(), sheet.tiers().end());
-  for (Tier& tier : tiers) tier.rule = ChargeRule::kUsage;
-  return PriceSheet::Make(sheet.currency(), std::move(tiers));
+PriceSheet ByUsage(PriceSheet sheet) {
+  for (PriceTier& tier : sheet.tiers) tier.rule = ChargeRule::kUsage;
+  return sheet;
+}
+
+JobSums SumsOf(const Bill& bill, size_t jobs) {
+  JobSums out(jobs);
+  for (const JobBill& job : bill.jobs) out[job.job] = job.sums;
+  return out;
 }
 
 std::string RiskOf(const BillArgs& args, const ReplayResult& result) {
@@ -119,39 +131,53 @@ absl::StatusOr<Recommended> Recommend(const BillArgs& args, LoadedTrace& trace) 
   return out;
 }
 
+void AssignGroups(const Pricing& pricing, const LoadedTrace& trace, Bills& out) {
+  std::map<std::string, uint32_t> numbers;
+  for (const JobInfo& job : trace.jobs()) {
+    const auto [it, is_new] =
+        numbers.try_emplace(pricing.GroupOf(job.name), static_cast<uint32_t>(out.groups.size()));
+    if (is_new) out.groups.push_back(it->first);
+    out.jobs.push_back({it->second, pricing.TierOf(job.name)});
+  }
+}
+
 absl::StatusOr<Bills> MakeBills(const BillArgs& args, const Pricing& pricing, LoadedTrace& trace) {
   if (trace.days().empty())
     return absl::InvalidArgumentError("the trace has no usage: there is nothing to bill");
   Bills out;
-  out.options.start_s = int64_t{trace.days().front()} * kDaySeconds;
-  out.options.end_s = (int64_t{trace.days().back()} + 1) * kDaySeconds;
+  out.period = {int64_t{trace.days().front()} * kDaySeconds,
+                (int64_t{trace.days().back()} + 1) * kDaySeconds};
+  AssignGroups(pricing, trace, out);
   LimitHistory limits;
-  const bool recommend = args.recommender != "none";
-  if (recommend) {
+  out.has_recommended = args.recommender != "none";
+  if (out.has_recommended) {
     absl::StatusOr<Recommended> made = Recommend(args, trace);
     if (!made.ok()) return made.status();
     limits = std::move(made->limits);
-    out.options.start_s = made->scored_from_s;
+    out.period.start_s = made->scored_from_s;
     out.risk = std::move(made->risk);
   }
-  std::vector<uint32_t> tiers;
-  for (const JobInfo& job : trace.jobs()) tiers.push_back(pricing.TierOf(job.name));
-  const absl::StatusOr<PriceSheet> by_usage = ByUsage(pricing.sheet);
-  if (!by_usage.ok()) return by_usage.status();
-  BillOptions plain = out.options;
-  absl::StatusOr<PoolBill> used = BillTrace(trace, *by_usage, tiers, plain, nullptr);
-  if (!used.ok()) return used.status();
-  out.used = *std::move(used);
+  std::vector<CapacityWindow> pool;
+  BillOptions options;
   if (pricing.pool.has_value()) {
-    if (absl::Status s = AddPool(*pricing.pool, out.options); !s.ok()) return s;
+    pool.push_back(PoolOf(*pricing.pool, out.period));
+    options.cost_price = pricing.pool->cost;
+    options.idle = pricing.pool->idle;
   }
-  absl::StatusOr<PoolBill> owner = BillTrace(trace, pricing.sheet, tiers, out.options, nullptr);
+  const auto bill = [&](const PriceSheet& sheet, const LimitHistory* in_force) {
+    return BillTrace(trace, sheet, out.jobs, out.period, in_force, pool, options);
+  };
+  absl::StatusOr<Bill> used = bill(ByUsage(pricing.sheet), nullptr);
+  if (!used.ok()) return used.status();
+  out.of_usage = SumsOf(*used, out.jobs.size());
+  absl::StatusOr<Bill> owner = bill(pricing.sheet, nullptr);
   if (!owner.ok()) return owner.status();
+  out.of_owner = SumsOf(*owner, out.jobs.size());
   out.owner = *std::move(owner);
-  if (!recommend) return out;
-  absl::StatusOr<PoolBill> recommended = BillTrace(trace, pricing.sheet, tiers, out.options, &limits);
+  if (!out.has_recommended) return out;
+  const absl::StatusOr<Bill> recommended = bill(pricing.sheet, &limits);
   if (!recommended.ok()) return recommended.status();
-  out.recommended = *std::move(recommended);
+  out.of_recommended = SumsOf(*recommended, out.jobs.size());
   return out;
 }
 
@@ -159,19 +185,17 @@ std::vector<std::pair<std::string, RowSum>> Rows(const BillArgs& args, const Pri
                                                  const LoadedTrace& trace, const Bills& bills) {
   std::map<std::string, RowSum> sums;
   for (size_t i = 0; i < trace.jobs().size(); ++i) {
-    const std::string& job = trace.jobs()[i].name;
-    const std::string key = args.by == "job"    ? job
-                            : args.by == "tier" ? pricing.sheet.tiers()[pricing.TierOf(job)].name
-                                                : pricing.GroupOf(job);
+    const std::string& key = args.by == "job"    ? trace.jobs()[i].name
+                             : args.by == "tier" ? pricing.sheet.tiers[bills.jobs[i].tier].name
+                                                 : bills.groups[bills.jobs[i].group];
     RowSum& sum = sums[key];
-    const JobBill& bill = bills.owner.jobs[i];
+    const BillSums& bill = bills.of_owner[i];
     ++sum.jobs;
-    sum.used = Plus(sum.used, bills.used.jobs[i].charged);
-    sum.charged = Plus(sum.charged, bill.charged);
+    sum.used = Plus(sum.used, bills.of_usage[i].charges);
+    sum.charged = Plus(sum.charged, bill.charges);
     sum.idle = Plus(sum.idle, bill.idle);
     sum.total = Plus(sum.total, bill.total);
-    if (bills.recommended.has_value())
-      sum.recommended = Plus(sum.recommended, bills.recommended->jobs[i].charged);
+    if (bills.has_recommended) sum.recommended = Plus(sum.recommended, bills.of_recommended[i].charges);
   }
   std::vector<std::pair<std::string, RowSum>> out(sums.begin(), sums.end());
   std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return a.second.total > b.second.total; });
@@ -185,21 +209,21 @@ std::string Percent(Money part, Money whole) {
 
 std::string Table(const BillArgs& args, const Pricing& pricing, const Bills& bills,
                   const std::vector<std::pair<std::string, RowSum>>& rows) {
-  const bool has_recommended = bills.recommended.has_value();
-  const bool has_idle = bills.owner.idle_shared.micros > 0;
+  const bool has_recommended = bills.has_recommended;
+  const bool has_idle = bills.owner.sums.idle.micros > 0;
   std::vector<std::string> head = {args.by, "jobs", "used", "charged", "unused"};
   if (has_idle) head.insert(head.end(), {"share of\nidle", "total"});
   if (has_recommended) head.insert(head.end(), {StrCat("charged by\n", args.recommender), "saved"});
   TextTable table(head);
   RowSum all;
   const auto row_of = [&](const std::string& name, const RowSum& sum) {
-    std::vector<std::string> row = {name, FormatCount(sum.jobs), ToRoundedText(sum.used),
-                                    ToRoundedText(sum.charged),
+    std::vector<std::string> row = {name, FormatCount(sum.jobs), RoundedText(sum.used),
+                                    RoundedText(sum.charged),
                                     Percent({sum.charged.micros - sum.used.micros}, sum.charged)};
-    if (has_idle) row.insert(row.end(), {ToRoundedText(sum.idle), ToRoundedText(sum.total)});
+    if (has_idle) row.insert(row.end(), {RoundedText(sum.idle), RoundedText(sum.total)});
     if (has_recommended) {
       const Money saved = {sum.charged.micros - sum.recommended.micros};
-      row.insert(row.end(), {ToRoundedText(sum.recommended), Percent(saved, sum.charged)});
+      row.insert(row.end(), {RoundedText(sum.recommended), Percent(saved, sum.charged)});
     }
     return row;
   };
@@ -217,11 +241,11 @@ std::string Table(const BillArgs& args, const Pricing& pricing, const Bills& bil
     StrAppend(&out, "the first ", args.limit, " of ", FormatCount(rows.size()),
               " rows; --limit shows more\n");
   out += bills.risk;
-  if (bills.owner.platform.has_value()) {
-    const Money platform = *bills.owner.platform;
-    StrAppend(&out, "the pool costs ", ToRoundedText(*bills.options.cost), " ", pricing.sheet.currency(),
+  if (pricing.pool.has_value()) {
+    const Money platform = bills.owner.platform;
+    StrAppend(&out, "the pool costs ", RoundedText(bills.owner.machine_cost), " ", pricing.sheet.currency,
               "; the platform ", platform.micros >= 0 ? "pays " : "earns ",
-              ToRoundedText({std::abs(platform.micros)}), " of it\n");
+              RoundedText({std::abs(platform.micros)}), platform.micros >= 0 ? " of it\n" : " more\n");
   }
   return out;
 }
@@ -238,29 +262,29 @@ Json ResultJson(const BillArgs& args, const Pricing& pricing, const LoadedTrace&
                 {"charged", MoneyJson(sum.charged)},
                 {"idle", MoneyJson(sum.idle)},
                 {"total", MoneyJson(sum.total)}};
-    if (bills.recommended.has_value()) row["charged_at_recommended_limits"] = MoneyJson(sum.recommended);
+    if (bills.has_recommended) row["charged_at_recommended_limits"] = MoneyJson(sum.recommended);
     rows.push_back(std::move(row));
   }
-  Json out = {{"currency", pricing.sheet.currency()},
-              {"start_s", bills.options.start_s},
-              {"end_s", bills.options.end_s},
-              {"charged", MoneyJson(bills.owner.charged)},
-              {"idle_shared", MoneyJson(bills.owner.idle_shared)},
-              {"total", MoneyJson(bills.owner.total)},
+  const BillSums& sums = bills.owner.sums;
+  Json out = {{"currency", pricing.sheet.currency},
+              {"start_s", bills.period.start_s},
+              {"end_s", bills.period.end_s},
+              {"charged", MoneyJson(sums.charges)},
+              {"idle_shared", MoneyJson(sums.idle)},
+              {"total", MoneyJson(sums.total)},
               {"rows", std::move(rows)}};
-  if (bills.options.cost.has_value()) {
-    out["pool_cost"] = MoneyJson(*bills.options.cost);
-    out["platform"] = MoneyJson(*bills.owner.platform);
+  if (pricing.pool.has_value()) {
+    out["pool_cost"] = MoneyJson(bills.owner.machine_cost);
+    out["platform"] = MoneyJson(bills.owner.platform);
   }
   if (!with_jobs) return out;
   Json jobs = Json::array();
   for (size_t i = 0; i < trace.jobs().size(); ++i) {
-    const JobBill& bill = bills.owner.jobs[i];
-    const std::string& name = trace.jobs()[i].name;
-    jobs.push_back({{"job", name},
-                    {"group", pricing.GroupOf(name)},
-                    {"tier", pricing.sheet.tiers()[pricing.TierOf(name)].name},
-                    {"charged", MoneyJson(bill.charged)},
+    const BillSums& bill = bills.of_owner[i];
+    jobs.push_back({{"job", trace.jobs()[i].name},
+                    {"group", bills.groups[bills.jobs[i].group]},
+                    {"tier", pricing.sheet.tiers[bills.jobs[i].tier].name},
+                    {"charged", MoneyJson(bill.charges)},
                     {"idle", MoneyJson(bill.idle)},
                     {"total", MoneyJson(bill.total)}});
   }
@@ -271,7 +295,7 @@ Json ResultJson(const BillArgs& args, const Pricing& pricing, const LoadedTrace&
 absl::Status WriteFiles(const BillArgs& args, const Pricing& pricing, const LoadedTrace& trace,
                         const Bills& bills, OutputFile* focus, OutputFile* json) {
   if (focus != nullptr) {
-    AppendFocusCsv(bills.owner, pricing, bills.options, trace.jobs(),
+    AppendFocusCsv(bills.owner, pricing, bills.period, trace.jobs(),
                    [focus](const std::string& row) { focus->Append(row); });
     if (absl::Status s = focus->Close(); !s.ok()) return s;
   }
@@ -309,8 +333,8 @@ int RunBill(const BillArgs& args) {
     Print(StrCat(DescribeInput(**trace),
                  fmt::format("{:.4g} days are billed, in {}. used: the usage at the same prices;\nunused: "
                              "the share of the charges above that\n\n",
-                             static_cast<double>(bills->options.end_s - bills->options.start_s) / kDaySeconds,
-                             pricing->sheet.currency()),
+                             static_cast<double>(bills->period.end_s - bills->period.start_s) / kDaySeconds,
+                             pricing->sheet.currency),
                  Table(args, *pricing, *bills, Rows(args, *pricing, **trace, *bills))));
     if (!args.focus.empty()) Print(StrCat("FOCUS: ", args.focus, "\n"));
     if (!args.json.empty()) Print(StrCat("results: ", args.json, "\n"));

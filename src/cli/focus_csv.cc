@@ -25,8 +25,8 @@ std::string TimeText(int64_t s) {
 
 // Core-hours or GiB-hours.
 std::string HoursText(const BillLine& line) {
-  const double per_hour = line.resource == Resource::kCpu ? 1000.0 * 3600 : 1024.0 * 1024 * 3600;
-  return fmt::format("{:.6f}", static_cast<double>(line.quantity) / per_hour);
+  const auto per_rate = static_cast<double>(QuantityPerRate(line.key.resource));
+  return fmt::format("{:.6f}", static_cast<double>(line.quantity) / per_rate);
 }
 
 struct Row {
@@ -54,40 +54,48 @@ std::string Text(const Row& row, const std::string& currency, const std::string&
 
 }  // namespace
 
-void AppendFocusCsv(const PoolBill& bill, const Pricing& pricing, const BillOptions& options,
+void AppendFocusCsv(const Bill& bill, const Pricing& pricing, const BillPeriod& period,
                     std::span<const JobInfo> jobs, const std::function<void(const std::string&)>& append) {
   append(std::string(kHeader));
-  const std::string start = TimeText(options.start_s), end = TimeText(options.end_s);
-  const std::string currency = CsvField(pricing.sheet.currency());
-  for (size_t job = 0; job < jobs.size(); ++job) {
-    Row row;
-    row.job = jobs[job].name;
-    row.group = pricing.GroupOf(row.job);
-    for (const BillLine& line : bill.jobs[job].lines) {
-      const Tier& tier = pricing.sheet.tiers()[line.tier];
-      const Rates& rates = tier.prices[line.price].rates;
-      const bool is_cpu = line.resource == Resource::kCpu;
+  const std::string start = TimeText(period.start_s), end = TimeText(period.end_s);
+  const std::string currency = CsvField(pricing.sheet.currency);
+  const auto put = [&](const Row& row) { append(Text(row, currency, start, end)); };
+  for (const JobBill& job : bill.jobs) {
+    Row of_job;
+    of_job.job = jobs[job.job].name;
+    of_job.group = pricing.GroupOf(of_job.job);
+    for (const BillLine& line : job.lines) {
+      const PriceTier& tier = pricing.sheet.tiers[line.key.tier];
+      Row row = of_job;
       row.cost = ToText(line.amount);
       row.category = "Usage";
       row.frequency = "Usage-Based";
-      row.description = StrCat(Name(line.resource), " of tier ", tier.name, " by ", Name(tier.rule));
+      row.description = StrCat(Name(line.key.resource), " of tier ", tier.name, " by ", Name(tier.rule), ", ",
+                               Name(line.key.kind));
       row.quantity = HoursText(line);
-      row.unit = is_cpu ? "Core-Hours" : "GiB-Hours";
-      row.unit_price = ToText(is_cpu ? rates.core_hour : rates.gib_hour);
-      row.sku = StrCat(tier.name, "-", Name(line.resource), "-", line.price + 1);
+      row.unit = line.key.resource == Resource::kCpu ? "Core-Hours" : "GiB-Hours";
+      row.unit_price = ToText(line.rate);
+      row.sku = StrCat(tier.name, "-", Name(line.key.resource), "-", line.key.price + 1);
       row.tier = tier.name;
       row.rule = Name(tier.rule);
-      append(Text(row, currency, start, end));
+      put(row);
+      if (line.credit.micros == 0) continue;
+      row.cost = ToText({-line.credit.micros});
+      row.category = "Credit";
+      row.description = StrCat("the SLO of tier ", tier.name, " was missed");
+      row.quantity = row.unit = row.unit_price = "";
+      put(row);
     }
-    if (bill.jobs[job].idle.micros == 0) continue;
-    Row idle;
-    idle.job = row.job;
-    idle.group = row.group;
-    idle.cost = ToText(bill.jobs[job].idle);
-    idle.category = "Adjustment";
-    idle.frequency = "Recurring";
-    idle.description = "share of the pool's idle cost";
-    append(Text(idle, currency, start, end));
+    for (const auto& [cost, what] : {std::pair{job.sums.idle, "share of the pool's idle cost"},
+                                     std::pair{job.sums.overhead, "share of the pool's overhead"}}) {
+      if (cost.micros == 0) continue;
+      Row row = of_job;
+      row.cost = ToText(cost);
+      row.category = "Adjustment";
+      row.frequency = "Recurring";
+      row.description = what;
+      put(row);
+    }
   }
 }
 

@@ -28,7 +28,7 @@ absl::StatusOr<int64_t> ParseFrom(const std::string& text) {
 absl::StatusOr<int64_t> ParseShare(std::string_view key, const std::string& text) {
   const std::optional<double> share = ParseDouble(text);
   if (share.has_value() && *share >= 0 && *share <= 1) {
-    return static_cast<int64_t>(*share * static_cast<double>(kPartsPerMillion) + 0.5);
+    return static_cast<int64_t>(*share * static_cast<double>(kWholePpm) + 0.5);
   }
   return absl::InvalidArgumentError(
       StrCat(key, ": \"", text, "\": expected a share from 0 to 1, such as 0.98"));
@@ -51,7 +51,7 @@ class Reader {
     absl::Status s =
         ForEachEntry(root, name_, "the price file", [&](const YAML::Node& key, const YAML::Node& value) {
           const std::string& k = key.Scalar();
-          if (k == "currency") return Take(TextOf(value, name_, k), currency_);
+          if (k == "currency") return Take(TextOf(value, name_, k), sheet_.currency);
           if (k == "tiers") return Items(value, k, [this](const YAML::Node& item) { return ReadTier(item); });
           if (k == "jobs") return jobs = value, absl::OkStatus();
           if (k == "groups")
@@ -60,9 +60,7 @@ class Reader {
           return Unknown(key, kKeys);
         });
     if (!s.ok()) return s;
-    absl::StatusOr<PriceSheet> sheet = PriceSheet::Make(currency_, std::move(tiers_));
-    if (!sheet.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(sheet.status())));
-    sheet_ = *std::move(sheet);
+    if (s = sheet_.Check(); !s.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(s)));
     if (jobs.IsDefined() && !jobs.IsNull()) {
       s = Items(jobs, "jobs", [this](const YAML::Node& item) { return ReadJob(item); });
       if (!s.ok()) return s;
@@ -120,31 +118,36 @@ class Reader {
   }
 
   absl::Status ReadTier(const YAML::Node& node) {
-    Tier tier;
+    PriceTier tier;
+    tier.obtainability_ppm = tier.availability_ppm = kWholePpm;
     const Field fields[] = {
         {"name", Text(tier.name)},
-        {"rule", [&](const std::string& text) { return Take(ParseChargeRule(text), tier.rule); }},
+        {"rule", [&](const std::string& text) { return Take(ChargeRuleNamed(text), tier.rule); }},
         {"obtainability",
          [&](const std::string& text) {
            return Take(ParseShare("obtainability", text), tier.obtainability_ppm);
          }},
-        {"availability", [&](const std::string& text) {
+        {"availability",
+         [&](const std::string& text) {
            return Take(ParseShare("availability", text), tier.availability_ppm);
+         }},
+        {"service_credit", [&](const std::string& text) {
+           return Take(ParseShare("service_credit", text), tier.service_credit_ppm);
          }}};
     const auto prices = [&](const YAML::Node& list) {
       return Items(list, "prices", [&](const YAML::Node& item) { return ReadPrice(item, tier); });
     };
     if (absl::Status s = Fields(node, "a tier", fields, "prices", prices); !s.ok()) return s;
-    tiers_.push_back(std::move(tier));
+    sheet_.tiers.push_back(std::move(tier));
     return absl::OkStatus();
   }
-  absl::Status ReadPrice(const YAML::Node& node, Tier& tier) const {
-    PriceFrom price;
-    price.from_s = INT64_MIN;
+  absl::Status ReadPrice(const YAML::Node& node, PriceTier& tier) const {
+    Price price;
+    price.from_s = -kMaxBillSeconds;
     const Field fields[] = {
         {"from", [&](const std::string& text) { return Take(ParseFrom(text), price.from_s); }},
-        {"core_hour", Amount(price.rates.core_hour)},
-        {"gib_hour", Amount(price.rates.gib_hour)}};
+        {"core_hour", Amount(price.per_core_hour)},
+        {"gib_hour", Amount(price.per_gib_hour)}};
     if (absl::Status s = Fields(node, "a price", fields); !s.ok()) return s;
     tier.prices.push_back(price);
     return absl::OkStatus();
@@ -153,11 +156,16 @@ class Reader {
     std::string match, tier;
     const Field fields[] = {{"match", Text(match)}, {"tier", Text(tier)}};
     if (absl::Status s = Fields(node, "a rule for jobs", fields); !s.ok()) return s;
-    const absl::StatusOr<size_t> found = sheet_.FindTier(tier);
-    if (!found.ok()) return ErrorAt(name_, node, Message(found.status()));
+    const std::optional<uint16_t> found = sheet_.TierNamed(tier);
+    if (!found.has_value()) return ErrorAt(name_, node, UnknownTier(tier));
     if (match.empty()) return ErrorAt(name_, node, "match is empty; * stands for any text");
-    tier_rules_.emplace_back(match, static_cast<uint32_t>(*found));
+    tier_rules_.emplace_back(match, *found);
     return absl::OkStatus();
+  }
+  std::string UnknownTier(const std::string& name) const {
+    std::vector<std::string_view> names;
+    for (const PriceTier& tier : sheet_.tiers) names.push_back(tier.name);
+    return StrCat("\"", name, "\" is not a tier; did you mean \"", NearestName(name, names), "\"?");
   }
   absl::Status ReadGroup(const YAML::Node& node) {
     std::string match, group;
@@ -178,28 +186,26 @@ class Reader {
            return absl::InvalidArgumentError(StrCat("cores: \"", text, "\": expected 0 to 1e9"));
          }},
         {"memory", [&](const std::string& text) { return Take(ParseBytes(text), pool.memory_bytes); }},
-        {"core_hour", Amount(pool.cost.core_hour)},
-        {"gib_hour", Amount(pool.cost.gib_hour)},
-        {"idle", [&](const std::string& text) { return Take(ParseIdleSharing(text), pool.idle); }}};
+        {"core_hour", Amount(pool.cost.per_core_hour)},
+        {"gib_hour", Amount(pool.cost.per_gib_hour)},
+        {"idle", [&](const std::string& text) { return Take(CostSharingNamed(text), pool.idle); }}};
     if (absl::Status s = Fields(node, "the pool", fields); !s.ok()) return s;
-    if (pool.cost.core_hour.micros < 0 || pool.cost.gib_hour.micros < 0)
+    if (pool.cost.per_core_hour.micros < 0 || pool.cost.per_gib_hour.micros < 0)
       return ErrorAt(name_, node, "the pool's cost is negative");
     pool_ = pool;
     return absl::OkStatus();
   }
 
   const std::string_view name_;
-  std::string currency_ = "EUR";
-  std::vector<Tier> tiers_;
   PriceSheet sheet_;
-  std::vector<std::pair<std::string, uint32_t>> tier_rules_;
+  std::vector<std::pair<std::string, uint16_t>> tier_rules_;
   std::vector<std::pair<std::string, std::string>> group_rules_;
   std::optional<PoolPrices> pool_;
 };
 
 }  // namespace
 
-uint32_t Pricing::TierOf(std::string_view job) const {
+uint16_t Pricing::TierOf(std::string_view job) const {
   for (const auto& [pattern, tier] : tier_rules) {
     if (FitsPattern(job, pattern)) return tier;
   }

@@ -28,23 +28,23 @@ jobs:
   - {match: "batch/*|*/cronjob/*", tier: batch}
 groups:
   - {match: "shop*", group: retail}
-pool: {cores: 4000, memory: 16TiB, core_hour: 0.02, gib_hour: 0.003, idle: proportion}
+pool: {cores: 4000, memory: 16TiB, core_hour: 0.02, gib_hour: 0.003, idle: proportional}
 )",
                                                          "p.yaml");
   ASSERT_TRUE(pricing.ok()) << pricing.status();
-  EXPECT_EQ(pricing->sheet.currency(), "USD");
-  const Tier& production = pricing->sheet.tiers()[0];
+  EXPECT_EQ(pricing->sheet.currency, "USD");
+  const PriceTier& production = pricing->sheet.tiers[0];
   EXPECT_EQ(production.rule, ChargeRule::kMaxRequestUsage);
   EXPECT_EQ(production.availability_ppm, 999'000);
   EXPECT_EQ(production.prices.at(1).from_s, 1'769'904'000);
-  EXPECT_EQ(production.prices.at(1).rates.core_hour.micros, 29'000);
-  EXPECT_EQ(pricing->sheet.tiers()[1].prices.at(0).from_s, 12 * 86'400);
+  EXPECT_EQ(production.prices.at(1).per_core_hour.micros, 29'000);
+  EXPECT_EQ(pricing->sheet.tiers[1].prices.at(0).from_s, 12 * 86'400);
   EXPECT_EQ(pricing->TierOf("shop/cronjob/clean"), 1U);
   EXPECT_EQ(pricing->TierOf("shop/deployment/web"), 0U);
   EXPECT_EQ(pricing->GroupOf("shop-eu/deployment/web"), "retail");
   EXPECT_EQ(pricing->GroupOf("lab/job/x"), "lab");
   EXPECT_EQ(pricing->pool->memory_bytes, 16 * kTiB);
-  EXPECT_EQ(pricing->pool->idle, IdleSharing::kProportion);
+  EXPECT_EQ(pricing->pool->idle, CostSharing::kProportional);
 }
 
 TEST(PriceFile, SaysWhereAndWhatIsWrong) {
@@ -53,19 +53,20 @@ TEST(PriceFile, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(ErrorOf("tiers:\n  - name: a\n    rul: usage"),
             "p.yaml:3: unknown key \"rul\"; did you mean \"rule\"?");
   EXPECT_EQ(ErrorOf("tiers:\n  - {name: a, rule: used}"),
-            "p.yaml:2: \"used\" is not a charge rule; expected one of reservation, usage, usage_slack_tax, "
+            "p.yaml:2: no charge rule \"used\"; there are: reservation, usage, usage_slack_tax, "
             "max_request_usage, peak");
   EXPECT_EQ(ErrorOf("tiers:\n  - {name: a, prices: [{core_hour: 1,5}]}"),
             "p.yaml:2: unknown key \"5\"; did you mean \"from\"?");
-  EXPECT_EQ(
-      ErrorOf("tiers:\n  - {name: a, prices: [{core_hour: free}]}"),
-      "p.yaml:2: \"free\" is not an amount of money; expected one such as 12.50, with at most six decimals");
+  EXPECT_EQ(ErrorOf("tiers:\n  - {name: a, prices: [{core_hour: free}]}"),
+            "p.yaml:2: \"free\" is not an amount of money: expected digits, then at most a point and 1 to 6 "
+            "digits, as in "
+            "\"12.50\"");
   EXPECT_EQ(
       ErrorOf("tiers: [{name: a, prices: [{from: soon}]}]"),
       "p.yaml:1: from: \"soon\" is not a date; expected one such as 2026-01-01, or 12d on the trace's clock");
-  EXPECT_EQ(ErrorOf("tiers: [{name: a}]"), "p.yaml: tier a: it has no prices");
+  EXPECT_EQ(ErrorOf("tiers: [{name: a}]"), "p.yaml: price sheet: tier \"a\" has no price");
   EXPECT_EQ(ErrorOf("tiers: [{name: a, prices: [{core_hour: 1}]}]\njobs:\n  - {match: x, tier: b}"),
-            "p.yaml:3: \"b\" is not a tier; expected one of a");
+            "p.yaml:3: \"b\" is not a tier; did you mean \"a\"?");
   EXPECT_EQ(ErrorOf("tiers: [{name: a, availability: 98, prices: []}]"),
             "p.yaml:1: availability: \"98\": expected a share from 0 to 1, such as 0.98");
   EXPECT_EQ(ErrorOf("tiers: 3"), "p.yaml:1: tiers must be a list: lines that begin with -");

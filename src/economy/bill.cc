@@ -1,206 +1,268 @@
 #include "economy/bill.h"
 
 #include <algorithm>
-#include <array>
-#include <limits>
+#include <string>
+#include <utility>
 
 #include "base/strings.h"
 
 namespace taut {
 namespace {
 
-constexpr std::array<std::pair<IdleSharing, std::string_view>, 3> kSharings = {{
-    {IdleSharing::kPlatform, "platform"},
-    {IdleSharing::kProportion, "proportion"},
-    {IdleSharing::kUniform, "uniform"},
-}};
+struct SharingName {
+  CostSharing sharing;
+  std::string_view name;
+};
+constexpr SharingName kSharings[] = {{CostSharing::kPlatform, "platform"},
+                                     {CostSharing::kUniform, "uniform"},
+                                     {CostSharing::kProportional, "proportional"}};
 
-constexpr WideInt kSecondsPerHour = 3600;
-constexpr WideInt kMillicoresPerCore = 1000, kKibibytesPerGibibyte = 1 << 20;
+uint64_t Micros(Money money) { return static_cast<uint64_t>(money.micros); }
+
+absl::Status Accumulate(Money* sum, Money by) {
+  const absl::StatusOr<Money> added = Add(*sum, by);
+  if (!added.ok()) return added.status();
+  *sum = *added;
+  return absl::OkStatus();
+}
+
+absl::Status SumUp(BillSums* sums, const BillSums& by) {
+  absl::Status status = Accumulate(&sums->charges, by.charges);
+  status.Update(Accumulate(&sums->credits, by.credits));
+  status.Update(Accumulate(&sums->idle, by.idle));
+  status.Update(Accumulate(&sums->overhead, by.overhead));
+  status.Update(Accumulate(&sums->total, by.total));
+  return status;
+}
+
+absl::Status Charge(BillSums* sums, const BillLine& line) {
+  absl::Status status = Accumulate(&sums->charges, line.amount);
+  status.Update(Accumulate(&sums->credits, line.credit));
+  status.Update(Accumulate(&sums->total, {line.amount.micros - line.credit.micros}));
+  return status;
+}
+
+struct LineOfJob {
+  LineKey key;
+  size_t job;  // of the group
+  uint64_t quantity;
+};
+
+BillLine EmptyLine(const PriceSheet& sheet, const LineKey& key) {
+  const PriceTier& tier = sheet.tiers[key.tier];
+  const Price& price = tier.prices[key.price];
+  BillLine line;
+  line.key = key;
+  line.rule = tier.rule;
+  line.rate = price.rate(key.resource);
+  line.rate_from_s = price.from_s;
+  return line;
+}
+
+// `of` are the group's quantities of one key, one of each job.
+absl::Status PriceLine(const PriceSheet& sheet, std::span<const LineOfJob> of, std::span<JobBill> jobs,
+                       GroupBill* group) {
+  BillLine line = EmptyLine(sheet, of.front().key);
+  std::vector<uint64_t> quantities;
+  for (const LineOfJob& part : of) {
+    quantities.push_back(part.quantity);
+    if (__builtin_add_overflow(line.quantity, part.quantity, &line.quantity))
+      return absl::OutOfRangeError(
+          StrCat("bill: the quantity of group ", group->group, " does not fit into 64 bits"));
+  }
+  const absl::StatusOr<Money> amount =
+      PriceTimes(line.rate, line.quantity, QuantityPerRate(line.key.resource));
+  if (!amount.ok()) return amount.status();
+  line.amount = *amount;
+  if (line.key.slo_missed) line.credit = ShareOf(*amount, sheet.tiers[line.key.tier].service_credit_ppm);
+
+  const std::vector<Money> amounts = Split(line.amount, quantities);
+  // By amount, so that no job's credit passes its amount.
+  std::vector<uint64_t> weights;
+  for (const Money part : amounts) weights.push_back(Micros(part));
+  const std::vector<Money> credits = Split(line.credit, weights);
+  absl::Status status = Charge(&group->sums, line);
+  for (size_t i = 0; i < of.size() && status.ok(); ++i) {
+    BillLine part = line;
+    part.quantity = of[i].quantity;
+    part.amount = amounts[i];
+    part.credit = credits[i];
+    status = Charge(&jobs[of[i].job].sums, part);
+    jobs[of[i].job].lines.push_back(part);
+  }
+  group->lines.push_back(line);
+  return status;
+}
+
+absl::Status PriceGroup(const PriceSheet& sheet, std::span<const MeteredJob> metered, std::span<JobBill> jobs,
+                        GroupBill* group) {
+  std::vector<LineOfJob> lines;
+  for (size_t i = 0; i < metered.size(); ++i) {
+    jobs[i].group = metered[i].group;
+    jobs[i].job = metered[i].job;
+    for (const MeteredLine& line : metered[i].lines) lines.push_back({line.key, i, line.quantity});
+  }
+  std::sort(lines.begin(), lines.end(), [](const LineOfJob& a, const LineOfJob& b) {
+    return a.key != b.key ? a.key < b.key : a.job < b.job;
+  });
+  absl::Status status;
+  for (size_t begin = 0; begin < lines.size() && status.ok();) {
+    size_t end = begin + 1;
+    while (end < lines.size() && lines[end].key == lines[begin].key) ++end;
+    status = PriceLine(sheet, std::span(lines).subspan(begin, end - begin), jobs, group);
+    begin = end;
+  }
+  return status;
+}
+
+// Sets machine_cost and overhead_cost.
+absl::Status AddCosts(std::span<const CapacityWindow> windows, const Price& cost_price, Bill* bill) {
+  for (const CapacityWindow& w : windows) {
+    Money cost;
+    if (w.machine_cost.has_value()) {
+      cost = *w.machine_cost;
+    } else {
+      for (const Resource r : kResources) {
+        const absl::StatusOr<Money> of =
+            PriceTimes(cost_price.rate(r), w.capacity[static_cast<size_t>(r)], QuantityPerRate(r));
+        absl::Status status = of.ok() ? Accumulate(&cost, *of) : of.status();
+        if (!status.ok()) return status;
+      }
+    }
+    if (cost < Money{} || w.overhead < Money{})
+      return absl::InvalidArgumentError(StrCat("bill: the capacity from second ", w.start_s, " costs ",
+                                               ToText(cost), " and has an overhead of ", ToText(w.overhead),
+                                               "; neither may be negative"));
+    absl::Status status = Accumulate(&bill->machine_cost, cost);
+    status.Update(Accumulate(&bill->overhead_cost, w.overhead));
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// Adds a cost to the groups' and jobs' `to`.
+absl::Status Share(Money cost, CostSharing sharing, Money BillSums::*to, Bill* bill) {
+  if (sharing == CostSharing::kPlatform || bill->groups.empty() || cost == Money{}) return absl::OkStatus();
+  const auto weight = [sharing](const BillSums& sums) {
+    return sharing == CostSharing::kUniform ? 1 : Micros(sums.charges);
+  };
+  const auto give = [to](BillSums* sums, Money share) {
+    sums->*to = share;
+    return Accumulate(&sums->total, share);
+  };
+  std::vector<uint64_t> weights;
+  for (const GroupBill& group : bill->groups) weights.push_back(weight(group.sums));
+  const std::vector<Money> of_groups = Split(cost, weights);
+  absl::Status status;
+  for (size_t g = 0; g < bill->groups.size(); ++g) {
+    GroupBill& group = bill->groups[g];
+    const std::span<JobBill> jobs = std::span(bill->jobs).subspan(group.first_job, group.jobs);
+    status.Update(give(&group.sums, of_groups[g]));
+    weights.clear();
+    for (const JobBill& job : jobs) weights.push_back(weight(job.sums));
+    const std::vector<Money> of_jobs = Split(of_groups[g], weights);
+    for (size_t i = 0; i < jobs.size(); ++i) status.Update(give(&jobs[i].sums, of_jobs[i]));
+  }
+  return status;
+}
+
+absl::Status SumGroups(Bill* bill) {
+  bill->sums = {};
+  absl::Status status;
+  for (const GroupBill& group : bill->groups) status.Update(SumUp(&bill->sums, group.sums));
+  return status;
+}
+
+// Who bears what the charges leave open of the costs.
+absl::Status ShareCosts(const BillOptions& options, Bill* bill) {
+  const Money charges = bill->sums.charges;
+  bill->idle_cost = {std::max<int64_t>(0, bill->machine_cost.micros - charges.micros)};
+  const int64_t beyond = std::max<int64_t>(0, charges.micros - bill->machine_cost.micros);
+  bill->unrecovered_overhead = {std::max<int64_t>(0, bill->overhead_cost.micros - beyond)};
+  absl::Status status = Share(bill->idle_cost, options.idle, &BillSums::idle, bill);
+  status.Update(Share(bill->unrecovered_overhead, options.overhead, &BillSums::overhead, bill));
+  if (status.ok()) status = SumGroups(bill);
+  const absl::StatusOr<Money> cost = Add(bill->machine_cost, bill->overhead_cost);
+  if (!status.ok() || !cost.ok()) return status.ok() ? cost.status() : status;
+  bill->platform = {cost->micros - bill->sums.total.micros};  // fits: both are >= 0
+  return absl::OkStatus();
+}
 
 }  // namespace
 
-std::string_view Name(IdleSharing sharing) {
-  for (const auto& [value, name] : kSharings) {
-    if (value == sharing) return name;
+std::string_view Name(CostSharing sharing) {
+  for (const SharingName& s : kSharings) {
+    if (s.sharing == sharing) return s.name;
   }
-  return "?";
+  return "unknown";
 }
 
-absl::StatusOr<IdleSharing> ParseIdleSharing(std::string_view name) {
-  for (const auto& [value, known] : kSharings) {
-    if (known == name) return value;
+absl::StatusOr<CostSharing> CostSharingNamed(std::string_view name) {
+  std::string choices;
+  for (const SharingName& s : kSharings) {
+    if (s.name == name) return s.sharing;
+    StrAppend(&choices, choices.empty() ? "" : ", ", s.name);
   }
-  return absl::InvalidArgumentError(StrCat(
-      "\"", name, "\" is not a way to share idle cost; expected one of platform, proportion, uniform"));
+  return absl::InvalidArgumentError(StrCat("no cost sharing \"", name, "\"; there are: ", choices));
 }
 
-absl::StatusOr<Money> AmountOf(Resource r, const Rates& rates, Quantity quantity) {
-  const bool is_cpu = r == Resource::kCpu;
-  const Money rate = is_cpu ? rates.core_hour : rates.gib_hour;
-  const WideInt unit = kSecondsPerHour * (is_cpu ? kMillicoresPerCore : kKibibytesPerGibibyte);
-  return ToMoney(DivideRounded(WideInt{rate.micros} * quantity, unit));
+std::string Explain(const PriceSheet& sheet, const BillLine& line) {
+  const bool cpu = line.key.resource == Resource::kCpu;
+  const uint64_t per_rate = QuantityPerRate(line.key.resource);
+  const uint64_t whole = line.quantity / per_rate;
+  const uint64_t millionths = line.quantity % per_rate * uint64_t{kWholePpm} / per_rate;  // rounded down
+  std::string text =
+      StrCat(sheet.tiers[line.key.tier].name, ", ", Name(line.key.resource), " by ", Name(line.rule));
+  if (line.key.kind == LineKind::kSlackTax) text += ", share of the slack";
+  if (line.key.slo_missed) text += ", SLO missed";
+  StrAppend(&text, fmt::format(": {}.{:06} {} at ", whole, millionths, cpu ? "core-hours" : "GiB-hours"),
+            ToText(line.rate), " are ", ToText(line.amount));
+  if (line.key.slo_missed) StrAppend(&text, ", credited ", ToText(line.credit));
+  return text;
 }
 
-absl::Status Biller::Add(const UseEntry& entry) {
-  const auto bad = [&entry](std::string_view what) {
-    return absl::InvalidArgumentError(
-        StrCat("job ", entry.job, ", from ", entry.start_s, " s to ", entry.end_s, " s: ", what));
-  };
-  if (entry.end_s <= entry.start_s) return bad("it does not end after its start");
-  if (entry.tier >= sheet_->tiers().size()) return bad("its tier is not in the price sheet");
-  const int64_t start_s = std::max(entry.start_s, options_.start_s),
-                end_s = std::min(entry.end_s, options_.end_s);
-  if (start_s >= end_s) return absl::OkStatus();  // outside of the period
-  int price = sheet_->PriceAt(entry.tier, start_s);
-  const Tier& tier = sheet_->tiers()[entry.tier];
-  if (price < 0) {
-    return bad(StrCat("tier ", tier.name, " has no price before ", tier.prices.front().from_s, " s"));
+absl::StatusOr<Bill> PriceJobs(const PriceSheet& sheet, std::vector<MeteredJob> metered) {
+  Bill bill;
+  bill.jobs.resize(metered.size());
+  for (size_t begin = 0; begin < metered.size();) {
+    size_t end = begin + 1;
+    while (end < metered.size() && metered[end].group == metered[begin].group) ++end;
+    GroupBill group;
+    group.group = metered[begin].group;
+    group.first_job = begin;
+    group.jobs = end - begin;
+    const absl::Status status = PriceGroup(sheet, std::span(metered).subspan(begin, group.jobs),
+                                           std::span(bill.jobs).subspan(begin, group.jobs), &group);
+    if (!status.ok()) return status;
+    bill.groups.push_back(std::move(group));
+    begin = end;
   }
-  for (int64_t at = start_s; at < end_s; ++price) {
-    const size_t next = static_cast<size_t>(price) + 1;
-    const int64_t until = next < tier.prices.size() ? std::min(end_s, tier.prices[next].from_s) : end_s;
-    AddPart(entry, at, until, static_cast<uint32_t>(price));
-    at = until;
-  }
-  return absl::OkStatus();
-}
-
-Biller::Slot& Biller::SlotOf(uint32_t job, uint32_t tier, uint32_t price) {
-  if (job >= jobs_.size()) jobs_.resize(size_t{job} + 1);
-  std::vector<Slot>& slots = jobs_[job];
-  const auto at = std::ranges::lower_bound(slots, std::pair(tier, price), {},
-                                           [](const Slot& s) { return std::pair(s.tier, s.price); });
-  if (at != slots.end() && at->tier == tier && at->price == price) return *at;
-  return *slots.insert(at, Slot{tier, price, {}});
-}
-
-void Biller::AddPart(const UseEntry& entry, int64_t start_s, int64_t end_s, uint32_t price) {
-  // Rounded down, so that more use never costs less.
-  const auto part = [all = entry.end_s - entry.start_s, some = end_s - start_s](Quantity quantity) {
-    return static_cast<Quantity>(WideInt{quantity} * some / all);
-  };
-  Slot& slot = SlotOf(entry.job, entry.tier, price);
-  for (const Resource r : kResources) {
-    const ResourceUse& use = entry.of(r);
-    Sum& sum = slot.sums[static_cast<size_t>(r)];
-    sum.usage += part(use.usage);
-    sum.request += part(use.request);
-    sum.reservation += part(use.reservation);
-    sum.max_request_usage += part(std::max(use.request, use.usage));
-    sum.peak = std::max(sum.peak, use.peak);
-    sum.seconds += static_cast<uint64_t>(end_s - start_s);
-  }
-}
-
-std::vector<Quantity> Biller::SlackOf(Resource r) const {
-  const auto index = static_cast<size_t>(r);
-  std::vector<WideInt> reserved;
-  WideInt used = 0, all_reserved = 0;
-  for (const std::vector<Slot>& slots : jobs_) {
-    for (const Slot& slot : slots) {
-      const bool taxed = sheet_->tiers()[slot.tier].rule == ChargeRule::kUsageSlackTax;
-      reserved.push_back(taxed ? WideInt{slot.sums[index].reservation} : WideInt{0});
-      all_reserved += slot.sums[index].reservation;
-      used += slot.sums[index].usage;
-    }
-  }
-  std::vector<Quantity> out(reserved.size(), 0);
-  if (!options_.capacity[index].has_value() || all_reserved == 0) return out;
-  WideInt slack = WideInt{*options_.capacity[index]} - used;
-  if (options_.cap_slack) slack = std::min(slack, all_reserved - used);
-  if (slack <= 0) return out;
-  // Each by its part of all reservations, rounded down: tiers that are not taxed leave theirs to the platform.
-  for (size_t i = 0; i < out.size(); ++i) {
-    const WideInt whole = slack / all_reserved, rest = slack % all_reserved;
-    out[i] = static_cast<Quantity>(whole * reserved[i] + rest * reserved[i] / all_reserved);
-  }
-  return out;
-}
-
-Quantity Biller::Charged(const Slot& slot, Resource r, Quantity slack) const {
-  const Sum& sum = slot.sums[static_cast<size_t>(r)];
-  switch (sheet_->tiers()[slot.tier].rule) {
-    case ChargeRule::kReservation:
-      return sum.reservation;
-    case ChargeRule::kUsage:
-      return sum.usage;
-    case ChargeRule::kUsageSlackTax:
-      return sum.usage + slack;
-    case ChargeRule::kMaxRequestUsage:
-      return sum.max_request_usage;
-    case ChargeRule::kPeak:
-      return sum.peak * sum.seconds;
-  }
-  return 0;
-}
-
-absl::Status Biller::ShareIdle(PoolBill& bill) const {
-  if (!options_.cost.has_value()) return absl::OkStatus();
-  const Money idle = {std::max<int64_t>(0, options_.cost->micros - bill.charged.micros)};
-  if (options_.idle != IdleSharing::kPlatform && idle.micros > 0) {
-    // Jobs without entries were not there: they share nothing.
-    std::vector<WideInt> weights;
-    std::vector<size_t> jobs;
-    for (size_t job = 0; job < jobs_.size(); ++job) {
-      if (jobs_[job].empty()) continue;
-      jobs.push_back(job);
-      weights.push_back(options_.idle == IdleSharing::kUniform ? 1 : WideInt{bill.jobs[job].charged.micros});
-    }
-    const std::vector<Money> shares = SplitInProportion(idle, weights);
-    for (size_t i = 0; i < jobs.size(); ++i) bill.jobs[jobs[i]].idle = shares[i];
-    if (!jobs.empty()) bill.idle_shared = idle;
-  }
-  const absl::StatusOr<Money> platform =
-      ToMoney(WideInt{options_.cost->micros} - bill.charged.micros - bill.idle_shared.micros);
-  if (!platform.ok()) return platform.status();
-  bill.platform = *platform;
-  return absl::OkStatus();
-}
-
-absl::StatusOr<PoolBill> Biller::Close(size_t num_jobs) const {
-  PoolBill bill;
-  bill.jobs.resize(std::max(num_jobs, jobs_.size()));
-  const std::array<std::vector<Quantity>, 2> slack = {SlackOf(Resource::kCpu), SlackOf(Resource::kMemory)};
-  WideInt charged = 0;
-  size_t slot_index = 0;
-  for (size_t job = 0; job < jobs_.size(); ++job) {
-    WideInt of_job = 0;
-    for (const Slot& slot : jobs_[job]) {
-      for (const Resource r : kResources) {
-        BillLine line;
-        line.tier = slot.tier;
-        line.price = slot.price;
-        line.resource = r;
-        line.slack = slack[static_cast<size_t>(r)][slot_index];
-        line.quantity = Charged(slot, r, line.slack);
-        const absl::StatusOr<Money> amount =
-            AmountOf(r, sheet_->tiers()[slot.tier].prices[slot.price].rates, line.quantity);
-        if (!amount.ok()) return amount.status();
-        line.amount = *amount;
-        of_job += amount->micros;
-        if (line.quantity > 0) bill.jobs[job].lines.push_back(line);
-      }
-      ++slot_index;
-    }
-    charged += of_job;
-    const absl::StatusOr<Money> sum = ToMoney(of_job);
-    if (!sum.ok()) return sum.status();
-    bill.jobs[job].charged = *sum;
-  }
-  const absl::StatusOr<Money> all = ToMoney(charged);
-  if (!all.ok()) return all.status();
-  bill.charged = *all;
-  if (absl::Status s = ShareIdle(bill); !s.ok()) return s;
-  for (JobBill& job : bill.jobs) {
-    const absl::StatusOr<Money> total = ToMoney(WideInt{job.charged.micros} + job.idle.micros);
-    if (!total.ok()) return total.status();
-    job.total = *total;
-  }
-  const absl::StatusOr<Money> total = ToMoney(WideInt{bill.charged.micros} + bill.idle_shared.micros);
-  if (!total.ok()) return total.status();
-  bill.total = *total;
+  if (absl::Status status = SumGroups(&bill); !status.ok()) return status;
   return bill;
+}
+
+absl::StatusOr<Bill> MakeBill(const PriceSheet& sheet, std::span<const CapacityWindow> windows,
+                              Metering metering, const BillOptions& options) {
+  absl::StatusOr<std::vector<MeteredJob>> metered = metering.Finish(options.cap_slack);
+  if (!metered.ok()) return metered.status();
+  absl::StatusOr<Bill> bill = PriceJobs(sheet, *std::move(metered));
+  if (!bill.ok()) return bill;
+  const auto slack = metering.slack();
+  bill->slack.assign(slack.begin(), slack.end());
+  absl::Status status = AddCosts(windows, options.cost_price, &*bill);
+  if (status.ok()) status = ShareCosts(options, &*bill);
+  if (!status.ok()) return status;
+  return bill;
+}
+
+absl::StatusOr<Bill> MakeBill(const PriceSheet& sheet, std::span<const CapacityWindow> windows,
+                              std::span<const UsageEntry> entries, const BillOptions& options) {
+  absl::StatusOr<Metering> metering = Metering::Make(sheet, windows);
+  if (!metering.ok()) return metering.status();
+  for (const UsageEntry& entry : entries) {
+    if (absl::Status status = metering->Add(entry); !status.ok()) return status;
+  }
+  return MakeBill(sheet, windows, *std::move(metering), options);
 }
 
 }  // namespace taut

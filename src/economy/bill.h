@@ -1,125 +1,110 @@
-// Bills of a period: what jobs of a pool are charged by a price sheet, and how the pool's own cost is recovered.
+// The bill of a period: what each group and job is charged, line by line, and who bears what the charges do not
+// recover of the pool's cost. Showback and chargeback are the same figures.
+//
+// Rounding. Per group, the quantities of a line (tier, resource, kind, price, SLO kept or missed) are added up
+// whole and priced once, to the nearest micro-unit; its jobs' amounts are that amount split by quantity. So a
+// group's charges do not depend on how its work is cut into jobs, and a job's line is less than 1.5 micro-units
+// off quantity * rate. An entry that lies across price changes or edges of capacity windows is split there to
+// whole units (a millicore-second or mebibyte-second): cutting it in two moves at most 3 units in each part of
+// time, and with a slack tax slack / sum(request) times that; any other entry can be cut without a change.
+//
+// In charges, and in charges less credits, more usage, request, reservation or peak never costs a group less but
+// for that rounding, nor in the total if no SLO was missed: a charge that is credited lowers the idle cost to be
+// shared as any other does.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "economy/metering.h"
+#include "economy/money.h"
 #include "economy/price_sheet.h"
-#include "model/resource.h"
 
 namespace taut {
 
-// Amounts over time. CPU in millicore-seconds, memory in KiB-seconds: 1 PiB for 100 years fits.
-using Quantity = uint64_t;
-
-// Of one resource of a job, over one entry.
-struct ResourceUse {
-  Quantity usage = 0;
-  Quantity request = 0;      // what its owner asked for
-  Quantity reservation = 0;  // what was reserved for it: the limits in force
-  uint64_t peak = 0;         // largest usage at once: millicores, KiB
+// Who bears a cost that the charges do not recover.
+enum class CostSharing : uint8_t {
+  kPlatform,      // who runs the pool
+  kUniform,       // every group with an entry the same, and in it every job
+  kProportional,  // in proportion to the charges before credits; equal if no one is charged
 };
-
-// One job for a while; entries of a job may be given in any order and must not overlap.
-struct UseEntry {
-  uint32_t job = 0;                      // dense
-  uint32_t tier = 0;                     // index in the sheet
-  int64_t start_s = 0, end_s = 0;        // half-open
-  std::array<ResourceUse, 2> resources;  // by Resource
-
-  const ResourceUse& of(Resource r) const { return resources[static_cast<size_t>(r)]; }
-  ResourceUse& of(Resource r) { return resources[static_cast<size_t>(r)]; }
-};
-
-// Who pays for what the pool costs beyond what is charged.
-enum class IdleSharing : uint8_t {
-  kPlatform,    // the platform keeps it: bills are charges alone
-  kProportion,  // jobs, in proportion to their charges
-  kUniform      // jobs, equally
-};
-std::string_view Name(IdleSharing sharing);
-absl::StatusOr<IdleSharing> ParseIdleSharing(std::string_view name);
+std::string_view Name(CostSharing sharing);  // "platform", "uniform", "proportional"
+// InvalidArgument naming the choices.
+absl::StatusOr<CostSharing> CostSharingNamed(std::string_view name);
 
 struct BillOptions {
-  IdleSharing idle = IdleSharing::kPlatform;
-  // The period, half-open: what lies outside of it is not charged. Also the time for which capacity is.
-  int64_t start_s = 0, end_s = 0;
-  // Of the pool: what its machines cost in the period, and what they have; absent: not known, and nothing is
-  // shared. Capacity is needed for the slack tax alone.
-  std::optional<Money> cost;
-  std::array<std::optional<Quantity>, 2> capacity;
-  // Slack is at most what the jobs reserved and did not use: the platform keeps capacity that no job asked for.
+  CostSharing idle = CostSharing::kPlatform;
+  CostSharing overhead = CostSharing::kPlatform;
+  // The slack tax is of at most sum(request) - sum(usage): idle capacity that no one asked for is not taxed. It
+  // stays idle cost, so that `idle` says who bears it.
   bool cap_slack = false;
+  // Of machines, for capacity windows without a machine_cost; its from_s is not read.
+  Price cost_price;
 };
 
 struct BillLine {
-  uint32_t tier = 0;
-  uint32_t price = 0;  // index in the tier's prices
-  Resource resource = Resource::kCpu;
-  Quantity quantity = 0;  // charged
-  Quantity slack = 0;     // of it, the share of the pool's slack
-  Money amount;
+  LineKey key;
+  ChargeRule rule = ChargeRule::kReservation;
+  Money rate;               // per core-hour or GiB-hour
+  int64_t rate_from_s = 0;  // since when
+  uint64_t quantity = 0;    // millicore-seconds or mebibyte-seconds; QuantityPerRate of them cost the rate
+  Money amount;             // >= 0
+  Money credit;             // >= 0, <= amount; only where the SLO was missed
 };
 
-struct JobBill {
-  std::vector<BillLine> lines;  // by tier, price and resource; none of quantity 0
-  Money charged;                // sum of the lines
-  Money idle;                   // share of the pool's cost that is not charged
+// "batch, cpu by usage: 12.500000 core-hours at 0.03 are 0.375". REQUIRES: the sheet is that of the bill.
+std::string Explain(const PriceSheet& sheet, const BillLine& line);
+
+// total = charges - credits + idle + overhead; none is negative.
+struct BillSums {
+  Money charges;   // of all lines, before credits
+  Money credits;   // service credits for a missed SLO
+  Money idle;      // share of the pool's idle cost
+  Money overhead;  // share of the pool's overhead
   Money total;
 };
 
-struct PoolBill {
-  std::vector<JobBill> jobs;  // by job
-  Money charged, idle_shared, total;
-  // The pool's cost less the bills: what the platform pays (or earns, if negative). bills + platform = cost, to
-  // the last micro-unit.
-  std::optional<Money> platform;
+struct JobBill {
+  uint32_t group = 0, job = 0;
+  std::vector<BillLine> lines;  // by key
+  BillSums sums;
+};
+// The lines and sums of its jobs added up.
+struct GroupBill {
+  uint32_t group = 0;
+  size_t first_job = 0, jobs = 0;  // in Bill::jobs
+  std::vector<BillLine> lines;     // by key
+  BillSums sums;
 };
 
-// Adds up entries and makes the bills. An amount is rounded once per line, at the end (half up), so bills do not
-// depend on the order of entries. The use of an entry counts as even over its time; where a price changes within
-// it or the period ends, each part of its quantities is rounded down to a millicore-second or KiB-second.
-class Biller {
- public:
-  // `sheet` must outlive it. REQUIRES: start_s < end_s.
-  Biller(const PriceSheet* sheet, BillOptions options) : sheet_(sheet), options_(options) {}
-
-  // InvalidArgument names the job and what is wrong: an end before the start, an unknown tier, a time before the
-  // tier's first price. Nothing of the entry is taken then. O(prices that it spans).
-  absl::Status Add(const UseEntry& entry);
-  // OutOfRange: a sum is too large for money. `num_jobs`: bills of jobs without entries are empty. O(lines).
-  absl::StatusOr<PoolBill> Close(size_t num_jobs) const;
-
- private:
-  // Of a job, tier, price and resource.
-  struct Sum {
-    Quantity usage = 0, request = 0, reservation = 0, max_request_usage = 0;
-    uint64_t peak = 0;
-    uint64_t seconds = 0;
-  };
-  struct Slot {
-    uint32_t tier = 0, price = 0;
-    std::array<Sum, 2> sums;
-  };
-  void AddPart(const UseEntry& entry, int64_t start_s, int64_t end_s, uint32_t price);
-  Slot& SlotOf(uint32_t job, uint32_t tier, uint32_t price);
-  // Slack of each slot in the order of jobs and slots.
-  std::vector<Quantity> SlackOf(Resource r) const;
-  Quantity Charged(const Slot& slot, Resource r, Quantity slack) const;
-  absl::Status ShareIdle(PoolBill& bill) const;
-
-  const PriceSheet* const sheet_;
-  const BillOptions options_;
-  std::vector<std::vector<Slot>> jobs_;
+struct Bill {
+  std::vector<GroupBill> groups;  // by group
+  std::vector<JobBill> jobs;      // by group and job
+  BillSums sums;                  // of all groups
+  // To be recovered: machines and overhead of all capacity windows.
+  Money machine_cost, overhead_cost;
+  // Not recovered by charges, which recover machines first: max(0, machine_cost - charges), and then overhead.
+  Money idle_cost, unrecovered_overhead;
+  // machine_cost + overhead_cost - sums.total: what the platform bears, credits included; negative is a margin.
+  Money platform;
+  std::vector<SlackWindow> slack;  // what the slack tax was made of; for WhatIf
 };
 
-// What a quantity costs: rate x quantity, rounded half up to a micro-unit.
-absl::StatusOr<Money> AmountOf(Resource r, const Rates& rates, Quantity quantity);
+// `windows` ascend and do not overlap; none if no cost is to be recovered and no tier has a slack tax. Entries
+// may come in any order: the bill is the same. Errors as Metering's, and InvalidArgument for a negative cost,
+// OutOfRange if a sum of money does not fit. O(n log n) for n entries, O(n) space with a slack tax, else O(jobs).
+absl::StatusOr<Bill> MakeBill(const PriceSheet& sheet, std::span<const CapacityWindow> windows,
+                              std::span<const UsageEntry> entries, const BillOptions& options = {});
+
+// The same from entries that were added one by one.
+absl::StatusOr<Bill> MakeBill(const PriceSheet& sheet, std::span<const CapacityWindow> windows,
+                              Metering metering, const BillOptions& options = {});
+
+// The charges and credits of metered jobs, which ascend by group and job; no idle cost or overhead.
+absl::StatusOr<Bill> PriceJobs(const PriceSheet& sheet, std::vector<MeteredJob> metered);
 
 }  // namespace taut

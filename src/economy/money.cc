@@ -1,7 +1,6 @@
 #include "economy/money.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "base/strings.h"
@@ -9,91 +8,130 @@
 namespace taut {
 namespace {
 
-constexpr int kDecimals = 6;
+__extension__ using Wide = unsigned __int128;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-std::string Digits(uint64_t value, size_t least) {
-  std::string out = StrCat(value);
-  if (out.size() < least) out.insert(0, least - out.size(), '0');
-  return out;
-}
+constexpr size_t kDecimals = 6;
+constexpr uint64_t kMicrosPerUnit = 1'000'000;
+constexpr uint64_t kMostMicros = INT64_MAX;
 
 uint64_t Magnitude(int64_t value) {
-  return value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);
+  return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+}
+
+int64_t Signed(uint64_t magnitude, bool negative) {
+  return static_cast<int64_t>(negative ? 0 - magnitude : magnitude);
+}
+
+absl::Status NoMoney(std::string_view text) {
+  return absl::InvalidArgumentError(StrCat("\"", text, "\" is not an amount of money: expected digits, then ",
+                                           "at most a point and 1 to 6 digits, as in \"12.50\""));
+}
+
+bool AllDigits(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 }  // namespace
 
+absl::StatusOr<Money> Add(Money a, Money b) {
+  Money sum;
+  if (__builtin_add_overflow(a.micros, b.micros, &sum.micros))
+    return absl::OutOfRangeError(StrCat("the sum of ", ToText(a), " and ", ToText(b), " is out of range"));
+  return sum;
+}
+
+absl::StatusOr<Money> Subtract(Money a, Money b) {
+  Money difference;
+  if (__builtin_sub_overflow(a.micros, b.micros, &difference.micros))
+    return absl::OutOfRangeError(StrCat(ToText(a), " less ", ToText(b), " is out of range"));
+  return difference;
+}
+
 absl::StatusOr<Money> ParseMoney(std::string_view text) {
-  const auto bad = [text] {
-    return absl::InvalidArgumentError(StrCat(
-        "\"", text, "\" is not an amount of money; expected one such as 12.50, with at most six decimals"));
-  };
-  std::string_view rest = StripSpace(text);
+  std::string_view rest = text;
   const bool negative = rest.starts_with('-');
-  if (negative) rest.remove_prefix(1);
-  const size_t dot = std::min(rest.find('.'), rest.size());
-  const std::string_view whole = rest.substr(0, dot);
-  const std::string_view decimals = dot == rest.size() ? std::string_view() : rest.substr(dot + 1);
-  const bool has_dot = dot != rest.size();
-  if (whole.empty() || whole.size() > 13 || decimals.size() > kDecimals || (has_dot && decimals.empty()))
-    return bad();
-  if (!std::ranges::all_of(whole, IsDigit) || !std::ranges::all_of(decimals, IsDigit)) return bad();
-  WideInt micros = 0;
-  for (const char c : whole) micros = micros * 10 + (c - '0');
-  for (size_t i = 0; i < kDecimals; ++i) micros = micros * 10 + (i < decimals.size() ? decimals[i] - '0' : 0);
-  const absl::StatusOr<Money> out = ToMoney(negative ? -micros : micros);
-  return out.ok() ? out : bad();
-}
-
-std::string ToText(Money amount) {
-  const uint64_t magnitude = Magnitude(amount.micros);
-  std::string decimals = Digits(magnitude % kMicrosPerUnit, kDecimals);
-  while (decimals.size() > 2 && decimals.back() == '0') decimals.pop_back();
-  return StrCat(amount.micros < 0 ? "-" : "", magnitude / kMicrosPerUnit, ".", decimals);
-}
-
-std::string ToRoundedText(Money amount) {
-  constexpr uint64_t kMicrosPerCent = 10'000;
-  const uint64_t cents = (Magnitude(amount.micros) + kMicrosPerCent / 2) / kMicrosPerCent;
-  std::string whole = StrCat(cents / 100);
-  for (size_t i = whole.size(); i > 3; i -= 3) whole.insert(i - 3, ",");
-  return StrCat(amount.micros < 0 && cents > 0 ? "-" : "", whole, ".", Digits(cents % 100, 2));
-}
-
-absl::StatusOr<Money> ToMoney(WideInt micros) {
-  if (micros > std::numeric_limits<int64_t>::max() || micros < std::numeric_limits<int64_t>::min()) {
-    return absl::OutOfRangeError("an amount of money is above 9.2e12 units");
+  if (negative || rest.starts_with('+')) rest.remove_prefix(1);
+  const size_t point = rest.find('.');
+  const std::string_view whole = rest.substr(0, point);
+  std::string_view decimals;
+  if (point != std::string_view::npos) {
+    decimals = rest.substr(point + 1);
+    if (decimals.empty() || decimals.size() > kDecimals) return NoMoney(text);
   }
-  return Money{static_cast<int64_t>(micros)};
+  if (whole.empty() || !AllDigits(whole) || !AllDigits(decimals)) return NoMoney(text);
+  uint64_t micros = 0;
+  bool overflow = false;
+  for (size_t i = 0; i < whole.size() + kDecimals; ++i) {
+    const size_t decimal = i - whole.size();  // read once i is past the whole
+    const char digit = i < whole.size() ? whole[i] : decimal < decimals.size() ? decimals[decimal] : '0';
+    overflow = overflow || __builtin_mul_overflow(micros, uint64_t{10}, &micros) ||
+               __builtin_add_overflow(micros, static_cast<uint64_t>(digit - '0'), &micros);
+  }
+  if (overflow || micros > kMostMicros + (negative ? 1 : 0))
+    return absl::OutOfRangeError(
+        StrCat("\"", text, "\" is out of range: at most ", ToText({INT64_MAX}), " either side of 0"));
+  return Money{Signed(micros, negative)};
 }
 
-WideInt DivideRounded(WideInt numerator, WideInt denominator) {
-  const WideInt whole = numerator / denominator, rest = numerator % denominator;
-  return whole + (rest >= denominator - rest ? 1 : 0);
+std::string ToText(Money money) {
+  const uint64_t micros = Magnitude(money.micros);
+  std::string text = fmt::format("{}{}.{:06}", money.micros < 0 ? "-" : "", micros / kMicrosPerUnit,
+                                 micros % kMicrosPerUnit);
+  for (size_t i = 0; i < kDecimals - 2 && text.back() == '0'; ++i) text.pop_back();
+  return text;
 }
 
-std::vector<Money> SplitInProportion(Money total, const std::vector<WideInt>& weights) {
-  std::vector<Money> out(weights.size());
-  if (weights.empty()) return out;
-  WideInt sum = std::accumulate(weights.begin(), weights.end(), WideInt{0});
+absl::StatusOr<Money> PriceTimes(Money rate, uint64_t quantity, uint64_t per_rate) {
+  const bool negative = rate.micros < 0;
+  const Wide product = static_cast<Wide>(Magnitude(rate.micros)) * quantity;
+  Wide amount = product / per_rate;
+  const auto rest = static_cast<uint64_t>(product % per_rate);
+  const uint64_t to_next = per_rate - rest;
+  if (rest > to_next || (rest == to_next && !negative)) ++amount;
+  if (amount > kMostMicros)
+    return absl::OutOfRangeError(
+        StrCat("a quantity of ", quantity, " at ", ToText(rate), " per ", per_rate, " is out of range"));
+  return Money{Signed(static_cast<uint64_t>(amount), negative)};
+}
+
+Money ShareOf(Money amount, int64_t ppm) {
+  const Wide product = static_cast<Wide>(Magnitude(amount.micros)) * static_cast<uint64_t>(ppm);
+  return {static_cast<int64_t>(product / static_cast<uint64_t>(kWholePpm))};
+}
+
+std::vector<uint64_t> SplitUnits(uint64_t total, std::span<const uint64_t> weights) {
+  const size_t n = weights.size();
+  Wide sum = 0;
+  for (const uint64_t w : weights) sum += w;
   const bool equal = sum == 0;
-  if (equal) sum = static_cast<WideInt>(weights.size());
-  std::vector<std::pair<WideInt, size_t>> remainders;
-  remainders.reserve(weights.size());
-  int64_t left = total.micros;
-  for (size_t i = 0; i < weights.size(); ++i) {
-    const WideInt product = WideInt{total.micros} * (equal ? 1 : weights[i]);
-    out[i].micros = static_cast<int64_t>(product / sum);
-    left -= out[i].micros;
-    remainders.emplace_back(product % sum, i);
+  if (equal) sum = n;
+  std::vector<uint64_t> parts(n);
+  std::vector<Wide> remainders(n);
+  uint64_t left = total;
+  for (size_t i = 0; i < n; ++i) {
+    const Wide share = static_cast<Wide>(total) * (equal ? 1 : weights[i]);
+    parts[i] = static_cast<uint64_t>(share / sum);
+    remainders[i] = share % sum;
+    left -= parts[i];
   }
-  // What is left is less than the number of parts with a remainder.
-  std::ranges::sort(remainders, [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
-  });
-  for (size_t i = 0; left > 0; ++i, --left) ++out[remainders[i].second].micros;
+  if (left == 0) return parts;
+  // Fewer are left than parts have a remainder.
+  std::vector<size_t> order(n);
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto before = [&](size_t a, size_t b) {
+    return remainders[a] != remainders[b] ? remainders[a] > remainders[b] : a < b;
+  };
+  const auto end_of_served = order.begin() + static_cast<ptrdiff_t>(left);
+  std::nth_element(order.begin(), end_of_served - 1, order.end(), before);
+  std::for_each(order.begin(), end_of_served, [&](size_t i) { ++parts[i]; });
+  return parts;
+}
+
+std::vector<Money> Split(Money total, std::span<const uint64_t> weights) {
+  const std::vector<uint64_t> parts = SplitUnits(Magnitude(total.micros), weights);
+  std::vector<Money> out;
+  out.reserve(parts.size());
+  for (const uint64_t part : parts) out.push_back({Signed(part, total.micros < 0)});
   return out;
 }
 

@@ -1,8 +1,9 @@
-// Amounts of money: whole micro-units of one currency, never floating point.
+// Amounts of money in whole millionths of the currency unit, and the exact arithmetic of a bill on them.
 #pragma once
 
 #include <compare>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,32 +12,38 @@
 
 namespace taut {
 
-// Sums and products of amounts before they are rounded.
-__extension__ using WideInt = __int128;
-
+// The currency is the price sheet's; it may be an internal unit.
 struct Money {
   int64_t micros = 0;
   auto operator<=>(const Money&) const = default;
 };
-inline constexpr int64_t kMicrosPerUnit = 1'000'000;
 
-// "12", "12.50", "-0.000001": at most six decimals. InvalidArgument names the text.
+// 1'000'000 parts per million: all of it.
+inline constexpr int64_t kWholePpm = 1'000'000;
+
+// OutOfRange if the result does not fit.
+absl::StatusOr<Money> Add(Money a, Money b);
+absl::StatusOr<Money> Subtract(Money a, Money b);
+
+// "12.50", "-3", "+0.000001": digits, then optionally a point and 1 to 6 digits. InvalidArgument for other
+// text, OutOfRange for more than 9,223,372,036,854.775807 either side of 0.
 absl::StatusOr<Money> ParseMoney(std::string_view text);
-// Exact, with two decimals at least: "12.50", "0.000001".
-std::string ToText(Money amount);
-// Rounded to two decimals, half away from zero, with thousands separated: "1,234.57".
-std::string ToRoundedText(Money amount);
+// At least two decimals and no more than needed: "12.50", "-0.000001". ParseMoney reads the same back.
+std::string ToText(Money money);
 
-// OutOfRange: above 9.2e12 units either way.
-absl::StatusOr<Money> ToMoney(WideInt micros);
+// What `quantity` costs at a rate per `per_rate` of that quantity: rate * quantity / per_rate, rounded to the
+// nearest micro-unit, halves towards plus infinity. Exact before the rounding. OutOfRange if it does not fit.
+// REQUIRES: per_rate > 0.
+absl::StatusOr<Money> PriceTimes(Money rate, uint64_t quantity, uint64_t per_rate);
 
-// numerator / denominator, rounded half up. REQUIRES: numerator >= 0, denominator > 0.
-WideInt DivideRounded(WideInt numerator, WideInt denominator);
+// amount * ppm / 1'000'000, rounded down. REQUIRES: amount >= 0, 0 <= ppm <= 1'000'000.
+Money ShareOf(Money amount, int64_t ppm);
 
-// `total` in parts in proportion to the weights: they sum to the total exactly, each is its exact share rounded
-// up or down (the largest remainders are rounded up, of equal ones the first), and none is negative. Weights that
-// are all 0 count as equal. Empty for no weights. REQUIRES: total and weights >= 0, sum(weights) * total < 2^127.
-// O(n log n).
-std::vector<Money> SplitInProportion(Money total, const std::vector<WideInt>& weights);
+// `total` in proportion to the weights by largest remainder: each part is its exact share rounded down or up,
+// the parts add up to the total, equal remainders are served by index. Weights that are all 0 count as equal.
+// O(n). REQUIRES: weights is not empty.
+std::vector<uint64_t> SplitUnits(uint64_t total, std::span<const uint64_t> weights);
+// The same of money. Parts of a total >= 0 are >= 0; a negative total is split as its opposite.
+std::vector<Money> Split(Money total, std::span<const uint64_t> weights);
 
 }  // namespace taut

@@ -1,87 +1,130 @@
 #include "economy/price_sheet.h"
 
 #include <algorithm>
-#include <array>
+#include <limits>
 
 #include "base/strings.h"
 
 namespace taut {
 namespace {
 
-constexpr std::array<std::pair<ChargeRule, std::string_view>, 5> kRules = {{
-    {ChargeRule::kReservation, "reservation"},
-    {ChargeRule::kUsage, "usage"},
-    {ChargeRule::kUsageSlackTax, "usage_slack_tax"},
-    {ChargeRule::kMaxRequestUsage, "max_request_usage"},
-    {ChargeRule::kPeak, "peak"},
-}};
+constexpr ChargeRuleInfo kRules[] = {
+    {ChargeRule::kReservation, "reservation", "what was reserved, used or not"},
+    {ChargeRule::kUsage, "usage", "what was used"},
+    {ChargeRule::kUsageSlackTax, "usage_slack_tax",
+     "what was used, and a share of the pool's slack in proportion to the request"},
+    {ChargeRule::kMaxRequestUsage, "max_request_usage", "the larger of request and usage in each window"},
+    {ChargeRule::kPeak, "peak", "the highest usage of each window, for all of the window"},
+};
 
-absl::Status CheckTier(const Tier& tier) {
-  const auto bad = [&tier](std::string_view what) {
-    return absl::InvalidArgumentError(StrCat("tier ", tier.name, ": ", what));
-  };
-  if (tier.prices.empty()) return bad("it has no prices");
+constexpr size_t kMostTiers = std::numeric_limits<uint16_t>::max();
+
+absl::Status Wrong(std::string_view what) {
+  return absl::InvalidArgumentError(StrCat("price sheet: ", what));
+}
+
+absl::Status CheckPpm(const PriceTier& tier, std::string_view what, int64_t ppm) {
+  if (ppm >= 0 && ppm <= kWholePpm) return absl::OkStatus();
+  return Wrong(
+      StrCat("the ", what, " of tier \"", tier.name, "\" is ", ppm, " ppm; allowed are 0 to ", kWholePpm));
+}
+
+absl::Status CheckPrices(const PriceTier& tier) {
+  if (tier.prices.empty()) return Wrong(StrCat("tier \"", tier.name, "\" has no price"));
   for (size_t i = 0; i < tier.prices.size(); ++i) {
-    const PriceFrom& price = tier.prices[i];
-    if (price.rates.core_hour.micros < 0 || price.rates.gib_hour.micros < 0)
-      return bad("a price is negative");
-    if (i > 0 && price.from_s <= tier.prices[i - 1].from_s) {
-      return bad("its prices do not ascend by date: each holds until the next one's date");
+    const Price& price = tier.prices[i];
+    for (const Resource r : kResources) {
+      if (price.rate(r) < Money{})
+        return Wrong(StrCat("tier \"", tier.name, "\" has the ", Name(r), " price ", ToText(price.rate(r)),
+                            " from second ", price.from_s, "; it must not be negative"));
     }
-  }
-  for (const int64_t promise : {tier.obtainability_ppm, tier.availability_ppm}) {
-    if (promise < 0 || promise > kPartsPerMillion) return bad("a promise is outside 0 to 1");
+    if (i == 0) continue;
+    const int64_t before = tier.prices[i - 1].from_s;
+    if (price.from_s == before)
+      return Wrong(StrCat("tier \"", tier.name, "\" has two prices from second ", before));
+    if (price.from_s < before)
+      return Wrong(StrCat("tier \"", tier.name, "\" has a price from second ", price.from_s,
+                          " after one from second ", before, "; expected in order of time"));
   }
   return absl::OkStatus();
 }
 
+absl::Status CheckTier(const PriceTier& tier) {
+  absl::Status status = CheckPpm(tier, "obtainability", tier.obtainability_ppm);
+  if (status.ok()) status = CheckPpm(tier, "availability", tier.availability_ppm);
+  if (status.ok()) status = CheckPpm(tier, "service credit", tier.service_credit_ppm);
+  if (status.ok()) status = CheckPrices(tier);
+  return status;
+}
+
 }  // namespace
 
+std::span<const ChargeRuleInfo> ChargeRules() { return kRules; }
+
 std::string_view Name(ChargeRule rule) {
-  for (const auto& [value, name] : kRules) {
-    if (value == rule) return name;
+  for (const ChargeRuleInfo& info : kRules) {
+    if (info.rule == rule) return info.name;
   }
-  return "?";
+  return "unknown";
 }
 
-absl::StatusOr<ChargeRule> ParseChargeRule(std::string_view name) {
-  std::string all;
-  for (const auto& [value, known] : kRules) {
-    if (known == name) return value;
-    StrAppend(&all, all.empty() ? "" : ", ", known);
+absl::StatusOr<ChargeRule> ChargeRuleNamed(std::string_view name) {
+  std::string choices;
+  for (const ChargeRuleInfo& info : kRules) {
+    if (info.name == name) return info.rule;
+    StrAppend(&choices, choices.empty() ? "" : ", ", info.name);
   }
-  return absl::InvalidArgumentError(StrCat("\"", name, "\" is not a charge rule; expected one of ", all));
+  return absl::InvalidArgumentError(StrCat("no charge rule \"", name, "\"; there are: ", choices));
 }
 
-absl::StatusOr<PriceSheet> PriceSheet::Make(std::string currency, std::vector<Tier> tiers) {
-  if (tiers.empty()) return absl::InvalidArgumentError("there are no tiers");
+std::optional<uint32_t> PriceTier::PriceAt(int64_t time_s) const {
+  const auto after = std::upper_bound(prices.begin(), prices.end(), time_s,
+                                      [](int64_t t, const Price& price) { return t < price.from_s; });
+  if (after == prices.begin()) return std::nullopt;
+  return static_cast<uint32_t>(after - prices.begin() - 1);
+}
+
+std::optional<uint16_t> PriceSheet::TierNamed(std::string_view name) const {
   for (size_t i = 0; i < tiers.size(); ++i) {
-    if (tiers[i].name.empty()) return absl::InvalidArgumentError(StrCat("tier ", i + 1, " has no name"));
-    if (absl::Status s = CheckTier(tiers[i]); !s.ok()) return s;
-    for (size_t j = 0; j < i; ++j) {
-      if (tiers[j].name == tiers[i].name)
-        return absl::InvalidArgumentError(StrCat("tier ", tiers[i].name, ": it is there twice"));
-    }
+    if (tiers[i].name == name) return static_cast<uint16_t>(i);
   }
-  PriceSheet out;
-  out.currency_ = std::move(currency);
-  out.tiers_ = std::move(tiers);
-  return out;
+  return std::nullopt;
 }
 
-absl::StatusOr<size_t> PriceSheet::FindTier(std::string_view name) const {
-  std::string all;
-  for (size_t i = 0; i < tiers_.size(); ++i) {
-    if (tiers_[i].name == name) return i;
-    StrAppend(&all, all.empty() ? "" : ", ", tiers_[i].name);
+absl::Status PriceSheet::Check(std::span<const std::string_view> required) const {
+  if (tiers.empty()) return Wrong("it has no tier");
+  if (tiers.size() > kMostTiers)
+    return Wrong(StrCat("it has ", tiers.size(), " tiers; allowed are ", kMostTiers));
+  for (const std::string_view name : required) {
+    if (!TierNamed(name).has_value()) return Wrong(StrCat("tier \"", name, "\" is missing"));
   }
-  return absl::InvalidArgumentError(StrCat("\"", name, "\" is not a tier; expected one of ", all));
+  for (size_t i = 0; i < tiers.size(); ++i) {
+    const PriceTier& tier = tiers[i];
+    if (tier.name.empty()) return Wrong(StrCat("tier ", i + 1, " has no name"));
+    if (*TierNamed(tier.name) != i) return Wrong(StrCat("two tiers have the name \"", tier.name, "\""));
+    if (absl::Status status = CheckTier(tier); !status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
-int PriceSheet::PriceAt(size_t tier, int64_t time_s) const {
-  const std::vector<PriceFrom>& prices = tiers_[tier].prices;
-  const auto after = std::ranges::upper_bound(prices, time_s, {}, &PriceFrom::from_s);
-  return static_cast<int>(after - prices.begin()) - 1;
+// Production about 1 and batch 0.98 in both, free none: papers, the mechanism of budget and quota. Those of
+// monitoring and mid are ours.
+PriceSheet DefaultTiers() {
+  PriceSheet sheet;
+  const auto add = [&sheet](std::string_view name, int64_t slo_ppm, ChargeRule rule) {
+    PriceTier tier;
+    tier.name = name;
+    tier.obtainability_ppm = slo_ppm;
+    tier.availability_ppm = slo_ppm;
+    tier.rule = rule;
+    sheet.tiers.push_back(std::move(tier));
+  };
+  add("monitoring", 999'900, ChargeRule::kReservation);
+  add("production", 999'900, ChargeRule::kReservation);
+  add("mid", 990'000, ChargeRule::kMaxRequestUsage);
+  add("batch", 980'000, ChargeRule::kUsage);
+  add("free", 0, ChargeRule::kUsage);
+  return sheet;
 }
 
 }  // namespace taut

@@ -1,69 +1,81 @@
-// What a pool charges: tiers, each with what it promises, what is counted, and prices that hold from a date on.
+// What the tiers of a pool promise and cost, and since when.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "economy/money.h"
+#include "model/resource.h"
 
 namespace taut {
 
-// What of a job is charged (papers: Autopilot §2.3 by reservation; OpenCost max(request, usage)). More use never
-// costs a job less, except where the slack tax has several prices: use at a low one leaves less slack to be taxed
-// at a high one.
+// Which quantity of a job is charged. The first is what Autopilot §2.3 reports of Google.
 enum class ChargeRule : uint8_t {
-  kReservation,    // what was reserved for it: the limits of its tasks
-  kUsage,          // what it used
-  kUsageSlackTax,  // what it used, and a share of what the pool had and no job used, in proportion to limits
-  kMaxRequestUsage,  // the larger of the request and the usage of each entry
-  kPeak              // its largest usage in the period, for as long as it was there
+  kReservation,      // what was bought, used or not
+  kUsage,            // what was used
+  kUsageSlackTax,    // what was used, and a share of the pool's slack in proportion to the request
+  kMaxRequestUsage,  // the larger of request and usage, window by window (the OpenCost specification)
+  kPeak,             // the highest usage of each window, for all of the window
 };
+struct ChargeRuleInfo {
+  ChargeRule rule;
+  std::string_view name;  // "max_request_usage"
+  std::string_view what;  // one line for people
+};
+std::span<const ChargeRuleInfo> ChargeRules();
 std::string_view Name(ChargeRule rule);
-absl::StatusOr<ChargeRule> ParseChargeRule(std::string_view name);
+// InvalidArgument naming the choices.
+absl::StatusOr<ChargeRule> ChargeRuleNamed(std::string_view name);
 
-struct Rates {
-  Money core_hour, gib_hour;
-  bool operator==(const Rates&) const = default;
+// Quantities are counted in millicore-seconds and mebibyte-seconds (1 PiB of memory for a month is 2.9e15 of
+// 1.8e19 that fit), priced by the core-hour and the gibibyte-hour.
+inline constexpr uint64_t kMillicoreSecondsPerCoreHour = 1000 * 3600;
+inline constexpr uint64_t kMebibyteSecondsPerGibibyteHour = 1024 * 3600;
+constexpr uint64_t QuantityPerRate(Resource r) {
+  return r == Resource::kCpu ? kMillicoreSecondsPerCoreHour : kMebibyteSecondsPerGibibyteHour;
+}
+
+// Valid in [from_s, the next price's from_s); the last has no end.
+struct Price {
+  int64_t from_s = 0;  // of the Unix epoch
+  Money per_core_hour, per_gib_hour;
+  Money rate(Resource r) const { return r == Resource::kCpu ? per_core_hour : per_gib_hour; }
 };
-// Holds from `from_s` (seconds since 1970) until the next one's.
-struct PriceFrom {
-  int64_t from_s = 0;
-  Rates rates;
-};
 
-inline constexpr int64_t kPartsPerMillion = 1'000'000;
-
-struct Tier {
+struct PriceTier {
   std::string name;
+  // The SLO, in parts per million (papers: budget and quota): the chance that quota is granted when wanted,
+  // and that a running task is not reclaimed.
+  int64_t obtainability_ppm = 0, availability_ppm = 0;
   ChargeRule rule = ChargeRule::kReservation;
-  // Promises, in parts per million: that quota is granted when it is wanted, and that a running task is not
-  // reclaimed.
-  int64_t obtainability_ppm = kPartsPerMillion, availability_ppm = kPartsPerMillion;
-  std::vector<PriceFrom> prices;  // ascending by from_s
+  // The share of the charge of a window that is credited if the SLO was missed in it.
+  int64_t service_credit_ppm = 0;
+  std::vector<Price> prices;  // ascending by from_s
+
+  // The index of the price at that time; none before the first. O(log n).
+  std::optional<uint32_t> PriceAt(int64_t time_s) const;
 };
 
-// Immutable.
-class PriceSheet {
- public:
-  // InvalidArgument names the tier and what is wrong with it: a name that is empty or there twice, no price,
-  // prices that do not ascend, a negative price, a promise outside 0 to 1.
-  static absl::StatusOr<PriceSheet> Make(std::string currency, std::vector<Tier> tiers);
+// The default tiers' names, by descending priority.
+inline constexpr std::string_view kDefaultTierNames[] = {"monitoring", "production", "mid", "batch", "free"};
 
-  const std::string& currency() const { return currency_; }
-  std::span<const Tier> tiers() const { return tiers_; }
-  // InvalidArgument with the names that there are.
-  absl::StatusOr<size_t> FindTier(std::string_view name) const;
-  // Which of the tier's prices holds at this time; -1: before the first.
-  int PriceAt(size_t tier, int64_t time_s) const;
+struct PriceSheet {
+  std::string currency = "USD";  // or the name of an internal unit; for people
+  std::vector<PriceTier> tiers;  // by descending priority; other names than the default ones may be used
 
- private:
-  std::string currency_;
-  std::vector<Tier> tiers_;
+  std::optional<uint16_t> TierNamed(std::string_view name) const;
+  // InvalidArgument naming the first thing that is wrong: a tier of `required` that is missing, no tier, a
+  // tier without a name or with that of another, an SLO or a service credit outside 0 to 1'000'000 ppm, no
+  // price, prices out of order or from the same second, a negative price. A sheet that passes can be billed.
+  absl::Status Check(std::span<const std::string_view> required = {}) const;
 };
+
+// The default tiers with their SLOs and rules, without prices.
+PriceSheet DefaultTiers();
 
 }  // namespace taut

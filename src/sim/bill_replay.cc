@@ -12,7 +12,7 @@ constexpr double kMillicores = 1000;
 
 // Sums over the tasks of a window, in cores or bytes.
 struct WindowUse {
-  double usage = 0, reservation = 0;
+  double usage = 0, peak = 0, reservation = 0;
   bool measured = false;
 };
 
@@ -24,7 +24,9 @@ WindowUse UseOf(const JobDay& day, const JobWindow& window, Resource r, std::opt
     const TaskWindow& task = day.tasks[window.first_task + i];
     const float mean = is_cpu ? task.cpu_mean_cores : task.memory_mean_bytes;
     if (mean < 0) continue;
+    const float peak = is_cpu ? task.cpu_peak_cores : task.memory_peak_bytes;
     out.usage += mean;
+    out.peak += std::max(mean, peak);
     ++tasks;
   }
   out.measured = tasks > 0;
@@ -40,16 +42,17 @@ WindowUse UseOf(const JobDay& day, const JobWindow& window, Resource r, std::opt
   return out;
 }
 
-ResourceUse ToUse(const WindowUse& window, Resource r) {
-  const double unit = r == Resource::kCpu ? kMillicores : 1 / kKiB;
-  const auto quantity = [&](double amount) {
-    return static_cast<Quantity>(std::llround(std::clamp(amount * unit, 0.0, 1e15) * kWindowSeconds));
+UsageQuantities QuantitiesOf(const WindowUse& window, Resource r) {
+  const double unit = r == Resource::kCpu ? kMillicores : 1 / kMiB;
+  const auto amount = [unit](double value) { return std::clamp(value * unit, 0.0, 1e12); };
+  const auto quantity = [&](double value) {
+    return static_cast<uint64_t>(std::llround(amount(value) * static_cast<double>(kWindowSeconds)));
   };
-  ResourceUse out;
+  UsageQuantities out;
   out.usage = quantity(window.usage);
   out.reservation = quantity(window.reservation);
   out.request = out.reservation;
-  out.peak = out.usage / kWindowSeconds;
+  out.peak = static_cast<uint64_t>(std::llround(amount(window.peak)));
   return out;
 }
 
@@ -69,34 +72,38 @@ std::optional<double> LimitHistory::At(JobId job, Resource r, WindowId window) c
   return after == changes.begin() ? std::nullopt : std::prev(after)->limit;
 }
 
-absl::StatusOr<PoolBill> BillTrace(DaySource& source, const PriceSheet& sheet,
-                                   std::span<const uint32_t> tiers, const BillOptions& options,
-                                   const LimitHistory* limits) {
-  Biller biller(&sheet, options);
+absl::StatusOr<Bill> BillTrace(DaySource& source, const PriceSheet& sheet, std::span<const BilledJob> jobs,
+                               const BillPeriod& period, const LimitHistory* limits,
+                               std::span<const CapacityWindow> pool, const BillOptions& options) {
+  absl::StatusOr<Metering> metering = Metering::Make(sheet, pool);
+  if (!metering.ok()) return metering.status();
   for (const int32_t day : source.days()) {
-    if (int64_t{day + 1} * kDaySeconds <= options.start_s) continue;
-    const absl::StatusOr<std::vector<JobDay>> jobs = source.LoadDay(day);
-    if (!jobs.ok()) return jobs.status();
-    for (const JobDay& job : *jobs) {
+    if (int64_t{day + 1} * kDaySeconds <= period.start_s || int64_t{day} * kDaySeconds >= period.end_s)
+      continue;
+    const absl::StatusOr<std::vector<JobDay>> days = source.LoadDay(day);
+    if (!days.ok()) return days.status();
+    for (const JobDay& job : *days) {
       for (const JobWindow& window : job.windows) {
-        UseEntry entry;
-        entry.job = job.job.value;
-        entry.tier = tiers[job.job.value];
+        UsageEntry entry;
         entry.start_s = window.window.start_s();
         entry.end_s = entry.start_s + kWindowSeconds;
+        if (entry.start_s < period.start_s || entry.end_s > period.end_s) continue;
+        entry.group = jobs[job.job.value].group;
+        entry.job = job.job.value;
+        entry.tier = jobs[job.job.value].tier;
         bool measured = false;
         for (const Resource r : kResources) {
           const auto limit = limits == nullptr ? std::nullopt : limits->At(job.job, r, window.window);
           const WindowUse use = UseOf(job, window, r, limit);
           measured |= use.measured;
-          if (use.measured) entry.of(r) = ToUse(use, r);
+          if (use.measured) entry.of[static_cast<size_t>(r)] = QuantitiesOf(use, r);
         }
         if (!measured) continue;
-        if (absl::Status s = biller.Add(entry); !s.ok()) return s;
+        if (absl::Status s = metering->Add(entry); !s.ok()) return s;
       }
     }
   }
-  return biller.Close(source.jobs().size());
+  return MakeBill(sheet, pool, *std::move(metering), options);
 }
 
 }  // namespace taut

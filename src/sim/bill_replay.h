@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "economy/bill.h"
+#include "economy/metering.h"
 #include "economy/price_sheet.h"
 #include "sim/replay.h"
 
@@ -30,11 +31,21 @@ class LimitHistory {
   std::array<std::vector<std::vector<Change>>, 2> changes_;  // by resource and job
 };
 
-// Bills of the period of `options`. Each window is an entry: usage is the tasks' mean, reservation and request
-// their limits (without a limit their usage), peak their largest window. `tiers`: by job. `limits`: instead of the
-// owners', where it has one; may be null. Errors as DaySource and Biller.
-absl::StatusOr<PoolBill> BillTrace(DaySource& source, const PriceSheet& sheet,
-                                   std::span<const uint32_t> tiers, const BillOptions& options,
-                                   const LimitHistory* limits);
+struct BillPeriod {
+  int64_t start_s = 0, end_s = 0;  // half-open, at windows' borders
+};
+// The group and tier of a job, by index.
+struct BilledJob {
+  uint32_t group = 0;
+  uint16_t tier = 0;
+};
+
+// The bill of the period. Each window of a job is an entry: usage is the tasks' mean, reservation and
+// request their limits (without a limit their usage), peak the sum of their peaks. `jobs`: by JobId.
+// `limits`: instead of the owners', where it has one; may be null. `pool`: as MakeBill's windows. Errors as
+// DaySource and Metering.
+absl::StatusOr<Bill> BillTrace(DaySource& source, const PriceSheet& sheet, std::span<const BilledJob> jobs,
+                               const BillPeriod& period, const LimitHistory* limits,
+                               std::span<const CapacityWindow> pool = {}, const BillOptions& options = {});
 
 }  // namespace taut

@@ -6,10 +6,15 @@
 namespace taut {
 namespace {
 
-constexpr Money kOne = {kMicrosPerUnit};
+constexpr Money kOne = {1'000'000};
 
 PriceSheet Sheet(ChargeRule rule) {
-  return *PriceSheet::Make("EUR", {{"all", rule, kPartsPerMillion, kPartsPerMillion, {{0, {kOne, kOne}}}}});
+  PriceSheet out;
+  PriceTier& tier = out.tiers.emplace_back();
+  tier.name = "all";
+  tier.rule = rule;
+  tier.prices = {{0, kOne, kOne}};
+  return out;
 }
 
 // A day: two tasks of half a core and one GiB, limits of 2 cores and 4 GiB each.
@@ -28,25 +33,25 @@ struct BillTraceTest : testing::Test {
       days.SetOwner(job, window, 2, 4 * kGiB);
     }
     days.Finish();
-    options.end_s = kDaySeconds;
+    period.end_s = kDaySeconds;
   }
   std::string Charged(ChargeRule rule, const LimitHistory* limits = nullptr) {
     const PriceSheet sheet = Sheet(rule);
-    const absl::StatusOr<PoolBill> bill =
-        BillTrace(days, sheet, std::vector<uint32_t>{0, 0}, options, limits);
+    const std::vector<BilledJob> jobs(2);
+    const absl::StatusOr<Bill> bill = BillTrace(days, sheet, jobs, period, limits);
     EXPECT_TRUE(bill.ok()) << bill.status();
-    EXPECT_EQ(bill->jobs[1].total, Money{});
-    return ToText(bill->jobs[0].charged);
+    EXPECT_EQ(bill->jobs.size(), 1U) << "the other has no usage";
+    return ToText(bill->jobs[0].sums.charges);
   }
   MadeDays days;
   JobId job;
-  BillOptions options;
+  BillPeriod period;
 };
 
 TEST_F(BillTraceTest, ChargesTheTasksOfAWindow) {
   EXPECT_EQ(Charged(ChargeRule::kUsage), "72.00");         // (1 core + 2 GiB) x 24 h
   EXPECT_EQ(Charged(ChargeRule::kReservation), "288.00");  // (4 + 8) x 24 h
-  options.start_s = kDaySeconds / 2;
+  period.start_s = kDaySeconds / 2;
   EXPECT_EQ(Charged(ChargeRule::kReservation), "144.00");
 }
 
