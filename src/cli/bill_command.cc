@@ -16,6 +16,7 @@
 #include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "config/price_file.h"
+#include "economy/what_if.h"
 #include "fmt/format.h"
 #include "model/units.h"
 #include "sim/bill_replay.h"
@@ -34,12 +35,15 @@ using JobSums = std::vector<BillSums>;
 // One bill of every job: at the owners' limits, and at the recommended ones if they are asked for.
 struct Bills {
   BillPeriod period;
+  std::vector<CapacityWindow> pool;
+  BillOptions options;
   std::vector<std::string> groups;  // by number
   std::vector<BilledJob> jobs;      // by JobId
   Bill owner;
   JobSums of_owner, of_recommended, of_usage;  // the last: what was used, at the same prices
   bool has_recommended = false;
-  std::string risk;  // of the recommended limits
+  std::string risk;               // of the recommended limits
+  std::vector<UsageEntry> asked;  // the entries of --job
 };
 
 // What a recommender's limits would have cost besides money.
@@ -69,6 +73,8 @@ std::string RoundedText(Money amount) {
 absl::Status Check(const BillArgs& args) {
   if (args.by != "group" && args.by != "tier" && args.by != "job")
     return absl::InvalidArgumentError(StrCat("--by: \"", args.by, "\": expected group, tier or job"));
+  if (args.job.empty() != args.what_if.empty())
+    return absl::InvalidArgumentError("--job and --what-if belong together: one of them is missing");
   return absl::OkStatus();
 }
 
@@ -157,20 +163,27 @@ absl::StatusOr<Bills> MakeBills(const BillArgs& args, const Pricing& pricing, Lo
     out.period.start_s = made->scored_from_s;
     out.risk = std::move(made->risk);
   }
-  std::vector<CapacityWindow> pool;
-  BillOptions options;
   if (pricing.pool.has_value()) {
-    pool.push_back(PoolOf(*pricing.pool, out.period));
-    options.cost_price = pricing.pool->cost;
-    options.idle = pricing.pool->idle;
+    out.pool.push_back(PoolOf(*pricing.pool, out.period));
+    out.options.cost_price = pricing.pool->cost;
+    out.options.idle = pricing.pool->idle;
   }
-  const auto bill = [&](const PriceSheet& sheet, const LimitHistory* in_force) {
-    return BillTrace(trace, sheet, out.jobs, out.period, in_force, pool, options);
+  const auto bill = [&](const PriceSheet& sheet, const LimitHistory* in_force,
+                        const std::function<void(const UsageEntry&)>& on_entry = nullptr) {
+    return BillTrace(trace, sheet, out.jobs, {out.period, in_force, out.pool, out.options, on_entry});
   };
   absl::StatusOr<Bill> used = bill(ByUsage(pricing.sheet), nullptr);
   if (!used.ok()) return used.status();
   out.of_usage = SumsOf(*used, out.jobs.size());
-  absl::StatusOr<Bill> owner = bill(pricing.sheet, nullptr);
+  std::optional<JobId> asked;  // about
+  if (!args.what_if.empty()) {
+    const absl::StatusOr<JobId> found = trace.FindJob(args.job);
+    if (!found.ok()) return absl::InvalidArgumentError(StrCat("--job: ", Message(found.status())));
+    asked = *found;
+  }
+  absl::StatusOr<Bill> owner = bill(pricing.sheet, nullptr, [&](const UsageEntry& entry) {
+    if (asked.has_value() && entry.job == asked->value) out.asked.push_back(entry);
+  });
   if (!owner.ok()) return owner.status();
   out.of_owner = SumsOf(*owner, out.jobs.size());
   out.owner = *std::move(owner);
@@ -292,6 +305,63 @@ Json ResultJson(const BillArgs& args, const Pricing& pricing, const LoadedTrace&
   return out;
 }
 
+absl::StatusOr<WhatIfChange> ChangeOf(const BillArgs& args, const PriceSheet& sheet) {
+  WhatIfChange out;
+  for (const std::string& text : args.what_if) {
+    const size_t equals = std::min(text.find('='), text.size());
+    const std::string key = text.substr(0, equals),
+                      value = equals == text.size() ? "" : text.substr(equals + 1);
+    if (key == "tier") {
+      out.tier = sheet.TierNamed(value);
+      if (out.tier.has_value()) continue;
+      return absl::InvalidArgumentError(StrCat("--what-if: the price file has no tier \"", value, "\""));
+    }
+    const std::optional<double> factor = ParseDouble(value);
+    const bool is_hours = key == "hours";
+    if (!is_hours && key != "reservation")
+      return absl::InvalidArgumentError(
+          StrCat("--what-if: \"", text, "\": expected tier=, reservation= or hours="));
+    if (!factor.has_value() || !(*factor >= 0) || *factor > (is_hours ? 1 : 1000)) {
+      return absl::InvalidArgumentError(
+          StrCat("--what-if: \"", text, "\": expected a factor from 0 to ", is_hours ? 1 : 1000));
+    }
+    const int64_t ppm = std::llround(*factor * static_cast<double>(kWholePpm));
+    if (is_hours) {
+      out.scale.run_time_ppm = ppm;
+    } else {
+      out.scale.reservation_ppm = out.scale.request_ppm = ppm;
+    }
+  }
+  return out;
+}
+
+// Prints what one job would be charged otherwise.
+int PrintWhatIf(const BillArgs& args, const Pricing& pricing, const Bills& bills,
+                const WhatIfChange& change) {
+  if (bills.asked.empty())
+    return Fail(absl::InvalidArgumentError(StrCat("--job: ", args.job, " has no usage in the period")));
+  const absl::StatusOr<WhatIfCharges> charges =
+      WhatIf(pricing.sheet, bills.pool, bills.options, bills.owner, bills.asked, change);
+  if (!charges.ok()) return Fail(charges.status());
+  const Money before = charges->before.sums.total, after = charges->after.sums.total;
+  if (args.output != OutputForm::kTable) {
+    const Json out = {{"job", args.job},
+                      {"currency", pricing.sheet.currency},
+                      {"before", MoneyJson(before)},
+                      {"after", MoneyJson(after)},
+                      {"difference", MoneyJson(charges->difference)}};
+    Print(args.output == OutputForm::kJson ? JsonText(out) : YamlText(out));
+    return kExitOk;
+  }
+  Print(StrCat(args.job, ": ", RoundedText(before), " ", pricing.sheet.currency, " now, ", RoundedText(after),
+               " with ", fmt::format("{}", fmt::join(args.what_if, ", ")), "\n"));
+  for (const auto& [title, bill] : {std::pair{"now", &charges->before}, std::pair{"then", &charges->after}}) {
+    Print(StrCat(title, ":\n"));
+    for (const BillLine& line : bill->lines) Print(StrCat("  ", Explain(pricing.sheet, line), "\n"));
+  }
+  return kExitOk;
+}
+
 absl::Status WriteFiles(const BillArgs& args, const Pricing& pricing, const LoadedTrace& trace,
                         const Bills& bills, OutputFile* focus, OutputFile* json) {
   if (focus != nullptr) {
@@ -310,6 +380,8 @@ int RunBill(const BillArgs& args) {
   if (absl::Status s = Check(args); !s.ok()) return Fail(s);
   const absl::StatusOr<Pricing> pricing = ReadPriceFile(args.prices);
   if (!pricing.ok()) return Fail(absl::InvalidArgumentError(StrCat("--prices: ", Message(pricing.status()))));
+  const absl::StatusOr<WhatIfChange> change = ChangeOf(args, pricing->sheet);
+  if (!change.ok()) return Fail(change.status());
   const NamedPath outputs[] = {{"--focus", args.focus}, {"--json", args.json}};
   std::vector<std::string> inputs = args.trace.paths;
   inputs.push_back(args.prices);
@@ -325,6 +397,7 @@ int RunBill(const BillArgs& args) {
   if (!bills.ok())
     return absl::IsCancelled(bills.status()) ? (PrintError(Message(bills.status())), kExitPartial)
                                              : Fail(bills.status());
+  if (!args.what_if.empty()) return PrintWhatIf(args, *pricing, *bills, *change);
   if (absl::Status s = WriteFiles(args, *pricing, **trace, *bills, focus->get(), json->get()); !s.ok())
     return Fail(s);
   if (args.output == OutputForm::kJson) {

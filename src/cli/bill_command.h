@@ -15,6 +15,8 @@ struct BillArgs {
   std::string recommender = "none";  // whose limits are billed beside the owners'
   std::string warmup = "7d";         // of it; not billed
   std::string by = "group";          // or tier, job
+  std::string job;                   // with what_if: the job that it is about
+  std::vector<std::string> what_if;  // "tier=batch", "reservation=0.5", "hours=0.3"
   int limit = 30;                    // rows of the table
   std::string focus, json;           // paths; empty: not written
   OutputForm output = OutputForm::kTable;

@@ -8,6 +8,7 @@ const char* const kBillHelp =
     "Examples:\n"
     "  taut bill cell.csv.gz --prices prices.yaml\n"
     "  taut bill cell.csv.gz --prices prices.yaml --recommender moving_window --by tier\n"
+    "  taut bill cell.csv.gz --prices prices.yaml --job shop/web --what-if tier=batch --what-if hours=0.5\n"
     "  taut bill cell.csv.gz --prices prices.yaml --focus bill.csv --output json";
 
 void AddBill(CLI::App& verb, BillArgs& args) {
@@ -25,6 +26,12 @@ void AddBill(CLI::App& verb, BillArgs& args) {
   verb.add_option("--limit", args.limit, "maximum number of rows")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000));
+  verb.add_option("--job", args.job, "with --what-if: the job")->type_name("NAME");
+  verb.add_option("--what-if", args.what_if,
+                  "print only what --job would be charged otherwise: tier=NAME, reservation=FACTOR (limits "
+                  "times this), "
+                  "hours=SHARE (of its time); may be repeated")
+      ->type_name("KEY=VALUE");
   verb.add_option("--focus", args.focus, "write the charges as FOCUS 1.0 CSV to this file")
       ->type_name("FILE");
   verb.add_option("--json", args.json, "write the result as JSON, with all jobs, to this file")

@@ -64,6 +64,7 @@ absl::Status PriceLine(const PriceSheet& sheet, std::span<const LineOfJob> of, s
                        GroupBill* group) {
   BillLine line = EmptyLine(sheet, of.front().key);
   std::vector<uint64_t> quantities;
+  quantities.reserve(of.size());
   for (const LineOfJob& part : of) {
     quantities.push_back(part.quantity);
     if (__builtin_add_overflow(line.quantity, part.quantity, &line.quantity))
@@ -79,6 +80,7 @@ absl::Status PriceLine(const PriceSheet& sheet, std::span<const LineOfJob> of, s
   const std::vector<Money> amounts = Split(line.amount, quantities);
   // By amount, so that no job's credit passes its amount.
   std::vector<uint64_t> weights;
+  weights.reserve(amounts.size());
   for (const Money part : amounts) weights.push_back(Micros(part));
   const std::vector<Money> credits = Split(line.credit, weights);
   absl::Status status = Charge(&group->sums, line);

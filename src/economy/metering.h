@@ -38,7 +38,7 @@ struct UsageEntry {
   std::array<UsageQuantities, 2> of;  // by Resource
 };
 
-// What the pool has in [start_s, end_s), and what it costs whom runs it.
+// What the pool has in [start_s, end_s), and what it costs the platform.
 struct CapacityWindow {
   int64_t start_s = 0, end_s = 0;
   std::array<uint64_t, 2> capacity = {};  // by Resource, in quantities
@@ -113,18 +113,19 @@ class BillingTimeline {
 // proportion of time, each quantity to the whole unit by largest remainder.
 class Metering {
  public:
-  // The sheet must outlive this. InvalidArgument if PriceSheet::Check finds something, or if a capacity window
-  // is empty or not after the one before.
+  // The sheet must outlive this. InvalidArgument if PriceSheet::Check finds something, or if a capacity
+  // window is empty or not after the one before.
   static absl::StatusOr<Metering> Make(const PriceSheet& sheet, std::span<const CapacityWindow> windows);
 
   // InvalidArgument for an empty window, an unknown tier, a time without a price, or the slack tax outside
-  // the capacity windows; OutOfRange if a quantity does not fit into 64 bits. After an error this is not to
-  // be used.
+  // the capacity windows; OutOfRange if a quantity does not fit into 64 bits. Not to be used after an error.
+  // O(lines of the job + segments of the entry).
   absl::Status Add(const UsageEntry& entry, const UsageScale& scale = {});
 
-  // Ends the adding: shares the taxed slack of each segment by request, to the whole unit by largest remainder:
-  // first by group, tier and SLO kept or not, then by job. `others`: what is charged besides to jobs that are
-  // not here, one for each of slack(); empty: nothing. Returns the jobs by group and job. O(n log n).
+  // To be called once, last: shares the taxed slack of each segment by request, to the whole unit by largest
+  // remainder: first by group, tier and SLO kept or not, then by job. `others`: what is charged besides to
+  // jobs that are not here, one for each of slack(); empty: nothing. Returns the jobs by group and job. O(n
+  // log n).
   absl::StatusOr<std::vector<MeteredJob>> Finish(bool cap_slack, std::span<const SlackWindow> others = {});
 
   // What was added, by segment within a capacity window.

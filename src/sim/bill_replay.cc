@@ -73,9 +73,9 @@ std::optional<double> LimitHistory::At(JobId job, Resource r, WindowId window) c
 }
 
 absl::StatusOr<Bill> BillTrace(DaySource& source, const PriceSheet& sheet, std::span<const BilledJob> jobs,
-                               const BillPeriod& period, const LimitHistory* limits,
-                               std::span<const CapacityWindow> pool, const BillOptions& options) {
-  absl::StatusOr<Metering> metering = Metering::Make(sheet, pool);
+                               const BillTraceOptions& options) {
+  const BillPeriod& period = options.period;
+  absl::StatusOr<Metering> metering = Metering::Make(sheet, options.pool);
   if (!metering.ok()) return metering.status();
   for (const int32_t day : source.days()) {
     if (int64_t{day + 1} * kDaySeconds <= period.start_s || int64_t{day} * kDaySeconds >= period.end_s)
@@ -93,17 +93,19 @@ absl::StatusOr<Bill> BillTrace(DaySource& source, const PriceSheet& sheet, std::
         entry.tier = jobs[job.job.value].tier;
         bool measured = false;
         for (const Resource r : kResources) {
-          const auto limit = limits == nullptr ? std::nullopt : limits->At(job.job, r, window.window);
+          const auto limit =
+              options.limits == nullptr ? std::nullopt : options.limits->At(job.job, r, window.window);
           const WindowUse use = UseOf(job, window, r, limit);
           measured |= use.measured;
           if (use.measured) entry.of[static_cast<size_t>(r)] = QuantitiesOf(use, r);
         }
         if (!measured) continue;
         if (absl::Status s = metering->Add(entry); !s.ok()) return s;
+        if (options.on_entry) options.on_entry(entry);
       }
     }
   }
-  return MakeBill(sheet, pool, *std::move(metering), options);
+  return MakeBill(sheet, options.pool, *std::move(metering), options.bill);
 }
 
 }  // namespace taut

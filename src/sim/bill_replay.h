@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -40,12 +41,18 @@ struct BilledJob {
   uint16_t tier = 0;
 };
 
-// The bill of the period. Each window of a job is an entry: usage is the tasks' mean, reservation and
-// request their limits (without a limit their usage), peak the sum of their peaks. `jobs`: by JobId.
-// `limits`: instead of the owners', where it has one; may be null. `pool`: as MakeBill's windows. Errors as
-// DaySource and Metering.
+struct BillTraceOptions {
+  BillPeriod period;
+  const LimitHistory* limits = nullptr;  // instead of the owners' limits, where it has one
+  std::span<const CapacityWindow> pool;  // as MakeBill's windows
+  BillOptions bill;
+  std::function<void(const UsageEntry&)> on_entry;  // each that is billed; may be empty
+};
+
+// The bill of the period. Each window of a job is an entry: usage is the tasks' mean, reservation and request
+// their limits (without a limit their usage), peak the sum of their peaks. `jobs`: by JobId. Errors as DaySource
+// and Metering.
 absl::StatusOr<Bill> BillTrace(DaySource& source, const PriceSheet& sheet, std::span<const BilledJob> jobs,
-                               const BillPeriod& period, const LimitHistory* limits,
-                               std::span<const CapacityWindow> pool = {}, const BillOptions& options = {});
+                               const BillTraceOptions& options);
 
 }  // namespace taut

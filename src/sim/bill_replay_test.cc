@@ -38,7 +38,7 @@ struct BillTraceTest : testing::Test {
   std::string Charged(ChargeRule rule, const LimitHistory* limits = nullptr) {
     const PriceSheet sheet = Sheet(rule);
     const std::vector<BilledJob> jobs(2);
-    const absl::StatusOr<Bill> bill = BillTrace(days, sheet, jobs, period, limits);
+    const absl::StatusOr<Bill> bill = BillTrace(days, sheet, jobs, {period, limits, {}, {}, {}});
     EXPECT_TRUE(bill.ok()) << bill.status();
     EXPECT_EQ(bill->jobs.size(), 1U) << "the other has no usage";
     return ToText(bill->jobs[0].sums.charges);
