@@ -113,6 +113,14 @@ Json VerdictJson(const AdmissionVerdict& verdict) {
   return out;
 }
 
+// A sentence per line.
+std::string VerdictText(const AdmissionVerdict& verdict) {
+  std::string out = Explain(verdict);
+  for (size_t at = out.find(". "); at != std::string::npos; at = out.find(". ", at))
+    out.replace(at, 2, ".\n  ");
+  return out + "\n";
+}
+
 absl::StatusOr<AdmissionRequest> ToRequest(const AdmitArgs& args) {
   AdmissionRequest out;
   out.group = args.group;
@@ -170,7 +178,7 @@ int RunAdmit(const AdmitArgs& args) {
       DecideAdmission(loaded->second, *request, loaded->first.releases);
   if (!verdict.ok()) return Fail(verdict.status());
   if (args.output == OutputForm::kTable) {
-    Print(StrCat(Explain(*verdict), "\n"));
+    Print(VerdictText(*verdict));
   } else {
     Print(args.output == OutputForm::kJson ? JsonText(VerdictJson(*verdict))
                                            : YamlText(VerdictJson(*verdict)));
