@@ -56,8 +56,8 @@ class ApiLeaseStore final : public LeaseStore {
 class LeaseKeeper {
  public:
   struct Options {
-    std::string identity;  // of no other tautd
-    std::function<double()> steady_s;
+    std::string identity;               // of no other tautd
+    std::function<double()> steady_s;   // one that goes on while the machine is suspended
     std::function<std::string()> time;  // for people: RFC 3339 with microseconds
     double duration_s = 15;
     double renew_deadline_s = 10;  // it is not held for longer than this after a renewal was begun

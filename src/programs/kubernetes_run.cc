@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <ctime>
 #include <random>
 
 #include "absl/time/time.h"
@@ -39,6 +40,13 @@ constexpr Timestamp kKeepAll{INT64_MIN};
 
 double SteadySeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Goes on while the machine is suspended: another may have taken the lease meanwhile.
+double BootSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
 // Of no other process: a pod's name is unique in its namespace only.
@@ -152,12 +160,14 @@ absl::Status KubernetesRun::WatchWorkloads() {
 
 // Jobs whose labels are not what the annotations say.
 void KubernetesRun::PassOnSteering() {
-  if (!options_.config.annotations || steering_.num_kinds() < kWatchedKinds.size()) return;
+  const bool read = options_.config.annotations;  // else what they said before is taken back
+  if (read && steering_.num_kinds() < kWatchedKinds.size()) return;
   steered_ = steering_.version();
   for (const JobView& job : control_->view()->jobs) {
     const std::optional<WorkloadName> workload = cluster_.naming().Parse(job.record->name);
     if (!workload.has_value()) continue;
-    std::vector<Label> wanted = steering_.Of(*workload), labels = job.record->labels;
+    std::vector<Label> wanted = read ? steering_.Of(*workload) : std::vector<Label>();
+    std::vector<Label> labels = job.record->labels;
     if (SetSettingLabels(wanted, labels)) control_->SetSettingLabels(job.record->name, std::move(wanted));
   }
 }
@@ -200,7 +210,7 @@ absl::Status KubernetesRun::OpenLease() {
   if (!client.ok()) return client.status();
   LeaseKeeper::Options options;
   options.identity = LeaseIdentity();
-  options.steady_s = SteadySeconds;
+  options.steady_s = BootSeconds;
   options.time = [this] {
     return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", absl::FromUnixMicros(options_.now().us),
                             absl::UTCTimeZone());

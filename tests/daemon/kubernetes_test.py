@@ -223,23 +223,24 @@ def metric(tautd, name):
     return float(found[1]) if found else None
 
 
+def setting(tautd, key):
+    return next(s for s in tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings")["values"] if s["key"] == key)
+
+
 def steered(stage, cluster, tautd, pod):
     """Annotations of the Deployment, as kubectl annotate writes them."""
-    def setting(key):
-        return next(s for s in tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings")["values"] if s["key"] == key)
-
     before = cluster.limit(pod)
     cluster.annotate({"tautline.dev/memory.lower": "600MiB", "app.tautline.dev/class": "batch", "tautline.dev/mod": "auto"})
-    stage.check(daemon.eventually(lambda: setting("memory.lower")["source"] == "annotation tautline.dev/memory.lower", 20),
-                "an annotation of the Deployment is a setting of its job", setting("memory.lower"))
-    stage.equal(setting("class")["value"], "batch", "also one of the container")
+    stage.check(daemon.eventually(lambda: setting(tautd, "memory.lower")["source"] == "annotation tautline.dev/memory.lower", 20),
+                "an annotation of the Deployment is a setting of its job", setting(tautd, "memory.lower"))
+    stage.equal(setting(tautd, "class")["value"], "batch", "also one of the container")
     notices = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")["notices"]
     stage.check(any("tautline.dev/mod is not used" in n and '"mode"' in n for n in notices), "an unknown one is a notice of the job",
                 notices)
     stage.check(daemon.eventually(lambda: cluster.limit(pod) >= 600, 30), "the limit follows", (before, cluster.limit(pod)))
     cluster.annotate({})
-    stage.check(daemon.eventually(lambda: setting("memory.lower")["source"] != "annotation tautline.dev/memory.lower", 20),
-                "and is free again without it", setting("memory.lower"))
+    stage.check(daemon.eventually(lambda: setting(tautd, "memory.lower")["source"] != "annotation tautline.dev/memory.lower", 20),
+                "and is free again without it", setting(tautd, "memory.lower"))
 
 
 def owners_limit(tautd):
@@ -352,8 +353,14 @@ rules:
     stage.check(daemon.eventually(lambda: cluster.limit(fourth) == 1024, 30),
                 "mode observe gives the limit of the template back", cluster.limit(fourth))
     stage.equal(metric(tautd, "tautd_kubernetes_pods"), 1, "one pod is watched")
+    cluster.annotate({"tautline.dev/class": "batch"})
+    stage.check(daemon.eventually(lambda: setting(tautd, "class")["value"] == "batch", 20), "an annotation again", setting(tautd, "class"))
+    stage.equal(tautd.stop(), 0, "tautd stops")
+    tautd = stage.tautd(config=config.replace("scale: true", "scale: true, annotations: false"), store=str(stage.dir / "tautd.db"))
+    stage.check(daemon.eventually(lambda: setting(tautd, "class")["source"] == "default", 20),
+                "kubernetes.annotations: false takes it back", setting(tautd, "class"))
     lists = len([r for r in cluster.requests if r == "GET /api/v1/pods"])
-    stage.equal(lists, 3, "the pods were listed once for each start")
+    stage.equal(lists, 4, "the pods were listed once for each start")
     stage.equal(tautd.stop(), 0, "tautd stops in time")
 
 
