@@ -93,9 +93,9 @@ class Bed:
     def down(self):
         subprocess.run([HERE / "up.sh", "down"], env=self.env, check=False, timeout=120)
 
-    def kubectl(self, *argv, given=None):
+    def kubectl(self, *argv, given=None, timeout=60):
         return subprocess.run([self.bin / "kubectl", "--kubeconfig", self.config, *argv], input=given, text=True,
-                              check=True, capture_output=True, timeout=60).stdout
+                              check=True, capture_output=True, timeout=timeout).stdout
 
     def pods(self, app="web"):
         """Those that are not on their way out, the newest first."""
