@@ -208,7 +208,8 @@ KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, c
     return {PodState::kWaiting, std::move(why)};
   }
   // Ours was there, the order is the same, and it is there no more.
-  const bool same_limit = memory.patched.limit == wanted->limit;
+  const bool same_limit = memory.patched.limit == wanted->limit &&
+                          (wanted->limit.has_value() || memory.patched.request == wanted->request);
   if (memory.confirmed && same_limit && memory.hold_until_s == 0) {
     memory.hold_until_s = now_s + options_.step_back_s;
     const std::lock_guard lock(mutex_);

@@ -138,6 +138,34 @@ TEST_F(Actuator, ChangesNothingWhileAnotherHoldsTheLease) {
   EXPECT_EQ(actuator_->counts().stepped_back, 0U);
 }
 
+TEST_F(Actuator, ARequestAloneFollowsEachOrder) {
+  const auto with = [](double mebibytes) {
+    Pod pod = TestPod(kPodA);
+    ContainerState& c = pod.containers[0];
+    pod.resized_by_us = true;
+    c.limits.memory.reset();
+    c.actual_limits.memory.reset();
+    c.requests.memory = c.actual_requests.memory = mebibytes * kMebibyte;
+    return pod;
+  };
+  cluster_.ReplacePods({with(32)});
+  Order(Memory(7, 100));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("resources":{"requests":{"memory":"100Mi"}})")));
+  cluster_.PutPod(with(100));
+  actuator_->Step();
+  EXPECT_THAT(Outcomes(), testing::Contains("7 applied set on 1 pod"));
+  Order(Memory(8, 60));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"({"memory":"60Mi"})")))
+      << "a new order is no change by another";
+  cluster_.PutPod(with(60));
+  actuator_->Step();
+  cluster_.PutPod(with(300));
+  actuator_->Step();
+  EXPECT_EQ(actuator_->counts().stepped_back, 1U);
+}
+
 TEST_F(Actuator, ATrialIsOfSomePodsOnly) {
   cluster_.ReplacePods({Resized(kPodA, 100), Resized(kPodB, 100)});
   Order(Memory(7, 100));

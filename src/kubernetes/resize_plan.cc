@@ -41,11 +41,13 @@ absl::Status Refuse(const Pod& pod, const ContainerState& container, std::string
 absl::Status Check(const Pod& pod, const ContainerState& container, Resource resource, double limit,
                    const std::optional<Amounts>& allocatable) {
   if (pod.is_static) return Refuse(pod, container, "static pods cannot be resized");
-  if (!Of(container.limits, resource).has_value()) {
-    return Refuse(pod, container,
-                  StrCat("it has no ", Name(resource),
-                         " limit, and one that is added cannot be removed without a new pod; set one in the "
-                         "workload's template"));
+  const bool has_limit = Of(container.limits, resource).has_value();
+  if (!has_limit && !Of(container.requests, resource).has_value()) {
+    return Refuse(
+        pod, container,
+        StrCat("it has neither a ", Name(resource),
+               " request nor a limit, and with one the pod could get another QoS class; set a request in "
+               "the workload's template"));
   }
   if (resource == Resource::kCpu ? container.restarts_for_cpu : container.restarts_for_memory) {
     return Refuse(pod, container,
@@ -54,9 +56,10 @@ absl::Status Check(const Pod& pod, const ContainerState& container, Resource res
   }
   const std::optional<double> most = allocatable.has_value() ? Of(*allocatable, resource) : std::nullopt;
   if (most.has_value() && limit > *most) {
-    return Refuse(pod, container,
-                  StrCat("a ", Name(resource), " limit of ", Quantity(resource, limit), " is more than node ",
-                         pod.node, " has (", Quantity(resource, *most), " allocatable)"));
+    return Refuse(
+        pod, container,
+        StrCat("a ", Name(resource), has_limit ? " limit of " : " request of ", Quantity(resource, limit),
+               " is more than node ", pod.node, " has (", Quantity(resource, *most), " allocatable)"));
   }
   return absl::OkStatus();
 }
@@ -77,6 +80,10 @@ absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerSta
   const double rounded = std::max(RoundedUp(resource, limit), Step(resource));
   if (absl::Status s = Check(pod, container, resource, rounded, allocatable); !s.ok()) return s;
   ContainerResources out;
+  if (!Of(container.limits, resource).has_value()) {
+    out.request = rounded;
+    return out;
+  }
   out.limit = rounded;
   const std::optional<double> request = Of(container.requests, resource);
   if (!request.has_value()) return out;

@@ -25,9 +25,10 @@ const ContainerState* ResizedContainer(const Pod& pod, std::string_view containe
 
 // Request and limit for a limit of `limit` cores or bytes, as the API keeps them (whole millicores, whole bytes).
 // A request equal to its limit stays equal, so that the pod keeps its QoS class; another keeps its ratio to the
-// limit, and stays below it.
-// FailedPrecondition says what forbids it: no limit now (one that is added could not be removed), a static pod,
-// a resize policy that restarts the container, or more than `allocatable` of the pod's node.
+// limit, and stays below it. A container without a limit gets the amount as its request and still no limit: one
+// that is added could not be removed.
+// FailedPrecondition says what forbids it: neither request nor limit now (the pod's QoS class could change), a
+// static pod, a resize policy that restarts the container, or more than `allocatable` of the pod's node.
 absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerState& container,
                                               Resource resource, double limit,
                                               const std::optional<Amounts>& allocatable);

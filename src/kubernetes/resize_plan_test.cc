@@ -38,6 +38,20 @@ TEST(ResizePlan, AGuaranteedPodStaysOne) {
   EXPECT_DOUBLE_EQ(*plan->request, 0.124);
 }
 
+TEST(ResizePlan, WithoutALimitTheRequestIsSet) {
+  Pod pod = TestPod();
+  pod.containers[0].limits.cpu.reset();
+  const auto plan = PlanResize(pod, pod.containers[0], Resource::kCpu, 0.3, std::nullopt);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(*plan, (ContainerResources{0.3, std::nullopt}));
+  EXPECT_EQ(ResizePatch(pod.containers[0], Resource::kCpu, *plan),
+            R"({"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"300m"}}}]}})");
+  ContainerState in_template = pod.containers[0];
+  in_template.requests.cpu = 0.5;
+  EXPECT_EQ(*PlanRelease(pod, pod.containers[0], Resource::kCpu, in_template),
+            (ContainerResources{0.5, std::nullopt}));
+}
+
 TEST(ResizePlan, ASidecarIsAnInitContainer) {
   Pod pod = TestPod();
   pod.containers[0].is_sidecar = true;
@@ -55,8 +69,13 @@ TEST(ResizePlan, SaysWhatForbidsIt) {
   };
   EXPECT_EQ(error([](Pod& pod) { pod.is_static = true; }),
             "container app of pod shop/web-5d4f8c7b9d-x2x4z: static pods cannot be resized");
+  EXPECT_THAT(error([](Pod& pod) {
+                pod.containers[0].limits.memory.reset();
+                pod.containers[0].requests.memory.reset();
+              }),
+              HasSubstr("it has neither a memory request nor a limit"));
   EXPECT_THAT(error([](Pod& pod) { pod.containers[0].limits.memory.reset(); }),
-              HasSubstr("it has no memory limit"));
+              HasSubstr("a memory request of 2000Mi is more than node node-1 has"));
   EXPECT_THAT(error([](Pod& pod) { pod.containers[0].restarts_for_memory = true; }),
               HasSubstr("resizePolicy for memory is RestartContainer"));
   EXPECT_THAT(error([](Pod& /*pod*/) {}),

@@ -44,7 +44,7 @@ spec:
       - name: side
         image: bed.local/busybox:1
         command: [sleep, "100000"]
-        resources: {requests: {cpu: 10m, memory: 8Mi}, limits: {cpu: 50m, memory: 16Mi}}
+        resources: {requests: {cpu: 50m, memory: 8Mi}, limits: {memory: 16Mi}}
 """
 
 # What the VPA changes, and tautd does not.
@@ -300,6 +300,9 @@ def resized_by_the_vpa(stage, bed, tautd):
 def killed(stage, bed, tautd):
     stage.check(daemon.eventually(lambda: limit_of(bed.pods()[0]) < 64, 20), "an over-asked container gets less",
                 limit_of(bed.pods()[0]))
+    side = lambda: bed.pods()[0]["spec"]["containers"][1]["resources"]  # noqa: E731
+    stage.check(daemon.eventually(lambda: side()["requests"]["cpu"] == "10m", 20) and "cpu" not in side()["limits"],
+                "a container without a CPU limit gets another request, and still no limit", side())
     pod = bed.pods()[0]
     before = limit_of(pod)
     bed.kubectl("exec", pod["metadata"]["name"], "-c", "app", "--", "touch", "/tmp/go")
