@@ -8,6 +8,7 @@
 #include "CLI/CLI.hpp"
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "cli/actuary_command.h"
 #include "cli/bill_command.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -25,7 +26,8 @@ constexpr const char* kVersion = "taut 0.1.0";
 
 constexpr const char* kAbout =
     "Recommends CPU and memory limits from measured usage, and replays recorded usage to evaluate them.\n"
-    "replay, explain TRACE, tune, overcommit, bill, quota, admit and generate need no daemon. The other "
+    "replay, explain TRACE, tune, overcommit, bill, quota, admit, actuary and generate need no daemon. The "
+    "other "
     "commands query "
     "tautd; "
     "feed\n"
@@ -375,6 +377,9 @@ int RunCli(int argc, char** argv) {
   AddBill(*bill_app, bill);
   AddOutput(*bill_app, bill.output, bill.quiet);
   const QuotaVerbs quota_verbs(app);
+  ActuaryArgs actuary;
+  CLI::App* actuary_app = app.add_subcommand("actuary", kActuaryHelp);
+  AddActuary(*actuary_app, actuary);
   CLI::App* generate_app = app.add_subcommand("generate", kGenerateHelp);
   AddGenerate(*generate_app, generate);
   DaemonVerbs daemon_verbs(app);
@@ -411,6 +416,7 @@ int RunCli(int argc, char** argv) {
   if (overcommit_app->parsed()) return Flushed(RunOvercommit(overcommit));
   if (bill_app->parsed()) return Flushed(RunBill(bill));
   if (const std::optional<int> code = quota_verbs.Run(); code.has_value()) return Flushed(*code);
+  if (actuary_app->parsed()) return Flushed(RunActuary(actuary));
   if (generate_app->parsed()) return Flushed(RunGenerate(generate));
   if (const std::optional<int> code = daemon_verbs.Run(); code.has_value()) return Flushed(*code);
   return Flushed(RunList(listed));

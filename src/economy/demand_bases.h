@@ -1,0 +1,69 @@
+// Forecasts of the high use of the higher tiers over a horizon, from their past use: the bases that the actuary
+// adds a margin to. Only their order matters, since a constant error is in the margin.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace taut {
+
+inline constexpr size_t kDemandBases = 5;
+
+// Mean and deviation by time slot (half an hour) of a season, and the slow error of both (AR(1) per step).
+class SeasonProfile {
+ public:
+  // `slots` of `slot_steps`; a slot remembers `memory` visits.
+  SeasonProfile(int64_t slots, int64_t slot_steps, double memory, int64_t hour_steps);
+  // `deviation`: use less the level that ForecastAt will be added to. NaN: not measured.
+  void Add(int64_t step, double deviation);
+  // Deviation from the level `ahead` >= 1 steps after the last step added.
+  double ForecastAt(int64_t step, int64_t ahead) const;
+  // What the error is multiplied by per step.
+  double persistence() const { return persistence_; }
+
+ private:
+  size_t SlotOf(int64_t step) const;
+
+  int64_t slot_steps_, hour_steps_;
+  double gain_, least_gain_;
+  std::vector<float> mean_, visits_;
+  std::vector<double> errors_;  // smoothed, of the last hour
+  double error_ = 0, persistence_ = 0, product_ = 0, square_ = 0;
+  int64_t errors_seen_ = 0;
+};
+
+class DemandBases {
+ public:
+  DemandBases(int64_t step_s, int64_t horizon_steps, double promise);
+  void Add(double use);  // the next step; NaN: not measured
+  // The bases for the horizon after the last step. O(horizon), at most 336 points; no allocation.
+  void Forecast(std::array<double, kDemandBases>& out) const;
+  // Of the last day, [0, 1].
+  double MeasuredOfDay() const;
+  static std::string_view NameOf(size_t base);
+
+ private:
+  double WeekMean() const { return week_.n > 0 ? week_.sum / static_cast<double>(week_.n) : 0; }
+  double DayMean() const { return day_.n > 0 ? day_.sum / static_cast<double>(day_.n) : WeekMean(); }
+  double HighOfCurve(const SeasonProfile& profile, double level) const;
+  void EndDay();
+
+  struct Sum {
+    double sum = 0;
+    int64_t n = 0;
+  };
+  int64_t day_steps_, horizon_steps_;
+  double promise_;
+  std::vector<double> ring_;  // a week of use
+  int64_t step_ = 0;
+  Sum day_, week_;
+  SeasonProfile daily_, weekly_;
+  std::array<double, 7> highs_ = {};  // of the last days
+  int64_t days_ = 0;
+  std::vector<double> scratch_;  // a day
+};
+
+}  // namespace taut

@@ -1,0 +1,105 @@
+#include "economy/promise_ledger.h"
+
+#include <cmath>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace taut {
+namespace {
+
+using ::testing::HasSubstr;
+constexpr int64_t kStep = 300, kHour = 3600;
+
+// Published examples of the score interval: 0 of 10 and 5 of 10, 81 of 263.
+TEST(Wilson, IsTheScoreInterval) {
+  EXPECT_NEAR(WilsonInterval(0, 10).low, 0, 1e-12);
+  EXPECT_NEAR(WilsonInterval(0, 10).high, 0.27753, 1e-4);
+  EXPECT_NEAR(WilsonInterval(5, 10).low, 0.23659, 1e-4);
+  EXPECT_NEAR(WilsonInterval(5, 10).high, 0.76341, 1e-4);
+  EXPECT_NEAR(WilsonInterval(81, 263).low, 0.2553, 1e-4);
+  EXPECT_NEAR(WilsonInterval(81, 263).high, 0.3662, 1e-4);
+  EXPECT_EQ(WilsonInterval(0, 0).low, 0);
+  EXPECT_EQ(WilsonInterval(0, 0).high, 1);
+}
+
+TEST(PromiseLedger, HoldsAPromiseAgainstWhatWasAvailable) {
+  PromiseLedger ledger(kStep);
+  ASSERT_TRUE(ledger.Add({0, kHour, 1, 60, 0.9}).ok());
+  for (int64_t t = 0; t < 12; ++t) ASSERT_TRUE(ledger.Observe(t * kStep, 1, t == 3 ? 55 : 60).ok());
+  const PromiseOutcome& o = ledger.outcomes()[0];
+  EXPECT_TRUE(o.complete);
+  EXPECT_EQ(o.measured, 12);
+  EXPECT_EQ(o.missed, 1);
+  EXPECT_EQ(o.worst, 55);
+  EXPECT_TRUE(o.kept());  // 11 of 12
+  ASSERT_TRUE(ledger.Add({kHour, kHour, 1, 60, 0.9}).ok());
+  for (int64_t t = 12; t < 24; ++t)
+    ASSERT_TRUE(ledger.Observe(t * kStep, 1, t < 14 ? 0 : t < 16 ? std::nan("") : 60).ok());
+  EXPECT_EQ(ledger.outcomes()[1].measured, 10);
+  EXPECT_FALSE(ledger.outcomes()[1].kept());  // 8 of 10
+  const KeptSummary s = ledger.Summarize(1, 0.9);
+  EXPECT_EQ(s.promises, 2);
+  EXPECT_EQ(s.promises_kept, 1);
+  EXPECT_EQ(s.steps, 22);
+  EXPECT_EQ(s.missed_steps, 3);
+  EXPECT_NEAR(s.kept_time, 19 / 22.0, 1e-12);
+  EXPECT_EQ(s.verdict, Verdict::kUndecided);
+  EXPECT_EQ(s.mean_amount, 60);
+  EXPECT_EQ(s.amount_variation, 0);
+  EXPECT_THAT(Explain(s, 0.9), HasSubstr("1 of 2 promises kept; promised 90 %: undecided"));
+  EXPECT_EQ(ledger.Summarize(2, 0.9).promises, 0);
+  EXPECT_THAT(Explain(ledger.Summarize(2, 0.9), 0.9), HasSubstr("no promise of 90 %"));
+}
+
+TEST(PromiseLedger, JudgesTiersApartAndLeavesOutWhatWasNotMeasured) {
+  PromiseLedger ledger(kStep);
+  ASSERT_TRUE(ledger.Add({0, kHour, 1, 60, 0.9}).ok());
+  ASSERT_TRUE(ledger.Add({0, kHour, 2, 20, 0.9}).ok());
+  ASSERT_TRUE(ledger.Add({0, kHour, 3, 5, 0.9}).ok());
+  for (int64_t t = 0; t < 12; ++t) {
+    ASSERT_TRUE(ledger.Observe(t * kStep, 1, 70).ok());
+    ASSERT_TRUE(ledger.Observe(t * kStep, 2, 10).ok());
+    ASSERT_TRUE(ledger.Observe(t * kStep, 3, std::nan("")).ok());
+  }
+  EXPECT_EQ(ledger.Summarize(1, 0.9).kept_time, 1);
+  EXPECT_EQ(ledger.Summarize(2, 0.9).kept_time, 0);
+  EXPECT_EQ(ledger.Summarize(2, 0.9).steps, 12);
+  EXPECT_EQ(ledger.Summarize(3, 0.9).unmeasured_promises, 1);
+  EXPECT_EQ(ledger.Summarize(3, 0.9).promises, 0);
+}
+
+// A thousand hours: all kept is a verdict at 90 %, half of them missed is one, too.
+TEST(PromiseLedger, DecidesWithEnoughSamples) {
+  PromiseLedger ledger(kStep);
+  for (int64_t h = 0; h < 1000; ++h) {
+    ASSERT_TRUE(ledger.Add({h * kHour, kHour, 1, 60, 0.9}).ok());
+    ASSERT_TRUE(ledger.Add({h * kHour, kHour, 2, 60, 0.9}).ok());
+    for (int64_t t = 0; t < 12; ++t) {
+      ASSERT_TRUE(ledger.Observe(h * kHour + t * kStep, 1, h % 50 == 7 && t == 5 ? 0 : 60).ok());
+      ASSERT_TRUE(ledger.Observe(h * kHour + t * kStep, 2, h % 2 == 0 ? 0 : 60).ok());
+    }
+  }
+  EXPECT_EQ(ledger.Summarize(1, 0.9).verdict, Verdict::kKept);
+  EXPECT_EQ(ledger.Summarize(2, 0.9).verdict, Verdict::kBroken);
+  const KeptSummary s = ledger.Summarize(1, 0.9);
+  EXPECT_LE(s.time_interval.low, s.kept_time);
+  EXPECT_GE(s.time_interval.high, s.kept_time);
+  EXPECT_EQ(s.promises_kept, 1000);  // 11 of 12 is above 90 %
+}
+
+TEST(PromiseLedger, RejectsWhatIsOutOfRange) {
+  PromiseLedger ledger(kStep);
+  EXPECT_FALSE(ledger.Add({0, 10, 1, 60, 0.9}).ok());
+  EXPECT_FALSE(ledger.Add({0, kHour, 1, -1, 0.9}).ok());
+  EXPECT_FALSE(ledger.Add({0, kHour, 1, 1, 1}).ok());
+  ASSERT_TRUE(ledger.Observe(600, 1, 5).ok());
+  EXPECT_FALSE(ledger.Observe(600, 1, 5).ok());
+  EXPECT_TRUE(ledger.Observe(600, 2, 5).ok());
+  EXPECT_FALSE(ledger.Observe(300, 2, 5).ok());
+  EXPECT_FALSE(ledger.Add({600, kHour, 1, 1, 0.9}).ok());  // has been observed
+  EXPECT_TRUE(ledger.Add({900, kHour, 1, 1, 0.9}).ok());
+}
+
+}  // namespace
+}  // namespace taut
