@@ -36,7 +36,7 @@ struct ActuaryOptions {
   int64_t reclaim_steps = 0;   // [0, one day]: see ReclaimReading
   ReclaimReading reading = ReclaimReading::kKept;
   double forget_days = 120;   // half-life of the error histograms, > 0
-  double recover_days = 4;   // time in which a surplus or deficit of the promise is evened out, > 0
+  double recover_days = 3;    // time in which a surplus or deficit of the promise is evened out, > 0
   double most_risk = 3;       // times 1 - promise: the highest share a surplus may buy, [1, 10]
   double history_days = 1;    // before the first forecast, > 0
   double least_horizons = 1;  // disjoint ones that have been forecast and seen before one is sold, [1, 100]

@@ -137,7 +137,7 @@ absl::Status KubernetesRun::WatchWorkloads() {
   Steering* const steering = &steering_;
   WorkloadDirectory* const workloads = &workloads_;
   for (const WatchedKind& kind : kWatchedKinds) {
-    const auto [name, version, path] = kind;
+    const std::string name = kind.kind, version = kind.api_version;
     const absl::Status s = WatchMetadata(path, {.replace =
                                                     [=](const std::vector<OwnedObject>& all) {
                                                       steering->Replace(name, all);
