@@ -138,21 +138,21 @@ absl::Status KubernetesRun::WatchWorkloads() {
   WorkloadDirectory* const workloads = &workloads_;
   for (const WatchedKind& kind : kWatchedKinds) {
     const std::string name = kind.kind, version = kind.api_version;
-    const absl::Status s = WatchMetadata(path, {.replace =
-                                                    [=](const std::vector<OwnedObject>& all) {
-                                                      steering->Replace(name, all);
-                                                      workloads->Replace(name, version, all);
-                                                    },
-                                                .put =
-                                                    [=](const OwnedObject& object) {
-                                                      steering->Put(name, object);
-                                                      workloads->Put(name, version, object);
-                                                    },
-                                                .remove =
-                                                    [=](const OwnedObject& object) {
-                                                      steering->Remove(name, object);
-                                                      workloads->Remove(name, object);
-                                                    }});
+    const absl::Status s = WatchMetadata(kind.path, {.replace =
+                                                         [=](const std::vector<OwnedObject>& all) {
+                                                           steering->Replace(name, all);
+                                                           workloads->Replace(name, version, all);
+                                                         },
+                                                     .put =
+                                                         [=](const OwnedObject& object) {
+                                                           steering->Put(name, object);
+                                                           workloads->Put(name, version, object);
+                                                         },
+                                                     .remove =
+                                                         [=](const OwnedObject& object) {
+                                                           steering->Remove(name, object);
+                                                           workloads->Remove(name, object);
+                                                         }});
     if (!s.ok()) return s;
   }
   return absl::OkStatus();
