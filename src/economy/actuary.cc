@@ -80,10 +80,8 @@ void Actuary::Observe(double capacity, double higher_use) {
   }
   for (ErrorHistogram& e : errors_) e.Age(1);
   bases_.Add(std::isnan(available_) ? Nan() : capacity - available_);
+  CompleteForecasts();
   ++step_;
-  for (const Forecast& f : pending_) {
-    if (f.end == step_ - 1) last_completed_ = step_;
-  }
   const double day_steps = 86'400.0 / static_cast<double>(options_.step_s);
   if (step_ < next_forecast_ || static_cast<double>(measured_) < options_.history_days * day_steps) return;
   next_forecast_ = step_ + stride_;
@@ -94,14 +92,12 @@ void Actuary::Observe(double capacity, double higher_use) {
 void Actuary::Compare(double available) {
   double missed = 0, promises = 0;
   const Forecast* oldest = nullptr;
-  for (const Forecast& f : pending_) {
+  for (Forecast& f : pending_) {
     if (f.end < step_) continue;
     const double demand = f.capacity - available;
-    for (size_t k = 0; k < kDemandBases; ++k) {
-      errors_[k].Add(demand - f.base[k]);
-      const double over = demand - f.bound[k];
-      loss_[k] += over > 0 ? options_.promise * over : (options_.promise - 1) * over;
-    }
+    if (options_.of == PromiseOf::kTime) Learn(f, demand);
+    f.highest = std::max(f.highest, demand);
+    ++f.measured;
     if (oldest == nullptr || f.end < oldest->end) oldest = &f;
     if (std::isnan(f.amount)) continue;
     ++promises;
@@ -109,20 +105,47 @@ void Actuary::Compare(double available) {
   }
   const double keep = std::exp2(-static_cast<double>(options_.step_s) / 86'400 / kLossDays);
   for (double& loss : loss_) loss *= keep;
-  if (oldest != nullptr && std::isfinite(oldest->tail))
-    dependence_.Add(step_,
-                    oldest->capacity - available > oldest->tail + ErrorHistogram::kBin * options_.capacity);
+  if (oldest != nullptr && std::isfinite(oldest->tail)) {
+    // Within a bin it is the same value.
+    const double high = oldest->tail + ErrorHistogram::kBin * options_.capacity;
+    dependence_.Add(step_, oldest->capacity - available > high);
+  }
   if (promised_until_ >= step_) {
-    Calibrate(available < promised_amount_ ? 1 : 0);
-  } else if (promises > 0) {
-    Calibrate(missed / promises);
+    promise_missed_ |= available < promised_amount_;
+    if (options_.of == PromiseOf::kTime) Calibrate(available < promised_amount_ ? 1 : 0, 1);
+  } else if (options_.of == PromiseOf::kTime && promises > 0) {
+    Calibrate(missed / promises, 1);
   }
 }
 
-void Actuary::Calibrate(double missed) {
-  surplus_ += (1 - options_.promise) - missed;
-  ++promised_steps_;
-  missed_steps_ += missed;
+// Horizons that end with this step.
+void Actuary::CompleteForecasts() {
+  const bool of_horizons = options_.of == PromiseOf::kHorizon;
+  if (of_horizons && promised_until_ == step_)
+    Calibrate(promise_missed_ ? 1 : 0, static_cast<double>(options_.horizon_steps));
+  for (const Forecast& f : pending_) {
+    if (f.end != step_) continue;
+    last_completed_ = step_ + 1;
+    // Of a horizon that was measured less than half the highest use is not known.
+    if (!of_horizons || 2 * f.measured < options_.horizon_steps) continue;
+    Learn(f, f.highest);
+    if (!std::isnan(f.amount) && promised_until_ < step_)
+      Calibrate(f.highest > f.capacity - f.amount ? 1 : 0, static_cast<double>(stride_));
+  }
+}
+
+void Actuary::Learn(const Forecast& f, double demand) {
+  for (size_t k = 0; k < kDemandBases; ++k) {
+    errors_[k].Add(demand - f.base[k]);
+    const double over = demand - f.bound[k];
+    loss_[k] += over > 0 ? options_.promise * over : (options_.promise - 1) * over;
+  }
+}
+
+void Actuary::Calibrate(double missed, double steps) {
+  surplus_ += ((1 - options_.promise) - missed) * steps;
+  promised_steps_ += steps;
+  missed_steps_ += missed * steps;
   // What has been saved up cannot be spent faster than the limits of the risk allow, and is then lost.
   const double recover = options_.recover_days * 86'400 / static_cast<double>(options_.step_s);
   const double risk = 1 - options_.promise;
@@ -173,8 +196,13 @@ void Actuary::FillEvidence(Evidence& e) const {
   e.first_step = first_;
   e.last_step = last_;
   e.measured_steps = measured_;
-  e.samples = errors_[0].weight() / std::min<double>(kOverlap, static_cast<double>(options_.horizon_steps));
+  const auto horizon = static_cast<double>(options_.horizon_steps);
+  const bool of_horizons = options_.of == PromiseOf::kHorizon;
+  // A step is in several forecasts; a horizon begins every stride.
+  e.samples = of_horizons ? errors_[0].weight() * static_cast<double>(stride_)
+                          : errors_[0].weight() / std::min<double>(kOverlap, horizon);
   e.steps_per_sample = dependence_.StepsPerSample();
+  if (of_horizons) e.steps_per_sample = std::max(e.steps_per_sample, horizon);
   e.independent = e.samples / e.steps_per_sample;
   e.ordered_risk = 1 - options_.promise;
   e.needed = std::ceil(1 / e.ordered_risk - 1 - 1e-9);
@@ -220,6 +248,7 @@ Quote Actuary::Ask(double planned_use) const {
 void Actuary::Promised(double amount) {
   promised_amount_ = amount;
   promised_until_ = step_ + options_.horizon_steps - 1;
+  promise_missed_ = false;
 }
 
 std::string Explain(const Quote& quote, const ActuaryOptions& options) {
@@ -251,13 +280,14 @@ std::string Explain(const Quote& quote, const ActuaryOptions& options) {
       break;
   }
   return fmt::format(
-      "{:.6g} for {:g} % of the time: high use of the higher tiers is forecast as {:.6g} (mostly by {}), "
+      "{:.6g} for {:g} % of the {}: high use of the higher tiers is forecast as {:.6g} (mostly by {}), "
       "plus "
       "{:.6g}, which {:.3g} % of {:.0f} steps ({:.0f} independent) were above; ordered are {:.3g} %, {:.3g} "
       "% after "
       "comparing {:.0f} past steps, of which {:.0f} were missed ({}).",
-      quote.amount, promise, e.base, e.leading_base, e.margin, 100 * e.used_risk, e.samples, e.independent,
-      100 * e.ordered_risk, 100 * e.calibrated_risk, e.promised_steps, e.missed_steps, history);
+      quote.amount, promise, options.of == PromiseOf::kTime ? "time" : "horizons", e.base, e.leading_base,
+      e.margin, 100 * e.used_risk, e.samples, e.independent, 100 * e.ordered_risk, 100 * e.calibrated_risk,
+      e.promised_steps, e.missed_steps, history);
 }
 
 }  // namespace taut

@@ -1,16 +1,16 @@
-// The actuary of one pool, tier and horizon: how much of what the higher tiers do not use can be sold, so that
-// it is available for a promised share of the time.
+// The actuary of one pool, tier and horizon: how much of what the higher tiers do not use can be sold, so
+// that it is available for a promised share of the time.
 //
 // The unit is the caller's (cores, bytes, shares). Per step it takes the capacity and what the higher tiers
-// use; sold capacity runs while it fits into the rest. A quote is a quantile statement about time: over the
-// horizon, averaged over quotes, at least `promise` of the steps have the amount available. It is not a
-// statement about every moment of one horizon, nor about the horizon as a whole.
+// use; sold capacity runs while it fits into the rest. A quote is a quantile statement, about time or about
+// horizons (PromiseOf), that holds on average over quotes: of many sales, not of each.
 //
-// How: several bases forecast the high use of the horizon; for each, the histogram of how far the use of every
-// step was above past forecasts of the same horizon gives the quantile, so that steps of one horizon, season and
-// growth are in it as they happen. The bases are weighted by the pinball loss of their past bounds. The
-// quantile is corrected for the number of independent samples (split conformal prediction: Vovk et al. 2005)
-// and moved by what past promises lacked or had left (adaptive conformal inference: Gibbs and Candes 2021).
+// How: several bases forecast the high use of the horizon; for each, the histogram of how far the use of
+// every step was above past forecasts of the same horizon gives the quantile, so that steps of one horizon,
+// season and growth are in it as they happen. The bases are weighted by the pinball loss of their past
+// bounds. The quantile is corrected for the number of independent samples (split conformal prediction: Vovk
+// et al. 2005) and moved by what past promises lacked or had left (adaptive conformal inference: Gibbs and
+// Candes 2021).
 #pragma once
 
 #include <array>
@@ -28,16 +28,22 @@
 
 namespace taut {
 
+enum class PromiseOf : uint8_t {
+  kTime,     // a share `promise` of the steps has the amount available; one horizon may have less
+  kHorizon,  // a share `promise` of the horizons has the amount available in each of its steps
+};
+
 struct ActuaryOptions {
   double capacity = 1;         // of the pool as planned, > 0: the scale of the histograms
   int64_t step_s = 300;        // divides half an hour
   int64_t horizon_steps = 12;  // [1, 120 days]
-  double promise = 0.98;       // share of time, [0.5, 0.99999]
-  int64_t reclaim_steps = 0;   // [0, one day]: see ReclaimReading
+  double promise = 0.98;       // share of time or of horizons, [0.5, 0.99999]
+  PromiseOf of = PromiseOf::kTime;
+  int64_t reclaim_steps = 0;  // [0, one day]: see ReclaimReading
   ReclaimReading reading = ReclaimReading::kKept;
   double forget_days = 120;   // half-life of the error histograms, > 0
-  double recover_days = 3;    // time in which a surplus or deficit of the promise is evened out, > 0
-  double most_risk = 3;       // times 1 - promise: the highest share a surplus may buy, [1, 10]
+  double recover_days = 3;    // in which a surplus or deficit of the promise is to be evened out, > 0
+  double most_risk = 2.5;     // times 1 - promise: the highest share a surplus may buy, [1, 10]
   double history_days = 1;    // before the first forecast, > 0
   double least_horizons = 1;  // disjoint ones that have been forecast and seen before one is sold, [1, 100]
 };
@@ -55,9 +61,9 @@ enum class Refusal : uint8_t {
 struct Evidence {
   int64_t first_step = 0, last_step = 0;  // of the measured steps [first, last]
   int64_t measured_steps = 0;
-  double samples = 0;           // steps after the first forecast, older ones weighing less
+  double samples = 0;           // steps of completed forecasts, older ones weighing less
   double steps_per_sample = 1;  // see TailDependence
-  double independent = 0;       // samples / steps_per_sample
+  double independent = 0;       // samples / steps_per_sample; at most the horizons for kHorizon
   double needed = 0;            // independent samples without which the quantile would be a guess
   double ordered_risk = 0;      // 1 - promise
   double calibrated_risk = 0;   // after comparing past promises with what happened
@@ -85,18 +91,18 @@ class Actuary {
   // InvalidArgument names the option, its value and what is allowed.
   static absl::StatusOr<Actuary> Make(const ActuaryOptions& options);
 
-  // The next step. NaN: not measured; negative or infinite values count as not measured. Steps must come without
-  // gaps, from a midnight of a Monday for readable evidence (the seasons need only a fixed origin).
+  // The next step. NaN: not measured; negative or infinite values count as not measured. Steps must come
+  // without gaps, from a midnight of a Monday for readable evidence (the seasons need only a fixed origin).
   // No allocation. Cost: O(1); every horizon / 12 steps a forecast, O(4,000).
   void Observe(double capacity, double higher_use);
 
-  // What can be sold for the horizon that starts with the next step, in all: amounts sold earlier for this time
-  // are to be subtracted. `planned_use` >= 0: of the higher tiers in the horizon, beyond what their past shows
-  // (sold to them, not in use yet, not grown into gradually).
+  // What can be sold for the horizon that starts with the next step, in all: amounts sold earlier for this
+  // time are to be subtracted. `planned_use` >= 0: of the higher tiers in the horizon, beyond what their past
+  // shows (sold to them, not in use yet, not grown into gradually).
   Quote Ask(double planned_use = 0) const;
 
-  // That `amount` is promised from the next step for one horizon; replaces an earlier promise. Calibration uses
-  // real promises where there are some, and otherwise those that it would have made. Amount >= 0.
+  // That `amount` is promised from the next step for one horizon; replaces an earlier promise. Calibration
+  // uses real promises where there are some, and otherwise those that it would have made. Amount >= 0.
   void Promised(double amount);
   // Capacity less higher use at the last step, after the reclaim window; NaN if not measured.
   double available() const { return available_; }
@@ -112,12 +118,16 @@ class Actuary {
     PerBase base = {}, bound = {};
     double tail = std::numeric_limits<double>::infinity();  // high use: exceeded in kTailShare of the steps
     double amount = std::numeric_limits<double>::quiet_NaN();
+    double highest = -std::numeric_limits<double>::infinity();  // demand, so far
+    int64_t measured = 0;                                       // steps
   };
 
   explicit Actuary(const ActuaryOptions& options);
   double AvailableOf(double capacity, double higher_use);
   void Compare(double available);
-  void Calibrate(double missed);
+  void CompleteForecasts();
+  void Learn(const Forecast& forecast, double demand);
+  void Calibrate(double missed, double steps);
   void MakeForecast();
   PerBase Weights() const;
   double CalibratedRisk() const;
@@ -138,7 +148,8 @@ class Actuary {
   double last_capacity_ = 0, available_ = std::numeric_limits<double>::quiet_NaN();
   double promised_amount_ = 0;
   int64_t promised_until_ = -1;
-  double surplus_ = 0;  // steps that could have been missed beyond those that were
+  bool promise_missed_ = false;  // in a step so far
+  double surplus_ = 0;           // steps that could have been missed beyond those that were
   double promised_steps_ = 0, missed_steps_ = 0;
 };
 

@@ -50,7 +50,7 @@ TEST(Actuary, RejectsOptionsOutOfRangeWithTheValue) {
   EXPECT_THAT(message(o), HasSubstr("recover_days"));
 }
 
-// papers.md §5.1 and A18: capacity 100; 60 can be freed with 99 % probability, so Batch 60.
+// Capacity 100; 60 can be freed with 99 % probability, so Batch 60.
 TEST(Actuary, SellsWhatIsFreeNinetyNineTimesOfAHundred) {
   Actuary actuary = Make(12, 0.99, 100);
   Rng rng(5);
@@ -159,7 +159,8 @@ Kept Sell(Actuary& actuary, const std::vector<double>& use, int64_t from) {
   return {kept / judged, sold / judged};
 }
 
-// Property: whatever the season, noise and growth, the promise is kept within half a percent in the long run.
+// Property: whatever the season, noise and growth, in the long run the promise is kept. Somewhat more is kept
+// where the largest risk that a surplus may buy (most_risk) is not enough to use it up.
 TEST(Actuary, KeptTimeConvergesOnThePromise) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     Rng rng(seed);
@@ -178,10 +179,44 @@ TEST(Actuary, KeptTimeConvergesOnThePromise) {
          {std::pair{int64_t{12}, 0.98}, std::pair{kDay, 0.98}, std::pair{kDay, 0.99}}) {
       Actuary actuary = Make(horizon, promise);
       const Kept kept = Sell(actuary, use, 7);
-      EXPECT_NEAR(kept.share, promise, 0.005) << "seed " << seed << ", horizon " << horizon;
+      EXPECT_GE(kept.share, promise - 0.003) << "seed " << seed << ", horizon " << horizon;
+      EXPECT_LE(kept.share, promise + 0.006) << "seed " << seed << ", horizon " << horizon;
       EXPECT_GT(kept.sold, 0.3) << "seed " << seed;
     }
   }
+}
+
+// Of the hours sold, the ordered share is available throughout.
+TEST(Actuary, PromisesWholeHorizons) {
+  Rng rng(12);
+  std::vector<double> use;
+  for (int64_t t = 0; t < 200 * kDay; ++t)
+    use.push_back(0.4 - 0.05 * std::cos(2 * M_PI * static_cast<double>(t) / kDay) + 0.02 * rng.Normal());
+  ActuaryOptions options;
+  options.of = PromiseOf::kHorizon;
+  options.promise = 0.95;
+  Actuary actuary = *Actuary::Make(options);
+  int hours = 0, kept = 0;
+  for (size_t t = 0; t < use.size();) {
+    const Quote quote = actuary.Ask();
+    if (!quote.refused()) actuary.Promised(quote.amount);
+    bool whole = true;
+    for (int i = 0; i < 12; ++i) {
+      actuary.Observe(1, use[t++]);
+      whole &= actuary.available() >= quote.amount;
+    }
+    if (quote.refused()) continue;
+    ++hours;
+    kept += whole ? 1 : 0;
+  }
+  EXPECT_GT(hours, 190 * 24);
+  EXPECT_NEAR(static_cast<double>(kept) / hours, 0.95, 0.005);
+  // Horizons of a day: fewer of them than are needed.
+  options.horizon_steps = kDay;
+  options.promise = 0.999;
+  Actuary days = *Actuary::Make(options);
+  for (double u : use) days.Observe(1, u);
+  EXPECT_EQ(days.Ask().refusal, Refusal::kTooFewSamples);
 }
 
 // After a rise of the load the kept share returns to the promise.
@@ -216,8 +251,8 @@ TEST(Actuary, ExplainsWhatAQuoteIsFoundedOn) {
   EXPECT_NEAR(quote.amount, 1 - quote.evidence.base - quote.evidence.margin, 1e-12);
 }
 
-// A burst of 2 steps on every 10th step: with a latency of 5 steps the running task meets it 7 of 10 times, the
-// waiting one never.
+// A burst of 2 steps on every 10th step: with a latency of 5 steps the running task meets it 7 of 10 times,
+// the waiting one never.
 TEST(ReclaimWindow, KeptIsTheLeastAndFreedTheMostOfTheWindow) {
   ReclaimWindow kept(5, ReclaimReading::kKept), freed(5, ReclaimReading::kFreed),
       none(0, ReclaimReading::kKept);

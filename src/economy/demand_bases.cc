@@ -12,7 +12,6 @@ constexpr int64_t kSlotS = 1800;
 constexpr int64_t kDaySlots = 86'400 / kSlotS;
 constexpr double kDailyMemory = 7;   // days
 constexpr double kWeeklyMemory = 4;  // weeks
-constexpr double kRegressionDays = 7;
 constexpr int64_t kMostPoints = 7 * kDaySlots;
 constexpr double kHighShare = 0.25;  // of a forecast curve counts as its high part
 constexpr std::string_view kNames[kDemandBases] = {"mean of the last week", "daily season and the last hour",

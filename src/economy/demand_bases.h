@@ -1,5 +1,5 @@
-// Forecasts of the high use of the higher tiers over a horizon, from their past use: the bases that the actuary
-// adds a margin to. Only their order matters, since a constant error is in the margin.
+// Forecasts of the high use of the higher tiers over a horizon, from their past use: the bases that the
+// actuary adds a margin to. Only their order matters, since a constant error is in the margin.
 #pragma once
 
 #include <array>

@@ -18,8 +18,8 @@ namespace taut {
 struct ShareInterval {
   double low = 0, high = 1;
 };
-// Wilson's score interval of a share (Wilson 1927): `hits` of `n` independent samples, 0 <= hits <= n, neither
-// needs to be whole; z is 1.96 for 95 %. [0, 1] if n is 0.
+// Wilson's score interval of a share (Wilson 1927): `hits` of `n` independent samples, 0 <= hits <= n,
+// neither needs to be whole; z is 1.96 for 95 %. [0, 1] if n is 0.
 ShareInterval WilsonInterval(double hits, double n, double z = 1.959964);
 
 struct Promise {
@@ -48,7 +48,8 @@ struct KeptSummary {
   int64_t unmeasured_promises = 0;
   ShareInterval promises_interval;  // promises taken as independent
   int64_t steps = 0, missed_steps = 0;
-  // Steps that are missed one after the other, or less than an hour apart, are one sample: so many steps each.
+  // Steps that are missed one after the other, or less than an hour apart, are one sample: so many steps
+  // each.
   double run_steps = 1;
   double kept_time = 1;                                            // share of steps
   ShareInterval time_interval;                                     // at steps / run_steps independent samples
@@ -65,8 +66,8 @@ class PromiseLedger {
   // InvalidArgument: a horizon below a step, a start before the last observed time, a negative amount or a
   // level outside (0, 1).
   absl::Status Add(const Promise& promise);
-  // What was available to `tier` in [time_s, time_s + step); NaN: not measured. Times must not go back; a time
-  // that is repeated for the same tier is an InvalidArgument. O(open promises).
+  // What was available to `tier` in [time_s, time_s + step); NaN: not measured. Times must not go back; a
+  // time that is repeated for the same tier is an InvalidArgument. O(open promises).
   absl::Status Observe(int64_t time_s, int tier, double available);
 
   // In order of Add.

@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 constexpr int64_t kStep = 300, kHour = 3600;
 
-// Published examples of the score interval: 0 of 10 and 5 of 10, 81 of 263.
+// 81 of 263 is an example of Newcombe (1998); the others are worked out from the formula.
 TEST(Wilson, IsTheScoreInterval) {
   EXPECT_NEAR(WilsonInterval(0, 10).low, 0, 1e-12);
   EXPECT_NEAR(WilsonInterval(0, 10).high, 0.27753, 1e-4);

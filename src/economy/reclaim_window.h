@@ -9,16 +9,17 @@ namespace taut {
 
 enum class ReclaimReading : uint8_t {
   // The lowest availability of the last reclaim_steps + 1 steps. Taking back lasts reclaim_steps, so what the
-  // higher tiers ask for at t must be free of sold work from t on only if the sale never counted on it: capacity
-  // counts when it has been free throughout a window. The careful reading, for a running task (availability).
+  // higher tiers ask for at t must be free of sold work from t on only if the sale never counted on it:
+  // capacity counts when it has been free throughout a window. The careful reading, for a running task
+  // (availability).
   kKept,
   // The highest of the window: somewhere in it the amount was free, so a buyer who waits for the reclaim
   // window gets it. For a waiting task (obtainability): "60 can be freed within 10 minutes".
   kFreed,
 };
 
-// The lowest (kKept) or highest (kFreed) of the last `steps` + 1 values. Missing values are left out; NaN while
-// the newest is missing.
+// The lowest (kKept) or highest (kFreed) of the last `steps` + 1 values. Missing values are left out; NaN
+// while the newest is missing.
 class ReclaimWindow {
  public:
   ReclaimWindow(int64_t steps, ReclaimReading reading)
