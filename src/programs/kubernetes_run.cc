@@ -1,13 +1,8 @@
 #include "programs/kubernetes_run.h"
 
-#include <unistd.h>
-
 #include <array>
 #include <cstdlib>
-#include <ctime>
-#include <random>
 
-#include "absl/time/time.h"
 #include "base/pattern.h"
 #include "base/strings.h"
 #include "kubernetes/pod_series.h"
@@ -20,8 +15,6 @@ namespace {
 constexpr std::string_view kInCluster = "in-cluster";
 constexpr size_t kScrapers = 4;
 constexpr std::chrono::milliseconds kPassOn{500};  // an OOM kill waits no longer
-constexpr std::chrono::seconds kWriteVpas{5};
-constexpr std::chrono::seconds kRenewLease{2}, kLeaseTimeout{3};
 // Objects whose annotations are settings, and of which there are Events.
 struct WatchedKind {
   const char *kind, *api_version, *path;
@@ -33,33 +26,9 @@ constexpr std::array<WatchedKind, 5> kWatchedKinds = {{
     {"DaemonSet", "apps/v1", "/apis/apps/v1/daemonsets"},
     {"CronJob", "batch/v1", "/apis/batch/v1/cronjobs"},
 }};
-constexpr std::chrono::seconds kWriteEvents{1};
 constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
 // What is passed on here outlives a restart, as if it had been written.
 constexpr Timestamp kKeepAll{INT64_MIN};
-
-double SteadySeconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// Goes on while the machine is suspended: another may have taken the lease meanwhile.
-double BootSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_BOOTTIME, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-// Of no other process: a pod's name is unique in its namespace only.
-std::string LeaseIdentity() {
-  char host[256] = "";
-  if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
-  std::random_device random;
-  return StrCat(host, "_", random());
-}
-
-std::string TimeText(Timestamp now) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(now.seconds()), absl::UTCTimeZone());
-}
 
 double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -182,17 +151,7 @@ absl::Status KubernetesRun::WatchOwners(const std::string& kind, const std::stri
 }
 
 absl::Status KubernetesRun::WatchVpas() {
-  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
-  if (!client.ok()) return client.status();
-  vpa_client_ = *std::move(client);
-  VpaWriter::Options options;
-  options.advice = [this](const std::string& job) { return Recommended(job); };
-  options.send = [this](const std::string& path, const std::string& patch) {
-    return vpa_client_->Patch(StrCat(path, "?fieldManager=", kFieldManager), patch, kMergePatch).status();
-  };
-  options.time = [this] { return TimeText(options_.now()); };
-  options.steady_s = SteadySeconds;
-  vpas_ = std::make_unique<VpaWriter>(std::move(options), &cluster_);
+  if (absl::Status s = OpenVpas(); !s.ok()) return s;
   VpaWriter* const vpas = vpas_.get();
   return Watch<Vpa>(
       {.path = "/apis/autoscaling.k8s.io/v1/verticalpodautoscalers", .list_accept = {}, .watch_accept = {}},
@@ -200,128 +159,6 @@ absl::Status KubernetesRun::WatchVpas() {
       {.replace = [vpas](std::vector<Vpa> all) { vpas->Replace(std::move(all)); },
        .put = [vpas](Vpa vpa) { vpas->Put(std::move(vpa)); },
        .remove = [vpas](const Vpa& vpa) { vpas->Remove(vpa); }});
-}
-
-absl::Status KubernetesRun::OpenLease() {
-  const auto name = LeaseName(options_.config.lease);
-  if (!name.has_value()) return absl::OkStatus();
-  absl::StatusOr<std::unique_ptr<ApiClient>> client =
-      ApiClient::Create(options_.access, {.timeout = kLeaseTimeout});
-  if (!client.ok()) return client.status();
-  LeaseKeeper::Options options;
-  options.identity = LeaseIdentity();
-  options.steady_s = BootSeconds;
-  options.time = [this] {
-    return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", absl::FromUnixMicros(options_.now().us),
-                            absl::UTCTimeZone());
-  };
-  lease_ = std::make_unique<LeaseKeeper>(
-      std::move(options), std::make_unique<ApiLeaseStore>(*std::move(client), name->first, name->second));
-  return absl::OkStatus();
-}
-
-absl::Status KubernetesRun::OpenEvents() {
-  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
-  if (!client.ok()) return client.status();
-  event_client_ = *std::move(client);
-  EventWriter::Options options;
-  options.send = [this](const std::string& collection, const std::string& body) {
-    return event_client_->Create(collection, body).status();
-  };
-  options.time = [this] { return TimeText(options_.now()); };
-  options.steady_s = SteadySeconds;
-  events_ = std::make_unique<EventWriter>(std::move(options), &workloads_);
-  return absl::OkStatus();
-}
-
-void KubernetesRun::Say(std::span<const Decision> decisions) {
-  if (!WhyNotChange().empty()) return;  // the holder of the lease says it
-  for (const Decision& decision : decisions) {
-    std::string job;
-    control_->Look(decision.job, [&job](const LiveJob& live) { job = live.record.name; });
-    const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
-    if (workload.has_value()) events_->Add(EventOf(decision, *workload));
-  }
-}
-
-void KubernetesRun::WriteEvents() {
-  std::string said;
-  const auto stopping = [this] {
-    const std::lock_guard lock(mutex_);
-    return stopping_;
-  };
-  while (true) {
-    Wait(kWriteEvents);
-    if (stopping()) return;
-    events_->Step(stopping);
-    const std::string error = events_->last_error();
-    if (error == said || stopping()) continue;
-    said = error;
-    if (!error.empty()) spdlog::warn("kubernetes: writing Events: {}", error);
-  }
-}
-
-std::string KubernetesRun::WhyNotChange() const {
-  if (lease_ == nullptr || lease_->held()) return "";
-  const std::string holder = lease_->holder();
-  return StrCat("this tautd does not hold the lease ", options_.config.lease,
-                holder.empty() ? "" : StrCat(": ", holder, " holds it"));
-}
-
-void KubernetesRun::KeepLease() {
-  std::string error;
-  bool was_held = false;
-  while (true) {
-    const absl::Status status = lease_->Step();
-    const std::string now = status.ok() ? "" : std::string(Message(status));
-    if (now != error && !now.empty()) spdlog::warn("kubernetes: lease {}: {}", options_.config.lease, now);
-    error = now;
-    if (lease_->held() != was_held) {
-      was_held = !was_held;
-      if (was_held) {
-        spdlog::info("kubernetes: this tautd holds the lease {}", options_.config.lease);
-      } else {
-        spdlog::warn("kubernetes: {}; it changes nothing", WhyNotChange());
-      }
-    }
-    std::unique_lock lock(mutex_);
-    if (wake_.wait_for(lock, kRenewLease, [this] { return stopping_; })) return;
-  }
-}
-
-void KubernetesRun::ReleaseLease() {
-  if (lease_ != nullptr) lease_->Release();
-}
-
-Amounts KubernetesRun::Recommended(const std::string& job) const {
-  Amounts out;
-  const std::optional<JobId> id = control_->Find(job);
-  if (!id.has_value()) return out;
-  const std::shared_ptr<const FleetView> view = control_->view();
-  const JobView* found = view->Find(*id);
-  if (found == nullptr) return out;
-  const float cpu = found->of(Resource::kCpu).would_be, memory = found->of(Resource::kMemory).would_be;
-  if (cpu >= 0) out.cpu = cpu;
-  if (memory >= 0) out.memory = memory;
-  return out;
-}
-
-void KubernetesRun::WriteVpas() {
-  std::string said;
-  const auto stopping = [this] {
-    const std::lock_guard lock(mutex_);
-    return stopping_;
-  };
-  while (true) {
-    Wait(kWriteVpas);
-    if (stopping()) return;
-    if (!cluster_.synced() || !WhyNotChange().empty()) continue;
-    vpas_->Step(stopping);
-    const std::string error = vpas_->last_error();
-    if (error == said || stopping()) continue;
-    said = error;
-    if (!error.empty()) spdlog::warn("kubernetes: writing the status of VerticalPodAutoscaler {}", error);
-  }
 }
 
 template <typename Object>
@@ -342,22 +179,6 @@ absl::Status KubernetesRun::Watch(ReflectorOptions reflector, const std::string&
 bool KubernetesRun::IsWanted(const Pod& pod) const {
   const std::string& namespaces = options_.config.namespaces;
   return namespaces.empty() || FitsPattern(pod.namespace_name, namespaces);
-}
-
-absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
-    std::function<double()> steady_s, int64_t forget_s) {
-  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
-  if (!client.ok()) return client.status();
-  has_actuator_ = true;
-  KubernetesActuator::Options options;
-  options.namespaces = options_.config.namespaces;
-  options.scale = options_.config.scale;
-  options.forget_s = forget_s;
-  if (lease_ != nullptr) options.why_not = [this] { return WhyNotChange(); };
-  options.unix_s = [now = options_.now] { return now().seconds(); };
-  options.steady_s = std::move(steady_s);
-  return std::make_unique<KubernetesActuator>(std::move(options), &cluster_,
-                                              std::make_unique<ApiWriter>(*std::move(client)));
 }
 
 void KubernetesRun::Wait(std::chrono::milliseconds pause) {

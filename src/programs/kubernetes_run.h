@@ -65,6 +65,7 @@ class KubernetesRun {
   absl::Status WatchOwners(const std::string& kind, const std::string& path);
   absl::Status WatchWorkloads();
   absl::Status WatchVpas();
+  absl::Status OpenVpas();
   absl::Status OpenLease();
   absl::Status OpenEvents();
   void Say(std::span<const Decision> decisions);
