@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Holds every #include under src/ against src/LAYERS: a room includes only the rooms on its line."""
+"""Compares every #include under src/ with src/LAYERS: a room includes only the rooms on its line. And no two headers
+define types of one name: linked together they would be one type (ODR), which no compiler reports."""
 import pathlib
 import re
 import sys
@@ -53,13 +54,26 @@ def violations(allowed, by_tests):
                 yield f"{path.relative_to(ROOT)}:{number}: {room} may not include {match[1]}"
 
 
+TYPE = re.compile(r"^(?:template[^\n]*\n)?(?:struct|class|enum class|union)\s+(\w+)\s*(?:final\s*)?(?::[^;{]*)?\{", re.M)
+
+
+def shared_names():
+    """Types at the left margin: those in classes and functions are indented."""
+    first = {}
+    for path in sorted(SRC.rglob("*.h")):
+        for name in TYPE.findall(path.read_text()):
+            where = first.setdefault(name, path)
+            if where != path:
+                yield f"{path.relative_to(ROOT)}: {name} is also a type of {where.relative_to(ROOT)}: rename one of them"
+
+
 def main():
-    found = list(violations(*read_layers()))
+    found = list(violations(*read_layers())) + list(shared_names())
     for line in found:
         print(line)
     if found:
-        sys.exit(f"{len(found)} includes against src/LAYERS")
-    print("layers: every include points down")
+        sys.exit(f"{len(found)} violations")
+    print("layers: every include points down, and every type has a name of its own")
 
 
 if __name__ == "__main__":

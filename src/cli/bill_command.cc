@@ -48,7 +48,7 @@ struct Bills {
 
 // What a recommender's limits would have cost besides money.
 struct Recommended {
-  LimitHistory limits;
+  LimitsInForce limits;
   int64_t scored_from_s = 0;
   std::string risk;  // a sentence
 };
@@ -154,7 +154,7 @@ absl::StatusOr<Bills> MakeBills(const BillArgs& args, const Pricing& pricing, Lo
   out.period = {int64_t{trace.days().front()} * kDaySeconds,
                 (int64_t{trace.days().back()} + 1) * kDaySeconds};
   AssignGroups(pricing, trace, out);
-  LimitHistory limits;
+  LimitsInForce limits;
   out.has_recommended = args.recommender != "none";
   if (out.has_recommended) {
     absl::StatusOr<Recommended> made = Recommend(args, trace);
@@ -168,7 +168,7 @@ absl::StatusOr<Bills> MakeBills(const BillArgs& args, const Pricing& pricing, Lo
     out.options.cost_price = pricing.pool->cost;
     out.options.idle = pricing.pool->idle;
   }
-  const auto bill = [&](const PriceSheet& sheet, const LimitHistory* in_force,
+  const auto bill = [&](const PriceSheet& sheet, const LimitsInForce* in_force,
                         const std::function<void(const UsageEntry&)>& on_entry = nullptr) {
     return BillTrace(trace, sheet, out.jobs, {out.period, in_force, out.pool, out.options, on_entry});
   };
@@ -305,8 +305,8 @@ Json ResultJson(const BillArgs& args, const Pricing& pricing, const LoadedTrace&
   return out;
 }
 
-absl::StatusOr<WhatIfChange> ChangeOf(const BillArgs& args, const PriceSheet& sheet) {
-  WhatIfChange out;
+absl::StatusOr<ChargeChange> ChangeOf(const BillArgs& args, const PriceSheet& sheet) {
+  ChargeChange out;
   for (const std::string& text : args.what_if) {
     const size_t equals = std::min(text.find('='), text.size());
     const std::string key = text.substr(0, equals),
@@ -337,10 +337,10 @@ absl::StatusOr<WhatIfChange> ChangeOf(const BillArgs& args, const PriceSheet& sh
 
 // Prints what one job would be charged otherwise.
 int PrintWhatIf(const BillArgs& args, const Pricing& pricing, const Bills& bills,
-                const WhatIfChange& change) {
+                const ChargeChange& change) {
   if (bills.asked.empty())
     return Fail(absl::InvalidArgumentError(StrCat("--job: ", args.job, " has no usage in the period")));
-  const absl::StatusOr<WhatIfCharges> charges =
+  const absl::StatusOr<ChangedCharges> charges =
       WhatIf(pricing.sheet, bills.pool, bills.options, bills.owner, bills.asked, change);
   if (!charges.ok()) return Fail(charges.status());
   const Money before = charges->before.sums.total, after = charges->after.sums.total;
@@ -380,7 +380,7 @@ int RunBill(const BillArgs& args) {
   if (absl::Status s = Check(args); !s.ok()) return Fail(s);
   const absl::StatusOr<Pricing> pricing = ReadPriceFile(args.prices);
   if (!pricing.ok()) return Fail(absl::InvalidArgumentError(StrCat("--prices: ", Message(pricing.status()))));
-  const absl::StatusOr<WhatIfChange> change = ChangeOf(args, pricing->sheet);
+  const absl::StatusOr<ChargeChange> change = ChangeOf(args, pricing->sheet);
   if (!change.ok()) return Fail(change.status());
   const NamedPath outputs[] = {{"--focus", args.focus}, {"--json", args.json}};
   std::vector<std::string> inputs = args.trace.paths;

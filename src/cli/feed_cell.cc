@@ -93,13 +93,13 @@ void FeedCell::AddJob(const GeneratedJob& job) {
 }
 
 void FeedCell::NameJobs() {
-  std::map<std::string, WorkloadName> names;
+  std::map<std::string, FeedName> names;
   std::set<std::string> taken;
   for (size_t i = 0; i < jobs_.size(); ++i) {
     Job& job = jobs_[i];
     const auto [it, is_new] = names.try_emplace(programs_[i]);
     if (is_new) {
-      const WorkloadName drawn = DrawWorkloadName(Draw(kName, job.number));
+      const FeedName drawn = DrawFeedName(Draw(kName, job.number));
       it->second = drawn;
       for (int n = 2; !taken.insert(StrCat(it->second.name_space, "/", it->second.name)).second; ++n)
         it->second.name = StrCat(drawn.name, "-v", n);

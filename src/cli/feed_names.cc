@@ -29,7 +29,7 @@ std::string DrawLetters(uint64_t draw, std::string_view letters, size_t count) {
 
 }  // namespace
 
-WorkloadName DrawWorkloadName(uint64_t draw) {
+FeedName DrawFeedName(uint64_t draw) {
   const std::string_view space = kNamespaces[draw % kNamespaces.size()];
   draw /= kNamespaces.size();
   const std::string_view thing = kThings[draw % kThings.size()];

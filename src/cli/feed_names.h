@@ -6,12 +6,12 @@
 
 namespace taut {
 
-struct WorkloadName {
+struct FeedName {
   std::string name_space;
   std::string name;
 };
 // "shop" and "cart-api", or whatever `draw` chooses. Few draws share a name, but some do.
-WorkloadName DrawWorkloadName(uint64_t draw);
+FeedName DrawFeedName(uint64_t draw);
 
 // "x2x4z": the end of a pod's name.
 std::string DrawPodSuffix(uint64_t draw);

@@ -10,13 +10,13 @@ namespace {
 
 constexpr int64_t kRunGapS = 3600;
 
-std::string_view NameOf(Verdict verdict) {
+std::string_view NameOf(PromiseVerdict verdict) {
   switch (verdict) {
-    case Verdict::kKept:
+    case PromiseVerdict::kKept:
       return "kept";
-    case Verdict::kBroken:
+    case PromiseVerdict::kBroken:
       return "broken";
-    case Verdict::kUndecided:
+    case PromiseVerdict::kUndecided:
       break;
   }
   return "undecided";
@@ -133,8 +133,8 @@ KeptSummary PromiseLedger::Summarize(int tier, double level) const {
   s.kept_time = 1 - static_cast<double>(s.missed_steps) / steps;
   const double independent = steps / s.run_steps;
   s.time_interval = WilsonInterval(s.kept_time * independent, independent);
-  if (s.time_interval.low >= level) s.verdict = Verdict::kKept;
-  if (s.time_interval.high < level) s.verdict = Verdict::kBroken;
+  if (s.time_interval.low >= level) s.verdict = PromiseVerdict::kKept;
+  if (s.time_interval.high < level) s.verdict = PromiseVerdict::kBroken;
   return s;
 }
 

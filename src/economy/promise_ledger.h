@@ -40,7 +40,7 @@ struct PromiseOutcome {
   bool kept() const { return kept_share() >= promise.level - 1e-12; }
 };
 
-enum class Verdict : uint8_t { kKept, kBroken, kUndecided };
+enum class PromiseVerdict : uint8_t { kKept, kBroken, kUndecided };
 
 // All complete promises of a tier and level.
 struct KeptSummary {
@@ -55,7 +55,7 @@ struct KeptSummary {
   ShareInterval time_interval;                                     // at steps / run_steps independent samples
   double mean_amount = 0, least_amount = 0, amount_variation = 0;  // variation: standard deviation / mean
   // Kept or broken if the whole time_interval is on one side of the level.
-  Verdict verdict = Verdict::kUndecided;
+  PromiseVerdict verdict = PromiseVerdict::kUndecided;
 };
 
 class PromiseLedger {

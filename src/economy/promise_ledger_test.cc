@@ -44,7 +44,7 @@ TEST(PromiseLedger, HoldsAPromiseAgainstWhatWasAvailable) {
   EXPECT_EQ(s.steps, 22);
   EXPECT_EQ(s.missed_steps, 3);
   EXPECT_NEAR(s.kept_time, 19 / 22.0, 1e-12);
-  EXPECT_EQ(s.verdict, Verdict::kUndecided);
+  EXPECT_EQ(s.verdict, PromiseVerdict::kUndecided);
   EXPECT_EQ(s.mean_amount, 60);
   EXPECT_EQ(s.amount_variation, 0);
   EXPECT_THAT(Explain(s, 0.9), HasSubstr("1 of 2 promises kept; promised 90 %: undecided"));
@@ -80,8 +80,8 @@ TEST(PromiseLedger, DecidesWithEnoughSamples) {
       ASSERT_TRUE(ledger.Observe(h * kHour + t * kStep, 2, h % 2 == 0 ? 0 : 60).ok());
     }
   }
-  EXPECT_EQ(ledger.Summarize(1, 0.9).verdict, Verdict::kKept);
-  EXPECT_EQ(ledger.Summarize(2, 0.9).verdict, Verdict::kBroken);
+  EXPECT_EQ(ledger.Summarize(1, 0.9).verdict, PromiseVerdict::kKept);
+  EXPECT_EQ(ledger.Summarize(2, 0.9).verdict, PromiseVerdict::kBroken);
   const KeptSummary s = ledger.Summarize(1, 0.9);
   EXPECT_LE(s.time_interval.low, s.kept_time);
   EXPECT_GE(s.time_interval.high, s.kept_time);

@@ -66,9 +66,9 @@ absl::StatusOr<JobBill> Charges(const PriceSheet& sheet, Metering metering, bool
 
 }  // namespace
 
-absl::StatusOr<WhatIfCharges> WhatIf(const PriceSheet& sheet, std::span<const CapacityWindow> windows,
-                                     const BillOptions& options, const Bill& bill,
-                                     std::span<const UsageEntry> entries, const WhatIfChange& change) {
+absl::StatusOr<ChangedCharges> WhatIf(const PriceSheet& sheet, std::span<const CapacityWindow> windows,
+                                      const BillOptions& options, const Bill& bill,
+                                      std::span<const UsageEntry> entries, const ChargeChange& change) {
   absl::Status status = CheckScale(change.scale);
   if (status.ok()) status = CheckOneJob(entries);
   if (!status.ok()) return status;
@@ -90,7 +90,7 @@ absl::StatusOr<WhatIfCharges> WhatIf(const PriceSheet& sheet, std::span<const Ca
   if (!was.ok()) return was.status();
   absl::StatusOr<JobBill> is = Charges(sheet, std::move(after), options.cap_slack, *others);
   if (!is.ok()) return is.status();
-  WhatIfCharges out;
+  ChangedCharges out;
   out.difference = {is->sums.total.micros - was->sums.total.micros};  // fits: both are >= 0
   out.before = *std::move(was);
   out.after = *std::move(is);

@@ -11,7 +11,7 @@
 
 namespace taut {
 
-struct WhatIfChange {
+struct ChargeChange {
   std::optional<uint16_t> tier;  // the tier to charge at; index in the price sheet
   // Factors in parts per million. A run time of less than 1'000'000 charges the job for that share of each
   // window, at the same rates of usage and the same peak. To leave out certain hours, leave out their
@@ -19,7 +19,7 @@ struct WhatIfChange {
   UsageScale scale;
 };
 
-struct WhatIfCharges {
+struct ChangedCharges {
   JobBill before, after;  // charges and credits; no idle cost and no overhead
   Money difference;       // after - before, of the totals
 };
@@ -31,8 +31,8 @@ struct WhatIfCharges {
 // micro-units per line, as it is rounded without the other jobs. InvalidArgument for entries of several jobs,
 // for factors that are negative or above 1'000 (run time: above 1), or if the entries cannot be of that bill;
 // else as Metering's. O(entries + slack windows).
-absl::StatusOr<WhatIfCharges> WhatIf(const PriceSheet& sheet, std::span<const CapacityWindow> windows,
-                                     const BillOptions& options, const Bill& bill,
-                                     std::span<const UsageEntry> entries, const WhatIfChange& change);
+absl::StatusOr<ChangedCharges> WhatIf(const PriceSheet& sheet, std::span<const CapacityWindow> windows,
+                                      const BillOptions& options, const Bill& bill,
+                                      std::span<const UsageEntry> entries, const ChargeChange& change);
 
 }  // namespace taut

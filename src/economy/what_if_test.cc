@@ -32,7 +32,7 @@ TEST(WhatIf, NoChangeChangesNothing) {
     const BillCase c = RandomBillCase(rng, kAll);
     const Bill bill = *c.Make();
     for (const JobBill& job : bill.jobs) {
-      const WhatIfCharges charges = *WhatIf(c.sheet, c.windows, c.options, bill, EntriesOf(c, job), {});
+      const ChangedCharges charges = *WhatIf(c.sheet, c.windows, c.options, bill, EntriesOf(c, job), {});
       EXPECT_EQ(charges.difference, Money{});
       EXPECT_NEAR(static_cast<double>(charges.before.sums.charges.micros),
                   static_cast<double>(job.sums.charges.micros), static_cast<double>(Rounding(c, bill)));
@@ -49,12 +49,12 @@ TEST(WhatIf, IsWhatTheBillWouldBe) {
     if (bill.jobs.empty()) continue;
     const JobBill job = bill.jobs[rng.Below(bill.jobs.size())];
     const std::vector<UsageEntry> entries = EntriesOf(c, job);
-    WhatIfChange change;
+    ChargeChange change;
     change.scale.request_ppm = static_cast<int64_t>(rng.Below(3)) * kWholePpm;
     change.scale.reservation_ppm = static_cast<int64_t>(1 + rng.Below(3)) * kWholePpm;
     const bool moved = rng.Below(2) == 0;
     if (moved) change.tier = static_cast<uint16_t>(rng.Below(c.sheet.tiers.size()));
-    const WhatIfCharges charges = *WhatIf(c.sheet, c.windows, c.options, bill, entries, change);
+    const ChangedCharges charges = *WhatIf(c.sheet, c.windows, c.options, bill, entries, change);
     for (UsageEntry& entry : c.entries) {
       if (entry.group != job.group || entry.job != job.job) continue;
       if (moved) entry.tier = *change.tier;
@@ -92,10 +92,10 @@ class WhatIfOfOneJob : public testing::Test {
     entry_.of[0] = {2 * kMillicoreSecondsPerCoreHour, 8 * kMillicoreSecondsPerCoreHour, 0, 4000};
     bill_ = *MakeBill(sheet_, {}, std::span(&entry_, 1));
   }
-  absl::StatusOr<WhatIfCharges> Ask(const WhatIfChange& change) {
+  absl::StatusOr<ChangedCharges> Ask(const ChargeChange& change) {
     return WhatIf(sheet_, {}, {}, bill_, std::span(&entry_, 1), change);
   }
-  std::string After(const WhatIfChange& change) { return ToText(Ask(change)->after.sums.total); }
+  std::string After(const ChargeChange& change) { return ToText(Ask(change)->after.sums.total); }
 
   PriceSheet sheet_;
   UsageEntry entry_;
@@ -107,13 +107,13 @@ TEST_F(WhatIfOfOneJob, AtAnotherTier) {
   EXPECT_EQ(After({2, {}}), "2.00");
   EXPECT_EQ(After({0, {}}), "8.00");  // reserves its request
   EXPECT_EQ(ToText(Ask({0, {}})->difference), "7.50");
-  WhatIfChange half{0, {}};
+  ChargeChange half{0, {}};
   half.scale.request_ppm = kWholePpm / 2;
   EXPECT_EQ(After(half), "4.00");
 }
 
 TEST_F(WhatIfOfOneJob, ForFewerHours) {
-  WhatIfChange half;
+  ChargeChange half;
   half.scale.run_time_ppm = kWholePpm / 2;
   EXPECT_EQ(After(half), "0.25");
   half.tier = 2;
@@ -121,7 +121,7 @@ TEST_F(WhatIfOfOneJob, ForFewerHours) {
 }
 
 TEST_F(WhatIfOfOneJob, NamesWhatIsWrong) {
-  WhatIfChange change;
+  ChargeChange change;
   change.scale.run_time_ppm = kWholePpm + 1;
   EXPECT_THAT(std::string(Message(Ask(change).status())),
               HasSubstr("the factor of the run time is 1000001 ppm; allowed are 0 to 1000000"));

@@ -58,13 +58,13 @@ UsageQuantities QuantitiesOf(const WindowUse& window, Resource r) {
 
 }  // namespace
 
-void LimitHistory::Add(const LimitChange& change) {
+void LimitsInForce::Add(const LimitChange& change) {
   auto& jobs = changes_[static_cast<size_t>(change.resource)];
   if (change.job.value >= jobs.size()) jobs.resize(size_t{change.job.value} + 1);
   jobs[change.job.value].push_back({change.from, change.limit});
 }
 
-std::optional<double> LimitHistory::At(JobId job, Resource r, WindowId window) const {
+std::optional<double> LimitsInForce::At(JobId job, Resource r, WindowId window) const {
   const auto& jobs = changes_[static_cast<size_t>(r)];
   if (job.value >= jobs.size()) return std::nullopt;
   const std::vector<Change>& changes = jobs[job.value];

@@ -17,7 +17,7 @@
 namespace taut {
 
 // Limits in force over time, of every job: what Replay's on_change says of one policy.
-class LimitHistory {
+class LimitsInForce {
  public:
   // Ascending by time for each job and resource.
   void Add(const LimitChange& change);
@@ -43,8 +43,8 @@ struct BilledJob {
 
 struct BillTraceOptions {
   BillPeriod period;
-  const LimitHistory* limits = nullptr;  // instead of the owners' limits, where it has one
-  std::span<const CapacityWindow> pool;  // as MakeBill's windows
+  const LimitsInForce* limits = nullptr;  // instead of the owners' limits, where it has one
+  std::span<const CapacityWindow> pool;   // as MakeBill's windows
   BillOptions bill;
   std::function<void(const UsageEntry&)> on_entry;  // each that is billed; may be empty
 };

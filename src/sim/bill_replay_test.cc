@@ -35,7 +35,7 @@ struct BillTraceTest : testing::Test {
     days.Finish();
     period.end_s = kDaySeconds;
   }
-  std::string Charged(ChargeRule rule, const LimitHistory* limits = nullptr) {
+  std::string Charged(ChargeRule rule, const LimitsInForce* limits = nullptr) {
     const PriceSheet sheet = Sheet(rule);
     const std::vector<BilledJob> jobs(2);
     const absl::StatusOr<Bill> bill = BillTrace(days, sheet, jobs, {period, limits, {}, {}, {}});
@@ -56,7 +56,7 @@ TEST_F(BillTraceTest, ChargesTheTasksOfAWindow) {
 }
 
 TEST_F(BillTraceTest, ARecommendersLimitCountsFromItsWindowOn) {
-  LimitHistory limits;
+  LimitsInForce limits;
   limits.Add({job, Policy::kStatic, Resource::kCpu, WindowId{kWindowsPerDay / 2}, 1.0});
   EXPECT_EQ(limits.At(job, Resource::kCpu, WindowId{3}), std::nullopt);
   EXPECT_EQ(limits.At(job, Resource::kMemory, WindowId{200}), std::nullopt);
