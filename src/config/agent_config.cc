@@ -121,17 +121,11 @@ class Reader {
     }
     if (section) return ReadSection(value, key, key);
     const std::vector<std::string_view> all(known.begin(), known.end());
-    return ErrorAt(name_, at,
-                   StrCat("unknown key \"", key, "\"; did you mean \"", NearestName(key, all), "\"?"));
+    return UnknownKeyAt(name_, at, key, all);
   }
 
   absl::Status ReadTasks(const YAML::Node& list) {
-    if (list.IsNull()) return absl::OkStatus();
-    if (!list.IsSequence()) return ErrorAt(name_, list, "tasks must be a list: lines that begin with -");
-    for (const YAML::Node& item : list) {
-      if (absl::Status s = ReadTask(item); !s.ok()) return s;
-    }
-    return absl::OkStatus();
+    return ForEachItem(list, name_, "tasks", [this](const YAML::Node& item) { return ReadTask(item); });
   }
   absl::Status ReadTask(const YAML::Node& node) {
     if (!node.IsMap())

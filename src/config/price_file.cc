@@ -52,17 +52,18 @@ class Reader {
         ForEachEntry(root, name_, "the price file", [&](const YAML::Node& key, const YAML::Node& value) {
           const std::string& k = key.Scalar();
           if (k == "currency") return Take(TextOf(value, name_, k), sheet_.currency);
-          if (k == "tiers") return Items(value, k, [this](const YAML::Node& item) { return ReadTier(item); });
+          if (k == "tiers")
+            return ForEachItem(value, name_, k, [this](const YAML::Node& item) { return ReadTier(item); });
           if (k == "jobs") return jobs = value, absl::OkStatus();
           if (k == "groups")
-            return Items(value, k, [this](const YAML::Node& item) { return ReadGroup(item); });
+            return ForEachItem(value, name_, k, [this](const YAML::Node& item) { return ReadGroup(item); });
           if (k == "pool") return ReadPool(value);
-          return Unknown(key, kKeys);
+          return UnknownKeyAt(name_, key, key.Scalar(), kKeys);
         });
     if (!s.ok()) return s;
     if (s = sheet_.Check(); !s.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(s)));
     if (jobs.IsDefined() && !jobs.IsNull()) {
-      s = Items(jobs, "jobs", [this](const YAML::Node& item) { return ReadJob(item); });
+      s = ForEachItem(jobs, name_, "jobs", [this](const YAML::Node& item) { return ReadJob(item); });
       if (!s.ok()) return s;
     }
     return Pricing{std::move(sheet_), std::move(tier_rules_), std::move(group_rules_), pool_};
@@ -75,21 +76,6 @@ class Reader {
     Set set;
   };
 
-  absl::Status Unknown(const YAML::Node& key, std::span<const std::string_view> known) const {
-    return ErrorAt(name_, key,
-                   StrCat("unknown key \"", key.Scalar(), "\"; did you mean \"",
-                          NearestName(key.Scalar(), known), "\"?"));
-  }
-  absl::Status Items(const YAML::Node& list, std::string_view what,
-                     absl::FunctionRef<absl::Status(const YAML::Node&)> fn) const {
-    if (list.IsNull()) return absl::OkStatus();
-    if (!list.IsSequence())
-      return ErrorAt(name_, list, StrCat(what, " must be a list: lines that begin with -"));
-    for (const YAML::Node& item : list) {
-      if (absl::Status s = fn(item); !s.ok()) return s;
-    }
-    return absl::OkStatus();
-  }
   // Scalars of a map; `nested`, if set, reads the key of that name.
   absl::Status Fields(const YAML::Node& map, std::string_view what, std::span<const Field> fields,
                       std::string_view nested = "",
@@ -107,7 +93,7 @@ class Reader {
         const absl::Status s = field.set(*text);
         return s.ok() ? s : ErrorAt(name_, key, Message(s));
       }
-      return Unknown(key, known);
+      return UnknownKeyAt(name_, key, key.Scalar(), known);
     });
   }
   static Set Amount(Money& out) {
@@ -135,7 +121,8 @@ class Reader {
            return Take(ParseShare("service_credit", text), tier.service_credit_ppm);
          }}};
     const auto prices = [&](const YAML::Node& list) {
-      return Items(list, "prices", [&](const YAML::Node& item) { return ReadPrice(item, tier); });
+      return ForEachItem(list, name_, "prices",
+                         [&](const YAML::Node& item) { return ReadPrice(item, tier); });
     };
     if (absl::Status s = Fields(node, "a tier", fields, "prices", prices); !s.ok()) return s;
     sheet_.tiers.push_back(std::move(tier));
@@ -231,7 +218,7 @@ absl::StatusOr<Pricing> ParsePriceFile(std::string_view yaml, std::string_view n
 }
 
 absl::StatusOr<Pricing> ReadPriceFile(const std::string& path) {
-  const absl::StatusOr<std::string> yaml = ReadYamlFile(path, "a price file");
+  const absl::StatusOr<std::string> yaml = ReadYamlFile(path, "price file");
   if (!yaml.ok()) return yaml.status();
   return ParsePriceFile(*yaml, path);
 }

@@ -6,7 +6,6 @@
 #include <span>
 
 #include "absl/time/time.h"
-#include "base/nearest.h"
 #include "base/strings.h"
 #include "config/yaml_walk.h"
 #include "model/units.h"
@@ -35,7 +34,7 @@ class Reader {
             return Items(value, k, [this](const YAML::Node& item) { return ReadGroup(item); });
           if (k == "pools") return Items(value, k, [this](const YAML::Node& item) { return ReadPool(item); });
           if (k == "in_use") return Items(value, k, [this](const YAML::Node& item) { return ReadUse(item); });
-          return Unknown(key, kKeys);
+          return UnknownKeyAt(name_, key, key.Scalar(), kKeys);
         });
     if (!s.ok()) return s;
     std::ranges::stable_sort(out_.releases, {}, &ExpectedRelease::at);
@@ -43,21 +42,11 @@ class Reader {
   }
 
  private:
-  absl::Status Unknown(const YAML::Node& key, std::span<const std::string_view> known) const {
-    return ErrorAt(name_, key,
-                   StrCat("unknown key \"", key.Scalar(), "\"; did you mean \"",
-                          NearestName(key.Scalar(), known), "\"?"));
-  }
   absl::Status Items(const YAML::Node& list, std::string_view what,
                      absl::FunctionRef<absl::Status(const YAML::Node&)> fn) const {
-    if (list.IsNull()) return absl::OkStatus();
-    if (!list.IsSequence())
-      return ErrorAt(name_, list, StrCat(what, " must be a list: lines that begin with -"));
-    for (const YAML::Node& item : list) {
-      if (!item.IsMap()) return ErrorAt(name_, item, StrCat(what, ": expected keys and values"));
-      if (absl::Status s = fn(item); !s.ok()) return s;
-    }
-    return absl::OkStatus();
+    return ForEachItem(list, name_, what, [&](const YAML::Node& item) {
+      return item.IsMap() ? fn(item) : ErrorAt(name_, item, StrCat(what, ": expected keys and values"));
+    });
   }
   absl::Status ReadText(const YAML::Node& key, const YAML::Node& value, std::string& out) const {
     absl::StatusOr<std::string> text = TextOf(value, name_, key.Scalar());
@@ -91,7 +80,7 @@ class Reader {
           if (key.Scalar() == "parent") return ReadText(key, value, group.parent);
           if (key.Scalar() == "quotas")
             return Items(value, "quotas", [&](const YAML::Node& item) { return ReadRow(item, group); });
-          return Unknown(key, kKeys);
+          return UnknownKeyAt(name_, key, key.Scalar(), kKeys);
         });
     if (s.ok()) out_.spec.groups.push_back(std::move(group));
     return s;
@@ -117,7 +106,7 @@ class Reader {
           if (k == "borrowing_limit")
             return ReadAmount(key, value, row.resource, row.borrowing_limit.emplace());
           if (k == "lending_limit") return ReadAmount(key, value, row.resource, row.lending_limit.emplace());
-          return Unknown(key, kKeys);
+          return UnknownKeyAt(name_, key, key.Scalar(), kKeys);
         });
     if (s.ok()) group.quotas.push_back(std::move(row));
     return s;
@@ -130,7 +119,7 @@ class Reader {
           if (key.Scalar() == "name") return ReadText(key, value, pool.name);
           if (key.Scalar() == "members") return ReadTexts(key, value, pool.members);
           if (key.Scalar() == "tiers") return ReadTexts(key, value, pool.tiers);
-          return Unknown(key, kKeys);
+          return UnknownKeyAt(name_, key, key.Scalar(), kKeys);
         });
     if (s.ok()) out_.spec.pools.push_back(std::move(pool));
     return s;
@@ -199,7 +188,7 @@ absl::StatusOr<QuotaFile> ParseQuotaFile(std::string_view yaml, std::string_view
 }
 
 absl::StatusOr<QuotaFile> ReadQuotaFile(const std::string& path) {
-  const absl::StatusOr<std::string> yaml = ReadYamlFile(path, "a quota file");
+  const absl::StatusOr<std::string> yaml = ReadYamlFile(path, "quota file");
   if (!yaml.ok()) return yaml.status();
   return ParseQuotaFile(*yaml, path);
 }

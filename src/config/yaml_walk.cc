@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/nearest.h"
 #include "base/strings.h"
 
 namespace taut {
@@ -54,6 +55,23 @@ absl::Status ForEachEntry(
     if (absl::Status s = fn(entry.first, entry.second); !s.ok()) return s;
   }
   return absl::OkStatus();
+}
+
+absl::Status ForEachItem(const YAML::Node& list, std::string_view name, std::string_view what,
+                         absl::FunctionRef<absl::Status(const YAML::Node& item)> fn) {
+  if (list.IsNull()) return absl::OkStatus();
+  if (!list.IsSequence())
+    return ErrorAt(name, list, StrCat(what, " must be a list: lines that begin with -"));
+  for (const YAML::Node& item : list) {
+    if (absl::Status s = fn(item); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status UnknownKeyAt(std::string_view name, const YAML::Node& at, std::string_view key,
+                          std::span<const std::string_view> known) {
+  return ErrorAt(name, at,
+                 StrCat("unknown key \"", key, "\"; did you mean \"", NearestName(key, known), "\"?"));
 }
 
 absl::StatusOr<std::vector<std::string>> TextsOf(const YAML::Node& node, std::string_view name,

@@ -2,6 +2,7 @@
 // public headers know no YAML.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,12 @@ absl::Status ErrorAt(std::string_view name, const YAML::Node& node, std::string_
 // there twice is an error.
 absl::Status ForEachEntry(const YAML::Node& map, std::string_view name, std::string_view what,
                           absl::FunctionRef<absl::Status(const YAML::Node& key, const YAML::Node& value)> fn);
+// The items of a list in their order; null has none. Anything else is an error.
+absl::Status ForEachItem(const YAML::Node& list, std::string_view name, std::string_view what,
+                         absl::FunctionRef<absl::Status(const YAML::Node& item)> fn);
+// InvalidArgument with the nearest of the known keys. REQUIRES: known is not empty.
+absl::Status UnknownKeyAt(std::string_view name, const YAML::Node& at, std::string_view key,
+                          std::span<const std::string_view> known);
 // One text for a scalar, one for each item of a list of scalars, none for null.
 absl::StatusOr<std::vector<std::string>> TextsOf(const YAML::Node& node, std::string_view name,
                                                  std::string_view key);

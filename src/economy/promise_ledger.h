@@ -48,8 +48,8 @@ struct KeptSummary {
   int64_t unmeasured_promises = 0;
   ShareInterval promises_interval;  // promises taken as independent
   int64_t steps = 0, missed_steps = 0;
-  // Steps that are missed one after the other, or less than an hour apart, are one sample: so many steps
-  // each.
+  // Steps that are missed one after the other, or less than an hour apart, are one sample of this
+  // number of steps.
   double run_steps = 1;
   double kept_time = 1;                                            // share of steps
   ShareInterval time_interval;                                     // at steps / run_steps independent samples

@@ -53,7 +53,7 @@ AdmissionRequest Any(Rng& rng, double share) {
   return r;
 }
 
-// With so many jobs, and then with all more that fit of 200,000; none of the group `spared`.
+// With this number of jobs, and then with all more that fit of 200,000; none of the group `spared`.
 QuotaLedger Full(double share, bool more, const std::string& spared = "") {
   QuotaLedger ledger = *QuotaLedger::Make(Spec());
   Rng rng(5);

@@ -32,13 +32,13 @@ bool CutTail(std::string_view& name, std::string_view letters, size_t min, size_
 
 constexpr std::string_view kDigits = "0123456789";
 
-std::string LowerCase(std::string_view text) {
-  std::string out(text);
+}  // namespace
+
+std::string KindInNames(std::string_view kind) {
+  std::string out(kind);
   for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return out;
 }
-
-}  // namespace
 
 // Shorter hashes do happen (1 in 1,000); then a name of only these letters is more likely a word.
 std::string_view WithoutTemplateHash(std::string_view replica_set) {
@@ -68,7 +68,7 @@ TopOwner OwnerTable::TopOf(std::string_view scope, std::string kind, std::string
   for (int hop = 0; hop < kMaxHops; ++hop) {
     const auto it = owners_.find(StrCat(scope, "/", kind, "/", name));
     if (it == owners_.end()) break;
-    if (it->second.starts_with(kNobody)) return {LowerCase(kind), name};
+    if (it->second.starts_with(kNobody)) return {KindInNames(kind), name};
     const size_t slash = it->second.find('/');
     kind = it->second.substr(0, slash);
     name = slash == std::string::npos ? it->second : it->second.substr(slash + 1);
@@ -76,11 +76,11 @@ TopOwner OwnerTable::TopOf(std::string_view scope, std::string kind, std::string
   if (kind == "Pod") return OwnerFromPodName(name);
   // Without a fact about the owner of a ReplicaSet or a Job, its name gives the owner.
   const auto unless = [&](std::string_view cut, const char* owners_kind) -> TopOwner {
-    return {cut.size() < name.size() ? owners_kind : LowerCase(kind), std::string(cut)};
+    return {cut.size() < name.size() ? owners_kind : KindInNames(kind), std::string(cut)};
   };
   if (kind == "ReplicaSet") return unless(WithoutTemplateHash(name), "deployment");
   if (kind == "Job") return unless(WithoutCronMinute(name), "cronjob");
-  if (kind != "Node") return {LowerCase(kind), name};
+  if (kind != "Node") return {KindInNames(kind), name};
   if (pod.size() > name.size() + 1 && pod.ends_with("-" + name)) pod.resize(pod.size() - name.size() - 1);
   return {"pod", pod};
 }

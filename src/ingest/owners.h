@@ -16,6 +16,9 @@ struct StringHash {
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
+// As names of jobs have it: "deployment".
+std::string KindInNames(std::string_view kind);
+
 // Of a pod: what kubectl would name as kind/name, the kind in lower case.
 struct TopOwner {
   std::string kind;  // "deployment"; "": not known

@@ -13,14 +13,8 @@ namespace {
 
 constexpr size_t kMaxMessageBytes = 1000;  // the API server takes 1024
 
-std::string LowerCase(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
 std::string KeyOf(const std::string& kind, const OwnedObject& object) {
-  return Cluster::WorkloadKey(object.namespace_name, LowerCase(kind), object.name);
+  return Cluster::WorkloadKey(object.namespace_name, KindInNames(kind), object.name);
 }
 
 std::string_view ReasonOf(const Decision& decision) {

@@ -101,13 +101,7 @@ void KubernetesActuator::Forget() {
   for (const StandingOrders::Key& key : orders_.ForgetBefore(options_.unix_s() - options_.forget_s)) {
     memory_.erase(key);
     again_.erase(key);
-    const std::optional<WorkloadName> workload = cluster_->naming().Parse(key.first);
-    if (!workload.has_value()) continue;
-    const auto it =
-        by_workload_.find(Cluster::WorkloadKey(workload->namespace_name, workload->kind, workload->name));
-    if (it == by_workload_.end()) continue;
-    it->second.erase(key);
-    if (it->second.empty()) by_workload_.erase(it);
+    Unindex(key);
   }
 }
 
@@ -338,10 +332,7 @@ void KubernetesActuator::ReportAll(const Work& work, const std::map<uint64_t, Ta
   if (all_done && released) {
     orders_.Erase(work.key);
     memory_.erase(work.key);
-    const auto it = by_workload_.find(
-        Cluster::WorkloadKey(work.workload.namespace_name, work.workload.kind, work.workload.name));
-    if (it != by_workload_.end() && it->second.erase(work.key) > 0 && it->second.empty())
-      by_workload_.erase(it);
+    Unindex(work.key);
   }
 }
 
@@ -400,6 +391,16 @@ void KubernetesActuator::Index(const StandingOrders::Key& key) {
   if (!workload.has_value()) return;
   by_workload_[Cluster::WorkloadKey(workload->namespace_name, workload->kind, workload->name)].insert(key);
   due_.insert(key);
+}
+
+void KubernetesActuator::Unindex(const StandingOrders::Key& key) {
+  const std::optional<WorkloadName> workload = cluster_->naming().Parse(key.first);
+  if (!workload.has_value()) return;
+  const auto it =
+      by_workload_.find(Cluster::WorkloadKey(workload->namespace_name, workload->kind, workload->name));
+  if (it == by_workload_.end()) return;
+  it->second.erase(key);
+  if (it->second.empty()) by_workload_.erase(it);
 }
 
 void KubernetesActuator::Apply(std::span<const TargetOrder> orders, int64_t now_s) {

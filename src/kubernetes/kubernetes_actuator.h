@@ -105,7 +105,9 @@ class KubernetesActuator final : public Actuator {
   // All orders are due once it may change the cluster again.
   void NoteWhetherItMay();
   std::vector<Work> TakeWork();
-  void Index(const StandingOrders::Key& key);  // REQUIRES: mutex_
+  // REQUIRES: mutex_.
+  void Index(const StandingOrders::Key& key);
+  void Unindex(const StandingOrders::Key& key);
   void Enforce(const Work& work);
   PodResult EnforcePod(const Work& work, const Pod& pod, const StandingOrder& order, PodMemory& memory);
   absl::StatusOr<ContainerResources> Wanted(const Work& work, const Pod& pod, const ContainerState& container,

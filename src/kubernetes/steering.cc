@@ -10,16 +10,10 @@ namespace {
 
 constexpr std::string_view kNamespaceKind = "namespace";
 
-std::string LowerCase(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
 }  // namespace
 
 std::string Steering::KeyOf(const std::string& kind, const OwnedObject& object) {
-  const std::string lower = LowerCase(kind);
+  const std::string lower = KindInNames(kind);
   if (lower == kNamespaceKind) return Cluster::WorkloadKey(object.name, lower, "");
   return Cluster::WorkloadKey(object.namespace_name, lower, object.name);
 }
@@ -52,7 +46,7 @@ void Steering::Remove(const std::string& kind, const OwnedObject& object) {
 }
 
 void Steering::Replace(const std::string& kind, const std::vector<OwnedObject>& objects) {
-  const std::string lower = StrCat("/", LowerCase(kind), "/");
+  const std::string lower = StrCat("/", KindInNames(kind), "/");
   const std::lock_guard lock(mutex_);
   if (kinds_.insert(kind).second) ++version_;
   std::vector<std::string> listed;

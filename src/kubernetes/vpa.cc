@@ -12,12 +12,6 @@ struct Bounded {
   std::optional<double> target, uncapped;
 };
 
-std::string LowerCase(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
 // The container's own policy, else that of "*".
 const VpaContainerPolicy* PolicyOf(const Vpa& vpa, std::string_view container) {
   const VpaContainerPolicy* every = nullptr;
@@ -98,7 +92,7 @@ std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, const Amount
 std::optional<std::string> VpaJob(const Vpa& vpa, const ClusterNaming& naming, std::string_view container) {
   if (naming.jobs != KubernetesJobs::kContainers || vpa.target_name.empty()) return std::nullopt;
   return StrCat(naming.cluster, naming.cluster.empty() ? "" : "/", vpa.namespace_name, "/",
-                LowerCase(vpa.target_kind), "/", vpa.target_name, "/", container);
+                KindInNames(vpa.target_kind), "/", vpa.target_name, "/", container);
 }
 
 }  // namespace taut

@@ -114,19 +114,28 @@ void KubernetesRun::Say(std::span<const Decision> decisions) {
 }
 
 void KubernetesRun::WriteEvents() {
-  std::string said;
-  const auto stopping = [this] {
+  KeepWriting(kWriteEvents, "Events:", [this](const std::function<bool()>& stopping) {
+    events_->Step(stopping);
+    return events_->last_error();
+  });
+}
+
+// `step` writes what is due and returns what was wrong last, which is logged when it changes.
+void KubernetesRun::KeepWriting(
+    std::chrono::seconds pause, std::string_view what,
+    const std::function<std::string(const std::function<bool()>& stopping)>& step) {
+  const std::function<bool()> stopping = [this] {
     const std::lock_guard lock(mutex_);
     return stopping_;
   };
+  std::string said;
   while (true) {
-    Wait(kWriteEvents);
+    Wait(pause);
     if (stopping()) return;
-    events_->Step(stopping);
-    const std::string error = events_->last_error();
+    const std::string error = step(stopping);
     if (error == said || stopping()) continue;
     said = error;
-    if (!error.empty()) spdlog::warn("kubernetes: writing Events: {}", error);
+    if (!error.empty()) spdlog::warn("kubernetes: writing {} {}", what, error);
   }
 }
 
@@ -176,21 +185,11 @@ Amounts KubernetesRun::Recommended(const std::string& job) const {
 }
 
 void KubernetesRun::WriteVpas() {
-  std::string said;
-  const auto stopping = [this] {
-    const std::lock_guard lock(mutex_);
-    return stopping_;
-  };
-  while (true) {
-    Wait(kWriteVpas);
-    if (stopping()) return;
-    if (!cluster_.synced() || !WhyNotChange().empty()) continue;
-    vpas_->Step(stopping);
-    const std::string error = vpas_->last_error();
-    if (error == said || stopping()) continue;
-    said = error;
-    if (!error.empty()) spdlog::warn("kubernetes: writing the status of VerticalPodAutoscaler {}", error);
-  }
+  KeepWriting(kWriteVpas, "the status of VerticalPodAutoscaler",
+              [this](const std::function<bool()>& stopping) {
+                if (cluster_.synced() && WhyNotChange().empty()) vpas_->Step(stopping);
+                return vpas_->last_error();
+              });
 }
 
 }  // namespace taut

@@ -81,6 +81,8 @@ class KubernetesRun {
   void WriteVpas();
   void KeepLease();
   void WriteEvents();
+  void KeepWriting(std::chrono::seconds pause, std::string_view what,
+                   const std::function<std::string(const std::function<bool()>& stopping)>& step);
   void ScrapeNodes(const std::vector<std::string>& nodes);
   absl::Status ScrapeNode(ApiClient& client, const std::string& node);
   void NoteScrapes(const std::vector<std::string>& nodes, const std::vector<absl::Status>& results);
