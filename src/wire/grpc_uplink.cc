@@ -47,7 +47,7 @@ uint64_t DrawNumber() {
 
 class GrpcUplink;
 
-// One attempt to hold a connection. Tells its uplink, which is there until OnDone.
+// One attempt to hold a connection. Tells its uplink, which deletes it when it is over.
 class Stream final : public grpc::ClientBidiReactor<v1::FromAgent, v1::ToAgent> {
  public:
   explicit Stream(GrpcUplink* uplink) : uplink_(uplink) {}
@@ -204,12 +204,14 @@ class GrpcUplink final : public Uplink {
     changed_.notify_all();
   }
 
+  // Deletes the stream: under the lock, since other threads use stream_ under it, and before stream_ is null for
+  // the destructor, since gRPC's threads end with the last channel.
   void OnOver(const grpc::Status& status) {
     const std::lock_guard lock(mutex_);
+    delete std::exchange(stream_, nullptr);
     error_ = status.ok() ? "the daemon ended the connection"
                          : StrCat("connecting to ", options_.address, ": ", status.error_message());
     if (is_connected_ && Clock::now() - connected_at_ > milliseconds(options_.max_backoff_ms)) attempts_ = 0;
-    stream_ = nullptr;
     is_held_ = is_connected_ = is_newly_connected_ = is_writing_ = is_reading_paused_ = false;
     live_.clear();
     live_bytes_ = 0;
@@ -339,7 +341,7 @@ class GrpcUplink final : public Uplink {
   const std::unique_ptr<MessageQueue> queue_;
   Rng random_;
   std::unique_ptr<v1::Agents::Stub> stub_;  // and the channel of this attempt
-  Stream* stream_ = nullptr;                // deletes itself
+  Stream* stream_ = nullptr;                // until OnOver
   bool is_held_ = false;                    // Start... may be called on the stream
   bool is_connected_ = false;
   bool is_newly_connected_ = false;
@@ -374,10 +376,7 @@ void Stream::OnWriteDone(bool ok) {
 }
 void Stream::OnDone(const grpc::Status& status) {
   TakeOver(this);
-  GrpcUplink* const uplink = uplink_;
-  const grpc::Status copy = status;
-  delete this;
-  uplink->OnOver(copy);
+  uplink_->OnOver(status);
 }
 
 absl::Status Check(const UplinkOptions& options) {

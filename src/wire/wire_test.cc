@@ -356,6 +356,20 @@ TEST_F(WireTest, TwoHundredAgentsInOneProcess) {
   EXPECT_EQ(recorder_.gone().size(), static_cast<size_t>(kAgents));
 }
 
+// An uplink that goes while its attempt fails used the attempt's stream after it was deleted.
+TEST_F(WireTest, UplinksMayGoWhileAttemptsFail) {
+  for (int round = 0; round < 10; ++round) {
+    std::vector<std::unique_ptr<Uplink>> uplinks;
+    for (int i = 0; i < 50; ++i) {
+      UplinkOptions options = To(1);
+      options.min_backoff_ms = options.max_backoff_ms = 1;
+      uplinks.push_back(Connect(options));
+    }
+    usleep(static_cast<useconds_t>(round * 2000));
+    uplinks.clear();
+  }
+}
+
 TEST_F(WireTest, UplinksMayGoAtAnyTime) {
   StartServer();
   for (int i = 0; i < 50; ++i) {
