@@ -195,6 +195,7 @@ HttpResponse Api::Explain(JobId id) {
       PutAmount("ordered", lane.gate.in_force, json);
       PutAmount("applied", lane.reported(), json);
       PutAmount("owner_limit", lane.owner(), json);
+      json.Field("of", std::string_view(lane.of_request ? "request" : "limit"));
       json.Field("enforced", fleet.Enforced(job));
       json.Field("paragraph", std::string_view(ExplainParagraph(job, r, reason, fleet.Enforced(job))));
     });

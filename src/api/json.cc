@@ -121,6 +121,7 @@ void PutJobAmounts(std::string_view key, const JobAmounts& a, JsonWriter& json) 
   PutAmount("usage", Known(a.usage), json);
   PutAmount("peak", Known(a.peak), json);
   PutAmount("owner_limit", Known(a.owner_limit), json);
+  json.Field("of", std::string_view(a.of_request ? "request" : "limit"));
   PutAmount("limit", Known(a.limit), json);
   PutAmount("ordered", Known(a.ordered), json);
   PutAmount("applied", Known(a.applied), json);

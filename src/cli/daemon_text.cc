@@ -402,8 +402,9 @@ std::string ExplanationsText(const Json& explanations, const std::string& job, c
     const Json& e = At(explanations, r == Resource::kCpu ? "cpu" : "memory");
     const Json& enforced = At(e, "enforced");
     const std::string ordered = OrderedText(r, e, enforced);
-    StrAppend(&out, Name(r), ": limit ", Amount(r, e, RealLimitKey(e, enforced)), ", would be ",
-              Amount(r, e, "would_be"), ", owner's limit ", Amount(r, e, "owner_limit"),
+    const std::string of = Text(e, "of") == "request" ? "request" : "limit";
+    StrAppend(&out, Name(r), ": ", of, " ", Amount(r, e, RealLimitKey(e, enforced)), ", would be ",
+              Amount(r, e, "would_be"), ", owner's ", of, " ", Amount(r, e, "owner_limit"),
               ordered.empty() ? "" : ", ", ordered, "\n");
     out += Wrapped(Text(e, "paragraph"), "  ") + "\n";
     if (At(e, "reason").is_object()) out += ExplainText(r, Number(e, "would_be"), ReasonOf(At(e, "reason")));

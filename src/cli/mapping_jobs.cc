@@ -32,6 +32,9 @@ void MappedJobs::Add(const Mapping& m) {
     case SeriesKind::kMemoryLimitBytes:
       job.memory_limit = true;
       break;
+    case SeriesKind::kCpuRequestCores:
+    case SeriesKind::kMemoryRequestBytes:
+      break;
     case SeriesKind::kOomTotal:
       job.oom_survivors = true;
       break;

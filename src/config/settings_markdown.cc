@@ -17,7 +17,8 @@ unknown or repeated key and an invalid value are rejected with the file, the lin
 `5%`. Secrets are read from separate files and are never shown. [tautlet](#tautlet) has its own file and keys.
 )";
 
-constexpr std::string_view kLists = R"(
+constexpr std::string_view kLists =
+    R"(
 ## Mapping rules: `ingest.mapping`
 
 A list of rules that assign series to jobs. The first matching rule applies. These rules precede the built-in ones
@@ -28,8 +29,8 @@ A list of rules that assign series to jobs. The first matching rule applies. The
 | `name` | name of the rule, shown by `taut mapping test` |
 | `metric` | pattern of the metric's name: `*` is any text, `a\|b` is a or b |
 | `match` | labels and patterns, all of which must match; `!` at the start negates |
-| `kind` | cpu_seconds_total, cpu_cores, memory_bytes, cpu_limit_cores, memory_limit_bytes, oom_total, owner, )"
-                                    R"(restarts_total, oom_reason, oom_ended, init_container or pod_labels |
+| `kind` | cpu_seconds_total, cpu_cores, memory_bytes, cpu_limit_cores, memory_limit_bytes, cpu_request_cores, memory_request_bytes, oom_total, )"
+    R"(owner, restarts_total, oom_reason, oom_ended, init_container or pod_labels |
 | `job`, `task`, `part` | templates of text and `{label}`; `{a\|b}` is the first label that is not empty |
 | `scale` | factor from the sample to cores or bytes; negative: the part is subtracted |
 

@@ -371,8 +371,10 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
     }
   };
   const auto run = [this](size_t count, absl::FunctionRef<void(size_t)> turn) { RunOnThreads(count, turn); };
-  piecewise(workers_->is_parallel() ? kPieceOfThreads : kPiece,
-            [&](size_t first, size_t last) { fleet_.Observe(closed, first, last, out, when, run); });
+  piecewise(workers_->is_parallel() ? kPieceOfThreads : kPiece, [&](size_t first, size_t last) {
+    fleet_.TakeOwnersAmounts(closed, first, last);
+    fleet_.Observe(closed, first, last, out, when, run);
+  });
   timer.Done("observe");
   {
     const std::unique_lock fleet(fleet_mutex_);

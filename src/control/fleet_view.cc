@@ -234,6 +234,7 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
     a.usage = lane.usage_mean;
     a.peak = lane.usage_peak;
     a.owner_limit = lane.owner_limit;
+    a.of_request = lane.of_request;
     if (const auto limit = lane.real_limit(); limit.has_value()) a.limit = static_cast<float>(*limit);
     if (lane.gate.in_force.has_value()) a.ordered = static_cast<float>(*lane.gate.in_force);
     if (const auto applied = lane.reported(); applied.has_value()) a.applied = static_cast<float>(*applied);
@@ -245,7 +246,8 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
     using What = DayRecord::What;
     a.days = static_cast<uint8_t>(lane.days.Count(What::kRecommended, day, kDaysShown));
     a.days_over = static_cast<uint8_t>(lane.days.Count(What::kOver, day, kDaysShown));
-    a.at_limit = lane.days.Count(What::kAtLimit, day, 2) > 0;
+    // Usage above a request is no usage at a limit.
+    a.at_limit = !lane.of_request && lane.days.Count(What::kAtLimit, day, 2) > 0;
     view.week[static_cast<size_t>(r)] = {
         static_cast<uint8_t>(lane.days.Count(What::kRecommended, day, kWeek)),
         static_cast<uint8_t>(lane.days.Count(What::kOver, day, kWeek))};

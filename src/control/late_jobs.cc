@@ -77,7 +77,13 @@ void PastFold::Take(std::span<const LabelView> labels, std::span<const RemoteSam
 }
 
 void PastFold::CloseUntil(Timestamp watermark) {
-  ingest_.CloseUntil(watermark, [this](const ClosedWindow& closed) { Keep(closed); });
+  ingest_.CloseUntil(watermark, [this](ClosedWindow&& closed) {
+    // A job's policy is not known here: where there is a limit, it is the owner's amount.
+    for (JobWindowData& job : closed.jobs) {
+      for (const Resource r : kResources) TakeOwnersAmount(Allocation(), r, job);
+    }
+    Keep(closed);
+  });
   (void)ingest_.TakeOoms();
 }
 

@@ -126,6 +126,35 @@ TEST(Names, AContainerSeenByAnAgentAndByCadvisorIsOneTaskWithItsOwnersLimit) {
   EXPECT_TRUE(limit < 0 || limit > 0.99e9F) << limit;
 }
 
+TEST(Names, TheOwnersAmountIsTheRequestWhereTheRecommendationIs) {
+  NamedCell cell;
+  const auto resources = [](const char* metric) {
+    return Labels{{"__name__", metric},
+                  {"container", "app"},
+                  {"namespace", "shop"},
+                  {"pod", "db-0"},
+                  {"resource", "memory"}};
+  };
+  const auto owners = [&] { return cell.Job("shop/statefulset/db")->of(Resource::kMemory).owner_limit; };
+  const std::pair<Labels, double> usage = {Memory("db-0"), 1e8};
+  const std::pair<Labels, double> request = {resources("kube_pod_container_resource_requests"), 2e8};
+  const std::pair<Labels, double> limit = {resources("kube_pod_container_resource_limits"), 4e8};
+  cell.Series(0, 15, {usage, request});
+  EXPECT_FLOAT_EQ(owners(), 2e8F) << "there is no limit";
+  cell.Series(15, 30, {usage, request, limit});
+  EXPECT_FLOAT_EQ(owners(), 4e8F);
+  const JobId id = *cell.control().Find("shop/statefulset/db");
+  ASSERT_TRUE(cell.control().Set(id, "memory.applies_to", "request_only", "test").ok());
+  cell.Series(30, 45, {usage, request, limit});
+  EXPECT_FLOAT_EQ(owners(), 2e8F);
+  EXPECT_THAT(
+      cell.control().Set(id, "memory.request_share", "0.8", "test").status().message(),
+      testing::HasSubstr("memory.request_share does nothing where memory.applies_to is request_only"));
+  cell.Restart();
+  cell.Series(45, 60, {usage, request, limit});
+  EXPECT_FLOAT_EQ(owners(), 2e8F);
+}
+
 TEST(Names, ANameThatWasOnlyGuessedIsForgottenSoon) {
   NamedCell cell;
   const Labels pod = Memory("agent-x2x4z");

@@ -40,6 +40,10 @@ void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
       kCpuLimitCores);
   add("kube-memory-limit", "kube_pod_container_resource_limits", With(Container(), {"resource", "memory"}),
       kMemoryLimitBytes);
+  add("kube-cpu-request", "kube_pod_container_resource_requests", With(Container(), {"resource", "cpu"}),
+      kCpuRequestCores);
+  add("kube-memory-request", "kube_pod_container_resource_requests",
+      With(Container(), {"resource", "memory"}), kMemoryRequestBytes);
   // cAdvisor's counter dies with the container that is killed; kube-state-metrics knows why it ended.
   add("kube-restarts", "kube_pod_container_status_restarts_total", Container(), kRestartsTotal);
   add("kube-oom-reason", "kube_pod_container_status_last_terminated_reason",

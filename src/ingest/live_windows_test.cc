@@ -29,8 +29,9 @@ static_assert(kBegin % kWindowSeconds == 0);
 // One rule a kind: labels j, t and p are job, task and part.
 std::vector<MappingRule> PlainRules() {
   std::vector<MappingRule> rules;
-  for (int i = 0; i < static_cast<int>(SeriesKind::kOwner); ++i) {
+  for (int i = 0; i <= static_cast<int>(SeriesKind::kMemoryRequestBytes); ++i) {
     const auto kind = static_cast<SeriesKind>(i);
+    if (i >= static_cast<int>(SeriesKind::kOwner) && kind < SeriesKind::kCpuRequestCores) continue;
     rules.push_back({std::string(Name(kind)), std::string(Name(kind)), {}, kind, "{j}", "{t}", "{p}", 1});
   }
   rules.push_back({"less", "less", {}, SeriesKind::kMemoryBytes, "{j}", "{t}", "{p}", -1});
@@ -296,6 +297,28 @@ TEST(LiveWindows, TheOwnersLimitIsTheLargestOfItsTasksAndNeedsEveryPart) {
   EXPECT_EQ(cell.closed()[1].jobs.at(0).window.memory_limit_bytes,
             kAbsent);  // a sidecar without one; 0 is none
   EXPECT_EQ(cell.closed()[2].jobs.at(0).window.memory_limit_bytes, 70);
+}
+
+TEST(LiveWindows, RequestsAreFoldedAsLimitsAre) {
+  Cell cell;
+  const auto request = [](const char* part, double value) {
+    return Point{"cpu_request_cores", "j", "a", part, "", 5, value};
+  };
+  const auto use = [](const char* part) { return Point{"cpu_cores", "j", "a", part, "", 0, 1}; };
+  cell.Send({use("app"), use("proxy"), request("app", 0.5), request("proxy", 0.25)});
+  cell.Close(420);
+  ASSERT_EQ(cell.closed().size(), 1U);
+  JobWindowData job = cell.closed()[0].jobs.at(0);
+  EXPECT_EQ(job.requests.cpu_cores, 0.75F);
+  EXPECT_EQ(job.requests.memory_bytes, kAbsent);
+  EXPECT_EQ(job.window.cpu_limit_cores, kAbsent);
+  TakeOwnersAmount(Allocation(), Resource::kCpu, job);
+  EXPECT_EQ(job.window.cpu_limit_cores, 0.75F) << "the request, where there is no limit";
+  job.window.cpu_limit_cores = 2;
+  TakeOwnersAmount(Allocation(), Resource::kCpu, job);
+  EXPECT_EQ(job.window.cpu_limit_cores, 2);
+  TakeOwnersAmount({AppliesTo::kRequest, std::nullopt}, Resource::kCpu, job);
+  EXPECT_EQ(job.window.cpu_limit_cores, 0.75F);
 }
 
 TEST(LiveWindows, ClosesInOrderOnceAndOnlyPastTheGrace) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMetricName = "__name__";
 
-constexpr std::array<std::pair<SeriesKind, std::string_view>, 13> kKinds = {{
+constexpr std::array<std::pair<SeriesKind, std::string_view>, 15> kKinds = {{
     {SeriesKind::kCpuSecondsTotal, "cpu_seconds_total"},
     {SeriesKind::kCpuCores, "cpu_cores"},
     {SeriesKind::kMemoryBytes, "memory_bytes"},
@@ -27,6 +27,8 @@ constexpr std::array<std::pair<SeriesKind, std::string_view>, 13> kKinds = {{
     {SeriesKind::kOomEnded, "oom_ended"},
     {SeriesKind::kInitContainer, "init_container"},
     {SeriesKind::kPodLabels, "pod_labels"},
+    {SeriesKind::kCpuRequestCores, "cpu_request_cores"},
+    {SeriesKind::kMemoryRequestBytes, "memory_request_bytes"},
 }};
 
 }  // namespace

@@ -16,19 +16,21 @@
 namespace taut {
 
 enum class SeriesKind : uint8_t {
-  kCpuSecondsTotal,   // counter of CPU seconds used
-  kCpuCores,          // gauge of cores in use
-  kMemoryBytes,       // gauge of bytes in use
-  kCpuLimitCores,     // the owner's limit; 0 or less is "no limit"
-  kMemoryLimitBytes,  // the same
-  kOomTotal,          // counter of OOM kills
-  kOwner,             // no usage: says who owns a pod, ReplicaSet or Job
-  kTaskWindow,        // whole windows, from an agent; no rule can say it
-  kRestartsTotal,     // counter of a container's restarts
-  kOomReason,         // 1: the container's last end was an OOM kill
-  kOomEnded,          // 1: the container has ended, and by an OOM kill
-  kInitContainer,     // no usage: the task's part of this name runs before the others, and is left out
-  kPodLabels,         // no usage: labels of a pod, which become those of its job
+  kCpuSecondsTotal,     // counter of CPU seconds used
+  kCpuCores,            // gauge of cores in use
+  kMemoryBytes,         // gauge of bytes in use
+  kCpuLimitCores,       // the owner's limit; 0 or less is "no limit"
+  kMemoryLimitBytes,    // the same
+  kOomTotal,            // counter of OOM kills
+  kOwner,               // no usage: says who owns a pod, ReplicaSet or Job
+  kTaskWindow,          // whole windows, from an agent; no rule can say it
+  kRestartsTotal,       // counter of a container's restarts
+  kOomReason,           // 1: the container's last end was an OOM kill
+  kOomEnded,            // 1: the container has ended, and by an OOM kill
+  kInitContainer,       // no usage: the task's part of this name runs before the others, and is left out
+  kPodLabels,           // no usage: labels of a pod, which become those of its job
+  kCpuRequestCores,     // the owner's request, what the scheduler counts; 0 or less is "no request"
+  kMemoryRequestBytes,  // the same
 };
 // Whether series of this kind say something about pods, and measure nothing.
 inline bool IsFact(SeriesKind kind) {

@@ -28,8 +28,10 @@ std::string TaskKey(JobId job, std::string_view name) {
   return key;
 }
 
+// What Tautline may have set itself.
 bool IsLimit(SeriesKind kind) {
-  return kind == SeriesKind::kCpuLimitCores || kind == SeriesKind::kMemoryLimitBytes;
+  return kind == SeriesKind::kCpuLimitCores || kind == SeriesKind::kMemoryLimitBytes ||
+         kind == SeriesKind::kCpuRequestCores || kind == SeriesKind::kMemoryRequestBytes;
 }
 
 // 0: the labels name no container. cAdvisor's label is the cgroup's path.

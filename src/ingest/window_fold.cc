@@ -21,6 +21,7 @@ void WindowFold::StartJob(int64_t begin_ms, int64_t end_ms) {
   begin_ms_ = begin_ms;
   end_ms_ = end_ms;
   cpu_limit_ = memory_limit_ = kAbsent;
+  requests_ = {};
 }
 
 bool WindowFold::AddTask(uint32_t task, std::span<const FoldSeries> series, TaskWindow& out) {
@@ -50,6 +51,9 @@ bool WindowFold::AddTask(uint32_t task, std::span<const FoldSeries> series, Task
     float& limit = cpu ? cpu_limit_ : memory_limit_;
     limit =
         std::max(limit, TaskLimit(series, cpu ? SeriesKind::kCpuLimitCores : SeriesKind::kMemoryLimitBytes));
+    float& request = cpu ? requests_.cpu_cores : requests_.memory_bytes;
+    request = std::max(
+        request, TaskLimit(series, cpu ? SeriesKind::kCpuRequestCores : SeriesKind::kMemoryRequestBytes));
   }
   return out.cpu_mean_cores >= 0 || out.memory_mean_bytes >= 0;
 }

@@ -60,6 +60,8 @@ class WindowFold {
   // The largest of the tasks' limits, or kAbsent.
   float cpu_limit_cores() const { return cpu_limit_; }
   float memory_limit_bytes() const { return memory_limit_; }
+  // The same of requests.
+  OwnerRequests requests() const { return requests_; }
 
   const FoldEvents& events() const { return events_; }
 
@@ -86,12 +88,13 @@ class WindowFold {
   // The sum over parts at one moment; negative: nothing stands.
   double SumOfParts(std::span<const FoldSeries> series, bool cpu) const;
   void AddPiece(int64_t ms, double value, bool cpu, Sum& sum);
-  // The owner's limit of the task: kAbsent unless each part in `used` has one.
+  // The owner's limit or request of the task: kAbsent unless each part in `used` has one.
   float TaskLimit(std::span<const FoldSeries> series, SeriesKind kind) const;
 
   const FoldOptions options_;
   int64_t begin_ms_ = 0, end_ms_ = 0;
   float cpu_limit_ = kAbsent, memory_limit_ = kAbsent;
+  OwnerRequests requests_;
   FoldEvents events_;
   // Scratch.
   std::vector<Step> steps_;

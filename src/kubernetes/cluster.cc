@@ -17,14 +17,16 @@ std::string OwnerText(const std::string& kind, const std::string& name) {
 }
 
 // `before`: the same pod's last version, if there is one.
-void KeepOwnerLimits(const Pod* before, Pod& pod) {
+void KeepOwnersAmounts(const Pod* before, Pod& pod) {
   for (size_t i = 0; i < pod.containers.size(); ++i) {
     ContainerState& container = pod.containers[i];
     if (!pod.resized) {
       container.owner_limits = container.limits;
+      container.owner_requests = container.requests;
     } else if (before != nullptr && before->uid == pod.uid && i < before->containers.size() &&
                before->containers[i].name == container.name) {
       container.owner_limits = before->containers[i].owner_limits;
+      container.owner_requests = before->containers[i].owner_requests;
     }
   }
 }
@@ -77,7 +79,7 @@ void Cluster::Insert(Pod pod) {
   const std::string key = KeyOf("Pod", pod.namespace_name, pod.name);
   owners_.Learn(key, OwnerText(pod.owner_kind, pod.owner_name));
   Entry& entry = pods_[key];
-  KeepOwnerLimits(entry.pod.get(), pod);
+  KeepOwnersAmounts(entry.pod.get(), pod);
   if (entry.pod != nullptr) Unplace(key, entry);
   entry.pod = std::make_shared<const Pod>(std::move(pod));
   changed_pods_.insert(key);

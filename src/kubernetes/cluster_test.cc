@@ -116,6 +116,10 @@ TEST(PodSeries, AreThoseOfKubeStateMetrics) {
           StrCat("kube_pod_container_resource_limits cluster=east container=app ", who, " resource=cpu 0.2"),
           StrCat("kube_pod_container_resource_limits cluster=east container=app ", who,
                  " resource=memory 67108864"),
+          StrCat("kube_pod_container_resource_requests cluster=east container=app ", who,
+                 " resource=cpu 0.1"),
+          StrCat("kube_pod_container_resource_requests cluster=east container=app ", who,
+                 " resource=memory 33554432"),
           StrCat("kube_pod_container_status_restarts_total cluster=east container=app ", who, " 2"),
           StrCat("kube_pod_container_status_last_terminated_reason cluster=east container=app ", who,
                  " reason=OOMKilled 1")));

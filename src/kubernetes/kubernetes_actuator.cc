@@ -76,7 +76,15 @@ void KubernetesActuator::Step() {
   if (!cluster_->synced()) return;  // what is missing then is not gone
   templates_.clear();
   NoteWhetherItMay();
-  for (const Work& work : TakeWork()) {
+  if (options_.steady_s() >= allocations_at_s_) NoteAllocations();
+  for (Work& work : TakeWork()) {
+    // Not under the lock: another part answers.
+    const std::optional<Allocation> allocation = AllocationOf(work.key);
+    if (!allocation.has_value()) {
+      Again(work.key, options_.steady_s() + options_.allocation_s);
+      continue;
+    }
+    work.allocation = allocations_[work.key] = *allocation;
     Enforce(work);
     const std::lock_guard lock(mutex_);
     if (stopping_) return;
@@ -93,6 +101,26 @@ void KubernetesActuator::NoteWhetherItMay() {
     for (const auto& [key, entry] : orders_.entries()) due_.insert(key);
   }
   might_ = may;
+}
+
+void KubernetesActuator::NoteAllocations() {
+  allocations_at_s_ = options_.steady_s() + options_.allocation_s;
+  std::vector<StandingOrders::Key> keys;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, entry] : orders_.entries()) keys.push_back(key);
+  }
+  std::map<StandingOrders::Key, Allocation> now;
+  for (const StandingOrders::Key& key : keys) {
+    const auto before = allocations_.find(key);
+    std::optional<Allocation> allocation = AllocationOf(key);
+    if (!allocation.has_value() && before == allocations_.end()) continue;
+    const Allocation& next = now[key] = allocation.value_or(before->second);
+    if (before != allocations_.end() && before->second == next) continue;
+    const std::lock_guard lock(mutex_);
+    if (orders_.Find(key) != nullptr) due_.insert(key);
+  }
+  allocations_ = std::move(now);
 }
 
 void KubernetesActuator::Forget() {
@@ -135,7 +163,7 @@ std::vector<KubernetesActuator::Work> KubernetesActuator::TakeWork() {
     const StandingOrders::Entry* entry = orders_.Find(key);
     std::optional<WorkloadName> workload = cluster_->naming().Parse(key.first);
     if (entry == nullptr || !workload.has_value()) continue;
-    out.push_back({key, *entry, *std::move(workload)});
+    out.push_back({key, *entry, *std::move(workload), {}});
   }
   return out;
 }
@@ -193,6 +221,8 @@ KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, c
   if (SpecHas(*container, resource, *wanted)) {
     memory = PodMemory();
     memory.patched = *wanted;
+    memory.amount = order.value;
+    memory.allocation = work.allocation;
     memory.confirmed = true;
     return Waiting(pod, *container, resource, *wanted);
   }
@@ -202,18 +232,21 @@ KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, c
     return {PodState::kWaiting, std::move(why)};
   }
   // Ours was there, the order is the same, and it is there no more.
-  const bool same_limit = memory.patched.limit == wanted->limit &&
-                          (wanted->limit.has_value() || memory.patched.request == wanted->request);
-  if (memory.confirmed && same_limit && memory.hold_until_s == 0) {
+  const bool same_order = order.value.has_value()
+                              ? memory.amount == order.value && memory.allocation == work.allocation
+                              : !memory.amount.has_value() && memory.patched == *wanted;
+  if (memory.confirmed && same_order && memory.hold_until_s == 0) {
     memory.hold_until_s = now_s + options_.step_back_s;
     const std::lock_guard lock(mutex_);
     ++counts_.stepped_back;
   }
-  if (!same_limit) memory = {};
+  if (!same_order) memory = {};
+  memory.amount = order.value;
+  memory.allocation = work.allocation;
   if (now_s < memory.hold_until_s) {
     Again(work.key, memory.hold_until_s);
     return {PodState::kProblem, StrCat("pod ", PodText(pod), ": another has changed the ", Name(resource),
-                                       " limit that was set; it "
+                                       " limit or request that was set; it "
                                        "is left alone for ",
                                        std::lround(options_.step_back_s / 60), " minutes")};
   }
@@ -232,7 +265,8 @@ absl::StatusOr<ContainerResources> KubernetesActuator::Wanted(const Work& work, 
   const Resource resource = work.key.second.resource();
   if (order.value.has_value()) {
     // What is asked for and not yet seen counts: planned again from the old request, it is the same.
-    return PlanResize(pod, container, resource, *order.value, cluster_->Allocatable(pod.node));
+    return PlanResize(pod, container, resource, *order.value, work.allocation,
+                      cluster_->Allocatable(pod.node));
   }
   // A pod that was never resized has what its owner wants.
   if (!pod.resized_by_us) {

@@ -43,8 +43,12 @@ class KubernetesActuator final : public Actuator {
     // Empty if it may change the cluster now, else why not; none: it always may. For long as for short: once it
     // may again, all orders are looked at.
     std::function<std::string()> why_not;
+    // What a job's recommendation becomes, looked at again every so often; nullopt: the job is not known now, and
+    // its pods stay as they are. None: Allocation().
+    std::function<std::optional<Allocation>(const std::string& job, Resource resource)> allocation;
     std::function<int64_t()> unix_s;
     std::function<double()> steady_s;
+    double allocation_s = 10;   // from one look at all allocations to the next
     double step_back_s = 3600;  // after another changed what was set
     double retry_s = 5;         // after an error that may pass
     double refused_retry_s = 600;
@@ -77,6 +81,8 @@ class KubernetesActuator final : public Actuator {
   // What was done to a pod's container, so that it is not done twice.
   struct PodMemory {
     ContainerResources patched;
+    std::optional<double> amount;  // ordered, that it was patched for, and how it is applied
+    Allocation allocation;
     bool confirmed = false;   // the watch has shown it
     double hold_until_s = 0;  // another has changed it: hands off
     double retry_at_s = 0;    // an error: not before
@@ -92,6 +98,7 @@ class KubernetesActuator final : public Actuator {
     StandingOrders::Key key;
     StandingOrders::Entry entry;
     WorkloadName workload;
+    Allocation allocation;
   };
   // Of a decision, over its pods.
   struct Tally {
@@ -104,6 +111,11 @@ class KubernetesActuator final : public Actuator {
   std::string WhyNot() const { return options_.why_not ? options_.why_not() : ""; }
   // All orders are due once it may change the cluster again.
   void NoteWhetherItMay();
+  // An order whose job has another allocation than before is due.
+  void NoteAllocations();
+  std::optional<Allocation> AllocationOf(const StandingOrders::Key& key) const {
+    return options_.allocation ? options_.allocation(key.first, key.second.resource()) : Allocation();
+  }
   std::vector<Work> TakeWork();
   // REQUIRES: mutex_.
   void Index(const StandingOrders::Key& key);
@@ -135,6 +147,8 @@ class KubernetesActuator final : public Actuator {
 
   // Of the thread that calls Step.
   std::map<StandingOrders::Key, std::map<std::string, PodMemory>> memory_;  // the latter by the pod's UID
+  std::map<StandingOrders::Key, Allocation> allocations_;
+  double allocations_at_s_ = 0;
   double forget_at_s_ = 0;
   bool might_ = true;                                             // change the cluster, at the last Step
   std::map<std::string, std::vector<ContainerState>> templates_;  // of one Step, by workload

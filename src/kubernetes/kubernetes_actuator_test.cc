@@ -23,6 +23,7 @@ class Actuator : public testing::Test {
     KubernetesActuator::Options options;
     options.scale = true;
     options.why_not = [this] { return why_not_; };
+    options.allocation = [this](const std::string& /*job*/, Resource /*resource*/) { return allocation_; };
     options.unix_s = [this] { return static_cast<int64_t>(now_s_) + 900; };
     options.steady_s = [this] { return now_s_; };
     return std::make_unique<KubernetesActuator>(std::move(options), &cluster_,
@@ -59,6 +60,7 @@ class Actuator : public testing::Test {
 
   double now_s_ = 100;
   std::string why_not_;
+  std::optional<Allocation> allocation_ = Allocation();
   ScriptedWriter::Script script_;
   Cluster cluster_{ClusterNaming{"", KubernetesJobs::kContainers}};
   std::unique_ptr<KubernetesActuator> actuator_;
@@ -243,6 +245,41 @@ TEST_F(Actuator, StepsBackWhenAnotherChangesIt) {
   now_s_ += 3601;
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr("100Mi")));
+}
+
+TEST_F(Actuator, AnotherAllocationHoldsForPodsThatThereAre) {
+  cluster_.ReplacePods({Resized(kPodA, 100)});
+  Order(Memory(7, 100));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  allocation_->applies_to = AppliesTo::kRequestOnly;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty()) << "looked at every 10 s";
+  now_s_ += 11;
+  actuator_->Step();
+  EXPECT_THAT(Asked(),
+              ElementsAre(HasSubstr(R"({"name":"app","resources":{"requests":{"memory":"100Mi"}}})")));
+  EXPECT_EQ(actuator_->counts().stepped_back, 0U);
+  Pod pod = Resized(kPodA, 100);
+  pod.containers[0].requests.memory = pod.containers[0].actual_requests.memory = 100 * kMebibyte;
+  cluster_.PutPod(pod);
+  actuator_->Step();
+  pod.containers[0].requests.memory = 50 * kMebibyte;
+  cluster_.PutPod(pod);
+  actuator_->Step();
+  EXPECT_EQ(actuator_->counts().stepped_back, 1U) << "another has changed the request";
+}
+
+TEST_F(Actuator, AJobThatIsNotKnownIsLeftAloneUntilItIs) {
+  allocation_.reset();
+  cluster_.ReplacePods({TestPod(kPodA)});
+  Order(Memory(7, 100));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  allocation_.emplace();
+  now_s_ += 11;
+  actuator_->Step();
+  EXPECT_EQ(Asked().size(), 1U);
 }
 
 TEST_F(Actuator, ANewOrderEndsTheStepBack) {

@@ -27,7 +27,7 @@ struct ContainerState {
   Amounts requests, limits;
   Amounts actual_requests, actual_limits;
   // Before the pod was resized, as far as that was seen (Cluster).
-  Amounts owner_limits;
+  Amounts owner_requests, owner_limits;
   bool is_sidecar = false;           // an init container that goes on
   bool restarts_for_memory = false;  // its resizePolicy restarts it when memory changes, or CPU
   bool restarts_for_cpu = false;

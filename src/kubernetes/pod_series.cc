@@ -62,8 +62,8 @@ class PodSeries {
       Add("restart_policy", "Always");
       End(1);
     }
-    Limit(pod, container, "cpu", container.owner_limits.cpu);
-    Limit(pod, container, "memory", container.owner_limits.memory);
+    Resources("kube_pod_container_resource_limits", pod, container, container.owner_limits);
+    Resources("kube_pod_container_resource_requests", pod, container, container.owner_requests);
     BeginContainer("kube_pod_container_status_restarts_total", pod, container);
     End(static_cast<double>(container.restarts));
     if (container.last_reason.empty()) return;
@@ -89,12 +89,16 @@ class PodSeries {
     Add("owner_name", kind.empty() ? "<none>" : name);
     Add("owner_is_controller", kind.empty() ? "<none>" : "true");
   }
-  void Limit(const Pod& pod, const ContainerState& container, std::string_view resource,
-             const std::optional<double>& limit) {
-    if (!limit.has_value()) return;
-    BeginContainer("kube_pod_container_resource_limits", pod, container);
-    Add("resource", resource);
-    End(*limit);
+  void Resources(std::string_view metric, const Pod& pod, const ContainerState& container,
+                 const Amounts& amounts) {
+    const auto add = [&](std::string_view resource, const std::optional<double>& amount) {
+      if (!amount.has_value()) return;
+      BeginContainer(metric, pod, container);
+      Add("resource", resource);
+      End(*amount);
+    };
+    add("cpu", amounts.cpu);
+    add("memory", amounts.memory);
   }
   void End(double value) {
     std::sort(labels_.begin(), labels_.end(),

@@ -20,9 +20,9 @@ using OneSampleFn =
     absl::FunctionRef<void(std::span<const LabelView> labels, double value, int64_t timestamp_ms)>;
 
 // Of all pods and owners: kube_pod_owner, kube_replicaset_owner, kube_job_owner, kube_pod_labels,
-// kube_pod_container_resource_limits, kube_pod_init_container_info (of sidecars), and of containers that were
-// restarted kube_pod_container_status_restarts_total and _last_terminated_reason. The limits are
-// those of the owner (ContainerState::owner_limits): what the spec of a pod says that was resized is not.
+// kube_pod_container_resource_limits and _requests, kube_pod_init_container_info (of sidecars), and of containers
+// that were restarted kube_pod_container_status_restarts_total and _last_terminated_reason. Limits and requests
+// are those of the owner (ContainerState::owner_limits): what the spec of a pod says that was resized is not.
 void ForEachPodSeries(const Cluster& cluster, Timestamp now, OneSampleFn fn);
 // The same of these pods alone.
 void ForEachPodSeries(const ClusterNaming& naming, std::span<const PodPtr> pods, Timestamp now,

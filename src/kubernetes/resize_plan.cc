@@ -38,8 +38,24 @@ absl::Status Refuse(const Pod& pod, const ContainerState& container, std::string
       StrCat("container ", container.name, " of pod ", pod.namespace_name, "/", pod.name, ": ", why));
 }
 
-absl::Status Check(const Pod& pod, const ContainerState& container, Resource resource, double limit,
-                   const std::optional<Amounts>& allocatable) {
+// Whether every container has equal requests and limits, one of them with these: the QoS class Guaranteed.
+bool IsGuaranteed(const Pod& pod, const ContainerState& changed = {}, Resource resource = Resource::kCpu,
+                  const ContainerResources& wanted = {}) {
+  for (const ContainerState& container : pod.containers) {
+    for (const Resource r : kResources) {
+      std::optional<double> request = Of(container.requests, r), limit = Of(container.limits, r);
+      if (&container == &changed && r == resource) {
+        request = wanted.request.has_value() ? wanted.request : request;
+        limit = wanted.limit.has_value() ? wanted.limit : limit;
+      }
+      if (!request.has_value() || !limit.has_value() || !Same(r, request, limit)) return false;
+    }
+  }
+  return true;
+}
+
+absl::Status Check(const Pod& pod, const ContainerState& container, Resource resource, double amount,
+                   const Allocation& allocation, const std::optional<Amounts>& allocatable) {
   if (pod.is_static) return Refuse(pod, container, "static pods cannot be resized");
   const bool has_limit = Of(container.limits, resource).has_value();
   if (!has_limit && !Of(container.requests, resource).has_value()) {
@@ -49,19 +65,70 @@ absl::Status Check(const Pod& pod, const ContainerState& container, Resource res
                " request nor a limit, and with one the pod could get another QoS class; set a request in "
                "the workload's template"));
   }
+  if (has_limit && IsGuaranteed(pod) && allocation.applies_to == AppliesTo::kRequestOnly) {
+    return Refuse(pod, container,
+                  StrCat("the pod's QoS class is Guaranteed, and ", Name(resource),
+                         ".applies_to is request_only: its request has to stay equal to its limit; expected "
+                         "limit or request"));
+  }
   if (resource == Resource::kCpu ? container.restarts_for_cpu : container.restarts_for_memory) {
     return Refuse(pod, container,
                   StrCat("its resizePolicy for ", Name(resource),
                          " is RestartContainer; expected NotRequired, the default"));
   }
   const std::optional<double> most = allocatable.has_value() ? Of(*allocatable, resource) : std::nullopt;
-  if (most.has_value() && limit > *most) {
+  if (most.has_value() && amount > *most) {
+    const bool is_limit = has_limit && !allocation.of_request();
     return Refuse(
         pod, container,
-        StrCat("a ", Name(resource), has_limit ? " limit of " : " request of ", Quantity(resource, limit),
+        StrCat("a ", Name(resource), is_limit ? " limit of " : " request of ", Quantity(resource, amount),
                " is more than node ", pod.node, " has (", Quantity(resource, *most), " allocatable)"));
   }
   return absl::OkStatus();
+}
+
+// Request ÷ limit that the plan keeps, in [0, 1].
+double ShareOf(const Pod& pod, const ContainerState& container, Resource resource,
+               const Allocation& allocation) {
+  if (IsGuaranteed(pod)) return 1;
+  if (allocation.request_share.has_value()) return *allocation.request_share;
+  std::optional<double> request = Of(container.owner_requests, resource);
+  std::optional<double> limit = Of(container.owner_limits, resource);
+  if (!request.has_value() || !limit.has_value()) {
+    request = Of(container.requests, resource);
+    limit = Of(container.limits, resource);
+  }
+  if (!request.has_value() || Same(resource, request, limit)) return 1;
+  return *limit > 0 ? std::clamp(*request / *limit, 0.0, 1.0) : 0;
+}
+
+// For a container with a limit.
+ContainerResources Plan(Resource resource, double amount, double share, const Allocation& allocation,
+                        const ContainerState& container) {
+  const double step = Step(resource);
+  const std::optional<double> request = Of(container.requests, resource);
+  ContainerResources out;
+  switch (allocation.applies_to) {
+    case AppliesTo::kLimit: {
+      out.limit = amount;
+      if (!request.has_value()) return out;
+      // To the nearest step: rounding up at every change would let the request creep towards the limit.
+      const double wanted = std::round(amount * share / step) * step;
+      const double most = share == 1 ? amount : std::max(amount - step, 0.0);
+      out.request = std::clamp(wanted, std::min({step, *request, most}), most);
+      return out;
+    }
+    case AppliesTo::kRequest:
+      out.request = amount;
+      // A request of 0 has no ratio to its limit.
+      out.limit =
+          share > 0 ? RoundedUp(resource, amount / share) : std::max(amount, *Of(container.limits, resource));
+      return out;
+    case AppliesTo::kRequestOnly:
+      out.request = std::min(amount, *Of(container.limits, resource));
+      return out;
+  }
+  return out;
 }
 
 }  // namespace
@@ -75,28 +142,19 @@ const ContainerState* ResizedContainer(const Pod& pod, std::string_view containe
 }
 
 absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerState& container,
-                                              Resource resource, double limit,
+                                              Resource resource, double amount, const Allocation& allocation,
                                               const std::optional<Amounts>& allocatable) {
-  const double rounded = std::max(RoundedUp(resource, limit), Step(resource));
-  if (absl::Status s = Check(pod, container, resource, rounded, allocatable); !s.ok()) return s;
-  ContainerResources out;
-  if (!Of(container.limits, resource).has_value()) {
-    out.request = rounded;
-    return out;
+  const double rounded = std::max(RoundedUp(resource, amount), Step(resource));
+  if (absl::Status s = Check(pod, container, resource, rounded, allocation, allocatable); !s.ok()) return s;
+  if (!Of(container.limits, resource).has_value()) return ContainerResources{rounded, std::nullopt};
+  ContainerResources out =
+      Plan(resource, rounded, ShareOf(pod, container, resource, allocation), allocation, container);
+  if (IsGuaranteed(pod) || !IsGuaranteed(pod, container, resource, out)) return out;
+  if (allocation.applies_to == AppliesTo::kRequest) {
+    *out.limit += Step(resource);
+  } else if (out.request.has_value()) {
+    *out.request = std::max(*out.request - Step(resource), 0.0);
   }
-  out.limit = rounded;
-  const std::optional<double> request = Of(container.requests, resource);
-  if (!request.has_value()) return out;
-  const double before = *Of(container.limits, resource);
-  if (Same(resource, request, before)) {
-    out.request = rounded;
-    return out;
-  }
-  // To the nearest step: rounding up at every change would let the request creep towards the limit.
-  const double step = Step(resource);
-  const double ratio = before > 0 ? std::clamp(*request / before, 0.0, 1.0) : 0;
-  const double wanted = std::round(rounded * ratio / step) * step;
-  out.request = std::clamp(wanted, std::min(step, *request), std::max(rounded - step, 0.0));
   return out;
 }
 

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "kubernetes/objects.h"
+#include "model/allocation.h"
 #include "model/resource.h"
 
 namespace taut {
@@ -23,14 +24,17 @@ struct ContainerResources {
 // has. nullptr: the pod has several, or none of this name.
 const ContainerState* ResizedContainer(const Pod& pod, std::string_view container);
 
-// Request and limit for a limit of `limit` cores or bytes, as the API keeps them (whole millicores, whole bytes).
-// A request equal to its limit stays equal, so that the pod keeps its QoS class; another keeps its ratio to the
-// limit, and stays below it. A container without a limit gets the amount as its request and still no limit: one
-// that is added could not be removed.
-// FailedPrecondition says what forbids it: neither request nor limit now (the pod's QoS class could change), a
+// Request and limit for a recommendation of `amount` cores or bytes, as the API keeps them (whole millicores,
+// whole bytes) and as `allocation` says: the amount is the limit or the request, and the other one follows by
+// Allocation::request_share, else by the owner's ratio, else by the ratio that is there now. A container without
+// a limit gets the amount as its request and still no limit: one that is added could not be removed. With
+// kRequestOnly the request is at most the limit.
+// The pod keeps its QoS class: request and limit of a Guaranteed one stay equal, and the last ones that would
+// make another one Guaranteed differ by the smallest amount.
+// FailedPrecondition says what forbids it: neither request nor limit now, kRequestOnly in a Guaranteed pod, a
 // static pod, a resize policy that restarts the container, or more than `allocatable` of the pod's node.
 absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerState& container,
-                                              Resource resource, double limit,
+                                              Resource resource, double amount, const Allocation& allocation,
                                               const std::optional<Amounts>& allocatable);
 
 // The owner's request and limit again, as the workload's template has them. FailedPrecondition: the template has

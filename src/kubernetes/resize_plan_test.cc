@@ -5,6 +5,8 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
+
 #include "base/strings.h"
 #include "kubernetes/pod_fixture.h"
 
@@ -15,14 +17,15 @@ using testing::HasSubstr;
 
 TEST(ResizePlan, TheRequestKeepsItsRatio) {
   const Pod pod = TestPod();
-  const auto cpu = PlanResize(pod, pod.containers[0], Resource::kCpu, 0.3, std::nullopt);
+  const auto cpu = PlanResize(pod, pod.containers[0], Resource::kCpu, 0.3, {}, std::nullopt);
   ASSERT_TRUE(cpu.ok()) << cpu.status();
   EXPECT_DOUBLE_EQ(*cpu->limit, 0.3);
   EXPECT_DOUBLE_EQ(*cpu->request, 0.15);
   EXPECT_EQ(
       ResizePatch(pod.containers[0], Resource::kCpu, *cpu),
       R"({"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"150m"},"limits":{"cpu":"300m"}}}]}})");
-  const auto memory = PlanResize(pod, pod.containers[0], Resource::kMemory, 100 * kMebibyte, std::nullopt);
+  const auto memory =
+      PlanResize(pod, pod.containers[0], Resource::kMemory, 100 * kMebibyte, {}, std::nullopt);
   ASSERT_TRUE(memory.ok()) << memory.status();
   EXPECT_EQ(
       ResizePatch(pod.containers[0], Resource::kMemory, *memory),
@@ -32,7 +35,7 @@ TEST(ResizePlan, TheRequestKeepsItsRatio) {
 TEST(ResizePlan, AGuaranteedPodStaysOne) {
   Pod pod = TestPod();
   pod.containers[0].requests = pod.containers[0].limits;
-  const auto plan = PlanResize(pod, pod.containers[0], Resource::kCpu, 0.1234, std::nullopt);
+  const auto plan = PlanResize(pod, pod.containers[0], Resource::kCpu, 0.1234, {}, std::nullopt);
   ASSERT_TRUE(plan.ok());
   EXPECT_DOUBLE_EQ(*plan->limit, 0.124);
   EXPECT_DOUBLE_EQ(*plan->request, 0.124);
@@ -41,7 +44,7 @@ TEST(ResizePlan, AGuaranteedPodStaysOne) {
 TEST(ResizePlan, WithoutALimitTheRequestIsSet) {
   Pod pod = TestPod();
   pod.containers[0].limits.cpu.reset();
-  const auto plan = PlanResize(pod, pod.containers[0], Resource::kCpu, 0.3, std::nullopt);
+  const auto plan = PlanResize(pod, pod.containers[0], Resource::kCpu, 0.3, {}, std::nullopt);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(*plan, (ContainerResources{0.3, std::nullopt}));
   EXPECT_EQ(ResizePatch(pod.containers[0], Resource::kCpu, *plan),
@@ -65,7 +68,7 @@ TEST(ResizePlan, SaysWhatForbidsIt) {
     change(pod);
     const Amounts node{4, 1024 * kMebibyte};
     return std::string(
-        Message(PlanResize(pod, pod.containers[0], resource, 2000 * kMebibyte, node).status()));
+        Message(PlanResize(pod, pod.containers[0], resource, 2000 * kMebibyte, {}, node).status()));
   };
   EXPECT_EQ(error([](Pod& pod) { pod.is_static = true; }),
             "container app of pod shop/web-5d4f8c7b9d-x2x4z: static pods cannot be resized");
@@ -104,23 +107,82 @@ TEST(ResizePlan, AReleaseTakesTheTemplate) {
       HasSubstr("its template has no memory limit"));
 }
 
-// Whatever is set, the API takes it, and planning again from what was set changes nothing.
+Allocation As(AppliesTo applies_to, std::optional<double> share = std::nullopt) {
+  return {applies_to, share};
+}
+
+TEST(ResizePlan, TheAmountMayBeTheRequest) {
+  const Pod pod = TestPod();  // 100m of 200m, 32Mi of 64Mi
+  const auto plan = [&](Resource resource, double amount, const Allocation& allocation) {
+    return *PlanResize(pod, pod.containers[0], resource, amount, allocation, std::nullopt);
+  };
+  EXPECT_EQ(plan(Resource::kCpu, 0.15, As(AppliesTo::kRequest)), (ContainerResources{0.15, 0.3}));
+  EXPECT_EQ(plan(Resource::kCpu, 0.15, As(AppliesTo::kRequestOnly)),
+            (ContainerResources{0.15, std::nullopt}));
+  EXPECT_EQ(plan(Resource::kCpu, 0.5, As(AppliesTo::kRequestOnly)), (ContainerResources{0.2, std::nullopt}))
+      << "at most the limit";
+  EXPECT_EQ(plan(Resource::kCpu, 0.15, As(AppliesTo::kLimit, 0.8)), (ContainerResources{0.12, 0.15}));
+  EXPECT_EQ(plan(Resource::kMemory, 80 * kMebibyte, As(AppliesTo::kRequest, 0.8)),
+            (ContainerResources{80 * kMebibyte, 100 * kMebibyte}));
+}
+
+TEST(ResizePlan, TheRatioIsTheOwnersAlsoWhenItIsNoMoreThere) {
+  Pod pod = TestPod();
+  ContainerState& c = pod.containers[0];
+  c.owner_requests = {0.05, 1};
+  c.owner_limits = {0.2, 2};
+  EXPECT_EQ(*PlanResize(pod, c, Resource::kCpu, 0.4, {}, std::nullopt), (ContainerResources{0.1, 0.4}));
+}
+
+TEST(ResizePlan, ThePodKeepsItsQosClass) {
+  Pod burstable = TestPod();
+  ContainerState& c = burstable.containers[0];
+  c.requests.memory = c.limits.memory;
+  EXPECT_EQ(*PlanResize(burstable, c, Resource::kCpu, 0.3, As(AppliesTo::kLimit, 1), std::nullopt),
+            (ContainerResources{0.299, 0.3}));
+  EXPECT_EQ(*PlanResize(burstable, c, Resource::kCpu, 0.3, As(AppliesTo::kRequest, 1), std::nullopt),
+            (ContainerResources{0.3, 0.301}));
+  EXPECT_EQ(*PlanResize(burstable, c, Resource::kCpu, 0.3, As(AppliesTo::kRequestOnly), std::nullopt),
+            (ContainerResources{0.199, std::nullopt}));
+  burstable.containers.push_back(TestContainer("log"));
+  EXPECT_EQ(*PlanResize(burstable, burstable.containers[0], Resource::kCpu, 0.3, As(AppliesTo::kLimit, 1),
+                        std::nullopt),
+            (ContainerResources{0.3, 0.3}));
+  Pod guaranteed = TestPod();
+  guaranteed.containers[0].requests = guaranteed.containers[0].limits;
+  EXPECT_EQ(*PlanResize(guaranteed, guaranteed.containers[0], Resource::kCpu, 0.3, As(AppliesTo::kLimit, 0.5),
+                        std::nullopt),
+            (ContainerResources{0.3, 0.3}));
+  EXPECT_THAT(std::string(Message(PlanResize(guaranteed, guaranteed.containers[0], Resource::kCpu, 0.3,
+                                             As(AppliesTo::kRequestOnly), std::nullopt)
+                                      .status())),
+              HasSubstr("cpu.applies_to is request_only"));
+}
+
+// Whatever is set, the API takes it, the pod keeps its class, and planning again from it changes nothing.
 RC_GTEST_PROP(ResizePlan, IsStable, ()) {
   Pod pod = TestPod();
   ContainerState& c = pod.containers[0];
   c.limits.cpu = *rc::gen::inRange(1, 64'000) / 1000.0;
   c.requests.cpu = *rc::gen::inRange(1, static_cast<int>(*c.limits.cpu * 1000) + 1) / 1000.0;
+  if (*rc::gen::arbitrary<bool>()) c.requests.memory = c.limits.memory;
   const bool was_equal = *c.requests.cpu == *c.limits.cpu;
+  const bool was_guaranteed = was_equal && c.requests.memory == c.limits.memory;
   for (int i = 0; i < 5; ++i) {
-    const double limit = *rc::gen::inRange(1, 640'000) / 10'000.0;
-    const auto plan = PlanResize(pod, c, Resource::kCpu, limit, std::nullopt);
+    const double amount = *rc::gen::inRange(1, 640'000) / 10'000.0;
+    Allocation allocation = As(static_cast<AppliesTo>(*rc::gen::inRange(0, was_guaranteed ? 2 : 3)));
+    if (allocation.applies_to != AppliesTo::kRequestOnly && *rc::gen::arbitrary<bool>())
+      allocation.request_share = *rc::gen::inRange(1, 101) / 100.0;
+    const auto plan = PlanResize(pod, c, Resource::kCpu, amount, allocation, std::nullopt);
     RC_ASSERT(plan.ok());
-    RC_ASSERT(*plan->limit >= limit - 1e-9);
-    RC_ASSERT(*plan->request <= *plan->limit);
-    if (was_equal) RC_ASSERT(*plan->request == *plan->limit);
-    c.limits.cpu = plan->limit;
+    if (allocation.applies_to == AppliesTo::kLimit) RC_ASSERT(*plan->limit >= amount - 1e-9);
+    if (allocation.applies_to == AppliesTo::kRequest) RC_ASSERT(*plan->request >= amount - 1e-9);
+    if (plan->limit.has_value()) c.limits.cpu = plan->limit;
     c.requests.cpu = plan->request;
-    const auto again = PlanResize(pod, c, Resource::kCpu, limit, std::nullopt);
+    RC_ASSERT(*c.requests.cpu <= *c.limits.cpu + 1e-9);
+    RC_ASSERT((c.requests.memory == c.limits.memory && std::abs(*c.requests.cpu - *c.limits.cpu) < 1e-9) ==
+              was_guaranteed);
+    const auto again = PlanResize(pod, c, Resource::kCpu, amount, allocation, std::nullopt);
     RC_ASSERT(again.ok());
     RC_ASSERT(SpecHas(c, Resource::kCpu, *again));
   }

@@ -97,6 +97,8 @@ class LiveFleet {
 
   // Jobs are stepped in turns of kTurnJobs; on how many threads `run` calls them changes no result.
   static constexpr size_t kTurnJobs = 64, kTurnsAtATime = 32;
+  // Before Observe: what the owner asked for, as each job's allocation says.
+  void TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t last) const;
   void Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when = When::kNow,
                RunTurns run = RunInOrder);
   void EndWindow(const ClosedWindow& closed, PassOutput& out, When when = When::kNow);

@@ -28,6 +28,7 @@ struct LiveLane : ManagedLane {
   float usage_mean = kAbsent;  // mean over tasks
   float usage_peak = kAbsent;  // highest task
   float owner_limit = kAbsent;
+  bool of_request = false;  // the owner's amount is a request; false after a restart until the next window
   uint32_t tasks = 0;
   DayRecord days;
   // Of a day above `chance_of`, by the recommender's forecast; negative: absent.

@@ -35,6 +35,14 @@ void LiveFleet::StartDay(LiveJob& job, int32_t day) {
   }
 }
 
+void LiveFleet::TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t last) const {
+  for (JobWindowData& data : std::span(closed.jobs).subspan(first, last - first)) {
+    const LiveJob* job = jobs_.Find(data.job);
+    if (job == nullptr) continue;
+    for (const Resource r : kResources) TakeOwnersAmount(job->policy->allocation(r), r, data);
+  }
+}
+
 void LiveFleet::Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when,
                         RunTurns run) {
   if (first == 0) {
@@ -104,6 +112,7 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     lane.usage_mean = static_cast<float>(sum / tasks);
     lane.usage_peak = static_cast<float>(signal.peak);
     lane.owner_limit = signal.owner_limit.has_value() ? static_cast<float>(*signal.owner_limit) : kAbsent;
+    lane.of_request = data.of_request[static_cast<size_t>(r)];
     lane.tasks = tasks;
     if (r == Resource::kCpu && job.replicas != nullptr) {
       job.replicas->Observe(signal, Enforced(job) ? lane.real_limit() : lane.owner());

@@ -1,10 +1,12 @@
 // All jobs of a cell in one window that is over: what ingest yields, the engine steps and a store keeps.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "model/allocation.h"
 #include "model/resource.h"
 #include "model/usage.h"
 
@@ -27,11 +29,19 @@ struct TaskReport {
   bool steady(Resource r) const { return r == Resource::kCpu ? cpu_steady : memory_steady; }
 };
 
+// What the owner asked for each task: where tasks differ the largest; kAbsent: nothing.
+struct OwnerRequests {
+  float cpu_cores = kAbsent, memory_bytes = kAbsent;
+};
+
 // Offsets in `window` point into the ClosedWindow's vectors.
 struct JobWindowData {
   JobId job;
   JobWindow window;
   uint32_t first_report = 0, num_reports = 0;  // into ClosedWindow::reports, ordered by task
+  OwnerRequests requests = {};                 // not stored: see TakeOwnersAmount
+  std::array<bool, kResources.size()> of_request =
+      {};  // by Resource: the window's limit is the owner's request
 };
 
 struct ClosedWindow {
@@ -41,6 +51,10 @@ struct ClosedWindow {
   std::vector<BucketWeight> cpu_buckets;
   std::vector<TaskReport> reports;  // of tasks that agents measure; not stored
 };
+
+// Before a window is processed and stored: the owner's limit becomes the amount that the job's recommendation
+// replaces, which is the owner's request where the allocation says so, or where there is no limit.
+void TakeOwnersAmount(const Allocation& allocation, Resource resource, JobWindowData& job);
 
 // Job `index` of a closed window as a day of one window, as the engine's DaySignals takes it. Reuses out's
 // memory.

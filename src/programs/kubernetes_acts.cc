@@ -50,6 +50,13 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
   options.scale = options_.config.scale;
   options.forget_s = forget_s;
   if (lease_ != nullptr) options.why_not = [this] { return WhyNotChange(); };
+  options.allocation = [this](const std::string& job, Resource resource) {
+    std::optional<Allocation> out;
+    const std::optional<JobId> id = control_->Find(job);
+    if (id.has_value())
+      control_->Look(*id, [&](const LiveJob& live) { out = live.policy->allocation(resource); });
+    return out;
+  };
   options.unix_s = [now = options_.now] { return now().seconds(); };
   options.steady_s = std::move(steady_s);
   return std::make_unique<KubernetesActuator>(std::move(options), &cluster_,

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/allocation.h"
 #include "model/rollout.h"
 #include "replicas/settings.h"
 #include "vertical/policy.h"
@@ -40,6 +41,7 @@ struct JobPolicy {
   OomTolerance oom_tolerance = OomTolerance::kBySize;
   BoundSettings cpu_bounds = BoundSettings::For(Resource::kCpu);
   BoundSettings memory_bounds = BoundSettings::For(Resource::kMemory);
+  Allocation cpu_allocation, memory_allocation;
   std::optional<double> risk;                  // share of OOM-days ordered for this job; absent: the fleet's
   double min_change = 0.05;                    // share of the limit in force; smaller changes wait
   double change_period_s = kHour;              // at most one change of a resource in this time
@@ -51,6 +53,9 @@ struct JobPolicy {
   bool migrate = true;                 // false: the owner does not want to be moved to auto
 
   const BoundSettings& bounds(Resource r) const { return r == Resource::kCpu ? cpu_bounds : memory_bounds; }
+  const Allocation& allocation(Resource r) const {
+    return r == Resource::kCpu ? cpu_allocation : memory_allocation;
+  }
 };
 
 // The recommenders' settings with what the policy says of this job.

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view kKindNames[] = {"choice", "number", "bytes", "duration", "text", "boolean"};
 
-using Field = std::variant<Mode*, Policy*, JobClass*, OomTolerance*, double*, std::optional<double>*,
-                           std::vector<MaintenanceWindow>*, bool*, std::string_view*>;
+using Field = std::variant<Mode*, Policy*, JobClass*, OomTolerance*, AppliesTo*, double*,
+                           std::optional<double>*, std::vector<MaintenanceWindow>*, bool*, std::string_view*>;
 
 struct Row {
   JobSetting setting;
@@ -54,6 +54,13 @@ std::vector<std::string_view> RecommenderNames() {
   }
   return names;
 }
+
+constexpr std::string_view kAppliesToHelp =
+    "what the recommendation is, in Kubernetes: limit (the request keeps its ratio to it), request (the "
+    "limit "
+    "keeps its ratio to it), request_only (the limit stays)";
+constexpr std::string_view kRequestShareHelp =
+    "request as a share of the limit, in Kubernetes: 0.8 or 80%; empty: the ratio that the owner has set";
 
 #define TAUT_FIELD(name) +[](JobPolicy& p) -> Field { return &p.name; }
 std::vector<Row> OwnRows() {
@@ -106,6 +113,18 @@ std::vector<Row> OwnRows() {
        TAUT_FIELD(memory_bounds.upper),
        kMiB,
        1024 * kTiB},
+      {{"cpu.applies_to", kAppliesToHelp, kChoice, Choices(kAppliesToNames)},
+       TAUT_FIELD(cpu_allocation.applies_to)},
+      {{"cpu.request_share", kRequestShareHelp, kNumber, {}},
+       TAUT_FIELD(cpu_allocation.request_share),
+       0.01,
+       1},
+      {{"memory.applies_to", kAppliesToHelp, kChoice, Choices(kAppliesToNames)},
+       TAUT_FIELD(memory_allocation.applies_to)},
+      {{"memory.request_share", kRequestShareHelp, kNumber, {}},
+       TAUT_FIELD(memory_allocation.request_share),
+       0.01,
+       1},
       {{"min_change",
         "minimum change of a limit, as a share of it; smaller changes wait: 0.05 or 5%",
         kNumber,
@@ -376,6 +395,14 @@ absl::Status CheckJobPolicy(const JobPolicy& policy) {
       return absl::InvalidArgumentError(
           StrCat(Name(r), ".lower ", GetJobSetting(StrCat(Name(r), ".lower"), policy), " is above ", Name(r),
                  ".upper ", GetJobSetting(StrCat(Name(r), ".upper"), policy)));
+    }
+  }
+  for (const Resource r : kResources) {
+    const Allocation& a = policy.allocation(r);
+    if (a.applies_to == AppliesTo::kRequestOnly && a.request_share.has_value()) {
+      return absl::InvalidArgumentError(
+          StrCat(Name(r), ".request_share does nothing where ", Name(r),
+                 ".applies_to is request_only: the limit stays; leave it empty"));
     }
   }
   return CheckReplicaSettings(policy.replicas);

@@ -185,6 +185,7 @@ def run(stage, bed):
     killed(stage, bed, tautd)
     rolled_out(stage, bed)
     api_server_restarts(stage, bed, tautd)
+    shared(stage, bed)
     changed_by_another(stage, bed, tautd)
     stage.equal(job()["memory"]["owner_limit"] / MIB, 64, "what was set is not taken for the owner's limit")
     taken_over(stage, bed, tautd, first_holder, port)
@@ -351,6 +352,17 @@ def api_server_restarts(stage, bed, tautd):
     stage.check(again <= 20, "at most two lists of each kind of object were read again", again)
     bed.kubectl("scale", "deploy/web", "--replicas=1")
     stage.check(daemon.eventually(lambda: len(bed.pods()) == 1, 30), "one pod again")
+
+
+def shared(stage, bed):
+    """Another share of the request: an annotation, no new decision."""
+    limit = limit_of(bed.pods()[0])
+    bed.kubectl("annotate", "deployment/web", "tautline.dev/memory.request_share=0.75")
+    requested = lambda: mebibytes(bed.pods()[0]["spec"]["containers"][0]["resources"]["requests"]["memory"]) / limit  # noqa: E731
+    stage.check(daemon.eventually(lambda: abs(requested() - 0.75) < 0.01, 25), "kubectl annotate ... memory.request_share: the request follows",
+                requested())
+    stage.equal(limit_of(bed.pods()[0]), limit, "and the limit stays")
+    stage.equal(bed.pods()[0]["status"]["qosClass"], "Burstable", "so does the QoS class")
 
 
 def changed_by_another(stage, bed, tautd):

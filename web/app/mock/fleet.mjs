@@ -68,7 +68,7 @@ function amounts(job, resource, now, mode, ownerKnown) {
   const peak = Math.min(weekPeak, peakAt(job, resource, start));
   return {
     usage, peak, owner_limit: owner, limit: applied, ordered: mode === 'auto' ? applied : null, applied: null, would_be: wouldBe, saving: owner === null || wouldBe === null ? null : owner - wouldBe,
-    chance, days, days_over: Math.floor(days * unit(job.number, resource, 'over') ** 6), at_limit: applied !== null && unit(job.number, resource, 'at') < 0.02,
+    of: 'limit', chance, days, days_over: Math.floor(days * unit(job.number, resource, 'over') ** 6), at_limit: applied !== null && unit(job.number, resource, 'at') < 0.02,
   };
 }
 

@@ -35,7 +35,7 @@ export interface FleetHistory {
 }
 
 export interface JobAmounts {
-  usage: Amount; peak: Amount; owner_limit: Amount; limit: Amount; ordered: Amount; applied: Amount; would_be: Amount;
+  usage: Amount; peak: Amount; owner_limit: Amount; of: 'limit' | 'request'; limit: Amount; ordered: Amount; applied: Amount; would_be: Amount;
   saving: Amount; chance: number | null; days: number; days_over: number; at_limit: boolean;
 }
 export interface JobRow {
@@ -79,7 +79,7 @@ export interface Reason {
   recommender: string; sentence: string; facts: Fact[]; cost_unit: string; candidates: Candidate[]; steps: ReasonStep[];
   why?: string; limit?: Amount; chance?: number | null;
 }
-export interface Explanation { would_be: Amount; limit: Amount; ordered: Amount; applied: Amount; owner_limit: Amount; enforced: boolean; paragraph: string; reason: Reason }
+export interface Explanation { would_be: Amount; limit: Amount; ordered: Amount; applied: Amount; owner_limit: Amount; of: 'limit' | 'request'; enforced: boolean; paragraph: string; reason: Reason }
 export type Explanations = Record<Resource, Explanation> & { replicas: Replicas | null };
 
 export interface Decision {

@@ -9,7 +9,7 @@ import { Snippet } from '../ui/snippet';
 
 export function FirstData({ status }: { status: Status | null }) {
   const snippet = `remote_write:\n  - url: ${apiUrl('write')}\n    write_relabel_configs:\n      - source_labels: [__name__]\n`
-    + `        regex: container_(cpu_usage_seconds_total|memory_working_set_bytes|oom_events_total|spec_.*)|kube_pod_container_resource_limits|kube_(pod|replicaset|job)_owner\n`
+    + `        regex: container_(cpu_usage_seconds_total|memory_working_set_bytes|oom_events_total|spec_.*)|kube_pod_container_resource_(limits|requests)|kube_(pod|replicaset|job)_owner\n`
     + `        action: keep\n`;
   const samples = Object.entries(status?.ingest ?? {}).filter(([, n]) => n > 0);
   return (

@@ -53,14 +53,14 @@ function Summary({ resource, a, idle, ordered, picked, onPick }: { resource: Res
   const pending = pendingLimit(a, idle);
   const facts: [string, string, number | null][] = [['usage', 'Used', a.usage], ['peak', 'Peak', a.peak], ['limit', 'In force', real],
     ...(pending !== null ? [['limit', idle ? 'Would be set' : 'Ordered', pending] as [string, string, number | null]] : []),
-    ['would', 'Would be in auto', a.would_be], ['owner', "Owner's", a.owner_limit]];
+    ['would', 'Would be in auto', a.would_be], ['owner', a.of === 'request' ? "Owner's request" : "Owner's", a.owner_limit]];
   const risk = riskOf(resource, a);
   const saved = a.owner_limit !== null && a.would_be !== null && a.owner_limit > 0 ? 1 - a.would_be / a.owner_limit : null;
   return (
     <button type="button" class="summary card" aria-pressed={picked} onClick={onPick}>
       <span class="summary-head">
         <b>{RESOURCE[resource]}</b>
-        <span class="muted">each task{saved === null ? '' : saved >= 0 ? `; auto would save ${percent(saved)}` : `; auto would add ${percent(-saved)}`}</span>
+        <span class="muted">{a.of === 'request' ? 'request of each task' : 'each task'}{saved === null ? '' : saved >= 0 ? `; auto would save ${percent(saved)}` : `; auto would add ${percent(-saved)}`}</span>
       </span>
       <Bullet resource={resource} amounts={{ ...a, limit: real }} />
       <span class="summary-facts">
