@@ -2,13 +2,16 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "kubernetes/admission.h"
 #include "kubernetes/kubeconfig.h"
 #include "kubernetes/objects.h"
 #include "kubernetes/pod_series.h"
 #include "kubernetes/quantity.h"
 #include "kubernetes/resize_plan.h"
 #include "kubernetes/standing_orders.h"
+#include "simdjson.h"
 
 namespace taut {
 namespace {
@@ -17,8 +20,12 @@ namespace {
 void UsePod(Pod pod) {
   for (const ContainerState& container : pod.containers) {
     for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
-      const auto plan = PlanResize(pod, container, r, 1e6, std::nullopt);
-      if (plan.ok() && (!plan->limit.has_value() || ResizePatch(container, r, *plan).empty())) std::abort();
+      for (const AppliesTo to : {AppliesTo::kLimit, AppliesTo::kRequest, AppliesTo::kRequestOnly}) {
+        const auto plan = PlanResize(pod, container, r, 1e6, {to, std::nullopt}, std::nullopt);
+        if (!plan.ok()) continue;
+        if (!plan->limit.has_value() && !plan->request.has_value()) std::abort();
+        if (ResizePatch(container, r, *plan).empty()) std::abort();
+      }
     }
   }
   const PodPtr shared = std::make_shared<const Pod>(std::move(pod));
@@ -26,6 +33,20 @@ void UsePod(Pod pod) {
                    [](std::span<const LabelView> labels, double /*value*/, int64_t /*timestamp_ms*/) {
                      if (LabelValue(labels, "__name__").empty()) std::abort();
                    });
+}
+
+// The answer to a review of a pod is JSON whatever the pod's names are.
+void TryReview(std::string_view text) {
+  const absl::StatusOr<PodReview> review = ParsePodReview(text);
+  if (!review.ok()) return;
+  std::vector<PodOrder> orders;
+  for (const ContainerState& container : review->pod.containers) {
+    orders.push_back({container.name, Resource::kCpu, 0.3, {}});
+    orders.push_back({container.name, Resource::kMemory, 1e8, {AppliesTo::kRequest, 0.5}});
+  }
+  const PodAdmission admission = AdmitPod(*review, orders, {});
+  simdjson::dom::parser parser;
+  if (parser.parse(admission.answer).error() != simdjson::SUCCESS) std::abort();
 }
 
 void TryOrders(std::string_view text) {
@@ -53,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Pod pod;
   OwnedObject object;
   Node node;
-  switch (data[0] % 8) {
+  switch (data[0] % 9) {
     case 0:
       if (parser.ParseWatch<Pod>(text, meta, pod).ok()) UsePod(std::move(pod));
       break;
@@ -79,6 +100,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     case 6:
       (void)ParseQuantity(text);
+      break;
+    case 7:
+      TryReview(text);
       break;
     default:
       TryOrders(text);

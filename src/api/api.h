@@ -60,6 +60,7 @@ struct KubernetesFacts {
   std::optional<bool> holds_lease;            // absent: none is configured
   uint64_t vpas = 0, vpa_writes = 0, failed_vpa_writes = 0;
   uint64_t events = 0, failed_events = 0, dropped_events = 0;
+  uint64_t pods_changed = 0, pods_unchanged = 0, refused_reviews = 0;  // by the webhook
   // Of the actuator; 0 without one.
   uint64_t resizes = 0, scales = 0, failed_changes = 0, stepped_back = 0, orders = 0;
 };

@@ -81,6 +81,11 @@ void PutKubernetes(const KubernetesFacts& facts, MetricsText& out) {
   out.Counter(kEvents, kEventsHelp, facts.events, {{"result", "written"}});
   out.Counter(kEvents, kEventsHelp, facts.failed_events, {{"result", "failed"}});
   out.Counter(kEvents, kEventsHelp, facts.dropped_events, {{"result", "dropped"}});
+  constexpr std::string_view kAdmissions = "tautd_kubernetes_admissions_total";
+  constexpr std::string_view kAdmissionsHelp = "Reviews of new pods by the mutating webhook, by result.";
+  out.Counter(kAdmissions, kAdmissionsHelp, facts.pods_changed, {{"result", "changed"}});
+  out.Counter(kAdmissions, kAdmissionsHelp, facts.pods_unchanged, {{"result", "unchanged"}});
+  out.Counter(kAdmissions, kAdmissionsHelp, facts.refused_reviews, {{"result", "refused"}});
   constexpr std::string_view kVpas = "tautd_kubernetes_vpa_writes_total";
   constexpr std::string_view kVpasHelp = "Writes of a VerticalPodAutoscaler's status, by result.";
   out.Counter(kVpas, kVpasHelp, facts.vpa_writes, {{"result", "written"}});

@@ -50,6 +50,14 @@ class Reader {
                  ": kubernetes.vpa is true, but ingest.kubernetes_jobs is pods: expected containers, each of "
                  "which gets a recommendation"));
     }
+    const AdmissionConfig& admission = config_.kubernetes.admission;
+    if (!admission.listen.empty() &&
+        (config_.kubernetes.kubeconfig.empty() || config_.actuator != ActuatorKind::kKubernetes)) {
+      return absl::InvalidArgumentError(
+          StrCat(name_,
+                 ": kubernetes.admission.listen requires kubernetes.kubeconfig and actuator.kind: "
+                 "kubernetes, which decide what a new pod gets"));
+    }
     return CheckWebhook();
   }
 

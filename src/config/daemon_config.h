@@ -99,6 +99,13 @@ struct WebhookConfig {
   int64_t timeout_s = 10, give_up_after_s = 3600;
 };
 
+// The mutating webhook that gives new pods what is set for their workload.
+struct AdmissionConfig {
+  std::string listen;                       // ADDRESS:PORT; "": none
+  std::string name = "tautd.tautline.svc";  // that the API server calls it by: a DNS name or an IP address
+  std::string configuration = "tautline";   // the MutatingWebhookConfiguration that gets the certificate
+};
+
 // A Kubernetes cluster of which tautd reads usage, and whose pods it resizes (src/kubernetes/).
 struct KubernetesConfig {
   std::string kubeconfig;          // a file, "in-cluster", or "": none
@@ -110,6 +117,7 @@ struct KubernetesConfig {
   bool annotations = true;         // of namespaces and workloads are settings of their jobs
   bool scale = false;              // numbers of tasks, through /scale
   bool vpa = false;                // the status of VerticalPodAutoscalers that name it
+  AdmissionConfig admission;
 };
 
 // Namespace and name of KubernetesConfig::lease; absent: it has not this form.

@@ -186,6 +186,16 @@ const DaemonSetting kSettings[] = {
      0, TAUT_FIELD(kubernetes.events)},
     {"kubernetes.scale", "with actuator.kind kubernetes, set numbers of replicas through /scale", kPlain, 0,
      0, TAUT_FIELD(kubernetes.scale)},
+    {"kubernetes.admission.listen",
+     "ADDRESS:PORT of the mutating webhook that gives new pods what is set for their workload; requires "
+     "actuator.kind: kubernetes; empty: none",
+     kPlain, 0, 0, TAUT_FIELD(kubernetes.admission.listen)},
+    {"kubernetes.admission.name", "DNS name or IP address by which the API server calls the webhook", kPlain,
+     0, 0, TAUT_FIELD(kubernetes.admission.name)},
+    {"kubernetes.admission.configuration",
+     "MutatingWebhookConfiguration to which tautd writes the certificate of the webhook, which it makes "
+     "itself",
+     kPlain, 0, 0, TAUT_FIELD(kubernetes.admission.configuration)},
     {"kubernetes.vpa",
      "write recommendations to VerticalPodAutoscalers whose spec.recommenders names tautline; requires "
      "ingest.kubernetes_jobs: containers",

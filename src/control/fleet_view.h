@@ -27,7 +27,7 @@ struct JobAmounts {
   // throttled days of CPU, had it been in force).
   uint8_t days = 0, days_over = 0;
   bool of_request = false;  // of a Kubernetes container: amounts are requests, not limits
-  bool at_limit = false;  // today or yesterday usage reached 95 % of the limit that really holds
+  bool at_limit = false;    // today or yesterday usage reached 95 % of the limit that really holds
 
   // What the recommended limit saves of the owner's; negative: it needs more. nullopt where one is not known.
   std::optional<double> saving() const {

@@ -40,9 +40,10 @@ class OwnerTable {
   // static pod (owned by its node) goes without the node's name.
   TopOwner Find(std::string_view scope, std::string_view pod) const;
 
- private:
+  // The same of anything that owns pods, such as a ReplicaSet: itself where nothing is known of it.
   TopOwner TopOf(std::string_view scope, std::string kind, std::string name) const;
 
+ private:
   absl::flat_hash_map<std::string, std::string, StringHash, std::equal_to<>> owners_;
 };
 

@@ -20,6 +20,7 @@ std::string OwnerText(const std::string& kind, const std::string& name) {
 void KeepOwnersAmounts(const Pod* before, Pod& pod) {
   for (size_t i = 0; i < pod.containers.size(); ++i) {
     ContainerState& container = pod.containers[i];
+    if (pod.admitted_by_us) continue;  // its annotation says what they were
     if (!pod.resized) {
       container.owner_limits = container.limits;
       container.owner_requests = container.requests;
@@ -58,6 +59,13 @@ std::optional<WorkloadName> ClusterNaming::Parse(std::string_view job) const {
 std::string Cluster::WorkloadKey(std::string_view namespace_name, std::string_view kind,
                                  std::string_view name) {
   return StrCat(namespace_name, "/", kind, "/", name);
+}
+
+std::string Cluster::WorkloadKeyOf(const Pod& pod) const {
+  if (pod.owner_kind.empty()) return WorkloadKey(pod.namespace_name, "pod", pod.name);
+  const std::lock_guard lock(mutex_);
+  const TopOwner owner = owners_.TopOf(pod.namespace_name, pod.owner_kind, pod.owner_name);
+  return WorkloadKey(pod.namespace_name, owner.kind, owner.name);
 }
 
 void Cluster::Place(const std::string& key, Entry& entry) {

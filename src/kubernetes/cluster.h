@@ -72,6 +72,8 @@ class Cluster {
   std::vector<std::string> TakeChanged();
   // Pods that changed or came since the last call.
   std::vector<PodPtr> TakeChangedPods();
+  // That of a pod that is not there yet, by its owner.
+  std::string WorkloadKeyOf(const Pod& pod) const;
   static std::string WorkloadKey(std::string_view namespace_name, std::string_view kind,
                                  std::string_view name);
   // Those of the job that have not ended, by name. With another case of the kind, or a container that no pod

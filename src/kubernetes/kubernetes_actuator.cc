@@ -84,7 +84,11 @@ void KubernetesActuator::Step() {
       Again(work.key, options_.steady_s() + options_.allocation_s);
       continue;
     }
-    work.allocation = allocations_[work.key] = *allocation;
+    work.allocation = *allocation;
+    {
+      const std::lock_guard lock(mutex_);
+      allocations_[work.key] = *allocation;
+    }
     Enforce(work);
     const std::lock_guard lock(mutex_);
     if (stopping_) return;
@@ -110,17 +114,42 @@ void KubernetesActuator::NoteAllocations() {
     const std::lock_guard lock(mutex_);
     for (const auto& [key, entry] : orders_.entries()) keys.push_back(key);
   }
+  // Not under the lock: another part answers. A job that is not known keeps what it had.
   std::map<StandingOrders::Key, Allocation> now;
   for (const StandingOrders::Key& key : keys) {
+    if (const std::optional<Allocation> allocation = AllocationOf(key); allocation.has_value())
+      now.emplace(key, *allocation);
+  }
+  const std::lock_guard lock(mutex_);
+  for (const StandingOrders::Key& key : keys) {
     const auto before = allocations_.find(key);
-    std::optional<Allocation> allocation = AllocationOf(key);
-    if (!allocation.has_value() && before == allocations_.end()) continue;
-    const Allocation& next = now[key] = allocation.value_or(before->second);
-    if (before != allocations_.end() && before->second == next) continue;
-    const std::lock_guard lock(mutex_);
-    if (orders_.Find(key) != nullptr) due_.insert(key);
+    const auto found = now.find(key);
+    if (found == now.end()) {
+      if (before != allocations_.end()) now.emplace(*before);
+    } else if ((before == allocations_.end() || before->second != found->second) &&
+               orders_.Find(key) != nullptr) {
+      due_.insert(key);
+    }
   }
   allocations_ = std::move(now);
+}
+
+std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
+  std::vector<PodOrder> out;
+  if (!WhyNot().empty()) return out;
+  const std::string workload = cluster_->WorkloadKeyOf(pod);
+  const std::lock_guard lock(mutex_);
+  const auto keys = by_workload_.find(workload);
+  if (keys == by_workload_.end()) return out;
+  for (const StandingOrders::Key& key : keys->second) {
+    const StandingOrders::Entry* entry = orders_.Find(key);
+    const auto allocation = allocations_.find(key);
+    const std::optional<WorkloadName> name = cluster_->naming().Parse(key.first);
+    const bool holds = entry != nullptr && entry->all.has_value() && entry->all->value.has_value();
+    if (!holds || allocation == allocations_.end() || !name.has_value()) continue;
+    out.push_back({name->container, key.second.resource(), *entry->all->value, allocation->second});
+  }
+  return out;
 }
 
 void KubernetesActuator::Forget() {

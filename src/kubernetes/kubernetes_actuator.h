@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "kubernetes/admission.h"
 #include "kubernetes/cluster.h"
 #include "kubernetes/cluster_writer.h"
 #include "kubernetes/resize_plan.h"
@@ -74,6 +75,10 @@ class KubernetesActuator final : public Actuator {
   std::vector<OutcomeUpdate> TakeOutcomes() override;
   std::string SaveState() const override;
   void LoadState(std::string_view state) override;
+
+  // What holds for every container of a pod that is about to be created; none while another may change the
+  // cluster, or during a trial. From any thread.
+  std::vector<PodOrder> OrdersFor(const Pod& pod) const;
 
   KubernetesActuatorCounts counts() const;
 
@@ -147,7 +152,6 @@ class KubernetesActuator final : public Actuator {
 
   // Of the thread that calls Step.
   std::map<StandingOrders::Key, std::map<std::string, PodMemory>> memory_;  // the latter by the pod's UID
-  std::map<StandingOrders::Key, Allocation> allocations_;
   double allocations_at_s_ = 0;
   double forget_at_s_ = 0;
   bool might_ = true;                                             // change the cluster, at the last Step
@@ -156,6 +160,7 @@ class KubernetesActuator final : public Actuator {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   StandingOrders orders_;
+  std::map<StandingOrders::Key, Allocation> allocations_;  // as last asked for
   std::map<std::string, std::set<StandingOrders::Key>> by_workload_;
   std::set<StandingOrders::Key> due_;
   std::map<StandingOrders::Key, double> again_;  // due at this time

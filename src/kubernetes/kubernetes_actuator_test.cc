@@ -282,6 +282,26 @@ TEST_F(Actuator, AJobThatIsNotKnownIsLeftAloneUntilItIs) {
   EXPECT_EQ(Asked().size(), 1U);
 }
 
+TEST_F(Actuator, WhatHoldsForPodsToBeIsWhatWasOrderedForAll) {
+  cluster_.ReplacePods({TestPod(kPodA)});
+  Pod next = TestPod("");
+  Order(Memory(7, 100));
+  actuator_->Step();
+  const std::vector<PodOrder> orders = actuator_->OrdersFor(next);
+  ASSERT_EQ(orders.size(), 1U);
+  EXPECT_EQ(orders[0].container, "app");
+  EXPECT_EQ(orders[0].amount, 100 * kMebibyte);
+  why_not_ = "another holds the lease";
+  EXPECT_THAT(actuator_->OrdersFor(next), IsEmpty());
+  why_not_ = "";
+  next.namespace_name = "other";
+  EXPECT_THAT(actuator_->OrdersFor(next), IsEmpty());
+  next.namespace_name = "shop";
+  Order(Memory(8, std::nullopt));
+  actuator_->Step();
+  EXPECT_THAT(actuator_->OrdersFor(next), IsEmpty()) << "the owner's again";
+}
+
 TEST_F(Actuator, ANewOrderEndsTheStepBack) {
   cluster_.ReplacePods({Resized(kPodA, 100)});
   Order(Memory(7, 100));

@@ -147,12 +147,36 @@ void ReadPodMetadata(const element& metadata, Pod& pod) {
 }
 
 void ReadContainers(const std::optional<element>& pod_spec, std::vector<ContainerState>& out) {
+  uint32_t index = 0;
   ForEach(pod_spec, "initContainers", [&](const element& container) {
+    const uint32_t at = index++;
     if (Text(container, "restartPolicy") != "Always") return;
     out.push_back(ReadContainer(container));
+    out.back().index = at;
     out.back().is_sidecar = true;
   });
-  ForEach(pod_spec, "containers", [&](const element& c) { out.push_back(ReadContainer(c)); });
+  index = 0;
+  ForEach(pod_spec, "containers", [&](const element& c) {
+    out.push_back(ReadContainer(c));
+    out.back().index = index++;
+  });
+}
+
+// What the webhook noted of the containers when it changed the pod.
+void ReadOwnersAmounts(const element& metadata, Pod& pod) {
+  const std::optional<element> annotations = Child(metadata, "annotations");
+  if (!annotations.has_value()) return;
+  const std::string_view text = Text(*annotations, kOwnersAnnotation);
+  if (text.empty()) return;
+  simdjson::dom::parser parser;
+  element noted;
+  if (parser.parse(text.data(), text.size()).get(noted) != Error::SUCCESS || !noted.is_object()) return;
+  pod.resized = pod.resized_by_us = pod.admitted_by_us = true;
+  for (ContainerState& container : pod.containers) {
+    const std::optional<element> of = Child(noted, container.name);
+    container.owner_requests = of.has_value() ? ReadAmounts(of, "requests") : container.requests;
+    container.owner_limits = of.has_value() ? ReadAmounts(of, "limits") : container.limits;
+  }
 }
 
 bool Read(const element& at, Pod& pod) {
@@ -162,6 +186,7 @@ bool Read(const element& at, Pod& pod) {
   ReadPodMetadata(*metadata, pod);
   if (spec.has_value()) pod.node = Text(*spec, "nodeName");
   ReadContainers(spec, pod.containers);
+  ReadOwnersAmounts(*metadata, pod);
   if (!status.has_value()) return true;
   pod.qos = Text(*status, "qosClass");
   pod.observed_generation = Number(*status, "observedGeneration");
@@ -262,6 +287,26 @@ absl::StatusOr<std::vector<ContainerState>> ParsePodTemplate(std::string_view bo
     return out;
   }
   return absl::DataLossError("the object has no pod template");
+}
+
+absl::StatusOr<PodReview> ParsePodReview(std::string_view body) {
+  simdjson::dom::parser parser;
+  element root;
+  if (parser.parse(body.data(), body.size()).get(root) != Error::SUCCESS || !root.is_object())
+    return absl::DataLossError("the AdmissionReview is not a JSON object");
+  const std::optional<element> request = Child(root, "request");
+  const std::optional<element> object = request.has_value() ? Child(*request, "object") : std::nullopt;
+  const std::optional<element> kind = request.has_value() ? Child(*request, "kind") : std::nullopt;
+  PodReview out;
+  if (!object.has_value() || !kind.has_value() || Text(*kind, "kind") != "Pod" ||
+      Text(*request, "operation") != "CREATE" || Text(*request, "uid").empty() || !Read(*object, out.pod)) {
+    return absl::DataLossError("the request is not an AdmissionReview of a new Pod");
+  }
+  out.uid = Text(*request, "uid");
+  out.pod.namespace_name = Text(*request, "namespace");
+  const std::optional<element> annotations = Child(*Child(*object, "metadata"), "annotations");
+  out.has_annotations = annotations.has_value() && annotations->is_object();
+  return out;
 }
 
 struct ObjectParser::Impl {

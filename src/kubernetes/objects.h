@@ -23,6 +23,7 @@ struct Amounts {
 
 struct ContainerState {
   std::string name;
+  uint32_t index = 0;  // in its list of the pod's spec
   // As the object wants it, and as the kubelet reports that it is; the latter absent before it runs.
   Amounts requests, limits;
   Amounts actual_requests, actual_limits;
@@ -58,8 +59,22 @@ struct Pod {
   bool is_ended = false;    // succeeded or failed
   bool is_deleted = false;  // has a deletionTimestamp
   bool resized = false;     // by anybody in place, or by the VPA at its start: its limits are not its owner's
-  bool resized_by_us = false;  // in place
+  bool resized_by_us = false;   // in place, or by the webhook at its creation
+  bool admitted_by_us = false;  // the latter: its owner's amounts are those of kOwnersAnnotation
 };
+
+// The owner's requests and limits of a pod that the webhook has changed at its creation (admission.h), by
+// container: {"app":{"requests":{"cpu":"100m"},"limits":{"cpu":"200m"}}}.
+inline constexpr std::string_view kOwnersAnnotation = "tautline.dev/owner-resources";
+
+// What the API server asks before it creates a pod: AdmissionReview of admission.k8s.io/v1.
+struct PodReview {
+  std::string uid;
+  Pod pod;  // its name may be "": it gets one later
+  bool has_annotations = false;
+};
+// DataLoss: not JSON, or no review of a new pod.
+absl::StatusOr<PodReview> ParsePodReview(std::string_view body);
 
 // A ReplicaSet, Job, Deployment or Namespace: what is read of their metadata.
 struct OwnedObject {

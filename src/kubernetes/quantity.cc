@@ -1,5 +1,6 @@
 #include "kubernetes/quantity.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -49,12 +50,12 @@ std::optional<double> ParseQuantity(std::string_view text) {
 }
 
 std::string CpuQuantity(double cores) {
-  const auto millicores = static_cast<int64_t>(std::ceil(cores * 1000 - kRounding));
+  const auto millicores = static_cast<int64_t>(std::ceil(std::clamp(cores, 0.0, 1e12) * 1000 - kRounding));
   return millicores % 1000 == 0 ? StrCat(millicores / 1000) : StrCat(millicores, "m");
 }
 
 std::string MemoryQuantity(double bytes) {
-  const double whole = std::ceil(bytes);
+  const double whole = std::ceil(std::clamp(bytes, 0.0, 0x1p62));
   const bool whole_mebibytes = whole > 0 && std::fmod(whole, kMiB) == 0;
   return whole_mebibytes ? StrCat(static_cast<int64_t>(whole / kMiB), "Mi")
                          : StrCat(static_cast<int64_t>(whole));

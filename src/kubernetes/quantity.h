@@ -13,9 +13,9 @@ namespace taut {
 // not such a text, or not finite.
 std::optional<double> ParseQuantity(std::string_view text);
 
-// Whole millicores, rounded up: "250m", "2". REQUIRES: cores >= 0 and below 1e12.
+// Whole millicores, rounded up: "250m", "2". Of what lies outside [0, 1e12] the nearest of it.
 std::string CpuQuantity(double cores);
-// Whole bytes, rounded up, in Mi where they are whole Mi: "64Mi", "1000". REQUIRES: bytes >= 0 and below 2^63.
+// Whole bytes, rounded up, in Mi where they are whole Mi: "64Mi", "1000". The same of [0, 2^62].
 std::string MemoryQuantity(double bytes);
 
 }  // namespace taut

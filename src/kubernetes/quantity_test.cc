@@ -37,6 +37,9 @@ TEST(Quantity, RoundsUpToWhatTheApiKeeps) {
   EXPECT_EQ(MemoryQuantity(64.0 * 1024 * 1024), "64Mi");
   EXPECT_EQ(MemoryQuantity(1000.2), "1001");
   EXPECT_EQ(MemoryQuantity(0), "0");
+  EXPECT_EQ(CpuQuantity(-1), "0");
+  EXPECT_EQ(CpuQuantity(1e300), "1000000000000");
+  EXPECT_EQ(MemoryQuantity(1e300), "4398046511104Mi");
 }
 
 RC_GTEST_PROP(Quantity, WhatIsWrittenIsReadBackAndNoLess, ()) {

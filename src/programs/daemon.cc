@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 
 #include "base/strings.h"
 #include "control/ordered_replicas.h"
@@ -35,6 +34,13 @@ double SteadyMilliseconds() {
   return std::chrono::duration<double, std::milli>(since).count();
 }
 
+// Beside the store.
+std::string StateDir(const std::string& store_path) {
+  if (store_path == "memory") return std::filesystem::temp_directory_path();
+  const std::string dir = std::filesystem::path(store_path).parent_path();
+  return dir.empty() ? "." : dir;
+}
+
 }  // namespace
 
 LiveSettings LiveSettingsOf(const DaemonConfig& config) {
@@ -52,7 +58,9 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config
   if (absl::Status s = daemon->StartControl(); !s.ok()) return s;
   if (absl::Status s = daemon->StartActs(); !s.ok()) return s;
   daemon->StartWebhook();
-  if (daemon->kubernetes_ != nullptr) daemon->kubernetes_->Start(daemon->control_.get());
+  if (daemon->kubernetes_ != nullptr) {
+    if (absl::Status s = daemon->kubernetes_->Start(daemon->control_.get()); !s.ok()) return s;
+  }
   if (daemon->kubernetes_actuator_ != nullptr) daemon->kubernetes_actuator_->Start();
   daemon->PrepareBackfill();
   daemon->PrepareLateHistory();
@@ -123,7 +131,8 @@ absl::Status Daemon::OpenKubernetes() {
                                  [this] {
                                    const bool by_samples = config_.clock == ClockSource::kSamples;
                                    return by_samples ? control_->now() : Now();
-                                 }});
+                                 },
+                             .state_dir = StateDir(config_.store.path)});
   if (!run.ok()) return run.status();
   kubernetes_ = *std::move(run);
   return absl::OkStatus();

@@ -12,7 +12,7 @@
 namespace taut {
 namespace {
 
-constexpr std::chrono::seconds kWriteVpas{5}, kWriteEvents{1};
+constexpr std::chrono::seconds kWriteVpas{5}, kWriteEvents{1}, kKeepAdmission{1};
 constexpr std::chrono::seconds kRenewLease{2}, kLeaseTimeout{3};
 
 double SteadySeconds() {
@@ -44,7 +44,6 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
     std::function<double()> steady_s, int64_t forget_s) {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
-  has_actuator_ = true;
   KubernetesActuator::Options options;
   options.namespaces = options_.config.namespaces;
   options.scale = options_.config.scale;
@@ -59,8 +58,32 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
   };
   options.unix_s = [now = options_.now] { return now().seconds(); };
   options.steady_s = std::move(steady_s);
-  return std::make_unique<KubernetesActuator>(std::move(options), &cluster_,
-                                              std::make_unique<ApiWriter>(*std::move(client)));
+  auto made = std::make_unique<KubernetesActuator>(std::move(options), &cluster_,
+                                                   std::make_unique<ApiWriter>(*std::move(client)));
+  actuator_ = made.get();
+  return made;
+}
+
+absl::Status KubernetesRun::OpenAdmission() {
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
+  if (!client.ok()) return client.status();
+  AdmissionRun::Options options;
+  options.config = options_.config.admission;
+  options.certificate_file = StrCat(options_.state_dir, "/admission.pem");
+  options.now = options_.now;
+  options.admit = [this](const PodReview& review) {
+    return AdmitPod(review, actuator_->OrdersFor(review.pod), cluster_.LargestNode());
+  };
+  absl::StatusOr<std::unique_ptr<AdmissionRun>> run =
+      AdmissionRun::Start(std::move(options), *std::move(client));
+  if (!run.ok()) return run.status();
+  admission_ = *std::move(run);
+  return absl::OkStatus();
+}
+
+void KubernetesRun::KeepAdmission() {
+  KeepWriting(kKeepAdmission, "the webhook's certificate:",
+              [this](const std::function<bool()>& /*stopping*/) { return admission_->Keep(); });
 }
 
 absl::Status KubernetesRun::OpenVpas() {

@@ -195,18 +195,23 @@ void KubernetesRun::Note(const std::string& what, const absl::Status& status) {
   spdlog::warn("kubernetes: watching {}: {}; tried again", what, Message(status));
 }
 
-void KubernetesRun::Start(ControlPlane* control) {
+absl::Status KubernetesRun::Start(ControlPlane* control) {
   control_ = control;
+  if (!options_.config.admission.listen.empty()) {
+    if (absl::Status s = OpenAdmission(); !s.ok()) return s;
+    threads_.emplace_back([this] { KeepAdmission(); });
+  }
   for (const std::function<void()>& run : runs_) threads_.emplace_back(run);
   threads_.emplace_back([this] { PassOnPods(); });
   if (options_.config.scrape_interval_s > 0) threads_.emplace_back([this] { Scrape(); });
   if (lease_ != nullptr) threads_.emplace_back([this] { KeepLease(); });
   if (vpas_ != nullptr) threads_.emplace_back([this] { WriteVpas(); });
-  if (events_ == nullptr) return;
+  if (events_ == nullptr) return absl::OkStatus();
   control->OnTick([this](const TickEvents& events) {
     if (!events.past) Say(events.decisions);
   });
   threads_.emplace_back([this] { WriteEvents(); });
+  return absl::OkStatus();
 }
 
 void KubernetesRun::Stop() {
@@ -219,8 +224,10 @@ void KubernetesRun::Stop() {
   for (const std::unique_ptr<ApiClient>& scraper : scrapers_) scraper->Interrupt();
   if (vpa_client_ != nullptr) vpa_client_->Interrupt();
   if (event_client_ != nullptr) event_client_->Interrupt();
+  if (admission_ != nullptr) admission_->Interrupt();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
+  if (admission_ != nullptr) admission_->Stop();
 }
 
 // Changed pods are passed on at once, all of them now and then: series without samples are forgotten.
@@ -238,7 +245,7 @@ void KubernetesRun::PassOnPods() {
       control_->Take(labels, std::span(&sample, 1), now, kKeepAll);
     };
     const std::vector<PodPtr> changed = cluster_.TakeChangedPods();
-    if (!has_actuator_) (void)cluster_.TakeChanged();  // else its own
+    if (actuator_ == nullptr) (void)cluster_.TakeChanged();  // else its own
     // Also after the clock was set back.
     const bool pass_on_all = !all_passed_on.has_value() || time.us - all_passed_on->us >= kPassOnAllMicros ||
                              time < *all_passed_on;
@@ -336,6 +343,12 @@ KubernetesFacts KubernetesRun::facts() const {
     out.events = events.written;
     out.failed_events = events.failed;
     out.dropped_events = events.dropped;
+  }
+  if (admission_ != nullptr) {
+    const AdmissionRun::Counts admissions = admission_->counts();
+    out.pods_changed = admissions.changed;
+    out.pods_unchanged = admissions.unchanged;
+    out.refused_reviews = admissions.refused;
   }
   if (vpas_ != nullptr) {
     const VpaWriter::Counts vpas = vpas_->counts();

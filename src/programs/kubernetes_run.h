@@ -25,6 +25,7 @@
 #include "kubernetes/reflector.h"
 #include "kubernetes/steering.h"
 #include "kubernetes/vpa_writer.h"
+#include "programs/admission_run.h"
 
 namespace taut {
 
@@ -40,6 +41,7 @@ class KubernetesRun {
     std::function<Timestamp()> now;
     // The time of series of pods: `now`, or, where samples set the time, that of the newest sample.
     std::function<Timestamp()> sample_time;
+    std::string state_dir;  // where the webhook keeps its certificate
   };
   static absl::StatusOr<std::unique_ptr<KubernetesRun>> Create(Options options);
   ~KubernetesRun() { Stop(); }
@@ -49,7 +51,7 @@ class KubernetesRun {
   absl::StatusOr<std::unique_ptr<KubernetesActuator>> MakeActuator(std::function<double()> steady_s,
                                                                    int64_t forget_s);
   // `control` must outlive Stop.
-  void Start(ControlPlane* control);
+  absl::Status Start(ControlPlane* control);
   void Stop();
   // Lets another tautd change the cluster at once. After Stop and that of the actuator.
   void ReleaseLease();
@@ -68,6 +70,7 @@ class KubernetesRun {
   absl::Status OpenVpas();
   absl::Status OpenLease();
   absl::Status OpenEvents();
+  absl::Status OpenAdmission();
   void Say(std::span<const Decision> decisions);
   std::string WhyNotChange() const;  // "": it may change the cluster
   Amounts Recommended(const std::string& job) const;
@@ -81,6 +84,7 @@ class KubernetesRun {
   void WriteVpas();
   void KeepLease();
   void WriteEvents();
+  void KeepAdmission();
   void KeepWriting(std::chrono::seconds pause, std::string_view what,
                    const std::function<std::string(const std::function<bool()>& stopping)>& step);
   void ScrapeNodes(const std::vector<std::string>& nodes);
@@ -93,7 +97,7 @@ class KubernetesRun {
   Steering steering_;
   uint64_t steered_ = 0;  // its version that was passed on last
   ControlPlane* control_ = nullptr;
-  bool has_actuator_ = false;
+  KubernetesActuator* actuator_ = nullptr;           // null: nothing is set
   std::vector<std::function<void()>> runs_, stops_;  // of the reflectors
   std::vector<std::unique_ptr<ApiClient>> scrapers_;
   std::unique_ptr<ApiClient> vpa_client_;    // of the thread that writes their status
@@ -101,6 +105,7 @@ class KubernetesRun {
   std::unique_ptr<LeaseKeeper> lease_;       // if one is configured
   std::unique_ptr<ApiClient> event_client_;  // of the thread that writes Events
   std::unique_ptr<EventWriter> events_;      // if they are asked for
+  std::unique_ptr<AdmissionRun> admission_;  // if it is asked for
   std::vector<std::thread> threads_;
 
   mutable std::mutex mutex_;

@@ -4,11 +4,14 @@
 Days go by in seconds: the kubelet's samples carry their own times, and tautd takes its time from them. (A real cluster
 is in tests/kubernetes.)
 """
+import base64
 import copy
+import http.client
 import http.server
 import json
 import re
 import signal
+import ssl
 import threading
 import time
 import urllib.parse
@@ -69,9 +72,9 @@ class Cluster:
             self.events.append((self.version, "DELETED", pod))
             self.lock.notify_all()
 
-    def add(self, name, memory="512Mi"):
+    def add(self, name, memory="512Mi", annotations=None):
         resources = {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": memory}}
-        self.put({"metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}", "labels": {"team": "blue"},
+        self.put({"metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}", "labels": {"team": "blue"}, "annotations": annotations or {},
                                "ownerReferences": [{"kind": "ReplicaSet", "name": "web-5d4f8c7b9d", "controller": True}]},
                   "spec": {"nodeName": "node-1", "containers": [{"name": "app", "resources": copy.deepcopy(resources)}]},
                   "status": {"phase": "Running", "qosClass": "Burstable", "containerStatuses": [
@@ -243,6 +246,52 @@ def steered(stage, cluster, tautd, pod):
                 "and is free again without it", setting(tautd, "memory.lower"))
 
 
+def review(memory="1024Mi", **more):
+    """What the API server asks before it creates a pod of the Deployment."""
+    resources = {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": memory}}
+    return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
+        "uid": "r-1", "kind": {"group": "", "version": "v1", "kind": "Pod"}, "operation": "CREATE", "namespace": "shop",
+        "object": {"metadata": {"generateName": "web-5d4f8c7b9d-", "ownerReferences": [
+            {"kind": "ReplicaSet", "name": "web-5d4f8c7b9d", "controller": True}], **more},
+            "spec": {"containers": [{"name": "app", "resources": resources}]}}}}
+
+
+def admitted(stage, cluster, port, limit):
+    """The mutating webhook, by the certificate that tautd has written to its configuration."""
+    told = lambda: [r for r in cluster.requests if r.startswith("PATCH") and "/mutatingwebhookconfigurations/tautline" in r]  # noqa: E731
+    stage.check(daemon.eventually(told, 20), "tautd writes its certificate to the configuration of the webhook")
+    sent = json.loads(told()[0].split(" ", 3)[3])["webhooks"]
+    stage.equal([w["name"] for w in sent], ["pods.tautline.dev"], "by the webhook's name")
+    trusted = ssl.create_default_context(cadata=base64.b64decode(sent[0]["clientConfig"]["caBundle"]).decode())
+    connection = http.client.HTTPSConnection("127.0.0.1", port, context=trusted, timeout=10)
+
+    def ask(body, path="/admit"):
+        connection.request("POST", path, body, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+    status, text = ask(json.dumps(review()))
+    response = json.loads(text)["response"]
+    stage.equal((status, response["uid"], response["allowed"]), (200, "r-1", True), "a new pod is allowed")
+    patch = {o["path"]: o["value"] for o in json.loads(base64.b64decode(response.get("patch", "W10=")))}
+    stage.equal(mebibytes(patch.get("/spec/containers/0/resources/limits/memory", "0Mi")), limit,
+                "and starts with the limit that is in force")
+    noted = json.loads(patch["/metadata/annotations"]["tautline.dev/owner-resources"])
+    stage.equal(noted["app"]["limits"], {"cpu": "1", "memory": "1024Mi"}, "its owner's limits are noted")
+    other = review()
+    other["request"]["namespace"] = "elsewhere"
+    stage.check("patch" not in json.loads(ask(json.dumps(other))[1])["response"], "a pod of another workload starts as it is")
+    stage.equal(ask("nonsense")[0], 400, "nonsense is refused")
+    stage.equal(ask("{}", "/api/v1/jobs")[0], 401, "nothing else is answered without a token")
+    body, times = json.dumps(review()), []
+    for _ in range(1000):
+        begin = time.perf_counter()
+        ask(body)
+        times.append(1000 * (time.perf_counter() - begin))
+    times.sort()
+    print(f"      a review is answered in {times[500]:.2f} ms (median), {times[990]:.2f} ms (99th percentile)")
+
+
 def owners_limit(tautd):
     job = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")
     return job["memory"]["owner_limit"] / MIB
@@ -254,10 +303,11 @@ contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
 clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
 users: [{{name: u, user: {{token: secret}}}}]
 """)
+    admission = daemon.free_port()
     config = f"""clock: samples
 actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers}}
-kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s, scale: true}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s, scale: true, admission: {{listen: 127.0.0.1:{admission}, name: 127.0.0.1}}}}
 rules:
   - {{name: all, match: {{job: "*"}}, set: {{mode: auto, recommender: moving_window}}}}
 """
@@ -335,6 +385,16 @@ rules:
     stage.check(daemon.eventually(lambda: cluster.limit(fourth) < 512, 20), "the new pod is resized at once", cluster.limit(fourth))
     stage.check(daemon.eventually(lambda: owners_limit(tautd) == 1024, 20), "and the owner's new limit is known",
                 owners_limit(tautd))
+
+    settled = lambda: all(d["outcome"] != "pending" for d in decisions(tautd))  # noqa: E731
+    stage.check(daemon.eventually(settled, 20), "all decisions are applied")
+    admitted(stage, cluster, admission, cluster.limit(fourth))
+    fifth = "web-5d4f8c7b9d-x2x4z"
+    cluster.add(fifth, f"{cluster.limit(fourth)}Mi", annotations={"tautline.dev/owner-resources": json.dumps(
+        {"app": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "2048Mi"}}})})
+    stage.check(daemon.eventually(lambda: owners_limit(tautd) == 2048, 20), "the owner's limit of such a pod is the noted one",
+                owners_limit(tautd))
+    cluster.remove(fifth)
 
     steered(stage, cluster, tautd, fourth)
 

@@ -147,15 +147,22 @@ def main():
 
 
 def start_tautd(stage, bed):
-    for way in ("observe", "act", "vpa"):
+    for way in ("observe", "act", "vpa", "webhook"):
         bed.kubectl("apply", "-f", str(MANIFESTS / way / "rbac.yaml"))
+    admission = daemon.free_port()
+    # The configuration of packaging/kubernetes/webhook, by an address, since the bed has no network of Services.
+    webhook = (MANIFESTS / "webhook" / "webhook.yaml").read_text().split("---\n")[-1]
+    by_service = "{service: {name: tautd, namespace: tautline, path: /admit}}"
+    stage.check(by_service in webhook, "the webhook of the manifests is called through the Service")
+    bed.kubectl("apply", "-f", "-", given=webhook.replace(by_service, f'{{url: "https://127.0.0.1:{admission}/admit"}}'))
     token = bed.kubectl("create", "token", "tautd", "-n", "tautline").strip()
     admin = bed.config.read_text()
     kubeconfig = stage.file("kubeconfig", re.sub(r"user: \{client-certificate-data.*\}\}\]", f"user: {{token: {token}}}}}]", admin))
     stage.check("token:" in kubeconfig.read_text() and "client-key" not in kubeconfig.read_text(), "tautd has a token only")
     config = f"""actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers, grace: 10s}}
-kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 5s, vpa: true, lease: tautline/tautd}}
+kubernetes:
+  {{kubeconfig: {kubeconfig}, scrape_interval: 5s, vpa: true, lease: tautline/tautd, admission: {{listen: 127.0.0.1:{admission}, name: 127.0.0.1}}}}
 recommenders: {{moving_window: {{min_history_h: 0}}}}
 defaults: {{recommender: moving_window}}
 rules:
@@ -183,7 +190,7 @@ def run(stage, bed):
     stage.equal(job()["labels"].get("team"), "blue", "and the pod's labels")
     resized_by_the_vpa(stage, bed, tautd)
     killed(stage, bed, tautd)
-    rolled_out(stage, bed)
+    rolled_out(stage, bed, tautd)
     api_server_restarts(stage, bed, tautd)
     shared(stage, bed)
     changed_by_another(stage, bed, tautd)
@@ -284,6 +291,9 @@ def taken_over(stage, bed, tautd, first_holder, port):
     stage.check(daemon.eventually(lambda: of_pod("tautd_kubernetes_lease_held") == 1, 20, 0.1), "the pod takes the lease over",
                 lease_holder(bed))
     print(f"      {time.monotonic() - begin:.1f} s after the first stopped")
+    bed.kubectl("delete", "pod", bed.pods()[0]["metadata"]["name"], "--wait=false")
+    stage.check(daemon.eventually(lambda: len(bed.pods()) == 1 and restarts_of(bed.pods()[0]) == 0, 30),
+                "pods are created also while no webhook answers", bed.kubectl("get", "events")[-600:])
     jobs = bed.kubectl("exec", "tautd-0", "-n", "tautline", "--", "/usr/bin/taut", "jobs", "--names")
     stage.check(JOB in jobs.split(), "kubectl exec ... taut jobs", jobs)
 
@@ -328,12 +338,18 @@ def killed(stage, bed, tautd):
     stage.equal(restarts_of(bed.pods()[0]), 1, "the same work does not kill it again")
 
 
-def rolled_out(stage, bed):
+def rolled_out(stage, bed, tautd):
     raised = limit_of(bed.pods()[0])
+    changed = metric(tautd, 'tautd_kubernetes_admissions_total{result="changed"}')
     bed.kubectl("rollout", "restart", "deploy/web")
     bed.kubectl("rollout", "status", "deploy/web", "--timeout=60s")
     stage.check(daemon.eventually(lambda: limit_of(bed.pods()[0]) == raised, 10), "the pod of a rollout gets the limit",
                 limit_of(bed.pods()[0]))
+    pod = json.loads(bed.kubectl("get", "pod", bed.pods()[0]["metadata"]["name"], "--show-managed-fields", "-o", "json"))
+    managers = {f.get("subresource") for f in pod["metadata"]["managedFields"]}
+    stage.check("resize" not in managers and "tautline.dev/owner-resources" in pod["metadata"].get("annotations", {}),
+                "from the webhook, before it is scheduled", pod["metadata"])
+    stage.check(metric(tautd, 'tautd_kubernetes_admissions_total{result="changed"}') > changed, "which counts it")
     stage.check(daemon.eventually(lambda: cgroup_limit(bed.pods()[0]) == raised, 30), "also in the kernel")
     stage.equal(restarts_of(bed.pods()[0]), 0, "without a restart")
 

@@ -1,0 +1,110 @@
+#include "kubernetes/admission.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "kubernetes/quantity.h"
+#include "kubernetes/resize_plan.h"
+
+namespace taut {
+namespace {
+
+std::optional<double>& Of(Amounts& amounts, Resource resource) {
+  return resource == Resource::kCpu ? amounts.cpu : amounts.memory;
+}
+
+std::string Quantity(Resource resource, double value) {
+  return resource == Resource::kCpu ? CpuQuantity(value) : MemoryQuantity(value);
+}
+
+std::string JsonString(std::string_view text) {
+  JsonWriter json;
+  json.String(text);
+  return json.Take();
+}
+
+// {"cpu":"100m","memory":"32Mi"}.
+std::string AmountsText(const Amounts& amounts) {
+  std::string out;
+  if (amounts.cpu.has_value()) StrAppend(&out, R"("cpu":")", CpuQuantity(*amounts.cpu), "\"");
+  if (amounts.memory.has_value())
+    StrAppend(&out, out.empty() ? "" : ",", R"("memory":")", MemoryQuantity(*amounts.memory), "\"");
+  return StrCat("{", out, "}");
+}
+
+// "add" also replaces a member that is there.
+void Add(std::string& patch, std::string_view path, std::string_view value) {
+  StrAppend(&patch, patch.empty() ? "" : ",", R"({"op":"add","path":")", path, R"(","value":)", value, "}");
+}
+
+std::string PathOf(const ContainerState& container, std::string_view field) {
+  return StrCat("/spec/", container.is_sidecar ? "initContainers/" : "containers/", container.index,
+                "/resources/", field);
+}
+
+void AddAmount(std::string& patch, const ContainerState& container, std::string_view field, Amounts& amounts,
+               Resource resource, const std::optional<double>& wanted) {
+  if (!wanted.has_value() || Of(amounts, resource) == wanted) return;
+  const std::string quantity = StrCat("\"", Quantity(resource, *wanted), "\"");
+  const bool is_new = !amounts.cpu.has_value() && !amounts.memory.has_value();
+  Of(amounts, resource) = wanted;
+  if (is_new) {
+    Add(patch, PathOf(container, field), StrCat("{\"", Name(resource), "\":", quantity, "}"));
+  } else {
+    Add(patch, StrCat(PathOf(container, field), "/", Name(resource)), quantity);
+  }
+}
+
+// The containers as their owner has them, for ReadOwnersAmounts.
+std::string OwnersText(const Pod& pod, bool was_noted) {
+  std::string out;
+  for (const ContainerState& container : pod.containers) {
+    const Amounts& requests = was_noted ? container.owner_requests : container.requests;
+    const Amounts& limits = was_noted ? container.owner_limits : container.limits;
+    StrAppend(&out, out.empty() ? "" : ",", JsonString(container.name), R"(:{"requests":)",
+              AmountsText(requests), R"(,"limits":)", AmountsText(limits), "}");
+  }
+  return StrCat("{", out, "}");
+}
+
+void AddAnnotation(std::string& patch, const PodReview& review) {
+  const std::string value = JsonString(OwnersText(review.pod, review.pod.admitted_by_us));
+  if (!review.has_annotations) {
+    return Add(patch, "/metadata/annotations", StrCat("{", JsonString(kOwnersAnnotation), ":", value, "}"));
+  }
+  std::string key(kOwnersAnnotation);
+  key.replace(key.find('/'), 1, "~1");
+  Add(patch, StrCat("/metadata/annotations/", key), value);
+}
+
+std::string Answer(const std::string& uid, const std::string& patch) {
+  const std::string with = patch.empty() ? ""
+                                         : StrCat(R"(,"patchType":"JSONPatch","patch":")",
+                                                  absl::Base64Escape(StrCat("[", patch, "]")), "\"");
+  return StrCat(R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":)",
+                JsonString(uid), R"(,"allowed":true)", with, "}}");
+}
+
+}  // namespace
+
+PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders,
+                      const Amounts& largest_node) {
+  Pod pod = review.pod;  // as it becomes
+  std::string patch;
+  for (const PodOrder& order : orders) {
+    const ContainerState* found = ResizedContainer(pod, order.container);
+    if (found == nullptr) continue;
+    const auto plan = PlanResize(pod, *found, order.resource, order.amount, order.allocation, largest_node);
+    if (!plan.ok()) continue;
+    ContainerState& container = pod.containers[static_cast<size_t>(found - pod.containers.data())];
+    AddAmount(patch, container, "requests", container.requests, order.resource, plan->request);
+    AddAmount(patch, container, "limits", container.limits, order.resource, plan->limit);
+  }
+  if (!patch.empty()) AddAnnotation(patch, review);
+  return {Answer(review.uid, patch), !patch.empty()};
+}
+
+}  // namespace taut

@@ -1,0 +1,34 @@
+// What a new pod gets, as the API server's mutating webhook takes it. No I/O.
+//
+// Source: Kubernetes, "Dynamic Admission Control" (admission.k8s.io/v1); RFC 6902 for the patch.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kubernetes/objects.h"
+#include "model/allocation.h"
+#include "model/resource.h"
+
+namespace taut {
+
+// What holds for a container of each pod of a workload.
+struct PodOrder {
+  std::string container;  // "": the only one that the pod has
+  Resource resource = Resource::kCpu;
+  double amount = 0;  // cores or bytes
+  Allocation allocation;
+};
+
+struct PodAdmission {
+  std::string answer;  // an AdmissionReview; the pod is always allowed
+  bool changed = false;
+};
+// An order that PlanResize refuses, or that exceeds `largest_node`, changes nothing: with a request above every
+// node the pod could not be scheduled. The owner's amounts of a pod that is changed are noted in
+// kOwnersAnnotation.
+PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders, const Amounts& largest_node);
+
+}  // namespace taut

@@ -1,0 +1,122 @@
+#include "kubernetes/admission.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/escaping.h"
+#include "base/strings.h"
+#include "kubernetes/cluster.h"
+#include "kubernetes/pod_fixture.h"
+
+namespace taut {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string Review(std::string_view metadata, std::string_view resources) {
+  return StrCat(R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u-1",
+    "kind":{"group":"","version":"v1","kind":"Pod"},"operation":"CREATE","namespace":"shop","object":{
+    "metadata":{"generateName":"web-5d4f8c7b9d-",)",
+                metadata,
+                R"("ownerReferences":[{"kind":"ReplicaSet","name":"web-5d4f8c7b9d","controller":true}]},
+    "spec":{"initContainers":[{"name":"setup","resources":{}},
+                              {"name":"proxy","restartPolicy":"Always","resources":{"requests":{"cpu":"10m"}}}],
+            "containers":[{"name":"app","resources":)",
+                resources, "}]}}}}");
+}
+
+constexpr std::string_view kResources =
+    R"({"requests":{"cpu":"100m","memory":"32Mi"},"limits":{"cpu":"200m","memory":"64Mi"}})";
+
+// The operations of the patch; "": none.
+std::string PatchOf(const PodAdmission& admission) {
+  const size_t begin = admission.answer.find(R"("patch":")");
+  if (begin == std::string::npos) return "";
+  const size_t from = begin + 9;
+  std::string out;
+  absl::Base64Unescape(admission.answer.substr(from, admission.answer.find('"', from) - from), &out);
+  return out;
+}
+
+PodOrder Order(std::string container, Resource resource, double amount) {
+  return {std::move(container), resource, amount, {}};
+}
+
+TEST(Admission, ANewPodGetsWhatHoldsForItsWorkload) {
+  const auto review = ParsePodReview(Review("", kResources));
+  ASSERT_TRUE(review.ok()) << review.status();
+  Cluster cluster(ClusterNaming{"", KubernetesJobs::kContainers});
+  EXPECT_EQ(cluster.WorkloadKeyOf(review->pod), "shop/deployment/web")
+      << "by its name, before its owner is seen";
+  const std::vector<PodOrder> orders = {
+      Order("app", Resource::kMemory, 100 * kMebibyte), Order("app", Resource::kCpu, 0.3),
+      Order("proxy", Resource::kCpu, 0.02), Order("gone", Resource::kCpu, 1)};
+  const PodAdmission admission = AdmitPod(*review, orders, {4, 8192 * kMebibyte});
+  EXPECT_TRUE(admission.changed);
+  EXPECT_THAT(admission.answer, HasSubstr(R"("uid":"u-1","allowed":true,"patchType":"JSONPatch")"));
+  EXPECT_EQ(
+      PatchOf(admission),
+      R"([{"op":"add","path":"/spec/containers/0/resources/requests/memory","value":"50Mi"},)"
+      R"({"op":"add","path":"/spec/containers/0/resources/limits/memory","value":"100Mi"},)"
+      R"({"op":"add","path":"/spec/containers/0/resources/requests/cpu","value":"150m"},)"
+      R"({"op":"add","path":"/spec/containers/0/resources/limits/cpu","value":"300m"},)"
+      R"({"op":"add","path":"/spec/initContainers/1/resources/requests/cpu","value":"20m"},)"
+      R"({"op":"add","path":"/metadata/annotations","value":{"tautline.dev/owner-resources":)"
+      R"("{\"proxy\":{\"requests\":{\"cpu\":\"10m\"},\"limits\":{}},)"
+      R"(\"app\":{\"requests\":{\"cpu\":\"100m\",\"memory\":\"32Mi\"},\"limits\":{\"cpu\":\"200m\",\"memory\":\"64Mi\"}}}"}}])");
+}
+
+TEST(Admission, WhatWasNotedIsTheOwnersAgain) {
+  const std::string noted =
+      R"("annotations":{"a":"b","tautline.dev/owner-resources":"{\"app\":{\"requests\":{\"cpu\":\"50m\"},\"limits\":{\"cpu\":\"200m\"}}}"},)";
+  const auto review = ParsePodReview(Review(noted, kResources));
+  ASSERT_TRUE(review.ok());
+  EXPECT_TRUE(review->pod.resized_by_us);
+  const ContainerState& app = review->pod.containers[1];
+  EXPECT_EQ(app.owner_requests, (Amounts{0.05, std::nullopt}));
+  Cluster cluster(ClusterNaming{"", KubernetesJobs::kContainers});
+  Pod pod = review->pod;
+  pod.name = "web-5d4f8c7b9d-aaaaa";
+  cluster.ReplacePods({pod});
+  EXPECT_EQ(cluster.PodsOf({"shop", "deployment", "web", "app"})[0]->containers[1].owner_limits,
+            (Amounts{0.2, std::nullopt}));
+  // The ratio is that of the owner, a quarter; and the note stays as it was.
+  const std::vector<PodOrder> orders = {Order("app", Resource::kCpu, 0.8)};
+  const std::string patch = PatchOf(AdmitPod(*review, orders, {}));
+  EXPECT_THAT(patch, HasSubstr(R"(requests/cpu","value":"200m")"));
+  EXPECT_THAT(patch, HasSubstr(R"("path":"/metadata/annotations/tautline.dev~1owner-resources")"));
+  EXPECT_THAT(patch, HasSubstr(R"(\"app\":{\"requests\":{\"cpu\":\"50m\"},\"limits\":{\"cpu\":\"200m\"}})"));
+}
+
+TEST(Admission, WhatCannotBeIsLeftAsItIs) {
+  const auto review = ParsePodReview(Review("", kResources));
+  ASSERT_TRUE(review.ok());
+  const auto changed = [&](const PodOrder& order) {
+    return AdmitPod(*review, {&order, 1}, {4, 8192 * kMebibyte}).changed;
+  };
+  EXPECT_FALSE(changed(Order("app", Resource::kCpu, 5))) << "no node has 5 cores: it could not be scheduled";
+  EXPECT_FALSE(changed(Order("", Resource::kCpu, 0.3))) << "the pod has two containers";
+  EXPECT_FALSE(changed(Order("app", Resource::kCpu, 0.2))) << "it has it";
+  EXPECT_FALSE(changed(Order("proxy", Resource::kMemory, 1e6))) << "neither request nor limit";
+  const PodAdmission none = AdmitPod(*review, {}, {});
+  EXPECT_EQ(
+      none.answer,
+      R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"u-1","allowed":true}})");
+}
+
+TEST(Admission, NonsenseIsRefused) {
+  for (const char* body :
+       {"", "[]", "{}", R"({"request":{}})", R"({"request":{"uid":"u","object":{}}})",
+        R"({"request":{"uid":"u","operation":"DELETE","kind":{"kind":"Pod"},"object":{"metadata":{}}}})",
+        R"({"request":{"uid":"u","operation":"CREATE","kind":{"kind":"Node"},"object":{"metadata":{}}}})"}) {
+    EXPECT_FALSE(ParsePodReview(body).ok()) << body;
+  }
+  const auto review =
+      ParsePodReview(Review(R"("annotations":{"tautline.dev/owner-resources":"[1"},)", kResources));
+  ASSERT_TRUE(review.ok());
+  EXPECT_FALSE(review->pod.resized_by_us) << "an annotation that cannot be read";
+}
+
+}  // namespace
+}  // namespace taut

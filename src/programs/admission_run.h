@@ -1,0 +1,64 @@
+// The mutating webhook of tautd: makes its certificate, writes it to the cluster, and answers reviews of new pods.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/time.h"
+#include "config/daemon_config.h"
+#include "kubernetes/admission.h"
+#include "kubernetes/api_client.h"
+#include "net/http_server.h"
+
+namespace taut {
+
+class AdmissionRun {
+ public:
+  struct Options {
+    AdmissionConfig config;
+    std::string certificate_file;  // with its key; made if it is not there, replaced before it ends
+    std::function<Timestamp()> now;
+    std::function<PodAdmission(const PodReview&)> admit;  // from the server's threads
+  };
+  struct Counts {
+    uint64_t changed = 0, unchanged = 0;  // pods
+    uint64_t refused = 0;                 // requests that are no review of a pod
+  };
+  // Listens when it returns. Errors name the setting.
+  static absl::StatusOr<std::unique_ptr<AdmissionRun>> Start(Options options,
+                                                             std::unique_ptr<ApiClient> client);
+  ~AdmissionRun() { Stop(); }
+
+  // What is due: a new certificate, and the configuration of the webhook if it does not have it. What was wrong
+  // last, "" for nothing. From one thread, every few seconds.
+  std::string Keep();
+  // Keep returns soon. From any thread.
+  void Interrupt() { client_->Interrupt(); }
+  void Stop();
+  Counts counts() const { return {changed_, unchanged_, refused_}; }
+
+ private:
+  AdmissionRun(Options options, std::unique_ptr<ApiClient> client)
+      : options_(std::move(options)), client_(std::move(client)) {}
+  absl::Status Listen();
+  ServerOptions ServerOptionsNow() const;
+  // Reads or makes the certificate. True: it is another one than before.
+  absl::StatusOr<bool> RefreshCertificate();
+  absl::Status TellCluster();
+  HttpResponse Answer(const HttpRequest& request);
+
+  const Options options_;
+  const std::unique_ptr<ApiClient> client_;
+  std::unique_ptr<HttpServer> server_;
+  std::string token_, certificate_pem_;  // of the thread that calls Keep
+  double tell_at_s_ = 0;
+  std::string error_;
+  std::atomic<uint64_t> changed_ = 0, unchanged_ = 0, refused_ = 0;
+};
+
+}  // namespace taut
