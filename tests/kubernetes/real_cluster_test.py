@@ -178,6 +178,7 @@ def run(stage, bed):
     tautd = start_tautd(stage, bed)
     stage.check(daemon.eventually(lambda: lease_holder(bed), 30), "tautd takes the lease", tautd.output()[-500:])
     first_holder = lease_holder(bed)
+    takes_the_chart(stage, bed)
     port = install(stage, bed)
 
     def job():
@@ -202,6 +203,19 @@ def run(stage, bed):
 def lease_holder(bed):
     found = bed.kubectl("get", "lease", "tautd", "-n", "tautline", "--ignore-not-found", "-o", "jsonpath={.spec.holderIdentity}")
     return found.strip()
+
+
+def takes_the_chart(stage, bed):
+    """Every object of the Helm chart, by the API server's own checks."""
+    helm = bed.bin / "helm"
+    if not helm.exists():
+        print(f"      the chart is not tried: helm is not in {bed.bin}")
+        return
+    for way in ("observe", "act", "webhook", "vpa"):
+        rendered = subprocess.run([helm, "template", "tautline", MANIFESTS.parent / "helm" / "tautline", "-n", "tautline",
+                                   "--kube-version", "1.35.0", "--set", f"way={way}"], check=True, capture_output=True, text=True).stdout
+        taken = bed.kubectl("apply", "--dry-run=server", "-f", "-", given=rendered)
+        stage.check("statefulset.apps/tautd" in taken, f"the API server takes the Helm chart, way {way}", taken)
 
 
 def make_image(stage, bed):

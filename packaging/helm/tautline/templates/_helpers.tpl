@@ -1,0 +1,38 @@
+{{/* Whether tautd changes pods. */}}
+{{- define "tautline.acts" -}}
+{{- if has .Values.way (list "act" "webhook") }}yes{{ end -}}
+{{- end }}
+
+{{/* tautd's configuration: that of the way, and what the values say over it. */}}
+{{- define "tautline.config" -}}
+{{- $kubernetes := dict "kubeconfig" "in-cluster" -}}
+{{- $config := dict "server" (dict "listen" (list "127.0.0.1:7070")) "store" (dict "path" "/var/lib/tautline/tautd.db") "ingest" (dict "kubernetes_jobs" "containers") "kubernetes" $kubernetes -}}
+{{- if include "tautline.acts" . -}}
+{{- $_ := set $kubernetes "lease" (printf "%s/tautd" .Release.Namespace) -}}
+{{- $_ := set $config "actuator" (dict "kind" "kubernetes") -}}
+{{- end -}}
+{{- if eq .Values.way "webhook" -}}
+{{- $_ := set $kubernetes "admission" (dict "listen" "0.0.0.0:9443" "name" (printf "tautd.%s.svc" .Release.Namespace) "configuration" .Release.Name) -}}
+{{- end -}}
+{{- if eq .Values.way "vpa" -}}
+{{- $_ := set $kubernetes "vpa" true -}}
+{{- $_ := set $kubernetes "lease" (printf "%s/tautd" .Release.Namespace) -}}
+{{- end -}}
+{{- toYaml (mergeOverwrite $config (deepCopy .Values.config)) -}}
+{{- end }}
+
+{{- define "tautline.labels" -}}
+app.kubernetes.io/name: tautd
+app.kubernetes.io/part-of: tautline
+{{- end }}
+
+{{/* Of the ClusterRole of a way to tautd's service account. */}}
+{{- define "tautline.binding" -}}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: {{ .root.Release.Name }}-{{ .way }}
+  labels: {{- include "tautline.labels" .root | nindent 4 }}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: {{ .root.Release.Name }}-{{ .way }}}
+subjects: [{kind: ServiceAccount, name: tautd, namespace: {{ .root.Release.Namespace }}}]
+{{- end }}

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""The Helm chart renders the objects of packaging/kubernetes, and refuses values that it does not know.
+
+Needs helm and kubectl, which ./up.sh builds.
+"""
+import json
+import os
+import pathlib
+import shutil
+import sys
+
+import yaml
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "daemon"))
+import daemon  # noqa: E402
+
+PACKAGING = HERE.parent.parent / "packaging"
+CHART = PACKAGING / "helm" / "tautline"
+WAYS = ("observe", "act", "webhook", "vpa")
+
+
+def objects(text):
+    """By kind and name."""
+    return {f"{item['kind']}/{item['metadata']['name']}": item for item in yaml.safe_load_all(text) if item}
+
+
+def same_form(found):
+    """Without what a chart and kustomize may differ in: labels, the image's tag, and what restarts the pod for a new configuration."""
+    out = {}
+    for key, item in found.items():
+        item["metadata"].pop("labels", None)
+        item["metadata"].pop("creationTimestamp", None)
+        if item["kind"] == "ConfigMap":
+            key = "ConfigMap/tautd-config"
+            item["metadata"]["name"] = "tautd-config"
+            item["data"] = settings_of(item["data"]["tautd.yaml"])
+        if item["kind"] == "StatefulSet":
+            template = item["spec"]["template"]
+            template["metadata"].pop("annotations", None)
+            for container in template["spec"]["containers"]:
+                container["image"] = container["image"].split(":")[0]
+                container.pop("imagePullPolicy", None)
+                container["ports"].sort(key=lambda port: port["name"])
+            for volume in template["spec"]["volumes"]:
+                if "configMap" in volume:
+                    volume["configMap"]["name"] = "tautd-config"
+        if item["kind"] == "MutatingWebhookConfiguration":
+            for webhook in item["webhooks"]:
+                for expression in webhook["namespaceSelector"]["matchExpressions"]:
+                    expression["values"].sort()
+        out[key] = item
+    return out
+
+
+def settings_of(text):
+    """Of tautd's configuration, without those that have the default's value."""
+    settings = yaml.safe_load(text)
+    admission = settings["kubernetes"].get("admission", {})
+    for key, default in (("name", "tautd.tautline.svc"), ("configuration", "tautline")):
+        if admission.get(key) == default:
+            del admission[key]
+    return settings
+
+
+def main():
+    args = daemon.arguments(__doc__.split("\n")[0])
+    folder = pathlib.Path(os.environ.get("BED_BIN") or HERE / "bin")
+    helm = shutil.which("helm", path=str(folder)) or shutil.which("helm")
+    kubectl = shutil.which("kubectl", path=str(folder)) or shutil.which("kubectl")
+    if helm is None or kubectl is None:
+        print(f"SKIPPED: helm and kubectl are not in {folder}: run ./dev test kubernetes; nothing was tested")
+        sys.exit(daemon.SKIPPED)
+    with daemon.Stage(args) as stage:
+        linted = stage.run(helm, "lint", CHART)
+        stage.equal(linted.returncode, 0, "helm lint")
+        for way in WAYS:
+            compare(stage, helm, kubectl, way)
+        more = render(stage, helm, "--set-json", 'config={"rules":[{"name":"a","match":{"namespace":"shop"},"set":{"mode":"canary"}}]}')
+        stage.check("mode: canary" in more.stdout and "listen:" in more.stdout, "config is merged over that of the way", more.stderr)
+        elsewhere = render(stage, helm, "--set", "way=webhook", namespace="other", name="second")
+        stage.check("tautd.other.svc" in elsewhere.stdout and "other/tautd" in elsewhere.stdout and "namespace: tautline" not in elsewhere.stdout,
+                    "the release's namespace is everywhere", elsewhere.stderr)
+        for value in ("way=all", "wya=act", "storage.sise=1Gi"):
+            stage.check(render(stage, helm, "--set", value).returncode != 0, f"--set {value} is refused")
+        stage.finish()
+
+
+def render(stage, helm, *more, namespace="tautline", name="tautline"):
+    return stage.run(helm, "template", name, CHART, "-n", namespace, "--kube-version", "1.35.0", *more)
+
+
+def compare(stage, helm, kubectl, way):
+    rendered = render(stage, helm, "--set", f"way={way}")
+    stage.equal((rendered.returncode, rendered.stderr), (0, ""), f"way {way} is rendered")
+    ours = stage.run(kubectl, "kustomize", PACKAGING / "kubernetes" / way)
+    chart, kustomize = same_form(objects(rendered.stdout)), same_form(objects(ours.stdout))
+    kustomize.pop("Namespace/tautline")  # helm install --create-namespace
+    stage.equal(sorted(chart), sorted(kustomize), f"{way}: the same objects")
+    for key in sorted(chart):
+        stage.equal(json.dumps(chart.get(key), sort_keys=True), json.dumps(kustomize.get(key), sort_keys=True), f"{way}: {key} is the same")
+
+
+if __name__ == "__main__":
+    main()
