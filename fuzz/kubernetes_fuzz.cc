@@ -44,7 +44,7 @@ void TryReview(std::string_view text) {
     orders.push_back({container.name, Resource::kCpu, 0.3, {}});
     orders.push_back({container.name, Resource::kMemory, 1e8, {AppliesTo::kRequest, 0.5}});
   }
-  const PodAdmission admission = AdmitPod(*review, orders, {});
+  const PodAdmission admission = AdmitPod(*review, orders, {}, {});
   simdjson::dom::parser parser;
   if (parser.parse(admission.answer).error() != simdjson::SUCCESS) std::abort();
 }
@@ -74,6 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Pod pod;
   OwnedObject object;
   Node node;
+  NamespaceRule rule;
   switch (data[0] % 9) {
     case 0:
       if (parser.ParseWatch<Pod>(text, meta, pod).ok()) UsePod(std::move(pod));
@@ -81,6 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 1:
       (void)parser.ParseWatch<OwnedObject>(text, meta, object);
       (void)parser.ParseWatch<Node>(text, meta, node);
+      (void)parser.ParseWatch<NamespaceRule>(text, meta, rule);
       break;
     case 2:
       (void)parser.ParseList<Pod>(text, list, [](Pod&& p) { UsePod(std::move(p)); });

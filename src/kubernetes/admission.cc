@@ -1,11 +1,11 @@
 #include "kubernetes/admission.h"
 
-#include <map>
 #include <utility>
 
 #include "absl/strings/escaping.h"
 #include "base/json_writer.h"
 #include "base/strings.h"
+#include "kubernetes/namespace_rules.h"
 #include "kubernetes/quantity.h"
 #include "kubernetes/resize_plan.h"
 
@@ -90,18 +90,23 @@ std::string Answer(const std::string& uid, const std::string& patch) {
 
 }  // namespace
 
-PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders,
-                      const Amounts& largest_node) {
+PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders, const Amounts& largest_node,
+                      std::span<const NamespaceRule> rules) {
   Pod pod = review.pod;  // as it becomes
   std::string patch;
   for (const PodOrder& order : orders) {
-    const ContainerState* found = ResizedContainer(pod, order.container);
+    Pod next = pod;
+    const ContainerState* found = ResizedContainer(next, order.container);
     if (found == nullptr) continue;
-    const auto plan = PlanResize(pod, *found, order.resource, order.amount, order.allocation, largest_node);
+    const auto plan = PlanResize(next, *found, order.resource, order.amount, order.allocation, largest_node);
     if (!plan.ok()) continue;
-    ContainerState& container = pod.containers[static_cast<size_t>(found - pod.containers.data())];
-    AddAmount(patch, container, "requests", container.requests, order.resource, plan->request);
-    AddAmount(patch, container, "limits", container.limits, order.resource, plan->limit);
+    ContainerState& container = next.containers[static_cast<size_t>(found - next.containers.data())];
+    std::string more = patch;
+    AddAmount(more, container, "requests", container.requests, order.resource, plan->request);
+    AddAmount(more, container, "limits", container.limits, order.resource, plan->limit);
+    if (!BrokenRule(review.pod, next, rules).empty()) continue;
+    pod = std::move(next);
+    patch = std::move(more);
   }
   if (!patch.empty()) AddAnnotation(patch, review);
   return {Answer(review.uid, patch), !patch.empty()};

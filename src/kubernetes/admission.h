@@ -26,9 +26,10 @@ struct PodAdmission {
   std::string answer;  // an AdmissionReview; the pod is always allowed
   bool changed = false;
 };
-// An order that PlanResize refuses, or that exceeds `largest_node`, changes nothing: with a request above every
-// node the pod could not be scheduled. The owner's amounts of a pod that is changed are noted in
-// kOwnersAnnotation.
-PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders, const Amounts& largest_node);
+// An order changes nothing if PlanResize refuses it, if it exceeds `largest_node` (with a request above every
+// node the pod could not be scheduled), or if the pod would break one of its namespace's rules with it (it
+// would not be created). The owner's amounts of a pod that is changed are noted in kOwnersAnnotation.
+PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders, const Amounts& largest_node,
+                      std::span<const NamespaceRule> rules);
 
 }  // namespace taut

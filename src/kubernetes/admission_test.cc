@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "base/strings.h"
 #include "kubernetes/cluster.h"
+#include "kubernetes/namespace_rules.h"
 #include "kubernetes/pod_fixture.h"
 
 namespace taut {
@@ -52,7 +53,7 @@ TEST(Admission, ANewPodGetsWhatHoldsForItsWorkload) {
   const std::vector<PodOrder> orders = {
       Order("app", Resource::kMemory, 100 * kMebibyte), Order("app", Resource::kCpu, 0.3),
       Order("proxy", Resource::kCpu, 0.02), Order("gone", Resource::kCpu, 1)};
-  const PodAdmission admission = AdmitPod(*review, orders, {4, 8192 * kMebibyte});
+  const PodAdmission admission = AdmitPod(*review, orders, {4, 8192 * kMebibyte}, {});
   EXPECT_TRUE(admission.changed);
   EXPECT_THAT(admission.answer, HasSubstr(R"("uid":"u-1","allowed":true,"patchType":"JSONPatch")"));
   EXPECT_EQ(
@@ -83,7 +84,7 @@ TEST(Admission, WhatWasNotedIsTheOwnersAgain) {
             (Amounts{0.2, std::nullopt}));
   // The ratio is that of the owner, a quarter; and the note stays as it was.
   const std::vector<PodOrder> orders = {Order("app", Resource::kCpu, 0.8)};
-  const std::string patch = PatchOf(AdmitPod(*review, orders, {}));
+  const std::string patch = PatchOf(AdmitPod(*review, orders, {}, {}));
   EXPECT_THAT(patch, HasSubstr(R"(requests/cpu","value":"200m")"));
   EXPECT_THAT(patch, HasSubstr(R"("path":"/metadata/annotations/tautline.dev~1owner-resources")"));
   EXPECT_THAT(patch, HasSubstr(R"(\"app\":{\"requests\":{\"cpu\":\"50m\"},\"limits\":{\"cpu\":\"200m\"}})"));
@@ -93,16 +94,69 @@ TEST(Admission, WhatCannotBeIsLeftAsItIs) {
   const auto review = ParsePodReview(Review("", kResources));
   ASSERT_TRUE(review.ok());
   const auto changed = [&](const PodOrder& order) {
-    return AdmitPod(*review, {&order, 1}, {4, 8192 * kMebibyte}).changed;
+    return AdmitPod(*review, {&order, 1}, {4, 8192 * kMebibyte}, {}).changed;
   };
   EXPECT_FALSE(changed(Order("app", Resource::kCpu, 5))) << "no node has 5 cores: it could not be scheduled";
   EXPECT_FALSE(changed(Order("", Resource::kCpu, 0.3))) << "the pod has two containers";
   EXPECT_FALSE(changed(Order("app", Resource::kCpu, 0.2))) << "it has it";
   EXPECT_FALSE(changed(Order("proxy", Resource::kMemory, 1e6))) << "neither request nor limit";
-  const PodAdmission none = AdmitPod(*review, {}, {});
+  const PodAdmission none = AdmitPod(*review, {}, {}, {});
   EXPECT_EQ(
       none.answer,
       R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"u-1","allowed":true}})");
+}
+
+// Else a pod that its template allows would not be created.
+TEST(Admission, TheNamespacesRulesHold) {
+  const auto review = ParsePodReview(Review("", kResources));  // with the sidecar: 110m, 32Mi of 200m, 64Mi
+  ASSERT_TRUE(review.ok());
+  const std::vector<PodOrder> orders = {Order("app", Resource::kMemory, 100 * kMebibyte),
+                                        Order("app", Resource::kCpu, 0.1)};
+  const auto changed = [&](NamespaceRule rule) {
+    const std::string patch = PatchOf(AdmitPod(*review, orders, {}, {&rule, 1}));
+    return StrCat(patch.find("memory\",") != std::string::npos ? "memory " : "",
+                  patch.find("limits/cpu") != std::string::npos ? "cpu" : "");
+  };
+  EXPECT_EQ(changed({}), "memory cpu");
+  EXPECT_EQ(changed({.container = {.max = {std::nullopt, 80 * kMebibyte}}}), "cpu");
+  EXPECT_EQ(changed({.container = {.min = {0.06, std::nullopt}}}), "memory ") << "a request of 50m";
+  EXPECT_EQ(changed({.container = {.min = {0.2, std::nullopt}}}), "memory cpu") << "it is broken already";
+  EXPECT_EQ(changed({.pod = {.max = {std::nullopt, 99 * kMebibyte}}}), "cpu");
+  EXPECT_EQ(changed({.requests_left = {std::nullopt, 40 * kMebibyte}}), "cpu");
+  EXPECT_EQ(changed({.limits_left = {0.0, 90 * kMebibyte}}), "cpu") << "less is always taken";
+  EXPECT_EQ(changed({.container = {.max_limit_request_ratio = {1.5, std::nullopt}}}), "memory cpu");
+}
+
+TEST(NamespaceRules, AreReadOfBothKinds) {
+  const std::string list = R"({"kind":"LimitRangeList","metadata":{"resourceVersion":"7"},"items":[
+    {"metadata":{"namespace":"shop","name":"small"},"spec":{"limits":[
+      {"type":"Container","max":{"memory":"512Mi"},"min":{"cpu":"10m"},"maxLimitRequestRatio":{"cpu":"4"}},
+      {"type":"PersistentVolumeClaim","max":{"storage":"1Gi"}}]}},
+    {"metadata":{"namespace":"shop","name":"team"},"status":{
+      "hard":{"requests.cpu":"2","cpu":"3","limits.memory":"4Gi"},"used":{"requests.cpu":"500m","cpu":"2500m"}}}]})";
+  ObjectParser parser;
+  ListMeta meta;
+  std::vector<NamespaceRule> all;
+  ASSERT_TRUE(
+      parser.ParseList<NamespaceRule>(list, meta, [&](NamespaceRule&& r) { all.push_back(std::move(r)); })
+          .ok());
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].container.max, (Amounts{std::nullopt, 512 * kMebibyte}));
+  EXPECT_EQ(all[0].container.max_limit_request_ratio, (Amounts{4, std::nullopt}));
+  EXPECT_EQ(all[1].requests_left, (Amounts{0.5, std::nullopt})) << "of two bounds the nearer one";
+  EXPECT_EQ(all[1].limits_left, (Amounts{std::nullopt, 4096 * kMebibyte}));
+  NamespaceRules rules;
+  rules.Replace("LimitRange", {all[0]});
+  rules.Put("ResourceQuota", all[1]);
+  EXPECT_EQ(rules.Of("shop").size(), 2U);
+  EXPECT_EQ(rules.Of("other").size(), 0U);
+  rules.Replace("LimitRange", {});
+  EXPECT_EQ(rules.Of("shop").size(), 1U);
+  rules.Remove("ResourceQuota", all[1]);
+  EXPECT_EQ(rules.Of("shop").size(), 0U);
+  Pod before = TestPod(), after = TestPod();
+  after.containers[0].limits.memory = 600 * kMebibyte;
+  EXPECT_EQ(BrokenRule(before, after, all), "shop/small: memory of container app: limit above 512Mi");
 }
 
 TEST(Admission, NonsenseIsRefused) {

@@ -266,6 +266,41 @@ bool Read(const element& at, Vpa& vpa) {
   return true;
 }
 
+// What is left of a ResourceQuota's first of these names, of which either may be used.
+std::optional<double> LeftOf(const std::optional<element>& status, std::string_view name,
+                             std::string_view other) {
+  if (!status.has_value()) return std::nullopt;
+  const std::optional<element> hard = Child(*status, "hard"), used = Child(*status, "used");
+  if (!hard.has_value()) return std::nullopt;
+  std::optional<double> left;
+  for (const std::string_view key : {name, other}) {
+    const std::optional<double> most = key.empty() ? std::nullopt : Amount(*hard, key);
+    if (!most.has_value()) continue;
+    const double rest = *most - (used.has_value() ? Amount(*used, key).value_or(0) : 0);
+    left = std::min(left.value_or(rest), rest);
+  }
+  return left;
+}
+
+bool Read(const element& at, NamespaceRule& rule) {
+  const std::optional<element> metadata = Child(at, "metadata"), spec = Child(at, "spec"),
+                               status = Child(at, "status");
+  if (!metadata.has_value()) return false;
+  rule.namespace_name = Text(*metadata, "namespace");
+  rule.name = Text(*metadata, "name");
+  ForEach(spec, "limits", [&rule](const element& limit) {
+    const std::string_view type = Text(limit, "type");
+    if (type != "Container" && type != "Pod") return;
+    AmountRange& range = type == "Pod" ? rule.pod : rule.container;
+    range.min = ReadAmounts(limit, "min");
+    range.max = ReadAmounts(limit, "max");
+    range.max_limit_request_ratio = ReadAmounts(limit, "maxLimitRequestRatio");
+  });
+  rule.requests_left = {LeftOf(status, "requests.cpu", "cpu"), LeftOf(status, "requests.memory", "memory")};
+  rule.limits_left = {LeftOf(status, "limits.cpu", ""), LeftOf(status, "limits.memory", "")};
+  return true;
+}
+
 std::string VersionOf(const element& at) {
   const std::optional<element> metadata = Child(at, "metadata");
   return metadata.has_value() ? std::string(Text(*metadata, "resourceVersion")) : "";
@@ -378,6 +413,7 @@ TAUT_OBJECT(Pod)
 TAUT_OBJECT(OwnedObject)
 TAUT_OBJECT(Node)
 TAUT_OBJECT(Vpa)
+TAUT_OBJECT(NamespaceRule)
 #undef TAUT_OBJECT
 
 }  // namespace taut

@@ -91,6 +91,18 @@ struct Node {
   bool is_ready = false;
 };
 
+// Of a LimitRange; absent: not bounded.
+struct AmountRange {
+  Amounts min = {}, max = {}, max_limit_request_ratio = {};
+};
+
+// What a namespace allows of its pods: a LimitRange or a ResourceQuota.
+struct NamespaceRule {
+  std::string namespace_name = {}, name = {};
+  AmountRange container = {}, pod = {};          // of a LimitRange
+  Amounts requests_left = {}, limits_left = {};  // of a ResourceQuota: what it allows less what is used
+};
+
 // What a VerticalPodAutoscaler says of a container, "*" for every other one.
 struct VpaContainerPolicy {
   std::string container = "*";
@@ -131,7 +143,7 @@ class ObjectParser {
   ObjectParser();
   ~ObjectParser();
 
-  // Calls fn for each item; `Object` is Pod, OwnedObject, Node or Vpa.
+  // Calls fn for each item; `Object` is Pod, OwnedObject, Node, Vpa or NamespaceRule.
   template <typename Object>
   absl::Status ParseList(std::string_view body, ListMeta& meta, absl::FunctionRef<void(Object&&)> fn);
   // A line of a watch. `object` is set for kPut and kDeleted.

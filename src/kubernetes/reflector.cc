@@ -119,5 +119,6 @@ template class Reflector<Pod>;
 template class Reflector<OwnedObject>;
 template class Reflector<Node>;
 template class Reflector<Vpa>;
+template class Reflector<NamespaceRule>;
 
 }  // namespace taut

@@ -72,7 +72,8 @@ absl::Status KubernetesRun::OpenAdmission() {
   options.certificate_file = StrCat(options_.state_dir, "/admission.pem");
   options.now = options_.now;
   options.admit = [this](const PodReview& review) {
-    return AdmitPod(review, actuator_->OrdersFor(review.pod), cluster_.LargestNode());
+    return AdmitPod(review, actuator_->OrdersFor(review.pod), cluster_.LargestNode(),
+                    namespace_rules_.Of(review.pod.namespace_name));
   };
   absl::StatusOr<std::unique_ptr<AdmissionRun>> run =
       AdmissionRun::Start(std::move(options), *std::move(client));

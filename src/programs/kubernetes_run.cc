@@ -84,6 +84,7 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   if (s.ok() && watch_workloads) s = run->WatchWorkloads();
   if (s.ok() && run->options_.config.events) s = run->OpenEvents();
   if (s.ok() && run->options_.config.vpa) s = run->WatchVpas();
+  if (s.ok() && !run->options_.config.admission.listen.empty()) s = run->WatchNamespaceRules();
   if (s.ok()) s = run->OpenLease();
   for (size_t i = 0; s.ok() && i < kScrapers && run->options_.config.scrape_interval_s > 0; ++i) {
     absl::StatusOr<std::unique_ptr<ApiClient>> client = run->Client();
@@ -148,6 +149,23 @@ absl::Status KubernetesRun::WatchOwners(const std::string& kind, const std::stri
       {.replace = [cluster, kind](const std::vector<OwnedObject>& all) { cluster->ReplaceOwned(kind, all); },
        .put = [cluster, kind](const OwnedObject& object) { cluster->PutOwned(kind, object); },
        .remove = [cluster, kind](const OwnedObject& object) { cluster->RemoveOwned(kind, object); }});
+}
+
+// What a new pod may have: only the webhook needs it.
+absl::Status KubernetesRun::WatchNamespaceRules() {
+  NamespaceRules* const rules = &namespace_rules_;
+  constexpr std::pair<const char*, const char*> kKinds[] = {{"LimitRange", "/api/v1/limitranges"},
+                                                            {"ResourceQuota", "/api/v1/resourcequotas"}};
+  for (const auto& [kind_name, path] : kKinds) {
+    const std::string kind = kind_name;
+    const absl::Status s = Watch<NamespaceRule>(
+        {.path = path, .list_accept = {}, .watch_accept = {}}, StrCat(kind, "s"),
+        {.replace = [rules, kind](std::vector<NamespaceRule> all) { rules->Replace(kind, std::move(all)); },
+         .put = [rules, kind](NamespaceRule rule) { rules->Put(kind, std::move(rule)); },
+         .remove = [rules, kind](const NamespaceRule& rule) { rules->Remove(kind, rule); }});
+    if (!s.ok()) return s;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status KubernetesRun::WatchVpas() {

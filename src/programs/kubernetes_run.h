@@ -22,6 +22,7 @@
 #include "kubernetes/kubeconfig.h"
 #include "kubernetes/kubernetes_actuator.h"
 #include "kubernetes/lease.h"
+#include "kubernetes/namespace_rules.h"
 #include "kubernetes/reflector.h"
 #include "kubernetes/steering.h"
 #include "kubernetes/vpa_writer.h"
@@ -67,6 +68,7 @@ class KubernetesRun {
   absl::Status WatchOwners(const std::string& kind, const std::string& path);
   absl::Status WatchWorkloads();
   absl::Status WatchVpas();
+  absl::Status WatchNamespaceRules();
   absl::Status OpenVpas();
   absl::Status OpenLease();
   absl::Status OpenEvents();
@@ -94,6 +96,7 @@ class KubernetesRun {
   const Options options_;
   Cluster cluster_;
   WorkloadDirectory workloads_;
+  NamespaceRules namespace_rules_;
   Steering steering_;
   uint64_t steered_ = 0;  // its version that was passed on last
   ControlPlane* control_ = nullptr;

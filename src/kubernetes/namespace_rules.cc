@@ -1,0 +1,124 @@
+#include "kubernetes/namespace_rules.h"
+
+#include <utility>
+
+#include "base/strings.h"
+#include "kubernetes/quantity.h"
+#include "model/resource.h"
+
+namespace taut {
+namespace {
+
+std::optional<double> Of(const Amounts& amounts, Resource resource) {
+  return resource == Resource::kCpu ? amounts.cpu : amounts.memory;
+}
+
+std::string Quantity(Resource resource, double value) {
+  return resource == Resource::kCpu ? CpuQuantity(value) : MemoryQuantity(value);
+}
+
+struct RequestAndLimit {
+  std::optional<double> request, limit;
+};
+
+RequestAndLimit OfContainer(const ContainerState& container, Resource resource) {
+  return {Of(container.requests, resource), Of(container.limits, resource)};
+}
+
+// Absent where no container has it.
+RequestAndLimit SumOf(const Pod& pod, Resource resource) {
+  RequestAndLimit sum;
+  for (const ContainerState& container : pod.containers) {
+    const RequestAndLimit one = OfContainer(container, resource);
+    if (one.request.has_value()) sum.request = sum.request.value_or(0) + *one.request;
+    if (one.limit.has_value()) sum.limit = sum.limit.value_or(0) + *one.limit;
+  }
+  return sum;
+}
+
+bool Above(const std::optional<double>& value, const std::optional<double>& most) {
+  return value.has_value() && most.has_value() && *value > *most * (1 + 1e-9);
+}
+
+// What of a LimitRange's range is broken; "": nothing.
+std::string Broken(const RequestAndLimit& now, const AmountRange& range, Resource resource) {
+  const std::optional<double> least = Of(range.min, resource), most = Of(range.max, resource),
+                              ratio = Of(range.max_limit_request_ratio, resource);
+  if (Above(now.limit, most)) return StrCat("limit above ", Quantity(resource, *most));
+  if (Above(now.request, most)) return StrCat("request above ", Quantity(resource, *most));
+  if (Above(least, now.request)) return StrCat("request below ", Quantity(resource, *least));
+  if (Above(least, now.limit)) return StrCat("limit below ", Quantity(resource, *least));
+  if (now.request.has_value() && now.limit.has_value() && ratio.has_value() &&
+      *now.limit > *ratio * *now.request * (1 + 1e-9)) {
+    return StrCat("limit above ", *ratio, " times the request");
+  }
+  return "";
+}
+
+std::string BrokenOf(const Pod& before, const Pod& after, const NamespaceRule& rule, Resource resource) {
+  for (size_t i = 0; i < after.containers.size() && i < before.containers.size(); ++i) {
+    const std::string what = Broken(OfContainer(after.containers[i], resource), rule.container, resource);
+    if (!what.empty() &&
+        Broken(OfContainer(before.containers[i], resource), rule.container, resource).empty()) {
+      return StrCat("of container ", after.containers[i].name, ": ", what);
+    }
+  }
+  const RequestAndLimit was = SumOf(before, resource), now = SumOf(after, resource);
+  const std::string what = Broken(now, rule.pod, resource);
+  if (!what.empty() && Broken(was, rule.pod, resource).empty()) return StrCat("of the pod: ", what);
+  // What the namespace uses does not count this pod yet.
+  if (Above(now.request, Of(rule.requests_left, resource)) && Above(now.request, was.request))
+    return "of the pod: request above what is left";
+  if (Above(now.limit, Of(rule.limits_left, resource)) && Above(now.limit, was.limit))
+    return "of the pod: limit above what is left";
+  return "";
+}
+
+}  // namespace
+
+std::string BrokenRule(const Pod& before, const Pod& after, std::span<const NamespaceRule> rules) {
+  for (const NamespaceRule& rule : rules) {
+    for (const Resource r : kResources) {
+      const std::string what = BrokenOf(before, after, rule, r);
+      if (!what.empty()) return StrCat(rule.namespace_name, "/", rule.name, ": ", Name(r), " ", what);
+    }
+  }
+  return "";
+}
+
+void NamespaceRules::Replace(const std::string& kind, std::vector<NamespaceRule> all) {
+  const std::string prefix = StrCat(kind, "/");
+  const std::lock_guard lock(mutex_);
+  for (auto& [name, rules] : rules_)
+    std::erase_if(rules, [&](const auto& entry) { return entry.first.starts_with(prefix); });
+  std::erase_if(rules_, [](const auto& entry) { return entry.second.empty(); });
+  for (NamespaceRule& rule : all) {
+    const std::string key = prefix + rule.name;
+    rules_[rule.namespace_name].insert_or_assign(key, std::move(rule));
+  }
+}
+
+void NamespaceRules::Put(const std::string& kind, NamespaceRule rule) {
+  const std::lock_guard lock(mutex_);
+  const std::string key = StrCat(kind, "/", rule.name);
+  rules_[rule.namespace_name].insert_or_assign(key, std::move(rule));
+}
+
+void NamespaceRules::Remove(const std::string& kind, const NamespaceRule& rule) {
+  const std::lock_guard lock(mutex_);
+  const auto found = rules_.find(rule.namespace_name);
+  if (found == rules_.end()) return;
+  found->second.erase(StrCat(kind, "/", rule.name));
+  if (found->second.empty()) rules_.erase(found);
+}
+
+std::vector<NamespaceRule> NamespaceRules::Of(const std::string& namespace_name) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<NamespaceRule> out;
+  const auto found = rules_.find(namespace_name);
+  if (found == rules_.end()) return out;
+  for (const auto& [key, rule] : found->second) out.push_back(rule);
+  return out;
+}
+
+}  // namespace taut
