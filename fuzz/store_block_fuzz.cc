@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "histogram/checkpoint.h"
+#include "store/account_block.h"
 #include "store/records.h"
 #include "store/window_block.h"
 
@@ -44,6 +45,20 @@ void ReadWindowBlock(std::string_view block) {
   (void)FindInWindowBlock(block, kWindow, JobId{5}, found);
 }
 
+void ReadAccountBlock(std::string_view block) {
+  std::vector<AccountEntry> read;
+  if (!AddAccountBlock(block, kWindow, 0, read).ok()) {
+    Require(read.empty());
+    return;
+  }
+  for (size_t i = 0; i < read.size(); ++i) {
+    Require(AccountChunkOf(read[i].job) == 0 && (i == 0 || read[i - 1].job < read[i].job));
+  }
+  std::vector<AccountEntry> twin;
+  Require(AddAccountBlock(EncodeAccountBlock(read, kWindow, 0), kWindow, 0, twin).ok());
+  Require(twin == read);
+}
+
 void ReadDayBlock(std::string_view block) {
   JobDay day;
   day.job = JobId{5};
@@ -61,6 +76,7 @@ void ReadDayBlock(std::string_view block) {
 void ReadAll(std::string_view bytes) {
   ReadWindowBlock(bytes);
   ReadDayBlock(bytes);
+  ReadAccountBlock(bytes);
   const auto labels = DecodeLabels(bytes);
   if (labels.ok()) Require(*DecodeLabels(EncodeLabels(*labels)) == *labels);
   const auto point = DecodeFleetPoint(bytes);

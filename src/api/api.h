@@ -121,6 +121,8 @@ class Api {
   HttpResponse History(const HttpRequest& request);
   HttpResponse Jobs(const HttpRequest& request);
   HttpResponse Totals(const HttpRequest& request);
+  HttpResponse Costs(const HttpRequest& request);       // cost_handlers.cc
+  HttpResponse Allocation(const HttpRequest& request);  // allocation.cc
   HttpResponse Job(JobId id);
   HttpResponse Usage(const HttpRequest& request, JobId id);
   HttpResponse Explain(JobId id);

@@ -8,7 +8,7 @@
 namespace taut {
 
 // Takes everything, remembers nothing.
-class NoStore final : public Store, public taut::History {
+class NoStore : public Store, public taut::History {
  public:
   absl::Status Commit(const PassRecord& pass) override {
     settings += pass.settings.size();
@@ -38,6 +38,11 @@ class NoStore final : public Store, public taut::History {
   }
   absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId, WindowId, int32_t) override {
     return std::vector<FleetPoint>();
+  }
+  absl::Status ReadAccount(
+      WindowId, WindowId,
+      absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)>) override {
+    return absl::OkStatus();
   }
   size_t settings = 0;
 };

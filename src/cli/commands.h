@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -161,6 +162,15 @@ struct TopArgs {
   std::string search, sort;  // sort "": the daemon's default
 };
 int RunTop(const TopArgs& args);
+
+struct CostsArgs {
+  DaemonArgs daemon;
+  std::string by;           // a label or ":job"; "": the daemon's default
+  std::optional<int> days;  // up to now
+  std::string month;        // "2026-11"; "": none
+  int limit = 30;
+};
+int RunCosts(const CostsArgs& args);
 
 struct StatusArgs {
   DaemonArgs daemon;

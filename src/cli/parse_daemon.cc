@@ -75,6 +75,14 @@ constexpr const char* kTopHelp =
     "  taut top\n"
     "  taut top --search namespace=shop --sort cpu_usage";
 
+constexpr const char* kCostsHelp =
+    "Shows what jobs used, had and cost, from the account that tautd keeps, by the prices of its "
+    "configuration.\nTimes before the newest day are whole days of UTC.\n\n"
+    "Examples:\n"
+    "  taut costs\n"
+    "  taut costs --by team --month 2026-11\n"
+    "  taut costs --by :job --days 7 --output json";
+
 constexpr const char* kStatusHelp =
     "Shows the state of tautd: its clock, its store, its last pass, and received samples by outcome.\n\n"
     "Examples:\n"
@@ -238,6 +246,18 @@ void DaemonVerbs::AddTop(CLI::App& app) {
   AddDaemon(app, top_.daemon);
 }
 
+void DaemonVerbs::AddCosts(CLI::App& app) {
+  CostsArgs& a = costs_;
+  app.add_option("--by", a.by, "label to group by, or :job (default: namespace if jobs have it)")
+      ->type_name("LABEL");
+  app.add_option("--days", a.days, "days up to now (default: 30)")->check(CLI::Range(1, 4000));
+  app.add_option("--month", a.month, "calendar month of UTC, such as 2026-11")->type_name("MONTH");
+  app.add_option("--limit", a.limit, "maximum number of rows")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10'000));
+  AddDaemon(app, a.daemon);
+}
+
 void DaemonVerbs::AddStatus(CLI::App& app) {
   app.add_flag("--ready", status_.ready,
                "only whether tautd is ready, which needs no token: exit code 0, or 1 with the reason");
@@ -274,6 +294,7 @@ DaemonVerbs::DaemonVerbs(CLI::App& app) {
   add("set", kSetHelp, &DaemonVerbs::AddSet, [this] { return RunSet(set_); });
   add("export", kExportHelp, &DaemonVerbs::AddExport, [this] { return RunExport(export_); });
   add("decisions", kDecisionsHelp, &DaemonVerbs::AddDecisions, [this] { return RunDecisions(decisions_); });
+  add("costs", kCostsHelp, &DaemonVerbs::AddCosts, [this] { return RunCosts(costs_); });
   add("top", kTopHelp, &DaemonVerbs::AddTop, [this] { return RunTop(top_); });
   add("status", kStatusHelp, &DaemonVerbs::AddStatus, [this] { return RunStatus(status_); });
   add("agents", kAgentsHelp, &DaemonVerbs::AddAgents, [this] { return RunAgents(agents_); });

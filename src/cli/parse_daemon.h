@@ -30,6 +30,7 @@ class DaemonVerbs {
   void AddExport(CLI::App& app);
   void AddDecisions(CLI::App& app);
   void AddTop(CLI::App& app);
+  void AddCosts(CLI::App& app);
   void AddStatus(CLI::App& app);
   void AddAgents(CLI::App& app);
   void AddMapping(CLI::App& app);
@@ -42,6 +43,7 @@ class DaemonVerbs {
   ExportArgs export_;
   DecisionsArgs decisions_;
   TopArgs top_;
+  CostsArgs costs_;
   StatusArgs status_;
   DaemonArgs agents_;
   MappingTestArgs mapping_test_;

@@ -374,6 +374,7 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
   piecewise(workers_->is_parallel() ? kPieceOfThreads : kPiece, [&](size_t first, size_t last) {
     fleet_.TakeOwnersAmounts(closed, first, last);
     fleet_.Observe(closed, first, last, out, when, run);
+    fleet_.Account(closed, first, last, unsaved_->account);
   });
   timer.Done("observe");
   {

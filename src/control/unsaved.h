@@ -21,7 +21,8 @@ struct Unsaved {
   std::vector<SettingChange> settings;
   std::vector<Checkpoint> checkpoints;
   std::vector<JobPast> pasts;
-  std::vector<JobId> trials;  // whose tasks changed: their orders are extended
+  std::vector<AccountEntry> account;  // of the window
+  std::vector<JobId> trials;          // whose tasks changed: their orders are extended
   PassOutput output;
   When when = When::kNow;  // of the window or the OOM kills
 
@@ -44,6 +45,7 @@ struct Unsaved {
     record.settings = settings;
     record.checkpoints = checkpoints;
     record.pasts = pasts;
+    record.account = account;
     record.fleet = window.has_value() ? &output.point : nullptr;
     return record;
   }

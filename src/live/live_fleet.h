@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "engine/signal_builder.h"
 #include "live/live_job.h"
+#include "model/account.h"
 #include "model/closed_window.h"
 #include "model/job_table.h"
 #include "rollout/migration.h"
@@ -101,6 +102,9 @@ class LiveFleet {
   void TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t last) const;
   void Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when = When::kNow,
                RunTurns run = RunInOrder);
+  // After Observe and before Decide, so that allocations are those of the window: appends an entry for each of
+  // these jobs.
+  void Account(const ClosedWindow& closed, size_t first, size_t last, std::vector<AccountEntry>& out) const;
   void EndWindow(const ClosedWindow& closed, PassOutput& out, When when = When::kNow);
   void Decide(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when = When::kNow);
   // An OOM kill, at once, however late it is reported. `oom.limit` is filled in where it is unknown.

@@ -11,6 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "model/account.h"
 #include "model/closed_window.h"
 #include "model/rollout.h"
 
@@ -56,6 +57,14 @@ struct PassRecord {
   std::span<const Checkpoint> checkpoints;
   std::span<const JobPast> pasts;  // of jobs that the store has
   const FleetPoint* fleet = nullptr;
+  std::span<const AccountEntry> account;  // of `window`, ascending by job
+};
+
+// What the account says of a time in which windows are summed up: of the newest each, then of hours, then of
+// days.
+struct AccountSpan {
+  WindowId first;
+  int32_t windows = 1;
 };
 
 // Restores after a stop, in this order: jobs, settings, checkpoints, windows.
@@ -125,6 +134,11 @@ class History {
                                                               size_t limit) = 0;
   // [from, to), ascending; every `stride`-th window (of window % stride == 0) so that a month stays small.
   virtual absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) = 0;
+  // The account of the times that begin in [from, to): chunks of jobs, each time and job in one entry. A time
+  // that has been summed up to an hour or a day begins with it. O(windows, hours and days in it * jobs).
+  virtual absl::Status ReadAccount(
+      WindowId from, WindowId to,
+      absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) = 0;
 };
 
 }  // namespace taut

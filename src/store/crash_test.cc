@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <random>
 #include <thread>
 
@@ -15,7 +16,12 @@
 namespace taut {
 namespace {
 
-constexpr int kKills = 30;
+// 30 kills, times TAUT_TEST_SCALE.
+int Kills() {
+  const char* scale = std::getenv("TAUT_TEST_SCALE");
+  return 30 * (scale != nullptr ? std::max(1, std::atoi(scale)) : 1);
+}
+
 constexpr uint32_t kJobs = 150;
 constexpr int32_t kPastDays = 3;
 // 7 windows apart, so that days end and are regrouped.
@@ -44,6 +50,11 @@ OwnedPass MakePass(uint64_t number) {
   pass.ooms = {{JobId{1}, 0, static_cast<int64_t>(number), 1, std::nullopt}};
   pass.checkpoints = {
       {static_cast<uint32_t>(number % 5), WindowOf(number), std::string(10'000 + number, 'c')}};
+  // Jobs of two chunks; the sums over n passes are n(n + 1) / 2.
+  for (const uint32_t job : {1U, 2000U}) {
+    pass.account.push_back({.job = JobId{job}});
+    pass.account.back().of[0] = {.usage = number, .billed = number, .windows = 1};
+  }
   // Three days of a job from before, all or none.
   JobPast& past = pass.pasts.emplace_back();
   past.job = JobId{static_cast<uint32_t>(1'000'000 + number)};
@@ -94,7 +105,7 @@ TEST(CrashTest, AcknowledgedPassesAreThereOnce) {
   const SqliteStore::Options options = OptionsFor(dir);
   std::mt19937 random(20'260'101);
   uint64_t next = 1;
-  for (int kill = 0; kill < kKills; ++kill) {
+  for (int kill = 0; kill < Kills(); ++kill) {
     const uint64_t acknowledged = KillAWriter(options, next, std::chrono::microseconds(random() % 30'000));
     const auto store = SqliteStore::Open(options);
     ASSERT_TRUE(store.ok()) << store.status();
@@ -116,6 +127,17 @@ TEST(CrashTest, AcknowledgedPassesAreThereOnce) {
     ASSERT_TRUE(decisions.ok());
     EXPECT_EQ(decisions->size(), pass);
     EXPECT_EQ((*store)->Ooms(std::nullopt, 0, SIZE_MAX)->size(), pass);
+    uint64_t usage = 0, windows = 0;
+    const absl::Status account = (*store)->ReadAccount(
+        WindowId{0}, WindowId{INT32_MAX / 2}, [&](const AccountSpan&, std::span<const AccountEntry> entries) {
+          for (const AccountEntry& e : entries) {
+            usage += e.of[0].usage;
+            windows += e.of[0].windows;
+          }
+        });
+    ASSERT_TRUE(account.ok()) << account;
+    EXPECT_EQ(windows, 2 * pass);
+    EXPECT_EQ(usage, pass * (pass + 1));
     for (uint64_t n = pass + 2; n > 0 && n + 5 > pass; --n) {
       const JobId job{static_cast<uint32_t>(1'000'000 + n)};
       const auto days = (*store)->JobDays(job, WindowId{0}, WindowId{INT32_MAX});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "store/account_block.h"
 #include "store/records.h"
 #include "store/schema.h"
 #include "store/window_block.h"
@@ -254,6 +255,29 @@ absl::StatusOr<std::vector<FleetPoint>> HistoryReader::FleetPoints(WindowId from
   }
   if (!any.ok()) return any.status();
   return found;
+}
+
+absl::Status HistoryReader::ReadAccount(
+    WindowId from, WindowId to,
+    absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) {
+  static_assert(kWindowsPerDay == 288 && kWindowsPerHour == 12);
+  std::vector<AccountEntry> entries;
+  // One statement sees one state: a time that is being summed up is in one table.
+  Rows rows = account_.Query(WindowKey(from.index, 0), WindowKey(to.index, 0));
+  absl::StatusOr<bool> any = rows.Next();
+  for (; any.ok() && *any; any = rows.Next()) {
+    const AccountSpan span{WindowId{WindowOfKey(rows.Int(0))}, static_cast<int32_t>(rows.Int(2))};
+    const uint32_t chunk = ChunkOfKey(rows.Int(0));
+    entries.clear();
+    const absl::Status added = AddAccountBlock(rows.Bytes(1), span.first, chunk, entries);
+    if (added.ok()) {
+      yield(span, entries);
+    } else {
+      damage_->Add(StrCat("the account from window ", span.first.index, ", jobs from ",
+                          chunk * kJobsPerAccountChunk, ": ", Message(added)));
+    }
+  }
+  return any.ok() ? absl::OkStatus() : any.status();
 }
 
 }  // namespace taut

@@ -23,6 +23,9 @@ class HistoryReader final : public History {
                                               size_t limit) override;
   absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string> job, size_t limit) override;
   absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) override;
+  absl::Status ReadAccount(
+      WindowId from, WindowId to,
+      absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) override;
 
  private:
   HistoryReader(std::unique_ptr<Database> db, DamageLog* damage) : owned_(std::move(db)), damage_(damage) {}
@@ -31,6 +34,12 @@ class HistoryReader final : public History {
   absl::Status ReadBlocks(JobId job, const std::vector<WindowId>& windows, std::vector<JobDay>& days);
   // What was read of it elsewhere (JobPast).
   absl::Status ReadPast(JobId job, WindowId from, WindowId to, std::vector<JobDay>& days);
+
+  // In the order of time: what is summed up is older.
+  static constexpr const char* kReadAccount =
+      "SELECT key, block, 288 FROM account_days WHERE key >= ?1 AND key < ?2 UNION ALL "
+      "SELECT key, block, 12 FROM account_hours WHERE key >= ?1 AND key < ?2 UNION ALL "
+      "SELECT key, block, 1 FROM account_windows WHERE key >= ?1 AND key < ?2";
 
   const std::unique_ptr<Database> owned_;
   Database* const db_ = owned_.get();
@@ -43,6 +52,7 @@ class HistoryReader final : public History {
   Statement first_past_{db_, "SELECT min(key) FROM past_days"};
   Statement last_past_{db_, "SELECT max(key) FROM past_days"};
   Statement past_day_{db_, "SELECT block FROM past_days WHERE key = ?1"};
+  Statement account_{db_, kReadAccount};
   Statement ooms_{db_,
                   "SELECT time_s, job, task, kills, limit_bytes, sum, id FROM ooms WHERE time_s >= ?1 "
                   "ORDER BY time_s DESC, id DESC LIMIT ?2"};

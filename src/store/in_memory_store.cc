@@ -17,6 +17,7 @@ absl::Status InMemoryStore::Commit(const PassRecord& pass) {
     ClosedWindow& window = windows_.emplace(pass.window->window, *pass.window).first->second;
     window.reports.clear();
     for (JobWindowData& job : window.jobs) job.first_report = job.num_reports = 0;
+    if (!pass.account.empty()) account_[window.window].assign(pass.account.begin(), pass.account.end());
   }
   for (const JobRecord& job : pass.new_jobs) jobs_[job.id.value] = job;
   for (const JobId id : pass.forgotten_jobs) forgotten_[id.value] = pass.forgotten_s;
@@ -147,6 +148,7 @@ absl::StatusOr<bool> InMemoryStore::Maintain(WindowId now) {
     const SettingChange& s = entry.second;
     return s.time_s < first_s && newest.at({s.job, s.key}) != s.id;
   });
+  std::erase_if(account_, [first_s](const auto& entry) { return entry.first.start_s() < first_s; });
   std::erase_if(fleet_, [first_s](const auto& entry) { return entry.first.start_s() < first_s; });
   return false;
 }
@@ -222,6 +224,16 @@ absl::StatusOr<std::vector<FleetPoint>> InMemoryStore::FleetPoints(WindowId from
     if (at->first.index % stride == 0) found.push_back(at->second);
   }
   return found;
+}
+
+absl::Status InMemoryStore::ReadAccount(
+    WindowId from, WindowId to,
+    absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) {
+  const std::lock_guard lock(mutex_);
+  for (auto at = account_.lower_bound(from); at != account_.end() && at->first < to; ++at) {
+    yield({at->first, 1}, at->second);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace taut

@@ -34,6 +34,9 @@ class InMemoryStore final : public Store, public History {
                                               size_t limit) override;
   absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string> job, size_t limit) override;
   absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) override;
+  absl::Status ReadAccount(
+      WindowId from, WindowId to,
+      absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) override;
 
  private:
   // The newest id of each job and key. Of mutex_.
@@ -46,6 +49,7 @@ class InMemoryStore final : public Store, public History {
   std::map<uint32_t, int64_t> forgotten_;  // when
   std::map<uint32_t, PastState> pasts_;
   std::map<std::pair<int32_t, uint32_t>, JobDay> past_days_;  // by day and job
+  std::map<WindowId, std::vector<AccountEntry>> account_;
   std::map<WindowId, ClosedWindow> windows_;
   std::map<uint64_t, Decision> decisions_;
   std::vector<OomRecord> ooms_;  // by time, then as they came

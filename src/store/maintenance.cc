@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/strings.h"
+#include "store/account_block.h"
 #include "store/schema.h"
 #include "store/window_block.h"
 
@@ -13,6 +14,7 @@ namespace {
 // Of a call: few enough to be done in some 50 ms.
 constexpr int64_t kMostRows = 500;
 constexpr int64_t kMostDecisions = 2000;
+constexpr int kMostChunksSummed = 128;
 constexpr size_t kMostRegroupedBytes = size_t{3} << 19;
 
 }  // namespace
@@ -43,6 +45,7 @@ absl::StatusOr<bool> Maintenance::Forget(WindowId now) {
   piece(forget_blocks_, WindowKey(first_window, 0));
   piece(forget_ooms_, first_s);
   piece(forget_jobs_, first_s);
+  piece(forget_account_, WindowKey(FloorDiv(first_s, kWindowSeconds), 0));
   if (status.ok()) status = forget_settings_.Run(first_s);
   if (status.ok()) status = forget_fleet_.Run(FloorDiv(first_s, kWindowSeconds));
   if (!status.ok()) return status;
@@ -128,6 +131,63 @@ absl::StatusOr<size_t> Maintenance::RegroupChunk(int32_t day, uint32_t chunk) {
     if (!written.ok()) return written;
   }
   return bytes;
+}
+
+Maintenance::AccountLevel::AccountLevel(Database* db, const char* from, const char* to, int32_t its_step,
+                                        int32_t its_span)
+    : step(its_step),
+      span(its_span),
+      first(db, StrCat("SELECT min(key) FROM ", from)),
+      read(db, StrCat("SELECT block FROM ", from, " WHERE key = ?1")),
+      drop(db, StrCat("DELETE FROM ", from, " WHERE key = ?1")),
+      write(db, StrCat("INSERT INTO ", to, " VALUES(?1, ?2)")) {}
+
+absl::StatusOr<bool> Maintenance::SumUpAccount(std::optional<WindowId> last) {
+  if (!last) return false;
+  auto transaction = Transaction::Begin(*db_, Transaction::Kind::kWrite);
+  if (!transaction.ok()) return transaction.status();
+  bool more = false;
+  for (AccountLevel& level : account_levels_) {
+    for (int chunks = 0; !more; ++chunks) {
+      std::optional<int64_t> key;
+      {
+        Rows rows = level.first.Query();
+        const absl::StatusOr<bool> any = rows.Next();
+        if (!any.ok()) return any.status();
+        key = rows.IntOrNull(0);
+      }
+      if (!key) break;
+      const int64_t first = FloorDiv(int64_t{WindowOfKey(*key)}, int64_t{level.span}) * level.span;
+      if (last->index < first + level.span - 1) break;  // a window of it may come
+      more = chunks == kMostChunksSummed;
+      if (more) break;
+      if (absl::Status s = SumUpChunk(level, first, ChunkOfKey(*key)); !s.ok()) return s;
+    }
+  }
+  if (absl::Status s = (*transaction)->Commit(); !s.ok()) return s;
+  return more;
+}
+
+absl::Status Maintenance::SumUpChunk(AccountLevel& level, int64_t first_window, uint32_t chunk) {
+  std::vector<AccountEntry> sums;
+  for (int64_t w = first_window; w < first_window + level.span; w += level.step) {
+    const int64_t key = WindowKey(w, chunk);
+    {
+      Rows rows = level.read.Query(key);
+      const absl::StatusOr<bool> any = rows.Next();
+      if (!any.ok()) return any.status();
+      if (!*any) continue;
+      const absl::Status added =
+          AddAccountBlock(rows.Bytes(0), WindowId{static_cast<int32_t>(w)}, chunk, sums);
+      if (!added.ok()) {
+        damage_->Add(StrCat("the account from window ", w, ", jobs from ", chunk * kJobsPerAccountChunk, ": ",
+                            Message(added)));
+      }
+    }
+    if (absl::Status s = level.drop.Run(key); !s.ok()) return s;
+  }
+  const std::string block = EncodeAccountBlock(sums, WindowId{static_cast<int32_t>(first_window)}, chunk);
+  return level.write.Run(WindowKey(first_window, chunk), Blob{block});
 }
 
 }  // namespace taut

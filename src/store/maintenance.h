@@ -17,10 +17,20 @@ class Maintenance {
   // True: there is more to do. `last`: the last window taken in.
   absl::StatusOr<bool> Forget(WindowId now);
   absl::StatusOr<bool> Regroup(std::optional<WindowId> last);
+  // Sums the account of whole hours and days up. As Regroup.
+  absl::StatusOr<bool> SumUpAccount(std::optional<WindowId> last);
 
  private:
   // Regroups one chunk of one day; the bytes it had.
   absl::StatusOr<size_t> RegroupChunk(int32_t day, uint32_t chunk);
+
+  // Statements of one table of the account whose rows, of `step` windows each, go to the next.
+  struct AccountLevel {
+    AccountLevel(Database* db, const char* from, const char* to, int32_t its_step, int32_t its_span);
+    const int32_t step, span;  // windows
+    Statement first, read, drop, write;
+  };
+  absl::Status SumUpChunk(AccountLevel& level, int64_t first_window, uint32_t chunk);
 
   Database* db_;
   DamageLog* damage_;
@@ -48,6 +58,12 @@ class Maintenance {
                              "DELETE FROM settings WHERE time_s < ?1 AND id NOT IN "
                              "(SELECT max(id) FROM settings GROUP BY job, key)"};
   Statement forget_fleet_{db_, "DELETE FROM fleet WHERE window < ?1"};
+  Statement forget_account_{
+      db_,
+      "DELETE FROM account_days WHERE key IN (SELECT key FROM account_days WHERE key < ?1 ORDER BY key LIMIT "
+      "?2)"};
+  AccountLevel account_levels_[2] = {{db_, "account_windows", "account_hours", 1, kWindowsPerHour},
+                                     {db_, "account_hours", "account_days", kWindowsPerHour, kWindowsPerDay}};
   Statement first_block_{db_, "SELECT min(key) FROM window_blocks"};
   Statement read_block_{db_, "SELECT block FROM window_blocks WHERE key = ?1"};
   Statement drop_block_{db_, "DELETE FROM window_blocks WHERE key = ?1"};

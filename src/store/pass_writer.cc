@@ -1,5 +1,6 @@
 #include "store/pass_writer.h"
 
+#include "store/account_block.h"
 #include "store/records.h"
 #include "store/schema.h"
 #include "store/window_block.h"
@@ -41,6 +42,7 @@ absl::Status PassWriter::Write(const PassRecord& pass, const PassEnds& ends) {
   if (!transaction.ok()) return transaction.status();
   absl::Status status;
   if (pass.window != nullptr) status = WriteWindow(*pass.window);
+  if (status.ok() && pass.window != nullptr) status = WriteAccount(pass.window->window, pass.account);
   if (status.ok()) status = WriteJobs(pass);
   if (status.ok()) status = WriteDecisions(pass);
   if (status.ok()) status = WriteRest(pass);
@@ -64,6 +66,19 @@ absl::Status PassWriter::WriteWindow(const ClosedWindow& w) {
     const std::string block = EncodeWindowBlock(w, begin, end);
     status = block_.Run(WindowKey(w.window.index, chunk), Blob{block});
     begin = end;
+  }
+  return status;
+}
+
+absl::Status PassWriter::WriteAccount(WindowId window, std::span<const AccountEntry> entries) {
+  absl::Status status;
+  while (status.ok() && !entries.empty()) {
+    const uint32_t chunk = AccountChunkOf(entries.front().job);
+    size_t jobs = 0;
+    while (jobs < entries.size() && AccountChunkOf(entries[jobs].job) == chunk) ++jobs;
+    const std::string block = EncodeAccountBlock(entries.first(jobs), window, chunk);
+    status = account_.Run(WindowKey(window.index, chunk), Blob{block});
+    entries = entries.subspan(jobs);
   }
   return status;
 }

@@ -47,13 +47,20 @@ CREATE INDEX jobs_forgotten ON jobs(forgotten_s) WHERE forgotten_s IS NOT NULL;
 ALTER TABLE jobs ADD COLUMN past INTEGER;
 CREATE TABLE past_days(key INTEGER PRIMARY KEY, block BLOB NOT NULL) STRICT;
 )",
+    // 5
+    R"(
+CREATE TABLE account_windows(key INTEGER PRIMARY KEY, block BLOB NOT NULL) STRICT;
+CREATE TABLE account_hours(key INTEGER PRIMARY KEY, block BLOB NOT NULL) STRICT;
+CREATE TABLE account_days(key INTEGER PRIMARY KEY, block BLOB NOT NULL) STRICT;
+)",
 };
 
 // Tables whose ends are looked at, with the column that is the rowid.
 constexpr std::pair<const char*, const char*> kTables[] = {
-    {"ends", "one"},       {"jobs", "id"},           {"windows", "window"}, {"window_blocks", "key"},
-    {"day_blocks", "key"}, {"checkpoints", "chunk"}, {"decisions", "id"},   {"ooms", "id"},
-    {"settings", "id"},    {"fleet", "window"},      {"past_days", "key"}};
+    {"ends", "one"},          {"jobs", "id"},           {"windows", "window"}, {"window_blocks", "key"},
+    {"day_blocks", "key"},    {"checkpoints", "chunk"}, {"decisions", "id"},   {"ooms", "id"},
+    {"settings", "id"},       {"fleet", "window"},      {"past_days", "key"},  {"account_windows", "key"},
+    {"account_hours", "key"}, {"account_days", "key"}};
 
 // A file up to this size is checked whole when it is opened; larger ones only in parts.
 constexpr int64_t kSmallBytes = int64_t{64} << 20;

@@ -215,7 +215,11 @@ absl::Status SqliteStore::Check() {
 absl::StatusOr<bool> SqliteStore::Maintain(WindowId now) {
   const absl::StatusOr<bool> more = parts_->maintenance.Forget(now);
   if (!more.ok() || *more) return more;
-  return parts_->maintenance.Regroup(parts_->ends.window);
+  const absl::StatusOr<bool> account = parts_->maintenance.SumUpAccount(parts_->ends.window);
+  if (!account.ok()) return account;
+  const absl::StatusOr<bool> usage = parts_->maintenance.Regroup(parts_->ends.window);
+  if (!usage.ok()) return usage;
+  return *account || *usage;
 }
 
 absl::StatusOr<std::vector<JobDay>> SqliteStore::JobDays(JobId job, WindowId from, WindowId to) {
@@ -234,6 +238,12 @@ absl::StatusOr<std::vector<SettingChange>> SqliteStore::Settings(std::optional<s
 }
 absl::StatusOr<std::vector<FleetPoint>> SqliteStore::FleetPoints(WindowId from, WindowId to, int32_t stride) {
   return parts_->readers.With([&](HistoryReader& r) { return r.FleetPoints(from, to, stride); });
+}
+
+absl::Status SqliteStore::ReadAccount(
+    WindowId from, WindowId to,
+    absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) {
+  return parts_->readers.With([&](HistoryReader& r) { return r.ReadAccount(from, to, yield); });
 }
 
 std::vector<std::string> SqliteStore::damage() const { return parts_->damage.messages(); }

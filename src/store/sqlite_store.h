@@ -59,6 +59,9 @@ class SqliteStore final : public Store, public History {
                                               size_t limit) override;
   absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string> job, size_t limit) override;
   absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) override;
+  absl::Status ReadAccount(
+      WindowId from, WindowId to,
+      absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) override;
 
   // Damage found and skipped so far, a line each. Thread-safe.
   std::vector<std::string> damage() const;

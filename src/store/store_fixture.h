@@ -23,6 +23,7 @@ struct OwnedPass {
   std::vector<Checkpoint> checkpoints;
   std::vector<JobPast> pasts;
   std::optional<FleetPoint> fleet;
+  std::vector<AccountEntry> account;
 
   PassRecord View() const {
     PassRecord pass;
@@ -35,6 +36,7 @@ struct OwnedPass {
     pass.checkpoints = checkpoints;
     pass.pasts = pasts;
     pass.fleet = fleet ? &*fleet : nullptr;
+    pass.account = account;
     return pass;
   }
 };

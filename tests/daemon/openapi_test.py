@@ -180,6 +180,7 @@ def fleet_and_jobs(api):
         parts = api.fits("/api/v1/totals", f"by={daemon.quoted(group)}")["groups"]
         api.stage.check(sum(g["jobs"] for g in parts) == whole_page["total"], f"totals by {group} are of all jobs", parts)
     api.refused(404, "/api/v1/totals", "by=nosuch")
+    of_costs(api, label)
     api.refused(400, "/api/v1/totals", "")
     table = api.stage.run(api.stage.args.taut, "jobs", "--group-by", label, "--token-file", api.stage.dir / "operators",
                           "--server", f"http://127.0.0.1:{api.tautd.port}")
@@ -192,6 +193,29 @@ def fleet_and_jobs(api):
     found = api.fits("/api/v1/jobs", "search=" + daemon.quoted(name))
     api.stage.check(name in [j["name"] for j in found["jobs"]], "search finds a name")
     return [j["name"] for j in page["jobs"]]
+
+
+def of_costs(api, label):
+    costs = api.fits("/api/v1/costs", f"by={label}&limit=1000")
+    billed = costs["total"]["cost"]["billed"]
+    api.stage.check(billed > 0 and abs(sum(g["cost"]["billed"] for g in costs["groups"]) - billed) < 1e-6 * billed,
+                    "costs of the groups add up to the total", costs["total"])
+    api.stage.check(abs(sum(s["cost"]["billed"] for s in costs["steps"]) - billed) < 1e-6 * billed, "and so do those of the days", costs["steps"])
+    cpu, memory = costs["total"]["cpu"], costs["total"]["memory"]
+    price = 0.03 * cpu["billed"] + 0.004 * memory["billed"]
+    api.stage.check(abs(price - billed) < 1e-6 * billed and cpu["usage"] <= cpu["billed"] and memory["usage"] <= memory["billed"],
+                    "money is hours times price", (price, billed))
+    hours = api.fits("/api/v1/costs", "by=:job&step=hour")
+    api.stage.check(abs(hours["total"]["cost"]["billed"] - billed) < 1e-6 * billed, "by job and hour it is the same money", hours["total"])
+    api.refused(400, "/api/v1/costs", "step=minute")
+    api.refused(404, "/api/v1/costs", "by=nosuch")
+    for path in ("/allocation", "/allocation/compute"):
+        answer = api.fits(path, f"window={costs['from']},{costs['to']}&aggregate=label:{label}&accumulate=true")
+        api.stage.check(len(answer["data"]) == 1 and abs(sum(a["totalCost"] for a in answer["data"][0].values()) - billed) < 1e-6 * billed,
+                        f"{path} has the same costs", answer)
+        api.fits(path, "window=2d&step=1d&aggregate=namespace")
+        api.refused(400, path, "window=now")
+        api.refused(400, path, "")
 
 
 def each_job(api, names):

@@ -44,7 +44,8 @@ function riskOf(jobs, r) {
 
 export function labelTotals(jobs, query) {
   const by = query.get('by') ?? '';
-  const property = { ':class': () => 'serving', ':tasks': (job) => (job.row.tasks === 1 ? '1 task' : '2 to 9 tasks') }[by];
+  const property = { ':class': () => 'serving', ':tasks': (job) => (job.row.tasks === 1 ? '1 task' : '2 to 9 tasks'),
+    ':memory_size': (job) => ((job.row.memory.owner_limit ?? 0) < 2 ** 30 ? '256 MiB to 1 GiB' : '1 to 4 GiB'), ':cpu_size': (job) => ((job.row.cpu.owner_limit ?? 0) < 1 ? '0.25 to 1 core' : '1 to 4 cores') }[by];
   if (jobs.length > 0 && !property && !jobs.some((job) => by in job.labels)) throw Object.assign(new Error(`no job has a label "${by}"`), { status: 404 });
   const groups = new Map();
   for (const job of found(jobs, query)) {

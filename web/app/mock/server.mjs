@@ -4,6 +4,7 @@ import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { allocation, costPage } from './costs.mjs';
 import { DecisionLog } from './decisions.mjs';
 import { DAY, WINDOW, fleetHistory, fleetNow, makeFleet } from './fleet.mjs';
 import { RESOURCES, heatmap, jobDetail, jobPage, oomsOf, labelTotals } from './jobs.mjs';
@@ -108,6 +109,7 @@ function setMany(world, query, wanted) {
 }
 
 export function answer(world, method, path, query, body = '') {
+  if (path.startsWith('/allocation')) return allocation(world, query);
   const [first, ...rest] = path.replace(/^\/api\/v1\//, '').split('/');
   if (first === 'jobs' && rest.length > 0) return jobAnswer(world, jobOf(world, rest[0]), rest[1] ?? '', query, method, body);
   if (first === 'decisions' && rest.length === 1) {
@@ -123,6 +125,7 @@ export function answer(world, method, path, query, body = '') {
       return fleetHistory(fleet(), Number(query.get('from') ?? to - 7 * DAY), to, Number(query.get('points') ?? 500));
     }
     case 'jobs': return jobPage(world.jobs, query);
+    case 'costs': return costPage(world, query);
     case 'totals': return labelTotals(world.jobs, query);
     case 'decisions': return world.decisions.page(query);
     case 'ooms': {

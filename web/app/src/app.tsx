@@ -9,6 +9,7 @@ import { type Reading, speedOf } from './lib/speed';
 import { hrefOf, useRoute, type Route } from './lib/route';
 import { toggleTheme, useTheme } from './lib/theme';
 import { ago, clock, dateTime } from './lib/time';
+import { CostsPage } from './pages/costs';
 import { DecisionsPage } from './pages/decisions';
 import { FleetPage } from './pages/fleet';
 import { JobPage } from './pages/job/page';
@@ -18,7 +19,7 @@ import { SettingsPage } from './pages/settings';
 import { useNow } from './ui/basics';
 import { Boundary } from './ui/boundary';
 
-const PAGES = [['fleet', 'Fleet'], ['jobs', 'Jobs'], ['decisions', 'Decisions'], ['machines', 'Machines'], ['settings', 'Settings']] as const;
+const PAGES = [['fleet', 'Fleet'], ['jobs', 'Jobs'], ['decisions', 'Decisions'], ['costs', 'Costs'], ['machines', 'Machines'], ['settings', 'Settings']] as const;
 
 function useConnection(): Connection {
   const [connection, setConnection] = useState(live.connection);
@@ -118,13 +119,14 @@ function Content({ route }: { route: Route }) {
     case 'jobs': return <JobsPage query={route.query} />;
     case 'job': return <JobPage key={route.job} name={route.job} query={route.query} />;
     case 'decisions': return <DecisionsPage query={route.query} />;
+    case 'costs': return <CostsPage query={route.query} />;
     case 'machines': return <MachinesPage />;
     case 'settings': return <SettingsPage />;
     default: return <div class="wide lead"><h1>Page not found</h1><p><a href="#/">Back to the fleet</a></p></div>;
   }
 }
 
-const TITLES = { fleet: 'Fleet', jobs: 'Jobs', decisions: 'Decisions', machines: 'Machines', settings: 'Settings', unknown: 'Not found' };
+const TITLES = { fleet: 'Fleet', jobs: 'Jobs', decisions: 'Decisions', costs: 'Costs', machines: 'Machines', settings: 'Settings', unknown: 'Not found' };
 
 export function App() {
   const route = useRoute();

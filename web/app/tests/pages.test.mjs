@@ -59,7 +59,7 @@ const background = (page) => page.evaluate(() => getComputedStyle(document.body)
 const jobHash = (name) => `#/jobs/${encodeURIComponent(name)}`;
 
 function allPages() {
-  return ['#/', '#/jobs', '#/decisions', '#/machines', '#/settings', ...(jobs.length > 0 ? [jobHash(jobs[0].name)] : []), '#/nowhere'];
+  return ['#/', '#/jobs', '#/decisions', '#/costs', '#/machines', '#/settings', ...(jobs.length > 0 ? [jobHash(jobs[0].name)] : []), '#/nowhere'];
 }
 
 for (const [name, size] of [['wide', WIDE], ['phone', PHONE]]) {

@@ -50,6 +50,15 @@ export interface JobSums {
 }
 export interface JobTotals { jobs: number; tasks: number; cpu: JobSums; memory: JobSums; saving_per_month?: number }
 export interface LabelTotals { by: string; total: number; currency?: string; groups: (JobTotals & { value: string | null })[] }
+export interface CostHours { usage: number; allocation: number; billed: number; owner: number; would_be: number; without_allocation: number | null }
+export interface CostMoney { usage: number; allocation: number; billed: number; idle: number; owner: number; would_be: number; saved: number; would_save: number }
+export interface CostSums { cpu: CostHours; memory: CostHours; cost?: CostMoney }
+export interface CostGroup extends CostSums { value: string | null; jobs: number }
+export interface CostStep extends CostSums { time: number }
+export interface CostPage {
+  from: number; to: number; by: string; labels: string[]; currency?: string; total: CostSums & { jobs: number };
+  number_of_groups: number; groups: CostGroup[]; steps: CostStep[];
+}
 export interface JobPage { total: number; offset: number; currency?: string; totals?: JobTotals; jobs: JobRow[] }
 export interface TrialSide { task_windows: number; ooms: number; over: number; throttled_share: number | null; slack: Amount }
 export interface Trial {

@@ -80,6 +80,12 @@ export function change(before: number | null, after: number | null): string {
 export function money(value: number, currency: string): string {
   return `${moneyFigure(value)}${currency ? NBSP + currency : ''} a${NBSP}month`;
 }
+// Of a time that is said beside it.
+export function price(value: number, currency: string): string {
+  return `${moneyFigure(value)}${currency ? NBSP + currency : ''}`;
+}
+// Core-hours and GiB-hours, whose heading says which.
+export const hours = (value: number): string => (value >= 999.5 ? count(value) : significant(value));
 // Where the heading says currency and time.
 export function moneyFigure(value: number): string {
   return fixed(value, Math.abs(value) >= 100 || value === 0 ? 0 : 2);

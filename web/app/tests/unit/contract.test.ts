@@ -62,6 +62,7 @@ const interesting = [names[0], some((j) => j.row.mode === 'off'), some((j) => j.
 const QUERIES: Record<string, string[]> = {
   '/api/v1/fleet/history': ['', `from=${world.now - 30 * 86400}&to=${world.now}&points=50`],
   '/api/v1/jobs': ['', 'search=shop+tier%3Dbatch&mode=auto&sort=name&order=asc&limit=20&offset=10', ...schemas.JobSort!.enum.map((s: string) => `sort=${s}&limit=5`)],
+  '/api/v1/costs': ['', 'by=team&step=hour', 'by=%3Ajob&limit=2'],
   '/api/v1/totals': ['by=team', 'by=%3Atasks', 'by=tier&search=shop&mode=auto&limit=1'],
   '/api/v1/jobs/{job}/usage': ['resource=cpu', `from=${world.now - 86400}&columns=50`],
   '/api/v1/jobs/{job}/whatif': ['resource=cpu', ''],
@@ -87,7 +88,7 @@ describe('the mock answers as the contract says', () => {
   }
   it('in an empty fleet', () => {
     const empty = makeWorld({ state: 'empty' });
-    for (const [path, schema] of Object.entries({ fleet: 'Fleet', 'fleet/history': 'FleetHistory', jobs: 'JobPage', decisions: 'DecisionPage', ooms: 'OomPage', status: 'Status', settings: 'Settings', agents: 'AgentPage' })) {
+    for (const [path, schema] of Object.entries({ fleet: 'Fleet', 'fleet/history': 'FleetHistory', jobs: 'JobPage', costs: 'CostPage', decisions: 'DecisionPage', ooms: 'OomPage', status: 'Status', settings: 'Settings', agents: 'AgentPage' })) {
       check({ $ref: `#/components/schemas/${schema}` }, answer(empty, 'GET', '/api/v1/' + path, new URLSearchParams()));
     }
   });

@@ -12,6 +12,7 @@ import { csvCell, csvOf, dockerUpdate, kubernetesYaml, shellWord } from '../../s
 import { kindText, modeHelp } from '../../src/lib/names';
 import { fleetRisk, notSet, pendingLimit, realLimit, tightness } from '../../src/lib/saving';
 import { speedOf } from '../../src/lib/speed';
+import { spanOf } from '../../src/lib/period';
 import { fits } from '../../src/pages/decisions';
 import { machinesText } from '../../src/pages/fleet_headline';
 import { candidates, tight } from '../../src/pages/fleet_lists';
@@ -278,5 +279,14 @@ describe('the limit in the kernel', () => {
   it('is the owner’s where the daemon is a dry run or no agent may set it', () => {
     expect([notSet({ enforced: true }, false), notSet({ enforced: true }, true), notSet({ enforced: false }, false)]).toEqual([false, true, true]);
     expect(realLimit(of({ owner_limit: null, limit: null, ordered: null }), true)).toBe(null);
+  });
+});
+
+describe('periods of costs', () => {
+  const now = Date.UTC(2026, 0, 15, 10, 2) / 1000;
+  it('are calendar months of UTC, or days up to the next window', () => {
+    expect(spanOf('month', now)).toEqual({ from: Date.UTC(2026, 0) / 1000, to: Date.UTC(2026, 0, 15, 10, 5) / 1000 });
+    expect(spanOf('lastmonth', now)).toEqual({ from: Date.UTC(2025, 11) / 1000, to: Date.UTC(2026, 0) / 1000 });
+    expect(spanOf('7', now).to - spanOf('7', now).from).toBe(7 * 86400);
   });
 });

@@ -1,0 +1,138 @@
+// What the API says of costs.
+#include <algorithm>
+
+#include "api/api.h"
+#include "api/costs.h"
+#include "api/parameters.h"
+#include "base/strings.h"
+#include "fmt/ranges.h"
+
+namespace taut {
+namespace {
+
+constexpr int kDigits = 10;
+
+void PutUnitHours(std::string_view key, Resource r, const AccountAmounts& a, JsonWriter& json) {
+  json.Key(key);
+  json.BeginObject();
+  const auto put = [&](std::string_view name, uint64_t quantity) {
+    json.Key(name);
+    json.Number(UnitHours(r, quantity), kDigits);
+  };
+  put("usage", a.usage);
+  put("allocation", a.allocation);
+  put("billed", a.billed);
+  put("owner", a.owner);
+  put("would_be", a.would_be);
+  PutAmount(
+      "without_allocation",
+      a.windows > 0 ? std::optional(double{1} * a.windows_without_allocation / a.windows) : std::nullopt,
+      json);
+  json.EndObject();
+}
+
+void PutCosts(const AccountEntry& sums, const Prices& prices, JsonWriter& json) {
+  PutUnitHours("cpu", Resource::kCpu, sums.amounts(Resource::kCpu), json);
+  PutUnitHours("memory", Resource::kMemory, sums.amounts(Resource::kMemory), json);
+  if (!prices.known()) return;
+  const Costs costs = CostsOf(sums, prices);
+  json.Key("cost");
+  json.BeginObject();
+  for (const auto& [name, amount] : {std::pair<std::string_view, double>{"usage", costs.usage},
+                                     {"allocation", costs.allocation},
+                                     {"billed", costs.billed},
+                                     {"idle", costs.idle()},
+                                     {"owner", costs.owner},
+                                     {"would_be", costs.would_be},
+                                     {"saved", costs.saved()},
+                                     {"would_save", costs.would_save()}}) {
+    json.Key(name);
+    json.Number(amount, kDigits);
+  }
+  json.EndObject();
+}
+
+// Of the jobs of a report, and of those that are known now: names of labels, ascending.
+std::vector<std::string> LabelsOf(const CostReport& report, const FleetView& view) {
+  std::vector<std::string> names = LabelNames(view);
+  for (const CostJob& job : report.jobs) {
+    if (job.record == nullptr || view.Find(job.id) != nullptr) continue;
+    for (const auto& [key, value] : job.record->labels) names.push_back(key);
+  }
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+}  // namespace
+
+HttpResponse Api::Costs(const HttpRequest& request) {
+  if (absl::Status s = OnlyParameters(request, {"from", "to", "by", "step", "limit"}); !s.ok())
+    return ErrorResponse(s);
+  const absl::StatusOr<TimeSpan> span = SpanParameters(request, NowSeconds());
+  if (!span.ok()) return ErrorResponse(span.status());
+  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 10'000);
+  if (!limit.ok()) return ErrorResponse(limit.status());
+  const std::string step = TextParameter(request, "step");
+  if (!step.empty() && step != "day" && step != "hour")
+    return ErrorResponse(400, StrCat("invalid step=", step, ": expected day or hour"));
+  const std::shared_ptr<const FleetView> view = control_.view();
+  const absl::StatusOr<CostReport> report = ReadCosts(control_.history(), *view, span->from_s, span->to_s,
+                                                      step == "hour" ? kWindowsPerHour : kWindowsPerDay);
+  if (!report.ok()) return ErrorResponse(report.status());
+  const std::vector<std::string> labels = LabelsOf(*report, *view);
+  std::string by = TextParameter(request, "by");
+  if (by.empty()) by = std::ranges::find(labels, "namespace") != labels.end() ? "namespace" : kByJob;
+  if (by != kByJob && !report->jobs.empty() && std::ranges::find(labels, by) == labels.end()) {
+    return ErrorResponse(404, fmt::format("no job has a label \"{}\"; expected {} or one of the labels: {}",
+                                          by, kByJob, fmt::join(labels, ", ")));
+  }
+  AccountEntry total;
+  for (const CostJob& job : report->jobs) total.Add(job.sums);
+  const std::vector<CostGroup> groups = CostsBy(*report, by, options_.prices);
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("from", report->from.start_s());
+  json.Field("to", report->to.start_s());
+  json.Field("by", std::string_view(by));
+  json.Key("labels");
+  json.BeginArray();
+  for (const std::string& name : labels) json.String(name);
+  json.EndArray();
+  if (options_.prices.known()) json.Field("currency", std::string_view(options_.prices.currency));
+  json.Key("total");
+  json.BeginObject();
+  json.Field("jobs", static_cast<int64_t>(report->jobs.size()));
+  PutCosts(total, options_.prices, json);
+  json.EndObject();
+  json.Field("number_of_groups", static_cast<int64_t>(groups.size()));
+  json.Key("groups");
+  json.BeginArray();
+  for (const CostGroup& group :
+       std::span(groups).first(std::min(groups.size(), static_cast<size_t>(*limit)))) {
+    json.BeginObject();
+    json.Key("value");
+    if (group.value.has_value()) {
+      json.String(*group.value);
+    } else {
+      json.Null();
+    }
+    json.Field("jobs", int64_t{group.jobs});
+    PutCosts(group.sums, options_.prices, json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("steps");
+  json.BeginArray();
+  for (const CostStep& s : report->steps) {
+    json.BeginObject();
+    json.Field("time", s.first.start_s());
+    PutCosts(s.sums, options_.prices, json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+}  // namespace taut

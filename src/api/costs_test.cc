@@ -1,0 +1,177 @@
+// GET /api/v1/costs and OpenCost's /allocation, against an account that is known.
+#include "api/costs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/allocation_window.h"
+#include "api/api_fixture.h"
+#include "simdjson.h"
+
+namespace taut {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int64_t kMidnight = 1'700'006'400;
+constexpr WindowId kToday{kMidnight / kWindowSeconds};
+
+// Yesterday as a day, today's hour as windows.
+class AccountStore : public NoStore {
+ public:
+  absl::Status ReadAccount(
+      WindowId from, WindowId to,
+      absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) override {
+    for (const auto& [span, entries] : account) {
+      if (!(span.first < from) && span.first < to) yield(span, entries);
+    }
+    return absl::OkStatus();
+  }
+  absl::StatusOr<JobRecord> Job(JobId id) override {
+    if (id.value >= jobs.size()) return absl::NotFoundError("no job");
+    return jobs[id.value];
+  }
+  std::vector<std::pair<AccountSpan, std::vector<AccountEntry>>> account;
+  std::vector<JobRecord> jobs = {{JobId{0}, "shop/web", {{"namespace", "shop"}}, 0},
+                                 {JobId{1}, "shop/db", {{"namespace", "shop"}}, 0},
+                                 {JobId{2}, "tool", {}, 0}};
+};
+
+// So many core-hours and GiB-hours.
+AccountEntry Entry(uint32_t job, double usage, double allocation) {
+  AccountEntry e{.job = JobId{job}};
+  for (const Resource r : kResources) {
+    const double units = r == Resource::kCpu ? 1000.0 * 3600 : 1024.0 * 3600;
+    AccountAmounts& a = e.of[static_cast<size_t>(r)];
+    a.usage = static_cast<uint64_t>(usage * units);
+    a.allocation = static_cast<uint64_t>(allocation * units);
+    a.billed = std::max(a.usage, a.allocation);
+    a.owner = 2 * a.allocation;
+    a.would_be = a.allocation / 2;
+    a.windows = 1;
+  }
+  return e;
+}
+
+class CostsTest : public testing::Test {
+ protected:
+  CostsTest() {
+    EXPECT_TRUE(control_.Restore().ok());
+    store_.account = {{{WindowId{kToday.index - kWindowsPerDay}, kWindowsPerDay},
+                       {Entry(0, 1, 2), Entry(1, 4, 4), Entry(2, 8, 1)}},
+                      {{kToday, 1}, {Entry(0, 0.5, 1)}},
+                      {{WindowId{kToday.index + 1}, 1}, {Entry(0, 0.5, 1)}}};
+  }
+  std::string Get(std::string_view path, std::vector<QueryParameter> query, int status = 200) {
+    HttpRequest request = ApiRequest("GET", path);
+    request.query = std::move(query);
+    const HttpResponse response = api_.Handle(request);
+    EXPECT_EQ(response.status, status) << response.body;
+    return response.body;
+  }
+  simdjson::dom::element Parsed(std::string text) {
+    text_ = simdjson::padded_string(text);
+    return parser_.parse(text_).value();
+  }
+
+  AccountStore store_;
+  DryRunActuator actuator_;
+  ControlPlane control_{ControlOptions(),
+                        *MappingRules::Compile(BuiltinRules()),
+                        {&store_, &store_, &actuator_, [] { return 0.0; }}};
+  ApiOptions options_ = [] {
+    ApiOptions options;
+    options.prices = {0.04, 0.005, "EUR"};
+    options.now = [] { return Timestamp::FromSeconds(kMidnight + 3600); };
+    return options;
+  }();
+  Api api_{control_, options_};
+  simdjson::dom::parser parser_;
+  simdjson::padded_string text_;
+};
+
+TEST_F(CostsTest, SumsByLabelAndDay) {
+  const auto costs = Parsed(Get("/api/v1/costs", {}));
+  EXPECT_EQ(costs["by"].get_string().value(), "namespace");
+  EXPECT_EQ(costs["currency"].get_string().value(), "EUR");
+  EXPECT_EQ(costs["from"].get_int64().value(), kMidnight - 7 * kDaySeconds);
+  const auto shop = costs["groups"].at(0);
+  EXPECT_EQ(shop["value"].get_string().value(), "shop");
+  EXPECT_EQ(shop["jobs"].get_int64().value(), 2);
+  EXPECT_DOUBLE_EQ(shop["cpu"]["usage"].get_double().value(), 6);
+  EXPECT_DOUBLE_EQ(shop["cpu"]["allocation"].get_double().value(), 8);
+  EXPECT_DOUBLE_EQ(shop["memory"]["owner"].get_double().value(), 16);
+  EXPECT_NEAR(shop["cost"]["billed"].get_double().value(), 8 * 0.045, 1e-9);
+  EXPECT_NEAR(shop["cost"]["saved"].get_double().value(), 8 * 0.045, 1e-9);
+  EXPECT_NEAR(shop["cost"]["would_save"].get_double().value(), 12 * 0.045, 1e-9);
+  const auto none = costs["groups"].at(1);
+  EXPECT_TRUE(none["value"].is_null()) << "jobs without the label are last";
+  EXPECT_NEAR(none["cost"]["billed"].get_double().value(), 8 * 0.045, 1e-9) << "used more than it has";
+  EXPECT_EQ(costs["steps"].get_array().value().size(), 2U);
+  EXPECT_EQ(costs["steps"].at(1)["time"].get_int64().value(), kMidnight);
+  EXPECT_DOUBLE_EQ(costs["steps"].at(1)["cpu"]["usage"].get_double().value(), 1);
+  double sum = 0;
+  for (const auto group : costs["groups"]) sum += group["cost"]["billed"].get_double().value();
+  EXPECT_NEAR(costs["total"]["cost"]["billed"].get_double().value(), sum, 1e-9);
+}
+
+TEST_F(CostsTest, ByJobAndWhatItDoesNotKnow) {
+  const auto costs = Parsed(Get("/api/v1/costs", {{"by", ":job"}, {"from", "1700006400"}}));
+  EXPECT_EQ(costs["groups"].get_array().value().size(), 1U);
+  EXPECT_EQ(costs["groups"].at(0)["value"].get_string().value(), "shop/web");
+  EXPECT_THAT(Get("/api/v1/costs", {{"by", "planet"}}, 404), HasSubstr("namespace"));
+  EXPECT_THAT(Get("/api/v1/costs", {{"step", "year"}}, 400), HasSubstr("expected day or hour"));
+}
+
+TEST_F(CostsTest, AnswersAsOpenCost) {
+  const auto answer =
+      Parsed(Get("/allocation/compute", {{"window", "yesterday"}, {"aggregate", "namespace"}}));
+  EXPECT_EQ(answer["code"].get_int64().value(), 200);
+  const auto sets = answer["data"].get_array().value();
+  ASSERT_EQ(sets.size(), 1U);
+  const auto shop = sets.at(0)["shop"];
+  EXPECT_EQ(shop["properties"]["namespace"].get_string().value(), "shop");
+  EXPECT_EQ(shop["window"]["start"].get_string().value(), "2023-11-14T00:00:00Z");
+  EXPECT_DOUBLE_EQ(shop["minutes"].get_double().value(), 1440);
+  EXPECT_DOUBLE_EQ(shop["cpuCoreHours"].get_double().value(), 6);
+  EXPECT_NEAR(shop["cpuCoreUsageAverage"].get_double().value(), 5.0 / 24, 1e-9);
+  EXPECT_DOUBLE_EQ(shop["ramByteHours"].get_double().value(), 6.0 * 1024 * 1024 * 1024);
+  EXPECT_NEAR(shop["totalCost"].get_double().value(), 6 * 0.045, 1e-9);
+  EXPECT_NEAR(shop["cpuEfficiency"].get_double().value(), 5.0 / 6, 1e-4);
+  EXPECT_EQ(sets.at(0)["__unallocated__"]["name"].get_string().value(), "__unallocated__");
+  // In steps.
+  const auto days =
+      Parsed(Get("/allocation", {{"window", "2d"}, {"step", "1d"}, {"aggregate", "controller"}}));
+  ASSERT_EQ(days["data"].get_array().value().size(), 2U);
+  EXPECT_NEAR(days["data"].at(1)["shop/web"]["cpuCoreHours"].get_double().value(), 2, 1e-9);
+  EXPECT_NEAR(days["data"].at(1)["shop/web"]["minutes"].get_double().value(), 60, 1e-9);
+  // What it has not.
+  EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"aggregate", "pod"}}, 400), HasSubstr("label:NAME"));
+  EXPECT_THAT(Get("/allocation", {{"window", "soon"}}, 400), HasSubstr("a duration such as 7d"));
+  EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"step", "7m"}}, 400), HasSubstr("whole hours"));
+  EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"includeIdle", "true"}}), HasSubstr("idle capacity"));
+}
+
+TEST(AllocationWindowTest, ReadsWhatOpenCostReads) {
+  constexpr int64_t kNow = 1'700'056'800;  // Wednesday 2023-11-15 14:00 UTC
+  const auto span = [&](std::string_view text) {
+    const absl::StatusOr<TimeSpan> s = AllocationWindow(text, kNow);
+    return s.ok() ? std::pair(s->from_s, s->to_s) : std::pair(int64_t{0}, int64_t{0});
+  };
+  EXPECT_EQ(span("today"), std::pair(kMidnight, kNow));
+  EXPECT_EQ(span("yesterday"), std::pair(kMidnight - kDaySeconds, kMidnight));
+  EXPECT_EQ(span("week"), std::pair(kMidnight - 3 * kDaySeconds, kNow));
+  EXPECT_EQ(span("lastweek"), std::pair(kMidnight - 10 * kDaySeconds, kMidnight - 3 * kDaySeconds));
+  EXPECT_EQ(span("month"), std::pair(kMidnight - 14 * kDaySeconds, kNow));
+  EXPECT_EQ(span("lastmonth"), std::pair(kMidnight - 45 * kDaySeconds, kMidnight - 14 * kDaySeconds));
+  EXPECT_EQ(span("90m"), std::pair(kNow - 5400, kNow));
+  EXPECT_EQ(span("2023-11-14T00:00:00Z,2023-11-15T00:00:00Z"), span("yesterday"));
+  EXPECT_EQ(span("1700000000,1700003600"), std::pair(int64_t{1'700'000'000}, int64_t{1'700'003'600}));
+  for (const std::string_view wrong : {"", "0d", "-1d", "7", "7w", "1d,2d", "99999999999999999999m",
+                                       "1700003600,1700000000", "2023-11-14,2023-11-15", ","}) {
+    EXPECT_FALSE(AllocationWindow(wrong, kNow).ok()) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,52 @@
+// What the jobs of a window used and had.
+#include <algorithm>
+#include <cmath>
+
+#include "base/byte_units.h"
+#include "live/live_fleet.h"
+
+namespace taut {
+namespace {
+
+// Of an amount of each task that holds for a window.
+uint64_t Quantity(Resource r, double amount, uint32_t tasks) {
+  const double units = r == Resource::kCpu ? amount * 1000 : amount / kMiB;
+  constexpr double kMost = 1e15;  // a damaged figure is not a bill
+  return static_cast<uint64_t>(std::llround(std::clamp(units * tasks * kWindowSeconds, 0.0, kMost)));
+}
+
+AccountAmounts AmountsOf(Resource r, const LiveLane& lane, std::optional<double> allocation) {
+  AccountAmounts a;
+  if (lane.tasks == 0 || lane.usage_mean < 0) return a;
+  a.windows = 1;
+  a.usage = Quantity(r, lane.usage_mean, lane.tasks);
+  if (allocation.has_value()) {
+    a.allocation = Quantity(r, *allocation, lane.tasks);
+  } else {
+    a.windows_without_allocation = 1;
+  }
+  a.billed = std::max(a.usage, a.allocation);
+  const std::optional<double> owner = lane.owner();
+  a.owner = owner.has_value() ? Quantity(r, *owner, lane.tasks) : a.allocation;
+  const std::optional<double> would_be = lane.lane.recommended();
+  a.would_be = owner.has_value() && would_be.has_value() ? Quantity(r, *would_be, lane.tasks) : a.owner;
+  return a;
+}
+
+}  // namespace
+
+void LiveFleet::Account(const ClosedWindow& closed, size_t first, size_t last,
+                        std::vector<AccountEntry>& out) const {
+  for (const JobWindowData& data : std::span(closed.jobs).subspan(first, last - first)) {
+    const LiveJob* job = jobs_.Find(data.job);
+    if (job == nullptr) continue;
+    AccountEntry& entry = out.emplace_back(AccountEntry{.job = data.job});
+    for (const Resource r : kResources) {
+      const LiveLane& lane = job->of(r);
+      entry.of[static_cast<size_t>(r)] =
+          AmountsOf(r, lane, Enforced(*job) ? lane.real_limit() : lane.owner());
+    }
+  }
+}
+
+}  // namespace taut

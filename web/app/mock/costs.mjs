@@ -1,0 +1,77 @@
+// What the jobs cost, as if they had always been as they are now, bent by the day of the week.
+import { DAY, RESOURCES } from './fleet.mjs';
+
+const PRICE = { cpu: 0.02, memory: 0.003 };
+const UNIT = { cpu: 1, memory: 2 ** 30 };
+const KEYS = ['usage', 'allocation', 'billed', 'owner', 'would_be'];
+
+const zero = () => Object.fromEntries(RESOURCES.map((r) => [r, { ...Object.fromEntries(KEYS.map((key) => [key, 0])), without: 0, windows: 0 }]));
+
+// Amounts of one hour.
+function hourOf(job) {
+  return Object.fromEntries(RESOURCES.map((r) => {
+    const a = job.row[r];
+    const all = (value) => value * job.row.tasks / UNIT[r];
+    const allocation = a.limit === null ? 0 : all(a.limit);
+    const owner = a.owner_limit === null ? allocation : all(a.owner_limit);
+    return [r, { usage: all(a.usage), allocation, billed: Math.max(all(a.usage), allocation), owner, would_be: a.owner_limit === null || a.would_be === null ? owner : all(a.would_be), without: a.limit === null ? 1 : 0, windows: 1 }];
+  }));
+}
+
+function add(to, from, factor) {
+  for (const r of RESOURCES) for (const key of Object.keys(to[r])) to[r][key] += from[r][key] * (key === 'windows' || key === 'without' ? 1 : factor);
+}
+
+function sums(of) {
+  const hours = Object.fromEntries(RESOURCES.map((r) => [r, { ...Object.fromEntries(KEYS.map((key) => [key, of[r][key]])), without_allocation: of[r].windows > 0 ? of[r].without / of[r].windows : null }]));
+  const money = (key) => RESOURCES.reduce((sum, r) => sum + PRICE[r] * of[r][key], 0);
+  const cost = Object.fromEntries(KEYS.map((key) => [key, money(key)]));
+  return { ...hours, cost: { ...cost, idle: cost.billed - cost.usage, saved: cost.owner - cost.allocation, would_save: cost.owner - cost.would_be } };
+}
+
+export function costPage(world, query) {
+  const step = query.get('step') === 'hour' ? 3600 : DAY;
+  const to = Math.ceil(Number(query.get('to') ?? world.now) / 300) * 300;
+  const from = Math.floor(Number(query.get('from') ?? to - 7 * DAY) / DAY) * DAY;
+  const labels = [...new Set(world.jobs.flatMap((job) => Object.keys(job.labels)))].sort();
+  const by = query.get('by') || (labels.includes('namespace') ? 'namespace' : ':job');
+  if (by !== ':job' && world.jobs.length > 0 && !labels.includes(by)) throw Object.assign(new Error(`no job has a label "${by}"`), { status: 404 });
+  const steps = [];
+  for (let time = from; time < Math.min(to, world.now); time += step) steps.push({ time, hours: (Math.min(time + step, to) - time) / 3600 * (0.9 + 0.1 * Math.sin(time / DAY)) });
+  const hours = steps.reduce((sum, s) => sum + s.hours, 0);
+  const total = zero();
+  const hour = zero();
+  const groups = new Map();
+  for (const job of world.jobs) {
+    const of = hourOf(job);
+    const value = by === ':job' ? job.row.name : job.labels[by] ?? null;
+    if (!groups.has(value)) groups.set(value, { jobs: 0, of: zero() });
+    const group = groups.get(value);
+    ++group.jobs;
+    add(group.of, of, hours);
+    add(total, of, hours);
+    add(hour, of, 1);
+  }
+  const all = [...groups].map(([value, group]) => ({ value, jobs: group.jobs, ...sums(group.of) }))
+    .sort((a, b) => Number(a.value === null) - Number(b.value === null) || b.cost.billed - a.cost.billed);
+  const stepOf = (s) => { const of = zero(); add(of, hour, s.hours); return { time: s.time, ...sums(of) }; };
+  return { from, to, by, labels, currency: 'EUR', total: { jobs: world.jobs.length, ...sums(total) }, number_of_groups: all.length,
+    groups: all.slice(0, Number(query.get('limit') ?? 100)), steps: world.jobs.length > 0 ? steps.map(stepOf) : [] };
+}
+
+// The same as OpenCost has it, of all jobs together.
+export function allocation(world, query) {
+  const { from, to, total } = costPage(world, query);
+  const iso = (time) => new Date(time * 1000).toISOString().replace('.000Z', 'Z');
+  const hours = (to - from) / 3600;
+  const of = (r, unit) => ({ average: total[r].billed * unit / hours, request: total[r].allocation * unit / hours, usage: total[r].usage * unit / hours, hours: total[r].billed * unit, cost: PRICE[r] * total[r].billed, efficiency: total[r].usage / total[r].allocation });
+  const cpu = of('cpu', 1);
+  const ram = of('memory', 2 ** 30);
+  const one = {
+    name: 'all', properties: { labels: {} }, window: { start: iso(from), end: iso(to) }, start: iso(from), end: iso(to), minutes: hours * 60,
+    cpuCores: cpu.average, cpuCoreRequestAverage: cpu.request, cpuCoreUsageAverage: cpu.usage, cpuCoreHours: cpu.hours, cpuCost: cpu.cost, cpuEfficiency: cpu.efficiency,
+    ramBytes: ram.average, ramByteRequestAverage: ram.request, ramByteUsageAverage: ram.usage, ramByteHours: ram.hours, ramCost: ram.cost, ramEfficiency: ram.efficiency,
+    totalCost: cpu.cost + ram.cost, totalEfficiency: (cpu.efficiency * cpu.cost + ram.efficiency * ram.cost) / (cpu.cost + ram.cost),
+  };
+  return { code: 200, status: 'success', data: [{ all: one }] };
+}

@@ -1,0 +1,159 @@
+// What jobs used, had and cost over time, by a label or by job.
+import { withParams } from '../api/client';
+import { useQuery } from '../api/query';
+import type { CostGroup, CostPage, CostSums } from '../api/types';
+import { NONE, amountShort, count, hours, moneyFigure, percent, plural, price } from '../lib/format';
+import { now as cellNow } from '../lib/clock';
+import { changeQuery, hrefOf, jobHref } from '../lib/route';
+import { PERIODS, spanOf } from '../lib/period';
+import { dateTime } from '../lib/time';
+import { Card, Problem, Segments, Skeleton } from '../ui/basics';
+import { Chart, type Series } from '../ui/chart';
+import { Snippet } from '../ui/snippet';
+
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+const MOST = 200;
+// "12 % less"; "" where there is nothing to compare.
+const lessText = (saved: number, of: number): string => (of > 0 && Math.abs(saved) > of * 5e-4 ? `, ${percent(Math.abs(saved) / of)} ${saved < 0 ? 'more' : 'less'}` : '');
+
+function Headline({ page }: { page: CostPage }) {
+  const { total } = page;
+  const cost = total.cost;
+  const jobs = plural(total.jobs, 'job');
+  if (!cost || page.currency === undefined) {
+    return <p class="gloss">{jobs} used <em>{hours(total.cpu.usage)} core-hours</em> and <em>{hours(total.memory.usage)} GiB-hours</em> of {hours(total.cpu.billed)} and {hours(total.memory.billed)} that they had or used.</p>;
+  }
+  const unit = page.currency;
+  return (
+    <p class="gloss">
+      {jobs} cost <em>{price(cost.billed, unit)}</em>; <em>{percent(cost.billed > 0 ? cost.idle / cost.billed : null)}</em> of it is idle: limits above usage.{' '}
+      {Math.abs(cost.saved) > cost.owner * 5e-4 && <>Limits in force saved <em>{price(cost.saved, unit)}</em> against the owners'{lessText(cost.saved, cost.owner)}. </>}
+      With the recommended limits everywhere it would have been <em>{price(Math.abs(cost.would_save), unit)}</em> {cost.would_save < 0 ? 'more' : 'less'} than with the owners'.
+    </p>
+  );
+}
+
+// The larger of usage and limits, and in front of it what was used.
+function series(page: CostPage): { series: Series[]; unit: string } {
+  const of = (get: (sums: CostSums) => number): (number | null)[] => [...page.steps.map(get), null];
+  const money = page.currency !== undefined;
+  const billed = money ? of((s) => s.cost?.billed ?? 0) : of((s) => s.cpu.billed);
+  const used = money ? of((s) => s.cost?.usage ?? 0) : of((s) => s.cpu.usage);
+  const owner = money ? of((s) => s.cost?.owner ?? 0) : of((s) => s.cpu.owner);
+  owner[page.steps.length] = owner[page.steps.length - 1] ?? null;
+  return {
+    unit: money ? `in ${page.currency}` : 'in core-hours',
+    series: [
+      { name: 'Limits, or usage above them', values: billed, colour: '--limit', style: 'bars' }, { name: 'Used', values: used, colour: '--usage', style: 'bars' },
+      { name: "With the owners' limits", values: owner, colour: '--owner', style: 'step-dash' },
+    ],
+  };
+}
+
+function Over({ page, hourly }: { page: CostPage; hourly: boolean }) {
+  const chart = series(page);
+  const time = page.steps.map((s) => s.time);
+  const end = (time[time.length - 1] ?? page.to) + (hourly ? HOUR : DAY);  // a step has a width
+  const format = (value: number) => (page.currency !== undefined ? price(value, page.currency) : `${hours(value)} core-hours`);
+  return (
+    <Card title={hourly ? 'By the hour' : 'By day'} hint={`From ${dateTime(time[0] ?? page.from)} on. Days are those of UTC${hourly ? '; hours are kept of the newest day only' : ', the newest so far'}.`}>
+      <Chart label="Cost over time" time={[...time, end]} series={chart.series} unit={chart.unit} height={200}
+        format={format} tick={(value) => amountShort('cpu', value)} />
+    </Card>
+  );
+}
+
+function Name({ group, by }: { group: CostGroup; by: string }) {
+  if (group.value === null) return <i>{by === ':job' ? 'forgotten jobs' : 'none'}</i>;
+  if (by === ':job') return <a href={jobHref(group.value)}>{group.value}</a>;
+  return <a href={hrefOf('jobs', { search: `${by}=${group.value}` })} title="Its jobs">{group.value}</a>;
+}
+
+function Row({ group, page }: { group: CostGroup; page: CostPage }) {
+  const { cost } = group;
+  const share = cost && page.total.cost && page.total.cost.billed > 0 ? cost.billed / page.total.cost.billed : 0;
+  return (
+    <tr>
+      <th scope="row"><Name group={group} by={page.by} /></th>
+      {page.by !== ':job' && <td class="num">{count(group.jobs)}</td>}
+      {cost && (
+        <>
+          <td class="num cost-share" style={{ '--share': share }} title={`${percent(share)} of all`}>{moneyFigure(cost.billed)}</td>
+          <td class="num">{moneyFigure(cost.idle)} <span class="muted">{cost.billed > 0 ? percent(cost.idle / cost.billed) : NONE}</span></td>
+          <td class="num">{moneyFigure(cost.saved)}</td>
+          <td class="num">{moneyFigure(cost.would_save)}</td>
+        </>
+      )}
+      {(['cpu', 'memory'] as const).flatMap((r) => (['usage', 'allocation'] as const).map((key) => <td key={r + key} class="num">{hours(group[r][key])}</td>))}
+    </tr>
+  );
+}
+
+function Table({ page }: { page: CostPage }) {
+  const money = page.currency;
+  return (
+    <div class="costs scroll" tabIndex={0} role="region" aria-label="Costs">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{page.by === ':job' ? 'Job' : page.by}</th>{page.by !== ':job' && <th scope="col">Jobs</th>}
+            {money !== undefined && (
+              <>
+                <th scope="col" title="The larger of usage and limits in each window of 5 minutes">{`Cost, ${money}`}</th>
+                <th scope="col" title="Cost less usage">{`Idle, ${money}`}</th>
+                <th scope="col" title="Owners' limits less the limits in force">{`Saved, ${money}`}</th>
+                <th scope="col" title="Owners' limits less the recommended limits">{`Would save, ${money}`}</th>
+              </>
+            )}
+            <th scope="col">Core-hours used</th><th scope="col">Core-hours of limits</th><th scope="col">GiB-hours used</th><th scope="col">GiB-hours of limits</th>
+          </tr>
+        </thead>
+        <tbody>{page.groups.map((group) => <Row key={group.value ?? ''} group={group} page={page} />)}</tbody>
+      </table>
+      {page.number_of_groups > page.groups.length && <p class="hint">{count(page.groups.length)} of {count(page.number_of_groups)} values are shown.</p>}
+    </div>
+  );
+}
+
+// Where no limit is known, only usage costs.
+function Unknown({ total }: { total: CostSums }) {
+  const parts = (['cpu', 'memory'] as const).filter((r) => (total[r].without_allocation ?? 0) > 0).map((r) => `${percent(total[r].without_allocation)} of the time for ${r === 'cpu' ? 'CPU' : 'memory'}`);
+  return parts.length > 0 ? <p class="hint">No limit is known {parts.join(' and ')}: usage counts there.</p> : null;
+}
+
+export function CostsPage({ query }: { query: Record<string, string> }) {
+  const period = PERIODS.find((p) => p.value === query.period)?.value ?? '30';
+  const hourly = period === '2';
+  const span = spanOf(period, cellNow());
+  const answer = useQuery<CostPage>(withParams('costs', { ...span, by: query.by ?? '', step: hourly ? 'hour' : 'day', limit: MOST }), { on: ['window'], keep: true });
+  const page = answer.data;
+  const set = (change: Record<string, string>) => changeQuery('costs', change);
+  return (
+    <div class="wide page">
+      <h1 class="small">Costs</h1>
+      <div class="cost-tools">
+        <Segments label="Period" value={period} choices={PERIODS} onPick={(value) => set({ period: value === '30' ? '' : value })} />
+        {page && (
+          <label>By <select value={page.by} onChange={(event) => set({ by: event.currentTarget.value })}>
+            {page.labels.map((label) => <option key={label} value={label}>{label}</option>)}
+            <option value=":job">job</option>
+          </select></label>
+        )}
+      </div>
+      {answer.error && <Problem text={answer.error.message} retry={answer.reload} />}
+      {!page ? !answer.error && <div class="card"><Skeleton lines={8} /></div> : page.groups.length === 0 ? <p class="hint nothing">Nothing was measured in this time.</p> : (
+        <>
+          <Headline page={page} />
+          {page.steps.length > 1 && <Over page={page} hourly={hourly} />}
+          <div class="card"><Table page={page} /><Unknown total={page.total} /></div>
+          {page.currency === undefined && (
+            <Card title="Costs in money" hint="Add the price of a core and of a GiB of memory for an hour to the configuration file of tautd and restart it.">
+              <Snippet label="Configuration for tautd" text={'prices: {core_hour: 0.03, gib_hour: 0.004, currency: EUR}\n'} />
+            </Card>
+          )}
+        </>
+      )}
+    </div>
+  );
+}
