@@ -48,7 +48,7 @@ absl::StatusOr<CostReport> ReadCosts(History& history, const FleetView& view, in
   CostReport report;
   report.from = bounded(FloorDiv(from, align(from)) * align(from));
   report.to = std::max(report.from, bounded(-FloorDiv(-to, align(to)) * align(to)));
-  std::map<uint32_t, AccountEntry> jobs;
+  absl::flat_hash_map<uint32_t, AccountEntry> jobs;
   std::map<int64_t, CostStep> steps;
   const absl::Status read = history.ReadAccount(
       report.from, report.to, [&](const AccountSpan& span, std::span<const AccountEntry> entries) {
@@ -63,8 +63,9 @@ absl::StatusOr<CostReport> ReadCosts(History& history, const FleetView& view, in
       });
   if (!read.ok()) return read;
   report.jobs.reserve(jobs.size());
-  for (const auto& [id, sums] : jobs) {
-    CostJob& job = report.jobs.emplace_back(CostJob{JobId{id}, nullptr, sums});
+  for (const auto& [id, sums] : jobs) report.jobs.push_back({JobId{id}, nullptr, sums});
+  std::ranges::sort(report.jobs, {}, &CostJob::id);
+  for (CostJob& job : report.jobs) {
     if (const JobView* known = view.Find(job.id); known != nullptr) {
       job.record = known->record;
     } else if (absl::StatusOr<JobRecord> gone = history.Job(job.id); gone.ok()) {

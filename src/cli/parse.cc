@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "base/strings.h"
 #include "cli/actuary_command.h"
+#include "cli/analyze_command.h"
 #include "cli/bill_command.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -26,7 +27,8 @@ constexpr const char* kVersion = "taut 0.1.0";
 
 constexpr const char* kAbout =
     "Recommends CPU and memory limits from measured usage, and replays recorded usage to evaluate them.\n"
-    "replay, explain TRACE, tune, overcommit, bill, quota, admit, actuary and generate need no daemon. The "
+    "replay, explain TRACE, tune, analyze, overcommit, bill, quota, admit, actuary and generate need no "
+    "daemon. The "
     "other "
     "commands query "
     "tautd; "
@@ -357,6 +359,7 @@ int RunCli(int argc, char** argv) {
   ReplicasArgs replicas;
   OvercommitArgs overcommit;
   BillArgs bill;
+  AnalyzeArgs analyze;
   ExplainArgs explain;
   TuneArgs tune;
   GenerateArgs generate;
@@ -368,6 +371,10 @@ int RunCli(int argc, char** argv) {
   AddExplain(*explain_app, explain);
   CLI::App* tune_app = app.add_subcommand("tune", kTuneHelp);
   AddTune(*tune_app, tune);
+  CLI::App* analyze_app = app.add_subcommand("analyze", kAnalyzeHelp);
+  AddTrace(*analyze_app, analyze.trace);
+  AddAnalyze(*analyze_app, analyze);
+  AddOutput(*analyze_app, analyze.output, analyze.quiet);
   CLI::App* overcommit_app = app.add_subcommand("overcommit", kOvercommitHelp);
   AddTrace(*overcommit_app, overcommit.trace);
   AddOvercommit(*overcommit_app, overcommit);
@@ -413,6 +420,7 @@ int RunCli(int argc, char** argv) {
     return Flushed(replicas.replicas ? RunReplicas(replay, replicas) : RunReplay(replay));
   if (explain_app->parsed()) return Flushed(RunExplain(explain));
   if (tune_app->parsed()) return Flushed(RunTune(tune));
+  if (analyze_app->parsed()) return Flushed(RunAnalyze(analyze));
   if (overcommit_app->parsed()) return Flushed(RunOvercommit(overcommit));
   if (bill_app->parsed()) return Flushed(RunBill(bill));
   if (const std::optional<int> code = quota_verbs.Run(); code.has_value()) return Flushed(*code);

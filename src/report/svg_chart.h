@@ -1,0 +1,47 @@
+// A chart as inline SVG: lines and stacked bands over a linear, logarithmic or time axis.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace taut {
+
+// Safe as text and in attributes.
+std::string EscapedHtml(std::string_view text);
+
+struct SvgPoint {
+  double x = 0, y = 0;
+};
+enum class SvgLine : uint8_t { kSolid, kDashed };
+struct SvgSeries {
+  std::string name;
+  std::string_view colour;
+  SvgLine line = SvgLine::kSolid;
+  std::vector<SvgPoint> points;  // ascending by x
+};
+
+class SvgChart {
+ public:
+  SvgChart(std::string_view x_title, std::string_view y_title) : x_title_(x_title), y_title_(y_title) {}
+  // Both axes; points that are not > 0 are left out.
+  void SetLogarithmic() { logarithmic_ = true; }
+  // x is seconds of the Unix epoch.
+  void SetTime() { time_ = true; }
+  // One without points is left out.
+  void AddLine(SvgSeries series) {
+    if (!series.points.empty()) lines_.push_back(std::move(series));
+  }
+  // A line and all below it down to the band before; later bands lie above.
+  void AddBand(SvgSeries series) { bands_.push_back(std::move(series)); }
+  // "" if there is nothing to draw.
+  std::string Render() const;
+
+ private:
+  const std::string x_title_, y_title_;
+  bool logarithmic_ = false, time_ = false;
+  std::vector<SvgSeries> lines_, bands_;
+};
+
+}  // namespace taut

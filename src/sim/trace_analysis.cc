@@ -1,0 +1,173 @@
+#include "sim/trace_analysis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/byte_units.h"
+
+namespace taut {
+namespace {
+
+constexpr double kHoursOfWindow = static_cast<double>(kWindowSeconds) / 3600;
+constexpr uint64_t kTailPoints = 200;
+
+// Sums over the tasks of a window, in cores or bytes.
+struct WindowSums {
+  double usage = 0, limit = 0, limited_usage = 0;
+};
+
+WindowSums SumsOf(const JobDay& day, const JobWindow& window, Resource r) {
+  const bool is_cpu = r == Resource::kCpu;
+  WindowSums out;
+  uint32_t tasks = 0;
+  for (uint32_t i = 0; i < window.num_tasks; ++i) {
+    const TaskWindow& task = day.tasks[window.first_task + i];
+    const float mean = is_cpu ? task.cpu_mean_cores : task.memory_mean_bytes;
+    if (mean < 0) continue;
+    out.usage += mean;
+    ++tasks;
+  }
+  const float sum = is_cpu ? window.cpu_limit_sum_cores : window.memory_limit_sum_bytes;
+  const float each = is_cpu ? window.cpu_limit_cores : window.memory_limit_bytes;
+  if (sum < 0 && each < 0) return out;
+  out.limit = sum >= 0 ? sum : double{each} * tasks;
+  out.limited_usage = out.usage;
+  return out;
+}
+
+double Correlation(const std::array<std::vector<double>, 2>& integrals) {
+  Moments x, y;
+  for (const double v : integrals[0]) x.Add(v);
+  for (const double v : integrals[1]) y.Add(v);
+  double products = 0;
+  for (size_t i = 0; i < integrals[0].size(); ++i)
+    products += (integrals[0][i] - x.mean()) * (integrals[1][i] - y.mean());
+  const double spread = std::sqrt(x.variance() * y.variance());
+  return spread > 0 ? products / static_cast<double>(integrals[0].size()) / spread : 0;
+}
+
+class Analyser {
+ public:
+  explicit Analyser(const std::vector<JobInfo>& jobs) : first_hour_(jobs.size(), kNever) {
+    std::vector<std::optional<int>> priorities;
+    for (const JobInfo& job : jobs) {
+      priorities.push_back(job.priority);
+      out_.has_priorities |= job.priority.has_value();
+    }
+    out_.bands = BandsOf(priorities);
+    for (const JobInfo& job : jobs) tiers_.push_back(TierOf(job.priority, out_.bands));
+    for (auto& of : integrals_) of.resize(jobs.size());
+  }
+
+  void Add(const JobDay& day) {
+    const auto job = day.job.value;
+    for (const JobWindow& window : day.windows) {
+      const int64_t hour = FloorDiv(window.window.index, kWindowsPerHour);
+      AnalysisHour& at = hours_[hour];
+      first_hour_[job] = std::min(first_hour_[job], hour);
+      for (const Resource r : kResources) {
+        const WindowSums sums = SumsOf(day, window, r);
+        TierHour& tier = at.of[static_cast<size_t>(r)][static_cast<size_t>(tiers_[job])];
+        tier.usage += sums.usage / kWindowsPerHour;
+        tier.limit += sums.limit / kWindowsPerHour;
+        tier.limited_usage += sums.limited_usage / kWindowsPerHour;
+        const double unit = r == Resource::kCpu ? 1 : kGiB;
+        integrals_[static_cast<size_t>(r)][job] += sums.usage / unit * kHoursOfWindow;
+      }
+    }
+  }
+
+  TraceAnalysis Finish() {
+    CountArrivals();
+    SumUpTiers();
+    SumUpSizes();
+    for (auto& [hour, at] : hours_) {
+      at.start_s = hour * 3600;
+      out_.hours.push_back(at);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  static constexpr int64_t kNever = INT64_MAX;
+
+  // Jobs of the first day may have been there before.
+  void CountArrivals() {
+    const int64_t from = hours_.begin()->first + 24, to = hours_.rbegin()->first;
+    std::map<int64_t, uint32_t> arrivals;
+    for (const int64_t hour : first_hour_) {
+      if (hour != kNever && hour >= from) ++arrivals[hour];
+    }
+    std::vector<uint32_t> counts;
+    for (int64_t hour = from; hour <= to; ++hour) {
+      const auto at = arrivals.find(hour);
+      counts.push_back(at != arrivals.end() ? at->second : 0);
+      out_.arrivals.Add(counts.back());
+      if (counts.back() > 0) hours_[hour].new_jobs = counts.back();
+    }
+    if (counts.empty()) return;
+    std::ranges::nth_element(counts, counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2));
+    out_.median_arrivals = counts[counts.size() / 2];
+  }
+
+  void SumUpTiers() {
+    const auto hours = static_cast<double>(hours_.size());
+    for (const auto& [hour, at] : hours_) {
+      for (size_t r = 0; r < at.of.size(); ++r) {
+        for (size_t t = 0; t < kNumTraceTiers; ++t) {
+          TierSummary& sum = out_.tiers[r][t];
+          sum.usage += at.of[r][t].usage / hours;
+          sum.limit += at.of[r][t].limit / hours;
+          sum.limited_usage += at.of[r][t].limited_usage / hours;
+        }
+      }
+    }
+    for (size_t job = 0; job < first_hour_.size(); ++job) {
+      if (first_hour_[job] == kNever) continue;
+      ++out_.jobs;
+      for (auto& of : out_.tiers) ++of[static_cast<size_t>(tiers_[job])].jobs;
+    }
+  }
+
+  void SumUpSizes() {
+    for (auto& of : integrals_) {
+      size_t kept = 0;
+      for (size_t job = 0; job < of.size(); ++job) {
+        if (first_hour_[job] != kNever) of[kept++] = of[job];
+      }
+      of.resize(kept);
+    }
+    out_.correlation = Correlation(integrals_);
+    for (size_t r = 0; r < integrals_.size(); ++r) {
+      std::ranges::sort(integrals_[r]);
+      out_.tails[r] = TailOf(integrals_[r], kTailPoints);
+      out_.sizes[r] = DistributionOf(std::move(integrals_[r]));
+    }
+  }
+
+  TraceAnalysis out_;
+  std::vector<TraceTier> tiers_;     // by job
+  std::vector<int64_t> first_hour_;  // by job
+  std::map<int64_t, AnalysisHour> hours_;
+  std::array<std::vector<double>, 2> integrals_;  // by Resource and job
+};
+
+}  // namespace
+
+absl::StatusOr<TraceAnalysis> AnalyseTrace(DaySource& source, const AnalysisHooks& hooks) {
+  if (source.days().empty()) return absl::FailedPreconditionError("the trace has no usage to analyse");
+  Analyser analyser(source.jobs());
+  uint64_t done = 0;
+  for (const int32_t day : source.days()) {
+    if (hooks.should_stop && hooks.should_stop())
+      return absl::CancelledError("interrupted: there is no result");
+    const absl::StatusOr<std::vector<JobDay>> jobs = source.LoadDay(day);
+    if (!jobs.ok()) return jobs.status();
+    for (const JobDay& job : *jobs) analyser.Add(job);
+    if (hooks.on_progress) hooks.on_progress(++done, source.days().size());
+  }
+  return analyser.Finish();
+}
+
+}  // namespace taut
