@@ -70,7 +70,9 @@ void AddAmount(std::string_view resource, ResourceFields fields, const std::stri
 void AddComment(const char* resource, const std::optional<double>& owner, const std::string& amount,
                 const ExportedJob& job, Change& change) {
   const bool is_cpu = std::string_view(resource) == "cpu";
-  const std::string before = !owner ? "no limit" : is_cpu ? CpuText(*owner) : MemoryText(*owner);
+  const std::string before = !owner   ? (IsOfRequest(job.job, resource) ? "no request" : "no limit")
+                             : is_cpu ? CpuText(*owner)
+                                      : MemoryText(*owner);
   const std::string why = SentenceOf(job, resource);
   StrAppend(&change.comment, change.comment.empty() ? "" : "; ", resource, " ", before, " -> ", amount,
             why.empty() ? "" : StrCat(" (", why, ")"));
@@ -82,9 +84,11 @@ std::optional<Change> ChangeOf(const PatchOptions& options, const std::string& c
   out.container = container;
   for (const char* resource : {"cpu", "memory"}) {
     const bool is_cpu = std::string_view(resource) == "cpu";
-    const ResourceFields fields = is_cpu ? options.cpu : options.memory;
+    ResourceFields fields = is_cpu ? options.cpu : options.memory;
     const std::optional<double> amount = AmountOf(job.job, resource, "would_be");
     if (fields == ResourceFields::kNone || !amount) continue;
+    // A limit that the recommendation is not about stays as it is.
+    if (IsOfRequest(job.job, resource)) fields = ResourceFields::kRequests;
     const std::string text = is_cpu ? CpuText(*amount) : MemoryText(*amount);
     AddAmount(resource, fields, text, out);
     AddComment(resource, AmountOf(job.job, resource, "owner_limit"), text, job, out);

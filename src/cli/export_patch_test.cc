@@ -42,6 +42,14 @@ spec:
 )");
 }
 
+TEST(ExportPatch, ARecommendationOfARequestSetsNoLimit) {
+  ExportedJob job = Job("shop/deployment/web/app");
+  job.job["memory"]["of"] = "request";
+  const std::string text = PatchText(PatchForm::kPatch, {}, {job});
+  EXPECT_THAT(text, HasSubstr("requests: {cpu: 124m, memory: 287Mi}"));
+  EXPECT_THAT(text, Not(HasSubstr("limits:")));
+}
+
 TEST(ExportPatch, ACronJobHasItsTemplateDeeper) {
   const std::string text =
       PatchText(PatchForm::kPatch, {.cpu = ResourceFields::kNone, .memory = ResourceFields::kLimits},

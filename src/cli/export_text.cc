@@ -56,9 +56,14 @@ void AddYaml(const ExportedJob& job, std::string& out) {
     StrAppend(&out, "# ", key, "\n");
     return;
   }
-  StrAppend(&out, key, ":\n  resources:\n    limits:\n");
-  if (cpu) StrAppend(&out, "      cpu: ", MilliCores(*cpu), "m\n");
-  if (memory) StrAppend(&out, "      memory: \"", WholeBytes(*memory), "\"\n");
+  StrAppend(&out, key, ":\n  resources:\n");
+  for (const bool requests : {true, false}) {
+    const bool has_cpu = cpu && IsOfRequest(job.job, "cpu") == requests;
+    const bool has_memory = memory && IsOfRequest(job.job, "memory") == requests;
+    if (has_cpu || has_memory) StrAppend(&out, requests ? "    requests:\n" : "    limits:\n");
+    if (has_cpu) StrAppend(&out, "      cpu: ", MilliCores(*cpu), "m\n");
+    if (has_memory) StrAppend(&out, "      memory: \"", WholeBytes(*memory), "\"\n");
+  }
 }
 
 std::string CsvNumber(const Json& job, const char* resource, const char* key) {
@@ -91,6 +96,10 @@ std::optional<double> AmountOf(const Json& job, const char* resource, const char
   const Json& amounts = job[resource];
   if (!amounts.is_object() || !amounts.contains(key) || !amounts[key].is_number()) return std::nullopt;
   return amounts[key].get<double>();
+}
+
+bool IsOfRequest(const Json& job, const char* resource) {
+  return job.is_object() && job.contains(resource) && TextOf(job[resource], "of") == "request";
 }
 
 std::string SentenceOf(const ExportedJob& job, const char* resource) {

@@ -34,6 +34,16 @@ TEST(Export, DockerLinesAreOneCommandEach) {
   EXPECT_EQ(ExportText(ExportForm::kDocker, {none}), "# a/b: no recommendation yet\n");
 }
 
+TEST(Export, YamlNamesRequestsAsRequests) {
+  ExportedJob job = Job("shop/web");
+  job.job["cpu"]["of"] = "request";
+  const std::string text = ExportText(ExportForm::kYaml, {job});
+  EXPECT_THAT(text, testing::HasSubstr("    requests:\n      cpu: "));
+  EXPECT_THAT(text, testing::HasSubstr("    limits:\n      memory: "));
+  job.job["memory"]["of"] = "request";
+  EXPECT_THAT(ExportText(ExportForm::kYaml, {job}), testing::Not(testing::HasSubstr("limits:")));
+}
+
 TEST(Export, YamlIsResourcesByJob) {
   EXPECT_EQ(ExportText(ExportForm::kYaml, {Job("shop/web: x")}),
             "# cpu: as ever memory: peak\\x0a$(reboot)\n\"shop/web: x\":\n  resources:\n    limits:\n      "

@@ -13,6 +13,8 @@ namespace taut {
 std::string TextOf(const Json& object, const char* key);
 // Of "cpu" in cores or "memory" in bytes; nullopt: not there.
 std::optional<double> AmountOf(const Json& job, const char* resource, const char* key);
+// The amounts are requests, and not limits: cpu|memory.applies_to says so, or there is no limit.
+bool IsOfRequest(const Json& job, const char* resource);
 // The recommender's own sentence; "" if there is none.
 std::string SentenceOf(const ExportedJob& job, const char* resource);
 // Rounded up: never less than recommended.
