@@ -121,7 +121,8 @@ HttpResponse ErrorResponse(const absl::Status& status) {
   return ErrorResponse(HttpStatusOf(status.code()), Message(status));
 }
 
-Api::Api(ControlPlane& control, ApiOptions options) : control_(control), options_(std::move(options)) {
+Api::Api(ControlPlane& control, ApiOptions options)
+    : control_(control), options_(std::move(options)), budgets_(options_.budgets) {
   control_.OnTick([this](const TickEvents& events) { Publish(events); });
 }
 
@@ -183,6 +184,7 @@ HttpResponse Api::Route(const HttpRequest& request) {
                                   {"GET", "/api/v1/jobs", &Api::Jobs},
                                   {"GET", "/api/v1/totals", &Api::Totals},
                                   {"GET", "/api/v1/costs", &Api::Costs},
+                                  {"GET", "/api/v1/budgets", &Api::Budgets},
                                   {"GET", "/allocation", &Api::Allocation},
                                   {"GET", "/allocation/compute", &Api::Allocation},
                                   {"GET", "/api/v1/decisions", &Api::Decisions},

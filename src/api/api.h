@@ -11,7 +11,9 @@
 
 #include "actuate/agent_hub.h"
 #include "actuate/webhook_actuator.h"
+#include "api/budgets.h"
 #include "api/json.h"
+#include "api/metrics_text.h"
 #include "api/route_times.h"
 #include "control/control_plane.h"
 #include "net/event_stream.h"
@@ -73,6 +75,7 @@ struct ApiOptions {
   std::string cell_name;    // "" for none
   std::vector<CellLink> cell_links;
   Prices prices;
+  std::vector<Budget> budgets;
   int64_t started_s = 0;
   bool pages = true;
   std::function<Timestamp()> now;     // the wall clock
@@ -121,7 +124,8 @@ class Api {
   HttpResponse History(const HttpRequest& request);
   HttpResponse Jobs(const HttpRequest& request);
   HttpResponse Totals(const HttpRequest& request);
-  HttpResponse Costs(const HttpRequest& request);       // cost_handlers.cc
+  HttpResponse Costs(const HttpRequest& request);  // cost_handlers.cc
+  HttpResponse Budgets(const HttpRequest& request);
   HttpResponse Allocation(const HttpRequest& request);  // allocation.cc
   HttpResponse Job(JobId id);
   HttpResponse Usage(const HttpRequest& request, JobId id);
@@ -145,12 +149,14 @@ class Api {
   std::string NameOf(JobId id) const;
   void PutRules(JsonWriter& json) const;
   void PutCell(JsonWriter& json) const;
+  void PutBudgetMetrics(MetricsText& out);  // cost_handlers.cc
   FleetShown FleetShownHere() const { return {options_.machine, options_.prices, control_.actuator_name()}; }
 
   ControlPlane& control_;
   const ApiOptions options_;
   EventHub events_;
   RouteTimes times_;
+  BudgetBook budgets_;
 };
 
 // The dashboard is built in.

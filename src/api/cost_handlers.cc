@@ -135,4 +135,50 @@ HttpResponse Api::Costs(const HttpRequest& request) {
   return JsonResponse(200, json.Take());
 }
 
+HttpResponse Api::Budgets(const HttpRequest& request) {
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  const auto states = budgets_.States(control_.history(), *control_.view(), options_.prices, NowSeconds());
+  if (!states.ok()) return ErrorResponse(states.status());
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("from", (*states)->month_from_s);
+  json.Field("to", (*states)->month_to_s);
+  json.Field("now", (*states)->now_s);
+  if (options_.prices.known()) json.Field("currency", std::string_view(options_.prices.currency));
+  json.Key("budgets");
+  json.BeginArray();
+  for (const BudgetState& state : (*states)->budgets) {
+    json.BeginObject();
+    json.Field("name", std::string_view(state.budget.name()));
+    json.Field("label", std::string_view(state.budget.label));
+    json.Field("value", std::string_view(state.budget.value));
+    for (const auto& [name, amount] :
+         {std::pair<std::string_view, double>{"per_month", state.budget.per_month},
+          {"spent", state.spent},
+          {"forecast", state.forecast}}) {
+      json.Key(name);
+      json.Number(amount, kDigits);
+    }
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+void Api::PutBudgetMetrics(MetricsText& out) {
+  if (budgets_.empty()) return;
+  const auto states = budgets_.States(control_.history(), *control_.view(), options_.prices, NowSeconds());
+  if (!states.ok()) return;  // the store's own metrics say so
+  for (const BudgetState& state : (*states)->budgets) {
+    const std::string name = state.budget.name();
+    out.Gauge("tautd_budget_per_month", "Money of a budget for a calendar month.", state.budget.per_month,
+              {{"budget", name}});
+    out.Gauge("tautd_budget_spent", "Cost of its jobs since the month began.", state.spent,
+              {{"budget", name}});
+    out.Gauge("tautd_budget_forecast", "Cost at the month's end, if the rest is as the last 7 days.",
+              state.forecast, {{"budget", name}});
+  }
+}
+
 }  // namespace taut

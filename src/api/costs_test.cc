@@ -82,6 +82,7 @@ class CostsTest : public testing::Test {
   ApiOptions options_ = [] {
     ApiOptions options;
     options.prices = {0.04, 0.005, "EUR"};
+    options.budgets = {{"namespace", "shop", 1}, {"", "", 10}};
     options.now = [] { return Timestamp::FromSeconds(kMidnight + 3600); };
     return options;
   }();
@@ -121,6 +122,26 @@ TEST_F(CostsTest, ByJobAndWhatItDoesNotKnow) {
   EXPECT_EQ(costs["groups"].at(0)["value"].get_string().value(), "shop/web");
   EXPECT_THAT(Get("/api/v1/costs", {{"by", "planet"}}, 404), HasSubstr("namespace"));
   EXPECT_THAT(Get("/api/v1/costs", {{"step", "year"}}, 400), HasSubstr("expected day or hour"));
+}
+
+// One hour into the 15th of November: a day of the account, and the first hour.
+TEST_F(CostsTest, BudgetsOfTheMonth) {
+  const auto page = Parsed(Get("/api/v1/budgets", {}));
+  EXPECT_EQ(page["from"].get_int64().value(), kMidnight - 14 * kDaySeconds);
+  EXPECT_EQ(page["to"].get_int64().value(), kMidnight + 16 * kDaySeconds);
+  const auto shop = page["budgets"].at(0);
+  EXPECT_EQ(shop["name"].get_string().value(), "namespace=shop");
+  const double spent = (6 + 2) * 0.045;
+  EXPECT_NEAR(shop["spent"].get_double().value(), spent, 1e-9);
+  // 25 hours have cost that; 383 are left.
+  EXPECT_NEAR(shop["forecast"].get_double().value(), spent + spent / 25 * (16 * 24 - 1), 1e-6);
+  const auto all = page["budgets"].at(1);
+  EXPECT_EQ(all["name"].get_string().value(), "all");
+  EXPECT_NEAR(all["spent"].get_double().value(), 16 * 0.045, 1e-9);
+  const std::string metrics = Get("/metrics", {});
+  EXPECT_THAT(metrics, HasSubstr("tautd_budget_per_month{budget=\"namespace=shop\"} 1\n"));
+  EXPECT_THAT(metrics, HasSubstr("tautd_budget_spent{budget=\"all\"} 0.72"));
+  EXPECT_THAT(metrics, HasSubstr("tautd_budget_forecast{budget=\"all\"}"));
 }
 
 TEST_F(CostsTest, AnswersAsOpenCost) {

@@ -350,6 +350,7 @@ HttpResponse Api::Metrics(const HttpRequest&) {
   out.Counter("tautd_store_commits_total", "Committed transactions.", counts.commits);
   out.Counter("tautd_store_failed_commits_total", "Transactions that failed.", counts.failed_commits);
   PutTrustMetrics(control_, out);
+  PutBudgetMetrics(out);
   const PassTimes pass = control_.last_pass();
   for (const auto& [step, ms] : pass.steps_ms) {
     out.Gauge("tautd_last_pass_seconds", "Duration of the steps of the last pass.", ms / 1000,

@@ -36,6 +36,7 @@ class Reader {
       const auto parsed = ParseCellLink(link);
       if (!parsed.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(parsed.status())));
     }
+    if (absl::Status s = CheckBudgets(); !s.ok()) return s;
     for (const std::string& label : config_.backfill.labels) {
       const auto parsed = ParseBackfillLabel(label);
       if (!parsed.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(parsed.status())));
@@ -62,6 +63,22 @@ class Reader {
   }
 
  private:
+  absl::Status CheckBudgets() const {
+    const PricesConfig& prices = config_.prices;
+    std::vector<std::string> names;
+    for (const std::string& text : prices.budgets) {
+      const absl::StatusOr<BudgetLine> line = ParseBudget(text);
+      if (!line.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(line.status())));
+      std::string name = line->label.empty() ? "all" : StrCat(line->label, "=", line->value);
+      if (std::ranges::find(names, name) != names.end())
+        return absl::InvalidArgumentError(StrCat(name_, ": prices.budgets: two budgets of ", name));
+      names.push_back(std::move(name));
+    }
+    if (names.empty() || prices.core_hour > 0 || prices.gib_hour > 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(StrCat(
+        name_,
+        ": prices.budgets: prices.core_hour and prices.gib_hour are 0, so that nothing costs; set one"));
+  }
   absl::Status CheckWebhook() const {
     const WebhookConfig& webhook = config_.webhook;
     const auto bad = [this](std::string_view what) {
@@ -351,6 +368,28 @@ absl::StatusOr<std::pair<std::string, std::string>> ParseBackfillLabel(std::stri
         StrCat("backfill.labels: \"", label, "\" is not NAME=VALUE, as in external_labels of Prometheus"));
   }
   return std::pair(std::string(name), std::string(label.substr(equals + 1)));
+}
+
+absl::StatusOr<BudgetLine> ParseBudget(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  const std::string_view jobs = StripSpace(text.substr(0, colon));
+  const size_t equals = jobs.find('=');
+  BudgetLine out;
+  const std::optional<double> amount =
+      colon == std::string_view::npos ? std::nullopt : ParseDouble(StripSpace(text.substr(colon + 1)));
+  const bool named = equals != std::string_view::npos && equals > 0 && equals + 1 < jobs.size();
+  if (!amount.has_value() || !(*amount > 0 && *amount <= 1e15) || !(named || jobs == "all")) {
+    return absl::InvalidArgumentError(
+        StrCat("prices.budgets: \"", text,
+               "\": expected LABEL=VALUE: AMOUNT or all: AMOUNT, with an amount above 0, such as "
+               "\"team=shop: 500\""));
+  }
+  out.per_month = *amount;
+  if (named) {
+    out.label = jobs.substr(0, equals);
+    out.value = jobs.substr(equals + 1);
+  }
+  return out;
 }
 
 absl::StatusOr<std::pair<std::string, std::string>> ParseCellLink(std::string_view link) {

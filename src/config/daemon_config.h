@@ -75,7 +75,15 @@ struct ExternalScalerConfig {
 struct PricesConfig {
   double core_hour = 0, gib_hour = 0;
   std::string currency = "EUR";
+  std::vector<std::string> budgets;  // "LABEL=VALUE: AMOUNT"
 };
+// Money for a calendar month: of jobs with this value of a label, or of all.
+struct BudgetLine {
+  std::string label, value;  // "": all jobs
+  double per_month = 0;
+};
+// The error says what is wanted.
+absl::StatusOr<BudgetLine> ParseBudget(std::string_view text);
 
 // The log on standard error.
 struct LogConfig {

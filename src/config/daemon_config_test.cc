@@ -115,6 +115,19 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
     EXPECT_THAT(ErrorOf(StrCat("cell: {links: [\"", link, "\"]}")), HasSubstr("is not NAME=URL with http"))
         << link;
   }
+  const std::string priced = "prices: {core_hour: 1, budgets: [";
+  for (const std::string_view budget : {"shop", "team=: 5", "=shop: 5", "team=shop: 0", "team=shop: -1",
+                                        "all", "all: x", "some: 5", "team=shop: inf"}) {
+    EXPECT_THAT(ErrorOf(StrCat(priced, "\"", budget, "\"]}")), HasSubstr("expected LABEL=VALUE: AMOUNT"))
+        << budget;
+  }
+  EXPECT_THAT(ErrorOf(StrCat(priced, "\"all: 5\", \"all: 6\"]}")), HasSubstr("two budgets of all"));
+  EXPECT_THAT(ErrorOf("prices: {budgets: [\"all: 5\"]}"),
+              HasSubstr("prices.core_hour and prices.gib_hour are 0"));
+  const absl::StatusOr<BudgetLine> line = ParseBudget("url=http://a:80: 12.5");
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_EQ(line->value, "http://a:80");
+  EXPECT_EQ(line->per_month, 12.5);
   EXPECT_EQ(ErrorOf("webhook: {url: 'https://host/'}"),
             "t.yaml: webhook.secret_file is empty: expected a file with the secret that signs the requests");
   EXPECT_EQ(ErrorOf("webhook: {url: 'https://host/', secret_file: s, targets: replica}"),

@@ -307,6 +307,11 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   if (acts_->notifies()) options.notifications = [this] { return acts_->notifications(); };
   options.cell_name = config_.cell.name;
   options.prices = {config_.prices.core_hour, config_.prices.gib_hour, config_.prices.currency};
+  for (const std::string& text : config_.prices.budgets) {
+    absl::StatusOr<BudgetLine> line = ParseBudget(text);
+    if (!line.ok()) return line.status();
+    options.budgets.push_back({std::move(line->label), std::move(line->value), line->per_month});
+  }
   for (const std::string& link : config_.cell.links) {
     absl::StatusOr<std::pair<std::string, std::string>> parsed = ParseCellLink(link);
     if (!parsed.ok()) return parsed.status();

@@ -100,7 +100,7 @@ server:
     reader_file: {stage.file("readers", READER)}
     operator_file: {stage.file("operators.named", OPERATOR + "  anna")}
     writer_file: {stage.file("writers", WRITER + " prometheus")}
-prices: {{core_hour: 0.03, gib_hour: 0.004, currency: EUR}}
+prices: {{core_hour: 0.03, gib_hour: 0.004, currency: EUR, budgets: ["all: 5"]}}
 rules:
   - {{name: tried, match: {{job: "*e*"}}, set: {{mode: canary, recommender: moving_window, canary.duration: 1h}}}}
   - {{name: applied, match: {{job: "*-*"}}, set: {{mode: auto}}}}
@@ -209,6 +209,9 @@ def of_costs(api, label):
     api.stage.check(abs(hours["total"]["cost"]["billed"] - billed) < 1e-6 * billed, "by job and hour it is the same money", hours["total"])
     api.refused(400, "/api/v1/costs", "step=minute")
     api.refused(404, "/api/v1/costs", "by=nosuch")
+    budgets = api.fits("/api/v1/budgets")["budgets"]
+    api.stage.check([b["name"] for b in budgets] == ["all"] and 0 <= budgets[0]["spent"] <= budgets[0]["forecast"],
+                    "the budget of all jobs is spent on", budgets)
     for path in ("/allocation", "/allocation/compute"):
         answer = api.fits(path, f"window={costs['from']},{costs['to']}&aggregate=label:{label}&accumulate=true")
         api.stage.check(len(answer["data"]) == 1 and abs(sum(a["totalCost"] for a in answer["data"][0].values()) - billed) < 1e-6 * billed,

@@ -59,6 +59,20 @@ export function costPage(world, query) {
     groups: all.slice(0, Number(query.get('limit') ?? 100)), steps: world.jobs.length > 0 ? steps.map(stepOf) : [] };
 }
 
+// One of all jobs that is nearly spent, and one of a namespace.
+export function budgetPage(world) {
+  const now = new Date(world.now * 1000);
+  const month = (offset) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset) / 1000;
+  const [from, to] = [month(0), month(1)];
+  const { total } = costPage(world, new URLSearchParams(`by=:job&from=${from}&to=${world.now}`));
+  const row = (label, value, share, factor) => {
+    const spent = total.cost.billed * share;
+    const forecast = spent * (to - from) / Math.max(1, world.now - from);
+    return { name: label === '' ? 'all' : `${label}=${value}`, label, value, per_month: forecast * factor, spent, forecast };
+  };
+  return { from, to, now: world.now, currency: 'EUR', budgets: world.jobs.length > 0 ? [row('', '', 1, 0.9), row('team', 'shop', 0.2, 1.3)] : [] };
+}
+
 // The same as OpenCost has it, of all jobs together.
 export function allocation(world, query) {
   const { from, to, total } = costPage(world, query);

@@ -4,7 +4,7 @@ import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { allocation, costPage } from './costs.mjs';
+import { allocation, budgetPage, costPage } from './costs.mjs';
 import { DecisionLog } from './decisions.mjs';
 import { DAY, WINDOW, fleetHistory, fleetNow, makeFleet } from './fleet.mjs';
 import { RESOURCES, heatmap, jobDetail, jobPage, oomsOf, labelTotals } from './jobs.mjs';
@@ -125,6 +125,7 @@ export function answer(world, method, path, query, body = '') {
       return fleetHistory(fleet(), Number(query.get('from') ?? to - 7 * DAY), to, Number(query.get('points') ?? 500));
     }
     case 'jobs': return jobPage(world.jobs, query);
+    case 'budgets': return budgetPage(world);
     case 'costs': return costPage(world, query);
     case 'totals': return labelTotals(world.jobs, query);
     case 'decisions': return world.decisions.page(query);

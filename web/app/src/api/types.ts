@@ -55,6 +55,8 @@ export interface CostMoney { usage: number; allocation: number; billed: number; 
 export interface CostSums { cpu: CostHours; memory: CostHours; cost?: CostMoney }
 export interface CostGroup extends CostSums { value: string | null; jobs: number }
 export interface CostStep extends CostSums { time: number }
+export interface BudgetRow { name: string; label: string; value: string; per_month: number; spent: number; forecast: number }
+export interface BudgetPage { from: number; to: number; now: number; currency?: string; budgets: BudgetRow[] }
 export interface CostPage {
   from: number; to: number; by: string; labels: string[]; currency?: string; total: CostSums & { jobs: number };
   number_of_groups: number; groups: CostGroup[]; steps: CostStep[];

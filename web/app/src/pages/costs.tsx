@@ -1,7 +1,7 @@
 // What jobs used, had and cost over time, by a label or by job.
 import { withParams } from '../api/client';
 import { useQuery } from '../api/query';
-import type { CostGroup, CostPage, CostSums } from '../api/types';
+import type { BudgetPage, BudgetRow, CostGroup, CostPage, CostSums } from '../api/types';
 import { NONE, amountShort, count, hours, moneyFigure, percent, plural, price } from '../lib/format';
 import { now as cellNow } from '../lib/clock';
 import { changeQuery, hrefOf, jobHref } from '../lib/route';
@@ -116,6 +116,36 @@ function Table({ page }: { page: CostPage }) {
   );
 }
 
+// Over, or on its way there.
+export function budgetState(budget: BudgetRow): 'over' | 'will' | 'ok' {
+  return budget.spent > budget.per_month ? 'over' : budget.forecast > budget.per_month ? 'will' : 'ok';
+}
+const STATE = { over: 'over', will: 'will be over', ok: 'within' };
+
+function Budgets({ page }: { page: BudgetPage }) {
+  const currency = page.currency ?? '';
+  return (
+    <Card title="Budgets of this month" hint={`Spent since ${dateTime(page.from)} UTC; the forecast takes the rest of the month as the last 7 days.`}>
+      <div class="costs scroll" tabIndex={0} role="region" aria-label="Budgets">
+        <table>
+          <thead><tr><th scope="col">Budget</th><th scope="col">State</th><th scope="col">{`Spent, ${currency}`}</th><th scope="col">{`Forecast, ${currency}`}</th><th scope="col">{`Budget, ${currency}`}</th></tr></thead>
+          <tbody>
+            {page.budgets.map((budget) => (
+              <tr key={budget.name}>
+                <th scope="row">{budget.label === '' ? 'all jobs' : <a href={hrefOf('jobs', { search: budget.name })}>{budget.name}</a>}</th>
+                <td class={`num ${budgetState(budget) === 'ok' ? '' : 'bad'}`}>{STATE[budgetState(budget)]}</td>
+                <td class="num cost-share" style={{ '--share': Math.min(1, budget.spent / budget.per_month) }}>{moneyFigure(budget.spent)} <span class="muted">{percent(budget.spent / budget.per_month)}</span></td>
+                <td class="num">{moneyFigure(budget.forecast)} <span class="muted">{percent(budget.forecast / budget.per_month)}</span></td>
+                <td class="num">{moneyFigure(budget.per_month)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  );
+}
+
 // Where no limit is known, only usage costs.
 function Unknown({ total }: { total: CostSums }) {
   const parts = (['cpu', 'memory'] as const).filter((r) => (total[r].without_allocation ?? 0) > 0).map((r) => `${percent(total[r].without_allocation)} of the time for ${r === 'cpu' ? 'CPU' : 'memory'}`);
@@ -127,6 +157,7 @@ export function CostsPage({ query }: { query: Record<string, string> }) {
   const hourly = period === '2';
   const span = spanOf(period, cellNow());
   const answer = useQuery<CostPage>(withParams('costs', { ...span, by: query.by ?? '', step: hourly ? 'hour' : 'day', limit: MOST }), { on: ['window'], keep: true });
+  const budgets = useQuery<BudgetPage>('budgets', { on: ['window'], keep: true }).data;
   const page = answer.data;
   const set = (change: Record<string, string>) => changeQuery('costs', change);
   return (
@@ -145,6 +176,7 @@ export function CostsPage({ query }: { query: Record<string, string> }) {
       {!page ? !answer.error && <div class="card"><Skeleton lines={8} /></div> : page.groups.length === 0 ? <p class="hint nothing">Nothing was measured in this time.</p> : (
         <>
           <Headline page={page} />
+          {budgets && budgets.budgets.length > 0 && <Budgets page={budgets} />}
           {page.steps.length > 1 && <Over page={page} hourly={hourly} />}
           <div class="card"><Table page={page} /><Unknown total={page.total} /></div>
           {page.currency === undefined && (

@@ -88,7 +88,7 @@ describe('the mock answers as the contract says', () => {
   }
   it('in an empty fleet', () => {
     const empty = makeWorld({ state: 'empty' });
-    for (const [path, schema] of Object.entries({ fleet: 'Fleet', 'fleet/history': 'FleetHistory', jobs: 'JobPage', costs: 'CostPage', decisions: 'DecisionPage', ooms: 'OomPage', status: 'Status', settings: 'Settings', agents: 'AgentPage' })) {
+    for (const [path, schema] of Object.entries({ fleet: 'Fleet', 'fleet/history': 'FleetHistory', jobs: 'JobPage', costs: 'CostPage', budgets: 'BudgetPage', decisions: 'DecisionPage', ooms: 'OomPage', status: 'Status', settings: 'Settings', agents: 'AgentPage' })) {
       check({ $ref: `#/components/schemas/${schema}` }, answer(empty, 'GET', '/api/v1/' + path, new URLSearchParams()));
     }
   });
