@@ -1,5 +1,6 @@
 // taut generate and taut list.
 #include "base/strings.h"
+#include "cell/cell_experiments.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
@@ -83,7 +84,11 @@ int RunList(const std::string& what) {
     }
     return kExitOk;
   }
-  PrintError(StrCat("\"", what, "\": expected recommenders, settings, replicas or overcommit"));
+  if (what == "experiments") {
+    for (const CellExperiment& e : CellExperiments()) Print(fmt::format("{:<18} {}\n", e.name, e.help));
+    return kExitOk;
+  }
+  PrintError(StrCat("\"", what, "\": expected recommenders, settings, replicas, overcommit or experiments"));
   return kExitUsage;
 }
 

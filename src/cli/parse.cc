@@ -13,6 +13,7 @@
 #include "cli/bill_command.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/compact_command.h"
 #include "cli/parse_daemon.h"
 #include "cli/parse_help.h"
 #include "cli/parse_overcommit.h"
@@ -27,7 +28,8 @@ constexpr const char* kVersion = "taut 0.1.0";
 
 constexpr const char* kAbout =
     "Recommends CPU and memory limits from measured usage, and replays recorded usage to evaluate them.\n"
-    "replay, explain TRACE, tune, analyze, overcommit, bill, quota, admit, actuary and generate need no "
+    "replay, explain TRACE, tune, analyze, overcommit, compact, bill, quota, admit, actuary and generate "
+    "need no "
     "daemon. The "
     "other "
     "commands query "
@@ -379,6 +381,10 @@ int RunCli(int argc, char** argv) {
   AddTrace(*overcommit_app, overcommit.trace);
   AddOvercommit(*overcommit_app, overcommit);
   AddOutput(*overcommit_app, overcommit.output, overcommit.quiet);
+  CompactArgs compact;
+  CLI::App* compact_app = app.add_subcommand("compact", kCompactHelp);
+  AddCompact(*compact_app, compact);
+  AddOutput(*compact_app, compact.output, compact.quiet);
   CLI::App* bill_app = app.add_subcommand("bill", kBillHelp);
   AddTrace(*bill_app, bill.trace);
   AddBill(*bill_app, bill);
@@ -390,11 +396,11 @@ int RunCli(int argc, char** argv) {
   CLI::App* generate_app = app.add_subcommand("generate", kGenerateHelp);
   AddGenerate(*generate_app, generate);
   DaemonVerbs daemon_verbs(app);
-  CLI::App* list_app = app.add_subcommand(
-      "list",
-      "Lists the recommenders, the settings with their defaults, or the replica policies or peak predictors "
-      "with theirs.");
-  list_app->add_option("what", listed, "recommenders, settings, replicas or overcommit")
+  CLI::App* list_app = app.add_subcommand("list",
+                                          "Lists the recommenders, the settings with their defaults, the "
+                                          "replica policies or peak predictors with "
+                                          "theirs, or the compaction experiments.");
+  list_app->add_option("what", listed, "recommenders, settings, replicas, overcommit or experiments")
       ->capture_default_str();
   OwnVerbs own(app);
   app.formatter(std::make_shared<ShortVerbs>());
@@ -422,6 +428,7 @@ int RunCli(int argc, char** argv) {
   if (tune_app->parsed()) return Flushed(RunTune(tune));
   if (analyze_app->parsed()) return Flushed(RunAnalyze(analyze));
   if (overcommit_app->parsed()) return Flushed(RunOvercommit(overcommit));
+  if (compact_app->parsed()) return Flushed(RunCompact(compact));
   if (bill_app->parsed()) return Flushed(RunBill(bill));
   if (const std::optional<int> code = quota_verbs.Run(); code.has_value()) return Flushed(*code);
   if (actuary_app->parsed()) return Flushed(RunActuary(actuary));

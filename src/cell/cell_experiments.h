@@ -1,0 +1,48 @@
+// What a cell would need if it were run otherwise: each experiment turns a cell into one or several that are
+// compacted on their own (Verma et al., EuroSys 2015, section 5).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cell/cell_model.h"
+#include "cell/cell_state.h"
+
+namespace taut {
+
+struct CellExperimentOptions {
+  CellScoring scoring;
+  // A user is large if the limits of the user's tasks sum up to at least this share of the cell's memory; in
+  // (0, 1]. Published: 10 TiB, of cells whose memory is not.
+  double large_user = 0.02;
+  uint64_t seed = 1;  // of the order in which jobs are dealt to parts
+};
+
+// Cells that together run the workload. Each has all machines of the original: compaction chooses.
+struct CellVariant {
+  std::vector<CellModel> parts;  // at least 1
+  CellScoring scoring;
+  // Jobs that were left out, because no machine has room for one of their tasks once it is rounded up.
+  uint64_t left_out = 0;
+};
+
+struct CellExperiment {
+  std::string_view name, help;
+  // What Borg's paper gives, in machines more than the cell as it is; "" if nothing, or a figure only.
+  std::string_view published;
+  // FailedPrecondition says why the cell is not changed by it.
+  absl::StatusOr<CellVariant> (*make)(const CellModel& cell, const CellExperimentOptions& options);
+};
+
+// The cell as it is comes first and is called "base".
+const std::vector<CellExperiment>& CellExperiments();
+// InvalidArgument names the known ones.
+absl::StatusOr<const CellExperiment*> CellExperimentByName(std::string_view name);
+
+// The next power of two of `unit` that is at least `amount`; 0 for 0.
+int64_t PowerOfTwo(int64_t amount, int64_t unit);
+
+}  // namespace taut

@@ -1,0 +1,229 @@
+#include "cell/cell_state.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace taut {
+
+CellState::CellState(const CellIndex& index, std::span<const uint32_t> machines, const CellScoring& scoring)
+    : index_(index),
+      scoring_(scoring),
+      resources_(index.resources()),
+      model_machine_(machines.begin(), machines.end()),
+      reserved_(kCellTiers * machines.size() * kMaxCellResources),
+      machine_of_task_(index.tasks(), kNowhere),
+      first_on_(machines.size(), kNowhere),
+      next_(index.tasks(), kNowhere),
+      previous_(index.tasks(), kNowhere),
+      satisfied_(index.constraint_sets()),
+      changed_(std::max<size_t>(1, machines.size() / 4)),
+      on_machine_(machines.size()) {
+  const size_t n = machines.size();
+  inverse_.resize(resources_ * n);
+  for (auto& free : free_) free.resize(resources_ * n);
+  for (uint32_t m = 0; m < n; ++m) {
+    for (size_t r = 0; r < resources_; ++r) {
+      const int64_t capacity = this->capacity(r, m);
+      free_[0][r * n + m] = free_[1][r * n + m] = capacity;
+      inverse_[r * n + m] = capacity > 0 ? 1 / static_cast<double>(capacity) : 0;
+    }
+  }
+  if (scoring_.score != CellScore::kWorstFit) return;
+  for (auto& grown : grown_) grown.assign(resources_ * n, 1);
+  for (const uint32_t m : model_machine_) shape_.push_back(index.shape(m));
+  growth_.resize(index.shapes().size() * resources_);
+}
+
+void CellState::Change(uint32_t task, uint32_t machine, int64_t sign) {
+  const uint32_t job = index_.job_of(task);
+  const CellClass& c = index_.class_of(job);
+  const size_t n = machines();
+  const auto tier = static_cast<size_t>(index_.model().jobs[job].tier);
+  int64_t* reserved = &reserved_[(tier * n + machine) * kMaxCellResources];
+  for (size_t r = 0; r < resources_; ++r) {
+    const size_t at = r * n + machine;
+    reserved[r] += sign * c.reservation[r];
+    free_[0][at] -= sign * c.reservation[r];
+    if (c.production) free_[1][at] -= sign * c.limit[r];
+    if (scoring_.score != CellScore::kWorstFit) continue;
+    for (int view = 0; view < 2; ++view)
+      grown_[view][at] =
+          std::pow(scoring_.epvm_base, 1 - static_cast<double>(free_[view][at]) * inverse_[at]);
+  }
+  changed_[changes_++ % changed_.size()] = machine;
+  if (job != counted_job_) return;
+  on_machine_[machine] += static_cast<uint32_t>(sign);
+  if (c.domains == UINT32_MAX) return;
+  if (const uint32_t d = domain(c, machine); d != kNoDomain) in_domain_[d] += static_cast<uint32_t>(sign);
+}
+
+void CellState::Place(uint32_t task, uint32_t machine) {
+  machine_of_task_[task] = machine;
+  next_[task] = first_on_[machine];
+  previous_[task] = kNowhere;
+  if (next_[task] != kNowhere) previous_[next_[task]] = task;
+  first_on_[machine] = task;
+  Change(task, machine, 1);
+}
+
+void CellState::Remove(uint32_t task) {
+  const uint32_t machine = machine_of_task_[task];
+  machine_of_task_[task] = kNowhere;
+  (previous_[task] == kNowhere ? first_on_[machine] : next_[previous_[task]]) = next_[task];
+  if (next_[task] != kNowhere) previous_[next_[task]] = previous_[task];
+  Change(task, machine, -1);
+}
+
+void CellState::CountJob(uint32_t job) {
+  if (job == counted_job_) return;
+  const auto each = [this](uint32_t of, auto&& take) {
+    for (uint32_t t = index_.first_task(of); t < index_.first_task(of + 1); ++t) {
+      if (machine_of_task_[t] != kNowhere) take(machine_of_task_[t]);
+    }
+  };
+  if (counted_job_ != UINT32_MAX) each(counted_job_, [this](uint32_t m) { on_machine_[m] = 0; });
+  counted_job_ = job;
+  const CellClass& c = index_.class_of(job);
+  if (c.domains != UINT32_MAX) in_domain_.assign(index_.domains(c.domains).count, 0);
+  each(job, [&](uint32_t m) {
+    ++on_machine_[m];
+    if (c.domains == UINT32_MAX) return;
+    if (const uint32_t d = domain(c, m); d != kNoDomain) ++in_domain_[d];
+  });
+}
+
+const uint8_t* CellState::SatisfiedHere(uint32_t constraints) {
+  if (constraints == 0) return nullptr;
+  std::vector<uint8_t>& here = satisfied_[constraints];
+  if (here.empty()) {
+    here.reserve(machines());
+    for (const uint32_t m : model_machine_) here.push_back(index_.satisfied(constraints)[m]);
+  }
+  return here.data();
+}
+
+CellState::Need CellState::NeedOf(const CellClass& c) {
+  Need need{.need = {c.reservation, c.limit},
+            .view = c.production ? 1 : 0,
+            .satisfied = SatisfiedHere(c.constraints)};
+  if (!c.production) need.need[1].fill(INT64_MIN / 2);
+  if (scoring_.score == CellScore::kWorstFit) SetGrowth(need);
+  return need;
+}
+
+void CellState::SetGrowth(const Need& need) {
+  const CellAmounts& amounts = need.need[need.view];
+  if (amounts == growth_need_) return;
+  growth_need_ = amounts;
+  size_t at = 0;
+  for (const CellAmounts& capacity : index_.shapes()) {
+    for (size_t r = 0; r < resources_; ++r, ++at) {
+      const double share =
+          capacity[r] > 0 ? static_cast<double>(amounts[r]) / static_cast<double>(capacity[r]) : 0;
+      growth_[at] = std::pow(scoring_.epvm_base, std::min(1.0, share)) - 1;
+    }
+  }
+}
+
+template <CellScore kScore>
+double CellState::Amounts(const Need& need, uint32_t machine) const {
+  const size_t n = machines();
+  bool fits = true;
+  double sum = 0, least = 1;
+  int counted = 0;
+  for (size_t r = 0; r < resources_; ++r) {
+    const size_t at = r * n + machine;
+    const int64_t left[2] = {free_[0][at] - need.need[0][r], free_[1][at] - need.need[1][r]};
+    fits &= left[0] >= 0 && left[1] >= 0;
+    if constexpr (kScore == CellScore::kWorstFit) {
+      sum += inverse_[at] > 0 ? grown_[need.view][at] * growth_[shape_[machine] * resources_ + r] : 0;
+    } else {
+      const double f = static_cast<double>(left[need.view]) * inverse_[at];
+      sum += f;
+      if constexpr (kScore == CellScore::kHybrid) {
+        counted += inverse_[at] > 0 ? 1 : 0;
+        least = inverse_[at] > 0 ? std::min(least, f) : least;
+      }
+    }
+  }
+  if (!fits) return kInfeasible;
+  if constexpr (kScore == CellScore::kHybrid) sum += scoring_.stranded_weight * (sum - counted * least);
+  return sum;
+}
+
+double CellState::AmountsOf(const Need& need, uint32_t machine) const {
+  switch (scoring_.score) {
+    case CellScore::kBestFit:
+      return Amounts<CellScore::kBestFit>(need, machine);
+    case CellScore::kWorstFit:
+      return Amounts<CellScore::kWorstFit>(need, machine);
+    case CellScore::kHybrid:
+      break;
+  }
+  return Amounts<CellScore::kHybrid>(need, machine);
+}
+
+double CellState::Rules(const CellClass& c, uint32_t machine) {
+  const uint8_t* satisfied = SatisfiedHere(c.constraints);
+  int broken = satisfied != nullptr && satisfied[machine] == 0 ? 1 : 0;
+  if (c.max_per_machine > 0 && on_machine_[machine] >= c.max_per_machine) ++broken;
+  if (c.domains != UINT32_MAX) {
+    const uint32_t d = domain(c, machine);
+    if (d == kNoDomain || in_domain_[d] >= c.max_per_domain) ++broken;
+  }
+  if (broken == 0) return 0;
+  return c.soft ? broken * kSoftPenalty : kInfeasible;
+}
+
+double CellState::Score(const CellClass& c, uint32_t machine) {
+  const double rules = Rules(c, machine);
+  return rules == kInfeasible ? kInfeasible : rules + AmountsOf(NeedOf(c), machine);
+}
+
+template <CellScore kScore>
+void CellState::FillAll(const CellClass& c, const Need& need, std::vector<double>& out) {
+  const auto n = static_cast<uint32_t>(machines());
+  if (c.job != UINT32_MAX || c.soft) {
+    for (uint32_t m = 0; m < n; ++m) {
+      const double rules = Rules(c, m);
+      out[m] = rules == kInfeasible ? kInfeasible : rules + Amounts<kScore>(need, m);
+    }
+  } else if (need.satisfied != nullptr) {
+    for (uint32_t m = 0; m < n; ++m) out[m] = need.satisfied[m] != 0 ? Amounts<kScore>(need, m) : kInfeasible;
+  } else {
+    for (uint32_t m = 0; m < n; ++m) out[m] = Amounts<kScore>(need, m);
+  }
+}
+
+void CellState::ScoreAll(const CellClass& c, std::vector<double>& out) {
+  const Need need = NeedOf(c);
+  switch (scoring_.score) {
+    case CellScore::kBestFit:
+      return FillAll<CellScore::kBestFit>(c, need, out);
+    case CellScore::kWorstFit:
+      return FillAll<CellScore::kWorstFit>(c, need, out);
+    case CellScore::kHybrid:
+      return FillAll<CellScore::kHybrid>(c, need, out);
+  }
+}
+
+CellObstacle CellState::Obstacle(const CellClass& c, uint32_t machine) {
+  const uint8_t* satisfied = SatisfiedHere(c.constraints);
+  const bool no_domain = c.domains != UINT32_MAX && domain(c, machine) == kNoDomain;
+  if (!c.soft && ((satisfied != nullptr && satisfied[machine] == 0) || no_domain))
+    return CellObstacle::kAttribute;
+  bool fits = true;
+  for (size_t r = 0; r < resources_; ++r) {
+    if (c.need()[r] > capacity(r, machine)) return CellObstacle::kTooSmall;
+    fits = fits && c.reservation[r] <= free(r, machine) &&
+           (!c.production || c.limit[r] <= production_free(r, machine));
+  }
+  if (!c.soft && c.domains != UINT32_MAX && in_domain_[domain(c, machine)] >= c.max_per_domain)
+    return CellObstacle::kSpread;
+  if (!c.soft && c.max_per_machine > 0 && on_machine_[machine] >= c.max_per_machine)
+    return CellObstacle::kOwnJob;
+  return fits ? CellObstacle::kNone : CellObstacle::kFree;
+}
+
+}  // namespace taut

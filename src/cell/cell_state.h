@@ -1,0 +1,123 @@
+// Which task runs on which machine, what is free, and what a task would score on each machine.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cell/cell_index.h"
+#include "cell/score_tree.h"
+
+namespace taut {
+
+// The lower score wins. u and f: the share of a resource's capacity that is used, or free, once the task is
+// on the machine, counted as feasibility counts it (limits of production for a production task, reservations
+// of all for another); sums are over the resources that the machine has.
+enum class CellScore : uint8_t {
+  kBestFit,   // sum of f
+  kWorstFit,  // E-PVM: sum of n^u(with the task) - n^u(without)
+  kHybrid,    // sum of f + stranded_weight * sum of (f - the least f): what a full resource leaves unusable
+};
+
+struct CellScoring {
+  CellScore score = CellScore::kHybrid;
+  double epvm_base = 10;       // n; > 1
+  double stranded_weight = 2;  // >= 0
+};
+
+// A soft preference that is not met adds this much to a score.
+inline constexpr double kSoftPenalty = 1e6;
+inline constexpr uint32_t kNowhere = UINT32_MAX;
+
+// What a machine is short of for a task, the first that applies.
+enum class CellObstacle : uint8_t { kNone, kAttribute, kTooSmall, kSpread, kOwnJob, kFree };
+
+class CellState {
+ public:
+  // The cell consists of `machines`, numbers of machines of the index's model; one may come several times.
+  // In here a machine is its place in that list.
+  CellState(const CellIndex& index, std::span<const uint32_t> machines, const CellScoring& scoring);
+
+  const CellIndex& index() const { return index_; }
+  size_t machines() const { return model_machine_.size(); }
+  uint32_t model_machine(uint32_t machine) const { return model_machine_[machine]; }
+  uint32_t machine_of(uint32_t task) const { return machine_of_task_[task]; }  // kNowhere: not placed
+  // The tasks of a machine, in no order: for (t = first_on(m); t != kNowhere; t = next_on(t)).
+  uint32_t first_on(uint32_t machine) const { return first_on_[machine]; }
+  uint32_t next_on(uint32_t task) const { return next_[task]; }
+
+  // Capacity less the limits of production tasks, and less the reservations of all.
+  int64_t production_free(size_t resource, uint32_t machine) const {
+    return free_[1][resource * machines() + machine];
+  }
+  int64_t free(size_t resource, uint32_t machine) const { return free_[0][resource * machines() + machine]; }
+  int64_t capacity(size_t resource, uint32_t machine) const {
+    return index_.model().machines[model_machine_[machine]].capacity[resource];
+  }
+  // Reservations of the tasks of a tier.
+  int64_t reserved(CellTier tier, size_t resource, uint32_t machine) const {
+    return reserved_[(static_cast<size_t>(tier) * machines() + machine) * kMaxCellResources + resource];
+  }
+
+  // O(1). REQUIRES: the task is nowhere, and Score is finite; it is somewhere.
+  void Place(uint32_t task, uint32_t machine);
+  void Remove(uint32_t task);
+  // Number of Place and Remove so far, and the machine of each of the last change_window() ones.
+  uint64_t changes() const { return changes_; }
+  uint64_t change_window() const { return changed_.size(); }
+  uint32_t changed(uint64_t change) const { return changed_[change % changed_.size()]; }
+
+  // Counts the job's tasks by machine and domain, which its own bounds need. Call it before the functions
+  // below for a class with own bounds. O(tasks of the job), nothing if it is the same job as before.
+  void CountJob(uint32_t job);
+  uint32_t on_machine(uint32_t machine) const { return on_machine_[machine]; }
+  uint32_t in_domain(uint32_t domain) const { return in_domain_[domain]; }
+  uint32_t domain(const CellClass& c, uint32_t machine) const {
+    return index_.domains(c.domains).of_machine[model_machine_[machine]];
+  }
+
+  // kInfeasible if the task does not fit or may not run there.
+  double Score(const CellClass& c, uint32_t machine);
+  // All machines' scores. O(machines).
+  void ScoreAll(const CellClass& c, std::vector<double>& out);
+  // Why a task may not run on a machine; kFree also if there is room in the capacity but not now.
+  CellObstacle Obstacle(const CellClass& c, uint32_t machine);
+  // kInfeasible, 0, or the sum of penalties, by everything but amounts.
+  double Rules(const CellClass& c, uint32_t machine);
+
+ private:
+  struct Need {
+    CellAmounts need[2];  // of free_[0], free_[1]
+    int view = 0;         // which of the two is scored
+    const uint8_t* satisfied = nullptr;
+  };
+  Need NeedOf(const CellClass& c);
+  template <CellScore kScore>
+  double Amounts(const Need& need, uint32_t machine) const;
+  double AmountsOf(const Need& need, uint32_t machine) const;
+  template <CellScore kScore>
+  void FillAll(const CellClass& c, const Need& need, std::vector<double>& out);
+  void Change(uint32_t task, uint32_t machine, int64_t sign);
+  const uint8_t* SatisfiedHere(uint32_t constraints);
+  void SetGrowth(const Need& need);
+
+  const CellIndex& index_;
+  const CellScoring scoring_;
+  const size_t resources_;
+  std::vector<uint32_t> model_machine_;
+  std::vector<int64_t> free_[2];  // by resource, then machine
+  std::vector<double> inverse_;   // 1 / capacity, or 0
+  std::vector<double> grown_[2];  // n^used, for kWorstFit
+  std::vector<uint32_t> shape_;   // by machine, for kWorstFit
+  std::vector<double> growth_;    // n^(need / capacity) - 1 by shape, then resource, of the last class
+  CellAmounts growth_need_ = {-1};
+  std::vector<int64_t> reserved_;
+  std::vector<uint32_t> machine_of_task_, first_on_, next_, previous_;
+  std::vector<std::vector<uint8_t>> satisfied_;  // by constraint set, then machine; empty: not needed yet
+  std::vector<uint32_t> changed_;
+  uint64_t changes_ = 0;
+  uint32_t counted_job_ = UINT32_MAX;
+  std::vector<uint32_t> on_machine_, in_domain_;  // tasks of counted_job_
+};
+
+}  // namespace taut

@@ -1,0 +1,305 @@
+// taut compact.
+#include "cli/compact_command.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/printable.h"
+#include "base/strings.h"
+#include "cell/made_cell.h"
+#include "cli/cli.h"
+#include "cli/json_text.h"
+#include "cli/outputs.h"
+#include "cli/terminal.h"
+#include "model/units.h"
+#include "sim/compaction_runs.h"
+#include "trace/cell_reader.h"
+
+namespace taut {
+namespace {
+
+int Fail(const absl::Status& status) {
+  PrintError(Message(status));
+  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
+}
+
+// A cell and where it is from.
+struct Cell {
+  CellModel model;
+  std::string about;  // lines
+  ReadReport report;
+  std::vector<CellFinding> findings;
+};
+
+std::string Underscored(std::string_view name) {
+  std::string out(name);
+  std::ranges::replace(out, '-', '_');
+  return out;
+}
+
+absl::Status CheckArgs(const CompactArgs& args) {
+  if (args.machines < 1 || args.machines > 100'000)
+    return absl::InvalidArgumentError(StrCat("invalid --machines ", args.machines, ": expected 1 to 100000"));
+  if (!(args.tasks_per_machine >= 1 && args.tasks_per_machine <= 100))
+    return absl::InvalidArgumentError(
+        StrCat("invalid --tasks-per-machine ", args.tasks_per_machine, ": expected 1 to 100"));
+  if (args.trials < 1 || args.trials > 1000)
+    return absl::InvalidArgumentError(StrCat("invalid --trials ", args.trials, ": expected 1 to 1000"));
+  if (!(args.pending_percent >= 0 && args.pending_percent < 100))
+    return absl::InvalidArgumentError(
+        StrCat("invalid --pending ", args.pending_percent, ": expected 0 to less than 100"));
+  if (!(args.large_user_percent > 0 && args.large_user_percent <= 100))
+    return absl::InvalidArgumentError(
+        StrCat("invalid --large-user ", args.large_user_percent, ": expected more than 0, up to 100"));
+  if (!(args.stranded_weight >= 0 && args.stranded_weight <= 1000))
+    return absl::InvalidArgumentError(
+        StrCat("invalid --stranded-weight ", args.stranded_weight, ": expected 0 to 1000"));
+  if (args.threads < 0) return absl::InvalidArgumentError("--threads: expected 0 (one per core) or more");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CompactionRunsOptions> ToOptions(const CompactArgs& args) {
+  if (absl::Status s = CheckArgs(args); !s.ok()) return s;
+  CompactionRunsOptions o;
+  const absl::StatusOr<CellScore> score = CellScoreByName(args.score);
+  if (!score.ok()) return score.status();
+  o.variant.scoring.score = *score;
+  o.variant.scoring.stranded_weight = args.stranded_weight;
+  o.variant.large_user = args.large_user_percent / 100;
+  o.variant.seed = o.compaction.seed = args.seed;
+  o.compaction.trials = args.trials;
+  o.compaction.pending_share = args.pending_percent / 100;
+  o.threads = args.threads;
+  for (const std::string& name : args.experiments) {
+    const absl::StatusOr<const CellExperiment*> e = CellExperimentByName(name);
+    if (!e.ok()) return absl::InvalidArgumentError(StrCat("--experiments: ", Message(e.status())));
+    o.experiments.push_back(*e);
+  }
+  if (args.experiments.empty()) {
+    for (const CellExperiment& e : CellExperiments()) {
+      // The base has this score already.
+      const absl::StatusOr<CellScore> its = CellScoreByName(Underscored(e.name));
+      if (!its.ok() || *its != *score) o.experiments.push_back(&e);
+    }
+  }
+  return o;
+}
+
+absl::StatusOr<Cell> LoadCell(const CompactArgs& args) {
+  Cell cell;
+  if (args.paths.empty()) {
+    MadeCellOptions made;
+    made.machines = args.machines;
+    made.tasks_per_machine = args.tasks_per_machine;
+    made.seed = args.seed;
+    cell.model = MakeCell(made);
+    absl::StatusOr<std::vector<CellFinding>> findings = CheckCell(cell.model);
+    if (!findings.ok()) return findings.status();
+    cell.findings = *std::move(findings);
+    cell.about = StrCat("a generated cell (seed ", args.seed, ")\n");
+    return cell;
+  }
+  absl::StatusOr<CellInput> input = ReadCell({args.paths, args.strict}, cell.report);
+  if (!input.ok()) return input.status();
+  cell.model = std::move(input->model);
+  cell.findings = std::move(input->findings);
+  const ReadReport& r = cell.report;
+  cell.about = StrCat("read ", FormatCount(r.rows), " rows of ", r.files, r.files == 1 ? " file" : " files",
+                      " (", FormatBytes(static_cast<double>(r.bytes)), ")\n");
+  for (const auto& [cause, skipped] : r.skipped) {
+    StrAppend(&cell.about, "  skipped ", FormatCount(skipped.count), " rows: ", cause, "\n");
+    for (const std::string& example : skipped.examples)
+      StrAppend(&cell.about, "    ", Printable(example), "\n");
+  }
+  for (const std::string& w : r.warnings) StrAppend(&cell.about, "  warning: ", Printable(w), "\n");
+  return cell;
+}
+
+// A line for each sentence.
+std::string Lines(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find(". ", at);
+    const std::string_view line = text.substr(at, end == std::string_view::npos ? end : end + 1 - at);
+    StrAppend(&out, out.empty() ? "  " : "    ", Printable(line), "\n");
+    at = end == std::string_view::npos ? text.size() : end + 2;
+  }
+  return out;
+}
+
+std::string Percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+// The sums of limits and reservations over the capacity.
+struct Load {
+  double limit = 0, production_limit = 0, reservation = 0;
+};
+Load LoadOf(const CellModel& cell, size_t resource) {
+  Load out;
+  const auto capacity = static_cast<double>(cell.Capacity()[resource]);
+  if (capacity <= 0) return out;
+  for (const CellJob& job : cell.jobs) {
+    const double limit = static_cast<double>(job.limit[resource]) * job.tasks / capacity;
+    out.limit += limit;
+    if (IsProduction(job.tier)) out.production_limit += limit;
+    out.reservation += static_cast<double>(job.reservation[resource]) * job.tasks / capacity;
+  }
+  return out;
+}
+
+std::string DescribeCell(const Cell& cell) {
+  const CellModel& model = cell.model;
+  std::string out = cell.about;
+  for (const CellFinding& f : cell.findings)
+    StrAppend(&out, "  ", FormatCount(f.count), " x ", f.cause, ", the first: ", Printable(f.first), "\n");
+  StrAppend(&out, FormatCount(model.machines.size()), " machines, ", FormatCount(model.jobs.size()),
+            " jobs, ", FormatCount(model.tasks()), " tasks\n");
+  for (size_t r = 0; r < model.resources.size(); ++r) {
+    const Load load = LoadOf(model, r);
+    StrAppend(&out, "  ", model.resources[r].name, ": limits ", Percent(load.limit),
+              " of the capacity (production ", Percent(load.production_limit), "), reservations ",
+              Percent(load.reservation), "\n");
+  }
+  return out;
+}
+
+double Change(const CompactionRun& run, const CompactionRun& base) {
+  return base.result.needed == 0
+             ? 0
+             : static_cast<double>(run.result.needed) / static_cast<double>(base.result.needed) - 1;
+}
+
+std::string Text(const Cell& cell, const CompactArgs& args, const CompactionRuns& runs) {
+  const auto machines = static_cast<double>(cell.model.machines.size());
+  std::string out = fmt::format("packed as it is by {}: {} of {} tasks are pending\n", args.score,
+                                FormatCount(runs.packed.pending), FormatCount(cell.model.tasks()));
+  out += Lines(runs.packed.why);
+  if (runs.impossible_jobs > 0)
+    StrAppend(&out,
+              "left out below, since no machine could ever run them: ", FormatCount(runs.impossible_jobs),
+              runs.impossible_jobs == 1 ? " job" : " jobs", " of ", FormatCount(runs.impossible_tasks),
+              runs.impossible_tasks == 1 ? " task\n" : " tasks\n");
+  if (runs.runs.empty()) return out;
+  const CompactionRun& base = runs.runs.front();
+  StrAppend(&out, fmt::format("\nmachines needed: {} of {} ({}); {} trials, {} to {}, seed {}\n",
+                              FormatCount(base.result.needed), FormatCount(cell.model.machines.size()),
+                              Percent(base.result.needed / machines), base.result.trials.size(),
+                              FormatCount(base.result.min), FormatCount(base.result.max), args.seed));
+  if (!runs.one_less.empty()) out += Lines(StrCat("with one less, ", runs.one_less));
+  TextTable table(
+      {"experiment", "cells", "machines", "min..max", "of the\ncell", "against\nbase", "Borg's\npaper"});
+  std::string notes;
+  for (const CompactionRun& run : runs.runs) {
+    if (!run.not_run.empty()) {
+      StrAppend(&notes, run.experiment->name, ": not run, ", Printable(run.not_run), "\n");
+      continue;
+    }
+    if (run.left_out > 0)
+      StrAppend(&notes, run.experiment->name, ": ", FormatCount(run.left_out),
+                run.left_out == 1 ? " job is" : " jobs are", " left out\n");
+    table.Add({std::string(run.experiment->name), StrCat(run.cells), FormatCount(run.result.needed),
+               StrCat(run.result.min, "..", run.result.max), Percent(run.result.needed / machines),
+               &run == &base ? "" : fmt::format("{:+.1f} %", 100 * Change(run, base)),
+               std::string(run.experiment->published)});
+  }
+  if (runs.softened > 0)
+    StrAppend(&notes, "constraints are preferences for ", FormatCount(runs.softened),
+              runs.softened == 1 ? " job" : " jobs", " larger than half of the cell\n");
+  return StrCat(out, "\n", table.Render(), notes, "machines: 90th percentile of the trials with at most ",
+                fmt::format("{:g}", args.pending_percent),
+                " % of the tasks pending; against base:\n"
+                "machines more than the cell as it is. `taut list experiments` describes the rows.\n");
+}
+
+Json RunJson(const CompactionRun& run, const CompactionRun& base) {
+  Json one = {{"experiment", run.experiment->name}, {"published", run.experiment->published}};
+  if (!run.not_run.empty()) {
+    one["not_run"] = run.not_run;
+    return one;
+  }
+  one["cells"] = run.cells;
+  one["machines"] = run.result.needed;
+  one["min"] = run.result.min;
+  one["max"] = run.result.max;
+  one["change"] = Change(run, base);
+  one["trials"] = run.result.trials;
+  one["tasks"] = run.result.tasks;
+  one["jobs_left_out"] = run.left_out;
+  return one;
+}
+
+Json ResultJson(const Cell& cell, const CompactArgs& args, const CompactionRuns& runs) {
+  Json resources = Json::array(), findings = Json::array(), skipped = Json::array(), rows = Json::array();
+  for (size_t r = 0; r < cell.model.resources.size(); ++r) {
+    const Load load = LoadOf(cell.model, r);
+    resources.push_back({{"resource", cell.model.resources[r].name},
+                         {"limit", load.limit},
+                         {"production_limit", load.production_limit},
+                         {"reservation", load.reservation}});
+  }
+  for (const CellFinding& f : cell.findings)
+    findings.push_back({{"cause", f.cause}, {"count", f.count}, {"first", Printable(f.first)}});
+  for (const auto& [cause, rows_of] : cell.report.skipped)
+    skipped.push_back({{"cause", cause}, {"count", rows_of.count}, {"examples", rows_of.examples}});
+  for (const CompactionRun& run : runs.runs) rows.push_back(RunJson(run, runs.runs.front()));
+  return {{"partial", runs.partial},
+          {"machines", cell.model.machines.size()},
+          {"jobs", cell.model.jobs.size()},
+          {"tasks", cell.model.tasks()},
+          {"resources", std::move(resources)},
+          {"skipped_rows", std::move(skipped)},
+          {"findings", std::move(findings)},
+          {"score", args.score},
+          {"stranded_weight", args.stranded_weight},
+          {"seed", args.seed},
+          {"trials", args.trials},
+          {"pending_percent", args.pending_percent},
+          {"large_user_percent", args.large_user_percent},
+          {"packed", {{"pending", runs.packed.pending}, {"why", runs.packed.why}}},
+          {"impossible", {{"jobs", runs.impossible_jobs}, {"tasks", runs.impossible_tasks}}},
+          {"jobs_softened", runs.softened},
+          {"one_less", runs.one_less},
+          {"experiments", std::move(rows)}};
+}
+
+absl::StatusOr<CompactionRuns> RunAll(const Cell& cell, const CompactionRunsOptions& options, bool quiet) {
+  ProgressLine progress(quiet);
+  CompactionRunsHooks hooks;
+  hooks.on_progress = [&](std::string_view what, double share) {
+    progress.Update(StrCat("compacting: ", what), share);
+  };
+  hooks.should_stop = Interrupted;
+  return RunCompactions(cell.model, options, hooks);
+}
+
+}  // namespace
+
+int RunCompact(const CompactArgs& args) {
+  const absl::StatusOr<CompactionRunsOptions> options = ToOptions(args);
+  if (!options.ok()) return Fail(options.status());
+  const NamedPath outputs[] = {{"--json", args.json}};
+  if (absl::Status s = CheckOutputs(outputs, args.paths); !s.ok()) return Fail(s);
+  absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(outputs[0]);
+  if (!file.ok()) return Fail(file.status());
+  CatchInterrupts();
+  const absl::StatusOr<Cell> cell = LoadCell(args);
+  if (!cell.ok()) return Fail(cell.status());
+  const absl::StatusOr<CompactionRuns> runs = RunAll(*cell, *options, args.quiet);
+  if (!runs.ok()) return Fail(runs.status());
+  const std::string json = JsonText(ResultJson(*cell, args, *runs));
+  if (*file != nullptr) {
+    (*file)->Append(json);
+    if (absl::Status s = (*file)->Close(); !s.ok()) return Fail(s);
+  }
+  if (args.output == OutputForm::kJson) {
+    Print(json);
+  } else {
+    Print(DescribeCell(*cell));
+    if (runs->partial) Print("PARTIAL: interrupted\n");
+    Print(Text(*cell, args, *runs));
+    if (!args.json.empty()) Print(StrCat("results: ", args.json, "\n"));
+  }
+  return runs->partial ? kExitPartial : kExitOk;
+}
+
+}  // namespace taut

@@ -1,0 +1,37 @@
+// taut compact: how few machines a cell's workload needs, and how many if the cell were run otherwise.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "cell/cell_state.h"
+#include "cli/commands.h"
+
+namespace taut {
+
+struct CompactArgs {
+  std::vector<std::string> paths;        // of machines and jobs; empty: a made cell
+  uint32_t machines = 1000;              // of a made cell
+  double tasks_per_machine = 12;         // about
+  uint64_t seed = 1;                     // of the made cell and of the trials
+  std::vector<std::string> experiments;  // empty: all
+  std::string score = "hybrid";
+  double stranded_weight = CellScoring().stranded_weight;
+  uint32_t trials = 11;
+  double pending_percent = 0.2;
+  double large_user_percent = 2;
+  int threads = 0;
+  bool strict = false;
+  std::string json;  // path; empty: not written
+  OutputForm output = OutputForm::kTable;
+  bool quiet = false;
+};
+int RunCompact(const CompactArgs& args);
+
+extern const char* const kCompactHelp;
+// All options but those of the output.
+void AddCompact(CLI::App& verb, CompactArgs& args);
+
+}  // namespace taut

@@ -1,0 +1,54 @@
+#include "cell/cell_experiments.h"
+#include "cell/scheduler.h"
+#include "cli/compact_command.h"
+#include "cli/parse_help.h"
+
+namespace taut {
+
+const char* const kCompactHelp =
+    "Says how many machines the workload of a cell needs: takes machines away at random and packs all tasks\n"
+    "again, until they no longer fit; and how many it would need without reclamation, in separate cells, "
+    "with\n"
+    "rounded limits or by another score. Without files: a generated cell.\n\n"
+    "Examples:\n"
+    "  taut compact machines.csv jobs.csv\n"
+    "  taut compact --machines 1000 --seed 7\n"
+    "  taut compact gpu2023_nodes.csv gpu2023_pods.csv --experiments segregate,best-fit --output json\n"
+    "  taut list experiments";
+
+void AddCompact(CLI::App& verb, CompactArgs& args) {
+  std::vector<std::string> scores;
+  for (const CellScoreInfo& s : CellScores()) scores.emplace_back(s.name);
+  verb.add_option("paths", args.paths, "a CSV of machines and one of jobs, see docs/formats.md")
+      ->type_name("PATH");
+  verb.add_option("--machines", args.machines, "without files: machines of the generated cell")
+      ->capture_default_str();
+  verb.add_option("--tasks-per-machine", args.tasks_per_machine, "without files: about so many")
+      ->capture_default_str();
+  verb.add_option("--seed", args.seed, "seed of the trials and of the generated cell")->capture_default_str();
+  verb.add_option("--experiments", args.experiments,
+                  "comma-separated; `taut list experiments` has them (default: all)")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  verb.add_option("--score", args.score, "how a task's machine is chosen: best_fit, worst_fit or hybrid")
+      ->capture_default_str()
+      ->check(OneOf(scores));
+  verb.add_option("--stranded-weight", args.stranded_weight,
+                  "of the hybrid score: what a full resource makes unusable, against what is free")
+      ->capture_default_str();
+  verb.add_option("--trials", args.trials,
+                  "orders in which machines are taken away; the result is the 90th "
+                  "percentile")
+      ->capture_default_str();
+  verb.add_option("--pending", args.pending_percent, "percentage of tasks that may stay pending")
+      ->capture_default_str();
+  verb.add_option("--large-user", args.large_user_percent,
+                  "percentage of the cell's memory from which on a user is large")
+      ->capture_default_str();
+  verb.add_option("--threads", args.threads, "threads; 0: one per core; the result does not depend on it")
+      ->capture_default_str();
+  verb.add_flag("--strict", args.strict, "stop at the first bad row");
+  verb.add_option("--json", args.json, "write the result as JSON to this file")->type_name("FILE");
+}
+
+}  // namespace taut

@@ -1,0 +1,30 @@
+// Cells from CSV: a file of machines and one of jobs (docs/formats.md, "Cells").
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cell/cell_model.h"
+#include "trace/trace_reader.h"
+
+namespace taut {
+
+struct CellReadOptions {
+  std::vector<std::string> paths;  // files, directories, archives, as of a trace; in any order
+  bool strict = false;             // the first bad row is an error
+};
+
+struct CellInput {
+  CellModel model;                    // CheckCell accepted it
+  std::vector<CellFinding> findings;  // what CheckCell found
+};
+
+// Reads each file as what its first line says: machines or jobs in the columns of docs/formats.md, or the node
+// and pod tables of Alibaba's GPU trace of 2023, each pod a job of one task. The resources are CPU and memory,
+// and GPUs if any file has a column of them. Rows that cannot be used are counted by cause. Not OK if a file's
+// columns are not known, there is no usable machine or job or, with strict, at the first bad row; the report
+// is filled either way.
+absl::StatusOr<CellInput> ReadCell(const CellReadOptions& options, ReadReport& report);
+
+}  // namespace taut
