@@ -6,7 +6,7 @@ import { NONE, amountShort, count, hours, moneyFigure, percent, plural, price } 
 import { now as cellNow } from '../lib/clock';
 import { changeQuery, hrefOf, jobHref } from '../lib/route';
 import { PERIODS, spanOf } from '../lib/period';
-import { dateTime } from '../lib/time';
+import { dateTime, utc } from '../lib/time';
 import { Card, Problem, Segments, Skeleton } from '../ui/basics';
 import { Chart, type Series } from '../ui/chart';
 import { Snippet } from '../ui/snippet';
@@ -125,7 +125,7 @@ const STATE = { over: 'over', will: 'will be over', ok: 'within' };
 function Budgets({ page }: { page: BudgetPage }) {
   const currency = page.currency ?? '';
   return (
-    <Card title="Budgets of this month" hint={`Spent since ${dateTime(page.from)} UTC; the forecast takes the rest of the month as the last 7 days.`}>
+    <Card title="Budgets of this month" hint={`Spent since ${utc(page.from)}; the forecast takes the rest of the month as the last 7 days.`}>
       <div class="costs scroll" tabIndex={0} role="region" aria-label="Budgets">
         <table>
           <thead><tr><th scope="col">Budget</th><th scope="col">State</th><th scope="col">{`Spent, ${currency}`}</th><th scope="col">{`Forecast, ${currency}`}</th><th scope="col">{`Budget, ${currency}`}</th></tr></thead>
