@@ -21,7 +21,7 @@ constexpr int64_t kMostSteps = 1000;
 // What jobs are grouped by; one of `aggregate`, separated by commas.
 struct Aggregate {
   std::string property;  // of "properties", "" for a label
-  std::string by;        // as CostKeyOf
+  std::string by;        // as in CostQuery
 };
 
 absl::StatusOr<std::vector<Aggregate>> AggregatesOf(std::string_view text) {
@@ -45,11 +45,6 @@ absl::StatusOr<std::vector<Aggregate>> AggregatesOf(std::string_view text) {
   if (out.empty()) out.push_back({"controller", std::string(kByJob)});
   return out;
 }
-
-struct Row {
-  std::vector<std::string> keys;  // by aggregate
-  AccountEntry sums;
-};
 
 void PutResource(Resource r, const AccountAmounts& a, double hours, double price, JsonWriter& json) {
   const bool cpu = r == Resource::kCpu;
@@ -75,26 +70,38 @@ double Efficiency(const AccountAmounts& a) {
   return a.usage > 0 ? 1 : 0;
 }
 
-void PutRow(const std::string& name, const Row& row, std::span<const Aggregate> aggregates, int64_t start_s,
-            int64_t end_s, const Prices& prices, JsonWriter& json) {
+// "shop/web": of the values of a group.
+std::string GroupName(const CostGroup& group) {
+  std::string name;
+  for (const auto& value : group.values)
+    StrAppend(&name, name.empty() ? "" : "/", value.has_value() ? std::string_view(*value) : kUnallocated);
+  return name;
+}
+
+void PutRow(const std::string& name, const CostGroup& group, const AccountEntry& sums,
+            std::span<const Aggregate> aggregates, int64_t start_s, int64_t end_s, const Prices& prices,
+            JsonWriter& json) {
+  const auto value = [&](size_t i) {
+    return group.values[i].has_value() ? std::string_view(*group.values[i]) : kUnallocated;
+  };
   const auto time = [](int64_t s) {
     return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(s), absl::UTCTimeZone());
   };
   const double hours = static_cast<double>(end_s - start_s) / 3600;
-  const AccountAmounts& cpu = row.sums.amounts(Resource::kCpu);
-  const AccountAmounts& memory = row.sums.amounts(Resource::kMemory);
+  const AccountAmounts& cpu = sums.amounts(Resource::kCpu);
+  const AccountAmounts& memory = sums.amounts(Resource::kMemory);
   json.Key(name);
   json.BeginObject();
   json.Field("name", std::string_view(name));
   json.Key("properties");
   json.BeginObject();
   for (size_t i = 0; i < aggregates.size(); ++i) {
-    if (!aggregates[i].property.empty()) json.Field(aggregates[i].property, std::string_view(row.keys[i]));
+    if (!aggregates[i].property.empty()) json.Field(aggregates[i].property, value(i));
   }
   json.Key("labels");
   json.BeginObject();
   for (size_t i = 0; i < aggregates.size(); ++i) {
-    if (aggregates[i].property.empty()) json.Field(aggregates[i].by, std::string_view(row.keys[i]));
+    if (aggregates[i].property.empty()) json.Field(aggregates[i].by, value(i));
   }
   json.EndObject();
   json.EndObject();
@@ -128,19 +135,6 @@ void PutRow(const std::string& name, const Row& row, std::span<const Aggregate> 
   json.EndObject();
 }
 
-using Rows = std::map<std::string, Row>;
-
-void AddTo(const CostJob& job, const AccountEntry& sums, std::span<const Aggregate> aggregates, Rows& rows) {
-  Row row;
-  std::string name;
-  for (const Aggregate& a : aggregates) {
-    row.keys.push_back(CostKeyOf(job, a.by).value_or(std::string(kUnallocated)));
-    StrAppend(&name, name.empty() ? "" : "/", row.keys.back());
-  }
-  Row& kept = rows.try_emplace(std::move(name), std::move(row)).first->second;
-  kept.sums.Add(sums);
-}
-
 }  // namespace
 
 HttpResponse Api::Allocation(const HttpRequest& request) {
@@ -167,9 +161,13 @@ HttpResponse Api::Allocation(const HttpRequest& request) {
                                      kMostSteps, " steps in the window"));
   }
   const std::shared_ptr<const FleetView> view = control_.view();
-  const absl::StatusOr<CostReport> report = ReadCosts(
-      control_.history(), *view, window->from_s, window->to_s,
-      one_set ? kWindowsPerHour : static_cast<int32_t>(step_s / kWindowSeconds), StepJobs::kInclude);
+  CostQuery query{.from_s = window->from_s, .to_s = window->to_s, .step_windows = kWindowsPerHour, .by = {}};
+  for (const Aggregate& a : *aggregates) query.by.push_back(a.by);
+  if (!one_set) {
+    query.step_windows = static_cast<int32_t>(step_s / kWindowSeconds);
+    query.steps = CostQuery::Steps::kGroups;
+  }
+  const absl::StatusOr<CostReport> report = ReadCosts(control_.history(), *view, query);
   if (!report.ok()) return ErrorResponse(report.status());
   JsonWriter json;
   json.BeginObject();
@@ -178,23 +176,30 @@ HttpResponse Api::Allocation(const HttpRequest& request) {
   json.Key("data");
   json.BeginArray();
   const int64_t end_s = std::min(report->to.start_s(), NowSeconds());
-  const auto put_set = [&](const Rows& rows, int64_t start_s, int64_t to_s) {
+  // Groups whose values make one name are one: a set has each name once.
+  const auto put_set = [&](int64_t start_s, int64_t to_s, auto sums_of) {
+    std::map<std::string, std::pair<size_t, AccountEntry>> by_name;
+    for (size_t i = 0; i < report->groups.size(); ++i) {
+      const AccountEntry* sums = sums_of(i);
+      if (sums == nullptr) continue;
+      by_name.try_emplace(GroupName(report->groups[i]), i, AccountEntry()).first->second.second.Add(*sums);
+    }
     json.BeginObject();
-    for (const auto& [name, row] : rows) PutRow(name, row, *aggregates, start_s, to_s, options_.prices, json);
+    for (const auto& [name, row] : by_name) {
+      PutRow(name, report->groups[row.first], row.second, *aggregates, start_s, to_s, options_.prices, json);
+    }
     json.EndObject();
   };
   if (one_set) {
-    Rows rows;
-    for (const CostJob& job : report->jobs) AddTo(job, job.sums, *aggregates, rows);
-    put_set(rows, report->from.start_s(), std::max(end_s, report->from.start_s()));
+    const int64_t start_s = report->from.start_s();
+    put_set(start_s, std::max(end_s, start_s), [&](size_t i) { return &report->groups[i].sums; });
   } else {
     for (const CostStep& step : report->steps) {
-      Rows rows;
-      for (const CostJob& job : report->jobs) {
-        if (const auto at = step.jobs.find(job.id.value); at != step.jobs.end())
-          AddTo(job, at->second, *aggregates, rows);
-      }
-      put_set(rows, step.first.start_s(), std::min(step.first.start_s() + step_s, end_s));
+      const int64_t start_s = step.first.start_s();
+      put_set(start_s, std::min(start_s + step_s, end_s), [&](size_t i) {
+        const bool measured = i < step.groups.size() && !(step.groups[i] == AccountEntry());
+        return measured ? &step.groups[i] : nullptr;
+      });
     }
   }
   json.EndArray();

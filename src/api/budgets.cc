@@ -9,14 +9,22 @@ namespace {
 
 constexpr int64_t kRateDays = 7;
 
-bool Fits(const Budget& budget, const CostJob& job) {
-  return budget.label.empty() || CostKeyOf(job, budget.label) == budget.value;
+// The labels of all budgets, each once.
+std::vector<std::string> LabelsOf(const std::vector<Budget>& budgets) {
+  std::vector<std::string> labels;
+  for (const Budget& b : budgets) {
+    if (!b.label.empty() && std::ranges::find(labels, b.label) == labels.end()) labels.push_back(b.label);
+  }
+  return labels;
 }
 
-double BilledOf(const Budget& budget, const CostReport& report, const Prices& prices) {
+// `labels`: that the report is grouped by.
+double BilledOf(const Budget& budget, const std::vector<std::string>& labels, const CostReport& report,
+                const Prices& prices) {
+  const auto at = static_cast<size_t>(std::ranges::find(labels, budget.label) - labels.begin());
   AccountEntry sums;
-  for (const CostJob& job : report.jobs) {
-    if (Fits(budget, job)) sums.Add(job.sums);
+  for (const CostGroup& group : report.groups) {
+    if (budget.label.empty() || group.values[at] == budget.value) sums.Add(group.sums);
   }
   return CostsOf(sums, prices).billed;
 }
@@ -34,18 +42,21 @@ absl::StatusOr<BudgetStates> StatesOf(const std::vector<Budget>& budgets, Histor
   out.month_from_s = seconds(month);
   out.month_to_s = seconds(month + 1);
   out.now_s = now_s;
-  const absl::StatusOr<CostReport> so_far = ReadCosts(history, view, out.month_from_s, now_s, kWindowsPerDay);
+  CostQuery query{.from_s = out.month_from_s, .to_s = now_s, .by = LabelsOf(budgets)};
+  const absl::StatusOr<CostReport> so_far = ReadCosts(history, view, query);
   if (!so_far.ok()) return so_far.status();
-  const absl::StatusOr<CostReport> recent =
-      ReadCosts(history, view, now_s - kRateDays * kDaySeconds, now_s, kWindowsPerDay);
+  query.from_s = now_s - kRateDays * kDaySeconds;
+  const absl::StatusOr<CostReport> recent = ReadCosts(history, view, query);
   if (!recent.ok()) return recent.status();
   // A young account has fewer days.
   const int64_t since_s = recent->steps.empty() ? now_s : recent->steps.front().first.start_s();
   const auto left_s = static_cast<double>(out.month_to_s - now_s);
   for (const Budget& budget : budgets) {
-    BudgetState& state = out.budgets.emplace_back(BudgetState{budget, BilledOf(budget, *so_far, prices), 0});
+    BudgetState& state =
+        out.budgets.emplace_back(BudgetState{budget, BilledOf(budget, query.by, *so_far, prices), 0});
     const double rate =
-        now_s > since_s ? BilledOf(budget, *recent, prices) / static_cast<double>(now_s - since_s) : 0;
+        now_s > since_s ? BilledOf(budget, query.by, *recent, prices) / static_cast<double>(now_s - since_s)
+                        : 0;
     state.forecast = state.spent + rate * left_s;
   }
   return out;

@@ -52,16 +52,17 @@ void PutCosts(const AccountEntry& sums, const Prices& prices, JsonWriter& json) 
   json.EndObject();
 }
 
-// Of the jobs of a report, and of those that are known now: names of labels, ascending.
+// Of the report's jobs, and of those that are known now.
 std::vector<std::string> LabelsOf(const CostReport& report, const FleetView& view) {
-  std::vector<std::string> names = LabelNames(view);
-  for (const CostJob& job : report.jobs) {
-    if (job.record == nullptr || view.Find(job.id) != nullptr) continue;
-    for (const auto& [key, value] : job.record->labels) names.push_back(key);
-  }
-  std::ranges::sort(names);
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
+  std::set<std::string> names = report.labels;
+  for (std::string& name : LabelNames(view)) names.insert(std::move(name));
+  return {names.begin(), names.end()};
+}
+
+// The label to group by where the request names none.
+std::string DefaultLabel(const FleetView& view) {
+  const std::vector<std::string> names = LabelNames(view);
+  return std::ranges::find(names, "namespace") != names.end() ? "namespace" : std::string(kByJob);
 }
 
 }  // namespace
@@ -77,19 +78,18 @@ HttpResponse Api::Costs(const HttpRequest& request) {
   if (!step.empty() && step != "day" && step != "hour")
     return ErrorResponse(400, StrCat("invalid step=", step, ": expected day or hour"));
   const std::shared_ptr<const FleetView> view = control_.view();
-  const absl::StatusOr<CostReport> report = ReadCosts(control_.history(), *view, span->from_s, span->to_s,
-                                                      step == "hour" ? kWindowsPerHour : kWindowsPerDay);
+  CostQuery query{.from_s = span->from_s, .to_s = span->to_s, .by = {TextParameter(request, "by")}};
+  if (step == "hour") query.step_windows = kWindowsPerHour;
+  std::string& by = query.by[0];
+  if (by.empty()) by = DefaultLabel(*view);
+  const absl::StatusOr<CostReport> report = ReadCosts(control_.history(), *view, query);
   if (!report.ok()) return ErrorResponse(report.status());
   const std::vector<std::string> labels = LabelsOf(*report, *view);
-  std::string by = TextParameter(request, "by");
-  if (by.empty()) by = std::ranges::find(labels, "namespace") != labels.end() ? "namespace" : kByJob;
-  if (by != kByJob && !report->jobs.empty() && std::ranges::find(labels, by) == labels.end()) {
+  if (by != kByJob && report->jobs > 0 && std::ranges::find(labels, by) == labels.end()) {
     return ErrorResponse(404, fmt::format("no job has a label \"{}\"; expected {} or one of the labels: {}",
                                           by, kByJob, fmt::join(labels, ", ")));
   }
-  AccountEntry total;
-  for (const CostJob& job : report->jobs) total.Add(job.sums);
-  const std::vector<CostGroup> groups = CostsBy(*report, by, options_.prices);
+  const std::vector<size_t> order = ByCost(*report, options_.prices);
   JsonWriter json;
   json.BeginObject();
   json.Field("from", report->from.start_s());
@@ -102,22 +102,22 @@ HttpResponse Api::Costs(const HttpRequest& request) {
   if (options_.prices.known()) json.Field("currency", std::string_view(options_.prices.currency));
   json.Key("total");
   json.BeginObject();
-  json.Field("jobs", static_cast<int64_t>(report->jobs.size()));
-  PutCosts(total, options_.prices, json);
+  json.Field("jobs", static_cast<int64_t>(report->jobs));
+  PutCosts(report->sums, options_.prices, json);
   json.EndObject();
-  json.Field("number_of_groups", static_cast<int64_t>(groups.size()));
+  json.Field("number_of_groups", static_cast<int64_t>(order.size()));
   json.Key("groups");
   json.BeginArray();
-  for (const CostGroup& group :
-       std::span(groups).first(std::min(groups.size(), static_cast<size_t>(*limit)))) {
+  for (const size_t i : std::span(order).first(std::min(order.size(), static_cast<size_t>(*limit)))) {
+    const CostGroup& group = report->groups[i];
     json.BeginObject();
     json.Key("value");
-    if (group.value.has_value()) {
-      json.String(*group.value);
+    if (group.values[0].has_value()) {
+      json.String(*group.values[0]);
     } else {
       json.Null();
     }
-    json.Field("jobs", int64_t{group.jobs});
+    json.Field("jobs", static_cast<int64_t>(group.jobs));
     PutCosts(group.sums, options_.prices, json);
     json.EndObject();
   }

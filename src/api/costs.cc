@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
-#include "base/strings.h"
+#include "absl/container/flat_hash_map.h"
 
 namespace taut {
 namespace {
@@ -13,6 +14,78 @@ constexpr uint64_t kPerUnitHour[] = {uint64_t{1000} * 3600, uint64_t{1024} * 360
 double Price(Resource r, const Prices& prices) {
   return r == Resource::kCpu ? prices.core_hour : prices.gib_hour;
 }
+
+constexpr size_t kMostForgotten = 100'000;  // that are groups of their own
+
+void WidenTimes(const FleetView& view, const CostQuery& query, CostReport& report) {
+  const auto window_of = [](int64_t s) { return FloorDiv(s, kWindowSeconds); };
+  // Days before that of the next window are summed up.
+  const int64_t newest = view.window.has_value() ? view.window->index : window_of(query.to_s);
+  const int64_t today = FloorDiv(newest + 1, kWindowsPerDay) * kWindowsPerDay;
+  const auto align = [&](int64_t window) { return window < today ? kWindowsPerDay : kWindowsPerHour; };
+  const int64_t from = window_of(query.from_s), to = window_of(query.to_s + kWindowSeconds - 1);
+  const auto bounded = [](int64_t window) {
+    return WindowId{static_cast<int32_t>(std::clamp<int64_t>(window, INT32_MIN / 2, INT32_MAX / 2))};
+  };
+  report.from = bounded(FloorDiv(from, align(from)) * align(from));
+  report.to = std::max(report.from, bounded(-FloorDiv(-to, align(to)) * align(to)));
+}
+
+std::optional<std::string> ValueOf(const JobRecord& record, const std::string& label) {
+  for (const auto& [key, value] : record.labels) {
+    if (key == label) return value;
+  }
+  return std::nullopt;
+}
+
+// Which group each job is in: found once a job.
+class Grouping {
+ public:
+  Grouping(History& history, const FleetView& view, const CostQuery& query, CostReport& report)
+      : history_(history), view_(view), query_(query), report_(report) {}
+
+  uint32_t Of(JobId id) {
+    const auto [it, is_new] = group_of_.try_emplace(id.value, 0U);
+    if (!is_new) return it->second;
+    ++report_.jobs;
+    it->second = Find(id);
+    ++report_.groups[it->second].jobs;
+    return it->second;
+  }
+
+ private:
+  uint32_t Find(JobId id) {
+    std::vector<std::optional<std::string>> values(query_.by.size());
+    if (const JobView* known = view_.Find(id); known != nullptr) {
+      Fill(*known->record, true, values);
+    } else if (const absl::StatusOr<JobRecord> gone = history_.Job(id); gone.ok()) {
+      Fill(*gone, ++forgotten_ <= kMostForgotten, values);
+    }
+    const auto [it, is_new] = numbers_.try_emplace(std::move(values), static_cast<uint32_t>(numbers_.size()));
+    if (is_new) report_.groups.push_back({it->first, 0, {}});
+    return it->second;
+  }
+  void Fill(const JobRecord& record, bool by_name, std::vector<std::optional<std::string>>& values) {
+    for (const auto& [key, value] : record.labels) {
+      if (!report_.labels.contains(key)) report_.labels.insert(key);
+    }
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (query_.by[i] != kByJob) {
+        values[i] = ValueOf(record, query_.by[i]);
+      } else if (by_name) {
+        values[i] = record.name;
+      }
+    }
+  }
+
+  History& history_;
+  const FleetView& view_;
+  const CostQuery& query_;
+  CostReport& report_;
+  absl::flat_hash_map<uint32_t, uint32_t> group_of_;
+  std::map<std::vector<std::optional<std::string>>, uint32_t> numbers_;
+  size_t forgotten_ = 0;
+};
 
 }  // namespace
 
@@ -34,73 +107,46 @@ Costs CostsOf(const AccountEntry& sums, const Prices& prices) {
   return out;
 }
 
-absl::StatusOr<CostReport> ReadCosts(History& history, const FleetView& view, int64_t from_s, int64_t to_s,
-                                     int32_t step_windows, StepJobs step_jobs) {
-  const auto window_of = [](int64_t s) { return FloorDiv(s, kWindowSeconds); };
-  // Days before that of the next window are summed up.
-  const int64_t newest = view.window.has_value() ? view.window->index : window_of(to_s);
-  const int64_t today = FloorDiv(newest + 1, kWindowsPerDay) * kWindowsPerDay;
-  const auto align = [&](int64_t window) { return window < today ? kWindowsPerDay : kWindowsPerHour; };
-  const int64_t from = window_of(from_s), to = window_of(to_s + kWindowSeconds - 1);
-  const auto bounded = [](int64_t window) {
-    return WindowId{static_cast<int32_t>(std::clamp<int64_t>(window, INT32_MIN / 2, INT32_MAX / 2))};
-  };
+absl::StatusOr<CostReport> ReadCosts(History& history, const FleetView& view, const CostQuery& query) {
   CostReport report;
-  report.from = bounded(FloorDiv(from, align(from)) * align(from));
-  report.to = std::max(report.from, bounded(-FloorDiv(-to, align(to)) * align(to)));
-  absl::flat_hash_map<uint32_t, AccountEntry> jobs;
+  WidenTimes(view, query, report);
+  Grouping grouping(history, view, query, report);
   std::map<int64_t, CostStep> steps;
   const absl::Status read = history.ReadAccount(
       report.from, report.to, [&](const AccountSpan& span, std::span<const AccountEntry> entries) {
-        const int64_t first = FloorDiv(span.first.index, int64_t{step_windows}) * step_windows;
+        const int64_t first = FloorDiv(span.first.index, int64_t{query.step_windows}) * query.step_windows;
         CostStep& step = steps[first];
         step.first = WindowId{static_cast<int32_t>(first)};
         for (const AccountEntry& e : entries) {
-          jobs[e.job.value].Add(e);
+          const uint32_t group = grouping.Of(e.job);
+          report.groups[group].sums.Add(e);
+          report.sums.Add(e);
           step.sums.Add(e);
-          if (step_jobs == StepJobs::kInclude) step.jobs[e.job.value].Add(e);
+          if (query.steps == CostQuery::Steps::kTotals) continue;
+          if (step.groups.size() <= group) step.groups.resize(group + 1);
+          step.groups[group].Add(e);
         }
       });
   if (!read.ok()) return read;
-  report.jobs.reserve(jobs.size());
-  for (const auto& [id, sums] : jobs) report.jobs.push_back({JobId{id}, nullptr, sums});
-  std::ranges::sort(report.jobs, {}, &CostJob::id);
-  for (CostJob& job : report.jobs) {
-    if (const JobView* known = view.Find(job.id); known != nullptr) {
-      job.record = known->record;
-    } else if (absl::StatusOr<JobRecord> gone = history.Job(job.id); gone.ok()) {
-      job.record = std::make_shared<const JobRecord>(*std::move(gone));
-    }
-  }
   for (auto& [first, step] : steps) report.steps.push_back(std::move(step));
   return report;
 }
 
-std::optional<std::string> CostKeyOf(const CostJob& job, std::string_view by) {
-  if (job.record == nullptr) return std::nullopt;
-  if (by == kByJob) return job.record->name;
-  for (const auto& [key, value] : job.record->labels) {
-    if (key == by) return value;
-  }
-  return std::nullopt;
-}
-
-std::vector<CostGroup> CostsBy(const CostReport& report, std::string_view by, const Prices& prices) {
-  std::map<std::optional<std::string>, CostGroup> groups;
-  for (const CostJob& job : report.jobs) {
-    std::optional<std::string> key = CostKeyOf(job, by);
-    CostGroup& group = groups[key];
-    group.value = std::move(key);
-    ++group.jobs;
-    group.sums.Add(job.sums);
-  }
-  std::vector<CostGroup> out;
-  for (auto& [key, group] : groups) out.push_back(std::move(group));
-  std::ranges::stable_sort(out, [&](const CostGroup& a, const CostGroup& b) {
-    if (a.value.has_value() != b.value.has_value()) return a.value.has_value();
-    return CostsOf(a.sums, prices).billed > CostsOf(b.sums, prices).billed;
+std::vector<size_t> ByCost(const CostReport& report, const Prices& prices) {
+  std::vector<size_t> order(report.groups.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::vector<double> billed;
+  for (const CostGroup& group : report.groups) billed.push_back(CostsOf(group.sums, prices).billed);
+  const auto has_value = [&](size_t i) {
+    const auto& values = report.groups[i].values;
+    return values.empty() || values.front().has_value();
+  };
+  std::ranges::sort(order, [&](size_t a, size_t b) {
+    if (has_value(a) != has_value(b)) return has_value(a);
+    if (billed[a] != billed[b]) return billed[a] > billed[b];
+    return report.groups[a].values < report.groups[b].values;
   });
-  return out;
+  return order;
 }
 
 }  // namespace taut

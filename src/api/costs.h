@@ -1,13 +1,12 @@
 // What jobs cost in a time, by the account and the prices of the configuration.
 #pragma once
 
-#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "api/json.h"
 #include "control/control_plane.h"
@@ -31,40 +30,44 @@ struct Costs {
 };
 Costs CostsOf(const AccountEntry& sums, const Prices& prices);
 
-// A job of the account, one that is known or one that was forgotten. `record` may be null: its record is gone.
-struct CostJob {
-  JobId id;
-  std::shared_ptr<const JobRecord> record;
-  AccountEntry sums;
+inline constexpr std::string_view kByJob = ":job";  // in place of a label: the job itself
+
+struct CostQuery {
+  int64_t from_s = 0, to_s = 0;           // half-open
+  int32_t step_windows = kWindowsPerDay;  // > 0; steps begin at multiples of it
+  std::vector<std::string> by;            // labels, or kByJob; none: all jobs are one group
+  enum class Steps : uint8_t { kTotals, kGroups } steps = Steps::kTotals;
 };
 
+// Jobs with the same values of the labels in CostQuery::by.
+struct CostGroup {
+  std::vector<std::optional<std::string>> values;  // nullopt: the jobs do not have the label
+  uint64_t jobs = 0;
+  AccountEntry sums;
+};
 struct CostStep {
   WindowId first;
-  AccountEntry sums;                                 // of all jobs
-  absl::flat_hash_map<uint32_t, AccountEntry> jobs;  // by JobId; only if they were asked for
+  AccountEntry sums;  // of all jobs
+  std::vector<AccountEntry>
+      groups;  // by the numbers of the groups, for Steps::kGroups; those at the end may be missing
 };
-
 struct CostReport {
-  WindowId from, to;            // what was read; to: exclusive
-  std::vector<CostJob> jobs;    // by id
-  std::vector<CostStep> steps;  // ascending; those in which something was measured
-};
-
-enum class StepJobs : uint8_t { kLeaveOut, kInclude };
-// The account of [from_s, to_s), widened to whole hours of the newest day and to whole days (of UTC) before:
-// the account tells no shorter times apart. Steps begin at multiples of `step_windows` > 0. O(account).
-absl::StatusOr<CostReport> ReadCosts(History& history, const FleetView& view, int64_t from_s, int64_t to_s,
-                                     int32_t step_windows, StepJobs step_jobs = StepJobs::kLeaveOut);
-
-// Jobs with the same value of a label; `by` ":job" stands for the job itself.
-struct CostGroup {
-  std::optional<std::string> value;  // nullopt: of the jobs without the label
-  uint32_t jobs = 0;
+  WindowId from, to;  // what was read; to: exclusive
+  uint64_t jobs = 0;
   AccountEntry sums;
+  std::vector<CostGroup> groups;  // in no order
+  std::vector<CostStep> steps;    // ascending; those in which something was measured
+  std::set<std::string> labels;   // that its jobs have
 };
-inline constexpr std::string_view kByJob = ":job";
-std::optional<std::string> CostKeyOf(const CostJob& job, std::string_view by);
-// The dearest by allocation or usage first, then by value; those without the label last.
-std::vector<CostGroup> CostsBy(const CostReport& report, std::string_view by, const Prices& prices);
+
+// The account of [from_s, to_s), widened to whole hours of the newest day and to whole days (of UTC) before:
+// the account tells no shorter times apart. Of forgotten jobs the first 100,000 are jobs of their own under
+// kByJob; the others, and those whose record is gone, have no value there. O(account), and a read of the store
+// for each forgotten job; space O(groups * steps) and some bytes a job.
+absl::StatusOr<CostReport> ReadCosts(History& history, const FleetView& view, const CostQuery& query);
+
+// Numbers of the report's groups: the dearest first, by the larger of allocation and usage, then by value;
+// those without a value last.
+std::vector<size_t> ByCost(const CostReport& report, const Prices& prices);
 
 }  // namespace taut

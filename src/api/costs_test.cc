@@ -92,7 +92,7 @@ class CostsTest : public testing::Test {
 };
 
 TEST_F(CostsTest, SumsByLabelAndDay) {
-  const auto costs = Parsed(Get("/api/v1/costs", {}));
+  const auto costs = Parsed(Get("/api/v1/costs", {{"by", "namespace"}}));
   EXPECT_EQ(costs["by"].get_string().value(), "namespace");
   EXPECT_EQ(costs["currency"].get_string().value(), "EUR");
   EXPECT_EQ(costs["from"].get_int64().value(), kMidnight - 7 * kDaySeconds);
@@ -122,6 +122,28 @@ TEST_F(CostsTest, ByJobAndWhatItDoesNotKnow) {
   EXPECT_EQ(costs["groups"].at(0)["value"].get_string().value(), "shop/web");
   EXPECT_THAT(Get("/api/v1/costs", {{"by", "planet"}}, 404), HasSubstr("namespace"));
   EXPECT_THAT(Get("/api/v1/costs", {{"step", "year"}}, 400), HasSubstr("expected day or hour"));
+}
+
+// A job whose record is gone counts, and so do two groups whose values make one name.
+TEST_F(CostsTest, NothingIsLostOfJobsThatAreGone) {
+  store_.jobs[1] = {JobId{1}, "db", {{"namespace", "shop/web"}}, 0};
+  store_.jobs[0] = {JobId{0}, "web/db", {{"namespace", "shop"}}, 0};
+  store_.jobs.pop_back();
+  const auto costs = Parsed(Get("/api/v1/costs", {{"by", ":job"}}));
+  EXPECT_EQ(costs["number_of_groups"].get_int64().value(), 3);
+  EXPECT_TRUE(costs["groups"].at(2)["value"].is_null());
+  EXPECT_DOUBLE_EQ(costs["groups"].at(2)["cpu"]["billed"].get_double().value(), 8);
+  const double billed = costs["total"]["cost"]["billed"].get_double().value();
+  const auto answer = Parsed(
+      Get("/allocation", {{"window", "7d"}, {"aggregate", "namespace,controller"}, {"accumulate", "true"}}));
+  double sum = 0;
+  size_t rows = 0;
+  for (const auto [name, row] : answer["data"].at(0).get_object()) {
+    sum += row["totalCost"].get_double().value();
+    ++rows;
+  }
+  EXPECT_EQ(rows, 2U) << "shop/web/db, and what is gone";
+  EXPECT_NEAR(sum, billed, 1e-9);
 }
 
 // One hour into the 15th of November: a day of the account, and the first hour.
