@@ -194,5 +194,43 @@ void BM_JobMonth(benchmark::State& state) {
 }
 BENCHMARK(BM_JobMonth)->Arg(1'000)->Iterations(20)->Unit(benchmark::kMillisecond);
 
+// A month of the account of so many jobs, by days: what a bill of a month reads. Budget: 5 s for 100,000.
+void BM_AccountMonth(benchmark::State& state) {
+  const TempDir dir;
+  const auto store = Open(dir, SqliteStore::Sync::kProcess);
+  std::vector<AccountEntry> entries;
+  for (uint32_t job = 0; job < state.range(0); ++job) {
+    AccountEntry& e = entries.emplace_back(AccountEntry{.job = JobId{job}});
+    for (AccountAmounts& a : e.of)
+      a = {.usage = 90'000'000 + job,
+           .allocation = 300'000'000,
+           .billed = 300'000'000,
+           .owner = 400'000'000,
+           .would_be = 150'000'000,
+           .windows = kWindowsPerDay,
+           .windows_without_allocation = 0};
+  }
+  ClosedWindow closed;
+  for (int32_t day = 0; day < 30; ++day) {
+    closed.window = WindowId{kFirst.index + (day + 1) * kWindowsPerDay - 1};
+    PassRecord pass;
+    pass.window = &closed;
+    pass.account = entries;
+    if (!store->Commit(pass).ok()) state.SkipWithError("the pass was refused");
+    while (*store->Maintain(closed.window)) {
+    }
+  }
+  uint64_t usage = 0;
+  for (auto _ : state) {
+    const absl::Status read = store->ReadAccount(kFirst, closed.window.next(),
+                                                 [&](const AccountSpan&, std::span<const AccountEntry> of) {
+                                                   for (const AccountEntry& e : of) usage += e.of[0].usage;
+                                                 });
+    if (!read.ok()) state.SkipWithError("the account was not read");
+  }
+  benchmark::DoNotOptimize(usage);
+}
+BENCHMARK(BM_AccountMonth)->Arg(100'000)->Iterations(3)->Unit(benchmark::kMillisecond);
+
 }  // namespace
 }  // namespace taut
