@@ -105,6 +105,10 @@ HttpResponse Api::Costs(const HttpRequest& request) {
   json.Field("jobs", static_cast<int64_t>(report->jobs));
   PutCosts(report->sums, options_.prices, json);
   json.EndObject();
+  json.Key("late");
+  json.BeginObject();
+  PutCosts(report->late, options_.prices, json);
+  json.EndObject();
   json.Field("number_of_groups", static_cast<int64_t>(order.size()));
   json.Key("groups");
   json.BeginArray();

@@ -121,6 +121,7 @@ absl::StatusOr<CostReport> ReadCosts(History& history, const FleetView& view, co
           const uint32_t group = grouping.Of(e.job);
           report.groups[group].sums.Add(e);
           report.sums.Add(e);
+          if (span.late) report.late.Add(e);
           step.sums.Add(e);
           if (query.steps == CostQuery::Steps::kTotals) continue;
           if (step.groups.size() <= group) step.groups.resize(group + 1);

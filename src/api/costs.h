@@ -55,6 +55,7 @@ struct CostReport {
   WindowId from, to;  // what was read; to: exclusive
   uint64_t jobs = 0;
   AccountEntry sums;
+  AccountEntry late;              // part of sums: counted later than its time
   std::vector<CostGroup> groups;  // in no order
   std::vector<CostStep> steps;    // ascending; those in which something was measured
   std::set<std::string> labels;   // that its jobs have

@@ -61,6 +61,7 @@ class CostsTest : public testing::Test {
                        {Entry(0, 1, 2), Entry(1, 4, 4), Entry(2, 8, 1)}},
                       {{kToday, 1}, {Entry(0, 0.5, 1)}},
                       {{WindowId{kToday.index + 1}, 1}, {Entry(0, 0.5, 1)}}};
+    late_ = {{{WindowId{kToday.index - 2 * kWindowsPerDay}, kWindowsPerDay, true}, {Entry(1, 1, 3)}}};
   }
   std::string Get(std::string_view path, std::vector<QueryParameter> query, int status = 200) {
     HttpRequest request = ApiRequest("GET", path);
@@ -74,6 +75,7 @@ class CostsTest : public testing::Test {
     return parser_.parse(text_).value();
   }
 
+  decltype(AccountStore::account) late_;
   AccountStore store_;
   DryRunActuator actuator_;
   ControlPlane control_{ControlOptions(),
@@ -122,6 +124,14 @@ TEST_F(CostsTest, ByJobAndWhatItDoesNotKnow) {
   EXPECT_EQ(costs["groups"].at(0)["value"].get_string().value(), "shop/web");
   EXPECT_THAT(Get("/api/v1/costs", {{"by", "planet"}}, 404), HasSubstr("namespace"));
   EXPECT_THAT(Get("/api/v1/costs", {{"step", "year"}}, 400), HasSubstr("expected day or hour"));
+}
+
+TEST_F(CostsTest, WhatCameLaterIsNamed) {
+  EXPECT_DOUBLE_EQ(Parsed(Get("/api/v1/costs", {}))["late"]["cpu"]["billed"].get_double().value(), 0);
+  store_.account.insert(store_.account.end(), late_.begin(), late_.end());
+  const auto costs = Parsed(Get("/api/v1/costs", {}));
+  EXPECT_DOUBLE_EQ(costs["late"]["cpu"]["billed"].get_double().value(), 3);
+  EXPECT_DOUBLE_EQ(costs["total"]["cpu"]["billed"].get_double().value(), 16 + 3);
 }
 
 // A job whose record is gone counts, and so do two groups whose values make one name.

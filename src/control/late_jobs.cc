@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "control/control_plane.h"
 #include "control/unsaved.h"
+#include "live/past_account.h"
 #include "store/window_block.h"
 
 namespace taut {
@@ -112,6 +113,35 @@ std::vector<JobPast> PastFold::TakePasts() {
   return pasts;
 }
 
+namespace {
+
+// What the account has not counted: it has every window that the store has of the job. Those after `through` will
+// be counted when they close.
+absl::StatusOr<std::vector<LateAccount>> LateAccountsOf(std::span<const JobPast> pasts, WindowId through,
+                                                        History& history) {
+  std::vector<LateAccount> out;
+  std::vector<WindowId> counted;
+  for (const JobPast& past : pasts) {
+    if (past.days.empty()) continue;
+    const WindowId from{past.days.front().day * kWindowsPerDay},
+        to{(past.days.back().day + 1) * kWindowsPerDay};
+    const absl::StatusOr<std::vector<JobDay>> known = history.JobDays(past.job, from, to);
+    if (!known.ok()) return known.status();
+    counted.clear();
+    for (const JobDay& day : *known) {
+      for (const JobWindow& window : day.windows) counted.push_back(window.window);
+    }
+    for (const JobDay& day : past.days) {
+      LateAccount late = PastAccount(day, through, counted);
+      late.entry.job = past.job;
+      if (late.entry.of[0].windows + late.entry.of[1].windows > 0) out.push_back(late);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 // ---- what the control plane does with it ----
 
 std::vector<LateJob> ControlPlane::LateJobs(Timestamp from, Timestamp settled) const {
@@ -174,6 +204,9 @@ absl::Status ControlPlane::AddPasts(std::vector<JobPast> pasts) {
     }
   }
   if (pasts.empty()) return absl::OkStatus();
+  absl::StatusOr<std::vector<LateAccount>> account = LateAccountsOf(pasts, *seen->window, *parts_.history);
+  if (!account.ok()) return account.status();
+  unsaved_->late_account = *std::move(account);
   SaveChunksOf(wanting, *seen->window);
   unsaved_->pasts = std::move(pasts);
   return CommitUnsaved();

@@ -70,6 +70,21 @@ std::optional<double> Recommended(ControlCell& cell, std::string_view job, Resou
   return out;
 }
 
+// Windows of CPU and memory, and the usage of memory, that the account has of a job.
+std::array<uint64_t, 3> Accounted(ControlCell& cell, std::string_view job) {
+  const JobId id = *cell.control().Find(job);
+  AccountEntry sums;
+  EXPECT_TRUE(cell.store()
+                  .ReadAccount(WindowId{0}, WindowId{INT32_MAX / 2},
+                               [&](const AccountSpan&, std::span<const AccountEntry> entries) {
+                                 for (const AccountEntry& e : entries) {
+                                   if (e.job == id) sums.Add(e);
+                                 }
+                               })
+                  .ok());
+  return {sums.of[0].windows, sums.of[1].windows, sums.of[1].usage};
+}
+
 class LateJobsTest : public testing::Test {
  protected:
   LateJobsTest() {
@@ -103,6 +118,7 @@ TEST_F(LateJobsTest, TheyLearnAsIfTheyHadBeenThereAllTheTime) {
   EXPECT_EQ(cell_.told().size(), decided) << "nothing is decided by it";
   EXPECT_EQ(cell_.control().late_job_counts(At(0)).read, 4U);
   EXPECT_THAT(LateOf(cell_), IsEmpty());
+  ASSERT_TRUE(cell_.control().AddPasts(pasts).ok()) << "the same again changes nothing";
   ASSERT_TRUE(cell_.Live(kLate + 61, kLate + 62).ok());
   EXPECT_EQ(cell_.control().counts().retrained, 4U);
   for (const LateJob& job : late) {
@@ -110,6 +126,12 @@ TEST_F(LateJobsTest, TheyLearnAsIfTheyHadBeenThereAllTheTime) {
     const std::vector<Figures> wanted = Usage(Days(straight, there), kLate);
     EXPECT_GT(wanted.size(), 590U);
     EXPECT_EQ(Usage(Days(cell_, job.id), kLate), wanted) << job.name;
+    // The account has each window once; tasks that differ are rounded one by one or together.
+    const auto counted = Accounted(cell_, job.name), expected = Accounted(straight, job.name);
+    EXPECT_EQ(counted[0], expected[0]);
+    EXPECT_EQ(counted[1], expected[1]);
+    EXPECT_NEAR(static_cast<double>(counted[2]), static_cast<double>(expected[2]),
+                1e-4 * static_cast<double>(expected[2]));
     for (const Resource r : kResources) {
       ASSERT_TRUE(Recommended(cell_, job.name, r).has_value());
       EXPECT_EQ(Recommended(cell_, job.name, r), Recommended(straight, job.name, r)) << job.name;

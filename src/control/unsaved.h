@@ -21,8 +21,9 @@ struct Unsaved {
   std::vector<SettingChange> settings;
   std::vector<Checkpoint> checkpoints;
   std::vector<JobPast> pasts;
-  std::vector<AccountEntry> account;  // of the window
-  std::vector<JobId> trials;          // whose tasks changed: their orders are extended
+  std::vector<AccountEntry> account;      // of the window
+  std::vector<LateAccount> late_account;  // of pasts
+  std::vector<JobId> trials;              // whose tasks changed: their orders are extended
   PassOutput output;
   When when = When::kNow;  // of the window or the OOM kills
 
@@ -46,6 +47,7 @@ struct Unsaved {
     record.checkpoints = checkpoints;
     record.pasts = pasts;
     record.account = account;
+    record.late_account = late_account;
     record.fleet = window.has_value() ? &output.point : nullptr;
     return record;
   }

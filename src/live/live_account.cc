@@ -4,6 +4,7 @@
 
 #include "base/byte_units.h"
 #include "live/live_fleet.h"
+#include "live/past_account.h"
 
 namespace taut {
 namespace {
@@ -33,6 +34,35 @@ AccountAmounts AmountsOf(Resource r, const LiveLane& lane, std::optional<double>
   return a;
 }
 
+// Of a window that was read from history: nothing but the owner's limit held.
+AccountAmounts PastAmounts(Resource r, const JobDay& day, const JobWindow& window) {
+  const bool is_cpu = r == Resource::kCpu;
+  double sum = 0;
+  uint32_t tasks = 0;
+  for (const TaskWindow& task : std::span(day.tasks).subspan(window.first_task, window.num_tasks)) {
+    const float mean = is_cpu ? task.cpu_mean_cores : task.memory_mean_bytes;
+    if (mean < 0) continue;
+    sum += mean;
+    ++tasks;
+  }
+  AccountAmounts a;
+  if (tasks == 0) return a;
+  a.windows = 1;
+  a.usage = Quantity(r, sum, 1);
+  const float total = is_cpu ? window.cpu_limit_sum_cores : window.memory_limit_sum_bytes;
+  const float each = is_cpu ? window.cpu_limit_cores : window.memory_limit_bytes;
+  if (total >= 0) {
+    a.allocation = Quantity(r, total, 1);
+  } else if (each >= 0) {
+    a.allocation = Quantity(r, each, tasks);
+  } else {
+    a.windows_without_allocation = 1;
+  }
+  a.billed = std::max(a.usage, a.allocation);
+  a.owner = a.would_be = a.allocation;
+  return a;
+}
+
 }  // namespace
 
 void LiveFleet::Account(const ClosedWindow& closed, size_t first, size_t last,
@@ -47,6 +77,15 @@ void LiveFleet::Account(const ClosedWindow& closed, size_t first, size_t last,
           AmountsOf(r, lane, Enforced(*job) ? lane.real_limit() : lane.owner());
     }
   }
+}
+
+LateAccount PastAccount(const JobDay& day, WindowId through, std::span<const WindowId> counted) {
+  LateAccount out{WindowId{day.day * kWindowsPerDay}, {.job = day.job}};
+  for (const JobWindow& window : day.windows) {
+    if (through < window.window || std::ranges::binary_search(counted, window.window)) continue;
+    for (const Resource r : kResources) out.entry.of[static_cast<size_t>(r)].Add(PastAmounts(r, day, window));
+  }
+  return out;
 }
 
 }  // namespace taut

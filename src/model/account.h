@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/time.h"
 #include "model/resource.h"
 #include "model/usage.h"
 
@@ -42,6 +43,12 @@ struct AccountEntry {
     for (size_t r = 0; r < of.size(); ++r) of[r].Add(more.of[r]);
   }
   bool operator==(const AccountEntry&) const = default;
+};
+
+// What is known of a day of a job only later: of windows that no entry had.
+struct LateAccount {
+  WindowId first;  // of the day
+  AccountEntry entry;
 };
 
 }  // namespace taut

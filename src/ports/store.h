@@ -57,7 +57,8 @@ struct PassRecord {
   std::span<const Checkpoint> checkpoints;
   std::span<const JobPast> pasts;  // of jobs that the store has
   const FleetPoint* fleet = nullptr;
-  std::span<const AccountEntry> account;  // of `window`, ascending by job
+  std::span<const AccountEntry> account;      // of `window`, ascending by job
+  std::span<const LateAccount> late_account;  // of `pasts`
 };
 
 // What the account says of a time in which windows are summed up: of the newest each, then of hours, then of
@@ -65,6 +66,7 @@ struct PassRecord {
 struct AccountSpan {
   WindowId first;
   int32_t windows = 1;
+  bool late = false;  // it was counted later than its time, and beside what is of the same time
 };
 
 // Restores after a stop, in this order: jobs, settings, checkpoints, windows.

@@ -100,6 +100,38 @@ TEST_P(AccountTest, NothingIsLostOrDoubledBySummingUp) {
   EXPECT_TRUE(Sums(WindowId{0}, WindowId{kFirst.day() * kWindowsPerDay}).empty());
 }
 
+// What is known later is an entry of its own beside the sums of its day.
+TEST_P(AccountTest, LateEntriesComeBesideTheOthers) {
+  AccountEntry entry{.job = JobId{7}};
+  entry.of[0] = {.usage = 5, .billed = 5, .windows = 1};
+  Commit(kFirst, {&entry, 1});
+  const WindowId day{kFirst.day() * kWindowsPerDay}, before{day.index - kWindowsPerDay};
+  PassRecord pass;
+  std::vector<LateAccount> late;
+  for (const uint32_t job : {2000U, 7U}) {
+    for (const WindowId first : {day, before}) {
+      late.push_back({first, {.job = JobId{job}}});
+      late.back().entry.of[0] = {.usage = 100, .billed = 100, .windows = 3};
+    }
+  }
+  pass.late_account = late;
+  ASSERT_TRUE(subject_->store().Commit(pass).ok());
+  ASSERT_TRUE(subject_->store().Commit(pass).ok()) << "another day of the same job";
+  MaintainAll(subject_->store(), WindowId{kFirst.index + 2 * kWindowsPerDay});
+  subject_->Reopen();
+  EXPECT_EQ(Sums(day, WindowId{INT32_MAX / 2})[7].of[0].usage, 205U);
+  EXPECT_EQ(Sums(before, day)[2000].of[0].windows, 6U);
+  uint64_t of_late = 0;
+  ASSERT_TRUE(subject_->history()
+                  .ReadAccount(before, WindowId{INT32_MAX / 2},
+                               [&](const AccountSpan& span, std::span<const AccountEntry> entries) {
+                                 for (const AccountEntry& e : entries)
+                                   of_late += span.late ? e.of[0].usage : 0;
+                               })
+                  .ok());
+  EXPECT_EQ(of_late, 800U);
+}
+
 TEST_P(AccountTest, IsKeptAsLongAsDecisions) {
   Retention keep;
   keep.decision_days = 40;

@@ -266,7 +266,8 @@ absl::Status HistoryReader::ReadAccount(
   Rows rows = account_.Query(WindowKey(from.index, 0), WindowKey(to.index, 0));
   absl::StatusOr<bool> any = rows.Next();
   for (; any.ok() && *any; any = rows.Next()) {
-    const AccountSpan span{WindowId{WindowOfKey(rows.Int(0))}, static_cast<int32_t>(rows.Int(2))};
+    const AccountSpan span{WindowId{WindowOfKey(rows.Int(0))}, static_cast<int32_t>(rows.Int(2)),
+                           rows.Int(3) != 0};
     const uint32_t chunk = ChunkOfKey(rows.Int(0));
     entries.clear();
     const absl::Status added = AddAccountBlock(rows.Bytes(1), span.first, chunk, entries);

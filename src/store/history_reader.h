@@ -37,9 +37,10 @@ class HistoryReader final : public History {
 
   // In the order of time: what is summed up is older.
   static constexpr const char* kReadAccount =
-      "SELECT key, block, 288 FROM account_days WHERE key >= ?1 AND key < ?2 UNION ALL "
-      "SELECT key, block, 12 FROM account_hours WHERE key >= ?1 AND key < ?2 UNION ALL "
-      "SELECT key, block, 1 FROM account_windows WHERE key >= ?1 AND key < ?2";
+      "SELECT key, block, 288, 0 FROM account_days WHERE key >= ?1 AND key < ?2 UNION ALL "
+      "SELECT key, block, 12, 0 FROM account_hours WHERE key >= ?1 AND key < ?2 UNION ALL "
+      "SELECT key, block, 1, 0 FROM account_windows WHERE key >= ?1 AND key < ?2 UNION ALL "
+      "SELECT key, block, 288, 1 FROM account_late WHERE key >= ?1 AND key < ?2";
 
   const std::unique_ptr<Database> owned_;
   Database* const db_ = owned_.get();

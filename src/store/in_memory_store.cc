@@ -46,6 +46,7 @@ absl::Status InMemoryStore::Commit(const PassRecord& pass) {
       checkpoints_[c.chunk] = c;
     }
   }
+  late_account_.insert(late_account_.end(), pass.late_account.begin(), pass.late_account.end());
   if (pass.fleet != nullptr) fleet_[pass.fleet->window] = *pass.fleet;
   for (const JobPast& past : pass.pasts) {
     if (past.state.has_value() && jobs_.contains(past.job.value)) pasts_[past.job.value] = *past.state;
@@ -148,6 +149,7 @@ absl::StatusOr<bool> InMemoryStore::Maintain(WindowId now) {
     const SettingChange& s = entry.second;
     return s.time_s < first_s && newest.at({s.job, s.key}) != s.id;
   });
+  std::erase_if(late_account_, [first_s](const LateAccount& l) { return l.first.start_s() < first_s; });
   std::erase_if(account_, [first_s](const auto& entry) { return entry.first.start_s() < first_s; });
   std::erase_if(fleet_, [first_s](const auto& entry) { return entry.first.start_s() < first_s; });
   return false;
@@ -232,6 +234,9 @@ absl::Status InMemoryStore::ReadAccount(
   const std::lock_guard lock(mutex_);
   for (auto at = account_.lower_bound(from); at != account_.end() && at->first < to; ++at) {
     yield({at->first, 1}, at->second);
+  }
+  for (const LateAccount& late : late_account_) {
+    if (!(late.first < from) && late.first < to) yield({late.first, kWindowsPerDay, true}, {&late.entry, 1});
   }
   return absl::OkStatus();
 }

@@ -50,6 +50,7 @@ class InMemoryStore final : public Store, public History {
   std::map<uint32_t, PastState> pasts_;
   std::map<std::pair<int32_t, uint32_t>, JobDay> past_days_;  // by day and job
   std::map<WindowId, std::vector<AccountEntry>> account_;
+  std::vector<LateAccount> late_account_;
   std::map<WindowId, ClosedWindow> windows_;
   std::map<uint64_t, Decision> decisions_;
   std::vector<OomRecord> ooms_;  // by time, then as they came

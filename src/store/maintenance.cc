@@ -46,6 +46,7 @@ absl::StatusOr<bool> Maintenance::Forget(WindowId now) {
   piece(forget_ooms_, first_s);
   piece(forget_jobs_, first_s);
   piece(forget_account_, WindowKey(FloorDiv(first_s, kWindowSeconds), 0));
+  piece(forget_late_account_, WindowKey(FloorDiv(first_s, kWindowSeconds), 0));
   if (status.ok()) status = forget_settings_.Run(first_s);
   if (status.ok()) status = forget_fleet_.Run(FloorDiv(first_s, kWindowSeconds));
   if (!status.ok()) return status;

@@ -62,6 +62,10 @@ class Maintenance {
       db_,
       "DELETE FROM account_days WHERE key IN (SELECT key FROM account_days WHERE key < ?1 ORDER BY key LIMIT "
       "?2)"};
+  Statement forget_late_account_{
+      db_,
+      "DELETE FROM account_late WHERE id IN (SELECT id FROM account_late WHERE key < ?1 ORDER BY key LIMIT "
+      "?2)"};
   AccountLevel account_levels_[2] = {{db_, "account_windows", "account_hours", 1, kWindowsPerHour},
                                      {db_, "account_hours", "account_days", kWindowsPerHour, kWindowsPerDay}};
   Statement first_block_{db_, "SELECT min(key) FROM window_blocks"};

@@ -1,5 +1,8 @@
 #include "store/pass_writer.h"
 
+#include <algorithm>
+#include <map>
+
 #include "store/account_block.h"
 #include "store/records.h"
 #include "store/schema.h"
@@ -49,6 +52,7 @@ absl::Status PassWriter::Write(const PassRecord& pass, const PassEnds& ends) {
   for (const JobPast& past : pass.pasts) {
     if (status.ok()) status = WritePast(past);
   }
+  if (status.ok()) status = WriteLateAccount(pass.late_account);
   if (!status.ok()) return status;
   std::optional<int64_t> window, job;
   if (ends.window) window = ends.window->index;
@@ -79,6 +83,21 @@ absl::Status PassWriter::WriteAccount(WindowId window, std::span<const AccountEn
     const std::string block = EncodeAccountBlock(entries.first(jobs), window, chunk);
     status = account_.Run(WindowKey(window.index, chunk), Blob{block});
     entries = entries.subspan(jobs);
+  }
+  return status;
+}
+
+// A row for each day and chunk.
+absl::Status PassWriter::WriteLateAccount(std::span<const LateAccount> late) {
+  std::map<int64_t, std::vector<AccountEntry>> blocks;
+  for (const LateAccount& l : late)
+    blocks[WindowKey(l.first.index, AccountChunkOf(l.entry.job))].push_back(l.entry);
+  absl::Status status;
+  for (auto& [key, entries] : blocks) {
+    if (!status.ok()) return status;
+    std::ranges::sort(entries, {}, &AccountEntry::job);
+    const std::string block = EncodeAccountBlock(entries, WindowId{WindowOfKey(key)}, ChunkOfKey(key));
+    status = late_account_.Run(key, Blob{block});
   }
   return status;
 }

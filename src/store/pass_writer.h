@@ -19,6 +19,7 @@ class PassWriter {
  private:
   absl::Status WriteWindow(const ClosedWindow& window);
   absl::Status WriteAccount(WindowId window, std::span<const AccountEntry> entries);
+  absl::Status WriteLateAccount(std::span<const LateAccount> late);
   absl::Status WriteJobs(const PassRecord& pass);
   absl::Status WriteDecisions(const PassRecord& pass);
   absl::Status WriteRest(const PassRecord& pass);
@@ -30,6 +31,7 @@ class PassWriter {
   Statement window_{db_, "INSERT INTO windows VALUES(?1)"};
   Statement block_{db_, "INSERT INTO window_blocks VALUES(?1, ?2)"};
   Statement account_{db_, "INSERT INTO account_windows VALUES(?1, ?2)"};
+  Statement late_account_{db_, "INSERT INTO account_late VALUES(NULL, ?1, ?2)"};
   Statement job_{db_, "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL, NULL)"};
   Statement forget_job_{db_, "UPDATE jobs SET forgotten_s = ?2 WHERE id = ?1"};
   // Its past stays asked for.

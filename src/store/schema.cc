@@ -53,6 +53,11 @@ CREATE TABLE account_windows(key INTEGER PRIMARY KEY, block BLOB NOT NULL) STRIC
 CREATE TABLE account_hours(key INTEGER PRIMARY KEY, block BLOB NOT NULL) STRICT;
 CREATE TABLE account_days(key INTEGER PRIMARY KEY, block BLOB NOT NULL) STRICT;
 )",
+    // 6
+    R"(
+CREATE TABLE account_late(id INTEGER PRIMARY KEY, key INTEGER NOT NULL, block BLOB NOT NULL) STRICT;
+CREATE INDEX account_late_by_key ON account_late(key);
+)",
 };
 
 // Tables whose ends are looked at, with the column that is the rowid.
@@ -60,7 +65,7 @@ constexpr std::pair<const char*, const char*> kTables[] = {
     {"ends", "one"},          {"jobs", "id"},           {"windows", "window"}, {"window_blocks", "key"},
     {"day_blocks", "key"},    {"checkpoints", "chunk"}, {"decisions", "id"},   {"ooms", "id"},
     {"settings", "id"},       {"fleet", "window"},      {"past_days", "key"},  {"account_windows", "key"},
-    {"account_hours", "key"}, {"account_days", "key"}};
+    {"account_hours", "key"}, {"account_days", "key"},  {"account_late", "id"}};
 
 // A file up to this size is checked whole when it is opened; larger ones only in parts.
 constexpr int64_t kSmallBytes = int64_t{64} << 20;

@@ -55,7 +55,7 @@ export function costPage(world, query) {
   const all = [...groups].map(([value, group]) => ({ value, jobs: group.jobs, ...sums(group.of) }))
     .sort((a, b) => Number(a.value === null) - Number(b.value === null) || b.cost.billed - a.cost.billed);
   const stepOf = (s) => { const of = zero(); add(of, hour, s.hours); return { time: s.time, ...sums(of) }; };
-  return { from, to, by, labels, currency: 'EUR', total: { jobs: world.jobs.length, ...sums(total) }, number_of_groups: all.length,
+  return { from, to, by, labels, currency: 'EUR', total: { jobs: world.jobs.length, ...sums(total) }, late: sums(zero()), number_of_groups: all.length,
     groups: all.slice(0, Number(query.get('limit') ?? 100)), steps: world.jobs.length > 0 ? steps.map(stepOf) : [] };
 }
 

@@ -58,7 +58,7 @@ export interface CostStep extends CostSums { time: number }
 export interface BudgetRow { name: string; label: string; value: string; per_month: number; spent: number; forecast: number }
 export interface BudgetPage { from: number; to: number; now: number; currency?: string; budgets: BudgetRow[] }
 export interface CostPage {
-  from: number; to: number; by: string; labels: string[]; currency?: string; total: CostSums & { jobs: number };
+  from: number; to: number; by: string; labels: string[]; currency?: string; total: CostSums & { jobs: number }; late: CostSums;
   number_of_groups: number; groups: CostGroup[]; steps: CostStep[];
 }
 export interface JobPage { total: number; offset: number; currency?: string; totals?: JobTotals; jobs: JobRow[] }

@@ -152,6 +152,14 @@ function Unknown({ total }: { total: CostSums }) {
   return parts.length > 0 ? <p class="hint">No limit is known {parts.join(' and ')}: usage counts there.</p> : null;
 }
 
+// What history said after the time was counted.
+function Late({ page }: { page: CostPage }) {
+  const { late, currency } = page;
+  if (late.cpu.billed <= 0 && late.memory.billed <= 0) return null;
+  const what = late.cost && currency !== undefined ? price(late.cost.billed, currency) : `${hours(late.cpu.billed)} core-hours and ${hours(late.memory.billed)} GiB-hours`;
+  return <p class="hint">{what} of it was read later from history, of jobs that appeared late and of gaps.</p>;
+}
+
 export function CostsPage({ query }: { query: Record<string, string> }) {
   const period = PERIODS.find((p) => p.value === query.period)?.value ?? '30';
   const hourly = period === '2';
@@ -178,7 +186,7 @@ export function CostsPage({ query }: { query: Record<string, string> }) {
           <Headline page={page} />
           {budgets && budgets.budgets.length > 0 && <Budgets page={budgets} />}
           {page.steps.length > 1 && <Over page={page} hourly={hourly} />}
-          <div class="card"><Table page={page} /><Unknown total={page.total} /></div>
+          <div class="card"><Table page={page} /><Unknown total={page.total} /><Late page={page} /></div>
           {page.currency === undefined && (
             <Card title="Costs in money" hint="Add the price of a core and of a GiB of memory for an hour to the configuration file of tautd and restart it.">
               <Snippet label="Configuration for tautd" text={'prices: {core_hour: 0.03, gib_hour: 0.004, currency: EUR}\n'} />
