@@ -375,16 +375,15 @@ absl::StatusOr<BudgetLine> ParseBudget(std::string_view text) {
   const std::string_view jobs = StripSpace(text.substr(0, colon));
   const size_t equals = jobs.find('=');
   BudgetLine out;
-  const std::optional<double> amount =
-      colon == std::string_view::npos ? std::nullopt : ParseDouble(StripSpace(text.substr(colon + 1)));
+  const std::string_view amount = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  out.per_month = ParseDouble(StripSpace(amount)).value_or(0);
   const bool named = equals != std::string_view::npos && equals > 0 && equals + 1 < jobs.size();
-  if (!amount.has_value() || !(*amount > 0 && *amount <= 1e15) || !(named || jobs == "all")) {
+  if (!(out.per_month > 0 && out.per_month <= 1e15) || !(named || jobs == "all")) {
     return absl::InvalidArgumentError(
         StrCat("prices.budgets: \"", text,
                "\": expected LABEL=VALUE: AMOUNT or all: AMOUNT, with an amount above 0, such as "
                "\"team=shop: 500\""));
   }
-  out.per_month = *amount;
   if (named) {
     out.label = jobs.substr(0, equals);
     out.value = jobs.substr(equals + 1);
