@@ -137,7 +137,8 @@ class History {
   // [from, to), ascending; every `stride`-th window (of window % stride == 0) so that a month stays small.
   virtual absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) = 0;
   // The account of the times that begin in [from, to): chunks of jobs, each time and job in one entry. A time
-  // that has been summed up to an hour or a day begins with it. O(windows, hours and days in it * jobs).
+  // that has been summed up to an hour or a day begins with it. `yield` may ask the History. O(windows, hours
+  // and days in it * jobs).
   virtual absl::Status ReadAccount(
       WindowId from, WindowId to,
       absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) = 0;

@@ -55,6 +55,7 @@ class AccountTest : public ::testing::TestWithParam<Which> {
     const absl::Status read = subject_->history().ReadAccount(
         from, to, [&](const AccountSpan& span, std::span<const AccountEntry> entries) {
           EXPECT_EQ(span.first.index % span.windows, 0);
+          EXPECT_FALSE(subject_->history().Job(entries.front().job).ok()) << "it may be asked, and has none";
           for (const AccountEntry& e : entries) {
             sums[e.job.value].job = e.job;
             sums[e.job.value].Add(e);

@@ -231,13 +231,19 @@ absl::StatusOr<std::vector<FleetPoint>> InMemoryStore::FleetPoints(WindowId from
 absl::Status InMemoryStore::ReadAccount(
     WindowId from, WindowId to,
     absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) {
-  const std::lock_guard lock(mutex_);
-  for (auto at = account_.lower_bound(from); at != account_.end() && at->first < to; ++at) {
-    yield({at->first, 1}, at->second);
+  // Who is called may ask for more.
+  std::vector<std::pair<AccountSpan, std::vector<AccountEntry>>> found;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto at = account_.lower_bound(from); at != account_.end() && at->first < to; ++at) {
+      found.push_back({{at->first, 1}, at->second});
+    }
+    for (const LateAccount& late : late_account_) {
+      if (!(late.first < from) && late.first < to)
+        found.push_back({{late.first, kWindowsPerDay, true}, {late.entry}});
+    }
   }
-  for (const LateAccount& late : late_account_) {
-    if (!(late.first < from) && late.first < to) yield({late.first, kWindowsPerDay, true}, {&late.entry, 1});
-  }
+  for (const auto& [span, entries] : found) yield(span, entries);
   return absl::OkStatus();
 }
 
