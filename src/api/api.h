@@ -89,6 +89,8 @@ struct ApiOptions {
   std::function<WebhookCounts()> notifications;
   // If limits go to a webhook.
   std::function<WebhookActuatorCounts()> webhook;
+  // If an external recommender is configured.
+  std::function<ExternalHealth()> external;
   // If a Kubernetes cluster is watched.
   std::function<KubernetesFacts()> kubernetes;
   // Both or none; none: the daemon does not listen to agents.

@@ -1,6 +1,7 @@
 // What the API says of the daemon itself: settings, status, metrics.
 #include "api/agents.h"
 #include "api/api.h"
+#include "api/external_metrics.h"
 #include "api/metrics_text.h"
 #include "api/parameters.h"
 #include "api/scaler_metrics.h"
@@ -247,6 +248,10 @@ HttpResponse Api::Status(const HttpRequest& request) {
     json.String(StrCat("samples of open windows cannot be written to disk and would be lost by a crash: ",
                        Message(kept)));
   }
+  if (options_.external) {
+    if (const std::string error = options_.external().error; !error.empty())
+      json.String(StrCat("the external recommender does not answer: ", error));
+  }
   for (const std::string& warning : control_.warnings()) json.String(warning);
   json.EndArray();
   json.Field("clock", control_.clock() == ClockSource::kWall ? "wall" : "samples");
@@ -423,6 +428,7 @@ HttpResponse Api::Metrics(const HttpRequest&) {
   }
   if (options_.agent_counts) PutAgentMetrics(options_.agent_counts(), out);
   if (options_.agent_port_counts) PutAgentPortMetrics(options_.agent_port_counts(), out);
+  if (options_.external) PutExternalMetrics(options_.external(), counts, out);
   if (options_.scaler_counts) PutScalerMetrics(options_.scaler_counts(), out);
   if (options_.server_counts) {
     const ServerCounts server = options_.server_counts();

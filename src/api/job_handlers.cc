@@ -142,6 +142,11 @@ HttpResponse Api::Job(JobId id) {
     for (const std::string& wrong : WrongSettingLabels(job.record.labels)) json.String(wrong);
     if (const std::string_view notice = OomSourceNotice(oom_source); !notice.empty()) json.String(notice);
     if (!collision.empty()) json.String(CollisionNotice(collision));
+    if (job.policy->external && !options_.external) {
+      json.String(
+          "external is true, but external_recommender.address of tautd is empty: the job's own recommender "
+          "sets its limits");
+    }
     json.EndArray();
   });
   if (!known) return ErrorResponse(404, "the job was forgotten: its tasks are gone");

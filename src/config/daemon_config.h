@@ -71,6 +71,13 @@ struct ExternalScalerConfig {
   std::string certificate_file, key_file, client_ca_file;
 };
 
+// The owner's service that recommends (src/wire/external_recommender.h).
+struct ExternalRecommenderConfig {
+  std::string address;  // HOST:PORT; "": none
+  int64_t deadline_s = 10, hold_s = 1800;
+  std::string ca_file, certificate_file, key_file;
+};
+
 // What a core and a GiB of memory cost for an hour; 0: not known, and no money is shown.
 struct PricesConfig {
   double core_hour = 0, gib_hour = 0;
@@ -154,6 +161,7 @@ struct DaemonConfig {
   ActuatorKind actuator = ActuatorKind::kDryRun;
   AgentsConfig agents;
   ExternalScalerConfig external_scaler;
+  ExternalRecommenderConfig external_recommender;
   LogConfig log;
   NotifyConfig notify;
   WebhookConfig webhook;

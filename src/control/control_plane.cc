@@ -198,6 +198,9 @@ absl::Status ControlPlane::TickAs(Timestamp now, When when) {
   const auto past = static_cast<size_t>(present - sightings_.begin());
   if (absl::Status s = ActOnOoms(past, When::kPast); !s.ok()) return s;
   if (absl::Status s = ActOnOoms(sightings_.size(), When::kNow); !s.ok()) return s;
+  if (when == When::kNow) {
+    if (absl::Status s = ActOnExternal(); !s.ok()) return s;
+  }
   std::optional<WindowId> passed;
   while (!waiting_.empty()) {
     passed = waiting_.front().closed.window;
@@ -359,6 +362,26 @@ absl::Status ControlPlane::ActOnOoms(size_t count, When when) {
   return CommitUnsaved();
 }
 
+absl::Status ControlPlane::ActOnExternal() {
+  if (parts_.external == nullptr) return absl::OkStatus();
+  const std::vector<ExternalAnswer> answers = parts_.external->Take();
+  if (answers.empty()) return absl::OkStatus();
+  const int64_t now_s = now().seconds();
+  uint64_t taken = 0;
+  for (size_t first = 0; first < answers.size(); first += kPiece) {
+    const std::unique_lock fleet(fleet_mutex_);
+    for (const ExternalAnswer& answer :
+         std::span(answers).subspan(first, std::min(kPiece, answers.size() - first)))
+      taken += fleet_.TakeExternal(answer, now_s, unsaved_->output) ? 1 : 0;
+  }
+  {
+    const std::lock_guard lock(view_mutex_);
+    counts_.external_taken += taken;
+    counts_.external_ignored += answers.size() - taken;
+  }
+  return CommitUnsaved();
+}
+
 absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
   PassTimes times{.window = closed.window, .jobs = closed.jobs.size(), .total_ms = 0, .steps_ms = {}};
   StepTimer timer(parts_.steady_ms, times);
@@ -385,6 +408,11 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
   piecewise(kPiece, [&](size_t first, size_t last) { fleet_.Decide(closed, first, last, out, when); });
   NameTrialTasks();
   timer.Done("decide");
+  ExternalBatch asked{.window = closed.window, .jobs = {}};
+  if (parts_.external != nullptr && when == When::kNow) {
+    piecewise(kPiece,
+              [&](size_t first, size_t last) { fleet_.ExternalJobs(closed, first, last, asked.jobs); });
+  }
   const WindowId window = closed.window;
   unsaved_->window = std::move(closed);
   unsaved_->when = when;
@@ -393,6 +421,7 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, When when) {
   SaveWithPass(window, out.day_ended);
   absl::Status stored = CommitUnsaved();
   timer.Done("store");
+  if (stored.ok() && !asked.jobs.empty()) parts_.external->Ask(std::move(asked));
   if (stored.ok()) stored = SaveDueChunks(window, false);
   timer.Done("checkpoint");
   Maintain(window);

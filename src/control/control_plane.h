@@ -29,6 +29,7 @@
 #include "ingest/ingest.h"
 #include "live/live_fleet.h"
 #include "ports/actuator.h"
+#include "ports/external_recommender.h"
 #include "ports/sample_log.h"
 #include "ports/store.h"
 #include "ports/task_intake.h"
@@ -82,6 +83,8 @@ struct ControlCounts {
   uint64_t passes = 0, decisions = 0, ooms = 0, commits = 0, failed_commits = 0, retrained = 0;
   uint64_t deferred_writes = 0;  // requests to be sent again later: there was no room
   uint64_t forgotten_jobs = 0, returned_jobs = 0;
+  uint64_t external_taken = 0,
+           external_ignored = 0;  // answers: ignored if the job does not ask for them any more
   std::array<uint64_t, kNumDecisionKinds> decisions_by_kind{};
 };
 
@@ -96,7 +99,8 @@ class ControlPlane final : public TaskIntake {
     History* history = nullptr;
     Actuator* actuator = nullptr;
     std::function<double()> steady_ms;
-    SampleLog* samples = nullptr;  // null: samples of open windows do not outlive the daemon
+    SampleLog* samples = nullptr;             // null: samples of open windows do not outlive the daemon
+    ExternalRecommender* external = nullptr;  // null: there is none
   };
   ControlPlane(const ControlOptions& options, MappingRules mapping, const Parts& parts);
   ~ControlPlane() override;
@@ -232,6 +236,8 @@ class ControlPlane final : public TaskIntake {
   void RestoreForgotten(WindowId now);
   // Of those seen: `count` from the first on.
   absl::Status ActOnOoms(size_t count, When when);
+  // What an external recommender has answered since the last time.
+  absl::Status ActOnExternal();
   absl::Status Pass(ClosedWindow closed, When when);
   // ---- checkpoints.cc ----
   void SaveWithPass(WindowId through, bool fleet_too);

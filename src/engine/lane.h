@@ -46,6 +46,12 @@ class Lane {
     recommended_ = recommender_->Recommend(event.window.next());
   }
 
+  // Takes in an answer of an external recommender, for window `next` and later ones.
+  void TakeExternal(const ExternalLimit& limit, WindowId next) {
+    recommender_->TakeExternal(limit);
+    recommended_ = recommender_->Recommend(next);
+  }
+
   // The state with the last recommendation. Load takes what Save of an equally configured lane wrote.
   void Save(ByteWriter& out) const {
     out.Put(recommended_.value_or(-1.0));

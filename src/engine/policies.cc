@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "vertical/comparators.h"
+#include "vertical/external.h"
 #include "vertical/moving_window.h"
 #include "vertical/report_tools.h"
 #include "vertical/vpa.h"
@@ -206,12 +207,14 @@ std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, co
   const Recipe& recipe = RecipeOf(PolicyFor(policy, resource));
   const Ingredients in{resource, job, settings, fleet};
   std::unique_ptr<Recommender> r = recipe.make(in);
-  if (recipe.kind == Recipe::Kind::kBare) return r;
-  const bool holds_after_oom =
-      recipe.kind == Recipe::Kind::kOurs || (recipe.policy == Policy::kVpa && settings.vpa.oom_floor);
+  if (recipe.kind == Recipe::Kind::kBare && !settings.external) return r;
+  if (settings.external) r = WithExternal(std::move(r), resource);
+  // Floors and bounds hold for what comes from outside, too.
+  const bool is_ours = recipe.kind == Recipe::Kind::kOurs || settings.external;
+  const bool holds_after_oom = is_ours || (recipe.policy == Policy::kVpa && settings.vpa.oom_floor);
   if (resource == Resource::kMemory && holds_after_oom) r = WithOomFloor(std::move(r), settings.oom);
   BoundSettings bounds = settings.bounds(resource);
-  if (recipe.kind == Recipe::Kind::kOurs) r = WithFloorOf(std::move(r), recipe, in, bounds);
+  if (is_ours) r = WithFloorOf(std::move(r), recipe, in, bounds);
   return WithBounds(std::move(r), bounds);
 }
 

@@ -121,7 +121,8 @@ std::optional<JobId> LiveFleet::Find(std::string_view name) const {
 void LiveFleet::Repolicy(LiveJob& job) {
   const std::shared_ptr<const JobPolicy> old = std::exchange(job.policy, PolicyOf(job));
   if (old == job.policy) return;
-  const bool same = old->recommender == job.policy->recommender && old->job_class == job.policy->job_class &&
+  const bool same = old->recommender == job.policy->recommender && old->external == job.policy->external &&
+                    old->job_class == job.policy->job_class &&
                     old->oom_tolerance == job.policy->oom_tolerance;
   if (!same) job.needs_history = true;
   RepolicyReplicas(job);

@@ -22,6 +22,7 @@
 #include "live/live_job.h"
 #include "model/account.h"
 #include "model/closed_window.h"
+#include "model/external.h"
 #include "model/job_table.h"
 #include "rollout/migration.h"
 
@@ -110,6 +111,14 @@ class LiveFleet {
   // An OOM kill, at once, however late it is reported. `oom.limit` is filled in where it is unknown.
   // REQUIRES: the job is known.
   void TakeOom(OomRecord& oom, PassOutput& out, When when = When::kNow);
+
+  // ---- an external recommender (live_external.cc) ----
+  // After Decide: appends what it is given of each of these jobs that asks for it.
+  void ExternalJobs(const ClosedWindow& closed, size_t first, size_t last,
+                    std::vector<ExternalJob>& out) const;
+  // An answer, at once. False: it is not taken, as the job is gone or does not ask for it (any more), or its
+  // recommenders wait for their history.
+  bool TakeExternal(const ExternalAnswer& answer, int64_t now_s, PassOutput& out);
 
   // What is wrong with a person's settings: keys with what to say of them, all that are wrong; the key is ""
   // of what no single one can break. Empty values take settings back.

@@ -7,6 +7,12 @@
 namespace taut {
 namespace {
 
+// The recommender as saved: lanes with an external recommender before it have another state.
+uint8_t SavedRecommender(const JobPolicy& policy) {
+  constexpr uint8_t kExternal = 0x80;
+  return static_cast<uint8_t>(static_cast<uint8_t>(policy.recommender) | (policy.external ? kExternal : 0));
+}
+
 // What came after the first version of this state; a state of that version ends before it.
 constexpr uint8_t kMoreVersion = 1;
 
@@ -54,7 +60,7 @@ void LiveJobState::Sleep() {
 }
 
 void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
-  out.Put(static_cast<uint8_t>(job.policy->recommender));
+  out.Put(SavedRecommender(*job.policy));
   out.Put(static_cast<uint8_t>(job.policy->job_class));
   out.Put(static_cast<uint8_t>(job.policy->oom_tolerance));
   out.Put(static_cast<uint8_t>(job.needs_history));
@@ -94,7 +100,7 @@ absl::Status LoadLiveJob(ByteReader& in, LiveJob& job) {
   const auto recommender = in.Get<uint8_t>();
   const auto job_class = in.Get<uint8_t>();
   const auto tolerance = in.Get<uint8_t>();
-  const bool same = recommender == static_cast<uint8_t>(job.policy->recommender) &&
+  const bool same = recommender == SavedRecommender(*job.policy) &&
                     job_class == static_cast<uint8_t>(job.policy->job_class) &&
                     tolerance == static_cast<uint8_t>(job.policy->oom_tolerance);
   job.needs_history = in.Get<uint8_t>() != 0 || !same;

@@ -41,6 +41,11 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit) {
                                   .starting = std::max(0, assumed - tasks)});
 }
 
+void LiveReplicas::TakeExternal(std::optional<ExternalTasks> answer) {
+  const std::optional<int> count = policy_->TakeExternal(std::move(answer));
+  if (count.has_value() && capacity_ > 0) recommended_ = count;
+}
+
 Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
   Verdict verdict =
       DecideReplicas(policy, {.now_s = now_s, .running = running_, .recommended = recommended_}, gate_);
@@ -113,6 +118,7 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
   absl::StatusOr<std::unique_ptr<ReplicaPolicy>> learnt = LoadReplicaPolicy(state, policy.replicas);
   if (!learnt.ok()) return out;
   out->policy_ = *std::move(learnt);
+  if (!policy.external) out->policy_->TakeExternal(std::nullopt);
   if (recommended >= 0) out->recommended_ = policy.replicas.bounds.Clamp(recommended);
   return out;
 }

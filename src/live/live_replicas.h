@@ -28,6 +28,8 @@ class LiveReplicas {
   // A measured window of CPU. `limit`: of each task, in cores; absent: not known. Without any limit so far
   // there is no recommendation.
   void Observe(const Signal& cpu, std::optional<double> limit);
+  // An answer of an external recommender, or none any more: recommended() follows at once.
+  void TakeExternal(std::optional<ExternalTasks> answer);
   // `sentence` of a verdict that decides nothing is kept as hold().
   Verdict Decide(const JobPolicy& policy, int64_t now_s);
   void Explain(Reason& reason) const;

@@ -235,6 +235,43 @@ TEST(LiveReplicas, ANewPolicyLearnsFromTheStoredLoad) {
   EXPECT_TRUE(job.replicas().recommended().has_value());
 }
 
+TEST(LiveReplicas, AnExternalAnswerGoesBeforeThePolicyAndOutlivesARestart) {
+  LiveSettings settings = Scaling(Mode::kAuto, "hpa");
+  JobPolicy defaults = settings.rules.defaults();
+  defaults.external = true;
+  settings.rules = *PolicyRules::Compile({}, defaults);
+  ScaledJob job(settings);
+  for (int i = 0; i < 6; ++i) job.Window(6);
+  EXPECT_EQ(job.running, 6);
+  ExternalAnswer answer{.job = JobId{0},
+                        .target = Target::Replicas(),
+                        .value = 11,
+                        .why = "a sale begins",
+                        .until = WindowId{job.index + 2}};
+  job.out.Clear();
+  ASSERT_TRUE(job.fleet.TakeExternal(answer, 0, job.out));
+  ASSERT_EQ(job.out.decisions.size(), 1U) << "at once";
+  EXPECT_EQ(job.out.decisions[0].after, 11);
+  EXPECT_THAT(job.out.decisions[0].sentence, HasSubstr("a sale begins"));
+  job.running = 11;
+  std::string state;
+  ByteWriter out(&state);
+  job.replicas().Save(out);
+  ByteReader in(state);
+  const JobPolicy& policy = *job.fleet.job(JobId{0}).policy;
+  const auto restored = LiveReplicas::Load(in, policy);
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  EXPECT_THAT((*restored)->recommended(), Optional(11));
+  job.Window(6);
+  EXPECT_THAT(job.replicas().recommended(), Optional(11));
+  for (int i = 0; i < 12; ++i) job.Window(6);
+  EXPECT_THAT(job.replicas().recommended(), Optional(6)) << "it has expired";
+  answer.until = WindowId{job.index + 20};
+  answer.value = 1000;
+  ASSERT_TRUE(job.fleet.TakeExternal(answer, 0, job.out));
+  EXPECT_THAT(job.replicas().recommended(), Optional(50)) << "replicas.max";
+}
+
 TEST(LiveReplicas, DamagedBytesAreAnError) {
   ScaledJob job(Scaling(Mode::kAuto, "forecast"));
   for (int32_t i = 0; i < 20; ++i) job.Window(Load(i));

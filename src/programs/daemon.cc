@@ -174,6 +174,12 @@ absl::Status Daemon::StartControl() {
   absl::StatusOr<MappingRules> mapping = MappingRules::Compile(MappingRulesOf(config_.ingest));
   if (!mapping.ok()) return mapping.status();
   if (absl::Status s = MakeActuators(); !s.ok()) return s;
+  if (!config_.external_recommender.address.empty()) {
+    absl::StatusOr<std::unique_ptr<ExternalRecommender>> external = OpenExternalRecommender(
+        config_.external_recommender, config_.cell.name, [this] { return Now().seconds(); });
+    if (!external.ok()) return external.status();
+    external_ = *std::move(external);
+  }
   ControlOptions options;
   options.ingest = config_.ingest.options;
   options.clock = config_.clock;
@@ -188,7 +194,8 @@ absl::Status Daemon::StartControl() {
   options.return_days = config_.store.history_days;
   control_ = std::make_unique<ControlPlane>(
       options, *std::move(mapping),
-      ControlPlane::Parts{store_.get(), history_, &actuators_, SteadyMilliseconds, samples_.get()});
+      ControlPlane::Parts{store_.get(), history_, &actuators_, SteadyMilliseconds, samples_.get(),
+                          external_.get()});
   const double start_ms = SteadyMilliseconds();
   if (absl::Status s = control_->Restore(); !s.ok()) return s;
   {
@@ -324,6 +331,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
     options.agent_port_counts = [this] { return agent_server_->counts(); };
   }
   if (scaler_ != nullptr) options.scaler_counts = [this] { return scaler_->counts(); };
+  if (external_ != nullptr) options.external = [this] { return external_->health(); };
   if (webhook_ != nullptr) options.webhook = [webhook = webhook_] { return webhook->counts(); };
   if (kubernetes_ != nullptr) {
     options.kubernetes = [this] {
@@ -474,6 +482,7 @@ void Daemon::Loop() {
       agents_seen_ms_ = SteadyMilliseconds();
       acts_->AgentsSeen(hub_->Agents(), Now().seconds());
     }
+    if (external_ != nullptr) external_log_.Seen(external_->health());
     if (webhook_ != nullptr) acts_->WebhookSeen(webhook_->last_error(), webhook_->counts().waiting);
     if (!jobs_refused_ && control_->mapper_counts().refused_jobs > 0) {
       jobs_refused_ = true;

@@ -23,6 +23,7 @@
 #include "programs/agent_port.h"
 #include "programs/backfill_run.h"
 #include "programs/daemon_acts.h"
+#include "programs/external_setup.h"
 #include "programs/kubernetes_run.h"
 #include "programs/late_history.h"
 #include "store/sample_log_file.h"
@@ -85,6 +86,8 @@ class Daemon {
   AgentHub* hub_ = nullptr;                            // one of them, if agents may come
   WebhookActuator* webhook_ = nullptr;                 // another, if it is configured
   KubernetesActuator* kubernetes_actuator_ = nullptr;  // another, if it acts there
+  std::unique_ptr<ExternalRecommender> external_;      // if one is configured
+  ExternalRecommenderLog external_log_;                // of the loop
   std::unique_ptr<ControlPlane> control_;
   std::unique_ptr<BackfillRun> backfill_;
   bool backfill_cut_ = false;  // by a stop; written by the loop

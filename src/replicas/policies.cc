@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "replicas/autopilot.h"
+#include "replicas/external_count.h"
 #include "replicas/forecast.h"
 #include "replicas/function_policy.h"
 #include "replicas/hpa.h"
@@ -82,6 +83,10 @@ constexpr ReplicaPolicyInfo kPolicies[] = {
 
 }  // namespace
 
+std::optional<int> ReplicaPolicy::TakeExternal(std::optional<ExternalTasks> /*answer*/) {
+  return std::nullopt;
+}
+
 std::span<const ReplicaPolicyInfo> ReplicaPolicies() { return kPolicies; }
 
 absl::StatusOr<const ReplicaPolicyInfo*> FindReplicaPolicy(std::string_view name) {
@@ -96,7 +101,7 @@ absl::StatusOr<const ReplicaPolicyInfo*> FindReplicaPolicy(std::string_view name
 
 std::unique_ptr<ReplicaPolicy> NewReplicaPolicy(const ReplicaPolicyInfo& info,
                                                 const ReplicaSettings& settings) {
-  std::unique_ptr<ReplicaPolicy> policy = info.make(settings);
+  std::unique_ptr<ReplicaPolicy> policy = WithExternalCount(info.make(settings), settings.bounds);
   if (settings.schedule.empty()) return policy;
   return WithSchedule(std::move(policy), settings.schedule, settings.bounds);
 }

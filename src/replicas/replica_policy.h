@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "base/bytes.h"
@@ -23,6 +24,13 @@ struct LoadSample {
   int count() const { return ready + starting; }
 };
 
+// What an external recommender has answered; holds for samples up to and including the time `until`.
+struct ExternalTasks {
+  int count = 0;  // >= 0
+  Timestamp until;
+  std::string why;  // for people; may be ""
+};
+
 // One object a job. Not thread-safe; distinct objects are independent.
 class ReplicaPolicy {
  public:
@@ -32,6 +40,9 @@ class ReplicaPolicy {
   // the count stays as it is; a policy may raise it after a long silence. Never below the minimum or
   // above the maximum of the settings.
   virtual int Decide(const LoadSample& sample) = 0;
+  // Takes in an answer of an external recommender, or forgets the one there is. Returns the number of tasks to
+  // run from now on; absent, as by default: that of the last Decide stands.
+  virtual std::optional<int> TakeExternal(std::optional<ExternalTasks> answer);
   // Describes how the last Decide came about; appends to what is in `reason` already.
   virtual void Explain(Reason& reason) const = 0;
 

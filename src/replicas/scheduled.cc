@@ -16,9 +16,13 @@ class ScheduledPolicy final : public ReplicaPolicy {
   int Decide(const LoadSample& sample) override {
     wanted_ = inner_->Decide(sample);
     limits_ = schedule_.At(sample.at);
-    const int least = bounds_.Clamp(limits_.min.value_or(bounds_.min));
-    const int most = bounds_.Clamp(limits_.max.value_or(bounds_.max));
-    return decided_ = std::clamp(wanted_, least, most);
+    return decided_ = Limited(wanted_);
+  }
+  std::optional<int> TakeExternal(std::optional<ExternalTasks> answer) override {
+    const std::optional<int> wanted = inner_->TakeExternal(std::move(answer));
+    if (!wanted.has_value()) return wanted;
+    wanted_ = *wanted;
+    return decided_ = Limited(wanted_);
   }
   void Explain(Reason& reason) const override {
     inner_->Explain(reason);
@@ -40,6 +44,12 @@ class ScheduledPolicy final : public ReplicaPolicy {
   size_t state_bytes() const override { return sizeof(*this) + inner_->state_bytes(); }
 
  private:
+  int Limited(int count) const {
+    const int least = bounds_.Clamp(limits_.min.value_or(bounds_.min));
+    const int most = bounds_.Clamp(limits_.max.value_or(bounds_.max));
+    return std::clamp(count, least, most);
+  }
+
   std::unique_ptr<ReplicaPolicy> inner_;
   ReplicaSchedule schedule_;
   ReplicaBounds bounds_;

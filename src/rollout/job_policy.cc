@@ -35,6 +35,7 @@ VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& se
   s.moving_window.oom_tolerance = policy.oom_tolerance;
   s.cpu_bounds = policy.cpu_bounds;
   s.memory_bounds = policy.memory_bounds;
+  s.external = policy.external;
   s.vpa.oom_floor = true;  // where limits are set, nothing that has killed is set again at once
   s.analogs.memory_job_order = OrderOf(policy.oom_tolerance);
   if (policy.risk.has_value()) s.analogs.job_order = policy.risk;

@@ -37,6 +37,7 @@ ReplicaSettings LiveReplicaSettings();
 struct JobPolicy {
   Mode mode = Mode::kObserve;
   Policy recommender = Policy::kCombined;
+  bool external = false;  // an external recommender's answers go before `recommender` and `replica_policy`
   JobClass job_class = JobClass::kServing;
   OomTolerance oom_tolerance = OomTolerance::kBySize;
   BoundSettings cpu_bounds = BoundSettings::For(Resource::kCpu);

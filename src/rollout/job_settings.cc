@@ -72,6 +72,13 @@ std::vector<Row> OwnRows() {
         kChoice, ModeNames()},
        TAUT_FIELD(mode)},
       {{"recommender", "recommender of the limits", kChoice, RecommenderNames()}, TAUT_FIELD(recommender)},
+      {{"external",
+        "whether answers of external_recommender.address go before the job's recommender and "
+        "replicas.policy, "
+        "which hold while there is none",
+        kBoolean,
+        {}},
+       TAUT_FIELD(external)},
       {{"class",
         "latency sensitivity: batch (none), serving (high), serving_tolerant (some); moving_window: CPU for "
         "the "

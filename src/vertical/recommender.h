@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "base/bytes.h"
@@ -11,6 +12,13 @@
 #include "vertical/fleet_row.h"
 
 namespace taut {
+
+// A limit that an external recommender has answered; holds for windows up to and including `until`.
+struct ExternalLimit {
+  WindowId until;
+  double limit = 0;  // >= 0
+  std::string why;   // for people; may be ""
+};
 
 // One object a job and resource. Not thread-safe; distinct objects are independent (those that share a fleet
 // model only read it between two of its updates).
@@ -22,9 +30,11 @@ class Recommender {
   virtual void Observe(const Signal& signal) = 0;
   // Takes in an OOM of the window observed last or of the one now open.
   virtual void ObserveOom(const OomEvent& event) = 0;
+  // Takes in an answer of an external recommender. By default nothing.
+  virtual void TakeExternal(const ExternalLimit& limit);
   // The limit to be in force from the start of window `next` on. Absent while there is too little signal: the
-  // owner's limit stays. Called at most once a window, after Observe (or at once after ObserveOom, for the
-  // same `next`).
+  // owner's limit stays. Called at most once a window, after Observe (or at once after ObserveOom or
+  // TakeExternal, for the same `next`).
   virtual std::optional<double> Recommend(WindowId next) = 0;
   // A day begins (windows of `day` follow), and the fleet models are as the day before left them. By default
   // nothing.

@@ -1,0 +1,44 @@
+#include "programs/external_setup.h"
+
+#include <algorithm>
+
+#include "base/time.h"
+#include "spdlog/spdlog.h"
+#include "wire/external_recommender.h"
+
+namespace taut {
+
+absl::StatusOr<std::unique_ptr<ExternalRecommender>> OpenExternalRecommender(
+    const ExternalRecommenderConfig& config, const std::string& cell, std::function<int64_t()> now_s) {
+  ExternalRecommenderOptions options;
+  options.address = config.address;
+  options.ca_file = config.ca_file;
+  options.certificate_file = config.certificate_file;
+  options.key_file = config.key_file;
+  options.cell = cell;
+  options.deadline_ms = config.deadline_s * 1000;
+  options.hold_windows = static_cast<int>(std::max<int64_t>(1, config.hold_s / kWindowSeconds));
+  options.now_s = std::move(now_s);
+  return ConnectExternalRecommender(options);
+}
+
+void ExternalRecommenderLog::Seen(const ExternalHealth& health) {
+  const bool failed = !health.error.empty();
+  if (failed && !failed_) {
+    spdlog::warn(
+        "external recommender: {}; jobs keep its last answers for external_recommender.hold, then their "
+        "own recommenders take over",
+        health.error);
+  }
+  if (health.ok && (failed_ || !answered_)) spdlog::info("the external recommender answers");
+  failed_ = failed;
+  answered_ = answered_ || health.ok;
+  if (health.invalid.empty() || !invalid_.empty()) return;
+  invalid_ = health.invalid;
+  spdlog::warn(
+      "external recommender: an answer is not taken: {}; see "
+      "tautd_external_recommender_answers_total for how many",
+      health.invalid);
+}
+
+}  // namespace taut

@@ -1,0 +1,123 @@
+#include "wire/external_message.h"
+
+#include <cmath>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "base/printable.h"
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+namespace v1 = taut::recommender::v1;
+
+constexpr double kMostCores = 1e6;
+constexpr double kMostBytes = 1e18;
+constexpr uint32_t kMostTasks = 1'000'000;
+
+void PutTask(const TaskWindow& from, v1::Task& to) {
+  to.set_task(from.task);
+  if (from.cpu_mean_cores >= 0) to.set_cpu_mean_cores(from.cpu_mean_cores);
+  if (from.cpu_peak_cores >= 0) to.set_cpu_peak_cores(from.cpu_peak_cores);
+  if (from.memory_mean_bytes >= 0) to.set_memory_mean_bytes(from.memory_mean_bytes);
+  if (from.memory_peak_bytes >= 0) to.set_memory_peak_bytes(from.memory_peak_bytes);
+}
+
+void PutResource(const ExternalSignal& from, v1::Resource& to) {
+  if (from.owner_limit.has_value()) to.set_owner_limit(*from.owner_limit);
+  if (from.limit_in_force.has_value()) to.set_limit_in_force(*from.limit_in_force);
+  if (from.recommended.has_value()) to.set_recommended(*from.recommended);
+}
+
+void PutReplicas(const ExternalReplicas& from, v1::Replicas& to) {
+  to.set_running(static_cast<uint32_t>(from.running));
+  if (from.in_force.has_value()) to.set_in_force(static_cast<uint32_t>(*from.in_force));
+  if (from.recommended.has_value()) to.set_recommended(static_cast<uint32_t>(*from.recommended));
+  if (from.cores_per_task.has_value()) to.set_cores_per_task(*from.cores_per_task);
+}
+
+// "" if it can be.
+std::string Fault(const v1::Recommendation& r) {
+  const auto amount = [](std::string_view what, double value, double most) {
+    if (value > 0 && value <= most) return std::string();  // not NaN
+    return StrCat(what, " is ", value, ": expected above 0 and at most ", most);
+  };
+  std::string fault;
+  if (r.has_cpu_limit_cores()) fault = amount("cpu_limit_cores", r.cpu_limit_cores(), kMostCores);
+  if (fault.empty() && r.has_memory_limit_bytes())
+    fault = amount("memory_limit_bytes", r.memory_limit_bytes(), kMostBytes);
+  if (fault.empty() && r.has_replicas() && r.replicas() > kMostTasks)
+    fault = StrCat("replicas is ", r.replicas(), ": expected at most ", kMostTasks);
+  return fault;
+}
+
+// Cut where a character ends.
+std::string ReasonOf(std::string_view reason) {
+  if (reason.size() > kMaxExternalReasonBytes) {
+    size_t end = kMaxExternalReasonBytes;
+    while (end > 0 && (static_cast<unsigned char>(reason[end]) & 0xC0U) == 0x80U) --end;
+    reason = reason.substr(0, end);
+  }
+  return Printable(reason);
+}
+
+}  // namespace
+
+v1::RecommendRequest ExternalRequest(std::string_view cell, WindowId window,
+                                     std::span<const ExternalJob> jobs) {
+  v1::RecommendRequest request;
+  request.set_cell(std::string(cell));
+  request.set_window_start_s(window.start_s());
+  request.set_window_end_s(window.next().start_s());
+  const Grid& grid = GridOf(Resource::kCpu);
+  for (const ExternalJob& from : jobs) {
+    v1::Job& to = *request.add_jobs();
+    to.set_name(from.name);
+    for (const auto& [key, value] : from.labels) (*to.mutable_labels())[key] = value;
+    for (const TaskWindow& task : from.tasks) PutTask(task, *to.add_tasks());
+    for (const BucketWeight& bucket : from.cpu_seconds) {
+      v1::CpuUsage& usage = *to.add_cpu_usage();
+      usage.set_cores(grid.UpperBound(bucket.bucket));
+      usage.set_seconds(bucket.weight);
+    }
+    PutResource(from.of(Resource::kCpu), *to.mutable_cpu());
+    PutResource(from.of(Resource::kMemory), *to.mutable_memory());
+    if (const auto share = from.of(Resource::kCpu).throttled; share.has_value())
+      to.set_throttled_share(*share);
+    to.set_oom_kills_of_week(from.of(Resource::kMemory).oom_kills_of_week);
+    if (from.replicas.has_value()) PutReplicas(*from.replicas, *to.mutable_replicas());
+  }
+  return request;
+}
+
+ExternalResult TakeExternalResponse(const v1::RecommendResponse& response, std::span<const ExternalJob> jobs,
+                                    WindowId until) {
+  absl::flat_hash_map<std::string_view, JobId> ids;
+  for (const ExternalJob& job : jobs) ids.emplace(job.name, job.id);
+  absl::flat_hash_set<uint32_t> answered;
+  ExternalResult result;
+  for (const v1::Recommendation& r : response.recommendations()) {
+    const auto id = ids.find(r.job());
+    std::string fault = id == ids.end()                             ? "the job was not asked for"
+                        : !answered.insert(id->second.value).second ? "the job was answered before"
+                                                                    : Fault(r);
+    if (!fault.empty()) {
+      ++result.invalid;
+      result.why = StrCat(Printable(r.job().substr(0, kMaxExternalReasonBytes)), ": ", fault);
+      continue;
+    }
+    const std::string why = ReasonOf(r.reason());
+    const auto add = [&](Target target, double value) {
+      result.answers.push_back(
+          {.job = id->second, .target = target, .value = value, .why = why, .until = until});
+    };
+    if (r.has_cpu_limit_cores()) add(Resource::kCpu, r.cpu_limit_cores());
+    if (r.has_memory_limit_bytes()) add(Resource::kMemory, r.memory_limit_bytes());
+    if (r.has_replicas()) add(Target::Replicas(), r.replicas());
+  }
+  return result;
+}
+
+}  // namespace taut
