@@ -238,13 +238,14 @@ HttpResponse Api::JobRoute(const HttpRequest& request) {
     }
     if (get && request.segments.size() == 4) return Job(*id);
     if (get && what == "usage") return Usage(request, *id);
+    if (get && what == "replicas") return ReplicasOfJob(request, *id);
     if (get && what == "explain") return Explain(*id);
     if (get && what == "settings") return GetSettings(*id);
     if (request.method == "PATCH" && what == "settings") return PatchSettings(request, *id);
     if (request.method == "POST" && what == "whatif") return WhatIfOf(request, *id);
   }
-  return ErrorResponse(
-      404, StrCat("a job has usage, explain, settings and whatif; not ", request.method, " ", what));
+  return ErrorResponse(404, StrCat("a job has usage, replicas, explain, settings and whatif; not ",
+                                   request.method, " ", what));
 }
 
 HttpResponse Api::File(const HttpRequest& request) {

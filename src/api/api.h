@@ -131,6 +131,7 @@ class Api {
   HttpResponse Allocation(const HttpRequest& request);  // allocation.cc
   HttpResponse Job(JobId id);
   HttpResponse Usage(const HttpRequest& request, JobId id);
+  HttpResponse ReplicasOfJob(const HttpRequest& request, JobId id);
   HttpResponse Explain(JobId id);
   HttpResponse GetSettings(JobId id);
   HttpResponse PatchSettings(const HttpRequest& request, JobId id);

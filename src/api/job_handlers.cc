@@ -184,6 +184,34 @@ HttpResponse Api::Usage(const HttpRequest& request, JobId id) {
   return Json(json);
 }
 
+HttpResponse Api::ReplicasOfJob(const HttpRequest& request, JobId id) {
+  if (absl::Status s = OnlyParameters(request, {"from", "to", "columns"}); !s.ok()) return ErrorResponse(s);
+  const absl::StatusOr<TimeSpan> span = SpanParameters(request, NowSeconds());
+  if (!span.ok()) return ErrorResponse(span.status());
+  const absl::StatusOr<int64_t> columns = IntParameter(request, "columns", 336, 1, 2000);
+  if (!columns.ok()) return ErrorResponse(columns.status());
+  constexpr int64_t kMostSeconds = 400 * kDaySeconds, kFarSeconds = int64_t{1} << 36;
+  if (span->to_s - span->from_s > kMostSeconds || std::abs(span->to_s) > kFarSeconds)
+    return ErrorResponse(400,
+                         "from and to: expected a time of at most 400 days, and not thousands of years away");
+  ReplicaHistoryQuery query;
+  query.from = WindowId::Of(Timestamp::FromSeconds(span->from_s));
+  query.to = WindowId{WindowId::Of(Timestamp::FromSeconds(span->to_s)).index + 1};
+  query.columns = static_cast<int>(*columns);
+  JobPolicy policy;
+  control_.WithFleet([&](const LiveFleet& fleet) {
+    if (fleet.Has(id)) policy = *fleet.job(id).policy;
+  });
+  query.policy = &policy;
+  // A week more is replayed before, where stored, so that the policy starts with history.
+  constexpr int32_t kWeek = 7 * kWindowsPerDay;
+  const auto days = control_.history().JobDays(id, WindowId{query.from.index - kWeek}, query.to);
+  if (!days.ok()) return ErrorResponse(days.status());
+  JsonWriter json;
+  PutReplicaHistory(ReplicasOverTime(query, *days), json);
+  return Json(json);
+}
+
 HttpResponse Api::Explain(JobId id) {
   JsonWriter json;
   json.BeginObject();

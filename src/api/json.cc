@@ -455,6 +455,36 @@ void PutWhatIf(const WhatIfResult& result, Resource resource, double millisecond
   json.EndObject();
 }
 
+void PutReplicaHistory(const ReplicaHistory& history, JsonWriter& json) {
+  const auto column = [&](std::string_view key, std::optional<double> ReplicaColumn::*field) {
+    PutColumn(
+        key, history.columns,
+        [&](const ReplicaColumn& c) { (c.*field).has_value() ? json.Number(*(c.*field), 6) : json.Null(); },
+        json);
+  };
+  json.BeginObject();
+  json.Field("step", history.step_s);
+  PutColumn(
+      "time", history.columns, [&](const ReplicaColumn& c) { json.Int(c.start_s); }, json);
+  column("load_cores", &ReplicaColumn::load_cores);
+  column("tasks", &ReplicaColumn::tasks);
+  column("tasks_would_be", &ReplicaColumn::would_be);
+  column("capacity_cores", &ReplicaColumn::capacity_cores);
+  column("capacity_would_be_cores", &ReplicaColumn::would_be_capacity);
+  const ReplicaTotals& t = history.totals;
+  json.Key("totals");
+  json.BeginObject();
+  json.Field("windows", int64_t{t.windows});
+  json.Field("task_hours", t.task_hours);
+  json.Field("task_hours_would_be", t.would_be_task_hours);
+  json.Field("overloaded_windows", int64_t{t.overloaded});
+  json.Field("overloaded_windows_would_be", int64_t{t.would_be_overloaded});
+  json.Field("changes", int64_t{t.changes});
+  json.Field("changes_would_be", int64_t{t.would_be_changes});
+  json.EndObject();
+  json.EndObject();
+}
+
 std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reason, bool enforced) {
   const LiveLane& lane = job.of(r);
   const auto said = [&](std::optional<double> amount) {

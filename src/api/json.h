@@ -10,6 +10,7 @@
 #include "control/control_plane.h"
 #include "control/job_history.h"
 #include "control/job_totals.h"
+#include "control/replica_history.h"
 #include "control/what_if.h"
 #include "model/machine_size.h"
 
@@ -49,6 +50,7 @@ void PutReplicas(std::string_view key, const LiveReplicas* replicas, JsonWriter&
 void PutDecisionFields(const Decision& decision, std::string_view job, JsonWriter& json);
 void PutOom(const OomRecord& oom, std::string_view job, JsonWriter& json);
 void PutSettingChange(const SettingChange& change, JsonWriter& json);
+void PutReplicaHistory(const ReplicaHistory& history, JsonWriter& json);
 void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const OomRecord> ooms,
                 JsonWriter& json);
 void PutWhatIf(const WhatIfResult& result, Resource resource, double milliseconds, JsonWriter& json);

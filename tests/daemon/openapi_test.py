@@ -229,6 +229,8 @@ def each_job(api, names):
             api.fits("/api/v1/jobs/{job}/usage", f"resource={resource}&columns=50", job=name)
     name = names[0]
     api.fits("/api/v1/jobs/{job}/usage", job=name)
+    api.fits("/api/v1/jobs/{job}/replicas", job=name)
+    api.fits("/api/v1/jobs/{job}/replicas", "from=0&to=3000&columns=5", job=name)
     api.fits("/api/v1/jobs/{job}/usage", "from=0&to=300", job=name)
     for body in ({}, {"recommender": "peak", "peak_days": 1}, {"recommender": "moving_window", "margin_scale": 2},
                  {"recommender": "ensemble", "w_over": 1000, "days": 2}, {"oom_days": 0.1, "lower": None},

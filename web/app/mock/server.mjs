@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { allocation, budgetPage, costPage } from './costs.mjs';
 import { DecisionLog } from './decisions.mjs';
 import { DAY, WINDOW, fleetHistory, fleetNow, makeFleet } from './fleet.mjs';
-import { RESOURCES, heatmap, jobDetail, jobPage, oomsOf, labelTotals } from './jobs.mjs';
+import { RESOURCES, heatmap, replicaHistory, jobDetail, jobPage, oomsOf, labelTotals } from './jobs.mjs';
 import { agentPage } from './machines.mjs';
 import { explain, whatIf } from './reasons.mjs';
 import { RECOMMENDERS } from './recommenders.mjs';
@@ -80,6 +80,7 @@ function jobAnswer(world, job, what, query, method, body) {
   switch (`${method} ${what}`) {
     case 'GET ': return jobDetail(job, world.now);
     case 'GET usage': return heatmap(job, resource, from, to, Number(query.get('columns') ?? 336), world.now);
+    case 'GET replicas': return replicaHistory(job, from, to, Number(query.get('columns') ?? 336));
     case 'GET explain': return { cpu: explain(job, 'cpu'), memory: explain(job, 'memory'), replicas: job.replicas };
     case 'GET settings': return world.settings.of(job);
     case 'PATCH settings': {

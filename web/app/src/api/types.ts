@@ -72,6 +72,14 @@ export interface Replicas {
   policy: string; tasks: number; would_be: Amount; ordered: Amount; load_cores: Amount; cores_per_task: Amount;
   utilization: number | null; hold: string; reason: Reason;
 }
+export interface ReplicaHistory {
+  step: number; time: number[]; load_cores: Amount[]; tasks: Amount[]; tasks_would_be: Amount[];
+  capacity_cores: Amount[]; capacity_would_be_cores: Amount[];
+  totals: {
+    windows: number; task_hours: number; task_hours_would_be: number; overloaded_windows: number;
+    overloaded_windows_would_be: number; changes: number; changes_would_be: number;
+  };
+}
 export interface JobDetail extends JobRow {
   currency?: string;
   labels: Record<string, string>; first_seen: number | null; replicas: Replicas | null; trials: Trial[];

@@ -64,6 +64,7 @@ const QUERIES: Record<string, string[]> = {
   '/api/v1/jobs': ['', 'search=shop+tier%3Dbatch&mode=auto&sort=name&order=asc&limit=20&offset=10', ...schemas.JobSort!.enum.map((s: string) => `sort=${s}&limit=5`)],
   '/api/v1/costs': ['', 'by=team&step=hour', 'by=%3Ajob&limit=2'],
   '/api/v1/totals': ['by=team', 'by=%3Atasks', 'by=tier&search=shop&mode=auto&limit=1'],
+  '/api/v1/jobs/{job}/replicas': ['', `from=${world.now - 86400}&columns=20`],
   '/api/v1/jobs/{job}/usage': ['resource=cpu', `from=${world.now - 86400}&columns=50`],
   '/api/v1/jobs/{job}/whatif': ['resource=cpu', ''],
   '/api/v1/decisions': ['', 'resource=cpu&kind=set&limit=7', 'before=50'],

@@ -116,7 +116,7 @@ export function JobPage({ name, query }: { name: string; query: Record<string, s
         <UsageCard dry={idle} managed={!nothingManaged(fleet.data)} name={name} resource={resource} range={range} onRange={(next) => go({ range: next })} onResource={(next) => go({ resource: next })} />
         <NextCard job={job.data} dry={dry} idle={idle} />
         <Trials job={job.data} />
-        <ReplicasCard job={job.data} />
+        <ReplicasCard job={job.data} range={range} onRange={(next) => go({ range: next })} />
         <ExplainCard name={name} resource={resource} />
         <WhatIfCard key={resource} name={name} resource={resource} recommender={job.data.recommender} />
         <JobDecisions name={name} resource={resource} />

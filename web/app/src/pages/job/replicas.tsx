@@ -7,6 +7,8 @@ import { amount, percent } from '../../lib/format';
 import { Card, Skeleton } from '../../ui/basics';
 import { DecisionList, underWay } from '../../ui/decision_list';
 import { ReasonView } from '../../ui/reason';
+import { LoadChart } from './load';
+import type { Range } from './usage';
 
 function Decisions({ name }: { name: string }) {
   const [limit, setLimit] = useState(5);
@@ -21,7 +23,7 @@ function Decisions({ name }: { name: string }) {
   );
 }
 
-export function ReplicasCard({ job }: { job: JobDetail }) {
+export function ReplicasCard({ job, range, onRange }: { job: JobDetail; range: Range; onRange: (range: Range) => void }) {
   const r = job.replicas;
   if (!r) return null;
   const facts: [string, string][] = [
@@ -38,6 +40,7 @@ export function ReplicasCard({ job }: { job: JobDetail }) {
         </span>
         {r.hold && <p class="notice">{r.hold}</p>}
         <p class="paragraph">{r.reason.sentence}</p>
+        <LoadChart job={job} range={range} onRange={onRange} />
         <ReasonView reason={r.reason} target="replicas" />
         <h3>Decisions on replicas</h3>
         <Decisions name={job.name} />

@@ -10,7 +10,8 @@ import { HeatScale, HeatmapView } from '../../ui/heatmap';
 import { fitted } from '../../ui/heatmap_scale';
 
 export type Range = '1d' | '7d' | '30d';
-const DAYS: Record<Range, number> = { '1d': 1, '7d': 7, '30d': 30 };
+export const DAYS: Record<Range, number> = { '1d': 1, '7d': 7, '30d': 30 };
+export const RANGES: { value: Range; label: string }[] = [{ value: '1d', label: '1 day' }, { value: '7d', label: '7 days' }, { value: '30d', label: '30 days' }];
 const COLUMNS: Record<Range, number> = { '1d': 288, '7d': 336, '30d': 360 };
 
 export function UsageCard(props: { dry: boolean; managed: boolean; name: string; resource: Resource; range: Range; onRange: (range: Range) => void; onResource: (resource: Resource) => void }) {
@@ -27,7 +28,7 @@ export function UsageCard(props: { dry: boolean; managed: boolean; name: string;
         <div class="card-tools">
           <Segments label="Resource" value={resource} onPick={props.onResource} choices={[{ value: 'cpu', label: 'CPU' }, { value: 'memory', label: 'Memory' }]} />
           <Segments label="Range of time" value={range} onPick={props.onRange}
-            choices={[{ value: '1d', label: '1 day' }, { value: '7d', label: '7 days' }, { value: '30d', label: '30 days' }]} />
+            choices={RANGES} />
         </div>
       )}>
       <p class="legend heat-legend">

@@ -1,0 +1,114 @@
+#include "control/replica_history.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "engine/signal_builder.h"
+#include "live/live_replicas.h"
+
+namespace taut {
+namespace {
+
+// Sums of a column.
+struct Sums {
+  int windows = 0, with_capacity = 0, recommended = 0;
+  double load = 0, tasks = 0, would_be = 0, capacity = 0, would_be_capacity = 0;
+};
+
+std::optional<double> MeanOf(double sum, int windows) {
+  return windows > 0 ? std::optional(sum / windows) : std::nullopt;
+}
+
+class Walk {
+ public:
+  explicit Walk(const ReplicaHistoryQuery& query)
+      : query_(query), policy_(*query.policy), replicas_(LiveReplicas::For(*query.policy)) {
+    policy_.mode = Mode::kObserve;  // the policy goes on from what was said before, as if it were in force
+    const int64_t windows = std::max(1, query.to.index - query.from.index);
+    windows_each_ = static_cast<int32_t>((windows + query.columns - 1) / query.columns);
+    sums_.resize(static_cast<size_t>((windows + windows_each_ - 1) / windows_each_));
+  }
+
+  void Take(const Signal& signal) {
+    if (signal.window >= query_.to || signal.tasks.empty()) return;
+    double load = 0;
+    for (const TaskUsage& t : signal.tasks) load += t.mean;
+    const auto tasks = static_cast<int>(signal.tasks.size());
+    if (signal.window >= query_.from) Add(signal.window, load, tasks);
+    if (replicas_ == nullptr) return;
+    replicas_->Observe(signal, signal.owner_limit);
+    (void)replicas_->Decide(policy_, signal.window.next().start_s());
+    in_force_ = replicas_->recommended();
+  }
+
+  ReplicaHistory Result() const {
+    ReplicaHistory out;
+    out.step_s = int64_t{windows_each_} * kWindowSeconds;
+    out.totals = totals_;
+    for (size_t i = 0; i < sums_.size(); ++i) {
+      const Sums& s = sums_[i];
+      ReplicaColumn& column = out.columns.emplace_back();
+      column.start_s = query_.from.start_s() + static_cast<int64_t>(i) * out.step_s;
+      if (s.windows > 0) column.load_cores = s.load;
+      column.tasks = MeanOf(s.tasks, s.windows);
+      column.would_be = MeanOf(s.would_be, s.recommended);
+      column.capacity_cores = MeanOf(s.capacity, s.with_capacity);
+      column.would_be_capacity = MeanOf(s.would_be_capacity, s.recommended);
+    }
+    return out;
+  }
+
+ private:
+  void Add(WindowId window, double load, int tasks) {
+    Sums& s = sums_[static_cast<size_t>((window.index - query_.from.index) / windows_each_)];
+    ++s.windows;
+    s.load = std::max(s.load, load);
+    s.tasks += tasks;
+    if (replicas_ == nullptr || !replicas_->cores_per_task().has_value()) return;
+    const double each = *replicas_->cores_per_task() * policy_.replicas.max_utilization;
+    ++s.with_capacity;
+    s.capacity += tasks * each;
+    if (!in_force_.has_value()) return;
+    ++s.recommended;
+    s.would_be += *in_force_;
+    s.would_be_capacity += *in_force_ * each;
+    AddToTotals(load, tasks, each);
+  }
+  void AddToTotals(double load, int tasks, double each) {
+    constexpr double kHours = double{kWindowSeconds} / kHour;
+    ++totals_.windows;
+    totals_.task_hours += tasks * kHours;
+    totals_.would_be_task_hours += *in_force_ * kHours;
+    totals_.overloaded += load > tasks * each ? 1 : 0;
+    totals_.would_be_overloaded += load > *in_force_ * each ? 1 : 0;
+    if (totals_.windows > 1) {
+      totals_.changes += tasks != last_tasks_ ? 1 : 0;
+      totals_.would_be_changes += *in_force_ != last_would_be_ ? 1 : 0;
+    }
+    last_tasks_ = tasks;
+    last_would_be_ = *in_force_;
+  }
+
+  const ReplicaHistoryQuery& query_;
+  JobPolicy policy_;
+  std::unique_ptr<LiveReplicas> replicas_;  // null: no policy
+  int32_t windows_each_ = 1;
+  std::vector<Sums> sums_;
+  ReplicaTotals totals_;
+  std::optional<int> in_force_;  // in the window that comes
+  int last_tasks_ = 0, last_would_be_ = 0;
+};
+
+}  // namespace
+
+ReplicaHistory ReplicasOverTime(const ReplicaHistoryQuery& query, std::span<const JobDay> days) {
+  Walk walk(query);
+  DaySignals signals;
+  for (const JobDay& day : days) {
+    signals.Build(day, Resource::kCpu);
+    for (const Signal& signal : signals.signals()) walk.Take(signal);
+  }
+  return walk.Result();
+}
+
+}  // namespace taut

@@ -1,0 +1,47 @@
+// What a job's policy of replicas would have done with its stored load.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/usage.h"
+#include "rollout/job_policy.h"
+
+namespace taut {
+
+struct ReplicaHistoryQuery {
+  const JobPolicy* policy = nullptr;  // never null; its mode does not matter
+  WindowId from, to;                  // [from, to); what is stored before is only learnt from
+  int columns = 336;                  // the maximum number; a column has whole windows; > 0
+};
+
+// Means over the measured windows of a column; load is the highest. Absent: not measured, or no recommendation.
+struct ReplicaColumn {
+  int64_t start_s = 0;
+  std::optional<double> load_cores;
+  std::optional<double> tasks, would_be;  // running; in force if every recommendation were
+  std::optional<double> capacity_cores,
+      would_be_capacity;  // up to the utilisation at which a task is overloaded
+};
+
+// Over the windows with both a load and a recommendation in force.
+struct ReplicaTotals {
+  uint32_t windows = 0;
+  double task_hours = 0, would_be_task_hours = 0;
+  uint32_t overloaded = 0, would_be_overloaded = 0;  // windows whose mean load was above the capacity
+  uint32_t changes = 0, would_be_changes = 0;        // of the number of tasks
+};
+
+struct ReplicaHistory {
+  int64_t step_s = 0;  // of a column
+  std::vector<ReplicaColumn> columns;
+  ReplicaTotals totals;
+};
+
+// `days` ascending. The policy sees the load of the tasks that ran, as usage under another number of tasks is
+// not known; each recommendation is in force from the next window on. Without a policy no column has a would_be.
+ReplicaHistory ReplicasOverTime(const ReplicaHistoryQuery& query, std::span<const JobDay> days);
+
+}  // namespace taut

@@ -1,0 +1,110 @@
+#include "control/replica_history.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "rollout/rules.h"
+
+namespace taut {
+namespace {
+
+using testing::Optional;
+
+JobPolicy Hpa() {
+  JobPolicy policy;
+  EXPECT_TRUE(SetJobSetting("replicas.policy", "hpa", policy).ok());
+  EXPECT_TRUE(SetJobSetting("replicas.hpa.target", "0.5", policy).ok());
+  return policy;
+}
+
+// One day: `tasks` with a limit of two cores, and a load that `load` gives for each window.
+template <typename Load>
+JobDay Day(int tasks, Load load) {
+  JobDay day;
+  for (int32_t w = 0; w < kWindowsPerDay; ++w) {
+    JobWindow window;
+    window.window = WindowId{w};
+    window.first_task = static_cast<uint32_t>(day.tasks.size());
+    window.num_tasks = static_cast<uint32_t>(tasks);
+    window.first_bucket = static_cast<uint32_t>(day.cpu_buckets.size());
+    window.num_buckets = 1;
+    window.cpu_limit_cores = 2;
+    const auto each = static_cast<float>(load(w) / tasks);
+    for (int t = 0; t < tasks; ++t)
+      day.tasks.push_back({static_cast<uint32_t>(t), each, each, kAbsent, kAbsent});
+    day.cpu_buckets.push_back({Grid::Cpu().BucketOf(each), 300.0F * static_cast<float>(tasks)});
+    day.windows.push_back(window);
+  }
+  return day;
+}
+
+TEST(ReplicaHistory, SaysWhatWouldHaveRun) {
+  const JobPolicy policy = Hpa();
+  // Ten tasks for four cores: four are enough at half of two cores each.
+  const std::vector<JobDay> days = {Day(10, [](int) { return 4.0; })};
+  const ReplicaHistory history =
+      ReplicasOverTime({.policy = &policy, .from = WindowId{0}, .to = WindowId{288}, .columns = 24}, days);
+  ASSERT_EQ(history.columns.size(), 24U);
+  EXPECT_EQ(history.step_s, 3600);
+  const ReplicaColumn& last = history.columns.back();
+  EXPECT_THAT(last.tasks, Optional(10));
+  EXPECT_THAT(last.would_be, Optional(4));
+  EXPECT_NEAR(*last.load_cores, 4, 1e-5);
+  EXPECT_NEAR(*last.capacity_cores, 10 * 2 * 0.8, 1e-9);
+  EXPECT_NEAR(*last.would_be_capacity, 4 * 2 * 0.8, 1e-9);
+  EXPECT_EQ(history.totals.windows, 287U) << "in the first window nothing was in force";
+  EXPECT_NEAR(history.totals.task_hours, 287 * 10 / 12.0, 1e-9);
+  EXPECT_LT(history.totals.would_be_task_hours, history.totals.task_hours / 2);
+  EXPECT_EQ(history.totals.overloaded, 0U);
+  EXPECT_EQ(history.totals.would_be_overloaded, 0U);
+}
+
+TEST(ReplicaHistory, WhatWasRecommendedBeforeARiseIsOverloaded) {
+  const JobPolicy policy = Hpa();
+  const std::vector<JobDay> days = {Day(10, [](int w) { return w < 200 ? 2.0 : 9.0; })};
+  const ReplicaHistory history =
+      ReplicasOverTime({.policy = &policy, .from = WindowId{0}, .to = WindowId{288}, .columns = 288}, days);
+  EXPECT_THAT(history.columns[200].would_be, Optional(2)) << "decided before the rise";
+  EXPECT_EQ(history.totals.would_be_overloaded, 1U);
+  EXPECT_EQ(history.totals.overloaded, 0U);
+  EXPECT_EQ(history.totals.changes, 0U);
+  EXPECT_GE(history.totals.would_be_changes, 1U);
+}
+
+TEST(ReplicaHistory, AbsentIsAbsent) {
+  const JobPolicy none;
+  std::vector<JobDay> days = {Day(3, [](int) { return 1.0; })};
+  const ReplicaHistory history =
+      ReplicasOverTime({.policy = &none, .from = WindowId{-288}, .to = WindowId{288}, .columns = 2}, days);
+  EXPECT_FALSE(history.columns[0].load_cores.has_value());
+  EXPECT_FALSE(history.columns[0].tasks.has_value());
+  EXPECT_TRUE(history.columns[1].load_cores.has_value());
+  EXPECT_FALSE(history.columns[1].would_be.has_value());
+  EXPECT_EQ(history.totals.windows, 0U);
+  const JobPolicy policy = Hpa();
+  for (JobWindow& w : days[0].windows) w.cpu_limit_cores = kAbsent;
+  const ReplicaHistory without_limit =
+      ReplicasOverTime({.policy = &policy, .from = WindowId{0}, .to = WindowId{288}, .columns = 1}, days);
+  EXPECT_FALSE(without_limit.columns[0].would_be.has_value()) << "what a task can process is not known";
+  EXPECT_FALSE(without_limit.columns[0].capacity_cores.has_value());
+  EXPECT_TRUE(without_limit.columns[0].tasks.has_value());
+}
+
+TEST(ReplicaHistory, EarlierDaysAreLearntFrom) {
+  JobPolicy policy;
+  ASSERT_TRUE(SetJobSetting("replicas.policy", "autopilot", policy).ok());
+  std::vector<JobDay> days = {Day(10, [](int w) { return w == 100 ? 14.0 : 2.0; }),
+                              Day(10, [](int) { return 2.0; })};
+  for (JobWindow& w : days[1].windows) w.window.index += kWindowsPerDay;
+  days[1].day = 1;
+  const ReplicaHistoryQuery query{
+      .policy = &policy, .from = WindowId{288}, .to = WindowId{576}, .columns = 1};
+  const ReplicaHistory with_past = ReplicasOverTime(query, days);
+  const ReplicaHistory alone = ReplicasOverTime(query, std::span(days).subspan(1));
+  EXPECT_GT(*with_past.columns[0].would_be, *alone.columns[0].would_be);
+}
+
+}  // namespace
+}  // namespace taut
