@@ -42,7 +42,7 @@ def load_messages(proto):
 class PeakOfHours:
     """Memory: the highest peak of the last `windows`; CPU: the highest mean. Both times 1 + `margin`.
 
-    Replicas: as many tasks as keep the highest total of the last hour at `target` of the tasks' CPU.
+    Replicas: as many tasks as keep the highest load of the last hour at `target` of what they can process.
     """
 
     def __init__(self, messages, windows, margin, target):
@@ -55,7 +55,7 @@ class PeakOfHours:
         tasks = job.tasks
         memory = max((t.memory_peak_bytes for t in tasks if t.HasField("memory_peak_bytes")), default=None)
         cpu = max((t.cpu_mean_cores for t in tasks if t.HasField("cpu_mean_cores")), default=None)
-        load = sum(t.cpu_mean_cores for t in tasks if t.HasField("cpu_mean_cores"))
+        load = job.replicas.load
         past = self.past[job.name]
         past.append((memory, cpu, load))
         answer = self.messages.Recommendation(job=job.name)
@@ -65,9 +65,9 @@ class PeakOfHours:
         busiest = max((c for _, c, _ in past if c is not None), default=None)
         if busiest:
             answer.cpu_limit_cores = busiest * (1 + self.margin)
-        if job.HasField("replicas") and job.replicas.HasField("cores_per_task"):
+        if job.HasField("replicas") and job.replicas.HasField("task_capacity"):
             hour = [load for _, _, load in list(past)[-12:]]
-            answer.replicas = max(1, math.ceil(max(hour) / (self.target * job.replicas.cores_per_task)))
+            answer.replicas = max(1, math.ceil(max(hour) / (self.target * job.replicas.task_capacity)))
         answer.reason = f"the highest usage of the last {len(past)} windows and {100 * self.margin:.0f} %"
         return answer
 

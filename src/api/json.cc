@@ -353,6 +353,12 @@ void PutReason(const Reason& reason, JsonWriter& json) {
   json.EndObject();
 }
 
+namespace {
+
+std::string_view LoadOf(bool is_of_cpu) { return is_of_cpu ? "cpu" : "series"; }
+
+}  // namespace
+
 void PutReplicas(std::string_view key, const LiveReplicas* replicas, JsonWriter& json) {
   json.Key(key);
   if (replicas == nullptr) return json.Null();
@@ -361,8 +367,9 @@ void PutReplicas(std::string_view key, const LiveReplicas* replicas, JsonWriter&
   json.Field("tasks", int64_t{replicas->running()});
   PutAmount("would_be", replicas->recommended(), json);
   PutAmount("ordered", replicas->in_force(), json);
-  PutAmount("load_cores", replicas->load_cores(), json);
-  PutAmount("cores_per_task", replicas->cores_per_task(), json);
+  json.Field("load_of", LoadOf(replicas->is_of_cpu()));
+  PutAmount("load", replicas->load(), json);
+  PutAmount("task_capacity", replicas->capacity(), json);
   PutAmount("utilization", replicas->utilization(), json);
   json.Field("hold", std::string_view(replicas->hold()));
   Reason reason;
@@ -464,13 +471,14 @@ void PutReplicaHistory(const ReplicaHistory& history, JsonWriter& json) {
   };
   json.BeginObject();
   json.Field("step", history.step_s);
+  json.Field("load_of", LoadOf(history.is_of_cpu));
   PutColumn(
       "time", history.columns, [&](const ReplicaColumn& c) { json.Int(c.start_s); }, json);
-  column("load_cores", &ReplicaColumn::load_cores);
+  column("load", &ReplicaColumn::load);
   column("tasks", &ReplicaColumn::tasks);
   column("tasks_would_be", &ReplicaColumn::would_be);
-  column("capacity_cores", &ReplicaColumn::capacity_cores);
-  column("capacity_would_be_cores", &ReplicaColumn::would_be_capacity);
+  column("capacity", &ReplicaColumn::capacity);
+  column("capacity_would_be", &ReplicaColumn::would_be_capacity);
   const ReplicaTotals& t = history.totals;
   json.Key("totals");
   json.BeginObject();

@@ -327,7 +327,8 @@ bool PrometheusHistory::IsCounter(std::span<const LabelView> labels) const {
   const std::string_view metric = LabelValue(labels, "__name__");
   for (const MappingRule& rule : rules_) {
     if (!FitsPattern(metric, rule.metric)) continue;
-    return rule.kind == SeriesKind::kCpuSecondsTotal || rule.kind == SeriesKind::kOomTotal;
+    return rule.kind == SeriesKind::kCpuSecondsTotal || rule.kind == SeriesKind::kOomTotal ||
+           rule.kind == SeriesKind::kLoadTotal;
   }
   return false;
 }

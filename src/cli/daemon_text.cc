@@ -337,6 +337,13 @@ std::string DecisionText(const Json& d) {
   return out + ")\n" + Wrapped(Text(d, "sentence"), "    ");
 }
 
+// CPU has a unit, the load of series has none.
+std::string LoadText(const Json& replicas) {
+  if (Text(replicas, "load_of") == "cpu") return Amount(Resource::kCpu, replicas, "load");
+  const auto load = Number(replicas, "load");
+  return load.has_value() ? fmt::format("{:.4g} (of series)", *load) : "not measured";
+}
+
 // "" where nothing is recommended.
 std::string ReplicasText(const Json& replicas) {
   if (!replicas.is_object()) return "";
@@ -345,9 +352,9 @@ std::string ReplicasText(const Json& replicas) {
                                 Amount(t, replicas, "tasks"), Amount(t, replicas, "would_be"));
   if (const auto ordered = Number(replicas, "ordered"); ordered.has_value())
     StrAppend(&out, ", ordered ", FormatAmount(t, *ordered));
-  StrAppend(&out, "; load ", Amount(Resource::kCpu, replicas, "load_cores"));
+  StrAppend(&out, "; load ", LoadText(replicas));
   if (const auto used = Number(replicas, "utilization"); used.has_value())
-    StrAppend(&out, ", ", PercentText(*used), " of their CPU limits");
+    StrAppend(&out, ", ", PercentText(*used), " of what they can process");
   out = Wrapped(out, "");
   if (const Json& hold = At(replicas, "hold"); hold.is_string() && !hold.get<std::string>().empty())
     out += Wrapped(StrCat("replicas wait: ", Text(replicas, "hold")), "");

@@ -16,8 +16,9 @@ void MappedJobs::Add(const Mapping& m) {
     return;
   }
   Job& job = jobs_[m.job];
-  job.tasks.insert(m.task);
   ++job.series;
+  if (IsLoad(m.kind)) return;  // of the job, not of its tasks
+  job.tasks.insert(m.task);
   switch (m.kind) {
     case SeriesKind::kCpuSecondsTotal:
     case SeriesKind::kCpuCores:

@@ -12,7 +12,8 @@ namespace {
 // Sums of a column.
 struct Sums {
   int windows = 0, with_capacity = 0, recommended = 0;
-  double load = 0, tasks = 0, would_be = 0, capacity = 0, would_be_capacity = 0;
+  std::optional<double> load;  // the highest
+  double tasks = 0, would_be = 0, capacity = 0, would_be_capacity = 0;
 };
 
 std::optional<double> MeanOf(double sum, int windows) {
@@ -31,12 +32,10 @@ class Walk {
 
   void Take(const Signal& signal) {
     if (signal.window >= query_.to || signal.tasks.empty()) return;
-    double load = 0;
-    for (const TaskUsage& t : signal.tasks) load += t.mean;
     const auto tasks = static_cast<int>(signal.tasks.size());
-    if (signal.window >= query_.from) Add(signal.window, load, tasks);
+    if (replicas_ != nullptr) replicas_->Observe(signal, signal.owner_limit);
+    if (signal.window >= query_.from) Add(signal.window, LoadOf(signal), tasks);
     if (replicas_ == nullptr) return;
-    replicas_->Observe(signal, signal.owner_limit);
     (void)replicas_->Decide(policy_, signal.window.next().start_s());
     in_force_ = replicas_->recommended();
   }
@@ -44,35 +43,43 @@ class Walk {
   ReplicaHistory Result() const {
     ReplicaHistory out;
     out.step_s = int64_t{windows_each_} * kWindowSeconds;
+    out.is_of_cpu = replicas_ == nullptr || replicas_->is_of_cpu();
     out.totals = totals_;
     for (size_t i = 0; i < sums_.size(); ++i) {
       const Sums& s = sums_[i];
       ReplicaColumn& column = out.columns.emplace_back();
       column.start_s = query_.from.start_s() + static_cast<int64_t>(i) * out.step_s;
-      if (s.windows > 0) column.load_cores = s.load;
+      column.load = s.load;
       column.tasks = MeanOf(s.tasks, s.windows);
       column.would_be = MeanOf(s.would_be, s.recommended);
-      column.capacity_cores = MeanOf(s.capacity, s.with_capacity);
+      column.capacity = MeanOf(s.capacity, s.with_capacity);
       column.would_be_capacity = MeanOf(s.would_be_capacity, s.recommended);
     }
     return out;
   }
 
  private:
-  void Add(WindowId window, double load, int tasks) {
+  std::optional<double> LoadOf(const Signal& signal) const {
+    if (replicas_ != nullptr) return replicas_->load();
+    double load = 0;
+    for (const TaskUsage& t : signal.tasks) load += t.mean;
+    return load;
+  }
+  // After the policy has seen the window; in_force_ is still what it recommended before.
+  void Add(WindowId window, std::optional<double> load, int tasks) {
     Sums& s = sums_[static_cast<size_t>((window.index - query_.from.index) / windows_each_)];
     ++s.windows;
-    s.load = std::max(s.load, load);
+    if (load.has_value()) s.load = std::max(s.load.value_or(0), *load);
     s.tasks += tasks;
-    if (replicas_ == nullptr || !replicas_->cores_per_task().has_value()) return;
-    const double each = *replicas_->cores_per_task() * policy_.replicas.max_utilization;
+    if (replicas_ == nullptr || !replicas_->capacity().has_value()) return;
+    const double each = *replicas_->capacity() * policy_.replicas.max_utilization;
     ++s.with_capacity;
     s.capacity += tasks * each;
     if (!in_force_.has_value()) return;
     ++s.recommended;
     s.would_be += *in_force_;
     s.would_be_capacity += *in_force_ * each;
-    AddToTotals(load, tasks, each);
+    if (load.has_value()) AddToTotals(*load, tasks, each);
   }
   void AddToTotals(double load, int tasks, double each) {
     constexpr double kHours = double{kWindowSeconds} / kHour;

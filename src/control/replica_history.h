@@ -20,9 +20,9 @@ struct ReplicaHistoryQuery {
 // Means over the measured windows of a column; load is the highest. Absent: not measured, or no recommendation.
 struct ReplicaColumn {
   int64_t start_s = 0;
-  std::optional<double> load_cores;
+  std::optional<double> load;
   std::optional<double> tasks, would_be;  // running; in force if every recommendation were
-  std::optional<double> capacity_cores,
+  std::optional<double> capacity,
       would_be_capacity;  // up to the utilisation at which a task is overloaded
 };
 
@@ -35,7 +35,8 @@ struct ReplicaTotals {
 };
 
 struct ReplicaHistory {
-  int64_t step_s = 0;  // of a column
+  int64_t step_s = 0;     // of a column
+  bool is_of_cpu = true;  // LiveReplicas::is_of_cpu
   std::vector<ReplicaColumn> columns;
   ReplicaTotals totals;
 };

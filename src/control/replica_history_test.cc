@@ -51,8 +51,8 @@ TEST(ReplicaHistory, SaysWhatWouldHaveRun) {
   const ReplicaColumn& last = history.columns.back();
   EXPECT_THAT(last.tasks, Optional(10));
   EXPECT_THAT(last.would_be, Optional(4));
-  EXPECT_NEAR(*last.load_cores, 4, 1e-5);
-  EXPECT_NEAR(*last.capacity_cores, 10 * 2 * 0.8, 1e-9);
+  EXPECT_NEAR(*last.load, 4, 1e-5);
+  EXPECT_NEAR(*last.capacity, 10 * 2 * 0.8, 1e-9);
   EXPECT_NEAR(*last.would_be_capacity, 4 * 2 * 0.8, 1e-9);
   EXPECT_EQ(history.totals.windows, 287U) << "in the first window nothing was in force";
   EXPECT_NEAR(history.totals.task_hours, 287 * 10 / 12.0, 1e-9);
@@ -78,9 +78,9 @@ TEST(ReplicaHistory, AbsentIsAbsent) {
   std::vector<JobDay> days = {Day(3, [](int) { return 1.0; })};
   const ReplicaHistory history =
       ReplicasOverTime({.policy = &none, .from = WindowId{-288}, .to = WindowId{288}, .columns = 2}, days);
-  EXPECT_FALSE(history.columns[0].load_cores.has_value());
+  EXPECT_FALSE(history.columns[0].load.has_value());
   EXPECT_FALSE(history.columns[0].tasks.has_value());
-  EXPECT_TRUE(history.columns[1].load_cores.has_value());
+  EXPECT_TRUE(history.columns[1].load.has_value());
   EXPECT_FALSE(history.columns[1].would_be.has_value());
   EXPECT_EQ(history.totals.windows, 0U);
   const JobPolicy policy = Hpa();
@@ -88,7 +88,7 @@ TEST(ReplicaHistory, AbsentIsAbsent) {
   const ReplicaHistory without_limit =
       ReplicasOverTime({.policy = &policy, .from = WindowId{0}, .to = WindowId{288}, .columns = 1}, days);
   EXPECT_FALSE(without_limit.columns[0].would_be.has_value()) << "what a task can process is not known";
-  EXPECT_FALSE(without_limit.columns[0].capacity_cores.has_value());
+  EXPECT_FALSE(without_limit.columns[0].capacity.has_value());
   EXPECT_TRUE(without_limit.columns[0].tasks.has_value());
 }
 

@@ -74,6 +74,7 @@ void DaySignals::Build(const JobDay& day, Resource resource) {
     if (owner >= 0) s.owner_limit = owner;
     const float owner_sum = cpu ? w.cpu_limit_sum_cores : w.memory_limit_sum_bytes;
     if (owner_sum >= 0) s.owner_limit_sum = owner_sum;
+    if (cpu && w.load >= 0) s.load = w.load;
     if (cpu && w.cpu_throttled >= 0) s.throttled = w.cpu_throttled;
     signals_.push_back(s);
     extents_.push_back(e);

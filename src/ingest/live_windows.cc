@@ -265,7 +265,7 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
   closed.tasks.reserve(tasks_before_);
   const bool partial = IsPartial(begin_ms);
   bool left_out = false;
-  std::vector<FoldSeries> series;
+  std::vector<FoldSeries> series, loads;
   for (size_t i = 0; i < order_.size();) {
     const JobId job = mapper.binding(order_[i]).job;
     JobWindow window{.window = closed.window,
@@ -273,6 +273,7 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
                      .first_bucket = static_cast<uint32_t>(closed.cpu_buckets.size())};
     const auto first_report = static_cast<uint32_t>(closed.reports.size());
     fold_.StartJob(begin_ms, begin_ms + kWindowMs);
+    loads.clear();
     while (i < order_.size() && mapper.binding(order_[i]).job == job) {
       const uint32_t task = mapper.binding(order_[i]).task;
       series.clear();
@@ -285,7 +286,7 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
         } else if (order_[i] < samples_.size() && partial) {
           left_out |= !samples_[order_[i]].empty() && samples_[order_[i]].back().timestamp_ms >= begin_ms;
         } else if (order_[i] < samples_.size()) {
-          series.push_back({&binding, samples_[order_[i]]});
+          (IsLoad(binding.kind) ? loads : series).push_back({&binding, samples_[order_[i]]});
         }
       }
       TaskWindow out;
@@ -301,6 +302,7 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
       }
     }
     fold_.TakeCpuBuckets(closed.cpu_buckets);
+    window.load = fold_.LoadOf(loads);
     window.num_tasks = static_cast<uint32_t>(closed.tasks.size()) - window.first_task;
     window.num_buckets = static_cast<uint32_t>(closed.cpu_buckets.size()) - window.first_bucket;
     window.cpu_limit_cores = fold_.cpu_limit_cores();

@@ -29,7 +29,7 @@ static_assert(kBegin % kWindowSeconds == 0);
 // One rule a kind: labels j, t and p are job, task and part.
 std::vector<MappingRule> PlainRules() {
   std::vector<MappingRule> rules;
-  for (int i = 0; i <= static_cast<int>(SeriesKind::kMemoryRequestBytes); ++i) {
+  for (int i = 0; i <= static_cast<int>(SeriesKind::kLoadTotal); ++i) {
     const auto kind = static_cast<SeriesKind>(i);
     if (i >= static_cast<int>(SeriesKind::kOwner) && kind < SeriesKind::kCpuRequestCores) continue;
     rules.push_back({std::string(Name(kind)), std::string(Name(kind)), {}, kind, "{j}", "{t}", "{p}", 1});
@@ -79,6 +79,7 @@ class Cell {
           const BucketWeight& bucket = w.cpu_buckets[j.window.first_bucket + b];
           StrAppend(&lines[job], " ", bucket.bucket, ":", bucket.weight);
         }
+        if (j.window.load >= 0) StrAppend(&lines[job], " load ", j.window.load);
         for (uint32_t t = 0; t < j.window.num_tasks; ++t) {
           const TaskWindow& task = w.tasks[j.window.first_task + t];
           const std::string key = StrCat(job, " ", TaskName(j.job, task.task));
@@ -319,6 +320,37 @@ TEST(LiveWindows, RequestsAreFoldedAsLimitsAre) {
   EXPECT_EQ(job.window.cpu_limit_cores, 2);
   TakeOwnersAmount({AppliesTo::kRequest, std::nullopt}, Resource::kCpu, job);
   EXPECT_EQ(job.window.cpu_limit_cores, 0.75F);
+}
+
+TEST(LiveWindows, TheLoadIsThatOfAllSeriesOfTheJob) {
+  Cell cell;
+  std::vector<Point> points;
+  for (int s = 0; s <= 300; s += 15) {
+    points.push_back({"memory_bytes", "web", "a", "", "", double(s), 100});
+    // Ten a second at one task; twenty at the other, which starts in the middle.
+    points.push_back({"load_total", "web", "a", "", "", double(s), 10.0 * s});
+    if (s >= 150) points.push_back({"load_total", "web", "b", "", "", double(s), 20.0 * (s - 150)});
+    // The same measured twice counts once; parts of one task are added up.
+    for (const char* replica : {"1", "2"})
+      points.push_back({"load", "queue", "q", "x", replica, double(s), 7});
+    points.push_back({"load", "queue", "q", "y", "", double(s), 5});
+    points.push_back({"memory_bytes", "queue", "worker", "", "", double(s), 100});
+    points.push_back({"load", "nobody", "q", "", "", double(s), 5});
+    points.push_back({"memory_bytes", "idle", "a", "", "", double(s), 100});
+  }
+  cell.Send(points);
+  cell.Close(1000);
+  ASSERT_FALSE(cell.closed().empty());
+  const ClosedWindow& w = cell.closed()[0];
+  std::map<std::string, float> loads;
+  for (const JobWindowData& j : w.jobs) {
+    loads[std::string(cell.ingest().mapper().job_names()[j.job.value])] = j.window.load;
+    EXPECT_EQ(j.window.num_tasks, 1U) << "a load is not a task";
+  }
+  EXPECT_EQ(loads.size(), 3U) << "a load alone makes no window";
+  EXPECT_NEAR(loads["web"], 10 + 20 * 0.5, 0.01);
+  EXPECT_NEAR(loads["queue"], 12, 0.01);
+  EXPECT_EQ(loads["idle"], kAbsent);
 }
 
 TEST(LiveWindows, ClosesInOrderOnceAndOnlyPastTheGrace) {

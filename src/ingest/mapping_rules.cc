@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMetricName = "__name__";
 
-constexpr std::array<std::pair<SeriesKind, std::string_view>, 15> kKinds = {{
+constexpr std::array<std::pair<SeriesKind, std::string_view>, 17> kKinds = {{
     {SeriesKind::kCpuSecondsTotal, "cpu_seconds_total"},
     {SeriesKind::kCpuCores, "cpu_cores"},
     {SeriesKind::kMemoryBytes, "memory_bytes"},
@@ -29,6 +29,8 @@ constexpr std::array<std::pair<SeriesKind, std::string_view>, 15> kKinds = {{
     {SeriesKind::kPodLabels, "pod_labels"},
     {SeriesKind::kCpuRequestCores, "cpu_request_cores"},
     {SeriesKind::kMemoryRequestBytes, "memory_request_bytes"},
+    {SeriesKind::kLoad, "load"},
+    {SeriesKind::kLoadTotal, "load_total"},
 }};
 
 }  // namespace

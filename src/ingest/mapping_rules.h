@@ -31,11 +31,15 @@ enum class SeriesKind : uint8_t {
   kPodLabels,           // no usage: labels of a pod, which become those of its job
   kCpuRequestCores,     // the owner's request, what the scheduler counts; 0 or less is "no request"
   kMemoryRequestBytes,  // the same
+  kLoad,                // gauge of what the job has to process, in a unit of its own
+  kLoadTotal,           // counter of the same; the load is its increase a second
 };
 // Whether series of this kind say something about pods, and measure nothing.
 inline bool IsFact(SeriesKind kind) {
   return kind == SeriesKind::kOwner || kind == SeriesKind::kInitContainer || kind == SeriesKind::kPodLabels;
 }
+// Of a job, not of its tasks: series of all tasks are added up.
+inline bool IsLoad(SeriesKind kind) { return kind == SeriesKind::kLoad || kind == SeriesKind::kLoadTotal; }
 std::string_view Name(SeriesKind kind);
 // InvalidArgument naming the choices: what a rule can say.
 absl::StatusOr<SeriesKind> ParseSeriesKind(std::string_view name);

@@ -10,12 +10,19 @@ namespace {
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
 
-bool IsUsage(SeriesKind kind, bool cpu) {
-  return cpu ? kind == SeriesKind::kCpuSecondsTotal || kind == SeriesKind::kCpuCores
-             : kind == SeriesKind::kMemoryBytes;
-}
-
 }  // namespace
+
+bool WindowFold::IsOf(SeriesKind kind, Measure measure) {
+  switch (measure) {
+    case Measure::kCpu:
+      return kind == SeriesKind::kCpuSecondsTotal || kind == SeriesKind::kCpuCores;
+    case Measure::kMemory:
+      return kind == SeriesKind::kMemoryBytes;
+    case Measure::kLoad:
+      break;
+  }
+  return IsLoad(kind);
+}
 
 void WindowFold::StartJob(int64_t begin_ms, int64_t end_ms) {
   begin_ms_ = begin_ms;
@@ -26,24 +33,10 @@ void WindowFold::StartJob(int64_t begin_ms, int64_t end_ms) {
 
 bool WindowFold::AddTask(uint32_t task, std::span<const FoldSeries> series, TaskWindow& out) {
   out = {.task = task};
-  for (const bool cpu : {true, false}) {
-    steps_.clear();
-    used_parts_.clear();
-    needs_all_ = false;
-    for (uint32_t i = 0; i < series.size(); ++i) {
-      const SeriesBinding& binding = *series[i].binding;
-      if (!IsUsage(binding.kind, cpu)) continue;
-      const size_t before = steps_.size();
-      if (binding.kind == SeriesKind::kCpuSecondsTotal) {
-        AddCounterSteps(i, series[i]);
-      } else {
-        AddGaugeSteps(i, series[i]);
-      }
-      if (steps_.size() > before) used_parts_.push_back(binding.part);
-      needs_all_ |= binding.scale < 0;
-    }
-    if (steps_.empty()) continue;
-    const Sum sum = Sweep(series, cpu);
+  for (const Measure measure : {Measure::kCpu, Measure::kMemory}) {
+    const bool cpu = measure == Measure::kCpu;
+    if (!AddSteps(series, measure)) continue;
+    const Sum sum = Sweep(series, measure);
     if (sum.covered_ms == 0) continue;
     (cpu ? out.cpu_mean_cores : out.memory_mean_bytes) =
         static_cast<float>(sum.integral / static_cast<double>(sum.covered_ms));
@@ -56,6 +49,33 @@ bool WindowFold::AddTask(uint32_t task, std::span<const FoldSeries> series, Task
         request, TaskLimit(series, cpu ? SeriesKind::kCpuRequestCores : SeriesKind::kMemoryRequestBytes));
   }
   return out.cpu_mean_cores >= 0 || out.memory_mean_bytes >= 0;
+}
+
+float WindowFold::LoadOf(std::span<const FoldSeries> series) {
+  if (!AddSteps(series, Measure::kLoad)) return kAbsent;
+  const Sum sum = Sweep(series, Measure::kLoad);
+  return sum.covered_ms == 0 ? kAbsent
+                             : static_cast<float>(sum.integral / static_cast<double>(sum.covered_ms));
+}
+
+bool WindowFold::AddSteps(std::span<const FoldSeries> series, Measure measure) {
+  steps_.clear();
+  used_parts_.clear();
+  needs_all_ = false;
+  constexpr double kMostLoad = 1e12;
+  for (uint32_t i = 0; i < series.size(); ++i) {
+    const SeriesBinding& binding = *series[i].binding;
+    if (!IsOf(binding.kind, measure)) continue;
+    const size_t before = steps_.size();
+    if (binding.kind == SeriesKind::kCpuSecondsTotal || binding.kind == SeriesKind::kLoadTotal) {
+      AddCounterSteps(i, series[i], measure == Measure::kCpu ? options_.max_cores : kMostLoad);
+    } else {
+      AddGaugeSteps(i, series[i]);
+    }
+    if (steps_.size() > before) used_parts_.push_back(binding.part);
+    needs_all_ |= binding.scale < 0;
+  }
+  return !steps_.empty();
 }
 
 void WindowFold::AddStep(uint32_t index, int64_t begin_ms, int64_t end_ms, double value) {
@@ -79,7 +99,7 @@ double WindowFold::Increase(const RemoteSample& from, const RemoteSample& to) {
   return to.value;
 }
 
-void WindowFold::AddCounterSteps(uint32_t index, const FoldSeries& s) {
+void WindowFold::AddCounterSteps(uint32_t index, const FoldSeries& s, double most) {
   for (size_t i = 1; i < s.samples.size(); ++i) {
     const RemoteSample& from = s.samples[i - 1];
     const RemoteSample& to = s.samples[i];
@@ -91,12 +111,12 @@ void WindowFold::AddCounterSteps(uint32_t index, const FoldSeries& s) {
       events_.gaps += here ? 1 : 0;
       continue;
     }
-    const double cores = Increase(from, to) * std::abs(s.binding->scale) / (static_cast<double>(ms) / 1000);
-    if (cores > options_.max_cores) {
+    const double rate = Increase(from, to) * std::abs(s.binding->scale) / (static_cast<double>(ms) / 1000);
+    if (rate > most) {
       events_.implausible_rates += here ? 1 : 0;
       continue;
     }
-    AddStep(index, from.timestamp_ms, to.timestamp_ms, cores);
+    AddStep(index, from.timestamp_ms, to.timestamp_ms, rate);
   }
 }
 
@@ -117,15 +137,15 @@ void WindowFold::AddGaugeSteps(uint32_t index, const FoldSeries& s) {
   }
 }
 
-double WindowFold::SumOfParts(std::span<const FoldSeries> series, bool cpu) const {
+double WindowFold::SumOfParts(std::span<const FoldSeries> series, Measure measure) const {
   double sum = 0;
   bool any = false, all = true;
   for (size_t i = 0; i < series.size();) {
-    const uint32_t part = series[i].binding->part;
+    const uint32_t part = series[i].binding->part, task = series[i].binding->task;
     double largest = kNothing;
     bool expected = false, subtracted = false;
-    for (; i < series.size() && series[i].binding->part == part; ++i) {
-      if (!IsUsage(series[i].binding->kind, cpu)) continue;
+    for (; i < series.size() && series[i].binding->part == part && series[i].binding->task == task; ++i) {
+      if (!IsOf(series[i].binding->kind, measure)) continue;
       largest = std::max(largest, current_[i]);
       expected = true;
       subtracted |= series[i].binding->scale < 0;
@@ -141,22 +161,22 @@ double WindowFold::SumOfParts(std::span<const FoldSeries> series, bool cpu) cons
   return sum;
 }
 
-void WindowFold::AddPiece(int64_t ms, double value, bool cpu, Sum& sum) {
+void WindowFold::AddPiece(int64_t ms, double value, Measure measure, Sum& sum) {
   sum.integral += value * static_cast<double>(ms);
   sum.covered_ms += ms;
   sum.peak = std::max(sum.peak, value);
-  if (!cpu) return;
+  if (measure != Measure::kCpu) return;
   const Bucket bucket = Grid::Cpu().BucketOf(value);
   cpu_ms_[bucket] += ms;
   lowest_ = std::min(lowest_, bucket);
   highest_ = std::max(highest_, bucket);
 }
 
-WindowFold::Sum WindowFold::Sweep(std::span<const FoldSeries> series, bool cpu) {
+WindowFold::Sum WindowFold::Sweep(std::span<const FoldSeries> series, Measure measure) {
   Sum sum;
   if (used_parts_.size() == 1 && !needs_all_) {
     for (size_t i = 0; i < steps_.size(); i += 2) {
-      AddPiece(steps_[i + 1].time_ms - steps_[i].time_ms, steps_[i].value, cpu, sum);
+      AddPiece(steps_[i + 1].time_ms - steps_[i].time_ms, steps_[i].value, measure, sum);
     }
     return sum;
   }
@@ -168,8 +188,8 @@ WindowFold::Sum WindowFold::Sweep(std::span<const FoldSeries> series, bool cpu) 
   for (size_t i = 0; i < steps_.size();) {
     const int64_t now = steps_[i].time_ms;
     for (; i < steps_.size() && steps_[i].time_ms == now; ++i) current_[steps_[i].series] = steps_[i].value;
-    const double value = SumOfParts(series, cpu);
-    if (value >= 0 && i < steps_.size()) AddPiece(steps_[i].time_ms - now, value, cpu, sum);
+    const double value = SumOfParts(series, measure);
+    if (value >= 0 && i < steps_.size()) AddPiece(steps_[i].time_ms - now, value, measure, sum);
   }
   return sum;
 }

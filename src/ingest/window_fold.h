@@ -53,6 +53,9 @@ class WindowFold {
   // All series of one task, ordered by part. False if nothing was measured. Limits count only where there is
   // usage with a limit for each of its parts.
   bool AddTask(uint32_t task, std::span<const FoldSeries> series, TaskWindow& out);
+  // The mean load of the job while any of these series stands, which are of kind kLoad or kLoadTotal, ordered
+  // by task and part; kAbsent: nothing was measured.
+  float LoadOf(std::span<const FoldSeries> series);
   // A task that is folded already: its buckets and limits become the job's.
   void AddReported(const ReportedWindow& window);
   // Appends the job's CPU signal, ascending. Call once after the last task.
@@ -78,16 +81,22 @@ class WindowFold {
     double peak = 0;
   };
 
-  void AddCounterSteps(uint32_t index, const FoldSeries& s);
+  // What a sweep adds up.
+  enum class Measure : uint8_t { kCpu, kMemory, kLoad };
+  static bool IsOf(SeriesKind kind, Measure measure);
+
+  // Steps of all series of this measure. False: there are none.
+  bool AddSteps(std::span<const FoldSeries> series, Measure measure);
+  void AddCounterSteps(uint32_t index, const FoldSeries& s, double most);
   void AddGaugeSteps(uint32_t index, const FoldSeries& s);
   // The increase from one sample to the next, or a negative number: no rate.
   double Increase(const RemoteSample& from, const RemoteSample& to);
   void AddStep(uint32_t index, int64_t begin_ms, int64_t end_ms, double value);
   // Adds up the steps of all series over time.
-  Sum Sweep(std::span<const FoldSeries> series, bool cpu);
+  Sum Sweep(std::span<const FoldSeries> series, Measure measure);
   // The sum over parts at one moment; negative: nothing stands.
-  double SumOfParts(std::span<const FoldSeries> series, bool cpu) const;
-  void AddPiece(int64_t ms, double value, bool cpu, Sum& sum);
+  double SumOfParts(std::span<const FoldSeries> series, Measure measure) const;
+  void AddPiece(int64_t ms, double value, Measure measure, Sum& sum);
   // The owner's limit or request of the task: kAbsent unless each part in `used` has one.
   float TaskLimit(std::span<const FoldSeries> series, SeriesKind kind) const;
 

@@ -16,7 +16,9 @@ ExternalReplicas ReplicasOf(const LiveReplicas& replicas) {
   return {.running = replicas.running(),
           .in_force = replicas.in_force(),
           .recommended = replicas.recommended(),
-          .cores_per_task = replicas.cores_per_task()};
+          .load = replicas.load(),
+          .task_capacity = replicas.capacity(),
+          .is_of_cpu = replicas.is_of_cpu()};
 }
 
 }  // namespace

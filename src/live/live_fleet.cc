@@ -153,7 +153,8 @@ void LiveFleet::RepolicyReplicas(LiveJob& job) {
     if (!ordered) job.replicas = std::move(fresh);
     return;
   }
-  if (fresh->policy_name() != job.replicas->policy_name()) job.needs_history = true;
+  if (fresh->policy_name() != job.replicas->policy_name() || fresh->is_of_cpu() != job.replicas->is_of_cpu())
+    job.needs_history = true;
   std::string state;
   ByteWriter out(&state);
   job.replicas->Save(out);

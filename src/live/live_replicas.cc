@@ -12,11 +12,18 @@ namespace taut {
 namespace {
 
 constexpr std::string_view kNoCapacity = "no CPU limit of its tasks is known: what one task can process";
+constexpr std::string_view kNoLoad =
+    "no load was measured: replicas.task_capacity asks for series that a rule of ingest.mapping maps to the "
+    "job with "
+    "kind load or load_total";
 
 }  // namespace
 
 LiveReplicas::LiveReplicas(const ReplicaPolicyInfo& info, const ReplicaSettings& settings)
-    : info_(&info), policy_(NewReplicaPolicy(info, settings)) {}
+    : info_(&info),
+      settings_(settings),
+      policy_(NewReplicaPolicy(info, settings)),
+      capacity_(settings.task_capacity) {}
 
 std::unique_ptr<LiveReplicas> LiveReplicas::For(const JobPolicy& policy) {
   const absl::StatusOr<const ReplicaPolicyInfo*> info = FindReplicaPolicy(policy.replica_policy);
@@ -25,17 +32,16 @@ std::unique_ptr<LiveReplicas> LiveReplicas::For(const JobPolicy& policy) {
 
 void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit) {
   const auto tasks = static_cast<int>(cpu.tasks.size());
-  double load = 0;
-  for (const TaskUsage& t : cpu.tasks) load += t.mean;
-  if ((tasks != running_ || capacity_ == 0) && limit.has_value() && *limit > 0) capacity_ = *limit;
+  const bool takes_limit = is_of_cpu() && (tasks != running_ || capacity_ == 0);
+  if (takes_limit && limit.has_value() && *limit > 0) capacity_ = *limit;
   running_ = tasks;
-  load_ = load;
+  load_ = LoadOf(cpu);
   const int64_t now_s = cpu.window.next().start_s();
   NoteRunning(tasks, now_s, gate_);
-  if (capacity_ == 0) return;
+  if (capacity_ == 0 || (!load_.has_value() && !recommended_.has_value())) return;
   const int assumed = gate_.assumed().value_or(tasks);
   recommended_ = policy_->Decide({.at = Timestamp::FromSeconds(now_s),
-                                  .load = load,
+                                  .load = load_,
                                   .capacity = capacity_,
                                   .ready = std::min(tasks, assumed),
                                   .starting = std::max(0, assumed - tasks)});
@@ -44,6 +50,13 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit) {
 void LiveReplicas::TakeExternal(std::optional<ExternalTasks> answer) {
   const std::optional<int> count = policy_->TakeExternal(std::move(answer));
   if (count.has_value() && capacity_ > 0) recommended_ = count;
+}
+
+std::optional<double> LiveReplicas::LoadOf(const Signal& cpu) const {
+  if (!is_of_cpu()) return cpu.load;
+  double load = 0;
+  for (const TaskUsage& t : cpu.tasks) load += t.mean;
+  return load;
 }
 
 Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
@@ -57,20 +70,25 @@ Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
     if (verdict.after.has_value()) verdict.sentence = std::move(reason.sentence);
     return verdict;
   }
-  hold_ = recommended_.has_value() ? verdict.sentence : std::string(kNoCapacity);
+  hold_ = recommended_.has_value() ? verdict.sentence : std::string(is_of_cpu() ? kNoCapacity : kNoLoad);
   return verdict;
 }
 
 void LiveReplicas::Explain(Reason& reason) const {
   if (!recommended_.has_value()) {
     reason.recommender = info_->name;
-    reason.sentence = capacity_ > 0 ? "no window of CPU usage yet" : std::string(kNoCapacity);
+    reason.sentence = !is_of_cpu()    ? std::string(kNoLoad)
+                      : capacity_ > 0 ? "no window of CPU usage yet"
+                                      : std::string(kNoCapacity);
     return;
   }
   policy_->Explain(reason);
   reason.limit = *recommended_;
-  reason.facts.push_back({"load", load_.value_or(0), "cores"});
-  reason.facts.push_back({"CPU limit of a task when its number changed last", capacity_, "cores"});
+  const std::string unit = is_of_cpu() ? "cores" : "";
+  if (load_.has_value()) reason.facts.push_back({"load", *load_, unit});
+  reason.facts.push_back({is_of_cpu() ? "CPU limit of a task when its number changed last"
+                                      : "load that a task processes (replicas.task_capacity)",
+                          capacity_, unit});
   reason.facts.push_back({"tasks now", static_cast<double>(running_), "tasks"});
   if (const auto used = utilization(); used.has_value()) {
     reason.facts.push_back({"utilisation now", 100 * *used, "%"});
@@ -87,8 +105,10 @@ void LiveReplicas::TakeGate(const LiveReplicas& other) {
   hold_ = other.hold_;
 }
 
+std::string LiveReplicas::SavedName() const { return StrCat(info_->name, is_of_cpu() ? "" : "/load"); }
+
 void LiveReplicas::Save(ByteWriter& out) const {
-  out.PutString(info_->name);
+  out.PutString(SavedName());
   out.PutString(SaveReplicaPolicy(info_->name, *policy_));
   gate_.Save(out);
   out.Put(capacity_);
@@ -102,7 +122,7 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
   const std::string_view name = in.GetString();
   const std::string_view state = in.GetString();
   std::unique_ptr<LiveReplicas> out = For(policy);
-  const bool same = out != nullptr && out->info_->name == name;
+  const bool same = out != nullptr && out->SavedName() == name;
   if (out == nullptr) out = std::make_unique<LiveReplicas>(ReplicaPolicies().front(), policy.replicas);
   if (absl::Status s = out->gate_.Load(in); !s.ok()) return s;
   out->capacity_ = in.Get<double>();
@@ -114,7 +134,12 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
   if (!(out->capacity_ >= 0 && std::isfinite(out->capacity_)) || out->running_ < 0) {
     return absl::DataLossError("invalid state of a job's replicas");
   }
-  if (!same) return out;
+  if (!same) {
+    out->capacity_ = out->settings_.task_capacity;
+    out->load_.reset();
+    return out;
+  }
+  if (!out->is_of_cpu()) out->capacity_ = out->settings_.task_capacity;  // which may be another by now
   absl::StatusOr<std::unique_ptr<ReplicaPolicy>> learnt = LoadReplicaPolicy(state, policy.replicas);
   if (!learnt.ok()) return out;
   out->policy_ = *std::move(learnt);

@@ -18,7 +18,8 @@ namespace taut {
 
 // A job's load is the CPU that its tasks use together, in cores. What one task can process is its CPU limit
 // when the number of tasks changed last: a limit that follows the usage must not change the number, which
-// would change the usage (A15).
+// would change the usage (A15). With ReplicaSettings::task_capacity the load is that of the job's load series,
+// and that is what one task can process.
 class LiveReplicas {
  public:
   LiveReplicas(const ReplicaPolicyInfo& info, const ReplicaSettings& settings);
@@ -26,7 +27,7 @@ class LiveReplicas {
   static std::unique_ptr<LiveReplicas> For(const JobPolicy& policy);
 
   // A measured window of CPU. `limit`: of each task, in cores; absent: not known. Without any limit so far
-  // there is no recommendation.
+  // there is no recommendation, unless the load is that of series.
   void Observe(const Signal& cpu, std::optional<double> limit);
   // An answer of an external recommender, or none any more: recommended() follows at once.
   void TakeExternal(std::optional<ExternalTasks> answer);
@@ -37,17 +38,19 @@ class LiveReplicas {
   // The state of the gate of another policy for the same job.
   void TakeGate(const LiveReplicas& other);
   // Windows from here on are of now: the limits before are not those of today.
-  void EndPast() { capacity_ = 0; }
+  void EndPast() { capacity_ = settings_.task_capacity; }
 
   std::optional<int> recommended() const { return recommended_; }
   std::optional<int> in_force() const { return gate_.in_force; }
   // Of the last window measured.
   int running() const { return running_; }
-  std::optional<double> load_cores() const { return load_; }
-  std::optional<double> cores_per_task() const {
-    return capacity_ > 0 ? std::optional(capacity_) : std::nullopt;
-  }
-  // Of its running tasks' CPU limits; absent: not known.
+  // The load is CPU, in cores; false: that of series, in their unit.
+  bool is_of_cpu() const { return settings_.task_capacity == 0; }
+  // Absent: not measured in that window.
+  std::optional<double> load() const { return load_; }
+  // What one task can process; absent: not known.
+  std::optional<double> capacity() const { return capacity_ > 0 ? std::optional(capacity_) : std::nullopt; }
+  // Of what its running tasks can process; absent: not known.
   std::optional<double> utilization() const;
   const std::string& hold() const { return hold_; }
   std::string_view policy_name() const { return info_->name; }
@@ -59,10 +62,15 @@ class LiveReplicas {
   size_t state_bytes() const;
 
  private:
+  std::optional<double> LoadOf(const Signal& cpu) const;
+  // As saved: what was learnt of another load is of no use.
+  std::string SavedName() const;
+
   const ReplicaPolicyInfo* info_;
+  ReplicaSettings settings_;
   std::unique_ptr<ReplicaPolicy> policy_;
   ReplicaGateState gate_;
-  double capacity_ = 0;  // cores of a task; 0: not known
+  double capacity_ = 0;  // of a task; 0: not known
   int running_ = 0;
   std::optional<double> load_;
   std::optional<int> recommended_;

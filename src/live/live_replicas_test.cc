@@ -39,6 +39,7 @@ class ScaledJob {
     w.num_tasks = static_cast<uint32_t>(running);
     w.cpu_limit_cores = with_limit ? 2 : kAbsent;
     w.memory_limit_bytes = 1e9F;
+    if (series_load.has_value()) w.load = static_cast<float>(*series_load);
     for (int t = 0; t < running; ++t) {
       const auto each = static_cast<float>(load / running);
       closed.tasks.push_back({static_cast<uint32_t>(t), each, each, 1e8F, 1e8F});
@@ -65,6 +66,7 @@ class ScaledJob {
   ClosedWindow last;
   std::vector<Decision> all;
   int running = 6;
+  std::optional<double> series_load;
   bool follows = true;
   int32_t index = 0;
 };
@@ -85,7 +87,7 @@ TEST(LiveReplicas, AutoFollowsTheLoadAndSaysWhy) {
   job.Window(9);
   EXPECT_THAT(job.out.decisions, IsEmpty());
   EXPECT_EQ(job.replicas().running(), 9);
-  EXPECT_THAT(job.replicas().load_cores(), Optional(testing::DoubleNear(9, 1e-5)));
+  EXPECT_THAT(job.replicas().load(), Optional(testing::DoubleNear(9, 1e-5)));
   Reason reason;
   job.replicas().Explain(reason);
   EXPECT_THAT(reason.limit, Optional(9.0));
@@ -109,12 +111,12 @@ TEST(LiveReplicas, TheCoresOfATaskAreThoseOfTheLastChangeOfItsNumber) {
   replicas.Observe(signal, 2.0);
   signal.window = WindowId{1};
   replicas.Observe(signal, 1.0);
-  EXPECT_THAT(replicas.cores_per_task(), Optional(2.0));
+  EXPECT_THAT(replicas.capacity(), Optional(2.0));
   tasks.resize(5);
   signal.tasks = tasks;
   signal.window = WindowId{2};
   replicas.Observe(signal, 1.0);
-  EXPECT_THAT(replicas.cores_per_task(), Optional(1.0));
+  EXPECT_THAT(replicas.capacity(), Optional(1.0));
 }
 
 // As in Kubernetes: the number is the ordered one as soon as it is ordered.
@@ -270,6 +272,40 @@ TEST(LiveReplicas, AnExternalAnswerGoesBeforeThePolicyAndOutlivesARestart) {
   answer.value = 1000;
   ASSERT_TRUE(job.fleet.TakeExternal(answer, 0, job.out));
   EXPECT_THAT(job.replicas().recommended(), Optional(50)) << "replicas.max";
+}
+
+TEST(LiveReplicas, TheLoadMayBeThatOfSeries) {
+  LiveSettings settings = Scaling(Mode::kAuto, "hpa");
+  JobPolicy defaults = settings.rules.defaults();
+  ASSERT_TRUE(SetJobSetting("replicas.task_capacity", "100", defaults).ok());
+  settings.rules = *PolicyRules::Compile({}, defaults);
+  ScaledJob job(settings);
+  job.Window(1, /*with_limit=*/false);
+  EXPECT_FALSE(job.replicas().recommended().has_value());
+  EXPECT_THAT(job.replicas().hold(), HasSubstr("replicas.task_capacity asks for series"));
+  job.series_load = 450;
+  job.Window(1, /*with_limit=*/false);
+  EXPECT_THAT(job.replicas().recommended(), Optional(9)) << "450 at half of 100 each, whatever CPU they use";
+  EXPECT_FALSE(job.replicas().is_of_cpu());
+  job.series_load.reset();
+  for (int i = 0; i < 5; ++i) job.Window(8);
+  EXPECT_THAT(job.replicas().recommended(), Optional(9)) << "a silent series changes nothing";
+  std::string state;
+  ByteWriter out(&state);
+  job.replicas().Save(out);
+  const JobPolicy& policy = *job.fleet.job(JobId{0}).policy;
+  ByteReader in(state);
+  EXPECT_THAT((*LiveReplicas::Load(in, policy))->recommended(), Optional(9));
+  // Counts of another load teach nothing.
+  JobPolicy by_cpu = policy;
+  by_cpu.replicas.task_capacity = 0;
+  ByteReader again(state);
+  const auto other = LiveReplicas::Load(again, by_cpu);
+  ASSERT_TRUE(other.ok());
+  EXPECT_FALSE((*other)->recommended().has_value());
+  EXPECT_FALSE((*other)->capacity().has_value());
+  ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.task_capacity", "0", 0, job.out).ok());
+  EXPECT_EQ(job.fleet.WantHistory(10).size(), 1U);
 }
 
 TEST(LiveReplicas, DamagedBytesAreAnError) {

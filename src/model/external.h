@@ -27,7 +27,8 @@ struct ExternalSignal {
 struct ExternalReplicas {
   int running = 0;
   std::optional<int> in_force, recommended;
-  std::optional<double> cores_per_task;
+  std::optional<double> load, task_capacity;  // in cores, or in the unit of the job's load series
+  bool is_of_cpu = true;
 };
 
 // One measured window of one job.

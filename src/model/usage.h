@@ -65,6 +65,8 @@ struct JobWindow {
   float cpu_limit_cores = kAbsent;             // the owner's limit for each task; if they differ the largest
   float memory_limit_bytes = kAbsent;
   float cpu_throttled = kAbsent;  // share of the tasks' CFS periods that were throttled; absent: not known
+  // What the job had to process, mean over the window, in the unit of its load series; absent: no such series.
+  float load = kAbsent;
   // Sum of the tasks' own limits over those that are measured, where they differ from each other; absent:
   // each has the limit above.
   float cpu_limit_sum_cores = kAbsent;

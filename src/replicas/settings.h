@@ -94,6 +94,9 @@ struct ReplicaSettings {
   double max_utilization = 0.8;  // a job is overloaded above this utilisation of its ready tasks
   double startup_s = 120;        // from the start of a task until it is ready
   double step_s = 60;            // between two decisions
+  // Of a live job: load that one task processes at 100 %, in the unit of its load series. 0: the load is the CPU
+  // of its tasks.
+  double task_capacity = 0;
   StaticReplicaSettings fixed;
   AutopilotReplicaSettings autopilot;
   HpaSettings hpa;

@@ -45,7 +45,7 @@ struct OwnedPass {
 inline std::string Text(const JobWindow& w, const std::vector<TaskWindow>& tasks,
                         const std::vector<BucketWeight>& buckets) {
   std::string text = StrCat(w.window.index, " limits ", w.cpu_limit_cores, " ", w.memory_limit_bytes,
-                            " throttled ", w.cpu_throttled);
+                            " throttled ", w.cpu_throttled, " load ", w.load);
   for (uint32_t i = w.first_task; i < w.first_task + w.num_tasks; ++i) {
     const TaskWindow& t = tasks[i];
     StrAppend(&text, " task ", t.task, " ", t.cpu_mean_cores, " ", t.cpu_peak_cores, " ", t.memory_mean_bytes,
@@ -196,6 +196,7 @@ class PassMaker {
     if (Chance(0.8)) its.cpu_limit_cores = 2;
     if (Chance(0.8)) its.memory_limit_bytes = 3e9F;
     if (Chance(0.2)) its.cpu_throttled = 0.03F;
+    if (Chance(0.2)) its.load = 1234.5F;
     uint32_t task = Chance(0.2) ? 7 : 0;
     for (uint32_t i = 0; i < its.num_tasks; ++i, task += 1 + (Chance(0.1) ? 1 : 0)) {
       TaskWindow t;

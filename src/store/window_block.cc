@@ -82,7 +82,7 @@ enum TaskFlags : uint8_t {
   kTaskGap = 64
 };
 // Of a job's window.
-enum WindowFlags : uint8_t { kCpuLimit = 1, kMemoryLimit = 2, kCpuThrottled = 4 };
+enum WindowFlags : uint8_t { kCpuLimit = 1, kMemoryLimit = 2, kCpuThrottled = 4, kLoad = 8 };
 
 // Weights are mostly whole seconds: 2 * weight; 1 and the float otherwise.
 template <typename Writer>
@@ -139,10 +139,12 @@ void PutWindow(Writer& out, const JobWindow& w, std::span<const TaskWindow> task
   if (Known(w.cpu_limit_cores)) flags |= kCpuLimit;
   if (Known(w.memory_limit_bytes)) flags |= kMemoryLimit;
   if (Known(w.cpu_throttled)) flags |= kCpuThrottled;
+  if (Known(w.load)) flags |= kLoad;
   out.Put(flags);
   if ((flags & kCpuLimit) != 0) out.PutFloat(w.cpu_limit_cores);
   if ((flags & kMemoryLimit) != 0) out.PutFloat(w.memory_limit_bytes);
   if ((flags & kCpuThrottled) != 0) out.PutFloat(w.cpu_throttled);
+  if ((flags & kLoad) != 0) out.PutFloat(w.load);
   out.PutVarint(w.num_tasks);
   uint32_t expected = 0;
   for (const TaskWindow& t : tasks.subspan(w.first_task, w.num_tasks)) {
@@ -168,6 +170,7 @@ JobWindow GetWindow(Reader& in, WindowId window, std::vector<TaskWindow>& tasks,
   if ((flags & kCpuLimit) != 0) w.cpu_limit_cores = in.GetFloat();
   if ((flags & kMemoryLimit) != 0) w.memory_limit_bytes = in.GetFloat();
   if ((flags & kCpuThrottled) != 0) w.cpu_throttled = in.GetFloat();
+  if ((flags & kLoad) != 0) w.load = in.GetFloat();
   w.first_task = static_cast<uint32_t>(tasks.size());
   w.first_bucket = static_cast<uint32_t>(buckets.size());
   uint64_t expected = 0;

@@ -35,6 +35,7 @@ ClosedWindow AnyWindow() {
     its.cpu_limit_cores = *AnyFloat();
     its.memory_limit_bytes = *AnyFloat();
     its.cpu_throttled = *AnyFloat();
+    its.load = *AnyFloat();
     its.first_task = static_cast<uint32_t>(w.tasks.size());
     its.first_bucket = static_cast<uint32_t>(w.cpu_buckets.size());
     for (const uint32_t task : *rc::gen::arbitrary<std::set<uint32_t>>()) {
@@ -59,6 +60,7 @@ std::string BitsOf(const ClosedWindow& w) {
     bits(j.window.cpu_limit_cores);
     bits(j.window.memory_limit_bytes);
     bits(j.window.cpu_throttled);
+    bits(j.window.load);
     for (uint32_t i = j.window.first_task; i < j.window.first_task + j.window.num_tasks; ++i) {
       const TaskWindow& t = w.tasks[i];
       StrAppend(&text, " task ", t.task);

@@ -35,7 +35,9 @@ void PutReplicas(const ExternalReplicas& from, v1::Replicas& to) {
   to.set_running(static_cast<uint32_t>(from.running));
   if (from.in_force.has_value()) to.set_in_force(static_cast<uint32_t>(*from.in_force));
   if (from.recommended.has_value()) to.set_recommended(static_cast<uint32_t>(*from.recommended));
-  if (from.cores_per_task.has_value()) to.set_cores_per_task(*from.cores_per_task);
+  if (from.load.has_value()) to.set_load(*from.load);
+  if (from.task_capacity.has_value()) to.set_task_capacity(*from.task_capacity);
+  to.set_load_of_series(!from.is_of_cpu);
 }
 
 // "" if it can be.

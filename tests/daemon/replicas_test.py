@@ -30,9 +30,10 @@ class Cell:
         self.stage = stage
         self.second = 0
         self.cpu = {}
+        self.requests = {}
 
-    def send(self, tautd, windows, tasks, cores_each):
-        """All tasks of web use so much; db has two."""
+    def send(self, tautd, windows, tasks, cores_each, requests_each=0):
+        """All tasks of web use so much, and serve so many requests a second; db has two."""
         for _ in range(windows * WINDOW // STEP):
             series = []
             for name, count, cores in (("web", tasks, cores_each), ("db", 2, 0.9)):
@@ -46,6 +47,9 @@ class Cell:
                                                 ("container_spec_cpu_quota", 100_000, {}),
                                                 ("container_spec_memory_limit_bytes", 1e9, {})):
                         series.append(({"__name__": metric, **more, **labels}, [(at, value)]))
+                    self.requests[pod] = self.requests.get(pod, 0) + requests_each * STEP
+                    if requests_each > 0 and name == "web":
+                        series.append(({"__name__": "http_requests_total", **labels}, [(at, self.requests[pod])]))
             answer = daemon.write(tautd.port, daemon.write_body(series))
             if answer.status != 204:
                 self.stage.check(False, f"second {self.second} is taken", f"{answer.status} {answer.text}")
@@ -85,7 +89,7 @@ def main():
         replicas = tautd.get(path)["replicas"]
         stage.equal((replicas["policy"], replicas["tasks"], replicas["would_be"], replicas["ordered"]),
                     ("hpa", 4, 8, 8), "the job says so")
-        stage.check(abs(replicas["load_cores"] - 3.6) < 0.05 and abs(replicas["utilization"] - 0.9) < 0.02,
+        stage.check(abs(replicas["load"] - 3.6) < 0.05 and abs(replicas["utilization"] - 0.9) < 0.02,
                     "with its load and utilization", replicas)
         stage.check(daemon.eventually(lambda: newest(tautd)["outcome"] == "applied", 20), "the webhook takes the order",
                     newest(tautd))

@@ -120,7 +120,7 @@ function replicasOf(job) {
   const wouldBe = Math.max(1, Math.ceil(load / (0.5 * cpu.limit)));
   const used = load / (cpu.limit * tasks);
   return {
-    policy: 'forecast', tasks, would_be: wouldBe, ordered: mode === 'auto' ? wouldBe : null, load_cores: load, cores_per_task: cpu.limit,
+    policy: 'forecast', tasks, would_be: wouldBe, ordered: mode === 'auto' ? wouldBe : null, load_of: 'cpu', load, task_capacity: cpu.limit,
     utilization: used, hold: mode === 'auto' && unit(job.number, 'waits') < 0.2 ? 'a lower number waits for the maintenance window, Sun 02:00-06:00' : '',
     reason: {
       recommender: 'forecast', sentence: `${wouldBe} tasks: the load when a task started now is ready is expected to be ${load.toPrecision(3)} cores.`,

@@ -119,25 +119,25 @@ export function limitsAt(job, resource, time, now) {
 // The load of all tasks in columns, and a policy that follows it with some head room.
 export function replicaHistory(job, from, to, columns) {
   const step = Math.max(WINDOW, Math.ceil((to - from) / columns / WINDOW) * WINDOW);
-  const out = { step, time: [], load_cores: [], tasks: [], tasks_would_be: [], capacity_cores: [], capacity_would_be_cores: [], totals: null };
+  const out = { step, load_of: 'cpu', time: [], load: [], tasks: [], tasks_would_be: [], capacity: [], capacity_would_be: [], totals: null };
   const t = { windows: 0, task_hours: 0, task_hours_would_be: 0, overloaded_windows: 0, overloaded_windows_would_be: 0, changes: 0, changes_would_be: 0 };
   const r = job.replicas, of = (each, count) => (each === null ? null : 0.8 * each * count);
   for (let at = Math.ceil(from / step) * step; at < to; at += step) {
     const load = usageAt(job, 'cpu', at) * job.row.tasks;
-    const wouldBe = r?.cores_per_task ? Math.max(1, Math.ceil(usageAt(job, 'cpu', at - step) * job.row.tasks / (0.5 * r.cores_per_task))) : null;
+    const wouldBe = r?.task_capacity ? Math.max(1, Math.ceil(usageAt(job, 'cpu', at - step) * job.row.tasks / (0.5 * r.task_capacity))) : null;
     out.time.push(at);
-    out.load_cores.push(load);
+    out.load.push(load);
     out.tasks.push(job.row.tasks);
     out.tasks_would_be.push(wouldBe);
-    out.capacity_cores.push(of(r?.cores_per_task ?? null, job.row.tasks));
-    out.capacity_would_be_cores.push(wouldBe === null ? null : of(r.cores_per_task, wouldBe));
+    out.capacity.push(of(r?.task_capacity ?? null, job.row.tasks));
+    out.capacity_would_be.push(wouldBe === null ? null : of(r.task_capacity, wouldBe));
     if (wouldBe === null) continue;
     const windows = step / WINDOW;
     t.windows += windows;
     t.task_hours += job.row.tasks * step / 3600;
     t.task_hours_would_be += wouldBe * step / 3600;
-    t.overloaded_windows += load > of(r.cores_per_task, job.row.tasks) ? windows : 0;
-    t.overloaded_windows_would_be += load > of(r.cores_per_task, wouldBe) ? windows : 0;
+    t.overloaded_windows += load > of(r.task_capacity, job.row.tasks) ? windows : 0;
+    t.overloaded_windows_would_be += load > of(r.task_capacity, wouldBe) ? windows : 0;
   }
   return { ...out, totals: t };
 }

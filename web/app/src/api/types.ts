@@ -68,13 +68,14 @@ export interface Trial {
   tasks: TrialSide; rest: TrialSide; elsewhere: number; names: string[]; sentence: string;
 }
 // Null where nothing is recommended.
+export type LoadOf = 'cpu' | 'series';
 export interface Replicas {
-  policy: string; tasks: number; would_be: Amount; ordered: Amount; load_cores: Amount; cores_per_task: Amount;
+  policy: string; tasks: number; would_be: Amount; ordered: Amount; load_of: LoadOf; load: Amount; task_capacity: Amount;
   utilization: number | null; hold: string; reason: Reason;
 }
 export interface ReplicaHistory {
-  step: number; time: number[]; load_cores: Amount[]; tasks: Amount[]; tasks_would_be: Amount[];
-  capacity_cores: Amount[]; capacity_would_be_cores: Amount[];
+  step: number; load_of: LoadOf; time: number[]; load: Amount[]; tasks: Amount[]; tasks_would_be: Amount[];
+  capacity: Amount[]; capacity_would_be: Amount[];
   totals: {
     windows: number; task_hours: number; task_hours_would_be: number; overloaded_windows: number;
     overloaded_windows_would_be: number; changes: number; changes_would_be: number;

@@ -9,6 +9,9 @@ import { Problem, Segments, Skeleton } from '../../ui/basics';
 import { Chart } from '../../ui/chart';
 import { DAYS, RANGES, type Range } from './usage';
 
+const inCores = (v: number) => amount('cpu', v);
+const tick = (v: number) => String(v);
+
 export function LoadChart({ job, range, onRange }: { job: JobDetail; range: Range; onRange: (range: Range) => void }) {
   const fleet = useQuery<Fleet>('fleet', { on: ['window'], keep: true });
   const end = fleet.data?.time ?? null;
@@ -16,7 +19,7 @@ export function LoadChart({ job, range, onRange }: { job: JobDetail; range: Rang
     : withParams(jobPath(job.name, '/replicas'), { from: end - DAYS[range] * 86400, to: end, columns: 336 })), [job.name, range, end]);
   const history = useQuery<ReplicaHistory>(path, { keep: true });
   const h = history.data;
-  const first = h ? Math.max(0, h.load_cores.findIndex((v) => v !== null)) : 0;  // a young job's chart begins with it
+  const first = h ? Math.max(0, h.load.findIndex((v) => v !== null)) : 0;  // a young job's chart begins with it
   const from = <T,>(values: T[]) => values.slice(first);
   const sentence = h && job.replicas ? totalsSentence(h.totals, job.replicas.policy) : '';
   return (
@@ -26,15 +29,15 @@ export function LoadChart({ job, range, onRange }: { job: JobDetail; range: Rang
           choices={RANGES} />
       </div>
       {history.error && <Problem text={history.error.message} retry={history.reload} />}
-      {!h ? <Skeleton lines={4} /> : h.load_cores.every((v) => v === null) ? <p class="hint nothing">No usage was measured in this time.</p> : (
+      {!h ? <Skeleton lines={4} /> : h.load.every((v) => v === null) ? <p class="hint nothing">No usage was measured in this time.</p> : (
         <>
-          <Chart label="Load of the job and what its tasks can process" time={from(h.time)} height={200} format={(v) => amount('cpu', v)} tick={(v) => String(v)} unit="cores"
+          <Chart label="Load of the job and what its tasks can process" time={from(h.time)} height={200} format={h.load_of === 'cpu' ? inCores : significant} tick={tick} unit={h.load_of === 'cpu' ? 'cores' : 'load'}
             series={[
-              { name: 'load', values: from(h.load_cores), colour: '--usage', style: 'area', remark: 'highest of five minutes' },
-              { name: 'capacity', values: from(h.capacity_cores), colour: '--limit', style: 'step', remark: "80 % of the tasks' CPU limits" },
-              { name: 'capacity would be', values: from(h.capacity_would_be_cores), colour: '--would', style: 'step-dash' },
+              { name: 'load', values: from(h.load), colour: '--usage', style: 'area', remark: 'highest of five minutes' },
+              { name: 'capacity', values: from(h.capacity), colour: '--limit', style: 'step', remark: h.load_of === 'cpu' ? "80 % of the tasks' CPU limits" : '80 % of what the tasks process' },
+              { name: 'capacity would be', values: from(h.capacity_would_be), colour: '--would', style: 'step-dash' },
             ]} />
-          <Chart label="Number of tasks" time={from(h.time)} height={140} format={(v) => `${significant(v)} tasks`} tick={(v) => String(v)} unit="tasks"
+          <Chart label="Number of tasks" time={from(h.time)} height={140} format={(v) => `${significant(v)} tasks`} tick={tick} unit="tasks"
             series={[
               { name: 'running', values: from(h.tasks), colour: '--limit', style: 'step' },
               { name: 'would run', values: from(h.tasks_would_be), colour: '--would', style: 'step-dash' },

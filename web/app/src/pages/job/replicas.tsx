@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { withParams } from '../../api/client';
 import { useQuery } from '../../api/query';
 import type { DecisionPage, JobDetail } from '../../api/types';
-import { amount, percent } from '../../lib/format';
+import { NONE, amount, percent, significant } from '../../lib/format';
 import { Card, Skeleton } from '../../ui/basics';
 import { DecisionList, underWay } from '../../ui/decision_list';
 import { ReasonView } from '../../ui/reason';
@@ -23,17 +23,21 @@ function Decisions({ name }: { name: string }) {
   );
 }
 
+// A load of series, in their own unit.
+const plain = (value: number | null): string => (value === null ? NONE : significant(value));
+
 export function ReplicasCard({ job, range, onRange }: { job: JobDetail; range: Range; onRange: (range: Range) => void }) {
   const r = job.replicas;
   if (!r) return null;
   const facts: [string, string][] = [
     ['Tasks now', amount('replicas', r.tasks)], ['Would be', amount('replicas', r.would_be)],
     ...(r.ordered !== null ? [['Ordered', amount('replicas', r.ordered)] as [string, string]] : []),
-    ['CPU of all tasks', amount('cpu', r.load_cores)], ['CPU limit of a task', amount('cpu', r.cores_per_task)],
+    ...(r.load_of === 'cpu' ? [['CPU of all tasks', amount('cpu', r.load)], ['CPU limit of a task', amount('cpu', r.task_capacity)]] as [string, string][]
+      : [['Load', plain(r.load)], ['A task processes', plain(r.task_capacity)]] as [string, string][]),
     ['Utilization', percent(r.utilization)],
   ];
   return (
-    <Card title="Replicas" hint={`The number of tasks that the policy ${r.policy} recommends for the CPU load of the job.`}>
+    <Card title="Replicas" hint={`The number of tasks that the policy ${r.policy} recommends for the ${r.load_of === 'cpu' ? 'CPU load' : 'load series'} of the job.`}>
       <div class="replicas">
         <span class="summary-facts">
           {facts.map(([name, value]) => <span key={name}><span class="muted">{name}</span><b>{value}</b></span>)}
