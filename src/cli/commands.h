@@ -66,6 +66,9 @@ struct TuneArgs {
   std::string weights;             // CSV of job,weight; empty: all 1
   double oom_days = 0.03;          // the share of OOM-days not to exceed
   double changes = 0.5;            // nor limit changes per job-day
+  // Of --replicas: the share of time overloaded and the changes per job-day not to exceed, and the share of the
+  // measured time on which nothing is chosen.
+  double overloaded = 0.005, replica_changes = 1000, holdout = 0.3;
   std::string out;                 // settings file to write; empty: none
   OutputForm output = OutputForm::kTable;
   bool quiet = false;

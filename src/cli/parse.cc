@@ -57,6 +57,7 @@ constexpr const char* kReplayHelp =
     "  taut replay usage.csv --feedback oom-restart --decisions decisions.csv.gz --json result.json\n"
     "  taut replay usage.csv --mode auto --policy min_change=10%\n"
     "  taut replay --replicas load.csv --policies hpa,forecast --set hpa.target=0.6\n"
+    "  taut replay --replicas load.csv --policies hpa,forecast --report replicas.html\n"
     "  taut replay --replicas load.csv --capacity 250 --startup 90s --overload queue --output json\n"
     "  taut replay --replicas --usage 2013-07.csv.gz 2013-08.csv.gz --policies hpa,forecast";
 
@@ -74,7 +75,8 @@ constexpr const char* kTuneHelp =
     "OOM-days and changes; writes the cheapest settings within the targets for `taut replay --settings`.\n\n"
     "Examples:\n"
     "  taut tune cell.csv.gz --recommender ensemble --sweep ensemble.w_over=30,100,300 --out settings.yaml\n"
-    "  taut tune cell.csv.gz --recommender moving_window --weights weights.csv   (CSV of job,weight)";
+    "  taut tune cell.csv.gz --recommender moving_window --weights weights.csv   (CSV of job,weight)\n"
+    "  taut tune --replicas load.csv --policies hpa,forecast --overloaded 0.002 --out scaling.yaml";
 
 constexpr const char* kGenerateHelp =
     "Writes a synthetic trace; the same seed gives the same trace. For demonstrations and tests only.\n\n"
@@ -373,6 +375,8 @@ int RunCli(int argc, char** argv) {
   AddExplain(*explain_app, explain);
   CLI::App* tune_app = app.add_subcommand("tune", kTuneHelp);
   AddTune(*tune_app, tune);
+  ReplicasArgs tune_replicas;
+  AddTuneReplicas(*tune_app, tune, tune_replicas);
   CLI::App* analyze_app = app.add_subcommand("analyze", kAnalyzeHelp);
   AddTrace(*analyze_app, analyze.trace);
   AddAnalyze(*analyze_app, analyze);
@@ -425,7 +429,8 @@ int RunCli(int argc, char** argv) {
   if (replay_app->parsed())
     return Flushed(replicas.replicas ? RunReplicas(replay, replicas) : RunReplay(replay));
   if (explain_app->parsed()) return Flushed(RunExplain(explain));
-  if (tune_app->parsed()) return Flushed(RunTune(tune));
+  if (tune_app->parsed())
+    return Flushed(tune_replicas.replicas ? RunTuneReplicas(tune, tune_replicas) : RunTune(tune));
   if (analyze_app->parsed()) return Flushed(RunAnalyze(analyze));
   if (overcommit_app->parsed()) return Flushed(RunOvercommit(overcommit));
   if (compact_app->parsed()) return Flushed(RunCompact(compact));

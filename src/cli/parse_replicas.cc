@@ -8,22 +8,26 @@ namespace {
 constexpr const char* kGroup = "Replicas";
 
 // Options of the replay of usage alone.
-constexpr const char* kOfUsage[] = {"--recommender",  "--resource", "--feedback", "--restart-delay",
-                                    "--cap-at-owner", "--settings", "--threads",  "--mode",
-                                    "--policy",       "--report",   "--story",    "--show"};
+constexpr const char* kOfUsage[] = {
+    "--recommender", "--resource", "--feedback", "--restart-delay", "--cap-at-owner", "--settings", "--mode",
+    "--policy",      "--story",    "--show",     "--weights",       "--oom-days",     "--changes"};
 // Options of traces.
 constexpr const char* kOfTraces[] = {"--format",   "--group",       "--from",        "--to",
                                      "--unit-cpu", "--unit-memory", "--spill-memory"};
 
 // CLI11's needs and excludes would list all of them in the help.
 void CheckTogether(const CLI::App& replay, const ReplicasArgs& args) {
+  const auto has = [&](const char* name) {
+    const CLI::Option* option = replay.get_option_no_throw(name);
+    return option != nullptr && option->count() > 0;
+  };
   for (const char* other : kOfUsage) {
-    if (args.replicas && replay.count(other) > 0) throw CLI::ExcludesError("--replicas", other);
+    if (args.replicas && has(other)) throw CLI::ExcludesError("--replicas", other);
   }
   for (const char* other : kOfTraces) {
-    if (args.replicas && !args.usage && replay.count(other) > 0) throw CLI::RequiresError(other, "--usage");
+    if (args.replicas && !args.usage && has(other)) throw CLI::RequiresError(other, "--usage");
   }
-  if (args.usage && replay.count("--mean-tasks") > 0) throw CLI::ExcludesError("--usage", "--mean-tasks");
+  if (args.usage && has("--mean-tasks")) throw CLI::ExcludesError("--usage", "--mean-tasks");
   for (const CLI::Option* option : replay.get_options()) {
     if (!args.replicas && option->get_group() == kGroup && option->count() > 0)
       throw CLI::RequiresError(option->get_name(), "--replicas");
@@ -72,6 +76,21 @@ void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
           ->capture_default_str());
   add(replay.add_option("--seed", args.seed, "seed of the start-up times")->capture_default_str());
   replay.final_callback([&replay, &args] { CheckTogether(replay, args); });
+}
+
+void AddTuneReplicas(CLI::App& app, TuneArgs& tune, ReplicasArgs& args) {
+  AddReplicas(app, args);
+  app.get_option("--replicas")
+      ->description("sweep the settings of replica policies over load (CSV of time,job,load or time,value)");
+  const auto add = [&](CLI::Option* option) { option->group(kGroup); };
+  add(app.add_option("--overloaded", tune.overloaded, "maximum share of time overloaded")
+          ->capture_default_str());
+  add(app.add_option("--replica-changes", tune.replica_changes, "maximum of changes of a job's tasks a day")
+          ->capture_default_str());
+  add(app.add_option(
+             "--holdout", tune.holdout,
+             "share of the measured time, its end, on which nothing is chosen and the choice is judged")
+          ->capture_default_str());
 }
 
 }  // namespace taut

@@ -9,102 +9,20 @@
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/decisions.h"
-#include "cli/input.h"
 #include "cli/json_text.h"
 #include "cli/outputs.h"
+#include "cli/replicas_input.h"
 #include "cli/terminal.h"
 #include "fmt/format.h"
-#include "model/units.h"
-#include "replicas/policies.h"
-#include "rollout/job_policy.h"
+#include "report/replicas_page.h"
 #include "sim/replica_replay.h"
-#include "sim/usage_loads.h"
-#include "trace/load_reader.h"
 
 namespace taut {
 namespace {
 
-constexpr std::string_view kClairvoyant = "clairvoyant";
-
 int Fail(const absl::Status& status) {
   PrintError(Message(status));
   return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
-}
-
-absl::StatusOr<std::vector<std::string>> ToPolicies(const std::vector<std::string>& asked) {
-  std::vector<std::string> out;
-  for (const ReplicaPolicyInfo& p : ReplicaPolicies()) {
-    if (asked.empty()) out.emplace_back(p.name);
-  }
-  if (asked.empty()) out.emplace_back(kClairvoyant);
-  for (const std::string& name : asked) {
-    if (name != kClairvoyant) {
-      const auto found = FindReplicaPolicy(name);
-      if (!found.ok())
-        return absl::InvalidArgumentError(
-            StrCat("--policies: ", Message(found.status()), ", ", kClairvoyant));
-    }
-    if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
-  }
-  return out;
-}
-
-absl::StatusOr<int64_t> Duration(std::string_view option, const std::string& text, int64_t least) {
-  const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
-  if (!seconds.ok()) return absl::InvalidArgumentError(StrCat(option, ": ", Message(seconds.status())));
-  if (*seconds >= least && *seconds <= 3650 * kDaySeconds) return *seconds;
-  return absl::InvalidArgumentError(
-      StrCat("invalid ", option, " \"", text, "\": expected ", least, "s to 3650d"));
-}
-
-absl::StatusOr<ReplicaReplayOptions> ToOptions(const ReplayArgs& replay, const ReplicasArgs& args) {
-  ReplicaReplayOptions o;
-  if (args.usage) o.settings = LiveReplicaSettings();  // windows of 5 minutes, as in tautd
-  const std::tuple<std::string_view, double, double, double> numbers[] = {
-      {"--target-utilization", args.max_utilization, 0.01, 1},
-      {"--startup-sigma", args.startup_sigma, 0, 3},
-      {"--mean-tasks", args.mean_tasks, 0.01, 1e6},
-      {"--capacity", args.capacity, 0, 1e30}};
-  for (const auto& [name, value, low, high] : numbers) {
-    if (!(value >= low && value <= high)) {
-      return absl::InvalidArgumentError(
-          StrCat("invalid ", name, " ", value, ": expected ", low, " to ", high));
-    }
-  }
-  const absl::StatusOr<int64_t> warmup = Duration("--warmup", replay.engine.warmup, 0);
-  if (!warmup.ok()) return warmup.status();
-  const absl::StatusOr<int64_t> startup = Duration("--startup", args.startup, 0);
-  if (!startup.ok()) return startup.status();
-  const absl::StatusOr<int64_t> every = Duration("--decide-every", args.decide_every, 1);
-  if (!every.ok()) return every.status();
-  o.warmup_s = *warmup;
-  o.decide_every_s = args.usage ? std::max(*every, kWindowSeconds) : *every;
-  o.settings.startup_s = static_cast<double>(*startup);
-  o.settings.max_utilization = args.max_utilization;
-  o.startup_sigma = args.startup_sigma;
-  o.model = args.overload == "queue" ? OverloadModel::kQueue : OverloadModel::kShed;
-  o.seed = args.seed;
-  for (const std::string& assignment : replay.engine.set) {
-    const size_t equals = assignment.find('=');
-    if (equals == std::string::npos)
-      return absl::InvalidArgumentError(StrCat("--set: expected key=value, not \"", assignment, "\""));
-    const absl::Status s =
-        SetReplicaSetting(assignment.substr(0, equals), assignment.substr(equals + 1), o.settings);
-    if (!s.ok()) return absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
-  }
-  if (absl::Status s = CheckReplicaSettings(o.settings); !s.ok()) return s;
-  return o;
-}
-
-// The capacity of a task at which the job's mean load keeps `mean_tasks` busy; 0 where there is no load.
-double CapacityFor(const LoadSeries& series, double mean_tasks) {
-  double sum = 0;
-  size_t n = 0;
-  for (size_t i = 0; i < series.load.size(); ++i) {
-    sum += series.At(i).value_or(0);
-    n += series.At(i).has_value() ? 1 : 0;
-  }
-  return n > 0 ? sum / static_cast<double>(n) / mean_tasks : 0;
 }
 
 struct PolicyResult {
@@ -119,7 +37,14 @@ struct Replayed {
   std::vector<PolicyResult> results;
   std::vector<std::string> notes;
   bool partial = false;
+  ReplicasPage page;  // of --report
 };
+
+// Of what is drawn: the measured time of a job.
+ReplicaTrack TrackOf(const LoadSeries& series, const ReplicaReplayOptions& options) {
+  return ReplicaTrack(series.start_s + options.warmup_s, series.time_s(series.load.size()),
+                      options.capacity * options.settings.max_utilization);
+}
 
 // One row a step, numbers printed so that reading gives the same double.
 constexpr std::string_view kDecisionsHeader =
@@ -137,32 +62,10 @@ void AppendStep(const ReplicaStep& step, std::string_view job_and_policy, double
                  capacity, step.ready, step.starting, step.decided, why);
 }
 
-// What is replayed, and what was read, for people.
-struct Input {
-  std::vector<LoadSeries> loads;
-  std::vector<double> limits;  // of usage: of each job's tasks, cores; 0: not known
-  std::string description;
-  bool interrupted = false;  // reading was
-};
-
-// The capacity of a task of the job at this place; or why there is none.
-absl::StatusOr<double> CapacityOf(const Input& input, size_t at, const ReplicasArgs& args) {
-  const LoadSeries& series = input.loads[at];
-  if (args.capacity > 0) return args.capacity;
-  if (args.usage) {
-    if (input.limits[at] > 0) return input.limits[at];
-    return absl::NotFoundError(StrCat(
-        "job \"", series.job, "\" is not replayed: no CPU limit of its tasks is known; give --capacity"));
-  }
-  const double capacity = CapacityFor(series, args.mean_tasks);
-  if (capacity > 0) return capacity;
-  return absl::NotFoundError(StrCat("job \"", series.job, "\" is not replayed: its load is always 0"));
-}
-
 // `decisions` may be null.
-absl::StatusOr<Replayed> ReplayAll(const Input& input, const ReplicasArgs& args, ReplicaReplayOptions options,
-                                   const std::vector<std::string>& policies, OutputFile* decisions,
-                                   bool quiet) {
+absl::StatusOr<Replayed> ReplayAll(const ReplicaInput& input, const ReplicasArgs& args,
+                                   ReplicaReplayOptions options, const std::vector<std::string>& policies,
+                                   OutputFile* decisions, bool draws, bool quiet) {
   const std::vector<LoadSeries>& loads = input.loads;
   ProgressLine progress(quiet);
   Replayed out;
@@ -174,22 +77,27 @@ absl::StatusOr<Replayed> ReplayAll(const Input& input, const ReplicasArgs& args,
       out.partial = true;
       break;
     }
-    const absl::StatusOr<double> capacity = CapacityOf(input, at, args);
+    const absl::StatusOr<double> capacity = TaskCapacityOf(input, at, args);
     if (!capacity.ok()) {
       out.notes.push_back(StrCat(Message(capacity.status())));
       continue;
     }
     options.capacity = *capacity;
     std::vector<ReplicaScore> scores;
+    std::vector<ReplicaTrack> tracks;
     std::string rows;  // of this job, written once every policy has replayed it
     absl::Status failed;
     for (size_t i = 0; i < policies.size() && failed.ok(); ++i) {
       progress.Update(StrCat("replaying ", series.job),
                       static_cast<double>(out.jobs.size()) / static_cast<double>(loads.size()));
       const std::string names = StrCat(CsvField(series.job), ",", policies[i]);
+      if (draws) tracks.push_back(TrackOf(series, options));
       OnReplicaStep on_step;
-      if (decisions != nullptr)
-        on_step = [&](const ReplicaStep& step) { AppendStep(step, names, options.capacity, rows); };
+      if (decisions != nullptr || draws)
+        on_step = [&](const ReplicaStep& step) {
+          if (decisions != nullptr) AppendStep(step, names, options.capacity, rows);
+          if (draws) tracks.back().Add(step);
+        };
       absl::StatusOr<ReplicaScore> score = ReplayByName(series, options, policies[i], on_step);
       failed = score.status();
       if (score.ok()) scores.push_back(*score);
@@ -203,6 +111,7 @@ absl::StatusOr<Replayed> ReplayAll(const Input& input, const ReplicasArgs& args,
       out.results[i].jobs.push_back(scores[i]);
     }
     if (decisions != nullptr) decisions->Append(rows);
+    if (draws) out.page.Add({.name = series.job, .scores = scores, .tracks = std::move(tracks)});
     out.jobs.push_back(&series);
     out.capacities.push_back(options.capacity);
   }
@@ -232,32 +141,6 @@ std::string Table(const std::vector<std::pair<std::string, ReplicaScore>>& rows,
          Percent(s.OfLoadSteps(static_cast<double>(s.unstable_steps)), 1)});
   }
   return table.Render();
-}
-
-std::string DescribeLoads(const ReadReport& r, const std::vector<LoadSeries>& loads) {
-  std::string out = fmt::format("read {} rows of {} {} ({}): {} {}\n", FormatCount(r.rows), r.files,
-                                r.files == 1 ? "file" : "files", FormatBytes(static_cast<double>(r.bytes)),
-                                FormatCount(loads.size()), loads.size() == 1 ? "job" : "jobs");
-  for (const auto& [cause, skipped] : r.skipped) {
-    StrAppend(&out, "  skipped ", FormatCount(skipped.count), " rows: ", cause, "\n");
-    for (const std::string& example : skipped.examples) StrAppend(&out, "    ", Printable(example), "\n");
-  }
-  for (const std::string& w : r.warnings) StrAppend(&out, "  warning: ", Printable(w), "\n");
-  return out;
-}
-
-std::string Conditions(const ReplicaReplayOptions& o, const ReplicasArgs& args) {
-  return fmt::format(
-      "{}; a task is ready {} after its start{};\n"
-      "overloaded: above {:.4g} % of the ready tasks; decisions every {}; the first {:.3g} days are not "
-      "measured;\nload above the capacity {}\n",
-      args.capacity > 0 ? fmt::format("one task processes {:.6g}", args.capacity)
-      : args.usage      ? std::string("one task processes its CPU limit")
-                        : fmt::format("load scaled to a mean of {:.4g} busy tasks", args.mean_tasks),
-      FormatDuration(static_cast<int64_t>(o.settings.startup_s)),
-      o.startup_sigma > 0 ? fmt::format(" (log-normal, sigma {:.3g})", o.startup_sigma) : "",
-      100 * o.settings.max_utilization, FormatDuration(o.decide_every_s),
-      static_cast<double>(o.warmup_s) / kDaySeconds, o.model == OverloadModel::kShed ? "is lost" : "waits");
 }
 
 constexpr size_t kJobTables = 12;
@@ -322,50 +205,42 @@ std::string ResultJson(const Replayed& replayed) {
       {{"partial", replayed.partial}, {"notes", replayed.notes}, {"policies", std::move(policies)}});
 }
 
-absl::StatusOr<Input> ReadInput(const ReplayArgs& replay, const ReplicasArgs& args) {
-  Input input;
-  if (!args.usage) {
-    ReadReport report;
-    absl::StatusOr<std::vector<LoadSeries>> loads =
-        ReadLoads({replay.trace.paths, replay.trace.strict}, report);
-    if (!loads.ok()) {
-      if (report.rows > 0) Print(DescribeLoads(report, {}));
-      return loads.status();
-    }
-    input.loads = *std::move(loads);
-    input.description = DescribeLoads(report, input.loads);
-    return input;
+std::string ReportOf(Replayed& replayed, std::string conditions, OverloadModel model) {
+  ReplicasPage& page = replayed.page;
+  page.title = replayed.jobs.size() == 1 ? StrCat("Replicas of ", replayed.jobs.front()->job)
+                                         : std::string("Replicas by policy");
+  page.conditions = StrCat(replayed.partial ? "PARTIAL: the replay was interrupted. " : "", conditions);
+  page.model = model;
+  page.jobs = replayed.jobs.size();
+  for (const PolicyResult& r : replayed.results) {
+    page.policies.push_back(r.policy);
+    page.totals.push_back(r.total);
   }
-  const absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(replay.trace, replay.quiet);
-  if (!trace.ok()) return trace.status();
-  absl::StatusOr<UsageLoads> usage = ReadUsageLoads(**trace);
-  if (!usage.ok()) return usage.status();
-  input.loads = std::move(usage->loads);
-  input.limits = std::move(usage->limits);
-  input.description = DescribeInput(**trace);
-  input.interrupted = (*trace)->interrupted;
-  return input;
+  return Render(page);
 }
 
 }  // namespace
 
 int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& args) {
-  const absl::StatusOr<ReplicaReplayOptions> options = ToOptions(replay, args);
+  const absl::StatusOr<ReplicaReplayOptions> options = ToReplicaOptions(replay.engine, args);
   if (!options.ok()) return Fail(options.status());
-  const absl::StatusOr<std::vector<std::string>> policies = ToPolicies(args.policies);
+  const absl::StatusOr<std::vector<std::string>> policies = ToReplicaPolicies(args.policies);
   if (!policies.ok()) return Fail(policies.status());
-  const NamedPath outputs[] = {{"--json", replay.json}, {"--decisions", replay.decisions}};
+  const NamedPath outputs[] = {
+      {"--json", replay.json}, {"--decisions", replay.decisions}, {"--report", replay.report}};
   if (absl::Status s = CheckOutputs(outputs, replay.trace.paths); !s.ok()) return Fail(s);
   absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(outputs[0]);
   if (!file.ok()) return Fail(file.status());
   absl::StatusOr<std::unique_ptr<OutputFile>> decisions = OpenOutput(outputs[1]);
   if (!decisions.ok()) return Fail(decisions.status());
+  absl::StatusOr<std::unique_ptr<OutputFile>> report = OpenOutput(outputs[2]);
+  if (!report.ok()) return Fail(report.status());
   if (*decisions != nullptr) (*decisions)->Append(kDecisionsHeader);
   CatchInterrupts();
-  const absl::StatusOr<Input> input = ReadInput(replay, args);
+  const absl::StatusOr<ReplicaInput> input = ReadReplicaInput(replay.trace, args, replay.quiet);
   if (!input.ok()) return Fail(input.status());
-  const absl::StatusOr<Replayed> replayed =
-      ReplayAll(*input, args, *options, *policies, decisions->get(), replay.quiet);
+  absl::StatusOr<Replayed> replayed =
+      ReplayAll(*input, args, *options, *policies, decisions->get(), *report != nullptr, replay.quiet);
   if (!replayed.ok()) return Fail(replayed.status());
   if (*file != nullptr) {
     (*file)->Append(ResultJson(*replayed));
@@ -373,6 +248,10 @@ int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& args) {
   }
   if (*decisions != nullptr) {
     if (absl::Status s = (*decisions)->Close(); !s.ok()) return Fail(s);
+  }
+  if (*report != nullptr) {
+    (*report)->Append(ReportOf(*replayed, ReplicaConditions(*options, args), options->model));
+    if (absl::Status s = (*report)->Close(); !s.ok()) return Fail(s);
   }
   if (replay.output == OutputForm::kJson) {
     Print(ResultJson(*replayed));
@@ -382,10 +261,11 @@ int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& args) {
     if (replayed->partial)
       StrAppend(&notes, "PARTIAL: interrupted after ", replayed->jobs.size(), " of ", input->loads.size(),
                 " jobs\n");
-    Print(StrCat(input->description, Conditions(*options, args), notes, "\n",
+    Print(StrCat(input->description, ReplicaConditions(*options, args), notes, "\n",
                  ResultText(*replayed, options->model), "\n", kLegend));
     if (!replay.json.empty()) Print(StrCat("results: ", replay.json, "\n"));
     if (!replay.decisions.empty()) Print(StrCat("decisions: ", replay.decisions, "\n"));
+    if (!replay.report.empty()) Print(StrCat("report: ", replay.report, "\n"));
   }
   return replayed->partial ? kExitPartial : kExitOk;
 }

@@ -26,5 +26,7 @@ struct ReplicasArgs {
 
 // What is shared with the replay of usage (paths, warm-up, --set, output) is in `replay`.
 int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& args);
+// taut tune --replicas.
+int RunTuneReplicas(const TuneArgs& args, const ReplicasArgs& replicas);
 
 }  // namespace taut

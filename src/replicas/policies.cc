@@ -63,22 +63,46 @@ class StaticPolicy final : public ReplicaPolicy {
 
 constexpr uint8_t kStateVersion = 1;
 
+constexpr std::string_view kStaticGroups[] = {"static"};
+constexpr std::string_view kAutopilotGroups[] = {"autopilot"};
+constexpr std::string_view kHpaGroups[] = {"hpa"};
+constexpr std::string_view kKedaGroups[] = {"keda", "hpa"};
+constexpr std::string_view kFunctionGroups[] = {"function", "autopilot"};
+constexpr std::string_view kForecastGroups[] = {"forecast"};
+constexpr std::string_view kAutopilotSweep[] = {"autopilot.target=0.5,0.6,0.7,0.8",
+                                                "autopilot.statistic=max,p95"};
+constexpr std::string_view kHpaSweep[] = {"hpa.target=0.3,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75"};
+constexpr std::string_view kForecastSweep[] = {
+    "forecast.overloaded=0.0002,0.0005,0.001,0.002,0.005,0.01,0.02,0.05"};
+
 using Made = std::unique_ptr<ReplicaPolicy>;
 constexpr ReplicaPolicyInfo kPolicies[] = {
-    {"static", "a fixed count: static.count, or enough for the peak of the first days",
-     [](const ReplicaSettings& s) -> Made { return std::make_unique<StaticPolicy>(s); }},
+    {"static",
+     "a fixed count: static.count, or enough for the peak of the first days",
+     [](const ReplicaSettings& s) -> Made { return std::make_unique<StaticPolicy>(s); },
+     kStaticGroups,
+     {}},
     {"autopilot", "Autopilot's highest (or p95) load of the last 72 h over a target utilisation, smoothed",
      [](const ReplicaSettings& s) -> Made {
        return std::make_unique<AutopilotReplicaPolicy>(s.autopilot, s.bounds);
-     }},
+     },
+     kAutopilotGroups, kAutopilotSweep},
     {"hpa", "what the Kubernetes HorizontalPodAutoscaler (v2) would set by utilisation",
-     [](const ReplicaSettings& s) -> Made { return std::make_unique<HpaPolicy>(s.hpa, s.bounds); }},
-    {"keda", "hpa behind KEDA's activation threshold and cool-down; to zero with replicas.min 0",
-     [](const ReplicaSettings& s) -> Made { return std::make_unique<KedaPolicy>(s.keda, s.hpa, s.bounds); }},
-    {"function", "function.target, the owner's own expression of the load and other signals, smoothed",
-     [](const ReplicaSettings& s) -> Made { return std::make_unique<FunctionPolicy>(s); }},
+     [](const ReplicaSettings& s) -> Made { return std::make_unique<HpaPolicy>(s.hpa, s.bounds); },
+     kHpaGroups, kHpaSweep},
+    {"keda",
+     "hpa behind KEDA's activation threshold and cool-down; to zero with replicas.min 0",
+     [](const ReplicaSettings& s) -> Made { return std::make_unique<KedaPolicy>(s.keda, s.hpa, s.bounds); },
+     kKedaGroups,
+     {}},
+    {"function",
+     "function.target, the owner's own expression of the load and other signals, smoothed",
+     [](const ReplicaSettings& s) -> Made { return std::make_unique<FunctionPolicy>(s); },
+     kFunctionGroups,
+     {}},
     {"forecast", "the load when a task started now is ready, at an ordered share of overloaded minutes",
-     [](const ReplicaSettings& s) -> Made { return std::make_unique<ForecastPolicy>(s); }},
+     [](const ReplicaSettings& s) -> Made { return std::make_unique<ForecastPolicy>(s); }, kForecastGroups,
+     kForecastSweep},
 };
 
 }  // namespace

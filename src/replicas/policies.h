@@ -16,6 +16,10 @@ struct ReplicaPolicyInfo {
   std::string_view name;
   std::string_view what;                                                    // one line for people
   std::unique_ptr<ReplicaPolicy> (*make)(const ReplicaSettings& settings);  // without the schedule
+  // The first part of the keys of the settings that it reads, "hpa" of "hpa.target"; "replicas" apart.
+  std::span<const std::string_view> groups;
+  // What `taut tune --replicas` sweeps by default, as key=value,value; empty: it is not swept.
+  std::span<const std::string_view> sweep;
 };
 // All of them, in the order they are shown.
 std::span<const ReplicaPolicyInfo> ReplicaPolicies();

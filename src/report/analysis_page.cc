@@ -9,17 +9,11 @@
 #include "base/byte_units.h"
 #include "base/strings.h"
 #include "fmt/format.h"
+#include "report/static_page.h"
 #include "report/svg_chart.h"
 
 namespace taut {
 namespace {
-
-constexpr std::string_view kStyle =
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#1d2733}"
-    "h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}table{border-collapse:collapse;margin:1em 0}"
-    "th,td{padding:.25em .8em;border-bottom:1px solid #dde3ea;text-align:right}"
-    "th:first-child,td:first-child{text-align:left}.muted{color:#5d6b7b}svg{max-width:100%;height:auto}"
-    "td.published{color:#5d6b7b}";
 
 // By tier.
 constexpr std::string_view kTierColours[] = {"#8a94a0", "#b8c4d0", "#e0a458",
@@ -170,10 +164,7 @@ std::string WaitTable(const TraceAnalysis& a) {
 }  // namespace
 
 std::string AnalysisPage(const TraceAnalysis& a, std::string_view title) {
-  std::string out =
-      "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
-      "content=\"width=device-width\"><title>";
-  StrAppend(&out, EscapedHtml(title), "</title><style>", kStyle, "</style><h1>", EscapedHtml(title), "</h1>");
+  std::string out = StaticPageHead(title);
   StrAppend(&out, "<p>", a.jobs, " jobs over ", a.hours.size(), " hours with usage. Times are UTC.</p>");
   out += "<h2>How unequal jobs are</h2>";
   StrAppend(&out, TailChart(a), SizesTable(a));

@@ -1,0 +1,165 @@
+#include "cli/replicas_input.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/strings.h"
+#include "cli/cli.h"
+#include "cli/terminal.h"
+#include "fmt/format.h"
+#include "model/units.h"
+#include "replicas/policies.h"
+#include "rollout/job_policy.h"
+#include "sim/usage_loads.h"
+#include "trace/load_reader.h"
+
+namespace taut {
+namespace {
+
+constexpr std::string_view kClairvoyant = "clairvoyant";
+
+absl::StatusOr<int64_t> Duration(std::string_view option, const std::string& text, int64_t least) {
+  const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
+  if (!seconds.ok()) return absl::InvalidArgumentError(StrCat(option, ": ", Message(seconds.status())));
+  if (*seconds >= least && *seconds <= 3650 * kDaySeconds) return *seconds;
+  return absl::InvalidArgumentError(
+      StrCat("invalid ", option, " \"", text, "\": expected ", least, "s to 3650d"));
+}
+
+// The capacity of a task at which the job's mean load keeps `mean_tasks` busy; 0 where there is no load.
+double CapacityFor(const LoadSeries& series, double mean_tasks) {
+  double sum = 0;
+  size_t n = 0;
+  for (size_t i = 0; i < series.load.size(); ++i) {
+    sum += series.At(i).value_or(0);
+    n += series.At(i).has_value() ? 1 : 0;
+  }
+  return n > 0 ? sum / static_cast<double>(n) / mean_tasks : 0;
+}
+
+std::string DescribeLoads(const ReadReport& r, const std::vector<LoadSeries>& loads) {
+  std::string out = fmt::format("read {} rows of {} {} ({}): {} {}\n", FormatCount(r.rows), r.files,
+                                r.files == 1 ? "file" : "files", FormatBytes(static_cast<double>(r.bytes)),
+                                FormatCount(loads.size()), loads.size() == 1 ? "job" : "jobs");
+  for (const auto& [cause, skipped] : r.skipped) {
+    StrAppend(&out, "  skipped ", FormatCount(skipped.count), " rows: ", cause, "\n");
+    for (const std::string& example : skipped.examples) StrAppend(&out, "    ", Printable(example), "\n");
+  }
+  for (const std::string& w : r.warnings) StrAppend(&out, "  warning: ", Printable(w), "\n");
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> ToReplicaPolicies(const std::vector<std::string>& asked) {
+  std::vector<std::string> out;
+  for (const ReplicaPolicyInfo& p : ReplicaPolicies()) {
+    if (asked.empty()) out.emplace_back(p.name);
+  }
+  if (asked.empty()) out.emplace_back(kClairvoyant);
+  for (const std::string& name : asked) {
+    if (name != kClairvoyant) {
+      const auto found = FindReplicaPolicy(name);
+      if (!found.ok())
+        return absl::InvalidArgumentError(
+            StrCat("--policies: ", Message(found.status()), ", ", kClairvoyant));
+    }
+    if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
+  }
+  return out;
+}
+
+absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, const ReplicasArgs& args) {
+  ReplicaReplayOptions o;
+  if (args.usage) o.settings = LiveReplicaSettings();  // windows of 5 minutes, as in tautd
+  const std::tuple<std::string_view, double, double, double> numbers[] = {
+      {"--target-utilization", args.max_utilization, 0.01, 1},
+      {"--startup-sigma", args.startup_sigma, 0, 3},
+      {"--mean-tasks", args.mean_tasks, 0.01, 1e6},
+      {"--capacity", args.capacity, 0, 1e30}};
+  for (const auto& [name, value, low, high] : numbers) {
+    if (!(value >= low && value <= high)) {
+      return absl::InvalidArgumentError(
+          StrCat("invalid ", name, " ", value, ": expected ", low, " to ", high));
+    }
+  }
+  const absl::StatusOr<int64_t> warmup = Duration("--warmup", engine.warmup, 0);
+  if (!warmup.ok()) return warmup.status();
+  const absl::StatusOr<int64_t> startup = Duration("--startup", args.startup, 0);
+  if (!startup.ok()) return startup.status();
+  const absl::StatusOr<int64_t> every = Duration("--decide-every", args.decide_every, 1);
+  if (!every.ok()) return every.status();
+  o.warmup_s = *warmup;
+  o.decide_every_s = args.usage ? std::max(*every, kWindowSeconds) : *every;
+  o.settings.startup_s = static_cast<double>(*startup);
+  o.settings.max_utilization = args.max_utilization;
+  o.startup_sigma = args.startup_sigma;
+  o.model = args.overload == "queue" ? OverloadModel::kQueue : OverloadModel::kShed;
+  o.seed = args.seed;
+  for (const std::string& assignment : engine.set) {
+    const size_t equals = assignment.find('=');
+    if (equals == std::string::npos)
+      return absl::InvalidArgumentError(StrCat("--set: expected key=value, not \"", assignment, "\""));
+    const absl::Status s =
+        SetReplicaSetting(assignment.substr(0, equals), assignment.substr(equals + 1), o.settings);
+    if (!s.ok()) return absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
+  }
+  if (absl::Status s = CheckReplicaSettings(o.settings); !s.ok()) return s;
+  return o;
+}
+
+absl::StatusOr<double> TaskCapacityOf(const ReplicaInput& input, size_t at, const ReplicasArgs& args) {
+  const LoadSeries& series = input.loads[at];
+  if (args.capacity > 0) return args.capacity;
+  if (args.usage) {
+    if (input.limits[at] > 0) return input.limits[at];
+    return absl::NotFoundError(StrCat(
+        "job \"", series.job, "\" is not replayed: no CPU limit of its tasks is known; give --capacity"));
+  }
+  const double capacity = CapacityFor(series, args.mean_tasks);
+  if (capacity > 0) return capacity;
+  return absl::NotFoundError(StrCat("job \"", series.job, "\" is not replayed: its load is always 0"));
+}
+
+std::string ReplicaConditions(const ReplicaReplayOptions& o, const ReplicasArgs& args) {
+  return fmt::format(
+      "{}; a task is ready {} after its start{};\n"
+      "overloaded: above {:.4g} % of the ready tasks; decisions every {}; the first {:.3g} days are not "
+      "measured;\nload above the capacity {}\n",
+      args.capacity > 0 ? fmt::format("one task processes {:.6g}", args.capacity)
+      : args.usage      ? std::string("one task processes its CPU limit")
+                        : fmt::format("load scaled to a mean of {:.4g} busy tasks", args.mean_tasks),
+      FormatDuration(static_cast<int64_t>(o.settings.startup_s)),
+      o.startup_sigma > 0 ? fmt::format(" (log-normal, sigma {:.3g})", o.startup_sigma) : "",
+      100 * o.settings.max_utilization, FormatDuration(o.decide_every_s),
+      static_cast<double>(o.warmup_s) / kDaySeconds, o.model == OverloadModel::kShed ? "is lost" : "waits");
+}
+
+absl::StatusOr<ReplicaInput> ReadReplicaInput(const TraceArgs& args_of_trace, const ReplicasArgs& args,
+                                              bool quiet) {
+  ReplicaInput input;
+  if (!args.usage) {
+    ReadReport report;
+    absl::StatusOr<std::vector<LoadSeries>> loads =
+        ReadLoads({args_of_trace.paths, args_of_trace.strict}, report);
+    if (!loads.ok()) {
+      if (report.rows > 0) Print(DescribeLoads(report, {}));
+      return loads.status();
+    }
+    input.loads = *std::move(loads);
+    input.description = DescribeLoads(report, input.loads);
+    return input;
+  }
+  const absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args_of_trace, quiet);
+  if (!trace.ok()) return trace.status();
+  absl::StatusOr<UsageLoads> usage = ReadUsageLoads(**trace);
+  if (!usage.ok()) return usage.status();
+  input.loads = std::move(usage->loads);
+  input.limits = std::move(usage->limits);
+  input.description = DescribeInput(**trace);
+  input.interrupted = (*trace)->interrupted;
+  return input;
+}
+
+}  // namespace taut

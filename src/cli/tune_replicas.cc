@@ -1,0 +1,376 @@
+// taut tune --replicas: a sweep over the settings of replica policies, judged on time that was held out.
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+#include "base/worker_pool.h"
+#include "cli/cli.h"
+#include "cli/json_text.h"
+#include "cli/outputs.h"
+#include "cli/replicas_input.h"
+#include "cli/terminal.h"
+#include "fmt/format.h"
+#include "model/units.h"
+#include "replicas/policies.h"
+
+namespace taut {
+namespace {
+
+constexpr size_t kMostTrials = 2000;
+
+struct Assignment {
+  std::string key, value;
+};
+
+struct Trial {
+  std::string policy;
+  std::vector<Assignment> swept;
+  ReplicaSettings settings;
+  ReplicaScore chosen_on;                // of the time before the cut
+  std::optional<ReplicaScore> held_out;  // of the time after it; absent: not replayed, or nothing is held out
+  bool on_frontier = false;
+};
+
+// A job with its two parts.
+struct Job {
+  LoadSeries before;                // up to the cut
+  const LoadSeries* all = nullptr;  // scored from the cut on
+  int64_t cut_s = 0;                // after the start of the series
+  double capacity = 0;
+};
+
+struct Sweep {
+  std::vector<Job> jobs;
+  std::vector<Trial> trials;
+  std::vector<std::string> notes;
+  size_t chosen = SIZE_MAX;  // SIZE_MAX: none is within the targets
+  bool partial = false;
+};
+
+// The key as taut replay --set takes it, which the job settings of tautd have behind "replicas.".
+const ReplicaSetting* FindSetting(std::string_view key) {
+  for (const ReplicaSetting& s : ReplicaSettingsTable()) {
+    if (s.key == key) return &s;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<std::vector<std::pair<std::string, std::vector<std::string>>>> ParseAxes(
+    const std::vector<std::string>& sweep) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> axes;
+  for (const std::string& text : sweep) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos)
+      return absl::InvalidArgumentError(StrCat("--sweep: expected key=value,value, not \"", text, "\""));
+    std::vector<std::string> values;
+    for (const std::string_view value : Split(std::string_view(text).substr(equals + 1), ','))
+      values.emplace_back(StripSpace(value));
+    ReplicaSettings scratch;
+    for (const std::string& value : values) {
+      if (absl::Status s = SetReplicaSetting(text.substr(0, equals), value, scratch); !s.ok())
+        return absl::InvalidArgumentError(StrCat("--sweep: ", Message(s)));
+    }
+    axes.emplace_back(text.substr(0, equals), std::move(values));
+  }
+  return axes;
+}
+
+// All combinations of the axes that concern the policy: its own keys, and keys of none.
+absl::Status AddTrials(const std::string& policy, const std::vector<std::string>& sweep,
+                       const ReplicaSettings& given, std::vector<Trial>& trials) {
+  const auto axes = ParseAxes(sweep);
+  if (!axes.ok()) return axes.status();
+  size_t count = 1;
+  for (const auto& [key, values] : *axes) count *= values.size();
+  if (trials.size() + count > kMostTrials) {
+    return absl::InvalidArgumentError(
+        StrCat("--sweep: more than ", kMostTrials, " combinations; sweep fewer values"));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    Trial t{.policy = policy, .swept = {}, .settings = given, .chosen_on = {}, .held_out = {}};
+    size_t rest = i;
+    for (const auto& [key, values] : *axes) {
+      const std::string& value = values[rest % values.size()];
+      rest /= values.size();
+      t.swept.push_back({key, value});
+      if (absl::Status s = SetReplicaSetting(key, value, t.settings); !s.ok()) return s;
+    }
+    if (absl::Status s = CheckReplicaSettings(t.settings); !s.ok()) return s;
+    trials.push_back(std::move(t));
+  }
+  return absl::OkStatus();
+}
+
+// Of the axes given, those that a policy reads.
+std::vector<std::string> AxesOf(const ReplicaPolicyInfo& info, const std::vector<std::string>& asked) {
+  if (asked.empty()) return {info.sweep.begin(), info.sweep.end()};
+  std::vector<std::string> out;
+  for (const std::string& axis : asked) {
+    const std::string_view key = std::string_view(axis).substr(0, axis.find('='));
+    const std::string_view group = key.substr(0, key.find('.'));
+    const bool is_read = group == "replicas" || std::ranges::find(info.groups, group) != info.groups.end();
+    // What no setting has is an error with the nearest key.
+    if (is_read || FindSetting(key) == nullptr) out.push_back(axis);
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<Trial>> TrialsOf(const TuneArgs& args, const ReplicasArgs& replicas,
+                                            const ReplicaSettings& given) {
+  std::vector<Trial> trials;
+  for (const ReplicaPolicyInfo& info : ReplicaPolicies()) {
+    const bool asked = std::ranges::find(replicas.policies, info.name) != replicas.policies.end();
+    if (!asked && (!replicas.policies.empty() || info.sweep.empty())) continue;
+    if (absl::Status s = AddTrials(std::string(info.name), AxesOf(info, args.sweep), given, trials); !s.ok())
+      return s;
+  }
+  for (const std::string& name : replicas.policies) {
+    if (const auto found = FindReplicaPolicy(name); !found.ok())
+      return absl::InvalidArgumentError(StrCat("--policies: ", Message(found.status())));
+  }
+  return trials;
+}
+
+// Jobs with enough time on both sides of the cut.
+void MakeJobs(const ReplicaInput& input, const TuneArgs& args, const ReplicasArgs& replicas,
+              const ReplicaReplayOptions& options, Sweep& sweep) {
+  for (size_t at = 0; at < input.loads.size(); ++at) {
+    const LoadSeries& series = input.loads[at];
+    const absl::StatusOr<double> capacity = TaskCapacityOf(input, at, replicas);
+    if (!capacity.ok()) {
+      sweep.notes.push_back(std::string(Message(capacity.status())));
+      continue;
+    }
+    const int64_t length_s = static_cast<int64_t>(series.load.size()) * series.step_s;
+    const int64_t measured_s = length_s - options.warmup_s;
+    const auto held_s = static_cast<int64_t>(args.holdout * static_cast<double>(measured_s));
+    const int64_t steps = (length_s - held_s) / series.step_s;
+    if (measured_s <= 0 || steps * series.step_s <= options.warmup_s) {
+      sweep.notes.push_back(StrCat("job \"", series.job, "\" is not replayed: it has ",
+                                   FormatDuration(length_s), ", not more than --warmup"));
+      continue;
+    }
+    Job job{.before = series, .all = &series, .cut_s = steps * series.step_s, .capacity = *capacity};
+    job.before.load.resize(static_cast<size_t>(steps));
+    sweep.jobs.push_back(std::move(job));
+  }
+}
+
+ReplicaScore Score(const Trial& trial, const Job& job, ReplicaReplayOptions options, bool held_out) {
+  options.settings = trial.settings;
+  options.capacity = job.capacity;
+  if (held_out) options.warmup_s = job.cut_s;
+  const absl::StatusOr<ReplicaScore> score =
+      ReplayByName(held_out ? *job.all : job.before, options, trial.policy);
+  return score.ok() ? *score : ReplicaScore();  // nothing is measured: MakeJobs has looked at the lengths
+}
+
+ReplicaScore Total(const Trial& trial, const std::vector<Job>& jobs, const ReplicaReplayOptions& options,
+                   bool held_out) {
+  ReplicaScore total;
+  for (const Job& job : jobs) total.Add(Score(trial, job, options, held_out));
+  return total;
+}
+
+void MarkFrontier(std::vector<Trial>& trials) {
+  for (Trial& t : trials) {
+    const ReplicaScore& a = t.chosen_on;
+    t.on_frontier = std::ranges::none_of(trials, [&](const Trial& other) {
+      const ReplicaScore& b = other.chosen_on;
+      if (other.policy != t.policy) return false;
+      const bool no_worse =
+          b.of_clairvoyant() <= a.of_clairvoyant() && b.overloaded_share() <= a.overloaded_share();
+      return no_worse &&
+             (b.of_clairvoyant() < a.of_clairvoyant() || b.overloaded_share() < a.overloaded_share());
+    });
+  }
+}
+
+bool IsWithin(const Trial& t, const TuneArgs& args) {
+  return t.chosen_on.overloaded_share() <= args.overloaded &&
+         t.chosen_on.PerDay(t.chosen_on.changes) <= args.replica_changes;
+}
+
+void Choose(const TuneArgs& args, Sweep& sweep) {
+  for (size_t i = 0; i < sweep.trials.size(); ++i) {
+    if (!IsWithin(sweep.trials[i], args)) continue;
+    if (sweep.chosen == SIZE_MAX ||
+        sweep.trials[i].chosen_on.of_clairvoyant() < sweep.trials[sweep.chosen].chosen_on.of_clairvoyant())
+      sweep.chosen = i;
+  }
+}
+
+absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, const ReplicasArgs& replicas, const ReplicaInput& input,
+                               const ReplicaReplayOptions& options) {
+  Sweep sweep;
+  absl::StatusOr<std::vector<Trial>> trials = TrialsOf(args, replicas, options.settings);
+  if (!trials.ok()) return trials.status();
+  sweep.trials = *std::move(trials);
+  MakeJobs(input, args, replicas, options, sweep);
+  if (sweep.jobs.empty())
+    return absl::InvalidArgumentError(
+        StrCat("nothing to replay: ", sweep.notes.empty() ? "no load" : sweep.notes.front()));
+  ProgressLine progress(args.quiet);
+  WorkerPool workers(args.engine.threads);
+  constexpr size_t kPiece = 16;  // between two looks at the keyboard
+  size_t done = 0;
+  for (; done < sweep.trials.size() && !Interrupted(); done += kPiece) {
+    progress.Update(StrCat("trial ", done + 1, " of ", sweep.trials.size()),
+                    static_cast<double>(done) / static_cast<double>(sweep.trials.size()));
+    workers.ForEach(std::min(kPiece, sweep.trials.size() - done), [&](size_t i) {
+      Trial& t = sweep.trials[done + i];
+      t.chosen_on = Total(t, sweep.jobs, options, /*held_out=*/false);
+    });
+  }
+  if (done < sweep.trials.size()) {
+    sweep.trials.resize(done);
+    sweep.partial = true;
+  }
+  MarkFrontier(sweep.trials);
+  Choose(args, sweep);
+  if (args.holdout > 0 && !sweep.partial) {
+    workers.ForEach(sweep.trials.size(), [&](size_t i) {
+      Trial& t = sweep.trials[i];
+      if (t.on_frontier || i == sweep.chosen) t.held_out = Total(t, sweep.jobs, options, /*held_out=*/true);
+    });
+  }
+  return sweep;
+}
+
+std::string Percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
+
+std::string SettingsText(const Trial& t) {
+  std::string out;
+  for (const Assignment& a : t.swept) StrAppend(&out, out.empty() ? "" : " ", a.key, "=", a.value);
+  return out.empty() ? "as given" : out;
+}
+
+std::string SweepTable(const Sweep& sweep) {
+  TextTable table({"policy", "settings", "tasks of\nclairvoyant", "over-\nloaded", "changes\n/day",
+                   "held out:\ntasks", "over-\nloaded", ""});
+  std::vector<size_t> order;
+  for (size_t i = 0; i < sweep.trials.size(); ++i) {
+    if (sweep.trials[i].on_frontier || i == sweep.chosen) order.push_back(i);
+  }
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) {
+    const Trial &x = sweep.trials[a], &y = sweep.trials[b];
+    if (x.policy != y.policy) return false;
+    return x.chosen_on.of_clairvoyant() < y.chosen_on.of_clairvoyant();
+  });
+  for (const size_t i : order) {
+    const Trial& t = sweep.trials[i];
+    table.Add({t.policy, SettingsText(t), fmt::format("{:.3f}", t.chosen_on.of_clairvoyant()),
+               Percent(t.chosen_on.overloaded_share()),
+               fmt::format("{:.1f}", t.chosen_on.PerDay(t.chosen_on.changes)),
+               t.held_out.has_value() ? fmt::format("{:.3f}", t.held_out->of_clairvoyant()) : "-",
+               t.held_out.has_value() ? Percent(t.held_out->overloaded_share()) : "-",
+               i == sweep.chosen ? "<- chosen" : ""});
+  }
+  return table.Render();
+}
+
+Json ScoreJson(const ReplicaScore& s) {
+  return {{"task_hours_of_clairvoyant", s.of_clairvoyant()},
+          {"overloaded_share", s.overloaded_share()},
+          {"starts_per_day", s.PerDay(s.starts)},
+          {"changes_per_day", s.PerDay(s.changes)}};
+}
+
+std::string SweepJson(const Sweep& sweep) {
+  Json trials = Json::array();
+  for (size_t i = 0; i < sweep.trials.size(); ++i) {
+    const Trial& t = sweep.trials[i];
+    Json settings = Json::object();
+    for (const Assignment& a : t.swept) settings[a.key] = a.value;
+    Json trial = {
+        {"policy", t.policy}, {"settings", std::move(settings)}, {"chosen_on", ScoreJson(t.chosen_on)}};
+    trial["held_out"] = t.held_out.has_value() ? ScoreJson(*t.held_out) : Json();
+    trial["on_frontier"] = t.on_frontier;
+    trial["chosen"] = i == sweep.chosen;
+    trials.push_back(std::move(trial));
+  }
+  return JsonText({{"format", "taut-tune-replicas/1"},
+                   {"partial", sweep.partial},
+                   {"notes", sweep.notes},
+                   {"trials", std::move(trials)}});
+}
+
+// The job settings of tautd, as `set` of a rule.
+std::string SettingsFile(const Trial& t) {
+  std::string out = StrCat(
+      "# by taut tune --replicas; in tautd's configuration under rules: - set:\nreplicas.policy: ", t.policy,
+      "\n");
+  for (const ReplicaSetting& s : ReplicaSettingsTable()) {
+    const std::string value = GetReplicaSetting(s, t.settings);
+    const bool swept = std::ranges::any_of(t.swept, [&](const Assignment& a) { return a.key == s.key; });
+    if (!swept && value == GetReplicaSetting(s, ReplicaSettings())) continue;
+    StrAppend(&out, s.key.starts_with("replicas.") ? "" : "replicas.", s.key, ": \"", value, "\"\n");
+  }
+  return out;
+}
+
+absl::Status NothingWithin(const TuneArgs& args, const Sweep& sweep) {
+  const auto nearest = std::ranges::min_element(sweep.trials, {}, [](const Trial& t) {
+    return std::pair(t.chosen_on.overloaded_share(), t.chosen_on.PerDay(t.chosen_on.changes));
+  });
+  return absl::FailedPreconditionError(fmt::format(
+      "no settings tried are overloaded at most {} of the time (--overloaded) with {} changes a day "
+      "(--replica-changes); "
+      "the least were {} with {:.1f} changes by {} {}. {}Allow more, or try other settings with --sweep",
+      Percent(args.overloaded), args.replica_changes, Percent(nearest->chosen_on.overloaded_share()),
+      nearest->chosen_on.PerDay(nearest->chosen_on.changes), nearest->policy, SettingsText(*nearest),
+      args.out.empty() ? "" : StrCat(args.out, " was not written. ")));
+}
+
+absl::Status Tune(const TuneArgs& args, const ReplicasArgs& replicas, bool* partial) {
+  if (!(args.holdout >= 0 && args.holdout <= 0.9)) {
+    return absl::InvalidArgumentError(StrCat("invalid --holdout ", args.holdout, ": expected 0 to 0.9"));
+  }
+  if (!(args.overloaded > 0 && args.overloaded < 1)) {
+    return absl::InvalidArgumentError(
+        StrCat("invalid --overloaded ", args.overloaded, ": expected above 0 and below 1"));
+  }
+  const absl::StatusOr<ReplicaReplayOptions> options = ToReplicaOptions(args.engine, replicas);
+  if (!options.ok()) return options.status();
+  const NamedPath out{"--out", args.out};
+  if (absl::Status s = CheckOutputs({&out, 1}, args.trace.paths); !s.ok()) return s;
+  absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(out);
+  if (!file.ok()) return file.status();
+  CatchInterrupts();
+  const absl::StatusOr<ReplicaInput> input = ReadReplicaInput(args.trace, replicas, args.quiet);
+  if (!input.ok()) return input.status();
+  const absl::StatusOr<Sweep> sweep = RunSweep(args, replicas, *input, *options);
+  if (!sweep.ok()) return sweep.status();
+  *partial = sweep->partial || input->interrupted;
+  if (args.output == OutputForm::kJson) {
+    Print(SweepJson(*sweep));
+  } else {
+    std::string notes;
+    for (const std::string& note : sweep->notes) StrAppend(&notes, "note: ", Printable(note), "\n");
+    Print(StrCat(input->description, ReplicaConditions(*options, replicas), notes,
+                 args.holdout > 0
+                     ? fmt::format("chosen on the first {:.0f} % of the measured time, held out: the rest\n",
+                                   100 * (1 - args.holdout))
+                     : "nothing is held out: expect more overload on other days\n",
+                 "\nFrontier over ", sweep->trials.size(), " trials\n\n", SweepTable(*sweep)));
+  }
+  if (*partial) Warn("interrupted: only the trials shown were run");
+  if (sweep->chosen == SIZE_MAX) return *partial ? absl::OkStatus() : NothingWithin(args, *sweep);
+  if (*file == nullptr) return absl::OkStatus();
+  (*file)->Append(SettingsFile(sweep->trials[sweep->chosen]));
+  if (absl::Status s = (*file)->Close(); !s.ok()) return s;
+  if (args.output == OutputForm::kTable) Print(StrCat("\nsettings: ", args.out, "\n"));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int RunTuneReplicas(const TuneArgs& args, const ReplicasArgs& replicas) {
+  bool partial = false;
+  const absl::Status status = Tune(args, replicas, &partial);
+  if (status.ok()) return partial ? kExitPartial : kExitOk;
+  PrintError(Message(status));
+  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
+}
+
+}  // namespace taut

@@ -1,0 +1,12 @@
+// The beginning of a page without scripts and without anything from elsewhere.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace taut {
+
+// Up to and including the heading; tables wider than the page scroll.
+std::string StaticPageHead(std::string_view title);
+
+}  // namespace taut
