@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "base/time.h"
+#include "fmt/format.h"
 #include "model/units.h"
 
 namespace taut {
@@ -45,6 +46,24 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit) {
                                   .capacity = capacity_,
                                   .ready = std::min(tasks, assumed),
                                   .starting = std::max(0, assumed - tasks)});
+  TakeSilence(cpu.window);
+}
+
+void LiveReplicas::TakeSilence(WindowId window) {
+  const int64_t now_s = window.next().start_s();
+  if (load_.has_value()) {
+    const int64_t days =
+        loaded_until_s_ == INT64_MIN ? 2 : window.day() - FloorDiv(loaded_until_s_ - 1, kDaySeconds);
+    if (days > 0) highest_ = {0, days == 1 ? highest_[0] : 0};
+    highest_[0] = std::max(highest_[0], *recommended_);
+    loaded_until_s_ = now_s;
+    safe_ = 0;
+    return;
+  }
+  const bool long_silent = loaded_until_s_ != INT64_MIN &&
+                           static_cast<double>(now_s - loaded_until_s_) >= settings_.function.silent_s;
+  safe_ = long_silent ? std::max(highest_[0], highest_[1]) : 0;
+  recommended_ = std::max(*recommended_, safe_);
 }
 
 void LiveReplicas::TakeExternal(std::optional<ExternalTasks> answer) {
@@ -83,6 +102,13 @@ void LiveReplicas::Explain(Reason& reason) const {
     return;
   }
   policy_->Explain(reason);
+  if (is_silent()) {
+    reason.sentence = fmt::format(
+        "No load has been measured for {}: the highest number of the last day, {} tasks, is safe until there "
+        "is "
+        "one. {}",
+        FormatDuration(static_cast<int64_t>(settings_.function.silent_s)), safe_, reason.sentence);
+  }
   reason.limit = *recommended_;
   const std::string unit = is_of_cpu() ? "cores" : "";
   if (load_.has_value()) reason.facts.push_back({"load", *load_, unit});
@@ -116,6 +142,8 @@ void LiveReplicas::Save(ByteWriter& out) const {
   out.Put(load_.value_or(-1.0));
   out.Put(recommended_.value_or(-1));
   out.PutString(hold_);
+  for (const int count : highest_) out.Put(count);
+  out.Put(loaded_until_s_);
 }
 
 absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in, const JobPolicy& policy) {
@@ -130,13 +158,24 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
   if (const auto load = in.Get<double>(); load >= 0) out->load_ = load;
   const auto recommended = in.Get<int>();
   out->hold_ = in.GetString();
+  if (in.remaining() > 0) {  // saved before silence was noticed: nothing
+    for (int& count : out->highest_) count = in.Get<int>();
+    out->loaded_until_s_ = in.Get<int64_t>();
+  }
   if (absl::Status s = in.status("the state of a job's replicas"); !s.ok()) return s;
-  if (!(out->capacity_ >= 0 && std::isfinite(out->capacity_)) || out->running_ < 0) {
+  constexpr int kMostTasks = 1'000'000'000;
+  bool possible = out->capacity_ >= 0 && std::isfinite(out->capacity_) && out->running_ >= 0;
+  for (const int count : out->highest_) possible = possible && count >= 0 && count <= kMostTasks;
+  constexpr int64_t kFarSeconds = int64_t{1} << 40;
+  possible = possible && (out->loaded_until_s_ == INT64_MIN || std::abs(out->loaded_until_s_) < kFarSeconds);
+  if (!possible) {
     return absl::DataLossError("invalid state of a job's replicas");
   }
   if (!same) {
     out->capacity_ = out->settings_.task_capacity;
     out->load_.reset();
+    out->highest_ = {};
+    out->loaded_until_s_ = INT64_MIN;
     return out;
   }
   if (!out->is_of_cpu()) out->capacity_ = out->settings_.task_capacity;  // which may be another by now

@@ -1,6 +1,7 @@
 // The number of tasks of one live job: its load, what the policy recommends, and the gate.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -63,6 +64,9 @@ class LiveReplicas {
 
  private:
   std::optional<double> LoadOf(const Signal& cpu) const;
+  // A load that is silent for long may be high: the highest count of a day is safe.
+  void TakeSilence(WindowId window);
+  bool is_silent() const { return safe_ > 0; }
   // As saved: what was learnt of another load is of no use.
   std::string SavedName() const;
 
@@ -75,6 +79,10 @@ class LiveReplicas {
   std::optional<double> load_;
   std::optional<int> recommended_;
   std::string hold_;
+  // What was recommended at most on the day of the last measured load and the day before, and when that was.
+  std::array<int, 2> highest_{};
+  int64_t loaded_until_s_ = INT64_MIN;
+  int safe_ = 0;  // the count since the load has been silent for function.silent_s; 0: it is not
 };
 
 }  // namespace taut

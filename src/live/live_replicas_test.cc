@@ -308,6 +308,39 @@ TEST(LiveReplicas, TheLoadMayBeThatOfSeries) {
   EXPECT_EQ(job.fleet.WantHistory(10).size(), 1U);
 }
 
+TEST(LiveReplicas, ALoadThatIsSilentForLongIsTakenForHigh) {
+  LiveSettings settings = Scaling(Mode::kAuto, "hpa");
+  JobPolicy defaults = settings.rules.defaults();
+  ASSERT_TRUE(SetJobSetting("replicas.task_capacity", "100", defaults).ok());
+  ASSERT_TRUE(SetJobSetting("replicas.function.silent_h", "0.5", defaults).ok());
+  settings.rules = *PolicyRules::Compile({}, defaults);
+  ScaledJob job(settings);
+  job.series_load = 1000;
+  job.Window(1);
+  job.series_load = 200;
+  for (int i = 0; i < 12; ++i) job.Window(1);
+  EXPECT_THAT(job.replicas().recommended(), Optional(4));
+  job.series_load.reset();
+  for (int i = 0; i < 5; ++i) job.Window(1);
+  EXPECT_THAT(job.replicas().recommended(), Optional(4)) << "it is held";
+  job.Window(1);
+  EXPECT_THAT(job.replicas().recommended(), Optional(12)) << "half an hour: the highest of the day";
+  Reason reason;
+  job.replicas().Explain(reason);
+  EXPECT_THAT(reason.sentence, HasSubstr("No load has been measured for 30 min"));
+  // Over a restart, too.
+  std::string state;
+  ByteWriter out(&state);
+  job.replicas().Save(out);
+  ByteReader in(state);
+  const auto restored = LiveReplicas::Load(in, *job.fleet.job(JobId{0}).policy);
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  EXPECT_THAT((*restored)->recommended(), Optional(12));
+  job.series_load = 200;
+  for (int i = 0; i < 13; ++i) job.Window(1);
+  EXPECT_THAT(job.replicas().recommended(), Optional(4)) << "it is back";
+}
+
 TEST(LiveReplicas, DamagedBytesAreAnError) {
   ScaledJob job(Scaling(Mode::kAuto, "forecast"));
   for (int32_t i = 0; i < 20; ++i) job.Window(Load(i));
@@ -315,7 +348,9 @@ TEST(LiveReplicas, DamagedBytesAreAnError) {
   ByteWriter out(&bytes);
   job.replicas().Save(out);
   const JobPolicy& policy = *job.fleet.job(JobId{0}).policy;
+  constexpr size_t kSilence = 2 * sizeof(int) + sizeof(int64_t);  // which earlier versions did not write
   for (size_t length = 0; length < bytes.size(); ++length) {
+    if (length == bytes.size() - kSilence) continue;
     ByteReader in(std::string_view(bytes).substr(0, length));
     EXPECT_FALSE(LiveReplicas::Load(in, policy).ok()) << length;
   }

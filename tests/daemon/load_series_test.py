@@ -52,7 +52,9 @@ def main():
                     "back to the CPU")
         cell.send(tautd, 2, 6, 0.9)
         replicas = tautd.get(path)["replicas"]
-        stage.equal((replicas["load_of"], replicas["would_be"]), ("cpu", 11), "5.4 cores at half of a core each are 11 tasks")
+        # 11 tasks, or 7 where the policy has ordered fewer in between and may add only four at a time.
+        stage.check(replicas["load_of"] == "cpu" and round(replicas["load"], 1) == 5.4 and replicas["would_be"] in (7, 11),
+                    "by the CPU that the tasks use", replicas)
         said = stage.run(args.taut, "set", web, "replicas.task_capacity=-1", "--server", url)
         stage.check(said.returncode != 0 and "outside 0" in said.stderr, "nonsense is refused", said.stderr)
         stage.finish()
