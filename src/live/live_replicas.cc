@@ -22,7 +22,8 @@ constexpr std::string_view kNoLoad =
 
 LiveReplicas::LiveReplicas(const ReplicaPolicyInfo& info, const ReplicaSettings& settings)
     : info_(&info),
-      settings_(settings),
+      task_capacity_(settings.task_capacity),
+      silent_s_(settings.function.silent_s),
       policy_(NewReplicaPolicy(info, settings)),
       capacity_(settings.task_capacity) {}
 
@@ -60,8 +61,8 @@ void LiveReplicas::TakeSilence(WindowId window) {
     safe_ = 0;
     return;
   }
-  const bool long_silent = loaded_until_s_ != INT64_MIN &&
-                           static_cast<double>(now_s - loaded_until_s_) >= settings_.function.silent_s;
+  const bool long_silent =
+      loaded_until_s_ != INT64_MIN && static_cast<double>(now_s - loaded_until_s_) >= silent_s_;
   safe_ = long_silent ? std::max(highest_[0], highest_[1]) : 0;
   recommended_ = std::max(*recommended_, safe_);
 }
@@ -107,7 +108,7 @@ void LiveReplicas::Explain(Reason& reason) const {
         "No load has been measured for {}: the highest number of the last day, {} tasks, is safe until there "
         "is "
         "one. {}",
-        FormatDuration(static_cast<int64_t>(settings_.function.silent_s)), safe_, reason.sentence);
+        FormatDuration(static_cast<int64_t>(silent_s_)), safe_, reason.sentence);
   }
   reason.limit = *recommended_;
   const std::string unit = is_of_cpu() ? "cores" : "";
@@ -172,13 +173,13 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
     return absl::DataLossError("invalid state of a job's replicas");
   }
   if (!same) {
-    out->capacity_ = out->settings_.task_capacity;
+    out->capacity_ = out->task_capacity_;
     out->load_.reset();
     out->highest_ = {};
     out->loaded_until_s_ = INT64_MIN;
     return out;
   }
-  if (!out->is_of_cpu()) out->capacity_ = out->settings_.task_capacity;  // which may be another by now
+  if (!out->is_of_cpu()) out->capacity_ = out->task_capacity_;  // which may be another by now
   absl::StatusOr<std::unique_ptr<ReplicaPolicy>> learnt = LoadReplicaPolicy(state, policy.replicas);
   if (!learnt.ok()) return out;
   out->policy_ = *std::move(learnt);

@@ -39,14 +39,14 @@ class LiveReplicas {
   // The state of the gate of another policy for the same job.
   void TakeGate(const LiveReplicas& other);
   // Windows from here on are of now: the limits before are not those of today.
-  void EndPast() { capacity_ = settings_.task_capacity; }
+  void EndPast() { capacity_ = task_capacity_; }
 
   std::optional<int> recommended() const { return recommended_; }
   std::optional<int> in_force() const { return gate_.in_force; }
   // Of the last window measured.
   int running() const { return running_; }
   // The load is CPU, in cores; false: that of series, in their unit.
-  bool is_of_cpu() const { return settings_.task_capacity == 0; }
+  bool is_of_cpu() const { return task_capacity_ == 0; }
   // Absent: not measured in that window.
   std::optional<double> load() const { return load_; }
   // What one task can process; absent: not known.
@@ -71,7 +71,8 @@ class LiveReplicas {
   std::string SavedName() const;
 
   const ReplicaPolicyInfo* info_;
-  ReplicaSettings settings_;
+  double task_capacity_;  // ReplicaSettings::task_capacity
+  double silent_s_;       // FunctionReplicaSettings::silent_s
   std::unique_ptr<ReplicaPolicy> policy_;
   ReplicaGateState gate_;
   double capacity_ = 0;  // of a task; 0: not known
