@@ -69,7 +69,7 @@ struct TuneArgs {
   // Of --replicas: the share of time overloaded and the changes per job-day not to exceed, and the share of the
   // measured time on which nothing is chosen.
   double overloaded = 0.005, replica_changes = 1000, holdout = 0.3;
-  std::string out;                 // settings file to write; empty: none
+  std::string out;  // settings file to write; empty: none
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
 };

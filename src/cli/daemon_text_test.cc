@@ -43,7 +43,8 @@ TEST(DaemonTextTest, ARecommendedNumberOfTasksIsShownWhereItIsAnother) {
   job["tasks_would_be"] = 31;
   EXPECT_THAT(JobsText({{"total", 1}, {"jobs", {job}}}), Not(HasSubstr("recommended")));
   Json detail = job;
-  detail["replicas"] = Json::parse(R"({"policy":"hpa","tasks":31,"would_be":14,"ordered":14,"load_of":"cpu","load":9.5,
+  detail["replicas"] =
+      Json::parse(R"({"policy":"hpa","tasks":31,"would_be":14,"ordered":14,"load_of":"cpu","load":9.5,
     "task_capacity":2,"utilization":0.1532,"hold":"last change 5 min ago","reason":{}})");
   const std::string text = JobText(detail, {{"decisions", Json::array()}});
   EXPECT_THAT(

@@ -15,6 +15,7 @@
 #include "base/strings.h"
 #include "recommender.grpc.pb.h"
 #include "wire/external_message.h"
+#include "wire/hand_over.h"
 
 namespace taut {
 namespace {
@@ -25,15 +26,22 @@ using testing::IsEmpty;
 
 class Service final : public v1::Recommender::Service {
  public:
-  std::function<grpc::Status(const v1::RecommendRequest&, v1::RecommendResponse*)> answer;
+  using Answer = std::function<grpc::Status(const v1::RecommendRequest&, v1::RecommendResponse*)>;
+  // Before the first call.
+  void SetAnswer(Answer answer) {
+    answer_ = std::move(answer);
+    HandOver(this);
+  }
   std::atomic<int> calls{0};
 
  private:
   grpc::Status Recommend(grpc::ServerContext*, const v1::RecommendRequest* request,
                          v1::RecommendResponse* response) override {
+    TakeOver(this);
     ++calls;
-    return answer(*request, response);
+    return answer_(*request, response);
   }
+  Answer answer_;
 };
 
 ExternalBatch Batch(int32_t window, uint32_t jobs) {
@@ -99,7 +107,7 @@ class ExternalRecommenderTest : public testing::Test {
 };
 
 TEST_F(ExternalRecommenderTest, AsksInPartsAndTakesWhatIsAnswered) {
-  service_.answer = [](const v1::RecommendRequest& request, v1::RecommendResponse* response) {
+  service_.SetAnswer([](const v1::RecommendRequest& request, v1::RecommendResponse* response) {
     EXPECT_EQ(request.cell(), "test");
     EXPECT_EQ(request.window_start_s(), 3000);
     EXPECT_EQ(request.window_end_s(), 3300);
@@ -111,7 +119,7 @@ TEST_F(ExternalRecommenderTest, AsksInPartsAndTakesWhatIsAnswered) {
       r.set_reason("twice");
     }
     return grpc::Status::OK;
-  };
+  });
   Connect();
   client_->Ask(Batch(10, 5));
   const ExternalHealth health = Wait([](const ExternalHealth& h) { return h.answers == 10; });
@@ -130,12 +138,12 @@ TEST_F(ExternalRecommenderTest, AsksInPartsAndTakesWhatIsAnswered) {
 }
 
 TEST_F(ExternalRecommenderTest, AnErrorLosesItsCallAlone) {
-  service_.answer = [](const v1::RecommendRequest& request, v1::RecommendResponse* response) {
+  service_.SetAnswer([](const v1::RecommendRequest& request, v1::RecommendResponse* response) {
     if (request.jobs(0).name() == "job-0") return grpc::Status(grpc::StatusCode::INTERNAL, "a bug of\nmine");
     response->add_recommendations()->set_job(request.jobs(0).name());
     response->mutable_recommendations(0)->set_cpu_limit_cores(1);
     return grpc::Status::OK;
-  };
+  });
   Connect();
   client_->Ask(Batch(10, 3));
   const ExternalHealth health = Wait([](const ExternalHealth& h) { return h.answers == 1; });
@@ -148,7 +156,7 @@ TEST_F(ExternalRecommenderTest, AnErrorLosesItsCallAlone) {
 }
 
 TEST_F(ExternalRecommenderTest, AServiceThatIsSlowIsGivenUpAndSaid) {
-  service_.answer = [this](const v1::RecommendRequest&, v1::RecommendResponse*) { return Hold(); };
+  service_.SetAnswer([this](const v1::RecommendRequest&, v1::RecommendResponse*) { return Hold(); });
   Connect(/*deadline_ms=*/50);
   client_->Ask(Batch(10, 6));
   const ExternalHealth health = Wait([](const ExternalHealth& h) { return h.late_requests > 0; });
@@ -158,7 +166,7 @@ TEST_F(ExternalRecommenderTest, AServiceThatIsSlowIsGivenUpAndSaid) {
 }
 
 TEST_F(ExternalRecommenderTest, ANewWindowReplacesOneThatWaits) {
-  service_.answer = [this](const v1::RecommendRequest&, v1::RecommendResponse*) { return Hold(); };
+  service_.SetAnswer([this](const v1::RecommendRequest&, v1::RecommendResponse*) { return Hold(); });
   Connect();
   client_->Ask(Batch(10, 1));
   while (service_.calls == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -178,7 +186,7 @@ TEST_F(ExternalRecommenderTest, AServiceThatIsNotThereIsTriedAgain) {
   grpc::ServerBuilder builder;
   builder.AddListeningPort(StrCat("127.0.0.1:", port_), grpc::InsecureServerCredentials());
   builder.RegisterService(&service_);
-  service_.answer = [](const v1::RecommendRequest&, v1::RecommendResponse*) { return grpc::Status::OK; };
+  service_.SetAnswer([](const v1::RecommendRequest&, v1::RecommendResponse*) { return grpc::Status::OK; });
   server_ = builder.BuildAndStart();
   ASSERT_NE(server_, nullptr);
   int32_t window = 11;
@@ -189,7 +197,7 @@ TEST_F(ExternalRecommenderTest, AServiceThatIsNotThereIsTriedAgain) {
 }
 
 TEST_F(ExternalRecommenderTest, EndsWhileItWaits) {
-  service_.answer = [this](const v1::RecommendRequest&, v1::RecommendResponse*) { return Hold(); };
+  service_.SetAnswer([this](const v1::RecommendRequest&, v1::RecommendResponse*) { return Hold(); });
   Connect(/*deadline_ms=*/60'000);
   client_->Ask(Batch(10, 1));
   while (service_.calls == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
