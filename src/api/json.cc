@@ -479,6 +479,8 @@ void PutReplicaHistory(const ReplicaHistory& history, JsonWriter& json) {
   column("tasks_would_be", &ReplicaColumn::would_be);
   column("capacity", &ReplicaColumn::capacity);
   column("capacity_would_be", &ReplicaColumn::would_be_capacity);
+  column("forecast_low", &ReplicaColumn::forecast_low);
+  column("forecast_high", &ReplicaColumn::forecast_high);
   const ReplicaTotals& t = history.totals;
   json.Key("totals");
   json.BeginObject();

@@ -12,7 +12,7 @@ namespace {
 // Sums of a column.
 struct Sums {
   int windows = 0, with_capacity = 0, recommended = 0;
-  std::optional<double> load;  // the highest
+  std::optional<double> load, forecast_low, forecast_high;  // the highest
   double tasks = 0, would_be = 0, capacity = 0, would_be_capacity = 0;
 };
 
@@ -33,11 +33,12 @@ class Walk {
   void Take(const Signal& signal) {
     if (signal.window >= query_.to || signal.tasks.empty()) return;
     const auto tasks = static_cast<int>(signal.tasks.size());
-    if (replicas_ != nullptr) replicas_->Observe(signal, signal.owner_limit);
+    if (replicas_ != nullptr) replicas_->Observe(signal, signal.owner_limit, SizeUse::kOwners);
     if (signal.window >= query_.from) Add(signal.window, LoadOf(signal), tasks);
     if (replicas_ == nullptr) return;
     (void)replicas_->Decide(policy_, signal.window.next().start_s());
     in_force_ = replicas_->recommended();
+    if (const std::optional<LoadBand> band = replicas_->forecast(); band.has_value()) AddForecast(*band);
   }
 
   ReplicaHistory Result() const {
@@ -50,6 +51,8 @@ class Walk {
       ReplicaColumn& column = out.columns.emplace_back();
       column.start_s = query_.from.start_s() + static_cast<int64_t>(i) * out.step_s;
       column.load = s.load;
+      column.forecast_low = s.forecast_low;
+      column.forecast_high = s.forecast_high;
       column.tasks = MeanOf(s.tasks, s.windows);
       column.would_be = MeanOf(s.would_be, s.recommended);
       column.capacity = MeanOf(s.capacity, s.with_capacity);
@@ -59,6 +62,17 @@ class Walk {
   }
 
  private:
+  void AddForecast(const LoadBand& band) {
+    // The load that the policy sees at a time is that of the window that ends then.
+    const WindowId window{WindowId::Of(band.at).index - 1};
+    if (window < query_.from || window >= query_.to) return;
+    Sums& s = SumsOf(window);
+    s.forecast_low = std::max(s.forecast_low.value_or(0), band.low);
+    s.forecast_high = std::max(s.forecast_high.value_or(0), band.high);
+  }
+  Sums& SumsOf(WindowId window) {
+    return sums_[static_cast<size_t>((window.index - query_.from.index) / windows_each_)];
+  }
   std::optional<double> LoadOf(const Signal& signal) const {
     if (replicas_ != nullptr) return replicas_->load();
     double load = 0;
@@ -67,7 +81,7 @@ class Walk {
   }
   // After the policy has seen the window; in_force_ is still what it recommended before.
   void Add(WindowId window, std::optional<double> load, int tasks) {
-    Sums& s = sums_[static_cast<size_t>((window.index - query_.from.index) / windows_each_)];
+    Sums& s = SumsOf(window);
     ++s.windows;
     if (load.has_value()) s.load = std::max(s.load.value_or(0), *load);
     s.tasks += tasks;

@@ -24,6 +24,9 @@ struct ReplicaColumn {
   std::optional<double> tasks, would_be;  // running; in force if every recommendation were
   std::optional<double> capacity,
       would_be_capacity;  // up to the utilisation at which a task is overloaded
+  // What the policy expected of the load of these windows when a task that was started then became ready in
+  // them: the highest of each end of its band.
+  std::optional<double> forecast_low, forecast_high;
 };
 
 // Over the windows with both a load and a recommendation in force.

@@ -8,6 +8,7 @@
 #include "vertical/external.h"
 #include "vertical/moving_window.h"
 #include "vertical/report_tools.h"
+#include "vertical/task_size.h"
 #include "vertical/vpa.h"
 #include "vertical/wrappers.h"
 
@@ -208,6 +209,12 @@ std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, co
   const Ingredients in{resource, job, settings, fleet};
   std::unique_ptr<Recommender> r = recipe.make(in);
   if (recipe.kind == Recipe::Kind::kBare && !settings.external) return r;
+  using ScaledBy = VerticalSettings::ScaledBy;
+  if (settings.scaled_by == ScaledBy::kCpu && resource == Resource::kCpu) {
+    r = WithTaskSize(std::move(r));
+  } else if (settings.scaled_by != ScaledBy::kNothing) {
+    r = WithTaskLoad(std::move(r), resource, settings.scaled_by == ScaledBy::kSeries);
+  }
   if (settings.external) r = WithExternal(std::move(r), resource);
   // Floors and bounds hold for what comes from outside, too.
   const bool is_ours = recipe.kind == Recipe::Kind::kOurs || settings.external;

@@ -53,8 +53,14 @@ void DaySignals::Build(const JobDay& day, Resource resource) {
   const bool cpu = resource == Resource::kCpu;
   for (const JobWindow& w : day.windows) {
     Extent e{.first_task = tasks_.size(), .first_bucket = buckets_.size()};
+    double cpu_cores = 0;
+    bool measures_cpu = false;
     for (uint32_t i = 0; i < w.num_tasks; ++i) {
       const TaskWindow& t = day.tasks[w.first_task + i];
+      if (t.cpu_mean_cores >= 0) {
+        cpu_cores += t.cpu_mean_cores;
+        measures_cpu = true;
+      }
       // CPU above the limit is throttled second by second, but what is judged is the 5-minute mean.
       const TaskUsage usage = cpu ? TaskUsage{t.task, t.cpu_mean_cores, t.cpu_mean_cores}
                                   : TaskUsage{t.task, t.memory_mean_bytes, t.memory_peak_bytes};
@@ -74,7 +80,8 @@ void DaySignals::Build(const JobDay& day, Resource resource) {
     if (owner >= 0) s.owner_limit = owner;
     const float owner_sum = cpu ? w.cpu_limit_sum_cores : w.memory_limit_sum_bytes;
     if (owner_sum >= 0) s.owner_limit_sum = owner_sum;
-    if (cpu && w.load >= 0) s.load = w.load;
+    if (w.load >= 0) s.load = w.load;
+    if (measures_cpu) s.cpu_cores = cpu_cores;
     if (cpu && w.cpu_throttled >= 0) s.throttled = w.cpu_throttled;
     signals_.push_back(s);
     extents_.push_back(e);

@@ -309,7 +309,8 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
     window.memory_limit_bytes = fold_.memory_limit_bytes();
     const auto num_reports = static_cast<uint32_t>(closed.reports.size()) - first_report;
     window.cpu_throttled = ThrottledShare(std::span(closed.reports).subspan(first_report));
-    if (window.num_tasks > 0)
+    // A load without tasks: the job may be at zero, and has to start.
+    if (window.num_tasks > 0 || window.load >= 0)
       closed.jobs.push_back({job, window, first_report, num_reports, fold_.requests()});
   }
   fold_counts_.events = fold_.events();

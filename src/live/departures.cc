@@ -82,7 +82,7 @@ Reason LiveFleet::Explain(JobId id, Resource r) const {
   if (job == nullptr) return reason;
   const LiveLane& lane = job->of(r);
   if (!lane.lane.sleeps()) {
-    lane.lane.recommender().Explain(reason);
+    ExplainLane(*job, r, reason);
     return reason;
   }
   Lane copy(nullptr);

@@ -121,9 +121,7 @@ std::optional<JobId> LiveFleet::Find(std::string_view name) const {
 void LiveFleet::Repolicy(LiveJob& job) {
   const std::shared_ptr<const JobPolicy> old = std::exchange(job.policy, PolicyOf(job));
   if (old == job.policy) return;
-  const bool same = old->recommender == job.policy->recommender && old->external == job.policy->external &&
-                    old->job_class == job.policy->job_class &&
-                    old->oom_tolerance == job.policy->oom_tolerance;
+  const bool same = SameRecommenders(*old, *job.policy);
   if (!same) job.needs_history = true;
   RepolicyReplicas(job);
   Changed(job);
@@ -160,6 +158,7 @@ void LiveFleet::RepolicyReplicas(LiveJob& job) {
   job.replicas->Save(out);
   ByteReader in(state);
   if (auto loaded = LiveReplicas::Load(in, *job.policy); loaded.ok()) job.replicas = *std::move(loaded);
+  job.replicas->WeighSizeAnew();
 }
 
 void LiveFleet::Reload(const LiveSettings& settings) {
@@ -316,8 +315,16 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
   }
   if (verdict.after.has_value()) {
     Reason reason;
-    lane.lane.recommender().Explain(reason);
+    ExplainLane(job, r, reason);
     d.reason = SaveReason(reason);
+  }
+}
+
+void LiveFleet::ExplainLane(const LiveJob& job, Resource r, Reason& reason) {
+  job.of(r).lane.recommender().Explain(reason);
+  if (r == Resource::kCpu && ScaledByOf(*job.policy) == VerticalSettings::ScaledBy::kCpu &&
+      job.replicas != nullptr) {
+    job.replicas->ExplainSize(reason);
   }
 }
 
@@ -409,12 +416,16 @@ void LiveFleet::Retrain(JobId id, std::span<const JobDay> days, std::span<const 
   }
   if (std::unique_ptr<LiveReplicas> fresh = LiveReplicas::For(*job.policy); fresh != nullptr) {
     for (const JobDay& day : days) {
+      signals_.Build(day, Resource::kMemory);
+      for (const Signal& signal : signals_.signals()) fresh->ObserveMemory(signal, signal.owner_limit);
       signals_.Build(day, Resource::kCpu);
-      for (const Signal& signal : signals_.signals()) fresh->Observe(signal, signal.owner_limit);
+      for (const Signal& signal : signals_.signals())
+        fresh->Observe(signal, signal.owner_limit, SizeUse::kOwners);
     }
     fresh->EndPast();
     if (job.replicas != nullptr) fresh->TakeGate(*job.replicas);
     job.replicas = std::move(fresh);
+    TakeTaskSize(job);
   }
   if (!days.empty()) job.day = std::max(day_, days.back().day);
   if (days.empty() && day_ != INT32_MIN) job.day = day_;

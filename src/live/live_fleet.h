@@ -212,6 +212,7 @@ class LiveFleet {
                    RunTurns run);
   // Touches nothing but the job.
   void ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point, Turn& turn);
+  static void ObserveIdle(const JobWindow& window, LiveJob& job);
   // What the window means for the counts of days: REQUIRES: before the lane has taken it in.
   void MarkDay(const Signal& signal, const LiveJob& job, LiveLane& lane) const;
   enum class Why : uint8_t { kWindow, kOom, kSetting };
@@ -237,6 +238,10 @@ class LiveFleet {
   void TakeInOom(LiveJob& job, const OomRecord& oom);
   void Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When when);
   void RepolicyReplicas(LiveJob& job);
+  SizeUse SizeUseOf(const LiveJob& job) const;
+  static void TakeTaskSize(LiveJob& job);
+  // REQUIRES: the job's lanes are awake.
+  static void ExplainLane(const LiveJob& job, Resource r, Reason& reason);
   Lane Relived(const LiveJob& job, Resource r, std::span<const JobDay> days, std::span<const OomRecord> ooms);
   std::unique_ptr<Recommender> NewRecommenderOf(const LiveJob& job, Resource r) const;
   std::shared_ptr<const JobPolicy> PolicyOf(const LiveJob& job);

@@ -7,10 +7,13 @@
 namespace taut {
 namespace {
 
-// The recommender as saved: lanes with an external recommender before it have another state.
+// The recommender as saved: lanes with an external recommender before it, or of tasks that are scaled, have
+// another state.
 uint8_t SavedRecommender(const JobPolicy& policy) {
-  constexpr uint8_t kExternal = 0x80;
-  return static_cast<uint8_t>(static_cast<uint8_t>(policy.recommender) | (policy.external ? kExternal : 0));
+  constexpr uint8_t kExternal = 0x80, kScaled = 0x20;
+  const auto scaled = kScaled * static_cast<uint8_t>(ScaledByOf(policy));
+  return static_cast<uint8_t>(static_cast<uint8_t>(policy.recommender) | scaled |
+                              (policy.external ? kExternal : 0));
 }
 
 // What came after the first version of this state; a state of that version ends before it.

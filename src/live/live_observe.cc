@@ -84,6 +84,10 @@ void LiveFleet::ObserveTurn(const ClosedWindow& closed, std::span<const uint32_t
 void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point, Turn& turn) {
   ToJobDay(closed, index, turn.job_day);
   LiveJob& job = Awake(turn.job_day.job);
+  if (closed.jobs[index].window.num_tasks == 0) {
+    ObserveIdle(turn.job_day.windows.front(), job);
+    return;
+  }
   StartDay(job, closed.window.day());
   job.seen_today = true;
   job.last_window = closed.window;
@@ -115,15 +119,43 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     lane.of_request = data.of_request[static_cast<size_t>(r)];
     lane.tasks = tasks;
     if (r == Resource::kCpu && job.replicas != nullptr) {
-      job.replicas->Observe(signal, Enforced(job) ? lane.real_limit() : lane.owner());
+      job.replicas->Observe(signal, Enforced(job) ? lane.real_limit() : lane.owner(), SizeUseOf(job));
+    }
+    if (r == Resource::kMemory && job.replicas != nullptr) {
+      job.replicas->ObserveMemory(signal, Enforced(job) ? lane.real_limit() : lane.owner());
     }
     most_tasks = std::max(most_tasks, tasks);
     if (point != nullptr && over) ++point->amounts[static_cast<size_t>(r)].job_windows_over;
   }
+  if (job.replicas != nullptr) TakeTaskSize(job);
   if (point == nullptr) return;
   ++point->jobs;
   point->tasks += most_tasks;
   ++point->jobs_by_mode[static_cast<size_t>(job.policy->mode)];
+}
+
+// Tasks that are not measured are not known to be gone, unless it was ordered (or said) that none shall run.
+void LiveFleet::ObserveIdle(const JobWindow& window, LiveJob& job) {
+  job.last_window = window.window;
+  for (const auto& lane : job.lanes) {
+    lane->usage_mean = lane->usage_peak = kAbsent;
+    lane->tasks = 0;
+  }
+  if (job.replicas == nullptr || job.replicas->is_of_cpu() || job.replicas->assumed() != 0) return;
+  const Signal idle{
+      .window = window.window, .buckets = {}, .tasks = {}, .owner_limit = {}, .load = double{window.load}};
+  job.replicas->Observe(idle, std::nullopt, SizeUse::kOwners);
+}
+
+SizeUse LiveFleet::SizeUseOf(const LiveJob& job) const {
+  if (job.policy->mode == Mode::kObserve || settings_.enforcement == Enforcement::kNever)
+    return SizeUse::kWouldBe;
+  return Enforced(job) ? SizeUse::kOrdered : SizeUse::kOwners;
+}
+
+// For the recommendations of the next window.
+void LiveFleet::TakeTaskSize(LiveJob& job) {
+  for (const Resource r : kResources) job.of(r).lane.recommender().TakeTaskSize(job.replicas->task_size());
 }
 
 void LiveFleet::MarkDay(const Signal& signal, const LiveJob& job, LiveLane& lane) const {

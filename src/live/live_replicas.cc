@@ -25,17 +25,33 @@ LiveReplicas::LiveReplicas(const ReplicaPolicyInfo& info, const ReplicaSettings&
       task_capacity_(settings.task_capacity),
       silent_s_(settings.function.silent_s),
       policy_(NewReplicaPolicy(info, settings)),
-      capacity_(settings.task_capacity) {}
+      capacity_(settings.task_capacity) {
+  if (is_of_cpu() && settings.sizing.by == SizeBy::kCheapest)
+    sizer_ = std::make_unique<TaskSizer>(settings.sizing, settings.bounds, info.utilization(settings));
+}
 
 std::unique_ptr<LiveReplicas> LiveReplicas::For(const JobPolicy& policy) {
   const absl::StatusOr<const ReplicaPolicyInfo*> info = FindReplicaPolicy(policy.replica_policy);
   return info.ok() ? std::make_unique<LiveReplicas>(**info, policy.replicas) : nullptr;
 }
 
-void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit) {
+std::optional<double> LiveReplicas::ChosenSize(std::optional<double> limit, SizeUse use) const {
+  if (sizer_ == nullptr || use == SizeUse::kOwners || !limit.has_value()) return std::nullopt;
+  return sizer_->cores();
+}
+
+void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeUse use) {
   const auto tasks = static_cast<int>(cpu.tasks.size());
-  const bool takes_limit = is_of_cpu() && (tasks != running_ || capacity_ == 0);
-  if (takes_limit && limit.has_value() && *limit > 0) capacity_ = *limit;
+  if (sizer_ != nullptr) sizer_->ObserveCpu(cpu, limit);
+  const std::optional<double> chosen = ChosenSize(limit, use);
+  const bool was_chosen = size_.limit.has_value();
+  const bool takes_limit = is_of_cpu() && (tasks != running_ || capacity_ == 0 || was_chosen);
+  if (chosen.has_value()) {
+    capacity_ = use == SizeUse::kOrdered ? std::min(*chosen, *limit) : *chosen;
+  } else if (takes_limit && limit.has_value() && *limit > 0) {
+    capacity_ = *limit;
+  }
+  size_ = {};
   running_ = tasks;
   load_ = LoadOf(cpu);
   const int64_t now_s = cpu.window.next().start_s();
@@ -48,6 +64,28 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit) {
                                   .ready = std::min(tasks, assumed),
                                   .starting = std::max(0, assumed - tasks)});
   TakeSilence(cpu.window);
+  if (!chosen.has_value()) return;
+  // A smaller size is for as many tasks as it takes: until they run, the limit stays.
+  const bool waits = use == SizeUse::kOrdered && *chosen < *limit && tasks < *recommended_;
+  size_.limit = waits ? limit : chosen;
+  size_.load = sizer_->utilization() * *size_.limit;
+}
+
+void LiveReplicas::ObserveMemory(const Signal& memory, std::optional<double> limit) {
+  if (sizer_ != nullptr) sizer_->ObserveMemory(memory, limit);
+}
+
+void LiveReplicas::WeighSizeAnew() {
+  if (sizer_ != nullptr) sizer_->WeighAnew();
+}
+
+void LiveReplicas::ExplainSize(Reason& cpu) const {
+  if (sizer_ == nullptr) return;
+  sizer_->Explain(cpu);
+  if (size_.limit.has_value() && sizer_->cores().value_or(*size_.limit) < *size_.limit) {
+    StrAppend(&cpu.sentence, " The limit stays until ", FormatAmount(Target::Replicas(), *recommended_),
+              " run.");
+  }
 }
 
 void LiveReplicas::TakeSilence(WindowId window) {
@@ -113,8 +151,9 @@ void LiveReplicas::Explain(Reason& reason) const {
   reason.limit = *recommended_;
   const std::string unit = is_of_cpu() ? "cores" : "";
   if (load_.has_value()) reason.facts.push_back({"load", *load_, unit});
-  reason.facts.push_back({is_of_cpu() ? "CPU limit of a task when its number changed last"
-                                      : "load that a task processes (replicas.task_capacity)",
+  reason.facts.push_back({!is_of_cpu()              ? "load that a task processes (replicas.task_capacity)"
+                          : size_.limit.has_value() ? "size of a task that was chosen (replicas.size)"
+                                                    : "CPU limit of a task when its number changed last",
                           capacity_, unit});
   reason.facts.push_back({"tasks now", static_cast<double>(running_), "tasks"});
   if (const auto used = utilization(); used.has_value()) {
@@ -145,6 +184,30 @@ void LiveReplicas::Save(ByteWriter& out) const {
   out.PutString(hold_);
   for (const int count : highest_) out.Put(count);
   out.Put(loaded_until_s_);
+  std::string size;
+  if (sizer_ != nullptr) {
+    ByteWriter inner(&size);
+    sizer_->Save(inner);
+    inner.Put(size_.limit.value_or(-1.0));
+    inner.Put(size_.load);
+  }
+  out.PutString(size);
+}
+
+absl::Status LiveReplicas::LoadSize(std::string_view bytes) {
+  if (bytes.empty()) return absl::OkStatus();  // the size was the owner's
+  if (sizer_ == nullptr) {
+    capacity_ = task_capacity_;  // not that of the size that was chosen
+    return absl::OkStatus();
+  }
+  ByteReader in(bytes);
+  if (absl::Status s = sizer_->Load(in); !s.ok()) return s;
+  const auto limit = in.Get<double>(), load = in.Get<double>();
+  if (absl::Status s = in.status("the size of a job's tasks"); !s.ok()) return s;
+  const bool possible = std::isfinite(limit) && load >= 0 && std::isfinite(load);
+  if (!possible) return absl::DataLossError("the size of a job's tasks: invalid value");
+  size_ = {.limit = limit > 0 ? std::optional(limit) : std::nullopt, .load = load};
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in, const JobPolicy& policy) {
@@ -162,6 +225,9 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
   if (in.remaining() > 0) {  // saved before silence was noticed: nothing
     for (int& count : out->highest_) count = in.Get<int>();
     out->loaded_until_s_ = in.Get<int64_t>();
+  }
+  if (in.remaining() > 0) {  // saved before there were sizes: nothing
+    if (absl::Status s = out->LoadSize(in.GetString()); !s.ok()) return s;
   }
   if (absl::Status s = in.status("the state of a job's replicas"); !s.ok()) return s;
   constexpr int kMostTasks = 1'000'000'000;
@@ -188,6 +254,9 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
   return out;
 }
 
-size_t LiveReplicas::state_bytes() const { return sizeof(*this) + policy_->state_bytes() + hold_.capacity(); }
+size_t LiveReplicas::state_bytes() const {
+  return sizeof(*this) + policy_->state_bytes() + hold_.capacity() +
+         (sizer_ != nullptr ? sizeof(TaskSizer) : 0);
+}
 
 }  // namespace taut

@@ -12,15 +12,23 @@
 #include "model/reason.h"
 #include "model/signal.h"
 #include "replicas/policies.h"
+#include "replicas/task_sizer.h"
 #include "rollout/job_policy.h"
 #include "rollout/replica_gate.h"
+#include "vertical/recommender.h"
 
 namespace taut {
 
+// What is done with a size that was chosen for the tasks of a job: kOwners: nothing, their limits are not set;
+// kWouldBe: it is shown; kOrdered: their limits are set.
+enum class SizeUse : uint8_t { kOwners, kWouldBe, kOrdered };
+
 // A job's load is the CPU that its tasks use together, in cores. What one task can process is its CPU limit
 // when the number of tasks changed last: a limit that follows the usage must not change the number, which
-// would change the usage (A15). With ReplicaSettings::task_capacity the load is that of the job's load series,
-// and that is what one task can process.
+// would change the usage (A15). With SizeBy::kCheapest it is the size that is chosen for a task; while the
+// limits are on their way to another size it is the smaller one, so that there are enough tasks first. With
+// ReplicaSettings::task_capacity the load is that of the job's load series, and that is what one task can
+// process.
 class LiveReplicas {
  public:
   LiveReplicas(const ReplicaPolicyInfo& info, const ReplicaSettings& settings);
@@ -29,20 +37,32 @@ class LiveReplicas {
 
   // A measured window of CPU. `limit`: of each task, in cores; absent: not known. Without any limit so far
   // there is no recommendation, unless the load is that of series.
-  void Observe(const Signal& cpu, std::optional<double> limit);
+  void Observe(const Signal& cpu, std::optional<double> limit, SizeUse use);
+  // Of any window, in ascending order. `limit`: of each task, in bytes; absent: not known.
+  void ObserveMemory(const Signal& memory, std::optional<double> limit);
   // An answer of an external recommender, or none any more: recommended() follows at once.
   void TakeExternal(std::optional<ExternalTasks> answer);
   // `sentence` of a verdict that decides nothing is kept as hold().
   Verdict Decide(const JobPolicy& policy, int64_t now_s);
   void Explain(Reason& reason) const;
+  // For the recommenders of its limits: the CPU limit of a task, absent for the owner's, and its load.
+  const TaskSize& task_size() const { return size_; }
+  // Why the size is what it is, in place of the recommender's reason, if there is a size.
+  void ExplainSize(Reason& cpu) const;
   void Redo(const Decision& decision) { taut::Redo(decision, gate_); }
   // The state of the gate of another policy for the same job.
   void TakeGate(const LiveReplicas& other);
   // Windows from here on are of now: the limits before are not those of today.
   void EndPast() { capacity_ = task_capacity_; }
+  // Settings of the size may have changed: it is weighed anew within the hour.
+  void WeighSizeAnew();
 
   std::optional<int> recommended() const { return recommended_; }
+  // Of the policy; see ReplicaPolicy::Forecast.
+  std::optional<LoadBand> forecast() const { return policy_->Forecast(); }
   std::optional<int> in_force() const { return gate_.in_force; }
+  // Ordered, or in mode observe shown; absent: neither.
+  std::optional<int> assumed() const { return gate_.assumed(); }
   // Of the last window measured.
   int running() const { return running_; }
   // The load is CPU, in cores; false: that of series, in their unit.
@@ -64,9 +84,11 @@ class LiveReplicas {
 
  private:
   std::optional<double> LoadOf(const Signal& cpu) const;
+  std::optional<double> ChosenSize(std::optional<double> limit, SizeUse use) const;
   // A load that is silent for long may be high: the highest count of a day is safe.
   void TakeSilence(WindowId window);
   bool is_silent() const { return safe_ > 0; }
+  absl::Status LoadSize(std::string_view bytes);
   // As saved: what was learnt of another load is of no use.
   std::string SavedName() const;
 
@@ -74,6 +96,8 @@ class LiveReplicas {
   double task_capacity_;  // ReplicaSettings::task_capacity
   double silent_s_;       // FunctionReplicaSettings::silent_s
   std::unique_ptr<ReplicaPolicy> policy_;
+  std::unique_ptr<TaskSizer> sizer_;  // null: the size is the owner's
+  TaskSize size_;
   ReplicaGateState gate_;
   double capacity_ = 0;  // of a task; 0: not known
   int running_ = 0;

@@ -21,6 +21,7 @@ LiveSettings Scaling(Mode mode, std::string_view policy) {
   EXPECT_TRUE(SetJobSetting("replicas.policy", policy, defaults).ok());
   EXPECT_TRUE(SetJobSetting("replicas.max", "50", defaults).ok());
   EXPECT_TRUE(SetJobSetting("replicas.hpa.target", "0.5", defaults).ok());
+  EXPECT_TRUE(SetJobSetting("replicas.size", "owner", defaults).ok());
   s.rules = *PolicyRules::Compile({}, defaults);
   return s;
 }
@@ -44,9 +45,11 @@ class ScaledJob {
       const auto each = static_cast<float>(load / running);
       closed.tasks.push_back({static_cast<uint32_t>(t), each, each, 1e8F, 1e8F});
     }
-    closed.cpu_buckets.push_back(
-        {Grid::Cpu().BucketOf(load / running), 300.0F * static_cast<float>(running)});
-    w.num_buckets = 1;
+    if (running > 0) {
+      closed.cpu_buckets.push_back(
+          {Grid::Cpu().BucketOf(load / running), 300.0F * static_cast<float>(running)});
+      w.num_buckets = 1;
+    }
     closed.jobs.push_back({JobId{0}, w});
     last = closed;
     out.Clear();
@@ -108,14 +111,14 @@ TEST(LiveReplicas, TheCoresOfATaskAreThoseOfTheLastChangeOfItsNumber) {
   std::vector<TaskUsage> tasks(4, TaskUsage{0, 1, 1});
   Signal signal;
   signal.tasks = tasks;
-  replicas.Observe(signal, 2.0);
+  replicas.Observe(signal, 2.0, SizeUse::kOwners);
   signal.window = WindowId{1};
-  replicas.Observe(signal, 1.0);
+  replicas.Observe(signal, 1.0, SizeUse::kOwners);
   EXPECT_THAT(replicas.capacity(), Optional(2.0));
   tasks.resize(5);
   signal.tasks = tasks;
   signal.window = WindowId{2};
-  replicas.Observe(signal, 1.0);
+  replicas.Observe(signal, 1.0, SizeUse::kOwners);
   EXPECT_THAT(replicas.capacity(), Optional(1.0));
 }
 
@@ -308,6 +311,44 @@ TEST(LiveReplicas, TheLoadMayBeThatOfSeries) {
   EXPECT_EQ(job.fleet.WantHistory(10).size(), 1U);
 }
 
+TEST(LiveReplicas, AtZeroTheLoadAloneStartsAJob) {
+  LiveSettings settings = Scaling(Mode::kAuto, "keda");
+  JobPolicy defaults = settings.rules.defaults();
+  ASSERT_TRUE(SetJobSetting("replicas.task_capacity", "100", defaults).ok());
+  ASSERT_TRUE(SetJobSetting("replicas.min", "0", defaults).ok());
+  settings.rules = *PolicyRules::Compile({}, defaults);
+  ScaledJob job(settings);
+  job.series_load = 0;
+  for (int i = 0; i < 30 && job.running > 0; ++i) job.Window(0.01);
+  ASSERT_EQ(job.running, 0);
+  for (int i = 0; i < 24; ++i) job.Window(0);
+  EXPECT_EQ(job.running, 0);
+  EXPECT_EQ(job.fleet.job(JobId{0}).last_window, WindowId{job.index - 1}) << "it is not forgotten";
+  job.series_load = 90;
+  job.Window(0);
+  EXPECT_GE(job.running, 1);
+  for (int i = 0; i < 5; ++i) job.Window(0.5);
+  EXPECT_EQ(job.running, 2) << "90 at half of 100 each";
+}
+
+// Tasks that are not measured may run all the same.
+TEST(LiveReplicas, TasksThatVanishAreNotTakenForZero) {
+  LiveSettings settings = Scaling(Mode::kAuto, "hpa");
+  JobPolicy defaults = settings.rules.defaults();
+  ASSERT_TRUE(SetJobSetting("replicas.task_capacity", "100", defaults).ok());
+  settings.rules = *PolicyRules::Compile({}, defaults);
+  ScaledJob job(settings);
+  job.series_load = 450;
+  for (int i = 0; i < 5; ++i) job.Window(1);
+  ASSERT_EQ(job.running, 9);
+  const size_t orders = job.all.size();
+  job.running = 0;
+  job.follows = false;
+  for (int i = 0; i < 10; ++i) job.Window(0);
+  EXPECT_EQ(job.all.size(), orders);
+  EXPECT_THAT(job.replicas().in_force(), Optional(9));
+}
+
 TEST(LiveReplicas, ALoadThatIsSilentForLongIsTakenForHigh) {
   LiveSettings settings = Scaling(Mode::kAuto, "hpa");
   JobPolicy defaults = settings.rules.defaults();
@@ -348,9 +389,10 @@ TEST(LiveReplicas, DamagedBytesAreAnError) {
   ByteWriter out(&bytes);
   job.replicas().Save(out);
   const JobPolicy& policy = *job.fleet.job(JobId{0}).policy;
-  constexpr size_t kSilence = 2 * sizeof(int) + sizeof(int64_t);  // which earlier versions did not write
+  // Which earlier versions did not write.
+  constexpr size_t kSize = 1, kSilence = 2 * sizeof(int) + sizeof(int64_t);
   for (size_t length = 0; length < bytes.size(); ++length) {
-    if (length == bytes.size() - kSilence) continue;
+    if (length == bytes.size() - kSize || length == bytes.size() - kSize - kSilence) continue;
     ByteReader in(std::string_view(bytes).substr(0, length));
     EXPECT_FALSE(LiveReplicas::Load(in, policy).ok()) << length;
   }

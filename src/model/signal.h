@@ -37,8 +37,10 @@ struct Signal {
   // Tasks ran under this limit, so that usage above it could not show; absent: usage is what it would be
   // without a limit.
   std::optional<double> cut_at = std::nullopt;
-  // CPU: what the job had to process, by its load series; absent: it has none.
+  // What the job had to process, by its load series; absent: it has none.
   std::optional<double> load = std::nullopt;
+  // CPU that the job's tasks used together, mean over the window; absent: not measured.
+  std::optional<double> cpu_cores = std::nullopt;
   // CPU: share of the tasks' CFS periods in which they were throttled; absent: not known.
   std::optional<double> throttled = std::nullopt;
 };

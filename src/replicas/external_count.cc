@@ -25,6 +25,7 @@ class ExternalCount final : public ReplicaPolicy {
     holds_ = answer_.has_value() && sample.at <= answer_->until;
     return holds_ ? bounds_.Clamp(answer_->count) : own_;
   }
+  std::optional<LoadBand> Forecast() const override { return inner_->Forecast(); }
   void Explain(Reason& reason) const override {
     if (!holds_) {
       inner_->Explain(reason);

@@ -125,6 +125,15 @@ int ForecastPolicy::Cautious(const LoadSample& sample) {
   return wanted_ = cautious_.front().count;
 }
 
+std::optional<LoadBand> ForecastPolicy::Forecast() const {
+  if (basis_ != Basis::kForecast) return std::nullopt;
+  const LoadForecast load = model_.At(true);
+  const auto ahead_us = static_cast<int64_t>(model_.steps_ahead() * settings_.step_s * kMicrosPerSecond);
+  return LoadBand{.at = {at_.us + ahead_us},
+                  .low = load.WithChanceAbove(0.9) * capacity_,
+                  .high = load.WithChanceAbove(0.1) * capacity_};
+}
+
 void ForecastPolicy::Explain(Reason& reason) const {
   reason.recommender = "forecast";
   if (basis_ == Basis::kHeld) {

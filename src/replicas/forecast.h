@@ -20,6 +20,7 @@ class ForecastPolicy final : public ReplicaPolicy {
   explicit ForecastPolicy(const ReplicaSettings& settings);
 
   int Decide(const LoadSample& sample) override;
+  std::optional<LoadBand> Forecast() const override;
   void Explain(Reason& reason) const override;
   std::unique_ptr<ReplicaPolicy> Clone() const override { return std::make_unique<ForecastPolicy>(*this); }
   void Save(ByteWriter& out) const override;

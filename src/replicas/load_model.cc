@@ -50,6 +50,17 @@ double LoadForecast::ChanceAbove(double tasks) const {
   return (*above)[bin] * (1 - share) + (*above)[bin + 1] * share;
 }
 
+double LoadForecast::WithChanceAbove(double chance) const {
+  const auto load_at = [this](double z) { return std::max(0.0, std::exp(centre + z * spread) - kLogOffset); };
+  // The chances fall over the bins.
+  double low = kLowest, high = kLowest + kBinWidth * (kErrorBins - 1);
+  for (int i = 0; i < 20; ++i) {
+    const double middle = (low + high) / 2;
+    (ChanceAbove(load_at(middle)) > chance ? low : high) = middle;
+  }
+  return load_at(low);
+}
+
 template <int N>
 OnlineRegression<N>::OnlineRegression(double prior_variance, double memory_steps)
     : forget_(1 - 1 / memory_steps), most_variance_(prior_variance) {

@@ -24,6 +24,8 @@ struct LoadForecast {
   double Median() const;
   // P(load > tasks).
   double ChanceAbove(double tasks) const;
+  // The load that is exceeded with this chance, 0 < chance < 1. The inverse of ChanceAbove but for rounding.
+  double WithChanceAbove(double chance) const;
 };
 
 // Recursive least squares with forgetting.

@@ -75,34 +75,41 @@ constexpr std::string_view kHpaSweep[] = {"hpa.target=0.3,0.4,0.45,0.5,0.55,0.6,
 constexpr std::string_view kForecastSweep[] = {
     "forecast.overloaded=0.0002,0.0005,0.001,0.002,0.005,0.01,0.02,0.05"};
 
+double OfMaximum(const ReplicaSettings& s) { return s.max_utilization; }
+double OfAutopilot(const ReplicaSettings& s) { return s.autopilot.target; }
+double OfHpa(const ReplicaSettings& s) { return std::min(s.hpa.target, s.max_utilization); }
+
 using Made = std::unique_ptr<ReplicaPolicy>;
 constexpr ReplicaPolicyInfo kPolicies[] = {
     {"static",
      "a fixed count: static.count, or enough for the peak of the first days",
      [](const ReplicaSettings& s) -> Made { return std::make_unique<StaticPolicy>(s); },
      kStaticGroups,
+     OfMaximum,
      {}},
     {"autopilot", "Autopilot's highest (or p95) load of the last 72 h over a target utilisation, smoothed",
      [](const ReplicaSettings& s) -> Made {
        return std::make_unique<AutopilotReplicaPolicy>(s.autopilot, s.bounds);
      },
-     kAutopilotGroups, kAutopilotSweep},
+     kAutopilotGroups, OfAutopilot, kAutopilotSweep},
     {"hpa", "what the Kubernetes HorizontalPodAutoscaler (v2) would set by utilisation",
      [](const ReplicaSettings& s) -> Made { return std::make_unique<HpaPolicy>(s.hpa, s.bounds); },
-     kHpaGroups, kHpaSweep},
+     kHpaGroups, OfHpa, kHpaSweep},
     {"keda",
      "hpa behind KEDA's activation threshold and cool-down; to zero with replicas.min 0",
      [](const ReplicaSettings& s) -> Made { return std::make_unique<KedaPolicy>(s.keda, s.hpa, s.bounds); },
      kKedaGroups,
+     OfHpa,
      {}},
     {"function",
      "function.target, the owner's own expression of the load and other signals, smoothed",
      [](const ReplicaSettings& s) -> Made { return std::make_unique<FunctionPolicy>(s); },
      kFunctionGroups,
+     OfMaximum,
      {}},
     {"forecast", "the load when a task started now is ready, at an ordered share of overloaded minutes",
      [](const ReplicaSettings& s) -> Made { return std::make_unique<ForecastPolicy>(s); }, kForecastGroups,
-     kForecastSweep},
+     OfMaximum, kForecastSweep},
 };
 
 }  // namespace
@@ -110,6 +117,8 @@ constexpr ReplicaPolicyInfo kPolicies[] = {
 std::optional<int> ReplicaPolicy::TakeExternal(std::optional<ExternalTasks> /*answer*/) {
   return std::nullopt;
 }
+
+std::optional<LoadBand> ReplicaPolicy::Forecast() const { return std::nullopt; }
 
 std::span<const ReplicaPolicyInfo> ReplicaPolicies() { return kPolicies; }
 

@@ -18,6 +18,8 @@ struct ReplicaPolicyInfo {
   std::unique_ptr<ReplicaPolicy> (*make)(const ReplicaSettings& settings);  // without the schedule
   // The first part of the keys of the settings that it reads, "hpa" of "hpa.target"; "replicas" apart.
   std::span<const std::string_view> groups;
+  // The utilisation of its tasks' capacity that the policy fills at most; 0 < share <= 1.
+  double (*utilization)(const ReplicaSettings& settings);
   // What `taut tune --replicas` sweeps by default, as key=value,value; empty: it is not swept.
   std::span<const std::string_view> sweep;
 };

@@ -31,6 +31,12 @@ struct ExternalTasks {
   std::string why;  // for people; may be ""
 };
 
+// What a policy expects of the load: within the band with a chance of 80 %, and above it as likely as below.
+struct LoadBand {
+  Timestamp at;
+  double low = 0, high = 0;  // in units of the source
+};
+
 // One object a job. Not thread-safe; distinct objects are independent.
 class ReplicaPolicy {
  public:
@@ -43,6 +49,8 @@ class ReplicaPolicy {
   // Takes in an answer of an external recommender, or forgets the one there is. Returns the number of tasks to
   // run from now on; absent, as by default: that of the last Decide stands.
   virtual std::optional<int> TakeExternal(std::optional<ExternalTasks> answer);
+  // The load when a task that is started at the last Decide is ready; absent, as by default: no forecast.
+  virtual std::optional<LoadBand> Forecast() const;
   // Describes how the last Decide came about; appends to what is in `reason` already.
   virtual void Explain(Reason& reason) const = 0;
 

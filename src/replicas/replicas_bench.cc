@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "replicas/policies.h"
+#include "replicas/task_sizing.h"
 
 namespace taut {
 namespace {
@@ -60,6 +61,21 @@ BENCHMARK(Pass)
     ->DenseRange(0, static_cast<int64_t>(ReplicaPolicies().size()) - 1)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(20);
+
+// The size of a job's tasks, once a day each.
+void Size(benchmark::State& state) {
+  Rng rng(7);
+  std::vector<float> loads;
+  for (int h = 0; h < 168; ++h) loads.push_back(static_cast<float>(Wave(60 * h, rng)));
+  DecayedLine memory(100);
+  for (int i = 0; i < 400; ++i) memory.Add(i % 7, 1e9 + 1e8 * (i % 7));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        ChooseSize({.loads = loads, .memory = &memory, .now_cores = 2}, SizingSettings(), ReplicaBounds()));
+  }
+  state.SetLabel("budget 20 us");
+}
+BENCHMARK(Size)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace taut

@@ -24,6 +24,7 @@ class ScheduledPolicy final : public ReplicaPolicy {
     wanted_ = *wanted;
     return decided_ = Limited(wanted_);
   }
+  std::optional<LoadBand> Forecast() const override { return inner_->Forecast(); }
   void Explain(Reason& reason) const override {
     inner_->Explain(reason);
     if (decided_ == wanted_) return;

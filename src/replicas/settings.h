@@ -2,6 +2,7 @@
 // each yields.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -88,6 +89,21 @@ struct FunctionReplicaSettings {
   double silent_s = 3600;  // without a load: the count is raised to the highest of the last day
 };
 
+// Who says how large the tasks of a live job are whose load is their CPU. kCheapest: what the load costs least
+// with (replicas/task_sizing.h).
+enum class SizeBy : uint8_t { kCheapest, kOwner };
+inline constexpr std::array<std::string_view, 2> kSizeByNames = {"cheapest", "owner"};
+
+struct SizingSettings {
+  SizeBy by = SizeBy::kCheapest;
+  double gib_price = 0.13;  // a GiB of memory costs as much as so many cores
+  double min_cores = 0.1;   // no smaller task
+  double max_cores = 8;     // no larger task, unless the owner's is: what a node can hold
+  double max_bytes = 32.0 * (1 << 30);
+  double min_saving = 0.1;  // share of the cost; a change of size that saves less is not made
+  double spare = 1;         // tasks that may be lost at the peak without overload of the others
+};
+
 struct ReplicaSettings {
   ReplicaBounds bounds;
   ReplicaSchedule schedule;
@@ -97,6 +113,7 @@ struct ReplicaSettings {
   // Of a live job: load that one task processes at 100 %, in the unit of its load series. 0: the load is the CPU
   // of its tasks.
   double task_capacity = 0;
+  SizingSettings sizing;
   StaticReplicaSettings fixed;
   AutopilotReplicaSettings autopilot;
   HpaSettings hpa;

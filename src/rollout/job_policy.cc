@@ -29,6 +29,17 @@ ReplicaSettings LiveReplicaSettings() {
   return settings;
 }
 
+VerticalSettings::ScaledBy ScaledByOf(const JobPolicy& policy) {
+  using enum VerticalSettings::ScaledBy;
+  if (policy.replica_policy.empty()) return kNothing;
+  return policy.replicas.task_capacity > 0 ? kSeries : kCpu;
+}
+
+bool SameRecommenders(const JobPolicy& a, const JobPolicy& b) {
+  return a.recommender == b.recommender && a.external == b.external && a.job_class == b.job_class &&
+         a.oom_tolerance == b.oom_tolerance && ScaledByOf(a) == ScaledByOf(b);
+}
+
 VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& settings) {
   VerticalSettings s = settings;
   s.moving_window.job_class = policy.job_class;
@@ -36,6 +47,7 @@ VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& se
   s.cpu_bounds = policy.cpu_bounds;
   s.memory_bounds = policy.memory_bounds;
   s.external = policy.external;
+  s.scaled_by = ScaledByOf(policy);
   s.vpa.oom_floor = true;  // where limits are set, nothing that has killed is set again at once
   s.analogs.memory_job_order = OrderOf(policy.oom_tolerance);
   if (policy.risk.has_value()) s.analogs.job_order = policy.risk;

@@ -59,6 +59,10 @@ struct JobPolicy {
   }
 };
 
+// What the number of the job's tasks follows.
+VerticalSettings::ScaledBy ScaledByOf(const JobPolicy& policy);
+// Both make the same recommenders, so that what one has learnt the other can read.
+bool SameRecommenders(const JobPolicy& a, const JobPolicy& b);
 // The recommenders' settings with what the policy says of this job.
 VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& settings);
 

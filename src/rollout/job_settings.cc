@@ -16,8 +16,9 @@ namespace {
 
 constexpr std::string_view kKindNames[] = {"choice", "number", "bytes", "duration", "text", "boolean"};
 
-using Field = std::variant<Mode*, Policy*, JobClass*, OomTolerance*, AppliesTo*, double*,
-                           std::optional<double>*, std::vector<MaintenanceWindow>*, bool*, std::string_view*>;
+using Field =
+    std::variant<Mode*, Policy*, JobClass*, OomTolerance*, AppliesTo*, double*, std::optional<double>*,
+                 std::vector<MaintenanceWindow>*, bool*, std::string_view*, SizeBy*>;
 
 struct Row {
   JobSetting setting;
@@ -189,6 +190,44 @@ std::vector<Row> OwnRows() {
        TAUT_FIELD(replicas.task_capacity),
        0,
        1e12},
+      {{"replicas.size",
+        "who sets the CPU limit of a task whose number follows the CPU usage: cheapest (the number and size "
+        "that cost least together) or owner",
+        kChoice, Choices(kSizeByNames)},
+       TAUT_FIELD(replicas.sizing.by)},
+      {{"replicas.size.min_cores", "smallest CPU limit of such a task, cores", kNumber, {}},
+       TAUT_FIELD(replicas.sizing.min_cores),
+       0.05,
+       1e6},
+      {{"replicas.size.max_cores",
+        "largest CPU limit of such a task, cores, unless the owner's is larger: what a node can hold",
+        kNumber,
+        {}},
+       TAUT_FIELD(replicas.sizing.max_cores),
+       0.05,
+       1e6},
+      {{"replicas.size.max_memory", "largest memory limit of such a task: what a node can hold", kBytes, {}},
+       TAUT_FIELD(replicas.sizing.max_bytes),
+       kMiB,
+       1024 * kTiB},
+      {{"replicas.size.gib_price", "cores that cost as much as a GiB of memory", kNumber, {}},
+       TAUT_FIELD(replicas.sizing.gib_price),
+       0,
+       1000},
+      {{"replicas.size.min_saving",
+        "minimum saving by a change of size, as a share of the cost: 0.1 or 10%",
+        kNumber,
+        {}},
+       TAUT_FIELD(replicas.sizing.min_saving),
+       0,
+       1},
+      {{"replicas.size.spare",
+        "tasks that may be lost at the peak of the week without overload of the others; 0: none",
+        kNumber,
+        {}},
+       TAUT_FIELD(replicas.sizing.spare),
+       0,
+       1000},
       {{"replicas.change_period", "minimum time from any change to a lower number of tasks", kDuration, {}},
        TAUT_FIELD(replica_change_period_s),
        0,

@@ -3,6 +3,7 @@
 namespace taut {
 
 void Recommender::TakeExternal(const ExternalLimit& /*limit*/) {}
+void Recommender::TakeTaskSize(const TaskSize& /*size*/) {}
 void Recommender::StartDay(int32_t /*day*/) {}
 void Recommender::EndDay(int32_t /*day*/, FleetRows& /*rows*/) {}
 std::optional<double> Recommender::OverrunChance(double /*limit*/) const { return std::nullopt; }

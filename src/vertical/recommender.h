@@ -20,6 +20,12 @@ struct ExternalLimit {
   std::string why;   // for people; may be ""
 };
 
+// How large the tasks of a job are whose number follows its load.
+struct TaskSize {
+  std::optional<double> limit;  // CPU cores of a task; absent: the owner's
+  double load = 0;              // that a busy task carries, in the unit of the job's load; 0: not known
+};
+
 // One object a job and resource. Not thread-safe; distinct objects are independent (those that share a fleet
 // model only read it between two of its updates).
 class Recommender {
@@ -32,6 +38,8 @@ class Recommender {
   virtual void ObserveOom(const OomEvent& event) = 0;
   // Takes in an answer of an external recommender. By default nothing.
   virtual void TakeExternal(const ExternalLimit& limit);
+  // Takes in the size of the job's tasks, for the next Recommend and later ones. By default nothing.
+  virtual void TakeTaskSize(const TaskSize& size);
   // The limit to be in force from the start of window `next` on. Absent while there is too little signal: the
   // owner's limit stays. Called at most once a window, after Observe (or at once after ObserveOom or
   // TakeExternal, for the same `next`).

@@ -204,6 +204,9 @@ struct VerticalSettings {
   OomSettings oom;
   BoundSettings cpu_bounds = BoundSettings::For(Resource::kCpu);
   BoundSettings memory_bounds = BoundSettings::For(Resource::kMemory);
+  // What the number of the job's tasks follows.
+  enum class ScaledBy : uint8_t { kNothing, kCpu, kSeries };
+  ScaledBy scaled_by = ScaledBy::kNothing;
   bool external = false;  // answers of an external recommender go before the recommender's own limits
 
   const BoundSettings& bounds(Resource r) const { return r == Resource::kCpu ? cpu_bounds : memory_bounds; }

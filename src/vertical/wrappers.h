@@ -17,6 +17,7 @@ class RecommenderWrapper : public Recommender {
   void Observe(const Signal& signal) override { inner_->Observe(signal); }
   void ObserveOom(const OomEvent& event) override { inner_->ObserveOom(event); }
   void TakeExternal(const ExternalLimit& limit) override { inner_->TakeExternal(limit); }
+  void TakeTaskSize(const TaskSize& size) override { inner_->TakeTaskSize(size); }
   void StartDay(int32_t day) override { inner_->StartDay(day); }
   void EndDay(int32_t day, FleetRows& rows) override { inner_->EndDay(day, rows); }
   std::optional<double> OverrunChance(double limit) const override { return inner_->OverrunChance(limit); }

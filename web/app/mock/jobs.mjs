@@ -119,7 +119,7 @@ export function limitsAt(job, resource, time, now) {
 // The load of all tasks in columns, and a policy that follows it with some head room.
 export function replicaHistory(job, from, to, columns) {
   const step = Math.max(WINDOW, Math.ceil((to - from) / columns / WINDOW) * WINDOW);
-  const out = { step, load_of: 'cpu', time: [], load: [], tasks: [], tasks_would_be: [], capacity: [], capacity_would_be: [], totals: null };
+  const out = { step, load_of: 'cpu', time: [], load: [], tasks: [], tasks_would_be: [], capacity: [], capacity_would_be: [], forecast_low: [], forecast_high: [], totals: null };
   const t = { windows: 0, task_hours: 0, task_hours_would_be: 0, overloaded_windows: 0, overloaded_windows_would_be: 0, changes: 0, changes_would_be: 0 };
   const r = job.replicas, of = (each, count) => (each === null ? null : 0.8 * each * count);
   for (let at = Math.ceil(from / step) * step; at < to; at += step) {
@@ -131,6 +131,9 @@ export function replicaHistory(job, from, to, columns) {
     out.tasks_would_be.push(wouldBe);
     out.capacity.push(of(r?.task_capacity ?? null, job.row.tasks));
     out.capacity_would_be.push(wouldBe === null ? null : of(r.task_capacity, wouldBe));
+    const expected = wouldBe === null ? null : usageAt(job, 'cpu', at - WINDOW) * job.row.tasks;
+    out.forecast_low.push(expected === null ? null : 0.85 * expected);
+    out.forecast_high.push(expected === null ? null : 1.2 * expected);
     if (wouldBe === null) continue;
     const windows = step / WINDOW;
     t.windows += windows;

@@ -76,6 +76,7 @@ export interface Replicas {
 export interface ReplicaHistory {
   step: number; load_of: LoadOf; time: number[]; load: Amount[]; tasks: Amount[]; tasks_would_be: Amount[];
   capacity: Amount[]; capacity_would_be: Amount[];
+  forecast_low: Amount[]; forecast_high: Amount[];
   totals: {
     windows: number; task_hours: number; task_hours_would_be: number; overloaded_windows: number;
     overloaded_windows_would_be: number; changes: number; changes_would_be: number;

@@ -17,10 +17,20 @@ export interface Series {
   remark?: string;        // beside its name in the legend
 }
 
+// Filled between two lines, behind the series.
+export interface Band {
+  name: string;
+  low: (number | null)[];
+  high: (number | null)[];
+  colour: string;
+  remark?: string;
+}
+
 export interface ChartProps {
   label: string;
   time: number[];
   series: Series[];
+  band?: Band | undefined;
   format: (value: number) => string;      // in the read-out
   tick: (value: number) => string;        // on the axis
   base?: 2 | 10;                          // of the axis' round numbers
@@ -63,6 +73,12 @@ function seriesOptions(series: Series): uPlot.Series {
   }
 }
 
+function bandOptions(props: ChartProps): uPlot.Series[] {
+  if (!props.band) return [];
+  const line: uPlot.Series = { label: props.band.name, stroke: rgb(colour(props.band.colour), 0.55), width: 0.8, points: { show: false } };
+  return [line, line];
+}
+
 function options(props: ChartProps, width: number, onCursor: (index: number | null) => void): uPlot.Options {
   const grid = { stroke: rgb(colour('--line')), width: 1 };
   const axis: uPlot.Axis = { stroke: rgb(colour('--muted')), font: '12px system-ui, sans-serif', grid, ticks: { show: false } };
@@ -76,7 +92,9 @@ function options(props: ChartProps, width: number, onCursor: (index: number | nu
       { ...axis, values: timeTicks, space: 64, grid: { show: false }, size: 26 },
       { ...axis, incrs: increments(props.base ?? 10), values: (_u, splits) => splits.map(props.tick), space: 34, size: 66 },
     ],
-    series: [{}, ...props.series.map(seriesOptions)],
+    series: [{}, ...props.series.map(seriesOptions), ...bandOptions(props)],
+    // After the x values and the series: the high line, then the low one.
+    bands: props.band ? [{ series: [props.series.length + 1, props.series.length + 2], fill: rgb(colour(props.band.colour), 0.28) }] : [],
     hooks: { setCursor: [(u) => onCursor(u.cursor.idx ?? null)] },
   };
 }
@@ -87,14 +105,19 @@ export function Swatch({ name, style }: { name: string; style: Series['style'] }
   return <span class={swatchClass(style)} style={{ '--c': `var(${name})` } as Record<string, string>} aria-hidden="true" />;
 }
 
+const reading = (value: number | null | undefined, format: (v: number) => string): string =>
+  (value === null || value === undefined ? NONE : format(value));
+
 function Readings({ props, index }: { props: ChartProps; index: number }) {
   return (
     <>
       <p class="when">{dateTime(props.time[index] ?? null)}</p>
       {props.series.map((s) => {
-        const value = (s.told ?? s.values)[index];
-        return <p key={s.name}><Swatch name={s.colour} style={s.style} />{s.name} <b>{value === null || value === undefined ? NONE : props.format(value)}</b></p>;
+        return <p key={s.name}><Swatch name={s.colour} style={s.style} />{s.name} <b>{reading((s.told ?? s.values)[index], props.format)}</b></p>;
       })}
+      {props.band && (
+        <p><Swatch name={props.band.colour} style="bars" />{props.band.name} <b>{reading(props.band.low[index], props.format)} to {reading(props.band.high[index], props.format)}</b></p>
+      )}
     </>
   );
 }
@@ -105,8 +128,9 @@ export function Chart(props: ChartProps) {
   const plot = useRef<uPlot | null>(null);
   const [index, setIndex] = useState<number | null>(null);
   const theme = useTheme();
-  const kinds = props.series.map((s) => s.name + s.style + s.colour).join('|');
-  const data = (): uPlot.AlignedData => [props.time, ...props.series.map((s) => s.values)] as uPlot.AlignedData;
+  const kinds = [...props.series.map((s) => s.name + s.style + s.colour), props.band?.name ?? ''].join('|');
+  const columns = [...props.series.map((s) => s.values), ...(props.band ? [props.band.high, props.band.low] : [])];
+  const data = (): uPlot.AlignedData => [props.time, ...columns] as uPlot.AlignedData;
 
   useLayoutEffect(() => {
     const element = host.current;
@@ -121,7 +145,7 @@ export function Chart(props: ChartProps) {
     return () => { observer.disconnect(); made.destroy(); plot.current = null; };
   }, [theme, kinds, props.base, props.height, props.tick, props.top]);
 
-  useEffect(() => { plot.current?.setData(data()); }, [props.time, ...props.series.map((s) => s.values)]);
+  useEffect(() => { plot.current?.setData(data()); }, [props.time, ...columns]);
 
   useLayoutEffect(() => {
     const u = plot.current;
@@ -146,6 +170,7 @@ export function Chart(props: ChartProps) {
       {!props.bare && (
         <figcaption class="legend">
           {props.series.map((s) => <span key={s.name}><Swatch name={s.colour} style={s.style} />{s.name}{s.remark ? ` (${s.remark})` : ''}</span>)}
+          {props.band && <span><Swatch name={props.band.colour} style="bars" />{props.band.name}{props.band.remark ? ` (${props.band.remark})` : ''}</span>}
           {props.unit && <span class="unit">{props.unit}</span>}
         </figcaption>
       )}

@@ -32,6 +32,8 @@ export function LoadChart({ job, range, onRange }: { job: JobDetail; range: Rang
       {!h ? <Skeleton lines={4} /> : h.load.every((v) => v === null) ? <p class="hint nothing">No usage was measured in this time.</p> : (
         <>
           <Chart label="Load of the job and what its tasks can process" time={from(h.time)} height={200} format={h.load_of === 'cpu' ? inCores : significant} tick={tick} unit={h.load_of === 'cpu' ? 'cores' : 'load'}
+            band={h.forecast_high.some((v) => v !== null)
+              ? { name: 'forecast', low: from(h.forecast_low), high: from(h.forecast_high), colour: '--other', remark: 'with a chance of 80 %' } : undefined}
             series={[
               { name: 'load', values: from(h.load), colour: '--usage', style: 'area', remark: 'highest of five minutes' },
               { name: 'capacity', values: from(h.capacity), colour: '--limit', style: 'step', remark: h.load_of === 'cpu' ? "80 % of the tasks' CPU limits" : '80 % of what the tasks process' },
