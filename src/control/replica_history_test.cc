@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/random.h"
 #include "rollout/rules.h"
 
 namespace taut {
@@ -71,6 +72,32 @@ TEST(ReplicaHistory, WhatWasRecommendedBeforeARiseIsOverloaded) {
   EXPECT_EQ(history.totals.overloaded, 0U);
   EXPECT_EQ(history.totals.changes, 0U);
   EXPECT_GE(history.totals.would_be_changes, 1U);
+}
+
+TEST(ReplicaHistory, TheForecastsBandHoldsMostLoads) {
+  JobPolicy policy;
+  ASSERT_TRUE(SetJobSetting("replicas.policy", "forecast", policy).ok());
+  Rng rng(5);
+  std::vector<JobDay> days;
+  for (int d = 0; d < 8; ++d) {
+    JobDay& day = days.emplace_back(
+        Day(10, [&](int w) { return (8 + 3 * std::sin(w * 2 * M_PI / 288)) * (1 + 0.1 * rng.Normal()); }));
+    day.day = d;
+    for (JobWindow& w : day.windows) w.window.index += d * kWindowsPerDay;
+  }
+  const WindowId from{7 * kWindowsPerDay};
+  const ReplicaHistory history = ReplicasOverTime(
+      {.policy = &policy, .from = from, .to = WindowId{from.index + kWindowsPerDay}, .columns = 288}, days);
+  int within = 0;
+  for (const ReplicaColumn& c : history.columns) {
+    ASSERT_TRUE(c.forecast_low.has_value() && c.forecast_high.has_value());
+    within += *c.load >= *c.forecast_low && *c.load <= *c.forecast_high ? 1 : 0;
+  }
+  EXPECT_NEAR(within / 288.0, 0.8, 0.08);
+  const JobPolicy hpa = Hpa();
+  for (const ReplicaColumn& c :
+       ReplicasOverTime({.policy = &hpa, .from = from, .to = WindowId{from.index + 9}}, days).columns)
+    EXPECT_FALSE(c.forecast_high.has_value());
 }
 
 TEST(ReplicaHistory, AbsentIsAbsent) {
