@@ -50,6 +50,18 @@ def main():
             # _bucket, _sum and _count belong to a histogram.
             if name not in cli and re.sub(r"_(?:bucket|sum|count)$", "", name) not in cli:
                 bad.append(f"{document.relative_to(ROOT)}: nothing makes {name}")
+    # Both places that say which metrics to send name all that the built-in rules use.
+    used = set(re.findall(r'"((?:container|kube|process|namedprocess|node)_[A-Za-z_]+)"',
+                          (ROOT / "src" / "ingest" / "builtin_rules.cc").read_text()))
+    used.discard("node_exporter")  # a program
+    kept = {
+        "docs/operations.md": re.search(r'regex: "(container_.*?)"', (ROOT / "docs" / "operations.md").read_text(), re.S)[1],
+        "web/app/src/lib/names.ts": "".join(re.findall(r"'([^']*)'", (ROOT / "web/app/src/lib/names.ts").read_text()
+                                                       .split("PROMETHEUS_METRICS =")[1])),
+    }
+    for where, text in kept.items():
+        pattern = re.compile(re.sub(r"\\\n\s*", "", text))
+        bad += [f"{where}: its regex leaves out {name}" for name in sorted(used) if not pattern.fullmatch(name)]
     entries = set(re.findall(r'<a id="([a-z]\d+)">', (ROOT / "docs" / "references.md").read_text()))
     for source in sorted(p for folder in ("src", "bench", "tests") for p in (ROOT / folder).rglob("*.*")):
         if source.suffix not in (".h", ".cc", ".py"):

@@ -306,11 +306,21 @@ bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& w
 }
 
 void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
+  // The container of a task that another agent has is not this one's to name.
+  std::vector<bool> believed;
+  {
+    const std::lock_guard lock(mutex_);
+    const Agent* agent = AgentOf(session);
+    if (agent == nullptr) return;
+    for (const pb::Task& t : tasks.started())
+      believed.push_back(roster_.MayReport(agent->name, {t.name().job(), t.name().task()}));
+  }
   std::vector<std::optional<TaskRef>> refs;
-  for (const pb::Task& t : tasks.started()) {
+  for (int i = 0; i < tasks.started_size(); ++i) {
+    const pb::Task& t = tasks.started(i);
     const std::vector<LabelView> labels = LabelsOf(t.labels());
-    refs.push_back(
-        intake_->Announce({t.name().job(), t.name().task(), labels, t.container_id()}, options_.now()));
+    const std::string container = believed[static_cast<size_t>(i)] ? t.container_id() : std::string();
+    refs.push_back(intake_->Announce({t.name().job(), t.name().task(), labels, container}, options_.now()));
   }
   const std::lock_guard lock(mutex_);
   Agent* agent = AgentOf(session);

@@ -61,7 +61,8 @@ double AgentHub::WithinMachine(const std::string& name, Resource r, double limit
   if (agent == agents_.end()) return limit;
   const pb::Hello& hello = agent->second.hello;
   const double has = r == Resource::kCpu ? hello.cores() : hello.memory_bytes();
-  return has > 0 ? std::min(limit, has) : limit;
+  const double most = r == Resource::kCpu ? kMostCores : kMostMemoryBytes;
+  return std::min(limit, has > 0 ? has : most);
 }
 
 void AgentHub::NoteRefused(const pb::Hello& hello, std::string why) {

@@ -45,7 +45,7 @@ bool ChangesDirection(uint32_t code) {
 bool IsPrintableUtf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const Decoded c = Decode(text.substr(i));
-    if (c.bytes == 0 || IsControl(c.code)) return false;
+    if (c.bytes == 0 || IsControl(c.code) || ChangesDirection(c.code)) return false;
     i += c.bytes;
   }
   return true;

@@ -18,6 +18,14 @@ TEST(IsPrintableUtf8, TakesTextAndNothingElse) {
   }
 }
 
+// A name that reads as another one.
+TEST(IsPrintableUtf8, RefusesWhatChangesTheDirection) {
+  for (const char* text : {"pay\u202egnp.exe", "a\u2066b", "\u200f", "line\u2028break"}) {
+    EXPECT_FALSE(IsPrintableUtf8(text)) << Printable(text);
+  }
+  EXPECT_TRUE(IsPrintableUtf8("\u05d0\u05d1")) << "letters of any direction";
+}
+
 TEST(IsPrintableUtf8, TakesAndRefusesAtTheEdges) {
   for (const char* good : {"", "shop/web", "k\xC3\xB6ln/\xE6\x97\xA5/\xF0\x9F\x9A\x80", "\xC2\xA0"}) {
     EXPECT_TRUE(IsPrintableUtf8(good)) << good;

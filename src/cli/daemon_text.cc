@@ -182,14 +182,22 @@ std::string SavingOf(Resource r, const Json& job) {
 
 std::string PercentText(double share) { return fmt::format("{:.2g} %", 100 * share); }
 
-// The greater chance of both resources that a day goes above would-be, in per cent.
+// The greater risk of both resources that a day goes above would-be: by forecast in per cent, else the days so
+// far.
 std::string RiskOf(const Json& job) {
-  std::optional<double> most;
+  double most = -1;
+  std::string text(kNothing);
   for (const char* resource : {"cpu", "memory"}) {
-    const std::optional<double> chance = Number(At(job, resource), "chance");
-    if (chance && (!most || *chance > *most)) most = chance;
+    const Json& a = At(job, resource);
+    const std::optional<double> chance = Number(a, "chance"), days = Number(a, "days");
+    if (!chance.has_value() && days.value_or(0) <= 0) continue;
+    const double risk = chance.has_value() ? *chance : Number(a, "days_over").value_or(0) / *days;
+    if (risk <= most) continue;
+    most = risk;
+    text =
+        chance.has_value() ? PercentText(risk) : StrCat(Count(a, "days_over"), "/", Count(a, "days"), " d");
   }
-  return most ? PercentText(*most) : kNothing;
+  return text;
 }
 
 // "31", "31>10" where 10 are recommended.
@@ -250,7 +258,9 @@ std::string JobsText(const Json& page) {
   const bool all = total == FormatCount(shown);
   StrAppend(&out,
             fmt::format("{} of {} jobs{}\n", shown, total, all ? "" : " (--limit shows more, words filter)"));
-  out += "amounts are for each task, savings for all; day over: the chance of a day above would be\n";
+  out +=
+      "amounts are for each task, savings for all; day over: the chance of a day above would be, or 1/7 "
+      "d:\none of seven days was\n";
   if (std::any_of(jobs.begin(), jobs.end(),
                   [](const Json& job) { return TasksText(job) != Count(job, "tasks"); })) {
     out += "tasks 6>3: 6 run, 3 are recommended\n";
@@ -544,7 +554,9 @@ std::string FleetText(const Json& fleet) {
       Time(fleet, "time"), Count(fleet, "jobs"), Count(fleet, "tasks"), Count(modes, "off"),
       Count(modes, "observe"), Count(modes, "canary"), Count(modes, "auto"), Count(fleet, "changes_day"),
       Count(fleet, "oom_kills_day"));
-  TextTable table({"whole fleet", "usage", "owner's limits", "limits", "saved", "would be", "would save"});
+  const bool dry = At(fleet, "actuator") == Json("dry_run");
+  TextTable table({"whole fleet", "usage", "owner's limits", dry ? "dry run" : "limits",
+                   dry ? "saves" : "saved", "would be", "would save"});
   for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
     const Json& a = At(fleet, r == Resource::kCpu ? "cpu" : "memory");
     table.Add({std::string(Name(r)), Amount(r, a, "usage"), Amount(r, a, "owner_limit"),
@@ -553,9 +565,10 @@ std::string FleetText(const Json& fleet) {
   }
   out += table.Render();
   if (const Json& money = At(fleet, "saving_per_month"); money.is_object()) {
-    StrAppend(&out, "saved ", MoneyText(At(money, "saved"), At(money, "currency")), ", would save ",
-              MoneyText(At(money, "would_save"), At(money, "currency")), "\n");
+    StrAppend(&out, dry ? "dry run saves " : "saved ", MoneyText(At(money, "saved"), At(money, "currency")),
+              ", would save ", MoneyText(At(money, "would_save"), At(money, "currency")), "\n");
   }
+  if (dry) out += "dry run: nothing is applied, and the owners' limits hold\n";
   return out;
 }
 

@@ -9,17 +9,25 @@
 namespace taut {
 namespace {
 
+// Three digits at least, and no power of ten.
+std::string PlainNumber(double v) {
+  constexpr double kMost = 1e18;
+  if (v >= 0 && v < kMost && (v == std::floor(v) || v >= 1000))
+    return FormatCount(static_cast<uint64_t>(std::llround(v)));
+  return std::abs(v) < 1e-4 && v != 0 ? fmt::format("{:.2e}", v) : fmt::format("{:.3g}", v);
+}
+
 std::string FactText(const Fact& f) {
   if (const auto* text = std::get_if<std::string>(&f.value)) return Printable(*text);
   const double v = std::get<double>(f.value);
   if (f.unit == "s" && LooksLikeUnixTime(std::llround(v))) return FormatTime(std::llround(v));
-  if (f.unit == "cores" || f.unit == "core-days")
-    return FormatCores(v) + (f.unit == "cores" ? "" : " x days");
-  if (f.unit == "bytes" || f.unit == "byte-days")
-    return FormatBytes(v) + (f.unit == "bytes" ? "" : " x days");
-  if (f.unit.empty())
-    return v == std::floor(v) ? FormatCount(static_cast<uint64_t>(v)) : fmt::format("{:.3g}", v);
-  return fmt::format("{:.3g} {}", v, f.unit);
+  const size_t dash = f.unit.find('-');
+  const std::string_view of = std::string_view(f.unit).substr(0, dash);
+  const std::string times = dash == std::string::npos ? "" : StrCat(" x ", f.unit.substr(dash + 1));
+  if (of == "core" || of == "cores") return FormatCores(v) + times;
+  if (of == "byte" || of == "bytes") return FormatBytes(v) + times;
+  const std::string number = PlainNumber(v);
+  return f.unit.empty() ? number : StrCat(number, " ", f.unit);
 }
 
 }  // namespace
@@ -38,7 +46,8 @@ std::string ExplainText(Target target, std::optional<double> limit, const Reason
     TextTable table({"    candidate", "limit", "cost", ""});
     for (const Candidate& c : reason.candidates) {
       table.Add({StrCat("    ", c.name), FormatAmount(target, c.limit),
-                 reason.cost_unit.empty() ? fmt::format("{:.4g}", c.cost) : FormatAmount(target, c.cost),
+                 reason.cost_unit.empty() ? fmt::format("{:.4g}", c.cost)
+                                          : FactText({"", c.cost, reason.cost_unit}),
                  c.chosen ? "<- chosen" : ""});
     }
     out += table.Render();

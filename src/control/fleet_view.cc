@@ -88,7 +88,11 @@ double TightKey(const JobView& job) {
   return (job.ooms > 0 ? kKills + job.ooms : 0) + (at_limit ? kAtLimit : 0) + raise;
 }
 
-double Share(float share) { return share >= 0 ? double{share} : kNone; }
+// Where there is no forecast, the days so far.
+double RiskKey(const JobAmounts& a) {
+  if (a.chance >= 0) return double{a.chance};
+  return a.days > 0 ? static_cast<double>(a.days_over) / a.days : kNone;
+}
 
 double SortKey(const JobView& job, JobSort sort, const FleetPoint& fleet) {
   const auto at = static_cast<int>(sort);
@@ -111,9 +115,9 @@ double SortKey(const JobView& job, JobSort sort, const FleetPoint& fleet) {
     case JobSort::kSaving:
       return SavingKey(job, fleet);
     case JobSort::kCpuChance:
-      return Share(job.of(Resource::kCpu).chance);
+      return RiskKey(job.of(Resource::kCpu));
     case JobSort::kMemoryChance:
-      return Share(job.of(Resource::kMemory).chance);
+      return RiskKey(job.of(Resource::kMemory));
     case JobSort::kTight:
       return TightKey(job);
     case JobSort::kChanged:
@@ -235,7 +239,7 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
     a.peak = lane.usage_peak;
     a.owner_limit = lane.owner_limit;
     a.of_request = lane.of_request;
-    if (const auto limit = lane.real_limit(); limit.has_value()) a.limit = static_cast<float>(*limit);
+    if (const auto limit = fleet.LimitOf(job, r); limit.has_value()) a.limit = static_cast<float>(*limit);
     if (lane.gate.in_force.has_value()) a.ordered = static_cast<float>(*lane.gate.in_force);
     if (const auto applied = lane.reported(); applied.has_value()) a.applied = static_cast<float>(*applied);
     const auto would_be = job.needs_history ? std::nullopt : lane.lane.recommended();

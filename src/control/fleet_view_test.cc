@@ -81,6 +81,19 @@ TEST_F(FleetViewTest, SortsByTheForecastChance) {
   EXPECT_THAT(Names(JobSort::kMemoryChance), ElementsAre("c", "a", "b"));
 }
 
+// Of CPU by the default recommender there is no forecast: what was counts.
+TEST_F(FleetViewTest, WithoutAForecastTheDaysSoFarSort) {
+  const auto days = [&](const char* name, int measured, int over) {
+    JobAmounts& a = Add(name, 1, 4, 2).amounts[0];
+    a.days = static_cast<uint8_t>(measured);
+    a.days_over = static_cast<uint8_t>(over);
+  };
+  days("a", 10, 1);
+  days("b", 0, 0);
+  days("c", 4, 2);
+  EXPECT_THAT(Names(JobSort::kCpuChance), ElementsAre("c", "a", "b"));
+}
+
 // Savings and raises are kept apart, and usage is held against the owners' limits only where there are any.
 TEST_F(FleetViewTest, SumsCannotBeAbsurd) {
   Add("lower", 1, 4, 2, 3);

@@ -101,7 +101,7 @@ void ControlPlane::ExtendTrials() {
   for (const JobId id : unsaved_->trials) {
     const std::shared_lock fleet(fleet_mutex_);
     const LiveJob& job = fleet_.job(id);
-    if (!job.managed) continue;  // nothing is applied: the outcome of the first order stands
+    if (!fleet_.Enforced(job)) continue;  // nothing is applied: the outcome of the first order stands
     for (const Resource r : kResources) {
       const GateState& gate = job.of(r).gate;
       if (!gate.trial.has_value() || gate.trial->decision == 0) continue;

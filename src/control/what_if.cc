@@ -86,7 +86,7 @@ WhatIfLane Live(const Variant& variant, const WhatIfQuery& query, std::span<cons
   };
   std::vector<uint32_t> tasks;
   const auto decide = [&](const Signal& s, std::span<const OomRecord> killed) {
-    CloseWindow({.resource = query.resource, .signal = &s, .reports = {}, .enforced = false}, lane);
+    CloseWindow({.resource = query.resource, .signal = &s, .reports = {}}, lane);
     DecideWindow(variant.policy, query.resource, s, !killed.empty(), lane, tasks);
   };
   DaySignals signals;

@@ -8,7 +8,7 @@ void CloseWindow(const TrialWindow& window, ManagedLane& lane) {
   CountTrialWindow(window, lane.gate);
   Signal seen = *window.signal;
   if (lane.gate.in_force.has_value()) seen.limit = lane.gate.in_force;
-  if (window.enforced) seen.cut_at = lane.gate.in_force;
+  if (window.applied != LimitsApplied::kNo) seen.cut_at = lane.gate.in_force;
   // Throttled tasks have a limit: without one of Tautline's it is the owner's.
   if (seen.throttled.has_value() && !seen.cut_at.has_value()) seen.cut_at = seen.owner_limit;
   lane.lane.CloseWindow(seen);
@@ -22,7 +22,7 @@ Verdict DecideLimit(const JobPolicy& policy, const LaneFacts& facts, ManagedLane
                     .oom = facts.oom,
                     .num_tasks = facts.num_tasks,
                     .tasks = facts.tasks,
-                    .enforced = facts.enforced,
+                    .applied = facts.applied,
                     .recommender = &lane.lane.recommender()};
   if (lane.lane.recommended().has_value() && (facts.knows_past || facts.oom)) {
     const double floor =

@@ -29,7 +29,7 @@ struct ManagedLane {
 };
 
 // Takes in a closed window: both sides of a trial are counted, and the recommender learns, by the limit that
-// was in force. With `window.enforced` usage above that limit could not show.
+// was in force. Where limits are applied, usage above that limit could not show.
 void CloseWindow(const TrialWindow& window, ManagedLane& lane);
 
 // Of the window closed last.
@@ -40,15 +40,15 @@ struct LaneFacts {
   uint32_t num_tasks = 0;
   // As of Proposal: the tasks that a limit can be tried on; nullptr: no window has just been closed.
   const std::vector<uint32_t>* tasks = nullptr;
-  bool oom = false;        // a task was just killed
-  bool enforced = false;   // limits are applied, and agents report which
+  bool oom = false;  // a task was just killed
+  LimitsApplied applied = LimitsApplied::kNo;
   bool knows_past = true;  // false: the recommender knows only what a kill asks for
 };
 
 // Decides by the recommendation as it stands.
 Verdict DecideLimit(const JobPolicy& policy, const LaneFacts& facts, ManagedLane& lane);
 
-// The decisions at the end of a window in which nothing was enforced, as in a replay: one at once where a
+// The decisions at the end of a window in which no limit was applied, as in a replay: one at once where a
 // task was `killed`, and that of every window. After CloseWindow and Lane::Oom. A limit can be tried on all
 // tasks of `signal`; `tasks` is scratch. Returns how often a trial moved the limit of its tasks, there or
 // back.

@@ -33,7 +33,11 @@ class ManagedLaneTest : public ::testing::Test {
   void Close(bool enforced, std::optional<double> throttled = std::nullopt) {
     Signal s{.window = WindowId{index_++}, .buckets = {}, .tasks = tasks_, .owner_limit = 4};
     s.throttled = throttled;
-    CloseWindow({.resource = Resource::kCpu, .signal = &s, .reports = {}, .enforced = enforced}, lane_);
+    CloseWindow({.resource = Resource::kCpu,
+                 .signal = &s,
+                 .reports = {},
+                 .applied = enforced ? LimitsApplied::kAgentsReport : LimitsApplied::kNo},
+                lane_);
   }
   LaneFacts Facts() const {
     return {

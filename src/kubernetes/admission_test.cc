@@ -145,7 +145,24 @@ TEST(NamespaceRules, AreReadOfBothKinds) {
   EXPECT_EQ(all[0].container.max_limit_request_ratio, (Amounts{4, std::nullopt}));
   EXPECT_EQ(all[1].requests_left, (Amounts{0.5, std::nullopt})) << "of two bounds the nearer one";
   EXPECT_EQ(all[1].limits_left, (Amounts{std::nullopt, 4096 * kMebibyte}));
+  const Amounts node{8, 16384 * kMebibyte};
+  EXPECT_EQ(AllowedRangeText(Resource::kMemory, AllowedBy(all, node, {}, Resource::kMemory)),
+            "..512MiB by LimitRange small");
+  EXPECT_EQ(AllowedRangeText(Resource::kMemory, AllowedBy(all, node, {.of_pods = true}, Resource::kMemory)),
+            "..16GiB by the largest node")
+      << "the rule is of containers";
+  EXPECT_EQ(AllowedRangeText(Resource::kCpu, AllowedBy(all, node, {}, Resource::kCpu)),
+            "0.01 by LimitRange small..8 by the largest node");
+  EXPECT_EQ(AllowedRangeText(Resource::kCpu, AllowedBy(all, node, {.share = 0.5}, Resource::kCpu)),
+            "0.02 by LimitRange small..16 by the largest node")
+      << "the request is half of it";
+  EXPECT_EQ(AllowedRangeText(Resource::kMemory,
+                             AllowedBy(all, node, {.is_request = true, .share = 0.5}, Resource::kMemory)),
+            "..256MiB by LimitRange small")
+      << "the limit is twice of it";
+  EXPECT_TRUE(AllowedBy({}, {}, {}, Resource::kCpu).empty());
   NamespaceRules rules;
+  EXPECT_FALSE(rules.Knows("LimitRange"));
   rules.Replace("LimitRange", {all[0]});
   rules.Put("ResourceQuota", all[1]);
   EXPECT_EQ(rules.Of("shop").size(), 2U);

@@ -1,5 +1,6 @@
 #include "kubernetes/namespace_rules.h"
 
+#include <cmath>
 #include <utility>
 
 #include "base/strings.h"
@@ -76,6 +77,33 @@ std::string BrokenOf(const Pod& before, const Pod& after, const NamespaceRule& r
 
 }  // namespace
 
+AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const Amounts& largest,
+                       const RecommendedAmount& amount, Resource resource) {
+  // The request is the smaller of the two, the limit the larger one.
+  const double of_request = amount.is_request ? 1 : amount.share;
+  const double of_limit = amount.is_request ? 1 / amount.share : 1;
+  AllowedRange out;
+  if (const std::optional<double> most = Of(largest, resource); most.has_value()) {
+    out.upper = *most / of_request;  // a node has room for requests
+    out.upper_by = "the largest node";
+  }
+  for (const NamespaceRule& rule : rules) {
+    const AmountRange& range = amount.of_pods ? rule.pod : rule.container;
+    const std::optional<double> least = Of(range.min, resource), most = Of(range.max, resource);
+    if (most.has_value() && *most / of_limit < out.upper.value_or(INFINITY)) {
+      out.upper = *most / of_limit;
+      out.upper_by = StrCat("LimitRange ", rule.name);
+    }
+    if (least.has_value() && *least / of_request > out.lower.value_or(0)) {
+      out.lower = *least / of_request;
+      out.lower_by = StrCat("LimitRange ", rule.name);
+    }
+  }
+  // A namespace whose pods fit no node: what the rule asks for is what is refused otherwise.
+  if (out.lower.has_value() && out.upper.has_value() && *out.lower > *out.upper) out.upper = out.lower;
+  return out;
+}
+
 std::string BrokenRule(const Pod& before, const Pod& after, std::span<const NamespaceRule> rules) {
   for (const NamespaceRule& rule : rules) {
     for (const Resource r : kResources) {
@@ -89,6 +117,7 @@ std::string BrokenRule(const Pod& before, const Pod& after, std::span<const Name
 void NamespaceRules::Replace(const std::string& kind, std::vector<NamespaceRule> all) {
   const std::string prefix = StrCat(kind, "/");
   const std::lock_guard lock(mutex_);
+  known_.insert(kind);
   for (auto& [name, rules] : rules_)
     std::erase_if(rules, [&](const auto& entry) { return entry.first.starts_with(prefix); });
   std::erase_if(rules_, [](const auto& entry) { return entry.second.empty(); });
@@ -110,6 +139,11 @@ void NamespaceRules::Remove(const std::string& kind, const NamespaceRule& rule) 
   if (found == rules_.end()) return;
   found->second.erase(StrCat(kind, "/", rule.name));
   if (found->second.empty()) rules_.erase(found);
+}
+
+bool NamespaceRules::Knows(const std::string& kind) const {
+  const std::lock_guard lock(mutex_);
+  return known_.contains(kind);
 }
 
 std::vector<NamespaceRule> NamespaceRules::Of(const std::string& namespace_name) const {

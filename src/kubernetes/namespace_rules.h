@@ -6,13 +6,29 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "kubernetes/objects.h"
+#include "model/allowed_range.h"
+#include "model/resource.h"
 
 namespace taut {
+
+// What is recommended for a job's tasks, in the words of Kubernetes.
+struct RecommendedAmount {
+  bool of_pods = false;     // its tasks are whole pods, not containers
+  bool is_request = false;  // else the limit
+  double share = 1;         // request / limit, which keep their ratio; 0 < share <= 1
+};
+
+// What it may be by these rules of its namespace and by `largest`, what the largest node has for pods: the
+// narrowest of all. A LimitRange bounds request and limit. Its maximum ratio of the two and what a quota has left
+// are not in it: they depend on more than the amount.
+AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const Amounts& largest,
+                       const RecommendedAmount& amount, Resource resource);
 
 // The rule that `after` breaks and `before` does not, for people: "shop/small: memory of container app: limit
 // above 512Mi". "": none. `before` and `after` are a new pod, with the same containers.
@@ -26,9 +42,12 @@ class NamespaceRules {
   void Put(const std::string& kind, NamespaceRule rule);
   void Remove(const std::string& kind, const NamespaceRule& rule);
   std::vector<NamespaceRule> Of(const std::string& namespace_name) const;
+  // They were listed once.
+  bool Knows(const std::string& kind) const;
 
  private:
   mutable std::mutex mutex_;
+  std::set<std::string> known_;                                        // kinds
   std::map<std::string, std::map<std::string, NamespaceRule>> rules_;  // by namespace, then "Kind/name"
 };
 

@@ -188,10 +188,12 @@ void LiveFleet::EndDay(PassOutput& out, When when) {
     if (slept) job.Sleep();
   }
   for (const Resource r : kResources) models_->CloseDay(r, day_, std::move(rows[static_cast<size_t>(r)]));
+  load_analogs_.CloseDay();
   const WindowId next{(day_ + 1) * kWindowsPerDay};
   for (LiveJob& job : jobs_) {
     if (!job.seen_today || job.day != day_) continue;
     Migrate(job, next.start_s(), out, when);
+    if (job.replicas != nullptr) load_analogs_.Take(job.replicas->TakeMoves());
     job.seen_today = job.over_today = false;
     Changed(job);
     const bool slept = job.sleeps();
@@ -269,7 +271,7 @@ void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, Pa
       if (!lane.owner().has_value()) continue;
       ++sum.jobs_limited;
       sum.owner_limit += TotalOf(lane.owner_limit, lane.tasks);
-      sum.in_force += lane.real_limit().value_or(0) * lane.tasks;
+      sum.in_force += LimitOf(job, r).value_or(0) * lane.tasks;
       sum.would_be += lane.lane.recommended().value_or(lane.owner_limit) * lane.tasks;
     }
     const bool ordered = job.replicas != nullptr && job.replicas->in_force().has_value();
@@ -288,7 +290,7 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
                         .num_tasks = lane.tasks,
                         .tasks = why == Why::kWindow ? &candidates_ : nullptr,
                         .oom = why == Why::kOom,
-                        .enforced = Enforced(job),
+                        .applied = AppliedTo(job),
                         .knows_past = !job.needs_history};
   const size_t members = lane.gate.trial.has_value() ? lane.gate.trial->members.size() : 0;
   std::vector<std::string> on_trial;

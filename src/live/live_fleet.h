@@ -144,6 +144,20 @@ class LiveFleet {
            (settings_.enforcement == Enforcement::kByAgents && job.managed);
   }
 
+  LimitsApplied AppliedTo(const LiveJob& job) const {
+    if (!Enforced(job)) return LimitsApplied::kNo;
+    const bool reported = job.managed || job.of(Resource::kCpu).applied != kAbsent ||
+                          job.of(Resource::kMemory).applied != kAbsent;
+    return reported ? LimitsApplied::kAgentsReport : LimitsApplied::kActuatorSays;
+  }
+
+  // The limit that the job's tasks run at; in a dry run the one that was decided, as if it were. Absent: none.
+  std::optional<double> LimitOf(const LiveJob& job, Resource r) const {
+    const LiveLane& lane = job.of(r);
+    const bool decided = Enforced(job) || settings_.enforcement == Enforcement::kNever;
+    return decided ? lane.real_limit() : lane.reported().has_value() ? lane.reported() : lane.owner();
+  }
+
   // Jobs whose recommenders are new and have to process the stored history, at most `limit`.
   std::vector<JobId> WantHistory(size_t limit) const;
   // A job that the lanes know nothing of, though the store does.
@@ -250,6 +264,7 @@ class LiveFleet {
 
   LiveSettings settings_;
   std::unique_ptr<FleetModels> models_;
+  LoadAnalogs load_analogs_;  // of the jobs whose number of tasks is scaled
   JobTable<LiveJob> jobs_;
   FleetRecords records_;
   absl::flat_hash_map<std::string_view, JobId> ids_;  // by name; views into jobs_

@@ -127,6 +127,7 @@ void LiveFleet::SaveFleet(ByteWriter& out) const {
   out.Put(kVersion);
   out.Put(day_);
   models_->Save(out);
+  load_analogs_.Save(out);
 }
 
 absl::Status LiveFleet::LoadFleet(ByteReader& in) {
@@ -134,7 +135,8 @@ absl::Status LiveFleet::LoadFleet(ByteReader& in) {
     return absl::InvalidArgumentError("a fleet checkpoint of another version of the program");
   }
   day_ = in.Get<int32_t>();
-  return models_->Load(in);
+  if (absl::Status s = models_->Load(in); !s.ok() || in.remaining() == 0) return s;
+  return load_analogs_.Load(in);
 }
 
 void LiveFleet::Redo(const Decision& d) {

@@ -72,6 +72,30 @@ TEST(LiveFleet, TheFleetsSumsSayOfHowManyJobsTheyAre) {
   EXPECT_EQ(out.point.amounts[1].jobs_limited, 1U);
 }
 
+// What is decided for a job whose tasks no agent sets is not in force.
+TEST(LiveFleet, LimitsThatNoAgentAppliesAreTheOwners) {
+  const Cell cell(3);
+  LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kAuto);
+  const auto sums = [&](Enforcement enforcement) {
+    settings.enforcement = enforcement;
+    LiveFleet fleet(settings);
+    AddJobs(fleet, 3);
+    PassOutput out;
+    for (size_t w = 0; w < 400; ++w) {
+      out.Clear();
+      Step(fleet, cell.windows()[w], out);
+    }
+    EXPECT_TRUE(fleet.job(JobId{0}).of(Resource::kMemory).gate.in_force.has_value());
+    return std::pair(out.point.amounts[1].in_force, out.point.amounts[1].owner_limit);
+  };
+  const auto [unapplied, owners] = sums(Enforcement::kByAgents);
+  EXPECT_EQ(unapplied, owners);
+  const auto [applied, same] = sums(Enforcement::kAlways);
+  EXPECT_LT(applied, same);
+  const auto [dry, also] = sums(Enforcement::kNever);
+  EXPECT_LT(dry, also) << "a dry run shows what would be";
+}
+
 TEST(LiveFleet, AnOomRaisesAtOnceWhateverThePeriod) {
   const Cell cell(2);
   LiveFleet fleet(Settings(Policy::kEnsemble, Mode::kAuto));

@@ -112,14 +112,15 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     const bool over = would_be.has_value() && signal.peak > *would_be;
     job.over_today = job.over_today || over;
     MarkDay(signal, job, lane);
-    CloseWindow({r, &signal, reports, Enforced(job)}, lane);
+    CloseWindow({r, &signal, reports, AppliedTo(job)}, lane);
     lane.usage_mean = static_cast<float>(sum / tasks);
     lane.usage_peak = static_cast<float>(signal.peak);
     lane.owner_limit = signal.owner_limit.has_value() ? static_cast<float>(*signal.owner_limit) : kAbsent;
     lane.of_request = data.of_request[static_cast<size_t>(r)];
     lane.tasks = tasks;
     if (r == Resource::kCpu && job.replicas != nullptr) {
-      job.replicas->Observe(signal, Enforced(job) ? lane.real_limit() : lane.owner(), SizeUseOf(job));
+      job.replicas->Observe(signal, Enforced(job) ? lane.real_limit() : lane.owner(), SizeUseOf(job),
+                            &load_analogs_);
     }
     if (r == Resource::kMemory && job.replicas != nullptr) {
       job.replicas->ObserveMemory(signal, Enforced(job) ? lane.real_limit() : lane.owner());

@@ -25,14 +25,24 @@ LiveReplicas::LiveReplicas(const ReplicaPolicyInfo& info, const ReplicaSettings&
       task_capacity_(settings.task_capacity),
       silent_s_(settings.function.silent_s),
       policy_(NewReplicaPolicy(info, settings)),
-      capacity_(settings.task_capacity) {
+      capacity_(settings.task_capacity),
+      recent_(static_cast<size_t>(std::clamp(std::ceil(settings.startup_s / kWindowSeconds), 1.0, 288.0)),
+              -1) {
   if (is_of_cpu() && settings.sizing.by == SizeBy::kCheapest)
     sizer_ = std::make_unique<TaskSizer>(settings.sizing, settings.bounds, info.utilization(settings));
 }
 
 std::unique_ptr<LiveReplicas> LiveReplicas::For(const JobPolicy& policy) {
   const absl::StatusOr<const ReplicaPolicyInfo*> info = FindReplicaPolicy(policy.replica_policy);
-  return info.ok() ? std::make_unique<LiveReplicas>(**info, policy.replicas) : nullptr;
+  if (!info.ok()) return nullptr;
+  ReplicaSettings settings = policy.replicas;
+  SizingSettings& sizing = settings.sizing;
+  const auto least = [](double most, const std::optional<double>& bound) {
+    return std::min(most, bound.value_or(most));
+  };
+  sizing.max_cores = least(sizing.max_cores, policy.cpu_bounds.Within(policy.cpu_allowed).upper);
+  sizing.max_bytes = least(sizing.max_bytes, policy.memory_bounds.Within(policy.memory_allowed).upper);
+  return std::make_unique<LiveReplicas>(**info, settings);
 }
 
 std::optional<double> LiveReplicas::ChosenSize(std::optional<double> limit, SizeUse use) const {
@@ -40,7 +50,15 @@ std::optional<double> LiveReplicas::ChosenSize(std::optional<double> limit, Size
   return sizer_->cores();
 }
 
-void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeUse use) {
+void LiveReplicas::NoteMove(double load) {
+  const double before = recent_.back();
+  if (load >= 0 && before >= 0) moves_.Add(before, load);
+  std::rotate(recent_.begin(), recent_.end() - 1, recent_.end());
+  recent_.front() = load;
+}
+
+void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeUse use,
+                           const LoadAnalogs* analogs) {
   const auto tasks = static_cast<int>(cpu.tasks.size());
   if (sizer_ != nullptr) sizer_->ObserveCpu(cpu, limit);
   const std::optional<double> chosen = ChosenSize(limit, use);
@@ -54,6 +72,7 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   size_ = {};
   running_ = tasks;
   load_ = LoadOf(cpu);
+  NoteMove(load_.value_or(-1));
   const int64_t now_s = cpu.window.next().start_s();
   NoteRunning(tasks, now_s, gate_);
   if (capacity_ == 0 || (!load_.has_value() && !recommended_.has_value())) return;
@@ -62,7 +81,8 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
                                   .load = load_,
                                   .capacity = capacity_,
                                   .ready = std::min(tasks, assumed),
-                                  .starting = std::max(0, assumed - tasks)});
+                                  .starting = std::max(0, assumed - tasks),
+                                  .analogs = analogs});
   TakeSilence(cpu.window);
   if (!chosen.has_value()) return;
   // A smaller size is for as many tasks as it takes: until they run, the limit stays.
@@ -192,6 +212,20 @@ void LiveReplicas::Save(ByteWriter& out) const {
     inner.Put(size_.load);
   }
   out.PutString(size);
+  std::string moves;
+  ByteWriter inner(&moves);
+  moves_.Save(inner);
+  for (const double load : recent_) inner.Put(load);
+  out.PutString(moves);
+}
+
+void LiveReplicas::LoadMovesOf(std::string_view bytes) {
+  ByteReader in(bytes);
+  LoadMoves moves;
+  if (!moves.Load(in).ok() || in.remaining() != recent_.size() * sizeof(double))
+    return;  // of another start-up time
+  moves_ = moves;
+  for (double& load : recent_) load = in.Get<double>();
 }
 
 absl::Status LiveReplicas::LoadSize(std::string_view bytes) {
@@ -228,6 +262,7 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
   }
   if (in.remaining() > 0) {  // saved before there were sizes: nothing
     if (absl::Status s = out->LoadSize(in.GetString()); !s.ok()) return s;
+    if (in.remaining() > 0) out->LoadMovesOf(in.GetString());
   }
   if (absl::Status s = in.status("the state of a job's replicas"); !s.ok()) return s;
   constexpr int kMostTasks = 1'000'000'000;
@@ -239,6 +274,8 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
     return absl::DataLossError("invalid state of a job's replicas");
   }
   if (!same) {
+    out->moves_.Clear();
+    std::ranges::fill(out->recent_, -1);
     out->capacity_ = out->task_capacity_;
     out->load_.reset();
     out->highest_ = {};

@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/bytes.h"
@@ -37,7 +39,11 @@ class LiveReplicas {
 
   // A measured window of CPU. `limit`: of each task, in cores; absent: not known. Without any limit so far
   // there is no recommendation, unless the load is that of series.
-  void Observe(const Signal& cpu, std::optional<double> limit, SizeUse use);
+  // `analogs`: what other jobs' loads do; null: not known.
+  void Observe(const Signal& cpu, std::optional<double> limit, SizeUse use,
+               const LoadAnalogs* analogs = nullptr);
+  // How its load has moved since the last time that this was asked.
+  LoadMoves TakeMoves() { return std::exchange(moves_, {}); }
   // Of any window, in ascending order. `limit`: of each task, in bytes; absent: not known.
   void ObserveMemory(const Signal& memory, std::optional<double> limit);
   // An answer of an external recommender, or none any more: recommended() follows at once.
@@ -53,7 +59,10 @@ class LiveReplicas {
   // The state of the gate of another policy for the same job.
   void TakeGate(const LiveReplicas& other);
   // Windows from here on are of now: the limits before are not those of today.
-  void EndPast() { capacity_ = task_capacity_; }
+  void EndPast() {
+    capacity_ = task_capacity_;
+    moves_.Clear();  // the fleet knows them
+  }
   // Settings of the size may have changed: it is weighed anew within the hour.
   void WeighSizeAnew();
 
@@ -84,11 +93,13 @@ class LiveReplicas {
 
  private:
   std::optional<double> LoadOf(const Signal& cpu) const;
+  void NoteMove(double load);
   std::optional<double> ChosenSize(std::optional<double> limit, SizeUse use) const;
   // A load that is silent for long may be high: the highest count of a day is safe.
   void TakeSilence(WindowId window);
   bool is_silent() const { return safe_ > 0; }
   absl::Status LoadSize(std::string_view bytes);
+  void LoadMovesOf(std::string_view bytes);
   // As saved: what was learnt of another load is of no use.
   std::string SavedName() const;
 
@@ -104,6 +115,9 @@ class LiveReplicas {
   std::optional<double> load_;
   std::optional<int> recommended_;
   std::string hold_;
+  LoadMoves moves_;
+  // The loads of the last windows, the newest first; as many as a start-up has. Negative: not measured.
+  std::vector<double> recent_;
   // What was recommended at most on the day of the last measured load and the day before, and when that was.
   std::array<int, 2> highest_{};
   int64_t loaded_until_s_ = INT64_MIN;

@@ -331,6 +331,54 @@ TEST(LiveReplicas, AtZeroTheLoadAloneStartsAJob) {
   EXPECT_EQ(job.running, 2) << "90 at half of 100 each";
 }
 
+// A cell of jobs that move little teaches what a new one needs; without it half of the capacity is kept free.
+TEST(LiveReplicas, ANewJobIsScaledByWhatOthersDid) {
+  const auto with_others = [](int others) {
+    LiveFleet fleet(Scaling(Mode::kObserve, "forecast"));
+    const auto window = [&](int32_t index, int jobs) {
+      ClosedWindow closed;
+      closed.window = WindowId{index};
+      for (int j = 0; j < jobs; ++j) {
+        JobWindow w;
+        w.window = closed.window;
+        w.first_task = static_cast<uint32_t>(closed.tasks.size());
+        w.num_tasks = 6;
+        w.first_bucket = static_cast<uint32_t>(closed.cpu_buckets.size());
+        w.num_buckets = 1;
+        w.cpu_limit_cores = 2;
+        const float each = 1.0F + 0.01F * static_cast<float>((index + j) % 5);
+        for (uint32_t t = 0; t < 6; ++t) closed.tasks.push_back({t, each, each, 1e8F, 1e8F});
+        closed.cpu_buckets.push_back({Grid::Cpu().BucketOf(each), 1800.0F});
+        closed.jobs.push_back({JobId{static_cast<uint32_t>(j)}, w});
+      }
+      PassOutput out;
+      Step(fleet, closed, out);
+    };
+    AddJobs(fleet, static_cast<size_t>(others));
+    int32_t index = 0;
+    for (; index < 2 * kWindowsPerDay; ++index) window(index, others);
+    const JobId id{static_cast<uint32_t>(others)};
+    fleet.AddJob({id, "new", {}, 0});
+    for (const int32_t end = index + 12; index < end; ++index) window(index, others + 1);
+    // Over a restart, too.
+    LiveFleet restored(Scaling(Mode::kObserve, "forecast"));
+    const std::string models = Models(fleet);
+    ByteReader in(models);
+    EXPECT_TRUE(restored.LoadFleet(in).ok());
+    EXPECT_EQ(Models(restored), models);
+    Reason reason;
+    fleet.job(id).replicas->Explain(reason);
+    return std::pair(*fleet.job(id).replicas->recommended(), reason.sentence);
+  };
+  const auto [alone, alone_why] = with_others(1);
+  EXPECT_EQ(alone, 7) << "6.2 cores at half of 2 each";
+  EXPECT_THAT(alone_why, HasSubstr("keep the highest load of 5 min at 50 %"));
+  const auto [among, among_why] = with_others(12);
+  EXPECT_LE(among, 5);
+  EXPECT_GE(among, 4) << "6.2 cores at 80 % of 2 each";
+  EXPECT_THAT(among_why, HasSubstr("moves as those of the other jobs do"));
+}
+
 // Tasks that are not measured may run all the same.
 TEST(LiveReplicas, TasksThatVanishAreNotTakenForZero) {
   LiveSettings settings = Scaling(Mode::kAuto, "hpa");
@@ -390,9 +438,11 @@ TEST(LiveReplicas, DamagedBytesAreAnError) {
   job.replicas().Save(out);
   const JobPolicy& policy = *job.fleet.job(JobId{0}).policy;
   // Which earlier versions did not write.
-  constexpr size_t kSize = 1, kSilence = 2 * sizeof(int) + sizeof(int64_t);
+  constexpr size_t kMoves = 2 + LoadMoves::kBins * sizeof(float) + sizeof(double), kSize = kMoves + 1,
+                   kSilence = kSize + 2 * sizeof(int) + sizeof(int64_t);
   for (size_t length = 0; length < bytes.size(); ++length) {
-    if (length == bytes.size() - kSize || length == bytes.size() - kSize - kSilence) continue;
+    const size_t missing = bytes.size() - length;
+    if (missing == kMoves || missing == kSize || missing == kSilence) continue;
     ByteReader in(std::string_view(bytes).substr(0, length));
     EXPECT_FALSE(LiveReplicas::Load(in, policy).ok()) << length;
   }

@@ -41,7 +41,7 @@ void LiveFleet::TakeReports(LiveJob& job, std::span<const TaskReport> reports) {
 // The tasks that a limit can be tried on: all that were measured, or those whose agents apply limits.
 void LiveFleet::FindCandidates(const ClosedWindow& closed, const JobWindowData& data, Resource r) {
   candidates_.clear();
-  if (Enforced(jobs_[data.job])) {
+  if (AppliedTo(jobs_[data.job]) == LimitsApplied::kAgentsReport || data.num_reports > 0) {
     for (const TaskReport& report : std::span(closed.reports).subspan(data.first_report, data.num_reports)) {
       if (report.managed) candidates_.push_back(report.task);
     }

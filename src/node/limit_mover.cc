@@ -115,7 +115,8 @@ std::optional<std::optional<double>> LimitMover::StepDown(double goal, std::opti
     return std::nullopt;
   }
   usage_ = *usage;
-  const double safe = *usage * (1 + options_.margin_share) + options_.margin_bytes;
+  const double more = std::min(options_.margin_bytes, *usage * options_.most_margin_bytes_share);
+  const double safe = *usage * (1 + options_.margin_share) + more;
   double next = std::max(goal, safe);
   if (current_) {
     next = std::max(next, *current_ * (1 - options_.shrink_share));

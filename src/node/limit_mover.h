@@ -18,7 +18,9 @@ struct MoverOptions {
   int64_t step_interval_us = 1'000'000;
   // and never goes below usage * (1 + margin_share) + margin_bytes.
   double margin_share = 0.1;
+  // Of small tasks no more than a share: limits are recommended 15 % above the usage, and have to be reached.
   double margin_bytes = 4 * kMiB;
+  double most_margin_bytes_share = 0.04;
   // After a refusal: twice as long each time, up to max.
   int64_t backoff_us = 2'000'000;
   int64_t max_backoff_us = 300'000'000;

@@ -38,6 +38,8 @@ std::string_view ActionOf(Target target, DecisionKind kind) {
   }
 }
 
+constexpr std::string_view kDryRunActuator = "dry_run";
+
 std::string AmountText(Target target, std::optional<double> amount) {
   return amount.has_value() ? FormatAmount(target, *amount) : "the owner's";
 }
@@ -67,14 +69,17 @@ std::string Ended(JsonWriter& json) {
 void LogDecision(const Decision& d, std::string_view job, std::string_view actuator) {
   void (*log)(std::string_view, ActionLog::Fields) = &ActionLog::Info;
   if (d.kind == DecisionKind::kRollBack || d.kind == DecisionKind::kOomRaise) log = &ActionLog::Warn;
-  log(ActionOf(d.target, d.kind), {{"job", job},
-                                   {d.target.is_limit() ? "resource" : "target", Name(d.target)},
-                                   {"from", d.before},
-                                   {"to", d.after},
-                                   {"mode", Name(d.mode)},
-                                   {"actuator", actuator},
-                                   {"decision", d.id},
-                                   {"reason", d.sentence}});
+  // A dry run applies nothing, and says so.
+  const std::string action =
+      StrCat(actuator == kDryRunActuator ? "dry_run_" : "", ActionOf(d.target, d.kind));
+  log(action, {{"job", job},
+               {d.target.is_limit() ? "resource" : "target", Name(d.target)},
+               {"from", d.before},
+               {"to", d.after},
+               {"mode", Name(d.mode)},
+               {"actuator", actuator},
+               {"decision", d.id},
+               {"reason", d.sentence}});
 }
 
 }  // namespace
@@ -129,7 +134,8 @@ void DaemonActs::OnTick(const TickEvents& events) {
     if (events.past || event.empty() || !Wanted(event)) continue;
     JsonWriter json;
     Begin(event, d.time_s,
-          StrCat(job, ": ", Describe(d.target), " ", AmountText(d.target, d.before), " -> ",
+          StrCat(actuator_ == kDryRunActuator ? "dry run, nothing is applied: " : "", job, ": ",
+                 Describe(d.target), " ", AmountText(d.target, d.before), " -> ",
                  AmountText(d.target, d.after), ", ", d.sentence),
           json);
     json.Field("job", std::string_view(job));

@@ -1,5 +1,6 @@
 #include "programs/kubernetes_run.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -84,7 +85,10 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   if (s.ok() && watch_workloads) s = run->WatchWorkloads();
   if (s.ok() && run->options_.config.events) s = run->OpenEvents();
   if (s.ok() && run->options_.config.vpa) s = run->WatchVpas();
-  if (s.ok() && !run->options_.config.admission.listen.empty()) s = run->WatchNamespaceRules();
+  if (s.ok()) s = run->WatchNamespaceRules("LimitRange", "/api/v1/limitranges");
+  // What is left of a quota only the webhook needs.
+  if (s.ok() && !run->options_.config.admission.listen.empty())
+    s = run->WatchNamespaceRules("ResourceQuota", "/api/v1/resourcequotas");
   if (s.ok()) s = run->OpenLease();
   for (size_t i = 0; s.ok() && i < kScrapers && run->options_.config.scrape_interval_s > 0; ++i) {
     absl::StatusOr<std::unique_ptr<ApiClient>> client = run->Client();
@@ -128,15 +132,62 @@ absl::Status KubernetesRun::WatchWorkloads() {
   return absl::OkStatus();
 }
 
-// Jobs whose labels are not what the annotations say.
+namespace {
+
+// The owner's request over its limit of the container; 1 where it has not both.
+double RequestShare(const std::vector<PodPtr>& pods, const std::string& container, Resource r) {
+  for (const PodPtr& pod : pods) {
+    for (const ContainerState& c : pod->containers) {
+      if (c.name != container) continue;
+      const bool is_cpu = r == Resource::kCpu;
+      const std::optional<double> request = is_cpu ? c.owner_requests.cpu : c.owner_requests.memory;
+      const std::optional<double> limit = is_cpu ? c.owner_limits.cpu : c.owner_limits.memory;
+      if (request > 0.0 && limit > 0.0) return std::min(1.0, *request / *limit);
+      return 1;
+    }
+  }
+  return 1;
+}
+
+}  // namespace
+
+// What the cluster allows, whatever the annotations of a workload say of that. What was known before stands until
+// LimitRanges and nodes are.
+void KubernetesRun::PutAllowed(const JobView& job, const WorkloadName& workload, const Amounts& largest,
+                               std::vector<Label>& labels) const {
+  const bool is_known = namespace_rules_.Knows("LimitRange") && largest.memory.has_value();
+  const std::vector<NamespaceRule> rules = namespace_rules_.Of(workload.namespace_name);
+  for (const Resource r : kResources) {
+    const std::string key = StrCat(kSettingLabel, Name(r), ".allowed");
+    const auto is_it = [&](const Label& label) { return label.first == key; };
+    std::erase_if(labels, is_it);
+    std::string text;
+    if (is_known) {
+      const RecommendedAmount amount{.of_pods = workload.container.empty(),
+                                     .is_request = job.of(r).of_request,
+                                     .share = RequestShare(cluster_.PodsOf(workload), workload.container, r)};
+      text = AllowedRangeText(r, AllowedBy(rules, largest, amount, r));
+    } else if (const auto it = std::ranges::find_if(job.record->labels, is_it);
+               it != job.record->labels.end()) {
+      text = it->second;
+    }
+    if (text.empty()) continue;
+    const Label label{key, text};
+    labels.insert(std::ranges::upper_bound(labels, label), label);
+  }
+}
+
+// Jobs whose labels are not what the annotations and the cluster say.
 void KubernetesRun::PassOnSteering() {
   const bool read = options_.config.annotations;  // else what they said before is taken back
   if (read && steering_.num_kinds() < kWatchedKinds.size()) return;
+  const Amounts largest = cluster_.LargestNode();
   steered_ = steering_.version();
   for (const JobView& job : control_->view()->jobs) {
     const std::optional<WorkloadName> workload = cluster_.naming().Parse(job.record->name);
     if (!workload.has_value()) continue;
     std::vector<Label> wanted = read ? steering_.Of(*workload) : std::vector<Label>();
+    PutAllowed(job, *workload, largest, wanted);
     std::vector<Label> labels = job.record->labels;
     if (SetSettingLabels(wanted, labels)) control_->SetSettingLabels(job.record->name, std::move(wanted));
   }
@@ -151,21 +202,14 @@ absl::Status KubernetesRun::WatchOwners(const std::string& kind, const std::stri
        .remove = [cluster, kind](const OwnedObject& object) { cluster->RemoveOwned(kind, object); }});
 }
 
-// What a new pod may have: only the webhook needs it.
-absl::Status KubernetesRun::WatchNamespaceRules() {
+// What pods may have.
+absl::Status KubernetesRun::WatchNamespaceRules(const std::string& kind, const std::string& path) {
   NamespaceRules* const rules = &namespace_rules_;
-  constexpr std::pair<const char*, const char*> kKinds[] = {{"LimitRange", "/api/v1/limitranges"},
-                                                            {"ResourceQuota", "/api/v1/resourcequotas"}};
-  for (const auto& [kind_name, path] : kKinds) {
-    const std::string kind = kind_name;
-    const absl::Status s = Watch<NamespaceRule>(
-        {.path = path, .list_accept = {}, .watch_accept = {}}, StrCat(kind, "s"),
-        {.replace = [rules, kind](std::vector<NamespaceRule> all) { rules->Replace(kind, std::move(all)); },
-         .put = [rules, kind](NamespaceRule rule) { rules->Put(kind, std::move(rule)); },
-         .remove = [rules, kind](const NamespaceRule& rule) { rules->Remove(kind, rule); }});
-    if (!s.ok()) return s;
-  }
-  return absl::OkStatus();
+  return Watch<NamespaceRule>(
+      {.path = path, .list_accept = {}, .watch_accept = {}}, StrCat(kind, "s"),
+      {.replace = [rules, kind](std::vector<NamespaceRule> all) { rules->Replace(kind, std::move(all)); },
+       .put = [rules, kind](NamespaceRule rule) { rules->Put(kind, std::move(rule)); },
+       .remove = [rules, kind](const NamespaceRule& rule) { rules->Remove(kind, rule); }});
 }
 
 absl::Status KubernetesRun::WatchVpas() {

@@ -68,7 +68,7 @@ class KubernetesRun {
   absl::Status WatchOwners(const std::string& kind, const std::string& path);
   absl::Status WatchWorkloads();
   absl::Status WatchVpas();
-  absl::Status WatchNamespaceRules();
+  absl::Status WatchNamespaceRules(const std::string& kind, const std::string& path);
   absl::Status OpenVpas();
   absl::Status OpenLease();
   absl::Status OpenEvents();
@@ -79,6 +79,8 @@ class KubernetesRun {
   void Wait(std::chrono::milliseconds pause);
   void Note(const std::string& what, const absl::Status& status);
   bool IsWanted(const Pod& pod) const;
+  void PutAllowed(const JobView& job, const WorkloadName& workload, const Amounts& largest,
+                  std::vector<Label>& labels) const;
   void PassOnSteering();
   // Threads.
   void PassOnPods();

@@ -98,7 +98,7 @@ int Run(int argc, char** argv) {
   Args args;
   CLI::App app{kAbout, "tautd"};
   app.footer(std::string(kNotes));
-  app.set_version_flag("--version", std::string(kVersion));
+  app.set_version_flag("-V,--version", std::string(kVersion));
   app.add_option("--config", args.config, "configuration file (YAML); optional");
   app.add_option("--listen", args.listen, "ADDRESS:PORT to listen on; overrides server.listen");
   app.add_option("--store", args.store, "path of the store, or memory; overrides store.path");

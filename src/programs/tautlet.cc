@@ -348,7 +348,7 @@ int Run(int argc, char** argv) {
   Args args;
   CLI::App app{kAbout, "tautlet"};
   app.footer(std::string(kNotes));
-  app.set_version_flag("--version", std::string(kVersion));
+  app.set_version_flag("-V,--version", std::string(kVersion));
   app.add_option("--config", args.config,
                  "configuration file (YAML) with the rules; docs/agent.md describes it");
   app.add_option("--daemon", args.daemon, "HOST:PORT of tautd's agents.listen; overrides daemon.address");

@@ -51,7 +51,8 @@ int ForecastPolicy::Decide(const LoadSample& sample) {
     last_step_ = step;
   }
   if (static_cast<double>(steps_) * settings_.step_s < settings_.forecast.min_history_s) {
-    basis_ = Basis::kShortHistory;
+    const bool by_analogs = sample.analogs != nullptr && sample.analogs->is_known() && load_ > 0;
+    basis_ = by_analogs ? Basis::kAnalogs : Basis::kShortHistory;
     return decided_ = Cautious(sample);
   }
   Calibrate(tasks > settings_.max_utilization * sample.ready * (1 + 1e-12));
@@ -118,7 +119,9 @@ int ForecastPolicy::Move(int current, int wanted) {
 
 int ForecastPolicy::Cautious(const LoadSample& sample) {
   const int need =
-      settings_.bounds.Clamp(std::ceil(load_ / (settings_.forecast.fallback_target * sample.capacity)));
+      basis_ == Basis::kAnalogs
+          ? BestByAnalogs(*sample.analogs)
+          : settings_.bounds.Clamp(std::ceil(load_ / (settings_.forecast.fallback_target * sample.capacity)));
   while (!cautious_.empty() && cautious_.back().count <= need) cautious_.pop_back();
   cautious_.push_back({sample.at, need});
   while (sample.at.us - cautious_.front().at.us >= kCautiousHoldUs) cautious_.erase(cautious_.begin());
@@ -134,6 +137,24 @@ std::optional<LoadBand> ForecastPolicy::Forecast() const {
                   .high = load.WithChanceAbove(0.1) * capacity_};
 }
 
+int ForecastPolicy::BestByAnalogs(const LoadAnalogs& analogs) {
+  const double least = load_ / capacity_ / settings_.max_utilization;  // tasks for the load as it is
+  const auto chance = [&](double count) { return analogs.ChanceAbove(count / least); };
+  int best = settings_.bounds.Clamp(std::ceil(least));
+  double best_cost = best + Price() * chance(best);
+  // Above 16 times the load all moves are alike.
+  const double most = std::min<double>(settings_.bounds.max, 16 * least + 1);
+  const double stride = std::max(1.0, std::floor(least / 64));
+  for (double n = best + stride; n <= most && n < best_cost; n += stride) {
+    const double cost = n + Price() * chance(n);
+    if (cost >= best_cost) continue;
+    best_cost = cost;
+    best = settings_.bounds.Clamp(n);
+  }
+  rise_chance_ = chance(best);
+  return best;
+}
+
 void ForecastPolicy::Explain(Reason& reason) const {
   reason.recommender = "forecast";
   if (basis_ == Basis::kHeld) {
@@ -147,6 +168,19 @@ void ForecastPolicy::Explain(Reason& reason) const {
         "{:.0f} %.",
         static_cast<double>(steps_) * settings_.step_s / 3600, settings_.forecast.min_history_s / 3600,
         decided_, settings_.forecast.fallback_target * 100);
+    return;
+  }
+  if (basis_ == Basis::kAnalogs) {
+    reason.sentence = fmt::format(
+        "There are {:.1f} h of history and a forecast needs {:.4g} h. If the load {:.4g} moves as those of "
+        "the "
+        "other jobs do while a task starts, {} cost least.",
+        static_cast<double>(steps_) * settings_.step_s / 3600, settings_.forecast.min_history_s / 3600, load_,
+        FormatAmount(Target::Replicas(), decided_));
+    if (rise_chance_.has_value()) {
+      reason.chance = rise_chance_;
+      reason.facts.push_back({"chance of overload", *rise_chance_ * 100, "%"});
+    }
     return;
   }
   const LoadForecast far = model_.At(true);
@@ -209,7 +243,7 @@ absl::Status ForecastPolicy::Load(ByteReader& in) {
     const Timestamp at = values.Time();
     fresh.cautious_.push_back({at, values.Count()});
   }
-  fresh.basis_ = static_cast<Basis>(values.Within<uint8_t>(0, static_cast<uint8_t>(Basis::kForecast)));
+  fresh.basis_ = static_cast<Basis>(values.Within<uint8_t>(0, static_cast<uint8_t>(Basis::kAnalogs)));
   fresh.at_ = values.Time();
   fresh.wanted_ = values.Count();
   fresh.decided_ = values.Count();

@@ -28,7 +28,7 @@ class ForecastPolicy final : public ReplicaPolicy {
   size_t state_bytes() const override;
 
  private:
-  enum class Basis : uint8_t { kHeld, kShortHistory, kForecast };
+  enum class Basis : uint8_t { kHeld, kShortHistory, kForecast, kAnalogs };
 
   void Calibrate(bool overloaded);
   double Price() const;
@@ -37,8 +37,11 @@ class ForecastPolicy final : public ReplicaPolicy {
   int Best(bool far) const;
   // From `current` towards `wanted`, where that is worth a change.
   int Move(int current, int wanted);
-  // Too little history: load over a cautious target, held for minutes as HPA does.
+  // Too little history: what the loads of other jobs ask for, else load over a cautious target; held for minutes
+  // as HPA does.
   int Cautious(const LoadSample& sample);
+  // The count with the least cost, if the load moves as those of other jobs did.
+  int BestByAnalogs(const LoadAnalogs& analogs);
 
   ReplicaSettings settings_;
   LoadModel model_;
@@ -56,6 +59,7 @@ class ForecastPolicy final : public ReplicaPolicy {
   Basis basis_ = Basis::kHeld;
   Timestamp at_;
   double load_ = 0, capacity_ = 1;
+  std::optional<double> rise_chance_;  // of kAnalogs: of a load above the utilisation; not saved
   int wanted_ = 0, decided_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/time.h"
 #include "model/reason.h"
+#include "replicas/load_analogs.h"
 
 namespace taut {
 
@@ -20,6 +21,8 @@ struct LoadSample {
   double capacity = 1;         // load that one task can process at 100 % utilisation; > 0
   int ready = 0;               // tasks that process load
   int starting = 0;            // tasks that run and are not ready
+  // What other jobs' loads do; null: not known. Valid during the call.
+  const LoadAnalogs* analogs = nullptr;
 
   int count() const { return ready + starting; }
 };

@@ -303,7 +303,10 @@ void Gate::ReplaceMembers() {
 // A trial that ran nowhere is no evidence.
 std::optional<Verdict> Gate::EndUndelivered() {
   const Trial& trial = *state_.trial;
-  if (!p_.enforced || trial.tasks.task_windows > 0) return std::nullopt;
+  const bool failed = trial.failed && !trial.delivered;
+  const bool has_run =
+      p_.applied == LimitsApplied::kActuatorSays ? trial.delivered : trial.tasks.task_windows > 0;
+  if (!failed && (p_.applied == LimitsApplied::kNo || has_run)) return std::nullopt;
   const int64_t lasted = p_.now_s - trial.since_s;
   const std::string why = trial.refusal.empty() ? "" : StrCat(": ", trial.refusal);
   if (trial.refused && lasted >= kRefusalSeconds) {

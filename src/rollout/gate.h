@@ -15,8 +15,9 @@
 // and for ever where Tautline has set no limit.
 //
 // A trial is of named tasks, chosen when it starts from those alive; tasks that end are replaced by others.
-// Where limits are enforced, a trial's task-window counts only if the agent reported the limit on trial for
-// the whole window. A trial whose limit was applied to no task within a bound ends without promotion.
+// Where agents report limits, a trial's task-window counts only if the agent reported the limit on trial for
+// the whole window; where only the actuator says what it did, once it has said that the limit is applied. A
+// trial whose limit was applied to no task within a bound, or was refused, ends without promotion.
 //
 // A job of one task has no control group. In mode canary a lower limit is watched first: nothing is set
 // for canary.hours and canary.min_task_windows while usage is compared with it. It is set, as in mode auto, if
@@ -78,6 +79,7 @@ struct Trial {
   // What the actuator said of the order.
   bool delivered = false;  // some task has it
   bool refused = false;    // no task will have it
+  bool failed = false;     // ... though an actuator was to apply it; else it was a dry run
   std::string refusal;     // why
 
   bool Has(uint32_t number) const;
@@ -106,6 +108,10 @@ struct GateState {
   absl::Status Load(ByteReader& in);
 };
 
+// Whether tasks run at the limits that are decided, and who knows: kNo: no one, as in a dry run or
+// a replay; kActuatorSays: by the outcomes of orders; kAgentsReport: by the limits in the kernel.
+enum class LimitsApplied : uint8_t { kNo, kActuatorSays, kAgentsReport };
+
 struct Proposal {
   Resource resource = Resource::kCpu;
   int64_t now_s = 0;
@@ -115,7 +121,7 @@ struct Proposal {
   uint32_t num_tasks = 0;             // of the window closed last
   // The numbers of those that a limit can be tried on, ascending. nullptr: no window has just been closed.
   const std::vector<uint32_t>* tasks = nullptr;
-  bool enforced = false;                     // limits are applied, and agents report which
+  LimitsApplied applied = LimitsApplied::kNo;
   const Recommender* recommender = nullptr;  // says why, where there is a sentence to say it in
 };
 
@@ -135,7 +141,7 @@ struct TrialWindow {
   Resource resource = Resource::kCpu;
   const Signal* signal = nullptr;
   std::span<const TaskReport> reports;  // ascending by task
-  bool enforced = false;                // only reported limits count
+  LimitsApplied applied = LimitsApplied::kNo;
 };
 void CountTrialWindow(const TrialWindow& window, GateState& state);
 // An OOM kill of a task, before Decide. `limit`: in force then, if known; a kill at another limit than the

@@ -65,7 +65,7 @@ Verdict Take(const Step& step, JobPolicy policy, GateState& state) {
     }
     Signal signal;
     signal.tasks = tasks;
-    CountTrialWindow({Resource::kMemory, &signal, {}, false}, state);
+    CountTrialWindow({Resource::kMemory, &signal, {}}, state);
   }
   Proposal proposal = step.proposal;
   std::vector<uint32_t> alive;

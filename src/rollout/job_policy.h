@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/allocation.h"
+#include "model/allowed_range.h"
 #include "model/rollout.h"
 #include "replicas/settings.h"
 #include "vertical/policy.h"
@@ -42,6 +43,8 @@ struct JobPolicy {
   OomTolerance oom_tolerance = OomTolerance::kBySize;
   BoundSettings cpu_bounds = BoundSettings::For(Resource::kCpu);
   BoundSettings memory_bounds = BoundSettings::For(Resource::kMemory);
+  // What others than the owner allow, such as a LimitRange; it wins over the bounds.
+  AllowedRange cpu_allowed, memory_allowed;
   Allocation cpu_allocation, memory_allocation;
   std::optional<double> risk;                  // share of OOM-days ordered for this job; absent: the fleet's
   double min_change = 0.05;                    // share of the limit in force; smaller changes wait

@@ -18,7 +18,7 @@ constexpr std::string_view kKindNames[] = {"choice", "number", "bytes", "duratio
 
 using Field =
     std::variant<Mode*, Policy*, JobClass*, OomTolerance*, AppliesTo*, double*, std::optional<double>*,
-                 std::vector<MaintenanceWindow>*, bool*, std::string_view*, SizeBy*>;
+                 std::vector<MaintenanceWindow>*, bool*, std::string_view*, SizeBy*, AllowedRange*>;
 
 struct Row {
   JobSetting setting;
@@ -60,6 +60,9 @@ constexpr std::string_view kAppliesToHelp =
     "what the recommendation is, in Kubernetes: limit (the request keeps its ratio to it), request (the "
     "limit "
     "keeps its ratio to it), request_only (the limit stays)";
+constexpr std::string_view kAllowedHelp =
+    "what others than the owner allow, LOWEST by WHOM..HIGHEST by WHOM: 0.1..4 by the platform; in "
+    "Kubernetes the namespace's LimitRange and the largest node";
 constexpr std::string_view kRequestShareHelp =
     "request as a share of the limit, in Kubernetes: 0.8 or 80%; empty: the ratio that the owner has set";
 
@@ -121,6 +124,8 @@ std::vector<Row> OwnRows() {
        TAUT_FIELD(memory_bounds.upper),
        kMiB,
        1024 * kTiB},
+      {{"cpu.allowed", kAllowedHelp, kText, {}}, TAUT_FIELD(cpu_allowed)},
+      {{"memory.allowed", kAllowedHelp, kText, {}}, TAUT_FIELD(memory_allowed)},
       {{"cpu.applies_to", kAppliesToHelp, kChoice, Choices(kAppliesToNames)},
        TAUT_FIELD(cpu_allocation.applies_to)},
       {{"cpu.request_share", kRequestShareHelp, kNumber, {}},
@@ -338,6 +343,10 @@ absl::StatusOr<double> ParseNumber(const Row& row, std::string_view text) {
   return *value / row.scale;
 }
 
+Resource ResourceOf(const Row& row) {
+  return row.setting.key.starts_with(Name(Resource::kCpu)) ? Resource::kCpu : Resource::kMemory;
+}
+
 struct Assign {
   const Row& row;
   std::string_view text;
@@ -382,6 +391,12 @@ struct Assign {
     }
     return Bad(row, StrCat("\"", text, "\": expected one of ", fmt::join(row.setting.choices, ", ")));
   }
+  absl::Status operator()(AllowedRange* target) const {
+    absl::StatusOr<AllowedRange> range = ParseAllowedRange(ResourceOf(row), text);
+    if (!range.ok()) return Bad(row, Message(range.status()));
+    *target = *std::move(range);
+    return absl::OkStatus();
+  }
   absl::Status operator()(bool* target) const {
     const bool yes = text == "true" || text == "yes" || text == "on";
     if (!yes && text != "false" && text != "no" && text != "off") {
@@ -408,6 +423,9 @@ struct Show {
   }
   std::string operator()(const std::string_view* value) const {
     return std::string(value->empty() ? kNoReplicaPolicy : *value);
+  }
+  std::string operator()(const AllowedRange* value) const {
+    return AllowedRangeText(ResourceOf(row), *value);
   }
   std::string operator()(const bool* value) const { return *value ? "true" : "false"; }
 };

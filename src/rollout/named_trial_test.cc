@@ -27,7 +27,7 @@ class NamedTrialTest : public ::testing::Test {
     Proposal p = {.resource = Resource::kCpu, .now_s = now_s_, .owner_limit = 4.0, .recommended = 1.0};
     p.num_tasks = static_cast<uint32_t>(alive_.size());
     p.tasks = &alive_;
-    p.enforced = true;
+    p.applied = applied_;
     const Verdict v = Decide(policy_, p, state_);
     if (v.kind == DecisionKind::kTry) state_.trial->decision = 7;
     return v;
@@ -49,7 +49,7 @@ class NamedTrialTest : public ::testing::Test {
     Signal signal;
     signal.tasks = tasks;
     signal.owner_limit = 4;
-    CountTrialWindow({Resource::kCpu, &signal, reports, true}, state_);
+    CountTrialWindow({Resource::kCpu, &signal, reports, applied_}, state_);
     now_s_ += kWindowSeconds;
   }
   // Until something is decided, at most so many windows.
@@ -62,6 +62,11 @@ class NamedTrialTest : public ::testing::Test {
     return v;
   }
 
+  void Say(Outcome outcome, std::string text = "") {
+    NoteTrialOutcome({.id = 7, .outcome = outcome, .text = std::move(text), .time_s = now_s_}, state_);
+  }
+
+  LimitsApplied applied_ = LimitsApplied::kAgentsReport;
   JobPolicy policy_;
   GateState state_;
   std::vector<uint32_t> alive_;
@@ -200,6 +205,48 @@ TEST_F(NamedTrialTest, AStateOfTheFirstVersionIsRead) {
   const Verdict v = Ask();
   EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
   EXPECT_THAT(v.sentence, HasSubstr("the tasks on trial are unknown"));
+}
+
+// As in Kubernetes, where nobody reports limits: the actuator says when the pods have theirs.
+TEST_F(NamedTrialTest, CountsOnceTheActuatorSaysThatItIsApplied) {
+  applied_ = LimitsApplied::kActuatorSays;
+  ASSERT_EQ(Ask().kind, DecisionKind::kTry);
+  for (int i = 0; i < 3; ++i) Window(1);
+  EXPECT_EQ(state_.trial->tasks.task_windows, 0U);
+  EXPECT_EQ(state_.trial->rest.task_windows, 0U);
+  Say(Outcome::kApplied);
+  EXPECT_EQ(Run(600, 1).kind, DecisionKind::kPromote);
+}
+
+TEST_F(NamedTrialTest, EndsIfTheActuatorNeverSaysThatItIsApplied) {
+  applied_ = LimitsApplied::kActuatorSays;
+  ASSERT_EQ(Ask().kind, DecisionKind::kTry);
+  Say(Outcome::kPending);
+  const Verdict v = Run(600, 1);
+  EXPECT_EQ(v.kind, DecisionKind::kRollBack);
+  EXPECT_THAT(v.sentence, HasSubstr("was not applied to any task"));
+}
+
+// As by a webhook whose endpoint refuses: nobody says what limits there are.
+TEST_F(NamedTrialTest, ARefusedOrderIsNoDryRun) {
+  applied_ = LimitsApplied::kNo;
+  ASSERT_EQ(Ask().kind, DecisionKind::kTry);
+  Window(1);
+  Say(Outcome::kFailed, "409 Conflict");
+  std::string state;
+  ByteWriter out(&state);
+  state_.Save(out);
+  ByteReader in(state);
+  ASSERT_TRUE(state_.Load(in).ok());
+  const Verdict refused = Run(600, 1);
+  EXPECT_EQ(refused.kind, DecisionKind::kRollBack);
+  EXPECT_THAT(refused.sentence, HasSubstr("409 Conflict"));
+  // A dry run says so, too, and goes on.
+  state_ = GateState();
+  now_s_ += 40 * kDaySeconds;
+  ASSERT_EQ(Ask().kind, DecisionKind::kTry);
+  Say(Outcome::kDryRun);
+  EXPECT_EQ(Run(600, 1).kind, DecisionKind::kPromote);
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ void SaveMembers(ByteWriter& out, const Trial& trial) {
   out.PutVarint(trial.decision);
   out.PutVarint(trial.elsewhere);
   out.Put(static_cast<uint8_t>(trial.delivered ? 1 : 0));
-  out.Put(static_cast<uint8_t>(trial.refused ? 1 : 0));
+  out.Put(static_cast<uint8_t>(trial.failed ? 2 : trial.refused ? 1 : 0));
   out.PutString(trial.refusal);
   out.PutVarint(trial.members.size());
   for (const TrialTask& t : trial.members) {
@@ -84,10 +84,11 @@ bool LoadMembers(ByteReader& in, Trial& trial) {
   trial.elsewhere = in.GetVarint();
   const auto delivered = in.Get<uint8_t>(), refused = in.Get<uint8_t>();
   trial.delivered = delivered == 1;
-  trial.refused = refused == 1;
+  trial.refused = refused >= 1;
+  trial.failed = refused == 2;
   trial.refusal = in.GetString();
   const uint64_t count = in.GetVarint();
-  if (in.failed() || delivered > 1 || refused > 1 || count > kMaxMembers) return false;
+  if (in.failed() || delivered > 1 || refused > 2 || count > kMaxMembers) return false;
   for (uint64_t i = 0; i < count && !in.failed(); ++i) {
     TrialTask& t = trial.members.emplace_back();
     t.number = static_cast<uint32_t>(in.GetVarint());
@@ -175,9 +176,9 @@ void CountTrialWindow(const TrialWindow& window, GateState& state) {
       trial.old_limit.has_value() ? trial.old_limit : window.signal->owner_limit;
   for (const TaskUsage& task : window.signal->tasks) {
     const bool tried = trial.watched || trial.Has(task.task);
-    if (window.enforced && !trial.watched) {
+    if (window.applied == LimitsApplied::kAgentsReport && !trial.watched) {
       CountEnforced(window, task, trial);
-    } else {
+    } else if (window.applied == LimitsApplied::kNo || trial.watched || trial.delivered) {
       CountTask(task, tried ? std::optional(trial.limit) : rest_limit, tried ? trial.tasks : trial.rest);
     }
   }
@@ -200,7 +201,8 @@ void NoteTrialOutcome(const OutcomeUpdate& outcome, GateState& state) {
   if (!state.trial.has_value() || state.trial->decision != outcome.id || outcome.id == 0) return;
   Trial& trial = *state.trial;
   trial.delivered |= outcome.outcome == Outcome::kApplied;
-  trial.refused = outcome.outcome == Outcome::kDryRun || outcome.outcome == Outcome::kFailed;
+  trial.failed = outcome.outcome == Outcome::kFailed;
+  trial.refused = trial.failed || outcome.outcome == Outcome::kDryRun;
   trial.refusal = outcome.text;
 }
 

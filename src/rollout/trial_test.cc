@@ -33,7 +33,7 @@ class TrialTest : public ::testing::Test {
                         .oom = oom,
                         .num_tasks = num_tasks_,
                         .tasks = oom ? nullptr : &alive_,
-                        .enforced = enforced_};
+                        .applied = applied_};
     return Decide(policy_, p, state_);
   }
   // `windows` windows in which trial tasks use `tried` and the others `rest`.
@@ -48,7 +48,7 @@ class TrialTest : public ::testing::Test {
       Signal signal;
       signal.tasks = tasks;
       signal.owner_limit = kGiB;
-      CountTrialWindow({Resource::kMemory, &signal, {}, false}, state_);
+      CountTrialWindow({Resource::kMemory, &signal, {}}, state_);
     }
   }
 
@@ -56,7 +56,7 @@ class TrialTest : public ::testing::Test {
   GateState state_;
   uint32_t num_tasks_;
   std::vector<uint32_t> alive_;
-  bool enforced_ = false;
+  LimitsApplied applied_ = LimitsApplied::kNo;
 };
 
 TEST_F(TrialTest, PromotesWhatDidNoWorseThanTheRest) {

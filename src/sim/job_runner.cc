@@ -124,7 +124,7 @@ void JobRunner::CloseWindow(const Signal& signal, std::span<const OomEvent> ooms
     for (const OomEvent& e : ooms) lane.lane.Oom(e);
     return;
   }
-  taut::CloseWindow({.resource = resource, .signal = &signal, .reports = {}, .enforced = false}, lane);
+  taut::CloseWindow({.resource = resource, .signal = &signal, .reports = {}}, lane);
   for (const OomEvent& e : ooms) {
     CountTrialOom(e.task, 1, e.limit, lane.gate);
     lane.lane.Oom(e);

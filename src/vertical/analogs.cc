@@ -449,7 +449,8 @@ void AnalogsRecommender::Explain(Reason& reason) const {
   for (size_t i = 0; i < job.own.size; ++i) {
     own_above += job.own.bin[i] > AnalogGrid::Get().BinOf(cut) ? 1 : 0;
   }
-  const std::string_view days = resource == Resource::kCpu ? "throttled day" : "OOM-day";
+  const bool is_cpu = resource == Resource::kCpu;
+  const std::string_view day = is_cpu ? "throttled day" : "OOM-day", a = is_cpu ? "a" : "an";
   reason.sentence = fmt::format(
       "Of {} similar job-days in the fleet, {} peaked above this limit; of the job's own last {}, {}. The "
       "forecast chance of a day over it is {}{}.",
@@ -457,14 +458,14 @@ void AnalogsRecommender::Explain(Reason& reason) const {
       choice_.kept && limit == choice_.limit ? "; the limit before was close enough to the best to stay"
                                              : "");
   reason.facts.push_back({"highest peak of the last 7 days", job.week_peak, unit});
-  reason.facts.push_back(
-      {fmt::format("price of a {}", days), price_, resource == Resource::kCpu ? "core-days" : "byte-days"});
-  reason.facts.push_back({fmt::format("chance of a {}", days), 100 * *reason.chance, "%"});
+  reason.facts.push_back({fmt::format("price of {} {}", a, day), price_,
+                          resource == Resource::kCpu ? "core-days" : "byte-days"});
+  reason.facts.push_back({fmt::format("chance of {} {}", a, day), 100 * *reason.chance, "%"});
   const AnalogSettings& s = fleet_->settings();
   if (job_.order.has_value()) {
-    reason.facts.push_back({fmt::format("{}s ordered for this job", days), 100 * *job_.order, "%"});
+    reason.facts.push_back({fmt::format("{}s ordered for this job", day), 100 * *job_.order, "%"});
   } else {
-    reason.facts.push_back({fmt::format("{}s ordered, over all jobs", days), 100 * s.order(resource), "%"});
+    reason.facts.push_back({fmt::format("{}s ordered, over all jobs", day), 100 * s.order(resource), "%"});
     reason.facts.push_back({"highest chance allowed for a job", 100 * s.MostChance(resource), "%"});
   }
   reason.facts.push_back({"job-days behind the forecast", static_cast<double>(fleet_->forest().rows()), ""});

@@ -24,6 +24,30 @@ MarginSchedule MarginSchedule::For(Resource r) {
   return m;
 }
 
+BoundSettings BoundSettings::Within(const AllowedRange& allowed) const {
+  BoundSettings b = *this;
+  if (allowed.lower.has_value() && *allowed.lower > b.lower.value_or(0)) {
+    b.lower = allowed.lower;
+    b.lower_by = allowed.lower_by;
+  }
+  if (allowed.upper.has_value() && (!b.upper.has_value() || *allowed.upper < *b.upper)) {
+    b.upper = allowed.upper;
+    b.upper_by = allowed.upper_by;
+  }
+  if (b.lower.has_value() && b.upper.has_value() && *b.lower > *b.upper) {
+    if (b.lower == allowed.lower) {
+      b.upper = b.lower;
+      b.upper_by = b.lower_by;
+    } else {
+      b.lower = b.upper;
+    }
+  }
+  // The next multiple might be above it.
+  if (b.granularity > 0 && b.upper.has_value() && b.upper == allowed.upper)
+    b.upper = std::max(b.granularity, std::floor(*b.upper / b.granularity + 1e-9) * b.granularity);
+  return b;
+}
+
 BoundSettings BoundSettings::For(Resource r) {
   BoundSettings b;
   // The least that can be set and still be told apart: a millicore, and a mebibyte.

@@ -5,10 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/byte_units.h"
+#include "model/allowed_range.h"
 #include "model/resource.h"
 
 namespace taut {
@@ -181,7 +183,11 @@ struct WorkFunctionSettings {
 struct BoundSettings {
   std::optional<double> lower, upper;  // cores or bytes; both inclusive
   double granularity = 0;              // limits are rounded up to a multiple; 0: not rounded
+  // Where a bound is not the owner's: whose it is.
+  std::string lower_by = {}, upper_by = {};
 
+  // The bounds that hold where `allowed` holds, too; it wins over the owner's.
+  BoundSettings Within(const AllowedRange& allowed) const;
   // By default at least 10 millicores and 32 MiB.
   static BoundSettings For(Resource r);
 };

@@ -188,10 +188,14 @@ class OomFloorWrapper final : public RecommenderWrapper {
   std::optional<double> before_;
 };
 
+std::string BoundOf(std::string_view end, const std::string& by) {
+  return by.empty() ? fmt::format("{} bound set for the job", end) : fmt::format("{} bound by {}", end, by);
+}
+
 class BoundsWrapper final : public RecommenderWrapper {
  public:
   BoundsWrapper(std::unique_ptr<Recommender> in, BoundSettings bounds)
-      : RecommenderWrapper(std::move(in)), bounds_(bounds) {}
+      : RecommenderWrapper(std::move(in)), bounds_(std::move(bounds)) {}
 
   std::optional<double> Recommend(WindowId next) override {
     before_ = inner().Recommend(next);
@@ -205,8 +209,10 @@ class BoundsWrapper final : public RecommenderWrapper {
     const double rounded = Rounded(*before_);
     if (rounded != *before_) AddStep(reason, "rounding", "rounding up", before_, rounded);
     const double bounded = Bounded(rounded);
-    if (bounded > rounded) AddStep(reason, "lower_bound", "lower bound set for the job", rounded, bounded);
-    if (bounded < rounded) AddStep(reason, "upper_bound", "upper bound set for the job", rounded, bounded);
+    if (bounded > rounded)
+      AddStep(reason, "lower_bound", BoundOf("lower", bounds_.lower_by), rounded, bounded);
+    if (bounded < rounded)
+      AddStep(reason, "upper_bound", BoundOf("upper", bounds_.upper_by), rounded, bounded);
     if (bounded != rounded) reason.why = reason.steps.back().what;
   }
   std::unique_ptr<Recommender> Clone() const override {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -181,6 +182,37 @@ TEST(WithBounds, RoundsUpAndMultiplesStay) {
   }
   *stage.says = 0.0101;
   EXPECT_NEAR(*r->Recommend(WindowId{0}), 0.011, 1e-12);
+}
+
+TEST(WithBounds, NamesWhoseBoundItIs) {
+  BoundSettings own;
+  own.lower = 0.2;
+  own.upper = 6;
+  own.granularity = 0.1;
+  const AllowedRange cluster{0.5, 4.25, "LimitRange small", "the largest node"};
+  const BoundSettings both = own.Within(cluster);
+  EXPECT_EQ(both.lower, 0.5);
+  EXPECT_NEAR(*both.upper, 4.2, 1e-9) << "the next multiple would be above it";
+  for (const auto& [says, limit, what] : {std::tuple(9.0, 4.2, "upper bound by the largest node"),
+                                          std::tuple(0.1, 0.5, "lower bound by LimitRange small")}) {
+    Stage stage;
+    const auto r = WithBounds(stage.puppet(), both);
+    *stage.says = says;
+    EXPECT_NEAR(*r->Recommend(WindowId{1}), limit, 1e-9);
+    Reason reason;
+    r->Explain(reason);
+    EXPECT_EQ(reason.steps.back().what, what);
+  }
+  // Where the owner's is narrower it is the owner's.
+  const BoundSettings narrow = own.Within({0.1, 8, "a", "b"});
+  EXPECT_EQ(narrow.lower, 0.2);
+  EXPECT_EQ(narrow.upper, 6.0);
+  EXPECT_EQ(narrow.upper_by, "");
+  // A minimum of the cluster's above the owner's maximum, and the other way round.
+  EXPECT_EQ(own.Within({7, {}, "a", ""}).lower, 7.0);
+  EXPECT_EQ(own.Within({7, {}, "a", ""}).upper, 7.0);
+  EXPECT_EQ(own.Within({{}, 0.1, "", "b"}).upper, 0.1);
+  EXPECT_EQ(own.Within({{}, 0.1, "", "b"}).lower, 0.1);
 }
 
 TEST(WithBounds, TheBoundsWinOverTheRounding) {

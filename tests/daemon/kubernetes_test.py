@@ -148,6 +148,9 @@ class Handler(daemon.JsonHandler):
             if path.path == "/api/v1/nodes":
                 items = [{"metadata": {"name": "node-1"}, "status": {"allocatable": {"cpu": "8", "memory": "16Gi"},
                                                                       "conditions": [{"type": "Ready", "status": "True"}]}}]
+            if path.path == "/api/v1/limitranges":
+                items = [{"metadata": {"name": "small", "namespace": "shop"}, "spec": {"limits": [
+                    {"type": "Container", "min": {"cpu": "20m"}}]}}]
             if path.path == "/apis/apps/v1/deployments":
                 items = [copy.deepcopy(c.deployment)]
             if path.path == "/apis/apps/v1/replicasets":
@@ -200,6 +203,34 @@ class Handler(daemon.JsonHandler):
         self.answer(200, "{}")
 
 
+def canary(stage, cluster, port):
+    """A lower limit is tried on some of the pods, and set on all when it did no harm."""
+    kubeconfig = stage.file("kubeconfig2", f"""current-context: test
+contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
+clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
+users: [{{name: u, user: {{token: secret}}}}]
+""")
+    config = f"""clock: samples
+actuator: {{kind: kubernetes}}
+ingest: {{kubernetes_jobs: containers}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s}}
+defaults: {{mode: canary, recommender: moving_window, canary.share: 0.5, canary.duration: 2h, canary.min_task_windows: 20}}
+"""
+    cluster.scrape_seconds = 3600
+    pods = [f"web-5d4f8c7b9d-{end}" for end in ("2bxnz", "4vqtr", "9kdlw", "7pmzs")]
+    for pod in pods:
+        cluster.add(pod)
+    tautd = stage.tautd(config=config, store="memory")
+    limits = lambda: sorted(cluster.limit(pod) < 300 for pod in pods)  # noqa: E731
+    stage.check(daemon.eventually(lambda: limits() == [False, False, True, True], 60), "a trial is of half of the pods",
+                [cluster.limit(pod) for pod in pods])
+    stage.check(daemon.eventually(lambda: limits() == [True] * 4, 60), "and its limit goes to all of them",
+                [cluster.limit(pod) for pod in pods])
+    kinds = [d["kind"] for d in reversed(decisions(tautd))]
+    stage.equal(kinds[:2], ["try", "promote"], "as two decisions")
+    stage.equal(tautd.stop(), 0, "tautd stops")
+
+
 def main():
     args = daemon.arguments(__doc__.split("\n")[0])
     with daemon.Stage(args) as stage:
@@ -209,6 +240,9 @@ def main():
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
         run(stage, cluster, server.server_address[1])
+        cluster = Cluster()
+        Handler.cluster = cluster
+        canary(stage, cluster, server.server_address[1])
         server.shutdown()
         stage.finish()
 
@@ -333,6 +367,12 @@ rules:
     stage.equal(owners_limit(tautd), 512, "what was set is not taken for the owner's limit")
     labels = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")["labels"]
     stage.equal(labels.get("team"), "blue", "the pod's labels are the job's")
+    allowed = next(s["value"] for s in tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings")["values"]
+                   if s["key"] == "cpu.allowed")
+    stage.equal(allowed, "0.2 by LimitRange small..80 by the largest node",
+                "what the cluster allows is a setting: the request is a tenth of the limit")
+    said = stage.run(stage.args.taut, "explain", JOB, "--server", f"http://127.0.0.1:{tautd.port}").stdout
+    stage.check("lower bound by LimitRange small" in said, "that is named where it binds", said)
 
     # ---- pods that come later ----
     cluster.add(second)

@@ -90,8 +90,8 @@ def acts(stage, tautd, receiver):
     stage.check(changed and changed[-1]["who"] == "anna (says bob)" and (changed[-1]["job"], changed[-1]["key"]) ==
                 (job, "memory.upper"), "a setting is a line of the log, with who", changed[-1:])
     decided = [d for d in tautd.get("/api/v1/decisions?limit=1000", token=OPERATOR)["decisions"] if d["kind"] != "would_set"]
-    logged = {a["decision"]: a for name in ("limit_set", "limit_tried", "limit_promoted", "limit_rolled_back",
-                                            "limit_raised_after_oom", "limit_released") for a in lines(tautd, action=name)}
+    logged = {a["decision"]: a for prefix in ("", "dry_run_") for name in ("limit_set", "limit_tried", "limit_promoted", "limit_rolled_back",
+                                            "limit_raised_after_oom", "limit_released") for a in lines(tautd, action=prefix + name)}
     stage.check(decided and all(d["id"] in logged for d in decided), "each decision that does something is one",
                 (len(decided), len(logged)))
     same = [d for d in decided if (logged[d["id"]]["job"], logged[d["id"]]["resource"]) != (d["job"], d["resource"])]

@@ -65,6 +65,12 @@ function moreJobRows(body) {
   body.append(...next.map(jobRow));
 }
 
+// A print has all of them.
+window.addEventListener('beforeprint', () => {
+  const body = document.querySelector('#jobs-table tbody');
+  while (body && jobView.made < jobView.rows.length) moreJobRows(body);
+});
+
 function sortBy(key) {
   jobView.descending = jobView.sort === key ? !jobView.descending : key !== 'name';
   jobView.sort = key;

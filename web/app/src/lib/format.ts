@@ -110,7 +110,8 @@ export function withUnit(value: unknown, unit: string): string {
   if (typeof value !== 'number') return unit ? `${String(value)}${NBSP}${unit}` : String(value);
   if (unit === 'bytes') return bytes(value);
   if (unit === 'cores') return cores(value);
-  if (unit === 'byte-days' || unit === 'core-days') return withUnit(value, unit.replace('-day', '')) + ' × days';
+  const product = /^(byte|core)-(days|hours)$/.exec(unit);
+  if (product) return `${withUnit(value, `${product[1]}s`)} × ${product[2]}`;
   if (unit === 's' || unit === 'seconds') return duration(value);
   const text = Number.isInteger(value) ? count(value) : significant(value);
   return unit ? text + NBSP + unit : text;

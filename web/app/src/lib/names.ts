@@ -42,3 +42,12 @@ export const INGEST: Record<string, string> = {
   too_late: 'too late (window closed)', over_capacity: 'too many samples of one series', unmapped: 'no mapping rule matched',
   facts: 'metadata (owners, limits)', refused: 'rejected (over a limit, or invalid name)',
 };
+
+// What the built-in mapping rules use, as docs/operations.md has it (tools/check_docs.py).
+export const PROMETHEUS_METRICS = 'container_(cpu_usage_seconds_total|memory_working_set_bytes|oom_events_total)'
+  + '|container_spec_(memory_limit_bytes|cpu_quota)'
+  + '|kube_pod_container_(resource_(limits|requests)|status_restarts_total|status_(last_)?terminated_reason)'
+  + '|kube_(pod|replicaset|job)_owner|kube_pod_(labels|init_container_info)'
+  + '|process_(cpu_seconds_total|resident_memory_bytes)'
+  + '|namedprocess_namegroup_(cpu_seconds_total|memory_bytes)'
+  + '|node_cpu_seconds_total|node_memory_Mem(Total|Available)_bytes';

@@ -65,7 +65,7 @@ function ResourceFacts({ fleet, resource, status }: { fleet: Fleet; resource: Re
       {(machines[0] || machines[1]) && (
         <div>
           <dt title="Savings as a number of machines' worth of this resource">Machines</dt>
-          <dd>{machines[0] || '0'} <span class="muted">saved{machines[1] && machines[1] !== machines[0] && `; ${machines[1]} if all were in auto`}</span></dd>
+          <dd>{machines[0] || '0'} <span class="muted">{dryRun(fleet) ? 'would be saved' : 'saved'}{machines[1] && machines[1] !== machines[0] && `; ${machines[1]} if all were in auto`}</span></dd>
         </div>
       )}
     </dl>
@@ -96,7 +96,7 @@ function ResourceCard({ fleet, resource, history, status }: { fleet: Fleet; reso
     <Card title={RESOURCE[resource]} class="resource">
       <div class="saved-pair">
         {some && <Figure resource={resource} value={a.saved} owners={a.owner_limit} says={dry ? 'would be saved now' : 'saved now'} />}
-        {!(some && sameSaving(fleet)) && <Figure resource={resource} value={a.would_save} owners={a.owner_limit} says={some ? 'saved if all were in auto' : 'would be saved if all were in auto'} soft />}
+        {!(some && sameSaving(fleet)) && <Figure resource={resource} value={a.would_save} owners={a.owner_limit} says="would be saved if all were in auto" soft />}
       </div>
       <Bullet resource={resource} amounts={dry ? { ...a, limit: a.owner_limit } : a} />
       <ResourceFacts fleet={fleet} resource={resource} status={status} />
