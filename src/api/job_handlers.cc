@@ -10,7 +10,7 @@ namespace taut {
 namespace {
 
 constexpr size_t kMaxChanges = 100;
-constexpr size_t kMaxOoms = 100'000;  // of a what-if
+constexpr size_t kMaxOoms = 100'000, kMaxDecisions = 10'000;  // of a what-if
 
 HttpResponse Json(JsonWriter& json) { return JsonResponse(200, json.Take()); }
 
@@ -119,6 +119,7 @@ HttpResponse Api::Job(JobId id) {
     for (const auto& [key, value] : job.record.labels) json.Field(key, std::string_view(value));
     json.EndObject();
     PutTime("first_seen", job.record.first_seen_s, json);
+    PutAmount("risk", job.policy->risk, json);
     PutReplicas("replicas", job.replicas.get(), json);
     json.Key("trials");
     json.BeginArray();
@@ -368,6 +369,13 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
   std::reverse(ooms->begin(), ooms->end());
   std::stable_sort(ooms->begin(), ooms->end(),
                    [](const OomRecord& a, const OomRecord& b) { return a.time_s < b.time_s; });
+  DecisionQuery of_job;
+  of_job.job = id;
+  of_job.limit = kMaxDecisions;
+  auto decisions = control_.history().Decisions(of_job, History::Reasons::kLeaveOut);
+  if (!decisions.ok()) return ErrorResponse(decisions.status());
+  std::reverse(decisions->begin(), decisions->end());
+  query.decisions = *decisions;
   WhatIfResult result;
   control_.WithFleet([&](const LiveFleet& fleet) {
     if (!fleet.Has(id)) return;

@@ -267,9 +267,12 @@ std::string JobsText(const Json& page) {
   }
   if (const Json& totals = At(page, "totals"); totals.is_object()) {
     StrAppend(&out, "all ", total, ": usage ", Amount(Resource::kCpu, At(totals, "cpu"), "usage"), " and ",
-              Amount(Resource::kMemory, At(totals, "memory"), "usage"), "; in mode auto they would save ",
+              Amount(Resource::kMemory, At(totals, "memory"), "usage"), "; mode auto would save ",
               Amount(Resource::kCpu, At(totals, "cpu"), "would_save"), " and ",
               Amount(Resource::kMemory, At(totals, "memory"), "would_save"));
+    const bool adds = Number(At(totals, "cpu"), "would_save").value_or(0) < 0 ||
+                      Number(At(totals, "memory"), "would_save").value_or(0) < 0;
+    if (adds) out += " (negative: more than the owners' limits)";
     if (const std::string money = MoneyText(At(totals, "saving_per_month"), At(page, "currency"));
         !money.empty())
       StrAppend(&out, ", ", money);
@@ -397,7 +400,11 @@ std::string JobText(const Json& job, const Json& decisions) {
   for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
     // A job's own chance is beside the share that is ordered for the whole fleet: it may be above or below.
     const std::optional<double> chance = Number(At(job, r == Resource::kCpu ? "cpu" : "memory"), "chance");
-    if (chance) StrAppend(&out, Name(r), ": chance of a day above would be ", PercentText(*chance), "\n");
+    if (!chance.has_value()) continue;
+    StrAppend(&out, Name(r), ": chance of a day above would be ", PercentText(*chance));
+    const std::optional<double> own = Number(job, "risk");
+    StrAppend(&out, own.has_value() ? StrCat("; ", PercentText(*own), " is the job's own target (risk)") : "",
+              "\n");
   }
   if (const std::string money = MoneyText(At(job, "saving_per_month"), At(job, "currency")); !money.empty())
     StrAppend(&out, "in mode auto it saves ", money, "\n");

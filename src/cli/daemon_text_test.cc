@@ -97,7 +97,7 @@ TEST(DaemonTextTest, ListsOfJobsShowSavingsRiskAndMoney) {
                     {"memory", {{"usage", 1e9}, {"would_save", -1e9}}}};
   std::string text = JobsText(page);
   EXPECT_THAT(text, AllOf(HasSubstr("saves"), HasSubstr("3.1 %"), HasSubstr("!"),
-                          HasSubstr("they would save 3"), Not(HasSubstr("a month"))));
+                          HasSubstr("mode auto would save 3"), Not(HasSubstr("a month"))));
   page["currency"] = "EUR";
   page["jobs"][0]["saving_per_month"] = 12.345;
   page["totals"]["saving_per_month"] = 99.5;
@@ -136,8 +136,11 @@ TEST(DaemonTextTest, OneJobShowsItsChanceAndMoney) {
   job["memory"]["chance"] = 0.2;
   job["saving_per_month"] = 4.25;
   job["currency"] = "EUR";
-  EXPECT_THAT(JobText(job, Json::object()), AllOf(HasSubstr("memory: chance of a day above would be 20 %"),
-                                                  HasSubstr("in mode auto it saves 4.25 EUR a month")));
+  EXPECT_THAT(JobText(job, Json::object()),
+              AllOf(HasSubstr("memory: chance of a day above would be 20 %"),
+                    HasSubstr("in mode auto it saves 4.25 EUR a month"), Not(HasSubstr("own target"))));
+  job["risk"] = 0.01;
+  EXPECT_THAT(JobText(job, Json::object()), HasSubstr("20 %; 1 % is the job's own target (risk)"));
 }
 
 // An agent may have raised the limit above the ordered one; in a dry run the owner's holds.

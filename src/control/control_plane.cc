@@ -10,8 +10,9 @@
 namespace taut {
 namespace {
 
-constexpr size_t kOomsOfJob = 100'000;  // that a new recommender processes, the newest
-constexpr size_t kPiece = 256;          // jobs stepped before others may look in: under 5 ms
+constexpr size_t kDecisionsOfJob = 10'000;  // the same, of what was in force
+constexpr size_t kOomsOfJob = 100'000;      // that a new recommender processes, the newest
+constexpr size_t kPiece = 256;              // jobs stepped before others may look in: under 5 ms
 constexpr size_t kPieceOfThreads = LiveFleet::kTurnJobs * LiveFleet::kTurnsAtATime;  // on several threads
 constexpr size_t kTurnsForThreads = 8;  // so many turns are worth the threads
 // No OOM kill is believed to be further ahead of the cell's clock than clocks of machines are apart.
@@ -461,9 +462,17 @@ absl::Status ControlPlane::RetrainSome() {
     std::reverse(ooms->begin(), ooms->end());
     std::stable_sort(ooms->begin(), ooms->end(),
                      [](const OomRecord& a, const OomRecord& b) { return a.time_s < b.time_s; });
+    DecisionQuery of_job;
+    of_job.job = id;
+    of_job.limit = kDecisionsOfJob;
+    absl::StatusOr<std::vector<Decision>> decisions =
+        parts_.history->Decisions(of_job, History::Reasons::kLeaveOut);
+    if (!decisions.ok()) decisions.emplace();
+    std::reverse(decisions->begin(), decisions->end());
     const std::unique_lock fleet(fleet_mutex_);
     // What cannot be read is as if it had never been: the job starts anew.
-    fleet_.Retrain(id, days.ok() ? std::span<const JobDay>(*days) : std::span<const JobDay>(), *ooms);
+    fleet_.Retrain(id, days.ok() ? std::span<const JobDay>(*days) : std::span<const JobDay>(), *ooms,
+                   *decisions);
     const std::lock_guard lock(view_mutex_);
     ++counts_.retrained;
   }

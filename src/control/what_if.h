@@ -51,6 +51,7 @@ struct WhatIfQuery {
   WhatIfChange change;
   std::string job;      // its name: the hour of its daily decision follows from it
   WindowId score_from;  // windows before it are stepped, not scored
+  std::span<const Decision> decisions = {};  // the job's, ascending: see StoredHistory
 };
 // `ooms`: the job's, ascending by time; of memory only. About 2 us a window and lane; analogs 20 us a day.
 WhatIfResult WhatIf(const WhatIfQuery& query, std::span<const JobDay> days, std::span<const OomRecord> ooms);

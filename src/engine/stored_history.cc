@@ -22,6 +22,29 @@ class RecordedOoms {
   std::span<const OomRecord> ooms_;
 };
 
+// What was in force on all tasks, one time after another.
+class AppliedLimits {
+ public:
+  AppliedLimits(std::span<const Decision> decisions, Resource resource)
+      : rest_(decisions), resource_(resource) {}
+
+  // Absent: the owner's, or not known.
+  std::optional<double> At(int64_t time_s) {
+    for (; !rest_.empty() && rest_.front().time_s <= time_s; rest_ = rest_.subspan(1)) {
+      const Decision& d = rest_.front();
+      const bool is_of_all = d.kind == DecisionKind::kSet || d.kind == DecisionKind::kPromote ||
+                             d.kind == DecisionKind::kOomRaise || d.kind == DecisionKind::kRelease;
+      if (d.target == Target(resource_) && is_of_all && d.outcome == Outcome::kApplied) limit_ = d.after;
+    }
+    return limit_;
+  }
+
+ private:
+  std::span<const Decision> rest_;
+  Resource resource_;
+  std::optional<double> limit_;
+};
+
 // Where a lane is in its history.
 struct Position {
   int32_t day = INT32_MIN;   // the one it has begun
@@ -46,11 +69,13 @@ void StepHistory(const StoredHistory& history, DaySignals& signals, Lane& lane, 
     if (day > at.day) lane.StartDay(at.day = day);
   };
   RecordedOoms recorded(history.resource == Resource::kMemory ? history.ooms : std::span<const OomRecord>());
+  AppliedLimits applied(history.decisions, history.resource);
   FleetRows ignored;  // the fleet's models have these days already
   for (const JobDay& day : history.days) {
     signals.Build(day, history.resource);
     start(day.day);
-    for (const Signal& s : signals.signals()) {
+    for (Signal s : signals.signals()) {
+      if (!s.cut_at.has_value()) s.cut_at = applied.At(s.window.start_s());
       const std::span<const OomRecord> killed = recorded.Before(s.window.next().start_s());
       steps.begins(s, killed);
       TakeKills(killed, at, lane);

@@ -18,6 +18,9 @@ struct StoredHistory {
   std::span<const JobDay> days;  // ascending
   // The job's, ascending by time. Of memory only: for CPU they are ignored.
   std::span<const OomRecord> ooms;
+  // The job's decisions of any target, ascending: usage above a limit that was applied then could not show
+  // (Signal::cut_at).
+  std::span<const Decision> decisions = {};
   // Of this day and later ones not all windows are stored: they begin and do not end.
   int32_t open_day = INT32_MAX;
 };

@@ -398,21 +398,27 @@ std::vector<JobId> LiveFleet::WantHistory(size_t limit) const {
   return ids;
 }
 
-Lane LiveFleet::Relived(const LiveJob& job, Resource r, std::span<const JobDay> days,
-                        std::span<const OomRecord> ooms) {
-  Lane lane(NewRecommenderOf(job, r));
+Lane LiveFleet::Relived(const LiveJob& job, const StoredHistory& history) {
+  Lane lane(NewRecommenderOf(job, history.resource));
   const auto nothing = [](const Signal&, std::span<const OomRecord>) {};
-  const auto close = [&](const Signal& s, std::span<const OomRecord>) { lane.CloseWindow(s); };
-  StepHistory({.resource = r, .days = days, .ooms = ooms, .open_day = day_}, signals_, lane,
-              {.begins = nothing, .closes = close});
+  const auto close = [&](const Signal& s, std::span<const OomRecord>) {
+    Signal seen = s;
+    // As when the window was closed (CloseWindow of engine/managed_lane.h).
+    if (seen.cut_at.has_value()) seen.limit = seen.cut_at;
+    if (seen.throttled.has_value() && !seen.cut_at.has_value()) seen.cut_at = seen.owner_limit;
+    lane.CloseWindow(seen);
+  };
+  StepHistory(history, signals_, lane, {.begins = nothing, .closes = close});
   return lane;
 }
 
-void LiveFleet::Retrain(JobId id, std::span<const JobDay> days, std::span<const OomRecord> ooms) {
+void LiveFleet::Retrain(JobId id, std::span<const JobDay> days, std::span<const OomRecord> ooms,
+                        std::span<const Decision> decisions) {
   LiveJob& job = jobs_[id];
   Changed(job);
   for (const Resource r : kResources) {
-    job.of(r).lane = Relived(job, r, days, ooms);
+    job.of(r).lane =
+        Relived(job, {.resource = r, .days = days, .ooms = ooms, .decisions = decisions, .open_day = day_});
     job.of(r).asleep.clear();
     job.of(r).chance_of = kAbsent;
   }

@@ -19,6 +19,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "engine/signal_builder.h"
+#include "engine/stored_history.h"
 #include "live/live_job.h"
 #include "model/account.h"
 #include "model/closed_window.h"
@@ -164,9 +165,10 @@ class LiveFleet {
   void WantHistoryOf(JobId id);
   // The jobs of a chunk whose checkpoint is lost: they want history, and are `lost` until EndRestore.
   void WantHistoryOf(uint32_t chunk);
-  // Makes the job's lanes anew and feeds them `days` and the job's OOM kills (both ascending).
+  // Makes the job's lanes anew and feeds them `days`, the job's OOM kills and its decisions (all ascending).
   // Days that the job's lanes have seen otherwise do not count twice: the lanes are new.
-  void Retrain(JobId id, std::span<const JobDay> days, std::span<const OomRecord> ooms);
+  void Retrain(JobId id, std::span<const JobDay> days, std::span<const OomRecord> ooms,
+               std::span<const Decision> decisions = {});
 
   // ---- jobs whose tasks are gone (departures.cc) ----
   // Jobs to be forgotten, by the time without usage before the end of `now`, ascending, at most
@@ -256,7 +258,7 @@ class LiveFleet {
   static void TakeTaskSize(LiveJob& job);
   // REQUIRES: the job's lanes are awake.
   static void ExplainLane(const LiveJob& job, Resource r, Reason& reason);
-  Lane Relived(const LiveJob& job, Resource r, std::span<const JobDay> days, std::span<const OomRecord> ooms);
+  Lane Relived(const LiveJob& job, const StoredHistory& history);
   std::unique_ptr<Recommender> NewRecommenderOf(const LiveJob& job, Resource r) const;
   std::shared_ptr<const JobPolicy> PolicyOf(const LiveJob& job);
   void Repolicy(LiveJob& job);

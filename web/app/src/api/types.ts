@@ -84,7 +84,7 @@ export interface ReplicaHistory {
 }
 export interface JobDetail extends JobRow {
   currency?: string;
-  labels: Record<string, string>; first_seen: number | null; replicas: Replicas | null; trials: Trial[];
+  labels: Record<string, string>; first_seen: number | null; risk: number | null; replicas: Replicas | null; trials: Trial[];
   holds: { resource: Resource; sentence: string }[]; notices: string[];
 }
 export interface Heatmap {

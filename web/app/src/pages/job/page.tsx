@@ -48,7 +48,7 @@ function Header({ job, dry, idle }: { job: JobDetail; dry: boolean; idle: boolea
   );
 }
 
-function Summary({ resource, a, idle, ordered, picked, onPick }: { resource: Resource; a: JobAmounts; idle: boolean; ordered: number | null; picked: boolean; onPick: () => void }) {
+function Summary({ resource, a, idle, ordered, own, picked, onPick }: { resource: Resource; a: JobAmounts; idle: boolean; ordered: number | null; own: number | null; picked: boolean; onPick: () => void }) {
   const real = realLimit(a, idle);
   const pending = pendingLimit(a, idle);
   const facts: [string, string, number | null][] = [['usage', 'Used', a.usage], ['peak', 'Peak', a.peak], ['limit', 'In force', real],
@@ -70,7 +70,8 @@ function Summary({ resource, a, idle, ordered, picked, onPick }: { resource: Res
       </span>
       {risk && (
         <span class="summary-risk muted" title={risk.title}>
-          Risk at the limit that would be: {risk.label}{risk.forecast && ordered !== null && <>
+          Risk at the limit that would be: {risk.label}{risk.forecast && own !== null && <> ({percent(own)} is the target of this job)</>}
+          {risk.forecast && own === null && ordered !== null && <>
             {' '}({percent(ordered)} is the target for all jobs together; single jobs may be above or below it)</>}.
           {risk.forecast && a.days > 0 && <> {count(a.days_over)} of its last {plural(a.days, 'day')} went above it.</>}
         </span>
@@ -110,7 +111,7 @@ export function JobPage({ name, query }: { name: string; query: Record<string, s
       <div class="wide">
         <div class="pair summaries">
           {(['cpu', 'memory'] as const).map((r) => (
-            <Summary key={r} resource={r} a={job.data![r]} idle={idle} ordered={fleet.data?.[r].ordered ?? null} picked={r === resource} onPick={() => go({ resource: r })} />
+            <Summary key={r} resource={r} a={job.data![r]} idle={idle} ordered={fleet.data?.[r].ordered ?? null} own={job.data!.risk} picked={r === resource} onPick={() => go({ resource: r })} />
           ))}
         </div>
         <UsageCard dry={idle} managed={!nothingManaged(fleet.data)} name={name} resource={resource} range={range} onRange={(next) => go({ range: next })} onResource={(next) => go({ resource: next })} />
