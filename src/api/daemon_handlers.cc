@@ -406,7 +406,9 @@ HttpResponse Api::Metrics(const HttpRequest&) {
   amounts("tautd_fleet_usage", "Usage of all tasks, cores or bytes.", &FleetAmounts::usage);
   amounts("tautd_fleet_owner_limit", "Owners' limits of all tasks, cores or bytes.",
           &FleetAmounts::owner_limit);
-  amounts("tautd_fleet_limit", "Limits in force of all tasks, in a dry run those that would be; cores or bytes.", &FleetAmounts::in_force);
+  amounts("tautd_fleet_limit",
+          "Limits in force of all tasks, in a dry run those that would be; cores or bytes.",
+          &FleetAmounts::in_force);
   amounts("tautd_fleet_would_be_limit", "Limits if every job were in mode auto, cores or bytes.",
           &FleetAmounts::would_be);
   uint64_t unlike = 0;

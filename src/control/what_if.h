@@ -49,8 +49,8 @@ struct WhatIfQuery {
   const VerticalSettings* settings = nullptr;
   const FleetModels* fleet = nullptr;  // never null: what the fleet knows today, so analogs have hindsight
   WhatIfChange change;
-  std::string job;      // its name: the hour of its daily decision follows from it
-  WindowId score_from;  // windows before it are stepped, not scored
+  std::string job;                           // its name: the hour of its daily decision follows from it
+  WindowId score_from;                       // windows before it are stepped, not scored
   std::span<const Decision> decisions = {};  // the job's, ascending: see StoredHistory
 };
 // `ooms`: the job's, ascending by time; of memory only. About 2 us a window and lane; analogs 20 us a day.
