@@ -304,9 +304,9 @@ class Stage:
             tautd.config = pathlib.Path(command[-1])
         return tautd
 
-    def run(self, *argv, seconds=60):
-        """A program that ends by itself; its CompletedProcess with text."""
-        return subprocess.run([str(a) for a in argv], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+    def run(self, *argv, seconds=60, env=None):
+        """A program that ends by itself; its CompletedProcess with text. `env`: instead of this one's."""
+        return subprocess.run([str(a) for a in argv], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=seconds, preexec_fn=end_with_parent, check=False)
 
     def feed(self, port, *argv, seconds=120):
