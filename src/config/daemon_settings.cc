@@ -173,6 +173,10 @@ const DaemonSetting kSettings[] = {
      "how often usage is read from the kubelets, through the API server; 0: never, as where Prometheus sends "
      "it",
      kDuration, 0, 300, TAUT_FIELD(kubernetes.scrape_interval_s)},
+    {"kubernetes.startup_grace",
+     "no limit or request of a running pod is lowered in this time after its start, as programs need more to "
+     "start than to run",
+     kDuration, 0, 86'400, TAUT_FIELD(kubernetes.startup_grace_s)},
     {"kubernetes.namespaces",
      "namespaces whose pods are watched: '*' stands for any text, '|' separates alternatives; empty: every "
      "one",

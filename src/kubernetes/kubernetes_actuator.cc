@@ -279,6 +279,13 @@ KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, c
                                        "is left alone for ",
                                        std::lround(options_.step_back_s / 60), " minutes")};
   }
+  const int64_t grace_s =
+      order.value.has_value() && Lowers(*container, resource, *wanted) ? GraceLeft(pod) : 0;
+  if (grace_s > 0) {
+    Again(work.key, now_s + static_cast<double>(grace_s));
+    return {PodState::kWaiting, StrCat("pod ", PodText(pod), " starts: nothing is lowered for another ",
+                                       grace_s, " s (kubernetes.startup_grace)")};
+  }
   if (now_s < memory.retry_at_s) {
     Again(work.key, memory.retry_at_s);
     return {memory.problem.empty() ? PodState::kWaiting : PodState::kProblem, memory.problem};
@@ -286,6 +293,12 @@ KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, c
   const PodResult result = Patch(pod, *container, resource, *wanted, memory);
   if (memory.retry_at_s > 0) Again(work.key, memory.retry_at_s);
   return result;
+}
+
+int64_t KubernetesActuator::GraceLeft(const Pod& pod) const {
+  if (pod.started_s == 0) return 0;
+  const int64_t age_s = std::max<int64_t>(0, options_.unix_s() - pod.started_s);
+  return std::max<int64_t>(0, options_.startup_grace_s - age_s);
 }
 
 absl::StatusOr<ContainerResources> KubernetesActuator::Wanted(const Work& work, const Pod& pod,

@@ -49,7 +49,9 @@ class KubernetesActuator final : public Actuator {
     std::function<std::optional<Allocation>(const std::string& job, Resource resource)> allocation;
     std::function<int64_t()> unix_s;
     std::function<double()> steady_s;
-    double allocation_s = 10;   // from one look at all allocations to the next
+    double allocation_s = 10;  // from one look at all allocations to the next
+    // No limit of a pod is lowered in its first seconds: programs need more to start than to run.
+    int64_t startup_grace_s = 300;
     double step_back_s = 3600;  // after another changed what was set
     double retry_s = 5;         // after an error that may pass
     double refused_retry_s = 600;
@@ -129,6 +131,8 @@ class KubernetesActuator final : public Actuator {
   PodResult EnforcePod(const Work& work, const Pod& pod, const StandingOrder& order, PodMemory& memory);
   absl::StatusOr<ContainerResources> Wanted(const Work& work, const Pod& pod, const ContainerState& container,
                                             const StandingOrder& order);
+  // How long the pod is still in its startup grace, in which nothing of it is lowered; 0: it is not.
+  int64_t GraceLeft(const Pod& pod) const;
   PodResult Waiting(const Pod& pod, const ContainerState& container, Resource resource,
                     const ContainerResources& wanted) const;
   PodResult Patch(const Pod& pod, const ContainerState& container, Resource resource,

@@ -168,6 +168,28 @@ TEST_F(Actuator, ARequestAloneFollowsEachOrder) {
   EXPECT_EQ(actuator_->counts().stepped_back, 1U);
 }
 
+TEST_F(Actuator, NothingIsLoweredWhileAPodStarts) {
+  Pod young = TestPod(kPodA);
+  young.started_s = 950;  // it is 1000
+  cluster_.ReplacePods({young});
+  Order(Memory(7, 40));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), testing::IsEmpty());
+  EXPECT_THAT(Outcomes(), ElementsAre(AllOf(HasSubstr("7 pending"), HasSubstr("for another 250 s"))));
+  Order(Memory(8, 900));  // a raise, as after a kill
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(kPodA)));
+  Pod raised = Resized(kPodA, 900);
+  raised.started_s = 950;
+  cluster_.PutPod(raised);
+  Order(Memory(9, 40));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), testing::IsEmpty());
+  now_s_ += 251;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(kPodA)));
+}
+
 TEST_F(Actuator, ATrialIsOfSomePodsOnly) {
   cluster_.ReplacePods({Resized(kPodA, 100), Resized(kPodB, 100)});
   Order(Memory(7, 100));

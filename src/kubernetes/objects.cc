@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/time/time.h"
 #include "base/strings.h"
 #include "kubernetes/api_client.h"
 #include "kubernetes/quantity.h"
@@ -122,6 +123,14 @@ bool IsChangedByVpa(std::string_view updates) {
   return what.find("request") != std::string_view::npos || what.find("limit") != std::string_view::npos;
 }
 
+// Of "2026-02-03T04:05:06Z"; 0 for anything else.
+int64_t UnixSeconds(std::string_view text) {
+  absl::Time time;
+  std::string error;
+  return absl::ParseTime(absl::RFC3339_full, std::string(text), &time, &error) ? absl::ToUnixSeconds(time)
+                                                                               : 0;
+}
+
 void ReadPodMetadata(const element& metadata, Pod& pod) {
   pod.namespace_name = Text(metadata, "namespace");
   pod.name = Text(metadata, "name");
@@ -190,6 +199,7 @@ bool Read(const element& at, Pod& pod) {
   if (!status.has_value()) return true;
   pod.qos = Text(*status, "qosClass");
   pod.observed_generation = Number(*status, "observedGeneration");
+  pod.started_s = UnixSeconds(Text(*status, "startTime"));
   pod.is_ended = Text(*status, "phase") == "Succeeded" || Text(*status, "phase") == "Failed";
   for (const char* key : {"initContainerStatuses", "containerStatuses"})
     ForEach(status, key, [&](const element& s) { ReadContainerStatus(s, pod); });

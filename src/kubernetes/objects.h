@@ -53,6 +53,7 @@ struct Pod {
   std::vector<ContainerState> containers;  // in their order, sidecars first; no other init containers
   std::string qos;                         // "Guaranteed", "Burstable", "BestEffort"
   int64_t generation = 0, observed_generation = 0;
+  int64_t started_s = 0;  // Unix time at which its kubelet took it; 0: not yet, or not known
   ResizeState resize = ResizeState::kNone;
   std::string resize_message;
   bool is_static = false;   // of a file of its node: its resources cannot change

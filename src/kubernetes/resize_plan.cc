@@ -185,6 +185,17 @@ std::string ResizePatch(const ContainerState& container, Resource resource,
                 limits, "}}]}}");
 }
 
+bool Lowers(const ContainerState& container, Resource resource, const ContainerResources& wanted) {
+  const bool is_cpu = resource == Resource::kCpu;
+  const auto below = [](const std::optional<double>& to, const std::optional<double>& from) {
+    return to.has_value() && (!from.has_value() || *to < *from);
+  };
+  // A request where there was none is no less than before.
+  const std::optional<double> request = is_cpu ? container.requests.cpu : container.requests.memory;
+  return below(wanted.limit, is_cpu ? container.limits.cpu : container.limits.memory) ||
+         (request.has_value() && below(wanted.request, request));
+}
+
 bool SpecHas(const ContainerState& container, Resource resource, const ContainerResources& wanted) {
   return Has(container.requests, container.limits, resource, wanted);
 }

@@ -47,6 +47,8 @@ std::string ResizePatch(const ContainerState& container, Resource resource, cons
 
 // Whether the pod's spec has it, as the API keeps quantities.
 bool SpecHas(const ContainerState& container, Resource resource, const ContainerResources& wanted);
+// Whether the request or the limit would be lower than the pod's specification has it.
+bool Lowers(const ContainerState& container, Resource resource, const ContainerResources& wanted);
 // Whether the kubelet reports it as what the container runs with.
 bool RunsWith(const ContainerState& container, Resource resource, const ContainerResources& wanted);
 

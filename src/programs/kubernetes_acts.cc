@@ -47,6 +47,7 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
   KubernetesActuator::Options options;
   options.namespaces = options_.config.namespaces;
   options.scale = options_.config.scale;
+  options.startup_grace_s = options_.config.startup_grace_s;
   options.forget_s = forget_s;
   if (lease_ != nullptr) options.why_not = [this] { return WhyNotChange(); };
   options.allocation = [this](const std::string& job, Resource resource) {
