@@ -23,7 +23,7 @@ constexpr std::string_view kPod = R"({
  "initContainers":[{"name":"prepare"},{"name":"proxy","restartPolicy":"Always","resources":{"limits":{"cpu":"100m"}}}],
  "containers":[{"name":"app","resources":{"requests":{"cpu":"250m","memory":"64Mi"},"limits":{"cpu":1,"memory":"128Mi"}},
   "resizePolicy":[{"resourceName":"cpu","restartPolicy":"NotRequired"},{"resourceName":"memory","restartPolicy":"RestartContainer"}]}]},
-"status":{"phase":"Running","qosClass":"Burstable","observedGeneration":2,
+"status":{"phase":"Running","qosClass":"Burstable","observedGeneration":2,"startTime":"2026-02-03T04:05:06Z",
  "conditions":[{"type":"PodResizePending","status":"True","reason":"Deferred","message":"no room"},{"type":"Ready","status":"True"}],
  "containerStatuses":[{"name":"app","restartCount":4,"state":{"running":{}},
   "lastState":{"terminated":{"reason":"OOMKilled","exitCode":0}},
@@ -43,6 +43,7 @@ TEST(Objects, APodAsTheServerSendsIt) {
   const Pod pod = ParsedPod();
   EXPECT_EQ(pod.namespace_name, "shop");
   EXPECT_EQ(pod.node, "node-1");
+  EXPECT_EQ(pod.started_s, 1'770'091'506);
   EXPECT_EQ(pod.owner_kind, "StatefulSet");
   EXPECT_EQ(pod.owner_name, "web");
   EXPECT_THAT(pod.labels, ElementsAre(Pair("app", "web"), Pair("team", "blue")));
