@@ -172,7 +172,7 @@ void AgentHub::OnDisconnect(SessionId session) {
 void AgentHub::Leave(Agent& agent) {
   sessions_.erase(agent.session);
   agent.session = 0;
-  roster_.Disconnect(agent.name);
+  roster_.Disconnect(agent.name, options_.steady_s());
 }
 
 std::optional<AgentHub::Place> AgentHub::Receive(Agent& agent, SessionId session, uint64_t sequence) {
@@ -257,8 +257,8 @@ bool AgentHub::TakeOom(Agent& agent, const pb::Oom& oom) {
   bool believed = false;
   {
     const std::lock_guard lock(mutex_);
-    believed =
-        FitsMachine(oom, agent.hello) && roster_.MayReport(agent.name, {oom.name().job(), oom.name().task()});
+    believed = FitsMachine(oom, agent.hello) &&
+               roster_.MayReport(agent.name, {oom.name().job(), oom.name().task()}, options_.steady_s());
   }
   if (!believed) {
     CountUnbelieved(agent);
@@ -280,8 +280,8 @@ bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& w
     bool believed = false, managed = false;
     {
       const std::lock_guard lock(mutex_);
-      believed =
-          FitsMachine(t, agent.hello) && roster_.MayReport(agent.name, {t.name().job(), t.name().task()});
+      believed = FitsMachine(t, agent.hello) &&
+                 roster_.MayReport(agent.name, {t.name().job(), t.name().task()}, options_.steady_s());
       managed = Applies(t.name().job()) && roster_.IsManaged({t.name().job(), t.name().task()});
     }
     if (!believed) {
@@ -313,7 +313,8 @@ void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
     const Agent* agent = AgentOf(session);
     if (agent == nullptr) return;
     for (const pb::Task& t : tasks.started())
-      believed.push_back(roster_.MayReport(agent->name, {t.name().job(), t.name().task()}));
+      believed.push_back(
+          roster_.MayReport(agent->name, {t.name().job(), t.name().task()}, options_.steady_s()));
   }
   std::vector<std::optional<TaskRef>> refs;
   for (int i = 0; i < tasks.started_size(); ++i) {
@@ -340,8 +341,8 @@ void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
     const std::optional<TaskRef>& ref = refs[static_cast<size_t>(i)];
     if (!ref.has_value()) {
       ++counts_.refused;
-    } else if (!roster_.Announce({t.name().job(), t.name().task()},
-                                 {agent->name, session, *ref, t.managed()})) {
+    } else if (!roster_.Announce({t.name().job(), t.name().task()}, {agent->name, session, *ref, t.managed()},
+                                 options_.steady_s())) {
       ++agent->not_believed;
       ++counts_.not_believed;
     }

@@ -46,6 +46,7 @@ std::vector<AgentHub::Due> AgentHub::TakeDue() {
   const std::lock_guard lock(mutex_);
   std::vector<Due> out;
   const double now = options_.steady_s();
+  roster_.Settle(now);
   for (const TaskRoster::Name& name : roster_.unsent()) {
     const TaskRoster::Task* task = roster_.Find(name);
     if (task == nullptr || task->session == 0) continue;

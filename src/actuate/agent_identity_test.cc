@@ -70,8 +70,11 @@ TEST(AgentIdentity, ATaskOfAConnectedAgentIsNotTakenOver) {
   EXPECT_THAT(cell.StoredTasks(), IsEmpty());
   EXPECT_EQ(cell.StoredOoms(), 0U);
   EXPECT_EQ(cell.hub().counts().not_believed, 3U);
-  // Once its agent is away, another may have it.
+  // Once its agent is away for long, another may have it.
   cell.hub().OnDisconnect(101);
+  cell.Tasks(102, {"web-1"});
+  EXPECT_EQ(cell.hub().counts().not_believed, 4U) << "its agent may only restart";
+  cell.steady_s = cell.steady_s + TaskRoster::kGraceSeconds;
   cell.Tasks(102, {"web-1"});
   cell.hub().Apply(std::vector{TargetOrder{6, "shop/web", Resource::kMemory, 1e8, std::nullopt}}, 0);
   EXPECT_EQ(cell.server.Orders(102).back().decision(), 6U);

@@ -16,9 +16,14 @@ const TaskRoster::Task* TaskRoster::Find(const Name& name) const {
   return task == job->second.end() ? nullptr : &task->second;
 }
 
-bool TaskRoster::MayReport(const std::string& agent, const Name& name) const {
+bool TaskRoster::IsFree(const Name& name, double now_s) const {
   const Task* task = Find(name);
-  return task == nullptr || task->agent == agent || task->session == 0;
+  return task == nullptr || (task->session == 0 && now_s - task->left_s >= kGraceSeconds);
+}
+
+bool TaskRoster::MayReport(const std::string& agent, const Name& name, double now_s) const {
+  const Task* task = Find(name);
+  return (task != nullptr && task->agent == agent) || IsFree(name, now_s);
 }
 
 bool TaskRoster::IsManaged(const Name& name) const {
@@ -43,8 +48,8 @@ void TaskRoster::EraseOf(const std::string& agent, const Name& name) {
   if (it != agents_.end()) it->second.tasks.erase(name);
 }
 
-bool TaskRoster::Announce(const Name& name, const Task& task) {
-  if (!MayReport(task.agent, name)) {
+bool TaskRoster::Announce(const Name& name, const Task& task, double now_s) {
+  if (!MayReport(task.agent, name, now_s)) {
     if (claims_.size() >= kMostClaims) claims_.erase(claims_.begin());
     claims_[name] = task;
     return false;
@@ -60,19 +65,26 @@ bool TaskRoster::Announce(const Name& name, const Task& task) {
   return true;
 }
 
-void TaskRoster::Disconnect(const std::string& agent) {
+void TaskRoster::Disconnect(const std::string& agent, double now_s) {
   const auto it = agents_.find(agent);
   if (it == agents_.end()) return;
   it->second.session = 0;
-  std::vector<Name> claimed;
   for (const Name& name : it->second.tasks) {
     const auto job = jobs_.find(name.first);
     if (job == jobs_.end()) continue;
     const auto task = job->second.find(name.second);
-    if (task != job->second.end() && task->second.agent == agent) task->second.session = 0;
-    if (claims_.contains(name)) claimed.push_back(name);
+    if (task == job->second.end() || task->second.agent != agent) continue;
+    task->second.session = 0;
+    task->second.left_s = now_s;
   }
-  for (const Name& name : claimed) GiveToClaimant(name);
+}
+
+void TaskRoster::Settle(double now_s) {
+  std::vector<Name> free;
+  for (const auto& [name, task] : claims_) {
+    if (IsFree(name, now_s)) free.push_back(name);
+  }
+  for (const Name& name : free) GiveToClaimant(name);
 }
 
 bool TaskRoster::Drop(const std::string& agent, const Name& name) {

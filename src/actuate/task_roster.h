@@ -1,9 +1,9 @@
 // Which agent is connected and which tasks it runs. Values only: no messages, clocks or locks; the caller's lock
 // guards it.
 //
-// A task belongs to the agent that announced it, until that agent says that it is gone or another announces it
-// while the first is disconnected. What an agent announces of a connected agent's task is kept as a claim, and
-// holds when the first one disconnects or drops the task.
+// A task belongs to the agent that announced it, until that agent says that it is gone, or has been disconnected
+// for kGraceSeconds and another announces it: a restart of an agent gives its tasks to no one. What an agent
+// announces of another's task is kept as a claim, which holds when the task is free (Settle, Drop).
 #pragma once
 
 #include <map>
@@ -25,19 +25,24 @@ class TaskRoster {
     SessionId session = 0;  // 0: its agent is disconnected
     TaskRef ref;
     bool managed = false;
+    double left_s = 0;  // when its agent disconnected
   };
+  static constexpr double kGraceSeconds = 120;
 
   // The agent's stream is this one from now on.
   void Connect(const std::string& agent, SessionId session) { agents_[agent].session = session; }
-  // Its tasks stay its own until another agent announces them.
-  void Disconnect(const std::string& agent);
-  // False: another connected agent has the task; the announcement is kept as a claim.
-  bool Announce(const Name& name, const Task& task);
+  // Its tasks stay its own for kGraceSeconds, and then until another agent announces them. Times are of one
+  // steady clock.
+  void Disconnect(const std::string& agent, double now_s);
+  // False: another agent has the task; the announcement is kept as a claim.
+  bool Announce(const Name& name, const Task& task, double now_s);
+  // Gives tasks that are free to the agents that claim them.
+  void Settle(double now_s);
   // False: the agent did not have the task.
   bool Drop(const std::string& agent, const Name& name);
 
-  // Whether this agent may report for the task: it has the task, or no connected agent has.
-  bool MayReport(const std::string& agent, const Name& name) const;
+  // Whether this agent may report for the task: it has the task, or the task is free.
+  bool MayReport(const std::string& agent, const Name& name, double now_s) const;
   bool IsManaged(const Name& name) const;
   const Task* Find(const Name& name) const;  // null: no agent has announced it
   // By name.
@@ -55,6 +60,8 @@ class TaskRoster {
     SessionId session = 0;  // 0: disconnected
     std::set<Name> tasks;
   };
+  // No agent has it, or one that has been disconnected for long.
+  bool IsFree(const Name& name, double now_s) const;
   void GiveToClaimant(const Name& name);
   void EraseOf(const std::string& agent, const Name& name);
 

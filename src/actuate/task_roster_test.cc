@@ -21,10 +21,10 @@ TEST(TaskRoster, ATaskIsTheAgentsThatAnnouncedIt) {
   TaskRoster roster;
   roster.Connect("a", 1);
   roster.Connect("b", 2);
-  EXPECT_TRUE(roster.MayReport("b", kWeb)) << "no agent has it";
-  EXPECT_TRUE(roster.Announce(kWeb, TaskOf("a", 1)));
-  EXPECT_TRUE(roster.MayReport("a", kWeb));
-  EXPECT_FALSE(roster.MayReport("b", kWeb));
+  EXPECT_TRUE(roster.MayReport("b", kWeb, 0)) << "no agent has it";
+  EXPECT_TRUE(roster.Announce(kWeb, TaskOf("a", 1), 0));
+  EXPECT_TRUE(roster.MayReport("a", kWeb, 0));
+  EXPECT_FALSE(roster.MayReport("b", kWeb, 0));
   EXPECT_TRUE(roster.IsManaged(kWeb));
   EXPECT_FALSE(roster.IsManaged(kDb));
   EXPECT_THAT(roster.TasksOfAgent("a"), ElementsAre(kWeb));
@@ -32,28 +32,46 @@ TEST(TaskRoster, ATaskIsTheAgentsThatAnnouncedIt) {
   EXPECT_TRUE(roster.TasksOfJob("shop/db").empty());
 }
 
-TEST(TaskRoster, AClaimHoldsWhenTheOwnerDisconnects) {
+TEST(TaskRoster, AClaimHoldsWhenTheOwnerIsAwayForLong) {
   TaskRoster roster;
   roster.Connect("a", 1);
   roster.Connect("b", 2);
-  roster.Announce(kWeb, TaskOf("a", 1));
-  EXPECT_FALSE(roster.Announce(kWeb, TaskOf("b", 2)));
+  roster.Announce(kWeb, TaskOf("a", 1), 0);
+  EXPECT_FALSE(roster.Announce(kWeb, TaskOf("b", 2), 0));
   EXPECT_THAT(roster.TasksOfAgent("b"), IsEmpty());
   roster.MarkSent(kWeb);
-  roster.Disconnect("a");
+  roster.Disconnect("a", 1000);
+  roster.Settle(1000 + TaskRoster::kGraceSeconds - 1);
+  EXPECT_EQ(roster.Find(kWeb)->agent, "a") << "it may come back";
+  roster.Settle(1000 + TaskRoster::kGraceSeconds);
   EXPECT_EQ(roster.Find(kWeb)->agent, "b");
   EXPECT_THAT(roster.TasksOfAgent("a"), IsEmpty());
   EXPECT_THAT(roster.TasksOfAgent("b"), ElementsAre(kWeb));
   EXPECT_THAT(roster.unsent(), ElementsAre(kWeb));
 }
 
+TEST(TaskRoster, ARestartOfAnAgentGivesItsTasksToNoOther) {
+  TaskRoster roster;
+  roster.Connect("a", 1);
+  roster.Connect("b", 2);
+  roster.Announce(kWeb, TaskOf("a", 1), 0);
+  roster.Announce(kWeb, TaskOf("b", 2), 0);
+  roster.Disconnect("a", 1000);
+  EXPECT_FALSE(roster.MayReport("b", kWeb, 1030));
+  EXPECT_FALSE(roster.Announce(kWeb, TaskOf("b", 2), 1030));
+  roster.Connect("a", 3);
+  EXPECT_TRUE(roster.Announce(kWeb, TaskOf("a", 3), 1060));
+  roster.Settle(2000);
+  EXPECT_EQ(roster.Find(kWeb)->agent, "a");
+}
+
 TEST(TaskRoster, AClaimOfAStreamThatIsOverDoesNotHold) {
   TaskRoster roster;
   roster.Connect("a", 1);
   roster.Connect("b", 2);
-  roster.Announce(kWeb, TaskOf("a", 1));
-  roster.Announce(kWeb, TaskOf("b", 2));
-  roster.Disconnect("b");
+  roster.Announce(kWeb, TaskOf("a", 1), 0);
+  roster.Announce(kWeb, TaskOf("b", 2), 0);
+  roster.Disconnect("b", 0);
   roster.Connect("b", 3);
   EXPECT_TRUE(roster.Drop("a", kWeb));
   EXPECT_EQ(roster.Find(kWeb), nullptr);
@@ -62,12 +80,12 @@ TEST(TaskRoster, AClaimOfAStreamThatIsOverDoesNotHold) {
 TEST(TaskRoster, ATaskOfADisconnectedAgentGoesToTheNextThatAnnouncesIt) {
   TaskRoster roster;
   roster.Connect("a", 1);
-  roster.Announce(kWeb, TaskOf("a", 1));
-  roster.Disconnect("a");
+  roster.Announce(kWeb, TaskOf("a", 1), 0);
+  roster.Disconnect("a", 0);
   EXPECT_EQ(roster.Find(kWeb)->session, 0U);
   EXPECT_EQ(roster.Find(kWeb)->agent, "a");
   roster.Connect("b", 2);
-  EXPECT_TRUE(roster.Announce(kWeb, TaskOf("b", 2)));
+  EXPECT_TRUE(roster.Announce(kWeb, TaskOf("b", 2), TaskRoster::kGraceSeconds));
   EXPECT_THAT(roster.TasksOfAgent("a"), IsEmpty());
   EXPECT_FALSE(roster.Drop("a", kWeb)) << "it is another's now";
   EXPECT_EQ(roster.Find(kWeb)->agent, "b");
@@ -76,14 +94,14 @@ TEST(TaskRoster, ATaskOfADisconnectedAgentGoesToTheNextThatAnnouncesIt) {
 TEST(TaskRoster, WhatHoldsIsSentOnceUntilItChanges) {
   TaskRoster roster;
   roster.Connect("a", 1);
-  roster.Announce(kWeb, TaskOf("a", 1));
-  roster.Announce(kDb, TaskOf("a", 1));
+  roster.Announce(kWeb, TaskOf("a", 1), 0);
+  roster.Announce(kDb, TaskOf("a", 1), 0);
   EXPECT_THAT(roster.unsent(), ElementsAre(kDb, kWeb));
   roster.MarkSent(kWeb);
   roster.MarkSent(kDb);
-  roster.Announce(kWeb, TaskOf("a", 1));
+  roster.Announce(kWeb, TaskOf("a", 1), 0);
   EXPECT_THAT(roster.unsent(), IsEmpty()) << "announced again, nothing is new";
-  roster.Announce(kWeb, TaskOf("a", 1, false));
+  roster.Announce(kWeb, TaskOf("a", 1, false), 0);
   EXPECT_THAT(roster.unsent(), ElementsAre(kWeb)) << "not managed any more";
   roster.MarkSent(kWeb);
   roster.MarkUnsent("shop/db");
