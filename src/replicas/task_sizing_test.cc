@@ -66,7 +66,8 @@ class TaskSizing : public testing::Test {
 
 TEST_F(TaskSizing, CostIsTasksTimesTheirCoresAndMemory) {
   loads_ = {7, 7, 14};
-  const SizeOption& now = Choose(2).options[Choose(2).now];
+  const SizingChoice choice = Choose(2);
+  const SizeOption& now = choice.options[choice.now];
   EXPECT_EQ(now.peak_tasks, 10) << "14 cores at 70 % of 2";
   EXPECT_NEAR(now.mean_tasks, (5 + 5 + 10) / 3.0, 1e-9);
   EXPECT_NEAR(now.memory_bytes, 0.5 * kGiB + 1.4 * 0.5 * kGiB, 0.01 * kGiB);

@@ -165,8 +165,9 @@ class LoadReader {
     int64_t number = 0;
     if (ParseInteger(row.begin(columns_.time), row.end(columns_.time), number) == NumberKind::kNumber &&
         number >= kFirstMilliseconds) {
+      if (number > kLatestUs / 1000) return false;
       us = number * 1000;
-      return number <= kLatestUs / 1000;
+      return true;
     }
     if (!ParseCsvTime(row, columns_.time, us)) return false;
     const int64_t latest = kLatestUs / columns_.time_unit;

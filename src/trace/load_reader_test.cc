@@ -75,13 +75,15 @@ TEST_F(LoadReader, ReadsMillisecondsMinutesAndDates) {
 }
 
 TEST_F(LoadReader, CountsRowsThatAreNotUsedByCause) {
-  const auto loads = Read("time,load\n0,1\n60,-1\n60,nan\n60,\n60,2\n60,3\nx,4\n120,1,2\n120,4\n");
+  const auto loads = Read(
+      "time,load\n0,1\n60,-1\n60,nan\n60,\n60,2\n60,3\nx,4\n120,1,2\n120,4\n"
+      "111111111111111111,5\n");
   ASSERT_TRUE(loads.ok()) << loads.status();
   EXPECT_THAT(loads->front().load, ElementsAre(1, 2, 4));
   EXPECT_EQ(report_.skipped.at("load is negative or no number").count, 2);
   EXPECT_EQ(report_.skipped.at("no load in the row").count, 1);
   EXPECT_EQ(report_.skipped.at("same time as the row before").count, 1);
-  EXPECT_EQ(report_.skipped.at("bad time").count, 1);
+  EXPECT_EQ(report_.skipped.at("bad time").count, 2);
   EXPECT_EQ(report_.skipped.at("wrong number of columns").count, 1);
   EXPECT_THAT(report_.skipped.at("bad time").examples.front(), testing::EndsWith("web.csv:8: x,4"));
 }
