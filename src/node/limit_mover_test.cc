@@ -28,7 +28,7 @@ LimitMover Cpu(std::optional<double> current) {
   return mover;
 }
 Write At(LimitMover& mover, double usage, int64_t s) { return mover.Next(usage, usage, s * kSecond); }
-double Safe(double usage) { return usage * 1.1 + 4 * kMiB; }
+double Safe(double usage) { return usage * 1.1 + std::min(4.0 * kMiB, usage * 0.04); }
 
 TEST(LimitMover, NothingOrderedNothingDone) {
   LimitMover mover = Memory(100 * kMiB);
