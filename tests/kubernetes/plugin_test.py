@@ -15,8 +15,8 @@ case "$*" in
   *"get pods"*) printf "$PODS" ;;
   *port-forward*)
     [ -n "$PORT" ] || { echo "error: unable to forward port" >&2; exit 1; }
-    echo "Forwarding from 127.0.0.1:$PORT -> 7070"
     echo $$ > "$STATE/forward"
+    echo "Forwarding from 127.0.0.1:$PORT -> 7070"
     exec sleep 60 ;;
 esac
 """
