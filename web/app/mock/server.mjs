@@ -190,6 +190,8 @@ export async function startMock({ port = 0, tick = 6, ...options } = {}) {
       response.end(JSON.stringify({ error: String(error) }));
     });
   });
+  let closed = null;
+  server.on('connection', (socket) => { if (closed !== null) socket.destroy(); });
   await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
   let beats = 0;
   const timer = setInterval(() => {
@@ -203,8 +205,9 @@ export async function startMock({ port = 0, tick = 6, ...options } = {}) {
   const close = () => {
     clearInterval(timer);
     for (const stream of world.streams) stream.destroy();
+    closed ??= new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
+    return closed;
   };
   return { url: `http://127.0.0.1:${server.address().port}/`, world, close };
 }

@@ -1,15 +1,23 @@
 // What the mock alone can show: the first start, history being read, and a daemon that goes away and comes back.
 import assert from 'node:assert/strict';
 import { after, before, test as unbounded } from 'node:test';
-import { startMock } from '../mock/server.mjs';
+import { startMock as startAnyMock } from '../mock/server.mjs';
 import { startBrowser } from './browser.mjs';
 
 const BOUND = { timeout: 120_000 };
 const test = (name, run) => unbounded(name, BOUND, run);
 
 let browser;
+const mocks = [];
 before(async () => { browser = await startBrowser(); }, BOUND);
-after(() => browser?.close(), BOUND);
+// Also those of a test that failed: a server that listens keeps this process from ending.
+after(async () => { await browser?.close(); for (const mock of mocks) await mock.close(); }, BOUND);
+
+async function startMock(options) {
+  const mock = await startAnyMock(options);
+  mocks.push(mock);
+  return mock;
+}
 
 async function shows(page, text, tries = 400) {
   for (let i = 0; i < tries; ++i) {
@@ -109,8 +117,12 @@ test('a daemon that goes away leaves its figures on the page, and is found again
   await mock.close();
   await shows(page, /tautd does not respond/);
   assert.equal(await page.locator('#headline').innerText(), headline);
+  const retry = page.getByRole('button', { name: 'Retry now' });
+  const failed = page.waitForEvent('requestfailed');
+  await retry.click();
+  await failed;
   const again = await startMock({ jobs: 200, port });
-  await page.getByRole('button', { name: 'Retry now' }).click();
+  await retry.click({ timeout: 1000 }).catch(() => {});  // the page may have found the server by itself meanwhile
   await shows(page, /Live/);
   // What failed meanwhile is asked again by itself.
   for (let i = 0; i < 200 && (await page.getByText('tautd does not respond').count()) > 0; ++i) await page.waitForTimeout(50);
