@@ -23,7 +23,7 @@ def main():
     if not (APP / "dist" / "index.html").is_file():
         print("SKIPPED: the dashboard is not built; nothing was tested")
         sys.exit(SKIPPED)
-    sys.exit(subprocess.run(command, cwd=APP, timeout=580, check=False).returncode)
+    sys.exit(subprocess.run(command, cwd=APP, timeout=1150, check=False).returncode)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ bool Ready(const Wakeup& wakeup, int timeout_ms) {
   pollfd p{wakeup.fd, POLLIN, 0};
   return poll(&p, 1, timeout_ms) > 0;
 }
-constexpr int kPatienceMs = 10'000;
+constexpr int kPatienceMs = 60'000;
 
 FakeEngine::Handler Streams() {
   return [](const FakeRequest&) { return FakeAnswer{.stays_open = true}; };

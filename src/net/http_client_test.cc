@@ -113,7 +113,7 @@ TEST_F(HttpClientTest, TakesNoMoreThanItWasAllowed) {
 
 TEST_F(HttpClientTest, ConnectsAgainWhenTheServerClosedAKeptConnection) {
   ServerOptions options;
-  options.idle_timeout = std::chrono::milliseconds(50);
+  options.idle_timeout = std::chrono::milliseconds(1000);
   Serve(options);
   auto client = Client();
   EXPECT_EQ(client->Get("/")->status, 200);

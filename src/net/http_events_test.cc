@@ -87,12 +87,10 @@ TEST_F(HttpEventsTest, AQuietStreamHasAHeartbeat) {
   EXPECT_EQ(client.ReadUntil(":\n\n:\n\n"), ":\n\n:\n\n");
   auto listener = Client();
   // A heartbeat is no event, but is a sign of life.
-  int events = 0;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
-  std::atomic<bool> done{false};
+  std::atomic<int> events = 0;
   std::thread closer([&] {
-    std::this_thread::sleep_until(end);
-    done = true;
+    for (int i = 0; i < 2000 && events == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
     hub_.Close();
   });
   const absl::Status status = listener->ReadEvents(

@@ -20,7 +20,7 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr std::chrono::milliseconds kShort{150};
+constexpr std::chrono::milliseconds kShort{1000};
 
 class HttpLimitsTest : public ServerFixture {
  protected:

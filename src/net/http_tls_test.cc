@@ -176,7 +176,7 @@ TEST_F(HttpTlsTest, StreamsEventsBothWaysToTheEnd) {
 
 TEST_F(HttpTlsTest, ClientsThatDoNotSpeakTlsAreCut) {
   ServerOptions options = Tls();
-  options.header_timeout = std::chrono::milliseconds(150);
+  options.header_timeout = std::chrono::milliseconds(2000);
   Serve(options);
   RawClient plain(port());
   plain.Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");

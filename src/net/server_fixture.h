@@ -39,7 +39,7 @@ class ServerFixture : public testing::Test {
   // Waits, at most long enough to be sure that it never will be.
   template <typename Condition>
   static bool Eventually(const Condition& condition) {
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < 6000; ++i) {
       if (condition()) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }

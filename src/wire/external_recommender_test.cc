@@ -69,7 +69,7 @@ class ExternalRecommenderTest : public testing::Test {
     client_.reset();
     if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
   }
-  void Connect(int64_t deadline_ms = 10'000) {
+  void Connect(int64_t deadline_ms = 60'000) {
     auto client = ConnectExternalRecommender({.address = StrCat("127.0.0.1:", port_),
                                               .ca_file = "",
                                               .certificate_file = "",
@@ -82,10 +82,10 @@ class ExternalRecommenderTest : public testing::Test {
     ASSERT_TRUE(client.ok()) << client.status();
     client_ = *std::move(client);
   }
-  // Until `done` of the client's health, at most ten seconds.
+  // Until `done` of the client's health, at most a minute.
   ExternalHealth Wait(const std::function<bool(const ExternalHealth&)>& done) {
     ExternalHealth health;
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < 12'000; ++i) {
       health = client_->health();
       if (done(health)) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -95,7 +95,7 @@ class ExternalRecommenderTest : public testing::Test {
 
   // Does not answer until the test is over, or says so.
   grpc::Status Hold() const {
-    for (int i = 0; i < 2000 && !go_; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    for (int i = 0; i < 12'000 && !go_; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return grpc::Status::OK;
   }
 

@@ -22,9 +22,9 @@ namespace taut {
 
 namespace v1 = taut::agent::v1;
 
-// Asks every few ms; false after 20 s, which only a failing test sees.
+// Asks every few ms; false after a minute, which only a failing test sees.
 inline bool Eventually(const std::function<bool()>& holds) {
-  for (int i = 0; i < 4000; ++i) {
+  for (int i = 0; i < 12'000; ++i) {
     if (holds()) return true;
     usleep(5000);
   }

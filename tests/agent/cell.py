@@ -76,13 +76,14 @@ class Cell:
 
 
 def watch(value, wanted, seconds, pause=0.001):
-    """(the value, seconds it took) once wanted(value()) holds; the last value and None if it never does."""
+    """(the value, seconds it took) once wanted(value()) holds; the last value and None if it never does in so many seconds
+    (times daemon.PATIENCE)."""
     start = time.monotonic()
     while True:
         got = value()
         took = time.monotonic() - start
         if wanted(got):
             return got, took
-        if took > seconds:
+        if took > seconds * daemon.PATIENCE:
             return got, None
         time.sleep(pause)

@@ -16,7 +16,7 @@ RULES = """\
   - {docker: "shop-*", manage: true, cpu: hard}
   - {docker: seen, job: "docker/{name}"}
 """
-FOREVER = ["--duration", "300s"]
+FOREVER = ["--duration", "600s"]
 
 
 def burst(after):

@@ -40,14 +40,14 @@ def main():
         c.start_agent()
         for name, (load, memory) in LOADS.items():
             groups[name].memory_limit, groups[name].cpu_limit = memory, 1.0
-        loads = [c.load(groups[name], *load, "--duration", "300s") for name, (load, _) in LOADS.items()]
+        loads = [c.load(groups[name], *load, "--duration", "600s") for name, (load, _) in LOADS.items()]
 
         # One pass over the time that all four need, looking often.
         first_kill_at = None
         start = time.monotonic()
         while time.monotonic() - start < 45 * WINDOW_S:
             if len(loads) == len(LOADS) and time.monotonic() - start > FALLS_AFTER_S:
-                loads.append(c.load(groups["shrinks"], *FALLS, "--duration", "300s"))
+                loads.append(c.load(groups["shrinks"], *FALLS, "--duration", "600s"))
             if groups["bursts"].oom_kills and first_kill_at is None:
                 first_kill_at = groups["bursts"].memory_limit
             time.sleep(0.02)

@@ -21,7 +21,7 @@ def main():
         stage.feed_history(tautd, "9d", "--jobs", "60", "--ooms")
         url = f"http://127.0.0.1:{tautd.port}/"
         stage.check("<script" in tautd.ask("/").text, "the page is built in")
-        ran = subprocess.run(["node", "--test", "--test-concurrency=1", "tests/pages.test.mjs"], cwd=APP, timeout=400,
+        ran = subprocess.run(["node", "--test", "--test-concurrency=1", "tests/pages.test.mjs"], cwd=APP, timeout=1000,
                              check=False, env={**os.environ, "TAUT_URL": url}, capture_output=True, text=True)
         if ran.returncode != 0:
             print(ran.stdout[-8000:], ran.stderr[-2000:])

@@ -218,7 +218,7 @@ def main():
         for kill in range(1, args.kills + 1):
             # Mostly soon after it has told of something new: then it is at work.
             known = len(memory.copy())
-            if rng.random() < 0.8 and daemon.eventually(lambda: len(memory.copy()) > known, 10, 0.005):
+            if rng.random() < 0.8 and daemon.eventually(lambda: len(memory.copy()) > known, 10 / daemon.PATIENCE, 0.005):
                 working += 1
             time.sleep(rng.uniform(0, 0.3))
             told, told_settings = memory.copy(), dict(setter.told)

@@ -85,20 +85,20 @@ class Cluster:
         """As the API server and, at once, the kubelet."""
         with self.lock:
             pod = copy.deepcopy(self.pods[name])
-        change = patch["spec"]["containers"][0]["resources"]
-        for resources in (pod["spec"]["containers"][0]["resources"], pod["status"]["containerStatuses"][0]["resources"]):
-            for part in ("requests", "limits"):
-                resources[part].update(change.get(part, {}))
-        pod["metadata"]["managedFields"] = [{"manager": "tautline", "subresource": "resize"}]
-        self.put(pod)
+            change = patch["spec"]["containers"][0]["resources"]
+            for resources in (pod["spec"]["containers"][0]["resources"], pod["status"]["containerStatuses"][0]["resources"]):
+                for part in ("requests", "limits"):
+                    resources[part].update(change.get(part, {}))
+            pod["metadata"]["managedFields"] = [{"manager": "tautline", "subresource": "resize"}]
+            self.put(pod)
 
     def kill_for_memory(self, name):
         with self.lock:
             pod = copy.deepcopy(self.pods[name])
-        status = pod["status"]["containerStatuses"][0]
-        status["restartCount"] += 1
-        status["lastState"] = {"terminated": {"reason": "OOMKilled", "exitCode": 0}}
-        self.put(pod)
+            status = pod["status"]["containerStatuses"][0]
+            status["restartCount"] += 1
+            status["lastState"] = {"terminated": {"reason": "OOMKilled", "exitCode": 0}}
+            self.put(pod)
 
     def limit(self, name):
         with self.lock:
@@ -410,9 +410,9 @@ rules:
     patched = patches_of(cluster)
     with cluster.lock:
         pod = copy.deepcopy(cluster.pods[third])
-    for resources in (pod["spec"]["containers"][0]["resources"], pod["status"]["containerStatuses"][0]["resources"]):
-        resources["limits"]["memory"] = "3000Mi"
-    cluster.put(pod)
+        for resources in (pod["spec"]["containers"][0]["resources"], pod["status"]["containerStatuses"][0]["resources"]):
+            resources["limits"]["memory"] = "3000Mi"
+        cluster.put(pod)
     stage.check(daemon.eventually(lambda: metric(tautd, "tautd_kubernetes_stepped_back_total") == 1, 20),
                 "tautd sees that another has changed a limit")
     stage.equal((cluster.limit(third), patches_of(cluster)), (3000, patched), "and leaves it")

@@ -192,7 +192,7 @@ export async function startMock({ port = 0, tick = 6, ...options } = {}) {
   });
   let closed = null;
   server.on('connection', (socket) => { if (closed !== null) socket.destroy(); });
-  await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await new Promise((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
   let beats = 0;
   const timer = setInterval(() => {
     if (world.jobs.length === 0) return;

@@ -25,6 +25,7 @@ export async function startBrowser() {
   });
   const open = async (url, { size = WIDE, dark = false, touch = false } = {}) => {
     const page = await browser.newPage();
+    page.setDefaultTimeout(90_000);
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
     const problems = [];

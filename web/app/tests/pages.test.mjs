@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { after, before, test as unbounded } from 'node:test';
 import { PHONE, WIDE, startBrowser, startServer } from './browser.mjs';
 
-const BOUND = { timeout: 120_000 };
+const BOUND = { timeout: 300_000 };
 const test = (name, run) => unbounded(name, BOUND, run);
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -27,13 +27,18 @@ async function api(path) {
   return (await fetch(server.url + 'api/v1/' + path)).json();
 }
 
-async function until(what, probe, tries = 200) {
-  for (let i = 0; i < tries; ++i) {
-    const found = await probe();
-    if (found) return found;
+async function until(what, probe) {
+  let last = null;
+  for (const end = Date.now() + 60_000; Date.now() < end;) {
+    try {
+      const found = await probe();
+      if (found) return found;
+    } catch (error) {
+      last = error;
+    }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error(`never: ${what}`);
+  throw new Error(`never: ${what}`, { cause: last });
 }
 
 // Opens a page, runs `check`, and sees that the console stayed clean.
@@ -212,7 +217,7 @@ test('the jobs page is soon of use (printed, not asserted)', async () => {
   await on('#/settings', {}, async (page) => {
     const started = Date.now();
     await page.evaluate(() => { location.hash = '#/jobs'; });
-    if (jobs.length > 0) await until('rows', () => page.locator('#job-0 a').count(), 400);
+    if (jobs.length > 0) await until('rows', () => page.locator('#job-0 a').count());
     console.log(`jobs page: rows ${Date.now() - started} ms after the click, polled every 50 ms`);
   });
 });
