@@ -171,6 +171,14 @@ void ReadContainers(const std::optional<element>& pod_spec, std::vector<Containe
   });
 }
 
+void ReadLeftOut(const std::optional<element>& pod_spec, std::vector<std::string>& out) {
+  ForEach(pod_spec, "initContainers", [&](const element& container) {
+    if (Text(container, "restartPolicy") != "Always") out.emplace_back(Text(container, "name"));
+  });
+  ForEach(pod_spec, "ephemeralContainers",
+          [&](const element& container) { out.emplace_back(Text(container, "name")); });
+}
+
 // What the webhook noted of the containers when it changed the pod.
 void ReadOwnersAmounts(const element& metadata, Pod& pod) {
   const std::optional<element> annotations = Child(metadata, "annotations");
@@ -195,6 +203,7 @@ bool Read(const element& at, Pod& pod) {
   ReadPodMetadata(*metadata, pod);
   if (spec.has_value()) pod.node = Text(*spec, "nodeName");
   ReadContainers(spec, pod.containers);
+  ReadLeftOut(spec, pod.left_out);
   ReadOwnersAmounts(*metadata, pod);
   if (!status.has_value()) return true;
   pod.qos = Text(*status, "qosClass");

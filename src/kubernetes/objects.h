@@ -50,8 +50,10 @@ struct Pod {
   std::string namespace_name, name, uid, node;
   std::string owner_kind, owner_name;  // its controller; "": none
   std::vector<std::pair<std::string, std::string>> labels;
-  std::vector<ContainerState> containers;  // in their order, sidecars first; no other init containers
-  std::string qos;                         // "Guaranteed", "Burstable", "BestEffort"
+  std::vector<ContainerState> containers;  // in their order, sidecars first
+  // Names of the other ones, whose usage is not the workload's: init containers that end, and ephemeral ones.
+  std::vector<std::string> left_out;
+  std::string qos;  // "Guaranteed", "Burstable", "BestEffort"
   int64_t generation = 0, observed_generation = 0;
   int64_t started_s = 0;  // Unix time at which its kubelet took it; 0: not yet, or not known
   ResizeState resize = ResizeState::kNone;

@@ -357,7 +357,7 @@ absl::Status KubernetesRun::ScrapeNode(ApiClient& client, const std::string& nod
   if (!text.ok()) return text.status();
   const Timestamp now = options_.now();
   const size_t damaged =
-      ForEachUsageSeries(*text, options_.config.namespaces, options_.naming.cluster, now,
+      ForEachUsageSeries(*text, cluster_, options_.config.namespaces, now,
                          [this, now](std::span<const LabelView> labels, double value, int64_t timestamp_ms) {
                            const RemoteSample sample{value, timestamp_ms};
                            control_->Take(labels, std::span(&sample, 1), now, kKeepAll);

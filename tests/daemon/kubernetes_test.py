@@ -76,7 +76,8 @@ class Cluster:
         resources = {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": memory}}
         self.put({"metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}", "labels": {"team": "blue"}, "annotations": annotations or {},
                                "ownerReferences": [{"kind": "ReplicaSet", "name": "web-5d4f8c7b9d", "controller": True}]},
-                  "spec": {"nodeName": "node-1", "containers": [{"name": "app", "resources": copy.deepcopy(resources)}]},
+                  "spec": {"nodeName": "node-1", "initContainers": [{"name": "migrate"}],
+                           "containers": [{"name": "app", "resources": copy.deepcopy(resources)}]},
                   "status": {"phase": "Running", "qosClass": "Burstable", "containerStatuses": [
                       {"name": "app", "restartCount": 0, "state": {"running": {}}, "resources": copy.deepcopy(resources)}]}},
                  "ADDED")
@@ -115,6 +116,7 @@ class Cluster:
                     at = (START + second) * 1000
                     lines.append(f'container_cpu_usage_seconds_total{{cpu="total",{labels}}} {second * 0.1:.3f} {at}')
                     lines.append(f"container_memory_working_set_bytes{{{labels}}} {self.use_mib * MIB} {at}")
+                    lines.append(f"container_memory_working_set_bytes{{{labels.replace('app', 'migrate')}}} {400 * MIB} {at}")
         return "\n".join(lines) + "\n"
 
 
@@ -365,6 +367,7 @@ rules:
     stage.check(abs(mebibytes(resources["requests"]["memory"]) * 2 - mebibytes(resources["limits"]["memory"])) < 0.01,
                 "the request keeps its ratio to the limit", resources)
     stage.equal(owners_limit(tautd), 512, "what was set is not taken for the owner's limit")
+    stage.equal([job["name"] for job in tautd.get("/api/v1/jobs")["jobs"]], [JOB], "an init container is no job")
     labels = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")["labels"]
     stage.equal(labels.get("team"), "blue", "the pod's labels are the job's")
     allowed = next(s["value"] for s in tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings")["values"]
