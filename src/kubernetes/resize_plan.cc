@@ -48,16 +48,6 @@ bool IsRestEqual(const Pod& pod, const ContainerState& but, Resource resource) {
   return true;
 }
 
-// `container` is one of the pod's.
-AllocationPlace PlaceOf(const Pod& pod, const ContainerState& container, Resource resource) {
-  AllocationPlace out;
-  out.now = {Of(container.requests, resource), Of(container.limits, resource)};
-  out.owner = {Of(container.owner_requests, resource), Of(container.owner_limits, resource)};
-  out.rest_is_equal = IsRestEqual(pod, container, resource);
-  out.guaranteed = out.rest_is_equal && IsEqual(container, resource);
-  return out;
-}
-
 absl::Status Check(const Pod& pod, const ContainerState& container, Resource resource, double amount,
                    const Allocation& allocation, const AllocationPlace& place,
                    const std::optional<Amounts>& allocatable) {
@@ -100,6 +90,15 @@ const ContainerState* ResizedContainer(const Pod& pod, std::string_view containe
     if (c.name == container) return &c;
   }
   return nullptr;
+}
+
+AllocationPlace PlaceOf(const Pod& pod, const ContainerState& container, Resource resource) {
+  AllocationPlace out;
+  out.now = {Of(container.requests, resource), Of(container.limits, resource)};
+  out.owner = {Of(container.owner_requests, resource), Of(container.owner_limits, resource)};
+  out.rest_is_equal = IsRestEqual(pod, container, resource);
+  out.guaranteed = out.rest_is_equal && IsEqual(container, resource);
+  return out;
 }
 
 absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerState& container,

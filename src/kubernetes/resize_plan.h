@@ -17,6 +17,9 @@ namespace taut {
 // has. nullptr: the pod has several, or none of this name.
 const ContainerState* ResizedContainer(const Pod& pod, std::string_view container);
 
+// Where `container`, one of the pod's, gets an amount.
+AllocationPlace PlaceOf(const Pod& pod, const ContainerState& container, Resource resource);
+
 // Request and limit for a recommendation of `amount` cores or bytes by PlanAllocation. A container without a
 // limit gets none: one that is added could not be removed.
 // FailedPrecondition says what forbids it: neither request nor limit now, kRequestOnly in a Guaranteed pod, a

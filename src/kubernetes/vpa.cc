@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "kubernetes/quantity.h"
+#include "kubernetes/resize_plan.h"
 
 namespace taut {
 namespace {
@@ -87,6 +88,19 @@ std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, const Amount
   const std::string recommendation =
       provided ? StrCat(R"("recommendation":{"containerRecommendations":[)", containers, "]},") : "";
   return StrCat(R"({"status":{)", recommendation, R"("conditions":[)", conditions, "]}}");
+}
+
+double VpaTargetShare(std::span<const PodPtr> pods, std::string_view container, Resource resource,
+                      const Allocation& allocation) {
+  if (allocation.of_request()) return 1;
+  for (const PodPtr& pod : pods) {
+    const ContainerState* found = ResizedContainer(*pod, container);
+    if (found == nullptr) continue;
+    const AllocationPlace place = PlaceOf(*pod, *found, resource);
+    if (!place.now.limit.has_value()) return 1;
+    return std::max(RequestShareOf(resource, allocation, place), RequestShareOf(resource, {}, place));
+  }
+  return 1;
 }
 
 std::optional<std::string> VpaJob(const Vpa& vpa, const ClusterNaming& naming, std::string_view container) {

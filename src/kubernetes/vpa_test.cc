@@ -47,6 +47,28 @@ TEST(Vpa, IsReadAsTheServerSendsIt) {
   EXPECT_EQ(vpa.policies[1].max_allowed.memory, 1024 * kMebibyte);
 }
 
+// The updater scales limits by the ratio of the pod: a limit that is a target would be doubled.
+TEST(Vpa, OfALimitTheTargetIsTheRequestsShare) {
+  const auto share = [](const Pod& pod, const Allocation& allocation, std::string_view container = "app") {
+    const PodPtr pods[] = {std::make_shared<const Pod>(pod)};
+    return VpaTargetShare(pods, container, Resource::kMemory, allocation);
+  };
+  Pod pod = TestPod();
+  pod.containers.push_back(TestContainer("log"));
+  EXPECT_EQ(share(pod, {}), 0.5);
+  EXPECT_EQ(share(pod, {.applies_to = AppliesTo::kLimit, .request_share = 0.8}), 0.8);
+  EXPECT_EQ(share(pod, {.applies_to = AppliesTo::kLimit, .request_share = 0.2}), 0.5)
+      << "else the limit would be lower than recommended";
+  EXPECT_EQ(share(pod, {.applies_to = AppliesTo::kRequest, .request_share = {}}), 1);
+  EXPECT_EQ(share(pod, {}, "none"), 1);
+  pod.containers[0].limits = pod.containers[0].requests = {0.3, 96 * kMebibyte};
+  pod.containers[0].owner_requests.memory = 16 * kMebibyte;
+  pod.containers[0].owner_limits.memory = 64 * kMebibyte;
+  EXPECT_EQ(share(pod, {}), 0.25) << "the owner's, whatever the pod has now";
+  pod.containers[0].limits.memory.reset();
+  EXPECT_EQ(share(pod, {}), 1) << "without a limit it is the request";
+}
+
 TEST(Vpa, TheBoundsAreTheTarget) {
   const std::string patch =
       VpaStatusPatch(TestVpa(), {{{"app", {0.25, 96 * kMebibyte}}}, true}, kNode, "2026-01-01T00:00:00Z");

@@ -7,6 +7,7 @@
 #include "base/pattern.h"
 #include "base/strings.h"
 #include "kubernetes/pod_series.h"
+#include "kubernetes/resize_plan.h"
 #include "net/http.h"
 #include "spdlog/spdlog.h"
 
@@ -134,22 +135,25 @@ absl::Status KubernetesRun::WatchWorkloads() {
 
 namespace {
 
-// The owner's request over its limit of the container; 1 where it has not both.
-double RequestShare(const std::vector<PodPtr>& pods, const std::string& container, Resource r) {
+// Request ÷ limit that a recommendation of the job keeps, above 0; 1 where it has not both.
+double RequestShare(const std::vector<PodPtr>& pods, const std::string& container, Resource r,
+                    const Allocation& allocation) {
   for (const PodPtr& pod : pods) {
-    for (const ContainerState& c : pod->containers) {
-      if (c.name != container) continue;
-      const bool is_cpu = r == Resource::kCpu;
-      const std::optional<double> request = is_cpu ? c.owner_requests.cpu : c.owner_requests.memory;
-      const std::optional<double> limit = is_cpu ? c.owner_limits.cpu : c.owner_limits.memory;
-      if (request > 0.0 && limit > 0.0) return std::min(1.0, *request / *limit);
-      return 1;
-    }
+    const ContainerState* found = ResizedContainer(*pod, container);
+    if (found == nullptr) continue;
+    const double share = RequestShareOf(r, allocation, PlaceOf(*pod, *found, r));
+    return share > 0 ? share : 1;
   }
   return 1;
 }
 
 }  // namespace
+
+Allocation KubernetesRun::AllocationOf(JobId job, Resource resource) const {
+  Allocation out;
+  control_->Look(job, [&](const LiveJob& live) { out = live.policy->allocation(resource); });
+  return out;
+}
 
 // What the cluster allows, whatever the annotations of a workload say of that. What was known before stands until
 // LimitRanges and nodes are.
@@ -165,7 +169,8 @@ void KubernetesRun::PutAllowed(const JobView& job, const WorkloadName& workload,
     if (is_known) {
       const RecommendedAmount amount{.of_pods = workload.container.empty(),
                                      .is_request = job.of(r).of_request,
-                                     .share = RequestShare(cluster_.PodsOf(workload), workload.container, r)};
+                                     .share = RequestShare(cluster_.PodsOf(workload), workload.container, r,
+                                                           AllocationOf(job.record->id, r))};
       text = AllowedRangeText(r, AllowedBy(rules, largest, amount, r));
     } else if (const auto it = std::ranges::find_if(job.record->labels, is_it);
                it != job.record->labels.end()) {

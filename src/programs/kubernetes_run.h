@@ -74,8 +74,9 @@ class KubernetesRun {
   absl::Status OpenEvents();
   absl::Status OpenAdmission();
   void Say(std::span<const Decision> decisions);
-  std::string WhyNotChange() const;  // "": it may change the cluster
-  Amounts Recommended(const std::string& job) const;
+  std::string WhyNotChange() const;                             // "": it may change the cluster
+  Allocation AllocationOf(JobId job, Resource resource) const;  // the default one if it is not known
+  Amounts RecommendedRequests(const std::string& job) const;
   void Wait(std::chrono::milliseconds pause);
   void Note(const std::string& what, const absl::Status& status);
   bool IsWanted(const Pod& pod) const;
