@@ -48,6 +48,7 @@ std::string Quoted(std::string_view text) {
 
 struct Change {
   std::string container, comment;
+  bool is_init = false;
   std::string requests, limits;  // "cpu: 250m, memory: 96Mi"; "": none
 };
 
@@ -82,6 +83,7 @@ std::optional<Change> ChangeOf(const PatchOptions& options, const std::string& c
                                const ExportedJob& job) {
   Change out;
   out.container = container;
+  out.is_init = IsInitContainer(job.job);
   for (const char* resource : {"cpu", "memory"}) {
     const bool is_cpu = std::string_view(resource) == "cpu";
     ResourceFields fields = is_cpu ? options.cpu : options.memory;
@@ -95,6 +97,22 @@ std::optional<Change> ChangeOf(const PatchOptions& options, const std::string& c
   }
   if (out.comment.empty()) return std::nullopt;
   return out;
+}
+
+// The list of those that are init containers, or are not; nothing if there are none.
+void AddContainers(const std::vector<Change>& changes, bool init, const std::string& indent,
+                   std::vector<std::string>& out) {
+  bool is_first = true;
+  for (const Change& change : changes) {
+    if (change.is_init != init) continue;
+    if (is_first) out.push_back(StrCat(indent, init ? "initContainers:" : "containers:"));
+    is_first = false;
+    out.push_back(StrCat(indent, "# ", change.comment));
+    out.push_back(StrCat(indent, "- name: ", Quoted(change.container)));
+    out.push_back(StrCat(indent, "  resources:"));
+    if (!change.requests.empty()) out.push_back(StrCat(indent, "    requests: {", change.requests, "}"));
+    if (!change.limits.empty()) out.push_back(StrCat(indent, "    limits: {", change.limits, "}"));
+  }
 }
 
 // The lines of one workload's patch, without their common indentation.
@@ -115,17 +133,9 @@ std::vector<std::string> PatchLines(const Workload& workload, const std::vector<
   }
   open("template");
   open("spec");
-  out.push_back(StrCat(indent, "containers:"));
-  for (const Change& change : changes) {
-    out.push_back(StrCat(indent, "# ", change.comment));
-    out.push_back(StrCat(indent, "- name: ", Quoted(change.container)));
-    out.push_back(StrCat(indent, "  resources:"));
-    if (!change.requests.empty()) out.push_back(StrCat(indent, "    requests: {", change.requests, "}"));
-    if (!change.limits.empty()) out.push_back(StrCat(indent, "    limits: {", change.limits, "}"));
-  }
+  for (const bool init : {true, false}) AddContainers(changes, init, indent, out);
   return out;
 }
-
 void AddKustomize(const Workload& workload, const std::vector<std::string>& lines, std::string& out) {
   StrAppend(&out, "- target: {kind: ", workload.kind->kind, ", name: ", Quoted(workload.name),
             ", namespace: ", Quoted(workload.namespace_name), "}\n  patch: |-\n");

@@ -50,6 +50,19 @@ TEST(ExportPatch, ARecommendationOfARequestSetsNoLimit) {
   EXPECT_THAT(text, Not(HasSubstr("limits:")));
 }
 
+// In `containers` it would be a second container of this name, without an image.
+TEST(ExportPatch, ASidecarIsAnInitContainer) {
+  ExportedJob proxy = Job("shop/deployment/web/proxy");
+  proxy.job["container"] = {{"init", true}};
+  const std::string text = PatchText(PatchForm::kPatch, {}, {Job("shop/deployment/web/app"), proxy});
+  EXPECT_THAT(text,
+              HasSubstr("      initContainers:\n      # cpu 2000m -> 124m; memory 1024Mi -> 287Mi (peak of"
+                        "\\x0a7 days)\n      - name: \"proxy\"\n"));
+  EXPECT_THAT(text, HasSubstr("      containers:\n"));
+  EXPECT_LT(text.find("\"proxy\""), text.find("\"app\""));
+  EXPECT_THAT(PatchText(PatchForm::kPatch, {}, {proxy}), Not(HasSubstr(" containers:")));
+}
+
 TEST(ExportPatch, ACronJobHasItsTemplateDeeper) {
   const std::string text =
       PatchText(PatchForm::kPatch, {.cpu = ResourceFields::kNone, .memory = ResourceFields::kLimits},

@@ -102,6 +102,11 @@ bool IsOfRequest(const Json& job, const char* resource) {
   return job.is_object() && job.contains(resource) && TextOf(job[resource], "of") == "request";
 }
 
+bool IsInitContainer(const Json& job) {
+  if (!job.is_object() || !job.contains("container") || !job["container"].is_object()) return false;
+  return job["container"].contains("init") && job["container"]["init"] == true;
+}
+
 std::string SentenceOf(const ExportedJob& job, const char* resource) {
   if (!job.why.is_object() || !job.why.contains(resource) || !job.why[resource].is_object()) return "";
   return TextOf(job.why[resource].contains("reason") ? job.why[resource]["reason"] : Json(), "sentence");

@@ -101,6 +101,21 @@ AllocationPlace PlaceOf(const Pod& pod, const ContainerState& container, Resourc
   return out;
 }
 
+TemplateContainer InTemplate(const Pod& pod, const ContainerState& container) {
+  TemplateContainer out;
+  out.is_init = container.is_sidecar;
+  out.guaranteed = pod.qos == "Guaranteed";
+  out.rest_is_equal = std::ranges::all_of(pod.containers, [&](const ContainerState& other) {
+    return &other == &container ||
+           std::ranges::all_of(kResources, [&](Resource r) { return IsEqual(other, r); });
+  });
+  const bool is_known = container.owner_requests != Amounts() || container.owner_limits != Amounts();
+  const Amounts& requests = is_known ? container.owner_requests : container.requests;
+  const Amounts& limits = is_known ? container.owner_limits : container.limits;
+  for (const Resource r : kResources) out.amounts[static_cast<size_t>(r)] = {Of(requests, r), Of(limits, r)};
+  return out;
+}
+
 absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerState& container,
                                               Resource resource, double amount, const Allocation& allocation,
                                               const std::optional<Amounts>& allocatable) {

@@ -20,6 +20,9 @@ const ContainerState* ResizedContainer(const Pod& pod, std::string_view containe
 // Where `container`, one of the pod's, gets an amount.
 AllocationPlace PlaceOf(const Pod& pod, const ContainerState& container, Resource resource);
 
+// What its owner wants of it: amounts that were set in place are not in it, as far as that was seen.
+TemplateContainer InTemplate(const Pod& pod, const ContainerState& container);
+
 // Request and limit for a recommendation of `amount` cores or bytes by PlanAllocation. A container without a
 // limit gets none: one that is added could not be removed.
 // FailedPrecondition says what forbids it: neither request nor limit now, kRequestOnly in a Guaranteed pod, a

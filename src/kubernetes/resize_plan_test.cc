@@ -62,6 +62,25 @@ TEST(ResizePlan, ASidecarIsAnInitContainer) {
               R"({"spec":{"initContainers":[{"name":"app","resources":{"limits":{"cpu":"1"}}}]}})");
 }
 
+TEST(ResizePlan, ATemplateHasWhatItsOwnerWants) {
+  Pod pod = TestPod();
+  pod.containers.push_back(TestContainer("log"));
+  pod.containers[1].requests = pod.containers[1].limits;
+  TemplateContainer app = InTemplate(pod, pod.containers[0]);
+  EXPECT_EQ(app.of(Resource::kCpu), (ContainerResources{0.1, 0.2})) << "never seen before it was resized";
+  EXPECT_TRUE(app.rest_is_equal);
+  EXPECT_FALSE(app.guaranteed);
+  EXPECT_FALSE(app.is_init);
+  pod.containers[0].owner_requests = {0.5, std::nullopt};
+  pod.containers[1].is_sidecar = true;
+  app = InTemplate(pod, pod.containers[0]);
+  EXPECT_EQ(app.of(Resource::kCpu), (ContainerResources{0.5, std::nullopt}));
+  EXPECT_EQ(app.of(Resource::kMemory), ContainerResources());
+  const TemplateContainer log = InTemplate(pod, pod.containers[1]);
+  EXPECT_TRUE(log.is_init);
+  EXPECT_FALSE(log.rest_is_equal);
+}
+
 TEST(ResizePlan, SaysWhatForbidsIt) {
   const auto error = [](const auto& change, Resource resource = Resource::kMemory) {
     Pod pod = TestPod();

@@ -1,6 +1,8 @@
 // What a recommended amount becomes in a Kubernetes container: its request and its limit.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <optional>
 
 #include "model/allocation.h"
@@ -12,6 +14,16 @@ namespace taut {
 struct ContainerResources {
   std::optional<double> request, limit;
   bool operator==(const ContainerResources&) const = default;
+};
+
+// A container as its workload's template has it, as far as its pods tell.
+struct TemplateContainer {
+  bool is_init = false;        // a sidecar: an init container that is always restarted
+  bool guaranteed = false;     // the QoS class of its pods
+  bool rest_is_equal = false;  // the requests and limits of all other containers are equal
+  std::array<ContainerResources, kResources.size()> amounts;  // by Resource
+
+  const ContainerResources& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }
 };
 
 // Where an amount is to be set.

@@ -394,6 +394,16 @@ void KubernetesRun::NoteScrapes(const std::vector<std::string>& nodes,
   }
 }
 
+std::optional<TemplateContainer> KubernetesRun::ContainerOf(const std::string& job) const {
+  const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
+  if (!workload.has_value()) return std::nullopt;
+  for (const PodPtr& pod : cluster_.PodsOf(*workload)) {
+    if (const ContainerState* found = ResizedContainer(*pod, workload->container); found != nullptr)
+      return InTemplate(*pod, *found);
+  }
+  return std::nullopt;
+}
+
 KubernetesFacts KubernetesRun::facts() const {
   KubernetesFacts out;
   out.synced = cluster_.synced();

@@ -56,6 +56,8 @@ class KubernetesRun {
   void Stop();
   // Lets another tautd change the cluster at once. After Stop and that of the actuator.
   void ReleaseLease();
+  // nullopt: the job is not one of a container of pods that are there now.
+  std::optional<TemplateContainer> ContainerOf(const std::string& job) const;
   // Without what the actuator did.
   KubernetesFacts facts() const;
 

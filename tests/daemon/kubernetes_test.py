@@ -368,7 +368,10 @@ rules:
                 "the request keeps its ratio to the limit", resources)
     stage.equal(owners_limit(tautd), 512, "what was set is not taken for the owner's limit")
     stage.equal([job["name"] for job in tautd.get("/api/v1/jobs")["jobs"]], [JOB], "an init container is no job")
-    labels = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")["labels"]
+    job = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")
+    stage.equal(job["container"], {"init": False, "guaranteed": False, "others_equal": True, "cpu": {"request": 0.1, "limit": 1},
+                                   "memory": {"request": 256 * MIB, "limit": 512 * MIB}}, "the API says what the owner wants")
+    labels = job["labels"]
     stage.equal(labels.get("team"), "blue", "the pod's labels are the job's")
     allowed = next(s["value"] for s in tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings")["values"]
                    if s["key"] == "cpu.allowed")
