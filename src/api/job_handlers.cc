@@ -98,6 +98,19 @@ std::string CollisionNotice(std::string_view sources) {
       "give one of them another name with a mapping rule, or with the job template of its agent.");
 }
 
+void PutAllocation(const JobPolicy& policy, JsonWriter& json) {
+  json.Key("allocation");
+  json.BeginObject();
+  for (const Resource r : kResources) {
+    json.Key(Name(r));
+    json.BeginObject();
+    json.Field("applies_to", kAppliesToNames[static_cast<size_t>(policy.allocation(r).applies_to)]);
+    PutAmount("request_share", policy.allocation(r).request_share, json);
+    json.EndObject();
+  }
+  json.EndObject();
+}
+
 void PutContainer(const std::optional<TemplateContainer>& container, JsonWriter& json) {
   json.Key("container");
   if (!container.has_value()) return json.Null();
@@ -139,6 +152,7 @@ HttpResponse Api::Job(JobId id) {
     PutTime("first_seen", job.record.first_seen_s, json);
     PutAmount("risk", job.policy->risk, json);
     PutReplicas("replicas", job.replicas.get(), json);
+    PutAllocation(*job.policy, json);
     PutContainer(container, json);
     json.Key("trials");
     json.BeginArray();

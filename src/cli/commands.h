@@ -147,8 +147,8 @@ int RunSet(const SetArgs& args);
 struct ExportArgs {
   DaemonArgs daemon;
   std::string form = "yaml", search;
-  // Of the forms patch and kustomize: none, requests, limits or both.
-  std::string cpu = "requests", memory = "both";
+  // Of the forms patch and kustomize: settings, none, requests, limits or both.
+  std::string cpu = "settings", memory = "settings";
 };
 int RunExport(const ExportArgs& args);
 

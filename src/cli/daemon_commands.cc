@@ -127,7 +127,8 @@ absl::Status Set(const SetArgs& args) {
 }
 
 ResourceFields FieldsNamed(std::string_view name) {
-  return name == "none"       ? ResourceFields::kNone
+  return name == "settings"   ? ResourceFields::kSettings
+         : name == "none"     ? ResourceFields::kNone
          : name == "requests" ? ResourceFields::kRequests
          : name == "limits"   ? ResourceFields::kLimits
                               : ResourceFields::kBoth;

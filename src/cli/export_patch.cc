@@ -1,13 +1,14 @@
 #include "cli/export_patch.h"
 
+#include <cmath>
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "base/strings.h"
 #include "cli/export_values.h"
 #include "cli/terminal.h"
-#include "model/units.h"
 
 namespace taut {
 namespace {
@@ -52,50 +53,49 @@ struct Change {
   std::string requests, limits;  // "cpu: 250m, memory: 96Mi"; "": none
 };
 
-std::string CpuText(double cores) { return StrCat(MilliCores(cores), "m"); }
-
-std::string MemoryText(double bytes) {
-  constexpr int64_t kMiB = int64_t{1} << 20;
-  return StrCat((WholeBytes(bytes) + kMiB - 1) / kMiB, "Mi");
+void AddAmount(const char* resource, const std::optional<double>& amount, std::string& out) {
+  if (!amount.has_value()) return;
+  const Resource r = std::string_view(resource) == "cpu" ? Resource::kCpu : Resource::kMemory;
+  StrAppend(&out, out.empty() ? "" : ", ", resource, ": ", QuantityText(r, *amount));
 }
 
-void AddAmount(std::string_view resource, ResourceFields fields, const std::string& amount, Change& change) {
-  const auto add = [&](std::string& out) {
-    StrAppend(&out, out.empty() ? "" : ", ", resource, ": ", amount);
-  };
-  if (fields == ResourceFields::kRequests || fields == ResourceFields::kBoth) add(change.requests);
-  if (fields == ResourceFields::kLimits || fields == ResourceFields::kBoth) add(change.limits);
+// Whole mebibytes, up.
+std::string AmountText(bool is_cpu, double amount) {
+  constexpr double kMiB = 0x1p20;
+  return is_cpu ? QuantityText(Resource::kCpu, amount)
+                : QuantityText(Resource::kMemory, std::ceil(amount / kMiB) * kMiB);
 }
 
 // "memory 512Mi -> 96Mi (peak of 7 days ...)".
-void AddComment(const char* resource, const std::optional<double>& owner, const std::string& amount,
-                const ExportedJob& job, Change& change) {
+void AddComment(const char* resource, const ExportedJob& job, Change& change) {
   const bool is_cpu = std::string_view(resource) == "cpu";
-  const std::string before = !owner   ? (IsOfRequest(job.job, resource) ? "no request" : "no limit")
-                             : is_cpu ? CpuText(*owner)
-                                      : MemoryText(*owner);
+  const std::optional<double> owner = AmountOf(job.job, resource, "owner_limit");
+  const std::string before = owner                            ? AmountText(is_cpu, *owner)
+                             : IsOfRequest(job.job, resource) ? "no request"
+                                                              : "no limit";
   const std::string why = SentenceOf(job, resource);
-  StrAppend(&change.comment, change.comment.empty() ? "" : "; ", resource, " ", before, " -> ", amount,
+  StrAppend(&change.comment, change.comment.empty() ? "" : "; ", resource, " ", before, " -> ",
+            AmountText(is_cpu, *AmountOf(job.job, resource, "would_be")),
             why.empty() ? "" : StrCat(" (", why, ")"));
 }
 
-std::optional<Change> ChangeOf(const PatchOptions& options, const std::string& container,
-                               const ExportedJob& job) {
+// Without requests and limits there is nothing to change, and the comment says why.
+Change ChangeOf(const PatchOptions& options, const std::string& container, const ExportedJob& job) {
+  const ExportPlan plan = PlanExport(options, job.job);
   Change out;
   out.container = container;
   out.is_init = IsInitContainer(job.job);
   for (const char* resource : {"cpu", "memory"}) {
-    const bool is_cpu = std::string_view(resource) == "cpu";
-    ResourceFields fields = is_cpu ? options.cpu : options.memory;
-    const std::optional<double> amount = AmountOf(job.job, resource, "would_be");
-    if (fields == ResourceFields::kNone || !amount) continue;
-    // A limit that the recommendation is not about stays as it is.
-    if (IsOfRequest(job.job, resource)) fields = ResourceFields::kRequests;
-    const std::string text = is_cpu ? CpuText(*amount) : MemoryText(*amount);
-    AddAmount(resource, fields, text, out);
-    AddComment(resource, AmountOf(job.job, resource, "owner_limit"), text, job, out);
+    const ContainerResources& amounts = std::string_view(resource) == "cpu" ? plan.cpu : plan.memory;
+    if (amounts == ContainerResources()) continue;
+    AddAmount(resource, amounts.request, out.requests);
+    AddAmount(resource, amounts.limit, out.limits);
+    AddComment(resource, job, out);
   }
-  if (out.comment.empty()) return std::nullopt;
+  if (out.comment.empty() || !plan.refused.empty()) {
+    StrAppend(&out.comment, out.comment.empty() ? "" : "; ",
+              plan.refused.empty() ? "no recommendation yet" : plan.refused);
+  }
   return out;
 }
 
@@ -136,6 +136,7 @@ std::vector<std::string> PatchLines(const Workload& workload, const std::vector<
   for (const bool init : {true, false}) AddContainers(changes, init, indent, out);
   return out;
 }
+
 void AddKustomize(const Workload& workload, const std::vector<std::string>& lines, std::string& out) {
   StrAppend(&out, "- target: {kind: ", workload.kind->kind, ", name: ", Quoted(workload.name),
             ", namespace: ", Quoted(workload.namespace_name), "}\n  patch: |-\n");
@@ -150,14 +151,15 @@ std::string PatchText(PatchForm form, const PatchOptions& options, const std::ve
   for (const ExportedJob& job : jobs) {
     const std::string name = TextOf(job.job, "name");
     const auto parsed = Parse(name);
-    const std::optional<Change> change =
-        parsed.has_value() ? ChangeOf(options, parsed->second, job) : std::nullopt;
     if (!parsed.has_value()) {
       StrAppend(&left, "# ", name, ": not a container of a workload whose template can be changed\n");
-    } else if (!change.has_value()) {
-      StrAppend(&left, "# ", name, ": no recommendation yet\n");
+      continue;
+    }
+    Change change = ChangeOf(options, parsed->second, job);
+    if (change.requests.empty() && change.limits.empty()) {
+      StrAppend(&left, "# ", name, ": ", change.comment, "\n");
     } else {
-      workloads[parsed->first].push_back(*change);
+      workloads[parsed->first].push_back(std::move(change));
     }
   }
   std::string out = form == PatchForm::kKustomize

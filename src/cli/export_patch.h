@@ -5,22 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/export_plan.h"
 #include "cli/export_text.h"
 
 namespace taut {
-
-// What a recommendation becomes.
-enum class ResourceFields : uint8_t {
-  kNone,      // nothing of this resource is written
-  kRequests,  // the request; a limit stays as it is
-  kLimits,    // the limit; a request stays as it is
-  kBoth       // request and limit, equal
-};
-
-struct PatchOptions {
-  ResourceFields cpu = ResourceFields::kRequests;
-  ResourceFields memory = ResourceFields::kBoth;
-};
 
 // patch: strategic merge patches, a YAML document for each workload. kustomize: one kustomization.yaml with them.
 // Jobs are "[CLUSTER/]NAMESPACE/KIND/NAME/CONTAINER" (ingest.kubernetes_jobs: containers). Each change has a comment:

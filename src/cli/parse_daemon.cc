@@ -216,9 +216,11 @@ void DaemonVerbs::AddExport(CLI::App& app) {
   app.add_option("--format", a.form, "docker, yaml, csv, patch or kustomize")
       ->check(OneOf({"docker", "yaml", "csv", "patch", "kustomize"}))
       ->capture_default_str();
-  const CLI::Validator fields = OneOf({"none", "requests", "limits", "both"});
-  app.add_option("--cpu", a.cpu,
-                 "patch, kustomize: what the CPU recommendation sets: none, requests, limits or both")
+  const CLI::Validator fields = OneOf({"settings", "none", "requests", "limits", "both"});
+  app.add_option(
+         "--cpu", a.cpu,
+         "patch, kustomize: what the CPU recommendation sets: none, requests, limits, both, or as the job's "
+         "settings say")
       ->check(fields)
       ->capture_default_str();
   app.add_option("--memory", a.memory, "patch, kustomize: the same for memory")

@@ -371,6 +371,9 @@ rules:
     job = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")
     stage.equal(job["container"], {"init": False, "guaranteed": False, "others_equal": True, "cpu": {"request": 0.1, "limit": 1},
                                    "memory": {"request": 256 * MIB, "limit": 512 * MIB}}, "the API says what the owner wants")
+    export = stage.run(stage.args.taut, "export", "--format", "patch", "--server", f"http://127.0.0.1:{tautd.port}").stdout
+    found = re.search(r"requests: {cpu: (\d+)m, memory: \d+Mi}\n *limits: {cpu: (\d+)m, memory: \d+Mi}", export)
+    stage.check(found and abs(10 * int(found[1]) - int(found[2])) <= 10, "taut export keeps the owner's ratio", export)
     labels = job["labels"]
     stage.equal(labels.get("team"), "blue", "the pod's labels are the job's")
     allowed = next(s["value"] for s in tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings")["values"]
