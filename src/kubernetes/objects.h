@@ -12,6 +12,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "model/resource.h"
 
 namespace taut {
 
@@ -112,13 +113,30 @@ struct VpaContainerPolicy {
   bool is_off = false;
   bool controls_cpu = true, controls_memory = true;
   Amounts min_allowed, max_allowed;
+  bool operator==(const VpaContainerPolicy&) const = default;
 };
 
 struct Vpa {
   std::string namespace_name, name;
   std::string recommender;  // the first that it names; "": the default one
   std::string target_kind, target_name;
+  std::string update_mode = {};  // "Off": it changes no pod; "": not set, and it does
   std::vector<VpaContainerPolicy> policies;
+  bool operator==(const Vpa&) const = default;
+};
+
+// What a HorizontalPodAutoscaler scales by: the use of a resource as a share of its requests.
+struct UtilizationMetric {
+  Resource resource = Resource::kCpu;
+  std::string container = {};  // "": of all containers of a pod
+  bool operator==(const UtilizationMetric&) const = default;
+};
+
+struct Hpa {
+  std::string namespace_name = {}, name = {};
+  std::string target_kind = {}, target_name = {};
+  std::vector<UtilizationMetric> metrics = {};  // of its metrics, those that are utilizations
+  bool operator==(const Hpa&) const = default;
 };
 
 // The containers of the pod template of a workload (Deployment, StatefulSet, DaemonSet, ReplicaSet, Job, CronJob),
@@ -146,7 +164,7 @@ class ObjectParser {
   ObjectParser();
   ~ObjectParser();
 
-  // Calls fn for each item; `Object` is Pod, OwnedObject, Node, Vpa or NamespaceRule.
+  // Calls fn for each item; `Object` is Pod, OwnedObject, Node, Vpa, Hpa or NamespaceRule.
   template <typename Object>
   absl::Status ParseList(std::string_view body, ListMeta& meta, absl::FunctionRef<void(Object&&)> fn);
   // A line of a watch. `object` is set for kPut and kDeleted.

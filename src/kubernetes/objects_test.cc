@@ -139,6 +139,26 @@ TEST(Objects, NodesAndOwners) {
   EXPECT_EQ(object.owner_name, "web");
 }
 
+TEST(Objects, AutoscalersSayWhichUtilizationTheyScaleBy) {
+  ObjectParser parser;
+  WatchMeta meta;
+  Hpa hpa;
+  ASSERT_TRUE(parser
+                  .ParseWatch<Hpa>(
+                      R"({"type":"ADDED","object":{"metadata":{"name":"web","namespace":"shop"},"spec":{
+              "scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"metrics":[
+              {"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":80}}},
+              {"type":"Resource","resource":{"name":"memory","target":{"type":"AverageValue","averageValue":"1Gi"}}},
+              {"type":"ContainerResource","containerResource":{"name":"memory","container":"app",
+               "target":{"type":"Utilization","averageUtilization":70}}},
+              {"type":"External","external":{"metric":{"name":"queue"},"target":{"type":"Value","value":"30"}}}]}}})",
+                      meta, hpa)
+                  .ok());
+  EXPECT_EQ(hpa.target_kind, "Deployment");
+  EXPECT_THAT(hpa.metrics, ElementsAre(UtilizationMetric{Resource::kCpu, ""},
+                                       UtilizationMetric{Resource::kMemory, "app"}));
+}
+
 TEST(Objects, WatchesSayWhenTheyEnd) {
   ObjectParser parser;
   WatchMeta meta;

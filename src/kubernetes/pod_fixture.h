@@ -47,7 +47,6 @@ class ScriptedWriter final : public ClusterWriter {
   struct Script {
     absl::Status resize, scale;
     std::vector<ContainerState> containers;  // of every template
-    std::string autoscaler;
     std::vector<std::string> asked;  // "resize shop/web-... {...}", "scale shop/web 3", "template shop/web"
   };
   explicit ScriptedWriter(Script* script) : script_(script) {}
@@ -63,9 +62,6 @@ class ScriptedWriter final : public ClusterWriter {
   absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) override {
     script_->asked.push_back(StrCat("template ", workload.namespace_name, "/", workload.name));
     return script_->containers;
-  }
-  absl::StatusOr<std::string> Autoscaler(const WorkloadName& /*workload*/) override {
-    return script_->autoscaler;
   }
 
  private:

@@ -35,7 +35,17 @@ std::string Reflector<Object>::Path(std::string_view query) const {
 template <typename Object>
 void Reflector<Object>::NoteWorks() {
   if (failed_) note_(absl::OkStatus());
-  failed_ = false;
+  failed_ = absent_ = false;
+}
+
+template <typename Object>
+void Reflector<Object>::NoteAbsent(const absl::Status& status) {
+  if (!absent_) {
+    sink_.replace({});
+    note_(status);
+  }
+  failed_ = absent_ = true;
+  wait_(options_.absent_retry);
 }
 
 template <typename Object>
@@ -108,7 +118,12 @@ void Reflector<Object>::Run() {
       if (!heard_) wait_(options_.first_retry);  // a server that ends watches at once
       continue;
     }
+    if (absl::IsNotFound(status) && options_.absent_retry.count() > 0) {
+      NoteAbsent(status);
+      continue;
+    }
     failed_ = true;
+    absent_ = false;
     note_(status);
     wait_(std::max(pause, std::chrono::milliseconds(1000 * client_->retry_after_s())));
     pause = std::min(pause * 2, options_.last_retry);
@@ -119,6 +134,7 @@ template class Reflector<Pod>;
 template class Reflector<OwnedObject>;
 template class Reflector<Node>;
 template class Reflector<Vpa>;
+template class Reflector<Hpa>;
 template class Reflector<NamespaceRule>;
 
 }  // namespace taut

@@ -82,6 +82,19 @@ absl::Status Check(const Pod& pod, const ContainerState& container, Resource res
   return absl::OkStatus();
 }
 
+// Why there is nothing else to set; "": the limit is.
+std::string WhyRequestMayNotStay(Resource resource, const Allocation& allocation,
+                                 const AllocationPlace& place) {
+  if (!place.now.limit.has_value()) return "the container has no limit to set";
+  if (place.guaranteed) return "the pod's QoS class is Guaranteed, and its limit has to stay equal";
+  if (allocation.of_request()) {
+    return StrCat(Name(resource), ".applies_to is ",
+                  kAppliesToNames[static_cast<size_t>(allocation.applies_to)],
+                  ": with limit the limit alone would be set");
+  }
+  return "";
+}
+
 }  // namespace
 
 const ContainerState* ResizedContainer(const Pod& pod, std::string_view container) {
@@ -118,9 +131,19 @@ TemplateContainer InTemplate(const Pod& pod, const ContainerState& container) {
 
 absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerState& container,
                                               Resource resource, double amount, const Allocation& allocation,
-                                              const std::optional<Amounts>& allocatable) {
+                                              const std::optional<Amounts>& allocatable,
+                                              std::string_view scaled_by) {
   const double rounded = std::max(RoundedAmount(resource, amount), SmallestAmount(resource));
-  const AllocationPlace place = PlaceOf(pod, container, resource);
+  AllocationPlace place = PlaceOf(pod, container, resource);
+  if (!scaled_by.empty()) {
+    const std::string why = WhyRequestMayNotStay(resource, allocation, place);
+    if (!why.empty()) {
+      return Refuse(pod, container,
+                    StrCat(scaled_by, " scales its workload by the ", Name(resource),
+                           " utilization, a share of the request, which therefore stays; ", why));
+    }
+    place.request_stays = true;
+  }
   const absl::Status s = Check(pod, container, resource, rounded, allocation, place, allocatable);
   if (!s.ok()) return s;
   return PlanAllocation(resource, rounded, allocation, place);

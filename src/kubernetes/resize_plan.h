@@ -26,10 +26,13 @@ TemplateContainer InTemplate(const Pod& pod, const ContainerState& container);
 // Request and limit for a recommendation of `amount` cores or bytes by PlanAllocation. A container without a
 // limit gets none: one that is added could not be removed.
 // FailedPrecondition says what forbids it: neither request nor limit now, kRequestOnly in a Guaranteed pod, a
-// static pod, a resize policy that restarts the container, or more than `allocatable` of the pod's node.
+// static pod, a resize policy that restarts the container, more than `allocatable` of the pod's node, or a request
+// that stays where there is no limit to set, or none that may differ from it.
+// `scaled_by`: an autoscaler that counts on the request (FieldClaims), which stays; "": none.
 absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerState& container,
                                               Resource resource, double amount, const Allocation& allocation,
-                                              const std::optional<Amounts>& allocatable);
+                                              const std::optional<Amounts>& allocatable,
+                                              std::string_view scaled_by = "");
 
 // The owner's request and limit again, as the workload's template has them. FailedPrecondition: the template has
 // no limit, and one cannot be removed.

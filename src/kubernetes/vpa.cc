@@ -70,6 +70,12 @@ std::string ConditionJson(std::string_view type, std::string_view status, std::s
 
 }  // namespace
 
+bool Controls(const Vpa& vpa, std::string_view container, Resource resource) {
+  const VpaContainerPolicy* policy = PolicyOf(vpa, container);
+  if (policy == nullptr) return true;
+  return !policy->is_off && (resource == Resource::kCpu ? policy->controls_cpu : policy->controls_memory);
+}
+
 std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, const Amounts& largest_node,
                            std::string_view time) {
   std::string containers;

@@ -29,6 +29,9 @@ struct VpaAdvice {
   bool has_pods = false;  // the workload has pods now
 };
 
+// Whether the VPA sets this resource of the container, by its resource policy.
+bool Controls(const Vpa& vpa, std::string_view container, Resource resource);
+
 // The body of a merge patch of the VPA's status: for each container with an amount, target = lowerBound =
 // upperBound, so that the updater acts as soon as a pod has something else (when to change is decided before),
 // and uncappedTarget. Amounts are at most those of `largest_node`: a pod that fits no node would wait for ever.

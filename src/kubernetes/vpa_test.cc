@@ -33,13 +33,18 @@ TEST(Vpa, IsReadAsTheServerSendsIt) {
   ASSERT_TRUE(parser
                   .ParseWatch<Vpa>(
                       R"({"type":"ADDED","object":{"metadata":{"name":"web","namespace":"shop"},"spec":{
-                      "recommenders":[{"name":"tautline"}],"targetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},
+                      "recommenders":[{"name":"tautline"}],"updatePolicy":{"updateMode":"Initial"},"targetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},
                       "resourcePolicy":{"containerPolicies":[{"containerName":"log","mode":"Off"},
                       {"containerName":"*","controlledResources":["memory"],"minAllowed":{"memory":"100Mi"},"maxAllowed":{"memory":"1Gi"}}]}}}})",
                       meta, vpa)
                   .ok());
   EXPECT_EQ(vpa.recommender, "tautline");
   EXPECT_EQ(vpa.target_kind, "Deployment");
+  EXPECT_EQ(vpa.update_mode, "Initial");
+  EXPECT_FALSE(Controls(vpa, "log", Resource::kMemory));
+  EXPECT_TRUE(Controls(vpa, "app", Resource::kMemory));
+  EXPECT_FALSE(Controls(vpa, "app", Resource::kCpu));
+  EXPECT_TRUE(Controls(Vpa(), "app", Resource::kCpu));
   ASSERT_EQ(vpa.policies.size(), 2U);
   EXPECT_TRUE(vpa.policies[0].is_off);
   EXPECT_TRUE(vpa.policies[0].controls_cpu);

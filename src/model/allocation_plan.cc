@@ -67,6 +67,11 @@ ContainerResources PlanAllocation(Resource resource, double amount, const Alloca
                                   const AllocationPlace& place) {
   const double rounded = std::max(RoundedAmount(resource, amount), SmallestAmount(resource));
   if (!place.now.limit.has_value()) return {rounded, std::nullopt};
+  if (place.request_stays) {
+    const double limit = std::max(rounded, place.now.request.value_or(0));
+    const bool becomes_equal = place.rest_is_equal && AreEqual(resource, place.now.request, limit);
+    return {std::nullopt, becomes_equal ? limit + SmallestAmount(resource) : limit};
+  }
   ContainerResources out = PlanBoth(resource, rounded, allocation, place);
   const std::optional<double> request = out.request.has_value() ? out.request : place.now.request;
   const std::optional<double> limit = out.limit.has_value() ? out.limit : place.now.limit;

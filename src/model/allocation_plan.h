@@ -33,6 +33,8 @@ struct AllocationPlace {
   bool guaranteed = false;   // the pod's QoS class: all of its requests and limits are equal
   // All others of the pod are equal: these two alone keep it from being Guaranteed.
   bool rest_is_equal = false;
+  // The request is not to change: another counts on it.
+  bool request_stays = false;
 };
 
 // The smallest amount that the API keeps: a millicore, a byte.
@@ -48,7 +50,8 @@ double RequestShareOf(Resource resource, const Allocation& allocation, const All
 
 // Request and limit for a recommendation of `amount` cores or bytes, as `allocation` says: the amount is the
 // limit or the request, and the other one follows by RequestShareOf. A container without a limit gets the amount
-// as its request and still no limit. With kRequestOnly the request is at most the limit. The pod keeps its QoS
+// as its request and still no limit. With kRequestOnly the request is at most the limit. A request that stays is
+// absent, and the amount is the limit, but no less than the request. The pod keeps its QoS
 // class: request and limit of a Guaranteed one stay equal, and the last ones that would make another one
 // Guaranteed differ by the smallest amount.
 ContainerResources PlanAllocation(Resource resource, double amount, const Allocation& allocation,

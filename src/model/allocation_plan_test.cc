@@ -49,6 +49,21 @@ TEST(AllocationPlan, TheQosClassStays) {
   EXPECT_EQ(PlanAllocation(Resource::kMemory, 1000, equal, place), (ContainerResources{1000, 1000}));
 }
 
+TEST(AllocationPlan, ARequestThatAnotherCountsOnStays) {
+  AllocationPlace place;
+  place.now = {32 * kMiB, 64 * kMiB};
+  place.request_stays = true;
+  const auto limit = [&](double amount) {
+    const ContainerResources plan = PlanAllocation(Resource::kMemory, amount, {}, place);
+    EXPECT_FALSE(plan.request.has_value());
+    return *plan.limit;
+  };
+  EXPECT_EQ(limit(100 * kMiB), 100 * kMiB);
+  EXPECT_EQ(limit(10 * kMiB), 32 * kMiB) << "a limit below the request is refused";
+  place.rest_is_equal = true;
+  EXPECT_EQ(limit(10 * kMiB), 32 * kMiB + 1) << "the pod would become Guaranteed";
+}
+
 TEST(AllocationPlan, AmountsAreRoundedUpToWhatTheApiKeeps) {
   EXPECT_DOUBLE_EQ(RoundedAmount(Resource::kCpu, 0.1234), 0.124);
   EXPECT_DOUBLE_EQ(RoundedAmount(Resource::kCpu, 0.1 * 3), 0.3);

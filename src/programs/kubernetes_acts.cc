@@ -59,6 +59,9 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
   };
   options.unix_s = [now = options_.now] { return now().seconds(); };
   options.steady_s = std::move(steady_s);
+  options.owners = &field_owners_;
+  if (absl::Status s = WatchHpas(); !s.ok()) return s;
+  if (absl::Status s = options_.config.vpa ? absl::OkStatus() : WatchVpas(); !s.ok()) return s;
   auto made = std::make_unique<KubernetesActuator>(std::move(options), &cluster_,
                                                    std::make_unique<ApiWriter>(*std::move(client)));
   actuator_ = made.get();

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::string_view kInCluster = "in-cluster";
 constexpr size_t kScrapers = 4;
+constexpr std::chrono::minutes kAbsentRetry{5};    // of kinds that may be installed later
 constexpr std::chrono::milliseconds kPassOn{500};  // an OOM kill waits no longer
 // Objects whose annotations are settings, and of which there are Events.
 struct WatchedKind {
@@ -85,6 +86,7 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   const bool watch_workloads = run->options_.config.annotations || run->options_.config.events;
   if (s.ok() && watch_workloads) s = run->WatchWorkloads();
   if (s.ok() && run->options_.config.events) s = run->OpenEvents();
+  if (s.ok() && run->options_.config.vpa) s = run->OpenVpas();
   if (s.ok() && run->options_.config.vpa) s = run->WatchVpas();
   if (s.ok()) s = run->WatchNamespaceRules("LimitRange", "/api/v1/limitranges");
   // What is left of a quota only the webhook needs.
@@ -217,15 +219,40 @@ absl::Status KubernetesRun::WatchNamespaceRules(const std::string& kind, const s
        .remove = [rules, kind](const NamespaceRule& rule) { rules->Remove(kind, rule); }});
 }
 
+// For their status, if it is asked for, and for those of other recommenders.
 absl::Status KubernetesRun::WatchVpas() {
-  if (absl::Status s = OpenVpas(); !s.ok()) return s;
+  FieldOwners* const owners = &field_owners_;
   VpaWriter* const vpas = vpas_.get();
-  return Watch<Vpa>(
-      {.path = "/apis/autoscaling.k8s.io/v1/verticalpodautoscalers", .list_accept = {}, .watch_accept = {}},
-      "VerticalPodAutoscalers",
-      {.replace = [vpas](std::vector<Vpa> all) { vpas->Replace(std::move(all)); },
-       .put = [vpas](Vpa vpa) { vpas->Put(std::move(vpa)); },
-       .remove = [vpas](const Vpa& vpa) { vpas->Remove(vpa); }});
+  return Watch<Vpa>({.path = "/apis/autoscaling.k8s.io/v1/verticalpodautoscalers",
+                     .list_accept = {},
+                     .watch_accept = {},
+                     .absent_retry = kAbsentRetry},
+                    "VerticalPodAutoscalers",
+                    {.replace =
+                         [owners, vpas](std::vector<Vpa> all) {
+                           owners->ReplaceVpas(all);
+                           if (vpas != nullptr) vpas->Replace(std::move(all));
+                         },
+                     .put =
+                         [owners, vpas](Vpa vpa) {
+                           owners->PutVpa(vpa);
+                           if (vpas != nullptr) vpas->Put(std::move(vpa));
+                         },
+                     .remove =
+                         [owners, vpas](const Vpa& vpa) {
+                           owners->RemoveVpa(vpa);
+                           if (vpas != nullptr) vpas->Remove(vpa);
+                         }});
+}
+
+absl::Status KubernetesRun::WatchHpas() {
+  FieldOwners* const owners = &field_owners_;
+  return Watch<Hpa>(
+      {.path = "/apis/autoscaling/v2/horizontalpodautoscalers", .list_accept = {}, .watch_accept = {}},
+      "HorizontalPodAutoscalers",
+      {.replace = [owners](std::vector<Hpa> all) { owners->ReplaceHpas(std::move(all)); },
+       .put = [owners](Hpa hpa) { owners->PutHpa(std::move(hpa)); },
+       .remove = [owners](const Hpa& hpa) { owners->RemoveHpa(hpa); }});
 }
 
 template <typename Object>
@@ -259,6 +286,11 @@ void KubernetesRun::Note(const std::string& what, const absl::Status& status) {
     return;
   }
   ++watch_failures_;
+  if (absl::IsNotFound(status)) {
+    spdlog::warn("kubernetes: this cluster has no {} ({}); looked for again every {} minutes", what,
+                 Message(status), kAbsentRetry.count());
+    return;
+  }
   spdlog::warn("kubernetes: watching {}: {}; tried again", what, Message(status));
 }
 

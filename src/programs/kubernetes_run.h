@@ -19,6 +19,7 @@
 #include "control/control_plane.h"
 #include "kubernetes/cluster.h"
 #include "kubernetes/event_writer.h"
+#include "kubernetes/field_owners.h"
 #include "kubernetes/kubeconfig.h"
 #include "kubernetes/kubernetes_actuator.h"
 #include "kubernetes/lease.h"
@@ -70,6 +71,7 @@ class KubernetesRun {
   absl::Status WatchOwners(const std::string& kind, const std::string& path);
   absl::Status WatchWorkloads();
   absl::Status WatchVpas();
+  absl::Status WatchHpas();
   absl::Status WatchNamespaceRules(const std::string& kind, const std::string& path);
   absl::Status OpenVpas();
   absl::Status OpenLease();
@@ -102,6 +104,7 @@ class KubernetesRun {
   Cluster cluster_;
   WorkloadDirectory workloads_;
   NamespaceRules namespace_rules_;
+  FieldOwners field_owners_;  // known where there is an actuator
   Steering steering_;
   uint64_t steered_ = 0;  // its version that was passed on last
   ControlPlane* control_ = nullptr;

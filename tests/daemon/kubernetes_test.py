@@ -42,7 +42,8 @@ class Cluster:
         self.use_mib = 20
         self.scrape_seconds = 6 * 3600  # of usage in each answer of the kubelet
         self.refuse = None  # (status, message) for each resize
-        self.autoscaler = None
+        self.hpas = {}
+        self.hpa_events = []
         self.deployment = {"metadata": {"name": "web", "namespace": "shop", "uid": "d-1", "annotations": {}}}
         self.deployment_events = []
         self.said = []  # Events
@@ -54,6 +55,18 @@ class Cluster:
             pod["metadata"]["resourceVersion"] = str(self.version)
             self.pods[pod["metadata"]["name"]] = pod
             self.events.append((self.version, what, copy.deepcopy(pod)))
+            self.lock.notify_all()
+
+    def scale_by(self, resource):
+        """A HorizontalPodAutoscaler of the Deployment on the utilization of this resource; None: none any more."""
+        hpa = {"metadata": {"name": "web", "namespace": "shop"}, "spec": {
+            "scaleTargetRef": {"kind": "Deployment", "name": "web"},
+            "metrics": [{"type": "Resource", "resource": {"name": resource, "target": {"type": "Utilization", "averageUtilization": 80}}}]}}
+        with self.lock:
+            self.version += 1
+            hpa["metadata"]["resourceVersion"] = str(self.version)
+            self.hpas = {"web": hpa} if resource else {}
+            self.hpa_events.append((self.version, "ADDED" if resource else "DELETED", hpa))
             self.lock.notify_all()
 
     def annotate(self, annotations):
@@ -133,6 +146,10 @@ class Handler(daemon.JsonHandler):
             return self.watch(c.events, int(query["resourceVersion"]))
         if path.path == "/apis/apps/v1/deployments" and "watch" in query:
             return self.watch(c.deployment_events, int(query["resourceVersion"]))
+        if path.path == "/apis/autoscaling/v2/horizontalpodautoscalers" and "watch" in query:
+            return self.watch(c.hpa_events, int(query["resourceVersion"]))
+        if path.path.startswith("/apis/autoscaling.k8s.io/"):
+            return self.answer(404, "404 page not found")
         if "watch" in query:
             time.sleep(1)
             return self.answer(200, "")
@@ -158,9 +175,8 @@ class Handler(daemon.JsonHandler):
             if path.path == "/apis/apps/v1/replicasets":
                 items = [{"metadata": {"name": "web-5d4f8c7b9d", "namespace": "shop", "ownerReferences": [
                     {"kind": "Deployment", "name": "web", "controller": True}]}}]
-            if path.path.endswith("horizontalpodautoscalers") and c.autoscaler:
-                items = [{"metadata": {"name": c.autoscaler},
-                          "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "web"}}}]
+            if path.path == "/apis/autoscaling/v2/horizontalpodautoscalers":
+                items = list(c.hpas.values())
             text = json.dumps({"kind": "List", "metadata": {"resourceVersion": str(version)}, "items": items})
         self.answer(200, text)
 
@@ -268,7 +284,9 @@ def setting(tautd, key):
 
 def steered(stage, cluster, tautd, pod):
     """Annotations of the Deployment, as kubectl annotate writes them."""
-    before = cluster.limit(pod)
+    request = lambda: cluster.pods[pod]["spec"]["containers"][0]["resources"]["requests"]["memory"]  # noqa: E731
+    before, requested = cluster.limit(pod), request()
+    cluster.scale_by("memory")
     cluster.annotate({"tautline.dev/memory.lower": "600MiB", "app.tautline.dev/class": "batch", "tautline.dev/mod": "auto"})
     stage.check(daemon.eventually(lambda: setting(tautd, "memory.lower")["source"] == "annotation tautline.dev/memory.lower", 20),
                 "an annotation of the Deployment is a setting of its job", setting(tautd, "memory.lower"))
@@ -277,6 +295,9 @@ def steered(stage, cluster, tautd, pod):
     stage.check(any("tautline.dev/mod is not used" in n and '"mode"' in n for n in notices), "an unknown one is a notice of the job",
                 notices)
     stage.check(daemon.eventually(lambda: cluster.limit(pod) >= 600, 30), "the limit follows", (before, cluster.limit(pod)))
+    stage.equal(request(), requested, "the request by which a HorizontalPodAutoscaler scales stays")
+    cluster.scale_by(None)
+    stage.check(daemon.eventually(lambda: request() != requested, 20), "and follows once there is none", request())
     cluster.annotate({})
     stage.check(daemon.eventually(lambda: setting(tautd, "memory.lower")["source"] != "annotation tautline.dev/memory.lower", 20),
                 "and is free again without it", setting(tautd, "memory.lower"))
