@@ -26,6 +26,8 @@ class ClusterWriter {
   // The containers of the workload's template, as its owner wants them. InvalidArgument: its kind has none that
   // is known.
   virtual absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) = 0;
+  // How long the server asked to wait before the next request (429, 503), in its last answer; 0: it did not.
+  virtual double retry_after_s() const = 0;
 };
 
 class ApiWriter final : public ClusterWriter {
@@ -34,6 +36,7 @@ class ApiWriter final : public ClusterWriter {
   absl::Status ResizePod(const Pod& pod, std::string_view patch) override;
   absl::Status Scale(const WorkloadName& workload, int64_t replicas) override;
   absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) override;
+  double retry_after_s() const override { return client_->retry_after_s(); }
   // From any thread: requests under way and later ones fail.
   void Interrupt() { client_->Interrupt(); }
 

@@ -268,7 +268,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, c
   }
   const absl::StatusOr<ContainerResources> wanted = Wanted(work, pod, *container, order, claims);
   if (!wanted.ok()) {
-    Again(work.key, now_s + (MayPass(wanted.status()) ? options_.retry_s : options_.refused_retry_s));
+    Again(work.key, RetryAt(wanted.status()));
     return {MayPass(wanted.status()) ? PodState::kWaiting : PodState::kProblem,
             std::string(Message(wanted.status()))};
   }
@@ -385,6 +385,12 @@ KubernetesActuator::PodResult KubernetesActuator::Waiting(const Pod& pod, const 
   return {PodState::kWaiting, StrCat("pod ", PodText(pod), ": the kubelet has not taken it yet")};
 }
 
+// Of an error of the request that was made last.
+double KubernetesActuator::RetryAt(const absl::Status& status) const {
+  return options_.steady_s() +
+         (MayPass(status) ? std::max(options_.retry_s, writer_->retry_after_s()) : options_.refused_retry_s);
+}
+
 KubernetesActuator::PodResult KubernetesActuator::Patch(const Pod& pod, const ContainerState& container,
                                                         Resource resource, const ContainerResources& wanted,
                                                         PodMemory& memory) {
@@ -402,7 +408,7 @@ KubernetesActuator::PodResult KubernetesActuator::Patch(const Pod& pod, const Co
     return {PodState::kWaiting, StrCat("pod ", PodText(pod), ": the kubelet has not taken it yet")};
   }
   const std::string text = StrCat("pod ", PodText(pod), ": ", Message(status));
-  memory.retry_at_s = now_s + (MayPass(status) ? options_.retry_s : options_.refused_retry_s);
+  memory.retry_at_s = RetryAt(status);
   if (!MayPass(status)) memory.problem = text;
   return {MayPass(status) ? PodState::kWaiting : PodState::kProblem, text};
 }
@@ -443,7 +449,7 @@ void KubernetesActuator::ReportAll(const Work& work, const std::map<uint64_t, Ta
 
 void KubernetesActuator::Scale(ScaleOrder scale) {
   const absl::Status status = TryScale(scale.order);
-  const double now_s = options_.steady_s();
+  const double retry_at_s = RetryAt(status);
   OutcomeUpdate outcome;
   outcome.id = scale.order.decision;
   outcome.time_s = options_.unix_s();
@@ -455,8 +461,7 @@ void KubernetesActuator::Scale(ScaleOrder scale) {
   if (outcome.text != scale.last_text) outcomes_.push_back(outcome);
   // A newer order counts.
   if (again) {
-    scales_.try_emplace(scale.order.job,
-                        ScaleOrder{scale.order, now_s + options_.retry_s, std::move(outcome.text)});
+    scales_.try_emplace(scale.order.job, ScaleOrder{scale.order, retry_at_s, std::move(outcome.text)});
   }
 }
 

@@ -56,7 +56,7 @@ class KubernetesActuator final : public Actuator {
     // No limit of a pod is lowered in its first seconds: programs need more to start than to run.
     int64_t startup_grace_s = 300;
     double step_back_s = 3600;  // after another changed what was set
-    double retry_s = 5;         // after an error that may pass
+    double retry_s = 5;         // after an error that may pass, or longer if the server says so
     double refused_retry_s = 600;
     int64_t forget_s =
         28 * 86400;        // an order of a job that has no pods for this long; as the store forgets jobs
@@ -147,6 +147,7 @@ class KubernetesActuator final : public Actuator {
                     const ContainerResources& wanted) const;
   PodResult Patch(const Pod& pod, const ContainerState& container, Resource resource,
                   const ContainerResources& wanted, PodMemory& memory);
+  double RetryAt(const absl::Status& status) const;
   void ReportAll(const Work& work, const std::map<uint64_t, Tally>& tallies);
   // An order for replicas that is not carried out yet.
   struct ScaleOrder {

@@ -259,6 +259,21 @@ TEST_F(Actuator, RetriesWhatMayPassAndWaitsLongerAfterARefusal) {
   EXPECT_EQ(actuator_->counts().failed, 2U);
 }
 
+TEST_F(Actuator, WaitsAsLongAsTheServerAsks) {
+  cluster_.ReplacePods({TestPod(kPodA)});
+  script_.resize = absl::UnavailableError("the API server answered 429: too many requests");
+  script_.retry_after_s = 30;
+  Order(Memory(7, 100));
+  actuator_->Step();
+  EXPECT_EQ(Asked().size(), 1U);
+  now_s_ += 29;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  now_s_ += 1;
+  actuator_->Step();
+  EXPECT_EQ(Asked().size(), 1U);
+}
+
 TEST_F(Actuator, StepsBackWhenAnotherChangesIt) {
   cluster_.ReplacePods({Resized(kPodA, 100)});
   Order(Memory(7, 100));

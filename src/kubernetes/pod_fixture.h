@@ -47,6 +47,7 @@ class ScriptedWriter final : public ClusterWriter {
   struct Script {
     absl::Status resize, scale;
     std::vector<ContainerState> containers;  // of every template
+    double retry_after_s = 0;
     std::vector<std::string> asked;  // "resize shop/web-... {...}", "scale shop/web 3", "template shop/web"
   };
   explicit ScriptedWriter(Script* script) : script_(script) {}
@@ -63,6 +64,7 @@ class ScriptedWriter final : public ClusterWriter {
     script_->asked.push_back(StrCat("template ", workload.namespace_name, "/", workload.name));
     return script_->containers;
   }
+  double retry_after_s() const override { return script_->retry_after_s; }
 
  private:
   Script* const script_;

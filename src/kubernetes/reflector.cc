@@ -104,6 +104,12 @@ absl::Status Reflector<Object>::Watch() {
 }
 
 template <typename Object>
+std::chrono::milliseconds Reflector<Object>::Drawn(std::chrono::milliseconds pause) {
+  return std::chrono::milliseconds(
+      static_cast<int64_t>(static_cast<double>(pause.count()) * rng_.Uniform(0.5, 1.5)));
+}
+
+template <typename Object>
 void Reflector<Object>::Run() {
   std::chrono::milliseconds pause = options_.first_retry;
   while (!stopping_) {
@@ -125,7 +131,9 @@ void Reflector<Object>::Run() {
     failed_ = true;
     absent_ = false;
     note_(status);
-    wait_(std::max(pause, std::chrono::milliseconds(1000 * client_->retry_after_s())));
+    // No earlier than the server asks.
+    const std::chrono::milliseconds asked(1000 * client_->retry_after_s());
+    wait_(asked.count() > 0 ? std::max(Drawn(pause), asked + Drawn(options_.first_retry)) : Drawn(pause));
     pause = std::min(pause * 2, options_.last_retry);
   }
 }

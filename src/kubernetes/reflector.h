@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/random.h"
 #include "kubernetes/api_client.h"
 #include "kubernetes/objects.h"
 
@@ -25,6 +26,7 @@ struct ReflectorOptions {
   // The kind may be one that the server does not know (404): there are none of it then, and it is asked for again
   // at this interval. 0: a failure as another.
   std::chrono::milliseconds absent_retry{0};
+  uint64_t seed = 0;  // of the pauses after failures
 };
 
 // What is passed on; called from the thread that runs the reflector.
@@ -37,7 +39,8 @@ struct ReflectorSink {
 // `Object` is one of ObjectParser's: Pod, OwnedObject, Node, Vpa, Hpa or NamespaceRule.
 //
 // A watch that ends or breaks goes on from its last version: an API server that restarts costs no list. Only a
-// version that is too old (410) does, or an error of another kind.
+// version that is too old (410) does, or an error of another kind. Pauses after failures double and are drawn from
+// half to one and a half of that, so that the watches of many clients do not come back at the same moment.
 template <typename Object>
 class Reflector {
  public:
@@ -50,7 +53,8 @@ class Reflector {
         client_(std::move(client)),
         sink_(std::move(sink)),
         wait_(std::move(wait)),
-        note_(std::move(note)) {}
+        note_(std::move(note)),
+        rng_(options_.seed) {}
 
   // Until Stop.
   void Run();
@@ -68,6 +72,7 @@ class Reflector {
   std::string Path(std::string_view query) const;
   void NoteWorks();
   void NoteAbsent(const absl::Status& status);
+  std::chrono::milliseconds Drawn(std::chrono::milliseconds pause);
 
   const ReflectorOptions options_;
   const std::unique_ptr<ApiClient> client_;
@@ -75,6 +80,7 @@ class Reflector {
   const std::function<void(std::chrono::milliseconds)> wait_;
   const std::function<void(const absl::Status&)> note_;
   ObjectParser parser_;
+  Rng rng_;
   std::string version_;  // the watch goes on after it; "": list first
   bool heard_ = false;   // the watch at hand has said something
   bool failed_ = false;  // the last thing noted was a failure

@@ -72,8 +72,8 @@ class Kubernetes : public ServerFixture {
          .list_accept = {},
          .watch_accept = {},
          .page = 2,
-         .first_retry = std::chrono::milliseconds(1),
-         .last_retry = std::chrono::milliseconds(5),
+         .first_retry = first_retry_,
+         .last_retry = last_retry_,
          .absent_retry = absent_retry_},
         Api(),
         {.replace =
@@ -84,7 +84,8 @@ class Kubernetes : public ServerFixture {
              },
          .put = [this](const Pod& pod) { names_.insert(pod.name); },
          .remove = [this](const Pod& pod) { names_.erase(pod.name); }},
-        [](std::chrono::milliseconds pause) {
+        [this](std::chrono::milliseconds pause) {
+          pauses_.push_back(pause);
           std::this_thread::sleep_for(std::min(pause, std::chrono::milliseconds(5)));
         },
         [this](const absl::Status& status) {
@@ -105,7 +106,8 @@ class Kubernetes : public ServerFixture {
     std::string token;
   };
   const std::shared_ptr<State> state_ = std::make_shared<State>();
-  std::chrono::milliseconds absent_retry_{0};
+  std::chrono::milliseconds absent_retry_{0}, first_retry_{1}, last_retry_{5};
+  std::vector<std::chrono::milliseconds> pauses_;
   std::set<std::string> names_;
   int replaced_ = 0;
   uint64_t lists_ = 0;
@@ -190,6 +192,20 @@ TEST_F(Kubernetes, AKindThatIsAbsentHasNoObjectsAndIsAskedForAgain) {
   ASSERT_GE(notes_.size(), 2U);
   EXPECT_THAT(notes_[0], HasSubstr("404"));
   EXPECT_EQ(notes_[1], "ok") << "it is noted once";
+}
+
+TEST_F(Kubernetes, PausesAreDrawnSoThatClientsComeBackApart) {
+  StartServer();
+  first_retry_ = last_retry_ = std::chrono::seconds(10);
+  Answers(std::vector<Answer>(20, {503, "{}"}));
+  RunReflector();
+  ASSERT_GE(pauses_.size(), 20U);
+  pauses_.resize(20);
+  for (const std::chrono::milliseconds pause : pauses_) {
+    EXPECT_GE(pause, std::chrono::seconds(5));
+    EXPECT_LT(pause, std::chrono::seconds(15));
+  }
+  EXPECT_GT(std::set<std::chrono::milliseconds>(pauses_.begin(), pauses_.end()).size(), 10U);
 }
 
 TEST_F(Kubernetes, TheTokensFileIsReadAgain) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <random>
 
 #include "base/pattern.h"
 #include "base/strings.h"
@@ -260,6 +261,7 @@ absl::Status KubernetesRun::Watch(ReflectorOptions reflector, const std::string&
                                   ReflectorSink<Object> sink) {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
+  reflector.seed = std::random_device()();
   auto made = std::make_shared<Reflector<Object>>(
       std::move(reflector), *std::move(client), std::move(sink),
       [this](std::chrono::milliseconds pause) { Wait(pause); },
