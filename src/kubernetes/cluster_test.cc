@@ -205,5 +205,25 @@ container_oom_events_total{container="app",namespace="shop",pod="web-0"} 3)";
                                "container_oom_events_total 3 5000"));
 }
 
+// As a kubelet of 1.35 writes it.
+TEST(UsageSeries, TakesWhatTheResourceMetricsHave) {
+  constexpr std::string_view kText =
+      R"(container_cpu_usage_seconds_total{container="app",namespace="shop",pod="web-0"} 1.5 1700000000123
+container_memory_working_set_bytes{container="app",namespace="shop",pod="web-0"} 1e+06 1700000000123
+container_start_time_seconds{container="app",namespace="shop",pod="web-0"} 1.7e+09
+node_cpu_usage_seconds_total 91 1700000000123
+pod_cpu_usage_seconds_total{namespace="shop",pod="web-0"} 1.6 1700000000123
+resource_scrape_error 0
+)";
+  std::vector<std::string> got;
+  EXPECT_EQ(0U, ForEachUsageSeries(kText, Cluster({}), "", Timestamp::FromSeconds(5),
+                                   [&](std::span<const LabelView> labels, double value, int64_t time_ms) {
+                                     got.push_back(
+                                         StrCat(LabelValue(labels, "__name__"), " ", value, " ", time_ms));
+                                   }));
+  EXPECT_THAT(got, ElementsAre("container_cpu_usage_seconds_total 1.5 1700000000123",
+                               "container_memory_working_set_bytes 1000000 1700000000123"));
+}
+
 }  // namespace
 }  // namespace taut

@@ -29,10 +29,10 @@ void ForEachPodSeries(const Cluster& cluster, Timestamp now, OneSampleFn fn);
 void ForEachPodSeries(const ClusterNaming& naming, std::span<const PodPtr> pods, Timestamp now,
                       OneSampleFn fn);
 
-// The lines of a kubelet's /metrics/cadvisor that mapping rules can use: CPU, memory and OOM kills of
-// containers, without the sums of pods, their pause containers and those that are Pod::left_out.
-// `namespaces`: a pattern, "" for every one. The name of the cluster is added as the label cluster, if it has
-// one. Samples without a time have `now`. Returns the number of damaged lines.
+// The lines of a kubelet's /metrics/cadvisor or /metrics/resource that mapping rules can use: CPU, memory and OOM
+// kills (of the former) of containers, without the sums of pods, their pause containers and those that are
+// Pod::left_out. `namespaces`: a pattern, "" for every one. The name of the cluster is added as the label cluster, if
+// it has one. Samples without a time have `now`. Returns the number of damaged lines.
 size_t ForEachUsageSeries(std::string_view text, const Cluster& cluster, std::string_view namespaces,
                           Timestamp now, OneSampleFn fn);
 

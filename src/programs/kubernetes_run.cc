@@ -390,8 +390,10 @@ void KubernetesRun::ScrapeNodes(const std::vector<std::string>& nodes) {
 }
 
 absl::Status KubernetesRun::ScrapeNode(ApiClient& client, const std::string& node) {
-  const absl::StatusOr<std::string> text =
-      client.Get(StrCat("/api/v1/nodes/", PercentEncode(node), "/proxy/metrics/cadvisor"), "text/plain");
+  const bool is_resource = options_.config.usage == KubeletUsage::kResource;
+  const absl::StatusOr<std::string> text = client.Get(
+      StrCat("/api/v1/nodes/", PercentEncode(node), "/proxy/metrics/", is_resource ? "resource" : "cadvisor"),
+      "text/plain");
   ++(text.ok() ? scrapes_ : scrape_failures_);
   if (!text.ok()) return text.status();
   const Timestamp now = options_.now();

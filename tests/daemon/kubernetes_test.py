@@ -155,6 +155,8 @@ class Handler(daemon.JsonHandler):
             return self.answer(200, "")
         if path.path.endswith("/proxy/metrics/cadvisor"):
             return self.answer(200, c.usage())
+        if path.path.endswith("/proxy/metrics/resource"):
+            return self.answer(200, c.usage().replace('cpu="total",', ""))
         if path.path.endswith("/deployments/web"):
             return self.answer(200, json.dumps({"spec": {"template": {"spec": {"containers": [
                 {"name": "app", "resources": {"requests": {"cpu": "100m", "memory": "256Mi"},
@@ -231,7 +233,7 @@ users: [{{name: u, user: {{token: secret}}}}]
     config = f"""clock: samples
 actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers}}
-kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s, usage: resource}}
 defaults: {{mode: canary, recommender: moving_window, canary.share: 0.5, canary.duration: 2h, canary.min_task_windows: 20}}
 """
     cluster.scrape_seconds = 3600
@@ -246,6 +248,8 @@ defaults: {{mode: canary, recommender: moving_window, canary.share: 0.5, canary.
                 [cluster.limit(pod) for pod in pods])
     kinds = [d["kind"] for d in reversed(decisions(tautd))]
     stage.equal(kinds[:2], ["try", "promote"], "as two decisions")
+    scraped = {r.rsplit("/", 1)[1] for r in cluster.requests if "/proxy/metrics/" in r}
+    stage.equal(scraped, {"resource"}, "by the usage that kubernetes.usage names")
     stage.equal(tautd.stop(), 0, "tautd stops")
 
 
