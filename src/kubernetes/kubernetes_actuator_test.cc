@@ -434,7 +434,7 @@ TEST_F(Actuator, ARequestThatAnAutoscalerScalesByStays) {
   ASSERT_EQ(actuator_->OrdersFor(TestPod("")).size(), 1U);
   EXPECT_EQ(actuator_->OrdersFor(TestPod(""))[0].scaled_by, "the HorizontalPodAutoscaler shop/web");
   Pod pod = TestPod(kPodA);
-  pod.resized_by_us = true;
+  pod.resized = pod.resized_by_us = true;
   pod.containers[0].limits.memory = pod.containers[0].actual_limits.memory = 100 * kMebibyte;
   cluster_.PutPod(pod);
   actuator_->Step();
