@@ -261,11 +261,15 @@ absl::Status KubernetesRun::Watch(ReflectorOptions reflector, const std::string&
                                   ReflectorSink<Object> sink) {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
+  const bool may_be_absent = reflector.absent_retry.count() > 0;
   reflector.seed = std::random_device()();
   auto made = std::make_shared<Reflector<Object>>(
       std::move(reflector), *std::move(client), std::move(sink),
       [this](std::chrono::milliseconds pause) { Wait(pause); },
-      [this, what](const absl::Status& status) { Note(what, status); });
+      [this, what, may_be_absent](const absl::Status& status) {
+        if (may_be_absent && absl::IsNotFound(status)) return NoteAbsent(what, status);
+        Note(what, status);
+      });
   runs_.push_back([made] { made->Run(); });
   stops_.push_back([made] { made->Stop(); });
   lists_.push_back([made] { return made->lists(); });
@@ -288,12 +292,12 @@ void KubernetesRun::Note(const std::string& what, const absl::Status& status) {
     return;
   }
   ++watch_failures_;
-  if (absl::IsNotFound(status)) {
-    spdlog::warn("kubernetes: this cluster has no {} ({}); looked for again every {} minutes", what,
-                 Message(status), kAbsentRetry.count());
-    return;
-  }
   spdlog::warn("kubernetes: watching {}: {}; tried again", what, Message(status));
+}
+
+void KubernetesRun::NoteAbsent(const std::string& what, const absl::Status& status) {
+  spdlog::warn("kubernetes: this cluster has no {} ({}); looked for again every {} minutes", what,
+               Message(status), kAbsentRetry.count());
 }
 
 absl::Status KubernetesRun::Start(ControlPlane* control) {

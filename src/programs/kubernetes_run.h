@@ -83,6 +83,7 @@ class KubernetesRun {
   Amounts RecommendedRequests(const std::string& job) const;
   void Wait(std::chrono::milliseconds pause);
   void Note(const std::string& what, const absl::Status& status);
+  static void NoteAbsent(const std::string& what, const absl::Status& status);
   bool IsWanted(const Pod& pod) const;
   void PutAllowed(const JobView& job, const WorkloadName& workload, const Amounts& largest,
                   std::vector<Label>& labels) const;
