@@ -42,17 +42,6 @@ std::optional<std::pair<Workload, std::string>> Parse(const std::string& job) {
   return std::nullopt;
 }
 
-// A YAML scalar that is safe for any text: JSON's.
-std::string Quoted(std::string_view text) {
-  return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-struct Change {
-  std::string container, comment;
-  bool is_init = false;
-  std::string requests, limits;  // "cpu: 250m, memory: 96Mi"; "": none
-};
-
 void AddAmount(const char* resource, const std::optional<double>& amount, std::string& out) {
   if (!amount.has_value()) return;
   const Resource r = std::string_view(resource) == "cpu" ? Resource::kCpu : Resource::kMemory;
@@ -67,7 +56,7 @@ std::string AmountText(bool is_cpu, double amount) {
 }
 
 // "memory 512Mi -> 96Mi (peak of 7 days ...)".
-void AddComment(const char* resource, const ExportedJob& job, Change& change) {
+void AddComment(const char* resource, const ExportedJob& job, ContainerChange& change) {
   const bool is_cpu = std::string_view(resource) == "cpu";
   const std::optional<double> owner = AmountOf(job.job, resource, "owner_limit");
   const std::string before = owner                            ? AmountText(is_cpu, *owner)
@@ -79,10 +68,13 @@ void AddComment(const char* resource, const ExportedJob& job, Change& change) {
             why.empty() ? "" : StrCat(" (", why, ")"));
 }
 
-// Without requests and limits there is nothing to change, and the comment says why.
-Change ChangeOf(const PatchOptions& options, const std::string& container, const ExportedJob& job) {
+ContainerChange ChangeOf(const PatchOptions& options, const Workload& workload, const std::string& container,
+                         const ExportedJob& job) {
   const ExportPlan plan = PlanExport(options, job.job);
-  Change out;
+  ContainerChange out;
+  out.namespace_name = workload.namespace_name;
+  out.kind = std::string(workload.kind->name);
+  out.workload = workload.name;
   out.container = container;
   out.is_init = IsInitContainer(job.job);
   for (const char* resource : {"cpu", "memory"}) {
@@ -100,15 +92,15 @@ Change ChangeOf(const PatchOptions& options, const std::string& container, const
 }
 
 // The list of those that are init containers, or are not; nothing if there are none.
-void AddContainers(const std::vector<Change>& changes, bool init, const std::string& indent,
+void AddContainers(const std::vector<ContainerChange>& changes, bool init, const std::string& indent,
                    std::vector<std::string>& out) {
   bool is_first = true;
-  for (const Change& change : changes) {
+  for (const ContainerChange& change : changes) {
     if (change.is_init != init) continue;
     if (is_first) out.push_back(StrCat(indent, init ? "initContainers:" : "containers:"));
     is_first = false;
     out.push_back(StrCat(indent, "# ", change.comment));
-    out.push_back(StrCat(indent, "- name: ", Quoted(change.container)));
+    out.push_back(StrCat(indent, "- name: ", YamlScalar(change.container)));
     out.push_back(StrCat(indent, "  resources:"));
     if (!change.requests.empty()) out.push_back(StrCat(indent, "    requests: {", change.requests, "}"));
     if (!change.limits.empty()) out.push_back(StrCat(indent, "    limits: {", change.limits, "}"));
@@ -116,11 +108,11 @@ void AddContainers(const std::vector<Change>& changes, bool init, const std::str
 }
 
 // The lines of one workload's patch, without their common indentation.
-std::vector<std::string> PatchLines(const Workload& workload, const std::vector<Change>& changes) {
+std::vector<std::string> PatchLines(const Workload& workload, const std::vector<ContainerChange>& changes) {
   std::vector<std::string> out = {StrCat("apiVersion: ", workload.kind->version),
                                   StrCat("kind: ", workload.kind->kind),
-                                  StrCat("metadata: {name: ", Quoted(workload.name),
-                                         ", namespace: ", Quoted(workload.namespace_name), "}"),
+                                  StrCat("metadata: {name: ", YamlScalar(workload.name),
+                                         ", namespace: ", YamlScalar(workload.namespace_name), "}"),
                                   "spec:"};
   std::string indent = "  ";
   const auto open = [&](std::string_view key) {
@@ -138,15 +130,25 @@ std::vector<std::string> PatchLines(const Workload& workload, const std::vector<
 }
 
 void AddKustomize(const Workload& workload, const std::vector<std::string>& lines, std::string& out) {
-  StrAppend(&out, "- target: {kind: ", workload.kind->kind, ", name: ", Quoted(workload.name),
-            ", namespace: ", Quoted(workload.namespace_name), "}\n  patch: |-\n");
+  StrAppend(&out, "- target: {kind: ", workload.kind->kind, ", name: ", YamlScalar(workload.name),
+            ", namespace: ", YamlScalar(workload.namespace_name), "}\n  patch: |-\n");
   for (const std::string& line : lines) StrAppend(&out, "    ", line, "\n");
 }
 
 }  // namespace
 
+std::string YamlScalar(std::string_view text) {
+  return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<ContainerChange> ChangeOfJob(const PatchOptions& options, const ExportedJob& job) {
+  const auto parsed = Parse(TextOf(job.job, "name"));
+  if (!parsed.has_value()) return std::nullopt;
+  return ChangeOf(options, parsed->first, parsed->second, job);
+}
+
 std::string PatchText(PatchForm form, const PatchOptions& options, const std::vector<ExportedJob>& jobs) {
-  std::map<Workload, std::vector<Change>> workloads;
+  std::map<Workload, std::vector<ContainerChange>> workloads;
   std::string left;
   for (const ExportedJob& job : jobs) {
     const std::string name = TextOf(job.job, "name");
@@ -155,7 +157,7 @@ std::string PatchText(PatchForm form, const PatchOptions& options, const std::ve
       StrAppend(&left, "# ", name, ": not a container of a workload whose template can be changed\n");
       continue;
     }
-    Change change = ChangeOf(options, parsed->second, job);
+    ContainerChange change = ChangeOf(options, parsed->first, parsed->second, job);
     if (change.requests.empty() && change.limits.empty()) {
       StrAppend(&left, "# ", name, ": ", change.comment, "\n");
     } else {
