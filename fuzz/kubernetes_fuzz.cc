@@ -92,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     case 4:
       (void)ForEachUsageSeries(
-          text, "a*", "c", Timestamp::FromSeconds(1),
+          text, Cluster({.cluster = "c", .jobs = KubernetesJobs::kPods}), "a*", Timestamp::FromSeconds(1),
           [](std::span<const LabelView> labels, double /*value*/, int64_t /*timestamp_ms*/) {
             if (LabelValue(labels, "container").empty()) std::abort();
           });

@@ -16,6 +16,7 @@
 #include "api/metrics_text.h"
 #include "api/route_times.h"
 #include "control/control_plane.h"
+#include "model/allocation_plan.h"
 #include "net/event_stream.h"
 #include "net/http.h"
 #include "net/http_server.h"
@@ -93,6 +94,8 @@ struct ApiOptions {
   std::function<ExternalHealth()> external;
   // If a Kubernetes cluster is watched.
   std::function<KubernetesFacts()> kubernetes;
+  // The container that a job is of, if such a cluster has pods of it.
+  std::function<std::optional<TemplateContainer>(const std::string& job)> container;
   // Both or none; none: the daemon does not listen to agents.
   std::function<std::vector<AgentView>()> agents;
   std::function<std::vector<RefusedAgent>()> refused_agents;

@@ -98,6 +98,36 @@ std::string CollisionNotice(std::string_view sources) {
       "give one of them another name with a mapping rule, or with the job template of its agent.");
 }
 
+void PutAllocation(const JobPolicy& policy, JsonWriter& json) {
+  json.Key("allocation");
+  json.BeginObject();
+  for (const Resource r : kResources) {
+    json.Key(Name(r));
+    json.BeginObject();
+    json.Field("applies_to", kAppliesToNames[static_cast<size_t>(policy.allocation(r).applies_to)]);
+    PutAmount("request_share", policy.allocation(r).request_share, json);
+    json.EndObject();
+  }
+  json.EndObject();
+}
+
+void PutContainer(const std::optional<TemplateContainer>& container, JsonWriter& json) {
+  json.Key("container");
+  if (!container.has_value()) return json.Null();
+  json.BeginObject();
+  json.Field("init", container->is_init);
+  json.Field("guaranteed", container->guaranteed);
+  json.Field("others_equal", container->rest_is_equal);
+  for (const Resource r : kResources) {
+    json.Key(Name(r));
+    json.BeginObject();
+    PutAmount("request", container->of(r).request, json);
+    PutAmount("limit", container->of(r).limit, json);
+    json.EndObject();
+  }
+  json.EndObject();
+}
+
 }  // namespace
 
 HttpResponse Api::Job(JobId id) {
@@ -107,6 +137,7 @@ HttpResponse Api::Job(JobId id) {
   const int32_t day = view->window.has_value() ? view->window->day() : 0;
   const std::optional<OomSource> oom_source = control_.oom_source(id);
   const std::string collision = control_.NameCollision(id);
+  const auto container = options_.container ? options_.container(NameOf(id)) : std::nullopt;
   bool known = false;
   control_.WithFleet([&](const LiveFleet& fleet) {
     known = fleet.Has(id);
@@ -121,6 +152,8 @@ HttpResponse Api::Job(JobId id) {
     PutTime("first_seen", job.record.first_seen_s, json);
     PutAmount("risk", job.policy->risk, json);
     PutReplicas("replicas", job.replicas.get(), json);
+    PutAllocation(*job.policy, json);
+    PutContainer(container, json);
     json.Key("trials");
     json.BeginArray();
     for (const Resource r : kResources) {

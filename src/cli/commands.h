@@ -147,8 +147,9 @@ int RunSet(const SetArgs& args);
 struct ExportArgs {
   DaemonArgs daemon;
   std::string form = "yaml", search;
-  // Of the forms patch and kustomize: none, requests, limits or both.
-  std::string cpu = "requests", memory = "both";
+  // Of the forms patch, kustomize and helm: settings, none, requests, limits or both.
+  std::string cpu = "settings", memory = "settings";
+  std::string values_path = "{workload}.{container}.resources";  // of the form helm
 };
 int RunExport(const ExportArgs& args);
 

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/daemon_text.h"
+#include "cli/export_helm.h"
 #include "cli/export_patch.h"
 #include "cli/export_text.h"
 #include "cli/terminal.h"
@@ -127,7 +128,8 @@ absl::Status Set(const SetArgs& args) {
 }
 
 ResourceFields FieldsNamed(std::string_view name) {
-  return name == "none"       ? ResourceFields::kNone
+  return name == "settings"   ? ResourceFields::kSettings
+         : name == "none"     ? ResourceFields::kNone
          : name == "requests" ? ResourceFields::kRequests
          : name == "limits"   ? ResourceFields::kLimits
                               : ResourceFields::kBoth;
@@ -137,6 +139,7 @@ std::string ExportedText(const ExportArgs& args, const std::vector<ExportedJob>&
   const PatchOptions options{FieldsNamed(args.cpu), FieldsNamed(args.memory)};
   if (args.form == "patch") return PatchText(PatchForm::kPatch, options, jobs);
   if (args.form == "kustomize") return PatchText(PatchForm::kKustomize, options, jobs);
+  if (args.form == "helm") return HelmValuesText(args.values_path, options, jobs);
   return ExportText(args.form == "docker" ? ExportForm::kDocker
                     : args.form == "csv"  ? ExportForm::kCsv
                                           : ExportForm::kYaml,
@@ -144,6 +147,7 @@ std::string ExportedText(const ExportArgs& args, const std::vector<ExportedJob>&
 }
 
 absl::Status Export(const ExportArgs& args) {
+  if (absl::Status s = CheckValuesPath(args.values_path); !s.ok()) return s;
   const auto client = Connect(args.daemon.connection);
   if (!client.ok()) return client.status();
   std::vector<ExportedJob> jobs;

@@ -1,13 +1,14 @@
 #include "cli/export_patch.h"
 
+#include <cmath>
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "base/strings.h"
 #include "cli/export_values.h"
 #include "cli/terminal.h"
-#include "model/units.h"
 
 namespace taut {
 namespace {
@@ -41,68 +42,77 @@ std::optional<std::pair<Workload, std::string>> Parse(const std::string& job) {
   return std::nullopt;
 }
 
-// A YAML scalar that is safe for any text: JSON's.
-std::string Quoted(std::string_view text) {
-  return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+void AddAmount(const char* resource, const std::optional<double>& amount, std::string& out) {
+  if (!amount.has_value()) return;
+  const Resource r = std::string_view(resource) == "cpu" ? Resource::kCpu : Resource::kMemory;
+  StrAppend(&out, out.empty() ? "" : ", ", resource, ": ", QuantityText(r, *amount));
 }
 
-struct Change {
-  std::string container, comment;
-  std::string requests, limits;  // "cpu: 250m, memory: 96Mi"; "": none
-};
-
-std::string CpuText(double cores) { return StrCat(MilliCores(cores), "m"); }
-
-std::string MemoryText(double bytes) {
-  constexpr int64_t kMiB = int64_t{1} << 20;
-  return StrCat((WholeBytes(bytes) + kMiB - 1) / kMiB, "Mi");
-}
-
-void AddAmount(std::string_view resource, ResourceFields fields, const std::string& amount, Change& change) {
-  const auto add = [&](std::string& out) {
-    StrAppend(&out, out.empty() ? "" : ", ", resource, ": ", amount);
-  };
-  if (fields == ResourceFields::kRequests || fields == ResourceFields::kBoth) add(change.requests);
-  if (fields == ResourceFields::kLimits || fields == ResourceFields::kBoth) add(change.limits);
+// Whole mebibytes, up.
+std::string AmountText(bool is_cpu, double amount) {
+  constexpr double kMiB = 0x1p20;
+  return is_cpu ? QuantityText(Resource::kCpu, amount)
+                : QuantityText(Resource::kMemory, std::ceil(amount / kMiB) * kMiB);
 }
 
 // "memory 512Mi -> 96Mi (peak of 7 days ...)".
-void AddComment(const char* resource, const std::optional<double>& owner, const std::string& amount,
-                const ExportedJob& job, Change& change) {
+void AddComment(const char* resource, const ExportedJob& job, ContainerChange& change) {
   const bool is_cpu = std::string_view(resource) == "cpu";
-  const std::string before = !owner   ? (IsOfRequest(job.job, resource) ? "no request" : "no limit")
-                             : is_cpu ? CpuText(*owner)
-                                      : MemoryText(*owner);
+  const std::optional<double> owner = AmountOf(job.job, resource, "owner_limit");
+  const std::string before = owner                            ? AmountText(is_cpu, *owner)
+                             : IsOfRequest(job.job, resource) ? "no request"
+                                                              : "no limit";
   const std::string why = SentenceOf(job, resource);
-  StrAppend(&change.comment, change.comment.empty() ? "" : "; ", resource, " ", before, " -> ", amount,
+  StrAppend(&change.comment, change.comment.empty() ? "" : "; ", resource, " ", before, " -> ",
+            AmountText(is_cpu, *AmountOf(job.job, resource, "would_be")),
             why.empty() ? "" : StrCat(" (", why, ")"));
 }
 
-std::optional<Change> ChangeOf(const PatchOptions& options, const std::string& container,
-                               const ExportedJob& job) {
-  Change out;
+ContainerChange ChangeOf(const PatchOptions& options, const Workload& workload, const std::string& container,
+                         const ExportedJob& job) {
+  const ExportPlan plan = PlanExport(options, job.job);
+  ContainerChange out;
+  out.namespace_name = workload.namespace_name;
+  out.kind = std::string(workload.kind->name);
+  out.workload = workload.name;
   out.container = container;
+  out.is_init = IsInitContainer(job.job);
   for (const char* resource : {"cpu", "memory"}) {
-    const bool is_cpu = std::string_view(resource) == "cpu";
-    ResourceFields fields = is_cpu ? options.cpu : options.memory;
-    const std::optional<double> amount = AmountOf(job.job, resource, "would_be");
-    if (fields == ResourceFields::kNone || !amount) continue;
-    // A limit that the recommendation is not about stays as it is.
-    if (IsOfRequest(job.job, resource)) fields = ResourceFields::kRequests;
-    const std::string text = is_cpu ? CpuText(*amount) : MemoryText(*amount);
-    AddAmount(resource, fields, text, out);
-    AddComment(resource, AmountOf(job.job, resource, "owner_limit"), text, job, out);
+    const ContainerResources& amounts = std::string_view(resource) == "cpu" ? plan.cpu : plan.memory;
+    if (amounts == ContainerResources()) continue;
+    AddAmount(resource, amounts.request, out.requests);
+    AddAmount(resource, amounts.limit, out.limits);
+    AddComment(resource, job, out);
   }
-  if (out.comment.empty()) return std::nullopt;
+  if (out.comment.empty() || !plan.refused.empty()) {
+    StrAppend(&out.comment, out.comment.empty() ? "" : "; ",
+              plan.refused.empty() ? "no recommendation yet" : plan.refused);
+  }
   return out;
 }
 
+// The list of those that are init containers, or are not; nothing if there are none.
+void AddContainers(const std::vector<ContainerChange>& changes, bool init, const std::string& indent,
+                   std::vector<std::string>& out) {
+  bool is_first = true;
+  for (const ContainerChange& change : changes) {
+    if (change.is_init != init) continue;
+    if (is_first) out.push_back(StrCat(indent, init ? "initContainers:" : "containers:"));
+    is_first = false;
+    out.push_back(StrCat(indent, "# ", change.comment));
+    out.push_back(StrCat(indent, "- name: ", YamlScalar(change.container)));
+    out.push_back(StrCat(indent, "  resources:"));
+    if (!change.requests.empty()) out.push_back(StrCat(indent, "    requests: {", change.requests, "}"));
+    if (!change.limits.empty()) out.push_back(StrCat(indent, "    limits: {", change.limits, "}"));
+  }
+}
+
 // The lines of one workload's patch, without their common indentation.
-std::vector<std::string> PatchLines(const Workload& workload, const std::vector<Change>& changes) {
+std::vector<std::string> PatchLines(const Workload& workload, const std::vector<ContainerChange>& changes) {
   std::vector<std::string> out = {StrCat("apiVersion: ", workload.kind->version),
                                   StrCat("kind: ", workload.kind->kind),
-                                  StrCat("metadata: {name: ", Quoted(workload.name),
-                                         ", namespace: ", Quoted(workload.namespace_name), "}"),
+                                  StrCat("metadata: {name: ", YamlScalar(workload.name),
+                                         ", namespace: ", YamlScalar(workload.namespace_name), "}"),
                                   "spec:"};
   std::string indent = "  ";
   const auto open = [&](std::string_view key) {
@@ -115,39 +125,43 @@ std::vector<std::string> PatchLines(const Workload& workload, const std::vector<
   }
   open("template");
   open("spec");
-  out.push_back(StrCat(indent, "containers:"));
-  for (const Change& change : changes) {
-    out.push_back(StrCat(indent, "# ", change.comment));
-    out.push_back(StrCat(indent, "- name: ", Quoted(change.container)));
-    out.push_back(StrCat(indent, "  resources:"));
-    if (!change.requests.empty()) out.push_back(StrCat(indent, "    requests: {", change.requests, "}"));
-    if (!change.limits.empty()) out.push_back(StrCat(indent, "    limits: {", change.limits, "}"));
-  }
+  for (const bool init : {true, false}) AddContainers(changes, init, indent, out);
   return out;
 }
 
 void AddKustomize(const Workload& workload, const std::vector<std::string>& lines, std::string& out) {
-  StrAppend(&out, "- target: {kind: ", workload.kind->kind, ", name: ", Quoted(workload.name),
-            ", namespace: ", Quoted(workload.namespace_name), "}\n  patch: |-\n");
+  StrAppend(&out, "- target: {kind: ", workload.kind->kind, ", name: ", YamlScalar(workload.name),
+            ", namespace: ", YamlScalar(workload.namespace_name), "}\n  patch: |-\n");
   for (const std::string& line : lines) StrAppend(&out, "    ", line, "\n");
 }
 
 }  // namespace
 
+std::string YamlScalar(std::string_view text) {
+  return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<ContainerChange> ChangeOfJob(const PatchOptions& options, const ExportedJob& job) {
+  const auto parsed = Parse(TextOf(job.job, "name"));
+  if (!parsed.has_value()) return std::nullopt;
+  return ChangeOf(options, parsed->first, parsed->second, job);
+}
+
 std::string PatchText(PatchForm form, const PatchOptions& options, const std::vector<ExportedJob>& jobs) {
-  std::map<Workload, std::vector<Change>> workloads;
+  std::map<Workload, std::vector<ContainerChange>> workloads;
   std::string left;
   for (const ExportedJob& job : jobs) {
     const std::string name = TextOf(job.job, "name");
     const auto parsed = Parse(name);
-    const std::optional<Change> change =
-        parsed.has_value() ? ChangeOf(options, parsed->second, job) : std::nullopt;
     if (!parsed.has_value()) {
       StrAppend(&left, "# ", name, ": not a container of a workload whose template can be changed\n");
-    } else if (!change.has_value()) {
-      StrAppend(&left, "# ", name, ": no recommendation yet\n");
+      continue;
+    }
+    ContainerChange change = ChangeOf(options, parsed->first, parsed->second, job);
+    if (change.requests.empty() && change.limits.empty()) {
+      StrAppend(&left, "# ", name, ": ", change.comment, "\n");
     } else {
-      workloads[parsed->first].push_back(*change);
+      workloads[parsed->first].push_back(std::move(change));
     }
   }
   std::string out = form == PatchForm::kKustomize

@@ -1,26 +1,29 @@
 // Recommendations as changes of Kubernetes workloads, for GitOps.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/export_plan.h"
 #include "cli/export_text.h"
 
 namespace taut {
 
-// What a recommendation becomes.
-enum class ResourceFields : uint8_t {
-  kNone,      // nothing of this resource is written
-  kRequests,  // the request; a limit stays as it is
-  kLimits,    // the limit; a request stays as it is
-  kBoth       // request and limit, equal
+// What a recommendation changes of a container.
+struct ContainerChange {
+  std::string namespace_name = {}, kind = {}, workload = {}, container = {};  // the kind in lower case
+  bool is_init = false;
+  // "cpu: 250m, memory: 96Mi"; "": none. Without either there is nothing to change, and the comment says why.
+  std::string requests = {}, limits = {};
+  std::string comment = {};
 };
+// nullopt: the job is not a container of a workload whose template can be changed.
+std::optional<ContainerChange> ChangeOfJob(const PatchOptions& options, const ExportedJob& job);
 
-struct PatchOptions {
-  ResourceFields cpu = ResourceFields::kRequests;
-  ResourceFields memory = ResourceFields::kBoth;
-};
+// A YAML scalar that is safe for any text: JSON's.
+std::string YamlScalar(std::string_view text);
 
 // patch: strategic merge patches, a YAML document for each workload. kustomize: one kustomization.yaml with them.
 // Jobs are "[CLUSTER/]NAMESPACE/KIND/NAME/CONTAINER" (ingest.kubernetes_jobs: containers). Each change has a comment:

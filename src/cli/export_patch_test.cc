@@ -50,6 +50,76 @@ TEST(ExportPatch, ARecommendationOfARequestSetsNoLimit) {
   EXPECT_THAT(text, Not(HasSubstr("limits:")));
 }
 
+// In `containers` it would be a second container of this name, without an image.
+TEST(ExportPatch, ASidecarIsAnInitContainer) {
+  ExportedJob proxy = Job("shop/deployment/web/proxy");
+  proxy.job["container"] = {{"init", true}};
+  const std::string text = PatchText(PatchForm::kPatch, {}, {Job("shop/deployment/web/app"), proxy});
+  EXPECT_THAT(text,
+              HasSubstr("      initContainers:\n      # cpu 2000m -> 124m; memory 1024Mi -> 287Mi (peak of"
+                        "\\x0a7 days)\n      - name: \"proxy\"\n"));
+  EXPECT_THAT(text, HasSubstr("      containers:\n"));
+  EXPECT_LT(text.find("\"proxy\""), text.find("\"app\""));
+  EXPECT_THAT(PatchText(PatchForm::kPatch, {}, {proxy}), Not(HasSubstr(" containers:")));
+}
+
+ExportedJob KnownJob() {
+  ExportedJob out = Job("shop/deployment/web/app");
+  out.job["container"] = Json::parse(R"({"init": false, "guaranteed": false, "others_equal": true,
+      "cpu": {"request": 1, "limit": 2}, "memory": {"request": 268435456, "limit": 1073741824}})");
+  out.job["allocation"] = Json::parse(R"({"cpu": {"applies_to": "limit", "request_share": null},
+      "memory": {"applies_to": "limit", "request_share": null}})");
+  return out;
+}
+
+std::string ResourcesOf(const ExportedJob& job, const PatchOptions& options = {}) {
+  const std::string text = PatchText(PatchForm::kPatch, options, {job});
+  const size_t at = text.find("resources:\n");
+  return at == std::string::npos ? text : text.substr(at + 11);
+}
+
+TEST(ExportPatch, KeepsTheOwnersRatio) {
+  EXPECT_EQ(ResourcesOf(KnownJob()),
+            "          requests: {cpu: 62m, memory: 72Mi}\n          limits: {cpu: 124m, memory: 287Mi}\n");
+  EXPECT_EQ(ResourcesOf(KnownJob(), {.cpu = ResourceFields::kNone, .memory = ResourceFields::kBoth}),
+            "          requests: {memory: 287Mi}\n          limits: {memory: 287Mi}\n")
+      << "a flag says otherwise";
+}
+
+TEST(ExportPatch, FollowsTheSettingsOfTheJob) {
+  ExportedJob job = KnownJob();
+  job.job["allocation"]["cpu"]["applies_to"] = "request";
+  job.job["allocation"]["memory"]["applies_to"] = "request_only";
+  EXPECT_EQ(ResourcesOf(job),
+            "          requests: {cpu: 124m, memory: 287Mi}\n          limits: {cpu: 248m}\n");
+  job = KnownJob();
+  job.job["allocation"]["cpu"]["request_share"] = job.job["allocation"]["memory"]["request_share"] = 1;
+  EXPECT_EQ(
+      ResourcesOf(job),
+      "          requests: {cpu: 124m, memory: 300941311}\n          limits: {cpu: 124m, memory: 287Mi}\n")
+      << "not Guaranteed: its QoS class stays";
+  job.job["container"]["guaranteed"] = true;
+  EXPECT_EQ(ResourcesOf(job),
+            "          requests: {cpu: 124m, memory: 287Mi}\n          limits: {cpu: 124m, memory: 287Mi}\n");
+  job.job["allocation"]["cpu"]["applies_to"] = job.job["allocation"]["memory"]["applies_to"] = "request_only";
+  EXPECT_THAT(ResourcesOf(job),
+              HasSubstr("# shop/deployment/web/app: the QoS class of its pods is Guaranteed"));
+  job = KnownJob();
+  job.job["container"]["cpu"]["limit"] = nullptr;
+  EXPECT_EQ(ResourcesOf(job),
+            "          requests: {cpu: 124m, memory: 72Mi}\n          limits: {memory: 287Mi}\n")
+      << "no limit is added";
+}
+
+// With a Prometheus alone the owner's ratio is not known.
+TEST(ExportPatch, WithoutTheContainerAShareThatIsSetHolds) {
+  ExportedJob job = Job("shop/deployment/web/app");
+  job.job["allocation"] = KnownJob().job["allocation"];
+  job.job["allocation"]["cpu"]["request_share"] = 0.5;
+  EXPECT_EQ(ResourcesOf(job),
+            "          requests: {cpu: 62m, memory: 287Mi}\n          limits: {cpu: 124m, memory: 287Mi}\n");
+}
+
 TEST(ExportPatch, ACronJobHasItsTemplateDeeper) {
   const std::string text =
       PatchText(PatchForm::kPatch, {.cpu = ResourceFields::kNone, .memory = ResourceFields::kLimits},

@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "cli/decisions.h"
+#include "cli/export_plan.h"
 #include "cli/export_values.h"
 #include "cli/terminal.h"
 #include "model/resource.h"
@@ -47,6 +48,15 @@ void AddDocker(const ExportedJob& job, std::string& out) {
   StrAppend(&out, " -- ", ShellWord(ContainerOf(job.job)), "\n");
 }
 
+// Of what is no known container of Kubernetes the recommendation alone.
+ExportPlan YamlPlan(const Json& job, const std::optional<double>& cpu, const std::optional<double>& memory) {
+  if (KnowsContainer(job)) return PlanExport({}, job);
+  ExportPlan out;
+  (IsOfRequest(job, "cpu") ? out.cpu.request : out.cpu.limit) = cpu;
+  (IsOfRequest(job, "memory") ? out.memory.request : out.memory.limit) = memory;
+  return out;
+}
+
 void AddYaml(const ExportedJob& job, std::string& out) {
   const std::optional<double> cpu = AmountOf(job.job, "cpu", "would_be");
   const std::optional<double> memory = AmountOf(job.job, "memory", "would_be");
@@ -57,13 +67,15 @@ void AddYaml(const ExportedJob& job, std::string& out) {
     return;
   }
   StrAppend(&out, key, ":\n  resources:\n");
-  for (const bool requests : {true, false}) {
-    const bool has_cpu = cpu && IsOfRequest(job.job, "cpu") == requests;
-    const bool has_memory = memory && IsOfRequest(job.job, "memory") == requests;
-    if (has_cpu || has_memory) StrAppend(&out, requests ? "    requests:\n" : "    limits:\n");
-    if (has_cpu) StrAppend(&out, "      cpu: ", MilliCores(*cpu), "m\n");
-    if (has_memory) StrAppend(&out, "      memory: \"", WholeBytes(*memory), "\"\n");
-  }
+  const auto add = [&](std::string_view field, const std::optional<double>& of_cpu,
+                       const std::optional<double>& of_memory) {
+    if (of_cpu || of_memory) StrAppend(&out, "    ", field, ":\n");
+    if (of_cpu) StrAppend(&out, "      cpu: ", MilliCores(*of_cpu), "m\n");
+    if (of_memory) StrAppend(&out, "      memory: \"", WholeBytes(*of_memory), "\"\n");
+  };
+  const ExportPlan plan = YamlPlan(job.job, cpu, memory);
+  add("requests", plan.cpu.request, plan.memory.request);
+  add("limits", plan.cpu.limit, plan.memory.limit);
 }
 
 std::string CsvNumber(const Json& job, const char* resource, const char* key) {
@@ -100,6 +112,11 @@ std::optional<double> AmountOf(const Json& job, const char* resource, const char
 
 bool IsOfRequest(const Json& job, const char* resource) {
   return job.is_object() && job.contains(resource) && TextOf(job[resource], "of") == "request";
+}
+
+bool IsInitContainer(const Json& job) {
+  if (!job.is_object() || !job.contains("container") || !job["container"].is_object()) return false;
+  return job["container"].contains("init") && job["container"]["init"] == true;
 }
 
 std::string SentenceOf(const ExportedJob& job, const char* resource) {

@@ -44,6 +44,16 @@ TEST(Export, YamlNamesRequestsAsRequests) {
   EXPECT_THAT(ExportText(ExportForm::kYaml, {job}), testing::Not(testing::HasSubstr("limits:")));
 }
 
+TEST(Export, YamlFollowsTheSettingsOfAKnownContainer) {
+  ExportedJob job = Job("shop/deployment/web/app");
+  job.job["container"] = Json::parse(R"({"init": false, "guaranteed": false, "others_equal": false,
+      "cpu": {"request": 1, "limit": 2}, "memory": {"request": null, "limit": null}})");
+  EXPECT_THAT(
+      ExportText(ExportForm::kYaml, {job}),
+      HasSubstr(
+          "    requests:\n      cpu: 62m\n      memory: \"300941312\"\n    limits:\n      cpu: 124m\n"));
+}
+
 TEST(Export, YamlIsResourcesByJob) {
   EXPECT_EQ(ExportText(ExportForm::kYaml, {Job("shop/web: x")}),
             "# cpu: as ever memory: peak\\x0a$(reboot)\n\"shop/web: x\":\n  resources:\n    limits:\n      "

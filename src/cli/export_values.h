@@ -15,6 +15,8 @@ std::string TextOf(const Json& object, const char* key);
 std::optional<double> AmountOf(const Json& job, const char* resource, const char* key);
 // The amounts are requests, and not limits: cpu|memory.applies_to says so, or there is no limit.
 bool IsOfRequest(const Json& job, const char* resource);
+// A sidecar, which stands among the init containers of its template; false also where the API cannot know.
+bool IsInitContainer(const Json& job);
 // The recommender's own sentence; "" if there is none.
 std::string SentenceOf(const ExportedJob& job, const char* resource);
 // Rounded up: never less than recommended.

@@ -26,10 +26,14 @@ constexpr EnumName<ActuatorKind> kActuators[] = {{ActuatorKind::kDryRun, "dry_ru
 constexpr EnumName<KubernetesJobs> kJobs[] = {{KubernetesJobs::kPods, "pods"},
                                               {KubernetesJobs::kContainers, "containers"}};
 
+constexpr EnumName<KubeletUsage> kUsages[] = {{KubeletUsage::kCadvisor, "cadvisor"},
+                                              {KubeletUsage::kResource, "resource"}};
+
 std::span<const EnumName<ClockSource>> NamesOf(ClockSource) { return kClocks; }
 std::span<const EnumName<Role>> NamesOf(Role) { return kRoles; }
 std::span<const EnumName<ActuatorKind>> NamesOf(ActuatorKind) { return kActuators; }
 std::span<const EnumName<KubernetesJobs>> NamesOf(KubernetesJobs) { return kJobs; }
+std::span<const EnumName<KubeletUsage>> NamesOf(KubeletUsage) { return kUsages; }
 
 absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
 

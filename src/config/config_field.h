@@ -19,10 +19,13 @@ namespace taut {
 // Who carries the daemon's limits out.
 enum class ActuatorKind : uint8_t { kDryRun, kAgents, kKubernetes };
 
+// Which of a kubelet's figures are read: those of cAdvisor, or the few that its metrics server reads.
+enum class KubeletUsage : uint8_t { kCadvisor, kResource };
+
 using ConfigField =
     std::variant<std::string*, bool*, int*, int64_t*, size_t*, double*, ServerOptions::Duration*,
                  std::vector<ListenAddress>*, std::vector<std::string>*, ClockSource*, Role*, ActuatorKind*,
-                 KubernetesJobs*>;
+                 KubernetesJobs*, KubeletUsage*>;
 enum class FieldUnit : uint8_t { kPlain, kBytes, kDuration, kUrl };
 
 struct FieldSpec {

@@ -173,6 +173,11 @@ const DaemonSetting kSettings[] = {
      "how often usage is read from the kubelets, through the API server; 0: never, as where Prometheus sends "
      "it",
      kDuration, 0, 300, TAUT_FIELD(kubernetes.scrape_interval_s)},
+    {"kubernetes.usage",
+     "what is read of the kubelets: cadvisor (/metrics/cadvisor) or resource (/metrics/resource, which has "
+     "CPU and "
+     "memory alone, in far fewer bytes)",
+     kPlain, 0, 0, TAUT_FIELD(kubernetes.usage)},
     {"kubernetes.startup_grace",
      "no limit or request of a running pod is lowered in this time after its start, as programs need more to "
      "start than to run",

@@ -98,7 +98,8 @@ PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders,
     Pod next = pod;
     const ContainerState* found = ResizedContainer(next, order.container);
     if (found == nullptr) continue;
-    const auto plan = PlanResize(next, *found, order.resource, order.amount, order.allocation, largest_node);
+    const auto plan = PlanResize(next, *found, order.resource, order.amount, order.allocation, largest_node,
+                                 order.scaled_by);
     if (!plan.ok()) continue;
     ContainerState& container = next.containers[static_cast<size_t>(found - next.containers.data())];
     std::string more = patch;

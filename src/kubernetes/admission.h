@@ -20,6 +20,7 @@ struct PodOrder {
   Resource resource = Resource::kCpu;
   double amount = 0;  // cores or bytes
   Allocation allocation;
+  std::string scaled_by = {};  // FieldClaims::scaled_by
 };
 
 struct PodAdmission {

@@ -90,6 +90,16 @@ TEST(Admission, WhatWasNotedIsTheOwnersAgain) {
   EXPECT_THAT(patch, HasSubstr(R"(\"app\":{\"requests\":{\"cpu\":\"50m\"},\"limits\":{\"cpu\":\"200m\"}})"));
 }
 
+TEST(Admission, ARequestThatAnAutoscalerScalesByIsTheTemplates) {
+  const auto review = ParsePodReview(Review("", kResources));
+  ASSERT_TRUE(review.ok());
+  PodOrder order = Order("app", Resource::kCpu, 0.4);
+  order.scaled_by = "the HorizontalPodAutoscaler shop/web";
+  const std::string patch = PatchOf(AdmitPod(*review, {&order, 1}, {}, {}));
+  EXPECT_THAT(patch, HasSubstr(R"(limits/cpu","value":"400m")"));
+  EXPECT_THAT(patch, testing::Not(HasSubstr("requests/cpu\"")));
+}
+
 TEST(Admission, WhatCannotBeIsLeftAsItIs) {
   const auto review = ParsePodReview(Review("", kResources));
   ASSERT_TRUE(review.ok());

@@ -88,7 +88,11 @@ void Cluster::Insert(Pod pod) {
   owners_.Learn(key, OwnerText(pod.owner_kind, pod.owner_name));
   Entry& entry = pods_[key];
   KeepOwnersAmounts(entry.pod.get(), pod);
-  if (entry.pod != nullptr) Unplace(key, entry);
+  if (entry.pod != nullptr) {
+    Unplace(key, entry);
+    for (const std::string& name : entry.pod->left_out) left_out_.erase(StrCat(key, "/", name));
+  }
+  for (const std::string& name : pod.left_out) left_out_.insert(StrCat(key, "/", name));
   entry.pod = std::make_shared<const Pod>(std::move(pod));
   changed_pods_.insert(key);
   Place(key, entry);
@@ -98,6 +102,7 @@ void Cluster::Erase(const std::string& key) {
   const auto it = pods_.find(key);
   if (it == pods_.end()) return;
   Unplace(key, it->second);
+  for (const std::string& name : it->second.pod->left_out) left_out_.erase(StrCat(key, "/", name));
   pods_.erase(it);
   owners_.Forget(key);
   changed_pods_.erase(key);
@@ -259,6 +264,13 @@ std::vector<PodPtr> Cluster::PodsOf(const WorkloadName& workload) const {
     out.push_back(pod);
   }
   return out;
+}
+
+bool Cluster::IsLeftOut(std::string_view namespace_name, std::string_view pod,
+                        std::string_view container) const {
+  const std::string key = StrCat(KeyOf("Pod", namespace_name, pod), "/", container);
+  const std::lock_guard lock(mutex_);
+  return left_out_.contains(key);
 }
 
 void Cluster::ForEachPod(absl::FunctionRef<void(const PodPtr&)> fn) const {

@@ -79,6 +79,8 @@ class Cluster {
   // Those of the job that have not ended, by name. With another case of the kind, or a container that no pod
   // has: none. O(their number).
   std::vector<PodPtr> PodsOf(const WorkloadName& workload) const;
+  // Pod::left_out names it.
+  bool IsLeftOut(std::string_view namespace_name, std::string_view pod, std::string_view container) const;
   void ForEachPod(absl::FunctionRef<void(const PodPtr&)> fn) const;
   // ReplicaSets and Jobs.
   void ForEachOwned(absl::FunctionRef<void(const std::string& kind, const OwnedObject&)> fn) const;
@@ -102,7 +104,8 @@ class Cluster {
   absl::flat_hash_set<std::string> changed_pods_;
   bool synced_ = false;
   OwnerTable owners_;
-  std::map<std::string, Entry> pods_;  // by "namespace/Pod/name"
+  std::map<std::string, Entry> pods_;          // by "namespace/Pod/name"
+  absl::flat_hash_set<std::string> left_out_;  // containers: "namespace/Pod/name/container"
   absl::flat_hash_map<std::string, std::set<std::string>> workloads_;
   std::map<std::string, std::map<std::string, OwnedObject>> owned_;  // by kind, then "namespace/Kind/name"
   std::map<std::string, Node> nodes_;

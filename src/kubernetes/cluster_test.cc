@@ -125,6 +125,27 @@ TEST(PodSeries, AreThoseOfKubeStateMetrics) {
                  " reason=OOMKilled 1")));
 }
 
+TEST(PodSeries, InitContainersAreNamedUntilThePodIsGone) {
+  Cluster cluster({});
+  Pod pod = TestPod("web-5d4f8c7b9d-aaaaa");
+  pod.left_out = {"migrate"};
+  cluster.ReplacePods({pod});
+  EXPECT_THAT(
+      SeriesOf(cluster),
+      Contains("kube_pod_init_container_info container=migrate namespace=shop pod=web-5d4f8c7b9d-aaaaa 1"));
+  const auto left_out = [&cluster](std::string_view container) {
+    return cluster.IsLeftOut("shop", "web-5d4f8c7b9d-aaaaa", container);
+  };
+  EXPECT_TRUE(left_out("migrate"));
+  EXPECT_FALSE(left_out("app"));
+  pod.left_out.push_back("debugger-x2x4z");  // kubectl debug
+  cluster.PutPod(pod);
+  EXPECT_TRUE(left_out("migrate"));
+  EXPECT_TRUE(left_out("debugger-x2x4z"));
+  cluster.RemovePod(pod);
+  EXPECT_FALSE(left_out("migrate"));
+}
+
 // Else what Tautline set would be taken for what the owner wants.
 TEST(PodSeries, ALimitThatWeSetIsNotTheOwners) {
   Cluster cluster({});
@@ -164,10 +185,15 @@ container_memory_rss{container="app",namespace="shop",pod="web-0"} 7
 container_memory_working_set_bytes{container="app" 7
 container_memory_working_set_bytes{container="app",namespace="shop",pod="x"} many
 machine_cpu_cores 2
+container_memory_working_set_bytes{container="migrate",namespace="shop",pod="web-0"} 7
 container_oom_events_total{container="app",namespace="shop",pod="web-0"} 3)";
+  Cluster cluster({.cluster = "east", .jobs = KubernetesJobs::kPods});
+  Pod pod = TestPod("web-0");
+  pod.left_out = {"migrate"};
+  cluster.ReplacePods({pod});
   std::vector<std::string> got;
   const size_t damaged = ForEachUsageSeries(
-      kText, "shop", "east", Timestamp::FromSeconds(5),
+      kText, cluster, "shop", Timestamp::FromSeconds(5),
       [&](std::span<const LabelView> labels, double value, int64_t timestamp_ms) {
         EXPECT_TRUE(std::ranges::is_sorted(labels, {}, &LabelView::name));
         EXPECT_EQ(LabelValue(labels, "cluster"), "east");
@@ -177,6 +203,26 @@ container_oom_events_total{container="app",namespace="shop",pod="web-0"} 3)";
   EXPECT_THAT(got, ElementsAre("container_cpu_usage_seconds_total 1.5 1700000000123",
                                "container_memory_working_set_bytes 1000000 5000",
                                "container_oom_events_total 3 5000"));
+}
+
+// As a kubelet of 1.35 writes it.
+TEST(UsageSeries, TakesWhatTheResourceMetricsHave) {
+  constexpr std::string_view kText =
+      R"(container_cpu_usage_seconds_total{container="app",namespace="shop",pod="web-0"} 1.5 1700000000123
+container_memory_working_set_bytes{container="app",namespace="shop",pod="web-0"} 1e+06 1700000000123
+container_start_time_seconds{container="app",namespace="shop",pod="web-0"} 1.7e+09
+node_cpu_usage_seconds_total 91 1700000000123
+pod_cpu_usage_seconds_total{namespace="shop",pod="web-0"} 1.6 1700000000123
+resource_scrape_error 0
+)";
+  std::vector<std::string> got;
+  EXPECT_EQ(0U, ForEachUsageSeries(kText, Cluster({}), "", Timestamp::FromSeconds(5),
+                                   [&](std::span<const LabelView> labels, double value, int64_t time_ms) {
+                                     got.push_back(
+                                         StrCat(LabelValue(labels, "__name__"), " ", value, " ", time_ms));
+                                   }));
+  EXPECT_THAT(got, ElementsAre("container_cpu_usage_seconds_total 1.5 1700000000123",
+                               "container_memory_working_set_bytes 1000000 1700000000123"));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include "base/strings.h"
 #include "net/http.h"
-#include "simdjson.h"
 
 namespace taut {
 namespace {
@@ -33,22 +32,6 @@ absl::StatusOr<std::string> WorkloadPath(const WorkloadName& workload) {
                                            ", whose template is not known: expected one of ", known));
 }
 
-absl::StatusOr<std::string> AutoscalerOf(std::string_view list, const WorkloadName& workload) {
-  simdjson::dom::parser parser;
-  simdjson::dom::array items;
-  if (parser.parse(list.data(), list.size())["items"].get_array().get(items) != simdjson::SUCCESS) {
-    return absl::DataLossError("the API server's answer is not a list");
-  }
-  for (const simdjson::dom::element item : items) {
-    std::string_view kind, name, autoscaler;
-    if (item.at_pointer("/spec/scaleTargetRef/kind").get_string().get(kind) != simdjson::SUCCESS) continue;
-    if (item.at_pointer("/spec/scaleTargetRef/name").get_string().get(name) != simdjson::SUCCESS) continue;
-    if (item.at_pointer("/metadata/name").get_string().get(autoscaler) != simdjson::SUCCESS) continue;
-    if (name == workload.name && EqualsIgnoreCase(kind, workload.kind)) return std::string(autoscaler);
-  }
-  return "";
-}
-
 absl::Status ApiWriter::ResizePod(const Pod& pod, std::string_view patch) {
   return client_
       ->Patch(StrCat("/api/v1/namespaces/", PercentEncode(pod.namespace_name), "/pods/",
@@ -72,14 +55,6 @@ absl::StatusOr<std::vector<ContainerState>> ApiWriter::Template(const WorkloadNa
   const absl::StatusOr<std::string> body = client_->Get(*path);
   if (!body.ok()) return body.status();
   return ParsePodTemplate(*body);
-}
-
-absl::StatusOr<std::string> ApiWriter::Autoscaler(const WorkloadName& workload) {
-  const absl::StatusOr<std::string> body =
-      client_->Get(StrCat("/apis/autoscaling/v2/namespaces/", PercentEncode(workload.namespace_name),
-                          "/horizontalpodautoscalers"));
-  if (!body.ok()) return body.status();
-  return AutoscalerOf(*body, workload);
 }
 
 }  // namespace taut

@@ -26,8 +26,8 @@ class ClusterWriter {
   // The containers of the workload's template, as its owner wants them. InvalidArgument: its kind has none that
   // is known.
   virtual absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) = 0;
-  // The HorizontalPodAutoscaler that sets the workload's replicas; "": none does.
-  virtual absl::StatusOr<std::string> Autoscaler(const WorkloadName& workload) = 0;
+  // How long the server asked to wait before the next request (429, 503), in its last answer; 0: it did not.
+  virtual double retry_after_s() const = 0;
 };
 
 class ApiWriter final : public ClusterWriter {
@@ -36,7 +36,7 @@ class ApiWriter final : public ClusterWriter {
   absl::Status ResizePod(const Pod& pod, std::string_view patch) override;
   absl::Status Scale(const WorkloadName& workload, int64_t replicas) override;
   absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) override;
-  absl::StatusOr<std::string> Autoscaler(const WorkloadName& workload) override;
+  double retry_after_s() const override { return client_->retry_after_s(); }
   // From any thread: requests under way and later ones fail.
   void Interrupt() { client_->Interrupt(); }
 
@@ -46,7 +46,5 @@ class ApiWriter final : public ClusterWriter {
 
 // "/apis/apps/v1/namespaces/shop/deployments/web". InvalidArgument: a kind without a pod template.
 absl::StatusOr<std::string> WorkloadPath(const WorkloadName& workload);
-// The name of the first of a list of HorizontalPodAutoscalers that targets the workload; "": none.
-absl::StatusOr<std::string> AutoscalerOf(std::string_view list, const WorkloadName& workload);
 
 }  // namespace taut

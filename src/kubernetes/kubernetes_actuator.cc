@@ -97,6 +97,14 @@ void KubernetesActuator::Step() {
   if (options_.steady_s() >= forget_at_s_) Forget();
 }
 
+// An order that is set before they are known could move the replicas of an autoscaler.
+std::string KubernetesActuator::WhyNot() const {
+  if (std::string why = options_.why_not ? options_.why_not() : ""; !why.empty()) return why;
+  const std::string missing = options_.owners == nullptr ? "" : options_.owners->NotListed();
+  if (missing.empty()) return "";
+  return StrCat("the ", missing, " of the cluster are not known yet: tautd has to list and watch them");
+}
+
 void KubernetesActuator::NoteWhetherItMay() {
   const bool may = WhyNot().empty();
   if (may && !might_) {
@@ -147,7 +155,12 @@ std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
     const std::optional<WorkloadName> name = cluster_->naming().Parse(key.first);
     const bool holds = entry != nullptr && entry->all.has_value() && entry->all->value.has_value();
     if (!holds || allocation == allocations_.end() || !name.has_value()) continue;
-    out.push_back({name->container, key.second.resource(), *entry->all->value, allocation->second});
+    const ContainerState* container = ResizedContainer(pod, name->container);
+    if (container == nullptr) continue;
+    FieldClaims claims = ClaimsOn(*name, *container, key.second.resource());
+    if (!claims.set_by.empty()) continue;
+    out.push_back({name->container, key.second.resource(), *entry->all->value, allocation->second,
+                   std::move(claims.scaled_by)});
   }
   return out;
 }
@@ -175,7 +188,10 @@ std::vector<KubernetesActuator::ScaleOrder> KubernetesActuator::TakeScales() {
 }
 
 std::vector<KubernetesActuator::Work> KubernetesActuator::TakeWork() {
-  const std::vector<std::string> changed = cluster_->TakeChanged();
+  std::vector<std::string> changed = cluster_->TakeChanged();
+  if (options_.owners != nullptr) {
+    for (std::string& workload : options_.owners->TakeChanged()) changed.push_back(std::move(workload));
+  }
   const double now_s = options_.steady_s();
   const std::lock_guard lock(mutex_);
   for (const std::string& workload : changed) {
@@ -241,9 +257,18 @@ KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, c
         StrCat("pod ", PodText(pod), " has ", pod.containers.size(),
                " containers: set ingest.kubernetes_jobs: containers, so that each has limits of its own")};
   }
-  const absl::StatusOr<ContainerResources> wanted = Wanted(work, pod, *container, order);
+  const FieldClaims claims = ClaimsOn(work.workload, *container, resource);
+  if (!claims.set_by.empty()) {
+    memory = PodMemory();  // what it sets is its right
+    if (!order.value.has_value()) return {PodState::kDone, ""};
+    return {PodState::kProblem,
+            StrCat("pod ", PodText(pod), ": ", claims.set_by, " sets the ", Name(resource), " of container ",
+                   container->name,
+                   "; set its updateMode to Off, or name the recommender tautline, to let Tautline set it")};
+  }
+  const absl::StatusOr<ContainerResources> wanted = Wanted(work, pod, *container, order, claims);
   if (!wanted.ok()) {
-    Again(work.key, now_s + (MayPass(wanted.status()) ? options_.retry_s : options_.refused_retry_s));
+    Again(work.key, RetryAt(wanted.status()));
     return {MayPass(wanted.status()) ? PodState::kWaiting : PodState::kProblem,
             std::string(Message(wanted.status()))};
   }
@@ -252,6 +277,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, c
     memory.patched = *wanted;
     memory.amount = order.value;
     memory.allocation = work.allocation;
+    memory.request_stayed = !claims.scaled_by.empty();
     memory.confirmed = true;
     return Waiting(pod, *container, resource, *wanted);
   }
@@ -262,7 +288,8 @@ KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, c
   }
   // Ours was there, the order is the same, and it is there no more.
   const bool same_order = order.value.has_value()
-                              ? memory.amount == order.value && memory.allocation == work.allocation
+                              ? memory.amount == order.value && memory.allocation == work.allocation &&
+                                    memory.request_stayed == !claims.scaled_by.empty()
                               : !memory.amount.has_value() && memory.patched == *wanted;
   if (memory.confirmed && same_order && memory.hold_until_s == 0) {
     memory.hold_until_s = now_s + options_.step_back_s;
@@ -272,6 +299,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, c
   if (!same_order) memory = {};
   memory.amount = order.value;
   memory.allocation = work.allocation;
+  memory.request_stayed = !claims.scaled_by.empty();
   if (now_s < memory.hold_until_s) {
     Again(work.key, memory.hold_until_s);
     return {PodState::kProblem, StrCat("pod ", PodText(pod), ": another has changed the ", Name(resource),
@@ -303,12 +331,13 @@ int64_t KubernetesActuator::GraceLeft(const Pod& pod) const {
 
 absl::StatusOr<ContainerResources> KubernetesActuator::Wanted(const Work& work, const Pod& pod,
                                                               const ContainerState& container,
-                                                              const StandingOrder& order) {
+                                                              const StandingOrder& order,
+                                                              const FieldClaims& claims) {
   const Resource resource = work.key.second.resource();
   if (order.value.has_value()) {
     // What is asked for and not yet seen counts: planned again from the old request, it is the same.
     return PlanResize(pod, container, resource, *order.value, work.allocation,
-                      cluster_->Allocatable(pod.node));
+                      cluster_->Allocatable(pod.node), claims.scaled_by);
   }
   // A pod that was never resized has what its owner wants.
   if (!pod.resized_by_us) {
@@ -356,6 +385,12 @@ KubernetesActuator::PodResult KubernetesActuator::Waiting(const Pod& pod, const 
   return {PodState::kWaiting, StrCat("pod ", PodText(pod), ": the kubelet has not taken it yet")};
 }
 
+// Of an error of the request that was made last.
+double KubernetesActuator::RetryAt(const absl::Status& status) const {
+  return options_.steady_s() +
+         (MayPass(status) ? std::max(options_.retry_s, writer_->retry_after_s()) : options_.refused_retry_s);
+}
+
 KubernetesActuator::PodResult KubernetesActuator::Patch(const Pod& pod, const ContainerState& container,
                                                         Resource resource, const ContainerResources& wanted,
                                                         PodMemory& memory) {
@@ -373,7 +408,7 @@ KubernetesActuator::PodResult KubernetesActuator::Patch(const Pod& pod, const Co
     return {PodState::kWaiting, StrCat("pod ", PodText(pod), ": the kubelet has not taken it yet")};
   }
   const std::string text = StrCat("pod ", PodText(pod), ": ", Message(status));
-  memory.retry_at_s = now_s + (MayPass(status) ? options_.retry_s : options_.refused_retry_s);
+  memory.retry_at_s = RetryAt(status);
   if (!MayPass(status)) memory.problem = text;
   return {MayPass(status) ? PodState::kWaiting : PodState::kProblem, text};
 }
@@ -414,7 +449,7 @@ void KubernetesActuator::ReportAll(const Work& work, const std::map<uint64_t, Ta
 
 void KubernetesActuator::Scale(ScaleOrder scale) {
   const absl::Status status = TryScale(scale.order);
-  const double now_s = options_.steady_s();
+  const double retry_at_s = RetryAt(status);
   OutcomeUpdate outcome;
   outcome.id = scale.order.decision;
   outcome.time_s = options_.unix_s();
@@ -426,8 +461,7 @@ void KubernetesActuator::Scale(ScaleOrder scale) {
   if (outcome.text != scale.last_text) outcomes_.push_back(outcome);
   // A newer order counts.
   if (again) {
-    scales_.try_emplace(scale.order.job,
-                        ScaleOrder{scale.order, now_s + options_.retry_s, std::move(outcome.text)});
+    scales_.try_emplace(scale.order.job, ScaleOrder{scale.order, retry_at_s, std::move(outcome.text)});
   }
 }
 
@@ -445,11 +479,10 @@ absl::Status KubernetesActuator::TryScale(const TargetOrder& order) {
       }
     }
   }
-  const absl::StatusOr<std::string> autoscaler = writer_->Autoscaler(*workload);
-  if (!autoscaler.ok()) return autoscaler.status();
-  if (!autoscaler->empty()) {
+  const std::string autoscaler = options_.owners == nullptr ? "" : options_.owners->ReplicasOwner(*workload);
+  if (!autoscaler.empty()) {
     return absl::FailedPreconditionError(
-        StrCat("the HorizontalPodAutoscaler ", workload->namespace_name, "/", *autoscaler,
+        StrCat("the HorizontalPodAutoscaler ", workload->namespace_name, "/", autoscaler,
                " sets the replicas of this workload; delete it to let Tautline set them"));
   }
   return writer_->Scale(*workload, std::llround(*order.value));

@@ -23,6 +23,7 @@
 #include "kubernetes/admission.h"
 #include "kubernetes/cluster.h"
 #include "kubernetes/cluster_writer.h"
+#include "kubernetes/field_owners.h"
 #include "kubernetes/resize_plan.h"
 #include "kubernetes/standing_orders.h"
 #include "ports/actuator.h"
@@ -47,13 +48,15 @@ class KubernetesActuator final : public Actuator {
     // What a job's recommendation becomes, looked at again every so often; nullopt: the job is not known now, and
     // its pods stay as they are. None: Allocation().
     std::function<std::optional<Allocation>(const std::string& job, Resource resource)> allocation;
+    // Who else sets or counts on what is to be set; must outlive the actuator. nullptr: no one.
+    FieldOwners* owners = nullptr;
     std::function<int64_t()> unix_s;
     std::function<double()> steady_s;
     double allocation_s = 10;  // from one look at all allocations to the next
     // No limit of a pod is lowered in its first seconds: programs need more to start than to run.
     int64_t startup_grace_s = 300;
     double step_back_s = 3600;  // after another changed what was set
-    double retry_s = 5;         // after an error that may pass
+    double retry_s = 5;         // after an error that may pass, or longer if the server says so
     double refused_retry_s = 600;
     int64_t forget_s =
         28 * 86400;        // an order of a job that has no pods for this long; as the store forgets jobs
@@ -90,6 +93,7 @@ class KubernetesActuator final : public Actuator {
     ContainerResources patched;
     std::optional<double> amount;  // ordered, that it was patched for, and how it is applied
     Allocation allocation;
+    bool request_stayed = false;
     bool confirmed = false;   // the watch has shown it
     double hold_until_s = 0;  // another has changed it: hands off
     double retry_at_s = 0;    // an error: not before
@@ -115,7 +119,8 @@ class KubernetesActuator final : public Actuator {
 
   void Run();
   void Forget();
-  std::string WhyNot() const { return options_.why_not ? options_.why_not() : ""; }
+  // "" if it may change the cluster now.
+  std::string WhyNot() const;
   // All orders are due once it may change the cluster again.
   void NoteWhetherItMay();
   // An order whose job has another allocation than before is due.
@@ -130,13 +135,19 @@ class KubernetesActuator final : public Actuator {
   void Enforce(const Work& work);
   PodResult EnforcePod(const Work& work, const Pod& pod, const StandingOrder& order, PodMemory& memory);
   absl::StatusOr<ContainerResources> Wanted(const Work& work, const Pod& pod, const ContainerState& container,
-                                            const StandingOrder& order);
+                                            const StandingOrder& order, const FieldClaims& claims);
+  FieldClaims ClaimsOn(const WorkloadName& workload, const ContainerState& container,
+                       Resource resource) const {
+    return options_.owners != nullptr ? options_.owners->On(workload, container.name, resource)
+                                      : FieldClaims();
+  }
   // How long the pod is still in its startup grace, in which nothing of it is lowered; 0: it is not.
   int64_t GraceLeft(const Pod& pod) const;
   PodResult Waiting(const Pod& pod, const ContainerState& container, Resource resource,
                     const ContainerResources& wanted) const;
   PodResult Patch(const Pod& pod, const ContainerState& container, Resource resource,
                   const ContainerResources& wanted, PodMemory& memory);
+  double RetryAt(const absl::Status& status) const;
   void ReportAll(const Work& work, const std::map<uint64_t, Tally>& tallies);
   // An order for replicas that is not carried out yet.
   struct ScaleOrder {

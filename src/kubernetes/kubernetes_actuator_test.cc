@@ -18,12 +18,17 @@ constexpr const char* kPodB = "web-5d4f8c7b9d-bbbbb";
 
 class Actuator : public testing::Test {
  protected:
-  Actuator() { actuator_ = Make(); }
+  Actuator() {
+    owners_.ReplaceHpas({});
+    owners_.ReplaceVpas({});
+    actuator_ = Make();
+  }
   std::unique_ptr<KubernetesActuator> Make() {
     KubernetesActuator::Options options;
     options.scale = true;
     options.why_not = [this] { return why_not_; };
     options.allocation = [this](const std::string& /*job*/, Resource /*resource*/) { return allocation_; };
+    options.owners = &owners_;
     options.unix_s = [this] { return static_cast<int64_t>(now_s_) + 900; };
     options.steady_s = [this] { return now_s_; };
     return std::make_unique<KubernetesActuator>(std::move(options), &cluster_,
@@ -62,6 +67,7 @@ class Actuator : public testing::Test {
   std::string why_not_;
   std::optional<Allocation> allocation_ = Allocation();
   ScriptedWriter::Script script_;
+  FieldOwners owners_;
   Cluster cluster_{ClusterNaming{"", KubernetesJobs::kContainers}};
   std::unique_ptr<KubernetesActuator> actuator_;
 };
@@ -253,6 +259,21 @@ TEST_F(Actuator, RetriesWhatMayPassAndWaitsLongerAfterARefusal) {
   EXPECT_EQ(actuator_->counts().failed, 2U);
 }
 
+TEST_F(Actuator, WaitsAsLongAsTheServerAsks) {
+  cluster_.ReplacePods({TestPod(kPodA)});
+  script_.resize = absl::UnavailableError("the API server answered 429: too many requests");
+  script_.retry_after_s = 30;
+  Order(Memory(7, 100));
+  actuator_->Step();
+  EXPECT_EQ(Asked().size(), 1U);
+  now_s_ += 29;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  now_s_ += 1;
+  actuator_->Step();
+  EXPECT_EQ(Asked().size(), 1U);
+}
+
 TEST_F(Actuator, StepsBackWhenAnotherChangesIt) {
   cluster_.ReplacePods({Resized(kPodA, 100)});
   Order(Memory(7, 100));
@@ -381,14 +402,14 @@ TEST_F(Actuator, ScalesUnlessAnAutoscalerDoes) {
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre("scale shop/web 3"));
   EXPECT_THAT(Outcomes(), ElementsAre("7 applied the workload's scale was set"));
-  script_.autoscaler = "web-hpa";
+  owners_.PutHpa({"shop", "web-hpa", "Deployment", "web"});
   order.decision = 8;
   Order(order);
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty());
   EXPECT_THAT(Outcomes(),
               ElementsAre(HasSubstr("8 failed the HorizontalPodAutoscaler shop/web-hpa sets the replicas")));
-  script_.autoscaler.clear();
+  owners_.RemoveHpa({"shop", "web-hpa"});
   script_.scale = absl::UnavailableError("the API server answered 503");
   order.decision = 9;
   Order(order);
@@ -401,6 +422,86 @@ TEST_F(Actuator, ScalesUnlessAnAutoscalerDoes) {
   script_.scale = absl::OkStatus();
   actuator_->Step();
   EXPECT_THAT(Outcomes(), ElementsAre("9 applied the workload's scale was set"));
+}
+
+// With another request the utilization, and so the number of replicas, would be another.
+TEST_F(Actuator, ARequestThatAnAutoscalerScalesByStays) {
+  cluster_.ReplacePods({TestPod(kPodA)});
+  owners_.PutHpa({"shop", "web", "Deployment", "web", {{Resource::kMemory, ""}}});
+  Order(Memory(7, 100));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("resources":{"limits":{"memory":"100Mi"}})")));
+  ASSERT_EQ(actuator_->OrdersFor(TestPod("")).size(), 1U);
+  EXPECT_EQ(actuator_->OrdersFor(TestPod(""))[0].scaled_by, "the HorizontalPodAutoscaler shop/web");
+  Pod pod = TestPod(kPodA);
+  pod.resized = pod.resized_by_us = true;
+  pod.containers[0].limits.memory = pod.containers[0].actual_limits.memory = 100 * kMebibyte;
+  cluster_.PutPod(pod);
+  actuator_->Step();
+  EXPECT_THAT(Outcomes(), testing::Contains("7 applied set on 1 pod"));
+  allocation_->applies_to = AppliesTo::kRequest;
+  now_s_ += 11;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  EXPECT_THAT(Outcomes(), ElementsAre(AllOf(HasSubstr("7 failed"),
+                                            HasSubstr("the HorizontalPodAutoscaler shop/web scales"))));
+  allocation_->applies_to = AppliesTo::kLimit;
+  owners_.RemoveHpa({"shop", "web"});
+  now_s_ += 11;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("requests":{"memory":"50Mi"})")));
+  EXPECT_EQ(actuator_->counts().stepped_back, 0U) << "that was no change by another";
+}
+
+TEST_F(Actuator, WhatAnotherRecommendersVpaSetsIsLeftToIt) {
+  Vpa vpa;
+  vpa.namespace_name = "shop";
+  vpa.name = vpa.target_name = "web";
+  vpa.target_kind = "Deployment";
+  cluster_.ReplacePods({Resized(kPodA, 100)});
+  Order(Memory(7, 100));
+  actuator_->Step();
+  (void)Outcomes();
+  owners_.PutVpa(vpa);
+  cluster_.PutPod(Resized(kPodA, 300));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  EXPECT_THAT(Outcomes(),
+              ElementsAre(AllOf(HasSubstr("7 failed"),
+                                HasSubstr("the VerticalPodAutoscaler shop/web (recommender default, "
+                                          "updateMode not set) sets the memory of container app"))));
+  EXPECT_THAT(actuator_->OrdersFor(TestPod("")), IsEmpty());
+  vpa.update_mode = "Off";
+  owners_.PutVpa(vpa);
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr("100Mi"))) << "it only recommends";
+  vpa.update_mode = "Auto";
+  vpa.recommender = "tautline";
+  owners_.PutVpa(vpa);
+  actuator_->Step();
+  EXPECT_THAT(Outcomes(), testing::Not(testing::Contains(HasSubstr("failed")))) << "it is Tautline's own";
+  EXPECT_EQ(actuator_->counts().stepped_back, 0U);
+}
+
+TEST_F(Actuator, ChangesNothingBeforeTheAutoscalersAreKnown) {
+  FieldOwners owners;
+  KubernetesActuator::Options options;
+  options.owners = &owners;
+  options.unix_s = [] { return int64_t{1}; };
+  options.steady_s = [] { return 1.0; };
+  KubernetesActuator actuator(std::move(options), &cluster_, std::make_unique<ScriptedWriter>(&script_));
+  cluster_.ReplacePods({TestPod(kPodA)});
+  const TargetOrder order = Memory(7, 100);
+  actuator.Apply({&order, 1}, 1);
+  actuator.Step();
+  EXPECT_THAT(Asked(), IsEmpty());
+  EXPECT_THAT(
+      actuator.TakeOutcomes().at(0).text,
+      HasSubstr("the HorizontalPodAutoscalers and VerticalPodAutoscalers of the cluster are not known"));
+  owners.ReplaceHpas({});
+  owners.ReplaceVpas({});
+  actuator.Step();
+  EXPECT_EQ(Asked().size(), 1U);
 }
 
 TEST_F(Actuator, ClaimsJobsByTheirNames) {

@@ -171,6 +171,14 @@ void ReadContainers(const std::optional<element>& pod_spec, std::vector<Containe
   });
 }
 
+void ReadLeftOut(const std::optional<element>& pod_spec, std::vector<std::string>& out) {
+  ForEach(pod_spec, "initContainers", [&](const element& container) {
+    if (Text(container, "restartPolicy") != "Always") out.emplace_back(Text(container, "name"));
+  });
+  ForEach(pod_spec, "ephemeralContainers",
+          [&](const element& container) { out.emplace_back(Text(container, "name")); });
+}
+
 // What the webhook noted of the containers when it changed the pod.
 void ReadOwnersAmounts(const element& metadata, Pod& pod) {
   const std::optional<element> annotations = Child(metadata, "annotations");
@@ -195,6 +203,7 @@ bool Read(const element& at, Pod& pod) {
   ReadPodMetadata(*metadata, pod);
   if (spec.has_value()) pod.node = Text(*spec, "nodeName");
   ReadContainers(spec, pod.containers);
+  ReadLeftOut(spec, pod.left_out);
   ReadOwnersAmounts(*metadata, pod);
   if (!status.has_value()) return true;
   pod.qos = Text(*status, "qosClass");
@@ -271,8 +280,36 @@ bool Read(const element& at, Vpa& vpa) {
     vpa.target_kind = Text(*target, "kind");
     vpa.target_name = Text(*target, "name");
   }
+  if (const std::optional<element> policy = Child(*spec, "updatePolicy"); policy.has_value())
+    vpa.update_mode = Text(*policy, "updateMode");
   ForEach(Child(*spec, "resourcePolicy"), "containerPolicies",
           [&vpa](const element& policy) { vpa.policies.push_back(ReadVpaPolicy(policy)); });
+  return true;
+}
+
+// Metrics of type Resource and ContainerResource whose target is a utilization.
+void ReadMetric(const element& metric, std::vector<UtilizationMetric>& out) {
+  for (const char* key : {"resource", "containerResource"}) {
+    const std::optional<element> of = Child(metric, key);
+    const std::optional<element> target = of.has_value() ? Child(*of, "target") : std::nullopt;
+    if (!target.has_value() || Text(*target, "type") != "Utilization") continue;
+    const std::string_view name = Text(*of, "name");
+    if (name != "cpu" && name != "memory") continue;
+    out.push_back({name == "cpu" ? Resource::kCpu : Resource::kMemory, std::string(Text(*of, "container"))});
+  }
+}
+
+bool Read(const element& at, Hpa& hpa) {
+  const std::optional<element> metadata = Child(at, "metadata"), spec = Child(at, "spec");
+  if (!metadata.has_value()) return false;
+  hpa.namespace_name = Text(*metadata, "namespace");
+  hpa.name = Text(*metadata, "name");
+  if (!spec.has_value()) return true;
+  if (const std::optional<element> target = Child(*spec, "scaleTargetRef"); target.has_value()) {
+    hpa.target_kind = Text(*target, "kind");
+    hpa.target_name = Text(*target, "name");
+  }
+  ForEach(spec, "metrics", [&hpa](const element& metric) { ReadMetric(metric, hpa.metrics); });
   return true;
 }
 
@@ -423,6 +460,7 @@ TAUT_OBJECT(Pod)
 TAUT_OBJECT(OwnedObject)
 TAUT_OBJECT(Node)
 TAUT_OBJECT(Vpa)
+TAUT_OBJECT(Hpa)
 TAUT_OBJECT(NamespaceRule)
 #undef TAUT_OBJECT
 

@@ -12,6 +12,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "model/resource.h"
 
 namespace taut {
 
@@ -50,8 +51,10 @@ struct Pod {
   std::string namespace_name, name, uid, node;
   std::string owner_kind, owner_name;  // its controller; "": none
   std::vector<std::pair<std::string, std::string>> labels;
-  std::vector<ContainerState> containers;  // in their order, sidecars first; no other init containers
-  std::string qos;                         // "Guaranteed", "Burstable", "BestEffort"
+  std::vector<ContainerState> containers;  // in their order, sidecars first
+  // Names of the other ones, whose usage is not the workload's: init containers that end, and ephemeral ones.
+  std::vector<std::string> left_out;
+  std::string qos;  // "Guaranteed", "Burstable", "BestEffort"
   int64_t generation = 0, observed_generation = 0;
   int64_t started_s = 0;  // Unix time at which its kubelet took it; 0: not yet, or not known
   ResizeState resize = ResizeState::kNone;
@@ -110,13 +113,30 @@ struct VpaContainerPolicy {
   bool is_off = false;
   bool controls_cpu = true, controls_memory = true;
   Amounts min_allowed, max_allowed;
+  bool operator==(const VpaContainerPolicy&) const = default;
 };
 
 struct Vpa {
   std::string namespace_name, name;
   std::string recommender;  // the first that it names; "": the default one
   std::string target_kind, target_name;
+  std::string update_mode = {};  // "Off": it changes no pod; "": not set, and it does
   std::vector<VpaContainerPolicy> policies;
+  bool operator==(const Vpa&) const = default;
+};
+
+// What a HorizontalPodAutoscaler scales by: the use of a resource as a share of its requests.
+struct UtilizationMetric {
+  Resource resource = Resource::kCpu;
+  std::string container = {};  // "": of all containers of a pod
+  bool operator==(const UtilizationMetric&) const = default;
+};
+
+struct Hpa {
+  std::string namespace_name = {}, name = {};
+  std::string target_kind = {}, target_name = {};
+  std::vector<UtilizationMetric> metrics = {};  // of its metrics, those that are utilizations
+  bool operator==(const Hpa&) const = default;
 };
 
 // The containers of the pod template of a workload (Deployment, StatefulSet, DaemonSet, ReplicaSet, Job, CronJob),
@@ -144,7 +164,7 @@ class ObjectParser {
   ObjectParser();
   ~ObjectParser();
 
-  // Calls fn for each item; `Object` is Pod, OwnedObject, Node, Vpa or NamespaceRule.
+  // Calls fn for each item; `Object` is Pod, OwnedObject, Node, Vpa, Hpa or NamespaceRule.
   template <typename Object>
   absl::Status ParseList(std::string_view body, ListMeta& meta, absl::FunctionRef<void(Object&&)> fn);
   // A line of a watch. `object` is set for kPut and kDeleted.

@@ -21,6 +21,7 @@ constexpr std::string_view kPod = R"({
  "managedFields":[{"manager":"kubectl","operation":"Update"},{"manager":"tautline","operation":"Update","subresource":"resize"}]},
 "spec":{"nodeName":"node-1",
  "initContainers":[{"name":"prepare"},{"name":"proxy","restartPolicy":"Always","resources":{"limits":{"cpu":"100m"}}}],
+ "ephemeralContainers":[{"name":"debugger-x2x4z"}],
  "containers":[{"name":"app","resources":{"requests":{"cpu":"250m","memory":"64Mi"},"limits":{"cpu":1,"memory":"128Mi"}},
   "resizePolicy":[{"resourceName":"cpu","restartPolicy":"NotRequired"},{"resourceName":"memory","restartPolicy":"RestartContainer"}]}]},
 "status":{"phase":"Running","qosClass":"Burstable","observedGeneration":2,"startTime":"2026-02-03T04:05:06Z",
@@ -55,6 +56,7 @@ TEST(Objects, APodAsTheServerSendsIt) {
   EXPECT_EQ(pod.generation, 3);
   EXPECT_EQ(pod.observed_generation, 2);
   ASSERT_EQ(pod.containers.size(), 2U) << "of the init containers only the one that goes on";
+  EXPECT_THAT(pod.left_out, ElementsAre("prepare", "debugger-x2x4z"));
   EXPECT_EQ(pod.containers[0].name, "proxy");
   EXPECT_TRUE(pod.containers[0].is_sidecar);
   EXPECT_EQ(pod.containers[0].limits, (Amounts{0.1, std::nullopt}));
@@ -135,6 +137,26 @@ TEST(Objects, NodesAndOwners) {
                   .ok());
   EXPECT_EQ(meta.event, WatchEvent::kDeleted);
   EXPECT_EQ(object.owner_name, "web");
+}
+
+TEST(Objects, AutoscalersSayWhichUtilizationTheyScaleBy) {
+  ObjectParser parser;
+  WatchMeta meta;
+  Hpa hpa;
+  ASSERT_TRUE(parser
+                  .ParseWatch<Hpa>(
+                      R"({"type":"ADDED","object":{"metadata":{"name":"web","namespace":"shop"},"spec":{
+              "scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"metrics":[
+              {"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":80}}},
+              {"type":"Resource","resource":{"name":"memory","target":{"type":"AverageValue","averageValue":"1Gi"}}},
+              {"type":"ContainerResource","containerResource":{"name":"memory","container":"app",
+               "target":{"type":"Utilization","averageUtilization":70}}},
+              {"type":"External","external":{"metric":{"name":"queue"},"target":{"type":"Value","value":"30"}}}]}}})",
+                      meta, hpa)
+                  .ok());
+  EXPECT_EQ(hpa.target_kind, "Deployment");
+  EXPECT_THAT(hpa.metrics, ElementsAre(UtilizationMetric{Resource::kCpu, ""},
+                                       UtilizationMetric{Resource::kMemory, "app"}));
 }
 
 TEST(Objects, WatchesSayWhenTheyEnd) {

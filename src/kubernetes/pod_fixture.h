@@ -47,7 +47,7 @@ class ScriptedWriter final : public ClusterWriter {
   struct Script {
     absl::Status resize, scale;
     std::vector<ContainerState> containers;  // of every template
-    std::string autoscaler;
+    double retry_after_s = 0;
     std::vector<std::string> asked;  // "resize shop/web-... {...}", "scale shop/web 3", "template shop/web"
   };
   explicit ScriptedWriter(Script* script) : script_(script) {}
@@ -64,9 +64,7 @@ class ScriptedWriter final : public ClusterWriter {
     script_->asked.push_back(StrCat("template ", workload.namespace_name, "/", workload.name));
     return script_->containers;
   }
-  absl::StatusOr<std::string> Autoscaler(const WorkloadName& /*workload*/) override {
-    return script_->autoscaler;
-  }
+  double retry_after_s() const override { return script_->retry_after_s; }
 
  private:
   Script* const script_;

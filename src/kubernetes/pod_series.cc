@@ -20,6 +20,10 @@ class PodSeries {
   void All(const Pod& pod) {
     Owners(pod);
     Labels(pod);
+    for (const std::string& container : pod.left_out) {
+      BeginContainer("kube_pod_init_container_info", pod, container);
+      End(1);
+    }
     for (const ContainerState& container : pod.containers) Container(pod, container);
   }
 
@@ -58,16 +62,16 @@ class PodSeries {
 
   void Container(const Pod& pod, const ContainerState& container) {
     if (container.is_sidecar) {
-      BeginContainer("kube_pod_init_container_info", pod, container);
+      BeginContainer("kube_pod_init_container_info", pod, container.name);
       Add("restart_policy", "Always");
       End(1);
     }
     Resources("kube_pod_container_resource_limits", pod, container, container.owner_limits);
     Resources("kube_pod_container_resource_requests", pod, container, container.owner_requests);
-    BeginContainer("kube_pod_container_status_restarts_total", pod, container);
+    BeginContainer("kube_pod_container_status_restarts_total", pod, container.name);
     End(static_cast<double>(container.restarts));
     if (container.last_reason.empty()) return;
-    BeginContainer("kube_pod_container_status_last_terminated_reason", pod, container);
+    BeginContainer("kube_pod_container_status_last_terminated_reason", pod, container.name);
     Add("reason", container.last_reason);
     End(1);
   }
@@ -78,10 +82,10 @@ class PodSeries {
     if (!cluster_.empty()) Add("cluster", cluster_);
     Add("namespace", namespace_name);
   }
-  void BeginContainer(std::string_view metric, const Pod& pod, const ContainerState& container) {
+  void BeginContainer(std::string_view metric, const Pod& pod, std::string_view container) {
     Begin(metric, pod.namespace_name);
     Add("pod", pod.name);
-    Add("container", container.name);
+    Add("container", container);
   }
   void Add(std::string_view name, std::string_view value) { labels_.push_back({name, value}); }
   void AddOwner(std::string_view kind, std::string_view name) {
@@ -93,7 +97,7 @@ class PodSeries {
                  const Amounts& amounts) {
     const auto add = [&](std::string_view resource, const std::optional<double>& amount) {
       if (!amount.has_value()) return;
-      BeginContainer(metric, pod, container);
+      BeginContainer(metric, pod, container.name);
       Add("resource", resource);
       End(*amount);
     };
@@ -148,8 +152,8 @@ size_t EndOfLabels(std::string_view line) {
   return std::string_view::npos;
 }
 
-bool TakeLine(std::string_view line, std::string_view namespaces, std::string_view cluster_label,
-              int64_t now_ms, OneSampleFn fn) {
+bool TakeLine(std::string_view line, const Cluster& cluster, std::string_view namespaces, int64_t now_ms,
+              OneSampleFn fn) {
   const size_t end = EndOfLabels(line);
   if (end == std::string_view::npos) return false;
   const absl::StatusOr<LabelList> parsed = ParseSeriesText(line.substr(0, end + 1));
@@ -159,11 +163,14 @@ bool TakeLine(std::string_view line, std::string_view namespaces, std::string_vi
   std::vector<LabelView> labels;
   labels.reserve(parsed->size() + 1);
   for (const auto& [name, text] : *parsed) labels.push_back({name, text});
-  if (LabelValue(labels, "container").empty() || LabelValue(labels, "container") == "POD") return true;
-  if (!namespaces.empty() && !FitsPattern(LabelValue(labels, "namespace"), namespaces)) return true;
-  if (!cluster_label.empty()) {
+  const std::string_view container = LabelValue(labels, "container"),
+                         namespace_name = LabelValue(labels, "namespace");
+  if (container.empty() || container == "POD") return true;
+  if (!namespaces.empty() && !FitsPattern(namespace_name, namespaces)) return true;
+  if (cluster.IsLeftOut(namespace_name, LabelValue(labels, "pod"), container)) return true;
+  if (const std::string& name = cluster.naming().cluster; !name.empty()) {
     std::erase_if(labels, [](const LabelView& label) { return label.name == "cluster"; });
-    labels.push_back({"cluster", cluster_label});
+    labels.push_back({"cluster", name});
     std::sort(labels.begin(), labels.end(),
               [](const LabelView& a, const LabelView& b) { return a.name < b.name; });
   }
@@ -190,7 +197,7 @@ void ForEachPodSeries(const Cluster& cluster, Timestamp now, OneSampleFn fn) {
   });
 }
 
-size_t ForEachUsageSeries(std::string_view text, std::string_view namespaces, std::string_view cluster_label,
+size_t ForEachUsageSeries(std::string_view text, const Cluster& cluster, std::string_view namespaces,
                           Timestamp now, OneSampleFn fn) {
   size_t damaged = 0;
   while (!text.empty()) {
@@ -199,7 +206,7 @@ size_t ForEachUsageSeries(std::string_view text, std::string_view namespaces, st
     text.remove_prefix(std::min(end + 1, text.size()));
     const size_t brace = line.find('{');
     if (brace == std::string_view::npos || !IsWanted(line.substr(0, brace))) continue;
-    damaged += TakeLine(line, namespaces, cluster_label, now.us / 1000, fn) ? 0 : 1;
+    damaged += TakeLine(line, cluster, namespaces, now.us / 1000, fn) ? 0 : 1;
   }
   return damaged;
 }

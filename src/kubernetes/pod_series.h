@@ -20,19 +20,20 @@ using OneSampleFn =
     absl::FunctionRef<void(std::span<const LabelView> labels, double value, int64_t timestamp_ms)>;
 
 // Of all pods and owners: kube_pod_owner, kube_replicaset_owner, kube_job_owner, kube_pod_labels,
-// kube_pod_container_resource_limits and _requests, kube_pod_init_container_info (of sidecars), and of containers
-// that were restarted kube_pod_container_status_restarts_total and _last_terminated_reason. Limits and requests
-// are those of the owner (ContainerState::owner_limits): what the spec of a pod says that was resized is not.
+// kube_pod_container_resource_limits and _requests, kube_pod_init_container_info (also of ephemeral containers),
+// and of containers that were restarted kube_pod_container_status_restarts_total and _last_terminated_reason.
+// Limits and requests are those of the owner (ContainerState::owner_limits): what the spec of a pod says that was
+// resized is not.
 void ForEachPodSeries(const Cluster& cluster, Timestamp now, OneSampleFn fn);
 // The same of these pods alone.
 void ForEachPodSeries(const ClusterNaming& naming, std::span<const PodPtr> pods, Timestamp now,
                       OneSampleFn fn);
 
-// The lines of a kubelet's /metrics/cadvisor that mapping rules can use: CPU, memory and OOM kills of
-// containers, without the sums of pods and their pause containers. `namespaces`: a pattern, "" for
-// every one. `cluster_label`: added as the label cluster, if not "". Samples without a time have `now`. Returns the
-// number of damaged lines.
-size_t ForEachUsageSeries(std::string_view text, std::string_view namespaces, std::string_view cluster_label,
+// The lines of a kubelet's /metrics/cadvisor or /metrics/resource that mapping rules can use: CPU, memory and OOM
+// kills (of the former) of containers, without the sums of pods, their pause containers and those that are
+// Pod::left_out. `namespaces`: a pattern, "" for every one. The name of the cluster is added as the label cluster, if
+// it has one. Samples without a time have `now`. Returns the number of damaged lines.
+size_t ForEachUsageSeries(std::string_view text, const Cluster& cluster, std::string_view namespaces,
                           Timestamp now, OneSampleFn fn);
 
 }  // namespace taut

@@ -35,7 +35,17 @@ std::string Reflector<Object>::Path(std::string_view query) const {
 template <typename Object>
 void Reflector<Object>::NoteWorks() {
   if (failed_) note_(absl::OkStatus());
-  failed_ = false;
+  failed_ = absent_ = false;
+}
+
+template <typename Object>
+void Reflector<Object>::NoteAbsent(const absl::Status& status) {
+  if (!absent_) {
+    sink_.replace({});
+    note_(status);
+  }
+  failed_ = absent_ = true;
+  wait_(options_.absent_retry);
 }
 
 template <typename Object>
@@ -94,6 +104,12 @@ absl::Status Reflector<Object>::Watch() {
 }
 
 template <typename Object>
+std::chrono::milliseconds Reflector<Object>::Drawn(std::chrono::milliseconds pause) {
+  return std::chrono::milliseconds(
+      static_cast<int64_t>(static_cast<double>(pause.count()) * rng_.Uniform(0.5, 1.5)));
+}
+
+template <typename Object>
 void Reflector<Object>::Run() {
   std::chrono::milliseconds pause = options_.first_retry;
   while (!stopping_) {
@@ -108,9 +124,16 @@ void Reflector<Object>::Run() {
       if (!heard_) wait_(options_.first_retry);  // a server that ends watches at once
       continue;
     }
+    if (absl::IsNotFound(status) && options_.absent_retry.count() > 0) {
+      NoteAbsent(status);
+      continue;
+    }
     failed_ = true;
+    absent_ = false;
     note_(status);
-    wait_(std::max(pause, std::chrono::milliseconds(1000 * client_->retry_after_s())));
+    // No earlier than the server asks.
+    const std::chrono::milliseconds asked(1000 * client_->retry_after_s());
+    wait_(asked.count() > 0 ? std::max(Drawn(pause), asked + Drawn(options_.first_retry)) : Drawn(pause));
     pause = std::min(pause * 2, options_.last_retry);
   }
 }
@@ -119,6 +142,7 @@ template class Reflector<Pod>;
 template class Reflector<OwnedObject>;
 template class Reflector<Node>;
 template class Reflector<Vpa>;
+template class Reflector<Hpa>;
 template class Reflector<NamespaceRule>;
 
 }  // namespace taut

@@ -72,8 +72,9 @@ class Kubernetes : public ServerFixture {
          .list_accept = {},
          .watch_accept = {},
          .page = 2,
-         .first_retry = std::chrono::milliseconds(1),
-         .last_retry = std::chrono::milliseconds(5)},
+         .first_retry = first_retry_,
+         .last_retry = last_retry_,
+         .absent_retry = absent_retry_},
         Api(),
         {.replace =
              [this](const std::vector<Pod>& pods) {
@@ -83,7 +84,8 @@ class Kubernetes : public ServerFixture {
              },
          .put = [this](const Pod& pod) { names_.insert(pod.name); },
          .remove = [this](const Pod& pod) { names_.erase(pod.name); }},
-        [](std::chrono::milliseconds pause) {
+        [this](std::chrono::milliseconds pause) {
+          pauses_.push_back(pause);
           std::this_thread::sleep_for(std::min(pause, std::chrono::milliseconds(5)));
         },
         [this](const absl::Status& status) {
@@ -104,6 +106,8 @@ class Kubernetes : public ServerFixture {
     std::string token;
   };
   const std::shared_ptr<State> state_ = std::make_shared<State>();
+  std::chrono::milliseconds absent_retry_{0}, first_retry_{1}, last_retry_{5};
+  std::vector<std::chrono::milliseconds> pauses_;
   std::set<std::string> names_;
   int replaced_ = 0;
   uint64_t lists_ = 0;
@@ -175,6 +179,35 @@ TEST_F(Kubernetes, ANonsenseAnswerIsNoEndOfIt) {
   EXPECT_EQ(notes_[2], "ok");
 }
 
+TEST_F(Kubernetes, AKindThatIsAbsentHasNoObjectsAndIsAskedForAgain) {
+  StartServer();
+  absent_retry_ = std::chrono::minutes(5);
+  Answers({{404, "404 page not found"},
+           {404, "404 page not found"},
+           {200, ListJson({"a"}, "5")},
+           {200, EventJson("ADDED", "b", "6")}});
+  RunReflector();
+  EXPECT_THAT(names_, ElementsAre("a", "b"));
+  EXPECT_EQ(replaced_, 2) << "by none, once, and by what is there then";
+  ASSERT_GE(notes_.size(), 2U);
+  EXPECT_THAT(notes_[0], HasSubstr("404"));
+  EXPECT_EQ(notes_[1], "ok") << "it is noted once";
+}
+
+TEST_F(Kubernetes, PausesAreDrawnSoThatClientsComeBackApart) {
+  StartServer();
+  first_retry_ = last_retry_ = std::chrono::seconds(10);
+  Answers(std::vector<Answer>(20, {503, "{}"}));
+  RunReflector();
+  ASSERT_GE(pauses_.size(), 20U);
+  pauses_.resize(20);
+  for (const std::chrono::milliseconds pause : pauses_) {
+    EXPECT_GE(pause, std::chrono::seconds(5));
+    EXPECT_LT(pause, std::chrono::seconds(15));
+  }
+  EXPECT_GT(std::set<std::chrono::milliseconds>(pauses_.begin(), pauses_.end()).size(), 10U);
+}
+
 TEST_F(Kubernetes, TheTokensFileIsReadAgain) {
   StartServer();
   const TempDir dir;
@@ -206,15 +239,6 @@ TEST_F(Kubernetes, AStopEndsAWatchThatSaysNothing) {
       "/watch", "", [](std::string_view /*line*/) { return true; }, std::chrono::seconds(600));
   stopper.join();
   EXPECT_THAT(std::string(Message(client->Get("/x").status())), HasSubstr("stopped"));
-}
-
-TEST(ClusterWriter, KnowsWhoScales) {
-  constexpr std::string_view kList = R"({"items":[
-    {"metadata":{"name":"a"},"spec":{"scaleTargetRef":{"kind":"StatefulSet","name":"web"}}},
-    {"metadata":{"name":"b"},"spec":{"scaleTargetRef":{"kind":"Deployment","name":"web"}}}]})";
-  EXPECT_EQ(*AutoscalerOf(kList, {"shop", "deployment", "web", ""}), "b");
-  EXPECT_EQ(*AutoscalerOf(kList, {"shop", "deployment", "api", ""}), "");
-  EXPECT_FALSE(AutoscalerOf("{}", {"shop", "deployment", "web", ""}).ok());
 }
 
 TEST(ClusterWriter, KnowsPathsOfWorkloads) {

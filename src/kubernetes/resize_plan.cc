@@ -1,7 +1,6 @@
 #include "kubernetes/resize_plan.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/strings.h"
 #include "kubernetes/quantity.h"
@@ -13,18 +12,13 @@ std::string Quantity(Resource resource, double value) {
   return resource == Resource::kCpu ? CpuQuantity(value) : MemoryQuantity(value);
 }
 
-// The smallest amount that the API keeps.
-double Step(Resource resource) { return resource == Resource::kCpu ? 0.001 : 1; }
-
-double RoundedUp(Resource resource, double value) { return *ParseQuantity(Quantity(resource, value)); }
-
 std::optional<double> Of(const Amounts& amounts, Resource resource) {
   return resource == Resource::kCpu ? amounts.cpu : amounts.memory;
 }
 
 bool Same(Resource resource, const std::optional<double>& have, const std::optional<double>& wanted) {
   if (!wanted.has_value()) return true;
-  return have.has_value() && std::abs(*have - *wanted) < Step(resource) / 2;
+  return have.has_value() && IsSameAmount(resource, *have, *wanted);
 }
 
 bool Has(const Amounts& requests, const Amounts& limits, Resource resource,
@@ -38,34 +32,35 @@ absl::Status Refuse(const Pod& pod, const ContainerState& container, std::string
       StrCat("container ", container.name, " of pod ", pod.namespace_name, "/", pod.name, ": ", why));
 }
 
-// Whether every container has equal requests and limits, one of them with these: the QoS class Guaranteed.
-bool IsGuaranteed(const Pod& pod, const ContainerState& changed = {}, Resource resource = Resource::kCpu,
-                  const ContainerResources& wanted = {}) {
+bool IsEqual(const ContainerState& container, Resource resource) {
+  const std::optional<double> request = Of(container.requests, resource),
+                              limit = Of(container.limits, resource);
+  return request.has_value() && limit.has_value() && IsSameAmount(resource, *request, *limit);
+}
+
+// Of every container, but for this resource of this one.
+bool IsRestEqual(const Pod& pod, const ContainerState& but, Resource resource) {
   for (const ContainerState& container : pod.containers) {
     for (const Resource r : kResources) {
-      std::optional<double> request = Of(container.requests, r), limit = Of(container.limits, r);
-      if (&container == &changed && r == resource) {
-        request = wanted.request.has_value() ? wanted.request : request;
-        limit = wanted.limit.has_value() ? wanted.limit : limit;
-      }
-      if (!request.has_value() || !limit.has_value() || !Same(r, request, limit)) return false;
+      if ((&container != &but || r != resource) && !IsEqual(container, r)) return false;
     }
   }
   return true;
 }
 
 absl::Status Check(const Pod& pod, const ContainerState& container, Resource resource, double amount,
-                   const Allocation& allocation, const std::optional<Amounts>& allocatable) {
+                   const Allocation& allocation, const AllocationPlace& place,
+                   const std::optional<Amounts>& allocatable) {
   if (pod.is_static) return Refuse(pod, container, "static pods cannot be resized");
-  const bool has_limit = Of(container.limits, resource).has_value();
-  if (!has_limit && !Of(container.requests, resource).has_value()) {
+  const bool has_limit = place.now.limit.has_value();
+  if (!has_limit && !place.now.request.has_value()) {
     return Refuse(
         pod, container,
         StrCat("it has neither a ", Name(resource),
                " request nor a limit, and with one the pod could get another QoS class; set a request in "
                "the workload's template"));
   }
-  if (has_limit && IsGuaranteed(pod) && allocation.applies_to == AppliesTo::kRequestOnly) {
+  if (place.guaranteed && allocation.applies_to == AppliesTo::kRequestOnly) {
     return Refuse(pod, container,
                   StrCat("the pod's QoS class is Guaranteed, and ", Name(resource),
                          ".applies_to is request_only: its request has to stay equal to its limit; expected "
@@ -87,48 +82,17 @@ absl::Status Check(const Pod& pod, const ContainerState& container, Resource res
   return absl::OkStatus();
 }
 
-// Request ÷ limit that the plan keeps, in [0, 1].
-double ShareOf(const Pod& pod, const ContainerState& container, Resource resource,
-               const Allocation& allocation) {
-  if (IsGuaranteed(pod)) return 1;
-  if (allocation.request_share.has_value()) return *allocation.request_share;
-  std::optional<double> request = Of(container.owner_requests, resource);
-  std::optional<double> limit = Of(container.owner_limits, resource);
-  if (!request.has_value() || !limit.has_value()) {
-    request = Of(container.requests, resource);
-    limit = Of(container.limits, resource);
+// Why there is nothing else to set; "": the limit is.
+std::string WhyRequestMayNotStay(Resource resource, const Allocation& allocation,
+                                 const AllocationPlace& place) {
+  if (!place.now.limit.has_value()) return "the container has no limit to set";
+  if (place.guaranteed) return "the pod's QoS class is Guaranteed, and its limit has to stay equal";
+  if (allocation.of_request()) {
+    return StrCat(Name(resource), ".applies_to is ",
+                  kAppliesToNames[static_cast<size_t>(allocation.applies_to)],
+                  ": with limit the limit alone would be set");
   }
-  if (!request.has_value() || Same(resource, request, limit)) return 1;
-  return *limit > 0 ? std::clamp(*request / *limit, 0.0, 1.0) : 0;
-}
-
-// For a container with a limit.
-ContainerResources Plan(Resource resource, double amount, double share, const Allocation& allocation,
-                        const ContainerState& container) {
-  const double step = Step(resource);
-  const std::optional<double> request = Of(container.requests, resource);
-  ContainerResources out;
-  switch (allocation.applies_to) {
-    case AppliesTo::kLimit: {
-      out.limit = amount;
-      if (!request.has_value()) return out;
-      // To the nearest step: rounding up at every change would let the request creep towards the limit.
-      const double wanted = std::round(amount * share / step) * step;
-      const double most = share == 1 ? amount : std::max(amount - step, 0.0);
-      out.request = std::clamp(wanted, std::min({step, *request, most}), most);
-      return out;
-    }
-    case AppliesTo::kRequest:
-      out.request = amount;
-      // A request of 0 has no ratio to its limit.
-      out.limit =
-          share > 0 ? RoundedUp(resource, amount / share) : std::max(amount, *Of(container.limits, resource));
-      return out;
-    case AppliesTo::kRequestOnly:
-      out.request = std::min(amount, *Of(container.limits, resource));
-      return out;
-  }
-  return out;
+  return "";
 }
 
 }  // namespace
@@ -141,21 +105,48 @@ const ContainerState* ResizedContainer(const Pod& pod, std::string_view containe
   return nullptr;
 }
 
+AllocationPlace PlaceOf(const Pod& pod, const ContainerState& container, Resource resource) {
+  AllocationPlace out;
+  out.now = {Of(container.requests, resource), Of(container.limits, resource)};
+  out.owner = {Of(container.owner_requests, resource), Of(container.owner_limits, resource)};
+  out.rest_is_equal = IsRestEqual(pod, container, resource);
+  out.guaranteed = out.rest_is_equal && IsEqual(container, resource);
+  return out;
+}
+
+TemplateContainer InTemplate(const Pod& pod, const ContainerState& container) {
+  TemplateContainer out;
+  out.is_init = container.is_sidecar;
+  out.guaranteed = pod.qos == "Guaranteed";
+  out.rest_is_equal = std::ranges::all_of(pod.containers, [&](const ContainerState& other) {
+    return &other == &container ||
+           std::ranges::all_of(kResources, [&](Resource r) { return IsEqual(other, r); });
+  });
+  const bool is_known = container.owner_requests != Amounts() || container.owner_limits != Amounts();
+  const Amounts& requests = is_known ? container.owner_requests : container.requests;
+  const Amounts& limits = is_known ? container.owner_limits : container.limits;
+  for (const Resource r : kResources) out.amounts[static_cast<size_t>(r)] = {Of(requests, r), Of(limits, r)};
+  return out;
+}
+
 absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerState& container,
                                               Resource resource, double amount, const Allocation& allocation,
-                                              const std::optional<Amounts>& allocatable) {
-  const double rounded = std::max(RoundedUp(resource, amount), Step(resource));
-  if (absl::Status s = Check(pod, container, resource, rounded, allocation, allocatable); !s.ok()) return s;
-  if (!Of(container.limits, resource).has_value()) return ContainerResources{rounded, std::nullopt};
-  ContainerResources out =
-      Plan(resource, rounded, ShareOf(pod, container, resource, allocation), allocation, container);
-  if (IsGuaranteed(pod) || !IsGuaranteed(pod, container, resource, out)) return out;
-  if (allocation.applies_to == AppliesTo::kRequest) {
-    *out.limit += Step(resource);
-  } else if (out.request.has_value()) {
-    *out.request = std::max(*out.request - Step(resource), 0.0);
+                                              const std::optional<Amounts>& allocatable,
+                                              std::string_view scaled_by) {
+  const double rounded = std::max(RoundedAmount(resource, amount), SmallestAmount(resource));
+  AllocationPlace place = PlaceOf(pod, container, resource);
+  if (!scaled_by.empty()) {
+    const std::string why = WhyRequestMayNotStay(resource, allocation, place);
+    if (!why.empty()) {
+      return Refuse(pod, container,
+                    StrCat(scaled_by, " scales its workload by the ", Name(resource),
+                           " utilization, a share of the request, which therefore stays; ", why));
+    }
+    place.request_stays = true;
   }
-  return out;
+  const absl::Status s = Check(pod, container, resource, rounded, allocation, place, allocatable);
+  if (!s.ok()) return s;
+  return PlanAllocation(resource, rounded, allocation, place);
 }
 
 absl::StatusOr<ContainerResources> PlanRelease(const Pod& pod, const ContainerState& container,

@@ -9,33 +9,30 @@
 
 #include "absl/status/statusor.h"
 #include "kubernetes/objects.h"
-#include "model/allocation.h"
-#include "model/resource.h"
+#include "model/allocation_plan.h"
 
 namespace taut {
-
-// What a container of a pod is to have; absent: stays.
-struct ContainerResources {
-  std::optional<double> request, limit;
-  bool operator==(const ContainerResources&) const = default;
-};
 
 // The container of a pod that a job's limit is for: the one of this name, or with "" the only one that the pod
 // has. nullptr: the pod has several, or none of this name.
 const ContainerState* ResizedContainer(const Pod& pod, std::string_view container);
 
-// Request and limit for a recommendation of `amount` cores or bytes, as the API keeps them (whole millicores,
-// whole bytes) and as `allocation` says: the amount is the limit or the request, and the other one follows by
-// Allocation::request_share, else by the owner's ratio, else by the ratio that is there now. A container without
-// a limit gets the amount as its request and still no limit: one that is added could not be removed. With
-// kRequestOnly the request is at most the limit.
-// The pod keeps its QoS class: request and limit of a Guaranteed one stay equal, and the last ones that would
-// make another one Guaranteed differ by the smallest amount.
+// Where `container`, one of the pod's, gets an amount.
+AllocationPlace PlaceOf(const Pod& pod, const ContainerState& container, Resource resource);
+
+// What its owner wants of it: amounts that were set in place are not in it, as far as that was seen.
+TemplateContainer InTemplate(const Pod& pod, const ContainerState& container);
+
+// Request and limit for a recommendation of `amount` cores or bytes by PlanAllocation. A container without a
+// limit gets none: one that is added could not be removed.
 // FailedPrecondition says what forbids it: neither request nor limit now, kRequestOnly in a Guaranteed pod, a
-// static pod, a resize policy that restarts the container, or more than `allocatable` of the pod's node.
+// static pod, a resize policy that restarts the container, more than `allocatable` of the pod's node, or a request
+// that stays where there is no limit to set, or none that may differ from it.
+// `scaled_by`: an autoscaler that counts on the request (FieldClaims), which stays; "": none.
 absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerState& container,
                                               Resource resource, double amount, const Allocation& allocation,
-                                              const std::optional<Amounts>& allocatable);
+                                              const std::optional<Amounts>& allocatable,
+                                              std::string_view scaled_by = "");
 
 // The owner's request and limit again, as the workload's template has them. FailedPrecondition: the template has
 // no limit, and one cannot be removed.

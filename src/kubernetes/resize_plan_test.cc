@@ -62,6 +62,43 @@ TEST(ResizePlan, ASidecarIsAnInitContainer) {
               R"({"spec":{"initContainers":[{"name":"app","resources":{"limits":{"cpu":"1"}}}]}})");
 }
 
+TEST(ResizePlan, ARequestThatAnAutoscalerCountsOnStays) {
+  constexpr std::string_view kHpa = "the HorizontalPodAutoscaler shop/web";
+  Pod pod = TestPod();
+  const auto plan = [&](const Allocation& allocation = {}) {
+    return PlanResize(pod, pod.containers[0], Resource::kMemory, 100 * kMebibyte, allocation, std::nullopt,
+                      kHpa);
+  };
+  EXPECT_EQ(*plan(), (ContainerResources{std::nullopt, 100 * kMebibyte}));
+  EXPECT_EQ(Message(plan({.applies_to = AppliesTo::kRequest, .request_share = {}}).status()),
+            "container app of pod shop/web-5d4f8c7b9d-x2x4z: the HorizontalPodAutoscaler shop/web scales its "
+            "workload by the memory utilization, a share of the request, which therefore stays; "
+            "memory.applies_to is request: with limit the limit alone would be set");
+  pod.containers[0].requests = pod.containers[0].limits;
+  EXPECT_THAT(std::string(Message(plan().status())), HasSubstr("QoS class is Guaranteed"));
+  pod.containers[0].limits.memory.reset();
+  EXPECT_THAT(std::string(Message(plan().status())), HasSubstr("no limit to set"));
+}
+
+TEST(ResizePlan, ATemplateHasWhatItsOwnerWants) {
+  Pod pod = TestPod();
+  pod.containers.push_back(TestContainer("log"));
+  pod.containers[1].requests = pod.containers[1].limits;
+  TemplateContainer app = InTemplate(pod, pod.containers[0]);
+  EXPECT_EQ(app.of(Resource::kCpu), (ContainerResources{0.1, 0.2})) << "never seen before it was resized";
+  EXPECT_TRUE(app.rest_is_equal);
+  EXPECT_FALSE(app.guaranteed);
+  EXPECT_FALSE(app.is_init);
+  pod.containers[0].owner_requests = {0.5, std::nullopt};
+  pod.containers[1].is_sidecar = true;
+  app = InTemplate(pod, pod.containers[0]);
+  EXPECT_EQ(app.of(Resource::kCpu), (ContainerResources{0.5, std::nullopt}));
+  EXPECT_EQ(app.of(Resource::kMemory), ContainerResources());
+  const TemplateContainer log = InTemplate(pod, pod.containers[1]);
+  EXPECT_TRUE(log.is_init);
+  EXPECT_FALSE(log.rest_is_equal);
+}
+
 TEST(ResizePlan, SaysWhatForbidsIt) {
   const auto error = [](const auto& change, Resource resource = Resource::kMemory) {
     Pod pod = TestPod();

@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "kubernetes/quantity.h"
+#include "kubernetes/resize_plan.h"
 
 namespace taut {
 namespace {
@@ -69,6 +70,12 @@ std::string ConditionJson(std::string_view type, std::string_view status, std::s
 
 }  // namespace
 
+bool Controls(const Vpa& vpa, std::string_view container, Resource resource) {
+  const VpaContainerPolicy* policy = PolicyOf(vpa, container);
+  if (policy == nullptr) return true;
+  return !policy->is_off && (resource == Resource::kCpu ? policy->controls_cpu : policy->controls_memory);
+}
+
 std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, const Amounts& largest_node,
                            std::string_view time) {
   std::string containers;
@@ -87,6 +94,19 @@ std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, const Amount
   const std::string recommendation =
       provided ? StrCat(R"("recommendation":{"containerRecommendations":[)", containers, "]},") : "";
   return StrCat(R"({"status":{)", recommendation, R"("conditions":[)", conditions, "]}}");
+}
+
+double VpaTargetShare(std::span<const PodPtr> pods, std::string_view container, Resource resource,
+                      const Allocation& allocation) {
+  if (allocation.of_request()) return 1;
+  for (const PodPtr& pod : pods) {
+    const ContainerState* found = ResizedContainer(*pod, container);
+    if (found == nullptr) continue;
+    const AllocationPlace place = PlaceOf(*pod, *found, resource);
+    if (!place.now.limit.has_value()) return 1;
+    return std::max(RequestShareOf(resource, allocation, place), RequestShareOf(resource, {}, place));
+  }
+  return 1;
 }
 
 std::optional<std::string> VpaJob(const Vpa& vpa, const ClusterNaming& naming, std::string_view container) {

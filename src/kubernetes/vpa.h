@@ -13,6 +13,8 @@
 
 #include "kubernetes/cluster.h"
 #include "kubernetes/objects.h"
+#include "model/allocation.h"
+#include "model/resource.h"
 
 namespace taut {
 
@@ -27,6 +29,9 @@ struct VpaAdvice {
   bool has_pods = false;  // the workload has pods now
 };
 
+// Whether the VPA sets this resource of the container, by its resource policy.
+bool Controls(const Vpa& vpa, std::string_view container, Resource resource);
+
 // The body of a merge patch of the VPA's status: for each container with an amount, target = lowerBound =
 // upperBound, so that the updater acts as soon as a pod has something else (when to change is decided before),
 // and uncappedTarget. Amounts are at most those of `largest_node`: a pod that fits no node would wait for ever.
@@ -34,6 +39,13 @@ struct VpaAdvice {
 // minAllowed and maxAllowed bound the target. `time`: RFC 3339, of the condition.
 std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, const Amounts& largest_node,
                            std::string_view time);
+
+// What of a recommended amount is the target, which is a request: all of it, or, where it is the limit of a
+// container of `pods`, the request's share of it. That is the owner's, as the updater keeps the ratio of request
+// and limit, or Allocation::request_share if that is larger: with less the pod's limit would be lower than
+// recommended.
+double VpaTargetShare(std::span<const PodPtr> pods, std::string_view container, Resource resource,
+                      const Allocation& allocation);
 
 // The jobs of the VPA's target: one of each container, by `naming`. nullopt: the target is no workload, or jobs
 // are whole pods and containers have no recommendations of their own.

@@ -33,18 +33,45 @@ TEST(Vpa, IsReadAsTheServerSendsIt) {
   ASSERT_TRUE(parser
                   .ParseWatch<Vpa>(
                       R"({"type":"ADDED","object":{"metadata":{"name":"web","namespace":"shop"},"spec":{
-                      "recommenders":[{"name":"tautline"}],"targetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},
+                      "recommenders":[{"name":"tautline"}],"updatePolicy":{"updateMode":"Initial"},"targetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},
                       "resourcePolicy":{"containerPolicies":[{"containerName":"log","mode":"Off"},
                       {"containerName":"*","controlledResources":["memory"],"minAllowed":{"memory":"100Mi"},"maxAllowed":{"memory":"1Gi"}}]}}}})",
                       meta, vpa)
                   .ok());
   EXPECT_EQ(vpa.recommender, "tautline");
   EXPECT_EQ(vpa.target_kind, "Deployment");
+  EXPECT_EQ(vpa.update_mode, "Initial");
+  EXPECT_FALSE(Controls(vpa, "log", Resource::kMemory));
+  EXPECT_TRUE(Controls(vpa, "app", Resource::kMemory));
+  EXPECT_FALSE(Controls(vpa, "app", Resource::kCpu));
+  EXPECT_TRUE(Controls(Vpa(), "app", Resource::kCpu));
   ASSERT_EQ(vpa.policies.size(), 2U);
   EXPECT_TRUE(vpa.policies[0].is_off);
   EXPECT_TRUE(vpa.policies[0].controls_cpu);
   EXPECT_FALSE(vpa.policies[1].controls_cpu);
   EXPECT_EQ(vpa.policies[1].max_allowed.memory, 1024 * kMebibyte);
+}
+
+// The updater scales limits by the ratio of the pod: a limit that is a target would be doubled.
+TEST(Vpa, OfALimitTheTargetIsTheRequestsShare) {
+  const auto share = [](const Pod& pod, const Allocation& allocation, std::string_view container = "app") {
+    const PodPtr pods[] = {std::make_shared<const Pod>(pod)};
+    return VpaTargetShare(pods, container, Resource::kMemory, allocation);
+  };
+  Pod pod = TestPod();
+  pod.containers.push_back(TestContainer("log"));
+  EXPECT_EQ(share(pod, {}), 0.5);
+  EXPECT_EQ(share(pod, {.applies_to = AppliesTo::kLimit, .request_share = 0.8}), 0.8);
+  EXPECT_EQ(share(pod, {.applies_to = AppliesTo::kLimit, .request_share = 0.2}), 0.5)
+      << "else the limit would be lower than recommended";
+  EXPECT_EQ(share(pod, {.applies_to = AppliesTo::kRequest, .request_share = {}}), 1);
+  EXPECT_EQ(share(pod, {}, "none"), 1);
+  pod.containers[0].limits = pod.containers[0].requests = {0.3, 96 * kMebibyte};
+  pod.containers[0].owner_requests.memory = 16 * kMebibyte;
+  pod.containers[0].owner_limits.memory = 64 * kMebibyte;
+  EXPECT_EQ(share(pod, {}), 0.25) << "the owner's, whatever the pod has now";
+  pod.containers[0].limits.memory.reset();
+  EXPECT_EQ(share(pod, {}), 1) << "without a limit it is the request";
 }
 
 TEST(Vpa, TheBoundsAreTheTarget) {

@@ -59,6 +59,9 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
   };
   options.unix_s = [now = options_.now] { return now().seconds(); };
   options.steady_s = std::move(steady_s);
+  options.owners = &field_owners_;
+  if (absl::Status s = WatchHpas(); !s.ok()) return s;
+  if (absl::Status s = options_.config.vpa ? absl::OkStatus() : WatchVpas(); !s.ok()) return s;
   auto made = std::make_unique<KubernetesActuator>(std::move(options), &cluster_,
                                                    std::make_unique<ApiWriter>(*std::move(client)));
   actuator_ = made.get();
@@ -93,7 +96,7 @@ absl::Status KubernetesRun::OpenVpas() {
   if (!client.ok()) return client.status();
   vpa_client_ = *std::move(client);
   VpaWriter::Options options;
-  options.advice = [this](const std::string& job) { return Recommended(job); };
+  options.advice = [this](const std::string& job) { return RecommendedRequests(job); };
   options.send = [this](const std::string& path, const std::string& patch) {
     return vpa_client_->Patch(StrCat(path, "?fieldManager=", kFieldManager), patch, kMergePatch).status();
   };
@@ -203,16 +206,22 @@ void KubernetesRun::ReleaseLease() {
   if (lease_ != nullptr) lease_->Release();
 }
 
-Amounts KubernetesRun::Recommended(const std::string& job) const {
+Amounts KubernetesRun::RecommendedRequests(const std::string& job) const {
   Amounts out;
   const std::optional<JobId> id = control_->Find(job);
-  if (!id.has_value()) return out;
+  const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
+  if (!id.has_value() || !workload.has_value()) return out;
   const std::shared_ptr<const FleetView> view = control_->view();
   const JobView* found = view->Find(*id);
   if (found == nullptr) return out;
-  const float cpu = found->of(Resource::kCpu).would_be, memory = found->of(Resource::kMemory).would_be;
-  if (cpu >= 0) out.cpu = cpu;
-  if (memory >= 0) out.memory = memory;
+  const std::vector<PodPtr> pods = cluster_.PodsOf(*workload);
+  const auto request = [&](Resource r) -> std::optional<double> {
+    const float amount = found->of(r).would_be;
+    if (amount < 0) return std::nullopt;
+    return amount * VpaTargetShare(pods, workload->container, r, AllocationOf(*id, r));
+  };
+  out.cpu = request(Resource::kCpu);
+  out.memory = request(Resource::kMemory);
   return out;
 }
 

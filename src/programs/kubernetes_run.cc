@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <random>
 
 #include "base/pattern.h"
 #include "base/strings.h"
 #include "kubernetes/pod_series.h"
+#include "kubernetes/resize_plan.h"
 #include "net/http.h"
 #include "spdlog/spdlog.h"
 
@@ -15,6 +17,7 @@ namespace {
 
 constexpr std::string_view kInCluster = "in-cluster";
 constexpr size_t kScrapers = 4;
+constexpr std::chrono::minutes kAbsentRetry{5};    // of kinds that may be installed later
 constexpr std::chrono::milliseconds kPassOn{500};  // an OOM kill waits no longer
 // Objects whose annotations are settings, and of which there are Events.
 struct WatchedKind {
@@ -84,6 +87,7 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   const bool watch_workloads = run->options_.config.annotations || run->options_.config.events;
   if (s.ok() && watch_workloads) s = run->WatchWorkloads();
   if (s.ok() && run->options_.config.events) s = run->OpenEvents();
+  if (s.ok() && run->options_.config.vpa) s = run->OpenVpas();
   if (s.ok() && run->options_.config.vpa) s = run->WatchVpas();
   if (s.ok()) s = run->WatchNamespaceRules("LimitRange", "/api/v1/limitranges");
   // What is left of a quota only the webhook needs.
@@ -134,22 +138,25 @@ absl::Status KubernetesRun::WatchWorkloads() {
 
 namespace {
 
-// The owner's request over its limit of the container; 1 where it has not both.
-double RequestShare(const std::vector<PodPtr>& pods, const std::string& container, Resource r) {
+// Request ÷ limit that a recommendation of the job keeps, above 0; 1 where it has not both.
+double RequestShare(const std::vector<PodPtr>& pods, const std::string& container, Resource r,
+                    const Allocation& allocation) {
   for (const PodPtr& pod : pods) {
-    for (const ContainerState& c : pod->containers) {
-      if (c.name != container) continue;
-      const bool is_cpu = r == Resource::kCpu;
-      const std::optional<double> request = is_cpu ? c.owner_requests.cpu : c.owner_requests.memory;
-      const std::optional<double> limit = is_cpu ? c.owner_limits.cpu : c.owner_limits.memory;
-      if (request > 0.0 && limit > 0.0) return std::min(1.0, *request / *limit);
-      return 1;
-    }
+    const ContainerState* found = ResizedContainer(*pod, container);
+    if (found == nullptr) continue;
+    const double share = RequestShareOf(r, allocation, PlaceOf(*pod, *found, r));
+    return share > 0 ? share : 1;
   }
   return 1;
 }
 
 }  // namespace
+
+Allocation KubernetesRun::AllocationOf(JobId job, Resource resource) const {
+  Allocation out;
+  control_->Look(job, [&](const LiveJob& live) { out = live.policy->allocation(resource); });
+  return out;
+}
 
 // What the cluster allows, whatever the annotations of a workload say of that. What was known before stands until
 // LimitRanges and nodes are.
@@ -165,7 +172,8 @@ void KubernetesRun::PutAllowed(const JobView& job, const WorkloadName& workload,
     if (is_known) {
       const RecommendedAmount amount{.of_pods = workload.container.empty(),
                                      .is_request = job.of(r).of_request,
-                                     .share = RequestShare(cluster_.PodsOf(workload), workload.container, r)};
+                                     .share = RequestShare(cluster_.PodsOf(workload), workload.container, r,
+                                                           AllocationOf(job.record->id, r))};
       text = AllowedRangeText(r, AllowedBy(rules, largest, amount, r));
     } else if (const auto it = std::ranges::find_if(job.record->labels, is_it);
                it != job.record->labels.end()) {
@@ -212,15 +220,40 @@ absl::Status KubernetesRun::WatchNamespaceRules(const std::string& kind, const s
        .remove = [rules, kind](const NamespaceRule& rule) { rules->Remove(kind, rule); }});
 }
 
+// For their status, if it is asked for, and for those of other recommenders.
 absl::Status KubernetesRun::WatchVpas() {
-  if (absl::Status s = OpenVpas(); !s.ok()) return s;
+  FieldOwners* const owners = &field_owners_;
   VpaWriter* const vpas = vpas_.get();
-  return Watch<Vpa>(
-      {.path = "/apis/autoscaling.k8s.io/v1/verticalpodautoscalers", .list_accept = {}, .watch_accept = {}},
-      "VerticalPodAutoscalers",
-      {.replace = [vpas](std::vector<Vpa> all) { vpas->Replace(std::move(all)); },
-       .put = [vpas](Vpa vpa) { vpas->Put(std::move(vpa)); },
-       .remove = [vpas](const Vpa& vpa) { vpas->Remove(vpa); }});
+  return Watch<Vpa>({.path = "/apis/autoscaling.k8s.io/v1/verticalpodautoscalers",
+                     .list_accept = {},
+                     .watch_accept = {},
+                     .absent_retry = kAbsentRetry},
+                    "VerticalPodAutoscalers",
+                    {.replace =
+                         [owners, vpas](std::vector<Vpa> all) {
+                           owners->ReplaceVpas(all);
+                           if (vpas != nullptr) vpas->Replace(std::move(all));
+                         },
+                     .put =
+                         [owners, vpas](Vpa vpa) {
+                           owners->PutVpa(vpa);
+                           if (vpas != nullptr) vpas->Put(std::move(vpa));
+                         },
+                     .remove =
+                         [owners, vpas](const Vpa& vpa) {
+                           owners->RemoveVpa(vpa);
+                           if (vpas != nullptr) vpas->Remove(vpa);
+                         }});
+}
+
+absl::Status KubernetesRun::WatchHpas() {
+  FieldOwners* const owners = &field_owners_;
+  return Watch<Hpa>(
+      {.path = "/apis/autoscaling/v2/horizontalpodautoscalers", .list_accept = {}, .watch_accept = {}},
+      "HorizontalPodAutoscalers",
+      {.replace = [owners](std::vector<Hpa> all) { owners->ReplaceHpas(std::move(all)); },
+       .put = [owners](Hpa hpa) { owners->PutHpa(std::move(hpa)); },
+       .remove = [owners](const Hpa& hpa) { owners->RemoveHpa(hpa); }});
 }
 
 template <typename Object>
@@ -228,10 +261,15 @@ absl::Status KubernetesRun::Watch(ReflectorOptions reflector, const std::string&
                                   ReflectorSink<Object> sink) {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
+  const bool may_be_absent = reflector.absent_retry.count() > 0;
+  reflector.seed = std::random_device()();
   auto made = std::make_shared<Reflector<Object>>(
       std::move(reflector), *std::move(client), std::move(sink),
       [this](std::chrono::milliseconds pause) { Wait(pause); },
-      [this, what](const absl::Status& status) { Note(what, status); });
+      [this, what, may_be_absent](const absl::Status& status) {
+        if (may_be_absent && absl::IsNotFound(status)) return NoteAbsent(what, status);
+        Note(what, status);
+      });
   runs_.push_back([made] { made->Run(); });
   stops_.push_back([made] { made->Stop(); });
   lists_.push_back([made] { return made->lists(); });
@@ -255,6 +293,11 @@ void KubernetesRun::Note(const std::string& what, const absl::Status& status) {
   }
   ++watch_failures_;
   spdlog::warn("kubernetes: watching {}: {}; tried again", what, Message(status));
+}
+
+void KubernetesRun::NoteAbsent(const std::string& what, const absl::Status& status) {
+  spdlog::warn("kubernetes: this cluster has no {} ({}); looked for again every {} minutes", what,
+               Message(status), kAbsentRetry.count());
 }
 
 absl::Status KubernetesRun::Start(ControlPlane* control) {
@@ -351,13 +394,15 @@ void KubernetesRun::ScrapeNodes(const std::vector<std::string>& nodes) {
 }
 
 absl::Status KubernetesRun::ScrapeNode(ApiClient& client, const std::string& node) {
-  const absl::StatusOr<std::string> text =
-      client.Get(StrCat("/api/v1/nodes/", PercentEncode(node), "/proxy/metrics/cadvisor"), "text/plain");
+  const bool is_resource = options_.config.usage == KubeletUsage::kResource;
+  const absl::StatusOr<std::string> text = client.Get(
+      StrCat("/api/v1/nodes/", PercentEncode(node), "/proxy/metrics/", is_resource ? "resource" : "cadvisor"),
+      "text/plain");
   ++(text.ok() ? scrapes_ : scrape_failures_);
   if (!text.ok()) return text.status();
   const Timestamp now = options_.now();
   const size_t damaged =
-      ForEachUsageSeries(*text, options_.config.namespaces, options_.naming.cluster, now,
+      ForEachUsageSeries(*text, cluster_, options_.config.namespaces, now,
                          [this, now](std::span<const LabelView> labels, double value, int64_t timestamp_ms) {
                            const RemoteSample sample{value, timestamp_ms};
                            control_->Take(labels, std::span(&sample, 1), now, kKeepAll);
@@ -387,6 +432,16 @@ void KubernetesRun::NoteScrapes(const std::vector<std::string>& nodes,
   } else {
     spdlog::warn("kubernetes: {}", error);
   }
+}
+
+std::optional<TemplateContainer> KubernetesRun::ContainerOf(const std::string& job) const {
+  const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
+  if (!workload.has_value()) return std::nullopt;
+  for (const PodPtr& pod : cluster_.PodsOf(*workload)) {
+    if (const ContainerState* found = ResizedContainer(*pod, workload->container); found != nullptr)
+      return InTemplate(*pod, *found);
+  }
+  return std::nullopt;
 }
 
 KubernetesFacts KubernetesRun::facts() const {

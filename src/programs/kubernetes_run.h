@@ -19,6 +19,7 @@
 #include "control/control_plane.h"
 #include "kubernetes/cluster.h"
 #include "kubernetes/event_writer.h"
+#include "kubernetes/field_owners.h"
 #include "kubernetes/kubeconfig.h"
 #include "kubernetes/kubernetes_actuator.h"
 #include "kubernetes/lease.h"
@@ -56,6 +57,8 @@ class KubernetesRun {
   void Stop();
   // Lets another tautd change the cluster at once. After Stop and that of the actuator.
   void ReleaseLease();
+  // nullopt: the job is not one of a container of pods that are there now.
+  std::optional<TemplateContainer> ContainerOf(const std::string& job) const;
   // Without what the actuator did.
   KubernetesFacts facts() const;
 
@@ -68,16 +71,19 @@ class KubernetesRun {
   absl::Status WatchOwners(const std::string& kind, const std::string& path);
   absl::Status WatchWorkloads();
   absl::Status WatchVpas();
+  absl::Status WatchHpas();
   absl::Status WatchNamespaceRules(const std::string& kind, const std::string& path);
   absl::Status OpenVpas();
   absl::Status OpenLease();
   absl::Status OpenEvents();
   absl::Status OpenAdmission();
   void Say(std::span<const Decision> decisions);
-  std::string WhyNotChange() const;  // "": it may change the cluster
-  Amounts Recommended(const std::string& job) const;
+  std::string WhyNotChange() const;                             // "": it may change the cluster
+  Allocation AllocationOf(JobId job, Resource resource) const;  // the default one if it is not known
+  Amounts RecommendedRequests(const std::string& job) const;
   void Wait(std::chrono::milliseconds pause);
   void Note(const std::string& what, const absl::Status& status);
+  static void NoteAbsent(const std::string& what, const absl::Status& status);
   bool IsWanted(const Pod& pod) const;
   void PutAllowed(const JobView& job, const WorkloadName& workload, const Amounts& largest,
                   std::vector<Label>& labels) const;
@@ -99,6 +105,7 @@ class KubernetesRun {
   Cluster cluster_;
   WorkloadDirectory workloads_;
   NamespaceRules namespace_rules_;
+  FieldOwners field_owners_;  // known where there is an actuator
   Steering steering_;
   uint64_t steered_ = 0;  // its version that was passed on last
   ControlPlane* control_ = nullptr;

@@ -42,7 +42,8 @@ class Cluster:
         self.use_mib = 20
         self.scrape_seconds = 6 * 3600  # of usage in each answer of the kubelet
         self.refuse = None  # (status, message) for each resize
-        self.autoscaler = None
+        self.hpas = {}
+        self.hpa_events = []
         self.deployment = {"metadata": {"name": "web", "namespace": "shop", "uid": "d-1", "annotations": {}}}
         self.deployment_events = []
         self.said = []  # Events
@@ -54,6 +55,18 @@ class Cluster:
             pod["metadata"]["resourceVersion"] = str(self.version)
             self.pods[pod["metadata"]["name"]] = pod
             self.events.append((self.version, what, copy.deepcopy(pod)))
+            self.lock.notify_all()
+
+    def scale_by(self, resource):
+        """A HorizontalPodAutoscaler of the Deployment on the utilization of this resource; None: none any more."""
+        hpa = {"metadata": {"name": "web", "namespace": "shop"}, "spec": {
+            "scaleTargetRef": {"kind": "Deployment", "name": "web"},
+            "metrics": [{"type": "Resource", "resource": {"name": resource, "target": {"type": "Utilization", "averageUtilization": 80}}}]}}
+        with self.lock:
+            self.version += 1
+            hpa["metadata"]["resourceVersion"] = str(self.version)
+            self.hpas = {"web": hpa} if resource else {}
+            self.hpa_events.append((self.version, "ADDED" if resource else "DELETED", hpa))
             self.lock.notify_all()
 
     def annotate(self, annotations):
@@ -76,7 +89,8 @@ class Cluster:
         resources = {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": memory}}
         self.put({"metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}", "labels": {"team": "blue"}, "annotations": annotations or {},
                                "ownerReferences": [{"kind": "ReplicaSet", "name": "web-5d4f8c7b9d", "controller": True}]},
-                  "spec": {"nodeName": "node-1", "containers": [{"name": "app", "resources": copy.deepcopy(resources)}]},
+                  "spec": {"nodeName": "node-1", "initContainers": [{"name": "migrate"}],
+                           "containers": [{"name": "app", "resources": copy.deepcopy(resources)}]},
                   "status": {"phase": "Running", "qosClass": "Burstable", "containerStatuses": [
                       {"name": "app", "restartCount": 0, "state": {"running": {}}, "resources": copy.deepcopy(resources)}]}},
                  "ADDED")
@@ -115,6 +129,7 @@ class Cluster:
                     at = (START + second) * 1000
                     lines.append(f'container_cpu_usage_seconds_total{{cpu="total",{labels}}} {second * 0.1:.3f} {at}')
                     lines.append(f"container_memory_working_set_bytes{{{labels}}} {self.use_mib * MIB} {at}")
+                    lines.append(f"container_memory_working_set_bytes{{{labels.replace('app', 'migrate')}}} {400 * MIB} {at}")
         return "\n".join(lines) + "\n"
 
 
@@ -131,11 +146,17 @@ class Handler(daemon.JsonHandler):
             return self.watch(c.events, int(query["resourceVersion"]))
         if path.path == "/apis/apps/v1/deployments" and "watch" in query:
             return self.watch(c.deployment_events, int(query["resourceVersion"]))
+        if path.path == "/apis/autoscaling/v2/horizontalpodautoscalers" and "watch" in query:
+            return self.watch(c.hpa_events, int(query["resourceVersion"]))
+        if path.path.startswith("/apis/autoscaling.k8s.io/"):
+            return self.answer(404, "404 page not found")
         if "watch" in query:
             time.sleep(1)
             return self.answer(200, "")
         if path.path.endswith("/proxy/metrics/cadvisor"):
             return self.answer(200, c.usage())
+        if path.path.endswith("/proxy/metrics/resource"):
+            return self.answer(200, c.usage().replace('cpu="total",', ""))
         if path.path.endswith("/deployments/web"):
             return self.answer(200, json.dumps({"spec": {"template": {"spec": {"containers": [
                 {"name": "app", "resources": {"requests": {"cpu": "100m", "memory": "256Mi"},
@@ -156,9 +177,8 @@ class Handler(daemon.JsonHandler):
             if path.path == "/apis/apps/v1/replicasets":
                 items = [{"metadata": {"name": "web-5d4f8c7b9d", "namespace": "shop", "ownerReferences": [
                     {"kind": "Deployment", "name": "web", "controller": True}]}}]
-            if path.path.endswith("horizontalpodautoscalers") and c.autoscaler:
-                items = [{"metadata": {"name": c.autoscaler},
-                          "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "web"}}}]
+            if path.path == "/apis/autoscaling/v2/horizontalpodautoscalers":
+                items = list(c.hpas.values())
             text = json.dumps({"kind": "List", "metadata": {"resourceVersion": str(version)}, "items": items})
         self.answer(200, text)
 
@@ -213,7 +233,7 @@ users: [{{name: u, user: {{token: secret}}}}]
     config = f"""clock: samples
 actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers}}
-kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s, usage: resource}}
 defaults: {{mode: canary, recommender: moving_window, canary.share: 0.5, canary.duration: 2h, canary.min_task_windows: 20}}
 """
     cluster.scrape_seconds = 3600
@@ -228,6 +248,8 @@ defaults: {{mode: canary, recommender: moving_window, canary.share: 0.5, canary.
                 [cluster.limit(pod) for pod in pods])
     kinds = [d["kind"] for d in reversed(decisions(tautd))]
     stage.equal(kinds[:2], ["try", "promote"], "as two decisions")
+    scraped = {r.rsplit("/", 1)[1] for r in cluster.requests if "/proxy/metrics/" in r}
+    stage.equal(scraped, {"resource"}, "by the usage that kubernetes.usage names")
     stage.equal(tautd.stop(), 0, "tautd stops")
 
 
@@ -266,7 +288,9 @@ def setting(tautd, key):
 
 def steered(stage, cluster, tautd, pod):
     """Annotations of the Deployment, as kubectl annotate writes them."""
-    before = cluster.limit(pod)
+    request = lambda: cluster.pods[pod]["spec"]["containers"][0]["resources"]["requests"]["memory"]  # noqa: E731
+    before, requested = cluster.limit(pod), request()
+    cluster.scale_by("memory")
     cluster.annotate({"tautline.dev/memory.lower": "600MiB", "app.tautline.dev/class": "batch", "tautline.dev/mod": "auto"})
     stage.check(daemon.eventually(lambda: setting(tautd, "memory.lower")["source"] == "annotation tautline.dev/memory.lower", 20),
                 "an annotation of the Deployment is a setting of its job", setting(tautd, "memory.lower"))
@@ -275,6 +299,9 @@ def steered(stage, cluster, tautd, pod):
     stage.check(any("tautline.dev/mod is not used" in n and '"mode"' in n for n in notices), "an unknown one is a notice of the job",
                 notices)
     stage.check(daemon.eventually(lambda: cluster.limit(pod) >= 600, 30), "the limit follows", (before, cluster.limit(pod)))
+    stage.equal(request(), requested, "the request by which a HorizontalPodAutoscaler scales stays")
+    cluster.scale_by(None)
+    stage.check(daemon.eventually(lambda: request() != requested, 20), "and follows once there is none", request())
     cluster.annotate({})
     stage.check(daemon.eventually(lambda: setting(tautd, "memory.lower")["source"] != "annotation tautline.dev/memory.lower", 20),
                 "and is free again without it", setting(tautd, "memory.lower"))
@@ -365,7 +392,14 @@ rules:
     stage.check(abs(mebibytes(resources["requests"]["memory"]) * 2 - mebibytes(resources["limits"]["memory"])) < 0.01,
                 "the request keeps its ratio to the limit", resources)
     stage.equal(owners_limit(tautd), 512, "what was set is not taken for the owner's limit")
-    labels = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")["labels"]
+    stage.equal([job["name"] for job in tautd.get("/api/v1/jobs")["jobs"]], [JOB], "an init container is no job")
+    job = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")
+    stage.equal(job["container"], {"init": False, "guaranteed": False, "others_equal": True, "cpu": {"request": 0.1, "limit": 1},
+                                   "memory": {"request": 256 * MIB, "limit": 512 * MIB}}, "the API says what the owner wants")
+    export = stage.run(stage.args.taut, "export", "--format", "patch", "--server", f"http://127.0.0.1:{tautd.port}").stdout
+    found = re.search(r"requests: {cpu: (\d+)m, memory: \d+Mi}\n *limits: {cpu: (\d+)m, memory: \d+Mi}", export)
+    stage.check(found and abs(10 * int(found[1]) - int(found[2])) <= 10, "taut export keeps the owner's ratio", export)
+    labels = job["labels"]
     stage.equal(labels.get("team"), "blue", "the pod's labels are the job's")
     allowed = next(s["value"] for s in tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings")["values"]
                    if s["key"] == "cpu.allowed")

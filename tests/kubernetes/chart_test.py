@@ -81,13 +81,35 @@ def main():
         elsewhere = render(stage, helm, "--set", "way=webhook", namespace="other", name="second")
         stage.check("tautd.other.svc" in elsewhere.stdout and "other/tautd" in elsewhere.stdout and "namespace: tautline" not in elsewhere.stdout,
                     "the release's namespace is everywhere", elsewhere.stderr)
-        for value in ("way=all", "wya=act", "storage.sise=1Gi"):
+        monitored(stage, helm)
+        for value in ("way=all", "wya=act", "storage.sise=1Gi", "serviceMonitor.on=true"):
             stage.check(render(stage, helm, "--set", value).returncode != 0, f"--set {value} is refused")
         stage.finish()
 
 
 def render(stage, helm, *more, namespace="tautline", name="tautline"):
     return stage.run(helm, "template", name, CHART, "-n", namespace, "--kube-version", "1.35.0", *more)
+
+
+def monitored(stage, helm):
+    """A Prometheus Operator is told of tautd only if it is asked for."""
+    found = objects(render(stage, helm, "--set", "serviceMonitor.enabled=true,serviceMonitor.labels.release=prometheus").stdout)
+    monitor, service = found["ServiceMonitor/tautd"], found["Service/tautd-metrics"]
+    wanted = monitor["spec"]["selector"]["matchLabels"]
+    stage.check(wanted.items() <= service["metadata"]["labels"].items(), "the ServiceMonitor selects its Service", (wanted, service))
+    stage.equal(monitor["metadata"]["labels"].get("release"), "prometheus", "and has the labels by which a Prometheus selects it")
+    endpoint = monitor["spec"]["endpoints"][0]
+    stage.equal((endpoint["port"], endpoint["authorization"]["credentials"]), ("http", {"name": "tautd-tokens", "key": "prometheus"}),
+                "which reads /metrics with the reader's token")
+    stage.equal(service["spec"]["ports"][0]["name"], endpoint["port"], "of the Service's port")
+    settings = next(yaml.safe_load(o["data"]["tautd.yaml"]) for o in found.values() if o["kind"] == "ConfigMap")
+    stage.equal((settings["server"]["listen"], sorted(settings["server"]["tokens"])), (["0.0.0.0:7070"], ["operator_file", "reader_file"]),
+                "tautd listens on all addresses, with tokens")
+    stage.equal(found["NetworkPolicy/tautd"]["spec"]["ingress"], [{"ports": [{"port": 7070, "protocol": "TCP"}]}], "and its port is open")
+    both = objects(render(stage, helm, "--set", "serviceMonitor.enabled=true,way=webhook").stdout)
+    stage.equal([p["port"] for rule in both["NetworkPolicy/tautd"]["spec"]["ingress"] for p in rule["ports"]], [9443, 7070],
+                "beside that of the webhook")
+    stage.check("ServiceMonitor/tautd" not in objects(render(stage, helm).stdout), "without being asked for there is none")
 
 
 def compare(stage, helm, kubectl, way):

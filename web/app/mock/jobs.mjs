@@ -90,6 +90,8 @@ function trialOf(job, now) {
   }];
 }
 
+const ALLOCATION = { applies_to: 'limit', request_share: null };
+
 export function jobDetail(job, now) {
   const holds = [];
   if (job.row.mode === 'auto' && unit(job.number, 'hold') < 0.25) {
@@ -100,7 +102,7 @@ export function jobDetail(job, now) {
     notices.push('A small job (fewer than 3 tasks): it moves to auto in 3 days. Set mode to observe to stay.');
   }
   if (now - job.first_seen < 7 * DAY) notices.push("New: the owner's limit stays until 7 days have been seen.");
-  return { ...job.row, currency: 'EUR', labels: job.labels, first_seen: job.first_seen, risk: null, replicas: job.replicas, trials: trialOf(job, now), holds, notices };
+  return { ...job.row, currency: 'EUR', labels: job.labels, first_seen: job.first_seen, risk: null, replicas: job.replicas, allocation: { cpu: ALLOCATION, memory: ALLOCATION }, container: null, trials: trialOf(job, now), holds, notices };
 }
 
 const STEP = 1.05;

@@ -14,6 +14,10 @@
 {{- if eq .Values.way "webhook" -}}
 {{- $_ := set $kubernetes "admission" (dict "listen" "0.0.0.0:9443" "name" (printf "tautd.%s.svc" .Release.Namespace) "configuration" .Release.Name) -}}
 {{- end -}}
+{{- if .Values.serviceMonitor.enabled -}}
+{{- $tokens := dict "operator_file" "/etc/tautline/tokens/operator" "reader_file" "/etc/tautline/tokens/reader" -}}
+{{- $_ := set $config "server" (dict "listen" (list "0.0.0.0:7070") "tokens" $tokens) -}}
+{{- end -}}
 {{- if eq .Values.way "vpa" -}}
 {{- $_ := set $kubernetes "vpa" true -}}
 {{- $_ := set $kubernetes "lease" (printf "%s/tautd" .Release.Namespace) -}}

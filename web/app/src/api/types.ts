@@ -82,10 +82,14 @@ export interface ReplicaHistory {
     overloaded_windows_would_be: number; changes: number; changes_would_be: number;
   };
 }
+export interface ContainerAllocation { applies_to: 'limit' | 'request' | 'request_only'; request_share: number | null }
+export interface ContainerResources { request: Amount; limit: Amount }
+export interface TemplateContainer { init: boolean; guaranteed: boolean; others_equal: boolean; cpu: ContainerResources; memory: ContainerResources }
 export interface JobDetail extends JobRow {
   currency?: string;
   labels: Record<string, string>; first_seen: number | null; risk: number | null; replicas: Replicas | null; trials: Trial[];
   holds: { resource: Resource; sentence: string }[]; notices: string[];
+  allocation: { cpu: ContainerAllocation; memory: ContainerAllocation }; container: TemplateContainer | null;
 }
 export interface Heatmap {
   resource: Resource; from: number; to: number; column_seconds: number;
