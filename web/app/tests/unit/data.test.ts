@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Agent, Decision, FleetAmounts, Heatmap, JobAmounts, JobRow, Knob, Status } from '../../src/api/types';
+import type { Agent, Decision, Fleet, FleetAmounts, Heatmap, JobAmounts, JobRow, Knob, Status } from '../../src/api/types';
 import { jobPath, withParams } from '../../src/api/client';
 import { backoffMs } from '../../src/api/backoff';
 import { Pace } from '../../src/api/pace';
@@ -209,12 +209,22 @@ describe('what to begin with', () => {
     expect(reasons).toBe('2 OOM kills in 7 days; Memory use is at its limit');
   });
   it('counts no machines where there are none to save', () => {
-    const status = (known: number) => ({ agents: { known } }) as Status;
-    expect(machinesText(5.2, status(1))).toBe('');
-    expect(machinesText(5.2, status(4))).toBe('');
-    expect(machinesText(5.2, status(40))).toBe('5.2 machines');
-    expect(machinesText(-3, null)).toBe('');
-    expect(machinesText(5.2, null)).toBe('5.2 machines');
+    const status = (known: number, nodes: number | null = null) => ({ agents: { known }, nodes }) as Status;
+    const of = (saved: number, owners: number, at: Status | null) => machinesText(
+      { machine: { cores: 16, bytes: 64 }, cpu: { saved_machines: saved, owner_limit: owners * 16 } } as Fleet, 'cpu', 'saved_machines', at);
+    expect(of(5.2, 50, status(1))).toBe('');
+    expect(of(5.2, 50, status(4))).toBe('');
+    expect(of(5.2, 50, status(40))).toBe('5.2 machines');
+    expect(of(-3, 50, null)).toBe('');
+    expect(of(5.2, 50, null)).toBe('5.2 machines');
+    // Kubernetes' nodes are machines, too.
+    expect(of(5.2, 50, status(0, 1))).toBe('');
+    expect(of(5.2, 50, status(0, 4))).toBe('');
+    expect(of(5.2, 50, status(0, 40))).toBe('5.2 machines');
+    expect(of(5.2, 50, status(2, 40))).toBe('5.2 machines');
+    // No more are saved than the owners' limits would fill.
+    expect(of(5.2, 5, null)).toBe('');
+    expect(of(5.2, 5, status(40))).toBe('');
   });
 });
 
