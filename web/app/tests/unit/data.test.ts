@@ -15,6 +15,7 @@ import { speedOf } from '../../src/lib/speed';
 import { spanOf } from '../../src/lib/period';
 import { fits } from '../../src/pages/decisions';
 import { machinesText } from '../../src/pages/fleet_headline';
+import { columnsOf, savingText } from '../../src/pages/job_row';
 import { candidates, tight } from '../../src/pages/fleet_lists';
 import { containerOf } from '../../src/pages/job/next';
 import { setModes } from '../../src/pages/jobs_actions';
@@ -207,6 +208,16 @@ describe('what to begin with', () => {
     expect(tightness(row('a'))).toEqual([]);
     const reasons = tightness(row('a', { ooms: 2, memory: { ...none, at_limit: true } })).join('; ').replace(/\u00a0/g, ' ');
     expect(reasons).toBe('2 OOM kills in 7 days; Memory use is at its limit');
+  });
+  it('says savings in money where there are prices', () => {
+    const worth = row('a', { saving_per_month: 12.5 });
+    const text = (...args: Parameters<typeof savingText>) => savingText(...args).replace(/\u00a0/g, ' ');
+    expect(text(worth, 'EUR')).toBe('saves 12.50 EUR/month');
+    expect(text(worth)).toBe('saves 1.00 core, 1 B');
+    expect(text(row('a', { saving_per_month: null }), 'EUR')).toBe('saves 1.00 core, 1 B');
+    const keys = (currency?: string) => columnsOf({ managed: false, dry: false, currency }).map((c) => c.key);
+    expect(keys('EUR').filter((key) => !keys().includes(key))).toEqual(['money']);
+    expect(keys('EUR').indexOf('money')).toBe(keys('EUR').indexOf('memory-risk') + 1);
   });
   it('counts no machines where there are none to save', () => {
     const status = (known: number, nodes: number | null = null) => ({ agents: { known }, nodes }) as Status;
