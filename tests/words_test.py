@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
-"""tools/check_text.py finds the phrases of tools/words.txt, and no ordinary words."""
+"""tools/check_text.py finds the phrases of tools/words.txt, and no ordinary words, also in a folder without git."""
+import os
 import pathlib
+import shutil
+import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
 import check_text  # noqa: E402
@@ -14,10 +18,30 @@ ALLOWED = ["a live fleet with half-lives", "as long as the call lasts", "is not 
            "the view is valid during the call", "there are no jobs", "is no longer running", "generated cells"]
 
 
+def without_git():
+    """What is wrong where check_text.py looks at files that git does not know, beside those that npm has put there."""
+    with tempfile.TemporaryDirectory() as name:
+        root = pathlib.Path(name)
+        tools = pathlib.Path(check_text.__file__).parent
+        for tool in ("check_text.py", "words.txt"):
+            (root / "tools").mkdir(exist_ok=True)
+            shutil.copy(tools / tool, root / "tools" / tool)
+        for folder in ("web/app/node_modules/a", "build/release", "src/x"):
+            (root / folder).mkdir(parents=True)
+            (root / folder / "a.cc").write_text("int\ta;\n")
+        done = subprocess.run([sys.executable, root / "tools" / "check_text.py"], capture_output=True, text=True, check=False,
+                              env={**os.environ, "GIT_CEILING_DIRECTORIES": str(root.parent)})
+        found = [line.split(":")[0] for line in done.stdout.splitlines() if ": a tab" in line]
+        if done.returncode == 0 or found != ["src/x/a.cc"]:
+            return [f"without git: found {found}, exit {done.returncode}: {done.stdout}{done.stderr}"]
+    return []
+
+
 def main():
     known = check_text.phrases()
     failed = [f"not found: {line}" for line in FORBIDDEN if not check_text.odd_phrases(line, known)]
     failed += [f"{line}: {odd}" for line in ALLOWED for odd in check_text.odd_phrases(line, known)]
+    failed += without_git()
     failed += [f"no better term: {pattern.pattern}" for pattern, better in known if not better]
     if failed:
         sys.exit("\n".join(failed))

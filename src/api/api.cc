@@ -326,6 +326,9 @@ HttpResponse Api::Jobs(const HttpRequest& request) {
       return ErrorResponse(400,
                            StrCat("sort=", sort, ": expected name, tasks, saving, tight, cpu_usage, ..."));
     query.sort = *parsed;
+    if (*parsed == JobSort::kSavingPerMonth && !options_.prices.known())
+      return ErrorResponse(400, "sort=saving_per_month: no prices are configured (prices.core_hour)");
+    for (const Resource r : kResources) query.price[static_cast<size_t>(r)] = options_.prices.PerMonth(r, 1);
   }
   const std::string order = TextParameter(request, "order");
   if (!order.empty() && order != "asc" && order != "desc")

@@ -199,7 +199,7 @@ HttpResponse Api::Settings(const HttpRequest& request) {
   return JsonResponse(200, json.Take());
 }
 
-// The cell and its agents, of the status.
+// The cell and its machines, of the status.
 void Api::PutCell(JsonWriter& json) const {
   json.Key("cell");
   json.BeginObject();
@@ -221,6 +221,13 @@ void Api::PutCell(JsonWriter& json) const {
   json.Field("connected", static_cast<int64_t>(counts.connected));
   json.Field("known", static_cast<int64_t>(counts.agents));
   json.EndObject();
+  json.Key("nodes");
+  if (const auto facts = options_.kubernetes ? std::optional(options_.kubernetes()) : std::nullopt;
+      facts.has_value() && facts->synced) {
+    json.Int(static_cast<int64_t>(facts->nodes));
+  } else {
+    json.Null();
+  }
 }
 
 HttpResponse Api::Agents(const HttpRequest& request) {

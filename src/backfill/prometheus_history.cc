@@ -328,7 +328,7 @@ bool PrometheusHistory::IsCounter(std::span<const LabelView> labels) const {
   for (const MappingRule& rule : rules_) {
     if (!FitsPattern(metric, rule.metric)) continue;
     return rule.kind == SeriesKind::kCpuSecondsTotal || rule.kind == SeriesKind::kOomTotal ||
-           rule.kind == SeriesKind::kLoadTotal;
+           rule.kind == SeriesKind::kLoadTotal || IsThrottling(rule.kind);
   }
   return false;
 }

@@ -256,8 +256,8 @@ std::string Table(const BillArgs& args, const Pricing& pricing, const Bills& bil
   out += bills.risk;
   if (pricing.pool.has_value()) {
     const Money platform = bills.owner.platform;
-    StrAppend(&out, "the pool costs ", RoundedText(bills.owner.machine_cost), " ", pricing.sheet.currency,
-              "; the platform ", platform.micros >= 0 ? "pays " : "earns ",
+    StrAppend(&out, "the pool costs ", RoundedText(bills.owner.machine_cost), " ",
+              Printable(pricing.sheet.currency), "; the platform ", platform.micros >= 0 ? "pays " : "earns ",
               RoundedText({std::abs(platform.micros)}), platform.micros >= 0 ? " of it\n" : " more\n");
   }
   return out;
@@ -353,11 +353,13 @@ int PrintWhatIf(const BillArgs& args, const Pricing& pricing, const Bills& bills
     Print(args.output == OutputForm::kJson ? JsonText(out) : YamlText(out));
     return kExitOk;
   }
-  Print(StrCat(args.job, ": ", RoundedText(before), " ", pricing.sheet.currency, " now, ", RoundedText(after),
-               " with ", fmt::format("{}", fmt::join(args.what_if, ", ")), "\n"));
+  const std::string currency = Printable(pricing.sheet.currency);
+  Print(StrCat(Printable(args.job), ": ", RoundedText(before), " ", currency, " now, ", RoundedText(after),
+               " with ", Printable(fmt::format("{}", fmt::join(args.what_if, ", "))), "\n"));
   for (const auto& [title, bill] : {std::pair{"now", &charges->before}, std::pair{"then", &charges->after}}) {
     Print(StrCat(title, ":\n"));
-    for (const BillLine& line : bill->lines) Print(StrCat("  ", Explain(pricing.sheet, line), "\n"));
+    for (const BillLine& line : bill->lines)
+      Print(StrCat("  ", Printable(Explain(pricing.sheet, line)), "\n"));
   }
   return kExitOk;
 }
@@ -407,7 +409,7 @@ int RunBill(const BillArgs& args) {
                  fmt::format("{:.4g} days are billed, in {}. used: the usage at the same prices;\nunused: "
                              "the share of the charges above that\n\n",
                              static_cast<double>(bills->period.end_s - bills->period.start_s) / kDaySeconds,
-                             pricing->sheet.currency),
+                             Printable(pricing->sheet.currency)),
                  Table(args, *pricing, *bills, Rows(args, *pricing, **trace, *bills))));
     if (!args.focus.empty()) Print(StrCat("FOCUS: ", args.focus, "\n"));
     if (!args.json.empty()) Print(StrCat("results: ", args.json, "\n"));

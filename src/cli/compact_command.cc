@@ -156,7 +156,7 @@ std::string DescribeCell(const Cell& cell) {
             " jobs, ", FormatCount(model.tasks()), " tasks\n");
   for (size_t r = 0; r < model.resources.size(); ++r) {
     const Load load = LoadOf(model, r);
-    StrAppend(&out, "  ", model.resources[r].name, ": limits ", Percent(load.limit),
+    StrAppend(&out, "  ", Printable(model.resources[r].name), ": limits ", Percent(load.limit),
               " of the capacity (production ", Percent(load.production_limit), "), reservations ",
               Percent(load.reservation), "\n");
   }

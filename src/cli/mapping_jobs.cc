@@ -35,6 +35,8 @@ void MappedJobs::Add(const Mapping& m) {
       break;
     case SeriesKind::kCpuRequestCores:
     case SeriesKind::kMemoryRequestBytes:
+    case SeriesKind::kCpuPeriodsTotal:
+    case SeriesKind::kCpuThrottledPeriodsTotal:
       break;
     case SeriesKind::kOomTotal:
       job.oom_survivors = true;

@@ -111,8 +111,8 @@ constexpr const char* kMappingTestHelp =
     "  taut mapping test --prometheus http://127.0.0.1:9090";
 
 constexpr const char* kSorts =
-    "name, mode, tasks, ooms, changed, or cpu_ or memory_ and usage, owner_limit, limit, would_be, slack, "
-    "saved; default: by what can be saved";
+    "name, mode, tasks, ooms, changed, saving_per_month (with prices), or cpu_ or memory_ and usage, "
+    "owner_limit, limit, would_be, slack, saved; default: by what can be saved";
 
 void AddDaemon(CLI::App& app, DaemonArgs& a) {
   AddConnection(app, a.connection);

@@ -115,7 +115,7 @@ Json VerdictJson(const AdmissionVerdict& verdict) {
 
 // A sentence per line.
 std::string VerdictText(const AdmissionVerdict& verdict) {
-  std::string out = Explain(verdict);
+  std::string out = Printable(Explain(verdict));  // names are those of the file
   for (size_t at = out.find(". "); at != std::string::npos; at = out.find(". ", at))
     out.replace(at, 2, ".\n  ");
   return out + "\n";

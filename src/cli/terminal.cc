@@ -62,15 +62,16 @@ std::string TextTable::Render() const {
   std::vector<std::vector<std::string>> lines;
   for (const std::vector<std::string>& row : rows_) {
     if (&row != &rows_.front()) {
-      lines.push_back(row);
+      std::vector<std::string>& line = lines.emplace_back();
+      for (const std::string& cell : row) line.push_back(Printable(cell));
       continue;
     }
     std::vector<std::string> upper;
     std::vector<std::string> lower;
     for (const std::string& cell : row) {
       const std::vector<std::string_view> parts = Split(cell, '\n');
-      upper.emplace_back(parts.size() > 1 ? parts[0] : "");
-      lower.emplace_back(parts.back());
+      upper.push_back(parts.size() > 1 ? Printable(parts[0]) : "");
+      lower.push_back(Printable(parts.back()));
     }
     if (std::any_of(upper.begin(), upper.end(), [](const std::string& s) { return !s.empty(); }))
       lines.push_back(upper);

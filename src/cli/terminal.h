@@ -30,7 +30,8 @@ inline bool BeginsCharacter(char c) { return (static_cast<unsigned char>(c) & 0x
 // Columns that UTF-8 text takes on a terminal, if each character takes one.
 size_t DisplayWidth(std::string_view text);
 
-// A text table: the first column left-aligned, the others right-aligned.
+// A text table: the first column left-aligned, the others right-aligned. What a terminal may not be given is
+// escaped in every cell, once more without effect.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> head) : rows_{std::move(head)} {}

@@ -14,5 +14,16 @@ TEST(Terminal, ColoursOnlyWhereTheyAreWelcome) {
   EXPECT_FALSE(WantsColour(false, nullptr, "xterm"));
 }
 
+TEST(Terminal, TablesEscapeWhatATerminalMayNotBeGiven) {
+  TextTable table({"job\x1b[2J", "two\nlines"});
+  table.Add({"shop\x1b]0;x\x07/web", "a\nb"});
+  table.Add({"größe", Printable("\x1b[1m")});
+  EXPECT_EQ(table.Render(),
+            "                         two\n"
+            "job\\x1b[2J             lines\n"
+            "shop\\x1b]0;x\\x07/web  a\\x0ab\n"
+            "größe                \\x1b[1m\n");
+}
+
 }  // namespace
 }  // namespace taut

@@ -33,7 +33,8 @@ constexpr std::string_view kSortNames[] = {"name",
                                            "saving",
                                            "cpu_chance",
                                            "memory_chance",
-                                           "tight"};
+                                           "tight",
+                                           "saving_per_month"};
 
 constexpr int kDaysShown = 28;
 constexpr int kWeek = 7;
@@ -63,14 +64,25 @@ double AmountKey(const JobView& job, Resource r, int which) {
   }
 }
 
-double SavingKey(const JobView& job, const FleetPoint& fleet) {
+// `price` by Resource.
+double SavingKey(const JobView& job, const std::array<double, 2>& price) {
   double key = kNone;
   for (const Resource r : kResources) {
-    const double all = fleet.amounts[static_cast<size_t>(r)].owner_limit;
+    const double of_one = price[static_cast<size_t>(r)];
     const std::optional<double> saving = job.of(r).saving();
-    if (saving.has_value() && all > 0) key = (key == kNone ? 0 : key) + *saving * job.tasks / all;
+    if (saving.has_value() && of_one > 0) key = (key == kNone ? 0 : key) + *saving * job.tasks * of_one;
   }
   return key;
+}
+
+// Each as a share of what all owners ask for.
+std::array<double, 2> Shares(const FleetPoint& fleet) {
+  std::array<double, 2> price = {};
+  for (size_t r = 0; r < price.size(); ++r) {
+    const double all = fleet.amounts[r].owner_limit;
+    if (all > 0) price[r] = 1 / all;
+  }
+  return price;
 }
 
 // Kills weigh more than a usage at the limit, and that more than any raise.
@@ -94,7 +106,8 @@ double RiskKey(const JobAmounts& a) {
   return a.days > 0 ? static_cast<double>(a.days_over) / a.days : kNone;
 }
 
-double SortKey(const JobView& job, JobSort sort, const FleetPoint& fleet) {
+// `price`: of a unit of each resource, in a sort by the saving of both.
+double SortKey(const JobView& job, JobSort sort, const std::array<double, 2>& price) {
   const auto at = static_cast<int>(sort);
   constexpr auto kCpu = static_cast<int>(JobSort::kCpuUsage);
   constexpr auto kMemory = static_cast<int>(JobSort::kMemoryUsage);
@@ -113,7 +126,8 @@ double SortKey(const JobView& job, JobSort sort, const FleetPoint& fleet) {
       return saving.has_value() ? *saving * job.tasks : kNone;
     }
     case JobSort::kSaving:
-      return SavingKey(job, fleet);
+    case JobSort::kSavingPerMonth:
+      return SavingKey(job, price);
     case JobSort::kCpuChance:
       return RiskKey(job.of(Resource::kCpu));
     case JobSort::kMemoryChance:
@@ -338,13 +352,14 @@ JobsPage ListJobs(const FleetView& view, const JobsQuery& query) {
   const Finder finder(view, query.search);
   const size_t most = query.offset + std::min(query.limit, view.jobs.size());
   Best best(view, query.sort == JobSort::kName && !query.ascending, most);
+  const std::array<double, 2> price = query.sort == JobSort::kSaving ? Shares(view.point) : query.price;
   JobsPage page;
   for (size_t i = 0; i < view.jobs.size(); ++i) {
     const JobView& job = view.jobs[i];
     if (query.mode.has_value() && job.mode != *query.mode) continue;
     if (!finder.Fits(i)) continue;
     ++page.total;
-    double key = SortKey(job, query.sort, view.point);
+    double key = SortKey(job, query.sort, price);
     if (query.ascending && key != kNone) key = -key;
     best.Add({key, static_cast<uint32_t>(i)});
   }

@@ -117,7 +117,8 @@ enum class JobSort : uint8_t {
   kSaving,  // both, each as a share of what all owners ask for
   kCpuChance,
   kMemoryChance,
-  kTight  // OOM kills, then usage at the limit, then how far the recommended limit is above the owner's
+  kTight,  // OOM kills, then usage at the limit, then how far the recommended limit is above the owner's
+  kSavingPerMonth  // both, in money
 };
 // "memory_saved". nullopt for an unknown name.
 std::optional<JobSort> ParseJobSort(std::string_view name);
@@ -126,6 +127,7 @@ struct JobsQuery {
   std::string search;  // words; each in the name or in a label as key=value, whatever the case
   std::optional<Mode> mode;
   JobSort sort = JobSort::kSaving;
+  std::array<double, 2> price = {};  // by Resource, of a core or byte for a month: for kSavingPerMonth
   bool ascending = false;
   size_t offset = 0, limit = 100;
 };

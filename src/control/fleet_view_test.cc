@@ -65,6 +65,24 @@ TEST_F(FleetViewTest, WhatCouldBeSavedSortsTheJobsInObserve) {
   EXPECT_FALSE(view_.jobs[4].of(Resource::kCpu).saving().has_value());
 }
 
+TEST_F(FleetViewTest, SavingsInMoneySortByThePrices) {
+  Add("cpu", 1, 4, 3, 10).amounts[1].would_be = kAbsent;
+  Add("memory", 1, 4, 2, 4).amounts[0].would_be = kAbsent;
+  Add("unknown", 1, -1, 3);
+  Add("more", 1, 4, 6);
+  JobsQuery query;
+  query.sort = JobSort::kSavingPerMonth;
+  const auto names = [&](double core, double byte) {
+    query.price = {core, byte};
+    std::vector<std::string> out;
+    for (const JobId id : ListJobs(view_, query).jobs) out.push_back(view_.jobs[id.value].record->name);
+    return out;
+  };
+  EXPECT_THAT(names(10, 0.01), ElementsAre("cpu", "memory", "more", "unknown"));
+  EXPECT_THAT(names(0.1, 1), ElementsAre("memory", "cpu", "more", "unknown"));
+  EXPECT_EQ(ParseJobSort("saving_per_month"), JobSort::kSavingPerMonth);
+}
+
 TEST_F(FleetViewTest, KillsComeBeforeUsageAtTheLimitBeforeALimitThatIsTooLow) {
   Add("roomy", 1, 4, 2);
   Add("low", 3, 4, 6);
@@ -186,7 +204,8 @@ class ListsTest : public ::testing::Test {
     JobsQuery query;
     query.search = kWords[rng_.Below(std::size(kWords))];
     if (rng_.Below(3) == 0) query.mode = static_cast<Mode>(rng_.Below(3));
-    query.sort = static_cast<JobSort>(rng_.Below(static_cast<uint64_t>(JobSort::kTight) + 1));
+    query.sort = static_cast<JobSort>(rng_.Below(static_cast<uint64_t>(JobSort::kSavingPerMonth) + 1));
+    query.price = {20, 0.3};
     query.ascending = rng_.Below(2) == 0;
     query.offset = rng_.Below(3) == 0 ? rng_.Below(2000) : 0;
     query.limit = rng_.Below(4) == 0 ? 5000 : 1 + rng_.Below(50);

@@ -31,6 +31,10 @@ void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   // Old kernels give a series per CPU as well as the sum.
   add("cadvisor-cpu", "container_cpu_usage_seconds_total", With(Container(), {"cpu", "|total"}),
       kCpuSecondsTotal);
+  // Only of containers with a CPU limit.
+  add("cadvisor-cpu-periods", "container_cpu_cfs_periods_total", Container(), kCpuPeriodsTotal);
+  add("cadvisor-cpu-throttled", "container_cpu_cfs_throttled_periods_total", Container(),
+      kCpuThrottledPeriodsTotal);
   add("cadvisor-memory", "container_memory_working_set_bytes", Container(), kMemoryBytes);
   add("cadvisor-oom", "container_oom_events_total", Container(), kOomTotal);
   add("cadvisor-memory-limit", "container_spec_memory_limit_bytes", Container(), kMemoryLimitBytes);
@@ -100,6 +104,8 @@ void AddDocker(std::vector<MappingRule>& out) {
     out.push_back({name, metric, std::move(m), kind, job, "{instance}/{name}", "", scale, "Docker"});
   };
   add("docker-cpu", "container_cpu_usage_seconds_total", With(match, {"cpu", "|total"}), kCpuSecondsTotal);
+  add("docker-cpu-periods", "container_cpu_cfs_periods_total", match, kCpuPeriodsTotal);
+  add("docker-cpu-throttled", "container_cpu_cfs_throttled_periods_total", match, kCpuThrottledPeriodsTotal);
   add("docker-memory", "container_memory_working_set_bytes", match, kMemoryBytes);
   add("docker-oom", "container_oom_events_total", match, kOomTotal);
   add("docker-memory-limit", "container_spec_memory_limit_bytes", match, kMemoryLimitBytes);

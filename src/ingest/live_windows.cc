@@ -55,11 +55,15 @@ void AddUp(const ReportedWindow& more, ReportedWindow& sum) {
 }
 
 // Of all tasks' CFS periods; kAbsent if none is known.
-float ThrottledShare(std::span<const TaskReport> reports) {
+float ThrottledShare(std::span<const TaskReport> reports, std::span<const TaskThrottling> others) {
   uint64_t periods = 0, throttled = 0;
   for (const TaskReport& r : reports) {
     periods += r.cpu_periods;
     throttled += r.cpu_throttled_periods;
+  }
+  for (const TaskThrottling& t : others) {
+    periods += t.periods;
+    throttled += t.throttled;
   }
   return periods == 0 ? kAbsent
                       : static_cast<float>(static_cast<double>(throttled) / static_cast<double>(periods));
@@ -272,6 +276,7 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
                      .first_task = static_cast<uint32_t>(closed.tasks.size()),
                      .first_bucket = static_cast<uint32_t>(closed.cpu_buckets.size())};
     const auto first_report = static_cast<uint32_t>(closed.reports.size());
+    const auto first_throttling = static_cast<uint32_t>(closed.throttling.size());
     fold_.StartJob(begin_ms, begin_ms + kWindowMs);
     loads.clear();
     while (i < order_.size() && mapper.binding(order_[i]).job == job) {
@@ -299,6 +304,8 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
         closed.reports.back().task = task;
       } else if (fold_.AddTask(task, series, out)) {
         closed.tasks.push_back(out);
+        const TaskThrottling throttling = fold_.ThrottlingOf(task, series);
+        if (throttling.periods > 0) closed.throttling.push_back(throttling);
       }
     }
     fold_.TakeCpuBuckets(closed.cpu_buckets);
@@ -308,10 +315,15 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
     window.cpu_limit_cores = fold_.cpu_limit_cores();
     window.memory_limit_bytes = fold_.memory_limit_bytes();
     const auto num_reports = static_cast<uint32_t>(closed.reports.size()) - first_report;
-    window.cpu_throttled = ThrottledShare(std::span(closed.reports).subspan(first_report));
+    const auto num_throttling = static_cast<uint32_t>(closed.throttling.size()) - first_throttling;
+    window.cpu_throttled = ThrottledShare(std::span(closed.reports).subspan(first_report),
+                                          std::span(closed.throttling).subspan(first_throttling));
     // A load without tasks: the job may be at zero, and has to start.
-    if (window.num_tasks > 0 || window.load >= 0)
-      closed.jobs.push_back({job, window, first_report, num_reports, fold_.requests()});
+    if (window.num_tasks == 0 && !(window.load >= 0)) continue;
+    JobWindowData& data =
+        closed.jobs.emplace_back(JobWindowData{job, window, first_report, num_reports, fold_.requests()});
+    data.first_throttling = first_throttling;
+    data.num_throttling = num_throttling;
   }
   fold_counts_.events = fold_.events();
   if (left_out) ++fold_counts_.partial_windows;

@@ -29,7 +29,7 @@ static_assert(kBegin % kWindowSeconds == 0);
 // One rule a kind: labels j, t and p are job, task and part.
 std::vector<MappingRule> PlainRules() {
   std::vector<MappingRule> rules;
-  for (int i = 0; i <= static_cast<int>(SeriesKind::kLoadTotal); ++i) {
+  for (int i = 0; i <= static_cast<int>(SeriesKind::kCpuThrottledPeriodsTotal); ++i) {
     const auto kind = static_cast<SeriesKind>(i);
     if (i >= static_cast<int>(SeriesKind::kOwner) && kind < SeriesKind::kCpuRequestCores) continue;
     rules.push_back({std::string(Name(kind)), std::string(Name(kind)), {}, kind, "{j}", "{t}", "{p}", 1});
@@ -320,6 +320,48 @@ TEST(LiveWindows, RequestsAreFoldedAsLimitsAre) {
   EXPECT_EQ(job.window.cpu_limit_cores, 2);
   TakeOwnersAmount({AppliesTo::kRequest, std::nullopt}, Resource::kCpu, job);
   EXPECT_EQ(job.window.cpu_limit_cores, 0.75F);
+}
+
+TEST(LiveWindows, PeriodsOfLimitsAreCountedByTask) {
+  Cell cell;
+  std::vector<Point> points;
+  const auto add = [&](const char* task, const char* part, const char* replica, int s, double throttled) {
+    points.push_back({"cpu_periods_total", "web", task, part, replica, double(s), 1000 + 10.0 * s});
+    points.push_back({"cpu_throttled_periods_total", "web", task, part, replica, double(s), throttled * s});
+  };
+  for (int s = 0; s <= 330; s += 30) {
+    points.push_back({"cpu_cores", "web", "a", "app", "", double(s), 0.5});
+    points.push_back({"cpu_cores", "web", "b", "app", "", double(s), 0.5});
+    points.push_back({"cpu_cores", "free", "a", "app", "", double(s), 0.5});
+    // The same counted twice counts once; containers of a pod are added up.
+    for (const char* replica : {"1", "2"}) add("a", "app", replica, s, 2);
+    add("a", "proxy", "", s, 1);
+    add("b", "app", "", s, 0);
+    add("gone", "app", "", s, 5);  // not measured: not a task of the window
+  }
+  cell.Send(points);
+  cell.Close(420);
+  ASSERT_EQ(cell.closed().size(), 1U);
+  const ClosedWindow& w = cell.closed()[0];
+  ASSERT_EQ(w.jobs.size(), 2U);
+  ASSERT_EQ(w.throttling.size(), 2U);
+  EXPECT_TRUE(w.reports.empty()) << "no limit is claimed";
+  for (const JobWindowData& j : w.jobs) {
+    const bool web = cell.ingest().mapper().job_names()[j.job.value] == "web";
+    EXPECT_EQ(j.num_throttling, web ? 2U : 0U);
+    EXPECT_EQ(j.window.num_tasks, web ? 2U : 1U);
+    if (!web) {
+      EXPECT_EQ(j.window.cpu_throttled, kAbsent);
+      continue;
+    }
+    EXPECT_NEAR(j.window.cpu_throttled, 900.0 / 9000, 1e-6);
+    for (uint32_t t = 0; t < 2; ++t) {
+      const TaskThrottling& counted = w.throttling[j.first_throttling + t];
+      const bool is_a = cell.TaskName(j.job, counted.task) == "a";
+      EXPECT_EQ(counted.periods, is_a ? 6000U : 3000U);
+      EXPECT_EQ(counted.throttled, is_a ? 900U : 0U);
+    }
+  }
 }
 
 TEST(LiveWindows, TheLoadIsThatOfAllSeriesOfTheJob) {

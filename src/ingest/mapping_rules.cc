@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMetricName = "__name__";
 
-constexpr std::array<std::pair<SeriesKind, std::string_view>, 17> kKinds = {{
+constexpr std::array<std::pair<SeriesKind, std::string_view>, 19> kKinds = {{
     {SeriesKind::kCpuSecondsTotal, "cpu_seconds_total"},
     {SeriesKind::kCpuCores, "cpu_cores"},
     {SeriesKind::kMemoryBytes, "memory_bytes"},
@@ -31,6 +31,8 @@ constexpr std::array<std::pair<SeriesKind, std::string_view>, 17> kKinds = {{
     {SeriesKind::kMemoryRequestBytes, "memory_request_bytes"},
     {SeriesKind::kLoad, "load"},
     {SeriesKind::kLoadTotal, "load_total"},
+    {SeriesKind::kCpuPeriodsTotal, "cpu_periods_total"},
+    {SeriesKind::kCpuThrottledPeriodsTotal, "cpu_throttled_periods_total"},
 }};
 
 }  // namespace

@@ -33,10 +33,16 @@ enum class SeriesKind : uint8_t {
   kMemoryRequestBytes,  // the same
   kLoad,                // gauge of what the job has to process, in a unit of its own
   kLoadTotal,           // counter of the same; the load is its increase a second
+  // Counters of the CFS periods of a CPU limit, and of those in which it throttled.
+  kCpuPeriodsTotal,
+  kCpuThrottledPeriodsTotal,
 };
 // Whether series of this kind say something about pods, and measure nothing.
 inline bool IsFact(SeriesKind kind) {
   return kind == SeriesKind::kOwner || kind == SeriesKind::kInitContainer || kind == SeriesKind::kPodLabels;
+}
+inline bool IsThrottling(SeriesKind kind) {
+  return kind == SeriesKind::kCpuPeriodsTotal || kind == SeriesKind::kCpuThrottledPeriodsTotal;
 }
 // Of a job, not of its tasks: series of all tasks are added up.
 inline bool IsLoad(SeriesKind kind) { return kind == SeriesKind::kLoad || kind == SeriesKind::kLoadTotal; }

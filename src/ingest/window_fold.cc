@@ -51,6 +51,45 @@ bool WindowFold::AddTask(uint32_t task, std::span<const FoldSeries> series, Task
   return out.cpu_mean_cores >= 0 || out.memory_mean_bytes >= 0;
 }
 
+double WindowFold::CountOf(const FoldSeries& s) {
+  double count = 0;
+  for (size_t i = 1; i < s.samples.size(); ++i) {
+    const RemoteSample& from = s.samples[i - 1];
+    const RemoteSample& to = s.samples[i];
+    if (from.timestamp_ms >= end_ms_) break;
+    const int64_t ms = to.timestamp_ms - from.timestamp_ms;
+    if (to.timestamp_ms <= begin_ms_ || IsStaleMarker(from.value) || IsStaleMarker(to.value)) continue;
+    if (ms > options_.max_gap_ms) continue;
+    const int64_t inside = std::min(to.timestamp_ms, end_ms_) - std::max(from.timestamp_ms, begin_ms_);
+    count += Increase(from, to) * std::abs(s.binding->scale) * static_cast<double>(inside) /
+             static_cast<double>(ms);
+  }
+  return count;
+}
+
+TaskThrottling WindowFold::ThrottlingOf(uint32_t task, std::span<const FoldSeries> series) {
+  // A kernel's shortest period is a millisecond.
+  const double most = static_cast<double>(end_ms_ - begin_ms_) * static_cast<double>(series.size());
+  double periods = 0, throttled = 0;
+  for (size_t i = 0; i < series.size();) {
+    const uint32_t part = series[i].binding->part;
+    double of_part = 0, throttled_of_part = 0;
+    for (; i < series.size() && series[i].binding->part == part; ++i) {
+      if (!IsThrottling(series[i].binding->kind)) continue;
+      double& count = series[i].binding->kind == SeriesKind::kCpuPeriodsTotal ? of_part : throttled_of_part;
+      count = std::max(count, CountOf(series[i]));
+    }
+    periods += of_part;
+    throttled += std::min(throttled_of_part, of_part);
+  }
+  if (!(periods <= most)) {
+    ++events_.implausible_rates;
+    return {.task = task};
+  }
+  const auto whole = static_cast<uint32_t>(std::llround(periods));
+  return {task, whole, std::min(whole, static_cast<uint32_t>(std::llround(throttled)))};
+}
+
 float WindowFold::LoadOf(std::span<const FoldSeries> series) {
   if (!AddSteps(series, Measure::kLoad)) return kAbsent;
   const Sum sum = Sweep(series, Measure::kLoad);

@@ -53,6 +53,8 @@ class WindowFold {
   // All series of one task, ordered by part. False if nothing was measured. Limits count only where there is
   // usage with a limit for each of its parts.
   bool AddTask(uint32_t task, std::span<const FoldSeries> series, TaskWindow& out);
+  // The CFS periods of the task in the window, by the counters among `series`; none: 0 periods. After AddTask.
+  TaskThrottling ThrottlingOf(uint32_t task, std::span<const FoldSeries> series);
   // The mean load of the job while any of these series stands, which are of kind kLoad or kLoadTotal, ordered
   // by task and part; kAbsent: nothing was measured.
   float LoadOf(std::span<const FoldSeries> series);
@@ -94,6 +96,8 @@ class WindowFold {
   void AddStep(uint32_t index, int64_t begin_ms, int64_t end_ms, double value);
   // Adds up the steps of all series over time.
   Sum Sweep(std::span<const FoldSeries> series, Measure measure);
+  // What a counter rose in the window.
+  double CountOf(const FoldSeries& s);
   // The sum over parts at one moment; negative: nothing stands.
   double SumOfParts(std::span<const FoldSeries> series, Measure measure) const;
   void AddPiece(int64_t ms, double value, Measure measure, Sum& sum);

@@ -186,6 +186,9 @@ container_memory_working_set_bytes{container="app" 7
 container_memory_working_set_bytes{container="app",namespace="shop",pod="x"} many
 machine_cpu_cores 2
 container_memory_working_set_bytes{container="migrate",namespace="shop",pod="web-0"} 7
+container_cpu_cfs_periods_total{container="app",namespace="shop",pod="web-0"} 40
+container_cpu_cfs_throttled_periods_total{container="app",namespace="shop",pod="web-0"} 4
+container_cpu_cfs_throttled_seconds_total{container="app",namespace="shop",pod="web-0"} 1
 container_oom_events_total{container="app",namespace="shop",pod="web-0"} 3)";
   Cluster cluster({.cluster = "east", .jobs = KubernetesJobs::kPods});
   Pod pod = TestPod("web-0");
@@ -202,6 +205,8 @@ container_oom_events_total{container="app",namespace="shop",pod="web-0"} 3)";
   EXPECT_EQ(damaged, 2U);
   EXPECT_THAT(got, ElementsAre("container_cpu_usage_seconds_total 1.5 1700000000123",
                                "container_memory_working_set_bytes 1000000 5000",
+                               "container_cpu_cfs_periods_total 40 5000",
+                               "container_cpu_cfs_throttled_periods_total 4 5000",
                                "container_oom_events_total 3 5000"));
 }
 

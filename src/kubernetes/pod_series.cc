@@ -118,9 +118,9 @@ class PodSeries {
 };
 
 bool IsWanted(std::string_view metric) {
-  constexpr std::array<std::string_view, 3> kWanted = {"container_cpu_usage_seconds_total",
-                                                       "container_memory_working_set_bytes",
-                                                       "container_oom_events_total"};
+  constexpr std::array<std::string_view, 5> kWanted = {
+      "container_cpu_usage_seconds_total", "container_memory_working_set_bytes", "container_oom_events_total",
+      "container_cpu_cfs_periods_total", "container_cpu_cfs_throttled_periods_total"};
   return std::find(kWanted.begin(), kWanted.end(), metric) != kWanted.end();
 }
 

@@ -236,7 +236,8 @@ class LiveFleet {
   void DecideReplicasOf(LiveJob& job, int64_t now_s, PassOutput& out);
   // REQUIRES: the verdict decides something. Good until the next one.
   Decision& AddDecision(const LiveJob& job, Target target, int64_t now_s, Verdict& verdict, PassOutput& out);
-  static void TakeReports(LiveJob& job, std::span<const TaskReport> reports);
+  static void TakeReports(LiveJob& job, std::span<const TaskReport> reports,
+                          std::span<const TaskThrottling> throttling);
   void FindCandidates(const ClosedWindow& closed, const JobWindowData& data, Resource r);
   void NoteTrialOf(const LiveJob& job);
   // Lets the job begin `day`, and end the day it is in if it has not.

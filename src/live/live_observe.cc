@@ -94,8 +94,9 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
   uint32_t most_tasks = 0;
   const JobWindowData& data = closed.jobs[index];
   const auto reports = std::span(closed.reports).subspan(data.first_report, data.num_reports);
+  const auto throttling = std::span(closed.throttling).subspan(data.first_throttling, data.num_throttling);
   // Stored windows come without reports.
-  if (point != nullptr || !reports.empty()) TakeReports(job, reports);
+  if (point != nullptr || !reports.empty()) TakeReports(job, reports, throttling);
   for (const Resource r : kResources) {
     LiveLane& lane = job.of(r);
     turn.signals.Build(turn.job_day, r);
@@ -112,7 +113,7 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     const bool over = would_be.has_value() && signal.peak > *would_be;
     job.over_today = job.over_today || over;
     MarkDay(signal, job, lane);
-    CloseWindow({r, &signal, reports, AppliedTo(job)}, lane);
+    CloseWindow({r, &signal, reports, AppliedTo(job), throttling}, lane);
     lane.usage_mean = static_cast<float>(sum / tasks);
     lane.usage_peak = static_cast<float>(signal.peak);
     lane.owner_limit = signal.owner_limit.has_value() ? static_cast<float>(*signal.owner_limit) : kAbsent;

@@ -27,7 +27,8 @@ float AppliedOf(std::span<const TaskReport> reports, Resource r, float before) {
 
 }  // namespace
 
-void LiveFleet::TakeReports(LiveJob& job, std::span<const TaskReport> reports) {
+void LiveFleet::TakeReports(LiveJob& job, std::span<const TaskReport> reports,
+                            std::span<const TaskThrottling> throttling) {
   job.managed = std::any_of(reports.begin(), reports.end(), [](const TaskReport& r) { return r.managed; });
   for (const Resource r : kResources) job.of(r).applied = AppliedOf(reports, r, job.of(r).applied);
   job.periods *= kDecayOfWindow;
@@ -35,6 +36,10 @@ void LiveFleet::TakeReports(LiveJob& job, std::span<const TaskReport> reports) {
   for (const TaskReport& report : reports) {
     job.periods += static_cast<float>(report.cpu_periods);
     job.throttled += static_cast<float>(report.cpu_throttled_periods);
+  }
+  for (const TaskThrottling& t : throttling) {
+    job.periods += static_cast<float>(t.periods);
+    job.throttled += static_cast<float>(t.throttled);
   }
 }
 

@@ -29,6 +29,13 @@ struct TaskReport {
   bool steady(Resource r) const { return r == Resource::kCpu ? cpu_steady : memory_steady; }
 };
 
+// The CFS periods of a task's CPU limit in a window, and those in which it was throttled, where no agent
+// reports: of which limit is not known.
+struct TaskThrottling {
+  uint32_t task = 0;
+  uint32_t periods = 0, throttled = 0;
+};
+
 // What the owner asked for each task: where tasks differ the largest; kAbsent: nothing.
 struct OwnerRequests {
   float cpu_cores = kAbsent, memory_bytes = kAbsent;
@@ -42,6 +49,7 @@ struct JobWindowData {
   OwnerRequests requests = {};                 // not stored: see TakeOwnersAmount
   std::array<bool, kResources.size()> of_request =
       {};  // by Resource: the window's limit is the owner's request
+  uint32_t first_throttling = 0, num_throttling = 0;  // into ClosedWindow::throttling, ordered by task
 };
 
 struct ClosedWindow {
@@ -49,7 +57,8 @@ struct ClosedWindow {
   std::vector<JobWindowData> jobs;  // ascending JobId, each with at least one task measured
   std::vector<TaskWindow> tasks;    // of a job ascending
   std::vector<BucketWeight> cpu_buckets;
-  std::vector<TaskReport> reports;  // of tasks that agents measure; not stored
+  std::vector<TaskReport> reports;         // of tasks that agents measure; not stored
+  std::vector<TaskThrottling> throttling;  // of others whose periods are counted; not stored
 };
 
 // Before a window is processed and stored: the owner's limit becomes the amount that the job's recommendation

@@ -133,6 +133,31 @@ absl::Status BackfillRun::ReadUntilDone(What what) {
   }
 }
 
+bool BackfillRun::HandOver(Timestamp begun, std::string& rest) {
+  rest = "only the history read before is known";
+  const std::optional<WindowId> last = control_.stored_through();
+  if (!options_.read_later) return true;
+  // Without any window there are no jobs yet: all will be later ones, whose history is read when they appear.
+  if (!last.has_value()) {
+    rest = "the history of jobs is read after they appear";
+    return true;
+  }
+  // Samples of the present were accepted from then on; of the window of then, a part.
+  const SilentSpan missing{last->next(), WindowId::Of(begun).next()};
+  if (!(missing.from < missing.to)) return true;
+  const absl::Status s = options_.read_later(missing);
+  rest = s.ok() ? StrCat("the last ",
+                         FormatDuration(int64_t{missing.to.index - missing.from.index} * kWindowSeconds),
+                         " before the start are read later")
+                : StrCat("the rest is lost by a restart (", Message(s), ")");
+  return s.ok();
+}
+
+void BackfillRun::ForgetError() {
+  const std::lock_guard lock(mutex_);
+  if (progress_.has_value() && !progress_->running) progress_->error.clear();
+}
+
 absl::Status BackfillRun::Run() {
   const Timestamp now = options_.now();
   const std::optional<What> what = Missing(now);
@@ -162,7 +187,8 @@ absl::Status BackfillRun::Run() {
   const absl::Status read = ReadUntilDone(*what);
   if (options_.should_stop()) return absl::CancelledError("stopped before backfill was complete");
   // What comes now is of the present: the time before it is closed.
-  if (!options_.mark_file.empty()) {
+  std::string rest;
+  if ((read.ok() || HandOver(now, rest)) && !options_.mark_file.empty()) {
     std::error_code ignored;
     std::filesystem::remove(options_.mark_file, ignored);
   }
@@ -175,7 +201,7 @@ absl::Status BackfillRun::Run() {
   if (read.ok()) {
     spdlog::info("backfill: {}, {} jobs", end->sentence, control_.view()->jobs.size());
   } else {
-    spdlog::error("backfill failed; only the history read before is known: {}", Message(read));
+    spdlog::error("backfill failed; {}: {}", rest, Message(read));
   }
   return read;
 }

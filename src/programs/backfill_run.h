@@ -34,6 +34,9 @@ class BackfillRun {
     std::function<absl::Status(Timestamp through)> tick;
     std::function<bool()> should_stop;
     std::function<void(std::chrono::seconds)> wait;  // may end early when should_stop
+    // Told of the time that a backfill did not read because it failed: [last stored window, present). OK: it
+    // will be read later, also after a restart. With an error the mark stays. nullptr: it is never read.
+    std::function<absl::Status(SilentSpan)> read_later;
     // An unreachable server is asked again after pauses from the first to the longest, until it was
     // unreachable for this long. Live windows wait meanwhile: for a gap, less than for a store without any.
     struct Patience {
@@ -45,8 +48,10 @@ class BackfillRun {
   BackfillRun(ControlPlane& control, Options options);
 
   // OK also if there was nothing to do. Cancelled: stopped before the end. Anything else: what was read
-  // stays, the rest of the past will not be read.
+  // stays, and read_later has the rest.
   absl::Status Run();
+  // What failed was read by another since then. Thread-safe.
+  void ForgetError();
   // nullopt: no backfill was asked for, or it was complete before.
   std::optional<BackfillProgress> progress() const;
 
@@ -60,6 +65,8 @@ class BackfillRun {
   // Waits, while what is acted on at once still is.
   void Wait(std::chrono::seconds pause);
   absl::Status Mark(What what);
+  // After a failure: whether the mark is needed no longer, and for the log whether the rest is read later.
+  bool HandOver(Timestamp begun, std::string& rest);
   void Note(std::string_view error, bool running);
 
   ControlPlane& control_;

@@ -381,13 +381,18 @@ void Daemon::PrepareBackfill() {
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, pause, [this] { return stopping_; });
   };
+  if (ReadsLater()) options.read_later = [this](SilentSpan gap) { return late_history_->AddGap(gap); };
   backfill_ = std::make_unique<BackfillRun>(*control_, std::move(options));
 }
 
-void Daemon::PrepareLateHistory() {
+bool Daemon::ReadsLater() const {
   const BackfillConfig& config = config_.backfill;
-  if (config.prometheus_url.empty() || config.later_jobs_s <= 0 || config_.clock != ClockSource::kWall)
-    return;
+  return !config.prometheus_url.empty() && config.later_jobs_s > 0 && config_.clock == ClockSource::kWall;
+}
+
+void Daemon::PrepareLateHistory() {
+  if (!ReadsLater()) return;
+  const BackfillConfig& config = config_.backfill;
   LateHistory::Options options;
   options.config = config;
   options.rules = MappingRulesOf(config_.ingest);
@@ -397,6 +402,7 @@ void Daemon::PrepareLateHistory() {
   options.now = [this] { return Now(); };
   options.should_stop = [this] { return stopping(); };
   options.may_begin = [this] { return backfill_done_.load(); };
+  options.on_caught_up = [this] { backfill_->ForgetError(); };
   options.wait = [this](std::chrono::milliseconds pause) {
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, pause, [this] { return stopping_; });

@@ -73,6 +73,8 @@ class Daemon {
   absl::Status AddKubernetesActuator();
   void StartWebhook();
   void PrepareBackfill();
+  // Whether history is read while live windows are closed.
+  bool ReadsLater() const;
   void PrepareLateHistory();
   absl::Status TickPast(Timestamp through);
   bool stopping();

@@ -68,7 +68,9 @@ std::vector<std::vector<LateJob>> GroupsOf(std::vector<LateJob> jobs) {
 }  // namespace
 
 LateHistory::LateHistory(ControlPlane& control, Options options)
-    : control_(control), options_(std::move(options)), mapping_(Compiled(WithoutKills(options_.rules))) {}
+    : control_(control), options_(std::move(options)), mapping_(Compiled(WithoutKills(options_.rules))) {
+  LoadGaps();
+}
 
 void LateHistory::Stop() {
   if (thread_.joinable()) thread_.join();
@@ -94,7 +96,6 @@ void LateHistory::Loop() {
     for (; left.count() > 0 && !options_.should_stop(); left -= kLongestWait) options_.wait(kLongestWait);
   };
   while (!options_.may_begin() && !options_.should_stop()) pause(kLongestWait);
-  LoadGaps();
   pause(options_.settle);
   while (!options_.should_stop()) {
     Pass();
@@ -106,6 +107,11 @@ void LateHistory::Loop() {
   }
 }
 
+absl::Status LateHistory::AddGap(SilentSpan gap) {
+  gaps_.push_back(gap);
+  return SaveGaps();
+}
+
 bool LateHistory::NoteGaps() {
   const std::vector<SilentSpan> fresh = control_.TakeGaps();
   for (const SilentSpan& gap : fresh) {
@@ -114,7 +120,7 @@ bool LateHistory::NoteGaps() {
                  FormatDuration(int64_t{gap.to.index - gap.from.index} * kWindowSeconds),
                  options_.config.prometheus_url);
   }
-  if (!fresh.empty()) SaveGaps();
+  if (!fresh.empty()) SaveGapsOrWarn();
   const Timestamp now = options_.now();
   return !gaps_.empty() && gap_retry_ <= now &&
          gaps_.front().to.start_s() <= now.seconds() - options_.settle.count();
@@ -135,8 +141,13 @@ void LateHistory::ReadGaps() {
     }
     spdlog::info("backfill: the time without samples was read");
     gaps_.erase(gaps_.begin());
-    SaveGaps();
+    SaveGapsOrWarn();
   }
+  CaughtUp();
+}
+
+void LateHistory::CaughtUp() const {
+  if (gaps_.empty() && error_.empty() && options_.on_caught_up) options_.on_caught_up();
 }
 
 absl::Status LateHistory::ReadGap(SilentSpan& gap) {
@@ -150,7 +161,7 @@ absl::Status LateHistory::ReadGap(SilentSpan& gap) {
     const WindowId end = std::min(gap.to, WindowId{gap.from.index + kWindowsOfGapAtOnce});
     if (absl::Status s = ReadPartOfGap({gap.from, end}, facts); !s.ok()) return s;
     gap.from = end;
-    SaveGaps();
+    SaveGapsOrWarn();
   }
   return absl::OkStatus();
 }
@@ -188,19 +199,24 @@ void LateHistory::LoadGaps() {
   for (SilentSpan gap; file >> gap.from.index >> gap.to.index;) gaps_.push_back(gap);
 }
 
-void LateHistory::SaveGaps() const {
-  if (options_.gaps_file.empty()) return;
+absl::Status LateHistory::SaveGaps() const {
+  if (options_.gaps_file.empty()) return absl::OkStatus();
   std::error_code failed;
   if (gaps_.empty()) {
     std::filesystem::remove(options_.gaps_file, failed);
-    return;
+    return absl::OkStatus();
   }
   const std::string fresh = options_.gaps_file + ".new";
   std::ofstream file(fresh, std::ios::trunc);
   for (const SilentSpan& gap : gaps_) file << gap.from.index << " " << gap.to.index << "\n";
   file.close();
   if (!file.fail()) std::filesystem::rename(fresh, options_.gaps_file, failed);
-  if (file.fail() || failed) spdlog::warn("{}: cannot be written", options_.gaps_file);
+  return file.fail() || failed ? absl::UnavailableError(StrCat(options_.gaps_file, ": cannot be written"))
+                               : absl::OkStatus();
+}
+
+void LateHistory::SaveGapsOrWarn() const {
+  if (absl::Status s = SaveGaps(); !s.ok()) spdlog::warn("{}", Message(s));
 }
 
 void LateHistory::Pass() {
@@ -224,9 +240,12 @@ void LateHistory::Pass() {
     spdlog::warn("history of jobs that appeared later: {} of {} jobs failed; retrying in {}: {}",
                  failed.size(), jobs.size(), FormatDuration(options_.config.later_jobs_s), Message(read));
   }
-  const std::lock_guard lock(mutex_);
-  failed_ = std::move(failed);
-  error_ = Message(read);
+  {
+    const std::lock_guard lock(mutex_);
+    failed_ = std::move(failed);
+    error_ = Message(read);
+  }
+  CaughtUp();
 }
 
 absl::Status LateHistory::Begin() {

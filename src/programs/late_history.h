@@ -37,13 +37,18 @@ class LateHistory {
     std::function<Timestamp()> now;
     std::function<bool()> should_stop;
     std::function<void(std::chrono::milliseconds)> wait;  // may end early when should_stop
-    // Whether the history at the start is complete.
+    // Whether the history at the start is complete, or has failed.
     std::function<bool()> may_begin;
+    // No gap is left to read, and no past of a job failed; called after each time that something was read.
+    std::function<void()> on_caught_up;
   };
   // `control` must outlive it.
   LateHistory(ControlPlane& control, Options options);
   ~LateHistory() { Stop(); }
 
+  // A gap that will be read. On disk, if there is a gaps_file, when this returns OK; Unavailable: only in
+  // memory. REQUIRES: may_begin is still false.
+  absl::Status AddGap(SilentSpan gap);
   void Start();
   // Waits for the thread: should_stop has to say so before.
   void Stop();
@@ -64,8 +69,10 @@ class LateHistory {
   // Some hours at a time, so that what was stored stays.
   absl::Status ReadGap(SilentSpan& gap);
   absl::Status ReadPartOfGap(const SilentSpan& part, const PastFacts& facts);
+  void CaughtUp() const;
   void LoadGaps();
-  void SaveGaps() const;
+  absl::Status SaveGaps() const;
+  void SaveGapsOrWarn() const;
   // Of a pass, or of a gap.
   absl::Status Begin();
   absl::Status ReadFacts(Timestamp from, Timestamp to, PastFacts& facts);
@@ -88,7 +95,7 @@ class LateHistory {
   AddedLabels added_;
   std::unique_ptr<PrometheusHistory> history_;  // of a pass
   std::vector<HistorySelector> facts_, usage_;  // what the rules want of it
-  std::vector<SilentSpan> gaps_;                // of the thread
+  std::vector<SilentSpan> gaps_;                // of the thread, once may_begin
   Timestamp gap_retry_{0};                      // not before
   std::thread thread_;
   mutable std::mutex mutex_;

@@ -52,7 +52,7 @@ struct TrialSide {
   uint64_t over = 0;
   double usage_sum = 0;                 // of means, over task-windows
   double limit_sum = 0;                 // of limits, where there is one
-  uint64_t periods = 0, throttled = 0;  // of CFS, where the agents count them
+  uint64_t periods = 0, throttled = 0;  // of CFS, where they are counted
 
   double OverShare() const;       // of the task-windows; 0 without any
   double ThrottledShare() const;  // of the periods; 0 without any
@@ -77,10 +77,11 @@ struct Trial {
   // Task-windows of members that ran at another limit: not applied yet, or raised by the agent.
   uint64_t elsewhere = 0;
   // What the actuator said of the order.
-  bool delivered = false;  // some task has it
-  bool refused = false;    // no task will have it
-  bool failed = false;     // ... though an actuator was to apply it; else it was a dry run
-  std::string refusal;     // why
+  bool delivered = false;           // some task has it
+  int64_t delivered_s = INT64_MIN;  // since when; INT64_MIN: not known
+  bool refused = false;             // no task will have it
+  bool failed = false;              // ... though an actuator was to apply it; else it was a dry run
+  std::string refusal;              // why
 
   bool Has(uint32_t number) const;
 };
@@ -142,6 +143,7 @@ struct TrialWindow {
   const Signal* signal = nullptr;
   std::span<const TaskReport> reports;  // ascending by task
   LimitsApplied applied = LimitsApplied::kNo;
+  std::span<const TaskThrottling> throttling = {};  // the same, of tasks without a report
 };
 void CountTrialWindow(const TrialWindow& window, GateState& state);
 // An OOM kill of a task, before Decide. `limit`: in force then, if known; a kill at another limit than the

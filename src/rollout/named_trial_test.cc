@@ -36,6 +36,7 @@ class NamedTrialTest : public ::testing::Test {
   void Window(float applied, uint32_t throttled = 0, uint32_t rest_throttled = 0) {
     std::vector<TaskUsage> tasks;
     std::vector<TaskReport> reports;
+    std::vector<TaskThrottling> counted;
     for (const uint32_t t : alive_) {
       const bool member = state_.trial.has_value() && state_.trial->Has(t);
       tasks.push_back({t, 0.1F, 0.2F});
@@ -45,11 +46,16 @@ class NamedTrialTest : public ::testing::Test {
       r.cpu_limit_cores = member ? applied : 4.0F;
       r.cpu_periods = 3000;
       r.cpu_throttled_periods = member ? throttled : rest_throttled;
+      counted.push_back({t, r.cpu_periods, r.cpu_throttled_periods});
     }
     Signal signal;
+    signal.window = WindowId::Of(Timestamp::FromSeconds(now_s_));
     signal.tasks = tasks;
     signal.owner_limit = 4;
-    CountTrialWindow({Resource::kCpu, &signal, reports, applied_}, state_);
+    const bool agents = applied_ == LimitsApplied::kAgentsReport;
+    if (agents) counted.clear();
+    if (!agents) reports.clear();
+    CountTrialWindow({Resource::kCpu, &signal, reports, applied_, counted}, state_);
     now_s_ += kWindowSeconds;
   }
   // Until something is decided, at most so many windows.
@@ -145,6 +151,28 @@ TEST_F(NamedTrialTest, ThrottlingCountsAgainstTheRest) {
   EXPECT_THAT(v.kind, Optional(DecisionKind::kPromote)) << "the rest is throttled as much";
 }
 
+// Without agents: a cluster's kubelets count the periods, and the actuator says since when.
+TEST_F(NamedTrialTest, ThrottlingCountsAlsoWhereNoAgentReports) {
+  applied_ = LimitsApplied::kActuatorSays;
+  Ask();
+  Window(1.0F, 3000, 0);  // not applied yet
+  now_s_ += 60;
+  Say(Outcome::kApplied);
+  now_s_ -= 60;
+  Window(1.0F, 3000, 0);  // the window in which it is applied
+  EXPECT_EQ(state_.trial->tasks.periods, 0U);
+  EXPECT_EQ(state_.trial->tasks.task_windows, 0U);
+  Verdict v = Run(1000, 1.0F, 300, 3);
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
+  EXPECT_THAT(v.sentence, HasSubstr("throttled in 10 % of periods; the other tasks: 0.1 %"));
+  EXPECT_LT(now_s_, 7200);
+  state_ = GateState();
+  Ask();
+  Say(Outcome::kApplied);
+  v = Run(1000, 1.0F, 300, 300);
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kPromote)) << "the rest is throttled as much";
+}
+
 TEST_F(NamedTrialTest, AKillAtAnotherLimitIsNotTheTrials) {
   Ask();
   const uint32_t member = state_.trial->members[0].number;
@@ -160,6 +188,7 @@ TEST_F(NamedTrialTest, IsSavedWithItsTasks) {
   state_.trial->members[2].name = "web-2";
   state_.trial->refusal = "why";
   state_.floor = 6e6;
+  state_.trial->delivered_s = 4321;
   std::string bytes;
   ByteWriter out(&bytes);
   state_.Save(out);
@@ -173,6 +202,7 @@ TEST_F(NamedTrialTest, IsSavedWithItsTasks) {
   EXPECT_EQ(loaded.trial->tasks.throttled, state_.trial->tasks.throttled);
   EXPECT_EQ(loaded.trial->decision, 7U);
   EXPECT_EQ(loaded.trial->refusal, "why");
+  EXPECT_EQ(loaded.trial->delivered_s, 4321);
   EXPECT_EQ(loaded.floor, 6e6);
 }
 

@@ -10,7 +10,7 @@ namespace {
 constexpr double kAtLimit = 0.99;
 // Against shares that come to a hair less than the whole number they mean.
 constexpr double kHair = 1e-9;
-constexpr uint8_t kVersion = 2;  // 1: trials of task numbers; no floor
+constexpr uint8_t kVersion = 3;  // 1: trials of task numbers; no floor. 2: not since when they are delivered
 // What kernels make of a limit: a share of it, and for CPU set by weight at most this many cores.
 constexpr double kRounding = 0.01;
 constexpr double kWeightCores = 0.013;
@@ -77,9 +77,10 @@ void SaveMembers(ByteWriter& out, const Trial& trial) {
     out.PutVarint(t.number);
     out.PutString(t.name);
   }
+  out.Put(trial.delivered_s);
 }
 
-bool LoadMembers(ByteReader& in, Trial& trial) {
+bool LoadMembers(ByteReader& in, uint8_t version, Trial& trial) {
   trial.decision = in.GetVarint();
   trial.elsewhere = in.GetVarint();
   const auto delivered = in.Get<uint8_t>(), refused = in.Get<uint8_t>();
@@ -94,6 +95,7 @@ bool LoadMembers(ByteReader& in, Trial& trial) {
     t.number = static_cast<uint32_t>(in.GetVarint());
     t.name = in.GetString();
   }
+  if (version >= 3) trial.delivered_s = in.Get<int64_t>();
   return !in.failed();
 }
 
@@ -104,25 +106,27 @@ bool LoadTrial(ByteReader& in, uint8_t version, Trial& trial) {
   const auto watched = in.Get<uint8_t>();
   trial.watched = watched == 1;
   const bool sides = LoadSide(in, version, trial.tasks) && LoadSide(in, version, trial.rest);
-  const bool members = version < 2 || LoadMembers(in, trial);
+  const bool members = version < 2 || LoadMembers(in, version, trial);
   return amounts && sides && members && watched <= 1;
 }
 
-const TaskReport* ReportOf(std::span<const TaskReport> reports, uint32_t task) {
-  const auto it = std::lower_bound(reports.begin(), reports.end(), task,
-                                   [](const TaskReport& r, uint32_t t) { return r.task < t; });
-  return it != reports.end() && it->task == task ? &*it : nullptr;
+// A task's among `all`, which ascend by task; nullptr: it has none.
+template <typename T>
+const T* OfTask(std::span<const T> all, uint32_t task) {
+  const auto it =
+      std::lower_bound(all.begin(), all.end(), task, [](const T& one, uint32_t t) { return one.task < t; });
+  return it != all.end() && it->task == task ? &*it : nullptr;
 }
 
-void CountThrottling(Resource r, const TaskReport* report, TrialSide& side) {
-  if (r != Resource::kCpu || report == nullptr) return;
-  side.periods += report->cpu_periods;
-  side.throttled += report->cpu_throttled_periods;
+void CountThrottling(Resource r, uint32_t periods, uint32_t throttled, TrialSide& side) {
+  if (r != Resource::kCpu) return;
+  side.periods += periods;
+  side.throttled += throttled;
 }
 
 // Only what was reported counts, at the limit that was reported.
 void CountEnforced(const TrialWindow& window, const TaskUsage& task, Trial& trial) {
-  const TaskReport* report = ReportOf(window.reports, task.task);
+  const TaskReport* report = OfTask(window.reports, task.task);
   if (report == nullptr || report->limit(window.resource) == kAbsent) return;
   const bool member = trial.Has(task.task);
   const auto limit = double{report->limit(window.resource)};
@@ -135,7 +139,15 @@ void CountEnforced(const TrialWindow& window, const TaskUsage& task, Trial& tria
   if (!report->steady(window.resource) || (!member && at_trial)) return;
   TrialSide& side = member ? trial.tasks : trial.rest;
   CountTask(task, std::isfinite(limit) ? std::optional(limit) : std::nullopt, side);
-  CountThrottling(window.resource, report, side);
+  CountThrottling(window.resource, report->cpu_periods, report->cpu_throttled_periods, side);
+}
+
+// As the actuator says; in which windows tasks were at another limit is not known.
+void CountDelivered(const TrialWindow& window, const TaskUsage& task, std::optional<double> limit,
+                    TrialSide& side) {
+  CountTask(task, limit, side);
+  if (const TaskThrottling* t = OfTask(window.throttling, task.task); t != nullptr)
+    CountThrottling(window.resource, t->periods, t->throttled, side);
 }
 
 }  // namespace
@@ -174,12 +186,18 @@ void CountTrialWindow(const TrialWindow& window, GateState& state) {
   Trial& trial = *state.trial;
   const std::optional<double> rest_limit =
       trial.old_limit.has_value() ? trial.old_limit : window.signal->owner_limit;
+  // The window in which the limit changed is of neither.
+  const bool delivered = trial.delivered && window.signal->window.start_s() >= trial.delivered_s;
   for (const TaskUsage& task : window.signal->tasks) {
     const bool tried = trial.watched || trial.Has(task.task);
-    if (window.applied == LimitsApplied::kAgentsReport && !trial.watched) {
+    const std::optional<double> limit = tried ? std::optional(trial.limit) : rest_limit;
+    TrialSide& side = tried ? trial.tasks : trial.rest;
+    if (trial.watched || window.applied == LimitsApplied::kNo) {
+      CountTask(task, limit, side);  // at which limit it was throttled is not known, or not this one
+    } else if (window.applied == LimitsApplied::kAgentsReport) {
       CountEnforced(window, task, trial);
-    } else if (window.applied == LimitsApplied::kNo || trial.watched || trial.delivered) {
-      CountTask(task, tried ? std::optional(trial.limit) : rest_limit, tried ? trial.tasks : trial.rest);
+    } else if (delivered) {
+      CountDelivered(window, task, limit, side);
     }
   }
 }
@@ -200,7 +218,10 @@ void CountTrialOom(uint32_t task, uint64_t kills, std::optional<double> limit, G
 void NoteTrialOutcome(const OutcomeUpdate& outcome, GateState& state) {
   if (!state.trial.has_value() || state.trial->decision != outcome.id || outcome.id == 0) return;
   Trial& trial = *state.trial;
-  trial.delivered |= outcome.outcome == Outcome::kApplied;
+  if (!trial.delivered && outcome.outcome == Outcome::kApplied) {
+    trial.delivered = true;
+    trial.delivered_s = outcome.time_s;
+  }
   trial.failed = outcome.outcome == Outcome::kFailed;
   trial.refused = trial.failed || outcome.outcome == Outcome::kDryRun;
   trial.refusal = outcome.text;

@@ -16,7 +16,11 @@ absl::Status InMemoryStore::Commit(const PassRecord& pass) {
   if (pass.window != nullptr) {
     ClosedWindow& window = windows_.emplace(pass.window->window, *pass.window).first->second;
     window.reports.clear();
-    for (JobWindowData& job : window.jobs) job.first_report = job.num_reports = 0;
+    window.throttling.clear();
+    for (JobWindowData& job : window.jobs) {
+      job.first_report = job.num_reports = 0;
+      job.first_throttling = job.num_throttling = 0;
+    }
     if (!pass.account.empty()) account_[window.window].assign(pass.account.begin(), pass.account.end());
   }
   for (const JobRecord& job : pass.new_jobs) jobs_[job.id.value] = job;

@@ -2,6 +2,7 @@
 """What tautd missed while it was down is read from Prometheus at the next start, also while new samples come, after a
 kill and when Prometheus is unreachable at first."""
 import http.server
+import os
 import re
 import threading
 import time
@@ -36,6 +37,8 @@ class Prometheus(daemon.JsonHandler):
         form = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
         if Prometheus.refuse:
             return self.answer(401, '{"status":"error","error":"who are you?"}')
+        if self.path == "/api/v1/series":  # owners and the like: there are none
+            return self.answer(200, '{"status":"success","data":[]}')
         query = form["query"][0]
         if query.startswith("vector(time())"):
             return self.answer_matrix("", [f'[{int(time.time()) - Prometheus.clock_behind},"1"]'])
@@ -64,15 +67,24 @@ def missing_windows(tautd):
     return (times[-1] - times[0]) // WINDOW + 1 - len(times), time.time() - times[-1]
 
 
+def missing_of_job(tautd):
+    """As above, of what is stored of the job."""
+    now = int(time.time())
+    usage = tautd.get(f"/api/v1/jobs/{daemon.quoted('shop/deployment/web')}/usage?resource=memory&columns=1000"
+                      f"&from={now - 86400}&to={now}")
+    times = usage["time"]
+    return (times[-1] - times[0]) // usage["column_seconds"] + 1 - len(times)
+
+
 class Case:
     """A daemon that knows all but the last three hours."""
 
-    def __init__(self, stage, name, more=""):
+    def __init__(self, stage, name, backfill=""):
         self.stage, self.name = stage, name
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Prometheus)
         self.port = self.server.server_port
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.config = f'backfill: {{prometheus: "http://127.0.0.1:{self.port}", days: {HOURS / 24}}}\n' + more
+        self.config = (f'backfill: {{prometheus: "http://127.0.0.1:{self.port}", days: {HOURS / 24}{backfill}}}\n')
         self.store = str(stage.dir / f"{name}.db")
         # In the middle of a window: of one with a single sample, at its begin, no rate is known.
         Prometheus.until, Prometheus.refuse = (int(time.time()) - GAP) // WINDOW * WINDOW + WINDOW // 2, False
@@ -187,19 +199,32 @@ def clocks_differ(stage):
     case.end(tautd)
 
 
-def refused(stage):
-    case = Case(stage, "refused")
+def refused(stage, killed=False):
+    """A backfill that fails is not the end: what it did not read is read while tautd runs, also after a kill."""
+    case = Case(stage, "refused, killed" if killed else "refused", ", later_jobs: 2s")
     Prometheus.refuse = True
     tautd = case.start()
     case.check(daemon.eventually(lambda: tautd.get("/api/v1/status")["backfill_error"], 10), "the status says so", tautd)
     case.check("tautd_backfill_failed 1" in tautd.ask("/metrics").text, "and the metrics", tautd)
-    case.check("backfill failed" in tautd.output(), "and the log", tautd)
+    case.check("backfill failed; the last 3 h" in tautd.output(), "and the log, with what is read later", tautd)
+    case.check(os.path.exists(case.store + ".gaps"), "what is missing is on disk", tautd)
+    case.check(not os.path.exists(case.store + ".backfill"), "and the mark of the backfill is not", tautd)
     # It goes on live: windows before the newest sample close.
     now = int(time.time())
     body = daemon.write_body([({"__name__": m, **POD}, [(t, sample(m, t, float("inf")))
                                                         for t in range(now - 900, now + 1, 60)]) for m in METRICS])
-    stage.equal(daemon.write(tautd.port, body).status, 204, "refused: new samples are accepted")
+    stage.equal(daemon.write(tautd.port, body).status, 204, f"{case.name}: new samples are accepted")
     case.check(daemon.eventually(lambda: missing_windows(tautd)[1] < 900, 60), "and windows are stored", tautd)
+    case.check(missing_windows(tautd)[0] > 20, "after a hole", tautd)
+    if killed:
+        tautd.kill()
+        Prometheus.refuse = False
+        tautd = case.start()
+    Prometheus.refuse = False
+    case.check(daemon.eventually(lambda: missing_of_job(tautd) == 0, 60), "the hole is read later", tautd)
+    case.check(daemon.eventually(lambda: not os.path.exists(case.store + ".gaps"), 10), "once", tautd)
+    case.check("tautd_backfill_failed 1" not in tautd.ask("/metrics").text, "and the error is over", tautd)
+    stage.equal(tautd.get("/api/v1/status")["backfill_error"], None, f"{case.name}: for the status, too")
     case.end(tautd)
 
 
@@ -207,6 +232,7 @@ def main():
     with daemon.Stage(daemon.arguments(__doc__)) as stage:
         for test in (filled, while_samples_come, killed, unreachable, clocks_differ, refused):
             test(stage)
+        refused(stage, killed=True)
     stage.finish()
 
 

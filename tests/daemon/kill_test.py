@@ -5,9 +5,11 @@ taut feed sends all the time and clients read decisions (by polling, and as they
 remember them; another sets a job's setting again and again and remembers what it was told is set. tautd is killed and
 started again on the same store; then every decision that was told is there and unchanged, ids are 1, 2, ... without a
 gap, the fleet's history has each window once, and every setting is the last that was told, or the one in flight.
+TAUT_TEST_SCALE makes it longer.
 """
 import http.client
 import json
+import os
 import random
 import threading
 import time
@@ -23,6 +25,7 @@ rules:
   - {name: some only watched, match: {job: "*-web|*-store"}, set: {mode: observe}}
   - {name: some are tried first, match: {job: "*-loader|*-batch"}, set: {mode: canary, canary.duration: 1h}}
 """
+KILLS = max(1, round(15 * float(os.environ.get("TAUT_TEST_SCALE", "1"))))
 OUTCOME = ("outcome", "outcome_text", "outcome_time")  # comes after the decision
 WINDOW_S = 300
 PAGE_S = 10 * 86400
@@ -198,7 +201,7 @@ def problems_of(tautd, memory, told_before, begin):
 
 
 def main():
-    args = daemon.arguments(__doc__, kills=(15, "how often it is killed; 100 is the full test"),
+    args = daemon.arguments(__doc__, kills=(KILLS, "how often it is killed; 100 is the full test"),
                             seed=(0, "of the moments; 0 for another each time"))
     seed = args.seed or random.SystemRandom().randrange(1, 1 << 31)
     print(f"--kills {args.kills} --seed {seed}   (100 kills are the full test)", flush=True)

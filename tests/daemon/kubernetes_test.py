@@ -385,6 +385,7 @@ rules:
     stage.check(daemon.eventually(lambda: any(d["outcome"] == "applied" for d in decisions(tautd)), 20),
                 "and the decision is applied", decisions(tautd)[:3])
     stage.equal(decisions(tautd)[-1]["before"] / MIB, 512, "from the owner's limit")
+    stage.equal(tautd.get("/api/v1/status")["nodes"], 1, "the status says how many nodes the cluster has")
     patches = [r for r in cluster.requests if r.startswith("PATCH") and '"memory"' in r]
     stage.check("/api/v1/namespaces/shop/pods/web-5d4f8c7b9d-2bxnz/resize application/strategic-merge-patch+json" in patches[0],
                 "by a strategic merge patch of pods/resize", patches[0])

@@ -17,6 +17,7 @@ function sortKey(key) {
     saving: (job) => RESOURCES.reduce((sum, r) => sum + (job.row[r].saving ?? 0) * job.row.tasks / MACHINE[r === 'cpu' ? 'cores' : 'bytes'], 0),
     tight: (job) => (job.row.ooms > 0 ? 4 + job.row.ooms : 0) + (RESOURCES.some((r) => job.row[r].at_limit) ? 2 : 0)
       + Math.max(0, ...RESOURCES.map((r) => (job.row[r].saving < 0 ? 1 - job.row[r].owner_limit / job.row[r].would_be : 0))),
+    saving_per_month: (job) => job.row.saving_per_month ?? null,
     tasks: (job) => job.row.tasks, ooms: (job) => job.row.ooms, changed: (job) => job.row.last_change }[key];
 }
 

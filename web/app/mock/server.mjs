@@ -33,7 +33,7 @@ function statusOf(world) {
     version: '0.2.0-mock', started: world.started - 3 * DAY - 4000, ready: true, warnings: [], clock: 'wall', actuator: world.actuator, store: 'sqlite /var/lib/tautline/taut.db',
     pages: true,
     cell: { name: world.agents === null ? '' : 'north', links: world.agents === null ? [] : [{ name: 'south', url: 'https://south.example/' }, { name: 'test', url: 'https://test.example/' }] },
-    agents: agentCounts(world),
+    agents: agentCounts(world), nodes: null,
     ingest: Object.fromEntries([['accepted', 48211904], ['out_of_order', 812], ['stale_markers', 5310], ['duplicates', 96], ['conflicts', 0], ['nan', 0],
       ['invalid', 0], ['far_future', 0], ['too_late', 1204], ['over_capacity', 0], ['unmapped', 22018], ['facts', 61585], ['refused', 41]]
       .map(([name, n]) => [name, busy ? n : 0])),

@@ -393,6 +393,9 @@ test('what could be saved, and the risk of it, is shown of every job', async () 
     const heads = await page.locator('.grid-head [role=columnheader]').allInnerTexts();
     for (const head of ["owner's", 'would be', 'saving', 'risk']) assert.ok(heads.some((text) => text.startsWith(head)), head);
     assert.match(await page.locator('#job-0 .cell.saving').last().innerText(), /iB|–/);
+    const priced = (await api('jobs?limit=1')).jobs[0].saving_per_month !== undefined;
+    assert.equal(await page.locator('#job-0 .cell.money').count(), priced ? 1 : 0);
+    if (priced) assert.match(await page.locator('#job-0 .cell.money').innerText(), /\d|–/);
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download CSV' }).click();
     assert.equal((await download).suggestedFilename(), 'recommendations.csv');

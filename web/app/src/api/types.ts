@@ -156,6 +156,7 @@ export interface Status {
   version: string; started: number; ready: boolean; clock: 'wall' | 'samples'; actuator: string; store: string; pages: boolean;
   cell: { name: string; links: { name: string; url: string }[] };
   agents: { enabled: boolean; connected: number; known: number };
+  nodes: number | null;
   ingest: Record<string, number>;
   last_pass: { window_end: number; jobs: number; milliseconds: number; steps: Record<string, number> } | null;
   backfill: { done: number; total: number; sentence: string } | null;

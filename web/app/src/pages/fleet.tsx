@@ -41,7 +41,7 @@ function ResourceFacts({ fleet, resource, status }: { fleet: Fleet; resource: Re
   const slack = real - a.usage_limited;
   const without = a.usage - a.usage_limited > 0.001 * a.usage;
   const risk = fleetRisk(resource, a);
-  const machines = [machinesText(a.saved_machines, status), machinesText(a.would_save_machines, status)];
+  const machines = [machinesText(fleet, resource, 'saved_machines', status), machinesText(fleet, resource, 'would_save_machines', status)];
   return (
     <dl class="keyed">
       {facts.map(([key, name, value, part]) => (

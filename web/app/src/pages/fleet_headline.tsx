@@ -20,17 +20,25 @@ function Lower({ fleet, of }: { fleet: Fleet; of: Saving }) {
   return <>{way('cpu')} for CPU and {way('memory')} for memory</>;
 }
 
-// Savings are counted in machines only where that many are saved as there can be: from agents the number of machines
-// is known, and one machine is no fleet.
-export function machinesText(value: number, status: Status | null): string {
-  const known = status?.agents.known ?? 0;
-  if (value < 0.95 || (known > 0 && (known < 3 || value > known))) return '';
+// How many machines the owners' limits of a resource would fill.
+function ownersMachines(fleet: Fleet, resource: Resource): number {
+  const size = resource === 'cpu' ? fleet.machine.cores : fleet.machine.bytes;
+  return size > 0 ? fleet[resource].owner_limit / size : Infinity;
+}
+
+// Savings are counted in machines only where that many are saved as there can be: not more than the owners' limits
+// fill, and not more than there are. From agents or from Kubernetes' nodes that number is known, and one machine is no
+// fleet.
+export function machinesText(fleet: Fleet, resource: Resource, of: 'saved_machines' | 'would_save_machines', status: Status | null): string {
+  const value = fleet[resource][of];
+  const known = Math.max(status?.agents.known ?? 0, status?.nodes ?? 0);
+  if (value < 0.95 || value > ownersMachines(fleet, resource) || (known > 0 && (known < 3 || value > known))) return '';
   return value >= 99.5 ? plural(Math.round(value), 'machine') : `${value.toFixed(value >= 9.95 ? 0 : 1)} machines`;
 }
 
 function bothMachines(fleet: Fleet, of: 'saved_machines' | 'would_save_machines', status: Status | null): string {
-  const cpu = machinesText(fleet.cpu[of], status);
-  const memory = machinesText(fleet.memory[of], status);
+  const cpu = machinesText(fleet, 'cpu', of, status);
+  const memory = machinesText(fleet, 'memory', of, status);
   return [cpu && `the CPU of ${cpu}`, memory && `the memory of ${memory}`].filter(Boolean).join(' and ');
 }
 

@@ -1,6 +1,6 @@
 // One job as a row of the table, or as a card on a narrow screen.
 import type { JobAmounts, JobRow, Resource } from '../api/types';
-import { amount, amountShort, count, NONE, plural, significant } from '../lib/format';
+import { amount, amountShort, count, moneyFigure, NONE, plural, price, significant } from '../lib/format';
 import { RESOURCE } from '../lib/names';
 import { jobHref } from '../lib/route';
 import { OVER_DAY, notSet, realLimit, riskOf, tightness } from '../lib/saving';
@@ -10,7 +10,8 @@ import { ModeBadge, Time } from '../ui/basics';
 export interface Column { key: string; name: string; sort?: string; class: string; resource?: Resource; help?: string }
 
 // `managed`: some jobs are in auto or canary, so that limits in force and their changes say something.
-export interface View { managed: boolean; dry: boolean }
+// `currency`: of savings in money; undefined: there are no prices.
+export interface View { managed: boolean; dry: boolean; currency?: string }
 
 function amounts(resource: Resource, view: View): Column[] {
   const column = (key: string, name: string, sort: string, help: string): Column => ({ key: `${resource}-${key}`, name, sort: `${resource}_${sort}`, class: `num ${key}`, resource, help });
@@ -29,6 +30,7 @@ export const columnsOf = (view: View): Column[] => [
   { key: 'mode', name: 'Mode', sort: 'mode', class: 'mode' },
   { key: 'tasks', name: 'Tasks', sort: 'tasks', class: 'num tasks' },
   ...amounts('cpu', view), ...amounts('memory', view),
+  ...(view.currency !== undefined ? [{ key: 'money', name: view.currency || 'money', sort: 'saving_per_month', class: 'num money', help: `${view.currency ? `${view.currency} a` : 'A'} month that both savings are worth` }] : []),
   { key: 'ooms', name: 'OOMs', sort: 'ooms', class: 'num ooms', help: 'OOM kills of the last 7 days' },
   ...(view.managed ? [{ key: 'changed', name: 'Changed', sort: 'changed', class: 'num changed', help: 'The last change of a limit' }] : []),
 ];
@@ -69,6 +71,12 @@ function AmountCells({ resource, row, view }: { resource: Resource; row: JobRow;
   );
 }
 
+function MoneyCell({ row }: { row: JobRow }) {
+  const value = row.saving_per_month ?? null;
+  const kind = value === null || value === 0 ? 'none' : value < 0 ? 'less' : '';
+  return <span role="gridcell" class={`cell num money ${kind}`} title={value === null ? 'No owner\'s limit, or no recommendation yet' : undefined}>{value === null || value === 0 ? NONE : moneyFigure(value)}</span>;
+}
+
 function Marks({ row }: { row: JobRow }) {
   if (!row.cpu.at_limit && !row.memory.at_limit) return null;
   return <i class="mark" title={tightness(row).join('\n')}>at limit</i>;
@@ -89,6 +97,7 @@ export function JobGridRow({ index, row, top, active, view, onPick }: Props) {
       </span>
       <AmountCells resource="cpu" row={row} view={view} />
       <AmountCells resource="memory" row={row} view={view} />
+      {view.currency !== undefined && <MoneyCell row={row} />}
       <span role="gridcell" class={`cell num ooms ${row.ooms ? 'bad' : 'none'}`}>{row.ooms || NONE}</span>
       {view.managed && <span role="gridcell" class="cell num changed">{row.last_change === null ? <i class="none">{NONE}</i> : <Time at={row.last_change} age />}</span>}
     </div>
@@ -108,11 +117,14 @@ function CardLine({ resource, row }: { resource: Resource; row: JobRow }) {
   );
 }
 
-function savingText(row: JobRow): string {
+// In money where there are prices: a narrow card has no room for both.
+export function savingText(row: JobRow, currency?: string): string {
   const parts = (['cpu', 'memory'] as const).map((r) => [r, times(row[r].saving, row.tasks)] as const).filter(([, value]) => value !== null && value > 0);
   if (parts.length === 0) return '';
   const risks = parts.map(([r]) => riskOf(r, row[r])).filter((risk) => risk !== null).sort((a, b) => b.share - a.share);
-  return `saves ${parts.map(([r, value]) => amount(r, value)).join(', ')}${risks[0] ? `; risk ${risks[0].text}` : ''}`;
+  const worth = row.saving_per_month ?? 0;
+  const what = currency !== undefined && worth > 0 ? `${price(worth, currency)}/month` : parts.map(([r, value]) => amount(r, value)).join(', ');
+  return `saves ${what}${risks[0] ? `; risk ${risks[0].text}` : ''}`;
 }
 
 export function JobCard({ index, row, top, active, view, onPick }: Props) {
@@ -131,7 +143,7 @@ export function JobCard({ index, row, top, active, view, onPick }: Props) {
           <span class="card-line last muted">
             {plural(row.tasks, 'task')}
             {row.ooms > 0 && <span class="bad">{plural(row.ooms, 'OOM kill')}</span>}
-            <span>{savingText(row) || (view.managed && row.last_change !== null ? `changed ${ago(row.last_change)}` : '')}</span>
+            <span>{savingText(row, view.currency) || (view.managed && row.last_change !== null ? `changed ${ago(row.last_change)}` : '')}</span>
           </span>
         </a>
       </span>

@@ -22,6 +22,8 @@ const SORTS: [string, string][] = [
   ['ooms', 'OOM kills'], ['changed', 'Last change'], ['tasks', 'Tasks'], ['mode', 'Mode'], ['name', 'Name'],
 ];
 export const DEFAULT_SORT = 'saving';
+// Savings in money can be sorted by only where there are prices.
+const sortsOf = (currency?: string): [string, string][] => currency === undefined ? SORTS : [...SORTS.slice(0, 2), ['saving_per_month', 'Saving in money'], ...SORTS.slice(2)];
 
 function useNarrow(): boolean {
   const [narrow, setNarrow] = useState(() => window.matchMedia('(max-width: 760px)').matches);
@@ -80,7 +82,7 @@ function Head({ sorting, view }: { sorting: Sorting; view: View }) {
   );
 }
 
-function Filters(props: { query: Record<string, string>; set: (change: Record<string, string>) => void; sorting: Sorting; total: number | null; narrow: boolean; onDown: () => void }) {
+function Filters(props: { query: Record<string, string>; set: (change: Record<string, string>) => void; sorting: Sorting; total: number | null; narrow: boolean; currency?: string; onDown: () => void }) {
   const [text, setText] = useSearch(props.query.search ?? '', (search) => props.set({ search }));
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -110,7 +112,7 @@ function Filters(props: { query: Record<string, string>; set: (change: Record<st
       {props.narrow && (
         <label class="sort-by">Sort by
           <select value={props.sorting.sort} onChange={(event) => props.set({ sort: event.currentTarget.value, order: event.currentTarget.value === 'name' ? 'asc' : '' })}>
-            {SORTS.map(([value, name]) => <option key={value} value={value}>{name}</option>)}
+            {sortsOf(props.currency).map(([value, name]) => <option key={value} value={value}>{name}</option>)}
           </select>
         </label>
       )}
@@ -134,7 +136,7 @@ export function JobsPage({ query }: { query: Record<string, string> }) {
   const height = narrow ? CARD : ROW;
   const set = (change: Record<string, string>) => changeQuery('jobs', change);
   const fleet = useQuery<Fleet>('fleet', { on: ['window'], keep: true });
-  const view: View = { managed: !nothingManaged(fleet.data), dry: dryRun(fleet.data) };
+  const view: View = { managed: !nothingManaged(fleet.data), dry: dryRun(fleet.data), currency: fleet.data?.saving_per_month?.currency };
   const sort = query.sort ?? DEFAULT_SORT;
   const order = query.order ?? 'desc';
   const sorting: Sorting = { sort, order, pick: (next) => {
@@ -196,10 +198,10 @@ export function JobsPage({ query }: { query: Record<string, string> }) {
   return (
     <div class="wide jobs-page">
       <h1 class="visually-hidden">Jobs</h1>
-      <Filters query={query} set={set} sorting={sorting} total={pages.total} narrow={narrow} onDown={() => box.current?.focus()} />
+      <Filters query={query} set={set} sorting={sorting} total={pages.total} narrow={narrow} currency={view.currency} onDown={() => box.current?.focus()} />
       {query.by && <JobsTotals by={query.by} search={query.search ?? ''} mode={query.mode ?? ''} onPick={(search) => set({ search, by: '' })} />}
       {pages.error && <Problem text={pages.error.message} retry={pages.reload} />}
-      <div ref={box} class={`grid ${narrow ? 'cards' : ''} ${view.managed ? 'managed' : ''} ${pages.stale ? 'stale' : ''}`} role="grid" tabIndex={0} style={query.by ? { display: 'none' } : undefined} onScroll={measure} onKeyDown={onKeyDown}
+      <div ref={box} class={`grid ${narrow ? 'cards' : ''} ${view.managed ? 'managed' : ''} ${view.currency === undefined ? '' : 'priced'} ${pages.stale ? 'stale' : ''}`} role="grid" tabIndex={0} style={query.by ? { display: 'none' } : undefined} onScroll={measure} onKeyDown={onKeyDown}
         aria-label="Jobs; arrow keys move, Enter opens" aria-rowcount={total} aria-activedescendant={total > 0 ? `job-${active}` : undefined}>
         {!narrow && <Head sorting={sorting} view={view} />}
         {pages.total === 0 && <p class="hint nothing">No job matches. The search covers names and labels such as <code>team=shop</code>.</p>}

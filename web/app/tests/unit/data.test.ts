@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Agent, Decision, FleetAmounts, Heatmap, JobAmounts, JobRow, Knob, Status } from '../../src/api/types';
+import type { Agent, Decision, Fleet, FleetAmounts, Heatmap, JobAmounts, JobRow, Knob, Status } from '../../src/api/types';
 import { jobPath, withParams } from '../../src/api/client';
 import { backoffMs } from '../../src/api/backoff';
 import { Pace } from '../../src/api/pace';
@@ -15,6 +15,7 @@ import { speedOf } from '../../src/lib/speed';
 import { spanOf } from '../../src/lib/period';
 import { fits } from '../../src/pages/decisions';
 import { machinesText } from '../../src/pages/fleet_headline';
+import { columnsOf, savingText } from '../../src/pages/job_row';
 import { candidates, tight } from '../../src/pages/fleet_lists';
 import { containerOf } from '../../src/pages/job/next';
 import { setModes } from '../../src/pages/jobs_actions';
@@ -208,13 +209,33 @@ describe('what to begin with', () => {
     const reasons = tightness(row('a', { ooms: 2, memory: { ...none, at_limit: true } })).join('; ').replace(/\u00a0/g, ' ');
     expect(reasons).toBe('2 OOM kills in 7 days; Memory use is at its limit');
   });
+  it('says savings in money where there are prices', () => {
+    const worth = row('a', { saving_per_month: 12.5 });
+    const text = (...args: Parameters<typeof savingText>) => savingText(...args).replace(/\u00a0/g, ' ');
+    expect(text(worth, 'EUR')).toBe('saves 12.50 EUR/month');
+    expect(text(worth)).toBe('saves 1.00 core, 1 B');
+    expect(text(row('a', { saving_per_month: null }), 'EUR')).toBe('saves 1.00 core, 1 B');
+    const keys = (currency?: string) => columnsOf({ managed: false, dry: false, currency }).map((c) => c.key);
+    expect(keys('EUR').filter((key) => !keys().includes(key))).toEqual(['money']);
+    expect(keys('EUR').indexOf('money')).toBe(keys('EUR').indexOf('memory-risk') + 1);
+  });
   it('counts no machines where there are none to save', () => {
-    const status = (known: number) => ({ agents: { known } }) as Status;
-    expect(machinesText(5.2, status(1))).toBe('');
-    expect(machinesText(5.2, status(4))).toBe('');
-    expect(machinesText(5.2, status(40))).toBe('5.2 machines');
-    expect(machinesText(-3, null)).toBe('');
-    expect(machinesText(5.2, null)).toBe('5.2 machines');
+    const status = (known: number, nodes: number | null = null) => ({ agents: { known }, nodes }) as Status;
+    const of = (saved: number, owners: number, at: Status | null) => machinesText(
+      { machine: { cores: 16, bytes: 64 }, cpu: { saved_machines: saved, owner_limit: owners * 16 } } as Fleet, 'cpu', 'saved_machines', at);
+    expect(of(5.2, 50, status(1))).toBe('');
+    expect(of(5.2, 50, status(4))).toBe('');
+    expect(of(5.2, 50, status(40))).toBe('5.2 machines');
+    expect(of(-3, 50, null)).toBe('');
+    expect(of(5.2, 50, null)).toBe('5.2 machines');
+    // Kubernetes' nodes are machines, too.
+    expect(of(5.2, 50, status(0, 1))).toBe('');
+    expect(of(5.2, 50, status(0, 4))).toBe('');
+    expect(of(5.2, 50, status(0, 40))).toBe('5.2 machines');
+    expect(of(5.2, 50, status(2, 40))).toBe('5.2 machines');
+    // No more are saved than the owners' limits would fill.
+    expect(of(5.2, 5, null)).toBe('');
+    expect(of(5.2, 5, status(40))).toBe('');
   });
 });
 
