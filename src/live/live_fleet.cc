@@ -151,7 +151,9 @@ void LiveFleet::RepolicyReplicas(LiveJob& job) {
     if (!ordered) job.replicas = std::move(fresh);
     return;
   }
-  if (fresh->policy_name() != job.replicas->policy_name() || fresh->is_of_cpu() != job.replicas->is_of_cpu())
+  const LiveReplicas& old = *job.replicas;
+  if (fresh->policy_name() != old.policy_name() || fresh->is_of_cpu() != old.is_of_cpu() ||
+      fresh->startup_windows() != old.startup_windows())
     job.needs_history = true;
   std::string state;
   ByteWriter out(&state);

@@ -84,6 +84,8 @@ class LiveReplicas {
   std::optional<double> utilization() const;
   const std::string& hold() const { return hold_; }
   std::string_view policy_name() const { return info_->name; }
+  // That a task takes until it is ready: another number has to be learnt anew.
+  size_t startup_windows() const { return recent_.size(); }
 
   void Save(ByteWriter& out) const;
   // What Save wrote, for a policy that may be another one by now: then what was learnt is lost, and what was

@@ -240,6 +240,41 @@ TEST(LiveReplicas, ANewPolicyLearnsFromTheStoredLoad) {
   EXPECT_TRUE(job.replicas().recommended().has_value());
 }
 
+// A task of twenty minutes is ready four windows later, so the load of then counts.
+TEST(LiveReplicas, TheForecastLooksAsFarAheadAsATaskNeeds) {
+  LiveSettings settings = Scaling(Mode::kAuto, "forecast");
+  JobPolicy defaults = settings.rules.defaults();
+  ASSERT_TRUE(SetJobSetting("replicas.startup", "20m", defaults).ok());
+  settings.rules = *PolicyRules::Compile({}, defaults);
+  ScaledJob job(settings), at_once(Scaling(Mode::kAuto, "forecast"));
+  for (ScaledJob* j : {&job, &at_once}) {
+    for (int32_t i = 0; i < 2 * kWindowsPerDay; ++i) j->Window(Load(i));
+    ASSERT_TRUE(j->replicas().forecast().has_value());
+  }
+  const auto ahead_s = [](const ScaledJob& j) {
+    return j.replicas().forecast()->at.seconds() - j.last.window.next().start_s();
+  };
+  EXPECT_EQ(ahead_s(at_once), kWindowSeconds);
+  EXPECT_EQ(ahead_s(job), 4 * kWindowSeconds);
+  // What was learnt for another time is learnt anew from what is stored.
+  EXPECT_THAT(job.fleet.WantHistory(9), IsEmpty());
+  ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.startup", "18m", 0, job.out).ok());
+  EXPECT_THAT(job.fleet.WantHistory(9), IsEmpty()) << "as many windows";
+  ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.startup", "10m", 0, job.out).ok());
+  EXPECT_THAT(job.fleet.WantHistory(9), testing::ElementsAre(JobId{0}));
+  EXPECT_FALSE(Set(job.fleet, JobId{0}, "replicas.startup", "2d", 0, job.out).ok());
+}
+
+TEST(LiveReplicas, WhatIsOverloadedIsASetting) {
+  LiveSettings settings = Scaling(Mode::kAuto, "static");
+  JobPolicy defaults = settings.rules.defaults();
+  ASSERT_TRUE(SetJobSetting("replicas.max_utilization", "40%", defaults).ok());
+  settings.rules = *PolicyRules::Compile({}, defaults);
+  ScaledJob job(settings);
+  job.Window(7.9);
+  EXPECT_THAT(job.replicas().recommended(), Optional(10)) << "7.9 cores at 40 % of 2 each";
+}
+
 TEST(LiveReplicas, AnExternalAnswerGoesBeforeThePolicyAndOutlivesARestart) {
   LiveSettings settings = Scaling(Mode::kAuto, "hpa");
   JobPolicy defaults = settings.rules.defaults();

@@ -195,6 +195,24 @@ std::vector<Row> OwnRows() {
        TAUT_FIELD(replicas.task_capacity),
        0,
        1e12},
+      {{"replicas.startup",
+        "time from the start of a task until it processes load: forecast looks this far ahead, in whole "
+        "windows "
+        "of 5 minutes",
+        kDuration,
+        {}},
+       TAUT_FIELD(replicas.startup_s),
+       0,
+       kDay},
+      {{"replicas.max_utilization",
+        "utilisation of its running tasks above which the job is overloaded: forecast and static keep below "
+        "it, "
+        "and the job's page counts what is above",
+        kNumber,
+        {}},
+       TAUT_FIELD(replicas.max_utilization),
+       0.01,
+       1},
       {{"replicas.size",
         "who sets the CPU limit of a task whose number follows the CPU usage: cheapest (the number and size "
         "that cost least together) or owner",
