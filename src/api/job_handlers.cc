@@ -201,7 +201,9 @@ HttpResponse Api::ReplicasOfJob(const HttpRequest& request, JobId id) {
   query.columns = static_cast<int>(*columns);
   JobPolicy policy;
   control_.WithFleet([&](const LiveFleet& fleet) {
-    if (fleet.Has(id)) policy = *fleet.job(id).policy;
+    if (!fleet.Has(id)) return;
+    policy = *fleet.job(id).policy;
+    query.size = fleet.SizeUseOf(fleet.job(id));
   });
   query.policy = &policy;
   // A week more is replayed before, where stored, so that the policy starts with history.

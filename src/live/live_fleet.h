@@ -145,6 +145,8 @@ class LiveFleet {
            (settings_.enforcement == Enforcement::kByAgents && job.managed);
   }
 
+  SizeUse SizeUseOf(const LiveJob& job) const;
+
   LimitsApplied AppliedTo(const LiveJob& job) const {
     if (!Enforced(job)) return LimitsApplied::kNo;
     const bool reported = job.managed || job.of(Resource::kCpu).applied != kAbsent ||
@@ -254,7 +256,6 @@ class LiveFleet {
   void TakeInOom(LiveJob& job, const OomRecord& oom);
   void Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When when);
   void RepolicyReplicas(LiveJob& job);
-  SizeUse SizeUseOf(const LiveJob& job) const;
   static void TakeTaskSize(LiveJob& job);
   // REQUIRES: the job's lanes are awake.
   static void ExplainLane(const LiveJob& job, Resource r, Reason& reason);
