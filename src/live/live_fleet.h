@@ -236,6 +236,8 @@ class LiveFleet {
   enum class Why : uint8_t { kWindow, kOom, kSetting };
   void DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, PassOutput& out);
   void DecideReplicasOf(LiveJob& job, int64_t now_s, PassOutput& out);
+  // Scaled jobs of which nothing was measured in the window.
+  void TakeSilence(const ClosedWindow& closed, PassOutput& out);
   // REQUIRES: the verdict decides something. Good until the next one.
   Decision& AddDecision(const LiveJob& job, Target target, int64_t now_s, Verdict& verdict, PassOutput& out);
   static void TakeReports(LiveJob& job, std::span<const TaskReport> reports);
@@ -280,6 +282,8 @@ class LiveFleet {
   std::vector<WindowId> changed_since_;
   WindowId now_{INT32_MIN};     // the window observed last
   WindowId passed_{INT32_MIN};  // the newest processed window
+  // The newest window in which any job was measured, and the first of those without a long gap before it.
+  WindowId heard_{INT32_MIN}, heard_since_{INT32_MIN};
   uint64_t last_decision_ = 0, last_setting_ = 0;
   // By the decision that began it; some may have ended.
   absl::flat_hash_map<uint64_t, JobId> trials_;

@@ -125,6 +125,26 @@ void LiveReplicas::TakeSilence(WindowId window) {
   recommended_ = std::max(*recommended_, safe_);
 }
 
+bool LiveReplicas::TakeUnmeasured(WindowId window, int64_t heard_since_s) {
+  if (!recommended_.has_value() || loaded_until_s_ == INT64_MIN) return false;
+  if (is_of_cpu() && assumed() == 0) return false;  // no task runs, as ordered
+  load_.reset();
+  const int64_t now_s = window.next().start_s(), since_s = std::max(loaded_until_s_, heard_since_s);
+  if (!is_silent() && static_cast<double>(now_s - since_s) < silent_s_) {
+    hold_ = StrCat(SilentText(), ": the number stays, and after ",
+                   FormatDuration(static_cast<int64_t>(silent_s_)),
+                   " it is at least the highest of the last day");
+    return false;
+  }
+  safe_ = std::max(highest_[0], highest_[1]);
+  recommended_ = std::max({*recommended_, safe_, assumed().value_or(0)});
+  return true;
+}
+
+std::string LiveReplicas::SilentText() const {
+  return StrCat("no load has been measured since ", FormatTime(loaded_until_s_), " UTC");
+}
+
 void LiveReplicas::TakeExternal(std::optional<ExternalTasks> answer) {
   const std::optional<int> count = policy_->TakeExternal(std::move(answer));
   if (count.has_value() && capacity_ > 0) recommended_ = count;
@@ -149,6 +169,9 @@ Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
     return verdict;
   }
   hold_ = recommended_.has_value() ? verdict.sentence : std::string(is_of_cpu() ? kNoCapacity : kNoLoad);
+  if (hold_.empty() && is_silent())
+    hold_ = StrCat(SilentText(), ": the number is at least the highest of the last day until there is one, ",
+                   FormatAmount(Target::Replicas(), safe_));
   return verdict;
 }
 

@@ -42,6 +42,10 @@ class LiveReplicas {
   // `analogs`: what other jobs' loads do; null: not known.
   void Observe(const Signal& cpu, std::optional<double> limit, SizeUse use,
                const LoadAnalogs* analogs = nullptr);
+  // Nothing was measured of the job in `window`, though of other jobs, since `heard_since_s` at least. True: after
+  // a silence of function.silent_s recommended() is the safe count now; false: the count stays, and hold() says
+  // so.
+  bool TakeUnmeasured(WindowId window, int64_t heard_since_s);
   // How its load has moved since the last time that this was asked.
   LoadMoves TakeMoves() { return std::exchange(moves_, {}); }
   // Of any window, in ascending order. `limit`: of each task, in bytes; absent: not known.
@@ -100,6 +104,8 @@ class LiveReplicas {
   // A load that is silent for long may be high: the highest count of a day is safe.
   void TakeSilence(WindowId window);
   bool is_silent() const { return safe_ > 0; }
+  // Since when, for people.
+  std::string SilentText() const;
   absl::Status LoadSize(std::string_view bytes);
   void LoadMovesOf(std::string_view bytes);
   // As saved: what was learnt of another load is of no use.

@@ -50,19 +50,33 @@ class ScaledJob {
           {Grid::Cpu().BucketOf(load / running), 300.0F * static_cast<float>(running)});
       w.num_buckets = 1;
     }
-    closed.jobs.push_back({JobId{0}, w});
+    if (!silent) closed.jobs.push_back({JobId{0}, w});
+    if (with_other) AddOther(closed);
     last = closed;
     out.Clear();
-    fleet.Observe(closed, 0, 1, out);
+    fleet.Observe(closed, 0, closed.jobs.size(), out);
     fleet.EndWindow(closed, out);
-    fleet.Decide(closed, 0, 1, out);
-    std::erase_if(out.decisions, [](const Decision& d) { return d.target.is_limit(); });
+    fleet.Decide(closed, 0, closed.jobs.size(), out);
+    std::erase_if(out.decisions, [](const Decision& d) { return d.target.is_limit() || d.job != JobId{0}; });
     for (const Decision& d : out.decisions) {
       all.push_back(d);
       if (d.kind == DecisionKind::kSet && follows) running = static_cast<int>(*d.after);
     }
   }
   const LiveReplicas& replicas() const { return *fleet.job(JobId{0}).replicas; }
+  // A job of one task that is always measured.
+  void AddOther(ClosedWindow& closed) {
+    if (!fleet.Has(JobId{1})) fleet.AddJob({JobId{1}, "db", {}, 0});
+    JobWindow w;
+    w.window = closed.window;
+    w.first_task = static_cast<uint32_t>(closed.tasks.size());
+    w.num_tasks = 1;
+    w.first_bucket = static_cast<uint32_t>(closed.cpu_buckets.size());
+    w.num_buckets = 1;
+    closed.tasks.push_back({100, 1, 1, 1e8F, 1e8F});
+    closed.cpu_buckets.push_back({Grid::Cpu().BucketOf(1), 300.0F});
+    closed.jobs.push_back({JobId{1}, w});
+  }
 
   LiveFleet fleet;
   PassOutput out;
@@ -71,6 +85,8 @@ class ScaledJob {
   int running = 6;
   std::optional<double> series_load;
   bool follows = true;
+  bool silent = false;      // nothing of it is measured
+  bool with_other = false;  // another job is
   int32_t index = 0;
 };
 
@@ -463,6 +479,49 @@ TEST(LiveReplicas, ALoadThatIsSilentForLongIsTakenForHigh) {
   job.series_load = 200;
   for (int i = 0; i < 13; ++i) job.Window(1);
   EXPECT_THAT(job.replicas().recommended(), Optional(4)) << "it is back";
+}
+
+TEST(LiveReplicas, AJobThatIsNotMeasuredForLongGetsTheSafeCount) {
+  ScaledJob job(Scaling(Mode::kAuto, "hpa"));
+  job.with_other = true;
+  job.Window(12);
+  for (int i = 0; i < 12; ++i) job.Window(4);
+  ASSERT_EQ(job.running, 4);
+  job.silent = true;
+  for (int i = 0; i < 11; ++i) job.Window(0);
+  EXPECT_THAT(job.replicas().in_force(), Optional(4)) << "it is held";
+  EXPECT_THAT(job.replicas().hold(), HasSubstr("no load has been measured since day 0 01:05 UTC"));
+  EXPECT_FALSE(job.replicas().load().has_value());
+  job.Window(0);
+  ASSERT_EQ(job.out.decisions.size(), 1U) << "an hour: the highest of the day";
+  EXPECT_THAT(job.out.decisions[0].after, Optional(12.0));
+  EXPECT_THAT(job.out.decisions[0].sentence, HasSubstr("No load has been measured for 60 min"));
+  for (int i = 0; i < 20; ++i) job.Window(0);
+  EXPECT_THAT(job.replicas().in_force(), Optional(12)) << "once";
+  EXPECT_THAT(job.replicas().hold(), HasSubstr("highest of the last day until there is one, 12 tasks"));
+  job.silent = false;
+  for (int i = 0; i < 14; ++i) job.Window(4);
+  EXPECT_THAT(job.replicas().in_force(), Optional(4)) << "it is back";
+  EXPECT_THAT(job.replicas().hold(), IsEmpty());
+}
+
+// Then tautd is blind, and the jobs may be well.
+TEST(LiveReplicas, WhereNothingIsMeasuredOfAnybodyNoCountIsRaised) {
+  ScaledJob job(Scaling(Mode::kAuto, "hpa"));
+  job.with_other = true;
+  job.Window(12);
+  for (int i = 0; i < 12; ++i) job.Window(4);
+  const size_t orders = job.all.size();
+  job.silent = true;
+  job.with_other = false;
+  for (int i = 0; i < 40; ++i) job.Window(0);
+  EXPECT_EQ(job.all.size(), orders);
+  // The other job is back first.
+  job.with_other = true;
+  for (int i = 0; i < 11; ++i) job.Window(0);
+  EXPECT_EQ(job.all.size(), orders);
+  job.Window(0);
+  EXPECT_EQ(job.all.size(), orders + 1);
 }
 
 TEST(LiveReplicas, DamagedBytesAreAnError) {

@@ -53,8 +53,9 @@ constexpr ReplicaSetting kSettings[] = {
      TAUT_REF(forecast.fallback_target)},
     {"function.target", "number of tasks as an expression of load, capacity, max_over(minutes), ...", 1, 0, 0,
      TAUT_REF(function.target)},
-    {"function.silent_h", "hours without a load after which the highest count of a day runs", 3600, 0.05, 336,
-     TAUT_REF(function.silent_s)},
+    {"function.silent_h",
+     "hours without a load after which the highest count of a day runs, live with any policy", 3600, 0.05,
+     336, TAUT_REF(function.silent_s)},
 };
 #undef TAUT_REF
 
