@@ -1,4 +1,4 @@
-// The published algorithm of the HorizontalPodAutoscaler as a table, and KEDA around it.
+// The published algorithm of the HorizontalPodAutoscaler as a table.
 #include "replicas/hpa.h"
 
 #include "gtest/gtest.h"
@@ -153,18 +153,6 @@ TEST(Hpa, GoesUpAtOnceAndDownAfterFiveMinutes) {
             "Utilisation is 0.25 times the target of 80 %: 5 tasks for the load, 5 after the stabilisation "
             "window, 5 "
             "within the rate limits.");
-}
-
-TEST(Keda, GoesToZeroAfterTheCooldownAndBack) {
-  ReplicaBounds bounds;
-  bounds.min = 0;
-  KedaPolicy keda(KedaSettings{}, HpaSettings{}, bounds);
-  EXPECT_EQ(keda.Decide(At(0, 1.6, 2)), 2);
-  for (int m = 1; m < 5; ++m) EXPECT_GE(keda.Decide(At(m, 0, 2)), 1) << m;
-  EXPECT_EQ(keda.Decide(At(5, 0, 1)), 0);
-  EXPECT_EQ(keda.Decide(At(6, 0, 0)), 0);
-  EXPECT_EQ(keda.Decide(At(7, std::nullopt, 0)), 0);
-  EXPECT_EQ(keda.Decide(At(8, 0.1, 0)), 1);
 }
 
 }  // namespace

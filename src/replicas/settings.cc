@@ -12,7 +12,10 @@ namespace {
 
 #define TAUT_REF(field) +[](ReplicaSettings& s) -> ReplicaSetting::Ref { return &s.field; }
 constexpr ReplicaSetting kSettings[] = {
-    {"replicas.min", "least number of tasks", 1, 0, 1e6, TAUT_REF(bounds.min)},
+    {"replicas.min",
+     "least number of tasks; 0: the job goes to zero and back by keda.activation and keda.cooldown_s, with "
+     "any policy",
+     1, 0, 1e6, TAUT_REF(bounds.min)},
     {"replicas.max", "greatest number of tasks", 1, 1, 1e6, TAUT_REF(bounds.max)},
     {"replicas.schedule", "limits by time: from CRON to CRON [in ZONE] min N max N; ...", 1, 0, 0,
      TAUT_REF(schedule)},
@@ -40,7 +43,8 @@ constexpr ReplicaSetting kSettings[] = {
      TAUT_REF(hpa.up.stabilization_s)},
     {"hpa.down_window_s", "seconds whose highest recommendation limits a scale-down", 1, 0, 3600,
      TAUT_REF(hpa.down.stabilization_s)},
-    {"keda.activation", "load above which a job at zero starts", 1, 0, 1e300, TAUT_REF(keda.activation)},
+    {"keda.activation", "load above which a job at zero starts, with replicas.min 0 and any policy", 1, 0,
+     1e300, TAUT_REF(keda.activation)},
     {"keda.cooldown_s", "seconds without activation before a job goes to zero", 1, 0, 1e6,
      TAUT_REF(keda.cooldown_s)},
     {"forecast.overloaded", "target share of overloaded minutes", 1, 1e-5, 0.5,

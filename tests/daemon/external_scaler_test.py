@@ -84,7 +84,7 @@ def main():
         for line in ('{result="answered"} 1', '{result="unknown_job"} 1', '{result="no_number"} 3', '{result="failed"} 0'):
             stage.check(f"tautd_external_scaler_requests_total{line}" in metrics, f"counted: {line}")
 
-        for setting in ("mode=auto", "replicas.policy=keda", "replicas.min=0", "replicas.task_capacity=10",
+        for setting in ("mode=auto", "replicas.policy=keda", "replicas.task_capacity=10", "replicas.min=0",
                         "replicas.keda.activation=1"):
             said = stage.run(args.taut, "set", web, setting, "--server", url)
             stage.equal(said.returncode, 0, f"web has {setting}: {said.stderr}")
