@@ -5,6 +5,7 @@
 
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "replicas/hpa_rates.h"
 #include "replicas/target_expression.h"
 
 namespace taut {
@@ -43,6 +44,9 @@ constexpr ReplicaSetting kSettings[] = {
      TAUT_REF(hpa.up.stabilization_s)},
     {"hpa.down_window_s", "seconds whose highest recommendation limits a scale-down", 1, 0, 3600,
      TAUT_REF(hpa.down.stabilization_s)},
+    {"hpa.up", "how fast it adds tasks: [max of|min of] N% per TIME; N pods per TIME; or disabled", 1, 0, 0,
+     TAUT_REF(hpa.up)},
+    {"hpa.down", "how fast it removes tasks, as hpa.up", 1, 0, 0, TAUT_REF(hpa.down)},
     {"keda.activation", "load above which a job at zero starts, with replicas.min 0 and any policy", 1, 0,
      1e300, TAUT_REF(keda.activation)},
     {"keda.cooldown_s", "seconds without activation before a job goes to zero", 1, 0, 1e6,
@@ -107,6 +111,11 @@ absl::Status SetReplicaSetting(std::string_view key, std::string_view value, Rep
       **expression = parsed->text();
       return absl::OkStatus();
     }
+    if (auto* const direction = std::get_if<HpaDirection*>(&ref)) {
+      const absl::Status parsed = ParseHpaRates(value, **direction);
+      return parsed.ok() ? parsed
+                         : absl::InvalidArgumentError(StrCat("invalid ", key, ": ", Message(parsed)));
+    }
     if (!std::holds_alternative<LoadStatistic*>(ref)) return SetNumber(s, value, ref);
     const auto* const found = std::find(std::begin(kStatistics), std::end(kStatistics), StripSpace(value));
     if (found == std::end(kStatistics))
@@ -127,6 +136,7 @@ std::string GetReplicaSetting(const ReplicaSetting& setting, const ReplicaSettin
   if (const auto* const whole = std::get_if<int*>(&ref)) return StrCat(**whole);
   if (const auto* const schedule = std::get_if<ReplicaSchedule*>(&ref)) return (*schedule)->text();
   if (const auto* const expression = std::get_if<std::string*>(&ref)) return **expression;
+  if (const auto* const direction = std::get_if<HpaDirection*>(&ref)) return HpaRatesText(**direction);
   return std::string(kStatistics[static_cast<size_t>(*std::get<LoadStatistic*>(ref))]);
 }
 

@@ -125,8 +125,8 @@ struct ReplicaSettings {
 
 // One setting by name. A number is shown divided by `scale`.
 struct ReplicaSetting {
-  // A text is the expression of a target size.
-  using Ref = std::variant<double*, int*, LoadStatistic*, ReplicaSchedule*, std::string*>;
+  // A text is the expression of a target size. Of an HpaDirection: its rates (replicas/hpa_rates.h).
+  using Ref = std::variant<double*, int*, LoadStatistic*, ReplicaSchedule*, std::string*, HpaDirection*>;
   std::string_view key;  // "hpa.target"
   std::string_view help;
   double scale;
