@@ -24,6 +24,7 @@ void PassOutput::Clear() {
   point = FleetPoint();
   day_ended = false;
   trials.clear();
+  step_backs.clear();
 }
 
 LiveFleet::LiveFleet(const LiveSettings& settings)
@@ -277,6 +278,10 @@ void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, Pa
       sum.owner_limit += TotalOf(lane.owner_limit, lane.tasks);
       sum.in_force += LimitOf(job, r).value_or(0) * lane.tasks;
       sum.would_be += lane.lane.recommended().value_or(lane.owner_limit) * lane.tasks;
+    }
+    if (job.replicas != nullptr) {
+      if (const auto step_back = job.replicas->TakeStepBack(); step_back.has_value())
+        out.step_backs.emplace_back(job.record.id, *step_back);
     }
     const bool ordered = job.replicas != nullptr && job.replicas->in_force().has_value();
     if (when == When::kNow || (job.policy->mode == Mode::kObserve && !ordered)) {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -51,6 +52,7 @@ struct PassOutput {
   FleetPoint point;
   bool day_ended = false;     // the fleet models have learnt
   std::vector<JobId> trials;  // a trial began, or has other tasks
+  std::vector<std::pair<JobId, ReplicaStepBack>> step_backs;
   void Clear();
 };
 

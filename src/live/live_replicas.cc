@@ -74,7 +74,7 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   load_ = LoadOf(cpu);
   NoteMove(load_.value_or(-1));
   const int64_t now_s = cpu.window.next().start_s();
-  NoteRunning(tasks, now_s, gate_);
+  NoteTasks(cpu);
   if (capacity_ == 0 || (!load_.has_value() && !recommended_.has_value())) return;
   const int assumed = gate_.assumed().value_or(tasks);
   recommended_ = policy_->Decide({.at = Timestamp::FromSeconds(now_s),
@@ -89,6 +89,23 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   const bool waits = use == SizeUse::kOrdered && *chosen < *limit && tasks < *recommended_;
   size_.limit = waits ? limit : chosen;
   size_.load = sizer_->utilization() * *size_.limit;
+}
+
+void LiveReplicas::NoteTasks(const Signal& cpu) {
+  RunningTasks running{.running = static_cast<int>(cpu.tasks.size()),
+                       .started = 0,
+                       .startup_windows = static_cast<int>(startup_windows()),
+                       .now_s = cpu.window.next().start_s()};
+  if (!tasks_.empty()) {
+    auto before = tasks_.begin();
+    for (const TaskUsage& t : cpu.tasks) {
+      while (before != tasks_.end() && *before < t.task) ++before;
+      running.started += before == tasks_.end() || *before != t.task ? 1 : 0;
+    }
+  }
+  tasks_.clear();
+  for (const TaskUsage& t : cpu.tasks) tasks_.push_back(t.task);
+  step_back_ = NoteRunning(running, gate_);
 }
 
 void LiveReplicas::ObserveMemory(const Signal& memory, std::optional<double> limit) {
@@ -315,7 +332,7 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
 }
 
 size_t LiveReplicas::state_bytes() const {
-  return sizeof(*this) + policy_->state_bytes() + hold_.capacity() +
+  return sizeof(*this) + policy_->state_bytes() + hold_.capacity() + tasks_.capacity() * sizeof(uint32_t) +
          (sizer_ != nullptr ? sizeof(TaskSizer) : 0);
 }
 

@@ -60,6 +60,12 @@ class LiveReplicas {
   // Why the size is what it is, in place of the recommender's reason, if there is a size.
   void ExplainSize(Reason& cpu) const;
   void Redo(const Decision& decision) { taut::Redo(decision, gate_); }
+  // That of the last window, once.
+  std::optional<ReplicaStepBack> TakeStepBack() { return std::exchange(step_back_, std::nullopt); }
+  // Of an order that is not given as another program sets the number, until this time; absent: none is held.
+  std::optional<int64_t> steps_back_until(int64_t now_s) const {
+    return now_s < gate_.step_back_until_s ? std::optional(gate_.step_back_until_s) : std::nullopt;
+  }
   // The state of the gate of another policy for the same job.
   void TakeGate(const LiveReplicas& other);
   // Windows from here on are of now: the limits before are not those of today.
@@ -100,6 +106,7 @@ class LiveReplicas {
  private:
   std::optional<double> LoadOf(const Signal& cpu) const;
   void NoteMove(double load);
+  void NoteTasks(const Signal& cpu);
   std::optional<double> ChosenSize(std::optional<double> limit, SizeUse use) const;
   // A load that is silent for long may be high: the highest count of a day is safe.
   void TakeSilence(WindowId window);
@@ -120,6 +127,8 @@ class LiveReplicas {
   ReplicaGateState gate_;
   double capacity_ = 0;  // of a task; 0: not known
   int running_ = 0;
+  std::vector<uint32_t> tasks_;  // of the last window, ascending; not saved
+  std::optional<ReplicaStepBack> step_back_;
   std::optional<double> load_;
   std::optional<int> recommended_;
   std::string hold_;

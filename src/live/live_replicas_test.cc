@@ -43,7 +43,7 @@ class ScaledJob {
     if (series_load.has_value()) w.load = static_cast<float>(*series_load);
     for (int t = 0; t < running; ++t) {
       const auto each = static_cast<float>(load / running);
-      closed.tasks.push_back({static_cast<uint32_t>(t), each, each, 1e8F, 1e8F});
+      closed.tasks.push_back({first_task + static_cast<uint32_t>(t), each, each, 1e8F, 1e8F});
     }
     if (running > 0) {
       closed.cpu_buckets.push_back(
@@ -85,6 +85,7 @@ class ScaledJob {
   int running = 6;
   std::optional<double> series_load;
   bool follows = true;
+  uint32_t first_task = 0;
   bool silent = false;      // nothing of it is measured
   bool with_other = false;  // another job is
   int32_t index = 0;
@@ -192,6 +193,34 @@ TEST(LiveReplicas, AStepBackOutlivesAKillBetweenTwoCheckpoints) {
   EXPECT_THAT(again.out.decisions, IsEmpty());
   EXPECT_THAT(again.replicas().hold(), HasSubstr("without an order"));
   EXPECT_FALSE(again.replicas().in_force().has_value());
+}
+
+// Old and new tasks are measured in one window; those of another program stay.
+TEST(LiveReplicas, ARolloutIsNoOtherProgramAndAStepBackIsSaidOnce) {
+  ScaledJob job(Scaling(Mode::kAuto, "hpa"));
+  for (const double load : {6.0, 9.0, 9.0}) job.Window(load);
+  ASSERT_EQ(job.running, 9);
+  job.follows = false;
+  for (int rollout = 0; rollout < 3; ++rollout) {
+    for (const int more : {4, 6}) {
+      job.running = 9 + more;
+      job.Window(9);
+      EXPECT_TRUE(job.out.step_backs.empty());
+      job.first_task += static_cast<uint32_t>(more);
+    }
+    job.running = 9;
+    job.Window(9);
+  }
+  EXPECT_THAT(job.replicas().in_force(), Optional(9));
+  job.running = 12;
+  int said = 0;
+  for (int i = 0; i < 6; ++i) {
+    job.Window(9);
+    said += static_cast<int>(job.out.step_backs.size());
+    for (const auto& [id, step_back] : job.out.step_backs) EXPECT_EQ(step_back.running, 12);
+  }
+  EXPECT_EQ(said, 1);
+  EXPECT_TRUE(job.replicas().steps_back_until(job.last.window.next().start_s()).has_value());
 }
 
 double Load(int32_t window) { return 8 + 5 * std::sin(window / 288.0 * 6.283); }
