@@ -1,5 +1,6 @@
-// Any bytes may be offered as a load file: every row is used or counted with its cause, and a series has no
-// more steps than are allowed.
+// Any bytes may be offered as a load file, CSV or JSON: every row is used or counted with its cause, and a series
+// has no more steps than are allowed. The bytes also stand for the values of
+// an answer of Prometheus.
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,24 +9,39 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #include "trace/load_reader.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace taut;
+namespace taut {
+namespace {
+
+void Read(std::string_view bytes, bool strict, const std::string& job_label) {
   static const std::string path =
       (std::filesystem::temp_directory_path() / ("taut_load_fuzz_" + std::to_string(getpid()) + ".csv"))
           .string();
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   ReadReport report;
-  const auto loads = ReadLoads({{path}, /*strict=*/false}, report);
+  const auto loads = ReadLoads({{path}, strict, job_label}, report);
   uint64_t skipped = 0;
   for (const auto& [cause, what] : report.skipped) skipped += what.count;
   if (report.rows != report.rows_used + skipped) std::abort();
-  if (!loads.ok()) return 0;
+  if (!loads.ok()) return;
   for (const LoadSeries& series : *loads) {
     if (series.step_s < 1 || series.load.size() > std::max<size_t>(20'160, 100 * report.rows)) std::abort();
   }
+}
+
+}  // namespace
+}  // namespace taut
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  taut::Read(bytes, false, "");
+  taut::Read(bytes, true, "job");
+  std::string answer =
+      R"({"status":"success","data":{"resultType":"matrix","result":[{"metric":{"job":"a"},"values":[)";
+  answer.append(bytes).append("]}]}}");
+  taut::Read(answer, false, "job");
   return 0;
 }

@@ -8,6 +8,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace taut;
   ReplicaSettings settings;
   settings.bounds.max = 50;
+  settings.bounds.min = size % 2 == 0 ? 0 : 1;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto policy = LoadReplicaPolicy(bytes, settings);
   if (!policy.ok()) return 0;

@@ -354,6 +354,9 @@ HttpResponse Api::Metrics(const HttpRequest&) {
   out.Counter("tautd_job_windows_total", "Windows closed, per job.", folds.job_windows);
   const ControlCounts counts = control_.counts();
   out.Counter("tautd_passes_total", "Passes over a closed window.", counts.passes);
+  out.Counter("tautd_replica_step_backs_total",
+              "Times that no number of tasks was ordered for an hour as another program set it.",
+              counts.replica_step_backs);
   for (size_t k = 0; k < counts.decisions_by_kind.size(); ++k) {
     out.Counter("tautd_decisions_total", "Decisions stored.", counts.decisions_by_kind[k],
                 {{"kind", Name(static_cast<DecisionKind>(k))}});

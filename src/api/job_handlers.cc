@@ -4,6 +4,7 @@
 #include "api/api.h"
 #include "api/parameters.h"
 #include "base/strings.h"
+#include "model/units.h"
 #include "simdjson.h"
 
 namespace taut {
@@ -128,6 +129,16 @@ void PutContainer(const std::optional<TemplateContainer>& container, JsonWriter&
   json.EndObject();
 }
 
+std::string StepBackNotice(const LiveJob& job, std::optional<WindowId> window) {
+  if (job.replicas == nullptr || !window.has_value()) return "";
+  const std::optional<int64_t> until = job.replicas->steps_back_until(window->next().start_s());
+  if (!until.has_value()) return "";
+  return StrCat(
+      "The number of tasks changed without an order: another program may set it, such as a "
+      "HorizontalPodAutoscaler, or tasks fail. tautd orders none until ",
+      FormatTime(*until), " UTC. Let one program set it.");
+}
+
 }  // namespace
 
 HttpResponse Api::Job(JobId id) {
@@ -173,6 +184,7 @@ HttpResponse Api::Job(JobId id) {
     json.Key("notices");
     json.BeginArray();
     if (!job.notice.empty()) json.String(job.notice);
+    if (const std::string notice = StepBackNotice(job, view->window); !notice.empty()) json.String(notice);
     for (const std::string& wrong : WrongSettingLabels(job.record.labels)) json.String(wrong);
     if (const std::string_view notice = OomSourceNotice(oom_source); !notice.empty()) json.String(notice);
     if (!collision.empty()) json.String(CollisionNotice(collision));
@@ -234,7 +246,9 @@ HttpResponse Api::ReplicasOfJob(const HttpRequest& request, JobId id) {
   query.columns = static_cast<int>(*columns);
   JobPolicy policy;
   control_.WithFleet([&](const LiveFleet& fleet) {
-    if (fleet.Has(id)) policy = *fleet.job(id).policy;
+    if (!fleet.Has(id)) return;
+    policy = *fleet.job(id).policy;
+    query.size = fleet.SizeUseOf(fleet.job(id));
   });
   query.policy = &policy;
   // A week more is replayed before, where stored, so that the policy starts with history.

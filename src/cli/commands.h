@@ -98,6 +98,7 @@ struct FeedArgs {
   std::string every = "1m";     // scrape interval of the live phase
   uint64_t seed = 1;
   bool ooms = false;
+  bool follow = false;  // as many pods run as tautd orders
   bool quiet = false;
 };
 // A signal is how it ends: kExitOk.

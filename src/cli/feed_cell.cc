@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -18,6 +19,7 @@ constexpr double kDeploysPerWindow = 1.0 / (10 * kWindowsPerDay);
 constexpr double kKillShare = 0.125;    // of the windows above the limit
 constexpr double kAfterRestart = 0.55;  // of the memory that a warm task has
 constexpr uint64_t kTasksPerNode = 30;
+constexpr double kMemoryOfLoad = 0.4;  // of a task whose load is that of the data
 
 // 16 bits for 2^-16 to 2^48, each step 0.07 %.
 uint16_t PackAmount(float amount) {
@@ -157,50 +159,85 @@ bool FeedCell::ChangePods(Job& job, const Steps& s) {
   if (!runs) return false;
   const bool starts = job.set == nullptr;
   if (starts) StartPods(job, s.window);
-  if (starts || s.window % kFactsEveryWindows == 0) AddFacts(job, now_ms);
+  const bool grew = !starts && ScalePods(job, s.window, now_ms);
+  if (starts || grew || s.window % kFactsEveryWindows == 0) AddFacts(job, now_ms);
   return true;
 }
 
 void FeedCell::StartPods(Job& job, int64_t window) {
   job.set = std::make_unique<PodSet>();
   PodSet& set = *job.set;
-  const auto begin = static_cast<uint64_t>(window);
   const int64_t minute = (options_.start_s + window * kWindowSeconds) / 60;
   set.name = job.name;
   if (job.owner == Owner::kDeployment)
-    StrAppend(&set.name, "-", DrawTemplateHash(Draw(kSetName, job.number, begin)));
+    StrAppend(&set.name, "-", DrawTemplateHash(Draw(kSetName, job.number, static_cast<uint64_t>(window))));
   if (job.owner == Owner::kCronJob) StrAppend(&set.name, "-", minute);
-  set.pods.resize(job.tasks);
-  for (uint32_t t = 0; t < job.tasks; ++t) {
-    Pod& pod = set.pods[t];
-    const uint64_t draw = Draw(kPodName, job.number << 20 | t, begin);
-    const bool numbered = job.owner == Owner::kStatefulSet;
-    pod.name = numbered ? StrCat(set.name, "-", t) : StrCat(set.name, "-", DrawPodSuffix(draw));
-    const uint64_t node = Draw(kPlace, job.number << 20 | t, begin) % (jobs_.size() / kTasksPerNode + 1);
-    pod.node = StrCat("node-", node);
-    pod.instance = StrCat("10.0.", node / 250, ".", node % 250 + 1, ":10250");
-    pod.offset_ms = static_cast<int64_t>(draw % (kMaxOffsetSeconds * 1000));
-  }
+  set.pods.resize(PodsOf(job));
+  for (uint32_t t = 0; t < set.pods.size(); ++t) StartPod(job, window, t, set.pods[t]);
 }
 
-void FeedCell::EndPods(Job& job, int64_t time_ms) {
-  for (const Pod& pod : job.set->pods) {
+void FeedCell::StartPod(const Job& job, int64_t window, uint32_t number, Pod& pod) const {
+  const auto begin = static_cast<uint64_t>(window);
+  const uint64_t draw = Draw(kPodName, job.number << 20 | number, begin);
+  const bool numbered = job.owner == Owner::kStatefulSet;
+  pod.name = numbered ? StrCat(job.set->name, "-", number) : StrCat(job.set->name, "-", DrawPodSuffix(draw));
+  const uint64_t node = Draw(kPlace, job.number << 20 | number, begin) % (jobs_.size() / kTasksPerNode + 1);
+  pod.node = StrCat("node-", node);
+  pod.instance = StrCat("10.0.", node / 250, ".", node % 250 + 1, ":10250");
+  pod.offset_ms = static_cast<int64_t>(draw % (kMaxOffsetSeconds * 1000));
+}
+
+bool FeedCell::ScalePods(Job& job, int64_t window, int64_t time_ms) {
+  std::vector<Pod>& pods = job.set->pods;
+  const uint32_t wanted = job.owner == Owner::kCronJob ? job.tasks : PodsOf(job);
+  const auto now = static_cast<uint32_t>(pods.size());
+  if (wanted < now) {
+    auto ended = std::make_unique<PodSet>();
+    ended->pods.assign(std::make_move_iterator(pods.begin() + wanted), std::make_move_iterator(pods.end()));
+    pods.resize(wanted);
+    EndPodsOf(job, std::move(ended), time_ms);
+  }
+  pods.resize(wanted);
+  for (uint32_t t = now; t < wanted; ++t) StartPod(job, window, t, pods[t]);
+  return wanted > now;
+}
+
+bool FeedCell::SetTasks(std::string_view name, std::optional<uint32_t> tasks) {
+  constexpr uint32_t kMostPods = 1000;
+  bool found = false;
+  for (Job& job : jobs_) {
+    if (job.owner == Owner::kCronJob) continue;
+    const std::string_view kind = job.owner == Owner::kStatefulSet ? "statefulset" : "deployment";
+    if (StrCat(cluster_, "/", job.name_space, "/", kind, "/", job.name) != name) continue;
+    job.ordered = tasks.has_value() ? std::optional(std::clamp(*tasks, 1U, kMostPods)) : std::nullopt;
+    found = true;
+  }
+  return found;
+}
+
+void FeedCell::EndPods(Job& job, int64_t time_ms) { EndPodsOf(job, std::move(job.set), time_ms); }
+
+void FeedCell::EndPodsOf(const Job& job, std::unique_ptr<PodSet> set, int64_t time_ms) {
+  for (const Pod& pod : set->pods) {
     const RemoteSample end{StaleMarker(), time_ms};
     AddContainerSeries("container_cpu_usage_seconds_total", job, pod).samples.push_back(end);
     AddContainerSeries("container_memory_working_set_bytes", job, pod).samples.push_back(end);
     if (options_.ooms) AddContainerSeries("container_oom_events_total", job, pod).samples.push_back(end);
   }
-  ended_.push_back(std::move(job.set));
+  ended_.push_back(std::move(set));
 }
 
 void FeedCell::AddUsage(const Job& job, uint32_t task, Pod& pod, const Steps& s) {
-  const Row& row = job.rows[job.next * job.tasks + task];
-  const double cpu = UnpackAmount(row.cpu_mean), peak = UnpackAmount(row.memory_peak);
-  const double mean = std::min(UnpackAmount(row.memory_mean), peak);
+  const Row& row = job.rows[job.next * job.tasks + task % job.tasks];
+  // The load of all is shared; a part of the memory goes with it.
+  const double share = static_cast<double>(job.tasks) / static_cast<double>(job.set->pods.size());
+  const double memory = 1 + kMemoryOfLoad * (share - 1);
+  const double row_cpu = UnpackAmount(row.cpu_mean), peak = memory * UnpackAmount(row.memory_peak);
+  const double cpu = share * row_cpu, mean = std::min(memory * UnpackAmount(row.memory_mean), peak);
   const GeneratedJob::LimitChange& limits = LimitAt(job, StepMs(s, s.from));
   const double limit = limits.memory_bytes;
   // Short rates swing by less than the peak of the seconds.
-  const double swing = 0.7 * std::min(UnpackAmount(row.cpu_peak) / cpu - 1, 1.5);
+  const double swing = 0.7 * std::min(UnpackAmount(row.cpu_peak) / row_cpu - 1, 1.5);
   const auto draw = [&](int step) {
     return Draw(kUsage, job.number << 20 | task,
                 static_cast<uint64_t>(s.window) << 6 | static_cast<uint64_t>(step));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,9 @@ class FeedCell {
     int64_t window = 0;  // of the cell; after the last the cell begins again, with new pods
     int steps = 5, from = 0, to = 5;
   };
+  // From the next window on this many pods share the load of a job; absent: as many as the data has. `name` as
+  // tautd calls it. False: no such job, or one that is not scaled, as a CronJob.
+  bool SetTasks(std::string_view name, std::optional<uint32_t> tasks);
   // Calls `send` with the series of these steps, at most max_series at a time; the span is good during the
   // call. Windows and steps must be taken in time order, none twice. Stops at the first error of `send`.
   // About 0.2 us a sample.
@@ -76,7 +80,8 @@ class FeedCell {
     Owner owner = Owner::kDeployment;
     std::string name_space, name, tier;
     uint64_t number = 0;
-    uint32_t tasks = 1;
+    uint32_t tasks = 1;               // of the data
+    std::optional<uint32_t> ordered;  // that run instead
     std::vector<GeneratedJob::LimitChange> limits;
     std::vector<int32_t> windows;  // ascending
     std::vector<Row> rows;         // `tasks` for each of windows
@@ -93,7 +98,12 @@ class FeedCell {
   // Whether the job runs in this window; its pods begin and end as they should.
   bool ChangePods(Job& job, const Steps& s);
   void StartPods(Job& job, int64_t window);
+  void StartPod(const Job& job, int64_t window, uint32_t number, Pod& pod) const;
   void EndPods(Job& job, int64_t time_ms);
+  void EndPodsOf(const Job& job, std::unique_ptr<PodSet> set, int64_t time_ms);
+  // To as many as are ordered; true: some began.
+  bool ScalePods(Job& job, int64_t window, int64_t time_ms);
+  static uint32_t PodsOf(const Job& job) { return job.ordered.value_or(job.tasks); }
   void AddUsage(const Job& job, uint32_t task, Pod& pod, const Steps& s);
   void AddFacts(const Job& job, int64_t time_ms);
   void AddLimits(const Job& job, const Pod& pod, int64_t time_ms);

@@ -1,9 +1,12 @@
 // taut feed: a simulated cell with live traffic, as remote write.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "base/strings.h"
 #include "base/time.h"
@@ -54,14 +57,21 @@ class LiveLine {
 
 class Feed {
  public:
-  Feed(const FeedArgs& args, std::unique_ptr<FeedCell> cell, RemoteSender sender, int steps)
-      : args_(args), cell_(std::move(cell)), sender_(std::move(sender)), steps_(steps) {}
+  // `orders`: to read them from; null: they are not followed.
+  Feed(const FeedArgs& args, std::unique_ptr<FeedCell> cell, RemoteSender sender,
+       std::unique_ptr<HttpClient> orders, int steps)
+      : args_(args),
+        cell_(std::move(cell)),
+        sender_(std::move(sender)),
+        orders_(std::move(orders)),
+        steps_(steps) {}
 
   absl::Status SendHistory(int64_t windows);
   // From this window of the cell on, for `count` windows.
   absl::Status Live(int64_t first, int64_t windows);
   const FeedCell& cell() const { return *cell_; }
   const RemoteSender& sender() const { return sender_; }
+  uint64_t scalings() const { return scalings_; }
 
  private:
   absl::Status Scrape(const FeedCell::Steps& steps) {
@@ -69,6 +79,9 @@ class Feed {
       return sender_.Send(EncodeWriteRequest(series));
     });
   }
+  // Takes in the numbers of tasks ordered since the last call. A server that does not answer is asked again in
+  // the next window.
+  void Follow();
   // Waits until the cell's clock has reached this second of the cell. False: a signal came.
   bool WaitFor(int64_t cell_s, int64_t live_from_s, Clock::time_point live_since) const;
   void Say(const std::string& text) const {
@@ -79,6 +92,9 @@ class Feed {
   const FeedArgs& args_;
   std::unique_ptr<FeedCell> cell_;
   RemoteSender sender_;
+  std::unique_ptr<HttpClient> orders_;
+  int64_t last_order_ = 0;
+  uint64_t scalings_ = 0;
   const int steps_;
 };
 
@@ -109,6 +125,36 @@ bool Feed::WaitFor(int64_t cell_s, int64_t live_from_s, Clock::time_point live_s
                     std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(real_s)));
 }
 
+void Feed::Follow() {
+  if (orders_ == nullptr) return;
+  constexpr int kMostPages = 20;
+  std::vector<Json> fresh;  // the newest first
+  int64_t before = 0;
+  for (int page = 0; page < kMostPages; ++page) {
+    const std::string path = StrCat("/api/v1/decisions?target=replicas&limit=100",
+                                    before > 0 ? StrCat("&before=", before) : std::string());
+    const absl::StatusOr<Json> answer = GetJson(*orders_, path);
+    if (!answer.ok() || !answer->contains("decisions")) return;
+    const Json& decisions = answer->at("decisions");
+    if (decisions.empty()) break;
+    for (const Json& d : decisions) {
+      before = d.value("id", int64_t{0});
+      if (before <= last_order_) break;
+      fresh.push_back(d);
+    }
+    if (before <= last_order_) break;
+  }
+  std::reverse(fresh.begin(), fresh.end());
+  for (const Json& d : fresh) {
+    last_order_ = d.value("id", int64_t{0});
+    if (d.value("kind", "") == "would_set" || !d.contains("after")) continue;
+    const Json& after = d["after"];
+    const std::optional<uint32_t> tasks =
+        after.is_number() ? std::optional(static_cast<uint32_t>(after.get<double>())) : std::nullopt;
+    scalings_ += cell_->SetTasks(d.value("job", ""), tasks) ? 1 : 0;
+  }
+}
+
 absl::Status Feed::Live(int64_t first, int64_t windows) {
   LiveLine line(args_.quiet);
   const Clock::time_point begin = Clock::now();
@@ -120,6 +166,7 @@ absl::Status Feed::Live(int64_t first, int64_t windows) {
       // A scrape is sent when the last pod of it is due.
       const int64_t due_s = w * kWindowSeconds + k * step_s + FeedCell::kMaxOffsetSeconds;
       if (!WaitFor(due_s, first * kWindowSeconds, begin)) return absl::CancelledError("interrupted");
+      if (k == 0) Follow();
       if (absl::Status s = Scrape({w, steps_, k, k + 1}); !s.ok()) return s;
       const double real_s = std::max(SecondsSince(begin), 0.001);
       line.Update(fmt::format(
@@ -178,7 +225,13 @@ absl::Status RunFeedOnce(const FeedArgs& args) {
   if (absl::Status s = sender.Send(EncodeWriteRequest({})); !s.ok()) return s;
   absl::StatusOr<std::unique_ptr<FeedCell>> cell = FeedCell::Generate(options);
   if (!cell.ok()) return cell.status();
-  Feed feed(args, std::move(*cell), std::move(sender), plan->steps);
+  std::unique_ptr<HttpClient> orders;
+  if (args.follow) {
+    absl::StatusOr<std::unique_ptr<HttpClient>> second = Connect(args.connection);
+    if (!second.ok()) return second.status();
+    orders = *std::move(second);
+  }
+  Feed feed(args, std::move(*cell), std::move(sender), std::move(orders), plan->steps);
   if (absl::Status s = feed.SendHistory(plan->history_windows); !s.ok()) return s;
   if (plan->live_windows > 0 && !args.quiet) {
     Print(fmt::format("live: at {} times real time; ^C stops\n", args.speed));
@@ -190,6 +243,7 @@ absl::Status RunFeedOnce(const FeedArgs& args) {
                       FormatCount(feed.cell().samples()), FormatCount(feed.sender().counts().answers[2]),
                       FormatCount(feed.sender().counts().retries), feed.cell().deploys(),
                       feed.cell().oom_kills()));
+    if (args.follow) Print(fmt::format("{} changes of a number of tasks\n", feed.scalings()));
   }
   return lived;
 }

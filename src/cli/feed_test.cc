@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -81,6 +82,62 @@ TEST(FeedCellTest, EverySampleFitsItsSeries) {
   }
 }
 
+// The load is shared among as many pods as are ordered, from window to window.
+TEST(FeedCellTest, AsManyPodsAsAreOrderedShareTheLoad) {
+  FeedCellOptions options = SmallCell();
+  options.ooms = false;
+  auto cell = FeedCell::Generate(options);
+  ASSERT_TRUE(cell.ok()) << cell.status();
+  Ingest ingest(Rules(), {});
+  RemoteWriteDecoder decoder;
+  std::map<std::string, std::vector<std::pair<size_t, double>>> seen;  // tasks and cores of each window
+  std::string scaled;
+  for (int64_t w = 0; w < 40; ++w) {
+    if (w == 10) {
+      for (const auto& [name, windows] : seen) {
+        if (windows.size() == 9 && windows[8].first >= 2 && (*cell)->SetTasks(name, 12)) scaled = name;
+        if (!scaled.empty()) break;
+      }
+    }
+    if (w == 20) (*cell)->SetTasks(scaled, 1);
+    if (w == 30) (*cell)->SetTasks(scaled, std::nullopt);
+    ASSERT_TRUE((*cell)
+                    ->Scrape({w, 5, 0, 5}, 500,
+                             [&](std::span<const RemoteSeries> series) {
+                               const auto decoded = decoder.DecodeMessage(
+                                   EncodeWriteMessage(series), [&](const SeriesView& s) {
+                                     ingest.Take(s, Timestamp::FromSeconds(options.start_s + kDaySeconds));
+                                   });
+                               EXPECT_TRUE(decoded.ok());
+                               return absl::OkStatus();
+                             })
+                    .ok());
+    ingest.CloseUntil(ingest.windows().newest_sample(), [&](const ClosedWindow& closed) {
+      for (const JobWindowData& job : closed.jobs) {
+        double cores = 0;
+        size_t tasks = 0;
+        for (const TaskWindow& t :
+             std::span(closed.tasks).subspan(job.window.first_task, job.window.num_tasks)) {
+          cores += std::max(t.cpu_mean_cores, 0.0F);
+          ++tasks;
+        }
+        seen[ingest.mapper().job_name(job.job)].emplace_back(tasks, cores);
+      }
+    });
+  }
+  ASSERT_FALSE(scaled.empty());
+  const auto& windows = seen[scaled];
+  ASSERT_GE(windows.size(), 38U);
+  EXPECT_EQ(windows[15].first, 12U);
+  EXPECT_EQ(windows[25].first, 1U);
+  EXPECT_EQ(windows[35].first, windows[5].first);
+  EXPECT_NEAR(windows[15].second / windows[5].second, 1, 0.5) << "the load is that of the job";
+  EXPECT_NEAR(windows[25].second / windows[15].second, 1, 0.5);
+  EXPECT_FALSE((*cell)->SetTasks("cell-1/none/deployment/none", 3));
+  EXPECT_EQ(ingest.counts().total(),
+            ingest.counts().accepted + ingest.counts().facts + ingest.counts().stale_markers);
+}
+
 class FeedServer {
  public:
   explicit FeedServer(int refusals = 0) : refusals_(refusals), ingest_(Rules(), {}) {
@@ -95,6 +152,8 @@ class FeedServer {
   std::set<uint32_t> jobs;
   IngestCounts counts() const { return ingest_.counts(); }
   int answer = 204;
+  std::atomic<int> asked{0};
+  std::string decisions = R"({"decisions":[]})";
 
  private:
   HttpResponse Handle(const HttpRequest& r) {
@@ -105,6 +164,11 @@ class FeedServer {
       HttpResponse busy = TextResponse(429, "busy");
       busy.headers.push_back({"Retry-After", "0"});
       return busy;
+    }
+    if (r.path == "/api/v1/decisions") {
+      ++asked;
+      const bool older = std::ranges::any_of(r.query, [](const auto& q) { return q.name == "before"; });
+      return JsonResponse(200, older ? R"({"decisions":[]})" : decisions);
     }
     EXPECT_EQ(r.path, "/api/v1/write");
     EXPECT_NE(r.header("Content-Encoding"), nullptr);
@@ -145,6 +209,21 @@ TEST(FeedTest, HistoryAndLifeArriveAsWindowsWithoutAGap) {
   EXPECT_GT(server.jobs.size(), 5U);
   EXPECT_EQ(server.counts().too_late, 0U);
   EXPECT_EQ(server.counts().out_of_order, 0U);
+}
+
+TEST(FeedTest, FollowsTheOrdersOfTheServer) {
+  FeedServer server;
+  server.decisions =
+      R"({"decisions":[{"id":7,"job":"cell-1/none/deployment/none","kind":"set","after":3},{"id":6,"kind":"would_set"}]})";
+  FeedArgs args = SmallFeed(server);
+  args.follow = true;
+  EXPECT_EQ(RunFeed(args), kExitOk);
+  EXPECT_EQ(server.asked, 7) << "once in each of six windows, and for the page before the first";
+  server.Stop();
+  FeedServer other;  // not a tautd
+  other.decisions = "{}";
+  args.connection.server = other.url();
+  EXPECT_EQ(RunFeed(args), kExitOk);
 }
 
 TEST(FeedTest, AReceiverThatIsBusyLosesNothing) {

@@ -159,6 +159,8 @@ void DaemonVerbs::AddFeed(CLI::App& app) {
   app.add_option("--every", a.every, "scrape interval of the live phase")->capture_default_str();
   app.add_option("--seed", a.seed, "seed; the same seed gives the same data")->capture_default_str();
   app.add_flag("--ooms", a.ooms, "simulate OOM kills of tasks above their owner's memory limit");
+  app.add_flag("--follow", a.follow,
+               "in the live phase run as many tasks of a job as tautd orders, and share its load among them");
   app.add_flag("-q,--quiet", a.quiet, "no output but errors");
 }
 

@@ -27,7 +27,9 @@ void CheckTogether(const CLI::App& replay, const ReplicasArgs& args) {
   for (const char* other : kOfTraces) {
     if (args.replicas && !args.usage && has(other)) throw CLI::RequiresError(other, "--usage");
   }
-  if (args.usage && has("--mean-tasks")) throw CLI::ExcludesError("--usage", "--mean-tasks");
+  for (const char* other : {"--mean-tasks", "--job-label"}) {
+    if (args.usage && has(other)) throw CLI::ExcludesError("--usage", other);
+  }
   for (const CLI::Option* option : replay.get_options()) {
     if (!args.replicas && option->get_group() == kGroup && option->count() > 0)
       throw CLI::RequiresError(option->get_name(), "--replicas");
@@ -39,11 +41,16 @@ void CheckTogether(const CLI::App& replay, const ReplicasArgs& args) {
 void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
   CLI::Option* const on =
       replay.add_flag("--replicas", args.replicas,
-                      "replay load (CSV of time,job,load or time,value) through the replica policies");
+                      "replay load (CSV of time,job,load or time,value, or JSON of Prometheus' query_range) "
+                      "through the replica policies");
   on->group(kGroup);
   const auto add = [&](CLI::Option* option) { option->group(kGroup); };
   add(replay.add_flag("--usage", args.usage,
                       "the paths are a usage trace: a job's load is the CPU of all its tasks, in cores"));
+  add(replay
+          .add_option("--job-label", args.job_label,
+                      "of JSON: the label whose value names a job, such as pod; without it all labels do")
+          ->type_name("LABEL"));
   add(replay
           .add_option(
               "--policies", args.policies,
@@ -81,7 +88,9 @@ void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
 void AddTuneReplicas(CLI::App& app, TuneArgs& tune, ReplicasArgs& args) {
   AddReplicas(app, args);
   app.get_option("--replicas")
-      ->description("sweep the settings of replica policies over load (CSV of time,job,load or time,value)");
+      ->description(
+          "sweep the settings of replica policies over load (CSV of time,job,load or time,value, or "
+          "JSON of Prometheus' query_range)");
   const auto add = [&](CLI::Option* option) { option->group(kGroup); };
   add(app.add_option("--overloaded", tune.overloaded, "maximum share of time overloaded")
           ->capture_default_str());

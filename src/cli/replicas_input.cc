@@ -142,7 +142,7 @@ absl::StatusOr<ReplicaInput> ReadReplicaInput(const TraceArgs& args_of_trace, co
   if (!args.usage) {
     ReadReport report;
     absl::StatusOr<std::vector<LoadSeries>> loads =
-        ReadLoads({args_of_trace.paths, args_of_trace.strict}, report);
+        ReadLoads({args_of_trace.paths, args_of_trace.strict, args.job_label}, report);
     if (!loads.ok()) {
       if (report.rows > 0) Print(DescribeLoads(report, {}));
       return loads.status();

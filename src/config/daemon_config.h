@@ -101,7 +101,8 @@ struct LogConfig {
 struct NotifyConfig {
   std::string url;  // "": none
   std::vector<std::string> events = {"limit_lowered",      "limit_rolled_back", "oom_kill",
-                                     "agent_disconnected", "store_not_ready",   "store_ready"};
+                                     "agent_disconnected", "store_not_ready",   "store_ready",
+                                     "replicas_step_back"};
   std::string secret_file, ca_file;
 };
 

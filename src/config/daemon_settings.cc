@@ -258,7 +258,7 @@ const DaemonSetting kSettings[] = {
     {"notify.events",
      "events to send: limit_lowered, limit_rolled_back, oom_kill, agent_disconnected, agent_connected, "
      "store_not_ready, "
-     "store_ready, setting_changed",
+     "store_ready, setting_changed, replicas_step_back",
      kPlain, 0, 0, TAUT_FIELD(notify.events)},
     {"notify.secret_file", "file with the key of the HMAC-SHA256 in X-Tautline-Signature; empty: not signed",
      kPlain, 0, 0, TAUT_FIELD(notify.secret_file)},

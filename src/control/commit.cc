@@ -50,10 +50,15 @@ void ControlPlane::Publish() {
     counts_.forgotten_jobs += unsaved_->forgotten_jobs.size();
     counts_.returned_jobs += unsaved_->returned_jobs.size();
     for (const Decision& d : decisions) ++counts_.decisions_by_kind[static_cast<size_t>(d.kind)];
+    counts_.replica_step_backs += unsaved_->output.step_backs.size();
     for (const OomRecord& o : unsaved_->ooms) counts_.ooms += o.kills;
   }
-  const TickEvents events{decisions, unsaved_->ooms, unsaved_->settings, unsaved_->window.has_value(),
-                          unsaved_->when == When::kPast};
+  const TickEvents events{decisions,
+                          unsaved_->ooms,
+                          unsaved_->settings,
+                          unsaved_->window.has_value(),
+                          unsaved_->when == When::kPast,
+                          unsaved_->output.step_backs};
   for (const auto& listener : listeners_) listener(events);
 }
 

@@ -77,12 +77,14 @@ struct TickEvents {
   std::span<const SettingChange> settings;
   bool window_closed = false;
   bool past = false;  // all of it was read from history (TickPast)
+  std::span<const std::pair<JobId, ReplicaStepBack>> step_backs = {};
 };
 
 struct ControlCounts {
   uint64_t passes = 0, decisions = 0, ooms = 0, commits = 0, failed_commits = 0, retrained = 0;
   uint64_t deferred_writes = 0;  // requests to be sent again later: there was no room
   uint64_t forgotten_jobs = 0, returned_jobs = 0;
+  uint64_t replica_step_backs = 0;
   uint64_t external_taken = 0,
            external_ignored = 0;  // answers: ignored if the job does not ask for them any more
   std::array<uint64_t, kNumDecisionKinds> decisions_by_kind{};

@@ -3,9 +3,9 @@
 #include "base/strings.h"
 
 namespace taut {
-namespace {
 
-absl::StatusOr<int64_t> OrderedFor(const LiveJob& job, const std::string& name) {
+absl::StatusOr<int64_t> OrderedReplicas(const LiveJob& job) {
+  const std::string& name = job.record.name;
   const JobPolicy& policy = *job.policy;
   if (policy.mode != Mode::kCanary && policy.mode != Mode::kAuto) {
     return absl::FailedPreconditionError(StrCat("job ", name, " is in mode ", Name(policy.mode),
@@ -16,7 +16,7 @@ absl::StatusOr<int64_t> OrderedFor(const LiveJob& job, const std::string& name) 
         StrCat("job ", name, " has no policy for its number of tasks: set its replicas.policy"));
   }
   const std::optional<int> ordered = job.replicas->in_force();
-  if (!ordered.has_value() || *ordered < 1) {
+  if (!ordered.has_value()) {
     const std::string& hold = job.replicas->hold();
     return absl::FailedPreconditionError(
         StrCat("job ", name, " has no ordered number of tasks so far", hold.empty() ? "" : ": ", hold));
@@ -24,14 +24,12 @@ absl::StatusOr<int64_t> OrderedFor(const LiveJob& job, const std::string& name) 
   return *ordered;
 }
 
-}  // namespace
-
 absl::StatusOr<int64_t> OrderedReplicas(const ControlPlane& control, const std::string& job) {
   absl::StatusOr<int64_t> out = absl::NotFoundError(
       StrCat("no job ", job, ": give its name as `taut status` shows it in the scaler metadata, key job"));
   const std::optional<JobId> id = control.Find(job);
   if (id.has_value()) {
-    control.Look(*id, [&](const LiveJob& live) { out = OrderedFor(live, job); });
+    control.Look(*id, [&](const LiveJob& live) { out = OrderedReplicas(live); });
   }
   return out;
 }

@@ -25,6 +25,7 @@ class Walk {
   explicit Walk(const ReplicaHistoryQuery& query)
       : query_(query), policy_(*query.policy), replicas_(LiveReplicas::For(*query.policy)) {
     policy_.mode = Mode::kObserve;  // the policy goes on from what was said before, as if it were in force
+    use_ = query.size == SizeUse::kOwners ? SizeUse::kOwners : SizeUse::kWouldBe;
     const int64_t windows = std::max(1, query.to.index - query.from.index);
     windows_each_ = static_cast<int32_t>((windows + query.columns - 1) / query.columns);
     sums_.resize(static_cast<size_t>((windows + windows_each_ - 1) / windows_each_));
@@ -33,12 +34,18 @@ class Walk {
   void Take(const Signal& signal) {
     if (signal.window >= query_.to || signal.tasks.empty()) return;
     const auto tasks = static_cast<int>(signal.tasks.size());
-    if (replicas_ != nullptr) replicas_->Observe(signal, signal.owner_limit, SizeUse::kOwners);
+    if (signal.owner_limit.has_value() && *signal.owner_limit > 0) owners_ = signal.owner_limit;
+    if (replicas_ != nullptr) replicas_->Observe(signal, signal.owner_limit, use_);
     if (signal.window >= query_.from) Add(signal.window, LoadOf(signal), tasks);
     if (replicas_ == nullptr) return;
     (void)replicas_->Decide(policy_, signal.window.next().start_s());
     in_force_ = replicas_->recommended();
     if (const std::optional<LoadBand> band = replicas_->forecast(); band.has_value()) AddForecast(*band);
+  }
+
+  void TakeMemory(const Signal& signal) {
+    if (replicas_ != nullptr && signal.window < query_.to)
+      replicas_->ObserveMemory(signal, signal.owner_limit);
   }
 
   ReplicaHistory Result() const {
@@ -86,22 +93,24 @@ class Walk {
     if (load.has_value()) s.load = std::max(s.load.value_or(0), *load);
     s.tasks += tasks;
     if (replicas_ == nullptr || !replicas_->capacity().has_value()) return;
-    const double each = *replicas_->capacity() * policy_.replicas.max_utilization;
+    const double would_be_each = *replicas_->capacity() * policy_.replicas.max_utilization;
+    const double each =
+        replicas_->is_of_cpu() ? owners_.value_or(0) * policy_.replicas.max_utilization : would_be_each;
     ++s.with_capacity;
     s.capacity += tasks * each;
     if (!in_force_.has_value()) return;
     ++s.recommended;
     s.would_be += *in_force_;
-    s.would_be_capacity += *in_force_ * each;
-    if (load.has_value()) AddToTotals(*load, tasks, each);
+    s.would_be_capacity += *in_force_ * would_be_each;
+    if (load.has_value()) AddToTotals(*load, tasks, each, would_be_each);
   }
-  void AddToTotals(double load, int tasks, double each) {
+  void AddToTotals(double load, int tasks, double each, double would_be_each) {
     constexpr double kHours = double{kWindowSeconds} / kHour;
     ++totals_.windows;
     totals_.task_hours += tasks * kHours;
     totals_.would_be_task_hours += *in_force_ * kHours;
     totals_.overloaded += load > tasks * each ? 1 : 0;
-    totals_.would_be_overloaded += load > *in_force_ * each ? 1 : 0;
+    totals_.would_be_overloaded += load > *in_force_ * would_be_each ? 1 : 0;
     if (totals_.windows > 1) {
       totals_.changes += tasks != last_tasks_ ? 1 : 0;
       totals_.would_be_changes += *in_force_ != last_would_be_ ? 1 : 0;
@@ -113,6 +122,8 @@ class Walk {
   const ReplicaHistoryQuery& query_;
   JobPolicy policy_;
   std::unique_ptr<LiveReplicas> replicas_;  // null: no policy
+  SizeUse use_ = SizeUse::kOwners;
+  std::optional<double> owners_;  // CPU limit of a task, the last one known
   int32_t windows_each_ = 1;
   std::vector<Sums> sums_;
   ReplicaTotals totals_;
@@ -124,10 +135,18 @@ class Walk {
 
 ReplicaHistory ReplicasOverTime(const ReplicaHistoryQuery& query, std::span<const JobDay> days) {
   Walk walk(query);
-  DaySignals signals;
+  DaySignals cpu, memory;
   for (const JobDay& day : days) {
-    signals.Build(day, Resource::kCpu);
-    for (const Signal& signal : signals.signals()) walk.Take(signal);
+    cpu.Build(day, Resource::kCpu);
+    memory.Build(day, Resource::kMemory);
+    // As windows are closed: of each its CPU first.
+    auto next = memory.signals().begin();
+    const auto end = memory.signals().end();
+    for (const Signal& signal : cpu.signals()) {
+      for (; next != end && next->window < signal.window; ++next) walk.TakeMemory(*next);
+      walk.Take(signal);
+    }
+    for (; next != end; ++next) walk.TakeMemory(*next);
   }
   return walk.Result();
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "live/live_replicas.h"
 #include "model/usage.h"
 #include "rollout/job_policy.h"
 
@@ -15,6 +16,8 @@ struct ReplicaHistoryQuery {
   const JobPolicy* policy = nullptr;  // never null; its mode does not matter
   WindowId from, to;                  // [from, to); what is stored before is only learnt from
   int columns = 336;                  // the maximum number; a column has whole windows; > 0
+  // What the live job does with a size that is chosen for its tasks (LiveFleet::SizeUseOf).
+  SizeUse size = SizeUse::kOwners;
 };
 
 // Means over the measured windows of a column; load is the highest. Absent: not measured, or no recommendation.
@@ -22,8 +25,8 @@ struct ReplicaColumn {
   int64_t start_s = 0;
   std::optional<double> load;
   std::optional<double> tasks, would_be;  // running; in force if every recommendation were
-  std::optional<double> capacity,
-      would_be_capacity;  // up to the utilisation at which a task is overloaded
+  // Up to the utilisation at which a task is overloaded, at the owner's size and at the chosen one.
+  std::optional<double> capacity, would_be_capacity;
   // What the policy expected of the load of these windows when a task that was started then became ready in
   // them: the highest of each end of its band.
   std::optional<double> forecast_low, forecast_high;
@@ -45,7 +48,8 @@ struct ReplicaHistory {
 };
 
 // `days` ascending. The policy sees the load of the tasks that ran, as usage under another number of tasks is
-// not known; each recommendation is in force from the next window on. Without a policy no column has a would_be.
+// not known, and chooses the size of a task as it does live; each recommendation is in force from the next window
+// on. Without a policy no column has a would_be.
 ReplicaHistory ReplicasOverTime(const ReplicaHistoryQuery& query, std::span<const JobDay> days);
 
 }  // namespace taut

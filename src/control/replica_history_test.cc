@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 
 #include "base/random.h"
+#include "engine/signal_builder.h"
 #include "rollout/rules.h"
 
 namespace taut {
@@ -21,8 +23,9 @@ JobPolicy Hpa() {
 }
 
 // One day: `tasks` with a limit of two cores, and a load that `load` gives for each window.
+// `memory`: of each task, bytes.
 template <typename Load>
-JobDay Day(int tasks, Load load) {
+JobDay Day(int tasks, Load load, float memory = kAbsent) {
   JobDay day;
   for (int32_t w = 0; w < kWindowsPerDay; ++w) {
     JobWindow window;
@@ -32,9 +35,10 @@ JobDay Day(int tasks, Load load) {
     window.first_bucket = static_cast<uint32_t>(day.cpu_buckets.size());
     window.num_buckets = 1;
     window.cpu_limit_cores = 2;
+    window.memory_limit_bytes = memory;
     const auto each = static_cast<float>(load(w) / tasks);
     for (int t = 0; t < tasks; ++t)
-      day.tasks.push_back({static_cast<uint32_t>(t), each, each, kAbsent, kAbsent});
+      day.tasks.push_back({static_cast<uint32_t>(t), each, each, memory, memory});
     day.cpu_buckets.push_back({Grid::Cpu().BucketOf(each), 300.0F * static_cast<float>(tasks)});
     day.windows.push_back(window);
   }
@@ -98,6 +102,48 @@ TEST(ReplicaHistory, TheForecastsBandHoldsMostLoads) {
   for (const ReplicaColumn& c :
        ReplicasOverTime({.policy = &hpa, .from = from, .to = WindowId{from.index + 9}}, days).columns)
     EXPECT_FALSE(c.forecast_high.has_value());
+}
+
+// The number belongs to the size that is chosen for a task, live and here.
+TEST(ReplicaHistory, IsWhatTheLiveJobWouldDo) {
+  const JobPolicy policy = Hpa();
+  std::vector<JobDay> days;
+  for (int d = 0; d < 3; ++d) {
+    JobDay& day = days.emplace_back(Day(
+        10, [](int w) { return 4 + 2 * std::sin(w * 2 * M_PI / 288); }, 16e9F));
+    day.day = d;
+    for (JobWindow& w : day.windows) w.window.index += d * kWindowsPerDay;
+  }
+  const std::unique_ptr<LiveReplicas> live = LiveReplicas::For(policy);
+  JobPolicy observed = policy;
+  observed.mode = Mode::kObserve;
+  DaySignals cpu, memory;
+  std::vector<int> recommended;
+  for (const JobDay& day : days) {
+    cpu.Build(day, Resource::kCpu);
+    memory.Build(day, Resource::kMemory);
+    for (size_t w = 0; w < cpu.signals().size(); ++w) {
+      const Signal& signal = cpu.signals()[w];
+      live->Observe(signal, signal.owner_limit, SizeUse::kWouldBe);
+      live->ObserveMemory(memory.signals()[w], memory.signals()[w].owner_limit);
+      (void)live->Decide(observed, signal.window.next().start_s());
+      recommended.push_back(*live->recommended());
+    }
+  }
+  ReplicaHistoryQuery query{.policy = &policy,
+                            .from = WindowId{576},
+                            .to = WindowId{864},
+                            .columns = 288,
+                            .size = SizeUse::kWouldBe};
+  const ReplicaHistory history = ReplicasOverTime(query, days);
+  for (size_t w = 0; w < 288; ++w)
+    ASSERT_THAT(history.columns[w].would_be, Optional(recommended[576 + w - 1])) << w;
+  query.size = SizeUse::kOwners;
+  const ReplicaHistory owners = ReplicasOverTime(query, days);
+  const ReplicaColumn &chosen = history.columns.back(), &own = owners.columns.back();
+  EXPECT_NE(*chosen.would_be, *own.would_be) << "at another size it is another number";
+  EXPECT_EQ(*chosen.capacity, *own.capacity) << "of the tasks that ran";
+  EXPECT_NE(*chosen.would_be_capacity / *chosen.would_be, *own.would_be_capacity / *own.would_be);
 }
 
 TEST(ReplicaHistory, AbsentIsAbsent) {

@@ -10,6 +10,7 @@ namespace taut {
 namespace {
 
 constexpr std::string_view kMigration = "migration";  // who moved a job to auto by rule
+constexpr int64_t kDeafWindows = 3;  // a longer time between two windows with data is one without any data
 
 int64_t EndOf(WindowId window) { return window.next().start_s(); }
 
@@ -23,6 +24,7 @@ void PassOutput::Clear() {
   point = FleetPoint();
   day_ended = false;
   trials.clear();
+  step_backs.clear();
 }
 
 LiveFleet::LiveFleet(const LiveSettings& settings)
@@ -151,7 +153,9 @@ void LiveFleet::RepolicyReplicas(LiveJob& job) {
     if (!ordered) job.replicas = std::move(fresh);
     return;
   }
-  if (fresh->policy_name() != job.replicas->policy_name() || fresh->is_of_cpu() != job.replicas->is_of_cpu())
+  const LiveReplicas& old = *job.replicas;
+  if (fresh->policy_name() != old.policy_name() || fresh->is_of_cpu() != old.is_of_cpu() ||
+      fresh->startup_windows() != old.startup_windows())
     job.needs_history = true;
   std::string state;
   ByteWriter out(&state);
@@ -249,6 +253,7 @@ void LiveFleet::Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When when)
 void LiveFleet::EndWindow(const ClosedWindow& closed, PassOutput& out, When when) {
   const bool last_of_day = closed.window.next().day() != closed.window.day();
   if (last_of_day) EndDay(out, when);
+  if (when == When::kNow) TakeSilence(closed, out);
   if (closed.window.index % kWindowsPerHour == 0) PutToSleep(closed.window);
 }
 
@@ -273,6 +278,10 @@ void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, Pa
       sum.owner_limit += TotalOf(lane.owner_limit, lane.tasks);
       sum.in_force += LimitOf(job, r).value_or(0) * lane.tasks;
       sum.would_be += lane.lane.recommended().value_or(lane.owner_limit) * lane.tasks;
+    }
+    if (job.replicas != nullptr) {
+      if (const auto step_back = job.replicas->TakeStepBack(); step_back.has_value())
+        out.step_backs.emplace_back(job.record.id, *step_back);
     }
     const bool ordered = job.replicas != nullptr && job.replicas->in_force().has_value();
     if (when == When::kNow || (job.policy->mode == Mode::kObserve && !ordered)) {
@@ -360,6 +369,25 @@ void LiveFleet::DecideReplicasOf(LiveJob& job, int64_t now_s, PassOutput& out) {
   Reason reason;
   job.replicas->Explain(reason);
   d.reason = SaveReason(reason);
+}
+
+void LiveFleet::TakeSilence(const ClosedWindow& closed, PassOutput& out) {
+  // Where nothing was measured of anybody it is tautd that hears nothing, and the jobs may be well. A job has
+  // time to be heard again after such a gap.
+  if (closed.jobs.empty()) return;
+  if (int64_t{closed.window.index} - heard_.index > kDeafWindows) heard_since_ = closed.window;
+  heard_ = closed.window;
+  const int64_t now_s = EndOf(closed.window);
+  for (LiveJob& job : jobs_) {
+    if (job.replicas == nullptr || job.last_window >= closed.window) continue;
+    const std::string hold = job.replicas->hold();
+    const size_t decisions = out.decisions.size();
+    if (job.replicas->TakeUnmeasured(closed.window, heard_since_.start_s()))
+      DecideReplicasOf(job, now_s, out);
+    const bool same =
+        job.replicas != nullptr && job.replicas->hold() == hold && out.decisions.size() == decisions;
+    if (!same) Changed(job);
+  }
 }
 
 void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out, When when) {

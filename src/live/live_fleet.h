@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -51,6 +52,7 @@ struct PassOutput {
   FleetPoint point;
   bool day_ended = false;     // the fleet models have learnt
   std::vector<JobId> trials;  // a trial began, or has other tasks
+  std::vector<std::pair<JobId, ReplicaStepBack>> step_backs;
   void Clear();
 };
 
@@ -145,6 +147,8 @@ class LiveFleet {
            (settings_.enforcement == Enforcement::kByAgents && job.managed);
   }
 
+  SizeUse SizeUseOf(const LiveJob& job) const;
+
   LimitsApplied AppliedTo(const LiveJob& job) const {
     if (!Enforced(job)) return LimitsApplied::kNo;
     const bool reported = job.managed || job.of(Resource::kCpu).applied != kAbsent ||
@@ -234,6 +238,8 @@ class LiveFleet {
   enum class Why : uint8_t { kWindow, kOom, kSetting };
   void DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, PassOutput& out);
   void DecideReplicasOf(LiveJob& job, int64_t now_s, PassOutput& out);
+  // Scaled jobs of which nothing was measured in the window.
+  void TakeSilence(const ClosedWindow& closed, PassOutput& out);
   // REQUIRES: the verdict decides something. Good until the next one.
   Decision& AddDecision(const LiveJob& job, Target target, int64_t now_s, Verdict& verdict, PassOutput& out);
   static void TakeReports(LiveJob& job, std::span<const TaskReport> reports,
@@ -255,7 +261,6 @@ class LiveFleet {
   void TakeInOom(LiveJob& job, const OomRecord& oom);
   void Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When when);
   void RepolicyReplicas(LiveJob& job);
-  SizeUse SizeUseOf(const LiveJob& job) const;
   static void TakeTaskSize(LiveJob& job);
   // REQUIRES: the job's lanes are awake.
   static void ExplainLane(const LiveJob& job, Resource r, Reason& reason);
@@ -280,6 +285,8 @@ class LiveFleet {
   std::vector<WindowId> changed_since_;
   WindowId now_{INT32_MIN};     // the window observed last
   WindowId passed_{INT32_MIN};  // the newest processed window
+  // The newest window in which any job was measured, and the first of those without a long gap before it.
+  WindowId heard_{INT32_MIN}, heard_since_{INT32_MIN};
   uint64_t last_decision_ = 0, last_setting_ = 0;
   // By the decision that began it; some may have ended.
   absl::flat_hash_map<uint64_t, JobId> trials_;

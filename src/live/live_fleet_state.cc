@@ -217,6 +217,7 @@ void LiveFleet::DistrustFuture(int64_t now_s) {
 
 void LiveFleet::EndRestore(uint64_t last_decision, uint64_t last_setting) {
   for (const LiveJob& job : jobs_) passed_ = std::max(passed_, job.last_window);
+  heard_ = passed_;
   last_decision_ = std::max(last_decision_, last_decision);
   last_setting_ = std::max(last_setting_, last_setting);
   for (LiveJob& job : jobs_) job.lost = false;

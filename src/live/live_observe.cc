@@ -130,6 +130,7 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     if (point != nullptr && over) ++point->amounts[static_cast<size_t>(r)].job_windows_over;
   }
   if (job.replicas != nullptr) TakeTaskSize(job);
+  if (point == nullptr && job.replicas != nullptr) (void)job.replicas->TakeStepBack();  // was said before
   if (point == nullptr) return;
   ++point->jobs;
   point->tasks += most_tasks;

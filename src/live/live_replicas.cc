@@ -74,7 +74,7 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   load_ = LoadOf(cpu);
   NoteMove(load_.value_or(-1));
   const int64_t now_s = cpu.window.next().start_s();
-  NoteRunning(tasks, now_s, gate_);
+  NoteTasks(cpu);
   if (capacity_ == 0 || (!load_.has_value() && !recommended_.has_value())) return;
   const int assumed = gate_.assumed().value_or(tasks);
   recommended_ = policy_->Decide({.at = Timestamp::FromSeconds(now_s),
@@ -89,6 +89,23 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   const bool waits = use == SizeUse::kOrdered && *chosen < *limit && tasks < *recommended_;
   size_.limit = waits ? limit : chosen;
   size_.load = sizer_->utilization() * *size_.limit;
+}
+
+void LiveReplicas::NoteTasks(const Signal& cpu) {
+  RunningTasks running{.running = static_cast<int>(cpu.tasks.size()),
+                       .started = 0,
+                       .startup_windows = static_cast<int>(startup_windows()),
+                       .now_s = cpu.window.next().start_s()};
+  if (!tasks_.empty()) {
+    auto before = tasks_.begin();
+    for (const TaskUsage& t : cpu.tasks) {
+      while (before != tasks_.end() && *before < t.task) ++before;
+      running.started += before == tasks_.end() || *before != t.task ? 1 : 0;
+    }
+  }
+  tasks_.clear();
+  for (const TaskUsage& t : cpu.tasks) tasks_.push_back(t.task);
+  step_back_ = NoteRunning(running, gate_);
 }
 
 void LiveReplicas::ObserveMemory(const Signal& memory, std::optional<double> limit) {
@@ -125,6 +142,26 @@ void LiveReplicas::TakeSilence(WindowId window) {
   recommended_ = std::max(*recommended_, safe_);
 }
 
+bool LiveReplicas::TakeUnmeasured(WindowId window, int64_t heard_since_s) {
+  if (!recommended_.has_value() || loaded_until_s_ == INT64_MIN) return false;
+  if (is_of_cpu() && assumed() == 0) return false;  // no task runs, as ordered
+  load_.reset();
+  const int64_t now_s = window.next().start_s(), since_s = std::max(loaded_until_s_, heard_since_s);
+  if (!is_silent() && static_cast<double>(now_s - since_s) < silent_s_) {
+    hold_ = StrCat(SilentText(), ": the number stays, and after ",
+                   FormatDuration(static_cast<int64_t>(silent_s_)),
+                   " it is at least the highest of the last day");
+    return false;
+  }
+  safe_ = std::max(highest_[0], highest_[1]);
+  recommended_ = std::max({*recommended_, safe_, assumed().value_or(0)});
+  return true;
+}
+
+std::string LiveReplicas::SilentText() const {
+  return StrCat("no load has been measured since ", FormatTime(loaded_until_s_), " UTC");
+}
+
 void LiveReplicas::TakeExternal(std::optional<ExternalTasks> answer) {
   const std::optional<int> count = policy_->TakeExternal(std::move(answer));
   if (count.has_value() && capacity_ > 0) recommended_ = count;
@@ -149,6 +186,9 @@ Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
     return verdict;
   }
   hold_ = recommended_.has_value() ? verdict.sentence : std::string(is_of_cpu() ? kNoCapacity : kNoLoad);
+  if (hold_.empty() && is_silent())
+    hold_ = StrCat(SilentText(), ": the number is at least the highest of the last day until there is one, ",
+                   FormatAmount(Target::Replicas(), safe_));
   return verdict;
 }
 
@@ -292,7 +332,7 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
 }
 
 size_t LiveReplicas::state_bytes() const {
-  return sizeof(*this) + policy_->state_bytes() + hold_.capacity() +
+  return sizeof(*this) + policy_->state_bytes() + hold_.capacity() + tasks_.capacity() * sizeof(uint32_t) +
          (sizer_ != nullptr ? sizeof(TaskSizer) : 0);
 }
 

@@ -42,6 +42,10 @@ class LiveReplicas {
   // `analogs`: what other jobs' loads do; null: not known.
   void Observe(const Signal& cpu, std::optional<double> limit, SizeUse use,
                const LoadAnalogs* analogs = nullptr);
+  // Nothing was measured of the job in `window`, though of other jobs, since `heard_since_s` at least. True: after
+  // a silence of function.silent_s recommended() is the safe count now; false: the count stays, and hold() says
+  // so.
+  bool TakeUnmeasured(WindowId window, int64_t heard_since_s);
   // How its load has moved since the last time that this was asked.
   LoadMoves TakeMoves() { return std::exchange(moves_, {}); }
   // Of any window, in ascending order. `limit`: of each task, in bytes; absent: not known.
@@ -56,6 +60,12 @@ class LiveReplicas {
   // Why the size is what it is, in place of the recommender's reason, if there is a size.
   void ExplainSize(Reason& cpu) const;
   void Redo(const Decision& decision) { taut::Redo(decision, gate_); }
+  // That of the last window, once.
+  std::optional<ReplicaStepBack> TakeStepBack() { return std::exchange(step_back_, std::nullopt); }
+  // Of an order that is not given as another program sets the number, until this time; absent: none is held.
+  std::optional<int64_t> steps_back_until(int64_t now_s) const {
+    return now_s < gate_.step_back_until_s ? std::optional(gate_.step_back_until_s) : std::nullopt;
+  }
   // The state of the gate of another policy for the same job.
   void TakeGate(const LiveReplicas& other);
   // Windows from here on are of now: the limits before are not those of today.
@@ -84,6 +94,8 @@ class LiveReplicas {
   std::optional<double> utilization() const;
   const std::string& hold() const { return hold_; }
   std::string_view policy_name() const { return info_->name; }
+  // That a task takes until it is ready: another number has to be learnt anew.
+  size_t startup_windows() const { return recent_.size(); }
 
   void Save(ByteWriter& out) const;
   // What Save wrote, for a policy that may be another one by now: then what was learnt is lost, and what was
@@ -94,10 +106,13 @@ class LiveReplicas {
  private:
   std::optional<double> LoadOf(const Signal& cpu) const;
   void NoteMove(double load);
+  void NoteTasks(const Signal& cpu);
   std::optional<double> ChosenSize(std::optional<double> limit, SizeUse use) const;
   // A load that is silent for long may be high: the highest count of a day is safe.
   void TakeSilence(WindowId window);
   bool is_silent() const { return safe_ > 0; }
+  // Since when, for people.
+  std::string SilentText() const;
   absl::Status LoadSize(std::string_view bytes);
   void LoadMovesOf(std::string_view bytes);
   // As saved: what was learnt of another load is of no use.
@@ -112,6 +127,8 @@ class LiveReplicas {
   ReplicaGateState gate_;
   double capacity_ = 0;  // of a task; 0: not known
   int running_ = 0;
+  std::vector<uint32_t> tasks_;  // of the last window, ascending; not saved
+  std::optional<ReplicaStepBack> step_back_;
   std::optional<double> load_;
   std::optional<int> recommended_;
   std::string hold_;

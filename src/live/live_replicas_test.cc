@@ -43,26 +43,40 @@ class ScaledJob {
     if (series_load.has_value()) w.load = static_cast<float>(*series_load);
     for (int t = 0; t < running; ++t) {
       const auto each = static_cast<float>(load / running);
-      closed.tasks.push_back({static_cast<uint32_t>(t), each, each, 1e8F, 1e8F});
+      closed.tasks.push_back({first_task + static_cast<uint32_t>(t), each, each, 1e8F, 1e8F});
     }
     if (running > 0) {
       closed.cpu_buckets.push_back(
           {Grid::Cpu().BucketOf(load / running), 300.0F * static_cast<float>(running)});
       w.num_buckets = 1;
     }
-    closed.jobs.push_back({JobId{0}, w});
+    if (!silent) closed.jobs.push_back({JobId{0}, w});
+    if (with_other) AddOther(closed);
     last = closed;
     out.Clear();
-    fleet.Observe(closed, 0, 1, out);
+    fleet.Observe(closed, 0, closed.jobs.size(), out);
     fleet.EndWindow(closed, out);
-    fleet.Decide(closed, 0, 1, out);
-    std::erase_if(out.decisions, [](const Decision& d) { return d.target.is_limit(); });
+    fleet.Decide(closed, 0, closed.jobs.size(), out);
+    std::erase_if(out.decisions, [](const Decision& d) { return d.target.is_limit() || d.job != JobId{0}; });
     for (const Decision& d : out.decisions) {
       all.push_back(d);
       if (d.kind == DecisionKind::kSet && follows) running = static_cast<int>(*d.after);
     }
   }
   const LiveReplicas& replicas() const { return *fleet.job(JobId{0}).replicas; }
+  // A job of one task that is always measured.
+  void AddOther(ClosedWindow& closed) {
+    if (!fleet.Has(JobId{1})) fleet.AddJob({JobId{1}, "db", {}, 0});
+    JobWindow w;
+    w.window = closed.window;
+    w.first_task = static_cast<uint32_t>(closed.tasks.size());
+    w.num_tasks = 1;
+    w.first_bucket = static_cast<uint32_t>(closed.cpu_buckets.size());
+    w.num_buckets = 1;
+    closed.tasks.push_back({100, 1, 1, 1e8F, 1e8F});
+    closed.cpu_buckets.push_back({Grid::Cpu().BucketOf(1), 300.0F});
+    closed.jobs.push_back({JobId{1}, w});
+  }
 
   LiveFleet fleet;
   PassOutput out;
@@ -71,6 +85,9 @@ class ScaledJob {
   int running = 6;
   std::optional<double> series_load;
   bool follows = true;
+  uint32_t first_task = 0;
+  bool silent = false;      // nothing of it is measured
+  bool with_other = false;  // another job is
   int32_t index = 0;
 };
 
@@ -178,6 +195,34 @@ TEST(LiveReplicas, AStepBackOutlivesAKillBetweenTwoCheckpoints) {
   EXPECT_FALSE(again.replicas().in_force().has_value());
 }
 
+// Old and new tasks are measured in one window; those of another program stay.
+TEST(LiveReplicas, ARolloutIsNoOtherProgramAndAStepBackIsSaidOnce) {
+  ScaledJob job(Scaling(Mode::kAuto, "hpa"));
+  for (const double load : {6.0, 9.0, 9.0}) job.Window(load);
+  ASSERT_EQ(job.running, 9);
+  job.follows = false;
+  for (int rollout = 0; rollout < 3; ++rollout) {
+    for (const int more : {4, 6}) {
+      job.running = 9 + more;
+      job.Window(9);
+      EXPECT_TRUE(job.out.step_backs.empty());
+      job.first_task += static_cast<uint32_t>(more);
+    }
+    job.running = 9;
+    job.Window(9);
+  }
+  EXPECT_THAT(job.replicas().in_force(), Optional(9));
+  job.running = 12;
+  int said = 0;
+  for (int i = 0; i < 6; ++i) {
+    job.Window(9);
+    said += static_cast<int>(job.out.step_backs.size());
+    for (const auto& [id, step_back] : job.out.step_backs) EXPECT_EQ(step_back.running, 12);
+  }
+  EXPECT_EQ(said, 1);
+  EXPECT_TRUE(job.replicas().steps_back_until(job.last.window.next().start_s()).has_value());
+}
+
 double Load(int32_t window) { return 8 + 5 * std::sin(window / 288.0 * 6.283); }
 
 TEST(LiveReplicas, ARestartChangesNoDecision) {
@@ -238,6 +283,41 @@ TEST(LiveReplicas, ANewPolicyLearnsFromTheStoredLoad) {
   job.replicas().Explain(reason);
   EXPECT_THAT(reason.sentence, testing::Not(HasSubstr("history"))) << reason.sentence;
   EXPECT_TRUE(job.replicas().recommended().has_value());
+}
+
+// A task of twenty minutes is ready four windows later, so the load of then counts.
+TEST(LiveReplicas, TheForecastLooksAsFarAheadAsATaskNeeds) {
+  LiveSettings settings = Scaling(Mode::kAuto, "forecast");
+  JobPolicy defaults = settings.rules.defaults();
+  ASSERT_TRUE(SetJobSetting("replicas.startup", "20m", defaults).ok());
+  settings.rules = *PolicyRules::Compile({}, defaults);
+  ScaledJob job(settings), at_once(Scaling(Mode::kAuto, "forecast"));
+  for (ScaledJob* j : {&job, &at_once}) {
+    for (int32_t i = 0; i < 2 * kWindowsPerDay; ++i) j->Window(Load(i));
+    ASSERT_TRUE(j->replicas().forecast().has_value());
+  }
+  const auto ahead_s = [](const ScaledJob& j) {
+    return j.replicas().forecast()->at.seconds() - j.last.window.next().start_s();
+  };
+  EXPECT_EQ(ahead_s(at_once), kWindowSeconds);
+  EXPECT_EQ(ahead_s(job), 4 * kWindowSeconds);
+  // What was learnt for another time is learnt anew from what is stored.
+  EXPECT_THAT(job.fleet.WantHistory(9), IsEmpty());
+  ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.startup", "18m", 0, job.out).ok());
+  EXPECT_THAT(job.fleet.WantHistory(9), IsEmpty()) << "as many windows";
+  ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.startup", "10m", 0, job.out).ok());
+  EXPECT_THAT(job.fleet.WantHistory(9), testing::ElementsAre(JobId{0}));
+  EXPECT_FALSE(Set(job.fleet, JobId{0}, "replicas.startup", "2d", 0, job.out).ok());
+}
+
+TEST(LiveReplicas, WhatIsOverloadedIsASetting) {
+  LiveSettings settings = Scaling(Mode::kAuto, "static");
+  JobPolicy defaults = settings.rules.defaults();
+  ASSERT_TRUE(SetJobSetting("replicas.max_utilization", "40%", defaults).ok());
+  settings.rules = *PolicyRules::Compile({}, defaults);
+  ScaledJob job(settings);
+  job.Window(7.9);
+  EXPECT_THAT(job.replicas().recommended(), Optional(10)) << "7.9 cores at 40 % of 2 each";
 }
 
 TEST(LiveReplicas, AnExternalAnswerGoesBeforeThePolicyAndOutlivesARestart) {
@@ -311,8 +391,10 @@ TEST(LiveReplicas, TheLoadMayBeThatOfSeries) {
   EXPECT_EQ(job.fleet.WantHistory(10).size(), 1U);
 }
 
-TEST(LiveReplicas, AtZeroTheLoadAloneStartsAJob) {
-  LiveSettings settings = Scaling(Mode::kAuto, "keda");
+class LiveReplicasToZero : public testing::TestWithParam<std::string> {};
+
+TEST_P(LiveReplicasToZero, TheLoadAloneStartsAJob) {
+  LiveSettings settings = Scaling(Mode::kAuto, GetParam());
   JobPolicy defaults = settings.rules.defaults();
   ASSERT_TRUE(SetJobSetting("replicas.task_capacity", "100", defaults).ok());
   ASSERT_TRUE(SetJobSetting("replicas.min", "0", defaults).ok());
@@ -328,8 +410,11 @@ TEST(LiveReplicas, AtZeroTheLoadAloneStartsAJob) {
   job.Window(0);
   EXPECT_GE(job.running, 1);
   for (int i = 0; i < 5; ++i) job.Window(0.5);
-  EXPECT_EQ(job.running, 2) << "90 at half of 100 each";
+  EXPECT_GE(job.running, 2) << "90 at less than 90 each";
 }
+INSTANTIATE_TEST_SUITE_P(Policies, LiveReplicasToZero,
+                         testing::Values("keda", "hpa", "forecast", "autopilot", "function"),
+                         [](const auto& of) { return of.param; });
 
 // A cell of jobs that move little teaches what a new one needs; without it half of the capacity is kept free.
 TEST(LiveReplicas, ANewJobIsScaledByWhatOthersDid) {
@@ -428,6 +513,49 @@ TEST(LiveReplicas, ALoadThatIsSilentForLongIsTakenForHigh) {
   job.series_load = 200;
   for (int i = 0; i < 13; ++i) job.Window(1);
   EXPECT_THAT(job.replicas().recommended(), Optional(4)) << "it is back";
+}
+
+TEST(LiveReplicas, AJobThatIsNotMeasuredForLongGetsTheSafeCount) {
+  ScaledJob job(Scaling(Mode::kAuto, "hpa"));
+  job.with_other = true;
+  job.Window(12);
+  for (int i = 0; i < 12; ++i) job.Window(4);
+  ASSERT_EQ(job.running, 4);
+  job.silent = true;
+  for (int i = 0; i < 11; ++i) job.Window(0);
+  EXPECT_THAT(job.replicas().in_force(), Optional(4)) << "it is held";
+  EXPECT_THAT(job.replicas().hold(), HasSubstr("no load has been measured since day 0 01:05 UTC"));
+  EXPECT_FALSE(job.replicas().load().has_value());
+  job.Window(0);
+  ASSERT_EQ(job.out.decisions.size(), 1U) << "an hour: the highest of the day";
+  EXPECT_THAT(job.out.decisions[0].after, Optional(12.0));
+  EXPECT_THAT(job.out.decisions[0].sentence, HasSubstr("No load has been measured for 60 min"));
+  for (int i = 0; i < 20; ++i) job.Window(0);
+  EXPECT_THAT(job.replicas().in_force(), Optional(12)) << "once";
+  EXPECT_THAT(job.replicas().hold(), HasSubstr("highest of the last day until there is one, 12 tasks"));
+  job.silent = false;
+  for (int i = 0; i < 14; ++i) job.Window(4);
+  EXPECT_THAT(job.replicas().in_force(), Optional(4)) << "it is back";
+  EXPECT_THAT(job.replicas().hold(), IsEmpty());
+}
+
+// Then tautd is blind, and the jobs may be well.
+TEST(LiveReplicas, WhereNothingIsMeasuredOfAnybodyNoCountIsRaised) {
+  ScaledJob job(Scaling(Mode::kAuto, "hpa"));
+  job.with_other = true;
+  job.Window(12);
+  for (int i = 0; i < 12; ++i) job.Window(4);
+  const size_t orders = job.all.size();
+  job.silent = true;
+  job.with_other = false;
+  for (int i = 0; i < 40; ++i) job.Window(0);
+  EXPECT_EQ(job.all.size(), orders);
+  // The other job is back first.
+  job.with_other = true;
+  for (int i = 0; i < 11; ++i) job.Window(0);
+  EXPECT_EQ(job.all.size(), orders);
+  job.Window(0);
+  EXPECT_EQ(job.all.size(), orders + 1);
 }
 
 TEST(LiveReplicas, DamagedBytesAreAnError) {

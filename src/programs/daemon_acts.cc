@@ -14,9 +14,9 @@ namespace {
 constexpr std::string_view kLowered = "limit_lowered", kRolledBack = "limit_rolled_back", kOom = "oom_kill",
                            kDisconnected = "agent_disconnected", kConnected = "agent_connected",
                            kNotReady = "store_not_ready", kReady = "store_ready",
-                           kSetting = "setting_changed";
-constexpr std::string_view kEvents[] = {kLowered,   kRolledBack, kOom,   kDisconnected,
-                                        kConnected, kNotReady,   kReady, kSetting};
+                           kSetting = "setting_changed", kStepBack = "replicas_step_back";
+constexpr std::string_view kEvents[] = {kLowered,  kRolledBack, kOom,     kDisconnected, kConnected,
+                                        kNotReady, kReady,      kSetting, kStepBack};
 // Of one notification; the rest is only counted in it.
 constexpr size_t kMaxEvents = 200;
 
@@ -146,6 +146,22 @@ void DaemonActs::OnTick(const TickEvents& events) {
     PutOptional("before", d.before, json);
     PutOptional("after", d.after, json);
     json.Field("decision", static_cast<int64_t>(d.id));
+    notices.push_back(Ended(json));
+  }
+  for (const auto& [id, step_back] : events.step_backs) {
+    const std::string job = job_name_(id);
+    const std::string sentence = Describe(step_back);
+    ActionLog::Warn(kStepBack, {{"job", job},
+                                {"ordered", int64_t{step_back.ordered}},
+                                {"running", int64_t{step_back.running}},
+                                {"reason", sentence}});
+    if (events.past || !Wanted(kStepBack)) continue;
+    JsonWriter json;
+    Begin(kStepBack, step_back.time_s, StrCat(job, ": ", sentence), json);
+    json.Field("job", std::string_view(job));
+    json.Field("ordered", int64_t{step_back.ordered});
+    json.Field("running", int64_t{step_back.running});
+    json.Field("until", step_back.until_s);
     notices.push_back(Ended(json));
   }
   for (const OomRecord& oom : events.ooms) {

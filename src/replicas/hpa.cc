@@ -16,12 +16,6 @@ constexpr size_t kMostEvents = 1'000'000;  // far more than any window has
 
 double Seconds(Timestamp t) { return static_cast<double>(t.us) / kMicrosPerSecond; }
 
-ReplicaBounds AtLeastOne(ReplicaBounds bounds) {
-  bounds.min = std::max(bounds.min, 1);
-  bounds.max = std::max(bounds.max, 1);
-  return bounds;
-}
-
 }  // namespace
 
 int HpaPolicy::Decide(const LoadSample& sample) {
@@ -127,77 +121,6 @@ absl::Status HpaPolicy::Load(ByteReader& in) {
 size_t HpaPolicy::state_bytes() const {
   return sizeof(*this) + advice_.capacity() * sizeof(HpaAdvice) +
          (ups_.capacity() + downs_.capacity()) * sizeof(HpaChange);
-}
-
-KedaPolicy::KedaPolicy(const KedaSettings& keda, const HpaSettings& hpa, const ReplicaBounds& bounds)
-    : settings_(keda), bounds_(bounds), hpa_(hpa, AtLeastOne(bounds)) {}
-
-int KedaPolicy::Decide(const LoadSample& sample) {
-  const int current = sample.count();
-  if (!sample.load.has_value()) {
-    step_ = Step::kHeld;
-    return decided_ = bounds_.Clamp(current);
-  }
-  const bool active = *sample.load > settings_.activation;
-  if (active || !active_at_.has_value()) active_at_ = sample.at;
-  const double idle_s = Seconds(sample.at) - Seconds(*active_at_);
-  if (current == 0) {
-    step_ = active ? Step::kActivated : Step::kAtZero;
-    return decided_ = bounds_.Clamp(active ? 1 : 0);
-  }
-  if (!active && bounds_.min == 0 && idle_s >= settings_.cooldown_s) {
-    step_ = Step::kToZero;
-    return decided_ = 0;
-  }
-  step_ = Step::kRunning;
-  return decided_ = hpa_.Decide(sample);
-}
-
-void KedaPolicy::Explain(Reason& reason) const {
-  if (step_ == Step::kRunning) {
-    hpa_.Explain(reason);
-    reason.recommender = "keda";
-    return;
-  }
-  reason.recommender = "keda";
-  switch (step_) {
-    case Step::kHeld:
-      reason.sentence = fmt::format("The load was not measured, so the count stays {}.", decided_);
-      return;
-    case Step::kAtZero:
-      reason.sentence = fmt::format("The load is not above the activation threshold {:g}: no task runs.",
-                                    settings_.activation);
-      return;
-    case Step::kActivated:
-      reason.sentence = fmt::format("The load is above the activation threshold {:g}: the job starts.",
-                                    settings_.activation);
-      return;
-    case Step::kToZero:
-      reason.sentence = fmt::format("The load was not above {:g} for {:g} s: the job goes to zero.",
-                                    settings_.activation, settings_.cooldown_s);
-      return;
-    case Step::kRunning:
-      return;
-  }
-}
-
-void KedaPolicy::Save(ByteWriter& out) const {
-  hpa_.Save(out);
-  PutOptional(active_at_.has_value() ? std::optional(active_at_->us) : std::nullopt, out);
-  out.Put(static_cast<uint8_t>(step_));
-  out.Put(decided_);
-}
-
-absl::Status KedaPolicy::Load(ByteReader& in) {
-  KedaPolicy fresh(*this);
-  if (absl::Status s = fresh.hpa_.Load(in); !s.ok()) return s;
-  StoredValues values(in);
-  fresh.active_at_ = values.OptionalTime();
-  fresh.step_ = static_cast<Step>(values.Within<uint8_t>(0, static_cast<uint8_t>(Step::kRunning)));
-  fresh.decided_ = values.Count();
-  if (absl::Status s = values.status("keda"); !s.ok()) return s;
-  *this = std::move(fresh);
-  return absl::OkStatus();
 }
 
 }  // namespace taut

@@ -1,4 +1,4 @@
-// Comparators that are published elsewhere: Kubernetes' HPA, and KEDA around it.
+// A comparator that is published elsewhere: Kubernetes' HPA. KEDA is this one behind replicas/activation.h.
 #pragma once
 
 #include <memory>
@@ -33,29 +33,6 @@ class HpaPolicy final : public ReplicaPolicy {
   HpaProposal proposal_;
   int current_ = 0, stable_ = 0, decided_ = 0;
   bool held_ = true;  // the load was absent
-};
-
-// HPA behind an activation threshold: to zero after a cool-down, and back.
-class KedaPolicy final : public ReplicaPolicy {
- public:
-  KedaPolicy(const KedaSettings& keda, const HpaSettings& hpa, const ReplicaBounds& bounds);
-
-  int Decide(const LoadSample& sample) override;
-  void Explain(Reason& reason) const override;
-  std::unique_ptr<ReplicaPolicy> Clone() const override { return std::make_unique<KedaPolicy>(*this); }
-  void Save(ByteWriter& out) const override;
-  absl::Status Load(ByteReader& in) override;
-  size_t state_bytes() const override { return sizeof(*this) - sizeof(hpa_) + hpa_.state_bytes(); }
-
- private:
-  enum class Step : uint8_t { kHeld, kAtZero, kActivated, kToZero, kRunning };
-
-  KedaSettings settings_;
-  ReplicaBounds bounds_;
-  HpaPolicy hpa_;
-  std::optional<Timestamp> active_at_;  // the last time that the load was above the threshold
-  Step step_ = Step::kHeld;
-  int decided_ = 0;
 };
 
 }  // namespace taut

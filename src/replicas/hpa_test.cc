@@ -1,7 +1,8 @@
-// The published algorithm of the HorizontalPodAutoscaler as a table, and KEDA around it.
+// The published algorithm of the HorizontalPodAutoscaler as a table.
 #include "replicas/hpa.h"
 
 #include "gtest/gtest.h"
+#include "replicas/hpa_rates.h"
 
 namespace taut {
 namespace {
@@ -155,16 +156,42 @@ TEST(Hpa, GoesUpAtOnceAndDownAfterFiveMinutes) {
             "within the rate limits.");
 }
 
-TEST(Keda, GoesToZeroAfterTheCooldownAndBack) {
-  ReplicaBounds bounds;
-  bounds.min = 0;
-  KedaPolicy keda(KedaSettings{}, HpaSettings{}, bounds);
-  EXPECT_EQ(keda.Decide(At(0, 1.6, 2)), 2);
-  for (int m = 1; m < 5; ++m) EXPECT_GE(keda.Decide(At(m, 0, 2)), 1) << m;
-  EXPECT_EQ(keda.Decide(At(5, 0, 1)), 0);
-  EXPECT_EQ(keda.Decide(At(6, 0, 0)), 0);
-  EXPECT_EQ(keda.Decide(At(7, std::nullopt, 0)), 0);
-  EXPECT_EQ(keda.Decide(At(8, 0.1, 0)), 1);
+TEST(HpaRates, AreOneLine) {
+  HpaSettings settings;
+  EXPECT_EQ(HpaRatesText(settings.up), "max of 100% per 15s; 4 pods per 15s");
+  EXPECT_EQ(HpaRatesText(settings.down), "100% per 15s");
+  HpaDirection read;
+  for (const char* text :
+       {"min of 10% per 1m; 2 pods per 90s", "1 pods per 30m", "disabled", "200% per 1s"}) {
+    ASSERT_TRUE(ParseHpaRates(text, read).ok()) << text;
+    EXPECT_EQ(HpaRatesText(read), text);
+  }
+  ASSERT_TRUE(ParseHpaRates(" max of  1 pod per 5m ;3 % per 1m", read).ok());
+  EXPECT_EQ(HpaRatesText(read), "max of 1 pods per 5m; 3% per 1m");
+  for (const char* text :
+       {"", "4 pods", "4 per 15s", "0% per 15s", "-1 pods per 15s", "10% per 0s", "10% per 2h",
+        "10% per 15s;", "1.5% per 15s", "most of 1% per 1m", "4 pods per", "99999999999% per 1s"}) {
+    const HpaDirection before = read;
+    const absl::Status s = ParseHpaRates(text, read);
+    EXPECT_TRUE(absl::IsInvalidArgument(s)) << text;
+    EXPECT_EQ(HpaRatesText(read), HpaRatesText(before));
+  }
+  ReplicaSettings all;
+  EXPECT_EQ(SetReplicaSetting("hpa.down", "1 pod per h", all).message(),
+            "invalid hpa.down: invalid rate \"1 pod per h\": expected N% or N pods, N from 1 to 1000000, and "
+            "a time "
+            "up to 30m, as in \"max of 100% per 15s; 4 pods per 15s\"; or \"disabled\"");
+}
+
+TEST(Hpa, AddsAndRemovesTasksAsFastAsItsRatesSay) {
+  ReplicaSettings s;
+  ASSERT_TRUE(SetReplicaSetting("hpa.up", "min of 100% per 1m; 3 pods per 2m", s).ok());
+  ASSERT_TRUE(SetReplicaSetting("hpa.down", "disabled", s).ok());
+  HpaPolicy hpa(s.hpa, ReplicaBounds());
+  EXPECT_EQ(hpa.Decide(At(0, 40, 10)), 13);
+  EXPECT_EQ(hpa.Decide(At(1, 40, 13)), 13) << "three in two minutes";
+  EXPECT_EQ(hpa.Decide(At(2, 40, 13)), 16);
+  for (int m = 3; m < 20; ++m) EXPECT_EQ(hpa.Decide(At(m, 1, 16)), 16) << m;
 }
 
 }  // namespace

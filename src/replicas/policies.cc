@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "replicas/activation.h"
 #include "replicas/autopilot.h"
 #include "replicas/external_count.h"
 #include "replicas/forecast.h"
@@ -63,12 +64,12 @@ class StaticPolicy final : public ReplicaPolicy {
 
 constexpr uint8_t kStateVersion = 1;
 
-constexpr std::string_view kStaticGroups[] = {"static"};
-constexpr std::string_view kAutopilotGroups[] = {"autopilot"};
-constexpr std::string_view kHpaGroups[] = {"hpa"};
-constexpr std::string_view kKedaGroups[] = {"keda", "hpa"};
-constexpr std::string_view kFunctionGroups[] = {"function", "autopilot"};
-constexpr std::string_view kForecastGroups[] = {"forecast"};
+// With keda: all read it where replicas.min is 0.
+constexpr std::string_view kStaticGroups[] = {"static", "keda"};
+constexpr std::string_view kAutopilotGroups[] = {"autopilot", "keda"};
+constexpr std::string_view kHpaGroups[] = {"hpa", "keda"};
+constexpr std::string_view kFunctionGroups[] = {"function", "autopilot", "keda"};
+constexpr std::string_view kForecastGroups[] = {"forecast", "keda"};
 constexpr std::string_view kAutopilotSweep[] = {"autopilot.target=0.5,0.6,0.7,0.8",
                                                 "autopilot.statistic=max,p95"};
 constexpr std::string_view kHpaSweep[] = {"hpa.target=0.3,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75"};
@@ -80,36 +81,56 @@ double OfAutopilot(const ReplicaSettings& s) { return s.autopilot.target; }
 double OfHpa(const ReplicaSettings& s) { return std::min(s.hpa.target, s.max_utilization); }
 
 using Made = std::unique_ptr<ReplicaPolicy>;
+
+// A policy of at least one task, which goes to zero where replicas.min is 0.
+template <typename Make>
+Made MayGoToZero(const ReplicaSettings& settings, Activation how, Make make) {
+  ReplicaSettings inner = settings;
+  inner.bounds = InnerBounds(settings.bounds);
+  return WithActivation(make(inner), how, settings.keda, settings.bounds);
+}
+template <typename T>
+Made OfSettings(const ReplicaSettings& settings) {
+  return MayGoToZero(settings, Activation::kOurs,
+                     [](const ReplicaSettings& s) -> Made { return std::make_unique<T>(s); });
+}
+Made MakeAutopilot(const ReplicaSettings& settings) {
+  return MayGoToZero(settings, Activation::kOurs, [](const ReplicaSettings& s) -> Made {
+    return std::make_unique<AutopilotReplicaPolicy>(s.autopilot, s.bounds);
+  });
+}
+template <Activation how>
+Made MakeHpa(const ReplicaSettings& settings) {
+  return MayGoToZero(settings, how, [](const ReplicaSettings& s) -> Made {
+    return std::make_unique<HpaPolicy>(s.hpa, s.bounds);
+  });
+}
+
 constexpr ReplicaPolicyInfo kPolicies[] = {
     {"static",
      "a fixed count: static.count, or enough for the peak of the first days",
-     [](const ReplicaSettings& s) -> Made { return std::make_unique<StaticPolicy>(s); },
+     OfSettings<StaticPolicy>,
      kStaticGroups,
      OfMaximum,
      {}},
     {"autopilot", "Autopilot's highest (or p95) load of the last 72 h over a target utilisation, smoothed",
-     [](const ReplicaSettings& s) -> Made {
-       return std::make_unique<AutopilotReplicaPolicy>(s.autopilot, s.bounds);
-     },
-     kAutopilotGroups, OfAutopilot, kAutopilotSweep},
+     MakeAutopilot, kAutopilotGroups, OfAutopilot, kAutopilotSweep},
     {"hpa", "what the Kubernetes HorizontalPodAutoscaler (v2) would set by utilisation",
-     [](const ReplicaSettings& s) -> Made { return std::make_unique<HpaPolicy>(s.hpa, s.bounds); },
-     kHpaGroups, OfHpa, kHpaSweep},
+     MakeHpa<Activation::kOurs>, kHpaGroups, OfHpa, kHpaSweep},
     {"keda",
      "hpa behind KEDA's activation threshold and cool-down; to zero with replicas.min 0",
-     [](const ReplicaSettings& s) -> Made { return std::make_unique<KedaPolicy>(s.keda, s.hpa, s.bounds); },
-     kKedaGroups,
+     MakeHpa<Activation::kKeda>,
+     kHpaGroups,
      OfHpa,
      {}},
     {"function",
      "function.target, the owner's own expression of the load and other signals, smoothed",
-     [](const ReplicaSettings& s) -> Made { return std::make_unique<FunctionPolicy>(s); },
+     OfSettings<FunctionPolicy>,
      kFunctionGroups,
      OfMaximum,
      {}},
     {"forecast", "the load when a task started now is ready, at an ordered share of overloaded minutes",
-     [](const ReplicaSettings& s) -> Made { return std::make_unique<ForecastPolicy>(s); }, kForecastGroups,
-     OfMaximum, kForecastSweep},
+     OfSettings<ForecastPolicy>, kForecastGroups, OfMaximum, kForecastSweep},
 };
 
 }  // namespace

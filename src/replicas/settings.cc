@@ -5,6 +5,7 @@
 
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "replicas/hpa_rates.h"
 #include "replicas/target_expression.h"
 
 namespace taut {
@@ -12,7 +13,10 @@ namespace {
 
 #define TAUT_REF(field) +[](ReplicaSettings& s) -> ReplicaSetting::Ref { return &s.field; }
 constexpr ReplicaSetting kSettings[] = {
-    {"replicas.min", "least number of tasks", 1, 0, 1e6, TAUT_REF(bounds.min)},
+    {"replicas.min",
+     "least number of tasks; 0: the job goes to zero and back by keda.activation and keda.cooldown_s, with "
+     "any policy",
+     1, 0, 1e6, TAUT_REF(bounds.min)},
     {"replicas.max", "greatest number of tasks", 1, 1, 1e6, TAUT_REF(bounds.max)},
     {"replicas.schedule", "limits by time: from CRON to CRON [in ZONE] min N max N; ...", 1, 0, 0,
      TAUT_REF(schedule)},
@@ -40,7 +44,11 @@ constexpr ReplicaSetting kSettings[] = {
      TAUT_REF(hpa.up.stabilization_s)},
     {"hpa.down_window_s", "seconds whose highest recommendation limits a scale-down", 1, 0, 3600,
      TAUT_REF(hpa.down.stabilization_s)},
-    {"keda.activation", "load above which a job at zero starts", 1, 0, 1e300, TAUT_REF(keda.activation)},
+    {"hpa.up", "how fast it adds tasks: [max of|min of] N% per TIME; N pods per TIME; or disabled", 1, 0, 0,
+     TAUT_REF(hpa.up)},
+    {"hpa.down", "how fast it removes tasks, as hpa.up", 1, 0, 0, TAUT_REF(hpa.down)},
+    {"keda.activation", "load above which a job at zero starts, with replicas.min 0 and any policy", 1, 0,
+     1e300, TAUT_REF(keda.activation)},
     {"keda.cooldown_s", "seconds without activation before a job goes to zero", 1, 0, 1e6,
      TAUT_REF(keda.cooldown_s)},
     {"forecast.overloaded", "target share of overloaded minutes", 1, 1e-5, 0.5,
@@ -53,8 +61,9 @@ constexpr ReplicaSetting kSettings[] = {
      TAUT_REF(forecast.fallback_target)},
     {"function.target", "number of tasks as an expression of load, capacity, max_over(minutes), ...", 1, 0, 0,
      TAUT_REF(function.target)},
-    {"function.silent_h", "hours without a load after which the highest count of a day runs", 3600, 0.05, 336,
-     TAUT_REF(function.silent_s)},
+    {"function.silent_h",
+     "hours without a load after which the highest count of a day runs, live with any policy", 3600, 0.05,
+     336, TAUT_REF(function.silent_s)},
 };
 #undef TAUT_REF
 
@@ -102,6 +111,11 @@ absl::Status SetReplicaSetting(std::string_view key, std::string_view value, Rep
       **expression = parsed->text();
       return absl::OkStatus();
     }
+    if (auto* const direction = std::get_if<HpaDirection*>(&ref)) {
+      const absl::Status parsed = ParseHpaRates(value, **direction);
+      return parsed.ok() ? parsed
+                         : absl::InvalidArgumentError(StrCat("invalid ", key, ": ", Message(parsed)));
+    }
     if (!std::holds_alternative<LoadStatistic*>(ref)) return SetNumber(s, value, ref);
     const auto* const found = std::find(std::begin(kStatistics), std::end(kStatistics), StripSpace(value));
     if (found == std::end(kStatistics))
@@ -122,6 +136,7 @@ std::string GetReplicaSetting(const ReplicaSetting& setting, const ReplicaSettin
   if (const auto* const whole = std::get_if<int*>(&ref)) return StrCat(**whole);
   if (const auto* const schedule = std::get_if<ReplicaSchedule*>(&ref)) return (*schedule)->text();
   if (const auto* const expression = std::get_if<std::string*>(&ref)) return **expression;
+  if (const auto* const direction = std::get_if<HpaDirection*>(&ref)) return HpaRatesText(**direction);
   return std::string(kStatistics[static_cast<size_t>(*std::get<LoadStatistic*>(ref))]);
 }
 

@@ -68,7 +68,8 @@ struct HpaSettings {
   HpaDirection down = {300, HpaSelect::kMax, {{HpaRate::Unit::kPercent, 100, 15}}};
 };
 
-// KEDA's defaults (peers.md §3). The count of a running job is HPA's.
+// KEDA's defaults (peers.md §3), which hold for every policy of a job that may go to zero. The count of a running
+// job of policy keda is HPA's.
 struct KedaSettings {
   double activation = 0;  // the job runs while the load is above this
   double cooldown_s = 300;
@@ -124,8 +125,8 @@ struct ReplicaSettings {
 
 // One setting by name. A number is shown divided by `scale`.
 struct ReplicaSetting {
-  // A text is the expression of a target size.
-  using Ref = std::variant<double*, int*, LoadStatistic*, ReplicaSchedule*, std::string*>;
+  // A text is the expression of a target size. Of an HpaDirection: its rates (replicas/hpa_rates.h).
+  using Ref = std::variant<double*, int*, LoadStatistic*, ReplicaSchedule*, std::string*, HpaDirection*>;
   std::string_view key;  // "hpa.target"
   std::string_view help;
   double scale;

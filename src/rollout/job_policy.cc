@@ -35,6 +35,10 @@ VerticalSettings::ScaledBy ScaledByOf(const JobPolicy& policy) {
   return policy.replicas.task_capacity > 0 ? kSeries : kCpu;
 }
 
+bool GoesToZeroForGood(const JobPolicy& policy) {
+  return policy.replicas.bounds.min == 0 && ScaledByOf(policy) == VerticalSettings::ScaledBy::kCpu;
+}
+
 bool SameRecommenders(const JobPolicy& a, const JobPolicy& b) {
   return a.recommender == b.recommender && a.external == b.external && a.job_class == b.job_class &&
          a.oom_tolerance == b.oom_tolerance && ScaledByOf(a) == ScaledByOf(b);

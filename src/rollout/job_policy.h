@@ -64,6 +64,8 @@ struct JobPolicy {
 
 // What the number of the job's tasks follows.
 VerticalSettings::ScaledBy ScaledByOf(const JobPolicy& policy);
+// Its number of tasks follows a load that it has not once it runs no task, and the number may be 0.
+bool GoesToZeroForGood(const JobPolicy& policy);
 // Both make the same recommenders, so that what one has learnt the other can read.
 bool SameRecommenders(const JobPolicy& a, const JobPolicy& b);
 // The recommenders' settings with what the policy says of this job.

@@ -195,6 +195,24 @@ std::vector<Row> OwnRows() {
        TAUT_FIELD(replicas.task_capacity),
        0,
        1e12},
+      {{"replicas.startup",
+        "time from the start of a task until it processes load: forecast looks this far ahead, in whole "
+        "windows "
+        "of 5 minutes",
+        kDuration,
+        {}},
+       TAUT_FIELD(replicas.startup_s),
+       0,
+       kDay},
+      {{"replicas.max_utilization",
+        "utilisation of its running tasks above which the job is overloaded: forecast and static keep below "
+        "it, "
+        "and the job's page counts what is above",
+        kNumber,
+        {}},
+       TAUT_FIELD(replicas.max_utilization),
+       0.01,
+       1},
       {{"replicas.size",
         "who sets the CPU limit of a task whose number follows the CPU usage: cheapest (the number and size "
         "that cost least together) or owner",
@@ -477,6 +495,12 @@ absl::Status CheckJobPolicy(const JobPolicy& policy) {
           StrCat(Name(r), ".request_share does nothing where ", Name(r),
                  ".applies_to is request_only: the limit stays; leave it empty"));
     }
+  }
+  if (GoesToZeroForGood(policy)) {
+    return absl::InvalidArgumentError(
+        "replicas.min 0 needs replicas.task_capacity and a load series: the CPU of a job that runs no task "
+        "is 0, "
+        "and it would never start again");
   }
   return CheckReplicaSettings(policy.replicas);
 }

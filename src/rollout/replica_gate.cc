@@ -1,6 +1,8 @@
 #include "rollout/replica_gate.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -10,6 +12,8 @@
 
 namespace taut {
 namespace {
+
+constexpr uint8_t kMostUnreached = 200;  // counted no further
 
 std::string Tasks(int count) { return FormatAmount(Target::Replicas(), count); }
 
@@ -26,7 +30,7 @@ Verdict Done(DecisionKind kind, std::optional<int> before, std::optional<int> af
 Verdict Release(std::string_view mode, const ReplicaProposal& p, ReplicaGateState& state) {
   const std::optional<int> before = std::exchange(state.in_force, std::nullopt);
   state.reached = false;
-  state.elsewhere = 0;
+  state.elsewhere = state.unreached = 0;
   state.last_change_s = p.now_s;
   return Done(DecisionKind::kRelease, before, std::nullopt,
               StrCat("mode ", mode, ": the owner sets the number of tasks again"));
@@ -52,7 +56,7 @@ Verdict Apply(const JobPolicy& policy, const ReplicaProposal& p, ReplicaGateStat
   const int current = state.in_force.value_or(p.running);
   if (*p.recommended == current) return {};
   if (*p.recommended < current) {
-    if (state.elsewhere > 0) {
+    if (state.elsewhere > 0 || state.rolling) {
       return Hold(StrCat(Tasks(p.running), " run instead of the ordered ", current,
                          ": no lower number is ordered until it is known whether another program set it"));
     }
@@ -70,8 +74,10 @@ Verdict Apply(const JobPolicy& policy, const ReplicaProposal& p, ReplicaGateStat
     }
   }
   state.in_force = p.recommended;
+  // Orders that are not reached may follow each other for ever: what moves against them is counted on.
+  if (state.reached) state.elsewhere = 0;
   state.reached = false;
-  state.elsewhere = 0;
+  state.nearest = std::abs(p.running - *p.recommended);
   state.last_change_s = p.now_s;
   return Done(DecisionKind::kSet, current, p.recommended,
               StrCat(Tasks(*p.recommended), " instead of ", current));
@@ -79,18 +85,46 @@ Verdict Apply(const JobPolicy& policy, const ReplicaProposal& p, ReplicaGateStat
 
 }  // namespace
 
-void NoteRunning(int running, int64_t now_s, ReplicaGateState& state) {
-  if (!state.in_force.has_value()) return;
-  if (running == *state.in_force) {
+std::string Describe(const ReplicaStepBack& step_back) {
+  return StrCat(Tasks(step_back.running), " run instead of the ordered ", step_back.ordered,
+                " without an order: another program may set their number, or tasks fail; no order until ",
+                FormatTime(step_back.until_s), " UTC");
+}
+
+std::optional<ReplicaStepBack> NoteRunning(const RunningTasks& tasks, ReplicaGateState& state) {
+  if (!state.in_force.has_value()) return std::nullopt;
+  state.rolling = false;
+  if (tasks.running == *state.in_force) {
     state.reached = true;
-    state.elsewhere = 0;
-    return;
+    state.elsewhere = state.unreached = 0;
+    return std::nullopt;
   }
-  if (!state.reached || ++state.elsewhere < kForeignWindows) return;
+  bool counts = tasks.started == 0;
+  if (!state.reached) {
+    const int distance = std::abs(tasks.running - *state.in_force);
+    counts = counts && state.nearest >= 0 && distance > state.nearest;
+    state.nearest = state.nearest < 0 ? distance : std::min(state.nearest, distance);
+    if (state.unreached < kMostUnreached) ++state.unreached;
+  }
+  if (!counts) {
+    state.elsewhere = 0;
+    state.rolling = state.reached;
+    return std::nullopt;
+  }
+  const int more = tasks.startup_windows - 1;
+  if (state.elsewhere < kMostUnreached) ++state.elsewhere;
+  if (state.elsewhere < kForeignWindows + more) return std::nullopt;
+  if (!state.reached && state.unreached < kUnreachedWindows + more) return std::nullopt;
+  const ReplicaStepBack out{.ordered = *state.in_force,
+                            .running = tasks.running,
+                            .time_s = tasks.now_s,
+                            .until_s = tasks.now_s + kStepBackSeconds};
   state.in_force.reset();
   state.reached = false;
-  state.elsewhere = 0;
-  state.step_back_until_s = now_s + kStepBackSeconds;
+  state.elsewhere = state.unreached = 0;
+  state.nearest = -1;
+  state.step_back_until_s = out.until_s;
+  return out;
 }
 
 Verdict DecideReplicas(const JobPolicy& policy, const ReplicaProposal& proposal, ReplicaGateState& state) {
@@ -119,6 +153,7 @@ void Redo(const Decision& decision, ReplicaGateState& state) {
   state.shown.reset();
   state.reached = false;
   state.elsewhere = 0;
+  state.nearest = -1;
   state.last_change_s = decision.time_s;
 }
 
@@ -126,7 +161,8 @@ void ReplicaGateState::Save(ByteWriter& out) const {
   out.Put(in_force.value_or(-1));
   out.Put(shown.value_or(-1));
   out.Put(last_change_s);
-  out.Put(static_cast<uint8_t>(reached));
+  // One byte, as before `unreached` was counted: 1 is reached.
+  out.Put(static_cast<uint8_t>(reached ? 1 : unreached > 0 ? unreached + 1 : 0));
   out.Put(elsewhere);
   out.Put(step_back_until_s);
 }
@@ -139,7 +175,9 @@ absl::Status ReplicaGateState::Load(ByteReader& in) {
     if (value >= 0) *count = value;
   }
   read.last_change_s = in.Get<int64_t>();
-  read.reached = in.Get<uint8_t>() != 0;
+  const auto reached_or_not = in.Get<uint8_t>();
+  read.reached = reached_or_not == 1;
+  if (reached_or_not > 1) read.unreached = std::min<uint8_t>(reached_or_not - 1, kMostUnreached);
   read.elsewhere = in.Get<uint8_t>();
   read.step_back_until_s = in.Get<int64_t>();
   if (absl::Status s = in.status("the state of a replica gate"); !s.ok()) return s;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "base/bytes.h"
@@ -22,8 +23,13 @@ struct ReplicaGateState {
   int64_t last_change_s = INT64_MIN;
   // The job has run `in_force` tasks since it was ordered.
   bool reached = false;
-  // Windows in a row, after that, with another number of tasks.
+  // Windows in a row, after that, with another number of tasks; before that, with one that moved away from it.
+  // Windows in which tasks started do not count.
   uint8_t elsewhere = 0;
+  // Windows since a number was reached last; orders that are not reached follow each other.
+  uint8_t unreached = 0;
+  int nearest = -1;      // before it is reached: the least distance to it; -1: not known; not saved
+  bool rolling = false;  // in the last window tasks started beside those of the order; not saved
   int64_t step_back_until_s = INT64_MIN;
 
   // What a policy takes as the number of tasks: the ordered or shown one, so that it sees what it asked for
@@ -35,10 +41,27 @@ struct ReplicaGateState {
   absl::Status Load(ByteReader& in);
 };
 
-// Another program has set the number if it differs from the ordered one for this many windows after it was
-// reached; no order is given for this time then.
-inline constexpr int kForeignWindows = 2;
+// Another program has set the number if it differs from the ordered one for kForeignWindows after it was reached,
+// or if it was not reached in kUnreachedWindows and has moved away from it for kForeignWindows; no order is given
+// for kStepBackSeconds then. Both are longer for tasks that take more than one window to start. A window in
+// which tasks started does not count: in a rollout old and new tasks are measured side by side.
+inline constexpr int kForeignWindows = 2, kUnreachedWindows = 3;
 inline constexpr int64_t kStepBackSeconds = 3600;
+
+// Of a window that was measured.
+struct RunningTasks {
+  int running = 0;
+  int started = 0;          // of them, those that did not run in the window before
+  int startup_windows = 1;  // that a task needs to start
+  int64_t now_s = 0;        // the end of the window
+};
+
+// What was ordered when another program turned out to set the number.
+struct ReplicaStepBack {
+  int ordered = 0, running = 0;
+  int64_t time_s = 0, until_s = 0;
+};
+std::string Describe(const ReplicaStepBack& step_back);
 
 struct ReplicaProposal {
   int64_t now_s = 0;
@@ -46,8 +69,8 @@ struct ReplicaProposal {
   std::optional<int> recommended;  // absent: none yet
 };
 
-// A window was measured, in which so many tasks ran. Before DecideReplicas.
-void NoteRunning(int running, int64_t now_s, ReplicaGateState& state);
+// Before DecideReplicas. Present: no order is given for a time from now on.
+std::optional<ReplicaStepBack> NoteRunning(const RunningTasks& tasks, ReplicaGateState& state);
 
 // Takes the verdict into `state`. Its `before` and `after` are numbers of tasks.
 Verdict DecideReplicas(const JobPolicy& policy, const ReplicaProposal& proposal, ReplicaGateState& state);

@@ -25,14 +25,17 @@ class Scaled {
  public:
   explicit Scaled(Mode mode) : policy(In(mode)) {}
   // The next window: so many tasks run, so many are recommended.
-  Verdict Window(int running, std::optional<int> recommended) {
+  Verdict Window(int running, std::optional<int> recommended, int started = 0) {
     now_s += kWindowSeconds;
-    NoteRunning(running, now_s, state);
+    step_back = NoteRunning(
+        {.running = running, .started = started, .startup_windows = startup_windows, .now_s = now_s}, state);
     return DecideReplicas(policy, {.now_s = now_s, .running = running, .recommended = recommended}, state);
   }
   JobPolicy policy;
   ReplicaGateState state;
   int64_t now_s = kMonday;
+  int startup_windows = 1;
+  std::optional<ReplicaStepBack> step_back;  // of the last window
 };
 
 TEST(ReplicaGate, ObserveSaysWhatAutoWouldSetOnceForEachNumber) {
@@ -85,6 +88,9 @@ TEST(ReplicaGate, StepsBackWhenAnotherProgramSetsTheNumber) {
   const Verdict back = job.Window(4, 9);
   EXPECT_FALSE(back.kind.has_value());
   EXPECT_THAT(back.sentence, HasSubstr("changed to 4 without an order"));
+  ASSERT_TRUE(job.step_back.has_value());
+  EXPECT_EQ(job.step_back->until_s, job.now_s + kStepBackSeconds);
+  EXPECT_THAT(Describe(*job.step_back), HasSubstr("4 tasks run instead of the ordered 9 without an order"));
   EXPECT_FALSE(job.state.in_force.has_value());
   for (int i = 0; i < 11; ++i) EXPECT_FALSE(job.Window(4, 9).kind.has_value());
   EXPECT_EQ(job.Window(4, 9).kind, DecisionKind::kSet) << "an hour later";
@@ -96,6 +102,63 @@ TEST(ReplicaGate, ANumberThatWasNeverReachedIsNobodyElses) {
   EXPECT_EQ(job.Window(6, 9).kind, DecisionKind::kSet);
   for (int i = 0; i < 50; ++i) EXPECT_FALSE(job.Window(6, 9).kind.has_value());
   EXPECT_THAT(job.state.in_force, Optional(9));
+}
+
+// An HPA beside a webhook: it answers each order with its own number before the order is seen to run.
+TEST(ReplicaGate, StepsBackWhenItsOrdersAreNotReachedAndTheNumberMovesAgainstThem) {
+  Scaled job(Mode::kAuto);
+  EXPECT_EQ(job.Window(6, 9).kind, DecisionKind::kSet);
+  EXPECT_FALSE(job.Window(7, 9).kind.has_value()) << "on its way";
+  EXPECT_FALSE(job.Window(6, 9).kind.has_value());
+  EXPECT_FALSE(job.step_back.has_value());
+  job.Window(5, 9);
+  ASSERT_TRUE(job.step_back.has_value()) << "15 min after the order it moves away";
+  EXPECT_EQ(job.step_back->ordered, 9);
+  EXPECT_EQ(job.step_back->running, 5);
+  EXPECT_FALSE(job.state.in_force.has_value());
+  // The same where the load moves and each window has an order of its own.
+  Scaled restless(Mode::kAuto);
+  int windows = 0;
+  for (int running = 12; running > 4 && !restless.step_back.has_value(); --running, ++windows)
+    restless.Window(running, 15 + windows);
+  EXPECT_TRUE(restless.step_back.has_value());
+  EXPECT_LE(windows, 6);
+}
+
+TEST(ReplicaGate, ARolloutIsNoOtherProgram) {
+  Scaled job(Mode::kAuto);
+  job.Window(6, 8);
+  EXPECT_FALSE(job.Window(8, 8).kind.has_value());
+  ASSERT_TRUE(job.state.reached);
+  // Two new tasks at a time, each batch beside the old ones that end meanwhile; a pause while new ones start.
+  for (const auto& [running, started] :
+       {std::pair(10, 2), {10, 0}, {12, 4}, {12, 4}, {10, 2}, {10, 0}, {10, 2}}) {
+    EXPECT_FALSE(job.Window(running, 8, started).kind.has_value()) << running;
+    EXPECT_FALSE(job.step_back.has_value()) << running;
+  }
+  EXPECT_THAT(job.Window(16, 6, 8).sentence, HasSubstr("no lower number is ordered until it is known"));
+  EXPECT_FALSE(job.Window(8, 8).kind.has_value());
+  EXPECT_THAT(job.state.in_force, Optional(8));
+  // Another program's tasks stay.
+  job.Window(12, 8, 4);
+  job.Window(12, 8);
+  EXPECT_FALSE(job.step_back.has_value());
+  job.Window(12, 8);
+  EXPECT_TRUE(job.step_back.has_value());
+}
+
+TEST(ReplicaGate, TasksThatStartSlowlyHaveLonger) {
+  Scaled job(Mode::kAuto);
+  job.startup_windows = 3;
+  job.Window(8, 8);
+  job.Window(8, 9);
+  job.Window(9, 9);
+  for (int i = 0; i < 3; ++i) {
+    job.Window(11, 9);
+    EXPECT_FALSE(job.step_back.has_value()) << i;
+  }
+  job.Window(11, 9);
+  EXPECT_TRUE(job.step_back.has_value());
 }
 
 TEST(ReplicaGate, WhoeverTakesThePolicyOrTheModeAwayGetsTheNumberBack) {

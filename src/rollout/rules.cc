@@ -101,6 +101,7 @@ JobPolicy PolicyRules::Resolve(std::string_view job, std::span<const KeyValue> l
   }
   ReplicaBounds& tasks = policy.replicas.bounds;
   tasks.min = std::min(tasks.min, tasks.max);
+  if (GoesToZeroForGood(policy)) tasks.min = 1;  // of rules that are no error each
   return policy;
 }
 

@@ -220,5 +220,24 @@ TEST(PolicyRules, LabelsThatAreSettingsWinOverRulesAndLoseToPeople) {
                                    SetError("memory.upper", "4 gigs")));
 }
 
+// A job without tasks uses no CPU, so a load of CPU cannot start it.
+TEST(JobSettings, AJobScaledByItsCpuDoesNotGoToZero) {
+  JobPolicy policy;
+  ASSERT_TRUE(SetJobSetting("replicas.min", "0", policy).ok());
+  EXPECT_TRUE(CheckJobPolicy(policy).ok()) << "its number is the owner's";
+  ASSERT_TRUE(SetJobSetting("replicas.policy", "keda", policy).ok());
+  EXPECT_THAT(std::string(CheckJobPolicy(policy).message()),
+              HasSubstr("replicas.min 0 needs replicas.task_capacity"));
+  ASSERT_TRUE(SetJobSetting("replicas.task_capacity", "10", policy).ok());
+  EXPECT_TRUE(CheckJobPolicy(policy).ok());
+  // Rules that are right each, but not together.
+  JobRule zero, scaled;
+  zero.set = {{"replicas.min", "0"}};
+  scaled.set = {{"replicas.policy", "forecast"}};
+  const auto rules = PolicyRules::Compile({zero, scaled}, JobPolicy());
+  ASSERT_TRUE(rules.ok()) << rules.status();
+  EXPECT_EQ(rules->Resolve("web", {}, {}).replicas.bounds.min, 1);
+}
+
 }  // namespace
 }  // namespace taut

@@ -1,11 +1,13 @@
 #include "trace/load_reader.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "base/strings.h"
 #include "base/time.h"
 #include "trace/byte_source.h"
@@ -13,6 +15,7 @@
 #include "trace/csv_reader.h"
 #include "trace/csv_time.h"
 #include "trace/line_blocks.h"
+#include "trace/load_reader_json.h"
 
 namespace taut {
 namespace {
@@ -20,6 +23,7 @@ namespace {
 constexpr int64_t kMostSpanUs = int64_t{38} * 365 * kDaySeconds * kMicrosPerSecond;  // of one job's rows
 // A job with more steps than kFewSteps has a row in one of kMostEmpty of them, or too little to keep.
 constexpr int64_t kFewSteps = 20'160, kMostEmpty = 100;
+constexpr size_t kMostJson = size_t{1} << 30;            // bytes of one answer, which is in memory as a whole
 constexpr int64_t kFirstMilliseconds = 100'000'000'000;  // larger times are milliseconds
 
 struct Point {
@@ -44,15 +48,22 @@ std::string Stem(const std::string& file) {
   return path.string();
 }
 
+bool IsJson(std::string_view head) {
+  if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+  return StripSpace(head).starts_with('{');
+}
+
 class LoadReader {
  public:
-  LoadReader(bool strict, ReadReport& report) : strict_(strict), report_(report), index_(',', true) {}
+  LoadReader(const LoadReadOptions& options, ReadReport& report)
+      : strict_(options.strict), job_label_(options.job_label), report_(report), index_(',', true) {}
 
   absl::Status ReadFile(const InputFile& file) {
     auto source = file.open();
     if (!source.ok()) return source.status();
     file_ = file.name;
     columns_ = Columns{};
+    if (IsJson(file.head)) return ReadJson(**source);
     LineBlocks blocks(*std::move(source));
     LineBlock block;
     ++report_.files;
@@ -101,6 +112,78 @@ class LoadReader {
   }
   absl::Status Bad(std::string_view cause, const CsvRow& row) { return Bad(cause, row.line(), row.text()); }
 
+  // ---- JSON ----
+
+  absl::Status ReadJson(ByteSource& source) {
+    std::string body;
+    constexpr size_t kPiece = size_t{1} << 20;
+    for (size_t read = kPiece; read == kPiece && body.size() <= kMostJson;) {
+      const size_t size = body.size();
+      body.resize(size + kPiece);
+      read = source.Read(body.data() + size, kPiece);
+      body.resize(size + read);
+    }
+    ++report_.files;
+    report_.bytes += body.size();
+    if (body.size() > kMostJson)
+      return absl::InvalidArgumentError(StrCat(file_, ": JSON of more than 1 GiB: ask for a shorter range"));
+    if (body.starts_with("\xEF\xBB\xBF")) body.erase(0, 3);
+    absl::flat_hash_set<std::string> seen;
+    size_t number = 0;
+    absl::Status taken;
+    const absl::Status parsed = ParseRangeAnswer(
+        body, [&](const RangeSeries& series) { return taken = TakeSeries(series, ++number, seen); });
+    if (!taken.ok()) return taken;
+    if (absl::IsDataLoss(parsed) && !strict_) {
+      report_.warnings.push_back(StrCat(file_, ": ", Message(parsed), "; series before it are read"));
+    } else if (!parsed.ok()) {
+      return absl::InvalidArgumentError(StrCat(file_, ": ", Message(parsed)));
+    }
+    if (source.damage().empty()) return absl::OkStatus();
+    report_.warnings.push_back(StrCat(file_, ": ", source.damage(), "; what comes before is read"));
+    return strict_ ? absl::DataLossError(report_.warnings.back()) : absl::OkStatus();
+  }
+  // `seen`: the jobs of this file. Other files may go on with a job: a server limits the points of an answer.
+  absl::Status TakeSeries(const RangeSeries& series, size_t number, absl::flat_hash_set<std::string>& seen) {
+    std::string name = NameOf(series);
+    const std::string whole = name;
+    bool has_label = true;
+    if (!job_label_.empty()) {
+      const auto label =
+          std::ranges::find_if(series.labels, [&](const auto& l) { return l.first == job_label_; });
+      has_label = label != series.labels.end() && !label->second.empty();
+      if (has_label) name = label->second;
+    }
+    if (name.empty()) name = Stem(file_);
+    std::string cause = has_label ? "" : StrCat("no label \"", job_label_, "\" for the job's name");
+    if (series.values.empty())
+      report_.warnings.push_back(
+          fmt::format("{}: series {} {}: no values", file_, number, whole.substr(0, 200)));
+    if (cause.empty() && !series.values.empty() && !seen.insert(name).second)
+      cause = StrCat("another series of job \"", name.substr(0, 100), "\": sum them in the query");
+    uint64_t place = 0;
+    for (const RangeValue& v : series.values) {
+      ++report_.rows;
+      const absl::Status s = TakeValue(name, cause, v, [&](std::string_view why) {
+        return Bad(why, v.line, fmt::format("series {}, value {}: {}", number, place + 1, v.text));
+      });
+      if (!s.ok()) return s;
+      ++place;
+    }
+    return absl::OkStatus();
+  }
+  template <typename OnBad>
+  absl::Status TakeValue(std::string_view name, std::string_view cause, const RangeValue& v,
+                         const OnBad& bad) {
+    if (!cause.empty()) return bad(cause);
+    if (!v.is_pair) return bad("not a pair of a time and a number");
+    constexpr double kLatest = static_cast<double>(kLatestUs) / kMicrosPerSecond;
+    if (!(std::abs(v.time_s) <= kLatest)) return bad("bad time");
+    return AddPoint(name, std::llround(v.time_s * kMicrosPerSecond), v.value, bad);
+  }
+
+  // ---- CSV ----
+
   absl::Status TakeHeader(const CsvRow& row, bool& is_header) {
     columns_.known = true;
     columns_.size = row.size();
@@ -147,16 +230,20 @@ class LoadReader {
       case NumberKind::kBad:
         return Bad("load is negative or no number", row);
     }
-    if (load > 1e30) return Bad("load is negative or no number", row);
     const std::string_view name = columns_.job >= 0 ? Unquoted(row[columns_.job]) : std::string_view();
     if (columns_.job >= 0 && name.empty()) return Bad("no job name", row);
-    JobRows& job = JobOf(name);
+    return AddPoint(columns_.job >= 0 ? std::string(name) : Stem(file_), us, load,
+                    [&](std::string_view cause) { return Bad(cause, row); });
+  }
+  template <typename OnBad>
+  absl::Status AddPoint(std::string_view name, int64_t us, double load, const OnBad& bad) {
+    if (!(load >= 0 && load <= 1e30)) return bad("load is negative or no number");
+    JobRows& job = jobs_[NumberOf(name)];
     if (!job.points.empty() && us <= job.points.back().us)
-      return Bad(
-          us == job.points.back().us ? "same time as the row before" : "time before that of the row before",
-          row);
+      return bad(us == job.points.back().us ? "same time as the row before"
+                                            : "time before that of the row before");
     if (!job.points.empty() && us - job.points.front().us > kMostSpanUs)
-      return Bad("more than 38 years after the job's first row", row);
+      return bad("more than 38 years after the job's first row");
     ++report_.rows_used;
     job.points.push_back({us, static_cast<float>(load)});
     return absl::OkStatus();
@@ -175,11 +262,10 @@ class LoadReader {
     us *= columns_.time_unit;
     return true;
   }
-  JobRows& JobOf(std::string_view name) {
-    std::string key = columns_.job >= 0 ? std::string(name) : Stem(file_);
-    const auto [found, added] = numbers_.try_emplace(key, jobs_.size());
-    if (added) jobs_.push_back({std::move(key), {}});
-    return jobs_[found->second];
+  size_t NumberOf(std::string_view name) {
+    const auto [found, added] = numbers_.try_emplace(std::string(name), jobs_.size());
+    if (added) jobs_.push_back({std::string(name), {}});
+    return found->second;
   }
   std::optional<LoadSeries> ToSeries(const JobRows& job) {
     std::map<int64_t, size_t> gaps;  // seconds -> how many
@@ -216,6 +302,7 @@ class LoadReader {
   }
 
   const bool strict_;
+  const std::string job_label_;
   ReadReport& report_;
   CsvIndex index_;
   std::string file_;
@@ -230,14 +317,14 @@ absl::StatusOr<std::vector<LoadSeries>> ReadLoads(const LoadReadOptions& options
   if (options.paths.empty()) return absl::InvalidArgumentError("no load files were given");
   const auto inputs = ExpandPaths(options.paths, report.warnings);
   if (!inputs.ok()) return inputs.status();
-  LoadReader reader(options.strict, report);
+  LoadReader reader(options, report);
   for (const InputFile& file : *inputs) {
     if (absl::Status s = reader.ReadFile(file); !s.ok()) return s;
   }
   std::vector<LoadSeries> out = reader.Finish();
   if (!out.empty()) return out;
   return absl::InvalidArgumentError(
-      StrCat(options.paths.front(), ": no usable load: a job needs two rows of ", "time and load"));
+      StrCat(options.paths.front(), ": no usable load: a job needs two rows of time and load"));
 }
 
 }  // namespace taut

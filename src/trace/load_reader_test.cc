@@ -1,4 +1,4 @@
-// Load series from CSV: forms, gaps, and rows that are not used.
+// Load series from CSV and JSON: forms, gaps, and rows that are not used.
 #include "trace/load_reader.h"
 
 #include <filesystem>
@@ -21,10 +21,12 @@ class LoadReader : public testing::Test {
   }
   ~LoadReader() override { std::filesystem::remove_all(folder_); }
 
-  absl::StatusOr<std::vector<LoadSeries>> Read(const std::string& text, bool strict = false) {
+  absl::StatusOr<std::vector<LoadSeries>> Read(const std::string& text, bool strict = false,
+                                               const std::string& job_label = "") {
+    report_ = ReadReport();
     const std::string path = folder_ / "web.csv";
     std::ofstream(path) << text;
-    return ReadLoads({{path}, strict}, report_);
+    return ReadLoads({{path}, strict, job_label}, report_);
   }
 
   const std::filesystem::path folder_;
@@ -107,6 +109,94 @@ TEST_F(LoadReader, SaysWhatIsWrong) {
   // A far time is no reason to keep a vector of it.
   EXPECT_TRUE(Read("time,load\n0,1\n60,2\n1628640000,3\n").ok());
   EXPECT_EQ(report_.skipped.at("more than 38 years after the job's first row").count, 1);
+}
+
+// An answer of /api/v1/query_range with these series.
+std::string Answer(const std::string& series) {
+  return R"({"status":"success","data":{"resultType":"matrix","result":[)" + series + "]}}\n";
+}
+
+TEST_F(LoadReader, ReadsTheAnswerOfAQueryRange) {
+  const std::string two = Answer(
+      R"({"metric":{"__name__":"rps","pod":"a"},"values":[[1628640000,"1.5"],[1628640060.0,"2"],[1628640180,"4"]]},)"
+      R"({"values":[[1628640000,5],[1628640300,"6e0"]],"metric":{"pod":"b","app":"web"}})");
+  auto loads = Read(two);
+  ASSERT_TRUE(loads.ok()) << loads.status();
+  ASSERT_EQ(loads->size(), 2);
+  EXPECT_EQ((*loads)[0].job, "rps{pod=\"a\"}");
+  EXPECT_EQ((*loads)[0].start_s, 1628640000);
+  EXPECT_THAT((*loads)[0].load, ElementsAre(1.5F, 2, kAbsent, 4));
+  EXPECT_EQ((*loads)[1].job, "{app=\"web\",pod=\"b\"}");
+  EXPECT_EQ((*loads)[1].step_s, 300);
+  EXPECT_EQ(report_.rows_used, 5);
+  loads = Read("\n " + two, false, "pod");
+  ASSERT_TRUE(loads.ok()) << loads.status();
+  EXPECT_EQ((*loads)[0].job, "a");
+  EXPECT_EQ((*loads)[1].job, "b");
+  loads = Read(Answer(R"({"metric":{},"values":[[0,"1"],[60,"2"]]})"));
+  ASSERT_TRUE(loads.ok()) << loads.status();
+  EXPECT_EQ((*loads)[0].job, "web") << "of the file";
+}
+
+// A server gives at most 11,000 points a series: a long range is several files.
+TEST_F(LoadReader, AnotherFileGoesOnWithAJob) {
+  std::vector<std::string> paths;
+  for (const char* values : {R"([0,"1"],[60,"2"])", R"([120,"3"],[180,"4"])"}) {
+    paths.push_back(folder_ / (std::to_string(paths.size()) + ".json"));
+    std::ofstream(paths.back()) << Answer(std::string(R"({"metric":{"pod":"a"},"values":[)") + values + "]}");
+  }
+  const auto loads = ReadLoads({paths, true, "pod"}, report_);
+  ASSERT_TRUE(loads.ok()) << loads.status();
+  ASSERT_EQ(loads->size(), 1);
+  EXPECT_THAT((*loads)[0].load, ElementsAre(1, 2, 3, 4));
+}
+
+TEST_F(LoadReader, CountsValuesOfJsonThatAreNotUsedByCause) {
+  const std::string text = Answer(
+      "{\"metric\":{\"pod\":\"a\"},\"values\":[[0,\"1\"],\n[60,\"NaN\"],[60,\"-1\"],[60,\"x\"],[60],7,[60,"
+      "\"2\"],\n"
+      "[30,\"2\"],[1e300,\"2\"],[120,\"3\"],[180,{\"a\":[1]}],[240,\"+Inf\"]]},"
+      "{\"metric\":{\"app\":\"b\"},\"values\":[[0,\"1\"]]},"
+      "{\"metric\":{\"pod\":\"c\"},\"values\":[]},"
+      "{\"metric\":{\"pod\":\"a\",\"app\":\"d\"},\"values\":[[0,\"1\"]]}");
+  const auto loads = Read(text, false, "pod");
+  ASSERT_TRUE(loads.ok()) << loads.status();
+  ASSERT_EQ(loads->size(), 1);
+  EXPECT_THAT((*loads)[0].load, ElementsAre(1, 2, 3));
+  EXPECT_EQ(report_.rows, 14);
+  EXPECT_EQ(report_.rows_used, 3);
+  EXPECT_EQ(report_.skipped.at("load is negative or no number").count, 3);
+  EXPECT_EQ(report_.skipped.at("not a pair of a time and a number").count, 4);
+  EXPECT_THAT(report_.skipped.at("not a pair of a time and a number").examples.front(),
+              testing::EndsWith("web.csv:2: series 1, value 4: [60,\"x\"]"));
+  EXPECT_EQ(report_.skipped.at("bad time").count, 1);
+  EXPECT_EQ(report_.skipped.at("time before that of the row before").count, 1);
+  EXPECT_EQ(report_.skipped.at("no label \"pod\" for the job's name").count, 1);
+  EXPECT_EQ(report_.skipped.at("another series of job \"a\": sum them in the query").count, 1);
+  EXPECT_THAT(report_.warnings, ElementsAre(testing::EndsWith("web.csv: series 3 {pod=\"c\"}: no values")));
+  EXPECT_THAT(std::string(Read(text, true, "pod").status().message()),
+              testing::EndsWith("web.csv:2: load is negative or no number: series 1, value 2: [60,\"NaN\"]"));
+}
+
+TEST_F(LoadReader, SaysWhatIsWrongWithJson) {
+  const auto error = [&](const std::string& text, bool strict = false) {
+    return std::string(Read(text, strict).status().message());
+  };
+  using testing::HasSubstr;
+  EXPECT_THAT(error(R"({"status":"error","errorType":"bad_data","error":"parse error: unexpected end"})"),
+              HasSubstr("web.csv: the server reports: parse error"));
+  EXPECT_THAT(error(R"({"status":"success","data":{"resultType":"vector","result":[{"metric":{}}]}})"),
+              HasSubstr("the answer is a vector; expected a matrix"));
+  for (const char* other : {"{}", R"({"a":1})", R"({"data":[1]})", R"({"data":{"result":{"a":1}}})"})
+    EXPECT_THAT(error(other), HasSubstr("not an answer of /api/v1/query_range")) << other;
+  // Cut off in the second series: the first is read, and strict is an error.
+  const std::string whole = Answer(
+      "{\"metric\":{\"a\":\"b\"},\"values\":[[0,\"1\"],[60,\"2\"]]},\n"
+      "{\"metric\":{\"a\":\"c\"},\"values\":[[0,\"1\"],[60,\"2\"]]}");
+  const std::string cut = whole.substr(0, whole.size() - 20);
+  EXPECT_THAT(error(cut, true), HasSubstr("invalid JSON"));
+  for (size_t size = 1; size < whole.size() - 1; ++size) EXPECT_FALSE(Read(whole.substr(0, size), true).ok());
+  EXPECT_TRUE(Read(whole, true).ok());
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 // A gRPC server that KEDA asks for the number of replicas of a job (external scaler, protocol
 // proto/external_scaler.proto).
 //
-// The one metric is tautline_replicas with target 1, so that the HPA that KEDA makes wants as many replicas as
-// the metric's value. A number that is not known is an error and never 0: KEDA then leaves the number of
-// replicas alone, or takes the `fallback` of the ScaledObject.
+// The one metric is tautline_replicas with target 1, so that the HPA that KEDA makes sets as many replicas as
+// the metric's value. An ordered 0 is the value 0 and not active, which lets KEDA go to zero. A number that is
+// not known is an error and never 0: KEDA then leaves the number of replicas alone, or takes the `fallback` of
+// the ScaledObject.
 #pragma once
 
 #include <cstdint>

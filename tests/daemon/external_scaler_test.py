@@ -7,7 +7,10 @@ import replicas_test
 
 CONFIG = """clock: samples
 external_scaler: {{listen: ["127.0.0.1:{port}"]}}
-ingest: {{grace: 0s}}
+ingest:
+  grace: 0s
+  mapping:
+    - {{name: requests, metric: http_requests_total, kind: load_total, job: "{{namespace}}/deployment/web", task: "{{pod}}"}}
 defaults:
   {{mode: auto, recommender: moving_window, replicas.policy: hpa, replicas.hpa.target: 0.5, replicas.max: 20}}
 rules:
@@ -21,22 +24,35 @@ class Keda:
     def __init__(self, stage, port):
         self.stage, self.port = stage, port
 
-    def value(self, job):
-        entry = daemon.field(1, b"job") + daemon.field(2, job.encode())
-        ref = daemon.field(1, b"web") + daemon.field(2, b"shop") + daemon.field(3, entry)
-        message = daemon.field(1, ref) + daemon.field(2, b"tautline_replicas")
+    def ask(self, method, message):
+        """The bytes of the answer, or (code, message)."""
         asked, got, headers = (self.stage.dir / name for name in ("asked", "got", "headers"))
         asked.write_bytes(struct.pack(">BI", 0, len(message)) + message)
         got.write_bytes(b"")
         said = self.stage.run("curl", "-sS", "--noproxy", "*", "--http2-prior-knowledge", "--max-time", "20", "-o", got,
                               "-D", headers, "-H", "content-type: application/grpc", "-H", "te: trailers", "--data-binary",
-                              f"@{asked}", f"http://127.0.0.1:{self.port}/externalscaler.ExternalScaler/GetMetrics")
+                              f"@{asked}", f"http://127.0.0.1:{self.port}/externalscaler.ExternalScaler/{method}")
         lines = dict(line.split(": ", 1) for line in headers.read_text().splitlines() if ": " in line)
         code = int(lines.get("grpc-status", -1))
         if code != 0:
             return code, lines.get("grpc-message", said.stderr)
-        # The double is the last field of the only value.
-        return struct.unpack("<d", got.read_bytes()[-8:])[0]
+        return got.read_bytes()[5:]
+
+    @staticmethod
+    def object_of(job):
+        entry = daemon.field(1, b"job") + daemon.field(2, job.encode())
+        return daemon.field(1, b"web") + daemon.field(2, b"shop") + daemon.field(3, entry)
+
+    def value(self, job):
+        answer = self.ask("GetMetrics", daemon.field(1, self.object_of(job)) + daemon.field(2, b"tautline_replicas"))
+        if isinstance(answer, tuple):
+            return answer
+        # The double is the last field of the only value; a 0 is not written.
+        return 0.0 if answer.endswith(b"tautline_replicas") else struct.unpack("<d", answer[-8:])[0]
+
+    def is_active(self, job):
+        answer = self.ask("IsActive", self.object_of(job))
+        return answer if isinstance(answer, tuple) else answer == b"\x08\x01"
 
 
 def main():
@@ -67,6 +83,15 @@ def main():
         metrics = tautd.ask("/metrics").text
         for line in ('{result="answered"} 1', '{result="unknown_job"} 1', '{result="no_number"} 3', '{result="failed"} 0'):
             stage.check(f"tautd_external_scaler_requests_total{line}" in metrics, f"counted: {line}")
+
+        for setting in ("mode=auto", "replicas.policy=keda", "replicas.task_capacity=10", "replicas.min=0",
+                        "replicas.keda.activation=1"):
+            said = stage.run(args.taut, "set", web, setting, "--server", url)
+            stage.equal(said.returncode, 0, f"web has {setting}: {said.stderr}")
+        cell.send(tautd, 3, 4, 0.5, 20)
+        stage.equal((keda.value(web) > 0, keda.is_active(web)), (True, True), "with requests it runs")
+        cell.send(tautd, 4, 4, 0.1, 0.01)
+        stage.equal((keda.value(web), keda.is_active(web)), (0.0, False), "an ordered 0 is a 0, and not active")
         stage.finish()
 
 

@@ -113,6 +113,10 @@ def main():
         replicas = tautd.get(path)["replicas"]
         stage.check(replicas["ordered"] is None and "without an order" in replicas["hold"],
                     "another program sets the number: tautd steps back", replicas)
+        stage.check(any("another program may set it" in notice for notice in tautd.get(path)["notices"]),
+                    "a notice of the job says so", str(tautd.get(path)["notices"]))
+        stage.check("replicas_step_back" in tautd.output() and
+                    "tautd_replica_step_backs_total 1" in tautd.ask("/metrics").text, "and an event and a metric")
 
         url = f"http://127.0.0.1:{tautd.port}"
         said = stage.run(args.taut, "set", web, "replicas.max=many", "--server", url)

@@ -8,5 +8,5 @@ export function totalsSentence(t: ReplicaHistory['totals'], policy: string): str
   const less = 1 - t.task_hours_would_be / t.task_hours;
   const compared = Math.abs(less) < 0.005 ? 'as many' : `${percent(Math.abs(less))} ${less > 0 ? 'fewer' : 'more'}`;
   return `${hours(t.task_hours)} task-hours ran; ${policy} would have run ${hours(t.task_hours_would_be)}, ${compared}. `
-    + `The load was above 80 % of what the tasks can process in ${percent(t.overloaded_windows / t.windows)} of the windows of five minutes; with ${policy} in ${percent(t.overloaded_windows_would_be / t.windows)}.`;
+    + `The tasks were overloaded (above replicas.max_utilization) in ${percent(t.overloaded_windows / t.windows)} of the windows of five minutes; with ${policy} in ${percent(t.overloaded_windows_would_be / t.windows)}.`;
 }

@@ -36,7 +36,7 @@ export function LoadChart({ job, range, onRange }: { job: JobDetail; range: Rang
               ? { name: 'forecast', low: from(h.forecast_low), high: from(h.forecast_high), colour: '--other', remark: 'with a chance of 80 %' } : undefined}
             series={[
               { name: 'load', values: from(h.load), colour: '--usage', style: 'area', remark: 'highest of five minutes' },
-              { name: 'capacity', values: from(h.capacity), colour: '--limit', style: 'step', remark: h.load_of === 'cpu' ? "80 % of the tasks' CPU limits" : '80 % of what the tasks process' },
+              { name: 'capacity', values: from(h.capacity), colour: '--limit', style: 'step', remark: h.load_of === 'cpu' ? "replicas.max_utilization of the tasks' CPU limits" : 'replicas.max_utilization of what the tasks process' },
               { name: 'capacity would be', values: from(h.capacity_would_be), colour: '--would', style: 'step-dash' },
             ]} />
           <Chart label="Number of tasks" time={from(h.time)} height={140} format={(v) => `${significant(v)} tasks`} tick={tick} unit="tasks"
