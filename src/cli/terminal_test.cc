@@ -19,10 +19,10 @@ TEST(Terminal, TablesEscapeWhatATerminalMayNotBeGiven) {
   table.Add({"shop\x1b]0;x\x07/web", "a\nb"});
   table.Add({"größe", Printable("\x1b[1m")});
   EXPECT_EQ(table.Render(),
-            "                         two\n"
-            "job\\x1b[2J             lines\n"
-            "shop\\x1b]0;x\\x07/web  a\\x0ab\n"
-            "größe                \\x1b[1m\n");
+            "                          two\n"
+            "job\\x1b[2J              lines\n"
+            "shop\\x1b]0;x\\x07/web   a\\x0ab\n"
+            "größe                 \\x1b[1m\n");
 }
 
 }  // namespace
