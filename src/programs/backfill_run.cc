@@ -142,8 +142,8 @@ bool BackfillRun::HandOver(Timestamp begun, std::string& rest) {
     rest = "the history of jobs is read after they appear";
     return true;
   }
-  // Samples of the present were accepted from then on; of the window of then, a part.
-  const SilentSpan missing{last->next(), WindowId::Of(begun).next()};
+  // Samples of the present were accepted from then on; of the window of then a part, which is read with it.
+  const SilentSpan missing{last->next(), WindowId::Of(begun)};
   if (!(missing.from < missing.to)) return true;
   const absl::Status s = options_.read_later(missing);
   rest = s.ok() ? StrCat("the last ",

@@ -78,7 +78,7 @@ struct Trial {
   uint64_t elsewhere = 0;
   // What the actuator said of the order.
   bool delivered = false;           // some task has it
-  int64_t delivered_s = INT64_MIN;  // since when; INT64_MIN: not known
+  int64_t delivered_s = INT64_MIN;  // windows from here on are at the limit; INT64_MIN: none closed since
   bool refused = false;             // no task will have it
   bool failed = false;              // ... though an actuator was to apply it; else it was a dry run
   std::string refusal;              // why

@@ -186,8 +186,11 @@ void CountTrialWindow(const TrialWindow& window, GateState& state) {
   Trial& trial = *state.trial;
   const std::optional<double> rest_limit =
       trial.old_limit.has_value() ? trial.old_limit : window.signal->owner_limit;
-  // The window in which the limit changed is of neither.
-  const bool delivered = trial.delivered && window.signal->window.start_s() >= trial.delivered_s;
+  // The window in which the limit changed is of neither: it is the first that closes since then or, as windows
+  // close late, the one after.
+  const WindowId now = window.signal->window;
+  if (trial.delivered && trial.delivered_s == INT64_MIN) trial.delivered_s = now.next().next().start_s();
+  const bool delivered = trial.delivered && now.start_s() >= trial.delivered_s;
   for (const TaskUsage& task : window.signal->tasks) {
     const bool tried = trial.watched || trial.Has(task.task);
     const std::optional<double> limit = tried ? std::optional(trial.limit) : rest_limit;
@@ -218,10 +221,7 @@ void CountTrialOom(uint32_t task, uint64_t kills, std::optional<double> limit, G
 void NoteTrialOutcome(const OutcomeUpdate& outcome, GateState& state) {
   if (!state.trial.has_value() || state.trial->decision != outcome.id || outcome.id == 0) return;
   Trial& trial = *state.trial;
-  if (!trial.delivered && outcome.outcome == Outcome::kApplied) {
-    trial.delivered = true;
-    trial.delivered_s = outcome.time_s;
-  }
+  trial.delivered |= outcome.outcome == Outcome::kApplied;
   trial.failed = outcome.outcome == Outcome::kFailed;
   trial.refused = trial.failed || outcome.outcome == Outcome::kDryRun;
   trial.refusal = outcome.text;

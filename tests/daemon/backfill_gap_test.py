@@ -206,7 +206,7 @@ def refused(stage, killed=False):
     tautd = case.start()
     case.check(daemon.eventually(lambda: tautd.get("/api/v1/status")["backfill_error"], 10), "the status says so", tautd)
     case.check("tautd_backfill_failed 1" in tautd.ask("/metrics").text, "and the metrics", tautd)
-    case.check("backfill failed; the last 3 h" in tautd.output(), "and the log, with what is read later", tautd)
+    case.check("before the start are read later" in tautd.output(), "and the log, with what is read later", tautd)
     case.check(os.path.exists(case.store + ".gaps"), "what is missing is on disk", tautd)
     case.check(not os.path.exists(case.store + ".backfill"), "and the mark of the backfill is not", tautd)
     # It goes on live: windows before the newest sample close.
