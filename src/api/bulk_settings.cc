@@ -57,7 +57,10 @@ absl::Status Compare(const LiveJob& job, JobId id, const std::vector<KeyValue>& 
     if (own == job.overrides.end() || before != after)
       changes.push_back({id, job.record.name, key, before, after});
   }
-  const absl::Status fits = CheckJobPolicy(policy);
+  absl::Status fits = CheckJobPolicy(policy);
+  for (const auto& [key, value] : wanted) {
+    if (fits.ok() && !value.empty()) fits = CheckOrder(key, policy);
+  }
   return fits.ok() ? fits : absl::InvalidArgumentError(StrCat(job.record.name, ": ", Message(fits)));
 }
 

@@ -162,6 +162,7 @@ HttpResponse Api::Job(JobId id) {
     json.EndObject();
     PutTime("first_seen", job.record.first_seen_s, json);
     PutAmount("risk", job.policy->risk, json);
+    PutAmount("throttled", job.policy->throttled, json);
     PutReplicas("replicas", job.replicas.get(), json);
     PutAllocation(*job.policy, json);
     PutContainer(container, json);

@@ -68,5 +68,27 @@ TEST_F(ApiSettings, WhatTheHintsShowIsTaken) {
   EXPECT_THAT(response.body, HasSubstr(R"("key":"change_period","value":"30m")"));
 }
 
+TEST_F(ApiSettings, AnOrderThatNoRecommenderOfTheJobKeepsIsRefused) {
+  EXPECT_EQ(Patch(R"({"risk": "1%", "throttled": "0.5%"})").status, 200) << "combined keeps both";
+  const HttpResponse both = Patch(R"({"recommender": "moving_window", "risk": "2%"})");
+  EXPECT_EQ(both.status, 400);
+  EXPECT_THAT(both.body,
+              HasSubstr("risk: the recommender moving_window takes no such order; expected analogs "
+                        "or combined"));
+  EXPECT_EQ(Patch(R"({"recommender": "work_function", "risk": ""})").status, 200);
+  EXPECT_EQ(Patch(R"({"throttled": "1%"})").status, 200);
+  EXPECT_EQ(Patch(R"({"risk": "1%"})").status, 400);
+  HttpRequest many;
+  many.method = "PATCH";
+  many.path = "/api/v1/settings";
+  many.segments = {"api", "v1", "settings"};
+  many.query = {{"match", "shop/*"}, {"dry_run", "true"}};
+  many.role = Role::kOperator;
+  many.body = R"({"risk": "1%"})";
+  const HttpResponse response = api_.Handle(many);
+  EXPECT_EQ(response.status, 400);
+  EXPECT_THAT(response.body, HasSubstr("shop/web: risk: the recommender work_function takes no such order"));
+}
+
 }  // namespace
 }  // namespace taut

@@ -406,6 +406,9 @@ std::string JobText(const Json& job, const Json& decisions) {
     StrAppend(&out, own.has_value() ? StrCat("; ", PercentText(*own), " is the job's own target (risk)") : "",
               "\n");
   }
+  if (const std::optional<double> own = Number(job, "throttled"); own.has_value())
+    StrAppend(&out, "cpu: ", PercentText(*own),
+              " of its work throttled is the job's own target (throttled)\n");
   if (const std::string money = MoneyText(At(job, "saving_per_month"), At(job, "currency")); !money.empty())
     StrAppend(&out, "in mode auto it saves ", money, "\n");
   for (const Json& trial : At(job, "trials")) out += TrialText(trial);

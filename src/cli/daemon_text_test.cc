@@ -141,6 +141,9 @@ TEST(DaemonTextTest, OneJobShowsItsChanceAndMoney) {
                     HasSubstr("in mode auto it saves 4.25 EUR a month"), Not(HasSubstr("own target"))));
   job["risk"] = 0.01;
   EXPECT_THAT(JobText(job, Json::object()), HasSubstr("20 %; 1 % is the job's own target (risk)"));
+  job["throttled"] = 0.005;
+  EXPECT_THAT(JobText(job, Json::object()),
+              HasSubstr("cpu: 0.5 % of its work throttled is the job's own target (throttled)\n"));
 }
 
 // An agent may have raised the limit above the ordered one; in a dry run the owner's holds.

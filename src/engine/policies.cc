@@ -140,7 +140,8 @@ std::unique_ptr<Recommender> MakeAnalogs(const Ingredients& in) {
 std::unique_ptr<Recommender> MakeWorkFunction(const Ingredients& in) {
   const JobClass job_class = ClassOf(in.job, in.settings.moving_window.job_class);
   return std::make_unique<WorkFunctionRecommender>(in.fleet.work_of(in.resource), in.settings.oom,
-                                                   WorkFunctionRecommender::PriceFactor(job_class));
+                                                   WorkFunctionRecommender::PriceFactor(job_class),
+                                                   in.settings.work_function.OwnOrder(in.resource));
 }
 
 // How a recommender is put together: what makes it, and what goes around it.

@@ -39,6 +39,10 @@ std::vector<KeyValue> LiveFleet::CheckSettings(JobId id, std::span<const KeyValu
       if (absl::Status s = SetJobSetting(key, value, policy); !s.ok()) errors.emplace_back(key, Message(s));
     }
   }
+  for (const auto& [key, value] : settings) {
+    if (value.empty() || !errors.empty()) continue;
+    if (absl::Status s = CheckOrder(key, policy); !s.ok()) errors.emplace_back(key, Message(s));
+  }
   if (absl::Status s = CheckJobPolicy(policy); errors.empty() && !s.ok()) errors.emplace_back("", Message(s));
   return errors;
 }

@@ -1,5 +1,8 @@
 #include "rollout/job_policy.h"
 
+#include <algorithm>
+
+#include "base/strings.h"
 #include "base/time.h"
 
 namespace taut {
@@ -55,7 +58,21 @@ VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& se
   s.vpa.oom_floor = true;  // where limits are set, nothing that has killed is set again at once
   s.analogs.memory_job_order = OrderOf(policy.oom_tolerance);
   if (policy.risk.has_value()) s.analogs.job_order = policy.risk;
+  s.work_function.job_order = policy.throttled;
   return s;
+}
+
+absl::Status CheckOrder(std::string_view key, const JobPolicy& policy) {
+  const auto has = [&policy](Policy wanted) {
+    return std::ranges::any_of(kResources,
+                               [&](Resource r) { return PolicyFor(policy.recommender, r) == wanted; });
+  };
+  const bool is_risk = key == "risk";
+  if ((!is_risk && key != "throttled") || has(is_risk ? Policy::kAnalogs : Policy::kWorkFunction))
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat(key, ": the recommender ", Name(policy.recommender),
+                                           " takes no such order; expected ",
+                                           is_risk ? "analogs" : "work_function", " or combined"));
 }
 
 }  // namespace taut

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "model/allocation.h"
 #include "model/allowed_range.h"
 #include "model/rollout.h"
@@ -47,6 +48,7 @@ struct JobPolicy {
   AllowedRange cpu_allowed, memory_allowed;
   Allocation cpu_allocation, memory_allocation;
   std::optional<double> risk;                  // share of OOM-days ordered for this job; absent: the fleet's
+  std::optional<double> throttled;             // the same of its CPU work
   double min_change = 0.05;                    // share of the limit in force; smaller changes wait
   double change_period_s = kHour;              // at most one change of a resource in this time
   std::vector<MaintenanceWindow> maintenance;  // empty: at any time
@@ -69,6 +71,8 @@ bool GoesToZeroForGood(const JobPolicy& policy);
 // Both make the same recommenders, so that what one has learnt the other can read.
 bool SameRecommenders(const JobPolicy& a, const JobPolicy& b);
 // The recommenders' settings with what the policy says of this job.
+// InvalidArgument if `key` orders something of the job that none of its recommenders keeps.
+absl::Status CheckOrder(std::string_view key, const JobPolicy& policy);
 VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& settings);
 
 // May a limit be changed at this time?

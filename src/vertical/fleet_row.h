@@ -47,7 +47,7 @@ struct FleetWork {
   double over = 0;        // usage above the limits in force
   double used = 0;        // all usage
   double size = 0;        // the owner's limit; the day's peak where there is none
-  bool seasoned = false;  // old enough to move the price
+  bool seasoned = false;  // old enough to move the price, which is for it
 };
 
 // A row is of analogs or, with `work`, of the work function.

@@ -25,17 +25,19 @@ constexpr WhatIfKnob kOomDays = {
       s.analogs.memory_oom_days = s.analogs.cpu_oom_days = v;
       if (s.analogs.job_order.has_value()) s.analogs.job_order = v;
     }};
-constexpr WhatIfKnob kThrottled = {
-    .key = "throttled",
-    .name = "Throttled work, target",
-    .help = "CPU: the accepted share of work above the limits",
-    .unit = Unit::kShare,
-    .least = 1e-5,
-    .most = 0.5,
-    .low = 0.0001,
-    .high = 0.02,
-    .initial = 0.001,
-    .set = [](double v, VerticalSettings& s) { s.work_function.cpu_throttled = v; }};
+constexpr WhatIfKnob kThrottled = {.key = "throttled",
+                                   .name = "Throttled work, target",
+                                   .help = "CPU: the accepted share of work above the limits",
+                                   .unit = Unit::kShare,
+                                   .least = 1e-5,
+                                   .most = 0.5,
+                                   .low = 0.0001,
+                                   .high = 0.02,
+                                   .initial = 0.001,
+                                   .set = [](double v, VerticalSettings& s) {
+                                     s.work_function.cpu_throttled = v;
+                                     if (s.work_function.job_order.has_value()) s.work_function.job_order = v;
+                                   }};
 constexpr WhatIfKnob kOverrunPrice = {
     .key = "w_over",
     .name = "Price of an overrun",

@@ -174,8 +174,11 @@ struct WorkFunctionSettings {
   double job_cap = 5;  // a job above this multiple of the order pays a price of its own; 0: none does
   double change_scale = 1;  // of the charge for a change
   double min_history_s = kDay;
+  // The share of a job's own CPU work that is ordered to be throttled; absent: the fleet's is shared.
+  std::optional<double> job_order;
 
   double order(Resource r) const { return r == Resource::kCpu ? cpu_throttled : memory_above; }
+  std::optional<double> OwnOrder(Resource r) const { return r == Resource::kCpu ? job_order : std::nullopt; }
   bool operator==(const WorkFunctionSettings&) const = default;
 };
 

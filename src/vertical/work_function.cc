@@ -33,6 +33,11 @@ constexpr double kOwnHalfLifeWindows = 14 * kWindowsPerDay;
 constexpr double kRaisePrice = 20;
 constexpr double kTriflingCost = 0.1;  // of a change: an overrun at a limit that has cost less is let be
 constexpr double kMostJobPrice = 64;   // times the fleet's
+// A job with an order of its own: how strongly its price follows what it had above its limits, at most this
+// far (logarithms), and for how many windows of its past the order itself stands in.
+constexpr double kOwnSlope = 3, kOwnMost = 2;
+constexpr double kOwnPriorWindows = 3 * kWindowsPerDay;
+constexpr double kLeastOwnPrice = 1.1;  // at 1 no reservation is worth its cost
 constexpr float kRescaleAt = 1e15F;
 // Usage that is cut at a limit and comes this near to it is taken to have needed kNeedAtLimit times the
 // limit: with less the limit would settle where work is throttled.
@@ -79,6 +84,11 @@ void ForEachNeed(const Signal& signal, Fn fn) {
   }
 }
 
+// For a change, in windows of a job's limit.
+double ChargeOf(double price, const WorkFunctionSettings& settings) {
+  return settings.change_scale * std::max(kLeastCharge, kChargeOfPrice * std::sqrt(price));
+}
+
 const Levels& LevelsOf(Resource r) {
   static const std::array<Levels, 2> kAll = [] {
     std::array<Levels, 2> all;
@@ -106,6 +116,10 @@ void WorkFunctionFleet::SetPrice(double price, double share) {
   price_ = settings_.price > 0 ? settings_.price : std::clamp(scaled, kLeastPrice, kMostPrice);
 }
 
+double WorkFunctionFleet::PriceFor(double share) const {
+  return price_ * std::pow(share / settings_.order(resource_), kStartSlope);
+}
+
 WorkFunctionFleet WorkFunctionFleet::With(const WorkFunctionSettings& settings) const {
   WorkFunctionFleet copy(resource_, settings);
   copy.mean_size_ = mean_size_;
@@ -115,9 +129,7 @@ WorkFunctionFleet WorkFunctionFleet::With(const WorkFunctionSettings& settings) 
   return copy;
 }
 
-double WorkFunctionFleet::change_windows() const {
-  return settings_.change_scale * std::max(kLeastCharge, kChargeOfPrice * std::sqrt(price_));
-}
+double WorkFunctionFleet::change_windows() const { return ChargeOf(price_, settings_); }
 
 int WorkFunctionFleet::look_ahead_hours() const {
   return static_cast<int>(std::min<double>(kMostHours, price_ / kPriceOfHour));
@@ -171,8 +183,8 @@ absl::Status WorkFunctionFleet::Load(ByteReader& in) {
 }
 
 WorkFunctionRecommender::WorkFunctionRecommender(const WorkFunctionFleet& fleet, OomSettings oom,
-                                                 double price_factor)
-    : fleet_(&fleet), oom_(oom), price_factor_(price_factor) {}
+                                                 double price_factor, std::optional<double> order)
+    : fleet_(&fleet), oom_(oom), price_factor_(price_factor), order_(order) {}
 
 double WorkFunctionRecommender::PriceFactor(JobClass job_class) {
   switch (job_class) {
@@ -198,11 +210,30 @@ int WorkFunctionRecommender::LevelOf(Resource resource, double usage) {
   return static_cast<int>(std::clamp(std::ceil(octaves * kLevelsPerOctave - 1e-4), 0.0, kLevels - 1.0));
 }
 
-// A job that has been above its limits for much more than the order pays a price of its own.
+double WorkFunctionRecommender::OwnPrice() const {
+  double price = fleet_->PriceFor(*order_);
+  if (used_ > 0) {
+    const double prior = kOwnPriorWindows / (last_window_ - first_window_ + 1.0);
+    const double share = (over_ / used_ + *order_ * prior) / (1 + prior);
+    price *= std::exp(kOwnSlope * std::clamp(std::log(share / *order_), -kOwnMost, kOwnMost));
+  }
+  return std::clamp(price, kLeastOwnPrice, kMostJobPrice * kMostPrice);
+}
+
+// A job that has been above its limits for much more than the order pays a price of its own, as does one with
+// an order of its own.
 WorkFunctionRecommender::Prices WorkFunctionRecommender::PricesNow() const {
   const WorkFunctionSettings& s = fleet_->settings();
   Prices p{price_factor_ * fleet_->price(),
            fleet_->change_charge(owner_limit_ >= 0 ? owner_limit_ : day_peak_)};
+  if (order_.has_value()) {
+    p.over = OwnPrice();
+    // Of its own size, and by its own price: what a limit may cost before it falls is for how long a burst is
+    // remembered.
+    const double size = level_ >= 0 ? Level(fleet_->resource(), level_) : day_peak_;
+    p.change = size * ChargeOf(p.over, s);
+    return p;
+  }
   const double most = s.job_cap * s.order(fleet_->resource()) / price_factor_;
   if (s.job_cap > 0 && used_ > 0 && over_ > most * used_) {
     const double times = over_ / (most * used_);
@@ -387,7 +418,7 @@ void WorkFunctionRecommender::EndDay(int32_t, FleetRows& rows) {
     row.work = FleetWork{.over = day_over_,
                          .used = day_used_,
                          .size = owner_limit_ >= 0 ? owner_limit_ : day_peak_,
-                         .seasoned = last_window_ - first_window_ >= kSeasonedWindows};
+                         .seasoned = !order_.has_value() && last_window_ - first_window_ >= kSeasonedWindows};
     rows.push_back(row);
   }
   day_over_ = day_used_ = day_peak_ = 0;
@@ -406,11 +437,15 @@ void WorkFunctionRecommender::Explain(Reason& reason) const {
   const double limit = Level(resource, level_);
   const double share = used_ > 0 ? over_ / used_ : 0;
   const std::string_view what = resource == Resource::kCpu ? "throttled" : "above its limit";
+  const bool own = order_.has_value();
   reason.sentence = fmt::format(
-      "{:.2g} % of this job's work of the last weeks was {} ({:.2g} % ordered over all jobs). The limit "
-      "moves when it has cost one change ({:.2g} hours of a mean job's limit) more than another would have.",
-      100 * share, what, 100 * fleet_->settings().order(resource),
-      fleet_->change_windows() / kWindowsPerHour);
+      "{:.2g} % of this job's work of the last weeks was {} ({:.2g} % ordered {}). The limit moves when it "
+      "has "
+      "cost one change ({:.2g} hours of {} limit) more than another would have.",
+      100 * share, what, 100 * order_.value_or(fleet_->settings().order(resource)),
+      own ? "for this job" : "over all jobs",
+      (own ? ChargeOf(prices.over, fleet_->settings()) : fleet_->change_windows()) / kWindowsPerHour,
+      own ? "its" : "a mean job's");
   const std::string used = FormatAmount(resource, move_usage_);
   switch (move_) {
     case Move::kRaise:

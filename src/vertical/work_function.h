@@ -32,8 +32,10 @@ class WorkFunctionFleet {
 
   // Windows of reserving one core (byte) that a window of one core (byte) above the limit is worth.
   double price() const { return price_; }
+  // The price that an order of `share` would begin with, by the fleet's own.
+  double PriceFor(double share) const;
   // The share of the jobs' work that was above their limits, newer days weighing more (half-life 7 days); of
-  // jobs that are 14 days old. nullopt before there are any.
+  // jobs that are 14 days old and have no order of their own. nullopt before there are any.
   std::optional<double> share_over() const { return used_ > 0 ? std::optional(over_ / used_) : std::nullopt; }
   // The charge for a change: windows of a mean job's limit; and in core-windows or byte-windows, where
   // `job_size` stands in for the mean job's limit until a day is over.
@@ -69,8 +71,10 @@ class WorkFunctionRecommender final : public Recommender {
   static constexpr int kHours = 48;
 
   // `fleet` must outlive it. `price_factor`: what work above the limit costs this job, as a factor of the
-  // fleet's price.
-  WorkFunctionRecommender(const WorkFunctionFleet& fleet, OomSettings oom, double price_factor = 1);
+  // fleet's price. `order`: the share of this job's work that shall be above its limits, which is kept by a
+  // price of its own, whatever the factor; absent: the fleet's order holds for all jobs together.
+  WorkFunctionRecommender(const WorkFunctionFleet& fleet, OomSettings oom, double price_factor = 1,
+                          std::optional<double> order = std::nullopt);
   // Of a job's latency sensitivity: batch a quarter, tolerant serving a half, serving 1.
   static double PriceFactor(JobClass job_class);
 
@@ -99,6 +103,7 @@ class WorkFunctionRecommender final : public Recommender {
   enum class Move : uint8_t { kNone, kStart, kRaise, kFall };
 
   Prices PricesNow() const;
+  double OwnPrice() const;
   void Pay(const Signal& signal, const Prices& prices);
   void Remember(const Signal& signal);
   void Decide(WindowId window, double usage, bool over, const Prices& prices);
@@ -111,6 +116,7 @@ class WorkFunctionRecommender final : public Recommender {
   const WorkFunctionFleet* fleet_;
   OomSettings oom_;
   double price_factor_;
+  std::optional<double> order_;
   LevelValues cost_;                   // the work function: 0 at its least, at most one change
   BucketFloats weights_;               // the job's usage by level; newer windows weigh more
   std::array<float, kHours> hours_{};  // highest usage of each of the last hours, by hour mod kHours

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -238,6 +239,67 @@ TEST(WorkFunction, GoesOnFromACheckpoint) {
     ByteReader half(std::string_view(bytes).substr(0, cut));
     EXPECT_FALSE(WorkFunctionRecommender(fleet, OomSettings()).Load(half).ok()) << cut;
   }
+}
+
+// The share of its work above its limits that a job of bursts had from day 20 on, with an order of its own or
+// without, among others without.
+TEST(WorkFunction, AJobsOwnOrderIsKeptForThatJob) {
+  WorkFunctionSettings settings;
+  settings.cpu_throttled = 0.002;
+  WorkFunctionFleet fleet(Resource::kCpu, settings);
+  struct One {
+    WorkFunctionRecommender recommender;
+    std::optional<double> order;
+    double size, share, over = 0, used = 0;
+  };
+  Rng rng(17);
+  std::vector<One> jobs;
+  for (int i = 0; i < 60; ++i) {
+    const std::optional<double> order = i < 15   ? std::optional(0.01)
+                                        : i < 30 ? std::optional(0.0005)
+                                                 : std::nullopt;
+    jobs.push_back({WorkFunctionRecommender(fleet, OomSettings(), i % 2 == 0 ? 1 : 0.25, order), order,
+                    std::exp(rng.Uniform(-1, 2)), rng.Uniform(0.01, 0.1)});
+  }
+  constexpr int32_t kDays = 90, kScoredFrom = 20;
+  for (int32_t day = 0; day < kDays; ++day) {
+    FleetRows rows;
+    for (One& j : jobs) {
+      double burst = 1;
+      for (int32_t w = 0; w < kWindowsPerDay; ++w) {
+        const WindowId window{day * kWindowsPerDay + w};
+        if (rng.Below(6) == 0) burst = rng.Uniform() < j.share ? 1 + 3 * rng.Uniform() : 1;
+        const double usage = j.size * burst * std::exp(0.15 * rng.Normal());
+        const std::optional<double> limit = j.recommender.Recommend(window);
+        const MadeSignal made(Resource::kCpu, window.index, usage);
+        Signal signal = made;
+        signal.limit = limit;
+        signal.owner_limit = 5 * j.size;
+        j.recommender.Observe(signal);
+        if (day < kScoredFrom) continue;
+        j.used += usage;
+        j.over += std::max(0.0, usage - limit.value_or(HUGE_VAL));
+      }
+      j.recommender.EndDay(day, rows);
+    }
+    fleet.CloseDay(rows);
+  }
+  std::map<double, std::pair<double, int>> means;  // by order; 0: the fleet's
+  for (const One& j : jobs) {
+    auto& [sum, count] = means[j.order.value_or(0)];
+    sum += j.over / j.used;
+    ++count;
+    if (j.order.has_value()) {
+      EXPECT_NEAR(std::log2(j.over / j.used / *j.order), 0, 1) << *j.order << ", size " << j.size;
+    }
+  }
+  Reason reason;
+  jobs.front().recommender.Explain(reason);
+  EXPECT_THAT(reason.sentence, ::testing::HasSubstr("(1 % ordered for this job)"));
+  const auto mean = [&](double order) { return means[order].first / means[order].second; };
+  EXPECT_NEAR(mean(0.01), 0.01, 0.0025);
+  EXPECT_NEAR(mean(0.0005), 0.0005, 0.000125);
+  EXPECT_NEAR(*fleet.share_over(), 0.002, 0.001) << "the others keep the fleet's";
 }
 
 // Costs and weights of all levels as floats, as they were written before they were packed.

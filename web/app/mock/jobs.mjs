@@ -103,7 +103,7 @@ export function jobDetail(job, now) {
     notices.push('A small job (fewer than 3 tasks): it moves to auto in 3 days. Set mode to observe to stay.');
   }
   if (now - job.first_seen < 7 * DAY) notices.push("New: the owner's limit stays until 7 days have been seen.");
-  return { ...job.row, currency: 'EUR', labels: job.labels, first_seen: job.first_seen, risk: null, replicas: job.replicas, allocation: { cpu: ALLOCATION, memory: ALLOCATION }, container: null, trials: trialOf(job, now), holds, notices };
+  return { ...job.row, currency: 'EUR', labels: job.labels, first_seen: job.first_seen, risk: null, throttled: null, replicas: job.replicas, allocation: { cpu: ALLOCATION, memory: ALLOCATION }, container: null, trials: trialOf(job, now), holds, notices };
 }
 
 const STEP = 1.05;

@@ -87,7 +87,7 @@ export interface ContainerResources { request: Amount; limit: Amount }
 export interface TemplateContainer { init: boolean; guaranteed: boolean; others_equal: boolean; cpu: ContainerResources; memory: ContainerResources }
 export interface JobDetail extends JobRow {
   currency?: string;
-  labels: Record<string, string>; first_seen: number | null; risk: number | null; replicas: Replicas | null; trials: Trial[];
+  labels: Record<string, string>; first_seen: number | null; risk: number | null; throttled: number | null; replicas: Replicas | null; trials: Trial[];
   holds: { resource: Resource; sentence: string }[]; notices: string[];
   allocation: { cpu: ContainerAllocation; memory: ContainerAllocation }; container: TemplateContainer | null;
 }

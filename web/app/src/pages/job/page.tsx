@@ -48,7 +48,7 @@ function Header({ job, dry, idle }: { job: JobDetail; dry: boolean; idle: boolea
   );
 }
 
-function Summary({ resource, a, idle, ordered, own, picked, onPick }: { resource: Resource; a: JobAmounts; idle: boolean; ordered: number | null; own: number | null; picked: boolean; onPick: () => void }) {
+function Summary({ resource, a, idle, ordered, own, work, picked, onPick }: { resource: Resource; a: JobAmounts; idle: boolean; ordered: number | null; own: number | null; work: number | null; picked: boolean; onPick: () => void }) {
   const real = realLimit(a, idle);
   const pending = pendingLimit(a, idle);
   const facts: [string, string, number | null][] = [['usage', 'Used', a.usage], ['peak', 'Peak', a.peak], ['limit', 'In force', real],
@@ -68,6 +68,7 @@ function Summary({ resource, a, idle, ordered, own, picked, onPick }: { resource
           <span key={key}><span class="muted"><span class={`key key-${key}`} aria-hidden="true" />{name}</span><b>{amount(resource, value)}</b></span>
         ))}
       </span>
+      {work !== null && <span class="summary-risk muted">Target of this job: {percent(work)} of its CPU work throttled.</span>}
       {risk && (
         <span class="summary-risk muted" title={risk.title}>
           Risk at the limit that would be: {risk.label}{risk.forecast && own !== null && <> ({percent(own)} is the target of this job)</>}
@@ -111,7 +112,7 @@ export function JobPage({ name, query }: { name: string; query: Record<string, s
       <div class="wide">
         <div class="pair summaries">
           {(['cpu', 'memory'] as const).map((r) => (
-            <Summary key={r} resource={r} a={job.data![r]} idle={idle} ordered={fleet.data?.[r].ordered ?? null} own={job.data!.risk} picked={r === resource} onPick={() => go({ resource: r })} />
+            <Summary key={r} resource={r} a={job.data![r]} idle={idle} ordered={fleet.data?.[r].ordered ?? null} own={job.data!.risk} work={r === 'cpu' ? job.data!.throttled : null} picked={r === resource} onPick={() => go({ resource: r })} />
           ))}
         </div>
         <UsageCard dry={idle} managed={!nothingManaged(fleet.data)} name={name} resource={resource} range={range} onRange={(next) => go({ range: next })} onResource={(next) => go({ resource: next })} />
