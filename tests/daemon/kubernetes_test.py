@@ -238,7 +238,7 @@ users: [{{name: u, user: {{token: secret}}}}]
 actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers}}
 kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s, usage: resource}}
-defaults: {{mode: canary, recommender: moving_window, canary.share: 0.5, canary.duration: 2h, canary.min_task_windows: 20}}
+defaults: {{mode: canary, recommender: moving_window, canary.share: 0.5, canary.duration: 1d, canary.min_task_windows: 20}}
 """
     cluster.scrape_seconds = 3600
     pods = [f"web-5d4f8c7b9d-{end}" for end in ("2bxnz", "4vqtr", "9kdlw", "7pmzs")]
