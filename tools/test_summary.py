@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Says what test runs came to: one run (a JUnit file of ctest), or all of a folder with --total.
 
+Beside NAME.xml there may be NAME.again.xml, of a second run of what failed: what passes there has passed, and is named.
 A folder also holds NAME.part files: "pass" or "fail" of a check that is no ctest run. Exits 1 if anything failed.
 """
 import pathlib
@@ -18,7 +19,18 @@ def is_skip(case):
 
 
 def read(path):
-    """passed, failed names, skipped {name: reason}"""
+    """passed, failed names, skipped {name: reason}, names of those that passed in the second run only"""
+    passed, failed, skipped = read_one(path)
+    second = path.with_suffix(".again.xml")
+    if not second.exists():
+        return passed, failed, skipped, []
+    cases = xml.parse(second).getroot().iter("testcase")
+    passed_now = {case.get("name") for case in cases if case.get("status") == "run"}
+    late = [name for name in failed if name in passed_now]
+    return passed + len(late), [name for name in failed if name not in passed_now], skipped, late
+
+
+def read_one(path):
     passed, failed, skipped = 0, [], {}
     for case in xml.parse(path).getroot().iter("testcase"):
         name = case.get("name")
@@ -33,7 +45,9 @@ def read(path):
     return passed, failed, skipped
 
 
-def show(name, passed, failed, skipped):
+def show(name, passed, failed, skipped, late):
+    for test in late:
+        print(f"passed only when run once more: {test}")
     by_reason = {}
     for test, reason in skipped.items():
         by_reason.setdefault(reason, []).append(test)
@@ -45,16 +59,16 @@ def show(name, passed, failed, skipped):
 def main():
     if len(sys.argv) == 2:
         path = pathlib.Path(sys.argv[1])
-        passed, failed, skipped = read(path)
-        if failed:
+        passed, failed, skipped, late = read(path)
+        if failed or late:
             # ctest's log ends with the list of what failed; the outputs stand above it.
             print(path.with_suffix(".log").read_text(errors="replace")[-20000:])
-        show(path.stem, passed, failed, skipped)
+        show(path.stem, passed, failed, skipped, late)
         return
     folder = pathlib.Path(sys.argv[2])
     all_passed, all_failed, all_skipped = 0, [], 0
-    for path in sorted(folder.glob("*.xml")):
-        passed, failed, skipped = read(path)
+    for path in sorted(set(folder.glob("*.xml")) - set(folder.glob("*.again.xml"))):
+        passed, failed, skipped, _ = read(path)
         all_passed += passed
         all_failed += [f"{path.stem}: {name}" for name in failed]
         all_skipped += len(skipped)

@@ -223,7 +223,8 @@ def refused(stage, killed=False):
     Prometheus.refuse = False
     case.check(daemon.eventually(lambda: missing_of_job(tautd) == 0, 60), "the hole is read later", tautd)
     case.check(daemon.eventually(lambda: not os.path.exists(case.store + ".gaps"), 10), "once", tautd)
-    case.check("tautd_backfill_failed 1" not in tautd.ask("/metrics").text, "and the error is over", tautd)
+    case.check(daemon.eventually(lambda: "tautd_backfill_failed 1" not in tautd.ask("/metrics").text, 30),
+               "and the error is over", tautd)
     stage.equal(tautd.get("/api/v1/status")["backfill_error"], None, f"{case.name}: for the status, too")
     case.end(tautd)
 
