@@ -29,7 +29,7 @@ function Candidates({ rows, currency }: { rows: JobRow[]; currency: string | und
   return (
     <div class="scroll" tabIndex={0} role="group" aria-label="The best candidates">
       <table class="top-jobs">
-        <thead><tr><th scope="col">Job</th><th scope="col" class="text">Mode</th><th scope="col">CPU saving</th><th scope="col">Memory saving</th>{currency !== undefined && <th scope="col">{currency} a month</th>}</tr></thead>
+        <thead><tr><th scope="col">Job</th><th scope="col" class="text">Mode</th><th scope="col">CPU saving</th><th scope="col">Memory saving</th>{currency !== undefined && <th scope="col">{currency}/month</th>}</tr></thead>
         <tbody>
           {rows.map((row) => (
             <tr key={row.name}>
