@@ -125,7 +125,7 @@ def filled(stage):
     case.check("a gap, " in status["backfill"]["sentence"], "the status knows of it", tautd)
     case.check(9000 < status["backfill"]["total"] < 13000, "and how long it is", tautd)
     case.check("backfill is running" in tautd.ask("/readyz").text, "and readiness", tautd)
-    case.check("tautd_backfill_running 1" in tautd.ask("/metrics").text, "and the metrics", tautd)
+    case.check("\ntautd_backfill_running 1\n" in tautd.ask("/metrics").text, "and the metrics", tautd)
     Prometheus.go_on.set()
     case.check_filled(tautd)
     jobs = {j["name"]: j for j in tautd.get("/api/v1/jobs")["jobs"]}
@@ -205,7 +205,7 @@ def refused(stage, killed=False):
     Prometheus.refuse = True
     tautd = case.start()
     case.check(daemon.eventually(lambda: tautd.get("/api/v1/status")["backfill_error"], 10), "the status says so", tautd)
-    case.check("tautd_backfill_failed 1" in tautd.ask("/metrics").text, "and the metrics", tautd)
+    case.check("\ntautd_backfill_failed 1\n" in tautd.ask("/metrics").text, "and the metrics", tautd)
     case.check("before the start are read later" in tautd.output(), "and the log, with what is read later", tautd)
     case.check(os.path.exists(case.store + ".gaps"), "what is missing is on disk", tautd)
     case.check(not os.path.exists(case.store + ".backfill"), "and the mark of the backfill is not", tautd)
@@ -223,7 +223,7 @@ def refused(stage, killed=False):
     Prometheus.refuse = False
     case.check(daemon.eventually(lambda: missing_of_job(tautd) == 0, 60), "the hole is read later", tautd)
     case.check(daemon.eventually(lambda: not os.path.exists(case.store + ".gaps"), 10), "once", tautd)
-    case.check(daemon.eventually(lambda: "tautd_backfill_failed 1" not in tautd.ask("/metrics").text, 30),
+    case.check(daemon.eventually(lambda: "\ntautd_backfill_failed 1\n" not in tautd.ask("/metrics").text, 30),
                "and the error is over", tautd)
     stage.equal(tautd.get("/api/v1/status")["backfill_error"], None, f"{case.name}: for the status, too")
     case.end(tautd)

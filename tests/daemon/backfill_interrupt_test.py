@@ -89,7 +89,7 @@ def main():
         tautd = stage.tautd(config=config, store=str(stage.dir / "failed.db"))
         stage.check(daemon.eventually(lambda: tautd.get("/api/v1/status")["backfill_error"], 10), "a failure is in the status")
         stage.check("who are you?" in tautd.get("/api/v1/status")["backfill_error"], "with the server's words")
-        stage.check("tautd_backfill_failed 1" in tautd.ask("/metrics").text, "in the metrics")
+        stage.check("\ntautd_backfill_failed 1\n" in tautd.ask("/metrics").text, "in the metrics")
         stage.check("backfill failed" in tautd.output(), "in the log", tautd.output()[-500:])
         stage.check("backfill failed" in tautd.ask("/readyz").text, "and in the text of readiness")
         tautd.stop()
