@@ -76,7 +76,7 @@ class Cell:
 
 
 def watch(value, wanted, seconds, pause=0.001):
-    """(the value, seconds it took) once wanted(value()) holds; the last value and None if it never does in so many seconds
+    """(the value, seconds it took) once wanted(value()) holds; the last value and None if it does not in `seconds`
     (times daemon.PATIENCE)."""
     start = time.monotonic()
     while True:

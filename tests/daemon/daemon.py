@@ -74,7 +74,7 @@ def free_port():
 
 
 def eventually(wanted, seconds, pause=0.1):
-    """The first true value of wanted() within so many seconds (times PATIENCE), or the last false one."""
+    """The first true value of wanted() within `seconds` (times PATIENCE), or the last false one."""
     end = time.monotonic() + seconds * PATIENCE
     while True:
         value = wanted()

@@ -92,7 +92,7 @@ def render(stage, helm, *more, namespace="tautline", name="tautline"):
 
 
 def monitored(stage, helm):
-    """A Prometheus Operator is told of tautd only if it is asked for."""
+    """The chart has a ServiceMonitor for the Prometheus Operator only if it is enabled."""
     found = objects(render(stage, helm, "--set", "serviceMonitor.enabled=true,serviceMonitor.labels.release=prometheus").stdout)
     monitor, service = found["ServiceMonitor/tautd"], found["Service/tautd-metrics"]
     wanted = monitor["spec"]["selector"]["matchLabels"]
