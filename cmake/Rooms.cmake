@@ -29,6 +29,15 @@ taut_precompiled(taut_test_pch HEADERS ${pch_headers} <gmock/gmock.h> <gtest/gte
                                        <rapidcheck/gtest.h>
                  OPTIONS ${test_options} DEPS rapidcheck GTest::gmock GTest::gtest)
 
+# Compiling takes most of the time of a cold build, and headers' templates most of that: tests are compiled in groups of
+# eight files, and with TAUT_UNITY (the sanitizers' builds) the rooms' sources too. Files whose private names collide
+# with a neighbour's are compiled alone: those in compiled_alone.txt.
+option(TAUT_UNITY "Compile a room's sources in groups, not file by file" OFF)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+set(alone_list ${CMAKE_CURRENT_LIST_DIR}/compiled_alone.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${alone_list})
+file(STRINGS ${alone_list} compiled_alone REGEX "^[^#]")
+
 add_custom_target(benchmarks)
 function(taut_room name)
   cmake_parse_arguments(ROOM "FOREIGN_THREADS" "TEST_FILTER" "DEPS;TEST_DEPS" ${ARGN})
@@ -39,12 +48,17 @@ function(taut_room name)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   set(benches ${all})
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
+  set(alone ${compiled_alone})
+  list(FILTER alone INCLUDE REGEX "^${name}/")
+  list(TRANSFORM alone PREPEND ${CMAKE_SOURCE_DIR}/src/)
+  set_source_files_properties(${alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
   if(sources)
     add_library(taut_${name} STATIC ${sources})
     target_include_directories(taut_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(taut_${name} PUBLIC ${ROOM_DEPS} PRIVATE taut_flags)
     target_precompile_headers(taut_${name} REUSE_FROM taut_pch)
+    set_target_properties(taut_${name} PROPERTIES UNITY_BUILD ${TAUT_UNITY})
   else()
     add_library(taut_${name} INTERFACE)
     target_include_directories(taut_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
@@ -56,6 +70,7 @@ function(taut_room name)
                                                 GTest::gmock GTest::gtest_main)
     target_compile_options(${name}_tests PRIVATE ${test_options})
     target_precompile_headers(${name}_tests REUSE_FROM taut_test_pch)
+    set_target_properties(${name}_tests PROPERTIES UNITY_BUILD ON)
     set(filter)
     if(ROOM_TEST_FILTER)
       set(filter TEST_FILTER ${ROOM_TEST_FILTER})
