@@ -544,7 +544,7 @@ std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reaso
                       : "New limits would be applied automatically: this is a dry run, and none is set.";
       break;
   }
-  if (!lane.hold.empty()) StrAppend(&out, " Just now: ", lane.hold, ".");
+  if (!lane.hold.empty()) StrAppend(&out, " Just now: ", lane.hold.view(), ".");
   return out;
 }
 

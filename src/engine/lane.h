@@ -22,13 +22,14 @@ class Lane {
   // The limit in force in a window whose owner's limit is `owner`: the recommendation if there is one, else
   // the owner's. Absent: unlimited.
   std::optional<double> LimitInForce(std::optional<double> owner) const {
-    if (!recommended_.has_value()) return owner;
-    return cap_at_owner_ && owner.has_value() ? std::min(*recommended_, *owner) : recommended_;
+    const std::optional<double> ours = recommended();
+    if (!ours.has_value()) return owner;
+    return cap_at_owner_ && owner.has_value() ? std::min(*ours, *owner) : ours;
   }
   // Between two days, after the fleet models have taken in the day before.
   void StartDay(int32_t day) {
     recommender_->StartDay(day);
-    recommended_ = recommender_->Recommend(WindowId{day * kWindowsPerDay});
+    Take(recommender_->Recommend(WindowId{day * kWindowsPerDay}));
   }
   // After the day's last window: what the job's day teaches the fleet is appended to `rows`.
   void EndDay(int32_t day, FleetRows& rows) { recommender_->EndDay(day, rows); }
@@ -38,29 +39,29 @@ class Lane {
     Signal seen = signal;
     if (!seen.limit.has_value()) seen.limit = LimitInForce(signal.owner_limit);
     recommender_->Observe(seen);
-    recommended_ = recommender_->Recommend(signal.window.next());
+    Take(recommender_->Recommend(signal.window.next()));
   }
   // Takes in an OOM at once; the new limit is in force from the next window on.
   void Oom(const OomEvent& event) {
     recommender_->ObserveOom(event);
-    recommended_ = recommender_->Recommend(event.window.next());
+    Take(recommender_->Recommend(event.window.next()));
   }
 
   // Takes in an answer of an external recommender, for window `next` and later ones.
   void TakeExternal(const ExternalLimit& limit, WindowId next) {
     recommender_->TakeExternal(limit);
-    recommended_ = recommender_->Recommend(next);
+    Take(recommender_->Recommend(next));
   }
 
   // The state with the last recommendation. Load takes what Save of an equally configured lane wrote.
   void Save(ByteWriter& out) const {
-    out.Put(recommended_.value_or(-1.0));
+    out.Put(recommended_);
     recommender_->Save(out);
   }
   absl::Status Load(ByteReader& in) {
     const auto recommended = in.Get<double>();
     if (absl::Status s = recommender_->Load(in); !s.ok()) return s;
-    recommended_ = recommended >= 0 ? std::optional(recommended) : std::nullopt;
+    recommended_ = recommended >= 0 ? recommended : kNone;
     return absl::OkStatus();
   }
 
@@ -86,19 +87,24 @@ class Lane {
   absl::Status LoadAsleep(std::string_view state) {
     ByteReader in(state);
     const auto recommended = in.Get<double>();
-    recommended_ = recommended >= 0 ? std::optional(recommended) : std::nullopt;
+    recommended_ = recommended >= 0 ? recommended : kNone;
     return in.status("a lane");
   }
 
   // The last recommendation; absent: the owner's limit stands.
-  std::optional<double> recommended() const { return recommended_; }
+  std::optional<double> recommended() const {
+    return recommended_ >= 0 ? std::optional(recommended_) : std::nullopt;
+  }
   const Recommender& recommender() const { return *recommender_; }
   Recommender& recommender() { return *recommender_; }
 
  private:
+  static constexpr double kNone = -1;
+  void Take(std::optional<double> recommended) { recommended_ = recommended.value_or(kNone); }
+
   std::unique_ptr<Recommender> recommender_;
+  double recommended_ = kNone;  // no optional: there are two lanes a job
   bool cap_at_owner_;
-  std::optional<double> recommended_;
 };
 
 }  // namespace taut

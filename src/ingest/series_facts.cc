@@ -61,7 +61,10 @@ void SeriesMapper::LearnPodLabels(const Mapping& fact, const SeriesView& series)
 }
 
 void SeriesMapper::SetLabels(JobId id, const JobLabels& labels) {
-  if (MergeLabels(labels, jobs_[id].labels)) relabelled_jobs_.push_back(id);
+  JobLabels merged = job_labels(id);
+  if (!MergeLabels(labels, merged)) return;
+  jobs_[id].labels = Packed(merged);
+  relabelled_jobs_.push_back(id);
 }
 
 std::vector<JobId> SeriesMapper::TakeRelabelledJobs() {
@@ -78,7 +81,8 @@ void SeriesMapper::ClaimContainer(uint32_t slot, std::string_view container) {
     if (const uint64_t empty = slots_of_container_.Remove(slot); empty != 0) claims_.erase(empty);
     slots_of_container_.Add(slot, key);
   }
-  Claim claim{jobs_[bindings_[slot].job].name, tasks_[bindings_[slot].task_entry].name};
+  const SeriesBinding& binding = bindings_[slot];
+  Claim claim{job_name(binding.job), std::string(tasks_[binding.task_entry].name.view())};
   Claim& kept = claims_[key];
   if (kept == claim) return;
   kept = std::move(claim);

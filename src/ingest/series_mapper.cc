@@ -21,13 +21,6 @@ std::pair<uint64_t, uint64_t> LongHashOf(std::string_view text) {
   return {hash.high64, hash.low64};
 }
 
-std::string TaskKey(JobId job, std::string_view name) {
-  std::string key;
-  ByteWriter(&key).Put(job.value);
-  key += name;
-  return key;
-}
-
 // What Tautline may have set itself.
 bool IsLimit(SeriesKind kind) {
   return kind == SeriesKind::kCpuLimitCores || kind == SeriesKind::kMemoryLimitBytes ||
@@ -157,13 +150,14 @@ bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const L
   const std::optional<JobId> job = InternJob(mapping.job);
   if (!job.has_value()) return false;
   if (jobs_.size() > jobs_before) {
-    JobLabels& its_labels = jobs_[*job].labels;
+    JobLabels its_labels;
     for (const LabelView& l : labels) {
       const bool wanted = std::find(options_.job_labels.begin(), options_.job_labels.end(), l.name) !=
                           options_.job_labels.end();
       if (wanted && IsPrintableUtf8(l.value)) its_labels.emplace_back(l.name, l.value);
     }
     std::sort(its_labels.begin(), its_labels.end());
+    jobs_[*job].labels = Packed(its_labels);
   }
   ++jobs_[*job].slots;
   const uint32_t task = TaskEntry(*job, mapping.task);
@@ -201,7 +195,7 @@ void SeriesMapper::Unbind(uint32_t slot) {
   --jobs_[binding.job].slots;
   Task& task = tasks_[binding.task_entry];
   if (--task.uses == 0) {
-    task_ids_.erase(TaskKey(task.job, task.name));
+    task_ids_.Erase({task.job.value, task.name});
     task.name.clear();
     free_tasks_.push_back(binding.task_entry);
   }
@@ -218,7 +212,7 @@ void SeriesMapper::Rebind(Entry& entry, const SeriesView& series) {
   mapping = OfClaim(*std::move(mapping), container);
   // The rules are the same and so are the labels: only the owner can be another, or an agent have come.
   const SeriesBinding& before = bindings_[entry.slot];
-  if (mapping->job == jobs_[before.job].name && mapping->task == tasks_[before.task_entry].name) return;
+  if (jobs_[before.job].name == mapping->job && tasks_[before.task_entry].name == mapping->task) return;
   if (!IsUsable(*mapping) || !InternJob(mapping->job).has_value()) return;
   auto claim = claims_.extract(container);  // the slot may be the last of its container
   Unbind(entry.slot);
@@ -239,7 +233,7 @@ uint32_t SeriesMapper::NewSlot() {
 }
 
 std::optional<JobId> SeriesMapper::InternJob(std::string_view name) {
-  if (const auto it = job_ids_.find(name); it != job_ids_.end()) return JobId{it->second};
+  if (const std::optional<uint32_t> id = job_ids_.Find(name); id.has_value()) return JobId{*id};
   if (jobs_.size() >= options_.max_jobs) {
     ++counts_.refused_jobs;
     refused_jobs_ = true;
@@ -257,7 +251,7 @@ std::optional<JobId> SeriesMapper::InternJob(std::string_view name) {
 
 void SeriesMapper::RestoreJob(JobId id, std::string_view name) {
   jobs_.Emplace(id).name = name;
-  job_ids_.insert_or_assign(std::string(name), id.value);
+  job_ids_.Insert(id.value);
 }
 
 void SeriesMapper::RememberForgotten(JobId id, std::string_view name, int32_t day) {
@@ -270,7 +264,7 @@ bool SeriesMapper::ForgetJob(JobId id, int32_t day) {
   if (job == nullptr || job->slots > 0) return false;
   counts_.name_collisions -= CollidingSources(*job) != 0 ? 1 : 0;
   RememberForgotten(id, job->name, day);
-  job_ids_.erase(job->name);
+  job_ids_.Erase(job->name);
   jobs_.Erase(id);
   return true;
 }
@@ -279,42 +273,63 @@ void SeriesMapper::DropForgotten(int32_t day) {
   absl::erase_if(forgotten_, [day](const auto& entry) { return entry.second.day < day; });
 }
 
+PackedText SeriesMapper::Packed(const JobLabels& labels) {
+  std::string bytes;
+  ByteWriter out(&bytes);
+  for (const auto& [key, value] : labels) {
+    out.PutString(key);
+    out.PutString(value);
+  }
+  return PackedText(bytes);
+}
+
+SeriesMapper::JobLabels SeriesMapper::job_labels(JobId id) const {
+  JobLabels labels;
+  for (ByteReader in(jobs_[id].labels); in.remaining() > 0;) {
+    const std::string_view key = in.GetString();
+    labels.emplace_back(key, in.GetString());
+  }
+  return labels;
+}
+
 std::vector<std::string> SeriesMapper::job_names() const {
   std::vector<std::string> names;
-  for (const Job& job : jobs_) names.push_back(job.name);
+  for (const Job& job : jobs_) names.emplace_back(job.name.view());
   return names;
 }
 
 size_t SeriesMapper::state_bytes() const {
   const auto table = [](const auto& map) { return map.capacity() * (sizeof(*map.begin()) + 1); };
-  size_t bytes = table(series_) + table(facts_) + table(pod_labels_) + table(claims_) + table(job_ids_) +
-                 table(task_ids_) + table(forgotten_) + slots_of_pod_.state_bytes() +
+  size_t bytes = table(series_) + table(facts_) + table(pod_labels_) + table(claims_) + table(forgotten_) +
+                 job_ids_.state_bytes() + task_ids_.state_bytes() + slots_of_pod_.state_bytes() +
                  slots_of_container_.state_bytes() + bindings_.capacity() * (sizeof(SeriesBinding) + 1) +
                  tasks_.capacity() * sizeof(Task) + jobs_.table_bytes();
   for (const Job& job : jobs_) {
-    bytes += sizeof(Job) + 2 * job.name.capacity() + job.labels.capacity() * sizeof(job.labels[0]);
+    bytes += sizeof(Job) + job.name.heap_bytes() + job.labels.heap_bytes();
   }
-  for (const Task& task : tasks_) bytes += 2 * task.name.capacity();
+  for (const Task& task : tasks_) bytes += task.name.heap_bytes();
   return bytes;
 }
 
 uint32_t SeriesMapper::TaskEntry(JobId job, const std::string& name) {
-  const auto [it, is_new] = task_ids_.try_emplace(TaskKey(job, name), 0);
-  if (!is_new) return it->second;
+  if (const std::optional<uint32_t> known = task_ids_.Find({job.value, name}); known.has_value())
+    return *known;
+  uint32_t entry = 0;
   if (free_tasks_.empty()) {
-    it->second = static_cast<uint32_t>(tasks_.size());
+    entry = static_cast<uint32_t>(tasks_.size());
     tasks_.emplace_back();
   } else {
-    it->second = free_tasks_.back();
+    entry = free_tasks_.back();
     free_tasks_.pop_back();
   }
-  tasks_[it->second] = {.job = job, .index = jobs_[job].next_task++, .uses = 0, .name = name};
-  return it->second;
+  tasks_[entry] = {.job = job, .index = jobs_[job].next_task++, .uses = 0, .name = PackedText(name)};
+  task_ids_.Insert(entry);
+  return entry;
 }
 
 std::optional<uint32_t> SeriesMapper::FindTask(JobId job, const std::string& name) const {
-  const auto it = task_ids_.find(TaskKey(job, name));
-  return it == task_ids_.end() ? std::nullopt : std::optional(tasks_[it->second].index);
+  const std::optional<uint32_t> entry = task_ids_.Find({job.value, name});
+  return entry.has_value() ? std::optional(tasks_[*entry].index) : std::nullopt;
 }
 
 std::vector<std::string> SeriesMapper::TaskNames(std::span<const std::pair<JobId, uint32_t>> tasks) const {
@@ -326,7 +341,7 @@ std::vector<std::string> SeriesMapper::TaskNames(std::span<const std::pair<JobId
   for (const Task& task : tasks_) {
     if (task.uses == 0) continue;
     if (const auto it = wanted.find(key(task.job, task.index)); it != wanted.end()) {
-      names[it->second] = task.name;
+      names[it->second] = task.name.view();
     }
   }
   return names;

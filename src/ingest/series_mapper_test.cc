@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "base/strings.h"
 #include "ingest/load_fixture.h"
 
 namespace taut {
@@ -378,6 +379,40 @@ TEST(SeriesMapper, LabelsOfPodsBecomeTheirJobs) {
   mapper.ForgetIdle(After(70));
   EXPECT_EQ(JobOf(mapper, Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"), After(70)).slot),
             "shop/rollout/storefront");
+}
+
+TEST(SeriesMapper, ATaskIsOfItsJobAndItsNumberIsFoundAsLongAsItIsThere) {
+  SeriesMapper mapper = NewMapper();
+  const auto web = mapper.ResolveTask("shop/web", "t0", {}, kNow);
+  const auto db = mapper.ResolveTask("shop/db", "t0", {}, kNow);
+  const auto more = mapper.ResolveTask("shop/db", "t1", {}, kNow);
+  const JobId web_job = mapper.binding(web.slot).job, db_job = mapper.binding(db.slot).job;
+  EXPECT_EQ(mapper.FindTask(web_job, "t0"), 0U);
+  EXPECT_EQ(mapper.FindTask(db_job, "t1"), mapper.binding(more.slot).task);
+  EXPECT_EQ(mapper.FindTask(web_job, "t1"), std::nullopt);
+  mapper.ResolveTask("shop/db", "t1", {}, After(59));
+  mapper.ForgetIdle(After(60));
+  EXPECT_EQ(mapper.FindTask(web_job, "t0"), std::nullopt);
+  EXPECT_EQ(mapper.FindTask(db_job, "t0"), std::nullopt);
+  EXPECT_EQ(mapper.FindTask(db_job, "t1"), 1U);
+  // Its place among the tasks is used again, its number in the job is not.
+  mapper.ResolveTask("shop/db", "t0", {}, After(61));
+  EXPECT_EQ(mapper.FindTask(db_job, "t0"), 2U);
+}
+
+TEST(SeriesMapper, AJobTakesTheRoomThatItsNamesTake) {
+  SeriesMapper mapper = NewMapper();
+  constexpr size_t kJobs = 10'000;
+  for (size_t i = 0; i < kJobs; ++i) {
+    const std::string pod = StrCat("service-", i, "-5d4f8c7b9d-x2x4z");
+    Resolve(mapper, Cpu(pod));
+    Labels memory = Cpu(pod);
+    memory[0].value = "container_memory_working_set_bytes";
+    Resolve(mapper, memory);
+  }
+  ASSERT_EQ(mapper.num_jobs(), kJobs);
+  EXPECT_LT(mapper.state_bytes() / kJobs, 500U);
+  EXPECT_THAT(mapper.job_labels(JobId{7}), ElementsAre(std::pair("namespace", "shop")));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ void LiveFleet::Forget(JobId id) {
   if (job == nullptr) return;
   Changed(*job);
   if (!job->overrides.empty()) settings_of_gone_[job->record.name] = std::move(job->overrides);
-  ids_.erase(job->record.name);
+  ids_.Erase(job->record.name);
   ++records_.jobs;
   ++records_.labels;  // should it come back, it may have others
   jobs_.Erase(id);
@@ -63,8 +63,7 @@ void LiveFleet::Wake(LiveJob& job) const {
   for (const Resource r : kResources) {
     LiveLane& lane = job.of(r);
     if (!lane.lane.sleeps()) continue;
-    const std::string state = std::move(lane.asleep);
-    lane.asleep = std::string();
+    const PackedText state = std::move(lane.asleep);
     // Other settings or another version than it was saved with may not be able to read it.
     if (!lane.lane.Wake(NewRecommenderOf(job, r), state).ok()) job.needs_history = true;
   }
@@ -108,15 +107,15 @@ void LiveFleet::MarkSaved(uint32_t chunk) {
 }
 
 size_t LiveFleet::state_bytes() const {
-  size_t bytes = jobs_.table_bytes() + ids_.capacity() * (sizeof(std::pair<std::string_view, JobId>) + 1);
+  size_t bytes = jobs_.table_bytes() + ids_.state_bytes();
   for (const LiveJob& job : jobs_) {
-    bytes += sizeof(job) + 2 * sizeof(LiveLane) + job.record.name.capacity() + job.notice.capacity();
+    bytes += sizeof(job) + job.record.name.capacity() + job.notice.heap_bytes();
     for (const auto& [key, value] : job.record.labels) {
       bytes += sizeof(job.record.labels[0]) + key.capacity() + value.capacity();
     }
-    for (const auto& lane : job.lanes) {
-      bytes += lane->hold.capacity() + lane->asleep.capacity();
-      if (!lane->lane.sleeps()) bytes += lane->lane.recommender().state_bytes();
+    for (const LiveLane& lane : job.lanes) {
+      bytes += lane.hold.heap_bytes() + lane.asleep.heap_bytes();
+      if (!lane.lane.sleeps()) bytes += lane.lane.recommender().state_bytes();
     }
   }
   return bytes;

@@ -89,7 +89,7 @@ void LiveFleet::AddRestoredJob(JobRecord record) {
     job.overrides = std::move(it->second);
     settings_of_gone_.erase(it);
   }
-  ids_.emplace(job.record.name, job.record.id);
+  if (!ids_.Find(job.record.name).has_value()) ids_.Insert(job.record.id.value);
   job.policy = PolicyOf(job);
   Changed(job);
 }
@@ -115,8 +115,8 @@ bool LiveFleet::SetSettingLabels(JobId id, std::span<const KeyValue> labels, int
 }
 
 std::optional<JobId> LiveFleet::Find(std::string_view name) const {
-  const auto it = ids_.find(name);
-  return it == ids_.end() ? std::nullopt : std::optional(it->second);
+  const std::optional<uint32_t> id = ids_.Find(name);
+  return id.has_value() ? std::optional(JobId{*id}) : std::nullopt;
 }
 
 // The job's policy may have changed: lanes whose recommender is still the same keep what they know.
@@ -313,7 +313,7 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
     out.trials.push_back(job.record.id);
   }
   if (!verdict.kind.has_value()) {
-    if (lane.hold != verdict.sentence) lane.hold = std::move(verdict.sentence);
+    if (lane.hold != verdict.sentence) lane.hold = verdict.sentence;
     return;
   }
   lane.hold.clear();

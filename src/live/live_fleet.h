@@ -19,6 +19,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "base/numbers_by_key.h"
 #include "engine/signal_builder.h"
 #include "engine/stored_history.h"
 #include "live/live_job.h"
@@ -270,12 +271,18 @@ class LiveFleet {
   void Repolicy(LiveJob& job);
   JobInfo InfoOf(const JobRecord& record) const;
 
+  // The key of ids_.
+  struct NameOfJob {
+    const JobTable<LiveJob>* jobs;
+    std::string_view operator()(uint32_t id) const { return (*jobs)[JobId{id}].record.name; }
+  };
+
   LiveSettings settings_;
   std::unique_ptr<FleetModels> models_;
   LoadAnalogs load_analogs_;  // of the jobs whose number of tasks is scaled
   JobTable<LiveJob> jobs_;
   FleetRecords records_;
-  absl::flat_hash_map<std::string_view, JobId> ids_;  // by name; views into jobs_
+  NumbersByKey<NameOfJob> ids_{NameOfJob{&jobs_}};
   // Policies of jobs without settings of their own, by the rules that fit them: most jobs share one.
   absl::flat_hash_map<std::string, std::shared_ptr<const JobPolicy>> policies_;
   int32_t day_ = INT32_MIN;  // the current day

@@ -205,8 +205,8 @@ void LiveFleet::DistrustFuture(int64_t now_s) {
       job.ooms_of_day.fill(0);
       job.ooms_day = INT32_MIN;
     }
-    for (const auto& lane : job.lanes) {
-      GateState& gate = lane->gate;
+    for (LiveLane& lane : job.lanes) {
+      GateState& gate = lane.gate;
       mend(gate.last_change_s);
       mend(gate.last_shown_s);
       mend(gate.rolled_back_s);

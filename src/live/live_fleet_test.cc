@@ -238,5 +238,17 @@ TEST(LiveFleet, DamagedCheckpointsNeverCrash) {
   }
 }
 
+// Of a cell of a million jobs each byte is a mebibyte. What recommenders take is theirs.
+TEST(LiveFleet, AJobIsSmall) {
+  LiveFleet fleet(Settings(Policy::kStatic, Mode::kObserve));
+  constexpr size_t kJobs = 1000;
+  AddJobs(fleet, kJobs);
+  EXPECT_LT(fleet.state_bytes() / kJobs, 700U);
+  EXPECT_EQ(fleet.Find("job-777"), JobId{777});
+  fleet.Forget(JobId{777});
+  EXPECT_EQ(fleet.Find("job-777"), std::nullopt);
+  EXPECT_EQ(fleet.Find("job-778"), JobId{778});
+}
+
 }  // namespace
 }  // namespace taut

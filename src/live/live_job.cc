@@ -55,10 +55,8 @@ void LiveJobState::CountOoms(int32_t day_now, uint64_t kills) {
 }
 
 void LiveJobState::Sleep() {
-  for (const auto& lane : lanes) {
-    if (lane->lane.sleeps()) continue;
-    lane->asleep = lane->lane.Sleep();
-    lane->asleep.shrink_to_fit();
+  for (LiveLane& lane : lanes) {
+    if (!lane.lane.sleeps()) lane.asleep = lane.lane.Sleep();
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/packed_text.h"
 #include "engine/managed_lane.h"
 #include "engine/policies.h"
 #include "live/day_record.h"
@@ -22,8 +23,8 @@ struct LiveLane : ManagedLane {
   // Without a recommender: it sleeps.
   LiveLane() : ManagedLane(Lane(nullptr)) {}
 
-  std::string asleep;  // the lane's state while lane.sleeps()
-  std::string hold;    // what a recommendation waits for; "" if for nothing
+  PackedText asleep;  // the lane's state while lane.sleeps()
+  PackedText hold;    // what a recommendation waits for; "" if for nothing
   // Of the last window measured, each task; negative: absent.
   float usage_mean = kAbsent;  // mean over tasks
   float usage_peak = kAbsent;  // highest task
@@ -31,12 +32,12 @@ struct LiveLane : ManagedLane {
   bool of_request = false;  // the owner's amount is a request; false after a restart until the next window
   uint32_t tasks = 0;
   DayRecord days;
-  // Of a day above `chance_of`, by the recommender's forecast; negative: absent.
-  float chance = kAbsent;
-  double chance_of = kAbsent;
   // What agents last reported as in the kernel, mean over tasks; kNoLimit: some task has none; kAbsent: no
   // agent reports it.
   float applied = kAbsent;
+  // Of a day above `chance_of`, by the recommender's forecast; negative: absent.
+  float chance = kAbsent;
+  double chance_of = kAbsent;
 
   std::optional<double> owner() const {
     return owner_limit >= 0 ? std::optional<double>(owner_limit) : std::nullopt;
@@ -64,8 +65,7 @@ struct LiveLane : ManagedLane {
 struct LiveJobState {
   std::shared_ptr<const JobPolicy> policy;
   std::vector<Override> overrides;
-  // By Resource; never null.
-  std::array<std::unique_ptr<LiveLane>, 2> lanes{std::make_unique<LiveLane>(), std::make_unique<LiveLane>()};
+  std::array<LiveLane, 2> lanes;           // by Resource
   std::unique_ptr<LiveReplicas> replicas;  // null: nothing is recommended or ordered
   bool needs_history = false;  // its recommenders are new: they have to process the stored history
   bool lost = false;           // during a restore: its checkpoint could not be read
@@ -76,7 +76,7 @@ struct LiveJobState {
   std::array<uint16_t, 7> ooms_of_day{};  // by day mod 7
   int32_t ooms_day = INT32_MIN;           // the newest day in it
   MigrationState migration;
-  std::string notice;    // for people: a move that is due
+  PackedText notice;     // for people: a move that is due
   bool managed = false;  // agents apply limits to its tasks, as of the last window
   // CFS periods of its tasks as agents report them, decaying with a half-life of a day.
   float periods = 0, throttled = 0;
@@ -86,20 +86,18 @@ struct LiveJobState {
     return periods > 0 ? std::optional(double{throttled} / double{periods}) : std::nullopt;
   }
   // Its lanes are bytes, until it is measured again.
-  bool sleeps() const { return lanes[0]->lane.sleeps(); }
+  bool sleeps() const { return lanes[0].lane.sleeps(); }
   // During a restore: its recommenders are yet to be loaded or made.
-  bool is_blank() const { return sleeps() && lanes[0]->asleep.empty(); }
+  bool is_blank() const { return sleeps() && lanes[0].asleep.empty(); }
   void Sleep();
 
-  LiveLane& of(Resource r) { return *lanes[static_cast<size_t>(r)]; }
-  const LiveLane& of(Resource r) const { return *lanes[static_cast<size_t>(r)]; }
+  LiveLane& of(Resource r) { return lanes[static_cast<size_t>(r)]; }
+  const LiveLane& of(Resource r) const { return lanes[static_cast<size_t>(r)]; }
   // OOM kills of the 7 days up to `day`.
   uint32_t OomsOfWeek(int32_t day) const;
   void CountOoms(int32_t day, uint64_t kills);
   // Of a limit.
-  int64_t last_change_s() const {
-    return std::max(lanes[0]->gate.last_change_s, lanes[1]->gate.last_change_s);
-  }
+  int64_t last_change_s() const { return std::max(lanes[0].gate.last_change_s, lanes[1].gate.last_change_s); }
 };
 
 struct LiveJob : LiveJobState {

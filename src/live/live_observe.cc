@@ -25,13 +25,13 @@ void LiveFleet::StartDay(LiveJob& job, int32_t day) {
   if (job.day == day) return;
   if (job.seen_today) {
     FleetRows ignored;  // the fleet closed that day without this row, or knows it already
-    for (const auto& lane : job.lanes) lane->lane.EndDay(job.day, ignored);
+    for (LiveLane& lane : job.lanes) lane.lane.EndDay(job.day, ignored);
     job.seen_today = job.over_today = false;
   }
   job.day = day;
-  for (const auto& lane : job.lanes) {
-    lane->lane.StartDay(day);
-    lane->chance_of = kAbsent;  // another day, another forecast
+  for (LiveLane& lane : job.lanes) {
+    lane.lane.StartDay(day);
+    lane.chance_of = kAbsent;  // another day, another forecast
   }
 }
 
@@ -140,9 +140,9 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
 // Tasks that are not measured are not known to be gone, unless it was ordered (or said) that none shall run.
 void LiveFleet::ObserveIdle(const JobWindow& window, LiveJob& job) {
   job.last_window = window.window;
-  for (const auto& lane : job.lanes) {
-    lane->usage_mean = lane->usage_peak = kAbsent;
-    lane->tasks = 0;
+  for (LiveLane& lane : job.lanes) {
+    lane.usage_mean = lane.usage_peak = kAbsent;
+    lane.tasks = 0;
   }
   if (job.replicas == nullptr || job.replicas->is_of_cpu() || job.replicas->assumed() != 0) return;
   const Signal idle{

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/boxed.h"
 #include "fmt/format.h"
 #include "vertical/stored_values.h"
 
@@ -195,7 +196,13 @@ std::string BoundOf(std::string_view end, const std::string& by) {
 class BoundsWrapper final : public RecommenderWrapper {
  public:
   BoundsWrapper(std::unique_ptr<Recommender> in, BoundSettings bounds)
-      : RecommenderWrapper(std::move(in)), bounds_(std::move(bounds)) {}
+      : RecommenderWrapper(std::move(in)),
+        lower_(bounds.lower),
+        upper_(bounds.upper),
+        granularity_(bounds.granularity) {
+    if (bounds.lower_by.empty() && bounds.upper_by.empty()) return;
+    bound_by_ = BoundBy{std::move(bounds.lower_by), std::move(bounds.upper_by)};
+  }
 
   std::optional<double> Recommend(WindowId next) override {
     before_ = inner().Recommend(next);
@@ -209,29 +216,36 @@ class BoundsWrapper final : public RecommenderWrapper {
     const double rounded = Rounded(*before_);
     if (rounded != *before_) AddStep(reason, "rounding", "rounding up", before_, rounded);
     const double bounded = Bounded(rounded);
-    if (bounded > rounded)
-      AddStep(reason, "lower_bound", BoundOf("lower", bounds_.lower_by), rounded, bounded);
-    if (bounded < rounded)
-      AddStep(reason, "upper_bound", BoundOf("upper", bounds_.upper_by), rounded, bounded);
+    if (bounded > rounded) AddStep(reason, "lower_bound", BoundOf("lower", lower_by()), rounded, bounded);
+    if (bounded < rounded) AddStep(reason, "upper_bound", BoundOf("upper", upper_by()), rounded, bounded);
     if (bounded != rounded) reason.why = reason.steps.back().what;
   }
   std::unique_ptr<Recommender> Clone() const override {
-    return std::make_unique<BoundsWrapper>(inner().Clone(), bounds_);
+    return std::make_unique<BoundsWrapper>(
+        inner().Clone(), BoundSettings{lower_, upper_, granularity_, lower_by(), upper_by()});
   }
 
  private:
   double Rounded(double limit) const {
-    if (bounds_.granularity <= 0) return limit;
+    if (granularity_ <= 0) return limit;
     // Limits that are a multiple already, up to rounding noise, stay.
-    return std::ceil(limit / bounds_.granularity - 1e-9) * bounds_.granularity;
+    return std::ceil(limit / granularity_ - 1e-9) * granularity_;
   }
   double Bounded(double limit) const {
-    if (bounds_.lower.has_value()) limit = std::max(limit, *bounds_.lower);
-    if (bounds_.upper.has_value()) limit = std::min(limit, *bounds_.upper);
+    if (lower_.has_value()) limit = std::max(limit, *lower_);
+    if (upper_.has_value()) limit = std::min(limit, *upper_);
     return limit;
   }
+  std::string lower_by() const { return bound_by_.has_value() ? bound_by_->lower : ""; }
+  std::string upper_by() const { return bound_by_.has_value() ? bound_by_->upper : ""; }
 
-  BoundSettings bounds_;
+  // As BoundSettings; most bounds are the owner's, and there are two of these a job.
+  struct BoundBy {
+    std::string lower, upper;
+  };
+  std::optional<double> lower_, upper_;
+  double granularity_;
+  Boxed<BoundBy> bound_by_;
   std::optional<double> before_;
 };
 

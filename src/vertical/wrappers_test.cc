@@ -202,6 +202,11 @@ TEST(WithBounds, NamesWhoseBoundItIs) {
     Reason reason;
     r->Explain(reason);
     EXPECT_EQ(reason.steps.back().what, what);
+    const auto copy = r->Clone();
+    EXPECT_EQ(copy->Recommend(WindowId{1}), r->Recommend(WindowId{1}));
+    Reason again;
+    copy->Explain(again);
+    EXPECT_EQ(again.steps.back().what, what);
   }
   // Where the owner's is narrower it is the owner's.
   const BoundSettings narrow = own.Within({0.1, 8, "a", "b"});

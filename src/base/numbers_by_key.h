@@ -1,0 +1,57 @@
+// Numbers of things, found by their keys where the keys lie with the things: 5 bytes a number, at the most 12.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
+
+namespace taut {
+
+// `KeyOf` gives the key of the thing with this number, which must not change while the number is in here. Not
+// thread-safe.
+template <typename KeyOf>
+class NumbersByKey {
+ public:
+  using Key = std::invoke_result_t<const KeyOf&, uint32_t>;
+
+  explicit NumbersByKey(const KeyOf& key_of) : numbers_(0, Hash{key_of}, Equal{key_of}) {}
+  // KeyOf may look into what the object lies in.
+  NumbersByKey(const NumbersByKey&) = delete;
+  NumbersByKey& operator=(const NumbersByKey&) = delete;
+
+  std::optional<uint32_t> Find(const Key& key) const {
+    const auto it = numbers_.find(key);
+    return it == numbers_.end() ? std::nullopt : std::optional(*it);
+  }
+  // In place of another number with this key.
+  void Insert(uint32_t number) {
+    numbers_.erase(number);
+    numbers_.insert(number);
+  }
+  // Whichever number has this key.
+  void Erase(const Key& key) { numbers_.erase(key); }
+  size_t size() const { return numbers_.size(); }
+  size_t state_bytes() const { return numbers_.capacity() * (sizeof(uint32_t) + 1); }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(uint32_t number) const { return (*this)(key_of(number)); }
+    size_t operator()(const Key& key) const { return absl::Hash<Key>()(key); }
+    KeyOf key_of;
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(uint32_t a, uint32_t b) const { return key_of(a) == key_of(b); }
+    bool operator()(uint32_t a, const Key& b) const { return key_of(a) == b; }
+    bool operator()(const Key& a, uint32_t b) const { return a == key_of(b); }
+    KeyOf key_of;
+  };
+  absl::flat_hash_set<uint32_t, Hash, Equal> numbers_;
+};
+
+}  // namespace taut

@@ -1,0 +1,42 @@
+// A text or bytes in objects there are millions of: a pointer wide, and exactly as much on the heap.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+namespace taut {
+
+// "" has nothing on the heap. Setting another text allocates, whatever was there before.
+class PackedText {
+ public:
+  PackedText() = default;
+  explicit PackedText(std::string_view text) {
+    if (text.empty()) return;
+    const auto size = static_cast<uint32_t>(text.size());
+    bytes_ = std::make_unique_for_overwrite<char[]>(sizeof(size) + text.size());
+    std::memcpy(bytes_.get(), &size, sizeof(size));
+    std::memcpy(bytes_.get() + sizeof(size), text.data(), text.size());
+  }
+  PackedText& operator=(std::string_view text) { return *this = PackedText(text); }
+
+  // Good until the text is set or moved.
+  std::string_view view() const {
+    if (bytes_ == nullptr) return {};
+    uint32_t size = 0;
+    std::memcpy(&size, bytes_.get(), sizeof(size));
+    return {bytes_.get() + sizeof(size), size};
+  }
+  operator std::string_view() const { return view(); }  // NOLINT: reads like a string
+  bool empty() const { return bytes_ == nullptr; }
+  void clear() { bytes_.reset(); }
+  size_t heap_bytes() const { return bytes_ == nullptr ? 0 : sizeof(uint32_t) + view().size(); }
+
+  friend bool operator==(const PackedText& a, std::string_view b) { return a.view() == b; }
+
+ private:
+  std::unique_ptr<char[]> bytes_;  // 4 bytes of size, then the text
+};
+
+}  // namespace taut
