@@ -186,6 +186,24 @@ TEST(DecayBank, StartsWithoutBias) {
   EXPECT_EQ(later.over, shares.over);
 }
 
+// Weights are scaled up with time: at half a halving a window a day of it would be 2^144, more than a float holds.
+TEST(DecayBank, AFastRateIsRescaledBeforeADayIsOver) {
+  const std::vector<double> half_lives = {168 * kHour, 600};
+  const DecayRates rates = DecayRates::FromHalfLives(half_lives);
+  EXPECT_DOUBLE_EQ(rates.max_halvings(), 0.5);
+  const std::vector<BucketShare> signal = {{10, 1}, {20, 3}};
+  for (const int32_t elapsed : {1, 250, 287}) {
+    DecayBank bank(rates);
+    Naive naive(rates);
+    for (int32_t t = 0; t <= 287; t += elapsed) {
+      bank.Step(t == 0 ? 0 : elapsed, signal);
+      naive.Step(t == 0 ? 0 : elapsed, signal);
+    }
+    CheckAgainst(naive, bank);
+    EXPECT_TRUE(std::isfinite(bank.Mass(1))) << elapsed;
+  }
+}
+
 TEST(DecayBank, DropsBucketsThatCountAtNoRate) {
   const std::vector<double> keep = {std::exp2(-1.0 / 12), std::exp2(-1.0 / 288)};
   const DecayRates rates(keep);

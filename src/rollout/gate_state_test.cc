@@ -155,7 +155,8 @@ TEST(GateState, AFlagThatIsNoneIsRefused) {
                              at([](GateState& s) { s.trial->refused = true; })}) {
     std::string odd = bytes;
     odd[place] = 3;
-    EXPECT_FALSE(Loads(odd)) << place;
+    ByteReader in(odd);
+    EXPECT_FALSE(GateState().Load(in).ok()) << place;
   }
   std::string trials = Saved(GateState());
   trials.back() = 2;  // whether there is a trial

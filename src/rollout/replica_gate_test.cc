@@ -219,13 +219,13 @@ TEST(ReplicaSettingsOfJobs, AreReadFromRulesWithTheirErrors) {
 }
 
 TEST(ReplicaGate, ComesBackFromBytesInEachField) {
-  for (const bool reached : {true, false}) {
+  for (const auto& [reached, unreached] : {std::pair(true, 0), {false, 0}, {false, 5}}) {
     ReplicaGateState state;
     state.in_force = 0;
     state.shown = 7;
     state.last_change_s = 1234;
     state.reached = reached;
-    state.unreached = reached ? 0 : 5;
+    state.unreached = static_cast<uint8_t>(unreached);
     state.elsewhere = 3;
     state.step_back_until_s = 5678;
     std::string bytes, again;
@@ -238,7 +238,7 @@ TEST(ReplicaGate, ComesBackFromBytesInEachField) {
     EXPECT_THAT(loaded.shown, Optional(7));
     EXPECT_EQ(loaded.last_change_s, 1234);
     EXPECT_EQ(loaded.reached, reached);
-    EXPECT_EQ(int{loaded.unreached}, reached ? 0 : 5);
+    EXPECT_EQ(int{loaded.unreached}, unreached);
     EXPECT_EQ(int{loaded.elsewhere}, 3);
     EXPECT_EQ(loaded.step_back_until_s, 5678);
     loaded.Save(other);
@@ -338,6 +338,28 @@ TEST(ReplicaGate, TheNearestThatItCameIsRemembered) {
   job.Window(7, 12);
   EXPECT_EQ(job.state.nearest, 5);
   EXPECT_EQ(job.state.elsewhere, 0);
+}
+
+// As where another program set what is ordered now, and goes on.
+TEST(ReplicaGate, AnOrderOfWhatRunsAlreadyIsMovedAwayFromAtOnce) {
+  Scaled job(Mode::kAuto);
+  job.Window(6, 9);
+  EXPECT_EQ(job.Window(12, 12).kind, DecisionKind::kSet);
+  EXPECT_EQ(job.state.nearest, 0);
+  job.Window(11, 12);
+  job.Window(11, 12);
+  EXPECT_TRUE(job.step_back.has_value());
+}
+
+TEST(ReplicaGate, WindowsElsewhereAreCountedTo200) {
+  Scaled job(Mode::kAuto);
+  job.startup_windows = 300;
+  job.Window(8, 8);
+  job.Window(8, 9);
+  job.Window(9, 9);
+  for (int i = 0; i < 250; ++i) job.Window(11, 9);
+  EXPECT_EQ(int{job.state.elsewhere}, 200);
+  EXPECT_FALSE(job.step_back.has_value());
 }
 
 TEST(ReplicaGate, AnOrderThatIsNotReachedHasLongerWhereTasksStartSlowly) {
