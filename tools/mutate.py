@@ -39,7 +39,8 @@ OPERATORS = [
     (r"std::min\b", ["std::max"]), (r"\btrue\b", ["false"]), (r"\bfalse\b", ["true"]),
 ]
 CONDITION = re.compile(r"if \((.+)\)(?= \{| return\b| continue;| break;|$)")
-STATEMENT = re.compile(r"^\s+(?!return|const|auto|using|static|case|double|int|size_t|float|bool)[\w.>\[\]*()-]+( [-+*/]?= [^;{]+|\([^;{]*\));$")
+STATEMENT = re.compile(r"^\s+(?!return|const|auto|using|static|case|double|int|size_t|float|bool)[\w.>\[\]*()-]+"
+                       r"( [-+*/]?= [^;{]+|\([^;{]*\));$")
 LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'', re.S)
 ASSIGNMENT = re.compile(r"(?<![<>=!])[-+*/%|&^]?=(?!=)")
 OPENING, CLOSING = "([{", ")]}"
@@ -210,7 +211,8 @@ class Room:
 
     def link(self, test, made):
         """The test binary with this object before its libraries"""
-        commands = subprocess.run(["ninja", "-C", self.build, "-t", "commands", "-s", f"bin/{test}"], capture_output=True, text=True, check=True)
+        commands = subprocess.run(["ninja", "-C", self.build, "-t", "commands", "-s", f"bin/{test}"],
+                                  capture_output=True, text=True, check=True)
         line = next(l for l in reversed(commands.stdout.splitlines()) if f" -o bin/{test} " in l)
         line = next(part for part in line.split(" && ") if f" -o bin/{test} " in part)
         binary = self.folder / f"{made.stem}.{test}"
@@ -330,14 +332,16 @@ def main():
         for path in files:
             wanted = sorted(i for p, i in chosen if p == path)
             counts = collections.Counter()
-            for i, what in try_file(room, path, texts[path], changes[path], wanted, [f"{path.parent.name}_tests", *also]) if wanted else ():
+            if not wanted:
+                continue
+            its_tests = [f"{path.parent.name}_tests", *also]
+            for i, what in try_file(room, path, texts[path], changes[path], wanted, its_tests):
                 counts[what] += 1
                 if what == "survived":
                     number, before, after = lines_of(texts[path], changes[path][i])
                     print(f"{path.relative_to(ROOT)}:{number}: survived\n  - {before}\n  + {after}", flush=True)
-            if wanted:
-                print(f"{path.relative_to(ROOT)}: {counts['noticed']} noticed, {counts['survived']} survived, "
-                      f"{counts['does not compile']} do not compile", flush=True)
+            print(f"{path.relative_to(ROOT)}: {counts['noticed']} noticed, {counts['survived']} survived, "
+                  f"{counts['does not compile']} do not compile", flush=True)
             totals += counts
     compiled = totals["noticed"] + totals["survived"]
     share = totals["noticed"] / compiled if compiled else 1
