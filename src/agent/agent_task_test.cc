@@ -151,5 +151,59 @@ TEST(AgentTask, RemembersThePeakOfTheLastMinute) {
   EXPECT_EQ(task.recent_peak(), 12.0);
 }
 
+TEST(AgentTask, ASpanEndsAtItsEndWheneverItBegan) {
+  FoundTask found;
+  found.identity = "a";
+  const TaskRule rule = Rule(CpuStyle::kHard, MemoryStyle::kHard);
+  AgentTask task(found, rule, nullptr, MeterOptions(), MoverOptions());
+  task.NotePeak(50, 1000, 30);
+  task.NotePeak(10, 1010, 30);
+  task.NotePeak(11, 1020, 30);
+  task.NotePeak(12, 1029, 30);
+  EXPECT_EQ(task.recent_peak(), 50.0) << "of one span";
+  task.NotePeak(13, 1030, 30);
+  task.NotePeak(14, 1059, 30);
+  EXPECT_EQ(task.recent_peak(), 50.0) << "of the span before";
+  task.NotePeak(15, 1060, 30);
+  EXPECT_EQ(task.recent_peak(), 15.0);
+}
+
+constexpr int64_t kSecondUs = 1'000'000;
+
+// Two events within 2 s tell of one kill.
+TEST(OomTally, WithoutACounterEachEventIsAKillUnlessItComesTwice) {
+  OomTally tally;
+  tally.Begin(0);
+  EXPECT_EQ(tally.Event(false, 10 * kSecondUs), 1U);
+  EXPECT_EQ(tally.Event(false, 12 * kSecondUs - 1), 0U);
+  EXPECT_EQ(tally.Event(false, 12 * kSecondUs), 1U);
+}
+
+TEST(OomTally, ACounterThatDidNotMoveExplainsNoKillOfThisStart) {
+  OomTally first;
+  first.Begin(0);
+  EXPECT_EQ(first.Event(true, kSecondUs), 0U);
+  EXPECT_EQ(first.Unexplained(kSecondUs), 0U) << "no start ended before";
+  OomTally second;
+  second.Begin(0);
+  EXPECT_EQ(second.End(10 * kSecondUs), 0U);
+  second.Begin(11 * kSecondUs);
+  EXPECT_EQ(second.Unexplained(11 * kSecondUs), 0U) << "nobody told of a kill";
+  EXPECT_EQ(second.Event(true, 12 * kSecondUs), 0U);
+  EXPECT_EQ(second.Unexplained(12 * kSecondUs), 1U) << "of the end of the last start";
+  EXPECT_EQ(second.Event(true, 12 * kSecondUs), 0U);
+  EXPECT_EQ(second.Unexplained(12 * kSecondUs), 0U) << "which had one end";
+  EXPECT_EQ(second.LateEvent(), 0U);
+}
+
+TEST(OomTally, AnEventLongAfterAStartIsNotOfTheLastOne) {
+  OomTally tally;
+  tally.Begin(0);
+  tally.End(10 * kSecondUs);
+  tally.Begin(11 * kSecondUs);
+  EXPECT_EQ(tally.Event(true, 13 * kSecondUs), 0U);
+  EXPECT_EQ(tally.Unexplained(13 * kSecondUs), 0U);
+}
+
 }  // namespace
 }  // namespace taut

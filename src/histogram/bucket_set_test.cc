@@ -136,5 +136,19 @@ TEST(BucketFloats, RefusesBucketsBeyondTheGridAndValuesThatAreNoWeights) {
   EXPECT_EQ(load({1, 0}, {std::bit_cast<float>(0x7f800000)}), absl::StatusCode::kDataLoss);
 }
 
+TEST(BucketFloats, AreEqualOnlyInEachBucketAndValue) {
+  const auto filled = [](Bucket second, float last) {
+    BucketFloats out(2);
+    for (const Bucket b : {Bucket{3}, second}) out.FindOrInsert(b)[0] = 1;
+    out.FindOrInsert(second)[1] = last;
+    return out;
+  };
+  EXPECT_TRUE(filled(9, 5) == filled(9, 5));
+  EXPECT_FALSE(filled(9, 5) == filled(9, 6));
+  EXPECT_FALSE(filled(9, 5) == filled(8, 5));
+  EXPECT_FALSE(filled(9, 5) == BucketFloats(2));
+  EXPECT_FALSE(BucketFloats(1) == BucketFloats(2));
+}
+
 }  // namespace
 }  // namespace taut

@@ -172,5 +172,14 @@ TEST(Checkpoint, RecordsSurviveDamage) {
   EXPECT_GT(accepted, 0);  // some damage is harmless, so the checks above ran
 }
 
+TEST(Checkpoint, SmallerIsTheSmallerOfBoth) {
+  const std::string text = Text(2000), noise = RandomBytes(2000);
+  const std::string packed = SealCheckpoint(text, CheckpointCompression::kSmaller);
+  EXPECT_LT(packed.size(), text.size() / 2);
+  EXPECT_EQ(*OpenCheckpoint(packed), text);
+  EXPECT_EQ(SealCheckpoint(noise, CheckpointCompression::kSmaller).size(),
+            noise.size() + kCheckpointHeaderBytes);
+}
+
 }  // namespace
 }  // namespace taut

@@ -6,6 +6,8 @@
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -186,6 +188,24 @@ TEST(DecayBank, StartsWithoutBias) {
   EXPECT_EQ(later.over, shares.over);
 }
 
+// Weights are scaled up with time: at half a halving a window a day of it would be 2^144, more than a float holds.
+TEST(DecayBank, AFastRateIsRescaledBeforeADayIsOver) {
+  const std::vector<double> half_lives = {168 * kHour, 600};
+  const DecayRates rates = DecayRates::FromHalfLives(half_lives);
+  EXPECT_DOUBLE_EQ(rates.max_halvings(), 0.5);
+  const std::vector<BucketShare> signal = {{10, 1}, {20, 3}};
+  for (const int32_t elapsed : {1, 250, 287}) {
+    DecayBank bank(rates);
+    Naive naive(rates);
+    for (int32_t t = 0; t <= 287; t += elapsed) {
+      bank.Step(t == 0 ? 0 : elapsed, signal);
+      naive.Step(t == 0 ? 0 : elapsed, signal);
+    }
+    CheckAgainst(naive, bank);
+    EXPECT_TRUE(std::isfinite(bank.Mass(1))) << elapsed;
+  }
+}
+
 TEST(DecayBank, DropsBucketsThatCountAtNoRate) {
   const std::vector<double> keep = {std::exp2(-1.0 / 12), std::exp2(-1.0 / 288)};
   const DecayRates rates(keep);
@@ -221,6 +241,43 @@ TEST(DecayBank, LoadRefusesOtherRatesAndKeepsItsContent) {
   }
   EXPECT_EQ(other.size(), 1);
   EXPECT_EQ(other.Highest(), 7);
+}
+
+TEST(DecayBank, AfterAllTimeNothingIsLeft) {
+  const DecayRates rates = DecayRates::FromHalfLives(kHalfLives);
+  DecayBank bank(rates);
+  bank.Step(0, std::vector<BucketShare>{{10, 1.0F}});
+  for (int i = 0; i < 3; ++i) bank.Step(std::numeric_limits<int32_t>::max(), {});
+  EXPECT_LT(bank.Mass(7), 1e-9);
+}
+
+TEST(DecayBank, AnEntryWithoutWeightMakesNoRow) {
+  const DecayRates rates = DecayRates::FromHalfLives(kHalfLives);
+  DecayBank bank(rates);
+  bank.Step(1, std::vector<BucketShare>{{10, 1.0F}, {20, 0.0F}});
+  EXPECT_EQ(bank.size(), 1);
+  BankShares shares;
+  bank.Shares(&shares);
+  EXPECT_EQ(shares.stride, 8);
+}
+
+TEST(DecayBank, OfRatesThatDoNotFillTheirRowsComesBack) {
+  const std::vector<double> half_lives = {kHour, 24 * kHour};
+  const DecayRates rates = DecayRates::FromHalfLives(half_lives);
+  DecayBank bank(rates), loaded(rates);
+  bank.Step(1, std::vector<BucketShare>{{10, 1.0F}, {20, 3.0F}});
+  std::string bytes;
+  ByteWriter out(&bytes);
+  bank.Save(out);
+  ByteReader in(bytes);
+  ASSERT_TRUE(loaded.Load(in).ok());
+  EXPECT_EQ(loaded.Mass(1), bank.Mass(1));
+  // What lies between the rates and the next row is nothing. The rows stand last: two of 8 floats.
+  const float some = 0.5F;
+  std::memcpy(&bytes[bytes.size() - 6 * sizeof(float)], &some, sizeof(some));
+  ByteReader odd(bytes);
+  DecayBank damaged(rates);
+  EXPECT_EQ(damaged.Load(odd).code(), absl::StatusCode::kDataLoss);
 }
 
 }  // namespace

@@ -252,6 +252,57 @@ TEST(DecayingHistogram, LoadRefusesWhatSaveCannotWrite) {
   EXPECT_EQ(DecayingHistogram::Load(in, Grid::Cpu()).status().code(), absl::StatusCode::kDataLoss);
 }
 
+// The rule over explicit buckets (percentile.h), in each of its readings.
+TEST(DecayingHistogram, PercentilesAreTheRuleOverItsBuckets) {
+  const Grid& grid = Grid::Cpu();
+  DecayingHistogram h(grid, kInf);
+  std::vector<double> lower, upper, weights(static_cast<size_t>(grid.size()));
+  for (int k = 0; k < grid.size(); ++k) {
+    lower.push_back(grid.LowerBound(static_cast<Bucket>(k)));
+    upper.push_back(grid.UpperBound(static_cast<Bucket>(k)));
+  }
+  for (const auto& [bucket, weight] : {std::pair(40, 3.0), {100, 8.0}, {160, 2.0}, {161, 0.5}}) {
+    h.AddToBucket(static_cast<Bucket>(bucket), weight, 0);
+    weights[static_cast<size_t>(bucket)] = weight;
+  }
+  for (const double p : {0.1, 0.37, 0.8, 0.9, 0.95, 1.0}) {
+    for (const PercentileOf of : {PercentileOf::kTime, PercentileOf::kLoad}) {
+      for (const BucketValue value : {BucketValue::kUpperBound, BucketValue::kInterpolated}) {
+        for (const LoadBound load : {LoadBound::kUpper, LoadBound::kLower}) {
+          const double wanted = PercentileOfBuckets(lower, upper, weights, p, of, value, load);
+          EXPECT_NEAR(h.Percentile(p, of, value, load), wanted, 1e-9 * wanted) << p;
+        }
+      }
+    }
+  }
+}
+
+TEST(DecayingHistogram, TimesBeyondAllTimeComeBack) {
+  for (const int64_t time_s : {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}) {
+    DecayingHistogram h(Grid::Cpu(), 12 * kHour);
+    h.Add(1.0, 2.0, time_s);
+    std::string bytes;
+    ByteWriter out(&bytes);
+    h.Save(out);
+    ByteReader in(bytes);
+    EXPECT_TRUE(DecayingHistogram::Load(in, Grid::Cpu()).ok()) << time_s;
+  }
+}
+
+TEST(DecayingHistogram, AWeightOfZeroLeavesNoTrace) {
+  const auto saved = [](const DecayingHistogram& h) {
+    std::string bytes;
+    ByteWriter out(&bytes);
+    h.Save(out);
+    return bytes;
+  };
+  DecayingHistogram h(Grid::Cpu(), 12 * kHour);
+  h.Add(1.0, 2.0, 0);
+  const std::string before = saved(h);
+  h.Add(3.0, 0.0, 100 * 12 * 3600);
+  EXPECT_EQ(saved(h), before);
+}
+
 TEST(Exp2, IsExactForWholeNumbersAndCloseElsewhere) {
   for (int i = -1000; i <= 1000; ++i) EXPECT_EQ(Exp2(i), std::ldexp(1.0, i)) << i;
   for (double x = -99; x < 99; x += 0.0137) EXPECT_NEAR(Exp2(x) / std::exp2(x), 1.0, 1e-11) << x;

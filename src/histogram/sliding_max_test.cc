@@ -91,5 +91,15 @@ TEST(SlidingMax, LoadRefusesDisorder) {
   EXPECT_EQ(load({1'000'000'000}), absl::StatusCode::kDataLoss);
 }
 
+TEST(SlidingMax, ForgetsBeforeAWindowButNotTheWindow) {
+  SlidingMax max;
+  max.Add(5, 9);
+  max.Add(6, 7);
+  max.ForgetBefore(5);
+  EXPECT_EQ(max.Max(6, 2), 9);
+  max.ForgetBefore(6);
+  EXPECT_EQ(max.Max(6, 2), 7);
+}
+
 }  // namespace
 }  // namespace taut

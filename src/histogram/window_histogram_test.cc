@@ -111,5 +111,26 @@ TEST(WindowHistogram, LoadRefusesWhatSaveCannotWrite) {
   EXPECT_EQ(load({321, 1, 3, 1}, Grid::Cpu()), absl::StatusCode::kDataLoss);  // the float is missing
 }
 
+TEST(WindowHistogram, TheLargestWholeWeightsComeBack) {
+  for (const double weight : {16'777'215.0, 16'777'216.0, 33'554'432.0}) {
+    WindowHistogram h(Grid::Cpu());
+    h.AddBucket(7, weight);
+    std::string bytes;
+    ByteWriter out(&bytes);
+    h.Save(out);
+    ByteReader in(bytes);
+    const absl::StatusOr<WindowHistogram> loaded = WindowHistogram::Load(in, Grid::Cpu());
+    ASSERT_TRUE(loaded.ok()) << weight;
+    EXPECT_EQ(double{loaded->buckets()[0].weight}, weight);
+  }
+}
+
+TEST(WindowHistogram, MergingNothingMakesNoBucket) {
+  WindowHistogram h(Grid::Cpu());
+  h.AddBucket(7, 1);
+  h.Merge(std::vector<BucketWeight>{{5, 0.0F}, {9, 2.0F}});
+  EXPECT_EQ(h.buckets().size(), 2U);
+}
+
 }  // namespace
 }  // namespace taut

@@ -51,7 +51,6 @@ void LimitMover::SetTarget(std::optional<double> limit, std::optional<int64_t> d
 void LimitMover::ClearTarget() {
   has_target_ = false;
   target_.reset();
-  refusals_ = 0;
   SetState(MoveState::kIdle, Obstacle::kNone);
 }
 

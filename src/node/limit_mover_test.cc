@@ -278,6 +278,163 @@ TEST(LimitMover, ThrottlingAtTheUpperBoundHoldsToo) {
   EXPECT_EQ(Cpu(std::nullopt).OnThrottled(10, 10, std::nullopt, 0), std::nullopt);
 }
 
+TEST(LimitMover, RoundingOfTheKernelIsAllowedInWhole) {
+  LimitMover mover = Cpu(1.0);
+  mover.SetTarget(0.34);
+  mover.Wrote(0.34, 0);
+  mover.SetCurrent(0.33);  // 0.34 - 0.33 is a little more than 0.01
+  EXPECT_EQ(At(mover, 0, 1), std::nullopt);
+}
+
+TEST(LimitMover, CutsWaitForTheStartAndRaisesDoNot) {
+  LimitMover mover = Memory(100 * kMiB);
+  mover.HoldCutsUntil(60 * kSecond);
+  mover.SetTarget(90 * kMiB);
+  EXPECT_EQ(At(mover, 0, 59), std::nullopt);
+  EXPECT_EQ(mover.state(), MoveState::kHeld);
+  EXPECT_EQ(mover.obstacle(), Obstacle::kStartup);
+  mover.SetTarget(120 * kMiB);
+  EXPECT_EQ(At(mover, 0, 59), Write(120 * kMiB));
+  mover.SetTarget(90 * kMiB);
+  EXPECT_EQ(At(mover, 0, 60), Write(90 * kMiB));
+}
+
+TEST(LimitMover, ARaiseIsInProgressAndAfterARefusalRefused) {
+  LimitMover mover = Memory(100 * kMiB);
+  mover.SetTarget(200 * kMiB);
+  EXPECT_EQ(At(mover, 0, 0), Write(200 * kMiB));
+  EXPECT_EQ(mover.state(), MoveState::kStepping);
+  mover.Refused(0);
+  EXPECT_EQ(At(mover, 0, 2), Write(200 * kMiB));
+  EXPECT_EQ(mover.state(), MoveState::kRefused);
+}
+
+// 100 MiB and more have a margin of 10 % and 4 MiB, smaller tasks one of 14 %.
+TEST(LimitMover, MarginOfASmallTask) {
+  LimitMover mover = Memory(std::nullopt);
+  mover.SetTarget(10 * kMiB);
+  const Write small = At(mover, 50 * kMiB, 0);
+  ASSERT_TRUE(small && *small);
+  EXPECT_NEAR(**small / kMiB, 57, 1e-9);
+  const Write large = At(mover, 1000 * kMiB, 0);
+  ASSERT_TRUE(large && *large);
+  EXPECT_NEAR(**large / kMiB, 1104, 1e-9);
+}
+
+TEST(LimitMover, StepsSmallerThanOnePercentArriveIfSoOrdered) {
+  MoverOptions options;
+  options.shrink_share = 0.005;
+  LimitMover mover = Memory(1000 * kMiB, options);
+  mover.SetTarget(500 * kMiB);
+  EXPECT_EQ(At(mover, 0, 0), Write(1000 * kMiB * 0.995));
+}
+
+TEST(LimitMover, ASuccessEndsThePatience) {
+  LimitMover mover = Memory(1000 * kMiB);
+  mover.SetTarget(100 * kMiB);
+  mover.Refused(0);
+  mover.Refused(2 * kSecond);
+  const Write step = At(mover, 0, 6);
+  ASSERT_TRUE(step);
+  mover.Wrote(*step, 6 * kSecond);
+  mover.Refused(7 * kSecond);
+  EXPECT_EQ(mover.Sentence(), "refused 1 time; retry after 2 s");
+}
+
+TEST(LimitMover, AFinalRefusalWaitsForAnotherOrderOrANewStart) {
+  LimitMover mover = Memory(100 * kMiB);
+  mover.SetTarget(200 * kMiB);
+  mover.Refused(0, true);
+  EXPECT_TRUE(mover.is_final());
+  EXPECT_EQ(mover.Sentence(), "refused; not retried until another limit is ordered");
+  EXPECT_EQ(At(mover, 0, 1'000'000), std::nullopt);
+  mover.ForgetRefusals();
+  EXPECT_EQ(At(mover, 0, 1'000'000), Write(200 * kMiB));
+  mover.Refused(0, true);
+  mover.SetTarget(210 * kMiB);
+  EXPECT_EQ(At(mover, 0, 0), Write(210 * kMiB));
+  mover.Refused(0);
+  EXPECT_FALSE(mover.is_final());
+}
+
+TEST(LimitMover, AKillRaisesAtOnceAlsoBelowAnOrderThatIsNotInForce) {
+  LimitMover mover = Memory(100 * kMiB);
+  mover.SetTarget(1000 * kMiB);
+  EXPECT_EQ(mover.OnOom(std::nullopt, std::nullopt, 1), 200 * kMiB);
+  EXPECT_EQ(mover.target(), 1000 * kMiB);
+}
+
+TEST(LimitMover, AKillDoesNotWaitForTheRefusalOfALowerOrder) {
+  LimitMover mover = Memory(100 * kMiB);
+  mover.SetTarget(50 * kMiB);
+  mover.Refused(0);
+  EXPECT_EQ(mover.OnOom(std::nullopt, std::nullopt, 1), 200 * kMiB);
+  EXPECT_EQ(At(mover, 0, 0), Write(200 * kMiB));
+}
+
+TEST(LimitMover, FloorOfThrottlingIsTheHighestOfOneHold) {
+  LimitMover mover = Cpu(1.0);
+  mover.SetTarget(0.1);
+  mover.OnThrottled(10, 10, std::nullopt, 0);
+  mover.SetCurrent(0.4);
+  mover.OnThrottled(10, 10, std::nullopt, 10 * kSecond);  // raises to 0.5, below the floor
+  mover.SetTarget(0.1);
+  EXPECT_EQ(At(mover, 0, 11), Write(1.25));
+  for (const int64_t later : {3610, 4000}) {  // the hold is over, or long over
+    LimitMover other = mover;
+    other.OnThrottled(10, 10, std::nullopt, later * kSecond);
+    other.SetTarget(0.1);
+    EXPECT_EQ(At(other, 0, later + 1), Write(0.5)) << later;
+  }
+}
+
+TEST(LimitMover, FloorsOfAKillOutliveARestart) {
+  LimitMover before = Memory(1000 * kMiB);
+  before.OnOom(std::nullopt, std::nullopt, 5000);
+  const MoveFloors kept = before.floors(0);
+  EXPECT_EQ(kept.oom, 1200 * kMiB);
+  EXPECT_EQ(kept.oom_s, 5000);
+  EXPECT_EQ(kept.throttle, std::nullopt);
+  LimitMover after = Memory(1200 * kMiB);
+  after.Restore(kept, 0);
+  EXPECT_FALSE(after.MayFollow(4999));
+  EXPECT_TRUE(after.MayFollow(5000));
+  after.SetTarget(1000 * kMiB, 4999);
+  EXPECT_EQ(At(after, 0, 0), std::nullopt);
+  EXPECT_EQ(after.obstacle(), Obstacle::kOomFloor);
+}
+
+TEST(LimitMover, HoldOfThrottlingGoesOnAfterARestart) {
+  LimitMover before = Cpu(1.0);
+  before.OnThrottled(10, 10, std::nullopt, 0);
+  EXPECT_EQ(before.floors(3600 * kSecond).throttle, std::nullopt);
+  EXPECT_EQ(before.floors(3600 * kSecond).throttle_left_us, 0);
+  const MoveFloors kept = before.floors(3000 * kSecond);
+  EXPECT_EQ(kept.throttle, 1.25);
+  EXPECT_EQ(kept.throttle_left_us, 600 * kSecond);
+  EXPECT_EQ(kept.oom, std::nullopt);
+  EXPECT_EQ(kept.oom_s, std::nullopt);
+  LimitMover after = Cpu(1.25);
+  after.Restore(kept, 50 * kSecond);  // steady time began anew
+  after.SetTarget(0.5);
+  EXPECT_EQ(At(after, 0, 649), std::nullopt);
+  EXPECT_EQ(after.obstacle(), Obstacle::kThrottleFloor);
+  EXPECT_EQ(At(after, 0, 650), Write(0.5));
+}
+
+TEST(LimitMover, AHoldWithoutTimeLeftIsNotRestored) {
+  MoveFloors floors;
+  floors.throttle = 1.25;
+  LimitMover mover = Cpu(1.25);
+  mover.Restore(floors, 0);
+  EXPECT_EQ(mover.floors(-1).throttle, std::nullopt);
+  floors.throttle_left_us = int64_t{100} * 3600 * kSecond;  // of another setting: an hour at most
+  mover.Restore(floors, 0);
+  EXPECT_EQ(mover.floors(0).throttle_left_us, 3600 * kSecond);
+  mover.Restore({}, 0);
+  EXPECT_EQ(mover.floors(0).throttle, std::nullopt);
+}
+
 // What the world may do in one second.
 struct Event {
   int what = 0;

@@ -111,6 +111,7 @@ TEST(TaskMeter, AbsentStaysAbsent) {
   EXPECT_EQ(node.windows[1].figures.cpu_peak_cores, kAbsent);
   EXPECT_TRUE(node.windows[1].cpu_buckets.empty());
   EXPECT_EQ(node.windows[1].figures.memory_peak_bytes, 50.0F);
+  EXPECT_EQ(node.meter.counts().resets, 0U);
 }
 
 TEST(TaskMeter, UsageThatWasMissedOnceIsOfTheWholeTime) {
@@ -272,6 +273,151 @@ TEST(TaskMeter, Small) {
   Node node;
   for (int s = 0; s < 299; ++s) node.At(s, Reading(static_cast<uint64_t>(s) * 300'000, 1000));
   EXPECT_LE(node.meter.state_bytes(), 600U);
+}
+
+TEST(TaskMeter, AnIdleTaskUsesNothing) {
+  Node node;
+  node.At(0, Reading(5'000'000));
+  node.At(1, Reading(5'000'000));
+  EXPECT_EQ(node.meter.cpu_cores(), 0.0);
+  EXPECT_EQ(node.meter.counts().resets, 0U);
+}
+
+TEST(TaskMeter, LimitsOfGapRateAndPieceAreAllowedThemselves) {
+  Node node;
+  node.At(0, Reading(0));
+  node.At(15, Reading(1'500'000));  // max_gap
+  EXPECT_EQ(node.meter.cpu_cores(), 0.1);
+  EXPECT_EQ(node.meter.counts().gaps, 0U);
+  node.At(15.1, Reading(1'600'000));  // min_gap
+  EXPECT_EQ(node.meter.cpu_cores(), 1.0);
+  node.At(16.1, Reading(1'600'000 + uint64_t{1'048'576} * 1000));  // max_cores
+  EXPECT_EQ(node.meter.cpu_cores(), 1048.576);
+  EXPECT_EQ(node.meter.counts().implausible, 0U);
+}
+
+TEST(TaskMeter, GapOfATaskWithoutCpuIsCounted) {
+  Node node;
+  node.At(0, Reading(std::nullopt, 10));
+  node.At(16, Reading(std::nullopt, 10));
+  EXPECT_EQ(node.meter.counts().gaps, 1U);
+}
+
+// Clocks may go apart by 2 s: then node time says how a piece is split.
+TEST(TaskMeter, ClocksThatGoApartALittleAreNoJump) {
+  Node node;
+  node.At(297, Reading(0));
+  node.AtNode(298, Timestamp{kStart + 300 * kSecond}, Reading(1'000'000));
+  EXPECT_EQ(node.meter.counts().jumps, 0U);
+  node.AtNode(299, Timestamp{kStart + 302'500'000}, Reading(2'000'000));
+  EXPECT_EQ(node.meter.counts().jumps, 0U);
+  ASSERT_EQ(node.All().size(), 2U);
+  EXPECT_FLOAT_EQ(Seconds(node.windows[0]), 1);
+  EXPECT_FLOAT_EQ(Seconds(node.windows[1]), 1);
+  Node jumped;
+  jumped.At(297, Reading(0));
+  jumped.AtNode(298, Timestamp{kStart + 300'100'000}, Reading(1'000'000));
+  EXPECT_EQ(jumped.meter.counts().jumps, 1U);
+}
+
+TEST(TaskMeter, NodeTimeThatStandsStillLosesNothing) {
+  Node node;
+  node.At(10, Reading(0));
+  node.AtNode(11, Timestamp{kStart + 10 * kSecond}, Reading(500'000));
+  ASSERT_EQ(node.All().size(), 1U);
+  EXPECT_FLOAT_EQ(Seconds(node.windows[0]), 1);
+}
+
+TEST(TaskMeter, ReadingAtTheBorderOpensNoWindow) {
+  Node node;
+  TaskReading reading = Reading(0);
+  reading.cpu_periods = 0;
+  node.At(299, reading);
+  reading = Reading(100'000);
+  reading.cpu_periods = 10;
+  node.At(300, reading);
+  EXPECT_EQ(node.windows.size(), 1U);
+  EXPECT_EQ(node.meter.oldest_open(), std::nullopt);
+}
+
+TEST(TaskMeter, WindowEndsWhenTheNextReadingIsTooLate) {
+  const auto handed_out = [](double read_s, int64_t close_s) {
+    Node node;
+    node.At(read_s - 1, Reading(0));
+    node.At(read_s, Reading(1'000'000));
+    node.meter.CloseUntil(Timestamp{kStart + close_s * kSecond}, node.windows);
+    return node.windows.size();
+  };
+  EXPECT_EQ(handed_out(299, 316), 0U);  // 15 s of max_gap and 2 s for clocks that go apart
+  EXPECT_EQ(handed_out(299, 317), 1U);
+  EXPECT_EQ(handed_out(280, 299), 0U);
+  EXPECT_EQ(handed_out(280, 300), 1U);
+}
+
+TEST(TaskMeter, ThrottledPeriodsAreSplitAtTheBorder) {
+  Node node;
+  TaskReading reading = Reading(0);
+  reading.cpu_periods = 0;
+  node.At(299, reading);
+  reading = Reading(1);
+  reading.cpu_periods = 100;
+  node.At(303, reading);
+  ASSERT_EQ(node.All().size(), 2U);
+  EXPECT_EQ(node.windows[0].cpu_periods, 25U);
+  EXPECT_EQ(node.windows[1].cpu_periods, 75U);
+}
+
+// Usage is read all the time, periods only at the start and the end.
+TEST(TaskMeter, ThrottledPeriodsOlderThanAWindowAreOfNone) {
+  const auto periods = [](int seconds) {
+    Node node;
+    for (int s = 0; s <= seconds; s += 10) {
+      TaskReading reading = Reading(static_cast<uint64_t>(s));
+      if (s == 0) reading.cpu_periods = 0;
+      if (s == seconds) reading.cpu_periods = 300;
+      node.At(s, reading);
+    }
+    uint64_t sum = 0;
+    for (const NodeWindow& w : node.All()) sum += w.cpu_periods.value_or(0);
+    return sum;
+  };
+  EXPECT_EQ(periods(290), 300U);
+  EXPECT_EQ(periods(300), 300U);
+  EXPECT_EQ(periods(310), 0U);
+}
+
+TEST(TaskMeter, ThrottledPeriodsAfterAJumpBackCountNowhere) {
+  Node node;
+  TaskReading reading = Reading(0);
+  reading.cpu_periods = 0;
+  node.At(300, reading);
+  reading = Reading(1);
+  reading.cpu_periods = 10;
+  node.At(301, reading);
+  reading = Reading(2);
+  reading.cpu_periods = 20;
+  node.AtNode(302, Timestamp{kStart + 250 * kSecond}, reading);
+  ASSERT_EQ(node.All().size(), 1U);
+  EXPECT_EQ(node.windows[0].cpu_periods, 10U);
+}
+
+TEST(TaskMeter, StateIsTheOpenWindowsAndTheirBuckets) {
+  Node node;
+  const size_t empty = node.meter.state_bytes();
+  EXPECT_EQ(empty, sizeof(TaskMeter));
+  node.At(0, Reading(0));
+  node.At(1, Reading(100'000));
+  const size_t open = node.meter.state_bytes();
+  for (int s = 2; s < 12; ++s) node.At(s, Reading(static_cast<uint64_t>(s * s) * 100'000));
+  EXPECT_GT(node.meter.state_bytes(), open + 9 * sizeof(BucketWeight));
+  Node closed;
+  closed.At(0, Reading(0));
+  closed.At(1, Reading(100'000));
+  closed.All();
+  // The place of a window is kept, without its buckets.
+  EXPECT_GT(closed.meter.state_bytes(), empty + 100);
+  EXPECT_GT(open, closed.meter.state_bytes());
+  EXPECT_LE(open, closed.meter.state_bytes() + 8 * sizeof(BucketWeight));
 }
 
 // What a node may bring: steps of both clocks, usage, absent fields.

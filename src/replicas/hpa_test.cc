@@ -46,10 +46,19 @@ TEST(HpaMath, ProposesAsPublished) {
       {"missing and unready going down: unready left out", 5, {{0.1, 0.1, 0.1}, 1, 1}, 0.5, 0.1, 3},
       {"not above the current going down", 2, {{0.1, 0.1, 0.1, 0.1}, 0, 1}, 0.4, 0.1, 2},
       {"not below the current going up", 20, {{0.9, 0.9}, 0, 1}, 0.3, 0.1, 20},
+      {"where all is known, below the current going up", 20, {{0.9, 0.9}, 0, 0}, 0.3, 0.1, 6},
+      {"unready make it fall within the tolerance", 2, {{0.75, 0.75}, 1, 0}, 0.5, 0.1, 2},
+      {"missing do not matter at the target", 3, {{0.5, 0.5}, 0, 1}, 0.5, 0.1, 3},
+      {"missing count the target of three requests", 2, {{0.3}, 0, 1}, 3, 0.1, 2},
   };
   for (const Case& c : cases) {
     EXPECT_EQ(ProposeHpa(c.current, c.pods, c.target, c.tolerance).count, c.count) << c.what;
   }
+}
+
+TEST(HpaMath, WithoutAMetricTheCountIsKeptAndNotKnown) {
+  EXPECT_FALSE(ProposeHpa(7, {{}, 2, 1}, 0.5, 0.1).known);
+  EXPECT_TRUE(ProposeHpa(7, {{0.5}, 2, 1}, 0.5, 0.1).known);
 }
 
 TEST(HpaMath, WindowsTakeTheRecommendationNearestToTheCount) {
@@ -63,6 +72,7 @@ TEST(HpaMath, WindowsTakeTheRecommendationNearestToTheCount) {
       {"up at once", 3, 9, {}, 0, 300, 9},
       {"down after the highest of the window", 9, 3, {{800, 7}, {900, 5}}, 0, 300, 7},
       {"what is at the window's edge is out", 9, 3, {{700, 8}, {900, 5}}, 0, 300, 5},
+      {"what is at the window's edge is out going up", 3, 9, {{700, 4}, {900, 5}}, 300, 0, 5},
       {"no window down", 9, 3, {{999, 8}}, 0, 0, 3},
       {"up to the lowest of the window", 3, 9, {{900, 5}, {950, 7}}, 300, 0, 5},
       {"between the two it stays", 6, 4, {{900, 8}}, 300, 300, 6},
@@ -101,6 +111,7 @@ TEST(HpaMath, RatesLimitTheChangeWithinAPeriod) {
       {"default: all", false, 10, {}, {}, defaults.down, 0},
       {"down by pods", false, 10, {}, {}, {300, HpaSelect::kMax, {{U::kPods, 3, 60}}}, 7},
       {"down by pods, some gone", false, 10, {}, {{990, 2}}, {300, HpaSelect::kMax, {{U::kPods, 3, 60}}}, 9},
+      {"down by pods, some added", false, 10, {{990, 4}}, {}, {300, HpaSelect::kMax, {{U::kPods, 2, 60}}}, 4},
       {"down by per cent, rounded down",
        false,
        9,

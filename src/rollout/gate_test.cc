@@ -149,5 +149,23 @@ TEST(Gate, WaitsForTheMaintenanceWindowUnlessATaskWasKilled) {
   EXPECT_EQ(v.sentence, "raised immediately after an OOM kill: 2.05 GiB instead of 2.00 GiB, 2.5 % more");
 }
 
+TEST(Gate, AnOwnersLimitOfZeroOrNoneIsNoAmountToCompareWith) {
+  GateState without;
+  EXPECT_EQ(Decide(In(Mode::kAuto), Memory(0, 2 * kGiB, std::nullopt), without).sentence, "2.00 GiB");
+  GateState zero;
+  EXPECT_EQ(Decide(In(Mode::kAuto), Memory(0, 2 * kGiB, 0), zero).sentence, "2.00 GiB");
+}
+
+TEST(Gate, WhatIsInForceAlreadyAsksForNothing) {
+  for (const Mode mode : {Mode::kAuto, Mode::kObserve}) {
+    for (const double limit : {0.0, 4 * kGiB}) {
+      GateState state;
+      const Verdict v = Decide(In(mode), Memory(0, limit, limit), state);
+      EXPECT_FALSE(v.kind.has_value()) << limit;
+      EXPECT_EQ(v.sentence, "") << limit;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace taut

@@ -135,9 +135,26 @@ TEST_F(MigrationTest, StateComesBackFromBytesOrIsRefused) {
     ByteReader half(std::string_view(bytes).substr(0, cut));
     EXPECT_FALSE(loaded.Load(half).ok()) << cut;
   }
+  EXPECT_FALSE(loaded.moved);
   bytes.back() = 2;
   ByteReader odd(bytes);
   EXPECT_FALSE(loaded.Load(odd).ok());
+  bytes.back() = 1;
+  ByteReader moved(bytes);
+  ASSERT_TRUE(loaded.Load(moved).ok());
+  EXPECT_TRUE(loaded.moved);
+  state_.days = state_.days_over = 3;
+  bytes.clear();
+  state_.Save(out);
+  ByteReader all_over(bytes);
+  EXPECT_TRUE(loaded.Load(all_over).ok());
+}
+
+TEST_F(MigrationTest, ManyYearsOfDaysAreCountedNoFurther) {
+  state_.days = UINT16_MAX - 1;
+  past_ = true;
+  QuietDays(3);
+  EXPECT_EQ(state_.days, UINT16_MAX);
 }
 
 }  // namespace

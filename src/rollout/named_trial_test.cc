@@ -278,5 +278,166 @@ TEST_F(NamedTrialTest, ARefusedOrderIsNoDryRun) {
   EXPECT_EQ(Run(600, 1).kind, DecisionKind::kPromote);
 }
 
+constexpr int64_t kLater = 100 * kDaySeconds;  // trials take place at some time, not at 1970
+
+// A quarter of canary.hours, and not blamed: the limit did nothing wrong.
+TEST_F(NamedTrialTest, IsAppliedNowhereForAQuarterOfItsTime) {
+  now_s_ = kLater;
+  Ask();
+  EXPECT_FALSE(Run(71, 4.0F).kind.has_value());
+  EXPECT_THAT(Run(1, 4.0F).kind, Optional(DecisionKind::kRollBack)) << "6 h";
+  EXPECT_EQ(state_.rolled_back_s, INT64_MIN);
+}
+
+TEST_F(NamedTrialTest, ARefusalEndsItTwoWindowsAfterItsStart) {
+  now_s_ = kLater;
+  Ask();
+  Say(Outcome::kDryRun);
+  EXPECT_FALSE(Run(1, 4.0F).kind.has_value()) << "may have been sent in the middle of a window";
+  EXPECT_THAT(Run(1, 4.0F).kind, Optional(DecisionKind::kRollBack));
+}
+
+TEST_F(NamedTrialTest, DeliveredButReportedNowhereIsNotItsFault) {
+  Ask();
+  Say(Outcome::kApplied);
+  now_s_ += 6 * 3600;
+  const Verdict v = Ask();
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
+  EXPECT_THAT(v.sentence, HasSubstr("was not applied to any task"));
+  EXPECT_EQ(state_.rolled_back_s, INT64_MIN);
+}
+
+TEST_F(NamedTrialTest, OnlyOutcomesOfItsOwnOrderCount) {
+  NoteTrialOutcome({.id = 7, .outcome = Outcome::kFailed, .text = "", .time_s = 0}, state_);  // no trial
+  Ask();
+  NoteTrialOutcome({.id = 6, .outcome = Outcome::kFailed, .text = "another's", .time_s = 0}, state_);
+  EXPECT_FALSE(state_.trial->refused);
+  state_.trial->decision = 0;  // not known
+  NoteTrialOutcome({.id = 0, .outcome = Outcome::kFailed, .text = "whose?", .time_s = 0}, state_);
+  EXPECT_FALSE(state_.trial->refused);
+}
+
+TEST_F(NamedTrialTest, ThrottlingIsJudgedFromTheLeastNumberOfWindows) {
+  Ask();
+  EXPECT_FALSE(Run(3, 1.0F, 300, 3).kind.has_value());
+  EXPECT_THAT(Run(1, 1.0F, 300, 3).kind, Optional(DecisionKind::kRollBack)) << "4 windows of 5 tasks";
+  EXPECT_EQ(state_.rolled_back_limit, 1.0) << "its limit is to blame";
+}
+
+TEST_F(NamedTrialTest, WhatComesExactlyToABoundIsPromoted) {
+  policy_.canary.max_extra_over = 0.125;
+  policy_.canary.min_task_windows = 5 * 288;
+  Ask();
+  EXPECT_FALSE(Run(287, 1.0F, 375, 0).kind.has_value());
+  EXPECT_THAT(Run(1, 1.0F, 375, 0).kind, Optional(DecisionKind::kPromote)) << "1/8 of 3,000 periods";
+}
+
+TEST_F(NamedTrialTest, AsManyWindowsAtItsLimitAsElsewhereAreEnough) {
+  Ask();
+  Run(144, 1.0F);
+  EXPECT_THAT(Run(144, 1.56F).kind, Optional(DecisionKind::kPromote));
+}
+
+TEST_F(NamedTrialTest, BlamedForWindowsElsewhereOnlyIfItRanAtAll) {
+  Ask();
+  Run(30, 1.0F);
+  EXPECT_THAT(Run(1000, 1.56F).kind, Optional(DecisionKind::kRollBack));
+  EXPECT_EQ(state_.rolled_back_limit, 1.0);
+  // A trial of half an hour ends before it is known whether the limit is applied.
+  state_ = GateState();
+  policy_.canary.hours = 0.5;
+  policy_.canary.min_task_windows = 0;
+  policy_.change_period_s = 0;
+  Ask();
+  const Verdict v = Run(1000, 4.0F);
+  EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
+  EXPECT_THAT(v.sentence, HasSubstr("had another limit than 1.00 cores"));
+  EXPECT_EQ(state_.rolled_back_s, INT64_MIN);
+}
+
+TEST_F(NamedTrialTest, ATrialOfTwoTasksReplacesItsTaskToo) {
+  Alive(0, 2);
+  Ask();
+  ASSERT_EQ(state_.trial->members.size(), 1U);
+  Alive(2, 4);
+  Run(1, 1.0F);
+  ASSERT_EQ(state_.trial->members.size(), 2U);
+  EXPECT_GE(state_.trial->members[1].number, 2U);
+}
+
+TEST_F(NamedTrialTest, ReplacesNoMoreTasksThanEnded) {
+  Ask();  // on 1, 3, 5, 7, 9
+  alive_ = {1, 3, 5, 7, 10, 11, 12, 13, 14, 15};
+  Run(1, 1.0F);
+  EXPECT_EQ(state_.trial->members.size(), 6U);
+}
+
+// Tasks that ended may return: they are remembered, four for each place and four more.
+TEST_F(NamedTrialTest, RemembersTasksThatEndedButNotForEver) {
+  Ask();
+  for (uint32_t redeploy = 1; redeploy <= 5; ++redeploy) {
+    Alive(10 * redeploy, 10 * redeploy + 9);
+    alive_.insert(alive_.begin(), 1);  // one task of the first trial stays
+    Run(1, 1.0F);
+    const size_t all = 5 + 4 * redeploy;
+    EXPECT_EQ(state_.trial->members.size(), std::min<size_t>(all, 24)) << redeploy;
+    EXPECT_TRUE(state_.trial->Has(1)) << redeploy;
+  }
+  EXPECT_FALSE(state_.trial->Has(3)) << "the oldest of those that ended";
+}
+
+TEST_F(NamedTrialTest, OnlyTasksWithAReportOfASteadyLimitCount) {
+  Ask();
+  ASSERT_TRUE(state_.trial->Has(1) && state_.trial->Has(9) && !state_.trial->Has(2));
+  const auto count = [this](const std::vector<TaskReport>& reports) {
+    state_.trial->tasks = state_.trial->rest = {};
+    std::vector<TaskUsage> tasks;
+    for (const uint32_t t : alive_) tasks.push_back({t, 0.1F, 0.2F});
+    Signal signal;
+    signal.tasks = tasks;
+    CountTrialWindow({Resource::kCpu, &signal, reports, applied_, {}}, state_);
+    return std::pair(state_.trial->tasks.task_windows, state_.trial->rest.task_windows);
+  };
+  using Counts = std::pair<uint64_t, uint64_t>;
+  TaskReport report;
+  report.cpu_steady = true;
+  report.cpu_limit_cores = 1;
+  report.task = 9;
+  EXPECT_EQ(count({report}), Counts(1, 0)) << "the other nine have no report";
+  report.task = 3;
+  EXPECT_EQ(count({report}), Counts(1, 0));
+  report.cpu_steady = false;
+  EXPECT_EQ(count({report}), Counts(0, 0)) << "its limit changed in this window";
+  report.task = 2;
+  report.cpu_steady = true;
+  EXPECT_EQ(count({report}), Counts(0, 0)) << "of the rest, but at the limit on trial";
+  report.cpu_limit_cores = 4;
+  EXPECT_EQ(count({report}), Counts(0, 1));
+  report.cpu_limit_cores = kAbsent;
+  EXPECT_EQ(count({report}), Counts(0, 0));
+}
+
+TEST_F(NamedTrialTest, WindowsCountFromTheSecondAfterTheDelivery) {
+  applied_ = LimitsApplied::kActuatorSays;
+  Ask();
+  Say(Outcome::kApplied);
+  Window(1.0F);
+  Window(1.0F);
+  EXPECT_EQ(state_.trial->tasks.task_windows, 0U);
+  Window(1.0F);
+  EXPECT_EQ(state_.trial->tasks.task_windows, 5U);
+}
+
+// What a limit cuts off is not above it: 99 % of it is at it.
+TEST_F(NamedTrialTest, NinetyNinePercentOfALimitIsAtIt) {
+  Ask();
+  state_.trial->limit = 100;
+  std::vector<TaskUsage> tasks = {{1, 99, 99}, {3, 98, 98}};
+  Signal signal;
+  signal.tasks = tasks;
+  CountTrialWindow({Resource::kCpu, &signal, {}, LimitsApplied::kNo, {}}, state_);
+  EXPECT_EQ(state_.trial->tasks.over, 1U);
+}
+
 }  // namespace
 }  // namespace taut

@@ -218,5 +218,173 @@ TEST(ReplicaSettingsOfJobs, AreReadFromRulesWithTheirErrors) {
   EXPECT_TRUE(policy.replica_policy.empty());
 }
 
+TEST(ReplicaGate, ComesBackFromBytesInEachField) {
+  for (const auto& [reached, unreached] : {std::pair(true, 0), {false, 0}, {false, 5}}) {
+    ReplicaGateState state;
+    state.in_force = 0;
+    state.shown = 7;
+    state.last_change_s = 1234;
+    state.reached = reached;
+    state.unreached = static_cast<uint8_t>(unreached);
+    state.elsewhere = 3;
+    state.step_back_until_s = 5678;
+    std::string bytes, again;
+    ByteWriter out(&bytes), other(&again);
+    state.Save(out);
+    ReplicaGateState loaded;
+    ByteReader in(bytes);
+    ASSERT_TRUE(loaded.Load(in).ok());
+    EXPECT_THAT(loaded.in_force, Optional(0));
+    EXPECT_THAT(loaded.shown, Optional(7));
+    EXPECT_EQ(loaded.last_change_s, 1234);
+    EXPECT_EQ(loaded.reached, reached);
+    EXPECT_EQ(int{loaded.unreached}, unreached);
+    EXPECT_EQ(int{loaded.elsewhere}, 3);
+    EXPECT_EQ(loaded.step_back_until_s, 5678);
+    loaded.Save(other);
+    EXPECT_EQ(again, bytes);
+  }
+}
+
+TEST(ReplicaGate, CountsOfALongTimeComeBackAsFarAsTheyAreCounted) {
+  Scaled job(Mode::kAuto);
+  job.Window(6, 9);
+  for (int i = 0; i < 300; ++i) job.Window(6, 9);
+  EXPECT_EQ(int{job.state.unreached}, 200);
+  std::string bytes;
+  ByteWriter out(&bytes);
+  job.state.Save(out);
+  ReplicaGateState loaded;
+  ByteReader in(bytes);
+  ASSERT_TRUE(loaded.Load(in).ok());
+  EXPECT_EQ(int{loaded.unreached}, 200);
+}
+
+// What was counted of one order says nothing of the next.
+TEST(ReplicaGate, ReleaseStepBackAndRedoBeginAnew) {
+  ReplicaGateState counted;
+  counted.in_force = 9;
+  counted.reached = true;
+  counted.elsewhere = 1;
+  counted.unreached = 4;
+  counted.nearest = 2;
+  counted.last_change_s = 5;
+
+  Scaled released(Mode::kOff);
+  released.state = counted;
+  const int64_t before = released.now_s;
+  EXPECT_EQ(
+      DecideReplicas(released.policy, {.now_s = before, .running = 4, .recommended = 4}, released.state).kind,
+      DecisionKind::kRelease);
+  EXPECT_FALSE(released.state.reached);
+  EXPECT_EQ(released.state.elsewhere + released.state.unreached, 0);
+  EXPECT_EQ(released.state.last_change_s, before);
+
+  ReplicaGateState stepped = counted;
+  ASSERT_TRUE(NoteRunning({.running = 4, .now_s = 600}, stepped).has_value());
+  EXPECT_FALSE(stepped.reached);
+  EXPECT_EQ(stepped.elsewhere + stepped.unreached, 0);
+  EXPECT_EQ(stepped.nearest, -1);
+
+  ReplicaGateState redone = counted;
+  Decision d;
+  d.kind = DecisionKind::kSet;
+  d.after = 12;
+  d.time_s = 700;
+  Redo(d, redone);
+  EXPECT_FALSE(redone.reached);
+  EXPECT_EQ(redone.elsewhere, 0);
+  EXPECT_EQ(redone.nearest, -1);
+  d.kind = DecisionKind::kWouldSet;
+  d.after = 15;
+  Redo(d, redone);
+  EXPECT_THAT(redone.shown, Optional(15));
+  EXPECT_THAT(redone.in_force, Optional(12));
+}
+
+TEST(ReplicaGate, ALowerNumberComesWhenThePeriodIsOver) {
+  Scaled job(Mode::kAuto);
+  job.policy.replica_change_period_s = 600;
+  EXPECT_EQ(job.Window(6, 9).kind, DecisionKind::kSet);
+  EXPECT_FALSE(job.Window(9, 8).kind.has_value());
+  EXPECT_EQ(job.Window(9, 8).kind, DecisionKind::kSet) << "600 s later";
+}
+
+// A new order has still to be reached: fewer tasks than the last one had are on the way.
+TEST(ReplicaGate, AnOrderThatFollowsAReachedOneIsNotReachedYet) {
+  Scaled job(Mode::kAuto);
+  job.Window(6, 9);
+  job.Window(9, 9);
+  ASSERT_TRUE(job.state.reached);
+  EXPECT_EQ(job.Window(9, 15).kind, DecisionKind::kSet);
+  EXPECT_FALSE(job.state.reached);
+  EXPECT_EQ(job.state.nearest, 6);
+  for (int i = 0; i < 3; ++i) job.Window(9, 15);
+  EXPECT_FALSE(job.step_back.has_value());
+}
+
+// Only what moves away from where it has been nearest counts.
+TEST(ReplicaGate, TheNearestThatItCameIsRemembered) {
+  Scaled job(Mode::kAuto);
+  job.Window(6, 12);
+  job.Window(10, 12);
+  EXPECT_EQ(job.state.nearest, 2);
+  job.Window(8, 12);
+  EXPECT_EQ(job.state.nearest, 2);
+  EXPECT_EQ(job.state.elsewhere, 1);
+  // After a restart it is not known: the first window says it.
+  job.state.nearest = -1;
+  job.state.elsewhere = 0;
+  job.Window(7, 12);
+  EXPECT_EQ(job.state.nearest, 5);
+  EXPECT_EQ(job.state.elsewhere, 0);
+}
+
+// As where another program set what is ordered now, and goes on.
+TEST(ReplicaGate, AnOrderOfWhatRunsAlreadyIsMovedAwayFromAtOnce) {
+  Scaled job(Mode::kAuto);
+  job.Window(6, 9);
+  EXPECT_EQ(job.Window(12, 12).kind, DecisionKind::kSet);
+  EXPECT_EQ(job.state.nearest, 0);
+  job.Window(11, 12);
+  job.Window(11, 12);
+  EXPECT_TRUE(job.step_back.has_value());
+}
+
+TEST(ReplicaGate, WindowsElsewhereAreCountedTo200) {
+  Scaled job(Mode::kAuto);
+  job.startup_windows = 300;
+  job.Window(8, 8);
+  job.Window(8, 9);
+  job.Window(9, 9);
+  for (int i = 0; i < 250; ++i) job.Window(11, 9);
+  EXPECT_EQ(int{job.state.elsewhere}, 200);
+  EXPECT_FALSE(job.step_back.has_value());
+}
+
+TEST(ReplicaGate, AnOrderThatIsNotReachedHasLongerWhereTasksStartSlowly) {
+  Scaled job(Mode::kAuto);
+  job.startup_windows = 3;
+  job.Window(6, 12);
+  for (int i = 0; i < 4; ++i) {
+    job.Window(5, 12);
+    EXPECT_FALSE(job.step_back.has_value()) << i;
+  }
+  job.Window(5, 12);
+  EXPECT_TRUE(job.step_back.has_value()) << "5 windows instead of 3";
+}
+
+TEST(ReplicaGate, ARolloutIsOverWhenTheNumberIsAsOrdered) {
+  Scaled job(Mode::kAuto);
+  job.Window(8, 8);
+  job.Window(8, 9);
+  job.Window(9, 9);
+  job.Window(11, 9, 2);
+  EXPECT_TRUE(job.state.rolling);
+  job.Window(9, 9);
+  EXPECT_FALSE(job.state.rolling);
+  EXPECT_EQ(job.Window(9, 7).kind, DecisionKind::kSet);
+}
+
 }  // namespace
 }  // namespace taut

@@ -239,5 +239,65 @@ TEST(JobSettings, AJobScaledByItsCpuDoesNotGoToZero) {
   EXPECT_EQ(rules->Resolve("web", {}, {}).replicas.bounds.min, 1);
 }
 
+TEST(JobSettings, BoundsOfNumbersAreAllowedThemselves) {
+  EXPECT_EQ(Canonical("canary.share", "0.999"), "0.999");
+  EXPECT_EQ(Canonical("min_change", "1"), "1");
+  EXPECT_EQ(Canonical("replicas.change_period", "365d"), "365d");
+  EXPECT_EQ(SetError("replicas.change_period", "366d"), "replicas.change_period: 366d is outside 0s .. 365d");
+  EXPECT_EQ(SetError("canary.duration", "366d"), "canary.duration: 366d is outside 0s .. 365d");
+}
+
+TEST(JobSettings, NumbersOfReplicaPoliciesAreShownAsNumbers) {
+  const auto kind = [](std::string_view key) {
+    const auto row = std::ranges::find(JobSettingsTable(), key, &JobSetting::key);
+    return row->kind;
+  };
+  EXPECT_EQ(kind("replicas.max"), SettingKind::kNumber);
+  EXPECT_EQ(kind("replicas.hpa.target"), SettingKind::kNumber);
+  EXPECT_EQ(kind("replicas.function.target"), SettingKind::kText);
+}
+
+TEST(JobSettings, EqualBoundsAndARequestShareOfItsOwnAreNoContradiction) {
+  JobPolicy policy;
+  ASSERT_TRUE(SetJobSetting("cpu.lower", "2", policy).ok());
+  ASSERT_TRUE(SetJobSetting("cpu.upper", "2", policy).ok());
+  EXPECT_TRUE(CheckJobPolicy(policy).ok());
+  ASSERT_TRUE(SetJobSetting("cpu.request_share", "0.5", policy).ok());
+  EXPECT_TRUE(CheckJobPolicy(policy).ok());
+  ASSERT_TRUE(SetJobSetting("memory.applies_to", "request_only", policy).ok());
+  EXPECT_TRUE(CheckJobPolicy(policy).ok());
+  ASSERT_TRUE(SetJobSetting("cpu.applies_to", "request_only", policy).ok());
+  EXPECT_THAT(std::string(CheckJobPolicy(policy).message()), HasSubstr("cpu.request_share does nothing"));
+}
+
+TEST(PolicyRules, OneBoundAloneStays) {
+  const auto rules =
+      PolicyRules::Compile({{"", {}, {{"cpu.lower", "2"}, {"memory.upper", "2GiB"}}}}, JobPolicy());
+  ASSERT_TRUE(rules.ok());
+  const JobPolicy policy = rules->Resolve("web", {}, {});
+  EXPECT_EQ(policy.cpu_bounds.lower, 2);
+  EXPECT_EQ(policy.memory_bounds.upper, 2048 * kMiB);
+}
+
+TEST(PolicyRules, AnUpperBoundOfTasksWinsOverALowerOne) {
+  JobRule least, most;
+  least.set = {{"replicas.min", "10"}};
+  most.set = {{"replicas.max", "4"}};
+  JobPolicy defaults;
+  defaults.replicas.bounds.max = 20;
+  const auto rules = PolicyRules::Compile({least, most}, defaults);
+  ASSERT_TRUE(rules.ok()) << rules.status();
+  const std::vector<Override> person = {{"replicas.max", "3", "anna"}};
+  EXPECT_EQ(rules->Resolve("web", {}, person).replicas.bounds.min, 3);
+}
+
+TEST(PolicyRules, APatternWithoutAnExclamationMarkMeansWhatItSays) {
+  const auto rules = PolicyRules::Compile({{"", {{"job", "web"}}, {{"mode", "auto"}}}}, JobPolicy());
+  ASSERT_TRUE(rules.ok());
+  EXPECT_TRUE(rules->Fits(0, "web", {}));
+  EXPECT_FALSE(rules->Fits(0, "eb", {}));
+  EXPECT_FALSE(rules->Fits(0, "cron", {}));
+}
+
 }  // namespace
 }  // namespace taut

@@ -236,5 +236,114 @@ TEST(InTrial, StaysAsTasksComeAndGo) {
   EXPECT_FALSE(InTrial(0, 1, 0.1));
 }
 
+// Trials take place at some time, not at 1970.
+TEST_F(WatchTest, ItsTimeCountsFromItsStart) {
+  const int64_t start = 100 * kDayS;
+  Ask(start);
+  EXPECT_EQ(state_.trial->since_s, start);
+  EXPECT_THAT(state_.trial->old_limit, Optional(kGiB));
+  Live(288, 0.3 * kGiB, 0);
+  EXPECT_THAT(Ask(start + kDayS - 300).sentence, HasSubstr("for 23.9 h of 24 h"));
+  EXPECT_THAT(Ask(start + kDayS).kind, Optional(DecisionKind::kSet));
+}
+
+TEST_F(WatchTest, IsNotSetIfItsTaskWasKilled) {
+  Ask(0);
+  Live(10, 0.3 * kGiB, 0);
+  CountTrialOom(0, 1, std::nullopt, state_);
+  EXPECT_THAT(Ask(3000).sentence, HasSubstr("in 0 % of windows, with 1 OOM kill"));
+  EXPECT_FALSE(state_.trial.has_value());
+  EXPECT_EQ(state_.rolled_back_limit, kGiB / 2);
+  EXPECT_EQ(state_.rolled_back_s, 3000);
+}
+
+TEST_F(WatchTest, WhatComesExactlyToABoundIsAllowed) {
+  policy_.canary.min_task_windows = 288;
+  policy_.canary.max_extra_over = 0.0625;
+  Ask(0);
+  Live(270, 0.3 * kGiB, 0);
+  Live(18, 0.5 * kGiB, 0);  // 1/16 of 288
+  EXPECT_FALSE(Ask(3600, kGiB / 2 * (1 + policy_.min_change)).kind.has_value());
+  EXPECT_EQ(state_.trial->tasks.task_windows, 288U) << "a min_change more does not start it anew";
+  EXPECT_THAT(Ask(kDayS).kind, Optional(DecisionKind::kSet));
+}
+
+TEST_F(WatchTest, WaitsForTheWholePeriodSinceTheLastChange) {
+  policy_.change_period_s = 30 * kHour;
+  state_.last_change_s = 0;
+  Ask(0);
+  Live(288, 0.3 * kGiB, 0);
+  EXPECT_THAT(Ask(kDayS).sentence, HasSubstr("limited to one per 30 h"));
+  EXPECT_THAT(Ask(30 * 3600).kind, Optional(DecisionKind::kSet));
+}
+
+TEST_F(TrialTest, IsPromotedAWholePeriodAfterItsStart) {
+  policy_.change_period_s = 30 * kHour;
+  Ask(0);
+  Live(288, 0.3 * kGiB, 0.3 * kGiB);
+  EXPECT_THAT(Ask(kDayS).sentence, HasSubstr("limited to one per 30 h"));
+  EXPECT_THAT(Ask(30 * 3600).kind, Optional(DecisionKind::kPromote));
+}
+
+TEST_F(TrialTest, GivenUpForWantOfWindowsItCountsAsFailed) {
+  Ask(0);
+  EXPECT_THAT(Ask(5 * kDayS + 300).kind, Optional(DecisionKind::kRollBack));
+  EXPECT_EQ(state_.rolled_back_limit, kGiB / 2);
+}
+
+TEST_F(TrialTest, ARiseOfAMinChangeDoesNotEndIt) {
+  Ask(0);
+  EXPECT_FALSE(Ask(600, kGiB / 2 * (1 + policy_.min_change)).kind.has_value());
+  EXPECT_TRUE(state_.trial.has_value());
+}
+
+TEST_F(TrialTest, TakesNoMoreThanTheTasksThatALimitCanBeTriedOn) {
+  policy_.canary.share = 0.5;
+  alive_ = {3, 8};
+  EXPECT_THAT(Ask(0).sentence, HasSubstr("tried on 2 of 120 tasks"));
+  EXPECT_EQ(state_.trial->members.size(), 2U);
+}
+
+TEST_F(TrialTest, SumsAreOfItsSide) {
+  Ask(0);
+  Live(2, 0.25 * kGiB, 0.5 * kGiB);
+  EXPECT_EQ(state_.trial->tasks.usage_sum, 24 * 0.25 * kGiB);
+  EXPECT_EQ(state_.trial->tasks.limit_sum, 24 * 0.5 * kGiB);
+  EXPECT_EQ(state_.trial->rest.usage_sum, 216 * 0.5 * kGiB);
+  EXPECT_EQ(state_.trial->rest.limit_sum, 216 * kGiB);
+}
+
+TEST_F(TrialTest, AKillCountsAtTheLimitOnTrialOrBelowIt) {
+  Ask(0);
+  const uint32_t member = state_.trial->members[0].number;
+  CountTrialOom(member, 2, 0.3 * kGiB, state_);
+  CountTrialOom(member, 3, kGiB / 2 + 4096, state_);  // as a kernel rounds
+  CountTrialOom(member, 4, std::nullopt, state_);
+  EXPECT_EQ(state_.trial->tasks.ooms, 9U);
+  CountTrialOom(member, 1, 0.8 * kGiB, state_);
+  EXPECT_EQ(state_.trial->tasks.ooms, 9U);
+  EXPECT_EQ(state_.trial->rest.ooms, 0U);
+}
+
+TEST(IsAtLimit, AllowsWhatKernelsMakeOfALimit) {
+  const double page = 4096;
+  EXPECT_TRUE(IsAtLimit(Resource::kMemory, 100 * page + 2 * page, 100 * page));
+  EXPECT_FALSE(IsAtLimit(Resource::kMemory, 100 * page + 2 * page + 1, 100 * page));
+  EXPECT_TRUE(IsAtLimit(Resource::kMemory, 0.991 * kGiB, kGiB));
+  EXPECT_FALSE(IsAtLimit(Resource::kMemory, 0.989 * kGiB, kGiB));
+  // Cores: 1 %, or 13 millicores where a weight was set, but less than what an agent raises at once.
+  EXPECT_TRUE(IsAtLimit(Resource::kCpu, 4.03, 4));
+  EXPECT_FALSE(IsAtLimit(Resource::kCpu, 4.05, 4));
+  EXPECT_TRUE(IsAtLimit(Resource::kCpu, 0.512, 0.5));
+  EXPECT_FALSE(IsAtLimit(Resource::kCpu, 0.515, 0.5));
+  EXPECT_TRUE(IsAtLimit(Resource::kCpu, 0.0549, 0.05));
+  EXPECT_FALSE(IsAtLimit(Resource::kCpu, 0.0551, 0.05));
+}
+
+TEST(InTrial, OneTaskIsAlwaysLeftOut) {
+  EXPECT_EQ(TrialTasks(10, 1), 9U);
+  EXPECT_EQ(TrialTasks(10, 0), 1U);
+}
+
 }  // namespace
 }  // namespace taut

@@ -126,6 +126,47 @@ RC_GTEST_PROP(WithHold, IsTheMaximumOfTheLastWindows, ()) {
 }
 
 // docs/references.md, C6.
+TEST(WithHold, GoesOnWithWhatItHeldAfterARestart) {
+  Stage stage;
+  const auto before = WithHold(stage.puppet(), 12), after = WithHold(stage.puppet(), 12);
+  for (const auto& [window, value] : {std::pair(100, 5.0), {104, 4.0}, {106, 3.0}}) {
+    *stage.says = value;
+    before->Recommend(WindowId{window});
+  }
+  std::string bytes;
+  ByteWriter out(&bytes);
+  before->Save(out);
+  ByteReader in(bytes);
+  ASSERT_TRUE(after->Load(in).ok());
+  EXPECT_EQ(in.remaining(), 0U);
+  EXPECT_EQ(after->Recommend(WindowId{111}), 5);
+  EXPECT_EQ(after->Recommend(WindowId{112}), 4);
+  EXPECT_EQ(after->Recommend(WindowId{116}), 3);
+}
+
+TEST(WithHold, RefusesWhatIsNoFallingSequence) {
+  const auto loads = [](const std::vector<std::pair<int32_t, double>>& held) {
+    Stage stage;
+    std::string bytes;
+    ByteWriter out(&bytes);
+    out.PutVarint(held.size());
+    for (const auto& [window, limit] : held) {
+      out.Put(window);
+      out.Put(limit);
+    }
+    ByteReader in(bytes);
+    return WithHold(stage.puppet(), 12)->Load(in).ok();
+  };
+  EXPECT_TRUE(loads({}));
+  EXPECT_TRUE(loads({{100, 5.0}, {104, 4.0}}));
+  EXPECT_FALSE(loads({{100, 5.0}, {104, 5.0}})) << "the later one stands for both";
+  EXPECT_FALSE(loads({{100, 5.0}, {104, 6.0}}));
+  EXPECT_FALSE(loads({{100, 5.0}, {100, 4.0}}));
+  EXPECT_FALSE(loads({{100, std::nan("")}}));
+  EXPECT_FALSE(loads({{100, -1.0}, {104, -2.0}}));
+  EXPECT_FALSE(loads({{100, -1.0}}));
+}
+
 TEST(OomBump, IsAFifthOrAHundredMebibytes) {
   EXPECT_EQ(OomBump(100 * kMiB, OomSettings()), 200 * kMiB);
   EXPECT_DOUBLE_EQ(OomBump(500 * kMiB, OomSettings()), 600 * kMiB);
@@ -156,6 +197,22 @@ TEST(WithOomFloor, IsAFloorOnlyAndTakesTheHigher) {
   EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{2}), 1200 * kMiB);
   r->ObserveOom({WindowId{20}, 0, 1200 * kMiB});
   EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{21}), 1440 * kMiB);
+}
+
+TEST(WithOomFloor, AnotherKillAtTheSameLimitHoldsFromThen) {
+  OomSettings settings;
+  const auto hold = static_cast<int32_t>(settings.hold_s / kWindowSeconds);
+  Stage stage;
+  const auto r = WithOomFloor(stage.puppet(), settings);
+  *stage.says = 1.0;
+  OomEvent event;
+  event.limit = 1e9;
+  for (const int32_t window : {1000, 1100}) {
+    event.window = WindowId{window};
+    r->ObserveOom(event);
+  }
+  EXPECT_EQ(r->Recommend(WindowId{1100 + hold - 1}), OomBump(1e9, settings));
+  EXPECT_EQ(r->Recommend(WindowId{1100 + hold}), 1.0);
 }
 
 TEST(WithOomFloor, KilledAgainWithinAnHourItTakesTwoSteps) {
