@@ -252,14 +252,14 @@ std::vector<PodPtr> Cluster::TakeChangedPods() {
   return out;
 }
 
-std::vector<PodPtr> Cluster::PodsOf(const WorkloadName& workload) const {
+std::vector<PodPtr> Cluster::PodsOf(const WorkloadName& workload, bool also_leaving) const {
   const std::lock_guard lock(mutex_);
   std::vector<PodPtr> out;
   const auto it = workloads_.find(WorkloadKey(workload.namespace_name, workload.kind, workload.name));
   if (it == workloads_.end()) return out;
   for (const std::string& key : it->second) {
     const PodPtr& pod = pods_.at(key).pod;
-    if (pod->is_ended || pod->is_deleted) continue;
+    if (pod->is_ended || (pod->is_deleted && !also_leaving)) continue;
     if (!workload.container.empty() && !HasContainer(*pod, workload.container)) continue;
     out.push_back(pod);
   }

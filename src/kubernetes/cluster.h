@@ -77,8 +77,8 @@ class Cluster {
   static std::string WorkloadKey(std::string_view namespace_name, std::string_view kind,
                                  std::string_view name);
   // Those of the job that have not ended, by name. With another case of the kind, or a container that no pod
-  // has: none. O(their number).
-  std::vector<PodPtr> PodsOf(const WorkloadName& workload) const;
+  // has: none. `also_leaving`: those, too, that are deleted and have not ended yet. O(their number).
+  std::vector<PodPtr> PodsOf(const WorkloadName& workload, bool also_leaving = false) const;
   // Pod::left_out names it.
   bool IsLeftOut(std::string_view namespace_name, std::string_view pod, std::string_view container) const;
   void ForEachPod(absl::FunctionRef<void(const PodPtr&)> fn) const;

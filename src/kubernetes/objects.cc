@@ -108,6 +108,7 @@ void ReadContainerStatus(const element& status, Pod& pod) {
 void ReadCondition(const element& condition, Pod& pod) {
   const std::string_view type = Text(condition, "type"), reason = Text(condition, "reason");
   if (Text(condition, "status") != "True") return;
+  pod.is_ready |= type == "Ready";
   if (type == "PodResizePending") {
     pod.resize = reason == "Infeasible" ? ResizeState::kInfeasible : ResizeState::kDeferred;
     pod.resize_message = Text(condition, "message");

@@ -59,6 +59,7 @@ struct Pod {
   int64_t started_s = 0;  // Unix time at which its kubelet took it; 0: not yet, or not known
   ResizeState resize = ResizeState::kNone;
   std::string resize_message;
+  bool is_ready = false;    // serves, as its probes say
   bool is_static = false;   // of a file of its node: its resources cannot change
   bool is_ended = false;    // succeeded or failed
   bool is_deleted = false;  // has a deletionTimestamp

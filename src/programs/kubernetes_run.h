@@ -78,6 +78,7 @@ class KubernetesRun {
   absl::Status OpenEvents();
   absl::Status OpenAdmission();
   void Say(std::span<const Decision> decisions);
+  void SayEvicted(const WorkloadName& workload, const Pod& pod, const std::string& why);
   std::string WhyNotChange() const;                             // "": it may change the cluster
   Allocation AllocationOf(JobId job, Resource resource) const;  // the default one if it is not known
   Amounts RecommendedRequests(const std::string& job) const;
