@@ -39,6 +39,12 @@ struct ClusterNaming {
 
 using PodPtr = std::shared_ptr<const Pod>;
 
+// What controls a pod itself: {"shop", "ReplicaSet", "web-5d4f8c7b9d"}.
+struct PodController {
+  std::string namespace_name, kind, name;
+  auto operator<=>(const PodController&) const = default;
+};
+
 // Thread-safe. About 1.5 KiB a pod.
 class Cluster {
  public:
@@ -59,6 +65,11 @@ class Cluster {
   void RemoveNode(const Node& node);
 
   // ---- queries ----
+  // Controllers of pods that were resized before they were seen: what their owner wants is not known. Each once,
+  // until one of these pods changes.
+  std::vector<PodController> TakeUnknownOwners();
+  // The containers of this controller's template are what the owner of such pods of it wants.
+  void SetOwnersAmounts(const PodController& controller, const std::vector<ContainerState>& in_template);
   // Grows with every change of a pod or its owner.
   uint64_t version() const;
   bool synced() const;  // pods were listed once
@@ -102,6 +113,7 @@ class Cluster {
   uint64_t version_ = 0;
   absl::flat_hash_set<std::string> changed_;  // workloads
   absl::flat_hash_set<std::string> changed_pods_;
+  std::set<PodController> unknown_owners_;
   bool synced_ = false;
   OwnerTable owners_;
   std::map<std::string, Entry> pods_;          // by "namespace/Pod/name"

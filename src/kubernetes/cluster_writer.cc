@@ -48,6 +48,13 @@ absl::StatusOr<std::string> WorkloadPath(const WorkloadName& workload) {
                                            ", whose template is not known: expected one of ", known));
 }
 
+absl::StatusOr<std::string> WorkloadListPath(const WorkloadName& workload) {
+  const absl::StatusOr<std::string> path = WorkloadPath(workload);
+  if (!path.ok()) return path.status();
+  const size_t name = path->rfind('/');
+  return StrCat(path->substr(0, name), "?fieldSelector=metadata.name%3D", path->substr(name + 1));
+}
+
 absl::Status ApiWriter::ResizePod(const Pod& pod, std::string_view patch) {
   return client_
       ->Patch(StrCat("/api/v1/namespaces/", PercentEncode(pod.namespace_name), "/pods/",

@@ -60,5 +60,7 @@ bool MayPass(const absl::Status& status);
 
 // "/apis/apps/v1/namespaces/shop/deployments/web". InvalidArgument: a kind without a pod template.
 absl::StatusOr<std::string> WorkloadPath(const WorkloadName& workload);
+// Of a list that has this workload alone, or nothing.
+absl::StatusOr<std::string> WorkloadListPath(const WorkloadName& workload);
 
 }  // namespace taut

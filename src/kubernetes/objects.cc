@@ -362,7 +362,8 @@ absl::StatusOr<std::vector<ContainerState>> ParsePodTemplate(std::string_view bo
   if (parser.parse(body.data(), body.size()).get(at) != Error::SUCCESS) {
     return absl::DataLossError("the API server's answer is not JSON");
   }
-  for (const char* path : {"/spec/template/spec", "/spec/jobTemplate/spec/template/spec"}) {
+  for (const char* path :
+       {"/spec/template/spec", "/spec/jobTemplate/spec/template/spec", "/items/0/spec/template/spec"}) {
     element spec;
     if (at.at_pointer(path).get(spec) != Error::SUCCESS) continue;
     std::vector<ContainerState> out;

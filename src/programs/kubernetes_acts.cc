@@ -100,8 +100,8 @@ absl::Status KubernetesRun::OpenAdmission() {
 }
 
 void KubernetesRun::KeepAdmission() {
-  KeepWriting(kKeepAdmission, "the webhook's certificate:",
-              [this](const std::function<bool()>& /*stopping*/) { return admission_->Keep(); });
+  KeepDoing(kKeepAdmission, "writing the webhook's certificate:",
+            [this](const std::function<bool()>& /*stopping*/) { return admission_->Keep(); });
 }
 
 absl::Status KubernetesRun::OpenVpas() {
@@ -169,16 +169,15 @@ void KubernetesRun::SayEvicted(const WorkloadName& workload, const Pod& pod, con
 }
 
 void KubernetesRun::WriteEvents() {
-  KeepWriting(kWriteEvents, "Events:", [this](const std::function<bool()>& stopping) {
+  KeepDoing(kWriteEvents, "writing Events:", [this](const std::function<bool()>& stopping) {
     events_->Step(stopping);
     return events_->last_error();
   });
 }
 
-// `step` writes what is due and returns what was wrong last, which is logged when it changes.
-void KubernetesRun::KeepWriting(
-    std::chrono::seconds pause, std::string_view what,
-    const std::function<std::string(const std::function<bool()>& stopping)>& step) {
+// `step` does what is due and returns what was wrong last, which is logged when it changes.
+void KubernetesRun::KeepDoing(std::chrono::seconds pause, std::string_view what,
+                              const std::function<std::string(const std::function<bool()>& stopping)>& step) {
   const std::function<bool()> stopping = [this] {
     const std::lock_guard lock(mutex_);
     return stopping_;
@@ -190,7 +189,7 @@ void KubernetesRun::KeepWriting(
     const std::string error = step(stopping);
     if (error == said || stopping()) continue;
     said = error;
-    if (!error.empty()) spdlog::warn("kubernetes: writing {} {}", what, error);
+    if (!error.empty()) spdlog::warn("kubernetes: {} {}", what, error);
   }
 }
 
@@ -246,11 +245,11 @@ Amounts KubernetesRun::RecommendedRequests(const std::string& job) const {
 }
 
 void KubernetesRun::WriteVpas() {
-  KeepWriting(kWriteVpas, "the status of VerticalPodAutoscaler",
-              [this](const std::function<bool()>& stopping) {
-                if (cluster_.synced() && WhyNotChange().empty()) vpas_->Step(stopping);
-                return vpas_->last_error();
-              });
+  KeepDoing(kWriteVpas, "writing the status of VerticalPodAutoscaler",
+            [this](const std::function<bool()>& stopping) {
+              if (cluster_.synced() && WhyNotChange().empty()) vpas_->Step(stopping);
+              return vpas_->last_error();
+            });
 }
 
 }  // namespace taut

@@ -48,6 +48,7 @@ class Cluster:
         self.deployment_events = []
         self.said = []  # Events
         self.replicas = None
+        self.template_memory = "512Mi"  # that the ReplicaSet's template has
         self.is_infeasible = False  # every resize, on the only node
         self.budget = None  # a PodDisruptionBudget that lets no pod be evicted
         self.webhook = {"metadata": {"name": "tautline"}, "webhooks": [{
@@ -191,6 +192,12 @@ class Handler(daemon.JsonHandler):
             return self.answer(200, json.dumps({"spec": {"template": {"spec": {"containers": [
                 {"name": "app", "resources": {"requests": {"cpu": "100m", "memory": "256Mi"},
                                               "limits": {"cpu": "1", "memory": "1024Mi"}}}]}}}}))
+        if path.path.endswith("/namespaces/shop/replicasets"):
+            resources = {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": c.template_memory}}
+            template = {"spec": {"containers": [{"name": "app", "resources": resources}]}}
+            return self.answer(200, json.dumps({"kind": "ReplicaSetList", "metadata": {}, "items": (
+                [{"metadata": {"name": "web-5d4f8c7b9d"}, "spec": {"template": template}}]
+                if query.get("fieldSelector") == "metadata.name=web-5d4f8c7b9d" else [])}))
         items = []
         with c.lock:
             version = c.version
@@ -529,6 +536,14 @@ rules:
                 "a pod that came while tautd was down gets the limit that is in force", (cluster.limit(third), cluster.limit(first)))
     stage.check(daemon.eventually(lambda: owners_limit(tautd) == 512, 20), "the owner's limit is still known", owners_limit(tautd))
 
+    # ---- a restart when all pods have been resized ----
+    stage.equal(tautd.stop(), 0, "tautd stops")
+    tautd = stage.tautd(config=config, store=str(stage.dir / "tautd.db"))
+    in_template = lambda: tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")["container"]  # noqa: E731
+    stage.check(daemon.eventually(lambda: in_template() and in_template()["memory"] == {"request": 256 * MIB, "limit": 512 * MIB}, 20),
+                "what the owner wants is read from the template of the ReplicaSet", in_template())
+    stage.check(daemon.eventually(lambda: owners_limit(tautd) == 512, 20), "and the owner's limit is the same", owners_limit(tautd))
+
     # ---- another changes a limit ----
     daemon.eventually(lambda: all(d["outcome"] != "pending" for d in decisions(tautd)), 20)
     stage.check(daemon.eventually(lambda: metric(tautd, "tautd_kubernetes_synced") == 1, 10), "synced")
@@ -586,7 +601,7 @@ rules:
     stage.check(daemon.eventually(lambda: setting(tautd, "class")["source"] == "default", 20),
                 "kubernetes.annotations: false takes it back", setting(tautd, "class"))
     lists = len([r for r in cluster.requests if r == "GET /api/v1/pods"])
-    stage.equal(lists, 4, "the pods were listed once for each start")
+    stage.equal(lists, 5, "the pods were listed once for each start")
     stage.equal(tautd.stop(), 0, "tautd stops in time")
 
 
