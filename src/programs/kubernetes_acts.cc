@@ -72,7 +72,6 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
       SayEvicted(workload, pod, why);
     };
   }
-  if (absl::Status s = WatchHpas(); !s.ok()) return s;
   if (absl::Status s = options_.config.vpa ? absl::OkStatus() : WatchVpas(); !s.ok()) return s;
   auto made = std::make_unique<KubernetesActuator>(
       std::move(options), &cluster_,
@@ -110,6 +109,7 @@ absl::Status KubernetesRun::OpenVpas() {
   vpa_client_ = *std::move(client);
   VpaWriter::Options options;
   options.advice = [this](const std::string& job) { return RecommendedRequests(job); };
+  options.owners = &field_owners_;
   options.send = [this](const std::string& path, const std::string& patch) {
     return vpa_client_->Patch(StrCat(path, "?fieldManager=", kFieldManager), patch, kMergePatch).status();
   };

@@ -90,6 +90,7 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   if (s.ok()) s = run->WatchOwners("ReplicaSet", "/apis/apps/v1/replicasets");
   if (s.ok()) s = run->WatchOwners("Job", "/apis/batch/v1/jobs");
   if (s.ok()) s = run->OpenOwners();
+  if (s.ok()) s = run->WatchHpas();
   const bool watch_workloads = run->options_.config.annotations || run->options_.config.events;
   if (s.ok() && watch_workloads) s = run->WatchWorkloads();
   if (s.ok() && run->options_.config.events) s = run->OpenEvents();
@@ -464,8 +465,12 @@ std::optional<TemplateContainer> KubernetesRun::ContainerOf(const std::string& j
   const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
   if (!workload.has_value()) return std::nullopt;
   for (const PodPtr& pod : cluster_.PodsOf(*workload)) {
-    if (const ContainerState* found = ResizedContainer(*pod, workload->container); found != nullptr)
-      return InTemplate(*pod, *found);
+    const ContainerState* found = ResizedContainer(*pod, workload->container);
+    if (found == nullptr) continue;
+    TemplateContainer out = InTemplate(*pod, *found);
+    for (const Resource r : kResources)
+      out.scaled_by[static_cast<size_t>(r)] = field_owners_.On(*workload, found->name, r).scaled_by;
+    return out;
   }
   return std::nullopt;
 }

@@ -109,7 +109,7 @@ class KubernetesRun {
   Cluster cluster_;
   WorkloadDirectory workloads_;
   NamespaceRules namespace_rules_;
-  FieldOwners field_owners_;  // known where there is an actuator
+  FieldOwners field_owners_;  // its VPAs are known where there is an actuator or kubernetes.vpa
   Steering steering_;
   uint64_t steered_ = 0;  // its version that was passed on last
   ControlPlane* control_ = nullptr;
