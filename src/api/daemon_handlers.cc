@@ -96,6 +96,10 @@ void PutKubernetes(const KubernetesFacts& facts, MetricsText& out) {
   out.Counter(kChanges, kChangesHelp, facts.resizes, {{"result", "resized"}});
   out.Counter(kChanges, kChangesHelp, facts.scales, {{"result", "scaled"}});
   out.Counter(kChanges, kChangesHelp, facts.failed_changes, {{"result", "failed"}});
+  constexpr std::string_view kEvictions = "tautd_kubernetes_evictions_total";
+  constexpr std::string_view kEvictionsHelp = "Evictions of pods that cannot be resized in place, by result.";
+  out.Counter(kEvictions, kEvictionsHelp, facts.evictions, {{"result", "evicted"}});
+  out.Counter(kEvictions, kEvictionsHelp, facts.refused_evictions, {{"result", "refused"}});
   out.Counter("tautd_kubernetes_stepped_back_total", "Pods whose limit another has changed.",
               facts.stepped_back);
   out.Gauge("tautd_kubernetes_orders", "Limits that are kept in force, one per job and resource.",

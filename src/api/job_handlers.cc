@@ -124,6 +124,9 @@ void PutContainer(const std::optional<TemplateContainer>& container, JsonWriter&
     json.BeginObject();
     PutAmount("request", container->of(r).request, json);
     PutAmount("limit", container->of(r).limit, json);
+    json.Key("scaled_by");
+    const std::string& by = container->scaled_by[static_cast<size_t>(r)];
+    by.empty() ? json.Null() : json.String(by);
     json.EndObject();
   }
   json.EndObject();

@@ -84,9 +84,9 @@ ContainerChange ChangeOf(const PatchOptions& options, const Workload& workload, 
     AddAmount(resource, amounts.limit, out.limits);
     AddComment(resource, job, out);
   }
-  if (out.comment.empty() || !plan.refused.empty()) {
+  if (out.comment.empty() || !plan.left_out.empty()) {
     StrAppend(&out.comment, out.comment.empty() ? "" : "; ",
-              plan.refused.empty() ? "no recommendation yet" : plan.refused);
+              plan.left_out.empty() ? "no recommendation yet" : plan.left_out);
   }
   return out;
 }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/strings.h"
+
 namespace taut {
 namespace {
 
@@ -109,6 +111,33 @@ TEST(ExportPatch, FollowsTheSettingsOfTheJob) {
   EXPECT_EQ(ResourcesOf(job),
             "          requests: {cpu: 124m, memory: 72Mi}\n          limits: {memory: 287Mi}\n")
       << "no limit is added";
+}
+
+TEST(ExportPatch, ARequestByWhichAnAutoscalerScalesStays) {
+  ExportedJob job = KnownJob();
+  job.job["container"]["cpu"]["scaled_by"] = "the HorizontalPodAutoscaler shop/web";
+  job.job["container"]["memory"]["scaled_by"] = nullptr;
+  EXPECT_EQ(ResourcesOf(job),
+            "          requests: {memory: 72Mi}\n          limits: {cpu: 1000m, memory: 287Mi}\n")
+      << "and no limit is below it";
+  const std::string stays =
+      "the cpu request stays: the HorizontalPodAutoscaler shop/web scales the workload by its use";
+  EXPECT_THAT(PatchText(PatchForm::kPatch, {}, {job}), HasSubstr(StrCat("; ", stays, "\n")));
+  const PatchOptions both{.cpu = ResourceFields::kBoth, .memory = ResourceFields::kNone};
+  EXPECT_EQ(ResourcesOf(job, both), "          limits: {cpu: 124m}\n") << "whatever the flags say";
+  const PatchOptions requests{.cpu = ResourceFields::kRequests, .memory = ResourceFields::kNone};
+  EXPECT_EQ(PatchText(PatchForm::kPatch, requests, {job}),
+            StrCat("# shop/deployment/web/app: ", stays, "\n"));
+  job.job["allocation"]["cpu"]["applies_to"] = "request_only";
+  const std::string text = PatchText(PatchForm::kPatch, {}, {job});
+  EXPECT_THAT(text, HasSubstr("scales its workload by the cpu utilization"));
+  EXPECT_THAT(text, HasSubstr("requests: {memory: 72Mi}\n"));
+  EXPECT_THAT(text, HasSubstr("limits: {memory: 287Mi}\n"));
+  job = KnownJob();
+  job.job["container"]["guaranteed"] = true;
+  job.job["container"]["memory"]["scaled_by"] = "the HorizontalPodAutoscaler shop/web";
+  EXPECT_THAT(PatchText(PatchForm::kPatch, {}, {job}),
+              HasSubstr("Guaranteed, and its limit has to stay equal"));
 }
 
 // With a Prometheus alone the owner's ratio is not known.

@@ -45,6 +45,8 @@ std::optional<TemplateContainer> ContainerOf(const Json& job) {
   for (const Resource r : kResources) {
     out.amounts[static_cast<size_t>(r)] = {AmountOf(*container, KeyOf(r), "request"),
                                            AmountOf(*container, KeyOf(r), "limit")};
+    if (const Json* of = Child(*container, KeyOf(r)); of != nullptr)
+      out.scaled_by[static_cast<size_t>(r)] = TextOf(*of, "scaled_by");
   }
   return out;
 }
@@ -79,6 +81,14 @@ ContainerResources PlanUnknown(Resource resource, double amount, const Allocatio
   return ByFields(resource == Resource::kCpu ? ResourceFields::kRequests : ResourceFields::kBoth, amount);
 }
 
+void LeaveOut(std::string_view what, ExportPlan& plan) {
+  StrAppend(&plan.left_out, plan.left_out.empty() ? "" : "; ", what);
+}
+
+std::string StayText(Resource resource, std::string_view scaled_by) {
+  return StrCat("the ", KeyOf(resource), " request stays: ", scaled_by, " scales the workload by its use");
+}
+
 // `plan`: what the container's other resource becomes.
 bool IsOtherEqual(const TemplateContainer& container, Resource resource, const ExportPlan& plan) {
   const Resource other = resource == Resource::kCpu ? Resource::kMemory : Resource::kCpu;
@@ -96,10 +106,19 @@ ContainerResources PlanKnown(Resource resource, double amount, const Allocation&
   place.guaranteed = container.guaranteed;
   place.rest_is_equal = container.rest_is_equal && IsOtherEqual(container, resource, plan);
   if (place.guaranteed && allocation.applies_to == AppliesTo::kRequestOnly) {
-    plan.refused = StrCat("the QoS class of its pods is Guaranteed, and ", KeyOf(resource),
-                          ".applies_to is request_only: its request has to stay equal to its limit");
+    LeaveOut(StrCat("the QoS class of its pods is Guaranteed, and ", KeyOf(resource),
+                    ".applies_to is request_only: its request has to stay equal to its limit"),
+             plan);
     return {};
   }
+  const std::string& scaled_by = container.scaled_by[static_cast<size_t>(resource)];
+  if (scaled_by.empty()) return PlanAllocation(resource, amount, allocation, place);
+  if (const std::string why = WhyRequestMayNotStay(resource, allocation, place, scaled_by); !why.empty()) {
+    LeaveOut(why, plan);
+    return {};
+  }
+  LeaveOut(StayText(resource, scaled_by), plan);
+  place.request_stays = true;
   return PlanAllocation(resource, amount, allocation, place);
 }
 
@@ -121,6 +140,11 @@ ExportPlan PlanExport(const PatchOptions& options, const Json& job) {
     if (fields != ResourceFields::kSettings) {
       // A limit that the recommendation is not about stays as it is.
       plan = ByFields(of_request ? ResourceFields::kRequests : fields, amount);
+      const std::string scaled_by = container.has_value() ? container->scaled_by[static_cast<size_t>(r)] : "";
+      if (!scaled_by.empty() && plan.request.has_value()) {
+        LeaveOut(StayText(r, scaled_by), out);
+        plan.request.reset();
+      }
     } else if (container.has_value()) {
       plan = PlanKnown(r, amount, allocation, *container, out);
     } else {

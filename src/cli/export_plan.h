@@ -27,8 +27,8 @@ struct PatchOptions {
 // Of one container; absent amounts stay as they are.
 struct ExportPlan {
   ContainerResources cpu,
-      memory;           // whole millicores, and whole mebibytes where these keep the order of the two
-  std::string refused;  // "" or why one of them is left out
+      memory;            // whole millicores, and whole mebibytes where these keep the order of the two
+  std::string left_out;  // "" or what is, and why
 
   const ContainerResources& of(Resource r) const { return r == Resource::kCpu ? cpu : memory; }
 };

@@ -28,12 +28,15 @@ constexpr EnumName<KubernetesJobs> kJobs[] = {{KubernetesJobs::kPods, "pods"},
 
 constexpr EnumName<KubeletUsage> kUsages[] = {{KubeletUsage::kCadvisor, "cadvisor"},
                                               {KubeletUsage::kResource, "resource"}};
+constexpr EnumName<ResizeFallback> kFallbacks[] = {{ResizeFallback::kWait, "wait"},
+                                                   {ResizeFallback::kEvict, "evict"}};
 
 std::span<const EnumName<ClockSource>> NamesOf(ClockSource) { return kClocks; }
 std::span<const EnumName<Role>> NamesOf(Role) { return kRoles; }
 std::span<const EnumName<ActuatorKind>> NamesOf(ActuatorKind) { return kActuators; }
 std::span<const EnumName<KubernetesJobs>> NamesOf(KubernetesJobs) { return kJobs; }
 std::span<const EnumName<KubeletUsage>> NamesOf(KubeletUsage) { return kUsages; }
+std::span<const EnumName<ResizeFallback>> NamesOf(ResizeFallback) { return kFallbacks; }
 
 absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
 

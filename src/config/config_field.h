@@ -22,10 +22,13 @@ enum class ActuatorKind : uint8_t { kDryRun, kAgents, kKubernetes };
 // Which of a kubelet's figures are read: those of cAdvisor, or the few that its metrics server reads.
 enum class KubeletUsage : uint8_t { kCadvisor, kResource };
 
+// What is done with a pod that cannot be resized in place.
+enum class ResizeFallback : uint8_t { kWait, kEvict };
+
 using ConfigField =
     std::variant<std::string*, bool*, int*, int64_t*, size_t*, double*, ServerOptions::Duration*,
                  std::vector<ListenAddress>*, std::vector<std::string>*, ClockSource*, Role*, ActuatorKind*,
-                 KubernetesJobs*, KubeletUsage*>;
+                 KubernetesJobs*, KubeletUsage*, ResizeFallback*>;
 enum class FieldUnit : uint8_t { kPlain, kBytes, kDuration, kUrl };
 
 struct FieldSpec {

@@ -59,6 +59,12 @@ class Reader {
                  ": kubernetes.admission.listen requires kubernetes.kubeconfig and actuator.kind: "
                  "kubernetes, which decide what a new pod gets"));
     }
+    if (config_.kubernetes.fallback == ResizeFallback::kEvict && admission.listen.empty()) {
+      return absl::InvalidArgumentError(StrCat(
+          name_,
+          ": kubernetes.fallback: evict requires kubernetes.admission.listen, which gives the pod that "
+          "replaces an evicted one its limit"));
+    }
     return CheckWebhook();
   }
 

@@ -111,6 +111,12 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(ErrorOf("ingest: {grace: 2h}"), "t.yaml:1: ingest.grace: 2h is outside 0s .. 1h");
   EXPECT_EQ(ErrorOf("kubernetes: {lease: tautd}"),
             "t.yaml: kubernetes.lease is 'tautd': expected NAMESPACE/NAME, such as tautline/tautd");
+  EXPECT_EQ(ErrorOf("kubernetes: {fallback: restart}"),
+            "t.yaml:1: kubernetes.fallback: \"restart\": expected one of wait, evict");
+  EXPECT_EQ(
+      ErrorOf("kubernetes: {fallback: evict}"),
+      "t.yaml: kubernetes.fallback: evict requires kubernetes.admission.listen, which gives the pod that "
+      "replaces an evicted one its limit");
   EXPECT_EQ(ErrorOf("clock: [wall, samples]"), "t.yaml:1: clock: must be one value, not a list");
   EXPECT_EQ(ErrorOf("store: {path: }"), "t.yaml: store.path is empty: expected a file, or memory");
   for (const std::string_view link : {"south", "=http://a", "south=javascript:alert(1)", "south="}) {

@@ -182,6 +182,14 @@ const DaemonSetting kSettings[] = {
      "no limit or request of a running pod is lowered in this time after its start, as programs need more to "
      "start than to run",
      kDuration, 0, 86'400, TAUT_FIELD(kubernetes.startup_grace_s)},
+    {"kubernetes.fallback",
+     "what is done where a limit cannot be set in place: wait, or evict (the pod is evicted, so that its "
+     "replacement starts with the limit; requires kubernetes.admission.listen)",
+     kPlain, 0, 0, TAUT_FIELD(kubernetes.fallback)},
+    {"kubernetes.evict_after",
+     "with kubernetes.fallback: evict, how long a resize may be deferred by the kubelet before the pod is "
+     "evicted",
+     kDuration, 10, 86'400, TAUT_FIELD(kubernetes.evict_after_s)},
     {"kubernetes.namespaces",
      "namespaces whose pods are watched: '*' stands for any text, '|' separates alternatives; empty: every "
      "one",

@@ -88,29 +88,55 @@ std::string Answer(const std::string& uid, const std::string& patch) {
                 JsonString(uid), R"(,"allowed":true)", with, "}}");
 }
 
+// Carries an order out on a pod that becomes `pod` by `patch`, or leaves both as they are and says why.
+absl::Status Give(const PodOrder& order, const Pod& before, const Amounts& largest_node,
+                  std::span<const NamespaceRule> rules, Pod& pod, std::string& patch) {
+  Pod next = pod;
+  const ContainerState* found = ResizedContainer(next, order.container);
+  if (found == nullptr) return absl::NotFoundError("the pod has no such container");
+  const auto plan =
+      PlanResize(next, *found, order.resource, order.amount, order.allocation, largest_node, order.scaled_by);
+  if (!plan.ok()) return plan.status();
+  ContainerState& container = next.containers[static_cast<size_t>(found - next.containers.data())];
+  std::string more = patch;
+  AddAmount(more, container, "requests", container.requests, order.resource, plan->request);
+  AddAmount(more, container, "limits", container.limits, order.resource, plan->limit);
+  if (const std::string broken = BrokenRule(before, next, rules); !broken.empty())
+    return absl::FailedPreconditionError(broken);
+  pod = std::move(next);
+  patch = std::move(more);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders, const Amounts& largest_node,
                       std::span<const NamespaceRule> rules) {
   Pod pod = review.pod;  // as it becomes
   std::string patch;
-  for (const PodOrder& order : orders) {
-    Pod next = pod;
-    const ContainerState* found = ResizedContainer(next, order.container);
-    if (found == nullptr) continue;
-    const auto plan = PlanResize(next, *found, order.resource, order.amount, order.allocation, largest_node,
-                                 order.scaled_by);
-    if (!plan.ok()) continue;
-    ContainerState& container = next.containers[static_cast<size_t>(found - next.containers.data())];
-    std::string more = patch;
-    AddAmount(more, container, "requests", container.requests, order.resource, plan->request);
-    AddAmount(more, container, "limits", container.limits, order.resource, plan->limit);
-    if (!BrokenRule(review.pod, next, rules).empty()) continue;
-    pod = std::move(next);
-    patch = std::move(more);
-  }
+  for (const PodOrder& order : orders) (void)Give(order, review.pod, largest_node, rules, pod, patch);
   if (!patch.empty()) AddAnnotation(patch, review);
   return {Answer(review.uid, patch), !patch.empty()};
+}
+
+std::string WhyNotGiven(const Pod& pod, std::string_view container, Resource resource,
+                        std::span<const PodOrder> orders, const Amounts& largest_node,
+                        std::span<const NamespaceRule> rules) {
+  Pod before = pod;  // as the template has it
+  for (ContainerState& c : before.containers) {
+    if (c.owner_requests == Amounts() && c.owner_limits == Amounts()) continue;  // not known
+    c.requests = c.owner_requests;
+    c.limits = c.owner_limits;
+  }
+  Pod next = before;
+  std::string patch;
+  std::string out = "nothing is set for all pods of its workload";
+  for (const PodOrder& order : orders) {
+    const absl::Status given = Give(order, before, largest_node, rules, next, patch);
+    if (order.container == container && order.resource == resource)
+      out = given.ok() ? "" : std::string(Message(given));
+  }
+  return out;
 }
 
 }  // namespace taut

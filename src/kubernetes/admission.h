@@ -33,4 +33,10 @@ struct PodAdmission {
 PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders, const Amounts& largest_node,
                       std::span<const NamespaceRule> rules);
 
+// Why a pod that replaces this one would not start with what is ordered of `resource` for its container; "": it
+// would, as AdmitPod has it. `container` as PodOrder::container.
+std::string WhyNotGiven(const Pod& pod, std::string_view container, Resource resource,
+                        std::span<const PodOrder> orders, const Amounts& largest_node,
+                        std::span<const NamespaceRule> rules);
+
 }  // namespace taut

@@ -23,6 +23,23 @@ std::string MessageOf(std::string_view body) {
   return std::string(message.substr(0, kMaxMessageBytes));
 }
 
+// What forbids an eviction, as a cause of the Status says; "": nothing of this kind.
+std::string DisruptionBudgetOf(std::string_view body) {
+  simdjson::dom::parser parser;
+  simdjson::dom::array causes;
+  if (parser.parse(body.data(), body.size())["details"]["causes"].get_array().get(causes) !=
+      simdjson::SUCCESS)
+    return "";
+  for (const simdjson::dom::element cause : causes) {
+    std::string_view reason, message;
+    if (cause["reason"].get_string().get(reason) != simdjson::SUCCESS || reason != "DisruptionBudget")
+      continue;
+    if (cause["message"].get_string().get(message) == simdjson::SUCCESS)
+      return std::string(message.substr(0, kMaxMessageBytes));
+  }
+  return "";
+}
+
 absl::StatusCode CodeOf(int status) {
   switch (status) {
     case 400:
@@ -50,6 +67,10 @@ absl::StatusCode CodeOf(int status) {
 
 absl::Status ApiStatus(const HttpResponse& response) {
   if (response.status >= 200 && response.status < 300) return absl::OkStatus();
+  if (const std::string budget = response.status == 429 ? DisruptionBudgetOf(response.text()) : "";
+      !budget.empty()) {
+    return absl::ResourceExhaustedError(budget);
+  }
   const std::string message = MessageOf(response.text());
   return absl::Status(CodeOf(response.status), StrCat("the API server answered ", response.status,
                                                       message.empty() ? "" : ": ", message));

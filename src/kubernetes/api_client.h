@@ -65,7 +65,8 @@ inline constexpr std::string_view kFieldManager = "tautline";
 
 // The status for an answer: OK for 2xx; else the words of the server's Status object. 404 NotFound, 401
 // Unauthenticated, 403 PermissionDenied, 409 Aborted (changed meanwhile), 410 OutOfRange (the version is too
-// old: list again), 422 and 400 InvalidArgument, 429 and 503 Unavailable, others Internal.
+// old: list again), 422 and 400 InvalidArgument, 429 and 503 Unavailable, but ResourceExhausted
+// where a PodDisruptionBudget forbids an eviction (429), others Internal.
 absl::Status ApiStatus(const HttpResponse& response);
 
 }  // namespace taut

@@ -18,17 +18,30 @@ std::string OwnerText(const std::string& kind, const std::string& name) {
 
 // `before`: the same pod's last version, if there is one.
 void KeepOwnersAmounts(const Pod* before, Pod& pod) {
+  const bool is_same = before != nullptr && before->uid == pod.uid;
+  pod.owners_known = pod.admitted_by_us || !pod.resized || (is_same && before->owners_known);
   for (size_t i = 0; i < pod.containers.size(); ++i) {
     ContainerState& container = pod.containers[i];
     if (pod.admitted_by_us) continue;  // its annotation says what they were
     if (!pod.resized) {
       container.owner_limits = container.limits;
       container.owner_requests = container.requests;
-    } else if (before != nullptr && before->uid == pod.uid && i < before->containers.size() &&
-               before->containers[i].name == container.name) {
+    } else if (is_same && i < before->containers.size() && before->containers[i].name == container.name) {
       container.owner_limits = before->containers[i].owner_limits;
       container.owner_requests = before->containers[i].owner_requests;
     }
+  }
+}
+
+// A container that names a limit only has it as its request, too.
+void TakeFromTemplate(const std::vector<ContainerState>& in_template, Pod& pod) {
+  pod.owners_known = true;
+  for (ContainerState& container : pod.containers) {
+    const auto it = std::ranges::find(in_template, container.name, &ContainerState::name);
+    if (it == in_template.end()) continue;
+    container.owner_limits = it->limits;
+    container.owner_requests = {it->requests.cpu.has_value() ? it->requests.cpu : it->limits.cpu,
+                                it->requests.memory.has_value() ? it->requests.memory : it->limits.memory};
   }
 }
 
@@ -88,6 +101,8 @@ void Cluster::Insert(Pod pod) {
   owners_.Learn(key, OwnerText(pod.owner_kind, pod.owner_name));
   Entry& entry = pods_[key];
   KeepOwnersAmounts(entry.pod.get(), pod);
+  if (!pod.owners_known && !pod.is_ended && !pod.owner_kind.empty())
+    unknown_owners_.insert({pod.namespace_name, pod.owner_kind, pod.owner_name});
   if (entry.pod != nullptr) {
     Unplace(key, entry);
     for (const std::string& name : entry.pod->left_out) left_out_.erase(StrCat(key, "/", name));
@@ -243,6 +258,34 @@ std::vector<std::string> Cluster::TakeChanged() {
   return out;
 }
 
+std::vector<PodController> Cluster::TakeUnknownOwners() {
+  const std::lock_guard lock(mutex_);
+  std::vector<PodController> out(unknown_owners_.begin(), unknown_owners_.end());
+  unknown_owners_.clear();
+  return out;
+}
+
+void Cluster::SetOwnersAmounts(const PodController& controller,
+                               const std::vector<ContainerState>& in_template) {
+  const std::lock_guard lock(mutex_);
+  const TopOwner owner = owners_.TopOf(controller.namespace_name, controller.kind, controller.name);
+  const auto pods = workloads_.find(WorkloadKey(controller.namespace_name, owner.kind, owner.name));
+  if (pods == workloads_.end()) return;
+  ++version_;
+  for (const std::string& key : pods->second) {
+    Entry& entry = pods_.at(key);
+    if (entry.pod->owners_known || entry.pod->owner_kind != controller.kind ||
+        entry.pod->owner_name != controller.name) {
+      continue;
+    }
+    Pod pod = *entry.pod;
+    TakeFromTemplate(in_template, pod);
+    entry.pod = std::make_shared<const Pod>(std::move(pod));
+    changed_pods_.insert(key);
+    changed_.insert(entry.workload);
+  }
+}
+
 std::vector<PodPtr> Cluster::TakeChangedPods() {
   const std::lock_guard lock(mutex_);
   std::vector<PodPtr> out;
@@ -252,14 +295,14 @@ std::vector<PodPtr> Cluster::TakeChangedPods() {
   return out;
 }
 
-std::vector<PodPtr> Cluster::PodsOf(const WorkloadName& workload) const {
+std::vector<PodPtr> Cluster::PodsOf(const WorkloadName& workload, bool also_leaving) const {
   const std::lock_guard lock(mutex_);
   std::vector<PodPtr> out;
   const auto it = workloads_.find(WorkloadKey(workload.namespace_name, workload.kind, workload.name));
   if (it == workloads_.end()) return out;
   for (const std::string& key : it->second) {
     const PodPtr& pod = pods_.at(key).pod;
-    if (pod->is_ended || pod->is_deleted) continue;
+    if (pod->is_ended || (pod->is_deleted && !also_leaving)) continue;
     if (!workload.container.empty() && !HasContainer(*pod, workload.container)) continue;
     out.push_back(pod);
   }

@@ -39,6 +39,12 @@ struct ClusterNaming {
 
 using PodPtr = std::shared_ptr<const Pod>;
 
+// What controls a pod itself: {"shop", "ReplicaSet", "web-5d4f8c7b9d"}.
+struct PodController {
+  std::string namespace_name, kind, name;
+  auto operator<=>(const PodController&) const = default;
+};
+
 // Thread-safe. About 1.5 KiB a pod.
 class Cluster {
  public:
@@ -59,6 +65,11 @@ class Cluster {
   void RemoveNode(const Node& node);
 
   // ---- queries ----
+  // Controllers of pods that were resized before they were seen: what their owner wants is not known. Each once,
+  // until one of these pods changes.
+  std::vector<PodController> TakeUnknownOwners();
+  // The containers of this controller's template are what the owner of such pods of it wants.
+  void SetOwnersAmounts(const PodController& controller, const std::vector<ContainerState>& in_template);
   // Grows with every change of a pod or its owner.
   uint64_t version() const;
   bool synced() const;  // pods were listed once
@@ -77,8 +88,8 @@ class Cluster {
   static std::string WorkloadKey(std::string_view namespace_name, std::string_view kind,
                                  std::string_view name);
   // Those of the job that have not ended, by name. With another case of the kind, or a container that no pod
-  // has: none. O(their number).
-  std::vector<PodPtr> PodsOf(const WorkloadName& workload) const;
+  // has: none. `also_leaving`: those, too, that are deleted and have not ended yet. O(their number).
+  std::vector<PodPtr> PodsOf(const WorkloadName& workload, bool also_leaving = false) const;
   // Pod::left_out names it.
   bool IsLeftOut(std::string_view namespace_name, std::string_view pod, std::string_view container) const;
   void ForEachPod(absl::FunctionRef<void(const PodPtr&)> fn) const;
@@ -102,6 +113,7 @@ class Cluster {
   uint64_t version_ = 0;
   absl::flat_hash_set<std::string> changed_;  // workloads
   absl::flat_hash_set<std::string> changed_pods_;
+  std::set<PodController> unknown_owners_;
   bool synced_ = false;
   OwnerTable owners_;
   std::map<std::string, Entry> pods_;          // by "namespace/Pod/name"

@@ -1,6 +1,8 @@
 #include "kubernetes/cluster_writer.h"
 
+#include "base/json_writer.h"
 #include "base/strings.h"
+#include "kubernetes/webhook_scope.h"
 #include "net/http.h"
 
 namespace taut {
@@ -20,6 +22,20 @@ constexpr Kind kKinds[] = {
 
 }  // namespace
 
+bool MayPass(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kAborted:
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kDataLoss:
+      return true;
+    default:
+      return false;
+  }
+}
+
 absl::StatusOr<std::string> WorkloadPath(const WorkloadName& workload) {
   for (const Kind& kind : kKinds) {
     if (kind.name != workload.kind) continue;
@@ -30,6 +46,13 @@ absl::StatusOr<std::string> WorkloadPath(const WorkloadName& workload) {
   for (const Kind& kind : kKinds) StrAppend(&known, known.empty() ? "" : ", ", kind.name);
   return absl::InvalidArgumentError(StrCat("the owner is a ", workload.kind.empty() ? "?" : workload.kind,
                                            ", whose template is not known: expected one of ", known));
+}
+
+absl::StatusOr<std::string> WorkloadListPath(const WorkloadName& workload) {
+  const absl::StatusOr<std::string> path = WorkloadPath(workload);
+  if (!path.ok()) return path.status();
+  const size_t name = path->rfind('/');
+  return StrCat(path->substr(0, name), "?fieldSelector=metadata.name%3D", path->substr(name + 1));
 }
 
 absl::Status ApiWriter::ResizePod(const Pod& pod, std::string_view patch) {
@@ -55,6 +78,42 @@ absl::StatusOr<std::vector<ContainerState>> ApiWriter::Template(const WorkloadNa
   const absl::StatusOr<std::string> body = client_->Get(*path);
   if (!body.ok()) return body.status();
   return ParsePodTemplate(*body);
+}
+
+// Listed, since who watches namespaces may list them, but not get one.
+absl::Status ApiWriter::CheckReviewed(const Pod& pod) {
+  const absl::StatusOr<std::string> configuration = client_->Get(StrCat(
+      "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/", PercentEncode(webhook_)));
+  if (!configuration.ok()) return configuration.status();
+  const absl::StatusOr<std::string> namespaces = client_->Get(
+      StrCat("/api/v1/namespaces?fieldSelector=metadata.name%3D", PercentEncode(pod.namespace_name)));
+  if (!namespaces.ok()) return namespaces.status();
+  return CheckWebhookScope(*configuration, *namespaces, pod.labels);
+}
+
+absl::Status ApiWriter::Evict(const Pod& pod) {
+  JsonWriter body;
+  body.BeginObject();
+  body.Field("apiVersion", "policy/v1");
+  body.Field("kind", "Eviction");
+  body.Key("metadata");
+  body.BeginObject();
+  body.Field("name", pod.name);
+  body.Field("namespace", pod.namespace_name);
+  body.EndObject();
+  body.Key("deleteOptions");
+  body.BeginObject();
+  body.Key("preconditions");
+  body.BeginObject();
+  body.Field("uid", pod.uid);
+  body.EndObject();
+  body.EndObject();
+  body.EndObject();
+  return client_
+      ->Create(StrCat("/api/v1/namespaces/", PercentEncode(pod.namespace_name), "/pods/",
+                      PercentEncode(pod.name), "/eviction"),
+               body.Take())
+      .status();
 }
 
 }  // namespace taut

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -26,25 +27,40 @@ class ClusterWriter {
   // The containers of the workload's template, as its owner wants them. InvalidArgument: its kind has none that
   // is known.
   virtual absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) = 0;
+  // OK: the mutating webhook reviews new pods with the labels of this one in its namespace. FailedPrecondition:
+  // why it does not.
+  virtual absl::Status CheckReviewed(const Pod& pod) = 0;
+  // Of this pod and no other of the same name. ResourceExhausted: a PodDisruptionBudget forbids it now.
+  virtual absl::Status Evict(const Pod& pod) = 0;
   // How long the server asked to wait before the next request (429, 503), in its last answer; 0: it did not.
   virtual double retry_after_s() const = 0;
 };
 
 class ApiWriter final : public ClusterWriter {
  public:
-  explicit ApiWriter(std::unique_ptr<ApiClient> client) : client_(std::move(client)) {}
+  // `webhook`: the MutatingWebhookConfiguration of CheckReviewed.
+  explicit ApiWriter(std::unique_ptr<ApiClient> client, std::string webhook = "")
+      : client_(std::move(client)), webhook_(std::move(webhook)) {}
   absl::Status ResizePod(const Pod& pod, std::string_view patch) override;
   absl::Status Scale(const WorkloadName& workload, int64_t replicas) override;
   absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) override;
+  absl::Status CheckReviewed(const Pod& pod) override;
+  absl::Status Evict(const Pod& pod) override;
   double retry_after_s() const override { return client_->retry_after_s(); }
   // From any thread: requests under way and later ones fail.
   void Interrupt() { client_->Interrupt(); }
 
  private:
   std::unique_ptr<ApiClient> client_;
+  const std::string webhook_;
 };
+
+// Whether a request may succeed later without anybody doing anything.
+bool MayPass(const absl::Status& status);
 
 // "/apis/apps/v1/namespaces/shop/deployments/web". InvalidArgument: a kind without a pod template.
 absl::StatusOr<std::string> WorkloadPath(const WorkloadName& workload);
+// Of a list that has this workload alone, or nothing.
+absl::StatusOr<std::string> WorkloadListPath(const WorkloadName& workload);
 
 }  // namespace taut

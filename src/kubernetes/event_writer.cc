@@ -85,6 +85,15 @@ WorkloadEvent EventOf(const Decision& decision, const WorkloadName& workload) {
   return out;
 }
 
+WorkloadEvent EvictionEvent(const WorkloadName& workload, const Pod& pod, std::string_view why) {
+  WorkloadEvent out{workload, "PodEvicted",
+                    StrCat("pod ", pod.name,
+                           " is evicted, so that the one that replaces it starts with what is set: ", why),
+                    true};
+  if (out.message.size() > kMaxMessageBytes) out.message.resize(kMaxMessageBytes);
+  return out;
+}
+
 std::string EventJson(const WorkloadEvent& event, const WorkloadIdentity& identity, std::string_view time) {
   JsonWriter out;
   out.BeginObject();

@@ -44,6 +44,8 @@ struct WorkloadEvent {
 };
 // The event that a decision is for people.
 WorkloadEvent EventOf(const Decision& decision, const WorkloadName& workload);
+// That a pod was evicted, since `why`.
+WorkloadEvent EvictionEvent(const WorkloadName& workload, const Pod& pod, std::string_view why);
 // The Event object, as JSON. `time`: RFC 3339.
 std::string EventJson(const WorkloadEvent& event, const WorkloadIdentity& identity, std::string_view time);
 

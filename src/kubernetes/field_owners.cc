@@ -106,6 +106,11 @@ std::string FieldOwners::NotListed() const {
   return out;
 }
 
+bool FieldOwners::KnowsHpas() const {
+  const std::lock_guard lock(mutex_);
+  return hpas_.listed;
+}
+
 FieldClaims FieldOwners::On(const WorkloadName& workload, std::string_view container,
                             Resource resource) const {
   FieldClaims out;

@@ -41,6 +41,7 @@ class FieldOwners {
 
   // Objects that were never listed, for people; "": all were.
   std::string NotListed() const;
+  bool KnowsHpas() const;  // HorizontalPodAutoscalers were listed
   // `container`: "" for any of the workload's.
   FieldClaims On(const WorkloadName& workload, std::string_view container, Resource resource) const;
   // The name of the HorizontalPodAutoscaler that sets the replicas; "": none does.

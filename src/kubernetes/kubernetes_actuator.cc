@@ -14,21 +14,6 @@ constexpr uint8_t kStateVersion = 1;
 constexpr double kForgetEverySeconds = 3600;
 constexpr std::chrono::milliseconds kLook{100};  // the cluster's changes are looked at this often
 
-// May succeed without anybody doing anything.
-bool MayPass(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kAborted:
-    case absl::StatusCode::kUnavailable:
-    case absl::StatusCode::kDeadlineExceeded:
-    case absl::StatusCode::kResourceExhausted:
-    case absl::StatusCode::kInternal:
-    case absl::StatusCode::kDataLoss:
-      return true;
-    default:
-      return false;
-  }
-}
-
 std::string PodText(const Pod& pod) { return StrCat(pod.namespace_name, "/", pod.name); }
 
 // The first of several actuators gets what none claims.
@@ -42,6 +27,12 @@ OutcomeUpdate NotOurs(const TargetOrder& order, int64_t now_s) {
           : "not applied: the job is not a workload of kubernetes.namespaces";
   out.time_s = now_s;
   return out;
+}
+
+// An API server before 1.33 answers this way; of a pod that is gone it says its name.
+bool HasNoResize(const absl::Status& status) {
+  return absl::IsNotFound(status) &&
+         Message(status).find("could not find the requested resource") != std::string_view::npos;
 }
 
 std::string PodsText(size_t pods) { return StrCat(pods, pods == 1 ? " pod" : " pods"); }
@@ -248,6 +239,62 @@ void KubernetesActuator::Enforce(const Work& work) {
 
 KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, const Pod& pod,
                                                              const StandingOrder& order, PodMemory& memory) {
+  const std::optional<double> since_s = memory.blocked_since_s;
+  PodResult result = EnforceInPlace(work, pod, order, memory);
+  memory.blocked_since_s.reset();
+  if (!result.evict_after_s.has_value() || !order.value.has_value()) return result;
+  memory.blocked_since_s = since_s.value_or(options_.steady_s());
+  return EvictIfDue(work, pod, std::move(result), *memory.blocked_since_s);
+}
+
+KubernetesActuator::PodResult KubernetesActuator::EvictIfDue(const Work& work, const Pod& pod,
+                                                             PodResult result, double blocked_since_s) {
+  const double now_s = options_.steady_s(), due_s = blocked_since_s + *result.evict_after_s;
+  if (!WhyNot().empty()) return result;
+  if (now_s < due_s) {
+    Again(work.key, due_s);
+    return result;
+  }
+  const auto why_not = [&]() -> std::string {
+    if (!work.entry.some.empty())
+      return "during a trial no pod is evicted, as the one that replaces it would not be in the trial";
+    return WhyNotGiven(pod, work.workload.container, work.key.second.resource(), OrdersFor(pod),
+                       cluster_->LargestNode(), options_.eviction->rules(pod.namespace_name));
+  };
+  const Evictor::Result evicted = evictor_.Evict(work.workload, pod, why_not, now_s);
+  if (evicted.again_at_s > 0) Again(work.key, evicted.again_at_s);
+  const std::string why = result.text;
+  StrAppend(&result.text, result.text.empty() ? "" : "; ", evicted.text);
+  using Did = Evictor::Did;
+  if (evicted.did == Did::kNothing) return result;
+  result.state = evicted.did == Did::kFailed ? PodState::kProblem : PodState::kWaiting;
+  if (evicted.did == Did::kEvicted) options_.eviction->evicted(work.workload, pod, why);
+  const std::lock_guard lock(mutex_);
+  counts_.evicted += evicted.did == Did::kEvicted ? 1 : 0;
+  counts_.not_evicted += evicted.was_asked && evicted.did != Did::kEvicted ? 1 : 0;
+  return result;
+}
+
+KubernetesActuator::PodResult KubernetesActuator::NotPlanned(const Work& work, const Pod& pod,
+                                                             const ContainerState& container,
+                                                             const StandingOrder& order,
+                                                             const FieldClaims& claims,
+                                                             const absl::Status& why) {
+  Again(work.key, RetryAt(why));
+  PodResult out{MayPass(why) ? PodState::kWaiting : PodState::kProblem, std::string(Message(why)), {}};
+  // Its node alone is too small.
+  if (order.value.has_value() && absl::IsFailedPrecondition(why) &&
+      PlanResize(pod, container, work.key.second.resource(), *order.value, work.allocation,
+                 cluster_->LargestNode(), claims.scaled_by)
+          .ok()) {
+    out.evict_after_s = EvictAfter(false);
+  }
+  return out;
+}
+
+KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& work, const Pod& pod,
+                                                                 const StandingOrder& order,
+                                                                 PodMemory& memory) {
   const Resource resource = work.key.second.resource();
   const double now_s = options_.steady_s();
   const ContainerState* container = ResizedContainer(pod, work.workload.container);
@@ -267,11 +314,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, c
                    "; set its updateMode to Off, or name the recommender tautline, to let Tautline set it")};
   }
   const absl::StatusOr<ContainerResources> wanted = Wanted(work, pod, *container, order, claims);
-  if (!wanted.ok()) {
-    Again(work.key, RetryAt(wanted.status()));
-    return {MayPass(wanted.status()) ? PodState::kWaiting : PodState::kProblem,
-            std::string(Message(wanted.status()))};
-  }
+  if (!wanted.ok()) return NotPlanned(work, pod, *container, order, claims, wanted.status());
   if (SpecHas(*container, resource, *wanted)) {
     memory = PodMemory();
     memory.patched = *wanted;
@@ -316,7 +359,8 @@ KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, c
   }
   if (now_s < memory.retry_at_s) {
     Again(work.key, memory.retry_at_s);
-    return {memory.problem.empty() ? PodState::kWaiting : PodState::kProblem, memory.problem};
+    return {memory.problem.empty() ? PodState::kWaiting : PodState::kProblem, memory.problem,
+            memory.cannot_resize ? EvictAfter(false) : std::nullopt};
   }
   const PodResult result = Patch(pod, *container, resource, *wanted, memory);
   if (memory.retry_at_s > 0) Again(work.key, memory.retry_at_s);
@@ -365,15 +409,18 @@ absl::StatusOr<ContainerResources> KubernetesActuator::Wanted(const Work& work, 
 KubernetesActuator::PodResult KubernetesActuator::Waiting(const Pod& pod, const ContainerState& container,
                                                           Resource resource,
                                                           const ContainerResources& wanted) const {
-  const auto with = [&](PodState state, std::string_view what) {
-    return PodResult{state, StrCat("pod ", PodText(pod), ": ", what, pod.resize_message.empty() ? "" : ": ",
-                                   pod.resize_message)};
+  const auto with = [&](PodState state, std::string_view what, std::optional<double> evict_after_s = {}) {
+    return PodResult{
+        state,
+        StrCat("pod ", PodText(pod), ": ", what, pod.resize_message.empty() ? "" : ": ", pod.resize_message),
+        evict_after_s};
   };
+  const bool runs = RunsWith(container, resource, wanted);  // then another resource of the pod is waited for
   switch (pod.resize) {
     case ResizeState::kDeferred:
-      return with(PodState::kWaiting, "deferred by the kubelet");
+      return with(PodState::kWaiting, "deferred by the kubelet", runs ? std::nullopt : EvictAfter(true));
     case ResizeState::kInfeasible:
-      return with(PodState::kProblem, "infeasible on this node");
+      return with(PodState::kProblem, "infeasible on this node", runs ? std::nullopt : EvictAfter(false));
     case ResizeState::kError:
       return with(PodState::kProblem, "the kubelet failed to resize it");
     case ResizeState::kInProgress:
@@ -381,7 +428,7 @@ KubernetesActuator::PodResult KubernetesActuator::Waiting(const Pod& pod, const 
     case ResizeState::kNone:
       break;
   }
-  if (RunsWith(container, resource, wanted)) return {PodState::kDone, ""};
+  if (runs) return {PodState::kDone, ""};
   return {PodState::kWaiting, StrCat("pod ", PodText(pod), ": the kubelet has not taken it yet")};
 }
 
@@ -402,6 +449,7 @@ KubernetesActuator::PodResult KubernetesActuator::Patch(const Pod& pod, const Co
   }
   memory.patched = wanted;
   memory.problem.clear();
+  memory.cannot_resize = HasNoResize(status);
   if (status.ok()) {
     // Once it is seen, the pod changes and is looked at again; a patch that is never seen is sent again.
     memory.retry_at_s = now_s + options_.unseen_s;
@@ -410,7 +458,8 @@ KubernetesActuator::PodResult KubernetesActuator::Patch(const Pod& pod, const Co
   const std::string text = StrCat("pod ", PodText(pod), ": ", Message(status));
   memory.retry_at_s = RetryAt(status);
   if (!MayPass(status)) memory.problem = text;
-  return {MayPass(status) ? PodState::kWaiting : PodState::kProblem, text};
+  return {MayPass(status) ? PodState::kWaiting : PodState::kProblem, text,
+          memory.cannot_resize ? EvictAfter(false) : std::nullopt};
 }
 
 void KubernetesActuator::ReportAll(const Work& work, const std::map<uint64_t, Tally>& tallies) {

@@ -23,6 +23,7 @@
 #include "kubernetes/admission.h"
 #include "kubernetes/cluster.h"
 #include "kubernetes/cluster_writer.h"
+#include "kubernetes/evictor.h"
 #include "kubernetes/field_owners.h"
 #include "kubernetes/resize_plan.h"
 #include "kubernetes/standing_orders.h"
@@ -33,12 +34,21 @@ namespace taut {
 struct KubernetesActuatorCounts {
   uint64_t resizes = 0, scales = 0;  // patches that the API server took
   uint64_t failed = 0;               // those that it did not take
+  uint64_t evicted = 0;              // pods
+  uint64_t not_evicted = 0;          // requests of it that were refused
   uint64_t stepped_back = 0;         // pods of which another had changed the limit
   uint64_t orders = 0;               // limits that hold now, one a job and resource
 };
 
 class KubernetesActuator final : public Actuator {
  public:
+  struct Eviction {
+    double deferred_s = 300;  // that the kubelet may defer a resize for
+    double blocked_s = 30;    // that it is not possible for
+    std::function<std::vector<NamespaceRule>(const std::string& namespace_name)> rules;  // for new pods
+    // After each, from the thread that calls Step.
+    std::function<void(const WorkloadName&, const Pod&, const std::string& why)> evicted;
+  };
   struct Options {
     std::string namespaces;  // a pattern; "": every one
     bool scale = false;      // whether it sets numbers of tasks
@@ -61,10 +71,14 @@ class KubernetesActuator final : public Actuator {
     int64_t forget_s =
         28 * 86400;        // an order of a job that has no pods for this long; as the store forgets jobs
     double unseen_s = 30;  // a patch that was taken is seen in the watch by then
+    std::optional<Eviction> eviction = {};  // of pods that cannot be resized in place; absent: they stay
   };
   // `cluster` must outlive it. Nothing is done before Start.
   KubernetesActuator(Options options, Cluster* cluster, std::unique_ptr<ClusterWriter> writer)
-      : options_(std::move(options)), cluster_(cluster), writer_(std::move(writer)) {}
+      : options_(std::move(options)),
+        cluster_(cluster),
+        writer_(std::move(writer)),
+        evictor_({}, cluster_, writer_.get()) {}
   ~KubernetesActuator() override { Stop(); }
 
   // After LoadState.
@@ -94,16 +108,20 @@ class KubernetesActuator final : public Actuator {
     std::optional<double> amount;  // ordered, that it was patched for, and how it is applied
     Allocation allocation;
     bool request_stayed = false;
-    bool confirmed = false;   // the watch has shown it
-    double hold_until_s = 0;  // another has changed it: hands off
-    double retry_at_s = 0;    // an error: not before
-    std::string problem;      // of the last attempt
+    bool confirmed = false;                 // the watch has shown it
+    double hold_until_s = 0;                // another has changed it: hands off
+    double retry_at_s = 0;                  // an error: not before
+    std::string problem;                    // of the last attempt
+    bool cannot_resize = false;             // the last attempt: the API server has no pods/resize
+    std::optional<double> blocked_since_s;  // in place it does not come, PodResult::evict_after_s
   };
   // How far one pod is.
   enum class PodState : uint8_t { kDone, kWaiting, kProblem };
   struct PodResult {
     PodState state = PodState::kWaiting;
     std::string text;  // why it is not done
+    // Set: it may not come in place, and after these seconds of it the pod may be evicted.
+    std::optional<double> evict_after_s = {};
   };
   struct Work {
     StandingOrders::Key key;
@@ -134,6 +152,15 @@ class KubernetesActuator final : public Actuator {
   void Unindex(const StandingOrders::Key& key);
   void Enforce(const Work& work);
   PodResult EnforcePod(const Work& work, const Pod& pod, const StandingOrder& order, PodMemory& memory);
+  PodResult EnforceInPlace(const Work& work, const Pod& pod, const StandingOrder& order, PodMemory& memory);
+  PodResult EvictIfDue(const Work& work, const Pod& pod, PodResult result, double blocked_since_s);
+  PodResult NotPlanned(const Work& work, const Pod& pod, const ContainerState& container,
+                       const StandingOrder& order, const FieldClaims& claims, const absl::Status& why);
+  // PodResult::evict_after_s, where pods are evicted.
+  std::optional<double> EvictAfter(bool is_deferred) const {
+    if (!options_.eviction.has_value()) return std::nullopt;
+    return is_deferred ? options_.eviction->deferred_s : options_.eviction->blocked_s;
+  }
   absl::StatusOr<ContainerResources> Wanted(const Work& work, const Pod& pod, const ContainerState& container,
                                             const StandingOrder& order, const FieldClaims& claims);
   FieldClaims ClaimsOn(const WorkloadName& workload, const ContainerState& container,
@@ -163,9 +190,8 @@ class KubernetesActuator final : public Actuator {
 
   const Options options_;
   Cluster* const cluster_;
-  const std::unique_ptr<ClusterWriter> writer_;  // of the thread that calls Step
-
-  // Of the thread that calls Step.
+  const std::unique_ptr<ClusterWriter> writer_;  // of the thread that calls Step, as what follows
+  Evictor evictor_;
   std::map<StandingOrders::Key, std::map<std::string, PodMemory>> memory_;  // the latter by the pod's UID
   double allocations_at_s_ = 0;
   double forget_at_s_ = 0;

@@ -108,6 +108,7 @@ void ReadContainerStatus(const element& status, Pod& pod) {
 void ReadCondition(const element& condition, Pod& pod) {
   const std::string_view type = Text(condition, "type"), reason = Text(condition, "reason");
   if (Text(condition, "status") != "True") return;
+  pod.is_ready |= type == "Ready";
   if (type == "PodResizePending") {
     pod.resize = reason == "Infeasible" ? ResizeState::kInfeasible : ResizeState::kDeferred;
     pod.resize_message = Text(condition, "message");
@@ -361,7 +362,8 @@ absl::StatusOr<std::vector<ContainerState>> ParsePodTemplate(std::string_view bo
   if (parser.parse(body.data(), body.size()).get(at) != Error::SUCCESS) {
     return absl::DataLossError("the API server's answer is not JSON");
   }
-  for (const char* path : {"/spec/template/spec", "/spec/jobTemplate/spec/template/spec"}) {
+  for (const char* path :
+       {"/spec/template/spec", "/spec/jobTemplate/spec/template/spec", "/items/0/spec/template/spec"}) {
     element spec;
     if (at.at_pointer(path).get(spec) != Error::SUCCESS) continue;
     std::vector<ContainerState> out;

@@ -59,12 +59,14 @@ struct Pod {
   int64_t started_s = 0;  // Unix time at which its kubelet took it; 0: not yet, or not known
   ResizeState resize = ResizeState::kNone;
   std::string resize_message;
+  bool is_ready = false;    // serves, as its probes say
   bool is_static = false;   // of a file of its node: its resources cannot change
   bool is_ended = false;    // succeeded or failed
   bool is_deleted = false;  // has a deletionTimestamp
   bool resized = false;     // by anybody in place, or by the VPA at its start: its limits are not its owner's
   bool resized_by_us = false;   // in place, or by the webhook at its creation
   bool admitted_by_us = false;  // the latter: its owner's amounts are those of kOwnersAnnotation
+  bool owners_known = false;    // what its owner wants of its containers (Cluster)
 };
 
 // The owner's requests and limits of a pod that the webhook has changed at its creation (admission.h), by
@@ -140,7 +142,7 @@ struct Hpa {
 };
 
 // The containers of the pod template of a workload (Deployment, StatefulSet, DaemonSet, ReplicaSet, Job, CronJob),
-// as those of Pod, without their status. DataLoss: it is none, or not JSON.
+// or of the first of a list of them, as those of Pod, without their status. DataLoss: it is none, or not JSON.
 absl::StatusOr<std::vector<ContainerState>> ParsePodTemplate(std::string_view body);
 
 // Of a list. `resource_version`: where a watch goes on; `next`: for the rest of the list, "" if there is none.

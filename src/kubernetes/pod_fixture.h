@@ -37,6 +37,7 @@ inline Pod TestPod(const std::string& name = "web-5d4f8c7b9d-x2x4z") {
   out.owner_kind = "ReplicaSet";
   out.owner_name = "web-5d4f8c7b9d";
   out.qos = "Burstable";
+  out.is_ready = true;
   out.containers = {TestContainer()};
   return out;
 }
@@ -45,10 +46,11 @@ inline Pod TestPod(const std::string& name = "web-5d4f8c7b9d-x2x4z") {
 class ScriptedWriter final : public ClusterWriter {
  public:
   struct Script {
-    absl::Status resize, scale;
+    absl::Status resize, scale, reviewed, evict;
     std::vector<ContainerState> containers;  // of every template
     double retry_after_s = 0;
-    std::vector<std::string> asked;  // "resize shop/web-... {...}", "scale shop/web 3", "template shop/web"
+    // "resize shop/web-... {...}", "scale shop/web 3", "template shop/web", "evict shop/web-..."
+    std::vector<std::string> asked;
   };
   explicit ScriptedWriter(Script* script) : script_(script) {}
 
@@ -63,6 +65,11 @@ class ScriptedWriter final : public ClusterWriter {
   absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) override {
     script_->asked.push_back(StrCat("template ", workload.namespace_name, "/", workload.name));
     return script_->containers;
+  }
+  absl::Status CheckReviewed(const Pod& /*pod*/) override { return script_->reviewed; }
+  absl::Status Evict(const Pod& pod) override {
+    script_->asked.push_back(StrCat("evict ", pod.namespace_name, "/", pod.name));
+    return script_->evict;
   }
   double retry_after_s() const override { return script_->retry_after_s; }
 

@@ -82,19 +82,6 @@ absl::Status Check(const Pod& pod, const ContainerState& container, Resource res
   return absl::OkStatus();
 }
 
-// Why there is nothing else to set; "": the limit is.
-std::string WhyRequestMayNotStay(Resource resource, const Allocation& allocation,
-                                 const AllocationPlace& place) {
-  if (!place.now.limit.has_value()) return "the container has no limit to set";
-  if (place.guaranteed) return "the pod's QoS class is Guaranteed, and its limit has to stay equal";
-  if (allocation.of_request()) {
-    return StrCat(Name(resource), ".applies_to is ",
-                  kAppliesToNames[static_cast<size_t>(allocation.applies_to)],
-                  ": with limit the limit alone would be set");
-  }
-  return "";
-}
-
 }  // namespace
 
 const ContainerState* ResizedContainer(const Pod& pod, std::string_view container) {
@@ -136,12 +123,8 @@ absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerSta
   const double rounded = std::max(RoundedAmount(resource, amount), SmallestAmount(resource));
   AllocationPlace place = PlaceOf(pod, container, resource);
   if (!scaled_by.empty()) {
-    const std::string why = WhyRequestMayNotStay(resource, allocation, place);
-    if (!why.empty()) {
-      return Refuse(pod, container,
-                    StrCat(scaled_by, " scales its workload by the ", Name(resource),
-                           " utilization, a share of the request, which therefore stays; ", why));
-    }
+    const std::string why = WhyRequestMayNotStay(resource, allocation, place, scaled_by);
+    if (!why.empty()) return Refuse(pod, container, why);
     place.request_stays = true;
   }
   const absl::Status s = Check(pod, container, resource, rounded, allocation, place, allocatable);

@@ -86,13 +86,19 @@ std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, const Amount
   const bool provided = !containers.empty();
   std::string conditions =
       ConditionJson("RecommendationProvided", provided ? "True" : "False",
-                    provided ? "" : "tautd has no recommendation for its containers yet", time);
+                    provided || !advice.stays.empty() ? std::string_view(advice.stays)
+                                                      : "tautd has no recommendation for its containers yet",
+                    time);
   if (!advice.has_pods) {
     StrAppend(&conditions, ",",
               ConditionJson("NoPodsMatched", "True", "no pod of the target is there now", time));
   }
-  const std::string recommendation =
-      provided ? StrCat(R"("recommendation":{"containerRecommendations":[)", containers, "]},") : "";
+  std::string recommendation;
+  if (provided) {
+    recommendation = StrCat(R"("recommendation":{"containerRecommendations":[)", containers, "]},");
+  } else if (!advice.stays.empty()) {
+    recommendation = R"("recommendation":null,)";
+  }
   return StrCat(R"({"status":{)", recommendation, R"("conditions":[)", conditions, "]}}");
 }
 

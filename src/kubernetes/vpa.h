@@ -27,6 +27,8 @@ struct ContainerAdvice {
 struct VpaAdvice {
   std::vector<ContainerAdvice> containers;
   bool has_pods = false;  // the workload has pods now
+  std::string stays =
+      {};  // requests that have no target although there is a recommendation, and why; "": none
 };
 
 // Whether the VPA sets this resource of the container, by its resource policy.
@@ -36,7 +38,8 @@ bool Controls(const Vpa& vpa, std::string_view container, Resource resource);
 // upperBound, so that the updater acts as soon as a pod has something else (when to change is decided before),
 // and uncappedTarget. Amounts are at most those of `largest_node`: a pod that fits no node would wait for ever.
 // The resource policy holds: containers of mode Off and resources that are not controlled are left out,
-// minAllowed and maxAllowed bound the target. `time`: RFC 3339, of the condition.
+// minAllowed and maxAllowed bound the target. What stays is said by the condition; where nothing else is left, an
+// earlier recommendation is removed. `time`: RFC 3339, of the condition.
 std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, const Amounts& largest_node,
                            std::string_view time);
 

@@ -168,6 +168,48 @@ TEST_F(Writer, WritesWhatHasChanged) {
   EXPECT_EQ(writer_.counts().written, 3U);
 }
 
+TEST_F(Writer, ARequestByWhichAnAutoscalerScalesHasNoTarget) {
+  FieldOwners owners;
+  VpaWriter::Options options = Options();
+  options.owners = &owners;
+  VpaWriter writer(options, &cluster_);
+  const auto step = [&] {
+    writer.Step([] { return false; });
+    return std::exchange(sent_, {});
+  };
+  advice_.memory = 96 * kMebibyte;
+  writer.Put(TestVpa());
+  EXPECT_THAT(step(), IsEmpty()) << "one may be there";
+  EXPECT_THAT(writer.last_error(), HasSubstr("HorizontalPodAutoscalers of the cluster are known"));
+  Hpa hpa;
+  hpa.namespace_name = "shop";
+  hpa.name = "web";
+  hpa.target_kind = "Deployment";
+  hpa.target_name = "web";
+  hpa.metrics = {{Resource::kCpu, ""}};
+  owners.ReplaceHpas({hpa});
+  const char* cpu =
+      "the cpu request of container app stays: the HorizontalPodAutoscaler shop/web scales the workload by "
+      "its use";
+  EXPECT_THAT(step(), ElementsAre(AllOf(HasSubstr(R"("target":{"memory":"96Mi"})"), HasSubstr(cpu))));
+  EXPECT_EQ(writer.last_error(), "");
+  hpa.metrics.push_back({Resource::kMemory, "app"});
+  owners.PutHpa(hpa);
+  EXPECT_THAT(step(), ElementsAre(AllOf(HasSubstr(R"({"status":{"recommendation":null,)"), HasSubstr(cpu),
+                                        HasSubstr("the memory request of container app stays"),
+                                        HasSubstr(R"("status":"False")"))))
+      << "an earlier target holds no more";
+  Vpa memory_only = TestVpa();
+  VpaContainerPolicy every;
+  every.controls_cpu = false;
+  memory_only.policies = {every};
+  writer.Put(memory_only);
+  EXPECT_THAT(step(), ElementsAre(Not(HasSubstr("cpu")))) << "the VPA does not set it anyway";
+  owners.ReplaceHpas({});
+  writer.Put(TestVpa());
+  EXPECT_THAT(step(), ElementsAre(HasSubstr(R"("target":{"cpu":"250m","memory":"96Mi"})")));
+}
+
 TEST_F(Writer, RetriesAfterAPause) {
   answer_ = absl::UnavailableError("503");
   writer_.Put(TestVpa());

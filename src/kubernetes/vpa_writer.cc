@@ -51,12 +51,34 @@ VpaAdvice VpaWriter::AdviceOf(const Vpa& vpa) const {
     for (const ContainerState& container : pod->containers) containers.insert(container.name);
   }
   for (const std::string& container : containers) {
-    out.containers.push_back({container, options_.advice(*VpaJob(vpa, cluster_->naming(), container))});
+    ContainerAdvice advice{container, options_.advice(*VpaJob(vpa, cluster_->naming(), container))};
+    if (options_.owners != nullptr) LetStay(vpa, pods, advice, out);
+    out.containers.push_back(std::move(advice));
   }
   return out;
 }
 
+void VpaWriter::LetStay(const Vpa& vpa, const WorkloadName& workload, ContainerAdvice& advice,
+                        VpaAdvice& out) const {
+  for (const Resource r : kResources) {
+    std::optional<double>& target = r == Resource::kCpu ? advice.target.cpu : advice.target.memory;
+    if (!target.has_value() || !Controls(vpa, advice.container, r)) continue;
+    const std::string by = options_.owners->On(workload, advice.container, r).scaled_by;
+    if (by.empty()) continue;
+    target.reset();
+    StrAppend(&out.stays, out.stays.empty() ? "" : "; ", "the ", Name(r), " request of container ",
+              advice.container, " stays: ", by, " scales the workload by its use");
+  }
+}
+
 void VpaWriter::Step(const std::function<bool()>& stopping) {
+  if (options_.owners != nullptr && !options_.owners->KnowsHpas()) {
+    const std::lock_guard lock(mutex_);
+    last_error_ =
+        "is put off until the HorizontalPodAutoscalers of the cluster are known: tautd has to list and watch "
+        "them";
+    return;
+  }
   std::vector<std::pair<std::string, Entry>> entries;
   {
     const std::lock_guard lock(mutex_);

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "kubernetes/cluster.h"
+#include "kubernetes/field_owners.h"
 #include "kubernetes/vpa.h"
 
 namespace taut {
@@ -24,6 +25,9 @@ class VpaWriter {
     std::string recommender = "tautline";  // spec.recommenders[0].name
     // Recommended for each task of the job of this name; absent: nothing, or no such job.
     std::function<Amounts(const std::string& job)> advice;
+    // Who scales by a request, which then stays; must outlive it. Nothing is written before its
+    // HorizontalPodAutoscalers are listed. nullptr: no one.
+    const FieldOwners* owners = nullptr;
     // Sends a merge patch to this path.
     std::function<absl::Status(const std::string& path, const std::string& patch)> send;
     std::function<std::string()> time;  // RFC 3339
@@ -59,6 +63,8 @@ class VpaWriter {
   static std::string KeyOf(const Vpa& vpa) { return vpa.namespace_name + "/" + vpa.name; }
   void PutLocked(Vpa vpa);  // REQUIRES: mutex_
   VpaAdvice AdviceOf(const Vpa& vpa) const;
+  // Without the target of a request that stays.
+  void LetStay(const Vpa& vpa, const WorkloadName& workload, ContainerAdvice& advice, VpaAdvice& out) const;
   void Write(const std::string& key, Entry entry);
 
   const Options options_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/strings.h"
+
 namespace taut {
 namespace {
 
@@ -61,6 +63,24 @@ double RequestShareOf(Resource resource, const Allocation& allocation, const All
   const ContainerResources& of = by_owner ? place.owner : place.now;
   if (!of.request.has_value() || !of.limit.has_value() || AreEqual(resource, of.request, of.limit)) return 1;
   return *of.limit > 0 ? std::clamp(*of.request / *of.limit, 0.0, 1.0) : 0;
+}
+
+std::string WhyRequestMayNotStay(Resource resource, const Allocation& allocation,
+                                 const AllocationPlace& place, std::string_view scaled_by) {
+  std::string why;
+  if (!place.now.limit.has_value()) {
+    why = "the container has no limit to set";
+  } else if (place.guaranteed) {
+    why = "the pod's QoS class is Guaranteed, and its limit has to stay equal";
+  } else if (allocation.of_request()) {
+    why =
+        StrCat(Name(resource), ".applies_to is ", kAppliesToNames[static_cast<size_t>(allocation.applies_to)],
+               ": with limit the limit alone would be set");
+  } else {
+    return "";
+  }
+  return StrCat(scaled_by, " scales its workload by the ", Name(resource),
+                " utilization, a share of the request, which therefore stays; ", why);
 }
 
 ContainerResources PlanAllocation(Resource resource, double amount, const Allocation& allocation,

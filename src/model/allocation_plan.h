@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "model/allocation.h"
 #include "model/resource.h"
@@ -22,6 +24,9 @@ struct TemplateContainer {
   bool guaranteed = false;     // the QoS class of its pods
   bool rest_is_equal = false;  // the requests and limits of all other containers are equal
   std::array<ContainerResources, kResources.size()> amounts;  // by Resource
+
+  // The autoscaler that counts on the request, which therefore stays; "": none. By Resource.
+  std::array<std::string, kResources.size()> scaled_by;
 
   const ContainerResources& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }
 };
@@ -47,6 +52,11 @@ bool IsSameAmount(Resource resource, double a, double b);
 // Request ÷ limit that a plan keeps, in [0, 1]: that of the allocation, else the owner's, else the one that is
 // there now; 1 in a Guaranteed pod, and where there is no request.
 double RequestShareOf(Resource resource, const Allocation& allocation, const AllocationPlace& place);
+
+// Why the limit alone cannot follow a recommendation while the request stays, on which the autoscaler `scaled_by`
+// counts; "": it can.
+std::string WhyRequestMayNotStay(Resource resource, const Allocation& allocation,
+                                 const AllocationPlace& place, std::string_view scaled_by);
 
 // Request and limit for a recommendation of `amount` cores or bytes, as `allocation` says: the amount is the
 // limit or the request, and the other one follows by RequestShareOf. A container without a limit gets the amount

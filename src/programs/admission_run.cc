@@ -12,6 +12,7 @@
 
 #include "absl/strings/escaping.h"
 #include "base/strings.h"
+#include "kubernetes/webhook_scope.h"
 #include "net/self_signed.h"
 
 namespace taut {
@@ -22,7 +23,6 @@ constexpr int64_t kRenewBeforeS = 120 * kDaySeconds;
 constexpr double kTellAgainS = 600, kRetryS = 10;
 constexpr size_t kMaxReviewBytes = 4 << 20;
 constexpr std::string_view kPath = "/admit";
-constexpr std::string_view kWebhook = "pods.tautline.dev";  // in the configuration
 
 double SteadySeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -126,8 +126,8 @@ absl::Status AdmissionRun::TellCluster() {
   if (!now.ok()) return now.status();
   const std::string bundle = absl::Base64Escape(certificate_pem_);
   if (now->find(bundle) != std::string::npos) return absl::OkStatus();
-  const std::string patch =
-      StrCat(R"({"webhooks":[{"name":")", kWebhook, R"(","clientConfig":{"caBundle":")", bundle, R"("}}]})");
+  const std::string patch = StrCat(R"({"webhooks":[{"name":")", kPodWebhook,
+                                   R"(","clientConfig":{"caBundle":")", bundle, R"("}}]})");
   return client_->Patch(StrCat(path, "?fieldManager=", kFieldManager), patch, kStrategicMergePatch).status();
 }
 

@@ -341,6 +341,8 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
       facts.resizes = done.resizes;
       facts.scales = done.scales;
       facts.failed_changes = done.failed;
+      facts.evictions = done.evicted;
+      facts.refused_evictions = done.not_evicted;
       facts.stepped_back = done.stepped_back;
       facts.orders = done.orders;
       return facts;

@@ -1,11 +1,13 @@
 // What KubernetesRun writes to the cluster: limits through its actuator, VPAs, Events, and the lease that lets it.
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <random>
 
 #include "absl/time/time.h"
 #include "base/strings.h"
+#include "programs/action_log.h"
 #include "programs/kubernetes_run.h"
 #include "spdlog/spdlog.h"
 
@@ -44,10 +46,11 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
     std::function<double()> steady_s, int64_t forget_s) {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
+  const KubernetesConfig& config = options_.config;
   KubernetesActuator::Options options;
-  options.namespaces = options_.config.namespaces;
-  options.scale = options_.config.scale;
-  options.startup_grace_s = options_.config.startup_grace_s;
+  options.namespaces = config.namespaces;
+  options.scale = config.scale;
+  options.startup_grace_s = config.startup_grace_s;
   options.forget_s = forget_s;
   if (lease_ != nullptr) options.why_not = [this] { return WhyNotChange(); };
   options.allocation = [this](const std::string& job, Resource resource) {
@@ -60,10 +63,19 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
   options.unix_s = [now = options_.now] { return now().seconds(); };
   options.steady_s = std::move(steady_s);
   options.owners = &field_owners_;
-  if (absl::Status s = WatchHpas(); !s.ok()) return s;
+  if (config.fallback == ResizeFallback::kEvict) {
+    KubernetesActuator::Eviction& eviction = options.eviction.emplace();
+    eviction.deferred_s = static_cast<double>(config.evict_after_s);
+    eviction.blocked_s = std::min(eviction.blocked_s, eviction.deferred_s);
+    eviction.rules = [this](const std::string& name) { return namespace_rules_.Of(name); };
+    eviction.evicted = [this](const WorkloadName& workload, const Pod& pod, const std::string& why) {
+      SayEvicted(workload, pod, why);
+    };
+  }
   if (absl::Status s = options_.config.vpa ? absl::OkStatus() : WatchVpas(); !s.ok()) return s;
-  auto made = std::make_unique<KubernetesActuator>(std::move(options), &cluster_,
-                                                   std::make_unique<ApiWriter>(*std::move(client)));
+  auto made = std::make_unique<KubernetesActuator>(
+      std::move(options), &cluster_,
+      std::make_unique<ApiWriter>(*std::move(client), config.admission.configuration));
   actuator_ = made.get();
   return made;
 }
@@ -87,8 +99,8 @@ absl::Status KubernetesRun::OpenAdmission() {
 }
 
 void KubernetesRun::KeepAdmission() {
-  KeepWriting(kKeepAdmission, "the webhook's certificate:",
-              [this](const std::function<bool()>& /*stopping*/) { return admission_->Keep(); });
+  KeepDoing(kKeepAdmission, "writing the webhook's certificate:",
+            [this](const std::function<bool()>& /*stopping*/) { return admission_->Keep(); });
 }
 
 absl::Status KubernetesRun::OpenVpas() {
@@ -97,6 +109,7 @@ absl::Status KubernetesRun::OpenVpas() {
   vpa_client_ = *std::move(client);
   VpaWriter::Options options;
   options.advice = [this](const std::string& job) { return RecommendedRequests(job); };
+  options.owners = &field_owners_;
   options.send = [this](const std::string& path, const std::string& patch) {
     return vpa_client_->Patch(StrCat(path, "?fieldManager=", kFieldManager), patch, kMergePatch).status();
   };
@@ -148,17 +161,23 @@ void KubernetesRun::Say(std::span<const Decision> decisions) {
   }
 }
 
+void KubernetesRun::SayEvicted(const WorkloadName& workload, const Pod& pod, const std::string& why) {
+  const std::string name = StrCat(pod.namespace_name, "/", pod.name);
+  ActionLog::Info("pod_evicted",
+                  {{"pod", name}, {"workload", StrCat(workload.kind, "/", workload.name)}, {"why", why}});
+  if (events_ != nullptr) events_->Add(EvictionEvent(workload, pod, why));
+}
+
 void KubernetesRun::WriteEvents() {
-  KeepWriting(kWriteEvents, "Events:", [this](const std::function<bool()>& stopping) {
+  KeepDoing(kWriteEvents, "writing Events:", [this](const std::function<bool()>& stopping) {
     events_->Step(stopping);
     return events_->last_error();
   });
 }
 
-// `step` writes what is due and returns what was wrong last, which is logged when it changes.
-void KubernetesRun::KeepWriting(
-    std::chrono::seconds pause, std::string_view what,
-    const std::function<std::string(const std::function<bool()>& stopping)>& step) {
+// `step` does what is due and returns what was wrong last, which is logged when it changes.
+void KubernetesRun::KeepDoing(std::chrono::seconds pause, std::string_view what,
+                              const std::function<std::string(const std::function<bool()>& stopping)>& step) {
   const std::function<bool()> stopping = [this] {
     const std::lock_guard lock(mutex_);
     return stopping_;
@@ -170,7 +189,7 @@ void KubernetesRun::KeepWriting(
     const std::string error = step(stopping);
     if (error == said || stopping()) continue;
     said = error;
-    if (!error.empty()) spdlog::warn("kubernetes: writing {} {}", what, error);
+    if (!error.empty()) spdlog::warn("kubernetes: {} {}", what, error);
   }
 }
 
@@ -226,11 +245,11 @@ Amounts KubernetesRun::RecommendedRequests(const std::string& job) const {
 }
 
 void KubernetesRun::WriteVpas() {
-  KeepWriting(kWriteVpas, "the status of VerticalPodAutoscaler",
-              [this](const std::function<bool()>& stopping) {
-                if (cluster_.synced() && WhyNotChange().empty()) vpas_->Step(stopping);
-                return vpas_->last_error();
-              });
+  KeepDoing(kWriteVpas, "writing the status of VerticalPodAutoscaler",
+            [this](const std::function<bool()>& stopping) {
+              if (cluster_.synced() && WhyNotChange().empty()) vpas_->Step(stopping);
+              return vpas_->last_error();
+            });
 }
 
 }  // namespace taut

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::string_view kInCluster = "in-cluster";
 constexpr size_t kScrapers = 4;
-constexpr std::chrono::minutes kAbsentRetry{5};    // of kinds that may be installed later
+constexpr std::chrono::minutes kAbsentRetry{5};  // of kinds that may be installed later
+constexpr std::chrono::seconds kReadOwners{1};
 constexpr std::chrono::milliseconds kPassOn{500};  // an OOM kill waits no longer
 // Objects whose annotations are settings, and of which there are Events.
 struct WatchedKind {
@@ -33,6 +34,10 @@ constexpr std::array<WatchedKind, 5> kWatchedKinds = {{
 constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
 // What is passed on here outlives a restart, as if it had been written.
 constexpr Timestamp kKeepAll{INT64_MIN};
+
+double SteadySeconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -84,6 +89,8 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   }
   if (s.ok()) s = run->WatchOwners("ReplicaSet", "/apis/apps/v1/replicasets");
   if (s.ok()) s = run->WatchOwners("Job", "/apis/batch/v1/jobs");
+  if (s.ok()) s = run->OpenOwners();
+  if (s.ok()) s = run->WatchHpas();
   const bool watch_workloads = run->options_.config.annotations || run->options_.config.events;
   if (s.ok() && watch_workloads) s = run->WatchWorkloads();
   if (s.ok() && run->options_.config.events) s = run->OpenEvents();
@@ -210,6 +217,24 @@ absl::Status KubernetesRun::WatchOwners(const std::string& kind, const std::stri
        .remove = [cluster, kind](const OwnedObject& object) { cluster->RemoveOwned(kind, object); }});
 }
 
+absl::Status KubernetesRun::OpenOwners() {
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
+  if (!client.ok()) return client.status();
+  owners_client_ = *std::move(client);
+  OwnersReader::Options options;
+  options.get = [this](const std::string& path) { return owners_client_->Get(path); };
+  options.steady_s = SteadySeconds;
+  owners_ = std::make_unique<OwnersReader>(std::move(options), &cluster_);
+  return absl::OkStatus();
+}
+
+void KubernetesRun::ReadOwners() {
+  KeepDoing(kReadOwners, "reading", [this](const std::function<bool()>& stopping) {
+    if (cluster_.synced()) owners_->Step(stopping);
+    return owners_->last_error();
+  });
+}
+
 // What pods may have.
 absl::Status KubernetesRun::WatchNamespaceRules(const std::string& kind, const std::string& path) {
   NamespaceRules* const rules = &namespace_rules_;
@@ -308,6 +333,7 @@ absl::Status KubernetesRun::Start(ControlPlane* control) {
   }
   for (const std::function<void()>& run : runs_) threads_.emplace_back(run);
   threads_.emplace_back([this] { PassOnPods(); });
+  threads_.emplace_back([this] { ReadOwners(); });
   if (options_.config.scrape_interval_s > 0) threads_.emplace_back([this] { Scrape(); });
   if (lease_ != nullptr) threads_.emplace_back([this] { KeepLease(); });
   if (vpas_ != nullptr) threads_.emplace_back([this] { WriteVpas(); });
@@ -327,6 +353,7 @@ void KubernetesRun::Stop() {
   wake_.notify_all();
   for (const std::function<void()>& stop : stops_) stop();
   for (const std::unique_ptr<ApiClient>& scraper : scrapers_) scraper->Interrupt();
+  if (owners_client_ != nullptr) owners_client_->Interrupt();
   if (vpa_client_ != nullptr) vpa_client_->Interrupt();
   if (event_client_ != nullptr) event_client_->Interrupt();
   if (admission_ != nullptr) admission_->Interrupt();
@@ -438,8 +465,12 @@ std::optional<TemplateContainer> KubernetesRun::ContainerOf(const std::string& j
   const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
   if (!workload.has_value()) return std::nullopt;
   for (const PodPtr& pod : cluster_.PodsOf(*workload)) {
-    if (const ContainerState* found = ResizedContainer(*pod, workload->container); found != nullptr)
-      return InTemplate(*pod, *found);
+    const ContainerState* found = ResizedContainer(*pod, workload->container);
+    if (found == nullptr) continue;
+    TemplateContainer out = InTemplate(*pod, *found);
+    for (const Resource r : kResources)
+      out.scaled_by[static_cast<size_t>(r)] = field_owners_.On(*workload, found->name, r).scaled_by;
+    return out;
   }
   return std::nullopt;
 }

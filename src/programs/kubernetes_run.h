@@ -24,6 +24,7 @@
 #include "kubernetes/kubernetes_actuator.h"
 #include "kubernetes/lease.h"
 #include "kubernetes/namespace_rules.h"
+#include "kubernetes/owners_reader.h"
 #include "kubernetes/reflector.h"
 #include "kubernetes/steering.h"
 #include "kubernetes/vpa_writer.h"
@@ -73,11 +74,13 @@ class KubernetesRun {
   absl::Status WatchVpas();
   absl::Status WatchHpas();
   absl::Status WatchNamespaceRules(const std::string& kind, const std::string& path);
+  absl::Status OpenOwners();
   absl::Status OpenVpas();
   absl::Status OpenLease();
   absl::Status OpenEvents();
   absl::Status OpenAdmission();
   void Say(std::span<const Decision> decisions);
+  void SayEvicted(const WorkloadName& workload, const Pod& pod, const std::string& why);
   std::string WhyNotChange() const;                             // "": it may change the cluster
   Allocation AllocationOf(JobId job, Resource resource) const;  // the default one if it is not known
   Amounts RecommendedRequests(const std::string& job) const;
@@ -95,8 +98,9 @@ class KubernetesRun {
   void KeepLease();
   void WriteEvents();
   void KeepAdmission();
-  void KeepWriting(std::chrono::seconds pause, std::string_view what,
-                   const std::function<std::string(const std::function<bool()>& stopping)>& step);
+  void ReadOwners();
+  void KeepDoing(std::chrono::seconds pause, std::string_view what,
+                 const std::function<std::string(const std::function<bool()>& stopping)>& step);
   void ScrapeNodes(const std::vector<std::string>& nodes);
   absl::Status ScrapeNode(ApiClient& client, const std::string& node);
   void NoteScrapes(const std::vector<std::string>& nodes, const std::vector<absl::Status>& results);
@@ -105,13 +109,15 @@ class KubernetesRun {
   Cluster cluster_;
   WorkloadDirectory workloads_;
   NamespaceRules namespace_rules_;
-  FieldOwners field_owners_;  // known where there is an actuator
+  FieldOwners field_owners_;  // its VPAs are known where there is an actuator or kubernetes.vpa
   Steering steering_;
   uint64_t steered_ = 0;  // its version that was passed on last
   ControlPlane* control_ = nullptr;
   KubernetesActuator* actuator_ = nullptr;           // null: nothing is set
   std::vector<std::function<void()>> runs_, stops_;  // of the reflectors
   std::vector<std::unique_ptr<ApiClient>> scrapers_;
+  std::unique_ptr<ApiClient> owners_client_;  // of the thread that reads templates
+  std::unique_ptr<OwnersReader> owners_;
   std::unique_ptr<ApiClient> vpa_client_;    // of the thread that writes their status
   std::unique_ptr<VpaWriter> vpas_;          // if it is asked for
   std::unique_ptr<LeaseKeeper> lease_;       // if one is configured

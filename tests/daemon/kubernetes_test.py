@@ -48,6 +48,14 @@ class Cluster:
         self.deployment_events = []
         self.said = []  # Events
         self.replicas = None
+        self.template_memory = "512Mi"  # that the ReplicaSet's template has
+        self.is_infeasible = False  # every resize, on the only node
+        self.budget = None  # a PodDisruptionBudget that lets no pod be evicted
+        self.webhook = {"metadata": {"name": "tautline"}, "webhooks": [{
+            "name": "pods.tautline.dev", "clientConfig": {}, "namespaceSelector": {"matchExpressions": [
+                {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["tautline"]}]}}]}
+        self.replaced = 0  # pods, by others that the webhook reviews
+        self.webhook_port = None  # by which pods that replace others are reviewed
 
     def put(self, pod, what="MODIFIED"):
         with self.lock:
@@ -85,13 +93,17 @@ class Cluster:
             self.events.append((self.version, "DELETED", pod))
             self.lock.notify_all()
 
-    def add(self, name, memory="512Mi", annotations=None):
+    def add(self, name, memory="512Mi", annotations=None, changes=None):
+        """`changes`: of its resources, by the webhook."""
         resources = {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": memory}}
+        for part in ("requests", "limits"):
+            for kind in ("cpu", "memory"):
+                resources[part][kind] = (changes or {}).get(f"/spec/containers/0/resources/{part}/{kind}", resources[part][kind])
         self.put({"metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}", "labels": {"team": "blue"}, "annotations": annotations or {},
                                "ownerReferences": [{"kind": "ReplicaSet", "name": "web-5d4f8c7b9d", "controller": True}]},
                   "spec": {"nodeName": "node-1", "initContainers": [{"name": "migrate"}],
                            "containers": [{"name": "app", "resources": copy.deepcopy(resources)}]},
-                  "status": {"phase": "Running", "qosClass": "Burstable", "containerStatuses": [
+                  "status": {"phase": "Running", "qosClass": "Burstable", "conditions": [{"type": "Ready", "status": "True"}], "containerStatuses": [
                       {"name": "app", "restartCount": 0, "state": {"running": {}}, "resources": copy.deepcopy(resources)}]}},
                  "ADDED")
 
@@ -100,11 +112,27 @@ class Cluster:
         with self.lock:
             pod = copy.deepcopy(self.pods[name])
             change = patch["spec"]["containers"][0]["resources"]
-            for resources in (pod["spec"]["containers"][0]["resources"], pod["status"]["containerStatuses"][0]["resources"]):
+            wanted, actual = pod["spec"]["containers"][0]["resources"], pod["status"]["containerStatuses"][0]["resources"]
+            if self.is_infeasible:
+                pod["status"]["conditions"] = [{"type": "Ready", "status": "True"}, {
+                    "type": "PodResizePending", "status": "True", "reason": "Infeasible", "message": "Node didn't have enough capacity"}]
+            for resources in (wanted,) if self.is_infeasible else (wanted, actual):
                 for part in ("requests", "limits"):
                     resources[part].update(change.get(part, {}))
             pod["metadata"]["managedFields"] = [{"manager": "tautline", "subresource": "resize"}]
             self.put(pod)
+
+    def evict(self, name):
+        """Another pod takes its place, which the webhook reviews."""
+        self.remove(name)
+        with self.lock:
+            self.replaced += 1
+            bundle = base64.b64decode(self.webhook["webhooks"][0]["clientConfig"]["caBundle"]).decode()
+        connection = http.client.HTTPSConnection("127.0.0.1", self.webhook_port, context=ssl.create_default_context(cadata=bundle), timeout=10)
+        connection.request("POST", "/admit", json.dumps(review("512Mi")), {"Content-Type": "application/json"})
+        answer = json.loads(connection.getresponse().read())["response"]
+        changes = {o["path"]: o["value"] for o in json.loads(base64.b64decode(answer.get("patch", "W10=")))}
+        self.add(f"web-5d4f8c7b9d-new{self.replaced}", annotations=changes.get("/metadata/annotations"), changes=changes)
 
     def kill_for_memory(self, name):
         with self.lock:
@@ -158,15 +186,25 @@ class Handler(daemon.JsonHandler):
             return self.answer(200, c.usage())
         if path.path.endswith("/proxy/metrics/resource"):
             return self.answer(200, c.usage().replace('cpu="total",', ""))
+        if path.path.endswith("/mutatingwebhookconfigurations/tautline"):
+            return self.answer(200, json.dumps(c.webhook))
         if path.path.endswith("/deployments/web"):
             return self.answer(200, json.dumps({"spec": {"template": {"spec": {"containers": [
                 {"name": "app", "resources": {"requests": {"cpu": "100m", "memory": "256Mi"},
                                               "limits": {"cpu": "1", "memory": "1024Mi"}}}]}}}}))
+        if path.path.endswith("/namespaces/shop/replicasets"):
+            resources = {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": c.template_memory}}
+            template = {"spec": {"containers": [{"name": "app", "resources": resources}]}}
+            return self.answer(200, json.dumps({"kind": "ReplicaSetList", "metadata": {}, "items": (
+                [{"metadata": {"name": "web-5d4f8c7b9d"}, "spec": {"template": template}}]
+                if query.get("fieldSelector") == "metadata.name=web-5d4f8c7b9d" else [])}))
         items = []
         with c.lock:
             version = c.version
             if path.path == "/api/v1/pods":
                 items = list(c.pods.values())
+            if path.path == "/api/v1/namespaces":
+                items = [{"metadata": {"name": "shop", "labels": {"kubernetes.io/metadata.name": "shop"}}}]
             if path.path == "/api/v1/nodes":
                 items = [{"metadata": {"name": "node-1"}, "status": {"allocatable": {"cpu": "8", "memory": "16Gi"},
                                                                       "conditions": [{"type": "Ready", "status": "True"}]}}]
@@ -206,6 +244,15 @@ class Handler(daemon.JsonHandler):
         with self.cluster.lock:
             if self.path.endswith("/events"):
                 self.cluster.said.append(body)
+            budget = self.cluster.budget
+        if self.path.endswith("/eviction"):
+            if budget:
+                return self.answer(429, json.dumps({"kind": "Status", "code": 429, "message": "Cannot evict pod as it would violate the pod's disruption budget.", "details": {
+                    "causes": [{"reason": "DisruptionBudget", "message": f"The disruption budget {budget} needs 2 healthy pods and has 2 currently"}]}}))
+            name = self.path.split("/")[-2]
+            if body["deleteOptions"]["preconditions"]["uid"] != f"uid-{name}":
+                return self.answer(409, json.dumps({"kind": "Status", "message": "the UID in the precondition does not match"}))
+            self.cluster.evict(name)
         self.answer(201, json.dumps(body))
 
     def do_PATCH(self):
@@ -219,6 +266,8 @@ class Handler(daemon.JsonHandler):
             if refuse:
                 return self.answer(refuse[0], json.dumps({"kind": "Status", "message": refuse[1]}))
             c.resize(path.split("/")[-2], body)
+        if "/mutatingwebhookconfigurations/" in path:
+            c.webhook["webhooks"][0]["clientConfig"].update(body["webhooks"][0]["clientConfig"])
         if path.endswith("/scale"):
             c.replicas = body["spec"]["replicas"]
         self.answer(200, "{}")
@@ -258,6 +307,46 @@ defaults: {{mode: canary, recommender: moving_window, canary.share: 0.5, canary.
     stage.equal(tautd.stop(), 0, "tautd stops")
 
 
+def evicted(stage, cluster, port):
+    """Where no resize is possible and pods may be evicted, those that replace them start with the limit."""
+    kubeconfig = stage.file("kubeconfig3", f"""current-context: test
+contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
+clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
+users: [{{name: u, user: {{token: secret}}}}]
+""")
+    cluster.webhook_port = daemon.free_port()
+    config = f"""clock: samples
+actuator: {{kind: kubernetes}}
+ingest: {{kubernetes_jobs: containers}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s, fallback: evict, evict_after: 10s,
+             admission: {{listen: 127.0.0.1:{cluster.webhook_port}, name: 127.0.0.1}}}}
+rules:
+  - {{name: all, match: {{job: "*"}}, set: {{mode: auto, recommender: moving_window}}}}
+"""
+    cluster.is_infeasible = True
+    cluster.budget = "web"
+    before = {"web-5d4f8c7b9d-2bxnz", "web-5d4f8c7b9d-4vqtr"}
+    for pod in before:
+        cluster.add(pod)
+    tautd = stage.tautd(config=config, store=str(stage.dir / "evicted.db"))
+    told = lambda text: [d for d in decisions(tautd) if text in d["outcome_text"]]  # noqa: E731
+    stage.check(daemon.eventually(lambda: told("is refused by PodDisruptionBudget web (The disruption budget web needs"), 90),
+                "the decision names the PodDisruptionBudget that lets no pod be evicted", decisions(tautd)[:2])
+    stage.equal((set(cluster.pods), told("is refused by")[0]["outcome"]), (before, "pending"), "and waits for it")
+    cluster.scrape_seconds = 60  # no other decision
+    cluster.budget = None
+    stage.check(daemon.eventually(lambda: not before & set(cluster.pods), 90), "then one pod after the other is evicted", set(cluster.pods))
+    stage.check(daemon.eventually(lambda: len(cluster.pods) == 2 and decisions(tautd)[0]["outcome"] == "applied", 20),
+                "and those that replace them run with the limit", decisions(tautd)[:2])
+    stage.check(all(cluster.limit(pod) < 300 for pod in cluster.pods), "that the webhook gave them", list(cluster.pods.values()))
+    stage.check(daemon.eventually(lambda: any(e["reason"] == "PodEvicted" and e["involvedObject"]["uid"] == "d-1" for e in cluster.said), 20),
+                "an Event of the Deployment says so", [e["reason"] for e in cluster.said])
+    stage.equal(metric(tautd, 'tautd_kubernetes_evictions_total{result="evicted"}'), 2, "two pods were evicted")
+    stage.check("pod_evicted pod=shop/web-5d4f8c7b9d-" in tautd.output(), "and a line of the log for each")
+    stage.equal(owners_limit(tautd), 512, "the owner's limit is that of the template")
+    stage.equal(tautd.stop(), 0, "tautd stops")
+
+
 def main():
     args = daemon.arguments(__doc__.split("\n")[0])
     with daemon.Stage(args) as stage:
@@ -270,6 +359,9 @@ def main():
         cluster = Cluster()
         Handler.cluster = cluster
         canary(stage, cluster, server.server_address[1])
+        cluster = Cluster()
+        Handler.cluster = cluster
+        evicted(stage, cluster, server.server_address[1])
         server.shutdown()
         stage.finish()
 
@@ -305,6 +397,9 @@ def steered(stage, cluster, tautd, pod):
                 notices)
     stage.check(daemon.eventually(lambda: cluster.limit(pod) >= 600, 30), "the limit follows", (before, cluster.limit(pod)))
     stage.equal(request(), requested, "the request by which a HorizontalPodAutoscaler scales stays")
+    export = stage.run(stage.args.taut, "export", "--format", "patch", "--server", f"http://127.0.0.1:{tautd.port}").stdout
+    stage.check("the memory request stays: the HorizontalPodAutoscaler shop/web scales" in export and "requests: {cpu: " in export
+                and ", memory" not in re.search(r"requests: (.*)", export)[1], "taut export leaves it out and says why", export)
     cluster.scale_by(None)
     stage.check(daemon.eventually(lambda: request() != requested, 20), "and follows once there is none", request())
     cluster.annotate({})
@@ -401,8 +496,8 @@ rules:
     stage.equal(owners_limit(tautd), 512, "what was set is not taken for the owner's limit")
     stage.equal([job["name"] for job in tautd.get("/api/v1/jobs")["jobs"]], [JOB], "an init container is no job")
     job = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")
-    stage.equal(job["container"], {"init": False, "guaranteed": False, "others_equal": True, "cpu": {"request": 0.1, "limit": 1},
-                                   "memory": {"request": 256 * MIB, "limit": 512 * MIB}}, "the API says what the owner wants")
+    stage.equal(job["container"], {"init": False, "guaranteed": False, "others_equal": True, "cpu": {"request": 0.1, "limit": 1, "scaled_by": None},
+                                   "memory": {"request": 256 * MIB, "limit": 512 * MIB, "scaled_by": None}}, "the API says what the owner wants")
     export = stage.run(stage.args.taut, "export", "--format", "patch", "--server", f"http://127.0.0.1:{tautd.port}").stdout
     found = re.search(r"requests: {cpu: (\d+)m, memory: \d+Mi}\n *limits: {cpu: (\d+)m, memory: \d+Mi}", export)
     stage.check(found and abs(10 * int(found[1]) - int(found[2])) <= 10, "taut export keeps the owner's ratio", export)
@@ -443,6 +538,14 @@ rules:
     stage.check(daemon.eventually(lambda: cluster.limit(third) == cluster.limit(first), 20),
                 "a pod that came while tautd was down gets the limit that is in force", (cluster.limit(third), cluster.limit(first)))
     stage.check(daemon.eventually(lambda: owners_limit(tautd) == 512, 20), "the owner's limit is still known", owners_limit(tautd))
+
+    # ---- a restart when all pods have been resized ----
+    stage.equal(tautd.stop(), 0, "tautd stops")
+    tautd = stage.tautd(config=config, store=str(stage.dir / "tautd.db"))
+    in_template = lambda: tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")["container"]  # noqa: E731
+    stage.check(daemon.eventually(lambda: in_template() and in_template()["memory"]["limit"] == 512 * MIB, 20),
+                "what the owner wants is read from the template of the ReplicaSet", in_template())
+    stage.check(daemon.eventually(lambda: owners_limit(tautd) == 512, 20), "and the owner's limit is the same", owners_limit(tautd))
 
     # ---- another changes a limit ----
     daemon.eventually(lambda: all(d["outcome"] != "pending" for d in decisions(tautd)), 20)
@@ -501,7 +604,7 @@ rules:
     stage.check(daemon.eventually(lambda: setting(tautd, "class")["source"] == "default", 20),
                 "kubernetes.annotations: false takes it back", setting(tautd, "class"))
     lists = len([r for r in cluster.requests if r == "GET /api/v1/pods"])
-    stage.equal(lists, 4, "the pods were listed once for each start")
+    stage.equal(lists, 5, "the pods were listed once for each start")
     stage.equal(tautd.stop(), 0, "tautd stops in time")
 
 

@@ -81,6 +81,7 @@ def main():
         elsewhere = render(stage, helm, "--set", "way=webhook", namespace="other", name="second")
         stage.check("tautd.other.svc" in elsewhere.stdout and "other/tautd" in elsewhere.stdout and "namespace: tautline" not in elsewhere.stdout,
                     "the release's namespace is everywhere", elsewhere.stderr)
+        evicting(stage, helm)
         monitored(stage, helm)
         for value in ("way=all", "wya=act", "storage.sise=1Gi", "serviceMonitor.on=true"):
             stage.check(render(stage, helm, "--set", value).returncode != 0, f"--set {value} is refused")
@@ -89,6 +90,16 @@ def main():
 
 def render(stage, helm, *more, namespace="tautline", name="tautline"):
     return stage.run(helm, "template", name, CHART, "-n", namespace, "--kube-version", "1.35.0", *more)
+
+
+def evicting(stage, helm):
+    """The right to evict pods is there only with kubernetes.fallback: evict."""
+    found = same_form(objects(render(stage, helm, "--set", "way=webhook,config.kubernetes.fallback=evict").stdout))
+    ours = same_form(objects((PACKAGING / "kubernetes" / "webhook" / "eviction.yaml").read_text()))
+    for key, item in ours.items():
+        stage.equal(found.get(key), item, f"fallback: evict: {key} is that of eviction.yaml")
+    without = objects(render(stage, helm, "--set", "way=webhook").stdout)
+    stage.check("pods/eviction" not in json.dumps(without), "without it no pod may be evicted")
 
 
 def monitored(stage, helm):

@@ -83,7 +83,7 @@ export interface ReplicaHistory {
   };
 }
 export interface ContainerAllocation { applies_to: 'limit' | 'request' | 'request_only'; request_share: number | null }
-export interface ContainerResources { request: Amount; limit: Amount }
+export interface ContainerResources { request: Amount; limit: Amount; scaled_by: string | null }
 export interface TemplateContainer { init: boolean; guaranteed: boolean; others_equal: boolean; cpu: ContainerResources; memory: ContainerResources }
 export interface JobDetail extends JobRow {
   currency?: string;
