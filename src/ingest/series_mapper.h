@@ -17,6 +17,7 @@
 #include "base/time.h"
 #include "ingest/mapping_rules.h"
 #include "ingest/owners.h"
+#include "ingest/replica_counts.h"
 #include "ingest/slot_lists.h"
 #include "model/job_table.h"
 #include "model/usage.h"
@@ -73,7 +74,7 @@ class SeriesMapper {
   struct Resolution {
     Outcome outcome = Outcome::kUnmapped;
     SeriesKind kind = SeriesKind::kCpuSecondsTotal;
-    uint32_t slot = 0;  // if kMapped
+    uint32_t slot = 0;  // if kMapped; of a number of tasks that of its series in replica_counts()
   };
 
   explicit SeriesMapper(MappingRules rules) : SeriesMapper(std::move(rules), Options()) {}
@@ -154,6 +155,8 @@ class SeriesMapper {
   }
   size_t state_bytes() const;
   const MappingRules& rules() const { return rules_; }
+  ReplicaCounts& replica_counts() { return replica_counts_; }
+  const ReplicaCounts& replica_counts() const { return replica_counts_; }
   // For `taut mapping test`: what would become of these labels, without remembering anything.
   std::optional<Mapping> Explain(std::span<const LabelView> labels) const;
 
@@ -234,6 +237,7 @@ class SeriesMapper {
   SlotLists slots_of_container_;                         // by the hash of the container's ID
   absl::flat_hash_map<uint64_t, Claim> claims_;          // by the same
   absl::flat_hash_map<uint64_t, PodLabels> pod_labels_;  // by pod
+  ReplicaCounts replica_counts_;
 
   JobTable<Job> jobs_;
   absl::flat_hash_map<std::string, uint32_t, StringHash, std::equal_to<>> job_ids_;
