@@ -189,6 +189,8 @@ HttpResponse Api::Job(JobId id) {
     json.BeginArray();
     if (!job.notice.empty()) json.String(job.notice);
     if (const std::string notice = StepBackNotice(job, view->window); !notice.empty()) json.String(notice);
+    if (job.replicas != nullptr && !job.replicas->CountNotice().empty())
+      json.String(job.replicas->CountNotice());
     for (const std::string& wrong : WrongSettingLabels(job.record.labels)) json.String(wrong);
     if (const std::string_view notice = OomSourceNotice(oom_source); !notice.empty()) json.String(notice);
     if (!collision.empty()) json.String(CollisionNotice(collision));

@@ -76,7 +76,7 @@ struct Metrics {
 Metrics MetricsOf(std::span<const MappingRule> rules, bool facts) {
   Metrics out;
   for (const MappingRule& rule : rules) {
-    if (IsFact(rule.kind) != facts) continue;
+    if (IsFact(rule.kind) != facts || IsReplicas(rule.kind)) continue;
     for (const std::string_view one : Split(rule.metric, '|')) {
       if (one.empty()) continue;
       if (HasStar(one)) {
@@ -172,7 +172,7 @@ std::vector<HistorySelector> SelectorsOf(std::span<const MappingRule> rules) {
       StrAppend(&text, ",__name__!~", QuotePromQl(RegexOf(facts.stars)));
     }
     const RuleRefs fitting = RulesWhere(rules, [&](const MappingRule& r) {
-      return (is_facts || !IsFact(r.kind)) && MayMeet(r, metrics.stars);
+      return (is_facts ? !IsReplicas(r.kind) : !IsFact(r.kind)) && MayMeet(r, metrics.stars);
     });
     out.push_back({StrCat(text, Narrowed(fitting), "}"), is_facts});
   }

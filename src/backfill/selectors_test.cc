@@ -52,6 +52,8 @@ TEST(Selectors, TheBuiltinRules) {
   const std::vector<std::string> texts = Texts(BuiltinRules());
   EXPECT_THAT(texts, ::testing::Contains(R"({__name__="container_cpu_usage_seconds_total",cpu=~"|total"})"));
   EXPECT_THAT(texts, ::testing::Contains(R"(F{__name__="kube_pod_owner"})"));
+  EXPECT_THAT(texts, ::testing::Not(::testing::Contains(::testing::HasSubstr("status_replicas"))))
+      << "numbers of tasks are of now";
   EXPECT_THAT(texts,
               ::testing::Contains(R"({__name__="kube_pod_container_resource_limits",container!~"|POD",)"
                                   R"(pod!="",namespace!="",resource=~"cpu|memory"})"));

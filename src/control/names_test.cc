@@ -155,6 +155,37 @@ TEST(Names, TheOwnersAmountIsTheRequestWhereTheRecommendationIs) {
   EXPECT_FLOAT_EQ(owners(), 2e8F);
 }
 
+TEST(Names, KubeStateMetricsSaysHowManyTasksAWorkloadHas) {
+  NamedCell cell;
+  const std::string web = "shop/deployment/web";
+  const std::pair<Labels, double> usage = {{{"__name__", "container_cpu_usage_seconds_total"},
+                                            {"container", "app"},
+                                            {"namespace", "shop"},
+                                            {"pod", "web-5d4f8c7b9d-x2x4z"}},
+                                           100};
+  const auto said = [](std::string_view deployment, double count) {
+    return std::pair<Labels, double>{
+        {{"__name__", "kube_deployment_status_replicas"}, {"deployment", deployment}, {"namespace", "shop"}},
+        count};
+  };
+  const auto running = [&] {
+    int tasks = -1;
+    cell.control().WithFleet(
+        [&](const LiveFleet& fleet) { tasks = fleet.job(*cell.control().Find(web)).replicas->running(); });
+    return tasks;
+  };
+  cell.Series(0, 15, {usage, said("web", 4), said("other", 2)});
+  EXPECT_THAT(cell.Jobs(), testing::ElementsAre(web)) << "a number alone makes no job";
+  ASSERT_TRUE(cell.control().Set(*cell.control().Find(web), "replicas.policy", "hpa", "test").ok());
+  cell.Series(15, 30, {usage, said("web", 4)});
+  EXPECT_EQ(running(), 4);
+  cell.Restart();
+  cell.Series(30, 45, {usage, said("web", 5)});
+  EXPECT_EQ(running(), 5);
+  cell.Series(45, 60, {usage});
+  EXPECT_EQ(running(), 1) << "the series is silent: what is measured counts";
+}
+
 TEST(Names, ANameThatWasOnlyGuessedIsForgottenSoon) {
   NamedCell cell;
   const Labels pod = Memory("agent-x2x4z");

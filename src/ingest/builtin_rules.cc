@@ -22,6 +22,27 @@ std::vector<LabelMatch> With(std::vector<LabelMatch> match, LabelMatch more) {
   return match;
 }
 
+// Of a workload: its pods are the tasks of each of its containers.
+void AddReplicas(KubernetesJobs jobs, std::vector<MappingRule>& out) {
+  const auto add = [&](const char* name, const char* metric, const std::string& kind, SeriesKind counts) {
+    const std::string part = jobs == KubernetesJobs::kContainers ? "/*" : "";
+    const std::string workload = "{" + kind + "}";
+    out.push_back({name,
+                   metric,
+                   {},
+                   counts,
+                   "{cluster/}{namespace}/" + kind + "/" + workload + part,
+                   workload,
+                   "",
+                   1,
+                   kKubernetes});
+  };
+  add("kube-deployment-replicas", "kube_deployment_status_replicas", "deployment", kReplicas);
+  add("kube-deployment-ready", "kube_deployment_status_replicas_ready", "deployment", kReplicasReady);
+  add("kube-statefulset-replicas", "kube_statefulset_status_replicas", "statefulset", kReplicas);
+  add("kube-statefulset-ready", "kube_statefulset_status_replicas_ready", "statefulset", kReplicasReady);
+}
+
 void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   const char* const job = jobs == KubernetesJobs::kPods ? kPodJob : kContainerJob;
   const auto add = [&out, job](const char* name, const char* metric, std::vector<LabelMatch> match,
@@ -90,6 +111,7 @@ void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   owner("kube-pod-owner", "kube_pod_owner", kPod);
   owner("kube-replicaset-owner", "kube_replicaset_owner", "{cluster/}{namespace}/ReplicaSet/{replicaset}");
   owner("kube-job-owner", "kube_job_owner", "{cluster/}{namespace}/Job/{job_name}");
+  AddReplicas(jobs, out);
 }
 
 void AddDocker(std::vector<MappingRule>& out) {

@@ -80,6 +80,10 @@ void Ingest::Take(const SeriesView& series, Timestamp now) {
       break;
     case SeriesMapper::Outcome::kFact:
       counts.facts += series.samples.size();
+      if (!IsReplicas(resolution.kind)) break;
+      for (const RemoteSample& sample : series.samples) {
+        if (windows_.Refusal(sample, now) == nullptr) mapper_.replica_counts().See(resolution.slot, sample);
+      }
       break;
     case SeriesMapper::Outcome::kRefused:
       counts.refused += series.samples.size();
@@ -105,6 +109,16 @@ void Ingest::Watch(const SeriesMapper::Resolution& resolution, const RemoteSampl
   if (kill.has_value()) {
     windows_.AddOom(kill->slot, Timestamp{kill->time_ms * 1000}, kill->kills, std::nullopt);
   }
+}
+
+void Ingest::CloseUntil(Timestamp watermark, absl::FunctionRef<void(ClosedWindow&&)> yield) {
+  windows_.CloseUntil(watermark, mapper_, yield);
+  mapper_.replica_counts().Keep(windows_.first_open(), WindowId{INT32_MAX});
+}
+
+void Ingest::GoBack(Timestamp newest, WindowId first_open) {
+  windows_.GoBack(newest, first_open);
+  mapper_.replica_counts().Keep(first_open, WindowId::Of(newest));
 }
 
 size_t Ingest::ForgetIdle(Timestamp now) {

@@ -60,15 +60,13 @@ class Ingest {
   }
 
   std::vector<OomSighting> TakeOoms() { return windows_.TakeOoms(mapper_); }
-  void CloseUntil(Timestamp watermark, absl::FunctionRef<void(ClosedWindow&&)> yield) {
-    windows_.CloseUntil(watermark, mapper_, yield);
-  }
+  void CloseUntil(Timestamp watermark, absl::FunctionRef<void(ClosedWindow&&)> yield);
   // Windows before this one are closed already; what was taken in before this call is not counted.
   void StartAt(WindowId first_open) {
     windows_.counts() = {};
     windows_.StartAt(first_open);
   }
-  void GoBack(Timestamp newest, WindowId first_open) { windows_.GoBack(newest, first_open); }
+  void GoBack(Timestamp newest, WindowId first_open);
   void NotHeard(Timestamp begin, Timestamp end) { windows_.NotHeard(begin, end); }
 
   // Drops series not heard of for idle_seconds; how many. A call a minute is plenty.

@@ -268,6 +268,7 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
   closed.jobs.reserve(jobs_before_);
   closed.tasks.reserve(tasks_before_);
   const bool partial = IsPartial(begin_ms);
+  const ReplicaCounts& said = mapper.replica_counts();
   bool left_out = false;
   std::vector<FoldSeries> series, loads;
   for (size_t i = 0; i < order_.size();) {
@@ -324,6 +325,7 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
         closed.jobs.emplace_back(JobWindowData{job, window, first_report, num_reports, fold_.requests()});
     data.first_throttling = first_throttling;
     data.num_throttling = num_throttling;
+    if (!said.empty()) data.replicas = said.Of(mapper.job_name(job), closed.window);
   }
   fold_counts_.events = fold_.events();
   if (left_out) ++fold_counts_.partial_windows;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMetricName = "__name__";
 
-constexpr std::array<std::pair<SeriesKind, std::string_view>, 19> kKinds = {{
+constexpr std::array<std::pair<SeriesKind, std::string_view>, 21> kKinds = {{
     {SeriesKind::kCpuSecondsTotal, "cpu_seconds_total"},
     {SeriesKind::kCpuCores, "cpu_cores"},
     {SeriesKind::kMemoryBytes, "memory_bytes"},
@@ -33,6 +33,8 @@ constexpr std::array<std::pair<SeriesKind, std::string_view>, 19> kKinds = {{
     {SeriesKind::kLoadTotal, "load_total"},
     {SeriesKind::kCpuPeriodsTotal, "cpu_periods_total"},
     {SeriesKind::kCpuThrottledPeriodsTotal, "cpu_throttled_periods_total"},
+    {SeriesKind::kReplicas, "replicas"},
+    {SeriesKind::kReplicasReady, "replicas_ready"},
 }};
 
 }  // namespace

@@ -36,10 +36,16 @@ enum class SeriesKind : uint8_t {
   // Counters of the CFS periods of a CPU limit, and of those in which it throttled.
   kCpuPeriodsTotal,
   kCpuThrottledPeriodsTotal,
+  kReplicas,       // gauge of the tasks of a job, said by who runs them; no usage
+  kReplicasReady,  // of them, those that serve
 };
-// Whether series of this kind say something about pods, and measure nothing.
+inline bool IsReplicas(SeriesKind kind) {
+  return kind == SeriesKind::kReplicas || kind == SeriesKind::kReplicasReady;
+}
+// Whether series of this kind say something about pods or workloads, and measure nothing.
 inline bool IsFact(SeriesKind kind) {
-  return kind == SeriesKind::kOwner || kind == SeriesKind::kInitContainer || kind == SeriesKind::kPodLabels;
+  return kind == SeriesKind::kOwner || kind == SeriesKind::kInitContainer || kind == SeriesKind::kPodLabels ||
+         IsReplicas(kind);
 }
 inline bool IsThrottling(SeriesKind kind) {
   return kind == SeriesKind::kCpuPeriodsTotal || kind == SeriesKind::kCpuThrottledPeriodsTotal;
@@ -66,7 +72,9 @@ struct MappingRule {
   std::string metric;  // a pattern as in LabelMatch
   std::vector<LabelMatch> match;
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
-  std::string job;   // "{namespace}/{owner}"; of a fact: the child or pod, "{namespace}/Pod/{pod}"
+  // "{namespace}/{owner}"; of a fact: the child or pod, "{namespace}/Pod/{pod}"; of a number of tasks: a job,
+  // or with "/*" at the end all jobs whose name has one part more.
+  std::string job;
   std::string task;  // "{pod}"; kOwner: its owner, "{owner_kind}/{owner_name}"
   // What adds up to the task: series of one task with different parts are summed; with the same part they are
   // the same thing measured twice (a restarted container, two Prometheus replicas), and the larger counts.

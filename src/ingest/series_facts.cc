@@ -12,9 +12,15 @@
 namespace taut {
 
 SeriesMapper::Entry SeriesMapper::PlaceFact(const Mapping& fact, const SeriesView& series, uint32_t minute) {
-  if (!IsUsable(fact)) {
+  if (!IsUsable(fact) || fact.job.empty()) {
     ++counts_.refused_series;
     return {.seen_minute = minute, .outcome = Outcome::kRefused};
+  }
+  if (IsReplicas(fact.kind)) {
+    return {.slot = replica_counts_.Add(fact.job, fact.kind, fact.scale),
+            .seen_minute = minute,
+            .outcome = Outcome::kFact,
+            .kind = fact.kind};
   }
   std::string about = fact.job;
   switch (fact.kind) {

@@ -302,8 +302,9 @@ size_t SeriesMapper::state_bytes() const {
   const auto table = [](const auto& map) { return map.capacity() * (sizeof(*map.begin()) + 1); };
   size_t bytes = table(series_) + table(facts_) + table(pod_labels_) + table(claims_) + table(forgotten_) +
                  job_ids_.state_bytes() + task_ids_.state_bytes() + slots_of_pod_.state_bytes() +
-                 slots_of_container_.state_bytes() + bindings_.capacity() * (sizeof(SeriesBinding) + 1) +
-                 tasks_.capacity() * sizeof(Task) + jobs_.table_bytes();
+                 slots_of_container_.state_bytes() + replica_counts_.state_bytes() +
+                 bindings_.capacity() * (sizeof(SeriesBinding) + 1) + tasks_.capacity() * sizeof(Task) +
+                 jobs_.table_bytes();
   for (const Job& job : jobs_) {
     bytes += sizeof(Job) + job.name.heap_bytes() + job.labels.heap_bytes();
   }
@@ -351,7 +352,7 @@ std::vector<uint32_t> SeriesMapper::ForgetIdle(Timestamp now, int64_t idle_secon
   const uint32_t minute = MinuteOf(now);
   const auto idle_minutes = static_cast<uint32_t>(idle_seconds / 60);
   // A slot lives as long as one of its fingerprints does.
-  std::vector<uint8_t> alive(bindings_.size(), 0);
+  std::vector<uint8_t> alive(bindings_.size(), 0), alive_counts(replica_counts_.num_series(), 0);
   std::vector<uint64_t> idle;
   // With room again, what was refused for want of it is looked at anew.
   const bool forgive = refused_jobs_ && jobs_.size() < options_.max_jobs;
@@ -367,6 +368,8 @@ std::vector<uint32_t> SeriesMapper::ForgetIdle(Timestamp now, int64_t idle_secon
       idle.push_back(fingerprint);
     } else if (entry.outcome == Outcome::kMapped) {
       alive[entry.slot] = 1;
+    } else if (entry.outcome == Outcome::kFact && IsReplicas(entry.kind)) {
+      alive_counts[entry.slot] = 1;
     }
   }
   for (const uint64_t fingerprint : idle) {
@@ -377,6 +380,7 @@ std::vector<uint32_t> SeriesMapper::ForgetIdle(Timestamp now, int64_t idle_secon
     }
     series_.erase(it);
   }
+  replica_counts_.KeepAlive(alive_counts);
   std::vector<uint32_t> freed;
   for (uint32_t slot = 0; slot < bindings_.size(); ++slot) {
     if (!bindings_[slot].in_use || alive[slot] != 0) continue;

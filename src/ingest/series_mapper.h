@@ -19,6 +19,7 @@
 #include "base/time.h"
 #include "ingest/mapping_rules.h"
 #include "ingest/owners.h"
+#include "ingest/replica_counts.h"
 #include "ingest/slot_lists.h"
 #include "model/job_table.h"
 #include "model/usage.h"
@@ -75,7 +76,7 @@ class SeriesMapper {
   struct Resolution {
     Outcome outcome = Outcome::kUnmapped;
     SeriesKind kind = SeriesKind::kCpuSecondsTotal;
-    uint32_t slot = 0;  // if kMapped
+    uint32_t slot = 0;  // if kMapped; of a number of tasks that of its series in replica_counts()
   };
 
   explicit SeriesMapper(MappingRules rules) : SeriesMapper(std::move(rules), Options()) {}
@@ -158,6 +159,8 @@ class SeriesMapper {
   }
   size_t state_bytes() const;
   const MappingRules& rules() const { return rules_; }
+  ReplicaCounts& replica_counts() { return replica_counts_; }
+  const ReplicaCounts& replica_counts() const { return replica_counts_; }
   // For `taut mapping test`: what would become of these labels, without remembering anything.
   std::optional<Mapping> Explain(std::span<const LabelView> labels) const;
 
@@ -250,6 +253,7 @@ class SeriesMapper {
   SlotLists slots_of_container_;                         // by the hash of the container's ID
   absl::flat_hash_map<uint64_t, Claim> claims_;          // by the same
   absl::flat_hash_map<uint64_t, PodLabels> pod_labels_;  // by pod
+  ReplicaCounts replica_counts_;
 
   JobTable<Job> jobs_;
   NumbersByKey<NameOfJob> job_ids_{NameOfJob{&jobs_}};

@@ -85,7 +85,7 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
   ToJobDay(closed, index, turn.job_day);
   LiveJob& job = Awake(turn.job_day.job);
   if (closed.jobs[index].window.num_tasks == 0) {
-    ObserveIdle(turn.job_day.windows.front(), job);
+    ObserveIdle(turn.job_day.windows.front(), closed.jobs[index].replicas, job);
     return;
   }
   StartDay(job, closed.window.day());
@@ -121,7 +121,7 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     lane.tasks = tasks;
     if (r == Resource::kCpu && job.replicas != nullptr) {
       job.replicas->Observe(signal, Enforced(job) ? lane.real_limit() : lane.owner(), SizeUseOf(job),
-                            &load_analogs_);
+                            &load_analogs_, {data.replicas, !reports.empty()});
     }
     if (r == Resource::kMemory && job.replicas != nullptr) {
       job.replicas->ObserveMemory(signal, Enforced(job) ? lane.real_limit() : lane.owner());
@@ -137,17 +137,19 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
   ++point->jobs_by_mode[static_cast<size_t>(job.policy->mode)];
 }
 
-// Tasks that are not measured are not known to be gone, unless it was ordered (or said) that none shall run.
-void LiveFleet::ObserveIdle(const JobWindow& window, LiveJob& job) {
+// Tasks that are not measured are not known to be gone, unless it was ordered (or shown) that none shall run, or a
+// series says how many do.
+void LiveFleet::ObserveIdle(const JobWindow& window, const SaidReplicas& said, LiveJob& job) {
   job.last_window = window.window;
   for (LiveLane& lane : job.lanes) {
     lane.usage_mean = lane.usage_peak = kAbsent;
     lane.tasks = 0;
   }
-  if (job.replicas == nullptr || job.replicas->is_of_cpu() || job.replicas->assumed() != 0) return;
+  if (job.replicas == nullptr || job.replicas->is_of_cpu()) return;
+  if (job.replicas->assumed() != 0 && !said.known()) return;
   const Signal idle{
       .window = window.window, .buckets = {}, .tasks = {}, .owner_limit = {}, .load = double{window.load}};
-  job.replicas->Observe(idle, std::nullopt, SizeUse::kOwners);
+  job.replicas->Observe(idle, std::nullopt, SizeUse::kOwners, nullptr, {said});
 }
 
 SizeUse LiveFleet::SizeUseOf(const LiveJob& job) const {

@@ -17,6 +17,8 @@ constexpr std::string_view kNoLoad =
     "no load was measured: replicas.task_capacity asks for series that a rule of ingest.mapping maps to the "
     "job with "
     "kind load or load_total";
+// Tasks that start or stop are measured in a window of which the series says only the end.
+constexpr int kDisagreeingWindows = 3;
 
 }  // namespace
 
@@ -58,8 +60,9 @@ void LiveReplicas::NoteMove(double load) {
 }
 
 void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeUse use,
-                           const LoadAnalogs* analogs) {
-  const auto tasks = static_cast<int>(cpu.tasks.size());
+                           const LoadAnalogs* analogs, const CountedTasks& counted) {
+  const int tasks = TakeCount(counted, static_cast<int>(cpu.tasks.size()));
+  const int ready = *said_counts_ && counted.said.ready >= 0 ? counted.said.ready : tasks;
   if (sizer_ != nullptr) sizer_->ObserveCpu(cpu, limit);
   const std::optional<double> chosen = ChosenSize(limit, use);
   const bool was_chosen = size_.limit.has_value();
@@ -74,25 +77,51 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   load_ = LoadOf(cpu);
   NoteMove(load_.value_or(-1));
   const int64_t now_s = cpu.window.next().start_s();
-  NoteTasks(cpu);
+  NoteTasks(cpu, tasks);
   if (capacity_ == 0 || (!load_.has_value() && !recommended_.has_value())) return;
   const int assumed = gate_.assumed().value_or(tasks);
   recommended_ = policy_->Decide({.at = Timestamp::FromSeconds(now_s),
                                   .load = load_,
                                   .capacity = capacity_,
-                                  .ready = std::min(tasks, assumed),
-                                  .starting = std::max(0, assumed - tasks),
+                                  .ready = std::min(ready, assumed),
+                                  .starting = std::max(0, assumed - ready),
                                   .analogs = analogs});
   TakeSilence(cpu.window);
   if (!chosen.has_value()) return;
   // A smaller size is for as many tasks as it takes: until they run, the limit stays.
-  const bool waits = use == SizeUse::kOrdered && *chosen < *limit && tasks < *recommended_;
+  const bool waits = use == SizeUse::kOrdered && *chosen < *limit && ready < *recommended_;
   size_.limit = waits ? limit : chosen;
   size_.load = sizer_->utilization() * *size_.limit;
 }
 
-void LiveReplicas::NoteTasks(const Signal& cpu) {
-  RunningTasks running{.running = static_cast<int>(cpu.tasks.size()),
+int LiveReplicas::TakeCount(const CountedTasks& counted, int measured) {
+  const bool counts = counted.said.known() && !counted.by_agents;
+  if (said_counts_.has_value() && *said_counts_ != counts) {
+    // Counted otherwise, the number may be another without anybody's doing.
+    gate_.reached = false;
+    gate_.elsewhere = gate_.unreached = 0;
+    gate_.nearest = -1;
+  }
+  said_counts_ = counts;
+  disagreeing_ = counted.said.known() && counted.said.count != measured
+                     ? std::min(disagreeing_ + 1, kDisagreeingWindows)
+                     : 0;
+  counted_ = counted;
+  measured_ = measured;
+  return counts ? counted.said.count : measured;
+}
+
+std::string LiveReplicas::CountNotice() const {
+  if (disagreeing_ < kDisagreeingWindows) return "";
+  return StrCat("A series says that ", FormatAmount(Target::Replicas(), counted_.said.count), " run, and ",
+                measured_, " are measured",
+                counted_.by_agents
+                    ? " by agents: those that are measured count."
+                    : ": the number of the series counts. The usage of the others is not known.");
+}
+
+void LiveReplicas::NoteTasks(const Signal& cpu, int tasks) {
+  RunningTasks running{.running = tasks,
                        .started = 0,
                        .startup_windows = static_cast<int>(startup_windows()),
                        .now_s = cpu.window.next().start_s()};
@@ -216,6 +245,8 @@ void LiveReplicas::Explain(Reason& reason) const {
                                                     : "CPU limit of a task when its number changed last",
                           capacity_, unit});
   reason.facts.push_back({"tasks now", static_cast<double>(running_), "tasks"});
+  if (said_counts_.value_or(false) && counted_.said.ready >= 0)
+    reason.facts.push_back({"of them ready", static_cast<double>(counted_.said.ready), "tasks"});
   if (const auto used = utilization(); used.has_value()) {
     reason.facts.push_back({"utilisation now", 100 * *used, "%"});
   }

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/bytes.h"
+#include "model/closed_window.h"
 #include "model/reason.h"
 #include "model/signal.h"
 #include "replicas/policies.h"
@@ -24,6 +25,13 @@ namespace taut {
 // What is done with a size that was chosen for the tasks of a job: kOwners: nothing, their limits are not set;
 // kWouldBe: it is shown; kOrdered: their limits are set.
 enum class SizeUse : uint8_t { kOwners, kWouldBe, kOrdered };
+
+// How many tasks run by the word of a series, and whether agents see the tasks that are measured: then these
+// count.
+struct CountedTasks {
+  SaidReplicas said;
+  bool by_agents = false;
+};
 
 // A job's load is the CPU that its tasks use together, in cores. What one task can process is its CPU limit
 // when the number of tasks changed last: a limit that follows the usage must not change the number, which
@@ -39,9 +47,10 @@ class LiveReplicas {
 
   // A measured window of CPU. `limit`: of each task, in cores; absent: not known. Without any limit so far
   // there is no recommendation, unless the load is that of series.
-  // `analogs`: what other jobs' loads do; null: not known.
+  // `analogs`: what other jobs' loads do; null: not known. `counted` goes before the tasks of `cpu`, which
+  // samples may miss, unless agents see them.
   void Observe(const Signal& cpu, std::optional<double> limit, SizeUse use,
-               const LoadAnalogs* analogs = nullptr);
+               const LoadAnalogs* analogs = nullptr, const CountedTasks& counted = {});
   // Nothing was measured of the job in `window`, though of other jobs, since `heard_since_s` at least. True: after
   // a silence of function.silent_s recommended() is the safe count now; false: the count stays, and hold() says
   // so.
@@ -84,6 +93,9 @@ class LiveReplicas {
   std::optional<int> assumed() const { return gate_.assumed(); }
   // Of the last window measured.
   int running() const { return running_; }
+  // For people, where for some windows a series has said another number than is measured, and which counts; "":
+  // they agree.
+  std::string CountNotice() const;
   // The load is CPU, in cores; false: that of series, in their unit.
   bool is_of_cpu() const { return task_capacity_ == 0; }
   // Absent: not measured in that window.
@@ -106,7 +118,9 @@ class LiveReplicas {
  private:
   std::optional<double> LoadOf(const Signal& cpu) const;
   void NoteMove(double load);
-  void NoteTasks(const Signal& cpu);
+  void NoteTasks(const Signal& cpu, int tasks);
+  // The number of tasks that counts.
+  int TakeCount(const CountedTasks& counted, int measured);
   std::optional<double> ChosenSize(std::optional<double> limit, SizeUse use) const;
   // A load that is silent for long may be high: the highest count of a day is safe.
   void TakeSilence(WindowId window);
@@ -128,6 +142,11 @@ class LiveReplicas {
   double capacity_ = 0;  // of a task; 0: not known
   int running_ = 0;
   std::vector<uint32_t> tasks_;  // of the last window, ascending; not saved
+  // Not saved: what was said of the last window, whether it counts (absent: no window since the start), and the
+  // windows in a row in which it was another number than was measured.
+  CountedTasks counted_;
+  std::optional<bool> said_counts_;
+  int measured_ = 0, disagreeing_ = 0;
   std::optional<ReplicaStepBack> step_back_;
   std::optional<double> load_;
   std::optional<int> recommended_;

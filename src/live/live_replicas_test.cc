@@ -50,7 +50,14 @@ class ScaledJob {
           {Grid::Cpu().BucketOf(load / running), 300.0F * static_cast<float>(running)});
       w.num_buckets = 1;
     }
-    if (!silent) closed.jobs.push_back({JobId{0}, w});
+    if (by_agents) {
+      for (int t = 0; t < running; ++t)
+        closed.reports.push_back({.task = first_task + static_cast<uint32_t>(t)});
+    }
+    JobWindowData data{JobId{0}, w};
+    data.num_reports = static_cast<uint32_t>(closed.reports.size());
+    data.replicas = said;
+    if (!silent) closed.jobs.push_back(data);
     if (with_other) AddOther(closed);
     last = closed;
     out.Clear();
@@ -84,6 +91,8 @@ class ScaledJob {
   std::vector<Decision> all;
   int running = 6;
   std::optional<double> series_load;
+  SaidReplicas said;       // by a series
+  bool by_agents = false;  // its tasks are measured
   bool follows = true;
   uint32_t first_task = 0;
   bool silent = false;      // nothing of it is measured
@@ -389,6 +398,97 @@ TEST(LiveReplicas, TheLoadMayBeThatOfSeries) {
   EXPECT_FALSE((*other)->capacity().has_value());
   ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.task_capacity", "0", 0, job.out).ok());
   EXPECT_EQ(job.fleet.WantHistory(10).size(), 1U);
+}
+
+LiveSettings ByRequests(std::string_view policy) {
+  LiveSettings settings = Scaling(Mode::kAuto, policy);
+  JobPolicy defaults = settings.rules.defaults();
+  EXPECT_TRUE(SetJobSetting("replicas.task_capacity", "100", defaults).ok());
+  settings.rules = *PolicyRules::Compile({}, defaults);
+  return settings;
+}
+
+TEST(LiveReplicas, ASeriesSaysHowManyTasksRun) {
+  ScaledJob job(ByRequests("hpa"));
+  job.follows = false;
+  job.running = 3;
+  job.series_load = 450;
+  job.said = {.count = 9, .ready = 6};
+  job.Window(1);
+  EXPECT_EQ(job.replicas().running(), 9) << "of three of them usage is known";
+  EXPECT_THAT(job.replicas().recommended(), Optional(9));
+  EXPECT_THAT(job.all, IsEmpty()) << "so many run";
+  EXPECT_THAT(job.replicas().utilization(), Optional(0.5));
+  Reason reason;
+  job.replicas().Explain(reason);
+  const auto ready = std::ranges::find(reason.facts, "of them ready", &Fact::name);
+  ASSERT_NE(ready, reason.facts.end());
+  EXPECT_EQ(std::get<double>(ready->value), 6);
+  EXPECT_EQ(job.replicas().CountNotice(), "") << "tasks may just have started";
+  for (int i = 0; i < 2; ++i) job.Window(1);
+  EXPECT_THAT(job.replicas().CountNotice(), HasSubstr("9 tasks run, and 3 are measured: the number of the"));
+  // What agents measure goes before it.
+  job.by_agents = true;
+  job.Window(1);
+  EXPECT_EQ(job.replicas().running(), 3);
+  EXPECT_THAT(job.replicas().CountNotice(), HasSubstr("3 are measured by agents: those"));
+  job.by_agents = false;
+  job.said = {};
+  job.Window(1);
+  EXPECT_EQ(job.replicas().running(), 3) << "a silent series says nothing, and not 0";
+  EXPECT_EQ(job.replicas().CountNotice(), "");
+}
+
+TEST(LiveReplicas, ATaskThatIsNotReadyIsStarting) {
+  const auto needs = [](int ready) {
+    ScaledJob job(ByRequests("hpa"));
+    job.running = 4;
+    job.series_load = 90;
+    job.said = {.count = 4, .ready = ready};
+    job.Window(1);
+    return job.replicas().recommended();
+  };
+  EXPECT_THAT(needs(4), Optional(2)) << "90 at half of 100 each";
+  EXPECT_THAT(needs(-1), Optional(2)) << "not said: they serve";
+  EXPECT_THAT(needs(2), Optional(4)) << "two carry it all, at their target";
+}
+
+TEST(LiveReplicas, ASeriesThatFallsSilentIsNoOtherProgram) {
+  ScaledJob job(ByRequests("hpa"));
+  job.follows = false;
+  job.running = 5;  // of which samples tell
+  job.said = {.count = 5, .ready = 5};
+  job.series_load = 450;
+  job.Window(1);
+  ASSERT_EQ(job.replicas().in_force(), 9);
+  job.said = {.count = 9, .ready = 9};
+  job.Window(1);
+  job.said = {};
+  for (int i = 0; i < 6; ++i) job.Window(1);
+  EXPECT_EQ(job.replicas().in_force(), 9);
+  EXPECT_FALSE(job.replicas().steps_back_until(int64_t{job.index} * kWindowSeconds).has_value())
+      << job.replicas().hold();
+  // The series itself tells of another program.
+  job.said = {.count = 9, .ready = 9};
+  job.Window(1);
+  job.said = {.count = 5, .ready = 5};
+  for (int i = 0; i < 2; ++i) job.Window(1);
+  EXPECT_TRUE(job.replicas().steps_back_until(int64_t{job.index} * kWindowSeconds).has_value());
+}
+
+TEST(LiveReplicas, ALoadSeriesNeedsNoMeasuredTaskWhereTheNumberIsSaid) {
+  ScaledJob job(ByRequests("hpa"));
+  job.follows = false;
+  job.running = 0;
+  job.series_load = 350;
+  job.Window(0);
+  EXPECT_FALSE(job.replicas().recommended().has_value()) << "how many run is not known";
+  job.said = {.count = 4, .ready = 4};
+  job.Window(0);
+  EXPECT_EQ(job.replicas().running(), 4);
+  EXPECT_THAT(job.replicas().recommended(), Optional(7));
+  ASSERT_EQ(job.all.size(), 1U);
+  EXPECT_THAT(job.all[0].before, Optional(4));
 }
 
 class LiveReplicasToZero : public testing::TestWithParam<std::string> {};

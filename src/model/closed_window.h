@@ -41,6 +41,13 @@ struct OwnerRequests {
   float cpu_cores = kAbsent, memory_bytes = kAbsent;
 };
 
+// How many tasks run, and how many of them serve, by the word of a series; below 0: not said.
+struct SaidReplicas {
+  int count = -1, ready = -1;
+
+  bool known() const { return count >= 0; }
+};
+
 // Offsets in `window` point into the ClosedWindow's vectors.
 struct JobWindowData {
   JobId job;
@@ -50,6 +57,7 @@ struct JobWindowData {
   std::array<bool, kResources.size()> of_request =
       {};  // by Resource: the window's limit is the owner's request
   uint32_t first_throttling = 0, num_throttling = 0;  // into ClosedWindow::throttling, ordered by task
+  SaidReplicas replicas = {};                         // not stored
 };
 
 struct ClosedWindow {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The number of tasks follows a series of requests that a mapping rule makes the load of a job; over a kill, and back
-to the CPU."""
+to the CPU. kube-state-metrics says how many tasks run."""
 import signal
 
 import daemon
@@ -55,6 +55,17 @@ def main():
         # 11 tasks, or 7 where the policy has ordered fewer in between and may add only four at a time.
         stage.check(replicas["load_of"] == "cpu" and round(replicas["load"], 1) == 5.4 and replicas["would_be"] in (7, 11),
                     "by the CPU that the tasks use", replicas)
+        cell.send(tautd, 4, 4, 0.5, said=(9, 7))
+        job = tautd.get(path)
+        stage.equal(job["replicas"]["tasks"], 9, "kube-state-metrics says how many tasks run, of which four are measured")
+        stage.check(any("9 tasks run, and 4 are measured" in notice for notice in job["notices"]), "a notice names both",
+                    str(job["notices"]))
+        shown = stage.run(args.taut, "explain", web, "--server", url).stdout
+        stage.check("of them ready" in shown, "taut explain says how many are ready", shown)
+        stage.equal([name for name in (j["name"] for j in tautd.get("/api/v1/jobs")["jobs"]) if "unmeasured" in name], [],
+                    "a number alone makes no job")
+        cell.send(tautd, 2, 4, 0.5)
+        stage.equal(tautd.get(path)["replicas"]["tasks"], 4, "a silent series says nothing: the measured tasks count")
         said = stage.run(args.taut, "set", web, "replicas.task_capacity=-1", "--server", url)
         stage.check(said.returncode != 0 and "outside 0" in said.stderr, "nonsense is refused", said.stderr)
         stage.finish()

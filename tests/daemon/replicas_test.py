@@ -32,10 +32,16 @@ class Cell:
         self.cpu = {}
         self.requests = {}
 
-    def send(self, tautd, windows, tasks, cores_each, requests_each=0):
-        """All tasks of web use so much, and serve so many requests a second; db has two."""
+    def send(self, tautd, windows, tasks, cores_each, requests_each=0, said=None):
+        """All tasks of web use so much, and serve so many requests a second; db has two. said: how many tasks of web run
+        and are ready, by kube-state-metrics."""
         for _ in range(windows * WINDOW // STEP):
             series = []
+            if said is not None:
+                for workload in ("web", "unmeasured"):
+                    for metric, value in zip(("replicas", "replicas_ready"), said):
+                        labels = {"__name__": f"kube_deployment_status_{metric}", "deployment": workload, "namespace": "shop"}
+                        series.append((labels, [(START + self.second, value)]))
             for name, count, cores in (("web", tasks, cores_each), ("db", 2, 0.9)):
                 for task in range(count):
                     pod = f"{name}-5d4f8c7b9d-x{LETTERS[task]}{LETTERS[task]}{LETTERS[task]}z"

@@ -48,6 +48,7 @@ export const PROMETHEUS_METRICS = 'container_(cpu_usage_seconds_total|cpu_cfs_(t
   + '|container_spec_(memory_limit_bytes|cpu_quota)'
   + '|kube_pod_container_(resource_(limits|requests)|status_restarts_total|status_(last_)?terminated_reason)'
   + '|kube_(pod|replicaset|job)_owner|kube_pod_(labels|init_container_info)'
+  + '|kube_(deployment|statefulset)_status_replicas(_ready)?'
   + '|process_(cpu_seconds_total|resident_memory_bytes)'
   + '|namedprocess_namegroup_(cpu_seconds_total|memory_bytes)'
   + '|node_cpu_seconds_total|node_memory_Mem(Total|Available)_bytes';
