@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "simdjson.h"
+#include "json/json_tree.h"
 
 namespace taut {
 namespace {
@@ -14,13 +14,11 @@ constexpr size_t kMaxMessageBytes = 500;
 
 // The message of a Status object, else the first line.
 std::string MessageOf(std::string_view body) {
-  simdjson::dom::parser parser;
-  std::string_view message;
-  if (parser.parse(body.data(), body.size())["message"].get_string().get(message) != simdjson::SUCCESS) {
-    message = StripSpace(body);
-    message = message.substr(0, message.find('\n'));
-  }
-  return std::string(message.substr(0, kMaxMessageBytes));
+  JsonTree tree;
+  (void)tree.Parse(body);  // no root if it is not JSON
+  std::string_view first_line = StripSpace(body);
+  first_line = first_line.substr(0, first_line.find('\n'));
+  return std::string(tree.root()["message"].text().value_or(first_line).substr(0, kMaxMessageBytes));
 }
 
 absl::StatusCode CodeOf(int status) {
