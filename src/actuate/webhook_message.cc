@@ -7,9 +7,9 @@
 #include "base/json_writer.h"
 #include "base/printable.h"
 #include "base/strings.h"
+#include "json/json_walk.h"
 #include "net/http_client.h"
 #include "net/webhook.h"
-#include "simdjson.h"
 
 namespace taut {
 namespace {
@@ -47,27 +47,18 @@ struct Answer {
 };
 
 std::optional<Answer> ParseAnswer(std::string_view body) {
-  namespace ondemand = simdjson::ondemand;
   if (!StripSpace(body).starts_with('{')) return std::nullopt;
-  const simdjson::padded_string padded(body);
-  ondemand::parser parser;
-  ondemand::document document;
-  if (parser.iterate(padded).get(document)) return std::nullopt;
-  ondemand::object object;
-  if (document.get_object().get(object)) return std::nullopt;
   Answer out;
-  for (auto field_result : object) {
-    ondemand::field field;
-    std::string_view key, text;
-    if (std::move(field_result).get(field) || field.unescaped_key().get(key)) return std::nullopt;
-    if (key == "message") {
-      if (field.value().get_string().get(text)) return std::nullopt;
-      out.message = Shown(text);
-    } else if (key == "applied") {
-      if (field.value().get_bool().get(out.applied)) return std::nullopt;
-    }
-  }
-  return out;
+  std::string json(body);
+  const absl::Status read = JsonReader().ReadObject(json, [&out](std::string_view key, JsonValue value) {
+    if (key == "applied") return value.Read(out.applied);
+    if (key != "message") return absl::OkStatus();
+    std::string_view text;
+    absl::Status s = value.Read(text);
+    out.message = Shown(text);
+    return s;
+  });
+  return read.ok() ? std::optional(std::move(out)) : std::nullopt;
 }
 
 std::optional<double> RetryAfter(const HttpResponse& response) {

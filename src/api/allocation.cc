@@ -9,6 +9,7 @@
 #include "api/api.h"
 #include "api/costs.h"
 #include "api/parameters.h"
+#include "base/byte_units.h"
 #include "base/strings.h"
 
 namespace taut {
@@ -48,7 +49,7 @@ absl::StatusOr<std::vector<Aggregate>> AggregatesOf(std::string_view text) {
 
 void PutResource(Resource r, const AccountAmounts& a, double hours, double price, JsonWriter& json) {
   const bool cpu = r == Resource::kCpu;
-  const double unit = cpu ? 1 : 1024.0 * 1024 * 1024;  // of a core, and of a GiB in bytes
+  const double unit = cpu ? 1 : kGiB;  // of a core, and of a GiB in bytes
   const auto put = [&](std::string_view name, double value) {
     json.Key(name);
     json.Number(value, kDigits);

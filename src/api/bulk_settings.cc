@@ -5,7 +5,7 @@
 #include "api/parameters.h"
 #include "base/pattern.h"
 #include "base/strings.h"
-#include "simdjson.h"
+#include "json/json_tree.h"
 
 namespace taut {
 namespace {
@@ -20,22 +20,22 @@ struct Change {
 };
 
 absl::StatusOr<std::vector<KeyValue>> ParseWanted(const std::string& text) {
-  simdjson::dom::parser parser;
-  const simdjson::padded_string body(text);
-  simdjson::dom::object object;
-  if (parser.parse(body).get(object) != simdjson::SUCCESS) {
+  JsonTree tree;
+  if (!tree.Parse(text).ok() || !tree.root().is_object()) {
     return absl::InvalidArgumentError(
         R"(invalid body: expected a JSON object of settings, such as {"mode": "canary"})");
   }
   std::vector<KeyValue> wanted;
-  for (const auto& [key, element] : object) {
-    std::string_view value;
-    if (element.get(value) != simdjson::SUCCESS) {
-      return absl::InvalidArgumentError(
+  absl::Status read;
+  tree.root().ForEachField([&](std::string_view key, JsonNode value) {
+    if (const auto setting = value.text(); setting.has_value()) {
+      wanted.emplace_back(key, *setting);
+    } else if (read.ok()) {
+      read = absl::InvalidArgumentError(
           StrCat(key, ": expected a JSON string, also for numbers, such as \"0.1\""));
     }
-    wanted.emplace_back(key, value);
-  }
+  });
+  if (!read.ok()) return read;
   if (wanted.empty()) return absl::InvalidArgumentError("invalid body: no setting in it");
   return wanted;
 }

@@ -4,8 +4,8 @@
 #include "api/api.h"
 #include "api/parameters.h"
 #include "base/strings.h"
+#include "json/json_tree.h"
 #include "model/units.h"
-#include "simdjson.h"
 
 namespace taut {
 namespace {
@@ -44,6 +44,55 @@ void PutTrial(const LiveJob& job, Resource r, JsonWriter& json) {
   json.EndArray();
   json.Field("sentence", std::string_view(job.of(r).hold));
   json.EndObject();
+}
+
+// "" is an object without fields.
+absl::Status ReadWhatIf(std::string_view body, double& days, WhatIfChange& change) {
+  JsonTree tree;
+  if (!tree.Parse(body.empty() ? "{}" : body).ok() || !tree.root().is_object()) {
+    return absl::InvalidArgumentError(
+        R"(invalid body: expected a JSON object, such as {"recommender": "peak", "peak_days": 3})");
+  }
+  struct Field {
+    std::string_view key;
+    double low, high;
+    std::optional<double>* value;
+  };
+  std::optional<double> days_asked;
+  const Field fields[] = {
+      {"days", 1, 60, &days_asked}, {"lower", 0, 1e18, &change.lower}, {"upper", 0, 1e18, &change.upper}};
+  const auto read_field = [&](std::string_view key, JsonNode value) -> absl::Status {
+    if (value.is_null()) return absl::OkStatus();
+    if (key == "recommender") {
+      if (!value.text().has_value()) return absl::InvalidArgumentError("recommender: expected a name");
+      const absl::StatusOr<Policy> policy = ParseJobPolicy(*value.text());
+      if (policy.ok()) change.recommender = *policy;
+      return policy.status();
+    }
+    const auto field =
+        std::find_if(std::begin(fields), std::end(fields), [&](const Field& f) { return f.key == key; });
+    const WhatIfKnob* knob = FindKnob(key);
+    const bool is_field = field != std::end(fields);
+    if (!is_field && knob == nullptr)
+      return absl::InvalidArgumentError(StrCat("no parameter \"", key, "\" of what-if"));
+    const double low = is_field ? field->low : knob->least;
+    const double high = is_field ? field->high : knob->most;
+    const std::optional<double> number = value.number();
+    if (!number.has_value() || *number < low || *number > high)
+      return absl::InvalidArgumentError(StrCat(key, ": expected a number from ", low, " to ", high));
+    if (is_field) {
+      *field->value = *number;
+    } else {
+      change.knobs.emplace_back(knob, *number);
+    }
+    return absl::OkStatus();
+  };
+  absl::Status read;
+  tree.root().ForEachField([&](std::string_view key, JsonNode value) {
+    if (read.ok()) read = read_field(key, value);
+  });
+  days = days_asked.value_or(days);
+  return read;
 }
 
 // All that is wrong, as one text and by key.
@@ -332,22 +381,19 @@ HttpResponse Api::PatchSettings(const HttpRequest& request, JobId id) {
   if (absl::Status s = OnlyParameters(request, {"who"}); !s.ok()) return ErrorResponse(s);
   const absl::StatusOr<std::string> who = WhoOf(request);
   if (!who.ok()) return ErrorResponse(who.status());
-  simdjson::dom::parser parser;
-  const simdjson::padded_string body(request.body);
-  simdjson::dom::object object;
-  if (parser.parse(body).get(object) != simdjson::SUCCESS) {
+  JsonTree tree;
+  if (!tree.Parse(request.body).ok() || !tree.root().is_object()) {
     return ErrorResponse(400,
                          R"(invalid body: expected a JSON object of settings, such as {"mode": "auto"})");
   }
   std::vector<KeyValue> wanted, errors;
-  for (const auto& [key, element] : object) {
-    std::string_view value;
-    if (element.get(value) == simdjson::SUCCESS) {
-      wanted.emplace_back(key, value);
+  tree.root().ForEachField([&](std::string_view key, JsonNode value) {
+    if (const auto text = value.text(); text.has_value()) {
+      wanted.emplace_back(key, *text);
     } else {
       errors.emplace_back(key, StrCat(key, ": expected a string, also for numbers, such as \"0.1\""));
     }
-  }
+  });
   control_.WithFleet([&](const LiveFleet& fleet) {
     for (KeyValue& error : fleet.CheckSettings(id, wanted)) errors.push_back(std::move(error));
   });
@@ -360,56 +406,10 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
   if (absl::Status s = OnlyParameters(request, {"resource"}); !s.ok()) return ErrorResponse(s);
   const absl::StatusOr<std::optional<Resource>> resource = ResourceParameter(request);
   if (!resource.ok()) return ErrorResponse(resource.status());
-  simdjson::dom::parser parser;
-  const simdjson::padded_string body(request.body.empty() ? std::string("{}") : request.body);
-  simdjson::dom::object object;
-  if (parser.parse(body).get(object) != simdjson::SUCCESS) {
-    return ErrorResponse(
-        400, R"(invalid body: expected a JSON object, such as {"recommender": "peak", "peak_days": 3})");
-  }
   WhatIfQuery query;
   query.resource = resource->value_or(Resource::kMemory);
   double days = 14;
-  struct Field {
-    std::string_view key;
-    double low, high;
-    std::optional<double>* value;
-  };
-  std::optional<double> days_asked;
-  WhatIfChange& c = query.change;
-  const Field fields[] = {
-      {"days", 1, 60, &days_asked}, {"lower", 0, 1e18, &c.lower}, {"upper", 0, 1e18, &c.upper}};
-  for (const auto& entry : object) {
-    const std::string_view key = entry.key;
-    const auto& element = entry.value;
-    if (element.is_null()) continue;
-    if (key == "recommender") {
-      std::string_view name;
-      if (element.get(name) != simdjson::SUCCESS) return ErrorResponse(400, "recommender: expected a name");
-      const absl::StatusOr<Policy> policy = ParseJobPolicy(name);
-      if (!policy.ok()) return ErrorResponse(policy.status());
-      c.recommender = *policy;
-      continue;
-    }
-    const auto field =
-        std::find_if(std::begin(fields), std::end(fields), [&](const Field& f) { return f.key == key; });
-    const WhatIfKnob* knob = FindKnob(key);
-    const bool is_field = field != std::end(fields);
-    if (!is_field && knob == nullptr)
-      return ErrorResponse(400, StrCat("no parameter \"", key, "\" of what-if"));
-    const double low = is_field ? field->low : knob->least;
-    const double high = is_field ? field->high : knob->most;
-    double value = 0;
-    if (element.get(value) != simdjson::SUCCESS || value < low || value > high) {
-      return ErrorResponse(400, StrCat(key, ": expected a number from ", low, " to ", high));
-    }
-    if (is_field) {
-      *field->value = value;
-    } else {
-      c.knobs.emplace_back(knob, value);
-    }
-  }
-  days = days_asked.value_or(days);
+  if (absl::Status s = ReadWhatIf(request.body, days, query.change); !s.ok()) return ErrorResponse(s);
   const double start_ms = options_.steady_ms();
   const WindowId end{WindowId::Of(Timestamp::FromSeconds(NowSeconds())).index + 1};
   query.score_from = WindowId{end.index - static_cast<int32_t>(days * kWindowsPerDay)};

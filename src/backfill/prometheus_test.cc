@@ -2,7 +2,6 @@
 // where it is not installed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +13,8 @@
 #include "backfill/series_selection.h"
 #include "base/strings.h"
 #include "ingest/ingest.h"
+#include "testing/programs.h"
+#include "testing/temp_dir.h"
 
 namespace taut {
 namespace {
@@ -54,10 +55,6 @@ finally:
     except subprocess.TimeoutExpired: p.kill()
 )py";
 
-bool HasProgram(const char* name) {
-  return std::system(StrCat("command -v ", name, " >/dev/null 2>&1").c_str()) == 0;
-}
-
 void WriteOpenMetrics(const std::filesystem::path& path) {
   std::ofstream out(path);
   const auto series = [&out](const std::string& name, int64_t until, double (*value)(int64_t)) {
@@ -89,24 +86,21 @@ void WriteOpenMetrics(const std::filesystem::path& path) {
 
 class RealPrometheus {
  public:
-  RealPrometheus() : dir_(std::filesystem::temp_directory_path() / StrCat("taut_backfill_", getpid())) {
-    std::filesystem::create_directories(dir_);
-    WriteOpenMetrics(dir_ / "in.txt");
-    std::ofstream(dir_ / "serve.py") << kServe;
-    pipe_ = popen(StrCat("python3 ", (dir_ / "serve.py").string(), " ", dir_.string()).c_str(), "r");
+  RealPrometheus() {
+    WriteOpenMetrics(dir_.File("in.txt"));
+    pipe_ = popen(StrCat("python3 ", dir_.Write("serve.py", kServe), " ", dir_.path()).c_str(), "r");
     if (pipe_ != nullptr && std::fscanf(pipe_, "%d", &port_) != 1) port_ = 0;
   }
   ~RealPrometheus() {
-    std::ofstream(dir_ / "stop") << "now";
+    dir_.Write("stop", "now");
     if (pipe_ != nullptr) pclose(pipe_);
-    std::filesystem::remove_all(dir_);
   }
   RealPrometheus(const RealPrometheus&) = delete;
   RealPrometheus& operator=(const RealPrometheus&) = delete;
   int port() const { return port_; }
 
  private:
-  const std::filesystem::path dir_;
+  const TempDir dir_;
   FILE* pipe_ = nullptr;
   int port_ = 0;
 };

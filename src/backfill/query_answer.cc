@@ -1,86 +1,37 @@
 #include "backfill/query_answer.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/strings.h"
-#include "simdjson.h"
+#include "json/json_walk.h"
 
 namespace taut {
 namespace {
 
-using simdjson::error_code;
-namespace ondemand = simdjson::ondemand;
-
 // Past the year 5000 in seconds: as milliseconds still exact in a double.
 constexpr double kMaxSeconds = 1e11;
-
-bool ParseValue(std::string_view text, double& out) {
-  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  // Out of range as Prometheus prints it cannot be: a double went in.
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-// Calls on_field(key, value) for each field; stops at the first error.
-template <typename F>
-error_code ForEachField(simdjson::simdjson_result<ondemand::object> result, const F& on_field) {
-  ondemand::object object;
-  if (const error_code e = std::move(result).get(object); e) return e;
-  for (auto field_result : object) {
-    ondemand::field field;
-    if (const error_code e = std::move(field_result).get(field); e) return e;
-    std::string_view key;
-    if (const error_code e = field.unescaped_key().get(key); e) return e;
-    if (const error_code e = on_field(key, field.value()); e) return e;
-  }
-  return simdjson::SUCCESS;
-}
-
-template <typename F>
-error_code ForEachItem(simdjson::simdjson_result<ondemand::array> result, const F& on_item) {
-  ondemand::array array;
-  if (const error_code e = std::move(result).get(array); e) return e;
-  for (auto item : array) {
-    ondemand::value value;
-    if (const error_code e = std::move(item).get(value); e) return e;
-    if (const error_code e = on_item(value); e) return e;
-  }
-  return simdjson::SUCCESS;
-}
 
 }  // namespace
 
 struct QueryAnswerParser::Impl {
-  ondemand::parser parser;
+  JsonReader reader;
   std::vector<LabelView> labels;
   std::vector<RemoteSample> samples;
   std::string warning;
   // Of the answer at hand.
-  bool has_result = false, is_success = false;
+  bool has_result = false;
   std::string status, error, result_type;
   absl::Status fn_status;
 
-  error_code ReadSample(ondemand::value value) {
+  absl::Status ReadSample(JsonValue value) {
     RemoteSample sample;
-    int items = 0;
-    const error_code e = ForEachItem(value.get_array(), [&](ondemand::value item) -> error_code {
-      if (++items == 1) {
-        double seconds = 0;
-        if (const error_code bad = item.get_double().get(seconds); bad) return bad;
-        if (!(std::abs(seconds) <= kMaxSeconds)) return simdjson::NUMBER_OUT_OF_RANGE;
-        sample.timestamp_ms = std::llround(seconds * 1000);
-        return simdjson::SUCCESS;
-      }
-      std::string_view text;
-      if (const error_code bad = item.get_string().get(text); bad) return bad;
-      return items == 2 && ParseValue(text, sample.value) ? simdjson::SUCCESS : simdjson::NUMBER_ERROR;
-    });
-    if (e) return e;
-    if (items != 2) return simdjson::INCORRECT_TYPE;
+    double seconds = 0;
+    if (absl::Status s = value.ReadPrometheusSample(seconds, sample.value); !s.ok()) return s;
+    if (!(std::abs(seconds) <= kMaxSeconds)) return value.Error("the time is out of range");
+    sample.timestamp_ms = std::llround(seconds * 1000);
     samples.push_back(sample);
-    return simdjson::SUCCESS;
+    return absl::OkStatus();
   }
 
   void Begin() {
@@ -92,19 +43,19 @@ struct QueryAnswerParser::Impl {
     fn_status = absl::OkStatus();
   }
 
-  absl::Status End(error_code e) const {
-    if (e) return absl::DataLossError(StrCat("the response is invalid JSON: ", simdjson::error_message(e)));
+  absl::Status End(const absl::Status& read) const {
+    if (!read.ok()) return absl::DataLossError(StrCat("the response is invalid JSON: ", Message(read)));
     if (status == "error") return absl::FailedPreconditionError(StrCat("the server reports: ", error));
     if (status == "success" && has_result) return absl::OkStatus();
     return absl::DataLossError("the response is JSON, but not a Prometheus API response");
   }
 
-  error_code ReadLabels(ondemand::value value) {
-    return ForEachField(value.get_object(), [&](std::string_view name, ondemand::value text) {
+  absl::Status ReadLabels(JsonValue value) {
+    return value.ForEachField([this](std::string_view name, JsonValue text) {
       LabelView label{name, {}};
-      const error_code bad = text.get_string().get(label.value);
-      if (!bad) labels.push_back(label);
-      return bad;
+      absl::Status s = text.Read(label.value);
+      if (s.ok()) labels.push_back(label);
+      return s;
     });
   }
 
@@ -113,65 +64,46 @@ struct QueryAnswerParser::Impl {
               [](const LabelView& a, const LabelView& b) { return a.name < b.name; });
   }
 
-  error_code ReadSeries(ondemand::value value, SeriesFn fn) {
+  absl::Status ReadSeries(JsonValue value, SeriesFn fn) {
     labels.clear();
     samples.clear();
-    const error_code e =
-        ForEachField(value.get_object(), [&](std::string_view key, ondemand::value v) -> error_code {
-          if (key == "metric") return ReadLabels(v);
-          if (key == "values") {
-            return ForEachItem(v.get_array(), [this](ondemand::value pair) { return ReadSample(pair); });
-          }
-          return simdjson::SUCCESS;
-        });
-    if (e || samples.empty()) return e;
+    absl::Status s = value.ForEachField([this](std::string_view key, JsonValue v) {
+      if (key == "metric") return ReadLabels(v);
+      if (key == "values") return v.ForEachItem([this](JsonValue pair) { return ReadSample(pair); });
+      return absl::OkStatus();
+    });
+    if (!s.ok() || samples.empty()) return s;
     SortLabels();
-    fn_status = fn(labels, samples);
-    return fn_status.ok() ? simdjson::SUCCESS : simdjson::INCORRECT_TYPE;
+    return fn_status = fn(labels, samples);
   }
 
-  error_code ReadData(ondemand::value data, SeriesFn fn) {
-    return ForEachField(data.get_object(), [&](std::string_view key, ondemand::value v) -> error_code {
+  absl::Status ReadData(JsonValue data, SeriesFn fn) {
+    return data.ForEachField([&](std::string_view key, JsonValue v) {
       if (key == "resultType") {
-        std::string_view text;
-        const error_code bad = v.get_string().get(text);
-        result_type = text;
-        return bad == simdjson::SUCCESS && text != "matrix" ? simdjson::INCORRECT_TYPE : bad;
+        absl::Status s = v.Read(result_type);
+        return s.ok() && result_type != "matrix" ? v.Error("expected matrix") : s;
       }
-      if (key != "result") return simdjson::SUCCESS;
+      if (key != "result") return absl::OkStatus();
       has_result = true;
-      return ForEachItem(v.get_array(), [&](ondemand::value series) { return ReadSeries(series, fn); });
+      return v.ForEachItem([&](JsonValue series) { return ReadSeries(series, fn); });
     });
   }
 
-  error_code ReadText(ondemand::value value, std::string& out) {
-    std::string_view text;
-    const error_code bad = value.get_string().get(text);
-    out = text;
-    return bad;
-  }
-
-  // `wanted`: the type of data in an answer of success.
-  template <typename OnData>
-  error_code ReadAnswer(std::string& body, ondemand::json_type wanted, const OnData& on_data) {
-    body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
-    ondemand::document document;
-    const auto view = simdjson::padded_string_view(body.data(), body.size(), body.capacity());
-    if (const error_code e = parser.iterate(view).get(document); e) return e;
-    return ForEachField(document.get_object(), [&](std::string_view key, ondemand::value v) -> error_code {
-      if (key == "status") return ReadText(v, status);
-      if (key == "error") return ReadText(v, error);
+  // `wanted`: the kind of data in an answer of success.
+  absl::Status ReadAnswer(std::string& body, JsonKind wanted, JsonValue::ItemFn on_data) {
+    return reader.ReadObject(body, [&](std::string_view key, JsonValue v) {
+      if (key == "status") return v.Read(status);
+      if (key == "error") return v.Read(error);
       if (key == "data") {
-        ondemand::json_type type{};
-        if (const error_code e = v.type().get(type); e) return e;
-        return type == wanted ? on_data(v) : simdjson::SUCCESS;
+        JsonKind kind{};
+        if (absl::Status s = v.ReadKind(kind); !s.ok()) return s;
+        return kind == wanted ? on_data(v) : absl::OkStatus();
       }
       if (key == "warnings") {
-        return ForEachItem(v.get_array(), [this](ondemand::value w) -> error_code {
-          return warning.empty() ? ReadText(w, warning) : simdjson::SUCCESS;
-        });
+        return v.ForEachItem(
+            [this](JsonValue w) { return warning.empty() ? w.Read(warning) : absl::OkStatus(); });
       }
-      return simdjson::SUCCESS;
+      return absl::OkStatus();
     });
   }
 };
@@ -184,32 +116,30 @@ const std::string& QueryAnswerParser::warning() const { return impl_->warning; }
 absl::Status QueryAnswerParser::Parse(std::string& body, SeriesFn fn) {
   Impl& s = *impl_;
   s.Begin();
-  const error_code e = s.ReadAnswer(body, ondemand::json_type::object,
-                                    [&](ondemand::value data) { return s.ReadData(data, fn); });
+  const absl::Status read =
+      s.ReadAnswer(body, JsonKind::kObject, [&](JsonValue data) { return s.ReadData(data, fn); });
   if (!s.fn_status.ok()) return s.fn_status;
   if (!s.result_type.empty() && s.result_type != "matrix") {
     return absl::DataLossError(StrCat("the response is a ", s.result_type, "; expected a matrix"));
   }
-  return s.End(e);
+  return s.End(read);
 }
 
 absl::Status QueryAnswerParser::ParseSeries(
     std::string& body, absl::FunctionRef<absl::Status(std::span<const LabelView> labels)> fn) {
   Impl& s = *impl_;
   s.Begin();
-  const auto read_one = [&](ondemand::value value) -> error_code {
+  const auto read_one = [&](JsonValue value) {
     s.labels.clear();
-    if (const error_code e = s.ReadLabels(value); e) return e;
+    if (absl::Status read = s.ReadLabels(value); !read.ok()) return read;
     s.SortLabels();
-    s.fn_status = fn(s.labels);
-    return s.fn_status.ok() ? simdjson::SUCCESS : simdjson::INCORRECT_TYPE;
+    return s.fn_status = fn(s.labels);
   };
-  const error_code e =
-      s.ReadAnswer(body, ondemand::json_type::array, [&](ondemand::value data) -> error_code {
-        s.has_result = true;
-        return ForEachItem(data.get_array(), read_one);
-      });
-  return s.fn_status.ok() ? s.End(e) : s.fn_status;
+  const absl::Status read = s.ReadAnswer(body, JsonKind::kArray, [&](JsonValue data) {
+    s.has_result = true;
+    return data.ForEachItem(read_one);
+  });
+  return s.fn_status.ok() ? s.End(read) : s.fn_status;
 }
 
 std::string ErrorTextOf(std::string_view body) {

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/byte_units.h"
 #include "base/strings.h"
 #include "cli/export_values.h"
 #include "cli/terminal.h"
@@ -50,7 +51,6 @@ void AddAmount(const char* resource, const std::optional<double>& amount, std::s
 
 // Whole mebibytes, up.
 std::string AmountText(bool is_cpu, double amount) {
-  constexpr double kMiB = 0x1p20;
   return is_cpu ? QuantityText(Resource::kCpu, amount)
                 : QuantityText(Resource::kMemory, std::ceil(amount / kMiB) * kMiB);
 }

@@ -5,13 +5,12 @@
 #include <iterator>
 #include <string_view>
 
+#include "base/byte_units.h"
 #include "base/strings.h"
 #include "cli/export_values.h"
 
 namespace taut {
 namespace {
-
-constexpr double kMiB = 0x1p20;
 
 const char* KeyOf(Resource resource) { return resource == Resource::kCpu ? "cpu" : "memory"; }
 

@@ -2,7 +2,6 @@
 // where it is not installed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,6 +12,8 @@
 
 #include "base/strings.h"
 #include "ingest/ingest.h"
+#include "testing/programs.h"
+#include "testing/temp_dir.h"
 
 namespace taut {
 namespace {
@@ -61,10 +62,6 @@ finally:
     except subprocess.TimeoutExpired: p.kill()
 )py";
 
-bool HasProgram(const char* name) {
-  return std::system(StrCat("command -v ", name, " >/dev/null 2>&1").c_str()) == 0;
-}
-
 std::string ReadFile(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -74,13 +71,10 @@ TEST(Prometheus, ItsBodiesAreReadMappedAndFolded) {
   if (!HasProgram("prometheus")) GTEST_SKIP() << "prometheus is not installed: its bodies were not read";
   if (!HasProgram("python3"))
     GTEST_SKIP() << "python3 is not installed: nobody to receive Prometheus's bodies";
-  const std::filesystem::path dir =
-      std::filesystem::temp_directory_path() / StrCat("taut_prometheus_", getpid());
-  std::filesystem::create_directories(dir);
-  std::ofstream(dir / "capture.py") << kCapture;
+  const TempDir dir;
+  const std::string capture = dir.Write("capture.py", kCapture);
   constexpr int kBodies = 6;
-  const int status =
-      std::system(StrCat("python3 ", (dir / "capture.py").string(), " ", dir.string(), " ", kBodies).c_str());
+  const int status = std::system(StrCat("python3 ", capture, " ", dir.path(), " ", kBodies).c_str());
   ASSERT_EQ(status, 0) << "Prometheus sent fewer than " << kBodies << " bodies in a minute";
 
   Ingest ingest(*MappingRules::Compile(BuiltinRules()), {});
@@ -88,7 +82,7 @@ TEST(Prometheus, ItsBodiesAreReadMappedAndFolded) {
   int64_t newest_ms = 0;
   bool has_up = false;
   for (int i = 0; i < kBodies; ++i) {
-    const std::string body = ReadFile(dir / StrCat(i));
+    const std::string body = ReadFile(dir.File(StrCat(i)));
     RemoteWriteDecoder decoder;
     const auto counts = decoder.Decode(body, [&](const SeriesView& s) {
       EXPECT_TRUE(std::is_sorted(s.labels.begin(), s.labels.end(),
@@ -103,7 +97,6 @@ TEST(Prometheus, ItsBodiesAreReadMappedAndFolded) {
     ASSERT_TRUE(written.ok()) << written.status();
     samples += written->samples;
   }
-  std::filesystem::remove_all(dir);
   EXPECT_TRUE(has_up);
   EXPECT_GT(samples, 500U);
   EXPECT_EQ(ingest.counts().total(), samples);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "simdjson.h"
+#include "json/json_tree.h"
 
 namespace taut {
 namespace {
@@ -14,30 +14,23 @@ constexpr size_t kMaxMessageBytes = 500;
 
 // The message of a Status object, else the first line.
 std::string MessageOf(std::string_view body) {
-  simdjson::dom::parser parser;
-  std::string_view message;
-  if (parser.parse(body.data(), body.size())["message"].get_string().get(message) != simdjson::SUCCESS) {
-    message = StripSpace(body);
-    message = message.substr(0, message.find('\n'));
-  }
-  return std::string(message.substr(0, kMaxMessageBytes));
+  JsonTree tree;
+  (void)tree.Parse(body);  // no root if it is not JSON
+  std::string_view first_line = StripSpace(body);
+  first_line = first_line.substr(0, first_line.find('\n'));
+  return std::string(tree.root()["message"].text().value_or(first_line).substr(0, kMaxMessageBytes));
 }
 
 // What forbids an eviction, as a cause of the Status says; "": nothing of this kind.
 std::string DisruptionBudgetOf(std::string_view body) {
-  simdjson::dom::parser parser;
-  simdjson::dom::array causes;
-  if (parser.parse(body.data(), body.size())["details"]["causes"].get_array().get(causes) !=
-      simdjson::SUCCESS)
-    return "";
-  for (const simdjson::dom::element cause : causes) {
-    std::string_view reason, message;
-    if (cause["reason"].get_string().get(reason) != simdjson::SUCCESS || reason != "DisruptionBudget")
-      continue;
-    if (cause["message"].get_string().get(message) == simdjson::SUCCESS)
-      return std::string(message.substr(0, kMaxMessageBytes));
-  }
-  return "";
+  JsonTree tree;
+  (void)tree.Parse(body);
+  std::string out;
+  tree.root()["details"]["causes"].ForEachItem([&out](JsonNode cause) {
+    if (out.empty() && cause.Text("reason") == "DisruptionBudget")
+      out = cause.Text("message").substr(0, kMaxMessageBytes);
+  });
+  return out;
 }
 
 absl::StatusCode CodeOf(int status) {

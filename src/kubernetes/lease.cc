@@ -5,8 +5,8 @@
 
 #include "base/json_writer.h"
 #include "base/strings.h"
+#include "json/json_tree.h"
 #include "net/http.h"
-#include "simdjson.h"
 
 namespace taut {
 namespace {
@@ -31,26 +31,17 @@ void PutSpec(JsonWriter& out, const LeaseRecord& record, const std::string& time
 }  // namespace
 
 absl::StatusOr<LeaseRecord> ParseLease(std::string_view json) {
-  simdjson::dom::parser parser;
-  simdjson::dom::element root;
-  if (parser.parse(simdjson::padded_string(json)).get(root) != simdjson::SUCCESS || !root.is_object()) {
+  JsonTree tree;
+  if (!tree.Parse(json).ok() || !tree.root().is_object())
     return absl::DataLossError("the Lease is not a JSON object");
-  }
-  const auto text = [&root](const char* pointer) {
-    std::string_view value;
-    return root.at_pointer(pointer).get(value) == simdjson::SUCCESS ? std::string(value) : std::string();
-  };
-  const auto number = [&root](const char* pointer) {
-    int64_t value = 0;
-    return root.at_pointer(pointer).get(value) == simdjson::SUCCESS ? value : 0;
-  };
+  const JsonNode spec = tree.root()["spec"];
   LeaseRecord out;
-  out.version = text("/metadata/resourceVersion");
+  out.version = tree.root()["metadata"].Text("resourceVersion");
   if (out.version.empty()) return absl::DataLossError("the Lease has no metadata.resourceVersion");
-  out.holder = text("/spec/holderIdentity");
-  out.renewed = text("/spec/renewTime");
-  out.duration_s = static_cast<double>(std::max<int64_t>(0, number("/spec/leaseDurationSeconds")));
-  out.transitions = number("/spec/leaseTransitions");
+  out.holder = spec.Text("holderIdentity");
+  out.renewed = spec.Text("renewTime");
+  out.duration_s = static_cast<double>(std::max<int64_t>(0, spec.Whole("leaseDurationSeconds")));
+  out.transitions = spec.Whole("leaseTransitions");
   return out;
 }
 

@@ -4,117 +4,73 @@
 
 #include "absl/time/time.h"
 #include "base/strings.h"
+#include "json/json_tree.h"
 #include "kubernetes/api_client.h"
 #include "kubernetes/quantity.h"
 #include "model/labels.h"
-#include "simdjson.h"
 
 namespace taut {
 namespace {
 
-using simdjson::dom::array;
-using simdjson::dom::element;
-using Error = simdjson::error_code;
-
-// "" for what is not there, or no text.
-std::string_view Text(const element& at, std::string_view key) {
-  std::string_view out;
-  return at[key].get_string().get(out) == Error::SUCCESS ? out : std::string_view();
-}
-
-int64_t Number(const element& at, std::string_view key) {
-  int64_t out = 0;
-  return at[key].get_int64().get(out) == Error::SUCCESS ? out : 0;
-}
-
-bool Flag(const element& at, std::string_view key) {
-  bool out = false;
-  return at[key].get_bool().get(out) == Error::SUCCESS && out;
-}
-
-// A value that is not there is a null's.
-std::optional<element> Child(const element& at, std::string_view key) {
-  element out;
-  if (at[key].get(out) != Error::SUCCESS) return std::nullopt;
-  return out;
-}
-
-void ForEach(const std::optional<element>& at, std::string_view key,
-             absl::FunctionRef<void(const element&)> fn) {
-  array items;
-  if (!at.has_value() || (*at)[key].get_array().get(items) != Error::SUCCESS) return;
-  for (const element item : items) fn(item);
-}
-
-void ReadOwner(const element& metadata, std::string& kind, std::string& name) {
-  ForEach(metadata, "ownerReferences", [&](const element& owner) {
-    if (!Flag(owner, "controller")) return;
-    kind = Text(owner, "kind");
-    name = Text(owner, "name");
+void ReadOwner(JsonNode metadata, std::string& kind, std::string& name) {
+  metadata["ownerReferences"].ForEachItem([&](JsonNode owner) {
+    if (!owner.Flag("controller")) return;
+    kind = owner.Text("kind");
+    name = owner.Text("name");
   });
 }
 
-std::optional<double> Amount(const element& at, std::string_view key) {
-  const std::optional<element> value = Child(at, key);
-  if (!value.has_value()) return std::nullopt;
-  std::string_view text;
-  if (value->get_string().get(text) == Error::SUCCESS) return ParseQuantity(text);
-  double number = 0;
-  if (value->get_double().get(number) == Error::SUCCESS) return number;
-  return std::nullopt;
+std::optional<double> Amount(JsonNode at, std::string_view key) {
+  const JsonNode value = at[key];
+  const std::optional<std::string_view> text = value.text();
+  return text.has_value() ? ParseQuantity(*text) : value.number();
 }
 
-Amounts ReadAmounts(const std::optional<element>& resources, std::string_view key) {
-  Amounts out;
-  if (!resources.has_value()) return out;
-  const std::optional<element> amounts = Child(*resources, key);
-  if (!amounts.has_value()) return out;
-  out.cpu = Amount(*amounts, "cpu");
-  out.memory = Amount(*amounts, "memory");
-  return out;
+Amounts ReadAmounts(JsonNode resources, std::string_view key) {
+  const JsonNode amounts = resources[key];
+  return {Amount(amounts, "cpu"), Amount(amounts, "memory")};
 }
 
-ContainerState ReadContainer(const element& spec) {
+ContainerState ReadContainer(JsonNode spec) {
   ContainerState out;
-  out.name = Text(spec, "name");
-  const std::optional<element> resources = Child(spec, "resources");
+  out.name = spec.Text("name");
+  const JsonNode resources = spec["resources"];
   out.requests = ReadAmounts(resources, "requests");
   out.limits = ReadAmounts(resources, "limits");
-  ForEach(spec, "resizePolicy", [&](const element& policy) {
-    if (Text(policy, "restartPolicy") != "RestartContainer") return;
-    (Text(policy, "resourceName") == "memory" ? out.restarts_for_memory : out.restarts_for_cpu) = true;
+  spec["resizePolicy"].ForEachItem([&](JsonNode policy) {
+    if (policy.Text("restartPolicy") != "RestartContainer") return;
+    (policy.Text("resourceName") == "memory" ? out.restarts_for_memory : out.restarts_for_cpu) = true;
   });
   return out;
 }
 
-void ReadContainerStatus(const element& status, Pod& pod) {
+void ReadContainerStatus(JsonNode status, Pod& pod) {
   for (ContainerState& container : pod.containers) {
-    if (container.name != Text(status, "name")) continue;
-    container.restarts = Number(status, "restartCount");
-    const std::optional<element> resources = Child(status, "resources");
+    if (container.name != status.Text("name")) continue;
+    container.restarts = status.Whole("restartCount");
+    const JsonNode resources = status["resources"];
     container.actual_requests = ReadAmounts(resources, "requests");
     container.actual_limits = ReadAmounts(resources, "limits");
-    const std::optional<element> state = Child(status, "state");
-    container.running = state.has_value() && Child(*state, "running").has_value();
+    const JsonNode state = status["state"];
+    container.running = static_cast<bool>(state["running"]);
     // What has ended and waits to be started again says so in the state that it is in.
     for (const char* key : {"lastState", "state"}) {
-      const std::optional<element> at = Child(status, key);
-      const std::optional<element> ended = at.has_value() ? Child(*at, "terminated") : std::nullopt;
-      if (ended.has_value()) container.last_reason = Text(*ended, "reason");
+      const JsonNode ended = status[key]["terminated"];
+      if (ended) container.last_reason = ended.Text("reason");
     }
   }
 }
 
-void ReadCondition(const element& condition, Pod& pod) {
-  const std::string_view type = Text(condition, "type"), reason = Text(condition, "reason");
-  if (Text(condition, "status") != "True") return;
+void ReadCondition(JsonNode condition, Pod& pod) {
+  const std::string_view type = condition.Text("type"), reason = condition.Text("reason");
+  if (condition.Text("status") != "True") return;
   pod.is_ready |= type == "Ready";
   if (type == "PodResizePending") {
     pod.resize = reason == "Infeasible" ? ResizeState::kInfeasible : ResizeState::kDeferred;
-    pod.resize_message = Text(condition, "message");
+    pod.resize_message = condition.Text("message");
   } else if (type == "PodResizeInProgress" && pod.resize == ResizeState::kNone) {
     pod.resize = reason == "Error" ? ResizeState::kError : ResizeState::kInProgress;
-    pod.resize_message = Text(condition, "message");
+    pod.resize_message = condition.Text("message");
   }
 }
 
@@ -132,88 +88,80 @@ int64_t UnixSeconds(std::string_view text) {
                                                                                : 0;
 }
 
-void ReadPodMetadata(const element& metadata, Pod& pod) {
-  pod.namespace_name = Text(metadata, "namespace");
-  pod.name = Text(metadata, "name");
-  pod.uid = Text(metadata, "uid");
-  pod.generation = Number(metadata, "generation");
-  pod.is_deleted = !Text(metadata, "deletionTimestamp").empty();
+void ReadPodMetadata(JsonNode metadata, Pod& pod) {
+  pod.namespace_name = metadata.Text("namespace");
+  pod.name = metadata.Text("name");
+  pod.uid = metadata.Text("uid");
+  pod.generation = metadata.Whole("generation");
+  pod.is_deleted = !metadata.Text("deletionTimestamp").empty();
   ReadOwner(metadata, pod.owner_kind, pod.owner_name);
-  simdjson::dom::object labels;
-  if (metadata["labels"].get_object().get(labels) == Error::SUCCESS) {
-    for (const auto& field : labels) {
-      std::string_view value;
-      if (field.value.get_string().get(value) == Error::SUCCESS) pod.labels.emplace_back(field.key, value);
-    }
-  }
-  const std::optional<element> annotations = Child(metadata, "annotations");
-  pod.is_static = annotations.has_value() && Child(*annotations, "kubernetes.io/config.mirror").has_value();
-  pod.resized = annotations.has_value() && IsChangedByVpa(Text(*annotations, "vpaUpdates"));
-  ForEach(metadata, "managedFields", [&](const element& entry) {
-    if (Text(entry, "subresource") != "resize") return;
+  metadata["labels"].ForEachField([&pod](std::string_view key, JsonNode value) {
+    if (const auto text = value.text(); text.has_value()) pod.labels.emplace_back(key, *text);
+  });
+  const JsonNode annotations = metadata["annotations"];
+  pod.is_static = static_cast<bool>(annotations["kubernetes.io/config.mirror"]);
+  pod.resized = IsChangedByVpa(annotations.Text("vpaUpdates"));
+  metadata["managedFields"].ForEachItem([&](JsonNode entry) {
+    if (entry.Text("subresource") != "resize") return;
     pod.resized = true;
-    pod.resized_by_us |= Text(entry, "manager") == kFieldManager;
+    pod.resized_by_us |= entry.Text("manager") == kFieldManager;
   });
 }
 
-void ReadContainers(const std::optional<element>& pod_spec, std::vector<ContainerState>& out) {
+void ReadContainers(JsonNode pod_spec, std::vector<ContainerState>& out) {
   uint32_t index = 0;
-  ForEach(pod_spec, "initContainers", [&](const element& container) {
+  pod_spec["initContainers"].ForEachItem([&](JsonNode container) {
     const uint32_t at = index++;
-    if (Text(container, "restartPolicy") != "Always") return;
+    if (container.Text("restartPolicy") != "Always") return;
     out.push_back(ReadContainer(container));
     out.back().index = at;
     out.back().is_sidecar = true;
   });
   index = 0;
-  ForEach(pod_spec, "containers", [&](const element& c) {
+  pod_spec["containers"].ForEachItem([&](JsonNode c) {
     out.push_back(ReadContainer(c));
     out.back().index = index++;
   });
 }
 
-void ReadLeftOut(const std::optional<element>& pod_spec, std::vector<std::string>& out) {
-  ForEach(pod_spec, "initContainers", [&](const element& container) {
-    if (Text(container, "restartPolicy") != "Always") out.emplace_back(Text(container, "name"));
+void ReadLeftOut(JsonNode pod_spec, std::vector<std::string>& out) {
+  pod_spec["initContainers"].ForEachItem([&](JsonNode container) {
+    if (container.Text("restartPolicy") != "Always") out.emplace_back(container.Text("name"));
   });
-  ForEach(pod_spec, "ephemeralContainers",
-          [&](const element& container) { out.emplace_back(Text(container, "name")); });
+  pod_spec["ephemeralContainers"].ForEachItem(
+      [&](JsonNode container) { out.emplace_back(container.Text("name")); });
 }
 
 // What the webhook noted of the containers when it changed the pod.
-void ReadOwnersAmounts(const element& metadata, Pod& pod) {
-  const std::optional<element> annotations = Child(metadata, "annotations");
-  if (!annotations.has_value()) return;
-  const std::string_view text = Text(*annotations, kOwnersAnnotation);
+void ReadOwnersAmounts(JsonNode metadata, Pod& pod) {
+  const std::string_view text = metadata["annotations"].Text(kOwnersAnnotation);
   if (text.empty()) return;
-  simdjson::dom::parser parser;
-  element noted;
-  if (parser.parse(text.data(), text.size()).get(noted) != Error::SUCCESS || !noted.is_object()) return;
+  JsonTree noted;
+  if (!noted.Parse(text).ok() || !noted.root().is_object()) return;
   pod.resized = pod.resized_by_us = pod.admitted_by_us = true;
   for (ContainerState& container : pod.containers) {
-    const std::optional<element> of = Child(noted, container.name);
-    container.owner_requests = of.has_value() ? ReadAmounts(of, "requests") : container.requests;
-    container.owner_limits = of.has_value() ? ReadAmounts(of, "limits") : container.limits;
+    const JsonNode of = noted.root()[container.name];
+    container.owner_requests = of ? ReadAmounts(of, "requests") : container.requests;
+    container.owner_limits = of ? ReadAmounts(of, "limits") : container.limits;
   }
 }
 
-bool Read(const element& at, Pod& pod) {
-  const std::optional<element> metadata = Child(at, "metadata"), spec = Child(at, "spec"),
-                               status = Child(at, "status");
-  if (!metadata.has_value()) return false;
-  ReadPodMetadata(*metadata, pod);
-  if (spec.has_value()) pod.node = Text(*spec, "nodeName");
+bool Read(JsonNode at, Pod& pod) {
+  const JsonNode metadata = at["metadata"], spec = at["spec"], status = at["status"];
+  if (!metadata) return false;
+  ReadPodMetadata(metadata, pod);
+  pod.node = spec.Text("nodeName");
   ReadContainers(spec, pod.containers);
   ReadLeftOut(spec, pod.left_out);
-  ReadOwnersAmounts(*metadata, pod);
-  if (!status.has_value()) return true;
-  pod.qos = Text(*status, "qosClass");
-  pod.observed_generation = Number(*status, "observedGeneration");
-  pod.started_s = UnixSeconds(Text(*status, "startTime"));
-  pod.is_ended = Text(*status, "phase") == "Succeeded" || Text(*status, "phase") == "Failed";
+  ReadOwnersAmounts(metadata, pod);
+  if (!status) return true;
+  pod.qos = status.Text("qosClass");
+  pod.observed_generation = status.Whole("observedGeneration");
+  pod.started_s = UnixSeconds(status.Text("startTime"));
+  pod.is_ended = status.Text("phase") == "Succeeded" || status.Text("phase") == "Failed";
   for (const char* key : {"initContainerStatuses", "containerStatuses"})
-    ForEach(status, key, [&](const element& s) { ReadContainerStatus(s, pod); });
-  ForEach(status, "conditions", [&](const element& condition) { ReadCondition(condition, pod); });
+    status[key].ForEachItem([&](JsonNode s) { ReadContainerStatus(s, pod); });
+  status["conditions"].ForEachItem([&](JsonNode condition) { ReadCondition(condition, pod); });
   return true;
 }
 
@@ -223,121 +171,113 @@ bool IsSteering(std::string_view annotation) {
   return at == 0 || (at != std::string_view::npos && annotation[at - 1] == '.');
 }
 
-bool Read(const element& at, OwnedObject& object) {
-  const std::optional<element> metadata = Child(at, "metadata");
-  if (!metadata.has_value()) return false;
-  object.namespace_name = Text(*metadata, "namespace");
-  object.name = Text(*metadata, "name");
-  object.uid = Text(*metadata, "uid");
-  ReadOwner(*metadata, object.owner_kind, object.owner_name);
-  simdjson::dom::object annotations;
-  if ((*metadata)["annotations"].get_object().get(annotations) != Error::SUCCESS) return true;
-  for (const auto& field : annotations) {
-    std::string_view value;
-    if (field.value.get_string().get(value) != Error::SUCCESS || !IsSteering(field.key)) continue;
-    object.steering.emplace_back(field.key, value);
-  }
-  return true;
-}
-
-bool Read(const element& at, Node& node) {
-  const std::optional<element> metadata = Child(at, "metadata"), status = Child(at, "status");
-  if (!metadata.has_value()) return false;
-  node.name = Text(*metadata, "name");
-  node.allocatable = ReadAmounts(status, "allocatable");
-  ForEach(status, "conditions", [&](const element& condition) {
-    if (Text(condition, "type") == "Ready") node.is_ready = Text(condition, "status") == "True";
+bool Read(JsonNode at, OwnedObject& object) {
+  const JsonNode metadata = at["metadata"];
+  if (!metadata) return false;
+  object.namespace_name = metadata.Text("namespace");
+  object.name = metadata.Text("name");
+  object.uid = metadata.Text("uid");
+  ReadOwner(metadata, object.owner_kind, object.owner_name);
+  metadata["annotations"].ForEachField([&object](std::string_view key, JsonNode value) {
+    const std::optional<std::string_view> text = value.text();
+    if (text.has_value() && IsSteering(key)) object.steering.emplace_back(key, *text);
   });
   return true;
 }
 
-VpaContainerPolicy ReadVpaPolicy(const element& at) {
+bool Read(JsonNode at, Node& node) {
+  const JsonNode metadata = at["metadata"], status = at["status"];
+  if (!metadata) return false;
+  node.name = metadata.Text("name");
+  node.allocatable = ReadAmounts(status, "allocatable");
+  status["conditions"].ForEachItem([&](JsonNode condition) {
+    if (condition.Text("type") == "Ready") node.is_ready = condition.Text("status") == "True";
+  });
+  return true;
+}
+
+VpaContainerPolicy ReadVpaPolicy(JsonNode at) {
   VpaContainerPolicy out;
-  out.container = Text(at, "containerName");
-  out.is_off = Text(at, "mode") == "Off";
+  out.container = at.Text("containerName");
+  out.is_off = at.Text("mode") == "Off";
   out.min_allowed = ReadAmounts(at, "minAllowed");
   out.max_allowed = ReadAmounts(at, "maxAllowed");
-  if (!Child(at, "controlledResources").has_value()) return out;
+  const JsonNode controlled = at["controlledResources"];
+  if (!controlled) return out;
   out.controls_cpu = out.controls_memory = false;
-  ForEach(at, "controlledResources", [&out](const element& resource) {
-    std::string_view name;
-    if (resource.get_string().get(name) != Error::SUCCESS) return;
+  controlled.ForEachItem([&out](JsonNode resource) {
+    const std::optional<std::string_view> name = resource.text();
     out.controls_cpu |= name == "cpu";
     out.controls_memory |= name == "memory";
   });
   return out;
 }
 
-bool Read(const element& at, Vpa& vpa) {
-  const std::optional<element> metadata = Child(at, "metadata"), spec = Child(at, "spec");
-  if (!metadata.has_value()) return false;
-  vpa.namespace_name = Text(*metadata, "namespace");
-  vpa.name = Text(*metadata, "name");
-  if (!spec.has_value()) return true;
-  ForEach(spec, "recommenders", [&vpa](const element& recommender) {
-    if (vpa.recommender.empty()) vpa.recommender = Text(recommender, "name");
+bool Read(JsonNode at, Vpa& vpa) {
+  const JsonNode metadata = at["metadata"], spec = at["spec"];
+  if (!metadata) return false;
+  vpa.namespace_name = metadata.Text("namespace");
+  vpa.name = metadata.Text("name");
+  if (!spec) return true;
+  spec["recommenders"].ForEachItem([&vpa](JsonNode recommender) {
+    if (vpa.recommender.empty()) vpa.recommender = recommender.Text("name");
   });
-  if (const std::optional<element> target = Child(*spec, "targetRef"); target.has_value()) {
-    vpa.target_kind = Text(*target, "kind");
-    vpa.target_name = Text(*target, "name");
+  if (const JsonNode target = spec["targetRef"]; target) {
+    vpa.target_kind = target.Text("kind");
+    vpa.target_name = target.Text("name");
   }
-  if (const std::optional<element> policy = Child(*spec, "updatePolicy"); policy.has_value())
-    vpa.update_mode = Text(*policy, "updateMode");
-  ForEach(Child(*spec, "resourcePolicy"), "containerPolicies",
-          [&vpa](const element& policy) { vpa.policies.push_back(ReadVpaPolicy(policy)); });
+  if (const JsonNode policy = spec["updatePolicy"]; policy) vpa.update_mode = policy.Text("updateMode");
+  spec["resourcePolicy"]["containerPolicies"].ForEachItem(
+      [&vpa](JsonNode policy) { vpa.policies.push_back(ReadVpaPolicy(policy)); });
   return true;
 }
 
 // Metrics of type Resource and ContainerResource whose target is a utilization.
-void ReadMetric(const element& metric, std::vector<UtilizationMetric>& out) {
+void ReadMetric(JsonNode metric, std::vector<UtilizationMetric>& out) {
   for (const char* key : {"resource", "containerResource"}) {
-    const std::optional<element> of = Child(metric, key);
-    const std::optional<element> target = of.has_value() ? Child(*of, "target") : std::nullopt;
-    if (!target.has_value() || Text(*target, "type") != "Utilization") continue;
-    const std::string_view name = Text(*of, "name");
+    const JsonNode of = metric[key];
+    const JsonNode target = of["target"];
+    if (target.Text("type") != "Utilization") continue;
+    const std::string_view name = of.Text("name");
     if (name != "cpu" && name != "memory") continue;
-    out.push_back({name == "cpu" ? Resource::kCpu : Resource::kMemory, std::string(Text(*of, "container"))});
+    out.push_back({name == "cpu" ? Resource::kCpu : Resource::kMemory, std::string(of.Text("container"))});
   }
 }
 
-bool Read(const element& at, Hpa& hpa) {
-  const std::optional<element> metadata = Child(at, "metadata"), spec = Child(at, "spec");
-  if (!metadata.has_value()) return false;
-  hpa.namespace_name = Text(*metadata, "namespace");
-  hpa.name = Text(*metadata, "name");
-  if (!spec.has_value()) return true;
-  if (const std::optional<element> target = Child(*spec, "scaleTargetRef"); target.has_value()) {
-    hpa.target_kind = Text(*target, "kind");
-    hpa.target_name = Text(*target, "name");
+bool Read(JsonNode at, Hpa& hpa) {
+  const JsonNode metadata = at["metadata"], spec = at["spec"];
+  if (!metadata) return false;
+  hpa.namespace_name = metadata.Text("namespace");
+  hpa.name = metadata.Text("name");
+  if (!spec) return true;
+  if (const JsonNode target = spec["scaleTargetRef"]; target) {
+    hpa.target_kind = target.Text("kind");
+    hpa.target_name = target.Text("name");
   }
-  ForEach(spec, "metrics", [&hpa](const element& metric) { ReadMetric(metric, hpa.metrics); });
+  spec["metrics"].ForEachItem([&hpa](JsonNode metric) { ReadMetric(metric, hpa.metrics); });
   return true;
 }
 
 // What is left of a ResourceQuota's first of these names, of which either may be used.
-std::optional<double> LeftOf(const std::optional<element>& status, std::string_view name,
-                             std::string_view other) {
-  if (!status.has_value()) return std::nullopt;
-  const std::optional<element> hard = Child(*status, "hard"), used = Child(*status, "used");
-  if (!hard.has_value()) return std::nullopt;
+std::optional<double> LeftOf(JsonNode status, std::string_view name, std::string_view other) {
+  const JsonNode hard = status["hard"], used = status["used"];
   std::optional<double> left;
   for (const std::string_view key : {name, other}) {
-    const std::optional<double> most = key.empty() ? std::nullopt : Amount(*hard, key);
+    const std::optional<double> most = key.empty() ? std::nullopt : Amount(hard, key);
     if (!most.has_value()) continue;
-    const double rest = *most - (used.has_value() ? Amount(*used, key).value_or(0) : 0);
+    const double rest = *most - Amount(used, key).value_or(0);
     left = std::min(left.value_or(rest), rest);
   }
   return left;
 }
 
-bool Read(const element& at, NamespaceRule& rule) {
-  const std::optional<element> metadata = Child(at, "metadata"), spec = Child(at, "spec"),
-                               status = Child(at, "status");
-  if (!metadata.has_value()) return false;
-  rule.namespace_name = Text(*metadata, "namespace");
-  rule.name = Text(*metadata, "name");
-  ForEach(spec, "limits", [&rule](const element& limit) {
-    const std::string_view type = Text(limit, "type");
+bool Read(JsonNode at, NamespaceRule& rule) {
+  const JsonNode metadata = at["metadata"], spec = at["spec"], status = at["status"];
+  if (!metadata) return false;
+  rule.namespace_name = metadata.Text("namespace");
+  rule.name = metadata.Text("name");
+  spec["limits"].ForEachItem([&rule](JsonNode limit) {
+    const std::string_view type = limit.Text("type");
     if (type != "Container" && type != "Pod") return;
     AmountRange& range = type == "Pod" ? rule.pod : rule.container;
     range.min = ReadAmounts(limit, "min");
@@ -349,23 +289,21 @@ bool Read(const element& at, NamespaceRule& rule) {
   return true;
 }
 
-std::string VersionOf(const element& at) {
-  const std::optional<element> metadata = Child(at, "metadata");
-  return metadata.has_value() ? std::string(Text(*metadata, "resourceVersion")) : "";
-}
+std::string VersionOf(JsonNode at) { return std::string(at["metadata"].Text("resourceVersion")); }
 
 }  // namespace
 
 absl::StatusOr<std::vector<ContainerState>> ParsePodTemplate(std::string_view body) {
-  simdjson::dom::parser parser;
-  element at;
-  if (parser.parse(body.data(), body.size()).get(at) != Error::SUCCESS) {
-    return absl::DataLossError("the API server's answer is not JSON");
-  }
-  for (const char* path :
-       {"/spec/template/spec", "/spec/jobTemplate/spec/template/spec", "/items/0/spec/template/spec"}) {
-    element spec;
-    if (at.at_pointer(path).get(spec) != Error::SUCCESS) continue;
+  JsonTree tree;
+  if (!tree.Parse(body).ok()) return absl::DataLossError("the API server's answer is not JSON");
+  const JsonNode root = tree.root(), of_job = root["spec"];
+  JsonNode first;
+  root["items"].ForEachItem([&first](JsonNode item) {
+    if (!first) first = item;
+  });
+  for (const JsonNode owner : {of_job, of_job["jobTemplate"]["spec"], first["spec"]}) {
+    const JsonNode spec = owner["template"]["spec"];
+    if (!spec) continue;
     std::vector<ContainerState> out;
     ReadContainers(spec, out);
     return out;
@@ -374,35 +312,29 @@ absl::StatusOr<std::vector<ContainerState>> ParsePodTemplate(std::string_view bo
 }
 
 absl::StatusOr<PodReview> ParsePodReview(std::string_view body) {
-  simdjson::dom::parser parser;
-  element root;
-  if (parser.parse(body.data(), body.size()).get(root) != Error::SUCCESS || !root.is_object())
+  JsonTree tree;
+  if (!tree.Parse(body).ok() || !tree.root().is_object())
     return absl::DataLossError("the AdmissionReview is not a JSON object");
-  const std::optional<element> request = Child(root, "request");
-  const std::optional<element> object = request.has_value() ? Child(*request, "object") : std::nullopt;
-  const std::optional<element> kind = request.has_value() ? Child(*request, "kind") : std::nullopt;
+  const JsonNode request = tree.root()["request"], object = request["object"];
   PodReview out;
-  if (!object.has_value() || !kind.has_value() || Text(*kind, "kind") != "Pod" ||
-      Text(*request, "operation") != "CREATE" || Text(*request, "uid").empty() || !Read(*object, out.pod)) {
+  if (request["kind"].Text("kind") != "Pod" || request.Text("operation") != "CREATE" ||
+      request.Text("uid").empty() || !Read(object, out.pod)) {
     return absl::DataLossError("the request is not an AdmissionReview of a new Pod");
   }
-  out.uid = Text(*request, "uid");
-  out.pod.namespace_name = Text(*request, "namespace");
-  const std::optional<element> annotations = Child(*Child(*object, "metadata"), "annotations");
-  out.has_annotations = annotations.has_value() && annotations->is_object();
+  out.uid = request.Text("uid");
+  out.pod.namespace_name = request.Text("namespace");
+  out.has_annotations = object["metadata"]["annotations"].is_object();
   return out;
 }
 
 struct ObjectParser::Impl {
-  simdjson::dom::parser parser;
-  element root;
+  JsonTree tree;
 
   absl::Status Load(std::string_view text) {
-    const Error error = parser.parse(text.data(), text.size()).get(root);
-    if (error == Error::SUCCESS && root.is_object()) return absl::OkStatus();
+    const absl::Status s = tree.Parse(text);
+    if (s.ok() && tree.root().is_object()) return s;
     return absl::DataLossError(
-        StrCat("the API server's answer is not a JSON object",
-               error == Error::SUCCESS ? "" : StrCat(": ", simdjson::error_message(error))));
+        StrCat("the API server's answer is not a JSON object", s.ok() ? "" : StrCat(": ", Message(s))));
   }
 };
 
@@ -413,45 +345,45 @@ template <typename Object>
 absl::Status ObjectParser::ParseList(std::string_view body, ListMeta& meta,
                                      absl::FunctionRef<void(Object&&)> fn) {
   if (absl::Status s = impl_->Load(body); !s.ok()) return s;
-  array items;
-  const std::optional<element> metadata = Child(impl_->root, "metadata");
+  const JsonNode root = impl_->tree.root(), metadata = root["metadata"], items = root["items"];
   // A list of nothing may have null for its items, or none.
-  const std::optional<element> list = Child(impl_->root, "items");
-  const bool is_empty = !list.has_value() || list->is_null();
-  if (!metadata.has_value() || !Text(impl_->root, "kind").ends_with("List") ||
-      (!is_empty && list->get_array().get(items) != Error::SUCCESS)) {
+  const bool is_empty = !items || items.is_null();
+  if (!metadata || !root.Text("kind").ends_with("List") || (!is_empty && !items.is_array()))
     return absl::DataLossError("the API server's answer is not a list");
-  }
-  meta.resource_version = Text(*metadata, "resourceVersion");
-  meta.next = Text(*metadata, "continue");
-  if (is_empty) return absl::OkStatus();
-  for (const element item : items) {
+  meta.resource_version = metadata.Text("resourceVersion");
+  meta.next = metadata.Text("continue");
+  absl::Status read;
+  items.ForEachItem([&](JsonNode item) {
+    if (!read.ok()) return;
     Object object;
-    if (!Read(item, object)) return absl::DataLossError("an item of the list has no metadata");
-    fn(std::move(object));
-  }
-  return absl::OkStatus();
+    if (Read(item, object)) {
+      fn(std::move(object));
+    } else {
+      read = absl::DataLossError("an item of the list has no metadata");
+    }
+  });
+  return read;
 }
 
 template <typename Object>
 absl::Status ObjectParser::ParseWatch(std::string_view line, WatchMeta& meta, Object& object) {
   if (absl::Status s = impl_->Load(line); !s.ok()) return s;
-  const std::string_view type = Text(impl_->root, "type");
-  const std::optional<element> at = Child(impl_->root, "object");
-  if (!at.has_value()) return absl::DataLossError("an event of the watch has no object");
+  const std::string_view type = impl_->tree.root().Text("type");
+  const JsonNode at = impl_->tree.root()["object"];
+  if (!at) return absl::DataLossError("an event of the watch has no object");
   meta = WatchMeta();
   if (type == "ERROR") {
-    meta.error_code = static_cast<int>(Number(*at, "code"));
-    meta.error = Text(*at, "message");
+    meta.error_code = static_cast<int>(at.Whole("code"));
+    meta.error = at.Text("message");
     return absl::OkStatus();
   }
-  meta.resource_version = VersionOf(*at);
+  meta.resource_version = VersionOf(at);
   if (type == "BOOKMARK") {
     meta.event = WatchEvent::kBookmark;
     return absl::OkStatus();
   }
   meta.event = type == "DELETED" ? WatchEvent::kDeleted : WatchEvent::kPut;
-  return Read(*at, object) ? absl::OkStatus() : absl::DataLossError("an object of the watch has no metadata");
+  return Read(at, object) ? absl::OkStatus() : absl::DataLossError("an object of the watch has no metadata");
 }
 
 #define TAUT_OBJECT(type)                                                                \

@@ -17,7 +17,7 @@ absl::Status OwnersReader::Read(const PodController& controller) {
   if (!body.ok()) return body.status();
   const absl::StatusOr<std::vector<ContainerState>> containers = ParsePodTemplate(*body);
   // It is gone, and so are its pods soon.
-  if (!containers.ok()) return absl::NotFoundError(Message(containers.status()));
+  if (!containers.ok()) return absl::NotFoundError(StrCat(Message(containers.status())));
   cluster_->SetOwnersAmounts(controller, *containers);
   return absl::OkStatus();
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/byte_units.h"
 #include "base/strings.h"
 
 namespace taut {
@@ -29,7 +30,6 @@ constexpr std::array<std::pair<std::string_view, double>, 16> kSuffixes = {{
     {"E", 1e18},
     {"", 1},
 }};
-constexpr double kMiB = 0x1p20;
 // Decimal fractions of a core have no exact double: 0.1 * 3 is no more than 300m.
 constexpr double kRounding = 1e-6;
 

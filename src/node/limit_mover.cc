@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/strings.h"
+#include "model/oom_bump.h"
 #include "model/units.h"
 
 namespace taut {
@@ -192,7 +193,7 @@ std::optional<double> LimitMover::OnOom(std::optional<double> limit, std::option
   assert(resource_ == Resource::kMemory);
   const std::optional<double> killed_at = limit ? limit : current_;
   if (!killed_at) return std::nullopt;
-  const double wanted = std::max(options_.oom_ratio * *killed_at, *killed_at + options_.oom_plus_bytes);
+  const double wanted = OomBump(*killed_at, options_.oom_ratio, options_.oom_plus_bytes);
   const double raised = std::min(wanted, Amount(upper));
   oom_floor_ = std::max(raised, oom_floor_.value_or(0));
   oom_s_ = std::max(at_s, oom_s_.value_or(at_s));

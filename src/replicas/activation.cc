@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "replicas/policy_wrapper.h"
 #include "replicas/stored_values.h"
 
 namespace taut {
@@ -16,43 +17,39 @@ constexpr uint32_t kMark = 0xAC71FA7E;
 
 double Seconds(int64_t us) { return static_cast<double>(us) / kMicrosPerSecond; }
 
-class ActivationPolicy final : public ReplicaPolicy {
+class ActivationPolicy final : public ReplicaPolicyWrapper {
  public:
   ActivationPolicy(std::unique_ptr<ReplicaPolicy> inner, Activation how, const KedaSettings& settings,
                    const ReplicaBounds& bounds)
-      : inner_(std::move(inner)), how_(how), settings_(settings), bounds_(bounds) {}
+      : ReplicaPolicyWrapper(std::move(inner)), how_(how), settings_(settings), bounds_(bounds) {}
 
   int Decide(const LoadSample& sample) override {
     if (how_ == Activation::kOurs && bounds_.min > 0) {
       step_ = Step::kRunning;
-      return inner_->Decide(sample);
+      return inner().Decide(sample);
     }
     return decided_ = DecideOf(sample);
   }
-  std::optional<int> TakeExternal(std::optional<ExternalTasks> answer) override {
-    return inner_->TakeExternal(std::move(answer));
-  }
-  std::optional<LoadBand> Forecast() const override { return inner_->Forecast(); }
   void Explain(Reason& reason) const override {
     if (step_ == Step::kRunning) {
-      inner_->Explain(reason);
+      inner().Explain(reason);
     } else {
-      Reason inner;
-      inner_->Explain(inner);
-      reason.recommender = inner.recommender;
+      Reason of_inner;
+      inner().Explain(of_inner);
+      reason.recommender = of_inner.recommender;
       reason.sentence = Sentence();
     }
     if (how_ == Activation::kKeda) reason.recommender = "keda";
   }
   std::unique_ptr<ReplicaPolicy> Clone() const override {
-    auto copy = std::make_unique<ActivationPolicy>(inner_->Clone(), how_, settings_, bounds_);
+    auto copy = std::make_unique<ActivationPolicy>(inner().Clone(), how_, settings_, bounds_);
     copy->active_at_ = active_at_;
     copy->step_ = step_;
     copy->decided_ = decided_;
     return copy;
   }
   void Save(ByteWriter& out) const override {
-    inner_->Save(out);
+    inner().Save(out);
     if (how_ == Activation::kOurs) {
       if (bounds_.min > 0) return;
       out.Put(kMark);
@@ -62,8 +59,8 @@ class ActivationPolicy final : public ReplicaPolicy {
     out.Put(decided_);
   }
   absl::Status Load(ByteReader& in) override {
-    std::unique_ptr<ReplicaPolicy> inner = inner_->Clone();
-    if (absl::Status s = inner->Load(in); !s.ok()) return s;
+    absl::StatusOr<std::unique_ptr<ReplicaPolicy>> loaded = LoadedInner(in);
+    if (!loaded.ok()) return loaded.status();
     std::optional<Timestamp> active_at;
     Step step = Step::kRunning;
     int decided = 0;
@@ -74,13 +71,13 @@ class ActivationPolicy final : public ReplicaPolicy {
       decided = values.Count();
       if (absl::Status s = values.status("the activation of a job"); !s.ok()) return s;
     }
-    inner_ = std::move(inner);
+    ReplaceInner(*std::move(loaded));
     active_at_ = active_at;
     step_ = step;
     decided_ = decided;
     return absl::OkStatus();
   }
-  size_t state_bytes() const override { return sizeof(*this) + inner_->state_bytes(); }
+  size_t state_bytes() const override { return sizeof(*this) + inner().state_bytes(); }
 
  private:
   enum class Step : uint8_t { kHeld, kAtZero, kActivated, kToZero, kRunning };
@@ -107,9 +104,9 @@ class ActivationPolicy final : public ReplicaPolicy {
     if (how_ == Activation::kOurs) {
       LoadSample seen = sample;
       if (current == 0) seen.ready = 1;
-      wanted = inner_->Decide(seen);
+      wanted = inner().Decide(seen);
     } else if (current > 0 && !to_zero) {
-      wanted = inner_->Decide(sample);
+      wanted = inner().Decide(sample);
     }
     if (current == 0) {
       step_ = active ? Step::kActivated : Step::kAtZero;
@@ -137,7 +134,6 @@ class ActivationPolicy final : public ReplicaPolicy {
     return "";
   }
 
-  std::unique_ptr<ReplicaPolicy> inner_;
   Activation how_;
   KedaSettings settings_;
   ReplicaBounds bounds_;

@@ -4,15 +4,16 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "replicas/policy_wrapper.h"
 #include "replicas/stored_values.h"
 
 namespace taut {
 namespace {
 
-class ExternalCount final : public ReplicaPolicy {
+class ExternalCount final : public ReplicaPolicyWrapper {
  public:
   ExternalCount(std::unique_ptr<ReplicaPolicy> inner, const ReplicaBounds& bounds)
-      : inner_(std::move(inner)), bounds_(bounds) {}
+      : ReplicaPolicyWrapper(std::move(inner)), bounds_(bounds) {}
 
   std::optional<int> TakeExternal(std::optional<ExternalTasks> answer) override {
     answer_ = std::move(answer);
@@ -21,19 +22,18 @@ class ExternalCount final : public ReplicaPolicy {
     return held ? std::optional(own_) : std::nullopt;
   }
   int Decide(const LoadSample& sample) override {
-    own_ = inner_->Decide(sample);
+    own_ = inner().Decide(sample);
     holds_ = answer_.has_value() && sample.at <= answer_->until;
     return holds_ ? bounds_.Clamp(answer_->count) : own_;
   }
-  std::optional<LoadBand> Forecast() const override { return inner_->Forecast(); }
   void Explain(Reason& reason) const override {
     if (!holds_) {
-      inner_->Explain(reason);
+      inner().Explain(reason);
       if (answer_.has_value()) reason.sentence += " The external recommender's last answer has expired.";
       return;
     }
     Reason own;
-    inner_->Explain(own);
+    inner().Explain(own);
     reason.recommender = "external";
     reason.sentence = answer_->why.empty() ? "The external recommender answered this number of tasks."
                                            : StrCat("The external recommender: ", answer_->why);
@@ -43,23 +43,22 @@ class ExternalCount final : public ReplicaPolicy {
     reason.facts.push_back({StrCat("tasks by ", own.recommender), static_cast<double>(own_), "tasks"});
   }
   std::unique_ptr<ReplicaPolicy> Clone() const override {
-    auto copy = std::make_unique<ExternalCount>(inner_->Clone(), bounds_);
+    auto copy = std::make_unique<ExternalCount>(inner().Clone(), bounds_);
     copy->answer_ = answer_;
     copy->own_ = own_;
     copy->holds_ = holds_;
     return copy;
   }
   void Save(ByteWriter& out) const override {
-    inner_->Save(out);
+    inner().Save(out);
     if (!answer_.has_value()) return;
     out.Put(answer_->count);
     out.Put(answer_->until.us);
     out.PutString(answer_->why);
   }
   absl::Status Load(ByteReader& in) override {
-    // All or nothing: the inner state is not to be taken where the answer is damaged.
-    std::unique_ptr<ReplicaPolicy> inner = inner_->Clone();
-    if (absl::Status s = inner->Load(in); !s.ok()) return s;
+    absl::StatusOr<std::unique_ptr<ReplicaPolicy>> loaded = LoadedInner(in);
+    if (!loaded.ok()) return loaded.status();
     std::optional<ExternalTasks> answer;
     if (in.remaining() > 0) {
       StoredValues values(in);
@@ -69,14 +68,13 @@ class ExternalCount final : public ReplicaPolicy {
       answer->why = in.GetString();
       if (absl::Status s = values.status("an external count"); !s.ok()) return s;
     }
-    inner_ = std::move(inner);
+    ReplaceInner(*std::move(loaded));
     answer_ = std::move(answer);
     return absl::OkStatus();
   }
-  size_t state_bytes() const override { return sizeof(*this) + inner_->state_bytes(); }
+  size_t state_bytes() const override { return sizeof(*this) + inner().state_bytes(); }
 
  private:
-  std::unique_ptr<ReplicaPolicy> inner_;
   ReplicaBounds bounds_;
   std::optional<ExternalTasks> answer_;
   int own_ = 0;  // of the last Decide

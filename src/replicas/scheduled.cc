@@ -4,29 +4,29 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "replicas/policy_wrapper.h"
 
 namespace taut {
 namespace {
 
-class ScheduledPolicy final : public ReplicaPolicy {
+class ScheduledPolicy final : public ReplicaPolicyWrapper {
  public:
   ScheduledPolicy(std::unique_ptr<ReplicaPolicy> inner, ReplicaSchedule schedule, const ReplicaBounds& bounds)
-      : inner_(std::move(inner)), schedule_(std::move(schedule)), bounds_(bounds) {}
+      : ReplicaPolicyWrapper(std::move(inner)), schedule_(std::move(schedule)), bounds_(bounds) {}
 
   int Decide(const LoadSample& sample) override {
-    wanted_ = inner_->Decide(sample);
+    wanted_ = inner().Decide(sample);
     limits_ = schedule_.At(sample.at);
     return decided_ = Limited(wanted_);
   }
   std::optional<int> TakeExternal(std::optional<ExternalTasks> answer) override {
-    const std::optional<int> wanted = inner_->TakeExternal(std::move(answer));
+    const std::optional<int> wanted = inner().TakeExternal(std::move(answer));
     if (!wanted.has_value()) return wanted;
     wanted_ = *wanted;
     return decided_ = Limited(wanted_);
   }
-  std::optional<LoadBand> Forecast() const override { return inner_->Forecast(); }
   void Explain(Reason& reason) const override {
-    inner_->Explain(reason);
+    inner().Explain(reason);
     if (decided_ == wanted_) return;
     const bool raised = decided_ > wanted_;
     reason.sentence += fmt::format(" The schedule asks for at {} {}: \"{}\".", raised ? "least" : "most",
@@ -34,15 +34,13 @@ class ScheduledPolicy final : public ReplicaPolicy {
     reason.facts.push_back({"count without the schedule", static_cast<double>(wanted_), "tasks"});
   }
   std::unique_ptr<ReplicaPolicy> Clone() const override {
-    auto copy = std::make_unique<ScheduledPolicy>(inner_->Clone(), schedule_, bounds_);
+    auto copy = std::make_unique<ScheduledPolicy>(inner().Clone(), schedule_, bounds_);
     copy->limits_ = limits_;  // texts of rules that both share
     copy->wanted_ = wanted_;
     copy->decided_ = decided_;
     return copy;
   }
-  void Save(ByteWriter& out) const override { inner_->Save(out); }
-  absl::Status Load(ByteReader& in) override { return inner_->Load(in); }
-  size_t state_bytes() const override { return sizeof(*this) + inner_->state_bytes(); }
+  size_t state_bytes() const override { return sizeof(*this) + inner().state_bytes(); }
 
  private:
   int Limited(int count) const {
@@ -51,7 +49,6 @@ class ScheduledPolicy final : public ReplicaPolicy {
     return std::clamp(count, least, most);
   }
 
-  std::unique_ptr<ReplicaPolicy> inner_;
   ReplicaSchedule schedule_;
   ReplicaBounds bounds_;
   ReplicaSchedule::Limits limits_;

@@ -195,6 +195,10 @@ TEST_F(LoadReader, SaysWhatIsWrongWithJson) {
       "{\"metric\":{\"a\":\"c\"},\"values\":[[0,\"1\"],[60,\"2\"]]}");
   const std::string cut = whole.substr(0, whole.size() - 20);
   EXPECT_THAT(error(cut, true), HasSubstr("invalid JSON"));
+  const auto loads = Read(cut);
+  ASSERT_TRUE(loads.ok()) << loads.status();
+  EXPECT_EQ(loads->size(), 1);
+  EXPECT_THAT(report_.warnings, ElementsAre(HasSubstr("web.csv: line 2: invalid JSON")));
   for (size_t size = 1; size < whole.size() - 1; ++size) EXPECT_FALSE(Read(whole.substr(0, size), true).ok());
   EXPECT_TRUE(Read(whole, true).ok());
 }

@@ -6,6 +6,7 @@
 
 #include "base/boxed.h"
 #include "fmt/format.h"
+#include "model/oom_bump.h"
 #include "vertical/stored_values.h"
 
 namespace taut {
@@ -252,7 +253,7 @@ class BoundsWrapper final : public RecommenderWrapper {
 }  // namespace
 
 double OomBump(double limit, const OomSettings& settings) {
-  return std::max(settings.bump_ratio * limit, limit + settings.bump_bytes);
+  return OomBump(limit, settings.bump_ratio, settings.bump_bytes);
 }
 
 std::unique_ptr<Recommender> WithMargin(std::unique_ptr<Recommender> inner, MarginSchedule schedule,

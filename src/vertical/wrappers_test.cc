@@ -12,33 +12,12 @@
 #include "gtest/gtest.h"
 #include "rapidcheck.h"
 #include "rapidcheck/gtest.h"
+#include "vertical/puppet_fixture.h"
 
 namespace taut {
 namespace {
 
-// Says what the test tells it to.
-class Puppet final : public Recommender {
- public:
-  explicit Puppet(std::shared_ptr<std::optional<double>> says) : says_(std::move(says)) {}
-  void Observe(const Signal&) override {}
-  void ObserveOom(const OomEvent&) override {}
-  std::optional<double> Recommend(WindowId) override { return *says_; }
-  void Explain(Reason& reason) const override {
-    if (says_->has_value()) reason.steps.push_back({"raw", 0, **says_});
-  }
-  std::unique_ptr<Recommender> Clone() const override { return std::make_unique<Puppet>(says_); }
-  size_t state_bytes() const override { return sizeof(*this); }
-  void Save(ByteWriter&) const override {}
-  absl::Status Load(ByteReader&) override { return absl::OkStatus(); }
-
- private:
-  std::shared_ptr<std::optional<double>> says_;
-};
-
-struct Stage {
-  std::shared_ptr<std::optional<double>> says = std::make_shared<std::optional<double>>();
-  std::unique_ptr<Recommender> puppet() { return std::make_unique<Puppet>(says); }
-};
+using Stage = PuppetStage;
 
 // "10-15 %, less for large limits" (AP §3.2.2): 15 % at and below the small limit, 10 % at and above the
 // large one.
