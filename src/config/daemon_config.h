@@ -128,13 +128,12 @@ struct KubernetesConfig {
   std::string cluster;             // begins the names of its jobs; "": nothing does
   int64_t scrape_interval_s = 15;  // of kubelets' figures; 0: not read
   KubeletUsage usage = KubeletUsage::kCadvisor;
-  int64_t startup_grace_s = 300;  // nothing of a younger pod is lowered
-  std::string lease;              // NAMESPACE/NAME; "": none
-  std::string namespaces;         // a pattern; "": every one
-  bool events = true;             // Events of decisions
-  bool annotations = true;        // of namespaces and workloads are settings of their jobs
-  bool scale = false;             // numbers of tasks, through /scale
-  bool vpa = false;               // the status of VerticalPodAutoscalers that name it
+  std::string lease;        // NAMESPACE/NAME; "": none
+  std::string namespaces;   // a pattern; "": every one
+  bool events = true;       // Events of decisions
+  bool annotations = true;  // of namespaces and workloads are settings of their jobs
+  bool scale = false;       // numbers of tasks, through /scale
+  bool vpa = false;         // the status of VerticalPodAutoscalers that name it
   AdmissionConfig admission;
 };
 

@@ -178,10 +178,6 @@ const DaemonSetting kSettings[] = {
      "CPU and "
      "memory alone, in far fewer bytes)",
      kPlain, 0, 0, TAUT_FIELD(kubernetes.usage)},
-    {"kubernetes.startup_grace",
-     "no limit or request of a running pod is lowered in this time after its start, as programs need more to "
-     "start than to run",
-     kDuration, 0, 86'400, TAUT_FIELD(kubernetes.startup_grace_s)},
     {"kubernetes.namespaces",
      "namespaces whose pods are watched: '*' stands for any text, '|' separates alternatives; empty: every "
      "one",

@@ -87,6 +87,14 @@ ContainerState ReadContainer(const element& spec) {
   return out;
 }
 
+// Of "2026-02-03T04:05:06Z"; 0 for anything else.
+int64_t UnixSeconds(std::string_view text) {
+  absl::Time time;
+  std::string error;
+  return absl::ParseTime(absl::RFC3339_full, std::string(text), &time, &error) ? absl::ToUnixSeconds(time)
+                                                                               : 0;
+}
+
 void ReadContainerStatus(const element& status, Pod& pod) {
   for (ContainerState& container : pod.containers) {
     if (container.name != Text(status, "name")) continue;
@@ -95,7 +103,9 @@ void ReadContainerStatus(const element& status, Pod& pod) {
     container.actual_requests = ReadAmounts(resources, "requests");
     container.actual_limits = ReadAmounts(resources, "limits");
     const std::optional<element> state = Child(status, "state");
-    container.running = state.has_value() && Child(*state, "running").has_value();
+    const std::optional<element> running = state.has_value() ? Child(*state, "running") : std::nullopt;
+    container.running = running.has_value();
+    if (running.has_value()) container.started_s = UnixSeconds(Text(*running, "startedAt"));
     // What has ended and waits to be started again says so in the state that it is in.
     for (const char* key : {"lastState", "state"}) {
       const std::optional<element> at = Child(status, key);
@@ -121,14 +131,6 @@ void ReadCondition(const element& condition, Pod& pod) {
 bool IsChangedByVpa(std::string_view updates) {
   const std::string_view what = updates.substr(std::min(updates.find(':'), updates.size()));
   return what.find("request") != std::string_view::npos || what.find("limit") != std::string_view::npos;
-}
-
-// Of "2026-02-03T04:05:06Z"; 0 for anything else.
-int64_t UnixSeconds(std::string_view text) {
-  absl::Time time;
-  std::string error;
-  return absl::ParseTime(absl::RFC3339_full, std::string(text), &time, &error) ? absl::ToUnixSeconds(time)
-                                                                               : 0;
 }
 
 void ReadPodMetadata(const element& metadata, Pod& pod) {
