@@ -4,7 +4,8 @@
     recompute.py TRACE.csv[.gz] DECISIONS.csv[.gz] RESULT.json [--feedback none]
 
 Knows only the formats (docs/formats.md) and the definitions of the measures; shares no code with the replay. The trace
-must have at most one row a task and window. Figures are held against the JSON to one part in a million, counts
+must have at most one row a task and window; where it has oom_kills, a task-window with one was over every limit up to
+its own. Figures are held against the JSON to one part in a million, counts
 exactly: for the whole and for every job.
 """
 import array
@@ -30,10 +31,15 @@ def as_float32(text):
 
 
 class Window:
-    __slots__ = ("usages", "own", "owner")  # own: each task's limit or None, beside its usage
+    __slots__ = ("usages", "own", "killed", "owner")  # own: each task's limit or None; killed: whether it was killed
 
     def __init__(self):
-        self.usages, self.own, self.owner = [], [], None
+        self.usages, self.own, self.killed, self.owner = [], [], [], None
+
+    def over(self, limit):
+        """The usages that are over it, and those that a kill has cut off there."""
+        return [u for u, own, killed in zip(self.usages, self.own, self.killed)
+                if u > limit or killed and limit <= (self.owner if own is None else own) * (1 + 1e-6)]
 
     def owner_sum(self):
         return math.fsum(self.owner if limit is None else limit for limit in self.own)
@@ -57,6 +63,7 @@ def read_trace(path):
                 w = trace[resource][row["job"]][window]
                 w.usages.append(usage)
                 w.own.append(limit)
+                w.killed.append(resource == "memory" and int(row.get("oom_kills") or 0) > 0)
                 if limit is not None:
                     w.owner = limit if w.owner is None else max(w.owner, limit)
     return trace
@@ -95,10 +102,10 @@ def score_day(windows, limits, changes, sums):
     mean_limit = math.fsum(limit * len(w.usages) for w, limit in limited) / task_windows
     ooms = 0
     for w, limit in limited:
-        over = [u for u in w.usages if u > limit]
+        over = w.over(limit)
         ooms += len(over)
         sums["windows_over"] += 1 if over else 0
-        sums["usage_over"] += math.fsum(u - limit for u in over) * WINDOW_S
+        sums["usage_over"] += math.fsum(max(0, u - limit) for u in over) * WINDOW_S
         sums["limit_seconds"] += limit * len(w.usages) * WINDOW_S
         sums["usage_seconds"] += math.fsum(w.usages) * WINDOW_S
         if w.owner is not None:

@@ -80,6 +80,7 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
   terms->set_apply(applies && (standing.mode == Mode::kAuto || standing.mode == Mode::kCanary));
   if (standing.upper[0].has_value()) terms->set_cpu_upper_cores(*standing.upper[0]);
   if (standing.upper[1].has_value()) terms->set_memory_upper_bytes(*standing.upper[1]);
+  terms->set_startup_grace_s(static_cast<uint32_t>(standing.startup_grace_s));
   if (!applies || !due.task.managed) return;
   for (const Resource r : kResources) {
     const auto i = static_cast<size_t>(r);

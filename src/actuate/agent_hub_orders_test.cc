@@ -275,6 +275,13 @@ TEST(AgentHubOrders, TermsFollowTheMode) {
   ASSERT_TRUE(cell.Tick().ok());
   ASSERT_EQ(cell.server.Terms(a).size(), 2U);
   EXPECT_EQ(cell.server.Terms(a)[1].memory_upper_bytes(), 3.0 * (1 << 30));
+  EXPECT_EQ(cell.server.Terms(a)[1].startup_grace_s(), 300U);
+  ASSERT_TRUE(cell.control().Set(job, "class", "batch", "anna").ok());
+  ASSERT_TRUE(cell.Tick().ok());
+  EXPECT_EQ(cell.server.Terms(a).back().startup_grace_s(), 60U);
+  ASSERT_TRUE(cell.control().Set(job, "startup_grace", "2m", "anna").ok());
+  ASSERT_TRUE(cell.Tick().ok());
+  EXPECT_EQ(cell.server.Terms(a).back().startup_grace_s(), 120U);
   ASSERT_TRUE(cell.control().Set(job, "mode", "observe", "anna").ok());
   ASSERT_TRUE(cell.Tick().ok());
   EXPECT_FALSE(cell.server.Terms(a).back().apply());

@@ -122,7 +122,9 @@ class Agent {
   void AdoptLedger(AgentTask& task, bool came_back, const NodeTime& now);
   // False if no task of this name ended lately.
   bool AdoptDeparted(AgentTask& task, const Name& name);
-  void BeginGrace(AgentTask& task, const NodeTime& now);
+  void NoteStart(AgentTask& task, const NodeTime& now);
+  // Nothing of the task is lowered before its start-up grace, of its rule or its job's terms, is over.
+  void HoldInGrace(AgentTask& task);
   // Into the ledger, to be saved with the next write: what a restart must not forget of this lane.
   void NoteHold(const FoundTask& task, const LimitLane& lane, Resource r, const NodeTime& now);
   void RestoreHolds(AgentTask& task, const LedgerEntry& entry, const NodeTime& now);

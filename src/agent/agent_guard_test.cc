@@ -82,6 +82,50 @@ TEST_F(AgentGuard, WhatRunsBeforeTheAgentHasNoGraceUnlessItsStartIsKnown) {
   EXPECT_EQ(young.limits.memory_max_bytes, 64 * kMiB);
 }
 
+// As the daemon says, unless the rule does: the rule is of who runs the machine.
+TEST_F(AgentGuard, TheGraceIsTheRulesElseTheJobsElseFiveMinutes) {
+  const struct {
+    std::optional<int64_t> rule;
+    std::optional<uint32_t> job;
+    int held_s, done_s;  // after the start
+  } cases[] = {{std::nullopt, std::nullopt, 290, 340},
+               {std::nullopt, 60, 50, 100},
+               {std::nullopt, 600, 590, 640},
+               {120, 600, 110, 160},
+               {120, 60, 110, 160}};
+  for (const auto& c : cases) {
+    AgentCell cell;
+    cell.options.rules[0].startup_grace_s = c.rule;
+    cell.Start();
+    cell.Run(1);
+    InMemoryTask& a = cell.Add("shop/web", "a", 20 * kMiB);
+    a.limits.memory_max_bytes = 256 * kMiB;
+    cell.Run(5);
+    pb::Terms& terms = cell.Terms("shop/web", true);
+    if (c.job.has_value()) terms.set_startup_grace_s(*c.job);
+    cell.Order(a, Resource::kMemory, 64 * kMiB, 1);
+    cell.Run(c.held_s - 5);
+    EXPECT_EQ(a.limits.memory_max_bytes, 256 * kMiB) << c.held_s;
+    cell.Run(c.done_s - c.held_s);
+    EXPECT_EQ(a.limits.memory_max_bytes, 64 * kMiB) << c.done_s;
+  }
+}
+
+TEST_F(AgentGuard, AChangeOfTheJobsGraceCountsForTasksThatStart) {
+  cell_.options.rules[0].startup_grace_s.reset();
+  cell_.Start();
+  cell_.Run(1);
+  InMemoryTask& a = Added(256 * kMiB);
+  cell_.Terms("shop/web", true).set_startup_grace_s(600);
+  cell_.Run(6);
+  cell_.Order(a, Resource::kMemory, 64 * kMiB, 1);
+  cell_.Run(400);
+  EXPECT_EQ(a.limits.memory_max_bytes, 256 * kMiB);
+  cell_.Terms("shop/web", true).set_startup_grace_s(60);
+  cell_.Run(40);
+  EXPECT_EQ(a.limits.memory_max_bytes, 64 * kMiB);
+}
+
 // ---- what cannot be set ----
 
 TEST_F(AgentGuard, BelowTheDriversMinimumTheMinimumIsSetAndSaid) {

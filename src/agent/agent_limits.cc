@@ -16,6 +16,7 @@ constexpr int64_t kSuspectUs = kSecond / 2;
 constexpr int64_t kCompareUs = kSecond;  // limits are read again before an order, if that was longer ago
 constexpr double kMachineShare = 0.95;
 constexpr int64_t kMaxSkewS = 300;  // between the daemon's clock and this one
+constexpr int64_t kMaxGraceS = 86'400;
 constexpr size_t kMaxActs = 10'000;
 
 // Whether a write that failed in this way may have changed the limit all the same: a container that ends
@@ -204,7 +205,17 @@ void Agent::TakeTerms(const pb::Terms& terms) {
   out.apply = terms.apply();
   if (terms.has_cpu_upper_cores()) out.cpu_upper = terms.cpu_upper_cores();
   if (terms.has_memory_upper_bytes()) out.memory_upper = terms.memory_upper_bytes();
+  if (terms.has_startup_grace_s()) {
+    out.startup_grace_s = std::min<int64_t>(terms.startup_grace_s(), kMaxGraceS);
+  }
+  const auto known = parts_.ledger->terms().find(terms.job());
+  const bool is_same_grace =
+      known != parts_.ledger->terms().end() && known->second.startup_grace_s == out.startup_grace_s;
   parts_.ledger->SetTerms(terms.job(), out);
+  if (is_same_grace) return;  // terms come with each task of a job
+  for (const auto& [id, task] : tasks_) {
+    if (task->found.job == terms.job()) HoldInGrace(*task);
+  }
 }
 
 // An order from later than now stands for the moment at which it came first: told again, it is not newer.

@@ -126,6 +126,23 @@ TEST_F(AgentRestart, KillsRaiseLimitsWithoutTheDaemon) {
   EXPECT_EQ(a.limits.memory_max_bytes, 150 * kMiB);
 }
 
+TEST_F(AgentRestart, TheStartupGraceOfAJobHoldsWithoutTheDaemon) {
+  cell_.options.rules[0].startup_grace_s.reset();
+  cell_.Start();
+  cell_.Run(1);
+  InMemoryTask& a = cell_.Add("shop/web", "a", 20 * kMiB, 1);
+  a.limits.memory_max_bytes = 256 * kMiB;
+  a.started_s = cell_.now.at.seconds();
+  cell_.Terms("shop/web", true).set_startup_grace_s(900);
+  cell_.Run(6);
+  Restart(400);
+  cell_.Order(a, Resource::kMemory, 64 * kMiB, 1);  // before the terms are told again
+  cell_.Run(400);
+  EXPECT_EQ(a.limits.memory_max_bytes, 256 * kMiB);
+  cell_.Run(150);
+  EXPECT_EQ(a.limits.memory_max_bytes, 64 * kMiB);
+}
+
 TEST_F(AgentRestart, RaisesOutliveIt) {
   InMemoryTask& a = Started(1024 * kMiB, 2.0, 50 * kMiB);
   const int64_t decided_s = cell_.now.at.seconds();

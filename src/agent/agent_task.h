@@ -92,7 +92,8 @@ struct AgentTask {
   TaskLimits owner;              // before any change of ours
   TaskLimits in_force;           // as read back last
   std::optional<uint64_t> oom_kills, periods, throttled;
-  int64_t compared_us = INT64_MIN;  // when in_force was read
+  int64_t compared_us = INT64_MIN;    // when in_force was read
+  std::optional<int64_t> started_us;  // steady time; absent: it ran before the agent, since when is not known
   OomTally ooms;
   // The highest memory since peak_since_us and in the span before it.
   double peak = 0, peak_before = 0;

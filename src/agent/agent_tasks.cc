@@ -16,6 +16,7 @@ namespace pb = taut::agent::v1;
 constexpr int64_t kSecond = kMicrosPerSecond;
 constexpr int64_t kDepartedUs = 600 * kSecond;  // a task that comes back within this goes on where it was
 constexpr int64_t kTidyUs = 60 * kSecond;
+constexpr int64_t kStartupGraceS = 300;  // where neither rule nor terms say one
 
 Resource ResourceOf(LimitKind kind) {
   return kind == LimitKind::kCpuMax || kind == LimitKind::kCpuWeight ? Resource::kCpu : Resource::kMemory;
@@ -151,7 +152,8 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
   task->compared_us = now.steady_us;
   for (LimitLane& lane : task->lanes) lane.limit_since = now.at;
   AdoptLedger(*task, AdoptDeparted(*task, name), now);
-  BeginGrace(*task, now);
+  NoteStart(*task, now);
+  HoldInGrace(*task);
   task->ooms.Begin(now.steady_us);
   const uint64_t id = ++last_id_;
   const Wakeup wakeup = task->group->oom_wakeup();
@@ -181,19 +183,23 @@ bool Agent::AdoptDeparted(AgentTask& task, const Name& name) {
   return true;
 }
 
+// What was there before the agent runs for long, as far as anybody knows. A sped-up clock is not the wall's.
+void Agent::NoteStart(AgentTask& task, const NodeTime& now) {
+  if (looked_[task.finder]) task.started_us = now.steady_us;
+  const std::optional<int64_t> started_s = task.group->started_s();
+  if (!started_s.has_value() || options_.speed != 1) return;
+  task.started_us = now.steady_us - std::max<int64_t>(0, now.at.seconds() - *started_s) * kSecond;
+}
+
 // A program needs more to start than to run, and nothing is measured of it yet.
-void Agent::BeginGrace(AgentTask& task, const NodeTime& now) {
-  const auto grace_s = static_cast<double>(task.rule->startup_grace_s);
-  // What was there before the agent runs for long, as far as anybody knows. A sped-up clock is not the
-  // wall's.
-  double age_s = looked_[task.finder] ? 0 : grace_s;
-  if (const std::optional<int64_t> started_s = task.group->started_s();
-      started_s.has_value() && options_.speed == 1) {
-    age_s = std::max(0.0, static_cast<double>(now.at.seconds() - *started_s));
-  }
-  if (age_s >= grace_s) return;
-  const auto left_us = static_cast<int64_t>((grace_s - age_s) / options_.speed * kSecond);
-  for (LimitLane& lane : task.lanes) lane.mover.HoldCutsUntil(now.steady_us + left_us);
+void Agent::HoldInGrace(AgentTask& task) {
+  if (!task.started_us.has_value()) return;
+  const auto terms = parts_.ledger->terms().find(task.found.job);
+  const std::optional<int64_t> of_job =
+      terms == parts_.ledger->terms().end() ? std::nullopt : terms->second.startup_grace_s;
+  const int64_t grace_s = task.rule->startup_grace_s.value_or(of_job.value_or(kStartupGraceS));
+  const auto grace_us = static_cast<int64_t>(static_cast<double>(grace_s) / options_.speed * kSecond);
+  for (LimitLane& lane : task.lanes) lane.mover.HoldCutsUntil(*task.started_us + grace_us);
 }
 
 void Agent::NoteHold(const FoundTask& task, const LimitLane& lane, Resource r, const NodeTime& now) {

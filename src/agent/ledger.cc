@@ -19,7 +19,9 @@
 namespace taut {
 namespace {
 
-constexpr std::string_view kFirstHeader = "tautlet ledger 1", kHeader = "tautlet ledger 2";
+// By version - 1; what is written is of the last.
+constexpr std::array<std::string_view, 3> kHeaders = {"tautlet ledger 1", "tautlet ledger 2",
+                                                      "tautlet ledger 3"};
 constexpr std::string_view kLimit = "limit", kHold = "hold", kTerms = "terms", kAbsent = "-";
 
 // Tabs and line ends stand between fields.
@@ -259,7 +261,7 @@ absl::Status Ledger::Save() {
 }
 
 std::string Ledger::Text(const LedgerContent& content) {
-  std::string out = StrCat(kHeader, "\n");
+  std::string out = StrCat(kHeaders.back(), "\n");
   for (const auto& [identity, entry] : content.entries) {
     const std::string names = StrCat(Escape(identity), "\t", Escape(entry.job), "\t", Escape(entry.task));
     for (const auto& [kind, value] : entry.values) {
@@ -276,7 +278,8 @@ std::string Ledger::Text(const LedgerContent& content) {
   }
   for (const auto& [job, terms] : content.terms) {
     StrAppend(&out, kTerms, "\t", Escape(job), "\t", terms.apply ? "yes" : "no", "\t",
-              NumberText(terms.cpu_upper), "\t", NumberText(terms.memory_upper), "\n");
+              NumberText(terms.cpu_upper), "\t", NumberText(terms.memory_upper), "\t",
+              NumberText(terms.startup_grace_s), "\n");
   }
   return out;
 }
@@ -301,7 +304,8 @@ std::string ParseNames(const Fields& fields, LedgerContent& out, LedgerEntry*& e
 
 // identity, job, task, limit, owner's, set, next. The first version had no `next`, and `set` may not have
 // been written.
-std::string ParseLimit(const Fields& fields, bool is_first_version, LedgerContent& out) {
+std::string ParseLimit(const Fields& fields, int version, LedgerContent& out) {
+  const bool is_first_version = version == 1;
   const size_t due = is_first_version ? 6 : 7;
   if (fields.size() != due) return StrCat(fields.size(), " fields: expected ", due);
   const std::optional<LimitKind> kind = ParseKind(fields[3]);
@@ -336,9 +340,10 @@ std::string ParseHold(const Fields& fields, LedgerContent& out) {
   return "";
 }
 
-// job, yes or no, upper bounds of CPU and memory.
-std::string ParseTerms(const Fields& fields, LedgerContent& out) {
-  if (fields.size() != 4) return StrCat(fields.size(), " fields: expected 4");
+// job, yes or no, upper bounds of CPU and memory, startup_grace, which version 2 had not.
+std::string ParseTerms(const Fields& fields, int version, LedgerContent& out) {
+  const size_t due = version == 2 ? 4 : 5;
+  if (fields.size() != due) return StrCat(fields.size(), " fields: expected ", due);
   const std::optional<std::string> job = Unescape(fields[0]);
   if (!job.has_value()) return "a % without two hex digits";
   JobTerms terms;
@@ -347,6 +352,7 @@ std::string ParseTerms(const Fields& fields, LedgerContent& out) {
   if (!ParseNumber(fields[2], terms.cpu_upper) || !ParseNumber(fields[3], terms.memory_upper)) {
     return "an upper bound that is not a number";
   }
+  if (version > 2 && !ParseSeconds(fields[4], terms.startup_grace_s)) return "a time that is not a number";
   out.terms[*job] = terms;
   return "";
 }
@@ -358,7 +364,7 @@ absl::StatusOr<LedgerContent> Ledger::Parse(std::string_view text, std::string_v
   // A power failure may leave this of a ledger that was not synced: it held no limit that still exists.
   if (text.find_first_not_of('\0') == std::string_view::npos) return content;
   int number = 0;
-  bool is_first_version = false;
+  int version = 0;
   for (const std::string_view line : Split(text, '\n')) {
     ++number;
     const auto bad = [&](std::string_view what) {
@@ -368,21 +374,22 @@ absl::StatusOr<LedgerContent> Ledger::Parse(std::string_view text, std::string_v
                  "or remove the file to take today's limits as the owners'"));
     };
     if (number == 1) {
-      is_first_version = line == kFirstHeader;
-      if (!is_first_version && line != kHeader) return bad(StrCat("expected \"", kHeader, "\" first"));
+      const auto* const header = std::find(kHeaders.begin(), kHeaders.end(), line);
+      if (header == kHeaders.end()) return bad(StrCat("expected \"", kHeaders.back(), "\" first"));
+      version = static_cast<int>(header - kHeaders.begin()) + 1;
       continue;
     }
     if (line.empty()) continue;
     Fields fields = Split(line, '\t');
     std::string wrong;
-    if (is_first_version) {
-      wrong = ParseLimit(fields, true, content);
+    if (version == 1) {
+      wrong = ParseLimit(fields, version, content);
     } else {
       const std::string_view what = fields[0];
       fields.erase(fields.begin());
-      wrong = what == kLimit   ? ParseLimit(fields, false, content)
+      wrong = what == kLimit   ? ParseLimit(fields, version, content)
               : what == kHold  ? ParseHold(fields, content)
-              : what == kTerms ? ParseTerms(fields, content)
+              : what == kTerms ? ParseTerms(fields, version, content)
                                : StrCat("a line begins with \"", what, "\"; expected limit, hold or terms");
     }
     if (!wrong.empty()) return bad(wrong);

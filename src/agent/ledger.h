@@ -46,6 +46,7 @@ struct LedgerEntry {
 struct JobTerms {
   bool apply = false;
   std::optional<double> cpu_upper, memory_upper;
+  std::optional<int64_t> startup_grace_s;
 
   bool operator==(const JobTerms&) const = default;
 };
@@ -86,7 +87,8 @@ class Ledger {
   absl::Status Save();
 
   static std::string Text(const LedgerContent& content);
-  // Also reads the files of the first version, which knew neither `next` nor holds nor terms.
+  // Also reads the files of earlier versions: the first knew neither `next` nor holds nor terms, the second no
+  // startup_grace.
   static absl::StatusOr<LedgerContent> Parse(std::string_view text, std::string_view name);
 
  private:

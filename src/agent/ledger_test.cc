@@ -22,7 +22,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::string_view kHead = "tautlet ledger 2\n", kFirstHead = "tautlet ledger 1\n";
+constexpr std::string_view kHead = "tautlet ledger 3\n", kSecondHead = "tautlet ledger 2\n",
+                           kFirstHead = "tautlet ledger 1\n";
 
 class LedgerFile : public ::testing::Test {
  protected:
@@ -81,7 +82,8 @@ RC_GTEST_PROP(Ledger, TextIsReadAsItWas, ()) {
                                                                               AnyState()};
     e.values[LimitKind::kCpuMax] = {AnyLimit(), AnyState(), AnyState()};
     e.holds[0] = {AnySeconds(), AnySeconds(), AnyLimit(), AnyLimit(), AnySeconds()};
-    content.terms[*rc::gen::arbitrary<std::string>()] = {*rc::gen::arbitrary<bool>(), AnyLimit(), AnyLimit()};
+    content.terms[*rc::gen::arbitrary<std::string>()] = {*rc::gen::arbitrary<bool>(), AnyLimit(), AnyLimit(),
+                                                         AnySeconds()};
   }
   const auto read = Ledger::Parse(Ledger::Text(content), "x");
   RC_ASSERT(read.ok());
@@ -92,8 +94,8 @@ TEST(Ledger, SaysWhichLineIsDamaged) {
   const struct {
     std::string text, says;
   } cases[] = {
-      {"\n", "l:1: expected \"tautlet ledger 2\" first"},
-      {"tautlet ledger 3\n", "l:1: expected"},
+      {"\n", "l:1: expected \"tautlet ledger 3\" first"},
+      {"tautlet ledger 4\n", "l:1: expected"},
       {StrCat(kHead, "limit\ta\tj\tt\tmemory.max\tnone\t1\t-\nrubbish\n"),
        "l:3: a line begins with \"rubbish\""},
       {StrCat(kHead, "limit\ta\tj\tt\tmemory.max\tnone\t1\n"), "l:2: 6 fields: expected 7"},
@@ -106,8 +108,11 @@ TEST(Ledger, SaysWhichLineIsDamaged) {
       {StrCat(kHead, "limit\ta\tj\tt\tmemory.max\t\t1\t-\n"), "l:2: a limit that is not a number"},
       {StrCat(kHead, "hold\ta\tj\tt\tdisk\t-\t-\t-\t-\t-\n"), "l:2: unknown resource \"disk\""},
       {StrCat(kHead, "hold\ta\tj\tt\tcpu\t-1\t-\t-\t-\t-\n"), "l:2: a time or floor"},
-      {StrCat(kHead, "terms\tj\tmaybe\t-\t-\n"), "l:2: expected yes or no"},
-      {StrCat(kHead, "terms\tj\tyes\tnone\t-\n"), "l:2: an upper bound"},
+      {StrCat(kHead, "terms\tj\tmaybe\t-\t-\t-\n"), "l:2: expected yes or no"},
+      {StrCat(kHead, "terms\tj\tyes\tnone\t-\t-\n"), "l:2: an upper bound"},
+      {StrCat(kHead, "terms\tj\tyes\t-\t-\t-1\n"), "l:2: a time that is not a number"},
+      {StrCat(kHead, "terms\tj\tyes\t-\t-\n"), "l:2: 4 fields: expected 5"},
+      {StrCat(kSecondHead, "terms\tj\tyes\t-\t-\t60\n"), "l:2: 5 fields: expected 4"},
       {StrCat(kFirstHead, "a\tj\tt\tmemory.max\tnone\t1\t2\n"), "l:2: 7 fields: expected 6"},
       // Cut off: the last number may be a part of one.
       {StrCat(kHead, "limit\ta\tj\tt\tmemory.max\tnone\t-\t10"), "l:2: the line has no end"},
@@ -205,6 +210,19 @@ TEST_F(LedgerFile, OfTheFirstVersionIsRead) {
   EXPECT_EQ(value.owner, std::nullopt);
   EXPECT_FALSE(value.set.has_value()) << "it may not have been written";
   EXPECT_EQ(value.next, 1000.0);
+}
+
+TEST_F(LedgerFile, OfTheSecondVersionIsReadAndWrittenInTheThird) {
+  Write(StrCat(kSecondHead, "limit\ta\tj\tt\tmemory.max\tnone\t1000\t-\nterms\tj\tyes\t-\t2000\n"));
+  auto ledger = Ledger::Open(path_);
+  ASSERT_TRUE(ledger.ok()) << Message(ledger.status());
+  JobTerms terms = ledger->terms().at("j");
+  EXPECT_EQ(terms, (JobTerms{true, std::nullopt, 2000.0, std::nullopt}));
+  terms.startup_grace_s = 60;
+  ledger->SetTerms("j", terms);
+  ASSERT_TRUE(ledger->Save().ok());
+  EXPECT_EQ(Bytes(),
+            StrCat(kHead, "limit\ta\tj\tt\tmemory.max\tnone\t1000\t-\nterms\tj\tyes\t-\t2000\t60\n"));
 }
 
 TEST(Ledger, WhatWasIntendedIsConfirmedOrWithdrawn) {

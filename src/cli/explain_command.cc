@@ -35,6 +35,7 @@ class TraceUntil final : public DaySource {
     if (!jobs.ok() || end_.index >= (day + 1) * kWindowsPerDay) return jobs;
     for (JobDay& j : *jobs) {
       std::erase_if(j.windows, [&](const JobWindow& w) { return w.window >= end_; });
+      std::erase_if(j.kills, [&](const TaskKills& k) { return k.window >= end_; });
     }
     return jobs;
   }
@@ -47,7 +48,7 @@ class TraceUntil final : public DaySource {
 
 // The usage of one job that a recommender saw, in figures.
 struct SeenUsage {
-  uint64_t windows = 0, tasks = 0;
+  uint64_t windows = 0, tasks = 0, oom_kills = 0;
   int64_t first_s = 0, last_s = 0;
   double last_peak = 0;
   std::vector<float> day_peaks;  // of the last days, oldest first
@@ -62,6 +63,7 @@ absl::StatusOr<SeenUsage> SumUsage(TraceUntil& source, JobId job, Resource resou
     if (!jobs.ok()) return jobs.status();
     for (const JobDay& j : *jobs) {
       if (j.job != job) continue;
+      for (const TaskKills& k : j.kills) seen.oom_kills += resource == Resource::kMemory ? k.kills : 0;
       signals.Build(j, resource);
       if (signals.empty()) continue;
       float peak = 0;
@@ -126,6 +128,10 @@ std::string DescribeSeen(Resource r, const SeenUsage& seen) {
                   FormatCount(seen.windows), seen.tasks, seen.tasks == 1 ? "task" : "tasks",
                   FormatTime(seen.first_s), FormatTime(seen.last_s), FormatAmount(r, seen.last_peak));
   if (seen.owner_limit.has_value()) StrAppend(&out, ", owner's limit ", FormatAmount(r, *seen.owner_limit));
+  if (seen.oom_kills > 0) {
+    StrAppend(&out, "\n  recorded OOM kills: ", FormatCount(seen.oom_kills),
+              "; what was needed then is not in the peaks");
+  }
   out += "\n  peaks of the last days:";
   for (float p : seen.day_peaks) StrAppend(&out, " ", FormatAmount(r, p));
   return out + "\n";

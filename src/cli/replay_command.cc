@@ -116,6 +116,9 @@ absl::Status WriteReport(const ReplayArgs& args, const ReplayOptions& options, L
   input.command = args.command_line;
   input.clock_is_unix = LooksLikeUnixTime(int64_t{result.first_day} * kDaySeconds);
   input.notes = {DescribeInput(trace), Conditions(options, result)};
+  if (std::string recorded = RecordedText(result.recorded); !recorded.empty()) {
+    input.notes.push_back(std::move(recorded));
+  }
   input.result = &result;
   input.jobs = &trace.jobs();
   input.shown_first = shown;

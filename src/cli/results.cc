@@ -184,6 +184,15 @@ Json LaneJson(const LaneResult& lane, int32_t first_scored_day) {
   return j;
 }
 
+Json RecordedJson(const RecordedKills& recorded) {
+  if (recorded.told_windows == 0) return nullptr;
+  return {{"oom_kills", recorded.kills},
+          {"task_windows_with_kills", recorded.killed_windows},
+          {"job_days_with_kills", recorded.job_days},
+          {"task_windows_told", recorded.told_windows},
+          {"task_windows", recorded.task_windows}};
+}
+
 Json JobsJson(const LaneResult& lane, const std::vector<JobInfo>& jobs) {
   Json list = Json::array();
   for (size_t i = 0; i < lane.per_job.size(); ++i) {
@@ -209,13 +218,30 @@ Json JobsJson(const LaneResult& lane, const std::vector<JobInfo>& jobs) {
 
 }  // namespace
 
+std::string RecordedText(const RecordedKills& recorded) {
+  if (recorded.told_windows == 0) return "";
+  std::string out = fmt::format("recorded OOM kills: {}", FormatCount(recorded.kills));
+  if (recorded.kills > 0) {
+    out += fmt::format(" in {} task-windows on {} job-days", FormatCount(recorded.killed_windows),
+                       FormatCount(recorded.job_days));
+  }
+  if (recorded.told_windows < recorded.task_windows) {
+    const double told =
+        static_cast<double>(recorded.told_windows) / static_cast<double>(recorded.task_windows);
+    out += fmt::format("; unknown in {} of the task-windows", Percent(1 - told));
+  }
+  return out + "\n";
+}
+
 std::string ResultTables(const ReplayResult& result, bool legend) {
   std::string out;
   for (Resource r : {Resource::kMemory, Resource::kCpu}) {
     bool asked = false;
     for (const LaneResult& lane : result.lanes) asked |= lane.resource == r;
     if (!asked) continue;
-    out += fmt::format("{}\n{}\n", r == Resource::kCpu ? "CPU" : "Memory", Table(result, r));
+    out += fmt::format("{}\n{}", r == Resource::kCpu ? "CPU" : "Memory", Table(result, r));
+    if (r == Resource::kMemory) out += RecordedText(result.recorded);
+    out += "\n";
   }
   for (Resource r : {Resource::kMemory, Resource::kCpu}) {
     if (std::none_of(result.lanes.begin(), result.lanes.end(),
@@ -242,6 +268,7 @@ std::string ResultJson(const ReplayResult& result, const std::vector<JobInfo>& j
   j["job_windows"] = result.job_windows;
   j["state_bytes_per_job"] = result.state_bytes_per_job;
   j["capped_at_owner"] = result.capped_at_owner;
+  j["recorded"] = RecordedJson(result.recorded);
   j["lanes"] = Json::array();
   for (const LaneResult& lane : result.lanes) {
     Json l = LaneJson(lane, result.first_scored_day);

@@ -9,7 +9,11 @@
 
 namespace taut {
 
-// One table a resource, a row a recommender; fits 100 columns. Ends with what the columns mean if `legend`.
+// "recorded OOM kills: 12 in 10 task-windows on 4 job-days; ..." with the line's end; "" if the trace does not say.
+std::string RecordedText(const RecordedKills& recorded);
+
+// One table a resource, a row a recommender, and below that of memory RecordedText; fits 100 columns. Ends with
+// what the columns mean if `legend`.
 std::string ResultTables(const ReplayResult& result, bool legend);
 
 // The same figures and more, for machines: an object with "lanes", each with its totals, and "jobs" for each

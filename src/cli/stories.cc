@@ -79,7 +79,8 @@ class StoryBuilder {
       for (size_t i = 0; i < s.limits.size(); ++i) {
         if (over[i]) continue;
         const std::optional<double> limit = LimitAt(s.limits[i], at_s);
-        if (!limit.has_value() || signal.peak <= *limit) continue;
+        if (!limit.has_value() || (signal.peak <= *limit && !WasKilledAbove(*limit, signal, day, s.resource)))
+          continue;
         over[i] = true;
         s.ooms.push_back({s.limits[i].policy, at_s});
       }
@@ -95,6 +96,12 @@ class StoryBuilder {
                                [](const BucketWeight& w, Bucket x) { return w.bucket < x; });
     if (it == buckets.end() || it->bucket != b) it = buckets.insert(it, {b, 0});
     it->weight += 1;
+  }
+  // Usage that a recorded kill has cut off.
+  static bool WasKilledAbove(double limit, const Signal& signal, const JobDay& day, Resource resource) {
+    return resource == Resource::kMemory && std::ranges::any_of(day.kills, [&](const TaskKills& k) {
+             return k.window == signal.window && k.killed_at_bytes >= 0 && WasAbove(k.killed_at_bytes, limit);
+           });
   }
   static std::optional<double> LimitAt(const JobStory::LimitLine& line, int64_t at_s) {
     auto it = std::upper_bound(line.steps.begin(), line.steps.end(), at_s,

@@ -75,7 +75,8 @@ constexpr TaskRuleKey kRuleKeys[] = {
     {"task", "template of the task's name; empty: the host and a name that is unique there"},
     {"manage", "true: limits may be changed; false: only measured"},
     {"startup_grace",
-     "no limit is lowered in this time after a task's start (raises apply immediately); default 5 min"},
+     "no limit is lowered in this time after a task's start (raises apply immediately); absent: the job's "
+     "startup_grace, of which tautd tells"},
     {"cpu", "none; soft: cpu.weight, only effective under CPU contention; hard: cpu.max"},
     {"memory", "none; hard: memory.max; soft: memory.high at the limit, memory.max a tenth above it"},
     {"cpu_lower", "lowest CPU limit, cores; lower orders are raised to it"},

@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kDefaults = "defaults", kRules = "rules", kRecommenders = "recommenders",
                            kMapping = "ingest.mapping";
 
+constexpr std::string_view kOldStartupGrace = "kubernetes.startup_grace";
 constexpr size_t kMaxNameBytes = 64;
 constexpr size_t kMaxSecretBytes = size_t{64} << 10;
 
@@ -152,6 +153,10 @@ absl::Status Reader::ReadEntry(const YAML::Node& at, const std::string& key, con
 }
 
 absl::Status Reader::UnknownKey(const YAML::Node& at, std::string_view key) const {
+  if (key == kOldStartupGrace) {
+    return Error(
+        at, StrCat(key, " is now the job setting startup_grace: set it under ", kDefaults, " or in a rule"));
+  }
   std::set<std::string_view> keys = {kDefaults, kRules, kMapping, kRecommenders};
   for (const DaemonSetting& s : DaemonSettingsTable()) {
     for (size_t dot = s.key.find('.'); dot != std::string_view::npos; dot = s.key.find('.', dot + 1)) {

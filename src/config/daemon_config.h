@@ -128,7 +128,6 @@ struct KubernetesConfig {
   std::string cluster;             // begins the names of its jobs; "": nothing does
   int64_t scrape_interval_s = 15;  // of kubelets' figures; 0: not read
   KubeletUsage usage = KubeletUsage::kCadvisor;
-  int64_t startup_grace_s = 300;  // nothing of a younger pod is lowered
   ResizeFallback fallback = ResizeFallback::kWait;
   int64_t evict_after_s = 300;  // of a resize that the kubelet defers, with kEvict
   std::string lease;            // NAMESPACE/NAME; "": none

@@ -109,6 +109,9 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(ErrorOf("store: {history_days: 1.5}"),
             "t.yaml:1: store.history_days: \"1.5\" is not a whole number");
   EXPECT_EQ(ErrorOf("ingest: {grace: 2h}"), "t.yaml:1: ingest.grace: 2h is outside 0s .. 1h");
+  EXPECT_EQ(ErrorOf("\nkubernetes: {startup_grace: 0s}"),
+            "t.yaml:2: kubernetes.startup_grace is now the job setting startup_grace: set it under defaults "
+            "or in a rule");
   EXPECT_EQ(ErrorOf("kubernetes: {lease: tautd}"),
             "t.yaml: kubernetes.lease is 'tautd': expected NAMESPACE/NAME, such as tautline/tautd");
   EXPECT_EQ(ErrorOf("kubernetes: {fallback: restart}"),

@@ -178,10 +178,6 @@ const DaemonSetting kSettings[] = {
      "CPU and "
      "memory alone, in far fewer bytes)",
      kPlain, 0, 0, TAUT_FIELD(kubernetes.usage)},
-    {"kubernetes.startup_grace",
-     "no limit or request of a running pod is lowered in this time after its start, as programs need more to "
-     "start than to run",
-     kDuration, 0, 86'400, TAUT_FIELD(kubernetes.startup_grace_s)},
     {"kubernetes.fallback",
      "what is done where a limit cannot be set in place: wait, or evict (the pod is evicted, so that its "
      "replacement starts with the limit; requires kubernetes.admission.listen)",

@@ -104,7 +104,10 @@ std::optional<StandingTerms> ControlPlane::Standing(const TaskRef& ref, const st
   const std::shared_lock fleet(fleet_mutex_);
   if (!fleet_.Has(ref.job)) return std::nullopt;
   const LiveJob& job = fleet_.job(ref.job);
-  StandingTerms terms{.mode = job.policy->mode, .in_force = {}, .upper = {}};
+  StandingTerms terms{.mode = job.policy->mode,
+                      .in_force = {},
+                      .upper = {},
+                      .startup_grace_s = StartupGraceSeconds(*job.policy)};
   for (const Resource r : kResources) {
     const LiveLane& lane = job.of(r);
     const auto i = static_cast<size_t>(r);

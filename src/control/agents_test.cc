@@ -56,6 +56,7 @@ TEST(ControlAgents, AnnouncedTasksAreOfOneJob) {
   EXPECT_EQ(standing->mode, Mode::kAuto);
   EXPECT_FALSE(standing->in_force[0].has_value());
   EXPECT_EQ(standing->decided_s[0], 0);
+  EXPECT_EQ(standing->startup_grace_s, 300);
   EXPECT_FALSE(cell.control().Announce({"shop/web", "", {}}, At(0)).has_value());
   EXPECT_FALSE(cell.control().Standing({JobId{77}, 0}).has_value());
 }

@@ -34,15 +34,9 @@ Variant Changed(const WhatIfQuery& query) {
   return v;
 }
 
-// Limits closer than this are the same limit.
-constexpr double kSame = 1e-6;
-
-// What a window asked for: usage that a kill has cut off was above the limit that killed, by an amount that
-// unknown.
+// What a window asked for.
 bool IsOver(const Signal& signal, std::span<const OomRecord> ooms, double limit) {
-  const auto reached = [&](const OomRecord& o) {
-    return limit <= o.limit.value_or(signal.peak) * (1 + kSame);
-  };
+  const auto reached = [&](const OomRecord& o) { return WasAbove(o.limit.value_or(signal.peak), limit); };
   return signal.peak > limit || std::any_of(ooms.begin(), ooms.end(), reached);
 }
 

@@ -67,18 +67,18 @@ void KubernetesActuator::Step() {
   if (!cluster_->synced()) return;  // what is missing then is not gone
   templates_.clear();
   NoteWhetherItMay();
-  if (options_.steady_s() >= allocations_at_s_) NoteAllocations();
+  if (options_.steady_s() >= terms_at_s_) NoteTerms();
   for (Work& work : TakeWork()) {
     // Not under the lock: another part answers.
-    const std::optional<Allocation> allocation = AllocationOf(work.key);
-    if (!allocation.has_value()) {
-      Again(work.key, options_.steady_s() + options_.allocation_s);
+    const std::optional<PodTerms> terms = TermsOf(work.key);
+    if (!terms.has_value()) {
+      Again(work.key, options_.steady_s() + options_.terms_s);
       continue;
     }
-    work.allocation = *allocation;
+    work.terms = *terms;
     {
       const std::lock_guard lock(mutex_);
-      allocations_[work.key] = *allocation;
+      terms_[work.key] = *terms;
     }
     Enforce(work);
     const std::lock_guard lock(mutex_);
@@ -106,31 +106,29 @@ void KubernetesActuator::NoteWhetherItMay() {
   might_ = may;
 }
 
-void KubernetesActuator::NoteAllocations() {
-  allocations_at_s_ = options_.steady_s() + options_.allocation_s;
+void KubernetesActuator::NoteTerms() {
+  terms_at_s_ = options_.steady_s() + options_.terms_s;
   std::vector<StandingOrders::Key> keys;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [key, entry] : orders_.entries()) keys.push_back(key);
   }
   // Not under the lock: another part answers. A job that is not known keeps what it had.
-  std::map<StandingOrders::Key, Allocation> now;
+  std::map<StandingOrders::Key, PodTerms> now;
   for (const StandingOrders::Key& key : keys) {
-    if (const std::optional<Allocation> allocation = AllocationOf(key); allocation.has_value())
-      now.emplace(key, *allocation);
+    if (const std::optional<PodTerms> terms = TermsOf(key); terms.has_value()) now.emplace(key, *terms);
   }
   const std::lock_guard lock(mutex_);
   for (const StandingOrders::Key& key : keys) {
-    const auto before = allocations_.find(key);
+    const auto before = terms_.find(key);
     const auto found = now.find(key);
     if (found == now.end()) {
-      if (before != allocations_.end()) now.emplace(*before);
-    } else if ((before == allocations_.end() || before->second != found->second) &&
-               orders_.Find(key) != nullptr) {
+      if (before != terms_.end()) now.emplace(*before);
+    } else if ((before == terms_.end() || before->second != found->second) && orders_.Find(key) != nullptr) {
       due_.insert(key);
     }
   }
-  allocations_ = std::move(now);
+  terms_ = std::move(now);
 }
 
 std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
@@ -142,15 +140,15 @@ std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
   if (keys == by_workload_.end()) return out;
   for (const StandingOrders::Key& key : keys->second) {
     const StandingOrders::Entry* entry = orders_.Find(key);
-    const auto allocation = allocations_.find(key);
+    const auto terms = terms_.find(key);
     const std::optional<WorkloadName> name = cluster_->naming().Parse(key.first);
     const bool holds = entry != nullptr && entry->all.has_value() && entry->all->value.has_value();
-    if (!holds || allocation == allocations_.end() || !name.has_value()) continue;
+    if (!holds || terms == terms_.end() || !name.has_value()) continue;
     const ContainerState* container = ResizedContainer(pod, name->container);
     if (container == nullptr) continue;
     FieldClaims claims = ClaimsOn(*name, *container, key.second.resource());
     if (!claims.set_by.empty()) continue;
-    out.push_back({name->container, key.second.resource(), *entry->all->value, allocation->second,
+    out.push_back({name->container, key.second.resource(), *entry->all->value, terms->second.allocation,
                    std::move(claims.scaled_by)});
   }
   return out;
@@ -319,7 +317,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
     memory = PodMemory();
     memory.patched = *wanted;
     memory.amount = order.value;
-    memory.allocation = work.allocation;
+    memory.allocation = work.terms.allocation;
     memory.request_stayed = !claims.scaled_by.empty();
     memory.confirmed = true;
     return Waiting(pod, *container, resource, *wanted);
@@ -331,7 +329,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
   }
   // Ours was there, the order is the same, and it is there no more.
   const bool same_order = order.value.has_value()
-                              ? memory.amount == order.value && memory.allocation == work.allocation &&
+                              ? memory.amount == order.value && memory.allocation == work.terms.allocation &&
                                     memory.request_stayed == !claims.scaled_by.empty()
                               : !memory.amount.has_value() && memory.patched == *wanted;
   if (memory.confirmed && same_order && memory.hold_until_s == 0) {
@@ -341,7 +339,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
   }
   if (!same_order) memory = {};
   memory.amount = order.value;
-  memory.allocation = work.allocation;
+  memory.allocation = work.terms.allocation;
   memory.request_stayed = !claims.scaled_by.empty();
   if (now_s < memory.hold_until_s) {
     Again(work.key, memory.hold_until_s);
@@ -350,12 +348,13 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
                                        "is left alone for ",
                                        std::lround(options_.step_back_s / 60), " minutes")};
   }
-  const int64_t grace_s =
-      order.value.has_value() && Lowers(*container, resource, *wanted) ? GraceLeft(pod) : 0;
+  const int64_t grace_s = order.value.has_value() && Lowers(*container, resource, *wanted)
+                              ? GraceLeft(pod, *container, work.terms.startup_grace_s)
+                              : 0;
   if (grace_s > 0) {
     Again(work.key, now_s + static_cast<double>(grace_s));
     return {PodState::kWaiting, StrCat("pod ", PodText(pod), " starts: nothing is lowered for another ",
-                                       grace_s, " s (kubernetes.startup_grace)")};
+                                       grace_s, " s (startup_grace)")};
   }
   if (now_s < memory.retry_at_s) {
     Again(work.key, memory.retry_at_s);
@@ -367,10 +366,12 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
   return result;
 }
 
-int64_t KubernetesActuator::GraceLeft(const Pod& pod) const {
-  if (pod.started_s == 0) return 0;
-  const int64_t age_s = std::max<int64_t>(0, options_.unix_s() - pod.started_s);
-  return std::max<int64_t>(0, options_.startup_grace_s - age_s);
+int64_t KubernetesActuator::GraceLeft(const Pod& pod, const ContainerState& container,
+                                      int64_t grace_s) const {
+  const int64_t started_s = std::max(pod.started_s, container.started_s);
+  if (started_s == 0) return 0;
+  const int64_t age_s = std::max<int64_t>(0, options_.unix_s() - started_s);
+  return std::max<int64_t>(0, grace_s - age_s);
 }
 
 absl::StatusOr<ContainerResources> KubernetesActuator::Wanted(const Work& work, const Pod& pod,
@@ -380,7 +381,7 @@ absl::StatusOr<ContainerResources> KubernetesActuator::Wanted(const Work& work, 
   const Resource resource = work.key.second.resource();
   if (order.value.has_value()) {
     // What is asked for and not yet seen counts: planned again from the old request, it is the same.
-    return PlanResize(pod, container, resource, *order.value, work.allocation,
+    return PlanResize(pod, container, resource, *order.value, work.terms.allocation,
                       cluster_->Allocatable(pod.node), claims.scaled_by);
   }
   // A pod that was never resized has what its owner wants.

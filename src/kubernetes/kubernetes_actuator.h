@@ -31,6 +31,14 @@
 
 namespace taut {
 
+// What the settings of a job say of its pods.
+struct PodTerms {
+  Allocation allocation;  // what a recommendation becomes
+  // Nothing of a container is lowered in its first seconds: programs need more to start than to run.
+  int64_t startup_grace_s = 300;
+  bool operator==(const PodTerms&) const = default;
+};
+
 struct KubernetesActuatorCounts {
   uint64_t resizes = 0, scales = 0;  // patches that the API server took
   uint64_t failed = 0;               // those that it did not take
@@ -55,16 +63,14 @@ class KubernetesActuator final : public Actuator {
     // Empty if it may change the cluster now, else why not; none: it always may. For long as for short: once it
     // may again, all orders are looked at.
     std::function<std::string()> why_not;
-    // What a job's recommendation becomes, looked at again every so often; nullopt: the job is not known now, and
-    // its pods stay as they are. None: Allocation().
-    std::function<std::optional<Allocation>(const std::string& job, Resource resource)> allocation;
+    // Looked at again every so often; nullopt: the job is not known now, and its pods stay as they are. None:
+    // PodTerms().
+    std::function<std::optional<PodTerms>(const std::string& job, Resource resource)> terms;
     // Who else sets or counts on what is to be set; must outlive the actuator. nullptr: no one.
     FieldOwners* owners = nullptr;
     std::function<int64_t()> unix_s;
     std::function<double()> steady_s;
-    double allocation_s = 10;  // from one look at all allocations to the next
-    // No limit of a pod is lowered in its first seconds: programs need more to start than to run.
-    int64_t startup_grace_s = 300;
+    double terms_s = 10;        // from one look at all terms to the next
     double step_back_s = 3600;  // after another changed what was set
     double retry_s = 5;         // after an error that may pass, or longer if the server says so
     double refused_retry_s = 600;
@@ -127,7 +133,7 @@ class KubernetesActuator final : public Actuator {
     StandingOrders::Key key;
     StandingOrders::Entry entry;
     WorkloadName workload;
-    Allocation allocation;
+    PodTerms terms;
   };
   // Of a decision, over its pods.
   struct Tally {
@@ -141,10 +147,10 @@ class KubernetesActuator final : public Actuator {
   std::string WhyNot() const;
   // All orders are due once it may change the cluster again.
   void NoteWhetherItMay();
-  // An order whose job has another allocation than before is due.
-  void NoteAllocations();
-  std::optional<Allocation> AllocationOf(const StandingOrders::Key& key) const {
-    return options_.allocation ? options_.allocation(key.first, key.second.resource()) : Allocation();
+  // An order whose job has other terms than before is due.
+  void NoteTerms();
+  std::optional<PodTerms> TermsOf(const StandingOrders::Key& key) const {
+    return options_.terms ? options_.terms(key.first, key.second.resource()) : PodTerms();
   }
   std::vector<Work> TakeWork();
   // REQUIRES: mutex_.
@@ -168,8 +174,8 @@ class KubernetesActuator final : public Actuator {
     return options_.owners != nullptr ? options_.owners->On(workload, container.name, resource)
                                       : FieldClaims();
   }
-  // How long the pod is still in its startup grace, in which nothing of it is lowered; 0: it is not.
-  int64_t GraceLeft(const Pod& pod) const;
+  // How long the container is still in its startup grace; 0: it is not.
+  int64_t GraceLeft(const Pod& pod, const ContainerState& container, int64_t grace_s) const;
   PodResult Waiting(const Pod& pod, const ContainerState& container, Resource resource,
                     const ContainerResources& wanted) const;
   PodResult Patch(const Pod& pod, const ContainerState& container, Resource resource,
@@ -193,7 +199,7 @@ class KubernetesActuator final : public Actuator {
   const std::unique_ptr<ClusterWriter> writer_;  // of the thread that calls Step, as what follows
   Evictor evictor_;
   std::map<StandingOrders::Key, std::map<std::string, PodMemory>> memory_;  // the latter by the pod's UID
-  double allocations_at_s_ = 0;
+  double terms_at_s_ = 0;
   double forget_at_s_ = 0;
   bool might_ = true;                                             // change the cluster, at the last Step
   std::map<std::string, std::vector<ContainerState>> templates_;  // of one Step, by workload
@@ -201,7 +207,7 @@ class KubernetesActuator final : public Actuator {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   StandingOrders orders_;
-  std::map<StandingOrders::Key, Allocation> allocations_;  // as last asked for
+  std::map<StandingOrders::Key, PodTerms> terms_;  // as last asked for
   std::map<std::string, std::set<StandingOrders::Key>> by_workload_;
   std::set<StandingOrders::Key> due_;
   std::map<StandingOrders::Key, double> again_;  // due at this time

@@ -27,7 +27,7 @@ class Actuator : public testing::Test {
     KubernetesActuator::Options options;
     options.scale = true;
     options.why_not = [this] { return why_not_; };
-    options.allocation = [this](const std::string& /*job*/, Resource /*resource*/) { return allocation_; };
+    options.terms = [this](const std::string& /*job*/, Resource /*resource*/) { return terms_; };
     options.owners = &owners_;
     options.unix_s = [this] { return static_cast<int64_t>(now_s_) + 900; };
     options.steady_s = [this] { return now_s_; };
@@ -65,7 +65,7 @@ class Actuator : public testing::Test {
 
   double now_s_ = 100;
   std::string why_not_;
-  std::optional<Allocation> allocation_ = Allocation();
+  std::optional<PodTerms> terms_ = PodTerms();
   ScriptedWriter::Script script_;
   FieldOwners owners_;
   Cluster cluster_{ClusterNaming{"", KubernetesJobs::kContainers}};
@@ -196,6 +196,39 @@ TEST_F(Actuator, NothingIsLoweredWhileAPodStarts) {
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(kPodA)));
 }
 
+TEST_F(Actuator, TheGraceIsThatOfTheJobAndAChangeOfItCountsForWhatWaits) {
+  terms_->startup_grace_s = 60;
+  Pod young = TestPod(kPodA);
+  young.started_s = 970;  // it is 1000
+  cluster_.ReplacePods({young});
+  Order(Memory(7, 40));
+  actuator_->Step();
+  EXPECT_THAT(Outcomes(), ElementsAre(HasSubstr("for another 30 s (startup_grace)")));
+  terms_->startup_grace_s = 600;
+  now_s_ += 40;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), testing::IsEmpty());
+  EXPECT_THAT(Outcomes(), ElementsAre(HasSubstr("for another 530 s")));
+  terms_->startup_grace_s = 0;
+  now_s_ += 10;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(kPodA)));
+}
+
+TEST_F(Actuator, AContainerThatHasJustRestartedStartsToo) {
+  Pod pod = TestPod(kPodA);
+  pod.started_s = 100;  // it is 1000
+  pod.containers[0].started_s = 900;
+  cluster_.ReplacePods({pod});
+  Order(Memory(7, 40));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), testing::IsEmpty());
+  EXPECT_THAT(Outcomes(), ElementsAre(HasSubstr("for another 200 s")));
+  now_s_ += 201;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(kPodA)));
+}
+
 TEST_F(Actuator, ATrialIsOfSomePodsOnly) {
   cluster_.ReplacePods({Resized(kPodA, 100), Resized(kPodB, 100)});
   Order(Memory(7, 100));
@@ -295,7 +328,7 @@ TEST_F(Actuator, AnotherAllocationHoldsForPodsThatThereAre) {
   Order(Memory(7, 100));
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty());
-  allocation_->applies_to = AppliesTo::kRequestOnly;
+  terms_->allocation.applies_to = AppliesTo::kRequestOnly;
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty()) << "looked at every 10 s";
   now_s_ += 11;
@@ -314,12 +347,12 @@ TEST_F(Actuator, AnotherAllocationHoldsForPodsThatThereAre) {
 }
 
 TEST_F(Actuator, AJobThatIsNotKnownIsLeftAloneUntilItIs) {
-  allocation_.reset();
+  terms_.reset();
   cluster_.ReplacePods({TestPod(kPodA)});
   Order(Memory(7, 100));
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty());
-  allocation_.emplace();
+  terms_.emplace();
   now_s_ += 11;
   actuator_->Step();
   EXPECT_EQ(Asked().size(), 1U);
@@ -439,13 +472,13 @@ TEST_F(Actuator, ARequestThatAnAutoscalerScalesByStays) {
   cluster_.PutPod(pod);
   actuator_->Step();
   EXPECT_THAT(Outcomes(), testing::Contains("7 applied set on 1 pod"));
-  allocation_->applies_to = AppliesTo::kRequest;
+  terms_->allocation.applies_to = AppliesTo::kRequest;
   now_s_ += 11;
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty());
   EXPECT_THAT(Outcomes(), ElementsAre(AllOf(HasSubstr("7 failed"),
                                             HasSubstr("the HorizontalPodAutoscaler shop/web scales"))));
-  allocation_->applies_to = AppliesTo::kLimit;
+  terms_->allocation.applies_to = AppliesTo::kLimit;
   owners_.RemoveHpa({"shop", "web"});
   now_s_ += 11;
   actuator_->Step();

@@ -44,6 +44,14 @@ ContainerState ReadContainer(JsonNode spec) {
   return out;
 }
 
+// Of "2026-02-03T04:05:06Z"; 0 for anything else.
+int64_t UnixSeconds(std::string_view text) {
+  absl::Time time;
+  std::string error;
+  return absl::ParseTime(absl::RFC3339_full, std::string(text), &time, &error) ? absl::ToUnixSeconds(time)
+                                                                               : 0;
+}
+
 void ReadContainerStatus(JsonNode status, Pod& pod) {
   for (ContainerState& container : pod.containers) {
     if (container.name != status.Text("name")) continue;
@@ -51,8 +59,9 @@ void ReadContainerStatus(JsonNode status, Pod& pod) {
     const JsonNode resources = status["resources"];
     container.actual_requests = ReadAmounts(resources, "requests");
     container.actual_limits = ReadAmounts(resources, "limits");
-    const JsonNode state = status["state"];
-    container.running = static_cast<bool>(state["running"]);
+    const JsonNode running = status["state"]["running"];
+    container.running = static_cast<bool>(running);
+    if (container.running) container.started_s = UnixSeconds(running.Text("startedAt"));
     // What has ended and waits to be started again says so in the state that it is in.
     for (const char* key : {"lastState", "state"}) {
       const JsonNode ended = status[key]["terminated"];
@@ -78,14 +87,6 @@ void ReadCondition(JsonNode condition, Pod& pod) {
 bool IsChangedByVpa(std::string_view updates) {
   const std::string_view what = updates.substr(std::min(updates.find(':'), updates.size()));
   return what.find("request") != std::string_view::npos || what.find("limit") != std::string_view::npos;
-}
-
-// Of "2026-02-03T04:05:06Z"; 0 for anything else.
-int64_t UnixSeconds(std::string_view text) {
-  absl::Time time;
-  std::string error;
-  return absl::ParseTime(absl::RFC3339_full, std::string(text), &time, &error) ? absl::ToUnixSeconds(time)
-                                                                               : 0;
 }
 
 void ReadPodMetadata(JsonNode metadata, Pod& pod) {

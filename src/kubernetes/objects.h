@@ -34,6 +34,7 @@ struct ContainerState {
   bool restarts_for_memory = false;  // its resizePolicy restarts it when memory changes, or CPU
   bool restarts_for_cpu = false;
   bool running = false;
+  int64_t started_s = 0;  // Unix time of its last start, while it runs; 0: not known
   int64_t restarts = 0;
   std::string last_reason;  // why it ended last, "OOMKilled"; "": it did not
 };

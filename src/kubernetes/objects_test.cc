@@ -26,7 +26,7 @@ constexpr std::string_view kPod = R"({
   "resizePolicy":[{"resourceName":"cpu","restartPolicy":"NotRequired"},{"resourceName":"memory","restartPolicy":"RestartContainer"}]}]},
 "status":{"phase":"Running","qosClass":"Burstable","observedGeneration":2,"startTime":"2026-02-03T04:05:06Z",
  "conditions":[{"type":"PodResizePending","status":"True","reason":"Deferred","message":"no room"},{"type":"Ready","status":"True"}],
- "containerStatuses":[{"name":"app","restartCount":4,"state":{"running":{}},
+ "containerStatuses":[{"name":"app","restartCount":4,"state":{"running":{"startedAt":"2026-02-03T05:05:06Z"}},
   "lastState":{"terminated":{"reason":"OOMKilled","exitCode":0}},
   "resources":{"requests":{"cpu":"250m","memory":"64Mi"},"limits":{"cpu":"1","memory":"96Mi"}}}]}})";
 
@@ -67,6 +67,7 @@ TEST(Objects, APodAsTheServerSendsIt) {
   EXPECT_TRUE(app.restarts_for_memory);
   EXPECT_FALSE(app.restarts_for_cpu);
   EXPECT_TRUE(app.running);
+  EXPECT_EQ(app.started_s, 1'770'095'106);
   EXPECT_EQ(app.restarts, 4);
   EXPECT_EQ(app.last_reason, "OOMKilled");
 }

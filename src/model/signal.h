@@ -53,4 +53,8 @@ struct OomEvent {
   double limit = 0;
 };
 
+// Usage that a kill has cut off at `killed_at` was above it, by an amount that is not known: so it was above every
+// limit up to that one. Limits closer than a millionth are the same limit.
+inline bool WasAbove(double killed_at, double limit) { return limit <= killed_at * (1 + 1e-6); }
+
 }  // namespace taut

@@ -45,6 +45,7 @@ struct UsageRow {
   // The owner's limit in force for the task, if this row carries it.
   std::optional<float> cpu_limit_cores;
   std::optional<float> memory_limit_bytes;
+  std::optional<uint32_t> oom_kills;  // of the task in [start, end); absent: the source does not say
 };
 
 // One task in one window. A resource with no measurement has a negative value (kAbsent) in both its fields.
@@ -73,6 +74,14 @@ struct JobWindow {
   float memory_limit_sum_bytes = kAbsent;
 };
 
+// OOM kills of one task in one window that the source has recorded.
+struct TaskKills {
+  WindowId window;
+  uint32_t task = 0;
+  uint32_t kills = 0;               // at least 1
+  float killed_at_bytes = kAbsent;  // its limit; where that is not known the peak of its usage
+};
+
 // All windows of one job in one day, in time order.
 struct JobDay {
   JobId job;
@@ -82,6 +91,8 @@ struct JobDay {
   // CPU signal: seconds at each bucket (1 s samples, or coarser ones weighing their seconds), summed over
   // tasks.
   std::vector<BucketWeight> cpu_buckets;
+  std::vector<TaskKills> kills;  // by window, then task
+  uint32_t kills_told = 0;       // task-windows whose number of kills the source says; else it is not known
 };
 
 }  // namespace taut

@@ -34,6 +34,7 @@ struct StandingTerms {
   std::array<std::optional<double>, 2> in_force;  // by Resource: what Tautline has set; absent: the owner's
   std::array<std::optional<double>, 2> upper;     // nothing above this may be set
   std::array<int64_t, 2> decided_s{};             // of in_force, by the cell's clock; 0: never
+  int64_t startup_grace_s = 0;                    // nothing is lowered in this time after its start
 };
 
 // Any thread may call.

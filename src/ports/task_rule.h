@@ -36,8 +36,9 @@ struct TaskRule {
   // {id}, {image}, {service} (Compose "project/service", else the name) and {label.KEY}.
   std::string job, task;
   bool manage = false;  // false: measured, never touched
-  // No limit is lowered in the first seconds of a task; raises are made at once.
-  int64_t startup_grace_s = 300;
+  // No limit is lowered in the first seconds of a task; raises are made at once. Absent: as the job's settings
+  // say, of which the daemon tells.
+  std::optional<int64_t> startup_grace_s;
   CpuStyle cpu = CpuStyle::kSoft;
   MemoryStyle memory = MemoryStyle::kHard;
   // Whatever is ordered, limits stay within these (cores, bytes).

@@ -50,14 +50,15 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
   KubernetesActuator::Options options;
   options.namespaces = config.namespaces;
   options.scale = config.scale;
-  options.startup_grace_s = config.startup_grace_s;
   options.forget_s = forget_s;
   if (lease_ != nullptr) options.why_not = [this] { return WhyNotChange(); };
-  options.allocation = [this](const std::string& job, Resource resource) {
-    std::optional<Allocation> out;
+  options.terms = [this](const std::string& job, Resource resource) {
+    std::optional<PodTerms> out;
     const std::optional<JobId> id = control_->Find(job);
     if (id.has_value())
-      control_->Look(*id, [&](const LiveJob& live) { out = live.policy->allocation(resource); });
+      control_->Look(*id, [&](const LiveJob& live) {
+        out = PodTerms{live.policy->allocation(resource), StartupGraceSeconds(*live.policy)};
+      });
     return out;
   };
   options.unix_s = [now = options_.now] { return now().seconds(); };

@@ -1,12 +1,15 @@
 #include "rollout/job_policy.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/strings.h"
 #include "base/time.h"
 
 namespace taut {
 namespace {
+
+constexpr double kBatchGraceSeconds = 60, kServingGraceSeconds = 300;
 
 // The share of OOM-days that a declared tolerance stands for; absent: the fleet's order.
 std::optional<double> OrderOf(OomTolerance tolerance) {
@@ -30,6 +33,11 @@ ReplicaSettings LiveReplicaSettings() {
   settings.step_s = kWindowSeconds;
   settings.hpa.down.stabilization_s = 2 * kWindowSeconds;
   return settings;
+}
+
+int64_t StartupGraceSeconds(const JobPolicy& policy) {
+  const double by_class = policy.job_class == JobClass::kBatch ? kBatchGraceSeconds : kServingGraceSeconds;
+  return std::llround(policy.startup_grace_s.value_or(by_class));
 }
 
 VerticalSettings::ScaledBy ScaledByOf(const JobPolicy& policy) {

@@ -52,6 +52,7 @@ struct JobPolicy {
   double min_change = 0.05;                    // share of the limit in force; smaller changes wait
   double change_period_s = kHour;              // at most one change of a resource in this time
   std::vector<MaintenanceWindow> maintenance;  // empty: at any time
+  std::optional<double> startup_grace_s;       // absent: by job_class, see StartupGraceSeconds
   CanarySettings canary;
   std::string_view replica_policy;  // of ReplicaPolicies(); "": the number of tasks is the owner's
   ReplicaSettings replicas = LiveReplicaSettings();
@@ -64,6 +65,8 @@ struct JobPolicy {
   }
 };
 
+// Nothing of a task is lowered in this time after its start: programs need more to start than to run.
+int64_t StartupGraceSeconds(const JobPolicy& policy);
 // What the number of the job's tasks follows.
 VerticalSettings::ScaledBy ScaledByOf(const JobPolicy& policy);
 // Its number of tasks follows a load that it has not once it runs no task, and the number may be 0.

@@ -44,6 +44,9 @@ TEST(JobSettings, AreReadAsPeopleWriteThem) {
   EXPECT_EQ(Canonical("change_period", "1 hour"), "1h");
   EXPECT_EQ(Canonical("canary.duration", "2 days"), "2d");
   EXPECT_EQ(Canonical("min_change", "5%"), "0.05");
+  EXPECT_EQ(Canonical("startup_grace", "90 s"), "90s");
+  EXPECT_EQ(Canonical("startup_grace", "0s"), "0s");
+  EXPECT_EQ(Canonical("startup_grace", ""), "");
 }
 
 TEST(JobSettings, SayWhatIsWrong) {
@@ -64,6 +67,9 @@ TEST(JobSettings, SayWhatIsWrong) {
             "maintenance: \"Mon-Fri 22-6\" is not a weekly time; expected Mon-Fri 22:00-06:00 or Sat,Sun "
             "00:00-24:00 "
             "(UTC)");
+  EXPECT_EQ(SetError("startup_grace", "25h"), "startup_grace: 25h is outside 0s .. 1d");
+  EXPECT_EQ(SetError("startup_grace", "soon"),
+            "startup_grace: invalid duration \"soon\": expected 90s, 30m, 12h, 7d or 2w");
   EXPECT_EQ(SetError("migrate", "maybe"), "migrate: \"maybe\": expected true or false");
 }
 
@@ -77,6 +83,21 @@ TEST(JobSettings, DefaultsReadBackToThemselves) {
   }
   EXPECT_EQ(policy.canary.hours, 24);
   EXPECT_EQ(policy.change_period_s, kHour);
+}
+
+TEST(JobSettings, TheStartupGraceIsThatOfTheClassUnlessSet) {
+  const auto seconds = [](std::string_view job_class, std::string_view grace) {
+    JobPolicy policy;
+    EXPECT_TRUE(SetJobSetting("class", job_class, policy).ok());
+    EXPECT_TRUE(SetJobSetting("startup_grace", grace, policy).ok());
+    return StartupGraceSeconds(policy);
+  };
+  EXPECT_EQ(StartupGraceSeconds(JobPolicy()), 300);
+  EXPECT_EQ(seconds("batch", ""), 60);
+  EXPECT_EQ(seconds("serving", ""), 300);
+  EXPECT_EQ(seconds("serving_tolerant", ""), 300);
+  EXPECT_EQ(seconds("batch", "10m"), 600);
+  EXPECT_EQ(seconds("serving", "0s"), 0);
 }
 
 // Anything that is accepted prints as text that is accepted and means the very same.
@@ -120,6 +141,7 @@ RC_GTEST_PROP(JobSettings, TextAndValueAreOneAndTheSame, ()) {
   RC_ASSERT(once.memory_bounds.upper == twice.memory_bounds.upper);
   RC_ASSERT(once.min_change == twice.min_change && once.change_period_s == twice.change_period_s);
   RC_ASSERT(once.maintenance == twice.maintenance && once.canary == twice.canary);
+  RC_ASSERT(once.startup_grace_s == twice.startup_grace_s);
   RC_ASSERT(once.mode == twice.mode && once.recommender == twice.recommender &&
             once.migrate == twice.migrate);
   RC_ASSERT(once.job_class == twice.job_class && once.oom_tolerance == twice.oom_tolerance);

@@ -14,8 +14,25 @@ double Percentile95(std::vector<float>& values) {
   return values[rank];
 }
 
+// Takes those of windows up to this one off the front of `rest`.
+std::span<const TaskKills> TakeUntil(WindowId window, std::span<const TaskKills>& rest) {
+  const auto end = std::ranges::find_if(rest, [&](const TaskKills& k) { return k.window > window; });
+  const std::span<const TaskKills> taken = rest.first(static_cast<size_t>(end - rest.begin()));
+  rest = rest.subspan(taken.size());
+  return taken;
+}
+
+// Was the task killed in that window, at that limit or a higher one?
+bool WasKilled(std::span<const TaskKills> kills, WindowId window, uint32_t task, double limit) {
+  return std::ranges::any_of(kills, [&](const TaskKills& k) {
+    return k.window == window && k.task == task && k.killed_at_bytes >= 0 &&
+           WasAbove(k.killed_at_bytes, limit);
+  });
+}
+
 // Holds one window's usage against the limits in force.
-void ScoreWindow(const Signal& signal, const WindowLimits& limits, DayScore& score) {
+void ScoreWindow(const Signal& signal, const WindowLimits& limits, std::span<const TaskKills> kills,
+                 DayScore& score) {
   if (!limits.in_force.has_value()) {
     ++score.unlimited_windows;
     return;
@@ -36,7 +53,7 @@ void ScoreWindow(const Signal& signal, const WindowLimits& limits, DayScore& sco
   for (const TaskUsage& t : signal.tasks) {
     const double limit = limits.Of(t.task);
     score.usage_seconds += double{t.mean} * kWindowSeconds;
-    if (t.peak > limit) {
+    if (t.peak > limit || WasKilled(kills, signal.window, t.task, limit)) {
       ++score.ooms;
       over = true;
     }
@@ -53,6 +70,16 @@ void NoteLimit(const LaneKey& key, WindowId from, std::optional<double> limit, S
   lane.seen = true;
   lane.last_limit = limit;
   out.changes.push_back({key.job, key.policy, key.resource, from, limit});
+}
+
+RecordedKills RecordedOf(const JobDay& day) {
+  RecordedKills out;
+  for (const TaskKills& k : day.kills) out.kills += k.kills;
+  out.killed_windows = day.kills.size();
+  out.job_days = day.kills.empty() ? 0 : 1;
+  out.told_windows = day.kills_told;
+  out.task_windows = day.tasks.size();
+  return out;
 }
 
 void FinishScore(double p95_usage, DayScore& score) {
@@ -79,6 +106,7 @@ void JobDayOutcome::Clear() {
   for (std::array<FleetRows, 2>& of_policy : rows) {
     for (FleetRows& of_resource : of_policy) of_resource.clear();
   }
+  recorded = {};
   steps = 0;
 }
 
@@ -117,29 +145,54 @@ WindowLimits JobRunner::LimitsOf(const ScoredLane& lane, std::optional<double> o
   return {ours.has_value() ? ours : owner, lane.trial(), !ours.has_value()};
 }
 
-void JobRunner::CloseWindow(const Signal& signal, std::span<const OomEvent> ooms, Resource resource,
+// As live kills, which are known before their window closes.
+void JobRunner::TakeRecorded(std::span<const TaskKills> kills, WindowId window, std::optional<double> owner,
+                             ScoredLane& lane) const {
+  for (const TaskKills& k : kills) {
+    if (k.killed_at_bytes < 0) continue;  // neither limit nor usage: nothing is known of the need
+    if (lane.gate.trial.has_value()) {
+      // The task would have been killed at the limit that it is taken to run at, if that is not higher.
+      const std::optional<double> in_force = LimitsOf(lane, owner).in_force;
+      const bool tried = lane.gate.trial->watched || lane.gate.trial->Has(k.task);
+      const double its = tried ? lane.gate.trial->limit : in_force.value_or(HUGE_VAL);
+      if (WasAbove(k.killed_at_bytes, its)) CountTrialOom(k.task, k.kills, its, lane.gate);
+    }
+    lane.lane.Oom({window, k.task, k.killed_at_bytes});
+  }
+}
+
+void JobRunner::CloseWindow(const Signal& signal, const WindowKills& kills, Resource resource,
                             ScoredLane& lane, RunnerScratch& scratch, DayScore& score) const {
+  Signal seen = signal;
+  if (!kills.recorded.empty()) {
+    seen.limit = lane.lane.LimitInForce(signal.owner_limit);  // before the kills raise it
+    TakeRecorded(kills.recorded, signal.window, signal.owner_limit, lane);
+  }
   if (!options_.managed.has_value()) {
-    lane.lane.CloseWindow(signal);
-    for (const OomEvent& e : ooms) lane.lane.Oom(e);
+    lane.lane.CloseWindow(seen);
+    for (const OomEvent& e : kills.of_limits) lane.lane.Oom(e);
     return;
   }
-  taut::CloseWindow({.resource = resource, .signal = &signal, .reports = {}}, lane);
-  for (const OomEvent& e : ooms) {
+  taut::CloseWindow({.resource = resource, .signal = &seen, .reports = {}}, lane);
+  for (const OomEvent& e : kills.of_limits) {
     CountTrialOom(e.task, 1, e.limit, lane.gate);
     lane.lane.Oom(e);
   }
-  score.changes += DecideWindow(*options_.managed, resource, signal, !ooms.empty(), lane, scratch.candidates);
+  const bool killed = !kills.recorded.empty() || !kills.of_limits.empty();
+  score.changes += DecideWindow(*options_.managed, resource, signal, killed, lane, scratch.candidates);
 }
 
-void JobRunner::RunLane(std::span<const Signal> signals, const LaneKey& key, ScoredLane& lane,
-                        RunnerScratch& scratch, JobDayOutcome& out, DayScore& score) const {
+void JobRunner::RunLane(std::span<const Signal> signals, std::span<const TaskKills> kills, const LaneKey& key,
+                        ScoredLane& lane, RunnerScratch& scratch, JobDayOutcome& out, DayScore& score) const {
   for (const Signal& signal : signals) {
     const WindowLimits limits = LimitsOf(lane, signal.owner_limit);
     NoteLimit(key, signal.window, limits.in_force, lane, out, score);
-    ScoreWindow(signal, limits, score);
-    CloseWindow(signal, {}, key.resource, lane, scratch, score);
+    const std::span<const TaskKills> recorded = TakeUntil(signal.window, kills);
+    ScoreWindow(signal, limits, recorded, score);
+    CloseWindow(signal, {.recorded = recorded, .of_limits = {}}, key.resource, lane, scratch, score);
   }
+  // Of windows in which no memory was measured.
+  for (const TaskKills& k : kills) TakeRecorded({&k, 1}, k.window, std::nullopt, lane);
 }
 
 void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratch, JobDayOutcome& out) const {
@@ -148,6 +201,7 @@ void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratc
   const size_t num_resources = options_.resources.size();
   out.scores.resize(state.worlds.size() * num_resources);
   out.rows.resize(state.worlds.size());
+  out.recorded = RecordedOf(day);
   const bool restarts = options_.feedback == Feedback::kOomRestart;
   double p95[2] = {0, 0};
   for (size_t i = 0; i < num_resources && !restarts; ++i) {
@@ -167,7 +221,9 @@ void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratc
     } else {
       for (size_t i = 0; i < num_resources; ++i) {
         const LaneKey key{day.job, options_.policies[w], options_.resources[i]};
-        RunLane(scratch.signals[i].signals(), key, world.lanes[i], scratch, out, scores[i]);
+        const bool is_memory = key.resource == Resource::kMemory;
+        const std::span<const TaskKills> kills = is_memory ? day.kills : std::span<const TaskKills>();
+        RunLane(scratch.signals[i].signals(), kills, key, world.lanes[i], scratch, out, scores[i]);
         FinishScore(p95[i], scores[i]);
         out.steps += scratch.signals[i].signals().size();
       }
@@ -256,7 +312,9 @@ void JobRunner::RunWithRestarts(const JobDay& day, Policy policy, JobWorld& worl
   std::vector<float>* usages[2] = {&scratch.usages, &scratch.more_usages};
   scratch.usages.clear();
   scratch.more_usages.clear();
+  std::span<const TaskKills> kills = day.kills;
   for (const JobWindow& w : day.windows) {
+    const std::span<const TaskKills> recorded = TakeUntil(w.window, kills);
     // Who is up is settled at the window's start, for both resources.
     scratch.newly_down.clear();
     for (size_t i = 0; i < options_.resources.size(); ++i) {
@@ -267,13 +325,14 @@ void JobRunner::RunWithRestarts(const JobDay& day, Policy policy, JobWorld& worl
       ++out.steps;
       const WindowLimits limits = LimitsOf(lane, s.owner_limit);
       NoteLimit({day.job, policy, resource}, w.window, limits.in_force, lane, out, scores[i]);
-      ScoreWindow(s, limits, scores[i]);
+      const bool is_memory = resource == Resource::kMemory;
+      ScoreWindow(s, limits, is_memory ? recorded : std::span<const TaskKills>(), scores[i]);
       scratch.ooms.clear();
-      if (resource == Resource::kMemory) {
+      if (is_memory) {
         for (TaskUsage& t : scratch.tasks) {
           if (!limits.in_force.has_value()) break;
           const double its = limits.Of(t.task);
-          if (t.peak <= its) continue;
+          if (t.peak <= its && !WasKilled(recorded, w.window, t.task, its)) continue;
           t.peak = static_cast<float>(its);
           t.mean = std::min(t.mean, t.peak);
           scratch.ooms.push_back({w.window, t.task, its});
@@ -287,7 +346,7 @@ void JobRunner::RunWithRestarts(const JobDay& day, Policy policy, JobWorld& worl
       for (const TaskUsage& t : scratch.tasks) usages[i]->push_back(t.mean);
       s.buckets = scratch.buckets;
       Summarise(GridOf(resource), s);
-      CloseWindow(s, scratch.ooms, resource, lane, scratch, scores[i]);
+      CloseWindow(s, {.recorded = {}, .of_limits = scratch.ooms}, resource, lane, scratch, scores[i]);
     }
     for (uint32_t task : scratch.newly_down) PutDown(world, task, w.window.index + 1 + away);
   }

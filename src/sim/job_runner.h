@@ -45,6 +45,7 @@ struct JobDayOutcome {
   std::vector<DayScore> scores;
   std::vector<LimitChange> changes;
   std::vector<std::array<FleetRows, 2>> rows;  // one a policy, by resource
+  RecordedKills recorded;
   uint64_t steps = 0;
   void Clear();
 };
@@ -70,6 +71,12 @@ struct WindowLimits {
   double Sum(const Signal& signal) const;
 };
 
+// The kills in one window.
+struct WindowKills {
+  std::span<const TaskKills> recorded;  // by the trace, ascending by task
+  std::span<const OomEvent> of_limits;  // that the replay's own limits have caused
+};
+
 struct LaneKey {
   JobId job;
   Policy policy;
@@ -91,10 +98,13 @@ class JobRunner {
   // Of a window whose owner's limit is `owner`.
   WindowLimits LimitsOf(const ScoredLane& lane, std::optional<double> owner) const;
   // Takes in a closed window and the kills in it, and decides the limit from the next window on.
-  void CloseWindow(const Signal& signal, std::span<const OomEvent> ooms, Resource resource, ScoredLane& lane,
+  void CloseWindow(const Signal& signal, const WindowKills& kills, Resource resource, ScoredLane& lane,
                    RunnerScratch& scratch, DayScore& score) const;
-  void RunLane(std::span<const Signal> signals, const LaneKey& key, ScoredLane& lane, RunnerScratch& scratch,
-               JobDayOutcome& out, DayScore& score) const;
+  void TakeRecorded(std::span<const TaskKills> kills, WindowId window, std::optional<double> owner,
+                    ScoredLane& lane) const;
+  // `kills`: those of the day.
+  void RunLane(std::span<const Signal> signals, std::span<const TaskKills> kills, const LaneKey& key,
+               ScoredLane& lane, RunnerScratch& scratch, JobDayOutcome& out, DayScore& score) const;
   void RunWithRestarts(const JobDay& day, Policy policy, JobWorld& world, RunnerScratch& scratch,
                        JobDayOutcome& out, std::span<DayScore> scores) const;
   const ReplayOptions& options_;

@@ -27,6 +27,10 @@ class MadeDays final : public DaySource {
     t.memory_peak_bytes = static_cast<float>(peak);
     Put(job, window, t);
   }
+  // In a window that has the task or will have it.
+  void PutKills(JobId job, int32_t window, uint32_t task, uint32_t kills, double killed_at) {
+    WindowOf(job, window).kills.push_back({WindowId{window}, task, kills, static_cast<float>(killed_at)});
+  }
   // The owner's limits in a window that has a task or will have one.
   void SetOwner(JobId job, int32_t window, double cpu_cores, double memory_bytes) {
     WindowOf(job, window).cpu_limit = static_cast<float>(cpu_cores);
@@ -63,6 +67,7 @@ class MadeDays final : public DaySource {
  private:
   struct MadeWindow {
     std::vector<TaskWindow> tasks;
+    std::vector<TaskKills> kills;
     float cpu_limit = kAbsent, memory_limit = kAbsent, memory_limit_sum = kAbsent;
   };
   MadeWindow& WindowOf(JobId job, int32_t window) {
@@ -86,6 +91,8 @@ class MadeDays final : public DaySource {
     w.num_buckets = static_cast<uint32_t>(buckets.size());
     d.tasks.insert(d.tasks.end(), made.tasks.begin(), made.tasks.end());
     d.windows.push_back(w);
+    d.kills.insert(d.kills.end(), made.kills.begin(), made.kills.end());
+    d.kills_told += static_cast<uint32_t>(made.kills.size());
   }
 
   std::vector<JobInfo> jobs_;

@@ -10,6 +10,14 @@
 namespace taut {
 namespace {
 
+void AddTo(RecordedKills& sum, const RecordedKills& more) {
+  sum.kills += more.kills;
+  sum.killed_windows += more.killed_windows;
+  sum.job_days += more.job_days;
+  sum.told_windows += more.told_windows;
+  sum.task_windows += more.task_windows;
+}
+
 // One replay; exists during one call.
 class ReplayRun {
  public:
@@ -100,6 +108,7 @@ absl::Status ReplayRun::Account(int32_t day, size_t num_jobs) {
   for (size_t i = 0; i < num_jobs; ++i) {
     const JobDayOutcome& out = outcomes_[i];
     result_.job_windows += out.steps;
+    if (scored) AddTo(result_.recorded, out.recorded);
     for (size_t l = 0; l < out.scores.size(); ++l) {
       const DayScore& score = out.scores[l];
       LaneResult& lane = result_.lanes[l];

@@ -37,9 +37,13 @@ class DaySource {
 };
 
 enum class Feedback : uint8_t {
-  kNone,       // usage as recorded, whatever the limit (how Autopilot was tuned)
-  kOomRestart  // a task over its memory limit dies, is absent for restart_delay_s, and its usage is cut at
-               // the limit; CPU usage is cut at its limit
+  // Usage as recorded, whatever the limit (how Autopilot was tuned). Recorded kills reach every recommender
+  // as live ones do, and are over every limit up to the one that killed.
+  kNone,
+  // A task over its memory limit dies, is absent for restart_delay_s, and its usage is cut at the limit; CPU
+  // usage is cut at its limit. A recorded kill is usage over the limit that killed; a higher limit is taken
+  // to have spared the task, and its recommender does not learn of the kill.
+  kOomRestart
 };
 
 struct ReplayOptions {
@@ -76,6 +80,13 @@ struct FleetDay {
   uint64_t job_days = 0, oom_days = 0, changes = 0;
 };
 
+// OOM kills that the trace has recorded, over the days that are scored.
+struct RecordedKills {
+  uint64_t kills = 0, killed_windows = 0, job_days = 0;  // killed_windows: task-windows with a kill
+  // Task-windows of which the trace says how many kills there were, and all.
+  uint64_t told_windows = 0, task_windows = 0;
+};
+
 struct LaneResult {
   Policy policy;
   Resource resource;
@@ -86,6 +97,7 @@ struct LaneResult {
 
 struct ReplayResult {
   std::vector<LaneResult> lanes;  // policies in the order asked, CPU before memory within each
+  RecordedKills recorded;
   int32_t first_day = 0, last_day = 0, first_scored_day = 0;
   int64_t first_scored_s = 0;
   uint64_t days_done = 0, days_total = 0;

@@ -5,7 +5,8 @@
 //   mean limit      mean over windows and tasks (weighted by run time) of the limit in force
 //   relative slack  (mean limit - p95 of the tasks' 5-minute mean usages) / mean limit
 //   footprint       sum over windows of limit * tasks * 300 s
-//   OOM             a task and window whose usage (memory: peak, CPU: mean) is over the limit in force
+//   OOM             a task and window whose usage (memory: peak, CPU: mean) is over the limit in force, or
+//                   with a recorded kill at that limit or a higher one: what it cut off cannot be seen
 //   OOM-day         a job-day with at least one; serious: more OOMs than max(4, a fifth of the running tasks)
 //   limit change    a window whose limit in force differs from that of the job's window before it
 //

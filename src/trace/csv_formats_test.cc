@@ -325,6 +325,43 @@ TEST(GenericCsvTest, RowsOfAnHourCountInEachOfItsWindows) {
   EXPECT_THAT(r.report.warnings, Contains(HasSubstr("9 rows last longer than a window")));
 }
 
+TEST(GenericCsvTest, KillsAreWholeNumbersAndMayBeUnknown) {
+  const ReadResult r = ReadText("any.csv",
+                                "time,job,memory_bytes,oom_kills\n"
+                                "0,a,5,0\n"
+                                "300,a,5,\n"
+                                "600,a,5, 3 \n"
+                                "900,a,5,1000000\n"
+                                "1200,a,5,-1\n"
+                                "1500,a,5,0.5\n"
+                                "1800,a,5,1000001\n"
+                                "2100,a,5,99999999999999999999\n"
+                                "2400,a,5,one\n");
+  ASSERT_TRUE(r.status.ok()) << r.status;
+  EXPECT_THAT(r.report.warnings, IsEmpty());
+  ASSERT_EQ(r.sink.rows.size(), 4U);
+  EXPECT_EQ(r.sink.rows[0].oom_kills, 0U);
+  EXPECT_EQ(r.sink.rows[1].oom_kills, std::nullopt);
+  EXPECT_EQ(r.sink.rows[2].oom_kills, 3U);
+  EXPECT_EQ(r.sink.rows[3].oom_kills, 1'000'000U);
+  const std::string bad = "oom_kills is not a whole number from 0 to 1000000";
+  EXPECT_EQ(r.Skipped(bad), 5U);
+  EXPECT_THAT(r.report.skipped.at(bad).examples, Contains(HasSubstr("any.csv:6: 1200,a,5,-1")));
+  EXPECT_EQ(ReadText("any.csv", "time,job,memory_bytes\n0,a,5\n").sink.rows[0].oom_kills, std::nullopt);
+}
+
+TEST(GenericCsvTest, KillsOfALongRowAreOfItsFirstWindow) {
+  std::string text = "time,job,memory_bytes,oom_kills\n";
+  for (int hour = 0; hour < 5; ++hour) text += fmt::format("{},a,5,{}\n", 3600 * hour, hour == 3 ? 2 : 0);
+  const ReadResult r = ReadText("any.csv", text);
+  ASSERT_TRUE(r.status.ok());
+  std::map<int64_t, uint32_t> kills;
+  for (const UsageRow& row : r.sink.rows) {
+    if (*row.oom_kills > 0) kills[row.start.seconds()] += *row.oom_kills;
+  }
+  EXPECT_THAT(kills, ElementsAre(testing::Pair(3 * 3600, 2U)));
+}
+
 TEST(GenericCsvTest, AHeaderIsNeeded) {
   const TempDir dir;
   TraceOptions options;

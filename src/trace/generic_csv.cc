@@ -1,5 +1,5 @@
 // The plain CSV form that any monitoring system can be asked for: time,job,task,cpu_cores,memory_bytes and
-// limits.
+// limits, and optionally OOM kills.
 #include <array>
 #include <string>
 
@@ -10,13 +10,15 @@
 namespace taut {
 namespace {
 
-enum Column : size_t { kTime, kJob, kTask, kCpu, kMemory, kCpuLimit, kMemoryLimit, kNumColumns };
+enum Column : size_t { kTime, kJob, kTask, kCpu, kMemory, kCpuLimit, kMemoryLimit, kOomKills, kNumColumns };
 constexpr std::array<std::string_view, kNumColumns> kColumnNames = {
-    "time", "job", "task", "cpu_cores", "memory_bytes", "cpu_limit", "memory_limit"};
+    "time", "job", "task", "cpu_cores", "memory_bytes", "cpu_limit", "memory_limit", "oom_kills"};
 
 constexpr int64_t kAloneSeconds = 300;
 constexpr uint32_t kFirstNamedTask = uint32_t{1} << 31;
 constexpr uint32_t kDenseTasks = 256;
+constexpr int64_t kMostKills = 1'000'000;  // of one row
+constexpr std::string_view kBadKills = "oom_kills is not a whole number from 0 to 1000000";
 
 std::string_view Trimmed(std::string_view s) {
   while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
@@ -60,6 +62,7 @@ class GenericCsvReader final : public FormatReader {
   // The field as text: without blanks around and the quotes that CSV may put on it.
   std::string_view Text(const CsvRow& row, Column column);
   bool TakeTask(const CsvRow& row, uint32_t& task);
+  bool TakeKills(const CsvRow& row, std::optional<uint32_t>& kills) const;
   uint32_t SeriesOf(uint32_t job, uint32_t task);
   bool Figure(const CsvRow& row, Column column, std::optional<float>& out) const {
     return at_[column] < 0 || TakeFloat(row, at_[column], 1, out);
@@ -106,7 +109,7 @@ absl::Status GenericCsvReader::TakeHeader(const CsvRow& row) {
   if (at_[kTime] < 0 || at_[kJob] < 0 || (at_[kCpu] < 0 && at_[kMemory] < 0)) {
     return absl::InvalidArgumentError(
         fmt::format("{}: the first line must name the columns: time, job, cpu_cores or memory_bytes or both, "
-                    "and optionally task, cpu_limit, memory_limit",
+                    "and optionally task, cpu_limit, memory_limit, oom_kills",
                     gate_.file()));
   }
   num_columns_ = row.size();
@@ -146,6 +149,21 @@ bool GenericCsvReader::TakeTask(const CsvRow& row, uint32_t& task) {
   return named < kFirstNamedTask;
 }
 
+bool GenericCsvReader::TakeKills(const CsvRow& row, std::optional<uint32_t>& kills) const {
+  if (at_[kOomKills] < 0) return true;
+  int64_t number = 0;
+  switch (ParseInteger(row.begin(at_[kOomKills]), row.end(at_[kOomKills]), number)) {
+    case NumberKind::kEmpty:
+      return true;
+    case NumberKind::kNumber:
+      kills = static_cast<uint32_t>(number);
+      return number >= 0 && number <= kMostKills;
+    case NumberKind::kBad:
+      break;
+  }
+  return false;
+}
+
 uint32_t GenericCsvReader::SeriesOf(uint32_t job, uint32_t task) {
   uint32_t* number = nullptr;
   if (task < kDenseTasks) {
@@ -174,6 +192,7 @@ absl::Status GenericCsvReader::Take(const CsvRow& row) {
       !Limit(memory_limit_, row, kMemoryLimit, out.memory_limit_bytes)) {
     return gate_.Bad(kBadNumber, row);
   }
+  if (!TakeKills(row, out.oom_kills)) return gate_.Bad(kBadKills, row);
   const std::string_view name = Text(row, kJob);
   if (name.empty()) return gate_.Bad("no job name", row);
   if (!out.cpu_mean_cores && !out.memory_mean_bytes) return gate_.Bad("no usage in the row", row);

@@ -51,6 +51,8 @@ class DayBuilder {
   struct TaskSum {
     double cpu = 0, cpu_seconds = 0, memory = 0, memory_seconds = 0;
     float cpu_peak = kAbsent, memory_peak = kAbsent;
+    uint64_t kills = 0;
+    bool tells_kills = false;
   };
   // What one task's rows of a window say.
   struct OwnLimits {
@@ -69,7 +71,8 @@ class DayBuilder {
   void CountLateRows(std::span<const uint32_t> rows);
   void AddWindow(std::span<const Place> places, JobDay& out, JobWindow& window);
   void SumOwnLimits(const JobDay& out, JobWindow& window) const;
-  void AddTask(std::span<const Place> places, JobDay& out);
+  void AddTask(std::span<const Place> places, const OwnLimits& own, WindowId window, JobDay& out);
+  static void SettleKills(const JobWindow& window, JobDay& out);
   // One row, or several that name the same task and start, merged by max.
   RowRecord MergeDuplicates(std::span<const Place> places, std::span<const RowShare>& shares);
   void AddRow(const RowRecord& row, std::span<const RowShare> shares, TaskSum& sum);
@@ -170,6 +173,7 @@ void DayBuilder::BuildJob(JobId job, std::span<const uint32_t> rows, JobDay& out
     window.cpu_limit_cores = cpu.At(window.window.index, window.cpu_limit_cores);
     window.memory_limit_bytes = memory.At(window.window.index, window.memory_limit_bytes);
     SumOwnLimits(out, window);
+    SettleKills(window, out);
     out.windows.push_back(window);
     i = end;
   }
@@ -191,7 +195,7 @@ void DayBuilder::AddWindow(std::span<const Place> places, JobDay& out, JobWindow
     window.cpu_limit_cores = std::max(window.cpu_limit_cores, own.cpu_cores);
     window.memory_limit_bytes = std::max(window.memory_limit_bytes, own.memory_bytes);
     own_limits_.push_back(own);
-    AddTask(places.subspan(i, end - i), out);
+    AddTask(places.subspan(i, end - i), own, window.window, out);
     i = end;
   }
   window.num_tasks = static_cast<uint32_t>(out.tasks.size()) - window.first_task;
@@ -222,7 +226,20 @@ void DayBuilder::SumOwnLimits(const JobDay& out, JobWindow& window) const {
   if (memory_differs) window.memory_limit_sum_bytes = static_cast<float>(memory_sum);
 }
 
-void DayBuilder::AddTask(std::span<const Place> places, JobDay& out) {
+// Where a killed task's own limit is not known the job's killed it, else what it used most.
+void DayBuilder::SettleKills(const JobWindow& window, JobDay& out) {
+  for (size_t i = out.kills.size(); i-- > 0 && out.kills[i].window == window.window;) {
+    TaskKills& kills = out.kills[i];
+    if (kills.killed_at_bytes >= 0) continue;
+    const auto first = out.tasks.begin() + window.first_task;
+    const auto task =
+        std::find_if(first, out.tasks.end(), [&](const TaskWindow& t) { return t.task == kills.task; });
+    kills.killed_at_bytes =
+        window.memory_limit_bytes >= 0 ? window.memory_limit_bytes : task->memory_peak_bytes;
+  }
+}
+
+void DayBuilder::AddTask(std::span<const Place> places, const OwnLimits& own, WindowId window, JobDay& out) {
   TaskSum sum;
   size_t distinct = 0;
   for (size_t i = 0; i < places.size(); ++distinct) {
@@ -244,6 +261,10 @@ void DayBuilder::AddTask(std::span<const Place> places, JobDay& out) {
     task.memory_peak_bytes = sum.memory_peak;
   }
   out.tasks.push_back(task);
+  out.kills_told += sum.tells_kills ? 1 : 0;
+  if (sum.kills == 0) return;
+  const auto kills = static_cast<uint32_t>(std::min<uint64_t>(sum.kills, RowRecord::kNotTold - 1));
+  out.kills.push_back({window, task.task, kills, own.memory_bytes});
 }
 
 RowRecord DayBuilder::MergeDuplicates(std::span<const Place> places, std::span<const RowShare>& shares) {
@@ -256,6 +277,9 @@ RowRecord DayBuilder::MergeDuplicates(std::span<const Place> places, std::span<c
                                      &RowRecord::memory_mean, &RowRecord::memory_peak}) {
       merged.*figure = std::max(merged.*figure, row.*figure);
     }
+    const bool tells_more = row.oom_kills != RowRecord::kNotTold &&
+                            (merged.oom_kills == RowRecord::kNotTold || row.oom_kills > merged.oom_kills);
+    if (tells_more) merged.oom_kills = row.oom_kills;
     // No meaning in this order but that it does not depend on which row came first.
     const std::span<const RowShare> other = SharesOf(place.row);
     if (std::lexicographical_compare(shares.begin(), shares.end(), other.begin(), other.end()))
@@ -265,6 +289,10 @@ RowRecord DayBuilder::MergeDuplicates(std::span<const Place> places, std::span<c
 }
 
 void DayBuilder::AddRow(const RowRecord& row, std::span<const RowShare> shares, TaskSum& sum) {
+  if (row.oom_kills != RowRecord::kNotTold) {
+    sum.tells_kills = true;
+    sum.kills += row.oom_kills;
+  }
   if (row.cpu_mean >= 0) {
     sum.cpu += double{row.cpu_mean} * row.seconds;
     sum.cpu_seconds += row.seconds;
@@ -335,6 +363,7 @@ RowRecord JobDayStore::Impl::Pack(const UsageRow& row, WindowId window) {
   record.memory_peak = OrAbsent(row.memory_peak_bytes);
   record.cpu_limit = OrAbsent(row.cpu_limit_cores);
   record.memory_limit = OrAbsent(row.memory_limit_bytes);
+  record.oom_kills = row.oom_kills.value_or(RowRecord::kNotTold);
   shares.clear();
   if (!row.cpu_percentiles_cores.empty()) {
     SpreadPercentiles(row.cpu_percentiles_cores, row.cpu_fractions, shares);

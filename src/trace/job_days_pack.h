@@ -28,8 +28,11 @@ struct RowRecord {
   float memory_peak = kAbsent;
   float cpu_limit = kAbsent;
   float memory_limit = kAbsent;
+  uint32_t oom_kills = kNotTold;
+
+  static constexpr uint32_t kNotTold = UINT32_MAX;
 };
-static_assert(sizeof(RowRecord) == 44);
+static_assert(sizeof(RowRecord) == 48);
 
 // A part of a row's time: (share_minus_1 + 1) / 65536 of its seconds at `bucket`. A row's shares add up to
 // 65536.

@@ -25,9 +25,13 @@ static bool operator==(const JobWindow& a, const JobWindow& b) {
          a.first_bucket == b.first_bucket && a.num_buckets == b.num_buckets &&
          a.cpu_limit_cores == b.cpu_limit_cores && a.memory_limit_bytes == b.memory_limit_bytes;
 }
+static bool operator==(const TaskKills& a, const TaskKills& b) {
+  return a.window == b.window && a.task == b.task && a.kills == b.kills &&
+         a.killed_at_bytes == b.killed_at_bytes;
+}
 static bool operator==(const JobDay& a, const JobDay& b) {
   return a.job == b.job && a.day == b.day && a.windows == b.windows && a.tasks == b.tasks &&
-         a.cpu_buckets == b.cpu_buckets;
+         a.cpu_buckets == b.cpu_buckets && a.kills == b.kills && a.kills_told == b.kills_told;
 }
 
 namespace {
@@ -39,6 +43,7 @@ struct TestRow {
   int64_t start_s = 0, seconds = 300;
   std::optional<float> cpu_mean{}, cpu_max{}, memory_mean{}, memory_peak{}, cpu_limit{}, memory_limit{};
   std::vector<float> percentiles{};
+  std::optional<uint32_t> oom_kills{};
 };
 
 constexpr float kFractions[] = {0.0F, 0.5F, 1.0F};
@@ -55,6 +60,7 @@ void Put(JobDayStore& store, const TestRow& r) {
   row.memory_peak_bytes = r.memory_peak;
   row.cpu_limit_cores = r.cpu_limit;
   row.memory_limit_bytes = r.memory_limit;
+  row.oom_kills = r.oom_kills;
   row.cpu_percentiles_cores = r.percentiles;
   if (!r.percentiles.empty()) row.cpu_fractions = kFractions;
   store.OnUsage(row);
@@ -87,6 +93,32 @@ std::vector<JobDay> Fold(uint32_t jobs, const std::vector<TestRow>& rows, FoldRe
   std::vector<JobDay> all = AllDays(*store);
   if (report != nullptr) *report = store->report();
   return all;
+}
+
+TEST(JobDayStore, KillsAreSummedAndHaveTheLimitThatKilled) {
+  const std::vector<TestRow> rows = {
+      // Two rows of a window, one of them twice; its own limit.
+      {.task = 1, .seconds = 60, .memory_mean = 5.0F, .memory_limit = 10.0F, .oom_kills = 1},
+      {.task = 1, .start_s = 60, .seconds = 60, .memory_mean = 5.0F, .oom_kills = 2},
+      {.task = 1, .start_s = 60, .seconds = 60, .memory_mean = 5.0F, .oom_kills = 3},
+      // None, the same, and not said.
+      {.task = 0, .memory_mean = 5.0F, .memory_limit = 20.0F, .oom_kills = 0},
+      {.task = 2, .memory_mean = 5.0F},
+      {.task = 3, .memory_mean = 5.0F, .oom_kills = 1},  // the job's limit
+      {.job = 1, .task = 0, .start_s = 300, .memory_mean = 5.0F, .memory_peak = 7.0F, .oom_kills = 1},
+      {.job = 1, .task = 1, .start_s = 300, .cpu_mean = 1.0F, .oom_kills = 1}};
+  const auto days = Fold(2, rows);
+  ASSERT_EQ(days.size(), 2U);
+  EXPECT_THAT(days[0].kills,
+              ElementsAre(TaskKills{WindowId{0}, 1, 4, 10.0F}, TaskKills{WindowId{0}, 3, 1, 20.0F}));
+  EXPECT_EQ(days[0].kills_told, 3U);
+  EXPECT_THAT(days[1].kills, ElementsAre(TaskKills{WindowId{1}, 0, 1, 7.0F},  // what it used most
+                                         TaskKills{WindowId{1}, 1, 1, kAbsent}));
+  EXPECT_EQ(Fold(2, {rows.rbegin(), rows.rend()}), days) << "in any order";
+  // Through the temporary file, too.
+  const auto spilt = MakeStore(2, 1);
+  for (const TestRow& row : rows) Put(*spilt, row);
+  EXPECT_EQ(AllDays(*spilt), days);
 }
 
 TEST(JobDayStore, GroupsRowsByDayJobWindowAndTask) {

@@ -28,7 +28,7 @@ enum class TraceFormat : uint8_t {
   kGoogle2011,        // v2 CSV tables
   kAlibaba2018,
   kAzureVm,
-  kCsv,  // time,job,task,cpu_cores,memory_bytes[,cpu_limit,memory_limit]
+  kCsv,  // time,job,task,cpu_cores,memory_bytes[,cpu_limit,memory_limit,oom_kills]
 };
 std::string_view Name(TraceFormat f);
 // InvalidArgument with the list of names.

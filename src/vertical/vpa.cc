@@ -140,6 +140,8 @@ VpaEstimate VpaBounds(double p50, double p90, double p95, double confidence_days
 
 namespace {
 
+constexpr double kMostBytes = 1e15;  // above the last bucket
+
 class VpaRecommender final : public Recommender {
  public:
   VpaRecommender(Resource resource, VpaSettings settings, OomSettings oom)
@@ -163,7 +165,9 @@ class VpaRecommender final : public Recommender {
     }
   }
   void ObserveOom(const OomEvent& event) override {
-    AddPeak(event.task, OomBump(std::max(event.limit, PeakOf(event.task)), oom_), event.window.start_s());
+    // Kill upon kill multiplies the peak, which must stay a number of the histogram.
+    const double need = std::min(OomBump(std::max(event.limit, PeakOf(event.task)), oom_), kMostBytes);
+    AddPeak(event.task, need, event.window.start_s());
     applied_ = -1;  // every OOM is taken to be a "quick" one, after which the updater does not wait
   }
   // The target reaches a running container by the updater's rules (docs/references.md, "Kubernetes VPA"): its

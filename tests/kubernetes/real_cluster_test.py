@@ -162,9 +162,9 @@ def start_tautd(stage, bed):
     config = f"""actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers, grace: 10s}}
 kubernetes:
-  {{startup_grace: 0s, kubeconfig: {kubeconfig}, scrape_interval: 5s, vpa: true, lease: tautline/tautd, admission: {{listen: 127.0.0.1:{admission}, name: 127.0.0.1}}}}
+  {{kubeconfig: {kubeconfig}, scrape_interval: 5s, vpa: true, lease: tautline/tautd, admission: {{listen: 127.0.0.1:{admission}, name: 127.0.0.1}}}}
 recommenders: {{moving_window: {{min_history_h: 0}}}}
-defaults: {{recommender: moving_window}}
+defaults: {{recommender: moving_window, startup_grace: 0s}}
 rules:
   - {{name: web, match: {{job: "default/deployment/web/*"}}, set: {{mode: auto}}}}
 """
@@ -245,10 +245,10 @@ def install(stage, bed):
     (overlay / "tautd.yaml").write_text(f"""server: {{listen: [127.0.0.1:{port}]}}
 store: {{path: /var/lib/tautline/tautd.db}}
 ingest: {{kubernetes_jobs: containers, grace: 10s}}
-kubernetes: {{kubeconfig: in-cluster, lease: tautline/tautd, scrape_interval: 5s, startup_grace: 0s}}
+kubernetes: {{kubeconfig: in-cluster, lease: tautline/tautd, scrape_interval: 5s}}
 actuator: {{kind: kubernetes}}
 recommenders: {{moving_window: {{min_history_h: 0}}}}
-defaults: {{recommender: moving_window}}
+defaults: {{recommender: moving_window, startup_grace: 0s}}
 rules:
   - {{name: web, match: {{job: "default/deployment/web/*"}}, set: {{mode: auto}}}}
 """)
