@@ -1,7 +1,6 @@
 #include "json/json_walk.h"
 
 #include <charconv>
-#include <optional>
 #include <utility>
 
 #include "base/strings.h"
@@ -193,11 +192,12 @@ struct JsonReader::Impl {
   ondemand::parser parser;
   ondemand::document document;
   size_t error_offset = 0;
+  static constexpr size_t kNotCut = std::string::npos;
 
   template <typename Walk>
   absl::Status Read(std::string& text, IfCut if_cut, const Walk& walk) {
     const bool reads_rest = if_cut == IfCut::kReadRest;
-    std::optional<size_t> cut = reads_rest ? CloseIfCut(text) : std::nullopt;
+    size_t cut = reads_rest ? CloseIfCut(text) : kNotCut;
     error_code e = Iterate(text);
     if (e == simdjson::UNCLOSED_STRING && reads_rest) {
       text.resize(text.rfind('"'));
@@ -205,14 +205,14 @@ struct JsonReader::Impl {
       e = Iterate(text);
     }
     absl::Status s = e ? Failed(nullptr, e, "JSON") : walk();
-    if (s.ok() && !cut.has_value()) return s;
+    if (s.ok() && cut == kNotCut) return s;
     const char* at = nullptr;
     const char* const begin = text.data();
     const bool is_known =
         !e && !document.current_location().get(at) && at >= begin && at <= begin + text.size();
     error_offset = is_known ? static_cast<size_t>(at - begin) : text.size();
-    if (!cut.has_value() || (!s.ok() && error_offset < *cut)) return s;
-    error_offset = *cut;
+    if (cut == kNotCut || (!s.ok() && error_offset < cut)) return s;
+    error_offset = cut;
     return Failed(nullptr, simdjson::INCOMPLETE_ARRAY_OR_OBJECT, "JSON");
   }
 
@@ -223,9 +223,9 @@ struct JsonReader::Impl {
   }
 
   // The parser reads nothing of an object whose last brace is not there. Returns where it was put.
-  static std::optional<size_t> CloseIfCut(std::string& text) {
+  static size_t CloseIfCut(std::string& text) {
     const std::string_view rest = StripSpace(text);
-    if (!rest.starts_with('{') || rest.ends_with('}')) return std::nullopt;
+    if (!rest.starts_with('{') || rest.ends_with('}')) return kNotCut;
     const size_t size = text.size();
     text += ",}";  // completes nothing that is open
     return size;

@@ -51,8 +51,9 @@ class JsonValue {
   Place* place_;
 };
 
-// One object, one thread; keeps its buffers. A text may be of up to 4 GiB. Values may be nested 1,024 deep where
-// a caller walks into them. A text gets room behind its end, which may move it. What follows the value is not read.
+// One object, one thread; keeps its buffers. A text may be of up to 4 GiB. Values may be nested 1,024 deep
+// where a caller walks into them. A text gets room behind its end, which may move it. What follows the value
+// is not read.
 class JsonReader {
  public:
   // kReadRest: what there is of a text that was cut off is read before the error; the text may be changed.

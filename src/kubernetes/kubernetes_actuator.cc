@@ -282,7 +282,7 @@ KubernetesActuator::PodResult KubernetesActuator::NotPlanned(const Work& work, c
   PodResult out{MayPass(why) ? PodState::kWaiting : PodState::kProblem, std::string(Message(why)), {}};
   // Its node alone is too small.
   if (order.value.has_value() && absl::IsFailedPrecondition(why) &&
-      PlanResize(pod, container, work.key.second.resource(), *order.value, work.allocation,
+      PlanResize(pod, container, work.key.second.resource(), *order.value, work.terms.allocation,
                  cluster_->LargestNode(), claims.scaled_by)
           .ok()) {
     out.evict_after_s = EvictAfter(false);

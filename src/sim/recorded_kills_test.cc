@@ -121,8 +121,8 @@ TEST(RecordedKills, OfUnknownHeightAreOnlyCounted) {
   EXPECT_EQ(out.result.lanes[0].summary.totals.ooms, 0U);
 }
 
-// With feedback a kill at the recorded limit or a lower one happens in the replay, and puts the task away; a higher
-// limit is spared it.
+// With feedback a kill at the recorded limit or a lower one happens in the replay, and puts the task away; a
+// higher limit is spared it.
 TEST(RecordedKills, WithFeedbackKillUpToTheirLimit) {
   const struct {
     double killed_at;
