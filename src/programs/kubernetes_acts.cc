@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
   options.steady_s = std::move(steady_s);
   options.owners = &field_owners_;
   if (config.fallback == ResizeFallback::kEvict) {
-    KubernetesActuator::Eviction& eviction = options.eviction.emplace();
+    KubernetesActuator::Eviction& eviction = *(options.eviction = KubernetesActuator::Eviction());
     eviction.deferred_s = static_cast<double>(config.evict_after_s);
     eviction.blocked_s = std::min(eviction.blocked_s, eviction.deferred_s);
     eviction.rules = [this](const std::string& name) { return namespace_rules_.Of(name); };
