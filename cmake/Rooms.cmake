@@ -30,7 +30,7 @@ taut_precompiled(taut_test_pch HEADERS ${pch_headers} <gmock/gmock.h> <gtest/gte
                  OPTIONS ${test_options} DEPS rapidcheck GTest::gmock GTest::gtest)
 
 # Compiling takes most of the time of a cold build, and headers' templates most of that: tests are compiled in groups of
-# eight files, and with TAUT_UNITY (the sanitizers' builds) the rooms' sources too. Files whose private names collide
+# eight files, and with TAUT_UNITY (preset sanitize) the rooms' sources too. Files whose private names collide
 # with a neighbour's are compiled alone: those in compiled_alone.txt.
 option(TAUT_UNITY "Compile a room's sources in groups, not file by file" OFF)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
