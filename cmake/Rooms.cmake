@@ -1,9 +1,10 @@
-# taut_room(NAME [FOREIGN_THREADS] [TEST_FILTER f] [DEPS lib...] [TEST_DEPS lib...])
+# taut_room(NAME [FOREIGN_THREADS] [FILE_BY_FILE] [TEST_FILTER f] [DEPS lib...] [TEST_DEPS lib...])
 #
 # A room is a folder of src/: foo.cc goes into the library taut_NAME, foo_test.cc into the binary
 # NAME_tests (found by ctest), foo_bench.cc into NAME_bench. Which rooms may include which is written in
 # src/LAYERS and checked by tools/check_layers.py. FOREIGN_THREADS: its tests run threads of libraries that
-# ThreadSanitizer cannot see into (gRPC), whose locks it would not know. TEST_FILTER: of its tests, those that ctest
+# ThreadSanitizer cannot see into (gRPC), whose locks it would not know. FILE_BY_FILE: its sources are not compiled in
+# groups, as most have private names that a neighbour has too. TEST_FILTER: of its tests, those that ctest
 # runs here and not on a machine of their own.
 # Two precompiled headers for all rooms: parsing these takes most of the time of compiling a small file.
 file(WRITE ${CMAKE_BINARY_DIR}/pch/empty.cc "")
@@ -40,7 +41,7 @@ file(STRINGS ${alone_list} compiled_alone REGEX "^[^#]")
 
 add_custom_target(benchmarks)
 function(taut_room name)
-  cmake_parse_arguments(ROOM "FOREIGN_THREADS" "TEST_FILTER" "DEPS;TEST_DEPS" ${ARGN})
+  cmake_parse_arguments(ROOM "FOREIGN_THREADS;FILE_BY_FILE" "TEST_FILTER" "DEPS;TEST_DEPS" ${ARGN})
   file(GLOB all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(sources ${all})
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
@@ -58,7 +59,9 @@ function(taut_room name)
     target_include_directories(taut_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(taut_${name} PUBLIC ${ROOM_DEPS} PRIVATE taut_flags)
     target_precompile_headers(taut_${name} REUSE_FROM taut_pch)
-    set_target_properties(taut_${name} PROPERTIES UNITY_BUILD ${TAUT_UNITY})
+    if(TAUT_UNITY AND NOT ROOM_FILE_BY_FILE)
+      set_target_properties(taut_${name} PROPERTIES UNITY_BUILD ON)
+    endif()
   else()
     add_library(taut_${name} INTERFACE)
     target_include_directories(taut_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
