@@ -121,7 +121,7 @@ TEST(FeedCellTest, AsManyPodsAsAreOrderedShareTheLoad) {
           cores += std::max(t.cpu_mean_cores, 0.0F);
           ++tasks;
         }
-        seen[ingest.mapper().job_name(job.job)].emplace_back(tasks, cores);
+        seen[std::string(ingest.mapper().job_name(job.job))].emplace_back(tasks, cores);
       }
     });
   }

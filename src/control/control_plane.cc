@@ -273,7 +273,7 @@ void ControlPlane::NoteNewJobs(Timestamp now, When when) {
     SeriesMapper& mapper = ingest_->mapper();
     for (const JobId id : mapper.TakeFreshJobs()) {
       if (mapper.HasJob(id))
-        fresh.push_back({id, mapper.job_name(id), mapper.job_labels(id), seen.seconds()});
+        fresh.push_back({id, std::string(mapper.job_name(id)), mapper.job_labels(id), seen.seconds()});
     }
   }
   for (JobRecord& record : fresh) {

@@ -49,7 +49,7 @@ class Cell {
     std::map<std::string, SaidReplicas> out;
     ingest_.CloseUntil(Timestamp::FromSeconds(kBegin + second), [&](const ClosedWindow& w) {
       for (const JobWindowData& job : w.jobs) {
-        const std::string& name = ingest_.mapper().job_name(job.job);
+        const std::string name(ingest_.mapper().job_name(job.job));
         EXPECT_FALSE(out.contains(name)) << "two windows";
         out[name] = job.replicas;
       }

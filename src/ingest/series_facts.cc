@@ -88,7 +88,7 @@ void SeriesMapper::ClaimContainer(uint32_t slot, std::string_view container) {
     slots_of_container_.Add(slot, key);
   }
   const SeriesBinding& binding = bindings_[slot];
-  Claim claim{job_name(binding.job), std::string(tasks_[binding.task_entry].name.view())};
+  Claim claim{std::string(job_name(binding.job)), std::string(tasks_[binding.task_entry].name.view())};
   Claim& kept = claims_[key];
   if (kept == claim) return;
   kept = std::move(claim);

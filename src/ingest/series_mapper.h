@@ -128,7 +128,8 @@ class SeriesMapper {
 
   size_t num_jobs() const { return jobs_.size(); }
   bool HasJob(JobId id) const { return jobs_.Find(id) != nullptr; }
-  std::string job_name(JobId id) const { return std::string(jobs_[id].name.view()); }
+  // Good until the job is forgotten.
+  std::string_view job_name(JobId id) const { return jobs_[id].name; }
   std::vector<std::string> job_names() const;  // ascending by number
   using JobLabels = std::vector<std::pair<std::string, std::string>>;
   // Keys ascending; of a job from before the daemon's start only what was learnt since.
