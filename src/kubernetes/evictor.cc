@@ -16,7 +16,7 @@ using Did = Evictor::Did;
 constexpr std::array<std::string_view, 3> kReplacing = {"ReplicaSet", "StatefulSet", "ReplicationController"};
 constexpr size_t kFewestReady = 2;
 
-std::string PodText(const Pod& pod) { return StrCat("pod ", pod.namespace_name, "/", pod.name); }
+std::string PodText(const Pod& pod) { return StrCat("pod ", FullName(pod)); }
 
 // "": its controller makes another one that may do the same elsewhere.
 std::string WhyNever(const Pod& pod) {

@@ -16,9 +16,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr const char* kJob = "shop/deployment/web/app";
-constexpr const char* kPodA = "web-5d4f8c7b9d-aaaaa";
-constexpr const char* kPodB = "web-5d4f8c7b9d-bbbbb";
 constexpr const char* kPodC = "web-5d4f8c7b9d-ccccc";
 
 // An actuator that may evict, and 100 MiB that are ordered for pods with 64 MiB.
@@ -77,7 +74,7 @@ class Eviction : public testing::Test {
     pod.admitted_by_us = true;
     return pod;
   }
-  // What was asked after so many seconds.
+  // What was asked after these seconds.
   std::vector<std::string> After(double seconds) {
     now_s_ += seconds;
     actuator_->Step();

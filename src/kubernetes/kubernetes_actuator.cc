@@ -14,8 +14,6 @@ constexpr uint8_t kStateVersion = 1;
 constexpr double kForgetEverySeconds = 3600;
 constexpr std::chrono::milliseconds kLook{100};  // the cluster's changes are looked at this often
 
-std::string PodText(const Pod& pod) { return StrCat(pod.namespace_name, "/", pod.name); }
-
 // The first of several actuators gets what none claims.
 OutcomeUpdate NotOurs(const TargetOrder& order, int64_t now_s) {
   OutcomeUpdate out;
@@ -299,7 +297,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
   if (container == nullptr) {
     return {
         PodState::kProblem,
-        StrCat("pod ", PodText(pod), " has ", pod.containers.size(),
+        StrCat("pod ", FullName(pod), " has ", pod.containers.size(),
                " containers: set ingest.kubernetes_jobs: containers, so that each has limits of its own")};
   }
   const FieldClaims claims = ClaimsOn(work.workload, *container, resource);
@@ -307,7 +305,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
     memory = PodMemory();  // what it sets is its right
     if (!order.value.has_value()) return {PodState::kDone, ""};
     return {PodState::kProblem,
-            StrCat("pod ", PodText(pod), ": ", claims.set_by, " sets the ", Name(resource), " of container ",
+            StrCat("pod ", FullName(pod), ": ", claims.set_by, " sets the ", Name(resource), " of container ",
                    container->name,
                    "; set its updateMode to Off, or name the recommender tautline, to let Tautline set it")};
   }
@@ -343,7 +341,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
   memory.request_stayed = !claims.scaled_by.empty();
   if (now_s < memory.hold_until_s) {
     Again(work.key, memory.hold_until_s);
-    return {PodState::kProblem, StrCat("pod ", PodText(pod), ": another has changed the ", Name(resource),
+    return {PodState::kProblem, StrCat("pod ", FullName(pod), ": another has changed the ", Name(resource),
                                        " limit or request that was set; it "
                                        "is left alone for ",
                                        std::lround(options_.step_back_s / 60), " minutes")};
@@ -353,7 +351,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
                               : 0;
   if (grace_s > 0) {
     Again(work.key, now_s + static_cast<double>(grace_s));
-    return {PodState::kWaiting, StrCat("pod ", PodText(pod), " starts: nothing is lowered for another ",
+    return {PodState::kWaiting, StrCat("pod ", FullName(pod), " starts: nothing is lowered for another ",
                                        grace_s, " s (startup_grace)")};
   }
   if (now_s < memory.retry_at_s) {
@@ -413,7 +411,7 @@ KubernetesActuator::PodResult KubernetesActuator::Waiting(const Pod& pod, const 
   const auto with = [&](PodState state, std::string_view what, std::optional<double> evict_after_s = {}) {
     return PodResult{
         state,
-        StrCat("pod ", PodText(pod), ": ", what, pod.resize_message.empty() ? "" : ": ", pod.resize_message),
+        StrCat("pod ", FullName(pod), ": ", what, pod.resize_message.empty() ? "" : ": ", pod.resize_message),
         evict_after_s};
   };
   const bool runs = RunsWith(container, resource, wanted);  // then another resource of the pod is waited for
@@ -430,7 +428,7 @@ KubernetesActuator::PodResult KubernetesActuator::Waiting(const Pod& pod, const 
       break;
   }
   if (runs) return {PodState::kDone, ""};
-  return {PodState::kWaiting, StrCat("pod ", PodText(pod), ": the kubelet has not taken it yet")};
+  return {PodState::kWaiting, StrCat("pod ", FullName(pod), ": the kubelet has not taken it yet")};
 }
 
 // Of an error of the request that was made last.
@@ -454,9 +452,9 @@ KubernetesActuator::PodResult KubernetesActuator::Patch(const Pod& pod, const Co
   if (status.ok()) {
     // Once it is seen, the pod changes and is looked at again; a patch that is never seen is sent again.
     memory.retry_at_s = now_s + options_.unseen_s;
-    return {PodState::kWaiting, StrCat("pod ", PodText(pod), ": the kubelet has not taken it yet")};
+    return {PodState::kWaiting, StrCat("pod ", FullName(pod), ": the kubelet has not taken it yet")};
   }
-  const std::string text = StrCat("pod ", PodText(pod), ": ", Message(status));
+  const std::string text = StrCat("pod ", FullName(pod), ": ", Message(status));
   memory.retry_at_s = RetryAt(status);
   if (!MayPass(status)) memory.problem = text;
   return {MayPass(status) ? PodState::kWaiting : PodState::kProblem, text,
@@ -524,7 +522,7 @@ absl::Status KubernetesActuator::TryScale(const TargetOrder& order) {
     for (const PodPtr& pod : cluster_->PodsOf(*workload)) {
       if (pod->containers.size() > 1) {
         return absl::FailedPreconditionError(
-            StrCat("pod ", PodText(*pod), " has ", pod->containers.size(),
+            StrCat("pod ", FullName(*pod), " has ", pod->containers.size(),
                    " containers, and each is a job: their number of replicas cannot be set by one of them"));
       }
     }

@@ -12,10 +12,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr const char* kJob = "shop/deployment/web/app";
-constexpr const char* kPodA = "web-5d4f8c7b9d-aaaaa";
-constexpr const char* kPodB = "web-5d4f8c7b9d-bbbbb";
-
 class Actuator : public testing::Test {
  protected:
   Actuator() {

@@ -294,6 +294,8 @@ std::string VersionOf(JsonNode at) { return std::string(at["metadata"].Text("res
 
 }  // namespace
 
+std::string FullName(const Pod& pod) { return StrCat(pod.namespace_name, "/", pod.name); }
+
 absl::StatusOr<std::vector<ContainerState>> ParsePodTemplate(std::string_view body) {
   JsonTree tree;
   if (!tree.Parse(body).ok()) return absl::DataLossError("the API server's answer is not JSON");

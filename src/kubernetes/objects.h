@@ -69,6 +69,8 @@ struct Pod {
   bool admitted_by_us = false;  // the latter: its owner's amounts are those of kOwnersAnnotation
   bool owners_known = false;    // what its owner wants of its containers (Cluster)
 };
+// "NAMESPACE/NAME".
+std::string FullName(const Pod& pod);
 
 // The owner's requests and limits of a pod that the webhook has changed at its creation (admission.h), by
 // container: {"app":{"requests":{"cpu":"100m"},"limits":{"cpu":"200m"}}}.

@@ -15,6 +15,11 @@ namespace taut {
 
 inline constexpr double kMebibyte = 1024.0 * 1024;
 
+// Of the Deployment of TestPod, and pods of it.
+inline constexpr const char* kJob = "shop/deployment/web/app";
+inline constexpr const char* kPodA = "web-5d4f8c7b9d-aaaaa";
+inline constexpr const char* kPodB = "web-5d4f8c7b9d-bbbbb";
+
 // A running container with 100m of 200m and 32Mi of 64Mi.
 inline ContainerState TestContainer(std::string name = "app") {
   ContainerState out;

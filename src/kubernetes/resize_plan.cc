@@ -29,7 +29,7 @@ bool Has(const Amounts& requests, const Amounts& limits, Resource resource,
 
 absl::Status Refuse(const Pod& pod, const ContainerState& container, std::string_view why) {
   return absl::FailedPreconditionError(
-      StrCat("container ", container.name, " of pod ", pod.namespace_name, "/", pod.name, ": ", why));
+      StrCat("container ", container.name, " of pod ", FullName(pod), ": ", why));
 }
 
 bool IsEqual(const ContainerState& container, Resource resource) {

@@ -417,7 +417,7 @@ TEST(LiveReplicas, ASeriesSaysHowManyTasksRun) {
   job.Window(1);
   EXPECT_EQ(job.replicas().running(), 9) << "of three of them usage is known";
   EXPECT_THAT(job.replicas().recommended(), Optional(9));
-  EXPECT_THAT(job.all, IsEmpty()) << "so many run";
+  EXPECT_THAT(job.all, IsEmpty()) << "this number runs already";
   EXPECT_THAT(job.replicas().utilization(), Optional(0.5));
   Reason reason;
   job.replicas().Explain(reason);

@@ -65,13 +65,14 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
   options.steady_s = std::move(steady_s);
   options.owners = &field_owners_;
   if (config.fallback == ResizeFallback::kEvict) {
-    KubernetesActuator::Eviction& eviction = *(options.eviction = KubernetesActuator::Eviction());
+    KubernetesActuator::Eviction eviction;
     eviction.deferred_s = static_cast<double>(config.evict_after_s);
     eviction.blocked_s = std::min(eviction.blocked_s, eviction.deferred_s);
     eviction.rules = [this](const std::string& name) { return namespace_rules_.Of(name); };
     eviction.evicted = [this](const WorkloadName& workload, const Pod& pod, const std::string& why) {
       SayEvicted(workload, pod, why);
     };
+    options.eviction = std::move(eviction);
   }
   if (absl::Status s = options_.config.vpa ? absl::OkStatus() : WatchVpas(); !s.ok()) return s;
   auto made = std::make_unique<KubernetesActuator>(
@@ -163,9 +164,9 @@ void KubernetesRun::Say(std::span<const Decision> decisions) {
 }
 
 void KubernetesRun::SayEvicted(const WorkloadName& workload, const Pod& pod, const std::string& why) {
-  const std::string name = StrCat(pod.namespace_name, "/", pod.name);
-  ActionLog::Info("pod_evicted",
-                  {{"pod", name}, {"workload", StrCat(workload.kind, "/", workload.name)}, {"why", why}});
+  ActionLog::Info(
+      "pod_evicted",
+      {{"pod", FullName(pod)}, {"workload", StrCat(workload.kind, "/", workload.name)}, {"why", why}});
   if (events_ != nullptr) events_->Add(EvictionEvent(workload, pod, why));
 }
 

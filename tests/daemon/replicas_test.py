@@ -33,7 +33,7 @@ class Cell:
         self.requests = {}
 
     def send(self, tautd, windows, tasks, cores_each, requests_each=0, said=None):
-        """All tasks of web use so much, and serve so many requests a second; db has two. said: how many tasks of web run
+        """The usage of all tasks of web, and the requests a second that they serve; db has two. said: how many tasks of web run
         and are ready, by kube-state-metrics."""
         for _ in range(windows * WINDOW // STEP):
             series = []
