@@ -15,11 +15,6 @@
 namespace taut {
 namespace {
 
-int Fail(const absl::Status& status) {
-  PrintError(Message(status));
-  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
-}
-
 // Seconds, as a number of steps.
 absl::StatusOr<int64_t> StepsOf(std::string_view option, const std::string& text, int64_t step_s) {
   const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
@@ -76,18 +71,16 @@ absl::StatusOr<PoolSeries> ReadSeries(const ActuaryArgs& args, int64_t step_s) {
   return out;
 }
 
-std::string Percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
-
 std::string TextOf(const ActuaryArgs& args, const ActuaryReplayResult& result,
                    const ActuaryReplayOptions& options, const PoolSeries& series) {
-  std::string out =
-      fmt::format("{} steps of {}, the first {} without sales; sold for {} at {}\n\n", series.use.size(),
-                  FormatDuration(series.step_s), args.warmup, args.horizon, Percent(options.actuary.promise));
+  std::string out = fmt::format("{} steps of {}, the first {} without sales; sold for {} at {}\n\n",
+                                series.use.size(), FormatDuration(series.step_s), args.warmup, args.horizon,
+                                Percent(options.actuary.promise, 2));
   TextTable table({"seller", "sales", "broken", "kept of\nthe time", "refused", "sold, of\nclairvoyant",
                    "mean\namount", "least", "taken back\na day", "net, of\nclairvoyant"});
   for (const SellerScore& s : result.sellers) {
     table.Add({s.seller, FormatCount(s.sales), FormatCount(s.broken),
-               s.sales > 0 ? Percent(s.kept_share) : "-", Percent(s.refused_share),
+               s.sales > 0 ? Percent(s.kept_share, 2) : "-", Percent(s.refused_share, 2),
                fmt::format("{:.3f}", s.of_clairvoyant), fmt::format("{:.4g}", s.mean_amount),
                fmt::format("{:.4g}", s.least_amount), fmt::format("{:.3g}", s.taken_back_per_day),
                fmt::format("{:.3f}", s.net_of_clairvoyant)});

@@ -20,12 +20,6 @@ namespace taut {
 
 namespace {
 
-int Fail(const absl::Status& status) {
-  PrintError(Message(status));
-  if (absl::IsCancelled(status)) return kExitPartial;
-  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
-}
-
 std::string Number(double value) {
   if (value >= 999.5 && value < 1e15) return FormatCount(static_cast<uint64_t>(value + 0.5));
   return fmt::format("{:.3g}", value);

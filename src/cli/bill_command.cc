@@ -24,11 +24,6 @@
 namespace taut {
 namespace {
 
-int Fail(const absl::Status& status) {
-  PrintError(Message(status));
-  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
-}
-
 // By JobId; jobs without a bill have an empty one.
 using JobSums = std::vector<BillSums>;
 

@@ -19,11 +19,6 @@
 namespace taut {
 namespace {
 
-int Fail(const absl::Status& status) {
-  PrintError(Message(status));
-  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
-}
-
 // A cell and where it is from.
 struct Cell {
   CellModel model;
@@ -127,8 +122,6 @@ std::string Lines(std::string_view text) {
   }
   return out;
 }
-
-std::string Percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 // The sums of limits and reservations over the capacity.
 struct Load {

@@ -21,11 +21,6 @@ namespace {
 
 constexpr std::string_view kOracle = "oracle";
 
-int Fail(const absl::Status& status) {
-  PrintError(Message(status));
-  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
-}
-
 absl::StatusOr<int64_t> Duration(std::string_view option, const std::string& text) {
   const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
   if (!seconds.ok()) return absl::InvalidArgumentError(StrCat(option, ": ", Message(seconds.status())));
@@ -95,8 +90,6 @@ void Append(const OvercommitDecision& d, OutputFile& out) {
   out.Append(fmt::format("{},{},{},{},{},{},{},{},{}\n", d.time_s, Name(d.resource), d.placement, d.machine,
                          CsvField(d.predictor), d.limit, d.predicted, d.oracle, CsvField(reason.sentence)));
 }
-
-std::string Percent(double share, int decimals) { return fmt::format("{:.{}f} %", 100 * share, decimals); }
 
 std::string Text(const OvercommitResult& result, const OvercommitOptions& options) {
   std::string out =

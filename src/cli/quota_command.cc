@@ -16,11 +16,11 @@
 namespace taut {
 namespace {
 
-int Fail(const absl::Status& status) {
+// Here also what the quota file does not have, or does not fit into, is a mistake of the command line.
+int FailQuota(const absl::Status& status) {
+  if (!absl::IsNotFound(status) && !absl::IsFailedPrecondition(status)) return Fail(status);
   PrintError(Message(status));
-  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) || absl::IsFailedPrecondition(status)
-             ? kExitUsage
-             : kExitFailed;
+  return kExitUsage;
 }
 
 std::string AmountText(std::string_view resource, int64_t amount) {
@@ -148,7 +148,7 @@ absl::StatusOr<AdmissionRequest> ToRequest(const AdmitArgs& args) {
 
 int RunQuota(const QuotaArgs& args) {
   const auto loaded = Load(args.file);
-  if (!loaded.ok()) return Fail(loaded.status());
+  if (!loaded.ok()) return FailQuota(loaded.status());
   const std::vector<QuotaShown> rows = Shown(loaded->second);
   if (args.output == OutputForm::kTable) {
     Print(TableOf(rows));
@@ -171,12 +171,12 @@ int RunQuota(const QuotaArgs& args) {
 
 int RunAdmit(const AdmitArgs& args) {
   const auto loaded = Load(args.file);
-  if (!loaded.ok()) return Fail(loaded.status());
+  if (!loaded.ok()) return FailQuota(loaded.status());
   const absl::StatusOr<AdmissionRequest> request = ToRequest(args);
-  if (!request.ok()) return Fail(request.status());
+  if (!request.ok()) return FailQuota(request.status());
   const absl::StatusOr<AdmissionVerdict> verdict =
       DecideAdmission(loaded->second, *request, loaded->first.releases);
-  if (!verdict.ok()) return Fail(verdict.status());
+  if (!verdict.ok()) return FailQuota(verdict.status());
   if (args.output == OutputForm::kTable) {
     Print(VerdictText(*verdict));
   } else {

@@ -28,11 +28,6 @@ absl::Status WriteFile(OutputFile& file, const std::string& content) {
   return file.Close();
 }
 
-int Fail(const absl::Status& status) {
-  PrintError(Message(status));
-  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
-}
-
 // What one replay writes beside its table.
 class ReplayOutputs {
  public:

@@ -20,11 +20,6 @@
 namespace taut {
 namespace {
 
-int Fail(const absl::Status& status) {
-  PrintError(Message(status));
-  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
-}
-
 struct PolicyResult {
   std::string policy;
   ReplicaScore total;
@@ -120,8 +115,6 @@ absl::StatusOr<Replayed> ReplayAll(const ReplicaInput& input, const ReplicasArgs
         StrCat("nothing to replay: ", out.notes.empty() ? "no load" : out.notes.front()));
   return out;
 }
-
-std::string Percent(double share, int decimals) { return fmt::format("{:.{}f} %", 100 * share, decimals); }
 
 std::string Table(const std::vector<std::pair<std::string, ReplicaScore>>& rows, OverloadModel model) {
   const bool shed = model == OverloadModel::kShed;

@@ -15,10 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string Percent(double share, int decimals = 1) {
-  return fmt::format("{:.{}f} %", 100 * share, decimals);
-}
-
 // Seconds that were scored: the span that footprints are averaged over.
 double ScoredSeconds(const LaneResult& lane, int32_t first_scored_day) {
   int64_t days = 0;

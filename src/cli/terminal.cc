@@ -12,6 +12,7 @@
 #include <cstdlib>
 
 #include "base/strings.h"
+#include "cli/cli.h"
 #include "fmt/format.h"
 
 namespace taut {
@@ -53,6 +54,14 @@ void PrintError(std::string_view text) {
   fmt::print(stderr, "{}taut: {}{}\n", colour ? "\033[31m" : "", Printable(text, /*keep_newlines=*/true),
              colour ? "\033[0m" : "");
 }
+
+int Fail(const absl::Status& status) {
+  PrintError(Message(status));
+  if (absl::IsCancelled(status)) return kExitPartial;
+  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
+}
+
+std::string Percent(double share, int decimals) { return fmt::format("{:.{}f} %", 100 * share, decimals); }
 
 size_t DisplayWidth(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), BeginsCharacter));

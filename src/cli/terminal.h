@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "base/printable.h"
 
 namespace taut {
@@ -24,6 +25,12 @@ void Print(std::string_view text);
 // "taut: " and the text to stderr; what a terminal may not be given is escaped (base/printable.h).
 void Warn(std::string_view text);
 void PrintError(std::string_view text);
+// Prints the error and returns the exit code that belongs to it (cli/cli.h): an invalid argument is a wrong
+// command line, what was cancelled is partial.
+int Fail(const absl::Status& status);
+
+// A share of 1 as "12.3 %".
+std::string Percent(double share, int decimals = 1);
 
 // False for the bytes of a UTF-8 character after its first.
 inline bool BeginsCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }

@@ -237,8 +237,6 @@ absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, const ReplicasArgs& replica
   return sweep;
 }
 
-std::string Percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
-
 std::string SettingsText(const Trial& t) {
   std::string out;
   for (const Assignment& a : t.swept) StrAppend(&out, out.empty() ? "" : " ", a.key, "=", a.value);
@@ -260,10 +258,10 @@ std::string SweepTable(const Sweep& sweep) {
   for (const size_t i : order) {
     const Trial& t = sweep.trials[i];
     table.Add({t.policy, SettingsText(t), fmt::format("{:.3f}", t.chosen_on.of_clairvoyant()),
-               Percent(t.chosen_on.overloaded_share()),
+               Percent(t.chosen_on.overloaded_share(), 2),
                fmt::format("{:.1f}", t.chosen_on.PerDay(t.chosen_on.changes)),
                t.held_out.has_value() ? fmt::format("{:.3f}", t.held_out->of_clairvoyant()) : "-",
-               t.held_out.has_value() ? Percent(t.held_out->overloaded_share()) : "-",
+               t.held_out.has_value() ? Percent(t.held_out->overloaded_share(), 2) : "-",
                i == sweep.chosen ? "<- chosen" : ""});
   }
   return table.Render();
@@ -317,7 +315,7 @@ absl::Status NothingWithin(const TuneArgs& args, const Sweep& sweep) {
       "no settings tried are overloaded at most {} of the time (--overloaded) with {} changes a day "
       "(--replica-changes); "
       "the least were {} with {:.1f} changes by {} {}. {}Allow more, or try other settings with --sweep",
-      Percent(args.overloaded), args.replica_changes, Percent(nearest->chosen_on.overloaded_share()),
+      Percent(args.overloaded, 2), args.replica_changes, Percent(nearest->chosen_on.overloaded_share(), 2),
       nearest->chosen_on.PerDay(nearest->chosen_on.changes), nearest->policy, SettingsText(*nearest),
       args.out.empty() ? "" : StrCat(args.out, " was not written. ")));
 }

@@ -14,6 +14,7 @@
 #include "base/strings.h"
 #include "kubernetes/webhook_scope.h"
 #include "net/self_signed.h"
+#include "programs/process.h"
 
 namespace taut {
 namespace {
@@ -23,10 +24,6 @@ constexpr int64_t kRenewBeforeS = 120 * kDaySeconds;
 constexpr double kTellAgainS = 600, kRetryS = 10;
 constexpr size_t kMaxReviewBytes = 4 << 20;
 constexpr std::string_view kPath = "/admit";
-
-double SteadySeconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::string RandomToken() {
   std::random_device device;

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "programs/action_log.h"
 #include "programs/kubernetes_run.h"
+#include "programs/process.h"
 #include "spdlog/spdlog.h"
 
 namespace taut {
@@ -16,10 +17,6 @@ namespace {
 
 constexpr std::chrono::seconds kWriteVpas{5}, kWriteEvents{1}, kKeepAdmission{1};
 constexpr std::chrono::seconds kRenewLease{2}, kLeaseTimeout{3};
-
-double SteadySeconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Goes on while the machine is suspended: another may have taken the lease meanwhile.
 double BootSeconds() {

@@ -10,6 +10,7 @@
 #include "kubernetes/pod_series.h"
 #include "kubernetes/resize_plan.h"
 #include "net/http.h"
+#include "programs/process.h"
 #include "spdlog/spdlog.h"
 
 namespace taut {
@@ -34,10 +35,6 @@ constexpr std::array<WatchedKind, 5> kWatchedKinds = {{
 constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
 // What is passed on here outlives a restart, as if it had been written.
 constexpr Timestamp kKeepAll{INT64_MIN};
-
-double SteadySeconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -1,15 +1,21 @@
-// This process: what it may open, and what it takes.
+// This process: its monotonic clock, what it may open, and what it takes.
 #pragma once
 
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 
 namespace taut {
+
+// Of a clock that no administrator sets, from an arbitrary start.
+inline double SteadySeconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 // As many open files as the owner of the machine allows; stays as it is if it cannot. The usual soft limit of
 // 1,024 is there for programs that use select(); ours do not.
