@@ -1,10 +1,9 @@
-# taut_room(NAME [FOREIGN_THREADS] [FILE_BY_FILE] [TEST_FILTER f] [DEPS lib...] [TEST_DEPS lib...])
+# taut_room(NAME [FOREIGN_THREADS] [TEST_FILTER f] [DEPS lib...] [TEST_DEPS lib...])
 #
 # A room is a folder of src/: foo.cc goes into the library taut_NAME, foo_test.cc into the binary
 # NAME_tests (found by ctest), foo_bench.cc into NAME_bench. Which rooms may include which is written in
 # src/LAYERS and checked by tools/check_layers.py. FOREIGN_THREADS: its tests run threads of libraries that
-# ThreadSanitizer cannot see into (gRPC), whose locks it would not know. FILE_BY_FILE: its sources are not compiled in
-# groups, as most have private names that a neighbour has too. TEST_FILTER: of its tests, those that ctest
+# ThreadSanitizer cannot see into (gRPC), whose locks it would not know. TEST_FILTER: of its tests, those that ctest
 # runs here and not on a machine of their own.
 # Two precompiled headers for all rooms: parsing these takes most of the time of compiling a small file.
 file(WRITE ${CMAKE_BINARY_DIR}/pch/empty.cc "")
@@ -21,18 +20,15 @@ set(pch_headers <algorithm> <array> <chrono> <cmath> <cstdint> <filesystem> <fst
                 <absl/container/flat_hash_map.h> <absl/functional/function_ref.h> <absl/status/status.h>
                 <absl/status/statusor.h> <fmt/format.h>)
 taut_precompiled(taut_pch HEADERS ${pch_headers})
-# Tests run for moments, but their macros expand to much code.
-set(test_options)
-if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
-  set(test_options -O1)
-endif()
+# Tests run for moments, but their macros expand to much code: optimising it takes half of clang's time with sanitizers.
+set(test_options -O0)
 taut_precompiled(taut_test_pch HEADERS ${pch_headers} <gmock/gmock.h> <gtest/gtest.h> <rapidcheck.h>
                                        <rapidcheck/gtest.h>
                  OPTIONS ${test_options} DEPS rapidcheck GTest::gmock GTest::gtest)
 
 # Compiling takes most of the time of a cold build, and headers' templates most of that: tests are compiled in groups of
-# eight files, and with TAUT_UNITY (preset sanitize) the rooms' sources too. Files whose private names collide
-# with a neighbour's are compiled alone: those in compiled_alone.txt.
+# eight files, and with TAUT_UNITY the rooms' sources too (all presets but debug and tidy). Files whose private names
+# collide with a neighbour's are compiled alone: those in compiled_alone.txt.
 option(TAUT_UNITY "Compile a room's sources in groups, not file by file" OFF)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 set(alone_list ${CMAKE_CURRENT_LIST_DIR}/compiled_alone.txt)
@@ -41,7 +37,7 @@ file(STRINGS ${alone_list} compiled_alone REGEX "^[^#]")
 
 add_custom_target(benchmarks)
 function(taut_room name)
-  cmake_parse_arguments(ROOM "FOREIGN_THREADS;FILE_BY_FILE" "TEST_FILTER" "DEPS;TEST_DEPS" ${ARGN})
+  cmake_parse_arguments(ROOM "FOREIGN_THREADS" "TEST_FILTER" "DEPS;TEST_DEPS" ${ARGN})
   file(GLOB all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(sources ${all})
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
@@ -59,7 +55,7 @@ function(taut_room name)
     target_include_directories(taut_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(taut_${name} PUBLIC ${ROOM_DEPS} PRIVATE taut_flags)
     target_precompile_headers(taut_${name} REUSE_FROM taut_pch)
-    if(TAUT_UNITY AND NOT ROOM_FILE_BY_FILE)
+    if(TAUT_UNITY)
       set_target_properties(taut_${name} PROPERTIES UNITY_BUILD ON)
     endif()
   else()
@@ -78,9 +74,9 @@ function(taut_room name)
     if(ROOM_TEST_FILTER)
       set(filter TEST_FILTER ${ROOM_TEST_FILTER})
     endif()
-    set(properties)
+    set(properties PROPERTIES PROCESSORS 2)  # of two for each processor: see tests/CMakeLists.txt
     if(ROOM_FOREIGN_THREADS AND TAUT_SANITIZE MATCHES "thread")
-      set(properties PROPERTIES ENVIRONMENT_MODIFICATION
+      list(APPEND properties ENVIRONMENT_MODIFICATION
                      "TSAN_OPTIONS=string_append: ignore_noninstrumented_modules=1")
     endif()
     gtest_discover_tests(${name}_tests TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60

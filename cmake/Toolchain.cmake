@@ -15,8 +15,13 @@ endif()
 add_library(taut_flags INTERFACE)
 target_compile_options(taut_flags INTERFACE -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual
                                             -Werror)
-# In a group of files, a name may hide that of another file.
-target_compile_options(taut_flags INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
+# In a group of files, a name may hide that of another file, and g++ takes the unnamed namespace of a file for one of a
+# header.
+set(in_groups "$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>")
+target_compile_options(taut_flags INTERFACE $<$<NOT:${in_groups}>:-Wshadow>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(taut_flags INTERFACE $<${in_groups}:-Wno-subobject-linkage>)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # g++ 12 warns of overlaps and overflows inside std::string where there are none (GCC bugs 105329, 105651).
   target_compile_options(taut_flags INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
