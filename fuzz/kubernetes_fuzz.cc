@@ -1,4 +1,5 @@
-// What an API server, a kubelet and a kubeconfig say, as any bytes; and the state of standing orders.
+// What an API server, a kubelet, a kubeconfig and a credential plugin say, as any bytes; and the state of standing
+// orders.
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -6,6 +7,7 @@
 
 #include "json/json_tree.h"
 #include "kubernetes/admission.h"
+#include "kubernetes/exec_plugin.h"
 #include "kubernetes/kubeconfig.h"
 #include "kubernetes/objects.h"
 #include "kubernetes/pod_series.h"
@@ -60,6 +62,17 @@ void TryOrders(std::string_view text) {
   if (!again.Load(back) || again.entries().size() != orders.entries().size()) std::abort();
 }
 
+// A credential can be sent: it is not empty, and its token is one word of a header.
+void TryCredential(std::string_view text) {
+  const absl::StatusOr<Credential> credential = ParseExecCredential(text, kExecV1);
+  if (!credential.ok()) return;
+  if (credential->token.empty() && credential->certificate_pem.empty()) std::abort();
+  if (credential->certificate_pem.empty() != credential->key_pem.empty()) std::abort();
+  for (const char c : credential->token) {
+    if (c <= ' ' || c > '~') std::abort();
+  }
+}
+
 }  // namespace
 }  // namespace taut
 
@@ -74,7 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   OwnedObject object;
   Node node;
   NamespaceRule rule;
-  switch (data[0] % 9) {
+  switch (data[0] % 10) {
     case 0:
       if (parser.ParseWatch<Pod>(text, meta, pod).ok()) UsePod(std::move(pod));
       break;
@@ -105,8 +118,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 7:
       TryReview(text);
       break;
-    default:
+    case 8:
       TryOrders(text);
+      break;
+    default:
+      TryCredential(text);
   }
   return 0;
 }

@@ -69,8 +69,8 @@ absl::Status ApiStatus(const HttpResponse& response) {
                                                       message.empty() ? "" : ": ", message));
 }
 
-ApiClient::ApiClient(std::unique_ptr<HttpClient> http, const ClusterAccess& access)
-    : http_(std::move(http)), token_(access.token), token_file_(access.token_file) {}
+ApiClient::ApiClient(std::unique_ptr<HttpClient> http, ClusterAccess access, ClientOptions options)
+    : access_(std::move(access)), options_(std::move(options)), http_(std::move(http)) {}
 
 absl::StatusOr<std::unique_ptr<ApiClient>> ApiClient::Create(const ClusterAccess& access,
                                                              const Options& options) {
@@ -85,23 +85,60 @@ absl::StatusOr<std::unique_ptr<ApiClient>> ApiClient::Create(const ClusterAccess
   client.max_body_bytes = options.max_body_bytes;
   absl::StatusOr<std::unique_ptr<HttpClient>> http = HttpClient::Create(access.server, client);
   if (!http.ok()) return http.status();
-  return std::unique_ptr<ApiClient>(new ApiClient(*std::move(http), access));
+  return std::unique_ptr<ApiClient>(new ApiClient(*std::move(http), access, std::move(client)));
+}
+
+void ApiClient::Interrupt() {
+  interrupted_ = true;
+  const std::lock_guard lock(http_mutex_);
+  http_->Interrupt();
 }
 
 // The token's file is small and in memory, so it is read for each request: a new token is used at once.
-absl::StatusOr<std::vector<HttpHeader>> ApiClient::Headers(std::string_view accept) const {
-  std::vector<HttpHeader> headers;
-  headers.push_back({"Accept", std::string(accept.empty() ? "application/json" : accept)});
-  std::string token = token_;
-  if (!token_file_.empty()) {
-    std::ifstream file(token_file_);
+absl::Status ApiClient::Prepare(HttpClient::Request& request, std::string_view accept) {
+  std::string token = access_.token;
+  if (!access_.token_file.empty()) {
+    std::ifstream file(access_.token_file);
     if (!file || !std::getline(file, token)) {
-      return absl::UnauthenticatedError(StrCat("cannot read the token file ", token_file_));
+      return absl::UnauthenticatedError(StrCat("cannot read the token file ", access_.token_file));
     }
     token = std::string(StripSpace(token));
   }
-  if (!token.empty()) headers.push_back({"Authorization", StrCat("Bearer ", token)});
-  return headers;
+  if (access_.credentials != nullptr) {
+    absl::StatusOr<CredentialPtr> credential = access_.credentials->Get(options_.timeout, interrupted_);
+    if (absl::IsUnavailable(credential.status()) || absl::IsDeadlineExceeded(credential.status()))
+      return credential.status();
+    if (!credential.ok()) return absl::UnauthenticatedError(StrCat(Message(credential.status())));
+    used_ = *std::move(credential);
+    token = used_->token;
+    if (absl::Status s = UseCertificate(*used_); !s.ok()) return s;
+  }
+  request.headers = {{"Accept", std::string(accept.empty() ? "application/json" : accept)}};
+  if (!token.empty()) request.headers.push_back({"Authorization", StrCat("Bearer ", token)});
+  return absl::OkStatus();
+}
+
+// A connection has the certificate that it was opened with.
+absl::Status ApiClient::UseCertificate(const Credential& credential) {
+  if (credential.certificate_pem == options_.certificate_pem && credential.key_pem == options_.key_pem)
+    return absl::OkStatus();
+  ClientOptions options = options_;
+  options.certificate_pem = credential.certificate_pem;
+  options.key_pem = credential.key_pem;
+  absl::StatusOr<std::unique_ptr<HttpClient>> http = HttpClient::Create(access_.server, options);
+  if (!http.ok()) return http.status();
+  const std::lock_guard lock(http_mutex_);
+  http_ = *std::move(http);
+  options_ = std::move(options);
+  if (interrupted_) http_->Interrupt();
+  return absl::OkStatus();
+}
+
+bool ApiClient::IsOutdated(int status) {
+  if (status != 401 || used_ == nullptr) return false;
+  access_.credentials->Refuse(used_);
+  const absl::StatusOr<CredentialPtr> next = access_.credentials->Get(options_.timeout, interrupted_);
+  return next.ok() && *next != used_;
 }
 
 void ApiClient::NoteRetryAfter(const HttpResponse& response) {
@@ -110,49 +147,46 @@ void ApiClient::NoteRetryAfter(const HttpResponse& response) {
       after == nullptr ? 0 : static_cast<int>(std::clamp(ParseDouble(*after).value_or(0), 0.0, 300.0));
 }
 
-absl::StatusOr<std::string> ApiClient::Send(const HttpClient::Request& request) {
-  absl::StatusOr<HttpResponse> response = http_->Send(request);
-  NoteRetryAfter(response.ok() ? *response : HttpResponse());
-  if (!response.ok()) return response.status();
-  if (absl::Status s = ApiStatus(*response); !s.ok()) return s;
-  return std::move(response->body);
+absl::StatusOr<std::string> ApiClient::Send(HttpClient::Request request, std::string_view accept) {
+  for (bool is_first = true;; is_first = false) {
+    if (absl::Status s = Prepare(request, accept); !s.ok()) return s;
+    absl::StatusOr<HttpResponse> response = http_->Send(request);
+    NoteRetryAfter(response.ok() ? *response : HttpResponse());
+    if (!response.ok()) return response.status();
+    if (is_first && IsOutdated(response->status)) continue;
+    if (absl::Status s = ApiStatus(*response); !s.ok()) return s;
+    return std::move(response->body);
+  }
 }
 
 absl::StatusOr<std::string> ApiClient::Get(std::string_view path, std::string_view accept) {
-  absl::StatusOr<std::vector<HttpHeader>> headers = Headers(accept);
-  if (!headers.ok()) return headers.status();
-  return Send({.path = path, .body = {}, .content_type = {}, .headers = *std::move(headers)});
+  return Send({.path = path, .body = {}, .content_type = {}, .headers = {}}, accept);
 }
 
 absl::StatusOr<std::string> ApiClient::Create(std::string_view collection, std::string_view body) {
-  absl::StatusOr<std::vector<HttpHeader>> headers = Headers("");
-  if (!headers.ok()) return headers.status();
-  return Send({.method = "POST",
-               .path = collection,
-               .body = body,
-               .content_type = "application/json",
-               .headers = *std::move(headers)});
+  return Send(
+      {.method = "POST", .path = collection, .body = body, .content_type = "application/json", .headers = {}},
+      "");
 }
 
 absl::StatusOr<std::string> ApiClient::Patch(std::string_view path, std::string_view body,
                                              std::string_view type) {
-  absl::StatusOr<std::vector<HttpHeader>> headers = Headers("");
-  if (!headers.ok()) return headers.status();
-  return Send(
-      {.method = "PATCH", .path = path, .body = body, .content_type = type, .headers = *std::move(headers)});
+  return Send({.method = "PATCH", .path = path, .body = body, .content_type = type, .headers = {}}, "");
 }
 
 absl::Status ApiClient::Watch(std::string_view path, std::string_view accept,
                               const std::function<bool(std::string_view line)>& on_line,
                               std::chrono::milliseconds silence) {
-  absl::StatusOr<std::vector<HttpHeader>> headers = Headers(accept);
-  if (!headers.ok()) return headers.status();
-  HttpResponse refused;
-  const absl::Status status =
-      http_->ReadLines({.path = path, .body = {}, .content_type = {}, .headers = *std::move(headers)},
-                       on_line, silence, &refused);
-  NoteRetryAfter(refused);
-  return refused.status == 200 ? status : ApiStatus(refused);
+  HttpClient::Request request{.path = path, .body = {}, .content_type = {}, .headers = {}};
+  for (bool is_first = true;; is_first = false) {
+    if (absl::Status s = Prepare(request, accept); !s.ok()) return s;
+    HttpResponse refused;
+    const absl::Status status = http_->ReadLines(request, on_line, silence, &refused);
+    NoteRetryAfter(refused);
+    if (refused.status == 200) return status;
+    if (is_first && IsOutdated(refused.status)) continue;
+    return ApiStatus(refused);
+  }
 }
 
 }  // namespace taut

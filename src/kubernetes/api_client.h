@@ -1,9 +1,11 @@
 // Requests to a Kubernetes API server.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -35,20 +37,28 @@ class ApiClient {
                      const std::function<bool(std::string_view line)>& on_line,
                      std::chrono::milliseconds silence);
   // From any thread: the request under way fails, and so do later ones.
-  void Interrupt() { http_->Interrupt(); }
+  void Interrupt();
 
   // Seconds that the server asked to wait before the next request (429, 503), 0 if it did not; of the last
   // request.
   int retry_after_s() const { return retry_after_s_; }
 
  private:
-  ApiClient(std::unique_ptr<HttpClient> http, const ClusterAccess& access);
-  absl::StatusOr<std::vector<HttpHeader>> Headers(std::string_view accept) const;
-  absl::StatusOr<std::string> Send(const HttpClient::Request& request);
+  ApiClient(std::unique_ptr<HttpClient> http, ClusterAccess access, ClientOptions options);
+  // Its headers for `accept`, and a connection with the certificate that counts now.
+  absl::Status Prepare(HttpClient::Request& request, std::string_view accept);
+  absl::Status UseCertificate(const Credential& credential);
+  // The answer is a 401 to a credential for which there is a newer one: the request is to be made again.
+  bool IsOutdated(int status);
+  absl::StatusOr<std::string> Send(HttpClient::Request request, std::string_view accept);
   void NoteRetryAfter(const HttpResponse& response);
 
+  const ClusterAccess access_;
+  ClientOptions options_;  // those of http_
   std::unique_ptr<HttpClient> http_;
-  const std::string token_, token_file_;
+  std::mutex http_mutex_;  // over replacing it and Interrupt
+  std::atomic<bool> interrupted_ = false;
+  CredentialPtr used_;  // by the last request; null: none of a plugin
   int retry_after_s_ = 0;
 };
 

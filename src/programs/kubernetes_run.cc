@@ -1,5 +1,7 @@
 #include "programs/kubernetes_run.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -36,6 +38,18 @@ constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
 // What is passed on here outlives a restart, as if it had been written.
 constexpr Timestamp kKeepAll{INT64_MIN};
 
+Timestamp SystemTime() {
+  return {std::chrono::duration_cast<std::chrono::microseconds>(
+              std::chrono::system_clock::now().time_since_epoch())
+              .count()};
+}
+
+std::vector<std::string> Environment() {
+  std::vector<std::string> out;
+  for (char** variable = environ; *variable != nullptr; ++variable) out.emplace_back(*variable);
+  return out;
+}
+
 double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -49,8 +63,10 @@ absl::StatusOr<ClusterAccess> OpenClusterAccess(const KubernetesConfig& config) 
                                                  return std::string(value == nullptr ? "" : value);
                                                })
                                              : ReadKubeconfig(config.kubeconfig);
-  if (access.ok()) return access;
-  return absl::Status(access.status().code(), StrCat("kubernetes.kubeconfig: ", Message(access.status())));
+  absl::Status status = access.status();
+  if (status.ok()) status = OpenCredentials(*access, Environment(), SystemTime);
+  if (status.ok()) return access;
+  return absl::Status(status.code(), StrCat("kubernetes.kubeconfig: ", Message(status)));
 }
 
 KubernetesRun::KubernetesRun(Options options) : options_(std::move(options)), cluster_(options_.naming) {}

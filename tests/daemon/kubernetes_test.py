@@ -38,6 +38,7 @@ class Cluster:
         self.pods = {}
         self.events = []  # (version, type, object)
         self.requests = []
+        self.users = set()  # the Authorization headers of GETs
         self.seconds = 0  # of usage, since START
         self.use_mib = 20
         self.scrape_seconds = 6 * 3600  # of usage in each answer of the kubelet
@@ -171,6 +172,7 @@ class Handler(daemon.JsonHandler):
         c = self.cluster
         with c.lock:
             c.requests.append(f"GET {path.path}{' watch' if 'watch' in query else ''}")
+            c.users.add(self.headers["Authorization"])
         if path.path == "/api/v1/pods" and "watch" in query:
             return self.watch(c.events, int(query["resourceVersion"]))
         if path.path == "/apis/apps/v1/deployments" and "watch" in query:
@@ -278,11 +280,16 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def canary(stage, cluster, port):
-    """A lower limit is tried on some of the pods, and set on all when it did no harm."""
+    """A lower limit is tried on some of the pods, and set on all when it did no harm. A credential plugin says who tautd is."""
+    stage.file("login", f"""#!/bin/sh
+echo run >>{stage.dir}/login.runs
+echo "{{\\"kind\\":\\"ExecCredential\\",\\"apiVersion\\":\\"client.authentication.k8s.io/v1\\",\\"status\\":{{\\"token\\":\\"$WHO\\"}}}}"
+""").chmod(0o700)
     kubeconfig = stage.file("kubeconfig2", f"""current-context: test
 contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
 clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
-users: [{{name: u, user: {{token: secret}}}}]
+users: [{{name: u, user: {{exec: {{apiVersion: client.authentication.k8s.io/v1, command: ./login, interactiveMode: Never,
+                                  env: [{{name: WHO, value: plugged}}]}}}}}}]
 """)
     config = f"""clock: samples
 actuator: {{kind: kubernetes}}
@@ -304,6 +311,8 @@ defaults: {{mode: canary, recommender: moving_window, canary.share: 0.5, canary.
     stage.equal(kinds[:2], ["try", "promote"], "as two decisions")
     scraped = {r.rsplit("/", 1)[1] for r in cluster.requests if "/proxy/metrics/" in r}
     stage.equal(scraped, {"resource"}, "by the usage that kubernetes.usage names")
+    stage.equal(cluster.users, {"Bearer plugged"}, "the token of each request is the plugin's")
+    stage.equal((stage.dir / "login.runs").read_text(), "run\n", "which ran once for all connections")
     stage.equal(tautd.stop(), 0, "tautd stops")
 
 
