@@ -17,6 +17,9 @@
 
 namespace taut {
 
+// InvalidArgument "file:line: cause: text", of the text only its beginning.
+absl::Status BadRow(std::string_view cause, std::string_view file, uint64_t line, std::string_view text);
+
 // Counts rows by outcome.
 class RowGate {
  public:
