@@ -1,5 +1,6 @@
 #include "config/yaml_walk.h"
 
+#include <algorithm>
 #include <exception>
 #include <fstream>
 #include <set>
@@ -9,6 +10,27 @@
 #include "base/strings.h"
 
 namespace taut {
+namespace {
+
+using SetEntry =
+    absl::FunctionRef<absl::Status(const YAML::Node& at, const std::string& key, const YAML::Node& value)>;
+
+bool IsSection(std::string_view key, std::span<const std::string_view> keys) {
+  return std::ranges::any_of(keys, [&](std::string_view k) {
+    return k.size() > key.size() && k.starts_with(key) && k[key.size()] == '.';
+  });
+}
+
+absl::Status WalkSection(const YAML::Node& map, std::string_view name, std::string_view section,
+                         std::span<const std::string_view> keys, SetEntry set) {
+  const std::string_view what = section.empty() ? name : section;
+  return ForEachEntry(map, name, what, [&](const YAML::Node& at, const YAML::Node& value) {
+    const std::string key = section.empty() ? at.Scalar() : StrCat(section, ".", at.Scalar());
+    return IsSection(key, keys) ? WalkSection(value, name, key, keys, set) : set(at, key, value);
+  });
+}
+
+}  // namespace
 
 absl::StatusOr<std::string> ReadYamlFile(const std::string& path, std::string_view what) {
   std::ifstream file(path, std::ios::binary);
@@ -35,6 +57,13 @@ absl::Status WalkYaml(std::string_view yaml, std::string_view name,
   } catch (const std::exception& e) {
     return absl::InvalidArgumentError(StrCat(name, ": not YAML: ", e.what()));
   }
+}
+
+absl::Status WalkFilledYaml(std::string_view yaml, std::string_view name, std::string_view what,
+                            absl::FunctionRef<absl::Status(const YAML::Node&)> walk) {
+  return WalkYaml(yaml, name, [&](const YAML::Node& root) {
+    return root.IsNull() ? absl::InvalidArgumentError(StrCat(name, ": there are no ", what)) : walk(root);
+  });
 }
 
 absl::Status ErrorAt(std::string_view name, const YAML::Node& node, std::string_view what) {
@@ -66,6 +95,11 @@ absl::Status ForEachItem(const YAML::Node& list, std::string_view name, std::str
     if (absl::Status s = fn(item); !s.ok()) return s;
   }
   return absl::OkStatus();
+}
+
+absl::Status WalkSections(const YAML::Node& map, std::string_view name,
+                          std::span<const std::string_view> keys, SetEntry set) {
+  return WalkSection(map, name, "", keys, set);
 }
 
 absl::Status UnknownKeyAt(std::string_view name, const YAML::Node& at, std::string_view key,
