@@ -19,7 +19,7 @@ constexpr int64_t kMaxGraceS = 86'400;
 
 #define TAUT_FIELD(name) +[](AgentConfig& c) -> ConfigField { return &c.name; }
 using enum FieldUnit;
-const AgentSetting kSettings[] = {
+const AgentSetting kAgentSettings[] = {
     {"name", "agent ID; empty: the host name", kPlain, 0, 0, TAUT_FIELD(name)},
     {"host", "value of {host} in task names; empty: the host name", kPlain, 0, 0, TAUT_FIELD(host)},
     {"state", "directory of the ledger and the message queue", kPlain, 0, 0, TAUT_FIELD(state)},
@@ -218,7 +218,7 @@ class AgentReader {
 
 }  // namespace
 
-std::span<const AgentSetting> AgentSettingsTable() { return kSettings; }
+std::span<const AgentSetting> AgentSettingsTable() { return kAgentSettings; }
 std::span<const TaskRuleKey> TaskRuleKeys() { return kRuleKeys; }
 
 absl::StatusOr<AgentConfig> ParseAgentConfig(std::string_view yaml, std::string_view name) {
