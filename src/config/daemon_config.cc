@@ -1,11 +1,11 @@
 // The file as a tree: plain values by the table, and the lists of rules by hand.
 #include "config/daemon_config.h"
 
-#include <fstream>
 #include <set>
 
 #include "base/printable.h"
 #include "base/strings.h"
+#include "config/file_text.h"
 #include "config/yaml_walk.h"
 
 namespace taut {
@@ -269,16 +269,11 @@ absl::StatusOr<MappingRule> DaemonReader::ReadMappingRule(const YAML::Node& node
 
 // Bytes of a file of secrets; the error does not say what is in it.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMaxSecretBytes + 1, '\0');
-  if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.is_open() || file.bad() || (file.gcount() == 0 && !file.eof())) {
-    return absl::NotFoundError(StrCat("cannot read the secret file ", path));
-  }
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.size() > kMaxSecretBytes)
+  std::optional<std::string> text = ReadUpTo(path, kMaxSecretBytes);
+  if (!text.has_value()) return absl::NotFoundError(StrCat("cannot read the secret file ", path));
+  if (text->size() > kMaxSecretBytes)
     return absl::InvalidArgumentError(StrCat(path, ": too large for a secret"));
-  return text;
+  return *std::move(text);
 }
 
 absl::Status ReadTokens(const std::string& path, std::vector<AccessToken>& tokens) {

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <exception>
-#include <fstream>
+#include <optional>
 #include <set>
-#include <sstream>
+#include <utility>
 
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "config/file_text.h"
 
 namespace taut {
 namespace {
@@ -33,18 +34,12 @@ absl::Status WalkSection(const YAML::Node& map, std::string_view name, std::stri
 }  // namespace
 
 absl::StatusOr<std::string> ReadYamlFile(const std::string& path, std::string_view what) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(StrCat("cannot read the ", what, " ", path));
-  std::string text(kMaxYamlBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || (file.gcount() == 0 && !file.eof())) {
-    return absl::NotFoundError(StrCat("cannot read the ", what, " ", path));
-  }
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.size() > kMaxYamlBytes) {
+  std::optional<std::string> text = ReadUpTo(path, kMaxYamlBytes);
+  if (!text.has_value()) return absl::NotFoundError(StrCat("cannot read the ", what, " ", path));
+  if (text->size() > kMaxYamlBytes) {
     return absl::InvalidArgumentError(StrCat(path, ": larger than 1 MiB; is this the ", what, "?"));
   }
-  return text;
+  return *std::move(text);
 }
 
 absl::Status WalkYaml(std::string_view yaml, std::string_view name,
