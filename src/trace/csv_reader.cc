@@ -10,6 +10,12 @@ absl::Status BadRow(std::string_view cause, std::string_view file, uint64_t line
   return absl::InvalidArgumentError(fmt::format("{}:{}: {}: {}", file, line, cause, text.substr(0, 200)));
 }
 
+std::string_view Trimmed(std::string_view field) {
+  while (!field.empty() && (field.front() == ' ' || field.front() == '\t')) field.remove_prefix(1);
+  while (!field.empty() && (field.back() == ' ' || field.back() == '\t')) field.remove_suffix(1);
+  return field;
+}
+
 int64_t RowGate::Micros(const std::optional<int64_t>& seconds, int64_t otherwise) {
   if (!seconds) return otherwise;
   constexpr int64_t kLimit = INT64_MAX / kMicrosPerSecond;
