@@ -138,10 +138,7 @@ struct Show {
   }
   std::string operator()(const std::vector<ListenAddress>* v) const {
     std::vector<std::string> texts;
-    for (const ListenAddress& a : *v) {
-      const bool v6 = a.host.find(':') != std::string::npos;
-      texts.push_back(StrCat(v6 ? "[" : "", a.host, v6 ? "]:" : ":", a.port));
-    }
+    for (const ListenAddress& a : *v) texts.push_back(FormatAddress(a));
     return StrCat("[", fmt::join(texts, ", "), "]");
   }
   std::string operator()(const std::vector<std::string>* v) const {
