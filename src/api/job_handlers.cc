@@ -4,6 +4,7 @@
 #include "api/api.h"
 #include "api/parameters.h"
 #include "base/strings.h"
+#include "control/past_in_order.h"
 #include "json/json_tree.h"
 #include "model/units.h"
 
@@ -273,13 +274,11 @@ HttpResponse Api::Usage(const HttpRequest& request, JobId id) {
   of_job.job = id;
   of_job.target = query.resource;
   of_job.limit = 10'000;
-  auto decisions = control_.history().Decisions(of_job, taut::History::Reasons::kLeaveOut);
+  const auto decisions = DecisionsInOrder(control_.history(), of_job);
   if (!decisions.ok()) return ErrorResponse(decisions.status());
-  std::reverse(decisions->begin(), decisions->end());
-  auto ooms = control_.history().Ooms(id, span->from_s, 1000);
+  auto ooms = OomsInOrder(control_.history(), id, span->from_s, 1000);
   if (!ooms.ok()) return ErrorResponse(ooms.status());
   if (query.resource == Resource::kCpu) ooms->clear();
-  std::reverse(ooms->begin(), ooms->end());
   JsonWriter json;
   PutHeatmap(MakeHeatmap(query, *days, *decisions), query, *ooms, json);
   return Json(json);
@@ -417,17 +416,13 @@ HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {
   const WindowId from{query.score_from.index - static_cast<int32_t>((days + 7) * kWindowsPerDay)};
   const auto history = control_.history().JobDays(id, from, end);
   if (!history.ok()) return ErrorResponse(history.status());
-  auto ooms = control_.history().Ooms(id, from.start_s(), kMaxOoms);
+  const auto ooms = OomsInOrder(control_.history(), id, from.start_s(), kMaxOoms);
   if (!ooms.ok()) return ErrorResponse(ooms.status());
-  std::reverse(ooms->begin(), ooms->end());
-  std::stable_sort(ooms->begin(), ooms->end(),
-                   [](const OomRecord& a, const OomRecord& b) { return a.time_s < b.time_s; });
   DecisionQuery of_job;
   of_job.job = id;
   of_job.limit = kMaxDecisions;
-  auto decisions = control_.history().Decisions(of_job, History::Reasons::kLeaveOut);
+  const auto decisions = DecisionsInOrder(control_.history(), of_job);
   if (!decisions.ok()) return ErrorResponse(decisions.status());
-  std::reverse(decisions->begin(), decisions->end());
   query.decisions = *decisions;
   WhatIfResult result;
   control_.WithFleet([&](const LiveFleet& fleet) {

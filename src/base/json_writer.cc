@@ -4,31 +4,15 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/utf8.h"
 #include "fmt/format.h"
 
 namespace taut {
 namespace {
 
-// Bytes of the well-formed UTF-8 sequence at the start of `text` (not empty); 0 if there is none.
-size_t SequenceLength(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates, and what lies above U+10FFFF.
-  const unsigned char second = byte(1);
-  if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F)) return 0;
-  if ((lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F)) return 0;
-  return length;
-}
-
 void AppendEscaped(std::string_view text, std::string* out) {
   while (!text.empty()) {
-    const size_t length = SequenceLength(text);
+    const size_t length = DecodeUtf8(text).bytes;
     const char c = text[0];
     if (length == 0) {
       *out += "\xEF\xBF\xBD";

@@ -1,36 +1,12 @@
 #include "base/printable.h"
 
-#include <array>
 #include <cstdint>
 
 #include "base/strings.h"
+#include "base/utf8.h"
 
 namespace taut {
 namespace {
-
-struct Decoded {
-  size_t bytes = 0;  // 0: not valid UTF-8
-  uint32_t code = 0;
-};
-
-// The first code point of `text`. Overlong forms, surrogates and what is past the last code point are not
-// valid. REQUIRES: !text.empty().
-Decoded Decode(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  if (lead < 0x80) return {1, lead};
-  if (lead < 0xC2 || lead > 0xF4) return {};
-  const size_t more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
-  if (text.size() <= more) return {};
-  uint32_t code = lead & (0x3FU >> more);
-  for (size_t i = 1; i <= more; ++i) {
-    const auto next = static_cast<unsigned char>(text[i]);
-    if ((next & 0xC0U) != 0x80U) return {};
-    code = code << 6 | (next & 0x3FU);
-  }
-  constexpr std::array<uint32_t, 4> kLeast = {0, 0x80, 0x800, 0x10000};
-  if (code < kLeast[more] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return {};
-  return {more + 1, code};
-}
 
 bool IsControl(uint32_t code) { return code < 0x20 || (code >= 0x7F && code < 0xA0); }
 
@@ -44,7 +20,7 @@ bool ChangesDirection(uint32_t code) {
 
 bool IsPrintableUtf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
-    const Decoded c = Decode(text.substr(i));
+    const Utf8Character c = DecodeUtf8(text.substr(i));
     if (c.bytes == 0 || IsControl(c.code) || ChangesDirection(c.code)) return false;
     i += c.bytes;
   }
@@ -54,7 +30,7 @@ bool IsPrintableUtf8(std::string_view text) {
 std::string Printable(std::string_view text, bool keep_newlines) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
-    const Decoded c = Decode(text.substr(i));
+    const Utf8Character c = DecodeUtf8(text.substr(i));
     if (keep_newlines && c.code == '\n') {
       out += '\n';
     } else if (c.bytes == 0 || (c.bytes == 1 && IsControl(c.code))) {

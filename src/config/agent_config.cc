@@ -19,7 +19,7 @@ constexpr int64_t kMaxGraceS = 86'400;
 
 #define TAUT_FIELD(name) +[](AgentConfig& c) -> ConfigField { return &c.name; }
 using enum FieldUnit;
-const AgentSetting kSettings[] = {
+const AgentSetting kAgentSettings[] = {
     {"name", "agent ID; empty: the host name", kPlain, 0, 0, TAUT_FIELD(name)},
     {"host", "value of {host} in task names; empty: the host name", kPlain, 0, 0, TAUT_FIELD(host)},
     {"state", "directory of the ledger and the message queue", kPlain, 0, 0, TAUT_FIELD(state)},
@@ -85,12 +85,18 @@ constexpr TaskRuleKey kRuleKeys[] = {
     {"memory_upper", "highest memory limit, also after an OOM kill"},
 };
 
-class Reader {
+class AgentReader {
  public:
-  Reader(std::string_view name, AgentConfig& config) : name_(name), config_(config) {}
+  AgentReader(std::string_view name, AgentConfig& config) : name_(name), config_(config) {}
 
   absl::Status Read(const YAML::Node& root) {
-    if (absl::Status s = ReadSection(root, "", name_); !s.ok()) return s;
+    std::vector<std::string_view> keys;
+    for (const AgentSetting& s : AgentSettingsTable()) keys.push_back(s.key);
+    absl::Status read = WalkSections(
+        root, name_, keys, [this](const YAML::Node& at, const std::string& key, const YAML::Node& value) {
+          return ReadEntry(at, key, value);
+        });
+    if (!read.ok()) return read;
     if (config_.state.empty()) return Plain("state is empty: expected a directory that only this agent uses");
     if (config_.certificate_file.empty() != config_.key_file.empty()) {
       return Plain("daemon.certificate and daemon.key must be set together");
@@ -102,25 +108,17 @@ class Reader {
   absl::Status Plain(std::string_view what) const {
     return absl::InvalidArgumentError(StrCat(name_, ": ", what));
   }
-  absl::Status ReadSection(const YAML::Node& map, const std::string& prefix, std::string_view what) {
-    return ForEachEntry(map, name_, what, [&](const YAML::Node& key, const YAML::Node& value) {
-      return ReadEntry(key, prefix.empty() ? key.Scalar() : StrCat(prefix, ".", key.Scalar()), value);
-    });
-  }
   absl::Status ReadEntry(const YAML::Node& at, const std::string& key, const YAML::Node& value) {
     if (key == kTasks) return ReadTasks(value);
-    bool section = false;
     std::set<std::string_view> known = {kTasks};
     for (const AgentSetting& s : AgentSettingsTable()) {
       known.insert(s.key);
-      section |= s.key.size() > key.size() && s.key.substr(0, key.size()) == key && s.key[key.size()] == '.';
       if (s.key != key) continue;
       const absl::StatusOr<std::vector<std::string>> texts = TextsOf(value, name_, key);
       if (!texts.ok()) return texts.status();
       const absl::Status set = SetField(s.spec(), s.field(config_), *texts);
       return set.ok() ? set : ErrorAt(name_, at, Message(set));
     }
-    if (section) return ReadSection(value, key, key);
     const std::vector<std::string_view> all(known.begin(), known.end());
     return UnknownKeyAt(name_, at, key, all);
   }
@@ -220,13 +218,13 @@ class Reader {
 
 }  // namespace
 
-std::span<const AgentSetting> AgentSettingsTable() { return kSettings; }
+std::span<const AgentSetting> AgentSettingsTable() { return kAgentSettings; }
 std::span<const TaskRuleKey> TaskRuleKeys() { return kRuleKeys; }
 
 absl::StatusOr<AgentConfig> ParseAgentConfig(std::string_view yaml, std::string_view name) {
   AgentConfig config;
   const absl::Status s =
-      WalkYaml(yaml, name, [&](const YAML::Node& root) { return Reader(name, config).Read(root); });
+      WalkYaml(yaml, name, [&](const YAML::Node& root) { return AgentReader(name, config).Read(root); });
   if (!s.ok()) return s;
   return config;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/strings.h"
+#include "config/enum_name.h"
 #include "model/units.h"
 
 namespace taut {
@@ -11,11 +12,6 @@ namespace {
 
 using enum FieldUnit;
 
-template <typename T>
-struct EnumName {
-  T value;
-  std::string_view name;
-};
 constexpr EnumName<ClockSource> kClocks[] = {{ClockSource::kWall, "wall"},
                                              {ClockSource::kSamples, "samples"}};
 constexpr EnumName<Role> kRoles[] = {
@@ -122,15 +118,7 @@ struct Assign {
   }
   template <typename T>
   requires std::is_enum_v<T> absl::Status operator()(T* target) const {
-    std::vector<std::string_view> names;
-    for (const auto& e : NamesOf(T{})) {
-      names.push_back(e.name);
-      if (e.name == text()) {
-        *target = e.value;
-        return absl::OkStatus();
-      }
-    }
-    return Bad(StrCat("\"", text(), "\": expected one of ", fmt::join(names, ", ")));
+    return SetByName(NamesOf(T{}), text(), *target);
   }
 };
 
@@ -150,22 +138,14 @@ struct Show {
   }
   std::string operator()(const std::vector<ListenAddress>* v) const {
     std::vector<std::string> texts;
-    for (const ListenAddress& a : *v) {
-      const bool v6 = a.host.find(':') != std::string::npos;
-      texts.push_back(StrCat(v6 ? "[" : "", a.host, v6 ? "]:" : ":", a.port));
-    }
+    for (const ListenAddress& a : *v) texts.push_back(FormatAddress(a));
     return StrCat("[", fmt::join(texts, ", "), "]");
   }
   std::string operator()(const std::vector<std::string>* v) const {
     return StrCat("[", fmt::join(*v, ", "), "]");
   }
   template <typename T>
-  requires std::is_enum_v<T> std::string operator()(const T* v) const {
-    for (const auto& e : NamesOf(T{})) {
-      if (e.value == *v) return std::string(e.name);
-    }
-    return "?";
-  }
+  requires std::is_enum_v<T> std::string operator()(const T* v) const { return NameIn(NamesOf(T{}), *v); }
 };
 
 }  // namespace

@@ -1,12 +1,11 @@
 // The file as a tree: plain values by the table, and the lists of rules by hand.
 #include "config/daemon_config.h"
 
-#include <fstream>
 #include <set>
 
-#include "base/nearest.h"
 #include "base/printable.h"
 #include "base/strings.h"
+#include "config/file_text.h"
 #include "config/yaml_walk.h"
 
 namespace taut {
@@ -20,12 +19,18 @@ constexpr std::string_view kOldStartupGrace = "kubernetes.startup_grace";
 constexpr size_t kMaxNameBytes = 64;
 constexpr size_t kMaxSecretBytes = size_t{64} << 10;
 
-class Reader {
+class DaemonReader {
  public:
-  Reader(std::string_view name, DaemonConfig& config) : name_(name), config_(config) {}
+  DaemonReader(std::string_view name, DaemonConfig& config) : name_(name), config_(config) {}
 
   absl::Status Read(const YAML::Node& root) {
-    if (absl::Status s = ReadSection(root, "", name_); !s.ok()) return s;
+    std::vector<std::string_view> keys;
+    for (const DaemonSetting& s : DaemonSettingsTable()) keys.push_back(s.key);
+    absl::Status read = WalkSections(
+        root, name_, keys, [this](const YAML::Node& at, const std::string& key, const YAML::Node& value) {
+          return ReadEntry(at, key, value);
+        });
+    if (!read.ok()) return read;
     absl::StatusOr<PolicyRules> rules = PolicyRules::Compile(std::move(rules_), defaults_);
     // Errors of single lines were reported before.
     if (!rules.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(rules.status())));
@@ -102,7 +107,6 @@ class Reader {
     }
     return absl::OkStatus();
   }
-  absl::Status ReadSection(const YAML::Node& map, const std::string& prefix, std::string_view what);
   absl::Status ReadEntry(const YAML::Node& at, const std::string& key, const YAML::Node& value);
   absl::Status UnknownKey(const YAML::Node& at, std::string_view key) const;
   absl::Status ReadJobSettings(const YAML::Node& map, std::string_view what, JobPolicy& policy,
@@ -112,12 +116,9 @@ class Reader {
   absl::Status ReadMapping(const YAML::Node& list);
   absl::StatusOr<MappingRule> ReadMappingRule(const YAML::Node& node);
   absl::StatusOr<LabelMatch> ReadLabelMatch(const YAML::Node& key, const YAML::Node& value);
-  absl::Status Items(const YAML::Node& list, std::string_view what,
-                     absl::FunctionRef<absl::Status(const YAML::Node&)> fn) const;
   absl::Status Error(const YAML::Node& at, std::string_view what) const { return ErrorAt(name_, at, what); }
   absl::Status NoSuchKey(const YAML::Node& at, std::span<const std::string_view> keys) const {
-    return Error(at, StrCat("unknown key \"", at.Scalar(), "\"; did you mean \"",
-                            NearestName(at.Scalar(), keys), "\"?"));
+    return UnknownKeyAt(name_, at, at.Scalar(), keys);
   }
 
   std::string_view name_;
@@ -126,33 +127,22 @@ class Reader {
   std::vector<JobRule> rules_;
 };
 
-absl::Status Reader::ReadSection(const YAML::Node& map, const std::string& prefix, std::string_view what) {
-  return ForEachEntry(map, name_, what, [&](const YAML::Node& key, const YAML::Node& value) {
-    return ReadEntry(key, prefix.empty() ? key.Scalar() : StrCat(prefix, ".", key.Scalar()), value);
-  });
-}
-
-absl::Status Reader::ReadEntry(const YAML::Node& at, const std::string& key, const YAML::Node& value) {
+absl::Status DaemonReader::ReadEntry(const YAML::Node& at, const std::string& key, const YAML::Node& value) {
   if (key == kDefaults) return ReadJobSettings(value, key, defaults_, nullptr);
   if (key == kRules) return ReadRules(value);
   if (key == kMapping) return ReadMapping(value);
   if (key == kRecommenders) return WalkVerticalSettings(value, name_, config_.recommenders);
-  bool section = false;
   for (const DaemonSetting& s : DaemonSettingsTable()) {
-    if (s.key == key) {
-      const absl::StatusOr<std::vector<std::string>> texts = TextsOf(value, name_, key);
-      if (!texts.ok()) return texts.status();
-      const absl::Status set = SetDaemonSetting(s, *texts, config_);
-      return set.ok() ? set : Error(at, Message(set));
-    }
-    section = section ||
-              (s.key.size() > key.size() && s.key.substr(0, key.size()) == key && s.key[key.size()] == '.');
+    if (s.key != key) continue;
+    const absl::StatusOr<std::vector<std::string>> texts = TextsOf(value, name_, key);
+    if (!texts.ok()) return texts.status();
+    const absl::Status set = SetDaemonSetting(s, *texts, config_);
+    return set.ok() ? set : Error(at, Message(set));
   }
-  if (!section) return UnknownKey(at, key);
-  return ReadSection(value, key, key);
+  return UnknownKey(at, key);
 }
 
-absl::Status Reader::UnknownKey(const YAML::Node& at, std::string_view key) const {
+absl::Status DaemonReader::UnknownKey(const YAML::Node& at, std::string_view key) const {
   if (key == kOldStartupGrace) {
     return Error(
         at, StrCat(key, " is now the job setting startup_grace: set it under ", kDefaults, " or in a rule"));
@@ -165,22 +155,12 @@ absl::Status Reader::UnknownKey(const YAML::Node& at, std::string_view key) cons
     keys.insert(s.key);
   }
   const std::vector<std::string_view> all(keys.begin(), keys.end());
-  return Error(at, StrCat("unknown key \"", key, "\"; did you mean \"", NearestName(key, all), "\"?"));
-}
-
-absl::Status Reader::Items(const YAML::Node& list, std::string_view what,
-                           absl::FunctionRef<absl::Status(const YAML::Node&)> fn) const {
-  if (list.IsNull()) return absl::OkStatus();
-  if (!list.IsSequence()) return Error(list, StrCat(what, " must be a list: lines that begin with -"));
-  for (const YAML::Node& item : list) {
-    if (absl::Status s = fn(item); !s.ok()) return s;
-  }
-  return absl::OkStatus();
+  return UnknownKeyAt(name_, at, key, all);
 }
 
 // "memory.upper: 4GiB", or "memory:" with "upper: 4GiB" below it.
-absl::Status Reader::ReadJobSettings(const YAML::Node& map, std::string_view what, JobPolicy& policy,
-                                     std::vector<KeyValue>* pairs) {
+absl::Status DaemonReader::ReadJobSettings(const YAML::Node& map, std::string_view what, JobPolicy& policy,
+                                           std::vector<KeyValue>* pairs) {
   const auto set = [&](const YAML::Node& at, const std::string& key, const YAML::Node& value) {
     const absl::StatusOr<std::string> text = TextOf(value, name_, key);
     if (!text.ok()) return text.status();
@@ -200,19 +180,17 @@ absl::Status Reader::ReadJobSettings(const YAML::Node& map, std::string_view wha
   return s.ok() ? s : Error(map, StrCat(what, ": ", Message(s)));
 }
 
-absl::Status Reader::ReadRules(const YAML::Node& list) {
-  return Items(list, kRules, [this](const YAML::Node& item) { return ReadRule(item); });
+absl::Status DaemonReader::ReadRules(const YAML::Node& list) {
+  return ForEachItem(list, name_, kRules, [this](const YAML::Node& item) { return ReadRule(item); });
 }
 
-absl::Status Reader::ReadRule(const YAML::Node& node) {
+absl::Status DaemonReader::ReadRule(const YAML::Node& node) {
   static constexpr std::string_view kKeys[] = {"name", "match", "set"};
   JobRule rule;
   if (!node.IsMap()) return Error(node, "expected a rule with name, match and set");
   absl::Status s = ForEachEntry(node, name_, "a rule", [&](const YAML::Node& key, const YAML::Node& value) {
     if (key.Scalar() == "name") {
-      const absl::StatusOr<std::string> text = TextOf(value, name_, "name");
-      if (text.ok()) rule.name = *text;
-      return text.status();
+      return Take(TextOf(value, name_, "name"), rule.name);
     }
     if (key.Scalar() == "set") {
       JobPolicy policy;
@@ -232,8 +210,8 @@ absl::Status Reader::ReadRule(const YAML::Node& node) {
   return s;
 }
 
-absl::Status Reader::ReadMapping(const YAML::Node& list) {
-  return Items(list, kMapping, [this](const YAML::Node& item) {
+absl::Status DaemonReader::ReadMapping(const YAML::Node& list) {
+  return ForEachItem(list, name_, kMapping, [this](const YAML::Node& item) {
     absl::StatusOr<MappingRule> rule = ReadMappingRule(item);
     if (!rule.ok()) return rule.status();
     if (absl::Status s = MappingRules::Compile({*rule}).status(); !s.ok()) return Error(item, Message(s));
@@ -242,14 +220,14 @@ absl::Status Reader::ReadMapping(const YAML::Node& list) {
   });
 }
 
-absl::StatusOr<LabelMatch> Reader::ReadLabelMatch(const YAML::Node& key, const YAML::Node& value) {
+absl::StatusOr<LabelMatch> DaemonReader::ReadLabelMatch(const YAML::Node& key, const YAML::Node& value) {
   const absl::StatusOr<std::string> text = TextOf(value, name_, key.Scalar());
   if (!text.ok()) return text.status();
   const bool negate = !text->empty() && text->front() == '!';
   return LabelMatch{key.Scalar(), negate ? text->substr(1) : *text, negate};
 }
 
-absl::StatusOr<MappingRule> Reader::ReadMappingRule(const YAML::Node& node) {
+absl::StatusOr<MappingRule> DaemonReader::ReadMappingRule(const YAML::Node& node) {
   static constexpr std::string_view kKeys[] = {"name", "metric", "match", "kind",
                                                "job",  "task",   "part",  "scale"};
   MappingRule rule;
@@ -291,16 +269,11 @@ absl::StatusOr<MappingRule> Reader::ReadMappingRule(const YAML::Node& node) {
 
 // Bytes of a file of secrets; the error does not say what is in it.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMaxSecretBytes + 1, '\0');
-  if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.is_open() || file.bad() || (file.gcount() == 0 && !file.eof())) {
-    return absl::NotFoundError(StrCat("cannot read the secret file ", path));
-  }
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.size() > kMaxSecretBytes)
+  std::optional<std::string> text = ReadUpTo(path, kMaxSecretBytes);
+  if (!text.has_value()) return absl::NotFoundError(StrCat("cannot read the secret file ", path));
+  if (text->size() > kMaxSecretBytes)
     return absl::InvalidArgumentError(StrCat(path, ": too large for a secret"));
-  return text;
+  return *std::move(text);
 }
 
 absl::Status ReadTokens(const std::string& path, std::vector<AccessToken>& tokens) {
@@ -333,7 +306,7 @@ ServerConfig::ServerConfig() { options.listen = {ListenAddress{"127.0.0.1", 7070
 absl::StatusOr<DaemonConfig> ParseDaemonConfig(std::string_view yaml, std::string_view name) {
   DaemonConfig config;
   absl::Status s =
-      WalkYaml(yaml, name, [&](const YAML::Node& root) { return Reader(name, config).Read(root); });
+      WalkYaml(yaml, name, [&](const YAML::Node& root) { return DaemonReader(name, config).Read(root); });
   if (!s.ok()) return s;
   return config;
 }

@@ -12,7 +12,7 @@ constexpr double kYear = 365 * kDay;
 using enum FieldUnit;
 
 #define TAUT_FIELD(name) +[](DaemonConfig& c) -> ConfigField { return &c.name; }
-const DaemonSetting kSettings[] = {
+const DaemonSetting kDaemonSettings[] = {
     {"server.listen",
      "addresses to listen on, ADDRESS:PORT; addresses other than loopback need tokens or a client CA", kPlain,
      0, 0, TAUT_FIELD(server.options.listen)},
@@ -273,7 +273,7 @@ const DaemonSetting kSettings[] = {
 
 }  // namespace
 
-std::span<const DaemonSetting> DaemonSettingsTable() { return kSettings; }
+std::span<const DaemonSetting> DaemonSettingsTable() { return kDaemonSettings; }
 
 absl::Status SetDaemonSetting(const DaemonSetting& setting, std::span<const std::string> values,
                               DaemonConfig& config) {
@@ -282,7 +282,7 @@ absl::Status SetDaemonSetting(const DaemonSetting& setting, std::span<const std:
 
 std::vector<std::string> ChangedKeys(const DaemonConfig& before, const DaemonConfig& after) {
   std::vector<std::string> changed;
-  for (const DaemonSetting& setting : kSettings) {
+  for (const DaemonSetting& setting : kDaemonSettings) {
     if (GetDaemonSetting(setting, before) != GetDaemonSetting(setting, after))
       changed.emplace_back(setting.key);
   }

@@ -34,16 +34,9 @@ absl::StatusOr<int64_t> ParseShare(std::string_view key, const std::string& text
       StrCat(key, ": \"", text, "\": expected a share from 0 to 1, such as 0.98"));
 }
 
-template <typename T>
-absl::Status Take(absl::StatusOr<T> value, T& out) {
-  if (!value.ok()) return value.status();
-  out = *std::move(value);
-  return absl::OkStatus();
-}
-
-class Reader {
+class PriceReader {
  public:
-  explicit Reader(std::string_view name) : name_(name) {}
+  explicit PriceReader(std::string_view name) : name_(name) {}
 
   absl::StatusOr<Pricing> Read(const YAML::Node& root) {
     constexpr std::array<std::string_view, 5> kKeys = {"currency", "tiers", "jobs", "groups", "pool"};
@@ -207,12 +200,9 @@ std::string Pricing::GroupOf(std::string_view job) const {
 }
 
 absl::StatusOr<Pricing> ParsePriceFile(std::string_view yaml, std::string_view name) {
-  absl::StatusOr<Pricing> out = absl::InvalidArgumentError(StrCat(name, ": there are no tiers"));
-  const absl::Status s = WalkYaml(yaml, name, [&](const YAML::Node& root) {
-    if (root.IsNull()) return out.status();
-    out = Reader(name).Read(root);
-    return out.status();
-  });
+  Pricing out;
+  const absl::Status s = WalkFilledYaml(
+      yaml, name, "tiers", [&](const YAML::Node& root) { return Take(PriceReader(name).Read(root), out); });
   if (!s.ok()) return s;
   return out;
 }

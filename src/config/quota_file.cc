@@ -21,9 +21,9 @@ absl::StatusOr<Timestamp> ParseTime(const std::string& text) {
       StrCat("until: \"", text, "\" is not a time; expected one such as 2026-03-01T12:00:00Z"));
 }
 
-class Reader {
+class QuotaReader {
  public:
-  explicit Reader(std::string_view name) : name_(name) {}
+  explicit QuotaReader(std::string_view name) : name_(name) {}
 
   absl::StatusOr<QuotaFile> Read(const YAML::Node& root) {
     constexpr std::array<std::string_view, 3> kKeys = {"groups", "pools", "in_use"};
@@ -49,17 +49,11 @@ class Reader {
     });
   }
   absl::Status ReadText(const YAML::Node& key, const YAML::Node& value, std::string& out) const {
-    absl::StatusOr<std::string> text = TextOf(value, name_, key.Scalar());
-    if (!text.ok()) return text.status();
-    out = *std::move(text);
-    return absl::OkStatus();
+    return Take(TextOf(value, name_, key.Scalar()), out);
   }
   absl::Status ReadTexts(const YAML::Node& key, const YAML::Node& value,
                          std::vector<std::string>& out) const {
-    absl::StatusOr<std::vector<std::string>> texts = TextsOf(value, name_, key.Scalar());
-    if (!texts.ok()) return texts.status();
-    out = *std::move(texts);
-    return absl::OkStatus();
+    return Take(TextsOf(value, name_, key.Scalar()), out);
   }
   absl::Status ReadAmount(const YAML::Node& key, const YAML::Node& value, std::string_view resource,
                           int64_t& out) const {
@@ -177,12 +171,9 @@ absl::StatusOr<int64_t> ParseQuotaAmount(std::string_view resource, const std::s
 }
 
 absl::StatusOr<QuotaFile> ParseQuotaFile(std::string_view yaml, std::string_view name) {
-  absl::StatusOr<QuotaFile> out = absl::InvalidArgumentError(StrCat(name, ": there are no groups"));
-  const absl::Status s = WalkYaml(yaml, name, [&](const YAML::Node& root) {
-    if (root.IsNull()) return out.status();
-    out = Reader(name).Read(root);
-    return out.status();
-  });
+  QuotaFile out;
+  const absl::Status s = WalkFilledYaml(
+      yaml, name, "groups", [&](const YAML::Node& root) { return Take(QuotaReader(name).Read(root), out); });
   if (!s.ok()) return s;
   return out;
 }

@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "config/enum_name.h"
 #include "config/yaml_walk.h"
 #include "fmt/format.h"
 
@@ -14,11 +15,6 @@ namespace {
 
 constexpr double kMaxDouble = std::numeric_limits<double>::max();
 
-template <typename T>
-struct EnumName {
-  T value;
-  std::string_view name;
-};
 constexpr EnumName<JobClass> kJobClasses[] = {{JobClass::kBatch, kJobClassNames[0]},
                                               {JobClass::kServing, kJobClassNames[1]},
                                               {JobClass::kServingTolerant, kJobClassNames[2]}};
@@ -37,7 +33,7 @@ std::span<const EnumName<EnsembleCost>> NamesOf(EnsembleCost) { return kCosts; }
 std::span<const EnumName<EnsembleJudging>> NamesOf(EnsembleJudging) { return kJudgings; }
 
 #define TAUT_REF(field) +[](VerticalSettings& s) -> SettingRef { return &s.field; }
-const Setting kSettings[] = {
+const Setting kVerticalSettings[] = {
     {"moving_window.cpu_half_life_h", "half-life of CPU samples, hours", kHour, 0.1, 1e6,
      TAUT_REF(moving_window.cpu_half_life_s)},
     {"moving_window.memory_half_life_h", "half-life of memory samples, hours", kHour, 0.1, 1e6,
@@ -182,7 +178,7 @@ const Setting kSettings[] = {
 #undef TAUT_REF
 
 const Setting* Find(std::string_view key) {
-  for (const Setting& s : kSettings) {
+  for (const Setting& s : kVerticalSettings) {
     if (s.key == key) return &s;
   }
   return nullptr;
@@ -190,7 +186,7 @@ const Setting* Find(std::string_view key) {
 
 absl::Status UnknownKey(std::string_view key) {
   std::vector<std::string_view> keys;
-  for (const Setting& s : kSettings) keys.push_back(s.key);
+  for (const Setting& s : kVerticalSettings) keys.push_back(s.key);
   return absl::InvalidArgumentError(
       StrCat("unknown setting \"", key, "\"; did you mean \"", NearestName(key, keys), "\"?"));
 }
@@ -207,7 +203,7 @@ absl::StatusOr<double> ParseNumber(const Setting& s, std::string_view text) {
 }
 
 // One assignment for each kind of setting.
-struct Assign {
+struct AssignSetting {
   const Setting& setting;
   std::string_view text;
 
@@ -251,20 +247,12 @@ struct Assign {
   }
   template <typename T>
   requires std::is_enum_v<T> absl::Status operator()(T* target) const {
-    std::vector<std::string_view> names;
-    for (const auto& e : NamesOf(T{})) {
-      names.push_back(e.name);
-      if (e.name == text) {
-        *target = e.value;
-        return absl::OkStatus();
-      }
-    }
-    return absl::InvalidArgumentError(
-        StrCat(setting.key, ": \"", text, "\": expected one of ", fmt::join(names, ", ")));
+    const absl::Status s = SetByName(NamesOf(T{}), text, *target);
+    return s.ok() ? s : absl::InvalidArgumentError(StrCat(setting.key, ": ", Message(s)));
   }
 };
 
-struct Show {
+struct ShowSetting {
   const Setting& setting;
   std::string operator()(const double* v) const { return fmt::format("{:g}", *v / setting.scale); }
   std::string operator()(const int* v) const { return std::to_string(*v); }
@@ -277,27 +265,22 @@ struct Show {
     return StrCat("[", fmt::join(parts, ", "), "]");
   }
   template <typename T>
-  requires std::is_enum_v<T> std::string operator()(const T* v) const {
-    for (const auto& e : NamesOf(T{})) {
-      if (e.value == *v) return std::string(e.name);
-    }
-    return "?";
-  }
+  requires std::is_enum_v<T> std::string operator()(const T* v) const { return NameIn(NamesOf(T{}), *v); }
 };
 
 }  // namespace
 
-std::span<const Setting> SettingsTable() { return kSettings; }
+std::span<const Setting> SettingsTable() { return kVerticalSettings; }
 
 absl::Status SetSetting(std::string_view key, std::string_view value, VerticalSettings& settings) {
   const Setting* s = Find(key);
   if (s == nullptr) return UnknownKey(key);
-  return std::visit(Assign{*s, value}, s->ref(settings));
+  return std::visit(AssignSetting{*s, value}, s->ref(settings));
 }
 
 std::string GetSetting(const Setting& setting, const VerticalSettings& settings) {
   VerticalSettings copy = settings;
-  return std::visit(Show{setting}, setting.ref(copy));
+  return std::visit(ShowSetting{setting}, setting.ref(copy));
 }
 
 absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name, VerticalSettings& settings) {
@@ -335,7 +318,7 @@ std::string WriteSettings(const VerticalSettings& settings, bool only_changed) {
   const VerticalSettings defaults;
   std::string out;
   std::string_view group;
-  for (const Setting& s : kSettings) {
+  for (const Setting& s : kVerticalSettings) {
     const std::string value = GetSetting(s, settings);
     if (only_changed && value == GetSetting(s, defaults)) continue;
     const size_t dot = s.key.find('.');

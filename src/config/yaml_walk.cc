@@ -1,28 +1,45 @@
 #include "config/yaml_walk.h"
 
+#include <algorithm>
 #include <exception>
-#include <fstream>
+#include <optional>
 #include <set>
-#include <sstream>
+#include <utility>
 
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "config/file_text.h"
 
 namespace taut {
+namespace {
+
+using SetEntry =
+    absl::FunctionRef<absl::Status(const YAML::Node& at, const std::string& key, const YAML::Node& value)>;
+
+bool IsSection(std::string_view key, std::span<const std::string_view> keys) {
+  return std::ranges::any_of(keys, [&](std::string_view k) {
+    return k.size() > key.size() && k.starts_with(key) && k[key.size()] == '.';
+  });
+}
+
+absl::Status WalkSection(const YAML::Node& map, std::string_view name, std::string_view section,
+                         std::span<const std::string_view> keys, SetEntry set) {
+  const std::string_view what = section.empty() ? name : section;
+  return ForEachEntry(map, name, what, [&](const YAML::Node& at, const YAML::Node& value) {
+    const std::string key = section.empty() ? at.Scalar() : StrCat(section, ".", at.Scalar());
+    return IsSection(key, keys) ? WalkSection(value, name, key, keys, set) : set(at, key, value);
+  });
+}
+
+}  // namespace
 
 absl::StatusOr<std::string> ReadYamlFile(const std::string& path, std::string_view what) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(StrCat("cannot read the ", what, " ", path));
-  std::string text(kMaxYamlBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || (file.gcount() == 0 && !file.eof())) {
-    return absl::NotFoundError(StrCat("cannot read the ", what, " ", path));
-  }
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.size() > kMaxYamlBytes) {
+  std::optional<std::string> text = ReadUpTo(path, kMaxYamlBytes);
+  if (!text.has_value()) return absl::NotFoundError(StrCat("cannot read the ", what, " ", path));
+  if (text->size() > kMaxYamlBytes) {
     return absl::InvalidArgumentError(StrCat(path, ": larger than 1 MiB; is this the ", what, "?"));
   }
-  return text;
+  return *std::move(text);
 }
 
 absl::Status WalkYaml(std::string_view yaml, std::string_view name,
@@ -35,6 +52,13 @@ absl::Status WalkYaml(std::string_view yaml, std::string_view name,
   } catch (const std::exception& e) {
     return absl::InvalidArgumentError(StrCat(name, ": not YAML: ", e.what()));
   }
+}
+
+absl::Status WalkFilledYaml(std::string_view yaml, std::string_view name, std::string_view what,
+                            absl::FunctionRef<absl::Status(const YAML::Node&)> walk) {
+  return WalkYaml(yaml, name, [&](const YAML::Node& root) {
+    return root.IsNull() ? absl::InvalidArgumentError(StrCat(name, ": there are no ", what)) : walk(root);
+  });
 }
 
 absl::Status ErrorAt(std::string_view name, const YAML::Node& node, std::string_view what) {
@@ -66,6 +90,11 @@ absl::Status ForEachItem(const YAML::Node& list, std::string_view name, std::str
     if (absl::Status s = fn(item); !s.ok()) return s;
   }
   return absl::OkStatus();
+}
+
+absl::Status WalkSections(const YAML::Node& map, std::string_view name,
+                          std::span<const std::string_view> keys, SetEntry set) {
+  return WalkSection(map, name, "", keys, set);
 }
 
 absl::Status UnknownKeyAt(std::string_view name, const YAML::Node& at, std::string_view key,

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -23,6 +24,9 @@ absl::StatusOr<std::string> ReadYamlFile(const std::string& path, std::string_vi
 // walk, becomes InvalidArgument "name:line: ...".
 absl::Status WalkYaml(std::string_view yaml, std::string_view name,
                       absl::FunctionRef<absl::Status(const YAML::Node&)> walk);
+// The same for a file that must have something in it: else InvalidArgument "name: there are no `what`".
+absl::Status WalkFilledYaml(std::string_view yaml, std::string_view name, std::string_view what,
+                            absl::FunctionRef<absl::Status(const YAML::Node&)> walk);
 
 // InvalidArgument "name:line: what", the line being the node's.
 absl::Status ErrorAt(std::string_view name, const YAML::Node& node, std::string_view what);
@@ -40,8 +44,22 @@ absl::Status UnknownKeyAt(std::string_view name, const YAML::Node& at, std::stri
 // One text for a scalar, one for each item of a list of scalars, none for null.
 absl::StatusOr<std::vector<std::string>> TextsOf(const YAML::Node& node, std::string_view name,
                                                  std::string_view key);
+// A tree whose keys stand with dots in `keys`: `set` is called for each entry that is no section of them,
+// with its whole key.
+absl::Status WalkSections(
+    const YAML::Node& map, std::string_view name, std::span<const std::string_view> keys,
+    absl::FunctionRef<absl::Status(const YAML::Node& at, const std::string& key, const YAML::Node& value)>
+        set);
 // "" for null.
 absl::StatusOr<std::string> TextOf(const YAML::Node& node, std::string_view name, std::string_view key);
+
+// Puts a value where it belongs, or says why there is none.
+template <typename T>
+absl::Status Take(absl::StatusOr<T> value, T& out) {
+  if (!value.ok()) return value.status();
+  out = *std::move(value);
+  return absl::OkStatus();
+}
 
 // The settings of recommenders below a node, as in settings_file.h.
 absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name, VerticalSettings& settings);

@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "base/worker_pool.h"
+#include "control/past_in_order.h"
 #include "control/unsaved.h"
 
 namespace taut {
@@ -457,18 +458,13 @@ absl::Status ControlPlane::RetrainSome() {
   for (const JobId id : jobs) {
     const WindowId end = seen->window.has_value() ? seen->window->next() : WindowId{0};
     absl::StatusOr<std::vector<JobDay>> days = parts_.history->JobDays(id, WindowId{INT32_MIN / 2}, end);
-    absl::StatusOr<std::vector<OomRecord>> ooms = parts_.history->Ooms(id, INT64_MIN, kOomsOfJob);
+    absl::StatusOr<std::vector<OomRecord>> ooms = OomsInOrder(*parts_.history, id, INT64_MIN, kOomsOfJob);
     if (!ooms.ok()) ooms.emplace();
-    std::reverse(ooms->begin(), ooms->end());
-    std::stable_sort(ooms->begin(), ooms->end(),
-                     [](const OomRecord& a, const OomRecord& b) { return a.time_s < b.time_s; });
     DecisionQuery of_job;
     of_job.job = id;
     of_job.limit = kDecisionsOfJob;
-    absl::StatusOr<std::vector<Decision>> decisions =
-        parts_.history->Decisions(of_job, History::Reasons::kLeaveOut);
+    absl::StatusOr<std::vector<Decision>> decisions = DecisionsInOrder(*parts_.history, of_job);
     if (!decisions.ok()) decisions.emplace();
-    std::reverse(decisions->begin(), decisions->end());
     const std::unique_lock fleet(fleet_mutex_);
     // What cannot be read is as if it had never been: the job starts anew.
     fleet_.Retrain(id, days.ok() ? std::span<const JobDay>(*days) : std::span<const JobDay>(), *ooms,

@@ -3,6 +3,7 @@
 
 #include "base/strings.h"
 #include "control/control_plane.h"
+#include "control/past_in_order.h"
 #include "control/unsaved.h"
 
 namespace taut {
@@ -17,19 +18,14 @@ absl::StatusOr<std::vector<Decision>> DecisionsSince(History& history, int64_t f
   DecisionQuery query;
   query.from_s = from_s;
   query.limit = kMany;
-  absl::StatusOr<std::vector<Decision>> decisions = history.Decisions(query, History::Reasons::kLeaveOut);
-  if (decisions.ok()) std::reverse(decisions->begin(), decisions->end());
-  return decisions;
+  return DecisionsInOrder(history, query);
 }
 
 // Those of after `latest_s` had a wrong clock, and have had their effect.
 absl::StatusOr<std::vector<OomRecord>> OomsBetween(History& history, int64_t from_s, int64_t latest_s) {
-  absl::StatusOr<std::vector<OomRecord>> ooms = history.Ooms(std::nullopt, from_s, kMany);
+  absl::StatusOr<std::vector<OomRecord>> ooms = OomsInOrder(history, std::nullopt, from_s, kMany);
   if (!ooms.ok()) return ooms.status();
   std::erase_if(*ooms, [&](const OomRecord& o) { return o.time_s > latest_s; });
-  std::reverse(ooms->begin(), ooms->end());
-  std::stable_sort(ooms->begin(), ooms->end(),
-                   [](const OomRecord& a, const OomRecord& b) { return a.time_s < b.time_s; });
   return ooms;
 }
 

@@ -12,27 +12,10 @@
 namespace taut {
 namespace {
 
-std::optional<double>& Of(Amounts& amounts, Resource resource) {
-  return resource == Resource::kCpu ? amounts.cpu : amounts.memory;
-}
-
-std::string Quantity(Resource resource, double value) {
-  return resource == Resource::kCpu ? CpuQuantity(value) : MemoryQuantity(value);
-}
-
 std::string JsonString(std::string_view text) {
   JsonWriter json;
   json.String(text);
   return json.Take();
-}
-
-// {"cpu":"100m","memory":"32Mi"}.
-std::string AmountsText(const Amounts& amounts) {
-  std::string out;
-  if (amounts.cpu.has_value()) StrAppend(&out, R"("cpu":")", CpuQuantity(*amounts.cpu), "\"");
-  if (amounts.memory.has_value())
-    StrAppend(&out, out.empty() ? "" : ",", R"("memory":")", MemoryQuantity(*amounts.memory), "\"");
-  return StrCat("{", out, "}");
 }
 
 // "add" also replaces a member that is there.
@@ -47,10 +30,10 @@ std::string PathOf(const ContainerState& container, std::string_view field) {
 
 void AddAmount(std::string& patch, const ContainerState& container, std::string_view field, Amounts& amounts,
                Resource resource, const std::optional<double>& wanted) {
-  if (!wanted.has_value() || Of(amounts, resource) == wanted) return;
+  if (!wanted.has_value() || amounts.of(resource) == wanted) return;
   const std::string quantity = StrCat("\"", Quantity(resource, *wanted), "\"");
   const bool is_new = !amounts.cpu.has_value() && !amounts.memory.has_value();
-  Of(amounts, resource) = wanted;
+  amounts.of(resource) = wanted;
   if (is_new) {
     Add(patch, PathOf(container, field), StrCat("{\"", Name(resource), "\":", quantity, "}"));
   } else {
@@ -65,7 +48,8 @@ std::string OwnersText(const Pod& pod, bool was_noted) {
     const Amounts& requests = was_noted ? container.owner_requests : container.requests;
     const Amounts& limits = was_noted ? container.owner_limits : container.limits;
     StrAppend(&out, out.empty() ? "" : ",", JsonString(container.name), R"(:{"requests":)",
-              AmountsText(requests), R"(,"limits":)", AmountsText(limits), "}");
+              QuantitiesJson(requests.cpu, requests.memory), R"(,"limits":)",
+              QuantitiesJson(limits.cpu, limits.memory), "}");
   }
   return StrCat("{", out, "}");
 }

@@ -384,8 +384,7 @@ absl::StatusOr<ContainerResources> KubernetesActuator::Wanted(const Work& work, 
   }
   // A pod that was never resized has what its owner wants.
   if (!pod.resized_by_us) {
-    const auto pick = [&](const Amounts& a) { return resource == Resource::kCpu ? a.cpu : a.memory; };
-    return ContainerResources{pick(container.requests), pick(container.limits)};
+    return ContainerResources{container.requests.of(resource), container.limits.of(resource)};
   }
   const std::string key =
       StrCat(work.workload.namespace_name, "/", work.workload.kind, "/", work.workload.name);

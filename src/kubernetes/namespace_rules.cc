@@ -10,20 +10,12 @@
 namespace taut {
 namespace {
 
-std::optional<double> Of(const Amounts& amounts, Resource resource) {
-  return resource == Resource::kCpu ? amounts.cpu : amounts.memory;
-}
-
-std::string Quantity(Resource resource, double value) {
-  return resource == Resource::kCpu ? CpuQuantity(value) : MemoryQuantity(value);
-}
-
 struct RequestAndLimit {
   std::optional<double> request, limit;
 };
 
 RequestAndLimit OfContainer(const ContainerState& container, Resource resource) {
-  return {Of(container.requests, resource), Of(container.limits, resource)};
+  return {container.requests.of(resource), container.limits.of(resource)};
 }
 
 // Absent where no container has it.
@@ -43,8 +35,8 @@ bool Above(const std::optional<double>& value, const std::optional<double>& most
 
 // What of a LimitRange's range is broken; "": nothing.
 std::string Broken(const RequestAndLimit& now, const AmountRange& range, Resource resource) {
-  const std::optional<double> least = Of(range.min, resource), most = Of(range.max, resource),
-                              ratio = Of(range.max_limit_request_ratio, resource);
+  const std::optional<double> least = range.min.of(resource), most = range.max.of(resource),
+                              ratio = range.max_limit_request_ratio.of(resource);
   if (Above(now.limit, most)) return StrCat("limit above ", Quantity(resource, *most));
   if (Above(now.request, most)) return StrCat("request above ", Quantity(resource, *most));
   if (Above(least, now.request)) return StrCat("request below ", Quantity(resource, *least));
@@ -68,9 +60,9 @@ std::string BrokenOf(const Pod& before, const Pod& after, const NamespaceRule& r
   const std::string what = Broken(now, rule.pod, resource);
   if (!what.empty() && Broken(was, rule.pod, resource).empty()) return StrCat("of the pod: ", what);
   // What the namespace uses does not count this pod yet.
-  if (Above(now.request, Of(rule.requests_left, resource)) && Above(now.request, was.request))
+  if (Above(now.request, rule.requests_left.of(resource)) && Above(now.request, was.request))
     return "of the pod: request above what is left";
-  if (Above(now.limit, Of(rule.limits_left, resource)) && Above(now.limit, was.limit))
+  if (Above(now.limit, rule.limits_left.of(resource)) && Above(now.limit, was.limit))
     return "of the pod: limit above what is left";
   return "";
 }
@@ -83,13 +75,13 @@ AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const Amounts& larg
   const double of_request = amount.is_request ? 1 : amount.share;
   const double of_limit = amount.is_request ? 1 / amount.share : 1;
   AllowedRange out;
-  if (const std::optional<double> most = Of(largest, resource); most.has_value()) {
+  if (const std::optional<double> most = largest.of(resource); most.has_value()) {
     out.upper = *most / of_request;  // a node has room for requests
     out.upper_by = "the largest node";
   }
   for (const NamespaceRule& rule : rules) {
     const AmountRange& range = amount.of_pods ? rule.pod : rule.container;
-    const std::optional<double> least = Of(range.min, resource), most = Of(range.max, resource);
+    const std::optional<double> least = range.min.of(resource), most = range.max.of(resource);
     if (most.has_value() && *most / of_limit < out.upper.value_or(INFINITY)) {
       out.upper = *most / of_limit;
       out.upper_by = StrCat("LimitRange ", rule.name);

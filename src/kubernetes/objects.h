@@ -19,6 +19,9 @@ namespace taut {
 // Of CPU in cores, of memory in bytes; absent: not set.
 struct Amounts {
   std::optional<double> cpu, memory;
+
+  const std::optional<double>& of(Resource r) const { return r == Resource::kCpu ? cpu : memory; }
+  std::optional<double>& of(Resource r) { return r == Resource::kCpu ? cpu : memory; }
   bool operator==(const Amounts&) const = default;
 };
 

@@ -61,4 +61,16 @@ std::string MemoryQuantity(double bytes) {
                          : StrCat(static_cast<int64_t>(whole));
 }
 
+std::string Quantity(Resource resource, double amount) {
+  return resource == Resource::kCpu ? CpuQuantity(amount) : MemoryQuantity(amount);
+}
+
+std::string QuantitiesJson(const std::optional<double>& cpu, const std::optional<double>& memory) {
+  std::string out;
+  if (cpu.has_value()) out = StrCat(R"("cpu":")", CpuQuantity(*cpu), "\"");
+  if (memory.has_value())
+    StrAppend(&out, out.empty() ? "" : ",", R"("memory":")", MemoryQuantity(*memory), "\"");
+  return StrCat("{", out, "}");
+}
+
 }  // namespace taut

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "model/resource.h"
+
 namespace taut {
 
 // In units of the resource: cores, bytes. Suffixes n u m k M G T P E, Ki Mi Gi Ti Pi Ei, or an exponent. nullopt:
@@ -17,5 +19,8 @@ std::optional<double> ParseQuantity(std::string_view text);
 std::string CpuQuantity(double cores);
 // Whole bytes, rounded up, in Mi where they are whole Mi: "64Mi", "1000". The same of [0, 2^62].
 std::string MemoryQuantity(double bytes);
+std::string Quantity(Resource resource, double amount);
+// A ResourceList: {"cpu":"100m","memory":"32Mi"}.
+std::string QuantitiesJson(const std::optional<double>& cpu, const std::optional<double>& memory);
 
 }  // namespace taut

@@ -8,14 +8,6 @@
 namespace taut {
 namespace {
 
-std::string Quantity(Resource resource, double value) {
-  return resource == Resource::kCpu ? CpuQuantity(value) : MemoryQuantity(value);
-}
-
-std::optional<double> Of(const Amounts& amounts, Resource resource) {
-  return resource == Resource::kCpu ? amounts.cpu : amounts.memory;
-}
-
 bool Same(Resource resource, const std::optional<double>& have, const std::optional<double>& wanted) {
   if (!wanted.has_value()) return true;
   return have.has_value() && IsSameAmount(resource, *have, *wanted);
@@ -23,8 +15,8 @@ bool Same(Resource resource, const std::optional<double>& have, const std::optio
 
 bool Has(const Amounts& requests, const Amounts& limits, Resource resource,
          const ContainerResources& wanted) {
-  return Same(resource, Of(requests, resource), wanted.request) &&
-         Same(resource, Of(limits, resource), wanted.limit);
+  return Same(resource, requests.of(resource), wanted.request) &&
+         Same(resource, limits.of(resource), wanted.limit);
 }
 
 absl::Status Refuse(const Pod& pod, const ContainerState& container, std::string_view why) {
@@ -33,8 +25,8 @@ absl::Status Refuse(const Pod& pod, const ContainerState& container, std::string
 }
 
 bool IsEqual(const ContainerState& container, Resource resource) {
-  const std::optional<double> request = Of(container.requests, resource),
-                              limit = Of(container.limits, resource);
+  const std::optional<double> request = container.requests.of(resource),
+                              limit = container.limits.of(resource);
   return request.has_value() && limit.has_value() && IsSameAmount(resource, *request, *limit);
 }
 
@@ -71,7 +63,7 @@ absl::Status Check(const Pod& pod, const ContainerState& container, Resource res
                   StrCat("its resizePolicy for ", Name(resource),
                          " is RestartContainer; expected NotRequired, the default"));
   }
-  const std::optional<double> most = allocatable.has_value() ? Of(*allocatable, resource) : std::nullopt;
+  const std::optional<double> most = allocatable.has_value() ? allocatable->of(resource) : std::nullopt;
   if (most.has_value() && amount > *most) {
     const bool is_limit = has_limit && !allocation.of_request();
     return Refuse(
@@ -94,8 +86,8 @@ const ContainerState* ResizedContainer(const Pod& pod, std::string_view containe
 
 AllocationPlace PlaceOf(const Pod& pod, const ContainerState& container, Resource resource) {
   AllocationPlace out;
-  out.now = {Of(container.requests, resource), Of(container.limits, resource)};
-  out.owner = {Of(container.owner_requests, resource), Of(container.owner_limits, resource)};
+  out.now = {container.requests.of(resource), container.limits.of(resource)};
+  out.owner = {container.owner_requests.of(resource), container.owner_limits.of(resource)};
   out.rest_is_equal = IsRestEqual(pod, container, resource);
   out.guaranteed = out.rest_is_equal && IsEqual(container, resource);
   return out;
@@ -112,7 +104,7 @@ TemplateContainer InTemplate(const Pod& pod, const ContainerState& container) {
   const bool is_known = container.owner_requests != Amounts() || container.owner_limits != Amounts();
   const Amounts& requests = is_known ? container.owner_requests : container.requests;
   const Amounts& limits = is_known ? container.owner_limits : container.limits;
-  for (const Resource r : kResources) out.amounts[static_cast<size_t>(r)] = {Of(requests, r), Of(limits, r)};
+  for (const Resource r : kResources) out.amounts[static_cast<size_t>(r)] = {requests.of(r), limits.of(r)};
   return out;
 }
 
@@ -135,8 +127,8 @@ absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerSta
 absl::StatusOr<ContainerResources> PlanRelease(const Pod& pod, const ContainerState& container,
                                                Resource resource, const ContainerState& in_template) {
   if (pod.is_static) return Refuse(pod, container, "static pods cannot be resized");
-  ContainerResources out{Of(in_template.requests, resource), Of(in_template.limits, resource)};
-  if (!out.limit.has_value() && Of(container.limits, resource).has_value()) {
+  ContainerResources out{in_template.requests.of(resource), in_template.limits.of(resource)};
+  if (!out.limit.has_value() && container.limits.of(resource).has_value()) {
     return Refuse(pod, container,
                   StrCat("its template has no ", Name(resource),
                          " limit, and one that a pod has cannot be removed; a new pod has none"));

@@ -34,14 +34,6 @@ Bounded Bound(const std::optional<double>& amount, const std::optional<double>& 
   return out;
 }
 
-std::string AmountsJson(const std::optional<double>& cpu, const std::optional<double>& memory) {
-  std::string out;
-  if (cpu.has_value()) out = StrCat(R"("cpu":")", CpuQuantity(*cpu), "\"");
-  if (memory.has_value())
-    StrAppend(&out, out.empty() ? "" : ",", R"("memory":")", MemoryQuantity(*memory), "\"");
-  return StrCat("{", out, "}");
-}
-
 // "" if there is nothing to say of it.
 std::string ContainerJson(const Vpa& vpa, const ContainerAdvice& advice, const Amounts& largest_node) {
   const VpaContainerPolicy standard;
@@ -56,10 +48,10 @@ std::string ContainerJson(const Vpa& vpa, const ContainerAdvice& advice, const A
                    largest_node.memory);
   }
   if (!cpu.target.has_value() && !memory.target.has_value()) return "";
-  const std::string target = AmountsJson(cpu.target, memory.target);
+  const std::string target = QuantitiesJson(cpu.target, memory.target);
   return StrCat(R"({"containerName":")", advice.container, R"(","target":)", target, R"(,"lowerBound":)",
                 target, R"(,"upperBound":)", target, R"(,"uncappedTarget":)",
-                AmountsJson(cpu.uncapped, memory.uncapped), "}");
+                QuantitiesJson(cpu.uncapped, memory.uncapped), "}");
 }
 
 std::string ConditionJson(std::string_view type, std::string_view status, std::string_view message,

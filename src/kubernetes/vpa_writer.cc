@@ -61,7 +61,7 @@ VpaAdvice VpaWriter::AdviceOf(const Vpa& vpa) const {
 void VpaWriter::LetStay(const Vpa& vpa, const WorkloadName& workload, ContainerAdvice& advice,
                         VpaAdvice& out) const {
   for (const Resource r : kResources) {
-    std::optional<double>& target = r == Resource::kCpu ? advice.target.cpu : advice.target.memory;
+    std::optional<double>& target = advice.target.of(r);
     if (!target.has_value() || !Controls(vpa, advice.container, r)) continue;
     const std::string by = options_.owners->On(workload, advice.container, r).scaled_by;
     if (by.empty()) continue;

@@ -5,6 +5,7 @@
 #include "base/byte_units.h"
 #include "live/live_fleet.h"
 #include "live/past_account.h"
+#include "model/window_sums.h"
 
 namespace taut {
 namespace {
@@ -36,25 +37,13 @@ AccountAmounts AmountsOf(Resource r, const LiveLane& lane, std::optional<double>
 
 // Of a window that was read from history: nothing but the owner's limit held.
 AccountAmounts PastAmounts(Resource r, const JobDay& day, const JobWindow& window) {
-  const bool is_cpu = r == Resource::kCpu;
-  double sum = 0;
-  uint32_t tasks = 0;
-  for (const TaskWindow& task : std::span(day.tasks).subspan(window.first_task, window.num_tasks)) {
-    const float mean = is_cpu ? task.cpu_mean_cores : task.memory_mean_bytes;
-    if (mean < 0) continue;
-    sum += mean;
-    ++tasks;
-  }
+  const UsageSums used = SumUsage(day, window, r);
   AccountAmounts a;
-  if (tasks == 0) return a;
+  if (used.tasks == 0) return a;
   a.windows = 1;
-  a.usage = Quantity(r, sum, 1);
-  const float total = is_cpu ? window.cpu_limit_sum_cores : window.memory_limit_sum_bytes;
-  const float each = is_cpu ? window.cpu_limit_cores : window.memory_limit_bytes;
-  if (total >= 0) {
-    a.allocation = Quantity(r, total, 1);
-  } else if (each >= 0) {
-    a.allocation = Quantity(r, each, tasks);
+  a.usage = Quantity(r, used.usage, 1);
+  if (const std::optional<double> limit = OwnerLimitSum(window, r, used.tasks); limit.has_value()) {
+    a.allocation = Quantity(r, *limit, 1);
   } else {
     a.windows_without_allocation = 1;
   }

@@ -1,6 +1,5 @@
 #include "net/access.h"
 
-#include <arpa/inet.h>
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 
@@ -10,12 +9,6 @@
 
 namespace taut {
 namespace {
-
-bool IsAddress(std::string_view host) {
-  const std::string text(host);
-  char raw[sizeof(in6_addr)];
-  return inet_pton(AF_INET, text.c_str(), raw) == 1 || inet_pton(AF_INET6, text.c_str(), raw) == 1;
-}
 
 int Base64Digit(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
@@ -130,7 +123,7 @@ Role Access::RoleOf(const HttpRequest& request, bool has_client_certificate) con
 
 bool Access::IsOurHost(std::string_view host) const {
   const std::string_view name = HostWithoutPort(host);
-  if (IsAddress(name) || EqualsIgnoreCase(name, "localhost")) return true;
+  if (IsIpAddress(std::string(name)) || EqualsIgnoreCase(name, "localhost")) return true;
   return std::any_of(names_.begin(), names_.end(), [&](const std::string& n) {
     return EqualsIgnoreCase(n, name) || EqualsIgnoreCase(n, host);
   });

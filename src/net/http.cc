@@ -4,6 +4,7 @@
 
 #include "base/json_writer.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 
 namespace taut {
 namespace {
@@ -21,27 +22,9 @@ bool IsUnreserved(char c) {
          c == '~';
 }
 
-// The length of the UTF-8 sequence at the start of `text`; 0: none that is valid.
-size_t Utf8Length(std::string_view text) {
-  const auto at = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = at(0);
-  if (first < 0x80) return 1;
-  const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((at(i) & 0xC0) != 0x80) return 0;
-  }
-  // Too long for what it says, a surrogate, or beyond Unicode.
-  if ((first == 0xE0 && at(1) < 0xA0) || (first == 0xED && at(1) > 0x9F) || (first == 0xF0 && at(1) < 0x90) ||
-      (first == 0xF4 && at(1) > 0x8F)) {
-    return 0;
-  }
-  return length;
-}
-
 bool IsUtf8(std::string_view text) {
   while (!text.empty()) {
-    const size_t length = Utf8Length(text);
+    const size_t length = DecodeUtf8(text).bytes;
     if (length == 0) return false;
     text.remove_prefix(length);
   }

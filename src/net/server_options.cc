@@ -20,11 +20,6 @@ std::optional<uint16_t> ParsePort(std::string_view text) {
   return port;
 }
 
-bool IsAddress(const std::string& host) {
-  char raw[sizeof(in6_addr)];
-  return inet_pton(AF_INET, host.c_str(), raw) == 1 || inet_pton(AF_INET6, host.c_str(), raw) == 1;
-}
-
 absl::Status CheckTokens(const std::vector<AccessToken>& tokens) {
   constexpr size_t kShortest = 16;
   for (const auto& [token, name] : tokens) {
@@ -50,12 +45,22 @@ absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text) {
   if (brackets) host = host.substr(1, host.size() - 2);
   if (EqualsIgnoreCase(host, "localhost")) host = "127.0.0.1";
   const bool is_v6 = host.find(':') != std::string::npos;
-  if (!port || !IsAddress(host) || is_v6 != brackets) {
+  if (!port || !IsIpAddress(host) || is_v6 != brackets) {
     return Bad(StrCat(
         "cannot listen on '", text,
         "': expected ADDRESS:PORT with an IP address, such as 127.0.0.1:9190, [::1]:9190 or 0.0.0.0:9190"));
   }
   return ListenAddress{std::move(host), *port};
+}
+
+std::string FormatAddress(const ListenAddress& address) {
+  const bool is_v6 = address.host.find(':') != std::string::npos;
+  return is_v6 ? StrCat("[", address.host, "]:", address.port) : StrCat(address.host, ":", address.port);
+}
+
+bool IsIpAddress(const std::string& host) {
+  char raw[sizeof(in6_addr)];
+  return inet_pton(AF_INET, host.c_str(), raw) == 1 || inet_pton(AF_INET6, host.c_str(), raw) == 1;
 }
 
 bool IsLoopback(std::string_view host) {
@@ -87,7 +92,7 @@ absl::Status ServerOptions::Check() const {
     }
   }
   for (const ListenAddress& address : listen) {
-    if (!IsAddress(address.host)) {
+    if (!IsIpAddress(address.host)) {
       return Bad(StrCat("cannot listen on '", address.host,
                         "': expected an IP address, such as 127.0.0.1 or 0.0.0.0"));
     }

@@ -22,6 +22,10 @@ struct ListenAddress {
 };
 // "127.0.0.1:9190", "[::1]:9190", "localhost:9190" (127.0.0.1). InvalidArgument for anything else.
 absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text);
+// As ParseListenAddress takes it.
+std::string FormatAddress(const ListenAddress& address);
+// An IP address, v6 without brackets.
+bool IsIpAddress(const std::string& host);
 // 127.0.0.0/8 or ::1.
 bool IsLoopback(std::string_view host);
 

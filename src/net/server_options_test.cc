@@ -30,6 +30,11 @@ TEST(ServerOptions, ReadsAddresses) {
   }
 }
 
+TEST(ServerOptions, WritesAnAddressAsItIsRead) {
+  EXPECT_EQ(FormatAddress({"127.0.0.1", 80}), "127.0.0.1:80");
+  EXPECT_EQ(FormatAddress({"::1", 0}), "[::1]:0");
+}
+
 TEST(ServerOptions, KnowsLoopback) {
   for (const char* host : {"127.0.0.1", "127.9.9.9", "::1"}) EXPECT_TRUE(IsLoopback(host)) << host;
   for (const char* host : {"0.0.0.0", "::", "10.0.0.1", "128.0.0.1", "example", "", "::ffff:127.0.0.1"}) {

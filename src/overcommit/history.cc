@@ -44,17 +44,6 @@ size_t WindowRing::PresentOfLast(size_t windows) const {
   return out;
 }
 
-double Percentile(std::vector<float>& values, double percent) {
-  const double rank = percent / 100 * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<size_t>(rank);
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(below);
-  std::nth_element(values.begin(), at, values.end());
-  const double low = *at;
-  if (below + 1 == values.size()) return low;
-  const double high = *std::min_element(at + 1, values.end());
-  return low + (rank - static_cast<double>(below)) * (high - low);
-}
-
 Spread SpreadOf(std::span<const float> values) {
   Spread out;
   double sum = 0;

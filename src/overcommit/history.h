@@ -90,10 +90,6 @@ class TaskStates {
   std::vector<Entry> entries_;
 };
 
-// Linear interpolation between the order statistics, as numpy's default; values must not be empty and are
-// reordered.
-double Percentile(std::vector<float>& values, double percent);
-
 struct Spread {
   double mean = 0, deviation = 0;  // deviation of the sample (n - 1); 0 for fewer than two
   size_t n = 0;

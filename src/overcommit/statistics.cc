@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/quantile.h"
 #include "fmt/format.h"
 #include "overcommit/history.h"
 
@@ -180,7 +181,7 @@ class RcLikePredictor final : public PeakPredictor {
         cold.cold += task.limit;
         ++cold.cold_tasks;
       } else {
-        peak += Percentile(values, settings_.percentile) * task.limit;
+        peak += InterpolatedQuantile(values, settings_.percentile / 100) * task.limit;
       }
     }
     return peak + cold.cold;

@@ -36,14 +36,6 @@ class Machine {
   int32_t now_ = 0;
 };
 
-TEST(Percentile, InterpolatesLinearly) {
-  std::vector<float> values = {4, 1, 3, 2};
-  EXPECT_DOUBLE_EQ(Percentile(values, 50), 2.5);
-  EXPECT_DOUBLE_EQ(Percentile(values, 90), 3.7);
-  EXPECT_DOUBLE_EQ(Percentile(values, 0), 1);
-  EXPECT_DOUBLE_EQ(Percentile(values, 100), 4);
-}
-
 TEST(Spread, IsOfTheSample) {
   const std::vector<float> values = {1, -1, 2, 3, 4};  // -1: absent
   const Spread s = SpreadOf(values);

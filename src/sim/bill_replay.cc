@@ -4,45 +4,14 @@
 #include <cmath>
 
 #include "base/byte_units.h"
+#include "model/window_sums.h"
 
 namespace taut {
 namespace {
 
 constexpr double kMillicores = 1000;
 
-// Sums over the tasks of a window, in cores or bytes.
-struct WindowUse {
-  double usage = 0, peak = 0, reservation = 0;
-  bool measured = false;
-};
-
-WindowUse UseOf(const JobDay& day, const JobWindow& window, Resource r, std::optional<double> limit) {
-  const bool is_cpu = r == Resource::kCpu;
-  WindowUse out;
-  size_t tasks = 0;
-  for (uint32_t i = 0; i < window.num_tasks; ++i) {
-    const TaskWindow& task = day.tasks[window.first_task + i];
-    const float mean = is_cpu ? task.cpu_mean_cores : task.memory_mean_bytes;
-    if (mean < 0) continue;
-    const float peak = is_cpu ? task.cpu_peak_cores : task.memory_peak_bytes;
-    out.usage += mean;
-    out.peak += std::max(mean, peak);
-    ++tasks;
-  }
-  out.measured = tasks > 0;
-  const float sum = is_cpu ? window.cpu_limit_sum_cores : window.memory_limit_sum_bytes;
-  const float each = is_cpu ? window.cpu_limit_cores : window.memory_limit_bytes;
-  if (limit.has_value()) {
-    out.reservation = *limit * static_cast<double>(tasks);
-  } else if (sum >= 0) {
-    out.reservation = sum;
-  } else {
-    out.reservation = each >= 0 ? each * static_cast<double>(tasks) : out.usage;
-  }
-  return out;
-}
-
-UsageQuantities QuantitiesOf(const WindowUse& window, Resource r) {
+UsageQuantities QuantitiesOf(const UsageSums& window, double reservation, Resource r) {
   const double unit = r == Resource::kCpu ? kMillicores : 1 / kMiB;
   const auto amount = [unit](double value) { return std::clamp(value * unit, 0.0, 1e12); };
   const auto quantity = [&](double value) {
@@ -50,7 +19,7 @@ UsageQuantities QuantitiesOf(const WindowUse& window, Resource r) {
   };
   UsageQuantities out;
   out.usage = quantity(window.usage);
-  out.reservation = quantity(window.reservation);
+  out.reservation = quantity(reservation);
   out.request = out.reservation;
   out.peak = static_cast<uint64_t>(std::llround(amount(window.peak)));
   return out;
@@ -95,9 +64,13 @@ absl::StatusOr<Bill> BillTrace(DaySource& source, const PriceSheet& sheet, std::
         for (const Resource r : kResources) {
           const auto limit =
               options.limits == nullptr ? std::nullopt : options.limits->At(job.job, r, window.window);
-          const WindowUse use = UseOf(job, window, r, limit);
-          measured |= use.measured;
-          if (use.measured) entry.of[static_cast<size_t>(r)] = QuantitiesOf(use, r);
+          const UsageSums use = SumUsage(job, window, r);
+          if (use.tasks == 0) continue;
+          measured = true;
+          const double reservation = limit.has_value()
+                                         ? *limit * static_cast<double>(use.tasks)
+                                         : OwnerLimitSum(window, r, use.tasks).value_or(use.usage);
+          entry.of[static_cast<size_t>(r)] = QuantitiesOf(use, reservation, r);
         }
         if (!measured) continue;
         if (absl::Status s = metering->Add(entry); !s.ok()) return s;

@@ -5,36 +5,13 @@
 #include <map>
 
 #include "base/byte_units.h"
+#include "model/window_sums.h"
 
 namespace taut {
 namespace {
 
 constexpr double kHoursOfWindow = static_cast<double>(kWindowSeconds) / 3600;
 constexpr uint64_t kTailPoints = 200;
-
-// Sums over the tasks of a window, in cores or bytes.
-struct WindowSums {
-  double usage = 0, limit = 0, limited_usage = 0;
-};
-
-WindowSums SumsOf(const JobDay& day, const JobWindow& window, Resource r) {
-  const bool is_cpu = r == Resource::kCpu;
-  WindowSums out;
-  uint32_t tasks = 0;
-  for (uint32_t i = 0; i < window.num_tasks; ++i) {
-    const TaskWindow& task = day.tasks[window.first_task + i];
-    const float mean = is_cpu ? task.cpu_mean_cores : task.memory_mean_bytes;
-    if (mean < 0) continue;
-    out.usage += mean;
-    ++tasks;
-  }
-  const float sum = is_cpu ? window.cpu_limit_sum_cores : window.memory_limit_sum_bytes;
-  const float each = is_cpu ? window.cpu_limit_cores : window.memory_limit_bytes;
-  if (sum < 0 && each < 0) return out;
-  out.limit = sum >= 0 ? sum : double{each} * tasks;
-  out.limited_usage = out.usage;
-  return out;
-}
 
 double Correlation(const std::array<std::vector<double>, 2>& integrals) {
   Moments x, y;
@@ -67,11 +44,12 @@ class Analyser {
       AnalysisHour& at = hours_[hour];
       first_hour_[job] = std::min(first_hour_[job], hour);
       for (const Resource r : kResources) {
-        const WindowSums sums = SumsOf(day, window, r);
+        const UsageSums sums = SumUsage(day, window, r);
+        const std::optional<double> limit = OwnerLimitSum(window, r, sums.tasks);
         TierHour& tier = at.of[static_cast<size_t>(r)][static_cast<size_t>(tiers_[job])];
         tier.usage += sums.usage / kWindowsPerHour;
-        tier.limit += sums.limit / kWindowsPerHour;
-        tier.limited_usage += sums.limited_usage / kWindowsPerHour;
+        tier.limit += limit.value_or(0) / kWindowsPerHour;
+        tier.limited_usage += (limit.has_value() ? sums.usage : 0) / kWindowsPerHour;
         const double unit = r == Resource::kCpu ? 1 : kGiB;
         integrals_[static_cast<size_t>(r)][job] += sums.usage / unit * kHoursOfWindow;
       }

@@ -31,6 +31,9 @@ class HistoryReader final : public History {
   HistoryReader(std::unique_ptr<Database> db, DamageLog* damage) : owned_(std::move(db)), damage_(damage) {}
   // The job's usage of `windows`, ascending: from regrouped days, then from windows that are not.
   absl::Status ReadDays(JobId job, const std::vector<WindowId>& windows, std::vector<JobDay>& days);
+  // The job's day of day_ or past_day_, if there is one; `what` the damage log calls it.
+  absl::Status ReadDay(Statement& table, std::string_view what, JobId job, int32_t day, WindowId from,
+                       WindowId to, std::vector<JobDay>& days);
   absl::Status ReadBlocks(JobId job, const std::vector<WindowId>& windows, std::vector<JobDay>& days);
   // What was read of it elsewhere (JobPast).
   absl::Status ReadPast(JobId job, WindowId from, WindowId to, std::vector<JobDay>& days);

@@ -12,7 +12,7 @@
 #include "trace/byte_source.h"
 #include "trace/csv_number.h"
 #include "trace/csv_reader.h"
-#include "trace/line_blocks.h"
+#include "trace/csv_table.h"
 
 namespace taut {
 namespace {
@@ -84,12 +84,6 @@ constexpr Column kColumns[] = {
     {Table::kPods2023, "scheduled_time", Role::kIgnored},
 };
 
-std::string_view Unquoted(std::string_view text) {
-  text = StripSpace(text);
-  return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2)
-                                                                       : text;
-}
-
 std::optional<CellTier> TierOf(Table table, std::string_view text) {
   if (table == Table::kPods2023) {
     if (text == "LS" || text == "Guaranteed") return CellTier::kProduction;
@@ -109,26 +103,18 @@ using Cause = std::string_view;
 
 class CellReader {
  public:
-  CellReader(bool strict, ReadReport& report) : strict_(strict), report_(report), index_(',', true) {
+  CellReader(bool strict, ReadReport& report) : report_(report), file_(strict, report) {
     model_.resources = CpuMemoryGpu();
   }
 
   absl::Status ReadFile(const InputFile& file) {
     auto source = file.open();
     if (!source.ok()) return source.status();
-    file_ = file.name;
+    file_.BeginFile(file.name);
     table_ = Table::kUnknown;
-    LineBlocks blocks(*std::move(source));
-    LineBlock block;
-    ++report_.files;
-    absl::Status taken = absl::OkStatus();
-    while (taken.ok() && blocks.Next(block)) taken = Take(block);
-    report_.bytes += blocks.bytes();
-    if (!taken.ok()) return taken;
-    if (blocks.bytes() == 0) report_.warnings.push_back(StrCat(file_, ": nothing in it"));
-    if (blocks.damage().empty()) return absl::OkStatus();
-    report_.warnings.push_back(StrCat(file_, ": ", blocks.damage(), "; what comes before is read"));
-    return strict_ ? absl::DataLossError(report_.warnings.back()) : absl::OkStatus();
+    return file_.ReadRows(*std::move(source), [this](const CsvRow& row) {
+      return table_ == Table::kUnknown ? TakeHeader(row) : TakeRow(row);
+    });
   }
 
   absl::StatusOr<CellInput> Finish() {
@@ -154,24 +140,6 @@ class CellReader {
     uint32_t key;
   };
 
-  absl::Status Take(const LineBlock& block) {
-    if (block.kind == LineBlock::Kind::kLines) {
-      return index_.ForEachRow(block.lines, block.first_line, [this](const CsvRow& row) {
-        if (row.text().front() == '#') return absl::OkStatus();
-        return table_ == Table::kUnknown ? TakeHeader(row) : TakeRow(row);
-      });
-    }
-    ++report_.rows;
-    return Bad(block.kind == LineBlock::Kind::kTooLong ? "line longer than 1 MiB"
-                                                       : "line cut off at the end of a damaged file",
-               block.first_line, block.lines);
-  }
-  absl::Status Bad(std::string_view cause, uint64_t line, std::string_view text) {
-    report_.Skip(cause, file_, line, text);
-    if (!strict_) return absl::OkStatus();
-    return absl::InvalidArgumentError(fmt::format("{}:{}: {}: {}", file_, line, cause, text.substr(0, 200)));
-  }
-
   absl::Status TakeHeader(const CsvRow& row) {
     std::vector<std::string_view> names;
     for (int i = 0; i < row.size(); ++i) names.push_back(Unquoted(row[i]));
@@ -186,7 +154,7 @@ class CellReader {
       table_ = Table::kMachines;
     } else {
       return absl::InvalidArgumentError(StrCat(
-          file_,
+          file_.file(),
           ": the first line must name the columns of machines (name, cpu_cores, memory_gib) or of jobs "
           "(name, cpu_limit, memory_limit), or be that of a table of Alibaba's GPU trace of 2023"));
     }
@@ -208,7 +176,7 @@ class CellReader {
     if (table_ == Table::kMachines) {
       attributes_.push_back({i, model_.names.Number(name)});
     } else {
-      report_.warnings.push_back(fmt::format("{}: column \"{}\" is not used", file_, name.substr(0, 80)));
+      file_.WarnUnused(name);
     }
   }
 
@@ -222,7 +190,7 @@ class CellReader {
     } else {
       cause = table_ == Table::kMachines ? TakeMachine(row) : TakeJob(row);
     }
-    if (!cause.empty()) return Bad(cause, row.line(), row.text());
+    if (!cause.empty()) return file_.Bad(cause, row);
     ++report_.rows_used;
     return absl::OkStatus();
   }
@@ -337,10 +305,8 @@ class CellReader {
     return out;
   }
 
-  const bool strict_;
   ReadReport& report_;
-  CsvIndex index_;
-  std::string file_;
+  CsvTable file_;
   Table table_ = Table::kUnknown;
   int size_ = 0;
   std::array<int, kRoles> column_ = {};

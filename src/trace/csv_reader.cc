@@ -6,6 +6,16 @@
 
 namespace taut {
 
+absl::Status BadRow(std::string_view cause, std::string_view file, uint64_t line, std::string_view text) {
+  return absl::InvalidArgumentError(fmt::format("{}:{}: {}: {}", file, line, cause, text.substr(0, 200)));
+}
+
+std::string_view Trimmed(std::string_view field) {
+  while (!field.empty() && (field.front() == ' ' || field.front() == '\t')) field.remove_prefix(1);
+  while (!field.empty() && (field.back() == ' ' || field.back() == '\t')) field.remove_suffix(1);
+  return field;
+}
+
 int64_t RowGate::Micros(const std::optional<int64_t>& seconds, int64_t otherwise) {
   if (!seconds) return otherwise;
   constexpr int64_t kLimit = INT64_MAX / kMicrosPerSecond;
@@ -25,9 +35,7 @@ void RowGate::Skip(std::string_view cause, const CsvRow& row) {
 
 absl::Status RowGate::Bad(std::string_view cause, const CsvRow& row) {
   Skip(cause, row);
-  if (!context_.options.strict) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("{}:{}: {}: {}", file_, row.line(), cause, row.text().substr(0, 200)));
+  return context_.options.strict ? BadRow(cause, file_, row.line(), row.text()) : absl::OkStatus();
 }
 
 uint32_t NameTable::Look(std::string_view name) {

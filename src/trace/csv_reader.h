@@ -17,6 +17,12 @@
 
 namespace taut {
 
+// InvalidArgument "file:line: cause: text", of the text only its beginning.
+absl::Status BadRow(std::string_view cause, std::string_view file, uint64_t line, std::string_view text);
+
+// A field without the blanks and tabs around it.
+std::string_view Trimmed(std::string_view field);
+
 // Counts rows by outcome.
 class RowGate {
  public:

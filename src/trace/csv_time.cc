@@ -10,12 +10,6 @@
 namespace taut {
 namespace {
 
-std::string_view Trimmed(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
-  return s;
-}
-
 // Exactly `count` digits from the front.
 bool TakeDigits(std::string_view& s, size_t count, int& out) {
   if (s.size() < count) return false;

@@ -20,12 +20,6 @@ constexpr uint32_t kDenseTasks = 256;
 constexpr int64_t kMostKills = 1'000'000;  // of one row
 constexpr std::string_view kBadKills = "oom_kills is not a whole number from 0 to 1000000";
 
-std::string_view Trimmed(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
-  return s;
-}
-
 class GenericCsvReader final : public FormatReader {
  public:
   explicit GenericCsvReader(const ReadContext& context)

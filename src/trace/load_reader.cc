@@ -13,8 +13,8 @@
 #include "trace/byte_source.h"
 #include "trace/csv_number.h"
 #include "trace/csv_reader.h"
+#include "trace/csv_table.h"
 #include "trace/csv_time.h"
-#include "trace/line_blocks.h"
 #include "trace/load_reader_json.h"
 
 namespace taut {
@@ -35,12 +35,6 @@ struct JobRows {
   std::vector<Point> points;  // ascending
 };
 
-std::string_view Unquoted(std::string_view text) {
-  text = StripSpace(text);
-  return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2)
-                                                                       : text;
-}
-
 // "dir/web.csv.gz" -> "web"
 std::string Stem(const std::string& file) {
   std::filesystem::path path(file.substr(file.rfind(':') + 1));
@@ -56,27 +50,18 @@ bool IsJson(std::string_view head) {
 class LoadReader {
  public:
   LoadReader(const LoadReadOptions& options, ReadReport& report)
-      : strict_(options.strict), job_label_(options.job_label), report_(report), index_(',', true) {}
+      : strict_(options.strict),
+        job_label_(options.job_label),
+        report_(report),
+        table_(options.strict, report) {}
 
   absl::Status ReadFile(const InputFile& file) {
     auto source = file.open();
     if (!source.ok()) return source.status();
-    file_ = file.name;
+    table_.BeginFile(file.name);
     columns_ = Columns{};
     if (IsJson(file.head)) return ReadJson(**source);
-    LineBlocks blocks(*std::move(source));
-    LineBlock block;
-    ++report_.files;
-    while (blocks.Next(block)) {
-      const absl::Status taken = Take(block);
-      if (!taken.ok()) report_.bytes += blocks.bytes();
-      if (!taken.ok()) return taken;
-    }
-    report_.bytes += blocks.bytes();
-    if (blocks.bytes() == 0) report_.warnings.push_back(StrCat(file_, ": nothing in it"));
-    if (blocks.damage().empty()) return absl::OkStatus();
-    report_.warnings.push_back(StrCat(file_, ": ", blocks.damage(), "; what comes before is read"));
-    return strict_ ? absl::DataLossError(report_.warnings.back()) : absl::OkStatus();
+    return table_.ReadRows(*std::move(source), [this](const CsvRow& row) { return TakeRow(row); });
   }
   std::vector<LoadSeries> Finish() {
     std::vector<LoadSeries> out;
@@ -94,24 +79,6 @@ class LoadReader {
     int64_t time_unit = 1;
   };
 
-  absl::Status Take(const LineBlock& block) {
-    if (block.kind == LineBlock::Kind::kLines) {
-      return index_.ForEachRow(block.lines, block.first_line, [this](const CsvRow& row) {
-        return row.text().front() == '#' ? absl::OkStatus() : TakeRow(row);
-      });
-    }
-    ++report_.rows;
-    return Bad(block.kind == LineBlock::Kind::kTooLong ? "line longer than 1 MiB"
-                                                       : "line cut off at the end of a damaged file",
-               block.first_line, block.lines);
-  }
-  absl::Status Bad(std::string_view cause, uint64_t line, std::string_view text) {
-    report_.Skip(cause, file_, line, text);
-    if (!strict_) return absl::OkStatus();
-    return absl::InvalidArgumentError(fmt::format("{}:{}: {}: {}", file_, line, cause, text.substr(0, 200)));
-  }
-  absl::Status Bad(std::string_view cause, const CsvRow& row) { return Bad(cause, row.line(), row.text()); }
-
   // ---- JSON ----
 
   absl::Status ReadJson(ByteSource& source) {
@@ -126,7 +93,8 @@ class LoadReader {
     ++report_.files;
     report_.bytes += body.size();
     if (body.size() > kMostJson)
-      return absl::InvalidArgumentError(StrCat(file_, ": JSON of more than 1 GiB: ask for a shorter range"));
+      return absl::InvalidArgumentError(
+          StrCat(table_.file(), ": JSON of more than 1 GiB: ask for a shorter range"));
     if (body.starts_with("\xEF\xBB\xBF")) body.erase(0, 3);
     absl::flat_hash_set<std::string> seen;
     size_t number = 0;
@@ -135,13 +103,11 @@ class LoadReader {
         body, [&](const RangeSeries& series) { return taken = TakeSeries(series, ++number, seen); });
     if (!taken.ok()) return taken;
     if (absl::IsDataLoss(parsed) && !strict_) {
-      report_.warnings.push_back(StrCat(file_, ": ", Message(parsed), "; series before it are read"));
+      report_.warnings.push_back(StrCat(table_.file(), ": ", Message(parsed), "; series before it are read"));
     } else if (!parsed.ok()) {
-      return absl::InvalidArgumentError(StrCat(file_, ": ", Message(parsed)));
+      return absl::InvalidArgumentError(StrCat(table_.file(), ": ", Message(parsed)));
     }
-    if (source.damage().empty()) return absl::OkStatus();
-    report_.warnings.push_back(StrCat(file_, ": ", source.damage(), "; what comes before is read"));
-    return strict_ ? absl::DataLossError(report_.warnings.back()) : absl::OkStatus();
+    return table_.Damaged(source.damage());
   }
   // `seen`: the jobs of this file. Other files may go on with a job: a server limits the points of an answer.
   absl::Status TakeSeries(const RangeSeries& series, size_t number, absl::flat_hash_set<std::string>& seen) {
@@ -154,18 +120,18 @@ class LoadReader {
       has_label = label != series.labels.end() && !label->second.empty();
       if (has_label) name = label->second;
     }
-    if (name.empty()) name = Stem(file_);
+    if (name.empty()) name = Stem(table_.file());
     std::string cause = has_label ? "" : StrCat("no label \"", job_label_, "\" for the job's name");
     if (series.values.empty())
       report_.warnings.push_back(
-          fmt::format("{}: series {} {}: no values", file_, number, whole.substr(0, 200)));
+          fmt::format("{}: series {} {}: no values", table_.file(), number, whole.substr(0, 200)));
     if (cause.empty() && !series.values.empty() && !seen.insert(name).second)
       cause = StrCat("another series of job \"", name.substr(0, 100), "\": sum them in the query");
     uint64_t place = 0;
     for (const RangeValue& v : series.values) {
       ++report_.rows;
       const absl::Status s = TakeValue(name, cause, v, [&](std::string_view why) {
-        return Bad(why, v.line, fmt::format("series {}, value {}: {}", number, place + 1, v.text));
+        return table_.Bad(why, v.line, fmt::format("series {}, value {}: {}", number, place + 1, v.text));
       });
       if (!s.ok()) return s;
       ++place;
@@ -202,13 +168,13 @@ class LoadReader {
       } else if (name == "job") {
         columns_.job = i;
       } else {
-        report_.warnings.push_back(fmt::format("{}: column \"{}\" is not used", file_, name.substr(0, 80)));
+        table_.WarnUnused(name);
       }
     }
     is_header = true;
     if (columns_.time >= 0 && columns_.load >= 0) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        StrCat(file_,
+        StrCat(table_.file(),
                ": the first line must name the columns time (or ts, timestamp, minute) and load (or "
                "value, requests), and job if the file has several"));
   }
@@ -218,22 +184,22 @@ class LoadReader {
       if (absl::Status s = TakeHeader(row, is_header); !s.ok() || is_header) return s;
     }
     ++report_.rows;
-    if (row.size() != columns_.size) return Bad(kBadColumns, row);
+    if (row.size() != columns_.size) return table_.Bad(kBadColumns, row);
     int64_t us = 0;
-    if (!ParseTime(row, us)) return Bad("bad time", row);
+    if (!ParseTime(row, us)) return table_.Bad("bad time", row);
     double load = 0;
     switch (ParseDecimal(row.begin(columns_.load), row.end(columns_.load), load)) {
       case NumberKind::kNumber:
         break;
       case NumberKind::kEmpty:
-        return Bad("no load in the row", row);
+        return table_.Bad("no load in the row", row);
       case NumberKind::kBad:
-        return Bad("load is negative or no number", row);
+        return table_.Bad("load is negative or no number", row);
     }
     const std::string_view name = columns_.job >= 0 ? Unquoted(row[columns_.job]) : std::string_view();
-    if (columns_.job >= 0 && name.empty()) return Bad("no job name", row);
-    return AddPoint(columns_.job >= 0 ? std::string(name) : Stem(file_), us, load,
-                    [&](std::string_view cause) { return Bad(cause, row); });
+    if (columns_.job >= 0 && name.empty()) return table_.Bad("no job name", row);
+    return AddPoint(columns_.job >= 0 ? std::string(name) : Stem(table_.file()), us, load,
+                    [&](std::string_view cause) { return table_.Bad(cause, row); });
   }
   template <typename OnBad>
   absl::Status AddPoint(std::string_view name, int64_t us, double load, const OnBad& bad) {
@@ -304,8 +270,7 @@ class LoadReader {
   const bool strict_;
   const std::string job_label_;
   ReadReport& report_;
-  CsvIndex index_;
-  std::string file_;
+  CsvTable table_;
   Columns columns_;
   std::vector<JobRows> jobs_;
   absl::flat_hash_map<std::string, size_t> numbers_;

@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "base/quantile.h"
 #include "fmt/format.h"
 #include "model/units.h"
 #include "vertical/stored_values.h"
@@ -383,17 +384,6 @@ class CraneRecommender final : public Recommender {
 };
 
 }  // namespace
-
-double InterpolatedQuantile(std::span<float> values, double q) {
-  const double rank = q * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<size_t>(rank);
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(below);
-  std::nth_element(values.begin(), at, values.end());
-  const double low = *at;
-  if (below + 1 >= values.size()) return low;
-  const double high = *std::min_element(at + 1, values.end());
-  return low + (high - low) * (rank - static_cast<double>(below));
-}
 
 std::unique_ptr<Recommender> NewKrrRecommender(Resource resource, const KrrSettings& settings,
                                                int32_t decision_window) {

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 
 #include "vertical/recommender.h"
 #include "vertical/settings.h"
@@ -19,9 +18,5 @@ std::unique_ptr<Recommender> NewKrrRecommender(Resource resource, const KrrSetti
                                                int32_t decision_window);
 std::unique_ptr<Recommender> NewCraneRecommender(Resource resource, const CraneSettings& settings,
                                                  const OomSettings& oom, int32_t decision_window);
-
-// Prometheus' quantile_over_time: linear between the two nearest ranks. Reorders `values`, which are not
-// empty.
-double InterpolatedQuantile(std::span<float> values, double q);
 
 }  // namespace taut

@@ -12,15 +12,6 @@ namespace {
 
 constexpr int32_t kAt = 100;  // decision window
 
-TEST(InterpolatedQuantile, IsPrometheusOwn) {
-  std::vector<float> v = {4, 1, 3, 2, 5};
-  EXPECT_DOUBLE_EQ(InterpolatedQuantile(v, 0.5), 3);
-  EXPECT_DOUBLE_EQ(InterpolatedQuantile(v, 0.95), 4.8);
-  EXPECT_DOUBLE_EQ(InterpolatedQuantile(v, 1), 5);
-  std::vector<float> one = {7};
-  EXPECT_DOUBLE_EQ(InterpolatedQuantile(one, 0.95), 7);
-}
-
 TEST(Krr, CpuIsTheHighestOfTheTasksPercentiles) {
   const auto r = NewKrrRecommender(Resource::kCpu, KrrSettings(), kAt);
   // Task 0 uses 1 core, task 1 half a core and 4 cores in 6 % of its windows.

@@ -1,7 +1,6 @@
 #include "wire/agent_server.h"
 
 #include <grpcpp/grpcpp.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,10 +16,9 @@
 #include "base/strings.h"
 #include "net/access.h"
 #include "net/server_options.h"
-#include "wire/connection_gate.h"
+#include "wire/gated_server.h"
 #include "wire/grpc_log.h"
 #include "wire/hand_over.h"
-#include "wire/tls_files.h"
 #include "wire/validate.h"
 
 namespace taut {
@@ -290,17 +288,6 @@ std::string NamesOf(const grpc::CallbackServerContext& context) {
   return names;
 }
 
-// As the HTTP server of the same options would: the same rules, in the same words.
-ServerOptions AsServerOptions(const AgentServerOptions& options, std::vector<ListenAddress> listen) {
-  ServerOptions out;
-  out.listen = std::move(listen);
-  out.certificate_file = options.certificate_file;
-  out.key_file = options.key_file;
-  out.client_ca_file = options.client_ca_file;
-  out.operator_tokens.assign(options.tokens.begin(), options.tokens.end());
-  return out;
-}
-
 class Service final : public v1::Agents::CallbackService {
  public:
   Service(Shared* shared, const ServerOptions& access_options)
@@ -411,40 +398,16 @@ class GrpcAgentServer final : public AgentServer {
       : shared_(options, listener), service_(&shared_, access) {}
   ~GrpcAgentServer() override { GrpcAgentServer::Stop(); }
 
-  absl::Status Listen(const std::vector<ListenAddress>& addresses, const TlsFiles& tls) {
+  absl::Status Listen(const ServerOptions& access) {
     grpc::ServerBuilder builder;
     SetOptions(shared_.options, &builder);
-    auto credentials = grpc::InsecureServerCredentials();
-    if (!tls.certificate.empty()) {
-      grpc::SslServerCredentialsOptions ssl(tls.ca.empty()
-                                                ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
-                                                : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-      ssl.pem_root_certs = tls.ca;
-      ssl.pem_key_cert_pairs.push_back({tls.key, tls.certificate});
-      credentials = grpc::SslServerCredentials(ssl);
-    }
     GateOptions bounds;
     bounds.max_connections = static_cast<size_t>(std::max(shared_.options.max_connections, 1));
     bounds.max_per_address = static_cast<size_t>(std::max(shared_.options.max_per_address, 1));
-    rlimit descriptors{};
-    if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0)
-      bounds = BoundedByDescriptors(bounds, descriptors.rlim_cur);
-    auto gate = ConnectionGate::Listen(addresses, bounds);
-    if (!gate.ok()) return gate.status();
-    gate_ = *std::move(gate);
-    acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
-        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, credentials);
-    builder.RegisterService(&service_);
     HandOver(&service_);
-    server_ = builder.BuildAndStart();
-    if (server_ == nullptr) return absl::InternalError("the gRPC server did not start");
+    if (absl::Status s = server_.Listen(access, bounds, service_, builder); !s.ok()) return s;
     service_.StartWatch();
-    gate_->Run([this](int listener, int fd) {
-      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
-      connection.listener_fd = listener;
-      connection.fd = fd;
-      acceptor_->HandleNewConnection(&connection);
-    });
+    server_.Accept();
     return absl::OkStatus();
   }
 
@@ -456,7 +419,7 @@ class GrpcAgentServer final : public AgentServer {
     const auto found = shared_.sessions.Find(session);
     if (found != nullptr) found->End(Error(grpc::ABORTED, "the daemon ended this session"));
   }
-  int port() const override { return gate_->port(); }
+  int port() const override { return server_.gate().port(); }
   AgentServerCounts counts() const override {
     const Tally& t = shared_.tally;
     AgentServerCounts out;
@@ -468,26 +431,18 @@ class GrpcAgentServer final : public AgentServer {
     out.bad_messages = t.bad_messages.load();
     out.sent = t.sent.load();
     out.cut_off = t.cut_off.load();
-    out.connections = gate_->accepted();
-    out.rejected_connections = gate_->rejected();
+    out.connections = server_.gate().accepted();
+    out.rejected_connections = server_.gate().rejected();
     return out;
   }
   void Stop() override {
-    if (server_ == nullptr) return;
-    gate_->Stop();
-    service_.Stop();
-    // What has not ended by itself is cancelled.
-    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
-    shared_.sessions.WaitUntilEmpty();
-    server_.reset();
+    server_.Stop([this] { service_.Stop(); }, [this] { shared_.sessions.WaitUntilEmpty(); });
   }
 
  private:
   Shared shared_;
   Service service_;
-  std::unique_ptr<ConnectionGate> gate_;
-  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
-  std::unique_ptr<grpc::Server> server_;
+  GatedServer server_;
 };
 
 }  // namespace
@@ -495,18 +450,14 @@ class GrpcAgentServer final : public AgentServer {
 absl::StatusOr<std::unique_ptr<AgentServer>> AgentServer::Start(const AgentServerOptions& options,
                                                                 AgentListener* listener) {
   KeepGrpcSilent();
-  std::vector<ListenAddress> addresses;
-  for (const std::string& text : options.listen) {
-    auto address = ParseListenAddress(text);
-    if (!address.ok()) return address.status();
-    addresses.push_back(std::move(*address));
-  }
-  const ServerOptions access = AsServerOptions(options, addresses);
-  if (const absl::Status status = access.Check(); !status.ok()) return status;
-  const auto tls = ReadTlsFiles(options.client_ca_file, options.certificate_file, options.key_file);
-  if (!tls.ok()) return tls.status();
+  ServerOptions access;
+  access.certificate_file = options.certificate_file;
+  access.key_file = options.key_file;
+  access.client_ca_file = options.client_ca_file;
+  access.operator_tokens.assign(options.tokens.begin(), options.tokens.end());
+  if (absl::Status s = SetListen(options.listen, access); !s.ok()) return s;
   auto server = std::make_unique<GrpcAgentServer>(options, listener, access);
-  if (const absl::Status status = server->Listen(addresses, *tls); !status.ok()) return status;
+  if (absl::Status s = server->Listen(access); !s.ok()) return s;
   return server;
 }
 

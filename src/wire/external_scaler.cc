@@ -1,7 +1,6 @@
 #include "wire/external_scaler.h"
 
 #include <grpcpp/grpcpp.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,10 +15,9 @@
 #include "base/strings.h"
 #include "external_scaler.grpc.pb.h"
 #include "net/server_options.h"
-#include "wire/connection_gate.h"
+#include "wire/gated_server.h"
 #include "wire/grpc_log.h"
 #include "wire/hand_over.h"
-#include "wire/tls_files.h"
 
 namespace taut {
 namespace {
@@ -125,9 +123,9 @@ class NoStream final : public grpc::ServerWriteReactor<keda::IsActiveResponse> {
   }
 };
 
-class Service final : public keda::ExternalScaler::CallbackService {
+class ScalerService final : public keda::ExternalScaler::CallbackService {
  public:
-  Service(const ScalerServerOptions& options, ReplicasOf replicas_of)
+  ScalerService(const ScalerServerOptions& options, ReplicasOf replicas_of)
       : max_streams_(static_cast<size_t>(std::max(options.max_streams, 0))),
         period_(std::max(options.stream_period_ms, 1)),
         replicas_of_(std::move(replicas_of)) {}
@@ -269,16 +267,6 @@ class Service final : public keda::ExternalScaler::CallbackService {
   std::thread watch_;
 };
 
-std::shared_ptr<grpc::ServerCredentials> CredentialsOf(const TlsFiles& tls) {
-  if (tls.certificate.empty()) return grpc::InsecureServerCredentials();
-  grpc::SslServerCredentialsOptions ssl(tls.ca.empty()
-                                            ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
-                                            : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  ssl.pem_root_certs = tls.ca;
-  ssl.pem_key_cert_pairs.push_back({tls.key, tls.certificate});
-  return grpc::SslServerCredentials(ssl);
-}
-
 class GrpcScalerServer final : public ScalerServer {
  public:
   GrpcScalerServer(const ScalerServerOptions& options, ReplicasOf replicas_of)
@@ -286,7 +274,7 @@ class GrpcScalerServer final : public ScalerServer {
         service_(options, std::move(replicas_of)) {}
   ~GrpcScalerServer() override { GrpcScalerServer::Stop(); }
 
-  absl::Status Listen(const std::vector<ListenAddress>& addresses, const TlsFiles& tls) {
+  absl::Status Listen(const ServerOptions& access) {
     constexpr int kMaxMessageBytes = 1 << 20;
     constexpr int kHandshakeTimeoutMs = 5'000;
     constexpr int kMinPingIntervalMs = 5'000;
@@ -296,52 +284,28 @@ class GrpcScalerServer final : public ScalerServer {
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingIntervalMs);
     builder.AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, 0);
     builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
-    GateOptions bounds{.max_connections = max_connections_, .max_per_address = max_connections_};
-    rlimit descriptors{};
-    if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
-      bounds = BoundedByDescriptors(bounds, descriptors.rlim_cur);
-    }
-    auto gate = ConnectionGate::Listen(addresses, bounds);
-    if (!gate.ok()) return gate.status();
-    gate_ = *std::move(gate);
-    acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
-        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, CredentialsOf(tls));
-    builder.RegisterService(&service_);
     HandOver(&service_);
-    server_ = builder.BuildAndStart();
-    if (server_ == nullptr) return absl::InternalError("the gRPC server did not start");
+    const GateOptions bounds{.max_connections = max_connections_, .max_per_address = max_connections_};
+    if (absl::Status s = server_.Listen(access, bounds, service_, builder); !s.ok()) return s;
     service_.StartWatch();
-    gate_->Run([this](int listener, int fd) {
-      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
-      connection.listener_fd = listener;
-      connection.fd = fd;
-      acceptor_->HandleNewConnection(&connection);
-    });
+    server_.Accept();
     return absl::OkStatus();
   }
 
-  int port() const override { return gate_->port(); }
+  int port() const override { return server_.gate().port(); }
   ScalerServerCounts counts() const override {
     ScalerServerCounts out = service_.counts();
-    out.rejected_connections = gate_->rejected();
+    out.rejected_connections = server_.gate().rejected();
     return out;
   }
   void Stop() override {
-    if (server_ == nullptr) return;
-    gate_->Stop();
-    service_.Stop();
-    // What has not ended by itself is cancelled.
-    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
-    service_.WaitUntilEmpty();
-    server_.reset();
+    server_.Stop([this] { service_.Stop(); }, [this] { service_.WaitUntilEmpty(); });
   }
 
  private:
   const size_t max_connections_;
-  Service service_;
-  std::unique_ptr<ConnectionGate> gate_;
-  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
-  std::unique_ptr<grpc::Server> server_;
+  ScalerService service_;
+  GatedServer server_;
 };
 
 }  // namespace
@@ -379,21 +343,13 @@ absl::StatusOr<std::string> JobOfScaledObject(const ScaledObject& object) {
 absl::StatusOr<std::unique_ptr<ScalerServer>> ScalerServer::Start(const ScalerServerOptions& options,
                                                                   ReplicasOf replicas_of) {
   KeepGrpcSilent();
-  ServerOptions access;  // as the HTTP server of the same options would: the same rules, in the same words
-  access.listen.clear();
-  for (const std::string& text : options.listen) {
-    auto address = ParseListenAddress(text);
-    if (!address.ok()) return address.status();
-    access.listen.push_back(std::move(*address));
-  }
+  ServerOptions access;
   access.certificate_file = options.certificate_file;
   access.key_file = options.key_file;
   access.client_ca_file = options.client_ca_file;
-  if (const absl::Status status = access.Check(); !status.ok()) return status;
-  const auto tls = ReadTlsFiles(options.client_ca_file, options.certificate_file, options.key_file);
-  if (!tls.ok()) return tls.status();
+  if (absl::Status s = SetListen(options.listen, access); !s.ok()) return s;
   auto server = std::make_unique<GrpcScalerServer>(options, std::move(replicas_of));
-  if (const absl::Status status = server->Listen(access.listen, *tls); !status.ok()) return status;
+  if (absl::Status s = server->Listen(access); !s.ok()) return s;
   return server;
 }
 

@@ -12,11 +12,6 @@
 
 namespace taut {
 
-std::string FormatAddress(const ListenAddress& address) {
-  const bool is_v6 = address.host.find(':') != std::string::npos;
-  return is_v6 ? StrCat("[", address.host, "]:", address.port) : StrCat(address.host, ":", address.port);
-}
-
 absl::StatusOr<int> BindSocket(const ListenAddress& address) {
   sockaddr_in v4{};
   sockaddr_in6 v6{};

@@ -11,7 +11,5 @@ namespace taut {
 // A TCP socket that is bound and does not block. Port 0 is any that is free. Unavailable with the system's
 // reason.
 absl::StatusOr<int> BindSocket(const ListenAddress& address);
-// "127.0.0.1:80", "[::1]:80".
-std::string FormatAddress(const ListenAddress& address);
 
 }  // namespace taut

@@ -1,0 +1,25 @@
+// Characters of UTF-8.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace taut {
+
+struct Utf8Character {
+  size_t bytes = 0;  // 0: not valid UTF-8
+  uint32_t code = 0;
+};
+
+// Of text whose first byte is not ASCII.
+Utf8Character DecodeLongUtf8(std::string_view text);
+// The first character of `text`. Overlong forms, surrogates and what is past the last code point are not
+// valid. REQUIRES: !text.empty().
+inline Utf8Character DecodeUtf8(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return {1, lead};
+  return DecodeLongUtf8(text);
+}
+
+}  // namespace taut
