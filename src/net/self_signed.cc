@@ -1,6 +1,5 @@
 #include "net/self_signed.h"
 
-#include <arpa/inet.h>
 #include <openssl/bio.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
@@ -14,6 +13,7 @@
 #include <memory>
 
 #include "base/strings.h"
+#include "net/server_options.h"
 
 namespace taut {
 namespace {
@@ -29,11 +29,6 @@ using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
 using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
 using Extension = std::unique_ptr<X509_EXTENSION, Deleter<X509_EXTENSION_free>>;
 using Bio = std::unique_ptr<BIO, Deleter<BIO_free_all>>;
-
-bool IsIpAddress(const std::string& name) {
-  in6_addr address{};
-  return inet_pton(AF_INET, name.c_str(), &address) == 1 || inet_pton(AF_INET6, name.c_str(), &address) == 1;
-}
 
 // No character that means something in an extension's text.
 bool IsDnsName(std::string_view name) {
