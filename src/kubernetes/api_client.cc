@@ -10,7 +10,17 @@
 namespace taut {
 namespace {
 
+using std::chrono::steady_clock;
+
 constexpr size_t kMaxMessageBytes = 500;
+// A change is sent soon after it was allowed, or not at all: another tautd takes the lease 5 s after it ended.
+constexpr std::chrono::milliseconds kWaitToChange{3000};
+
+// 0 if that is past.
+std::chrono::milliseconds Until(std::chrono::steady_clock::time_point end) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+  return std::max(left, std::chrono::milliseconds(0));
+}
 
 // The message of a Status object, else the first line.
 std::string MessageOf(std::string_view body) {
@@ -95,7 +105,7 @@ void ApiClient::Interrupt() {
 }
 
 // The token's file is small and in memory, so it is read for each request: a new token is used at once.
-absl::Status ApiClient::Prepare(HttpClient::Request& request, std::string_view accept) {
+absl::Status ApiClient::Prepare(HttpClient::Request& request, std::string_view accept, SteadyTime give_up) {
   std::string token = access_.token;
   if (!access_.token_file.empty()) {
     std::ifstream file(access_.token_file);
@@ -105,7 +115,7 @@ absl::Status ApiClient::Prepare(HttpClient::Request& request, std::string_view a
     token = std::string(StripSpace(token));
   }
   if (access_.credentials != nullptr) {
-    absl::StatusOr<CredentialPtr> credential = access_.credentials->Get(options_.timeout, interrupted_);
+    absl::StatusOr<CredentialPtr> credential = access_.credentials->Get(Until(give_up), interrupted_);
     if (absl::IsUnavailable(credential.status()) || absl::IsDeadlineExceeded(credential.status()))
       return credential.status();
     if (!credential.ok()) return absl::UnauthenticatedError(StrCat(Message(credential.status())));
@@ -134,10 +144,10 @@ absl::Status ApiClient::UseCertificate(const Credential& credential) {
   return absl::OkStatus();
 }
 
-bool ApiClient::IsOutdated(int status) {
+bool ApiClient::IsOutdated(int status, SteadyTime give_up) {
   if (status != 401 || used_ == nullptr) return false;
   access_.credentials->Refuse(used_);
-  const absl::StatusOr<CredentialPtr> next = access_.credentials->Get(options_.timeout, interrupted_);
+  const absl::StatusOr<CredentialPtr> next = access_.credentials->Get(Until(give_up), interrupted_);
   return next.ok() && *next != used_;
 }
 
@@ -148,12 +158,15 @@ void ApiClient::NoteRetryAfter(const HttpResponse& response) {
 }
 
 absl::StatusOr<std::string> ApiClient::Send(HttpClient::Request request, std::string_view accept) {
+  const SteadyTime give_up =
+      steady_clock::now() +
+      (request.method == "GET" ? options_.timeout : std::min(options_.timeout, kWaitToChange));
   for (bool is_first = true;; is_first = false) {
-    if (absl::Status s = Prepare(request, accept); !s.ok()) return s;
+    if (absl::Status s = Prepare(request, accept, give_up); !s.ok()) return s;
     absl::StatusOr<HttpResponse> response = http_->Send(request);
     NoteRetryAfter(response.ok() ? *response : HttpResponse());
     if (!response.ok()) return response.status();
-    if (is_first && IsOutdated(response->status)) continue;
+    if (is_first && IsOutdated(response->status, give_up)) continue;
     if (absl::Status s = ApiStatus(*response); !s.ok()) return s;
     return std::move(response->body);
   }
@@ -179,12 +192,12 @@ absl::Status ApiClient::Watch(std::string_view path, std::string_view accept,
                               std::chrono::milliseconds silence) {
   HttpClient::Request request{.path = path, .body = {}, .content_type = {}, .headers = {}};
   for (bool is_first = true;; is_first = false) {
-    if (absl::Status s = Prepare(request, accept); !s.ok()) return s;
+    if (absl::Status s = Prepare(request, accept, steady_clock::now() + options_.timeout); !s.ok()) return s;
     HttpResponse refused;
     const absl::Status status = http_->ReadLines(request, on_line, silence, &refused);
     NoteRetryAfter(refused);
     if (refused.status == 200) return status;
-    if (is_first && IsOutdated(refused.status)) continue;
+    if (is_first && IsOutdated(refused.status, steady_clock::now() + options_.timeout)) continue;
     return ApiStatus(refused);
   }
 }

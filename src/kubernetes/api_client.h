@@ -27,7 +27,7 @@ class ApiClient {
   static absl::StatusOr<std::unique_ptr<ApiClient>> Create(const ClusterAccess& access,
                                                            const Options& options);
 
-  // The body. Errors: those of HttpClient, and those of ApiStatus.
+  // The body. Errors: those of HttpClient, and those of ApiStatus. A change waits for a credential for 3 s at most.
   // `accept`: the media type wanted; "": JSON.
   absl::StatusOr<std::string> Get(std::string_view path, std::string_view accept = "");
   absl::StatusOr<std::string> Create(std::string_view collection, std::string_view body);
@@ -45,11 +45,13 @@ class ApiClient {
 
  private:
   ApiClient(std::unique_ptr<HttpClient> http, ClusterAccess access, ClientOptions options);
-  // Its headers for `accept`, and a connection with the certificate that counts now.
-  absl::Status Prepare(HttpClient::Request& request, std::string_view accept);
+  using SteadyTime = std::chrono::steady_clock::time_point;
+  // Its headers for `accept`, and a connection with the certificate that counts now. Waits for a credential until
+  // `give_up`.
+  absl::Status Prepare(HttpClient::Request& request, std::string_view accept, SteadyTime give_up);
   absl::Status UseCertificate(const Credential& credential);
   // The answer is a 401 to a credential for which there is a newer one: the request is to be made again.
-  bool IsOutdated(int status);
+  bool IsOutdated(int status, SteadyTime give_up);
   absl::StatusOr<std::string> Send(HttpClient::Request request, std::string_view accept);
   void NoteRetryAfter(const HttpResponse& response);
 

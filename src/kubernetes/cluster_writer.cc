@@ -30,6 +30,7 @@ bool MayPass(const absl::Status& status) {
     case absl::StatusCode::kResourceExhausted:
     case absl::StatusCode::kInternal:
     case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kUnauthenticated:  // a token that ended, a credential plugin that failed
       return true;
     default:
       return false;

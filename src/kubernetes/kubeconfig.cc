@@ -71,10 +71,18 @@ class Reader {
     return Bad(all ? all : root, StrCat("no entry \"", wanted, "\" in ", list));
   }
 
+  absl::Status TakeFlag(const YAML::Node& map, const char* key, bool& out) const {
+    const YAML::Node value = map[key];
+    if (!value || value.IsNull() || YAML::convert<bool>::decode(value, out)) return absl::OkStatus();
+    return Bad(value, StrCat(key, ": expected true or false"));
+  }
+
   absl::Status TakeCluster(const YAML::Node& cluster, ClusterAccess& out) const {
     out.server = Text(cluster["server"]);
     if (out.server.empty()) return Bad(cluster, "the cluster has no server");
-    if (Text(cluster["insecure-skip-tls-verify"]) == "true") {
+    bool is_insecure = false;
+    if (absl::Status s = TakeFlag(cluster, "insecure-skip-tls-verify", is_insecure); !s.ok()) return s;
+    if (is_insecure) {
       return Bad(cluster,
                  "insecure-skip-tls-verify is not supported: set certificate-authority or "
                  "certificate-authority-data");
@@ -120,7 +128,7 @@ class Reader {
     if (command.empty()) return Bad(exec, "exec has no command");
     out.command = command.find('/') == std::string::npos ? command : Path(command);
     out.install_hint = Text(exec["installHint"]);
-    out.wants_cluster = Text(exec["provideClusterInfo"]) == "true";
+    if (absl::Status s = TakeFlag(exec, "provideClusterInfo", out.wants_cluster); !s.ok()) return s;
     if (absl::Status s = CheckMode(exec); !s.ok()) return s;
     if (absl::Status s = TakeArguments(exec["args"], out); !s.ok()) return s;
     return TakeEnvironment(exec["env"], out);

@@ -111,6 +111,8 @@ TEST(Kubeconfig, SaysWhatIsWrongWithAPlugin) {
   EXPECT_THAT(
       v1("command: a, interactiveMode: Always"),
       HasSubstr("exec has interactiveMode Always: expected Never or IfAvailable, as there is no terminal"));
+  EXPECT_THAT(v1("command: a, interactiveMode: Never, provideClusterInfo: maybe"),
+              HasSubstr("provideClusterInfo: expected true or false"));
   EXPECT_THAT(v1("command: a, interactiveMode: Never, args: x"), HasSubstr("exec.args: expected a list"));
   EXPECT_THAT(v1("command: a, interactiveMode: Never, args: [[x]]"), HasSubstr("exec.args: expected a list"));
   EXPECT_THAT(v1("command: a, interactiveMode: Never, args: [\"a\\0b\"]"), HasSubstr("zero byte"));
