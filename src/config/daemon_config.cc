@@ -269,7 +269,7 @@ absl::StatusOr<MappingRule> DaemonReader::ReadMappingRule(const YAML::Node& node
 
 // Bytes of a file of secrets; the error does not say what is in it.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
-  std::optional<std::string> text = ReadUpTo(path, kMaxSecretBytes);
+  std::optional<std::string> text = ReadFileText(path, kMaxSecretBytes);
   if (!text.has_value()) return absl::NotFoundError(StrCat("cannot read the secret file ", path));
   if (text->size() > kMaxSecretBytes)
     return absl::InvalidArgumentError(StrCat(path, ": too large for a secret"));

@@ -4,7 +4,7 @@
 
 namespace taut {
 
-std::optional<std::string> ReadUpTo(const std::string& path, size_t most) {
+std::optional<std::string> ReadFileText(const std::string& path, size_t most) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   std::string text(most + 1, '\0');

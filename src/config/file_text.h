@@ -8,6 +8,6 @@
 namespace taut {
 
 // The file's bytes, but not more than one above `most`: then it is too large. nullopt: it cannot be read.
-std::optional<std::string> ReadUpTo(const std::string& path, size_t most);
+std::optional<std::string> ReadFileText(const std::string& path, size_t most);
 
 }  // namespace taut

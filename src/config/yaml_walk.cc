@@ -34,7 +34,7 @@ absl::Status WalkSection(const YAML::Node& map, std::string_view name, std::stri
 }  // namespace
 
 absl::StatusOr<std::string> ReadYamlFile(const std::string& path, std::string_view what) {
-  std::optional<std::string> text = ReadUpTo(path, kMaxYamlBytes);
+  std::optional<std::string> text = ReadFileText(path, kMaxYamlBytes);
   if (!text.has_value()) return absl::NotFoundError(StrCat("cannot read the ", what, " ", path));
   if (text->size() > kMaxYamlBytes) {
     return absl::InvalidArgumentError(StrCat(path, ": larger than 1 MiB; is this the ", what, "?"));

@@ -27,7 +27,7 @@ class ApiClient {
   static absl::StatusOr<std::unique_ptr<ApiClient>> Create(const ClusterAccess& access,
                                                            const Options& options);
 
-  // The body. Errors: those of HttpClient, and those of ApiStatus. A change waits for a credential for 3 s at most.
+  // The body. Errors: those of HttpClient, and those of ApiStatus. A change waits at most 3 s for a credential.
   // `accept`: the media type wanted; "": JSON.
   absl::StatusOr<std::string> Get(std::string_view path, std::string_view accept = "");
   absl::StatusOr<std::string> Create(std::string_view collection, std::string_view body);
