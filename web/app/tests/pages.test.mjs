@@ -429,6 +429,8 @@ test('totals by a label stand in place of the jobs, and lead to them', async () 
   const { groups } = await api(`totals?by=${label}`);
   await on('#/jobs', {}, async (page) => {
     await page.fill('.totals-by input', label);
+    await new Promise((resolve) => setTimeout(resolve, 3000));  // windows come meanwhile, and the page is drawn again
+    assert.equal(await page.inputValue('.totals-by input'), label);
     await page.press('.totals-by input', 'Enter');
     await until('a row for each value', async () => (await page.locator('.label-totals tbody tr').count()) === groups.length);
     assert.match(page.url(), new RegExp(`by=${label}`));

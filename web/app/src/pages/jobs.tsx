@@ -82,6 +82,19 @@ function Head({ sorting, view }: { sorting: Sorting; view: View }) {
   );
 }
 
+// With a text of its own: a new window draws the page again, and must not take away what is being typed.
+function TotalsBy({ by, onPick }: { by: string; onPick: (by: string) => void }) {
+  const [text, setText] = useState(by);
+  useEffect(() => setText(by), [by]);
+  return (
+    <label class="totals-by">Totals by
+      <input type="text" value={text} placeholder="label, such as team" autoComplete="off" spellcheck={false} size={18} list="properties"
+        onInput={(event) => setText(event.currentTarget.value)} onChange={(event) => onPick(event.currentTarget.value.trim())} />
+      <datalist id="properties">{PROPERTIES.map(([value, name]) => <option key={value} value={value}>{name}</option>)}</datalist>
+    </label>
+  );
+}
+
 function Filters(props: { query: Record<string, string>; set: (change: Record<string, string>) => void; sorting: Sorting; total: number | null; narrow: boolean; currency?: string; onDown: () => void }) {
   const [text, setText] = useSearch(props.query.search ?? '', (search) => props.set({ search }));
   const input = useRef<HTMLInputElement>(null);
@@ -121,11 +134,7 @@ function Filters(props: { query: Record<string, string>; set: (change: Record<st
           choices={[{ value: DEFAULT_SORT, label: 'Most to save', title: "CPU and memory, each as a share of all owners' limits" },
             { value: 'tight', label: 'Too tight', title: "OOM kills, then usage at the limit, then jobs that need more than their owner's limit" }]} />
       )}
-      <label class="totals-by">Totals by
-        <input type="text" value={props.query.by ?? ''} placeholder="label, such as team" autoComplete="off" spellcheck={false} size={18} list="properties"
-          onChange={(event) => props.set({ by: event.currentTarget.value.trim() })} />
-        <datalist id="properties">{PROPERTIES.map(([by, name]) => <option key={by} value={by}>{name}</option>)}</datalist>
-      </label>
+      <TotalsBy by={props.query.by ?? ''} onPick={(by) => props.set({ by })} />
       <span class="found" role="status">{props.total === null ? '' : plural(props.total, 'job')}</span>
     </div>
   );
