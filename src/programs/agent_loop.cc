@@ -29,11 +29,6 @@ constexpr int kFlushMs = 2000;
 constexpr int64_t kFirstConnectionUs = 3 * kMicrosPerSecond;
 constexpr int64_t kStillDisconnectedUs = 600 * kMicrosPerSecond;  // said again so often
 
-int64_t WallUs() {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::microseconds>(since).count();
-}
-
 int64_t SteadyUs() {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::microseconds>(since).count();
@@ -96,7 +91,7 @@ void AgentLoop::Remove(int fd) { epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr); 
 
 NodeTime AgentLoop::Now() const {
   const int64_t steady = SteadyUs();
-  if (speed_ == 1) return {steady, Timestamp{WallUs()}};
+  if (speed_ == 1) return {steady, Timestamp{WallNow().us}};
   // A sped-up clock has no wall to follow.
   const auto since = static_cast<double>(steady - start_steady_us_) * speed_;
   return {steady, Timestamp{start_us_ + static_cast<int64_t>(since)}};
@@ -138,7 +133,7 @@ void AgentLoop::Log(Agent& agent, const Uplink& uplink, const AgentConfig& confi
 absl::Status AgentLoop::Run(Agent& agent, Uplink& uplink, const AgentConfig& config) {
   if (epoll_ < 0) return absl::InternalError(StrCat("epoll_create1 failed: ", std::strerror(errno)));
   speed_ = config.speed;
-  start_us_ = WallUs();
+  start_us_ = WallNow().us;
   start_steady_us_ = SteadyUs();
   if (speed_ != 1) {
     const int64_t begin = BeginningOf(config.state, start_us_);

@@ -24,11 +24,6 @@ constexpr std::chrono::seconds kStoreRetry{2};
 constexpr std::chrono::seconds kShortGap{60};
 constexpr double kAgentsEveryMs = 1000;  // who is connected is looked at this often
 
-Timestamp WallNow() {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  return {std::chrono::duration_cast<std::chrono::microseconds>(since).count()};
-}
-
 double SteadyMilliseconds() {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double, std::milli>(since).count();

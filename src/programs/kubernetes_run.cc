@@ -38,12 +38,6 @@ constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
 // What is passed on here outlives a restart, as if it had been written.
 constexpr Timestamp kKeepAll{INT64_MIN};
 
-Timestamp SystemTime() {
-  return {std::chrono::duration_cast<std::chrono::microseconds>(
-              std::chrono::system_clock::now().time_since_epoch())
-              .count()};
-}
-
 std::vector<std::string> Environment() {
   std::vector<std::string> out;
   for (char** variable = environ; *variable != nullptr; ++variable) out.emplace_back(*variable);
@@ -64,7 +58,7 @@ absl::StatusOr<ClusterAccess> OpenClusterAccess(const KubernetesConfig& config) 
                                                })
                                              : ReadKubeconfig(config.kubeconfig);
   absl::Status status = access.status();
-  if (status.ok()) status = OpenCredentials(*access, Environment(), SystemTime);
+  if (status.ok()) status = OpenCredentials(*access, Environment(), WallNow);
   if (status.ok()) return access;
   return absl::Status(status.code(), StrCat("kubernetes.kubeconfig: ", Message(status)));
 }

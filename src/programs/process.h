@@ -1,4 +1,4 @@
-// This process: its monotonic clock, what it may open, and what it takes.
+// This process: its clocks, what it may open, and what it takes.
 #pragma once
 
 #include <sys/resource.h>
@@ -10,7 +10,15 @@
 #include <fstream>
 #include <system_error>
 
+#include "base/time.h"
+
 namespace taut {
+
+// Of the machine's clock, which may jump.
+inline Timestamp WallNow() {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return {std::chrono::duration_cast<std::chrono::microseconds>(since).count()};
+}
 
 // Of a clock that no administrator sets, from an arbitrary start.
 inline double SteadySeconds() {

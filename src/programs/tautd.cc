@@ -75,8 +75,8 @@ int Serve(const Args& args, const DaemonConfig& config) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // for all threads to come; this one waits for them
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  std::signal(SIGCHLD,
-              SIG_DFL);    // ignored, as some supervisor may have left it, no child's end could be seen
+  // If the parent process left it ignored, the end of a child could not be seen.
+  std::signal(SIGCHLD, SIG_DFL);
   RaiseDescriptorLimit();  // each agent and each open page takes one
   absl::StatusOr<std::unique_ptr<Daemon>> daemon = Daemon::Start(config, args.config);
   if (!daemon.ok()) return Fail(1, Message(daemon.status()));

@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "net/http_poster.h"
+#include "programs/process.h"
 
 namespace taut {
 
@@ -27,10 +28,7 @@ absl::StatusOr<std::unique_ptr<WebhookActuator>> OpenWebhook(const WebhookConfig
   options.queue.seed = random();
   options.instance = fmt::format("{:08x}{:08x}", random(), random());
   options.secret = [path = config.secret_file] { return ReadSecretFile(path); };
-  options.unix_s = [] {
-    const auto since = std::chrono::system_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::seconds>(since).count();
-  };
+  options.unix_s = [] { return WallNow().seconds(); };
   options.steady_s = std::move(steady_s);
   return std::make_unique<WebhookActuator>(std::move(options), *std::move(poster));
 }
