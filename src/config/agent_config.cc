@@ -90,12 +90,9 @@ class AgentReader {
   AgentReader(std::string_view name, AgentConfig& config) : name_(name), config_(config) {}
 
   absl::Status Read(const YAML::Node& root) {
-    std::vector<std::string_view> keys;
-    for (const AgentSetting& s : AgentSettingsTable()) keys.push_back(s.key);
-    absl::Status read = WalkSections(
-        root, name_, keys, [this](const YAML::Node& at, const std::string& key, const YAML::Node& value) {
-          return ReadEntry(at, key, value);
-        });
+    absl::Status read = WalkSections(root, name_, KeysOf(AgentSettingsTable()),
+                                     [this](const YAML::Node& at, const std::string& key,
+                                            const YAML::Node& value) { return ReadEntry(at, key, value); });
     if (!read.ok()) return read;
     if (config_.state.empty()) return Plain("state is empty: expected a directory that only this agent uses");
     if (config_.certificate_file.empty() != config_.key_file.empty()) {
@@ -206,10 +203,8 @@ class AgentReader {
     if (key == "cpu_upper") return cores(rule.cpu_upper);
     if (key == "memory_lower") return bytes(rule.memory_lower);
     if (key == "memory_upper") return bytes(rule.memory_upper);
-    std::vector<std::string_view> keys;
-    for (const TaskRuleKey& k : kRuleKeys) keys.push_back(k.key);
     return absl::InvalidArgumentError(
-        StrCat("unknown key \"", key, "\"; did you mean \"", NearestName(key, keys), "\"?"));
+        StrCat("unknown key \"", key, "\"; did you mean \"", NearestName(key, KeysOf(kRuleKeys)), "\"?"));
   }
 
   std::string_view name_;

@@ -24,12 +24,9 @@ class DaemonReader {
   DaemonReader(std::string_view name, DaemonConfig& config) : name_(name), config_(config) {}
 
   absl::Status Read(const YAML::Node& root) {
-    std::vector<std::string_view> keys;
-    for (const DaemonSetting& s : DaemonSettingsTable()) keys.push_back(s.key);
-    absl::Status read = WalkSections(
-        root, name_, keys, [this](const YAML::Node& at, const std::string& key, const YAML::Node& value) {
-          return ReadEntry(at, key, value);
-        });
+    absl::Status read = WalkSections(root, name_, KeysOf(DaemonSettingsTable()),
+                                     [this](const YAML::Node& at, const std::string& key,
+                                            const YAML::Node& value) { return ReadEntry(at, key, value); });
     if (!read.ok()) return read;
     absl::StatusOr<PolicyRules> rules = PolicyRules::Compile(std::move(rules_), defaults_);
     // Errors of single lines were reported before.

@@ -185,10 +185,8 @@ const Setting* Find(std::string_view key) {
 }
 
 absl::Status UnknownKey(std::string_view key) {
-  std::vector<std::string_view> keys;
-  for (const Setting& s : kVerticalSettings) keys.push_back(s.key);
-  return absl::InvalidArgumentError(
-      StrCat("unknown setting \"", key, "\"; did you mean \"", NearestName(key, keys), "\"?"));
+  return absl::InvalidArgumentError(StrCat("unknown setting \"", key, "\"; did you mean \"",
+                                           NearestName(key, KeysOf(kVerticalSettings)), "\"?"));
 }
 
 absl::StatusOr<double> ParseNumber(const Setting& s, std::string_view text) {

@@ -53,6 +53,13 @@ absl::Status WalkSections(
 // "" for null.
 absl::StatusOr<std::string> TextOf(const YAML::Node& node, std::string_view name, std::string_view key);
 
+// The keys of a table's rows.
+template <typename Table>
+std::vector<std::string_view> KeysOf(const Table& table) {
+  std::vector<std::string_view> out;
+  for (const auto& row : table) out.push_back(row.key);
+  return out;
+}
 // Puts a value where it belongs, or says why there is none.
 template <typename T>
 absl::Status Take(absl::StatusOr<T> value, T& out) {

@@ -21,8 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kPollPause{
-    50};  // how often the process's end and `stopping` are looked at
+// How often the process's end and `stopping` are looked at.
+constexpr std::chrono::milliseconds kPollPause{50};
 constexpr size_t kMaxErrorBytes = 500;
 constexpr int kFirstInherited = STDERR_FILENO + 1;
 
