@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "base/random.h"
 #include "base/strings.h"
 #include "control/control_plane.h"
+#include "programs/process.h"
 #include "store/sqlite_store.h"
 
 namespace taut {
@@ -38,12 +38,7 @@ double Milliseconds() {
   return std::chrono::duration<double, std::milli>(since).count();
 }
 
-double ResidentMiB() {
-  std::ifstream statm("/proc/self/statm");
-  double size = 0, resident = 0;
-  statm >> size >> resident;
-  return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / kMiB;
-}
+double ResidentMiB() { return static_cast<double>(ResidentBytes()) / kMiB; }
 
 void Say(std::string_view what, double value, std::string_view unit, std::string_view budget) {
   fmt::print("{:<64} {:>10.4g} {:<4} budget {}\n", what, value, unit, budget);
@@ -94,6 +89,7 @@ class Scale {
       const Timestamp now = Timestamp::FromSeconds(kStart + w * 300 + 180);
       const absl::Status s = control_->Tick(now);
       if (!s.ok()) fmt::print("tick: {}\n", Message(s));
+      ReturnFreedMemory();  // as tautd does
       const PassTimes pass = control_->last_pass();
       if (pass.steps_ms.empty() || w < args_.windows / 2) continue;
       passes.push_back(pass.total_ms);

@@ -481,6 +481,10 @@ void Daemon::Loop() {
     const absl::Status s = control_->Tick(StepClock());
     SayOfSamples();
     if (hub_ != nullptr) hub_->EndTick(s.ok());
+    if (const std::optional<WindowId> window = control_->view()->window; window != trimmed_at_) {
+      ReturnFreedMemory();
+      trimmed_at_ = window;
+    }
     acts_->StoreSeen(s, Now().seconds());
     for (const std::string& conflict : actuators_.TakeConflicts()) spdlog::warn("{}", conflict);
     if (hub_ != nullptr && SteadyMilliseconds() - agents_seen_ms_ >= kAgentsEveryMs) {

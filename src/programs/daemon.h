@@ -100,7 +100,8 @@ class Daemon {
   std::unique_ptr<AgentPort> agent_server_;
   std::unique_ptr<ScalerServer> scaler_;  // if KEDA may come
   std::unique_ptr<DaemonActs> acts_;
-  double agents_seen_ms_ = 0;  // of the loop
+  double agents_seen_ms_ = 0;           // of the loop
+  std::optional<WindowId> trimmed_at_;  // likewise: ReturnFreedMemory
 
   std::mutex clock_mutex_;           // over guard_
   std::optional<ClockGuard> guard_;  // once it is known what is stored

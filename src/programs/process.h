@@ -1,6 +1,7 @@
 // This process: its clocks, what it may open, and what it takes.
 #pragma once
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -39,6 +40,17 @@ inline uint64_t ResidentBytes() {
   uint64_t size = 0, resident = 0;
   statm >> size >> resident;
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Gives freed memory back to the machine where more than an eighth of what is resident is free: glibc keeps pages
+// between blocks that are in use, with a million jobs 2 of 6.3 GiB. 0.2 s there, else some microseconds.
+inline void ReturnFreedMemory() {
+#ifdef __GLIBC__
+  constexpr uint64_t kSmall = uint64_t{64} << 20;
+  const struct mallinfo2 heap = mallinfo2();
+  const uint64_t used = heap.uordblks + heap.hblkhd;
+  if (ResidentBytes() > used + used / 8 + kSmall) malloc_trim(0);
+#endif
 }
 
 // The CPU time of all threads, user and system.
