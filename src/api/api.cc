@@ -463,15 +463,6 @@ HttpResponse Api::Decisions(const HttpRequest& request) {
   if (!limit.ok()) return ErrorResponse(limit.status());
   query.before_id = static_cast<uint64_t>(*before);
   query.limit = static_cast<size_t>(*limit);
-  if (const std::string outcome = TextParameter(request, "outcome"); !outcome.empty()) {
-    for (int o = 0; o < kNumOutcomes; ++o) {
-      if (Name(static_cast<Outcome>(o)) == outcome) filter.outcome = static_cast<Outcome>(o);
-    }
-    if (!filter.outcome.has_value()) {
-      return ErrorResponse(400, StrCat("invalid outcome \"", outcome,
-                                       "\": expected pending, applied, dry_run, failed or superseded"));
-    }
-  }
   if (const std::string search = TextParameter(request, "search"); !search.empty()) {
     filter.job = [fits = JobsThatFit(*control_.view(), search)](JobId id) {
       return id.value < fits.size() && fits[id.value];

@@ -6,23 +6,17 @@ namespace {
 constexpr size_t kBatch = 1000;
 constexpr int kMaxBatches = 20;
 
-bool Fits(const Decision& d, const DecisionFilter& filter) {
-  if (filter.outcome.has_value() && d.outcome != *filter.outcome) return false;
-  return !filter.job || filter.job(d.job);
-}
-
 }  // namespace
 
 absl::StatusOr<DecisionsFound> FindDecisions(History& history, const DecisionFilter& filter) {
   DecisionQuery query = filter.query;
-  const bool all = !filter.job && !filter.outcome.has_value();
-  if (!all) query.limit = kBatch;
+  if (filter.job) query.limit = kBatch;
   DecisionsFound found;
   for (int batch = 0; batch < kMaxBatches; ++batch) {
     absl::StatusOr<std::vector<Decision>> read = history.Decisions(query, History::Reasons::kLeaveOut);
     if (!read.ok()) return read.status();
     for (Decision& d : *read) {
-      if (!Fits(d, filter)) continue;
+      if (filter.job && !filter.job(d.job)) continue;
       found.decisions.push_back(std::move(d));
       if (found.decisions.size() < filter.query.limit) continue;
       found.next_before = found.decisions.back().id;

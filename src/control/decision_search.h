@@ -1,4 +1,4 @@
-// A page of decisions by what the store does not index: a part of a job's name, and the outcome.
+// A page of decisions by what the store does not index: a part of a job's name.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,6 @@ namespace taut {
 struct DecisionFilter {
   DecisionQuery query;             // limit: of the page
   std::function<bool(JobId)> job;  // empty: any
-  std::optional<Outcome> outcome;
 };
 struct DecisionsFound {
   std::vector<Decision> decisions;

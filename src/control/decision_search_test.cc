@@ -49,9 +49,12 @@ TEST_F(DecisionSearch, FindsAllOfAJobOverPages) {
 
 TEST_F(DecisionSearch, FindsByOutcomeAndEndsWhereNothingFits) {
   DecisionFilter filter;
-  filter.outcome = Outcome::kFailed;
+  filter.query.outcome = Outcome::kFailed;
   EXPECT_EQ(AllPages(filter).size(), kDecisions / 1000);
-  filter.outcome = Outcome::kSuperseded;
+  filter.query.outcome = Outcome::kSuperseded;
+  EXPECT_THAT(AllPages(filter), testing::IsEmpty());
+  filter.query.outcome.reset();
+  filter.job = [](JobId) { return false; };
   size_t pages = 0;
   EXPECT_THAT(AllPages(filter, &pages), testing::IsEmpty());
   EXPECT_EQ(pages, 3U);  // a call reads 20,000 at most
