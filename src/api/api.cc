@@ -22,6 +22,9 @@ int HttpStatusOf(absl::StatusCode code) {
       return 404;
     case absl::StatusCode::kPermissionDenied:
       return 403;
+    case absl::StatusCode::kAlreadyExists:
+    case absl::StatusCode::kFailedPrecondition:
+      return 409;
     case absl::StatusCode::kResourceExhausted:
       return 413;
     case absl::StatusCode::kUnavailable:
@@ -185,6 +188,10 @@ HttpResponse Api::Route(const HttpRequest& request) {
                                   {"GET", "/api/v1/totals", &Api::Totals},
                                   {"GET", "/api/v1/costs", &Api::Costs},
                                   {"GET", "/api/v1/budgets", &Api::Budgets},
+                                  {"GET", "/api/v1/quota", &Api::Quota},
+                                  {"GET", "/api/v1/admission", &Api::Admission},
+                                  {"GET", "/api/v1/requests", &Api::QuotaRequests},
+                                  {"POST", "/api/v1/requests", &Api::MakeQuotaRequest},
                                   {"GET", "/allocation", &Api::Allocation},
                                   {"GET", "/allocation/compute", &Api::Allocation},
                                   {"GET", "/api/v1/decisions", &Api::Decisions},
@@ -207,6 +214,10 @@ HttpResponse Api::Route(const HttpRequest& request) {
   if (request.segments.size() == 4 && request.path.starts_with("/api/v1/decisions/") &&
       request.method == "GET") {
     return OneDecision(request);
+  }
+  if (request.segments.size() == 4 && request.path.starts_with("/api/v1/requests/") &&
+      (request.method == "GET" || request.method == "DELETE")) {
+    return OneQuotaRequest(request);
   }
   if (request.method == "GET") return File(request);
   return ErrorResponse(

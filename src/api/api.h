@@ -21,6 +21,7 @@
 #include "net/http.h"
 #include "net/http_server.h"
 #include "net/webhook.h"
+#include "quota/quota_desk.h"
 #include "wire/agent_server.h"
 #include "wire/external_scaler.h"
 
@@ -102,6 +103,8 @@ struct ApiOptions {
   std::function<std::vector<RefusedAgent>()> refused_agents;
   std::function<AgentHubCounts()> agent_counts;
   std::function<AgentServerCounts()> agent_port_counts;
+  // If quota is configured; outlives the API.
+  QuotaDesk* quota = nullptr;
   // If the daemon listens for KEDA.
   std::function<ScalerServerCounts()> scaler_counts;
 };
@@ -157,6 +160,13 @@ class Api {
   void PutRules(JsonWriter& json) const;
   void PutCell(JsonWriter& json) const;
   void PutBudgetMetrics(MetricsText& out);  // cost_handlers.cc
+  // quota_handlers.cc
+  HttpResponse Quota(const HttpRequest& request);
+  HttpResponse Admission(const HttpRequest& request);
+  HttpResponse QuotaRequests(const HttpRequest& request);
+  HttpResponse MakeQuotaRequest(const HttpRequest& request);
+  HttpResponse OneQuotaRequest(const HttpRequest& request);
+  void PutQuotaMetrics(MetricsText& out) const;
   FleetShown FleetShownHere() const { return {options_.machine, options_.prices, control_.actuator_name()}; }
 
   ControlPlane& control_;

@@ -249,6 +249,7 @@ HttpResponse Api::Status(const HttpRequest& request) {
   json.BeginObject();
   json.Field("version", std::string_view(options_.version));
   json.Field("started", options_.started_s);
+  json.Field("quota", options_.quota != nullptr);
   json.Field("ready", control_.ready().ok());
   json.Key("warnings");
   json.BeginArray();
@@ -370,6 +371,7 @@ HttpResponse Api::Metrics(const HttpRequest&) {
   out.Counter("tautd_store_failed_commits_total", "Transactions that failed.", counts.failed_commits);
   PutTrustMetrics(control_, out);
   PutBudgetMetrics(out);
+  PutQuotaMetrics(out);
   const PassTimes pass = control_.last_pass();
   for (const auto& [step, ms] : pass.steps_ms) {
     out.Gauge("tautd_last_pass_seconds", "Duration of the steps of the last pass.", ms / 1000,

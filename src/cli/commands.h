@@ -177,6 +177,17 @@ struct CostsArgs {
 };
 int RunCosts(const CostsArgs& args);
 
+// taut requests: quota of a running daemon, and requests for more.
+struct RequestsArgs {
+  DaemonArgs daemon;
+  std::string action = "list";     // list, quota, check, make or end
+  std::vector<std::string> words;  // check and make: KEY=VALUE; end: the request's number
+  std::string state, group;        // list: only of these; "": all that have not ended
+  bool all = false;                // list: those that have ended, too
+  int limit = 100;
+};
+int RunRequests(const RequestsArgs& args);
+
 struct StatusArgs {
   DaemonArgs daemon;
   bool ready = false;  // only whether it is, as a probe asks

@@ -76,6 +76,24 @@ constexpr const char* kTopHelp =
     "  taut top\n"
     "  taut top --search namespace=shop --sort cpu_usage";
 
+constexpr const char* kRequestsHelp =
+    "Quota of a running tautd (quota.file) and requests for it. Actions:\n"
+    "  list    requests that are queued, admitted or running, newest first (the default)\n"
+    "  quota   what each group has, uses, borrows, and may still use\n"
+    "  check   would this request be admitted now? Changes nothing. Exit code 0: admitted; 1: not\n"
+    "  make    makes the request: admitted, queued or refused. Exit code 0: admitted or queued; 1: refused\n"
+    "  end     ends a request: what it held is free again\n"
+    "A request is KEY=VALUE with group, tier, tasks, job, priority and duration, and what each task asks "
+    "for:\n"
+    "cpu=CORES, memory=BYTES, OTHER=NUMBER. With a job (its name, or the part of it before a /) it ends when "
+    "the\n"
+    "job is gone; without one, after its duration or by `end`.\n\n"
+    "Examples:\n"
+    "  taut requests quota\n"
+    "  taut requests check group=search tier=production cpu=2 memory=4GiB tasks=10\n"
+    "  taut requests make group=search tier=production cpu=2 memory=4GiB tasks=10 job=search/deployment/web\n"
+    "  taut requests --all --group search\n"
+    "  taut requests end 12";
 constexpr const char* kCostsHelp =
     "Shows what jobs used, had and cost, from the account that tautd keeps, by the prices of its "
     "configuration.\nTimes before the newest day are whole days of UTC.\n\n"
@@ -268,6 +286,22 @@ void DaemonVerbs::AddCosts(CLI::App& app) {
   AddDaemon(app, a.daemon);
 }
 
+void DaemonVerbs::AddRequests(CLI::App& app) {
+  RequestsArgs& a = requests_;
+  app.add_option("action", a.action, "list, quota, check, make or end")
+      ->check(OneOf({"list", "quota", "check", "make", "end"}))
+      ->capture_default_str();
+  app.add_option("words", a.words, "check, make: KEY=VALUE; end: the number of the request");
+  app.add_option("--state", a.state, "list: only requests in this state")
+      ->check(OneOf({"queued", "admitted", "running", "ended"}));
+  app.add_option("--group", a.group, "list: only requests of this group");
+  app.add_flag("--all", a.all, "list: also those that have ended");
+  app.add_option("--limit", a.limit, "list: maximum number of rows")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10'000));
+  AddDaemon(app, a.daemon);
+}
+
 void DaemonVerbs::AddStatus(CLI::App& app) {
   app.add_flag("--ready", status_.ready,
                "only whether tautd is ready, which needs no token: exit code 0, or 1 with the reason");
@@ -305,6 +339,7 @@ DaemonVerbs::DaemonVerbs(CLI::App& app) {
   add("export", kExportHelp, &DaemonVerbs::AddExport, [this] { return RunExport(export_); });
   add("decisions", kDecisionsHelp, &DaemonVerbs::AddDecisions, [this] { return RunDecisions(decisions_); });
   add("costs", kCostsHelp, &DaemonVerbs::AddCosts, [this] { return RunCosts(costs_); });
+  add("requests", kRequestsHelp, &DaemonVerbs::AddRequests, [this] { return RunRequests(requests_); });
   add("top", kTopHelp, &DaemonVerbs::AddTop, [this] { return RunTop(top_); });
   add("status", kStatusHelp, &DaemonVerbs::AddStatus, [this] { return RunStatus(status_); });
   add("agents", kAgentsHelp, &DaemonVerbs::AddAgents, [this] { return RunAgents(agents_); });

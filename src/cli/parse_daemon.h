@@ -31,6 +31,7 @@ class DaemonVerbs {
   void AddDecisions(CLI::App& app);
   void AddTop(CLI::App& app);
   void AddCosts(CLI::App& app);
+  void AddRequests(CLI::App& app);
   void AddStatus(CLI::App& app);
   void AddAgents(CLI::App& app);
   void AddMapping(CLI::App& app);
@@ -44,6 +45,7 @@ class DaemonVerbs {
   DecisionsArgs decisions_;
   TopArgs top_;
   CostsArgs costs_;
+  RequestsArgs requests_;
   StatusArgs status_;
   DaemonArgs agents_;
   MappingTestArgs mapping_test_;

@@ -10,6 +10,7 @@
 #include "cli/parse_daemon.h"
 #include "cli/terminal.h"
 #include "config/quota_file.h"
+#include "economy/quota_rows.h"
 #include "economy/quota_tree.h"
 #include "model/units.h"
 
@@ -47,35 +48,9 @@ absl::StatusOr<std::pair<QuotaFile, QuotaTree>> Load(const std::string& path) {
   return std::pair(*std::move(file), *std::move(tree));
 }
 
-// A group's quota in one tier and resource.
-struct QuotaShown {
-  std::string group, tier, resource;
-  QuotaCell cell;
-  int64_t available = 0, maximum = 0;
-
-  int64_t borrowed() const { return std::max<int64_t>(0, cell.held - cell.quota); }
-};
-
-std::vector<QuotaShown> Shown(const QuotaTree& tree) {
-  std::vector<QuotaShown> out;
-  for (int32_t group = 0; group < tree.groups(); ++group) {
-    for (int32_t tier = 0; tier < static_cast<int32_t>(tree.tiers().size()); ++tier) {
-      for (int32_t resource = 0; resource < static_cast<int32_t>(tree.resources().size()); ++resource) {
-        const QuotaLane& lane = tree.lane(tier, resource);
-        const QuotaCell& cell = lane.cell(group);
-        if (!cell.listed && cell.quota == 0 && cell.held == 0) continue;
-        out.push_back({tree.NameOf(group), tree.tiers()[static_cast<size_t>(tier)],
-                       tree.resources()[static_cast<size_t>(resource)], cell, lane.Available(group),
-                       lane.Maximum(group)});
-      }
-    }
-  }
-  return out;
-}
-
-std::string TableOf(const std::vector<QuotaShown>& rows) {
+std::string TableOf(const std::vector<QuotaRowView>& rows) {
   TextTable table({"group", "tier", "resource", "quota", "in use", "borrowed", "available\nnow", "at most"});
-  for (const QuotaShown& row : rows) {
+  for (const QuotaRowView& row : rows) {
     const auto text = [&row](int64_t amount) { return AmountText(row.resource, amount); };
     table.Add({row.group, row.tier, row.resource, text(row.cell.quota), text(row.cell.held),
                text(row.borrowed()), text(row.available), text(row.maximum)});
@@ -149,13 +124,13 @@ absl::StatusOr<AdmissionRequest> ToRequest(const AdmitArgs& args) {
 int RunQuota(const QuotaArgs& args) {
   const auto loaded = Load(args.file);
   if (!loaded.ok()) return FailQuota(loaded.status());
-  const std::vector<QuotaShown> rows = Shown(loaded->second);
+  const std::vector<QuotaRowView> rows = RowsOf(loaded->second);
   if (args.output == OutputForm::kTable) {
     Print(TableOf(rows));
     return kExitOk;
   }
   Json out = Json::array();
-  for (const QuotaShown& row : rows) {
+  for (const QuotaRowView& row : rows) {
     out.push_back({{"group", row.group},
                    {"tier", row.tier},
                    {"resource", row.resource},

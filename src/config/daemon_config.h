@@ -92,6 +92,14 @@ struct BudgetLine {
 // The error says what is wanted.
 absl::StatusOr<BudgetLine> ParseBudget(std::string_view text);
 
+// Who may use how much (src/quota/): the quota file and the rules by which jobs find their group.
+struct QuotaConfig {
+  std::string file;  // "": no quota
+  std::string group = "{namespace}", tier;
+  std::string default_tier = "production";
+  int64_t start_within_s = 3600, gone_after_s = 900;
+};
+
 // The log on standard error.
 struct LogConfig {
   std::string level = "info", format = "text";
@@ -159,6 +167,7 @@ struct DaemonConfig {
   BackfillConfig backfill;
   MachineSize machine;
   PricesConfig prices;
+  QuotaConfig quota;
   PolicyRules rules;  // with the defaults of jobs
   MigrationSettings migration;
   VerticalSettings recommenders;

@@ -18,8 +18,6 @@ struct QuotaFile {
   std::vector<ExpectedRelease> releases;  // of what is in use and has an end, in its order
 };
 
-// An amount as people write it: cores for cpu (to a thousandth), "512GiB" for memory, a whole number for others.
-absl::StatusOr<int64_t> ParseQuotaAmount(std::string_view resource, const std::string& text);
 // InvalidArgument "name:line: what is wrong". What CheckQuotaSpec finds is not looked at.
 absl::StatusOr<QuotaFile> ParseQuotaFile(std::string_view yaml, std::string_view name);
 absl::StatusOr<QuotaFile> ReadQuotaFile(const std::string& path);

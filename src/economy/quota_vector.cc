@@ -1,6 +1,7 @@
 #include "economy/quota_vector.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/strings.h"
 #include "model/units.h"
@@ -71,6 +72,25 @@ std::string QuotaText(const QuotaVector& vector) {
   for (const QuotaAmount& a : vector.amounts())
     StrAppend(&out, out.empty() ? "" : ", ", QuotaText(a.resource, a.amount));
   return out.empty() ? "nothing" : out;
+}
+
+absl::StatusOr<int64_t> ParseQuotaAmount(std::string_view resource, const std::string& text) {
+  constexpr double kMost = static_cast<double>(kMaxQuotaAmount);
+  if (resource == kQuotaMemory) {
+    const absl::StatusOr<double> bytes = ParseBytes(text);
+    if (!bytes.ok()) return bytes.status();
+    if (*bytes <= kMost) return static_cast<int64_t>(*bytes);
+  } else {
+    const bool is_cpu = resource == kQuotaCpu;
+    const std::optional<double> number = ParseDouble(text);
+    const double amount = number.value_or(-1) * (is_cpu ? 1000 : 1);
+    if (number.has_value() && amount >= 0 && amount <= kMost && (is_cpu || amount == std::floor(amount)))
+      return static_cast<int64_t>(std::llround(amount));
+  }
+  return absl::InvalidArgumentError(StrCat("\"", text, "\": expected ",
+                                           resource == kQuotaMemory ? "an amount of memory such as 512GiB"
+                                           : resource == kQuotaCpu  ? "a number of cores such as 1.5"
+                                                                    : "a whole number"));
 }
 
 }  // namespace taut

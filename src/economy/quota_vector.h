@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
+
 namespace taut {
 
 inline constexpr std::string_view kQuotaCpu = "cpu";        // in millicores
@@ -48,5 +50,8 @@ class QuotaVector {
 std::string QuotaText(std::string_view resource, int64_t amount);
 // "1.5 cores, 1536MiB of memory"; "nothing" if empty.
 std::string QuotaText(const QuotaVector& vector);
+
+// An amount as people write it: cores for cpu (to a thousandth), "512GiB" for memory, a whole number for others. InvalidArgument without a place.
+absl::StatusOr<int64_t> ParseQuotaAmount(std::string_view resource, const std::string& text);
 
 }  // namespace taut

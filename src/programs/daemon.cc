@@ -61,6 +61,7 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config
   daemon->PrepareLateHistory();
   if (absl::Status s = daemon->StartAgents(); !s.ok()) return s;
   if (absl::Status s = daemon->StartExternalScaler(); !s.ok()) return s;
+  if (absl::Status s = daemon->StartQuota(); !s.ok()) return s;
   if (absl::Status s = daemon->StartServer(config_path); !s.ok()) return s;
   daemon->loop_ = std::thread([d = daemon.get()] { d->Loop(); });
   if (daemon->late_history_ != nullptr) daemon->late_history_->Start();
@@ -276,6 +277,20 @@ absl::Status Daemon::StartExternalScaler() {
   return absl::OkStatus();
 }
 
+absl::Status Daemon::StartQuota() {
+  if (config_.quota.file.empty()) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<QuotaRun>> quota =
+      QuotaRun::Open(config_.quota, config_.store.path, config_.store.decision_days,
+                     [this] { return config_.clock == ClockSource::kSamples ? control_->now() : Now(); });
+  if (!quota.ok()) return quota.status();
+  quota_ = *std::move(quota);
+  quota_->desk()->OnWindow(*control_->view());  // of what is stored
+  control_->OnTick([this](const TickEvents& events) {
+    if (events.window_closed) quota_->desk()->OnWindow(*control_->view());
+  });
+  return absl::OkStatus();
+}
+
 absl::Status Daemon::StartServer(const std::string& config_path) {
   absl::StatusOr<ServerOptions> server_options = OpenServerOptions(config_.server);
   if (!server_options.ok()) return server_options.status();
@@ -308,6 +323,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   }
   if (acts_->notifies()) options.notifications = [this] { return acts_->notifications(); };
   options.cell_name = config_.cell.name;
+  if (quota_ != nullptr) options.quota = quota_->desk();
   options.prices = {config_.prices.core_hour, config_.prices.gib_hour, config_.prices.currency};
   for (const std::string& text : config_.prices.budgets) {
     absl::StatusOr<BudgetLine> line = ParseBudget(text);
@@ -486,6 +502,7 @@ void Daemon::Loop() {
       trimmed_at_ = window;
     }
     acts_->StoreSeen(s, Now().seconds());
+    if (quota_ != nullptr) quota_->Step(SteadyMilliseconds() / 1000);
     for (const std::string& conflict : actuators_.TakeConflicts()) spdlog::warn("{}", conflict);
     if (hub_ != nullptr && SteadyMilliseconds() - agents_seen_ms_ >= kAgentsEveryMs) {
       agents_seen_ms_ = SteadyMilliseconds();

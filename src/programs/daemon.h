@@ -26,6 +26,7 @@
 #include "programs/external_setup.h"
 #include "programs/kubernetes_run.h"
 #include "programs/late_history.h"
+#include "programs/quota_run.h"
 #include "store/sample_log_file.h"
 #include "wire/external_scaler.h"
 
@@ -60,6 +61,7 @@ class Daemon {
   absl::Status StartActs();
   absl::Status StartAgents();
   absl::Status StartExternalScaler();
+  absl::Status StartQuota();
   void Loop();
   // The time that is believed (ClockGuard). Thread-safe.
   Timestamp Now();
@@ -95,6 +97,7 @@ class Daemon {
   bool backfill_cut_ = false;  // by a stop; written by the loop
   std::atomic<bool> backfill_done_ = false;
   std::unique_ptr<LateHistory> late_history_;  // if it is asked for
+  std::unique_ptr<QuotaRun> quota_;            // if quota is configured
   std::unique_ptr<Api> api_;
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<AgentPort> agent_server_;

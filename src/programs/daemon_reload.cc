@@ -13,6 +13,11 @@ bool IsTls(std::string_view key) {
   return key == "server.tls.certificate" || key == "server.tls.key" || key == "server.tls.client_ca";
 }
 
+// Taken over without a restart where there is quota before and after.
+bool IsQuotaRule(std::string_view key) {
+  return key == "quota.file" || key == "quota.group" || key == "quota.tier" || key == "quota.default_tier";
+}
+
 // Taken over without a restart.
 bool IsReloaded(std::string_view key, bool tls_stays) {
   return key.starts_with("migration.") || key.starts_with("server.tokens.") || key == "agents.tokens_file" ||
@@ -59,10 +64,21 @@ void Daemon::Reload(const DaemonConfig& config) {
       failed("tokens and certificates of agents", again.status());
     }
   }
+  if (quota_ != nullptr && !config.quota.file.empty()) {
+    if (const absl::Status s = quota_->Reload(config.quota); s.ok()) {
+      config_.quota.file = config.quota.file;
+      config_.quota.group = config.quota.group;
+      config_.quota.tier = config.quota.tier;
+      config_.quota.default_tier = config.quota.default_tier;
+    } else {
+      failed("quota", s);
+    }
+  }
   ActionLog::Info("configuration_reloaded",
-                  {{"taken", "rules, defaults, migration, recommenders, tokens, certificates"}});
+                  {{"taken", "rules, defaults, migration, recommenders, tokens, certificates, quota"}});
   for (const std::string& key : ChangedKeys(config_, config)) {
     if (IsReloaded(key, tls_stays)) continue;
+    if (quota_ != nullptr && !config.quota.file.empty() && IsQuotaRule(key)) continue;
     ActionLog::Warn("restart_needed",
                     {{"key", key}, {"reason", "changed in the file; takes effect after a restart"}});
   }

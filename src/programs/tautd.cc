@@ -12,6 +12,7 @@
 #include "programs/daemon.h"
 #include "programs/kubernetes_run.h"
 #include "programs/process.h"
+#include "programs/quota_run.h"
 #include "programs/version.h"
 #include "programs/webhook_setup.h"
 #include "spdlog/spdlog.h"
@@ -148,6 +149,13 @@ int Run(int argc, char** argv) {
     if (!config->kubernetes.kubeconfig.empty()) {
       const auto access = OpenClusterAccess(config->kubernetes);
       if (!access.ok()) return Fail(2, Message(access.status()));
+    }
+    if (!config->quota.file.empty()) {
+      std::vector<std::string> warnings;
+      const auto quota = ReadQuota(config->quota, warnings);
+      if (!quota.ok()) return Fail(2, Message(quota.status()));
+      for (const std::string& warning : warnings)
+        std::fprintf(stderr, "tautd: warning: %s\n", warning.c_str());
     }
     std::printf("%s is valid\n", args.config.empty() ? "the default configuration" : args.config.c_str());
     return 0;

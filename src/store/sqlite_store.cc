@@ -14,6 +14,7 @@
 #include "store/history_reader.h"
 #include "store/maintenance.h"
 #include "store/pass_writer.h"
+#include "store/private_file.h"
 #include "store/restorer.h"
 #include "store/schema.h"
 #include "store/sqlite.h"
@@ -56,16 +57,6 @@ class ReaderPool {
   std::vector<std::unique_ptr<HistoryReader>> idle_;
 };
 
-// A file that is new is only there after the loss of power if its directory says so.
-absl::Status SyncDirectory(const std::string& path) {
-  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-  const int fd = open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return absl::OkStatus();  // may be written but not read: nothing to be done
-  const bool synced = fsync(fd) == 0;
-  close(fd);
-  return synced ? absl::OkStatus() : absl::UnavailableError(StrCat(parent.string(), ": cannot be synced"));
-}
-
 // Which file it is, wherever its name goes.
 struct FileIdentity {
   dev_t device = 0;
@@ -76,19 +67,6 @@ std::optional<FileIdentity> IdentityOf(const std::string& path) {
   struct stat info {};
   if (stat(path.c_str(), &info) != 0 || info.st_nlink == 0) return std::nullopt;
   return FileIdentity{info.st_dev, info.st_ino};
-}
-
-// Usage, names and settings are private: the file is made for its owner alone, and one that
-// others may read is closed to them. SQLite gives its log the mode of the file.
-void CloseToOthers(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd >= 0) close(fd);  // if not, SQLite says why
-  for (const char* suffix : {"", "-wal", "-shm"}) {
-    const std::string file = path + suffix;
-    struct stat info {};
-    // A file of another user cannot be changed: its owner chose its mode.
-    if (stat(file.c_str(), &info) == 0 && (info.st_mode & 0007) != 0) (void)chmod(file.c_str(), 0600);
-  }
 }
 
 absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const SqliteStore::Options& options) {
@@ -109,7 +87,7 @@ absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const SqliteStore::Option
                                                                           : "PRAGMA synchronous = NORMAL");
   }
   if (status.ok()) status = CheckStructure(**db);
-  if (status.ok()) status = SyncDirectory(options.path);
+  if (status.ok()) status = SyncDirectoryOf(options.path);
   if (!status.ok()) return status;
   return db;
 }

@@ -19,10 +19,13 @@ TAKES_ANY = {"/api/v1/openapi.yaml"}  # a file
 READER = "reader-0123456789abcdef0123456789"
 WRITER = "writer-0123456789abcdef0123456789"
 OPERATOR = "operator-0123456789abcdef012345678"
+QUOTA = """groups:
+  - {name: shop, quotas: [{tier: production, resource: cpu, nominal: 1000}, {tier: production, resource: memory, nominal: 900GiB}]}
+"""
 # Of the router, but for machines with habits of their own: docs/operations.md and not the API's description.
 NOT_API = {"/metrics", "/healthz", "/readyz"}
 # Paths with names in them, which the router does not have as a table: what api.cc asks the pieces for.
-NAMED = {"/api/v1/jobs/{job}", "/api/v1/decisions/{id}", "/api/v1/openapi.yaml"}
+NAMED = {"/api/v1/jobs/{job}", "/api/v1/decisions/{id}", "/api/v1/requests/{id}", "/api/v1/openapi.yaml"}
 
 
 def read_description():
@@ -100,6 +103,7 @@ server:
     reader_file: {stage.file("readers", READER)}
     operator_file: {stage.file("operators.named", OPERATOR + "  anna")}
     writer_file: {stage.file("writers", WRITER + " prometheus")}
+quota: {{file: {stage.file("quota.yaml", QUOTA)}}}
 prices: {{core_hour: 0.03, gib_hour: 0.004, currency: EUR, budgets: ["all: 5"]}}
 rules:
   - {{name: tried, match: {{job: "*e*"}}, set: {{mode: canary, recommender: moving_window, canary.duration: 1h}}}}
@@ -212,6 +216,7 @@ def of_costs(api, label):
     budgets = api.fits("/api/v1/budgets")["budgets"]
     api.stage.check([b["name"] for b in budgets] == ["all"] and 0 <= budgets[0]["spent"] <= budgets[0]["forecast"],
                     "the budget of all jobs is spent on", budgets)
+    quota(api)
     for path in ("/allocation", "/allocation/compute"):
         answer = api.fits(path, f"window={costs['from']},{costs['to']}&aggregate=label:{label}&accumulate=true")
         api.stage.check(len(answer["data"]) == 1 and abs(sum(a["totalCost"] for a in answer["data"][0].values()) - billed) < 1e-6 * billed,
@@ -382,6 +387,24 @@ def refusals(api, names):
     for body in ("[]", "{", '{"recommender": "nosuch"}', '{"days": 0}', '{"days": 61}', '{"days": "2"}',
                  '{"nosuch": 1}', '{"oom_days": 0.6}', '{"margin_scale": -1}'):
         api.refused(400, "/api/v1/jobs/{job}/whatif", "", "POST", body, job=job)
+
+
+def quota(api):
+    """What a group may use, and a request from its beginning to its end."""
+    api.stage.check(api.fits("/api/v1/quota")["rows"], "a group has quota")
+    asked = "group=shop&tier=production&cpu=2&memory=4GiB&tasks=3&duration=2h"
+    api.fits("/api/v1/admission", asked)
+    api.refused(400, "/api/v1/admission", "group=shop&tier=production")
+    api.refused(404, "/api/v1/admission", "group=nobody&tier=production&cpu=1")
+    made = api.fits("/api/v1/requests", method="POST", body={"group": "shop", "tier": "production", "cpu": 2, "job": "shop/x"})
+    api.refused(409, "/api/v1/requests", method="POST", body={"group": "shop", "tier": "production", "cpu": 2, "job": "shop/x"})
+    api.refused(400, "/api/v1/requests", method="POST", body="nonsense")
+    api.refused(400, "/api/v1/requests", "state=lost")
+    api.fits("/api/v1/requests", "state=admitted&ended=false&group=shop&limit=5")
+    api.fits("/api/v1/requests/{id}", id=made["id"])
+    api.fits("/api/v1/requests/{id}", method="DELETE", id=made["id"])
+    api.refused(409, "/api/v1/requests/{id}", method="DELETE", id=made["id"])
+    api.refused(404, "/api/v1/requests/{id}", id=999)
 
 
 def writing(api):

@@ -9,6 +9,7 @@ import { DecisionLog } from './decisions.mjs';
 import { DAY, WINDOW, fleetHistory, fleetNow, makeFleet } from './fleet.mjs';
 import { RESOURCES, heatmap, replicaHistory, jobDetail, jobPage, oomsOf, labelTotals } from './jobs.mjs';
 import { agentPage } from './machines.mjs';
+import { admission, quotaAnswer, quotaState } from './quota.mjs';
 import { explain, whatIf } from './reasons.mjs';
 import { RECOMMENDERS } from './recommenders.mjs';
 import { JobSettingsStore } from './settings.mjs';
@@ -33,7 +34,7 @@ function statusOf(world) {
     version: '0.2.0-mock', started: world.started - 3 * DAY - 4000, ready: true, warnings: [], clock: 'wall', actuator: world.actuator, store: 'sqlite /var/lib/tautline/taut.db',
     pages: true,
     cell: { name: world.agents === null ? '' : 'north', links: world.agents === null ? [] : [{ name: 'south', url: 'https://south.example/' }, { name: 'test', url: 'https://test.example/' }] },
-    agents: agentCounts(world), nodes: null,
+    agents: agentCounts(world), nodes: null, quota: true,
     ingest: Object.fromEntries([['accepted', 48211904], ['out_of_order', 812], ['stale_markers', 5310], ['duplicates', 96], ['conflicts', 0], ['nan', 0],
       ['invalid', 0], ['far_future', 0], ['too_late', 1204], ['over_capacity', 0], ['unmapped', 22018], ['facts', 61585], ['refused', 41]]
       .map(([name, n]) => [name, busy ? n : 0])),
@@ -128,6 +129,9 @@ export function answer(world, method, path, query, body = '') {
     case 'jobs': return jobPage(world.jobs, query);
     case 'budgets': return budgetPage(world);
     case 'costs': return costPage(world, query);
+    case 'quota': return quotaState(world);
+    case 'admission': return admission(query);
+    case 'requests': return quotaAnswer(world, method, rest[0], query);
     case 'totals': return labelTotals(world.jobs, query);
     case 'decisions': return world.decisions.page(query);
     case 'ooms': {

@@ -15,11 +15,12 @@ import { FleetPage } from './pages/fleet';
 import { JobPage } from './pages/job/page';
 import { JobsPage } from './pages/jobs';
 import { MachinesPage } from './pages/machines';
+import { QuotaPage } from './pages/quota';
 import { SettingsPage } from './pages/settings';
 import { useNow } from './ui/basics';
 import { Boundary } from './ui/boundary';
 
-const PAGES = [['fleet', 'Fleet'], ['jobs', 'Jobs'], ['decisions', 'Decisions'], ['costs', 'Costs'], ['machines', 'Machines'], ['settings', 'Settings']] as const;
+const PAGES = [['fleet', 'Fleet'], ['jobs', 'Jobs'], ['decisions', 'Decisions'], ['costs', 'Costs'], ['quota', 'Quota'], ['machines', 'Machines'], ['settings', 'Settings']] as const;
 
 function useConnection(): Connection {
   const [connection, setConnection] = useState(live.connection);
@@ -120,13 +121,14 @@ function Content({ route }: { route: Route }) {
     case 'job': return <JobPage key={route.job} name={route.job} query={route.query} />;
     case 'decisions': return <DecisionsPage query={route.query} />;
     case 'costs': return <CostsPage query={route.query} />;
+    case 'quota': return <QuotaPage query={route.query} />;
     case 'machines': return <MachinesPage />;
     case 'settings': return <SettingsPage />;
     default: return <div class="wide lead"><h1>Page not found</h1><p><a href="#/">Back to the fleet</a></p></div>;
   }
 }
 
-const TITLES = { fleet: 'Fleet', jobs: 'Jobs', decisions: 'Decisions', costs: 'Costs', machines: 'Machines', settings: 'Settings', unknown: 'Not found' };
+const TITLES = { fleet: 'Fleet', jobs: 'Jobs', decisions: 'Decisions', costs: 'Costs', quota: 'Quota', machines: 'Machines', settings: 'Settings', unknown: 'Not found' };
 
 export function App() {
   const route = useRoute();
@@ -140,6 +142,8 @@ export function App() {
   const cell = status.data?.cell;
   const agents = status.data?.agents;
   const machines = route.page === 'machines' || (agents !== undefined && (agents.enabled || agents.known > 0));
+
+  const quota = route.page === 'quota' || status.data?.quota === true;
 
   const place = route.page + route.job;
   useEffect(() => {
@@ -159,7 +163,7 @@ export function App() {
           </a>
           {cell && <CellMenu cell={cell} />}
           <nav aria-label="Pages">
-            {PAGES.filter(([page]) => page !== 'machines' || machines).map(([page, name]) => (
+            {PAGES.filter(([page]) => (page !== 'machines' || machines) && (page !== 'quota' || quota)).map(([page, name]) => (
               <a key={page} href={hrefOf(page)} aria-current={page === here ? 'page' : undefined}>{name}</a>
             ))}
           </nav>

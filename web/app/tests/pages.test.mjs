@@ -64,7 +64,7 @@ const background = (page) => page.evaluate(() => getComputedStyle(document.body)
 const jobHash = (name) => `#/jobs/${encodeURIComponent(name)}`;
 
 function allPages() {
-  return ['#/', '#/jobs', '#/decisions', '#/costs', '#/machines', '#/settings', ...(jobs.length > 0 ? [jobHash(jobs[0].name)] : []), '#/nowhere'];
+  return ['#/', '#/jobs', '#/decisions', '#/costs', '#/quota', '#/machines', '#/settings', ...(jobs.length > 0 ? [jobHash(jobs[0].name)] : []), '#/nowhere'];
 }
 
 for (const [name, size] of [['wide', WIDE], ['phone', PHONE]]) {
@@ -460,5 +460,19 @@ test('the mode of the jobs of a search is set at once', async () => {
     await dialog.getByRole('button', { name: /to observe$/ }).click();
     await until('the end', () => dialog.getByRole('button', { name: 'Close' }).count());
     assert.equal((await api(`jobs?search=${encodeURIComponent(search)}&mode=observe&limit=1`)).total, total);
+  });
+});
+
+test('a request for quota is checked, made and ended', async () => {
+  await on('#/quota', { size: WIDE }, async (page) => {
+    await page.locator('.quota-form').getByLabel('Cores of each').fill('2');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await until('the verdict', async () => (await page.locator('.quota-answer').textContent()).includes('queued'));
+    await page.getByRole('button', { name: 'Make the request' }).click();
+    await until('the request', async () => (await page.locator('.quota-answer').textContent()).startsWith('Request '));
+    await page.getByRole('button', { name: 'End request 2' }).click();
+    await page.getByRole('region', { name: 'Requests for quota' }).waitFor();
+    await page.getByRole('button', { name: 'All', exact: true }).click();
+    await until('ended ones', async () => (await page.getByRole('region', { name: 'Requests for quota' }).textContent()).includes('refused'));
   });
 });

@@ -157,6 +157,7 @@ export interface Status {
   cell: { name: string; links: { name: string; url: string }[] };
   agents: { enabled: boolean; connected: number; known: number };
   nodes: number | null;
+  quota: boolean;
   ingest: Record<string, number>;
   last_pass: { window_end: number; jobs: number; milliseconds: number; steps: Record<string, number> } | null;
   backfill: { done: number; total: number; sentence: string } | null;
@@ -167,3 +168,21 @@ export interface Status {
 export const MODES: Mode[] = ['off', 'observe', 'canary', 'auto'];
 export const OUTCOMES: Outcome[] = ['pending', 'applied', 'dry_run', 'failed', 'superseded'];
 export const KINDS: DecisionKind[] = ['would_set', 'set', 'try', 'promote', 'roll_back', 'oom_raise', 'release'];
+
+// Cores of cpu, bytes of memory, units of others.
+export type QuotaAmounts = Record<string, number>;
+export interface QuotaRow { group: string; cohort: boolean; tier: string; resource: string; quota: number; in_use: number; borrowed: number; available: number; at_most: number }
+export interface UncoveredUse { group: string; tier: string; jobs: number; first_job: string; amounts: QuotaAmounts }
+export interface QuotaState { measured: number | null; silent: boolean; queued: number; open: number; warnings: string[]; rows: QuotaRow[]; uncovered: UncoveredUse[] }
+export type RequestState = 'queued' | 'admitted' | 'running' | 'ended';
+export interface QuotaRequest {
+  id: number; state: RequestState; end: '' | 'refused' | 'withdrawn' | 'finished' | 'not_started' | 'time_up';
+  group: string; tier: string; job: string; tasks: number; per_task: QuotaAmounts; priority: number; duration: number | null;
+  asked: number | null; since: number | null; admitted: number | null; who: string; reason: string;
+}
+export interface QuotaRequestPage { requests: QuotaRequest[] }
+export interface AdmissionVerdict {
+  outcome: 'admitted' | 'queued' | 'refused'; explanation: string; asked: QuotaAmounts; borrowed: { resource: string; amount: number; cohort: string }[];
+  reasons: { resource: string; level: string; asked: number; available: number; never: boolean; sentence: string }[];
+  fitting_tasks: number; fitting: QuotaAmounts; other_tiers: string[]; reclaimable: boolean; probably_at: number | null;
+}

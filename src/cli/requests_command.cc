@@ -1,0 +1,160 @@
+// taut requests: quota of a running daemon, and requests for it.
+#include "base/strings.h"
+#include "base/time.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/connection.h"
+#include "cli/terminal.h"
+#include "economy/quota_vector.h"
+#include "model/units.h"
+
+namespace taut {
+namespace {
+
+constexpr const char* kRequestsPath = "/api/v1/requests";
+
+std::string TextAt(const Json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() && at->is_string() ? at->get<std::string>() : "";
+}
+
+// As the API has it: cores, bytes, or a number of units.
+std::string QuotaAmountText(std::string_view resource, const Json& amount) {
+  if (!amount.is_number()) return "-";
+  if (resource == kQuotaCpu) return FormatCores(amount.get<double>());
+  if (resource == kQuotaMemory) return FormatBytes(amount.get<double>());
+  return amount.dump();
+}
+
+std::string AmountsText(const Json& amounts) {
+  std::string out;
+  for (const auto& [resource, amount] : amounts.items()) {
+    StrAppend(&out, out.empty() ? "" : ", ", QuotaAmountText(resource, amount));
+    if (resource != kQuotaCpu && resource != kQuotaMemory) StrAppend(&out, " ", resource);
+  }
+  return out;
+}
+
+std::string QuotaTable(const Json& page) {
+  TextTable table({"group", "tier", "resource", "quota", "in use", "borrowed", "available\nnow", "at most"});
+  for (const Json& row : page.at("rows")) {
+    const std::string resource = TextAt(row, "resource");
+    std::vector<std::string> cells = {TextAt(row, "group"), TextAt(row, "tier"), resource};
+    for (const char* key : {"quota", "in_use", "borrowed", "available", "at_most"})
+      cells.push_back(QuotaAmountText(resource, row.at(key)));
+    table.Add(std::move(cells));
+  }
+  std::string out = table.Render();
+  for (const Json& use : page.at("uncovered")) {
+    StrAppend(&out, use.at("jobs").dump(), " jobs of group \"", TextAt(use, "group"), "\", tier \"",
+              TextAt(use, "tier"), "\" have no quota (", AmountsText(use.at("amounts")), "; the first is ",
+              TextAt(use, "first_job"), ")\n");
+  }
+  for (const Json& warning : page.at("warnings"))
+    StrAppend(&out, "warning: ", warning.get<std::string>(), "\n");
+  if (page.value("silent", false))
+    StrAppend(&out, "No job is measured: the use is that of the last window that had some.\n");
+  return Printable(out);
+}
+
+std::string RequestsTable(const Json& page) {
+  TextTable table({"request", "state", "since", "group", "tier", "tasks", "each task", "job"});
+  for (const Json& r : page.at("requests")) {
+    const std::string end = TextAt(r, "end");
+    table.Add({r.at("id").dump(), end.empty() ? TextAt(r, "state") : end,
+               FormatTime(r.value("since", int64_t{0})), TextAt(r, "group"), TextAt(r, "tier"),
+               r.at("tasks").dump(), AmountsText(r.at("per_task")), TextAt(r, "job")});
+  }
+  return page.at("requests").empty() ? "no requests\n" : Printable(table.Render());
+}
+
+std::string RequestText(const Json& r) {
+  const std::string end = TextAt(r, "end");
+  return Printable(StrCat("request ", r.at("id").dump(), ": ", end.empty() ? TextAt(r, "state") : end, "\n",
+                          TextAt(r, "reason"), "\n"));
+}
+
+// KEY=VALUE, in order.
+absl::StatusOr<std::vector<QueryParameter>> Pairs(const std::vector<std::string>& words) {
+  std::vector<QueryParameter> out;
+  for (const std::string& word : words) {
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return absl::InvalidArgumentError(StrCat("\"", word, "\": expected KEY=VALUE, such as group=search"));
+    out.push_back({word.substr(0, equals), word.substr(equals + 1)});
+  }
+  if (out.empty())
+    return absl::InvalidArgumentError("nothing is asked for: expected KEY=VALUE, such as group=search cpu=2");
+  return out;
+}
+
+void PrintAs(OutputForm form, const Json& answer, const std::string& table) {
+  Print(form == OutputForm::kJson ? JsonText(answer) : form == OutputForm::kYaml ? YamlText(answer) : table);
+}
+
+absl::StatusOr<int> List(const RequestsArgs& args, HttpClient& client) {
+  std::vector<QueryParameter> query = {{"limit", std::to_string(args.limit)}};
+  if (!args.state.empty()) query.push_back({"state", args.state});
+  if (!args.group.empty()) query.push_back({"group", args.group});
+  if (!args.all && args.state.empty()) query.push_back({"ended", "false"});
+  const auto page = GetJson(client, kRequestsPath + FormatQuery(query));
+  if (!page.ok()) return page.status();
+  PrintAs(args.daemon.output, *page, RequestsTable(*page));
+  return kExitOk;
+}
+
+absl::StatusOr<int> Check(const RequestsArgs& args, HttpClient& client) {
+  const auto pairs = Pairs(args.words);
+  if (!pairs.ok()) return pairs.status();
+  const auto verdict = GetJson(client, "/api/v1/admission" + FormatQuery(*pairs));
+  if (!verdict.ok()) return verdict.status();
+  PrintAs(args.daemon.output, *verdict, Printable(TextAt(*verdict, "explanation")) + "\n");
+  return TextAt(*verdict, "outcome") == "admitted" ? kExitOk : kExitFailed;
+}
+
+absl::StatusOr<int> MakeRequest(const RequestsArgs& args, HttpClient& client) {
+  const auto pairs = Pairs(args.words);
+  if (!pairs.ok()) return pairs.status();
+  Json body = Json::object();
+  for (const QueryParameter& p : *pairs) body[p.name] = p.value;
+  const auto made = JsonOf(client, client.Post(kRequestsPath, body.dump(), "application/json"));
+  if (!made.ok()) return made.status();
+  PrintAs(args.daemon.output, *made, RequestText(*made));
+  return TextAt(*made, "end") == "refused" ? kExitFailed : kExitOk;
+}
+
+absl::StatusOr<int> EndRequest(const RequestsArgs& args, HttpClient& client) {
+  if (args.words.size() != 1)
+    return absl::InvalidArgumentError(
+        "end: expected the number of one request, such as `taut requests end 12`");
+  const auto ended = JsonOf(client, client.Delete(StrCat(kRequestsPath, "/", PercentEncode(args.words[0]))));
+  if (!ended.ok()) return ended.status();
+  PrintAs(args.daemon.output, *ended, RequestText(*ended));
+  return kExitOk;
+}
+
+absl::StatusOr<int> AskRequests(const RequestsArgs& args) {
+  const auto client = Connect(args.daemon.connection);
+  if (!client.ok()) return client.status();
+  if (args.action == "check") return Check(args, **client);
+  if (args.action == "make") return MakeRequest(args, **client);
+  if (args.action == "end") return EndRequest(args, **client);
+  if (!args.words.empty())
+    return absl::InvalidArgumentError(StrCat(args.action, " takes no \"", args.words[0], "\""));
+  if (args.action == "list") return List(args, **client);
+  const auto page = GetJson(**client, "/api/v1/quota");
+  if (!page.ok()) return page.status();
+  PrintAs(args.daemon.output, *page, QuotaTable(*page));
+  return kExitOk;
+}
+
+}  // namespace
+
+int RunRequests(const RequestsArgs& args) {
+  const absl::StatusOr<int> code = AskRequests(args);
+  if (code.ok()) return *code;
+  PrintError(Printable(std::string(Message(code.status()))));
+  return absl::IsInvalidArgument(code.status()) ? kExitUsage : kExitFailed;
+}
+
+}  // namespace taut

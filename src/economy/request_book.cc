@@ -1,0 +1,431 @@
+#include "economy/request_book.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+constexpr std::pair<RequestState, std::string_view> kStates[] = {{RequestState::kQueued, "queued"},
+                                                                 {RequestState::kAdmitted, "admitted"},
+                                                                 {RequestState::kRunning, "running"},
+                                                                 {RequestState::kEnded, "ended"}};
+constexpr std::pair<RequestEnd, std::string_view> kEnds[] = {{RequestEnd::kNone, ""},
+                                                             {RequestEnd::kRefused, "refused"},
+                                                             {RequestEnd::kWithdrawn, "withdrawn"},
+                                                             {RequestEnd::kFinished, "finished"},
+                                                             {RequestEnd::kNotStarted, "not_started"},
+                                                             {RequestEnd::kTimeUp, "time_up"}};
+
+Timestamp After(Timestamp t, int64_t seconds) { return {t.us + seconds * kMicrosPerSecond}; }
+
+QuotaVector AmountsOf(const JobUse& use) { return QuotaVector::Of(use.cpu_millicores, use.memory_bytes); }
+
+// By resource. More than the most that counts counts as that.
+QuotaVector Larger(const QuotaVector& a, const QuotaVector& b) {
+  QuotaVector out = a;
+  for (const QuotaAmount& amount : b.amounts())
+    out.Set(amount.resource, std::max(amount.amount, a.Get(amount.resource)));
+  return out;
+}
+
+QuotaVector Sum(const QuotaVector& a, const QuotaVector& b, int64_t sign) {
+  QuotaVector out = a;
+  for (const QuotaAmount& amount : b.amounts())
+    out.Set(amount.resource, a.Get(amount.resource) + sign * amount.amount);
+  return out;
+}
+
+// Whether the quota has the place where something is used.
+bool Covers(const QuotaTree& tree, const std::string& group, const std::string& tier) {
+  return tree.GroupNamed(group).ok() && tree.TierNamed(tier).has_value();
+}
+
+QuotaRequest Ended(QuotaRequest request, RequestEnd end, Timestamp now, std::string reason) {
+  request.state = RequestState::kEnded;
+  request.end = end;
+  request.since = now;
+  request.reason = std::move(reason);
+  return request;
+}
+
+// What a request becomes by a verdict.
+QuotaRequest Decided(QuotaRequest request, const AdmissionVerdict& verdict, Timestamp now) {
+  switch (verdict.outcome) {
+    case AdmissionOutcome::kAdmitted:
+      request.state = RequestState::kAdmitted;
+      request.admitted_at = now;
+      break;
+    case AdmissionOutcome::kQueued:
+      request.state = RequestState::kQueued;
+      break;
+    case AdmissionOutcome::kRefused:
+      return Ended(std::move(request), RequestEnd::kRefused, now, Explain(verdict));
+  }
+  request.since = now;
+  request.reason = Explain(verdict);
+  return request;
+}
+
+}  // namespace
+
+std::string_view Name(RequestState state) { return kStates[static_cast<size_t>(state)].second; }
+std::optional<RequestState> RequestStateNamed(std::string_view name) {
+  for (const auto& [state, its_name] : kStates) {
+    if (its_name == name) return state;
+  }
+  return std::nullopt;
+}
+std::string_view Name(RequestEnd end) { return kEnds[static_cast<size_t>(end)].second; }
+std::optional<RequestEnd> RequestEndNamed(std::string_view name) {
+  for (const auto& [end, its_name] : kEnds) {
+    if (its_name == name) return end;
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<RequestBook> RequestBook::Make(QuotaSpec spec, const RequestBookOptions& options) {
+  absl::StatusOr<QuotaTree> tree = QuotaTree::Make(spec);
+  if (!tree.ok()) return tree.status();
+  RequestBook book(std::move(spec), options);
+  book.tree_ = *std::move(tree);
+  return book;
+}
+
+// ---- decisions ----
+
+absl::StatusOr<AdmissionVerdict> RequestBook::DecideOn(const QuotaTree& tree, const AdmissionRequest& request,
+                                                       std::string_view job) const {
+  const std::vector<ExpectedRelease> releases = Releases();
+  if (JobsOf(job).empty()) return DecideAdmission(tree, request, releases);
+  QuotaTree without = tree;
+  LeaveOutJobs(job, without);
+  return DecideAdmission(without, request, releases);
+}
+
+absl::StatusOr<AdmissionVerdict> RequestBook::Decide(const AdmissionRequest& request,
+                                                     std::string_view job) const {
+  return DecideOn(tree_, request, job);
+}
+
+absl::StatusOr<QuotaRequest> RequestBook::Submit(const AdmissionRequest& request, std::string_view job,
+                                                 std::string_view who) const {
+  if (const auto same = by_job_.find(job); !job.empty() && same != by_job_.end()) {
+    return absl::AlreadyExistsError(StrCat("request ", same->second, " for job \"", job, "\" is ",
+                                           Name(requests_.at(same->second).request.state),
+                                           ": end it before another is made"));
+  }
+  const absl::StatusOr<AdmissionVerdict> verdict = DecideOn(tree_, request, job);
+  if (!verdict.ok()) return verdict.status();
+  if (verdict->outcome == AdmissionOutcome::kQueued && queue_.size() >= options_.max_queued) {
+    return absl::ResourceExhaustedError(
+        StrCat(queue_.size(), " requests are queued, which is the most: ask again later"));
+  }
+  QuotaRequest out;
+  out.id = last_id_ + 1;
+  out.asked = request;
+  out.job = job;
+  out.who = who;
+  return Decided(std::move(out), *verdict, request.now);
+}
+
+absl::StatusOr<QuotaRequest> RequestBook::Withdraw(uint64_t id, std::string_view who, Timestamp now) const {
+  const QuotaRequest* request = Find(id);
+  if (request == nullptr) return absl::NotFoundError(StrCat("no request ", id));
+  if (request->state == RequestState::kEnded) {
+    return absl::FailedPreconditionError(StrCat("request ", id, " has ended already: ", Name(request->end)));
+  }
+  QuotaRequest out = Ended(*request, RequestEnd::kWithdrawn, now, StrCat("Withdrawn by ", who, "."));
+  out.who = who;
+  return out;
+}
+
+std::optional<QuotaRequest> RequestBook::DueOf(const Entry& entry, Timestamp now) const {
+  const QuotaRequest& r = entry.request;
+  const Timestamp admitted_at = r.admitted_at.value_or(r.since);
+  if (r.asked.duration_s.has_value() && After(admitted_at, *r.asked.duration_s) <= now)
+    return Ended(r, RequestEnd::kTimeUp, now, StrCat("Its duration of ", *r.asked.duration_s, " s is over."));
+  if (r.job.empty() || !use_at_.has_value()) return std::nullopt;
+  if (r.state == RequestState::kAdmitted && entry.measured) {
+    QuotaRequest out = r;
+    out.state = RequestState::kRunning;
+    out.since = now;
+    return out;
+  }
+  if (r.state == RequestState::kAdmitted && After(admitted_at, options_.start_within_s) <= *use_at_) {
+    return Ended(r, RequestEnd::kNotStarted, now,
+                 StrCat("Job \"", r.job, "\" was not measured within ", options_.start_within_s,
+                        " s of the admission."));
+  }
+  if (r.state == RequestState::kRunning && !entry.measured)
+    return Ended(r, RequestEnd::kFinished, now, StrCat("Job \"", r.job, "\" is no longer measured."));
+  return std::nullopt;
+}
+
+void RequestBook::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaRequest>& out) const {
+  std::vector<const QuotaRequest*> queue;
+  for (const uint64_t id : queue_) queue.push_back(&requests_.at(id).request);
+  std::stable_sort(queue.begin(), queue.end(), [](const QuotaRequest* a, const QuotaRequest* b) {
+    return a->asked.priority > b->asked.priority;  // the queue is by age
+  });
+  for (const QuotaRequest* queued : queue) {
+    QuotaTree without = tree;
+    LeaveOutJobs(queued->job, without);
+    const absl::StatusOr<AdmissionVerdict> verdict = DecideAdmission(without, queued->asked);
+    if (!verdict.ok()) {
+      out.push_back(Ended(*queued, RequestEnd::kRefused, now, std::string(Message(verdict.status()))));
+    } else if (verdict->outcome != AdmissionOutcome::kQueued) {
+      out.push_back(Decided(*queued, *verdict, now));
+      if (verdict->outcome != AdmissionOutcome::kAdmitted) continue;
+      tree = std::move(without);
+      Change(tree, verdict->use, true);
+    }
+  }
+}
+
+std::vector<QuotaRequest> RequestBook::Due(Timestamp now) {
+  std::vector<QuotaRequest> out;
+  for (const uint64_t id : open_) {
+    if (std::optional<QuotaRequest> due = DueOf(requests_.at(id), now); due.has_value())
+      out.push_back(*std::move(due));
+  }
+  const bool ends = std::any_of(out.begin(), out.end(), [](const QuotaRequest& r) { return !r.open(); });
+  if (queue_.empty() || !(ends || room_changed_)) return out;
+  room_changed_ = false;
+  QuotaTree later = tree_;
+  for (const QuotaRequest& ended : out) {
+    if (ended.open()) continue;
+    Change(later, UseOf(requests_.at(ended.id)), false);
+    for (const auto& [first, last] : JobsOf(ended.job)) {
+      for (size_t i = first; i < last; ++i) {
+        const JobUse& use = jobs_[i].use;
+        if (jobs_[i].owner == ended.id) Change(later, {use.group, use.tier, AmountsOf(use)}, true);
+      }
+    }
+  }
+  AdmitQueued(now, later, out);
+  return out;
+}
+
+std::vector<ExpectedRelease> RequestBook::Releases() const {
+  std::vector<ExpectedRelease> out;
+  for (const uint64_t id : open_) {
+    const Entry& entry = requests_.at(id);
+    const AdmissionRequest& asked = entry.request.asked;
+    if (!asked.duration_s.has_value() || !Covers(tree_, asked.group, asked.tier)) continue;
+    out.push_back({After(entry.request.admitted_at.value_or(entry.request.since), *asked.duration_s),
+                   {asked.group, asked.tier, CountedOf(entry)}});
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const ExpectedRelease& a, const ExpectedRelease& b) { return a.at < b.at; });
+  return out;
+}
+
+// ---- counting ----
+
+QuotaVector RequestBook::CountedOf(const Entry& entry) const {
+  const AdmissionRequest& asked = entry.request.asked;
+  return Larger(asked.per_task.Times(asked.tasks).value_or(asked.per_task), entry.live);
+}
+
+void RequestBook::Change(QuotaTree& tree, const QuotaUse& use, bool more) {
+  if (!Covers(tree, use.group, use.tier)) return;  // said by uncovered()
+  QuotaUse known{use.group, use.tier, {}};
+  for (const QuotaAmount& a : use.amounts.amounts()) {
+    if (tree.ResourceNamed(a.resource).has_value()) known.amounts.Set(a.resource, a.amount);
+  }
+  // What was added is removed: neither fails but for more than counts in all.
+  (void)(more ? tree.Add(known) : tree.Remove(known));
+}
+
+void RequestBook::Recount() {
+  absl::StatusOr<QuotaTree> tree = QuotaTree::Make(spec_);
+  if (!tree.ok()) return;  // it was made of the same before
+  tree_ = *std::move(tree);
+  for (auto& [id, entry] : requests_) {
+    entry.live = {};
+    entry.measured = false;
+  }
+  for (Job& job : jobs_) {
+    job.owner = OwnerOf(job.use.job);
+    if (job.owner == 0) {
+      Change(tree_, {job.use.group, job.use.tier, AmountsOf(job.use)}, true);
+    } else {
+      Entry& entry = requests_.at(job.owner);
+      entry.live = Sum(entry.live, AmountsOf(job.use), 1);
+      entry.measured = true;
+    }
+  }
+  for (const uint64_t id : open_) Count(requests_.at(id));
+  FindUncovered();
+  room_changed_ = true;
+}
+
+void RequestBook::FindUncovered() {
+  std::map<std::pair<std::string_view, std::string_view>, UncoveredUse> found;
+  const auto note = [&](const std::string& group, const std::string& tier, const std::string& job,
+                        const QuotaVector& amounts) {
+    if (Covers(tree_, group, tier)) return;
+    UncoveredUse& use = found[{group, tier}];
+    if (use.jobs++ == 0) use = {group, tier, 1, job, {}};
+    use.amounts = Sum(use.amounts, amounts, 1);
+  };
+  for (const Job& job : jobs_) {
+    if (job.owner == 0) note(job.use.group, job.use.tier, job.use.job, AmountsOf(job.use));
+  }
+  for (const uint64_t id : open_) {
+    const Entry& entry = requests_.at(id);
+    note(entry.request.asked.group, entry.request.asked.tier, entry.request.job, CountedOf(entry));
+  }
+  uncovered_.clear();
+  for (auto& [place, use] : found) uncovered_.push_back(std::move(use));
+}
+
+void RequestBook::SetUse(std::span<const JobUse> jobs, Timestamp now) {
+  jobs_.clear();
+  jobs_.reserve(jobs.size());
+  for (const JobUse& use : jobs) jobs_.push_back({use, 0});
+  std::sort(jobs_.begin(), jobs_.end(), [](const Job& a, const Job& b) { return a.use.job < b.use.job; });
+  use_at_ = now;
+  Recount();
+}
+
+absl::Status RequestBook::ChangeQuota(QuotaSpec spec) {
+  if (const absl::StatusOr<QuotaTree> tree = QuotaTree::Make(spec); !tree.ok()) return tree.status();
+  spec_ = std::move(spec);
+  Recount();
+  return absl::OkStatus();
+}
+
+// ---- jobs and the requests for them ----
+
+std::vector<RequestBook::Range> RequestBook::JobsOf(std::string_view job) const {
+  std::vector<Range> out;
+  if (job.empty()) return out;
+  const auto at = [&](std::string_view name) {
+    return static_cast<size_t>(
+        std::lower_bound(jobs_.begin(), jobs_.end(), name,
+                         [](const Job& a, std::string_view b) { return a.use.job < b; }) -
+        jobs_.begin());
+  };
+  if (const size_t same = at(job); same < jobs_.size() && jobs_[same].use.job == job)
+    out.emplace_back(same, same + 1);
+  // '0' comes after '/'.
+  const Range below{at(StrCat(job, "/")), at(StrCat(job, "0"))};
+  if (below.first < below.second) out.push_back(below);
+  return out;
+}
+
+uint64_t RequestBook::OwnerOf(std::string_view job) const {
+  for (std::string_view part = job; !part.empty();) {
+    const auto found = by_job_.find(part);
+    if (found != by_job_.end() && open_.contains(found->second)) return found->second;
+    const size_t slash = part.rfind('/');
+    if (slash == std::string_view::npos) break;
+    part = part.substr(0, slash);
+  }
+  return 0;
+}
+
+void RequestBook::LeaveOutJobs(std::string_view job, QuotaTree& tree) const {
+  for (const auto& [first, last] : JobsOf(job)) {
+    for (size_t i = first; i < last; ++i) {
+      const JobUse& use = jobs_[i].use;
+      if (jobs_[i].owner == 0) Change(tree, {use.group, use.tier, AmountsOf(use)}, false);
+    }
+  }
+}
+
+// The job counts with another request from here on, or by itself. `uncounted`: a request that just now does not
+// count.
+void RequestBook::Give(Job& job, uint64_t owner, uint64_t uncounted) {
+  const QuotaVector amounts = AmountsOf(job.use);
+  const auto change = [&](uint64_t id, int64_t sign) {
+    if (id == 0) return Change(tree_, {job.use.group, job.use.tier, amounts}, sign > 0);
+    Entry& entry = requests_.at(id);
+    if (id != uncounted) Uncount(entry);
+    entry.live = Sum(entry.live, amounts, sign);
+    if (id != uncounted) Count(entry);
+  };
+  change(job.owner, -1);
+  change(owner, 1);
+  job.owner = owner;
+  if (owner != 0) requests_.at(owner).measured = true;
+}
+
+void RequestBook::Apply(QuotaRequest request) {
+  const uint64_t id = request.id;
+  last_id_ = std::max(last_id_, id);
+  room_changed_ = true;
+  Entry& entry = requests_[id];
+  const bool was_open = open_.contains(id);
+  if (was_open) Uncount(entry);
+  entry.request = std::move(request);
+  File(entry.request);
+  if (was_open != entry.request.open()) {
+    for (const auto& [first, last] : JobsOf(entry.request.job)) {
+      for (size_t i = first; i < last; ++i) {
+        if (was_open && jobs_[i].owner != id) continue;  // it has a request of its own
+        const uint64_t owner = OwnerOf(jobs_[i].use.job);
+        if (owner != jobs_[i].owner) Give(jobs_[i], owner, id);
+      }
+    }
+  }
+  if (entry.request.open()) Count(entry);
+}
+
+// Into the sets that its state asks for.
+void RequestBook::File(const QuotaRequest& request) {
+  const auto put = [&](std::set<uint64_t>& set, bool in) {
+    if (in) {
+      set.insert(request.id);
+    } else {
+      set.erase(request.id);
+    }
+  };
+  put(queue_, request.state == RequestState::kQueued);
+  put(open_, request.open());
+  put(ended_, request.state == RequestState::kEnded);
+  if (request.job.empty()) return;
+  if (request.state != RequestState::kEnded) {
+    by_job_[request.job] = request.id;
+  } else if (const auto same = by_job_.find(request.job);
+             same != by_job_.end() && same->second == request.id) {
+    by_job_.erase(same);
+  }
+}
+
+// ---- what is kept ----
+
+std::vector<uint64_t> RequestBook::OldEnded(Timestamp before, size_t most) const {
+  std::vector<uint64_t> out;
+  size_t beyond = ended_.size() > most ? ended_.size() - most : 0;
+  for (const uint64_t id : ended_) {
+    if (id == last_id_) break;
+    if (beyond == 0 && requests_.at(id).request.since >= before) continue;
+    out.push_back(id);
+    if (beyond > 0) --beyond;
+  }
+  return out;
+}
+
+void RequestBook::Forget(uint64_t id) {
+  if (ended_.erase(id) > 0) requests_.erase(id);
+}
+
+const QuotaRequest* RequestBook::Find(uint64_t id) const {
+  const auto found = requests_.find(id);
+  return found == requests_.end() ? nullptr : &found->second.request;
+}
+
+std::vector<QuotaRequest> RequestBook::List(absl::FunctionRef<bool(const QuotaRequest&)> keep,
+                                            size_t limit) const {
+  std::vector<QuotaRequest> out;
+  for (auto at = requests_.rbegin(); at != requests_.rend() && out.size() < limit; ++at) {
+    if (keep(at->second.request)) out.push_back(at->second.request);
+  }
+  return out;
+}
+
+}  // namespace taut

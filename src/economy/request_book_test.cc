@@ -1,0 +1,247 @@
+#include "economy/request_book.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "base/strings.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace taut {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+
+// Group a has 10 cores, b has 4, and each may borrow what the other leaves.
+QuotaSpec Shop() {
+  return {{{"shop"},
+           {"a", "shop", {{"batch", "cpu", 10'000}, {"batch", "memory", 1000 * kMiB}}},
+           {"b", "shop", {{"batch", "cpu", 4000}, {"batch", "memory", 1000 * kMiB}}}}};
+}
+Timestamp At(int64_t s) { return Timestamp::FromSeconds(s); }
+AdmissionRequest AskFor(const std::string& group, int64_t millicores, int64_t now_s) {
+  return {.group = group, .tier = "batch", .per_task = QuotaVector::Of(millicores, 0), .now = At(now_s)};
+}
+JobUse UsedBy(const std::string& job, const std::string& group, int64_t millicores) {
+  return {job, group, "batch", millicores, 0};
+}
+RequestBook Book() { return *RequestBook::Make(Shop(), {}); }
+int64_t InUse(const RequestBook& book, std::string_view group) {
+  const QuotaTree& tree = book.tree();
+  return tree.lane(*tree.TierNamed("batch"), *tree.ResourceNamed("cpu")).cell(*tree.GroupNamed(group)).held;
+}
+uint64_t Make(RequestBook& book, const AdmissionRequest& request, std::string_view job = "") {
+  const QuotaRequest made = *book.Submit(request, job, "ann");
+  book.Apply(made);
+  return made.id;
+}
+std::vector<QuotaRequest> Step(RequestBook& book, int64_t now_s) {
+  std::vector<QuotaRequest> due = book.Due(At(now_s));
+  for (const QuotaRequest& r : due) book.Apply(r);
+  return due;
+}
+std::string StateOf(const RequestBook& book, uint64_t id) {
+  const QuotaRequest& r = *book.Find(id);
+  return r.state == RequestState::kEnded ? std::string(Name(r.end)) : std::string(Name(r.state));
+}
+
+TEST(RequestBook, AnAdmittedRequestCountsAndAQueuedOneDoesNot) {
+  RequestBook book = Book();
+  const uint64_t first = Make(book, AskFor("a", 12'000, 0));
+  EXPECT_EQ(StateOf(book, first), "admitted");
+  EXPECT_EQ(InUse(book, "a"), 12'000);
+  const uint64_t second = Make(book, AskFor("b", 3000, 1));
+  EXPECT_EQ(StateOf(book, second), "queued");
+  EXPECT_THAT(book.Find(second)->reason, HasSubstr("in use: "));
+  EXPECT_EQ(InUse(book, "b"), 0);
+  EXPECT_EQ(book.queued(), 1U);
+}
+
+TEST(RequestBook, ADecisionCountsOnlyAfterApply) {
+  RequestBook book = Book();
+  const QuotaRequest made = *book.Submit(AskFor("a", 12'000, 0), "", "ann");
+  EXPECT_EQ(InUse(book, "a"), 0);
+  EXPECT_EQ(book.Find(made.id), nullptr);
+}
+
+TEST(RequestBook, TheEndOfOneAdmitsTheNextByPriorityThenAge) {
+  RequestBook book = Book();
+  const uint64_t running = Make(book, AskFor("a", 14'000, 0));
+  const uint64_t old = Make(book, AskFor("a", 8000, 1));
+  AdmissionRequest urgent_ask = AskFor("a", 8000, 2);
+  urgent_ask.priority = 5;
+  const uint64_t urgent = Make(book, urgent_ask);
+  EXPECT_THAT(Step(book, 3), IsEmpty());
+  book.Apply(*book.Withdraw(running, "ann", At(4)));
+  Step(book, 4);
+  EXPECT_EQ(StateOf(book, urgent), "admitted");
+  EXPECT_EQ(StateOf(book, old), "queued");
+  EXPECT_EQ(InUse(book, "a"), 8000);
+  EXPECT_EQ(book.Withdraw(running, "ann", At(5)).status().message(),
+            "request 1 has ended already: withdrawn");
+}
+
+TEST(RequestBook, ARequestThatDoesNotFitDoesNotHoldUpThoseAfterIt) {
+  RequestBook book = Book();
+  const uint64_t running = Make(book, AskFor("a", 10'000, 0));
+  const uint64_t large = Make(book, AskFor("a", 9000, 1));
+  const uint64_t small = Make(book, AskFor("a", 5000, 2));
+  book.SetUse({}, At(3));
+  const uint64_t fits = Make(book, AskFor("b", 4000, 4));
+  EXPECT_EQ(StateOf(book, fits), "admitted");
+  book.Apply(*book.Withdraw(running, "ann", At(5)));
+  book.Apply(*book.Withdraw(fits, "ann", At(5)));
+  Step(book, 5);
+  EXPECT_EQ(StateOf(book, large), "admitted");
+  EXPECT_EQ(StateOf(book, small), "admitted");
+}
+
+TEST(RequestBook, AJobCountsWithItsRequestTheLargerOfBoth) {
+  RequestBook book = Book();
+  const uint64_t id = Make(book, AskFor("a", 4000, 0), "shop/web");
+  const std::vector<JobUse> use = {UsedBy("shop/web/app", "a", 1000), UsedBy("shop/web-2", "a", 300)};
+  book.SetUse(use, At(300));
+  EXPECT_EQ(InUse(book, "a"), 4300);  // web-2 is another workload
+  Step(book, 300);
+  EXPECT_EQ(StateOf(book, id), "running");
+  const std::vector<JobUse> grown = {UsedBy("shop/web/app", "a", 3000), UsedBy("shop/web/proxy", "a", 2500)};
+  book.SetUse(grown, At(600));
+  EXPECT_EQ(InUse(book, "a"), 5500);
+  book.Apply(*book.Withdraw(id, "ann", At(700)));  // the job runs on
+  EXPECT_EQ(InUse(book, "a"), 5500);
+  book.SetUse({}, At(900));
+  EXPECT_EQ(InUse(book, "a"), 0);
+}
+
+TEST(RequestBook, ARequestForAJobThatRunsAlreadyIsNotDecidedBesideIt) {
+  RequestBook book = Book();
+  const std::vector<JobUse> use = {UsedBy("shop/web", "a", 13'000)};
+  book.SetUse(use, At(300));
+  const uint64_t id = Make(book, AskFor("a", 14'000, 301), "shop/web");  // beside 13 cores it would not fit
+  EXPECT_EQ(StateOf(book, id), "admitted");
+  EXPECT_EQ(InUse(book, "a"), 14'000);
+  EXPECT_EQ(book.Submit(AskFor("a", 1, 302), "shop/web", "ann").status().message(),
+            "request 1 for job \"shop/web\" is admitted: end it before another is made");
+}
+
+TEST(RequestBook, EndsWhatDidNotStartWhatIsGoneAndWhatIsOver) {
+  RequestBook book = Book();
+  const uint64_t never = Make(book, AskFor("a", 100, 0), "shop/never");
+  const uint64_t gone = Make(book, AskFor("a", 100, 0), "shop/gone");
+  AdmissionRequest hour = AskFor("a", 100, 0);
+  hour.duration_s = 3600;
+  const uint64_t over = Make(book, hour);
+  const std::vector<JobUse> use = {UsedBy("shop/gone", "a", 50)};
+  book.SetUse(use, At(300));
+  Step(book, 300);
+  EXPECT_EQ(StateOf(book, gone), "running");
+  book.SetUse({}, At(600));
+  Step(book, 600);
+  EXPECT_EQ(StateOf(book, gone), "finished");
+  EXPECT_EQ(StateOf(book, never), "admitted");
+  EXPECT_EQ(StateOf(book, over), "admitted");
+  Step(book, 3599);
+  EXPECT_EQ(StateOf(book, over), "admitted");
+  Step(book, 3600);
+  EXPECT_EQ(StateOf(book, over), "time_up");
+  EXPECT_EQ(StateOf(book, never), "admitted");  // usage is known up to 600 s only
+  book.SetUse({}, At(3600));
+  Step(book, 3600);
+  EXPECT_EQ(StateOf(book, never), "not_started");
+  EXPECT_EQ(InUse(book, "a"), 0);
+}
+
+TEST(RequestBook, RefusedRequestsAreKeptWithTheirReason) {
+  RequestBook book = Book();
+  const uint64_t id = Make(book, AskFor("a", 15'000, 0));
+  EXPECT_EQ(StateOf(book, id), "refused");
+  EXPECT_THAT(book.Find(id)->reason, HasSubstr("it can never fit"));
+  EXPECT_THAT(book.Submit(AskFor("c", 1, 0), "", "ann").status().message(), HasSubstr("c"));
+}
+
+TEST(RequestBook, AnotherQuotaKeepsWhatRunsAndNamesWhatItDoesNotCover) {
+  RequestBook book = Book();
+  Make(book, AskFor("a", 14'000, 0));
+  const uint64_t waits = Make(book, AskFor("b", 1000, 1));
+  const std::vector<JobUse> use = {UsedBy("lost/web", "c", 700)};
+  book.SetUse(use, At(300));
+  ASSERT_EQ(book.uncovered().size(), 1U);
+  EXPECT_EQ(book.uncovered()[0].group, "c");
+  EXPECT_EQ(book.uncovered()[0].first_job, "lost/web");
+  QuotaSpec without_b = {{{"a", "", {{"batch", "cpu", 5000}}}}};
+  ASSERT_TRUE(book.ChangeQuota(without_b).ok());
+  EXPECT_EQ(InUse(book, "a"), 14'000);  // it stays accounted
+  Step(book, 301);
+  EXPECT_EQ(StateOf(book, waits), "refused");
+  EXPECT_THAT(book.Find(waits)->reason, HasSubstr("b"));
+  QuotaSpec wrong = {{{"a", "nobody"}}};
+  EXPECT_FALSE(book.ChangeQuota(wrong).ok());
+  EXPECT_EQ(InUse(book, "a"), 14'000);
+}
+
+TEST(RequestBook, ForgetsTheOldestButNotTheHighestNumber) {
+  RequestBook book = Book();
+  for (int i = 0; i < 4; ++i) {
+    const uint64_t id = Make(book, AskFor("a", 1, i));
+    book.Apply(*book.Withdraw(id, "ann", At(i)));
+  }
+  EXPECT_THAT(book.OldEnded(At(0), 2), ElementsAre(1, 2));
+  EXPECT_THAT(book.OldEnded(At(100), 9), ElementsAre(1, 2, 3));
+  book.Forget(1);
+  EXPECT_EQ(book.Find(1), nullptr);
+  EXPECT_EQ(Make(book, AskFor("a", 1, 9)), 5U);
+}
+
+// Whatever happens in whatever order, what counts is what would count if it were added up anew.
+TEST(RequestBook, CountsAsIfAddedUpAnew) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    Rng rng(seed);
+    RequestBook book = Book();
+    const std::vector<std::string> jobs = {"x", "x/web", "x/web/app", "x/web/proxy", "x/web-2", "y", "y/db"};
+    std::vector<JobUse> use;
+    for (int64_t now = 1; now < 60; ++now) {
+      const std::string job = jobs[rng.Below(jobs.size())];
+      const std::string group = rng.Below(2) == 0 ? "a" : "b";
+      switch (rng.Below(4)) {
+        case 0:
+        case 1: {
+          const auto made =
+              book.Submit(AskFor(group, 1 + static_cast<int64_t>(rng.Below(4000)), now), job, "ann");
+          if (made.ok()) book.Apply(*made);
+          break;
+        }
+        case 2: {
+          const auto ended = book.Withdraw(1 + rng.Below(book.last_id() + 1), "ann", At(now));
+          if (ended.ok()) book.Apply(*ended);
+          break;
+        }
+        default:
+          use.clear();
+          for (const std::string& one : jobs) {
+            if (rng.Below(2) == 0)
+              use.push_back(
+                  UsedBy(one, rng.Below(2) == 0 ? "a" : "b", static_cast<int64_t>(rng.Below(3000))));
+          }
+          book.SetUse(use, At(now));
+      }
+      Step(book, now);
+      RequestBook anew = Book();
+      for (uint64_t id = 1; id <= book.last_id(); ++id) {
+        if (const QuotaRequest* r = book.Find(id); r != nullptr) anew.Apply(*r);
+      }
+      anew.SetUse(use, At(now));
+      for (const char* name : {"a", "b"}) {
+        ASSERT_EQ(InUse(book, name), InUse(anew, name)) << "seed " << seed << ", step " << now;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,110 @@
+#include "programs/quota_run.h"
+
+#include "base/strings.h"
+#include "config/quota_file.h"
+#include "economy/quota_tree.h"
+#include "programs/action_log.h"
+#include "spdlog/spdlog.h"
+#include "store/in_memory_request_log.h"
+#include "store/request_log_file.h"
+
+namespace taut {
+namespace {
+
+constexpr double kStepEverySeconds = 1;
+
+GroupRuleOptions RulesOf(const QuotaConfig& config) {
+  return {config.group, config.tier, config.default_tier};
+}
+
+absl::StatusOr<std::unique_ptr<RequestLog>> OpenLog(const std::string& store_path) {
+  if (store_path == "memory") return std::make_unique<InMemoryRequestLog>();
+  absl::StatusOr<std::unique_ptr<RequestLogFile>> file =
+      RequestLogFile::Open(StrCat(store_path, ".requests"));
+  if (!file.ok()) return file.status();
+  return std::unique_ptr<RequestLog>(*std::move(file));
+}
+
+// One line of the log for each change of a request.
+void SayChange(const QuotaRequest& r) {
+  const std::string_view what = r.state == RequestState::kEnded ? Name(r.end) : Name(r.state);
+  ActionLog::Info(StrCat("quota_request_", what), {{"request", static_cast<int64_t>(r.id)},
+                                                   {"group", r.asked.group},
+                                                   {"tier", r.asked.tier},
+                                                   {"job", r.job},
+                                                   {"tasks", r.asked.tasks},
+                                                   {"per_task", QuotaText(r.asked.per_task)},
+                                                   {"who", r.who},
+                                                   {"reason", r.reason}});
+}
+
+}  // namespace
+
+absl::StatusOr<QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::string>& warnings) {
+  absl::StatusOr<QuotaFile> file = ReadQuotaFile(config.file);
+  if (!file.ok()) return absl::Status(file.status().code(), StrCat("quota.file: ", Message(file.status())));
+  std::string errors;
+  for (const QuotaFinding& finding : CheckQuota(file->spec)) {
+    if (finding.error) {
+      StrAppend(&errors, errors.empty() ? "" : "\n", config.file, ": ", finding.text);
+    } else {
+      warnings.push_back(StrCat(config.file, ": ", finding.text));
+    }
+  }
+  if (!errors.empty()) return absl::InvalidArgumentError(errors);
+  if (!file->in_use.empty()) {
+    warnings.push_back(StrCat(config.file, ": in_use is left out: tautd measures what is in use"));
+  }
+  if (const absl::StatusOr<GroupRules> rules = GroupRules::Make(RulesOf(config)); !rules.ok())
+    return rules.status();
+  return std::move(file->spec);
+}
+
+absl::StatusOr<std::unique_ptr<QuotaRun>> QuotaRun::Open(const QuotaConfig& config,
+                                                         const std::string& store_path, int keep_days,
+                                                         std::function<Timestamp()> now) {
+  std::vector<std::string> warnings;
+  absl::StatusOr<QuotaSpec> spec = ReadQuota(config, warnings);
+  if (!spec.ok()) return spec.status();
+  absl::StatusOr<std::unique_ptr<RequestLog>> log = OpenLog(store_path);
+  if (!log.ok()) return log.status();
+  std::unique_ptr<QuotaRun> run(new QuotaRun());
+  run->log_ = *std::move(log);
+  QuotaDesk::Options options;
+  options.groups = RulesOf(config);
+  options.book.start_within_s = config.start_within_s;
+  options.gone_after_s = config.gone_after_s;
+  options.keep_ended_days = keep_days;
+  options.log = run->log_.get();
+  options.now = std::move(now);
+  options.on_change = SayChange;
+  absl::StatusOr<std::unique_ptr<QuotaDesk>> desk = QuotaDesk::Open(*std::move(spec), std::move(options));
+  if (!desk.ok()) return desk.status();
+  run->desk_ = *std::move(desk);
+  for (const std::string& warning : warnings) spdlog::warn("{}", warning);
+  for (const std::string& warning : run->desk_->warnings()) spdlog::warn("{}", warning);
+  return run;
+}
+
+void QuotaRun::Step(double steady_s) {
+  if (steady_s < next_s_) return;
+  next_s_ = steady_s + kStepEverySeconds;
+  const std::string now(Message(desk_->Step()));
+  if (now == said_) return;
+  if (now.empty()) {
+    spdlog::info("the log of requests is written again");
+  } else {
+    spdlog::error("requests for quota are not decided: {}", now);
+  }
+  said_ = now;
+}
+
+absl::Status QuotaRun::Reload(const QuotaConfig& config) {
+  std::vector<std::string> warnings;
+  absl::StatusOr<QuotaSpec> spec = ReadQuota(config, warnings);
+  if (!spec.ok()) return spec.status();
+  for (const std::string& warning : warnings) spdlog::warn("{}", warning);
+  return desk_->Reload(*std::move(spec), RulesOf(config));
+}
+
+}  // namespace taut

@@ -1,0 +1,42 @@
+// tautd's quota from its settings: the file, the log of requests beside the store, and what is due.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "config/daemon_config.h"
+#include "control/fleet_view.h"
+#include "ports/request_log.h"
+#include "quota/quota_desk.h"
+
+namespace taut {
+
+// The quota of a file. InvalidArgument or NotFound with every error, a line each. `warnings`: sentences.
+absl::StatusOr<QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::string>& warnings);
+
+class QuotaRun {
+ public:
+  // REQUIRES: config.file is not empty. `store_path`: "memory", or the store that the log is beside. Errors as
+  // ReadQuota, or of the log.
+  static absl::StatusOr<std::unique_ptr<QuotaRun>> Open(const QuotaConfig& config,
+                                                        const std::string& store_path, int keep_days,
+                                                        std::function<Timestamp()> now);
+
+  QuotaDesk* desk() { return desk_.get(); }
+  // From the loop: what is due by the time, at most once a second. Failures are logged once.
+  void Step(double steady_s);
+  // Another file or other rules. Not OK: all stays as it was.
+  absl::Status Reload(const QuotaConfig& config);
+
+ private:
+  QuotaRun() = default;
+
+  std::unique_ptr<RequestLog> log_;
+  std::unique_ptr<QuotaDesk> desk_;
+  double next_s_ = 0;
+  std::string said_;  // the failure that was logged last
+};
+
+}  // namespace taut

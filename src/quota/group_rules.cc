@@ -1,0 +1,60 @@
+#include "quota/group_rules.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+absl::StatusOr<NameTemplate> ParseTemplate(std::string_view what, const std::string& text) {
+  absl::StatusOr<NameTemplate> parsed = NameTemplate::Parse(text);
+  if (parsed.ok()) return parsed;
+  return absl::InvalidArgumentError(StrCat(what, ": ", Message(parsed.status())));
+}
+
+// Of all tasks, rounded up; `per_one` of the unit are one core or byte.
+int64_t AmountOf(const JobView& job, Resource r, double per_one) {
+  const JobAmounts& a = job.of(r);
+  const float per_task = a.limit >= 0 ? a.limit : a.peak >= 0 ? a.peak : a.usage;
+  if (!(per_task > 0)) return 0;
+  return static_cast<int64_t>(std::ceil(double{per_task} * job.tasks * per_one));
+}
+
+}  // namespace
+
+absl::StatusOr<GroupRules> GroupRules::Make(const GroupRuleOptions& options) {
+  absl::StatusOr<NameTemplate> group = ParseTemplate("quota.group", options.group);
+  if (!group.ok()) return group.status();
+  if (options.tier.empty()) return GroupRules(*std::move(group), std::nullopt, options.default_tier);
+  absl::StatusOr<NameTemplate> tier = ParseTemplate("quota.tier", options.tier);
+  if (!tier.ok()) return tier.status();
+  return GroupRules(*std::move(group), *std::move(tier), options.default_tier);
+}
+
+GroupRules::Place GroupRules::Of(const JobRecord& job) const {
+  std::vector<LabelView> labels;
+  labels.reserve(job.labels.size());
+  for (const auto& [name, value] : job.labels) labels.push_back({name, value});
+  Place place;
+  place.group = group_.Render(labels).value_or("");
+  if (tier_.has_value()) place.tier = tier_->Render(labels).value_or("");
+  if (place.tier.empty()) place.tier = default_tier_;
+  return place;
+}
+
+std::vector<JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_t gone_after_s) {
+  std::vector<JobUse> out;
+  if (!view.window.has_value()) return out;
+  const int64_t from_s = view.window->next().start_s() - gone_after_s;
+  for (const JobView& job : view.jobs) {
+    if (job.record == nullptr || job.last_seen_s < from_s || job.tasks == 0) continue;
+    GroupRules::Place place = rules.Of(*job.record);
+    out.push_back({job.record->name, std::move(place.group), std::move(place.tier),
+                   AmountOf(job, Resource::kCpu, 1000), AmountOf(job, Resource::kMemory, 1)});
+  }
+  return out;
+}
+
+}  // namespace taut

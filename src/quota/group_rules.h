@@ -1,0 +1,46 @@
+// Which group and tier a job's use counts for: templates over the job's labels.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/name_template.h"
+#include "control/fleet_view.h"
+#include "economy/request_book.h"
+
+namespace taut {
+
+struct GroupRuleOptions {
+  std::string group = "{namespace}";  // a NameTemplate
+  std::string tier;                   // likewise; "": every job is of default_tier
+  std::string default_tier = "production";
+};
+
+class GroupRules {
+ public:
+  // InvalidArgument names the template.
+  static absl::StatusOr<GroupRules> Make(const GroupRuleOptions& options);
+
+  struct Place {
+    std::string group, tier;  // group "": a label that the template needs is not there
+  };
+  Place Of(const JobRecord& job) const;
+
+ private:
+  GroupRules(NameTemplate group, std::optional<NameTemplate> tier, std::string default_tier)
+      : group_(std::move(group)), tier_(std::move(tier)), default_tier_(std::move(default_tier)) {}
+
+  NameTemplate group_;
+  std::optional<NameTemplate> tier_;
+  std::string default_tier_;
+};
+
+// What the jobs of a fleet use that were measured within `gone_after_s` before the end of its last window: tasks
+// times the limit that they run at (a request, for containers of Kubernetes); where none is known, times the
+// highest usage of the last window. O(jobs).
+std::vector<JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_t gone_after_s);
+
+}  // namespace taut

@@ -1,0 +1,167 @@
+#include "quota/quota_desk.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+#include "quota/request_text.h"
+
+namespace taut {
+namespace {
+
+constexpr int64_t kForgetEverySeconds = 3600;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<QuotaDesk>> QuotaDesk::Open(QuotaSpec spec, Options options) {
+  absl::StatusOr<GroupRules> rules = GroupRules::Make(options.groups);
+  if (!rules.ok()) return rules.status();
+  absl::StatusOr<RequestBook> book = RequestBook::Make(std::move(spec), options.book);
+  if (!book.ok()) return book.status();
+  std::unique_ptr<QuotaDesk> desk(new QuotaDesk(*std::move(book), *std::move(rules), std::move(options)));
+  if (absl::Status s = desk->ReadLog(); !s.ok()) return s;
+  return desk;
+}
+
+absl::Status QuotaDesk::ReadLog() {
+  const std::lock_guard lock(mutex_);
+  return options_.log->Read(
+      [this](const RequestLogEntry& entry) {
+        absl::StatusOr<QuotaRequest> request = DecodeRequest(entry.text);
+        if (request.ok()) {
+          book_.Apply(*std::move(request));
+        } else {
+          warnings_.push_back(
+              StrCat("log of requests: request ", entry.request, ": ", Message(request.status())));
+        }
+      },
+      [this](const std::string& damage) { warnings_.push_back(damage); });
+}
+
+void QuotaDesk::OnWindow(const FleetView& view) {
+  if (!view.window.has_value()) return;
+  const Timestamp end = Timestamp::FromSeconds(view.window->next().start_s());
+  const std::lock_guard lock(mutex_);
+  const std::vector<JobUse> use = UseOf(view, rules_, options_.gone_after_s);
+  silent_ = use.empty() && measured_jobs_ > 0;
+  if (silent_) return;
+  measured_jobs_ = use.size();
+  measured_at_ = end;
+  book_.SetUse(use, end);
+}
+
+absl::Status QuotaDesk::Step() {
+  const Timestamp now = options_.now();
+  const std::lock_guard lock(mutex_);
+  if (absl::Status s = ForgetOld(now); !s.ok()) return s;
+  if (!measured_at_.has_value()) return absl::OkStatus();
+  return Keep(book_.Due(now));
+}
+
+absl::Status QuotaDesk::Reload(QuotaSpec spec, const GroupRuleOptions& groups) {
+  absl::StatusOr<GroupRules> rules = GroupRules::Make(groups);
+  if (!rules.ok()) return rules.status();
+  const std::lock_guard lock(mutex_);
+  if (absl::Status s = book_.ChangeQuota(std::move(spec)); !s.ok()) return s;
+  rules_ = *std::move(rules);  // from the next window on
+  return absl::OkStatus();
+}
+
+absl::Status QuotaDesk::CheckKnown() const {
+  if (measured_at_.has_value()) return absl::OkStatus();
+  return absl::UnavailableError(
+      "no window has closed yet, so that it is not known what jobs use: ask again in 5 minutes");
+}
+
+absl::StatusOr<AdmissionVerdict> QuotaDesk::Decide(AdmissionRequest request, std::string_view job) const {
+  request.now = options_.now();
+  const std::lock_guard lock(mutex_);
+  if (absl::Status s = CheckKnown(); !s.ok()) return s;
+  return book_.Decide(request, job);
+}
+
+absl::StatusOr<QuotaRequest> QuotaDesk::Submit(AdmissionRequest request, std::string_view job,
+                                               std::string_view who) {
+  request.now = options_.now();
+  const std::lock_guard lock(mutex_);
+  if (absl::Status s = CheckKnown(); !s.ok()) return s;
+  absl::StatusOr<QuotaRequest> made = book_.Submit(request, job, who);
+  if (!made.ok()) return made;
+  if (absl::Status s = Keep({&*made, 1}); !s.ok()) return s;
+  return made;
+}
+
+absl::StatusOr<QuotaRequest> QuotaDesk::Withdraw(uint64_t id, std::string_view who) {
+  const Timestamp now = options_.now();
+  const std::lock_guard lock(mutex_);
+  absl::StatusOr<QuotaRequest> ended = book_.Withdraw(id, who, now);
+  if (!ended.ok()) return ended;
+  if (absl::Status s = Keep({&*ended, 1}); !s.ok()) return s;
+  return ended;
+}
+
+absl::Status QuotaDesk::Keep(std::span<const QuotaRequest> requests) {
+  if (requests.empty()) return absl::OkStatus();
+  std::vector<RequestLogEntry> entries;
+  entries.reserve(requests.size());
+  for (const QuotaRequest& r : requests)
+    entries.push_back({r.id, r.since.seconds(), r.who, EncodeRequest(r)});
+  if (absl::Status s = options_.log->Append(entries); !s.ok()) {
+    ++counts_.failed_writes;
+    return absl::Status(s.code(), StrCat("the log of requests: ", Message(s)));
+  }
+  for (const QuotaRequest& r : requests) {
+    const QuotaRequest* before = book_.Find(r.id);
+    if (r.state == RequestState::kAdmitted) ++counts_.admitted;
+    if (r.state == RequestState::kQueued) ++counts_.queued;
+    if (r.end == RequestEnd::kRefused) ++counts_.refused;
+    if (r.state == RequestState::kEnded && before != nullptr) ++counts_.ended;
+    book_.Apply(r);
+    if (options_.on_change) options_.on_change(r);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status QuotaDesk::ForgetOld(Timestamp now) {
+  if (now.us - forgot_at_.us < kForgetEverySeconds * kMicrosPerSecond) return absl::OkStatus();
+  const Timestamp before{now.us - options_.keep_ended_days * kDaySeconds * kMicrosPerSecond};
+  const std::vector<uint64_t> old = book_.OldEnded(before, options_.max_ended);
+  if (!old.empty()) {
+    if (absl::Status s = options_.log->Forget(old); !s.ok()) return s;
+    for (const uint64_t id : old) book_.Forget(id);
+  }
+  forgot_at_ = now;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<QuotaRequest> QuotaDesk::Find(uint64_t id) const {
+  const std::lock_guard lock(mutex_);
+  if (const QuotaRequest* request = book_.Find(id); request != nullptr) return *request;
+  return absl::NotFoundError(StrCat("no request ", id, "; the last one is ", book_.last_id()));
+}
+
+std::vector<QuotaRequest> QuotaDesk::List(absl::FunctionRef<bool(const QuotaRequest&)> keep,
+                                          size_t limit) const {
+  const std::lock_guard lock(mutex_);
+  return book_.List(keep, limit);
+}
+
+QuotaView QuotaDesk::View() const {
+  const std::lock_guard lock(mutex_);
+  QuotaView view;
+  view.rows = RowsOf(book_.tree());
+  view.uncovered.assign(book_.uncovered().begin(), book_.uncovered().end());
+  for (QuotaFinding& finding : book_.tree().Overused()) view.warnings.push_back(std::move(finding.text));
+  view.queued = book_.queued();
+  view.open = book_.open();
+  view.measured_at = measured_at_;
+  view.silent = silent_;
+  return view;
+}
+
+QuotaCounts QuotaDesk::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+}  // namespace taut

@@ -1,0 +1,96 @@
+// Quota of a running daemon: what jobs use of it, and the requests for more, which are stored before they count.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "control/fleet_view.h"
+#include "economy/quota_rows.h"
+#include "economy/request_book.h"
+#include "ports/request_log.h"
+#include "quota/group_rules.h"
+
+namespace taut {
+
+struct QuotaView {
+  std::vector<QuotaRowView> rows;
+  std::vector<UncoveredUse> uncovered;
+  std::vector<std::string> warnings;  // sentences: groups that use more than they may
+  uint64_t queued = 0, open = 0;
+  std::optional<Timestamp> measured_at;  // the end of the window that the use is of
+  bool silent = false;                   // no job was measured since: use stays as it was
+};
+
+struct QuotaCounts {
+  uint64_t admitted = 0, queued = 0, refused = 0, ended = 0, failed_writes = 0;  // since the start
+};
+
+// Thread-safe.
+class QuotaDesk {
+ public:
+  struct Options {
+    GroupRuleOptions groups;
+    RequestBookOptions book;
+    int64_t gone_after_s = 900;  // a job that was not measured for this long uses nothing
+    // Of ended requests: so long, and so many.
+    int64_t keep_ended_days = 90;
+    size_t max_ended = 100'000;
+    RequestLog* log = nullptr;  // outlives the desk
+    std::function<Timestamp()> now;
+    std::function<void(const QuotaRequest&)> on_change;  // after it was stored; with the lock held: be quick
+  };
+  // Reads the log. InvalidArgument as RequestBook::Make and GroupRules::Make.
+  static absl::StatusOr<std::unique_ptr<QuotaDesk>> Open(QuotaSpec spec, Options options);
+  const std::vector<std::string>& warnings() const { return warnings_; }  // of the log
+
+  // What jobs use by a window that closed. If no job is measured where some were before, the source of usage is
+  // silent: use stays.
+  void OnWindow(const FleetView& view);
+  // What is due by the time. Unavailable: the log does not take it; the next call tries again.
+  absl::Status Step();
+  // Another quota and other rules. Errors as Open; nothing changes then.
+  absl::Status Reload(QuotaSpec spec, const GroupRuleOptions& groups);
+
+  // A dry run. Errors as RequestBook::Decide; Unavailable while no window has closed: what jobs use is not known.
+  absl::StatusOr<AdmissionVerdict> Decide(AdmissionRequest request, std::string_view job) const;
+  absl::StatusOr<QuotaRequest> Submit(AdmissionRequest request, std::string_view job, std::string_view who);
+  absl::StatusOr<QuotaRequest> Withdraw(uint64_t id, std::string_view who);
+  // NotFound.
+  absl::StatusOr<QuotaRequest> Find(uint64_t id) const;
+  std::vector<QuotaRequest> List(absl::FunctionRef<bool(const QuotaRequest&)> keep, size_t limit) const;
+  QuotaView View() const;
+  QuotaCounts counts() const;
+
+ private:
+  QuotaDesk(RequestBook book, GroupRules rules, Options options)
+      : options_(std::move(options)), book_(std::move(book)), rules_(std::move(rules)) {}
+  absl::Status ReadLog();
+  // These REQUIRE mutex_.
+  absl::Status CheckKnown() const;
+  absl::Status Keep(std::span<const QuotaRequest> requests);
+  absl::Status ForgetOld(Timestamp now);
+
+  const Options options_;
+  std::vector<std::string> warnings_;
+
+  mutable std::mutex mutex_;
+  RequestBook book_;
+  GroupRules rules_;
+  std::optional<Timestamp> measured_at_;
+  bool silent_ = false;
+  size_t measured_jobs_ = 0;
+  Timestamp forgot_at_ = {};
+  QuotaCounts counts_;
+};
+
+}  // namespace taut

@@ -1,0 +1,204 @@
+#include "quota/quota_desk.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/strings.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "quota/request_text.h"
+#include "store/in_memory_request_log.h"
+
+namespace taut {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr int32_t kWindow = 1000;
+
+class Desk : public ::testing::Test {
+ protected:
+  QuotaDesk::Options Options() {
+    QuotaDesk::Options options;
+    options.groups = {.group = "{team}", .tier = "{tier}", .default_tier = "prod"};
+    options.log = &log_;
+    options.now = [this] { return now_; };
+    return options;
+  }
+  static QuotaSpec Spec() {
+    return {
+        {{"a", "", {{"prod", "cpu", 10'000}, {"batch", "cpu", 1000}}}, {"b", "", {{"prod", "cpu", 4000}}}}};
+  }
+  std::unique_ptr<QuotaDesk> Open() { return *QuotaDesk::Open(Spec(), Options()); }
+  // A job of `cores` in all, measured last in `seen`.
+  static JobView Job(uint32_t id, const std::string& name, const std::string& team, float cores,
+                     int32_t seen = kWindow) {
+    auto record = std::make_shared<JobRecord>();
+    record->id = JobId{id};
+    record->name = name;
+    record->labels = {{"team", team}};
+    JobView job;
+    job.record = record;
+    job.tasks = 2;
+    job.amounts[0].limit = cores / 2;
+    job.amounts[0].usage = cores / 4;
+    job.last_seen_s = WindowId{seen}.next().start_s();
+    return job;
+  }
+  static FleetView View(std::vector<JobView> jobs, int32_t window = kWindow) {
+    FleetView view;
+    view.window = WindowId{window};
+    view.jobs = std::move(jobs);
+    return view;
+  }
+  static AdmissionRequest Ask(const std::string& group, int64_t millicores) {
+    return {.group = group, .tier = "prod", .per_task = QuotaVector::Of(millicores, 0)};
+  }
+  static int64_t InUse(const QuotaDesk& desk, std::string_view group) {
+    for (const QuotaRowView& row : desk.View().rows) {
+      if (row.group == group && row.tier == "prod") return row.cell.held;
+    }
+    return -1;
+  }
+
+  InMemoryRequestLog log_;
+  Timestamp now_ = Timestamp::FromSeconds(WindowId{kWindow}.next().start_s());
+};
+
+TEST_F(Desk, DecidesNothingBeforeUsageIsKnown) {
+  auto desk = Open();
+  const auto made = desk->Submit(Ask("a", 1), "", "ann");
+  EXPECT_EQ(made.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(made.status().message()), HasSubstr("no window has closed yet"));
+  desk->OnWindow(View({}));
+  EXPECT_TRUE(desk->Submit(Ask("a", 1), "", "ann").ok());
+}
+
+TEST_F(Desk, CountsTheLimitsOfJobsByTheirLabels) {
+  auto desk = Open();
+  JobView batch = Job(3, "a/night", "a", 0.5F);
+  auto record = std::make_shared<JobRecord>(*batch.record);
+  record->labels = {{"team", "a"}, {"tier", "batch"}};
+  batch.record = record;
+  JobView unlimited = Job(4, "b/web", "b", 0);
+  unlimited.amounts[0].limit = kAbsent;
+  unlimited.amounts[0].peak = 0.7F;
+  desk->OnWindow(View({Job(1, "a/web", "a", 3), Job(2, "c/web", "c", 1), batch, unlimited}));
+  const QuotaView view = desk->View();
+  EXPECT_EQ(InUse(*desk, "a"), 3000);
+  EXPECT_EQ(InUse(*desk, "b"), 1400);
+  ASSERT_THAT(view.uncovered, SizeIs(1));
+  EXPECT_EQ(view.uncovered[0].group, "c");
+  ASSERT_GE(view.rows.size(), 1U);
+  EXPECT_EQ(view.rows[0].tier, "batch");
+  EXPECT_EQ(view.rows[0].cell.held, 500);
+}
+
+TEST_F(Desk, AJobThatIsGoneForAWhileStillCountsAndASilentSourceChangesNothing) {
+  auto desk = Open();
+  desk->OnWindow(View({Job(1, "a/web", "a", 3)}));
+  desk->OnWindow(View({Job(1, "a/web", "a", 3), Job(2, "a/db", "a", 1, kWindow + 2)}, kWindow + 2));
+  EXPECT_EQ(InUse(*desk, "a"), 4000);  // 10 minutes
+  desk->OnWindow(View({Job(1, "a/web", "a", 3), Job(2, "a/db", "a", 1, kWindow + 4)}, kWindow + 4));
+  EXPECT_EQ(InUse(*desk, "a"), 1000);
+  desk->OnWindow(View({Job(1, "a/web", "a", 3), Job(2, "a/db", "a", 1, kWindow + 4)}, kWindow + 40));
+  EXPECT_EQ(InUse(*desk, "a"), 1000);
+  EXPECT_TRUE(desk->View().silent);
+}
+
+TEST_F(Desk, RequestsOutliveTheDaemon) {
+  {
+    auto desk = Open();
+    desk->OnWindow(View({}));
+    EXPECT_EQ(desk->Submit(Ask("a", 9000), "a/web", "ann")->id, 1U);
+    EXPECT_EQ(desk->Submit(Ask("a", 9000), "", "bob")->state, RequestState::kQueued);
+    EXPECT_EQ(desk->Submit(Ask("b", 1000), "", "bob")->id, 3U);
+    EXPECT_TRUE(desk->Withdraw(3, "bob").ok());
+  }
+  auto desk = Open();
+  EXPECT_THAT(desk->warnings(), IsEmpty());
+  EXPECT_EQ(InUse(*desk, "a"), 9000);
+  EXPECT_EQ(InUse(*desk, "b"), 0);
+  EXPECT_EQ(desk->View().queued, 1U);
+  desk->OnWindow(View({}));
+  EXPECT_EQ(desk->Submit(Ask("b", 1), "", "ann")->id, 4U);
+  EXPECT_TRUE(desk->Withdraw(1, "ann").ok());
+  ASSERT_TRUE(desk->Step().ok());
+  EXPECT_EQ(desk->Find(2)->state, RequestState::kAdmitted);
+}
+
+TEST_F(Desk, WhatIsNotStoredDoesNotCount) {
+  auto desk = Open();
+  desk->OnWindow(View({}));
+  log_.fails = absl::UnavailableError("disk full");
+  EXPECT_THAT(std::string(desk->Submit(Ask("a", 9000), "", "ann").status().message()),
+              HasSubstr("disk full"));
+  EXPECT_EQ(InUse(*desk, "a"), 0);
+  EXPECT_EQ(desk->counts().failed_writes, 1U);
+  log_.fails = absl::OkStatus();
+  EXPECT_EQ(desk->Submit(Ask("a", 9000), "", "ann")->id, 1U);
+}
+
+TEST_F(Desk, ForgetsEndedRequestsAfterAWhile) {
+  QuotaDesk::Options options = Options();
+  options.keep_ended_days = 1;
+  auto desk = *QuotaDesk::Open(Spec(), options);
+  desk->OnWindow(View({}));
+  for (int i = 0; i < 3; ++i) {
+    const uint64_t id = desk->Submit(Ask("a", 1), "", "ann")->id;
+    EXPECT_TRUE(desk->Withdraw(id, "ann").ok());
+  }
+  now_ = {now_.us + 2 * kDaySeconds * kMicrosPerSecond};
+  ASSERT_TRUE(desk->Step().ok());
+  EXPECT_FALSE(desk->Find(1).ok());
+  EXPECT_TRUE(desk->Find(3).ok());
+  auto again = Open();
+  EXPECT_FALSE(again->Find(1).ok());
+}
+
+TEST_F(Desk, NamesWhatItCannotReadInTheLog) {
+  const std::vector<RequestLogEntry> entries = {{7, 1, "ann", "{}"}, {8, 1, "ann", "nonsense"}};
+  ASSERT_TRUE(log_.Append(entries).ok());
+  auto desk = Open();
+  EXPECT_THAT(desk->warnings(), ElementsAre(HasSubstr("request 7"), HasSubstr("request 8")));
+}
+
+TEST(RequestText, RoundTrip) {
+  QuotaRequest r;
+  r.id = 12;
+  r.asked = {.group = "a\"b",
+             .tier = "prod",
+             .per_task = QuotaVector::Of(1500, int64_t{3} << 30),
+             .tasks = 4,
+             .priority = -2,
+             .now = Timestamp{1'700'000'000'123'456},
+             .duration_s = 60};
+  r.asked.per_task.Set("gpu", 2);
+  r.job = "shop/web";
+  r.who = "ann";
+  r.state = RequestState::kEnded;
+  r.end = RequestEnd::kTimeUp;
+  r.since = Timestamp{5};
+  r.admitted_at = Timestamp{4};
+  r.reason = "Its duration is over.";
+  const QuotaRequest back = *DecodeRequest(EncodeRequest(r));
+  EXPECT_EQ(EncodeRequest(back), EncodeRequest(r));
+  EXPECT_EQ(back.asked.per_task, r.asked.per_task);
+  EXPECT_EQ(back.asked.duration_s, r.asked.duration_s);
+}
+
+TEST(GroupRules, SayWhichTemplateIsWrong) {
+  GroupRuleOptions options;
+  options.group = "{team";
+  EXPECT_THAT(std::string(GroupRules::Make(options).status().message()), HasSubstr("quota.group: "));
+  options = {};
+  options.tier = "{}";
+  EXPECT_THAT(std::string(GroupRules::Make(options).status().message()), HasSubstr("quota.tier: "));
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,36 @@
+// RequestLog as an SQLite file of its own, beside the store: a decision on a request waits for no pass.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "ports/request_log.h"
+#include "store/sqlite.h"
+
+namespace taut {
+
+// The store's lock guards the file, too: one process at a time.
+class RequestLogFile final : public RequestLog {
+ public:
+  // Makes the file if it is not there. Errors as SqliteStore::Open.
+  static absl::StatusOr<std::unique_ptr<RequestLogFile>> Open(const std::string& path);
+
+  absl::Status Append(std::span<const RequestLogEntry> entries) override;
+  absl::Status Read(absl::FunctionRef<void(const RequestLogEntry&)> yield,
+                    absl::FunctionRef<void(const std::string&)> on_damage) override;
+  absl::Status Forget(std::span<const uint64_t> requests) override;
+
+ private:
+  explicit RequestLogFile(std::unique_ptr<Database> db) : db_(std::move(db)) {}
+
+  std::mutex mutex_;  // over the database
+  const std::unique_ptr<Database> db_;
+  Statement append_{db_.get(),
+                    "INSERT INTO entries(request, time_s, who, text, sum) VALUES (?1, ?2, ?3, ?4, ?5)"};
+  Statement read_{db_.get(), "SELECT id, request, time_s, who, text, sum FROM entries ORDER BY id"};
+  Statement forget_{db_.get(), "DELETE FROM entries WHERE request = ?1"};
+};
+
+}  // namespace taut

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Quota of a tautd: what jobs use of it, requests that are admitted, queued and refused, and what a kill, a full
+queue and another quota file do to them."""
+import json
+import signal
+import threading
+import time
+
+import daemon
+
+QUOTA = """groups:
+  - {name: pool}
+  - {name: shop, parent: pool, quotas: [{tier: production, resource: cpu, nominal: 4}, {tier: production, resource: memory, nominal: 8GiB}]}
+  - {name: media, parent: pool, quotas: [{tier: production, resource: cpu, nominal: 2}, {tier: production, resource: memory, nominal: 8GiB}]}
+"""
+READER = "reader-0123456789abcdef0123456789"
+OPERATOR = "operator-0123456789abcdef012345678"
+
+
+def series(name, labels, value, start, count=30):
+    return ({"__name__": name, **labels}, [(start + 10 * i, value) for i in range(count)])
+
+
+def web(start, cores, count=30):
+    """A container of shop that has a limit of `cores`, and one of a namespace without quota."""
+    out = []
+    for namespace, pod in (("shop", "web-0"), ("lab", "tool-0")):
+        labels = {"namespace": namespace, "pod": pod, "container": "app"}
+        out += [({"__name__": "container_cpu_usage_seconds_total", **labels}, [(start + 10 * i, 5 * i) for i in range(count)]),
+                series("container_memory_working_set_bytes", labels, 1e9, start, count),
+                series("container_spec_memory_limit_bytes", labels, 2 ** 31, start, count),
+                series("container_spec_cpu_quota", labels, cores * 1e5, start, count)]
+    return out
+
+
+class Quota:
+    def __init__(self, stage, tautd):
+        self.stage, self.tautd = stage, tautd
+
+    def call(self, method, path, body=None, token=OPERATOR):
+        text = json.dumps(body) if body is not None else None
+        return self.tautd.ask(path, method=method, body=text, token=token, timeout=30)
+
+    def make(self, status=200, **asked):
+        answer = self.call("POST", "/api/v1/requests", asked)
+        self.stage.equal(answer.status, status, f"a request for {asked}: {status} ({answer.text[:200]})")
+        return answer.json()
+
+    def state(self, number):
+        one = self.call("GET", f"/api/v1/requests/{number}").json()
+        return one["end"] or one["state"]
+
+    def in_use(self, group, resource="cpu"):
+        for row in self.call("GET", "/api/v1/quota").json()["rows"]:
+            if (row["group"], row["resource"]) == (group, resource):
+                return row["in_use"]
+        return None
+
+
+def config(stage):
+    return f"""clock: samples
+quota: {{file: {stage.dir / "quota.yaml"}}}
+server:
+  tokens: {{reader_file: {stage.file("readers", READER)}, operator_file: {stage.file("operators", OPERATOR + " anna")}}}
+"""
+
+
+def write(tautd, samples):
+    return daemon.write(tautd.port, daemon.write_body(samples), OPERATOR).status
+
+
+def decides(stage, quota, start):
+    answer = quota.call("POST", "/api/v1/requests", {"group": "shop", "tier": "production", "cpu": 1})
+    stage.equal(answer.status, 503, "nothing is decided before a window has closed")
+    write(quota.tautd, web(start, 1.5, 60))
+    stage.check(daemon.eventually(lambda: quota.in_use("shop") == 1.5, 20), "the limit of the job of shop is in use",
+                quota.call("GET", "/api/v1/quota").text)
+    page = quota.call("GET", "/api/v1/quota").json()
+    stage.equal([(u["group"], u["jobs"]) for u in page["uncovered"]], [("lab", 1)], "a job of another group is uncovered")
+    first = quota.make(group="shop", tier="production", cpu=4, memory="1GiB")
+    stage.equal(first["state"], "admitted", "4 cores fit by what media leaves")
+    stage.equal(first["who"].split(" ")[0], "anna", "who asked is the token's name")
+    stage.equal(quota.in_use("shop"), 5.5, "they are held")
+    second = quota.make(group="media", tier="production", cpu=1, tasks=2)
+    stage.equal(second["state"], "queued", "media's 2 cores are lent")
+    stage.check("0.5 cores left" in second["reason"], "with the reason", second["reason"])
+    stage.equal(quota.make(group="media", tier="production", cpu=7)["end"], "refused", "7 cores can never fit")
+    for body, what in (({"group": "shop"}, "tier is missing"), ({"group": "shop", "tier": "production"}, "nothing is asked for"),
+                       ({"group": "shop", "tier": "production", "cpu": "x"}, "expected a number of cores"),
+                       ({"group": "shop", "tier": "production", "cpu": 1, "tasks": 0}, "tasks"),
+                       ([], "expected a JSON object"), ({"group": "shop", "tier": "production", "cpu": {}}, "a text or a number")):
+        answer = quota.call("POST", "/api/v1/requests", body)
+        stage.check(answer.status == 400 and what in answer.text, f"{body}: 400, {what}", answer.text)
+    answer = quota.call("POST", "/api/v1/requests", {"group": "shops", "tier": "production", "cpu": 1})
+    stage.check(answer.status == 404 and "shop" in answer.text, "an unknown group: 404 with the nearest", answer.text)
+    stage.equal(quota.call("POST", "/api/v1/requests", {"group": "shop", "tier": "production", "cpu": 1}, READER).status, 403,
+                "a reader may not make a request")
+    answer = quota.call("GET", "/api/v1/admission?group=media&tier=production&cpu=0.5", token=READER)
+    stage.equal(answer.json()["outcome"], "admitted", "but check one")
+    return first["id"], second["id"]
+
+
+def outlives_a_kill(stage, tautd, quota, first, second):
+    """SIGKILL while requests are made: what was answered is there, once, and nothing else counts."""
+    answered, stop = [], threading.Event()
+
+    def make():
+        while not stop.is_set():
+            try:
+                answer = quota.call("POST", "/api/v1/requests", {"group": "shop", "tier": "production", "memory": "1MiB"})
+            except OSError:
+                return
+            if answer.status == 200:
+                answered.append(answer.json()["id"])
+
+    threads = [threading.Thread(target=make) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    time.sleep(1)
+    tautd.kill()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    tautd = stage.tautd(config=config(stage), store=stage.dir / "tautd.db")
+    quota.tautd = tautd
+    page = quota.call("GET", "/api/v1/requests?limit=10000&state=admitted").json()["requests"]
+    numbers = [r["id"] for r in page]
+    stage.check(len(answered) > 20, "requests were made until the kill", len(answered))
+    stage.equal(len(set(answered)), len(answered), "each number was given once")
+    stage.equal(sorted(set(answered) - set(numbers)), [], "every request that was answered is kept")
+    kept = len(numbers) - 1  # beside the first
+    stage.check(len(answered) <= kept <= len(answered) + 4, "and at most those in flight beside them", (kept, len(answered)))
+    stage.equal(quota.state(first), "admitted", "as is the one before")
+    stage.equal(quota.state(second), "queued", "and the queued one")
+    mebibytes = quota.in_use("shop", "memory") / 2 ** 20
+    stage.equal(mebibytes, 2048 + 1024 + kept, "what is held is what is kept")
+    return tautd
+
+
+def goes_on(stage, tautd, quota, first, second):
+    stage.equal(quota.call("DELETE", f"/api/v1/requests/{first}").json()["end"], "withdrawn", "the first ends")
+    stage.equal(quota.call("DELETE", f"/api/v1/requests/{first}").status, 409, "once")
+    stage.check(daemon.eventually(lambda: quota.state(second) == "admitted", 10), "and the queued one is admitted")
+    (stage.dir / "quota.yaml").write_text(QUOTA.replace("nominal: 4}", "nominal: 1}"))
+    tautd.popen.send_signal(signal.SIGHUP)
+    stage.check(daemon.eventually(lambda: quota.call("GET", "/api/v1/quota").json()["warnings"], 10),
+                "a lowered quota warns of what is beyond it")
+    stage.equal(quota.state(second), "admitted", "what was admitted stays")
+    (stage.dir / "quota.yaml").write_text("groups: [{name: shop, parent: nobody}]\n")
+    tautd.popen.send_signal(signal.SIGHUP)
+    stage.check(daemon.eventually(lambda: "reload_failed" in tautd.output(), 10), "a wrong file is named in the log")
+    stage.equal(quota.in_use("media"), 2, "and the quota before holds")
+    text = tautd.ask("/metrics", token=READER).text
+    stage.check('tautd_quota{group="media",tier="production",resource="cpu"} 2' in text, "metrics tell the quota")
+    stage.check("tautd_quota_uncovered_jobs 1" in text, "and what it does not cover")
+
+
+def main():
+    with daemon.Stage(daemon.arguments(__doc__)) as stage:
+        (stage.dir / "quota.yaml").write_text(QUOTA)
+        tautd = stage.tautd(config=config(stage), store=stage.dir / "tautd.db")
+        quota = Quota(stage, tautd)
+        start = int(time.time()) // 300 * 300 - 3600
+        first, second = decides(stage, quota, start)
+        tautd = outlives_a_kill(stage, tautd, quota, first, second)
+        goes_on(stage, tautd, quota, first, second)
+        stage.equal(tautd.stop(), 0, "it stops in order")
+    stage.finish()
+
+
+if __name__ == "__main__":
+    main()
