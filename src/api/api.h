@@ -63,6 +63,7 @@ struct KubernetesFacts {
   double last_scrape_s = 0;                   // how long reading all nodes took
   std::optional<bool> holds_lease;            // absent: none is configured
   uint64_t vpas = 0, vpa_writes = 0, failed_vpa_writes = 0;
+  uint64_t quota_namespaces = 0, quota_writes = 0, failed_quota_writes = 0;
   uint64_t events = 0, failed_events = 0, dropped_events = 0;
   uint64_t pods_changed = 0, pods_unchanged = 0, refused_reviews = 0;  // by the webhook
   // Of the actuator; 0 without one.

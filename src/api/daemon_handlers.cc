@@ -77,6 +77,8 @@ void PutKubernetes(const KubernetesFacts& facts, MetricsText& out) {
   }
   out.Gauge("tautd_kubernetes_vpas", "VerticalPodAutoscalers that name tautline as their recommender.",
             static_cast<double>(facts.vpas));
+  out.Gauge("tautd_kubernetes_quota_namespaces", "Namespaces whose ResourceQuota tautd keeps.",
+            static_cast<double>(facts.quota_namespaces));
   constexpr std::string_view kEvents = "tautd_kubernetes_events_total";
   constexpr std::string_view kEventsHelp = "Events of decisions, by result.";
   out.Counter(kEvents, kEventsHelp, facts.events, {{"result", "written"}});
@@ -91,6 +93,10 @@ void PutKubernetes(const KubernetesFacts& facts, MetricsText& out) {
   constexpr std::string_view kVpasHelp = "Writes of a VerticalPodAutoscaler's status, by result.";
   out.Counter(kVpas, kVpasHelp, facts.vpa_writes, {{"result", "written"}});
   out.Counter(kVpas, kVpasHelp, facts.failed_vpa_writes, {{"result", "failed"}});
+  constexpr std::string_view kQuotas = "tautd_kubernetes_quota_writes_total";
+  constexpr std::string_view kQuotasHelp = "Writes of a namespace's ResourceQuota, by result.";
+  out.Counter(kQuotas, kQuotasHelp, facts.quota_writes, {{"result", "written"}});
+  out.Counter(kQuotas, kQuotasHelp, facts.failed_quota_writes, {{"result", "failed"}});
   constexpr std::string_view kChanges = "tautd_kubernetes_changes_total";
   constexpr std::string_view kChangesHelp = "Changes sent to the API server, by result.";
   out.Counter(kChanges, kChangesHelp, facts.resizes, {{"result", "resized"}});

@@ -54,6 +54,14 @@ class DaemonReader {
                  ": kubernetes.vpa is true, but ingest.kubernetes_jobs is pods: expected containers, each of "
                  "which gets a recommendation"));
     }
+    const QuotaConfig& quota = config_.quota;
+    if (config_.kubernetes.resource_quotas && (config_.kubernetes.kubeconfig.empty() || quota.file.empty() ||
+                                               !quota.tier.empty() || quota.group != "{namespace}")) {
+      return absl::InvalidArgumentError(
+          StrCat(name_,
+                 ": kubernetes.resource_quotas requires kubernetes.kubeconfig, quota.file, quota.group "
+                 "\"{namespace}\" and an empty quota.tier: a namespace has one ResourceQuota"));
+    }
     const AdmissionConfig& admission = config_.kubernetes.admission;
     if (!admission.listen.empty() &&
         (config_.kubernetes.kubeconfig.empty() || config_.actuator != ActuatorKind::kKubernetes)) {

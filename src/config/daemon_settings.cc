@@ -224,6 +224,10 @@ const DaemonSetting kDaemonSettings[] = {
      "MutatingWebhookConfiguration to which tautd writes the certificate of the webhook, which it makes "
      "itself",
      kPlain, 0, 0, TAUT_FIELD(kubernetes.admission.configuration)},
+    {"kubernetes.resource_quotas",
+     "write a ResourceQuota into each namespace that is a group of quota.file: what its pods may request in "
+     "all",
+     kPlain, 0, 0, TAUT_FIELD(kubernetes.resource_quotas)},
     {"kubernetes.vpa",
      "write recommendations to VerticalPodAutoscalers whose spec.recommenders names tautline; requires "
      "ingest.kubernetes_jobs: containers",

@@ -67,6 +67,8 @@ class ApiClient {
 // A patch of these types.
 inline constexpr std::string_view kStrategicMergePatch = "application/strategic-merge-patch+json";
 inline constexpr std::string_view kMergePatch = "application/merge-patch+json";
+// Server-side apply: makes the object if it is not there.
+inline constexpr std::string_view kApplyPatch = "application/apply-patch+yaml";
 // Names, owners and labels of objects, without their specs.
 inline constexpr std::string_view kMetadataOnly =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";

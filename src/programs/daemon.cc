@@ -52,6 +52,7 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config
   if (absl::Status s = daemon->OpenStore(); !s.ok()) return s;
   if (absl::Status s = daemon->StartControl(); !s.ok()) return s;
   if (absl::Status s = daemon->StartActs(); !s.ok()) return s;
+  if (absl::Status s = daemon->StartQuota(); !s.ok()) return s;
   daemon->StartWebhook();
   if (daemon->kubernetes_ != nullptr) {
     if (absl::Status s = daemon->kubernetes_->Start(daemon->control_.get()); !s.ok()) return s;
@@ -61,7 +62,6 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config
   daemon->PrepareLateHistory();
   if (absl::Status s = daemon->StartAgents(); !s.ok()) return s;
   if (absl::Status s = daemon->StartExternalScaler(); !s.ok()) return s;
-  if (absl::Status s = daemon->StartQuota(); !s.ok()) return s;
   if (absl::Status s = daemon->StartServer(config_path); !s.ok()) return s;
   daemon->loop_ = std::thread([d = daemon.get()] { d->Loop(); });
   if (daemon->late_history_ != nullptr) daemon->late_history_->Start();
@@ -288,7 +288,9 @@ absl::Status Daemon::StartQuota() {
   control_->OnTick([this](const TickEvents& events) {
     if (events.window_closed) quota_->desk()->OnWindow(*control_->view());
   });
-  return absl::OkStatus();
+  if (!config_.kubernetes.resource_quotas || kubernetes_ == nullptr) return absl::OkStatus();
+  return kubernetes_->KeepQuotas(
+      [this, tier = config_.quota.default_tier] { return NamespaceQuotasOf(quota_->desk()->View(), tier); });
 }
 
 absl::Status Daemon::StartServer(const std::string& config_path) {

@@ -15,7 +15,7 @@
 namespace taut {
 namespace {
 
-constexpr std::chrono::seconds kWriteVpas{5}, kWriteEvents{1}, kKeepAdmission{1};
+constexpr std::chrono::seconds kWriteVpas{5}, kWriteQuotas{5}, kWriteEvents{1}, kKeepAdmission{1};
 constexpr std::chrono::seconds kRenewLease{2}, kLeaseTimeout{3};
 
 // Goes on while the machine is suspended: another may have taken the lease meanwhile.
@@ -116,6 +116,29 @@ absl::Status KubernetesRun::OpenVpas() {
   options.steady_s = SteadySeconds;
   vpas_ = std::make_unique<VpaWriter>(std::move(options), &cluster_);
   return absl::OkStatus();
+}
+
+absl::Status KubernetesRun::KeepQuotas(std::function<std::optional<std::vector<NamespaceQuota>>()> quotas) {
+  absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
+  if (!client.ok()) return client.status();
+  quota_client_ = *std::move(client);
+  wanted_quotas_ = std::move(quotas);
+  QuotaWriter::Options options;
+  options.apply = [this](const std::string& path, const std::string& body) {
+    return quota_client_->Patch(StrCat(path, "?force=true&fieldManager=", kFieldManager), body, kApplyPatch)
+        .status();
+  };
+  options.steady_s = SteadySeconds;
+  quotas_ = std::make_unique<QuotaWriter>(std::move(options));
+  return absl::OkStatus();
+}
+
+void KubernetesRun::WriteQuotas() {
+  KeepDoing(kWriteQuotas, "writing ResourceQuotas:", [this](const std::function<bool()>& stopping) {
+    const auto wanted = wanted_quotas_();
+    if (wanted.has_value() && WhyNotChange().empty()) quotas_->Step(*wanted, stopping);
+    return quotas_->last_error();
+  });
 }
 
 absl::Status KubernetesRun::OpenLease() {

@@ -344,6 +344,7 @@ absl::Status KubernetesRun::Start(ControlPlane* control) {
   if (options_.config.scrape_interval_s > 0) threads_.emplace_back([this] { Scrape(); });
   if (lease_ != nullptr) threads_.emplace_back([this] { KeepLease(); });
   if (vpas_ != nullptr) threads_.emplace_back([this] { WriteVpas(); });
+  if (quotas_ != nullptr) threads_.emplace_back([this] { WriteQuotas(); });
   if (events_ == nullptr) return absl::OkStatus();
   control->OnTick([this](const TickEvents& events) {
     if (!events.past) Say(events.decisions);
@@ -362,6 +363,7 @@ void KubernetesRun::Stop() {
   for (const std::unique_ptr<ApiClient>& scraper : scrapers_) scraper->Interrupt();
   if (owners_client_ != nullptr) owners_client_->Interrupt();
   if (vpa_client_ != nullptr) vpa_client_->Interrupt();
+  if (quota_client_ != nullptr) quota_client_->Interrupt();
   if (event_client_ != nullptr) event_client_->Interrupt();
   if (admission_ != nullptr) admission_->Interrupt();
   for (std::thread& thread : threads_) thread.join();
@@ -504,6 +506,12 @@ KubernetesFacts KubernetesRun::facts() const {
     out.pods_changed = admissions.changed;
     out.pods_unchanged = admissions.unchanged;
     out.refused_reviews = admissions.refused;
+  }
+  if (quotas_ != nullptr) {
+    const QuotaWriter::Counts quotas = quotas_->counts();
+    out.quota_namespaces = quotas.namespaces;
+    out.quota_writes = quotas.written;
+    out.failed_quota_writes = quotas.failed;
   }
   if (vpas_ != nullptr) {
     const VpaWriter::Counts vpas = vpas_->counts();

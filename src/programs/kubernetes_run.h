@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -25,6 +26,7 @@
 #include "kubernetes/lease.h"
 #include "kubernetes/namespace_rules.h"
 #include "kubernetes/owners_reader.h"
+#include "kubernetes/quota_writer.h"
 #include "kubernetes/reflector.h"
 #include "kubernetes/steering.h"
 #include "kubernetes/vpa_writer.h"
@@ -53,6 +55,8 @@ class KubernetesRun {
   // KubernetesActuator::Options.
   absl::StatusOr<std::unique_ptr<KubernetesActuator>> MakeActuator(std::function<double()> steady_s,
                                                                    int64_t forget_s);
+  // Keeps ResourceQuotas of these; nullopt: not known now, nothing is written. Before Start.
+  absl::Status KeepQuotas(std::function<std::optional<std::vector<NamespaceQuota>>()> quotas);
   // `control` must outlive Stop.
   absl::Status Start(ControlPlane* control);
   void Stop();
@@ -95,6 +99,7 @@ class KubernetesRun {
   void PassOnPods();
   void Scrape();
   void WriteVpas();
+  void WriteQuotas();
   void KeepLease();
   void WriteEvents();
   void KeepAdmission();
@@ -120,6 +125,9 @@ class KubernetesRun {
   std::unique_ptr<OwnersReader> owners_;
   std::unique_ptr<ApiClient> vpa_client_;    // of the thread that writes their status
   std::unique_ptr<VpaWriter> vpas_;          // if it is asked for
+  std::unique_ptr<ApiClient> quota_client_;  // of the thread that writes ResourceQuotas
+  std::unique_ptr<QuotaWriter> quotas_;      // if it is asked for
+  std::function<std::optional<std::vector<NamespaceQuota>>()> wanted_quotas_;
   std::unique_ptr<LeaseKeeper> lease_;       // if one is configured
   std::unique_ptr<ApiClient> event_client_;  // of the thread that writes Events
   std::unique_ptr<EventWriter> events_;      // if they are asked for

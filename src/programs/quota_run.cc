@@ -1,5 +1,8 @@
 #include "programs/quota_run.h"
 
+#include <algorithm>
+#include <map>
+
 #include "base/strings.h"
 #include "config/quota_file.h"
 #include "economy/quota_tree.h"
@@ -58,6 +61,24 @@ absl::StatusOr<QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::
   if (const absl::StatusOr<GroupRules> rules = GroupRules::Make(RulesOf(config)); !rules.ok())
     return rules.status();
   return std::move(file->spec);
+}
+
+std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& view, std::string_view tier) {
+  if (!view.measured_at.has_value()) return std::nullopt;
+  std::map<std::string, NamespaceQuota> by_name;
+  for (const QuotaRowView& row : view.rows) {
+    if (row.cohort || row.tier != tier) continue;
+    NamespaceQuota& quota = by_name[row.group];
+    quota.namespace_name = row.group;
+    const auto most = static_cast<double>(row.cell.held + std::max<int64_t>(0, row.available));
+    if (row.resource == kQuotaCpu) quota.cpu = most / 1000;
+    if (row.resource == kQuotaMemory) quota.memory = most;
+  }
+  std::vector<NamespaceQuota> out;
+  for (auto& [name, quota] : by_name) {
+    if (quota.cpu.has_value() || quota.memory.has_value()) out.push_back(std::move(quota));
+  }
+  return out;
 }
 
 absl::StatusOr<std::unique_ptr<QuotaRun>> QuotaRun::Open(const QuotaConfig& config,

@@ -3,11 +3,15 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "config/daemon_config.h"
 #include "control/fleet_view.h"
+#include "kubernetes/quota_writer.h"
 #include "ports/request_log.h"
 #include "quota/quota_desk.h"
 
@@ -15,6 +19,10 @@ namespace taut {
 
 // The quota of a file. InvalidArgument or NotFound with every error, a line each. `warnings`: sentences.
 absl::StatusOr<QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::string>& warnings);
+
+// What pods of the namespaces that are groups may request in all, in this tier: what is in use of it and what is
+// available. nullopt: not known, no window has closed yet.
+std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& view, std::string_view tier);
 
 class QuotaRun {
  public:

@@ -83,6 +83,7 @@ def main():
                     "the release's namespace is everywhere", elsewhere.stderr)
         evicting(stage, helm)
         monitored(stage, helm)
+        quotas(stage, helm)
         for value in ("way=all", "wya=act", "storage.sise=1Gi", "serviceMonitor.on=true"):
             stage.check(render(stage, helm, "--set", value).returncode != 0, f"--set {value} is refused")
         stage.finish()
@@ -100,6 +101,23 @@ def evicting(stage, helm):
         stage.equal(found.get(key), item, f"fallback: evict: {key} is that of eviction.yaml")
     without = objects(render(stage, helm, "--set", "way=webhook").stdout)
     stage.check("pods/eviction" not in json.dumps(without), "without it no pod may be evicted")
+
+
+def quotas(stage, helm):
+    """The quota file is mounted where it is named, and the right to write ResourceQuotas is there only where they are kept."""
+    values = 'quota={"groups":[{"name":"shop","quotas":[{"tier":"production","resource":"cpu","nominal":4}]}]}'
+    found = objects(render(stage, helm, "--set-json", values, "--set", "config.kubernetes.resource_quotas=true").stdout)
+    data = found["ConfigMap/tautd-config"]["data"]
+    stage.equal(yaml.safe_load(data["quota.yaml"])["groups"][0]["name"], "shop", "the quota file is in the ConfigMap")
+    file = yaml.safe_load(data["tautd.yaml"])["quota"]["file"]
+    mounts = found["StatefulSet/tautd"]["spec"]["template"]["spec"]["containers"][0]["volumeMounts"]
+    stage.check(any(m["mountPath"] == file and m["subPath"] == "quota.yaml" for m in mounts), "and mounted where tautd reads it", mounts)
+    ours = same_form(objects((PACKAGING / "kubernetes" / "observe" / "resource_quotas.yaml").read_text()))
+    found = same_form(found)
+    for key, item in ours.items():
+        stage.equal(found.get(key), item, f"resource_quotas: {key} is that of resource_quotas.yaml")
+    without = objects(render(stage, helm, "--set-json", values).stdout)
+    stage.check("-quotas" not in json.dumps(without), "without it no ResourceQuota may be written")
 
 
 def monitored(stage, helm):

@@ -149,6 +149,10 @@ def main():
 def start_tautd(stage, bed):
     for way in ("observe", "act", "vpa", "webhook"):
         bed.kubectl("apply", "-f", str(MANIFESTS / way / "rbac.yaml"))
+    bed.kubectl("apply", "-f", str(MANIFESTS / "observe" / "resource_quotas.yaml"))
+    bed.kubectl("create", "namespace", "team-a")
+    quota = stage.file("quota.yaml", "groups: [{name: team-a, quotas: [{tier: production, resource: cpu, nominal: 2}]},"
+                       " {name: no-namespace, quotas: [{tier: production, resource: cpu, nominal: 2}]}]\n")
     admission = daemon.free_port()
     # The configuration of packaging/kubernetes/webhook, by an address, since the bed has no network of Services.
     webhook = (MANIFESTS / "webhook" / "webhook.yaml").read_text().split("---\n")[-1]
@@ -162,7 +166,8 @@ def start_tautd(stage, bed):
     config = f"""actuator: {{kind: kubernetes}}
 ingest: {{kubernetes_jobs: containers, grace: 10s}}
 kubernetes:
-  {{kubeconfig: {kubeconfig}, scrape_interval: 5s, vpa: true, lease: tautline/tautd, admission: {{listen: 127.0.0.1:{admission}, name: 127.0.0.1}}}}
+  {{kubeconfig: {kubeconfig}, scrape_interval: 5s, vpa: true, lease: tautline/tautd, resource_quotas: true, admission: {{listen: 127.0.0.1:{admission}, name: 127.0.0.1}}}}
+quota: {{file: {quota}}}
 recommenders: {{moving_window: {{min_history_h: 0}}}}
 defaults: {{recommender: moving_window, startup_grace: 0s}}
 rules:
@@ -189,6 +194,7 @@ def run(stage, bed):
                 "usage of the container comes from the kubelet", tautd.output()[-500:])
     stage.equal(job()["memory"]["owner_limit"] / MIB, 64, "with the owner's limit of the pod's spec")
     stage.equal(job()["labels"].get("team"), "blue", "and the pod's labels")
+    keeps_quota(stage, bed, tautd)
     resized_by_the_vpa(stage, bed, tautd)
     killed(stage, bed, tautd)
     rolled_out(stage, bed, tautd)
@@ -198,6 +204,25 @@ def run(stage, bed):
     stage.equal(job()["memory"]["owner_limit"] / MIB, 64, "what was set is not taken for the owner's limit")
     taken_over(stage, bed, tautd, first_holder, port)
     released(stage, bed)
+
+
+def keeps_quota(stage, bed, tautd):
+    """A namespace that is a group has a ResourceQuota, which the API server holds new pods to."""
+    def hard():
+        return bed.kubectl("get", "resourcequota", "tautline", "-n", "team-a", "--ignore-not-found", "-o", "jsonpath={.spec.hard}")
+
+    stage.check(daemon.eventually(lambda: json.loads(hard() or "{}").get("requests.cpu") == "2", 60, 1),
+                "tautd writes a ResourceQuota of the group's quota", tautd.output()[-500:])
+    pod = ("apiVersion: v1\nkind: Pod\nmetadata: {name: large, namespace: team-a}\n"
+           "spec: {containers: [{name: app, image: none, resources: {requests: {cpu: 3}}}]}\n")
+    try:
+        refused = bed.kubectl("apply", "-f", "-", given=pod)
+    except subprocess.CalledProcessError as e:
+        refused = e.stderr
+    stage.check("exceeded quota: tautline" in refused, "and the API server refuses a pod beyond it", refused)
+    asked = tautd.ask("/api/v1/requests", method="POST", body=json.dumps({"group": "team-a", "tier": "production", "cpu": 1.5}))
+    stage.equal(asked.json()["state"], "admitted", "a request within it is admitted")
+    stage.equal(metric(tautd, "tautd_kubernetes_quota_namespaces"), 1, "a group that is no namespace is left alone")
 
 
 def lease_holder(bed):

@@ -22,6 +22,9 @@
 {{- $_ := set $kubernetes "vpa" true -}}
 {{- $_ := set $kubernetes "lease" (printf "%s/tautd" .Release.Namespace) -}}
 {{- end -}}
+{{- if .Values.quota -}}
+{{- $_ := set $config "quota" (dict "file" "/etc/tautline/quota.yaml") -}}
+{{- end -}}
 {{- toYaml (mergeOverwrite $config (deepCopy .Values.config)) -}}
 {{- end }}
 
