@@ -347,7 +347,7 @@ void Api::PutQuotaMetrics(MetricsText& out) const {
                                        {"queued", counts.queued},
                                        {"refused", counts.refused},
                                        {"ended", counts.ended}}) {
-    out.Counter("tautd_quota_requests_total", "Requests by what became of them.", count,
+    out.Counter("tautd_quota_requests_total", "Requests by their outcome.", count,
                 {{"outcome", outcome}});
   }
   out.Counter("tautd_quota_failed_writes_total", "Changes of requests that could not be stored.",

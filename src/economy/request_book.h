@@ -34,7 +34,7 @@ std::optional<RequestState> RequestStateNamed(std::string_view name);
 enum class RequestEnd : uint8_t {
   kNone,        // it is open
   kRefused,     // it can never fit, or its group has no quota
-  kWithdrawn,   // somebody ended it
+  kWithdrawn,   // a user ended it
   kFinished,    // its job is no longer measured
   kNotStarted,  // its job was not measured within start_within_s
   kTimeUp,      // its duration is over

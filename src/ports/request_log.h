@@ -1,4 +1,4 @@
-// Where requests for quota outlive the daemon: an append-only list of what became of each, when and by whom.
+// Where requests for quota outlive the daemon: an append-only list of the state of each, when and by whom.
 #pragma once
 
 #include <cstdint>
