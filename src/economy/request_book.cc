@@ -97,11 +97,15 @@ absl::StatusOr<RequestBook> RequestBook::Make(QuotaSpec spec, const RequestBookO
 
 absl::StatusOr<AdmissionVerdict> RequestBook::DecideOn(const QuotaTree& tree, const AdmissionRequest& request,
                                                        std::string_view job) const {
-  const std::vector<ExpectedRelease> releases = Releases();
-  if (JobsOf(job).empty()) return DecideAdmission(tree, request, releases);
-  QuotaTree without = tree;
-  LeaveOutJobs(job, without);
-  return DecideAdmission(without, request, releases);
+  if (!JobsOf(job).empty()) {
+    QuotaTree without = tree;
+    LeaveOutJobs(job, without);
+    return DecideAdmission(without, request, Releases());
+  }
+  absl::StatusOr<AdmissionVerdict> verdict = DecideAdmission(tree, request);
+  // Only one that waits asks what will end when.
+  if (!verdict.ok() || verdict->outcome != AdmissionOutcome::kQueued || ends_.empty()) return verdict;
+  return DecideAdmission(tree, request, Releases());
 }
 
 absl::StatusOr<AdmissionVerdict> RequestBook::Decide(const AdmissionRequest& request,
@@ -184,9 +188,25 @@ void RequestBook::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaR
   }
 }
 
+// Starts and ends by what is measured can come only after another use, or of requests that are new since.
 std::vector<QuotaRequest> RequestBook::Due(Timestamp now) {
+  std::vector<uint64_t> looked_at;
+  if (use_changed_) {
+    looked_at.assign(open_.begin(), open_.end());
+  } else {
+    looked_at = std::move(opened_);
+    for (const auto& [end, id] : ends_) {
+      if (end > now) break;
+      looked_at.push_back(id);
+    }
+    std::sort(looked_at.begin(), looked_at.end());
+    looked_at.erase(std::unique(looked_at.begin(), looked_at.end()), looked_at.end());
+  }
+  opened_.clear();
+  use_changed_ = false;
   std::vector<QuotaRequest> out;
-  for (const uint64_t id : open_) {
+  for (const uint64_t id : looked_at) {
+    if (!open_.contains(id)) continue;
     if (std::optional<QuotaRequest> due = DueOf(requests_.at(id), now); due.has_value())
       out.push_back(*std::move(due));
   }
@@ -210,15 +230,12 @@ std::vector<QuotaRequest> RequestBook::Due(Timestamp now) {
 
 std::vector<ExpectedRelease> RequestBook::Releases() const {
   std::vector<ExpectedRelease> out;
-  for (const uint64_t id : open_) {
+  for (const auto& [end, id] : ends_) {
+    if (out.size() == AdmissionOptions().max_releases) break;
     const Entry& entry = requests_.at(id);
-    const AdmissionRequest& asked = entry.request.asked;
-    if (!asked.duration_s.has_value() || !Covers(tree_, asked.group, asked.tier)) continue;
-    out.push_back({After(entry.request.admitted_at.value_or(entry.request.since), *asked.duration_s),
-                   {asked.group, asked.tier, CountedOf(entry)}});
+    if (Covers(tree_, entry.request.asked.group, entry.request.asked.tier))
+      out.push_back({end, UseOf(entry)});
   }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const ExpectedRelease& a, const ExpectedRelease& b) { return a.at < b.at; });
   return out;
 }
 
@@ -288,6 +305,7 @@ void RequestBook::SetUse(std::span<const JobUse> jobs, Timestamp now) {
   for (const JobUse& use : jobs) jobs_.push_back({use, 0});
   std::sort(jobs_.begin(), jobs_.end(), [](const Job& a, const Job& b) { return a.use.job < b.use.job; });
   use_at_ = now;
+  use_changed_ = true;
   Recount();
 }
 
@@ -358,6 +376,7 @@ void RequestBook::Apply(QuotaRequest request) {
   const uint64_t id = request.id;
   last_id_ = std::max(last_id_, id);
   room_changed_ = true;
+  if (request.open()) opened_.push_back(id);
   Entry& entry = requests_[id];
   const bool was_open = open_.contains(id);
   if (was_open) Uncount(entry);
@@ -387,6 +406,15 @@ void RequestBook::File(const QuotaRequest& request) {
   put(queue_, request.state == RequestState::kQueued);
   put(open_, request.open());
   put(ended_, request.state == RequestState::kEnded);
+  if (request.asked.duration_s.has_value()) {
+    const std::pair end{After(request.admitted_at.value_or(request.since), *request.asked.duration_s),
+                        request.id};
+    if (request.open()) {
+      ends_.insert(end);
+    } else {
+      ends_.erase(end);
+    }
+  }
   if (request.job.empty()) return;
   if (request.state != RequestState::kEnded) {
     by_job_[request.job] = request.id;

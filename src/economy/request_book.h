@@ -83,7 +83,8 @@ class RequestBook {
   // InvalidArgument as QuotaTree::Make.
   static absl::StatusOr<RequestBook> Make(QuotaSpec spec, const RequestBookOptions& options);
 
-  // A dry run. Errors as DecideAdmission. O(requests with a duration), plus as DecideAdmission.
+  // A dry run. Errors as DecideAdmission. Cost as DecideAdmission; of a job that runs without a
+  // request, plus a copy of the tree.
   absl::StatusOr<AdmissionVerdict> Decide(const AdmissionRequest& request, std::string_view job = "") const;
   // The request as it would be kept: admitted, queued, or ended as refused. Errors as Decide; AlreadyExists with
   // the number of the open or queued request for the same job; ResourceExhausted if the queue is full.
@@ -95,6 +96,8 @@ class RequestBook {
   // fit, by priority, then age. A request that does not fit does not hold up those after it (Kueue's
   // BestEffortFIFO). The queue is gone through only when something has changed since the last call.
   std::vector<QuotaRequest> Due(Timestamp now);
+  // What Due said was not stored and is not applied: the next call says it again.
+  void LookAgain() { use_changed_ = room_changed_ = true; }
   // A request of one of these, or one that was stored, replaces the one of its number.
   void Apply(QuotaRequest request);
   // Ended requests that ended before `before`, and the oldest of those beyond the newest `most`; never the one
@@ -165,10 +168,13 @@ class RequestBook {
   std::vector<UncoveredUse> uncovered_;
   std::map<uint64_t, Entry> requests_;
   std::set<uint64_t> open_, queue_, ended_;
+  std::set<std::pair<Timestamp, uint64_t>> ends_;        // of open ones with a duration
   std::map<std::string, uint64_t, std::less<>> by_job_;  // of requests that are queued or open
   std::vector<Job> jobs_;                                // by name
   std::optional<Timestamp> use_at_;                      // of the last SetUse
   bool room_changed_ = true;                             // since the queue was looked at
+  bool use_changed_ = false;                             // since Due
+  std::vector<uint64_t> opened_;                         // likewise: requests that were applied as open
   uint64_t last_id_ = 0;
 };
 

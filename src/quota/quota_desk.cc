@@ -55,7 +55,9 @@ absl::Status QuotaDesk::Step() {
   const std::lock_guard lock(mutex_);
   if (absl::Status s = ForgetOld(now); !s.ok()) return s;
   if (!measured_at_.has_value()) return absl::OkStatus();
-  return Keep(book_.Due(now));
+  absl::Status kept = Keep(book_.Due(now));
+  if (!kept.ok()) book_.LookAgain();
+  return kept;
 }
 
 absl::Status QuotaDesk::Reload(QuotaSpec spec, const GroupRuleOptions& groups) {

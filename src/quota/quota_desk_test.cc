@@ -141,6 +141,14 @@ TEST_F(Desk, WhatIsNotStoredDoesNotCount) {
   EXPECT_EQ(desk->counts().failed_writes, 1U);
   log_.fails = absl::OkStatus();
   EXPECT_EQ(desk->Submit(Ask("a", 9000), "", "ann")->id, 1U);
+  EXPECT_EQ(desk->Submit(Ask("a", 2000), "", "ann")->state, RequestState::kQueued);
+  EXPECT_TRUE(desk->Withdraw(1, "ann").ok());
+  log_.fails = absl::UnavailableError("disk full");
+  EXPECT_FALSE(desk->Step().ok());
+  EXPECT_EQ(desk->Find(2)->state, RequestState::kQueued);
+  log_.fails = absl::OkStatus();
+  EXPECT_TRUE(desk->Step().ok());
+  EXPECT_EQ(desk->Find(2)->state, RequestState::kAdmitted);
 }
 
 TEST_F(Desk, ForgetsEndedRequestsAfterAWhile) {
