@@ -188,6 +188,7 @@ HttpResponse Api::Route(const HttpRequest& request) {
                                   {"GET", "/api/v1/totals", &Api::Totals},
                                   {"GET", "/api/v1/costs", &Api::Costs},
                                   {"GET", "/api/v1/budgets", &Api::Budgets},
+                                  {"GET", "/api/v1/bills", &Api::Bills},
                                   {"GET", "/api/v1/quota", &Api::Quota},
                                   {"GET", "/api/v1/admission", &Api::Admission},
                                   {"GET", "/api/v1/requests", &Api::QuotaRequests},

@@ -16,6 +16,7 @@
 #include "api/metrics_text.h"
 #include "api/route_times.h"
 #include "control/control_plane.h"
+#include "economy/pricing.h"
 #include "model/allocation_plan.h"
 #include "net/event_stream.h"
 #include "net/http.h"
@@ -104,6 +105,8 @@ struct ApiOptions {
   std::function<std::vector<RefusedAgent>()> refused_agents;
   std::function<AgentHubCounts()> agent_counts;
   std::function<AgentServerCounts()> agent_port_counts;
+  // If a price file is configured; outlives the API.
+  const Pricing* pricing = nullptr;
   // If quota is configured; outlives the API.
   QuotaDesk* quota = nullptr;
   // If the daemon listens for KEDA.
@@ -160,7 +163,8 @@ class Api {
   std::string NameOf(JobId id) const;
   void PutRules(JsonWriter& json) const;
   void PutCell(JsonWriter& json) const;
-  void PutBudgetMetrics(MetricsText& out);  // cost_handlers.cc
+  void PutBudgetMetrics(MetricsText& out);         // cost_handlers.cc
+  HttpResponse Bills(const HttpRequest& request);  // bill_handler.cc
   // quota_handlers.cc
   HttpResponse Quota(const HttpRequest& request);
   HttpResponse Admission(const HttpRequest& request);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kPerUnitHour[] = {uint64_t{1000} * 3600, uint64_t{1024} * 3600};  // by Resource
 
-double Price(Resource r, const Prices& prices) {
+double PriceOf(Resource r, const Prices& prices) {
   return r == Resource::kCpu ? prices.core_hour : prices.gib_hour;
 }
 
@@ -97,7 +97,7 @@ Costs CostsOf(const AccountEntry& sums, const Prices& prices) {
   Costs out;
   for (const Resource r : kResources) {
     const AccountAmounts& a = sums.amounts(r);
-    const double price = Price(r, prices);
+    const double price = PriceOf(r, prices);
     out.usage += price * UnitHours(r, a.usage);
     out.allocation += price * UnitHours(r, a.allocation);
     out.billed += price * UnitHours(r, a.billed);

@@ -256,6 +256,7 @@ HttpResponse Api::Status(const HttpRequest& request) {
   json.Field("version", std::string_view(options_.version));
   json.Field("started", options_.started_s);
   json.Field("quota", options_.quota != nullptr);
+  json.Field("bills", options_.pricing != nullptr);
   json.Field("ready", control_.ready().ok());
   json.Key("warnings");
   json.BeginArray();

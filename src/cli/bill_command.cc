@@ -73,19 +73,6 @@ absl::Status Check(const BillArgs& args) {
   return absl::OkStatus();
 }
 
-// What the pool has over the period.
-CapacityWindow PoolOf(const PoolPrices& pool, const BillPeriod& period) {
-  const auto seconds = static_cast<double>(period.end_s - period.start_s);
-  const auto quantity = [&](double amount) {
-    return static_cast<uint64_t>(std::llround(std::min(amount, 1e12) * seconds));
-  };
-  CapacityWindow out;
-  out.start_s = period.start_s;
-  out.end_s = period.end_s;
-  out.capacity = {quantity(pool.cores * 1000), quantity(pool.memory_bytes / kMiB)};
-  return out;
-}
-
 // The same tiers, charged by usage.
 PriceSheet ByUsage(PriceSheet sheet) {
   for (PriceTier& tier : sheet.tiers) tier.rule = ChargeRule::kUsage;
@@ -159,7 +146,7 @@ absl::StatusOr<Bills> MakeBills(const BillArgs& args, const Pricing& pricing, Lo
     out.risk = std::move(made->risk);
   }
   if (pricing.pool.has_value()) {
-    out.pool.push_back(PoolOf(*pricing.pool, out.period));
+    out.pool.push_back(CapacityOf(*pricing.pool, out.period.start_s, out.period.end_s));
     out.options.cost_price = pricing.pool->cost;
     out.options.idle = pricing.pool->idle;
   }

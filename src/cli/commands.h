@@ -177,6 +177,15 @@ struct CostsArgs {
 };
 int RunCosts(const CostsArgs& args);
 
+// taut bills: what groups are billed by a running daemon.
+struct BillsArgs {
+  DaemonArgs daemon;
+  std::string month;  // "2026-11"; "": this one
+  std::string group;  // whose lines and jobs are shown; "": all groups
+  int limit = 30;
+};
+int RunBills(const BillsArgs& args);
+
 // taut requests: quota of a running daemon, and requests for more.
 struct RequestsArgs {
   DaemonArgs daemon;

@@ -76,6 +76,16 @@ constexpr const char* kTopHelp =
     "  taut top\n"
     "  taut top --search namespace=shop --sort cpu_usage";
 
+constexpr const char* kBillsHelp =
+    "The bill of a calendar month of UTC, by group, from tautd's account and its price file (prices.file): "
+    "charges by\n"
+    "each tier's rule and prices, and the share of what the machines cost idle. Exact to the micro-unit. Of "
+    "this month\n"
+    "up to the last window.\n\n"
+    "Examples:\n"
+    "  taut bills\n"
+    "  taut bills --month 2026-11 --group search\n"
+    "  taut bills --output json";
 constexpr const char* kRequestsHelp =
     "Quota of a running tautd (quota.file) and requests for it. Actions:\n"
     "  list    requests that are queued, admitted or running, newest first (the default)\n"
@@ -286,6 +296,17 @@ void DaemonVerbs::AddCosts(CLI::App& app) {
   AddDaemon(app, a.daemon);
 }
 
+void DaemonVerbs::AddBills(CLI::App& app) {
+  BillsArgs& a = bills_;
+  app.add_option("--month", a.month, "calendar month of UTC, such as 2026-11 (default: this one)")
+      ->type_name("MONTH");
+  app.add_option("--group", a.group, "the lines and jobs of this group");
+  app.add_option("--limit", a.limit, "maximum number of groups, or of jobs of the group")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10'000));
+  AddDaemon(app, a.daemon);
+}
+
 void DaemonVerbs::AddRequests(CLI::App& app) {
   RequestsArgs& a = requests_;
   app.add_option("action", a.action, "list, quota, check, make or end")
@@ -339,6 +360,7 @@ DaemonVerbs::DaemonVerbs(CLI::App& app) {
   add("export", kExportHelp, &DaemonVerbs::AddExport, [this] { return RunExport(export_); });
   add("decisions", kDecisionsHelp, &DaemonVerbs::AddDecisions, [this] { return RunDecisions(decisions_); });
   add("costs", kCostsHelp, &DaemonVerbs::AddCosts, [this] { return RunCosts(costs_); });
+  add("bills", kBillsHelp, &DaemonVerbs::AddBills, [this] { return RunBills(bills_); });
   add("requests", kRequestsHelp, &DaemonVerbs::AddRequests, [this] { return RunRequests(requests_); });
   add("top", kTopHelp, &DaemonVerbs::AddTop, [this] { return RunTop(top_); });
   add("status", kStatusHelp, &DaemonVerbs::AddStatus, [this] { return RunStatus(status_); });

@@ -31,6 +31,7 @@ class DaemonVerbs {
   void AddDecisions(CLI::App& app);
   void AddTop(CLI::App& app);
   void AddCosts(CLI::App& app);
+  void AddBills(CLI::App& app);
   void AddRequests(CLI::App& app);
   void AddStatus(CLI::App& app);
   void AddAgents(CLI::App& app);
@@ -45,6 +46,7 @@ class DaemonVerbs {
   DecisionsArgs decisions_;
   TopArgs top_;
   CostsArgs costs_;
+  BillsArgs bills_;
   RequestsArgs requests_;
   StatusArgs status_;
   DaemonArgs agents_;

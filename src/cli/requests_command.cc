@@ -13,9 +13,10 @@ namespace {
 
 constexpr const char* kRequestsPath = "/api/v1/requests";
 
+// A text of the answer, on one line whatever it has.
 std::string TextAt(const Json& object, const char* key) {
   const auto at = object.find(key);
-  return at != object.end() && at->is_string() ? at->get<std::string>() : "";
+  return at != object.end() && at->is_string() ? Printable(at->get<std::string>()) : "";
 }
 
 // As the API has it: cores, bytes, or a number of units.
@@ -46,15 +47,15 @@ std::string QuotaTable(const Json& page) {
   }
   std::string out = table.Render();
   for (const Json& use : page.at("uncovered")) {
-    StrAppend(&out, use.at("jobs").dump(), " jobs of group \"", TextAt(use, "group"), "\", tier \"",
-              TextAt(use, "tier"), "\" have no quota (", AmountsText(use.at("amounts")), "; the first is ",
-              TextAt(use, "first_job"), ")\n");
+    StrAppend(&out, use.at("jobs").dump(), use.at("jobs") == 1 ? " job" : " jobs", " of group \"",
+              TextAt(use, "group"), "\", tier \"", TextAt(use, "tier"), "\" without quota (",
+              AmountsText(use.at("amounts")), "; the first is ", TextAt(use, "first_job"), ")\n");
   }
   for (const Json& warning : page.at("warnings"))
-    StrAppend(&out, "warning: ", warning.get<std::string>(), "\n");
+    StrAppend(&out, "warning: ", Printable(warning.get<std::string>()), "\n");
   if (page.value("silent", false))
     StrAppend(&out, "No job is measured: the use is that of the last window that had some.\n");
-  return Printable(out);
+  return out;
 }
 
 std::string RequestsTable(const Json& page) {
@@ -65,13 +66,13 @@ std::string RequestsTable(const Json& page) {
                FormatTime(r.value("since", int64_t{0})), TextAt(r, "group"), TextAt(r, "tier"),
                r.at("tasks").dump(), AmountsText(r.at("per_task")), TextAt(r, "job")});
   }
-  return page.at("requests").empty() ? "no requests\n" : Printable(table.Render());
+  return page.at("requests").empty() ? "no requests\n" : table.Render();
 }
 
 std::string RequestText(const Json& r) {
   const std::string end = TextAt(r, "end");
-  return Printable(StrCat("request ", r.at("id").dump(), ": ", end.empty() ? TextAt(r, "state") : end, "\n",
-                          TextAt(r, "reason"), "\n"));
+  return StrCat("request ", r.at("id").dump(), ": ", end.empty() ? TextAt(r, "state") : end, "\n",
+                TextAt(r, "reason"), "\n");
 }
 
 // KEY=VALUE, in order.
@@ -108,7 +109,7 @@ absl::StatusOr<int> Check(const RequestsArgs& args, HttpClient& client) {
   if (!pairs.ok()) return pairs.status();
   const auto verdict = GetJson(client, "/api/v1/admission" + FormatQuery(*pairs));
   if (!verdict.ok()) return verdict.status();
-  PrintAs(args.daemon.output, *verdict, Printable(TextAt(*verdict, "explanation")) + "\n");
+  PrintAs(args.daemon.output, *verdict, TextAt(*verdict, "explanation") + "\n");
   return TextAt(*verdict, "outcome") == "admitted" ? kExitOk : kExitFailed;
 }
 

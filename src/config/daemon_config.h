@@ -83,6 +83,7 @@ struct PricesConfig {
   double core_hour = 0, gib_hour = 0;
   std::string currency = "EUR";
   std::vector<std::string> budgets;  // "LABEL=VALUE: AMOUNT"
+  std::string file;                  // price file (price_file.h); "": no bills
 };
 // Money for a calendar month: of jobs with this value of a label, or of all.
 struct BudgetLine {

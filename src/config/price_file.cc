@@ -185,20 +185,6 @@ class PriceReader {
 
 }  // namespace
 
-uint16_t Pricing::TierOf(std::string_view job) const {
-  for (const auto& [pattern, tier] : tier_rules) {
-    if (FitsPattern(job, pattern)) return tier;
-  }
-  return 0;
-}
-
-std::string Pricing::GroupOf(std::string_view job) const {
-  for (const auto& [pattern, group] : group_rules) {
-    if (FitsPattern(job, pattern)) return group;
-  }
-  return std::string(job.substr(0, job.find('/')));
-}
-
 absl::StatusOr<Pricing> ParsePriceFile(std::string_view yaml, std::string_view name) {
   Pricing out;
   const absl::Status s = WalkFilledYaml(

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/strings.h"
+#include "config/price_file.h"
 #include "control/ordered_replicas.h"
 #include "programs/process.h"
 #include "programs/version.h"
@@ -326,6 +327,13 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   if (acts_->notifies()) options.notifications = [this] { return acts_->notifications(); };
   options.cell_name = config_.cell.name;
   if (quota_ != nullptr) options.quota = quota_->desk();
+  if (!config_.prices.file.empty()) {
+    absl::StatusOr<Pricing> pricing = ReadPriceFile(config_.prices.file);
+    if (!pricing.ok())
+      return absl::Status(pricing.status().code(), StrCat("prices.file: ", Message(pricing.status())));
+    pricing_ = *std::move(pricing);
+    options.pricing = &*pricing_;
+  }
   options.prices = {config_.prices.core_hour, config_.prices.gib_hour, config_.prices.currency};
   for (const std::string& text : config_.prices.budgets) {
     absl::StatusOr<BudgetLine> line = ParseBudget(text);

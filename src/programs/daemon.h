@@ -98,6 +98,7 @@ class Daemon {
   std::atomic<bool> backfill_done_ = false;
   std::unique_ptr<LateHistory> late_history_;  // if it is asked for
   std::unique_ptr<QuotaRun> quota_;            // if quota is configured
+  std::optional<Pricing> pricing_;             // of prices.file; outlives api_
   std::unique_ptr<Api> api_;
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<AgentPort> agent_server_;

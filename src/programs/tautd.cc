@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "cli/parse_help.h"
 #include "config/daemon_config.h"
+#include "config/price_file.h"
 #include "programs/action_log.h"
 #include "programs/daemon.h"
 #include "programs/kubernetes_run.h"
@@ -149,6 +150,10 @@ int Run(int argc, char** argv) {
     if (!config->kubernetes.kubeconfig.empty()) {
       const auto access = OpenClusterAccess(config->kubernetes);
       if (!access.ok()) return Fail(2, Message(access.status()));
+    }
+    if (!config->prices.file.empty()) {
+      const auto pricing = ReadPriceFile(config->prices.file);
+      if (!pricing.ok()) return Fail(2, StrCat("prices.file: ", Message(pricing.status())));
     }
     if (!config->quota.file.empty()) {
       std::vector<std::string> warnings;

@@ -19,6 +19,13 @@ TAKES_ANY = {"/api/v1/openapi.yaml"}  # a file
 READER = "reader-0123456789abcdef0123456789"
 WRITER = "writer-0123456789abcdef0123456789"
 OPERATOR = "operator-0123456789abcdef012345678"
+PRICES = """currency: EUR
+tiers:
+  - {name: production, rule: max_request_usage, prices: [{core_hour: 0.03, gib_hour: 0.004}]}
+  - {name: batch, rule: usage, prices: [{core_hour: 0.01, gib_hour: 0.001}]}
+jobs: [{match: "*cron*", tier: batch}]
+pool: {cores: 400, memory: 1TiB, core_hour: 0.02, gib_hour: 0.003, idle: proportional}
+"""
 QUOTA = """groups:
   - {name: shop, quotas: [{tier: production, resource: cpu, nominal: 1000}, {tier: production, resource: memory, nominal: 900GiB}]}
 """
@@ -104,7 +111,7 @@ server:
     operator_file: {stage.file("operators.named", OPERATOR + "  anna")}
     writer_file: {stage.file("writers", WRITER + " prometheus")}
 quota: {{file: {stage.file("quota.yaml", QUOTA)}}}
-prices: {{core_hour: 0.03, gib_hour: 0.004, currency: EUR, budgets: ["all: 5"]}}
+prices: {{core_hour: 0.03, gib_hour: 0.004, currency: EUR, budgets: ["all: 5"], file: {stage.file("prices.yaml", PRICES)}}}
 rules:
   - {{name: tried, match: {{job: "*e*"}}, set: {{mode: canary, recommender: moving_window, canary.duration: 1h}}}}
   - {{name: applied, match: {{job: "*-*"}}, set: {{mode: auto}}}}
@@ -216,6 +223,15 @@ def of_costs(api, label):
     budgets = api.fits("/api/v1/budgets")["budgets"]
     api.stage.check([b["name"] for b in budgets] == ["all"] and 0 <= budgets[0]["spent"] <= budgets[0]["forecast"],
                     "the budget of all jobs is spent on", budgets)
+    bill = api.fits("/api/v1/bills")
+    sums = [sum(float(g[key]) for g in bill["groups"]) for key in ("charges", "total")]
+    api.stage.check(len(bill["groups"]) == bill["number_of_groups"] > 0 and
+                    all(abs(sum_ - float(bill[key])) < 1e-5 for sum_, key in zip(sums, ("charges", "total"))),
+                    "the bills of the groups add up", (sums, bill["charges"], bill["total"]))
+    one = api.fits("/api/v1/bills", "group=" + daemon.quoted(bill["groups"][0]["group"]) + "&limit=5")
+    api.stage.check(0 < len(one["jobs"]) <= 5 and one["groups"][0] == bill["groups"][0], "as does one alone, with its jobs")
+    api.refused(400, "/api/v1/bills", "month=soon")
+    api.refused(404, "/api/v1/bills", "group=nobody")
     quota(api)
     for path in ("/allocation", "/allocation/compute"):
         answer = api.fits(path, f"window={costs['from']},{costs['to']}&aggregate=label:{label}&accumulate=true")
@@ -371,7 +387,7 @@ def refusals(api, names):
                     api.refused(400, path, f"{parameter['name']}=nonsense", method, body, **given)
             if "{job}" in path:
                 api.refused(404, path, "", method, body, job="no/such job")
-            for other in ("DELETE", "PUT"):
+            for other in {"DELETE", "PUT"} - {m.upper() for m in api.description["paths"][path]}:
                 answer = api.call(path, "", other, "{}", **given)
                 if api.stage.check(answer.status in (404, 405), f"{other} {path}: 404 or 405", answer.status):
                     api.has_sentence(answer, f"{other} {path}")

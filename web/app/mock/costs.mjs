@@ -89,3 +89,20 @@ export function allocation(world, query) {
   };
   return { code: 200, status: 'success', data: [{ all: one }] };
 }
+
+// Of the namespaces, all in one tier, and in proportion what the machines cost idle.
+export function billPage(world, query) {
+  const now = new Date(world.now * 1000);
+  const month = (offset) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset) / 1000;
+  const [from, month_to] = [month(0), month(1)];
+  const costs = costPage(world, new URLSearchParams(`by=team&from=${from}&to=${world.now}&limit=10000`));
+  const text = (value) => value.toFixed(6).replace(/(\.\d\d\d*?)0+$/, '$1');
+  const sums = (charges) => ({ charges: text(charges), credits: '0.00', idle: text(charges / 4), total: text(charges * 1.25) });
+  const bill = (group) => ({ group: group.value ?? '(none)', jobs: group.jobs, ...sums(group.cost.billed),
+    lines: [{ tier: 'production', resource: 'cpu', kind: 'charge', rule: 'max_request_usage', hours: group.cpu.billed, rate: '0.03', amount: text(group.cpu.billed * 0.03) }] });
+  const groups = world.jobs.length > 0 ? costs.groups.map(bill) : [];
+  const all = world.jobs.length > 0 ? costs.total.cost.billed : 0;
+  const page = { from, to: world.now, month_to, currency: 'EUR', ...sums(all), machine_cost: text(all * 1.25), platform: '0.00', windows_without_allocation: 0,
+    number_of_groups: groups.length, groups: groups.slice(0, Number(query.get('limit') ?? 100)) };
+  return query.get('group') ? { ...page, jobs: [{ job: 'shop/web', ...sums(1) }] } : page;
+}

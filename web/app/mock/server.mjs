@@ -4,7 +4,7 @@ import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { allocation, budgetPage, costPage } from './costs.mjs';
+import { allocation, billPage, budgetPage, costPage } from './costs.mjs';
 import { DecisionLog } from './decisions.mjs';
 import { DAY, WINDOW, fleetHistory, fleetNow, makeFleet } from './fleet.mjs';
 import { RESOURCES, heatmap, replicaHistory, jobDetail, jobPage, oomsOf, labelTotals } from './jobs.mjs';
@@ -34,7 +34,7 @@ function statusOf(world) {
     version: '0.2.0-mock', started: world.started - 3 * DAY - 4000, ready: true, warnings: [], clock: 'wall', actuator: world.actuator, store: 'sqlite /var/lib/tautline/taut.db',
     pages: true,
     cell: { name: world.agents === null ? '' : 'north', links: world.agents === null ? [] : [{ name: 'south', url: 'https://south.example/' }, { name: 'test', url: 'https://test.example/' }] },
-    agents: agentCounts(world), nodes: null, quota: true,
+    agents: agentCounts(world), nodes: null, quota: true, bills: true,
     ingest: Object.fromEntries([['accepted', 48211904], ['out_of_order', 812], ['stale_markers', 5310], ['duplicates', 96], ['conflicts', 0], ['nan', 0],
       ['invalid', 0], ['far_future', 0], ['too_late', 1204], ['over_capacity', 0], ['unmapped', 22018], ['facts', 61585], ['refused', 41]]
       .map(([name, n]) => [name, busy ? n : 0])),
@@ -129,6 +129,7 @@ export function answer(world, method, path, query, body = '') {
     case 'jobs': return jobPage(world.jobs, query);
     case 'budgets': return budgetPage(world);
     case 'costs': return costPage(world, query);
+    case 'bills': return billPage(world, query);
     case 'quota': return quotaState(world);
     case 'admission': return admission(query);
     case 'requests': return quotaAnswer(world, method, rest[0], query);

@@ -157,7 +157,7 @@ export interface Status {
   cell: { name: string; links: { name: string; url: string }[] };
   agents: { enabled: boolean; connected: number; known: number };
   nodes: number | null;
-  quota: boolean;
+  quota: boolean; bills: boolean;
   ingest: Record<string, number>;
   last_pass: { window_end: number; jobs: number; milliseconds: number; steps: Record<string, number> } | null;
   backfill: { done: number; total: number; sentence: string } | null;
@@ -185,4 +185,13 @@ export interface AdmissionVerdict {
   outcome: 'admitted' | 'queued' | 'refused'; explanation: string; asked: QuotaAmounts; borrowed: { resource: string; amount: number; cohort: string }[];
   reasons: { resource: string; level: string; asked: number; available: number; never: boolean; sentence: string }[];
   fitting_tasks: number; fitting: QuotaAmounts; other_tiers: string[]; reclaimable: boolean; probably_at: number | null;
+}
+
+// Money as exact text.
+export interface BillLine { tier: string; resource: Resource; kind: 'charge' | 'slack tax'; rule: string; hours: number; rate: string; amount: string }
+export interface GroupBill { group: string; jobs: number; charges: string; credits: string; idle: string; total: string; lines: BillLine[] }
+export interface JobBill { job: string; charges: string; credits: string; idle: string; total: string }
+export interface BillPage {
+  from: number; to: number; month_to: number; currency: string; charges: string; credits: string; idle: string; total: string; machine_cost: string; platform: string;
+  windows_without_allocation: number; number_of_groups: number; groups: GroupBill[]; jobs?: JobBill[];
 }

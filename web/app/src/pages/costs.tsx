@@ -1,7 +1,7 @@
 // What jobs used, had and cost over time, by a label or by job.
 import { withParams } from '../api/client';
 import { useQuery } from '../api/query';
-import type { BudgetPage, BudgetRow, CostGroup, CostPage, CostSums } from '../api/types';
+import type { BillPage, BudgetPage, BudgetRow, CostGroup, CostPage, CostSums, Status } from '../api/types';
 import { NONE, amountShort, count, hours, moneyFigure, percent, plural, price } from '../lib/format';
 import { now as cellNow } from '../lib/clock';
 import { changeQuery, hrefOf, jobHref } from '../lib/route';
@@ -146,6 +146,35 @@ function Budgets({ page }: { page: BudgetPage }) {
   );
 }
 
+// What groups are charged by their tiers' rules and prices.
+function Bills({ page }: { page: BillPage }) {
+  const groups = page.groups;
+  const all = Number(page.total);
+  const machines = Number(page.machine_cost);
+  return (
+    <Card title="Bill of this month" hint={`By the tiers and prices of the price file, from ${utc(page.from)} up to now, in ${page.currency}.${machines > 0 ? ` The machines cost ${moneyFigure(machines)}; ${Number(page.platform) < 0 ? `the bills are ${moneyFigure(-Number(page.platform))} more than that` : `the platform bears ${moneyFigure(Number(page.platform))}`}.` : ''}`}>
+      <div class="costs scroll" tabIndex={0} role="region" aria-label="Bill by group">
+        <table>
+          <thead><tr><th scope="col">Group</th><th scope="col">Jobs</th><th scope="col">Charged by tier</th><th scope="col">Charges</th><th scope="col" title="Share of the cost of what no one was charged for">Idle</th><th scope="col">Total</th></tr></thead>
+          <tbody>
+            {groups.map((group) => (
+              <tr key={group.group}>
+                <th scope="row">{group.group}</th>
+                <td class="num">{count(group.jobs)}</td>
+                <td class="num muted">{[...new Set(group.lines.map((line) => `${line.tier}: ${line.rule.replace(/_/g, ' ')}`))].join(', ')}</td>
+                <td class="num">{moneyFigure(Number(group.charges) - Number(group.credits))}</td>
+                <td class="num">{moneyFigure(Number(group.idle))}</td>
+                <td class="num cost-share" style={{ '--share': all > 0 ? Number(group.total) / all : 0 }}>{moneyFigure(Number(group.total))}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {page.number_of_groups > groups.length && <p class="hint">{count(groups.length)} of {count(page.number_of_groups)} groups are shown.</p>}
+      </div>
+    </Card>
+  );
+}
+
 // Where no limit is known, only usage costs.
 function Unknown({ total }: { total: CostSums }) {
   const parts = (['cpu', 'memory'] as const).filter((r) => (total[r].without_allocation ?? 0) > 0).map((r) => `${percent(total[r].without_allocation)} of the time for ${r === 'cpu' ? 'CPU' : 'memory'}`);
@@ -166,6 +195,8 @@ export function CostsPage({ query }: { query: Record<string, string> }) {
   const span = spanOf(period, cellNow());
   const answer = useQuery<CostPage>(withParams('costs', { ...span, by: query.by ?? '', step: hourly ? 'hour' : 'day', limit: MOST }), { on: ['window'], keep: true });
   const budgets = useQuery<BudgetPage>('budgets', { on: ['window'], keep: true }).data;
+  const billed = useQuery<Status>('status', { keep: true }).data?.bills === true;
+  const bills = useQuery<BillPage>(billed ? withParams('bills', { limit: MOST }) : null, { on: ['window'], keep: true }).data;
   const page = answer.data;
   const set = (change: Record<string, string>) => changeQuery('costs', change);
   return (
@@ -185,6 +216,7 @@ export function CostsPage({ query }: { query: Record<string, string> }) {
         <>
           <Headline page={page} />
           {budgets && budgets.budgets.length > 0 && <Budgets page={budgets} />}
+          {bills && bills.groups.length > 0 && <Bills page={bills} />}
           {page.steps.length > 1 && <Over page={page} hourly={hourly} />}
           <div class="card"><Table page={page} /><Unknown total={page.total} /><Late page={page} /></div>
           {page.currency === undefined && (

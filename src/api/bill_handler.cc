@@ -1,0 +1,144 @@
+// What the API says of bills.
+#include <algorithm>
+
+#include "absl/time/civil_time.h"
+#include "absl/time/time.h"
+#include "api/api.h"
+#include "api/bills.h"
+#include "api/parameters.h"
+#include "base/strings.h"
+
+namespace taut {
+namespace {
+
+int64_t StartOf(absl::CivilMonth month) {
+  return absl::ToUnixSeconds(absl::FromCivil(absl::CivilSecond(month), absl::UTCTimeZone()));
+}
+
+// Exact, as text: up to six decimals.
+void PutMoney(std::string_view key, Money money, JsonWriter& json) {
+  json.Field(key, std::string_view(ToText(money)));
+}
+
+void PutSums(const BillSums& sums, JsonWriter& json) {
+  PutMoney("charges", sums.charges, json);
+  PutMoney("credits", sums.credits, json);
+  PutMoney("idle", sums.idle, json);
+  PutMoney("total", sums.total, json);
+}
+
+void PutLines(const PriceSheet& sheet, const std::vector<BillLine>& lines, JsonWriter& json) {
+  json.Key("lines");
+  json.BeginArray();
+  for (const BillLine& line : lines) {
+    json.BeginObject();
+    json.Field("tier", std::string_view(sheet.tiers[line.key.tier].name));
+    json.Field("resource", Name(line.key.resource));
+    json.Field("kind", Name(line.key.kind));
+    json.Field("rule", Name(line.rule));
+    json.Key("hours");
+    json.Number(static_cast<double>(line.quantity) / static_cast<double>(QuantityPerRate(line.key.resource)),
+                12);
+    PutMoney("rate", line.rate, json);
+    PutMoney("amount", line.amount, json);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void PutGroup(const AccountBill& of, const GroupBill& group, const PriceSheet& sheet, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("group", std::string_view(of.groups[group.group]));
+  json.Field("jobs", static_cast<int64_t>(group.jobs));
+  PutSums(group.sums, json);
+  PutLines(sheet, group.lines, json);
+  json.EndObject();
+}
+
+// The dearest first, then by name.
+std::vector<const GroupBill*> Dearest(const AccountBill& of) {
+  std::vector<const GroupBill*> out;
+  for (const GroupBill& group : of.bill.groups) out.push_back(&group);
+  std::ranges::sort(out, [&](const GroupBill* a, const GroupBill* b) {
+    if (a->sums.total != b->sums.total) return a->sums.total > b->sums.total;
+    return of.groups[a->group] < of.groups[b->group];
+  });
+  return out;
+}
+
+void PutJobs(const AccountBill& of, const GroupBill& group, size_t limit, JsonWriter& json) {
+  std::vector<const JobBill*> jobs;
+  for (const JobBill& job : std::span(of.bill.jobs).subspan(group.first_job, group.jobs))
+    jobs.push_back(&job);
+  std::ranges::sort(jobs, [&](const JobBill* a, const JobBill* b) {
+    if (a->sums.total != b->sums.total) return a->sums.total > b->sums.total;
+    return of.jobs[a->job] < of.jobs[b->job];
+  });
+  json.Key("jobs");
+  json.BeginArray();
+  for (const JobBill* job : std::span(jobs).first(std::min(jobs.size(), limit))) {
+    json.BeginObject();
+    json.Field("job", std::string_view(of.jobs[job->job]));
+    PutSums(job->sums, json);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+}  // namespace
+
+HttpResponse Api::Bills(const HttpRequest& request) {
+  if (absl::Status s = OnlyParameters(request, {"month", "group", "limit"}); !s.ok()) return ErrorResponse(s);
+  if (options_.pricing == nullptr)
+    return ErrorResponse(404, "no price file is configured: prices.file names none");
+  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 10'000);
+  if (!limit.ok()) return ErrorResponse(limit.status());
+  absl::CivilMonth month(absl::ToCivilSecond(absl::FromUnixSeconds(NowSeconds()), absl::UTCTimeZone()));
+  const std::string month_text = TextParameter(request, "month"),
+                    group_name = TextParameter(request, "group");
+  if (!month_text.empty() && !absl::ParseCivilTime(month_text, &month))
+    return ErrorResponse(400, StrCat("invalid month=", month_text, ": expected a month such as 2026-11"));
+  const WindowId from = WindowId::Of(Timestamp::FromSeconds(StartOf(month)));
+  const WindowId end = WindowId::Of(Timestamp::FromSeconds(StartOf(month + 1)));
+  // Up to the last window that has closed, so that the pool's cost is not that of the future.
+  const WindowId to = std::max(from, std::min(end, WindowId::Of(Timestamp::FromSeconds(NowSeconds()))));
+  const Pricing& pricing = *options_.pricing;
+  const absl::StatusOr<AccountBill> made =
+      BillAccount(control_.history(), *control_.view(), pricing, from, to);
+  if (!made.ok()) return ErrorResponse(made.status());
+  const std::vector<const GroupBill*> groups = Dearest(*made);
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("from", from.start_s());
+  json.Field("to", to.start_s());
+  json.Field("month_to", end.start_s());
+  json.Field("currency", std::string_view(pricing.sheet.currency));
+  PutSums(made->bill.sums, json);
+  PutMoney("machine_cost", made->bill.machine_cost, json);
+  PutMoney("platform", made->bill.platform, json);
+  json.Field("windows_without_allocation", static_cast<int64_t>(made->without_allocation));
+  json.Field("number_of_groups", static_cast<int64_t>(groups.size()));
+  if (group_name.empty()) {
+    json.Key("groups");
+    json.BeginArray();
+    for (const GroupBill* group :
+         std::span(groups).first(std::min(groups.size(), static_cast<size_t>(*limit))))
+      PutGroup(*made, *group, pricing.sheet, json);
+    json.EndArray();
+    json.EndObject();
+    return JsonResponse(200, json.Take());
+  }
+  const auto found = std::ranges::find_if(
+      groups, [&](const GroupBill* group) { return made->groups[group->group] == group_name; });
+  if (found == groups.end())
+    return ErrorResponse(404, StrCat("group \"", group_name, "\" has no bill in this month"));
+  json.Key("groups");
+  json.BeginArray();
+  PutGroup(*made, **found, pricing.sheet, json);
+  json.EndArray();
+  PutJobs(*made, **found, static_cast<size_t>(*limit), json);
+  json.EndObject();
+  return JsonResponse(200, json.Take());
+}
+
+}  // namespace taut

@@ -1,0 +1,36 @@
+// The bill of a time, from the daemon's account and the prices of a price file: the same arithmetic as `taut
+// bill`, to the micro-unit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "control/fleet_view.h"
+#include "economy/pricing.h"
+#include "model/account.h"
+#include "ports/store.h"
+
+namespace taut {
+
+struct AccountBill {
+  WindowId from, to;                // what was read; to: exclusive
+  Bill bill;                        // groups and jobs by the numbers of these
+  std::vector<std::string> groups;  // names
+  std::vector<std::string> jobs;    // names; of one that the store has forgotten "job 12"
+  uint64_t without_allocation = 0;  // windows of jobs in which no limit was known: usage was charged
+};
+
+// One entry of the account as an entry of a bill. Request and reservation are the limits that tasks ran at; for
+// windows in which none was known, the usage. Under kMaxRequestUsage the request is the account's own larger of
+// both, window by window.
+UsageEntry EntryOf(const AccountEntry& entry, const AccountSpan& span, ChargeRule rule);
+
+// Of the account of [from, to). A job's group is that of the first rule that fits, else its label `namespace`, else
+// the name up to its first '/'. The pool costs from the account's first window on. FailedPrecondition for a tier whose rule is peak: the account keeps no peaks.
+// Else errors as MakeBill and History. O(account), and a read of the store for each forgotten job.
+absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view, const Pricing& pricing,
+                                        WindowId from, WindowId to);
+
+}  // namespace taut

@@ -1,0 +1,39 @@
+// What a pool charges: its tiers and prices, whose a job is, and what the machines cost.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "economy/bill.h"
+#include "economy/metering.h"
+#include "economy/price_sheet.h"
+
+namespace taut {
+
+struct PoolPrices {
+  double cores = 0, memory_bytes = 0;  // capacity
+  Price cost;                          // of its machines; without a date
+  CostSharing idle = CostSharing::kPlatform;
+};
+
+struct Pricing {
+  PriceSheet sheet;
+  // A pattern of the job's name, and the index of its tier; the first that fits counts, else the first tier.
+  std::vector<std::pair<std::string, uint16_t>> tier_rules;
+  // The same with the group; else the name up to its first '/', which is the namespace in Kubernetes.
+  std::vector<std::pair<std::string, std::string>> group_rules;
+  std::optional<PoolPrices> pool;
+
+  uint16_t TierOf(std::string_view job) const;
+  std::string GroupOf(std::string_view job) const;
+  std::optional<std::string> GroupByRule(std::string_view job) const;  // absent: no rule fits
+};
+
+// What the pool has over [start_s, end_s).
+CapacityWindow CapacityOf(const PoolPrices& pool, int64_t start_s, int64_t end_s);
+
+}  // namespace taut
