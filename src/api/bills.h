@@ -27,9 +27,10 @@ struct AccountBill {
 // both, window by window.
 UsageEntry EntryOf(const AccountEntry& entry, const AccountSpan& span, ChargeRule rule);
 
-// Of the account of [from, to). A job's group is that of the first rule that fits, else its label `namespace`, else
-// the name up to its first '/'. The pool costs from the account's first window on. FailedPrecondition for a tier whose rule is peak: the account keeps no peaks.
-// Else errors as MakeBill and History. O(account), and a read of the store for each forgotten job.
+// Of the account of [from, to). A job's group is that of the first rule that fits, else its label `namespace`,
+// else the name up to its first '/'. The pool costs from the account's first window on. FailedPrecondition for a
+// tier whose rule is peak: the account keeps no peaks. Else errors as MakeBill and History. O(account), and a
+// read of the store for each forgotten job.
 absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view, const Pricing& pricing,
                                         WindowId from, WindowId to);
 
