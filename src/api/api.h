@@ -120,6 +120,10 @@ class Api {
   Api(ControlPlane& control, ApiOptions options);
 
   HttpResponse Handle(const HttpRequest& request);
+  // As GET /api/v1/budgets; none without budgets. Errors as BudgetBook::States.
+  absl::StatusOr<std::shared_ptr<const BudgetStates>> budget_states() {
+    return budgets_.States(control_.history(), *control_.view(), options_.prices, NowSeconds());
+  }
   // Sends what happened to those who listen to /api/v1/events.
   void Publish(const TickEvents& events);
   // No more events: before the server stops.

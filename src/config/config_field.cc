@@ -125,7 +125,12 @@ struct Assign {
 struct Show {
   const FieldSpec& setting;
 
-  std::string operator()(const std::string* v) const { return *v; }
+  // A text that YAML would take for something else is quoted.
+  std::string operator()(const std::string* v) const {
+    const bool special =
+        !v->empty() && std::string_view("{[*&!|>%@`#'").find(v->front()) != std::string_view::npos;
+    return special ? StrCat('"', *v, '"') : *v;
+  }
   std::string operator()(const bool* v) const { return *v ? "true" : "false"; }
   std::string operator()(const double* v) const { return NumberText(setting, *v); }
   template <typename T>

@@ -82,6 +82,8 @@ class DaemonReader {
  private:
   absl::Status CheckBudgets() const {
     const PricesConfig& prices = config_.prices;
+    const absl::StatusOr<std::vector<double>> alerts = ParseBudgetAlerts(prices.alerts);
+    if (!alerts.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(alerts.status())));
     std::vector<std::string> names;
     for (const std::string& text : prices.budgets) {
       const absl::StatusOr<BudgetLine> line = ParseBudget(text);
@@ -378,6 +380,22 @@ absl::StatusOr<BudgetLine> ParseBudget(std::string_view text) {
     out.value = jobs.substr(equals + 1);
   }
   return out;
+}
+
+absl::StatusOr<std::vector<double>> ParseBudgetAlerts(std::span<const std::string> texts) {
+  std::vector<double> shares;
+  for (const std::string& text : texts) {
+    const bool percent = text.ends_with('%');
+    const double number =
+        ParseDouble(StripSpace(text.substr(0, text.size() - (percent ? 1 : 0)))).value_or(0);
+    if (!percent || !(number > 0 && number <= 1000)) {
+      return absl::InvalidArgumentError(
+          StrCat("prices.alerts: \"", text, "\": expected a share of a budget above 0 %, such as 80%"));
+    }
+    shares.push_back(number / 100);
+  }
+  std::ranges::sort(shares);
+  return shares;
 }
 
 absl::StatusOr<std::pair<std::string, std::string>> ParseCellLink(std::string_view link) {

@@ -82,8 +82,9 @@ struct ExternalRecommenderConfig {
 struct PricesConfig {
   double core_hour = 0, gib_hour = 0;
   std::string currency = "EUR";
-  std::vector<std::string> budgets;  // "LABEL=VALUE: AMOUNT"
-  std::string file;                  // price file (price_file.h); "": no bills
+  std::vector<std::string> budgets;                          // "LABEL=VALUE: AMOUNT"
+  std::vector<std::string> alerts = {"50%", "80%", "100%"};  // shares of a budget that are notified
+  std::string file;                                          // price file (price_file.h); "": no bills
 };
 // Money for a calendar month: of jobs with this value of a label, or of all.
 struct BudgetLine {
@@ -101,6 +102,9 @@ struct QuotaConfig {
   int64_t start_within_s = 3600, gone_after_s = 900;
 };
 
+// Shares, ascending: "80%" is 0.8. The error says what is wanted.
+absl::StatusOr<std::vector<double>> ParseBudgetAlerts(std::span<const std::string> texts);
+
 // The log on standard error.
 struct LogConfig {
   std::string level = "info", format = "text";
@@ -111,7 +115,7 @@ struct NotifyConfig {
   std::string url;  // "": none
   std::vector<std::string> events = {"limit_lowered",      "limit_rolled_back", "oom_kill",
                                      "agent_disconnected", "store_not_ready",   "store_ready",
-                                     "replicas_step_back"};
+                                     "replicas_step_back", "budget_share",      "budget_forecast"};
   std::string secret_file, ca_file;
 };
 

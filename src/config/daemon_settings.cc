@@ -122,6 +122,8 @@ const DaemonSetting kDaemonSettings[] = {
     {"prices.budgets",
      "money for a calendar month, LABEL=VALUE: AMOUNT or all: AMOUNT, such as \"team=shop: 500\"", kPlain, 0,
      0, TAUT_FIELD(prices.budgets)},
+    {"prices.alerts", "shares of a budget, such as 80%, that are logged and notified when they are spent",
+     kPlain, 0, 0, TAUT_FIELD(prices.alerts)},
     {"prices.currency", "currency of the prices, as displayed", kPlain, 0, 0, TAUT_FIELD(prices.currency)},
     {"prices.file",
      "price file: tiers and groups, what each pays, and what the machines cost (docs/formats.md), for bills",
@@ -281,7 +283,7 @@ const DaemonSetting kDaemonSettings[] = {
     {"notify.events",
      "events to send: limit_lowered, limit_rolled_back, oom_kill, agent_disconnected, agent_connected, "
      "store_not_ready, "
-     "store_ready, setting_changed, replicas_step_back",
+     "store_ready, setting_changed, replicas_step_back, budget_share, budget_forecast",
      kPlain, 0, 0, TAUT_FIELD(notify.events)},
     {"notify.secret_file", "file with the key of the HMAC-SHA256 in X-Tautline-Signature; empty: not signed",
      kPlain, 0, 0, TAUT_FIELD(notify.secret_file)},

@@ -54,7 +54,9 @@ class Daemon {
   std::string url() const;
 
  private:
-  explicit Daemon(DaemonConfig config) : config_(std::move(config)) {}
+  explicit Daemon(DaemonConfig config)
+      : config_(std::move(config)),
+        budget_watch_(ParseBudgetAlerts(config_.prices.alerts).value_or(std::vector<double>())) {}
   absl::Status OpenStore();
   absl::Status StartControl();
   absl::Status StartServer(const std::string& config_path);
@@ -68,6 +70,7 @@ class Daemon {
   // Holds the machine's clock against the others, and says what is wrong with it.
   Timestamp StepClock();
   void SayOfSamples();
+  void LookAtBudgets();
   // In the order in which they get orders (ActuatorSet).
   absl::Status MakeActuators();
   absl::Status MakeAgentActuator();
@@ -104,8 +107,9 @@ class Daemon {
   std::unique_ptr<AgentPort> agent_server_;
   std::unique_ptr<ScalerServer> scaler_;  // if KEDA may come
   std::unique_ptr<DaemonActs> acts_;
-  double agents_seen_ms_ = 0;           // of the loop
-  std::optional<WindowId> trimmed_at_;  // likewise: ReturnFreedMemory
+  BudgetWatch budget_watch_;           // of the loop
+  double agents_seen_ms_ = 0;          // of the loop
+  std::optional<WindowId> looked_at_;  // likewise: by memory and budgets
 
   std::mutex clock_mutex_;           // over guard_
   std::optional<ClockGuard> guard_;  // once it is known what is stored

@@ -14,9 +14,11 @@ namespace {
 constexpr std::string_view kLowered = "limit_lowered", kRolledBack = "limit_rolled_back", kOom = "oom_kill",
                            kDisconnected = "agent_disconnected", kConnected = "agent_connected",
                            kNotReady = "store_not_ready", kReady = "store_ready",
-                           kSetting = "setting_changed", kStepBack = "replicas_step_back";
-constexpr std::string_view kEvents[] = {kLowered,  kRolledBack, kOom,     kDisconnected, kConnected,
-                                        kNotReady, kReady,      kSetting, kStepBack};
+                           kSetting = "setting_changed", kStepBack = "replicas_step_back",
+                           kBudgetShare = "budget_share", kBudgetForecast = "budget_forecast";
+constexpr std::string_view kEvents[] = {kLowered,   kRolledBack,  kOom,           kDisconnected,
+                                        kConnected, kNotReady,    kReady,         kSetting,
+                                        kStepBack,  kBudgetShare, kBudgetForecast};
 // Of one notification; the rest is only counted in it.
 constexpr size_t kMaxEvents = 200;
 
@@ -214,6 +216,35 @@ void DaemonActs::AgentsSeen(std::span<const AgentView> agents, int64_t now_s) {
     json.Field("agent", std::string_view(a.name));
     json.Field("host", std::string_view(a.host));
     json.Field("tasks", int64_t{a.tasks});
+    notices.push_back(Ended(json));
+  }
+  Deliver(std::move(notices));
+}
+
+void DaemonActs::BudgetsSeen(std::span<const BudgetNotice> budgets, const std::string& currency,
+                             int64_t now_s) {
+  std::vector<std::string> notices;
+  for (const BudgetNotice& notice : budgets) {
+    const std::string_view event = notice.share > 0 ? kBudgetShare : kBudgetForecast;
+    const BudgetState& state = notice.state;
+    const std::string text = Describe(notice, currency);
+    ActionLog::Warn(event, {{"budget", notice.budget},
+                            {"spent", state.spent},
+                            {"forecast", state.forecast},
+                            {"per_month", state.budget.per_month},
+                            {"text", text}});
+    if (!Wanted(event)) continue;
+    JsonWriter json;
+    Begin(event, now_s, text, json);
+    json.Field("budget", std::string_view(notice.budget));
+    for (const auto& [key, value] : {std::pair<std::string_view, double>{"share", notice.share},
+                                     {"spent", state.spent},
+                                     {"forecast", state.forecast},
+                                     {"per_month", state.budget.per_month}}) {
+      json.Key(key);
+      json.Number(value, 12);
+    }
+    json.Field("currency", std::string_view(currency));
     notices.push_back(Ended(json));
   }
   Deliver(std::move(notices));

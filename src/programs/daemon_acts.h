@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "actuate/agent_hub.h"
+#include "api/budget_watch.h"
 #include "control/control_plane.h"
 #include "net/webhook.h"
 
@@ -36,6 +37,7 @@ class DaemonActs {
   void OnTick(const TickEvents& events);
   // All agents there are; says which connected and disconnected since the last call.
   void AgentsSeen(std::span<const AgentView> agents, int64_t now_s);
+  void BudgetsSeen(std::span<const BudgetNotice> budgets, const std::string& currency, int64_t now_s);
   // Why the last request to the webhook failed ("": it did not), and how many orders wait.
   void WebhookSeen(const std::string& error, uint64_t waiting);
   // Of a tick.
