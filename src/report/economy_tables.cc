@@ -19,7 +19,7 @@ std::string PpmText(int64_t ppm) {
   return fmt::format("{:.6g} %", 100 * static_cast<double>(ppm) / static_cast<double>(kWholePpm));
 }
 std::string RatioText(int64_t part, int64_t whole, int decimals = 1) {
-  if (whole == 0) return "-";
+  if (whole <= 0) return "-";
   return ShareText(static_cast<double>(part) / static_cast<double>(whole), decimals);
 }
 std::string WholeText(double value) { return FormatCount(static_cast<uint64_t>(value + 0.5)); }

@@ -132,7 +132,40 @@ TEST_F(PoolTest, ADayByHand) {
   EXPECT_EQ(result.reserved[200][0], 8 * core);
 }
 
-// Of one with 60 of what the two ask for, half is 50.
+// The 31st of January is kept and the first half of the 1st of February is not: only what ran of that is credited.
+TEST_F(PoolTest, CreditsAreOfTheMonthThatWasNotKept) {
+  const int32_t first = 30 * kWindowsPerDay, second = first + kWindowsPerDay, end = second + kWindowsPerDay;
+  Add(0, 0, first, end, 8, [=](int32_t w) { return w >= second && w < second + 144 ? 0.875 : 0.25; });
+  Add(1, 1, first, end, 6, [](int32_t) { return 0.5; });
+  const EconomyResult result = Run();
+  const EconomyTier& batch = result.policies.at(0).tiers[1];
+  EXPECT_EQ(batch.totals.job_periods, 2U);
+  EXPECT_EQ(batch.totals.job_periods_kept, 1U);
+  EXPECT_EQ(ToText(batch.charges), "3.672") << "36 hours of 3 cores and 3 GiB";
+  EXPECT_EQ(ToText(batch.credits), "0.612") << "half of 12 hours";
+  EXPECT_EQ(ToText(batch.penalty), "2.448") << "24 hours";
+}
+
+// A group of two cores: its job of 3 never runs, although the pool has room.
+TEST_F(PoolTest, TheQuotaOfATierHoldsBesideTheCapacity) {
+  Add(0, 0, 0, 10, 3, [](int32_t) { return 0.5; });
+  Add(0, 0, 0, 10, 2, [](int32_t) { return 0.5; });
+  Add(1, 0, 0, 10, 3, [](int32_t) { return 0.5; });
+  QuotaSpec spec;
+  spec.groups.push_back({"team", "", {{"production", "cpu", 2000}}});
+  const auto tree = QuotaTree::Make(spec);
+  ASSERT_TRUE(tree.ok());
+  const std::vector<std::string> groups = {"team"};
+  options.quota = &*tree;
+  options.groups = groups;
+  const EconomyResult result = Run();
+  EXPECT_EQ(result.policies[0].tiers[0].totals.at_once, 1U);
+  EXPECT_EQ(result.policies[0].tiers[0].totals.never, 1U);
+  EXPECT_EQ(result.policies[0].tiers[1].totals.at_once, 1U)
+      << "a tier that the quota does not have is not limited";
+}
+
+// Both ask for 10 cores in all at their peak; half of that is 5.
 TEST_F(PoolTest, WithoutACapacityItIsAShareOfTheLimits) {
   Add(0, 0, 0, 10, 6, [](int32_t) { return 0.5; });
   Add(1, 0, 5, 20, 4, [](int32_t) { return 0.5; });
