@@ -73,10 +73,7 @@ absl::Status TierRun::Step(const TierStep& step, PoolLines& lines, std::vector<S
     if (absl::Status s = ReleaseEnded(); !s.ok()) return s;
     if (absl::Status s = TakeUsage(step); !s.ok()) return s;
     if (absl::Status s = Admit(step); !s.ok()) return s;
-    if (options_.reclaimable && measured) {
-      Reclaim(free);
-      Resume(free);
-    }
+    if (options_.reclaimable && measured) Fit(free);
     Account(lines);
   }
   seller_->Observe(step.higher_use, available);
@@ -172,57 +169,48 @@ absl::Status TierRun::Refuse(size_t i, const SaleRequest& request, bool in_quota
   return absl::OkStatus();
 }
 
-void TierRun::Reclaim(const PoolAmounts& free) {
-  PoolAmounts asked = {};
+void TierRun::Fit(const PoolAmounts& free) {
+  PoolAmounts asked = {}, kept = {};
+  bool together = true;               // with all before it
+  std::vector<size_t> running, rest;  // of those that do not fit together
   for (const size_t i : held_) {
-    if (state_[i].runs && SeenNow(i)) Plus(asked, state_[i].ask);
+    if (!SeenNow(i)) continue;
+    const State& state = state_[i];
+    if (state.runs) Plus(asked, state.ask);
+    together = together && Within(Sum(kept, state.ask), free);
+    if (together) Plus(kept, state.ask);
+    if (together && !state.runs) Resume(i);
+    if (!together) (state.runs ? running : rest).push_back(i);
   }
-  if (Within(asked, free)) return;
-  const PoolAmounts before = asked;
-  std::vector<size_t> victims;
-  for (size_t k = held_.size(); k-- > 0 && !Within(asked, free);) {
-    const State& state = state_[held_[k]];
-    if (!state.runs || !SeenNow(held_[k])) continue;
-    const bool helps = (asked[0] > free[0] && state.ask[0] > 0) || (asked[1] > free[1] && state.ask[1] > 0);
-    if (!helps) continue;
-    Plus(asked, state.ask, -1);
-    victims.push_back(held_[k]);
-  }
-  for (size_t k = victims.size(); k-- > 0;) {
-    const PoolAmounts with = Sum(asked, state_[victims[k]].ask);
-    if (!Within(with, free)) continue;
-    asked = with;
-    victims.erase(victims.begin() + static_cast<std::ptrdiff_t>(k));
-  }
-  for (const size_t i : victims) {
+  for (const size_t i : running) {
+    if (Within(Sum(kept, state_[i].ask), free)) {
+      Plus(kept, state_[i].ask);
+      continue;
+    }
     Stop(i);
     ++sold_[i].reclaims;
     totals_.reclaims += step_ >= options_.count_from ? 1 : 0;
-    Say(i, SaleEvent::kReclaimed, decisions_ != nullptr ? WhyReclaimed(free, before) : "");
+    Say(i, SaleEvent::kReclaimed, decisions_ != nullptr ? WhyReclaimed(free, asked) : "");
+  }
+  for (const size_t i : rest) {
+    if (!Within(Sum(kept, state_[i].ask), free)) continue;
+    Plus(kept, state_[i].ask);
+    Resume(i);
   }
 }
 
+void TierRun::Resume(size_t i) {
+  Start(i);
+  Say(i, SaleEvent::kResumed, "it fits again");
+}
+
 std::string TierRun::WhyReclaimed(const PoolAmounts& free, const PoolAmounts& asked) const {
+  if (Within(asked, free)) return "an older job that was reclaimed fits again";
   const size_t i = asked[0] > free[0] ? 0 : 1;
   const double unit = static_cast<double>(kWindowSeconds) * (i == 0 ? 1000 : 1024);
   return fmt::format("higher tiers leave {:.6g} {}, and what runs asks for {:.6g}",
                      static_cast<double>(free[i]) / unit, i == 0 ? "cores" : "GiB of memory",
                      static_cast<double>(asked[i]) / unit);
-}
-
-void TierRun::Resume(const PoolAmounts& free) {
-  PoolAmounts asked = {};
-  for (const size_t i : held_) {
-    if (state_[i].runs && SeenNow(i)) Plus(asked, state_[i].ask);
-  }
-  for (const size_t i : held_) {
-    if (state_[i].runs || !SeenNow(i)) continue;
-    const PoolAmounts with = Sum(asked, state_[i].ask);
-    if (!Within(with, free)) continue;
-    asked = with;
-    Start(i);
-    Say(i, SaleEvent::kResumed, "it fits again");
-  }
 }
 
 void TierRun::Account(PoolLines& lines) {

@@ -3,9 +3,10 @@
 //
 // A job asks when it first has usage, waits until it is granted, and asks again each step, in the order in
 // which jobs came; it ends with its last step. What is granted grows and shrinks with what the job asks for.
-// A reclaimable tier runs in what the higher tiers do not use: if its running jobs ask for more than that,
-// the newest sold are reclaimed until the others fit, those that were not needed are spared, and jobs that
-// fit again run again, the oldest first. Time in which a job waits or is reclaimed is lost: no usage is moved.
+// A reclaimable tier runs in what the higher tiers do not use: a job runs whenever it fits together with all
+// jobs that were granted before it. The others run as far as there is room, those that run already first, and
+// of these the oldest. So the newest are reclaimed first, except those that need not be. Time in which a job
+// waits or is reclaimed is lost: no usage is moved.
 //
 // Arithmetic only, on whole amounts: the same steps give the same result.
 #pragma once
@@ -130,8 +131,8 @@ class TierRun {
   absl::Status TakeUsage(const TierStep& step);
   absl::Status Admit(const TierStep& step);
   absl::Status Refuse(size_t i, const SaleRequest& request, bool in_quota, bool& waits);
-  void Reclaim(const PoolAmounts& free);
-  void Resume(const PoolAmounts& free);
+  void Fit(const PoolAmounts& free);
+  void Resume(size_t i);
   void Account(PoolLines& lines);
   void Start(size_t i);
   void Stop(size_t i);

@@ -32,8 +32,11 @@ struct TierRunTest : testing::Test {
     TierSellerOptions seller;
     seller.capacity = kHundred;
     seller.availability_ppm = std::max<int64_t>(1, options.availability_ppm);
+    std::vector<std::vector<AskChange>> asks;
+    for (const Asked& a : asked) asks.push_back({{a.first, {a.cpu, 0}}, {a.last + 1, {-1, -1}}});
     PoolFuture future;
     future.period = period;
+    future.asks = asks;
     for (const double use : higher) {
       future.available[0].push_back(100 - use);
       future.available[1].push_back(1'000'000);
@@ -121,14 +124,25 @@ TEST_F(TierRunTest, TheNewestIsReclaimedAndRunsAgain) {
   EXPECT_EQ(run->Totals().ran_steps, 8);
 }
 
-// 11 of 100 have to come back: the newest two are too small, so the large one goes and they stay.
-TEST_F(TierRunTest, ThoseThatAreNotNeededAreSpared) {
+// 11 of 100 have to come back: the large one goes, and the newer small ones stay, since there is room for them.
+TEST_F(TierRunTest, ThoseThatNeedNotGoStay) {
   higher = {0, 11, 0};
   asked = {{0, 2, 10, 1}, {0, 2, 80, 1}, {0, 2, 5, 1}, {0, 2, 5, 1}};
   Run(SellerPolicy::kAll);
   EXPECT_EQ(Said().size(), 6U);
   EXPECT_EQ(Said()[4], "1 1 reclaimed");
   EXPECT_EQ(Said()[5], "2 1 resumed");
+}
+
+// An older job takes its place back from a newer one that ran only because it did not.
+TEST_F(TierRunTest, WhoFitsTogetherWithAllOlderOnesRuns) {
+  higher = {0, 80, 80, 30};
+  asked = {{0, 3, 60, 1}, {1, 3, 20, 1}};
+  Run(SellerPolicy::kAll);
+  EXPECT_THAT(Said(),
+              ElementsAre("0 0 admitted", "1 1 admitted", "1 0 reclaimed", "3 0 resumed", "3 1 reclaimed"));
+  EXPECT_EQ(decisions[4].reason, "an older job that was reclaimed fits again");
+  EXPECT_THAT(Ran(), ElementsAre(60, 20, 20, 60));
 }
 
 TEST_F(TierRunTest, WhatComesBackIsFreeAfterTheReclaimWindow) {
@@ -192,11 +206,11 @@ TEST_F(TierRunTest, NothingIsSoldBeyondTheQuota) {
   EXPECT_THAT(decisions[1].reason, HasSubstr("\"team\" has 0.01 cores left of the 0.02 cores asked for"));
 }
 
-// Seeded random tiers: what runs fits into what the higher tiers leave, what is sold covers it, and nothing is
-// reclaimed by one step that did not have to be.
-TEST(TierRunProperty, WhatRunsFitsAndTheTotalsAreTheLines) {
+// Seeded random tiers: what runs fits into what the higher tiers leave, what is sold covers it, the totals are
+// those of the lines, and whoever knows the future keeps every promise.
+TEST(TierRunProperty, WhatRunsFitsAndTheClairvoyantKeepsEveryPromise) {
   Rng rng(5);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 120; ++round) {
     const int32_t steps = 400;
     std::vector<int32_t> period;
     for (int32_t step = 0; step < steps; ++step) period.push_back(step / 150);
@@ -209,7 +223,17 @@ TEST(TierRunProperty, WhatRunsFitsAndTheTotalsAreTheLines) {
     }
     std::vector<double> higher;
     for (int32_t step = 0; step < steps; ++step) higher.push_back(static_cast<double>(rng.Below(101)));
-    PoolFuture future{{std::vector<double>(), std::vector<double>()}, period};
+    // What each job asks for in each step; none in some of them.
+    std::vector<std::vector<AskChange>> asks(jobs);
+    for (size_t j = 0; j < jobs; ++j) {
+      for (int32_t step = lives[j].first_step; step <= lives[j].last_step; ++step) {
+        const auto ask = static_cast<int64_t>(rng.Below(60));
+        const bool ends = step == lives[j].first_step || step == lives[j].last_step;
+        asks[j].push_back(
+            {step, !ends && rng.Below(4) == 0 ? PoolAmounts{-1, -1} : PoolAmounts{ask, ask / 2}});
+      }
+    }
+    PoolFuture future{{}, period, asks};
     for (const double use : higher) {
       future.available[0].push_back(100 - use);
       future.available[1].push_back(100 - use);
@@ -228,9 +252,9 @@ TEST(TierRunProperty, WhatRunsFitsAndTheTotalsAreTheLines) {
     for (int32_t step = 0; step < steps; ++step) {
       std::vector<PoolJobStep> of_step;
       for (uint32_t j = 0; j < jobs; ++j) {
-        const auto ask = static_cast<int64_t>(rng.Below(60));
-        if (lives[j].first_step <= step && step <= lives[j].last_step)
-          of_step.push_back({j, {ask, ask / 2}, {ask / 3, ask / 4}});
+        if (step < lives[j].first_step || step > lives[j].last_step) continue;
+        const PoolAmounts ask = asks[j][static_cast<size_t>(step - lives[j].first_step)].ask;
+        if (ask[0] >= 0) of_step.push_back({j, ask, {ask[0] / 3, ask[1] / 2}});
       }
       PoolLines lines;
       const double use = higher[static_cast<size_t>(step)];
@@ -252,8 +276,13 @@ TEST(TierRunProperty, WhatRunsFitsAndTheTotalsAreTheLines) {
     EXPECT_EQ(totals.jobs, totals.at_once + totals.later + totals.never);
     int64_t ran = 0;
     for (const SoldJob& job : run.jobs()) {
-      for (int32_t step = 50; step <= lives[job.job].last_step; ++step) ran += job.RunsAt(step) ? 1 : 0;
+      for (int32_t step = std::max(50, lives[job.job].first_step); step <= lives[job.job].last_step; ++step) {
+        const bool has_usage =
+            asks[job.job][static_cast<size_t>(step - lives[job.job].first_step)].ask[0] >= 0;
+        ran += has_usage && job.RunsAt(step) ? 1 : 0;
+      }
     }
+    EXPECT_TRUE(info.policy != SellerPolicy::kClairvoyant || totals.job_periods_kept == totals.job_periods);
     EXPECT_EQ(totals.ran_steps, ran);
   }
 }

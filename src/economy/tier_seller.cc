@@ -21,7 +21,7 @@ constexpr SellerPolicyInfo kSellerPolicies[] = {
     {SellerPolicy::kMean, "mean", "a conservative mean, over the promise"},
     {SellerPolicy::kGreedy, "greedy", "what is available now, over the promise"},
     {SellerPolicy::kActuary, "actuary", "the quantile of what will be available, learnt from past errors"},
-    {SellerPolicy::kClairvoyant, "clairvoyant", "knows what the higher tiers will use"},
+    {SellerPolicy::kClairvoyant, "clairvoyant", "knows what higher tiers will use and jobs will ask for"},
     {SellerPolicy::kAll, "all", "sells everything that is asked for"},
 };
 
@@ -161,8 +161,8 @@ class ActuarySeller final : public QuotingSeller {
   std::vector<Actuary> actuaries_;  // by Resource
 };
 
-// Grants what will be available for the promised share of each period in which the job runs, beside the jobs
-// sold to before, until each of these ends.
+// Grants what will be available for the promised share of each period in which the job runs, beside all jobs
+// that were sold to before. A job that fits together with these runs (tier_run.h), so every promise is kept.
 class ClairvoyantSeller final : public TierSeller {
  public:
   ClairvoyantSeller(const TierSellerOptions& options, const PoolFuture& future)
@@ -172,27 +172,34 @@ class ClairvoyantSeller final : public TierSeller {
   void Observe(const std::array<double, 2>&, const std::array<double, 2>&) override {}
 
   bool Grants(const SaleRequest& request) override {
-    const auto known = refused_.find(request.job);
-    if (known != refused_.end() && request.step < known->second.until &&
-        request.ask[0] >= known->second.ask[0] && request.ask[1] >= known->second.ask[1])
-      return false;
-    const int64_t end = EndOf(request);
-    for (int64_t at = request.step; at < end;) {
-      const Missed missed = MissedFrom(at, end, request.ask);
-      // Exact: missed / measured > risk.
-      if (missed.missed * kWholePpm > risk_ppm_ * missed.measured) {
-        refused_[request.job] = {at + StepsUntilKept(missed), request.ask};
-        return false;
+    const auto known = refused_until_.find(request.job);
+    if (known != refused_until_.end() && request.step < known->second) return false;
+    int32_t period = -1;
+    int64_t from = request.step, missed = 0, wanted = 0;  // of one period
+    bool kept = true;
+    // Exact: missed / wanted > risk.
+    const auto close = [&] {
+      if (!kept || missed * kWholePpm <= risk_ppm_ * wanted) return;
+      kept = false;
+      refused_until_[request.job] = from + StepsUntilKept(missed, wanted);
+    };
+    ForEachAsk(request, [&](size_t step, const PoolAmounts& ask) {
+      if (future_.period[step] != period) {
+        close();
+        period = future_.period[step];
+        from = static_cast<int64_t>(step);
+        missed = wanted = 0;
       }
-      at = missed.end;
-    }
-    return true;
+      ++wanted;
+      missed += Fits(step, ask) ? 0 : 1;
+    });
+    close();
+    return kept;
   }
   void Sold(const SaleRequest& request) override {
-    for (size_t i = 0; i < 2; ++i) {
-      for (int64_t at = request.step; at < EndOf(request); ++at)
-        sold_[i][static_cast<size_t>(at)] += request.ask[i];
-    }
+    ForEachAsk(request, [&](size_t step, const PoolAmounts& ask) {
+      for (size_t i = 0; i < 2; ++i) sold_[i][step] += ask[i];
+    });
   }
   std::string Why(const SaleRequest& request) override {
     return Grants(request) ? "it will be available for the promised share of every month"
@@ -200,44 +207,38 @@ class ClairvoyantSeller final : public TierSeller {
   }
 
  private:
-  struct Missed {
-    int64_t missed = 0, measured = 0;
-    int64_t end = 0;
-  };
-  struct Refused {
-    int64_t until = 0;  // at no earlier step than this can so much be granted
-    PoolAmounts ask = {};
-  };
-  int64_t EndOf(const SaleRequest& request) const {
-    return std::min<int64_t>(request.last_step + 1, static_cast<int64_t>(future_.period.size()));
-  }
-  // From a step until its period or the job ends.
-  Missed MissedFrom(int64_t from, int64_t end, const PoolAmounts& ask) const {
-    Missed out;
-    auto at = static_cast<size_t>(from);
-    const int32_t period = future_.period[at];
-    for (; at < static_cast<size_t>(end) && future_.period[at] == period; ++at) {
-      if (std::isnan(future_.available[0][at])) continue;
-      ++out.measured;
-      bool fits = true;
-      for (size_t i = 0; i < 2; ++i)
-        fits = fits && static_cast<double>(sold_[i][at] + ask[i]) <= future_.available[i][at];
-      out.missed += fits ? 0 : 1;
+  // Of the steps from now on in which the job has usage.
+  template <typename Take>
+  void ForEachAsk(const SaleRequest& request, const Take& take) const {
+    const std::vector<AskChange>& changes = future_.asks[request.job];
+    auto next = std::ranges::upper_bound(changes, request.step, {}, &AskChange::step);
+    const int64_t end = std::min<int64_t>(request.last_step + 1, static_cast<int64_t>(future_.period.size()));
+    for (int64_t step = request.step; step < end;) {
+      const int64_t until = next == changes.end() ? end : std::min<int64_t>(end, next->step);
+      if (next != changes.begin() && std::prev(next)->ask[0] >= 0) {
+        for (int64_t at = step; at < until; ++at) take(static_cast<size_t>(at), std::prev(next)->ask);
+      }
+      step = until;
+      if (next != changes.end()) ++next;
     }
-    out.end = static_cast<int64_t>(at);
-    return out;
+  }
+  bool Fits(size_t step, const PoolAmounts& ask) const {
+    for (size_t i = 0; i < 2; ++i) {
+      if (!(static_cast<double>(sold_[i][step] + ask[i]) <= future_.available[i][step])) return false;
+    }
+    return true;
   }
   // How many steps have to pass, if all that pass are missed ones.
-  int64_t StepsUntilKept(const Missed& m) const {
+  int64_t StepsUntilKept(int64_t missed, int64_t wanted) const {
     const double risk = static_cast<double>(risk_ppm_) / kWholePpm;
-    const double surplus = static_cast<double>(m.missed) - risk * static_cast<double>(m.measured);
+    const double surplus = static_cast<double>(missed) - risk * static_cast<double>(wanted);
     return std::max<int64_t>(1, static_cast<int64_t>(std::floor(surplus / (1 - risk))));
   }
 
   const int64_t risk_ppm_;
   const PoolFuture& future_;
-  std::array<std::vector<int64_t>, 2> sold_;       // by step
-  std::unordered_map<uint32_t, Refused> refused_;  // by job; what is sold at a step only grows
+  std::array<std::vector<int64_t>, 2> sold_;             // by step
+  std::unordered_map<uint32_t, int64_t> refused_until_;  // by job; what is sold at a step only grows
 };
 
 absl::StatusOr<std::unique_ptr<TierSeller>> NewActuarySeller(const TierSellerOptions& options) {

@@ -30,7 +30,7 @@ enum class SellerPolicy : uint8_t {
   kMean,         // MeanQuota
   kGreedy,       // GreedyQuota
   kActuary,      // what the actuary quotes
-  kClairvoyant,  // knows what the higher tiers will use
+  kClairvoyant,  // knows what higher tiers will use and jobs will ask for
   kAll,          // everything that is asked for
 };
 struct SellerPolicyInfo {
@@ -44,10 +44,16 @@ std::string_view Name(SellerPolicy policy);
 // InvalidArgument naming the choices.
 absl::StatusOr<SellerPolicy> SellerPolicyNamed(std::string_view name);
 
-// What the clairvoyant knows, by step.
+// From a step on; a negative amount: the job has no usage.
+struct AskChange {
+  int32_t step = 0;
+  PoolAmounts ask = {};
+};
+// What the clairvoyant knows.
 struct PoolFuture {
-  std::array<std::vector<double>, 2> available;  // by Resource
-  std::vector<int32_t> period;                   // in which availability is accounted; ascending
+  std::array<std::vector<double>, 2> available;  // by Resource and step
+  std::vector<int32_t> period;  // of each step, in which availability is accounted; ascending
+  std::span<const std::vector<AskChange>> asks;  // by job: what it will ask for, ascending by step
 };
 
 struct TierSellerOptions {

@@ -84,44 +84,53 @@ TEST(TierSeller, TheActuaryRefusesWithoutHistoryAndThenSells) {
 }
 
 // 40 cores are free in 18 of 20 steps and 10 in two, in one period; then 40 in 8 of 10 in another.
-TEST(TierSeller, TheClairvoyantKeepsEveryPeriod) {
-  PoolFuture future;
-  for (int step = 0; step < 30; ++step) {
-    const bool scarce = step == 3 || step == 4 || step == 25 || step == 26;
-    future.available[0].push_back((scarce ? 10.0 : 40.0) * kCore);
-    future.available[1].push_back(1000.0 * kGib);
-    future.period.push_back(step < 20 ? 0 : 1);
+struct ClairvoyantTest : testing::Test {
+  ClairvoyantTest() {
+    for (int step = 0; step < 30; ++step) {
+      const bool scarce = step == 3 || step == 4 || step == 25 || step == 26;
+      future.available[0].push_back((scarce ? 10.0 : 40.0) * kCore);
+      future.available[1].push_back(1000.0 * kGib);
+      future.period.push_back(step < 20 ? 0 : 1);
+    }
   }
-  const auto seller = Make(SellerPolicy::kClairvoyant, &future);
-  SaleRequest request = Asking(40, 0);
-  request.last_step = 19;
-  EXPECT_TRUE(seller->Grants(request)) << "18 of 20 are 90 %";
-  request.job = 1;
-  request.last_step = 29;
-  EXPECT_FALSE(seller->Grants(request)) << "8 of 10 are not";
-  EXPECT_THAT(seller->Why(request), HasSubstr("will not be available"));
-  request.step = 26;
-  EXPECT_FALSE(seller->Grants(request)) << "1 of 4 is missed";
-  request.step = 27;
-  EXPECT_TRUE(seller->Grants(request));
-  request.ask[0] += 1;
-  EXPECT_FALSE(seller->Grants(request));
+  SaleRequest Ask(uint32_t job, int64_t step, int64_t last) const {
+    SaleRequest out;
+    out.job = job;
+    out.step = step;
+    out.last_step = last;
+    return out;
+  }
+  static std::vector<AskChange> Always(int64_t cores) { return {{0, {cores * kCore, kGib}}}; }
+  PoolFuture future;
+};
 
-  // What is sold is known until it ends.
-  SaleRequest first = Asking(30, 0);
-  first.job = 2;
-  first.last_step = 9;
-  ASSERT_TRUE(seller->Grants(first) == false) << "2 of 10 steps are missed";
-  first.step = 5;
-  first.last_step = 14;
-  ASSERT_TRUE(seller->Grants(first));
-  seller->Sold(first);
-  SaleRequest second = Asking(11, 0, 5);
-  second.job = 3;
-  second.last_step = 19;
-  EXPECT_FALSE(seller->Grants(second));
-  second.step = 15;
-  EXPECT_TRUE(seller->Grants(second)) << "the first has ended";
+TEST_F(ClairvoyantTest, KeepsEveryPeriod) {
+  const std::vector<std::vector<AskChange>> asks(2, Always(40));
+  future.asks = asks;
+  const auto seller = Make(SellerPolicy::kClairvoyant, &future);
+  EXPECT_TRUE(seller->Grants(Ask(0, 0, 19))) << "18 of 20 are 90 %";
+  EXPECT_FALSE(seller->Grants(Ask(1, 0, 29))) << "8 of 10 are not";
+  EXPECT_THAT(seller->Why(Ask(1, 0, 29)), HasSubstr("will not be available"));
+  EXPECT_FALSE(seller->Grants(Ask(1, 26, 29))) << "1 of 4 is missed";
+  EXPECT_TRUE(seller->Grants(Ask(1, 27, 29)));
+}
+
+TEST_F(ClairvoyantTest, KnowsWhenSoldJobsEndAndGrow) {
+  // Job 0 asks for 30 until step 14; job 1 for 11; job 2 for 11 and later 41; job 3 only has usage from 18 on.
+  const std::vector<std::vector<AskChange>> asks = {Always(30),
+                                                    Always(11),
+                                                    {{0, {11 * kCore, kGib}}, {17, {41 * kCore, kGib}}},
+                                                    {{0, {-1, -1}}, {18, {29 * kCore, kGib}}}};
+  future.asks = asks;
+  const auto seller = Make(SellerPolicy::kClairvoyant, &future);
+  EXPECT_FALSE(seller->Grants(Ask(0, 0, 9))) << "2 of 10 are missed";
+  ASSERT_TRUE(seller->Grants(Ask(0, 5, 14)));
+  seller->Sold(Ask(0, 5, 14));
+  EXPECT_FALSE(seller->Grants(Ask(1, 5, 19)));
+  ASSERT_TRUE(seller->Grants(Ask(1, 15, 19))) << "job 0 has ended";
+  seller->Sold(Ask(1, 15, 19));
+  EXPECT_FALSE(seller->Grants(Ask(2, 15, 19))) << "it grows";
+  EXPECT_TRUE(seller->Grants(Ask(3, 5, 19))) << "beside job 0 it asks for nothing";
 }
 
 TEST(TierSeller, NamesWhatIsWrong) {

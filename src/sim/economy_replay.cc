@@ -133,6 +133,7 @@ class EconomyRun {
       period_.insert(period_.end(), kWindowsPerDay, MonthOf(day));
     out_.measured.resize(steps());
     lives_.resize(jobs_.size());
+    asks_.resize(jobs_.size());
     for (size_t j = 0; j < jobs_.size(); ++j) lives_[j].group = jobs_[j].group;
     std::vector<PoolAmounts> asked(steps());
     const absl::Status s = ForEachDay([&](int32_t, const std::vector<JobDay>& days) {
@@ -142,6 +143,7 @@ class EconomyRun {
           if (!entry.has_value()) continue;
           const int32_t step = StepAt(*entry);
           PoolJob& life = lives_[entry->job];
+          if (NeedsAsks(entry->tier)) AddAsk(day, window, life, step);
           if (life.first_step < 0) life.first_step = step;
           life.last_step = std::max(life.last_step, step);
           out_.measured[static_cast<size_t>(step)] = true;
@@ -162,6 +164,20 @@ class EconomyRun {
           std::max<int64_t>(1, std::llround(static_cast<double>(most) * options_.capacity_share));
     }
     return absl::OkStatus();
+  }
+
+  bool NeedsAsks(size_t tier) const {
+    return options_.tiers[tier] == TierSale::kSlack &&
+           std::ranges::find(options_.policies, SellerPolicy::kClairvoyant) != options_.policies.end();
+  }
+  // `life`: until before this step.
+  void AddAsk(const JobDay& day, const JobWindow& window, const PoolJob& life, int32_t step) {
+    const auto entry = EntryOf(day, window, jobs_[day.job.value], options_.limits);
+    std::vector<AskChange>& asks = asks_[day.job.value];
+    const bool after_gap = life.first_step >= 0 && life.last_step + 1 < step;
+    if (after_gap) asks.push_back({life.last_step + 1, {-1, -1}});
+    const PoolAmounts ask = StepOf(*entry).ask;
+    if (asks.empty() || asks.back().ask != ask) asks.push_back({step, ask});
   }
 
   bool HasQuota(size_t tier) const {
@@ -262,6 +278,7 @@ class EconomyRun {
 
   void SeeFuture(Track& track, int64_t reclaim_steps) const {
     track.future.period = period_;
+    track.future.asks = asks_;
     for (size_t i = 0; i < 2; ++i) {
       ReclaimWindow window(reclaim_steps, ReclaimReading::kKept);
       track.future.available[i].clear();
@@ -398,8 +415,9 @@ class EconomyRun {
   const EconomyOptions& options_;
   const EconomyHooks& hooks_;
   WorkerPool workers_;
-  std::vector<int32_t> period_;  // month of each step
-  std::vector<PoolJob> lives_;   // by JobId
+  std::vector<int32_t> period_;               // month of each step
+  std::vector<PoolJob> lives_;                // by JobId
+  std::vector<std::vector<AskChange>> asks_;  // by JobId, of slack tiers, for the clairvoyant
   std::vector<Track> tracks_;
   double passes_done_ = 0;
   EconomyResult out_;
