@@ -61,7 +61,7 @@ void AddEconomy(CLI::App& verb, EconomyArgs& args) {
   verb.add_option("--horizon", args.horizon, "the time that the actuary's quotes are for")
       ->capture_default_str();
   verb.add_option("--reclaim", args.reclaim,
-                  "capacity is free for lower tiers when it was for so long before")
+                  "time after which capacity that comes back is free for lower tiers")
       ->capture_default_str();
   verb.add_option("--patience", args.patience,
                   "a request that is granted within this time counts as obtained")

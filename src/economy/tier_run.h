@@ -95,7 +95,7 @@ struct TierTotals {
 struct TierRunOptions {
   PoolAmounts capacity = {};
   int64_t availability_ppm = kWholePpm;
-  int64_t reclaim_steps = 0;  // capacity is free for this tier when it was for so long before
+  int64_t reclaim_steps = 0;  // capacity is free for this tier if it was in all of these before
   int32_t sale_from = 0;      // first step at which jobs may ask
   int32_t count_from = 0;     // first step that counts in totals and periods
   int32_t patience_steps = 0;

@@ -44,7 +44,7 @@ struct EconomyOptions {
   double capacity_share = 0.5;  // without a capacity: of the highest sum of the owners' limits
   int64_t warmup_s = 7 * kDaySeconds;
   int64_t horizon_s = kDaySeconds;        // of the actuary's quotes
-  int64_t reclaim_s = 600;                // capacity is free for slack when it was for so long before
+  int64_t reclaim_s = 600;                // after which capacity that comes back is free
   int64_t patience_s = 600;               // a request granted within this counts as obtained
   const LimitsInForce* limits = nullptr;  // instead of the owners'; null: none
   const QuotaTree* quota = nullptr;       // for the tiers that it has; null: none
