@@ -140,11 +140,15 @@ EconomyTable EconomyTierTable(const EconomyResult& result, const PriceSheet& she
 std::string EconomyIntroduction(const EconomyResult& result, const PriceSheet& sheet) {
   const auto days = [](int64_t steps) { return static_cast<double>(steps) / kWindowsPerDay; };
   const auto steps = static_cast<int64_t>(result.measured.size());
-  std::string out =
-      fmt::format("the pool has {} and {}; {:.4g} days are sold and billed, after {:.4g} of warm-up\n",
-                  FormatCores(AmountOfStep(Resource::kCpu, result.capacity[0])),
-                  FormatBytes(AmountOfStep(Resource::kMemory, result.capacity[1]) * kGiB),
-                  days(steps - result.count_from), days(result.count_from));
+  // Of a resource that the trace does not measure the capacity is next to nothing.
+  const auto has = [&](Resource r) {
+    const int64_t capacity = result.capacity[static_cast<size_t>(r)];
+    if (capacity <= 1) return StrCat("no ", Name(r), " that is measured");
+    return FormatAmount(r, AmountOfStep(r, capacity) * (r == Resource::kCpu ? 1 : kGiB));
+  };
+  std::string out = fmt::format(
+      "the pool has {} and {}; {:.4g} days are sold and billed, after {:.4g} of warm-up\n",
+      has(Resource::kCpu), has(Resource::kMemory), days(steps - result.count_from), days(result.count_from));
   std::string sales;
   Money reserved;
   for (size_t tier = 0; tier < sheet.tiers.size(); ++tier) {

@@ -403,8 +403,10 @@ class EconomyRun {
     CapacityWindow out;
     out.start_s = period.start_s;
     out.end_s = period.end_s;
-    const int64_t windows = (period.end_s - period.start_s) / kWindowSeconds;
-    for (size_t i = 0; i < 2; ++i) out.capacity[i] = static_cast<uint64_t>(out_.capacity[i] * windows);
+    const auto windows = static_cast<double>((period.end_s - period.start_s) / kWindowSeconds);
+    for (size_t i = 0; i < 2; ++i)
+      out.capacity[i] =
+          static_cast<uint64_t>(std::min(static_cast<double>(out_.capacity[i]) * windows, 9e18));
     out.machine_cost = Money{};
     return out;
   }
