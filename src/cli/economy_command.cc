@@ -195,8 +195,8 @@ absl::Status WriteFiles(const EconomyArgs& args, const EconomyResult& result, co
     AppendBills(result, names, [&](const std::string& row) { files.bills->Append(row); });
   if (files.lines != nullptr) AppendLines(result, [&](const std::string& row) { files.lines->Append(row); });
   if (files.report != nullptr) {
-    files.report->Append(
-        EconomyPage(result, *names.sheet, fmt::format("Economy of {}", fmt::join(args.trace.paths, ", "))));
+    files.report->Append(EconomyPage(result, *names.sheet, names.groups,
+                                     fmt::format("Economy of {}", fmt::join(args.trace.paths, ", "))));
   }
   if (files.json != nullptr) files.json->Append(json);
   for (OutputFile* file :
@@ -240,8 +240,9 @@ std::string Rendered(const EconomyTable& table) {
   return out.Render();
 }
 
-void PrintResult(const EconomyArgs& args, const EconomyResult& result, const PriceSheet& sheet,
+void PrintResult(const EconomyArgs& args, const EconomyResult& result, const EconomyNames& names,
                  const LoadedTrace& trace, bool of_limits) {
+  const PriceSheet& sheet = *names.sheet;
   const bool keep_newlines = true;
   std::string out =
       StrCat(DescribeInput(trace), Printable(EconomyIntroduction(result, sheet), keep_newlines));
@@ -250,7 +251,9 @@ void PrintResult(const EconomyArgs& args, const EconomyResult& result, const Pri
               " of the highest sum of the owners' limits\n");
   }
   StrAppend(&out, "\n", Rendered(EconomyPolicyTable(result, sheet)), "\n",
-            Rendered(EconomyTierTable(result, sheet)), "\n", kEconomyLegend);
+            Rendered(EconomyTierTable(result, sheet)), "\n", kEconomyLegend, "\nbills, ",
+            Printable(sheet.currency), "\n",
+            Rendered(EconomyBillTable(result, names.groups, static_cast<size_t>(args.limit))));
   for (const auto& [what, path] : {std::pair{"bills", &args.bills}, std::pair{"lines", &args.lines},
                                    std::pair{"decisions", &args.decisions}, std::pair{"report", &args.report},
                                    std::pair{"results", &args.json}}) {
@@ -281,7 +284,7 @@ int RunEconomy(const EconomyArgs& args) {
   if (args.output == OutputForm::kJson) {
     Print(json);
   } else {
-    PrintResult(args, *result, sheet, **trace, !setup->options.capacity.has_value());
+    PrintResult(args, *result, names, **trace, !setup->options.capacity.has_value());
   }
   return (*trace)->interrupted ? kExitPartial : kExitOk;
 }

@@ -21,6 +21,7 @@ struct EconomyArgs {
   std::string warmup = "7d", horizon = "1d", reclaim = "10m", patience = "10m";
   std::string penalty;                                // a share; empty: the price file's service credits
   std::string bills, lines, decisions, report, json;  // paths; empty: not written
+  int limit = 10;                                     // rows of the table of bills
   int threads = 0;
   OutputForm output = OutputForm::kTable;
   bool quiet = false;

@@ -54,6 +54,25 @@ Json TierJson(const PriceTier& tier, TierSale sale, const EconomyTier& of) {
   return out;
 }
 
+// Of a group, in a tier.
+struct TierCharges {
+  Money charges, credits;
+  Money total() const { return {charges.micros - credits.micros}; }
+};
+// By group and tier.
+void ForEachBill(const EconomyPolicy& policy,
+                 const std::function<void(uint32_t group, uint16_t tier, const TierCharges&)>& take) {
+  for (const GroupBill& group : policy.bill.groups) {
+    std::map<uint16_t, TierCharges> of_tier;
+    for (const BillLine& line : group.lines) {
+      TierCharges& of = of_tier[line.key.tier];
+      of.charges.micros += line.amount.micros;
+      of.credits.micros += line.credit.micros;
+    }
+    for (const auto& [tier, of] : of_tier) take(group.group, tier, of);
+  }
+}
+
 }  // namespace
 
 const std::string_view kDecisionsHead =
@@ -73,19 +92,11 @@ std::string DecisionRow(const EconomyDecision& decision, int64_t start_s, const 
 void AppendBills(const EconomyResult& result, const EconomyNames& names, const AppendRow& append) {
   append("policy,group,tier,charges,credits,total\n");
   for (const EconomyPolicy& policy : result.policies) {
-    for (const GroupBill& group : policy.bill.groups) {
-      std::map<uint16_t, std::pair<Money, Money>> of_tier;
-      for (const BillLine& line : group.lines) {
-        auto& [charges, credits] = of_tier[line.key.tier];
-        charges.micros += line.amount.micros;
-        credits.micros += line.credit.micros;
-      }
-      for (const auto& [tier, money] : of_tier) {
-        append(fmt::format("{},{},{},{},{},{}\n", Name(policy.policy), CsvField(names.groups[group.group]),
-                           CsvField(names.sheet->tiers[tier].name), ToText(money.first), ToText(money.second),
-                           ToText({money.first.micros - money.second.micros})));
-      }
-    }
+    ForEachBill(policy, [&](uint32_t group, uint16_t tier, const TierCharges& of) {
+      append(fmt::format("{},{},{},{},{},{}\n", Name(policy.policy), CsvField(names.groups[group]),
+                         CsvField(names.sheet->tiers[tier].name), ToText(of.charges), ToText(of.credits),
+                         ToText(of.total())));
+    });
   }
 }
 
@@ -119,6 +130,15 @@ Json EconomyJson(const EconomyResult& result, const EconomyNames& names) {
     for (size_t tier = 0; tier < policy.tiers.size(); ++tier)
       tiers.push_back(TierJson(names.sheet->tiers[tier], result.tiers[tier], policy.tiers[tier]));
     one["tiers"] = std::move(tiers);
+    Json bills = Json::array();
+    ForEachBill(policy, [&](uint32_t group, uint16_t tier, const TierCharges& of) {
+      bills.push_back({{"group", names.groups[group]},
+                       {"tier", names.sheet->tiers[tier].name},
+                       {"charges", ToText(of.charges)},
+                       {"credits", ToText(of.credits)},
+                       {"total", ToText(of.total())}});
+    });
+    one["bills"] = std::move(bills);
     policies.push_back(std::move(one));
   }
   return {{"currency", names.sheet->currency},

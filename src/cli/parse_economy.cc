@@ -71,6 +71,9 @@ void AddEconomy(CLI::App& verb, EconomyArgs& args) {
           "share of a job's charges of a month that is given back if it ran less than promised (default: "
           "service_credit of its tier)")
       ->type_name("SHARE");
+  verb.add_option("--limit", args.limit, "maximum number of rows of the table of bills")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
   verb.add_option("--bills", args.bills, "write charges and credits by policy, group and tier as CSV")
       ->type_name("FILE");
   verb.add_option("--lines", args.lines,

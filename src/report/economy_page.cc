@@ -12,6 +12,7 @@ namespace taut {
 namespace {
 
 constexpr size_t kMostChartPoints = 600;
+constexpr size_t kMostBills = 200;
 
 std::string TableHtml(const EconomyTable& table) {
   std::string out = "<table><tr>";
@@ -63,7 +64,8 @@ std::string LinesChart(const EconomyResult& result, const EconomyPolicy& policy,
 
 }  // namespace
 
-std::string EconomyPage(const EconomyResult& result, const PriceSheet& sheet, std::string_view title) {
+std::string EconomyPage(const EconomyResult& result, const PriceSheet& sheet,
+                        std::span<const std::string> groups, std::string_view title) {
   std::string out = StaticPageHead(title);
   const std::string introduction = EconomyIntroduction(result, sheet);
   for (const std::string_view line : Split(introduction, '\n'))
@@ -71,7 +73,8 @@ std::string EconomyPage(const EconomyResult& result, const PriceSheet& sheet, st
   StrAppend(&out, "<h2>What each policy sells below the reserved tiers</h2>",
             TableHtml(EconomyPolicyTable(result, sheet)), "<h2>Promises and what was kept</h2>",
             TableHtml(EconomyTierTable(result, sheet)), "<p class=muted>", EscapedHtml(kEconomyLegend),
-            "</p>");
+            "</p>", "<h2>Bills, ", EscapedHtml(sheet.currency), "</h2>",
+            TableHtml(EconomyBillTable(result, groups, kMostBills)));
   out +=
       "<h2>The four lines</h2><p class=muted>Usage and allocation are of the jobs that run, allocation at "
       "their "

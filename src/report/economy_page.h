@@ -1,6 +1,7 @@
 // A replayed pool as one HTML file: the tables of its policies and tiers, and the four lines over time.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -9,7 +10,8 @@
 
 namespace taut {
 
-// Without scripts, and without anything from elsewhere. `title`: what was replayed.
-std::string EconomyPage(const EconomyResult& result, const PriceSheet& sheet, std::string_view title);
+// Without scripts, and without anything from elsewhere. `groups`: names, by number; `title`: what was replayed.
+std::string EconomyPage(const EconomyResult& result, const PriceSheet& sheet,
+                        std::span<const std::string> groups, std::string_view title);
 
 }  // namespace taut

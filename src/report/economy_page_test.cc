@@ -51,7 +51,26 @@ struct EconomyPageTest : testing::Test {
   }
   PriceSheet sheet;
   EconomyResult result;
+  std::vector<std::string> groups = {"shop", "l&b", "idle"};
 };
+
+TEST_F(EconomyPageTest, TheHighestBillsComeFirst) {
+  const auto bill = [](uint32_t group, int64_t micros) {
+    GroupBill out;
+    out.group = group;
+    out.sums.total = {micros};
+    return out;
+  };
+  result.policies[0].bill.groups = {bill(0, 5'000'000), bill(1, 1'000'000)};
+  result.policies[1].bill.groups = {bill(1, 7'000'000)};
+  const EconomyTable bills = EconomyBillTable(result, groups, 2);
+  EXPECT_THAT(bills.head, ElementsAre("group", "actuary", "clairvoyant"));
+  ASSERT_EQ(bills.rows.size(), 3U);
+  EXPECT_THAT(bills.rows[0], ElementsAre("l&b", "1.00", "7.00"));
+  EXPECT_THAT(bills.rows[1], ElementsAre("shop", "5.00", "0.00"));
+  EXPECT_THAT(bills.rows[2], ElementsAre("the first 2 of 3", "", ""));
+  EXPECT_THAT(EconomyPage(result, sheet, groups, "t"), HasSubstr("<td>l&amp;b</td><td>1.00</td>"));
+}
 
 TEST_F(EconomyPageTest, TheTablesHaveWhatWasSoldAndKept) {
   const EconomyTable policies = EconomyPolicyTable(result, sheet);
@@ -79,7 +98,7 @@ TEST_F(EconomyPageTest, WithoutTheClairvoyantNothingIsComparedWithIt) {
 }
 
 TEST_F(EconomyPageTest, ThePageHasTablesAndTheFourLines) {
-  const std::string page = EconomyPage(result, sheet, "<b>trace</b>");
+  const std::string page = EconomyPage(result, sheet, groups, "<b>trace</b>");
   EXPECT_THAT(page, HasSubstr("&lt;b&gt;trace"));
   EXPECT_THAT(page, HasSubstr("&lt;batch&gt;"));
   EXPECT_THAT(page, Not(HasSubstr("<batch>")));

@@ -137,6 +137,40 @@ EconomyTable EconomyTierTable(const EconomyResult& result, const PriceSheet& she
   return out;
 }
 
+EconomyTable EconomyBillTable(const EconomyResult& result, std::span<const std::string> groups,
+                              size_t limit) {
+  struct Row {
+    uint32_t group = 0;
+    Money highest;
+    std::vector<Money> totals;  // by policy
+  };
+  std::vector<Row> rows(groups.size());
+  for (uint32_t group = 0; group < rows.size(); ++group) rows[group] = {group, {}, {}};
+  for (size_t k = 0; k < result.policies.size(); ++k) {
+    for (Row& row : rows) row.totals.emplace_back();
+    for (const GroupBill& bill : result.policies[k].bill.groups) {
+      Row& row = rows[bill.group];
+      row.totals[k] = bill.sums.total;
+      row.highest = std::max(row.highest, bill.sums.total);
+    }
+  }
+  std::ranges::stable_sort(rows, [](const Row& a, const Row& b) { return a.highest > b.highest; });
+  EconomyTable out;
+  out.head = {"group"};
+  for (const EconomyPolicy& policy : result.policies) out.head.emplace_back(Name(policy.policy));
+  for (const Row& row : rows) {
+    if (out.rows.size() == limit) {
+      out.rows.push_back({fmt::format("the first {} of {}", limit, rows.size())});
+      out.rows.back().resize(out.head.size());
+      break;
+    }
+    std::vector<std::string>& texts = out.rows.emplace_back();
+    texts.push_back(groups[row.group]);
+    for (const Money total : row.totals) texts.push_back(RoundedText(total));
+  }
+  return out;
+}
+
 std::string EconomyIntroduction(const EconomyResult& result, const PriceSheet& sheet) {
   const auto days = [](int64_t steps) { return static_cast<double>(steps) / kWindowsPerDay; };
   const auto steps = static_cast<int64_t>(result.measured.size());

@@ -1,6 +1,7 @@
 // The tables of a replayed pool, as text: for the terminal and for a page.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ struct EconomyTable {
 EconomyTable EconomyPolicyTable(const EconomyResult& result, const PriceSheet& sheet);
 // A row a policy and tier, and one a reserved tier: promises and what was kept of them.
 EconomyTable EconomyTierTable(const EconomyResult& result, const PriceSheet& sheet);
+
+// A row a group, the highest bills first: what it pays with each policy. `groups`: names, by number; `limit`: of
+// rows, after which one says how many there are.
+EconomyTable EconomyBillTable(const EconomyResult& result, std::span<const std::string> groups, size_t limit);
 
 // Below the reserved tiers.
 struct EconomySums {
