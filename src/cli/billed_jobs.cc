@@ -15,7 +15,7 @@ BilledGroups AssignGroups(const Pricing& pricing, const std::vector<JobInfo>& jo
     const auto [it, is_new] =
         numbers.try_emplace(pricing.GroupOf(job.name), static_cast<uint32_t>(out.groups.size()));
     if (is_new) out.groups.push_back(it->first);
-    out.jobs.push_back({it->second, pricing.TierOf(job.name)});
+    out.jobs.push_back({it->second, pricing.TierOf(job.name, job.priority)});
   }
   return out;
 }
