@@ -2,10 +2,11 @@
 """Recomputes the lines and bills of `taut economy` from its trace and its decisions, without the product's code:
 TRACE.csv.gz RESULT.json DECISIONS.csv LINES.csv BILLS.csv TIER=RULE,CORE_HOUR,GIB_HOUR,AVAILABILITY,CREDIT...
 
-RULE: reservation or usage. A trace of one month: availability is that of the time that is billed. Also checks what
-holds of every pool: usage <= allocation <= reservation, and reserved <= capacity."""
+RULE: reservation or usage. Availability and credits are by month (UTC). Also checks what holds of every
+pool: usage <= allocation (half more: a trace's limits are soft) <= reservation, and reserved <= capacity."""
 import collections
 import csv
+import datetime
 import gzip
 import json
 import sys
@@ -32,7 +33,7 @@ class Pool:
 
     def __init__(self, decisions, windows, last, tiers, sold_from):
         self.lines = {}
-        self.charges = collections.Counter()  # by group, tier, job
+        self.charges = collections.Counter()  # by group, tier, job, month
         ran, wanted = collections.Counter(), collections.Counter()
         held, runs, ask, group_of = {}, {}, {}, {}
         due = collections.defaultdict(list)
@@ -40,6 +41,7 @@ class Pool:
             due[int(row["time_s"])].append(row)
         for at in sorted(windows):
             usage = windows[at]
+            month = datetime.datetime.fromtimestamp(at, datetime.timezone.utc).strftime("%Y-%m")
             for job in [j for j in held if last[j] < at]:
                 del held[job], runs[job]
             for row in due[at]:
@@ -62,8 +64,8 @@ class Pool:
                 if job not in usage:
                     continue
                 if at >= sold_from:
-                    wanted[job] += 1
-                    ran[job] += runs[job]
+                    wanted[job, month] += 1
+                    ran[job, month] += runs[job]
                 if not runs[job]:
                     continue
                 for i in range(2):
@@ -72,11 +74,12 @@ class Pool:
                 if at >= sold_from:
                     rule, core, gib = tiers[tier][:3]
                     cpu, memory = usage[job][:2] if rule == "reservation" else usage[job][2:]
-                    self.charges[group_of[job], tier, job] += (cpu * core + memory / GIB * gib) * WINDOW / SECONDS
+                    charge = (cpu * core + memory / GIB * gib) * WINDOW / SECONDS
+                    self.charges[group_of[job], tier, job, month] += charge
             self.lines[at] = line
         self.bills = collections.defaultdict(lambda: [0.0, 0.0])
-        for (group, tier, job), charge in self.charges.items():
-            missed = ran[job] < tiers[tier][3] * wanted[job]
+        for (group, tier, job, month), charge in self.charges.items():
+            missed = ran[job, month] < tiers[tier][3] * wanted[job, month]
             self.bills[group, tier][0] += charge
             self.bills[group, tier][1] += charge * tiers[tier][4] if missed else 0
 
