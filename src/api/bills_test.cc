@@ -51,7 +51,7 @@ Pricing TwoTiers(ChargeRule rule) {
   const auto price = [](int64_t from_s, int64_t micros) { return Price{from_s, {micros}, {0}}; };
   out.sheet.tiers = {{.name = "production", .rule = rule, .prices = {price(0, 30'000)}},
                      {.name = "batch", .rule = ChargeRule::kUsage, .prices = {price(0, 10'000)}}};
-  out.tier_rules = {{"*/cronjob/*", 1}};
+  out.tier_rules = {{"*/cronjob/*", {}, {}, 1}};
   return out;
 }
 

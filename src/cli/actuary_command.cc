@@ -143,7 +143,7 @@ const char* const kActuaryHelp =
     "promised\n"
     "availability, and replays the past: what such sales would have been, how the promises turned out, and "
     "what\n"
-    "other sellers would have done (cloudrm, greedy, none, and one that knows the future).\n\n"
+    "other sellers would have done (cloudrm, greedy, all, and one that knows the future).\n\n"
     "Examples:\n"
     "  taut actuary cell.csv --use avg_cpu --promise 98% --horizon 1d\n"
     "  taut actuary pool.csv --use used_cores --capacity cores --promise 99% --horizon 1h --reclaim 10m";

@@ -10,6 +10,7 @@
 
 #include "base/byte_units.h"
 #include "base/strings.h"
+#include "cli/billed_jobs.h"
 #include "cli/cli.h"
 #include "cli/focus_csv.h"
 #include "cli/json_text.h"
@@ -41,13 +42,6 @@ struct Bills {
   std::vector<UsageEntry> asked;  // the entries of --job
 };
 
-// What a recommender's limits would have cost besides money.
-struct Recommended {
-  LimitsInForce limits;
-  int64_t scored_from_s = 0;
-  std::string risk;  // a sentence
-};
-
 // A row of the table: sums over jobs.
 struct RowSum {
   uint64_t jobs = 0;
@@ -55,15 +49,6 @@ struct RowSum {
 };
 
 Money Plus(Money a, Money b) { return {a.micros + b.micros}; }
-
-// Rounded to two decimals, with thousands separated: "1,234.57".
-std::string RoundedText(Money amount) {
-  constexpr int64_t kMicrosPerCent = 10'000;
-  const int64_t cents = (std::abs(amount.micros) + kMicrosPerCent / 2) / kMicrosPerCent;
-  std::string whole = StrCat(cents / 100);
-  for (size_t i = whole.size(); i > 3; i -= 3) whole.insert(i - 3, ",");
-  return fmt::format("{}{}.{:02}", amount.micros < 0 && cents > 0 ? "-" : "", whole, cents % 100);
-}
 
 absl::Status Check(const BillArgs& args) {
   if (args.by != "group" && args.by != "tier" && args.by != "job")
@@ -85,48 +70,11 @@ JobSums SumsOf(const Bill& bill, size_t jobs) {
   return out;
 }
 
-std::string RiskOf(const BillArgs& args, const ReplayResult& result) {
-  std::array<double, 2> shares{};  // of job-days, by resource
-  for (const LaneResult& lane : result.lanes)
-    shares[static_cast<size_t>(lane.resource)] = lane.summary.totals.oom_day_share();
+std::string RiskOf(const BillArgs& args, const RecommendedLimits& made) {
   return fmt::format(
       "with the limits of {}, {:.2f} % of job-days would have had usage above the CPU limit,\n"
       "and {:.2f} % an OOM kill; `taut replay` has more\n",
-      args.recommender, 100 * shares[0], 100 * shares[1]);
-}
-
-absl::StatusOr<Recommended> Recommend(const BillArgs& args, LoadedTrace& trace) {
-  EngineArgs engine;
-  engine.recommenders = {args.recommender};
-  engine.warmup = args.warmup;
-  const absl::StatusOr<ReplayOptions> options = ToReplayOptions(engine);
-  if (!options.ok()) return options.status();
-  Recommended out;
-  ProgressLine progress(args.quiet);
-  ReplayHooks hooks;
-  hooks.on_change = [&](const LimitChange& change) { return out.limits.Add(change), absl::OkStatus(); };
-  hooks.on_progress = [&](uint64_t done, uint64_t total, uint64_t) {
-    progress.Update(fmt::format("replaying day {} of {}", done, total),
-                    static_cast<double>(done) / static_cast<double>(total));
-  };
-  hooks.should_stop = Interrupted;
-  const absl::StatusOr<ReplayResult> result = Replay(trace, *options, hooks);
-  if (!result.ok()) return result.status();
-  if (result->partial) return absl::CancelledError("interrupted: there is no bill");
-  if (absl::Status s = CheckScored(*options, *result); !s.ok()) return s;
-  out.scored_from_s = int64_t{result->first_scored_day} * kDaySeconds;
-  out.risk = RiskOf(args, *result);
-  return out;
-}
-
-void AssignGroups(const Pricing& pricing, const LoadedTrace& trace, Bills& out) {
-  std::map<std::string, uint32_t> numbers;
-  for (const JobInfo& job : trace.jobs()) {
-    const auto [it, is_new] =
-        numbers.try_emplace(pricing.GroupOf(job.name), static_cast<uint32_t>(out.groups.size()));
-    if (is_new) out.groups.push_back(it->first);
-    out.jobs.push_back({it->second, pricing.TierOf(job.name)});
-  }
+      args.recommender, 100 * made.exceeded[0], 100 * made.exceeded[1]);
 }
 
 absl::StatusOr<Bills> MakeBills(const BillArgs& args, const Pricing& pricing, LoadedTrace& trace) {
@@ -135,15 +83,18 @@ absl::StatusOr<Bills> MakeBills(const BillArgs& args, const Pricing& pricing, Lo
   Bills out;
   out.period = {int64_t{trace.days().front()} * kDaySeconds,
                 (int64_t{trace.days().back()} + 1) * kDaySeconds};
-  AssignGroups(pricing, trace, out);
+  BilledGroups billed = AssignGroups(pricing, trace.jobs());
+  out.groups = std::move(billed.groups);
+  out.jobs = std::move(billed.jobs);
   LimitsInForce limits;
   out.has_recommended = args.recommender != "none";
   if (out.has_recommended) {
-    absl::StatusOr<Recommended> made = Recommend(args, trace);
+    absl::StatusOr<RecommendedLimits> made =
+        RecommendLimits({args.recommender, args.warmup, args.quiet}, trace);
     if (!made.ok()) return made.status();
-    limits = std::move(made->limits);
     out.period.start_s = made->scored_from_s;
-    out.risk = std::move(made->risk);
+    out.risk = RiskOf(args, *made);
+    limits = std::move(made->limits);
   }
   if (pricing.pool.has_value()) {
     out.pool.push_back(CapacityOf(*pricing.pool, out.period.start_s, out.period.end_s));

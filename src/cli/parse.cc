@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/compact_command.h"
+#include "cli/economy_command.h"
 #include "cli/parse_daemon.h"
 #include "cli/parse_help.h"
 #include "cli/parse_overcommit.h"
@@ -28,7 +29,8 @@ constexpr const char* kVersion = "taut 0.1.0";
 
 constexpr const char* kAbout =
     "Recommends CPU and memory limits from measured usage, and replays recorded usage to evaluate them.\n"
-    "replay, explain TRACE, tune, analyze, overcommit, compact, bill, quota, admit, actuary and generate "
+    "replay, explain TRACE, tune, analyze, overcommit, compact, bill, economy, quota, admit, actuary and "
+    "generate "
     "need no "
     "daemon. The "
     "other "
@@ -393,6 +395,11 @@ int RunCli(int argc, char** argv) {
   AddTrace(*bill_app, bill.trace);
   AddBill(*bill_app, bill);
   AddOutput(*bill_app, bill.output, bill.quiet);
+  EconomyArgs economy;
+  CLI::App* economy_app = app.add_subcommand("economy", kEconomyHelp);
+  AddTrace(*economy_app, economy.trace);
+  AddEconomy(*economy_app, economy);
+  AddOutput(*economy_app, economy.output, economy.quiet);
   const QuotaVerbs quota_verbs(app);
   ActuaryArgs actuary;
   CLI::App* actuary_app = app.add_subcommand("actuary", kActuaryHelp);
@@ -435,6 +442,7 @@ int RunCli(int argc, char** argv) {
   if (overcommit_app->parsed()) return Flushed(RunOvercommit(overcommit));
   if (compact_app->parsed()) return Flushed(RunCompact(compact));
   if (bill_app->parsed()) return Flushed(RunBill(bill));
+  if (economy_app->parsed()) return Flushed(RunEconomy(economy));
   if (const std::optional<int> code = quota_verbs.Run(); code.has_value()) return Flushed(*code);
   if (actuary_app->parsed()) return Flushed(RunActuary(actuary));
   if (generate_app->parsed()) return Flushed(RunGenerate(generate));

@@ -30,24 +30,6 @@ std::string AmountText(std::string_view resource, int64_t amount) {
   return StrCat(amount);
 }
 
-// What the file says, with warnings on standard error. Errors: all of them, a line each.
-absl::StatusOr<std::pair<QuotaFile, QuotaTree>> Load(const std::string& path) {
-  absl::StatusOr<QuotaFile> file = ReadQuotaFile(path);
-  if (!file.ok()) return file.status();
-  std::string errors;
-  for (const QuotaFinding& finding : CheckQuota(file->spec, file->in_use)) {
-    if (finding.error) {
-      StrAppend(&errors, errors.empty() ? "" : "\n", path, ": ", finding.text);
-    } else {
-      PrintError(StrCat("warning: ", finding.text));
-    }
-  }
-  if (!errors.empty()) return absl::InvalidArgumentError(errors);
-  absl::StatusOr<QuotaTree> tree = QuotaTree::Make(file->spec, file->in_use);
-  if (!tree.ok()) return tree.status();
-  return std::pair(*std::move(file), *std::move(tree));
-}
-
 std::string TableOf(const std::vector<QuotaRowView>& rows) {
   TextTable table({"group", "tier", "resource", "quota", "in use", "borrowed", "available\nnow", "at most"});
   for (const QuotaRowView& row : rows) {
@@ -121,8 +103,25 @@ absl::StatusOr<AdmissionRequest> ToRequest(const AdmitArgs& args) {
 
 }  // namespace
 
+absl::StatusOr<std::pair<QuotaFile, QuotaTree>> LoadQuota(const std::string& path) {
+  absl::StatusOr<QuotaFile> file = ReadQuotaFile(path);
+  if (!file.ok()) return file.status();
+  std::string errors;
+  for (const QuotaFinding& finding : CheckQuota(file->spec, file->in_use)) {
+    if (finding.error) {
+      StrAppend(&errors, errors.empty() ? "" : "\n", path, ": ", finding.text);
+    } else {
+      PrintError(StrCat("warning: ", finding.text));
+    }
+  }
+  if (!errors.empty()) return absl::InvalidArgumentError(errors);
+  absl::StatusOr<QuotaTree> tree = QuotaTree::Make(file->spec, file->in_use);
+  if (!tree.ok()) return tree.status();
+  return std::pair(*std::move(file), *std::move(tree));
+}
+
 int RunQuota(const QuotaArgs& args) {
-  const auto loaded = Load(args.file);
+  const auto loaded = LoadQuota(args.file);
   if (!loaded.ok()) return FailQuota(loaded.status());
   const std::vector<QuotaRowView> rows = RowsOf(loaded->second);
   if (args.output == OutputForm::kTable) {
@@ -145,7 +144,7 @@ int RunQuota(const QuotaArgs& args) {
 }
 
 int RunAdmit(const AdmitArgs& args) {
-  const auto loaded = Load(args.file);
+  const auto loaded = LoadQuota(args.file);
   if (!loaded.ok()) return FailQuota(loaded.status());
   const absl::StatusOr<AdmissionRequest> request = ToRequest(args);
   if (!request.ok()) return FailQuota(request.status());

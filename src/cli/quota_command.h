@@ -3,12 +3,19 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/status/statusor.h"
 #include "cli/commands.h"
+#include "config/quota_file.h"
+#include "economy/quota_tree.h"
 
 namespace taut {
+
+// What the file says, with warnings on standard error. Errors: all of them, a line each.
+absl::StatusOr<std::pair<QuotaFile, QuotaTree>> LoadQuota(const std::string& path);
 
 struct QuotaArgs {
   std::string file;

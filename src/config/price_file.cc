@@ -1,12 +1,12 @@
 #include "config/price_file.h"
 
 #include <array>
+#include <cmath>
 #include <functional>
 #include <span>
 
 #include "absl/time/time.h"
 #include "base/nearest.h"
-#include "base/pattern.h"
 #include "base/strings.h"
 #include "config/yaml_walk.h"
 #include "model/units.h"
@@ -133,13 +133,35 @@ class PriceReader {
     return absl::OkStatus();
   }
   absl::Status ReadJob(const YAML::Node& node) {
-    std::string match, tier;
-    const Field fields[] = {{"match", Text(match)}, {"tier", Text(tier)}};
+    TierRule rule;
+    std::string tier;
+    const Field fields[] = {{"match", Text(rule.match)},
+                            {"priority", [&](const std::string& text) { return ReadPriority(text, rule); }},
+                            {"tier", Text(tier)}};
     if (absl::Status s = Fields(node, "a rule for jobs", fields); !s.ok()) return s;
     const std::optional<uint16_t> found = sheet_.TierNamed(tier);
     if (!found.has_value()) return ErrorAt(name_, node, UnknownTier(tier));
-    if (match.empty()) return ErrorAt(name_, node, "match is empty; * stands for any text");
-    tier_rules_.emplace_back(match, *found);
+    if (rule.match.empty() && !rule.least_priority.has_value())
+      return ErrorAt(name_, node, "match is empty; * stands for any text");
+    if (rule.match.empty()) rule.match = "*";
+    rule.tier = *found;
+    tier_rules_.push_back(std::move(rule));
+    return absl::OkStatus();
+  }
+  // "200" or "120-359".
+  static absl::Status ReadPriority(const std::string& text, TierRule& rule) {
+    const std::vector<std::string_view> bounds = Split(text, '-');
+    std::vector<int> numbers;
+    for (const std::string_view bound : bounds) {
+      const std::optional<double> number = ParseDouble(StripSpace(bound));
+      if (number.has_value() && *number == std::floor(*number) && *number >= 0 && *number <= 1e9)
+        numbers.push_back(static_cast<int>(*number));
+    }
+    if (numbers.size() != bounds.size() || numbers.size() > 2 || numbers.front() > numbers.back())
+      return absl::InvalidArgumentError(
+          StrCat("priority: \"", text, "\": expected a number or a range such as 120-359"));
+    rule.least_priority = numbers.front();
+    rule.most_priority = numbers.back();
     return absl::OkStatus();
   }
   std::string UnknownTier(const std::string& name) const {
@@ -178,7 +200,7 @@ class PriceReader {
 
   const std::string_view name_;
   PriceSheet sheet_;
-  std::vector<std::pair<std::string, uint16_t>> tier_rules_;
+  std::vector<TierRule> tier_rules_;
   std::vector<std::pair<std::string, std::string>> group_rules_;
   std::optional<PoolPrices> pool_;
 };

@@ -47,6 +47,34 @@ pool: {cores: 4000, memory: 16TiB, core_hour: 0.02, gib_hour: 0.003, idle: propo
   EXPECT_EQ(pricing->pool->idle, CostSharing::kProportional);
 }
 
+TEST(PriceFile, ATierMayBeThatOfAPriority) {
+  const absl::StatusOr<Pricing> pricing = ParsePriceFile(R"(
+tiers:
+  - {name: production, prices: [{core_hour: 1}]}
+  - {name: batch, prices: [{core_hour: 1}]}
+  - {name: free, prices: [{core_hour: 1}]}
+jobs:
+  - {match: "shop/*", priority: 100-119, tier: batch}
+  - {priority: 0-99, tier: free}
+  - {priority: 25, tier: batch}
+)",
+                                                         "p.yaml");
+  ASSERT_TRUE(pricing.ok()) << pricing.status();
+  EXPECT_EQ(pricing->TierOf("shop/a", 119), 1U);
+  EXPECT_EQ(pricing->TierOf("lab/a", 119), 0U);
+  EXPECT_EQ(pricing->TierOf("lab/a", 0), 2U);
+  EXPECT_EQ(pricing->TierOf("lab/a", 25), 2U) << "the first that fits";
+  EXPECT_EQ(pricing->TierOf("lab/a"), 0U) << "it has no priority";
+  const auto error = [](const char* priority) {
+    return ErrorOf(StrCat("tiers:\n  - {name: a, prices: [{core_hour: 1}]}\njobs:\n  - {priority: ", priority,
+                          ", tier: a}"));
+  };
+  for (const char* wrong : {"9-1", "-1", "1.5", "high", "1-2-3"}) {
+    EXPECT_EQ(error(wrong),
+              StrCat("p.yaml:4: priority: \"", wrong, "\": expected a number or a range such as 120-359"));
+  }
+}
+
 TEST(PriceFile, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(ErrorOf(""), "p.yaml: there are no tiers");
   EXPECT_EQ(ErrorOf("tier: []"), "p.yaml:1: unknown key \"tier\"; did you mean \"tiers\"?");

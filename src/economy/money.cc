@@ -81,6 +81,14 @@ std::string ToText(Money money) {
   return text;
 }
 
+std::string RoundedText(Money money) {
+  constexpr uint64_t kMicrosPerCent = 10'000;
+  const uint64_t cents = (Magnitude(money.micros) + kMicrosPerCent / 2) / kMicrosPerCent;
+  std::string whole = StrCat(cents / 100);
+  for (size_t i = whole.size(); i > 3; i -= 3) whole.insert(i - 3, ",");
+  return fmt::format("{}{}.{:02}", money.micros < 0 && cents > 0 ? "-" : "", whole, cents % 100);
+}
+
 absl::StatusOr<Money> PriceTimes(Money rate, uint64_t quantity, uint64_t per_rate) {
   const bool negative = rate.micros < 0;
   const Wide product = static_cast<Wide>(Magnitude(rate.micros)) * quantity;

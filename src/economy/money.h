@@ -30,6 +30,8 @@ absl::StatusOr<Money> Subtract(Money a, Money b);
 absl::StatusOr<Money> ParseMoney(std::string_view text);
 // At least two decimals and no more than needed: "12.50", "-0.000001". ParseMoney reads the same back.
 std::string ToText(Money money);
+// Rounded to two decimals, with thousands separated: "1,234.57".
+std::string RoundedText(Money money);
 
 // What `quantity` costs at a rate per `per_rate` of that quantity: rate * quantity / per_rate, rounded to the
 // nearest micro-unit, halves towards plus infinity. Exact before the rounding. OutOfRange if it does not fit.

@@ -109,5 +109,14 @@ TEST(Split, IsMonotoneInAWeight) {
   }
 }
 
+TEST(RoundedText, HasCentsAndThousands) {
+  EXPECT_EQ(RoundedText({1'234'567'890'000}), "1,234,567.89");
+  EXPECT_EQ(RoundedText({5'000}), "0.01") << "halves away from 0";
+  EXPECT_EQ(RoundedText({4'999}), "0.00");
+  EXPECT_EQ(RoundedText({-4'999}), "0.00") << "no minus of nothing";
+  EXPECT_EQ(RoundedText({-999'995'000}), "-1,000.00");
+  EXPECT_EQ(RoundedText({INT64_MIN}), "-9,223,372,036,854.78");
+}
+
 }  // namespace
 }  // namespace taut

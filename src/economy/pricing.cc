@@ -8,9 +8,12 @@
 
 namespace taut {
 
-uint16_t Pricing::TierOf(std::string_view job) const {
-  for (const auto& [pattern, tier] : tier_rules) {
-    if (FitsPattern(job, pattern)) return tier;
+uint16_t Pricing::TierOf(std::string_view job, std::optional<int> priority) const {
+  for (const TierRule& rule : tier_rules) {
+    const bool in_bounds =
+        !rule.least_priority.has_value() ||
+        (priority.has_value() && *rule.least_priority <= *priority && *priority <= *rule.most_priority);
+    if (in_bounds && FitsPattern(job, rule.match)) return rule.tier;
   }
   return 0;
 }

@@ -20,15 +20,21 @@ struct PoolPrices {
   CostSharing idle = CostSharing::kPlatform;
 };
 
+// Jobs whose name fits the pattern; with bounds of the priority, only jobs that have one within them.
+struct TierRule {
+  std::string match;
+  std::optional<int> least_priority, most_priority;  // both or neither; closed
+  uint16_t tier = 0;                                 // index in the sheet
+};
+
 struct Pricing {
   PriceSheet sheet;
-  // A pattern of the job's name, and the index of its tier; the first that fits counts, else the first tier.
-  std::vector<std::pair<std::string, uint16_t>> tier_rules;
+  std::vector<TierRule> tier_rules;  // the first that fits counts, else the job is of the first tier
   // The same with the group; else the name up to its first '/', which is the namespace in Kubernetes.
   std::vector<std::pair<std::string, std::string>> group_rules;
   std::optional<PoolPrices> pool;
 
-  uint16_t TierOf(std::string_view job) const;
+  uint16_t TierOf(std::string_view job, std::optional<int> priority = std::nullopt) const;
   std::string GroupOf(std::string_view job) const;
   std::optional<std::string> GroupByRule(std::string_view job) const;  // absent: no rule fits
 };

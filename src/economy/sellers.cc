@@ -64,6 +64,10 @@ double ConservativeMean(std::span<const double> past, int64_t step_s) {
   return least;
 }
 
+std::span<const double> LastDays(std::span<const double> past, int64_t step_s) {
+  return past.last(std::min(past.size(), static_cast<size_t>(kDays * 86'400 / static_cast<double>(step_s))));
+}
+
 // x > 0 with P(Z > x) = p of the standard normal.
 double NormalTail(double p) {
   const double t = std::sqrt(-2 * std::log(p));
@@ -142,10 +146,9 @@ double StudentQuantile(double q, double n) {
 }
 
 std::optional<double> CloudrmQuota(std::span<const double> past, int64_t step_s, double slo) {
-  past = past.last(std::min(past.size(), static_cast<size_t>(kDays * 86'400 / static_cast<double>(step_s))));
+  past = LastDays(past, step_s);
   Mean mean;
   for (double v : past) mean.Add(v);
-  if (mean.n == 0) return std::nullopt;
   if (mean.n < kLeastSamples) return GreedyQuota(past, slo);
   double squares = 0;
   for (double v : past) squares += std::isnan(v) ? 0 : (v - mean.value()) * (v - mean.value());
@@ -154,6 +157,14 @@ std::optional<double> CloudrmQuota(std::span<const double> past, int64_t step_s,
   const double estimate =
       ConservativeMean(past, step_s) - sd * StudentQuantile(kCorrectionLevel, n - 1) * std::sqrt(1 + 1 / n);
   return std::max(0.0, estimate / slo);
+}
+
+std::optional<double> MeanQuota(std::span<const double> past, int64_t step_s, double slo) {
+  past = LastDays(past, step_s);
+  Mean mean;
+  for (double v : past) mean.Add(v);
+  if (mean.n < kLeastSamples) return GreedyQuota(past, slo);
+  return std::max(0.0, ConservativeMean(past, step_s) / slo);
 }
 
 std::optional<double> GreedyQuota(std::span<const double> past, double slo) {

@@ -29,6 +29,8 @@ std::optional<double> PooledBound(std::span<const double> available, int64_t hor
 // 0. With fewer than 12 values: available / SLO. `slo` in (0, 1]; `step_s` divides an hour. Unset while
 // nothing is measured. O(30 days).
 std::optional<double> CloudrmQuota(std::span<const double> past_available, int64_t step_s, double slo);
+// The same without the error correction.
+std::optional<double> MeanQuota(std::span<const double> past_available, int64_t step_s, double slo);
 // available / SLO of the last measured step.
 std::optional<double> GreedyQuota(std::span<const double> past_available, double slo);
 

@@ -69,6 +69,9 @@ TEST(Cloudrm, FollowsTheRule) {
   const double mean = (288 * 40 + 12 * 52) / 300.0;
   const double sd = std::sqrt((288 * std::pow(40 - mean, 2) + 12 * std::pow(52 - mean, 2)) / 299);
   EXPECT_NEAR(*CloudrmQuota(past, 300, 0.5), (40 - sd * 1.6500 * std::sqrt(1 + 1 / 300.0)) / 0.5, 0.02);
+  EXPECT_NEAR(*MeanQuota(past, 300, 0.5), 80, 1e-9) << "the same mean, without the correction";
+  EXPECT_DOUBLE_EQ(*MeanQuota(std::vector<double>(11, 45.0), 300, 0.9), 50);
+  EXPECT_EQ(MeanQuota({}, 300, 0.9), std::nullopt);
   // Never below 0.
   std::vector<double> wild;
   for (int i = 0; i < 100; ++i) wild.push_back(i % 2 == 0 ? 0 : 10);

@@ -56,7 +56,7 @@ class ActuaryRun {
     };
     add("cloudrm", [&](int64_t t) { return CloudrmQuota(past(t), series_.step_s, options_.promise); });
     add("greedy", [&](int64_t t) { return GreedyQuota(past(t), options_.promise); });
-    add("none", [this](int64_t) { return options_.capacity; });
+    add("all", [this](int64_t) { return options_.capacity; });
     add("clairvoyant", [this](int64_t t) {
       return QuantileAmount(During(t, std::min(steps(), t + options_.horizon_steps)), options_.promise);
     });

@@ -26,7 +26,7 @@ struct ActuaryReplayOptions {
 // Of one seller, over the time after the warm-up. A sale lasts one horizon; a seller that refuses is asked again
 // after a day, or a horizon if that is shorter. Sold is what runs when it is available.
 struct SellerScore {
-  std::string seller;  // "actuary", "cloudrm", "greedy", "none", "clairvoyant"
+  std::string seller;  // "actuary", "cloudrm", "greedy", "all", "clairvoyant"
   uint64_t sales = 0,
            broken = 0;        // broken: more was sold than its horizon had for the promised share of steps
   double kept_share = 0;      // of the sold steps

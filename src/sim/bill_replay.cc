@@ -41,6 +41,27 @@ std::optional<double> LimitsInForce::At(JobId job, Resource r, WindowId window) 
   return after == changes.begin() ? std::nullopt : std::prev(after)->limit;
 }
 
+std::optional<UsageEntry> EntryOf(const JobDay& day, const JobWindow& window, const BilledJob& job,
+                                  const LimitsInForce* limits) {
+  UsageEntry entry;
+  entry.start_s = window.window.start_s();
+  entry.end_s = entry.start_s + kWindowSeconds;
+  entry.group = job.group;
+  entry.job = day.job.value;
+  entry.tier = job.tier;
+  bool measured = false;
+  for (const Resource r : kResources) {
+    const auto limit = limits == nullptr ? std::nullopt : limits->At(day.job, r, window.window);
+    const UsageSums use = SumUsage(day, window, r);
+    if (use.tasks == 0) continue;
+    measured = true;
+    const double reservation = limit.has_value() ? *limit * static_cast<double>(use.tasks)
+                                                 : OwnerLimitSum(window, r, use.tasks).value_or(use.usage);
+    entry.of[static_cast<size_t>(r)] = QuantitiesOf(use, reservation, r);
+  }
+  return measured ? std::optional(entry) : std::nullopt;
+}
+
 absl::StatusOr<Bill> BillTrace(DaySource& source, const PriceSheet& sheet, std::span<const BilledJob> jobs,
                                const BillTraceOptions& options) {
   const BillPeriod& period = options.period;
@@ -53,28 +74,12 @@ absl::StatusOr<Bill> BillTrace(DaySource& source, const PriceSheet& sheet, std::
     if (!days.ok()) return days.status();
     for (const JobDay& job : *days) {
       for (const JobWindow& window : job.windows) {
-        UsageEntry entry;
-        entry.start_s = window.window.start_s();
-        entry.end_s = entry.start_s + kWindowSeconds;
-        if (entry.start_s < period.start_s || entry.end_s > period.end_s) continue;
-        entry.group = jobs[job.job.value].group;
-        entry.job = job.job.value;
-        entry.tier = jobs[job.job.value].tier;
-        bool measured = false;
-        for (const Resource r : kResources) {
-          const auto limit =
-              options.limits == nullptr ? std::nullopt : options.limits->At(job.job, r, window.window);
-          const UsageSums use = SumUsage(job, window, r);
-          if (use.tasks == 0) continue;
-          measured = true;
-          const double reservation = limit.has_value()
-                                         ? *limit * static_cast<double>(use.tasks)
-                                         : OwnerLimitSum(window, r, use.tasks).value_or(use.usage);
-          entry.of[static_cast<size_t>(r)] = QuantitiesOf(use, reservation, r);
-        }
-        if (!measured) continue;
-        if (absl::Status s = metering->Add(entry); !s.ok()) return s;
-        if (options.on_entry) options.on_entry(entry);
+        const int64_t start_s = window.window.start_s();
+        if (start_s < period.start_s || start_s + kWindowSeconds > period.end_s) continue;
+        std::optional<UsageEntry> entry = EntryOf(job, window, jobs[job.job.value], options.limits);
+        if (!entry.has_value() || (options.choose && !options.choose(*entry))) continue;
+        if (absl::Status s = metering->Add(*entry); !s.ok()) return s;
+        if (options.on_entry) options.on_entry(*entry);
       }
     }
   }

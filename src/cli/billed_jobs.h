@@ -1,0 +1,34 @@
+// What the verbs about money share: whose bill a job is on, and the limits of a recommender.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cli/input.h"
+#include "config/price_file.h"
+#include "sim/bill_replay.h"
+
+namespace taut {
+
+struct BilledGroups {
+  std::vector<std::string> groups;  // by number
+  std::vector<BilledJob> jobs;      // by JobId
+};
+// By the rules of the price file; groups are numbered as they appear.
+BilledGroups AssignGroups(const Pricing& pricing, const std::vector<JobInfo>& jobs);
+
+struct RecommendArgs {
+  std::string recommender, warmup;  // as on the command line
+  bool quiet = false;
+};
+struct RecommendedLimits {
+  LimitsInForce limits;
+  int64_t scored_from_s = 0;            // end of the warm-up
+  std::array<double, 2> exceeded = {};  // share of job-days with usage above the limit, by resource
+};
+// With a progress line. Cancelled if it was interrupted; else as ToReplayOptions and Replay.
+absl::StatusOr<RecommendedLimits> RecommendLimits(const RecommendArgs& args, LoadedTrace& trace);
+
+}  // namespace taut
