@@ -1,5 +1,5 @@
-// A cell over time: jobs come, run and end; machines fail, are drained and return; limits change; and the scheduler
-// places what is in the queue.
+// A cell over time: jobs come, run and end; machines fail, are drained and return; limits change; and the
+// scheduler places what is in the queue.
 //
 // Simulated time goes from one event to the next. What is due at one time is done in this order: ends, steps of
 // reservations, the workload's events as they stand, drains, then one scheduling pass.

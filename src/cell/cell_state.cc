@@ -31,7 +31,8 @@ CellState::CellState(const CellIndex& index, std::span<const uint32_t> machines,
     const CellAmounts& amounts = index_.model().machines[model_machine_[m]].capacity;
     for (size_t r = 0; r < resources_; ++r) {
       const int64_t capacity = amounts[r];
-      capacity_[r * n + m] = free_[0][r * n + m] = free_[1][r * n + m] = capacity;
+      capacity_[r * n + m] = capacity;
+      free_[0][r * n + m] = free_[1][r * n + m] = static_cast<double>(capacity);
       inverse_[r * n + m] = capacity > 0 ? 1 / static_cast<double>(capacity) : 0;
     }
   }
@@ -59,8 +60,7 @@ void CellState::Grow(uint32_t machine) {
   for (size_t r = 0; r < resources_; ++r) {
     const size_t at = r * machines() + machine;
     for (int view = 0; view < 2; ++view)
-      grown_[view][at] =
-          std::pow(scoring_.epvm_base, 1 - static_cast<double>(free_[view][at]) * inverse_[at]);
+      grown_[view][at] = std::pow(scoring_.epvm_base, 1 - free_[view][at] * inverse_[at]);
   }
 }
 
@@ -74,8 +74,8 @@ void CellState::Shift(CellTier tier, uint32_t machine, const CellAmounts& reserv
     on_machine[r] += reserved[r];
     reservations_[t][r] += reserved[r];
     limits_[t][r] += limit[r];
-    free_[0][at] -= reserved[r];
-    if (IsProduction(tier)) free_[1][at] -= limit[r];
+    free_[0][at] -= static_cast<double>(reserved[r]);
+    if (IsProduction(tier)) free_[1][at] -= static_cast<double>(limit[r]);
   }
   Grow(machine);
   NoteChange(machine);
@@ -110,7 +110,7 @@ void CellState::SetInService(uint32_t machine, bool in_service) {
   out_[machine] = in_service ? 0 : 1;
   for (auto& free : free_) {
     for (size_t r = 0; r < resources_; ++r)
-      free[r * machines() + machine] += in_service ? kWithheld : -kWithheld;
+      free[r * machines() + machine] += static_cast<double>(in_service ? kWithheld : -kWithheld);
   }
   Grow(machine);
   NoteChange(machine);
@@ -121,7 +121,7 @@ void CellState::SetCapacity(uint32_t machine, const CellAmounts& capacity) {
     const size_t at = r * machines() + machine;
     const int64_t more = capacity[r] - capacity_[at];
     capacity_[at] = capacity[r];
-    for (auto& free : free_) free[at] += more;
+    for (auto& free : free_) free[at] += static_cast<double>(more);
     inverse_[at] = capacity[r] > 0 ? 1 / static_cast<double>(capacity[r]) : 0;
   }
   if (scoring_.score == CellScore::kWorstFit) {
@@ -184,15 +184,16 @@ const uint8_t* CellState::SatisfiedHere(uint32_t constraints) {
 }
 
 CellState::Need CellState::NeedOf(const CellClass& c) {
-  Need need{
-      .need = {entry(c), c.limit}, .view = c.production ? 1 : 0, .satisfied = SatisfiedHere(c.constraints)};
-  if (!c.production) need.need[1].fill(INT64_MIN / 2);
-  if (scoring_.score == CellScore::kWorstFit) SetGrowth(need);
+  Need need{.need = {}, .view = c.production ? 1 : 0, .satisfied = SatisfiedHere(c.constraints)};
+  for (size_t r = 0; r < resources_; ++r) {
+    need.need[0][r] = static_cast<double>(entry(c)[r]);
+    need.need[1][r] = static_cast<double>(c.limit[r]);
+  }
+  if (scoring_.score == CellScore::kWorstFit) SetGrowth(this->need(c));
   return need;
 }
 
-void CellState::SetGrowth(const Need& need) {
-  const CellAmounts& amounts = need.need[need.view];
+void CellState::SetGrowth(const CellAmounts& amounts) {
   if (amounts == growth_need_) return;
   growth_need_ = amounts;
   size_t at = 0;
@@ -205,42 +206,61 @@ void CellState::SetGrowth(const Need& need) {
   }
 }
 
-template <CellScore kScore>
-double CellState::Amounts(const Need& need, uint32_t machine) const {
+// Without branches on what a machine has, so that a loop over machines becomes vector instructions.
+template <CellScore kScore, size_t kResources, bool kProduction>
+inline double CellState::Amounts(const Need& need, size_t machine) const {
+  constexpr int kView = kProduction ? 1 : 0;
   const size_t n = machines();
   bool fits = true;
-  double sum = 0, least = 1;
-  int counted = 0;
-  for (size_t r = 0; r < resources_; ++r) {
+  double sum = 0, least = 1, counted = 0;
+  for (size_t r = 0; r < kResources; ++r) {
     const size_t at = r * n + machine;
-    const int64_t left[2] = {free_[0][at] - need.need[0][r], free_[1][at] - need.need[1][r]};
-    fits &= left[0] >= 0 && left[1] >= 0;
+    const double left = free_[kView][at] - need.need[kView][r];
+    fits &= left >= 0;
+    if constexpr (kProduction) fits &= free_[0][at] >= need.need[0][r];
+    const bool has = inverse_[at] > 0;
     if constexpr (kScore == CellScore::kWorstFit) {
-      sum += inverse_[at] > 0 ? grown_[need.view][at] * growth_[shape_[machine] * resources_ + r] : 0;
+      sum += has ? grown_[kView][at] * growth_[shape_[machine] * kResources + r] : 0;
     } else {
-      const double f = static_cast<double>(left[need.view]) * inverse_[at];
+      const double f = left * inverse_[at];
       sum += f;
       if constexpr (kScore == CellScore::kHybrid) {
-        counted += inverse_[at] > 0 ? 1 : 0;
-        least = inverse_[at] > 0 ? std::min(least, f) : least;
+        counted += has ? 1 : 0;
+        least = has && f < least ? f : least;
       }
     }
   }
-  if (!fits) return kInfeasible;
   if constexpr (kScore == CellScore::kHybrid) sum += scoring_.stranded_weight * (sum - counted * least);
-  return sum;
+  return fits ? sum : kInfeasible;
 }
 
-double CellState::AmountsOf(const Need& need, uint32_t machine) const {
+template <typename Use>
+auto CellState::WithAmounts(const Need& need, const Use& use) const {
+  const auto with = [&]<CellScore kScore, size_t kResources>() {
+    return need.view == 1 ? use([&](size_t m) { return Amounts<kScore, kResources, true>(need, m); })
+                          : use([&](size_t m) { return Amounts<kScore, kResources, false>(need, m); });
+  };
+  const auto with_score = [&]<CellScore kScore>() {
+    switch (resources_) {
+      case 1:
+        return with.template operator()<kScore, 1>();
+      case 2:
+        return with.template operator()<kScore, 2>();
+      case 3:
+        return with.template operator()<kScore, 3>();
+      default:
+        return with.template operator()<kScore, kMaxCellResources>();
+    }
+  };
   switch (scoring_.score) {
     case CellScore::kBestFit:
-      return Amounts<CellScore::kBestFit>(need, machine);
+      return with_score.template operator()<CellScore::kBestFit>();
     case CellScore::kWorstFit:
-      return Amounts<CellScore::kWorstFit>(need, machine);
+      return with_score.template operator()<CellScore::kWorstFit>();
     case CellScore::kHybrid:
       break;
   }
-  return Amounts<CellScore::kHybrid>(need, machine);
+  return with_score.template operator()<CellScore::kHybrid>();
 }
 
 double CellState::Rules(const CellClass& c, uint32_t machine) {
@@ -257,33 +277,22 @@ double CellState::Rules(const CellClass& c, uint32_t machine) {
 
 double CellState::Score(const CellClass& c, uint32_t machine) {
   const double rules = Rules(c, machine);
-  return rules == kInfeasible ? kInfeasible : rules + AmountsOf(NeedOf(c), machine);
-}
-
-template <CellScore kScore>
-void CellState::FillAll(const CellClass& c, const Need& need, std::vector<double>& out) {
-  const auto n = static_cast<uint32_t>(machines());
-  if (c.job != UINT32_MAX || c.soft) {
-    for (uint32_t m = 0; m < n; ++m) {
-      const double rules = Rules(c, m);
-      out[m] = rules == kInfeasible ? kInfeasible : rules + Amounts<kScore>(need, m);
-    }
-  } else if (need.satisfied != nullptr) {
-    for (uint32_t m = 0; m < n; ++m) out[m] = need.satisfied[m] != 0 ? Amounts<kScore>(need, m) : kInfeasible;
-  } else {
-    for (uint32_t m = 0; m < n; ++m) out[m] = Amounts<kScore>(need, m);
-  }
+  if (rules == kInfeasible) return kInfeasible;
+  return rules + WithAmounts(NeedOf(c), [&](const auto& amounts) { return amounts(machine); });
 }
 
 void CellState::ScoreAll(const CellClass& c, std::vector<double>& out) {
   const Need need = NeedOf(c);
-  switch (scoring_.score) {
-    case CellScore::kBestFit:
-      return FillAll<CellScore::kBestFit>(c, need, out);
-    case CellScore::kWorstFit:
-      return FillAll<CellScore::kWorstFit>(c, need, out);
-    case CellScore::kHybrid:
-      return FillAll<CellScore::kHybrid>(c, need, out);
+  const auto n = static_cast<uint32_t>(machines());
+  WithAmounts(need, [&](const auto& amounts) {
+    double* scores = out.data();
+    for (uint32_t m = 0; m < n; ++m) scores[m] = amounts(m);
+    return 0;
+  });
+  if (c.job != UINT32_MAX || c.soft) {
+    for (uint32_t m = 0; m < n; ++m) out[m] += Rules(c, m);
+  } else if (need.satisfied != nullptr) {
+    for (uint32_t m = 0; m < n; ++m) out[m] = need.satisfied[m] != 0 ? out[m] : kInfeasible;
   }
 }
 

@@ -57,10 +57,10 @@ class CellState {
 
   // Capacity less the limits of production tasks, and less the reservations of all.
   int64_t production_free(size_t resource, uint32_t machine) const {
-    return free_[1][resource * machines() + machine] + Withheld(machine);
+    return static_cast<int64_t>(free_[1][resource * machines() + machine]) + Withheld(machine);
   }
   int64_t free(size_t resource, uint32_t machine) const {
-    return free_[0][resource * machines() + machine] + Withheld(machine);
+    return static_cast<int64_t>(free_[0][resource * machines() + machine]) + Withheld(machine);
   }
   int64_t capacity(size_t resource, uint32_t machine) const {
     return capacity_[resource * machines() + machine];
@@ -75,7 +75,7 @@ class CellState {
     return counting_ == CellCounting::kFromLimit ? c.limit : c.reservation;
   }
   const CellAmounts& need(const CellClass& c) const { return c.production ? c.limit : entry(c); }
-  // What a placed task counts for among reservations, and one of the class after so many steps.
+  // What a placed task counts for among reservations, and one of its class after `steps` of Settle.
   CellAmounts counted(uint32_t task) const;
   CellAmounts CountedAt(const CellClass& c, uint8_t steps) const;
   // Sums over all placed tasks of a tier.
@@ -122,16 +122,16 @@ class CellState {
 
  private:
   struct Need {
-    CellAmounts need[2];  // of free_[0], free_[1]
-    int view = 0;         // which of the two is scored
+    double need[2][kMaxCellResources];  // of free_[0], free_[1]
+    int view = 0;                       // which of the two is scored
     const uint8_t* satisfied = nullptr;
   };
   Need NeedOf(const CellClass& c);
-  template <CellScore kScore>
-  double Amounts(const Need& need, uint32_t machine) const;
-  double AmountsOf(const Need& need, uint32_t machine) const;
-  template <CellScore kScore>
-  void FillAll(const CellClass& c, const Need& need, std::vector<double>& out);
+  // Calls `use` with a function from a machine to its score by amounts, made for the score and the resources.
+  template <typename Use>
+  auto WithAmounts(const Need& need, const Use& use) const;
+  template <CellScore kScore, size_t kResources, bool kProduction>
+  double Amounts(const Need& need, size_t machine) const;
   int64_t Withheld(uint32_t machine) const { return out_[machine] == 0 ? 0 : kWithheld; }
   void Change(uint32_t task, uint32_t machine, int64_t sign);
   // Adds to what the tasks of a tier have on a machine.
@@ -139,7 +139,7 @@ class CellState {
   void Grow(uint32_t machine);
   void NoteChange(uint32_t machine) { changed_[changes_++ % changed_.size()] = machine; }
   const uint8_t* SatisfiedHere(uint32_t constraints);
-  void SetGrowth(const Need& need);
+  void SetGrowth(const CellAmounts& amounts);
 
   const CellIndex& index_;
   const CellScoring scoring_;
@@ -147,11 +147,13 @@ class CellState {
   const size_t resources_;
   std::vector<uint32_t> model_machine_;
   // Of a machine that is out of service everything is withheld, so that nothing fits.
-  static constexpr int64_t kWithheld = int64_t{1} << 58;
+  static constexpr int64_t kWithheld = int64_t{1} << 52;
   std::vector<uint8_t> out_;
-  std::vector<int64_t> capacity_, free_[2];  // by resource, then machine
-  std::vector<double> inverse_;              // 1 / capacity, or 0
-  std::vector<double> grown_[2];             // n^used, for kWorstFit
+  std::vector<int64_t> capacity_;  // by resource, then machine
+  // The same. Whole numbers, which a double holds up to 2^53: scores need no conversion.
+  std::vector<double> free_[2];
+  std::vector<double> inverse_;   // 1 / capacity, or 0
+  std::vector<double> grown_[2];  // n^used, for kWorstFit
   // For kWorstFit: the capacities there are, by machine and themselves.
   std::vector<uint32_t> shape_;
   std::vector<CellAmounts> shapes_;

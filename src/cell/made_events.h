@@ -8,10 +8,10 @@
 
 namespace taut {
 
-// Published: jobs of production are services that run long, batch jobs run for minutes to days; resource-hours of
-// jobs are heavy-tailed; arrivals have a daily cycle; Autopilot changes a job's limit every few days (Verma et al.,
-// EuroSys 2015; Tirmazi et al., EuroSys 2020; Rzadca et al., EuroSys 2020). Not published, and chosen here: all the
-// figures below.
+// Published: jobs of production are services that run long, batch jobs run for minutes to days; resource-hours
+// of jobs are heavy-tailed; arrivals have a daily cycle; Autopilot changes a job's limit every few days (Verma
+// et al., EuroSys 2015; Tirmazi et al., EuroSys 2020; Rzadca et al., EuroSys 2020). Not published, and chosen
+// here: all the figures below.
 struct MadeCellEventsOptions {
   // Its other_cpu is the mean over time, if no job waited; its other_times is ignored.
   MadeCellOptions cell;
@@ -36,8 +36,8 @@ struct MadeCellEvents {
   CellWorkload workload;
 };
 
-// The same options make the same cell and events. CheckCell and CheckCellWorkload find nothing in one of 40 machines
-// or more. REQUIRES: options within their ranges.
+// The same options make the same cell and events. CheckCell and CheckCellWorkload find nothing in one of 40
+// machines or more. REQUIRES: options within their ranges.
 MadeCellEvents MakeCellEvents(const MadeCellEventsOptions& options);
 
 }  // namespace taut
