@@ -3,8 +3,23 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 
 namespace taut {
+namespace {
+
+// What a vector register of AVX2 holds.
+constexpr size_t kLanes = 4;
+typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));
+
+template <typename T>
+inline T Load(const double* from) {
+  T out;
+  std::memcpy(&out, from, sizeof(out));
+  return out;
+}
+
+}  // namespace
 
 CellState::CellState(const CellIndex& index, std::span<const uint32_t> machines, const CellScoring& scoring,
                      CellCounting counting)
@@ -206,39 +221,53 @@ void CellState::SetGrowth(const CellAmounts& amounts) {
   }
 }
 
-// Without branches on what a machine has, so that a loop over machines becomes vector instructions.
-template <CellScore kScore, size_t kResources, bool kProduction>
-inline double CellState::Amounts(const Need& need, size_t machine) const {
+// T: double, or several machines next to each other as one vector.
+template <CellScore kScore, size_t kResources, bool kProduction, typename T>
+inline T CellState::Amounts(const Need& need, size_t machine) const {
   constexpr int kView = kProduction ? 1 : 0;
   const size_t n = machines();
-  bool fits = true;
-  double sum = 0, least = 1, counted = 0;
+  const T zero = {}, one = zero + 1;
+  T sum = zero, least = one, counted = zero;
+  auto fits = zero == zero;
   for (size_t r = 0; r < kResources; ++r) {
     const size_t at = r * n + machine;
-    const double left = free_[kView][at] - need.need[kView][r];
-    fits &= left >= 0;
-    if constexpr (kProduction) fits &= free_[0][at] >= need.need[0][r];
-    const bool has = inverse_[at] > 0;
+    const T left = Load<T>(&free_[kView][at]) - need.need[kView][r];
+    fits = fits & (left >= zero);
+    if constexpr (kProduction) fits = fits & (Load<T>(&free_[0][at]) - need.need[0][r] >= zero);
     if constexpr (kScore == CellScore::kWorstFit) {
-      sum += has ? grown_[kView][at] * growth_[shape_[machine] * kResources + r] : 0;
+      sum += inverse_[at] > 0 ? grown_[kView][at] * growth_[shape_[machine] * kResources + r] : 0;
     } else {
-      const double f = left * inverse_[at];
+      const T inverse = Load<T>(&inverse_[at]), f = left * inverse;
       sum += f;
       if constexpr (kScore == CellScore::kHybrid) {
-        counted += has ? 1 : 0;
-        least = has && f < least ? f : least;
+        const auto has = inverse > zero;
+        counted += has ? one : zero;
+        least = (has & (f < least)) ? f : least;
       }
     }
   }
   if constexpr (kScore == CellScore::kHybrid) sum += scoring_.stranded_weight * (sum - counted * least);
-  return fits ? sum : kInfeasible;
+  return fits ? sum : zero + kInfeasible;
+}
+
+template <CellScore kScore, size_t kResources, bool kProduction>
+void CellState::FillAll(const Need& need, double* out) const {
+  const size_t n = machines();
+  size_t m = 0;
+  if constexpr (kScore != CellScore::kWorstFit) {
+    for (; m + kLanes <= n; m += kLanes) {
+      const Lanes scores = Amounts<kScore, kResources, kProduction, Lanes>(need, m);
+      std::memcpy(out + m, &scores, sizeof(scores));
+    }
+  }
+  for (; m < n; ++m) out[m] = Amounts<kScore, kResources, kProduction, double>(need, m);
 }
 
 template <typename Use>
-auto CellState::WithAmounts(const Need& need, const Use& use) const {
+auto CellState::WithKind(const Need& need, const Use& use) const {
   const auto with = [&]<CellScore kScore, size_t kResources>() {
-    return need.view == 1 ? use([&](size_t m) { return Amounts<kScore, kResources, true>(need, m); })
-                          : use([&](size_t m) { return Amounts<kScore, kResources, false>(need, m); });
+    return need.view == 1 ? use.template operator()<kScore, kResources, true>()
+                          : use.template operator()<kScore, kResources, false>();
   };
   const auto with_score = [&]<CellScore kScore>() {
     switch (resources_) {
@@ -278,16 +307,17 @@ double CellState::Rules(const CellClass& c, uint32_t machine) {
 double CellState::Score(const CellClass& c, uint32_t machine) {
   const double rules = Rules(c, machine);
   if (rules == kInfeasible) return kInfeasible;
-  return rules + WithAmounts(NeedOf(c), [&](const auto& amounts) { return amounts(machine); });
+  const Need need = NeedOf(c);
+  return rules + WithKind(need, [&]<CellScore kScore, size_t kResources, bool kProduction>() {
+           return Amounts<kScore, kResources, kProduction, double>(need, machine);
+         });
 }
 
 void CellState::ScoreAll(const CellClass& c, std::vector<double>& out) {
   const Need need = NeedOf(c);
   const auto n = static_cast<uint32_t>(machines());
-  WithAmounts(need, [&](const auto& amounts) {
-    double* scores = out.data();
-    for (uint32_t m = 0; m < n; ++m) scores[m] = amounts(m);
-    return 0;
+  WithKind(need, [&]<CellScore kScore, size_t kResources, bool kProduction>() {
+    FillAll<kScore, kResources, kProduction>(need, out.data());
   });
   if (c.job != UINT32_MAX || c.soft) {
     for (uint32_t m = 0; m < n; ++m) out[m] += Rules(c, m);

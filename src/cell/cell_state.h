@@ -127,11 +127,13 @@ class CellState {
     const uint8_t* satisfied = nullptr;
   };
   Need NeedOf(const CellClass& c);
-  // Calls `use` with a function from a machine to its score by amounts, made for the score and the resources.
+  // Calls `use` for the score, the number of resources and whether the need is one of production.
   template <typename Use>
-  auto WithAmounts(const Need& need, const Use& use) const;
+  auto WithKind(const Need& need, const Use& use) const;
+  template <CellScore kScore, size_t kResources, bool kProduction, typename T>
+  T Amounts(const Need& need, size_t machine) const;
   template <CellScore kScore, size_t kResources, bool kProduction>
-  double Amounts(const Need& need, size_t machine) const;
+  void FillAll(const Need& need, double* out) const;
   int64_t Withheld(uint32_t machine) const { return out_[machine] == 0 ? 0 : kWithheld; }
   void Change(uint32_t task, uint32_t machine, int64_t sign);
   // Adds to what the tasks of a tier have on a machine.
