@@ -12,6 +12,19 @@ std::string_view Name(EvictionCause cause) {
   return kNames[static_cast<size_t>(cause)];
 }
 
+void CellTierTotals::Add(const CellTierTotals& other) {
+  for (const auto field : {&CellTierTotals::jobs, &CellTierTotals::jobs_finished, &CellTierTotals::tasks,
+                           &CellTierTotals::finished, &CellTierTotals::removed, &CellTierTotals::running,
+                           &CellTierTotals::pending, &CellTierTotals::starts, &CellTierTotals::measured_jobs})
+    this->*field += other.*field;
+  for (const auto field : {&CellTierTotals::task_hours, &CellTierTotals::lost_task_hours,
+                           &CellTierTotals::cpu_hours, &CellTierTotals::lost_cpu_hours})
+    this->*field += other.*field;
+  for (const auto field : {&CellTierTotals::first_s, &CellTierTotals::all_s, &CellTierTotals::again_s})
+    (this->*field).insert((this->*field).end(), (other.*field).begin(), (other.*field).end());
+  for (size_t c = 0; c < kEvictionCauses; ++c) evictions[c] += other.evictions[c];
+}
+
 uint64_t CellTierTotals::all_evictions() const {
   return std::accumulate(evictions.begin(), evictions.end(), uint64_t{0});
 }

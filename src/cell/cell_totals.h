@@ -40,6 +40,7 @@ struct CellTierTotals {
   std::vector<float> first_s, all_s, again_s;
   uint64_t measured_jobs = 0;  // submitted in the measured time
 
+  void Add(const CellTierTotals& other);
   uint64_t all_evictions() const;
   // Of a cause, or of all, in a week of a task's running; 0 if none ran.
   double evictions_per_week(std::optional<EvictionCause> cause = {}) const;

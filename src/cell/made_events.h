@@ -13,8 +13,9 @@ namespace taut {
 // et al., EuroSys 2015; Tirmazi et al., EuroSys 2020; Rzadca et al., EuroSys 2020). Not published, and chosen
 // here: all the figures below.
 struct MadeCellEventsOptions {
-  // Its other_cpu is the mean over time, if no job waited; its other_times is ignored.
-  MadeCellOptions cell;
+  // Its other_cpu is the mean over time, if no job waited: more than in a cell at one time, so that some wait. Its
+  // other_times is ignored.
+  MadeCellOptions cell = {.other_cpu = 0.5};
   double days = 2;  // > 0
   // Share of production jobs that run from the beginning to the end; the others come and run for log-normal times.
   double standing = 0.85;
