@@ -113,6 +113,17 @@ class CellState {
 
   // kInfeasible if the task does not fit or may not run there.
   double Score(const CellClass& c, uint32_t machine);
+  // The same question alone; most machines are told by their first resource.
+  bool IsFeasible(const CellClass& c, uint32_t machine) {
+    const CellAmounts& reserved = entry(c);
+    for (size_t r = 0; r < resources_; ++r) {
+      const size_t at = r * machines() + machine;
+      if (free_[0][at] < static_cast<double>(reserved[r]) ||
+          (c.production && free_[1][at] < static_cast<double>(c.limit[r])))
+        return false;
+    }
+    return Rules(c, machine) != kInfeasible;
+  }
   // All machines' scores. O(machines).
   void ScoreAll(const CellClass& c, std::vector<double>& out);
   // Why a task may not run on a machine; kFree also if there is room in the capacity but not now.

@@ -130,7 +130,7 @@ bool CellScheduler::StillNone(const CellClass& c, uint64_t known, const Feasible
 
 bool CellScheduler::StillFull(uint32_t job, const CellClass& c) {
   uint64_t& known = NoRoomSince(job);
-  if (!StillNone(c, known, [&](uint32_t m) { return state_.Score(c, m) != kInfeasible; })) return false;
+  if (!StillNone(c, known, [&](uint32_t m) { return state_.IsFeasible(c, m); })) return false;
   known = state_.changes() + 1;
   return true;
 }
