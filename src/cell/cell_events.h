@@ -56,8 +56,8 @@ struct CellWorkload {
 // and drains of machines that are down, drains of machines that are drained, returns of machines in service,
 // capacities of nothing, limits of nothing. Kept, but counted: events that stood behind a later one, limits that
 // fit into no machine, jobs that no event submits.
-// InvalidArgument: the number of runs is not that of jobs, a run is not > 0, a time is outside [0, kMaxCellTime], a
-// job, machine or row of amounts is not there, amounts as of CheckCell.
+// InvalidArgument: the number of runs is not that of jobs, a run is not > 0, a time is outside [0, kMaxCellTime],
+// a job, machine or row of amounts is not there, amounts as of CheckCell.
 absl::StatusOr<std::vector<CellFinding>> CheckCellWorkload(const CellModel& model, CellWorkload& workload);
 
 }  // namespace taut

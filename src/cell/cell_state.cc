@@ -8,8 +8,12 @@
 namespace taut {
 namespace {
 
-// What a vector register of AVX2 holds.
+// What a vector register holds.
+#ifdef __AVX__
 constexpr size_t kLanes = 4;
+#else
+constexpr size_t kLanes = 2;
+#endif
 typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));
 
 template <typename T>

@@ -113,7 +113,7 @@ class CellState {
 
   // kInfeasible if the task does not fit or may not run there.
   double Score(const CellClass& c, uint32_t machine);
-  // The same question alone; most machines are told by their first resource.
+  // Whether Score is finite. Faster where most machines lack the first resource.
   bool IsFeasible(const CellClass& c, uint32_t machine) {
     const CellAmounts& reserved = entry(c);
     for (size_t r = 0; r < resources_; ++r) {
