@@ -219,6 +219,29 @@ TEST(CellSimulation, ReservationsSettleAndMakeRoom) {
   EXPECT_EQ(c.Run(600, options).size(), 3U);
 }
 
+TEST(CellSimulation, AGangThatDoesNotFitLeavesReservationsSettled) {
+  TimedCell c;
+  c.Machine(4, 10).Machine(4, 10);
+  c.Job(CellTier::kBatch, 2, 4, 0, 0).reservation = {1, 1};
+  c.Job(CellTier::kProduction, 3, 4, 700, 0).gang = true;
+  c.Job(CellTier::kFree, 1, 3, 800, 0);
+  EXPECT_THAT(c.Run(900), ElementsAre("0 submitted j0", "0 started j0/0 m0", "0 started j0/1 m1",
+                                      "700 submitted j1", "800 submitted j2", "800 started j2/0 m0"));
+}
+
+TEST(CellSimulation, ATaskThatLeavesItsDomainMakesRoomOnOtherMachinesOfIt) {
+  TimedCell c;
+  const uint32_t rack = c.model.names.Number("rack");
+  for (int m = 0; m < 40; ++m) c.Machine(4, 10);
+  for (const size_t m : {0, 1}) c.model.machines[m].attributes = {{rack, c.model.names.Number("r0")}};
+  CellJob& job = c.Job(CellTier::kBatch, 2, 1, 0, 0);
+  job.spread_key = rack;
+  job.max_per_domain = 1;
+  c.At(10, CellEventKind::kFail, 0);
+  EXPECT_THAT(c.Run(100), ElementsAre("0 submitted j0", "0 started j0/0 m0", "10 out m0",
+                                      "10 evicted j0/0 failed", "10 started j0/0 m1"));
+}
+
 TEST(CellSimulation, StopTakesAJobAway) {
   TimedCell c;
   c.Machine(2, 10);
