@@ -66,7 +66,9 @@ CellSimulation::CellSimulation(const CellModel& model, const CellWorkload& workl
       jobs_(model.jobs.size()),
       since_(index_.tasks(), kNoEnd),
       machines_(model.machines.size()),
-      capacity_(model.Capacity()) {}
+      capacity_(model.Capacity()) {
+  if (hooks_.autoscaler != nullptr) limits_at_ = kCellWindowMs;
+}
 
 CellTotals CellSimulation::Run() {
   for (uint64_t i = 1; Step(); ++i) {
@@ -92,6 +94,7 @@ CellSimulation::Source CellSimulation::Next(int64_t& time) const {
     if (!step.empty()) offer(step.front().time_ms, Source::kSettle);
   }
   if (input_ < workload_.events.size()) offer(workload_.events[input_].time_ms, Source::kInput);
+  offer(limits_at_, Source::kLimits);
   offer(drain_at_, Source::kDrain);
   offer(pass_at_, Source::kPass);
   return source;
@@ -111,6 +114,9 @@ bool CellSimulation::Step() {
       break;
     case Source::kInput:
       TakeInput(workload_.events[input_++]);
+      break;
+    case Source::kLimits:
+      TakeLimits();
       break;
     case Source::kDrain:
       TakeDrains();
@@ -238,6 +244,7 @@ void CellSimulation::Submit(uint32_t job) {
   totals.tasks += model_.jobs[job].tasks;
   if (measured()) ++totals.measured_jobs;
   scheduler_.Submit(job);
+  if (hooks_.autoscaler != nullptr) there_.push_back(job);
   Tell(CellStepKind::kSubmitted, job);
 }
 
@@ -312,6 +319,30 @@ void CellSimulation::EvictAll(uint32_t machine, EvictionCause cause) {
   while (scheduler_.state().first_on(machine) != kNowhere)
     scheduler_.Evict(scheduler_.state().first_on(machine), evicted_);
   TellEvicted(cause);
+}
+
+void CellSimulation::TakeLimits() {
+  limits_at_ = now_ + kCellWindowMs;
+  std::erase_if(there_, [&](uint32_t job) { return jobs_[job].phase == Phase::kOver; });
+  for (const uint32_t job : there_) {
+    const uint32_t running = jobs_[job].left - scheduler_.pending(job);
+    if (running == 0) continue;
+    const CellAmounts limit = index_.class_of(job).limit;
+    const CellAutoscaler::Decision decision = hooks_.autoscaler->Close(job, {now_, running, limit});
+    if (decision.kills > 0) Kill(job, decision.kills);
+    if (decision.limit.has_value() && *decision.limit != limit) ChangeLimit(job, *decision.limit);
+  }
+  WantPass();
+}
+
+void CellSimulation::Kill(uint32_t job, uint32_t kills) {
+  evicted_.clear();
+  for (uint32_t t = index_.first_task(job); t < index_.first_task(job + 1) && kills > 0; ++t) {
+    if (scheduler_.state().machine_of(t) == kNowhere) continue;
+    scheduler_.Evict(t, evicted_);
+    --kills;
+  }
+  TellEvicted(EvictionCause::kOom);
 }
 
 void CellSimulation::TakeDrains() {

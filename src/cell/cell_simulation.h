@@ -2,13 +2,14 @@
 // scheduler places what is in the queue.
 //
 // Simulated time goes from one event to the next. What is due at one time is done in this order: ends, steps of
-// reservations, the workload's events as they stand, drains, then one scheduling pass.
+// reservations, the workload's events as they stand, the autoscaler, drains, then one scheduling pass.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -61,7 +62,25 @@ struct CellStep {
   uint32_t machine = kNowhere;  // of kStarted
 };
 
+// Sets the limits of jobs while the cell runs, window by window.
+class CellAutoscaler {
+ public:
+  virtual ~CellAutoscaler() = default;
+  struct Window {
+    int64_t end_ms = 0;    // a multiple of kCellWindowMs
+    uint32_t running = 0;  // tasks of the job that run at its end; > 0
+    CellAmounts limit = {};
+  };
+  struct Decision {
+    uint32_t kills = 0;  // of the tasks, for using more than their limit: they lose their machine
+    std::optional<CellAmounts> limit;  // from now on; absent: it stays
+  };
+  virtual Decision Close(uint32_t job, const Window& window) = 0;
+};
+inline constexpr int64_t kCellWindowMs = 300'000;
+
 struct CellSimulationHooks {
+  CellAutoscaler* autoscaler = nullptr;  // null: limits change by the workload's events only
   std::function<void(const CellStep&)> on_step;
   // Asked and told now and then; true ends the simulation.
   std::function<bool(double share)> should_stop;
@@ -87,7 +106,7 @@ class CellSimulation {
   bool IsSubmitted(uint32_t job) const { return jobs_[job].phase != Phase::kUnknown; }
 
  private:
-  enum class Source : uint8_t { kEnd, kSettle, kInput, kDrain, kPass, kNone };
+  enum class Source : uint8_t { kEnd, kSettle, kInput, kLimits, kDrain, kPass, kNone };
   enum class Phase : uint8_t { kUnknown, kThere, kOver };
   struct Job {
     Phase phase = Phase::kUnknown;
@@ -105,6 +124,8 @@ class CellSimulation {
   void TakeEnd();
   void TakeSettle();
   void TakeInput(const CellEvent& event);
+  void TakeLimits();
+  void Kill(uint32_t job, uint32_t kills);
   void TakeDrains();
   void TakePass();
   void WantPass();
@@ -145,6 +166,8 @@ class CellSimulation {
   std::array<std::deque<Due>, kSettleSteps> settles_;  // by step
   int64_t pass_at_ = kNoEnd, last_pass_ = -1;
   int64_t drain_at_ = kNoEnd;
+  int64_t limits_at_ = kNoEnd;
+  std::vector<uint32_t> there_;  // jobs that the autoscaler looks at, in the order in which they came
 
   std::vector<Job> jobs_;
   std::vector<int64_t> since_;  // by task: its last start or eviction; kNoEnd: it never ran

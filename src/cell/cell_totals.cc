@@ -7,8 +7,8 @@
 namespace taut {
 
 std::string_view Name(EvictionCause cause) {
-  static constexpr std::array<std::string_view, kEvictionCauses> kNames = {"preempted", "failed", "drained",
-                                                                           "raised", "capacity"};
+  static constexpr std::array<std::string_view, kEvictionCauses> kNames = {"preempted", "failed",   "drained",
+                                                                           "raised",    "capacity", "oom"};
   return kNames[static_cast<size_t>(cause)];
 }
 

@@ -20,8 +20,9 @@ enum class EvictionCause : uint8_t {
   kDrained,    // the machine was drained
   kRaised,     // a limit on the machine was raised, its own or that of a higher tier
   kCapacity,   // the machine's capacity was reduced
+  kOom,        // it used more memory than its own limit
 };
-inline constexpr size_t kEvictionCauses = 5;
+inline constexpr size_t kEvictionCauses = 6;
 std::string_view Name(EvictionCause cause);  // "preempted"
 
 // Counts are of the whole simulation; "measured" is after its warm-up.

@@ -5,9 +5,12 @@
 
 #include "base/strings.h"
 #include "base/worker_pool.h"
+#include "sim/cell_autoscaler.h"
 
 namespace taut {
 namespace {
+
+bool IsLimit(CellEventKind kind) { return kind == CellEventKind::kLimit; }
 
 template <CellScore kScore>
 void UseScore(CellSimulationOptions& options) {
@@ -17,6 +20,9 @@ void UseScore(CellSimulationOptions& options) {
 CellTotals RunOne(const CellModel& model, const CellWorkload& workload, const CellSetup& setup,
                   CellSimulationOptions options, CellSimulationHooks hooks) {
   if (setup.change != nullptr) setup.change(options);
+  std::optional<CellLimits> limits;
+  if (setup.limits.has_value())
+    hooks.autoscaler = &limits.emplace(model, workload, *setup.limits, options.seed);
   if (setup.leaves_out == nullptr) return CellSimulation(model, workload, options, std::move(hooks)).Run();
   CellWorkload less = workload;
   std::erase_if(less.events, [&](const CellEvent& e) { return setup.leaves_out(e.kind); });
@@ -35,8 +41,12 @@ const std::vector<CellSetup>& CellSetups() {
        [](CellSimulationOptions& o) { o.reclaim = false; }},
       {"no-preemption", "no task loses its machine to one of a higher tier", nullptr,
        [](CellSimulationOptions& o) { o.scheduler.preempt = false; }},
-      {"owner-limits", "no autoscaler: limits stay what jobs were submitted with",
-       [](CellEventKind kind) { return kind == CellEventKind::kLimit; }, nullptr},
+      {"owner-limits", "no autoscaler: limits stay what jobs were submitted with", IsLimit, nullptr},
+      {"peak", "the recommender peak sets the limits of services by their usage", IsLimit, nullptr,
+       Policy::kPeak},
+      {"moving-window", "moving_window does", IsLimit, nullptr, Policy::kMovingWindow},
+      {"ensemble", "ensemble does", IsLimit, nullptr, Policy::kEnsemble},
+      {"vpa", "vpa does", IsLimit, nullptr, Policy::kVpa},
       {"no-failures", "no machine fails or is drained",
        [](CellEventKind kind) {
          return kind == CellEventKind::kFail || kind == CellEventKind::kDrain ||

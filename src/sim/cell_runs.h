@@ -2,12 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "cell/cell_events.h"
 #include "cell/cell_simulation.h"
+#include "vertical/policy.h"
 
 namespace taut {
 
@@ -17,6 +19,8 @@ struct CellSetup {
   // What the setup leaves out of a workload's events; null: nothing.
   bool (*leaves_out)(CellEventKind kind) = nullptr;
   void (*change)(CellSimulationOptions& options) = nullptr;  // null: nothing
+  std::optional<Policy> limits =
+      std::nullopt;  // sets the limits of services (cell_autoscaler.h); absent: none
 };
 // The cell as it is comes first and is called "base".
 const std::vector<CellSetup>& CellSetups();
