@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <utility>
 
 #include "base/random.h"
@@ -37,7 +38,11 @@ class EventMaker {
     cell.other_times = end_ms_ / MeanRunMs(o_);
     out_.model = MakeCell(cell);
     for (uint32_t j = 0; j < out_.model.jobs.size(); ++j) AddJob(j);
-    for (uint32_t m = 0; m < out_.model.machines.size(); ++m) AddMachine(m);
+    // Machines have their turns in any order: the first tasks of a cell are together on the first machines.
+    std::vector<uint32_t> turns(out_.model.machines.size());
+    std::iota(turns.begin(), turns.end(), 0U);
+    for (size_t i = turns.size(); i > 1; --i) std::swap(turns[i - 1], turns[rng_.Below(i)]);
+    for (uint32_t m = 0; m < turns.size(); ++m) AddMachine(m, turns[m]);
     std::ranges::stable_sort(out_.workload.events, {}, &CellEvent::time_ms);
     return std::move(out_);
   }
@@ -86,7 +91,7 @@ class EventMaker {
 
   double Exponential(double mean) { return -mean * std::log(1 - rng_.Uniform()); }
 
-  void AddMachine(uint32_t m) {
+  void AddMachine(uint32_t m, uint32_t place) {
     std::vector<std::pair<double, double>> down;  // ascending
     for (double at = 0; o_.failure_days > 0;) {
       at += Exponential(o_.failure_days * kDayMs);
@@ -99,7 +104,7 @@ class EventMaker {
     }
     if (o_.maintenance_days <= 0) return;
     const double every = o_.maintenance_days * kDayMs;
-    const double turn = (m + 0.5) / static_cast<double>(out_.model.machines.size());
+    const double turn = (place + 0.5) / static_cast<double>(out_.model.machines.size());
     for (double at = turn * every; at < end_ms_; at += every) {
       const double off = at + o_.notice_min * kMinuteMs, back = off + o_.maintenance_min * kMinuteMs;
       // A machine that is down then, or fails meanwhile, has its turn the next time.
@@ -118,6 +123,11 @@ class EventMaker {
 };
 
 }  // namespace
+
+double MadeTasks(const MadeCellEventsOptions& options) {
+  return options.cell.machines * options.cell.tasks_per_machine *
+         std::max(1.0, options.days * kDayMs / MeanRunMs(options));
+}
 
 MadeCellEvents MakeCellEvents(const MadeCellEventsOptions& options) { return EventMaker(options).Make(); }
 

@@ -37,6 +37,9 @@ struct MadeCellEvents {
   CellWorkload workload;
 };
 
+// About how many tasks these options make, at most.
+double MadeTasks(const MadeCellEventsOptions& options);
+
 // The same options make the same cell and events. CheckCell and CheckCellWorkload find nothing in one of 40
 // machines or more. REQUIRES: options within their ranges.
 MadeCellEvents MakeCellEvents(const MadeCellEventsOptions& options);

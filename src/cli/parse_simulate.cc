@@ -14,8 +14,7 @@ void AddMade(CLI::App& verb, SimulateArgs& args) {
                   "without files: about so many at a time")
       ->capture_default_str();
   verb.add_option("--load", made.cell.other_cpu,
-                  "without files: CPU by limit that jobs other than production ask for at a time, over the "
-                  "cell's")
+                  "without files: CPU that jobs other than production ask for at a time, over the cell's")
       ->capture_default_str();
   verb.add_option("--time", args.time, "without files: how long, as 2d or 12h")->capture_default_str();
   verb.add_option("--failure-days", made.failure_days,
@@ -41,6 +40,7 @@ const char* const kSimulateHelp =
     "Examples:\n"
     "  taut simulate machines.csv jobs.csv events.csv --report cell.html\n"
     "  taut simulate --machines 1000 --time 2d --compare no-reclamation,owner-limits,worst-fit\n"
+    "  taut simulate --time 4d --warmup 1d --compare peak,moving-window,vpa\n"
     "  taut simulate gpu2023_nodes.csv gpu2023_pods.csv --warmup 100d --compare best-fit\n"
     "  taut simulate --machines 200 --load 0.6 --events events.csv.gz --output json\n"
     "  taut list setups";

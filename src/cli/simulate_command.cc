@@ -21,7 +21,7 @@
 namespace taut {
 namespace {
 
-constexpr double kMostMadeTasks = 50e6;
+constexpr double kMostMadeTasks = 20e6;
 
 // A cell, what happens to it, and where that is from.
 struct TimedCell {
@@ -57,12 +57,11 @@ absl::Status CheckMade(const MadeCellEventsOptions& made) {
     return bad("failure-days", made.failure_days, "0, or 0.01 or more");
   if (!(made.changes_a_day >= 0 && made.changes_a_day <= 1000))
     return bad("limit-changes", made.changes_a_day, "0 to 1000");
-  const double tasks = cell.machines * cell.tasks_per_machine * (1 + cell.other_cpu) * made.days * 24;
+  const double tasks = MadeTasks(made);
   if (tasks > kMostMadeTasks)
-    return absl::InvalidArgumentError(StrCat("--machines, --tasks-per-machine, --load and --time make about ",
-                                             FormatCount(static_cast<uint64_t>(tasks)),
-                                             " tasks: expected at most ",
-                                             FormatCount(static_cast<uint64_t>(kMostMadeTasks))));
+    return absl::InvalidArgumentError(StrCat(
+        "--machines, --tasks-per-machine and --time make about ", FormatCount(static_cast<uint64_t>(tasks)),
+        " tasks: expected at most ", FormatCount(static_cast<uint64_t>(kMostMadeTasks))));
   return absl::OkStatus();
 }
 

@@ -42,11 +42,11 @@ const std::vector<CellSetup>& CellSetups() {
       {"no-preemption", "no task loses its machine to one of a higher tier", nullptr,
        [](CellSimulationOptions& o) { o.scheduler.preempt = false; }},
       {"owner-limits", "no autoscaler: limits stay what jobs were submitted with", IsLimit, nullptr},
-      {"peak", "the recommender peak sets the limits of services by their usage", IsLimit, nullptr,
+      {"peak", "a recommender sets the limits of services by their usage: peak", IsLimit, nullptr,
        Policy::kPeak},
-      {"moving-window", "moving_window does", IsLimit, nullptr, Policy::kMovingWindow},
-      {"ensemble", "ensemble does", IsLimit, nullptr, Policy::kEnsemble},
-      {"vpa", "vpa does", IsLimit, nullptr, Policy::kVpa},
+      {"moving-window", "the same with moving_window", IsLimit, nullptr, Policy::kMovingWindow},
+      {"ensemble", "the same with ensemble", IsLimit, nullptr, Policy::kEnsemble},
+      {"vpa", "the same with vpa", IsLimit, nullptr, Policy::kVpa},
       {"no-failures", "no machine fails or is drained",
        [](CellEventKind kind) {
          return kind == CellEventKind::kFail || kind == CellEventKind::kDrain ||
