@@ -183,8 +183,9 @@ std::string SimulateText(const CellModel& cell, std::vector<CellRun>& runs) {
   StrAppend(&out, FillText(cell, base),
             fmt::format("  {:.1f} tasks run, {:.1f} wait, {:.2f} machines are out of service (means)\n\n",
                         base.mean.running, base.mean.pending, base.mean.machines_out),
-            TierTable(base), "\n", EvictionTable(base), "\n", PendingText(base));
-  if (runs.size() > 1) StrAppend(&out, "\n", RunsTable(cell, runs), "\n");
+            TierTable(base), "\n", EvictionTable(base), "\n");
+  if (const std::string pending = PendingText(base); !pending.empty()) StrAppend(&out, pending, "\n");
+  if (runs.size() > 1) StrAppend(&out, RunsTable(cell, runs), "\n");
   return out +
          "first task, all tasks: from a job's submission until its first task runs, and until all have run;\n"
          "\"never\": so many did not in the measured time. Work lost: task-time of jobs that start over.\n";
