@@ -103,7 +103,6 @@ class CellSimulation {
   int64_t now_ms() const { return now_; }
   const CellScheduler& scheduler() const { return scheduler_; }
   const CellTotals& totals() const { return totals_; }
-  bool IsSubmitted(uint32_t job) const { return jobs_[job].phase != Phase::kUnknown; }
 
  private:
   enum class Source : uint8_t { kEnd, kSettle, kInput, kLimits, kDrain, kPass, kNone };
