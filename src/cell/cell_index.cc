@@ -68,13 +68,24 @@ void CellIndex::AddJob(uint32_t j) {
   }
   c.max_per_machine = job.max_per_machine;
   if (c.max_per_domain > 0 || c.max_per_machine > 0) c.job = j;
-  const auto [it, added] = class_numbers_.try_emplace(ClassKey(c), static_cast<uint32_t>(classes_.size()));
-  if (added) classes_.push_back(c);
-  class_of_job_.push_back(it->second);
+  class_of_job_.push_back(ClassNumber(c));
   user_of_job_.push_back(
       user_numbers_.try_emplace(job.user, static_cast<uint32_t>(user_numbers_.size())).first->second);
   job_of_task_.insert(job_of_task_.end(), job.tasks, j);
   first_task_.push_back(static_cast<uint32_t>(job_of_task_.size()));
+}
+
+uint32_t CellIndex::ClassNumber(const CellClass& c) {
+  const auto [it, added] = class_numbers_.try_emplace(ClassKey(c), static_cast<uint32_t>(classes_.size()));
+  if (added) classes_.push_back(c);
+  return it->second;
+}
+
+void CellIndex::SetAmounts(uint32_t job, const CellAmounts& limit, const CellAmounts& reservation) {
+  CellClass c = class_of(job);
+  c.limit = limit;
+  c.reservation = reservation;
+  class_of_job_[job] = ClassNumber(c);
 }
 
 uint32_t CellIndex::ConstraintSet(std::vector<CellConstraint> constraints) {

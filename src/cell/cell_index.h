@@ -19,9 +19,6 @@ struct CellClass {
   uint32_t job = UINT32_MAX;      // UINT32_MAX: of any job
   uint32_t domains = UINT32_MAX;  // a row of CellIndex::domains
   uint32_t max_per_domain = 0, max_per_machine = 0;
-
-  // What must be free of the capacity that production limits, or all reservations, leave.
-  const CellAmounts& need() const { return production ? limit : reservation; }
 };
 
 // Domains of one attribute: dense numbers from 0, kNoDomain for machines without the attribute.
@@ -39,6 +36,10 @@ class CellIndex {
  public:
   // Keeps a reference: `model` must outlive it and must not change. REQUIRES: CheckCell accepted the model.
   explicit CellIndex(const CellModel& model);
+
+  // Other amounts for the tasks of a job, which then are of another class. REQUIRES: amounts as of CheckCell, and
+  // no state has a task of the job on a machine. O(1).
+  void SetAmounts(uint32_t job, const CellAmounts& limit, const CellAmounts& reservation);
 
   const CellModel& model() const { return model_; }
   size_t resources() const { return model_.resources.size(); }
@@ -62,6 +63,7 @@ class CellIndex {
  private:
   void AddMachines();
   void AddJob(uint32_t job);
+  uint32_t ClassNumber(const CellClass& c);
   uint32_t ConstraintSet(std::vector<CellConstraint> constraints);
   uint32_t DomainsOf(uint32_t key);
 

@@ -13,32 +13,6 @@ namespace {
 constexpr uint32_t kMaxTasks = 10'000'000;
 constexpr uint64_t kMaxCellTasks = 100'000'000;
 
-class Findings {
- public:
-  void Add(std::string_view cause, std::string_view example) {
-    for (CellFinding& f : all_) {
-      if (f.cause != cause) continue;
-      ++f.count;
-      return;
-    }
-    all_.push_back({std::string(cause), 1, std::string(example)});
-  }
-  std::vector<CellFinding> Take() { return std::move(all_); }
-
- private:
-  std::vector<CellFinding> all_;
-};
-
-absl::Status CheckAmounts(const CellModel& model, std::string_view whose, const CellAmounts& amounts) {
-  for (size_t r = 0; r < kMaxCellResources; ++r) {
-    const int64_t most = r < model.resources.size() ? kMaxCellAmount : 0;
-    if (amounts[r] >= 0 && amounts[r] <= most) continue;
-    return absl::InvalidArgumentError(
-        StrCat("invalid amount ", amounts[r], " of resource ", r, " of ", whose, ": expected 0 to ", most));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status CheckJob(const CellModel& model, const CellJob& job) {
   const std::string whose = StrCat("job \"", job.name, "\"");
   if (absl::Status s = CheckAmounts(model, whose, job.limit); !s.ok()) return s;
@@ -64,14 +38,7 @@ absl::Status CheckJob(const CellModel& model, const CellJob& job) {
   return absl::OkStatus();
 }
 
-bool FitsInto(const CellAmounts& amounts, const CellAmounts& capacity) {
-  for (size_t r = 0; r < kMaxCellResources; ++r) {
-    if (amounts[r] > capacity[r]) return false;
-  }
-  return true;
-}
-
-absl::Status CheckMachines(CellModel& model, Findings& findings) {
+absl::Status CheckMachines(CellModel& model, CellFindings& findings) {
   absl::flat_hash_set<std::string> taken;
   std::vector<CellMachine> kept;
   for (CellMachine& machine : model.machines) {
@@ -105,6 +72,32 @@ std::vector<CellResource> CpuMemoryGpu() {
   return all;
 }
 
+void CellFindings::Add(std::string_view cause, std::string_view example) {
+  for (CellFinding& f : all_) {
+    if (f.cause != cause) continue;
+    ++f.count;
+    return;
+  }
+  all_.push_back({std::string(cause), 1, std::string(example)});
+}
+
+absl::Status CheckAmounts(const CellModel& model, std::string_view whose, const CellAmounts& amounts) {
+  for (size_t r = 0; r < kMaxCellResources; ++r) {
+    const int64_t most = r < model.resources.size() ? kMaxCellAmount : 0;
+    if (amounts[r] >= 0 && amounts[r] <= most) continue;
+    return absl::InvalidArgumentError(
+        StrCat("invalid amount ", amounts[r], " of resource ", r, " of ", whose, ": expected 0 to ", most));
+  }
+  return absl::OkStatus();
+}
+
+bool FitsInto(const CellAmounts& amounts, const CellAmounts& capacity) {
+  for (size_t r = 0; r < kMaxCellResources; ++r) {
+    if (amounts[r] > capacity[r]) return false;
+  }
+  return true;
+}
+
 std::string_view Name(CellTier tier) {
   static constexpr std::array<std::string_view, kCellTiers> kNames = {"free", "batch", "mid", "production",
                                                                       "monitoring"};
@@ -135,7 +128,7 @@ absl::StatusOr<std::vector<CellFinding>> CheckCell(CellModel& model) {
   if (model.resources.empty() || model.resources.size() > kMaxCellResources)
     return absl::InvalidArgumentError(StrCat("invalid number of resources ", model.resources.size(),
                                              ": expected 1 to ", kMaxCellResources));
-  Findings findings;
+  CellFindings findings;
   if (absl::Status s = CheckMachines(model, findings); !s.ok()) return s;
   absl::flat_hash_set<uint32_t> keys;
   absl::flat_hash_set<std::pair<uint32_t, uint32_t>> values;

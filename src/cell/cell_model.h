@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -99,6 +100,16 @@ struct CellFinding {
   std::string first;  // the first example
 };
 
+// One finding for each cause, in the order in which they came.
+class CellFindings {
+ public:
+  void Add(std::string_view cause, std::string_view example);
+  std::vector<CellFinding> Take() { return std::move(all_); }
+
+ private:
+  std::vector<CellFinding> all_;
+};
+
 // Checks what was read. Left out of the model: machines without capacity, and machines and jobs whose name is
 // taken. Kept, since their tasks are pending with a reason: jobs with a task larger than any machine, or with
 // a constraint on or spread over an attribute that no machine has. Each cause is one finding.
@@ -106,6 +117,12 @@ struct CellFinding {
 // limit, a job without tasks or with more than 10 million, more than 100 million tasks in all, a spread without
 // a bound, a constraint without values, a number of an attribute that has no name.
 absl::StatusOr<std::vector<CellFinding>> CheckCell(CellModel& model);
+
+// Whether each amount is at most the capacity's.
+bool FitsInto(const CellAmounts& amounts, const CellAmounts& capacity);
+
+// InvalidArgument with `whose` if an amount is not in [0, kMaxCellAmount], or not 0 behind the model's resources.
+absl::Status CheckAmounts(const CellModel& model, std::string_view whose, const CellAmounts& amounts);
 
 // "1.5 GiB of memory".
 std::string AmountText(const CellResource& resource, int64_t amount);

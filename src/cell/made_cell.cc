@@ -37,7 +37,7 @@ class CellMaker {
     capacity_ = cell_.Capacity();
     const double tasks = o_.tasks_per_machine * o_.machines;
     AddJobs(true, o_.production_cpu, kProductionTasks * tasks);
-    AddJobs(false, o_.other_cpu, (1 - kProductionTasks) * tasks);
+    AddJobs(false, o_.other_cpu * o_.other_times, (1 - kProductionTasks) * tasks * o_.other_times);
     // Production and the rest come in any order.
     for (size_t i = cell_.jobs.size(); i > 1; --i) std::swap(cell_.jobs[i - 1], cell_.jobs[rng_.Below(i)]);
     return std::move(cell_);

@@ -15,10 +15,10 @@ constexpr size_t kNamedVictims = 3;
 double Missing(const CellState& state, const CellClass& c, uint32_t machine, CellAmounts& missing) {
   double share = 0;
   for (size_t r = 0; r < state.index().resources(); ++r) {
-    missing[r] = c.reservation[r] - state.free(r, machine);
+    missing[r] = state.entry(c)[r] - state.free(r, machine);
     if (c.production) missing[r] = std::max(missing[r], c.limit[r] - state.production_free(r, machine));
     missing[r] = std::max<int64_t>(0, missing[r]);
-    if (missing[r] > 0) share += static_cast<double>(missing[r]) / static_cast<double>(c.need()[r]);
+    if (missing[r] > 0) share += static_cast<double>(missing[r]) / static_cast<double>(state.need(c)[r]);
   }
   return share;
 }
@@ -28,6 +28,7 @@ std::string CountsText(const PendingReason& reason, const CellModel& model) {
   const auto add = [&](uint32_t n, std::string_view what) {
     if (n > 0) StrAppend(&out, out.empty() ? "" : ", ", n, " ", what);
   };
+  add(reason.out_of_service, "out of service");
   add(reason.no_attribute, "without an attribute that the job asks for");
   add(reason.too_small, "too small even if empty");
   add(reason.spread, "in domains that have enough tasks of the job");
@@ -72,6 +73,9 @@ PendingReason ExplainPending(CellState& state, uint32_t job) {
       case CellObstacle::kNone:
         ++reason.feasible;
         continue;
+      case CellObstacle::kOutOfService:
+        ++reason.out_of_service;
+        continue;
       case CellObstacle::kAttribute:
         ++reason.no_attribute;
         continue;
@@ -105,7 +109,7 @@ PendingReason ExplainPending(CellState& state, uint32_t job) {
   for (size_t r = 0; r < model.resources.size(); ++r)
     limits_fit = limits_fit && (!c.production || c.limit[r] <= state.production_free(r, reason.nearest));
   if (limits_fit && TierBelow(model.jobs[job].tier, top))
-    reason.victims = VictimsOn(state, reason.nearest, c, top);
+    reason.victims = VictimsOn(state, reason.nearest, MissingReservation(state, c, reason.nearest), top);
   reason.sentence += NearestText(reason, state);
   return reason;
 }

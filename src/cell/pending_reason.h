@@ -14,10 +14,11 @@ struct PendingReason {
   uint32_t machines = 0;  // of the cell; those below add up to it
   uint32_t feasible = 0;  // not short of anything
   // Machines by the first of these that applies, in this order.
-  uint32_t no_attribute = 0;  // does not meet a constraint, or has no domain to spread over
-  uint32_t too_small = 0;     // less capacity than one task asks for
-  uint32_t spread = 0;        // its domain has as many of the job's tasks as it may
-  uint32_t own_job = 0;       // and so has the machine
+  uint32_t out_of_service = 0;  // failed, or drained
+  uint32_t no_attribute = 0;    // does not meet a constraint, or has no domain to spread over
+  uint32_t too_small = 0;       // less capacity than one task asks for
+  uint32_t spread = 0;          // its domain has as many of the job's tasks as it may
+  uint32_t own_job = 0;         // and so has the machine
   // Short of the resource now, and maybe of later ones.
   std::array<uint32_t, kMaxCellResources> no_room = {};
 

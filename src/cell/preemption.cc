@@ -10,10 +10,10 @@ namespace {
 // The lowest tier up to which all tasks must go at most; kCellTiers if even `top` does not suffice.
 size_t TierNeeded(const CellState& state, uint32_t machine, const CellClass& c, CellTier top) {
   const size_t resources = state.index().resources();
-  CellAmounts missing = {};
+  if (!state.in_service(machine)) return kCellTiers;
+  CellAmounts missing = MissingReservation(state, c, machine);
   for (size_t r = 0; r < resources; ++r) {
     if (c.production && c.limit[r] > state.production_free(r, machine)) return kCellTiers;
-    missing[r] = c.reservation[r] - state.free(r, machine);
   }
   for (size_t tier = 0; tier <= static_cast<size_t>(top); ++tier) {
     bool enough = true;
@@ -62,11 +62,20 @@ bool TierBelow(CellTier tier, CellTier& below) {
   return true;
 }
 
-std::vector<uint32_t> VictimsOn(const CellState& state, uint32_t machine, const CellClass& c, CellTier top) {
+bool CouldPreempt(CellState& state, uint32_t machine, const CellClass& c, CellTier top) {
+  return TierNeeded(state, machine, c, top) != kCellTiers && state.Rules(c, machine) != kInfeasible;
+}
+
+CellAmounts MissingReservation(const CellState& state, const CellClass& c, uint32_t machine) {
+  CellAmounts missing = {};
+  for (size_t r = 0; r < state.index().resources(); ++r)
+    missing[r] = state.entry(c)[r] - state.free(r, machine);
+  return missing;
+}
+
+std::vector<uint32_t> VictimsOn(const CellState& state, uint32_t machine, CellAmounts missing, CellTier top) {
   const CellIndex& index = state.index();
   const auto tier_of = [&](uint32_t task) { return index.model().jobs[index.job_of(task)].tier; };
-  CellAmounts missing = {};
-  for (size_t r = 0; r < index.resources(); ++r) missing[r] = c.reservation[r] - state.free(r, machine);
   std::vector<uint32_t> left, victims;
   for (uint32_t t = state.first_on(machine); t != kNowhere; t = state.next_on(t)) {
     if (tier_of(t) <= top) left.push_back(t);
@@ -75,7 +84,7 @@ std::vector<uint32_t> VictimsOn(const CellState& state, uint32_t machine, const 
     size_t best = left.size();
     std::pair<int, double> best_rank;
     for (size_t i = 0; i < left.size(); ++i) {
-      const double covers = Covers(index.class_of(index.job_of(left[i])).reservation, missing);
+      const double covers = Covers(state.counted(left[i]), missing);
       const std::pair<int, double> rank = {-static_cast<int>(tier_of(left[i])), covers};
       if (covers > 0 &&
           (best == left.size() || rank > best_rank || (rank == best_rank && left[i] < left[best]))) {
@@ -84,15 +93,15 @@ std::vector<uint32_t> VictimsOn(const CellState& state, uint32_t machine, const 
       }
     }
     if (best == left.size()) return {};
-    Subtract(missing, index.class_of(index.job_of(left[best])).reservation);
+    Subtract(missing, state.counted(left[best]));
     victims.push_back(left[best]);
     left.erase(left.begin() + static_cast<ptrdiff_t>(best));
   }
   // Those that are not needed stay, the most important first.
   for (size_t i = victims.size(); i-- > 0;) {
     CellAmounts with = missing;
-    for (size_t r = 0; r < kMaxCellResources; ++r)
-      with[r] += index.class_of(index.job_of(victims[i])).reservation[r];
+    const CellAmounts counted = state.counted(victims[i]);
+    for (size_t r = 0; r < kMaxCellResources; ++r) with[r] += counted[r];
     if (!NothingMissing(with)) continue;
     missing = with;
     victims.erase(victims.begin() + static_cast<ptrdiff_t>(i));
@@ -118,7 +127,8 @@ PreemptionPlan FindVictims(CellState& state, uint32_t task, uint32_t candidates)
   }
   uint64_t fewest = 0;
   for (const uint32_t m : at_lowest) {
-    std::vector<uint32_t> victims = VictimsOn(state, m, c, static_cast<CellTier>(lowest));
+    std::vector<uint32_t> victims =
+        VictimsOn(state, m, MissingReservation(state, c, m), static_cast<CellTier>(lowest));
     const uint64_t count = CountWithGangs(state, victims);
     if (victims.empty() || (plan.machine != kNowhere && count >= fewest)) continue;
     fewest = count;

@@ -25,7 +25,14 @@ bool TierBelow(CellTier tier, CellTier& below);
 // candidates.
 PreemptionPlan FindVictims(CellState& state, uint32_t task, uint32_t candidates);
 
-// The victims on one machine with tiers up to `top`, as above; empty if they do not suffice.
-std::vector<uint32_t> VictimsOn(const CellState& state, uint32_t machine, const CellClass& c, CellTier top);
+// Whether the tasks of tiers up to `top` suffice on this machine. REQUIRES: as FindVictims. O(1).
+bool CouldPreempt(CellState& state, uint32_t machine, const CellClass& c, CellTier top);
+
+// What one more task of the class lacks there of what all reservations leave free; <= 0: nothing.
+CellAmounts MissingReservation(const CellState& state, const CellClass& c, uint32_t machine);
+
+// The victims on one machine with tiers up to `top`, as above, that free what is missing; empty if they do not
+// suffice, or nothing is missing.
+std::vector<uint32_t> VictimsOn(const CellState& state, uint32_t machine, CellAmounts missing, CellTier top);
 
 }  // namespace taut

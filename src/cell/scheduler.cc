@@ -44,7 +44,7 @@ CellScheduler::CellScheduler(const CellIndex& index, std::vector<uint32_t> machi
                              const SchedulerOptions& options)
     : index_(index),
       options_(options),
-      state_(index, machines, options.scoring),
+      state_(index, machines, options.scoring, options.counting),
       pending_(index.model().jobs.size()),
       queued_(pending_.size()),
       submitted_(pending_.size()),
@@ -108,6 +108,7 @@ PassResult CellScheduler::Pass(std::optional<uint64_t> give_up_above) {
   uint64_t failed = 0;
   bool stopped = false;
   ++pass_;
+  moves_.clear();
   for (size_t tier = kCellTiers; tier-- > 0;) {
     for (const uint32_t job : TurnsOfTier(static_cast<CellTier>(tier))) {
       queued_[job] = 0;
@@ -125,14 +126,15 @@ void CellScheduler::PlaceJob(uint32_t job, PassResult& result) {
   const CellClass& c = index_.class_of(job);
   const bool gang = index_.model().jobs[job].gang;
   if (c.job != UINT32_MAX) state_.CountJob(job);
-  CachedClass* cached = nullptr;
-  if (options_.equivalence_classes && options_.enough == 0) cached = TreeOf(job);
   placed_now_.clear();
   evicted_now_.clear();
   const PassResult before = result;
-  bool full = false, may_preempt = options_.preempt;
+  bool full = StillFull(job, c), may_preempt = options_.preempt && !(full && StillNoVictims(job, c));
+  if (full && !may_preempt) return;
+  CachedClass* cached = nullptr;
+  if (options_.equivalence_classes && options_.enough == 0 && !full) cached = TreeOf(job);
   for (uint32_t t = index_.first_task(job); t < index_.first_task(job + 1) && pending_[job] > 0; ++t) {
-    if (state_.machine_of(t) != kNowhere) continue;
+    if (state_.machine_of(t) != kNowhere || Finished(t)) continue;
     const uint32_t machine = full ? kNowhere : BestOf(c, cached);
     if (machine != kNowhere) {
       Took(t, machine);
@@ -142,27 +144,33 @@ void CellScheduler::PlaceJob(uint32_t job, PassResult& result) {
       }
       continue;
     }
+    if (!full) NoRoomSince(job) = state_.changes() + 1;
     full = true;
     const bool was_preempted = !preempted_in_.empty() && preempted_in_[t] == pass_;
     if (may_preempt && !was_preempted) {
       may_preempt = Preempt(t, result);
       full = !may_preempt;
+      if (!may_preempt) NoVictimsSince(job) = state_.changes() + 1;
+      if (cached == nullptr && !full && options_.equivalence_classes && options_.enough == 0)
+        cached = TreeOf(job);
       if (cached != nullptr && c.domains != UINT32_MAX) cached->seen = kUnknown;
     }
     if (full && (gang || !may_preempt)) break;
   }
   if (!gang || pending_[job] == 0) {
     result.placed += placed_now_.size();
+    for (const Evicted& e : evicted_now_) moves_.push_back({e.task, kNowhere});
+    for (const uint32_t t : placed_now_) moves_.push_back({t, state_.machine_of(t)});
     return;
   }
   for (const uint32_t t : placed_now_) state_.Remove(t);
   pending_[job] += static_cast<uint32_t>(placed_now_.size());
   all_pending_ += placed_now_.size();
-  for (const auto& [task, machine] : evicted_now_) {
-    state_.Place(task, machine);
-    --pending_[index_.job_of(task)];
+  for (const Evicted& e : evicted_now_) {
+    state_.PlaceSettled(e.task, e.machine, e.settled);
+    --pending_[index_.job_of(e.task)];
     --all_pending_;
-    preempted_in_[task] = 0;
+    preempted_in_[e.task] = 0;
   }
   result = before;
 }
@@ -249,22 +257,26 @@ bool CellScheduler::Preempt(uint32_t task, PassResult& result) {
   for (const uint32_t victim : plan.victims) {
     const uint32_t job = index_.job_of(victim);
     if (!index_.model().jobs[job].gang) {
-      Evict(victim);
+      EvictFor(victim);
       continue;
     }
-    for (uint32_t t = index_.first_task(job); t < index_.first_task(job + 1); ++t) Evict(t);
+    for (uint32_t t = index_.first_task(job); t < index_.first_task(job + 1); ++t) EvictFor(t);
   }
   result.preempted += evicted_now_.size() - before;
   Took(task, plan.machine);
   return true;
 }
 
-void CellScheduler::Evict(uint32_t task) {
+void CellScheduler::EvictFor(uint32_t task) {
   const uint32_t machine = state_.machine_of(task);
   if (machine == kNowhere) return;  // went with its gang
-  state_.Remove(task);
-  evicted_now_.emplace_back(task, machine);
+  evicted_now_.push_back({task, machine, state_.settled(task)});
   preempted_in_[task] = pass_;
+  BackToQueue(task);
+}
+
+void CellScheduler::BackToQueue(uint32_t task) {
+  if (state_.machine_of(task) != kNowhere) state_.Remove(task);
   const uint32_t job = index_.job_of(task);
   ++pending_[job];
   ++all_pending_;

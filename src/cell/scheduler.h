@@ -30,9 +30,10 @@ absl::StatusOr<CellScore> CellScoreByName(std::string_view name);
 
 struct SchedulerOptions {
   CellScoring scoring;
+  CellCounting counting = CellCounting::kReservation;
   bool preempt = true;
-  // Identical tasks are evaluated together; without, every task looks at all machines. The placement is the
-  // same.
+  // Identical tasks are evaluated together, and machines that had no room are not looked at again until they
+  // change; without, every task looks at all machines. The placement is the same.
   bool equivalence_classes = true;
   // Classes whose scores are kept until their machines change; 0: none. The placement is the same. Each takes
   // 12 to 16 bytes a machine.
@@ -50,6 +51,11 @@ struct PassResult {
   uint64_t placed = 0;     // tasks, also those that were preempted later in the pass
   uint64_t preempted = 0;  // tasks back in the queue
   uint64_t pending = 0;    // tasks of the queue after the pass
+};
+
+// A task was placed, or (kNowhere) lost its machine and is in the queue again.
+struct CellMove {
+  uint32_t task = 0, machine = kNowhere;
 };
 
 class CellScheduler {
@@ -71,6 +77,27 @@ class CellScheduler {
   // preempts the gang.
   // With `give_up_above`, stops as soon as more tasks than that could not be placed.
   PassResult Pass(std::optional<uint64_t> give_up_above = {});
+
+  // What the last pass did, in order; what a gang that did not fit did and undid is left out.
+  const std::vector<CellMove>& moves() const { return moves_; }
+
+  // A task that runs ends for good. O(1).
+  void Finish(uint32_t task);
+  bool Finished(uint32_t task) const { return !finished_.empty() && finished_[task] != 0; }
+  // Takes a task that runs from its machine and puts it in the queue; with all tasks of its gang. Each is
+  // appended to `evicted`.
+  void Evict(uint32_t task, std::vector<uint32_t>& evicted);
+  // A task's reservation comes closer to what it needs: see CellState.
+  void Settle(uint32_t task, uint8_t steps) { state_.Settle(task, steps); }
+  // New tasks are placed on the machine or not; those that are there stay.
+  void SetInService(uint32_t machine, bool in_service) { state_.SetInService(machine, in_service); }
+  // Tasks for which the capacity no longer suffices are evicted: of all tiers from the lowest up.
+  void SetCapacity(uint32_t machine, const CellAmounts& capacity, std::vector<uint32_t>& evicted);
+  // Other amounts for all tasks of a job. A task stays on its machine if it fits there, if need be without tasks
+  // of lower tiers, which are evicted; else it is evicted itself, with its gang. REQUIRES: `index` is the
+  // scheduler's; amounts as of CheckCell. O(tasks of the job), and victims.
+  void Resize(CellIndex& index, uint32_t job, const CellAmounts& limit, const CellAmounts& reservation,
+              std::vector<uint32_t>& evicted);
 
   const CellState& state() const { return state_; }
   const SchedulerOptions& options() const { return options_; }
@@ -100,7 +127,17 @@ class CellScheduler {
   void Refresh(const CellClass& c, CachedClass& cached);
   void Took(uint32_t task, uint32_t machine);
   bool Preempt(uint32_t task, PassResult& result);
-  void Evict(uint32_t task);
+  void EvictFor(uint32_t task);
+  void BackToQueue(uint32_t task);
+  // Whether the task fits on its machine again, after others have gone from there if need be.
+  bool KeepsMachine(uint32_t task, uint32_t machine, uint8_t settled, std::vector<uint32_t>& evicted);
+  // `known`: when no machine had room, or enough to preempt. True if that still holds for all machines.
+  template <typename Feasible>
+  bool StillNone(const CellClass& c, uint64_t known, const Feasible& feasible);
+  bool StillFull(uint32_t job, const CellClass& c);
+  bool StillNoVictims(uint32_t job, const CellClass& c);
+  uint64_t& NoRoomSince(uint32_t job);
+  uint64_t& NoVictimsSince(uint32_t job);
 
   const CellIndex& index_;
   const SchedulerOptions options_;
@@ -111,16 +148,23 @@ class CellScheduler {
   uint64_t all_pending_ = 0;
   std::vector<uint8_t> submitted_;      // by job
   std::vector<uint32_t> preempted_in_;  // by task: the number of the pass; empty until the first
+  std::vector<uint8_t> finished_;       // by task; empty until the first
+  std::vector<CellMove> moves_;
+  // By class, and by class and tier: the number of changes of the state when it was found, 1 more; 0: it was not.
+  std::vector<uint64_t> no_room_, no_victims_;
   uint32_t pass_ = 0;
   std::vector<CachedClass> cache_;
   absl::flat_hash_map<uint32_t, uint32_t> cached_;  // class -> place in cache_
   uint64_t uses_ = 0;
   Rng rng_;
   std::vector<uint32_t> random_order_;  // of machines, for relaxed randomisation
-  // What the job that is being placed did, to undo a gang: tasks that it placed, and its victims with their
-  // machines.
+  // What the job that is being placed did, to undo a gang: tasks that it placed, and its victims as they were.
+  struct Evicted {
+    uint32_t task, machine;
+    uint8_t settled;
+  };
   std::vector<uint32_t> placed_now_;
-  std::vector<std::pair<uint32_t, uint32_t>> evicted_now_;
+  std::vector<Evicted> evicted_now_;
 };
 
 }  // namespace taut

@@ -1,7 +1,8 @@
 // The best of n scores, and the new best after one of them changed, in O(log n).
 #pragma once
 
-#include <bit>
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -10,46 +11,62 @@ namespace taut {
 
 inline constexpr double kInfeasible = std::numeric_limits<double>::infinity();
 
-// A tournament: every node has the leaf that wins below it. Of equal scores the lowest leaf wins.
+// Minima of groups of 16, of groups of these, and so on. Of equal scores the lowest leaf wins.
 class ScoreTree {
  public:
-  // All n scores, written by the caller, then Build. O(n).
+  // All n scores, written by the caller, then Build. There may be more than n; those stay kInfeasible. O(n).
   std::vector<double>& scores(size_t n) {
-    if (scores_.size() != n) {
-      scores_.assign(n, kInfeasible);
-      leaves_ = std::bit_ceil(n < 2 ? size_t{2} : n);
-      winner_.assign(leaves_, 0);
+    if (n != size_) {
+      size_ = n;
+      levels_.clear();
+      do {
+        n = (n + kGroup - 1) / kGroup;
+        levels_.emplace_back(n * kGroup, kInfeasible);
+      } while (n > 1);
     }
-    return scores_;
+    return levels_[0];
   }
   void Build() {
-    for (size_t node = leaves_ - 1; node >= 1; --node) winner_[node] = Play(node);
-  }
-  void Set(uint32_t leaf, double score) {
-    scores_[leaf] = score;
-    for (size_t node = (leaves_ + leaf) / 2; node >= 1; node /= 2) {
-      const uint32_t winner = Play(node);
-      // Above, nothing changes if the winner is another leaf, whose score is the same, and was before.
-      if (winner == winner_[node] && winner != leaf) return;
-      winner_[node] = winner;
+    for (size_t level = 0; level + 1 < levels_.size(); ++level) {
+      for (size_t group = 0; group < levels_[level].size() / kGroup; ++group)
+        levels_[level + 1][group] = LeastOf(level, group);
     }
   }
-  uint32_t best() const { return winner_[1]; }
-  double best_score() const { return scores_[winner_[1]]; }
+  void Set(uint32_t leaf, double score) {
+    levels_[0][leaf] = score;
+    size_t at = leaf;
+    for (size_t level = 0; level + 1 < levels_.size(); ++level) {
+      at /= kGroup;
+      const double least = LeastOf(level, at);
+      if (levels_[level + 1][at] == least) return;
+      levels_[level + 1][at] = least;
+    }
+  }
+  double best_score() const { return LeastOf(levels_.size() - 1, 0); }
+  uint32_t best() const {
+    const double least = best_score();
+    size_t at = 0;
+    for (size_t level = levels_.size(); level-- > 0;) {
+      const double* group = &levels_[level][at * kGroup];
+      at = at * kGroup + static_cast<size_t>(std::find(group, group + kGroup - 1, least) - group);
+    }
+    return static_cast<uint32_t>(at);
+  }
 
  private:
-  double ScoreOf(uint32_t leaf) const { return leaf < scores_.size() ? scores_[leaf] : kInfeasible; }
-  uint32_t WinnerOf(size_t node) const {
-    return node >= leaves_ ? static_cast<uint32_t>(node - leaves_) : winner_[node];
-  }
-  uint32_t Play(size_t node) const {
-    const uint32_t a = WinnerOf(2 * node), b = WinnerOf(2 * node + 1);
-    return ScoreOf(b) < ScoreOf(a) ? b : a;
+  static constexpr size_t kGroup = 16;
+
+  // Without branches, in four lanes.
+  double LeastOf(size_t level, size_t group) const {
+    const double* s = &levels_[level][group * kGroup];
+    double lane[4];
+    for (size_t i = 0; i < 4; ++i)
+      lane[i] = std::min(std::min(s[i], s[i + 4]), std::min(s[i + 8], s[i + 12]));
+    return std::min(std::min(lane[0], lane[1]), std::min(lane[2], lane[3]));
   }
 
-  size_t leaves_ = 0;
-  std::vector<double> scores_;
-  std::vector<uint32_t> winner_;
+  size_t size_ = SIZE_MAX;
+  std::vector<std::vector<double>> levels_;  // the scores first
 };
 
 }  // namespace taut

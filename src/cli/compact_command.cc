@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "base/strings.h"
 #include "cell/made_cell.h"
+#include "cli/cell_input.h"
 #include "cli/cli.h"
 #include "cli/json_text.h"
 #include "cli/outputs.h"
@@ -99,28 +100,8 @@ absl::StatusOr<Cell> LoadCell(const CompactArgs& args) {
   if (!input.ok()) return input.status();
   cell.model = std::move(input->model);
   cell.findings = std::move(input->findings);
-  const ReadReport& r = cell.report;
-  cell.about = StrCat("read ", FormatCount(r.rows), " rows of ", r.files, r.files == 1 ? " file" : " files",
-                      " (", FormatBytes(static_cast<double>(r.bytes)), ")\n");
-  for (const auto& [cause, skipped] : r.skipped) {
-    StrAppend(&cell.about, "  skipped ", FormatCount(skipped.count), " rows: ", cause, "\n");
-    for (const std::string& example : skipped.examples)
-      StrAppend(&cell.about, "    ", Printable(example), "\n");
-  }
-  for (const std::string& w : r.warnings) StrAppend(&cell.about, "  warning: ", Printable(w), "\n");
+  cell.about = ReadText(cell.report);
   return cell;
-}
-
-// A line for each sentence.
-std::string Lines(std::string_view text) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = text.find(". ", at);
-    const std::string_view line = text.substr(at, end == std::string_view::npos ? end : end + 1 - at);
-    StrAppend(&out, out.empty() ? "  " : "    ", Printable(line), "\n");
-    at = end == std::string_view::npos ? text.size() : end + 2;
-  }
-  return out;
 }
 
 // The sums of limits and reservations over the capacity.
@@ -142,9 +123,7 @@ Load LoadOf(const CellModel& cell, size_t resource) {
 
 std::string DescribeCell(const Cell& cell) {
   const CellModel& model = cell.model;
-  std::string out = cell.about;
-  for (const CellFinding& f : cell.findings)
-    StrAppend(&out, "  ", FormatCount(f.count), " x ", f.cause, ", the first: ", Printable(f.first), "\n");
+  std::string out = cell.about + FindingsText(cell.findings);
   StrAppend(&out, FormatCount(model.machines.size()), " machines, ", FormatCount(model.jobs.size()),
             " jobs, ", FormatCount(model.tasks()), " tasks\n");
   for (size_t r = 0; r < model.resources.size(); ++r) {
@@ -166,7 +145,7 @@ std::string Text(const Cell& cell, const CompactArgs& args, const CompactionRuns
   const auto machines = static_cast<double>(cell.model.machines.size());
   std::string out = fmt::format("packed as it is by {}: {} of {} tasks are pending\n", args.score,
                                 FormatCount(runs.packed.pending), FormatCount(cell.model.tasks()));
-  out += Lines(runs.packed.why);
+  out += SentenceLines(runs.packed.why);
   if (runs.impossible_jobs > 0)
     StrAppend(&out,
               "left out below, since no machine could ever run them: ", FormatCount(runs.impossible_jobs),
@@ -178,7 +157,7 @@ std::string Text(const Cell& cell, const CompactArgs& args, const CompactionRuns
                               FormatCount(base.result.needed), FormatCount(cell.model.machines.size()),
                               Percent(base.result.needed / machines), base.result.trials.size(),
                               FormatCount(base.result.min), FormatCount(base.result.max), args.seed));
-  if (!runs.one_less.empty()) out += Lines(StrCat("with one less, ", runs.one_less));
+  if (!runs.one_less.empty()) out += SentenceLines(StrCat("with one less, ", runs.one_less));
   TextTable table(
       {"experiment", "cells", "machines", "min..max", "of the\ncell", "against\nbase", "Borg's\npaper"});
   std::string notes;
@@ -222,7 +201,7 @@ Json RunJson(const CompactionRun& run, const CompactionRun& base) {
 }
 
 Json ResultJson(const Cell& cell, const CompactArgs& args, const CompactionRuns& runs) {
-  Json resources = Json::array(), findings = Json::array(), skipped = Json::array(), rows = Json::array();
+  Json resources = Json::array(), rows = Json::array();
   for (size_t r = 0; r < cell.model.resources.size(); ++r) {
     const Load load = LoadOf(cell.model, r);
     resources.push_back({{"resource", cell.model.resources[r].name},
@@ -230,18 +209,14 @@ Json ResultJson(const Cell& cell, const CompactArgs& args, const CompactionRuns&
                          {"production_limit", load.production_limit},
                          {"reservation", load.reservation}});
   }
-  for (const CellFinding& f : cell.findings)
-    findings.push_back({{"cause", f.cause}, {"count", f.count}, {"first", Printable(f.first)}});
-  for (const auto& [cause, rows_of] : cell.report.skipped)
-    skipped.push_back({{"cause", cause}, {"count", rows_of.count}, {"examples", rows_of.examples}});
   for (const CompactionRun& run : runs.runs) rows.push_back(RunJson(run, runs.runs.front()));
   return {{"partial", runs.partial},
           {"machines", cell.model.machines.size()},
           {"jobs", cell.model.jobs.size()},
           {"tasks", cell.model.tasks()},
           {"resources", std::move(resources)},
-          {"skipped_rows", std::move(skipped)},
-          {"findings", std::move(findings)},
+          {"skipped_rows", SkippedJson(cell.report)},
+          {"findings", FindingsJson(cell.findings)},
           {"score", args.score},
           {"stranded_weight", args.stranded_weight},
           {"seed", args.seed},

@@ -10,6 +10,7 @@
 #include "model/units.h"
 #include "overcommit/predictors.h"
 #include "replicas/policies.h"
+#include "sim/cell_runs.h"
 #include "trace/generate.h"
 
 namespace taut {
@@ -88,7 +89,12 @@ int RunList(const std::string& what) {
     for (const CellExperiment& e : CellExperiments()) Print(fmt::format("{:<18} {}\n", e.name, e.help));
     return kExitOk;
   }
-  PrintError(StrCat("\"", what, "\": expected recommenders, settings, replicas, overcommit or experiments"));
+  if (what == "setups") {
+    for (const CellSetup& s : CellSetups()) Print(fmt::format("{:<18} {}\n", s.name, s.help));
+    return kExitOk;
+  }
+  PrintError(
+      StrCat("\"", what, "\": expected recommenders, settings, replicas, overcommit, experiments or setups"));
   return kExitUsage;
 }
 

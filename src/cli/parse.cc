@@ -20,6 +20,7 @@
 #include "cli/parse_overcommit.h"
 #include "cli/parse_replicas.h"
 #include "cli/quota_command.h"
+#include "cli/simulate_command.h"
 #include "cli/terminal.h"
 
 namespace taut {
@@ -29,7 +30,8 @@ constexpr const char* kVersion = "taut 0.1.0";
 
 constexpr const char* kAbout =
     "Recommends CPU and memory limits from measured usage, and replays recorded usage to evaluate them.\n"
-    "replay, explain TRACE, tune, analyze, overcommit, compact, bill, economy, quota, admit, actuary and "
+    "replay, explain TRACE, tune, analyze, overcommit, compact, simulate, bill, economy, quota, admit, "
+    "actuary and "
     "generate "
     "need no "
     "daemon. The "
@@ -391,6 +393,10 @@ int RunCli(int argc, char** argv) {
   CLI::App* compact_app = app.add_subcommand("compact", kCompactHelp);
   AddCompact(*compact_app, compact);
   AddOutput(*compact_app, compact.output, compact.quiet);
+  SimulateArgs simulate;
+  CLI::App* simulate_app = app.add_subcommand("simulate", kSimulateHelp);
+  AddSimulate(*simulate_app, simulate);
+  AddOutput(*simulate_app, simulate.output, simulate.quiet);
   CLI::App* bill_app = app.add_subcommand("bill", kBillHelp);
   AddTrace(*bill_app, bill.trace);
   AddBill(*bill_app, bill);
@@ -407,11 +413,12 @@ int RunCli(int argc, char** argv) {
   CLI::App* generate_app = app.add_subcommand("generate", kGenerateHelp);
   AddGenerate(*generate_app, generate);
   DaemonVerbs daemon_verbs(app);
-  CLI::App* list_app = app.add_subcommand("list",
-                                          "Lists the recommenders, the settings with their defaults, the "
-                                          "replica policies or peak predictors with "
-                                          "theirs, or the compaction experiments.");
-  list_app->add_option("what", listed, "recommenders, settings, replicas, overcommit or experiments")
+  CLI::App* list_app =
+      app.add_subcommand("list",
+                         "Lists the recommenders, the settings with their defaults, the "
+                         "replica policies or peak predictors with "
+                         "theirs, the compaction experiments, or the setups of a simulated cell.");
+  list_app->add_option("what", listed, "recommenders, settings, replicas, overcommit, experiments or setups")
       ->capture_default_str();
   OwnVerbs own(app);
   app.formatter(std::make_shared<ShortVerbs>());
@@ -441,6 +448,7 @@ int RunCli(int argc, char** argv) {
   if (analyze_app->parsed()) return Flushed(RunAnalyze(analyze));
   if (overcommit_app->parsed()) return Flushed(RunOvercommit(overcommit));
   if (compact_app->parsed()) return Flushed(RunCompact(compact));
+  if (simulate_app->parsed()) return Flushed(RunSimulate(simulate));
   if (bill_app->parsed()) return Flushed(RunBill(bill));
   if (economy_app->parsed()) return Flushed(RunEconomy(economy));
   if (const std::optional<int> code = quota_verbs.Run(); code.has_value()) return Flushed(*code);

@@ -73,7 +73,7 @@ std::string PathOf(const std::vector<SvgPoint>& points, const Axis& x, const Axi
   const size_t every = points.size() / kMostPoints + 1;
   for (size_t i = 0; i < points.size(); i += every) {
     const SvgPoint& p = points[i];
-    if (x.logarithmic && !(p.x > 0 && p.y > 0)) continue;
+    if ((x.logarithmic && !(p.x > 0)) || (y.logarithmic && !(p.y > 0))) continue;
     StrAppend(&path, fmt::format("{}{:.1f} {:.1f}", path.empty() ? first : 'L', x.At(p.x), y.At(p.y)));
   }
   return path;
@@ -112,18 +112,18 @@ std::string SvgChart::Render() const {
   for (const auto* all : {&lines_, &bands_}) {
     for (const SvgSeries& s : *all) {
       for (const SvgPoint& p : s.points) {
-        if (logarithmic_ && !(p.x > 0 && p.y > 0)) continue;
-        xs.Add(logarithmic_ ? std::log10(p.x) : p.x);
-        ys.Add(logarithmic_ ? std::log10(p.y) : p.y);
+        if ((logarithmic_x_ && !(p.x > 0)) || (logarithmic_y_ && !(p.y > 0))) continue;
+        xs.Add(logarithmic_x_ ? std::log10(p.x) : p.x);
+        ys.Add(logarithmic_y_ ? std::log10(p.y) : p.y);
       }
     }
   }
   if (!(xs.low <= xs.high)) return "";
-  if (!logarithmic_) ys.low = 0;
+  if (!logarithmic_y_) ys.low = 0;
   if (xs.high == xs.low) xs.high = xs.low + 1;
   if (ys.high <= ys.low) ys.high = ys.low + 1;
-  const Axis x{xs.low, xs.high, logarithmic_, kLeft, kWidth - kRight};
-  const Axis y{ys.low, ys.high, logarithmic_, kHeight - kBottom, kTop};
+  const Axis x{xs.low, xs.high, logarithmic_x_, kLeft, kWidth - kRight};
+  const Axis y{ys.low, ys.high, logarithmic_y_, kHeight - kBottom, kTop};
   std::string out = fmt::format(
       "<svg viewBox=\"0 0 {0} {1}\" width={0} height={1} role=img aria-label=\"{2} over {3}\" "
       "font-family=\"system-ui,sans-serif\" font-size=12 fill=\"#5d6b7b\">",

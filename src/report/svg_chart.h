@@ -26,7 +26,9 @@ class SvgChart {
  public:
   SvgChart(std::string_view x_title, std::string_view y_title) : x_title_(x_title), y_title_(y_title) {}
   // Both axes; points that are not > 0 are left out.
-  void SetLogarithmic() { logarithmic_ = true; }
+  void SetLogarithmic() { logarithmic_x_ = logarithmic_y_ = true; }
+  // The same of x only.
+  void SetLogarithmicX() { logarithmic_x_ = true; }
   // x is seconds of the Unix epoch.
   void SetTime() { time_ = true; }
   // One without points is left out.
@@ -40,7 +42,7 @@ class SvgChart {
 
  private:
   const std::string x_title_, y_title_;
-  bool logarithmic_ = false, time_ = false;
+  bool logarithmic_x_ = false, logarithmic_y_ = false, time_ = false;
   std::vector<SvgSeries> lines_, bands_;
 };
 

@@ -18,8 +18,10 @@ namespace taut {
 namespace {
 
 constexpr double kMaxTasks = 10'000'000;
+constexpr int64_t kNoTime = -1;
+constexpr double kMaxSeconds = static_cast<double>(kMaxCellTime) / 1000;
 
-enum class Table : uint8_t { kUnknown, kMachines, kJobs, kPods2023 };
+enum class Table : uint8_t { kUnknown, kMachines, kJobs, kEvents, kPods2023 };
 enum class Role : uint8_t {
   kName,
   kUser,
@@ -38,6 +40,12 @@ enum class Role : uint8_t {
   kGpuModels,
   kStart,
   kEnd,
+  kScheduled,
+  kSubmit,
+  kRun,
+  kKind,
+  kTime,
+  kEvent,
   kIgnored,
 };
 constexpr size_t kRoles = static_cast<size_t>(Role::kIgnored);
@@ -71,6 +79,15 @@ constexpr Column kColumns[] = {
     {Table::kJobs, "spread", Role::kSpread},
     {Table::kJobs, "max_per_machine", Role::kMaxPerMachine},
     {Table::kJobs, "gang", Role::kGang},
+    {Table::kJobs, "submit_s", Role::kSubmit, 1000},
+    {Table::kJobs, "run_s", Role::kRun, 1000},
+    {Table::kJobs, "kind", Role::kKind},
+    {Table::kEvents, "time_s", Role::kTime, 1000},
+    {Table::kEvents, "event", Role::kEvent},
+    {Table::kEvents, "name", Role::kName},
+    {Table::kEvents, "cpu_cores", Role::kCpu, 1000},
+    {Table::kEvents, "memory_gib", Role::kMemory, kGiB},
+    {Table::kEvents, "gpus", Role::kGpu, 1000},
     {Table::kPods2023, "name", Role::kName},
     {Table::kPods2023, "cpu_milli", Role::kCpu, 1},
     {Table::kPods2023, "memory_mib", Role::kMemory, kMiB},
@@ -81,7 +98,7 @@ constexpr Column kColumns[] = {
     {Table::kPods2023, "creation_time", Role::kStart},
     {Table::kPods2023, "deletion_time", Role::kEnd},
     {Table::kPods2023, "pod_phase", Role::kIgnored},
-    {Table::kPods2023, "scheduled_time", Role::kIgnored},
+    {Table::kPods2023, "scheduled_time", Role::kScheduled},
 };
 
 std::optional<CellTier> TierOf(Table table, std::string_view text) {
@@ -96,6 +113,20 @@ std::optional<CellTier> TierOf(Table table, std::string_view text) {
     if (text == Name(static_cast<CellTier>(t))) return static_cast<CellTier>(t);
   }
   return std::nullopt;
+}
+
+// Puts events as they stand in their files among submissions, which come in any order: a file's events that are
+// out of order stay so, for CheckCellWorkload to tell.
+void MergeEvents(const std::vector<CellEvent>& of_files, std::vector<CellEvent>& submissions) {
+  std::ranges::stable_sort(submissions, {}, &CellEvent::time_ms);
+  std::vector<CellEvent> all;
+  auto next = submissions.begin();
+  for (const CellEvent& e : of_files) {
+    for (; next != submissions.end() && next->time_ms <= e.time_ms; ++next) all.push_back(*next);
+    all.push_back(e);
+  }
+  all.insert(all.end(), next, submissions.end());
+  submissions = std::move(all);
 }
 
 // What a row lacks, as a cause to count it by; empty: nothing.
@@ -119,10 +150,11 @@ class CellReader {
 
   absl::StatusOr<CellInput> Finish() {
     if (!has_gpus_) model_.resources = CpuAndMemory();
-    CellInput out{std::move(model_), {}};
+    CellInput out{std::move(model_), {}, {}};
     auto findings = CheckCell(out.model);
     if (!findings.ok()) return findings.status();
     out.findings = *std::move(findings);
+    if (absl::Status s = AddWorkload(out.model, out.workload); !s.ok()) return s;
     for (const auto& [what, none] :
          {std::pair{"machine", out.model.machines.empty()}, std::pair{"job", out.model.jobs.empty()}}) {
       if (none)
@@ -139,6 +171,17 @@ class CellReader {
     int column;
     uint32_t key;
   };
+  struct JobTimes {
+    int64_t submit_ms = kNoTime;
+    CellJobRun run;
+  };
+  // A row of events, until all names are known.
+  struct Event {
+    CellEvent event;
+    CellAmounts amounts = {};
+    std::string name, text, file;
+    uint64_t line = 0;
+  };
 
   absl::Status TakeHeader(const CsvRow& row) {
     std::vector<std::string_view> names;
@@ -149,14 +192,17 @@ class CellReader {
       table_ = Table::kPods2023;
     } else if (has("name") && has("cpu_limit") && has("memory_limit")) {
       table_ = Table::kJobs;
+    } else if (has("time_s") && has("event") && has("name")) {
+      table_ = Table::kEvents;
     } else if ((has("sn") && has("cpu_milli") && has("memory_mib")) ||
                (has("name") && has("cpu_cores") && has("memory_gib"))) {
       table_ = Table::kMachines;
     } else {
       return absl::InvalidArgumentError(StrCat(
           file_.file(),
-          ": the first line must name the columns of machines (name, cpu_cores, memory_gib) or of jobs "
-          "(name, cpu_limit, memory_limit), or be that of a table of Alibaba's GPU trace of 2023"));
+          ": the first line must name the columns of machines (name, cpu_cores, memory_gib), of jobs (name, "
+          "cpu_limit, memory_limit) or of events (time_s, event, name), or be that of a table of Alibaba's "
+          "GPU trace of 2023"));
     }
     size_ = row.size();
     column_.fill(-1);
@@ -188,7 +234,9 @@ class CellReader {
     } else if (Text(row, Role::kName).empty()) {
       cause = "no name";
     } else {
-      cause = table_ == Table::kMachines ? TakeMachine(row) : TakeJob(row);
+      cause = table_ == Table::kMachines ? TakeMachine(row)
+              : table_ == Table::kEvents ? TakeEvent(row)
+                                         : TakeJob(row);
     }
     if (!cause.empty()) return file_.Bad(cause, row);
     ++report_.rows_used;
@@ -262,8 +310,100 @@ class CellReader {
       return "a reservation above the limit";
     if (Cause cause = TakeLifetime(row); !cause.empty()) return cause;
     if (Cause cause = TakeRules(row, job); !cause.empty()) return cause;
+    JobTimes times;
+    if (Cause cause = TakeTimes(row, times); !cause.empty()) return cause;
+    times_.try_emplace(job.name, times);  // of jobs of one name CheckCell keeps the first
     model_.jobs.push_back(std::move(job));
     return {};
+  }
+  Cause TakeTimes(const CsvRow& row, JobTimes& out) const {
+    const std::string_view kind = Text(row, Role::kKind);
+    if (!kind.empty() && kind != "work" && kind != "service") return "kind is not work or service";
+    if (kind == "service") out.run.kind = CellJobKind::kService;
+    if (table_ == Table::kJobs) {
+      int64_t run = 0;
+      if (!Amount(row, Role::kSubmit, kNoTime, out.submit_ms) || !Amount(row, Role::kRun, kNoEnd, run) ||
+          run == 0 || (run > kMaxCellTime && run != kNoEnd) || out.submit_ms > kMaxCellTime)
+        return "bad time";
+      out.run.run_ms = run;
+      return {};
+    }
+    // A pod ran from when it was scheduled, or came, to its end; in the trace they come in whole seconds.
+    const auto time = [&](Role role) { return ParseDouble(Text(row, role)); };
+    const std::optional<double> came = time(Role::kStart), end = time(Role::kEnd);
+    const std::optional<double> began = time(Role::kScheduled).has_value() ? time(Role::kScheduled) : came;
+    if (!came.has_value()) return {};
+    if (!(*came >= 0 && *came <= kMaxSeconds && end.value_or(0) <= kMaxSeconds)) return "bad time";
+    out.submit_ms = static_cast<int64_t>(*came * 1000);
+    if (end.has_value() && *end > *began) out.run.run_ms = static_cast<int64_t>((*end - *began) * 1000);
+    if (end.has_value() && *end <= *began) out.run.run_ms = 1000;
+    return {};
+  }
+
+  Cause TakeEvent(const CsvRow& row) {
+    Event out;
+    const std::string_view event = Text(row, Role::kEvent);
+    bool known = false;
+    for (int kind = 0; kind <= static_cast<int>(CellEventKind::kCapacity) && !known; ++kind) {
+      out.event.kind = static_cast<CellEventKind>(kind);
+      known = event == Name(out.event.kind);
+    }
+    if (!known) return "unknown event";
+    if (Text(row, Role::kTime).empty() || !Amount(row, Role::kTime, 0, out.event.time_ms) ||
+        out.event.time_ms > kMaxCellTime)
+      return "bad time";
+    if (!Amount(row, Role::kCpu, kNoTime, out.amounts[kCellCpu]) ||
+        !Amount(row, Role::kMemory, kNoTime, out.amounts[kCellMemory]) ||
+        !Amount(row, Role::kGpu, 0, out.amounts[kCellGpu]))
+      return kBadNumber;
+    const bool amounts =
+        out.event.kind == CellEventKind::kLimit || out.event.kind == CellEventKind::kCapacity;
+    if (amounts && (out.amounts[kCellCpu] < 0 || out.amounts[kCellMemory] < 0))
+      return "an event without its amounts of CPU and memory";
+    if (!amounts) out.amounts = {};
+    out.name = Text(row, Role::kName);
+    out.line = row.line();
+    out.text = row.text();
+    out.file = file_.file();
+    events_.push_back(std::move(out));
+    return {};
+  }
+
+  // Jobs and machines have their last rows now.
+  absl::Status AddWorkload(const CellModel& model, CellWorkload& out) {
+    absl::flat_hash_map<std::string_view, uint32_t> jobs, machines;
+    std::vector<uint8_t> submitted(model.jobs.size());
+    for (uint32_t j = 0; j < model.jobs.size(); ++j) jobs[model.jobs[j].name] = j;
+    for (uint32_t m = 0; m < model.machines.size(); ++m) machines[model.machines[m].name] = m;
+    std::vector<CellEvent> of_file;
+    for (const Event& e : events_) {
+      const auto& names = e.event.kind <= CellEventKind::kLimit ? jobs : machines;
+      const auto known = names.find(e.name);
+      if (known == names.end()) {
+        file_.BeginFile(e.file);
+        --report_.rows_used;
+        const Cause cause = &names == &jobs ? "an event of an unknown job" : "an event of an unknown machine";
+        if (absl::Status s = file_.Bad(cause, e.line, e.text); !s.ok()) return s;
+        continue;
+      }
+      CellEvent event = e.event;
+      event.id = known->second;
+      if (event.kind == CellEventKind::kSubmit) submitted[event.id] = 1;
+      event.amounts = static_cast<uint32_t>(out.amounts.size());
+      out.amounts.push_back(e.amounts);
+      of_file.push_back(event);
+    }
+    for (uint32_t j = 0; j < model.jobs.size(); ++j) {
+      const JobTimes& times = times_[model.jobs[j].name];
+      out.runs.push_back(times.run);
+      if (times.submit_ms != kNoTime) {
+        out.events.push_back({times.submit_ms, CellEventKind::kSubmit, j, 0});
+      } else if (submitted[j] == 0) {
+        out.events.push_back({0, CellEventKind::kSubmit, j, 0});
+      }
+    }
+    MergeEvents(of_file, out.events);
+    return absl::OkStatus();
   }
   Cause TakeLifetime(const CsvRow& row) const {
     if (column_[static_cast<size_t>(Role::kEnd)] < 0) return {};
@@ -314,6 +454,8 @@ class CellReader {
   std::vector<Attribute> attributes_;
   bool has_gpus_ = false;
   CellModel model_;
+  absl::flat_hash_map<std::string, JobTimes> times_;  // by name of the job
+  std::vector<Event> events_;
 };
 
 }  // namespace

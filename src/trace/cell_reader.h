@@ -1,10 +1,11 @@
-// Cells from CSV: a file of machines and one of jobs (docs/formats.md, "Cells").
+// Cells from CSV: files of machines, jobs and events (docs/formats.md, "Cells").
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cell/cell_events.h"
 #include "cell/cell_model.h"
 #include "trace/trace_reader.h"
 
@@ -18,10 +19,14 @@ struct CellReadOptions {
 struct CellInput {
   CellModel model;                    // CheckCell accepted it
   std::vector<CellFinding> findings;  // what CheckCell found
+  // What happens to the cell over time; a job whose file says nothing of its time comes at 0, unless an event
+  // submits it. Not checked yet: CheckCellWorkload (its findings are for who simulates).
+  CellWorkload workload;
 };
 
-// Reads each file as what its first line says: machines or jobs in the columns of docs/formats.md, or the node
-// and pod tables of Alibaba's GPU trace of 2023, each pod a job of one task. The resources are CPU and memory,
+// Reads each file as what its first line says: machines, jobs or events in the columns of docs/formats.md, or
+// the node and pod tables of Alibaba's GPU trace of 2023, each pod a job of one task. The resources are CPU and
+// memory,
 // and GPUs if any file has a column of them. Rows that cannot be used are counted by cause. Not OK if a file's
 // columns are not known, there is no usable machine or job or, with strict, at the first bad row; the report
 // is filled either way.

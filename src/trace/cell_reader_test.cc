@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/strings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -27,7 +28,10 @@ class ReadCellTest : public testing::Test {
     const std::string a = folder_ / "a.csv", b = folder_ / "b.csv";
     std::ofstream(a) << first;
     std::ofstream(b) << second;
-    return ReadCell({{a, b}, strict}, report_);
+    const std::string c = folder_ / "c.csv";
+    if (events_.empty()) return ReadCell({{a, b}, strict}, report_);
+    std::ofstream(c) << events_;
+    return ReadCell({{a, b, c}, strict}, report_);
   }
   std::vector<std::pair<std::string, uint64_t>> Skipped() const {
     std::vector<std::pair<std::string, uint64_t>> out;
@@ -37,6 +41,7 @@ class ReadCellTest : public testing::Test {
 
   const std::filesystem::path folder_;
   ReadReport report_;
+  std::string events_;  // a third file, if it is not empty
 };
 
 constexpr const char* kMachines =
@@ -97,6 +102,9 @@ TEST_F(ReadCellTest, ReadsTheTablesOfTheGpuTrace) {
   EXPECT_EQ(gpu.tier, CellTier::kProduction);
   EXPECT_EQ(gpu.constraints.size(), 1U);
   EXPECT_EQ(input->model.jobs[1].tier, CellTier::kBatch);
+  EXPECT_EQ(input->workload.runs[0].run_ms, 100'000);
+  EXPECT_EQ(input->workload.runs[1].run_ms, 95'000);
+  EXPECT_EQ(input->workload.events[1].time_ms, 5000);
   EXPECT_THAT(Skipped(), ElementsAre(Pair("an end before the start", 1), Pair("an end without a start", 1),
                                      Pair("unknown tier", 1)));
 }
@@ -136,6 +144,46 @@ TEST_F(ReadCellTest, ErrorsSayWhatIsExpected) {
   EXPECT_THAT(std::string(Read(kMachines, "").status().message()), HasSubstr("no usable job: expected"));
   EXPECT_THAT(std::string(Read(kMachines, "name,cpu_limit,memory_limit\na,x,1\n", true).status().message()),
               HasSubstr("b.csv:2: bad number: a,x,1"));
+}
+
+TEST_F(ReadCellTest, ReadsWhenJobsComeAndWhatHappens) {
+  events_ =
+      "time_s,event,name,cpu_cores,memory_gib\n"
+      "20,submit,c,,\n"
+      "15.5,limit,b,2,0.5\n"
+      "40,stop,x,,\n"
+      "40,fail,y,,\n"
+      "40,fall,c,,\n"
+      ",stop,c,,\n"
+      "41,limit,b,2,\n"
+      "60,drain,m1,,\n";
+  const auto input = Read(kMachines,
+                          "name,cpu_limit,memory_limit,submit_s,run_s,kind\n"
+                          "a,1,1GiB,30,60.5,\n"
+                          "b,1,1GiB,10,,service\n"
+                          "c,1,1GiB,,5,work\n"
+                          "d,1,1GiB,,5,batch\n"
+                          "e,1,1GiB,-1,5,\n"
+                          "f,1,1GiB,1,0,\n"
+                          "g,1,1GiB,,5,\n");
+  ASSERT_TRUE(input.ok()) << input.status();
+  EXPECT_THAT(Skipped(),
+              ElementsAre(Pair("an event of an unknown job", 1), Pair("an event of an unknown machine", 1),
+                          Pair("an event without its amounts of CPU and memory", 1), Pair("bad time", 3),
+                          Pair("kind is not work or service", 1), Pair("unknown event", 1)));
+  EXPECT_EQ(report_.rows, report_.rows_used + 8);
+  const CellWorkload& workload = input->workload;
+  ASSERT_EQ(workload.runs.size(), 4U);  // a, b, c, g
+  EXPECT_EQ(workload.runs[0].run_ms, 60'500);
+  EXPECT_EQ(workload.runs[1].run_ms, kNoEnd);
+  EXPECT_EQ(workload.runs[1].kind, CellJobKind::kService);
+  std::vector<std::string> events;
+  for (const CellEvent& e : workload.events)
+    events.push_back(StrCat(e.time_ms, " ", Name(e.kind), " ", e.id));
+  // The limit of b stands behind a later event in its file.
+  EXPECT_THAT(events, ElementsAre("0 submit 3", "10000 submit 1", "20000 submit 2", "15500 limit 1",
+                                  "30000 submit 0", "60000 drain 1"));
+  EXPECT_EQ(workload.amounts[workload.events[3].amounts], (CellAmounts{2000, int64_t{1} << 29}));
 }
 
 }  // namespace
