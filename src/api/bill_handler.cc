@@ -96,7 +96,8 @@ HttpResponse Api::Bills(const HttpRequest& request) {
   absl::CivilMonth month(absl::ToCivilSecond(absl::FromUnixSeconds(NowSeconds()), absl::UTCTimeZone()));
   const std::string month_text = TextParameter(request, "month"),
                     group_name = TextParameter(request, "group");
-  if (!month_text.empty() && !absl::ParseCivilTime(month_text, &month))
+  if (!month_text.empty() &&
+      (!absl::ParseCivilTime(month_text, &month) || month.year() < 1970 || month.year() > 9999))
     return ErrorResponse(400, StrCat("invalid month=", month_text, ": expected a month such as 2026-11"));
   const WindowId from = WindowId::Of(Timestamp::FromSeconds(StartOf(month)));
   const WindowId end = WindowId::Of(Timestamp::FromSeconds(StartOf(month + 1)));
@@ -112,6 +113,7 @@ HttpResponse Api::Bills(const HttpRequest& request) {
   json.Field("from", from.start_s());
   json.Field("to", to.start_s());
   json.Field("month_to", end.start_s());
+  json.Field("counted_from", made->counted_from.start_s());
   json.Field("currency", std::string_view(pricing.sheet.currency));
   PutSums(made->bill.sums, json);
   PutMoney("machine_cost", made->bill.machine_cost, json);

@@ -68,30 +68,30 @@ class BilledJobs {
   std::map<std::string, uint32_t> groups_;
 };
 
-absl::Status CheckRules(const PriceSheet& sheet) {
-  for (const PriceTier& tier : sheet.tiers) {
+// The first window that is kept, or `to`.
+absl::StatusOr<WindowId> FirstKept(History& history, WindowId to) {
+  const auto points = history.FleetPoints(WindowId{INT32_MIN / 2}, to, 1);
+  if (!points.ok()) return points.status();
+  return points->empty() ? to : points->front().window;
+}
+
+}  // namespace
+
+absl::Status CheckAccountPrices(const Pricing& pricing) {
+  for (const PriceTier& tier : pricing.sheet.tiers) {
     if (tier.rule == ChargeRule::kPeak) {
       return absl::FailedPreconditionError(
-          StrCat("prices.file: tier \"", tier.name,
-                 "\" is charged by peak, which the account of tautd does not keep: "
-                 "expected another rule"));
+          StrCat("tier \"", tier.name,
+                 "\" is charged by peak, which the account of tautd does not keep: expected "
+                 "another rule"));
+    }
+    if (tier.rule == ChargeRule::kUsageSlackTax && !pricing.pool.has_value()) {
+      return absl::FailedPreconditionError(
+          StrCat("tier \"", tier.name, "\" has a slack tax, but there is no pool whose slack it is of"));
     }
   }
   return absl::OkStatus();
 }
-
-// Before the account begins the pool was not tautd's to bill. `to` if it has nothing.
-absl::StatusOr<WindowId> FirstCounted(History& history, WindowId from, WindowId to) {
-  WindowId first = to;
-  const absl::Status read =
-      history.ReadAccount(from, to, [&](const AccountSpan& span, std::span<const AccountEntry> entries) {
-        if (!entries.empty()) first = std::min(first, span.first);
-      });
-  if (!read.ok()) return read;
-  return first;
-}
-
-}  // namespace
 
 UsageEntry EntryOf(const AccountEntry& entry, const AccountSpan& span, ChargeRule rule) {
   UsageEntry out;
@@ -109,17 +109,19 @@ UsageEntry EntryOf(const AccountEntry& entry, const AccountSpan& span, ChargeRul
 
 absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view, const Pricing& pricing,
                                         WindowId from, WindowId to) {
-  if (absl::Status s = CheckRules(pricing.sheet); !s.ok()) return s;
+  if (absl::Status s = CheckAccountPrices(pricing); !s.ok()) return s;
+  const absl::StatusOr<WindowId> kept = FirstKept(history, to);
+  if (!kept.ok()) return kept.status();
   AccountBill out;
   out.from = from;
   out.to = to;
   std::vector<CapacityWindow> pool;
   BillOptions options;
-  const absl::StatusOr<WindowId> first =
-      pricing.pool.has_value() ? FirstCounted(history, from, to) : absl::StatusOr<WindowId>(to);
-  if (!first.ok()) return first.status();
-  if (*first < to) {
-    pool.push_back(CapacityOf(*pricing.pool, first->start_s(), to.start_s()));
+  out.counted_from = std::max(from, *kept);
+  if (pricing.pool.has_value() && out.counted_from < to) {
+    pool.push_back(CapacityOf(*pricing.pool, out.counted_from.start_s(), to.start_s()));
+    // Days that are summed up begin before the first window.
+    pool.back().start_s = std::max(from.start_s(), int64_t{out.counted_from.day()} * kDaySeconds);
     options.idle = pricing.pool->idle;
     options.cost_price = pricing.pool->cost;
   }
@@ -133,6 +135,8 @@ absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view,
           if (!added.ok()) return;
           const BilledJobs::Place& place = jobs.Of(e.job);
           UsageEntry entry = EntryOf(e, span, pricing.sheet.tiers[place.tier].rule);
+          // What is read later of today is an entry of the whole day.
+          entry.end_s = std::min(entry.end_s, to.start_s());
           entry.group = place.group;
           entry.job = place.job;
           entry.tier = place.tier;

@@ -16,6 +16,7 @@ namespace taut {
 
 struct AccountBill {
   WindowId from, to;                // what was read; to: exclusive
+  WindowId counted_from;            // before, tautd measured nothing or has deleted it; `to` if all is gone
   Bill bill;                        // groups and jobs by the numbers of these
   std::vector<std::string> groups;  // names
   std::vector<std::string> jobs;    // names; of one that the store has forgotten "job 12"
@@ -27,10 +28,13 @@ struct AccountBill {
 // both, window by window.
 UsageEntry EntryOf(const AccountEntry& entry, const AccountSpan& span, ChargeRule rule);
 
+// What of a price file cannot be billed from an account: FailedPrecondition for a tier whose rule is peak, of which
+// it has none, and for a slack tax without a pool.
+absl::Status CheckAccountPrices(const Pricing& pricing);
+
 // Of the account of [from, to). A job's group is that of the first rule that fits, else its label `namespace`,
-// else the name up to its first '/'. The pool costs from the account's first window on. FailedPrecondition for a
-// tier whose rule is peak: the account keeps no peaks. Else errors as MakeBill and History. O(account), and a
-// read of the store for each forgotten job.
+// else the name up to its first '/'. The pool costs from the first window that tautd has on. Errors as
+// CheckAccountPrices, MakeBill and History. O(account), and a read of the store for each forgotten job.
 absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view, const Pricing& pricing,
                                         WindowId from, WindowId to);
 

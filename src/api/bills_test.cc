@@ -28,6 +28,12 @@ class BilledStore : public NoStore {
     if (id.value >= names.size()) return absl::NotFoundError("no job");
     return JobRecord{id, names[id.value], {}, 0};
   }
+  absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId, WindowId, int32_t) override {
+    std::vector<FleetPoint> out(first.has_value() ? 1 : 0);
+    if (first.has_value()) out[0].window = *first;
+    return out;
+  }
+  std::optional<WindowId> first = kBillDay;
   std::vector<std::pair<AccountSpan, std::vector<AccountEntry>>> account;
   std::vector<std::string> names = {"shop/web", "shop/cronjob/night", "media/encode"};
 };
@@ -111,9 +117,19 @@ TEST_F(BillsTest, TheCostOfThePoolIsRecoveredToTheLastUnit) {
   EXPECT_EQ(of.bill.sums.total, of.bill.machine_cost);
   EXPECT_EQ(of.bill.platform, Money());
   store_.account[0].first.first = WindowId{kBillDay.index + kWindowsPerDay};
-  EXPECT_EQ(ToText(Make(pricing).bill.machine_cost), "1.44");  // the account begins a day later
+  store_.first = WindowId{kBillDay.index + kWindowsPerDay};
+  EXPECT_EQ(ToText(Make(pricing).bill.machine_cost), "1.44");  // tautd has nothing of the day before
   store_.account.clear();
+  store_.first.reset();
   EXPECT_EQ(ToText(Make(pricing).bill.machine_cost), "0.00");
+}
+
+TEST_F(BillsTest, WhatIsReadLaterOfTodayIsBilledUpToNow) {
+  Pricing pricing = TwoTiers(ChargeRule::kUsageSlackTax);
+  pricing.pool = PoolPrices{.cores = 3, .memory_bytes = 0, .cost = {0, {20'000}, {0}}, .idle = {}};
+  store_.account = {{{kBillDay, kWindowsPerDay, true}, {CoreHours(2, 1, 2)}}};
+  const auto made = BillAccount(store_, view_, pricing, kBillDay, WindowId{kBillDay.index + 12});
+  EXPECT_TRUE(made.ok()) << made.status();
 }
 
 TEST_F(BillsTest, PeakIsRefusedBecauseTheAccountHasNone) {

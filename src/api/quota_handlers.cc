@@ -3,6 +3,7 @@
 
 #include "api/api.h"
 #include "api/parameters.h"
+#include "base/printable.h"
 #include "base/strings.h"
 #include "json/json_tree.h"
 #include "model/units.h"
@@ -153,6 +154,12 @@ absl::Status TakeField(std::string_view key, const std::string& text, Asked& out
     if (!seconds.ok()) return bad("a duration such as 2h or 90min");
     out.request.duration_s = static_cast<int64_t>(*seconds);
     return absl::OkStatus();
+  }
+  constexpr size_t kMaxKey = 63, kMaxResources = 16;
+  if (key.size() > kMaxKey || Printable(key) != key ||
+      out.request.per_task.amounts().size() >= kMaxResources) {
+    return absl::InvalidArgumentError(StrCat("invalid resource: expected at most ", kMaxResources,
+                                             ", with names of at most ", kMaxKey, " printable characters"));
   }
   const absl::StatusOr<int64_t> amount = ParseQuotaAmount(key, text);
   if (!amount.ok()) return absl::InvalidArgumentError(StrCat(key, ": ", Message(amount.status())));
@@ -347,8 +354,7 @@ void Api::PutQuotaMetrics(MetricsText& out) const {
                                        {"queued", counts.queued},
                                        {"refused", counts.refused},
                                        {"ended", counts.ended}}) {
-    out.Counter("tautd_quota_requests_total", "Requests by their outcome.", count,
-                {{"outcome", outcome}});
+    out.Counter("tautd_quota_requests_total", "Requests by their outcome.", count, {{"outcome", outcome}});
   }
   out.Counter("tautd_quota_failed_writes_total", "Changes of requests that could not be stored.",
               counts.failed_writes);

@@ -38,9 +38,9 @@ std::string OneGroup(const Json& page) {
 }
 
 std::string BillsText(const Json& page, bool one_group) {
-  std::string out = StrCat("in ", Field(page, "currency"), ", ", FormatTime(page.at("from").get<int64_t>()),
-                           " to ", FormatTime(page.at("to").get<int64_t>()), "\n\n",
-                           one_group ? OneGroup(page) : GroupsTable(page));
+  std::string out = StrCat(
+      "in ", Field(page, "currency"), ", ", FormatTime(page.at("counted_from").get<int64_t>()), " to ",
+      FormatTime(page.at("to").get<int64_t>()), "\n\n", one_group ? OneGroup(page) : GroupsTable(page));
   if (one_group) return out;
   const std::string cost = Field(page, "machine_cost");
   const std::string platform = Field(page, "platform");

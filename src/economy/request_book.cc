@@ -37,6 +37,11 @@ QuotaVector Sum(const QuotaVector& a, const QuotaVector& b, int64_t sign) {
   return out;
 }
 
+// A request is for jobs of its own group and tier alone: another's use stays that one's.
+bool IsFor(const AdmissionRequest& request, const JobUse& use) {
+  return request.group == use.group && request.tier == use.tier;
+}
+
 // Whether the quota has the place where something is used.
 bool Covers(const QuotaTree& tree, const std::string& group, const std::string& tier) {
   return tree.GroupNamed(group).ok() && tree.TierNamed(tier).has_value();
@@ -97,9 +102,9 @@ absl::StatusOr<RequestBook> RequestBook::Make(QuotaSpec spec, const RequestBookO
 
 absl::StatusOr<AdmissionVerdict> RequestBook::DecideOn(const QuotaTree& tree, const AdmissionRequest& request,
                                                        std::string_view job) const {
-  if (!JobsOf(job).empty()) {
+  if (AnyJobOf(request, job)) {
     QuotaTree without = tree;
-    LeaveOutJobs(job, without);
+    LeaveOutJobs(request, job, without);
     return DecideAdmission(without, request, Releases());
   }
   absl::StatusOr<AdmissionVerdict> verdict = DecideAdmission(tree, request);
@@ -123,7 +128,7 @@ absl::StatusOr<QuotaRequest> RequestBook::Submit(const AdmissionRequest& request
   const absl::StatusOr<AdmissionVerdict> verdict = DecideOn(tree_, request, job);
   if (!verdict.ok()) return verdict.status();
   if (verdict->outcome == AdmissionOutcome::kQueued && queue_.size() >= options_.max_queued) {
-    return absl::ResourceExhaustedError(
+    return absl::UnavailableError(
         StrCat(queue_.size(), " requests are queued, which is the most: ask again later"));
   }
   QuotaRequest out;
@@ -151,18 +156,20 @@ std::optional<QuotaRequest> RequestBook::DueOf(const Entry& entry, Timestamp now
   if (r.asked.duration_s.has_value() && After(admitted_at, *r.asked.duration_s) <= now)
     return Ended(r, RequestEnd::kTimeUp, now, StrCat("Its duration of ", *r.asked.duration_s, " s is over."));
   if (r.job.empty() || !use_at_.has_value()) return std::nullopt;
+  const bool whole = use_is_ == Use::kWhole;
   if (r.state == RequestState::kAdmitted && entry.measured) {
     QuotaRequest out = r;
     out.state = RequestState::kRunning;
     out.since = now;
     return out;
   }
-  if (r.state == RequestState::kAdmitted && After(admitted_at, options_.start_within_s) <= *use_at_) {
+  if (whole && r.state == RequestState::kAdmitted &&
+      After(admitted_at, options_.start_within_s) <= *use_at_) {
     return Ended(r, RequestEnd::kNotStarted, now,
                  StrCat("Job \"", r.job, "\" was not measured within ", options_.start_within_s,
                         " s of the admission."));
   }
-  if (r.state == RequestState::kRunning && !entry.measured)
+  if (whole && r.state == RequestState::kRunning && !entry.measured)
     return Ended(r, RequestEnd::kFinished, now, StrCat("Job \"", r.job, "\" is no longer measured."));
   return std::nullopt;
 }
@@ -175,13 +182,15 @@ void RequestBook::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaR
   });
   for (const QuotaRequest* queued : queue) {
     QuotaTree without = tree;
-    LeaveOutJobs(queued->job, without);
+    LeaveOutJobs(queued->asked, queued->job, without);
     const absl::StatusOr<AdmissionVerdict> verdict = DecideAdmission(without, queued->asked);
     if (!verdict.ok()) {
       out.push_back(Ended(*queued, RequestEnd::kRefused, now, std::string(Message(verdict.status()))));
     } else if (verdict->outcome != AdmissionOutcome::kQueued) {
       out.push_back(Decided(*queued, *verdict, now));
       if (verdict->outcome != AdmissionOutcome::kAdmitted) continue;
+      // It will count with what its jobs use, if that is more: the rest of the queue waits for that.
+      if (AnyJobOf(queued->asked, queued->job)) return;
       tree = std::move(without);
       Change(tree, verdict->use, true);
     }
@@ -248,12 +257,12 @@ QuotaVector RequestBook::CountedOf(const Entry& entry) const {
 
 void RequestBook::Change(QuotaTree& tree, const QuotaUse& use, bool more) {
   if (!Covers(tree, use.group, use.tier)) return;  // said by uncovered()
-  QuotaUse known{use.group, use.tier, {}};
   for (const QuotaAmount& a : use.amounts.amounts()) {
-    if (tree.ResourceNamed(a.resource).has_value()) known.amounts.Set(a.resource, a.amount);
+    if (!tree.ResourceNamed(a.resource).has_value()) continue;
+    const QuotaUse one{use.group, use.tier, {{a.resource, a.amount}}};
+    // What was added is removed: neither fails but for more than counts in all.
+    (void)(more ? tree.Add(one) : tree.Remove(one));
   }
-  // What was added is removed: neither fails but for more than counts in all.
-  (void)(more ? tree.Add(known) : tree.Remove(known));
 }
 
 void RequestBook::Recount() {
@@ -265,7 +274,7 @@ void RequestBook::Recount() {
     entry.measured = false;
   }
   for (Job& job : jobs_) {
-    job.owner = OwnerOf(job.use.job);
+    job.owner = OwnerOf(job.use);
     if (job.owner == 0) {
       Change(tree_, {job.use.group, job.use.tier, AmountsOf(job.use)}, true);
     } else {
@@ -282,24 +291,28 @@ void RequestBook::Recount() {
 void RequestBook::FindUncovered() {
   std::map<std::pair<std::string_view, std::string_view>, UncoveredUse> found;
   const auto note = [&](const std::string& group, const std::string& tier, const std::string& job,
-                        const QuotaVector& amounts) {
+                        const QuotaVector& amounts, uint64_t jobs) {
     if (Covers(tree_, group, tier)) return;
     UncoveredUse& use = found[{group, tier}];
-    if (use.jobs++ == 0) use = {group, tier, 1, job, {}};
+    use.group = group;
+    use.tier = tier;
+    if (use.jobs == 0 && jobs > 0) use.first_job = job;
+    use.jobs += jobs;
     use.amounts = Sum(use.amounts, amounts, 1);
   };
   for (const Job& job : jobs_) {
-    if (job.owner == 0) note(job.use.group, job.use.tier, job.use.job, AmountsOf(job.use));
+    if (job.owner == 0) note(job.use.group, job.use.tier, job.use.job, AmountsOf(job.use), 1);
   }
   for (const uint64_t id : open_) {
     const Entry& entry = requests_.at(id);
-    note(entry.request.asked.group, entry.request.asked.tier, entry.request.job, CountedOf(entry));
+    note(entry.request.asked.group, entry.request.asked.tier, "", CountedOf(entry), 0);
   }
   uncovered_.clear();
   for (auto& [place, use] : found) uncovered_.push_back(std::move(use));
 }
 
-void RequestBook::SetUse(std::span<const JobUse> jobs, Timestamp now) {
+void RequestBook::SetUse(std::span<const JobUse> jobs, Timestamp now, Use what) {
+  use_is_ = what;
   jobs_.clear();
   jobs_.reserve(jobs.size());
   for (const JobUse& use : jobs) jobs_.push_back({use, 0});
@@ -335,10 +348,22 @@ std::vector<RequestBook::Range> RequestBook::JobsOf(std::string_view job) const 
   return out;
 }
 
-uint64_t RequestBook::OwnerOf(std::string_view job) const {
-  for (std::string_view part = job; !part.empty();) {
+bool RequestBook::AnyJobOf(const AdmissionRequest& request, std::string_view job) const {
+  for (const auto& [first, last] : JobsOf(job)) {
+    for (size_t i = first; i < last; ++i) {
+      if (IsFor(request, jobs_[i].use)) return true;
+    }
+  }
+  return false;
+}
+
+uint64_t RequestBook::OwnerOf(const JobUse& use) const {
+  for (std::string_view part = use.job; !part.empty();) {
     const auto found = by_job_.find(part);
-    if (found != by_job_.end() && open_.contains(found->second)) return found->second;
+    if (found != by_job_.end() && open_.contains(found->second) &&
+        IsFor(requests_.at(found->second).request.asked, use)) {
+      return found->second;
+    }
     const size_t slash = part.rfind('/');
     if (slash == std::string_view::npos) break;
     part = part.substr(0, slash);
@@ -346,11 +371,12 @@ uint64_t RequestBook::OwnerOf(std::string_view job) const {
   return 0;
 }
 
-void RequestBook::LeaveOutJobs(std::string_view job, QuotaTree& tree) const {
+void RequestBook::LeaveOutJobs(const AdmissionRequest& request, std::string_view job, QuotaTree& tree) const {
   for (const auto& [first, last] : JobsOf(job)) {
     for (size_t i = first; i < last; ++i) {
       const JobUse& use = jobs_[i].use;
-      if (jobs_[i].owner == 0) Change(tree, {use.group, use.tier, AmountsOf(use)}, false);
+      if (jobs_[i].owner == 0 && IsFor(request, use))
+        Change(tree, {use.group, use.tier, AmountsOf(use)}, false);
     }
   }
 }
@@ -386,7 +412,7 @@ void RequestBook::Apply(QuotaRequest request) {
     for (const auto& [first, last] : JobsOf(entry.request.job)) {
       for (size_t i = first; i < last; ++i) {
         if (was_open && jobs_[i].owner != id) continue;  // it has a request of its own
-        const uint64_t owner = OwnerOf(jobs_[i].use.job);
+        const uint64_t owner = OwnerOf(jobs_[i].use);
         if (owner != jobs_[i].owner) Give(jobs_[i], owner, id);
       }
     }

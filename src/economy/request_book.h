@@ -46,7 +46,7 @@ struct QuotaRequest {
   uint64_t id = 0;         // from 1, ascending
   AdmissionRequest asked;  // `now`: when
   // The job that it is for: its name, or the part of its name before a '/' (all containers of a workload, all
-  // workloads of a namespace); "": none, it counts as asked.
+  // workloads of a namespace), of those that count for its group and tier; "": none, it counts as asked.
   std::string job;
   std::string who;  // changed it last
   RequestState state = RequestState::kQueued;
@@ -87,7 +87,7 @@ class RequestBook {
   // request, plus a copy of the tree.
   absl::StatusOr<AdmissionVerdict> Decide(const AdmissionRequest& request, std::string_view job = "") const;
   // The request as it would be kept: admitted, queued, or ended as refused. Errors as Decide; AlreadyExists with
-  // the number of the open or queued request for the same job; ResourceExhausted if the queue is full.
+  // the number of the open or queued request for the same job; Unavailable if the queue is full.
   absl::StatusOr<QuotaRequest> Submit(const AdmissionRequest& request, std::string_view job,
                                       std::string_view who) const;
   // The request as ended. NotFound; FailedPrecondition if it has ended.
@@ -106,8 +106,10 @@ class RequestBook {
   // Of a request that has ended.
   void Forget(uint64_t id);
 
-  // What all jobs use, as measured at `now`. Jobs measured before and absent now count no more.
-  void SetUse(std::span<const JobUse> jobs, Timestamp now);
+  // What all jobs use, as measured at `now`. Jobs measured before and absent now count no more. kPartial: some
+  // sources of usage may be missing, so that no request ends because its job is not measured.
+  enum class Use : uint8_t { kWhole, kPartial };
+  void SetUse(std::span<const JobUse> jobs, Timestamp now, Use what = Use::kWhole);
   // The same requests and use under another quota. Errors as Make; nothing changes then.
   absl::Status ChangeQuota(QuotaSpec spec);
 
@@ -150,11 +152,12 @@ class RequestBook {
 
   // Jobs and the requests for them.
   std::vector<Range> JobsOf(std::string_view job) const;
-  uint64_t OwnerOf(std::string_view job) const;
+  bool AnyJobOf(const AdmissionRequest& request, std::string_view job) const;
+  uint64_t OwnerOf(const JobUse& use) const;
   void Give(Job& job, uint64_t owner, uint64_t uncounted);
   void File(const QuotaRequest& request);
   // `tree` without what the jobs of a request that is not open use now.
-  void LeaveOutJobs(std::string_view job, QuotaTree& tree) const;
+  void LeaveOutJobs(const AdmissionRequest& request, std::string_view job, QuotaTree& tree) const;
 
   absl::StatusOr<AdmissionVerdict> DecideOn(const QuotaTree& tree, const AdmissionRequest& request,
                                             std::string_view job) const;
@@ -171,10 +174,11 @@ class RequestBook {
   std::set<std::pair<Timestamp, uint64_t>> ends_;        // of open ones with a duration
   std::map<std::string, uint64_t, std::less<>> by_job_;  // of requests that are queued or open
   std::vector<Job> jobs_;                                // by name
-  std::optional<Timestamp> use_at_;                      // of the last SetUse
-  bool room_changed_ = true;                             // since the queue was looked at
-  bool use_changed_ = false;                             // since Due
-  std::vector<uint64_t> opened_;                         // likewise: requests that were applied as open
+  Use use_is_ = Use::kWhole;
+  std::optional<Timestamp> use_at_;  // of the last SetUse
+  bool room_changed_ = true;         // since the queue was looked at
+  bool use_changed_ = false;         // since Due
+  std::vector<uint64_t> opened_;     // likewise: requests that were applied as open
   uint64_t last_id_ = 0;
 };
 

@@ -157,6 +157,58 @@ TEST(RequestBook, EndsWhatDidNotStartWhatIsGoneAndWhatIsOver) {
   EXPECT_EQ(InUse(book, "a"), 0);
 }
 
+TEST(RequestBook, ARequestTakesNothingFromAnotherGroup) {
+  RequestBook book = Book();
+  const std::vector<JobUse> use = {UsedBy("shop/web", "a", 9000), UsedBy("shop/db", "b", 1000)};
+  book.SetUse(use, At(300));
+  const uint64_t id = Make(book, AskFor("b", 2000, 301), "shop");
+  EXPECT_EQ(StateOf(book, id), "admitted");
+  EXPECT_EQ(InUse(book, "a"), 9000);
+  EXPECT_EQ(InUse(book, "b"), 2000);  // with shop/db
+}
+
+// The use of its job counts beside what it asked for once it is admitted.
+TEST(RequestBook, OnePassOfTheQueueAdmitsNoMoreThanThereIs) {
+  RequestBook book = Book();
+  const uint64_t first = Make(book, AskFor("a", 3500, 0));
+  const std::vector<JobUse> use = {UsedBy("shop/web", "a", 10'000)};
+  book.SetUse(use, At(300));
+  const uint64_t small = Make(book, AskFor("a", 10'900, 301), "shop/web");
+  const uint64_t large = Make(book, AskFor("b", 3500, 302));
+  EXPECT_EQ(StateOf(book, small), "queued");
+  EXPECT_EQ(StateOf(book, large), "queued");
+  book.Apply(*book.Withdraw(first, "ann", At(303)));
+  for (int64_t now = 303; now < 306; ++now) Step(book, now);
+  EXPECT_LE(InUse(book, "a") + InUse(book, "b"), 14'000);
+  EXPECT_EQ(StateOf(book, small), "running");
+  EXPECT_EQ(StateOf(book, large), "queued");
+}
+
+TEST(RequestBook, NothingEndsForItsAbsenceWhereSourcesAreMissing) {
+  RequestBook book = Book();
+  const uint64_t runs = Make(book, AskFor("a", 100, 0), "shop/web");
+  const uint64_t waits = Make(book, AskFor("a", 100, 0), "shop/db");
+  const std::vector<JobUse> use = {UsedBy("shop/web", "a", 50)};
+  book.SetUse(use, At(300));
+  Step(book, 300);
+  book.SetUse({}, At(4000), RequestBook::Use::kPartial);
+  Step(book, 4000);
+  EXPECT_EQ(StateOf(book, runs), "running");
+  EXPECT_EQ(StateOf(book, waits), "admitted");
+  book.SetUse({}, At(4300));
+  Step(book, 4300);
+  EXPECT_EQ(StateOf(book, runs), "finished");
+  EXPECT_EQ(StateOf(book, waits), "not_started");
+}
+
+TEST(RequestBook, AHugeUseOfOneResourceDoesNotLoseTheOther) {
+  RequestBook book = Book();
+  const std::vector<JobUse> use = {{"shop/web", "a", "batch", 3000, int64_t{1} << 60},
+                                   {"shop/db", "a", "batch", 1000, int64_t{1} << 60}};
+  book.SetUse(use, At(300));
+  EXPECT_EQ(InUse(book, "a"), 4000);
+}
+
 TEST(RequestBook, RefusedRequestsAreKeptWithTheirReason) {
   RequestBook book = Book();
   const uint64_t id = Make(book, AskFor("a", 15'000, 0));

@@ -5,6 +5,7 @@
 
 #include "base/json_writer.h"
 #include "base/strings.h"
+#include "json/json_tree.h"
 #include "kubernetes/quantity.h"
 #include "net/http.h"
 
@@ -40,7 +41,45 @@ std::string QuotaWriter::BodyOf(const NamespaceQuota& quota, const std::string& 
   return json.Take();
 }
 
+std::string QuotaWriter::ListPath() {
+  return "/api/v1/resourcequotas?labelSelector=app.kubernetes.io%2Fmanaged-by%3Dtautline";
+}
+
+absl::StatusOr<std::vector<std::string>> QuotaWriter::NamespacesOf(std::string_view list) {
+  JsonTree tree;
+  if (absl::Status s = tree.Parse(list); !s.ok()) return s;
+  if (!tree.root()["items"].is_array()) return absl::DataLossError("a list of ResourceQuotas has no items");
+  std::vector<std::string> out;
+  tree.root()["items"].ForEachItem(
+      [&out](JsonNode item) { out.emplace_back(item["metadata"].Text("namespace")); });
+  return out;
+}
+
+void QuotaWriter::Pause() {
+  asked_ = false;
+  entries_.clear();
+}
+
+// False: not known yet.
+bool QuotaWriter::AskExisting() {
+  if (asked_) return true;
+  const double now_s = options_.steady_s();
+  if (now_s < ask_again_s_) return false;
+  const absl::StatusOr<std::vector<std::string>> found = options_.existing();
+  if (found.ok()) {
+    // What they say is not looked at: each is written once.
+    for (const std::string& name : *found) entries_[name].written = "?";
+    return asked_ = true;
+  }
+  ask_again_s_ = now_s + options_.retry_s;
+  const std::lock_guard lock(mutex_);
+  ++counts_.failed;
+  last_error_ = StrCat("listing those of before: ", Message(found.status()));
+  return false;
+}
+
 void QuotaWriter::Step(const std::vector<NamespaceQuota>& wanted, const std::function<bool()>& stopping) {
+  if (!AskExisting()) return;
   std::set<std::string> there;
   for (const NamespaceQuota& quota : wanted) {
     if (stopping()) return;

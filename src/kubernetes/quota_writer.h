@@ -9,9 +9,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace taut {
 
@@ -28,6 +30,8 @@ class QuotaWriter {
     std::string name = "tautline";  // of the ResourceQuota
     // Server-side apply of `body` at this path.
     std::function<absl::Status(const std::string& path, const std::string& body)> apply;
+    // Namespaces that have a ResourceQuota of Tautline's, as from before a restart.
+    std::function<absl::StatusOr<std::vector<std::string>>()> existing;
     std::function<double()> steady_s;
     double again_s =
         600;  // what has not changed is written again after this time, should another have changed it
@@ -38,8 +42,11 @@ class QuotaWriter {
 
   // Writes what is due, one after the other, until `stopping` says so. A namespace that was written and is no
   // longer in `wanted` gets a ResourceQuota without limits. A group that is no namespace is looked for again
-  // later, which is no failure.
+  // later, which is no failure. The first Step, and that after Pause, first asks which namespaces have one.
   void Step(const std::vector<NamespaceQuota>& wanted, const std::function<bool()>& stopping);
+
+  // Another may write from here on: what is known of the cluster is not relied on later.
+  void Pause();
 
   struct Counts {
     uint64_t namespaces = 0;  // with a quota that was written
@@ -50,6 +57,9 @@ class QuotaWriter {
 
   static std::string PathOf(const std::string& namespace_name, const std::string& name);
   static std::string BodyOf(const NamespaceQuota& quota, const std::string& name);
+  // Of a list of ResourceQuotas of Tautline's, and their namespaces. DataLoss for what is no list.
+  static std::string ListPath();
+  static absl::StatusOr<std::vector<std::string>> NamespacesOf(std::string_view list);
 
  private:
   struct Entry {
@@ -58,10 +68,13 @@ class QuotaWriter {
     double not_before_s = 0;
   };
   void Write(const NamespaceQuota& quota, Entry& entry);
+  bool AskExisting();
 
   const Options options_;
-  std::map<std::string, Entry> entries_;  // by namespace; of Step
-  mutable std::mutex mutex_;              // over what follows
+  std::map<std::string, Entry> entries_;  // by namespace; of Step, as are these
+  bool asked_ = false;
+  double ask_again_s_ = 0;
+  mutable std::mutex mutex_;  // over what follows
   Counts counts_;
   std::string last_error_;
 };

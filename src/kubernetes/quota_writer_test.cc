@@ -23,6 +23,7 @@ class QuotaWriterTest : public ::testing::Test {
       sent_.emplace_back(path, body);
       return answer_;
     };
+    options.existing = [this] { return existing_; };
     options.steady_s = [this] { return now_s_; };
     return QuotaWriter(std::move(options));
   }
@@ -35,6 +36,7 @@ class QuotaWriterTest : public ::testing::Test {
   const std::string shop_ = "/api/v1/namespaces/shop/resourcequotas/tautline";
   double now_s_ = 0;
   absl::Status answer_;
+  absl::StatusOr<std::vector<std::string>> existing_ = std::vector<std::string>();
   std::vector<std::pair<std::string, std::string>> sent_;
 };
 
@@ -57,6 +59,32 @@ TEST_F(QuotaWriterTest, TakesAwayTheLimitsOfANamespaceWithoutQuota) {
   Step(writer, {{"shop", 4, std::nullopt}});
   EXPECT_THAT(Step(writer, {}), ElementsAre(Pair(shop_, HasSubstr(R"("hard":{})"))));
   EXPECT_THAT(Step(writer, {}), IsEmpty());
+}
+
+TEST_F(QuotaWriterTest, TakesAwayThoseOfBeforeARestartAndOfAnotherHolder) {
+  existing_ = std::vector<std::string>{"media", "shop"};
+  QuotaWriter writer = Writer();
+  const std::string media = "/api/v1/namespaces/media/resourcequotas/tautline";
+  EXPECT_THAT(
+      Step(writer, {{"shop", 4, std::nullopt}}),
+      ElementsAre(Pair(shop_, HasSubstr(R"("requests.cpu":"4")")), Pair(media, HasSubstr(R"("hard":{})"))));
+  EXPECT_THAT(Step(writer, {{"shop", 4, std::nullopt}}), IsEmpty());
+  writer.Pause();
+  existing_ = absl::UnavailableError("away");
+  EXPECT_THAT(Step(writer, {{"shop", 4, std::nullopt}}), IsEmpty());
+  EXPECT_EQ(writer.last_error(), "listing those of before: away");
+  existing_ = std::vector<std::string>{"shop"};
+  now_s_ = 31;
+  EXPECT_EQ(Step(writer, {}).size(), 1U);
+}
+
+TEST(QuotaWriterList, NamesTheNamespaces) {
+  EXPECT_THAT(
+      *QuotaWriter::NamespacesOf(
+          R"({"items":[{"metadata":{"name":"tautline","namespace":"shop"}},{"metadata":{"namespace":"lab"}}]})"),
+      ElementsAre("shop", "lab"));
+  EXPECT_FALSE(QuotaWriter::NamespacesOf("{}").ok());
+  EXPECT_FALSE(QuotaWriter::NamespacesOf("nonsense").ok());
 }
 
 TEST_F(QuotaWriterTest, AGroupThatIsNoNamespaceIsNoFailure) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "api/bills.h"
 #include "base/strings.h"
 #include "config/price_file.h"
 #include "control/ordered_replicas.h"
@@ -287,11 +288,10 @@ absl::Status Daemon::StartQuota() {
   quota_ = *std::move(quota);
   quota_->desk()->OnWindow(*control_->view());  // of what is stored
   control_->OnTick([this](const TickEvents& events) {
-    if (events.window_closed) quota_->desk()->OnWindow(*control_->view());
+    if (events.window_closed && !events.past) quota_->desk()->OnWindow(*control_->view());
   });
   if (!config_.kubernetes.resource_quotas || kubernetes_ == nullptr) return absl::OkStatus();
-  return kubernetes_->KeepQuotas(
-      [this, tier = config_.quota.default_tier] { return NamespaceQuotasOf(quota_->desk()->View(), tier); });
+  return kubernetes_->KeepQuotas([this] { return NamespaceQuotasOf(quota_->desk()->View()); });
 }
 
 absl::Status Daemon::StartServer(const std::string& config_path) {
@@ -329,8 +329,8 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   if (quota_ != nullptr) options.quota = quota_->desk();
   if (!config_.prices.file.empty()) {
     absl::StatusOr<Pricing> pricing = ReadPriceFile(config_.prices.file);
-    if (!pricing.ok())
-      return absl::Status(pricing.status().code(), StrCat("prices.file: ", Message(pricing.status())));
+    const absl::Status prices = pricing.ok() ? CheckAccountPrices(*pricing) : pricing.status();
+    if (!prices.ok()) return absl::Status(prices.code(), StrCat("prices.file: ", Message(prices)));
     pricing_ = *std::move(pricing);
     options.pricing = &*pricing_;
   }

@@ -65,7 +65,7 @@ void Daemon::Reload(const DaemonConfig& config) {
     }
   }
   if (quota_ != nullptr && !config.quota.file.empty()) {
-    if (const absl::Status s = quota_->Reload(config.quota); s.ok()) {
+    if (const absl::Status s = quota_->Reload(config.quota, *control_->view()); s.ok()) {
       config_.quota.file = config.quota.file;
       config_.quota.group = config.quota.group;
       config_.quota.tier = config.quota.tier;

@@ -128,6 +128,11 @@ absl::Status KubernetesRun::KeepQuotas(std::function<std::optional<std::vector<N
     return quota_client_->Patch(StrCat(path, "?force=true&fieldManager=", kFieldManager), body, kApplyPatch)
         .status();
   };
+  options.existing = [this]() -> absl::StatusOr<std::vector<std::string>> {
+    const absl::StatusOr<std::string> list = quota_client_->Get(QuotaWriter::ListPath());
+    if (!list.ok()) return list.status();
+    return QuotaWriter::NamespacesOf(*list);
+  };
   options.steady_s = SteadySeconds;
   quotas_ = std::make_unique<QuotaWriter>(std::move(options));
   return absl::OkStatus();
@@ -136,7 +141,11 @@ absl::Status KubernetesRun::KeepQuotas(std::function<std::optional<std::vector<N
 void KubernetesRun::WriteQuotas() {
   KeepDoing(kWriteQuotas, "writing ResourceQuotas:", [this](const std::function<bool()>& stopping) {
     const auto wanted = wanted_quotas_();
-    if (wanted.has_value() && WhyNotChange().empty()) quotas_->Step(*wanted, stopping);
+    if (!WhyNotChange().empty()) {
+      quotas_->Pause();
+      return std::string();
+    }
+    if (wanted.has_value()) quotas_->Step(*wanted, stopping);
     return quotas_->last_error();
   });
 }

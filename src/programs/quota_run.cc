@@ -63,11 +63,12 @@ absl::StatusOr<QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::
   return std::move(file->spec);
 }
 
-std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& view, std::string_view tier) {
+std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& view) {
   if (!view.measured_at.has_value()) return std::nullopt;
   std::map<std::string, NamespaceQuota> by_name;
   for (const QuotaRowView& row : view.rows) {
-    if (row.cohort || row.tier != tier) continue;
+    const bool has_quota = row.cell.listed || row.cell.quota > 0;
+    if (row.cohort || row.tier != view.default_tier || !has_quota) continue;
     NamespaceQuota& quota = by_name[row.group];
     quota.namespace_name = row.group;
     const auto most = static_cast<double>(row.cell.held + std::max<int64_t>(0, row.available));
@@ -120,12 +121,12 @@ void QuotaRun::Step(double steady_s) {
   said_ = now;
 }
 
-absl::Status QuotaRun::Reload(const QuotaConfig& config) {
+absl::Status QuotaRun::Reload(const QuotaConfig& config, const FleetView& view) {
   std::vector<std::string> warnings;
   absl::StatusOr<QuotaSpec> spec = ReadQuota(config, warnings);
   if (!spec.ok()) return spec.status();
   for (const std::string& warning : warnings) spdlog::warn("{}", warning);
-  return desk_->Reload(*std::move(spec), RulesOf(config));
+  return desk_->Reload(*std::move(spec), RulesOf(config), view);
 }
 
 }  // namespace taut

@@ -20,9 +20,9 @@ namespace taut {
 // The quota of a file. InvalidArgument or NotFound with every error, a line each. `warnings`: sentences.
 absl::StatusOr<QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::string>& warnings);
 
-// What pods of the namespaces that are groups may request in all, in this tier: what is in use of it and what is
+// What pods of the namespaces that are groups may request in all, in the default tier: what is in use of it and what is
 // available. nullopt: not known, no window has closed yet.
-std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& view, std::string_view tier);
+std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& view);
 
 class QuotaRun {
  public:
@@ -36,7 +36,7 @@ class QuotaRun {
   // From the loop: what is due by the time, at most once a second. Failures are logged once.
   void Step(double steady_s);
   // Another file or other rules. Not OK: all stays as it was.
-  absl::Status Reload(const QuotaConfig& config);
+  absl::Status Reload(const QuotaConfig& config, const FleetView& view);
 
  private:
   QuotaRun() = default;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "api/bills.h"
 #include "base/strings.h"
 #include "cli/parse_help.h"
 #include "config/daemon_config.h"
@@ -153,7 +154,8 @@ int Run(int argc, char** argv) {
     }
     if (!config->prices.file.empty()) {
       const auto pricing = ReadPriceFile(config->prices.file);
-      if (!pricing.ok()) return Fail(2, StrCat("prices.file: ", Message(pricing.status())));
+      const absl::Status prices = pricing.ok() ? CheckAccountPrices(*pricing) : pricing.status();
+      if (!prices.ok()) return Fail(2, StrCat("prices.file: ", Message(prices)));
     }
     if (!config->quota.file.empty()) {
       std::vector<std::string> warnings;

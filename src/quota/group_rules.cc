@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/strings.h"
 
@@ -14,12 +15,17 @@ absl::StatusOr<NameTemplate> ParseTemplate(std::string_view what, const std::str
   return absl::InvalidArgumentError(StrCat(what, ": ", Message(parsed.status())));
 }
 
-// Of all tasks, rounded up; `per_one` of the unit are one core or byte.
+// Of all tasks, rounded up, but for what a float adds to 1.1 cores; `per_one` of the unit are one core or byte. A
+// limit of 2^50 of them is none that a pool has.
 int64_t AmountOf(const JobView& job, Resource r, double per_one) {
+  constexpr double kMost = double{int64_t{1} << 50};
   const JobAmounts& a = job.of(r);
   const float per_task = a.limit >= 0 ? a.limit : a.peak >= 0 ? a.peak : a.usage;
   if (!(per_task > 0)) return 0;
-  return static_cast<int64_t>(std::ceil(double{per_task} * job.tasks * per_one));
+  const double amount = std::min(kMost, double{per_task} * job.tasks * per_one);
+  const double nearest = std::round(amount);
+  const bool exact = std::abs(amount - nearest) <= amount * double{std::numeric_limits<float>::epsilon()};
+  return static_cast<int64_t>(exact ? nearest : std::ceil(amount));
 }
 
 }  // namespace

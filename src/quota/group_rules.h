@@ -28,6 +28,7 @@ class GroupRules {
     std::string group, tier;  // group "": a label that the template needs is not there
   };
   Place Of(const JobRecord& job) const;
+  const std::string& default_tier() const { return default_tier_; }
 
  private:
   GroupRules(NameTemplate group, std::optional<NameTemplate> tier, std::string default_tier)

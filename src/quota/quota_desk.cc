@@ -1,6 +1,7 @@
 #include "quota/quota_desk.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/strings.h"
@@ -39,34 +40,60 @@ absl::Status QuotaDesk::ReadLog() {
 }
 
 void QuotaDesk::OnWindow(const FleetView& view) {
-  if (!view.window.has_value()) return;
-  const Timestamp end = Timestamp::FromSeconds(view.window->next().start_s());
   const std::lock_guard lock(mutex_);
-  const std::vector<JobUse> use = UseOf(view, rules_, options_.gone_after_s);
-  silent_ = use.empty() && measured_jobs_ > 0;
-  if (silent_) return;
-  measured_jobs_ = use.size();
-  measured_at_ = end;
-  book_.SetUse(use, end);
+  TakeUse(view);
 }
 
-absl::Status QuotaDesk::Step() {
-  const Timestamp now = options_.now();
-  const std::lock_guard lock(mutex_);
-  if (absl::Status s = ForgetOld(now); !s.ok()) return s;
+void QuotaDesk::TakeUse(const FleetView& view) {
+  if (!view.window.has_value()) return;
+  const Timestamp end = Timestamp::FromSeconds(view.window->next().start_s());
+  std::vector<JobUse> use = UseOf(view, rules_, options_.gone_after_s);
+  silent_ = use.empty() && !use_.empty();
+  if (silent_) return;
+  const int64_t gone_after_us = options_.gone_after_s * kMicrosPerSecond;
+  if (measured_at_.has_value() && end.us - measured_at_->us > gone_after_us)
+    settled_at_ = Timestamp{end.us + gone_after_us};
+  const bool settled = !settled_at_.has_value() || end >= *settled_at_;
+  if (!settled) {
+    std::set<std::string> present;
+    for (const JobUse& one : use) present.insert(one.job);
+    for (JobUse& before : use_) {
+      if (!present.contains(before.job)) use.push_back(std::move(before));
+    }
+  }
+  measured_at_ = end;
+  use_ = std::move(use);
+  book_.SetUse(use_, end, settled ? RequestBook::Use::kWhole : RequestBook::Use::kPartial);
+}
+
+absl::Status QuotaDesk::StepAt(Timestamp now) {
   if (!measured_at_.has_value()) return absl::OkStatus();
   absl::Status kept = Keep(book_.Due(now));
   if (!kept.ok()) book_.LookAgain();
   return kept;
 }
 
-absl::Status QuotaDesk::Reload(QuotaSpec spec, const GroupRuleOptions& groups) {
+absl::Status QuotaDesk::Step() {
+  const Timestamp now = options_.now();
+  const std::lock_guard lock(mutex_);
+  if (absl::Status s = StepAt(now); !s.ok()) return s;
+  return ForgetOld(now);
+}
+
+absl::Status QuotaDesk::Reload(QuotaSpec spec, const GroupRuleOptions& groups, const FleetView& view) {
   absl::StatusOr<GroupRules> rules = GroupRules::Make(groups);
   if (!rules.ok()) return rules.status();
   const std::lock_guard lock(mutex_);
   if (absl::Status s = book_.ChangeQuota(std::move(spec)); !s.ok()) return s;
-  rules_ = *std::move(rules);  // from the next window on
+  rules_ = *std::move(rules);
+  use_.clear();  // of other groups
+  TakeUse(view);
   return absl::OkStatus();
+}
+
+bool QuotaDesk::SilentAt(Timestamp now) const {
+  return silent_ || (measured_at_.has_value() && !use_.empty() &&
+                     now.us - measured_at_->us > options_.gone_after_s * kMicrosPerSecond);
 }
 
 absl::Status QuotaDesk::CheckKnown() const {
@@ -87,6 +114,10 @@ absl::StatusOr<QuotaRequest> QuotaDesk::Submit(AdmissionRequest request, std::st
   request.now = options_.now();
   const std::lock_guard lock(mutex_);
   if (absl::Status s = CheckKnown(); !s.ok()) return s;
+  // What waits already comes first.
+  if (book_.queued() > 0) {
+    if (absl::Status s = StepAt(request.now); !s.ok()) return s;
+  }
   absl::StatusOr<QuotaRequest> made = book_.Submit(request, job, who);
   if (!made.ok()) return made;
   if (absl::Status s = Keep({&*made, 1}); !s.ok()) return s;
@@ -149,6 +180,7 @@ std::vector<QuotaRequest> QuotaDesk::List(absl::FunctionRef<bool(const QuotaRequ
 }
 
 QuotaView QuotaDesk::View() const {
+  const Timestamp now = options_.now();
   const std::lock_guard lock(mutex_);
   QuotaView view;
   view.rows = RowsOf(book_.tree());
@@ -157,7 +189,8 @@ QuotaView QuotaDesk::View() const {
   view.queued = book_.queued();
   view.open = book_.open();
   view.measured_at = measured_at_;
-  view.silent = silent_;
+  view.silent = SilentAt(now);
+  view.default_tier = rules_.default_tier();
   return view;
 }
 

@@ -29,6 +29,7 @@ struct QuotaView {
   uint64_t queued = 0, open = 0;
   std::optional<Timestamp> measured_at;  // the end of the window that the use is of
   bool silent = false;                   // no job was measured since: use stays as it was
+  std::string default_tier;              // of GroupRuleOptions
 };
 
 struct QuotaCounts {
@@ -54,12 +55,13 @@ class QuotaDesk {
   const std::vector<std::string>& warnings() const { return warnings_; }  // of the log
 
   // What jobs use by a window that closed. If no job is measured where some were before, the source of usage is
-  // silent: use stays.
+  // silent: use stays. After such a time, or after the daemon was away, sources come back one after the other: for
+  // gone_after_s the jobs that are still absent use what they used last, and no request ends for their absence.
   void OnWindow(const FleetView& view);
   // What is due by the time. Unavailable: the log does not take it; the next call tries again.
   absl::Status Step();
-  // Another quota and other rules. Errors as Open; nothing changes then.
-  absl::Status Reload(QuotaSpec spec, const GroupRuleOptions& groups);
+  // Another quota and other rules, by which the jobs of `view` count at once. Errors as Open; nothing changes then.
+  absl::Status Reload(QuotaSpec spec, const GroupRuleOptions& groups, const FleetView& view);
 
   // A dry run. Errors as RequestBook::Decide; Unavailable while no window has closed: what jobs use is not known.
   absl::StatusOr<AdmissionVerdict> Decide(AdmissionRequest request, std::string_view job) const;
@@ -77,6 +79,9 @@ class QuotaDesk {
   absl::Status ReadLog();
   // These REQUIRE mutex_.
   absl::Status CheckKnown() const;
+  void TakeUse(const FleetView& view);
+  absl::Status StepAt(Timestamp now);
+  bool SilentAt(Timestamp now) const;
   absl::Status Keep(std::span<const QuotaRequest> requests);
   absl::Status ForgetOld(Timestamp now);
 
@@ -87,8 +92,9 @@ class QuotaDesk {
   RequestBook book_;
   GroupRules rules_;
   std::optional<Timestamp> measured_at_;
-  bool silent_ = false;
-  size_t measured_jobs_ = 0;
+  bool silent_ = false;                  // the newest window has no job
+  std::vector<JobUse> use_;              // of measured_at_
+  std::optional<Timestamp> settled_at_;  // until then jobs that are absent count
   Timestamp forgot_at_ = {};
   QuotaCounts counts_;
 };

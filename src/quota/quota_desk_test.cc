@@ -110,6 +110,64 @@ TEST_F(Desk, AJobThatIsGoneForAWhileStillCountsAndASilentSourceChangesNothing) {
   EXPECT_TRUE(desk->View().silent);
 }
 
+TEST_F(Desk, IsSilentAlsoWhereNoWindowCloses) {
+  auto desk = Open();
+  desk->OnWindow(View({Job(1, "a/web", "a", 3)}));
+  EXPECT_FALSE(desk->View().silent);
+  now_ = {now_.us + 901 * kMicrosPerSecond};
+  EXPECT_TRUE(desk->View().silent);
+}
+
+TEST_F(Desk, TheFirstSourceThatComesBackTakesNoRoomOfTheOthers) {
+  auto desk = Open();
+  desk->OnWindow(View({Job(1, "a/web", "a", 3), Job(2, "b/web", "b", 2)}));
+  ASSERT_TRUE(desk->Submit(Ask("a", 4000), "a/web", "ann").ok());
+  ASSERT_TRUE(desk->Step().ok());
+  EXPECT_EQ(desk->Find(1)->state, RequestState::kRunning);
+  const int32_t later = kWindow + 50;
+  desk->OnWindow(View({Job(1, "a/web", "a", 3), Job(2, "b/web", "b", 1, later)}, later));
+  ASSERT_TRUE(desk->Step().ok());
+  EXPECT_EQ(desk->Find(1)->state, RequestState::kRunning);
+  EXPECT_EQ(InUse(*desk, "a"), 4000);
+  EXPECT_EQ(InUse(*desk, "b"), 1000);
+  desk->OnWindow(View({Job(1, "a/web", "a", 3), Job(2, "b/web", "b", 1, later + 3)}, later + 3));
+  ASSERT_TRUE(desk->Step().ok());
+  EXPECT_EQ(desk->Find(1)->end, RequestEnd::kFinished);
+  EXPECT_EQ(InUse(*desk, "a"), 0);
+}
+
+TEST_F(Desk, ARequestDoesNotOvertakeOneThatWaits) {
+  auto desk = Open();
+  desk->OnWindow(View({}));
+  ASSERT_TRUE(desk->Submit(Ask("b", 4000), "", "ann").ok());
+  AdmissionRequest urgent = Ask("b", 3000);
+  urgent.priority = 9;
+  ASSERT_TRUE(desk->Submit(urgent, "", "ann").ok());
+  ASSERT_TRUE(desk->Withdraw(1, "ann").ok());
+  EXPECT_EQ(desk->Submit(Ask("b", 2000), "", "bob")->state, RequestState::kQueued);
+  EXPECT_EQ(desk->Find(2)->state, RequestState::kAdmitted);
+}
+
+TEST_F(Desk, OtherRulesCountAtOnce) {
+  auto desk = Open();
+  const FleetView view = View({Job(1, "a/web", "a", 3)});
+  desk->OnWindow(view);
+  GroupRuleOptions rules;
+  rules.group = "{team}";
+  rules.default_tier = "batch";
+  ASSERT_TRUE(desk->Reload(Spec(), rules, view).ok());
+  EXPECT_EQ(InUse(*desk, "a"), 0);
+  EXPECT_EQ(desk->View().default_tier, "batch");
+  EXPECT_EQ(desk->View().rows[0].cell.held, 3000);
+}
+
+TEST_F(Desk, AFloatsFractionIsNoUse) {
+  auto desk = Open();
+  desk->OnWindow(View({Job(1, "a/web", "a", 2.2F), Job(2, "b/web", "b", 1e30F)}));
+  EXPECT_EQ(InUse(*desk, "a"), 2200);
+  EXPECT_GT(InUse(*desk, "b"), 0);
+}
+
 TEST_F(Desk, RequestsOutliveTheDaemon) {
   {
     auto desk = Open();

@@ -21,6 +21,12 @@ void CloseToOthers(const std::string& path) {
   }
 }
 
+std::optional<FileIdentity> IdentityOf(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0 || info.st_nlink == 0) return std::nullopt;
+  return FileIdentity{info.st_dev, info.st_ino};
+}
+
 absl::Status SyncDirectoryOf(const std::string& path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const int fd = open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

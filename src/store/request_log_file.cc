@@ -35,6 +35,10 @@ absl::StatusOr<std::unique_ptr<RequestLogFile>> RequestLogFile::Open(const std::
 
 absl::Status RequestLogFile::Append(std::span<const RequestLogEntry> entries) {
   const std::lock_guard guard(mutex_);
+  if (IdentityOf(db_->path()) != identity_) {
+    return absl::UnavailableError(
+        StrCat(db_->path(), " was deleted or replaced: put it back, or restart tautd"));
+  }
   auto transaction = Transaction::Begin(*db_, Transaction::Kind::kWrite);
   if (!transaction.ok()) return transaction.status();
   for (const RequestLogEntry& e : entries) {

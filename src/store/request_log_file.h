@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "ports/request_log.h"
+#include "store/private_file.h"
 #include "store/sqlite.h"
 
 namespace taut {
@@ -23,10 +24,12 @@ class RequestLogFile final : public RequestLog {
   absl::Status Forget(std::span<const uint64_t> requests) override;
 
  private:
-  explicit RequestLogFile(std::unique_ptr<Database> db) : db_(std::move(db)) {}
+  explicit RequestLogFile(std::unique_ptr<Database> db)
+      : db_(std::move(db)), identity_(IdentityOf(db_->path())) {}
 
   std::mutex mutex_;  // over the database
   const std::unique_ptr<Database> db_;
+  const std::optional<FileIdentity> identity_;  // of the file that is written
   Statement append_{db_.get(),
                     "INSERT INTO entries(request, time_s, who, text, sum) VALUES (?1, ?2, ?3, ?4, ?5)"};
   Statement read_{db_.get(), "SELECT id, request, time_s, who, text, sum FROM entries ORDER BY id"};

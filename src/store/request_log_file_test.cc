@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,16 @@ TEST(RequestLog, LeavesOutADamagedEntryAndNamesIt) {
   const LogFound found = ReadLog(*log);
   EXPECT_THAT(found.texts, ElementsAre("two"));
   EXPECT_THAT(found.damage, ElementsAre(HasSubstr("entry 1 of request 1 is damaged")));
+}
+
+TEST(RequestLog, TakesNothingOnceItsFileIsGone) {
+  const TempDir dir;
+  const std::string path = dir.path() + "/tautd.db.requests";
+  auto log = *RequestLogFile::Open(path);
+  ASSERT_TRUE(Append(*log, {{1, 10, "ann", "one"}}).ok());
+  std::filesystem::remove(path);
+  EXPECT_THAT(std::string(Append(*log, {{2, 10, "ann", "two"}}).message()),
+              HasSubstr("was deleted or replaced"));
 }
 
 TEST(RequestLog, RefusesAFileOfAnotherProgram) {

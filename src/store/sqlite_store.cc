@@ -57,18 +57,6 @@ class ReaderPool {
   std::vector<std::unique_ptr<HistoryReader>> idle_;
 };
 
-// Which file it is, wherever its name goes.
-struct FileIdentity {
-  dev_t device = 0;
-  ino_t inode = 0;
-};
-
-std::optional<FileIdentity> IdentityOf(const std::string& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0 || info.st_nlink == 0) return std::nullopt;
-  return FileIdentity{info.st_dev, info.st_ino};
-}
-
 absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const SqliteStore::Options& options) {
   CloseToOthers(options.path);
   auto db = Database::Open(options.path, Database::Access::kReadWrite);
@@ -183,7 +171,7 @@ absl::Status SqliteStore::ReadWindows(WindowId after,
 absl::Status SqliteStore::Check() {
   const std::optional<FileIdentity> now = IdentityOf(parts_->path);
   const std::optional<FileIdentity>& mine = parts_->identity;
-  if (now && mine && now->device == mine->device && now->inode == mine->inode) return absl::OkStatus();
+  if (now.has_value() && now == mine) return absl::OkStatus();
   return absl::UnavailableError(
       StrCat(parts_->path, ": the file was ", now ? "replaced by another file" : "deleted or moved away",
              " while it was in use, so decisions would be lost; move it back, or stop tautd, restore a "

@@ -112,6 +112,9 @@ def quotas(stage, helm):
     file = yaml.safe_load(data["tautd.yaml"])["quota"]["file"]
     mounts = found["StatefulSet/tautd"]["spec"]["template"]["spec"]["containers"][0]["volumeMounts"]
     stage.check(any(m["mountPath"] == file and m["subPath"] == "quota.yaml" for m in mounts), "and mounted where tautd reads it", mounts)
+    sums = [o["StatefulSet/tautd"]["spec"]["template"]["metadata"]["annotations"] for o in
+            (found, objects(render(stage, helm, "--set-json", values.replace("4}", "5}"), "--set", "config.kubernetes.resource_quotas=true").stdout))]
+    stage.check(sums[0] != sums[1], "another quota restarts the pod", sums)
     ours = same_form(objects((PACKAGING / "kubernetes" / "observe" / "resource_quotas.yaml").read_text()))
     found = same_form(found)
     for key, item in ours.items():

@@ -192,6 +192,6 @@ export interface BillLine { tier: string; resource: Resource; kind: 'charge' | '
 export interface GroupBill { group: string; jobs: number; charges: string; credits: string; idle: string; total: string; lines: BillLine[] }
 export interface JobBill { job: string; charges: string; credits: string; idle: string; total: string }
 export interface BillPage {
-  from: number; to: number; month_to: number; currency: string; charges: string; credits: string; idle: string; total: string; machine_cost: string; platform: string;
+  from: number; to: number; month_to: number; counted_from: number; currency: string; charges: string; credits: string; idle: string; total: string; machine_cost: string; platform: string;
   windows_without_allocation: number; number_of_groups: number; groups: GroupBill[]; jobs?: JobBill[];
 }

@@ -152,7 +152,7 @@ function Bills({ page }: { page: BillPage }) {
   const all = Number(page.total);
   const machines = Number(page.machine_cost);
   return (
-    <Card title="Bill of this month" hint={`By the tiers and prices of the price file, from ${utc(page.from)} up to now, in ${page.currency}.${machines > 0 ? ` The machines cost ${moneyFigure(machines)}; ${Number(page.platform) < 0 ? `the bills are ${moneyFigure(-Number(page.platform))} more than that` : `the platform bears ${moneyFigure(Number(page.platform))}`}.` : ''}`}>
+    <Card title="Bill of this month" hint={`By the tiers and prices of the price file, from ${utc(page.counted_from)} up to now, in ${page.currency}.${machines > 0 ? ` The machines cost ${moneyFigure(machines)}; ${Number(page.platform) < 0 ? `the bills are ${moneyFigure(-Number(page.platform))} more than that` : `the platform bears ${moneyFigure(Number(page.platform))}`}.` : ''}`}>
       <div class="costs scroll" tabIndex={0} role="region" aria-label="Bill by group">
         <table>
           <thead><tr><th scope="col">Group</th><th scope="col">Jobs</th><th scope="col">Charged by tier</th><th scope="col">Charges</th><th scope="col" title="Share of the cost of what no one was charged for">Idle</th><th scope="col">Total</th></tr></thead>
@@ -196,7 +196,8 @@ export function CostsPage({ query }: { query: Record<string, string> }) {
   const answer = useQuery<CostPage>(withParams('costs', { ...span, by: query.by ?? '', step: hourly ? 'hour' : 'day', limit: MOST }), { on: ['window'], keep: true });
   const budgets = useQuery<BudgetPage>('budgets', { on: ['window'], keep: true }).data;
   const billed = useQuery<Status>('status', { keep: true }).data?.bills === true;
-  const bills = useQuery<BillPage>(billed ? withParams('bills', { limit: MOST }) : null, { on: ['window'], keep: true }).data;
+  const billAnswer = useQuery<BillPage>(billed ? withParams('bills', { limit: MOST }) : null, { on: ['window'], keep: true });
+  const bills = billAnswer.data;
   const page = answer.data;
   const set = (change: Record<string, string>) => changeQuery('costs', change);
   return (
@@ -216,6 +217,7 @@ export function CostsPage({ query }: { query: Record<string, string> }) {
         <>
           <Headline page={page} />
           {budgets && budgets.budgets.length > 0 && <Budgets page={budgets} />}
+          {billAnswer.error && <Problem text={`The bill: ${billAnswer.error.message}`} retry={billAnswer.reload} />}
           {bills && bills.groups.length > 0 && <Bills page={bills} />}
           {page.steps.length > 1 && <Over page={page} hourly={hourly} />}
           <div class="card"><Table page={page} /><Unknown total={page.total} /><Late page={page} /></div>

@@ -50,7 +50,7 @@ function Uncovered({ state }: { state: QuotaState }) {
     <Card title="Jobs without quota" hint="They run, and count for no group: the quota file has no such group or tier.">
       <ul>
         {state.uncovered.map((use) => (
-          <li key={`${use.group} ${use.tier}`}>{use.group === '' ? 'no group' : <b>{use.group}</b>}, tier {use.tier}: {plural(use.jobs, 'job')} with {amountsText(use.amounts)}, such as <a href={jobHref(use.first_job)}>{use.first_job}</a></li>
+          <li key={`${use.group} ${use.tier}`}>{use.group === '' ? 'no group' : <b>{use.group}</b>}, tier {use.tier}: {plural(use.jobs, 'job')} with {amountsText(use.amounts)}{use.first_job !== '' && <>, such as <a href={jobHref(use.first_job)}>{use.first_job}</a></>}</li>
         ))}
       </ul>
     </Card>
