@@ -28,8 +28,8 @@ struct AccountBill {
 // both, window by window.
 UsageEntry EntryOf(const AccountEntry& entry, const AccountSpan& span, ChargeRule rule);
 
-// What of a price file cannot be billed from an account: FailedPrecondition for a tier whose rule is peak, of which
-// it has none, and for a slack tax without a pool.
+// What of a price file cannot be billed from an account: FailedPrecondition for a tier whose rule is peak, of
+// which it has none, and for a slack tax without a pool.
 absl::Status CheckAccountPrices(const Pricing& pricing);
 
 // Of the account of [from, to). A job's group is that of the first rule that fits, else its label `namespace`,

@@ -54,13 +54,15 @@ class QuotaDesk {
   static absl::StatusOr<std::unique_ptr<QuotaDesk>> Open(QuotaSpec spec, Options options);
   const std::vector<std::string>& warnings() const { return warnings_; }  // of the log
 
-  // What jobs use by a window that closed. If no job is measured where some were before, the source of usage is
-  // silent: use stays. After such a time, or after the daemon was away, sources come back one after the other: for
-  // gone_after_s the jobs that are still absent use what they used last, and no request ends for their absence.
+  // What jobs use by a window that closed. If no job is measured where some were before, the source of usage
+  // is silent: use stays. After such a time, or after the daemon was stopped, sources come back one after the
+  // other: for gone_after_s the jobs that are still absent use what they used last, and no request ends for
+  // their absence.
   void OnWindow(const FleetView& view);
   // What is due by the time. Unavailable: the log does not take it; the next call tries again.
   absl::Status Step();
-  // Another quota and other rules, by which the jobs of `view` count at once. Errors as Open; nothing changes then.
+  // Another quota and other rules, by which the jobs of `view` count at once. Errors as Open; nothing changes
+  // then.
   absl::Status Reload(QuotaSpec spec, const GroupRuleOptions& groups, const FleetView& view);
 
   // A dry run. Errors as RequestBook::Decide; Unavailable while no window has closed: what jobs use is not known.
