@@ -257,6 +257,20 @@ TEST(RequestText, RoundTrip) {
   EXPECT_EQ(back.asked.duration_s, r.asked.duration_s);
 }
 
+TEST(RequestText, RefusesWhatCannotBeCounted) {
+  QuotaRequest r;
+  r.id = 1;
+  r.asked = {.group = "a", .tier = "prod", .per_task = QuotaVector::Of(1, 1), .tasks = int64_t{1} << 62};
+  EXPECT_EQ(DecodeRequest(EncodeRequest(r)).status().code(), absl::StatusCode::kDataLoss);
+  r.asked.tasks = 1;
+  EXPECT_TRUE(DecodeRequest(EncodeRequest(r)).ok());
+  r.asked.duration_s = INT64_MAX;
+  EXPECT_FALSE(DecodeRequest(EncodeRequest(r)).ok());
+  r.asked.duration_s.reset();
+  r.admitted_at = Timestamp{INT64_MAX};
+  EXPECT_FALSE(DecodeRequest(EncodeRequest(r)).ok());
+}
+
 TEST(GroupRules, SayWhichTemplateIsWrong) {
   GroupRuleOptions options;
   options.group = "{team";

@@ -2,9 +2,24 @@
 
 #include "base/json_writer.h"
 #include "base/strings.h"
+#include "base/time.h"
 #include "json/json_tree.h"
 
 namespace taut {
+namespace {
+
+constexpr int64_t kMostSeconds = 100 * 366 * kDaySeconds;  // as DecideAdmission has it
+
+// Times of this era, and amounts that can be counted.
+bool IsWhole(const QuotaRequest& r) {
+  const auto of_era = [](Timestamp t) { return t.seconds() >= 0 && t.seconds() <= 4 * kMostSeconds; };
+  const int64_t duration_s = r.asked.duration_s.value_or(0);
+  return r.asked.tasks >= 1 && r.asked.per_task.Times(r.asked.tasks).has_value() && duration_s >= 0 &&
+         duration_s <= kMostSeconds && of_era(r.since) && of_era(r.asked.now) &&
+         of_era(r.admitted_at.value_or(r.since));
+}
+
+}  // namespace
 
 std::string EncodeRequest(const QuotaRequest& r) {
   JsonWriter json;
@@ -58,6 +73,7 @@ absl::StatusOr<QuotaRequest> DecodeRequest(std::string_view text) {
   r.job = root.Text("job");
   r.who = root.Text("who");
   r.reason = root.Text("reason");
+  if (!IsWhole(r)) return absl::DataLossError("a request with an amount, a duration or a time out of bounds");
   return r;
 }
 

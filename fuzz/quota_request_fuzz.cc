@@ -1,0 +1,42 @@
+// Any text may stand in the log of requests, be answered by an API server as a list of ResourceQuotas, or be asked for
+// as an amount: refused or read, never a crash; and a request that was read is written as it was.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "economy/request_book.h"
+#include "kubernetes/quota_writer.h"
+#include "quota/request_text.h"
+
+namespace taut {
+namespace {
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void ReadRequest(std::string_view text) {
+  absl::StatusOr<QuotaRequest> request = DecodeRequest(text);
+  if (!request.ok()) return;
+  const std::string written = EncodeRequest(*request);
+  const absl::StatusOr<QuotaRequest> again = DecodeRequest(written);
+  Require(again.ok() && EncodeRequest(*again) == written);
+  RequestBook book = *RequestBook::Make({{{"a", "", {{"batch", "cpu", 1000}}}}}, {});
+  book.Apply(*std::move(request));
+  const JobUse use{"shop/web", "a", "batch", 10, 0};
+  book.SetUse({&use, 1}, Timestamp::FromSeconds(300));
+  for (QuotaRequest& due : book.Due(Timestamp::FromSeconds(300))) book.Apply(std::move(due));
+}
+
+}  // namespace
+}  // namespace taut
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  taut::ReadRequest(text);
+  (void)taut::QuotaWriter::NamespacesOf(text);
+  for (const std::string_view resource : {taut::kQuotaCpu, taut::kQuotaMemory, std::string_view("gpu")})
+    (void)taut::ParseQuotaAmount(resource, std::string(text));
+  return 0;
+}
