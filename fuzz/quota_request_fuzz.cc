@@ -1,5 +1,5 @@
-// Any text may stand in the log of requests, be answered by an API server as a list of ResourceQuotas, or be asked for
-// as an amount: refused or read, never a crash; and a request that was read is written as it was.
+// Any text may stand in the log of requests, be answered by an API server as a list of ResourceQuotas, or be
+// asked for as an amount: refused or read, never a crash; and a request that was read is written as it was.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
