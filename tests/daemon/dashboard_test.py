@@ -17,7 +17,9 @@ def main():
         print("SKIPPED: the dashboard is not built (./dev build does it where npm is); it was not tested")
         sys.exit(daemon.SKIPPED)
     with daemon.Stage(args) as stage:
-        tautd = stage.tautd(config="clock: samples\ndefaults: {mode: auto}\n")
+        quota = stage.file("quota.yaml", "groups: [{name: shop, quotas: [{tier: production, resource: cpu, nominal: 500}]}]\n")
+        prices = stage.file("prices.yaml", "tiers: [{name: production, prices: [{core_hour: 0.03, gib_hour: 0.004}]}]\n")
+        tautd = stage.tautd(config=f"clock: samples\ndefaults: {{mode: auto}}\nquota: {{file: {quota}}}\nprices: {{file: {prices}}}\n")
         stage.feed_history(tautd, "9d", "--jobs", "60", "--ooms")
         url = f"http://127.0.0.1:{tautd.port}/"
         stage.check("<script" in tautd.ask("/").text, "the page is built in")

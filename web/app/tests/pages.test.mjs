@@ -467,12 +467,12 @@ test('a request for quota is checked, made and ended', async () => {
   await on('#/quota', { size: WIDE }, async (page) => {
     await page.locator('.quota-form').getByLabel('Cores of each').fill('2');
     await page.getByRole('button', { name: 'Check' }).click();
-    await until('the verdict', async () => (await page.locator('.quota-answer').textContent()).includes('queued'));
+    await until('the verdict', async () => /admitted|queued/.test(await page.locator('.quota-answer').textContent()));
     await page.getByRole('button', { name: 'Make the request' }).click();
     await until('the request', async () => (await page.locator('.quota-answer').textContent()).startsWith('Request '));
-    await page.getByRole('button', { name: 'End request 2' }).click();
-    await page.getByRole('region', { name: 'Requests for quota' }).waitFor();
+    const number = /^Request (\d+)/.exec(await page.locator('.quota-answer').textContent())[1];
+    await page.getByRole('button', { name: `End request ${number}`, exact: true }).click();
     await page.getByRole('button', { name: 'All', exact: true }).click();
-    await until('ended ones', async () => (await page.getByRole('region', { name: 'Requests for quota' }).textContent()).includes('refused'));
+    await until('ended ones', async () => /refused|withdrawn/.test(await page.getByRole('region', { name: 'Requests for quota' }).textContent()));
   });
 });

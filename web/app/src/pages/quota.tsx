@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { ApiError, request, sendJson, withParams } from '../api/client';
 import { useQuery } from '../api/query';
-import type { AdmissionVerdict, QuotaAmounts, QuotaRequest, QuotaRequestPage, QuotaRow, QuotaState } from '../api/types';
+import type { AdmissionVerdict, QuotaAmounts, QuotaRequest, QuotaRequestPage, QuotaRow, QuotaState, Status } from '../api/types';
 import { amountShort, bytes, cores, count, duration, percent, plural, words } from '../lib/format';
 import { changeQuery, jobHref } from '../lib/route';
 import { rememberWho, storedWho } from '../lib/who';
@@ -157,11 +157,12 @@ const EXAMPLE = `quota: {file: /etc/tautd/quota.yaml, group: "{namespace}", defa
 `;
 
 export function QuotaPage({ query }: { query: Record<string, string> }) {
-  const answer = useQuery<QuotaState>('quota', { on: ['window'], keep: true, every: () => 15 });
+  const configured = useQuery<Status>('status', { keep: true }).data?.quota;
+  const answer = useQuery<QuotaState>(configured ? 'quota' : null, { on: ['window'], keep: true, every: () => 15 });
   const [version, setVersion] = useState(0);
   const changed = () => { setVersion((v) => v + 1); answer.reload(); };
   const state = answer.data;
-  if (answer.error?.status === 404) {
+  if (configured === false) {
     return (
       <div class="wide page">
         <h1 class="small">Quota</h1>
