@@ -1,7 +1,9 @@
 #include "quota/quota_desk.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/strings.h"
@@ -224,6 +226,39 @@ TEST_F(Desk, ForgetsEndedRequestsAfterAWhile) {
   EXPECT_TRUE(desk->Find(3).ok());
   auto again = Open();
   EXPECT_FALSE(again->Find(1).ok());
+}
+
+// Requests from the server's threads, windows and time from the loop, views from both.
+TEST_F(Desk, ManyThreadsMakeAndEndRequests) {
+  auto desk = Open();
+  const FleetView view = View({Job(1, "a/web", "a", 3)});
+  desk->OnWindow(view);
+  constexpr int kThreads = 4, kRequests = 50;
+  std::atomic<int> working = kThreads;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&desk, &working, t] {
+      for (int i = 0; i < kRequests; ++i) {
+        const auto made = desk->Submit(Ask("a", 100), StrCat("new-", t, "-", i), "ann");
+        if (made.ok() && i % 2 == 0) (void)desk->Withdraw(made->id, "ann");
+        (void)desk->View();
+      }
+      --working;
+    });
+  }
+  while (working > 0) {
+    (void)desk->Step();
+    desk->OnWindow(view);
+    (void)desk->List([](const QuotaRequest& r) { return r.open(); }, 10);
+  }
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_TRUE(desk->Step().ok());
+  EXPECT_EQ(desk->List([](const QuotaRequest&) { return true; }, SIZE_MAX).size(),
+            size_t{kThreads * kRequests});
+  int64_t held = 3000;
+  for (const QuotaRequest& r : desk->List([](const QuotaRequest& one) { return one.open(); }, SIZE_MAX))
+    held += r.asked.per_task.Get(kQuotaCpu);
+  EXPECT_EQ(InUse(*desk, "a"), held);
 }
 
 TEST_F(Desk, NamesWhatItCannotReadInTheLog) {
