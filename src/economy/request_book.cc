@@ -101,21 +101,20 @@ absl::StatusOr<RequestBook> RequestBook::Make(QuotaSpec spec, const RequestBookO
 // ---- decisions ----
 
 absl::StatusOr<AdmissionVerdict> RequestBook::DecideOn(const QuotaTree& tree, const AdmissionRequest& request,
-                                                       std::string_view job) const {
-  if (AnyJobOf(request, job)) {
-    QuotaTree without = tree;
-    LeaveOutJobs(request, job, without);
-    return DecideAdmission(without, request, Releases());
-  }
-  absl::StatusOr<AdmissionVerdict> verdict = DecideAdmission(tree, request);
-  // Only one that waits asks what will end when.
-  if (!verdict.ok() || verdict->outcome != AdmissionOutcome::kQueued || ends_.empty()) return verdict;
-  return DecideAdmission(tree, request, Releases());
+                                                       std::string_view job,
+                                                       std::span<const ExpectedRelease> releases) const {
+  if (!AnyJobOf(request, job)) return DecideAdmission(tree, request, releases);
+  QuotaTree without = tree;
+  LeaveOutJobs(request, job, without);
+  return DecideAdmission(without, request, releases);
 }
 
 absl::StatusOr<AdmissionVerdict> RequestBook::Decide(const AdmissionRequest& request,
                                                      std::string_view job) const {
-  return DecideOn(tree_, request, job);
+  absl::StatusOr<AdmissionVerdict> verdict = DecideOn(tree_, request, job, {});
+  // Only one that waits asks what will end when.
+  if (!verdict.ok() || verdict->outcome != AdmissionOutcome::kQueued || ends_.empty()) return verdict;
+  return DecideOn(tree_, request, job, Releases());
 }
 
 absl::StatusOr<QuotaRequest> RequestBook::Submit(const AdmissionRequest& request, std::string_view job,
@@ -125,7 +124,7 @@ absl::StatusOr<QuotaRequest> RequestBook::Submit(const AdmissionRequest& request
                                            Name(requests_.at(same->second).request.state),
                                            ": end it before another is made"));
   }
-  const absl::StatusOr<AdmissionVerdict> verdict = DecideOn(tree_, request, job);
+  const absl::StatusOr<AdmissionVerdict> verdict = Decide(request, job);
   if (!verdict.ok()) return verdict.status();
   if (verdict->outcome == AdmissionOutcome::kQueued && queue_.size() >= options_.max_queued) {
     return absl::UnavailableError(
@@ -174,27 +173,27 @@ std::optional<QuotaRequest> RequestBook::DueOf(const Entry& entry, Timestamp now
   return std::nullopt;
 }
 
-void RequestBook::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaRequest>& out) const {
+// False: the rest of the queue is to be looked at once these are applied.
+bool RequestBook::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaRequest>& out) const {
   std::vector<const QuotaRequest*> queue;
   for (const uint64_t id : queue_) queue.push_back(&requests_.at(id).request);
   std::stable_sort(queue.begin(), queue.end(), [](const QuotaRequest* a, const QuotaRequest* b) {
     return a->asked.priority > b->asked.priority;  // the queue is by age
   });
   for (const QuotaRequest* queued : queue) {
-    QuotaTree without = tree;
-    LeaveOutJobs(queued->asked, queued->job, without);
-    const absl::StatusOr<AdmissionVerdict> verdict = DecideAdmission(without, queued->asked);
+    const absl::StatusOr<AdmissionVerdict> verdict = DecideOn(tree, queued->asked, queued->job, {});
     if (!verdict.ok()) {
       out.push_back(Ended(*queued, RequestEnd::kRefused, now, std::string(Message(verdict.status()))));
-    } else if (verdict->outcome != AdmissionOutcome::kQueued) {
-      out.push_back(Decided(*queued, *verdict, now));
-      if (verdict->outcome != AdmissionOutcome::kAdmitted) continue;
-      // It will count with what its jobs use, if that is more: the rest of the queue waits for that.
-      if (AnyJobOf(queued->asked, queued->job)) return;
-      tree = std::move(without);
-      Change(tree, verdict->use, true);
+      continue;
     }
+    if (verdict->outcome == AdmissionOutcome::kQueued) continue;
+    out.push_back(Decided(*queued, *verdict, now));
+    if (verdict->outcome != AdmissionOutcome::kAdmitted) continue;
+    // It will count with what its jobs use, if that is more.
+    if (AnyJobOf(queued->asked, queued->job)) return false;
+    Change(tree, verdict->use, true);
   }
+  return true;
 }
 
 // Starts and ends by what is measured can come only after another use, or of requests that are new since.
@@ -221,7 +220,6 @@ std::vector<QuotaRequest> RequestBook::Due(Timestamp now) {
   }
   const bool ends = std::any_of(out.begin(), out.end(), [](const QuotaRequest& r) { return !r.open(); });
   if (queue_.empty() || !(ends || room_changed_)) return out;
-  room_changed_ = false;
   QuotaTree later = tree_;
   for (const QuotaRequest& ended : out) {
     if (ended.open()) continue;
@@ -233,7 +231,7 @@ std::vector<QuotaRequest> RequestBook::Due(Timestamp now) {
       }
     }
   }
-  AdmitQueued(now, later, out);
+  room_changed_ = !AdmitQueued(now, later, out);
   return out;
 }
 
@@ -269,9 +267,9 @@ void RequestBook::Recount() {
   absl::StatusOr<QuotaTree> tree = QuotaTree::Make(spec_);
   if (!tree.ok()) return;  // it was made of the same before
   tree_ = *std::move(tree);
-  for (auto& [id, entry] : requests_) {
-    entry.live = {};
-    entry.measured = false;
+  for (const uint64_t id : open_) {
+    requests_.at(id).live = {};
+    requests_.at(id).measured = false;
   }
   for (Job& job : jobs_) {
     job.owner = OwnerOf(job.use);
@@ -401,11 +399,13 @@ void RequestBook::Give(Job& job, uint64_t owner, uint64_t uncounted) {
 void RequestBook::Apply(QuotaRequest request) {
   const uint64_t id = request.id;
   last_id_ = std::max(last_id_, id);
-  room_changed_ = true;
   if (request.open()) opened_.push_back(id);
   Entry& entry = requests_[id];
   const bool was_open = open_.contains(id);
-  if (was_open) Uncount(entry);
+  if (was_open) {
+    Uncount(entry);
+    room_changed_ = room_changed_ || !request.open();
+  }
   entry.request = std::move(request);
   File(entry.request);
   if (was_open != entry.request.open()) {

@@ -94,7 +94,7 @@ class RequestBook {
   absl::StatusOr<QuotaRequest> Withdraw(uint64_t id, std::string_view who, Timestamp now) const;
   // What changes by itself at `now`, in this order: jobs that started, requests that end, and queued ones that
   // fit, by priority, then age. A request that does not fit does not hold up those after it (Kueue's
-  // BestEffortFIFO). The queue is gone through only when something has changed since the last call.
+  // BestEffortFIFO). The queue is gone through only if there may be more room than at the last call.
   std::vector<QuotaRequest> Due(Timestamp now);
   // What Due said was not stored and is not applied: the next call says it again.
   void LookAgain() { use_changed_ = room_changed_ = true; }
@@ -159,11 +159,13 @@ class RequestBook {
   // `tree` without what the jobs of a request that is not open use now.
   void LeaveOutJobs(const AdmissionRequest& request, std::string_view job, QuotaTree& tree) const;
 
+  // As if the jobs of the request used nothing beside it.
   absl::StatusOr<AdmissionVerdict> DecideOn(const QuotaTree& tree, const AdmissionRequest& request,
-                                            std::string_view job) const;
+                                            std::string_view job,
+                                            std::span<const ExpectedRelease> releases) const;
   std::vector<ExpectedRelease> Releases() const;
   std::optional<QuotaRequest> DueOf(const Entry& entry, Timestamp now) const;
-  void AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaRequest>& out) const;
+  bool AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaRequest>& out) const;
 
   QuotaSpec spec_;
   RequestBookOptions options_;

@@ -83,6 +83,41 @@ void RequestsMade(benchmark::State& state) {
 }
 BENCHMARK(RequestsMade)->Unit(benchmark::kMicrosecond);
 
+RequestBook BookWithQueue() {
+  RequestBook book = FullBook();
+  for (int i = 0; i < 10'000; ++i) {
+    AdmissionRequest large = BookAsk(i);
+    large.per_task = QuotaVector::Of(1'900'000, 0);
+    const auto made = book.Submit(large, "", "bench");
+    if (made.ok()) book.Apply(*made);
+  }
+  (void)book.Due(Timestamp::FromSeconds(700));
+  return book;
+}
+
+// With as long a queue as may be: what is made beside it does not go through all of it.
+void RequestsBesideAQueue(benchmark::State& state) {
+  RequestBook book = BookWithQueue();
+  int i = 0;
+  for (auto _ : state) {
+    const auto made = book.Submit(BookAsk(++i), StrCat("new-", i), "bench");
+    if (made.ok()) book.Apply(*made);
+    for (const QuotaRequest& due : book.Due(Timestamp::FromSeconds(700))) book.Apply(due);
+  }
+  state.counters["queued"] = static_cast<double>(book.queued());
+  state.SetLabel("budget 1 ms");
+}
+BENCHMARK(RequestsBesideAQueue)->Unit(benchmark::kMicrosecond);
+
+void QueueLookedThrough(benchmark::State& state) {
+  RequestBook book = BookWithQueue();
+  for (auto _ : state) {
+    book.LookAgain();
+    benchmark::DoNotOptimize(book.Due(Timestamp::FromSeconds(700)));
+  }
+}
+BENCHMARK(QueueLookedThrough)->Unit(benchmark::kMillisecond);
+
 void WindowOfUse(benchmark::State& state) {
   RequestBook book = FullBook();
   const std::vector<JobUse> use = BookUse();

@@ -15,6 +15,10 @@ absl::StatusOr<NameTemplate> ParseTemplate(std::string_view what, const std::str
   return absl::InvalidArgumentError(StrCat(what, ": ", Message(parsed.status())));
 }
 
+bool IsCounted(const JobView& job, int64_t from_s) {
+  return job.record != nullptr && job.last_seen_s >= from_s && job.tasks > 0;
+}
+
 // Of all tasks, rounded up, but for what a float adds to 1.1 cores; `per_one` of the unit are one core or byte. A
 // limit of 2^50 of them is none that a pool has.
 int64_t AmountOf(const JobView& job, Resource r, double per_one) {
@@ -50,12 +54,14 @@ GroupRules::Place GroupRules::Of(const JobRecord& job) const {
   return place;
 }
 
-std::vector<JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_t gone_after_s) {
+bool AnySeen(const FleetView& view, int64_t from_s) {
+  return std::ranges::any_of(view.jobs, [from_s](const JobView& job) { return IsCounted(job, from_s); });
+}
+
+std::vector<JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_t from_s) {
   std::vector<JobUse> out;
-  if (!view.window.has_value()) return out;
-  const int64_t from_s = view.window->next().start_s() - gone_after_s;
   for (const JobView& job : view.jobs) {
-    if (job.record == nullptr || job.last_seen_s < from_s || job.tasks == 0) continue;
+    if (!IsCounted(job, from_s)) continue;
     GroupRules::Place place = rules.Of(*job.record);
     out.push_back({job.record->name, std::move(place.group), std::move(place.tier),
                    AmountOf(job, Resource::kCpu, 1000), AmountOf(job, Resource::kMemory, 1)});

@@ -39,9 +39,12 @@ class GroupRules {
   std::string default_tier_;
 };
 
-// What the jobs of a fleet use that were measured within `gone_after_s` before the end of its last window: tasks
-// times the limit that they run at (a request, for containers of Kubernetes); where none is known, times the
-// highest usage of the last window. O(jobs).
-std::vector<JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_t gone_after_s);
+// Whether a job was measured at `from_s` or later. O(jobs).
+bool AnySeen(const FleetView& view, int64_t from_s);
+
+// What the jobs of a fleet used last that were measured at `from_s` or later: tasks times the limit that they ran
+// at (a request, for containers of Kubernetes); where none is known, times the highest usage of the window.
+// O(jobs).
+std::vector<JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_t from_s);
 
 }  // namespace taut

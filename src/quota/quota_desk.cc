@@ -1,7 +1,6 @@
 #include "quota/quota_desk.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "base/strings.h"
@@ -47,23 +46,23 @@ void QuotaDesk::OnWindow(const FleetView& view) {
 void QuotaDesk::TakeUse(const FleetView& view) {
   if (!view.window.has_value()) return;
   const Timestamp end = Timestamp::FromSeconds(view.window->next().start_s());
-  std::vector<JobUse> use = UseOf(view, rules_, options_.gone_after_s);
-  silent_ = use.empty() && !use_.empty();
+  const int64_t from_s = end.seconds() - options_.gone_after_s;
+  silent_ = counted_jobs_ > 0 && !AnySeen(view, from_s);
   if (silent_) return;
-  const int64_t gone_after_us = options_.gone_after_s * kMicrosPerSecond;
-  if (measured_at_.has_value() && end.us - measured_at_->us > gone_after_us)
-    settled_at_ = Timestamp{end.us + gone_after_us};
-  const bool settled = !settled_at_.has_value() || end >= *settled_at_;
-  if (!settled) {
-    std::set<std::string> present;
-    for (const JobUse& one : use) present.insert(one.job);
-    for (JobUse& before : use_) {
-      if (!present.contains(before.job)) use.push_back(std::move(before));
-    }
-  }
+  if (measured_at_.has_value() && measured_at_->seconds() < from_s)
+    settled_at_ = Timestamp::FromSeconds(end.seconds() + options_.gone_after_s);
   measured_at_ = end;
-  use_ = std::move(use);
-  book_.SetUse(use_, end, settled ? RequestBook::Use::kWhole : RequestBook::Use::kPartial);
+  // Until it is settled the jobs that were counted before the gap still are, with what they used last.
+  if (settled()) counted_from_s_ = from_s;
+  Count(view);
+}
+
+bool QuotaDesk::settled() const { return !settled_at_.has_value() || *measured_at_ >= *settled_at_; }
+
+void QuotaDesk::Count(const FleetView& view) {
+  const std::vector<JobUse> use = UseOf(view, rules_, counted_from_s_);
+  counted_jobs_ = use.size();
+  book_.SetUse(use, *measured_at_, settled() ? RequestBook::Use::kWhole : RequestBook::Use::kPartial);
 }
 
 absl::Status QuotaDesk::StepAt(Timestamp now) {
@@ -86,13 +85,12 @@ absl::Status QuotaDesk::Reload(QuotaSpec spec, const GroupRuleOptions& groups, c
   const std::lock_guard lock(mutex_);
   if (absl::Status s = book_.ChangeQuota(std::move(spec)); !s.ok()) return s;
   rules_ = *std::move(rules);
-  use_.clear();  // of other groups
-  TakeUse(view);
+  if (measured_at_.has_value()) Count(view);  // the same jobs, of other groups
   return absl::OkStatus();
 }
 
 bool QuotaDesk::SilentAt(Timestamp now) const {
-  return silent_ || (measured_at_.has_value() && !use_.empty() &&
+  return silent_ || (measured_at_.has_value() && counted_jobs_ > 0 &&
                      now.us - measured_at_->us > options_.gone_after_s * kMicrosPerSecond);
 }
 

@@ -43,7 +43,7 @@ class QuotaDesk {
     GroupRuleOptions groups;
     RequestBookOptions book;
     int64_t gone_after_s = 900;  // a job that was not measured for this long uses nothing
-    // Of ended requests: so long, and so many.
+    // How long ended requests are kept, and how many at the most.
     int64_t keep_ended_days = 90;
     size_t max_ended = 100'000;
     RequestLog* log = nullptr;  // outlives the desk
@@ -82,6 +82,8 @@ class QuotaDesk {
   // These REQUIRE mutex_.
   absl::Status CheckKnown() const;
   void TakeUse(const FleetView& view);
+  bool settled() const;
+  void Count(const FleetView& view);  // also REQUIRES measured_at_
   absl::Status StepAt(Timestamp now);
   bool SilentAt(Timestamp now) const;
   absl::Status Keep(std::span<const QuotaRequest> requests);
@@ -95,7 +97,8 @@ class QuotaDesk {
   GroupRules rules_;
   std::optional<Timestamp> measured_at_;
   bool silent_ = false;                  // the newest window has no job
-  std::vector<JobUse> use_;              // of measured_at_
+  size_t counted_jobs_ = 0;              // of measured_at_
+  int64_t counted_from_s_ = 0;           // jobs that were measured since
   std::optional<Timestamp> settled_at_;  // until then jobs that are absent count
   Timestamp forgot_at_ = {};
   QuotaCounts counts_;

@@ -163,6 +163,22 @@ TEST_F(Desk, OtherRulesCountAtOnce) {
   EXPECT_EQ(desk->View().rows[0].cell.held, 3000);
 }
 
+TEST_F(Desk, OtherRulesFreeNothingWhileTheSourceIsSilent) {
+  auto desk = Open();
+  const JobView job = Job(1, "a/web", "a", 3);
+  desk->OnWindow(View({job}));
+  const FleetView silent = View({job}, kWindow + 40);
+  desk->OnWindow(silent);
+  GroupRuleOptions rules;
+  rules.group = "{team}";
+  rules.default_tier = "prod";
+  ASSERT_TRUE(desk->Reload(Spec(), rules, silent).ok());
+  EXPECT_TRUE(desk->View().silent);
+  EXPECT_EQ(InUse(*desk, "a"), 3000);
+  desk->OnWindow(View({job}, kWindow + 41));
+  EXPECT_EQ(InUse(*desk, "a"), 3000);
+}
+
 TEST_F(Desk, AFloatsFractionIsNoUse) {
   auto desk = Open();
   desk->OnWindow(View({Job(1, "a/web", "a", 2.2F), Job(2, "b/web", "b", 1e30F)}));
