@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/strings.h"
+#include "cli/answer.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/remote_sender.h"
@@ -178,9 +179,7 @@ absl::Status BenchWrite(const BenchWriteArgs& args) {
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   const Json summary = Summary(args, results, seconds);
-  Print(args.output == OutputForm::kJson   ? JsonText(summary)
-        : args.output == OutputForm::kYaml ? YamlText(summary)
-                                           : SummaryText(summary));
+  Show(args.output, summary, [&] { return SummaryText(summary); });
   for (const LaneResult& r : results) {
     if (!r.status.ok()) return r.status;
   }

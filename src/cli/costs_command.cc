@@ -4,6 +4,7 @@
 
 #include "absl/time/time.h"
 #include "base/strings.h"
+#include "cli/answer.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/costs_text.h"
@@ -61,20 +62,12 @@ absl::Status AskCosts(const CostsArgs& args) {
   }
   const auto page = GetJson(**client, "/api/v1/costs" + FormatQuery(query));
   if (!page.ok()) return page.status();
-  const OutputForm form = args.daemon.output;
-  Print(form == OutputForm::kJson   ? JsonText(*page)
-        : form == OutputForm::kYaml ? YamlText(*page)
-                                    : CostsText(*page));
+  Show(args.daemon.output, *page, [&] { return CostsText(*page); });
   return absl::OkStatus();
 }
 
 }  // namespace
 
-int RunCosts(const CostsArgs& args) {
-  const absl::Status status = AskCosts(args);
-  if (status.ok()) return kExitOk;
-  PrintError(Printable(std::string(Message(status))));
-  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
-}
+int RunCosts(const CostsArgs& args) { return Finish(AskCosts(args)); }
 
 }  // namespace taut

@@ -2,20 +2,13 @@
 
 #include "base/strings.h"
 #include "base/time.h"
+#include "cli/answer.h"
 #include "cli/terminal.h"
 #include "model/units.h"
 
 namespace taut {
 namespace {
 
-constexpr const char* kNothing = "-";
-
-const Json& At(const Json& object, const char* key) {
-  static const Json kNull;
-  if (!object.is_object()) return kNull;
-  const auto it = object.find(key);
-  return it == object.end() ? kNull : *it;
-}
 std::string Hours(const Json& row, const char* resource, const char* key) {
   const Json& hours = At(At(row, resource), key);
   if (!hours.is_number()) return kNothing;
@@ -23,23 +16,18 @@ std::string Hours(const Json& row, const char* resource, const char* key) {
   // Not scientific: people add these up.
   return n >= 999.5 && n < 1e18 ? FormatCount(static_cast<uint64_t>(n + 0.5)) : fmt::format("{:.3g}", n);
 }
-std::string Money(const Json& row, const char* key) {
+std::string MoneyText(const Json& row, const char* key) {
   const Json& money = At(At(row, "cost"), key);
   return money.is_number() ? fmt::format("{:.2f}", money.get<double>() + 0.0) : kNothing;
 }
-int64_t Int(const Json& object, const char* key) {
-  const Json& value = At(object, key);
-  return value.is_number() ? value.get<int64_t>() : 0;
-}
-
 std::vector<std::string> Row(const std::string& name, const Json& row, bool money) {
   std::vector<std::string> cells = {
-      name, FormatCount(static_cast<uint64_t>(std::max<int64_t>(0, Int(row, "jobs"))))};
+      name, FormatCount(static_cast<uint64_t>(std::max<int64_t>(0, IntAt(row, "jobs"))))};
   for (const char* resource : {"cpu", "memory"}) {
     for (const char* key : {"usage", "allocation"}) cells.push_back(Hours(row, resource, key));
   }
   if (!money) return cells;
-  for (const char* key : {"billed", "idle", "saved", "would_save"}) cells.push_back(Money(row, key));
+  for (const char* key : {"billed", "idle", "saved", "would_save"}) cells.push_back(MoneyText(row, key));
   return cells;
 }
 
@@ -72,9 +60,9 @@ std::string CostsText(const Json& page) {
   }
   table.Add(Row("all", At(page, "total"), money));
   const std::string currency = money ? Printable(page["currency"].get<std::string>()) : "";
-  const auto total = static_cast<uint64_t>(std::max<int64_t>(0, Int(page, "number_of_groups")));
-  std::string text = StrCat(table.Render(), FormatTime(Int(page, "from")), " to ",
-                            FormatTime(Int(page, "to")), ", ", groups.size(), " of ", FormatCount(total),
+  const auto total = static_cast<uint64_t>(std::max<int64_t>(0, IntAt(page, "number_of_groups")));
+  std::string text = StrCat(table.Render(), FormatTime(IntAt(page, "from")), " to ",
+                            FormatTime(IntAt(page, "to")), ", ", groups.size(), " of ", FormatCount(total),
                             " values", groups.size() < total ? " (--limit shows more)" : "",
                             money ? StrCat(", money in ", currency) : "", ".\n");
   StrAppend(&text, money

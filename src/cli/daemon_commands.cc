@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/strings.h"
+#include "cli/answer.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/daemon_text.h"
@@ -21,18 +22,6 @@ namespace {
 int64_t UnixSeconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::seconds>(now).count();
-}
-
-// Prints `answer` in the form asked for; `text` makes the table.
-void Show(OutputForm form, const Json& answer, const std::function<std::string()>& text) {
-  Print(form == OutputForm::kJson ? JsonText(answer) : form == OutputForm::kYaml ? YamlText(answer) : text());
-}
-
-int Finish(const absl::Status& status) {
-  if (status.ok()) return kExitOk;
-  if (absl::IsCancelled(status)) return kExitPartial;
-  PrintError(Printable(std::string(Message(status))));
-  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
 }
 
 void AddIfSet(const char* name, const std::string& value, std::vector<QueryParameter>& query) {

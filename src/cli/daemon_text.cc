@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/strings.h"
+#include "cli/answer.h"
 #include "cli/explain_text.h"
 #include "cli/terminal.h"
 #include "model/units.h"
@@ -13,14 +14,7 @@ namespace taut {
 namespace {
 
 constexpr size_t kColumns = 100;
-constexpr const char* kNothing = "-";
 
-const Json& At(const Json& object, const char* key) {
-  static const Json kNull;
-  if (!object.is_object()) return kNull;
-  const auto it = object.find(key);
-  return it == object.end() ? kNull : *it;
-}
 std::string Text(const Json& object, const char* key) {
   const Json& value = At(object, key);
   if (value.is_string()) return Printable(value.get<std::string>());

@@ -6,6 +6,7 @@
 
 #include "base/pattern.h"
 #include "base/strings.h"
+#include "cli/answer.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/mapping_jobs.h"
@@ -191,9 +192,7 @@ absl::StatusOr<Tally> TestMapping(const MappingTestArgs& args) {
     text += jobs.Text();
     if (!lines_shown) json = jobs.ToJson();
   }
-  Print(args.output == OutputForm::kJson   ? JsonText(json)
-        : args.output == OutputForm::kYaml ? YamlText(json)
-                                           : text);
+  Show(args.output, json, [&] { return text; });
   return tally;
 }
 

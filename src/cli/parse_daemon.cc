@@ -142,6 +142,9 @@ constexpr const char* kSorts =
     "name, mode, tasks, ooms, changed, saving_per_month (with prices), or cpu_ or memory_ and usage, "
     "owner_limit, limit, would_be, slack, saved; default: by what can be saved";
 
+void AddLimit(CLI::App& app, int& limit, const char* help, int most) {
+  app.add_option("--limit", limit, help)->capture_default_str()->check(CLI::Range(1, most));
+}
 void AddDaemon(CLI::App& app, DaemonArgs& a) {
   AddConnection(app, a.connection);
   AddOutputForm(app, a.output);
@@ -211,9 +214,7 @@ void DaemonVerbs::AddJobs(CLI::App& app) {
   app.add_option("--sort", a.sort, kSorts);
   app.add_option("--order", a.order, "asc or desc (default: asc for names, desc for figures)")
       ->check(OneOf({"asc", "desc"}));
-  app.add_option("--limit", a.limit, "maximum number of rows")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
+  AddLimit(app, a.limit, "maximum number of rows", 1000);
   CLI::Option* names = app.add_flag("--names", a.names, "print only their names, one per line");
   app.add_option("--group-by", a.group_by,
                  "print totals and risk per value of this label, such as team, or of :class, :tasks, "
@@ -270,9 +271,7 @@ void DaemonVerbs::AddDecisions(CLI::App& app) {
   app.add_option("--job", a.job, "only decisions of this job");
   app.add_option("--kind", a.kind, "would_set, set, try, promote, roll_back, oom_raise or release")
       ->check(OneOf({"would_set", "set", "try", "promote", "roll_back", "oom_raise", "release"}));
-  app.add_option("--limit", a.limit, "maximum number of rows")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
+  AddLimit(app, a.limit, "maximum number of rows", 1000);
   app.add_flag("--follow", a.follow, "print new decisions until ^C");
   AddDaemon(app, a.daemon);
 }
@@ -290,9 +289,7 @@ void DaemonVerbs::AddCosts(CLI::App& app) {
       ->type_name("LABEL");
   app.add_option("--days", a.days, "days up to now (default: 30)")->check(CLI::Range(1, 4000));
   app.add_option("--month", a.month, "calendar month of UTC, such as 2026-11")->type_name("MONTH");
-  app.add_option("--limit", a.limit, "maximum number of rows")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 10'000));
+  AddLimit(app, a.limit, "maximum number of rows", 10'000);
   AddDaemon(app, a.daemon);
 }
 
@@ -301,9 +298,7 @@ void DaemonVerbs::AddBills(CLI::App& app) {
   app.add_option("--month", a.month, "calendar month of UTC, such as 2026-11 (default: this one)")
       ->type_name("MONTH");
   app.add_option("--group", a.group, "the lines and jobs of this group");
-  app.add_option("--limit", a.limit, "maximum number of groups, or of jobs of the group")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 10'000));
+  AddLimit(app, a.limit, "maximum number of groups, or of jobs of the group", 10'000);
   AddDaemon(app, a.daemon);
 }
 
@@ -317,9 +312,7 @@ void DaemonVerbs::AddRequests(CLI::App& app) {
       ->check(OneOf({"queued", "admitted", "running", "ended"}));
   app.add_option("--group", a.group, "list: only requests of this group");
   app.add_flag("--all", a.all, "list: also those that have ended");
-  app.add_option("--limit", a.limit, "list: maximum number of rows")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 10'000));
+  AddLimit(app, a.limit, "list: maximum number of rows", 10'000);
   AddDaemon(app, a.daemon);
 }
 

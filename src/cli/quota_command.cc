@@ -5,6 +5,7 @@
 
 #include "absl/time/time.h"
 #include "base/strings.h"
+#include "cli/answer.h"
 #include "cli/cli.h"
 #include "cli/json_text.h"
 #include "cli/parse_daemon.h"
@@ -124,10 +125,6 @@ int RunQuota(const QuotaArgs& args) {
   const auto loaded = LoadQuota(args.file);
   if (!loaded.ok()) return FailQuota(loaded.status());
   const std::vector<QuotaRowView> rows = RowsOf(loaded->second);
-  if (args.output == OutputForm::kTable) {
-    Print(TableOf(rows));
-    return kExitOk;
-  }
   Json out = Json::array();
   for (const QuotaRowView& row : rows) {
     out.push_back({{"group", row.group},
@@ -139,7 +136,7 @@ int RunQuota(const QuotaArgs& args) {
                    {"available", row.available},
                    {"at_most", row.maximum}});
   }
-  Print(args.output == OutputForm::kJson ? JsonText(out) : YamlText(out));
+  Show(args.output, out, [&] { return TableOf(rows); });
   return kExitOk;
 }
 
@@ -151,12 +148,7 @@ int RunAdmit(const AdmitArgs& args) {
   const absl::StatusOr<AdmissionVerdict> verdict =
       DecideAdmission(loaded->second, *request, loaded->first.releases);
   if (!verdict.ok()) return FailQuota(verdict.status());
-  if (args.output == OutputForm::kTable) {
-    Print(VerdictText(*verdict));
-  } else {
-    Print(args.output == OutputForm::kJson ? JsonText(VerdictJson(*verdict))
-                                           : YamlText(VerdictJson(*verdict)));
-  }
+  Show(args.output, VerdictJson(*verdict), [&] { return VerdictText(*verdict); });
   return verdict->outcome == AdmissionOutcome::kAdmitted ? kExitOk : kExitFailed;
 }
 

@@ -1,6 +1,7 @@
 // taut requests: quota of a running daemon, and requests for it.
 #include "base/strings.h"
 #include "base/time.h"
+#include "cli/answer.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
@@ -13,15 +14,9 @@ namespace {
 
 constexpr const char* kRequestsPath = "/api/v1/requests";
 
-// A text of the answer, on one line whatever it has.
-std::string TextAt(const Json& object, const char* key) {
-  const auto at = object.find(key);
-  return at != object.end() && at->is_string() ? Printable(at->get<std::string>()) : "";
-}
-
 // As the API has it: cores, bytes, or a number of units.
 std::string QuotaAmountText(std::string_view resource, const Json& amount) {
-  if (!amount.is_number()) return "-";
+  if (!amount.is_number()) return kNothing;
   if (resource == kQuotaCpu) return FormatCores(amount.get<double>());
   if (resource == kQuotaMemory) return FormatBytes(amount.get<double>());
   return amount.dump();
@@ -38,40 +33,41 @@ std::string AmountsText(const Json& amounts) {
 
 std::string QuotaTable(const Json& page) {
   TextTable table({"group", "tier", "resource", "quota", "in use", "borrowed", "available\nnow", "at most"});
-  for (const Json& row : page.at("rows")) {
+  for (const Json& row : ItemsAt(page, "rows")) {
     const std::string resource = TextAt(row, "resource");
     std::vector<std::string> cells = {TextAt(row, "group"), TextAt(row, "tier"), resource};
     for (const char* key : {"quota", "in_use", "borrowed", "available", "at_most"})
-      cells.push_back(QuotaAmountText(resource, row.at(key)));
+      cells.push_back(QuotaAmountText(resource, At(row, key)));
     table.Add(std::move(cells));
   }
   std::string out = table.Render();
-  for (const Json& use : page.at("uncovered")) {
-    StrAppend(&out, use.at("jobs").dump(), use.at("jobs") == 1 ? " job" : " jobs", " of group \"",
+  for (const Json& use : ItemsAt(page, "uncovered")) {
+    StrAppend(&out, At(use, "jobs").dump(), At(use, "jobs") == 1 ? " job" : " jobs", " of group \"",
               TextAt(use, "group"), "\", tier \"", TextAt(use, "tier"), "\" without quota (",
-              AmountsText(use.at("amounts")), "; the first is ", TextAt(use, "first_job"), ")\n");
+              AmountsText(At(use, "amounts")), "; the first is ", TextAt(use, "first_job"), ")\n");
   }
-  for (const Json& warning : page.at("warnings"))
-    StrAppend(&out, "warning: ", Printable(warning.get<std::string>()), "\n");
-  if (page.value("silent", false))
+  for (const Json& warning : ItemsAt(page, "warnings")) {
+    if (warning.is_string()) StrAppend(&out, "warning: ", Printable(warning.get<std::string>()), "\n");
+  }
+  if (At(page, "silent") == true)
     StrAppend(&out, "No job is measured: the use is that of the last window that had some.\n");
   return out;
 }
 
 std::string RequestsTable(const Json& page) {
   TextTable table({"request", "state", "since", "group", "tier", "tasks", "each task", "job"});
-  for (const Json& r : page.at("requests")) {
+  for (const Json& r : ItemsAt(page, "requests")) {
     const std::string end = TextAt(r, "end");
-    table.Add({r.at("id").dump(), end.empty() ? TextAt(r, "state") : end,
-               FormatTime(r.value("since", int64_t{0})), TextAt(r, "group"), TextAt(r, "tier"),
-               r.at("tasks").dump(), AmountsText(r.at("per_task")), TextAt(r, "job")});
+    table.Add({At(r, "id").dump(), end.empty() ? TextAt(r, "state") : end, FormatTime(IntAt(r, "since")),
+               TextAt(r, "group"), TextAt(r, "tier"), At(r, "tasks").dump(), AmountsText(At(r, "per_task")),
+               TextAt(r, "job")});
   }
-  return page.at("requests").empty() ? "no requests\n" : table.Render();
+  return ItemsAt(page, "requests").empty() ? "no requests\n" : table.Render();
 }
 
 std::string RequestText(const Json& r) {
   const std::string end = TextAt(r, "end");
-  return StrCat("request ", r.at("id").dump(), ": ", end.empty() ? TextAt(r, "state") : end, "\n",
+  return StrCat("request ", At(r, "id").dump(), ": ", end.empty() ? TextAt(r, "state") : end, "\n",
                 TextAt(r, "reason"), "\n");
 }
 
@@ -89,10 +85,6 @@ absl::StatusOr<std::vector<QueryParameter>> Pairs(const std::vector<std::string>
   return out;
 }
 
-void PrintAs(OutputForm form, const Json& answer, const std::string& table) {
-  Print(form == OutputForm::kJson ? JsonText(answer) : form == OutputForm::kYaml ? YamlText(answer) : table);
-}
-
 absl::StatusOr<int> List(const RequestsArgs& args, HttpClient& client) {
   std::vector<QueryParameter> query = {{"limit", std::to_string(args.limit)}};
   if (!args.state.empty()) query.push_back({"state", args.state});
@@ -100,7 +92,7 @@ absl::StatusOr<int> List(const RequestsArgs& args, HttpClient& client) {
   if (!args.all && args.state.empty()) query.push_back({"ended", "false"});
   const auto page = GetJson(client, kRequestsPath + FormatQuery(query));
   if (!page.ok()) return page.status();
-  PrintAs(args.daemon.output, *page, RequestsTable(*page));
+  Show(args.daemon.output, *page, [&] { return RequestsTable(*page); });
   return kExitOk;
 }
 
@@ -109,7 +101,7 @@ absl::StatusOr<int> Check(const RequestsArgs& args, HttpClient& client) {
   if (!pairs.ok()) return pairs.status();
   const auto verdict = GetJson(client, "/api/v1/admission" + FormatQuery(*pairs));
   if (!verdict.ok()) return verdict.status();
-  PrintAs(args.daemon.output, *verdict, TextAt(*verdict, "explanation") + "\n");
+  Show(args.daemon.output, *verdict, [&] { return TextAt(*verdict, "explanation") + "\n"; });
   return TextAt(*verdict, "outcome") == "admitted" ? kExitOk : kExitFailed;
 }
 
@@ -120,7 +112,7 @@ absl::StatusOr<int> MakeRequest(const RequestsArgs& args, HttpClient& client) {
   for (const QueryParameter& p : *pairs) body[p.name] = p.value;
   const auto made = JsonOf(client, client.Post(kRequestsPath, body.dump(), "application/json"));
   if (!made.ok()) return made.status();
-  PrintAs(args.daemon.output, *made, RequestText(*made));
+  Show(args.daemon.output, *made, [&] { return RequestText(*made); });
   return TextAt(*made, "end") == "refused" ? kExitFailed : kExitOk;
 }
 
@@ -130,7 +122,7 @@ absl::StatusOr<int> EndRequest(const RequestsArgs& args, HttpClient& client) {
         "end: expected the number of one request, such as `taut requests end 12`");
   const auto ended = JsonOf(client, client.Delete(StrCat(kRequestsPath, "/", PercentEncode(args.words[0]))));
   if (!ended.ok()) return ended.status();
-  PrintAs(args.daemon.output, *ended, RequestText(*ended));
+  Show(args.daemon.output, *ended, [&] { return RequestText(*ended); });
   return kExitOk;
 }
 
@@ -145,7 +137,7 @@ absl::StatusOr<int> AskRequests(const RequestsArgs& args) {
   if (args.action == "list") return List(args, **client);
   const auto page = GetJson(**client, "/api/v1/quota");
   if (!page.ok()) return page.status();
-  PrintAs(args.daemon.output, *page, QuotaTable(*page));
+  Show(args.daemon.output, *page, [&] { return QuotaTable(*page); });
   return kExitOk;
 }
 
@@ -153,9 +145,7 @@ absl::StatusOr<int> AskRequests(const RequestsArgs& args) {
 
 int RunRequests(const RequestsArgs& args) {
   const absl::StatusOr<int> code = AskRequests(args);
-  if (code.ok()) return *code;
-  PrintError(Printable(std::string(Message(code.status()))));
-  return absl::IsInvalidArgument(code.status()) ? kExitUsage : kExitFailed;
+  return code.ok() ? *code : Finish(code.status());
 }
 
 }  // namespace taut

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/strings.h"
+#include "cli/answer.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/daemon_text.h"
@@ -94,10 +95,7 @@ absl::Status Top(const TopArgs& args) {
   const absl::StatusOr<Page> page = Ask(**client, args, kOnceRows);
   if (!page.ok()) return page.status();
   const Json both = {{"fleet", page->fleet}, {"jobs", page->jobs}};
-  const OutputForm form = args.daemon.output;
-  Print(form == OutputForm::kJson   ? JsonText(both)
-        : form == OutputForm::kYaml ? YamlText(both)
-                                    : page->Text());
+  Show(args.daemon.output, both, [&] { return page->Text(); });
   return absl::OkStatus();
 }
 

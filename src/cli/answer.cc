@@ -1,0 +1,43 @@
+#include "cli/answer.h"
+
+#include "base/strings.h"
+#include "cli/cli.h"
+#include "cli/terminal.h"
+
+namespace taut {
+
+const Json& At(const Json& object, const char* key) {
+  static const Json kNull;
+  if (!object.is_object()) return kNull;
+  const auto it = object.find(key);
+  return it == object.end() ? kNull : *it;
+}
+
+const Json& ItemsAt(const Json& object, const char* key) {
+  static const Json kNone = Json::array();
+  const Json& value = At(object, key);
+  return value.is_array() ? value : kNone;
+}
+
+std::string TextAt(const Json& object, const char* key) {
+  const Json& value = At(object, key);
+  return value.is_string() ? Printable(value.get<std::string>()) : "";
+}
+
+int64_t IntAt(const Json& object, const char* key) {
+  const Json& value = At(object, key);
+  return value.is_number() ? value.get<int64_t>() : 0;
+}
+
+void Show(OutputForm form, const Json& answer, absl::FunctionRef<std::string()> text) {
+  Print(form == OutputForm::kJson ? JsonText(answer) : form == OutputForm::kYaml ? YamlText(answer) : text());
+}
+
+int Finish(const absl::Status& status) {
+  if (status.ok()) return kExitOk;
+  if (absl::IsCancelled(status)) return kExitPartial;
+  PrintError(Printable(std::string(Message(status))));
+  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailed;
+}
+
+}  // namespace taut
