@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/api_fixture.h"
+#include "api/account_fixture.h"
 
 namespace taut {
 namespace {
@@ -14,31 +14,7 @@ using testing::HasSubstr;
 
 constexpr WindowId kBillDay{(1'700'006'400 / 86'400) * 288};
 
-class BilledStore : public NoStore {
- public:
-  absl::Status ReadAccount(
-      WindowId from, WindowId to,
-      absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) override {
-    for (const auto& [span, entries] : account) {
-      if (!(span.first < from) && span.first < to) yield(span, entries);
-    }
-    return absl::OkStatus();
-  }
-  absl::StatusOr<JobRecord> Job(JobId id) override {
-    if (id.value >= names.size()) return absl::NotFoundError("no job");
-    return JobRecord{id, names[id.value], {}, 0};
-  }
-  absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId, WindowId, int32_t) override {
-    std::vector<FleetPoint> out(first.has_value() ? 1 : 0);
-    if (first.has_value()) out[0].window = *first;
-    return out;
-  }
-  std::optional<WindowId> first = kBillDay;
-  std::vector<std::pair<AccountSpan, std::vector<AccountEntry>>> account;
-  std::vector<std::string> names = {"shop/web", "shop/cronjob/night", "media/encode"};
-};
-
-// So many core-hours used and reserved; no memory.
+// Of core-hours used and reserved; no memory.
 AccountEntry CoreHours(uint32_t job, uint64_t usage, uint64_t allocation, uint32_t windows = 288,
                        uint32_t without = 0) {
   AccountEntry e{.job = JobId{job}};
@@ -63,12 +39,18 @@ Pricing TwoTiers(ChargeRule rule) {
 
 class BillsTest : public testing::Test {
  protected:
+  BillsTest() {
+    store_.first = kBillDay;
+    store_.jobs = {{JobId{0}, "shop/web", {}, 0},
+                   {JobId{1}, "shop/cronjob/night", {}, 0},
+                   {JobId{2}, "media/encode", {}, 0}};
+  }
   AccountBill Make(const Pricing& pricing) {
     auto made = BillAccount(store_, view_, pricing, kBillDay, WindowId{kBillDay.index + 2 * kWindowsPerDay});
     EXPECT_TRUE(made.ok()) << made.status();
     return made.ok() ? *made : AccountBill();
   }
-  BilledStore store_;
+  AccountStore store_;
   FleetView view_;
 };
 

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/account_fixture.h"
 #include "api/allocation_window.h"
-#include "api/api_fixture.h"
 #include "simdjson.h"
 
 namespace taut {
@@ -16,28 +16,7 @@ using testing::HasSubstr;
 constexpr int64_t kMidnight = 1'700'006'400;
 constexpr WindowId kToday{kMidnight / kWindowSeconds};
 
-// Yesterday as a day, today's hour as windows.
-class AccountStore : public NoStore {
- public:
-  absl::Status ReadAccount(
-      WindowId from, WindowId to,
-      absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) override {
-    for (const auto& [span, entries] : account) {
-      if (!(span.first < from) && span.first < to) yield(span, entries);
-    }
-    return absl::OkStatus();
-  }
-  absl::StatusOr<JobRecord> Job(JobId id) override {
-    if (id.value >= jobs.size()) return absl::NotFoundError("no job");
-    return jobs[id.value];
-  }
-  std::vector<std::pair<AccountSpan, std::vector<AccountEntry>>> account;
-  std::vector<JobRecord> jobs = {{JobId{0}, "shop/web", {{"namespace", "shop"}}, 0},
-                                 {JobId{1}, "shop/db", {{"namespace", "shop"}}, 0},
-                                 {JobId{2}, "tool", {}, 0}};
-};
-
-// So many core-hours and GiB-hours.
+// Of core-hours and GiB-hours alike.
 AccountEntry Entry(uint32_t job, double usage, double allocation) {
   AccountEntry e{.job = JobId{job}};
   for (const Resource r : kResources) {
