@@ -21,7 +21,7 @@ class TimedCell {
     model.machines.push_back({StrCat("m", model.machines.size()), {cpu, memory}, {}});
     return *this;
   }
-  // Comes at `at_s` and runs so long; 0: until the end.
+  // Comes at `at_s` and runs for `run_s`; 0: until the end.
   CellJob& Job(CellTier tier, uint32_t tasks, int64_t cpu, int64_t at_s, int64_t run_s) {
     CellJob job;
     job.name = StrCat("j", model.jobs.size());

@@ -17,7 +17,7 @@ struct MadeCellOptions {
   // CPU by limit over the capacity of the cell: of production, and of all other tasks.
   double production_cpu = 0.66;
   double other_cpu = 0.29;
-  double other_times = 1;             // all other jobs so many times over; > 0
+  double other_times = 1;             // factor on the number of all other jobs; > 0
   double production_reserved = 0.78;  // mean share of its limit; (0, 1]
   double other_reserved = 0.85;
   double constrained = 0.06;  // share of jobs that ask for a platform or a zone

@@ -11,7 +11,7 @@ void AddMade(CLI::App& verb, SimulateArgs& args) {
   verb.add_option("--machines", made.cell.machines, "without files: machines of the generated cell")
       ->capture_default_str();
   verb.add_option("--tasks-per-machine", made.cell.tasks_per_machine,
-                  "without files: about so many at a time")
+                  "without files: about this many at a time")
       ->capture_default_str();
   verb.add_option("--load", made.cell.other_cpu,
                   "without files: CPU that jobs other than production ask for at a time, over the cell's")
@@ -62,7 +62,7 @@ void AddSimulate(CLI::App& verb, SimulateArgs& args) {
       ->capture_default_str()
       ->check(OneOf(scores));
   verb.add_option("--enough", args.enough,
-                  "look at machines in random order until so many have room; 0: at all of them")
+                  "look at machines in random order until this many have room; 0: at all of them")
       ->capture_default_str();
   verb.add_option("--pass-every", args.pass_every, "least time between two scheduling passes")
       ->capture_default_str();

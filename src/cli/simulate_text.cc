@@ -188,7 +188,7 @@ std::string SimulateText(const CellModel& cell, std::vector<CellRun>& runs) {
   if (runs.size() > 1) StrAppend(&out, RunsTable(cell, runs), "\n");
   return out +
          "first task, all tasks: from a job's submission until its first task runs, and until all have run;\n"
-         "\"never\": so many did not in the measured time. Work lost: task-time of jobs that start over.\n";
+         "\"never\": not within the measured time. Work lost: task-time of jobs that start over.\n";
 }
 
 Json SimulateJson(const CellModel& cell, std::vector<CellRun>& runs) {

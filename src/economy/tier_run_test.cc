@@ -207,7 +207,7 @@ TEST_F(TierRunTest, NothingIsSoldBeyondTheQuota) {
 }
 
 // Seeded random tiers: what runs fits into what the higher tiers leave, what is sold covers it, the totals are
-// those of the lines, and whoever knows the future keeps every promise.
+// those of the lines, and the seller that knows the future keeps every promise.
 TEST(TierRunProperty, WhatRunsFitsAndTheClairvoyantKeepsEveryPromise) {
   Rng rng(5);
   for (int round = 0; round < 120; ++round) {

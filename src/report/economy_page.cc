@@ -26,7 +26,7 @@ std::string TableHtml(const EconomyTable& table) {
   return out + "</table>";
 }
 
-// Means over so many measured steps that a line has few enough points.
+// Means over groups of measured steps, so that a line has few enough points.
 template <typename Value>
 std::vector<SvgPoint> PointsOf(const EconomyResult& result, const Value& value) {
   const size_t steps = result.measured.size();
