@@ -69,7 +69,7 @@ class Scale {
     }
     restore_ms_ = Milliseconds() - start_ms;
     ApiOptions api;
-    api.now = [this] { return control_->now(); };
+    api.now = [this] { return control_->ingest().now(); };
     api.steady_ms = Milliseconds;
     api_ = std::make_unique<Api>(*control_, api);
   }
@@ -90,7 +90,7 @@ class Scale {
       const absl::Status s = control_->Tick(now);
       if (!s.ok()) fmt::print("tick: {}\n", Message(s));
       ReturnFreedMemory();  // as tautd does
-      const PassTimes pass = control_->last_pass();
+      const PassTimes pass = control_->status().last_pass();
       if (pass.steps_ms.empty() || w < args_.windows / 2) continue;
       passes.push_back(pass.total_ms);
       steps.resize(pass.steps_ms.size());
@@ -144,9 +144,9 @@ class Scale {
       for (int k = 0; k < 5; ++k) SendScrape(w * 300 + k * 60, rng);
       (void)control_->Tick(Timestamp::FromSeconds(kStart + w * 300 + 180));
       // Jobs sleep after a start until their first window.
-      if (w == args_.windows + 1 && !control_->last_pass().steps_ms.empty())
-        Say("  and the first window after it: observe", control_->last_pass().steps_ms[0].second / 1000, "s",
-            "-");
+      if (w == args_.windows + 1 && !control_->status().last_pass().steps_ms.empty())
+        Say("  and the first window after it: observe",
+            control_->status().last_pass().steps_ms[0].second / 1000, "s", "-");
     }
     Stop();
     Start();
@@ -169,7 +169,7 @@ class Scale {
         const RemoteSample sample{
             cpu ? t * 0.01 * base + 0.3 * base * rng.Uniform() : base * 3e7 * rng.Uniform(0.9, 1.1),
             now.us / 1000};
-        control_->Take(labels, {&sample, 1}, now);
+        control_->ingest().Take(labels, {&sample, 1}, now);
       }
     }
   }

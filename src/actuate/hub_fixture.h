@@ -224,7 +224,7 @@ class HubCell {
     control_->OnTick([this](const TickEvents& events) {
       for (const SettingChange& change : events.settings) hub_->OnSettings(change.job);
     });
-    hub_->SetIntake(control_.get());
+    hub_->SetIntake(&control_->agents());
     hub_->SetServer(&server);
   }
 

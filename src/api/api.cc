@@ -155,10 +155,10 @@ HttpResponse Api::Handle(const HttpRequest& request) {
 HttpResponse Api::Answer(const HttpRequest& request) {
   if (request.path == "/healthz") return TextResponse(200, "ok\n");
   if (request.path == "/readyz") {
-    const absl::Status ready = control_.ready();
+    const absl::Status ready = control_.status().ready();
     if (!ready.ok()) return TextResponse(503, StrCat(Message(ready), "\n"));
     std::string text = "ready\n";
-    if (const std::string clock = control_.clock_view().sentence; !clock.empty()) {
+    if (const std::string clock = control_.status().clock().sentence; !clock.empty()) {
       text = StrCat("ready; ", clock, "\n");
     }
     const auto backfill = options_.backfill ? options_.backfill() : std::nullopt;
@@ -292,7 +292,7 @@ HttpResponse Api::Write(const HttpRequest& request) {
     return ErrorResponse(400,
                          "remote write must be snappy-compressed protobuf: set Content-Encoding: snappy");
   }
-  const absl::StatusOr<WriteResult> result = control_.Write(request.body, options_.now());
+  const absl::StatusOr<WriteResult> result = control_.ingest().Write(request.body, options_.now());
   if (!result.ok()) return ErrorResponse(result.status());
   HttpResponse taken;
   taken.status = 204;

@@ -257,13 +257,13 @@ HttpResponse Api::Status(const HttpRequest& request) {
   json.Field("started", options_.started_s);
   json.Field("quota", options_.quota != nullptr);
   json.Field("bills", options_.pricing != nullptr);
-  json.Field("ready", control_.ready().ok());
+  json.Field("ready", control_.status().ready().ok());
   json.Key("warnings");
   json.BeginArray();
-  if (const absl::Status ready = control_.ready(); !ready.ok())
+  if (const absl::Status ready = control_.status().ready(); !ready.ok())
     json.String(StrCat("not ready: ", Message(ready)));
-  if (const std::string clock = control_.clock_view().sentence; !clock.empty()) json.String(clock);
-  if (const absl::Status kept = control_.sample_log_status(); !kept.ok()) {
+  if (const std::string clock = control_.status().clock().sentence; !clock.empty()) json.String(clock);
+  if (const absl::Status kept = control_.ingest().sample_log_status(); !kept.ok()) {
     json.String(StrCat("samples of open windows cannot be written to disk and would be lost by a crash: ",
                        Message(kept)));
   }
@@ -273,28 +273,28 @@ HttpResponse Api::Status(const HttpRequest& request) {
   }
   for (const std::string& warning : control_.warnings()) json.String(warning);
   json.EndArray();
-  json.Field("clock", control_.clock() == ClockSource::kWall ? "wall" : "samples");
+  json.Field("clock", control_.ingest().clock() == ClockSource::kWall ? "wall" : "samples");
   json.Field("actuator", control_.actuator_name());
   json.Field("store", std::string_view(options_.store_text));
   json.Field("pages", options_.pages && HasPages());
   PutCell(json);
   json.Key("ingest");
   json.BeginObject();
-  for (const NamedCount& c : SamplesByOutcome(control_.ingest_counts()))
+  for (const NamedCount& c : SamplesByOutcome(control_.ingest().counts()))
     json.Field(c.name, static_cast<int64_t>(c.count));
   json.EndObject();
-  const MapperCounts mapper = control_.mapper_counts();
+  const MapperCounts mapper = control_.ingest().mapper_counts();
   json.Key("jobs");
   json.BeginObject();
   json.Field("known", static_cast<int64_t>(mapper.jobs));
   json.Field("refused_series", static_cast<int64_t>(mapper.refused_jobs));
   json.Field("name_collisions", static_cast<int64_t>(mapper.name_collisions));
-  json.Field("forgotten", static_cast<int64_t>(control_.counts().forgotten_jobs));
+  json.Field("forgotten", static_cast<int64_t>(control_.status().counts().forgotten_jobs));
   json.EndObject();
-  const std::optional<WindowId> last = control_.stored_through();
+  const std::optional<WindowId> last = control_.agents().stored_through();
   PutTime("last_window_end", last.has_value() ? last->next().start_s() : INT64_MIN, json);
   json.Key("last_pass");
-  const PassTimes pass = control_.last_pass();
+  const PassTimes pass = control_.status().last_pass();
   if (pass.steps_ms.empty()) {
     json.Null();
   } else {
@@ -342,10 +342,10 @@ HttpResponse Api::Status(const HttpRequest& request) {
 
 HttpResponse Api::Metrics(const HttpRequest&) {
   MetricsText out;
-  for (const NamedCount& c : SamplesByOutcome(control_.ingest_counts())) {
+  for (const NamedCount& c : SamplesByOutcome(control_.ingest().counts())) {
     out.Counter("tautd_samples_total", "Samples received, by outcome.", c.count, {{"outcome", c.name}});
   }
-  const MapperCounts mapper = control_.mapper_counts();
+  const MapperCounts mapper = control_.ingest().mapper_counts();
   out.Gauge("tautd_series", "Live series that a mapping rule matches.",
             static_cast<double>(mapper.mapped_series));
   out.Gauge("tautd_unmapped_series", "Live series that no mapping rule matches.",
@@ -360,11 +360,11 @@ HttpResponse Api::Metrics(const HttpRequest&) {
               "Series of containers that an agent measures: not counted beside it.", mapper.claimed_series);
   out.Counter("tautd_jobs_forgotten_total",
               "Jobs forgotten because they had no tasks for store.forget_jobs_days.",
-              control_.counts().forgotten_jobs);
-  const FoldCounts folds = control_.fold_counts();
+              control_.status().counts().forgotten_jobs);
+  const FoldCounts folds = control_.ingest().fold_counts();
   out.Counter("tautd_windows_closed_total", "Windows closed.", folds.windows);
   out.Counter("tautd_job_windows_total", "Windows closed, per job.", folds.job_windows);
-  const ControlCounts counts = control_.counts();
+  const ControlCounts counts = control_.status().counts();
   out.Counter("tautd_passes_total", "Passes over a closed window.", counts.passes);
   out.Counter("tautd_replica_step_backs_total",
               "Times that no number of tasks was ordered for an hour as another program set it.",
@@ -379,7 +379,7 @@ HttpResponse Api::Metrics(const HttpRequest&) {
   PutTrustMetrics(control_, out);
   PutBudgetMetrics(out);
   PutQuotaMetrics(out);
-  const PassTimes pass = control_.last_pass();
+  const PassTimes pass = control_.status().last_pass();
   for (const auto& [step, ms] : pass.steps_ms) {
     out.Gauge("tautd_last_pass_seconds", "Duration of the steps of the last pass.", ms / 1000,
               {{"step", step}});
@@ -403,7 +403,7 @@ HttpResponse Api::Metrics(const HttpRequest&) {
     }
   }
   const std::shared_ptr<const FleetView> view = control_.view();
-  out.Gauge("tautd_ready", "1 if samples are accepted and windows stored.", control_.ready().ok() ? 1 : 0);
+  out.Gauge("tautd_ready", "1 if samples are accepted and windows stored.", control_.status().ready().ok() ? 1 : 0);
   if (view->window.has_value()) {
     out.Gauge("tautd_last_window_end_timestamp_seconds", "End of the window closed last.",
               static_cast<double>(view->window->next().start_s()));

@@ -47,7 +47,7 @@ class ApiExplain : public testing::TestWithParam<Case> {
     EXPECT_TRUE(control_.Restore().ok());
     for (int w = 0; w < kWindowsPerDay + 12; ++w) {
       const int64_t end = int64_t{kFirst + w + 1} * kWindowSeconds;
-      EXPECT_TRUE(control_
+      EXPECT_TRUE(control_.agents()
                       .TakeWindow({"web", "t", {}}, Window(kFirst + w, 0.75F, GetParam().managed),
                                   Timestamp::FromSeconds(end))
                       .ok());

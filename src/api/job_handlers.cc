@@ -199,8 +199,8 @@ HttpResponse Api::Job(JobId id) {
   json.BeginObject();
   const std::shared_ptr<const FleetView> view = control_.view();
   const int32_t day = view->window.has_value() ? view->window->day() : 0;
-  const std::optional<OomSource> oom_source = control_.oom_source(id);
-  const std::string collision = control_.NameCollision(id);
+  const std::optional<OomSource> oom_source = control_.ingest().oom_source(id);
+  const std::string collision = control_.ingest().NameCollision(id);
   const auto container = options_.container ? options_.container(NameOf(id)) : std::nullopt;
   bool known = false;
   control_.WithFleet([&](const LiveFleet& fleet) {

@@ -16,7 +16,7 @@ class ApiSettings : public testing::Test {
   ApiSettings() {
     EXPECT_TRUE(control_.Restore().ok());
     const Timestamp now = Timestamp::FromSeconds(1'700'006'400);
-    EXPECT_TRUE(control_.Announce({"shop/web", "t", {}}, now).has_value());
+    EXPECT_TRUE(control_.agents().Announce({"shop/web", "t", {}}, now).has_value());
     EXPECT_TRUE(control_.Tick(now).ok());
   }
   HttpResponse Patch(std::string_view body) {

@@ -29,7 +29,7 @@ TEST(TrustMetrics, LagIsAbsentUntilThereIsASample) {
   window.window = WindowId::Of(Timestamp::FromSeconds(kStart));
   window.figures.memory_mean_bytes = window.figures.memory_peak_bytes = 1e8F;
   const Timestamp end = Timestamp::FromSeconds(kStart + kWindowSeconds);
-  ASSERT_TRUE(control.TakeWindow({"web", "t", {}}, window, end).ok());
+  ASSERT_TRUE(control.agents().TakeWindow({"web", "t", {}}, window, end).ok());
   ASSERT_TRUE(control.Tick(Timestamp::FromSeconds(kStart + kWindowSeconds + 130)).ok());
   EXPECT_THAT(metrics(), AllOf(HasSubstr("tautd_newest_sample_age_seconds 130"),
                                HasSubstr("tautd_last_window_age_seconds 130\n"),

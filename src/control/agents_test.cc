@@ -32,8 +32,8 @@ ReportedWindow Usage(int window, float memory = 1e8F) {
 void Live(ControlCell& cell, int from, int to) {
   for (int i = from; i < to; ++i) {
     const Timestamp now = At((i + 1) * 300);
-    ASSERT_TRUE(cell.control().TakeWindow(kWeb, Usage(i), now).ok());
-    ASSERT_TRUE(cell.control().TakeWindow(kWeb2, Usage(i), now).ok());
+    ASSERT_TRUE(cell.control().agents().TakeWindow(kWeb, Usage(i), now).ok());
+    ASSERT_TRUE(cell.control().agents().TakeWindow(kWeb2, Usage(i), now).ok());
     ASSERT_TRUE(cell.control().Tick(At((i + 1) * 300 + 121)).ok());
   }
 }
@@ -42,32 +42,32 @@ std::vector<OomRecord> Ooms(ControlCell& cell) { return *cell.store().Ooms(std::
 
 TEST(ControlAgents, AnnouncedTasksAreOfOneJob) {
   ControlCell cell;
-  const std::optional<TaskRef> a = cell.control().Announce(kWeb, At(0));
-  const std::optional<TaskRef> b = cell.control().Announce(kWeb2, At(0));
-  const std::optional<TaskRef> again = cell.control().Announce(kWeb, At(1));
+  const std::optional<TaskRef> a = cell.control().agents().Announce(kWeb, At(0));
+  const std::optional<TaskRef> b = cell.control().agents().Announce(kWeb2, At(0));
+  const std::optional<TaskRef> again = cell.control().agents().Announce(kWeb, At(1));
   ASSERT_TRUE(a.has_value() && b.has_value() && again.has_value());
   EXPECT_EQ(a->job, b->job);
   EXPECT_NE(a->task, b->task);
   EXPECT_EQ(a->task, again->task);
-  EXPECT_FALSE(cell.control().Standing(*a).has_value()) << "the fleet has not met it yet";
+  EXPECT_FALSE(cell.control().agents().Standing(*a, "").has_value()) << "the fleet has not met it yet";
   ASSERT_TRUE(cell.control().Tick(At(1)).ok());
-  const std::optional<StandingTerms> standing = cell.control().Standing(*a);
+  const std::optional<StandingTerms> standing = cell.control().agents().Standing(*a, "");
   ASSERT_TRUE(standing.has_value());
   EXPECT_EQ(standing->mode, Mode::kAuto);
   EXPECT_FALSE(standing->in_force[0].has_value());
   EXPECT_EQ(standing->decided_s[0], 0);
   EXPECT_EQ(standing->startup_grace_s, 300);
-  EXPECT_FALSE(cell.control().Announce({"shop/web", "", {}}, At(0)).has_value());
-  EXPECT_FALSE(cell.control().Standing({JobId{77}, 0}).has_value());
+  EXPECT_FALSE(cell.control().agents().Announce({"shop/web", "", {}}, At(0)).has_value());
+  EXPECT_FALSE(cell.control().agents().Standing({JobId{77}, 0}, "").has_value());
 }
 
 TEST(ControlAgents, WindowsBecomeDecisions) {
   ControlCell cell;
-  const std::optional<TaskRef> ref = cell.control().Announce(kWeb, At(0));
+  const std::optional<TaskRef> ref = cell.control().agents().Announce(kWeb, At(0));
   Live(cell, 0, 14);
-  EXPECT_EQ(cell.control().stored_through(), Window(13));
+  EXPECT_EQ(cell.control().agents().stored_through(), Window(13));
   ASSERT_FALSE(cell.told().empty());
-  const std::optional<StandingTerms> standing = cell.control().Standing(*ref);
+  const std::optional<StandingTerms> standing = cell.control().agents().Standing(*ref, "");
   ASSERT_TRUE(standing->in_force[1].has_value());
   EXPECT_GT(*standing->in_force[1], 1e8);
   EXPECT_GT(standing->decided_s[1], kStart);
@@ -83,7 +83,7 @@ TEST(ControlAgents, RefusesWhatNoWindowCanHave) {
   const auto refused = [&](const std::function<void(ReportedWindow&)>& spoil) {
     ReportedWindow w = Usage(0);
     spoil(w);
-    return cell.control().TakeWindow(kWeb, std::move(w), At(300)).code() ==
+    return cell.control().agents().TakeWindow(kWeb, std::move(w), At(300)).code() ==
            absl::StatusCode::kInvalidArgument;
   };
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -101,23 +101,24 @@ TEST(ControlAgents, RefusesWhatNoWindowCanHave) {
 TEST(ControlAgents, AWindowTooLateOrTooEarlyIsDropped) {
   ControlCell cell;
   Live(cell, 0, 2);
-  EXPECT_TRUE(cell.control().TakeWindow(kWeb, Usage(0), At(900)).ok());
-  EXPECT_EQ(cell.control().ingest_counts().too_late, 1U);
-  EXPECT_EQ(cell.control().TakeWindow(kWeb, Usage(500), At(900)).code(), absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(cell.control().ingest_counts().far_future, 1U);
+  EXPECT_TRUE(cell.control().agents().TakeWindow(kWeb, Usage(0), At(900)).ok());
+  EXPECT_EQ(cell.control().ingest().counts().too_late, 1U);
+  EXPECT_EQ(cell.control().agents().TakeWindow(kWeb, Usage(500), At(900)).code(),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(cell.control().ingest().counts().far_future, 1U);
 }
 
 TEST(ControlAgents, WindowsAreHeldAsLongAsItIsSaid) {
   ControlCell cell;
-  ASSERT_TRUE(cell.control().TakeWindow(kWeb, Usage(0), At(300)).ok());
-  cell.control().HoldWindows(true);
+  ASSERT_TRUE(cell.control().agents().TakeWindow(kWeb, Usage(0), At(300)).ok());
+  cell.control().agents().HoldWindows(true);
   ASSERT_TRUE(cell.control().Tick(At(5000)).ok());
-  EXPECT_FALSE(cell.control().stored_through().has_value());
-  ASSERT_TRUE(cell.control().TakeWindow(kWeb2, Usage(0), At(5000)).ok());
-  cell.control().HoldWindows(false);
+  EXPECT_FALSE(cell.control().agents().stored_through().has_value());
+  ASSERT_TRUE(cell.control().agents().TakeWindow(kWeb2, Usage(0), At(5000)).ok());
+  cell.control().agents().HoldWindows(false);
   ASSERT_TRUE(cell.control().Tick(At(5000)).ok());
-  EXPECT_EQ(cell.control().stored_through(), Window(0));
-  EXPECT_EQ(cell.control().ingest_counts().too_late, 0U);
+  EXPECT_EQ(cell.control().agents().stored_through(), Window(0));
+  EXPECT_EQ(cell.control().ingest().counts().too_late, 0U);
 }
 
 TEST(ControlAgents, AFullStoreIsSaidSoAndNothingTaken) {
@@ -126,13 +127,13 @@ TEST(ControlAgents, AFullStoreIsSaidSoAndNothingTaken) {
   absl::Status s;
   int i = 0;
   for (; s.ok() && i < 100; ++i) {
-    s = cell.control().TakeWindow(kWeb, Usage(i), At((i + 1) * 300));
+    s = cell.control().agents().TakeWindow(kWeb, Usage(i), At((i + 1) * 300));
     (void)cell.control().Tick(At((i + 1) * 300 + 121));
   }
   EXPECT_EQ(s.code(), absl::StatusCode::kUnavailable);
   cell.failing().fail = false;
   ASSERT_TRUE(cell.control().Tick(At(i * 300 + 121)).ok());
-  EXPECT_EQ(cell.control().stored_through(), Window(i - 2));
+  EXPECT_EQ(cell.control().agents().stored_through(), Window(i - 2));
 }
 
 // ---- OOM kills ----
@@ -141,10 +142,10 @@ TEST(ControlAgents, AKillToldTwiceIsStoredOnce) {
   ControlCell cell;
   Live(cell, 0, 14);
   const Timestamp time = At(4300);
-  ASSERT_TRUE(cell.control().TakeOom(kWeb, time, 2, 2e8, time).ok());
-  ASSERT_TRUE(cell.control().TakeOom(kWeb, time, 2, 2e8, time).ok());
+  ASSERT_TRUE(cell.control().agents().TakeOom(kWeb, time, 2, 2e8, time).ok());
+  ASSERT_TRUE(cell.control().agents().TakeOom(kWeb, time, 2, 2e8, time).ok());
   ASSERT_TRUE(cell.control().Tick(time).ok());
-  ASSERT_TRUE(cell.control().TakeOom(kWeb, time, 2, 2e8, time).ok());
+  ASSERT_TRUE(cell.control().agents().TakeOom(kWeb, time, 2, 2e8, time).ok());
   ASSERT_TRUE(cell.control().Tick(time).ok());
   ASSERT_EQ(Ooms(cell).size(), 1U);
   EXPECT_EQ(Ooms(cell)[0].kills, 2U);
@@ -153,9 +154,9 @@ TEST(ControlAgents, AKillToldTwiceIsStoredOnce) {
   EXPECT_EQ(cell.told().back().kind, DecisionKind::kOomRaise);
   // Also to another life of the daemon.
   cell.Restart();
-  ASSERT_TRUE(cell.control().TakeOom(kWeb2, At(4301), 1, 2e8, At(4301)).ok());  // numbers differ
-  ASSERT_TRUE(cell.control().TakeOom(kWeb, time, 2, 2e8, time).ok());
-  ASSERT_TRUE(cell.control().TakeOom(kWeb, time, 2, std::nullopt, time).ok());
+  ASSERT_TRUE(cell.control().agents().TakeOom(kWeb2, At(4301), 1, 2e8, At(4301)).ok());  // numbers differ
+  ASSERT_TRUE(cell.control().agents().TakeOom(kWeb, time, 2, 2e8, time).ok());
+  ASSERT_TRUE(cell.control().agents().TakeOom(kWeb, time, 2, std::nullopt, time).ok());
   ASSERT_TRUE(cell.control().Tick(time).ok());
   EXPECT_EQ(Ooms(cell).size(), 2U);
 }
@@ -164,9 +165,9 @@ TEST(ControlAgents, TwoTasksKilledInOneSecondAreTwoKills) {
   ControlCell cell;
   Live(cell, 0, 2);
   const Timestamp time = At(700);
-  ASSERT_TRUE(cell.control().TakeOom(kWeb, time, 1, 2e8, time).ok());
+  ASSERT_TRUE(cell.control().agents().TakeOom(kWeb, time, 1, 2e8, time).ok());
   ASSERT_TRUE(cell.control().Tick(time).ok());
-  ASSERT_TRUE(cell.control().TakeOom(kWeb2, time, 1, 2e8, time).ok());
+  ASSERT_TRUE(cell.control().agents().TakeOom(kWeb2, time, 1, 2e8, time).ok());
   ASSERT_TRUE(cell.control().Tick(time).ok());
   EXPECT_EQ(Ooms(cell).size(), 2U);
 }
@@ -175,7 +176,7 @@ TEST(ControlAgents, AKillWaitsForAStoreThatFails) {
   ControlCell cell;
   Live(cell, 0, 2);
   cell.failing().fail = true;
-  ASSERT_TRUE(cell.control().TakeOom(kWeb, At(700), 1, 2e8, At(700)).ok());
+  ASSERT_TRUE(cell.control().agents().TakeOom(kWeb, At(700), 1, 2e8, At(700)).ok());
   EXPECT_FALSE(cell.control().Tick(At(701)).ok());
   EXPECT_FALSE(cell.control().Tick(At(702)).ok());
   cell.failing().fail = false;
@@ -207,13 +208,13 @@ TEST(ControlAgents, OrdersAreDecidedNowOrAtTheKill) {
                        ControlPlane::Parts{&store, &store, &actuator, [] { return 0.0; }});
   ASSERT_TRUE(control.Restore().ok());
   for (int i = 0; i < 14; ++i) {
-    ASSERT_TRUE(control.TakeWindow(kWeb, Usage(i), At((i + 1) * 300)).ok());
+    ASSERT_TRUE(control.agents().TakeWindow(kWeb, Usage(i), At((i + 1) * 300)).ok());
     ASSERT_TRUE(control.Tick(At((i + 1) * 300 + 130)).ok());
   }
   ASSERT_FALSE(actuator.noted.empty());
   EXPECT_EQ((actuator.noted.back().second - kStart) % 300, 130);
   // Its agent's clock is a minute ahead.
-  ASSERT_TRUE(control.TakeOom(kWeb, At(5060), 1, 2e8, At(5000)).ok());
+  ASSERT_TRUE(control.agents().TakeOom(kWeb, At(5060), 1, 2e8, At(5000)).ok());
   ASSERT_TRUE(control.Tick(At(5000)).ok());
   EXPECT_EQ(actuator.noted.back().second, kStart + 5060);
   EXPECT_GE(*actuator.noted.back().first.value, 2e8);
@@ -223,20 +224,20 @@ TEST(ControlAgents, WhereTimeIsTheSamplesAgentsSayIt) {
   InMemoryStore store;
   DryRunActuator actuator;
   ControlOptions options;
-  options.clock = ClockSource::kSamples;
+  options.front.clock = ClockSource::kSamples;
   ControlPlane control(options, *MappingRules::Compile(BuiltinRules()),
                        ControlPlane::Parts{&store, &store, &actuator, [] { return 0.0; }});
   ASSERT_TRUE(control.Restore().ok());
   ASSERT_TRUE(control.Tick(At(1'000'000)).ok());
-  control.SeeTime(At(300));
-  ASSERT_TRUE(control.TakeWindow(kWeb, Usage(0), At(0)).ok());
+  control.agents().SeeTime(At(300));
+  ASSERT_TRUE(control.agents().TakeWindow(kWeb, Usage(0), At(0)).ok());
   ASSERT_TRUE(control.Tick(At(0)).ok());
-  EXPECT_FALSE(control.stored_through().has_value());
-  control.SeeTime(At(421));
-  control.SeeTime(At(5));
-  EXPECT_EQ(control.now(), At(421));
+  EXPECT_FALSE(control.agents().stored_through().has_value());
+  control.agents().SeeTime(At(421));
+  control.agents().SeeTime(At(5));
+  EXPECT_EQ(control.ingest().now(), At(421));
   ASSERT_TRUE(control.Tick(At(0)).ok());
-  EXPECT_EQ(control.stored_through(), Window(0));
+  EXPECT_EQ(control.agents().stored_through(), Window(0));
 }
 
 }  // namespace

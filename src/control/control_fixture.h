@@ -77,7 +77,7 @@ class ControlCell {
   absl::Status Send(int minute, Timestamp now) {
     absl::Status last;
     for (const std::string& body : ScrapeBodies(series_, Minute(minute).us / 1000)) {
-      const absl::StatusOr<WriteResult> r = control_->Write(body, now);
+      const absl::StatusOr<WriteResult> r = control_->ingest().Write(body, now);
       if (!r.ok()) last = r.status();
     }
     return last;
@@ -95,7 +95,7 @@ class ControlCell {
  private:
   static ControlOptions OfClock(ClockSource clock) {
     ControlOptions options;
-    options.clock = clock;
+    options.front.clock = clock;
     return options;
   }
   void Start() {

@@ -63,10 +63,10 @@ TEST(ControlPlane, OomKillsAreCountedInTheFleetsHistory) {
                                 {"namespace", "shop-0"},
                                 {"pod", "web-0-5d4f8c7b9d-xbbbz"}};
     const RemoteSample sample{minute == 90 ? 0.0 : 2.0, now.us / 1000};
-    cell.control().Take(labels, {&sample, 1}, now);
+    cell.control().ingest().Take(labels, {&sample, 1}, now);
     ASSERT_TRUE(cell.control().Tick(now).ok());
   }
-  EXPECT_EQ(cell.control().counts().ooms, 2U) << "at once";
+  EXPECT_EQ(cell.control().status().counts().ooms, 2U) << "at once";
   ASSERT_TRUE(cell.Live(92, 110).ok());
   const auto points = cell.store().FleetPoints(WindowId{0}, WindowId{INT32_MAX / 2}, 1);
   ASSERT_TRUE(points.ok());
@@ -87,7 +87,7 @@ TEST(ControlPlane, TicksBeforeTheFirstSampleDoNoHarm) {
   for (int i = 0; i < 3; ++i)
     ASSERT_TRUE(cell.control().Tick(Timestamp::FromSeconds(ControlCell::kStart - 60 + i)).ok());
   EXPECT_TRUE(cell.Live(0, 10).ok());
-  EXPECT_GT(cell.control().ingest_counts().accepted, 0U);
+  EXPECT_GT(cell.control().ingest().counts().accepted, 0U);
 }
 
 TEST(ControlPlane, AKillLosesNothingThatWasStoredAndCountsNothingTwice) {
@@ -125,12 +125,12 @@ TEST(ControlPlane, APassWithoutItsCheckpointsLosesNothing) {
     const size_t told = cell.told().size();
     EXPECT_EQ(cell.Live(59, 69).code(), absl::StatusCode::kUnavailable);
     EXPECT_GT(cell.told().size(), told);
-    EXPECT_FALSE(cell.control().ready().ok());
+    EXPECT_FALSE(cell.control().status().ready().ok());
     cell.failing().fail_checkpoints = false;
     if (killed) cell.Restart();
     ASSERT_TRUE(cell.restored().ok()) << cell.restored();
     ASSERT_TRUE(cell.Live(60, 300).ok());
-    EXPECT_TRUE(cell.control().ready().ok());
+    EXPECT_TRUE(cell.control().status().ready().ok());
     ExpectSame(straight, Stored(cell.store()));
   }
 }
@@ -143,10 +143,10 @@ TEST(ControlPlane, WaitsForAStoreThatIsFull) {
   const size_t told = cell.told().size();
   EXPECT_EQ(cell.Live(150, 158).code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(cell.told().size(), told) << "nobody hears of what is not stored";
-  EXPECT_FALSE(cell.control().ready().ok());
+  EXPECT_FALSE(cell.control().status().ready().ok());
   cell.failing().fail = false;
   ASSERT_TRUE(cell.Live(158, 300).ok());
-  EXPECT_TRUE(cell.control().ready().ok());
+  EXPECT_TRUE(cell.control().status().ready().ok());
   ExpectSame(straight, Stored(cell.store()));
 }
 
@@ -176,9 +176,9 @@ TEST(ControlPlane, AnotherRecommenderIsTrainedFromTheStore) {
   const JobId id = JobId{0};
   ASSERT_TRUE(cell.control().Set(id, "recommender", "peak", "anna").ok());
   cell.control().Look(id, [](const LiveJob& job) { EXPECT_TRUE(job.needs_history); });
-  ASSERT_TRUE(cell.control().Tick(cell.control().now()).ok());
+  ASSERT_TRUE(cell.control().Tick(cell.control().ingest().now()).ok());
   cell.control().Look(id, [](const LiveJob& job) { EXPECT_FALSE(job.needs_history); });
-  EXPECT_EQ(cell.control().counts().retrained, 1U);
+  EXPECT_EQ(cell.control().status().counts().retrained, 1U);
 }
 
 TEST(ListJobs, SortsSearchesAndPages) {

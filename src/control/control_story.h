@@ -94,13 +94,14 @@ class ControlStory {
         // A call in the middle of a tick.
         cell_.failing().on_commit = [this] {
           ++visitors_;
-          (void)cell_.control().TakeOom({"late/" + std::to_string(visitors_), "t", {}}, Now(), 1, 1e8, Now());
+          (void)cell_.control().agents().TakeOom({"late/" + std::to_string(visitors_), "t", {}}, Now(), 1,
+                                                 1e8, Now());
         };
         (void)cell_.control().Tick(Now());
         cell_.failing().on_commit = nullptr;
         return;
       case 14:
-        cell_.control().HoldWindows(Next() % 4 == 0);
+        cell_.control().agents().HoldWindows(Next() % 4 == 0);
         return;
       default:
         return Read();
@@ -115,7 +116,7 @@ class ControlStory {
   }
   void Window() {
     const NamedTask task = Task();
-    (void)cell_.control().Announce(task, Now());
+    (void)cell_.control().agents().Announce(task, Now());
     ReportedWindow w;
     const uint8_t byte = Next();
     w.window = byte == 255 ? WindowId{INT32_MAX} : byte == 254 ? WindowId{INT32_MIN} : WindowId::Of(Now());
@@ -126,7 +127,7 @@ class ControlStory {
     w.cpu_buckets = {{Grid::Cpu().BucketOf(0.5), 300}};
     w.memory_limit_bytes = 4e9F;
     if (clock_ == ClockSource::kSamples && byte >= 254) return;
-    (void)cell_.control().TakeWindow(task, std::move(w), Now());
+    (void)cell_.control().agents().TakeWindow(task, std::move(w), Now());
   }
   void Kill() {
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -134,10 +135,12 @@ class ControlStory {
     const NamedTask task = Task();
     const Timestamp time = AnyTime();
     const uint8_t byte = Next();
-    (void)cell_.control().TakeOom(task, time, byte == 255 ? UINT64_MAX : 1, kLimits[byte % 8], Now());
+    (void)cell_.control().agents().TakeOom(task, time, byte == 255 ? UINT64_MAX : 1, kLimits[byte % 8],
+                                           Now());
   }
   void Scrape() {
-    for (const std::string& body : ScrapeBodies(20, now_s_ * 1000)) (void)cell_.control().Write(body, Now());
+    for (const std::string& body : ScrapeBodies(20, now_s_ * 1000))
+      (void)cell_.control().ingest().Write(body, Now());
   }
   void JumpOfClock() {
     const uint8_t byte = Next();
@@ -174,7 +177,7 @@ class ControlStory {
         Require(job.record.first_seen_s >= 0 && job.record.first_seen_s < INT64_MAX / 2, __LINE__);
       });
       (void)control.Explain(JobId{id}, Resource::kMemory);
-      Require(control.Standing({JobId{id}, Next()}).has_value() == known, __LINE__);
+      Require(control.agents().Standing({JobId{id}, Next()}, "").has_value() == known, __LINE__);
     }
     const std::shared_ptr<const FleetView> view = control.view();
     Require(ListJobs(*view, JobsQuery()).total == view->jobs.size(), __LINE__);

@@ -27,9 +27,9 @@ TEST(ControlPlaneThreads, SendersTicksReadersAndPeopleAtOnce) {
         (void)control.Look(JobId{j}, [&](const LiveJob& job) { EXPECT_EQ(job.record.id.value, j); });
         (void)control.Explain(JobId{j}, Resource::kMemory);
       }
-      (void)control.counts();
-      (void)control.ingest_counts();
-      (void)control.last_pass();
+      (void)control.status().counts();
+      (void)control.ingest().counts();
+      (void)control.status().last_pass();
       (void)control.history().Decisions(DecisionQuery(), History::Reasons::kInclude);
     }
   });
@@ -44,13 +44,13 @@ TEST(ControlPlaneThreads, SendersTicksReadersAndPeopleAtOnce) {
   for (; minute < 150; ++minute) {
     const Timestamp now = Timestamp::FromSeconds(ControlCell::kStart + 60 * minute);
     for (const std::string& body : ScrapeBodies(200, now.us / 1000))
-      EXPECT_TRUE(control.Write(body, now).ok());
+      EXPECT_TRUE(control.ingest().Write(body, now).ok());
   }
   done = true;
   loop.join();
   reader.join();
   person.join();
-  EXPECT_TRUE(control.ready().ok());
+  EXPECT_TRUE(control.status().ready().ok());
   // Decision numbers have no gaps, whoever caused them.
   DecisionQuery all;
   all.limit = 1'000'000;
@@ -72,10 +72,10 @@ TEST(ControlPlaneThreads, KillsOfNewJobsWhileTicksRun) {
       for (int j = 0; j < kJobs; ++j) {
         const std::string job = StrCat("shop/job-", a, "-", j);
         const NamedTask task{job, "t", {}};
-        const std::optional<TaskRef> ref = control.Announce(task, now);
+        const std::optional<TaskRef> ref = control.agents().Announce(task, now);
         EXPECT_TRUE(ref.has_value());
-        EXPECT_TRUE(control.TakeOom(task, now, 1, 1e9, now).ok());
-        (void)control.Standing(*ref);
+        EXPECT_TRUE(control.agents().TakeOom(task, now, 1, 1e9, now).ok());
+        (void)control.agents().Standing(*ref, "");
         (void)control.Look(ref->job, [](const LiveJob&) {});
         (void)control.Explain(ref->job, Resource::kMemory);
         const KeyValue settings[] = {{"mode", "observe"}, {"min_change", "10%"}};
@@ -87,7 +87,7 @@ TEST(ControlPlaneThreads, KillsOfNewJobsWhileTicksRun) {
   while (at_work > 0) EXPECT_TRUE(control.Tick(now).ok());
   for (std::thread& t : threads) t.join();
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(control.Tick(now).ok());
-  EXPECT_EQ(control.counts().ooms, uint64_t{kAgents} * kJobs) << "each once";
+  EXPECT_EQ(control.status().counts().ooms, uint64_t{kAgents} * kJobs) << "each once";
   for (uint32_t j = 0; j < kAgents * kJobs; ++j) {
     EXPECT_TRUE(
         control.Look(JobId{j}, [](const LiveJob& job) { EXPECT_EQ(job.OomsOfWeek(job.ooms_day), 1U); }));

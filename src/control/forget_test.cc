@@ -20,13 +20,13 @@ class ChurnCell {
 
   void Start() {
     ControlOptions options;
-    options.ingest.max_jobs = max_jobs_;
+    options.front.ingest.max_jobs = max_jobs_;
     JobPolicy defaults;
     defaults.mode = Mode::kAuto;
     defaults.recommender = Policy::kMovingWindow;
     options.live.vertical.moving_window.min_history_s = 600;
     options.live.rules = *PolicyRules::Compile({}, defaults);
-    options.forget_jobs_days = 7;
+    options.jobs.forget_jobs_days = 7;
     control_.reset();
     store_.checkpoint_bytes = 0;
     control_ = std::make_unique<ControlPlane>(
@@ -46,7 +46,7 @@ class ChurnCell {
     w.cpu_buckets = {{Grid::Cpu().BucketOf(0.1), 300}};
     w.memory_limit_bytes = 1e9;
     w.cpu_limit_cores = 2;
-    ASSERT_TRUE(control_->TakeWindow({job, "0", {}}, w, Now()).ok());
+    ASSERT_TRUE(control_->agents().TakeWindow({job, "0", {}}, w, Now()).ok());
   }
   void NextWindow() {
     ++windows_;
@@ -125,7 +125,7 @@ TEST(Forgetting, MemoryIsThatOfADaysJobsHoweverManyCame) {
   const double a_pod = static_cast<double>(most) / pods_a_day;
   EXPECT_LT(100'000 * a_pod, 512.0 * static_cast<double>(kMiB)) << a_pod << " bytes for each pod of a day";
   EXPECT_EQ(cell.Known().front(), "shop/web");
-  EXPECT_GE(cell.control().counts().forgotten_jobs, static_cast<uint64_t>(pods_a_day) * (days - 3));
+  EXPECT_GE(cell.control().status().counts().forgotten_jobs, static_cast<uint64_t>(pods_a_day) * (days - 3));
 }
 
 TEST(Forgetting, AJobThatReturnsIsTheSameWithItsHistoryAndSettings) {
@@ -211,7 +211,7 @@ TEST(Forgetting, TheLimitOfJobsCountsThoseThatAreKnown) {
   for (const char* job : {"shop/web", "batch/a", "batch/b", "batch/c"}) cell.Use(job);
   cell.NextWindow();
   EXPECT_EQ(cell.Known().size(), 3U);
-  EXPECT_EQ(cell.control().mapper_counts().refused_jobs, 1U);
+  EXPECT_EQ(cell.control().ingest().mapper_counts().refused_jobs, 1U);
   cell.Days(1.2, [&](int) { cell.Use("shop/web"); });
   EXPECT_THAT(cell.Known(), testing::ElementsAre("shop/web"));
   cell.Use("batch/c");
@@ -231,23 +231,23 @@ TEST(Forgetting, DroppedSamplesMakeNoJob) {
                               {"pod", "late-0"}};
   const RemoteSample dropped[] = {
       {1e9, (ControlCell::kStart - 3600) * 1000}, {-1, now.us / 1000}, {1e9, now.us / 1000 + 3'600'000}};
-  const IngestCounts before = cell.control().ingest_counts();
-  cell.control().Take(labels, dropped, now);
+  const IngestCounts before = cell.control().ingest().counts();
+  cell.control().ingest().Take(labels, dropped, now);
   ReportedWindow late;
   late.window = WindowId::Of(Timestamp::FromSeconds(ControlCell::kStart - 3600));
   late.figures.memory_mean_bytes = late.figures.memory_peak_bytes = 1e9F;
-  EXPECT_TRUE(cell.control().TakeWindow({"other/agent", "0", {}}, late, now).ok());
-  const IngestCounts after = cell.control().ingest_counts();
+  EXPECT_TRUE(cell.control().agents().TakeWindow({"other/agent", "0", {}}, late, now).ok());
+  const IngestCounts after = cell.control().ingest().counts();
   EXPECT_EQ(after.too_late, before.too_late + 2);
   EXPECT_EQ(after.invalid, before.invalid + 1);
   EXPECT_EQ(after.far_future, before.far_future + 1);
-  EXPECT_EQ(cell.control().mapper_counts().jobs, 4U);
+  EXPECT_EQ(cell.control().ingest().mapper_counts().jobs, 4U);
   // What no rule wants is unmapped, whatever its samples are.
   const LabelView other[] = {{"__name__", "node_network_speed_bytes"}, {"device", "eth0"}};
   const RemoteSample negative[] = {{-125'000, now.us / 1000}};
-  cell.control().Take(other, negative, now);
-  EXPECT_EQ(cell.control().ingest_counts().invalid, after.invalid);
-  EXPECT_EQ(cell.control().ingest_counts().unmapped, after.unmapped + 1);
+  cell.control().ingest().Take(other, negative, now);
+  EXPECT_EQ(cell.control().ingest().counts().invalid, after.invalid);
+  EXPECT_EQ(cell.control().ingest().counts().unmapped, after.unmapped + 1);
 }
 
 }  // namespace

@@ -21,10 +21,6 @@ struct LateJob {
   WindowId until;  // what is missing is before this one
 };
 
-struct SilentSpan {
-  WindowId from, to;  // [from, to)
-};
-
 struct LateJobCounts {
   uint64_t waiting = 0, read = 0, nothing = 0;
 };

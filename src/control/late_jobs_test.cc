@@ -20,7 +20,7 @@ constexpr int kLate = 3000;       // the minute they are sent from
 Timestamp At(int minute) { return ControlCell::Minute(minute); }
 
 std::vector<LateJob> LateOf(ControlCell& cell, int now = kLate + 60) {
-  return cell.control().LateJobs(At(0), At(now - 5));
+  return cell.control().pasts().LateJobs(At(0), At(now - 5));
 }
 
 // What a server that scraped each minute has of the minutes (from, to], of all jobs, an hour at a time.
@@ -95,7 +95,7 @@ class LateJobsTest : public testing::Test {
   void Appear() { ASSERT_TRUE(cell_.Live(kLate, kLate + 61).ok()); }
   absl::Status AddPasts() {
     const std::vector<LateJob> late = LateOf(cell_);
-    return cell_.control().AddPasts(PastOf(late, 0, kLate + 5));
+    return cell_.control().pasts().AddPasts(PastOf(late, 0, kLate + 5));
   }
 
   ControlCell cell_{kSeries};
@@ -111,16 +111,16 @@ TEST_F(LateJobsTest, TheyLearnAsIfTheyHadBeenThereAllTheTime) {
   ASSERT_THAT(late, SizeIs(4));
   EXPECT_EQ(late[1].name, "shop-1/deployment/web-1");
   EXPECT_EQ(late[1].until, WindowId::Of(At(kLate)).next());
-  EXPECT_EQ(cell_.control().late_job_counts(At(0)).waiting, 4U);
+  EXPECT_EQ(cell_.control().pasts().counts(At(0)).waiting, 4U);
   const size_t decided = cell_.told().size();
   const std::vector<JobPast> pasts = PastOf(late, -1, kLate + 5);
-  ASSERT_TRUE(cell_.control().AddPasts(pasts).ok());
+  ASSERT_TRUE(cell_.control().pasts().AddPasts(pasts).ok());
   EXPECT_EQ(cell_.told().size(), decided) << "nothing is decided by it";
-  EXPECT_EQ(cell_.control().late_job_counts(At(0)).read, 4U);
+  EXPECT_EQ(cell_.control().pasts().counts(At(0)).read, 4U);
   EXPECT_THAT(LateOf(cell_), IsEmpty());
-  ASSERT_TRUE(cell_.control().AddPasts(pasts).ok()) << "the same again changes nothing";
+  ASSERT_TRUE(cell_.control().pasts().AddPasts(pasts).ok()) << "the same again changes nothing";
   ASSERT_TRUE(cell_.Live(kLate + 61, kLate + 62).ok());
-  EXPECT_EQ(cell_.control().counts().retrained, 4U);
+  EXPECT_EQ(cell_.control().status().counts().retrained, 4U);
   for (const LateJob& job : late) {
     const JobId there = *straight.control().Find(job.name);
     const std::vector<Figures> wanted = Usage(Days(straight, there), kLate);
@@ -189,15 +189,15 @@ TEST_F(LateJobsTest, AKillBeforeTheyHaveLearntLosesNothing) {
   cell_.Restart();
   ASSERT_TRUE(cell_.restored().ok());
   EXPECT_THAT(LateOf(cell_), IsEmpty()) << "they are not asked for twice";
-  EXPECT_EQ(cell_.control().late_job_counts(At(0)).read, 4U);
+  EXPECT_EQ(cell_.control().pasts().counts(At(0)).read, 4U);
   ASSERT_TRUE(cell_.Live(kLate + 61, kLate + 62).ok());
-  EXPECT_EQ(cell_.control().counts().retrained, 4U);
+  EXPECT_EQ(cell_.control().status().counts().retrained, 4U);
   const std::optional<double> learnt = Recommended(cell_, "shop-1/deployment/web-1", Resource::kMemory);
   ASSERT_TRUE(learnt.has_value());
   ASSERT_TRUE(cell_.control().CheckpointAll().ok());
   cell_.Restart();
   ASSERT_TRUE(cell_.Live(kLate + 62, kLate + 63).ok());
-  EXPECT_EQ(cell_.control().counts().retrained, 0U) << "and learn once";
+  EXPECT_EQ(cell_.control().status().counts().retrained, 0U) << "and learn once";
   EXPECT_EQ(Recommended(cell_, "shop-1/deployment/web-1", Resource::kMemory), learnt);
 }
 
@@ -220,7 +220,7 @@ TEST_F(LateJobsTest, OfAJobThatIsForgottenMeanwhileNothingIsKept) {
   JobPast gone = PastOf(LateOf(cell_), 0, 600)[0];
   gone.job = JobId{77};
   for (JobDay& day : gone.days) day.job = gone.job;
-  ASSERT_TRUE(cell_.control().AddPasts({gone}).ok());
+  ASSERT_TRUE(cell_.control().pasts().AddPasts({gone}).ok());
   EXPECT_THAT(Days(cell_, gone.job), IsEmpty());
   EXPECT_THAT(LateOf(cell_), SizeIs(4));
 }
@@ -229,18 +229,19 @@ TEST_F(LateJobsTest, WithoutAPastTheyAreAskedForOnce) {
   Appear();
   std::vector<JobPast> nothing;
   for (const LateJob& job : LateOf(cell_)) nothing.push_back({job.id, PastState::kNothing, {}});
-  ASSERT_TRUE(cell_.control().AddPasts(std::move(nothing)).ok());
+  ASSERT_TRUE(cell_.control().pasts().AddPasts(std::move(nothing)).ok());
   for (int life = 0; life < 2; ++life, cell_.Restart()) {
     EXPECT_THAT(LateOf(cell_), IsEmpty());
-    EXPECT_EQ(cell_.control().late_job_counts(At(0)).nothing, 4U);
+    EXPECT_EQ(cell_.control().pasts().counts(At(0)).nothing, 4U);
   }
   ASSERT_TRUE(cell_.Live(kLate + 61, kLate + 62).ok());
-  EXPECT_EQ(cell_.control().counts().retrained, 0U);
+  EXPECT_EQ(cell_.control().status().counts().retrained, 0U);
 }
 
 std::vector<std::pair<int32_t, int32_t>> Gaps(ControlCell& cell) {
   std::vector<std::pair<int32_t, int32_t>> out;
-  for (const SilentSpan& gap : cell.control().TakeGaps()) out.emplace_back(gap.from.index, gap.to.index);
+  for (const SilentSpan& gap : cell.control().ingest().TakeGaps())
+    out.emplace_back(gap.from.index, gap.to.index);
   return out;
 }
 
@@ -273,17 +274,17 @@ TEST(Gaps, WhatIsReadOfOneLeavesNoTrace) {
   }
   ASSERT_TRUE(straight.Live(200, 500).ok());
   ASSERT_TRUE(cell.Live(400, 499).ok());
-  const std::vector<SilentSpan> gaps = cell.control().TakeGaps();
+  const std::vector<SilentSpan> gaps = cell.control().ingest().TakeGaps();
   ASSERT_THAT(gaps, SizeIs(1));
-  const std::vector<LateJob> all = cell.control().AllJobs(gaps[0].to.next());
+  const std::vector<LateJob> all = cell.control().pasts().AllJobs(gaps[0].to.next());
   ASSERT_THAT(all, SizeIs(4));
   std::vector<JobPast> pasts = PastOf(all, 194, 410);
   for (JobPast& past : pasts) past.state.reset();
-  ASSERT_TRUE(cell.control().AddPasts(std::move(pasts)).ok());
-  EXPECT_EQ(cell.control().late_job_counts(At(-10)).waiting, 4U)
+  ASSERT_TRUE(cell.control().pasts().AddPasts(std::move(pasts)).ok());
+  EXPECT_EQ(cell.control().pasts().counts(At(-10)).waiting, 4U)
       << "whether their past was asked for is as before";
   ASSERT_TRUE(cell.Live(499, 500).ok());
-  EXPECT_EQ(cell.control().counts().retrained, 4U);
+  EXPECT_EQ(cell.control().status().counts().retrained, 4U);
   // Of the windows at its ends, the parts that came are all that counts.
   const auto usage = [](ControlCell& c, std::string_view job) {
     std::vector<Figures> out = Usage(Days(c, *c.control().Find(job)), 490);
@@ -305,29 +306,29 @@ TEST(Gaps, OfAShortOneNobodyLearns) {
   ControlCell cell(kSeries);
   ASSERT_TRUE(cell.Live(0, 60).ok());
   ASSERT_TRUE(cell.Live(90, 120).ok());
-  const std::vector<LateJob> all = cell.control().AllJobs(WindowId::Of(At(91)));
+  const std::vector<LateJob> all = cell.control().pasts().AllJobs(WindowId::Of(At(91)));
   std::vector<JobPast> pasts = PastOf(all, 55, 95);
   for (JobPast& past : pasts) past.state.reset();
-  ASSERT_TRUE(cell.control().AddPasts(std::move(pasts)).ok());
+  ASSERT_TRUE(cell.control().pasts().AddPasts(std::move(pasts)).ok());
   ASSERT_TRUE(cell.Live(120, 121).ok());
-  EXPECT_EQ(cell.control().counts().retrained, 0U);
+  EXPECT_EQ(cell.control().status().counts().retrained, 0U);
   EXPECT_THAT(Usage(Days(cell, all[0].id), 110), SizeIs(22));
 }
 
 TEST_F(LateJobsTest, JobsOfTheFirstHistoryAreNotAskedFor) {
   Appear();
-  ASSERT_TRUE(cell_.control().SettlePasts().ok());
+  ASSERT_TRUE(cell_.control().pasts().SettlePasts().ok());
   EXPECT_THAT(LateOf(cell_), IsEmpty());
 }
 
 TEST_F(LateJobsTest, TheYoungAndTheOldAreNotAskedFor) {
   ASSERT_TRUE(cell_.Send(kLate, At(kLate)).ok());
   ASSERT_TRUE(cell_.control().Tick(At(kLate)).ok());
-  EXPECT_THAT(cell_.control().LateJobs(At(0), At(10'000)), IsEmpty()) << "none is measured yet";
+  EXPECT_THAT(cell_.control().pasts().LateJobs(At(0), At(10'000)), IsEmpty()) << "none is measured yet";
   Appear();
-  EXPECT_THAT(cell_.control().LateJobs(At(0), At(kLate)), IsEmpty());
-  EXPECT_THAT(cell_.control().LateJobs(At(kLate + 10), At(kLate + 60)), IsEmpty());
-  EXPECT_EQ(cell_.control().late_job_counts(At(kLate + 10)).waiting, 0U);
+  EXPECT_THAT(cell_.control().pasts().LateJobs(At(0), At(kLate)), IsEmpty());
+  EXPECT_THAT(cell_.control().pasts().LateJobs(At(kLate + 10), At(kLate + 60)), IsEmpty());
+  EXPECT_EQ(cell_.control().pasts().counts(At(kLate + 10)).waiting, 0U);
 }
 
 // Limits in force and what people have set stay; the past only says what is recommended from then on.
@@ -352,7 +353,7 @@ TEST_F(LateJobsTest, SettingsAndLimitsInForceStay) {
   const size_t decided = cell_.told().size(), settings = cell_.store().Settings(std::nullopt, 99)->size();
   ASSERT_TRUE(AddPasts().ok());
   ASSERT_TRUE(cell_.control().Tick(At(kLate + 99)).ok());
-  EXPECT_EQ(cell_.control().counts().retrained, 4U);
+  EXPECT_EQ(cell_.control().status().counts().retrained, 4U);
   EXPECT_EQ(state(), before);
   EXPECT_EQ(cell_.told().size(), decided);
   EXPECT_EQ(cell_.store().Settings(std::nullopt, 99)->size(), settings);

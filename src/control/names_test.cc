@@ -30,7 +30,7 @@ class NamedCell {
     for (int minute = from; minute < to; ++minute) {
       for (const auto& [labels, value] : all) {
         const RemoteSample sample{value, At(minute).us / 1000};
-        control_->Take(labels, {&sample, 1}, At(minute));
+        control_->ingest().Take(labels, {&sample, 1}, At(minute));
       }
       ASSERT_TRUE(control_->Tick(At(minute)).ok());
     }
@@ -42,7 +42,8 @@ class NamedCell {
     w.figures = {.memory_mean_bytes = static_cast<float>(bytes),
                  .memory_peak_bytes = static_cast<float>(bytes)};
     w.memory_limit_bytes = static_cast<float>(owner_bytes);
-    ASSERT_TRUE(control_->TakeWindow({"docker/shop/web", "h/shop-web-1", {}}, w, At(minute + 5)).ok());
+    ASSERT_TRUE(
+        control_->agents().TakeWindow({"docker/shop/web", "h/shop-web-1", {}}, w, At(minute + 5)).ok());
   }
   ControlPlane& control() { return *control_; }
   std::vector<std::string> Jobs() {
@@ -107,7 +108,7 @@ TEST(Names, AContainerSeenByAnAgentAndByCadvisorIsOneTaskWithItsOwnersLimit) {
       {series("container_memory_working_set_bytes"), 3e8},
       {series("container_spec_memory_limit_bytes"), 4e8}};
   const NamedTask task{"docker/shop/web", "h/shop-web-1", {}, kContainer};
-  ASSERT_TRUE(cell.control().Announce(task, cell.At(0)).has_value());
+  ASSERT_TRUE(cell.control().agents().Announce(task, cell.At(0)).has_value());
   for (int minute = 0; minute < 30; minute += 5) {
     cell.Series(minute, minute + 5, cadvisor);
     cell.Window(minute, 3e8, 1e9);
@@ -117,7 +118,7 @@ TEST(Names, AContainerSeenByAnAgentAndByCadvisorIsOneTaskWithItsOwnersLimit) {
   const JobView* job = cell.Job("docker/shop/web");
   EXPECT_EQ(job->tasks, 1U);
   EXPECT_FLOAT_EQ(job->of(Resource::kMemory).owner_limit, 1e9F) << "not the limit that Tautline set";
-  EXPECT_EQ(cell.control().mapper_counts().name_collisions, 0U);
+  EXPECT_EQ(cell.control().ingest().mapper_counts().name_collisions, 0U);
   // The agent is disconnected: the series go on, and their limit does not count.
   cell.Series(32, 60, cadvisor);
   job = cell.Job("docker/shop/web");

@@ -32,37 +32,37 @@ std::optional<double> InForce(ControlCell& cell) {
 }
 
 void Kill(ControlCell& cell, Timestamp time, Timestamp now) {
-  ASSERT_TRUE(cell.control().TakeOom(Task(FirstJob(cell)), time, 1, kKilledAt, now).ok());
+  ASSERT_TRUE(cell.control().agents().TakeOom(Task(FirstJob(cell)), time, 1, kKilledAt, now).ok());
 }
 
 // While a tick stores the jobs it has met, an agent brings a kill of another.
 TEST(ControlOoms, OfAJobMetDuringATickWaitForTheNext) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 30).ok());
-  ASSERT_TRUE(cell.control().Announce({"shop/known", "t", {}}, At(30)).has_value());
+  ASSERT_TRUE(cell.control().agents().Announce({"shop/known", "t", {}}, At(30)).has_value());
   bool told = false;
   cell.failing().on_commit = [&] {
     if (std::exchange(told, true)) return;
-    ASSERT_TRUE(cell.control().TakeOom({"shop/unknown", "t", {}}, At(30), 1, 1e9, At(30)).ok());
+    ASSERT_TRUE(cell.control().agents().TakeOom({"shop/unknown", "t", {}}, At(30), 1, 1e9, At(30)).ok());
   };
   ASSERT_TRUE(cell.control().Tick(At(30)).ok());
   EXPECT_TRUE(told);
-  EXPECT_EQ(cell.control().counts().ooms, 0U);
+  EXPECT_EQ(cell.control().status().counts().ooms, 0U);
   ASSERT_TRUE(cell.control().Tick(At(30)).ok());
-  EXPECT_EQ(cell.control().counts().ooms, 1U);
+  EXPECT_EQ(cell.control().status().counts().ooms, 1U);
   EXPECT_EQ(cell.store().Ooms(std::nullopt, INT64_MIN, 9)->size(), 1U);
 }
 
 // Nobody has said what time it is: the job begins with the first sample, with its time.
 TEST(ControlOoms, WhereTimeIsTheSamplesAJobBeginsWithTheFirst) {
   ControlCell cell(80, ClockSource::kSamples);
-  ASSERT_TRUE(cell.control().TakeOom({"shop/early", "t", {}}, At(0), 1, 1e9, At(0)).ok());
+  ASSERT_TRUE(cell.control().agents().TakeOom({"shop/early", "t", {}}, At(0), 1, 1e9, At(0)).ok());
   ASSERT_TRUE(cell.control().Tick(At(0)).ok());
   EXPECT_FALSE(cell.control().Find("shop/early").has_value());
   ASSERT_TRUE(cell.Live(0, 30).ok());
   const std::optional<JobId> id = cell.control().Find("shop/early");
   ASSERT_TRUE(id.has_value());
-  EXPECT_EQ(cell.control().counts().ooms, 1U);
+  EXPECT_EQ(cell.control().status().counts().ooms, 1U);
   cell.control().Look(*id, [](const LiveJob& job) { EXPECT_EQ(job.record.first_seen_s, kStart); });
 }
 
@@ -172,7 +172,7 @@ TEST(ControlOoms, RaiseAlsoBeforeTheHistoryIsKnown) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 180).ok());
   const std::string job = FirstJob(cell);
-  ASSERT_TRUE(cell.control().TakeOom(Task(job), At(180), 1, kKilledAt, At(180)).ok());
+  ASSERT_TRUE(cell.control().agents().TakeOom(Task(job), At(180), 1, kKilledAt, At(180)).ok());
   ASSERT_TRUE(cell.control().Set(JobId{0}, "recommender", "peak", "anna").ok());
   ASSERT_TRUE(cell.control().Tick(At(180)).ok());
   EXPECT_EQ(cell.told().back().kind, DecisionKind::kOomRaise);
@@ -189,7 +189,7 @@ TEST(ControlOoms, CheckpointsOfAnotherVersionLoseNothingThatIsInForce) {
   ASSERT_TRUE(cell.control().CheckpointAll().ok());
   const std::optional<double> in_force = InForce(cell);
   ASSERT_GT(in_force, kKilledAt);
-  Checkpoint other{0, *cell.control().stored_through(), std::string(1, '\x7f')};
+  Checkpoint other{0, *cell.control().agents().stored_through(), std::string(1, '\x7f')};
   PassRecord pass;
   pass.checkpoints = {&other, 1};
   ASSERT_TRUE(cell.store().Commit(pass).ok());

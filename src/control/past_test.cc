@@ -29,7 +29,7 @@ class Past : public testing::Test {
           named = CadvisorSample(i, At(minute).us / 1000);
           samples.push_back(named.sample);
         }
-        cell.control().Take(ViewOf(named).labels, samples, At(end), At(to - 8));
+        cell.control().ingest().Take(ViewOf(named).labels, samples, At(end), At(to - 8));
       }
       if (absl::Status s = cell.control().TickPast(At(end)); !s.ok()) return s;
     }
@@ -41,7 +41,7 @@ class Past : public testing::Test {
                          {"namespace", "shop-0"},
                          {"pod", "web-0-5d4f8c7b9d-xbbbz"}},
                         {kills, At(minute).us / 1000}};
-    cell.control().Take(ViewOf(s).labels, {&s.sample, 1}, At(now));
+    cell.control().ingest().Take(ViewOf(s).labels, {&s.sample, 1}, At(now));
   }
 
   const TempDir dir_;
@@ -83,7 +83,7 @@ TEST_F(Past, AGapThatIsReadLeavesNoTrace) {
   ASSERT_TRUE(cell.Live(0, 103).ok());
   cell.Restart();
   ASSERT_TRUE(Read(cell, 90, 1799).ok());
-  EXPECT_EQ(cell.control().stored_through(), WindowId::Of(At(1790)));
+  EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(At(1790)));
   cell.Restart();  // windows that were open at the end are not lost
   ASSERT_TRUE(cell.Live(1800, 2000).ok());
   EXPECT_EQ(Usage(cell), Usage(straight));
@@ -108,9 +108,9 @@ TEST_F(Past, SamplesOfNowWaitUntilItIsRead) {
   cell.Restart();
   for (int minute = 599; minute <= 601; ++minute) ASSERT_TRUE(cell.Send(minute, At(600)).ok());
   ASSERT_TRUE(cell.control().TickPast(At(90)).ok());
-  EXPECT_EQ(cell.control().stored_through(), WindowId::Of(At(90)));
+  EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(At(90)));
   ASSERT_TRUE(Read(cell, 90, 600).ok());
-  EXPECT_EQ(cell.control().stored_through(), WindowId::Of(At(590)));
+  EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(At(590)));
   ASSERT_TRUE(cell.Live(602, 700).ok());
   EXPECT_EQ(Usage(cell), Usage(straight));
 }
@@ -145,7 +145,7 @@ TEST_F(Past, OomKillsInItAreLearntFromAndThoseOfNowActedOn) {
   // An agent brings one of now.
   const std::string job = "shop-1/deployment/web-1";
   ASSERT_TRUE(cell.control().Find(job).has_value());
-  ASSERT_TRUE(cell.control().TakeOom({job, "oomed", {}}, At(600), 1, 3e9, At(600)).ok());
+  ASSERT_TRUE(cell.control().agents().TakeOom({job, "oomed", {}}, At(600), 1, 3e9, At(600)).ok());
   ASSERT_TRUE(Read(cell, 180, 300).ok());
   std::vector<OomRecord> ooms = *cell.store().Ooms(std::nullopt, INT64_MIN, 10);
   ASSERT_EQ(ooms.size(), 2U);
@@ -171,13 +171,13 @@ TEST_F(Past, HeldWindowsDoNotClose) {
   ControlCell cell(kSeries, path());
   ASSERT_TRUE(cell.Live(0, 30).ok());
   cell.Restart();
-  cell.control().HoldWindows(true);
+  cell.control().agents().HoldWindows(true);
   ASSERT_TRUE(Read(cell, 20, 80).ok());
-  EXPECT_TRUE(cell.control().holds_windows());
-  EXPECT_EQ(cell.control().stored_through(), WindowId::Of(At(20)));
-  cell.control().HoldWindows(false);
+  EXPECT_TRUE(cell.control().ingest().holds_windows());
+  EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(At(20)));
+  cell.control().agents().HoldWindows(false);
   ASSERT_TRUE(cell.control().TickPast(At(80)).ok());
-  EXPECT_EQ(cell.control().stored_through(), WindowId::Of(At(70)));
+  EXPECT_EQ(cell.control().agents().stored_through(), WindowId::Of(At(70)));
 }
 
 }  // namespace

@@ -4,13 +4,13 @@
 #include "base/strings.h"
 #include "control/control_plane.h"
 #include "control/past_in_order.h"
-#include "control/unsaved.h"
 
 namespace taut {
 namespace {
 
 constexpr size_t kMany = 1'000'000;
 constexpr WindowId kNever{INT32_MIN / 2};
+constexpr size_t kOomsRemembered = 20'000;
 constexpr int64_t kToldLateSeconds = 7 * kDaySeconds;  // an OOM kill reported this late still counts
 
 // Decided since `from_s`, oldest first.
@@ -31,151 +31,160 @@ absl::StatusOr<std::vector<OomRecord>> OomsBetween(History& history, int64_t fro
 
 }  // namespace
 
-absl::Status ControlPlane::Restore() {
-  std::vector<WindowId> through;
+// What a store has, as far as a restart has to know it.
+struct ControlPlane::Restored {
   StoreEnds ends;
-  if (absl::Status s = RestoreJobs(through, ends); !s.ok()) return s;
+  std::vector<WindowId> through;  // by chunk: the window at whose end its checkpoint was saved; kNever: none
+  WindowId unchanged = kNever;    // checkpoints of before this window hold at its end
+};
+
+absl::Status ControlPlane::Restore() {
+  Restored restored;
+  if (absl::Status s = RestoreJobs(restored); !s.ok()) return s;
+  const StoreEnds& ends = restored.ends;
   if (ends.last_window.has_value()) {
-    if (absl::Status s = RestoreSince(through, ends); !s.ok()) return s;
+    if (absl::Status s = RestoreSince(restored); !s.ok()) return s;
   }
-  if (ends.last_window.has_value()) {
-    time_before_ = Timestamp::FromSeconds(ends.last_window->next().start_s());
-  }
-  fleet_.EndRestore(ends.last_decision, ends.last_setting);
-  if (absl::Status s = ReplaySamples(ends); !s.ok()) return s;
-  restored_gap_ = true;
+  fleet_.unshared().EndRestore(ends.last_decision, ends.last_setting);
+  const auto on_damage = [this](std::string_view damage) { warnings_.emplace_back(damage); };
+  if (absl::Status s = front_.ReplaySamples(ends.last_window, *parts_.history, on_damage); !s.ok()) return s;
+  return ShowRestored(restored);
+}
+
+absl::Status ControlPlane::ShowRestored(const Restored& restored) {
+  const std::optional<WindowId>& last = restored.ends.last_window;
   const absl::StatusOr<std::vector<FleetPoint>> points =
-      !ends.last_window.has_value()
+      !last.has_value()
           ? std::vector<FleetPoint>()
-          : parts_.history->FleetPoints(WindowId{ends.last_window->index - kWindowsPerDay + 1},
-                                        ends.last_window->next(), 1);
+          : parts_.history->FleetPoints(WindowId{last->index - kWindowsPerDay + 1}, last->next(), 1);
   if (!points.ok()) warnings_.push_back(StrCat("the fleet's last day: ", Message(points.status())));
   if (points.ok() && !points->empty()) {
-    for (const FleetPoint& p : *points) day_points_.push_back({p.window, p.oom_kills, p.changes});
-    day_points_.pop_back();  // RefreshView adds it
-    RefreshView(&points->back());
+    views_.Seed(*points);
+    views_.Refresh(&points->back());
   } else {
-    RefreshView(nullptr);
+    views_.Refresh(nullptr);
   }
-  const std::lock_guard lock(view_mutex_);
-  restored_ = true;
+  board_.NoteRestored();
   return absl::OkStatus();
 }
 
-absl::Status ControlPlane::RestoreJobs(std::vector<WindowId>& through, StoreEnds& ends) {
+absl::Status ControlPlane::RestoreJobs(Restored& restored) {
+  LiveFleet& fleet = fleet_.unshared();
   // A number without a job is of one that was forgotten, or whose record is damaged, which the store says.
   const auto on_job = [&](const JobRecord& job) {
-    if (fleet_.Has(job.id)) return absl::DataLossError(StrCat("two jobs have number ", job.id.value));
-    fleet_.AddRestoredJob(job);
+    if (fleet.Has(job.id)) return absl::DataLossError(StrCat("two jobs have number ", job.id.value));
+    fleet.AddRestoredJob(job);
     return absl::OkStatus();
   };
   const auto on_setting = [&](const SettingChange& change) {
-    fleet_.Redo(change);
+    fleet.Redo(change);
     return absl::OkStatus();
   };
-  WindowId unchanged = kNever;
-  const auto run = [this](size_t count, absl::FunctionRef<void(size_t)> turn) { RunOnThreads(count, turn); };
-  const auto on_checkpoint = [&](const Checkpoint& c) {
-    if (c.chunk == kUnchangedChunk) {
-      unchanged = c.through;
-      return absl::OkStatus();
-    }
-    if (c.chunk == kActuatorChunk) {
-      actuator_state_ = c.bytes;
-      parts_.actuator->LoadState(c.bytes);
-      return absl::OkStatus();
-    }
-    ByteReader in(c.bytes);
-    const bool shared = c.chunk == kFleetChunk;
-    const absl::Status s = shared ? fleet_.LoadFleet(in) : fleet_.LoadChunk(c.chunk, c.through, in, run);
-    if (!s.ok()) {
-      const std::string what =
-          shared ? "the fleet model" : StrCat("jobs from number ", c.chunk * LiveFleet::kChunkJobs);
-      warnings_.push_back(StrCat(what, " are rebuilt from stored windows: ", Message(s)));
-    }
-    if (shared) return absl::OkStatus();
-    if (through.size() <= c.chunk) through.resize(c.chunk + 1, kNever);
-    through[c.chunk] = c.through;
-    return absl::OkStatus();
-  };
+  const auto on_checkpoint = [&](const Checkpoint& c) { return RestoreCheckpoint(c, restored); };
   // The sink only refers to these: they must outlive it.
   const RestoreSink sink{on_job, on_setting, on_checkpoint};
-  absl::StatusOr<StoreEnds> restored = parts_.store->Restore(sink);
-  if (!restored.ok()) return restored.status();
-  ends = *restored;
-  const absl::Status pasts =
-      parts_.store->ReadPasts([this](JobId id, PastState state) { pasts_.emplace(id.value, state); });
-  if (!pasts.ok()) return pasts;
-  // A chunk without a checkpoint is one of new jobs, or its checkpoint is lost.
-  through.resize(fleet_.num_chunks(), kNever);
-  for (uint32_t chunk = 0; chunk < through.size(); ++chunk) {
-    if (through[chunk] != kNever) {
-      through[chunk] = std::max(through[chunk], unchanged);
-    } else if (!fleet_.ChunkHasJobs(chunk)) {
-      through[chunk] = ends.last_window.value_or(WindowId{0});
-    } else {
-      fleet_.WantHistoryOf(chunk);
-    }
-  }
-  fleet_.MakeRecommenders(run);
-
-  Ingest::Options ingest = options_.ingest;
-  // With a log of samples they are closed when it is read (ReplaySamples).
-  if (ends.last_window.has_value() && parts_.samples == nullptr) {
-    ingest.windows.first_open = ends.last_window->next();
-  }
-  ingest_ = std::make_unique<Ingest>(mapping_, ingest);
-  SeriesMapper& mapper = ingest_->mapper();
-  for (const LiveJob& job : fleet_.jobs()) mapper.RestoreJob(job.record.id, job.record.name);
-  next_job_ = std::max(fleet_.jobs().end_id(), ends.last_job.has_value() ? *ends.last_job + 1 : 0);
-  mapper.ReserveJobs(next_job_);
-  if (ends.last_window.has_value()) RestoreForgotten(*ends.last_window);
-  if (ends.last_window.has_value()) {
-    newest_sample_ = Timestamp::FromSeconds(ends.last_window->next().start_s());
-    now_ = newest_sample_;
-  }
+  absl::StatusOr<StoreEnds> ends = parts_.store->Restore(sink);
+  if (!ends.ok()) return ends.status();
+  restored.ends = *ends;
+  if (absl::Status s = pasts_.Restore(*parts_.store); !s.ok()) return s;
+  FindChunksToRead(restored);
+  fleet.MakeRecommenders(
+      [this](size_t count, absl::FunctionRef<void(size_t)> turn) { fleet_.RunOnThreads(count, turn); });
+  jobs_.Restore(restored.ends, *parts_.store,
+                [this](std::string damage) { warnings_.push_back(std::move(damage)); });
   return absl::OkStatus();
 }
 
-absl::Status ControlPlane::RestoreSince(const std::vector<WindowId>& through, const StoreEnds& ends) {
+absl::Status ControlPlane::RestoreCheckpoint(const Checkpoint& c, Restored& restored) {
+  if (c.chunk == kUnchangedChunk) {
+    restored.unchanged = c.through;
+    return absl::OkStatus();
+  }
+  if (c.chunk == kActuatorChunk) {
+    checkpointer_.RestoreActuator(c.bytes);
+    return absl::OkStatus();
+  }
+  LiveFleet& fleet = fleet_.unshared();
+  const auto run = [this](size_t count, absl::FunctionRef<void(size_t)> turn) {
+    fleet_.RunOnThreads(count, turn);
+  };
+  ByteReader in(c.bytes);
+  const bool shared = c.chunk == kFleetChunk;
+  const absl::Status s = shared ? fleet.LoadFleet(in) : fleet.LoadChunk(c.chunk, c.through, in, run);
+  if (!s.ok()) {
+    const std::string what =
+        shared ? "the fleet model" : StrCat("jobs from number ", c.chunk * LiveFleet::kChunkJobs);
+    warnings_.push_back(StrCat(what, " are rebuilt from stored windows: ", Message(s)));
+  }
+  if (shared) return absl::OkStatus();
+  if (restored.through.size() <= c.chunk) restored.through.resize(c.chunk + 1, kNever);
+  restored.through[c.chunk] = c.through;
+  return absl::OkStatus();
+}
+
+// A chunk without a checkpoint is one of new jobs, or its checkpoint is lost.
+void ControlPlane::FindChunksToRead(Restored& restored) {
+  LiveFleet& fleet = fleet_.unshared();
+  restored.through.resize(fleet.num_chunks(), kNever);
+  for (uint32_t chunk = 0; chunk < restored.through.size(); ++chunk) {
+    WindowId& through = restored.through[chunk];
+    if (through != kNever) {
+      through = std::max(through, restored.unchanged);
+    } else if (!fleet.ChunkHasJobs(chunk)) {
+      through = restored.ends.last_window.value_or(WindowId{0});
+    } else {
+      fleet.WantHistoryOf(chunk);
+    }
+  }
+}
+
+absl::Status ControlPlane::RestoreSince(const Restored& restored) {
+  const std::vector<WindowId>& through = restored.through;
   if (through.empty()) return absl::OkStatus();
+  LiveFleet& fleet = fleet_.unshared();
+  const WindowId last = *restored.ends.last_window;
   // Chunks without a checkpoint (jobs that were new) process their stored history in Retrain.
-  WindowId from = *ends.last_window;
-  for (const WindowId w : through)
-    from = std::min(from, std::max(w, WindowId{ends.last_window->index - kWindowsPerDay}));
+  WindowId from = last;
+  for (const WindowId w : through) from = std::min(from, std::max(w, WindowId{last.index - kWindowsPerDay}));
   const int64_t from_s = from.next().start_s();
   // What is in force for jobs without a checkpoint only their decisions tell, however old.
   bool lost = false;
-  for (const LiveJob& job : fleet_.jobs()) lost = lost || job.lost;
+  for (const LiveJob& job : fleet.jobs()) lost = lost || job.lost;
   absl::StatusOr<std::vector<Decision>> decisions =
       DecisionsSince(*parts_.history, lost ? INT64_MIN : from_s);
   if (!decisions.ok()) return decisions.status();
-  absl::StatusOr<std::vector<OomRecord>> ooms = OomsBetween(*parts_.history, from_s - kToldLateSeconds,
-                                                            ends.last_window->next().start_s() + kDaySeconds);
+  absl::StatusOr<std::vector<OomRecord>> ooms =
+      OomsBetween(*parts_.history, from_s - kToldLateSeconds, last.next().start_s() + kDaySeconds);
   if (!ooms.ok()) return ooms.status();
   std::erase_if(*decisions, [&](const Decision& d) {
-    if (!fleet_.Has(d.job)) return true;
+    if (!fleet.Has(d.job)) return true;
     const WindowId known = through[d.job.value / LiveFleet::kChunkJobs];
-    return !fleet_.job(d.job).lost && d.time_s <= known.next().start_s();
+    return !fleet.job(d.job).lost && d.time_s <= known.next().start_s();
   });
   auto decision = decisions->begin();
   auto oom = ooms->begin();
   const auto happen_before = [&](int64_t end_s) {
-    for (; oom != ooms->end() && oom->time_s < end_s; ++oom) fleet_.Redo(*oom);
+    for (; oom != ooms->end() && oom->time_s < end_s; ++oom) fleet.Redo(*oom);
   };
-  const auto run = [this](size_t count, absl::FunctionRef<void(size_t)> turn) { RunOnThreads(count, turn); };
+  const auto run = [this](size_t count, absl::FunctionRef<void(size_t)> turn) {
+    fleet_.RunOnThreads(count, turn);
+  };
   const absl::Status s = parts_.store->ReadWindows(from, [&](const ClosedWindow& closed) {
     const int64_t end_s = closed.window.next().start_s();
     happen_before(end_s);
-    fleet_.Redo(closed, through, run);
-    for (; decision != decisions->end() && decision->time_s <= end_s; ++decision) fleet_.Redo(*decision);
+    fleet.Redo(closed, through, run);
+    for (; decision != decisions->end() && decision->time_s <= end_s; ++decision) fleet.Redo(*decision);
     return absl::OkStatus();
   });
   if (!s.ok()) return s;
   happen_before(INT64_MAX);
-  for (; decision != decisions->end(); ++decision) fleet_.Redo(*decision);
-  ApplyPending(*decisions);
-  return RememberOoms();
+  for (; decision != decisions->end(); ++decision) fleet.Redo(*decision);
+  committer_.ApplyPending(*decisions);
+  const absl::StatusOr<std::vector<OomRecord>> told =
+      parts_.history->Ooms(std::nullopt, INT64_MIN, kOomsRemembered);
+  if (!told.ok()) return told.status();
+  front_.RememberOoms(*told);
+  return absl::OkStatus();
 }
 
 }  // namespace taut

@@ -24,7 +24,8 @@ class SampleReplay : public testing::Test {
                          {"pod", "web-0-5d4f8c7b9d-xbbbz"}},
                         {kills, ControlCell::Minute(minute).us / 1000}};
     const RemoteSeries series = ViewOf(s);
-    ASSERT_TRUE(cell.control().Write(EncodeWriteRequest({&series, 1}), ControlCell::Minute(minute)).ok());
+    ASSERT_TRUE(
+        cell.control().ingest().Write(EncodeWriteRequest({&series, 1}), ControlCell::Minute(minute)).ok());
     ASSERT_TRUE(cell.control().Tick(ControlCell::Minute(minute)).ok());
   }
 
@@ -68,14 +69,14 @@ std::string Stored(ControlCell& cell) {
 // A small cell's file reaches back for hours: what is stored is not taken in again.
 TEST_F(SampleReplay, OnlyWhatIsNeededIsTakenInAgain) {
   ControlOptions options;
-  options.ingest.windows.max_samples_per_series = 30;
+  options.front.ingest.windows.max_samples_per_series = 30;
   ControlCell straight(80, "", options);
   ASSERT_TRUE(straight.Live(0, 200).ok());
   ControlCell cell(80, path(), options);
   ASSERT_TRUE(cell.Live(0, 163).ok());
   cell.Restart();
-  EXPECT_LT(cell.control().replayed_samples(), 80U * 30);
-  EXPECT_GT(cell.control().replayed_samples(), 0U);
+  EXPECT_LT(cell.control().ingest().replayed_samples(), 80U * 30);
+  EXPECT_GT(cell.control().ingest().replayed_samples(), 0U);
   ASSERT_TRUE(cell.Live(163, 200).ok());
   EXPECT_EQ(Stored(cell), Stored(straight));
 }
@@ -131,10 +132,10 @@ TEST_F(SampleReplay, AnOomKillDuringARestartIsSeenOnce) {
   SayKills(cell, 90, 0);
   cell.Restart();
   SayKills(cell, 91, 2);
-  EXPECT_EQ(cell.control().counts().ooms, 2U) << "the counter's value before the restart is known";
+  EXPECT_EQ(cell.control().status().counts().ooms, 2U) << "the counter's value before the restart is known";
   cell.Restart();
   ASSERT_TRUE(cell.Live(92, 93).ok());
-  EXPECT_EQ(cell.control().counts().ooms, 0U) << "it was acted on before this life";
+  EXPECT_EQ(cell.control().status().counts().ooms, 0U) << "it was acted on before this life";
   EXPECT_EQ(cell.store().Ooms(std::nullopt, 0, 10)->size(), 1U);
 }
 
@@ -150,11 +151,11 @@ TEST_F(SampleReplay, AnOomKillThatNoTickSawIsActedOnAfterAKill) {
                        {"pod", "web-0-5d4f8c7b9d-xbbbz"}},
                       {3, ControlCell::Minute(91).us / 1000}};
   const RemoteSeries series = ViewOf(s);
-  ASSERT_TRUE(cell.control().Write(EncodeWriteRequest({&series, 1}), ControlCell::Minute(91)).ok());
+  ASSERT_TRUE(cell.control().ingest().Write(EncodeWriteRequest({&series, 1}), ControlCell::Minute(91)).ok());
   cell.Restart();
   cell.failing().fail = false;
   ASSERT_TRUE(cell.Live(92, 93).ok());
-  EXPECT_EQ(cell.control().counts().ooms, 3U);
+  EXPECT_EQ(cell.control().status().counts().ooms, 3U);
 }
 
 TEST_F(SampleReplay, AWindowOfWhichSamplesAreLostIsNotLearntFrom) {
@@ -162,7 +163,7 @@ TEST_F(SampleReplay, AWindowOfWhichSamplesAreLostIsNotLearntFrom) {
   ASSERT_TRUE(cell.Live(0, 62).ok());
   cell.Restart();
   ASSERT_TRUE(cell.Live(74, 100).ok());
-  EXPECT_EQ(cell.control().fold_counts().partial_windows, 2U);
+  EXPECT_EQ(cell.control().ingest().fold_counts().partial_windows, 2U);
   std::vector<int32_t> minutes;
   ASSERT_TRUE(cell.store()
                   .ReadWindows(WindowId{0},
@@ -187,9 +188,9 @@ TEST_F(SampleReplay, WhatSendersBringAfterAGapIsTaken) {
     ASSERT_TRUE(cell.control().Tick({back.us + minute * 100'000}).ok());
     ASSERT_TRUE(cell.Send(minute, {back.us + minute * 100'000}).ok());
   }
-  EXPECT_EQ(cell.control().ingest_counts().too_late, 0U);
+  EXPECT_EQ(cell.control().ingest().counts().too_late, 0U);
   ASSERT_TRUE(cell.Live(74, 100).ok());
-  EXPECT_EQ(cell.control().fold_counts().partial_windows, 0U);
+  EXPECT_EQ(cell.control().ingest().fold_counts().partial_windows, 0U);
   EXPECT_EQ(Stored(cell), Stored(straight));
 }
 
@@ -223,19 +224,20 @@ TEST_F(SampleReplay, KillsFullDisksAndWrongClocksChangeNothing) {
       if (!last && random() % 8 == 0) {
         cell.Restart();
         ASSERT_TRUE(cell.restored().ok()) << cell.restored();
-        guard = std::make_unique<ClockGuard>(wall(60 * minute), 60 * minute, cell.control().time_before());
+        guard = std::make_unique<ClockGuard>(wall(60 * minute), 60 * minute,
+                                             cell.control().ingest().time_before());
       }
       for (int tick = 0; tick < 12; ++tick) {
         const double second = 60 * minute + 5 * tick;
-        const Timestamp now = guard->Step(wall(second), second, cell.control().TakeSaid());
-        if (guard->shifted()) cell.control().ShiftTime(now);
+        const Timestamp now = guard->Step(wall(second), second, cell.control().ingest().TakeSaid());
+        if (guard->shifted()) cell.control().ingest().ShiftTime(now);
         if (tick == 0 && minute < kMinutes) {
           ASSERT_TRUE(cell.Send(minute, now).ok()) << "round " << round << ", minute " << minute;
         }
         (void)cell.control().Tick(now);  // not OK while the disk is full
       }
     }
-    EXPECT_EQ(cell.control().ingest_counts().too_late, 0U);
+    EXPECT_EQ(cell.control().ingest().counts().too_late, 0U);
     EXPECT_TRUE(Stored(cell) == wanted) << "round " << round;
   }
 }

@@ -9,7 +9,7 @@ constexpr int64_t kYear2100Ms = 4'102'444'800'000;
 
 ControlOptions BySamples() {
   ControlOptions options;
-  options.clock = ClockSource::kSamples;
+  options.front.clock = ClockSource::kSamples;
   return options;
 }
 
@@ -23,41 +23,41 @@ std::string BodyAt(std::initializer_list<int64_t> times_ms) {
 }
 
 int64_t StoredThroughMinute(ControlCell& cell) {
-  const std::optional<WindowId> window = cell.control().stored_through();
+  const std::optional<WindowId> window = cell.control().agents().stored_through();
   return window.has_value() ? (window->next().start_s() - ControlCell::kStart) / 60 : -1;
 }
 
 TEST(SampleTime, OneSampleOfAnotherCenturyStallsNothing) {
   ControlCell cell(80, "", BySamples());
   ASSERT_TRUE(cell.Live(0, 30).ok());
-  ASSERT_TRUE(cell.control().Write(BodyAt({kYear2100Ms}), {}).ok());
-  EXPECT_EQ(cell.control().ingest_counts().far_future, 1U);
+  ASSERT_TRUE(cell.control().ingest().Write(BodyAt({kYear2100Ms}), {}).ok());
+  EXPECT_EQ(cell.control().ingest().counts().far_future, 1U);
   ASSERT_TRUE(cell.Live(30, 100).ok());
-  EXPECT_EQ(cell.control().ingest_counts().too_late, 0U);
-  EXPECT_EQ(cell.control().ingest_counts().far_future, 1U);
+  EXPECT_EQ(cell.control().ingest().counts().too_late, 0U);
+  EXPECT_EQ(cell.control().ingest().counts().far_future, 1U);
   EXPECT_EQ(StoredThroughMinute(cell), 95);
 }
 
 TEST(IngestLag, IsOfTheNewestSampleWhenItCameAndNow) {
   ControlCell cell;
-  EXPECT_FALSE(cell.control().ingest_lag().newest_sample_s.has_value());
-  EXPECT_FALSE(cell.control().ingest_lag().arrival_s.has_value());
+  EXPECT_FALSE(cell.control().ingest().lag().newest_sample_s.has_value());
+  EXPECT_FALSE(cell.control().ingest().lag().arrival_s.has_value());
   ASSERT_TRUE(cell.Live(0, 10).ok());
-  EXPECT_EQ(cell.control().ingest_lag().arrival_s, 0.0);
+  EXPECT_EQ(cell.control().ingest().lag().arrival_s, 0.0);
   const auto later = [](int minute, int seconds) {
     return Timestamp{ControlCell::Minute(minute).us + seconds * kMicrosPerSecond};
   };
   ASSERT_TRUE(cell.Send(10, later(10, 45)).ok());
   ASSERT_TRUE(cell.control().Tick(later(10, 50)).ok());
-  EXPECT_EQ(cell.control().ingest_lag().arrival_s, 45.0);
-  EXPECT_EQ(cell.control().ingest_lag().newest_sample_s, 50.0);
+  EXPECT_EQ(cell.control().ingest().lag().arrival_s, 45.0);
+  EXPECT_EQ(cell.control().ingest().lag().newest_sample_s, 50.0);
   // Nothing comes any more: the last one came as late as it did, and grows old.
   ASSERT_TRUE(cell.control().Tick(later(20, 0)).ok());
-  EXPECT_EQ(cell.control().ingest_lag().arrival_s, 45.0);
-  EXPECT_EQ(cell.control().ingest_lag().newest_sample_s, 600.0);
-  ASSERT_TRUE(cell.control().stored_through().has_value());
-  const auto window_end = cell.control().stored_through()->next().start_s();
-  EXPECT_EQ(cell.control().ingest_lag().window_s,
+  EXPECT_EQ(cell.control().ingest().lag().arrival_s, 45.0);
+  EXPECT_EQ(cell.control().ingest().lag().newest_sample_s, 600.0);
+  ASSERT_TRUE(cell.control().agents().stored_through().has_value());
+  const auto window_end = cell.control().agents().stored_through()->next().start_s();
+  EXPECT_EQ(cell.control().ingest().lag().window_s,
             static_cast<double>(ControlCell::kStart + 20 * 60 - window_end));
 }
 
@@ -65,22 +65,22 @@ TEST(IngestLag, IsOfTheNewestSampleWhenItCameAndNow) {
 TEST(IngestLag, IsByTheClockOfTheSamplesWhereTheyTellTheTime) {
   ControlCell cell(80, "", BySamples());
   ASSERT_TRUE(cell.Live(0, 10).ok());
-  EXPECT_EQ(cell.control().ingest_lag().newest_sample_s, 0.0);
-  EXPECT_FALSE(cell.control().ingest_lag().arrival_s.has_value());
+  EXPECT_EQ(cell.control().ingest().lag().newest_sample_s, 0.0);
+  EXPECT_FALSE(cell.control().ingest().lag().arrival_s.has_value());
 }
 
 TEST(SampleTime, NorDoesOneInTheFirstRequest) {
   ControlCell cell(80, "", BySamples());
   const int64_t now_ms = ControlCell::kStart * 1000;
-  ASSERT_TRUE(cell.control().Write(BodyAt({kYear2100Ms, now_ms, now_ms}), {}).ok());
-  EXPECT_EQ(cell.control().ingest_counts().far_future, 1U);
+  ASSERT_TRUE(cell.control().ingest().Write(BodyAt({kYear2100Ms, now_ms, now_ms}), {}).ok());
+  EXPECT_EQ(cell.control().ingest().counts().far_future, 1U);
   ASSERT_TRUE(cell.Live(1, 30).ok());
   EXPECT_EQ(StoredThroughMinute(cell), 25);
 }
 
 TEST(SampleTime, AFirstRequestThatIsAllWrongIsTakenBack) {
   ControlCell cell(80, "", BySamples());
-  ASSERT_TRUE(cell.control().Write(BodyAt({kYear2100Ms}), {}).ok());
+  ASSERT_TRUE(cell.control().ingest().Write(BodyAt({kYear2100Ms}), {}).ok());
   ASSERT_TRUE(cell.control().Tick({}).ok());
   ASSERT_TRUE(cell.Live(0, 60).ok());
   EXPECT_GE(StoredThroughMinute(cell), 50);
@@ -100,7 +100,7 @@ TEST(SampleTime, TheEndsOfTimeDoNoHarm) {
     ControlCell cell(80, "", by_samples ? BySamples() : ControlOptions());
     for (const int64_t ms : {INT64_MAX, INT64_MIN, INT64_MAX / 1000, INT64_MIN / 1000, int64_t{0}}) {
       for (int i = 0; i < 4; ++i) {
-        ASSERT_TRUE(cell.control().Write(BodyAt({ms, ms}), ControlCell::Minute(0)).ok());
+        ASSERT_TRUE(cell.control().ingest().Write(BodyAt({ms, ms}), ControlCell::Minute(0)).ok());
         ASSERT_TRUE(cell.control().Tick(ControlCell::Minute(0)).ok());
       }
     }
@@ -115,19 +115,19 @@ TEST(SampleTime, AClockThatRunsAheadClosesNothingThatHasNotBegun) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 30).ok());
   ASSERT_TRUE(cell.control().Tick(ControlCell::Minute(365 * 1440)).ok());
-  cell.control().ShiftTime(ControlCell::Minute(30));
+  cell.control().ingest().ShiftTime(ControlCell::Minute(30));
   ASSERT_TRUE(cell.Live(30, 100).ok());
-  EXPECT_EQ(cell.control().ingest_counts().too_late, 0U);
+  EXPECT_EQ(cell.control().ingest().counts().too_late, 0U);
   EXPECT_EQ(StoredThroughMinute(cell), 95);
 }
 
 TEST(SampleTime, MoreSamplesThanThereIsRoomForAreDeferred) {
   ControlOptions options;
-  options.ingest.max_waiting_samples = 80 * 5;
+  options.front.ingest.max_waiting_samples = 80 * 5;
   ControlCell cell(80, "", options);
   EXPECT_EQ(cell.Live(0, 7).code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(cell.control().counts().deferred_writes, 2U);
-  EXPECT_EQ(cell.control().waiting_samples(), 80U * 5);
+  EXPECT_EQ(cell.control().ingest().deferred_writes(), 2U);
+  EXPECT_EQ(cell.control().ingest().waiting_samples(), 80U * 5);
   EXPECT_TRUE(cell.control().Tick(ControlCell::Minute(8)).ok());
   EXPECT_TRUE(cell.Send(8, ControlCell::Minute(8)).ok()) << "there is room again";
 }

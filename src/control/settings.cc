@@ -1,38 +1,35 @@
 // People's settings: stored first, then in force.
 #include "base/strings.h"
 #include "control/control_plane.h"
-#include "control/unsaved.h"
 
 namespace taut {
 
 absl::StatusOr<std::vector<SettingChange>> ControlPlane::SetMany(JobId id, std::span<const KeyValue> settings,
                                                                  std::string_view who) {
-  const int64_t now_s = now().seconds();
-  const std::lock_guard writer(writer_mutex_);
-  if (absl::Status s = CommitUnsaved(); !s.ok()) return s;
+  const int64_t now_s = front_.now().seconds();
+  const std::lock_guard writer(committer_.writer());
+  if (absl::Status s = committer_.Commit(); !s.ok()) return s;
   absl::StatusOr<PreparedSettings> prepared;
   {
-    const std::unique_lock fleet(fleet_mutex_);
-    if (!fleet_.Has(id)) return absl::NotFoundError(StrCat("no job with number ", id.value));
-    prepared = fleet_.Prepare(id, settings, who, now_s);
+    const auto fleet = fleet_.Write();
+    if (!fleet->Has(id)) return absl::NotFoundError(StrCat("no job with number ", id.value));
+    prepared = fleet->Prepare(id, settings, who, now_s);
   }
   if (!prepared.ok()) return prepared.status();
   std::vector<SettingChange> changes = prepared->changes;
   if (changes.empty()) return changes;
-  unsaved_->settings = changes;
-  unsaved_->output.decisions = prepared->output.decisions;
-  if (absl::Status s = StoreUnsaved(); !s.ok()) {
-    unsaved_->settings.clear();
-    unsaved_->output.decisions.clear();
+  Unsaved& unsaved = committer_.unsaved();
+  unsaved.settings = changes;
+  unsaved.output.decisions = prepared->output.decisions;
+  if (absl::Status s = committer_.StoreUnsaved(); !s.ok()) {
+    unsaved.settings.clear();
+    unsaved.output.decisions.clear();
     return s;
   }
-  unsaved_->output.point.changes += prepared->output.point.changes;
-  {
-    const std::unique_lock fleet(fleet_mutex_);
-    fleet_.Take(*std::move(prepared));
-  }
-  TellStored();
-  (void)StoreOutcomes();  // what the store does not take now it gets with the next tick
+  unsaved.output.point.changes += prepared->output.point.changes;
+  fleet_.Write()->Take(*std::move(prepared));
+  committer_.TellStored();
+  (void)committer_.StoreOutcomes();  // what the store does not take now it gets with the next tick
   return changes;
 }
 
@@ -42,6 +39,12 @@ absl::StatusOr<SettingChange> ControlPlane::Set(JobId id, std::string_view key, 
   absl::StatusOr<std::vector<SettingChange>> changes = SetMany(id, {&setting, 1}, who);
   if (!changes.ok()) return changes.status();
   return std::move(changes->front());
+}
+
+void ControlPlane::Reload(const LiveSettings& settings) {
+  const std::lock_guard writer(committer_.writer());
+  fleet_.Write()->Reload(settings);
+  views_.Refresh(nullptr);
 }
 
 }  // namespace taut

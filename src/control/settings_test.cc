@@ -41,7 +41,7 @@ TEST(ControlSettings, OneThatIsWrongKeepsAllFromBeingSet) {
 TEST(ControlSettings, SeveralAreOneCommit) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 180).ok());
-  const uint64_t commits = cell.control().counts().commits;
+  const uint64_t commits = cell.control().status().counts().commits;
   const KeyValue settings[] = {{"mode", "observe"}, {"min_change", "10%"}, {"change_period", "30min"}};
   const auto changes = cell.control().SetMany(JobId{0}, settings, "anna");
   ASSERT_TRUE(changes.ok()) << changes.status();
@@ -49,7 +49,8 @@ TEST(ControlSettings, SeveralAreOneCommit) {
   EXPECT_EQ(changes->front().before, "auto");
   EXPECT_EQ(ModeOf(cell), Mode::kObserve);
   EXPECT_EQ(cell.told().back().kind, DecisionKind::kRelease);
-  EXPECT_LE(cell.control().counts().commits, commits + 2) << "the settings, and what became of the orders";
+  EXPECT_LE(cell.control().status().counts().commits, commits + 2)
+      << "the settings, and what became of the orders";
   cell.Restart();
   EXPECT_EQ(ModeOf(cell), Mode::kObserve);
   cell.control().Look(JobId{0}, [](const LiveJob& job) {
@@ -78,7 +79,7 @@ TEST(ControlSettings, WhatTheStoreDoesNotTakeIsNotInForce) {
   };
   cell.control().Look(JobId{0}, as_before);
   cell.failing().fail = false;
-  ASSERT_TRUE(cell.control().Tick(cell.control().now()).ok());
+  ASSERT_TRUE(cell.control().Tick(cell.control().ingest().now()).ok());
   cell.control().Look(JobId{0}, as_before);
   EXPECT_TRUE(Changes(cell).empty()) << "nor is it stored later";
   EXPECT_EQ(cell.told().size(), told);

@@ -1,11 +1,6 @@
-// The tasks of trials: the fleet counts them by number, actuators know them by name, and a restart gives out
-// numbers anew.
 #include "control/trials.h"
 
 #include <algorithm>
-
-#include "control/control_plane.h"
-#include "control/unsaved.h"
 
 namespace taut {
 namespace {
@@ -39,34 +34,27 @@ std::vector<std::string> TrialNames(const GateState& gate, uint64_t decision) {
   return names;
 }
 
-void ControlPlane::FindTrialTasks() {
+void FindTrialTasks(SharedFleet& fleet, IngestFront& front) {
   std::vector<Members> all;
   {
-    const std::unique_lock fleet(fleet_mutex_);
-    const std::vector<JobId> jobs = fleet_.Trials();
+    const auto live = fleet.Write();
+    const std::vector<JobId> jobs = live->Trials();
     if (jobs.empty()) return;
-    all = MembersOf(fleet_, jobs);
+    all = MembersOf(*live, jobs);
   }
-  {
-    const std::lock_guard lock(ingest_mutex_);
+  front.WithMapper([&](SeriesMapper& mapper) {
     for (Members& m : all) {
-      for (TrialTask& t : m.tasks) {
-        t.number = ingest_->mapper().FindTask(m.job, t.name).value_or(TrialTask::kGone);
-      }
+      for (TrialTask& t : m.tasks) t.number = mapper.FindTask(m.job, t.name).value_or(TrialTask::kGone);
     }
-  }
-  const std::unique_lock fleet(fleet_mutex_);
-  for (Members& m : all) fleet_.SetTrialTasks(m.job, m.resource, std::move(m.tasks));
+  });
+  const auto live = fleet.Write();
+  for (Members& m : all) live->SetTrialTasks(m.job, m.resource, std::move(m.tasks));
 }
 
-void ControlPlane::NameTrialTasks() {
-  std::vector<JobId>& jobs = unsaved_->output.trials;
+void NameTrialTasks(SharedFleet& fleet, IngestFront& front, Unsaved& unsaved) {
+  std::vector<JobId>& jobs = unsaved.output.trials;
   if (jobs.empty()) return;
-  std::vector<Members> all;
-  {
-    const std::shared_lock fleet(fleet_mutex_);
-    all = MembersOf(fleet_, jobs);
-  }
+  std::vector<Members> all = MembersOf(*fleet.Read(), jobs);
   std::vector<std::pair<JobId, uint32_t>> unnamed;
   for (const Members& m : all) {
     for (const TrialTask& t : m.tasks) {
@@ -77,10 +65,7 @@ void ControlPlane::NameTrialTasks() {
   std::sort(unnamed.begin(), unnamed.end());
   unnamed.erase(std::unique(unnamed.begin(), unnamed.end()), unnamed.end());
   std::vector<std::string> names;
-  {
-    const std::lock_guard lock(ingest_mutex_);
-    names = ingest_->mapper().TaskNames(unnamed);
-  }
+  front.WithMapper([&](SeriesMapper& mapper) { names = mapper.TaskNames(unnamed); });
   for (Members& m : all) {
     for (TrialTask& t : m.tasks) {
       if (!t.name.empty()) continue;
@@ -90,29 +75,29 @@ void ControlPlane::NameTrialTasks() {
     // One that ended since its window is not on trial.
     std::erase_if(m.tasks, [](const TrialTask& t) { return t.name.empty(); });
   }
-  const std::unique_lock fleet(fleet_mutex_);
-  for (Members& m : all) fleet_.SetTrialTasks(m.job, m.resource, std::move(m.tasks));
-  unsaved_->trials.insert(unsaved_->trials.end(), jobs.begin(), jobs.end());
+  const auto live = fleet.Write();
+  for (Members& m : all) live->SetTrialTasks(m.job, m.resource, std::move(m.tasks));
+  unsaved.trials.insert(unsaved.trials.end(), jobs.begin(), jobs.end());
   jobs.clear();
 }
 
-void ControlPlane::ExtendTrials() {
+std::vector<TargetOrder> TrialExtensions(const SharedFleet& shared, const Unsaved& unsaved) {
   std::vector<TargetOrder> orders;
-  for (const JobId id : unsaved_->trials) {
-    const std::shared_lock fleet(fleet_mutex_);
-    const LiveJob& job = fleet_.job(id);
-    if (!fleet_.Enforced(job)) continue;  // nothing is applied: the outcome of the first order stands
+  for (const JobId id : unsaved.trials) {
+    const auto fleet = shared.Read();
+    const LiveJob& job = fleet->job(id);
+    if (!fleet->Enforced(job)) continue;  // nothing is applied: the outcome of the first order stands
     for (const Resource r : kResources) {
       const GateState& gate = job.of(r).gate;
       if (!gate.trial.has_value() || gate.trial->decision == 0) continue;
       const uint64_t decision = gate.trial->decision;
       const auto began = [decision](const Decision& d) { return d.id == decision; };
-      const std::vector<Decision>& now = unsaved_->output.decisions;
+      const std::vector<Decision>& now = unsaved.output.decisions;
       if (std::any_of(now.begin(), now.end(), began)) continue;  // ordered with its decision
       orders.push_back({decision, job.record.name, r, gate.trial->limit, TrialNames(gate, decision)});
     }
   }
-  if (!orders.empty()) parts_.actuator->Apply(orders, now().seconds());
+  return orders;
 }
 
 }  // namespace taut

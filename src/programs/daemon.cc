@@ -128,7 +128,7 @@ absl::Status Daemon::OpenKubernetes() {
                              .sample_time =
                                  [this] {
                                    const bool by_samples = config_.clock == ClockSource::kSamples;
-                                   return by_samples ? control_->now() : Now();
+                                   return by_samples ? control_->ingest().now() : Now();
                                  },
                              .state_dir = StateDir(config_.store.path)});
   if (!run.ok()) return run.status();
@@ -179,17 +179,17 @@ absl::Status Daemon::StartControl() {
     external_ = *std::move(external);
   }
   ControlOptions options;
-  options.ingest = config_.ingest.options;
-  options.clock = config_.clock;
+  options.front.ingest = config_.ingest.options;
+  options.front.clock = config_.clock;
   if (config_.clock == ClockSource::kSamples) {
     // Days go by in seconds, and the end of one takes a while.
-    options.max_waiting_windows = options.max_open_windows = 2 * kWindowsPerDay;
-    options.ingest.windows.max_samples_per_series = 16 * 1024;
+    options.front.max_waiting_windows = options.front.max_open_windows = 2 * kWindowsPerDay;
+    options.front.ingest.windows.max_samples_per_series = 16 * 1024;
   }
   options.live = LiveSettingsOf(config_);
   options.checkpoint_windows = config_.store.checkpoint_windows;
-  options.forget_jobs_days = config_.store.forget_jobs_days;
-  options.return_days = config_.store.history_days;
+  options.jobs.forget_jobs_days = config_.store.forget_jobs_days;
+  options.jobs.return_days = config_.store.history_days;
   control_ = std::make_unique<ControlPlane>(
       options, *std::move(mapping),
       ControlPlane::Parts{store_.get(), history_, &actuators_, SteadyMilliseconds, samples_.get(),
@@ -198,13 +198,13 @@ absl::Status Daemon::StartControl() {
   if (absl::Status s = control_->Restore(); !s.ok()) return s;
   {
     const std::lock_guard lock(clock_mutex_);
-    guard_.emplace(WallNow(), SteadyMilliseconds() / 1000, control_->time_before());
+    guard_.emplace(WallNow(), SteadyMilliseconds() / 1000, control_->ingest().time_before());
   }
   for (const std::string& warning : control_->warnings()) spdlog::warn("{}", warning);
   if (const auto* file = dynamic_cast<const SqliteStore*>(store_.get()); file != nullptr) {
     for (const std::string& damage : file->damage()) spdlog::warn("{}", damage);
   }
-  if (const uint64_t samples = control_->replayed_samples(); samples > 0) {
+  if (const uint64_t samples = control_->ingest().replayed_samples(); samples > 0) {
     spdlog::info("{} samples of open windows restored", samples);
   }
   spdlog::info("{} jobs restored from {} in {:.1f} s", control_->view()->jobs.size(), config_.store.path,
@@ -249,7 +249,7 @@ void Daemon::StartWebhook() {
 
 absl::Status Daemon::StartAgents() {
   if (hub_ == nullptr) return absl::OkStatus();
-  hub_->SetIntake(control_.get());
+  hub_->SetIntake(&control_->agents());
   absl::StatusOr<std::unique_ptr<AgentPort>> server = AgentPort::Start(config_.agents, hub_);
   if (!server.ok()) return server.status();
   agent_server_ = *std::move(server);
@@ -281,9 +281,9 @@ absl::Status Daemon::StartExternalScaler() {
 
 absl::Status Daemon::StartQuota() {
   if (config_.quota.file.empty()) return absl::OkStatus();
-  absl::StatusOr<std::unique_ptr<QuotaRun>> quota =
-      QuotaRun::Open(config_.quota, config_.store.path, config_.store.decision_days,
-                     [this] { return config_.clock == ClockSource::kSamples ? control_->now() : Now(); });
+  absl::StatusOr<std::unique_ptr<QuotaRun>> quota = QuotaRun::Open(
+      config_.quota, config_.store.path, config_.store.decision_days,
+      [this] { return config_.clock == ClockSource::kSamples ? control_->ingest().now() : Now(); });
   if (!quota.ok()) return quota.status();
   quota_ = *std::move(quota);
   quota_->desk()->OnWindow(*control_->view());  // of what is stored
@@ -441,7 +441,7 @@ absl::Status Daemon::TickPast(Timestamp through) {
     absl::Status s = control_->TickPast(through);
     SayOfSamples();
     if (hub_ != nullptr) hub_->EndTick(s.ok());
-    if (!s.ok() || !control_->holds_windows()) return s;
+    if (!s.ok() || !control_->ingest().holds_windows()) return s;
     std::unique_lock lock(mutex_);
     if (wake_.wait_for(lock, kTick, [this] { return stopping_; })) return s;
   }
@@ -458,7 +458,7 @@ Timestamp Daemon::Now() {
 }
 
 Timestamp Daemon::StepClock() {
-  const std::vector<Timestamp> said = control_->TakeSaid();
+  const std::vector<Timestamp> said = control_->ingest().TakeSaid();
   ClockView clock;
   Timestamp now;
   bool shifted = false;
@@ -470,7 +470,7 @@ Timestamp Daemon::StepClock() {
       clock = {guard_->Sentence(), guard_->senders_disagree(), guard_->wall_ahead_s(), guard_->jumps()};
     }
   }
-  if (shifted) control_->ShiftTime(now);
+  if (shifted) control_->ingest().ShiftTime(now);
   // The sentence has a span in it that may change by itself: said once for each trouble.
   if (clock.sentence.empty() != clock_said_.empty()) {
     if (clock.sentence.empty()) {
@@ -480,12 +480,12 @@ Timestamp Daemon::StepClock() {
     }
     clock_said_ = clock.sentence;
   }
-  control_->NoteClock(std::move(clock));
+  control_->status().NoteClock(std::move(clock));
   return now;
 }
 
 void Daemon::SayOfSamples() {
-  const absl::Status kept = control_->sample_log_status();
+  const absl::Status kept = control_->ingest().sample_log_status();
   const std::string now(Message(kept));
   if (now == samples_said_) return;
   if (kept.ok()) {
@@ -524,18 +524,18 @@ void Daemon::Loop() {
     }
     if (external_ != nullptr) external_log_.Seen(external_->health());
     if (webhook_ != nullptr) acts_->WebhookSeen(webhook_->last_error(), webhook_->counts().waiting);
-    if (!jobs_refused_ && control_->mapper_counts().refused_jobs > 0) {
+    if (!jobs_refused_ && control_->ingest().mapper_counts().refused_jobs > 0) {
       jobs_refused_ = true;
       spdlog::warn("{} jobs are known and ingest.max_jobs is {}: series of further jobs are refused",
-                   control_->mapper_counts().jobs, config_.ingest.options.max_jobs);
+                   control_->ingest().mapper_counts().jobs, config_.ingest.options.max_jobs);
     }
-    if (!collisions_said_ && control_->mapper_counts().name_collisions > 0) {
+    if (!collisions_said_ && control_->ingest().mapper_counts().name_collisions > 0) {
       collisions_said_ = true;
       spdlog::warn(
           "the series of {} jobs come from two sources, perhaps two workloads of one name: see the notices "
           "of "
           "these jobs and tautd_job_name_collisions",
-          control_->mapper_counts().name_collisions);
+          control_->ingest().mapper_counts().name_collisions);
     }
     lock.lock();
     wake_.wait_for(lock, s.ok() ? tick : std::chrono::milliseconds(kStoreRetry),

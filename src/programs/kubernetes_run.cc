@@ -211,7 +211,8 @@ void KubernetesRun::PassOnSteering() {
     std::vector<Label> wanted = read ? steering_.Of(*workload) : std::vector<Label>();
     PutAllowed(job, *workload, largest, wanted);
     std::vector<Label> labels = job.record->labels;
-    if (SetSettingLabels(wanted, labels)) control_->SetSettingLabels(job.record->name, std::move(wanted));
+    if (SetSettingLabels(wanted, labels))
+      control_->ingest().SetSettingLabels(job.record->name, std::move(wanted));
   }
 }
 
@@ -383,7 +384,7 @@ void KubernetesRun::PassOnPods() {
     if (!cluster_.synced() || time.us <= 0) continue;  // no sample has set the time yet
     const auto take = [this, now](std::span<const LabelView> labels, double value, int64_t timestamp_ms) {
       const RemoteSample sample{value, timestamp_ms};
-      control_->Take(labels, std::span(&sample, 1), now, kKeepAll);
+      control_->ingest().Take(labels, std::span(&sample, 1), now, kKeepAll);
     };
     const std::vector<PodPtr> changed = cluster_.TakeChangedPods();
     if (actuator_ == nullptr) (void)cluster_.TakeChanged();  // else its own
@@ -441,7 +442,7 @@ absl::Status KubernetesRun::ScrapeNode(ApiClient& client, const std::string& nod
       ForEachUsageSeries(*text, cluster_, options_.config.namespaces, now,
                          [this, now](std::span<const LabelView> labels, double value, int64_t timestamp_ms) {
                            const RemoteSample sample{value, timestamp_ms};
-                           control_->Take(labels, std::span(&sample, 1), now, kKeepAll);
+                           control_->ingest().Take(labels, std::span(&sample, 1), now, kKeepAll);
                          });
   if (damaged == 0) return absl::OkStatus();
   return absl::DataLossError(StrCat(damaged, " lines of its kubelet cannot be read"));

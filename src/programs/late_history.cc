@@ -81,7 +81,7 @@ void LateHistory::Start() {
 }
 
 LateProgress LateHistory::progress() const {
-  const LateJobCounts counts = control_.late_job_counts(Earliest(options_.now()));
+  const LateJobCounts counts = control_.pasts().counts(Earliest(options_.now()));
   const std::lock_guard lock(mutex_);
   LateProgress progress{.read = counts.read, .nothing = counts.nothing, .error = error_};
   progress.failed = std::min<uint64_t>(failed_.size(), counts.waiting);
@@ -113,7 +113,7 @@ absl::Status LateHistory::AddGap(SilentSpan gap) {
 }
 
 bool LateHistory::NoteGaps() {
-  const std::vector<SilentSpan> fresh = control_.TakeGaps();
+  const std::vector<SilentSpan> fresh = control_.ingest().TakeGaps();
   for (const SilentSpan& gap : fresh) {
     gaps_.push_back(gap);
     spdlog::info("backfill: no samples were received for {}; reading that time from {}",
@@ -169,7 +169,7 @@ absl::Status LateHistory::ReadGap(SilentSpan& gap) {
 absl::Status LateHistory::ReadPartOfGap(const SilentSpan& part, const PastFacts& facts) {
   // Of the windows at both ends, parts may be missing.
   const WindowId until = part.to.next();
-  PastFold fold(mapping_, options_.ingest, part.from, control_.AllJobs(until));
+  PastFold fold(mapping_, options_.ingest, part.from, control_.pasts().AllJobs(until));
   if (absl::Status s = fold.TakeFacts(facts); !s.ok()) return s;
   history_->Select(usage_);
   const int64_t grace_s = options_.ingest.windows.grace_seconds;
@@ -222,16 +222,16 @@ void LateHistory::SaveGapsOrWarn() const {
 void LateHistory::Pass() {
   Timestamp now = options_.now();
   const Timestamp settled{now.us - options_.settle.count() * kMicrosPerSecond};
-  const std::vector<LateJob> jobs = control_.LateJobs(Earliest(now), settled);
+  const std::vector<LateJob> jobs = control_.pasts().LateJobs(Earliest(now), settled);
   if (jobs.empty()) return;
   absl::Status read = ReadPast(jobs, now);
   history_.reset();
   if (options_.should_stop()) return;
   std::set<JobId> failed;
   if (!read.ok()) {
-    for (const LateJob& job : control_.LateJobs(Earliest(now), settled)) failed.insert(job.id);
+    for (const LateJob& job : control_.pasts().LateJobs(Earliest(now), settled)) failed.insert(job.id);
   }
-  const LateJobCounts counts = control_.late_job_counts(Earliest(now));
+  const LateJobCounts counts = control_.pasts().counts(Earliest(now));
   if (read.ok()) {
     spdlog::info(
         "history of jobs that appeared later: requested for {} jobs; of the known jobs, {} have one, {} none",
@@ -357,7 +357,7 @@ absl::Status LateHistory::FindJobs(const std::vector<LateJob>& jobs, const PastF
 }
 
 absl::Status LateHistory::Settle(std::vector<JobPast> pasts) {
-  return pasts.empty() ? absl::OkStatus() : control_.AddPasts(std::move(pasts));
+  return pasts.empty() ? absl::OkStatus() : control_.pasts().AddPasts(std::move(pasts));
 }
 
 absl::Status LateHistory::ReadBatch(std::span<const Found> batch, const PastFacts& facts, Timestamp from) {

@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "control/control_plane.h"
+#include "control/ingest_front.h"
 
 namespace taut {
 namespace {
 
-constexpr size_t kOomsRemembered = 20'000;
 constexpr int64_t kLatestTime = int64_t{1} << 40;  // seconds; what is later would not fit in microseconds
 
 // What a sender can get wrong without its bytes being damaged.
@@ -29,23 +28,23 @@ bool IsSane(const ReportedWindow& w) {
 
 }  // namespace
 
-std::optional<TaskRef> ControlPlane::Announce(const NamedTask& task, Timestamp now) {
-  const std::lock_guard lock(ingest_mutex_);
+std::optional<TaskRef> IngestFront::Announce(const NamedTask& task, Timestamp now) {
+  const std::lock_guard lock(mutex_);
   const std::optional<uint32_t> slot =
-      ingest_->TaskSlot(task.job, task.task, task.labels, NowFor(now), task.container);
+      ingest_->TaskSlot(task.job, task.task, task.labels, clock_.At(now), task.container);
   if (!slot.has_value()) return std::nullopt;
   const SeriesBinding& binding = ingest_->mapper().binding(*slot);
   return TaskRef{binding.job, binding.task};
 }
 
-absl::Status ControlPlane::TakeWindow(const NamedTask& task, ReportedWindow window, Timestamp now) {
-  const std::lock_guard lock(ingest_mutex_);
+absl::Status IngestFront::TakeWindow(const NamedTask& task, ReportedWindow window, Timestamp now) {
+  const std::lock_guard lock(mutex_);
   if (absl::Status s = CheckRoom(); !s.ok()) return s;
   if (!IsSane(window))
     return absl::InvalidArgumentError(
         "impossible figures: negative, not a number or above the machine's size");
   const Timestamp end = Timestamp::FromSeconds(window.window.next().start_s());
-  now = newest_sample_.us == INT64_MIN && options_.clock == ClockSource::kSamples ? end : NowFor(now);
+  now = clock_.by_samples() && !clock_.has_samples() ? end : clock_.At(now);
   // Before the task is looked up: what is dropped makes no job.
   if (uint64_t IngestCounts::*why = ingest_->windows().Refusal(window.window, now); why != nullptr) {
     ingest_->CountDropped(why);
@@ -56,16 +55,16 @@ absl::Status ControlPlane::TakeWindow(const NamedTask& task, ReportedWindow wind
   const std::optional<uint32_t> slot = ingest_->TaskSlot(task.job, task.task, task.labels, now);
   if (!slot.has_value()) return absl::OkStatus();
   Say(end, ingest_->TakeWindow(*slot, std::move(window), now));
-  NoteNewest(ingest_->windows().newest_sample());
+  NoteNewest();
   return absl::OkStatus();
 }
 
-absl::Status ControlPlane::TakeOom(const NamedTask& task, Timestamp time, uint64_t kills,
-                                   std::optional<double> limit, Timestamp now) {
+absl::Status IngestFront::TakeOom(const NamedTask& task, Timestamp time, uint64_t kills,
+                                  std::optional<double> limit, Timestamp now) {
   if (limit.has_value() && !(*limit > 0 && std::isfinite(*limit))) limit.reset();
   time = std::clamp(time, Timestamp{0}, Timestamp::FromSeconds(kLatestTime));
-  const std::lock_guard lock(ingest_mutex_);
-  const std::optional<uint32_t> slot = ingest_->TaskSlot(task.job, task.task, task.labels, NowFor(now));
+  const std::lock_guard lock(mutex_);
+  const std::optional<uint32_t> slot = ingest_->TaskSlot(task.job, task.task, task.labels, clock_.At(now));
   if (!slot.has_value()) return absl::OkStatus();
   // Stored before a stop, but the agent was not told: it tells it again. Tasks have other numbers since.
   const uint32_t job = ingest_->mapper().binding(*slot).job.value;
@@ -78,50 +77,27 @@ absl::Status ControlPlane::TakeOom(const NamedTask& task, Timestamp time, uint64
   return absl::OkStatus();
 }
 
-absl::Status ControlPlane::RememberOoms() {
-  const absl::StatusOr<std::vector<OomRecord>> stored =
-      parts_.history->Ooms(std::nullopt, INT64_MIN, kOomsRemembered);
-  if (!stored.ok()) return stored.status();
-  const std::lock_guard lock(ingest_mutex_);
-  for (const OomRecord& o : *stored) ooms_before_.insert({o.job.value, o.time_s, o.limit.value_or(0)});
-  return absl::OkStatus();
+void IngestFront::RememberOoms(std::span<const OomRecord> ooms) {
+  const std::lock_guard lock(mutex_);
+  for (const OomRecord& o : ooms) ooms_before_.insert({o.job.value, o.time_s, o.limit.value_or(0)});
 }
 
-void ControlPlane::SeeTime(Timestamp t) {
-  if (options_.clock != ClockSource::kSamples) return;
-  const std::lock_guard lock(ingest_mutex_);
+void IngestFront::SeeTime(Timestamp t) {
+  const std::lock_guard lock(mutex_);
+  if (!clock_.by_samples()) return;
   const bool far =
-      newest_sample_.us != INT64_MIN && t.us > newest_sample_.us + kMaxSampleStepSeconds * kMicrosPerSecond;
-  if (!far) NoteNewest(t);
+      clock_.has_samples() && t.us > clock_.newest_sample().us + kMaxSampleStepSeconds * kMicrosPerSecond;
+  if (!far) clock_.Note(t, ingest_->windows().newest_of_series());
 }
 
-void ControlPlane::HoldWindows(bool hold) {
-  const std::lock_guard lock(ingest_mutex_);
+void IngestFront::HoldWindows(bool hold) {
+  const std::lock_guard lock(mutex_);
   hold_windows_ = hold;
 }
 
-std::optional<StandingTerms> ControlPlane::Standing(const TaskRef& ref, const std::string& task) const {
-  const std::shared_lock fleet(fleet_mutex_);
-  if (!fleet_.Has(ref.job)) return std::nullopt;
-  const LiveJob& job = fleet_.job(ref.job);
-  StandingTerms terms{.mode = job.policy->mode,
-                      .in_force = {},
-                      .upper = {},
-                      .startup_grace_s = StartupGraceSeconds(*job.policy)};
-  for (const Resource r : kResources) {
-    const LiveLane& lane = job.of(r);
-    const auto i = static_cast<size_t>(r);
-    terms.in_force[i] = lane.gate.in_force;
-    terms.decided_s[i] = std::max<int64_t>(0, lane.gate.last_change_s);
-    const Boxed<Trial>& trial = lane.gate.trial;
-    if (trial.has_value() && !trial->watched &&
-        std::any_of(trial->members.begin(), trial->members.end(),
-                    [&](const TrialTask& t) { return t.name == task; })) {
-      terms.in_force[i] = trial->limit;
-    }
-    terms.upper[i] = job.policy->bounds(r).upper;
-  }
-  return terms;
+bool IngestFront::holds_windows() const {
+  const std::lock_guard lock(mutex_);
+  return hold_windows_;
 }
 
 }  // namespace taut
