@@ -8,6 +8,12 @@
 #include "vertical/job_days_ring.h"
 
 namespace taut {
+namespace {
+
+// A forecast is a float: one of exactly the highest chance is allowed.
+constexpr double kRounding = 1e-6;
+
+}  // namespace
 
 AnalogCdf MixForecast(std::span<const float, AnalogGrid::kBins> fleet_shares, const OwnHistory& own,
                       double fleet_weight) {
@@ -33,7 +39,8 @@ AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource r
   const AnalogGrid& grid = AnalogGrid::Get();
   const double level = AnalogLevel(resource);
   const double base = job.week_peak + level;
-  const double most_chance = settings.MostChance(resource);
+  const double most_chance = settings.MostChance(resource) + kRounding;
+  price /= job.tasks;
   AnalogChoice best;
   best.cost = std::numeric_limits<double>::infinity();
   for (int k = 0; k < AnalogGrid::kEdges; ++k) {

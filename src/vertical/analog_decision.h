@@ -21,12 +21,13 @@ AnalogCdf MixForecast(std::span<const float, AnalogGrid::kBins> fleet_shares, co
 struct AnalogChoice {
   double limit = 0;
   double overrun_chance = 0;  // P(tomorrow's peak > limit)
-  double cost = 0;            // limit + price * chance
+  double cost = 0;            // limit + price / tasks * chance: of the job, divided among its tasks
   bool kept = false;          // yesterday's limit
 };
 
-// The allowed limit that minimises limit + price * P(peak > limit), or yesterday's where that costs at most
-// settings.keep more. Allowed: at least job.floor, with a chance of at most settings.MostChance(resource).
+// The allowed limit that minimises tasks * limit + price * P(peak > limit), or yesterday's where that costs at
+// most settings.keep more: every task has the limit, and the day over it is the job's. Allowed: at least
+// job.floor, with a chance of at most settings.MostChance(resource).
 // Price in bytes (cores) x days per OOM-day.
 AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double price,
                          const AnalogSettings& settings);

@@ -101,6 +101,7 @@ Puzzle RandomPuzzle(Rng& rng) {
   if (rng.Below(2) == 0) p.job.owner_limit = p.job.week_peak * rng.Uniform(0.3, 4);
   if (rng.Below(2) == 0) p.job.kept_limit = p.job.week_peak * rng.Uniform(0.3, 3);
   p.price = unit * std::exp(rng.Uniform(-4, 8));
+  if (rng.Below(2) == 0) p.job.tasks = rng.Uniform(1, 200);
   return p;
 }
 
@@ -112,7 +113,7 @@ double CheapestAllowed(const Puzzle& p, const AnalogSettings& s) {
     const double limit = base * TheGrid().Factor(k) - level;
     const double chance = p.cdf.Exceedance(TheGrid().Edge(k));
     if (limit < p.job.floor || chance > s.MostChance(Resource::kMemory) + 1e-6) continue;
-    best = std::min(best, limit + p.price * chance);
+    best = std::min(best, limit + p.price / p.job.tasks * chance);
   }
   return best;
 }
@@ -127,11 +128,11 @@ RC_GTEST_PROP(ChooseLimit, IsTheCheapestAllowedOrYesterdays, ()) {
   const double level = AnalogLevel(p.resource), base = p.job.week_peak + level;
   const double tolerance = 1e-6 * (cheapest + p.price);
   RC_ASSERT(std::abs(c.overrun_chance - p.cdf.Exceedance(std::log((c.limit + level) / base))) < 1e-5);
-  RC_ASSERT(std::abs(c.cost - (c.limit + p.price * c.overrun_chance)) <= tolerance);
+  RC_ASSERT(std::abs(c.cost - (c.limit + p.price / p.job.tasks * c.overrun_chance)) <= tolerance);
   if (c.kept) {
     RC_ASSERT(c.limit == p.job.kept_limit);
     RC_ASSERT(c.cost <= cheapest * (1 + s.keep) + tolerance);
-    RC_ASSERT(c.overrun_chance <= s.MostChance(Resource::kMemory));
+    RC_ASSERT(c.overrun_chance <= s.MostChance(Resource::kMemory) + 1e-6);
   } else {
     RC_ASSERT(std::abs(c.cost - cheapest) <= tolerance);
   }
@@ -149,6 +150,20 @@ RC_GTEST_PROP(ChooseLimit, RisesWithThePrice, ()) {
     const AnalogChoice c =
         ChooseLimit(p.cdf, p.job, p.resource, p.price * std::exp(0.5 * i), AnalogSettings());
     RC_ASSERT(c.limit >= last);
+    last = c.limit;
+  }
+}
+
+// A day over the limit costs a job of many tasks no more than another, and its limit is reserved for each.
+RC_GTEST_PROP(ChooseLimit, FallsWithTheNumberOfTasks, ()) {
+  Rng rng(*rc::gen::arbitrary<uint64_t>());
+  Puzzle p = RandomPuzzle(rng);
+  p.job.kept_limit = -1;
+  double last = INFINITY;
+  for (const double tasks : {1.0, 1.5, 4.0, 50.0, 5000.0}) {
+    p.job.tasks = tasks;
+    const AnalogChoice c = ChooseLimit(p.cdf, p.job, p.resource, p.price, AnalogSettings());
+    RC_ASSERT(c.limit <= last);
     last = c.limit;
   }
 }

@@ -7,7 +7,8 @@
 namespace taut {
 namespace {
 
-constexpr uint8_t kVersion = 1;
+// 1: jobs without their number of tasks.
+constexpr uint8_t kVersion = 2;
 
 void SaveCase(const AnalogCase& job, ByteWriter& out) {
   for (const float f : job.features) out.Put(f);
@@ -16,10 +17,10 @@ void SaveCase(const AnalogCase& job, ByteWriter& out) {
     out.Put(job.own.bin[i]);
     out.Put(job.own.weight[i]);
   }
-  for (const double v : {job.week_peak, job.floor, job.kept_limit, job.owner_limit}) out.Put(v);
+  for (const double v : {job.week_peak, job.floor, job.kept_limit, job.owner_limit, job.tasks}) out.Put(v);
 }
 
-bool LoadCase(ByteReader& in, AnalogCase& job) {
+bool LoadCase(ByteReader& in, uint8_t version, AnalogCase& job) {
   for (float& f : job.features) f = in.Get<float>();
   job.own.size = in.Get<uint8_t>();
   if (job.own.size > OwnHistory::kMax) return false;
@@ -32,7 +33,9 @@ bool LoadCase(ByteReader& in, AnalogCase& job) {
     *v = in.Get<double>();
     if (!std::isfinite(*v)) return false;
   }
-  return IsStoredAmount(job.week_peak) && IsStoredAmount(job.floor);
+  if (version >= 2) job.tasks = in.Get<double>();
+  return IsStoredAmount(job.week_peak) && IsStoredAmount(job.floor) && IsStoredAmount(job.tasks) &&
+         job.tasks >= 1;
 }
 
 }  // namespace
@@ -60,7 +63,8 @@ void AnalogFleet::Save(ByteWriter& out) const {
 
 absl::Status AnalogFleet::Load(ByteReader& in) {
   const absl::Status damaged = absl::DataLossError("a damaged fleet model");
-  if (in.Get<uint8_t>() != kVersion) {
+  const auto version = in.Get<uint8_t>();
+  if (version < 1 || version > kVersion) {
     return absl::InvalidArgumentError("a fleet model of another version of the program");
   }
   if (in.Get<uint8_t>() != static_cast<uint8_t>(resource_)) {
@@ -90,7 +94,7 @@ absl::Status AnalogFleet::Load(ByteReader& in) {
   if (priced > in.remaining()) return damaged;
   read.priced_jobs_.resize(priced);
   for (AnalogCase& job : read.priced_jobs_) {
-    if (!LoadCase(in, job)) return damaged;
+    if (!LoadCase(in, version, job)) return damaged;
   }
   if (absl::Status s = read.forest_.Load(in); !s.ok()) return s;
   if (rows > read.rows_seen_) return damaged;

@@ -26,6 +26,7 @@ constexpr double kWarningPrior = 2;
 // In the first byte of a checkpoint.
 constexpr uint8_t kHasDay = 2;
 constexpr uint8_t kHasPromise = 4;
+constexpr uint8_t kHasTasks = 8;
 
 // No forecast is certain: what is under a tenth of a per cent is said to be.
 std::string ChanceText(double chance) {
@@ -174,6 +175,7 @@ AnalogCase AnalogsRecommender::CaseFor(int32_t day) const {
   c.week_peak = ring_.WeekPeak();
   c.floor = ring_.Last(0).p50;
   c.owner_limit = ring_.Last(0).owner_limit;
+  c.tasks = tasks_;
   if (decided_) c.kept_limit = choice_.limit;
   const double level = AnalogLevel(resource);
   const double week = std::log(c.week_peak + level);
@@ -255,6 +257,8 @@ void AnalogsRecommender::EndJobDay() {
     }
   }
   ring_.Add(today_.Finish(day));
+  if (today_windows_ > 0) tasks_ = static_cast<float>(today_tasks_) / static_cast<float>(today_windows_);
+  today_windows_ = today_tasks_ = 0;
 }
 
 FleetRow AnalogsRecommender::RowOf(const EndedDay& ended) const {
@@ -295,6 +299,8 @@ void AnalogsRecommender::Observe(const Signal& signal) {
   if (signal.tasks.empty()) return;
   Advance(DayOf(signal.window));
   today_.Add(signal);
+  ++today_windows_;
+  today_tasks_ += static_cast<uint32_t>(signal.tasks.size());
   peak_since_raise_ = std::max(peak_since_raise_, static_cast<float>(signal.peak));
   last_usage_ = static_cast<float>(signal.peak);
   if (decided_) WatchWarning(signal);
@@ -368,7 +374,7 @@ void AnalogsRecommender::Raise(WindowId next) {
   const auto hold = static_cast<int32_t>(s.raise_hours * kWindowsPerHour);
   const double byte_days = (raised - base_limit()) * std::max(hold, DayEnd() - next.index) / kWindowsPerDay;
   const double change = s.raise_change_price * fleet_->mean_limit();
-  if (byte_days + change >= price_ * WarningHazard()) return;
+  if (tasks_ * byte_days + change >= price_ * WarningHazard()) return;
   raised_ = raised;
   raised_from_ = next.index;
   raised_until_ = DayEnd();
@@ -460,6 +466,7 @@ void AnalogsRecommender::Explain(Reason& reason) const {
   reason.facts.push_back({"highest peak of the last 7 days", job.week_peak, unit});
   reason.facts.push_back({fmt::format("price of {} {}", a, day), price_,
                           resource == Resource::kCpu ? "core-days" : "byte-days"});
+  if (job.tasks > 1) reason.facts.push_back({"tasks, mean of the last day", job.tasks, ""});
   reason.facts.push_back({fmt::format("chance of {} {}", a, day), 100 * *reason.chance, "%"});
   const AnalogSettings& s = fleet_->settings();
   if (job_.order.has_value()) {
@@ -496,10 +503,12 @@ void AnalogsRecommender::ExplainChoice(const AnalogCase& job, const AnalogCdf& c
   const double level = AnalogLevel(resource);
   const AnalogSettings& s = fleet_->settings();
   const bool own = job_.order.has_value();
-  const double price = own ? 0 : price_;
+  const double price = own ? 0 : price_ / job.tasks;
   const double most = own ? OwnShare() : s.MostChance(resource);
   reason.cost_unit = UnitName(resource);
-  const std::string detail = own ? "limit" : "limit + price x chance";
+  const std::string detail = own             ? "limit"
+                             : job.tasks > 1 ? "limit + price / tasks x chance"
+                                             : "limit + price x chance";
   for (double chance : {0.5, 0.2, 0.1, 0.05, 0.03, 0.01}) {
     AnalogChoice c;
     for (int k = 0; k < AnalogGrid::kEdges; ++k) {
@@ -512,7 +521,7 @@ void AnalogsRecommender::ExplainChoice(const AnalogCase& job, const AnalogCdf& c
     reason.candidates.push_back({fmt::format("limit with a {:g} % chance", 100 * chance), c.limit,
                                  c.limit + price * c.overrun_chance, detail, false});
   }
-  const AnalogBound bound = BoundOf(choice_, cdf, job, resource, price, most, s);
+  const AnalogBound bound = BoundOf(choice_, cdf, job, resource, own ? 0 : price_, most, s);
   std::string name = own ? "least limit at the job's order" : "least cost";
   if (choice_.kept) {
     name = "the limit before, kept";
@@ -536,6 +545,9 @@ std::unique_ptr<Recommender> AnalogsRecommender::Clone() const {
   if (spare_ != nullptr) copy->spare_ = spare_->Clone();
   copy->ring_ = ring_;
   copy->today_ = today_;
+  copy->today_windows_ = today_windows_;
+  copy->today_tasks_ = today_tasks_;
+  copy->tasks_ = tasks_;
   copy->job_day_ = job_day_;
   copy->ended_ = ended_;
   copy->choice_ = choice_;
@@ -570,7 +582,7 @@ size_t AnalogsRecommender::state_bytes() const {
 void AnalogsRecommender::Save(ByteWriter& out) const {
   ring_.Save(out);
   today_.Save(out);
-  out.Put<uint8_t>((decided_ ? 1 : 0) | kHasDay | kHasPromise);
+  out.Put<uint8_t>((decided_ ? 1 : 0) | kHasDay | kHasPromise | kHasTasks);
   out.Put<uint8_t>(overrun_today_ ? 1 : 0);
   out.Put<uint8_t>(choice_.kept ? 1 : 0);
   for (double v : {choice_.limit, choice_.overrun_chance, choice_.cost, price_, raised_}) out.Put(v);
@@ -596,6 +608,9 @@ void AnalogsRecommender::SaveDay(ByteWriter& out) const {
   out.Put(promised_today_);
   out.Put<uint8_t>(raised_after_overrun_ ? 1 : 0);
   out.Put<uint8_t>(last_over_ ? 1 : 0);
+  out.Put(today_windows_);
+  out.Put(today_tasks_);
+  out.Put(tasks_);
 }
 
 bool AnalogsRecommender::LoadDay(ByteReader& in) {
@@ -640,6 +655,11 @@ absl::Status AnalogsRecommender::Load(ByteReader& in) {
       raised_after_overrun_ = in.Get<uint8_t>() != 0;
       last_over_ = in.Get<uint8_t>() != 0;
       possible = possible && std::isfinite(promised_today_);
+    }
+    if ((flags & kHasTasks) != 0) {
+      for (uint32_t* v : {&today_windows_, &today_tasks_}) *v = in.Get<uint32_t>();
+      tasks_ = in.Get<float>();
+      possible = possible && std::isfinite(tasks_) && tasks_ >= 1 && today_tasks_ >= today_windows_;
     }
   } else {
     job_day_ = decided_ ? decided_day_ : INT32_MIN;

@@ -1,8 +1,8 @@
 // Analogs: the fleet's own history as the model. For a job tonight, the job-days of the whole fleet that
 // looked most like it say how far tomorrow's peak may rise above the week's; its own days count more. The
-// limit is the one that minimises bytes + price of an OOM-day x P(peak > limit), in absolute bytes, so that a
-// small job's generous limit is cheap and a big one's is not. People order a share of OOM-days; the price
-// follows.
+// limit is the one that minimises tasks x bytes + price of an OOM-day x P(peak > limit), in absolute bytes, so
+// that a small job's generous limit is cheap and that of a big one, or of many tasks, is not. People order a
+// share of OOM-days; the price follows.
 //
 // One decision a day, each job at a time of its own, and a reactive raise in between. Until the
 // fleet has enough history a fallback recommends. docs/algorithms.md has every formula and default.
@@ -148,7 +148,9 @@ class AnalogsRecommender final : public Recommender {
   AnalogJob job_;
   JobDaysRing ring_;
   DayAccumulator today_;
-  int32_t job_day_ = INT32_MIN;  // the job's day that is open
+  uint32_t today_windows_ = 0, today_tasks_ = 0;  // windows with usage, and the tasks in all of them
+  float tasks_ = 1;                               // mean of the job-day that ended last
+  int32_t job_day_ = INT32_MIN;                   // the job's day that is open
   EndedDay ended_;
   // The decision in force for decided_day_.
   AnalogChoice choice_;

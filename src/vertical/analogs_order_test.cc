@@ -94,11 +94,13 @@ AnalogSettings Order(double share) {
 }
 
 TEST(AnalogsOrder, NoJobCarriesMoreThanThreeTimesTheOrderUnlessItIsSet) {
-  AnalogSettings s = Order(0.03);
-  EXPECT_DOUBLE_EQ(s.MostChance(Resource::kMemory), 0.09);
+  AnalogSettings s = Order(0.05);
+  EXPECT_DOUBLE_EQ(s.MostChance(Resource::kMemory), 0.15);
+  s.memory_oom_days = 0.01;
+  EXPECT_DOUBLE_EQ(s.MostChance(Resource::kMemory), 0.1) << "a tenth is always allowed";
   s.memory_oom_days = 0.3;
   EXPECT_DOUBLE_EQ(s.MostChance(Resource::kMemory), 0.5);
-  EXPECT_DOUBLE_EQ(s.MostChance(Resource::kCpu), 0.09);
+  EXPECT_DOUBLE_EQ(s.MostChance(Resource::kCpu), 0.1);
   s.max_overrun_chance = 0.2;
   EXPECT_DOUBLE_EQ(s.MostChance(Resource::kMemory), 0.2);
 }

@@ -193,6 +193,57 @@ TEST(Analogs, AnOverrunRaisesUntilTheNextDecision) {
   EXPECT_GT(*r.Recommend(WindowId{w + kWindowsPerDay}), 0);
 }
 
+// A day over the limit counts once for a job of many tasks, and each of them has the limit.
+TEST(Analogs, AJobOfManyTasksHasALowerLimit) {
+  Fleet fleet(60, Order(0.05), 31);
+  for (int32_t day = 0; day < 15; ++day) (void)fleet.LiveDay(day);
+  AnalogsRecommender& r = *fleet.jobs()[0].recommender;
+  const auto many = r.Clone();
+  const double peak = fleet.jobs()[0].base;
+  const int32_t w = 15 * kWindowsPerDay;
+  FleetRows rows;
+  for (auto& [one, tasks] : {std::pair<Recommender*, uint32_t>(&r, 1), {many.get(), 200}}) {
+    one->StartDay(15);
+    std::vector<TaskUsage> usage;
+    for (uint32_t t = 0; t < tasks; ++t)
+      usage.push_back({t, static_cast<float>(peak), static_cast<float>(peak)});
+    one->Observe(MadeSignal(Resource::kMemory, w, usage));
+    one->EndDay(15, rows);
+    one->StartDay(16);
+  }
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].tomorrow.tasks, 1);
+  EXPECT_EQ(rows[1].tomorrow.tasks, 200);
+  EXPECT_LT(*many->Recommend(WindowId{w + kWindowsPerDay}), *r.Recommend(WindowId{w + kWindowsPerDay}));
+  Reason reason;
+  many->Explain(reason);
+  EXPECT_THAT(reason.facts,
+              ::testing::Contains(::testing::Field(&Fact::name, std::string("tasks, mean of the last day"))));
+}
+
+// Checkpoints of before the number of tasks counted lack it: it is 1 until a day is over.
+TEST(Analogs, ACheckpointWithoutTasksIsRead) {
+  Fleet fleet(60, Order(0.05), 31);
+  for (int32_t day = 0; day < 15; ++day) (void)fleet.LiveDay(day);
+  AnalogsRecommender& r = *fleet.jobs()[0].recommender;
+  r.StartDay(15);
+  const double limit = *r.Recommend(WindowId{15 * kWindowsPerDay});
+  std::string bytes;
+  ByteWriter out(&bytes);
+  r.Save(out);
+  constexpr size_t kTasks = 12, kAfter = 1,
+                   kFlagsToEnd = 131;  // two counts, a mean; whether there is a fallback
+  char& flags = bytes[bytes.size() - kFlagsToEnd];
+  ASSERT_EQ(flags, 1 | 2 | 4 | 8);
+  flags = 1 | 2 | 4;
+  bytes.erase(bytes.size() - kTasks - kAfter, kTasks);
+  AnalogsRecommender again(fleet.fleet(), nullptr, OomSettings());
+  ByteReader in(bytes);
+  ASSERT_TRUE(again.Load(in).ok());
+  EXPECT_EQ(in.remaining(), 0U);
+  EXPECT_EQ(*again.Recommend(WindowId{15 * kWindowsPerDay}), limit);
+}
+
 // What is promised and what is delivered are those of the limit in force, which others may have held higher.
 TEST(Analogs, JudgeThemselvesByTheLimitInForce) {
   double overruns[2] = {};

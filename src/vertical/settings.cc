@@ -60,7 +60,7 @@ BoundSettings BoundSettings::For(Resource r) {
 double AnalogSettings::MostChance(Resource r) const {
   if (max_overrun_chance > 0) return max_overrun_chance;
   const bool priced = (r == Resource::kCpu ? cpu_price_cores : memory_price_bytes) > 0;
-  return priced ? 0.5 : std::min(0.5, kChanceOfOrder * order(r));
+  return priced ? 0.5 : std::clamp(kChanceOfOrder * order(r), kLeastMostChance, 0.5);
 }
 
 }  // namespace taut

@@ -132,9 +132,9 @@ struct AnalogSettings {
   double cpu_price_cores = 0;
   double keep = 0.13;  // yesterday's limit stays if it costs at most this share more than the best
   // No limit that is expected to fail on more than this share of a job's days; 0: kChanceOfOrder times the
-  // ordered share, at most a half; a half where the price is fixed.
+  // ordered share, at least kLeastMostChance and at most a half; a half where the price is fixed.
   double max_overrun_chance = 0;
-  static constexpr double kChanceOfOrder = 3;
+  static constexpr double kChanceOfOrder = 3, kLeastMostChance = 0.1;
   // The share of OOM-days (throttled days) ordered for each job by itself, whatever the price; absent: the
   // fleet's order is shared over the jobs where it costs least.
   std::optional<double> job_order;
