@@ -48,7 +48,7 @@ class Committer {
   // What was decided since the last commit; add to it, then Commit.
   Unsaved& unsaved() { return unsaved_; }
   // Stores what there is, passes orders to the actuator and tells listeners. Not OK: the store did not take it,
-  // nothing was told, and the next call tries again.
+  // no listener was called, and the next call tries again.
   absl::Status Commit();
   // The two halves of Commit, for who has something to do between them.
   absl::Status StoreUnsaved();

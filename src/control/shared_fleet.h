@@ -31,7 +31,7 @@ class SharedFleet {
   };
   Handle<std::shared_lock<std::shared_mutex>, const LiveFleet> Read() const { return {mutex_, fleet_}; }
   Handle<std::unique_lock<std::shared_mutex>, LiveFleet> Write() { return {mutex_, fleet_}; }
-  // For the thread that changes the fleet: nobody else does.
+  // For the thread that changes the fleet: no other does.
   const LiveFleet& unlocked() const { return fleet_; }
   // For a restore: no other thread is there yet.
   LiveFleet& unshared() { return fleet_; }
