@@ -1,6 +1,7 @@
 #include "cli/parse_daemon.h"
 
 #include "cli/parse_help.h"
+#include "model/rollout.h"
 
 namespace taut {
 namespace {
@@ -269,7 +270,7 @@ void DaemonVerbs::AddExport(CLI::App& app) {
 void DaemonVerbs::AddDecisions(CLI::App& app) {
   DecisionsArgs& a = decisions_;
   app.add_option("--job", a.job, "only decisions of this job");
-  app.add_option("--kind", a.kind, "would_set, set, try, promote, roll_back, oom_raise or release")
+  app.add_option("--kind", a.kind, DecisionKindNames())
       ->check(OneOf({"would_set", "set", "try", "promote", "roll_back", "oom_raise", "release"}));
   AddLimit(app, a.limit, "maximum number of rows", 1000);
   app.add_flag("--follow", a.follow, "print new decisions until ^C");

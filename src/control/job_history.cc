@@ -27,11 +27,9 @@ void Fold(const Signal& signal, Column& column) {
 LimitSteps::LimitSteps(std::span<const Decision> decisions, Resource resource) {
   for (const Decision& d : decisions) {
     if (d.target != resource) continue;
-    const bool sets = d.kind == DecisionKind::kSet || d.kind == DecisionKind::kPromote ||
-                      d.kind == DecisionKind::kOomRaise || d.kind == DecisionKind::kRelease;
-    if (sets) limits_.push_back({d.time_s, d.after});
-    const bool shows = sets || d.kind == DecisionKind::kWouldSet || d.kind == DecisionKind::kTry;
-    if (shows && d.kind != DecisionKind::kRelease) would_be_.push_back({d.time_s, d.after});
+    const DecisionKindRow& kind = RowOf(d.kind);
+    if (kind.sets_all_tasks) limits_.push_back({d.time_s, d.after});
+    if (kind.shows_recommendation) would_be_.push_back({d.time_s, d.after});
   }
 }
 

@@ -32,9 +32,8 @@ class AppliedLimits {
   std::optional<double> At(int64_t time_s) {
     for (; !rest_.empty() && rest_.front().time_s <= time_s; rest_ = rest_.subspan(1)) {
       const Decision& d = rest_.front();
-      const bool is_of_all = d.kind == DecisionKind::kSet || d.kind == DecisionKind::kPromote ||
-                             d.kind == DecisionKind::kOomRaise || d.kind == DecisionKind::kRelease;
-      if (d.target == Target(resource_) && is_of_all && d.outcome == Outcome::kApplied) limit_ = d.after;
+      const bool sets = RowOf(d.kind).sets_all_tasks && d.outcome == Outcome::kApplied;
+      if (sets && d.target == Target(resource_)) limit_ = d.after;
     }
     return limit_;
   }

@@ -20,23 +20,7 @@ std::string KeyOf(const std::string& kind, const OwnedObject& object) {
 std::string_view ReasonOf(const Decision& decision) {
   if (decision.target.is_replicas())
     return decision.kind == DecisionKind::kRelease ? "ReplicasReleased" : "ReplicasSet";
-  switch (decision.kind) {
-    case DecisionKind::kWouldSet:
-      return "LimitRecommended";
-    case DecisionKind::kSet:
-      return "LimitSet";
-    case DecisionKind::kTry:
-      return "LimitTried";
-    case DecisionKind::kPromote:
-      return "LimitPromoted";
-    case DecisionKind::kRollBack:
-      return "LimitRolledBack";
-    case DecisionKind::kOomRaise:
-      return "LimitRaised";
-    case DecisionKind::kRelease:
-      return "LimitReleased";
-  }
-  return "LimitSet";
+  return RowOf(decision.kind).event;
 }
 
 std::string AmountText(Target target, const std::optional<double>& amount) {
@@ -75,7 +59,7 @@ WorkloadEvent EventOf(const Decision& decision, const WorkloadName& workload) {
   WorkloadEvent out;
   out.workload = workload;
   out.reason = ReasonOf(decision);
-  out.is_warning = decision.kind == DecisionKind::kOomRaise || decision.kind == DecisionKind::kRollBack;
+  out.is_warning = RowOf(decision.kind).is_warning;
   const bool is_limit = decision.target.is_limit();
   out.message =
       StrCat(workload.container.empty() || !is_limit ? "" : StrCat("container ", workload.container, ": "),

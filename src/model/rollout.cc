@@ -4,8 +4,27 @@ namespace taut {
 namespace {
 
 constexpr std::string_view kModes[kNumModes] = {"off", "observe", "canary", "auto"};
-constexpr std::string_view kKinds[kNumDecisionKinds] = {"would_set", "set",       "try",    "promote",
-                                                        "roll_back", "oom_raise", "release"};
+constexpr DecisionKindRow kKinds[kNumDecisionKinds] = {
+    {.name = "would_set", .action = "", .event = "LimitRecommended", .shows_recommendation = true},
+    {.name = "set",
+     .action = "limit_set",
+     .event = "LimitSet",
+     .sets_all_tasks = true,
+     .shows_recommendation = true},
+    {.name = "try", .action = "limit_tried", .event = "LimitTried", .shows_recommendation = true},
+    {.name = "promote",
+     .action = "limit_promoted",
+     .event = "LimitPromoted",
+     .sets_all_tasks = true,
+     .shows_recommendation = true},
+    {.name = "roll_back", .action = "limit_rolled_back", .event = "LimitRolledBack", .is_warning = true},
+    {.name = "oom_raise",
+     .action = "limit_raised_after_oom",
+     .event = "LimitRaised",
+     .sets_all_tasks = true,
+     .shows_recommendation = true,
+     .is_warning = true},
+    {.name = "release", .action = "limit_released", .event = "LimitReleased", .sets_all_tasks = true}};
 constexpr std::string_view kOutcomes[kNumOutcomes] = {"pending", "applied", "dry_run", "failed",
                                                       "superseded"};
 
@@ -20,7 +39,16 @@ std::optional<Mode> ParseMode(std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view Name(DecisionKind kind) { return kKinds[static_cast<size_t>(kind)]; }
+const DecisionKindRow& RowOf(DecisionKind kind) { return kKinds[static_cast<size_t>(kind)]; }
+
+std::string DecisionKindNames() {
+  std::string out;
+  for (size_t i = 0; i < kNumDecisionKinds; ++i) {
+    if (i > 0) out += i + 1 < kNumDecisionKinds ? ", " : " or ";
+    out += kKinds[i].name;
+  }
+  return out;
+}
 
 std::string_view Name(Outcome outcome) { return kOutcomes[static_cast<size_t>(outcome)]; }
 

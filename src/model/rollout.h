@@ -38,7 +38,19 @@ enum class DecisionKind : uint8_t {
   kRelease    // mode went to off or observe: the owner's limit again
 };
 inline constexpr int kNumDecisionKinds = 7;
-std::string_view Name(DecisionKind kind);
+// What a kind is called, and what others do with it: one row of a table.
+struct DecisionKindRow {
+  std::string_view name;              // "would_set"
+  std::string_view action;            // in logs: "limit_set"; "" if nothing is done
+  std::string_view event;             // the reason of a Kubernetes event: "LimitSet"
+  bool sets_all_tasks = false;        // `after` is the limit of all tasks from then on
+  bool shows_recommendation = false;  // `after` is what is recommended
+  bool is_warning = false;            // a task was killed, or a trial did badly
+};
+const DecisionKindRow& RowOf(DecisionKind kind);
+inline std::string_view Name(DecisionKind kind) { return RowOf(kind).name; }
+// "would_set, set, ... or release"
+std::string DecisionKindNames();
 
 enum class Outcome : uint8_t { kPending, kApplied, kDryRun, kFailed, kSuperseded };
 inline constexpr int kNumOutcomes = 5;

@@ -24,20 +24,7 @@ constexpr size_t kMaxEvents = 200;
 
 std::string_view ActionOf(Target target, DecisionKind kind) {
   if (target.is_replicas()) return kind == DecisionKind::kRelease ? "replicas_released" : "replicas_set";
-  switch (kind) {
-    case DecisionKind::kTry:
-      return "limit_tried";
-    case DecisionKind::kPromote:
-      return "limit_promoted";
-    case DecisionKind::kRollBack:
-      return kRolledBack;
-    case DecisionKind::kOomRaise:
-      return "limit_raised_after_oom";
-    case DecisionKind::kRelease:
-      return "limit_released";
-    default:
-      return "limit_set";
-  }
+  return RowOf(kind).action;
 }
 
 constexpr std::string_view kDryRunActuator = "dry_run";
@@ -70,7 +57,7 @@ std::string Ended(JsonWriter& json) {
 
 void LogDecision(const Decision& d, std::string_view job, std::string_view actuator) {
   void (*log)(std::string_view, ActionLog::Fields) = &ActionLog::Info;
-  if (d.kind == DecisionKind::kRollBack || d.kind == DecisionKind::kOomRaise) log = &ActionLog::Warn;
+  if (RowOf(d.kind).is_warning) log = &ActionLog::Warn;
   // A dry run applies nothing, and says so.
   const std::string action =
       StrCat(actuator == kDryRunActuator ? "dry_run_" : "", ActionOf(d.target, d.kind));
@@ -127,7 +114,7 @@ void DaemonActs::Deliver(std::vector<std::string> events) {
 void DaemonActs::OnTick(const TickEvents& events) {
   std::vector<std::string> notices;
   for (const Decision& d : events.decisions) {
-    if (d.kind == DecisionKind::kWouldSet) continue;  // nothing is done
+    if (RowOf(d.kind).action.empty()) continue;  // nothing is done
     const std::string job = job_name_(d.job);
     LogDecision(d, job, actuator_);
     const bool lowered =
