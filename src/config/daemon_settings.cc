@@ -25,7 +25,7 @@ const DaemonSetting kDaemonSettings[] = {
     {"server.tls.key", "PEM file of its key", kPlain, 0, 0, TAUT_FIELD(server.options.key_file)},
     {"server.tls.client_ca", "PEM file: clients with a certificate of this CA are authenticated", kPlain, 0,
      0, TAUT_FIELD(server.options.client_ca_file)},
-    {"server.tls.client_role", "their role: writer, reader or operator", kPlain, 0, 0,
+    {"server.tls.client_role", "their role: writer, reader, platform or operator", kPlain, 0, 0,
      TAUT_FIELD(server.options.client_role)},
     {"server.tokens.writer_file",
      "file of tokens that may only send samples (POST /api/v1/write), for Prometheus; one per line, followed "
@@ -33,6 +33,14 @@ const DaemonSetting kDaemonSettings[] = {
      kPlain, 0, 0, TAUT_FIELD(server.writer_tokens_file)},
     {"server.tokens.reader_file", "file of read-only tokens, in the same form", kPlain, 0, 0,
      TAUT_FIELD(server.reader_tokens_file)},
+    {"server.tokens.platform_file",
+     "file of tokens, in the same form, that see everything and act on the quota of every group", kPlain, 0,
+     0, TAUT_FIELD(server.platform_tokens_file)},
+    {"server.tokens.group_file",
+     "file of tokens of groups' people; a line has the token, a role (member, owner or budget_holder), the "
+     "groups "
+     "of the quota file with commas between, and a name: `TOKEN owner shop,media anna`",
+     kPlain, 0, 0, TAUT_FIELD(server.group_tokens_file)},
     {"server.tokens.operator_file",
      "file of operators' tokens; the name is recorded with each change of a setting", kPlain, 0, 0,
      TAUT_FIELD(server.operator_tokens_file)},

@@ -81,10 +81,16 @@ Access::Access(const ServerOptions& options)
       open_paths_(options.open_paths),
       names_(options.names) {
   const auto add = [this](const std::vector<AccessToken>& tokens, Role role) {
-    for (const AccessToken& token : tokens) known_.push_back({DigestOf(token.token), role, token.name});
+    for (const AccessToken& token : tokens) {
+      const bool bound = role == Role::kGroup;
+      known_.push_back({DigestOf(token.token), role, token.name,
+                        bound ? std::make_shared<const GroupBindings>(token.bindings) : nullptr});
+    }
   };
   add(options.writer_tokens, Role::kWriter);
+  add(options.group_tokens, Role::kGroup);
   add(options.reader_tokens, Role::kReader);
+  add(options.platform_tokens, Role::kPlatform);
   add(options.operator_tokens, Role::kOperator);
 }
 
@@ -102,7 +108,7 @@ Caller Access::CallerOfToken(std::string_view token) const {
     const bool same = CRYPTO_memcmp(k.digest.data(), digest.data(), digest.size()) == 0;
     if (same && (found == nullptr || found->role < k.role)) found = &k;
   }
-  return found == nullptr ? Caller() : Caller{found->role, found->name, true};
+  return found == nullptr ? Caller() : Caller{found->role, found->name, true, found->bindings};
 }
 
 Caller Access::CallerOf(const HttpRequest& request,

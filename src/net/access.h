@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ struct Caller {
   Role role = Role::kNone;
   std::string user;            // as HttpRequest's
   bool authenticated = false;  // by a token or a certificate; not because no authentication is required
+  std::shared_ptr<const GroupBindings> bindings = nullptr;  // as HttpRequest's
+  std::optional<int64_t> valid_until_s = std::nullopt;      // likewise
 };
 
 // Immutable: any thread.
@@ -41,6 +44,7 @@ class Access {
     Digest digest;
     Role role;
     std::string name;
+    std::shared_ptr<const GroupBindings> bindings;
   };
 
   std::vector<Known> known_;

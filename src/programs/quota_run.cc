@@ -63,6 +63,17 @@ absl::StatusOr<QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::
   return std::move(file->spec);
 }
 
+absl::Status CheckBindings(const ServerConfig& server, const ServerOptions& options,
+                           const QuotaConfig& quota) {
+  std::vector<std::string> groups, warnings;
+  if (!quota.file.empty()) {
+    const absl::StatusOr<QuotaSpec> spec = ReadQuota(quota, warnings);
+    if (!spec.ok()) return spec.status();
+    for (const QuotaGroup& group : spec->groups) groups.push_back(group.name);
+  }
+  return CheckBoundGroups(server, options, quota.file, groups);
+}
+
 std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& view) {
   if (!view.measured_at.has_value()) return std::nullopt;
   std::map<std::string, NamespaceQuota> by_name;

@@ -164,6 +164,8 @@ int Run(int argc, char** argv) {
       for (const std::string& warning : warnings)
         std::fprintf(stderr, "tautd: warning: %s\n", warning.c_str());
     }
+    if (absl::Status s = CheckBindings(config->server, *server, config->quota); !s.ok())
+      return Fail(2, Message(s));
     std::printf("%s is valid\n", args.config.empty() ? "the default configuration" : args.config.c_str());
     return 0;
   }
