@@ -120,7 +120,7 @@ HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
                   [&reach](const JobRecord& job) { return reach.Has(job); });
   if (!made.ok()) return ErrorResponse(made.status());
   std::vector<const GroupBill*> groups = Dearest(*made);
-  // The price file may bill the jobs of two groups of the quota as one: that bill is nobody's alone.
+  // The price file may bill the jobs of two groups of the quota as one: that bill is not shown to either.
   if (!reach.all()) std::erase_if(groups, [&](const GroupBill* g) { return !made->whole[g->group]; });
   JsonWriter json;
   json.BeginObject();

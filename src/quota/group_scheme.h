@@ -1,4 +1,4 @@
-// Which group each job is of, and which groups stand below which: the quota and its rules as they were at one time.
+// Which group each job is of, and which groups are below which: the quota and its rules as they were at one time.
 #pragma once
 
 #include <string>

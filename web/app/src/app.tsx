@@ -1,6 +1,7 @@
 // The frame around the pages: navigation, the state of the connection, what everybody must know.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { live, type Connection } from './api/live';
+import { mayOf } from './api/may';
 import { useQuery } from './api/query';
 import type { Fleet, Status } from './api/types';
 import { setSamplesClock } from './lib/clock';
@@ -144,6 +145,7 @@ export function App() {
   const machines = route.page === 'machines' || (agents !== undefined && (agents.enabled || agents.known > 0));
 
   const quota = route.page === 'quota' || status.data?.quota === true;
+  const money = mayOf(status.data, 'see_money') === true;
 
   const place = route.page + route.job;
   useEffect(() => {
@@ -163,7 +165,7 @@ export function App() {
           </a>
           {cell && <CellMenu cell={cell} />}
           <nav aria-label="Pages">
-            {PAGES.filter(([page]) => (page !== 'machines' || machines) && (page !== 'quota' || quota)).map(([page, name]) => (
+            {PAGES.filter(([page]) => (page !== 'machines' || machines) && (page !== 'quota' || quota) && (page !== 'costs' || money)).map(([page, name]) => (
               <a key={page} href={hrefOf(page)} aria-current={page === here ? 'page' : undefined}>{name}</a>
             ))}
           </nav>
