@@ -110,24 +110,26 @@ absl::StatusOr<ServerOptions> OpenServerOptions(const ServerConfig& config) {
   return options;
 }
 
+absl::Status CheckBoundGroup(std::string_view where, const GroupBinding& binding,
+                             const std::string& quota_file, std::span<const std::string> groups) {
+  if (quota_file.empty()) {
+    return absl::InvalidArgumentError(
+        StrCat(where, " binds to group \"", binding.group,
+               "\", but quota.file is empty: groups are those of a quota file"));
+  }
+  if (std::ranges::find(groups, binding.group) != groups.end()) return absl::OkStatus();
+  const std::vector<std::string_view> known(groups.begin(), groups.end());
+  return absl::InvalidArgumentError(StrCat(where, " binds to group \"", Printable(binding.group),
+                                           "\", which is not in ", quota_file, "; did you mean \"",
+                                           NearestName(binding.group, known), "\"?"));
+}
+
 absl::Status CheckBoundGroups(const ServerConfig& config, const ServerOptions& options,
                               const std::string& quota_file, std::span<const std::string> groups) {
-  const auto check = [&](std::string_view where, const GroupBinding& binding) {
-    if (quota_file.empty()) {
-      return absl::InvalidArgumentError(
-          StrCat(where, " binds to group \"", binding.group,
-                 "\", but quota.file is empty: groups are those of a quota file"));
-    }
-    if (std::ranges::find(groups, binding.group) != groups.end()) return absl::OkStatus();
-    const std::vector<std::string_view> known(groups.begin(), groups.end());
-    return absl::InvalidArgumentError(StrCat(where, " binds to group \"", Printable(binding.group),
-                                             "\", which is not in ", quota_file, "; did you mean \"",
-                                             NearestName(binding.group, known), "\"?"));
-  };
   for (const AccessToken& token : options.group_tokens) {
     for (const GroupBinding& binding : token.bindings) {
       const std::string where = StrCat(config.group_tokens_file, ": the token of ", token.name);
-      if (absl::Status s = check(where, binding); !s.ok()) return s;
+      if (absl::Status s = CheckBoundGroup(where, binding, quota_file, groups); !s.ok()) return s;
     }
   }
   return absl::OkStatus();

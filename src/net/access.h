@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "net/http.h"
 #include "net/server_options.h"
 
@@ -18,7 +19,18 @@ struct Caller {
   std::string user;            // as HttpRequest's
   bool authenticated = false;  // by a token or a certificate; not because no authentication is required
   std::shared_ptr<const GroupBindings> bindings = nullptr;  // as HttpRequest's
-  std::optional<int64_t> valid_until_s = std::nullopt;      // likewise
+  std::string refusal = {};  // why the token was not taken; "": no token, or none of ours
+  std::optional<int64_t> valid_until_s = std::nullopt;  // likewise
+};
+
+// Knows tokens that are no list's, such as those that an OpenID Connect provider signs. Thread-safe, and does not
+// wait for a network.
+class BearerVerifier {
+ public:
+  virtual ~BearerVerifier() = default;
+  virtual bool Takes(std::string_view token) const = 0;  // by its form
+  // Unauthenticated with the reason, which the sender is told.
+  virtual absl::StatusOr<Caller> CallerOf(std::string_view token) const = 0;
 };
 
 // Immutable: any thread.
@@ -52,6 +64,7 @@ class Access {
   const Role client_role_;
   const std::vector<std::string> open_paths_;
   const std::vector<std::string> names_;
+  const std::shared_ptr<const BearerVerifier> verifier_;
 };
 
 // "name:80" -> "name", "[::1]:80" -> "::1".

@@ -65,6 +65,7 @@ struct HttpRequest {
   Role role = Role::kNone;
   std::string user;  // the name beside the token, or of the client's certificate; "" for none
   std::shared_ptr<const GroupBindings> bindings;  // of Role::kGroup; else null
+  std::string refusal;                            // why its token was not taken, for the answer
   std::optional<int64_t> valid_until_s;           // of a token that expires: a stream ends then
 
   // nullptr if absent; the first of several.

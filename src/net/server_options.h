@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,8 @@
 #include "net/http.h"
 
 namespace taut {
+
+class BearerVerifier;  // access.h
 
 struct ListenAddress {
   std::string host = "127.0.0.1";  // an IP address, v6 without brackets
@@ -62,6 +65,8 @@ struct ServerOptions {
   std::vector<AccessToken> reader_tokens;
   std::vector<AccessToken> platform_tokens;
   std::vector<AccessToken> operator_tokens;
+  // If set: asked for tokens that are none of these. Stays over a reload.
+  std::shared_ptr<const BearerVerifier> verifier;
   // Paths that are answered without a role, such as "/healthz".
   std::vector<std::string> open_paths;
   // Names of this server besides localhost and IP addresses: required in the Host header where no client
@@ -107,7 +112,7 @@ struct ServerOptions {
            !platform_tokens.empty() || !operator_tokens.empty();
   }
   // No authentication is required.
-  bool is_open() const { return !has_tokens() && client_ca_file.empty(); }
+  bool is_open() const { return !has_tokens() && verifier == nullptr && client_ca_file.empty(); }
 
   // InvalidArgument, with the way out, if these do not fit together or let strangers in.
   absl::Status Check() const;

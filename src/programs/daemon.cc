@@ -309,6 +309,11 @@ absl::Status Daemon::StartQuota() {
 }
 
 absl::Status Daemon::StartServer(const std::string& config_path) {
+  absl::StatusOr<OidcParts> oidc = OpenOidc(config_.server.oidc, [] { return WallNow().seconds(); });
+  if (!oidc.ok()) return oidc.status();
+  provider_keys_ = std::move(oidc->keys);
+  if (provider_keys_ != nullptr) provider_keys_->Start();
+  config_.server.options.verifier = oidc->verifier;
   absl::StatusOr<ServerOptions> server_options = OpenServerOptions(config_.server);
   if (!server_options.ok()) return server_options.status();
   if (absl::Status s = CheckBindings(config_.server, *server_options, config_.quota); !s.ok()) return s;

@@ -39,6 +39,8 @@ void Daemon::Reload(const DaemonConfig& config) {
   const bool tls_stays = config_.server.options.has_tls() == config.server.options.has_tls();
   ServerConfig server = config.server;
   server.options.listen = config_.server.options.listen;  // a restart would change these
+  server.options.verifier = config_.server.options.verifier;
+  server.oidc = config_.server.oidc;
   const absl::StatusOr<ServerOptions> options = OpenServerOptions(server);
   absl::Status taken = options.status();
   if (taken.ok()) taken = CheckBindings(server, *options, config.quota);
