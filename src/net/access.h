@@ -29,7 +29,7 @@ class BearerVerifier {
  public:
   virtual ~BearerVerifier() = default;
   virtual bool Takes(std::string_view token) const = 0;  // by its form
-  // Unauthenticated with the reason, which the sender is told.
+  // Unauthenticated with the reason, which is sent to the caller.
   virtual absl::StatusOr<Caller> CallerOf(std::string_view token) const = 0;
 };
 
