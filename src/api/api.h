@@ -186,6 +186,7 @@ class Api {
   const Prices& PricesFor(const HttpRequest& request, const Reach& shown) const;
   void PutCaller(const HttpRequest& request, JsonWriter& json) const;
   HttpResponse GroupStatus(const HttpRequest& request);
+  // events.cc
   HttpResponse SubscribeGroup(const HttpRequest& request);
   void PublishToGroups(const TickEvents& events);
 
