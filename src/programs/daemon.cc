@@ -9,7 +9,6 @@
 #include "base/strings.h"
 #include "config/price_file.h"
 #include "control/ordered_replicas.h"
-#include "programs/action_log.h"
 #include "programs/process.h"
 #include "programs/version.h"
 #include "programs/webhook_setup.h"
@@ -25,24 +24,11 @@ constexpr std::chrono::milliseconds kSampleTick{20};  // where time is the sampl
 constexpr std::chrono::seconds kStoreRetry{2};
 // Windows open at a stop and this long before it are still brought by senders that try again.
 constexpr std::chrono::seconds kShortGap{60};
-constexpr size_t kMostLogged = 500;      // bytes of an answer
 constexpr double kAgentsEveryMs = 1000;  // who is connected is looked at this often
 
 double SteadyMilliseconds() {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double, std::milli>(since).count();
-}
-
-// Changes, and what was refused, with the person who made or tried it.
-void LogAct(const ApiAct& act) {
-  void (*say)(std::string_view, ActionLog::Fields) = &ActionLog::Info;
-  if (act.refused()) say = &ActionLog::Warn;
-  say(act.refused() ? "request_refused" : "request_done", {{"who", act.who},
-                                                           {"roles", act.roles},
-                                                           {"method", act.method},
-                                                           {"path", act.path},
-                                                           {"status", act.status},
-                                                           {"answer", act.text.substr(0, kMostLogged)}});
 }
 
 // Beside the store.
@@ -329,7 +315,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   options.pages = config_.server.pages;
   options.now = [this] { return Now(); };
   options.steady_ms = SteadyMilliseconds;
-  options.audit = LogAct;
+  options.audit = [this](const ApiAct& act) { audit_.Log(act, SteadyMilliseconds() / 1000); };
   options.server_counts = [this] { return server_ ? server_->counts() : ServerCounts(); };
   options.process = [] {
     return ProcessFacts{CpuSeconds(), ResidentBytes(), VirtualBytes(), OpenDescriptors(), MostDescriptors()};

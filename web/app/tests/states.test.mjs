@@ -149,7 +149,7 @@ test('people of a group are shown what they may see, and their pages request not
   await page.getByRole('link', { name: 'Quota', exact: true }).waitFor();
   assert.equal(await page.getByRole('link', { name: 'Costs', exact: true }).count(), 0);
   assert.equal(await page.getByText('OOM kills and limit changes').count(), 0);
-  for (const [hash, text] of [['#/jobs', /Download CSV/], ['#/costs', /shown to owners and budget holders/], ['#/quota', /Make the request/], ['#/settings', /What can be set for a job/]]) {
+  for (const [hash, text] of [['#/jobs', /Download CSV/], ['#/costs', /shown to owners and budget holders/], ['#/quota', /Make the request/], ['#/machines', /shown to the people of the platform/], ['#/settings', /What can be set for a job/]]) {
     await page.goto(mock.url + hash);
     await shows(page, text);
   }
