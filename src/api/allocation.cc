@@ -138,7 +138,7 @@ void PutRow(const std::string& name, const CostGroup& group, const AccountEntry&
 
 }  // namespace
 
-HttpResponse Api::Allocation(const HttpRequest& request) {
+HttpResponse Api::Allocation(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(request, {"window", "aggregate", "step", "accumulate", "resolution",
                                                 "includeIdle", "shareIdle", "idleByNode"});
       !s.ok()) {
@@ -164,6 +164,7 @@ HttpResponse Api::Allocation(const HttpRequest& request) {
   const std::shared_ptr<const FleetView> view = control_.view();
   CostQuery query{.from_s = window->from_s, .to_s = window->to_s, .step_windows = kWindowsPerHour, .by = {}};
   for (const Aggregate& a : *aggregates) query.by.push_back(a.by);
+  if (!reach.all()) query.which = [&reach](const JobRecord& job) { return reach.Has(job); };
   if (!one_set) {
     query.step_windows = static_cast<int32_t>(step_s / kWindowSeconds);
     query.steps = CostQuery::Steps::kGroups;

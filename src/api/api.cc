@@ -1,13 +1,11 @@
 #include "api/api.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "api/embedded_files.h"
 #include "api/parameters.h"
 #include "base/nearest.h"
 #include "base/strings.h"
-#include "control/decision_search.h"
 
 namespace taut {
 namespace {
@@ -35,27 +33,6 @@ int HttpStatusOf(absl::StatusCode code) {
 }
 
 HttpResponse Json(JsonWriter& json) { return JsonResponse(200, json.Take()); }
-
-constexpr std::string_view kWritePath = "/api/v1/write";
-
-// nullopt: the role may.
-std::optional<std::string_view> Forbidden(const HttpRequest& request) {
-  const bool write = request.path == kWritePath;
-  // What-if is a question, though its parameters come as a body.
-  const bool question =
-      request.method == "GET" || (request.segments.size() == 5 && request.segments[4] == "whatif");
-  switch (request.role) {
-    case Role::kOperator:
-      return std::nullopt;
-    case Role::kWriter:
-      if (write) return std::nullopt;
-      return "a writer's token may only be used for POST /api/v1/write";
-    default:
-      if (question && !write) return std::nullopt;
-      return write ? "role writer or operator required; this is a reader's token"
-                   : "role operator required; this is a reader's token";
-  }
-}
 
 absl::Status ModeParameter(const HttpRequest& request, std::optional<Mode>& mode) {
   const std::string text = TextParameter(request, "mode");
@@ -98,6 +75,17 @@ std::vector<FleetPoint> Thinned(const std::vector<FleetPoint>& points, size_t mo
     }
   }
   return out;
+}
+
+// Whether the path of a row is that of the request; "{id}" is any piece.
+bool FitsPath(std::string_view row, const HttpRequest& request) {
+  if (row.find('{') == std::string_view::npos) return row == request.path;
+  const std::vector<std::string_view> pieces = Split(row.substr(1), '/');
+  if (pieces.size() != request.segments.size()) return false;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (!pieces[i].starts_with('{') && pieces[i] != request.segments[i]) return false;
+  }
+  return true;
 }
 
 std::string_view ContentTypeOf(std::string_view path) {
@@ -145,9 +133,14 @@ std::string Api::NameOf(JobId id) const {
 // ---- who answers what ----
 
 HttpResponse Api::Handle(const HttpRequest& request) {
-  if (!options_.steady_ms) return Answer(request);
+  if (!options_.steady_ms) {
+    HttpResponse response = Answer(request);
+    Audit(request, response);
+    return response;
+  }
   const double start_ms = options_.steady_ms();
   HttpResponse response = Answer(request);
+  Audit(request, response);
   times_.Note(RouteTimes::RouteOf(request), (options_.steady_ms() - start_ms) / 1000);
   return response;
 }
@@ -172,61 +165,108 @@ HttpResponse Api::Answer(const HttpRequest& request) {
   }
   if (request.role == Role::kNone)
     return ErrorResponse(401, "authentication required: send the header Authorization: Bearer TOKEN");
-  if (const auto why = Forbidden(request); why.has_value()) return ErrorResponse(403, *why);
   return Route(request);
 }
 
-HttpResponse Api::Route(const HttpRequest& request) {
-  struct Row {
-    std::string_view method, path;
-    Handler handler;
-  };
-  static constexpr Row kRows[] = {{"POST", "/api/v1/write", &Api::Write},
-                                  {"GET", "/api/v1/fleet", &Api::Fleet},
-                                  {"GET", "/api/v1/fleet/history", &Api::History},
-                                  {"GET", "/api/v1/jobs", &Api::Jobs},
-                                  {"GET", "/api/v1/totals", &Api::Totals},
-                                  {"GET", "/api/v1/costs", &Api::Costs},
-                                  {"GET", "/api/v1/budgets", &Api::Budgets},
-                                  {"GET", "/api/v1/bills", &Api::Bills},
-                                  {"GET", "/api/v1/quota", &Api::Quota},
-                                  {"GET", "/api/v1/admission", &Api::Admission},
-                                  {"GET", "/api/v1/requests", &Api::QuotaRequests},
-                                  {"POST", "/api/v1/requests", &Api::MakeQuotaRequest},
-                                  {"GET", "/allocation", &Api::Allocation},
-                                  {"GET", "/allocation/compute", &Api::Allocation},
-                                  {"GET", "/api/v1/decisions", &Api::Decisions},
-                                  {"GET", "/api/v1/ooms", &Api::Ooms},
-                                  {"GET", "/api/v1/settings", &Api::Settings},
-                                  {"GET", "/api/v1/recommenders", &Api::Recommenders},
-                                  {"PATCH", "/api/v1/settings", &Api::PatchMany},
-                                  {"GET", "/api/v1/status", &Api::Status},
-                                  {"GET", "/api/v1/agents", &Api::Agents},
-                                  {"GET", "/api/v1/events", &Api::Events},
-                                  {"GET", "/metrics", &Api::Metrics}};
-  bool other_method = false;
-  for (const Row& row : kRows) {
-    if (row.path != request.path) continue;
-    if (row.method == request.method) return (this->*row.handler)(request);
-    other_method = true;
+// Samples and what-if change nothing that a person is asked about.
+void Api::Audit(const HttpRequest& request, const HttpResponse& response) const {
+  if (!options_.audit || request.role == Role::kNone) return;
+  const bool question = request.method == "GET" || request.path == "/api/v1/write" ||
+                        (request.segments.size() == 5 && request.segments[4] == "whatif");
+  // A name that is not there, and one of another group, are answered alike, and both are recorded.
+  const bool refused = response.status == 403 || (request.role == Role::kGroup && response.status == 404 &&
+                                                  request.segments.size() > 3);
+  if (question && !refused) return;
+  const std::string address = request.peer.substr(0, request.peer.rfind(':'));
+  ApiAct act{request.user.empty() ? std::string_view(address) : std::string_view(request.user),
+             RolesText(request),
+             request.method,
+             request.path,
+             "",
+             response.status};
+  if (act.refused()) act.text = response.text();
+  options_.audit(act);
+}
+
+// Each row says what it needs; a handler is called only if the caller may do that, within the reach of it.
+std::span<const Api::RouteRow> Api::RouteRows() {
+  using enum Act;
+  static constexpr RouteRow kRows[] = {
+      {"POST", "/api/v1/write", &Api::Write, kWriteSamples},
+      {"GET", "/api/v1/fleet", &Api::Fleet, kSeeJobs},
+      {"GET", "/api/v1/fleet/history", &Api::History, kSeePlatform},
+      {"GET", "/api/v1/jobs", &Api::Jobs, kSeeJobs},
+      {"GET", "/api/v1/totals", &Api::Totals, kSeeJobs},
+      {"GET", "/api/v1/costs", &Api::Costs, kSeeMoney},
+      {"GET", "/api/v1/budgets", &Api::Budgets, kSeeMoney},
+      {"GET", "/api/v1/bills", &Api::Bills, kSeeMoney},
+      {"GET", "/api/v1/quota", &Api::Quota, kSeeQuota},
+      {"GET", "/api/v1/admission", &Api::Admission, kSeeQuota},
+      {"GET", "/api/v1/requests", &Api::QuotaRequests, kSeeQuota},
+      {"POST", "/api/v1/requests", &Api::MakeQuotaRequest, kMakeRequests},
+      {"GET", "/api/v1/requests/{id}", &Api::OneQuotaRequest, kSeeQuota},
+      {"DELETE", "/api/v1/requests/{id}", &Api::WithdrawQuotaRequest, kMakeRequests},
+      {"GET", "/allocation", &Api::Allocation, kSeeMoney},
+      {"GET", "/allocation/compute", &Api::Allocation, kSeeMoney},
+      {"GET", "/api/v1/decisions", &Api::Decisions, kSeeJobs},
+      {"GET", "/api/v1/decisions/{id}", &Api::OneDecision, kSeeJobs},
+      {"GET", "/api/v1/ooms", &Api::Ooms, kSeeJobs},
+      {"GET", "/api/v1/settings", &Api::Settings, kSeeJobs},
+      {"GET", "/api/v1/recommenders", &Api::Recommenders, kLook},
+      {"PATCH", "/api/v1/settings", &Api::PatchMany, kSetJobs},
+      {"GET", "/api/v1/status", &Api::Status, kLook},
+      {"GET", "/api/v1/agents", &Api::Agents, kSeePlatform},
+      {"GET", "/api/v1/events", &Api::Events, kSeeJobs},
+      {"GET", "/metrics", &Api::Metrics, kSeePlatform},
+      {"GET", "/api/v1/openapi.yaml", &Api::File, kLook},
+      {"GET", "/", &Api::File, kLook},
+      {"GET", "/assets/{file}", &Api::File, kLook}};
+  return kRows;
+}
+
+std::span<const Api::JobRouteRow> Api::JobRouteRows() {
+  using enum Act;
+  static constexpr JobRouteRow kRows[] = {{"GET", "", &Api::Job, kSeeJobs},
+                                          {"GET", "usage", &Api::Usage, kSeeJobs},
+                                          {"GET", "replicas", &Api::ReplicasOfJob, kSeeJobs},
+                                          {"GET", "explain", &Api::Explain, kSeeJobs},
+                                          {"GET", "settings", &Api::GetSettings, kSeeJobs},
+                                          {"PATCH", "settings", &Api::PatchSettings, kSetJobs},
+                                          {"POST", "whatif", &Api::WhatIfOf, kSeeJobs}};
+  return kRows;
+}
+
+std::vector<ApiRoute> Api::Routes() {
+  std::vector<ApiRoute> out;
+  for (const RouteRow& row : RouteRows()) out.push_back({row.method, std::string(row.path), row.act});
+  for (const JobRouteRow& row : JobRouteRows()) {
+    out.push_back({row.method, StrCat("/api/v1/jobs/{job}", row.what.empty() ? "" : "/", row.what), row.act});
   }
+  return out;
+}
+
+HttpResponse Api::Route(const HttpRequest& request) {
+  bool other_method = false;
+  for (const RouteRow& row : RouteRows()) {
+    if (!FitsPath(row.path, request)) continue;
+    if (row.method != request.method) {
+      other_method = true;
+      continue;
+    }
+    if (!May(request, row.act)) return ErrorResponse(403, RefusalText(request, row.act));
+    return (this->*row.handler)(request, ReachOf(request, row.act));
+  }
+  // Others that are not of the table are files, if they are there.
+  if (!May(request, Act::kLook)) return ErrorResponse(403, RefusalText(request, Act::kLook));
   if (other_method) return ErrorResponse(405, StrCat(request.path, " does not support ", request.method));
   if (request.segments.size() >= 4 && request.path.starts_with("/api/v1/jobs/")) return JobRoute(request);
-  if (request.segments.size() == 4 && request.path.starts_with("/api/v1/decisions/") &&
-      request.method == "GET") {
-    return OneDecision(request);
-  }
-  if (request.segments.size() == 4 && request.path.starts_with("/api/v1/requests/") &&
-      (request.method == "GET" || request.method == "DELETE")) {
-    return OneQuotaRequest(request);
-  }
-  if (request.method == "GET") return File(request);
+  if (request.method == "GET") return File(request, Reach());
   return ErrorResponse(
       404, StrCat("there is no ", request.path, "; the API is described in /api/v1/openapi.yaml"));
 }
 
-HttpResponse Api::NoJob(std::string_view name) const {
-  const std::shared_ptr<const FleetView> view = control_.view();
+HttpResponse Api::NoJob(std::string_view name, const Reach& reach) {
+  const std::shared_ptr<const FleetView> view = ViewOf(reach);
   std::string text = StrCat("no job \"", name, "\"");
   const std::vector<std::string> near = NearestJobs(*view, name);
   if (!near.empty()) {
@@ -238,29 +278,25 @@ HttpResponse Api::NoJob(std::string_view name) const {
 }
 
 HttpResponse Api::JobRoute(const HttpRequest& request) {
-  const std::optional<JobId> id = control_.Find(request.segments[3]);
-  if (!id.has_value()) {
-    return NoJob(request.segments[3]);
-  }
   const std::string_view what = request.segments.size() > 4 ? std::string_view(request.segments[4]) : "";
-  const bool get = request.method == "GET";
-  if (request.segments.size() <= 5) {
-    if (get && (what.empty() || what == "explain" || what == "settings")) {
-      if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
-    }
-    if (get && request.segments.size() == 4) return Job(*id);
-    if (get && what == "usage") return Usage(request, *id);
-    if (get && what == "replicas") return ReplicasOfJob(request, *id);
-    if (get && what == "explain") return Explain(*id);
-    if (get && what == "settings") return GetSettings(*id);
-    if (request.method == "PATCH" && what == "settings") return PatchSettings(request, *id);
-    if (request.method == "POST" && what == "whatif") return WhatIfOf(request, *id);
+  const auto rows = JobRouteRows();
+  const auto row = std::ranges::find_if(rows, [&](const JobRouteRow& r) {
+    return r.method == request.method && r.what == what && request.segments.size() == (what.empty() ? 4 : 5);
+  });
+  if (row != rows.end() && !May(request, row->act)) return ErrorResponse(403, RefusalText(request, row->act));
+  // A job that the caller may see, but not change, is there.
+  const Reach seen = ReachOf(request, Act::kSeeJobs);
+  const std::optional<JobId> id = FindJob(request.segments[3], seen);
+  if (!id.has_value()) return NoJob(request.segments[3], seen);
+  if (row == rows.end()) {
+    return ErrorResponse(404, StrCat("a job has usage, replicas, explain, settings and whatif; not ",
+                                     request.method, " ", what));
   }
-  return ErrorResponse(404, StrCat("a job has usage, replicas, explain, settings and whatif; not ",
-                                   request.method, " ", what));
+  if (!Reaches(ReachOf(request, row->act), *id)) return ErrorResponse(403, RefusalText(request, row->act));
+  return (this->*row->handler)(request, *id);
 }
 
-HttpResponse Api::File(const HttpRequest& request) {
+HttpResponse Api::File(const HttpRequest& request, const Reach& /*reach*/) {
   const std::string_view wanted =
       request.path == "/" ? std::string_view("/index.html") : std::string_view(request.path);
   for (const EmbeddedFile& file : EmbeddedFiles()) {
@@ -286,7 +322,7 @@ HttpResponse Api::File(const HttpRequest& request) {
 
 // ---- remote write ----
 
-HttpResponse Api::Write(const HttpRequest& request) {
+HttpResponse Api::Write(const HttpRequest& request, const Reach& /*reach*/) {
   const std::string* encoding = request.header("Content-Encoding");
   if (encoding == nullptr || !EqualsIgnoreCase(*encoding, "snappy")) {
     return ErrorResponse(400,
@@ -301,14 +337,14 @@ HttpResponse Api::Write(const HttpRequest& request) {
 
 // ---- the fleet ----
 
-HttpResponse Api::Fleet(const HttpRequest& request) {
+HttpResponse Api::Fleet(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
   JsonWriter json;
-  PutFleet(*control_.view(), FleetShownHere(), json);
+  PutFleet(*ViewOf(reach), FleetShownTo(reach, PricesFor(request, reach)), json);
   return Json(json);
 }
 
-HttpResponse Api::History(const HttpRequest& request) {
+HttpResponse Api::History(const HttpRequest& request, const Reach& /*reach*/) {
   if (absl::Status s = OnlyParameters(request, {"from", "to", "points"}); !s.ok()) return ErrorResponse(s);
   const absl::StatusOr<TimeSpan> span = SpanParameters(request, NowSeconds());
   if (!span.ok()) return ErrorResponse(span.status());
@@ -323,12 +359,13 @@ HttpResponse Api::History(const HttpRequest& request) {
   return Json(json);
 }
 
-HttpResponse Api::Jobs(const HttpRequest& request) {
+HttpResponse Api::Jobs(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s =
           OnlyParameters(request, {"search", "mode", "sort", "order", "offset", "limit", "totals"});
       !s.ok()) {
     return ErrorResponse(s);
   }
+  const Prices& prices = PricesFor(request, reach);
   JobsQuery query;
   query.search = TextParameter(request, "search");
   if (absl::Status s = ModeParameter(request, query.mode); !s.ok()) return ErrorResponse(s);
@@ -338,9 +375,11 @@ HttpResponse Api::Jobs(const HttpRequest& request) {
       return ErrorResponse(400,
                            StrCat("sort=", sort, ": expected name, tasks, saving, tight, cpu_usage, ..."));
     query.sort = *parsed;
-    if (*parsed == JobSort::kSavingPerMonth && !options_.prices.known())
-      return ErrorResponse(400, "sort=saving_per_month: no prices are configured (prices.core_hour)");
-    for (const Resource r : kResources) query.price[static_cast<size_t>(r)] = options_.prices.PerMonth(r, 1);
+    if (*parsed == JobSort::kSavingPerMonth && !prices.known())
+      return ErrorResponse(400,
+                           "sort=saving_per_month: no prices are configured (prices.core_hour), or these are "
+                           "not yours to see");
+    for (const Resource r : kResources) query.price[static_cast<size_t>(r)] = prices.PerMonth(r, 1);
   }
   const std::string order = TextParameter(request, "order");
   if (!order.empty() && order != "asc" && order != "desc")
@@ -355,13 +394,13 @@ HttpResponse Api::Jobs(const HttpRequest& request) {
     return ErrorResponse(400, StrCat("totals=", totals, ": expected true or false"));
   query.offset = static_cast<size_t>(*offset);
   query.limit = static_cast<size_t>(*limit);
-  const std::shared_ptr<const FleetView> view = control_.view();
+  const std::shared_ptr<const FleetView> view = ViewOf(reach);
   const JobsPage page = ListJobs(*view, query);
   JsonWriter json;
   json.BeginObject();
   json.Field("total", static_cast<int64_t>(page.total));
   json.Field("offset", *offset);
-  if (options_.prices.known()) json.Field("currency", std::string_view(options_.prices.currency));
+  if (prices.known()) json.Field("currency", std::string_view(prices.currency));
   if (totals == "true") {
     JobsQuery all = query;
     all.sort = JobSort::kTasks;
@@ -371,14 +410,14 @@ HttpResponse Api::Jobs(const HttpRequest& request) {
     for (const JobId id : ListJobs(*view, all).jobs) sums.Add(*view->Find(id));
     json.Key("totals");
     json.BeginObject();
-    PutTotals(sums, options_.prices, json);
+    PutTotals(sums, prices, json);
     json.EndObject();
   }
   json.Key("jobs");
   json.BeginArray();
   for (const JobId id : page.jobs) {
     json.BeginObject();
-    PutJobFields(*view->Find(id), options_.prices, json);
+    PutJobFields(*view->Find(id), prices, json);
     json.EndObject();
   }
   json.EndArray();
@@ -386,19 +425,20 @@ HttpResponse Api::Jobs(const HttpRequest& request) {
   return Json(json);
 }
 
-HttpResponse Api::Totals(const HttpRequest& request) {
+HttpResponse Api::Totals(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(request, {"by", "search", "mode", "limit"}); !s.ok())
     return ErrorResponse(s);
   const std::string by = TextParameter(request, "by");
   if (by.empty())
     return ErrorResponse(400,
                          "missing parameter by: expected the name of a label or a property such as :class");
+  const Prices& prices = PricesFor(request, reach);
   JobsQuery which;
   which.search = TextParameter(request, "search");
   if (absl::Status s = ModeParameter(request, which.mode); !s.ok()) return ErrorResponse(s);
   const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 1000);
   if (!limit.ok()) return ErrorResponse(limit.status());
-  const std::shared_ptr<const FleetView> view = control_.view();
+  const std::shared_ptr<const FleetView> view = ViewOf(reach);
   const std::vector<GroupTotals> groups = TotalsBy(*view, by, which);
   const bool any =
       std::any_of(groups.begin(), groups.end(), [](const auto& g) { return g.value.has_value(); });
@@ -414,7 +454,7 @@ HttpResponse Api::Totals(const HttpRequest& request) {
   json.BeginObject();
   json.Field("by", std::string_view(by));
   json.Field("total", static_cast<int64_t>(groups.size()));
-  if (options_.prices.known()) json.Field("currency", std::string_view(options_.prices.currency));
+  if (prices.known()) json.Field("currency", std::string_view(prices.currency));
   json.Key("groups");
   json.BeginArray();
   for (size_t i = 0; i < std::min(groups.size(), static_cast<size_t>(*limit)); ++i) {
@@ -425,172 +465,12 @@ HttpResponse Api::Totals(const HttpRequest& request) {
     } else {
       json.Null();
     }
-    PutTotals(groups[i].totals, options_.prices, json);
+    PutTotals(groups[i].totals, prices, json);
     json.EndObject();
   }
   json.EndArray();
   json.EndObject();
   return Json(json);
-}
-
-// ---- decisions and OOM kills ----
-
-HttpResponse Api::Decisions(const HttpRequest& request) {
-  if (absl::Status s = OnlyParameters(
-          request, {"job", "search", "resource", "target", "kind", "outcome", "before", "limit"});
-      !s.ok()) {
-    return ErrorResponse(s);
-  }
-  DecisionFilter filter;
-  DecisionQuery& query = filter.query;
-  if (const std::string job = TextParameter(request, "job"); !job.empty()) {
-    query.job = control_.Find(job);
-    if (!query.job.has_value()) return NoJob(job);
-  }
-  const absl::StatusOr<std::optional<Target>> target = TargetParameter(request);
-  if (!target.ok()) return ErrorResponse(target.status());
-  query.target = *target;
-  if (const std::string outcome = TextParameter(request, "outcome"); !outcome.empty()) {
-    for (int o = 0; o < kNumOutcomes; ++o) {
-      if (Name(static_cast<Outcome>(o)) == outcome) query.outcome = static_cast<Outcome>(o);
-    }
-    if (!query.outcome.has_value()) {
-      return ErrorResponse(400, StrCat("invalid outcome=", outcome,
-                                       ": expected pending, applied, dry_run, failed or superseded"));
-    }
-  }
-  if (const std::string kind = TextParameter(request, "kind"); !kind.empty()) {
-    for (int k = 0; k < kNumDecisionKinds; ++k) {
-      if (Name(static_cast<DecisionKind>(k)) == kind) query.kind = static_cast<DecisionKind>(k);
-    }
-    if (!query.kind.has_value()) {
-      return ErrorResponse(
-          400, StrCat("invalid kind=", kind,
-                      ": expected would_set, set, try, promote, roll_back, oom_raise or release"));
-    }
-  }
-  const absl::StatusOr<int64_t> before = IntParameter(request, "before", INT64_MAX, 1, INT64_MAX);
-  if (!before.ok()) return ErrorResponse(before.status());
-  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 1000);
-  if (!limit.ok()) return ErrorResponse(limit.status());
-  query.before_id = static_cast<uint64_t>(*before);
-  query.limit = static_cast<size_t>(*limit);
-  if (const std::string search = TextParameter(request, "search"); !search.empty()) {
-    filter.job = [fits = JobsThatFit(*control_.view(), search)](JobId id) {
-      return id.value < fits.size() && fits[id.value];
-    };
-  }
-  const absl::StatusOr<DecisionsFound> found = FindDecisions(control_.history(), filter);
-  if (!found.ok()) return ErrorResponse(found.status());
-  JsonWriter json;
-  json.BeginObject();
-  json.Key("decisions");
-  json.BeginArray();
-  for (const Decision& d : found->decisions) {
-    json.BeginObject();
-    PutDecisionFields(d, NameOf(d.job), json);
-    json.EndObject();
-  }
-  json.EndArray();
-  json.Key("next_before");
-  if (found->next_before.has_value()) {
-    json.Int(static_cast<int64_t>(*found->next_before));
-  } else {
-    json.Null();
-  }
-  json.EndObject();
-  return Json(json);
-}
-
-HttpResponse Api::OneDecision(const HttpRequest& request) {
-  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
-  const std::string& text = request.segments[3];
-  uint64_t id = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error != std::errc() || end != text.data() + text.size() || id == 0 || id > INT64_MAX) {
-    return ErrorResponse(404, "invalid decision: expected its number");
-  }
-  DecisionQuery query;
-  query.before_id = id + 1;
-  query.after_id = id - 1;
-  query.limit = 1;
-  const auto decisions = control_.history().Decisions(query, History::Reasons::kInclude);
-  if (!decisions.ok()) return ErrorResponse(decisions.status());
-  if (decisions->empty())
-    return ErrorResponse(404, StrCat("no decision ", id, "; it may be older than store.decision_days"));
-  const Decision& d = decisions->front();
-  JsonWriter json;
-  json.BeginObject();
-  PutDecisionFields(d, NameOf(d.job), json);
-  json.Key("reason");
-  const absl::StatusOr<Reason> reason = LoadReason(d.reason);
-  if (reason.ok()) {
-    PutReason(*reason, json);
-  } else {
-    json.Null();
-  }
-  json.EndObject();
-  return Json(json);
-}
-
-HttpResponse Api::Ooms(const HttpRequest& request) {
-  if (absl::Status s = OnlyParameters(request, {"job", "limit"}); !s.ok()) return ErrorResponse(s);
-  std::optional<JobId> job;
-  if (const std::string name = TextParameter(request, "job"); !name.empty()) {
-    job = control_.Find(name);
-    if (!job.has_value()) return NoJob(name);
-  }
-  const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 1000);
-  if (!limit.ok()) return ErrorResponse(limit.status());
-  const auto ooms = control_.history().Ooms(job, INT64_MIN, static_cast<size_t>(*limit));
-  if (!ooms.ok()) return ErrorResponse(ooms.status());
-  JsonWriter json;
-  json.BeginObject();
-  json.Key("ooms");
-  json.BeginArray();
-  for (const OomRecord& o : *ooms) PutOom(o, NameOf(o.job), json);
-  json.EndArray();
-  json.EndObject();
-  return Json(json);
-}
-
-// ---- events ----
-
-HttpResponse Api::Events(const HttpRequest& request) {
-  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
-  HttpResponse response;
-  response.stream = events_.Subscribe();
-  // So that the client learns at once that it listens.
-  (void)response.stream->Send(std::make_shared<const std::string>(": tautd\n\n"));
-  return response;
-}
-
-void Api::Publish(const TickEvents& events) {
-  if (events_.size() == 0) return;
-  const auto send = [&](std::string_view event, auto put, std::string_view id) {
-    JsonWriter json;
-    put(json);
-    events_.Publish(event, json.Take(), id);
-  };
-  for (const Decision& d : events.decisions) {
-    const auto put = [&](JsonWriter& json) {
-      json.BeginObject();
-      PutDecisionFields(d, NameOf(d.job), json);
-      json.EndObject();
-    };
-    send("decision", put, StrCat(d.id));
-  }
-  for (const OomRecord& o : events.ooms) {
-    send(
-        "oom", [&](JsonWriter& json) { PutOom(o, NameOf(o.job), json); }, "");
-  }
-  for (const SettingChange& c : events.settings) {
-    send(
-        "setting", [&](JsonWriter& json) { PutSettingChange(c, json); }, "");
-  }
-  if (!events.window_closed) return;
-  const auto put = [&](JsonWriter& json) { PutFleet(*control_.view(), FleetShownHere(), json); };
-  send("window", put, "");
 }
 
 }  // namespace taut

@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,8 +14,10 @@
 #include "actuate/agent_hub.h"
 #include "actuate/webhook_actuator.h"
 #include "api/budgets.h"
+#include "api/group_views.h"
 #include "api/json.h"
 #include "api/metrics_text.h"
+#include "api/reach.h"
 #include "api/route_times.h"
 #include "control/control_plane.h"
 #include "economy/pricing.h"
@@ -72,6 +76,23 @@ struct KubernetesFacts {
   uint64_t evictions = 0, refused_evictions = 0;
 };
 
+// What a caller did or tried, for the audit log.
+struct ApiAct {
+  std::string_view who;  // the token's name, or the address
+  std::string roles;     // RolesText
+  std::string_view method, path;
+  std::string_view text;  // of a refusal: the answer's sentence
+  int status = 0;
+  bool refused() const { return status >= 400; }
+};
+
+// A path and method that are answered, and what they need. A name in braces is any piece.
+struct ApiRoute {
+  std::string_view method;
+  std::string path;
+  Act act;
+};
+
 struct ApiOptions {
   MachineSize machine;
   std::string version;
@@ -83,8 +104,9 @@ struct ApiOptions {
   std::vector<Budget> budgets;
   int64_t started_s = 0;
   bool pages = true;
-  std::function<Timestamp()> now;     // the wall clock
-  std::function<double()> steady_ms;  // none: requests are not timed
+  std::function<Timestamp()> now;            // the wall clock
+  std::function<double()> steady_ms;         // none: requests are not timed
+  std::function<void(const ApiAct&)> audit;  // every change, and what was refused; on the request's thread
   std::function<ServerCounts()> server_counts;
   std::function<std::optional<BackfillProgress>()> backfill;
   std::function<LateProgress()> late_jobs;  // none: their history is not asked for
@@ -127,60 +149,107 @@ class Api {
   // Sends what happened to those who listen to /api/v1/events.
   void Publish(const TickEvents& events);
   // No more events: before the server stops.
-  void Close() { events_.Close(); }
+  void Close();
+  // All that Handle answers, but for /healthz and /readyz.
+  static std::vector<ApiRoute> Routes();
 
  private:
-  using Handler = HttpResponse (Api::*)(const HttpRequest&);
+  // Of the caller, for the act of the route: nothing beyond the reach may be shown or changed.
+  using Handler = HttpResponse (Api::*)(const HttpRequest&, const Reach&);
+  struct RouteRow {
+    std::string_view method, path;
+    Handler handler;
+    Act act;
+  };
+  static std::span<const RouteRow> RouteRows();
+  using JobHandler = HttpResponse (Api::*)(const HttpRequest&, JobId);
+  struct JobRouteRow {
+    std::string_view method, what;  // what: after the job's name, "" for nothing
+    JobHandler handler;
+    Act act;
+  };
+  static std::span<const JobRouteRow> JobRouteRows();
   HttpResponse Answer(const HttpRequest& request);
   HttpResponse Route(const HttpRequest& request);
   HttpResponse JobRoute(const HttpRequest& request);
-  HttpResponse NoJob(std::string_view name) const;  // 404, with the names it may have been meant for
+  void Audit(const HttpRequest& request, const HttpResponse& response) const;
 
-  HttpResponse Write(const HttpRequest& request);
-  HttpResponse Fleet(const HttpRequest& request);
-  HttpResponse History(const HttpRequest& request);
-  HttpResponse Jobs(const HttpRequest& request);
-  HttpResponse Totals(const HttpRequest& request);
-  HttpResponse Costs(const HttpRequest& request);  // cost_handlers.cc
-  HttpResponse Budgets(const HttpRequest& request);
-  HttpResponse Allocation(const HttpRequest& request);  // allocation.cc
-  HttpResponse Job(JobId id);
+  // group_access.cc: what callers who are bound to groups reach.
+  Reach ReachOf(const HttpRequest& request, Act act) const;
+  std::shared_ptr<const FleetView> ViewOf(const Reach& reach) { return views_.Of(reach, control_.view()); }
+  // nullopt also for a job that is not in reach: the caller cannot tell them apart.
+  std::optional<JobId> FindJob(std::string_view name, const Reach& reach) const;
+  bool Reaches(const Reach& reach, JobId id) const;
+  // As Reaches, kept for the jobs that were asked for.
+  std::function<bool(JobId)> ReachedJobs(const Reach& reach) const;
+  // No prices for a caller who may not see the money of all that `shown` has.
+  const Prices& PricesFor(const HttpRequest& request, const Reach& shown) const;
+  void PutCaller(const HttpRequest& request, JsonWriter& json) const;
+  HttpResponse GroupStatus(const HttpRequest& request);
+  // events.cc
+  HttpResponse SubscribeGroup(const HttpRequest& request);
+  void PublishToGroups(const TickEvents& events);
+
+  HttpResponse NoJob(std::string_view name,
+                     const Reach& reach);  // 404, with names it may have been meant for
+
+  HttpResponse Write(const HttpRequest& request, const Reach& reach);
+  HttpResponse Fleet(const HttpRequest& request, const Reach& reach);
+  HttpResponse History(const HttpRequest& request, const Reach& reach);
+  HttpResponse Jobs(const HttpRequest& request, const Reach& reach);
+  HttpResponse Totals(const HttpRequest& request, const Reach& reach);
+  HttpResponse Costs(const HttpRequest& request, const Reach& reach);  // cost_handlers.cc
+  HttpResponse Budgets(const HttpRequest& request, const Reach& reach);
+  HttpResponse Allocation(const HttpRequest& request, const Reach& reach);  // allocation.cc
+  HttpResponse Job(const HttpRequest& request, JobId id);
   HttpResponse Usage(const HttpRequest& request, JobId id);
   HttpResponse ReplicasOfJob(const HttpRequest& request, JobId id);
-  HttpResponse Explain(JobId id);
-  HttpResponse GetSettings(JobId id);
+  HttpResponse Explain(const HttpRequest& request, JobId id);
+  HttpResponse GetSettings(const HttpRequest& request, JobId id);
+  HttpResponse SettingsOf(JobId id);
   HttpResponse PatchSettings(const HttpRequest& request, JobId id);
   HttpResponse WhatIfOf(const HttpRequest& request, JobId id);
-  HttpResponse Decisions(const HttpRequest& request);
-  HttpResponse OneDecision(const HttpRequest& request);
-  HttpResponse Ooms(const HttpRequest& request);
-  HttpResponse Settings(const HttpRequest& request);
-  HttpResponse Recommenders(const HttpRequest& request);
-  HttpResponse PatchMany(const HttpRequest& request);  // bulk_settings.cc
-  HttpResponse Status(const HttpRequest& request);
-  HttpResponse Agents(const HttpRequest& request);
-  HttpResponse Events(const HttpRequest& request);
-  HttpResponse Metrics(const HttpRequest& request);
-  HttpResponse File(const HttpRequest& request);
+  HttpResponse Decisions(const HttpRequest& request, const Reach& reach);
+  HttpResponse OneDecision(const HttpRequest& request, const Reach& reach);
+  HttpResponse Ooms(const HttpRequest& request, const Reach& reach);
+  HttpResponse Settings(const HttpRequest& request, const Reach& reach);
+  HttpResponse Recommenders(const HttpRequest& request, const Reach& reach);
+  HttpResponse PatchMany(const HttpRequest& request, const Reach& reach);  // bulk_settings.cc
+  HttpResponse Status(const HttpRequest& request, const Reach& reach);
+  HttpResponse Agents(const HttpRequest& request, const Reach& reach);
+  HttpResponse Events(const HttpRequest& request, const Reach& reach);
+  HttpResponse Metrics(const HttpRequest& request, const Reach& reach);
+  HttpResponse File(const HttpRequest& request, const Reach& reach);
 
   int64_t NowSeconds() const;
   std::string NameOf(JobId id) const;
   void PutRules(JsonWriter& json) const;
   void PutCell(JsonWriter& json) const;
-  void PutBudgetMetrics(MetricsText& out);         // cost_handlers.cc
-  HttpResponse Bills(const HttpRequest& request);  // bill_handler.cc
+  void PutBudgetMetrics(MetricsText& out);                             // cost_handlers.cc
+  HttpResponse Bills(const HttpRequest& request, const Reach& reach);  // bill_handler.cc
   // quota_handlers.cc
-  HttpResponse Quota(const HttpRequest& request);
-  HttpResponse Admission(const HttpRequest& request);
-  HttpResponse QuotaRequests(const HttpRequest& request);
-  HttpResponse MakeQuotaRequest(const HttpRequest& request);
-  HttpResponse OneQuotaRequest(const HttpRequest& request);
+  HttpResponse Quota(const HttpRequest& request, const Reach& reach);
+  HttpResponse Admission(const HttpRequest& request, const Reach& reach);
+  HttpResponse QuotaRequests(const HttpRequest& request, const Reach& reach);
+  HttpResponse MakeQuotaRequest(const HttpRequest& request, const Reach& reach);
+  HttpResponse OneQuotaRequest(const HttpRequest& request, const Reach& reach);
+  HttpResponse WithdrawQuotaRequest(const HttpRequest& request, const Reach& reach);
   void PutQuotaMetrics(MetricsText& out) const;
-  FleetShown FleetShownHere() const { return {options_.machine, options_.prices, control_.actuator_name()}; }
+  FleetShown FleetShownTo(const Reach& reach, const Prices& prices) const {
+    return {options_.machine, prices, control_.actuator_name(), reach.all()};
+  }
 
   ControlPlane& control_;
   const ApiOptions options_;
-  EventHub events_;
+  // Of one caller who is bound to groups.
+  struct GroupStream {
+    std::shared_ptr<EventStream> stream;
+    HttpRequest caller;  // without headers and body
+  };
+  EventHub events_;  // of callers who see everything
+  std::mutex group_streams_mutex_;
+  std::vector<GroupStream> group_streams_;
+  GroupViews views_;
   RouteTimes times_;
   BudgetBook budgets_;
 };

@@ -27,6 +27,17 @@ void PutSums(const BillSums& sums, JsonWriter& json) {
   PutMoney("total", sums.total, json);
 }
 
+// Fits: the sums of the whole bill hold these too.
+BillSums SumOf(std::span<const GroupBill* const> groups) {
+  BillSums out;
+  for (const GroupBill* group : groups) {
+    for (Money BillSums::*of :
+         {&BillSums::charges, &BillSums::credits, &BillSums::idle, &BillSums::overhead, &BillSums::total})
+      (out.*of).micros += (group->sums.*of).micros;
+  }
+  return out;
+}
+
 void PutLines(const PriceSheet& sheet, const std::vector<BillLine>& lines, JsonWriter& json) {
   json.Key("lines");
   json.BeginArray();
@@ -87,7 +98,7 @@ void PutJobs(const AccountBill& of, const GroupBill& group, size_t limit, JsonWr
 
 }  // namespace
 
-HttpResponse Api::Bills(const HttpRequest& request) {
+HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(request, {"month", "group", "limit"}); !s.ok()) return ErrorResponse(s);
   if (options_.pricing == nullptr)
     return ErrorResponse(404, "no price file is configured: prices.file names none");
@@ -105,9 +116,12 @@ HttpResponse Api::Bills(const HttpRequest& request) {
   const WindowId to = std::max(from, std::min(end, WindowId::Of(Timestamp::FromSeconds(NowSeconds()))));
   const Pricing& pricing = *options_.pricing;
   const absl::StatusOr<AccountBill> made =
-      BillAccount(control_.history(), *control_.view(), pricing, from, to);
+      BillAccount(control_.history(), *control_.view(), pricing, from, to,
+                  [&reach](const JobRecord& job) { return reach.Has(job); });
   if (!made.ok()) return ErrorResponse(made.status());
-  const std::vector<const GroupBill*> groups = Dearest(*made);
+  std::vector<const GroupBill*> groups = Dearest(*made);
+  // The price file may bill the jobs of two groups of the quota as one: that bill is not shown to either.
+  if (!reach.all()) std::erase_if(groups, [&](const GroupBill* g) { return !made->whole[g->group]; });
   JsonWriter json;
   json.BeginObject();
   json.Field("from", from.start_s());
@@ -115,10 +129,14 @@ HttpResponse Api::Bills(const HttpRequest& request) {
   json.Field("month_to", end.start_s());
   json.Field("counted_from", made->counted_from.start_s());
   json.Field("currency", std::string_view(pricing.sheet.currency));
-  PutSums(made->bill.sums, json);
-  PutMoney("machine_cost", made->bill.machine_cost, json);
-  PutMoney("platform", made->bill.platform, json);
-  json.Field("windows_without_allocation", static_cast<int64_t>(made->without_allocation));
+  if (reach.all()) {
+    PutSums(made->bill.sums, json);
+    PutMoney("machine_cost", made->bill.machine_cost, json);
+    PutMoney("platform", made->bill.platform, json);
+    json.Field("windows_without_allocation", static_cast<int64_t>(made->without_allocation));
+  } else {
+    PutSums(SumOf(groups), json);
+  }
   json.Field("number_of_groups", static_cast<int64_t>(groups.size()));
   if (group_name.empty()) {
     json.Key("groups");

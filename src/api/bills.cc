@@ -22,8 +22,9 @@ uint64_t ReservationOf(const AccountAmounts& a) {
 // Which job and group a number of the account is: found once a job.
 class BilledJobs {
  public:
-  BilledJobs(History& history, const FleetView& view, const Pricing& pricing, AccountBill& out)
-      : history_(history), view_(view), pricing_(pricing), out_(out) {}
+  BilledJobs(History& history, const FleetView& view, const Pricing& pricing,
+             const std::function<bool(const JobRecord&)>& which, AccountBill& out)
+      : history_(history), view_(view), pricing_(pricing), which_(which), out_(out) {}
 
   struct Place {
     uint32_t group = 0, job = 0;
@@ -34,15 +35,23 @@ class BilledJobs {
     if (!is_new) return it->second;
     JobRecord record;
     record.name = StrCat("job ", id.value);
+    bool is_there = true;
     if (const JobView* known = view_.Find(id); known != nullptr) {
       record = *known->record;
     } else if (absl::StatusOr<JobRecord> gone = history_.Job(id); gone.ok()) {
       record = *std::move(gone);
+    } else {
+      is_there = false;
     }
+    const bool counts = !which_ || (is_there && which_(record));
     Place& place = it->second;
     const auto [group, is_new_group] =
         groups_.try_emplace(GroupOf(record), static_cast<uint32_t>(out_.groups.size()));
-    if (is_new_group) out_.groups.push_back(group->first);
+    if (is_new_group) {
+      out_.groups.push_back(group->first);
+      out_.whole.push_back(true);
+    }
+    if (!counts) out_.whole[group->second] = false;
     place.group = group->second;
     place.tier = pricing_.TierOf(record.name);
     place.job = static_cast<uint32_t>(out_.jobs.size());
@@ -63,6 +72,7 @@ class BilledJobs {
   History& history_;
   const FleetView& view_;
   const Pricing& pricing_;
+  const std::function<bool(const JobRecord&)>& which_;
   AccountBill& out_;
   absl::flat_hash_map<uint32_t, Place> places_;
   std::map<std::string, uint32_t> groups_;
@@ -108,7 +118,8 @@ UsageEntry EntryOf(const AccountEntry& entry, const AccountSpan& span, ChargeRul
 }
 
 absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view, const Pricing& pricing,
-                                        WindowId from, WindowId to) {
+                                        WindowId from, WindowId to,
+                                        const std::function<bool(const JobRecord&)>& which) {
   if (absl::Status s = CheckAccountPrices(pricing); !s.ok()) return s;
   const absl::StatusOr<WindowId> kept = FirstKept(history, to);
   if (!kept.ok()) return kept.status();
@@ -127,7 +138,7 @@ absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view,
   }
   absl::StatusOr<Metering> metering = Metering::Make(pricing.sheet, pool);
   if (!metering.ok()) return metering.status();
-  BilledJobs jobs(history, view, pricing, out);
+  BilledJobs jobs(history, view, pricing, which, out);
   absl::Status added;
   const absl::Status read =
       history.ReadAccount(from, to, [&](const AccountSpan& span, std::span<const AccountEntry> entries) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct AccountBill {
   Bill bill;                        // groups and jobs by the numbers of these
   std::vector<std::string> groups;  // names
   std::vector<std::string> jobs;    // names; of one that the store has forgotten "job 12"
+  std::vector<bool> whole;          // by group: all its jobs are of BillAccount's `which`
   uint64_t without_allocation = 0;  // windows of jobs in which no limit was known: usage was charged
 };
 
@@ -34,8 +36,10 @@ absl::Status CheckAccountPrices(const Pricing& pricing);
 
 // Of the account of [from, to). A job's group is that of the first rule that fits, else its label `namespace`,
 // else the name up to its first '/'. The pool costs from the first window that tautd has on. Errors as
-// CheckAccountPrices, MakeBill and History. O(account), and a read of the store for each forgotten job.
+// CheckAccountPrices, MakeBill and History. O(account), and a read of the store for each forgotten job. `which`:
+// fills AccountBill::whole; all jobs are billed whatever it says, and one whose record is gone is none of them.
 absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view, const Pricing& pricing,
-                                        WindowId from, WindowId to);
+                                        WindowId from, WindowId to,
+                                        const std::function<bool(const JobRecord&)>& which = nullptr);
 
 }  // namespace taut

@@ -66,7 +66,7 @@ absl::Status Compare(const LiveJob& job, JobId id, const std::vector<KeyValue>& 
 
 }  // namespace
 
-HttpResponse Api::PatchMany(const HttpRequest& request) {
+HttpResponse Api::PatchMany(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(request, {"match", "dry_run", "who"}); !s.ok()) return ErrorResponse(s);
   const absl::StatusOr<std::string> who = WhoOf(request);
   if (!who.ok()) return ErrorResponse(who.status());
@@ -87,7 +87,7 @@ HttpResponse Api::PatchMany(const HttpRequest& request) {
     if (absl::Status s = SetJobSetting(key, value, any); !s.ok()) return ErrorResponse(s);
   }
   std::vector<JobId> matched;
-  const std::shared_ptr<const FleetView> view = control_.view();
+  const std::shared_ptr<const FleetView> view = ViewOf(reach);
   for (size_t i = 0; i < view->jobs.size(); ++i) {
     if (view->jobs[i].record != nullptr && FitsPattern(view->jobs[i].record->name, match))
       matched.push_back(view->jobs[i].record->id);

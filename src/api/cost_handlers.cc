@@ -59,6 +59,13 @@ std::vector<std::string> LabelsOf(const CostReport& report, const FleetView& vie
   return {names.begin(), names.end()};
 }
 
+// A budget of a group is one of the label that is the group: of another label some of its jobs may be others'.
+bool HasBudget(const Reach& reach, const Budget& budget) {
+  if (reach.all()) return true;
+  if (reach.scheme() == nullptr || budget.label.empty()) return false;
+  return reach.scheme()->group_template() == StrCat("{", budget.label, "}") && reach.Has(budget.value);
+}
+
 // The label to group by where the request names none.
 std::string DefaultLabel(const FleetView& view) {
   const std::vector<std::string> names = LabelNames(view);
@@ -67,7 +74,7 @@ std::string DefaultLabel(const FleetView& view) {
 
 }  // namespace
 
-HttpResponse Api::Costs(const HttpRequest& request) {
+HttpResponse Api::Costs(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(request, {"from", "to", "by", "step", "limit"}); !s.ok())
     return ErrorResponse(s);
   const absl::StatusOr<TimeSpan> span = SpanParameters(request, NowSeconds());
@@ -77,12 +84,14 @@ HttpResponse Api::Costs(const HttpRequest& request) {
   const std::string step = TextParameter(request, "step");
   if (!step.empty() && step != "day" && step != "hour")
     return ErrorResponse(400, StrCat("invalid step=", step, ": expected day or hour"));
-  const std::shared_ptr<const FleetView> view = control_.view();
+  // Names of labels are of the caller's jobs, and the account is gone through by all.
+  const std::shared_ptr<const FleetView> view = ViewOf(reach), whole = control_.view();
   CostQuery query{.from_s = span->from_s, .to_s = span->to_s, .by = {TextParameter(request, "by")}};
+  if (!reach.all()) query.which = [&reach](const JobRecord& job) { return reach.Has(job); };
   if (step == "hour") query.step_windows = kWindowsPerHour;
   std::string& by = query.by[0];
   if (by.empty()) by = DefaultLabel(*view);
-  const absl::StatusOr<CostReport> report = ReadCosts(control_.history(), *view, query);
+  const absl::StatusOr<CostReport> report = ReadCosts(control_.history(), *whole, query);
   if (!report.ok()) return ErrorResponse(report.status());
   const std::vector<std::string> labels = LabelsOf(*report, *view);
   if (by != kByJob && report->jobs > 0 && std::ranges::find(labels, by) == labels.end()) {
@@ -139,7 +148,7 @@ HttpResponse Api::Costs(const HttpRequest& request) {
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::Budgets(const HttpRequest& request) {
+HttpResponse Api::Budgets(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
   const auto states = budgets_.States(control_.history(), *control_.view(), options_.prices, NowSeconds());
   if (!states.ok()) return ErrorResponse(states.status());
@@ -152,6 +161,7 @@ HttpResponse Api::Budgets(const HttpRequest& request) {
   json.Key("budgets");
   json.BeginArray();
   for (const BudgetState& state : (*states)->budgets) {
+    if (!HasBudget(reach, state.budget)) continue;
     json.BeginObject();
     json.Field("name", std::string_view(state.budget.name()));
     json.Field("label", std::string_view(state.budget.label));

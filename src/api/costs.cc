@@ -44,22 +44,29 @@ class Grouping {
   Grouping(History& history, const FleetView& view, const CostQuery& query, CostReport& report)
       : history_(history), view_(view), query_(query), report_(report) {}
 
-  uint32_t Of(JobId id) {
-    const auto [it, is_new] = group_of_.try_emplace(id.value, 0U);
+  // nullopt: it does not count.
+  std::optional<uint32_t> Of(JobId id) {
+    const auto [it, is_new] = group_of_.try_emplace(id.value, std::nullopt);
     if (!is_new) return it->second;
-    ++report_.jobs;
     it->second = Find(id);
-    ++report_.groups[it->second].jobs;
+    if (!it->second.has_value()) return std::nullopt;
+    ++report_.jobs;
+    ++report_.groups[*it->second].jobs;
     return it->second;
   }
 
  private:
-  uint32_t Find(JobId id) {
+  std::optional<uint32_t> Find(JobId id) {
     std::vector<std::optional<std::string>> values(query_.by.size());
+    const auto counts = [this](const JobRecord& record) { return !query_.which || query_.which(record); };
     if (const JobView* known = view_.Find(id); known != nullptr) {
+      if (!counts(*known->record)) return std::nullopt;
       Fill(*known->record, true, values);
     } else if (const absl::StatusOr<JobRecord> gone = history_.Job(id); gone.ok()) {
+      if (!counts(*gone)) return std::nullopt;
       Fill(*gone, ++forgotten_ <= kMostForgotten, values);
+    } else if (query_.which) {
+      return std::nullopt;
     }
     const auto [it, is_new] = numbers_.try_emplace(std::move(values), static_cast<uint32_t>(numbers_.size()));
     if (is_new) report_.groups.push_back({it->first, 0, {}});
@@ -82,7 +89,7 @@ class Grouping {
   const FleetView& view_;
   const CostQuery& query_;
   CostReport& report_;
-  absl::flat_hash_map<uint32_t, uint32_t> group_of_;
+  absl::flat_hash_map<uint32_t, std::optional<uint32_t>> group_of_;
   std::map<std::vector<std::optional<std::string>>, uint32_t> numbers_;
   size_t forgotten_ = 0;
 };
@@ -115,10 +122,12 @@ absl::StatusOr<CostReport> ReadCosts(History& history, const FleetView& view, co
   const absl::Status read = history.ReadAccount(
       report.from, report.to, [&](const AccountSpan& span, std::span<const AccountEntry> entries) {
         const int64_t first = FloorDiv(span.first.index, int64_t{query.step_windows}) * query.step_windows;
-        CostStep& step = steps[first];
-        step.first = WindowId{static_cast<int32_t>(first)};
         for (const AccountEntry& e : entries) {
-          const uint32_t group = grouping.Of(e.job);
+          const std::optional<uint32_t> of = grouping.Of(e.job);
+          if (!of.has_value()) continue;
+          const uint32_t group = *of;
+          CostStep& step = steps[first];
+          step.first = WindowId{static_cast<int32_t>(first)};
           report.groups[group].sums.Add(e);
           report.sums.Add(e);
           if (span.late) report.late.Add(e);

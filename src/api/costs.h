@@ -1,6 +1,7 @@
 // What jobs cost in a time, by the account and the prices of the configuration.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -37,6 +38,8 @@ struct CostQuery {
   int32_t step_windows = kWindowsPerDay;  // > 0; steps begin at multiples of it
   std::vector<std::string> by;            // labels, or kByJob; none: all jobs are one group
   enum class Steps : uint8_t { kTotals, kGroups } steps = Steps::kTotals;
+  // Which jobs count; empty: all. Those whose record is gone do not count where it is set.
+  std::function<bool(const JobRecord&)> which = nullptr;
 };
 
 // Jobs with the same values of the labels in CostQuery::by.

@@ -138,7 +138,7 @@ void Api::PutRules(JsonWriter& json) const {
 }
 
 // Those that a job may have, with what a what-if can turn of each.
-HttpResponse Api::Recommenders(const HttpRequest& request) {
+HttpResponse Api::Recommenders(const HttpRequest& request, const Reach& /*reach*/) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
   JsonWriter json;
   json.BeginObject();
@@ -171,10 +171,16 @@ HttpResponse Api::Recommenders(const HttpRequest& request) {
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::Settings(const HttpRequest& request) {
+HttpResponse Api::Settings(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
-  const auto changes = control_.history().Settings(std::nullopt, kMaxChanges);
+  // Of some groups alone it looks through the newest.
+  constexpr size_t kLookedThrough = 10'000;
+  auto changes = control_.history().Settings(std::nullopt, reach.all() ? kMaxChanges : kLookedThrough);
   if (!changes.ok()) return ErrorResponse(changes.status());
+  if (!reach.all()) {
+    std::erase_if(*changes, [&](const SettingChange& c) { return !FindJob(c.job, reach).has_value(); });
+    changes->resize(std::min(changes->size(), kMaxChanges));
+  }
   JobPolicy defaults;
   control_.WithFleet([&](const LiveFleet& fleet) { defaults = fleet.settings().rules.defaults(); });
   JsonWriter json;
@@ -194,13 +200,20 @@ HttpResponse Api::Settings(const HttpRequest& request) {
     json.EndObject();
   }
   json.EndArray();
-  PutRules(json);
+  if (reach.all()) {
+    PutRules(json);
+  } else {
+    // Their patterns name other groups' jobs.
+    json.Key("rules");
+    json.BeginArray();
+    json.EndArray();
+  }
   json.Key("changes");
   json.BeginArray();
   for (const SettingChange& c : *changes) PutSettingChange(c, json);
   json.EndArray();
   json.Key("config_file");
-  if (options_.config_file.empty()) {
+  if (options_.config_file.empty() || !reach.all()) {
     json.Null();
   } else {
     json.String(options_.config_file);
@@ -240,7 +253,7 @@ void Api::PutCell(JsonWriter& json) const {
   }
 }
 
-HttpResponse Api::Agents(const HttpRequest& request) {
+HttpResponse Api::Agents(const HttpRequest& request, const Reach& /*reach*/) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
   JsonWriter json;
   PutAgents(options_.agents ? options_.agents() : std::vector<AgentView>(),
@@ -249,8 +262,9 @@ HttpResponse Api::Agents(const HttpRequest& request) {
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::Status(const HttpRequest& request) {
+HttpResponse Api::Status(const HttpRequest& request, const Reach& /*reach*/) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  if (request.role == Role::kGroup) return GroupStatus(request);
   JsonWriter json;
   json.BeginObject();
   json.Field("version", std::string_view(options_.version));
@@ -336,11 +350,12 @@ HttpResponse Api::Status(const HttpRequest& request) {
     json.Field("error", std::string_view(late.error));
     json.EndObject();
   }
+  PutCaller(request, json);
   json.EndObject();
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::Metrics(const HttpRequest&) {
+HttpResponse Api::Metrics(const HttpRequest& /*request*/, const Reach& /*reach*/) {
   MetricsText out;
   for (const NamedCount& c : SamplesByOutcome(control_.ingest().counts())) {
     out.Counter("tautd_samples_total", "Samples received, by outcome.", c.count, {{"outcome", c.name}});

@@ -194,7 +194,10 @@ std::string StepBackNotice(const LiveJob& job, std::optional<WindowId> window) {
 
 }  // namespace
 
-HttpResponse Api::Job(JobId id) {
+HttpResponse Api::Job(const HttpRequest& request, JobId id) {
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  const Prices none;
+  const Prices& prices = Reaches(ReachOf(request, Act::kSeeMoney), id) ? options_.prices : none;
   JsonWriter json;
   json.BeginObject();
   const std::shared_ptr<const FleetView> view = control_.view();
@@ -207,8 +210,8 @@ HttpResponse Api::Job(JobId id) {
     known = fleet.Has(id);
     if (!known) return;
     const LiveJob& job = fleet.job(id);
-    PutJobFields(ViewOf(fleet, job, day), options_.prices, json);
-    if (options_.prices.known()) json.Field("currency", std::string_view(options_.prices.currency));
+    PutJobFields(taut::ViewOf(fleet, job, day), prices, json);
+    if (prices.known()) json.Field("currency", std::string_view(prices.currency));
     json.Key("labels");
     json.BeginObject();
     for (const auto& [key, value] : job.record.labels) json.Field(key, std::string_view(value));
@@ -314,7 +317,8 @@ HttpResponse Api::ReplicasOfJob(const HttpRequest& request, JobId id) {
   return Json(json);
 }
 
-HttpResponse Api::Explain(JobId id) {
+HttpResponse Api::Explain(const HttpRequest& request, JobId id) {
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
   JsonWriter json;
   json.BeginObject();
   for (const Resource r : kResources) {
@@ -345,7 +349,12 @@ HttpResponse Api::Explain(JobId id) {
   return Json(json);
 }
 
-HttpResponse Api::GetSettings(JobId id) {
+HttpResponse Api::GetSettings(const HttpRequest& request, JobId id) {
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  return SettingsOf(id);
+}
+
+HttpResponse Api::SettingsOf(JobId id) {
   SettingsShown shown;
   std::string name;
   control_.WithFleet([&](const LiveFleet& fleet) {
@@ -398,7 +407,7 @@ HttpResponse Api::PatchSettings(const HttpRequest& request, JobId id) {
   });
   if (!errors.empty()) return SettingErrors(errors);
   const absl::StatusOr<std::vector<SettingChange>> changes = control_.SetMany(id, wanted, *who);
-  return changes.ok() ? GetSettings(id) : ErrorResponse(changes.status());
+  return changes.ok() ? SettingsOf(id) : ErrorResponse(changes.status());
 }
 
 HttpResponse Api::WhatIfOf(const HttpRequest& request, JobId id) {

@@ -207,8 +207,11 @@ void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json) 
   json.Field("would_be", static_cast<int64_t>(view.replicas.would_be));
   json.EndObject();
   if (shown.prices.known()) PutFleetMoney(view.point, shown.prices, json);
-  json.Field("oom_kills_day", static_cast<int64_t>(view.ooms_day));
-  json.Field("changes_day", static_cast<int64_t>(view.changes_day));
+  for (const auto& [key, count] : {std::pair<std::string_view, uint64_t>{"oom_kills_day", view.ooms_day},
+                                   {"changes_day", view.changes_day}}) {
+    json.Key(key);
+    shown.has_day_counts ? json.Int(static_cast<int64_t>(count)) : json.Null();
+  }
   json.Field("actuator", shown.actuator);
   json.EndObject();
 }

@@ -34,6 +34,7 @@ struct FleetShown {
   MachineSize machine;
   Prices prices;
   std::string_view actuator;
+  bool has_day_counts = true;  // FleetView::ooms_day and changes_day
 };
 void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json);
 // Of FleetAmounts: absent, not 0, where it is a sum over no job.

@@ -215,21 +215,67 @@ absl::StatusOr<Asked> AskedInBody(std::string_view body) {
   return out;
 }
 
+// As an unknown group, without the names of others.
+HttpResponse NoGroup(std::string_view group, const Reach& reach) {
+  std::string text = StrCat("no group \"", Printable(group), "\" of yours");
+  if (!reach.groups().empty())
+    StrAppend(&text, ": expected ", fmt::join(reach.groups(), ", "), " or one below");
+  return ErrorResponse(404, text);
+}
+
+// NotFound alike for one that is not there and one that is not in reach.
+absl::StatusOr<QuotaRequest> FindRequest(const std::string& text, const Reach& reach, const QuotaDesk& desk) {
+  uint64_t id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error != std::errc() || end != text.data() + text.size())
+    return absl::NotFoundError("invalid request: expected its number");
+  absl::StatusOr<QuotaRequest> found = desk.Find(id);
+  if (reach.all() || (found.ok() && reach.Has(found->asked.group))) return found;
+  return absl::NotFoundError(StrCat("no request ", id, " of your groups"));
+}
+
+// Whether the caller made it, or changed it last: as WhoOf.
+bool IsOf(const HttpRequest& caller, const QuotaRequest& request) {
+  if (caller.user.empty()) return false;
+  return request.who == caller.user || request.who.starts_with(StrCat(caller.user, " (says "));
+}
+
+// The rows, use and requests of groups in reach. Of the cohorts above there are none: with them the use of other
+// groups could be computed.
+QuotaView ViewWithin(const Reach& reach, QuotaView view, const QuotaDesk& desk) {
+  if (reach.all()) return view;
+  std::erase_if(view.rows, [&](const QuotaRowView& row) { return !reach.Has(row.group); });
+  std::erase_if(view.uncovered, [&](const UncoveredUse& use) { return !reach.Has(use.group); });
+  std::erase_if(view.warnings, [&](const QuotaFinding& finding) { return !reach.Has(finding.group); });
+  view.queued = view.open = 0;
+  const auto count = [&](const QuotaRequest& r) {
+    if (!reach.Has(r.asked.group)) return false;
+    view.queued += r.state == RequestState::kQueued ? 1 : 0;
+    view.open += r.open() ? 1 : 0;
+    return false;
+  };
+  (void)desk.List(count, 1);
+  return view;
+}
+
 constexpr std::string_view kNoQuota = "no quota is configured: quota.file names no file";
 
 }  // namespace
 
-HttpResponse Api::Quota(const HttpRequest& request) {
+HttpResponse Api::Quota(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
   if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
-  const QuotaView view = options_.quota->View();
+  const QuotaView view = ViewWithin(reach, options_.quota->View(), *options_.quota);
   JsonWriter json;
   json.BeginObject();
   PutTime("measured", view.measured_at.has_value() ? view.measured_at->seconds() : INT64_MIN, json);
   json.Field("silent", view.silent);
   json.Field("queued", static_cast<int64_t>(view.queued));
   json.Field("open", static_cast<int64_t>(view.open));
-  PutTexts("warnings", view.warnings, json);
+  json.Key("warnings");
+  json.BeginArray();
+  for (const QuotaFinding& finding : view.warnings) json.String(finding.text);
+  json.EndArray();
   json.Key("rows");
   json.BeginArray();
   for (const QuotaRowView& row : view.rows) PutRow(row, json);
@@ -250,10 +296,11 @@ HttpResponse Api::Quota(const HttpRequest& request) {
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::Admission(const HttpRequest& request) {
+HttpResponse Api::Admission(const HttpRequest& request, const Reach& reach) {
   if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
   const absl::StatusOr<Asked> asked = AskedInQuery(request);
   if (!asked.ok()) return ErrorResponse(asked.status());
+  if (!reach.Has(asked->request.group)) return NoGroup(asked->request.group, reach);
   const absl::StatusOr<AdmissionVerdict> verdict = options_.quota->Decide(asked->request, asked->job);
   if (!verdict.ok()) return ErrorResponse(verdict.status());
   JsonWriter json;
@@ -261,7 +308,7 @@ HttpResponse Api::Admission(const HttpRequest& request) {
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::QuotaRequests(const HttpRequest& request) {
+HttpResponse Api::QuotaRequests(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(request, {"state", "group", "ended", "limit"}); !s.ok())
     return ErrorResponse(s);
   if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
@@ -277,6 +324,7 @@ HttpResponse Api::QuotaRequests(const HttpRequest& request) {
     return ErrorResponse(400, StrCat("invalid ended=", ended, ": expected true or false"));
   const std::vector<QuotaRequest> found = options_.quota->List(
       [&](const QuotaRequest& r) {
+        if (!reach.Has(r.asked.group)) return false;
         if (ended == "false" && r.state == RequestState::kEnded) return false;
         return (!state.has_value() || r.state == *state) && (group.empty() || r.asked.group == group);
       },
@@ -291,13 +339,19 @@ HttpResponse Api::QuotaRequests(const HttpRequest& request) {
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::MakeQuotaRequest(const HttpRequest& request) {
+HttpResponse Api::MakeQuotaRequest(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(request, {"who"}); !s.ok()) return ErrorResponse(s);
   if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
   const absl::StatusOr<std::string> who = WhoOf(request);
   if (!who.ok()) return ErrorResponse(who.status());
   const absl::StatusOr<Asked> asked = AskedInBody(request.body);
   if (!asked.ok()) return ErrorResponse(asked.status());
+  if (!reach.Has(asked->request.group)) {
+    // One that the caller may see is there.
+    if (ReachOf(request, Act::kSeeQuota).Has(asked->request.group))
+      return ErrorResponse(403, RefusalText(request, Act::kMakeRequests));
+    return NoGroup(asked->request.group, reach);
+  }
   const absl::StatusOr<QuotaRequest> made = options_.quota->Submit(asked->request, asked->job, *who);
   if (!made.ok()) return ErrorResponse(made.status());
   JsonWriter json;
@@ -305,23 +359,35 @@ HttpResponse Api::MakeQuotaRequest(const HttpRequest& request) {
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::OneQuotaRequest(const HttpRequest& request) {
+HttpResponse Api::OneQuotaRequest(const HttpRequest& request, const Reach& reach) {
   if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
-  const bool withdraw = request.method == "DELETE";
-  if (absl::Status s = withdraw ? OnlyParameters(request, {"who"}) : OnlyParameters(request, {}); !s.ok())
-    return ErrorResponse(s);
-  const std::string& text = request.segments[3];
-  uint64_t id = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error != std::errc() || end != text.data() + text.size())
-    return ErrorResponse(404, "invalid request: expected its number");
-  absl::StatusOr<std::string> who = withdraw ? WhoOf(request) : std::string();
-  if (!who.ok()) return ErrorResponse(who.status());
-  const absl::StatusOr<QuotaRequest> found =
-      withdraw ? options_.quota->Withdraw(id, *who) : options_.quota->Find(id);
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  const absl::StatusOr<QuotaRequest> found = FindRequest(request.segments[3], reach, *options_.quota);
   if (!found.ok()) return ErrorResponse(found.status());
   JsonWriter json;
   PutRequest(*found, json);
+  return JsonResponse(200, json.Take());
+}
+
+HttpResponse Api::WithdrawQuotaRequest(const HttpRequest& request, const Reach& reach) {
+  if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
+  if (absl::Status s = OnlyParameters(request, {"who"}); !s.ok()) return ErrorResponse(s);
+  const absl::StatusOr<std::string> who = WhoOf(request);
+  if (!who.ok()) return ErrorResponse(who.status());
+  // One that the caller may see is there.
+  const absl::StatusOr<QuotaRequest> found =
+      FindRequest(request.segments[3], ReachOf(request, Act::kSeeQuota), *options_.quota);
+  if (!found.ok()) return ErrorResponse(found.status());
+  const bool any = ReachOf(request, Act::kEndRequests).Has(found->asked.group);
+  const bool own = reach.Has(found->asked.group) && IsOf(request, *found);
+  if (!any && !own) {
+    return ErrorResponse(403, StrCat("request ", found->id, " is of ", Printable(found->who), ": ",
+                                     RefusalText(request, Act::kEndRequests)));
+  }
+  const absl::StatusOr<QuotaRequest> ended = options_.quota->Withdraw(found->id, *who);
+  if (!ended.ok()) return ErrorResponse(ended.status());
+  JsonWriter json;
+  PutRequest(*ended, json);
   return JsonResponse(200, json.Take());
 }
 

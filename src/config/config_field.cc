@@ -14,8 +14,10 @@ using enum FieldUnit;
 
 constexpr EnumName<ClockSource> kClocks[] = {{ClockSource::kWall, "wall"},
                                              {ClockSource::kSamples, "samples"}};
-constexpr EnumName<Role> kRoles[] = {
-    {Role::kWriter, "writer"}, {Role::kReader, "reader"}, {Role::kOperator, "operator"}};
+constexpr EnumName<Role> kRoles[] = {{Role::kWriter, "writer"},
+                                     {Role::kReader, "reader"},
+                                     {Role::kPlatform, "platform"},
+                                     {Role::kOperator, "operator"}};
 constexpr EnumName<ActuatorKind> kActuators[] = {{ActuatorKind::kDryRun, "dry_run"},
                                                  {ActuatorKind::kAgents, "agents"},
                                                  {ActuatorKind::kKubernetes, "kubernetes"}};

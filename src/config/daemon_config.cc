@@ -3,7 +3,6 @@
 
 #include <set>
 
-#include "base/printable.h"
 #include "base/strings.h"
 #include "config/file_text.h"
 #include "config/yaml_walk.h"
@@ -16,8 +15,6 @@ constexpr std::string_view kDefaults = "defaults", kRules = "rules", kRecommende
                            kMapping = "ingest.mapping";
 
 constexpr std::string_view kOldStartupGrace = "kubernetes.startup_grace";
-constexpr size_t kMaxNameBytes = 64;
-constexpr size_t kMaxSecretBytes = size_t{64} << 10;
 
 class DaemonReader {
  public:
@@ -274,38 +271,6 @@ absl::StatusOr<MappingRule> DaemonReader::ReadMappingRule(const YAML::Node& node
   return rule;
 }
 
-// Bytes of a file of secrets; the error does not say what is in it.
-absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
-  std::optional<std::string> text = ReadFileText(path, kMaxSecretBytes);
-  if (!text.has_value()) return absl::NotFoundError(StrCat("cannot read the secret file ", path));
-  if (text->size() > kMaxSecretBytes)
-    return absl::InvalidArgumentError(StrCat(path, ": too large for a secret"));
-  return *std::move(text);
-}
-
-absl::Status ReadTokens(const std::string& path, std::vector<AccessToken>& tokens) {
-  if (path.empty()) return absl::OkStatus();
-  const absl::StatusOr<std::string> text = ReadSmallFile(path);
-  if (!text.ok()) return text.status();
-  for (const std::string_view line : Split(*text, '\n')) {
-    const std::string_view both = StripSpace(line.substr(0, line.find('#')));
-    if (both.empty()) continue;
-    const size_t blank = both.find_first_of(" \t");
-    const std::string_view name =
-        blank == std::string_view::npos ? std::string_view() : StripSpace(both.substr(blank));
-    if (name.size() > kMaxNameBytes || !IsPrintableUtf8(name)) {
-      return absl::InvalidArgumentError(StrCat(
-          path, ": invalid name after a token: expected printable text of up to ", kMaxNameBytes, " bytes"));
-    }
-    tokens.emplace_back(std::string(both.substr(0, blank)), std::string(name));
-  }
-  if (tokens.empty()) {
-    return absl::InvalidArgumentError(
-        StrCat(path, ": contains no token; create one with `openssl rand -hex 32 > ", path, "`"));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 ServerConfig::ServerConfig() { options.listen = {ListenAddress{"127.0.0.1", 7070}}; }
@@ -329,23 +294,6 @@ std::vector<MappingRule> MappingRulesOf(const IngestConfig& config) {
   if (!config.builtin_mapping) return rules;
   for (MappingRule& rule : BuiltinRules(config.kubernetes_jobs)) rules.push_back(std::move(rule));
   return rules;
-}
-
-absl::StatusOr<ServerOptions> OpenServerOptions(const ServerConfig& config) {
-  ServerOptions options = config.options;
-  if (absl::Status s = ReadTokens(config.writer_tokens_file, options.writer_tokens); !s.ok()) return s;
-  if (absl::Status s = ReadTokens(config.reader_tokens_file, options.reader_tokens); !s.ok()) return s;
-  if (absl::Status s = ReadTokens(config.operator_tokens_file, options.operator_tokens); !s.ok()) return s;
-  if (absl::Status s = options.Check(); !s.ok()) return s;
-  return options;
-}
-
-absl::StatusOr<std::vector<std::string>> ReadTokenFile(const std::string& path) {
-  std::vector<AccessToken> tokens;
-  if (absl::Status s = ReadTokens(path, tokens); !s.ok()) return s;
-  std::vector<std::string> out;
-  for (AccessToken& token : tokens) out.push_back(std::move(token.token));
-  return out;
 }
 
 absl::StatusOr<std::pair<std::string, std::string>> ParseBackfillLabel(std::string_view label) {
@@ -416,17 +364,6 @@ std::optional<std::pair<std::string, std::string>> LeaseName(std::string_view le
   const std::string_view name = lease.substr(slash + 1);
   if (name.find('/') != std::string_view::npos) return std::nullopt;
   return std::pair(std::string(lease.substr(0, slash)), std::string(name));
-}
-
-absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
-  if (path.empty()) return std::string();
-  const absl::StatusOr<std::string> text = ReadSmallFile(path);
-  if (!text.ok()) return text.status();
-  const std::string_view secret = StripSpace(*text);
-  if (secret.empty() || secret.find('\n') != std::string_view::npos) {
-    return absl::InvalidArgumentError(StrCat(path, ": must be one line with the secret"));
-  }
-  return std::string(secret);
 }
 
 }  // namespace taut

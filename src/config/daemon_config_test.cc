@@ -265,6 +265,42 @@ TEST_F(SecretsTest, TokensComeFromFilesAndStayOutOfErrors) {
   EXPECT_FALSE(ReadSecretFile(Write("a\nb\n")).ok());
 }
 
+TEST_F(SecretsTest, TokensOfGroupsHaveARoleGroupsAndAName) {
+  ServerConfig config;
+  config.group_tokens_file = Write(
+      "0123456789abcdef0  owner shop,media  olga of shop # since May\nfedcba9876543210f member lab mia\n"
+      "0123456789abcdef0 budget_holder lab olga of shop\n");
+  const absl::StatusOr<ServerOptions> options = OpenServerOptions(config);
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_THAT(options->group_tokens,
+              ElementsAre(AccessToken("0123456789abcdef0", "olga of shop",
+                                      {{"shop", GroupRole::kOwner},
+                                       {"media", GroupRole::kOwner},
+                                       {"lab", GroupRole::kBudgetHolder}}),
+                          AccessToken("fedcba9876543210f", "mia", {{"lab", GroupRole::kMember}})));
+  const std::vector<std::string> groups = {"shop", "media", "labs"};
+  const std::string unknown(Message(CheckBoundGroups(config, *options, "quota.yaml", groups)));
+  EXPECT_THAT(unknown, HasSubstr("the token of olga of shop binds to group \"lab\", which is not in "
+                                 "quota.yaml; did you mean \"labs\"?"));
+  EXPECT_THAT(std::string(Message(CheckBoundGroups(config, *options, "", {}))),
+              HasSubstr("quota.file is empty"));
+  for (const auto& [line, what] :
+       {std::pair{"0123456789abcdef0 king shop x",
+                  ":1: no role after the token: expected member, owner, budget_holder"},
+        {"\n0123456789abcdef0 owner , x", ":2: no group"},
+        {"0123456789abcdef0 owner shop", "no name"},
+        {"0123456789abcdef0", "no role"}}) {
+    Write(line);
+    const std::string error(Message(OpenServerOptions(config).status()));
+    EXPECT_THAT(error, HasSubstr(what));
+    EXPECT_THAT(error, Not(HasSubstr("0123456789abcdef0")));
+    EXPECT_THAT(error, Not(HasSubstr("king"))) << "it may be a token in the wrong place";
+  }
+  config.reader_tokens_file = config.group_tokens_file;
+  Write("0123456789abcdef0 owner shop olga");
+  EXPECT_THAT(std::string(Message(OpenServerOptions(config).status())), HasSubstr("use different tokens"));
+}
+
 TEST(Markdown, IsWhatTheDocumentSays) {
   const std::string wanted = DaemonSettingsMarkdown();
   const char* path = "docs/configuration.md";

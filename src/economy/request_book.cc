@@ -119,9 +119,9 @@ absl::StatusOr<AdmissionVerdict> RequestBook::Decide(const AdmissionRequest& req
 
 absl::StatusOr<QuotaRequest> RequestBook::Submit(const AdmissionRequest& request, std::string_view job,
                                                  std::string_view who) const {
-  if (const auto same = by_job_.find(job); !job.empty() && same != by_job_.end()) {
-    return absl::AlreadyExistsError(StrCat("request ", same->second, " for job \"", job, "\" is ",
-                                           Name(requests_.at(same->second).request.state),
+  if (const uint64_t same = RequestFor(request.group, job); same != 0) {
+    return absl::AlreadyExistsError(StrCat("request ", same, " for job \"", job, "\" is ",
+                                           Name(requests_.at(same).request.state),
                                            ": end it before another is made"));
   }
   const absl::StatusOr<AdmissionVerdict> verdict = Decide(request, job);
@@ -355,10 +355,20 @@ bool RequestBook::AnyJobOf(const AdmissionRequest& request, std::string_view job
   return false;
 }
 
+// That is queued or open; 0: none.
+uint64_t RequestBook::RequestFor(std::string_view group, std::string_view job) const {
+  const auto of_group = by_job_.find(group);
+  if (job.empty() || of_group == by_job_.end()) return 0;
+  const auto found = of_group->second.find(job);
+  return found == of_group->second.end() ? 0 : found->second;
+}
+
 uint64_t RequestBook::OwnerOf(const JobUse& use) const {
+  const auto of_group = by_job_.find(use.group);
+  if (of_group == by_job_.end()) return 0;
   for (std::string_view part = use.job; !part.empty();) {
-    const auto found = by_job_.find(part);
-    if (found != by_job_.end() && open_.contains(found->second) &&
+    const auto found = of_group->second.find(part);
+    if (found != of_group->second.end() && open_.contains(found->second) &&
         IsFor(requests_.at(found->second).request.asked, use)) {
       return found->second;
     }
@@ -443,10 +453,11 @@ void RequestBook::File(const QuotaRequest& request) {
   }
   if (request.job.empty()) return;
   if (request.state != RequestState::kEnded) {
-    by_job_[request.job] = request.id;
-  } else if (const auto same = by_job_.find(request.job);
-             same != by_job_.end() && same->second == request.id) {
-    by_job_.erase(same);
+    by_job_[request.asked.group][request.job] = request.id;
+  } else if (RequestFor(request.asked.group, request.job) == request.id) {
+    const auto of_group = by_job_.find(request.asked.group);
+    of_group->second.erase(request.job);
+    if (of_group->second.empty()) by_job_.erase(of_group);
   }
 }
 

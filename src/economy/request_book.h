@@ -87,7 +87,7 @@ class RequestBook {
   // request, plus a copy of the tree.
   absl::StatusOr<AdmissionVerdict> Decide(const AdmissionRequest& request, std::string_view job = "") const;
   // The request as it would be kept: admitted, queued, or ended as refused. Errors as Decide; AlreadyExists with
-  // the number of the open or queued request for the same job; Unavailable if the queue is full.
+  // the number of the open or queued request of the same group for the same job; Unavailable if the queue is full.
   absl::StatusOr<QuotaRequest> Submit(const AdmissionRequest& request, std::string_view job,
                                       std::string_view who) const;
   // The request as ended. NotFound; FailedPrecondition if it has ended.
@@ -154,6 +154,7 @@ class RequestBook {
   std::vector<Range> JobsOf(std::string_view job) const;
   bool AnyJobOf(const AdmissionRequest& request, std::string_view job) const;
   uint64_t OwnerOf(const JobUse& use) const;
+  uint64_t RequestFor(std::string_view group, std::string_view job) const;
   void Give(Job& job, uint64_t owner, uint64_t uncounted);
   void File(const QuotaRequest& request);
   // `tree` without what the jobs of a request that is not open use now.
@@ -173,9 +174,10 @@ class RequestBook {
   std::vector<UncoveredUse> uncovered_;
   std::map<uint64_t, Entry> requests_;
   std::set<uint64_t> open_, queue_, ended_;
-  std::set<std::pair<Timestamp, uint64_t>> ends_;        // of open ones with a duration
-  std::map<std::string, uint64_t, std::less<>> by_job_;  // of requests that are queued or open
-  std::vector<Job> jobs_;                                // by name
+  std::set<std::pair<Timestamp, uint64_t>> ends_;  // of open ones with a duration
+  // Of requests that are queued or open, by group and then by job: a group's request stands in no other's way.
+  std::map<std::string, std::map<std::string, uint64_t, std::less<>>, std::less<>> by_job_;
+  std::vector<Job> jobs_;  // by name
   Use use_is_ = Use::kWhole;
   std::optional<Timestamp> use_at_;  // of the last SetUse
   bool room_changed_ = true;         // since the queue was looked at

@@ -295,5 +295,22 @@ TEST(RequestBook, CountsAsIfAddedUpAnew) {
   }
 }
 
+TEST(RequestBook, ARequestStandsInTheWayOfNoOtherGroup) {
+  RequestBook book = Book();
+  const uint64_t of_a = Make(book, AskFor("a", 1000, 0), "b/web");
+  EXPECT_EQ(book.Submit(AskFor("a", 1000, 0), "b/web", "ann").status().code(),
+            absl::StatusCode::kAlreadyExists);
+  const uint64_t of_b = Make(book, AskFor("b", 2000, 0), "b/web");
+  const std::vector<JobUse> jobs = {UsedBy("b/web", "b", 3000)};
+  book.SetUse(jobs, At(10));
+  EXPECT_EQ(InUse(book, "a"), 1000) << "a job of b counts for b's request alone";
+  EXPECT_EQ(InUse(book, "b"), 3000);
+  book.Apply(*book.Withdraw(of_a, "ann", At(20)));
+  EXPECT_EQ(book.Submit(AskFor("b", 1, 20), "b/web", "ann").status().code(),
+            absl::StatusCode::kAlreadyExists);
+  book.Apply(*book.Withdraw(of_b, "ann", At(20)));
+  EXPECT_TRUE(book.Submit(AskFor("b", 1, 20), "b/web", "ann").ok());
+}
+
 }  // namespace
 }  // namespace taut

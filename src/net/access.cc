@@ -41,7 +41,8 @@ HttpResponse Unauthorized(const HttpRequest& request) {
   HttpResponse out =
       page
           ? TextResponse(401, "Authentication required: enter a token as the password, with any user name.\n")
-          : ErrorResponse(401, "authentication required: send the header Authorization: Bearer TOKEN");
+          : ErrorResponse(401, StrCat("authentication required: send the header Authorization: Bearer TOKEN",
+                                      request.refusal.empty() ? "" : "; ", request.refusal));
   out.headers.push_back(
       {"WWW-Authenticate", page ? "Basic realm=\"tautline\"" : "Bearer realm=\"tautline\""});
   return out;
@@ -79,12 +80,19 @@ Access::Access(const ServerOptions& options)
     : open_(options.is_open()),
       client_role_(options.client_role),
       open_paths_(options.open_paths),
-      names_(options.names) {
+      names_(options.names),
+      verifier_(options.verifier) {
   const auto add = [this](const std::vector<AccessToken>& tokens, Role role) {
-    for (const AccessToken& token : tokens) known_.push_back({DigestOf(token.token), role, token.name});
+    for (const AccessToken& token : tokens) {
+      const bool bound = role == Role::kGroup;
+      known_.push_back({DigestOf(token.token), role, token.name,
+                        bound ? std::make_shared<const GroupBindings>(token.bindings) : nullptr});
+    }
   };
   add(options.writer_tokens, Role::kWriter);
+  add(options.group_tokens, Role::kGroup);
   add(options.reader_tokens, Role::kReader);
+  add(options.platform_tokens, Role::kPlatform);
   add(options.operator_tokens, Role::kOperator);
 }
 
@@ -102,7 +110,7 @@ Caller Access::CallerOfToken(std::string_view token) const {
     const bool same = CRYPTO_memcmp(k.digest.data(), digest.data(), digest.size()) == 0;
     if (same && (found == nullptr || found->role < k.role)) found = &k;
   }
-  return found == nullptr ? Caller() : Caller{found->role, found->name, true};
+  return found == nullptr ? Caller() : Caller{found->role, found->name, true, found->bindings};
 }
 
 Caller Access::CallerOf(const HttpRequest& request,
@@ -114,7 +122,16 @@ Caller Access::CallerOf(const HttpRequest& request,
   if (authorization == nullptr) return caller;
   const auto token = TokenOf(*authorization);
   Caller by_token = token ? CallerOfToken(*token) : Caller();
-  return by_token.role > caller.role ? by_token : caller;
+  if (token && by_token.role == Role::kNone && verifier_ != nullptr && verifier_->Takes(*token)) {
+    absl::StatusOr<Caller> verified = verifier_->CallerOf(*token);
+    if (verified.ok()) {
+      by_token = *std::move(verified);
+    } else {
+      by_token.refusal = Message(verified.status());
+    }
+  }
+  if (by_token.role <= caller.role && caller.role != Role::kNone) return caller;
+  return by_token;
 }
 
 Role Access::RoleOf(const HttpRequest& request, bool has_client_certificate) const {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "net/http.h"
 #include "net/server_options.h"
 
@@ -16,6 +18,19 @@ struct Caller {
   Role role = Role::kNone;
   std::string user;            // as HttpRequest's
   bool authenticated = false;  // by a token or a certificate; not because no authentication is required
+  std::shared_ptr<const GroupBindings> bindings = nullptr;  // as HttpRequest's
+  std::string refusal = {};  // why the token was not taken; "": no token, or none of ours
+  std::optional<int64_t> valid_until_s = std::nullopt;  // likewise
+};
+
+// Knows tokens that are no list's, such as those that an OpenID Connect provider signs. Thread-safe, and does not
+// wait for a network.
+class BearerVerifier {
+ public:
+  virtual ~BearerVerifier() = default;
+  virtual bool Takes(std::string_view token) const = 0;  // by its form
+  // Unauthenticated with the reason, which is sent to the caller.
+  virtual absl::StatusOr<Caller> CallerOf(std::string_view token) const = 0;
 };
 
 // Immutable: any thread.
@@ -41,6 +56,7 @@ class Access {
     Digest digest;
     Role role;
     std::string name;
+    std::shared_ptr<const GroupBindings> bindings;
   };
 
   std::vector<Known> known_;
@@ -48,6 +64,7 @@ class Access {
   const Role client_role_;
   const std::vector<std::string> open_paths_;
   const std::vector<std::string> names_;
+  const std::shared_ptr<const BearerVerifier> verifier_;
 };
 
 // "name:80" -> "name", "[::1]:80" -> "::1".

@@ -71,6 +71,50 @@ TEST(Access, AWriterIsNoReaderAndNamesComeWithTokens) {
   EXPECT_FALSE(Access(ServerOptions()).CallerOf(Request({}), std::nullopt).authenticated);
 }
 
+// Takes "a.b.c", and says why it does not take others with dots.
+class OneToken final : public BearerVerifier {
+ public:
+  bool Takes(std::string_view token) const override { return token.find('.') != std::string_view::npos; }
+  absl::StatusOr<Caller> CallerOf(std::string_view token) const override {
+    if (token != "a.b.c") return absl::UnauthenticatedError("it has expired");
+    return Caller{.role = Role::kGroup, .user = "oidc:mia", .authenticated = true, .valid_until_s = 7};
+  }
+};
+
+TEST(Access, AVerifierIsAskedForTokensThatAreInNoList) {
+  ServerOptions options;
+  options.verifier = std::make_shared<const OneToken>();
+  options.listen = {{"0.0.0.0", 0}};
+  EXPECT_TRUE(options.Check().ok()) << "strangers are kept out";
+  options.operator_tokens = {kOperator};
+  const Access access(options);
+  HttpRequest request = Request({{"Authorization", "Bearer a.b.c"}});
+  const Caller mia = access.CallerOf(request, std::nullopt);
+  EXPECT_EQ(mia.user, "oidc:mia");
+  EXPECT_EQ(mia.valid_until_s, 7);
+  EXPECT_EQ(access.CallerOf(request, "node-7").role, Role::kOperator) << "the certificate's role is higher";
+  EXPECT_EQ(access.RoleOf(Request({{"Authorization", std::string("Bearer ") + kOperator}}), false),
+            Role::kOperator);
+  const Caller old = access.CallerOf(Request({{"Authorization", "Bearer a.b.d"}}), std::nullopt);
+  EXPECT_EQ(old.role, Role::kNone);
+  EXPECT_FALSE(old.authenticated);
+  request.refusal = old.refusal;
+  EXPECT_THAT(access.Refuse(request)->body, testing::HasSubstr("it has expired"));
+}
+
+TEST(Access, PeopleOfGroupsHaveTheirBindings) {
+  ServerOptions options = WithTokens();
+  options.group_tokens = {{"group-token-01234", "mia", {{"shop", GroupRole::kMember}}}};
+  const Access access(options);
+  const Caller mia = access.CallerOf(Request({{"Authorization", "Bearer group-token-01234"}}), std::nullopt);
+  EXPECT_EQ(mia.role, Role::kGroup);
+  ASSERT_NE(mia.bindings, nullptr);
+  EXPECT_EQ(*mia.bindings, (GroupBindings{{"shop", GroupRole::kMember}}));
+  EXPECT_EQ(
+      access.CallerOf(Request({{"Authorization", std::string("Bearer ") + kReader}}), std::nullopt).bindings,
+      nullptr);
+}
+
 TEST(Access, ACertificateGivesTheRoleOfTheOptions) {
   ServerOptions options = WithTokens();
   options.client_ca_file = "ca.pem";

@@ -9,13 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "net/role.h"
+
 namespace taut {
 
 class EventStream;
-
-// What the sender of a request may do. A writer may only send samples; a reader only look; an operator both,
-// and change settings.
-enum class Role : uint8_t { kNone, kWriter, kReader, kOperator };
 
 struct HttpHeader {
   std::string name;
@@ -66,6 +64,9 @@ struct HttpRequest {
   std::string peer;  // "127.0.0.1:40404"
   Role role = Role::kNone;
   std::string user;  // the name beside the token, or of the client's certificate; "" for none
+  std::shared_ptr<const GroupBindings> bindings;  // of Role::kGroup; else null
+  std::string refusal;                            // why its token was not taken, for the answer
+  std::optional<int64_t> valid_until_s;           // of a token that expires: a stream ends then
 
   // nullptr if absent; the first of several.
   const std::string* header(std::string_view name) const { return FindHeader(headers, name); }

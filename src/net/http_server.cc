@@ -181,7 +181,9 @@ void HttpServer::Stop() { impl_->Stop(); }
 absl::Status HttpServer::Reload(const ServerOptions& options) {
   ServerOptions merged = impl_->state.options;  // addresses and limits stay
   merged.writer_tokens = options.writer_tokens;
+  merged.group_tokens = options.group_tokens;
   merged.reader_tokens = options.reader_tokens;
+  merged.platform_tokens = options.platform_tokens;
   merged.operator_tokens = options.operator_tokens;
   if (merged.has_tls() && options.has_tls()) {
     merged.certificate_file = options.certificate_file;

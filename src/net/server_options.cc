@@ -22,7 +22,7 @@ std::optional<uint16_t> ParsePort(std::string_view text) {
 
 absl::Status CheckTokens(const std::vector<AccessToken>& tokens) {
   constexpr size_t kShortest = 16;
-  for (const auto& [token, name] : tokens) {
+  for (const auto& [token, name, bindings] : tokens) {
     if (token.size() < kShortest) {
       return Bad(StrCat("a token has ", token.size(), " characters; expected at least ", kShortest,
                         ", such as the output of `openssl rand -hex 32`"));
@@ -81,14 +81,24 @@ absl::Status ServerOptions::Check() const {
   if (!client_ca_file.empty() && !has_tls()) {
     return Bad("a client CA requires TLS: set certificate and key too");
   }
-  for (const auto* tokens : {&writer_tokens, &reader_tokens, &operator_tokens}) {
+  for (const auto* tokens :
+       {&writer_tokens, &group_tokens, &reader_tokens, &platform_tokens, &operator_tokens}) {
     if (const absl::Status status = CheckTokens(*tokens); !status.ok()) return status;
   }
+  // These may less than the others, and a role of more would hide that.
+  const auto in = [](const AccessToken& token, const std::vector<AccessToken>& others) {
+    return std::any_of(others.begin(), others.end(),
+                       [&](const AccessToken& other) { return other.token == token.token; });
+  };
   for (const AccessToken& token : writer_tokens) {
-    const auto same = [&](const AccessToken& other) { return other.token == token.token; };
-    if (std::any_of(reader_tokens.begin(), reader_tokens.end(), same) ||
-        std::any_of(operator_tokens.begin(), operator_tokens.end(), same)) {
-      return Bad("a writer token is also a reader or operator token; use different tokens for each role");
+    if (in(token, group_tokens) || in(token, reader_tokens) || in(token, platform_tokens) ||
+        in(token, operator_tokens))
+      return Bad("a writer token is also a token of another role; use different tokens for each role");
+  }
+  for (const AccessToken& token : group_tokens) {
+    if (in(token, reader_tokens) || in(token, platform_tokens) || in(token, operator_tokens)) {
+      return Bad(StrCat("the token of ", token.name,
+                        " for groups is also a reader, platform or operator token; use different tokens"));
     }
   }
   for (const ListenAddress& address : listen) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,8 @@
 #include "net/http.h"
 
 namespace taut {
+
+class BearerVerifier;  // access.h
 
 struct ListenAddress {
   std::string host = "127.0.0.1";  // an IP address, v6 without brackets
@@ -30,11 +33,13 @@ bool IsIpAddress(const std::string& host);
 bool IsLoopback(std::string_view host);
 
 // A bearer token, or the password of HTTP Basic. `name`: its owner, for the record; "" for no one in
-// particular.
+// particular. `bindings`: of a token of groups' people.
 struct AccessToken {
-  AccessToken(std::string t, std::string n = "") : token(std::move(t)), name(std::move(n)) {}
+  AccessToken(std::string t, std::string n = "", GroupBindings b = {})
+      : token(std::move(t)), name(std::move(n)), bindings(std::move(b)) {}
   AccessToken(const char* t) : token(t) {}
   std::string token, name;
+  GroupBindings bindings;
 
   bool operator==(const AccessToken&) const = default;
 };
@@ -56,8 +61,12 @@ struct ServerOptions {
   // Bearer tokens, or passwords of HTTP Basic with any user name. With none of them and no client_ca_file
   // everybody is operator, and Check() allows loopback only.
   std::vector<AccessToken> writer_tokens;
+  std::vector<AccessToken> group_tokens;  // of people of groups: each has a name and bindings
   std::vector<AccessToken> reader_tokens;
+  std::vector<AccessToken> platform_tokens;
   std::vector<AccessToken> operator_tokens;
+  // If set: asked for tokens that are none of these. Stays over a reload.
+  std::shared_ptr<const BearerVerifier> verifier;
   // Paths that are answered without a role, such as "/healthz".
   std::vector<std::string> open_paths;
   // Names of this server besides localhost and IP addresses: required in the Host header where no client
@@ -99,10 +108,11 @@ struct ServerOptions {
 
   bool has_tls() const { return !certificate_file.empty(); }
   bool has_tokens() const {
-    return !writer_tokens.empty() || !reader_tokens.empty() || !operator_tokens.empty();
+    return !writer_tokens.empty() || !group_tokens.empty() || !reader_tokens.empty() ||
+           !platform_tokens.empty() || !operator_tokens.empty();
   }
   // No authentication is required.
-  bool is_open() const { return !has_tokens() && client_ca_file.empty(); }
+  bool is_open() const { return !has_tokens() && verifier == nullptr && client_ca_file.empty(); }
 
   // InvalidArgument, with the way out, if these do not fit together or let strangers in.
   absl::Status Check() const;

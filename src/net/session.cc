@@ -194,6 +194,9 @@ bool Session::TakeHeader() {
   Caller caller = access->CallerOf(request_, connection_->client_certificate());
   request_.role = caller.role;
   request_.user = std::move(caller.user);
+  request_.bindings = std::move(caller.bindings);
+  request_.valid_until_s = caller.valid_until_s;
+  request_.refusal = std::move(caller.refusal);
   authenticated_ = authenticated_ || caller.authenticated;
   if (auto refusal = access->Refuse(request_)) {
     auto& counters = state_->counters;

@@ -295,8 +295,14 @@ absl::Status Daemon::StartQuota() {
 }
 
 absl::Status Daemon::StartServer(const std::string& config_path) {
+  absl::StatusOr<OidcParts> oidc = OpenOidc(config_.server.oidc, [] { return WallNow().seconds(); });
+  if (!oidc.ok()) return oidc.status();
+  provider_keys_ = std::move(oidc->keys);
+  if (provider_keys_ != nullptr) provider_keys_->Start();
+  config_.server.options.verifier = oidc->verifier;
   absl::StatusOr<ServerOptions> server_options = OpenServerOptions(config_.server);
   if (!server_options.ok()) return server_options.status();
+  if (absl::Status s = CheckBindings(config_.server, *server_options, config_.quota); !s.ok()) return s;
   server_options->open_paths.insert(server_options->open_paths.end(), {"/healthz", "/readyz"});
   if (server_options->default_headers.empty()) server_options->default_headers = PageSecurityHeaders();
   ApiOptions options;
@@ -309,6 +315,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   options.pages = config_.server.pages;
   options.now = [this] { return Now(); };
   options.steady_ms = SteadyMilliseconds;
+  options.audit = [this](const ApiAct& act) { audit_.Log(act, SteadyMilliseconds() / 1000); };
   options.server_counts = [this] { return server_ ? server_->counts() : ServerCounts(); };
   options.process = [] {
     return ProcessFacts{CpuSeconds(), ResidentBytes(), VirtualBytes(), OpenDescriptors(), MostDescriptors()};

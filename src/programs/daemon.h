@@ -21,11 +21,13 @@
 #include "net/http_server.h"
 #include "ports/store.h"
 #include "programs/agent_port.h"
+#include "programs/audit_log.h"
 #include "programs/backfill_run.h"
 #include "programs/daemon_acts.h"
 #include "programs/external_setup.h"
 #include "programs/kubernetes_run.h"
 #include "programs/late_history.h"
+#include "programs/oidc_setup.h"
 #include "programs/quota_run.h"
 #include "store/sample_log_file.h"
 #include "wire/external_scaler.h"
@@ -102,7 +104,10 @@ class Daemon {
   std::unique_ptr<LateHistory> late_history_;  // if it is asked for
   std::unique_ptr<QuotaRun> quota_;            // if quota is configured
   std::optional<Pricing> pricing_;             // of prices.file; outlives api_
+  AuditLog audit_;                             // outlives api_
   std::unique_ptr<Api> api_;
+  std::unique_ptr<ProviderKeys>
+      provider_keys_;  // if an OpenID Connect provider is configured; outlives server_
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<AgentPort> agent_server_;
   std::unique_ptr<ScalerServer> scaler_;  // if KEDA may come

@@ -39,11 +39,17 @@ void Daemon::Reload(const DaemonConfig& config) {
   const bool tls_stays = config_.server.options.has_tls() == config.server.options.has_tls();
   ServerConfig server = config.server;
   server.options.listen = config_.server.options.listen;  // a restart would change these
+  server.options.verifier = config_.server.options.verifier;
+  server.oidc = config_.server.oidc;
   const absl::StatusOr<ServerOptions> options = OpenServerOptions(server);
-  const absl::Status taken = options.ok() ? server_->Reload(*options) : options.status();
+  absl::Status taken = options.status();
+  if (taken.ok()) taken = CheckBindings(server, *options, config.quota);
+  if (taken.ok()) taken = server_->Reload(*options);
   if (taken.ok()) {
     config_.server.writer_tokens_file = config.server.writer_tokens_file;
+    config_.server.group_tokens_file = config.server.group_tokens_file;
     config_.server.reader_tokens_file = config.server.reader_tokens_file;
+    config_.server.platform_tokens_file = config.server.platform_tokens_file;
     config_.server.operator_tokens_file = config.server.operator_tokens_file;
     if (tls_stays) {
       config_.server.options.certificate_file = config.server.options.certificate_file;

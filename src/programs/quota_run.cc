@@ -7,6 +7,7 @@
 #include "config/quota_file.h"
 #include "economy/quota_tree.h"
 #include "programs/action_log.h"
+#include "programs/oidc_setup.h"
 #include "spdlog/spdlog.h"
 #include "store/in_memory_request_log.h"
 #include "store/request_log_file.h"
@@ -61,6 +62,25 @@ absl::StatusOr<QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::
   if (const absl::StatusOr<GroupRules> rules = GroupRules::Make(RulesOf(config)); !rules.ok())
     return rules.status();
   return std::move(file->spec);
+}
+
+absl::Status CheckBindings(const ServerConfig& server, const ServerOptions& options,
+                           const QuotaConfig& quota) {
+  std::vector<std::string> groups, warnings;
+  if (!quota.file.empty()) {
+    const absl::StatusOr<QuotaSpec> spec = ReadQuota(quota, warnings);
+    if (!spec.ok()) return spec.status();
+    for (const QuotaGroup& group : spec->groups) groups.push_back(group.name);
+  }
+  const absl::StatusOr<std::vector<ClaimBinding>> bindings = ReadClaimBindings(server.oidc);
+  if (!bindings.ok()) return bindings.status();
+  for (const ClaimBinding& claim : *bindings) {
+    for (const GroupBinding& binding : claim.groups) {
+      const std::string where = StrCat("server.oidc.bindings: ", claim.value);
+      if (absl::Status s = CheckBoundGroup(where, binding, quota.file, groups); !s.ok()) return s;
+    }
+  }
+  return CheckBoundGroups(server, options, quota.file, groups);
 }
 
 std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& view) {

@@ -131,7 +131,11 @@ int Run(int argc, char** argv) {
   if (absl::Status s = SetUpLogging(config->log.level, config->log.format); !s.ok())
     return Fail(2, Message(s));
   if (args.check_config) {
-    const absl::StatusOr<ServerOptions> server = OpenServerOptions(config->server);
+    ServerConfig with_oidc = config->server;
+    const absl::StatusOr<OidcParts> oidc = OpenOidc(config->server.oidc, [] { return int64_t{0}; });
+    if (!oidc.ok()) return Fail(2, Message(oidc.status()));
+    with_oidc.options.verifier = oidc->verifier;
+    const absl::StatusOr<ServerOptions> server = OpenServerOptions(with_oidc);
     if (!server.ok()) return Fail(2, Message(server.status()));
     NotifyOptions notify;
     notify.webhook.url = config->notify.url;
@@ -164,6 +168,8 @@ int Run(int argc, char** argv) {
       for (const std::string& warning : warnings)
         std::fprintf(stderr, "tautd: warning: %s\n", warning.c_str());
     }
+    if (absl::Status s = CheckBindings(config->server, *server, config->quota); !s.ok())
+      return Fail(2, Message(s));
     std::printf("%s is valid\n", args.config.empty() ? "the default configuration" : args.config.c_str());
     return 0;
   }

@@ -13,6 +13,12 @@ constexpr int64_t kForgetEverySeconds = 3600;
 
 }  // namespace
 
+QuotaDesk::QuotaDesk(RequestBook book, GroupRules rules, Options options)
+    : options_(std::move(options)),
+      book_(std::move(book)),
+      rules_(std::move(rules)),
+      scheme_(std::make_shared<const GroupScheme>(book_.spec(), rules_, options_.groups.group)) {}
+
 absl::StatusOr<std::unique_ptr<QuotaDesk>> QuotaDesk::Open(QuotaSpec spec, Options options) {
   absl::StatusOr<GroupRules> rules = GroupRules::Make(options.groups);
   if (!rules.ok()) return rules.status();
@@ -85,6 +91,7 @@ absl::Status QuotaDesk::Reload(QuotaSpec spec, const GroupRuleOptions& groups, c
   const std::lock_guard lock(mutex_);
   if (absl::Status s = book_.ChangeQuota(std::move(spec)); !s.ok()) return s;
   rules_ = *std::move(rules);
+  scheme_ = std::make_shared<const GroupScheme>(book_.spec(), rules_, groups.group);
   if (measured_at_.has_value()) Count(view);  // the same jobs, of other groups
   return absl::OkStatus();
 }
@@ -183,13 +190,18 @@ QuotaView QuotaDesk::View() const {
   QuotaView view;
   view.rows = RowsOf(book_.tree());
   view.uncovered.assign(book_.uncovered().begin(), book_.uncovered().end());
-  for (QuotaFinding& finding : book_.tree().Overused()) view.warnings.push_back(std::move(finding.text));
+  view.warnings = book_.tree().Overused();
   view.queued = book_.queued();
   view.open = book_.open();
   view.measured_at = measured_at_;
   view.silent = SilentAt(now);
   view.default_tier = rules_.default_tier();
   return view;
+}
+
+std::shared_ptr<const GroupScheme> QuotaDesk::scheme() const {
+  const std::lock_guard lock(mutex_);
+  return scheme_;
 }
 
 QuotaCounts QuotaDesk::counts() const {

@@ -19,13 +19,14 @@
 #include "economy/request_book.h"
 #include "ports/request_log.h"
 #include "quota/group_rules.h"
+#include "quota/group_scheme.h"
 
 namespace taut {
 
 struct QuotaView {
   std::vector<QuotaRowView> rows;
   std::vector<UncoveredUse> uncovered;
-  std::vector<std::string> warnings;  // sentences: groups that use more than they may
+  std::vector<QuotaFinding> warnings;  // groups that use more than they may
   uint64_t queued = 0, open = 0;
   std::optional<Timestamp> measured_at;  // the end of the window that the use is of
   bool silent = false;                   // no job was measured since: use stays as it was
@@ -74,10 +75,11 @@ class QuotaDesk {
   std::vector<QuotaRequest> List(absl::FunctionRef<bool(const QuotaRequest&)> keep, size_t limit) const;
   QuotaView View() const;
   QuotaCounts counts() const;
+  // Of now; another one after Reload. Never null.
+  std::shared_ptr<const GroupScheme> scheme() const;
 
  private:
-  QuotaDesk(RequestBook book, GroupRules rules, Options options)
-      : options_(std::move(options)), book_(std::move(book)), rules_(std::move(rules)) {}
+  QuotaDesk(RequestBook book, GroupRules rules, Options options);
   absl::Status ReadLog();
   // These REQUIRE mutex_.
   absl::Status CheckKnown() const;
@@ -95,6 +97,7 @@ class QuotaDesk {
   mutable std::mutex mutex_;
   RequestBook book_;
   GroupRules rules_;
+  std::shared_ptr<const GroupScheme> scheme_;  // of both
   std::optional<Timestamp> measured_at_;
   bool silent_ = false;                  // the newest window has no job
   size_t counted_jobs_ = 0;              // of measured_at_

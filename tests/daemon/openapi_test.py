@@ -30,7 +30,7 @@ QUOTA = """groups:
   - {name: shop, quotas: [{tier: production, resource: cpu, nominal: 1000}, {tier: production, resource: memory, nominal: 900GiB}]}
 """
 # Of the router, but for machines with habits of their own: docs/operations.md and not the API's description.
-NOT_API = {"/metrics", "/healthz", "/readyz"}
+NOT_API = {"/metrics", "/healthz", "/readyz", "/", "/assets/{file}"}
 # Paths with names in them, which the router does not have as a table: what api.cc asks the pieces for.
 NAMED = {"/api/v1/jobs/{job}", "/api/v1/decisions/{id}", "/api/v1/requests/{id}", "/api/v1/openapi.yaml"}
 
@@ -141,7 +141,7 @@ def paths_agree(api):
     api.stage.equal(missing, set(), "every path of the router is in openapi.yaml")
     ghosts = {(m, p) for m, p in told - routed if p not in NAMED and not p.startswith("/api/v1/jobs/{job}/")}
     api.stage.equal(ghosts, set(), "and every path of openapi.yaml is in the router")
-    of_jobs = set(re.findall(r'what == "(\w+)"', source))
+    of_jobs = set(re.findall(r'\{"[A-Z]+", "(\w+)", &Api::', source))
     api.stage.equal({p.rsplit("/", 1)[1] for _, p in told if p.startswith("/api/v1/jobs/{job}/")}, of_jobs,
                     "so it is with what a job has")
     api.stage.equal(api.schemas.dangling(), [], "each $ref of openapi.yaml leads somewhere")

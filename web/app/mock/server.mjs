@@ -31,7 +31,7 @@ function agentCounts(world) {
 function statusOf(world) {
   const busy = world.jobs.length > 0;
   return {
-    version: '0.2.0-mock', started: world.started - 3 * DAY - 4000, ready: true, warnings: [], clock: 'wall', actuator: world.actuator, store: 'sqlite /var/lib/tautline/taut.db',
+    version: '0.2.0-mock', caller: world.caller, started: world.started - 3 * DAY - 4000, ready: true, warnings: [], clock: 'wall', actuator: world.actuator, store: 'sqlite /var/lib/tautline/taut.db',
     pages: true,
     cell: { name: world.agents === null ? '' : 'north', links: world.agents === null ? [] : [{ name: 'south', url: 'https://south.example/' }, { name: 'test', url: 'https://test.example/' }] },
     agents: agentCounts(world), nodes: null, quota: true, bills: true,
@@ -52,10 +52,12 @@ function enforce(row, enforced) {
   if (!enforced) for (const resource of RESOURCES) row[resource].limit = row[resource].owner_limit;
 }
 
-export function makeWorld({ jobs = 10000, state = 'live', actuator = 'dry_run', silent = false, agents = 12 } = {}) {
+const OPERATOR = { user: '', role: 'operator', groups: [], may: ['look', 'see_jobs', 'see_quota', 'see_money', 'set_jobs', 'make_requests', 'end_requests', 'see_platform', 'write_samples'] };
+
+export function makeWorld({ jobs = 10000, state = 'live', actuator = 'dry_run', silent = false, agents = 12, caller = OPERATOR } = {}) {
   const now = Math.floor(Date.now() / 1000 / WINDOW) * WINDOW;
   const fleet = state === 'empty' ? [] : makeFleet(state === 'backfill' ? Math.min(jobs, 400) : jobs, now);
-  const world = { now, started: now, state, actuator, silent, agents: state === 'empty' && agents !== null ? 0 : agents, jobs: fleet, byName: new Map(fleet.map((job) => [job.row.name, job])) };
+  const world = { caller, now, started: now, state, actuator, silent, agents: state === 'empty' && agents !== null ? 0 : agents, jobs: fleet, byName: new Map(fleet.map((job) => [job.row.name, job])) };
   // Every fifth job is on machines whose agents only measure.
   if (actuator === 'agents') for (const { number, row } of fleet) enforce(row, number % 5 !== 4);
   world.settings = new JobSettingsStore(() => Math.floor(Date.now() / 1000));
@@ -120,6 +122,8 @@ export function answer(world, method, path, query, body = '') {
     return detail;
   }
   const fleet = () => fleetNow(world.jobs, world.now, world.actuator);
+  const needs = { agents: 'see_platform', 'fleet/history': 'see_platform', costs: 'see_money', budgets: 'see_money', bills: 'see_money' }[[first, ...rest].join('/')];
+  if (needs && !world.caller.may.includes(needs)) throw fail(403, `this needs ${needs}`);
   switch (first) {
     case 'fleet': {
       if (rest[0] !== 'history') return fleet();

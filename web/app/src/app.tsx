@@ -1,6 +1,7 @@
 // The frame around the pages: navigation, the state of the connection, what everybody must know.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { live, type Connection } from './api/live';
+import { mayOf } from './api/may';
 import { useQuery } from './api/query';
 import type { Fleet, Status } from './api/types';
 import { setSamplesClock } from './lib/clock';
@@ -114,7 +115,8 @@ function CellMenu({ cell }: { cell: Status['cell'] }) {
   );
 }
 
-function Content({ route }: { route: Route }) {
+// `platform`: whether the caller may see what is of no group; null: not known yet.
+function Content({ route, platform }: { route: Route; platform: boolean | null }) {
   switch (route.page) {
     case 'fleet': return <FleetPage query={route.query} />;
     case 'jobs': return <JobsPage query={route.query} />;
@@ -122,7 +124,9 @@ function Content({ route }: { route: Route }) {
     case 'decisions': return <DecisionsPage query={route.query} />;
     case 'costs': return <CostsPage query={route.query} />;
     case 'quota': return <QuotaPage query={route.query} />;
-    case 'machines': return <MachinesPage />;
+    case 'machines':
+      if (platform === false) return <div class="wide page"><h1 class="small">Machines</h1><p class="hint nothing">Machines are shown to the people of the platform.</p></div>;
+      return platform === null ? null : <MachinesPage />;
     case 'settings': return <SettingsPage />;
     default: return <div class="wide lead"><h1>Page not found</h1><p><a href="#/">Back to the fleet</a></p></div>;
   }
@@ -144,6 +148,8 @@ export function App() {
   const machines = route.page === 'machines' || (agents !== undefined && (agents.enabled || agents.known > 0));
 
   const quota = route.page === 'quota' || status.data?.quota === true;
+  const platform = mayOf(status.data, 'see_platform');
+  const money = mayOf(status.data, 'see_money') === true;
 
   const place = route.page + route.job;
   useEffect(() => {
@@ -163,7 +169,7 @@ export function App() {
           </a>
           {cell && <CellMenu cell={cell} />}
           <nav aria-label="Pages">
-            {PAGES.filter(([page]) => (page !== 'machines' || machines) && (page !== 'quota' || quota)).map(([page, name]) => (
+            {PAGES.filter(([page]) => (page !== 'machines' || (machines && platform !== false)) && (page !== 'quota' || quota) && (page !== 'costs' || money)).map(([page, name]) => (
               <a key={page} href={hrefOf(page)} aria-current={page === here ? 'page' : undefined}>{name}</a>
             ))}
           </nav>
@@ -176,7 +182,7 @@ export function App() {
         </div>
       </header>
       <Banners connection={connection} fleet={fleet.data} status={status.data} />
-      <main id="main" tabIndex={-1}><Boundary key={place}><Content route={route} /></Boundary></main>
+      <main id="main" tabIndex={-1}><Boundary key={place}><Content route={route} platform={platform} /></Boundary></main>
     </>
   );
 }

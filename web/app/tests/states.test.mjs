@@ -140,3 +140,27 @@ test('a stream that is held back is made up for by polling', async () => {
   await page.close();
   await mock.close();
 });
+
+test('people of a group are shown what they may see, and their pages request nothing else', async () => {
+  const caller = { user: 'mia', role: 'group', groups: [{ group: 'shop', as: 'member' }], may: ['look', 'see_jobs', 'see_quota', 'make_requests'] };
+  const mock = await startMock({ jobs: 40, caller });
+  const { page, problems } = await browser.open(mock.url);
+  await shows(page, /Recent decisions/);
+  await page.getByRole('link', { name: 'Quota', exact: true }).waitFor();
+  assert.equal(await page.getByRole('link', { name: 'Costs', exact: true }).count(), 0);
+  assert.equal(await page.getByText('OOM kills and limit changes').count(), 0);
+  for (const [hash, text] of [['#/jobs', /Download CSV/], ['#/costs', /shown to owners and budget holders/], ['#/quota', /Make the request/], ['#/machines', /shown to the people of the platform/], ['#/settings', /What can be set for a job/]]) {
+    await page.goto(mock.url + hash);
+    await shows(page, text);
+  }
+  assert.equal(await page.getByText('Rules in force').count(), 0);
+  await page.goto(mock.url + '#/jobs');
+  await shows(page, /Download CSV/);
+  assert.equal(await page.getByText('Set mode of').count(), 0);
+  await page.locator('a.job-name').first().click();
+  await shows(page, /Who changed what/);
+  assert.equal(await page.getByText('Your name, for the record').count(), 0);
+  assert.deepEqual(problems, []);
+  await page.close();
+  await mock.close();
+});

@@ -25,7 +25,7 @@ export interface Fleet {
   jobs_by_mode: Record<Mode, number>;
   cpu: FleetAmounts; memory: FleetAmounts;
   replicas: { jobs: number; tasks: number; would_be: number };
-  oom_kills_day: number; changes_day: number;
+  oom_kills_day: number | null; changes_day: number | null;  // null: of all jobs, and the caller sees some
   actuator: string;
 }
 export interface FleetColumns { usage: Amount[]; owner_limit: Amount[]; limit: Amount[]; would_be: Amount[] }
@@ -151,7 +151,9 @@ export interface Agent {
 }
 export interface AgentPage { enabled: boolean; agents: Agent[]; refused: RefusedAgent[] }
 
+export type Act = 'look' | 'see_jobs' | 'see_quota' | 'see_money' | 'set_jobs' | 'make_requests' | 'end_requests' | 'see_platform' | 'write_samples';
 export interface Status {
+  caller?: { user: string; role: string; groups: { group: string; as: string }[]; may: Act[] };
   warnings: string[]; jobs?: { known: number; refused_series: number; name_collisions?: number; forgotten: number };
   version: string; started: number; ready: boolean; clock: 'wall' | 'samples'; actuator: string; store: string; pages: boolean;
   cell: { name: string; links: { name: string; url: string }[] };
@@ -192,6 +194,6 @@ export interface BillLine { tier: string; resource: Resource; kind: 'charge' | '
 export interface GroupBill { group: string; jobs: number; charges: string; credits: string; idle: string; total: string; lines: BillLine[] }
 export interface JobBill { job: string; charges: string; credits: string; idle: string; total: string }
 export interface BillPage {
-  from: number; to: number; month_to: number; counted_from: number; currency: string; charges: string; credits: string; idle: string; total: string; machine_cost: string; platform: string;
-  windows_without_allocation: number; number_of_groups: number; groups: GroupBill[]; jobs?: JobBill[];
+  from: number; to: number; month_to: number; counted_from: number; currency: string; charges: string; credits: string; idle: string; total: string; machine_cost?: string; platform?: string;  // of the whole pool
+  windows_without_allocation?: number; number_of_groups: number; groups: GroupBill[]; jobs?: JobBill[];
 }

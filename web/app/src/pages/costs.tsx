@@ -1,5 +1,6 @@
 // What jobs used, had and cost over time, by a label or by job.
 import { withParams } from '../api/client';
+import { useMay } from '../api/may';
 import { useQuery } from '../api/query';
 import type { BillPage, BudgetPage, BudgetRow, CostGroup, CostPage, CostSums, Status } from '../api/types';
 import { NONE, amountShort, count, hours, moneyFigure, percent, plural, price } from '../lib/format';
@@ -150,9 +151,10 @@ function Budgets({ page }: { page: BudgetPage }) {
 function Bills({ page }: { page: BillPage }) {
   const groups = page.groups;
   const all = Number(page.total);
-  const machines = Number(page.machine_cost);
+  const machines = Number(page.machine_cost ?? 0);
+  const platform = Number(page.platform ?? 0);
   return (
-    <Card title="Bill of this month" hint={`By the tiers and prices of the price file, from ${utc(page.counted_from)} up to now, in ${page.currency}.${machines > 0 ? ` The machines cost ${moneyFigure(machines)}; ${Number(page.platform) < 0 ? `the bills are ${moneyFigure(-Number(page.platform))} more than that` : `the platform bears ${moneyFigure(Number(page.platform))}`}.` : ''}`}>
+    <Card title="Bill of this month" hint={`By the tiers and prices of the price file, from ${utc(page.counted_from)} up to now, in ${page.currency}.${machines > 0 ? ` The machines cost ${moneyFigure(machines)}; ${platform < 0 ? `the bills are ${moneyFigure(-platform)} more than that` : `the platform bears ${moneyFigure(platform)}`}.` : ''}`}>
       <div class="costs scroll" tabIndex={0} role="region" aria-label="Bill by group">
         <table>
           <thead><tr><th scope="col">Group</th><th scope="col">Jobs</th><th scope="col">Charged by tier</th><th scope="col">Charges</th><th scope="col" title="Share of the cost of what no one was charged for">Idle</th><th scope="col">Total</th></tr></thead>
@@ -193,13 +195,15 @@ export function CostsPage({ query }: { query: Record<string, string> }) {
   const period = PERIODS.find((p) => p.value === query.period)?.value ?? '30';
   const hourly = period === '2';
   const span = spanOf(period, cellNow());
-  const answer = useQuery<CostPage>(withParams('costs', { ...span, by: query.by ?? '', step: hourly ? 'hour' : 'day', limit: MOST }), { on: ['window'], keep: true });
-  const budgets = useQuery<BudgetPage>('budgets', { on: ['window'], keep: true }).data;
+  const may = useMay('see_money');
+  const answer = useQuery<CostPage>(may !== true ? null : withParams('costs', { ...span, by: query.by ?? '', step: hourly ? 'hour' : 'day', limit: MOST }), { on: ['window'], keep: true });
+  const budgets = useQuery<BudgetPage>(may !== true ? null : 'budgets', { on: ['window'], keep: true }).data;
   const billed = useQuery<Status>('status', { keep: true }).data?.bills === true;
-  const billAnswer = useQuery<BillPage>(billed ? withParams('bills', { limit: MOST }) : null, { on: ['window'], keep: true });
+  const billAnswer = useQuery<BillPage>(billed && may === true ? withParams('bills', { limit: MOST }) : null, { on: ['window'], keep: true });
   const bills = billAnswer.data;
   const page = answer.data;
   const set = (change: Record<string, string>) => changeQuery('costs', change);
+  if (may === false) return <div class="wide page"><h1 class="small">Costs</h1><p class="hint nothing">Costs are shown to owners and budget holders of a group.</p></div>;
   return (
     <div class="wide page">
       <h1 class="small">Costs</h1>

@@ -1,4 +1,5 @@
 // The whole fleet: what is saved, what could be, and how it went.
+import { useMay } from '../api/may';
 import { useQuery } from '../api/query';
 import { withParams } from '../api/client';
 import { MODES, type DecisionPage, type Fleet, type FleetColumns, type FleetHistory, type Resource, type Status } from '../api/types';
@@ -87,7 +88,7 @@ function chartSeries(fleet: Fleet, columns: FleetColumns): Series[] {
     { name: 'In force', values: columns.limit, colour: '--limit', style: 'line', width: 2 }, auto];
 }
 
-function ResourceCard({ fleet, resource, history, status }: { fleet: Fleet; resource: Resource; history: FleetHistory | null; status: Status | null }) {
+function ResourceCard({ fleet, resource, history, status }: { fleet: Fleet; resource: Resource; history: FleetHistory | null | undefined; status: Status | null }) {
   const a = fleet[resource];
   const dry = dryRun(fleet);
   const columns = history?.[resource];
@@ -100,7 +101,7 @@ function ResourceCard({ fleet, resource, history, status }: { fleet: Fleet; reso
       </div>
       <Bullet resource={resource} amounts={dry ? { ...a, limit: a.owner_limit } : a} />
       <ResourceFacts fleet={fleet} resource={resource} status={status} />
-      {!history || !columns ? <Skeleton tall /> : (
+      {history === undefined ? null : !history || !columns ? <Skeleton tall /> : (
         <Chart label={`${RESOURCE[resource]} of the fleet over time`} time={history.time} base={resource === 'memory' ? 2 : 10} height={230}
           unit={resource === 'cpu' ? 'in cores' : undefined}
           format={reading[resource]} tick={tick[resource]} series={chartSeries(fleet, columns)} />
@@ -119,7 +120,7 @@ function stacked(history: FleetHistory): Series[] {
   }).reverse();
 }
 
-function Coverage({ fleet, history }: { fleet: Fleet; history: FleetHistory | null }) {
+function Coverage({ fleet, history }: { fleet: Fleet; history: FleetHistory | null | undefined }) {
   const order = [...MODES].reverse();
   return (
     <Card title="Coverage" hint={`${plural(fleet.jobs, 'job')} with ${plural(fleet.tasks, 'task')}, by mode.`}>
@@ -141,7 +142,7 @@ function Coverage({ fleet, history }: { fleet: Fleet; history: FleetHistory | nu
       {fleet.replicas.jobs > 0 && (
         <p class="hint">{plural(fleet.replicas.jobs, 'job')} with a policy of replicas: {plural(fleet.replicas.tasks, 'task')} {fleet.replicas.tasks === 1 ? 'runs' : 'run'}, {count(fleet.replicas.would_be)} would be enough.</p>
       )}
-      {!history ? <Skeleton tall /> : (
+      {history === undefined ? null : !history ? <Skeleton tall /> : (
         <Chart label="Jobs by mode over time" time={history.time} height={130} format={count} tick={whole} series={stacked(history)} bare />
       )}
     </Card>
@@ -159,7 +160,7 @@ function Bars({ name, colour, history, values }: { name: string; colour: string;
 function Events({ history, fleet }: { history: FleetHistory | null; fleet: Fleet }) {
   return (
     <Card title="OOM kills and limit changes"
-      hint={`${plural(fleet.oom_kills_day, 'OOM kill')} and ${plural(fleet.changes_day, 'limit change')}${dryRun(fleet) ? ' that would have been made' : ''} in the last 24 h.`}>
+      hint={`${plural(fleet.oom_kills_day ?? 0, 'OOM kill')} and ${plural(fleet.changes_day ?? 0, 'limit change')}${dryRun(fleet) ? ' that would have been made' : ''} in the last 24 h.`}>
       {!history ? <Skeleton tall /> : (
         <>
           <Bars name="OOM kills" colour="--bad" history={history} values={history.oom_kills} />
@@ -185,10 +186,12 @@ export function FleetPage({ query }: { query: Record<string, string> }) {
   const fleet = useQuery<Fleet>('fleet', { on: ['window'], keep: true });
   const status = useQuery<Status>('status', { on: ['window'], keep: true });
   const end = fleet.data?.time ?? null;
-  const path = end === null ? null
+  // Totals over time are of all groups.
+  const platform = useMay('see_platform');
+  const path = end === null || platform !== true ? null
     : withParams('fleet/history', { from: end - RANGES[range] * 86400, to: end, points: range === '1d' ? 288 : 336 });
   const history = useQuery<FleetHistory>(path, { keep: true });
-  const events = useQuery<FleetHistory>(end === null ? null
+  const events = useQuery<FleetHistory>(end === null || platform !== true ? null
     : withParams('fleet/history', { from: end - RANGES[range] * 86400, to: end, points: { '1d': 48, '7d': 56, '30d': 60 }[range] }), { keep: true });
 
   if (!fleet.data) {
@@ -199,19 +202,19 @@ export function FleetPage({ query }: { query: Record<string, string> }) {
     <>
       <Headline fleet={fleet.data} status={status.data} />
       <div class="wide">
-        <div class="tools-row">
+        {platform !== false && <div class="tools-row">
           <Segments label="Range of time" value={range} onPick={(next) => pushHash(hrefOf('fleet', { range: next === '7d' ? '' : next }))}
             choices={[{ value: '1d', label: '1 day' }, { value: '7d', label: '7 days' }, { value: '30d', label: '30 days' }]} />
           {history.error && <Problem text={history.error.message} retry={history.reload} />}
-        </div>
+        </div>}
         <div class="pair">
-          <ResourceCard fleet={fleet.data} resource="cpu" history={history.data} status={status.data} />
-          <ResourceCard fleet={fleet.data} resource="memory" history={history.data} status={status.data} />
+          <ResourceCard fleet={fleet.data} resource="cpu" history={platform === false ? undefined : history.data} status={status.data} />
+          <ResourceCard fleet={fleet.data} resource="memory" history={platform === false ? undefined : history.data} status={status.data} />
         </div>
         <FleetLists />
         <div class="pair">
-          <Coverage fleet={fleet.data} history={history.data} />
-          <Events fleet={fleet.data} history={events.data} />
+          <Coverage fleet={fleet.data} history={platform === false ? undefined : history.data} />
+          {platform !== false && <Events fleet={fleet.data} history={events.data} />}
         </div>
         <Recent />
       </div>

@@ -1,5 +1,6 @@
 // What can be done with all jobs of a search at once: take them along as CSV, or change their mode.
 import { useState } from 'preact/hooks';
+import { useMay } from '../api/may';
 import { ApiError, jobPath, request, sendJson, withParams } from '../api/client';
 import { MODES, type JobPage, type JobRow, type JobSettings, type Mode } from '../api/types';
 import { csvOf } from '../lib/export';
@@ -99,12 +100,13 @@ export function JobsActions({ search, mode, total }: Filter & { total: number | 
     }
     setBusy('');
   };
+  const may = useMay('set_jobs');
   if (total === null || total === 0) return null;
   return (
     <div class="actions">
       {error && <span class="bad" role="alert">{error}</span>}
       <button type="button" class="quiet" disabled={busy !== ''} onClick={() => void withAll('csv', (rows) => save(csvOf(rows), 'recommendations.csv'))}>Download CSV</button>
-      <button type="button" class="quiet" disabled={busy !== ''} onClick={() => void withAll('mode', setJobs)}>Set mode of {plural(total, 'job')}…</button>
+      {may !== false && <button type="button" class="quiet" disabled={busy !== ''} onClick={() => void withAll('mode', setJobs)}>Set mode of {plural(total, 'job')}…</button>}
       {jobs && <ModeDialog jobs={jobs} filter={{ search, mode }} onClose={() => setJobs(null)} />}
     </div>
   );

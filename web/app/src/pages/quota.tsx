@@ -1,6 +1,7 @@
 // What each group may use and uses, and the requests for more.
 import { useState } from 'preact/hooks';
 import { ApiError, request, sendJson, withParams } from '../api/client';
+import { mayOf, useMay } from '../api/may';
 import { useQuery } from '../api/query';
 import type { AdmissionVerdict, QuotaAmounts, QuotaRequest, QuotaRequestPage, QuotaRow, QuotaState, Status } from '../api/types';
 import { amountShort, bytes, cores, count, duration, percent, plural, words } from '../lib/format';
@@ -70,6 +71,9 @@ function RequestRow({ one, onEnded }: { one: QuotaRequest; onEnded: () => void }
     }
     onEnded();
   };
+  const status = useQuery<Status>('status', { keep: true }).data;
+  const own = status?.caller !== undefined && status.caller.user !== '' && (one.who === status.caller.user || one.who.startsWith(`${status.caller.user} (says `));
+  const mayEnd = mayOf(status, 'end_requests') !== false || (own && mayOf(status, 'make_requests') !== false);
   return (
     <tr>
       <th scope="row">{one.id}</th>
@@ -79,7 +83,7 @@ function RequestRow({ one, onEnded }: { one: QuotaRequest; onEnded: () => void }
       <td>{count(one.tasks)} × {amountsText(one.per_task)}</td>
       <td>{one.job || <span class="muted">none</span>}{one.duration !== null && <span class="muted"> for {duration(one.duration)}</span>}</td>
       <td class="why">{one.reason}{error && <span class="bad" role="alert"> {error}</span>}</td>
-      <td>{one.state !== 'ended' && <button type="button" class="quiet" onClick={() => void end()} aria-label={`End request ${one.id}`}>End</button>}</td>
+      <td>{one.state !== 'ended' && mayEnd && <button type="button" class="quiet" onClick={() => void end()} aria-label={`End request ${one.id}`}>End</button>}</td>
     </tr>
   );
 }
@@ -119,6 +123,7 @@ function Ask({ state, onChange }: { state: QuotaState; onChange: () => void }) {
   const [form, setForm] = useState<Record<string, string>>({});
   const [who, setWho] = useState(storedWho);
   const [answer, setAnswer] = useState<{ text: string; bad: boolean } | null>(null);
+  const may = useMay('make_requests');
   const given = { group: groups[0], tier: tiers[0], ...Object.fromEntries(Object.entries(form).filter(([, value]) => value.trim() !== '')) };
   const set = (key: string) => (event: { currentTarget: HTMLInputElement | HTMLSelectElement }) => {
     const { value } = event.currentTarget;
@@ -146,7 +151,7 @@ function Ask({ state, onChange }: { state: QuotaState; onChange: () => void }) {
         <label>Tier <select value={given.tier} onChange={set('tier')}>{tiers.map((tier) => <option key={tier}>{tier}</option>)}</select></label>
         {FIELDS.map(([key, label, hint]) => <label key={key}>{label} <input type="text" value={form[key] ?? ''} placeholder={hint} onInput={set(key)} /></label>)}
         <label>Your name, for the record <input type="text" value={who} autoComplete="username" onInput={(event) => setWho(event.currentTarget.value)} /></label>
-        <p class="buttons"><button type="submit" class="primary">Check</button><button type="button" class="quiet" onClick={() => void make()}>Make the request</button></p>
+        <p class="buttons"><button type="submit" class="primary">Check</button>{may !== false && <button type="button" class="quiet" onClick={() => void make()}>Make the request</button>}</p>
       </form>
       {answer && <p class={`quota-answer ${answer.bad ? 'bad' : ''}`} role="status">{answer.text}</p>}
     </Card>

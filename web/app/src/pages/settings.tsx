@@ -1,4 +1,5 @@
 // The daemon itself, the rules in force, and everything that can be set for a job.
+import { useMay } from '../api/may';
 import { useQuery } from '../api/query';
 import type { Rule, SettingRow, Settings, Status } from '../api/types';
 import { count, milliseconds, percent, plural, words } from '../lib/format';
@@ -125,24 +126,25 @@ export function SettingsPage() {
   const status = useQuery<Status>('status', { on: ['window'], keep: true });
   const settings = useQuery<Settings>('settings', { on: ['setting'], keep: true });
   const file = settings.data?.config_file;
+  const whole = useMay('see_platform') !== false;
   return (
     <div class="wide page">
       <h1 class="small">Settings and state</h1>
       {status.error && <Problem text={status.error.message} retry={status.reload} />}
-      <div class="triple">
+      {whole && <div class="triple">
         {(['The daemon', 'Samples since its start', 'Last pass'] as const).map((title, i) => (
           <Card key={title} title={title}>
             {!status.data ? !status.error && <Skeleton lines={6} />
               : i === 0 ? <Daemon status={status.data} /> : i === 1 ? <Ingest ingest={status.data.ingest} /> : <LastPass pass={status.data.last_pass} />}
           </Card>
         ))}
-      </div>
+      </div>}
       {settings.error && <Problem text={settings.error.message} retry={settings.reload} />}
       {!settings.data ? !settings.error && <div class="card"><Skeleton lines={8} /></div> : (
         <>
-          <Card title="Rules in force" hint={<>Where several match a job, a later rule overrides an earlier one; settings of the job itself override all rules.{file ? <> They are in <code>{file}</code>.</> : ' There is no configuration file.'}</>}>
+          {whole && <Card title="Rules in force" hint={<>Where several match a job, a later rule overrides an earlier one; settings of the job itself override all rules.{file ? <> They are in <code>{file}</code>.</> : ' There is no configuration file.'}</>}>
             <Rules rules={settings.data.rules} />
-          </Card>
+          </Card>}
           <Card title="What can be set for a job" hint="By a rule for many, or on the page of a job for one.">
             <Table table={settings.data.table} />
           </Card>

@@ -1,5 +1,6 @@
 // What to do with the recommendation: let Tautline set it, or take it to another tool.
 import { useState } from 'preact/hooks';
+import { useMay } from '../../api/may';
 import { ApiError, jobPath, sendJson, withParams } from '../../api/client';
 import type { JobDetail, JobSettings, Mode } from '../../api/types';
 import { csvOf, dockerUpdate, kubernetesYaml } from '../../lib/export';
@@ -88,11 +89,12 @@ function Effect({ job }: { job: JobDetail }) {
 
 export function NextCard({ job, dry, idle }: { job: JobDetail; dry: boolean; idle: boolean }) {
   const [kind, setKind] = useState<Kind>(() => firstKind(job.labels));
+  const may = useMay('set_jobs');
   if (job.cpu.would_be === null && job.memory.would_be === null) return null;
   return (
     <Card title="What next" class="next">
       <Effect job={job} />
-      <ModeButtons job={job} />
+      {may !== false && <ModeButtons job={job} />}
       {dry && <p class="hint">This tautd is a dry run: in any mode limits are recorded and none is set. Below is how to set them yourself.</p>}
       {idle && !dry && <p class="hint">Agents only measure this job: limits are recorded and none is set, unless an agent's rule says <code>manage: true</code>. Below is how to set them yourself.</p>}
       <div class="next-copy">

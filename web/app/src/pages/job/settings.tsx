@@ -1,6 +1,7 @@
 // The job's settings: a form over the daemon's own table, and who changed what.
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, jobPath, sendJson, withParams } from '../../api/client';
+import { useMay } from '../../api/may';
 import { useQuery } from '../../api/query';
 import type { JobSettings, SettingRow, SettingValue, Settings } from '../../api/types';
 import { words } from '../../lib/format';
@@ -125,16 +126,22 @@ function Form({ name, table, settings, onSaved }: { name: string; table: Setting
   );
 }
 
+// For a caller who may not change them.
+function Values({ settings }: { settings: JobSettings }) {
+  return <dl class="keyed">{settings.values.map(({ key, value, source }) => <div key={key}><dt title={source}>{key}</dt><dd>{value || 'none'}</dd></div>)}</dl>;
+}
+
 export function SettingsCard({ name }: { name: string }) {
   const table = useQuery<Settings>('settings', { keep: true });
   const settings = useQuery<JobSettings>(jobPath(name, '/settings'), { on: ['setting', 'window'], keep: true });
+  const may = useMay('set_jobs');
   const error = settings.error ?? table.error;
   return (
     <Card title="Settings of this job" hint="Values set here override rules and defaults.">
       {error && <Problem text={error.message} retry={() => { settings.reload(); table.reload(); }} />}
       {!settings.data || !table.data ? !error && <Skeleton lines={6} /> : (
         <>
-          <Form name={name} table={table.data.table} settings={settings.data} onSaved={settings.reload} />
+          {may === false ? <Values settings={settings.data} /> : <Form name={name} table={table.data.table} settings={settings.data} onSaved={settings.reload} />}
           <h3>Who changed what</h3>
           <ChangeList changes={settings.data.changes} job={false} />
         </>

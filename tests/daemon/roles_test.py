@@ -1,0 +1,324 @@
+#!/usr/bin/env python3
+"""Roles of a tautd with two groups: every route with every role, and nobody sees or changes anything of another group.
+
+The answers of people of one group are searched for every name of the other group: of the group, of its jobs, of its
+people and of its requests. What is refused or not there leaves the other group as it was.
+"""
+import http.client
+import json
+import re
+import signal
+import time
+
+import daemon
+
+QUOTA = """groups:
+  - {name: pool}
+  - {name: shop, parent: pool}
+  - {name: shop-web, parent: shop, quotas: [{tier: production, resource: cpu, nominal: 4}, {tier: production, resource: memory, nominal: 8GiB}]}
+  - {name: secretive, parent: pool, quotas: [{tier: production, resource: cpu, nominal: 40}, {tier: production, resource: memory, nominal: 80GiB}]}
+"""
+PRICES = """currency: EUR
+tiers:
+  - {name: production, rule: max_request_usage, prices: [{core_hour: 30, gib_hour: 4}]}
+pool: {cores: 400, memory: 1TiB, core_hour: 0.02, gib_hour: 0.003, idle: proportional}
+"""
+TOKENS = {name: f"{name}-0123456789abcdef0123456789" for name in
+          ("writer", "reader", "platform", "operator", "member", "owner", "holder", "other")}
+MINE, THEIRS = "shop-web/statefulset/web", "secretive/statefulset/hidden"
+SECRET = re.compile(r"secretive|hidden|mallory", re.IGNORECASE)
+# What each role gets: of its own group, then of the other group.  200 also stands for 204.
+SEES, OWNS, ROLES = ("member", "owner", "holder"), ("owner",), ("writer", "reader", "platform", "operator", "member", "owner", "holder")
+W, R, P, O, M, OW, H = ROLES
+EVERYONE = {R, P, O, M, OW, H}
+MONEY = {R, P, O, OW, H}
+PLATFORM = {R, P, O}
+# (method, path of the router): who may. Every row of the router must be here.
+TABLE = {
+    ("POST", "/api/v1/write"): {W, O},
+    ("GET", "/api/v1/fleet"): EVERYONE, ("GET", "/api/v1/fleet/history"): PLATFORM,
+    ("GET", "/api/v1/jobs"): EVERYONE, ("GET", "/api/v1/totals"): EVERYONE,
+    ("GET", "/api/v1/costs"): MONEY, ("GET", "/api/v1/budgets"): MONEY, ("GET", "/api/v1/bills"): MONEY,
+    ("GET", "/allocation"): MONEY, ("GET", "/allocation/compute"): MONEY,
+    ("GET", "/api/v1/quota"): EVERYONE, ("GET", "/api/v1/admission"): EVERYONE, ("GET", "/api/v1/requests"): EVERYONE,
+    ("POST", "/api/v1/requests"): {P, O, M, OW}, ("GET", "/api/v1/requests/{id}"): EVERYONE,
+    ("DELETE", "/api/v1/requests/{id}"): {P, O, M, OW},
+    ("GET", "/api/v1/decisions"): EVERYONE, ("GET", "/api/v1/decisions/{id}"): EVERYONE, ("GET", "/api/v1/ooms"): EVERYONE,
+    ("GET", "/api/v1/settings"): EVERYONE, ("PATCH", "/api/v1/settings"): {O, OW},
+    ("GET", "/api/v1/recommenders"): EVERYONE, ("GET", "/api/v1/status"): EVERYONE,
+    ("GET", "/api/v1/agents"): PLATFORM, ("GET", "/metrics"): PLATFORM, ("GET", "/api/v1/events"): EVERYONE,
+    ("GET", "/api/v1/openapi.yaml"): EVERYONE, ("GET", "/"): EVERYONE, ("GET", "/assets/{file}"): EVERYONE,
+    ("GET", "/api/v1/jobs/{job}"): EVERYONE, ("GET", "/api/v1/jobs/{job}/usage"): EVERYONE,
+    ("GET", "/api/v1/jobs/{job}/replicas"): EVERYONE, ("GET", "/api/v1/jobs/{job}/explain"): EVERYONE,
+    ("GET", "/api/v1/jobs/{job}/settings"): EVERYONE, ("PATCH", "/api/v1/jobs/{job}/settings"): {O, OW},
+    ("POST", "/api/v1/jobs/{job}/whatif"): EVERYONE,
+}
+QUERIES = {"/api/v1/totals": "by=namespace", "/allocation": "window=2d", "/allocation/compute": "window=2d&aggregate=namespace",
+           "/api/v1/admission": "group=shop-web&tier=production&cpu=1"}
+BODIES = {("POST", "/api/v1/requests"): {"group": "shop-web", "tier": "production", "cpu": 0.01},
+          ("PATCH", "/api/v1/settings"): {"mode": "observe"}, ("PATCH", "/api/v1/jobs/{job}/settings"): {"mode": "observe"},
+          ("POST", "/api/v1/jobs/{job}/whatif"): {}}
+
+
+def routes():
+    """The table of the router in the source."""
+    source = (daemon.pathlib.Path(__file__).resolve().parents[2] / "src" / "api" / "api.cc").read_text()
+    rows = set(re.findall(r'\{"([A-Z]+)", "(/[^"]*)", &Api::', source))
+    jobs = re.findall(r'\{"([A-Z]+)", "(\w*)", &Api::', source)
+    return rows | {(method, "/api/v1/jobs/{job}" + ("/" + what if what else "")) for method, what in jobs}
+
+
+def config(stage):
+    files = {name: stage.file(name + ".tokens", f"{TOKENS[name]} {name}\n") for name in ("writer", "reader", "platform", "operator")}
+    groups = stage.file("groups", f"{TOKENS['member']} member shop mia\n{TOKENS['owner']} owner shop olga\n"
+                        f"{TOKENS['holder']} budget_holder shop-web hans\n{TOKENS['other']} owner secretive mallory\n")
+    return f"""clock: samples
+quota: {{file: {stage.file("quota.yaml", QUOTA)}}}
+prices: {{core_hour: 0.03, gib_hour: 0.004, currency: EUR, budgets: ["all: 5", "namespace=secretive: 7", "namespace=shop-web: 3"], file: {stage.file("prices.yaml", PRICES)}}}
+rules: [{{name: hidden rule, match: {{job: "secretive/*"}}, set: {{mode: auto}}}}, {{name: all, match: {{job: "*"}}, set: {{mode: auto}}}}]
+server:
+  tokens: {{writer_file: {files["writer"]}, reader_file: {files["reader"]}, platform_file: {files["platform"]}, operator_file: {files["operator"]}, group_file: {groups}}}
+"""
+
+
+def samples(start, count):
+    """A container of each group, whose OOM kills are told too."""
+    out = []
+    for namespace, _, name in (MINE.split("/"), THEIRS.split("/")):
+        labels = {"namespace": namespace, "pod": name + "-0", "container": "app"}
+        at = [start + 15 * i for i in range(count)]
+        for metric, value in (("container_cpu_usage_seconds_total", lambda i: 3.0 * i), ("container_memory_working_set_bytes", lambda i: 1e9),
+                              ("container_spec_memory_limit_bytes", lambda i: 2.0 ** 31), ("container_spec_cpu_quota", lambda i: 1e5),
+                              ("container_oom_events_total", lambda i: i // 5000)):
+            out.append(({"__name__": metric, **labels}, [(t, value(i)) for i, t in enumerate(at)]))
+    return out
+
+
+class Roles:
+    def __init__(self, stage, tautd, start):
+        self.stage, self.tautd, self.start = stage, tautd, start
+        self.end = start
+
+    def call(self, role, method, path, query="", body=None, **names):
+        for name, value in names.items():
+            path = path.replace("{" + name + "}", daemon.quoted(str(value)))
+        text = json.dumps(body) if isinstance(body, (dict, list)) else body
+        return self.tautd.ask(path + ("?" + query if query else ""), method=method, body=text, token=TOKENS[role], timeout=60)
+
+    def write(self, seconds):
+        count = seconds // 15
+        body = [(labels, [(self.end + t - self.start, v + (self.end - self.start) / 5 if labels["__name__"].endswith("seconds_total") else v)
+                          for t, v in values]) for labels, values in samples(self.start, count)]
+        answer = daemon.write(self.tautd.port, daemon.write_body(body), TOKENS["writer"])
+        self.end += seconds
+        return answer.status
+
+    def make(self, role, group, **asked):
+        return self.call(role, "POST", "/api/v1/requests", body={"group": group, "tier": "production", **asked})
+
+
+def every_route(roles, decision):
+    """The table: who gets an answer and who is refused, for what is of their own group."""
+    stage = roles.stage
+    stage.equal(routes() - TABLE.keys(), set(), "every route has a row in the table of this test")
+    stage.equal(TABLE.keys() - routes(), set(), "and every row is a route")
+    stage.quiet = True
+    for (method, path), may in sorted(TABLE.items()):
+        for role in ROLES:
+            names = {"job": MINE, "file": "nosuch.js"}
+            if path == "/api/v1/requests/{id}":
+                maker = role if role in (M, OW, O, P) else O
+                names["id"] = roles.make(maker, "shop-web", cpu=0.001).json()["id"]
+            if path == "/api/v1/decisions/{id}":
+                names["id"] = decision
+            query = "match=shop*" if (method, path) == ("PATCH", "/api/v1/settings") else QUERIES.get(path, "")
+            if method == "POST" and path == "/api/v1/write":
+                status = daemon.write(roles.tautd.port, daemon.write_body([]), TOKENS[role]).status
+            else:
+                answer = roles.call(role, method, path, query, BODIES.get((method, path)), **names)
+                status = answer.status
+            if role not in may:
+                stage.equal(status, 403, f"{method} {path} of {role}: refused")
+                if role in SEES and path != "/api/v1/write":
+                    stage.check("required" in answer.text and "of shop" in answer.text, f"{method} {path} of {role}: says what is needed", answer.text)
+            else:
+                fine = (200, 204) if path != "/assets/{file}" else (404,)
+                stage.check(status in fine, f"{method} {path} of {role}: answered", f"{status} {answer.text[:200]}")
+                if role in SEES and path not in ("/api/v1/openapi.yaml", "/api/v1/events"):
+                    found = SECRET.search(answer.text)
+                    stage.check(not found, f"{method} {path} of {role}: nothing of the other group", answer.text[max(0, found.start() - 80):][:200] if found else "")
+    stage.quiet = False
+
+
+def other_group(roles, decision, request):
+    """What is of the other group is not there, as what does not exist; and nothing changes."""
+    stage = roles.stage
+    before = [roles.call(O, "GET", path, job=THEIRS).text for path in ("/api/v1/jobs/{job}/settings", f"/api/v1/requests/{request}")]
+    stage.quiet = True
+    for role in SEES:
+        for (method, path), may in sorted(TABLE.items()):
+            if "{job}" not in path and "{id}" not in path:
+                continue
+            names = {"job": THEIRS, "id": decision if "decisions" in path else request}
+            absent = {"job": THEIRS.replace("hidden", "hidded"), "id": 10 ** 6}
+            if path == "/api/v1/requests/{id}":
+                absent["id"] = request + 10 ** 6
+            got = [roles.call(role, method, path, "", BODIES.get((method, path)), **n) for n in (names, absent)]
+            stage.equal([a.status for a in got], [404 if role in may else 403] * 2, f"{method} {path} of the other group, by {role}")
+            bare = [re.sub(r"hidd?e[nd]|\d+", "", a.text) for a in got]
+            stage.check(bare[0] == bare[1], f"{method} {path}: as one that is not there", [a.text for a in got])
+        for method, path, query, body in (("GET", "/api/v1/admission", "group=secretive&tier=production&cpu=1", None),
+                                          ("GET", "/api/v1/admission", "group=pool&tier=production&cpu=1", None),
+                                          ("GET", "/api/v1/decisions", "job=" + daemon.quoted(THEIRS), None),
+                                          ("GET", "/api/v1/ooms", "job=" + daemon.quoted(THEIRS), None)):
+            stage.equal(roles.call(role, method, path, query, body).status, 404, f"{method} {path}?{query} by {role}: 404")
+        for path, query, key in (("/api/v1/jobs", "search=hidden", "jobs"), ("/api/v1/decisions", "search=hidden", "decisions"),
+                                 ("/api/v1/requests", "group=secretive", "requests")):
+            stage.equal(roles.call(role, "GET", path, query).json()[key], [], f"{path}?{query} by {role}: nothing")
+        wanted = 404 if role != H else 403
+        for group in ("secretive", "nobody", "pool"):
+            stage.equal(roles.make(role, group, cpu=1).status, wanted, f"a request for {group} by {role}: {wanted}")
+    for query in ("match=secretive*", "match=*"):
+        answer = roles.call(OW, "PATCH", "/api/v1/settings", query, {"mode": "off"})
+        stage.equal(answer.json()["matched"], 0 if "secretive" in query else 1, f"PATCH {query} by the owner reaches own jobs only")
+    roles.call(OW, "PATCH", "/api/v1/settings", "match=*", {"mode": ""})
+    stage.quiet = False
+    after = [roles.call(O, "GET", path, job=THEIRS).text for path in ("/api/v1/jobs/{job}/settings", f"/api/v1/requests/{request}")]
+    stage.equal(after, before, "the other group is as it was")
+    # A request of one group for a job of the other stands in nobody's way.
+    stage.equal(roles.make(M, "shop-web", cpu=0.001, job=THEIRS).status, 200, "a request for a job of that name counts for one's own group")
+    stage.equal(roles.make("other", "secretive", cpu=0.001, job=THEIRS).status, 200, "and does not keep the other group from its own")
+
+
+def money_and_sums(roles):
+    stage = roles.stage
+    fleet, mine = (roles.call(role, "GET", "/api/v1/fleet").json() for role in (O, OW))
+    stage.equal((fleet["jobs"], mine["jobs"], mine["tasks"]), (2, 1, 1), "totals of an owner are of the own jobs")
+    stage.equal((mine["oom_kills_day"], mine["changes_day"]), (None, None), "counts of the whole fleet are not told")
+    stage.check(abs(mine["memory"]["usage"] - fleet["memory"]["usage"] / 2) < 1, "and half of these two equal ones")
+    stage.check("saving_per_month" in mine and "saving_per_month" not in roles.call(M, "GET", "/api/v1/fleet").json(), "a member sees no money in it")
+    bill, whole = (roles.call(role, "GET", "/api/v1/bills").json() for role in (H, O))
+    stage.equal([g["group"] for g in bill["groups"]], ["shop-web"], "a budget holder has the own bill")
+    stage.check(0 < float(bill["total"]) < float(whole["total"]) and "machine_cost" not in bill, "and its sum, not that of the pool", bill)
+    stage.equal(roles.call(H, "GET", "/api/v1/bills", "group=secretive").status, 404, "the bill of another is not there")
+    costs = roles.call(OW, "GET", "/api/v1/costs", "by=:job").json()
+    stage.equal([g["value"] for g in costs["groups"]], [MINE], "costs are of own jobs")
+    stage.check(costs["total"]["cost"]["billed"] > 0 and costs["labels"] != [], "in money", costs["total"])
+    stage.equal([b["name"] for b in roles.call(H, "GET", "/api/v1/budgets").json()["budgets"]], ["namespace=shop-web"], "as are budgets")
+    rows = roles.call(M, "GET", "/api/v1/quota").json()["rows"]
+    stage.equal({r["group"] for r in rows}, {"shop", "shop-web"} & {r["group"] for r in rows}, "quota is of the own group and those below")
+    caller = roles.call(H, "GET", "/api/v1/status").json()["caller"]
+    stage.equal((caller["user"], caller["role"], caller["groups"]), ("hans", "group", [{"group": "shop-web", "as": "budget_holder"}]), "the status tells who one is")
+    stage.check("see_money" in caller["may"] and "set_jobs" not in caller["may"], "and what one may do", caller)
+
+
+def ends_of_requests(roles):
+    stage = roles.stage
+    of_member = roles.make(M, "shop-web", cpu=0.001).json()["id"]
+    of_owner = roles.make(OW, "shop-web", cpu=0.001).json()["id"]
+    answer = roles.call(M, "DELETE", f"/api/v1/requests/{of_owner}")
+    stage.check(answer.status == 403 and "olga" in answer.text, "a member does not end the request of another", answer.text)
+    stage.equal(roles.call(H, "DELETE", f"/api/v1/requests/{of_member}").status, 403, "a budget holder ends none")
+    stage.equal(roles.call(OW, "DELETE", f"/api/v1/requests/{of_member}").json()["end"], "withdrawn", "an owner ends any of the group")
+    own = roles.make(M, "shop-web", cpu=0.001).json()["id"]
+    stage.equal(roles.call(M, "DELETE", f"/api/v1/requests/{own}", "who=x").json()["who"], "mia (says x)", "a member ends the own one")
+
+
+def events(roles):
+    """A stream of each group: decisions, settings and windows of the own jobs and of no other."""
+    stage, heard = roles.stage, {}
+    open_now = {}
+    for role in (M, "other", R):
+        connection = http.client.HTTPConnection("127.0.0.1", roles.tautd.port, timeout=1)
+        connection.request("GET", "/api/v1/events", headers={"Authorization": "Bearer " + TOKENS[role]})
+        open_now[role] = (connection, connection.getresponse())
+        heard[role] = b""
+    for job in (MINE, THEIRS):
+        roles.call(O, "PATCH", "/api/v1/jobs/{job}/settings", body={"mode": "observe"}, job=job)
+    roles.write(1800)
+
+    def read():
+        for role, (_, response) in open_now.items():
+            try:
+                heard[role] += response.read1(1 << 16)
+            except (TimeoutError, OSError):
+                pass
+        return all(b"event: window" in text and b"event: setting" in text for text in heard.values())
+
+    stage.check(daemon.eventually(read, 30), "each stream has a setting and a window", heard)
+    stage.check(MINE.encode() in heard[M] and not SECRET.search(heard[M].decode()), "of the own group alone", heard[M][-400:])
+    stage.check(b"hidden" in heard["other"] and b"shop-web" not in heard["other"], "the other one of its own")
+    stage.check(b"hidden" in heard[R] and MINE.encode() in heard[R], "a reader's of all")
+    windows = [json.loads(line[6:]) for line in heard[M].decode().splitlines() if line.startswith("data: ") and '"jobs_by_mode"' in line]
+    stage.check(windows and all(w["jobs"] == 1 for w in windows), "windows sum up own jobs", windows)
+    for connection, _ in open_now.values():
+        connection.close()
+
+
+def commands(roles):
+    """taut says what is needed, and what it prints is of the own group."""
+    stage = roles.stage
+    run = lambda role, *argv: stage.run(stage.args.taut, *argv, "--server", f"http://127.0.0.1:{roles.tautd.port}", "--token-file",
+                                        stage.file(role + ".token", TOKENS[role]))
+    listed = run(M, "jobs")
+    stage.check(listed.returncode == 0 and "/web " in listed.stdout and "hidden" not in listed.stdout, "taut jobs lists own jobs", listed.stdout + listed.stderr)
+    refused = run(M, "set", MINE, "mode=off")
+    stage.check(refused.returncode != 0 and "owner" in refused.stderr and "member of shop" in refused.stderr, "taut set says who may", refused.stderr)
+
+
+def log_and_reload(roles):
+    stage, tautd = roles.stage, roles.tautd
+    said = tautd.output()
+    refused = [line for line in said.splitlines() if "request_refused" in line]
+    done = [line for line in said.splitlines() if "request_done" in line]
+    stage.check(any("who=mia" in l and "member of shop" in l and "hidden" in l and "404" in l for l in refused), "an attempt on another group is in the log", refused[:3])
+    stage.check(any("who=olga" in l and "/settings" in l for l in done) and any("who=mia" in l and "DELETE" in l for l in done), "as is each change", done[:3])
+    stage.check(not any(token in said for token in TOKENS.values()), "no token is")
+    groups = stage.dir / "groups"
+    text = groups.read_text()
+    groups.write_text(text.replace("budget_holder shop-web hans", "owner shopp hans"))
+    tautd.popen.send_signal(signal.SIGHUP)
+    stage.check(daemon.eventually(lambda: 'group \\"shopp\\"' in tautd.output() and "did you mean" in tautd.output(), 10),
+                "a group that is not in the quota file is named", tautd.output()[-600:])
+    stage.equal(roles.call(H, "GET", "/api/v1/bills").status, 200, "and the tokens stay as they were")
+    groups.write_text(text.replace("member shop mia", "member secretive mia"))
+    tautd.popen.send_signal(signal.SIGHUP)
+    stage.check(daemon.eventually(lambda: roles.call(M, "GET", "/api/v1/jobs").json()["jobs"][0]["name"].startswith("secretive"), 10),
+                "a binding is reloaded")
+
+
+def wrong_configurations(stage):
+    kinds = (("0123456789abcdef0123 boss shop anna", "groups:1", "member, owner, budget_holder"), ("0123456789abcdef0123 owner", "groups:1", "no group"),
+             ("# x\n0123456789abcdef0123 owner shop", "groups:2", "no name"), ("0123456789abcdef0123 owner shap anna", "shap", 'did you mean "shop"'))
+    for line, *wanted in kinds:
+        text = f"quota: {{file: {stage.file('quota.yaml', QUOTA)}}}\nserver: {{tokens: {{group_file: {stage.file('groups', line)}}}}}\n"
+        ended = stage.run(stage.args.tautd, "--check-config", "--config", stage.file("wrong.yaml", text))
+        stage.check(ended.returncode == 2 and all(w in ended.stderr for w in wanted) and "0123456789abcdef0123" not in ended.stderr,
+                    f"{line.split()[-3:]}: {wanted}", ended.stderr)
+    text = f"server: {{tokens: {{group_file: {stage.file('groups', '0123456789abcdef0123 owner shop anna')}}}}}\n"
+    ended = stage.run(stage.args.tautd, "--check-config", "--config", stage.file("wrong.yaml", text))
+    stage.check(ended.returncode == 2 and "quota.file is empty" in ended.stderr, "groups need a quota file", ended.stderr)
+
+
+def main():
+    with daemon.Stage(daemon.arguments(__doc__)) as stage:
+        wrong_configurations(stage)
+        tautd = stage.tautd(config=config(stage), store=stage.dir / "tautd.db")
+        roles = Roles(stage, tautd, int(time.time()) // 300 * 300 - 4 * 86400)
+        stage.equal(roles.write(2 * 86400), 204, "two days of both groups")
+        decided = lambda: {d["job"]: d["id"] for d in roles.call(O, "GET", "/api/v1/decisions").json()["decisions"]}
+        stage.check(daemon.eventually(lambda: {MINE, THEIRS} <= decided().keys(), 60), "both have decisions", decided())
+        theirs = roles.make("other", "secretive", cpu=0.5, job="secretive/next").json()["id"]
+        every_route(roles, decided()[MINE])
+        other_group(roles, decided()[THEIRS], theirs)
+        money_and_sums(roles)
+        ends_of_requests(roles)
+        events(roles)
+        commands(roles)
+        log_and_reload(roles)
+        stage.equal(tautd.stop(), 0, "it stops in order")
+    stage.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,13 @@
+// What the caller may do, as the status says: what would be refused is neither shown nor requested.
+import { useQuery } from './query';
+import type { Act, Status } from './types';
+
+// null: not known yet. A daemon that does not say it refuses by itself.
+export function mayOf(status: Status | null, act: Act): boolean | null {
+  if (status === null) return null;
+  return status.caller === undefined || status.caller.may.includes(act);
+}
+
+export function useMay(act: Act): boolean | null {
+  return mayOf(useQuery<Status>('status', { keep: true }).data, act);
+}
