@@ -162,6 +162,7 @@ void LiveFleet::RepolicyReplicas(LiveJob& job) {
   job.replicas->Save(out);
   ByteReader in(state);
   if (auto loaded = LiveReplicas::Load(in, *job.policy); loaded.ok()) job.replicas = *std::move(loaded);
+  if (job.replicas->has_lost()) job.needs_history = true;
   job.replicas->WeighSizeAnew();
 }
 
