@@ -104,7 +104,8 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
             "t.yaml:4: server.limits.body: \"4 gigs\" is not an amount of memory; expected one such as "
             "512MiB or 256GiB");
   EXPECT_EQ(ErrorOf("kubernetes: {usage: summary}"),
-            "t.yaml:1: kubernetes.usage: \"summary\": expected one of cadvisor, resource");
+            "t.yaml:1: kubernetes.usage: \"summary\": expected one of cadvisor, resource, "
+            "metrics_api");
   EXPECT_EQ(ErrorOf("store: {history_days: 0}"), "t.yaml:1: store.history_days: 0 is outside 1 .. 3650");
   EXPECT_EQ(ErrorOf("store: {history_days: 1.5}"),
             "t.yaml:1: store.history_days: \"1.5\" is not a whole number");

@@ -2,8 +2,8 @@
 //
 //   queue_length 30 per task; lag 500; memory 80%
 //
-// a signal and its target: of each task, of all, or (cpu and memory) a share of the owner's limit. `only` before them:
-// the load is no metric.
+// a signal and its target: of each task, of all, or (cpu and memory) a share of the owner's limit. `only` before
+// them: the load is no metric.
 #pragma once
 
 #include <span>
@@ -21,7 +21,7 @@ absl::Status ParseHpaMetrics(std::string_view text, std::span<const std::string>
 // What ParseHpaMetrics reads back to the same.
 std::string HpaMetricsText(const HpaMetrics& metrics);
 
-// The proposal of a metric that is no utilisation of pods; `value` of all tasks. `current` of the workload's tasks, of
+// The proposal of a metric that is no utilisation of pods; `value` of all tasks. `current`: the workload's tasks, of
 // which `ready` are ready (replica_calculator.go: GetExternalPerPodMetricReplicas, GetExternalMetricReplicas).
 int ProposeHpaAverageValue(int current, double value, double target, double tolerance);
 int ProposeHpaValue(int current, int ready, double value, double target, double tolerance);
