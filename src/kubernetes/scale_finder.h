@@ -1,5 +1,5 @@
-// Where the scale of a workload of any kind is: kinds with a subresource `scale` that the API server names in discovery,
-// such as those of custom resources (a Rollout, a CloneSet).
+// Where the scale of a workload of any kind is: kinds with a subresource `scale` that the API server names in
+// discovery, such as those of custom resources (a Rollout, a CloneSet).
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace taut {
 
-// Not thread-safe. Discovery is a request for the list of groups and one for each group: asked when a kind is looked for,
-// and again after kFreshS, or after kMissedS if the kind was not there.
+// Not thread-safe. Discovery is a request for the list of groups and one for each group: asked when a kind is
+// looked for, and again after kFreshS, or after kMissedS if the kind was not there.
 class ScaleFinder {
  public:
   static constexpr double kFreshS = 600, kMissedS = 60;
@@ -24,8 +24,9 @@ class ScaleFinder {
   };
   explicit ScaleFinder(Options options) : options_(std::move(options)) {}
 
-  // "/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web". InvalidArgument: no namespaced kind of this name has a
-  // scale, or kinds of several groups have (names them). Unavailable: the kind is not found, and a group did not answer.
+  // "/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web". InvalidArgument: no namespaced kind of this name
+  // has a scale, or kinds of several groups have (names them). Unavailable: the kind is not found, and a group
+  // did not answer.
   absl::StatusOr<std::string> PathOf(const WorkloadName& workload);
 
  private:

@@ -21,8 +21,8 @@ absl::Status ParseHpaMetrics(std::string_view text, std::span<const std::string>
 // What ParseHpaMetrics reads back to the same.
 std::string HpaMetricsText(const HpaMetrics& metrics);
 
-// The proposal of a metric that is no utilisation of pods; `value` of all tasks. `current`: the workload's tasks, of
-// which `ready` are ready (replica_calculator.go: GetExternalPerPodMetricReplicas, GetExternalMetricReplicas).
+// The proposal of a metric that is no utilisation of pods; `value` of all tasks. `current`: the workload's tasks,
+// of which `ready` are ready (replica_calculator.go).
 int ProposeHpaAverageValue(int current, double value, double target, double tolerance);
 int ProposeHpaValue(int current, int ready, double value, double target, double tolerance);
 
