@@ -141,13 +141,16 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
 // series says how many do.
 void LiveFleet::ObserveIdle(const JobDay& day, const SaidReplicas& said, LiveJob& job) {
   const JobWindow& window = day.windows.front();
-  job.last_window = window.window;
+  const LiveReplicas* replicas = job.replicas.get();
+  const bool counts = replicas != nullptr && (!replicas->is_of_cpu() || !replicas->reads_load()) &&
+                      (replicas->assumed() == 0 || said.known());
   for (LiveLane& lane : job.lanes) {
     lane.usage_mean = lane.usage_peak = kAbsent;
     lane.tasks = 0;
   }
-  if (job.replicas == nullptr || (job.replicas->is_of_cpu() && job.replicas->reads_load())) return;
-  if (job.replicas->assumed() != 0 && !said.known()) return;
+  // A named signal that decides nothing must not hide that nothing is measured (TakeSilence).
+  if (window.load >= 0 || counts) job.last_window = window.window;
+  if (!counts) return;
   Signal idle{.window = window.window, .buckets = {}, .tasks = {}, .owner_limit = {}};
   if (window.load >= 0) idle.load = window.load;
   idle.named = day.signals;

@@ -40,6 +40,7 @@ class SignalledJob {
     JobWindow w;
     w.window = closed.window;
     w.num_tasks = tasks;
+    w.cpu_limit_cores = cpu_limit;
     for (uint32_t t = 0; t < tasks; ++t) closed.tasks.push_back({t, 0.5, 0.5, 1e8F, 1e8F});
     if (tasks > 0) {
       closed.cpu_buckets.push_back({Grid::Cpu().BucketOf(0.5), 300.0F * static_cast<float>(tasks)});
@@ -67,6 +68,7 @@ class SignalledJob {
   ClosedWindow last;
   std::vector<double> all;
   SaidReplicas said;
+  float cpu_limit = kAbsent;
   int32_t index = 0;
 };
 
@@ -114,6 +116,26 @@ TEST(LiveSignals, NoMeasuredTaskIsNeededWhereTheNumberIsSaid) {
   job.said = {.count = 3, .ready = 3};
   job.Window(Queue(50), 0);
   EXPECT_THAT(job.replicas().recommended(), Optional(5));
+}
+
+TEST(LiveSignals, ASignalAloneDoesNotHideASilentJob) {
+  LiveSettings settings = BySignals("queue_length");
+  JobPolicy defaults = settings.rules.defaults();
+  ASSERT_TRUE(SetJobSetting("replicas.policy", "hpa", defaults).ok());
+  settings.rules = *PolicyRules::Compile({}, defaults);
+  SignalledJob job(settings);
+  job.cpu_limit = 0.4F;
+  job.Window(Queue(1));
+  ASSERT_THAT(job.replicas().recommended(), Optional(7)) << "4 tasks at 125 % of 80 %";
+  job.cpu_limit = 2;
+  for (int i = 0; i < 4; ++i) job.Window(Queue(1), 7);
+  ASSERT_THAT(job.replicas().recommended(), Optional(testing::Lt(7)));
+  const WindowId measured = job.fleet.job(JobId{0}).last_window;
+  job.Window(Queue(1), 0);
+  EXPECT_EQ(job.fleet.job(JobId{0}).last_window, measured);
+  EXPECT_THAT(job.replicas().hold(), HasSubstr("no load has been measured since"));
+  for (int i = 0; i < 12; ++i) job.Window(Queue(1), 0);
+  EXPECT_THAT(job.replicas().recommended(), Optional(7)) << "the highest of the day is safe";
 }
 
 std::vector<NamedSignal> Wave(int32_t i) {
