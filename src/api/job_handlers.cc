@@ -244,7 +244,7 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
     if (const std::string notice = StepBackNotice(job, view->window); !notice.empty()) json.String(notice);
     if (job.replicas != nullptr && !job.replicas->CountNotice().empty())
       json.String(job.replicas->CountNotice());
-    for (const std::string& wrong : WrongSettingLabels(job.record.labels)) json.String(wrong);
+    for (const std::string& wrong : WrongSettingLabels(job.record.labels, *job.policy)) json.String(wrong);
     if (const std::string_view notice = OomSourceNotice(oom_source); !notice.empty()) json.String(notice);
     if (!collision.empty()) json.String(CollisionNotice(collision));
     if (job.policy->external && !options_.external) {

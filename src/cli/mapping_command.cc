@@ -117,6 +117,7 @@ Json ToJson(const SeriesMapper& mapper, const LabelList& labels, const Verdict& 
     out["task"] = v.mapping->task;
     out["part"] = v.mapping->part;
     out["scale"] = v.mapping->scale;
+    if (v.mapping->signal != 0) out["signal"] = mapper.signal_name(v.mapping->signal);
     return out;
   }
   out["misses"] = Json::array();
@@ -141,6 +142,7 @@ std::string ToText(const SeriesMapper& mapper, const LabelList& labels, const Ve
   if (!m.part.empty()) StrAppend(&out, ", part ", Printable(m.part));
   StrAppend(&out, ", ", Name(m.kind));
   if (m.scale != 1) StrAppend(&out, " x ", m.scale);
+  if (m.signal != 0) StrAppend(&out, ", signal ", mapper.signal_name(m.signal));
   return out + "\n";
 }
 

@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/compact_command.h"
 #include "cli/economy_command.h"
+#include "cli/import_command.h"
 #include "cli/parse_daemon.h"
 #include "cli/parse_help.h"
 #include "cli/parse_overcommit.h"
@@ -31,7 +32,7 @@ constexpr const char* kVersion = "taut 0.1.0";
 constexpr const char* kAbout =
     "Recommends CPU and memory limits from measured usage, and replays recorded usage to evaluate them.\n"
     "replay, explain TRACE, tune, analyze, overcommit, compact, simulate, bill, economy, quota, admit, "
-    "actuary and "
+    "actuary, import and "
     "generate "
     "need no "
     "daemon. The "
@@ -410,6 +411,9 @@ int RunCli(int argc, char** argv) {
   ActuaryArgs actuary;
   CLI::App* actuary_app = app.add_subcommand("actuary", kActuaryHelp);
   AddActuary(*actuary_app, actuary);
+  ImportArgs imported;
+  CLI::App* import_app = app.add_subcommand("import", kImportHelp);
+  AddImport(*import_app, imported);
   CLI::App* generate_app = app.add_subcommand("generate", kGenerateHelp);
   AddGenerate(*generate_app, generate);
   DaemonVerbs daemon_verbs(app);
@@ -453,6 +457,7 @@ int RunCli(int argc, char** argv) {
   if (economy_app->parsed()) return Flushed(RunEconomy(economy));
   if (const std::optional<int> code = quota_verbs.Run(); code.has_value()) return Flushed(*code);
   if (actuary_app->parsed()) return Flushed(RunActuary(actuary));
+  if (import_app->parsed()) return Flushed(RunImport(imported));
   if (generate_app->parsed()) return Flushed(RunGenerate(generate));
   if (const std::optional<int> code = daemon_verbs.Run(); code.has_value()) return Flushed(*code);
   return Flushed(RunList(listed));

@@ -27,7 +27,7 @@ void CheckTogether(const CLI::App& replay, const ReplicasArgs& args) {
   for (const char* other : kOfTraces) {
     if (args.replicas && !args.usage && has(other)) throw CLI::RequiresError(other, "--usage");
   }
-  for (const char* other : {"--mean-tasks", "--job-label"}) {
+  for (const char* other : {"--mean-tasks", "--job-label", "--signals"}) {
     if (args.usage && has(other)) throw CLI::ExcludesError("--usage", other);
   }
   for (const CLI::Option* option : replay.get_options()) {
@@ -51,6 +51,12 @@ void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
           .add_option("--job-label", args.job_label,
                       "of JSON: the label whose value names a job, such as pod; without it all labels do")
           ->type_name("LABEL"));
+  add(replay
+          .add_option("--signals", args.signals,
+                      "comma-separated columns of the CSV that function.target may name, such as "
+                      "queue_length in max(queue_length, 10m)")
+          ->delimiter(',')
+          ->type_name("NAME,..."));
   add(replay
           .add_option(
               "--policies", args.policies,

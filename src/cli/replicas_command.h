@@ -13,6 +13,7 @@ struct ReplicasArgs {
   bool replicas = false;              // the load is replayed, not usage
   bool usage = false;                 // the paths are a usage trace: a job's load is the CPU of its tasks
   std::string job_label;              // of load in JSON; "": all labels name the job
+  std::vector<std::string> signals;   // columns of load in CSV that function.target may name
   std::vector<std::string> policies;  // empty: all
   double max_utilization = 0.8;
   std::string startup = "2m";

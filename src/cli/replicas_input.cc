@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/terminal.h"
 #include "fmt/format.h"
+#include "model/signal_name.h"
 #include "model/units.h"
 #include "replicas/policies.h"
 #include "rollout/job_policy.h"
@@ -97,6 +98,12 @@ absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, 
   o.startup_sigma = args.startup_sigma;
   o.model = args.overload == "queue" ? OverloadModel::kQueue : OverloadModel::kShed;
   o.seed = args.seed;
+  for (const std::string& name : args.signals) {
+    if (std::ranges::find(kOwnSignals, name) != kOwnSignals.end()) continue;
+    if (absl::Status s = CheckSignalName(name); !s.ok())
+      return absl::InvalidArgumentError(StrCat("--signals: ", Message(s)));
+  }
+  o.settings.signals = args.signals;
   for (const std::string& assignment : engine.set) {
     const size_t equals = assignment.find('=');
     if (equals == std::string::npos)
@@ -142,7 +149,7 @@ absl::StatusOr<ReplicaInput> ReadReplicaInput(const TraceArgs& args_of_trace, co
   if (!args.usage) {
     ReadReport report;
     absl::StatusOr<std::vector<LoadSeries>> loads =
-        ReadLoads({args_of_trace.paths, args_of_trace.strict, args.job_label}, report);
+        ReadLoads({args_of_trace.paths, args_of_trace.strict, args.job_label, args.signals}, report);
     if (!loads.ok()) {
       if (report.rows > 0) Print(DescribeLoads(report, {}));
       return loads.status();

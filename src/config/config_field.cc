@@ -25,7 +25,8 @@ constexpr EnumName<KubernetesJobs> kJobs[] = {{KubernetesJobs::kPods, "pods"},
                                               {KubernetesJobs::kContainers, "containers"}};
 
 constexpr EnumName<KubeletUsage> kUsages[] = {{KubeletUsage::kCadvisor, "cadvisor"},
-                                              {KubeletUsage::kResource, "resource"}};
+                                              {KubeletUsage::kResource, "resource"},
+                                              {KubeletUsage::kMetricsApi, "metrics_api"}};
 constexpr EnumName<ResizeFallback> kFallbacks[] = {{ResizeFallback::kWait, "wait"},
                                                    {ResizeFallback::kEvict, "evict"}};
 

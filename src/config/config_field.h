@@ -20,7 +20,8 @@ namespace taut {
 enum class ActuatorKind : uint8_t { kDryRun, kAgents, kKubernetes };
 
 // Which of a kubelet's figures are read: those of cAdvisor, or the few that its metrics server reads.
-enum class KubeletUsage : uint8_t { kCadvisor, kResource };
+// Of the kubelets, or in kMetricsApi's case of metrics.k8s.io.
+enum class KubeletUsage : uint8_t { kCadvisor, kResource, kMetricsApi };
 
 // What is done with a pod that cannot be resized in place.
 enum class ResizeFallback : uint8_t { kWait, kEvict };

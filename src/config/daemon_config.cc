@@ -21,6 +21,9 @@ class DaemonReader {
   DaemonReader(std::string_view name, DaemonConfig& config) : name_(name), config_(config) {}
 
   absl::Status Read(const YAML::Node& root) {
+    // Expressions name signals of mapping rules, which may stand after them.
+    if (absl::Status s = FindSignals(root); !s.ok()) return s;
+    defaults_.replicas.signals = signals_;
     absl::Status read = WalkSections(root, name_, KeysOf(DaemonSettingsTable()),
                                      [this](const YAML::Node& at, const std::string& key,
                                             const YAML::Node& value) { return ReadEntry(at, key, value); });
@@ -115,6 +118,7 @@ class DaemonReader {
   absl::Status UnknownKey(const YAML::Node& at, std::string_view key) const;
   absl::Status ReadJobSettings(const YAML::Node& map, std::string_view what, JobPolicy& policy,
                                std::vector<KeyValue>* pairs);
+  absl::Status FindSignals(const YAML::Node& root);
   absl::Status ReadRules(const YAML::Node& list);
   absl::Status ReadRule(const YAML::Node& node);
   absl::Status ReadMapping(const YAML::Node& list);
@@ -129,6 +133,7 @@ class DaemonReader {
   DaemonConfig& config_;
   JobPolicy defaults_;
   std::vector<JobRule> rules_;
+  std::vector<std::string> signals_;  // of the mapping rules
 };
 
 absl::Status DaemonReader::ReadEntry(const YAML::Node& at, const std::string& key, const YAML::Node& value) {
@@ -198,6 +203,7 @@ absl::Status DaemonReader::ReadRule(const YAML::Node& node) {
     }
     if (key.Scalar() == "set") {
       JobPolicy policy;
+      policy.replicas.signals = signals_;
       return ReadJobSettings(value, "set", policy, &rule.set);
     }
     if (key.Scalar() != "match") return NoSuchKey(key, kKeys);
@@ -212,6 +218,19 @@ absl::Status DaemonReader::ReadRule(const YAML::Node& node) {
   if (s.ok() && rule.set.empty()) return Error(node, "a rule without set");
   if (s.ok()) rules_.push_back(std::move(rule));
   return s;
+}
+
+absl::Status DaemonReader::FindSignals(const YAML::Node& root) {
+  const auto look = [this](const YAML::Node&, const std::string& key,
+                           const YAML::Node& value) -> absl::Status {
+    if (key != kMapping || !value.IsSequence()) return absl::OkStatus();
+    for (const YAML::Node& rule : value) {
+      if (!rule.IsMap() || !rule["signal"].IsDefined() || !rule["signal"].IsScalar()) continue;
+      signals_.push_back(rule["signal"].Scalar());
+    }
+    return absl::OkStatus();
+  };
+  return WalkSections(root, name_, KeysOf(DaemonSettingsTable()), look);
 }
 
 absl::Status DaemonReader::ReadMapping(const YAML::Node& list) {
@@ -232,8 +251,8 @@ absl::StatusOr<LabelMatch> DaemonReader::ReadLabelMatch(const YAML::Node& key, c
 }
 
 absl::StatusOr<MappingRule> DaemonReader::ReadMappingRule(const YAML::Node& node) {
-  static constexpr std::string_view kKeys[] = {"name", "metric", "match", "kind",
-                                               "job",  "task",   "part",  "scale"};
+  static constexpr std::string_view kKeys[] = {"name", "metric", "match", "kind",  "job",
+                                               "task", "part",   "scale", "signal"};
   MappingRule rule;
   if (!node.IsMap()) return Error(node, "expected a mapping rule with name, metric, kind, job and task");
   const auto read = [&](const YAML::Node& at, const YAML::Node& value) -> absl::Status {
@@ -255,12 +274,14 @@ absl::StatusOr<MappingRule> DaemonReader::ReadMappingRule(const YAML::Node& node
       const std::optional<double> scale = ParseDouble(*text);
       if (!scale.has_value()) return Error(at, StrCat("scale: \"", *text, "\" is not a number"));
       rule.scale = *scale;
-    } else if (key == "name" || key == "metric" || key == "job" || key == "task" || key == "part") {
+    } else if (key == "name" || key == "metric" || key == "job" || key == "task" || key == "part" ||
+               key == "signal") {
       std::string& target = key == "name"     ? rule.name
                             : key == "metric" ? rule.metric
                             : key == "job"    ? rule.job
                             : key == "task"   ? rule.task
-                                              : rule.part;
+                            : key == "part"   ? rule.part
+                                              : rule.signal;
       target = *text;
     } else {
       return NoSuchKey(at, kKeys);

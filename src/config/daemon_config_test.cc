@@ -104,7 +104,8 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
             "t.yaml:4: server.limits.body: \"4 gigs\" is not an amount of memory; expected one such as "
             "512MiB or 256GiB");
   EXPECT_EQ(ErrorOf("kubernetes: {usage: summary}"),
-            "t.yaml:1: kubernetes.usage: \"summary\": expected one of cadvisor, resource");
+            "t.yaml:1: kubernetes.usage: \"summary\": expected one of cadvisor, resource, "
+            "metrics_api");
   EXPECT_EQ(ErrorOf("store: {history_days: 0}"), "t.yaml:1: store.history_days: 0 is outside 1 .. 3650");
   EXPECT_EQ(ErrorOf("store: {history_days: 1.5}"),
             "t.yaml:1: store.history_days: \"1.5\" is not a whole number");
@@ -169,6 +170,15 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
             "cpu_periods_total, cpu_throttled_periods_total, replicas, replicas_ready");
   EXPECT_THAT(ErrorOf("ingest:\n  mapping:\n    - metric: a\n      name: x\n"),
               HasSubstr("t.yaml:3: mapping rule 'x': job and task are required"));
+  const std::string signal = "ingest: {mapping: [{metric: q, job: a, task: t, kind: load, signal: queue}]}\n";
+  EXPECT_THAT(ErrorOf(signal + "defaults: {replicas.function.target: queu / 5}\n"),
+              HasSubstr("t.yaml:2: replicas.function.target: invalid function.target: character 1: unknown "
+                        "name \"queu\"; did you "
+                        "mean \"queue\"?"));
+  EXPECT_THAT(ErrorOf("ingest: {mapping: [{metric: q, job: a, task: t, kind: load, signal: load}]}"),
+              HasSubstr("invalid signal \"load\": expressions of function.target know this name already"));
+  EXPECT_THAT(ErrorOf("ingest: {mapping: [{metric: q, job: a, task: t, kind: cpu_cores, signal: q}]}"),
+              HasSubstr("signal is only allowed with kind load or load_total"));
   EXPECT_EQ(ErrorOf("recommenders:\n  vpa:\n    margn: 1\n"),
             "t.yaml:3: unknown setting \"vpa.margn\"; did you mean \"vpa.margin\"?");
   EXPECT_THAT(ErrorOf("server: [\n"), HasSubstr("t.yaml:2: "));
@@ -176,6 +186,20 @@ TEST(DaemonConfig, SaysWhereAndWhatIsWrong) {
   EXPECT_THAT(ErrorOf(std::string(100'000, '[')), HasSubstr("t.yaml:1: "));
   EXPECT_THAT(ErrorOf("recommenders: &a\n  vpa: *a\n"), HasSubstr("t.yaml:"));
   EXPECT_EQ(ErrorOf(std::string(2'000'000, ' ')), "t.yaml: larger than 1 MiB");
+}
+
+TEST(DaemonConfig, SignalsOfMappingRulesMayBeNamed) {
+  const DaemonConfig config = Parse(R"yaml(
+defaults: {replicas.policy: function, replicas.function.target: "ceil(max(queue, 10m) / 50) + avg(cpu, 5m)"}
+rules:
+  - {match: {job: "*/web"}, set: {replicas.function.target: "queue / 5"}}
+ingest:
+  mapping:
+    - {metric: queue_messages, kind: load, signal: queue, job: "{app}", task: "{pod}"}
+)yaml");
+  EXPECT_EQ(config.ingest.mapping.at(0).signal, "queue");
+  EXPECT_EQ(config.rules.Resolve("shop/web", {}, {}).replicas.function.target, "queue / 5");
+  EXPECT_EQ(config.rules.Resolve("shop/web", {}, {}).replicas.signals, std::vector<std::string>{"queue"});
 }
 
 TEST(DaemonConfig, TheExampleIsRead) {

@@ -216,13 +216,15 @@ const DaemonSetting kDaemonSettings[] = {
      "nothing does",
      kPlain, 0, 0, TAUT_FIELD(kubernetes.cluster)},
     {"kubernetes.scrape_interval",
-     "how often usage is read from the kubelets, through the API server; 0: never, as where Prometheus sends "
+     "how often usage is read (kubernetes.usage), through the API server; 0: never, as where Prometheus "
+     "sends "
      "it",
      kDuration, 0, 300, TAUT_FIELD(kubernetes.scrape_interval_s)},
     {"kubernetes.usage",
-     "what is read of the kubelets: cadvisor (/metrics/cadvisor) or resource (/metrics/resource, which has "
-     "CPU and "
-     "memory alone, in far fewer bytes)",
+     "what usage is read of: of the kubelets' proxy cadvisor (/metrics/cadvisor) or resource "
+     "(/metrics/resource, which has CPU and memory alone, in far fewer bytes); metrics_api: of "
+     "metrics.k8s.io, "
+     "where the proxy is not allowed",
      kPlain, 0, 0, TAUT_FIELD(kubernetes.usage)},
     {"kubernetes.fallback",
      "what is done where a limit cannot be set in place: wait, or evict (the pod is evicted, so that its "

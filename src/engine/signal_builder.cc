@@ -53,13 +53,17 @@ void DaySignals::Build(const JobDay& day, Resource resource) {
   const bool cpu = resource == Resource::kCpu;
   for (const JobWindow& w : day.windows) {
     Extent e{.first_task = tasks_.size(), .first_bucket = buckets_.size()};
-    double cpu_cores = 0;
-    bool measures_cpu = false;
+    double cpu_cores = 0, memory_bytes = 0;
+    bool measures_cpu = false, measures_memory = false;
     for (uint32_t i = 0; i < w.num_tasks; ++i) {
       const TaskWindow& t = day.tasks[w.first_task + i];
       if (t.cpu_mean_cores >= 0) {
         cpu_cores += t.cpu_mean_cores;
         measures_cpu = true;
+      }
+      if (t.memory_mean_bytes >= 0) {
+        memory_bytes += t.memory_mean_bytes;
+        measures_memory = true;
       }
       // CPU above the limit is throttled second by second, but what is judged is the 5-minute mean.
       const TaskUsage usage = cpu ? TaskUsage{t.task, t.cpu_mean_cores, t.cpu_mean_cores}
@@ -82,6 +86,10 @@ void DaySignals::Build(const JobDay& day, Resource resource) {
     if (owner_sum >= 0) s.owner_limit_sum = owner_sum;
     if (w.load >= 0) s.load = w.load;
     if (measures_cpu) s.cpu_cores = cpu_cores;
+    if (measures_memory) s.memory_bytes = memory_bytes;
+    if (w.cpu_limit_cores >= 0) s.owner_cpu_limit = w.cpu_limit_cores;
+    if (w.memory_limit_bytes >= 0) s.owner_memory_limit = w.memory_limit_bytes;
+    s.named = std::span(day.signals).subspan(w.first_signal, w.num_signals);
     if (cpu && w.cpu_throttled >= 0) s.throttled = w.cpu_throttled;
     signals_.push_back(s);
     extents_.push_back(e);

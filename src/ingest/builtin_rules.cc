@@ -52,6 +52,8 @@ void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   // Old kernels give a series per CPU as well as the sum.
   add("cadvisor-cpu", "container_cpu_usage_seconds_total", With(Container(), {"cpu", "|total"}),
       kCpuSecondsTotal);
+  // Of the metrics API, as tautd reads it (kubernetes/pod_metrics.h).
+  add("metrics-api-cpu", "pod_metrics_cpu_cores", Container(), kCpuCores);
   // Only of containers with a CPU limit.
   add("cadvisor-cpu-periods", "container_cpu_cfs_periods_total", Container(), kCpuPeriodsTotal);
   add("cadvisor-cpu-throttled", "container_cpu_cfs_throttled_periods_total", Container(),

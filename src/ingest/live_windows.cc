@@ -270,16 +270,18 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
   const bool partial = IsPartial(begin_ms);
   const ReplicaCounts& said = mapper.replica_counts();
   bool left_out = false;
-  std::vector<FoldSeries> series, loads;
+  std::vector<FoldSeries> series, loads, signals;
   for (size_t i = 0; i < order_.size();) {
     const JobId job = mapper.binding(order_[i]).job;
     JobWindow window{.window = closed.window,
                      .first_task = static_cast<uint32_t>(closed.tasks.size()),
-                     .first_bucket = static_cast<uint32_t>(closed.cpu_buckets.size())};
+                     .first_bucket = static_cast<uint32_t>(closed.cpu_buckets.size()),
+                     .first_signal = static_cast<uint32_t>(closed.signals.size())};
     const auto first_report = static_cast<uint32_t>(closed.reports.size());
     const auto first_throttling = static_cast<uint32_t>(closed.throttling.size());
     fold_.StartJob(begin_ms, begin_ms + kWindowMs);
     loads.clear();
+    signals.clear();
     while (i < order_.size() && mapper.binding(order_[i]).job == job) {
       const uint32_t task = mapper.binding(order_[i]).task;
       series.clear();
@@ -292,7 +294,10 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
         } else if (order_[i] < samples_.size() && partial) {
           left_out |= !samples_[order_[i]].empty() && samples_[order_[i]].back().timestamp_ms >= begin_ms;
         } else if (order_[i] < samples_.size()) {
-          (IsLoad(binding.kind) ? loads : series).push_back({&binding, samples_[order_[i]]});
+          (binding.signal != 0    ? signals
+           : IsLoad(binding.kind) ? loads
+                                  : series)
+              .push_back({&binding, samples_[order_[i]]});
         }
       }
       TaskWindow out;
@@ -311,6 +316,8 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
     }
     fold_.TakeCpuBuckets(closed.cpu_buckets);
     window.load = fold_.LoadOf(loads);
+    fold_.AddSignals(signals, mapper, closed.signals);
+    window.num_signals = static_cast<uint32_t>(closed.signals.size()) - window.first_signal;
     window.num_tasks = static_cast<uint32_t>(closed.tasks.size()) - window.first_task;
     window.num_buckets = static_cast<uint32_t>(closed.cpu_buckets.size()) - window.first_bucket;
     window.cpu_limit_cores = fold_.cpu_limit_cores();
@@ -320,7 +327,7 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
     window.cpu_throttled = ThrottledShare(std::span(closed.reports).subspan(first_report),
                                           std::span(closed.throttling).subspan(first_throttling));
     // A load without tasks: the job may be at zero, and has to start.
-    if (window.num_tasks == 0 && !(window.load >= 0)) continue;
+    if (window.num_tasks == 0 && !(window.load >= 0) && window.num_signals == 0) continue;
     JobWindowData& data =
         closed.jobs.emplace_back(JobWindowData{job, window, first_report, num_reports, fold_.requests()});
     data.first_throttling = first_throttling;

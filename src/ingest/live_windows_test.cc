@@ -47,8 +47,8 @@ struct Point {
 // An Ingest fed by points, with what it yielded.
 class Cell {
  public:
-  explicit Cell(const Ingest::Options& options = {})
-      : ingest_(*MappingRules::Compile(PlainRules()), options) {}
+  explicit Cell(const Ingest::Options& options = {}, std::vector<MappingRule> rules = PlainRules())
+      : ingest_(*MappingRules::Compile(std::move(rules)), options) {}
 
   void Send(const std::vector<Point>& points, double now_s = 600) {
     std::vector<RemoteSeries> series;
@@ -395,6 +395,59 @@ TEST(LiveWindows, TheLoadIsThatOfAllSeriesOfTheJob) {
   EXPECT_NEAR(loads["web"], 10 + 20 * 0.5, 0.01);
   EXPECT_NEAR(loads["queue"], 12, 0.01);
   EXPECT_EQ(loads["idle"], kAbsent);
+}
+
+TEST(LiveWindows, SignalsAreAddedUpByName) {
+  std::vector<MappingRule> rules = PlainRules();
+  rules.push_back({.name = "q",
+                   .metric = "depth",
+                   .match = {},
+                   .kind = SeriesKind::kLoad,
+                   .job = "{j}",
+                   .task = "{t}",
+                   .part = "{p}",
+                   .scale = 2,
+                   .signal = "queue_length"});
+  rules.push_back({.name = "r",
+                   .metric = "hits",
+                   .match = {},
+                   .kind = SeriesKind::kLoadTotal,
+                   .job = "{j}",
+                   .task = "{t}",
+                   .part = "",
+                   .signal = "hits"});
+  Cell cell({}, rules);
+  std::vector<Point> points;
+  for (int s = 0; s <= 300; s += 15) {
+    points.push_back({"memory_bytes", "web", "a", "", "", double(s), 100});
+    points.push_back({"depth", "web", "a", "", "", double(s), 10});
+    points.push_back({"depth", "web", "b", "", "", double(s), s < 150 ? 5.0 : 15.0});
+    points.push_back({"hits", "web", "a", "", "", double(s), 3.0 * s});
+    points.push_back({"load", "web", "a", "", "", double(s), 7});
+    points.push_back({"depth", "alone", "a", "", "", double(s), 1});
+  }
+  cell.Send(points);
+  cell.Close(1000);
+  ASSERT_FALSE(cell.closed().empty());
+  const ClosedWindow& w = cell.closed()[0];
+  ASSERT_EQ(w.jobs.size(), 2U) << "signals alone make a window: the number of tasks may be known otherwise";
+  for (const JobWindowData& j : w.jobs) {
+    const std::span<const NamedSignal> its =
+        std::span(w.signals).subspan(j.window.first_signal, j.window.num_signals);
+    if (cell.ingest().mapper().job_names()[j.job.value] == "alone") {
+      ASSERT_EQ(its.size(), 1U);
+      EXPECT_NEAR(its[0].value, 2, 0.01);
+      EXPECT_EQ(j.window.num_tasks, 0U);
+      continue;
+    }
+    ASSERT_EQ(its.size(), 2U) << "of tasks a and b; in the order of the names";
+    EXPECT_EQ(its[0].name, "hits");
+    EXPECT_NEAR(its[0].value, 3, 0.01);
+    EXPECT_EQ(its[1].name, "queue_length");
+    EXPECT_NEAR(its[1].value, 2 * (10 + 10), 0.01);
+    EXPECT_NEAR(j.window.load, 7, 0.01) << "a signal is no load";
+    EXPECT_EQ(j.window.num_tasks, 1U) << "and no task";
+  }
 }
 
 TEST(LiveWindows, ClosesInOrderOnceAndOnlyPastTheGrace) {

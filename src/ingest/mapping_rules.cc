@@ -1,12 +1,14 @@
 // Matching of labels.
 #include "ingest/mapping_rules.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 
 #include "base/pattern.h"
 #include "base/strings.h"
+#include "model/signal_name.h"
 
 namespace taut {
 namespace {
@@ -37,6 +39,8 @@ constexpr std::array<std::pair<SeriesKind, std::string_view>, 21> kKinds = {{
     {SeriesKind::kReplicasReady, "replicas_ready"},
 }};
 
+constexpr size_t kMostSignals = 1000;
+
 }  // namespace
 
 std::string_view Name(SeriesKind kind) { return kKinds[static_cast<size_t>(kind)].second; }
@@ -51,8 +55,23 @@ absl::StatusOr<SeriesKind> ParseSeriesKind(std::string_view name) {
   return absl::InvalidArgumentError(StrCat("unknown kind '", name, "'; there are ", choices));
 }
 
+std::vector<std::string> SignalsOf(std::span<const MappingRule> rules) {
+  std::vector<std::string> out;
+  for (const MappingRule& rule : rules) {
+    if (!rule.signal.empty()) out.push_back(rule.signal);
+  }
+  std::ranges::sort(out);
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
 absl::StatusOr<MappingRules> MappingRules::Compile(std::vector<MappingRule> rules) {
   MappingRules out;
+  out.signals_ = SignalsOf(rules);
+  if (out.signals_.size() > kMostSignals) {
+    return absl::InvalidArgumentError(
+        StrCat("mapping rules name ", out.signals_.size(), " signals: expected at most ", kMostSignals));
+  }
   for (const MappingRule& rule : rules) {
     const auto bad = [&rule](std::string_view what) {
       return absl::InvalidArgumentError(StrCat("mapping rule '", rule.name, "': ", what));
@@ -70,7 +89,13 @@ absl::StatusOr<MappingRules> MappingRules::Compile(std::vector<MappingRule> rule
     absl::StatusOr<NameTemplate> part = NameTemplate::Parse(rule.part);
     if (!part.ok()) return bad(StrCat("part: ", Message(part.status())));
     if (task->uses_owner() || part->uses_owner()) return bad("{owner} is only allowed in job");
-    out.compiled_.push_back({*std::move(job), *std::move(task), *std::move(part)});
+    uint16_t signal = 0;
+    if (!rule.signal.empty()) {
+      if (!IsLoad(rule.kind)) return bad("signal is only allowed with kind load or load_total");
+      if (absl::Status s = CheckSignalName(rule.signal); !s.ok()) return bad(Message(s));
+      signal = static_cast<uint16_t>(std::ranges::find(out.signals_, rule.signal) - out.signals_.begin() + 1);
+    }
+    out.compiled_.push_back({*std::move(job), *std::move(task), *std::move(part), signal});
   }
   out.rules_ = std::move(rules);
   return out;
@@ -109,7 +134,8 @@ std::optional<Mapping> MappingRules::Match(
                    .task = *std::move(task),
                    .part = std::move(part).value_or(""),
                    .uses_owner = compiled.job.uses_owner(),
-                   .scale = rule.scale};
+                   .scale = rule.scale,
+                   .signal = compiled.signal};
   }
   return std::nullopt;
 }

@@ -83,6 +83,9 @@ struct MappingRule {
   // What the series come from, for people: built-in rules of two sources that give one job's name may have
   // met two workloads. "": not said, as for rules of one's own.
   std::string source = {};
+  // Of kind load or load_total: the series is this signal of the job, in the unit of the series, and not its load
+  // (model/signal_name.h). Series of one name add up as those of a load do. "": it is its load.
+  std::string signal = {};
 };
 
 // What is one job in Kubernetes: the pods of an owner, each with the sum of its containers, or one container of
@@ -102,6 +105,7 @@ struct Mapping {
   std::string job, task, part;
   bool uses_owner = false;  // the job's name has an {owner} or {owner.kind} in it
   double scale = 1;
+  uint16_t signal = 0;   // place in MappingRules::signals() plus 1; 0: none
   bool claimed = false;  // by an agent that measures its container: job and task are the agent's
 };
 
@@ -120,13 +124,19 @@ class MappingRules {
   std::string WhyNot(size_t index, std::span<const LabelView> labels) const;
 
   std::span<const MappingRule> rules() const { return rules_; }
+  // The names of signals that the rules give, ascending.
+  std::span<const std::string> signals() const { return signals_; }
 
  private:
   struct Compiled {
     NameTemplate job, task, part;
+    uint16_t signal = 0;  // as in Mapping
   };
   std::vector<MappingRule> rules_;
   std::vector<Compiled> compiled_;
+  std::vector<std::string> signals_;
 };
+// The names of signals that rules give, ascending, each once.
+std::vector<std::string> SignalsOf(std::span<const MappingRule> rules);
 
 }  // namespace taut

@@ -168,6 +168,7 @@ bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const L
                      .task_entry = task,
                      .scale = static_cast<float>(mapping.scale),
                      .kind = mapping.kind,
+                     .signal = mapping.signal,
                      .in_use = true,
                      .uses_owner = mapping.uses_owner,
                      .left_out = mapping.claimed && IsLimit(mapping.kind)};

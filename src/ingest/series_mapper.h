@@ -35,6 +35,7 @@ struct SeriesBinding {
   uint32_t task_entry = 0;
   float scale = 1;
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
+  uint16_t signal = 0;  // as in Mapping; 0: none
   bool in_use = false;
   bool uses_owner = false;
   bool left_out =
@@ -104,6 +105,8 @@ class SeriesMapper {
   // REQUIRES: a slot that Resolve gave and ForgetIdle did not return.
   const SeriesBinding& binding(uint32_t slot) const { return bindings_[slot]; }
   size_t num_slots() const { return bindings_.size(); }
+  // REQUIRES: that of a binding, not 0.
+  const std::string& signal_name(uint16_t signal) const { return rules_.signals()[signal - 1U]; }
   // Changes when any binding does: a caller that keeps an order of the slots sorts again.
   uint64_t version() const { return version_; }
 

@@ -97,6 +97,20 @@ float WindowFold::LoadOf(std::span<const FoldSeries> series) {
                              : static_cast<float>(sum.integral / static_cast<double>(sum.covered_ms));
 }
 
+void WindowFold::AddSignals(std::span<FoldSeries> series, const SeriesMapper& mapper,
+                            std::vector<NamedSignal>& out) {
+  const auto number = [](const FoldSeries& s) { return s.binding->signal; };
+  std::ranges::stable_sort(series, {}, number);
+  while (!series.empty()) {
+    const uint16_t signal = number(series.front());
+    const auto size =
+        static_cast<size_t>(std::ranges::upper_bound(series, signal, {}, number) - series.begin());
+    const float value = LoadOf(series.first(size));
+    if (value >= 0) out.push_back({mapper.signal_name(signal), value});
+    series = series.subspan(size);
+  }
+}
+
 bool WindowFold::AddSteps(std::span<const FoldSeries> series, Measure measure) {
   steps_.clear();
   used_parts_.clear();

@@ -58,6 +58,8 @@ class WindowFold {
   // The mean load of the job while any of these series stands, which are of kind kLoad or kLoadTotal, ordered
   // by task and part; kAbsent: nothing was measured.
   float LoadOf(std::span<const FoldSeries> series);
+  // The same of each signal that `series` are of, by ascending SeriesBinding::signal. `series` is sorted by it.
+  void AddSignals(std::span<FoldSeries> series, const SeriesMapper& mapper, std::vector<NamedSignal>& out);
   // A task that is folded already: its buckets and limits become the job's.
   void AddReported(const ReportedWindow& window);
   // Appends the job's CPU signal, ascending. Call once after the last task.

@@ -1,5 +1,7 @@
 #include "kubernetes/cluster_writer.h"
 
+#include <chrono>
+
 #include "base/json_writer.h"
 #include "base/strings.h"
 #include "kubernetes/webhook_scope.h"
@@ -64,8 +66,23 @@ absl::Status ApiWriter::ResizePod(const Pod& pod, std::string_view patch) {
       .status();
 }
 
+ApiWriter::ApiWriter(std::unique_ptr<ApiClient> client, std::string webhook)
+    : client_(std::move(client)),
+      webhook_(std::move(webhook)),
+      scales_({.get = [this](const std::string& path) { return client_->Get(path); },
+               .steady_s =
+                   [] {
+                     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+                         .count();
+                   }}) {}
+
+absl::StatusOr<std::string> ApiWriter::ScaledPath(const WorkloadName& workload) {
+  absl::StatusOr<std::string> path = WorkloadPath(workload);
+  return path.ok() ? path : scales_.PathOf(workload);
+}
+
 absl::Status ApiWriter::Scale(const WorkloadName& workload, int64_t replicas) {
-  const absl::StatusOr<std::string> path = WorkloadPath(workload);
+  const absl::StatusOr<std::string> path = ScaledPath(workload);
   if (!path.ok()) return path.status();
   return client_
       ->Patch(StrCat(*path, "/scale?fieldManager=", kFieldManager),

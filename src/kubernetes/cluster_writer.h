@@ -13,6 +13,7 @@
 #include "kubernetes/api_client.h"
 #include "kubernetes/cluster.h"
 #include "kubernetes/objects.h"
+#include "kubernetes/scale_finder.h"
 
 namespace taut {
 
@@ -23,6 +24,7 @@ class ClusterWriter {
   virtual ~ClusterWriter() = default;
   // `patch`: a strategic merge patch of pods/resize.
   virtual absl::Status ResizePod(const Pod& pod, std::string_view patch) = 0;
+  // Through the subresource scale, of any kind that has one (kubernetes/scale_finder.h).
   virtual absl::Status Scale(const WorkloadName& workload, int64_t replicas) = 0;
   // The containers of the workload's template, as its owner wants them. InvalidArgument: its kind has none that
   // is known.
@@ -39,8 +41,9 @@ class ClusterWriter {
 class ApiWriter final : public ClusterWriter {
  public:
   // `webhook`: the MutatingWebhookConfiguration of CheckReviewed.
-  explicit ApiWriter(std::unique_ptr<ApiClient> client, std::string webhook = "")
-      : client_(std::move(client)), webhook_(std::move(webhook)) {}
+  explicit ApiWriter(std::unique_ptr<ApiClient> client, std::string webhook = "");
+  ApiWriter(const ApiWriter&) = delete;
+  ApiWriter& operator=(const ApiWriter&) = delete;
   absl::Status ResizePod(const Pod& pod, std::string_view patch) override;
   absl::Status Scale(const WorkloadName& workload, int64_t replicas) override;
   absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) override;
@@ -51,8 +54,12 @@ class ApiWriter final : public ClusterWriter {
   void Interrupt() { client_->Interrupt(); }
 
  private:
+  // InvalidArgument: the kind has no scale.
+  absl::StatusOr<std::string> ScaledPath(const WorkloadName& workload);
+
   std::unique_ptr<ApiClient> client_;
   const std::string webhook_;
+  ScaleFinder scales_;
 };
 
 // Whether a request may succeed later without anybody doing anything.

@@ -162,6 +162,7 @@ void LiveFleet::RepolicyReplicas(LiveJob& job) {
   job.replicas->Save(out);
   ByteReader in(state);
   if (auto loaded = LiveReplicas::Load(in, *job.policy); loaded.ok()) job.replicas = *std::move(loaded);
+  if (job.replicas->has_lost()) job.needs_history = true;
   job.replicas->WeighSizeAnew();
 }
 
@@ -261,6 +262,7 @@ void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, Pa
   const int64_t now_s = EndOf(closed.window);
   for (size_t i = first; i < last; ++i) {
     LiveJob& job = Awake(closed.jobs[i].job);
+    if (job.last_window != closed.window) continue;  // a named signal alone: see ObserveIdle
     for (const Resource r : kResources) {
       LiveLane& lane = job.of(r);
       if (lane.tasks == 0) continue;

@@ -233,7 +233,7 @@ class LiveFleet {
                    RunTurns run);
   // Touches nothing but the job.
   void ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point, Turn& turn);
-  static void ObserveIdle(const JobWindow& window, const SaidReplicas& said, LiveJob& job);
+  static void ObserveIdle(const JobDay& day, const SaidReplicas& said, LiveJob& job);
   // What the window means for the counts of days: REQUIRES: before the lane has taken it in.
   void MarkDay(const Signal& signal, const LiveJob& job, LiveLane& lane) const;
   enum class Why : uint8_t { kWindow, kOom, kSetting };

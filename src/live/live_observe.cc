@@ -85,7 +85,7 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
   ToJobDay(closed, index, turn.job_day);
   LiveJob& job = Awake(turn.job_day.job);
   if (closed.jobs[index].window.num_tasks == 0) {
-    ObserveIdle(turn.job_day.windows.front(), closed.jobs[index].replicas, job);
+    ObserveIdle(turn.job_day, closed.jobs[index].replicas, job);
     return;
   }
   StartDay(job, closed.window.day());
@@ -139,16 +139,21 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
 
 // Tasks that are not measured are not known to be gone, unless it was ordered (or shown) that none shall run, or a
 // series says how many do.
-void LiveFleet::ObserveIdle(const JobWindow& window, const SaidReplicas& said, LiveJob& job) {
-  job.last_window = window.window;
+void LiveFleet::ObserveIdle(const JobDay& day, const SaidReplicas& said, LiveJob& job) {
+  const JobWindow& window = day.windows.front();
+  const LiveReplicas* replicas = job.replicas.get();
+  const bool counts = replicas != nullptr && (!replicas->is_of_cpu() || !replicas->reads_load()) &&
+                      (replicas->assumed() == 0 || said.known());
   for (LiveLane& lane : job.lanes) {
     lane.usage_mean = lane.usage_peak = kAbsent;
     lane.tasks = 0;
   }
-  if (job.replicas == nullptr || job.replicas->is_of_cpu()) return;
-  if (job.replicas->assumed() != 0 && !said.known()) return;
-  const Signal idle{
-      .window = window.window, .buckets = {}, .tasks = {}, .owner_limit = {}, .load = double{window.load}};
+  // A named signal that decides nothing must not hide that nothing is measured (TakeSilence).
+  if (window.load >= 0 || counts) job.last_window = window.window;
+  if (!counts) return;
+  Signal idle{.window = window.window, .buckets = {}, .tasks = {}, .owner_limit = {}};
+  if (window.load >= 0) idle.load = window.load;
+  idle.named = day.signals;
   job.replicas->Observe(idle, std::nullopt, SizeUse::kOwners, nullptr, {said});
 }
 

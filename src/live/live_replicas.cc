@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "base/time.h"
 #include "fmt/format.h"
+#include "model/signal_name.h"
 #include "model/units.h"
 
 namespace taut {
@@ -17,6 +18,7 @@ constexpr std::string_view kNoLoad =
     "no load was measured: replicas.task_capacity asks for series that a rule of ingest.mapping maps to the "
     "job with "
     "kind load or load_total";
+constexpr std::string_view kNoTasks = "no window in which tasks of the job are measured";
 // Tasks that start or stop are measured in a window of which the series says only the end.
 constexpr int kDisagreeingWindows = 3;
 
@@ -78,20 +80,36 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   NoteMove(load_.value_or(-1));
   const int64_t now_s = cpu.window.next().start_s();
   NoteTasks(cpu, tasks);
-  if (capacity_ == 0 || (!load_.has_value() && !recommended_.has_value())) return;
+  if (reads_load() && (capacity_ == 0 || (!load_.has_value() && !recommended_.has_value()))) return;
   const int assumed = gate_.assumed().value_or(tasks);
   recommended_ = policy_->Decide({.at = Timestamp::FromSeconds(now_s),
                                   .load = load_,
                                   .capacity = capacity_,
                                   .ready = std::min(ready, assumed),
                                   .starting = std::max(0, assumed - ready),
-                                  .analogs = analogs});
+                                  .analogs = analogs,
+                                  .signals = SignalsOf(cpu)});
   TakeSilence(cpu.window);
   if (!chosen.has_value()) return;
   // A smaller size is for as many tasks as it takes: until they run, the limit stays.
   const bool waits = use == SizeUse::kOrdered && *chosen < *limit && ready < *recommended_;
   size_.limit = waits ? limit : chosen;
   size_.load = sizer_->utilization() * *size_.limit;
+}
+
+std::span<const double> LiveReplicas::SignalsOf(const Signal& cpu) {
+  signals_.clear();
+  const std::pair<std::string_view, std::optional<double>> own[] = {{kOwnSignals[0], cpu.cpu_cores},
+                                                                    {kOwnSignals[1], cpu.memory_bytes},
+                                                                    {kOwnSignals[2], cpu.owner_cpu_limit},
+                                                                    {kOwnSignals[3], cpu.owner_memory_limit}};
+  for (const std::string& name : policy_->signals()) {
+    double value = kAbsent;
+    for (const auto& [its, now] : own) value = its == name ? now.value_or(kAbsent) : value;
+    for (const NamedSignal& s : cpu.named) value = s.name == name ? double{s.value} : value;
+    signals_.push_back(value);
+  }
+  return signals_;
 }
 
 int LiveReplicas::TakeCount(const CountedTasks& counted, int measured) {
@@ -156,7 +174,7 @@ void LiveReplicas::ExplainSize(Reason& cpu) const {
 
 void LiveReplicas::TakeSilence(WindowId window) {
   const int64_t now_s = window.next().start_s();
-  if (load_.has_value()) {
+  if (load_.has_value() || !reads_load()) {
     const int64_t days =
         loaded_until_s_ == INT64_MIN ? 2 : window.day() - FloorDiv(loaded_until_s_ - 1, kDaySeconds);
     if (days > 0) highest_ = {0, days == 1 ? highest_[0] : 0};
@@ -193,7 +211,7 @@ std::string LiveReplicas::SilentText() const {
 
 void LiveReplicas::TakeExternal(std::optional<ExternalTasks> answer) {
   const std::optional<int> count = policy_->TakeExternal(std::move(answer));
-  if (count.has_value() && capacity_ > 0) recommended_ = count;
+  if (count.has_value() && (capacity_ > 0 || !reads_load())) recommended_ = count;
 }
 
 std::optional<double> LiveReplicas::LoadOf(const Signal& cpu) const {
@@ -214,7 +232,7 @@ Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
     if (verdict.after.has_value()) verdict.sentence = std::move(reason.sentence);
     return verdict;
   }
-  hold_ = recommended_.has_value() ? verdict.sentence : std::string(is_of_cpu() ? kNoCapacity : kNoLoad);
+  hold_ = recommended_.has_value() ? verdict.sentence : std::string(WhatLacks());
   if (hold_.empty() && is_silent())
     hold_ = StrCat(SilentText(), ": the number is at least the highest of the last day until there is one, ",
                    FormatAmount(Target::Replicas(), safe_));
@@ -224,9 +242,7 @@ Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
 void LiveReplicas::Explain(Reason& reason) const {
   if (!recommended_.has_value()) {
     reason.recommender = info_->name;
-    reason.sentence = !is_of_cpu()    ? std::string(kNoLoad)
-                      : capacity_ > 0 ? "no window of CPU usage yet"
-                                      : std::string(kNoCapacity);
+    reason.sentence = is_of_cpu() && capacity_ > 0 ? "no window of CPU usage yet" : std::string(WhatLacks());
     return;
   }
   policy_->Explain(reason);
@@ -240,16 +256,22 @@ void LiveReplicas::Explain(Reason& reason) const {
   reason.limit = *recommended_;
   const std::string unit = is_of_cpu() ? "cores" : "";
   if (load_.has_value()) reason.facts.push_back({"load", *load_, unit});
-  reason.facts.push_back({!is_of_cpu()              ? "load that a task processes (replicas.task_capacity)"
-                          : size_.limit.has_value() ? "size of a task that was chosen (replicas.size)"
-                                                    : "CPU limit of a task when its number changed last",
-                          capacity_, unit});
+  if (capacity_ > 0)
+    reason.facts.push_back({!is_of_cpu()              ? "load that a task processes (replicas.task_capacity)"
+                            : size_.limit.has_value() ? "size of a task that was chosen (replicas.size)"
+                                                      : "CPU limit of a task when its number changed last",
+                            capacity_, unit});
   reason.facts.push_back({"tasks now", static_cast<double>(running_), "tasks"});
   if (said_counts_.value_or(false) && counted_.said.ready >= 0)
     reason.facts.push_back({"of them ready", static_cast<double>(counted_.said.ready), "tasks"});
   if (const auto used = utilization(); used.has_value()) {
     reason.facts.push_back({"utilisation now", 100 * *used, "%"});
   }
+}
+
+std::string_view LiveReplicas::WhatLacks() const {
+  if (!reads_load()) return kNoTasks;
+  return is_of_cpu() ? kNoCapacity : kNoLoad;
 }
 
 std::optional<double> LiveReplicas::utilization() const {
@@ -355,6 +377,7 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
   }
   if (!out->is_of_cpu()) out->capacity_ = out->task_capacity_;  // which may be another by now
   absl::StatusOr<std::unique_ptr<ReplicaPolicy>> learnt = LoadReplicaPolicy(state, policy.replicas);
+  out->has_lost_ = !learnt.ok();
   if (!learnt.ok()) return out;
   out->policy_ = *std::move(learnt);
   if (!policy.external) out->policy_->TakeExternal(std::nullopt);
@@ -364,7 +387,7 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
 
 size_t LiveReplicas::state_bytes() const {
   return sizeof(*this) + policy_->state_bytes() + hold_.capacity() + tasks_.capacity() * sizeof(uint32_t) +
-         (sizer_ != nullptr ? sizeof(TaskSizer) : 0);
+         signals_.capacity() * sizeof(double) + (sizer_ != nullptr ? sizeof(TaskSizer) : 0);
 }
 
 }  // namespace taut

@@ -38,7 +38,8 @@ struct CountedTasks {
 // would change the usage (A15). With SizeBy::kCheapest it is the size that is chosen for a task; while the
 // limits are on their way to another size it is the smaller one, so that there are enough tasks first. With
 // ReplicaSettings::task_capacity the load is that of the job's load series, and that is what one task can
-// process.
+// process. A policy that reads named signals gets those of the job (kOwnSignals and Signal::named), and one that
+// reads no load decides without a load and a capacity.
 class LiveReplicas {
  public:
   LiveReplicas(const ReplicaPolicyInfo& info, const ReplicaSettings& settings);
@@ -46,7 +47,7 @@ class LiveReplicas {
   static std::unique_ptr<LiveReplicas> For(const JobPolicy& policy);
 
   // A measured window of CPU. `limit`: of each task, in cores; absent: not known. Without any limit so far
-  // there is no recommendation, unless the load is that of series.
+  // there is no recommendation, unless the load is that of series or the policy reads none.
   // `analogs`: what other jobs' loads do; null: not known. `counted` goes before the tasks of `cpu`, which
   // samples may miss, unless agents see them.
   void Observe(const Signal& cpu, std::optional<double> limit, SizeUse use,
@@ -96,6 +97,7 @@ class LiveReplicas {
   // For people, where for some windows a series has said another number than is measured, and which counts; "":
   // they agree.
   std::string CountNotice() const;
+  bool reads_load() const { return policy_->reads_load(); }
   // The load is CPU, in cores; false: that of series, in their unit.
   bool is_of_cpu() const { return task_capacity_ == 0; }
   // Absent: not measured in that window.
@@ -113,10 +115,14 @@ class LiveReplicas {
   // What Save wrote, for a policy that may be another one by now: then what was learnt is lost, and what was
   // ordered is not. Also for a policy that asks for nothing any more: an order may have to be taken back.
   static absl::StatusOr<std::unique_ptr<LiveReplicas>> Load(ByteReader& in, const JobPolicy& policy);
+  // Load could not read what the policy had learnt, as it was of other settings (function.target).
+  bool has_lost() const { return has_lost_; }
   size_t state_bytes() const;
 
  private:
   std::optional<double> LoadOf(const Signal& cpu) const;
+  // Of the policy's signals().
+  std::span<const double> SignalsOf(const Signal& cpu);
   void NoteMove(double load);
   void NoteTasks(const Signal& cpu, int tasks);
   // The number of tasks that counts.
@@ -125,6 +131,8 @@ class LiveReplicas {
   // A load that is silent for long may be high: the highest count of a day is safe.
   void TakeSilence(WindowId window);
   bool is_silent() const { return safe_ > 0; }
+  // Why there is no recommendation yet.
+  std::string_view WhatLacks() const;
   // Since when, for people.
   std::string SilentText() const;
   absl::Status LoadSize(std::string_view bytes);
@@ -157,6 +165,8 @@ class LiveReplicas {
   // What was recommended at most on the day of the last measured load and the day before, and when that was.
   std::array<int, 2> highest_{};
   int64_t loaded_until_s_ = INT64_MIN;
+  bool has_lost_ = false;
+  std::vector<double> signals_;  // scratch
   int safe_ = 0;  // the count since the load has been silent for function.silent_s; 0: it is not
 };
 

@@ -62,9 +62,10 @@ struct JobWindowData {
 
 struct ClosedWindow {
   WindowId window;
-  std::vector<JobWindowData> jobs;  // ascending JobId, each with at least one task measured
+  std::vector<JobWindowData> jobs;  // ascending JobId, each with a task, a load or a signal measured
   std::vector<TaskWindow> tasks;    // of a job ascending
   std::vector<BucketWeight> cpu_buckets;
+  std::vector<NamedSignal> signals;
   std::vector<TaskReport> reports;         // of tasks that agents measure; not stored
   std::vector<TaskThrottling> throttling;  // of others whose periods are counted; not stored
 };

@@ -8,13 +8,20 @@
 
 namespace taut {
 
+// A named signal (model/signal_name.h) of the same times.
+struct SignalSeries {
+  std::string name;
+  std::vector<float> values;  // LoadSeries::kAbsentLoad: not measured
+};
+
 // load[i] is known at start_s + i * step_s and stands until the next. In units of the source (cores, requests
 // a second).
 struct LoadSeries {
   std::string job;
   int64_t start_s = 0;
   int64_t step_s = 60;
-  std::vector<float> load;  // kAbsentLoad: not measured
+  std::vector<float> load;                 // kAbsentLoad: not measured
+  std::vector<SignalSeries> signals = {};  // each as long as the load
 
   static constexpr float kAbsentLoad = -1;
   std::optional<double> At(size_t i) const {

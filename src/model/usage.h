@@ -72,6 +72,13 @@ struct JobWindow {
   // each has the limit above.
   float cpu_limit_sum_cores = kAbsent;
   float memory_limit_sum_bytes = kAbsent;
+  uint32_t first_signal = 0, num_signals = 0;  // into JobDay::signals, ordered by name
+};
+
+// A series that a mapping rule made a signal of the job: mean over the window, in the unit of the series; >= 0.
+struct NamedSignal {
+  std::string name;  // as CheckSignalName wants it
+  float value = 0;
 };
 
 // OOM kills of one task in one window that the source has recorded.
@@ -91,6 +98,7 @@ struct JobDay {
   // CPU signal: seconds at each bucket (1 s samples, or coarser ones weighing their seconds), summed over
   // tasks.
   std::vector<BucketWeight> cpu_buckets;
+  std::vector<NamedSignal> signals;
   std::vector<TaskKills> kills;  // by window, then task
   uint32_t kills_told = 0;       // task-windows whose number of kills the source says; else it is not known
 };

@@ -9,6 +9,7 @@
 
 #include "base/pattern.h"
 #include "base/strings.h"
+#include "kubernetes/pod_metrics.h"
 #include "kubernetes/pod_series.h"
 #include "kubernetes/resize_plan.h"
 #include "net/http.h"
@@ -408,7 +409,11 @@ void KubernetesRun::Scrape() {
     const auto begin = std::chrono::steady_clock::now();
     // Owners first, so that no job gets a name that is only guessed; where samples set the time they come first.
     const bool ready = cluster_.synced() && (passed_on_ || options_.sample_time().us <= 0);
-    if (ready) ScrapeNodes(cluster_.ReadyNodes());
+    if (ready && options_.config.usage == KubeletUsage::kMetricsApi) {
+      NoteScrapes({"metrics.k8s.io"}, {ReadPodMetrics(*scrapers_.front())});
+    } else if (ready) {
+      ScrapeNodes(cluster_.ReadyNodes());
+    }
     last_scrape_s_ = SecondsSince(begin);
     std::unique_lock lock(mutex_);
     const auto until = ready ? begin + interval : begin + std::chrono::milliseconds(200);
@@ -437,15 +442,30 @@ absl::Status KubernetesRun::ScrapeNode(ApiClient& client, const std::string& nod
       "text/plain");
   ++(text.ok() ? scrapes_ : scrape_failures_);
   if (!text.ok()) return text.status();
-  const Timestamp now = options_.now();
-  const size_t damaged =
-      ForEachUsageSeries(*text, cluster_, options_.config.namespaces, now,
-                         [this, now](std::span<const LabelView> labels, double value, int64_t timestamp_ms) {
-                           const RemoteSample sample{value, timestamp_ms};
-                           control_->ingest().Take(labels, std::span(&sample, 1), now, kKeepAll);
-                         });
+  const size_t damaged = ForEachUsageSeries(*text, cluster_, options_.config.namespaces, options_.now(),
+                                            [this](std::span<const LabelView> labels, double value,
+                                                   int64_t at_ms) { TakeUsage(labels, value, at_ms); });
   if (damaged == 0) return absl::OkStatus();
   return absl::DataLossError(StrCat(damaged, " lines of its kubelet cannot be read"));
+}
+
+void KubernetesRun::TakeUsage(std::span<const LabelView> labels, double value, int64_t at_ms) {
+  const RemoteSample sample{value, at_ms};
+  control_->Take(labels, std::span(&sample, 1), options_.now(), kKeepAll);
+}
+
+absl::Status KubernetesRun::ReadPodMetrics(ApiClient& client) {
+  const absl::StatusOr<std::string> text = client.Get(std::string(kPodMetricsPath));
+  ++(text.ok() ? scrapes_ : scrape_failures_);
+  if (!text.ok()) return text.status();
+  const absl::StatusOr<size_t> damaged =
+      ForEachPodMetric(*text, cluster_, options_.config.namespaces, options_.now(),
+                       [this](std::span<const LabelView> labels, double value, int64_t at_ms) {
+                         TakeUsage(labels, value, at_ms);
+                       });
+  if (!damaged.ok()) return damaged.status();
+  if (*damaged == 0) return absl::OkStatus();
+  return absl::DataLossError(StrCat(*damaged, " of its amounts cannot be read"));
 }
 
 // Logged when the number of nodes that fail, or what the first of them says, changes.
@@ -459,13 +479,15 @@ void KubernetesRun::NoteScrapes(const std::vector<std::string>& nodes,
   }
   const std::string error =
       failed == 0 ? ""
-                  : StrCat("the usage of ", failed, " of ", nodes.size(), " nodes cannot be read; ",
-                           nodes[first], ": ", Message(results[first]));
+      : options_.config.usage == KubeletUsage::kMetricsApi
+          ? StrCat("usage cannot be read of ", nodes[first], ": ", Message(results[first]))
+          : StrCat("the usage of ", failed, " of ", nodes.size(), " nodes cannot be read; ", nodes[first],
+                   ": ", Message(results[first]));
   const std::lock_guard lock(mutex_);
   if (stopping_ || error == scrape_error_) return;
   scrape_error_ = error;
   if (error.empty()) {
-    spdlog::info("kubernetes: the usage of all nodes is read again");
+    spdlog::info("kubernetes: usage is read again");
   } else {
     spdlog::warn("kubernetes: {}", error);
   }

@@ -108,6 +108,8 @@ class KubernetesRun {
                  const std::function<std::string(const std::function<bool()>& stopping)>& step);
   void ScrapeNodes(const std::vector<std::string>& nodes);
   absl::Status ScrapeNode(ApiClient& client, const std::string& node);
+  absl::Status ReadPodMetrics(ApiClient& client);
+  void TakeUsage(std::span<const LabelView> labels, double value, int64_t at_ms);
   void NoteScrapes(const std::vector<std::string>& nodes, const std::vector<absl::Status>& results);
 
   const Options options_;

@@ -78,6 +78,9 @@ class ActivationPolicy final : public ReplicaPolicyWrapper {
     return absl::OkStatus();
   }
   size_t state_bytes() const override { return sizeof(*this) + inner().state_bytes(); }
+  bool reads_load() const override {
+    return how_ == Activation::kKeda || bounds_.min == 0 || inner().reads_load();
+  }
 
  private:
   enum class Step : uint8_t { kHeld, kAtZero, kActivated, kToZero, kRunning };

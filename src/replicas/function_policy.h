@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "replicas/count_smoother.h"
 #include "replicas/replica_policy.h"
@@ -22,6 +23,8 @@ class FunctionPolicy final : public ReplicaPolicy {
 
   int Decide(const LoadSample& sample) override;
   void Explain(Reason& reason) const override;
+  std::span<const std::string> signals() const override;
+  bool reads_load() const override;
   std::unique_ptr<ReplicaPolicy> Clone() const override;
   void Save(ByteWriter& out) const override;
   absl::Status Load(ByteReader& in) override;
@@ -31,7 +34,12 @@ class FunctionPolicy final : public ReplicaPolicy {
   enum class Basis : uint8_t { kFunction, kInvalid, kAbsent, kNoCount, kSilent };
 
   Basis Choose(const LoadSample& sample, int& count);
+  // Notes what is measured; false: something that the expression reads is not.
+  bool TakeInputs(int64_t at_s, const LoadSample& sample);
   double Evaluate(const LoadSample& sample);
+  // "The load was", "queue_length and cpu were": what is missing.
+  std::string MissingText(std::string_view was, std::string_view were) const;
+  void SaveSignals(ByteWriter& out) const;
   // The highest count of the last day.
   void Remember(int64_t at_s, int count);
   int SafeCount() const;
@@ -39,12 +47,18 @@ class FunctionPolicy final : public ReplicaPolicy {
   static constexpr size_t kHours = 25;  // a day and the open hour
 
   FunctionReplicaSettings settings_;
+  std::vector<std::string> known_signals_;
   AutopilotReplicaSettings smoothing_;
   double step_s_;
   ReplicaBounds bounds_;
   std::string invalid_;  // why there is no expression; before it, which sets this
   std::optional<TargetExpression> expression_;
-  SpanStatistics spans_;
+  // Of the load, then of each of signals().
+  std::vector<SpanStatistics> spans_;
+  std::vector<double> span_values_;    // of expression_->spans()
+  std::vector<double> signal_values_;  // of signals(), last measured
+  // Not measured in the last sample: bit 0 the load, 1 the capacity, 2 and on the signals.
+  uint32_t missing_ = 0;
   CountSmoother smoother_;
   std::optional<int64_t> window_;      // of the last decision
   std::optional<int64_t> heard_s_;     // when the load was last measured, or the first decision

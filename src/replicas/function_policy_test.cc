@@ -159,6 +159,98 @@ TEST(Function, AfterASilenceTheHighestCountOfTheLastDayRuns) {
   EXPECT_EQ(other.At(121, std::nullopt), 3);  // no count of before is higher
 }
 
+// A job scaled by two signals.
+struct SignalJob {
+  explicit SignalJob(std::string target) : settings(Plain(std::move(target))) {
+    settings.signals = {"queue_length", "requests"};
+    policy = NewReplicaPolicy(**FindReplicaPolicy("function"), settings);
+  }
+  int At(int64_t minute, std::vector<double> signals, std::optional<double> load = std::nullopt) {
+    return count = policy->Decide({.at = Timestamp::FromSeconds(minute * 60),
+                                   .load = load,
+                                   .capacity = 0,
+                                   .ready = count,
+                                   .signals = signals});
+  }
+  std::string Why() const {
+    Reason reason;
+    policy->Explain(reason);
+    return reason.sentence;
+  }
+  ReplicaSettings settings;
+  std::unique_ptr<ReplicaPolicy> policy;
+  int count = 3;
+};
+
+TEST(Function, NamedSignalsAreReadWithoutALoad) {
+  SignalJob job("ceil(max(queue_length, 10m) / 50) + avg(requests, 5m) / 2");
+  EXPECT_EQ(std::vector<std::string>(job.policy->signals().begin(), job.policy->signals().end()),
+            (std::vector<std::string>{"queue_length", "requests"}));
+  EXPECT_FALSE(job.policy->reads_load());
+  EXPECT_EQ(job.At(0, {120, 4}), 5);
+  EXPECT_EQ(job.At(1, {700, 4}), 16);
+  EXPECT_EQ(job.Why(),
+            "\"ceil(max(queue_length, 10m) / 50) + avg(requests, 5m) / 2\" is 16: 16 tasks after smoothing.");
+  Reason reason;
+  job.policy->Explain(reason);
+  ASSERT_EQ(reason.facts.size(), 3U);
+  EXPECT_EQ(reason.facts[1].name, "queue_length");
+  EXPECT_EQ(std::get<double>(reason.facts[1].value), 700);
+  for (int m = 2; m < 40; ++m) (void)job.At(m, {10, 4});
+  EXPECT_EQ(job.count, 3);
+}
+
+TEST(Function, ASilentSignalHoldsAndThenRaises) {
+  SignalJob job("queue_length / 10 + requests / 10");
+  EXPECT_EQ(job.At(0, {200, 100}), 30);
+  for (int m = 5; m < 60; m += 5) (void)job.At(m, {20, 10});
+  EXPECT_EQ(job.count, 3);
+  EXPECT_EQ(job.At(60, {-1, 10}), 3);
+  EXPECT_EQ(job.Why(), "queue_length was not measured, so the count stays 3.");
+  EXPECT_EQ(job.At(65, {NAN, -1}), 3);
+  EXPECT_EQ(job.Why(), "queue_length and requests were not measured, so the count stays 3.");
+  EXPECT_EQ(job.At(115, {-1, 10}), 3);
+  EXPECT_EQ(job.At(120, {-1, 10}), 30);
+  EXPECT_EQ(
+      job.Why(),
+      "queue_length has not been measured for 1.08 h, so the count is 30: at least the highest of the last "
+      "day.");
+  EXPECT_EQ(job.At(125, {}), 30) << "none at all is the same";
+  (void)job.At(130, {20, 10});
+  EXPECT_EQ(job.count, 3);
+  SignalJob zero("queue_length / requests");
+  EXPECT_EQ(zero.At(0, {40, 10}), 4);
+  EXPECT_EQ(zero.At(5, {40, 0}), 4) << "a division by zero holds";
+  EXPECT_EQ(zero.At(10, {0, 0}), 4) << "and so does what is not a number";
+  SignalJob both("queue_length / 10 + load / capacity");
+  EXPECT_EQ(both.At(0, {40, 10}), 3);
+  EXPECT_EQ(both.Why(), "The load and the capacity of a task were not measured, so the count stays 3.");
+}
+
+TEST(Function, AStateOfSignalsGoesOnAsItWas) {
+  SignalJob job("max(queue_length, 30m) / 10 + p95(requests, 20m) / 10"),
+      restored(job.settings.function.target);
+  const auto at = [](int m) {
+    return std::vector<double>{100.0 + 37 * (m % 7), m % 11 == 0 ? -1.0 : 20.0 + m % 5};
+  };
+  for (int m = 0; m < 200; m += 5) {
+    (void)job.At(m, at(m));
+    const std::string state = SaveReplicaPolicy("function", *job.policy);
+    auto loaded = LoadReplicaPolicy(state, job.settings);
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    restored.policy = *std::move(loaded);
+    restored.count = job.count;
+    EXPECT_EQ(SaveReplicaPolicy("function", *restored.policy), state);
+    EXPECT_EQ(restored.Why(), job.Why());
+    const auto copy = job.policy->Clone();
+    EXPECT_EQ(SaveReplicaPolicy("function", *copy), state);
+    const std::vector<double> next = at(m + 1);
+    const LoadSample sample{
+        .at = Timestamp::FromSeconds(m * 60 + 60), .load = std::nullopt, .ready = job.count, .signals = next};
+    EXPECT_EQ(restored.policy->Decide(sample), copy->Decide(sample));
+  }
+}
+
 TEST(Function, MemoryIsBoundedByTheLongestSpan) {
   ReplicaSettings s = Plain("p95_over(14 * 1440) + max_over(14 * 1440)");
   s.step_s = 1;

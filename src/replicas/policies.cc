@@ -124,7 +124,7 @@ constexpr ReplicaPolicyInfo kPolicies[] = {
      OfHpa,
      {}},
     {"function",
-     "function.target, the owner's own expression of the load and other signals, smoothed",
+     "function.target, the owner's own expression of the load and named signals, smoothed",
      OfSettings<FunctionPolicy>,
      kFunctionGroups,
      OfMaximum,
@@ -140,6 +140,10 @@ std::optional<int> ReplicaPolicy::TakeExternal(std::optional<ExternalTasks> /*an
 }
 
 std::optional<LoadBand> ReplicaPolicy::Forecast() const { return std::nullopt; }
+
+std::span<const std::string> ReplicaPolicy::signals() const { return {}; }
+
+bool ReplicaPolicy::reads_load() const { return true; }
 
 std::span<const ReplicaPolicyInfo> ReplicaPolicies() { return kPolicies; }
 

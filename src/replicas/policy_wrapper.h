@@ -19,6 +19,8 @@ class ReplicaPolicyWrapper : public ReplicaPolicy {
   std::optional<int> TakeExternal(std::optional<ExternalTasks> answer) override {
     return inner_->TakeExternal(std::move(answer));
   }
+  std::span<const std::string> signals() const override { return inner_->signals(); }
+  bool reads_load() const override { return inner_->reads_load(); }
   std::optional<LoadBand> Forecast() const override { return inner_->Forecast(); }
   void Explain(Reason& reason) const override { inner_->Explain(reason); }
   void Save(ByteWriter& out) const override { inner_->Save(out); }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "absl/status/status.h"
@@ -18,11 +19,14 @@ namespace taut {
 struct LoadSample {
   Timestamp at;
   std::optional<double> load;  // in units of the source; absent: not measured
-  double capacity = 1;         // load that one task can process at 100 % utilisation; > 0
-  int ready = 0;               // tasks that process load
-  int starting = 0;            // tasks that run and are not ready
+  double capacity =
+      1;             // load that one task can process at 100 % utilisation; > 0, unless reads_load() is false
+  int ready = 0;     // tasks that process load
+  int starting = 0;  // tasks that run and are not ready
   // What other jobs' loads do; null: not known. Valid during the call.
   const LoadAnalogs* analogs = nullptr;
+  // The value of each of ReplicaPolicy::signals(); below 0 or not a number: not measured. Valid during the call.
+  std::span<const double> signals = {};
 
   int count() const { return ready + starting; }
 };
@@ -49,6 +53,10 @@ class ReplicaPolicy {
   // the count stays as it is; a policy may raise it after a long silence. Never below the minimum or
   // above the maximum of the settings.
   virtual int Decide(const LoadSample& sample) = 0;
+  // The named signals (model/signal_name.h) that the policy reads; none, as by default: the load alone.
+  virtual std::span<const std::string> signals() const;
+  // False: it decides without a load; then the capacity may be 0, not known.
+  virtual bool reads_load() const;
   // Takes in an answer of an external recommender, or forgets the one there is. Returns the number of tasks to
   // run from now on; absent, as by default: that of the last Decide stands.
   virtual std::optional<int> TakeExternal(std::optional<ExternalTasks> answer);

@@ -5,6 +5,7 @@
 
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "replicas/hpa_metrics.h"
 #include "replicas/hpa_rates.h"
 #include "replicas/target_expression.h"
 
@@ -47,6 +48,10 @@ constexpr ReplicaSetting kSettings[] = {
     {"hpa.up", "how fast it adds tasks: [max of|min of] N% per TIME; N pods per TIME; or disabled", 1, 0, 0,
      TAUT_REF(hpa.up)},
     {"hpa.down", "how fast it removes tasks, as hpa.up", 1, 0, 0, TAUT_REF(hpa.down)},
+    {"hpa.metrics",
+     "metrics beside the load, the one that asks for the most counts: NAME N per task, NAME N, memory N%; "
+     "...",
+     1, 0, 0, TAUT_REF(hpa.metrics)},
     {"keda.activation", "load above which a job at zero starts, with replicas.min 0 and any policy", 1, 0,
      1e300, TAUT_REF(keda.activation)},
     {"keda.cooldown_s", "seconds without activation before a job goes to zero", 1, 0, 1e6,
@@ -59,7 +64,7 @@ constexpr ReplicaSetting kSettings[] = {
      TAUT_REF(forecast.min_history_s)},
     {"forecast.fallback_target", "target utilisation until then", 1, 0.01, 1,
      TAUT_REF(forecast.fallback_target)},
-    {"function.target", "number of tasks as an expression of load, capacity, max_over(minutes), ...", 1, 0, 0,
+    {"function.target", "number of tasks as an expression of load, capacity, max(SIGNAL, 10m), ...", 1, 0, 0,
      TAUT_REF(function.target)},
     {"function.silent_h",
      "hours without a load after which the highest count of a day runs, live with any policy", 3600, 0.05,
@@ -105,7 +110,7 @@ absl::Status SetReplicaSetting(std::string_view key, std::string_view value, Rep
       return absl::OkStatus();
     }
     if (auto* const expression = std::get_if<std::string*>(&ref)) {
-      const absl::StatusOr<TargetExpression> parsed = TargetExpression::Parse(value);
+      const absl::StatusOr<TargetExpression> parsed = TargetExpression::Parse(value, settings.signals);
       if (!parsed.ok())
         return absl::InvalidArgumentError(StrCat("invalid ", key, ": ", Message(parsed.status())));
       **expression = parsed->text();
@@ -113,6 +118,11 @@ absl::Status SetReplicaSetting(std::string_view key, std::string_view value, Rep
     }
     if (auto* const direction = std::get_if<HpaDirection*>(&ref)) {
       const absl::Status parsed = ParseHpaRates(value, **direction);
+      return parsed.ok() ? parsed
+                         : absl::InvalidArgumentError(StrCat("invalid ", key, ": ", Message(parsed)));
+    }
+    if (auto* const metrics = std::get_if<HpaMetrics*>(&ref)) {
+      const absl::Status parsed = ParseHpaMetrics(value, settings.signals, **metrics);
       return parsed.ok() ? parsed
                          : absl::InvalidArgumentError(StrCat("invalid ", key, ": ", Message(parsed)));
     }
@@ -137,6 +147,7 @@ std::string GetReplicaSetting(const ReplicaSetting& setting, const ReplicaSettin
   if (const auto* const schedule = std::get_if<ReplicaSchedule*>(&ref)) return (*schedule)->text();
   if (const auto* const expression = std::get_if<std::string*>(&ref)) return **expression;
   if (const auto* const direction = std::get_if<HpaDirection*>(&ref)) return HpaRatesText(**direction);
+  if (const auto* const metrics = std::get_if<HpaMetrics*>(&ref)) return HpaMetricsText(**metrics);
   return std::string(kStatistics[static_cast<size_t>(*std::get<LoadStatistic*>(ref))]);
 }
 
@@ -148,7 +159,8 @@ absl::Status CheckReplicaSettings(const ReplicaSettings& settings) {
   // Parsing takes longer than comparing, and most jobs have the default.
   static const FunctionReplicaSettings defaults;
   if (settings.function.target == defaults.target) return absl::OkStatus();
-  const absl::StatusOr<TargetExpression> parsed = TargetExpression::Parse(settings.function.target);
+  const absl::StatusOr<TargetExpression> parsed =
+      TargetExpression::Parse(settings.function.target, settings.signals);
   if (parsed.ok()) return absl::OkStatus();
   return absl::InvalidArgumentError(StrCat("invalid function.target: ", Message(parsed.status())));
 }

@@ -60,10 +60,27 @@ struct HpaDirection {
   std::vector<HpaRate> rates;
 };
 
+// A metric of a HorizontalPodAutoscaler beside the utilisation by the load: a named signal and its target.
+struct HpaMetric {
+  // Of CPU or memory: a share of the owner's limit of a task (a Resource); of any: what each task takes (Pods, or
+  // AverageValue of Object and External), or all together (Value).
+  enum class Target : uint8_t { kUtilization, kAverageValue, kValue };
+  std::string signal;
+  Target target = Target::kAverageValue;
+  double value = 1;  // > 0
+
+  bool operator==(const HpaMetric&) const = default;
+};
+struct HpaMetrics {
+  bool without_load = false;  // the load's utilisation is no metric
+  std::vector<HpaMetric> list;
+};
+
 // Kubernetes' defaults (peers.md §2).
 struct HpaSettings {
   double target = 0.8;  // of the request
   double tolerance = 0.1;
+  HpaMetrics metrics;
   HpaDirection up = {0, HpaSelect::kMax, {{HpaRate::Unit::kPercent, 100, 15}, {HpaRate::Unit::kPods, 4, 15}}};
   HpaDirection down = {300, HpaSelect::kMax, {{HpaRate::Unit::kPercent, 100, 15}}};
 };
@@ -87,7 +104,8 @@ struct ForecastSettings {
 // time between two steps of the decay.
 struct FunctionReplicaSettings {
   std::string target = "max_over(60) / (0.7 * capacity)";  // tasks; see replicas/target_expression.h
-  double silent_s = 3600;  // without a load: the count is raised to the highest of the last day
+  double silent_s =
+      3600;  // without a load or a signal that it reads: the count is raised to the highest of the last day
 };
 
 // Who says how large the tasks of a live job are whose load is their CPU. kCheapest: what the load costs least
@@ -114,6 +132,8 @@ struct ReplicaSettings {
   // Of a live job: load that one task processes at 100 %, in the unit of its load series. 0: the load is the CPU
   // of its tasks.
   double task_capacity = 0;
+  // Named signals that there are beside kOwnSignals; no setting, but what mapping rules (or columns) name.
+  std::vector<std::string> signals;
   SizingSettings sizing;
   StaticReplicaSettings fixed;
   AutopilotReplicaSettings autopilot;
@@ -126,7 +146,9 @@ struct ReplicaSettings {
 // One setting by name. A number is shown divided by `scale`.
 struct ReplicaSetting {
   // A text is the expression of a target size. Of an HpaDirection: its rates (replicas/hpa_rates.h).
-  using Ref = std::variant<double*, int*, LoadStatistic*, ReplicaSchedule*, std::string*, HpaDirection*>;
+  // Metrics: replicas/hpa_metrics.h.
+  using Ref =
+      std::variant<double*, int*, LoadStatistic*, ReplicaSchedule*, std::string*, HpaDirection*, HpaMetrics*>;
   std::string_view key;  // "hpa.target"
   std::string_view help;
   double scale;

@@ -1,4 +1,4 @@
-// Statistics of the load of the last minutes, over samples kept for as long as the longest span asks.
+// Statistics of the load, or of a named signal, of the last minutes: samples are kept for the longest span.
 #pragma once
 
 #include <cstdint>

@@ -11,6 +11,7 @@
 
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "model/signal_name.h"
 #include "replicas/ceil_of.h"
 
 namespace taut {
@@ -18,6 +19,8 @@ namespace {
 
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kSpanFunctions[] = {"max_over", "avg_over", "p95_over"};
+// "max(load, 10m)": the same of any signal, by SpanStatistic.
+constexpr std::string_view kSignalSpanFunctions[] = {"max", "avg", "p95"};
 constexpr std::string_view kFunctions[] = {"min", "max",  "ceil", "floor", "round",
                                            "abs", "sqrt", "ln",   "exp"};
 
@@ -47,6 +50,18 @@ size_t ClosingOf(std::string_view text, size_t open) {
     if (text[i] == ')' && --depth == 0) return i;
   }
   return std::string_view::npos;
+}
+
+// "10m" in seconds; nullopt: no time.
+std::optional<double> SecondsOf(std::string_view text) {
+  constexpr std::pair<char, double> kUnits[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+  double number = 0;
+  const size_t end = EndOfNumber(text, 0, number);
+  if (end == 0 || end + 1 != text.size()) return std::nullopt;
+  for (const auto& [letter, seconds] : kUnits) {
+    if (letter == text[end]) return number * seconds;
+  }
+  return std::nullopt;
 }
 
 // The functions above and no others: none that is random, has a state or reads a text.
@@ -185,10 +200,13 @@ absl::Status CheckForm(std::string_view text) {
   return absl::OkStatus();
 }
 
-absl::Status UnknownName(std::string_view name, size_t at) {
+absl::Status UnknownName(std::string_view name, size_t at, std::span<const std::string> signals) {
   std::vector<std::string_view> names(kTargetSignals.begin(), kTargetSignals.end());
+  names.insert(names.end(), kOwnSignals.begin(), kOwnSignals.end());
+  names.insert(names.end(), signals.begin(), signals.end());
   names.insert(names.end(), std::begin(kSpanFunctions), std::end(kSpanFunctions));
   names.insert(names.end(), std::begin(kFunctions), std::end(kFunctions));
+  names.insert(names.end(), std::begin(kSignalSpanFunctions) + 1, std::end(kSignalSpanFunctions));
   const std::string nearest = NearestName(name, names);
   return BadAt(at, StrCat("unknown name \"", name.substr(0, 40), "\"; did you mean \"", nearest,
                           "\"? There are ", fmt::join(names, ", ")));
@@ -216,17 +234,42 @@ size_t DivisionByZero(std::string_view text) {
 
 struct TargetExpression::Parsed {
   std::string text;
+  std::vector<std::string> signals;
   std::vector<LoadSpan> spans;
-  std::array<double, kTargetSignals.size() + kMostSpans> values{};  // of signals and spans
+  bool reads_load = false;
+  bool reads_capacity = false;
+  // Of numbers, named signals and spans.
+  std::array<double, kTargetSignals.size() + kMostSignals + kMostSpans> values{};
   Parser parser;
 
   // Replaces "max_over(60)" by the name of a variable, followed by blanks: places stay what they are.
-  absl::Status TakeNames(std::string& rewritten);
+  absl::Status TakeNames(std::span<const std::string> known, std::string& rewritten);
   absl::Status TakeSpan(size_t statistic, size_t begin, size_t open, std::string& rewritten);
+  // "max(queue_length, 10m)". False: an ordinary call.
+  absl::StatusOr<bool> TakeSignalSpan(size_t begin, size_t open, std::span<const std::string> known,
+                                      std::string& rewritten);
+  absl::Status AddSpan(const LoadSpan& span, size_t begin, size_t close, std::string& rewritten);
+  // The signal's place; below 0: the load. Names that are none are an error at `at`.
+  absl::StatusOr<int> TakeSignal(std::string_view name, size_t at, std::span<const std::string> known);
   absl::Status CheckConstants() const;
 };
 
-absl::Status TargetExpression::Parsed::TakeNames(std::string& rewritten) {
+absl::StatusOr<int> TargetExpression::Parsed::TakeSignal(std::string_view name, size_t at,
+                                                         std::span<const std::string> known) {
+  if (name == kTargetSignals[0]) {
+    reads_load = true;
+    return -1;
+  }
+  if (std::ranges::find(kOwnSignals, name) == kOwnSignals.end() &&
+      std::ranges::find(known, name) == known.end())
+    return UnknownName(name, at, known);
+  const auto place = static_cast<size_t>(std::ranges::find(signals, name) - signals.begin());
+  if (place == kMostSignals) return BadAt(at, StrCat("more than ", kMostSignals, " signals"));
+  if (place == signals.size()) signals.emplace_back(name);
+  return static_cast<int>(place);
+}
+
+absl::Status TargetExpression::Parsed::TakeNames(std::span<const std::string> known, std::string& rewritten) {
   for (size_t i = 0; i < text.size();) {
     double number = 0;
     if (const size_t end = EndOfNumber(text, i, number); end > i) {
@@ -250,12 +293,22 @@ absl::Status TargetExpression::Parsed::TakeNames(std::string& rewritten) {
       i = ClosingOf(text, next) + 1;
       continue;
     }
+    if (called && std::ranges::find(kSignalSpanFunctions, name) != std::end(kSignalSpanFunctions)) {
+      const absl::StatusOr<bool> taken = TakeSignalSpan(i, next, known, rewritten);
+      if (!taken.ok()) return taken.status();
+      if (*taken) {
+        i = ClosingOf(text, next) + 1;
+        continue;
+      }
+    }
     if (std::ranges::find(kFunctions, name) != std::end(kFunctions)) {
       if (!called) return BadAt(i, StrCat("\"", name, "\" is a function: expected \"(\" after it"));
       if (const size_t first = SkipSpace(text, next + 1); first < text.size() && text[first] == ')')
         return BadAt(first, StrCat("too few arguments, \"", name, "\""));
-    } else if (std::ranges::find(kTargetSignals, name) == kTargetSignals.end()) {
-      return UnknownName(name, i);
+    } else if (name == kTargetSignals[1]) {
+      reads_capacity = true;
+    } else if (name == kTargetSignals[0] || std::ranges::find(kTargetSignals, name) == kTargetSignals.end()) {
+      if (absl::Status s = TakeSignal(name, i, known).status(); !s.ok()) return s;
     }
     i = end;
   }
@@ -273,7 +326,44 @@ absl::Status TargetExpression::Parsed::TakeSpan(size_t statistic, size_t begin, 
     return BadAt(open + 1, StrCat("invalid argument \"", argument, "\" of ", name,
                                   ": expected one constant number of minutes from 1 to ", kMostMinutes));
   }
-  const LoadSpan span = {static_cast<SpanStatistic>(statistic), std::llround(*minutes * 60)};
+  reads_load = true;
+  return AddSpan({static_cast<SpanStatistic>(statistic), std::llround(*minutes * 60)}, begin, close,
+                 rewritten);
+}
+
+absl::StatusOr<bool> TargetExpression::Parsed::TakeSignalSpan(size_t begin, size_t open,
+                                                              std::span<const std::string> known,
+                                                              std::string& rewritten) {
+  const std::string_view name = std::string_view(text).substr(begin, EndOfName(text, begin) - begin);
+  const auto* const found = std::ranges::find(kSignalSpanFunctions, name);
+  const size_t close = ClosingOf(text, open);
+  const std::string_view arguments = close == std::string::npos
+                                         ? std::string_view()
+                                         : std::string_view(text).substr(open + 1, close - open - 1);
+  const size_t comma = arguments.find(',');
+  const std::string_view signal = StripSpace(arguments.substr(0, comma));
+  const std::optional<double> seconds =
+      comma == std::string_view::npos ? std::nullopt : SecondsOf(StripSpace(arguments.substr(comma + 1)));
+  if (!seconds.has_value()) {
+    if (name == "max") return false;
+    return BadAt(begin, StrCat("expected ", name, "(SIGNAL, TIME), such as ", name, "(cpu, 5m)"));
+  }
+  const size_t at = SkipSpace(text, open + 1);
+  if (!(*seconds >= 60 && *seconds <= kMostMinutes * 60.0))
+    return BadAt(at, StrCat("invalid time of ", name, "(", arguments, "): expected 1m to 14d"));
+  if (signal.empty() || EndOfName(signal, 0) != signal.size())
+    return BadAt(at, StrCat("expected the name of a signal in ", name, "(", arguments, ")"));
+  if (std::ranges::find(kTargetSignals.begin() + 1, kTargetSignals.end(), signal) != kTargetSignals.end())
+    return BadAt(at, StrCat("\"", signal, "\" has no past: expected load or a named signal"));
+  const absl::StatusOr<int> place = TakeSignal(signal, at, known);
+  if (!place.ok()) return place.status();
+  const auto statistic = static_cast<SpanStatistic>(found - std::begin(kSignalSpanFunctions));
+  const absl::Status added = AddSpan({statistic, std::llround(*seconds), *place}, begin, close, rewritten);
+  return added.ok() ? absl::StatusOr<bool>(true) : added;
+}
+
+absl::Status TargetExpression::Parsed::AddSpan(const LoadSpan& span, size_t begin, size_t close,
+                                               std::string& rewritten) {
   const auto at = static_cast<size_t>(std::ranges::find(spans, span) - spans.begin());
   if (at == kMostSpans)
     return BadAt(begin, StrCat("more than ", kMostSpans, " different spans of past load"));
@@ -303,19 +393,22 @@ absl::Status TargetExpression::Parsed::CheckConstants() const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<TargetExpression> TargetExpression::Parse(std::string_view text) {
+absl::StatusOr<TargetExpression> TargetExpression::Parse(std::string_view text,
+                                                         std::span<const std::string> signals) {
   text = StripSpace(text);
   if (absl::Status s = CheckForm(text); !s.ok()) return s;
   auto parsed = std::make_unique<Parsed>();
   parsed->text = text;
   std::string rewritten(text);
   std::ranges::replace_if(rewritten, IsSpace, ' ');
-  if (absl::Status s = parsed->TakeNames(rewritten); !s.ok()) return s;
+  if (absl::Status s = parsed->TakeNames(signals, rewritten); !s.ok()) return s;
   try {
     for (size_t i = 0; i < kTargetSignals.size(); ++i)
       parsed->parser.DefineVar(std::string(kTargetSignals[i]), &parsed->values[i]);
+    for (size_t i = 0; i < parsed->signals.size(); ++i)
+      parsed->parser.DefineVar(parsed->signals[i], &parsed->values[kTargetSignals.size() + i]);
     for (size_t i = 0; i < parsed->spans.size(); ++i)
-      parsed->parser.DefineVar(StrCat("_", i), &parsed->values[kTargetSignals.size() + i]);
+      parsed->parser.DefineVar(StrCat("_", i), &parsed->values[kTargetSignals.size() + kMostSignals + i]);
     parsed->parser.SetExpr(rewritten);
     int results = 0;
     parsed->parser.Eval(results);
@@ -335,10 +428,16 @@ TargetExpression::~TargetExpression() = default;
 
 const std::string& TargetExpression::text() const { return parsed_->text; }
 std::span<const LoadSpan> TargetExpression::spans() const { return parsed_->spans; }
+std::span<const std::string> TargetExpression::signals() const { return parsed_->signals; }
+bool TargetExpression::reads_load() const { return parsed_->reads_load; }
+bool TargetExpression::reads_capacity() const { return parsed_->reads_capacity; }
 
-double TargetExpression::Evaluate(const TargetSignals& signals, std::span<const double> spans) {
-  std::ranges::copy(signals, parsed_->values.begin());
-  std::ranges::copy(spans, parsed_->values.begin() + kTargetSignals.size());
+double TargetExpression::Evaluate(const TargetSignals& numbers, std::span<const double> named,
+                                  std::span<const double> spans) {
+  auto* const values = parsed_->values.data();
+  std::ranges::copy(numbers, values);
+  std::ranges::copy(named, values + kTargetSignals.size());
+  std::ranges::copy(spans, values + kTargetSignals.size() + kMostSignals);
   try {
     return parsed_->parser.Eval();
   } catch (const mu::ParserError&) {
@@ -351,7 +450,8 @@ size_t TargetExpression::bytes() const {
   constexpr size_t kNames = std::size(kFunctions) + kTargetSignals.size() + 2;
   const Parsed& p = *parsed_;
   return sizeof(*this) + sizeof(p) + 2 * p.text.capacity() + p.spans.capacity() * sizeof(LoadSpan) +
-         (kNames + p.spans.size()) * 150 + p.parser.GetByteCode().GetSize() * sizeof(mu::SToken);
+         (kNames + p.spans.size() + p.signals.size()) * 150 +
+         p.parser.GetByteCode().GetSize() * sizeof(mu::SToken);
 }
 
 }  // namespace taut

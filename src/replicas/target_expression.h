@@ -1,4 +1,4 @@
-// The owner's own function of a job's signals, as text: "max_over(60) / (0.7 * capacity)".
+// The owner's own function of a job's signals, as text: "ceil(max(queue_length, 10m) / 50) + avg(cpu, 5m) / 2".
 #pragma once
 
 #include <array>
@@ -13,17 +13,19 @@
 
 namespace taut {
 
-// What an expression may name; the order is that of the values given to Evaluate.
+// Numbers of the job that an expression may name beside its named signals (model/signal_name.h); the order is that
+// of the values given to Evaluate.
 inline constexpr std::array<std::string_view, 7> kTargetSignals = {"load",  "capacity", "ready",  "starting",
                                                                    "count", "hour",     "weekday"};
 using TargetSignals = std::array<double, kTargetSignals.size()>;
 
 enum class SpanStatistic : uint8_t { kMax, kMean, kP95 };
 
-// "max_over(60)": a statistic of the load of the last minutes.
+// "max_over(60)", "max(queue_length, 60m)": a statistic of the last minutes.
 struct LoadSpan {
   SpanStatistic statistic = SpanStatistic::kMax;
   int64_t seconds = 0;
+  int signal = -1;  // its place in TargetExpression::signals(); below 0: the load
 
   bool operator==(const LoadSpan&) const = default;
 };
@@ -32,13 +34,15 @@ struct LoadSpan {
 class TargetExpression {
  public:
   static constexpr size_t kMostCharacters = 1000;
-  static constexpr int kMostNesting = 32;  // of parentheses
-  static constexpr size_t kMostSpans = 8;  // different ones
+  static constexpr int kMostNesting = 32;    // of parentheses
+  static constexpr size_t kMostSpans = 8;    // different ones
+  static constexpr size_t kMostSignals = 8;  // named ones
   static constexpr int kMostMinutes = 14 * 1440;
 
   // InvalidArgument says at which character what is wrong and what is allowed. Nothing in an expression has
-  // a state or is random; nothing can be assigned.
-  static absl::StatusOr<TargetExpression> Parse(std::string_view text);
+  // a state or is random; nothing can be assigned. `signals`: named ones that there are beside kOwnSignals.
+  static absl::StatusOr<TargetExpression> Parse(std::string_view text,
+                                                std::span<const std::string> signals = {});
 
   TargetExpression(TargetExpression&&) noexcept;
   TargetExpression& operator=(TargetExpression&&) noexcept;
@@ -46,8 +50,14 @@ class TargetExpression {
 
   const std::string& text() const;
   std::span<const LoadSpan> spans() const;
-  // `spans`: the value of each of spans(). May be infinite or not a number. Allocates nothing.
-  double Evaluate(const TargetSignals& signals, std::span<const double> spans);
+  // The named signals that it reads, in the order of their first place.
+  std::span<const std::string> signals() const;
+  // Whether it reads the load, now or in a span, and the capacity.
+  bool reads_load() const;
+  bool reads_capacity() const;
+  // `named`: the value of each of signals(); `spans`: that of each of spans(). May be infinite or not a number.
+  // Allocates nothing.
+  double Evaluate(const TargetSignals& numbers, std::span<const double> named, std::span<const double> spans);
   // Object and heap, about.
   size_t bytes() const;
 

@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/signal_name.h"
 #include "replicas/settings.h"
 
 namespace taut {
@@ -12,21 +13,25 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// load 30, capacity 2, 9 ready and 3 starting, Wednesday 14 h; every span has its place plus 100.
+const std::vector<std::string> kNamed = {"queue_length", "requests"};
+
+// load 30, capacity 2, 9 ready and 3 starting, Wednesday 14 h; a named signal has its place plus 50, a span
+// plus 100.
 double Value(std::string_view text) {
-  absl::StatusOr<TargetExpression> e = TargetExpression::Parse(text);
+  absl::StatusOr<TargetExpression> e = TargetExpression::Parse(text, kNamed);
   EXPECT_TRUE(e.ok()) << text << ": " << e.status();
   if (!e.ok()) return NAN;
-  std::vector<double> spans;
+  std::vector<double> named, spans;
+  for (size_t i = 0; i < e->signals().size(); ++i) named.push_back(50.0 + static_cast<double>(i));
   for (size_t i = 0; i < e->spans().size(); ++i) spans.push_back(100.0 + static_cast<double>(i));
-  const double first = e->Evaluate({30, 2, 9, 3, 12, 14, 3}, spans);
-  const double again = e->Evaluate({30, 2, 9, 3, 12, 14, 3}, spans);
+  const double first = e->Evaluate({30, 2, 9, 3, 12, 14, 3}, named, spans);
+  const double again = e->Evaluate({30, 2, 9, 3, 12, 14, 3}, named, spans);
   EXPECT_TRUE(first == again || (std::isnan(first) && std::isnan(again))) << text;
   return first;
 }
 
 std::string Error(std::string_view text) {
-  const absl::StatusOr<TargetExpression> e = TargetExpression::Parse(text);
+  const absl::StatusOr<TargetExpression> e = TargetExpression::Parse(text, kNamed);
   EXPECT_FALSE(e.ok()) << text;
   return e.ok() ? "" : std::string(e.status().message());
 }
@@ -73,11 +78,65 @@ TEST(TargetExpression, SpansAreConstantsAndCountOnce) {
   EXPECT_EQ(Error(nine), "character 99: more than 8 different spans of past load");
 }
 
+TEST(TargetExpression, NamedSignals) {
+  EXPECT_EQ(Value("queue_length / 50 + requests + queue_length"), 1 + 51 + 50);
+  EXPECT_EQ(Value("cpu + memory + cpu_limit + memory_limit"), 50 + 51 + 52 + 53);
+  EXPECT_EQ(Value("ceil(max(queue_length, 10m) / 50) + avg(cpu, 5m)"), 2 + 101);
+  // The load's spans are the same, however they are written; a plain max of several values is none.
+  EXPECT_EQ(Value("max(load, 1h) + max_over(60) + max(queue_length, 10) + max(1, load)"),
+            100 + 100 + 50 + 30);
+  const auto e =
+      TargetExpression::Parse("max( queue_length , 90s ) + p95(requests, 2d) + avg(load,1.5h)", kNamed);
+  ASSERT_TRUE(e.ok()) << e.status();
+  EXPECT_EQ(std::vector<LoadSpan>(e->spans().begin(), e->spans().end()),
+            (std::vector<LoadSpan>{{SpanStatistic::kMax, 90, 0},
+                                   {SpanStatistic::kP95, 2 * 86400, 1},
+                                   {SpanStatistic::kMean, 5400, -1}}));
+  EXPECT_EQ(std::vector<std::string>(e->signals().begin(), e->signals().end()), kNamed);
+  EXPECT_TRUE(e->reads_load());
+  EXPECT_FALSE(e->reads_capacity());
+  EXPECT_FALSE(TargetExpression::Parse("queue_length", kNamed)->reads_load());
+  EXPECT_TRUE(TargetExpression::Parse("max_over(5)")->reads_load());
+  EXPECT_THAT(Error("queue_lenght / 50"),
+              StartsWith("character 1: unknown name \"queue_lenght\"; did you mean \"queue_length\"?"));
+  EXPECT_THAT(Error("max(queue_lenght, 10m)"), StartsWith("character 5: unknown name \"queue_lenght\""));
+  EXPECT_EQ(Error("avg(cpu, 30s)"), "character 5: invalid time of avg(cpu, 30s): expected 1m to 14d");
+  EXPECT_EQ(Error("max(cpu, 15d)"), "character 5: invalid time of max(cpu, 15d): expected 1m to 14d");
+  EXPECT_EQ(Error("1 + avg(cpu)"), "character 5: expected avg(SIGNAL, TIME), such as avg(cpu, 5m)");
+  EXPECT_EQ(Error("p95(cpu, 5x)"), "character 1: expected p95(SIGNAL, TIME), such as p95(cpu, 5m)");
+  EXPECT_EQ(Error("max(cpu + 1, 5m)"), "character 5: expected the name of a signal in max(cpu + 1, 5m)");
+  EXPECT_EQ(Error("max(count, 5m)"), "character 5: \"count\" has no past: expected load or a named signal");
+  EXPECT_THAT(Error("avg + 1"), StartsWith("character 1: unknown name \"avg\""));
+  std::vector<std::string> many;
+  std::string sum = "0";
+  for (int i = 0; i < 9; ++i) {
+    many.push_back("s" + std::to_string(i));
+    sum += "+" + many.back();
+  }
+  EXPECT_EQ(TargetExpression::Parse(sum, many).status().message(), "character 27: more than 8 signals");
+}
+
+TEST(TargetExpression, NoSignalTakesANameThatMeansSomething) {
+  std::vector<std::string> taken(kTargetSignals.begin(), kTargetSignals.end());
+  taken.insert(taken.end(), kOwnSignals.begin(), kOwnSignals.end());
+  for (const std::string name : {"max_over", "avg_over", "p95_over", "min", "max", "avg", "p95", "ceil",
+                                 "floor", "round", "abs", "sqrt", "ln", "exp"})
+    taken.push_back(name);
+  for (const std::string& name : taken) EXPECT_FALSE(CheckSignalName(name).ok()) << name;
+  for (const std::string name : {"", "Queue", "_0", "5xx", "queue-length", "q u"})
+    EXPECT_THAT(std::string(CheckSignalName(name).message()), HasSubstr("lower-case letters")) << name;
+  EXPECT_FALSE(CheckSignalName(std::string(65, 'a')).ok());
+  for (const std::string name : {"queue_length", "q", "p99_of_5xx"})
+    EXPECT_TRUE(CheckSignalName(name).ok()) << name;
+}
+
 TEST(TargetExpression, ErrorsSayWhereAndWhatIsAllowed) {
   EXPECT_EQ(
       Error("laod / capacity"),
       "character 1: unknown name \"laod\"; did you mean \"load\"? There are load, capacity, ready, starting, "
-      "count, hour, weekday, max_over, avg_over, p95_over, min, max, ceil, floor, round, abs, sqrt, ln, exp");
+      "count, hour, weekday, cpu, memory, cpu_limit, memory_limit, queue_length, requests, max_over, "
+      "avg_over, "
+      "p95_over, min, max, ceil, floor, round, abs, sqrt, ln, exp, avg, p95");
   EXPECT_THAT(Error("load + rnd"), StartsWith("character 8: unknown name \"rnd\"; did you mean"));
   EXPECT_THAT(Error("load + rnd()"), StartsWith("character 8: unknown name \"rnd\""));
   EXPECT_THAT(Error("_0 + max_over(5)"), StartsWith("character 1: unknown name \"_0\""));

@@ -29,9 +29,8 @@ bool FitsOne(const KeyValue& match, std::string_view job, std::span<const KeyVal
 
 }  // namespace
 
-std::vector<std::string> WrongSettingLabels(std::span<const KeyValue> labels) {
+std::vector<std::string> WrongSettingLabels(std::span<const KeyValue> labels, JobPolicy policy) {
   std::vector<std::string> out;
-  JobPolicy policy;
   for (const auto& [key, value] : labels) {
     if (!key.starts_with(kSettingLabel)) continue;
     const absl::Status s = SetJobSetting(std::string_view(key).substr(kSettingLabel.size()), value, policy);
@@ -51,6 +50,7 @@ absl::StatusOr<PolicyRules> PolicyRules::Compile(std::vector<JobRule> rules, Job
       return absl::InvalidArgumentError(StrCat(RuleName(i, rules[i]), ": ", what));
     };
     JobPolicy policy;
+    policy.replicas.signals = defaults.replicas.signals;
     for (const KeyValue& match : rules[i].match) {
       if (match.first.empty()) return bad("a match without a label");
     }

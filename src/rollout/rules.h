@@ -50,8 +50,9 @@ struct Override {
   std::string key, value, who;
 };
 
-// What is wrong with labels that are settings, a sentence each: "tautline.dev/mode: ...".
-std::vector<std::string> WrongSettingLabels(std::span<const KeyValue> labels);
+// What is wrong with labels that are settings, a sentence each: "tautline.dev/mode: ...". `policy` is that of the
+// job, for the signals that its expressions may name.
+std::vector<std::string> WrongSettingLabels(std::span<const KeyValue> labels, JobPolicy policy);
 
 // Immutable.
 class PolicyRules {

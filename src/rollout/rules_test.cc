@@ -237,7 +237,7 @@ TEST(PolicyRules, LabelsThatAreSettingsWinOverRulesAndLoseToPeople) {
   const std::vector<Override> person = {{"mode", "off", "anna"}};
   EXPECT_EQ(rules->Resolve("web", labels, person).mode, Mode::kOff);
   EXPECT_FALSE(rules->Resolve("web", labels, {}).memory_bounds.upper.has_value());
-  EXPECT_THAT(WrongSettingLabels(labels),
+  EXPECT_THAT(WrongSettingLabels(labels, JobPolicy()),
               testing::ElementsAre("The annotation tautline.dev/memory.upper is not used: " +
                                    SetError("memory.upper", "4 gigs")));
 }

@@ -138,10 +138,22 @@ class Replay {
     score_.unstable_steps += Sign(supply - supply_) != Sign(need - need_) ? 1 : 0;
   }
 
+  // Of the policy's signals(), in the step of now.
+  std::span<const double> SignalsAt(int64_t now_s) {
+    const auto step = static_cast<size_t>((now_s - series_.start_s) / series_.step_s);
+    signals_.clear();
+    for (const std::string& name : policy_.signals()) {
+      const auto its = std::ranges::find(series_.signals, name, &SignalSeries::name);
+      signals_.push_back(its == series_.signals.end() ? LoadSeries::kAbsentLoad : its->values[step]);
+    }
+    return signals_;
+  }
+
   int Decide(std::optional<double> load, double waiting, int64_t now_s, bool measured) {
     LoadSample sample{Timestamp::FromSeconds(now_s), load, options_.capacity, pool_.ready(),
                       pool_.starting()};
     if (load.has_value()) *sample.load += waiting;
+    sample.signals = SignalsAt(now_s);
     const int before = pool_.count();
     const int decided = policy_.Decide(sample);
     const int starts = pool_.SetCount(decided, static_cast<double>(now_s));
@@ -164,6 +176,7 @@ class Replay {
   const double step_s_;
   const size_t decide_steps_;
   ReplicaScore score_;
+  std::vector<double> signals_;  // scratch
   double backlog_ = 0;
   int need_ = 0, supply_ = 0;  // of the last step with a load
   int64_t day_ = INT64_MIN;

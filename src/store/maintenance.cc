@@ -111,6 +111,7 @@ absl::StatusOr<size_t> Maintenance::RegroupChunk(int32_t day, uint32_t chunk) {
       closed.jobs.clear();
       closed.tasks.clear();
       closed.cpu_buckets.clear();
+      closed.signals.clear();
       const absl::Status decoded = DecodeWindowBlock(rows.Bytes(0), closed.window, chunk, closed);
       if (!decoded.ok()) {
         damage_->Add(StrCat("window ", closed.window.index, ", jobs from ", chunk * kJobsPerChunk, ": ",

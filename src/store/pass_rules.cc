@@ -27,7 +27,8 @@ absl::Status CheckWindow(const ClosedWindow& w) {
           StrCat("window ", w.window.index, ": its jobs are not in ascending order"));
     }
     if (uint64_t{job.first_task} + job.num_tasks > w.tasks.size() ||
-        uint64_t{job.first_bucket} + job.num_buckets > w.cpu_buckets.size()) {
+        uint64_t{job.first_bucket} + job.num_buckets > w.cpu_buckets.size() ||
+        uint64_t{job.first_signal} + job.num_signals > w.signals.size()) {
       return absl::InvalidArgumentError(
           StrCat("window ", w.window.index, ": job ", w.jobs[i].job.value, " points past the window's end"));
     }

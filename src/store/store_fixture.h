@@ -43,7 +43,7 @@ struct OwnedPass {
 
 // Everything of a window as text, in which the order inside its vectors does not show.
 inline std::string Text(const JobWindow& w, const std::vector<TaskWindow>& tasks,
-                        const std::vector<BucketWeight>& buckets) {
+                        const std::vector<BucketWeight>& buckets, const std::vector<NamedSignal>& signals) {
   std::string text = StrCat(w.window.index, " limits ", w.cpu_limit_cores, " ", w.memory_limit_bytes,
                             " throttled ", w.cpu_throttled, " load ", w.load);
   for (uint32_t i = w.first_task; i < w.first_task + w.num_tasks; ++i) {
@@ -54,18 +54,22 @@ inline std::string Text(const JobWindow& w, const std::vector<TaskWindow>& tasks
   for (uint32_t i = w.first_bucket; i < w.first_bucket + w.num_buckets; ++i) {
     StrAppend(&text, " ", buckets[i].bucket, ":", buckets[i].weight);
   }
+  for (uint32_t i = w.first_signal; i < w.first_signal + w.num_signals; ++i)
+    StrAppend(&text, " ", signals[i].name, "=", signals[i].value);
   return text;
 }
 inline std::string Text(const ClosedWindow& closed) {
   std::string text = StrCat("window ", closed.window.index, "\n");
   for (const JobWindowData& job : closed.jobs) {
-    StrAppend(&text, job.job.value, ": ", Text(job.window, closed.tasks, closed.cpu_buckets), "\n");
+    StrAppend(&text, job.job.value, ": ", Text(job.window, closed.tasks, closed.cpu_buckets, closed.signals),
+              "\n");
   }
   return text;
 }
 inline std::string Text(const JobDay& day) {
   std::string text = StrCat("job ", day.job.value, " day ", day.day, "\n");
-  for (const JobWindow& w : day.windows) StrAppend(&text, Text(w, day.tasks, day.cpu_buckets), "\n");
+  for (const JobWindow& w : day.windows)
+    StrAppend(&text, Text(w, day.tasks, day.cpu_buckets, day.signals), "\n");
   return text;
 }
 inline std::string Text(std::optional<double> value) { return value ? StrCat(*value) : "none"; }
@@ -197,6 +201,12 @@ class PassMaker {
     if (Chance(0.8)) its.memory_limit_bytes = 3e9F;
     if (Chance(0.2)) its.cpu_throttled = 0.03F;
     if (Chance(0.2)) its.load = 1234.5F;
+    its.first_signal = static_cast<uint32_t>(w.signals.size());
+    if (job % 4 == 1) {
+      its.num_signals = 2;
+      w.signals.push_back({"queue_length", Amount(20)});
+      w.signals.push_back({"requests", Amount(100)});
+    }
     uint32_t task = Chance(0.2) ? 7 : 0;
     for (uint32_t i = 0; i < its.num_tasks; ++i, task += 1 + (Chance(0.1) ? 1 : 0)) {
       TaskWindow t;

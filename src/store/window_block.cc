@@ -82,7 +82,7 @@ enum TaskFlags : uint8_t {
   kTaskGap = 64
 };
 // Of a job's window.
-enum WindowFlags : uint8_t { kCpuLimit = 1, kMemoryLimit = 2, kCpuThrottled = 4, kLoad = 8 };
+enum WindowFlags : uint8_t { kCpuLimit = 1, kMemoryLimit = 2, kCpuThrottled = 4, kLoad = 8, kSignals = 16 };
 
 // Weights are mostly whole seconds: 2 * weight; 1 and the float otherwise.
 template <typename Writer>
@@ -134,17 +134,23 @@ TaskWindow GetTask(Reader& in, uint64_t expected) {
 
 template <typename Writer>
 void PutWindow(Writer& out, const JobWindow& w, std::span<const TaskWindow> tasks,
-               std::span<const BucketWeight> buckets) {
+               std::span<const BucketWeight> buckets, std::span<const NamedSignal> signals) {
   uint8_t flags = 0;
   if (Known(w.cpu_limit_cores)) flags |= kCpuLimit;
   if (Known(w.memory_limit_bytes)) flags |= kMemoryLimit;
   if (Known(w.cpu_throttled)) flags |= kCpuThrottled;
   if (Known(w.load)) flags |= kLoad;
+  if (w.num_signals > 0) flags |= kSignals;
   out.Put(flags);
   if ((flags & kCpuLimit) != 0) out.PutFloat(w.cpu_limit_cores);
   if ((flags & kMemoryLimit) != 0) out.PutFloat(w.memory_limit_bytes);
   if ((flags & kCpuThrottled) != 0) out.PutFloat(w.cpu_throttled);
   if ((flags & kLoad) != 0) out.PutFloat(w.load);
+  if ((flags & kSignals) != 0) out.PutVarint(w.num_signals);
+  for (const NamedSignal& s : signals.subspan(w.first_signal, w.num_signals)) {
+    out.PutString(s.name);
+    out.PutFloat(s.value);
+  }
   out.PutVarint(w.num_tasks);
   uint32_t expected = 0;
   for (const TaskWindow& t : tasks.subspan(w.first_task, w.num_tasks)) {
@@ -163,7 +169,7 @@ void PutWindow(Writer& out, const JobWindow& w, std::span<const TaskWindow> task
 // Adds tasks and buckets; the window's offsets point at them. Stops at the first wrong count.
 template <typename Reader>
 JobWindow GetWindow(Reader& in, WindowId window, std::vector<TaskWindow>& tasks,
-                    std::vector<BucketWeight>& buckets) {
+                    std::vector<BucketWeight>& buckets, std::vector<NamedSignal>& signals) {
   JobWindow w;
   w.window = window;
   const auto flags = in.template Get<uint8_t>();
@@ -171,6 +177,12 @@ JobWindow GetWindow(Reader& in, WindowId window, std::vector<TaskWindow>& tasks,
   if ((flags & kMemoryLimit) != 0) w.memory_limit_bytes = in.GetFloat();
   if ((flags & kCpuThrottled) != 0) w.cpu_throttled = in.GetFloat();
   if ((flags & kLoad) != 0) w.load = in.GetFloat();
+  w.first_signal = static_cast<uint32_t>(signals.size());
+  for (uint64_t left = (flags & kSignals) != 0 ? in.GetVarint() : 0; left > 0 && !in.failed(); --left) {
+    const std::string_view name = in.GetString();
+    signals.push_back({std::string(name), in.GetFloat()});
+  }
+  w.num_signals = static_cast<uint32_t>(signals.size()) - w.first_signal;
   w.first_task = static_cast<uint32_t>(tasks.size());
   w.first_bucket = static_cast<uint32_t>(buckets.size());
   uint64_t expected = 0;
@@ -227,6 +239,9 @@ JobWindow CopyTo(const From& from, JobWindow w, To& out) {
   w.first_bucket = static_cast<uint32_t>(out.cpu_buckets.size());
   out.tasks.insert(out.tasks.end(), tasks.begin(), tasks.end());
   out.cpu_buckets.insert(out.cpu_buckets.end(), buckets.begin(), buckets.end());
+  const auto signals = std::span(from.signals).subspan(w.first_signal, w.num_signals);
+  w.first_signal = static_cast<uint32_t>(out.signals.size());
+  out.signals.insert(out.signals.end(), signals.begin(), signals.end());
   return w;
 }
 
@@ -296,7 +311,7 @@ std::string EncodeWindowBlock(const ClosedWindow& closed, size_t begin, size_t e
   for (size_t i = begin; i < end; ++i) {
     const JobWindowData& job = closed.jobs[i];
     const size_t before = records.size();
-    PutWindow(out, job.window, closed.tasks, closed.cpu_buckets);
+    PutWindow(out, job.window, closed.tasks, closed.cpu_buckets, closed.signals);
     head_out.PutVarint(job.job.value - next);
     head_out.PutVarint(records.size() - before);
     next = job.job.value + 1;
@@ -312,14 +327,16 @@ absl::Status DecodeWindowBlock(std::string_view block, WindowId window, uint32_t
   PlainReader in(*payload);
   const absl::StatusOr<std::vector<Entry>> entries = GetDirectory(in, window, chunk);
   if (!entries.ok()) return entries.status();
-  const size_t jobs = out.jobs.size(), tasks = out.tasks.size(), buckets = out.cpu_buckets.size();
+  const size_t jobs = out.jobs.size(), tasks = out.tasks.size(), buckets = out.cpu_buckets.size(),
+               signals = out.signals.size();
   for (const Entry& e : *entries) {
     const size_t before = in.remaining();
-    out.jobs.push_back({e.job, GetWindow(in, window, out.tasks, out.cpu_buckets)});
+    out.jobs.push_back({e.job, GetWindow(in, window, out.tasks, out.cpu_buckets, out.signals)});
     if (!in.failed() && before - in.remaining() == e.size) continue;
     out.jobs.resize(jobs);
     out.tasks.resize(tasks);
     out.cpu_buckets.resize(buckets);
+    out.signals.resize(signals);
     return Wrong("has an invalid record");
   }
   return absl::OkStatus();
@@ -335,7 +352,7 @@ absl::StatusOr<bool> FindInWindowBlock(std::string_view block, WindowId window, 
   for (const Entry& e : *entries) {
     if (e.job == job) {
       PlainReader record(std::string_view(*payload).substr(at, e.size));
-      out.windows.push_back(GetWindow(record, window, out.tasks, out.cpu_buckets));
+      out.windows.push_back(GetWindow(record, window, out.tasks, out.cpu_buckets, out.signals));
       if (!record.failed() && record.remaining() == 0) return true;
       out.windows.pop_back();
       return Wrong("has an invalid record");
@@ -352,7 +369,7 @@ std::string EncodeDayBlock(const JobDay& day) {
   int32_t next = day.day * kWindowsPerDay;
   for (const JobWindow& w : day.windows) {
     out.PutVarint(static_cast<uint64_t>(w.window.index - next));
-    PutWindow(out, w, day.tasks, day.cpu_buckets);
+    PutWindow(out, w, day.tasks, day.cpu_buckets, day.signals);
     next = w.window.index + 1;
   }
   head.PutVarint(day.job.value);
@@ -387,14 +404,15 @@ absl::Status DecodeDayBlock(std::string_view block, JobId job, int32_t day, Wind
     const WindowId window{static_cast<int32_t>(next + static_cast<int64_t>(gap))};
     if (window >= to) return absl::OkStatus();
     next = window.index + 1;
-    const size_t tasks = out.tasks.size(), buckets = out.cpu_buckets.size();
-    const JobWindow w = GetWindow(in, window, out.tasks, out.cpu_buckets);
+    const size_t tasks = out.tasks.size(), buckets = out.cpu_buckets.size(), signals = out.signals.size();
+    const JobWindow w = GetWindow(in, window, out.tasks, out.cpu_buckets, out.signals);
     if (in.failed() || in.out_of_floats()) return Wrong("is truncated");
     if (window >= from) {
       out.windows.push_back(w);
     } else {
       out.tasks.resize(tasks);
       out.cpu_buckets.resize(buckets);
+      out.signals.resize(signals);
     }
   }
   return in.all_read() ? absl::OkStatus() : Wrong("is longer than its header declares");

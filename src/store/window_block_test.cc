@@ -36,6 +36,10 @@ ClosedWindow AnyWindow() {
     its.memory_limit_bytes = *AnyFloat();
     its.cpu_throttled = *AnyFloat();
     its.load = *AnyFloat();
+    its.first_signal = static_cast<uint32_t>(w.signals.size());
+    for (const std::string& name : *rc::gen::arbitrary<std::set<std::string>>())
+      w.signals.push_back({name, *AnyFloat()});
+    its.num_signals = static_cast<uint32_t>(w.signals.size()) - its.first_signal;
     its.first_task = static_cast<uint32_t>(w.tasks.size());
     its.first_bucket = static_cast<uint32_t>(w.cpu_buckets.size());
     for (const uint32_t task : *rc::gen::arbitrary<std::set<uint32_t>>()) {
@@ -61,6 +65,10 @@ std::string BitsOf(const ClosedWindow& w) {
     bits(j.window.memory_limit_bytes);
     bits(j.window.cpu_throttled);
     bits(j.window.load);
+    for (uint32_t i = j.window.first_signal; i < j.window.first_signal + j.window.num_signals; ++i) {
+      StrAppend(&text, " ", w.signals[i].name);
+      bits(w.signals[i].value);
+    }
     for (uint32_t i = j.window.first_task; i < j.window.first_task + j.window.num_tasks; ++i) {
       const TaskWindow& t = w.tasks[i];
       StrAppend(&text, " task ", t.task);

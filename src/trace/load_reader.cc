@@ -32,7 +32,8 @@ struct Point {
 };
 struct JobRows {
   std::string name;
-  std::vector<Point> points;  // ascending
+  std::vector<Point> points;   // ascending
+  std::vector<float> signals;  // of each point, as LoadReadOptions::signals
 };
 
 // "dir/web.csv.gz" -> "web"
@@ -52,6 +53,7 @@ class LoadReader {
   LoadReader(const LoadReadOptions& options, ReadReport& report)
       : strict_(options.strict),
         job_label_(options.job_label),
+        signals_(options.signals),
         report_(report),
         table_(options.strict, report) {}
 
@@ -77,11 +79,16 @@ class LoadReader {
     bool known = false;
     int size = 0, time = 0, load = 1, job = -1;
     int64_t time_unit = 1;
+    std::vector<int> signals;
   };
 
   // ---- JSON ----
 
   absl::Status ReadJson(ByteSource& source) {
+    if (!signals_.empty()) {
+      return absl::InvalidArgumentError(
+          StrCat(table_.file(), ": JSON has no columns: signals are read from CSV, a column each"));
+    }
     std::string body;
     constexpr size_t kPiece = size_t{1} << 20;
     for (size_t read = kPiece; read == kPiece && body.size() <= kMostJson;) {
@@ -155,8 +162,9 @@ class LoadReader {
     columns_.size = row.size();
     double number = 0;
     is_header = row.size() < 2 || ParseDecimal(row.begin(1), row.end(1), number) == NumberKind::kBad;
-    if (!is_header && row.size() == 2) return absl::OkStatus();  // two columns without names
+    if (!is_header && row.size() == 2 && signals_.empty()) return absl::OkStatus();  // columns without names
     columns_.time = columns_.load = -1;
+    columns_.signals.assign(signals_.size(), -1);
     for (int i = 0; i < row.size(); ++i) {
       std::string_view name = Unquoted(row[i]);
       if (i == 0 && name.starts_with("\xEF\xBB\xBF")) name.remove_prefix(3);
@@ -167,11 +175,18 @@ class LoadReader {
         columns_.load = i;
       } else if (name == "job") {
         columns_.job = i;
+      } else if (const auto at = std::ranges::find(signals_, name); at != signals_.end()) {
+        columns_.signals[static_cast<size_t>(at - signals_.begin())] = i;
       } else {
         table_.WarnUnused(name);
       }
     }
     is_header = true;
+    if (const auto lacks = std::ranges::find(columns_.signals, -1); lacks != columns_.signals.end()) {
+      return absl::InvalidArgumentError(
+          StrCat(table_.file(), ": the first line names no column \"",
+                 signals_[static_cast<size_t>(lacks - columns_.signals.begin())], "\" for this signal"));
+    }
     if (columns_.time >= 0 && columns_.load >= 0) return absl::OkStatus();
     return absl::InvalidArgumentError(
         StrCat(table_.file(),
@@ -196,10 +211,24 @@ class LoadReader {
       case NumberKind::kBad:
         return table_.Bad("load is negative or no number", row);
     }
+    if (const std::string_view wrong = ParseSignals(row); !wrong.empty()) return table_.Bad(wrong, row);
     const std::string_view name = columns_.job >= 0 ? Unquoted(row[columns_.job]) : std::string_view();
     if (columns_.job >= 0 && name.empty()) return table_.Bad("no job name", row);
     return AddPoint(columns_.job >= 0 ? std::string(name) : Stem(table_.file()), us, load,
                     [&](std::string_view cause) { return table_.Bad(cause, row); });
+  }
+  // Into row_signals_; why not, or "".
+  std::string_view ParseSignals(const CsvRow& row) {
+    row_signals_.clear();
+    for (const int column : columns_.signals) {
+      double value = LoadSeries::kAbsentLoad;
+      const NumberKind kind = ParseDecimal(row.begin(column), row.end(column), value);
+      if (kind == NumberKind::kBad || (kind == NumberKind::kNumber && !(value >= 0 && value <= 1e30)))
+        return "a signal is negative or no number";
+      row_signals_.push_back(kind == NumberKind::kNumber ? static_cast<float>(value)
+                                                         : LoadSeries::kAbsentLoad);
+    }
+    return "";
   }
   template <typename OnBad>
   absl::Status AddPoint(std::string_view name, int64_t us, double load, const OnBad& bad) {
@@ -212,6 +241,7 @@ class LoadReader {
       return bad("more than 38 years after the job's first row");
     ++report_.rows_used;
     job.points.push_back({us, static_cast<float>(load)});
+    job.signals.insert(job.signals.end(), row_signals_.begin(), row_signals_.end());
     return absl::OkStatus();
   }
   bool ParseTime(const CsvRow& row, int64_t& us) const {
@@ -230,7 +260,7 @@ class LoadReader {
   }
   size_t NumberOf(std::string_view name) {
     const auto [found, added] = numbers_.try_emplace(std::string(name), jobs_.size());
-    if (added) jobs_.push_back({std::string(name), {}});
+    if (added) jobs_.push_back({std::string(name), {}, {}});
     return found->second;
   }
   std::optional<LoadSeries> ToSeries(const JobRows& job) {
@@ -264,11 +294,35 @@ class LoadReader {
       for (; i < job.points.size() && slot(job.points[i].us) == at; ++i, ++n) sum += job.points[i].load;
       out.load[static_cast<size_t>(at)] = static_cast<float>(sum / n);
     }
+    AddSignals(job, slot, out);
     return out;
+  }
+  // As the load: the mean of the rows of a step.
+  template <typename SlotOf>
+  void AddSignals(const JobRows& job, const SlotOf& slot, LoadSeries& out) const {
+    for (size_t k = 0; k < signals_.size(); ++k) {
+      SignalSeries& its = out.signals.emplace_back();
+      its.name = signals_[k];
+      its.values.assign(out.load.size(), LoadSeries::kAbsentLoad);
+      for (size_t i = 0; i < job.points.size();) {
+        const int64_t at = slot(job.points[i].us);
+        double sum = 0;
+        int n = 0;
+        for (; i < job.points.size() && slot(job.points[i].us) == at; ++i) {
+          const float value = job.signals[i * signals_.size() + k];
+          if (value < 0) continue;
+          sum += value;
+          ++n;
+        }
+        if (n > 0) its.values[static_cast<size_t>(at)] = static_cast<float>(sum / n);
+      }
+    }
   }
 
   const bool strict_;
   const std::string job_label_;
+  const std::vector<std::string> signals_;
+  std::vector<float> row_signals_;  // scratch
   ReadReport& report_;
   CsvTable table_;
   Columns columns_;

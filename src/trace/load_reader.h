@@ -15,6 +15,8 @@ struct LoadReadOptions {
   std::vector<std::string> paths;  // files, directories, archives, as of a trace
   bool strict = false;             // the first bad row is an error
   std::string job_label;           // of JSON: the label whose value is the job's name; "": all labels are it
+  // Columns of CSV that become LoadSeries::signals; each file must have them.
+  std::vector<std::string> signals = {};
 };
 
 // One series a job, in the order of their first rows; a file whose first character is { is JSON. The step of a

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/strings.h"
 #include "fmt/format.h"
 #include "model/units.h"
 #include "vertical/stored_values.h"
@@ -27,6 +28,26 @@ constexpr uint32_t kHasApplied = 1U << 31U;
 
 VpaHistogram::VpaHistogram(double first, double half_life_s)
     : first_(first), half_life_s_(half_life_s), weights_(kBuckets, 0.0) {}
+
+absl::StatusOr<VpaHistogram> VpaHistogram::OfCheckpoint(double first, double half_life_s,
+                                                        std::span<const Weight> weights, double total,
+                                                        int64_t reference_s) {
+  VpaHistogram out(first, half_life_s);
+  double sum = 0;
+  for (const Weight& w : weights) {
+    if (w.bucket < 0 || w.bucket >= kBuckets)
+      return absl::InvalidArgumentError(StrCat("bucket ", w.bucket, ": expected 0 to ", kBuckets - 1));
+    sum += w.weight;
+  }
+  if (!IsStoredAmount(total) || (sum > 0) != (total > 0))
+    return absl::InvalidArgumentError(StrCat("totalWeight ", total, " of weights that add up to ", sum));
+  if (sum == 0) return out;
+  for (const Weight& w : weights) out.weights_[static_cast<size_t>(w.bucket)] += w.weight * (total / sum);
+  out.total_ = total;
+  out.reference_s_ = reference_s;
+  out.started_ = true;
+  return out;
+}
 
 double VpaHistogram::BucketStart(double first, int n) {
   return first * (std::pow(kGrowth, n) - 1) / (kGrowth - 1);
@@ -138,6 +159,14 @@ VpaEstimate VpaBounds(double p50, double p90, double p95, double confidence_days
   return e;
 }
 
+VpaEstimate EstimateOf(const VpaHistogram& histogram, Resource resource, const VpaSettings& settings,
+                       double confidence_days) {
+  const double minimum = resource == Resource::kCpu ? settings.min_cpu_cores : settings.min_memory_bytes;
+  return VpaBounds(histogram.Percentile(settings.lower_percentile), histogram.Percentile(settings.percentile),
+                   histogram.Percentile(settings.upper_percentile), confidence_days, minimum,
+                   settings.margin);
+}
+
 namespace {
 
 constexpr double kMostBytes = 1e15;  // above the last bucket
@@ -148,7 +177,8 @@ class VpaRecommender final : public Recommender {
       : resource_(resource),
         settings_(settings),
         oom_(oom),
-        histogram_(resource == Resource::kCpu ? 0.01 : 1e7, settings.half_life_s) {}
+        histogram_(resource == Resource::kCpu ? VpaHistogram::kFirstCpu : VpaHistogram::kFirstMemory,
+                   settings.half_life_s) {}
 
   void Observe(const Signal& signal) override {
     if (signal.tasks.empty()) return;
@@ -288,12 +318,7 @@ class VpaRecommender final : public Recommender {
     // A 5-minute window stands for five of the VPA's one-minute samples.
     return std::min(days, samples_ * (kWindowSeconds / 60.0) / kSamplesPerDay);
   }
-  VpaEstimate Estimate() const {
-    const double minimum = resource_ == Resource::kCpu ? settings_.min_cpu_cores : settings_.min_memory_bytes;
-    return VpaBounds(
-        histogram_.Percentile(settings_.lower_percentile), histogram_.Percentile(settings_.percentile),
-        histogram_.Percentile(settings_.upper_percentile), ConfidenceDays(), minimum, settings_.margin);
-  }
+  VpaEstimate Estimate() const { return EstimateOf(histogram_, resource_, settings_, ConfidenceDays()); }
 
   Resource resource_;
   VpaSettings settings_;

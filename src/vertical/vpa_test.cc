@@ -94,6 +94,47 @@ RC_GTEST_PROP(VpaHistogram, AgreesWithAListOfSamples, ()) {
 
 // recommender.go's own table of what confidence yields: upper x inf, x 3, x 2, x 1.14; lower x 0, then
 // nearly 1.
+// As the VPA writes it: weights as shares of the largest, which is 10,000; rounded.
+TEST(VpaHistogram, ACheckpointGoesOnAsItWas) {
+  VpaHistogram before(VpaHistogram::kFirstMemory, 86400);
+  double largest = 0, total = 0;
+  std::vector<double> exact(VpaHistogram::kBuckets);
+  for (int i = 0; i < 200; ++i) {
+    const double value = 2e8 * (1 + 0.5 * std::sin(i * 0.7)) + 1e6 * i;
+    const int64_t time_s = int64_t{i} * 7200;
+    before.Add(value, 1, time_s);
+    for (int n = 0; n < VpaHistogram::kBuckets; ++n) {
+      const bool here = value >= VpaHistogram::BucketStart(VpaHistogram::kFirstMemory, n) &&
+                        value < VpaHistogram::BucketStart(VpaHistogram::kFirstMemory, n + 1);
+      if (here) exact[static_cast<size_t>(n)] += std::exp2(static_cast<double>(time_s) / 86400);
+    }
+  }
+  for (const double w : exact) {
+    largest = std::max(largest, w);
+    total += w;
+  }
+  std::vector<VpaHistogram::Weight> weights;
+  for (int n = 0; n < VpaHistogram::kBuckets; ++n) {
+    const auto w = static_cast<uint32_t>(std::llround(exact[static_cast<size_t>(n)] / largest * 10000));
+    if (w > 0) weights.push_back({n, w});
+  }
+  auto after = VpaHistogram::OfCheckpoint(VpaHistogram::kFirstMemory, 86400, weights, total, 0);
+  ASSERT_TRUE(after.ok()) << after.status();
+  for (const double p : {0.1, 0.5, 0.9, 0.95, 0.99})
+    EXPECT_EQ(after->Percentile(p), before.Percentile(p)) << p;
+  for (int i = 200; i < 230; ++i) {
+    before.Add(9e8, 1, int64_t{i} * 7200);
+    after->Add(9e8, 1, int64_t{i} * 7200);
+    EXPECT_EQ(after->Percentile(0.9), before.Percentile(0.9)) << i;
+  }
+  const VpaHistogram::Weight one[] = {{3, 10000}}, outside[] = {{176, 1}};
+  EXPECT_TRUE(VpaHistogram::OfCheckpoint(0.01, 86400, {}, 0, 0)->empty());
+  EXPECT_FALSE(VpaHistogram::OfCheckpoint(0.01, 86400, outside, 1, 0).ok());
+  EXPECT_FALSE(VpaHistogram::OfCheckpoint(0.01, 86400, one, 0, 0).ok());
+  EXPECT_FALSE(VpaHistogram::OfCheckpoint(0.01, 86400, one, NAN, 0).ok());
+  EXPECT_FALSE(VpaHistogram::OfCheckpoint(0.01, 86400, {}, 1, 0).ok());
+}
+
 TEST(VpaBounds, AtNoTimeHalfADayADayAndAWeek) {
   struct Case {
     double days, upper, lower;

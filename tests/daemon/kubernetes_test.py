@@ -42,6 +42,8 @@ class Cluster:
         self.seconds = 0  # of usage, since START
         self.use_mib = 20
         self.scrape_seconds = 6 * 3600  # of usage in each answer of the kubelet
+        self.no_proxy = False
+        self.owner = "Deployment"  # of the ReplicaSet
         self.refuse = None  # (status, message) for each resize
         self.hpas = {}
         self.hpa_events = []
@@ -162,6 +164,16 @@ class Cluster:
                     lines.append(f"container_memory_working_set_bytes{{{labels.replace('app', 'migrate')}}} {400 * MIB} {at}")
         return "\n".join(lines) + "\n"
 
+    def pod_metrics(self):
+        """As metrics-server: of each pod the mean of the last minute; two and a half minutes go by from one answer to the next."""
+        with self.lock:
+            self.seconds += 150
+            at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(START + self.seconds))
+            return {"kind": "PodMetricsList", "apiVersion": "metrics.k8s.io/v1beta1", "metadata": {}, "items": [
+                {"metadata": {"name": name, "namespace": "shop"}, "timestamp": at, "window": "1m0.5s", "containers": [
+                    {"name": "app", "usage": {"cpu": "125000001n", "memory": f"{self.use_mib * 1024}Ki"}},
+                    {"name": "migrate", "usage": {"cpu": "1", "memory": "400Mi"}}]} for name in self.pods]}
+
 
 class Handler(daemon.JsonHandler):
     cluster = None
@@ -184,6 +196,18 @@ class Handler(daemon.JsonHandler):
         if "watch" in query:
             time.sleep(1)
             return self.answer(200, "")
+        if "/proxy/metrics/" in path.path and c.no_proxy:
+            return self.answer(403, json.dumps({"kind": "Status", "message": "nodes \"node-1\" is forbidden: cannot get resource \"nodes/proxy\""}))
+        if path.path == "/apis":
+            return self.answer(200, json.dumps({"kind": "APIGroupList", "groups": [
+                {"name": "apps", "preferredVersion": {"groupVersion": "apps/v1"}},
+                {"name": "argoproj.io", "preferredVersion": {"groupVersion": "argoproj.io/v1alpha1"}}]}))
+        if path.path == "/apis/argoproj.io/v1alpha1":
+            return self.answer(200, json.dumps({"kind": "APIResourceList", "groupVersion": "argoproj.io/v1alpha1", "resources": [
+                {"name": "rollouts", "namespaced": True, "kind": "Rollout"},
+                {"name": "rollouts/scale", "namespaced": True, "group": "autoscaling", "version": "v1", "kind": "Scale"}]}))
+        if path.path == "/apis/metrics.k8s.io/v1beta1/pods":
+            return self.answer(200, json.dumps(c.pod_metrics()))
         if path.path.endswith("/proxy/metrics/cadvisor"):
             return self.answer(200, c.usage())
         if path.path.endswith("/proxy/metrics/resource"):
@@ -217,7 +241,7 @@ class Handler(daemon.JsonHandler):
                 items = [copy.deepcopy(c.deployment)]
             if path.path == "/apis/apps/v1/replicasets":
                 items = [{"metadata": {"name": "web-5d4f8c7b9d", "namespace": "shop", "ownerReferences": [
-                    {"kind": "Deployment", "name": "web", "controller": True}]}}]
+                    {"kind": c.owner, "name": "web", "controller": True}]}}]
             if path.path == "/apis/autoscaling/v2/horizontalpodautoscalers":
                 items = list(c.hpas.values())
             text = json.dumps({"kind": "List", "metadata": {"resourceVersion": str(version)}, "items": items})
@@ -316,6 +340,53 @@ defaults: {{mode: canary, recommender: moving_window, canary.share: 0.5, canary.
     stage.equal(tautd.stop(), 0, "tautd stops")
 
 
+def by_metrics_api(stage, cluster, port):
+    """Where the proxy to the kubelets is not allowed, usage is that of metrics.k8s.io."""
+    kubeconfig = stage.file("kubeconfig4", f"""current-context: test
+contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
+clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
+users: [{{name: u, user: {{token: secret}}}}]
+""")
+    config = """clock: samples
+ingest: {{kubernetes_jobs: containers, grace: 0s}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s, usage: {usage}}}
+defaults: {{mode: observe, recommender: moving_window}}
+"""
+    cluster.no_proxy = True
+    for end in ("2bxnz", "4vqtr"):
+        cluster.add(f"web-5d4f8c7b9d-{end}")
+    tautd = stage.tautd(config=config.format(kubeconfig=kubeconfig, usage="cadvisor"), store="memory")
+    stage.check(daemon.eventually(lambda: "nodes/proxy" in tautd.output(), 30), "a refused proxy is said", tautd.output())
+    tautd.stop()
+    tautd = stage.tautd(config=config.format(kubeconfig=kubeconfig, usage="metrics_api"), store="memory")
+    usage = lambda: [(j["name"], j["tasks"], round(j["cpu"]["usage"] or 0, 3), (j["memory"]["usage"] or 0) / MIB,  # noqa: E731
+                      (j["memory"]["owner_limit"] or 0) / MIB) for j in tautd.get("/api/v1/jobs")["jobs"] if j["last_seen"]]
+    stage.check(daemon.eventually(lambda: usage() == [(JOB, 2, 0.125, 20, 512)], 60),
+                "the metrics API says what pods use; init containers do not count", usage())
+    stage.equal(metric(tautd, 'tautd_kubernetes_scrapes_total{result="failed"}'), 0, "and nothing fails")
+    stage.equal(tautd.stop(), 0, "tautd stops")
+    rollout(stage, cluster, kubeconfig)
+
+
+def rollout(stage, cluster, kubeconfig):
+    """A kind that nobody told tautd of has a number of replicas too, where discovery says that it has a scale."""
+    cluster.owner, cluster.replicas = "Rollout", None
+    config = f"""clock: samples
+actuator: {{kind: kubernetes}}
+ingest: {{kubernetes_jobs: containers, grace: 0s}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s, usage: metrics_api, scale: true}}
+defaults: {{mode: auto, recommender: moving_window, replicas.policy: static, replicas.static.count: 5}}
+"""
+    tautd = stage.tautd(config=config, store="memory")
+    stage.check(daemon.eventually(lambda: cluster.replicas == 5, 60), "the Rollout is scaled", cluster.replicas)
+    path = "PATCH /apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web/scale application/merge-patch+json"
+    stage.check(any(r.startswith(path) for r in cluster.requests), "through its subresource",
+                [r for r in cluster.requests if r.startswith("PATCH")])
+    said = lambda: [(d["job"], d["after"], d["outcome"]) for d in tautd.get("/api/v1/decisions?target=replicas")["decisions"]]  # noqa: E731
+    stage.check(daemon.eventually(lambda: said() == [("shop/rollout/web/app", 5, "applied")], 20), "as one decision", said())
+    stage.equal(tautd.stop(), 0, "tautd stops")
+
+
 def evicted(stage, cluster, port):
     """Where no resize is possible and pods may be evicted, those that replace them start with the limit."""
     kubeconfig = stage.file("kubeconfig3", f"""current-context: test
@@ -371,6 +442,9 @@ def main():
         cluster = Cluster()
         Handler.cluster = cluster
         evicted(stage, cluster, server.server_address[1])
+        cluster = Cluster()
+        Handler.cluster = cluster
+        by_metrics_api(stage, cluster, server.server_address[1])
         server.shutdown()
         stage.finish()
 

@@ -246,6 +246,64 @@ test('a job shows its usage, reads it out, and explains its limit', async () => 
   });
 });
 
+// Against a tautd that scales nothing there is no such job.
+async function scaledJob() {
+  for (const row of (await api('jobs?sort=name&order=asc&limit=500')).jobs) {
+    if (row.tasks_would_be === null || row.tasks_would_be === undefined) continue;
+    const job = await api(`jobs/${encodeURIComponent(row.name)}`);
+    if (job.replicas && job.replicas.load !== null && job.replicas.would_be !== null) return job;
+  }
+  return null;
+}
+
+test('the replicas of a job: tasks now and as they would be, the load that asks for them, and why', async () => {
+  const job = await scaledJob();
+  if (job === null) {
+    assert.equal(process.env.TAUT_SCALED, undefined, 'this tautd has jobs whose tasks it scales');
+    return;
+  }
+  const card = (page) => page.locator('.card:has(.replicas)').last();
+  for (const size of [WIDE, PHONE]) {
+    await on(jobHash(job.name), { size }, async (page) => {
+      assert.equal(await card(page).locator('h2').innerText(), 'Replicas');
+      const facts = Object.fromEntries(await card(page).locator('.summary-facts > span').evaluateAll((all) => all.map((span) => [...span.children].map((part) => part.textContent))));
+      const now = (await api(`jobs/${encodeURIComponent(job.name)}`)).replicas;
+      assert.equal(Number(facts['Tasks now'].replace(/\D/g, '')), now.tasks);
+      assert.equal(Number(facts['Would be'].replace(/\D/g, '')), now.would_be);
+      assert.match(facts.Utilization, /%/);
+      assert.ok('CPU of all tasks' in facts || 'Load' in facts, Object.keys(facts).join());
+      assert.ok((await card(page).innerText()).includes(now.policy), 'the policy is named');
+      assert.ok((await card(page).locator('.paragraph').first().innerText()).length > 20, 'and says why');
+      // The charts: the load beside the capacity, and the number of tasks; arrow keys read both out.
+      for (const [label, names] of [['Load of the job and what its tasks can process', ['load', 'capacity', 'capacity would be']], ['Number of tasks', ['running', 'would run']]]) {
+        const chart = card(page).locator('figure.chart').filter({ has: page.locator(`[aria-label^="${label}"]`) });
+        await until(label, () => chart.locator('canvas').count());
+        await chart.locator('.plot').focus();
+        await page.keyboard.press('ArrowLeft');
+        await until(`${label}: a reading`, async () => {
+          const tip = await chart.locator('.tip').innerText();
+          return names.every((name) => tip.includes(name)) && /\d/.test(tip);
+        });
+      }
+      assert.deepEqual(await beyond(page), [], 'the card is wider than the screen');
+    });
+  }
+  await on(jobHash(job.name), {}, async (page) => {
+    for (const [range, days] of [['1 day', 1], ['30 days', 30]]) {
+      const asked = page.waitForRequest((request) => {
+        const at = new URL(request.url());
+        return at.pathname.endsWith('/replicas') && Number(at.searchParams.get('to')) - Number(at.searchParams.get('from')) === days * 86400;
+      });
+      await card(page).getByRole('group', { name: 'Range of time' }).getByRole('button', { name: range }).click();
+      await asked;
+      await until(range, async () => (await card(page).getByRole('button', { name: range }).getAttribute('aria-pressed')) === 'true');
+    }
+    await page.evaluate(AXE);
+    const found = await page.evaluate(() => window.axe.run('.card:has(.replicas)'));
+    assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes[0].target}: ${v.nodes[0].failureSummary}`), []);
+  });
+});
+
 test('what-if answers as the recommender and its slider change', async () => {
   const name = await jobWithHistory();
   if (name === null) return;

@@ -1,0 +1,45 @@
+// Where the scale of a workload of any kind is: kinds with a subresource `scale` that the API server names in
+// discovery, such as those of custom resources (a Rollout, a CloneSet).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kubernetes/cluster.h"
+
+namespace taut {
+
+// Not thread-safe. Discovery is a request for the list of groups and one for each group: asked when a kind is
+// looked for, and again after kFreshS, or after kMissedS if the kind was not there.
+class ScaleFinder {
+ public:
+  static constexpr double kFreshS = 600, kMissedS = 60;
+  struct Options {
+    std::function<absl::StatusOr<std::string>(const std::string& path)> get;  // from the API server
+    std::function<double()> steady_s;
+  };
+  explicit ScaleFinder(Options options) : options_(std::move(options)) {}
+
+  // "/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web". InvalidArgument: no namespaced kind of this name
+  // has a scale, or kinds of several groups have (names them). Unavailable: the kind is not found, and a group
+  // did not answer.
+  absl::StatusOr<std::string> PathOf(const WorkloadName& workload);
+
+ private:
+  absl::Status Discover();
+  // Adds the kinds of one group.
+  absl::Status TakeGroup(const std::string& group_version);
+
+  Options options_;
+  bool asked_ = false;
+  double asked_s_ = 0;
+  absl::Status missing_;  // of a group that did not answer
+  // Kind in lower case: "argoproj.io/v1alpha1" and "rollouts" of each group.
+  std::map<std::string, std::vector<std::pair<std::string, std::string>>> kinds_;
+};
+
+}  // namespace taut

@@ -1,0 +1,206 @@
+// The number of tasks of live jobs by named signals: windows in, counts out, over restarts and retraining.
+#include <cmath>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "live/live_fixture.h"
+
+namespace taut {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Optional;
+
+constexpr std::string_view kBySignals = "ceil(max(queue_length, 10m) / 50) + avg(cpu, 5m) / 2";
+
+LiveSettings BySignals(std::string_view target, std::string_view capacity = "0") {
+  LiveSettings s = Settings(Policy::kMovingWindow, Mode::kAuto);
+  JobPolicy defaults = s.rules.defaults();
+  defaults.replicas.signals = {"queue_length", "requests"};
+  for (const auto& [key, value] :
+       {std::pair<std::string_view, std::string_view>{"replicas.policy", "function"},
+        {"replicas.function.target", target},
+        {"replicas.task_capacity", capacity},
+        {"replicas.autopilot.small_change", "0"},
+        {"replicas.max", "100"}})
+    EXPECT_TRUE(SetJobSetting(key, value, defaults).ok()) << key;
+  s.rules = *PolicyRules::Compile({}, defaults);
+  return s;
+}
+
+// A job of `tasks` tasks of half a core, without a CPU limit.
+class SignalledJob {
+ public:
+  explicit SignalledJob(const LiveSettings& settings) : fleet(settings) {
+    fleet.AddJob({JobId{0}, "worker", {}, 0});
+  }
+  void Window(std::vector<NamedSignal> signals, uint32_t tasks = 4) {
+    ClosedWindow closed;
+    closed.window = WindowId{index++};
+    JobWindow w;
+    w.window = closed.window;
+    w.num_tasks = tasks;
+    w.cpu_limit_cores = cpu_limit;
+    for (uint32_t t = 0; t < tasks; ++t) closed.tasks.push_back({t, 0.5, 0.5, 1e8F, 1e8F});
+    if (tasks > 0) {
+      closed.cpu_buckets.push_back({Grid::Cpu().BucketOf(0.5), 300.0F * static_cast<float>(tasks)});
+      w.num_buckets = 1;
+    }
+    w.num_signals = static_cast<uint32_t>(signals.size());
+    closed.signals = std::move(signals);
+    closed.jobs.push_back({JobId{0}, w});
+    closed.jobs.back().replicas = said;
+    last = closed;
+    PassOutput out;
+    Step(fleet, closed, out);
+    for (const Decision& d : out.decisions) {
+      if (d.target.is_replicas()) all.push_back(*d.after);
+    }
+  }
+  const LiveReplicas& replicas() const { return *fleet.job(JobId{0}).replicas; }
+  std::string Why() const {
+    Reason reason;
+    replicas().Explain(reason);
+    return reason.sentence;
+  }
+
+  LiveFleet fleet;
+  ClosedWindow last;
+  std::vector<double> all;
+  SaidReplicas said;
+  float cpu_limit = kAbsent;
+  int32_t index = 0;
+};
+
+std::vector<NamedSignal> Queue(double length) { return {{"queue_length", static_cast<float>(length)}}; }
+
+TEST(LiveSignals, ScaleAJobWithoutALimitAndALoadSeries) {
+  SignalledJob job(BySignals(kBySignals));
+  job.Window(Queue(120));
+  EXPECT_THAT(job.replicas().recommended(), Optional(4)) << "3 for the queue, 1 for 2 cores";
+  job.Window(Queue(990));
+  EXPECT_THAT(job.replicas().recommended(), Optional(21));
+  EXPECT_THAT(job.Why(), HasSubstr("is 21: 21 tasks after smoothing."));
+  job.Window({});
+  EXPECT_THAT(job.replicas().recommended(), Optional(21));
+  EXPECT_EQ(job.Why(), "queue_length was not measured, so the count stays 21.");
+  EXPECT_EQ(job.all, (std::vector<double>{21}));
+}
+
+TEST(LiveSignals, ASilentSignalIsHeldAndThenSafe) {
+  SignalledJob job(BySignals("queue_length / 10"));
+  job.Window(Queue(300));
+  EXPECT_THAT(job.replicas().recommended(), Optional(30));
+  for (int i = 0; i < 60; ++i) job.Window(Queue(20));
+  EXPECT_THAT(job.replicas().recommended(), Optional(2));
+  for (int i = 0; i < 12; ++i) job.Window({});
+  EXPECT_THAT(job.replicas().recommended(), Optional(2));
+  job.Window({});
+  EXPECT_THAT(job.replicas().recommended(), Optional(30)) << "an hour later the highest of the day";
+  EXPECT_THAT(job.Why(), HasSubstr("queue_length has not been measured for 1.08 h"));
+}
+
+TEST(LiveSignals, OwnSignalsAreThoseOfTheWindow) {
+  SignalledJob job(BySignals("cpu * 10 + memory / 1e8"));
+  job.Window({});
+  EXPECT_THAT(job.replicas().recommended(), Optional(24));
+  SignalledJob limited(BySignals("cpu / cpu_limit"));
+  limited.Window({});
+  EXPECT_THAT(limited.Why(), HasSubstr("cpu_limit was not measured, so the count stays 4."));
+}
+
+TEST(LiveSignals, NoMeasuredTaskIsNeededWhereTheNumberIsSaid) {
+  SignalledJob job(BySignals("queue_length / 10"));
+  job.Window(Queue(50), 0);
+  EXPECT_FALSE(job.replicas().recommended().has_value()) << "how many run is not known";
+  job.said = {.count = 3, .ready = 3};
+  job.Window(Queue(50), 0);
+  EXPECT_THAT(job.replicas().recommended(), Optional(5));
+}
+
+TEST(LiveSignals, ASignalAloneDoesNotHideASilentJob) {
+  LiveSettings settings = BySignals("queue_length");
+  JobPolicy defaults = settings.rules.defaults();
+  ASSERT_TRUE(SetJobSetting("replicas.policy", "hpa", defaults).ok());
+  settings.rules = *PolicyRules::Compile({}, defaults);
+  SignalledJob job(settings);
+  job.cpu_limit = 0.4F;
+  job.Window(Queue(1));
+  ASSERT_THAT(job.replicas().recommended(), Optional(7)) << "4 tasks at 125 % of 80 %";
+  job.cpu_limit = 2;
+  for (int i = 0; i < 4; ++i) job.Window(Queue(1), 7);
+  ASSERT_THAT(job.replicas().recommended(), Optional(testing::Lt(7)));
+  const WindowId measured = job.fleet.job(JobId{0}).last_window;
+  job.Window(Queue(1), 0);
+  EXPECT_EQ(job.fleet.job(JobId{0}).last_window, measured);
+  EXPECT_THAT(job.replicas().hold(), HasSubstr("no load has been measured since"));
+  for (int i = 0; i < 12; ++i) job.Window(Queue(1), 0);
+  EXPECT_THAT(job.replicas().recommended(), Optional(7)) << "the highest of the day is safe";
+}
+
+std::vector<NamedSignal> Wave(int32_t i) {
+  std::vector<NamedSignal> out = Queue(200 + 150 * std::sin(i * 0.1) + 13 * (i % 7));
+  if (i % 9 != 0) out.push_back({"requests", static_cast<float>(30 + i % 50)});
+  return out;
+}
+
+TEST(LiveSignals, ARestartChangesNoDecision) {
+  const LiveSettings settings = BySignals("max(queue_length, 30m) / 20 + p95(requests, 2h) / 10 + cpu / 2");
+  SignalledJob straight(settings), before(settings), after(settings);
+  const int32_t stop = 133, end = 300;
+  for (int32_t i = 0; i < end; ++i) straight.Window(Wave(i));
+  for (int32_t i = 0; i < stop; ++i) before.Window(Wave(i));
+  const std::string chunk = Chunk(before.fleet), models = Models(before.fleet);
+  ByteReader models_in(models), chunk_in(chunk);
+  ASSERT_TRUE(after.fleet.LoadFleet(models_in).ok());
+  ASSERT_TRUE(after.fleet.LoadChunk(0, WindowId{stop - 1}, chunk_in).ok());
+  after.index = stop;
+  for (int32_t i = stop; i < end; ++i) after.Window(Wave(i));
+  std::vector<double> made = before.all;
+  made.insert(made.end(), after.all.begin(), after.all.end());
+  EXPECT_EQ(made, straight.all);
+  EXPECT_GT(made.size(), 20U);
+  EXPECT_EQ(Chunk(after.fleet), Chunk(straight.fleet)) << "byte for byte";
+}
+
+TEST(LiveSignals, StoredWindowsTeachTheSame) {
+  SignalledJob job(BySignals(kBySignals));
+  std::vector<JobDay> days(1);
+  for (int32_t i = 0; i < 200; ++i) {
+    job.Window(Wave(i));
+    JobDay one;
+    ToJobDay(job.last, 0, one);
+    JobWindow w = one.windows[0];
+    w.first_task = static_cast<uint32_t>(days[0].tasks.size());
+    w.first_bucket = static_cast<uint32_t>(days[0].cpu_buckets.size());
+    w.first_signal = static_cast<uint32_t>(days[0].signals.size());
+    days[0].windows.push_back(w);
+    days[0].tasks.insert(days[0].tasks.end(), one.tasks.begin(), one.tasks.end());
+    days[0].cpu_buckets.insert(days[0].cpu_buckets.end(), one.cpu_buckets.begin(), one.cpu_buckets.end());
+    days[0].signals.insert(days[0].signals.end(), one.signals.begin(), one.signals.end());
+  }
+  SignalledJob fresh(BySignals("queue_length"));
+  fresh.Window({});
+  PassOutput out;
+  ASSERT_TRUE(Set(fresh.fleet, JobId{0}, "replicas.function.target", kBySignals, 1000, out).ok());
+  ASSERT_THAT(fresh.fleet.WantHistory(9), testing::ElementsAre(JobId{0}));
+  fresh.fleet.Retrain(JobId{0}, days, {});
+  // The queue was long in the last ten minutes of the stored windows.
+  fresh.index = job.index;
+  const std::vector<NamedSignal> now = Queue(1);
+  fresh.Window(now);
+  job.Window(now);
+  EXPECT_EQ(fresh.replicas().recommended(), job.replicas().recommended());
+  EXPECT_GT(*job.replicas().recommended(), 2);
+}
+
+TEST(LiveSignals, AnUnknownSignalIsRefusedAsASetting) {
+  SignalledJob job(BySignals(kBySignals));
+  const KeyValue wrong{"replicas.function.target", "queue_lenght / 50"};
+  const auto prepared = job.fleet.Prepare(JobId{0}, {&wrong, 1}, "anna", 0);
+  EXPECT_THAT(std::string(prepared.status().message()),
+              HasSubstr("unknown name \"queue_lenght\"; did you mean \"queue_length\"?"));
+}
+
+}  // namespace
+}  // namespace taut
