@@ -78,11 +78,11 @@ HttpResponse Api::GroupStatus(const HttpRequest& request) {
   json.Field("started", options_.started_s);
   json.Field("quota", options_.quota != nullptr);
   json.Field("bills", options_.pricing != nullptr);
-  json.Field("ready", control_.ready().ok());
+  json.Field("ready", control_.status().ready().ok());
   json.Key("warnings");
   json.BeginArray();
   json.EndArray();
-  json.Field("clock", control_.clock() == ClockSource::kWall ? "wall" : "samples");
+  json.Field("clock", control_.ingest().clock() == ClockSource::kWall ? "wall" : "samples");
   json.Field("actuator", control_.actuator_name());
   json.Field("store", "");
   json.Field("pages", options_.pages && HasPages());
@@ -106,7 +106,7 @@ HttpResponse Api::GroupStatus(const HttpRequest& request) {
   json.Key("ingest");
   json.BeginObject();
   json.EndObject();
-  const std::optional<WindowId> last = control_.stored_through();
+  const std::optional<WindowId> last = control_.agents().stored_through();
   PutTime("last_window_end", last.has_value() ? last->next().start_s() : INT64_MIN, json);
   PutCaller(request, json);
   json.EndObject();

@@ -451,7 +451,7 @@ absl::Status KubernetesRun::ScrapeNode(ApiClient& client, const std::string& nod
 
 void KubernetesRun::TakeUsage(std::span<const LabelView> labels, double value, int64_t at_ms) {
   const RemoteSample sample{value, at_ms};
-  control_->Take(labels, std::span(&sample, 1), options_.now(), kKeepAll);
+  control_->ingest().Take(labels, std::span(&sample, 1), options_.now(), kKeepAll);
 }
 
 absl::Status KubernetesRun::ReadPodMetrics(ApiClient& client) {
