@@ -193,6 +193,7 @@ HttpResponse Api::Route(const HttpRequest& request) {
                                   {"GET", "/api/v1/admission", &Api::Admission},
                                   {"GET", "/api/v1/requests", &Api::QuotaRequests},
                                   {"POST", "/api/v1/requests", &Api::MakeQuotaRequest},
+                                  {"GET", "/api/v1/machines", &Api::Machines},
                                   {"GET", "/allocation", &Api::Allocation},
                                   {"GET", "/allocation/compute", &Api::Allocation},
                                   {"GET", "/api/v1/decisions", &Api::Decisions},
@@ -215,6 +216,10 @@ HttpResponse Api::Route(const HttpRequest& request) {
   if (request.segments.size() == 4 && request.path.starts_with("/api/v1/decisions/") &&
       request.method == "GET") {
     return OneDecision(request);
+  }
+  if (request.segments.size() == 4 && request.path.starts_with("/api/v1/machines/") &&
+      request.method == "GET") {
+    return OneMachine(request);
   }
   if (request.segments.size() == 4 && request.path.starts_with("/api/v1/requests/") &&
       (request.method == "GET" || request.method == "DELETE")) {

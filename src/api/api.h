@@ -17,6 +17,7 @@
 #include "api/route_times.h"
 #include "control/control_plane.h"
 #include "economy/pricing.h"
+#include "machines/machine_desk.h"
 #include "model/allocation_plan.h"
 #include "net/event_stream.h"
 #include "net/http.h"
@@ -109,6 +110,9 @@ struct ApiOptions {
   const Pricing* pricing = nullptr;
   // If quota is configured; outlives the API.
   QuotaDesk* quota = nullptr;
+  // Both or none; none: there is no source of machines. The desk outlives the API.
+  MachineDesk* machines = nullptr;
+  std::function<MachineRunCounts()> machine_counts;
   // If the daemon listens for KEDA.
   std::function<ScalerServerCounts()> scaler_counts;
 };
@@ -176,6 +180,10 @@ class Api {
   HttpResponse MakeQuotaRequest(const HttpRequest& request);
   HttpResponse OneQuotaRequest(const HttpRequest& request);
   void PutQuotaMetrics(MetricsText& out) const;
+  // machine_handlers.cc
+  HttpResponse Machines(const HttpRequest& request);
+  HttpResponse OneMachine(const HttpRequest& request);
+  void PutMachineMetrics(MetricsText& out) const;
   FleetShown FleetShownHere() const { return {options_.machine, options_.prices, control_.actuator_name()}; }
 
   ControlPlane& control_;

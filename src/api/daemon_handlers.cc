@@ -379,6 +379,7 @@ HttpResponse Api::Metrics(const HttpRequest&) {
   PutTrustMetrics(control_, out);
   PutBudgetMetrics(out);
   PutQuotaMetrics(out);
+  PutMachineMetrics(out);
   const PassTimes pass = control_.last_pass();
   for (const auto& [step, ms] : pass.steps_ms) {
     out.Gauge("tautd_last_pass_seconds", "Duration of the steps of the last pass.", ms / 1000,

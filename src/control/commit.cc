@@ -58,7 +58,8 @@ void ControlPlane::Publish() {
                           unsaved_->settings,
                           unsaved_->window.has_value(),
                           unsaved_->when == When::kPast,
-                          unsaved_->output.step_backs};
+                          unsaved_->output.step_backs,
+                          unsaved_->window.has_value() ? &*unsaved_->window : nullptr};
   for (const auto& listener : listeners_) listener(events);
 }
 

@@ -78,6 +78,7 @@ struct TickEvents {
   bool window_closed = false;
   bool past = false;  // all of it was read from history (TickPast)
   std::span<const std::pair<JobId, ReplicaStepBack>> step_backs = {};
+  const ClosedWindow* window = nullptr;  // if one closed
 };
 
 struct ControlCounts {
@@ -208,6 +209,8 @@ class ControlPlane final : public TaskIntake {
   Timestamp now() const;
 
   std::optional<JobId> Find(std::string_view job) const;
+  // nullopt: no series or window of the task has come lately.
+  std::optional<TaskRef> FindTask(const std::string& job, const std::string& task) const;
   // Looks at a live job under its lock: be quick. False: no such job, `look` was not called.
   bool Look(JobId id, const std::function<void(const LiveJob&)>& look) const;
   // Empty if there is no such job.

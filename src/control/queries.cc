@@ -51,6 +51,14 @@ std::optional<JobId> ControlPlane::Find(std::string_view job) const {
   return fleet_.Find(job);
 }
 
+std::optional<TaskRef> ControlPlane::FindTask(const std::string& job, const std::string& task) const {
+  const std::optional<JobId> id = Find(job);
+  if (!id.has_value()) return std::nullopt;
+  const std::lock_guard lock(ingest_mutex_);
+  const std::optional<uint32_t> number = ingest_->mapper().FindTask(*id, task);
+  return number.has_value() ? std::optional(TaskRef{*id, *number}) : std::nullopt;
+}
+
 bool ControlPlane::Look(JobId id, const std::function<void(const LiveJob&)>& look) const {
   const std::shared_lock fleet(fleet_mutex_);
   if (!fleet_.Has(id)) return false;

@@ -8,7 +8,7 @@ import { allocation, billPage, budgetPage, costPage } from './costs.mjs';
 import { DecisionLog } from './decisions.mjs';
 import { DAY, WINDOW, fleetHistory, fleetNow, makeFleet } from './fleet.mjs';
 import { RESOURCES, heatmap, replicaHistory, jobDetail, jobPage, oomsOf, labelTotals } from './jobs.mjs';
-import { agentPage } from './machines.mjs';
+import { agentPage, machineAnswer } from './machines.mjs';
 import { admission, quotaAnswer, quotaState } from './quota.mjs';
 import { explain, whatIf } from './reasons.mjs';
 import { RECOMMENDERS } from './recommenders.mjs';
@@ -141,6 +141,7 @@ export function answer(world, method, path, query, body = '') {
     }
     case 'settings': return method === 'PATCH' ? setMany(world, query, JSON.parse(body || '{}')) : world.settings.all(world.jobs);
     case 'recommenders': return { recommenders: RECOMMENDERS };
+    case 'machines': return machineAnswer(world, rest[0], query);
     case 'agents': return agentPage(world.agents, world.started);
     case 'status': return statusOf(world);
     default: throw fail(404, 'no such page');

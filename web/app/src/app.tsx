@@ -122,7 +122,7 @@ function Content({ route }: { route: Route }) {
     case 'decisions': return <DecisionsPage query={route.query} />;
     case 'costs': return <CostsPage query={route.query} />;
     case 'quota': return <QuotaPage query={route.query} />;
-    case 'machines': return <MachinesPage />;
+    case 'machines': return <MachinesPage query={route.query} />;
     case 'settings': return <SettingsPage />;
     default: return <div class="wide lead"><h1>Page not found</h1><p><a href="#/">Back to the fleet</a></p></div>;
   }
@@ -141,7 +141,7 @@ export function App() {
 
   const cell = status.data?.cell;
   const agents = status.data?.agents;
-  const machines = route.page === 'machines' || (agents !== undefined && (agents.enabled || agents.known > 0));
+  const machines = route.page === 'machines' || (agents !== undefined && (agents.enabled || agents.known > 0)) || (status.data?.nodes ?? null) !== null;
 
   const quota = route.page === 'quota' || status.data?.quota === true;
 
