@@ -22,6 +22,7 @@
 #include "actuate/task_roster.h"
 #include "actuate/unacknowledged.h"
 #include "ports/actuator.h"
+#include "ports/placement.h"
 #include "ports/task_intake.h"
 #include "wire/agent_server.h"
 
@@ -70,7 +71,7 @@ struct AgentHubCounts {
   double slowest_order_ms = 0, mean_order_ms = 0;
 };
 
-class AgentHub final : public Actuator, public AgentListener {
+class AgentHub final : public Actuator, public AgentListener, public PlacementSource {
  public:
   struct Options {
     // Limits are ordered; else agents only report.
@@ -113,6 +114,10 @@ class AgentHub final : public Actuator, public AgentListener {
   void OnMessage(SessionId session, const taut::agent::v1::FromAgent& message) override;
   void OnDisconnect(SessionId session) override;
   void OnRefused(SessionId session, uint64_t sequence, const absl::Status& why) override;
+
+  // ---- PlacementSource: a machine for each agent ----
+  std::string_view placement_name() const override { return "agents"; }
+  std::vector<PlacedMachine> Placement() const override;
 
   std::vector<AgentView> Agents() const;
   // The newest last.

@@ -21,6 +21,7 @@
 #include "api/route_times.h"
 #include "control/control_plane.h"
 #include "economy/pricing.h"
+#include "machines/machine_desk.h"
 #include "model/allocation_plan.h"
 #include "net/event_stream.h"
 #include "net/http.h"
@@ -131,6 +132,9 @@ struct ApiOptions {
   const Pricing* pricing = nullptr;
   // If quota is configured; outlives the API.
   QuotaDesk* quota = nullptr;
+  // Both or none; none: there is no source of machines. The desk outlives the API.
+  MachineDesk* machines = nullptr;
+  std::function<MachineRunCounts()> machine_counts;
   // If the daemon listens for KEDA.
   std::function<ScalerServerCounts()> scaler_counts;
 };
@@ -238,6 +242,10 @@ class Api {
   FleetShown FleetShownTo(const Reach& reach, const Prices& prices) const {
     return {options_.machine, prices, control_.actuator_name(), reach.all()};
   }
+  // machine_handlers.cc
+  HttpResponse Machines(const HttpRequest& request, const Reach& reach);
+  HttpResponse OneMachine(const HttpRequest& request, const Reach& reach);
+  void PutMachineMetrics(MetricsText& out) const;
 
   ControlPlane& control_;
   const ApiOptions options_;

@@ -394,6 +394,7 @@ HttpResponse Api::Metrics(const HttpRequest& /*request*/, const Reach& /*reach*/
   PutTrustMetrics(control_, out);
   PutBudgetMetrics(out);
   PutQuotaMetrics(out);
+  PutMachineMetrics(out);
   const PassTimes pass = control_.status().last_pass();
   for (const auto& [step, ms] : pass.steps_ms) {
     out.Gauge("tautd_last_pass_seconds", "Duration of the steps of the last pass.", ms / 1000,
@@ -418,7 +419,8 @@ HttpResponse Api::Metrics(const HttpRequest& /*request*/, const Reach& /*reach*/
     }
   }
   const std::shared_ptr<const FleetView> view = control_.view();
-  out.Gauge("tautd_ready", "1 if samples are accepted and windows stored.", control_.status().ready().ok() ? 1 : 0);
+  out.Gauge("tautd_ready", "1 if samples are accepted and windows stored.",
+            control_.status().ready().ok() ? 1 : 0);
   if (view->window.has_value()) {
     out.Gauge("tautd_last_window_end_timestamp_seconds", "End of the window closed last.",
               static_cast<double>(view->window->next().start_s()));

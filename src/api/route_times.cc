@@ -29,6 +29,8 @@ constexpr std::string_view kRoutes[] = {"other",
                                         "/api/v1/recommenders",
                                         "/api/v1/status",
                                         "/api/v1/agents",
+                                        "/api/v1/machines",
+                                        "/api/v1/machines/{name}",
                                         "/api/v1/totals",
                                         "/api/v1/events",
                                         "/api/v1/openapi.yaml"};
@@ -46,6 +48,7 @@ std::string_view RouteTimes::RouteOf(const HttpRequest& request) {
   if (path.starts_with("/api/v1/jobs/") && request.segments.size() == 5)
     return Known(StrCat("/api/v1/jobs/{job}/", request.segments[4]));
   if (path.starts_with("/api/v1/decisions/")) return Known("/api/v1/decisions/{id}");
+  if (path.starts_with("/api/v1/machines/")) return Known("/api/v1/machines/{name}");
   if (path.starts_with("/assets/")) return Known("/assets");
   return Known(path);
 }

@@ -204,6 +204,15 @@ struct StatusArgs {
 int RunStatus(const StatusArgs& args);
 int RunAgents(const DaemonArgs& args);
 
+// taut machines: what their tasks may use, reserve and use, and what is reclaimable.
+struct MachinesArgs {
+  DaemonArgs daemon;
+  std::string name;  // of one machine; "": a list
+  std::string source, search, sort, order;
+  int limit = 30;
+};
+int RunMachines(const MachinesArgs& args);
+
 // --- For both ---
 
 struct MappingTestArgs {

@@ -13,8 +13,6 @@
 namespace taut {
 namespace {
 
-constexpr size_t kColumns = 100;
-
 std::string Text(const Json& object, const char* key) {
   const Json& value = At(object, key);
   if (value.is_string()) return Printable(value.get<std::string>());
@@ -64,39 +62,6 @@ Resource ResourceOf(const Json& object) {
 // A tautd of an earlier version gives the resource alone.
 Target TargetOf(const Json& decision) {
   return TargetNamed(Text(decision, "target")).value_or(ResourceOf(decision));
-}
-
-// `text` in lines of at most kColumns, each after `indent`.
-std::string Wrapped(std::string_view text, std::string_view indent) {
-  std::string out, line;
-  for (const std::string_view word : Split(text, ' ')) {
-    if (!line.empty() && DisplayWidth(indent) + DisplayWidth(line) + 1 + DisplayWidth(word) > kColumns) {
-      StrAppend(&out, indent, line, "\n");
-      line.clear();
-    }
-    StrAppend(&line, line.empty() ? "" : " ", word);
-  }
-  if (!line.empty()) StrAppend(&out, indent, line, "\n");
-  return out;
-}
-
-std::string Shortened(const std::string& text, size_t width) {
-  if (DisplayWidth(text) <= width) return text;
-  std::string out;
-  size_t taken = 0;
-  for (const char c : text) {
-    if (BeginsCharacter(c) && ++taken == width) break;
-    out.push_back(c);
-  }
-  return out + "…";
-}
-
-// Of a job's name the end tells more than the begin, which many jobs share.
-std::string ShortenedName(const std::string& name, size_t width) {
-  if (DisplayWidth(name) <= width) return name;
-  size_t at = name.size();
-  for (size_t kept = 1; kept < width;) kept += BeginsCharacter(name[--at]) ? 1 : 0;
-  return StrCat("…", std::string_view(name).substr(at));
 }
 
 std::string KindWords(const std::string& kind) {
@@ -241,12 +206,7 @@ std::string JobsText(const Json& page) {
   const Json& jobs = At(page, "jobs");
   const size_t shown = jobs.size();
   std::string out;
-  for (size_t width = 28; shown > 0 && width >= 10; --width) {
-    out = JobsTable(jobs, width);
-    size_t widest = 0;
-    for (const std::string_view line : Split(out, '\n')) widest = std::max(widest, DisplayWidth(line));
-    if (widest <= kColumns) break;
-  }
+  if (shown > 0) out = FittedTable(28, 10, [&](size_t width) { return JobsTable(jobs, width); });
   const std::string total = Count(page, "total");
   if (shown == 0) return total == "0" ? "no job matches\n" : "no jobs\n";
   const bool all = total == FormatCount(shown);
@@ -467,13 +427,7 @@ std::string AgentsText(const Json& page) {
                ? "agent connections are disabled: agents.listen is empty in tautd's configuration\n"
                : "no agent has connected yet; start one with `tautlet --config FILE`\n";
   }
-  std::string table;
-  for (size_t width = 28; width >= 6; --width) {
-    table = AgentsTable(agents, width);
-    size_t widest = 0;
-    for (const std::string_view line : Split(table, '\n')) widest = std::max(widest, DisplayWidth(line));
-    if (widest <= kColumns) break;
-  }
+  std::string table = FittedTable(28, 6, [&](size_t width) { return AgentsTable(agents, width); });
   size_t here = 0, observe = 0, dropped = 0;
   for (const Json& a : agents) {
     here += At(a, "connected") == Json(true) ? 1 : 0;

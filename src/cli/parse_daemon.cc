@@ -127,6 +127,18 @@ constexpr const char* kAgentsHelp =
     "  taut agents\n"
     "  taut agents --server https://taut.example:7070 --token-file token --output json";
 
+constexpr const char* kMachinesHelp =
+    "Lists the machines of the cell (agents, Kubernetes nodes): capacity, limits, reservations and usage of "
+    "their\n"
+    "tasks, the predicted peak of the next 24 h, and what is reclaimable at the ordered risk "
+    "(machines.risk). With "
+    "a\nname: one machine with its tasks, and why it is predicted so.\n\n"
+    "Examples:\n"
+    "  taut machines\n"
+    "  taut machines --sort memory_reclaimable --limit 10\n"
+    "  taut machines node-17\n"
+    "  taut machines --source kubernetes --output json";
+
 constexpr const char* kMappingHelp = "Tests the rules that map series to jobs.";
 constexpr const char* kMappingTestHelp =
     "Shows for each series which rule matches it and the resulting job, task and kind of usage, or why no "
@@ -325,6 +337,21 @@ void DaemonVerbs::AddStatus(CLI::App& app) {
 
 void DaemonVerbs::AddAgents(CLI::App& app) { AddDaemon(app, agents_); }
 
+void DaemonVerbs::AddMachines(CLI::App& app) {
+  MachinesArgs& a = machines_;
+  app.add_option("name", a.name, "show this machine");
+  app.add_option("--source", a.source, "only machines of this source: agents or kubernetes");
+  app.add_option("--search", a.search, "only machines with these words in the name or source");
+  app.add_option(
+      "--sort", a.sort,
+      "name, source, tasks, or cpu_ or memory_ and capacity, limits, reservations, usage, predicted, "
+      "reclaimable or reclaimable_now");
+  app.add_option("--order", a.order, "asc or desc (default: names asc, figures desc)")
+      ->check(OneOf({"asc", "desc"}));
+  AddLimit(app, a.limit, "maximum number of machines", 1000);
+  AddDaemon(app, a.daemon);
+}
+
 void DaemonVerbs::AddMapping(CLI::App& app) {
   MappingTestArgs& a = mapping_test_;
   app.require_subcommand(1);
@@ -359,6 +386,7 @@ DaemonVerbs::DaemonVerbs(CLI::App& app) {
   add("top", kTopHelp, &DaemonVerbs::AddTop, [this] { return RunTop(top_); });
   add("status", kStatusHelp, &DaemonVerbs::AddStatus, [this] { return RunStatus(status_); });
   add("agents", kAgentsHelp, &DaemonVerbs::AddAgents, [this] { return RunAgents(agents_); });
+  add("machines", kMachinesHelp, &DaemonVerbs::AddMachines, [this] { return RunMachines(machines_); });
   add("mapping", kMappingHelp, &DaemonVerbs::AddMapping, [this] { return RunMappingTest(mapping_test_); });
   add("feed", kFeedHelp, &DaemonVerbs::AddFeed, [this] { return RunFeed(feed_); });
   add("bench-write", kBenchWriteHelp, &DaemonVerbs::AddBenchWrite,

@@ -35,6 +35,7 @@ class DaemonVerbs {
   void AddRequests(CLI::App& app);
   void AddStatus(CLI::App& app);
   void AddAgents(CLI::App& app);
+  void AddMachines(CLI::App& app);
   void AddMapping(CLI::App& app);
 
   FeedArgs feed_;
@@ -50,6 +51,7 @@ class DaemonVerbs {
   RequestsArgs requests_;
   StatusArgs status_;
   DaemonArgs agents_;
+  MachinesArgs machines_;
   MappingTestArgs mapping_test_;
   std::vector<std::pair<const CLI::App*, std::function<int()>>> verbs_;
 };

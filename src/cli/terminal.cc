@@ -67,6 +67,48 @@ size_t DisplayWidth(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), BeginsCharacter));
 }
 
+std::string Shortened(const std::string& text, size_t width) {
+  if (DisplayWidth(text) <= width) return text;
+  std::string out;
+  size_t taken = 0;
+  for (const char c : text) {
+    if (BeginsCharacter(c) && ++taken == width) break;
+    out.push_back(c);
+  }
+  return out + "…";
+}
+
+std::string ShortenedName(const std::string& name, size_t width) {
+  if (DisplayWidth(name) <= width) return name;
+  size_t at = name.size();
+  for (size_t kept = 1; kept < width;) kept += BeginsCharacter(name[--at]) ? 1 : 0;
+  return StrCat("…", std::string_view(name).substr(at));
+}
+
+std::string Wrapped(std::string_view text, std::string_view indent) {
+  std::string out, line;
+  for (const std::string_view word : Split(text, ' ')) {
+    if (!line.empty() && DisplayWidth(indent) + DisplayWidth(line) + 1 + DisplayWidth(word) > kTextColumns) {
+      StrAppend(&out, indent, line, "\n");
+      line.clear();
+    }
+    StrAppend(&line, line.empty() ? "" : " ", word);
+  }
+  if (!line.empty()) StrAppend(&out, indent, line, "\n");
+  return out;
+}
+
+std::string FittedTable(size_t width, size_t least, absl::FunctionRef<std::string(size_t width)> table) {
+  std::string out;
+  for (; width >= least; --width) {
+    out = table(width);
+    size_t widest = 0;
+    for (const std::string_view line : Split(out, '\n')) widest = std::max(widest, DisplayWidth(line));
+    if (widest <= kTextColumns) break;
+  }
+  return out;
+}
+
 std::string TextTable::Render() const {
   std::vector<std::vector<std::string>> lines;
   for (const std::vector<std::string>& row : rows_) {

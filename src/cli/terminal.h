@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "base/printable.h"
 
@@ -36,6 +37,10 @@ std::string Percent(double share, int decimals = 1);
 inline bool BeginsCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 // Columns that UTF-8 text takes on a terminal, if each character takes one.
 size_t DisplayWidth(std::string_view text);
+// At most `width` columns, of which the last is "…" where something was cut.
+std::string Shortened(const std::string& text, size_t width);
+// The same from the front: of a job's name the end tells more than the begin, which many jobs share.
+std::string ShortenedName(const std::string& name, size_t width);
 
 // A text table: the first column left-aligned, the others right-aligned. What a terminal may not be given is
 // escaped in every cell, once more without effect.
@@ -49,6 +54,12 @@ class TextTable {
  private:
   std::vector<std::vector<std::string>> rows_;
 };
+
+inline constexpr size_t kTextColumns = 100;  // what the tables of a daemon's answers fit into
+// `text` in lines of at most kTextColumns, each after `indent`.
+std::string Wrapped(std::string_view text, std::string_view indent);
+// The table with the widest names, from `width` columns down to `least`, that fits into kTextColumns.
+std::string FittedTable(size_t width, size_t least, absl::FunctionRef<std::string(size_t width)> table);
 
 // One line that is rewritten in place on a terminal, and nothing elsewhere. At most ten times a second.
 class ProgressLine {

@@ -112,6 +112,11 @@ struct QuotaConfig {
   int64_t start_within_s = 3600, gone_after_s = 900;
 };
 
+// The machines of the cell (src/machines/).
+struct MachinesConfig {
+  double risk = 0.01;
+};
+
 // Shares, ascending: "80%" is 0.8. The error says what is wanted.
 absl::StatusOr<std::vector<double>> ParseBudgetAlerts(std::span<const std::string> texts);
 
@@ -184,6 +189,7 @@ struct DaemonConfig {
   MachineSize machine;
   PricesConfig prices;
   QuotaConfig quota;
+  MachinesConfig machines;
   PolicyRules rules;  // with the defaults of jobs
   MigrationSettings migration;
   VerticalSettings recommenders;

@@ -114,8 +114,9 @@ const Setting kVerticalSettings[] = {
     {"analogs.keep", "yesterday's limit is kept if it costs at most this share more than the best", 1, 0, 10,
      TAUT_REF(analogs.keep)},
     {"analogs.max_overrun_chance",
-     "highest chance of an OOM-day (throttled day) allowed for one job; 0: three times the target share, and at least 0.1", 1,
-     0, 1, TAUT_REF(analogs.max_overrun_chance)},
+     "highest chance of an OOM-day (throttled day) allowed for one job; 0: three times the target share, and "
+     "at least 0.1",
+     1, 0, 1, TAUT_REF(analogs.max_overrun_chance)},
     {"analogs.job_order",
      "target share of OOM-days of each job; empty: the fleet's target is shared over the jobs", 1, 1e-4, 0.5,
      TAUT_REF(analogs.job_order)},

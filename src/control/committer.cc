@@ -51,7 +51,8 @@ void Committer::Publish() {
                           .window_closed = unsaved_.window.has_value(),
                           .past = unsaved_.when == When::kPast,
                           .step_backs = unsaved_.output.step_backs,
-                          .pasts = unsaved_.pasts};
+                          .pasts = unsaved_.pasts,
+                          .window = unsaved_.window.has_value() ? &*unsaved_.window : nullptr};
   for (const auto& listener : listeners_) listener(events);
 }
 

@@ -27,6 +27,7 @@ struct TickEvents {
   bool past = false;  // all of it was read from history (ControlPlane::TickPast)
   std::span<const std::pair<JobId, ReplicaStepBack>> step_backs = {};
   std::span<const JobPast> pasts = {};
+  const ClosedWindow* window = nullptr;  // if one closed
 };
 
 class Committer {

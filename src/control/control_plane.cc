@@ -236,6 +236,12 @@ absl::Status ControlPlane::CheckpointAll() {
 
 // ---- queries ----
 
+std::optional<TaskRef> ControlPlane::FindTask(const std::string& job, const std::string& task) const {
+  const std::optional<JobId> id = Find(job);
+  const std::optional<uint32_t> number = id.has_value() ? front_.FindTask(*id, task) : std::nullopt;
+  return number.has_value() ? std::optional(TaskRef{*id, *number}) : std::nullopt;
+}
+
 bool ControlPlane::Look(JobId id, const std::function<void(const LiveJob&)>& look) const {
   const auto fleet = fleet_.Read();
   if (!fleet->Has(id)) return false;

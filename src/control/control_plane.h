@@ -98,6 +98,8 @@ class ControlPlane {
   // The latest snapshot; never null.
   std::shared_ptr<const FleetView> view() const { return board_.view(); }
   std::optional<JobId> Find(std::string_view job) const { return fleet_.Read()->Find(job); }
+  // nullopt: no series or window of the task has come lately.
+  std::optional<TaskRef> FindTask(const std::string& job, const std::string& task) const;
   // Looks at a live job under its lock: be quick. False: no such job, `look` was not called.
   bool Look(JobId id, const std::function<void(const LiveJob&)>& look) const;
   // Empty if there is no such job.

@@ -188,6 +188,11 @@ std::string IngestFront::NameCollision(JobId id) const {
   return mapper.HasJob(id) ? mapper.Collision(id) : "";
 }
 
+std::optional<uint32_t> IngestFront::FindTask(JobId job, const std::string& task) const {
+  const std::lock_guard lock(mutex_);
+  return ingest_->mapper().FindTask(job, task);
+}
+
 // ---- for the passes ----
 
 std::vector<ClosedWindow> IngestFront::CloseWindows(Timestamp now, When when) {

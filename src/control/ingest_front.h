@@ -98,6 +98,8 @@ class IngestFront {
   std::optional<OomSource> oom_source(JobId id) const;
   // The sources of the job's series if they may be two workloads of one name, as SeriesMapper::Collision.
   std::string NameCollision(JobId id) const;
+  // The number of a task; nullopt: no series or window of it has come lately.
+  std::optional<uint32_t> FindTask(JobId job, const std::string& task) const;
 
   // ---- for the passes: one thread calls these ----
   // Closes what is due by `now`.

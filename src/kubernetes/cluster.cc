@@ -237,6 +237,14 @@ std::optional<Amounts> Cluster::Allocatable(const std::string& node) const {
   return it->second.allocatable;
 }
 
+std::vector<Node> Cluster::Nodes() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Node> out;
+  out.reserve(nodes_.size());
+  for (const auto& [name, node] : nodes_) out.push_back(node);
+  return out;
+}
+
 Amounts Cluster::LargestNode() const {
   const auto larger = [](std::optional<double>& most, const std::optional<double>& amount) {
     if (amount.has_value()) most = std::max(most.value_or(*amount), *amount);
@@ -324,6 +332,17 @@ void Cluster::ForEachPod(absl::FunctionRef<void(const PodPtr&)> fn) const {
     for (const auto& [key, entry] : pods_) pods.push_back(entry.pod);
   }
   for (const PodPtr& pod : pods) fn(pod);
+}
+
+void Cluster::ForEachPodOfWorkload(
+    absl::FunctionRef<void(const PodPtr&, const std::string& workload)> fn) const {
+  std::vector<Entry> entries;
+  {
+    const std::lock_guard lock(mutex_);
+    entries.reserve(pods_.size());
+    for (const auto& [key, entry] : pods_) entries.push_back(entry);
+  }
+  for (const Entry& entry : entries) fn(entry.pod, entry.workload);
 }
 
 void Cluster::ForEachOwned(absl::FunctionRef<void(const std::string& kind, const OwnedObject&)> fn) const {

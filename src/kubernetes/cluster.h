@@ -77,6 +77,7 @@ class Cluster {
   // Names of nodes that are ready.
   std::vector<std::string> ReadyNodes() const;
   std::optional<Amounts> Allocatable(const std::string& node) const;
+  std::vector<Node> Nodes() const;
   // The most that a node has of each; absent: no node is known.
   Amounts LargestNode() const;
   // Workloads of which a pod changed, or came or went, since the last call, as "namespace/kind/name".
@@ -93,6 +94,8 @@ class Cluster {
   // Pod::left_out names it.
   bool IsLeftOut(std::string_view namespace_name, std::string_view pod, std::string_view container) const;
   void ForEachPod(absl::FunctionRef<void(const PodPtr&)> fn) const;
+  // The same with its workload, as "namespace/kind/name".
+  void ForEachPodOfWorkload(absl::FunctionRef<void(const PodPtr&, const std::string& workload)> fn) const;
   // ReplicaSets and Jobs.
   void ForEachOwned(absl::FunctionRef<void(const std::string& kind, const OwnedObject&)> fn) const;
 

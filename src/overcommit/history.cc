@@ -44,6 +44,35 @@ size_t WindowRing::PresentOfLast(size_t windows) const {
   return out;
 }
 
+void WindowRing::Save(ByteWriter& out) const {
+  out.Put(last_);
+  out.PutVarint(seen_);
+  for (size_t i = 0; i < values_.size(); i += 8) {
+    uint8_t present = 0;
+    for (size_t k = i; k < std::min(i + 8, values_.size()); ++k)
+      present |= static_cast<uint8_t>((values_[k] >= 0 ? 1 : 0) << (k - i));
+    out.Put(present);
+  }
+  for (const float v : values_) {
+    if (v >= 0) out.Put(v);
+  }
+}
+
+absl::Status WindowRing::Load(ByteReader& in) {
+  last_ = in.Get<int32_t>();
+  seen_ = in.GetVarint();
+  if (last_ != INT32_MIN && !IsWindow(last_))
+    return absl::DataLossError("the history of a machine has no time");
+  std::vector<uint8_t> present((values_.size() + 7) / 8);
+  for (uint8_t& bits : present) bits = in.Get<uint8_t>();
+  for (size_t i = 0; i < values_.size(); ++i) {
+    values_[i] = (present[i / 8] >> (i % 8) & 1) != 0 ? in.Get<float>() : kAbsent;
+    if (!std::isfinite(values_[i]) || (values_[i] < 0 && values_[i] != kAbsent))
+      return absl::DataLossError("the history of a machine has a value that is none");
+  }
+  return in.status("the history of a machine");
+}
+
 Spread SpreadOf(std::span<const float> values) {
   Spread out;
   double sum = 0;

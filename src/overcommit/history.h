@@ -4,12 +4,18 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "base/bytes.h"
 #include "base/time.h"
 #include "overcommit/peak_predictor.h"
 
 namespace taut {
+
+// False for a number of a window that only damaged bytes have.
+constexpr bool IsWindow(int32_t index) { return index > INT32_MIN / 2 && index < INT32_MAX / 2; }
 
 // The values of the last `windows` windows, by window and not by count: a window without a value stays empty.
 class WindowRing {
@@ -38,6 +44,11 @@ class WindowRing {
   // Of the last `windows` up to the one last put or advanced to.
   float HighestOfLast(size_t windows) const;
   size_t PresentOfLast(size_t windows) const;  // those with a value
+
+  // A bit for each window, and the values that are there.
+  void Save(ByteWriter& out) const;
+  // Into a ring of as many windows. DataLoss for bytes that Save cannot have written.
+  absl::Status Load(ByteReader& in);
 
  private:
   static constexpr float kAbsent = -1;
@@ -84,6 +95,30 @@ class TaskStates {
   }
   std::span<const Entry> entries() const { return entries_; }
   uint64_t changes() const { return changes_; }  // times that a task came or went
+
+  template <typename Put>
+  void Save(ByteWriter& out, const Put& put) const {
+    out.PutVarint(changes_);
+    out.PutVarint(entries_.size());
+    for (const Entry& e : entries_) {
+      out.Put(e.task);
+      put(e.state);
+    }
+  }
+  // `make` as that of Match, `get` reads one state. DataLoss for bytes that Save cannot have written.
+  template <typename Make, typename Get>
+  absl::Status Load(ByteReader& in, const Make& make, const Get& get) {
+    changes_ = in.GetVarint();
+    const uint64_t size = in.GetVarint();
+    entries_.clear();
+    for (uint64_t i = 0; i < size && !in.failed(); ++i) {
+      const auto task = in.template Get<uint64_t>();
+      if (i > 0 && task <= entries_.back().task) return absl::DataLossError("tasks out of order");
+      entries_.push_back({task, make()});
+      if (absl::Status s = get(entries_.back().state); !s.ok()) return s;
+    }
+    return in.status("the tasks of a machine");
+  }
 
  private:
   uint64_t changes_ = 0;

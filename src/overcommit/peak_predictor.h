@@ -6,7 +6,11 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "base/bytes.h"
 #include "base/time.h"
 #include "model/reason.h"
 
@@ -46,6 +50,24 @@ class PeakPredictor {
   virtual double Predict(uint32_t machine) const = 0;
   // Sets recommender, sentence and facts of the prediction.
   virtual void Explain(uint32_t machine, Reason& reason) const = 0;
+};
+
+// A predictor whose state outlives a restart of the program.
+class DurablePredictor : public PeakPredictor {
+ public:
+  // As Explain, with amounts as `text` writes them.
+  virtual void ExplainIn(uint32_t machine, absl::FunctionRef<std::string(double)> text,
+                         Reason& reason) const = 0;
+  // Whether the prediction rests on what was observed; else it is the limits, or a share of them.
+  virtual bool Learnt(uint32_t machine) const = 0;
+  // The number is given to another machine. REQUIRES: it was not observed within the horizon.
+  virtual void Forget(uint32_t machine) = 0;
+
+  // The same settings, or all but the ordered share, on the other side.
+  virtual void Save(ByteWriter& out) const = 0;
+  // Into a new predictor; not OK: it knows nothing still. DataLoss for bytes that Save cannot have written,
+  // FailedPrecondition for those of other settings.
+  virtual absl::Status Load(ByteReader& in) = 0;
 };
 
 }  // namespace taut

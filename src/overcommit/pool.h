@@ -41,6 +41,9 @@ class PoolErrors {
   // At most a share `over` of n + 1 errors is above it (the upper edge of a bin). REQUIRES: n() > 0.
   double Quantile(double over) const;
 
+  void Save(ByteWriter& out) const;  // the bins that are not empty
+  absl::Status Load(ByteReader& in);
+
  private:
   std::vector<uint32_t> counts_;
   uint64_t n_ = 0;
@@ -54,11 +57,13 @@ class PoolOrder {
   // The share of machines whose peak passed the forecasts of one time.
   void Take(double passed);
   double used() const { return used_; }
+  // As of before a restart. False: out of the bounds that Take keeps.
+  bool Restore(double used);
 
  private:
   double ordered_, gain_, used_;
 };
 
-std::unique_ptr<PeakPredictor> NewPoolPredictor(const PoolSettings& settings, double horizon_h);
+std::unique_ptr<DurablePredictor> NewPoolPredictor(const PoolSettings& settings, double horizon_h);
 
 }  // namespace taut

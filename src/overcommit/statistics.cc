@@ -21,8 +21,10 @@ State& At(std::vector<State>& machines, uint32_t i, const Make& make) {
   return machines[i];
 }
 
+constexpr uint32_t kShareState = 1;  // version of what SharePredictor saves
+
 // A share of the sum of limits.
-class SharePredictor final : public PeakPredictor {
+class SharePredictor final : public DurablePredictor {
  public:
   SharePredictor(std::string_view name, double share) : name_(name), share_(share) {}
 
@@ -33,9 +35,40 @@ class SharePredictor final : public PeakPredictor {
     return machine < limits_.size() ? share_ * limits_[machine] : 0;
   }
   void Explain(uint32_t machine, Reason& reason) const override {
+    ExplainIn(
+        machine, [](double amount) { return fmt::format("{:.6g}", amount); }, reason);
+  }
+  void ExplainIn(uint32_t machine, absl::FunctionRef<std::string(double)> text,
+                 Reason& reason) const override {
     reason.recommender = name_;
-    reason.sentence = fmt::format("{:.4g} of the tasks' limits, {:.6g}.", share_,
-                                  machine < limits_.size() ? limits_[machine] : 0);
+    reason.sentence = fmt::format("{:.4g} of the tasks' limits, {}.", share_,
+                                  text(machine < limits_.size() ? limits_[machine] : 0));
+  }
+  bool Learnt(uint32_t /*machine*/) const override { return false; }
+  void Forget(uint32_t machine) override {
+    if (machine < limits_.size()) limits_[machine] = 0;
+  }
+
+  void Save(ByteWriter& out) const override {
+    out.Put(kShareState);
+    out.PutVarint(limits_.size());
+    for (const double limit : limits_) out.Put(limit);
+  }
+  absl::Status Load(ByteReader& in) override {
+    const auto version = in.Get<uint32_t>();
+    const uint64_t size = in.GetVarint();
+    if (absl::Status s = in.status("limits of machines"); !s.ok()) return s;
+    if (version != kShareState)
+      return absl::UnimplementedError(
+          fmt::format("limits of machines of version {}, this one reads {}", version, kShareState));
+    if (size > in.remaining() / sizeof(double)) return absl::DataLossError("limits of machines: truncated");
+    std::vector<double> limits(size);
+    for (double& limit : limits) {
+      limit = in.Get<double>();
+      if (!(limit >= 0)) return absl::DataLossError("limits of machines: one is below 0");
+    }
+    limits_ = std::move(limits);
+    return absl::OkStatus();
   }
 
  private:
@@ -313,7 +346,7 @@ class MaxPredictor final : public PeakPredictor {
 }  // namespace
 
 std::unique_ptr<PeakPredictor> NewLimitPredictor() { return std::make_unique<SharePredictor>("limit", 1); }
-std::unique_ptr<PeakPredictor> NewBorgPredictor(const BorgSettings& settings) {
+std::unique_ptr<DurablePredictor> NewBorgPredictor(const BorgSettings& settings) {
   return std::make_unique<SharePredictor>("borg-default", settings.share);
 }
 std::unique_ptr<PeakPredictor> NewNSigmaPredictor(const NSigmaSettings& settings) {

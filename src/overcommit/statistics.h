@@ -11,7 +11,7 @@
 namespace taut {
 
 std::unique_ptr<PeakPredictor> NewLimitPredictor();
-std::unique_ptr<PeakPredictor> NewBorgPredictor(const BorgSettings& settings);
+std::unique_ptr<DurablePredictor> NewBorgPredictor(const BorgSettings& settings);
 std::unique_ptr<PeakPredictor> NewNSigmaPredictor(const NSigmaSettings& settings);
 std::unique_ptr<PeakPredictor> NewRcLikePredictor(const RcLikeSettings& settings);
 std::unique_ptr<PeakPredictor> NewMachineMaxPredictor(const MachineMaxSettings& settings);

@@ -15,6 +15,7 @@
 #include "kubernetes/webhook_scope.h"
 #include "net/self_signed.h"
 #include "programs/process.h"
+#include "programs/whole_file.h"
 
 namespace taut {
 namespace {
@@ -30,18 +31,6 @@ std::string RandomToken() {
   std::string out;
   for (int i = 0; i < 8; ++i) StrAppend(&out, device(), "-");
   return out;
-}
-
-// Whole or not at all, for its owner only.
-absl::Status WriteSecret(const std::string& path, std::string_view text) {
-  const std::string next = StrCat(path, ".new");
-  const int fd = open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0) return absl::UnavailableError(StrCat("cannot write ", next));
-  const bool written =
-      write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
-  if (close(fd) != 0 || !written || rename(next.c_str(), path.c_str()) != 0)
-    return absl::UnavailableError(StrCat("cannot write ", path));
-  return absl::OkStatus();
 }
 
 std::string ReadText(const std::string& path) {
@@ -101,7 +90,7 @@ absl::StatusOr<bool> AdmissionRun::RefreshCertificate() {
   const auto made = MakeSelfSigned(std::span(&options_.config.name, 1), now_s, kValidS);
   if (!made.ok()) return made.status();
   const std::string both = made->certificate_pem + made->key_pem;
-  if (absl::Status s = WriteSecret(options_.certificate_file, both); !s.ok()) return s;
+  if (absl::Status s = WriteWhole(options_.certificate_file, both); !s.ok()) return s;
   certificate_pem_ = made->certificate_pem;
   return true;
 }

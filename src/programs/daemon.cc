@@ -55,6 +55,7 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const DaemonConfig& config
   if (absl::Status s = daemon->StartControl(); !s.ok()) return s;
   if (absl::Status s = daemon->StartActs(); !s.ok()) return s;
   if (absl::Status s = daemon->StartQuota(); !s.ok()) return s;
+  daemon->StartMachines();
   daemon->StartWebhook();
   if (daemon->kubernetes_ != nullptr) {
     if (absl::Status s = daemon->kubernetes_->Start(daemon->control_.get()); !s.ok()) return s;
@@ -294,6 +295,16 @@ absl::Status Daemon::StartQuota() {
   return kubernetes_->KeepQuotas([this] { return NamespaceQuotasOf(quota_->desk()->View()); });
 }
 
+void Daemon::StartMachines() {
+  std::vector<const PlacementSource*> sources;
+  if (hub_ != nullptr) sources.push_back(hub_);
+  if (kubernetes_ != nullptr) sources.push_back(&kubernetes_->placement());
+  if (sources.empty()) return;
+  machines_ =
+      std::make_unique<MachinesRun>(config_.machines, config_.store.path, std::move(sources), *control_);
+  control_->OnTick([this](const TickEvents& events) { machines_->OnTick(events); });
+}
+
 absl::Status Daemon::StartServer(const std::string& config_path) {
   absl::StatusOr<OidcParts> oidc = OpenOidc(config_.server.oidc, [] { return WallNow().seconds(); });
   if (!oidc.ok()) return oidc.status();
@@ -334,6 +345,10 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   if (acts_->notifies()) options.notifications = [this] { return acts_->notifications(); };
   options.cell_name = config_.cell.name;
   if (quota_ != nullptr) options.quota = quota_->desk();
+  if (machines_ != nullptr) {
+    options.machines = machines_->desk();
+    options.machine_counts = [this] { return machines_->counts(); };
+  }
   if (!config_.prices.file.empty()) {
     absl::StatusOr<Pricing> pricing = ReadPriceFile(config_.prices.file);
     const absl::Status prices = pricing.ok() ? CheckAccountPrices(*pricing) : pricing.status();
@@ -580,6 +595,7 @@ void Daemon::Stop() {
   // now.
   absl::Status s = backfill_cut_ ? absl::OkStatus() : control_->Tick(StepClock());
   if (s.ok()) s = control_->CheckpointAll();
+  if (machines_ != nullptr) machines_->Save();
   if (s.ok()) {
     spdlog::info("stopped; {} jobs are in the store", control_->view()->jobs.size());
   } else {

@@ -27,6 +27,7 @@
 #include "programs/external_setup.h"
 #include "programs/kubernetes_run.h"
 #include "programs/late_history.h"
+#include "programs/machines_run.h"
 #include "programs/oidc_setup.h"
 #include "programs/quota_run.h"
 #include "store/sample_log_file.h"
@@ -66,6 +67,7 @@ class Daemon {
   absl::Status StartAgents();
   absl::Status StartExternalScaler();
   absl::Status StartQuota();
+  void StartMachines();
   void Loop();
   // The time that is believed (ClockGuard). Thread-safe.
   Timestamp Now();
@@ -103,6 +105,7 @@ class Daemon {
   std::atomic<bool> backfill_done_ = false;
   std::unique_ptr<LateHistory> late_history_;  // if it is asked for
   std::unique_ptr<QuotaRun> quota_;            // if quota is configured
+  std::unique_ptr<MachinesRun> machines_;      // if there is a source of machines
   std::optional<Pricing> pricing_;             // of prices.file; outlives api_
   AuditLog audit_;                             // outlives api_
   std::unique_ptr<Api> api_;

@@ -25,6 +25,7 @@
 #include "kubernetes/kubernetes_actuator.h"
 #include "kubernetes/lease.h"
 #include "kubernetes/namespace_rules.h"
+#include "kubernetes/node_placement.h"
 #include "kubernetes/owners_reader.h"
 #include "kubernetes/quota_writer.h"
 #include "kubernetes/reflector.h"
@@ -66,6 +67,8 @@ class KubernetesRun {
   std::optional<TemplateContainer> ContainerOf(const std::string& job) const;
   // Without what the actuator did.
   KubernetesFacts facts() const;
+  // Nodes and their pods.
+  const PlacementSource& placement() const { return placement_; }
 
  private:
   explicit KubernetesRun(Options options);
@@ -114,6 +117,7 @@ class KubernetesRun {
 
   const Options options_;
   Cluster cluster_;
+  const NodePlacement placement_{&cluster_};
   WorkloadDirectory workloads_;
   NamespaceRules namespace_rules_;
   FieldOwners field_owners_;  // its VPAs are known where there is an actuator or kubernetes.vpa

@@ -47,6 +47,7 @@ TABLE = {
     ("GET", "/api/v1/settings"): EVERYONE, ("PATCH", "/api/v1/settings"): {O, OW},
     ("GET", "/api/v1/recommenders"): EVERYONE, ("GET", "/api/v1/status"): EVERYONE,
     ("GET", "/api/v1/agents"): PLATFORM, ("GET", "/metrics"): PLATFORM, ("GET", "/api/v1/events"): EVERYONE,
+    ("GET", "/api/v1/machines"): PLATFORM, ("GET", "/api/v1/machines/{name}"): PLATFORM,
     ("GET", "/api/v1/openapi.yaml"): EVERYONE, ("GET", "/"): EVERYONE, ("GET", "/assets/{file}"): EVERYONE,
     ("GET", "/api/v1/jobs/{job}"): EVERYONE, ("GET", "/api/v1/jobs/{job}/usage"): EVERYONE,
     ("GET", "/api/v1/jobs/{job}/replicas"): EVERYONE, ("GET", "/api/v1/jobs/{job}/explain"): EVERYONE,
@@ -125,7 +126,7 @@ def every_route(roles, decision):
     stage.quiet = True
     for (method, path), may in sorted(TABLE.items()):
         for role in ROLES:
-            names = {"job": MINE, "file": "nosuch.js"}
+            names = {"job": MINE, "file": "nosuch.js", "name": "nosuch"}
             if path == "/api/v1/requests/{id}":
                 maker = role if role in (M, OW, O, P) else O
                 names["id"] = roles.make(maker, "shop-web", cpu=0.001).json()["id"]
@@ -142,7 +143,7 @@ def every_route(roles, decision):
                 if role in SEES and path != "/api/v1/write":
                     stage.check("required" in answer.text and "of shop" in answer.text, f"{method} {path} of {role}: says what is needed", answer.text)
             else:
-                fine = (200, 204) if path != "/assets/{file}" else (404,)
+                fine = (404,) if path in ("/assets/{file}", "/api/v1/machines/{name}") else (200, 204)
                 stage.check(status in fine, f"{method} {path} of {role}: answered", f"{status} {answer.text[:200]}")
                 if role in SEES and path not in ("/api/v1/openapi.yaml", "/api/v1/events"):
                     found = SECRET.search(answer.text)

@@ -126,7 +126,7 @@ function Content({ route, platform }: { route: Route; platform: boolean | null }
     case 'quota': return <QuotaPage query={route.query} />;
     case 'machines':
       if (platform === false) return <div class="wide page"><h1 class="small">Machines</h1><p class="hint nothing">Machines are shown to the people of the platform.</p></div>;
-      return platform === null ? null : <MachinesPage />;
+      return platform === null ? null : <MachinesPage query={route.query} />;
     case 'settings': return <SettingsPage />;
     default: return <div class="wide lead"><h1>Page not found</h1><p><a href="#/">Back to the fleet</a></p></div>;
   }
@@ -145,7 +145,7 @@ export function App() {
 
   const cell = status.data?.cell;
   const agents = status.data?.agents;
-  const machines = route.page === 'machines' || (agents !== undefined && (agents.enabled || agents.known > 0));
+  const machines = route.page === 'machines' || (agents !== undefined && (agents.enabled || agents.known > 0)) || (status.data?.nodes ?? null) !== null;
 
   const quota = route.page === 'quota' || status.data?.quota === true;
   const platform = mayOf(status.data, 'see_platform');

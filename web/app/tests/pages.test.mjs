@@ -388,15 +388,39 @@ test('decisions come in live', async () => {
   });
 });
 
-test('machines are shown with their state, and units on every number', async () => {
+test('the figures of machines have units, can be sorted and searched, and lead to one machine', async () => {
+  const { total, machines } = await api('machines');
+  if (total === 0) return;
+  await on('#/machines', {}, async (page) => {
+    const names = () => page.locator('.figures tbody .name b').allInnerTexts();
+    assert.deepEqual(await names(), machines.map((machine) => machine.name));
+    assert.match(await page.locator('.figures').innerText(), /m?cores/);
+    assert.match(await page.locator('main').innerText(), /reclaimable at a risk of/);
+    for (const why of machines.map((machine) => machine.cpu.why).filter(Boolean)) assert.ok((await page.locator('.figures').innerText()).includes(why));
+    await page.getByRole('button', { name: 'Memory' }).click();
+    await until('memory', async () => /iB/.test(await page.locator('.figures tbody').innerText()));
+    await page.getByLabel('Sort by').selectOption('reclaimable');
+    const wanted = (await api('machines?sort=memory_reclaimable')).machines.map((machine) => machine.name);
+    await until('the order', async () => (await names()).join() === wanted.join());
+    await page.locator('.figures tbody .name a').first().click();
+    await until('the machine', async () => (await page.locator('.machine-why').count()) === 2);
+    assert.ok(page.url().includes(`machine=${encodeURIComponent(wanted[0])}`));
+    await page.getByRole('button', { name: 'Close' }).click();
+    await until('it is closed', async () => (await page.locator('.machine-why').count()) === 0);
+    await page.getByRole('searchbox').fill(machines[machines.length - 1].name);
+    await until('only it', async () => (await names()).join() === machines[machines.length - 1].name);
+  });
+});
+
+test('agents are shown with their state, and units on every number', async () => {
   const { enabled, agents } = await api('agents');
   await on('#/machines', {}, async (page) => {
-    assert.equal(await page.locator('.machines tbody tr').count(), agents.length);
+    assert.equal(await page.locator('.agents tbody tr').count(), agents.length);
     if (agents.length === 0) {
       assert.match(await page.locator('main').innerText(), enabled ? /No agent has connected yet/ : /Agent connections are disabled/);
       return;
     }
-    const text = await page.locator('.machines').innerText();
+    const text = await page.locator('.agents').innerText();
     for (const agent of agents) assert.ok(text.includes(agent.name));
     assert.match(text, /m?cores/);
     assert.match(text, /iB/);

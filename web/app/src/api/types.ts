@@ -152,6 +152,31 @@ export interface Agent {
 export interface AgentPage { enabled: boolean; agents: Agent[]; refused: RefusedAgent[] }
 
 export type Act = 'look' | 'see_jobs' | 'see_quota' | 'see_money' | 'set_jobs' | 'make_requests' | 'end_requests' | 'see_platform' | 'write_samples';
+export interface PromiseCounts { judged: number; passed: number }
+// Cores or bytes; null where not known, and `why` says why.
+export interface MachineAmounts {
+  capacity: number | null; limits: number | null; without_limit: number; measured_tasks: number; reservations: number | null; usage: number | null;
+  predicted: number | null; learnt: boolean; reclaimable: number | null; reclaimable_now: number | null; why: string; promises: PromiseCounts;
+}
+export interface Machine {
+  name: string; source: string; also_in: string[]; present: boolean; ready: boolean; seen: number; tasks: number; cpu: MachineAmounts; memory: MachineAmounts;
+}
+export interface MachineSums {
+  capacity: number | null; limits: number | null; reservations: number | null; usage: number | null; measured_machines: number; predicted: number | null;
+  predicted_machines: number; learnt_machines: number; reclaimable: number | null; reclaimable_now: number | null;
+}
+export interface MachinePage {
+  enabled: boolean; window_end: number | null; risk: number; horizon_seconds: number; total: number; offset: number;
+  totals: { source: string; machines: number; present: number; tasks: number; cpu: MachineSums; memory: MachineSums }[];
+  delivered: { days: number; cpu: { promises: PromiseCounts }; memory: { promises: PromiseCounts } };
+  machines: Machine[];
+}
+export interface MachineTaskAmounts { limit: number | null; reservation: number | null; usage: number | null }
+export interface MachineDetail extends Machine {
+  window_end: number | null; risk: number; horizon_seconds: number; explanation: string[]; forecasts: { cpu: Reason; memory: Reason };
+  task_list: { job: string; task: string; cpu: MachineTaskAmounts; memory: MachineTaskAmounts }[];
+}
+
 export interface Status {
   caller?: { user: string; role: string; groups: { group: string; as: string }[]; may: Act[] };
   warnings: string[]; jobs?: { known: number; refused_series: number; name_collisions?: number; forgotten: number };

@@ -49,7 +49,7 @@ export function pushHash(href: string): void {
 
 // Changes parts of a list's query. What is typed replaces the address; what is picked is a step that Back takes back. What is
 // typed comes a little later: by then the query may have changed, so that the one in the address counts.
-export function changeQuery(page: 'jobs' | 'decisions' | 'costs' | 'quota', change: Record<string, string>): void {
+export function changeQuery(page: 'jobs' | 'decisions' | 'costs' | 'quota' | 'machines', change: Record<string, string>): void {
   ('search' in change ? replaceHash : pushHash)(hrefOf(page, { ...parseRoute(location.hash).query, ...change }));
 }
 

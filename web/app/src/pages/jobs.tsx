@@ -6,6 +6,7 @@ import { percent, plural } from '../lib/format';
 import { RESOURCE } from '../lib/names';
 import { changeQuery, jobHref } from '../lib/route';
 import { dryRun, nothingManaged } from '../lib/saving';
+import { useSearch } from '../lib/search';
 import { Problem, Segments } from '../ui/basics';
 import { useJobPages } from './job_pages';
 import { JobCard, JobGridRow, columnsOf, type Column, type View } from './job_row';
@@ -35,22 +36,6 @@ function useNarrow(): boolean {
     return () => media.removeEventListener('change', update);
   }, []);
   return narrow;
-}
-
-// Text that follows typing at once and the address a little later.
-function useSearch(committed: string, commit: (text: string) => void): [string, (text: string) => void] {
-  const [text, setText] = useState(committed);
-  const timer = useRef(0);
-  const mine = useRef(committed);
-  useEffect(() => {
-    if (committed !== mine.current) { mine.current = committed; setText(committed); }
-  }, [committed]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  return [text, (next) => {
-    setText(next);
-    clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => { mine.current = next.trim(); commit(next.trim()); }, 140);
-  }];
 }
 
 interface Sorting { sort: string; order: string; pick: (sort: string) => void }

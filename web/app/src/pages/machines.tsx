@@ -1,11 +1,12 @@
-// The node agents: their state, their tasks, what they use, and the outcome of the limits sent to them.
+// The machines of the cell, and the node agents: their state, their tasks, what they use, and the outcome of the limits sent to them.
 import { useQuery } from '../api/query';
-import type { Agent, AgentPage, RefusedAgent } from '../api/types';
+import type { Agent, AgentPage, MachinePage, RefusedAgent } from '../api/types';
 import { bytes, cores, count, duration, plural } from '../lib/format';
 import { RESOURCE } from '../lib/names';
 import { hrefOf, jobHref } from '../lib/route';
 import { Card, Problem, Skeleton, Time } from '../ui/basics';
 import { Snippet } from '../ui/snippet';
+import { MachineFigures, machinesPath } from './machine_figures';
 
 const LOOK_S = 5;
 
@@ -63,11 +64,11 @@ const HEADS: [string, string][] = [['Tasks', 'Tasks, and those whose limits may 
 
 function Table({ agents }: { agents: Agent[] }) {
   return (
-    <div class="machines scroll" tabIndex={0} role="region" aria-label="Machines">
+    <div class="machines agents scroll" tabIndex={0} role="region" aria-label="Agents">
       <table>
         <thead>
           <tr>
-            <th scope="col" class="name">Machine</th>
+            <th scope="col" class="name">Agent</th>
             <th scope="col" class="text">State</th>
             {HEADS.map(([name, help]) => <th key={name} scope="col" title={help}>{name}</th>)}
           </tr>
@@ -136,22 +137,30 @@ function NoAgents({ enabled }: { enabled: boolean }) {
   );
 }
 
-export function MachinesPage() {
+export function MachinesPage({ query }: { query: Record<string, string> }) {
   const page = useQuery<AgentPage>('agents', { on: ['window'], keep: true, every: () => LOOK_S });
+  const cell = useQuery<MachinePage>(machinesPath(query), { on: ['window'], keep: true, every: () => 30 });
   const agents = page.data?.agents ?? [];
+  // Where the machines are a cluster's, agents need not be there.
+  const others = cell.data?.totals.some((totals) => totals.source !== 'agents') ?? false;
+  const loading = !page.data || !cell.data;
   return (
     <div class="wide page">
       <h1 class="small">Machines</h1>
       {page.error && <Problem text={page.error.message} retry={page.reload} />}
-      {!page.data ? !page.error && <div class="card"><Skeleton lines={8} /></div>
-        : agents.length === 0 ? <NoAgents enabled={page.data.enabled} /> : (
-          <>
-            <p class="gloss">{sentence(agents)}</p>
-            <div class="card"><Table agents={agents} /></div>
-            <Failures agents={agents} />
-            <p class="hint">Counts start when tautd starts. A disconnected agent keeps its limits and sends its queued messages when it reconnects.</p>
-          </>
-        )}
+      {cell.error && <Problem text={cell.error.message} retry={cell.reload} />}
+      {loading ? !page.error && !cell.error && <div class="card"><Skeleton lines={8} /></div> : (
+        <>
+          {cell.data!.enabled && (agents.length > 0 || others) && <MachineFigures page={cell.data!} query={query} stale={cell.stale} />}
+          {agents.length > 0 ? (
+            <>
+              <Card title="Agents" hint={sentence(agents)}><Table agents={agents} /></Card>
+              <Failures agents={agents} />
+              <p class="hint">Counts start when tautd starts. A disconnected agent keeps its limits and sends its queued messages when it reconnects.</p>
+            </>
+          ) : !others && <NoAgents enabled={page.data!.enabled} />}
+        </>
+      )}
       {page.data && <Refused refused={page.data.refused} />}
     </div>
   );

@@ -68,6 +68,7 @@ const QUERIES: Record<string, string[]> = {
   '/api/v1/jobs/{job}/usage': ['resource=cpu', `from=${world.now - 86400}&columns=50`],
   '/api/v1/jobs/{job}/whatif': ['resource=cpu', ''],
   '/api/v1/decisions': ['', 'resource=cpu&kind=set&limit=7', 'before=50'],
+  '/api/v1/machines': ['', 'search=node&sort=memory_reclaimable&limit=5', 'source=kubernetes'],
 };
 const BODIES: Record<string, string[]> = {
   '/api/v1/jobs/{job}/whatif': ['{}', '{"recommender":"static"}', '{"recommender":"peak","peak_days":3,"days":7,"upper":1e12}'],
@@ -80,7 +81,7 @@ describe('the mock answers as the contract says', () => {
       const json = operations[method]?.responses?.['200']?.content?.['application/json'];
       if (!json) continue;
       it(`${method} ${path}`, () => {
-        const paths = path.includes('{job}') ? interesting.map((job) => path.replace('{job}', job)) : [path.replace('{id}', '17')];
+        const paths = path.includes('{job}') ? interesting.map((job) => path.replace('{job}', job)) : [path.replace('{id}', '17').replace('{name}', 'node-001')];
         for (const one of paths) for (const query of QUERIES[path] ?? ['']) for (const body of BODIES[path] ?? ['']) {
           check(json.schema, answer(world, method.toUpperCase(), one, new URLSearchParams(query), method === 'get' ? '' : body));
         }
@@ -89,14 +90,14 @@ describe('the mock answers as the contract says', () => {
   }
   it('in an empty fleet', () => {
     const empty = makeWorld({ state: 'empty' });
-    for (const [path, schema] of Object.entries({ fleet: 'Fleet', 'fleet/history': 'FleetHistory', jobs: 'JobPage', costs: 'CostPage', budgets: 'BudgetPage', decisions: 'DecisionPage', ooms: 'OomPage', status: 'Status', settings: 'Settings', agents: 'AgentPage' })) {
+    for (const [path, schema] of Object.entries({ fleet: 'Fleet', 'fleet/history': 'FleetHistory', jobs: 'JobPage', costs: 'CostPage', budgets: 'BudgetPage', decisions: 'DecisionPage', ooms: 'OomPage', status: 'Status', settings: 'Settings', agents: 'AgentPage', machines: 'MachinePage' })) {
       check({ $ref: `#/components/schemas/${schema}` }, answer(empty, 'GET', '/api/v1/' + path, new URLSearchParams()));
     }
   });
   it('with no agents, with many, and with what they say of limits', () => {
     for (const agents of [null, 0, 40]) {
       const some = makeWorld({ jobs: 50, agents, actuator: 'agents' });
-      for (const [path, schema] of Object.entries({ agents: 'AgentPage', status: 'Status', decisions: 'DecisionPage' })) {
+      for (const [path, schema] of Object.entries({ agents: 'AgentPage', machines: 'MachinePage', status: 'Status', decisions: 'DecisionPage' })) {
         check({ $ref: `#/components/schemas/${schema}` }, answer(some, 'GET', '/api/v1/' + path, new URLSearchParams()));
       }
     }
