@@ -72,6 +72,17 @@ class Cell {
   void Days(int days) {
     for (int i = 0; i < days * kWindowsPerDay; ++i) Window();
   }
+  void GoTo(int32_t day) { now_ = day * kWindowsPerDay; }
+  std::string Saved() const {
+    std::string bytes;
+    ByteWriter out(&bytes);
+    pool_->Save(out);
+    return bytes;
+  }
+  absl::Status Load(const std::string& bytes) {
+    ByteReader in(bytes);
+    return pool_->Load(in);
+  }
   double Usage(size_t m) const { return Sum(loads_[m]).usage; }
   double Peak(uint32_t m) const { return pool_->Predict(m); }
   std::vector<TaskLoad>& machine(size_t m) { return loads_[m]; }
@@ -82,7 +93,7 @@ class Cell {
   }
 
  private:
-  std::unique_ptr<PeakPredictor> pool_;
+  std::unique_ptr<DurablePredictor> pool_;
   Rng rng_;
   std::vector<std::vector<TaskLoad>> loads_;
   int32_t now_ = 0;
@@ -136,6 +147,69 @@ TEST(Pool, ATaskWithoutHistoryCountsWithItsLimit) {
   EXPECT_NEAR(cell.Peak(0), before + 10, 0.2 * before);
   EXPECT_NE(cell.Sentence(0).find("1 task with little history"), std::string::npos) << cell.Sentence(0);
   EXPECT_DOUBLE_EQ(cell.Peak(99), 0) << "a machine never observed";
+}
+
+TEST(Pool, ARestartGivesTheSameForecasts) {
+  Cell one({}, 4, 5), two({}, 4, 5);
+  one.Days(18);
+  two.Days(18);
+  const std::string bytes = one.Saved();
+  ASSERT_TRUE(one.Load(bytes).ok());
+  EXPECT_EQ(one.Saved(), bytes);
+  for (int day = 0; day < 10; ++day) {
+    one.Days(1);
+    two.Days(1);
+    for (uint32_t m = 0; m < 4; ++m) EXPECT_EQ(one.Peak(m), two.Peak(m));
+    EXPECT_EQ(one.Sentence(1), two.Sentence(1));
+  }
+}
+
+TEST(Pool, DamagedStateIsAnError) {
+  Cell cell({}, 3, 3);
+  cell.Days(12);
+  const std::string bytes = cell.Saved();
+  EXPECT_EQ(cell.Load(bytes.substr(0, bytes.size() - 1)).code(), absl::StatusCode::kDataLoss);
+  std::string newer = bytes;
+  newer[0] = 9;
+  EXPECT_EQ(cell.Load(newer).code(), absl::StatusCode::kUnimplemented);
+  PoolSettings other;
+  other.every_h = 4;
+  Cell coarse(other, 3, 3);
+  EXPECT_EQ(coarse.Load(bytes).code(), absl::StatusCode::kFailedPrecondition);
+  // Whatever the bytes are, it is an error or a pool that works.
+  Rng rng(3);
+  for (int i = 0; i < 2000; ++i) {
+    std::string damaged = bytes;
+    for (int k = 0; k < 4; ++k) damaged[rng.Next() % damaged.size()] = static_cast<char>(rng.Next());
+    Cell broken({}, 3, 3);
+    if (broken.Load(damaged).ok() && i % 20 == 0) broken.Days(1);
+  }
+}
+
+// With another order the history stands, and the share in use begins again.
+TEST(Pool, AnotherOrderedShareKeepsTheHistory) {
+  Cell cell({}, 4, 5);
+  cell.Days(18);
+  PoolSettings loose;
+  loose.over = 0.2;
+  Cell other(loose, 4, 5);
+  ASSERT_TRUE(other.Load(cell.Saved()).ok());
+  other.GoTo(18);
+  other.Days(1);
+  EXPECT_LT(other.Peak(0), 40);
+  EXPECT_NE(other.Sentence(0).find("ordered are 20 %"), std::string::npos) << other.Sentence(0);
+}
+
+TEST(Pool, AMachineThatIsForgottenIsAnotherOne) {
+  const auto pool = NewPoolPredictor({}, 24);
+  std::vector<TaskLoad> tasks = {{1, 2, 10}};
+  for (int32_t w = 0; w < 10 * kWindowsPerDay; ++w) {
+    pool->Observe({w}, 0, Sum(tasks));
+    pool->EndWindow({w});
+  }
+  pool->Forget(0);
+  EXPECT_EQ(pool->Predict(0), 0);
+  EXPECT_FALSE(pool->Learnt(0));
 }
 
 TEST(Pool, ASmallerOrderedShareNeedsMore) {

@@ -174,5 +174,22 @@ RC_GTEST_PROP(Predictors, StayWithinTheLimits, (const std::vector<std::vector<ui
   }
 }
 
+TEST(BorgDefault, ARestartKeepsTheLimits) {
+  const auto one = NewBorgPredictor({});
+  const std::vector<TaskLoad> tasks = {{1, 2, 10}, {2, 1, 20}};
+  one->Observe({5}, 1, Sum(tasks));
+  std::string bytes;
+  ByteWriter out(&bytes);
+  one->Save(out);
+  const auto two = NewBorgPredictor({});
+  ByteReader in(bytes);
+  ASSERT_TRUE(two->Load(in).ok());
+  EXPECT_DOUBLE_EQ(two->Predict(1), 27);
+  EXPECT_FALSE(two->Learnt(1));
+  ByteReader truncated(std::string_view(bytes).substr(0, bytes.size() - 2));
+  EXPECT_EQ(two->Load(truncated).code(), absl::StatusCode::kDataLoss);
+  EXPECT_DOUBLE_EQ(two->Predict(1), 27) << "as it was";
+}
+
 }  // namespace
 }  // namespace taut
