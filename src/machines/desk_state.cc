@@ -123,7 +123,7 @@ absl::Status MachineDesk::LoadMachine(ByteReader& in, Machine& machine) {
       if (!reservation.ok()) return reservation.status();
       task.reservations[i] = *reservation;
       task.highest[i] = in.Get<float>();
-      if (!std::isfinite(task.highest[i])) return absl::DataLossError("a task whose usage is no number");
+      if (!std::isfinite(task.highest[i])) return absl::DataLossError("a task whose usage is not a number");
       task.asked[i] = GetOptional(in);
       task.cap[i] = GetOptional(in);
     }

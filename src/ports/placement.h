@@ -25,7 +25,7 @@ struct PlacedTask {
 struct PlacedMachine {
   std::string name = {};        // unique in its source
   PlacedAmounts capacity = {};  // what tasks may have of it
-  bool ready = true;            // false: its source says that it takes no tasks, or is away
+  bool ready = true;            // false: its source says that it takes no tasks, or is disconnected
   std::vector<PlacedTask> tasks = {};
 };
 
