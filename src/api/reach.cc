@@ -15,8 +15,7 @@ Reach Reach::Of(const HttpRequest& caller, Act act, std::shared_ptr<const GroupS
     if (May(binding.as, act)) reach.groups_.push_back(binding.group);
   }
   std::ranges::sort(reach.groups_);
-  const auto twice = std::ranges::unique(reach.groups_);
-  reach.groups_.erase(twice.begin(), twice.end());
+  reach.groups_.erase(std::unique(reach.groups_.begin(), reach.groups_.end()), reach.groups_.end());
   const std::vector<std::string> whole = reach.groups_;
   std::erase_if(reach.groups_, [&](const std::string& group) {
     return std::ranges::any_of(whole, [&](const std::string& above) {

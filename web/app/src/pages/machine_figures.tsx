@@ -62,9 +62,9 @@ function Row({ machine: m, resource }: { machine: Machine; resource: Resource })
       <td class="num" data-label="Limits"><span>{figure(a.limits)}{a.without_limit > 0 && <span class="muted lost" title="Tasks without a limit">+ {count(a.without_limit)} without</span>}</span></td>
       <td class="num" data-label="Reserved">{figure(a.reservations)}</td>
       <td class="num" data-label="Used">{figure(a.usage)}</td>
-      <td class="num" data-label="Predicted peak"><span>{figure(a.predicted)}{a.predicted !== null && !a.learnt && <span class="muted lost" title="The history is too short: the limits count">by limits</span>}</span></td>
-      <td class="num" data-label="Reclaimable"><b>{figure(a.reclaimable)}</b></td>
-      <td class="num" data-label="Reclaimable now">{figure(a.reclaimable_now)}</td>
+      <td class="num full" data-label="Predicted peak"><span>{figure(a.predicted)}{a.predicted !== null && !a.learnt && <span class="muted lost" title="The history is too short: the limits count">by limits</span>}</span></td>
+      <td class="num full" data-label="Reclaimable"><b>{figure(a.reclaimable)}</b></td>
+      <td class="num full" data-label="Reclaimable now">{figure(a.reclaimable_now)}</td>
     </tr>
   );
 }
