@@ -1,6 +1,7 @@
 // The desk of machines across a restart. docs/formats.md, "The file of machines".
 #include <cmath>
 
+#include "fmt/format.h"
 #include "histogram/checkpoint.h"
 #include "machines/machine_desk.h"
 

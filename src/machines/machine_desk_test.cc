@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "fmt/format.h"
 #include "histogram/checkpoint.h"
 #include "machines/machine_list.h"
 #include "machines/machines_fixture.h"
