@@ -1,6 +1,5 @@
 #include "api/allocation_window.h"
 
-#include <charconv>
 #include <optional>
 
 #include "absl/time/time.h"
@@ -11,13 +10,6 @@ namespace taut {
 namespace {
 
 constexpr int64_t kFarTime = int64_t{1} << 40;
-
-std::optional<int64_t> WholeNumber(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::optional<int64_t> Duration(std::string_view text) {
   if (text.size() < 2) return std::nullopt;

@@ -190,9 +190,14 @@ class Api {
   const Prices& PricesFor(const HttpRequest& request, const Reach& shown) const;
   void PutCaller(const HttpRequest& request, JsonWriter& json) const;
   HttpResponse GroupStatus(const HttpRequest& request);
+  void PutAbout(JsonWriter& json) const;  // daemon_handlers.cc
   // events.cc
   HttpResponse SubscribeGroup(const HttpRequest& request);
   void PublishToGroups(const TickEvents& events);
+  using SendEvent =
+      absl::FunctionRef<void(std::string_view event, const std::string& data, std::string_view id)>;
+  // What of `events` is in reach, one after the other.
+  void SendEvents(const TickEvents& events, const Reach& reach, const Prices& prices, SendEvent send);
 
   HttpResponse NoJob(std::string_view name,
                      const Reach& reach);  // 404, with names it may have been meant for

@@ -262,16 +262,26 @@ HttpResponse Api::Agents(const HttpRequest& request, const Reach& /*reach*/) {
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse Api::Status(const HttpRequest& request, const Reach& /*reach*/) {
-  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
-  if (request.role == Role::kGroup) return GroupStatus(request);
-  JsonWriter json;
-  json.BeginObject();
+// The fields of a status that do not depend on who asks.
+void Api::PutAbout(JsonWriter& json) const {
   json.Field("version", std::string_view(options_.version));
   json.Field("started", options_.started_s);
   json.Field("quota", options_.quota != nullptr);
   json.Field("bills", options_.pricing != nullptr);
   json.Field("ready", control_.status().ready().ok());
+  json.Field("clock", control_.ingest().clock() == ClockSource::kWall ? "wall" : "samples");
+  json.Field("actuator", control_.actuator_name());
+  json.Field("pages", options_.pages && HasPages());
+  const std::optional<WindowId> last = control_.status().stored_through();
+  PutTime("last_window_end", last.has_value() ? last->next().start_s() : INT64_MIN, json);
+}
+
+HttpResponse Api::Status(const HttpRequest& request, const Reach& /*reach*/) {
+  if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  if (request.role == Role::kGroup) return GroupStatus(request);
+  JsonWriter json;
+  json.BeginObject();
+  PutAbout(json);
   json.Key("warnings");
   json.BeginArray();
   if (const absl::Status ready = control_.status().ready(); !ready.ok())
@@ -287,10 +297,7 @@ HttpResponse Api::Status(const HttpRequest& request, const Reach& /*reach*/) {
   }
   for (const std::string& warning : control_.warnings()) json.String(warning);
   json.EndArray();
-  json.Field("clock", control_.ingest().clock() == ClockSource::kWall ? "wall" : "samples");
-  json.Field("actuator", control_.actuator_name());
   json.Field("store", std::string_view(options_.store_text));
-  json.Field("pages", options_.pages && HasPages());
   PutCell(json);
   json.Key("ingest");
   json.BeginObject();
@@ -305,8 +312,6 @@ HttpResponse Api::Status(const HttpRequest& request, const Reach& /*reach*/) {
   json.Field("name_collisions", static_cast<int64_t>(mapper.name_collisions));
   json.Field("forgotten", static_cast<int64_t>(control_.status().counts().forgotten_jobs));
   json.EndObject();
-  const std::optional<WindowId> last = control_.agents().stored_through();
-  PutTime("last_window_end", last.has_value() ? last->next().start_s() : INT64_MIN, json);
   json.Key("last_pass");
   const PassTimes pass = control_.status().last_pass();
   if (pass.steps_ms.empty()) {

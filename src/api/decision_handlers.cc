@@ -1,6 +1,5 @@
 // What the API says of decisions and OOM kills.
 #include <algorithm>
-#include <charconv>
 
 #include "api/api.h"
 #include "api/parameters.h"
@@ -37,9 +36,7 @@ HttpResponse Api::Decisions(const HttpRequest& request, const Reach& reach) {
       if (Name(static_cast<DecisionKind>(k)) == kind) query.kind = static_cast<DecisionKind>(k);
     }
     if (!query.kind.has_value()) {
-      return ErrorResponse(
-          400, StrCat("invalid kind=", kind,
-                      ": expected would_set, set, try, promote, roll_back, oom_raise or release"));
+      return ErrorResponse(400, StrCat("invalid kind=", kind, ": expected ", DecisionKindNames()));
     }
   }
   const absl::StatusOr<int64_t> before = IntParameter(request, "before", INT64_MAX, 1, INT64_MAX);
@@ -79,12 +76,9 @@ HttpResponse Api::Decisions(const HttpRequest& request, const Reach& reach) {
 
 HttpResponse Api::OneDecision(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
-  const std::string& text = request.segments[3];
-  uint64_t id = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error != std::errc() || end != text.data() + text.size() || id == 0 || id > INT64_MAX) {
-    return ErrorResponse(404, "invalid decision: expected its number");
-  }
+  const std::optional<int64_t> number = WholeNumber(request.segments[3]);
+  if (!number.has_value() || *number <= 0) return ErrorResponse(404, "invalid decision: expected its number");
+  const auto id = static_cast<uint64_t>(*number);
   DecisionQuery query;
   query.before_id = id + 1;
   query.after_id = id - 1;

@@ -25,35 +25,40 @@ void Api::Close() {
   group_streams_.clear();
 }
 
+void Api::SendEvents(const TickEvents& events, const Reach& reach, const Prices& prices, SendEvent send) {
+  for (const Decision& d : events.decisions) {
+    if (!Reaches(reach, d.job)) continue;
+    JsonWriter json;
+    json.BeginObject();
+    PutDecisionFields(d, NameOf(d.job), json);
+    json.EndObject();
+    send("decision", json.Take(), StrCat(d.id));
+  }
+  for (const OomRecord& o : events.ooms) {
+    if (!Reaches(reach, o.job)) continue;
+    JsonWriter json;
+    PutOom(o, NameOf(o.job), json);
+    send("oom", json.Take(), "");
+  }
+  for (const SettingChange& c : events.settings) {
+    if (!reach.all() && !FindJob(c.job, reach).has_value()) continue;
+    JsonWriter json;
+    PutSettingChange(c, json);
+    send("setting", json.Take(), "");
+  }
+  if (events.window == nullptr) return;
+  JsonWriter json;
+  PutFleet(*ViewOf(reach), FleetShownTo(reach, prices), json);
+  send("window", json.Take(), "");
+}
+
 void Api::Publish(const TickEvents& events) {
   PublishToGroups(events);
   if (events_.size() == 0) return;
-  const auto send = [&](std::string_view event, auto put, std::string_view id) {
-    JsonWriter json;
-    put(json);
-    events_.Publish(event, json.Take(), id);
-  };
-  for (const Decision& d : events.decisions) {
-    const auto put = [&](JsonWriter& json) {
-      json.BeginObject();
-      PutDecisionFields(d, NameOf(d.job), json);
-      json.EndObject();
-    };
-    send("decision", put, StrCat(d.id));
-  }
-  for (const OomRecord& o : events.ooms) {
-    send(
-        "oom", [&](JsonWriter& json) { PutOom(o, NameOf(o.job), json); }, "");
-  }
-  for (const SettingChange& c : events.settings) {
-    send(
-        "setting", [&](JsonWriter& json) { PutSettingChange(c, json); }, "");
-  }
-  if (!events.window_closed) return;
-  const auto put = [&](JsonWriter& json) {
-    PutFleet(*control_.view(), FleetShownTo(Reach(), options_.prices), json);
-  };
-  send("window", put, "");
+  SendEvents(events, Reach(), options_.prices,
+             [this](std::string_view event, const std::string& data, std::string_view id) {
+               events_.Publish(event, data, id);
+             });
 }
 
 HttpResponse Api::SubscribeGroup(const HttpRequest& request) {
@@ -87,30 +92,10 @@ void Api::PublishToGroups(const TickEvents& events) {
     }
     // By the quota of now.
     const Reach reach = ReachOf(s.caller, Act::kSeeJobs);
-    for (const Decision& d : events.decisions) {
-      if (!Reaches(reach, d.job)) continue;
-      JsonWriter json;
-      json.BeginObject();
-      PutDecisionFields(d, NameOf(d.job), json);
-      json.EndObject();
-      (void)s.stream->Publish("decision", json.Take(), StrCat(d.id));
-    }
-    for (const OomRecord& o : events.ooms) {
-      if (!Reaches(reach, o.job)) continue;
-      JsonWriter json;
-      PutOom(o, NameOf(o.job), json);
-      (void)s.stream->Publish("oom", json.Take());
-    }
-    for (const SettingChange& c : events.settings) {
-      if (!reach.all() && !FindJob(c.job, reach).has_value()) continue;
-      JsonWriter json;
-      PutSettingChange(c, json);
-      (void)s.stream->Publish("setting", json.Take());
-    }
-    if (!events.window_closed) continue;
-    JsonWriter json;
-    PutFleet(*ViewOf(reach), FleetShownTo(reach, PricesFor(s.caller, reach)), json);
-    (void)s.stream->Publish("window", json.Take());
+    SendEvents(events, reach, PricesFor(s.caller, reach),
+               [&s](std::string_view event, const std::string& data, std::string_view id) {
+                 (void)s.stream->Publish(event, data, id);
+               });
   }
 }
 

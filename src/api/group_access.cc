@@ -74,18 +74,11 @@ void Api::PutCaller(const HttpRequest& request, JsonWriter& json) const {
 HttpResponse Api::GroupStatus(const HttpRequest& request) {
   JsonWriter json;
   json.BeginObject();
-  json.Field("version", std::string_view(options_.version));
-  json.Field("started", options_.started_s);
-  json.Field("quota", options_.quota != nullptr);
-  json.Field("bills", options_.pricing != nullptr);
-  json.Field("ready", control_.status().ready().ok());
+  PutAbout(json);
   json.Key("warnings");
   json.BeginArray();
   json.EndArray();
-  json.Field("clock", control_.ingest().clock() == ClockSource::kWall ? "wall" : "samples");
-  json.Field("actuator", control_.actuator_name());
   json.Field("store", "");
-  json.Field("pages", options_.pages && HasPages());
   json.Key("cell");
   json.BeginObject();
   json.Field("name", std::string_view(options_.cell_name));
@@ -106,8 +99,6 @@ HttpResponse Api::GroupStatus(const HttpRequest& request) {
   json.Key("ingest");
   json.BeginObject();
   json.EndObject();
-  const std::optional<WindowId> last = control_.agents().stored_through();
-  PutTime("last_window_end", last.has_value() ? last->next().start_s() : INT64_MIN, json);
   PutCaller(request, json);
   json.EndObject();
   return JsonResponse(200, json.Take());

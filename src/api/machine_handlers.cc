@@ -239,7 +239,8 @@ void Api::PutMachineMetrics(MetricsText& out) const {
   for (const Resource r : kResources) {
     const PromiseCounts& counts = view->promises[static_cast<size_t>(r)];
     const auto days = [&](std::string_view outcome, uint64_t n) {
-      out.Gauge("tautd_machine_predictions", "Predictions of the last 90 days, one per machine and day, by outcome.",
+      out.Gauge("tautd_machine_predictions",
+                "Predictions of the last 90 days, one per machine and day, by outcome.",
                 static_cast<double>(n), {{"resource", Name(r)}, {"outcome", outcome}});
     };
     days("kept", counts.judged - counts.passed);

@@ -11,17 +11,23 @@
 
 namespace taut {
 
+std::optional<int64_t> WholeNumber(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
 absl::StatusOr<int64_t> IntParameter(const HttpRequest& request, std::string_view name, int64_t otherwise,
                                      int64_t low, int64_t high) {
   const std::string* text = request.parameter(name);
   if (text == nullptr || text->empty()) return otherwise;
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc() || end != text->data() + text->size() || value < low || value > high) {
+  const std::optional<int64_t> value = WholeNumber(*text);
+  if (!value.has_value() || *value < low || *value > high) {
     return absl::InvalidArgumentError(
         StrCat("invalid ", name, "=", *text, ": expected a whole number from ", low, " to ", high));
   }
-  return value;
+  return *value;
 }
 
 absl::StatusOr<TimeSpan> SpanParameters(const HttpRequest& request, int64_t now_s) {

@@ -12,6 +12,8 @@
 
 namespace taut {
 
+// nullopt: it is none, or does not fit.
+std::optional<int64_t> WholeNumber(std::string_view text);
 // The whole number `name`, `otherwise` if it is absent. InvalidArgument outside [low, high].
 absl::StatusOr<int64_t> IntParameter(const HttpRequest& request, std::string_view name, int64_t otherwise,
                                      int64_t low, int64_t high);

@@ -1,5 +1,4 @@
 // What the API says of quota and of requests for it.
-#include <charconv>
 
 #include "api/api.h"
 #include "api/parameters.h"
@@ -132,11 +131,10 @@ absl::Status TakeField(std::string_view key, const std::string& text, Asked& out
     return absl::InvalidArgumentError(StrCat("invalid ", key, " \"", text, "\": expected ", what));
   };
   const auto whole = [&](int64_t low, int64_t high, int64_t& to) {
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < low || value > high)
+    const std::optional<int64_t> value = WholeNumber(text);
+    if (!value.has_value() || *value < low || *value > high)
       return bad(StrCat("a whole number from ", low, " to ", high));
-    to = value;
+    to = *value;
     return absl::OkStatus();
   };
   if (key == "group") return (out.request.group = text, absl::OkStatus());
@@ -225,13 +223,11 @@ HttpResponse NoGroup(std::string_view group, const Reach& reach) {
 
 // NotFound alike for one that is not there and one that is not in reach.
 absl::StatusOr<QuotaRequest> FindRequest(const std::string& text, const Reach& reach, const QuotaDesk& desk) {
-  uint64_t id = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error != std::errc() || end != text.data() + text.size())
-    return absl::NotFoundError("invalid request: expected its number");
-  absl::StatusOr<QuotaRequest> found = desk.Find(id);
+  const std::optional<int64_t> id = WholeNumber(text);
+  if (!id.has_value() || *id < 0) return absl::NotFoundError("invalid request: expected its number");
+  absl::StatusOr<QuotaRequest> found = desk.Find(static_cast<uint64_t>(*id));
   if (reach.all() || (found.ok() && reach.Has(found->asked.group))) return found;
-  return absl::NotFoundError(StrCat("no request ", id, " of your groups"));
+  return absl::NotFoundError(StrCat("no request ", *id, " of your groups"));
 }
 
 // Whether the caller made it, or changed it last: as WhoOf.

@@ -46,7 +46,7 @@ absl::Status BackfillRun::Mark(What what) {
 }
 
 std::optional<BackfillRun::What> BackfillRun::Missing(Timestamp now) const {
-  const std::optional<WindowId> last = control_.agents().stored_through();
+  const std::optional<WindowId> last = control_.status().stored_through();
   if (options_.config.prometheus_url.empty()) return std::nullopt;
   if (!last.has_value()) return What::kFirst;
   if (!options_.mark_file.empty() && std::filesystem::exists(options_.mark_file)) {
@@ -62,7 +62,7 @@ std::optional<BackfillRun::What> BackfillRun::Missing(Timestamp now) const {
 // Where the store ends, but not more than the days that are asked for ago.
 Timestamp BackfillRun::Begin(Timestamp now) const {
   const Timestamp from = EarliestOf(options_.config, now);
-  const std::optional<WindowId> last = control_.agents().stored_through();
+  const std::optional<WindowId> last = control_.status().stored_through();
   // With the window before, from which counters' rates go on; what is known of it comes too late and is
   // dropped.
   return last.has_value() ? std::max(from, Timestamp::FromSeconds(last->start_s())) : from;
@@ -114,13 +114,13 @@ void BackfillRun::Wait(std::chrono::seconds pause) {
 absl::Status BackfillRun::ReadUntilDone(What what) {
   const Options::Patience& patience = what == What::kGap ? options_.gap_patience : options_.patience;
   std::chrono::seconds pause = patience.first_pause, waited{0};
-  std::optional<WindowId> through = control_.agents().stored_through();
+  std::optional<WindowId> through = control_.status().stored_through();
   while (true) {
     absl::Status read = ReadOn(what, options_.now());
     const bool is_unreachable = absl::IsUnavailable(read) || absl::IsDeadlineExceeded(read);
     if (!is_unreachable || options_.should_stop()) return read;
-    if (control_.agents().stored_through() != through) {
-      through = control_.agents().stored_through();
+    if (control_.status().stored_through() != through) {
+      through = control_.status().stored_through();
       pause = patience.first_pause;
       waited = std::chrono::seconds(0);
     }
@@ -135,7 +135,7 @@ absl::Status BackfillRun::ReadUntilDone(What what) {
 
 bool BackfillRun::HandOver(Timestamp begun, std::string& rest) {
   rest = "only the history read before is known";
-  const std::optional<WindowId> last = control_.agents().stored_through();
+  const std::optional<WindowId> last = control_.status().stored_through();
   if (!options_.read_later) return true;
   // Without any window there are no jobs yet: all will be later ones, whose history is read when they appear.
   if (!last.has_value()) {
