@@ -61,6 +61,31 @@ TEST(ControlAgents, AnnouncedTasksAreOfOneJob) {
   EXPECT_FALSE(cell.control().agents().Standing({JobId{77}, 0}, "").has_value());
 }
 
+TEST(ControlAgents, TasksAreFoundByTheirNames) {
+  ControlCell cell;
+  const std::optional<TaskRef> web = cell.control().agents().Announce(kWeb, At(0));
+  const std::optional<TaskRef> web2 = cell.control().agents().Announce(kWeb2, At(0));
+  ASSERT_TRUE(cell.control().Tick(At(1)).ok());
+  std::vector<PlacedTask> placed(600);  // in several pieces
+  for (PlacedTask& task : placed) task = {std::string(kWeb2.job), std::string(kWeb2.task)};
+  placed[1] = {std::string(kWeb.job), std::string(kWeb.task)};
+  placed[2] = {std::string(kWeb.job), "another"};
+  placed[3] = {"another", std::string(kWeb.task)};
+  placed[3].number = TaskRef{JobId{5}, 5};  // of before
+  std::vector<PlacedTask*> tasks;
+  for (PlacedTask& task : placed) tasks.push_back(&task);
+  cell.control().FindNumbers(tasks);
+  for (size_t i = 0; i < placed.size(); ++i) {
+    if (i == 2 || i == 3) {
+      EXPECT_FALSE(placed[i].number.has_value()) << i;
+      continue;
+    }
+    ASSERT_TRUE(placed[i].number.has_value()) << i;
+    EXPECT_EQ(placed[i].number->job, web->job);
+    EXPECT_EQ(placed[i].number->task, i == 1 ? web->task : web2->task) << i;
+  }
+}
+
 TEST(ControlAgents, WindowsBecomeDecisions) {
   ControlCell cell;
   const std::optional<TaskRef> ref = cell.control().agents().Announce(kWeb, At(0));

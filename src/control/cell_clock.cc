@@ -5,7 +5,7 @@ namespace {
 
 // So much longer than windows stay open samples may stay away before what was missed is read elsewhere.
 constexpr int64_t kShortSilenceSeconds = 60;
-// After a gap, senders get so long to bring what they kept before windows close.
+// After a gap, windows stay open for this long, so that senders can resend what they kept.
 constexpr int64_t kCatchUpSeconds = 20;
 constexpr int64_t kGapSeconds = 60;
 

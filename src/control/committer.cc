@@ -48,7 +48,6 @@ void Committer::Publish() {
   const TickEvents events{.decisions = decisions,
                           .ooms = unsaved_.ooms,
                           .settings = unsaved_.settings,
-                          .window_closed = unsaved_.window.has_value(),
                           .past = unsaved_.when == When::kPast,
                           .step_backs = unsaved_.output.step_backs,
                           .pasts = unsaved_.pasts,

@@ -23,11 +23,10 @@ struct TickEvents {
   std::span<const Decision> decisions;
   std::span<const OomRecord> ooms;
   std::span<const SettingChange> settings;
-  bool window_closed = false;
   bool past = false;  // all of it was read from history (ControlPlane::TickPast)
   std::span<const std::pair<JobId, ReplicaStepBack>> step_backs = {};
   std::span<const JobPast> pasts = {};
-  const ClosedWindow* window = nullptr;  // if one closed
+  const ClosedWindow* window = nullptr;  // null: none closed
 };
 
 class Committer {
@@ -48,6 +47,7 @@ class Committer {
 
   // What was decided since the last commit; add to it, then Commit.
   Unsaved& unsaved() { return unsaved_; }
+  const Unsaved& unsaved() const { return unsaved_; }
   // Stores what there is, passes orders to the actuator and tells listeners. Not OK: the store did not take it,
   // no listener was called, and the next call tries again.
   absl::Status Commit();

@@ -49,12 +49,12 @@ ControlPlane::ControlPlane(const ControlOptions& options, MappingRules mapping, 
 
 absl::Status ControlPlane::TickAs(Timestamp now, When when) {
   const std::lock_guard writer(committer_.writer());
-  front_.KeepSamples(waiting_.empty() && !committer_.unsaved().window.has_value());
+  front_.KeepSamples(NotStored() == 0);
   if (when == When::kNow) DistrustFuture(now);
   for (const OomSighting& o : front_.TakeOoms(now)) sightings_.push_back(o);
   // Also while the store is full: samples that wait in open windows are bounded, and closed ones are counted.
   for (ClosedWindow& closed : front_.CloseWindows(now, when)) waiting_.push_back({std::move(closed), when});
-  CountWaiting();
+  front_.SetWaitingWindows(NotStored());
   jobs_.AddNewJobs(now, when);
   jobs_.RelabelJobs(now, when);
   if (absl::Status s = committer_.CheckStore(); !s.ok()) return s;
@@ -75,15 +75,14 @@ absl::Status ControlPlane::PassWaiting() {
     Waiting next = std::move(waiting_.front());
     waiting_.erase(waiting_.begin());
     const absl::Status s = Pass(std::move(next.closed), next.when);
-    CountWaiting();
+    front_.SetWaitingWindows(NotStored());
     if (!s.ok()) return s;
   }
   return passed.has_value() ? jobs_.ForgetJobs(*passed) : absl::OkStatus();
 }
 
-void ControlPlane::CountWaiting() {
-  front_.SetWaitingWindows(static_cast<int>(waiting_.size()) +
-                           (committer_.unsaved().window.has_value() ? 1 : 0));
+int ControlPlane::NotStored() const {
+  return static_cast<int>(waiting_.size()) + (committer_.unsaved().window.has_value() ? 1 : 0);
 }
 
 void ControlPlane::DistrustFuture(Timestamp now) {
@@ -226,7 +225,7 @@ absl::Status ControlPlane::RetrainSome() {
 
 absl::Status ControlPlane::CheckpointAll() {
   const std::lock_guard writer(committer_.writer());
-  front_.KeepSamples(waiting_.empty() && !committer_.unsaved().window.has_value());
+  front_.KeepSamples(NotStored() == 0);
   if (absl::Status s = committer_.Commit(); !s.ok()) return s;
   const std::optional<WindowId> stored = board_.stored_through();
   if (!stored.has_value()) return absl::OkStatus();
@@ -236,10 +235,18 @@ absl::Status ControlPlane::CheckpointAll() {
 
 // ---- queries ----
 
-std::optional<TaskRef> ControlPlane::FindTask(const std::string& job, const std::string& task) const {
-  const std::optional<JobId> id = Find(job);
-  const std::optional<uint32_t> number = id.has_value() ? front_.FindTask(*id, task) : std::nullopt;
-  return number.has_value() ? std::optional(TaskRef{*id, *number}) : std::nullopt;
+void ControlPlane::FindNumbers(std::span<PlacedTask* const> tasks) const {
+  for (size_t first = 0; first < tasks.size(); first += kPiece) {
+    const auto piece = tasks.subspan(first, std::min(kPiece, tasks.size() - first));
+    {
+      const auto fleet = fleet_.Read();
+      for (PlacedTask* task : piece) {
+        const std::optional<JobId> job = fleet->Find(task->job);
+        task->number = job.has_value() ? std::optional(TaskRef{*job, 0}) : std::nullopt;
+      }
+    }
+    front_.FindNumbers(piece);
+  }
 }
 
 bool ControlPlane::Look(JobId id, const std::function<void(const LiveJob&)>& look) const {

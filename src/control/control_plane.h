@@ -25,6 +25,7 @@
 #include "control/view_maker.h"
 #include "ports/actuator.h"
 #include "ports/external_recommender.h"
+#include "ports/placement.h"
 #include "ports/sample_log.h"
 #include "ports/store.h"
 
@@ -98,8 +99,9 @@ class ControlPlane {
   // The latest snapshot; never null.
   std::shared_ptr<const FleetView> view() const { return board_.view(); }
   std::optional<JobId> Find(std::string_view job) const { return fleet_.Read()->Find(job); }
-  // nullopt: no series or window of the task has come lately.
-  std::optional<TaskRef> FindTask(const std::string& job, const std::string& task) const;
+  // Sets the number of each; absent: no series or window of the task has come lately. Locks for some hundred at a
+  // time.
+  void FindNumbers(std::span<PlacedTask* const> tasks) const;
   // Looks at a live job under its lock: be quick. False: no such job, `look` was not called.
   bool Look(JobId id, const std::function<void(const LiveJob&)>& look) const;
   // Empty if there is no such job.
@@ -121,7 +123,8 @@ class ControlPlane {
   absl::Status ActOnExternal();
   absl::Status PassWaiting();
   absl::Status Pass(ClosedWindow closed, When when);
-  void CountWaiting();
+  // Closed windows that the store does not have.
+  int NotStored() const;
   // Jobs whose recommender was changed process their stored history again, some at a time.
   absl::Status RetrainSome();
   void Maintain(WindowId window);

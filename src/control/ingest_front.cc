@@ -188,9 +188,13 @@ std::string IngestFront::NameCollision(JobId id) const {
   return mapper.HasJob(id) ? mapper.Collision(id) : "";
 }
 
-std::optional<uint32_t> IngestFront::FindTask(JobId job, const std::string& task) const {
+void IngestFront::FindNumbers(std::span<PlacedTask* const> tasks) const {
   const std::lock_guard lock(mutex_);
-  return ingest_->mapper().FindTask(job, task);
+  for (PlacedTask* task : tasks) {
+    if (!task->number.has_value()) continue;
+    const std::optional<uint32_t> index = ingest_->mapper().FindTask(task->number->job, task->task);
+    task->number = index.has_value() ? std::optional(TaskRef{task->number->job, *index}) : std::nullopt;
+  }
 }
 
 // ---- for the passes ----

@@ -20,6 +20,7 @@
 #include "control/status_board.h"
 #include "ingest/ingest.h"
 #include "live/live_fleet.h"
+#include "ports/placement.h"
 #include "ports/sample_log.h"
 #include "ports/store.h"
 #include "ports/task_intake.h"
@@ -33,7 +34,7 @@ class IngestFront {
   struct Options {
     Ingest::Options ingest;
     ClockSource clock = ClockSource::kWall;
-    // Closed windows that wait for the store; past so many, samples are refused for a while.
+    // Closed windows that wait for the store; above this number samples are refused until it accepts them.
     int max_waiting_windows = 24;
     // The same for windows that no tick has closed yet, where time is the samples' and may run ahead.
     int max_open_windows = 100;
@@ -98,8 +99,8 @@ class IngestFront {
   std::optional<OomSource> oom_source(JobId id) const;
   // The sources of the job's series if they may be two workloads of one name, as SeriesMapper::Collision.
   std::string NameCollision(JobId id) const;
-  // The number of a task; nullopt: no series or window of it has come lately.
-  std::optional<uint32_t> FindTask(JobId job, const std::string& task) const;
+  // Of tasks whose job is known: the whole number, or none if no series or window of the task has come lately.
+  void FindNumbers(std::span<PlacedTask* const> tasks) const;
 
   // ---- for the passes: one thread calls these ----
   // Closes what is due by `now`.

@@ -120,7 +120,7 @@ TEST_F(Past, NothingIsSetInIt) {
   ASSERT_TRUE(cell.Live(0, 30).ok());
   cell.Restart();
   size_t of_past = 0;
-  cell.control().OnTick([&](const TickEvents& e) { of_past += e.past && e.window_closed ? 1 : 0; });
+  cell.control().OnTick([&](const TickEvents& e) { of_past += e.past && e.window != nullptr ? 1 : 0; });
   ASSERT_TRUE(Read(cell, 20, 600).ok());
   EXPECT_EQ(of_past, 119U - 5)
       << "those that ended two minutes before the end, less those of before the stop";

@@ -38,7 +38,7 @@ class SharedFleet {
 
   // Calls turns on several threads where there are enough of them; as RunTurns.
   void RunOnThreads(size_t count, absl::FunctionRef<void(size_t turn)> turn) {
-    constexpr size_t kTurnsForThreads = 8;  // so many turns are worth the threads
+    constexpr size_t kTurnsForThreads = 8;  // fewer are quicker on one thread
     if (count < kTurnsForThreads || !workers_.is_parallel()) return RunInOrder(count, turn);
     workers_.ForEach(count, turn);
   }

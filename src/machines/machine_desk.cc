@@ -67,7 +67,6 @@ Found FindIn(const ClosedWindow& closed, const TaskRef& ref) {
 // One window's pass: what it reads, and what it keeps for the machine at hand.
 struct MachineDesk::Pass {
   const ClosedWindow& closed;
-  FindTaskFn find;
   std::string source = {};
   std::array<std::vector<TaskLoad>, 2> loads = {};
 };
@@ -102,7 +101,7 @@ MachineDesk::Machine& MachineDesk::At(const Key& key) {
   return at->second;
 }
 
-void MachineDesk::OnWindow(const ClosedWindow& closed, std::vector<PlacementOf> placement, FindTaskFn find) {
+void MachineDesk::OnWindow(const ClosedWindow& closed, std::vector<PlacementOf> placement) {
   const std::lock_guard lock(mutex_);
   if (window_.has_value() && closed.window <= *window_) {
     if (window_->index - closed.window.index <= kWindowsPerHour) return;
@@ -123,7 +122,7 @@ void MachineDesk::OnWindow(const ClosedWindow& closed, std::vector<PlacementOf> 
     }
     machine.view = std::move(away);
   }
-  Pass pass{closed, find};
+  Pass pass{closed};
   for (PlacementOf& of : placement) {
     if (std::ranges::find(sources_, of.source) == sources_.end()) sources_.push_back(of.source);
     pass.source = of.source;
@@ -180,8 +179,7 @@ void MachineDesk::Take(Machine& machine, PlacedMachine placed, Pass& pass) {
 
 // Of the loads, the last ones.
 void MachineDesk::Measure(const PlacedTask& placed, Pass& pass, Task& task, MachineTaskView& view) const {
-  const std::optional<TaskRef> ref = pass.find(placed.job, placed.task);
-  const Found found = ref.has_value() ? FindIn(pass.closed, *ref) : Found();
+  const Found found = placed.number.has_value() ? FindIn(pass.closed, *placed.number) : Found();
   for (const Resource r : kResources) {
     const auto i = static_cast<size_t>(r);
     if (!placed.limits_measured) {

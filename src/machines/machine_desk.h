@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "machines/machines_view.h"
@@ -25,7 +24,6 @@
 #include "overcommit/peak_predictor.h"
 #include "overcommit/reservation.h"
 #include "ports/placement.h"
-#include "ports/task_intake.h"
 
 namespace taut {
 
@@ -43,8 +41,6 @@ struct PlacementOf {
   std::string source;
   std::vector<PlacedMachine> machines;
 };
-// nullopt: no window of the task may have come.
-using FindTaskFn = absl::FunctionRef<std::optional<TaskRef>(const std::string& job, const std::string& task)>;
 
 // Thread-safe. Two machines of one name from two sources are two machines.
 class MachineDesk {
@@ -56,7 +52,7 @@ class MachineDesk {
   // A window that closed, with where tasks run now. Windows ascend: one that is not newer than the last is left
   // out, but for one of more than an hour before, with which all begins from nothing. At most 1 s for 5,000
   // machines with 100,000 tasks (machine_desk_bench.cc).
-  void OnWindow(const ClosedWindow& closed, std::vector<PlacementOf> placement, FindTaskFn find);
+  void OnWindow(const ClosedWindow& closed, std::vector<PlacementOf> placement);
   std::shared_ptr<const MachinesView> View() const;
 
   struct Detail {

@@ -27,6 +27,7 @@ struct Cell {
         task.job = fmt::format("shop/deployment/job-{}/app", (m * kTasks + t) / 100);
         task.task = fmt::format("pod-5d4f8c7b9d-{:06}", m * kTasks + t);
         task.asked = task.cap = {2.0, 8e9};
+        task.number = TaskRef{JobId{(m * kTasks + t) / 100}, (m * kTasks + t) % 100};
       }
     }
     closed.jobs.resize(kMachines * kTasks / 100);
@@ -47,11 +48,7 @@ struct Cell {
       t.memory_mean_bytes = t.memory_peak_bytes = 3e9F * t.cpu_mean_cores;
     }
     std::vector<PlacementOf> placement = {{"kubernetes", placed}};
-    uint32_t next = 0;
-    desk.OnWindow(closed, std::move(placement), [&next](const std::string&, const std::string&) {
-      const uint32_t i = next++;
-      return std::optional(TaskRef{JobId{i / 100}, i % 100});
-    });
+    desk.OnWindow(closed, std::move(placement));
   }
   std::vector<PlacedMachine> placed;
   ClosedWindow closed;

@@ -153,8 +153,7 @@ TEST(MachineDesk, OneNameOfTwoSourcesIsTwoMachines) {
   MadeMachines cell;
   cell.machines["a"] = {{"x", {}}};
   const ClosedWindow closed = cell.Closed(cell.now);
-  desk.OnWindow(closed, {{"agents", cell.Placed()}, {"kubernetes", cell.Placed()}},
-                [&](const std::string& job, const std::string&) { return cell.Find(job); });
+  desk.OnWindow(closed, {{"agents", cell.Placed()}, {"kubernetes", cell.Placed()}});
   ASSERT_EQ(desk.View()->machines.size(), 2U);
   EXPECT_THAT(desk.View()->machines[0]->also_in, testing::ElementsAre("kubernetes"));
   EXPECT_THAT(desk.View()->machines[1]->also_in, testing::ElementsAre("agents"));
@@ -179,11 +178,9 @@ TEST(MachineDesk, TakesLimitsFromTheWindowWhereAgentsReportThem) {
   report.memory_limit_bytes = kNoLimit;
   closed.reports = {report};
   PlacedMachine machine{.name = "a", .capacity = {16.0, 64e9}};
-  machine.tasks = {{.job = "j", .task = "t3", .limits_measured = true},
-                   {.job = "j", .task = "t5", .limits_measured = true}};
-  desk.OnWindow(closed, {{"agents", {machine}}}, [](const std::string&, const std::string& task) {
-    return std::optional(TaskRef{JobId{7}, task == "t3" ? 3U : 5U});
-  });
+  machine.tasks = {{.job = "j", .task = "t3", .limits_measured = true, .number = TaskRef{JobId{7}, 3}},
+                   {.job = "j", .task = "t5", .limits_measured = true, .number = TaskRef{JobId{7}, 5}}};
+  desk.OnWindow(closed, {{"agents", {machine}}});
   EXPECT_EQ(Only(desk, "a").of(Resource::kCpu).limits, 2 + 8);
   EXPECT_EQ(Only(desk, "a").of(Resource::kMemory).without_limit, 2U);
 }

@@ -22,6 +22,7 @@ class MadeMachines {
   std::map<std::string, PlacedAmounts> capacity;  // of a machine; else 16 cores and 64e9 bytes
   std::string source = "kubernetes";
 
+  // With the numbers of the last window that was made.
   std::vector<PlacedMachine> Placed() const {
     std::vector<PlacedMachine> out;
     for (const auto& [name, tasks] : machines) {
@@ -34,6 +35,7 @@ class MadeMachines {
         placed.job = "job-" + task;
         placed.task = task;
         placed.asked = placed.cap = {made.cpu_limit, made.memory_limit};
+        placed.number = NumberOf(placed.job);
       }
     }
     return out;
@@ -59,19 +61,19 @@ class MadeMachines {
     }
     return out;
   }
-  std::optional<TaskRef> Find(const std::string& job) const {
-    const auto at = numbers_.find(job);
-    return at == numbers_.end() ? std::nullopt : std::optional(TaskRef{at->second, 0});
-  }
   void Window(MachineDesk& desk) {
     const ClosedWindow closed = Closed(now);
-    desk.OnWindow(closed, {{source, Placed()}},
-                  [this](const std::string& job, const std::string& /*task*/) { return Find(job); });
+    desk.OnWindow(closed, {{source, Placed()}});
     now = now.next();
   }
   WindowId now{288 * 100};
 
  private:
+  std::optional<TaskRef> NumberOf(const std::string& job) const {
+    const auto at = numbers_.find(job);
+    return at == numbers_.end() ? std::nullopt : std::optional(TaskRef{at->second, 0});
+  }
+
   std::map<std::string, JobId> numbers_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/resource.h"
+#include "ports/task_intake.h"
 
 namespace taut {
 
@@ -20,6 +21,8 @@ struct PlacedTask {
   bool limits_measured = false;
   PlacedAmounts asked = {};  // what the scheduler counts: its request, or its limit
   PlacedAmounts cap = {};    // it cannot use more
+  // Its number in windows; absent: none of it may have come. Sources leave it out: only tautd gives numbers.
+  std::optional<TaskRef> number = {};
 };
 
 struct PlacedMachine {

@@ -289,7 +289,7 @@ absl::Status Daemon::StartQuota() {
   quota_ = *std::move(quota);
   quota_->desk()->OnWindow(*control_->view());  // of what is stored
   control_->OnTick([this](const TickEvents& events) {
-    if (events.window_closed && !events.past) quota_->desk()->OnWindow(*control_->view());
+    if (events.window != nullptr && !events.past) quota_->desk()->OnWindow(*control_->view());
   });
   if (!config_.kubernetes.resource_quotas || kubernetes_ == nullptr) return absl::OkStatus();
   return kubernetes_->KeepQuotas([this] { return NamespaceQuotasOf(quota_->desk()->View()); });

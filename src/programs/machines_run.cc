@@ -55,9 +55,14 @@ void MachinesRun::OnTick(const TickEvents& events) {
   std::vector<PlacementOf> placement;
   for (const PlacementSource* source : sources_)
     placement.push_back({std::string(source->placement_name()), source->Placement()});
-  desk_.OnWindow(
-      *events.window, std::move(placement),
-      [this](const std::string& job, const std::string& task) { return control_.FindTask(job, task); });
+  std::vector<PlacedTask*> tasks;
+  for (PlacementOf& of : placement) {
+    for (PlacedMachine& machine : of.machines) {
+      for (PlacedTask& task : machine.tasks) tasks.push_back(&task);
+    }
+  }
+  control_.FindNumbers(tasks);
+  desk_.OnWindow(*events.window, std::move(placement));
   pass_s_ = Seconds() - start;
   if (++windows_ >= (state_bytes_ > kLargeState ? kWindowsOfLargeState : 1)) Save();
 }
