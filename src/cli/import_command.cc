@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/strings.h"
+#include "cli/answer.h"
 #include "cli/cli.h"
 #include "cli/json_text.h"
 #include "cli/outputs.h"
@@ -95,12 +96,7 @@ int RunImport(const ImportArgs& args) {
   const absl::StatusOr<VpaCheckpoints> read = ReadVpaCheckpoints(*text, args.cluster, VpaSettings());
   if (!read.ok()) return Fail(absl::InvalidArgumentError(StrCat(args.file, ": ", Message(read.status()))));
   for (const std::string& warning : read->warnings) Warn(StrCat("left out: ", warning));
-  if (args.output == OutputForm::kTable) {
-    Print(TableOf(*read));
-  } else {
-    const Json json = JsonOf(*read);
-    Print(args.output == OutputForm::kJson ? JsonText(json) : YamlText(json));
-  }
+  Show(args.output, JsonOf(*read), [&] { return TableOf(*read); });
   if (args.rules.empty()) return kExitOk;
   absl::StatusOr<std::unique_ptr<OutputFile>> out = OpenOutput(rules);
   if (!out.ok()) return Fail(out.status());

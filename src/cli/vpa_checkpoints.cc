@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "base/strings.h"
 #include "base/time.h"
+#include "cli/answer.h"
 #include "cli/json_text.h"
 
 namespace taut {
@@ -20,15 +21,8 @@ constexpr std::string_view kVersion = "v3";
 
 // "" for what is not there or no text.
 std::string WordAt(const Json& value, const char* key) {
-  if (!value.is_object()) return "";
-  const auto it = value.find(key);
-  return it != value.end() && it->is_string() ? it->get<std::string>() : "";
-}
-const Json& FieldAt(const Json& value, const char* key) {
-  static const Json none;
-  if (!value.is_object()) return none;
-  const auto it = value.find(key);
-  return it == value.end() ? none : *it;
+  const Json& word = At(value, key);
+  return word.is_string() ? word.get<std::string>() : "";
 }
 std::optional<int64_t> MomentAt(const Json& value, const char* key) {
   absl::Time time;
@@ -39,7 +33,7 @@ std::optional<int64_t> MomentAt(const Json& value, const char* key) {
 
 absl::StatusOr<VpaHistogram> ReadHistogram(const Json& value, Resource r, const VpaSettings& settings) {
   std::vector<VpaHistogram::Weight> weights;
-  const Json& buckets = FieldAt(value, "bucketWeights");
+  const Json& buckets = At(value, "bucketWeights");
   if (buckets.is_object()) {
     for (const auto& [key, weight] : buckets.items()) {
       const std::optional<double> bucket = ParseDouble(key);
@@ -48,7 +42,7 @@ absl::StatusOr<VpaHistogram> ReadHistogram(const Json& value, Resource r, const 
       weights.push_back({static_cast<int>(*bucket), weight.get<uint32_t>()});
     }
   }
-  const Json& total = FieldAt(value, "totalWeight");
+  const Json& total = At(value, "totalWeight");
   return VpaHistogram::OfCheckpoint(
       r == Resource::kCpu ? VpaHistogram::kFirstCpu : VpaHistogram::kFirstMemory, settings.half_life_s,
       weights, total.is_number() ? total.get<double>() : 0,
@@ -60,8 +54,8 @@ using VpaTargets = std::map<std::pair<std::string, std::string>, std::string>;
 
 absl::StatusOr<VpaLearnt> ReadCheckpoint(const Json& item, const VpaTargets& targets,
                                          std::string_view cluster, const VpaSettings& settings) {
-  const std::string ns = WordAt(FieldAt(item, "metadata"), "namespace");
-  const Json &spec = FieldAt(item, "spec"), &status = FieldAt(item, "status");
+  const std::string ns = WordAt(At(item, "metadata"), "namespace");
+  const Json &spec = At(item, "spec"), &status = At(item, "status");
   const std::string vpa = WordAt(spec, "vpaObjectName"), container = WordAt(spec, "containerName");
   if (ns.empty() || vpa.empty() || container.empty())
     return absl::InvalidArgumentError("it names no namespace, VerticalPodAutoscaler or container");
@@ -75,12 +69,12 @@ absl::StatusOr<VpaLearnt> ReadCheckpoint(const Json& item, const VpaTargets& tar
                                last = MomentAt(status, "lastSampleStart");
   if (first.has_value() && last.has_value())
     out.days = static_cast<double>(std::max<int64_t>(0, *last - *first)) / kDaySeconds;
-  const Json& samples = FieldAt(status, "totalSamplesCount");
+  const Json& samples = At(status, "totalSamplesCount");
   const double confidence =
       std::min(out.days, (samples.is_number() ? samples.get<double>() : 0) / kSamplesPerDay);
   for (const Resource r : kResources) {
     const absl::StatusOr<VpaHistogram> histogram =
-        ReadHistogram(FieldAt(status, r == Resource::kCpu ? "cpuHistogram" : "memoryHistogram"), r, settings);
+        ReadHistogram(At(status, r == Resource::kCpu ? "cpuHistogram" : "memoryHistogram"), r, settings);
     if (!histogram.ok()) return histogram.status();
     const auto i = static_cast<size_t>(r);
     out.has_learnt[i] = !histogram->empty();
@@ -96,16 +90,16 @@ absl::StatusOr<VpaCheckpoints> ReadVpaCheckpoints(std::string_view text, std::st
   const Json root = Json::parse(text, nullptr, false);
   if (root.is_discarded()) return absl::InvalidArgumentError("no JSON");
   std::vector<const Json*> items;
-  if (FieldAt(root, "items").is_array()) {
-    for (const Json& item : FieldAt(root, "items")) items.push_back(&item);
+  if (At(root, "items").is_array()) {
+    for (const Json& item : At(root, "items")) items.push_back(&item);
   } else {
     items.push_back(&root);
   }
   VpaTargets targets;
   for (const Json* item : items) {
     if (WordAt(*item, "kind") != kVpa) continue;
-    const Json& metadata = FieldAt(*item, "metadata");
-    const Json& target = FieldAt(FieldAt(*item, "spec"), "targetRef");
+    const Json& metadata = At(*item, "metadata");
+    const Json& target = At(At(*item, "spec"), "targetRef");
     targets[{WordAt(metadata, "namespace"), WordAt(metadata, "name")}] =
         StrCat(absl::AsciiStrToLower(WordAt(target, "kind")), "/", WordAt(target, "name"));
   }
@@ -119,7 +113,7 @@ absl::StatusOr<VpaCheckpoints> ReadVpaCheckpoints(std::string_view text, std::st
       out.containers.push_back(*std::move(learnt));
     } else {
       out.warnings.push_back(
-          StrCat("checkpoint ", WordAt(FieldAt(*item, "metadata"), "name"), ": ", Message(learnt.status())));
+          StrCat("checkpoint ", WordAt(At(*item, "metadata"), "name"), ": ", Message(learnt.status())));
     }
   }
   if (checkpoints == 0) {

@@ -1,6 +1,5 @@
 #include "kubernetes/scale_finder.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -13,12 +12,6 @@ namespace {
 
 constexpr std::string_view kScale = "/scale";
 
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return absl::ascii_tolower(c); });
-  return out;
-}
-
 }  // namespace
 
 absl::Status ScaleFinder::TakeGroup(const std::string& group_version) {
@@ -29,7 +22,8 @@ absl::Status ScaleFinder::TakeGroup(const std::string& group_version) {
   const JsonNode resources = tree.root()["resources"];
   std::map<std::string, std::string> kind_of;  // by the plural of namespaced kinds
   resources.ForEachItem([&](JsonNode resource) {
-    if (resource.Flag("namespaced")) kind_of.emplace(resource.Text("name"), Lower(resource.Text("kind")));
+    if (resource.Flag("namespaced"))
+      kind_of.emplace(resource.Text("name"), absl::AsciiStrToLower(std::string(resource.Text("kind"))));
   });
   resources.ForEachItem([&](JsonNode resource) {
     std::string_view name = resource.Text("name");

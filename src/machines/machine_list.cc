@@ -3,16 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "base/strings.h"
 
 namespace taut {
 namespace {
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
 
 using Figure = std::optional<double> MachineAmounts::*;
 constexpr std::pair<std::string_view, Figure> kFigures[] = {
@@ -49,7 +44,7 @@ std::optional<By> ParseSort(std::string_view sort) {
 
 bool Fits(const MachineView& machine, const std::vector<std::string>& words, std::string_view source) {
   if (!source.empty() && machine.source != source) return false;
-  const std::string text = Lower(StrCat(machine.name, " ", machine.source));
+  const std::string text = absl::AsciiStrToLower(StrCat(machine.name, " ", machine.source));
   return std::ranges::all_of(words, [&](const std::string& w) { return text.find(w) != std::string::npos; });
 }
 
@@ -68,7 +63,7 @@ bool IsMachineSort(std::string_view sort) { return ParseSort(sort).has_value(); 
 MachinesPage ListMachines(const MachinesView& view, const MachinesQuery& query) {
   std::vector<std::string> words;
   for (const std::string_view word : Split(query.search, ' ')) {
-    if (!word.empty()) words.push_back(Lower(word));
+    if (!word.empty()) words.push_back(absl::AsciiStrToLower(absl::string_view(word.data(), word.size())));
   }
   MachinesPage page;
   for (const auto& machine : view.machines) {

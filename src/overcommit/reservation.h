@@ -15,7 +15,7 @@ namespace taut {
 struct ReservationSettings {
   double margin = 0.15;    // of the usage
   double half_life_h = 1;  // of what is above usage and margin
-  int64_t start_s = 300;   // the limit stands so long after the task was first seen
+  int64_t start_s = 300;   // after the task was first seen, its reservation is the limit
 };
 
 class Reservation {

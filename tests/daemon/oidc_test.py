@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tokens of a real OpenID Connect provider (oidc-provider of npm): roles by claims, keys that change, and a provider that is away."""
+"""Tokens of a real OpenID Connect provider (oidc-provider of npm): roles by claims, keys that change, and a provider that is unreachable."""
 import base64
 import json
 import os
@@ -114,7 +114,7 @@ def main():
         claims = json.loads(base64.urlsafe_b64decode(sre.split(".")[1] + "=="))
         stage.check(claims["exp"] - claims["iat"] == 1, "whose token is valid for a second, and the minute by which clocks may differ", claims)
         provider.stop()
-        says(stage, tautd, olga, 200, '"oidc:olga"', "while the provider is away its last keys are used")
+        says(stage, tautd, olga, 200, '"oidc:olga"', "while the provider is unreachable its last keys are used")
         provider.start("ES256", "second")
         young = provider.token("olga")
         stage.check(daemon.eventually(lambda: tautd.ask("/api/v1/status", token=young).status == 200, 40), "a key that is new is fetched once a token has it",
