@@ -12,15 +12,14 @@ std::optional<double> Reservation::Step(WindowId window, const Figures& figures,
   if (first_.index == INT32_MIN) first_ = last_ = window;
   const double windows = static_cast<double>(window.index) - last_.index;
   last_ = window;
-  const std::optional<double> target =
-      figures.usage.has_value() ? std::optional(*figures.usage * (1 + settings.margin)) : std::nullopt;
+  const double target = figures.usage.has_value() ? *figures.usage * (1 + settings.margin) : kAbsent;
   const bool begins = (int64_t{window.index} - first_.index) * kWindowSeconds < settings.start_s;
   if (begins && figures.asked.has_value()) {
-    value_ = std::max(*figures.asked, target.value_or(0));
-  } else if (target.has_value() && *target >= value_) {
-    value_ = *target;  // absent until now, or too low
-  } else if (target.has_value()) {
-    value_ = *target + (value_ - *target) * std::exp2(-windows / (settings.half_life_h * kWindowsPerHour));
+    value_ = std::max(*figures.asked, target);
+  } else if (target >= 0 && target >= value_) {
+    value_ = target;  // absent until now, or too low
+  } else if (target >= 0) {
+    value_ = target + (value_ - target) * std::exp2(-windows / (settings.half_life_h * kWindowsPerHour));
   } else if (value_ < 0 && figures.asked.has_value()) {
     value_ = *figures.asked;
   }

@@ -38,7 +38,9 @@ class Reservation {
   static absl::StatusOr<Reservation> Load(ByteReader& in);
 
  private:
-  double value_ = -1;  // negative: absent
+  static constexpr double kAbsent = -1;
+
+  double value_ = kAbsent;  // negative: absent
   WindowId first_{INT32_MIN}, last_{INT32_MIN};
 };
 
