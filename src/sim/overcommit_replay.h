@@ -11,31 +11,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/time.h"
-#include "model/resource.h"
 #include "overcommit/peak_predictor.h"
 #include "overcommit/settings.h"
-#include "sim/replay.h"
+#include "sim/placed_tasks.h"
 
 namespace taut {
-
-// One task of a trace through all of its windows, one resource.
-struct TaskSeries {
-  std::string name;          // "job" or "job/task"
-  std::vector<float> usage;  // by window from PlacedTasks::first on; negative: not measured
-  std::vector<float> limit;  // the owner's, the last known
-};
-
-// The tasks that are placed on machines: those present throughout.
-struct PlacedTasks {
-  Resource resource = Resource::kCpu;
-  WindowId first;
-  size_t windows = 0;
-  std::vector<TaskSeries> tasks;
-  size_t without_limit = 0, not_throughout = 0;  // tasks that were left out
-};
-// Tasks measured in at least `present` of the windows that have any usage. CPU is a window's mean, memory its
-// peak. InvalidArgument if no task has an owner's limit.
-absl::StatusOr<PlacedTasks> ReadPlacedTasks(DaySource& source, Resource resource, double present = 0.9);
 
 struct OvercommitOptions {
   std::vector<std::string> predictors;  // as NewPeakPredictor, or "oracle"
@@ -100,6 +80,9 @@ struct OvercommitHooks {
 double OraclePeak(const PlacedTasks& placed, std::span<const uint32_t> machine, size_t from, size_t horizon);
 
 // InvalidArgument for what cannot be: too few tasks, a horizon longer than the trace, ...
+absl::Status CheckOvercommit(const PlacedTasks& placed, const OvercommitOptions& options);
+
+// InvalidArgument as CheckOvercommit, and for a predictor that there is not.
 absl::StatusOr<OvercommitResult> ReplayOvercommit(const PlacedTasks& placed, const OvercommitOptions& options,
                                                   const OvercommitHooks& hooks = {});
 

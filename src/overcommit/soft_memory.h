@@ -1,0 +1,22 @@
+// Who goes when the tasks of a machine use more memory than it has. With soft limits a task may use more than
+// it requested as long as the machine has room. docs/algorithms.md, "Soft limits".
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace taut {
+
+struct SoftTask {
+  int tier = 0;        // the higher, the more important
+  double usage = 0;    // bytes; >= 0, 0 for one that does not run
+  double request = 0;  // bytes
+};
+
+// The tasks that are killed so that the usage of the rest is at most `capacity`, in the order of their kills:
+// of the lowest tier first; within a tier the one furthest over its request first, in bytes; then the first.
+// One that uses nothing is never among them. O(n log n).
+std::vector<uint32_t> FindVictims(std::span<const SoftTask> tasks, double capacity);
+
+}  // namespace taut

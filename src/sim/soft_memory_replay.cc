@@ -1,0 +1,327 @@
+#include "sim/soft_memory_replay.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "base/random.h"
+#include "base/strings.h"
+#include "fmt/format.h"
+#include "overcommit/predictors.h"
+#include "overcommit/soft_memory.h"
+
+namespace taut {
+namespace {
+
+constexpr std::string_view kHard = "hard", kOracle = "oracle";
+
+using TierCounts = std::array<size_t, kNumTraceTiers>;
+
+// By task of a placement: the limits that a recommender would have had in force, by window.
+using Limits = std::vector<std::vector<float>>;
+
+// Where the recommender has none yet, and before its first, the owner's limit stands.
+absl::StatusOr<Limits> LimitsOf(DaySource& source, const PlacedTasks& placed,
+                                const SoftMemoryOptions& options, Feedback feedback,
+                                const SoftMemoryHooks& hooks) {
+  ReplayOptions replay;
+  replay.policies = {options.requests};
+  replay.resources = {Resource::kMemory};
+  replay.settings = options.settings;
+  replay.feedback = feedback;
+  replay.restart_delay_s = options.restart_s;
+  replay.warmup_s = options.machines.warmup_s;
+  replay.threads = options.threads;
+  std::vector<std::vector<LimitChange>> changes(source.jobs().size());
+  ReplayHooks replay_hooks;
+  replay_hooks.on_change = [&](const LimitChange& c) {
+    changes[c.job.value].push_back(c);
+    return absl::OkStatus();
+  };
+  replay_hooks.on_progress = [&](uint64_t done, uint64_t total, uint64_t) {
+    if (hooks.on_progress)
+      hooks.on_progress(feedback == Feedback::kNone ? "requests" : "hard limits",
+                        static_cast<double>(done) / static_cast<double>(total));
+  };
+  replay_hooks.should_stop = hooks.should_stop;
+  const absl::StatusOr<ReplayResult> result = Replay(source, replay, replay_hooks);
+  if (!result.ok()) return result.status();
+  if (result->partial) return absl::CancelledError("interrupted");
+  Limits out;
+  for (const TaskSeries& task : placed.tasks) {
+    std::vector<float>& limits = out.emplace_back(task.limit);
+    const std::vector<LimitChange>& own = changes[task.job.value];
+    for (size_t c = 0; c < own.size(); ++c) {
+      if (!own[c].limit.has_value()) continue;
+      const auto at = [&](const LimitChange& change) {
+        return std::clamp<int64_t>(int64_t{change.from.index} - placed.first.index, 0,
+                                   static_cast<int64_t>(placed.windows));
+      };
+      const int64_t end = c + 1 < own.size() ? at(own[c + 1]) : static_cast<int64_t>(placed.windows);
+      std::fill(limits.begin() + at(own[c]), limits.begin() + end, static_cast<float>(*own[c].limit));
+    }
+  }
+  return out;
+}
+
+// The tiers of the tasks: of their jobs' priorities, or in the shares asked for.
+std::vector<TraceTier> TiersOf(DaySource& source, const PlacedTasks& placed, const SoftMemoryOptions& options,
+                               bool& made) {
+  std::vector<std::optional<int>> priorities;
+  for (const JobInfo& job : source.jobs()) priorities.push_back(job.priority);
+  const PriorityBands bands = BandsOf(priorities);
+  std::vector<TraceTier> tiers;
+  std::vector<size_t> drawn;
+  for (size_t i = 0; i < placed.tasks.size(); ++i) {
+    tiers.push_back(options.made_tiers ? TraceTier::kUnknown
+                                       : TierOf(priorities[placed.tasks[i].job.value], bands));
+    if (tiers.back() == TraceTier::kUnknown) drawn.push_back(i);
+  }
+  made = !drawn.empty();
+  Rng rng(options.machines.seed);
+  for (size_t i = drawn.size(); i > 1; --i) std::swap(drawn[i - 1], drawn[rng.Below(i)]);
+  double sum = 0;
+  size_t next = 0;
+  for (size_t t = 0; t < kNumTraceTiers; ++t) {
+    sum += options.shares[t];
+    const auto end = static_cast<size_t>(std::llround(sum * static_cast<double>(drawn.size())));
+    for (; next < std::min(end, drawn.size()); ++next) tiers[drawn[next]] = static_cast<TraceTier>(t);
+  }
+  return tiers;
+}
+
+// One way of limiting memory, over all machines.
+struct World {
+  SoftMemoryScore score;
+  std::unique_ptr<PeakPredictor> predictor;  // null: hard limits, or the oracle
+  std::vector<double> memory;                // by machine, for the horizon; of "hard" not used
+  std::vector<bool> full;                    // by machine, in the horizon
+  std::vector<std::vector<size_t>> back;     // by machine and place: the first window in which it runs again
+
+  bool hard() const { return score.world == kHard; }
+};
+
+class SoftMemoryReplay {
+ public:
+  SoftMemoryReplay(const PlacedTasks& placed, const SoftMemoryOptions& options, const SoftMemoryHooks& hooks)
+      : placed_(placed),
+        options_(options),
+        hooks_(hooks),
+        machines_(PlaceAtRandom(placed.tasks.size(), options.machines.machine_tasks,
+                                options.machines.placements, options.machines.seed)) {}
+
+  absl::Status Prepare(DaySource& source) {
+    absl::StatusOr<Limits> requests = LimitsOf(source, placed_, options_, Feedback::kNone, hooks_);
+    if (!requests.ok()) return requests.status();
+    requests_ = *std::move(requests);
+    absl::StatusOr<Limits> hard = LimitsOf(source, placed_, options_, Feedback::kOomRestart, hooks_);
+    if (!hard.ok()) return hard.status();
+    hard_limits_ = *std::move(hard);
+    tiers_ = TiersOf(source, placed_, options_, result_.made_tiers);
+    for (const TraceTier t : tiers_) ++result_.tier_tasks[static_cast<size_t>(t)];
+    result_.tasks = placed_.tasks.size();
+    result_.machines = machines_.size();
+    AddWorld(kHard, nullptr);
+    for (const std::string& name : options_.machines.predictors) {
+      if (name == kOracle) {
+        AddWorld(name, nullptr);
+        continue;
+      }
+      auto made = NewPeakPredictor(name, options_.machines.settings);
+      if (!made.ok()) return made.status();
+      AddWorld(name, *std::move(made));
+    }
+    return absl::OkStatus();
+  }
+
+  SoftMemoryResult Run() {
+    const auto warmup = static_cast<size_t>(options_.machines.warmup_s / kWindowSeconds);
+    const auto horizon = static_cast<size_t>(options_.machines.horizon_s() / kWindowSeconds);
+    for (size_t i = 0; i < placed_.windows; ++i) {
+      if (i % kWindowsPerDay == 0) {
+        if (hooks_.on_progress)
+          hooks_.on_progress("soft limits", static_cast<double>(i) / static_cast<double>(placed_.windows));
+        if (hooks_.should_stop && hooks_.should_stop()) {
+          result_.partial = true;
+          break;
+        }
+      }
+      if (i >= warmup && (i - warmup) % horizon == 0) BeginHorizon(i, horizon);
+      if (i >= warmup) {
+        for (World& world : worlds_) StepWorld(i, world);
+      }
+      Observe(i);
+    }
+    for (World& world : worlds_) {
+      CloseHorizon(world);
+      result_.worlds.push_back(std::move(world.score));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void AddWorld(std::string_view name, std::unique_ptr<PeakPredictor> predictor) {
+    World& world = worlds_.emplace_back();
+    world.score.world = name;
+    world.predictor = std::move(predictor);
+    world.memory.resize(machines_.size());
+    world.full.resize(machines_.size());
+    world.back.assign(machines_.size(), std::vector<size_t>(options_.machines.machine_tasks, 0));
+  }
+
+  static void CloseHorizon(World& world) {
+    world.score.full += static_cast<uint64_t>(std::ranges::count(world.full, true));
+    world.full.assign(world.full.size(), false);
+  }
+
+  void BeginHorizon(size_t at, size_t horizon) {
+    for (World& world : worlds_) {
+      CloseHorizon(world);
+      world.score.horizons += machines_.size();
+      if (world.hard()) continue;
+      for (uint32_t m = 0; m < machines_.size(); ++m) {
+        world.memory[m] =
+            world.predictor != nullptr ? world.predictor->Predict(m) : PeakOf(machines_[m], at, horizon);
+      }
+    }
+  }
+
+  double PeakOf(std::span<const uint32_t> machine, size_t from, size_t horizon) const {
+    double peak = 0;
+    for (size_t i = from; i < std::min(from + horizon, placed_.windows); ++i) {
+      double usage = 0;
+      for (const uint32_t t : machine) usage += std::max(0.F, placed_.tasks[t].usage[i]);
+      peak = std::max(peak, usage);
+    }
+    return peak;
+  }
+
+  void StepWorld(size_t at, World& world) {
+    for (uint32_t m = 0; m < machines_.size(); ++m) {
+      const std::vector<uint32_t>& machine = machines_[m];
+      const Limits& asked = world.hard() ? hard_limits_ : requests_;
+      running_.clear();
+      double used = 0, limits = 0;
+      for (size_t k = 0; k < machine.size(); ++k) {
+        const TaskSeries& task = placed_.tasks[machine[k]];
+        const bool runs = task.usage[at] >= 0 && at >= world.back[m][k];
+        const double usage = runs ? task.usage[at] : 0;
+        running_.push_back({static_cast<int>(tiers_[machine[k]]), usage, asked[machine[k]][at]});
+        used += usage;
+        limits += running_.back().request;
+        world.score.owner += task.limit[at];
+        if (runs) ++TierOfTask(world, machine[k]).task_windows;
+      }
+      const double memory = world.hard() ? limits : world.memory[m];
+      world.score.memory += memory;
+      for (const uint32_t k : world.hard() ? OverLimit() : FindVictims(running_, memory)) {
+        Kill(at, m, k, used, memory, world);
+      }
+    }
+  }
+
+  // Of those that run: who is over its own limit.
+  std::vector<uint32_t> OverLimit() const {
+    std::vector<uint32_t> out;
+    for (uint32_t k = 0; k < running_.size(); ++k) {
+      if (running_[k].usage > running_[k].request) out.push_back(k);
+    }
+    return out;
+  }
+
+  void Kill(size_t at, uint32_t m, uint32_t k, double machine_usage, double machine_memory, World& world) {
+    const auto away = static_cast<size_t>((options_.restart_s + kWindowSeconds - 1) / kWindowSeconds);
+    const uint32_t task = machines_[m][k];
+    world.back[m][k] = at + 1 + away;
+    world.full[m] = true;
+    SoftMemoryScore::Tier& tier = TierOfTask(world, task);
+    ++tier.kills;
+    if (running_[k].usage <= running_[k].request) ++tier.within_request;
+    if (!hooks_.on_kill) return;
+    const auto per_placement = static_cast<uint32_t>(machines_.size() / options_.machines.placements);
+    hooks_.on_kill({.world = world.score.world,
+                    .task = placed_.tasks[task].name,
+                    .time_s = (placed_.first.index + static_cast<int64_t>(at)) * kWindowSeconds,
+                    .placement = m / per_placement,
+                    .machine = m % per_placement,
+                    .tier = tiers_[task],
+                    .usage = running_[k].usage,
+                    .request = running_[k].request,
+                    .machine_usage = machine_usage,
+                    .machine_memory = machine_memory});
+  }
+
+  SoftMemoryScore::Tier& TierOfTask(World& world, uint32_t task) const {
+    return world.score.tiers[static_cast<size_t>(tiers_[task])];
+  }
+
+  // Predictors see the recorded usage, so that all of them see the same.
+  void Observe(size_t at) {
+    const WindowId window{placed_.first.index + static_cast<int32_t>(at)};
+    std::vector<TaskLoad> loads(options_.machines.machine_tasks);
+    for (uint32_t m = 0; m < machines_.size(); ++m) {
+      for (size_t k = 0; k < loads.size(); ++k) {
+        const uint32_t t = machines_[m][k];
+        loads[k] = {t, placed_.tasks[t].usage[at], placed_.tasks[t].limit[at]};
+      }
+      const MachineWindow sums = Sum(loads);
+      for (const World& world : worlds_) {
+        if (world.predictor != nullptr) world.predictor->Observe(window, m, sums);
+      }
+    }
+    for (const World& world : worlds_) {
+      if (world.predictor != nullptr) world.predictor->EndWindow(window);
+    }
+  }
+
+  const PlacedTasks& placed_;
+  const SoftMemoryOptions& options_;
+  const SoftMemoryHooks& hooks_;
+  const std::vector<std::vector<uint32_t>> machines_;
+  Limits requests_, hard_limits_;
+  std::vector<TraceTier> tiers_;  // by task
+  std::vector<World> worlds_;
+  std::vector<SoftTask> running_;  // of the machine at hand
+  SoftMemoryResult result_;
+};
+
+absl::Status CheckShares(const SoftMemoryOptions& options) {
+  const double sum = std::accumulate(options.shares.begin(), options.shares.end(), 0.0);
+  const bool negative = std::ranges::any_of(options.shares, [](double s) { return !(s >= 0); });
+  if (!negative && std::abs(sum - 1) < 1e-6) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format(
+      "invalid shares of the tiers: they add up to {:.6g}, expected shares of 0 to 1 that add up to 1", sum));
+}
+
+}  // namespace
+
+SoftMemoryScore::Tier SoftMemoryScore::total() const {
+  Tier out;
+  for (const Tier& t : tiers) {
+    out.task_windows += t.task_windows;
+    out.kills += t.kills;
+    out.within_request += t.within_request;
+  }
+  return out;
+}
+
+absl::StatusOr<SoftMemoryResult> ReplaySoftMemory(DaySource& source, const SoftMemoryOptions& options,
+                                                  const SoftMemoryHooks& hooks) {
+  if (absl::Status s = CheckShares(options); !s.ok()) return s;
+  const absl::StatusOr<PlacedTasks> placed = ReadPlacedTasks(source, Resource::kMemory);
+  if (!placed.ok()) return placed.status();
+  if (absl::Status s = CheckOvercommit(*placed, options.machines); !s.ok()) return s;
+  SoftMemoryReplay replay(*placed, options, hooks);
+  if (absl::Status s = replay.Prepare(source); absl::IsCancelled(s)) {
+    SoftMemoryResult none;
+    none.partial = true;
+    return none;
+  } else if (!s.ok()) {
+    return s;
+  }
+  return replay.Run();
+}
+
+}  // namespace taut
