@@ -181,6 +181,9 @@ int RunOvercommit(const OvercommitArgs& args) {
   if (!options.ok()) return Fail(options.status());
   const absl::StatusOr<std::vector<Resource>> resources = ToResources(args.resources);
   if (!resources.ok()) return Fail(resources.status());
+  if (args.soft) return RunSoftMemory(args, *options);
+  if (!args.tiers.empty() || !args.kills.empty() || !args.settings_file.empty())
+    return Fail(absl::InvalidArgumentError("--tiers, --kills and --settings: expected together with --soft"));
   const NamedPath outputs[] = {{"--json", args.json}, {"--decisions", args.decisions}};
   if (absl::Status s = CheckOutputs(outputs, args.trace.paths); !s.ok()) return Fail(s);
   absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(outputs[0]);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "sim/overcommit_replay.h"
 
 namespace taut {
 
@@ -22,9 +23,18 @@ struct OvercommitArgs {
   std::string every = "2h";
   std::string horizon = "24h";
   std::string decisions, json;  // paths; empty: not written
+  bool soft = false;            // soft memory limits instead of predictions
+  std::string requests = "analogs";
+  std::string settings_file;  // of the recommender of `requests`
+  std::vector<std::string>
+      tiers;          // name=share; empty: half batch, half production, where a job has no priority
+  std::string kills;  // path; empty: not written
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
 };
 int RunOvercommit(const OvercommitArgs& args);
+
+// `--soft`. `options`: what args say of machines and predictors.
+int RunSoftMemory(const OvercommitArgs& args, const OvercommitOptions& options);
 
 }  // namespace taut

@@ -6,12 +6,17 @@ const char* const kOvercommitHelp =
     "Predicts the usage peaks of machines that are made of a trace's tasks, and compares them with what "
     "came.\n"
     "Tasks that are present throughout are placed on machines at random; every 2 hours each predictor says\n"
-    "what the tasks of a machine will use at most within the next 24 hours, from the usage until then.\n\n"
+    "what the tasks of a machine will use at most within the next 24 hours, from the usage until then.\n"
+    "With --soft each machine has as much memory as a predictor says; its tasks may use more than they "
+    "request\n"
+    "until it is full, and then are killed by tier; beside hard limits, at which a task is killed.\n\n"
     "Examples:\n"
     "  taut overcommit 2013-07.csv.gz 2013-08.csv.gz\n"
     "  taut overcommit usage.csv --resource memory --machine-tasks 40 --placements 4 --seed 7\n"
     "  taut overcommit usage.csv --predictors n-sigma:n=10:window_h=168,machine-max:factor=1.3,oracle\n"
-    "  taut overcommit usage.csv --decisions predictions.csv.gz --output json";
+    "  taut overcommit usage.csv --decisions predictions.csv.gz --output json\n"
+    "  taut overcommit usage.csv --soft --requests analogs --tiers production=0.6,batch=0.4 --kills "
+    "kills.csv";
 
 void AddOvercommit(CLI::App& verb, OvercommitArgs& args) {
   verb.get_option("paths")->required();
@@ -38,6 +43,25 @@ void AddOvercommit(CLI::App& verb, OvercommitArgs& args) {
   verb.add_option("--decisions", args.decisions,
                   "write every prediction: time_s,resource,placement,machine,predictor,limit,predicted,"
                   "oracle,reason")
+      ->type_name("FILE");
+  verb.add_flag("--soft", args.soft,
+                "soft limits of memory: kills and footprint beside those of hard limits");
+  verb.add_option("--requests", args.requests,
+                  "with --soft: the recommender whose limits are the requests, and the hard limits")
+      ->capture_default_str()
+      ->type_name("NAME");
+  verb.add_option("--settings", args.settings_file,
+                  "with --soft: that recommender's settings; `taut tune` writes them")
+      ->type_name("FILE");
+  verb.add_option(
+          "--tiers", args.tiers,
+          "with --soft: NAME=SHARE,... of the tasks, at random; default: by priority, and without one "
+          "production=0.5,batch=0.5")
+      ->delimiter(',')
+      ->type_name("NAME=SHARE,...");
+  verb.add_option("--kills", args.kills,
+                  "with --soft: write every kill: time_s,world,placement,machine,task,tier,usage,request,"
+                  "machine_usage,machine_memory")
       ->type_name("FILE");
 }
 

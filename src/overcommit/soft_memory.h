@@ -14,9 +14,10 @@ struct SoftTask {
   double request = 0;  // bytes
 };
 
-// The tasks that are killed so that the usage of the rest is at most `capacity`, in the order of their kills:
-// of the lowest tier first; within a tier the one furthest over its request first, in bytes; then the first.
-// One that uses nothing is never among them. O(n log n).
+// The tasks that are killed so that the usage of the rest is at most `capacity`, in the order of their kills. Of
+// the lowest tier first. Within a tier those over their request first, the furthest over first, in bytes; then,
+// so that few go, the one that uses least of those that alone suffice, or else the one that uses most. Of equal
+// ones the first. One that uses nothing is never among them. O(n * victims).
 std::vector<uint32_t> FindVictims(std::span<const SoftTask> tasks, double capacity);
 
 }  // namespace taut

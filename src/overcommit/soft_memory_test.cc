@@ -23,6 +23,13 @@ TEST(SoftMemory, TheLowestTierFirstAndTheFurthestOverWithinIt) {
   EXPECT_THAT(FindVictims(tasks, 0), ElementsAre(2U, 1U, 3U, 0U));
 }
 
+TEST(SoftMemory, AmongThoseWithinTheirRequestFewGo) {
+  const SoftTask tasks[] = {{0, 1, 1}, {0, 6, 9}, {0, 4, 9}, {0, 2, 1}};
+  EXPECT_THAT(FindVictims(tasks, 12), ElementsAre(3U));         // over its request
+  EXPECT_THAT(FindVictims(tasks, 8), ElementsAre(3U, 2U));      // 3 are missing: the 4 suffice
+  EXPECT_THAT(FindVictims(tasks, 4), ElementsAre(3U, 1U, 0U));  // 7: the 6, then 1
+}
+
 RC_GTEST_PROP(SoftMemory, WhoStaysFitsAndNoneGoesInVain, ()) {
   const auto raw = *rc::gen::container<std::vector<std::tuple<int, int, int>>>(
       rc::gen::tuple(rc::gen::inRange(0, 4), rc::gen::inRange(0, 20), rc::gen::inRange(0, 20)));

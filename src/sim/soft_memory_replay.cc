@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -98,7 +99,9 @@ struct World {
   std::unique_ptr<PeakPredictor> predictor;  // null: hard limits, or the oracle
   std::vector<double> memory;                // by machine, for the horizon; of "hard" not used
   std::vector<bool> full;                    // by machine, in the horizon
-  std::vector<std::vector<size_t>> back;     // by machine and place: the first window in which it runs again
+  std::vector<double> used;                  // by machine, in the window before, before its kills
+  std::vector<std::vector<size_t>>
+      back;  // by machine and place: the window from which it may run; 0: it runs
 
   bool hard() const { return score.world == kHard; }
 };
@@ -168,6 +171,7 @@ class SoftMemoryReplay {
     world.predictor = std::move(predictor);
     world.memory.resize(machines_.size());
     world.full.resize(machines_.size());
+    world.used.resize(machines_.size());
     world.back.assign(machines_.size(), std::vector<size_t>(options_.machines.machine_tasks, 0));
   }
 
@@ -199,26 +203,46 @@ class SoftMemoryReplay {
   }
 
   void StepWorld(size_t at, World& world) {
+    const Limits& asked = world.hard() ? hard_limits_ : requests_;
     for (uint32_t m = 0; m < machines_.size(); ++m) {
       const std::vector<uint32_t>& machine = machines_[m];
-      const Limits& asked = world.hard() ? hard_limits_ : requests_;
+      Restart(at, m, asked, world);
       running_.clear();
       double used = 0, limits = 0;
       for (size_t k = 0; k < machine.size(); ++k) {
         const TaskSeries& task = placed_.tasks[machine[k]];
-        const bool runs = task.usage[at] >= 0 && at >= world.back[m][k];
-        const double usage = runs ? task.usage[at] : 0;
-        running_.push_back({static_cast<int>(tiers_[machine[k]]), usage, asked[machine[k]][at]});
-        used += usage;
+        const bool measured = task.usage[at] >= 0, runs = measured && world.back[m][k] == 0;
+        running_.push_back(
+            {static_cast<int>(tiers_[machine[k]]), runs ? task.usage[at] : 0, asked[machine[k]][at]});
+        used += running_.back().usage;
         limits += running_.back().request;
         world.score.owner += task.limit[at];
-        if (runs) ++TierOfTask(world, machine[k]).task_windows;
+        SoftMemoryScore::Tier& tier = TierOfTask(world, machine[k]);
+        tier.task_windows += runs ? 1 : 0;
+        tier.lost_windows += measured && !runs ? 1 : 0;
       }
       const double memory = world.hard() ? limits : world.memory[m];
       world.score.memory += memory;
-      for (const uint32_t k : world.hard() ? OverLimit() : FindVictims(running_, memory)) {
-        Kill(at, m, k, used, memory, world);
-      }
+      world.used[m] = used;
+      for (const uint32_t k : world.hard() ? OverLimit() : FindVictims(running_, memory))
+        Kill(at, m, k, memory, world);
+    }
+  }
+
+  // Killed tasks whose time it is run again, the highest tier first; with soft limits, where there is room.
+  void Restart(size_t at, uint32_t m, const Limits& asked, World& world) {
+    std::vector<size_t>& back = world.back[m];
+    waiting_.clear();
+    for (uint32_t k = 0; k < back.size(); ++k) {
+      if (back[k] > 0 && back[k] <= at) waiting_.push_back(k);
+    }
+    std::ranges::stable_sort(waiting_, std::greater<>(), [&](uint32_t k) { return tiers_[machines_[m][k]]; });
+    double used = world.used[m];
+    for (const uint32_t k : waiting_) {
+      const double request = asked[machines_[m][k]][at];
+      if (!world.hard() && used + request > world.memory[m]) continue;
+      used += request;
+      back[k] = 0;
     }
   }
 
@@ -231,7 +255,7 @@ class SoftMemoryReplay {
     return out;
   }
 
-  void Kill(size_t at, uint32_t m, uint32_t k, double machine_usage, double machine_memory, World& world) {
+  void Kill(size_t at, uint32_t m, uint32_t k, double machine_memory, World& world) {
     const auto away = static_cast<size_t>((options_.restart_s + kWindowSeconds - 1) / kWindowSeconds);
     const uint32_t task = machines_[m][k];
     world.back[m][k] = at + 1 + away;
@@ -249,7 +273,7 @@ class SoftMemoryReplay {
                     .tier = tiers_[task],
                     .usage = running_[k].usage,
                     .request = running_[k].request,
-                    .machine_usage = machine_usage,
+                    .machine_usage = world.used[m],
                     .machine_memory = machine_memory});
   }
 
@@ -284,6 +308,7 @@ class SoftMemoryReplay {
   std::vector<TraceTier> tiers_;  // by task
   std::vector<World> worlds_;
   std::vector<SoftTask> running_;  // of the machine at hand
+  std::vector<uint32_t> waiting_;
   SoftMemoryResult result_;
 };
 
@@ -301,6 +326,7 @@ SoftMemoryScore::Tier SoftMemoryScore::total() const {
   Tier out;
   for (const Tier& t : tiers) {
     out.task_windows += t.task_windows;
+    out.lost_windows += t.lost_windows;
     out.kills += t.kills;
     out.within_request += t.within_request;
   }

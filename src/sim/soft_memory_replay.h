@@ -36,12 +36,16 @@ struct SoftMemoryOptions {
 // One way of limiting memory, over the scored windows of all machines.
 struct SoftMemoryScore {
   struct Tier {
-    uint64_t task_windows = 0;  // measured
+    uint64_t task_windows = 0;  // in which it ran and was measured
+    uint64_t lost_windows = 0;  // in which it was measured in the trace, and here did not run after a kill
     uint64_t kills = 0;
     uint64_t within_request = 0;  // of the kills: used no more than requested
 
     double kills_a_task_day() const {
       return kWindowsPerDay * OvercommitScore::Mean(static_cast<double>(kills), task_windows);
+    }
+    double lost_share() const {
+      return OvercommitScore::Mean(static_cast<double>(lost_windows), task_windows + lost_windows);
     }
   };
   std::string world;             // "hard", or the predictor

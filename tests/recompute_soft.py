@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Recounts the kills of `taut overcommit --soft --json` from the rows of --kills: FILE.csv RESULT.json"""
+import collections
+import csv
+import json
+import sys
+
+
+def main():
+    kills = collections.Counter()
+    full = collections.defaultdict(float)  # by world, time, machine: usage of the victims
+    figures = {}
+    with open(sys.argv[1], newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            kills[row["world"], row["tier"]] += 1
+            usage, request = float(row["usage"]), float(row["request"])
+            kills[row["world"], row["tier"], "within"] += usage <= request
+            if row["world"] == "hard":
+                continue
+            key = row["world"], row["time_s"], row["placement"], row["machine"]
+            full[key] += usage
+            figures[key] = float(row["machine_usage"]), float(row["machine_memory"])
+    # What is left after the kills fits.
+    wrong = [f"{key}: {figures[key]} after {gone}" for key, gone in full.items()
+             if figures[key][0] <= figures[key][1] or figures[key][0] - gone > figures[key][1] * (1 + 1e-9)]
+    with open(sys.argv[2], encoding="utf-8") as file:
+        worlds = json.load(file)["worlds"]
+    counted = 0
+    for world in worlds:
+        for tier, figure in world["tiers"].items():
+            expected = kills[world["world"], tier], kills[world["world"], tier, "within"]
+            counted += figure["kills"]
+            if (figure["kills"], figure["within_request"]) != expected:
+                wrong.append(f"{world['world']} {tier}: {figure} for {expected}")
+        if world["total"]["kills"] != sum(t["kills"] for t in world["tiers"].values()):
+            wrong.append(f"{world['world']}: the tiers do not add up")
+    for line in wrong:
+        print(line)
+    print(f"{counted} kills of {len(worlds)} worlds: " +
+          (f"{len(wrong)} differ" if wrong else "all as counted"))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
