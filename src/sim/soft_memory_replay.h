@@ -24,8 +24,9 @@ struct SoftMemoryOptions {
   OvercommitOptions machines;
   Policy requests = Policy::kAnalogs;  // whose limits are the requests, and the hard limits
   VerticalSettings settings;
-  int64_t restart_s =
-      600;  // a killed task is absent for so long after its window, then runs on its machine again
+  // After the window of its kill a task does not run for this time; with soft limits until its machine has room
+  // for its request, too: more memory than was used in the window before.
+  int64_t restart_s = 600;
   // For jobs without a priority, and with `made_tiers` for all: the share of them in each tier, at random; else
   // the tier is that of the priority.
   std::array<double, kNumTraceTiers> shares = {};
