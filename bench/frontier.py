@@ -5,9 +5,12 @@ limits, and what it costs the jobs (OOM-days, OOMs, throttled work, limit change
     bench/frontier.py ../shared/traces/bitbrains_rnd/*.csv.gz
     bench/frontier.py --generated                               # a calm cell of 200 jobs, as `taut generate` makes it
     bench/frontier.py --parts 2 ../shared/traces/bitbrains_rnd/*.csv.gz    # each half of the VMs by itself
+    bench/frontier.py --orders ../shared/traces/bitbrains_rnd/*.csv.gz     # what is delivered of each order
+    bench/frontier.py --peaks ../shared/traces/bitbrains_rnd/*.csv.gz      # the best peak beside each order, 10 minutes
 
---parts splits the compact Bitbrains files by VM number, so that constants that were chosen on one part can be checked
-on another. Every row is one replay; nobody is capped at the owner's limit. 20 s a part for Bitbrains.
+--parts splits the compact Bitbrains files by VM number, into as many runs or (--block 25) into alternate blocks of so many
+VMs, so that constants that were chosen on one part can be checked on another. Every row is one replay; nobody is capped at
+the owner's limit. 20 s a part for Bitbrains.
 """
 import argparse
 import contextlib
@@ -24,9 +27,9 @@ HEADS = ("memory: of owners' @ OOM-days  OOMs/task-day  serious  changes  none",
          "CPU: of owners' @ throttled work  over-days  changes  none")
 
 
-def replay(args, paths, recommender, settings):
+def replay(args, paths, recommender, settings, feedback=None):
     command = [args.taut, "replay", *paths, "--warmup", args.warmup, "--recommender", recommender,
-               "--feedback", args.feedback, "--mode", args.mode, "--output", "json", "--quiet"]
+               "--feedback", feedback or args.feedback, "--mode", args.mode, "--output", "json", "--quiet"]
     for key, value in settings.items():
         command += ["--set", f"{key}={value}"]
     result = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
@@ -61,9 +64,48 @@ def rows(only):
     return [row for row in both if not only or row[1] in only]
 
 
+# What is ordered: (what, recommender, setting, resource, orders)
+ORDERS = [("OOM-days of all jobs", "analogs", "analogs.memory_oom_days", "memory", (0.01, 0.03, 0.08)),
+          ("OOM-days of each job", "analogs", "analogs.job_order", "memory", (0.003, 0.03, 0.13)),
+          ("throttled work of all jobs", "work_function", "work_function.cpu_throttled", "cpu", (0.001, 0.003, 0.005)),
+          ("throttled work of each job", "work_function", "work_function.job_order", "cpu", (0.001, 0.005))]
+
+
+def orders(args, title, paths):
+    print(f"\n{title}: ordered, and delivered without feedback / with OOM kills and cut CPU; * is off by over a fifth")
+    for what, recommender, setting, resource, shares in ORDERS:
+        for share in shares:
+            texts = []
+            for feedback in ("none", "oom-restart"):
+                lane = replay(args, paths, recommender, {setting: share}, feedback)[resource]
+                got = lane["oom_day_share" if resource == "memory" else "usage_over_share"]
+                star = "*" if abs(got / share - 1) > 0.2 else " "
+                texts.append(f"{100 * got:6.3f} %{star} at {lane['footprint_of_owner']:.3f}")
+            print(f"{what:<27} {100 * share:5.2g} %:  " + "   ".join(texts), flush=True)
+
+
+def peaks(args, title, paths):
+    """Beside each order of analogs the peak of any days and margin that costs least at no more OOM-days"""
+    tried = []
+    for days in (3, 4, 5, 7, 10, 14, 21, 28):
+        for margin in (0.05, 0.15, 0.3, 0.5):
+            lane = replay(args, paths, "peak", {"peak.days": days, "peak.margin": margin})["memory"]
+            tried.append((lane["footprint_of_owner"], lane["oom_day_share"], lane["ooms_per_task_day"], days, margin))
+    print(f"\n{title}: memory of owners' @ OOM-days, OOMs/task-day")
+    for share in SHARES:
+        lane = replay(args, paths, "analogs", {"analogs.memory_oom_days": share})["memory"]
+        line = f"analogs, ordered {100 * share:g} %: {memory(lane)}"
+        able = [t for t in tried if t[1] <= lane["oom_day_share"]]
+        if able:
+            size, ooms, kills, days, margin = min(able)
+            line += (f";  best peak {size:.3f} @ {100 * ooms:.2f} %, {kills:.3f} ({days} days + {100 * margin:g} %): "
+                     f"{100 * (lane['footprint_of_owner'] / size - 1):+.0f} %")
+        print(line, flush=True)
+
+
 @contextlib.contextmanager
-def parts_of(paths, parts):
-    """The VMs of the compact Bitbrains files in `parts` files, by their numbers."""
+def parts_of(paths, parts, block):
+    """The VMs of the compact Bitbrains files in `parts` files, by their numbers: as runs, or in alternate blocks."""
     with tempfile.TemporaryDirectory() as folder:
         out = [gzip.open(pathlib.Path(folder) / f"part{i + 1}.csv.gz", "wt", compresslevel=1) for i in range(parts)]
         numbers = set()
@@ -71,7 +113,7 @@ def parts_of(paths, parts):
             with gzip.open(path, "rt") as lines:
                 next(lines)
                 numbers.update(int(line.split(",", 1)[0]) for line in lines)
-        part = {vm: i * parts // len(numbers) for i, vm in enumerate(sorted(numbers))}
+        part = {vm: i // block % parts if block else i * parts // len(numbers) for i, vm in enumerate(sorted(numbers))}
         for i, path in enumerate(paths):
             with gzip.open(path, "rt") as lines:
                 head = next(lines)
@@ -97,6 +139,9 @@ def main():
     parser.add_argument("paths", nargs="*")
     parser.add_argument("--generated", action="store_true", help="a made cell in place of a trace")
     parser.add_argument("--parts", type=int, default=1)
+    parser.add_argument("--block", type=int, default=0, help="with --parts: alternate blocks of so many VMs")
+    parser.add_argument("--orders", action="store_true", help="ordered beside delivered, in both feedback modes")
+    parser.add_argument("--peaks", action="store_true", help="the best peak beside each order of analogs")
     parser.add_argument("--recommenders", type=lambda text: text.split(","), help="only these")
     parser.add_argument("--feedback", default="none", help="none or oom-restart, as of taut replay")
     parser.add_argument("--mode", default="recommend", help="recommend, observe, canary or auto, as of taut replay")
@@ -105,18 +150,19 @@ def main():
     args = parser.parse_args()
     if args.generated == bool(args.paths):
         parser.error("give a trace, or --generated")
+    show = orders if args.orders else peaks if args.peaks else table
     if args.generated:
         with tempfile.TemporaryDirectory() as folder:
             cell = f"{folder}/cell.csv.gz"
             subprocess.run([args.taut, "generate", cell, "--jobs", "200", "--days", "42"], check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            table(args, "generated cell, 200 jobs, 42 days", [cell])
+            show(args, "generated cell, 200 jobs, 42 days", [cell])
     elif args.parts == 1:
-        table(args, ", ".join(pathlib.Path(path).name for path in args.paths), args.paths)
+        show(args, ", ".join(pathlib.Path(path).name for path in args.paths), args.paths)
     else:
-        with parts_of(args.paths, args.parts) as files:
+        with parts_of(args.paths, args.parts, args.block) as files:
             for i, file in enumerate(files):
-                table(args, f"part {i + 1} of {args.parts}", [file])
+                show(args, f"part {i + 1} of {args.parts}", [file])
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ tests of its room. A change that no test notices survives, and is printed.
 
 A source is compiled once, with all its changes in it, and a variable of the environment chooses the one in force; a change
 for which that does not compile is compiled alone. Sources and build folder stay as they are: the changed object is linked
-before the library of its room. Needs a configured build folder; builds the tests of the rooms first.
+before the library of its room. Needs a configured build folder whose sources are compiled file by file, as those of preset
+debug (cmake --preset debug); builds the tests of the rooms first.
 
 tools/mutate_same.txt lists changes that change nothing a caller can see, each with the reason; they are not counted. An entry
 names the line before and after, so it ends with the line it speaks of. Lines that contain a text ("...") are never changed.
@@ -199,7 +200,9 @@ class Room:
 
     def compile(self, path, text, name):
         """(the object or None, what the compiler said)"""
-        entry = self.compilations[str(path)]
+        entry = self.compilations.get(str(path))
+        if entry is None:
+            sys.exit(f"mutate: {path.relative_to(ROOT)}: not compiled by itself in {self.build}: expected a folder of preset debug")
         words = shlex.split(entry["command"])
         words = words[next(i for i, w in enumerate(words) if w.endswith(("g++", "clang++-14"))):]
         words = words[:words.index("-o")]
@@ -314,7 +317,7 @@ def main():
     parser.add_argument("--sample", type=int, default=60, help="changes to try; 0: all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--also", default="", help="more test binaries, comma-separated, beside that of the file's room")
-    parser.add_argument("--build", default="build/release")
+    parser.add_argument("--build", default="build/debug")
     parser.add_argument("--at-least", type=float, default=0.95)
     args = parser.parse_args()
     files = [ROOT / f for f in args.file] or [p for room in args.rooms or ROOMS for p in sorted((ROOT / "src" / room).glob("*.cc"))

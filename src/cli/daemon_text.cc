@@ -154,7 +154,7 @@ std::string RiskOf(const Json& job) {
     if (risk <= most) continue;
     most = risk;
     text =
-        chance.has_value() ? PercentText(risk) : StrCat(Count(a, "days_over"), "/", Count(a, "days"), " d");
+        chance.has_value() ? FormatChance(risk) : StrCat(Count(a, "days_over"), "/", Count(a, "days"), " d");
   }
   return text;
 }
@@ -254,7 +254,7 @@ std::string GroupRiskText(const Json& page) {
       row.push_back(days > 0 ? Count(a, "job_days") : kNothing);
       row.push_back(days > 0 ? PercentText(Number(a, "job_days_over").value_or(0) / days) : kNothing);
       const std::optional<double> chance = Number(a, "chance");
-      row.push_back(chance.has_value() ? PercentText(*chance) : kNothing);
+      row.push_back(chance.has_value() ? FormatChance(*chance) : kNothing);
     }
     table.Add(std::move(row));
   }
@@ -355,7 +355,7 @@ std::string JobText(const Json& job, const Json& decisions) {
     // A job's own chance is beside the share that is ordered for the whole fleet: it may be above or below.
     const std::optional<double> chance = Number(At(job, r == Resource::kCpu ? "cpu" : "memory"), "chance");
     if (!chance.has_value()) continue;
-    StrAppend(&out, Name(r), ": chance of a day above would be ", PercentText(*chance));
+    StrAppend(&out, Name(r), ": chance of a day above would be ", FormatChance(*chance));
     const std::optional<double> own = Number(job, "risk");
     StrAppend(&out, own.has_value() ? StrCat("; ", PercentText(*own), " is the job's own target (risk)") : "",
               "\n");

@@ -124,6 +124,10 @@ std::string FormatDuration(int64_t seconds) {
   return fmt::format("{:.3g} days", std::round(s / kDaySeconds * 10) / 10);
 }
 
+std::string FormatChance(double chance) {
+  return chance < 0.001 ? "under 0.1 %" : fmt::format("{:.2g} %", 100 * chance);
+}
+
 std::string FormatBytes(double bytes) {
   static constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   size_t unit = 0;

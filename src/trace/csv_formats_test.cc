@@ -325,6 +325,16 @@ TEST(GenericCsvTest, RowsOfAnHourCountInEachOfItsWindows) {
   EXPECT_THAT(r.report.warnings, Contains(HasSubstr("9 rows last longer than a window")));
 }
 
+TEST(GenericCsvTest, RowsOfMoreThanAnHourAreNamed) {
+  std::string text = "time,job,cpu_cores\n";
+  for (int row = 0; row < 10; ++row) text += fmt::format("{},a,1\n", 7200 * row);
+  for (int row = 0; row < 10; ++row) text += fmt::format("{},b,1\n", 300 * row + (row > 4 ? 9000 * row : 0));
+  const ReadResult r = ReadText("any.csv", text);
+  ASSERT_TRUE(r.status.ok());
+  EXPECT_THAT(r.report.warnings,
+              Contains(HasSubstr("8 rows follow the row before at the same distance of more than 1 h")));
+}
+
 TEST(GenericCsvTest, KillsAreWholeNumbersAndMayBeUnknown) {
   const ReadResult r = ReadText("any.csv",
                                 "time,job,memory_bytes,oom_kills\n"

@@ -82,7 +82,9 @@ void RowLengths::Take(uint32_t number, UsageRow& row) {
   const int64_t gap = row.start.us - series.last_us;
   constexpr int64_t kMostSpread = 3600 * kMicrosPerSecond;
   const bool coarse = gap > kWindowSeconds * kMicrosPerSecond;
-  const bool regular = coarse && !series.fine && gap == series.gap_us && gap <= kMostSpread;
+  const bool same = coarse && !series.fine && gap == series.gap_us;
+  const bool regular = same && gap <= kMostSpread;
+  sparse_ += same && !regular ? 1 : 0;
   if (series.seen && gap > 0 && (!coarse || regular)) series.length_us = gap;
   series.fine = series.fine || (series.seen && gap > 0 && !coarse);
   series.gap_us = coarse ? gap : 0;

@@ -152,6 +152,8 @@ class RowLengths {
   void Finish();
   // Rows that were handed out more than once.
   uint64_t spread() const { return spread_; }
+  // Rows of such series that came at the same gap of more than an hour: each covers one window only.
+  uint64_t sparse() const { return sparse_; }
 
  private:
   struct Series {
@@ -166,7 +168,7 @@ class RowLengths {
   void HandOut(UsageRow& row, int64_t length_us);
 
   TraceSink& sink_;
-  uint64_t spread_ = 0;
+  uint64_t spread_ = 0, sparse_ = 0;
   const int64_t alone_us_;
   std::vector<Series> series_;
   std::vector<UsageRow> held_;

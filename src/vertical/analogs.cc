@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/strings.h"
 #include "fmt/format.h"
 #include "model/units.h"
 #include "vertical/stored_values.h"
@@ -29,10 +30,6 @@ constexpr uint8_t kHasPromise = 4;
 constexpr uint8_t kHasTasks = 8;
 
 // No forecast is certain: what is under a tenth of a per cent is said to be.
-std::string ChanceText(double chance) {
-  return chance < 0.001 ? "under 0.1 %" : fmt::format("{:.2g} %", 100 * chance);
-}
-
 }  // namespace
 
 AnalogFleet::AnalogFleet(Resource resource, const AnalogSettings& settings)
@@ -322,7 +319,8 @@ void AnalogsRecommender::ObserveOom(const OomEvent& event) {
   today_.Add(need);
 }
 
-// Close under the limit, but not where the owner's limit stops it anyway.
+// Close under the limit; but not close under the owner's, where a raise is seldom needed: it would cost a third of
+// a point of the footprint on Bitbrains.
 bool AnalogsRecommender::ComesClose(double usage) const {
   const AnalogSettings& s = fleet_->settings();
   if (s.raise_at <= 0 || usage <= s.raise_at * base_limit()) return false;
@@ -478,13 +476,14 @@ void AnalogsRecommender::Explain(Reason& reason) const {
   reason.facts.push_back({"job-days behind the forecast", static_cast<double>(fleet_->forest().rows()), ""});
   reason.why = fmt::format("{} of 7 days is {}, {} chance of a day above",
                            resource == Resource::kCpu ? "highest 5-minute mean" : "highest peak",
-                           FormatAmount(resource, job.week_peak), ChanceText(*reason.chance));
+                           FormatAmount(resource, job.week_peak), FormatChance(*reason.chance));
   ExplainChoice(job, cdf, reason);
   if (raise_in_force_) {
-    reason.why = fmt::format("usage came within {:.2g} % of the limit; raised until the next daily decision",
-                             100 * (1 - s.raise_at));
-    reason.steps.push_back(
-        {"usage came near the limit; raised until the next daily decision", choice_.limit, raised_, "raise"});
+    const std::string what = raised_after_overrun_ ? "usage was above the limit"
+                                                   : fmt::format("usage came within {:.2g} % of the limit",
+                                                                 100 * (1 - s.raise_at));
+    reason.why = StrCat(what, "; raised until the next daily decision");
+    reason.steps.push_back({reason.why, choice_.limit, raised_, "raise"});
   }
 }
 
@@ -492,8 +491,8 @@ std::string AnalogsRecommender::Risk(double chance) const {
   const AnalogSettings& s = fleet_->settings();
   const Resource resource = fleet_->resource();
   if (job_.order.has_value())
-    return fmt::format("{} ({:.2g} % ordered for this job)", ChanceText(chance), 100 * *job_.order);
-  return fmt::format("{} ({:.2g} % ordered over all jobs, at most {:.2g} % for one)", ChanceText(chance),
+    return fmt::format("{} ({:.2g} % ordered for this job)", FormatChance(chance), 100 * *job_.order);
+  return fmt::format("{} ({:.2g} % ordered over all jobs, at most {:.2g} % for one)", FormatChance(chance),
                      100 * s.order(resource), 100 * s.MostChance(resource));
 }
 

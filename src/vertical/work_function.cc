@@ -305,6 +305,26 @@ void WorkFunctionRecommender::Remember(const Signal& signal) {
   last_window_ = std::max(last_window_, window);
 }
 
+// What tasks at their limit needed is a guess until the first window in which none is at it. If they use more
+// then than the limits were, they are taken to have needed that; if less, nothing is known, and the guess stands.
+void WorkFunctionRecommender::JudgeCuts(const Signal& signal, double limit) {
+  bool cut = false;
+  for (const TaskUsage& t : signal.tasks) {
+    if (!IsAtLimit(signal, t.peak)) continue;
+    cut = true;
+    cuts_.windows += 1;
+    cuts_.limits += static_cast<float>(limit);
+    cuts_.over += static_cast<float>(std::max(0.0, kNeedAtLimit * *signal.cut_at - limit));
+  }
+  if (cut || cuts_.windows <= 0) return;
+  const float over = cuts_.windows * static_cast<float>(signal.peak) - cuts_.limits;
+  if (over > 0) {
+    const float more = over - cuts_.over;
+    for (float* sum : {&over_, &used_, &day_over_, &day_used_}) *sum = std::max(0.0F, *sum + more);
+  }
+  cuts_ = {};
+}
+
 void WorkFunctionRecommender::Observe(const Signal& signal) {
   if (signal.tasks.empty()) return;
   if (signal.owner_limit.has_value()) owner_limit_ = static_cast<float>(*signal.owner_limit);
@@ -324,6 +344,7 @@ void WorkFunctionRecommender::Observe(const Signal& signal) {
     day_over_ += level_ >= 0 ? tasks * share * above : 0;
   });
   if (level_ < 0) return;
+  JudgeCuts(signal, limit);
   const double usage = IsAtLimit(signal, signal.peak) ? kNeedAtLimit * *signal.cut_at : signal.peak;
   Decide(signal.window, usage, usage > limit || ThrottledShare(signal) >= kThrottled, prices);
 }

@@ -106,12 +106,14 @@ class WorkFunctionRecommender final : public Recommender {
   double OwnPrice() const;
   void Pay(const Signal& signal, const Prices& prices);
   void Remember(const Signal& signal);
+  void JudgeCuts(const Signal& signal, double limit);
   void Decide(WindowId window, double usage, bool over, const Prices& prices);
   int Cheapest() const;
   int NextUsedLevel(int above) const;
   int YesterdaysLevel(WindowId window) const;
   void MoveTo(int level, Move move, double usage);
-  absl::Status LoadLevels(ByteReader& in);
+  // `first`: what the checkpoint begins with.
+  absl::Status LoadLevels(float first, ByteReader& in);
 
   const WorkFunctionFleet* fleet_;
   OomSettings oom_;
@@ -124,6 +126,12 @@ class WorkFunctionRecommender final : public Recommender {
   int32_t level_ = -1;                 // of the limit; -1: none yet
   int32_t first_window_ = 0, last_window_ = INT32_MIN;
   float over_ = 0, used_ = 0;  // decayed sums of this job
+  // The windows of tasks at their limit since one without.
+  struct Cuts {
+    float windows = 0;
+    float limits = 0;  // sum over them
+    float over = 0;    // what was counted as above them
+  } cuts_;
   float day_over_ = 0, day_used_ = 0, day_peak_ = 0, owner_limit_ = -1;
   // The last move, for the explanation.
   Move move_ = Move::kNone;

@@ -9,12 +9,14 @@
 namespace taut {
 namespace {
 
-constexpr float kPacked = -1;  // begins a checkpoint whose levels are packed
+// What begins a checkpoint whose levels are packed; with windows at the limit that are not judged yet, at its end.
+constexpr float kPacked = -1, kPackedWithCuts = -2;
 
 }  // namespace
 
 void WorkFunctionRecommender::Save(ByteWriter& out) const {
-  out.Put(kPacked);
+  const bool cuts = cuts_.windows > 0;
+  out.Put(cuts ? kPackedWithCuts : kPacked);
   cost_.Save(out);
   weights_.Save(out);
   for (const float v : hours_) out.Put(v);
@@ -23,13 +25,14 @@ void WorkFunctionRecommender::Save(ByteWriter& out) const {
     out.Put(v);
   for (const int32_t v : {level_, first_window_, last_window_}) out.Put(v);
   out.Put(static_cast<uint8_t>(move_));
+  if (!cuts) return;
+  for (const float v : {cuts_.windows, cuts_.limits, cuts_.over}) out.Put(v);
 }
 
 // The costs and weights of the levels. Older checkpoints have all of them as floats, of which none is
 // negative.
-absl::Status WorkFunctionRecommender::LoadLevels(ByteReader& in) {
-  const auto first = in.Get<float>();
-  if (first == kPacked) {
+absl::Status WorkFunctionRecommender::LoadLevels(float first, ByteReader& in) {
+  if (first == kPacked || first == kPackedWithCuts) {
     if (absl::Status s = cost_.Load(in); !s.ok()) return s;
     weights_.Clear();
     return weights_.Load(in, kLevels);
@@ -60,7 +63,8 @@ absl::Status WorkFunctionRecommender::Load(ByteReader& in) {
       possible = possible && IsStoredAmount(v);
     }
   };
-  if (absl::Status s = LoadLevels(in); !s.ok()) return s;
+  const auto first = in.Get<float>();
+  if (absl::Status s = LoadLevels(first, in); !s.ok()) return s;
   amounts(hours_);
   float* const rest[] = {&weight_, &over_, &used_, &day_over_, &day_used_, &day_peak_};
   for (float* v : rest) amounts({v, 1});
@@ -70,6 +74,10 @@ absl::Status WorkFunctionRecommender::Load(ByteReader& in) {
   amounts({&move_from_, 1});
   for (int32_t* v : {&level_, &first_window_, &last_window_}) *v = in.Get<int32_t>();
   const auto move = in.Get<uint8_t>();
+  cuts_ = {};
+  if (first == kPackedWithCuts) {
+    for (float* v : {&cuts_.windows, &cuts_.limits, &cuts_.over}) amounts({v, 1});
+  }
   if (absl::Status s = in.status("work function"); !s.ok()) return s;
   possible = possible && level_ >= -1 && level_ < kLevels && IsStoredWindow(first_window_) &&
              (last_window_ == INT32_MIN || IsStoredWindow(last_window_)) &&

@@ -164,6 +164,64 @@ TEST(WorkFunction, UsageCutAtTheLimitRaisesIt) {
   EXPECT_GE(*job.recommender().Recommend(WindowId{window}), 2) << "from " << before;
 }
 
+// The day's share of work above the limits, of a job that is cut at its limit once in five hours: what it used
+// right after says how much it needed.
+double ShareOfCuts(double cores_after) {
+  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(1000));
+  Job job(fleet);
+  job.Live(0.5, 2 * kWindowsPerDay);
+  FleetRows before, rows;
+  job.recommender().EndDay(1, before);
+  int32_t window = job.window();
+  for (int i = 0; i < kWindowsPerDay; ++i, ++window) {
+    const double limit = *job.recommender().Recommend(WindowId{window});
+    const bool burst = i % 60 == 0;
+    const MadeSignal made(Resource::kCpu, window, burst ? limit : i % 60 == 1 ? cores_after : 0.1);
+    Signal signal = made;
+    signal.limit = limit;
+    if (burst) signal.cut_at = limit;
+    job.recommender().Observe(signal);
+  }
+  job.recommender().EndDay(2, rows);
+  return rows.at(0).work->over / rows.at(0).work->used;
+}
+
+TEST(WorkFunction, CutsAreJudgedByWhatIsUsedRightAfter) {
+  const double guessed = ShareOfCuts(0.1);  // less than the limit says nothing
+  EXPECT_GT(guessed, 0);
+  EXPECT_GT(ShareOfCuts(8), 1.2 * guessed);
+}
+
+TEST(WorkFunction, CutsThatAreNotJudgedYetSurviveACheckpoint) {
+  const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(1000));
+  Job job(fleet);
+  job.Live(0.5, 2 * kWindowsPerDay);
+  int32_t window = job.window();
+  const double limit = job.limit();
+  const MadeSignal made(Resource::kCpu, window++, limit);
+  Signal cut = made;
+  cut.limit = cut.cut_at = limit;
+  job.recommender().Observe(cut);
+  std::string bytes;
+  ByteWriter out(&bytes);
+  job.recommender().Save(out);
+  WorkFunctionRecommender again(fleet, OomSettings());
+  ByteReader in(bytes);
+  ASSERT_TRUE(again.Load(in).ok());
+  EXPECT_EQ(in.remaining(), 0U);
+  const MadeSignal after(Resource::kCpu, window, 3 * limit);
+  FleetRows rows, rows_again;
+  job.recommender().Observe(after);
+  again.Observe(after);
+  job.recommender().EndDay(2, rows);
+  again.EndDay(2, rows_again);
+  EXPECT_EQ(rows.at(0).work->over, rows_again.at(0).work->over);
+  for (size_t part = 0; part < bytes.size(); part += 3) {
+    ByteReader half(std::string_view(bytes).substr(0, part));
+    EXPECT_FALSE(WorkFunctionRecommender(fleet, OomSettings()).Load(half).ok()) << part;
+  }
+}
+
 // A mean far below the limit hides bursts that the kernel cut: the throttled periods show them.
 TEST(WorkFunction, ThrottledPeriodsRaiseTheLimit) {
   const WorkFunctionFleet fleet(Resource::kCpu, AtPrice(1000));

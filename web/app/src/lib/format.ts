@@ -30,6 +30,9 @@ export function plural(value: number, one: string, many = one + 's'): string {
   return `${count(value)}${NBSP}${value === 1 ? one : many}`;
 }
 
+// Of a chance: never 0 %, which no number of days shows.
+export const chance = (share: number): string => (share < 0.001 ? 'under 0.1 %' : percent(share));
+
 export function percent(share: number | null | undefined): string {
   if (!known(share)) return NONE;
   const size = Math.abs(share * 100);

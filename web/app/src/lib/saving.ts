@@ -1,7 +1,7 @@
 // What a recommended limit would save, what risk goes with it, and what really holds: the same words on every page.
 import type { Fleet, FleetAmounts, JobAmounts, JobRow, Resource } from '../api/types';
 import { RESOURCE } from './names';
-import { amount, count, percent, plural } from './format';
+import { amount, chance, count, percent, plural } from './format';
 
 // A day above the limit: a kill for memory, waiting for CPU.
 export const OVER_DAY: Record<Resource, string> = { memory: 'OOM-day', cpu: 'throttled day' };
@@ -36,7 +36,7 @@ export interface Risk { share: number; text: string; label: string; title: strin
 export function riskOf(resource: Resource, a: JobAmounts): Risk | null {
   const past = a.days > 0 ? `Of its last ${plural(a.days, 'day')} with a recommended limit, ${count(a.days_over)} went above it.` : '';
   if (a.chance !== null) {
-    return { share: a.chance, text: percent(a.chance), label: `${percent(a.chance)} ${OVER_DAYS[resource]}`, forecast: true, title: `${RESOURCE[resource]}: chance of ${resource === 'memory' ? 'an' : 'a'} ${OVER_DAY[resource]} at this limit ${percent(a.chance)}, by forecast. ${past}`.trim() };
+    return { share: a.chance, text: chance(a.chance), label: `${chance(a.chance)} ${OVER_DAYS[resource]}`, forecast: true, title: `${RESOURCE[resource]}: chance of ${resource === 'memory' ? 'an' : 'a'} ${OVER_DAY[resource]} at this limit ${chance(a.chance)}, by forecast. ${past}`.trim() };
   }
   if (a.days === 0) return null;
   const days = `${count(a.days_over)} of ${plural(a.days, 'day')}`;

@@ -2,7 +2,7 @@
 import { withParams } from '../api/client';
 import { useQuery } from '../api/query';
 import type { JobSums, LabelTotals, Resource } from '../api/types';
-import { NONE, amount, count, moneyFigure, percent, plural } from '../lib/format';
+import { NONE, amount, count, moneyFigure, percent, plural, chance } from '../lib/format';
 import { OVER_DAYS } from '../lib/saving';
 import { Problem, Skeleton } from '../ui/basics';
 
@@ -17,8 +17,8 @@ export const PROPERTIES: readonly [by: string, name: string][] = [
 function RiskCell({ resource, sums }: { resource: Resource; sums: JobSums }) {
   if (sums.job_days === 0) return <td class="num muted">{NONE}</td>;
   return (
-    <td class="num" title={`${count(sums.job_days_over)} of ${plural(sums.job_days, 'job-day')} of the last 7 days had usage above the recommended limit${sums.chance === null ? '' : `; the mean forecast of tomorrow's ${OVER_DAYS[resource]} is ${percent(sums.chance)}`}`}>
-      {percent(sums.job_days_over / sums.job_days)}{sums.chance !== null && <span class="muted"> / {percent(sums.chance)}</span>}
+    <td class="num" title={`${count(sums.job_days_over)} of ${plural(sums.job_days, 'job-day')} of the last 7 days had usage above the recommended limit${sums.chance === null ? '' : `; the mean forecast of tomorrow's ${OVER_DAYS[resource]} is ${chance(sums.chance)}`}`}>
+      {percent(sums.job_days_over / sums.job_days)}{sums.chance !== null && <span class="muted"> / {chance(sums.chance)}</span>}
     </td>
   );
 }

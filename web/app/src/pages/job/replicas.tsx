@@ -37,7 +37,7 @@ export function ReplicasCard({ job, range, onRange }: { job: JobDetail; range: R
     ['Utilization', percent(r.utilization)],
   ];
   return (
-    <Card title="Replicas" hint={`The number of tasks that the policy ${r.policy} recommends for the ${r.load_of === 'cpu' ? 'CPU load' : 'load series'} of the job.`}>
+    <Card title="Replicas" hint={`The number of tasks that the policy ${r.policy} recommends for the job, by ${r.load_of === 'cpu' ? 'the CPU that its tasks use' : 'its load and signals'}.`}>
       <div class="replicas">
         <span class="summary-facts">
           {facts.map(([name, value]) => <span key={name}><span class="muted">{name}</span><b>{value}</b></span>)}
