@@ -82,7 +82,10 @@ constexpr std::string_view kLegend =
     "OOM-day: a job-day with a window over the limit (CPU: throttled day) · serious: over max(4, a fifth of "
     "the "
     "tasks) such\n"
-    "windows · none: job-days without a limit change · throttled: CPU used above the limit\n";
+    "windows · none: job-days without a limit change · throttled: CPU used above the limit · not used: "
+    "limits less "
+    "usage,\n"
+    "mean over time · slack < 0: the p95 of the day's usage is above the mean limit\n";
 
 // Who bears the OOM-days: a share over all jobs hides jobs that fail every day.
 struct Concentration {
@@ -128,21 +131,37 @@ void PutConcentration(const LaneResult& lane, Json& j) {
   j["oom_days_share_of_worst_tenth"] = c.of_worst_tenth;
 }
 
-std::string ConcentrationTable(const ReplayResult& result, Resource resource) {
+std::string ConcentrationTable(const ReplayResult& result, Resource resource, int32_t first_scored_day) {
   TextTable table({"recommender", "jobs", resource == Resource::kCpu ? "with\nthrot. days" : "with\nOOM-days",
-                   "\nonly one", "80 % have\nat most", "worst job\ndays", "\nof its",
-                   "worst tenth of\njobs has"});
+                   "\nonly one", "80 % have\nat most", "worst job\ndays", "\nof its", "worst\ntenth has",
+                   "not\nused", "slack\n< 0"});
   for (const LaneResult& lane : result.lanes) {
     if (lane.resource != resource) continue;
     const Concentration c = ConcentrationOf(lane);
-    if (c.with == 0) {
-      table.Add({std::string(Name(lane.policy)), fmt::format("{}", c.jobs), "0", "", "", "", "", ""});
-      continue;
+    std::vector<std::string> row = {std::string(Name(lane.policy)),
+                                    fmt::format("{}", c.jobs),
+                                    fmt::format("{}", c.with),
+                                    "",
+                                    "",
+                                    "",
+                                    "",
+                                    ""};
+    if (c.with > 0) {
+      row = {row[0],
+             row[1],
+             row[2],
+             Percent(static_cast<double>(c.once) / static_cast<double>(c.with), 0),
+             fmt::format("{}", c.most_have),
+             fmt::format("{}", c.worst_days),
+             Percent(c.worst_share, 0),
+             Percent(c.of_worst_tenth, 0)};
     }
-    table.Add({std::string(Name(lane.policy)), fmt::format("{}", c.jobs), fmt::format("{}", c.with),
-               Percent(static_cast<double>(c.once) / static_cast<double>(c.with), 0),
-               fmt::format("{}", c.most_have), fmt::format("{}", c.worst_days), Percent(c.worst_share, 0),
-               Percent(c.of_worst_tenth, 0)});
+    const Totals& t = lane.summary.totals;
+    row.push_back(FormatAmount(resource, AbsoluteSlack(lane, first_scored_day)));
+    row.push_back(Percent(
+        t.job_days > 0 ? static_cast<double>(t.negative_slack_days) / static_cast<double>(t.job_days) : 0,
+        1));
+    table.Add(row);
   }
   return table.Render();
 }
@@ -245,7 +264,7 @@ std::string ResultTables(const ReplayResult& result, bool legend) {
       continue;
     }
     out += fmt::format("{}, by job\n{}\n", r == Resource::kCpu ? "CPU" : "Memory",
-                       ConcentrationTable(result, r));
+                       ConcentrationTable(result, r, result.first_scored_day));
   }
   if (legend) out += kLegend;
   return out;

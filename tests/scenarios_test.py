@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""The default recommenders on jobs of named habits (bench/scenarios.py): harm and footprint stay within bounds that the
+habit allows. docs/benchmarks.md, "Scenarios", has the figures."""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# (scenario, resource): the most over-days (memory) or throttled work (CPU), footprint of the daily peak, kills a week
+BOUNDS = {
+    ("over-owner", "memory"): (0.01, 1.25, 0.1),
+    ("steady", "memory"): (0.01, 1.2, 0.1),
+    ("leak", "memory"): (0.05, 1.6, 0.2),
+    ("identical", "memory"): (0.01, 1.3, 0.1),
+    ("growth-20", "memory"): (0.05, 1.6, 0.5),
+    ("over-owner", "cpu"): (0.005, 1.0, None),
+    ("steady", "cpu"): (0.001, 1.2, None),
+    ("identical", "cpu"): (0.001, 1.2, None),
+}
+DEFAULTS = {"memory": "analogs", "cpu": "work_function"}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--taut", required=True)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "result.json"
+        scenarios = sorted({scenario for scenario, _ in BOUNDS})
+        subprocess.run([sys.executable, str(ROOT / "bench/scenarios.py"), "--taut", args.taut, "--brief", "--json", str(out),
+                        "--scenarios", ",".join(scenarios), "--recommenders", ",".join(DEFAULTS.values())],
+                       check=True, stdout=subprocess.DEVNULL)
+        results = json.loads(out.read_text())["results"]
+    wrong, checked = [], 0
+    for r in results:
+        bounds = BOUNDS.get((r["scenario"], r["resource"]))
+        if bounds is None or r["recommender"] != DEFAULTS[r["resource"]]:
+            continue
+        harm = r["over_day_share"] if r["resource"] == "memory" else r["usage_over_share"]
+        got = (harm, r["footprint_of_daily_peak"], r["kills_per_job_week"])
+        checked += 1
+        if any(most is not None and not value <= most for value, most in zip(got, bounds)):
+            wrong.append(f"{r['scenario']} {r['resource']}: harm, footprint, kills {got}, at most {bounds}")
+    if checked != len(BOUNDS):
+        wrong.append(f"{checked} of {len(BOUNDS)} scenarios were measured")
+    for line in wrong:
+        print(line)
+    print(f"{checked} scenarios: " + (f"{len(wrong)} out of bounds" if wrong else "within their bounds"))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
