@@ -115,6 +115,7 @@ absl::StatusOr<std::unique_ptr<QuotaRun>> QuotaRun::Open(const QuotaConfig& conf
   QuotaDesk::Options options;
   options.groups = RulesOf(config);
   options.book.start_within_s = config.start_within_s;
+  options.book.max_of_group = config.max_requests;
   options.gone_after_s = config.gone_after_s;
   options.keep_ended_days = keep_days;
   options.log = run->log_.get();

@@ -11,7 +11,7 @@ import daemon
 QUOTA = """groups:
   - {name: pool}
   - {name: shop, parent: pool, quotas: [{tier: production, resource: cpu, nominal: 4}, {tier: production, resource: memory, nominal: 8GiB}]}
-  - {name: media, parent: pool, quotas: [{tier: production, resource: cpu, nominal: 2}, {tier: production, resource: memory, nominal: 8GiB}]}
+  - {name: media, parent: pool, max_requests: 2, quotas: [{tier: production, resource: cpu, nominal: 2}, {tier: production, resource: memory, nominal: 8GiB}]}
 """
 READER = "reader-0123456789abcdef0123456789"
 OPERATOR = "operator-0123456789abcdef012345678"
@@ -146,6 +146,10 @@ def goes_on(stage, tautd, quota, first, second):
     stage.check(daemon.eventually(lambda: quota.call("GET", "/api/v1/quota").json()["warnings"], 10),
                 "a lowered quota warns of what is beyond it")
     stage.equal(quota.state(second), "admitted", "what was admitted stays")
+    quota.make(group="media", tier="production", memory="1MiB")
+    answer = quota.call("POST", "/api/v1/requests", {"group": "media", "tier": "production", "memory": "1MiB"})
+    stage.check(answer.status == 409 and "the most is 2" in answer.text and "end some first" in answer.text, "a group has as many requests as it may", answer.text)
+    stage.equal(quota.make(group="shop", tier="production", memory="1MiB")["state"], "admitted", "which is nothing to another group")
     (stage.dir / "quota.yaml").write_text("groups: [{name: shop, parent: nobody}]\n")
     tautd.popen.send_signal(signal.SIGHUP)
     stage.check(daemon.eventually(lambda: "reload_failed" in tautd.output(), 10), "a wrong file is named in the log")
