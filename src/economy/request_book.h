@@ -61,7 +61,8 @@ struct QuotaRequest {
 // What a job uses, and where that counts.
 struct JobUse {
   std::string job, group, tier;
-  int64_t cpu_millicores = 0, memory_bytes = 0;  // >= 0
+  int64_t cpu_millicores = 0, memory_bytes = 0;            // >= 0: what counts, its limits
+  int64_t used_cpu_millicores = 0, used_memory_bytes = 0;  // >= 0: what it really used
 };
 
 // Use that no quota covers: of groups or tiers that the quota does not have.

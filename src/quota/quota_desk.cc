@@ -1,9 +1,11 @@
 #include "quota/quota_desk.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/strings.h"
+#include "quota/history_text.h"
 #include "quota/request_text.h"
 
 namespace taut {
@@ -69,6 +71,28 @@ void QuotaDesk::Count(const FleetView& view) {
   const std::vector<JobUse> use = UseOf(view, rules_, counted_from_s_);
   counted_jobs_ = use.size();
   book_.SetUse(use, *measured_at_, settled() ? RequestBook::Use::kWhole : RequestBook::Use::kPartial);
+  if (settled()) NoteHistory(use);
+}
+
+// Of the places that have quota: the highest of the hour that the window is in.
+void QuotaDesk::NoteHistory(std::span<const JobUse> use) {
+  std::map<std::pair<std::string_view, std::string_view>, std::pair<int64_t, int64_t>> used;
+  for (const JobUse& job : use) {
+    auto& [cpu, memory] = used[{job.group, job.tier}];
+    cpu += job.used_cpu_millicores;
+    memory += job.used_memory_bytes;
+  }
+  const int64_t time_s = measured_at_->seconds() - 1;
+  for (const QuotaRowView& row : RowsOf(book_.tree())) {
+    if (row.cohort) continue;
+    const auto found = used.find({row.group, row.tier});
+    const auto [cpu, memory] = found == used.end() ? std::pair<int64_t, int64_t>() : found->second;
+    std::optional<int64_t> usage;
+    if (row.resource == kQuotaCpu) usage = cpu;
+    if (row.resource == kQuotaMemory) usage = memory;
+    history_.Note({row.group, row.tier, row.resource}, time_s, row.cell.held, usage);
+  }
+  history_.Forget(time_s);
 }
 
 absl::Status QuotaDesk::StepAt(Timestamp now) {
@@ -187,6 +211,32 @@ std::vector<QuotaRequest> QuotaDesk::List(absl::FunctionRef<bool(const QuotaRequ
 QuotaView QuotaDesk::View() const {
   const Timestamp now = options_.now();
   const std::lock_guard lock(mutex_);
+  return ViewAt(now);
+}
+
+QuotaView QuotaDesk::ViewWithAdvice() const {
+  const Timestamp now = options_.now();
+  const std::lock_guard lock(mutex_);
+  QuotaView view = ViewAt(now);
+  for (QuotaRowView& row : view.rows) row.advice = history_.AdviceFor(row);
+  return view;
+}
+
+std::string QuotaDesk::SaveState() const {
+  const std::lock_guard lock(mutex_);
+  return EncodeHistory(history_);
+}
+
+absl::Status QuotaDesk::LoadState(std::string_view text) {
+  absl::StatusOr<QuotaHistory> history = DecodeHistory(text);
+  if (!history.ok()) return history.status();
+  history->Forget(options_.now().seconds());
+  const std::lock_guard lock(mutex_);
+  history_ = *std::move(history);
+  return absl::OkStatus();
+}
+
+QuotaView QuotaDesk::ViewAt(Timestamp now) const {
   QuotaView view;
   view.rows = RowsOf(book_.tree());
   view.uncovered.assign(book_.uncovered().begin(), book_.uncovered().end());
