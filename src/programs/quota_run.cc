@@ -143,9 +143,11 @@ void QuotaRun::Load() {
   bytes << std::ifstream(history_file_, std::ios::binary).rdbuf();
   if (const absl::Status s = desk_->LoadState(bytes.str()); !s.ok())
     spdlog::warn("{}: {}; what groups had in use before is lost", history_file_, Message(s));
+  saved_gap_ = desk_->settled_at();
 }
 
 void QuotaRun::Save() {
+  saved_gap_ = desk_->settled_at();
   if (history_file_.empty()) return;
   const std::string now(Message(WriteWhole(history_file_, desk_->SaveState())));
   if (now == said_of_file_) return;
@@ -157,7 +159,7 @@ void QuotaRun::Step(double steady_s) {
   if (steady_s < next_s_) return;
   next_s_ = steady_s + kStepEverySeconds;
   if (!saved_s_.has_value()) saved_s_ = steady_s;
-  if (steady_s - *saved_s_ >= kSaveEverySeconds) {
+  if (steady_s - *saved_s_ >= kSaveEverySeconds || desk_->settled_at() != saved_gap_) {
     saved_s_ = steady_s;
     Save();
   }

@@ -32,10 +32,14 @@ bool ReadHours(JsonNode numbers, std::vector<QuotaHour>& out) {
 
 }  // namespace
 
-std::string EncodeHistory(const QuotaHistory& history) {
+std::string EncodeState(const QuotaHistory& history, const std::optional<QuotaGap>& gap) {
   JsonWriter json;
   json.BeginObject();
   json.Field("version", kVersion);
+  if (gap.has_value()) {
+    json.Field("settled_at_us", gap->settled_at.us);
+    json.Field("counted_from_s", gap->counted_from_s);
+  }
   json.Key("places");
   json.BeginArray();
   for (const auto& [place, hours] : history.places()) {
@@ -62,7 +66,7 @@ std::string EncodeHistory(const QuotaHistory& history) {
   return json.Take();
 }
 
-absl::StatusOr<QuotaHistory> DecodeHistory(std::string_view text) {
+absl::StatusOr<QuotaState> DecodeState(std::string_view text) {
   JsonTree tree;
   if (absl::Status s = tree.Parse(text); !s.ok()) return s;
   const JsonNode root = tree.root();
@@ -70,13 +74,15 @@ absl::StatusOr<QuotaHistory> DecodeHistory(std::string_view text) {
     return absl::DataLossError(
         StrCat("not a history of quota: expected an object with version ", kVersion, " and places"));
   }
-  QuotaHistory out;
+  QuotaState out;
+  if (const std::optional<int64_t> at = root["settled_at_us"].whole(); at.has_value())
+    out.gap = QuotaGap{{*at}, root.Whole("counted_from_s")};
   absl::Status status;
   root["places"].ForEachItem([&](JsonNode node) {
     const QuotaPlace place{std::string(node.Text("group")), std::string(node.Text("tier")),
                            std::string(node.Text("resource"))};
     std::vector<QuotaHour> hours;
-    if (!ReadHours(node["hours"], hours) || !out.Restore(place, std::move(hours)))
+    if (!ReadHours(node["hours"], hours) || !out.history.Restore(place, std::move(hours)))
       status = absl::DataLossError(StrCat("wrong hours of group \"", place.group, "\""));
   });
   if (!status.ok()) return status;

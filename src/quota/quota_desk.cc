@@ -57,8 +57,10 @@ void QuotaDesk::TakeUse(const FleetView& view) {
   const int64_t from_s = end.seconds() - options_.gone_after_s;
   silent_ = counted_jobs_ > 0 && !AnySeen(view, from_s);
   if (silent_) return;
-  if (measured_at_.has_value() && measured_at_->seconds() < from_s)
-    settled_at_ = Timestamp::FromSeconds(end.seconds() + options_.gone_after_s);
+  const Timestamp settled_by = Timestamp::FromSeconds(end.seconds() + options_.gone_after_s);
+  const bool gap = measured_at_.has_value() && measured_at_->seconds() < from_s;
+  // Later than that is of a state that a wrong clock made.
+  if (gap || (settled_at_.has_value() && *settled_at_ > settled_by)) settled_at_ = settled_by;
   measured_at_ = end;
   // Until it is settled the jobs that were counted before the gap still are, with what they used last.
   if (settled()) counted_from_s_ = from_s;
@@ -224,15 +226,25 @@ QuotaView QuotaDesk::ViewWithAdvice() const {
 
 std::string QuotaDesk::SaveState() const {
   const std::lock_guard lock(mutex_);
-  return EncodeHistory(history_);
+  std::optional<QuotaGap> gap;
+  if (settled_at_.has_value()) gap = {*settled_at_, counted_from_s_};
+  return EncodeState(history_, gap);
+}
+
+std::optional<Timestamp> QuotaDesk::settled_at() const {
+  const std::lock_guard lock(mutex_);
+  return settled_at_;
 }
 
 absl::Status QuotaDesk::LoadState(std::string_view text) {
-  absl::StatusOr<QuotaHistory> history = DecodeHistory(text);
-  if (!history.ok()) return history.status();
-  history->Forget(options_.now().seconds());
+  absl::StatusOr<QuotaState> state = DecodeState(text);
+  if (!state.ok()) return state.status();
   const std::lock_guard lock(mutex_);
-  history_ = *std::move(history);
+  history_ = std::move(state->history);
+  if (state->gap.has_value()) {
+    settled_at_ = state->gap->settled_at;
+    counted_from_s_ = state->gap->counted_from_s;
+  }
   return absl::OkStatus();
 }
 

@@ -77,10 +77,12 @@ class QuotaDesk {
   QuotaView View() const;
   // The same with QuotaRowView::advice. O(rows * QuotaHistory::kHours).
   QuotaView ViewWithAdvice() const;
-  // What was in use by the hour, for the advice, as text. LoadState: DataLoss, and nothing changes, for what no
-  // SaveState wrote.
+  // What was in use by the hour, for the advice, and which jobs count until sources are back, as text. LoadState,
+  // before the first OnWindow: DataLoss, and nothing changes, for what no SaveState wrote.
   std::string SaveState() const;
   absl::Status LoadState(std::string_view text);
+  // Changes when jobs that are absent begin to count: then is a time to save.
+  std::optional<Timestamp> settled_at() const;
   QuotaCounts counts() const;
   // Of now; another one after Reload. Never null.
   std::shared_ptr<const GroupScheme> scheme() const;

@@ -138,6 +138,28 @@ TEST_F(Desk, TheFirstSourceThatComesBackTakesNoRoomOfTheOthers) {
   EXPECT_EQ(InUse(*desk, "a"), 0);
 }
 
+TEST_F(Desk, AnotherRestartAfterAnOutageForgetsNoJobThatIsStillAbsent) {
+  auto desk = Open();
+  desk->OnWindow(View({Job(1, "a/web", "a", 3), Job(2, "b/web", "b", 2)}));
+  const int32_t later = kWindow + 50;
+  const FleetView back = View({Job(1, "a/web", "a", 3), Job(2, "b/web", "b", 1, later)}, later);
+  desk->OnWindow(back);
+  EXPECT_EQ(InUse(*desk, "a"), 3000);
+  now_ = Timestamp::FromSeconds(WindowId{later}.next().start_s());
+  auto again = Open();
+  ASSERT_TRUE(again->LoadState(desk->SaveState()).ok());
+  EXPECT_EQ(again->settled_at(), desk->settled_at());
+  again->OnWindow(back);
+  EXPECT_EQ(InUse(*again, "a"), 3000);
+  again->OnWindow(View({Job(1, "a/web", "a", 3), Job(2, "b/web", "b", 1, later + 3)}, later + 3));
+  EXPECT_EQ(InUse(*again, "a"), 0) << "its time is over";
+  // The state of a clock that was wrong holds for no longer than any.
+  auto other = Open();
+  ASSERT_TRUE(other->LoadState(desk->SaveState()).ok());
+  other->OnWindow(View({Job(1, "a/web", "a", 3)}));
+  EXPECT_EQ(other->settled_at()->seconds(), WindowId{kWindow}.next().start_s() + 900);
+}
+
 TEST_F(Desk, ARequestDoesNotOvertakeOneThatWaits) {
   auto desk = Open();
   desk->OnWindow(View({}));
