@@ -46,7 +46,7 @@ TEST(QuotaHistory, ThePeakFitsWithoutBorrowing) {
   EXPECT_EQ(HundredHours().AdviceFor(RowWithMost(10'000))->recommended, 8100);
   const QuotaAdvice some = *HundredHours().AdviceFor(RowWithMost(11'000));
   EXPECT_EQ(some.recommended, 7100) << "and with what little can be borrowed";
-  EXPECT_THAT(some.reason, HasSubstr("of which the group can borrow 1 cores"));
+  EXPECT_THAT(some.reason, HasSubstr("of which the group can borrow 1 core."));
 }
 
 TEST(QuotaHistory, TooFewHoursAndCohortsHaveNoRecommendation) {
