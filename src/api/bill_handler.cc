@@ -7,6 +7,7 @@
 #include "api/bills.h"
 #include "api/parameters.h"
 #include "base/strings.h"
+#include "economy/focus_csv.h"
 
 namespace taut {
 namespace {
@@ -96,48 +97,96 @@ void PutJobs(const AccountBill& of, const GroupBill& group, size_t limit, JsonWr
   json.EndArray();
 }
 
+// The month that is asked for, and what of it is billed.
+struct BilledMonth {
+  WindowId from, to,
+      end;  // to: up to the last window that has closed, for the pool's cost is not the future's
+};
+
+absl::StatusOr<BilledMonth> MonthParameter(const HttpRequest& request, int64_t now_s) {
+  absl::CivilMonth month(absl::ToCivilSecond(absl::FromUnixSeconds(now_s), absl::UTCTimeZone()));
+  const std::string text = TextParameter(request, "month");
+  if (!text.empty() && (!absl::ParseCivilTime(text, &month) || month.year() < 1970 || month.year() > 9999))
+    return absl::InvalidArgumentError(StrCat("invalid month=", text, ": expected a month such as 2026-11"));
+  BilledMonth out;
+  out.from = WindowId::Of(Timestamp::FromSeconds(StartOf(month)));
+  out.end = WindowId::Of(Timestamp::FromSeconds(StartOf(month + 1)));
+  out.to = std::max(out.from, std::min(out.end, WindowId::Of(Timestamp::FromSeconds(now_s))));
+  return out;
+}
+
+// Up to where it is of, and the sums of the groups that the caller may see; `all`: of the pool.
+void PutBillHead(const AccountBill& of, std::span<const GroupBill* const> groups, const BilledMonth& month,
+             bool all, JsonWriter& json) {
+  json.Field("from", month.from.start_s());
+  json.Field("to", month.to.start_s());
+  json.Field("month_to", month.end.start_s());
+  json.Field("counted_from", of.counted_from.start_s());
+  PutSums(all ? of.bill.sums : SumOf(groups), json);
+  if (all) {
+    PutMoney("machine_cost", of.bill.machine_cost, json);
+    PutMoney("platform", of.bill.platform, json);
+    json.Field("windows_without_allocation", static_cast<int64_t>(of.without_allocation));
+  }
+  json.Field("number_of_groups", static_cast<int64_t>(groups.size()));
+}
+
+// The charges of every job of the groups; refused above kMostFocusBytes.
+HttpResponse FocusResponse(const AccountBill& of, std::span<const GroupBill* const> groups,
+                           const PriceSheet& sheet, const BilledMonth& month) {
+  constexpr size_t kMostFocusBytes = size_t{128} << 20;
+  const FocusCsv csv(
+      sheet, {month.from.start_s(), month.end.start_s(), of.counted_from.start_s(), month.to.start_s()});
+  std::string out(FocusCsv::Header());
+  for (const GroupBill* group : groups) {
+    for (const JobBill& job : std::span(of.bill.jobs).subspan(group->first_job, group->jobs)) {
+      out += csv.RowsOf(job, of.jobs[job.job], of.groups[job.group]);
+      if (out.size() > kMostFocusBytes) {
+        return ErrorResponse(413, StrCat("the rows of this month take more than ", kMostFocusBytes >> 20,
+                                         " MiB: ask for the groups one by one, with group="));
+      }
+    }
+  }
+  HttpResponse response;
+  response.content_type = "text/csv; charset=utf-8";
+  response.body = std::move(out);
+  return response;
+}
+
 }  // namespace
 
 HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
-  if (absl::Status s = OnlyParameters(request, {"month", "group", "limit"}); !s.ok()) return ErrorResponse(s);
+  if (absl::Status s = OnlyParameters(request, {"month", "group", "limit", "format"}); !s.ok())
+    return ErrorResponse(s);
+  const std::string format = TextParameter(request, "format"), group_name = TextParameter(request, "group");
+  if (!format.empty() && format != "json" && format != "focus")
+    return ErrorResponse(400, StrCat("invalid format=", format, ": expected json or focus"));
   if (options_.pricing == nullptr)
     return ErrorResponse(404, "no price file is configured: prices.file names none");
   const absl::StatusOr<int64_t> limit = IntParameter(request, "limit", 100, 1, 10'000);
   if (!limit.ok()) return ErrorResponse(limit.status());
-  absl::CivilMonth month(absl::ToCivilSecond(absl::FromUnixSeconds(NowSeconds()), absl::UTCTimeZone()));
-  const std::string month_text = TextParameter(request, "month"),
-                    group_name = TextParameter(request, "group");
-  if (!month_text.empty() &&
-      (!absl::ParseCivilTime(month_text, &month) || month.year() < 1970 || month.year() > 9999))
-    return ErrorResponse(400, StrCat("invalid month=", month_text, ": expected a month such as 2026-11"));
-  const WindowId from = WindowId::Of(Timestamp::FromSeconds(StartOf(month)));
-  const WindowId end = WindowId::Of(Timestamp::FromSeconds(StartOf(month + 1)));
-  // Up to the last window that has closed, so that the pool's cost is not that of the future.
-  const WindowId to = std::max(from, std::min(end, WindowId::Of(Timestamp::FromSeconds(NowSeconds()))));
+  const absl::StatusOr<BilledMonth> month = MonthParameter(request, NowSeconds());
+  if (!month.ok()) return ErrorResponse(month.status());
   const Pricing& pricing = *options_.pricing;
   const absl::StatusOr<AccountBill> made =
-      BillAccount(control_.history(), *control_.view(), pricing, from, to,
+      BillAccount(control_.history(), *control_.view(), pricing, month->from, month->to,
                   [&reach](const JobRecord& job) { return reach.Has(job); });
   if (!made.ok()) return ErrorResponse(made.status());
   std::vector<const GroupBill*> groups = Dearest(*made);
   // The price file may bill the jobs of two groups of the quota as one: that bill is not shown to either.
   if (!reach.all()) std::erase_if(groups, [&](const GroupBill* g) { return !made->whole[g->group]; });
+  const auto found = std::ranges::find_if(
+      groups, [&](const GroupBill* group) { return made->groups[group->group] == group_name; });
+  if (!group_name.empty() && found == groups.end())
+    return ErrorResponse(404, StrCat("group \"", group_name, "\" has no bill in this month"));
+  if (format == "focus") {
+    if (!group_name.empty()) groups = {*found};
+    return FocusResponse(*made, groups, pricing.sheet, *month);
+  }
   JsonWriter json;
   json.BeginObject();
-  json.Field("from", from.start_s());
-  json.Field("to", to.start_s());
-  json.Field("month_to", end.start_s());
-  json.Field("counted_from", made->counted_from.start_s());
   json.Field("currency", std::string_view(pricing.sheet.currency));
-  if (reach.all()) {
-    PutSums(made->bill.sums, json);
-    PutMoney("machine_cost", made->bill.machine_cost, json);
-    PutMoney("platform", made->bill.platform, json);
-    json.Field("windows_without_allocation", static_cast<int64_t>(made->without_allocation));
-  } else {
-    PutSums(SumOf(groups), json);
-  }
-  json.Field("number_of_groups", static_cast<int64_t>(groups.size()));
+  PutBillHead(*made, groups, *month, reach.all(), json);
   if (group_name.empty()) {
     json.Key("groups");
     json.BeginArray();
@@ -148,10 +197,6 @@ HttpResponse Api::Bills(const HttpRequest& request, const Reach& reach) {
     json.EndObject();
     return JsonResponse(200, json.Take());
   }
-  const auto found = std::ranges::find_if(
-      groups, [&](const GroupBill* group) { return made->groups[group->group] == group_name; });
-  if (found == groups.end())
-    return ErrorResponse(404, StrCat("group \"", group_name, "\" has no bill in this month"));
   json.Key("groups");
   json.BeginArray();
   PutGroup(*made, **found, pricing.sheet, json);

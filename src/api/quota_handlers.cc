@@ -38,6 +38,24 @@ void PutTexts(std::string_view key, std::span<const std::string> texts, JsonWrit
   json.EndArray();
 }
 
+void PutAdvice(std::string_view resource, const QuotaAdvice& advice, JsonWriter& json) {
+  json.Key("history");
+  json.BeginObject();
+  json.Field("hours", advice.hours);
+  const auto put = [&](std::string_view name, std::optional<int64_t> amount) {
+    if (!amount.has_value()) return;
+    json.Key(name);
+    PutOne(resource, *amount, json);
+  };
+  put("in_use_p95", advice.in_use_p95);
+  put("in_use_peak", advice.in_use_peak);
+  put("usage_p95", advice.usage_p95);
+  put("usage_peak", advice.usage_peak);
+  put("recommended", advice.recommended);
+  json.Field("reason", std::string_view(advice.reason));
+  json.EndObject();
+}
+
 void PutRow(const QuotaRowView& row, JsonWriter& json) {
   json.BeginObject();
   json.Field("group", std::string_view(row.group));
@@ -52,6 +70,7 @@ void PutRow(const QuotaRowView& row, JsonWriter& json) {
     json.Key(name);
     PutOne(row.resource, amount, json);
   }
+  if (row.advice.has_value()) PutAdvice(row.resource, *row.advice, json);
   json.EndObject();
 }
 
@@ -261,7 +280,7 @@ constexpr std::string_view kNoQuota = "no quota is configured: quota.file names 
 HttpResponse Api::Quota(const HttpRequest& request, const Reach& reach) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
   if (options_.quota == nullptr) return ErrorResponse(404, kNoQuota);
-  const QuotaView view = ViewWithin(reach, options_.quota->View(), *options_.quota);
+  const QuotaView view = ViewWithin(reach, options_.quota->ViewWithAdvice(), *options_.quota);
   JsonWriter json;
   json.BeginObject();
   PutTime("measured", view.measured_at.has_value() ? view.measured_at->seconds() : INT64_MIN, json);

@@ -12,11 +12,11 @@
 #include "base/strings.h"
 #include "cli/billed_jobs.h"
 #include "cli/cli.h"
-#include "cli/focus_csv.h"
 #include "cli/json_text.h"
 #include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "config/price_file.h"
+#include "economy/focus_csv.h"
 #include "economy/what_if.h"
 #include "fmt/format.h"
 #include "model/units.h"
@@ -300,8 +300,11 @@ int PrintWhatIf(const BillArgs& args, const Pricing& pricing, const Bills& bills
 absl::Status WriteFiles(const BillArgs& args, const Pricing& pricing, const LoadedTrace& trace,
                         const Bills& bills, OutputFile* focus, OutputFile* json) {
   if (focus != nullptr) {
-    AppendFocusCsv(bills.owner, pricing, bills.period, trace.jobs(),
-                   [focus](const std::string& row) { focus->Append(row); });
+    const BillPeriod& period = bills.period;
+    const FocusCsv csv(pricing.sheet, {period.start_s, period.end_s, period.start_s, period.end_s});
+    focus->Append(FocusCsv::Header());
+    for (const JobBill& job : bills.owner.jobs)
+      focus->Append(csv.RowsOf(job, trace.jobs()[job.job].name, bills.groups[job.group]));
     if (absl::Status s = focus->Close(); !s.ok()) return s;
   }
   if (json == nullptr) return absl::OkStatus();

@@ -3,6 +3,7 @@
 #include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
+#include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "model/units.h"
 
@@ -58,12 +59,35 @@ std::string BillsText(const Json& page, bool one_group) {
   return out;
 }
 
+// The file is there whole, or as it was.
+absl::Status WriteFocus(HttpClient& client, const BillsArgs& args, std::vector<QueryParameter> query) {
+  query.push_back({"format", "focus"});
+  const absl::StatusOr<HttpResponse> answer = client.Get("/api/v1/bills" + FormatQuery(query));
+  if (!answer.ok()) return answer.status();
+  if (absl::Status s = CheckAnswer(client, *answer); !s.ok()) return s;
+  if (const std::string* type = answer->header("Content-Type");
+      type == nullptr || !type->starts_with("text/csv")) {
+    return absl::FailedPreconditionError(
+        StrCat(client.base_url(), ": the response is not CSV; check that this is a tautd of this version"));
+  }
+  if (args.focus == "-") {
+    Print(answer->text());
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput({"--focus", args.focus});
+  if (!file.ok()) return file.status();
+  (*file)->Append(answer->text());
+  return (*file)->Close();
+}
+
 absl::Status AskBills(const BillsArgs& args) {
   const auto client = Connect(args.daemon.connection);
   if (!client.ok()) return client.status();
-  std::vector<QueryParameter> query = {{"limit", std::to_string(args.limit)}};
+  std::vector<QueryParameter> query;
   if (!args.month.empty()) query.push_back({"month", args.month});
   if (!args.group.empty()) query.push_back({"group", args.group});
+  if (!args.focus.empty()) return WriteFocus(**client, args, std::move(query));
+  query.push_back({"limit", std::to_string(args.limit)});
   const auto page = GetJson(**client, "/api/v1/bills" + FormatQuery(query));
   if (!page.ok()) return page.status();
   Show(args.daemon.output, *page, [&] { return BillsText(*page, !args.group.empty()); });

@@ -183,6 +183,7 @@ struct BillsArgs {
   std::string month;  // "2026-11"; "": this one
   std::string group;  // whose lines and jobs are shown; "": all groups
   int limit = 30;
+  std::string focus;  // path, or "-": stdout; "": the bill is shown instead
 };
 int RunBills(const BillsArgs& args);
 

@@ -43,8 +43,4 @@ class DecisionLog {
   std::FILE* file_;
 };
 
-// A CSV field: quoted if it holds a comma, a quote, a tab or a line end; with a leading apostrophe if a
-// spreadsheet would take it for a formula.
-std::string CsvField(std::string_view text);
-
 }  // namespace taut

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/byte_units.h"
+#include "base/csv_field.h"
 #include "base/strings.h"
-#include "cli/decisions.h"
 #include "fmt/format.h"
 #include "model/units.h"
 #include "report/economy_tables.h"

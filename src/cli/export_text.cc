@@ -4,8 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "base/csv_field.h"
 #include "base/strings.h"
-#include "cli/decisions.h"
 #include "cli/export_plan.h"
 #include "cli/export_values.h"
 #include "cli/terminal.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/decisions.h"
+#include "base/csv_field.h"
 
 namespace taut {
 namespace {

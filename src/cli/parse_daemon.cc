@@ -86,6 +86,7 @@ constexpr const char* kBillsHelp =
     "Examples:\n"
     "  taut bills\n"
     "  taut bills --month 2026-11 --group search\n"
+    "  taut bills --month 2026-10 --focus october.csv\n"
     "  taut bills --output json";
 constexpr const char* kRequestsHelp =
     "Quota of a running tautd (quota.file) and requests for it. Actions:\n"
@@ -312,6 +313,9 @@ void DaemonVerbs::AddBills(CLI::App& app) {
       ->type_name("MONTH");
   app.add_option("--group", a.group, "the lines and jobs of this group");
   AddLimit(app, a.limit, "maximum number of groups, or of jobs of the group", 10'000);
+  app.add_option("--focus", a.focus,
+                 "write the charges of every job as CSV in the FOCUS format here, instead; - is stdout")
+      ->type_name("FILE");
   AddDaemon(app, a.daemon);
 }
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
+#include "base/csv_field.h"
 #include "base/strings.h"
 #include "cli/cli.h"
-#include "cli/decisions.h"
 #include "cli/json_text.h"
 #include "cli/outputs.h"
 #include "cli/replicas_input.h"

@@ -1,4 +1,6 @@
 // taut requests: quota of a running daemon, and requests for it.
+#include <algorithm>
+
 #include "base/strings.h"
 #include "base/time.h"
 #include "cli/answer.h"
@@ -32,12 +34,21 @@ std::string AmountsText(const Json& amounts) {
 }
 
 std::string QuotaTable(const Json& page) {
-  TextTable table({"group", "tier", "resource", "quota", "in use", "borrowed", "available\nnow", "at most"});
-  for (const Json& row : ItemsAt(page, "rows")) {
+  const Json& all = ItemsAt(page, "rows");
+  const bool has_history = std::ranges::any_of(all, [](const Json& row) { return row.contains("history"); });
+  std::vector<std::string> head = {"group",  "tier",     "resource",       "quota",
+                                   "in use", "borrowed", "available\nnow", "at most"};
+  if (has_history) head.insert(head.end(), {"95 % of\n14 days", "recom-\nmended"});
+  TextTable table(head);
+  for (const Json& row : all) {
     const std::string resource = TextAt(row, "resource");
     std::vector<std::string> cells = {TextAt(row, "group"), TextAt(row, "tier"), resource};
     for (const char* key : {"quota", "in_use", "borrowed", "available", "at_most"})
       cells.push_back(QuotaAmountText(resource, At(row, key)));
+    if (has_history) {
+      for (const char* key : {"in_use_p95", "recommended"})
+        cells.push_back(QuotaAmountText(resource, At(At(row, "history"), key)));
+    }
     table.Add(std::move(cells));
   }
   std::string out = table.Render();

@@ -110,6 +110,7 @@ struct QuotaConfig {
   std::string group = "{namespace}", tier;
   std::string default_tier = "production";
   int64_t start_within_s = 3600, gone_after_s = 900;
+  size_t max_requests = 1000;  // of a group, waiting or holding quota, where the file does not say it
 };
 
 // The machines of the cell (src/machines/).

@@ -79,6 +79,10 @@ const DaemonSetting kDaemonSettings[] = {
      kPlain, 1, 1e6, TAUT_FIELD(server.options.max_connections_per_address)},
     {"server.limits.streams", "maximum number of open event streams", kPlain, 0, 1e6,
      TAUT_FIELD(server.options.max_streams)},
+    {"server.limits.streams_per_caller",
+     "maximum number of open event streams of one caller: of the name beside the token, without one of the "
+     "address",
+     kPlain, 0, 1e6, TAUT_FIELD(server.options.max_streams_per_caller)},
     {"server.limits.idle", "a connection without a request is closed after this time", kDuration, 1, kDay,
      TAUT_FIELD(server.options.idle_timeout)},
     {"server.limits.body_time", "time limit for receiving a body, plus one second for each 16 KiB", kDuration,
@@ -172,6 +176,11 @@ const DaemonSetting kDaemonSettings[] = {
      60, kYear, TAUT_FIELD(quota.start_within_s)},
     {"quota.gone_after", "a job that is not measured for this long uses nothing", kDuration, 300, kDay,
      TAUT_FIELD(quota.gone_after_s)},
+    {"quota.max_requests",
+     "maximum number of requests of a group that are queued, admitted or running, where the quota file does "
+     "not "
+     "say it (max_requests)",
+     kPlain, 0, 1e6, TAUT_FIELD(quota.max_requests)},
     {"migration.enabled", "move small jobs from observe to auto automatically, after a notice", kPlain, 0, 0,
      TAUT_FIELD(migration.enabled)},
     {"migration.max_cpu", "a job is small if the limits of all its tasks are at most this many cores", kPlain,

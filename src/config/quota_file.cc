@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "absl/strings/numbers.h"
 #include "absl/time/time.h"
 #include "base/strings.h"
 #include "config/yaml_walk.h"
@@ -65,13 +66,22 @@ class QuotaReader {
     return absl::OkStatus();
   }
 
+  absl::Status ReadCount(const YAML::Node& key, const YAML::Node& value, int64_t& out) const {
+    constexpr int64_t kMost = 1'000'000;
+    std::string text;
+    if (absl::Status s = ReadText(key, value, text); !s.ok()) return s;
+    if (absl::SimpleAtoi(text, &out) && out >= 0 && out <= kMost) return absl::OkStatus();
+    return ErrorAt(name_, key, StrCat(key.Scalar(), ": \"", text, "\": expected 0 to ", kMost));
+  }
+
   absl::Status ReadGroup(const YAML::Node& node) {
-    constexpr std::array<std::string_view, 3> kKeys = {"name", "parent", "quotas"};
+    constexpr std::array<std::string_view, 4> kKeys = {"name", "parent", "quotas", "max_requests"};
     QuotaGroup group;
     const absl::Status s =
         ForEachEntry(node, name_, "a group", [&](const YAML::Node& key, const YAML::Node& value) {
           if (key.Scalar() == "name") return ReadText(key, value, group.name);
           if (key.Scalar() == "parent") return ReadText(key, value, group.parent);
+          if (key.Scalar() == "max_requests") return ReadCount(key, value, group.max_requests.emplace());
           if (key.Scalar() == "quotas")
             return Items(value, "quotas", [&](const YAML::Node& item) { return ReadRow(item, group); });
           return UnknownKeyAt(name_, key, key.Scalar(), kKeys);

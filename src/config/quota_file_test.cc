@@ -23,7 +23,7 @@ groups:
       - {tier: production, resource: cpu, nominal: 9.5, borrowing_limit: 1}
       - {tier: production, resource: memory, nominal: 64GiB, lending_limit: 0B}
       - {tier: production, resource: gpu, nominal: 3}
-  - {name: maps, parent: pool}
+  - {name: maps, parent: pool, max_requests: 20}
 pools:
   - {name: friends, members: [search, maps], tiers: [production]}
 in_use:
@@ -38,6 +38,8 @@ in_use:
   EXPECT_EQ(search.quotas.at(1).nominal, static_cast<int64_t>(64 * kGiB));
   EXPECT_EQ(search.quotas.at(1).lending_limit, 0);
   EXPECT_FALSE(search.quotas.at(2).lending_limit.has_value());
+  EXPECT_FALSE(search.max_requests.has_value());
+  EXPECT_EQ(file->spec.groups.at(2).max_requests, 20);
   EXPECT_EQ(file->in_use.at(0).amounts.Get("gpu"), 1);
   ASSERT_EQ(file->releases.size(), 2U);
   EXPECT_EQ(file->releases[0].use.amounts.Get("cpu"), 1000) << "in the order of their time";
@@ -51,6 +53,8 @@ TEST(QuotaFile, SaysWhereAndWhatIsWrong) {
             "q.yaml:2: nominal: \"many\": expected a number of cores such as 1.5");
   EXPECT_EQ(ErrorOf("groups:\n  - {name: a, quotas: [{resource: cpu, nominal: 1}]}"),
             "q.yaml:2: expected a quota with tier, resource and nominal");
+  EXPECT_EQ(ErrorOf("groups: [{name: a, max_requests: -1}]"),
+            "q.yaml:1: max_requests: \"-1\": expected 0 to 1000000");
   EXPECT_EQ(ErrorOf("in_use: [{group: a, tier: t, gpu: 1.5}]"),
             "q.yaml:1: gpu: \"1.5\": expected a whole number");
   EXPECT_EQ(ErrorOf("in_use: [{group: a, tier: t, until: noon}]"),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,22 @@
 
 namespace taut {
 
+// What was in use of a quota in the hours that are known, by the highest of each, and the quota that would do.
+struct QuotaAdvice {
+  int64_t hours = 0;                             // that were measured
+  int64_t in_use_p95 = 0, in_use_peak = 0;       // 95 % of the hours were at or below the former
+  std::optional<int64_t> usage_p95, usage_peak;  // what jobs really used; absent: not measured
+  std::optional<int64_t> recommended;            // nominal quota; absent: too few hours
+  std::string reason;                            // sentences
+};
+
 struct QuotaRowView {
   std::string group, tier, resource;
   bool cohort = false;
   QuotaCell cell;
-  int64_t available = 0;  // the most that the group may use more than now
-  int64_t maximum = 0;    // the most that it could use if no one used anything
+  int64_t available = 0;                             // the most that the group may use more than now
+  int64_t maximum = 0;                               // the most that it could use if no one used anything
+  std::optional<QuotaAdvice> advice = std::nullopt;  // by those who keep a history
 
   int64_t borrowed() const { return std::max<int64_t>(0, cell.held - cell.quota); }
 };

@@ -108,7 +108,20 @@ class Checker {
     }
   }
 
+  void Requests(const QuotaGroup& g) {
+    if (!g.max_requests.has_value()) return;
+    if (*g.max_requests < 0) {
+      Error(g.name, StrCat("invalid max_requests of group \"", g.name, "\": ", *g.max_requests,
+                           ", expected 0 or more"));
+    } else if (cohorts_.contains(g.name)) {
+      Warn(g.name, StrCat("max_requests of \"", g.name,
+                          "\" has no effect: requests are of groups without "
+                          "children"));
+    }
+  }
+
   void Rows(const QuotaGroup& g) {
+    Requests(g);
     std::set<std::pair<std::string, std::string>> seen;
     for (const QuotaRow& q : g.quotas) {
       const std::string where = StrCat("of group \"", g.name, "\", tier \"", q.tier, "\", ", q.resource);

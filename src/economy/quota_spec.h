@@ -33,6 +33,9 @@ struct QuotaGroup {
   std::string name;
   std::string parent = {};  // "": none
   std::vector<QuotaRow> quotas = {};
+  // The most requests of it that may wait or hold quota at a time; absent: the default of who asks. Without
+  // effect on a cohort, which asks for nothing.
+  std::optional<int64_t> max_requests = std::nullopt;
 };
 
 // An agreement: between its members (of the same parent) everything unused is lent, whatever their limits
@@ -63,10 +66,10 @@ struct QuotaFinding {
 
 // What is wrong with a specification in itself; CheckQuota of quota_tree.h adds what is used beyond it.
 // Errors: an empty name, two of the same, an unknown parent, a cycle of groups, a negative or excessive
-// amount, a lending limit above the nominal, two rows for the same, a pool of other than two or more groups
-// of one parent of which none is in another pool, use of a group that is unknown or a cohort. Warnings: names
-// that differ in case only, and limits that have no effect. In the order of the groups. O(n log n) for n rows
-// and groups.
+// amount, a negative maximum of requests, a lending limit above the nominal, two rows for the same, a pool of
+// other than two or more groups of one parent of which none is in another pool, use of a group that is unknown
+// or a cohort. Warnings: names that differ in case only, and limits that have no effect. In the order of the
+// groups. O(n log n) for n rows and groups.
 std::vector<QuotaFinding> CheckQuotaSpec(const QuotaSpec& spec, std::span<const QuotaUse> in_use = {});
 
 }  // namespace taut

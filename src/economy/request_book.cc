@@ -126,6 +126,15 @@ absl::StatusOr<QuotaRequest> RequestBook::Submit(const AdmissionRequest& request
   }
   const absl::StatusOr<AdmissionVerdict> verdict = Decide(request, job);
   if (!verdict.ok()) return verdict.status();
+  const size_t of_group = RequestsOf(request.group);
+  if (verdict->outcome != AdmissionOutcome::kRefused && of_group >= MaxRequestsOf(request.group)) {
+    return absl::FailedPreconditionError(
+        StrCat("group \"", request.group, "\" has ", of_group,
+               " requests that are queued, admitted or running; "
+               "the most is ",
+               MaxRequestsOf(request.group),
+               " (max_requests of the group in the quota file, else quota.max_requests): end some first"));
+  }
   if (verdict->outcome == AdmissionOutcome::kQueued && queue_.size() >= options_.max_queued) {
     return absl::UnavailableError(
         StrCat(queue_.size(), " requests are queued, which is the most: ask again later"));
@@ -430,8 +439,26 @@ void RequestBook::Apply(QuotaRequest request) {
   if (entry.request.open()) Count(entry);
 }
 
+size_t RequestBook::RequestsOf(std::string_view group) const {
+  const auto found = of_group_.find(group);
+  return found == of_group_.end() ? 0 : found->second;
+}
+
+size_t RequestBook::MaxRequestsOf(std::string_view group) const {
+  for (const QuotaGroup& g : spec_.groups) {
+    if (g.name == group && g.max_requests.has_value()) return static_cast<size_t>(*g.max_requests);
+  }
+  return options_.max_of_group;
+}
+
 // Into the sets that its state asks for.
 void RequestBook::File(const QuotaRequest& request) {
+  const bool counted = queue_.contains(request.id) || open_.contains(request.id);
+  if (counted != (request.state != RequestState::kEnded)) {
+    const auto of_group = of_group_.try_emplace(request.asked.group).first;
+    of_group->second += counted ? -1 : 1;
+    if (of_group->second == 0) of_group_.erase(of_group);
+  }
   const auto put = [&](std::set<uint64_t>& set, bool in) {
     if (in) {
       set.insert(request.id);

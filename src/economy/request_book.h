@@ -61,7 +61,8 @@ struct QuotaRequest {
 // What a job uses, and where that counts.
 struct JobUse {
   std::string job, group, tier;
-  int64_t cpu_millicores = 0, memory_bytes = 0;  // >= 0
+  int64_t cpu_millicores = 0, memory_bytes = 0;            // >= 0: what counts, its limits
+  int64_t used_cpu_millicores = 0, used_memory_bytes = 0;  // >= 0: what it really used
 };
 
 // Use that no quota covers: of groups or tiers that the quota does not have.
@@ -75,6 +76,8 @@ struct UncoveredUse {
 struct RequestBookOptions {
   int64_t start_within_s = 3600;  // an admitted request whose job was not measured by then ends
   size_t max_queued = 10'000;
+  // Queued and open ones of a group whose quota does not say it: no group takes all of the queue.
+  size_t max_of_group = 1000;
 };
 
 // One thread. Decisions are values: they count after Apply, so that a caller can store them first.
@@ -87,7 +90,8 @@ class RequestBook {
   // request, plus a copy of the tree.
   absl::StatusOr<AdmissionVerdict> Decide(const AdmissionRequest& request, std::string_view job = "") const;
   // The request as it would be kept: admitted, queued, or ended as refused. Errors as Decide; AlreadyExists with
-  // the number of the open or queued request of the same group for the same job; Unavailable if the queue is full.
+  // the number of the open or queued request of the same group for the same job; FailedPrecondition if the group
+  // has as many open and queued requests as it may; Unavailable if the queue is full.
   absl::StatusOr<QuotaRequest> Submit(const AdmissionRequest& request, std::string_view job,
                                       std::string_view who) const;
   // The request as ended. NotFound; FailedPrecondition if it has ended.
@@ -122,6 +126,9 @@ class RequestBook {
   std::vector<QuotaRequest> List(absl::FunctionRef<bool(const QuotaRequest&)> keep, size_t limit) const;
   size_t queued() const { return queue_.size(); }
   size_t open() const { return open_.size(); }
+  // Queued or open ones of a group, and how many it may have.
+  size_t RequestsOf(std::string_view group) const;
+  size_t MaxRequestsOf(std::string_view group) const;
   uint64_t last_id() const { return last_id_; }
 
  private:
@@ -177,7 +184,8 @@ class RequestBook {
   std::set<std::pair<Timestamp, uint64_t>> ends_;  // of open ones with a duration
   // Of requests that are queued or open, by group and then by job: a group's request stands in no other's way.
   std::map<std::string, std::map<std::string, uint64_t, std::less<>>, std::less<>> by_job_;
-  std::vector<Job> jobs_;  // by name
+  std::map<std::string, size_t, std::less<>> of_group_;  // likewise: how many; none is 0
+  std::vector<Job> jobs_;                                // by name
   Use use_is_ = Use::kWhole;
   std::optional<Timestamp> use_at_;  // of the last SetUse
   bool room_changed_ = true;         // since the queue was looked at

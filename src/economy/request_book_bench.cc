@@ -47,7 +47,7 @@ AdmissionRequest BookAsk(int i) {
 }
 
 RequestBook FullBook() {
-  RequestBook book = *RequestBook::Make(BookSpec(), {});
+  RequestBook book = *RequestBook::Make(BookSpec(), {.max_of_group = 100'000});
   for (int i = 0; i < kBookJobs; i += 2) {
     const auto made =
         book.Submit(BookAsk(i), StrCat("group-", i % kBookGroups, "/deployment/web-", i), "bench");

@@ -102,6 +102,31 @@ TEST(RequestBook, ARequestThatDoesNotFitDoesNotHoldUpThoseAfterIt) {
   EXPECT_EQ(StateOf(book, small), "admitted");
 }
 
+TEST(RequestBook, AGroupHasAtMostItsNumberOfRequests) {
+  QuotaSpec spec = Shop();
+  spec.groups[1].max_requests = 2;
+  RequestBook book = *RequestBook::Make(spec, {.max_of_group = 3});
+  const uint64_t admitted = Make(book, AskFor("a", 14'000, 0));
+  const uint64_t queued = Make(book, AskFor("a", 1000, 1));
+  EXPECT_EQ(StateOf(book, queued), "queued");
+  const absl::Status third = book.Submit(AskFor("a", 1000, 2), "", "ann").status();
+  EXPECT_EQ(third.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(
+      third.message(),
+      "group \"a\" has 2 requests that are queued, admitted or running; the most is 2 (max_requests of the "
+      "group in the quota file, else quota.max_requests): end some first");
+  EXPECT_EQ(StateOf(book, Make(book, AskFor("a", 99'000, 3))), "refused") << "what can never fit says so";
+  for (int i = 0; i < 3; ++i) Make(book, AskFor("b", 1000, 4 + i));
+  EXPECT_EQ(book.Submit(AskFor("b", 1, 7), "", "ann").status().code(), absl::StatusCode::kFailedPrecondition);
+  book.Apply(*book.Withdraw(admitted, "ann", At(8)));
+  EXPECT_EQ(book.RequestsOf("a"), 1U);
+  Step(book, 9);  // from queued to admitted is the same one
+  EXPECT_EQ(StateOf(book, queued), "admitted");
+  EXPECT_EQ(book.RequestsOf("a"), 1U);
+  EXPECT_EQ(StateOf(book, Make(book, AskFor("a", 1000, 10))), "admitted");
+  EXPECT_EQ(book.RequestsOf("nobody"), 0U);
+}
+
 TEST(RequestBook, AJobCountsWithItsRequestTheLargerOfBoth) {
   RequestBook book = Book();
   const uint64_t id = Make(book, AskFor("a", 4000, 0), "shop/web");

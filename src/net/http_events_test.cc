@@ -126,6 +126,34 @@ TEST_F(HttpEventsTest, RefusesStreamsOverTheLimit) {
   EXPECT_EQ(server_->counts().overloaded, 1U);
 }
 
+TEST_F(HttpEventsTest, NoCallerTakesAllStreams) {
+  constexpr char kAnn[] = "ann-0123456789abcdef0123456789";
+  constexpr char kBob[] = "bob-0123456789abcdef0123456789";
+  ServerOptions options;
+  options.max_streams_per_caller = 2;
+  options.reader_tokens = {{kAnn, "ann"}, {kBob, "bob"}};
+  ServeHub(options);
+  const auto ask = [](std::string_view token) {
+    return StrCat("GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ", token, "\r\n\r\n");
+  };
+  std::vector<std::unique_ptr<RawClient>> open;
+  for (const char* token : {kAnn, kAnn, kBob}) {
+    open.push_back(std::make_unique<RawClient>(port()));
+    open.back()->Send(ask(token));
+    EXPECT_THAT(open.back()->ReadUntil("\n\n"), StartsWith("HTTP/1.1 200"));
+  }
+  RawClient third(port());
+  third.Send(ask(kAnn));
+  EXPECT_THAT(third.ReadToEnd(),
+              AllOf(StartsWith("HTTP/1.1 429"), HasSubstr("you have 2 event streams open")));
+  EXPECT_EQ(server_->counts().open_streams, 3U);
+  open.erase(open.begin());
+  EXPECT_TRUE(Eventually([&] { return server_->counts().open_streams == 2; }));
+  RawClient again(port());
+  again.Send(ask(kAnn));
+  EXPECT_THAT(again.ReadUntil("\n\n"), StartsWith("HTTP/1.1 200"));
+}
+
 TEST_F(HttpEventsTest, StoppingEndsStreams) {
   ServeHub({});
   RawClient client(port());

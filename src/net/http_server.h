@@ -25,7 +25,7 @@ struct ServerCounts {
   uint64_t too_large = 0;             // 413 and 431
   uint64_t unauthorized = 0;          // 401
   uint64_t other_site = 0;            // 403 and 421: see ServerOptions::names
-  uint64_t overloaded = 0;            // 503: too many bytes of bodies, or too many streams
+  uint64_t overloaded = 0;            // 503: too many bytes of bodies or streams; 429: of a caller's streams
   uint64_t handler_exceptions = 0;    // 500
   uint64_t streams_cut = 0;           // clients that did not keep up with events
   std::array<uint64_t, 6> answers{};  // by status class: answers[2] of 2xx

@@ -85,6 +85,8 @@ struct ServerOptions {
   size_t max_connections = 1024;
   size_t max_connections_per_address = 512;  // of an IPv6 client: of its /64
   size_t max_streams = 64;
+  // Of callers with the same role and name; of those without a name, of the same address. Above: 429.
+  size_t max_streams_per_caller = 16;
 
   using Duration = std::chrono::milliseconds;
   // Between two requests; of clients that have shown no token where one is needed: header_timeout.

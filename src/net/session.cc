@@ -40,6 +40,20 @@ void Add(SessionsState::Count& count, uint64_t n = 1) { count.fetch_add(n, std::
 
 }  // namespace
 
+bool SessionsState::EnterStream(const std::string& caller) {
+  const std::lock_guard lock(streams_mutex_);
+  const auto found = streams_of_.find(caller);
+  if ((found == streams_of_.end() ? 0 : found->second) >= options.max_streams_per_caller) return false;
+  ++streams_of_[caller];
+  return true;
+}
+
+void SessionsState::LeaveStream(const std::string& caller) {
+  const std::lock_guard lock(streams_mutex_);
+  const auto found = streams_of_.find(caller);
+  if (--found->second == 0) streams_of_.erase(found);
+}
+
 Session::Session(std::unique_ptr<Connection> connection, SessionsState* state, Mode mode)
     : connection_(std::move(connection)),
       state_(state),
@@ -285,29 +299,45 @@ void Session::Refuse(int status, std::string_view text) {
   if (status == 400 || status == 501) Add(counters.malformed);
   if (status == 413 || status == 431) Add(counters.too_large);
   if (status == 408) Add(counters.timed_out);
-  if (status == 503 && mode_ == Mode::kServe) Add(counters.overloaded);
+  if (status == 429 || (status == 503 && mode_ == Mode::kServe)) Add(counters.overloaded);
   HttpResponse response = ErrorResponse(status, text);
   request_done_ = false;
   Answer(std::move(response));
 }
 
+// False: the answer is another one.
+bool Session::CountStream() {
+  const auto drop = [this] {
+    response_.stream->Detach();
+    response_.stream.reset();
+  };
+  if (parser_.is_head()) {
+    drop();
+    return true;
+  }
+  const size_t streams = state_->streams.fetch_add(1, std::memory_order_relaxed) + 1;
+  const bool room = streams <= state_->options.max_streams && !state_->stopping;
+  stream_caller_ = request_.user.empty() ? StrCat("address ", address_)
+                                         : StrCat(static_cast<int>(request_.role), " ", request_.user);
+  counts_as_stream_ = room && state_->EnterStream(stream_caller_);
+  if (counts_as_stream_) return true;
+  state_->streams.fetch_sub(1, std::memory_order_relaxed);
+  drop();
+  if (room) {
+    Refuse(429,
+           StrCat("you have ", state_->options.max_streams_per_caller,
+                  " event streams open, the most of one caller (server.limits.streams_per_caller): close "
+                  "one first"));
+  } else {
+    Refuse(503, "too many event streams are open; retry");
+  }
+  return false;
+}
+
 void Session::Answer(HttpResponse response) {
   DropBody();
   response_ = std::move(response);
-  if (response_.stream) {
-    const size_t streams = state_->streams.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (streams > state_->options.max_streams || state_->stopping || parser_.is_head()) {
-      state_->streams.fetch_sub(1, std::memory_order_relaxed);
-      response_.stream->Detach();
-      response_.stream.reset();
-      if (!parser_.is_head()) {
-        Refuse(503, "too many event streams are open; retry");
-        return;
-      }
-    } else {
-      counts_as_stream_ = true;
-    }
-  }
+  if (response_.stream && !CountStream()) return;
   if (response_.status < 200 || response_.status > 599) response_.status = 500;
   Add(state_->counters.answers[static_cast<size_t>(response_.status / 100)]);
   // Unread bytes of a body would look like the next request.
@@ -497,7 +527,10 @@ void Session::End() {
   phase_ = Phase::kEnded;
   connection_->Close();
   if (response_.stream) response_.stream->Detach();
-  if (counts_as_stream_) state_->streams.fetch_sub(1, std::memory_order_relaxed);
+  if (counts_as_stream_) {
+    state_->streams.fetch_sub(1, std::memory_order_relaxed);
+    state_->LeaveStream(stream_caller_);
+  }
   DropBody();
   state_->on_end(this);
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -45,6 +46,10 @@ struct SessionsState {
   std::atomic<size_t> streams{0};
   std::atomic<bool> stopping{false};
 
+  // False: the caller has max_streams_per_caller already. Else to be followed by LeaveStream.
+  bool EnterStream(const std::string& caller);
+  void LeaveStream(const std::string& caller);
+
   std::shared_ptr<const Access> access() const {
     const std::lock_guard lock(access_mutex_);
     return access_;
@@ -57,6 +62,8 @@ struct SessionsState {
  private:
   mutable std::mutex access_mutex_;
   std::shared_ptr<const Access> access_;
+  std::mutex streams_mutex_;
+  std::map<std::string, size_t> streams_of_;  // by caller; none is 0
 };
 
 class Session final : public ConnectionUser, public std::enable_shared_from_this<Session> {
@@ -115,6 +122,7 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   void RunHandler();
   void Refuse(int status, std::string_view text);
   void Answer(HttpResponse response);
+  bool CountStream();
   void WriteRest();
   void Answered();
   void Finish();
@@ -145,6 +153,7 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   HttpResponse response_;         // its bodies are empty if none is sent
   size_t written_ = 0;
   bool counts_as_stream_ = false;
+  std::string stream_caller_;  // while it counts as one
   Clock::time_point deadline_;
   std::atomic<Clock::rep> alarm_;  // of deadline_, for Tick
   const std::string address_;

@@ -596,6 +596,7 @@ void Daemon::Stop() {
   absl::Status s = backfill_cut_ ? absl::OkStatus() : control_->Tick(StepClock());
   if (s.ok()) s = control_->CheckpointAll();
   if (machines_ != nullptr) machines_->Save();
+  if (quota_ != nullptr) quota_->Save();
   if (s.ok()) {
     spdlog::info("stopped; {} jobs are in the store", control_->view()->jobs.size());
   } else {

@@ -1,13 +1,17 @@
 #include "programs/quota_run.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <sstream>
 
 #include "base/strings.h"
 #include "config/quota_file.h"
 #include "economy/quota_tree.h"
 #include "programs/action_log.h"
 #include "programs/oidc_setup.h"
+#include "programs/whole_file.h"
 #include "spdlog/spdlog.h"
 #include "store/in_memory_request_log.h"
 #include "store/request_log_file.h"
@@ -16,6 +20,7 @@ namespace taut {
 namespace {
 
 constexpr double kStepEverySeconds = 1;
+constexpr double kSaveEverySeconds = 600;  // a kill costs so much of the history
 
 GroupRuleOptions RulesOf(const QuotaConfig& config) {
   return {config.group, config.tier, config.default_tier};
@@ -115,6 +120,7 @@ absl::StatusOr<std::unique_ptr<QuotaRun>> QuotaRun::Open(const QuotaConfig& conf
   QuotaDesk::Options options;
   options.groups = RulesOf(config);
   options.book.start_within_s = config.start_within_s;
+  options.book.max_of_group = config.max_requests;
   options.gone_after_s = config.gone_after_s;
   options.keep_ended_days = keep_days;
   options.log = run->log_.get();
@@ -125,12 +131,38 @@ absl::StatusOr<std::unique_ptr<QuotaRun>> QuotaRun::Open(const QuotaConfig& conf
   run->desk_ = *std::move(desk);
   for (const std::string& warning : warnings) spdlog::warn("{}", warning);
   for (const std::string& warning : run->desk_->warnings()) spdlog::warn("{}", warning);
+  if (store_path != "memory") run->history_file_ = StrCat(store_path, ".quota");
+  run->Load();
   return run;
+}
+
+void QuotaRun::Load() {
+  std::error_code absent;
+  if (history_file_.empty() || !std::filesystem::exists(history_file_, absent)) return;
+  std::ostringstream bytes;
+  bytes << std::ifstream(history_file_, std::ios::binary).rdbuf();
+  if (const absl::Status s = desk_->LoadState(bytes.str()); !s.ok())
+    spdlog::warn("{}: {}; what groups had in use before is lost", history_file_, Message(s));
+  saved_gap_ = desk_->settled_at();
+}
+
+void QuotaRun::Save() {
+  saved_gap_ = desk_->settled_at();
+  if (history_file_.empty()) return;
+  const std::string now(Message(WriteWhole(history_file_, desk_->SaveState())));
+  if (now == said_of_file_) return;
+  if (!now.empty()) spdlog::error("the history of quota is not kept: {}", now);
+  said_of_file_ = now;
 }
 
 void QuotaRun::Step(double steady_s) {
   if (steady_s < next_s_) return;
   next_s_ = steady_s + kStepEverySeconds;
+  if (!saved_s_.has_value()) saved_s_ = steady_s;
+  if (steady_s - *saved_s_ >= kSaveEverySeconds || desk_->settled_at() != saved_gap_) {
+    saved_s_ = steady_s;
+    Save();
+  }
   const std::string now(Message(desk_->Step()));
   if (now == said_) return;
   if (now.empty()) {

@@ -39,6 +39,8 @@ class QuotaRun {
   QuotaDesk* desk() { return desk_.get(); }
   // From the loop: what is due by the time, at most once a second. Failures are logged once.
   void Step(double steady_s);
+  // Writes what was in use by the hour, and which jobs count, into "STORE.quota". Failures are logged once.
+  void Save();
   // Another file or other rules. Not OK: all stays as it was.
   absl::Status Reload(const QuotaConfig& config, const FleetView& view);
 
@@ -47,8 +49,13 @@ class QuotaRun {
 
   std::unique_ptr<RequestLog> log_;
   std::unique_ptr<QuotaDesk> desk_;
+  void Load();
+
+  std::string history_file_;  // "": none
   double next_s_ = 0;
-  std::string said_;  // the failure that was logged last
+  std::optional<Timestamp> saved_gap_;  // QuotaDesk::settled_at of the file
+  std::optional<double> saved_s_;       // absent: not since the start
+  std::string said_, said_of_file_;     // the failures that were logged last
 };
 
 }  // namespace taut

@@ -21,16 +21,16 @@ bool IsCounted(const JobView& job, int64_t from_s) {
 
 // Of all tasks, rounded up, but for what a float adds to 1.1 cores; `per_one` of the unit are one core or byte. A
 // limit of 2^50 of them is none that a pool has.
-int64_t AmountOf(const JobView& job, Resource r, double per_one) {
+int64_t AmountOf(const JobView& job, float per_task, double per_one) {
   constexpr double kMost = double{int64_t{1} << 50};
-  const JobAmounts& a = job.of(r);
-  const float per_task = a.limit >= 0 ? a.limit : a.peak >= 0 ? a.peak : a.usage;
   if (!(per_task > 0)) return 0;
   const double amount = std::min(kMost, double{per_task} * job.tasks * per_one);
   const double nearest = std::round(amount);
   const bool exact = std::abs(amount - nearest) <= amount * double{std::numeric_limits<float>::epsilon()};
   return static_cast<int64_t>(exact ? nearest : std::ceil(amount));
 }
+
+float CountedPerTask(const JobAmounts& a) { return a.limit >= 0 ? a.limit : a.peak >= 0 ? a.peak : a.usage; }
 
 }  // namespace
 
@@ -63,8 +63,10 @@ std::vector<JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_
   for (const JobView& job : view.jobs) {
     if (!IsCounted(job, from_s)) continue;
     GroupRules::Place place = rules.Of(*job.record);
+    const JobAmounts &cpu = job.of(Resource::kCpu), &memory = job.of(Resource::kMemory);
     out.push_back({job.record->name, std::move(place.group), std::move(place.tier),
-                   AmountOf(job, Resource::kCpu, 1000), AmountOf(job, Resource::kMemory, 1)});
+                   AmountOf(job, CountedPerTask(cpu), 1000), AmountOf(job, CountedPerTask(memory), 1),
+                   AmountOf(job, cpu.usage, 1000), AmountOf(job, memory.usage, 1)});
   }
   return out;
 }

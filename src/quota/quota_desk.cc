@@ -1,9 +1,11 @@
 #include "quota/quota_desk.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/strings.h"
+#include "quota/history_text.h"
 #include "quota/request_text.h"
 
 namespace taut {
@@ -55,8 +57,10 @@ void QuotaDesk::TakeUse(const FleetView& view) {
   const int64_t from_s = end.seconds() - options_.gone_after_s;
   silent_ = counted_jobs_ > 0 && !AnySeen(view, from_s);
   if (silent_) return;
-  if (measured_at_.has_value() && measured_at_->seconds() < from_s)
-    settled_at_ = Timestamp::FromSeconds(end.seconds() + options_.gone_after_s);
+  const Timestamp settled_by = Timestamp::FromSeconds(end.seconds() + options_.gone_after_s);
+  const bool gap = measured_at_.has_value() && measured_at_->seconds() < from_s;
+  // Later than that is of a state that a wrong clock made.
+  if (gap || (settled_at_.has_value() && *settled_at_ > settled_by)) settled_at_ = settled_by;
   measured_at_ = end;
   // Until it is settled the jobs that were counted before the gap still are, with what they used last.
   if (settled()) counted_from_s_ = from_s;
@@ -69,6 +73,28 @@ void QuotaDesk::Count(const FleetView& view) {
   const std::vector<JobUse> use = UseOf(view, rules_, counted_from_s_);
   counted_jobs_ = use.size();
   book_.SetUse(use, *measured_at_, settled() ? RequestBook::Use::kWhole : RequestBook::Use::kPartial);
+  if (settled()) NoteHistory(use);
+}
+
+// Of the places that have quota: the highest of the hour that the window is in.
+void QuotaDesk::NoteHistory(std::span<const JobUse> use) {
+  std::map<std::pair<std::string_view, std::string_view>, std::pair<int64_t, int64_t>> used;
+  for (const JobUse& job : use) {
+    auto& [cpu, memory] = used[{job.group, job.tier}];
+    cpu += job.used_cpu_millicores;
+    memory += job.used_memory_bytes;
+  }
+  const int64_t time_s = measured_at_->seconds() - 1;
+  for (const QuotaRowView& row : RowsOf(book_.tree())) {
+    if (row.cohort) continue;
+    const auto found = used.find({row.group, row.tier});
+    const auto [cpu, memory] = found == used.end() ? std::pair<int64_t, int64_t>() : found->second;
+    std::optional<int64_t> usage;
+    if (row.resource == kQuotaCpu) usage = cpu;
+    if (row.resource == kQuotaMemory) usage = memory;
+    history_.Note({row.group, row.tier, row.resource}, time_s, row.cell.held, usage);
+  }
+  history_.Forget(time_s);
 }
 
 absl::Status QuotaDesk::StepAt(Timestamp now) {
@@ -187,6 +213,42 @@ std::vector<QuotaRequest> QuotaDesk::List(absl::FunctionRef<bool(const QuotaRequ
 QuotaView QuotaDesk::View() const {
   const Timestamp now = options_.now();
   const std::lock_guard lock(mutex_);
+  return ViewAt(now);
+}
+
+QuotaView QuotaDesk::ViewWithAdvice() const {
+  const Timestamp now = options_.now();
+  const std::lock_guard lock(mutex_);
+  QuotaView view = ViewAt(now);
+  for (QuotaRowView& row : view.rows) row.advice = history_.AdviceFor(row);
+  return view;
+}
+
+std::string QuotaDesk::SaveState() const {
+  const std::lock_guard lock(mutex_);
+  std::optional<QuotaGap> gap;
+  if (settled_at_.has_value()) gap = {*settled_at_, counted_from_s_};
+  return EncodeState(history_, gap);
+}
+
+std::optional<Timestamp> QuotaDesk::settled_at() const {
+  const std::lock_guard lock(mutex_);
+  return settled_at_;
+}
+
+absl::Status QuotaDesk::LoadState(std::string_view text) {
+  absl::StatusOr<QuotaState> state = DecodeState(text);
+  if (!state.ok()) return state.status();
+  const std::lock_guard lock(mutex_);
+  history_ = std::move(state->history);
+  if (state->gap.has_value()) {
+    settled_at_ = state->gap->settled_at;
+    counted_from_s_ = state->gap->counted_from_s;
+  }
+  return absl::OkStatus();
+}
+
+QuotaView QuotaDesk::ViewAt(Timestamp now) const {
   QuotaView view;
   view.rows = RowsOf(book_.tree());
   view.uncovered.assign(book_.uncovered().begin(), book_.uncovered().end());

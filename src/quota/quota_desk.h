@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "control/fleet_view.h"
+#include "economy/quota_history.h"
 #include "economy/quota_rows.h"
 #include "economy/request_book.h"
 #include "ports/request_log.h"
@@ -74,6 +75,14 @@ class QuotaDesk {
   absl::StatusOr<QuotaRequest> Find(uint64_t id) const;
   std::vector<QuotaRequest> List(absl::FunctionRef<bool(const QuotaRequest&)> keep, size_t limit) const;
   QuotaView View() const;
+  // The same with QuotaRowView::advice. O(rows * QuotaHistory::kHours).
+  QuotaView ViewWithAdvice() const;
+  // What was in use by the hour, for the advice, and which jobs count until sources are back, as text. LoadState,
+  // before the first OnWindow: DataLoss, and nothing changes, for what no SaveState wrote.
+  std::string SaveState() const;
+  absl::Status LoadState(std::string_view text);
+  // Changes when jobs that are absent begin to count: then is a time to save.
+  std::optional<Timestamp> settled_at() const;
   QuotaCounts counts() const;
   // Of now; another one after Reload. Never null.
   std::shared_ptr<const GroupScheme> scheme() const;
@@ -86,6 +95,8 @@ class QuotaDesk {
   void TakeUse(const FleetView& view);
   bool settled() const;
   void Count(const FleetView& view);  // also REQUIRES measured_at_
+  void NoteHistory(std::span<const JobUse> use);
+  QuotaView ViewAt(Timestamp now) const;
   absl::Status StepAt(Timestamp now);
   bool SilentAt(Timestamp now) const;
   absl::Status Keep(std::span<const QuotaRequest> requests);
@@ -105,6 +116,7 @@ class QuotaDesk {
   std::optional<Timestamp> settled_at_;  // until then jobs that are absent count
   Timestamp forgot_at_ = {};
   QuotaCounts counts_;
+  QuotaHistory history_;
 };
 
 }  // namespace taut

@@ -138,6 +138,28 @@ TEST_F(Desk, TheFirstSourceThatComesBackTakesNoRoomOfTheOthers) {
   EXPECT_EQ(InUse(*desk, "a"), 0);
 }
 
+TEST_F(Desk, AnotherRestartAfterAnOutageForgetsNoJobThatIsStillAbsent) {
+  auto desk = Open();
+  desk->OnWindow(View({Job(1, "a/web", "a", 3), Job(2, "b/web", "b", 2)}));
+  const int32_t later = kWindow + 50;
+  const FleetView back = View({Job(1, "a/web", "a", 3), Job(2, "b/web", "b", 1, later)}, later);
+  desk->OnWindow(back);
+  EXPECT_EQ(InUse(*desk, "a"), 3000);
+  now_ = Timestamp::FromSeconds(WindowId{later}.next().start_s());
+  auto again = Open();
+  ASSERT_TRUE(again->LoadState(desk->SaveState()).ok());
+  EXPECT_EQ(again->settled_at(), desk->settled_at());
+  again->OnWindow(back);
+  EXPECT_EQ(InUse(*again, "a"), 3000);
+  again->OnWindow(View({Job(1, "a/web", "a", 3), Job(2, "b/web", "b", 1, later + 3)}, later + 3));
+  EXPECT_EQ(InUse(*again, "a"), 0) << "its time is over";
+  // The state of a clock that was wrong holds for no longer than any.
+  auto other = Open();
+  ASSERT_TRUE(other->LoadState(desk->SaveState()).ok());
+  other->OnWindow(View({Job(1, "a/web", "a", 3)}));
+  EXPECT_EQ(other->settled_at()->seconds(), WindowId{kWindow}.next().start_s() + 900);
+}
+
 TEST_F(Desk, ARequestDoesNotOvertakeOneThatWaits) {
   auto desk = Open();
   desk->OnWindow(View({}));
@@ -242,6 +264,37 @@ TEST_F(Desk, ForgetsEndedRequestsAfterAWhile) {
   EXPECT_TRUE(desk->Find(3).ok());
   auto again = Open();
   EXPECT_FALSE(again->Find(1).ok());
+}
+
+TEST_F(Desk, RecommendsAQuotaFromTheHoursBehindItAlsoAfterARestart) {
+  const auto advice_of = [](const QuotaDesk& desk, const std::string& group) {
+    for (const QuotaRowView& row : desk.ViewWithAdvice().rows) {
+      if (row.group == group && row.tier == "prod") return row.advice;
+    }
+    return std::optional<QuotaAdvice>();
+  };
+  auto desk = Open();
+  EXPECT_FALSE(advice_of(*desk, "a").has_value());
+  for (int32_t w = kWindow; w < kWindow + 50 * 12; ++w) {
+    const float cores = w == kWindow + 100 ? 6 : 3;
+    desk->OnWindow(View({Job(1, "a/web", "a", cores, w)}, w));
+  }
+  now_ = Timestamp::FromSeconds(WindowId{kWindow + 50 * 12}.start_s());
+  const QuotaAdvice advice = *advice_of(*desk, "a");
+  EXPECT_GE(advice.hours, 50);
+  EXPECT_EQ(advice.in_use_p95, 3000);
+  EXPECT_EQ(advice.in_use_peak, 6000);
+  EXPECT_EQ(advice.usage_peak, 3000) << "jobs use half of their limits";
+  EXPECT_EQ(advice.recommended, 6000) << "nobody lends to it";
+  EXPECT_EQ(advice_of(*desk, "b")->recommended, 0) << "it was measured, and used nothing";
+  EXPECT_FALSE(desk->View().rows[0].advice.has_value());
+
+  auto again = Open();
+  ASSERT_TRUE(again->LoadState(desk->SaveState()).ok());
+  again->OnWindow(View({Job(1, "a/web", "a", 3, kWindow + 600)}, kWindow + 600));
+  EXPECT_EQ(advice_of(*again, "a")->in_use_peak, 6000);
+  EXPECT_EQ(again->LoadState("{}").code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(advice_of(*again, "a")->in_use_peak, 6000);
 }
 
 // Requests from the server's threads, windows and time from the loop, views from both.

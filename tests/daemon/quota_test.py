@@ -11,7 +11,7 @@ import daemon
 QUOTA = """groups:
   - {name: pool}
   - {name: shop, parent: pool, quotas: [{tier: production, resource: cpu, nominal: 4}, {tier: production, resource: memory, nominal: 8GiB}]}
-  - {name: media, parent: pool, quotas: [{tier: production, resource: cpu, nominal: 2}, {tier: production, resource: memory, nominal: 8GiB}]}
+  - {name: media, parent: pool, max_requests: 2, quotas: [{tier: production, resource: cpu, nominal: 2}, {tier: production, resource: memory, nominal: 8GiB}]}
 """
 READER = "reader-0123456789abcdef0123456789"
 OPERATOR = "operator-0123456789abcdef012345678"
@@ -137,6 +137,32 @@ def outlives_a_kill(stage, tautd, quota, first, second):
     return tautd
 
 
+def knows_its_hours(stage, quota):
+    """What was in use is known by the hour; the daemon was killed before it wrote them."""
+    rows = quota.call("GET", "/api/v1/quota").json()["rows"]
+    stage.check(all("history" not in r for r in rows if r["cohort"]), "a cohort has no use of its own")
+    history = next(r["history"] for r in rows if (r["group"], r["resource"]) == ("shop", "cpu"))
+    stage.check(history["in_use_peak"] >= 1.5 and 0 < history["usage_peak"] < 1.5 and "recommended" not in history and "after 48 hours" in history["reason"],
+                "limits and usage of shop, and nothing is recommended yet", history)
+
+
+def remembers_hours(stage, tautd, quota):
+    """The hours are in a file beside the store, and taken from there."""
+    stage.equal(tautd.stop(), 0, "it stops in order")
+    (stage.dir / "quota.yaml").write_text(QUOTA)
+    file = stage.dir / "tautd.db.quota"
+    kept = json.loads(file.read_text())
+    hours = next(p["hours"] for p in kept["places"] if (p["group"], p["resource"]) == ("shop", "cpu"))
+    stage.check(len(hours) in (3, 6) and hours[1] >= 1500, "what was in use is kept, by the hour", kept)
+    hours[:0] = [hours[0] - 1, 99000, 98000]
+    number = len(hours) // 3
+    file.write_text(json.dumps(kept))
+    quota.tautd = stage.tautd(config=config(stage), store=stage.dir / "tautd.db")
+    history = next(r["history"] for r in quota.call("GET", "/api/v1/quota").json()["rows"] if (r["group"], r["resource"]) == ("shop", "cpu"))
+    stage.equal((history["hours"], history["in_use_peak"], history["usage_peak"]), (number, 99, 98), "and is known after a restart")
+    return quota.tautd
+
+
 def goes_on(stage, tautd, quota, first, second):
     stage.equal(quota.call("DELETE", f"/api/v1/requests/{first}").json()["end"], "withdrawn", "the first ends")
     stage.equal(quota.call("DELETE", f"/api/v1/requests/{first}").status, 409, "once")
@@ -146,6 +172,10 @@ def goes_on(stage, tautd, quota, first, second):
     stage.check(daemon.eventually(lambda: quota.call("GET", "/api/v1/quota").json()["warnings"], 10),
                 "a lowered quota warns of what is beyond it")
     stage.equal(quota.state(second), "admitted", "what was admitted stays")
+    quota.make(group="media", tier="production", memory="1MiB")
+    answer = quota.call("POST", "/api/v1/requests", {"group": "media", "tier": "production", "memory": "1MiB"})
+    stage.check(answer.status == 409 and "the most is 2" in answer.text and "end some first" in answer.text, "a group has as many requests as it may", answer.text)
+    stage.equal(quota.make(group="shop", tier="production", memory="1MiB")["state"], "admitted", "which is nothing to another group")
     (stage.dir / "quota.yaml").write_text("groups: [{name: shop, parent: nobody}]\n")
     tautd.popen.send_signal(signal.SIGHUP)
     stage.check(daemon.eventually(lambda: "reload_failed" in tautd.output(), 10), "a wrong file is named in the log")
@@ -163,7 +193,9 @@ def main():
         start = int(time.time()) // 300 * 300 - 3600
         first, second = decides(stage, quota, start)
         tautd = outlives_a_kill(stage, tautd, quota, first, second)
+        knows_its_hours(stage, quota)
         goes_on(stage, tautd, quota, first, second)
+        tautd = remembers_hours(stage, tautd, quota)
         stage.equal(tautd.stop(), 0, "it stops in order")
     stage.finish()
 

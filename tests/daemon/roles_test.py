@@ -4,11 +4,14 @@
 The answers of people of one group are searched for every name of the other group: of the group, of its jobs, of its
 people and of its requests. What is refused or not there leaves the other group as it was.
 """
+import csv
 import http.client
+import io
 import json
 import re
 import signal
 import time
+from decimal import Decimal
 
 import daemon
 
@@ -202,6 +205,7 @@ def money_and_sums(roles):
     stage.equal([g["group"] for g in bill["groups"]], ["shop-web"], "a budget holder has the own bill")
     stage.check(0 < float(bill["total"]) < float(whole["total"]) and "machine_cost" not in bill, "and its sum, not that of the pool", bill)
     stage.equal(roles.call(H, "GET", "/api/v1/bills", "group=secretive").status, 404, "the bill of another is not there")
+    focus_rows(roles)
     costs = roles.call(OW, "GET", "/api/v1/costs", "by=:job").json()
     stage.equal([g["value"] for g in costs["groups"]], [MINE], "costs are of own jobs")
     stage.check(costs["total"]["cost"]["billed"] > 0 and costs["labels"] != [], "in money", costs["total"])
@@ -211,6 +215,23 @@ def money_and_sums(roles):
     caller = roles.call(H, "GET", "/api/v1/status").json()["caller"]
     stage.equal((caller["user"], caller["role"], caller["groups"]), ("hans", "group", [{"group": "shop-web", "as": "budget_holder"}]), "the status tells who one is")
     stage.check("see_money" in caller["may"] and "set_jobs" not in caller["may"], "and what one may do", caller)
+
+
+def focus_rows(roles):
+    """The bill as FOCUS rows: BilledCost adds up to it exactly, and a group has its own rows only."""
+    stage = roles.stage
+    for role, groups in ((O, {"shop-web", "secretive"}), (H, {"shop-web"}), (OW, {"shop-web"})):
+        answer, bill = roles.call(role, "GET", "/api/v1/bills", "format=focus"), roles.call(role, "GET", "/api/v1/bills").json()
+        rows = list(csv.DictReader(io.StringIO(answer.text)))
+        stage.equal({r["SubAccountId"] for r in rows}, groups, f"FOCUS rows of {role}: of these groups")
+        stage.equal(sum(Decimal(r["BilledCost"]) for r in rows), Decimal(bill["total"]), f"FOCUS rows of {role} add up to the bill")
+        stage.check(groups == {"shop-web", "secretive"} or not SECRET.search(answer.text), f"FOCUS rows of {role}: nothing of the other group", answer.text[:300])
+    stage.check(answer.headers["content-type"].startswith("text/csv"), "they are CSV", answer.headers)
+    stage.equal(roles.call(M, "GET", "/api/v1/bills", "format=focus").status, 403, "a member sees no money")
+    stage.equal(roles.call(H, "GET", "/api/v1/bills", "format=focus&group=secretive").status, 404, "the rows of another are not there")
+    stage.equal(roles.call(O, "GET", "/api/v1/bills", "format=xml").status, 400, "another format is refused")
+    one = roles.call(O, "GET", "/api/v1/bills", "format=focus&group=shop-web").text
+    stage.equal({r["SubAccountId"] for r in csv.DictReader(io.StringIO(one))}, {"shop-web"}, "group= narrows them")
 
 
 def ends_of_requests(roles):
@@ -263,6 +284,11 @@ def commands(roles):
                                         stage.file(role + ".token", TOKENS[role]))
     listed = run(M, "jobs")
     stage.check(listed.returncode == 0 and "/web " in listed.stdout and "hidden" not in listed.stdout, "taut jobs lists own jobs", listed.stdout + listed.stderr)
+    focus = stage.dir / "bill.csv"
+    written, printed = run(H, "bills", "--focus", focus), run(H, "bills", "--focus", "-")
+    stage.check(written.returncode == 0 and focus.read_text() == printed.stdout and "shop-web" in printed.stdout and not SECRET.search(printed.stdout),
+                "taut bills --focus writes the own rows", written.stderr + printed.stderr)
+    stage.check(run(M, "bills", "--focus", "-").returncode != 0, "not those of a member")
     refused = run(M, "set", MINE, "mode=off")
     stage.check(refused.returncode != 0 and "owner" in refused.stderr and "member of shop" in refused.stderr, "taut set says who may", refused.stderr)
 

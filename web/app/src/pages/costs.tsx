@@ -11,6 +11,7 @@ import { dateTime, utc } from '../lib/time';
 import { Card, Problem, Segments, Skeleton } from '../ui/basics';
 import { Chart, type Series } from '../ui/chart';
 import { Snippet } from '../ui/snippet';
+import { Treemap } from '../ui/treemap';
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
@@ -88,6 +89,20 @@ function Row({ group, page }: { group: CostGroup; page: CostPage }) {
       )}
       {(['cpu', 'memory'] as const).flatMap((r) => (['usage', 'allocation'] as const).map((key) => <td key={r + key} class="num">{hours(group[r][key])}</td>))}
     </tr>
+  );
+}
+
+// By cost, or by core-hours where there are no prices.
+function Shares({ page }: { page: CostPage }) {
+  const value = (sums: CostSums) => sums.cost?.billed ?? sums.cpu.billed;
+  const text = (amount: number) => (page.currency !== undefined ? price(amount, page.currency) : `${hours(amount)} core-hours`);
+  const items = page.groups.map((group) => ({ name: group.value ?? (page.by === ':job' ? 'forgotten jobs' : 'none'), value: value(group), text: text(value(group)) }))
+    .sort((a, b) => b.value - a.value);
+  if (items.filter((item) => item.value > 0).length < 2) return null;
+  const beyond = Math.max(0, value(page.total) - items.reduce((sum, item) => sum + item.value, 0));
+  return (
+    <Treemap label={page.currency !== undefined ? 'Shares of the cost' : 'Shares of the core-hours'} items={items}
+      rest={{ count: Math.max(0, page.number_of_groups - items.length), value: page.number_of_groups > items.length ? beyond : 0, text }} />
   );
 }
 
@@ -224,7 +239,7 @@ export function CostsPage({ query }: { query: Record<string, string> }) {
           {billAnswer.error && <Problem text={`The bill: ${billAnswer.error.message}`} retry={billAnswer.reload} />}
           {bills && bills.groups.length > 0 && <Bills page={bills} />}
           {page.steps.length > 1 && <Over page={page} hourly={hourly} />}
-          <div class="card"><Table page={page} /><Unknown total={page.total} /><Late page={page} /></div>
+          <div class="card"><Shares page={page} /><Table page={page} /><Unknown total={page.total} /><Late page={page} /></div>
           {page.currency === undefined && (
             <Card title="Costs in money" hint="Add the price of a core and of a GiB of memory for an hour to the configuration file of tautd and restart it.">
               <Snippet label="Configuration for tautd" text={'prices: {core_hour: 0.03, gib_hour: 0.004, currency: EUR}\n'} />

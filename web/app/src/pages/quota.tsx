@@ -26,6 +26,8 @@ function Groups({ state }: { state: QuotaState }) {
             <th scope="col" class="num" title="Limits of its running jobs, and what its admitted requests hold">In use</th>
             <th scope="col" class="num" title="In use beyond its own quota">Borrowed</th>
             <th scope="col" class="num" title="What it may use more now, borrowed quota included">Available</th>
+            <th scope="col" class="num" title="The most in use in 95 % of the hours of the last 14 days">95 % of 14 days</th>
+            <th scope="col" class="num" title="A quota of its own that would do, by the last 14 days">Recommended</th>
           </tr>
         </thead>
         <tbody>
@@ -36,6 +38,8 @@ function Groups({ state }: { state: QuotaState }) {
               <td class={`num ${row.quota > 0 && row.in_use > row.quota ? 'over' : 'cost-share'}`} style={{ '--share': share(row) }}>{short(row.resource, row.in_use)} <span class="muted">{row.quota > 0 ? percent(row.in_use / row.quota) : ''}</span></td>
               <td class="num">{row.borrowed > 0 ? short(row.resource, row.borrowed) : ''}</td>
               <td class={`num ${row.available <= 0 ? 'bad' : ''}`}>{short(row.resource, row.available)}</td>
+              <td class="num">{row.history && short(row.resource, row.history.in_use_p95)}</td>
+              <td class="num" title={row.history?.reason}>{row.history?.recommended !== undefined && short(row.resource, row.history.recommended)}</td>
             </tr>
           ))}
         </tbody>
