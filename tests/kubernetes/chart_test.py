@@ -81,6 +81,8 @@ def main():
         elsewhere = render(stage, helm, "--set", "way=webhook", namespace="other", name="second")
         stage.check("tautd.other.svc" in elsewhere.stdout and "other/tautd" in elsewhere.stdout and "namespace: tautline" not in elsewhere.stdout,
                     "the release's namespace is everywhere", elsewhere.stderr)
+        measured(stage, helm)
+        scaling(stage, helm)
         evicting(stage, helm)
         monitored(stage, helm)
         quotas(stage, helm)
@@ -93,12 +95,50 @@ def render(stage, helm, *more, namespace="tautline", name="tautline"):
     return stage.run(helm, "template", name, CHART, "-n", namespace, "--kube-version", "1.35.0", *more)
 
 
+def as_in(stage, found, file, what):
+    """The chart's objects have those of this file of packaging/kubernetes."""
+    for key, item in same_form(objects((PACKAGING / "kubernetes" / file).read_text())).items():
+        stage.equal(found.get(key), item, f"{what}: {key} is that of {file}")
+
+
+def rules_of(found):
+    """All rules of the ClusterRoles, as text."""
+    return json.dumps([item["rules"] for item in found.values() if item["kind"] == "ClusterRole"])
+
+
+def measured(stage, helm):
+    """Of the rights to read usage there is the one that kubernetes.usage needs."""
+    found = same_form(objects(render(stage, helm, "--set", "config.kubernetes.usage=metrics_api").stdout))
+    as_in(stage, found, "observe/metrics_api.yaml", "usage: metrics_api")
+    stage.check("nodes/proxy" not in rules_of(found), "usage: metrics_api: the kubelets are not read", rules_of(found))
+    for setting in ("usage=cadvisor", "usage=resource", "events=true"):
+        rules = rules_of(objects(render(stage, helm, "--set", f"config.kubernetes.{setting}").stdout))
+        stage.check("nodes/proxy" in rules and "metrics.k8s.io" not in rules, f"{setting}: the kubelets are", rules)
+    for interval in ("0", "0s"):
+        rules = rules_of(objects(render(stage, helm, "--set", f"config.kubernetes.scrape_interval={interval}").stdout))
+        stage.check("nodes/proxy" not in rules and "metrics.k8s.io" not in rules, f"scrape_interval: {interval}: neither is", rules)
+
+
+def scaling(stage, helm):
+    """The right to scale is there only with kubernetes.scale: true, and of other kinds for those that are named."""
+    with_scale = ("--set", "way=act,config.kubernetes.scale=true")
+    found = same_form(objects(render(stage, helm, *with_scale).stdout))
+    as_in(stage, found, "act/scale.yaml", "scale: true")
+    kinds = ("--set-json", 'scaledKinds=[{"group":"argoproj.io","resources":["rollouts","things"]}]')
+    rules = objects(render(stage, helm, *with_scale, *kinds).stdout)["ClusterRole/tautline-scale"]["rules"]
+    stage.equal(rules[1:], [{"apiGroups": ["argoproj.io"], "resources": ["rollouts/scale", "things/scale"], "verbs": ["patch"]}],
+                "and the scale of the kinds that are named")
+    for values in (("--set", "way=act", *kinds), ("--set", "way=observe,config.kubernetes.scale=true", *kinds)):
+        rules = rules_of(objects(render(stage, helm, *values).stdout))
+        stage.check("/scale" not in rules, f"{values[1]}: nothing is scaled", rules)
+    wrong = render(stage, helm, *with_scale, "--set-json", 'scaledKinds=[{"group":"argoproj.io","resources":["rollouts/scale"]}]')
+    stage.check(wrong.returncode != 0, "a kind is named without its subresource")
+
+
 def evicting(stage, helm):
     """The right to evict pods is there only with kubernetes.fallback: evict."""
     found = same_form(objects(render(stage, helm, "--set", "way=webhook,config.kubernetes.fallback=evict").stdout))
-    ours = same_form(objects((PACKAGING / "kubernetes" / "webhook" / "eviction.yaml").read_text()))
-    for key, item in ours.items():
-        stage.equal(found.get(key), item, f"fallback: evict: {key} is that of eviction.yaml")
+    as_in(stage, found, "webhook/eviction.yaml", "fallback: evict")
     without = objects(render(stage, helm, "--set", "way=webhook").stdout)
     stage.check("pods/eviction" not in json.dumps(without), "without it no pod may be evicted")
 
@@ -115,10 +155,7 @@ def quotas(stage, helm):
     sums = [o["StatefulSet/tautd"]["spec"]["template"]["metadata"]["annotations"] for o in
             (found, objects(render(stage, helm, "--set-json", values.replace("4}", "5}"), "--set", "config.kubernetes.resource_quotas=true").stdout))]
     stage.check(sums[0] != sums[1], "another quota restarts the pod", sums)
-    ours = same_form(objects((PACKAGING / "kubernetes" / "observe" / "resource_quotas.yaml").read_text()))
-    found = same_form(found)
-    for key, item in ours.items():
-        stage.equal(found.get(key), item, f"resource_quotas: {key} is that of resource_quotas.yaml")
+    as_in(stage, same_form(found), "observe/resource_quotas.yaml", "resource_quotas")
     without = objects(render(stage, helm, "--set-json", values).stdout)
     stage.check("-quotas" not in json.dumps(without), "without it no ResourceQuota may be written")
 

@@ -150,6 +150,7 @@ def start_tautd(stage, bed):
     for way in ("observe", "act", "vpa", "webhook"):
         bed.kubectl("apply", "-f", str(MANIFESTS / way / "rbac.yaml"))
     bed.kubectl("apply", "-f", str(MANIFESTS / "observe" / "resource_quotas.yaml"))
+    may_only_with_its_file(stage, bed)
     bed.kubectl("create", "namespace", "team-a")
     quota = stage.file("quota.yaml", "groups: [{name: team-a, quotas: [{tier: production, resource: cpu, nominal: 2}]},"
                        " {name: no-namespace, quotas: [{tier: production, resource: cpu, nominal: 2}]}]\n")
@@ -225,6 +226,23 @@ def keeps_quota(stage, bed, tautd):
     stage.equal(metric(tautd, "tautd_kubernetes_quota_namespaces"), 1, "a group that is no namespace is left alone")
 
 
+def may_only_with_its_file(stage, bed):
+    """The rights that not every tautd needs, each with the file that gives it."""
+    def may(*what):
+        asked = subprocess.run([bed.bin / "kubectl", "--kubeconfig", bed.config, "auth", "can-i", *what, "-A",
+                                "--as=system:serviceaccount:tautline:tautd"], text=True, capture_output=True, timeout=60, check=False)
+        return asked.stdout.strip()
+
+    rights = (("observe/metrics_api.yaml", ("list", "pods.metrics.k8s.io")), ("act/scale.yaml", ("patch", "deployments.apps", "--subresource=scale")),
+              ("act/scale.yaml", ("patch", "statefulsets.apps", "--subresource=scale")))
+    before = [may(*what) for _, what in rights]
+    for file in sorted({file for file, _ in rights}):
+        bed.kubectl("apply", "-f", str(MANIFESTS / file))
+    stage.equal((before, [may(*what) for _, what in rights]), (["no"] * len(rights), ["yes"] * len(rights)),
+                "metrics_api.yaml and scale.yaml give the rights that are named in them")
+    stage.equal([may(*what) for what in (("update", "deployments.apps"), ("delete", "pods"), ("get", "secrets"))], ["no"] * 3, "and no others")
+
+
 def lease_holder(bed):
     found = bed.kubectl("get", "lease", "tautd", "-n", "tautline", "--ignore-not-found", "-o", "jsonpath={.spec.holderIdentity}")
     return found.strip()
@@ -236,7 +254,7 @@ def takes_the_chart(stage, bed):
     if not helm.exists():
         print(f"      the chart is not tried: helm is not in {bed.bin}")
         return
-    for way in ("observe", "act", "webhook", "vpa"):
+    for way in ("observe", "act", "webhook", "vpa", "act,config.kubernetes.scale=true,config.kubernetes.usage=metrics_api"):
         rendered = subprocess.run([helm, "template", "tautline", MANIFESTS.parent / "helm" / "tautline", "-n", "tautline",
                                    "--kube-version", "1.35.0", "--set", f"way={way}"], check=True, capture_output=True, text=True).stdout
         taken = bed.kubectl("apply", "--dry-run=server", "-f", "-", given=rendered)

@@ -28,6 +28,14 @@
 {{- toYaml (mergeOverwrite $config (deepCopy .Values.config)) -}}
 {{- end }}
 
+{{/* What usage is read of: "kubelets", "metrics_api" or "" (Prometheus sends it). */}}
+{{- define "tautline.usage" -}}
+{{- $interval := toString (dig "kubernetes" "scrape_interval" "15s" .Values.config) -}}
+{{- if not (regexMatch "^0[a-z]*$" $interval) -}}
+{{- if eq (dig "kubernetes" "usage" "cadvisor" .Values.config) "metrics_api" }}metrics_api{{ else }}kubelets{{ end -}}
+{{- end -}}
+{{- end }}
+
 {{- define "tautline.labels" -}}
 app.kubernetes.io/name: tautd
 app.kubernetes.io/part-of: tautline
