@@ -251,10 +251,21 @@ void Daemon::StartWebhook() {
 absl::Status Daemon::StartAgents() {
   if (hub_ == nullptr) return absl::OkStatus();
   hub_->SetIntake(&control_->agents());
-  absl::StatusOr<std::unique_ptr<AgentPort>> server = AgentPort::Start(config_.agents, hub_);
+  AgentListener* listener = hub_;
+  if (kubernetes_ != nullptr) {
+    const KubernetesRun* cluster = kubernetes_.get();
+    pod_tasks_ = std::make_unique<PodTasks>(
+        PodTasks::Options{.find = [cluster](std::string_view id) { return cluster->TaskOfContainer(id); },
+                          .is_synced = [cluster] { return cluster->synced(); },
+                          .steady_s = [] { return SteadyMilliseconds() / 1000; }},
+        hub_);
+    listener = pod_tasks_.get();
+  }
+  absl::StatusOr<std::unique_ptr<AgentPort>> server = AgentPort::Start(config_.agents, listener);
   if (!server.ok()) return server.status();
   agent_server_ = *std::move(server);
-  hub_->SetServer(agent_server_.get());
+  if (pod_tasks_ != nullptr) pod_tasks_->SetServer(agent_server_.get());
+  hub_->SetServer(pod_tasks_ != nullptr ? static_cast<AgentServer*>(pod_tasks_.get()) : agent_server_.get());
   control_->OnTick([this](const TickEvents& events) {
     for (const SettingChange& change : events.settings) hub_->OnSettings(change.job);
   });
