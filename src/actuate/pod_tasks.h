@@ -1,9 +1,9 @@
-// Agents on the nodes of a Kubernetes cluster know a container by its cgroup alone. Here its name becomes that of the
-// job and pod that tautd knows it by, from its watch of the pods, and what tautd orders becomes the agent's name
-// again: an agent needs no right in the cluster.
+// Agents on the nodes of a Kubernetes cluster know a container by its cgroup alone. Here it gets the name of the
+// job and pod that tautd knows it by, from its watch of the pods, and orders get the agent's name again: an agent
+// needs no right in the cluster.
 //
-// Stands between the server of agents and the hub: it is the listener of the one and the server of the other. What is of
-// no pod passes as it is.
+// Stands between the server of agents and the hub: the listener of the one and the server of the other. What is
+// of no pod passes as it is.
 //
 // Threads: as AgentListener and AgentServer.
 #pragma once
@@ -22,7 +22,7 @@
 namespace taut {
 
 // What begins the job of a container of a pod, as an agent names it: "kubepods/cri-containerd-ID.scope". The ID
-// is of 64 hex digits, and each container is a job of its own, since what holds for a job is told by its name.
+// is of 64 hex digits, and each container is a job of its own, since agents get terms by jobs.
 inline constexpr std::string_view kPodJobPrefix = "kubepods/";
 
 struct PodTasksCounts {
@@ -40,7 +40,7 @@ class PodTasks final : public AgentListener, public AgentServer {
     // Whether the pods of the cluster are known. Before, what an agent kept of them is not taken, and it keeps it.
     std::function<bool()> is_synced;
     std::function<double()> steady_s;
-    double forget_s = 6 * 3600;  // names of containers of which nothing came for so long
+    double forget_s = 6 * 3600;  // names of containers of which nothing came since
   };
   // `hub` must outlive it.
   PodTasks(Options options, AgentListener* hub) : options_(std::move(options)), hub_(hub) {}
