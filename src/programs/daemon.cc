@@ -381,7 +381,13 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   if (hub_ != nullptr) {
     options.agents = [hub = hub_] { return hub->Agents(); };
     options.refused_agents = [hub = hub_] { return hub->RefusedAgents(); };
-    options.agent_counts = [hub = hub_] { return hub->counts(); };
+    options.agent_counts = [this] {
+      AgentHubCounts counts = hub_->counts();
+      const PodTasksCounts pods = pod_tasks_ == nullptr ? PodTasksCounts() : pod_tasks_->pod_counts();
+      counts.unknown_containers = pods.waiting;
+      counts.dropped_of_containers = pods.dropped;
+      return counts;
+    };
     options.agent_port_counts = [this] { return agent_server_->counts(); };
   }
   if (scaler_ != nullptr) options.scaler_counts = [this] { return scaler_->counts(); };
