@@ -263,7 +263,8 @@ def takes_the_chart(stage, bed):
     if not helm.exists():
         print(f"      the chart is not tried: helm is not in {bed.bin}")
         return
-    for way in ("observe", "act", "webhook", "vpa", "act,config.kubernetes.scale=true,config.kubernetes.usage=metrics_api"):
+    for way in ("observe", "act", "webhook", "vpa", "act,config.kubernetes.scale=true,config.kubernetes.usage=metrics_api",
+                "observe,agent.enabled=true,agent.act=true,agent.tlsSecret=agents"):
         rendered = subprocess.run([helm, "template", "tautline", MANIFESTS.parent / "helm" / "tautline", "-n", "tautline",
                                    "--kube-version", "1.35.0", "--set", f"way={way}"], check=True, capture_output=True, text=True).stdout
         taken = bed.kubectl("apply", "--dry-run=server", "-f", "-", given=rendered)
