@@ -120,6 +120,11 @@ void PutAgentMetrics(const AgentHubCounts& counts, MetricsText& out) {
   out.Counter("tautd_agent_not_believed_total",
               "Tasks, windows and OOM kills rejected: of another agent's task or above the machine's size.",
               counts.not_believed);
+  out.Gauge("tautd_agent_unknown_containers",
+            "Containers of agents that no pod of the cluster is known to have.",
+            static_cast<double>(counts.unknown_containers));
+  out.Counter("tautd_agent_unknown_containers_dropped_total",
+              "Windows and OOM kills of such containers, which were dropped.", counts.dropped_of_containers);
   out.Counter("tautd_agent_orders_total", "Limits ordered, per task.", counts.orders);
   const auto outcomes = [&](std::string_view result, uint64_t n) {
     out.Counter("tautd_agent_outcomes_total", "Outcomes of ordered limits, per task.", n,

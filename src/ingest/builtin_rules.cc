@@ -44,10 +44,13 @@ void AddReplicas(KubernetesJobs jobs, std::vector<MappingRule>& out) {
 }
 
 void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
-  const char* const job = jobs == KubernetesJobs::kPods ? kPodJob : kContainerJob;
-  const auto add = [&out, job](const char* name, const char* metric, std::vector<LabelMatch> match,
-                               SeriesKind kind, double scale = 1) {
-    out.push_back({name, metric, std::move(match), kind, job, "{pod}", "{container}", scale, kKubernetes});
+  const bool by_pod = jobs == KubernetesJobs::kPods;
+  const char* const job = by_pod ? kPodJob : kContainerJob;
+  // A task that is one container has no parts, as the same container has none where an agent measures it.
+  const char* const part = by_pod ? "{container}" : "";
+  const auto add = [&out, job, part](const char* name, const char* metric, std::vector<LabelMatch> match,
+                                     SeriesKind kind, double scale = 1) {
+    out.push_back({name, metric, std::move(match), kind, job, "{pod}", part, scale, kKubernetes});
   };
   // Old kernels give a series per CPU as well as the sum.
   add("cadvisor-cpu", "container_cpu_usage_seconds_total", With(Container(), {"cpu", "|total"}),

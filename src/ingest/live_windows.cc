@@ -302,7 +302,7 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
       }
       TaskWindow out;
       if (reported != nullptr) {
-        fold_.AddReported(*reported);
+        fold_.AddReported(*reported, series);
         out = reported->figures;
         out.task = task;
         closed.tasks.push_back(out);

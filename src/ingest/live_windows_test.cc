@@ -767,6 +767,18 @@ TEST(ReportedWindows, ATaskThatIsAlsoASeriesCountsOnce) {
   EXPECT_NEAR(cell.closed()[1].tasks[0].cpu_mean_cores, 8, 0.01);
 }
 
+TEST(ReportedWindows, AnAmountThatTheAgentDoesNotKnowIsThatOfTheSeries) {
+  Cell cell;
+  cell.Send(
+      {{"memory_limit_bytes", "j", "t", "app", "", 0, 64}, {"cpu_limit_cores", "j", "t", "app", "", 0, 4}});
+  cell.ingest().TakeWindow(SlotOf(cell, "t"), Reported(0, 1, 100, 300), Cell::At(310));
+  cell.Close(1000);
+  ASSERT_EQ(cell.closed().size(), 1U);
+  EXPECT_EQ(cell.Task().memory_mean_bytes, 100);
+  EXPECT_EQ(cell.closed()[0].jobs[0].window.cpu_limit_cores, 2) << "the agent says so";
+  EXPECT_EQ(cell.closed()[0].jobs[0].window.memory_limit_bytes, 64);
+}
+
 TEST(ReportedWindows, IdleTasksAreForgottenWithWhatTheyHold) {
   Cell cell;
   const uint32_t slot = SlotOf(cell, "t");

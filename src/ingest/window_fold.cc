@@ -10,6 +10,12 @@ namespace {
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
 
+// What an owner has asked for.
+bool IsAmount(SeriesKind kind) {
+  return kind == SeriesKind::kCpuLimitCores || kind == SeriesKind::kMemoryLimitBytes ||
+         kind == SeriesKind::kCpuRequestCores || kind == SeriesKind::kMemoryRequestBytes;
+}
+
 }  // namespace
 
 bool WindowFold::IsOf(SeriesKind kind, Measure measure) {
@@ -41,14 +47,19 @@ bool WindowFold::AddTask(uint32_t task, std::span<const FoldSeries> series, Task
     (cpu ? out.cpu_mean_cores : out.memory_mean_bytes) =
         static_cast<float>(sum.integral / static_cast<double>(sum.covered_ms));
     (cpu ? out.cpu_peak_cores : out.memory_peak_bytes) = static_cast<float>(sum.peak);
-    float& limit = cpu ? cpu_limit_ : memory_limit_;
-    limit =
-        std::max(limit, TaskLimit(series, cpu ? SeriesKind::kCpuLimitCores : SeriesKind::kMemoryLimitBytes));
-    float& request = cpu ? requests_.cpu_cores : requests_.memory_bytes;
-    request = std::max(
-        request, TaskLimit(series, cpu ? SeriesKind::kCpuRequestCores : SeriesKind::kMemoryRequestBytes));
+    AddAmounts(series, measure);
   }
   return out.cpu_mean_cores >= 0 || out.memory_mean_bytes >= 0;
+}
+
+void WindowFold::AddAmounts(std::span<const FoldSeries> series, Measure measure) {
+  const bool cpu = measure == Measure::kCpu;
+  float& limit = cpu ? cpu_limit_ : memory_limit_;
+  limit =
+      std::max(limit, TaskLimit(series, cpu ? SeriesKind::kCpuLimitCores : SeriesKind::kMemoryLimitBytes));
+  float& request = cpu ? requests_.cpu_cores : requests_.memory_bytes;
+  request = std::max(request,
+                     TaskLimit(series, cpu ? SeriesKind::kCpuRequestCores : SeriesKind::kMemoryRequestBytes));
 }
 
 double WindowFold::CountOf(const FoldSeries& s) {
@@ -267,7 +278,7 @@ float WindowFold::TaskLimit(std::span<const FoldSeries> series, SeriesKind kind)
   return used_parts_.empty() ? kAbsent : static_cast<float>(sum);
 }
 
-void WindowFold::AddReported(const ReportedWindow& window) {
+void WindowFold::AddReported(const ReportedWindow& window, std::span<const FoldSeries> series) {
   for (const BucketWeight& b : window.cpu_buckets) {
     cpu_ms_[b.bucket] += std::llround(double{b.weight} * 1000);
     lowest_ = std::min(lowest_, b.bucket);
@@ -275,6 +286,13 @@ void WindowFold::AddReported(const ReportedWindow& window) {
   }
   cpu_limit_ = std::max(cpu_limit_, window.cpu_limit_cores);
   memory_limit_ = std::max(memory_limit_, window.memory_limit_bytes);
+  used_parts_.clear();
+  for (const FoldSeries& s : series) {
+    const bool known = std::ranges::find(used_parts_, s.binding->part) != used_parts_.end();
+    if (IsAmount(s.binding->kind) && !known) used_parts_.push_back(s.binding->part);
+  }
+  if (window.cpu_limit_cores == kAbsent) AddAmounts(series, Measure::kCpu);
+  if (window.memory_limit_bytes == kAbsent) AddAmounts(series, Measure::kMemory);
 }
 
 void WindowFold::TakeCpuBuckets(std::vector<BucketWeight>& out) {

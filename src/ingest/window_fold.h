@@ -60,8 +60,9 @@ class WindowFold {
   float LoadOf(std::span<const FoldSeries> series);
   // The same of each signal that `series` are of, by ascending SeriesBinding::signal. `series` is sorted by it.
   void AddSignals(std::span<FoldSeries> series, const SeriesMapper& mapper, std::vector<NamedSignal>& out);
-  // A task that is folded already: its buckets and limits become the job's.
-  void AddReported(const ReportedWindow& window);
+  // A task that is folded already: its buckets and limits become the job's. Where it knows none, those of its
+  // series do, as of a container of a pod, whose spec says what its owner wants.
+  void AddReported(const ReportedWindow& window, std::span<const FoldSeries> series);
   // Appends the job's CPU signal, ascending. Call once after the last task.
   void TakeCpuBuckets(std::vector<BucketWeight>& out);
   // The largest of the tasks' limits, or kAbsent.
@@ -105,6 +106,8 @@ class WindowFold {
   void AddPiece(int64_t ms, double value, Measure measure, Sum& sum);
   // The owner's limit or request of the task: kAbsent unless each part in `used` has one.
   float TaskLimit(std::span<const FoldSeries> series, SeriesKind kind) const;
+  // The job's are those of its tasks, and now of this one.
+  void AddAmounts(std::span<const FoldSeries> series, Measure measure);
 
   const FoldOptions options_;
   int64_t begin_ms_ = 0, end_ms_ = 0;

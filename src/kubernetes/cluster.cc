@@ -69,6 +69,12 @@ std::optional<WorkloadName> ClusterNaming::Parse(std::string_view job) const {
                       std::string(by_container ? parts[3] : "")};
 }
 
+std::string ClusterNaming::JobOf(std::string_view workload, std::string_view container) const {
+  const bool by_container = jobs == KubernetesJobs::kContainers;
+  return StrCat(cluster, cluster.empty() ? "" : "/", workload, by_container ? "/" : "",
+                by_container ? container : "");
+}
+
 std::string Cluster::WorkloadKey(std::string_view namespace_name, std::string_view kind,
                                  std::string_view name) {
   return StrCat(namespace_name, "/", kind, "/", name);
@@ -96,6 +102,10 @@ void Cluster::Unplace(const std::string& key, const Entry& entry) {
   if (it->second.empty()) workloads_.erase(it);
 }
 
+void Cluster::ForgetContainers(const Pod& pod) {
+  for (const ContainerState& container : pod.containers) containers_.erase(container.id);
+}
+
 void Cluster::Insert(Pod pod) {
   const std::string key = KeyOf("Pod", pod.namespace_name, pod.name);
   owners_.Learn(key, OwnerText(pod.owner_kind, pod.owner_name));
@@ -105,7 +115,11 @@ void Cluster::Insert(Pod pod) {
     unknown_owners_.insert({pod.namespace_name, pod.owner_kind, pod.owner_name});
   if (entry.pod != nullptr) {
     Unplace(key, entry);
+    ForgetContainers(*entry.pod);
     for (const std::string& name : entry.pod->left_out) left_out_.erase(StrCat(key, "/", name));
+  }
+  for (const ContainerState& container : pod.containers) {
+    if (!container.id.empty()) containers_.insert_or_assign(container.id, key);
   }
   for (const std::string& name : pod.left_out) left_out_.insert(StrCat(key, "/", name));
   entry.pod = std::make_shared<const Pod>(std::move(pod));
@@ -117,6 +131,7 @@ void Cluster::Erase(const std::string& key) {
   const auto it = pods_.find(key);
   if (it == pods_.end()) return;
   Unplace(key, it->second);
+  ForgetContainers(*it->second.pod);
   for (const std::string& name : it->second.pod->left_out) left_out_.erase(StrCat(key, "/", name));
   pods_.erase(it);
   owners_.Forget(key);
@@ -315,6 +330,17 @@ std::vector<PodPtr> Cluster::PodsOf(const WorkloadName& workload, bool also_leav
     out.push_back(pod);
   }
   return out;
+}
+
+std::optional<std::pair<std::string, std::string>> Cluster::TaskOfContainer(std::string_view id) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = containers_.find(std::string(id));
+  if (it == containers_.end()) return std::nullopt;
+  const Entry& entry = pods_.at(it->second);
+  const std::vector<ContainerState>& all = entry.pod->containers;
+  if (naming_.jobs == KubernetesJobs::kPods && all.size() > 1) return std::nullopt;
+  const auto container = std::ranges::find(all, id, &ContainerState::id);
+  return std::pair(naming_.JobOf(entry.workload, container->name), entry.pod->name);
 }
 
 bool Cluster::IsLeftOut(std::string_view namespace_name, std::string_view pod,

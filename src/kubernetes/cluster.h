@@ -33,6 +33,8 @@ struct ClusterNaming {
   std::string cluster;  // begins every name; "": none
   KubernetesJobs jobs = KubernetesJobs::kPods;
 
+  // The name of the job of a workload, "namespace/kind/name", or of its container.
+  std::string JobOf(std::string_view workload, std::string_view container) const;
   // nullopt: not the name of a job of this cluster. The workload need not be there.
   std::optional<WorkloadName> Parse(std::string_view job) const;
 };
@@ -88,6 +90,9 @@ class Cluster {
   std::string WorkloadKeyOf(const Pod& pod) const;
   static std::string WorkloadKey(std::string_view namespace_name, std::string_view kind,
                                  std::string_view name);
+  // Job and task of the container of this ID; nullopt: no pod has such a container,
+  // or the job is of whole pods and the pod has several.
+  std::optional<std::pair<std::string, std::string>> TaskOfContainer(std::string_view id) const;
   // Those of the job that have not ended, by name. With another case of the kind, or a container that no pod
   // has: none. `also_leaving`: those, too, that are deleted and have not ended yet. O(their number).
   std::vector<PodPtr> PodsOf(const WorkloadName& workload, bool also_leaving = false) const;
@@ -105,6 +110,7 @@ class Cluster {
     std::string workload;  // key of workloads_
   };
   // All REQUIRE mutex_.
+  void ForgetContainers(const Pod& pod);
   void Insert(Pod pod);
   void Erase(const std::string& key);
   void Place(const std::string& key, Entry& entry);
@@ -119,8 +125,9 @@ class Cluster {
   std::set<PodController> unknown_owners_;
   bool synced_ = false;
   OwnerTable owners_;
-  std::map<std::string, Entry> pods_;          // by "namespace/Pod/name"
-  absl::flat_hash_set<std::string> left_out_;  // containers: "namespace/Pod/name/container"
+  std::map<std::string, Entry> pods_;                         // by "namespace/Pod/name"
+  absl::flat_hash_set<std::string> left_out_;                 // containers: "namespace/Pod/name/container"
+  absl::flat_hash_map<std::string, std::string> containers_;  // keys of pods_, by ContainerState::id
   absl::flat_hash_map<std::string, std::set<std::string>> workloads_;
   std::map<std::string, std::map<std::string, OwnedObject>> owned_;  // by kind, then "namespace/Kind/name"
   std::map<std::string, Node> nodes_;

@@ -33,6 +33,44 @@ TEST(ClusterNaming, ReadsNamesOfJobs) {
   EXPECT_FALSE(containers.Parse("shop/deployment/web").has_value());
 }
 
+TEST(ClusterNaming, NamesOfJobsAreReadAgain) {
+  for (const KubernetesJobs jobs : {KubernetesJobs::kPods, KubernetesJobs::kContainers}) {
+    for (const char* name : {"", "east"}) {
+      const ClusterNaming naming{name, jobs};
+      const std::optional<WorkloadName> read = naming.Parse(naming.JobOf("shop/deployment/web", "app"));
+      ASSERT_TRUE(read.has_value());
+      EXPECT_EQ(read->name, "web");
+      EXPECT_EQ(read->container, jobs == KubernetesJobs::kContainers ? "app" : "");
+    }
+  }
+}
+
+TEST(Cluster, KnowsContainersByTheirIds) {
+  using Task = std::pair<std::string, std::string>;
+  Cluster pods({}), containers({"east", KubernetesJobs::kContainers});
+  for (Cluster* cluster : {&pods, &containers}) {
+    Pod one = TestPod(kPodA), two = TestPod(kPodB);
+    one.containers[0].id = "a1";
+    two.containers = {TestContainer("app"), TestContainer("side")};
+    two.containers[0].id = "b1";
+    cluster->ReplacePods({one, two});
+    two.containers[1].id = "b2";
+    cluster->PutPod(two);
+  }
+  EXPECT_EQ(pods.TaskOfContainer("a1"), Task("shop/deployment/web", kPodA));
+  EXPECT_EQ(pods.TaskOfContainer("b1"), std::nullopt) << "a task is the whole pod";
+  EXPECT_EQ(containers.TaskOfContainer("a1"), Task("east/shop/deployment/web/app", kPodA));
+  EXPECT_EQ(containers.TaskOfContainer("b2"), Task("east/shop/deployment/web/side", kPodB));
+  EXPECT_EQ(containers.TaskOfContainer(""), std::nullopt);
+  Pod again = TestPod(kPodA);
+  again.containers[0].id = "a2";
+  containers.PutPod(again);
+  EXPECT_EQ(containers.TaskOfContainer("a1"), std::nullopt) << "it was started again";
+  EXPECT_EQ(containers.TaskOfContainer("a2"), Task("east/shop/deployment/web/app", kPodA));
+  containers.RemovePod(again);
+  EXPECT_EQ(containers.TaskOfContainer("a2"), std::nullopt);
+}
+
 TEST(Cluster, FollowsOwners) {
   Cluster cluster({});
   // Before the ReplicaSet is known its name tells the Deployment.

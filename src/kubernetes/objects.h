@@ -40,6 +40,7 @@ struct ContainerState {
   int64_t started_s = 0;  // Unix time of its last start, while it runs; 0: not known
   int64_t restarts = 0;
   std::string last_reason;  // why it ended last, "OOMKilled"; "": it did not
+  std::string id = {};      // by which its runtime knows it; "": not started yet
 };
 
 // How far the kubelet is with the pod's last change of resources.

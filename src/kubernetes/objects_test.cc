@@ -26,7 +26,7 @@ constexpr std::string_view kPod = R"({
   "resizePolicy":[{"resourceName":"cpu","restartPolicy":"NotRequired"},{"resourceName":"memory","restartPolicy":"RestartContainer"}]}]},
 "status":{"phase":"Running","qosClass":"Burstable","observedGeneration":2,"startTime":"2026-02-03T04:05:06Z",
  "conditions":[{"type":"PodResizePending","status":"True","reason":"Deferred","message":"no room"},{"type":"Ready","status":"True"}],
- "containerStatuses":[{"name":"app","restartCount":4,"state":{"running":{"startedAt":"2026-02-03T05:05:06Z"}},
+ "containerStatuses":[{"name":"app","containerID":"containerd://4f5a","restartCount":4,"state":{"running":{"startedAt":"2026-02-03T05:05:06Z"}},
   "lastState":{"terminated":{"reason":"OOMKilled","exitCode":0}},
   "resources":{"requests":{"cpu":"250m","memory":"64Mi"},"limits":{"cpu":"1","memory":"96Mi"}}}]}})";
 
@@ -58,6 +58,8 @@ TEST(Objects, APodAsTheServerSendsIt) {
   ASSERT_EQ(pod.containers.size(), 2U) << "of the init containers only the one that goes on";
   EXPECT_THAT(pod.left_out, ElementsAre("prepare", "debugger-x2x4z"));
   EXPECT_EQ(pod.containers[0].name, "proxy");
+  EXPECT_EQ(pod.containers[0].id, "");
+  EXPECT_EQ(pod.containers[1].id, "4f5a");
   EXPECT_TRUE(pod.containers[0].is_sidecar);
   EXPECT_EQ(pod.containers[0].limits, (Amounts{0.1, std::nullopt}));
   const ContainerState& app = pod.containers[1];

@@ -251,10 +251,21 @@ void Daemon::StartWebhook() {
 absl::Status Daemon::StartAgents() {
   if (hub_ == nullptr) return absl::OkStatus();
   hub_->SetIntake(&control_->agents());
-  absl::StatusOr<std::unique_ptr<AgentPort>> server = AgentPort::Start(config_.agents, hub_);
+  AgentListener* listener = hub_;
+  if (kubernetes_ != nullptr) {
+    const KubernetesRun* cluster = kubernetes_.get();
+    pod_tasks_ = std::make_unique<PodTasks>(
+        PodTasks::Options{.find = [cluster](std::string_view id) { return cluster->TaskOfContainer(id); },
+                          .is_synced = [cluster] { return cluster->synced(); },
+                          .steady_s = [] { return SteadyMilliseconds() / 1000; }},
+        hub_);
+    listener = pod_tasks_.get();
+  }
+  absl::StatusOr<std::unique_ptr<AgentPort>> server = AgentPort::Start(config_.agents, listener);
   if (!server.ok()) return server.status();
   agent_server_ = *std::move(server);
-  hub_->SetServer(agent_server_.get());
+  if (pod_tasks_ != nullptr) pod_tasks_->SetServer(agent_server_.get());
+  hub_->SetServer(pod_tasks_ != nullptr ? static_cast<AgentServer*>(pod_tasks_.get()) : agent_server_.get());
   control_->OnTick([this](const TickEvents& events) {
     for (const SettingChange& change : events.settings) hub_->OnSettings(change.job);
   });
@@ -370,7 +381,13 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
   if (hub_ != nullptr) {
     options.agents = [hub = hub_] { return hub->Agents(); };
     options.refused_agents = [hub = hub_] { return hub->RefusedAgents(); };
-    options.agent_counts = [hub = hub_] { return hub->counts(); };
+    options.agent_counts = [this] {
+      AgentHubCounts counts = hub_->counts();
+      const PodTasksCounts pods = pod_tasks_ == nullptr ? PodTasksCounts() : pod_tasks_->pod_counts();
+      counts.unknown_containers = pods.waiting;
+      counts.dropped_of_containers = pods.dropped;
+      return counts;
+    };
     options.agent_port_counts = [this] { return agent_server_->counts(); };
   }
   if (scaler_ != nullptr) options.scaler_counts = [this] { return scaler_->counts(); };

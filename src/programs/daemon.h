@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "actuate/actuator_set.h"
 #include "actuate/agent_hub.h"
+#include "actuate/pod_tasks.h"
 #include "actuate/webhook_actuator.h"
 #include "api/api.h"
 #include "config/daemon_config.h"
@@ -112,6 +113,7 @@ class Daemon {
   std::unique_ptr<ProviderKeys>
       provider_keys_;  // if an OpenID Connect provider is configured; outlives server_
   std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<PodTasks> pod_tasks_;  // if agents may come from nodes of a cluster; outlives agent_server_
   std::unique_ptr<AgentPort> agent_server_;
   std::unique_ptr<ScalerServer> scaler_;  // if KEDA may come
   std::unique_ptr<DaemonActs> acts_;

@@ -65,6 +65,11 @@ class KubernetesRun {
   void ReleaseLease();
   // nullopt: the job is not one of a container of pods that are there now.
   std::optional<TemplateContainer> ContainerOf(const std::string& job) const;
+  // As Cluster.
+  std::optional<std::pair<std::string, std::string>> TaskOfContainer(std::string_view id) const {
+    return cluster_.TaskOfContainer(id);
+  }
+  bool synced() const { return cluster_.synced(); }
   // Without what the actuator did.
   KubernetesFacts facts() const;
   // Nodes and their pods.

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -75,8 +76,11 @@ absl::StatusOr<AgentConfig> ConfigOf(const Args& args) {
   config->observe |= args.observe;
   char host[256] = "localhost";
   gethostname(host, sizeof(host) - 1);
-  if (config->host.empty()) config->host = host;
-  if (config->name.empty()) config->name = host;
+  // In a container the host's name is the container's.
+  const char* const given = std::getenv("TAUT_HOST");
+  const std::string machine = given != nullptr && *given != '\0' ? given : host;
+  if (config->host.empty()) config->host = machine;
+  if (config->name.empty()) config->name = machine;
   return config;
 }
 

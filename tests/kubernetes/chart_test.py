@@ -6,6 +6,7 @@ Needs helm and kubectl, which ./up.sh builds.
 import json
 import os
 import pathlib
+import re
 import shutil
 import sys
 
@@ -32,19 +33,22 @@ def same_form(found):
         item["metadata"].pop("labels", None)
         item["metadata"].pop("creationTimestamp", None)
         if item["kind"] == "ConfigMap":
-            key = "ConfigMap/tautd-config"
-            item["metadata"]["name"] = "tautd-config"
-            item["data"] = settings_of(item["data"]["tautd.yaml"])
-        if item["kind"] == "StatefulSet":
+            name = "tautlet-config" if "tautlet.yaml" in item["data"] else "tautd-config"
+            key = f"ConfigMap/{name}"
+            item["metadata"]["name"] = name
+            item["data"] = settings_of(item["data"]["tautd.yaml"]) if name == "tautd-config" else yaml.safe_load(item["data"]["tautlet.yaml"])
+        if item["kind"] in ("StatefulSet", "DaemonSet"):
             template = item["spec"]["template"]
             template["metadata"].pop("annotations", None)
             for container in template["spec"]["containers"]:
                 container["image"] = container["image"].split(":")[0]
                 container.pop("imagePullPolicy", None)
-                container["ports"].sort(key=lambda port: port["name"])
+                container.get("ports", []).sort(key=lambda port: port["name"])
+                container["volumeMounts"].sort(key=lambda mount: mount["mountPath"])
+            template["spec"]["volumes"].sort(key=lambda volume: volume["name"])
             for volume in template["spec"]["volumes"]:
                 if "configMap" in volume:
-                    volume["configMap"]["name"] = "tautd-config"
+                    volume["configMap"]["name"] = re.match("taut(d|let)-config", volume["configMap"]["name"])[0]
         if item["kind"] == "MutatingWebhookConfiguration":
             for webhook in item["webhooks"]:
                 for expression in webhook["namespaceSelector"]["matchExpressions"]:
@@ -76,11 +80,15 @@ def main():
         stage.equal(linted.returncode, 0, "helm lint")
         for way in WAYS:
             compare(stage, helm, kubectl, way)
+        compare(stage, helm, kubectl, "agent", "agent.enabled=true")
+        agents(stage, helm)
         more = render(stage, helm, "--set-json", 'config={"rules":[{"name":"a","match":{"namespace":"shop"},"set":{"mode":"canary"}}]}')
         stage.check("mode: canary" in more.stdout and "listen:" in more.stdout, "config is merged over that of the way", more.stderr)
         elsewhere = render(stage, helm, "--set", "way=webhook", namespace="other", name="second")
         stage.check("tautd.other.svc" in elsewhere.stdout and "other/tautd" in elsewhere.stdout and "namespace: tautline" not in elsewhere.stdout,
                     "the release's namespace is everywhere", elsewhere.stderr)
+        measured(stage, helm)
+        scaling(stage, helm)
         evicting(stage, helm)
         monitored(stage, helm)
         quotas(stage, helm)
@@ -93,12 +101,50 @@ def render(stage, helm, *more, namespace="tautline", name="tautline"):
     return stage.run(helm, "template", name, CHART, "-n", namespace, "--kube-version", "1.35.0", *more)
 
 
+def as_in(stage, found, file, what):
+    """The chart's objects have those of this file of packaging/kubernetes."""
+    for key, item in same_form(objects((PACKAGING / "kubernetes" / file).read_text())).items():
+        stage.equal(found.get(key), item, f"{what}: {key} is that of {file}")
+
+
+def rules_of(found):
+    """All rules of the ClusterRoles, as text."""
+    return json.dumps([item["rules"] for item in found.values() if item["kind"] == "ClusterRole"])
+
+
+def measured(stage, helm):
+    """Of the rights to read usage there is the one that kubernetes.usage needs."""
+    found = same_form(objects(render(stage, helm, "--set", "config.kubernetes.usage=metrics_api").stdout))
+    as_in(stage, found, "observe/metrics_api.yaml", "usage: metrics_api")
+    stage.check("nodes/proxy" not in rules_of(found), "usage: metrics_api: the kubelets are not read", rules_of(found))
+    for setting in ("usage=cadvisor", "usage=resource", "events=true"):
+        rules = rules_of(objects(render(stage, helm, "--set", f"config.kubernetes.{setting}").stdout))
+        stage.check("nodes/proxy" in rules and "metrics.k8s.io" not in rules, f"{setting}: the kubelets are", rules)
+    for interval in ("0", "0s"):
+        rules = rules_of(objects(render(stage, helm, "--set", f"config.kubernetes.scrape_interval={interval}").stdout))
+        stage.check("nodes/proxy" not in rules and "metrics.k8s.io" not in rules, f"scrape_interval: {interval}: neither is", rules)
+
+
+def scaling(stage, helm):
+    """The right to scale is there only with kubernetes.scale: true, and of other kinds for those that are named."""
+    with_scale = ("--set", "way=act,config.kubernetes.scale=true")
+    found = same_form(objects(render(stage, helm, *with_scale).stdout))
+    as_in(stage, found, "act/scale.yaml", "scale: true")
+    kinds = ("--set-json", 'scaledKinds=[{"group":"argoproj.io","resources":["rollouts","things"]}]')
+    rules = objects(render(stage, helm, *with_scale, *kinds).stdout)["ClusterRole/tautline-scale"]["rules"]
+    stage.equal(rules[1:], [{"apiGroups": ["argoproj.io"], "resources": ["rollouts/scale", "things/scale"], "verbs": ["patch"]}],
+                "and the scale of the kinds that are named")
+    for values in (("--set", "way=act", *kinds), ("--set", "way=observe,config.kubernetes.scale=true", *kinds)):
+        rules = rules_of(objects(render(stage, helm, *values).stdout))
+        stage.check("/scale" not in rules, f"{values[1]}: nothing is scaled", rules)
+    wrong = render(stage, helm, *with_scale, "--set-json", 'scaledKinds=[{"group":"argoproj.io","resources":["rollouts/scale"]}]')
+    stage.check(wrong.returncode != 0, "a kind is named without its subresource")
+
+
 def evicting(stage, helm):
     """The right to evict pods is there only with kubernetes.fallback: evict."""
     found = same_form(objects(render(stage, helm, "--set", "way=webhook,config.kubernetes.fallback=evict").stdout))
-    ours = same_form(objects((PACKAGING / "kubernetes" / "webhook" / "eviction.yaml").read_text()))
-    for key, item in ours.items():
-        stage.equal(found.get(key), item, f"fallback: evict: {key} is that of eviction.yaml")
+    as_in(stage, found, "webhook/eviction.yaml", "fallback: evict")
     without = objects(render(stage, helm, "--set", "way=webhook").stdout)
     stage.check("pods/eviction" not in json.dumps(without), "without it no pod may be evicted")
 
@@ -115,10 +161,7 @@ def quotas(stage, helm):
     sums = [o["StatefulSet/tautd"]["spec"]["template"]["metadata"]["annotations"] for o in
             (found, objects(render(stage, helm, "--set-json", values.replace("4}", "5}"), "--set", "config.kubernetes.resource_quotas=true").stdout))]
     stage.check(sums[0] != sums[1], "another quota restarts the pod", sums)
-    ours = same_form(objects((PACKAGING / "kubernetes" / "observe" / "resource_quotas.yaml").read_text()))
-    found = same_form(found)
-    for key, item in ours.items():
-        stage.equal(found.get(key), item, f"resource_quotas: {key} is that of resource_quotas.yaml")
+    as_in(stage, same_form(found), "observe/resource_quotas.yaml", "resource_quotas")
     without = objects(render(stage, helm, "--set-json", values).stdout)
     stage.check("-quotas" not in json.dumps(without), "without it no ResourceQuota may be written")
 
@@ -144,8 +187,33 @@ def monitored(stage, helm):
     stage.check("ServiceMonitor/tautd" not in objects(render(stage, helm).stdout), "without being asked for there is none")
 
 
-def compare(stage, helm, kubectl, way):
-    rendered = render(stage, helm, "--set", f"way={way}")
+def agents(stage, helm):
+    """What an agent may do is what it needs."""
+    observing = objects(render(stage, helm, "--set", "way=webhook,agent.enabled=true").stdout)
+    pod = observing["DaemonSet/tautlet"]["spec"]["template"]["spec"]
+    stage.check(pod["securityContext"]["runAsNonRoot"] and pod["containers"][0]["command"][-1] == "--observe"
+                and all(m["readOnly"] for m in pod["containers"][0]["volumeMounts"] if m["name"] in ("cgroup", "machine-id")),
+                "an agent that observes writes nothing and is not root", pod)
+    stage.equal([p.get("from") is not None for p in observing["NetworkPolicy/tautd"]["spec"]["ingress"]], [False, True],
+                "its port is open for agents only, beside that of the webhook")
+    acting = objects(render(stage, helm, "--set", "agent.enabled=true,agent.act=true,agent.tlsSecret=agents").stdout)
+    pod = acting["DaemonSet/tautlet"]["spec"]["template"]["spec"]
+    mounts = {m["name"]: m for m in pod["containers"][0]["volumeMounts"]}
+    stage.check("--observe" not in pod["containers"][0]["command"] and "readOnly" not in mounts["cgroup"]
+                and pod["containers"][0]["securityContext"]["capabilities"] == {"drop": ["ALL"]}, "one that acts may write to the cgroups", pod)
+    ours = yaml.safe_load(acting["ConfigMap/tautlet-config"]["data"]["tautlet.yaml"])
+    stage.equal([t.get("manage", False) for t in ours["tasks"]], [False, True, True, True], "of containers of pods")
+    stage.equal((ours["daemon"]["tls"], ours["daemon"]["ca_file"]), (True, "/etc/tautline/agents-tls/ca.crt"), "over TLS, where there is a certificate")
+    tls = next(v for v in pod["volumes"] if v["name"] == "tls")
+    stage.equal([i["key"] for i in tls["secret"]["items"]], ["ca.crt"], "whose key is tautd's alone")
+    theirs = yaml.safe_load(acting["ConfigMap/tautd-config"]["data"]["tautd.yaml"])
+    stage.equal((theirs["actuator"]["kind"], sorted(theirs["agents"]["tls"])), ("agents", ["certificate", "key"]), "and tautd orders through agents")
+    stage.check(render(stage, helm, "--set", "agent.enabled=true,agent.act=true,way=act").returncode != 0, "limits are not set in both ways")
+    stage.check("DaemonSet/tautlet" not in objects(render(stage, helm).stdout), "without being asked for there is no agent")
+
+
+def compare(stage, helm, kubectl, way, values=""):
+    rendered = render(stage, helm, "--set", values or f"way={way}")
     stage.equal((rendered.returncode, rendered.stderr), (0, ""), f"way {way} is rendered")
     ours = stage.run(kubectl, "kustomize", PACKAGING / "kubernetes" / way)
     chart, kustomize = same_form(objects(rendered.stdout)), same_form(objects(ours.stdout))

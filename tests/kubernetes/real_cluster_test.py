@@ -21,6 +21,7 @@ import daemon  # noqa: E402
 
 MANIFESTS = HERE.parent.parent / "packaging" / "kubernetes"
 MIB = 1 << 20
+AGENT_TOKEN = "0123456789abcdef0123456789abcdef"
 JOB = "default/deployment/web/app"
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kubelet",
             "vpa-updater", "vpa-admission")
@@ -135,7 +136,7 @@ def metric(tautd, name):
 
 
 def main():
-    args = daemon.arguments(__doc__.split("\n")[0])
+    args = daemon.arguments(__doc__.split("\n")[0], tautlet=("", "path of tautlet; without it no agent is tried"))
     with daemon.Stage(args) as stage:
         bed = Bed(stage)
         try:
@@ -146,10 +147,11 @@ def main():
         stage.finish()
 
 
-def start_tautd(stage, bed):
+def start_tautd(stage, bed, agent_port):
     for way in ("observe", "act", "vpa", "webhook"):
         bed.kubectl("apply", "-f", str(MANIFESTS / way / "rbac.yaml"))
     bed.kubectl("apply", "-f", str(MANIFESTS / "observe" / "resource_quotas.yaml"))
+    may_only_with_its_file(stage, bed)
     bed.kubectl("create", "namespace", "team-a")
     quota = stage.file("quota.yaml", "groups: [{name: team-a, quotas: [{tier: production, resource: cpu, nominal: 2}]},"
                        " {name: no-namespace, quotas: [{tier: production, resource: cpu, nominal: 2}]}]\n")
@@ -163,7 +165,9 @@ def start_tautd(stage, bed):
     admin = bed.config.read_text()
     kubeconfig = stage.file("kubeconfig", re.sub(r"user: \{client-certificate-data.*\}\}\]", f"user: {{token: {token}}}}}]", admin))
     stage.check("token:" in kubeconfig.read_text() and "client-key" not in kubeconfig.read_text(), "tautd has a token only")
+    agents = stage.file("agents.token", AGENT_TOKEN + "\n")
     config = f"""actuator: {{kind: kubernetes}}
+agents: {{listen: ["127.0.0.1:{agent_port}"], tokens_file: {agents}}}
 ingest: {{kubernetes_jobs: containers, grace: 10s}}
 kubernetes:
   {{kubeconfig: {kubeconfig}, scrape_interval: 5s, vpa: true, lease: tautline/tautd, resource_quotas: true, admission: {{listen: 127.0.0.1:{admission}, name: 127.0.0.1}}}}
@@ -180,11 +184,13 @@ def run(stage, bed):
     bed.kubectl("apply", "-f", "-", given=WORKLOAD)
     bed.kubectl("rollout", "status", "deploy/web", "--timeout=60s")
     bed.kubectl("apply", "-f", "-", given=OF_THE_VPA)
-    tautd = start_tautd(stage, bed)
+    agent_port = daemon.free_port()
+    tautd = start_tautd(stage, bed, agent_port)
     stage.check(daemon.eventually(lambda: lease_holder(bed), 30), "tautd takes the lease", tautd.output()[-500:])
     first_holder = lease_holder(bed)
     takes_the_chart(stage, bed)
     port = install(stage, bed)
+    install_agent(stage, bed, agent_port)
 
     def job():
         answer = tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}")
@@ -194,6 +200,7 @@ def run(stage, bed):
                 "usage of the container comes from the kubelet", tautd.output()[-500:])
     stage.equal(job()["memory"]["owner_limit"] / MIB, 64, "with the owner's limit of the pod's spec")
     stage.equal(job()["labels"].get("team"), "blue", "and the pod's labels")
+    measured_by_the_agent(stage, bed, tautd)
     keeps_quota(stage, bed, tautd)
     resized_by_the_vpa(stage, bed, tautd)
     killed(stage, bed, tautd)
@@ -225,6 +232,26 @@ def keeps_quota(stage, bed, tautd):
     stage.equal(metric(tautd, "tautd_kubernetes_quota_namespaces"), 1, "a group that is no namespace is left alone")
 
 
+def may_only_with_its_file(stage, bed):
+    """The rights that not every tautd needs, each with the file that gives it."""
+    def may(verb, group, resource, subresource=""):
+        """By the API server's own answer; `kubectl auth can-i` asks for kinds that the server has alone."""
+        review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {
+            "user": "system:serviceaccount:tautline:tautd",
+            "resourceAttributes": {"verb": verb, "group": group, "resource": resource, "subresource": subresource}}}
+        return bed.kubectl("create", "-f", "-", "-o", "jsonpath={.status.allowed}", given=json.dumps(review)) == "true"
+
+    rights = (("observe/metrics_api.yaml", ("list", "metrics.k8s.io", "pods")), ("act/scale.yaml", ("patch", "apps", "deployments", "scale")),
+              ("act/scale.yaml", ("patch", "apps", "statefulsets", "scale")))
+    before = [may(*what) for _, what in rights]
+    for file in sorted({file for file, _ in rights}):
+        bed.kubectl("apply", "-f", str(MANIFESTS / file))
+    stage.equal((before, [may(*what) for _, what in rights]), ([False] * len(rights), [True] * len(rights)),
+                "metrics_api.yaml and scale.yaml give the rights that are named in them")
+    others = (("update", "apps", "deployments"), ("delete", "", "pods"), ("get", "", "secrets"), ("patch", "argoproj.io", "rollouts", "scale"))
+    stage.equal([may(*what) for what in others], [False] * len(others), "and no others")
+
+
 def lease_holder(bed):
     found = bed.kubectl("get", "lease", "tautd", "-n", "tautline", "--ignore-not-found", "-o", "jsonpath={.spec.holderIdentity}")
     return found.strip()
@@ -236,7 +263,8 @@ def takes_the_chart(stage, bed):
     if not helm.exists():
         print(f"      the chart is not tried: helm is not in {bed.bin}")
         return
-    for way in ("observe", "act", "webhook", "vpa"):
+    for way in ("observe", "act", "webhook", "vpa", "act,config.kubernetes.scale=true,config.kubernetes.usage=metrics_api",
+                "observe,agent.enabled=true,agent.act=true,agent.tlsSecret=agents"):
         rendered = subprocess.run([helm, "template", "tautline", MANIFESTS.parent / "helm" / "tautline", "-n", "tautline",
                                    "--kube-version", "1.35.0", "--set", f"way={way}"], check=True, capture_output=True, text=True).stdout
         taken = bed.kubectl("apply", "--dry-run=server", "-f", "-", given=rendered)
@@ -244,10 +272,11 @@ def takes_the_chart(stage, bed):
 
 
 def make_image(stage, bed):
-    """tautd, taut and their libraries, as an image for the node's containerd."""
-    files = [f"{stage.args.tautd}=/usr/bin/tautd", f"{stage.args.taut}=/usr/bin/taut", "/bin/busybox=/bin/busybox,/bin/sh"]
+    """tautd, taut, tautlet and their libraries, as an image for the node's containerd."""
+    programs = [program for program in (stage.args.tautd, stage.args.taut, stage.args.tautlet) if program]
+    files = [f"{program}=/usr/bin/{pathlib.Path(program).name}" for program in programs] + ["/bin/busybox=/bin/busybox,/bin/sh"]
     needed = set()
-    for program in (stage.args.tautd, stage.args.taut):
+    for program in programs:
         listed = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
         needed |= {path for path in re.findall(r"(/\S+) \(0x", listed)}
     archive = stage.dir / "tautline.tar"
@@ -314,6 +343,58 @@ patches:
                     bed.kubectl("describe", "pod", "tautd-0", "-n", "tautline")[-1500:] +
                     bed.kubectl("logs", "tautd-0", "-n", "tautline", "--tail=20"))
     return port
+
+
+def install_agent(stage, bed, agent_port):
+    """The DaemonSet of packaging/kubernetes/agent, on a node without a network of Services, with the bed's cgroups."""
+    if not stage.args.tautlet:
+        return
+    group = re.search(r"^cgroupRoot: (\S+)", (bed.config.parent / "kubelet.yaml").read_text(), re.M)[1]
+    bed.kubectl("create", "secret", "generic", "tautlet-token", "-n", "tautline", f"--from-literal=token={AGENT_TOKEN}")
+    overlay = stage.dir / "agent"
+    overlay.mkdir()
+    settings = (MANIFESTS / "agent" / "tautlet.yaml").read_text()
+    stage.check("tautd-agents.tautline.svc:7071" in settings and '"/kubepods/' in settings, "the agent's configuration is that of the manifests")
+    settings = settings.replace("tautd-agents.tautline.svc:7071", f"127.0.0.1:{agent_port}").replace('"/kubepods/', f'"{group}/kubepods/')
+    (overlay / "tautlet.yaml").write_text(settings)
+    shutil.copy(MANIFESTS / "agent" / "daemonset.yaml", overlay)
+    (overlay / "kustomization.yaml").write_text("""apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [daemonset.yaml]
+images: [{name: tautline, newName: bed.local/tautline, newTag: "1"}]
+configMapGenerator:
+- {name: tautlet-config, namespace: tautline, files: [tautlet.yaml]}
+patches:
+- patch: |
+    apiVersion: apps/v1
+    kind: DaemonSet
+    metadata: {name: tautlet, namespace: tautline}
+    spec: {template: {spec: {hostNetwork: true}}}
+""")
+    bed.kubectl("apply", "-k", str(overlay))
+    try:
+        bed.kubectl("rollout", "status", "daemonset/tautlet", "-n", "tautline", "--timeout=50s")
+        stage.check(True, "tautlet runs on the node, by the manifests")
+    except subprocess.CalledProcessError:
+        stage.check(False, "tautlet runs on the node, by the manifests",
+                    bed.kubectl("describe", "pod", "-l", "app.kubernetes.io/name=tautlet", "-n", "tautline")[-1500:] +
+                    bed.kubectl("logs", "-l", "app.kubernetes.io/name=tautlet", "-n", "tautline", "--tail=20"))
+
+
+def measured_by_the_agent(stage, bed, tautd):
+    """The agent knows containers, tautd the pods."""
+    if not stage.args.tautlet:
+        return
+    agents = lambda: tautd.get("/api/v1/agents")["agents"]  # noqa: E731
+    logs = lambda: bed.kubectl("logs", "-l", "app.kubernetes.io/name=tautlet", "-n", "tautline", "--tail=20")  # noqa: E731
+    stage.check(daemon.eventually(lambda: agents() and agents()[0]["windows"] > 0, 60, 1), "the agent sends windows", (agents(), logs()))
+    stage.equal([(a["name"], a["connected"], a["observes"], a["not_believed"]) for a in agents()], [("real-0", True, True, 0)], "by the node's name")
+    stage.check(agents()[0]["tasks"] >= 4, "of the containers of the pods", agents())
+    names = [job["name"] for job in tautd.get("/api/v1/jobs")["jobs"]]
+    stage.check(JOB in names and not any("kubepods" in name for name in names), "under the names of their workloads", names)
+    stage.check("tautline/daemonset/tautlet/tautlet" in names, "its own among them", names)
+    job = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")
+    stage.equal((job["tasks"], job["memory"]["owner_limit"] / MIB), (1, 64), "as one task a pod, with its owner's limit")
 
 
 def taken_over(stage, bed, tautd, first_holder, port):

@@ -25,11 +25,58 @@
 {{- if .Values.quota -}}
 {{- $_ := set $config "quota" (dict "file" "/etc/tautline/quota.yaml") -}}
 {{- end -}}
+{{- if .Values.agent.enabled -}}
+{{- $agents := dict "listen" (list "0.0.0.0:7071") "tokens_file" "/etc/tautline/agents/token" -}}
+{{- if .Values.agent.tlsSecret -}}
+{{- $_ := set $agents "tls" (dict "certificate" "/etc/tautline/agents-tls/tls.crt" "key" "/etc/tautline/agents-tls/tls.key") -}}
+{{- end -}}
+{{- $_ := set $config "agents" $agents -}}
+{{- $_ := set $kubernetes "scrape_interval" "0s" -}}
+{{- if .Values.agent.act -}}
+{{- if ne .Values.way "observe" }}{{ fail "agent.act requires way: observe, since agents would change what tautd sets through the API server" }}{{ end -}}
+{{- $_ := set $config "actuator" (dict "kind" "agents") -}}
+{{- end -}}
+{{- end -}}
 {{- toYaml (mergeOverwrite $config (deepCopy .Values.config)) -}}
+{{- end }}
+
+{{/* What usage is read of: "kubelets", "metrics_api" or "" (Prometheus sends it). */}}
+{{- define "tautline.usage" -}}
+{{- $interval := toString (dig "kubernetes" "scrape_interval" (ternary "0s" "15s" .Values.agent.enabled) .Values.config) -}}
+{{- if not (regexMatch "^0[a-z]*$" $interval) -}}
+{{- if eq (dig "kubernetes" "usage" "cadvisor" .Values.config) "metrics_api" }}metrics_api{{ else }}kubelets{{ end -}}
+{{- end -}}
 {{- end }}
 
 {{- define "tautline.labels" -}}
 app.kubernetes.io/name: tautd
+app.kubernetes.io/part-of: tautline
+{{- end }}
+
+{{/* The configuration of the agents. */}}
+{{- define "tautline.agentConfig" -}}
+state: /var/lib/tautlet
+cgroup_root: /host/sys/fs/cgroup
+daemon:
+  address: "tautd-agents.{{ .Release.Namespace }}.svc:7071"
+  token_file: /etc/tautline/agents/token
+  {{- if .Values.agent.tlsSecret }}
+  tls: true
+  ca_file: /etc/tautline/agents-tls/ca.crt
+  {{- end }}
+tasks:
+{{- $manage := ternary ", manage: true" "" .Values.agent.act }}
+- {name: monitors of CRI-O, systemd: "crio-conmon-*.scope", job: node/crio-conmon}
+- {name: containers, systemd: "cri-containerd-*.scope|crio-*.scope", job: "kubepods/{unit}", task: "{unit}"{{ $manage }}}
+- {name: burstable and best-effort containers, cgroup: "/kubepods/*/pod*/*", job: "kubepods/{base}", task: "{base}"{{ $manage }}}
+- {name: guaranteed containers, cgroup: "/kubepods/pod*/*", job: "kubepods/{base}", task: "{base}"{{ $manage }}}
+{{- with .Values.agent.tasks }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "tautline.agentLabels" -}}
+app.kubernetes.io/name: tautlet
 app.kubernetes.io/part-of: tautline
 {{- end }}
 
