@@ -1,5 +1,5 @@
-// The report as a whole: its JSON, what hostile text becomes, and that the page needs nothing but itself. Where the
-// page was not built, only the JSON is tested.
+// The report as a whole: its JSON, what hostile text becomes, and that the page needs nothing but itself. Where
+// the page was not built, only the JSON is tested.
 #include <cmath>
 #include <limits>
 
@@ -131,7 +131,7 @@ TEST_F(ReportPageTest, ThePageLoadsNothing) {
                              "XMLHttpRequest", "import(", "WebSocket", "sendBeacon", "eval("}) {
     EXPECT_EQ(Count(page, loader), Count(page, absl::StrCat(loader, kNamespaceOfW3))) << loader;
   }
-  // Markup is only made from text by dangerouslySetInnerHTML, which Preact knows as __html and no component may use.
+  // Preact makes markup from text only where a component asks for it with __html; none may.
   EXPECT_THAT(page, Not(HasSubstr("__html:")));
   EXPECT_THAT(page, HasSubstr("default-src 'none'; style-src 'sha256-"));
   EXPECT_THAT(page, Not(HasSubstr("unsafe-inline")));
