@@ -7,7 +7,7 @@ import sys
 def main():
     page = open(sys.argv[1], encoding="utf-8", errors="replace").read()
     rows = re.findall(r"<tr\b.*?</tr>", page, re.S)
-    names = [re.search(r'<tr class="(p-[a-z_]+)\b[^>]*>.*class="pick"', row, re.S) for row in rows]
+    names = [re.search(r'class="pick".*<svg class="mark (p-[a-z_]+)"', row, re.S) for row in rows]
     known = ("static", "peak", "vpa", "moving_window", "ensemble", "analogs")
     shown = [name for name in known if any(m and m[1] == f"p-{name}" for m in names)]
     print("recommenders:", *shown)

@@ -7,7 +7,8 @@ The file's lines:
 
     # ...            a comment
     label NAME...    for tests/CMakeLists.txt: `slow` is left out of the sanitizer runs
-    needs traces     skip aloud without the real traces; also `needs chromium`
+    needs traces     skip aloud without the real traces; also `needs chromium`, and `needs report` (or `no-report`):
+                     the page of the replay report, which a taut that was built without npm lacks
     file NAME        the lines up to `end` become that file
     $ COMMAND        run by bash in an empty folder that all commands of the file share
     > LINE           the next line of standard output, exactly
@@ -123,11 +124,23 @@ def run(command, folder, env, show):
     return [f"{command.where}: {p}" for p in problems]
 
 
-def lacking(needs, traces):
+def has_report(taut):
+    """Whether this taut was built with the page of the report: it says so before it reads anything."""
+    with tempfile.TemporaryDirectory(prefix="taut-e2e-") as folder:
+        done = subprocess.run([taut, "replay", "none.csv", "--report", "report.html"], cwd=folder, capture_output=True,
+                              check=False)
+    return b"without the page of the report" not in done.stderr
+
+
+def lacking(needs, traces, taut):
     if "traces" in needs and not traces.is_dir():
         return f"no real traces in {traces}"
     if "chromium" in needs and shutil.which("chromium") is None:
         return "no chromium on this machine"
+    if "report" in needs and not has_report(taut):
+        return "this taut was built without the page of the report (npm builds it)"
+    if "no-report" in needs and has_report(taut):
+        return "this taut was built with the page of the report"
     return None
 
 
@@ -139,11 +152,11 @@ def main():
     args = parser.parse_args()
     needs, steps = parse(args.test)
     traces = pathlib.Path(os.environ.get("TAUT_TRACES", TESTS.parent.parent / "shared" / "traces"))
-    reason = lacking(needs, traces)
+    taut = args.taut.resolve()
+    reason = lacking(needs, traces, taut)
     if reason:
         print(f"SKIP: {reason}")
         sys.exit(SKIPPED)
-    taut = args.taut.resolve()
     env = {**os.environ, "TAUT": str(taut), "TESTS": str(TESTS), "TRACES": str(traces), "LC_ALL": "C.UTF-8",
            "PATH": f"{taut.parent}:{os.environ['PATH']}"}
     problems = []

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The dashboard without a tautd: `unit` runs its unit tests, `pages` its pages in a browser against a mock."""
+"""Dashboard and replay report without tautd and taut: `unit` runs their unit tests, `pages` the pages in a browser."""
 import pathlib
 import shutil
 import subprocess
@@ -9,7 +9,8 @@ APP = pathlib.Path(__file__).resolve().parent.parent / "web" / "app"
 SKIPPED = 77
 COMMANDS = {
     "unit": (["npx", "vitest", "run"], ["npx", "vitest"]),
-    "pages": (["node", "--test", "--test-concurrency=1", "tests/pages.test.mjs", "tests/states.test.mjs"],
+    "pages": (["node", "--test", "--test-concurrency=1", "tests/pages.test.mjs", "tests/states.test.mjs",
+               "tests/report.test.mjs"],
               ["node", "chromium", "playwright-core"]),
 }
 

@@ -27,7 +27,7 @@ RULES = [
 
 
 # Where words.txt applies: not in tests, whose names are sentences.
-WORDS_IN = re.compile(r"(?:src|docs|web/app/src|web/report|proto|packaging|dev$|README\.md)")
+WORDS_IN = re.compile(r"(?:src|docs|web/app/src|proto|packaging|dev$|README\.md)")
 NOT_WORDS_IN = re.compile(r"_test\.|_bench\.|_fixture\.|control_story\.h|store_subject\.h")
 
 

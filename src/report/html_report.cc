@@ -6,6 +6,14 @@
 
 namespace taut {
 
+absl::Status CheckReportPage() {
+  if (!kPageHead.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "this taut was built without the page of the report, which npm builds: install Node.js 18.13 or later "
+      "with npm "
+      "and run ./dev build, or use the Debian package");
+}
+
 std::string HtmlReport(const ReportInput& input) {
   std::string page(kPageHead);
   page += ReportJson(input);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "model/reason.h"
 #include "sim/replay.h"
 
@@ -53,7 +54,10 @@ struct ReportInput {
   std::vector<JobStory> stories;
 };
 
-// Deterministic: the same input gives the same bytes.
+// FailedPrecondition, with how to get the page, if this program was built without it: ask before the work begins.
+absl::Status CheckReportPage();
+
+// Deterministic: the same input gives the same bytes. Needs the page (CheckReportPage).
 std::string HtmlReport(const ReportInput& input);
 
 }  // namespace taut

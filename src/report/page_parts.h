@@ -1,11 +1,11 @@
-// The page around the data, built into the program from web/report/ (see embed_page.py).
+// The page around the data, built into the program from what npm makes of web/app (see embed_page.py).
 #pragma once
 
 #include <string_view>
 
 namespace taut {
 
-// The page is kPageHead, the JSON, kPageTail.
+// The page is kPageHead, the JSON, kPageTail. Both are empty where the page was not built.
 extern const std::string_view kPageHead;
 extern const std::string_view kPageTail;
 

@@ -1,4 +1,4 @@
-// The data of the report as one JSON document: what web/report/*.js draws.
+// The data of the report as one JSON document: what web/app/src/report draws.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace taut {
 
 // Memory is in GiB and CPU in cores, except in reasons, which keep their own units. Numbers are rounded to
 // five significant digits or better than a screen shows. Deterministic. The form is private to this folder
-// and web/report.
+// and web/app/src/report.
 std::string ReportJson(const ReportInput& input);
 
 // A story is drawn about 1,000 pixels wide; finer columns are added up to at most this many.

@@ -8,7 +8,6 @@ import { setSamplesClock } from './lib/clock';
 import { count, plural } from './lib/format';
 import { type Reading, speedOf } from './lib/speed';
 import { hrefOf, useRoute, type Route } from './lib/route';
-import { toggleTheme, useTheme } from './lib/theme';
 import { ago, clock, dateTime } from './lib/time';
 import { CostsPage } from './pages/costs';
 import { DecisionsPage } from './pages/decisions';
@@ -20,6 +19,7 @@ import { QuotaPage } from './pages/quota';
 import { SettingsPage } from './pages/settings';
 import { useNow } from './ui/basics';
 import { Boundary } from './ui/boundary';
+import { Knot, ThemeButton } from './ui/frame';
 
 const PAGES = [['fleet', 'Fleet'], ['jobs', 'Jobs'], ['decisions', 'Decisions'], ['costs', 'Costs'], ['quota', 'Quota'], ['machines', 'Machines'], ['settings', 'Settings']] as const;
 
@@ -136,7 +136,6 @@ const TITLES = { fleet: 'Fleet', jobs: 'Jobs', decisions: 'Decisions', costs: 'C
 
 export function App() {
   const route = useRoute();
-  const theme = useTheme();
   const connection = useConnection();
   const fleet = useQuery<Fleet>('fleet', { on: ['window'], keep: true });
   const status = useQuery<Status>('status', { on: ['window'], keep: true });
@@ -164,7 +163,7 @@ export function App() {
       <header class="top">
         <div class="wide top-row">
           <a class="brand" href="#/" aria-label="Tautline, the fleet">
-            <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><path d="M1 17H23M6 17C6 7 18 7 18 17M10 17V11M14 17V11" /></svg>
+            <Knot />
             <b class={cell?.name ? 'with-cell' : undefined}>Tautline</b>
           </a>
           {cell && <CellMenu cell={cell} />}
@@ -175,9 +174,7 @@ export function App() {
           </nav>
           <div class="top-end">
             <ConnectionState connection={connection} fleet={fleet.data} />
-            <button type="button" class="quiet theme" onClick={toggleTheme} aria-label={`Switch to ${theme === 'dark' ? 'light' : 'dark'} colours`}>
-              {theme === 'dark' ? 'Light' : 'Dark'}
-            </button>
+            <ThemeButton />
           </div>
         </div>
       </header>

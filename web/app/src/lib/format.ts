@@ -33,11 +33,15 @@ export function plural(value: number, one: string, many = one + 's'): string {
 // Of a chance: never 0 %, which no number of days shows.
 export const chance = (share: number): string => (share < 0.001 ? 'under 0.1 %' : percent(share));
 
-export function percent(share: number | null | undefined): string {
+// With `places` decimals, or about two digits.
+export function percent(share: number | null | undefined, places?: number): string {
   if (!known(share)) return NONE;
   const size = Math.abs(share * 100);
-  return fixed(share * 100, size === 0 || size >= 9.95 ? 0 : size >= 0.095 ? 1 : 2) + NBSP + '%';
+  return fixed(share * 100, places ?? (size === 0 || size >= 9.95 ? 0 : size >= 0.095 ? 1 : 2)) + NBSP + '%';
 }
+
+// On an axis.
+export const percentTick = (share: number): string => trimmed(significant(share * 100)) + NBSP + '%';
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 

@@ -5,20 +5,24 @@ export type Theme = 'light' | 'dark';
 const KEY = 'taut.theme';
 const watchers = new Set<() => void>();
 const system = window.matchMedia('(prefers-color-scheme: dark)');
+let unstored: Theme | null = null;  // what was chosen where there is no storage
+let printing = false;               // on paper all is light
 
 function stored(): Theme | null {
   try {
     const value = localStorage.getItem(KEY);
-    return value === 'light' || value === 'dark' ? value : null;
+    return value === 'light' || value === 'dark' ? value : unstored;
   } catch {
-    return null;
+    return unstored;
   }
 }
 
-export const theme = (): Theme => stored() ?? (system.matches ? 'dark' : 'light');
+const chosenTheme = (): Theme => stored() ?? (system.matches ? 'dark' : 'light');
+
+export const theme = (): Theme => (printing ? 'light' : chosenTheme());
 
 function apply(): void {
-  const chosen = stored();
+  const chosen = printing ? 'light' : stored();
   if (chosen) document.documentElement.dataset.theme = chosen;
   else delete document.documentElement.dataset.theme;
   for (const watcher of [...watchers]) watcher();
@@ -27,15 +31,20 @@ function apply(): void {
 export function startTheme(): void {
   apply();
   system.addEventListener('change', apply);
+  for (const [event, value] of [['beforeprint', true], ['afterprint', false]] as const) {
+    window.addEventListener(event, () => { printing = value; apply(); });
+  }
 }
 
 export function toggleTheme(): void {
-  const next = theme() === 'dark' ? 'light' : 'dark';
+  const next = chosenTheme() === 'dark' ? 'light' : 'dark';
   try {
     if (next === (system.matches ? 'dark' : 'light')) localStorage.removeItem(KEY);
     else localStorage.setItem(KEY, next);
+    unstored = null;
   } catch {
-    // Without storage the choice cannot last.
+    // Without storage the choice lasts as long as the page.
+    unstored = next;
   }
   apply();
 }

@@ -1,4 +1,4 @@
-// Times in the viewer's zone; the tooltip says UTC.
+// Times in the viewer's zone; the tooltip says UTC. A report has its times in UTC, or by the clock of its trace.
 import { now as daemonNow } from './clock';
 import { NBSP, NONE, count } from './format';
 
@@ -9,21 +9,54 @@ const two = (n: number): string => String(n).padStart(2, '0');
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
+const DAY_S = 86400;
+
+// 'days': a clock of its own, whose days are only counted.
+export type Calendar = 'local' | 'utc' | 'days';
+let calendar: Calendar = 'local';
+
+export function setCalendar(next: Calendar): void {
+  calendar = next;
+}
+
+// Whether days begin at multiples of 86,400 s.
+export const evenDays = (): boolean => calendar !== 'local';
+
+// A Date whose local fields are those to be shown.
+function shown(seconds: number): Date {
+  const d = new Date(seconds * 1000);
+  return evenDays() ? new Date(d.getUTCFullYear(), d.getUTCMonth(), d.getUTCDate(), d.getUTCHours(), d.getUTCMinutes(), d.getUTCSeconds()) : d;
+}
+
 export const clock = (seconds: number): string => {
+  if (evenDays()) return new Date(seconds * 1000).toISOString().slice(-13, -8);
   const d = new Date(seconds * 1000);
   return `${two(d.getHours())}:${two(d.getMinutes())}`;
 };
 
+// The first midnight at or before this time.
+export function dayStart(seconds: number): number {
+  if (evenDays()) return Math.floor(seconds / DAY_S) * DAY_S;
+  return new Date(seconds * 1000).setHours(0, 0, 0, 0) / 1000;
+}
+
+// "3 Jul", or "day 15" of a clock of its own.
+export function dayLabel(seconds: number): string {
+  if (calendar === 'days') return `day${NBSP}${Math.floor(seconds / DAY_S)}`;
+  const d = shown(seconds);
+  return `${d.getDate()}${NBSP}${MONTHS[d.getMonth()]}`;
+}
+
 export function dayName(seconds: number, now = daemonNow()): string {
-  const d = new Date(seconds * 1000);
-  const year = d.getFullYear() === new Date(now * 1000).getFullYear() ? '' : ` ${d.getFullYear()}`;
-  return `${d.getDate()}${NBSP}${MONTHS[d.getMonth()]}${year}`;
+  if (calendar === 'days') return dayLabel(seconds);
+  const year = shown(seconds).getFullYear();
+  return `${dayLabel(seconds)}${year === shown(now).getFullYear() ? '' : ` ${year}`}`;
 }
 
 export function dateTime(seconds: number | null, now = daemonNow()): string {
   if (!isTime(seconds)) return NONE;
-  const d = new Date(seconds * 1000);
-  return `${DAYS[d.getDay()]} ${dayName(seconds, now)}, ${clock(seconds)}`;
+  const weekday = calendar === 'days' ? '' : `${DAYS[shown(seconds).getDay()]} `;
+  return `${weekday}${dayName(seconds, now)}, ${clock(seconds)}`;
 }
 
 export function utc(seconds: number): string {

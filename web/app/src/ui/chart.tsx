@@ -1,11 +1,12 @@
 // A uPlot chart with a legend above it, and a tooltip with the values under the pointer.
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { colour, rgb, useTheme } from '../lib/theme';
-import { clock, dateTime } from '../lib/time';
-import { NBSP, NONE } from '../lib/format';
-import { placeTip } from './tip';
+import { clock, dateTime, dayLabel, dayStart, evenDays } from '../lib/time';
+import { NONE } from '../lib/format';
+import { keyStep, placeTip } from './tip';
 
 export interface Series {
   name: string;
@@ -15,6 +16,7 @@ export interface Series {
   style: 'line' | 'dash' | 'dots' | 'area' | 'bars' | 'step' | 'step-dash' | 'stack';
   width?: number;
   remark?: string;        // beside its name in the legend
+  icon?: ComponentChildren;  // beside its name in the read-out, instead of its line
 }
 
 // Filled between two lines, behind the series.
@@ -26,9 +28,20 @@ export interface Band {
   remark?: string;
 }
 
+// An axis along the bottom that is not of time.
+export interface Across {
+  tick: (value: number) => string;
+  title: (value: number) => string;       // above the read-out
+  name: string;
+  mark?: number;                          // a dashed line there
+}
+
+// The beginning of the time axis, which is set apart.
+export interface Shade { until: number; text: string }
+
 export interface ChartProps {
   label: string;
-  time: number[];
+  time: number[];                         // or the values of `across`
   series: Series[];
   band?: Band | undefined;
   format: (value: number) => string;      // in the read-out
@@ -38,16 +51,53 @@ export interface ChartProps {
   unit?: string;                          // of the axis, where its numbers have none
   top?: number;                           // of the axis, where not everything need fit
   bare?: boolean;                         // without a legend
+  across?: Across;
+  shade?: Shade;
+  sorted?: boolean;                       // the read-out, the largest first
+  more?: (index: number) => ComponentChildren;  // below the read-out
 }
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 function timeTicks(_: uPlot, splits: number[], _axis: number, _space: number, step: number): string[] {
-  return splits.map((at) => {
-    const d = new Date(at * 1000);
-    return step >= 86400 || (d.getHours() === 0 && d.getMinutes() === 0) ? `${d.getDate()}${NBSP}${MONTHS[d.getMonth()]}` : clock(at);
-  });
+  return splits.map((at) => (step >= 86400 || dayStart(at) === at ? dayLabel(at) : clock(at)));
 }
+
+const EVEN_STEPS = [1, 2, 7, 14, 28, 56, 112, 224, 448].map((days) => days * 86400);
+
+function acrossAxis(props: ChartProps): uPlot.Axis {
+  if (props.across) {
+    const { tick, name } = props.across;
+    return { values: (_u, splits) => splits.map(tick), label: name, labelSize: 20, labelFont: FONT, labelGap: 0 };
+  }
+  return evenDays() ? { values: timeTicks, incrs: EVEN_STEPS } : { values: timeTicks };
+}
+
+// Below the lines: the shade, and the mark of the axis.
+function drawBehind(u: uPlot, props: ChartProps): void {
+  const { left, top, width, height } = u.bbox;
+  const g = u.ctx;
+  g.save();
+  if (props.shade) {
+    const end = Math.min(left + width, u.valToPos(props.shade.until, 'x', true));
+    if (end > left + 1) {
+      g.fillStyle = rgb(colour('--muted'), 0.08);
+      g.fillRect(left, top, end - left, height);
+      g.fillStyle = rgb(colour('--muted'));
+      g.font = `${12 * uPlot.pxRatio}px system-ui, sans-serif`;
+      g.textAlign = 'left';
+      if (g.measureText(props.shade.text).width + 10 < end - left) g.fillText(props.shade.text, left + 5, top + height - 6 * uPlot.pxRatio);
+    }
+  }
+  if (props.across?.mark !== undefined) {
+    const x = u.valToPos(props.across.mark, 'x', true);
+    g.strokeStyle = rgb(colour('--muted'));
+    g.lineWidth = uPlot.pxRatio;
+    g.setLineDash([2 * uPlot.pxRatio, 4 * uPlot.pxRatio]);
+    g.beginPath(); g.moveTo(x, top); g.lineTo(x, top + height); g.stroke();
+  }
+  g.restore();
+}
+
+const FONT = '12px system-ui, sans-serif';
 
 // Round steps of an axis: 1-2-5 and so on, of a unit of 1024s for bytes.
 function increments(base: 2 | 10): number[] {
@@ -81,21 +131,21 @@ function bandOptions(props: ChartProps): uPlot.Series[] {
 
 function options(props: ChartProps, width: number, onCursor: (index: number | null) => void): uPlot.Options {
   const grid = { stroke: rgb(colour('--line')), width: 1 };
-  const axis: uPlot.Axis = { stroke: rgb(colour('--muted')), font: '12px system-ui, sans-serif', grid, ticks: { show: false } };
+  const axis: uPlot.Axis = { stroke: rgb(colour('--muted')), font: FONT, grid, ticks: { show: false } };
   return {
     width, height: props.height ?? 220, pxAlign: 1,
     padding: [8, 20, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false, setScale: false } },
-    scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, props.top ?? Math.max(max || 0, 1e-9) * 1.08] } },
+    scales: { x: { time: !props.across && !evenDays() }, y: { range: (_u, _min, max) => [0, props.top ?? Math.max(max || 0, 1e-9) * 1.08] } },
     axes: [
-      { ...axis, values: timeTicks, space: 64, grid: { show: false }, size: 26 },
+      { ...axis, ...acrossAxis(props), space: 64, grid: { show: false }, size: 26 },
       { ...axis, incrs: increments(props.base ?? 10), values: (_u, splits) => splits.map(props.tick), space: 34, size: 66 },
     ],
     series: [{}, ...props.series.map(seriesOptions), ...bandOptions(props)],
     // After the x values and the series: the high line, then the low one.
     bands: props.band ? [{ series: [props.series.length + 1, props.series.length + 2], fill: rgb(colour(props.band.colour), 0.28) }] : [],
-    hooks: { setCursor: [(u) => onCursor(u.cursor.idx ?? null)] },
+    hooks: { drawClear: [(u) => drawBehind(u, props)], setCursor: [(u) => onCursor(u.cursor.idx ?? null)] },
   };
 }
 
@@ -109,15 +159,19 @@ const reading = (value: number | null | undefined, format: (v: number) => string
   (value === null || value === undefined ? NONE : format(value));
 
 function Readings({ props, index }: { props: ChartProps; index: number }) {
+  const at = props.time[index] ?? null;
+  const value = (s: Series) => (s.told ?? s.values)[index];
+  const rows = props.sorted ? [...props.series].sort((a, b) => (value(b) ?? -1) - (value(a) ?? -1)) : props.series;
   return (
     <>
-      <p class="when">{dateTime(props.time[index] ?? null)}</p>
-      {props.series.map((s) => {
-        return <p key={s.name}><Swatch name={s.colour} style={s.style} />{s.name} <b>{reading((s.told ?? s.values)[index], props.format)}</b></p>;
-      })}
+      <p class="when">{props.across && at !== null ? props.across.title(at) : dateTime(at)}</p>
+      {rows.map((s) => (
+        <p key={s.name}>{s.icon ?? <Swatch name={s.colour} style={s.style} />}{s.name} <b>{reading(value(s), props.format)}</b></p>
+      ))}
       {props.band && (
         <p><Swatch name={props.band.colour} style="bars" />{props.band.name} <b>{reading(props.band.low[index], props.format)} to {reading(props.band.high[index], props.format)}</b></p>
       )}
+      {props.more?.(index)}
     </>
   );
 }
@@ -128,7 +182,7 @@ export function Chart(props: ChartProps) {
   const plot = useRef<uPlot | null>(null);
   const [index, setIndex] = useState<number | null>(null);
   const theme = useTheme();
-  const kinds = [...props.series.map((s) => s.name + s.style + s.colour), props.band?.name ?? ''].join('|');
+  const kinds = [...props.series.map((s) => s.name + s.style + s.colour + (s.width ?? '')), props.band?.name ?? ''].join('|');
   const columns = [...props.series.map((s) => s.values), ...(props.band ? [props.band.high, props.band.low] : [])];
   const data = (): uPlot.AlignedData => [props.time, ...columns] as uPlot.AlignedData;
 
@@ -143,7 +197,7 @@ export function Chart(props: ChartProps) {
     });
     observer.observe(element);
     return () => { observer.disconnect(); made.destroy(); plot.current = null; };
-  }, [theme, kinds, props.base, props.height, props.tick, props.top]);
+  }, [theme, kinds, props.base, props.height, props.tick, props.top, props.shade?.until]);
 
   useEffect(() => { plot.current?.setData(data()); }, [props.time, ...columns]);
 
@@ -158,10 +212,9 @@ export function Chart(props: ChartProps) {
     const u = plot.current;
     if (!u || props.time.length === 0) return;
     if (event.key === 'Escape') u.setCursor({ left: -10, top: -10 });
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!step) return;
+    const next = keyStep(event, index, props.time.length);
+    if (next === null) return;
     event.preventDefault();
-    const next = Math.max(0, Math.min(props.time.length - 1, (index ?? props.time.length) + step * (event.shiftKey ? 12 : 1)));
     u.setCursor({ left: u.valToPos(props.time[next] ?? 0, 'x'), top: 10 });
   };
 

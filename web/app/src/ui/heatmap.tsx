@@ -1,24 +1,25 @@
 // Usage over time on a canvas, darker where more samples were; limits as lines; a reading under the pointer.
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Amount, Heatmap, Resource } from '../api/types';
-import { NBSP, amount, amountShort, percent } from '../lib/format';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Resource } from '../api/types';
+import { NBSP, amountShort, percent } from '../lib/format';
 import { colour, rgb, useTheme } from '../lib/theme';
-import { clock, dateTime } from '../lib/time';
-import { Swatch } from './chart';
-import { type Span, columnAt, height as heightOf, level, logTicks, lowerBound, quantile, valueSpan } from './heatmap_scale';
-import { placeTip } from './tip';
+import { clock, dateTime, dayLabel, dayStart } from '../lib/time';
+import type { Shade } from './chart';
+import { type LimitLine, type Span, type UsageMap, columnAt, height as heightOf, level, logTicks, lowerBound, thinned, valueSpan } from './heatmap_scale';
+import { keyStep, placeTip } from './tip';
 
 const HEIGHT = 340;
-const LEFT = 76;
+export const LEFT = 76;   // of the axis, beside which others can be laid
+export const RIGHT = 4;
 const BOTTOM = 26;
 const TOP = 6;
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 interface Frame { width: number; ratio: number; x: (time: number) => number; y: (value: number) => number; span: Span }
 
-function frameOf(map: Heatmap, width: number, ratio: number): Frame {
-  const span = valueSpan(map);
-  const inner = width - LEFT - 4;
+function frameOf(map: UsageMap, lines: LimitLine[], width: number, ratio: number): Frame {
+  const span = valueSpan(map, lines);
+  const inner = width - LEFT - RIGHT;
   return {
     width, ratio, span,
     x: (time) => LEFT + ((time - map.from) / Math.max(1, map.to - map.from)) * inner,
@@ -35,7 +36,7 @@ function palette(): string[] {
   });
 }
 
-function drawCells(g: CanvasRenderingContext2D, map: Heatmap, f: Frame): void {
+function drawCells(g: CanvasRenderingContext2D, map: UsageMap, f: Frame): void {
   const colours = palette();
   const bottom = HEIGHT - BOTTOM;
   for (const [column, row, share] of map.cells) {
@@ -51,41 +52,52 @@ function drawCells(g: CanvasRenderingContext2D, map: Heatmap, f: Frame): void {
   }
 }
 
-function drawLine(g: CanvasRenderingContext2D, map: Heatmap, f: Frame, values: Amount[], name: string, dash: number[], width: number): void {
+const DASH: Record<LimitLine['style'], number[]> = { line: [], dash: [6, 4], dots: [2, 3] };
+
+function drawLine(g: CanvasRenderingContext2D, map: UsageMap, f: Frame, line: LimitLine): void {
   const path = new Path2D();
   let open = false;
   let previous = 0;
-  values.forEach((value, column) => {
-    const start = map.time[column];
-    if (start === undefined || value === null || !(value > 0)) { open = false; return; }
-    const y = f.y(value);
-    const x = f.x(start);
+  line.values.forEach((value, i) => {
+    const start = line.at[i];
+    if (start === undefined || start >= map.to || value === null || !(value > 0)) { open = false; return; }
+    const y = Math.min(f.y(value), HEIGHT - BOTTOM);
+    const x = f.x(Math.max(map.from, start));
     // A gap in the columns breaks nothing: a limit stays in force while a job is silent.
     if (open) { path.lineTo(x, previous); path.lineTo(x, y); } else path.moveTo(x, y);
-    path.lineTo(f.x(Math.min(map.to, start + map.column_seconds)), y);
+    path.lineTo(f.x(Math.min(map.to, line.at[i + 1] ?? line.until)), y);
     previous = y;
     open = true;
   });
   g.setLineDash([]);
   g.strokeStyle = rgb(colour('--card'), 0.85);
-  g.lineWidth = width + 2.5;
+  g.lineWidth = line.width + 2.5;
   g.stroke(path);
-  g.setLineDash(dash);
-  g.strokeStyle = rgb(colour(name));
-  g.lineWidth = width;
+  g.setLineDash(DASH[line.style]);
+  g.strokeStyle = rgb(colour(line.colour));
+  g.lineWidth = line.width;
   g.stroke(path);
   g.setLineDash([]);
 }
 
-function midnights(map: Heatmap): number[] {
-  const day = new Date(map.from * 1000);
-  day.setHours(0, 0, 0, 0);
+function drawShade(g: CanvasRenderingContext2D, f: Frame, shade: Shade): void {
+  const end = Math.min(f.width - RIGHT, f.x(shade.until));
+  if (end <= LEFT + 1) return;
+  g.fillStyle = rgb(colour('--muted'), 0.08);
+  g.fillRect(LEFT, TOP, end - LEFT, HEIGHT - BOTTOM - TOP);
+  g.fillStyle = rgb(colour('--muted'));
+  g.textAlign = 'left';
+  if (g.measureText(shade.text).width + 10 < end - LEFT) g.fillText(shade.text, LEFT + 5, HEIGHT - BOTTOM - 6);
+}
+
+function midnights(map: UsageMap): number[] {
   const all: number[] = [];
-  for (; day.getTime() / 1000 <= map.to; day.setDate(day.getDate() + 1)) if (day.getTime() / 1000 >= map.from) all.push(day.getTime() / 1000);
+  // Half a day after the next midnight lies in the next day, also where a day has 23 or 25 hours.
+  for (let at = dayStart(map.from); at <= map.to; at = dayStart(at + 36 * 3600)) if (at >= map.from) all.push(at);
   return all;
 }
 
-function timeTicks(map: Heatmap, width: number): [number, string][] {
+function timeTicks(map: UsageMap, width: number): [number, string][] {
   const days = (map.to - map.from) / 86400;
   const fit = Math.max(2, Math.floor(width / 58));
   if (days <= 2) {
@@ -101,18 +113,13 @@ function timeTicks(map: Heatmap, width: number): [number, string][] {
   return all.filter((_, i) => i % step === 0).map((at) => [at, dayLabel(at)]);
 }
 
-function dayLabel(at: number): string {
-  const d = new Date(at * 1000);
-  return `${d.getDate()}${NBSP}${MONTHS[d.getMonth()]}`;
-}
-
 function tickText(resource: Resource, value: number): string {
   const text = amountShort(resource, value);
   if (resource === 'memory') return text;
   return text.endsWith('m') ? text + 'cores' : `${text}${NBSP}${text === '1' ? 'core' : 'cores'}`;
 }
 
-function drawAxes(g: CanvasRenderingContext2D, map: Heatmap, f: Frame): void {
+function drawAxes(g: CanvasRenderingContext2D, map: UsageMap, f: Frame): void {
   g.font = '12px system-ui, sans-serif';
   g.fillStyle = rgb(colour('--muted'));
   g.strokeStyle = rgb(colour('--line'));
@@ -121,7 +128,7 @@ function drawAxes(g: CanvasRenderingContext2D, map: Heatmap, f: Frame): void {
   g.textAlign = 'right';
   for (const value of logTicks(map.resource, f.span, 6)) {
     const y = Math.round(f.y(value)) + 0.5;
-    g.beginPath(); g.moveTo(LEFT, y); g.lineTo(f.width - 4, y); g.stroke();
+    g.beginPath(); g.moveTo(LEFT, y); g.lineTo(f.width - RIGHT, y); g.stroke();
     g.fillText(tickText(map.resource, value), LEFT - 8, y);
   }
   g.textBaseline = 'alphabetic';
@@ -132,7 +139,7 @@ function drawAxes(g: CanvasRenderingContext2D, map: Heatmap, f: Frame): void {
   }
 }
 
-function drawOoms(g: CanvasRenderingContext2D, map: Heatmap, f: Frame): void {
+function drawOoms(g: CanvasRenderingContext2D, map: UsageMap, f: Frame): void {
   g.fillStyle = rgb(colour('--bad'));
   for (const at of map.ooms) {
     const x = f.x(at);
@@ -143,57 +150,37 @@ function drawOoms(g: CanvasRenderingContext2D, map: Heatmap, f: Frame): void {
   }
 }
 
-const differs = (a: Amount[], b: Amount[]): boolean => a.some((value, i) => value !== b[i]);
-
-function draw(canvas: HTMLCanvasElement, map: Heatmap, width: number, dry: boolean): void {
-  const f = frameOf(map, width, window.devicePixelRatio || 1);
+function draw(canvas: HTMLCanvasElement, map: UsageMap, lines: LimitLine[], width: number, shade: Shade | undefined): void {
+  const f = frameOf(map, lines, width, window.devicePixelRatio || 1);
   canvas.width = Math.round(width * f.ratio);
   canvas.height = Math.round(HEIGHT * f.ratio);
   const g = canvas.getContext('2d');
   if (!g) return;
   g.scale(f.ratio, f.ratio);
   drawAxes(g, map, f);
-  drawCells(g, map, f);
+  drawCells(g, thinned(map, (width - LEFT) / 3), f);
+  if (shade) drawShade(g, f, shade);
   drawOoms(g, map, f);
-  // What the kernel holds is drawn as a whole line: in a dry run that is the owner's limit.
-  drawLine(g, map, f, map.owner_limit, '--owner', dry ? [] : [6, 4], dry ? 2.2 : 1.6);
-  drawLine(g, map, f, map.would_be, '--would', [2, 3], 2);
-  if (!dry || differs(map.limit, map.owner_limit)) drawLine(g, map, f, map.limit, '--limit', dry ? [6, 4] : [], dry ? 1.6 : 2);
+  for (const line of lines) drawLine(g, map, f, line);
 }
 
-function Reading({ map, column, cells, dry }: { map: Heatmap; column: number; cells: [number, number][]; dry: boolean }) {
-  const of = (value: Amount | undefined) => amount(map.resource, value ?? null);
-  const start = map.time[column] ?? null;
-  const ooms = start === null ? 0 : map.ooms.filter((at) => at >= start && at < start + map.column_seconds).length;
-  const row = (name: string, value: string, line?: [string, 'line' | 'dots' | 'dash']) => (
-    <p>{line && <Swatch name={line[0]} style={line[1]} />}{name} <b>{value}</b></p>
-  );
-  return (
-    <>
-      <p class="when">{dateTime(start)}{start !== null && map.column_seconds >= 600 ? ` – ${clock(start + map.column_seconds)}` : ''}</p>
-      {row('highest used', of(quantile(cells, map.buckets, 1)))}
-      {row('median used', of(quantile(cells, map.buckets, 0.5)))}
-      {dry ? row("in force (owner's)", of(map.owner_limit[column]), ['--owner', 'line']) : row('in force', of(map.limit[column]), ['--limit', 'line'])}
-      {dry && map.limit[column] !== map.owner_limit[column] && row('would be set', of(map.limit[column]), ['--limit', 'dash'])}
-      {row('would be in auto', of(map.would_be[column]), ['--would', 'dots'])}
-      {!dry && row("owner's", of(map.owner_limit[column]), ['--owner', 'dash'])}
-      {ooms > 0 && <p class="bad">{ooms} OOM {ooms === 1 ? 'kill' : 'kills'}</p>}
-    </>
-  );
+export interface HeatmapProps {
+  label: string;
+  map: UsageMap;
+  lines: LimitLine[];                                // the last one on top
+  reading: (column: number) => ComponentChildren;    // of a column, below its time
+  dim?: boolean;
+  shade?: Shade;
 }
 
-export function HeatmapView({ map, dim, dry }: { map: Heatmap; dim: boolean; dry: boolean }) {
+// Give it the same `map` and `lines` while they are the same: it draws again when they change.
+export function HeatmapView({ label, map, lines, reading, dim, shade }: HeatmapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [column, setColumn] = useState<number | null>(null);
   const theme = useTheme();
-  const byColumn = useMemo(() => {
-    const all: [number, number][][] = map.time.map(() => []);
-    for (const [at, row, share] of map.cells) all[at]?.push([row, share]);
-    return all;
-  }, [map]);
 
   useLayoutEffect(() => {
     const element = box.current;
@@ -203,12 +190,12 @@ export function HeatmapView({ map, dim, dry }: { map: Heatmap; dim: boolean; dry
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  useEffect(() => {
-    if (canvas.current && width > 0) draw(canvas.current, map, width, dry);
-  }, [map, width, theme, dry]);
+  useLayoutEffect(() => {
+    if (canvas.current && width > 0) draw(canvas.current, map, lines, width, shade);
+  }, [map, lines, width, theme, shade?.until]);
   useEffect(() => setColumn(null), [map]);
 
-  const frame = width > 0 ? frameOf(map, width, 1) : null;
+  const frame = width > 0 ? frameOf(map, lines, width, 1) : null;
   const at = column === null ? undefined : map.time[column];
   const x = at === undefined || !frame ? 0 : frame.x(at + map.column_seconds / 2);
   useLayoutEffect(() => {
@@ -217,25 +204,30 @@ export function HeatmapView({ map, dim, dry }: { map: Heatmap; dim: boolean; dry
 
   const point = (event: PointerEvent) => {
     const left = event.clientX - (box.current?.getBoundingClientRect().left ?? 0);
-    const time = map.from + ((left - LEFT) / Math.max(1, width - LEFT - 4)) * (map.to - map.from);
+    const time = map.from + ((left - LEFT) / Math.max(1, width - LEFT - RIGHT)) * (map.to - map.from);
     const found = columnAt(map.time, time);
     setColumn(left < LEFT - 4 || found < 0 ? null : found);
   };
   const key = (event: KeyboardEvent) => {
     if (event.key === 'Escape') setColumn(null);
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!step) return;
+    const next = keyStep(event, column, map.time.length);
+    if (next === null) return;
     event.preventDefault();
-    setColumn(Math.max(0, Math.min(map.time.length - 1, (column ?? map.time.length) + step * (event.shiftKey ? 12 : 1))));
+    setColumn(next);
   };
   return (
     <div ref={box} class={`heatmap plot-box ${dim ? 'dim' : ''}`} tabIndex={0} role="img" onKeyDown={key} onBlur={() => setColumn(null)}
       onPointerMove={point} onPointerDown={point} onPointerLeave={(event) => { if (event.pointerType === 'mouse') setColumn(null); }}
-      aria-label="Usage of a task over time with its limits. Arrow keys move the reading.">
+      aria-label={`${label}. Arrow keys move the reading.`}>
       <canvas ref={canvas} style={{ width: `${width}px`, height: `${HEIGHT}px` }} aria-hidden="true" />
       {column !== null && <span class="cross" style={{ transform: `translateX(${x}px)` }} />}
       <div ref={tip} class="tip" hidden={column === null} role="status">
-        {column !== null && <Reading map={map} column={column} cells={byColumn[column] ?? []} dry={dry} />}
+        {column !== null && (
+          <>
+            <p class="when">{dateTime(at ?? null)}{at !== undefined && map.column_seconds >= 600 ? ` – ${clock(at + map.column_seconds)}` : ''}</p>
+            {reading(column)}
+          </>
+        )}
       </div>
     </div>
   );

@@ -1,10 +1,16 @@
 // Where values lie on the heatmap's log axis, and which colour a share has. No drawing here.
-import type { Heatmap, Resource } from '../api/types';
+import type { Amount, Heatmap, Resource } from '../api/types';
 
 export interface Span { low: number; high: number }
 
+// What is drawn of usage; `ooms` are marked at the top.
+export type UsageMap = Pick<Heatmap, 'resource' | 'from' | 'to' | 'column_seconds' | 'time' | 'buckets' | 'cells' | 'ooms'>;
+
+// A limit over time: values[i] from at[i] on, the last one until `until`.
+export interface LimitLine { at: number[]; values: Amount[]; until: number; colour: string; style: 'line' | 'dash' | 'dots'; width: number }
+
 // From the least usage to the highest usage or line; at most four decades, so that a job that sleeps stays readable.
-export function valueSpan(map: Heatmap): Span {
+export function valueSpan(map: UsageMap, lines: readonly { values: Amount[] }[]): Span {
   let low = Infinity;
   let high = 0;
   for (const [, row] of map.cells) {
@@ -13,8 +19,8 @@ export function valueSpan(map: Heatmap): Span {
     low = Math.min(low, lowerBound(map.buckets, row));
     high = Math.max(high, upper);
   }
-  for (const line of [map.limit, map.owner_limit, map.would_be]) {
-    for (const value of line) {
+  for (const line of lines) {
+    for (const value of line.values) {
       if (value === null || !(value > 0)) continue;
       low = Math.min(low, value);
       high = Math.max(high, value);
@@ -22,6 +28,22 @@ export function valueSpan(map: Heatmap): Span {
   }
   if (!(high > 0)) return { low: 1, high: 2 };
   return { low: Math.max(low, high / 1e4) / 1.12, high: high * 1.2 };
+}
+
+// With at most `columns` columns, each the mean of those it is made of.
+export function thinned(map: UsageMap, columns: number): UsageMap {
+  const merge = Math.round(map.time.length / Math.max(1, columns));
+  if (merge < 2) return map;
+  const parts = Array.from({ length: Math.ceil(map.time.length / merge) }, () => ({ shares: new Map<number, number>(), measured: new Set<number>() }));
+  for (const [column, row, share] of map.cells) {
+    const part = parts[Math.floor(column / merge)];
+    part?.shares.set(row, (part.shares.get(row) ?? 0) + share);
+    part?.measured.add(column);
+  }
+  return {
+    ...map, column_seconds: map.column_seconds * merge, time: map.time.filter((_, i) => i % merge === 0),
+    cells: parts.flatMap(({ shares, measured }, column) => [...shares].map(([row, share]): [number, number, number] => [column, row, share / measured.size])),
+  };
 }
 
 // A young job begins where its data begins, instead of being a sliver at the right edge.

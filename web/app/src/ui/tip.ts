@@ -1,3 +1,12 @@
+// Where a reading moves to by a key, of `length` of them; null: not such a key.
+export function keyStep(event: KeyboardEvent, at: number | null, length: number): number | null {
+  const big = Math.max(1, Math.round(length / 20));
+  const from = at ?? length;
+  const to = { ArrowLeft: from - (event.shiftKey ? 12 : 1), ArrowRight: from + (event.shiftKey ? 12 : 1), PageDown: from + big, PageUp: from - big,
+    Home: 0, End: length - 1 }[event.key];
+  return to === undefined || length === 0 ? null : Math.max(0, Math.min(length - 1, to));
+}
+
 // Puts a tooltip beside `x` of a box that is `width` wide, on the side where there is room.
 export function placeTip(tip: HTMLElement, width: number, x: number): void {
   const own = tip.offsetWidth;

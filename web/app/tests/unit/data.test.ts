@@ -145,15 +145,16 @@ it('finds the setting that a message is about', () => {
 describe('the heatmap’s scale', () => {
   const map: Heatmap = { resource: 'memory', from: 0, to: 1200, column_seconds: 300, time: [0, 300, 900], buckets: [100, 105, 110.25],
     cells: [[0, 0, 0.5], [0, 2, 0.5], [1, 1, 1], [2, 1, 1]], limit: [null, 200, 200], owner_limit: [400, 400, 400], would_be: [150, 150, 150], ooms: [] };
+  const line = { values: [null, 400, 150] };
   it('shows usage and lines', () => {
-    const span = valueSpan(map);
+    const span = valueSpan(map, [line]);
     expect(span.low).toBeLessThan(100 / 1.05 + 0.01);
     expect(span.high).toBeGreaterThan(400);
     expect(height(span, span.low)).toBeCloseTo(0);
     expect(height(span, span.high)).toBeCloseTo(1);
   });
-  it('bounds the decades', () => expect(valueSpan({ ...map, buckets: [1e-9, 105, 110] }).low).toBeGreaterThan(400 / 1e4 / 2));
-  it('bears an empty map', () => expect(valueSpan({ ...map, cells: [], limit: [], owner_limit: [null], would_be: [] })).toEqual({ low: 1, high: 2 }));
+  it('bounds the decades', () => expect(valueSpan({ ...map, buckets: [1e-9, 105, 110] }, [line]).low).toBeGreaterThan(400 / 1e4 / 2));
+  it('bears an empty map', () => expect(valueSpan({ ...map, cells: [] }, [{ values: [null] }])).toEqual({ low: 1, high: 2 }));
   it('knows the lower bounds', () => {
     expect(lowerBound(map.buckets, 1)).toBe(100);
     expect(lowerBound(map.buckets, 0)).toBeCloseTo(100 / 1.05, 5);

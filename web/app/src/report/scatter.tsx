@@ -1,0 +1,144 @@
+// Footprint against OOM-days, one labelled point a recommender.
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { NONE, amount, percent, percentTick, significant, words } from '../lib/format';
+import { Card } from '../ui/basics';
+import { placeTip } from '../ui/tip';
+import { type Lane, WORDS, hasOwner } from './data';
+import { colourOf, shapeOf } from './marks';
+import { type Box, type Plot, placeLabel, ticks } from './scatter_scale';
+import type { View } from './view';
+
+const HEIGHT = 340;
+const LABEL_H = 16;
+
+interface Point { lane: Lane; x: number; y: number; label: Box }
+
+function useWidth() {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return undefined;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    setWidth(element.clientWidth);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return { box, width: Math.max(240, width) };
+}
+
+const pen = document.createElement('canvas').getContext('2d');
+function textWidth(text: string, bold: boolean): number {
+  if (!pen) return 7 * text.length;
+  pen.font = `${bold ? '650 ' : ''}13px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width;
+}
+
+function labelled(lanes: Lane[], plot: Plot, picked: Lane, at: (lane: Lane) => [number, number]): Point[] {
+  const taken: Box[] = lanes.map((lane) => { const [x, y] = at(lane); return { x: x - 8, y: y - 8, w: 16, h: LABEL_H }; });
+  taken.push({ x: plot.x1 - 90, y: plot.y1, w: 90, h: 48 });
+  return lanes.map((lane) => {
+    const [x, y] = at(lane);
+    const label = placeLabel(plot, x, y, textWidth(words(lane.policy), lane === picked), taken);
+    taken.push(label);
+    return { lane, x, y, label };
+  });
+}
+
+function Leader({ point: { x, y, label } }: { point: Point }) {
+  const cx = Math.max(label.x - 2, Math.min(x, label.x + label.w + 2));
+  const cy = Math.max(label.y, Math.min(y, label.y + label.h));
+  return Math.hypot(cx - x, cy - y) > 18 ? <line class="leader" x1={x} y1={y} x2={cx} y2={cy} /> : null;
+}
+
+function Axes({ plot, xs, ys, x, y, tickX }: { plot: Plot; xs: number[]; ys: number[]; x: (v: number) => number; y: (v: number) => number; tickX: (v: number) => string }) {
+  return (
+    <>
+      {ys.map((v) => (
+        <g key={v}>
+          <line class="grid-line" x1={plot.x0} x2={plot.x1} y1={Math.round(y(v)) + 0.5} y2={Math.round(y(v)) + 0.5} />
+          <text x={plot.x0 - 8} y={y(v) + 4} text-anchor="end">{percentTick(v)}</text>
+        </g>
+      ))}
+      {xs.map((v) => <text key={v} x={x(v)} y={plot.y0 + 18} text-anchor="middle">{tickX(v)}</text>)}
+    </>
+  );
+}
+
+function Reading({ lane }: { lane: Lane }) {
+  const s = lane.sum;
+  return (
+    <>
+      <p class="when">{words(lane.policy)}</p>
+      <p>footprint <b>{amount(lane.resource, s.limit)}</b></p>
+      <p>of the owners’ <b>{s.owner > 0 ? percent(s.of_owner) : NONE}</b></p>
+      <p>{WORDS[lane.resource].oomDays} <b>{percent(s.oom_day_share, 2)}</b></p>
+      <p>mean slack <b>{percent(s.slack_mean)}</b></p>
+    </>
+  );
+}
+
+function PointMark({ view, point, onTell }: { view: View; point: Point; onTell: (point: Point | null) => void }) {
+  const { lane, x, y, label } = point;
+  const picked = lane === view.lane;
+  const pick = () => view.change({ policy: lane.policy });
+  return (
+    <g style={{ '--c': `var(${colourOf(lane.policy)})` } as Record<string, string>}>
+      {picked && <circle class="ring" cx={x} cy={y} r={11} />}
+      <path class="point" d={shapeOf(lane.policy)} transform={`translate(${x} ${y})`} tabIndex={0} role="button" aria-label={`Show ${words(lane.policy)}`}
+        aria-pressed={picked} onPointerMove={() => onTell(point)} onFocus={() => onTell(point)} onPointerLeave={() => onTell(null)} onBlur={() => onTell(null)}
+        onClick={pick} onKeyDown={(event) => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); pick(); } }} />
+      <text class={picked ? 'label picked' : 'label'} x={label.x} y={label.y + 12}>{words(lane.policy)}</text>
+    </g>
+  );
+}
+
+function Scatter({ view }: { view: View }) {
+  const { lanes } = view;
+  const w = WORDS[view.choice.resource];
+  const { box, width } = useWidth();
+  const tip = useRef<HTMLDivElement>(null);
+  const [told, setTold] = useState<Point | null>(null);
+  useLayoutEffect(() => { if (told && tip.current) placeTip(tip.current, width, told.x); }, [told, width]);
+  const plot: Plot = { x0: 54, x1: width - 24, y0: HEIGHT - 48, y1: 12 };
+  const ofOwner = lanes.some(hasOwner);
+  const across = (lane: Lane) => (ofOwner ? lane.sum.of_owner : lane.sum.of_usage) ?? 0;
+  const right = Math.max(...lanes.map(across), ofOwner ? 1 : 1.2) * 1.1;
+  const ys = ticks(Math.max(...lanes.map((lane) => lane.sum.oom_day_share ?? 0), 0.001) * 1.08, 4);
+  const top = ys.at(-1) ?? 1;
+  const x = (v: number) => plot.x0 + (v / right) * (plot.x1 - plot.x0);
+  const y = (v: number) => plot.y0 - (v / top) * (plot.y0 - plot.y1);
+  const points = labelled(lanes, plot, view.lane, (lane) => [x(across(lane)), y(lane.sum.oom_day_share ?? 0)]);
+  const first = lanes[0];
+  const usage = !first ? 0 : ofOwner ? first.sum.usage / first.sum.owner : 1;
+  const arrow = { x: plot.x1 - 34, y: plot.y1 + 44 };
+  return (
+    <div ref={box} class="plot-box scatter">
+      <svg width={width} height={HEIGHT} role="group" aria-label={`Footprint against ${w.oomDays} for ${lanes.length} recommenders; the table above has the figures`}>
+        <Axes plot={plot} xs={ticks(right, 5).filter((v) => v <= right)} ys={ys} x={x} y={y} tickX={ofOwner ? percentTick : (v) => significant(v) + '×'} />
+        <text x={plot.x1} y={HEIGHT - 4} text-anchor="end">{ofOwner ? 'footprint, share of the owners’' : 'footprint, times usage'}</text>
+        <text x={plot.x0 + 6} y={plot.y1 + 12}>{w.oomDays}, share of job-days</text>
+        {usage > 0.02 && (
+          <>
+            <line class="reference" x1={x(usage)} x2={x(usage)} y1={plot.y1 + 22} y2={plot.y0} />
+            <text x={x(usage) + 5} y={plot.y1 + 34}>used</text>
+          </>
+        )}
+        <path class="better" d={`M${arrow.x + 28} ${arrow.y - 28}L${arrow.x} ${arrow.y}M${arrow.x} ${arrow.y - 10}V${arrow.y}H${arrow.x + 10}`} />
+        <text x={arrow.x + 6} y={arrow.y - 20} text-anchor="end">better</text>
+        {points.map((point) => <Leader key={point.lane.policy} point={point} />)}
+        {points.map((point) => <PointMark key={point.lane.policy} view={view} point={point} onTell={setTold} />)}
+      </svg>
+      <div ref={tip} class="tip" role="status" hidden={!told}>{told && <Reading lane={told.lane} />}</div>
+    </div>
+  );
+}
+
+export function ScatterCard({ view }: { view: View }) {
+  const w = WORDS[view.choice.resource];
+  return (
+    <Card title="Cost against risk" hint={`Left: less ${w.name} set aside. Down: fewer ${w.oomDays}. Lower left is better.`}>
+      <Scatter view={view} />
+    </Card>
+  );
+}
