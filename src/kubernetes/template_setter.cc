@@ -32,7 +32,7 @@ struct TemplateSetter::Plan {
   std::vector<TemplateAmounts> amounts;  // of the apply
   // By container and resource: the amounts are decided.
   std::vector<std::array<bool, kResources.size()>> decided;
-  bool has_orders = false;  // one of an amount
+  bool has_orders = false;  // something is ordered, or stays as it was ordered before
   double period_s = 0;
 
   explicit Plan(WorkloadName name, WorkloadTemplate in)
@@ -148,11 +148,16 @@ void TemplateSetter::PlanWish(const TemplateWish& wish, Plan& plan, Result& resu
   fail(StrCat("pods of the template would not be created: ", broken));
 }
 
-// What is not ordered any more is the owner's again.
-void TemplateSetter::ReleaseRest(Plan& plan) const {
+// What is not ordered stays as it is: another tautd may have set it.
+void TemplateSetter::KeepRest(Plan& plan) const {
   for (size_t i = 0; i < plan.decided.size(); ++i) {
+    const ContainerState& c = plan.now.containers[i];
     for (const Resource r : kResources) {
-      if (!plan.decided[i][static_cast<size_t>(r)]) plan.Release(i, r);
+      if (plan.decided[i][static_cast<size_t>(r)]) continue;
+      plan.Keep(i, r);
+      const WorkloadTemplate::Fields& fields = plan.fields(i, r);
+      plan.has_orders |= (fields.request.ours && !SameOrNone(r, c.requests.of(r), c.owner_requests.of(r))) ||
+                         (fields.limit.ours && !SameOrNone(r, c.limits.of(r), c.owner_limits.of(r)));
     }
   }
 }
@@ -193,7 +198,7 @@ TemplateSetter::Results TemplateSetter::Set(const WorkloadName& workload,
   }
   Plan plan(workload, *std::move(found));
   for (size_t i = 0; i < wishes.size(); ++i) PlanWish(wishes[i], plan, out.of[i], out);
-  ReleaseRest(plan);
+  KeepRest(plan);
   bool lowers = false;
   if (!plan.Changes(lowers)) {
     if (!plan.now.rolling.empty()) {

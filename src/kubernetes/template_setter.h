@@ -58,13 +58,13 @@ class TemplateSetter {
   TemplateSetter(Options options, ClusterWriter* writer) : options_(std::move(options)), writer_(writer) {}
 
   // Looks at the workload, and sets in its template what is due. `wishes`: all that hold for it, at most one for
-  // a container's resource. One GET and at most one PATCH.
+  // a container's resource; what they do not name stays. One GET and at most one PATCH.
   Results Set(const WorkloadName& workload, const std::vector<TemplateWish>& wishes);
 
  private:
   struct Plan;
   void PlanWish(const TemplateWish& wish, Plan& plan, Result& result, Results& results) const;
-  void ReleaseRest(Plan& plan) const;
+  void KeepRest(Plan& plan) const;
   std::string WhyNotNow(const Plan& plan, Results& results) const;
 
   const Options options_;

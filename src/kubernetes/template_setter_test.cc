@@ -246,6 +246,15 @@ TEST_F(Template, ReleasesToTheOwnersAmountsWithoutTheNote) {
       Asked().at(0),
       HasSubstr(
           R"("template":{"spec":{"containers":[{"name":"app","resources":{"requests":{"memory":"32Mi"},"limits":{"memory":"64Mi"}}}]}})"));
+  (void)Asked();
+  // An order of another resource changes nothing of it.
+  TemplateWish cpu = Memory(std::nullopt);
+  cpu.resource = Resource::kCpu;
+  cpu.amount = 0.4;
+  EXPECT_TRUE(Set({cpu}).was_set);
+  EXPECT_THAT(
+      Asked().at(0),
+      HasSubstr(R"("requests":{"cpu":"200m","memory":"50Mi"},"limits":{"cpu":"400m","memory":"100Mi"})"));
   o = {};
   o.managers = Manager("tautline", "Apply", "2025-11-25T11:59:00Z");
   Put(o);
