@@ -173,7 +173,8 @@ std::string TemplateSetter::WhyNotNow(const Plan& plan, Results& results) const 
   }
   const double period_s = plan.period_s * (lowers ? 1 : kRaiseShareOfPeriod);
   const double left_s = static_cast<double>(plan.now.set_s - options_.unix_s()) + period_s;
-  if (plan.now.set_s == 0 || left_s <= 0) return "";
+  // Without a period the API server's clock may be ahead.
+  if (plan.now.set_s == 0 || period_s <= 0 || left_s <= 0) return "";
   results.again_in_s = left_s;
   return StrCat("the template was set ", FormatDuration(options_.unix_s() - plan.now.set_s),
                 " ago, and is set again after ", FormatDuration(std::llround(period_s)), " (change_period)");
