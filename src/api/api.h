@@ -73,7 +73,7 @@ struct KubernetesFacts {
   uint64_t events = 0, failed_events = 0, dropped_events = 0;
   uint64_t pods_changed = 0, pods_unchanged = 0, refused_reviews = 0;  // by the webhook
   // Of the actuator; 0 without one.
-  uint64_t resizes = 0, scales = 0, failed_changes = 0, stepped_back = 0, orders = 0;
+  uint64_t resizes = 0, scales = 0, templates = 0, failed_changes = 0, stepped_back = 0, orders = 0;
   uint64_t evictions = 0, refused_evictions = 0;
 };
 

@@ -101,6 +101,7 @@ void PutKubernetes(const KubernetesFacts& facts, MetricsText& out) {
   constexpr std::string_view kChangesHelp = "Changes sent to the API server, by result.";
   out.Counter(kChanges, kChangesHelp, facts.resizes, {{"result", "resized"}});
   out.Counter(kChanges, kChangesHelp, facts.scales, {{"result", "scaled"}});
+  out.Counter(kChanges, kChangesHelp, facts.templates, {{"result", "template"}});
   out.Counter(kChanges, kChangesHelp, facts.failed_changes, {{"result", "failed"}});
   constexpr std::string_view kEvictions = "tautd_kubernetes_evictions_total";
   constexpr std::string_view kEvictionsHelp = "Evictions of pods that cannot be resized in place, by result.";

@@ -41,21 +41,8 @@ void AddAmount(std::string& patch, const ContainerState& container, std::string_
   }
 }
 
-// The containers as their owner has them, for ReadOwnersAmounts.
-std::string OwnersText(const Pod& pod, bool was_noted) {
-  std::string out;
-  for (const ContainerState& container : pod.containers) {
-    const Amounts& requests = was_noted ? container.owner_requests : container.requests;
-    const Amounts& limits = was_noted ? container.owner_limits : container.limits;
-    StrAppend(&out, out.empty() ? "" : ",", JsonString(container.name), R"(:{"requests":)",
-              QuantitiesJson(requests.cpu, requests.memory), R"(,"limits":)",
-              QuantitiesJson(limits.cpu, limits.memory), "}");
-  }
-  return StrCat("{", out, "}");
-}
-
 void AddAnnotation(std::string& patch, const PodReview& review) {
-  const std::string value = JsonString(OwnersText(review.pod, review.pod.admitted_by_us));
+  const std::string value = JsonString(OwnersText(review.pod.containers, review.pod.admitted_by_us));
   if (!review.has_annotations) {
     return Add(patch, "/metadata/annotations", StrCat("{", JsonString(kOwnersAnnotation), ":", value, "}"));
   }
@@ -93,6 +80,18 @@ absl::Status Give(const PodOrder& order, const Pod& before, const Amounts& large
 }
 
 }  // namespace
+
+std::string OwnersText(const std::vector<ContainerState>& containers, bool was_noted) {
+  std::string out;
+  for (const ContainerState& container : containers) {
+    const Amounts& requests = was_noted ? container.owner_requests : container.requests;
+    const Amounts& limits = was_noted ? container.owner_limits : container.limits;
+    StrAppend(&out, out.empty() ? "" : ",", JsonString(container.name), R"(:{"requests":)",
+              QuantitiesJson(requests.cpu, requests.memory), R"(,"limits":)",
+              QuantitiesJson(limits.cpu, limits.memory), "}");
+  }
+  return StrCat("{", out, "}");
+}
 
 PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders, const Amounts& largest_node,
                       std::span<const NamespaceRule> rules) {

@@ -33,6 +33,9 @@ struct PodAdmission {
 PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders, const Amounts& largest_node,
                       std::span<const NamespaceRule> rules);
 
+// The containers' requests and limits as kOwnersAnnotation has them; owner_* in their place if they `was_noted`.
+std::string OwnersText(const std::vector<ContainerState>& containers, bool was_noted);
+
 // Why a pod that replaces this one would not start with what is ordered of `resource` for its container; "": it
 // would, as AdmitPod has it. `container` as PodOrder::container.
 std::string WhyNotGiven(const Pod& pod, std::string_view container, Resource resource,

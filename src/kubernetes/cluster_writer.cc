@@ -95,7 +95,20 @@ absl::StatusOr<std::vector<ContainerState>> ApiWriter::Template(const WorkloadNa
   if (!path.ok()) return path.status();
   const absl::StatusOr<std::string> body = client_->Get(*path);
   if (!body.ok()) return body.status();
-  return ParsePodTemplate(*body);
+  return ParseOwnersTemplate(*body);
+}
+
+absl::StatusOr<std::string> ApiWriter::Workload(const WorkloadName& workload) {
+  const absl::StatusOr<std::string> path = WorkloadPath(workload);
+  if (!path.ok()) return path.status();
+  return client_->Get(*path);
+}
+
+absl::Status ApiWriter::ApplyTemplate(const WorkloadName& workload, std::string_view body) {
+  const absl::StatusOr<std::string> path = WorkloadPath(workload);
+  if (!path.ok()) return path.status();
+  return client_->Patch(StrCat(*path, "?force=true&fieldManager=", kFieldManager), body, kApplyPatch)
+      .status();
 }
 
 // Listed, since who watches namespaces may list them, but not get one.

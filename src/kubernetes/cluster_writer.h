@@ -29,6 +29,10 @@ class ClusterWriter {
   // The containers of the workload's template, as its owner wants them. InvalidArgument: its kind has none that
   // is known.
   virtual absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) = 0;
+  // The workload as the API server has it, JSON. InvalidArgument: as Template.
+  virtual absl::StatusOr<std::string> Workload(const WorkloadName& workload) = 0;
+  // `body`: for a server-side apply by kFieldManager, which takes its fields from managers that do not apply, too.
+  virtual absl::Status ApplyTemplate(const WorkloadName& workload, std::string_view body) = 0;
   // OK: the mutating webhook reviews new pods with the labels of this one in its namespace. FailedPrecondition:
   // why it does not.
   virtual absl::Status CheckReviewed(const Pod& pod) = 0;
@@ -47,6 +51,8 @@ class ApiWriter final : public ClusterWriter {
   absl::Status ResizePod(const Pod& pod, std::string_view patch) override;
   absl::Status Scale(const WorkloadName& workload, int64_t replicas) override;
   absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) override;
+  absl::StatusOr<std::string> Workload(const WorkloadName& workload) override;
+  absl::Status ApplyTemplate(const WorkloadName& workload, std::string_view body) override;
   absl::Status CheckReviewed(const Pod& pod) override;
   absl::Status Evict(const Pod& pod) override;
   double retry_after_s() const override { return client_->retry_after_s(); }

@@ -34,7 +34,7 @@ class Eviction : public testing::Test {
     options.unix_s = [this] { return static_cast<int64_t>(now_s_) + 900; };
     options.steady_s = [this] { return now_s_; };
     options.eviction = KubernetesActuator::Eviction();
-    options.eviction->rules = [this](const std::string& /*name*/) { return rules_; };
+    options.rules = [this](const std::string& /*name*/) { return rules_; };
     options.eviction->evicted = [this](const WorkloadName& workload, const Pod& pod, const std::string& why) {
       said_.push_back(EvictionEvent(workload, pod, why).message);
     };

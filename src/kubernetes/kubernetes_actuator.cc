@@ -64,6 +64,8 @@ void KubernetesActuator::Run() {
 void KubernetesActuator::Step() {
   if (!cluster_->synced()) return;  // what is missing then is not gone
   templates_.clear();
+  std::erase_if(rolled_,
+                [now_s = options_.steady_s()](const auto& one) { return one.second.until_s <= now_s; });
   NoteWhetherItMay();
   if (options_.steady_s() >= terms_at_s_) NoteTerms();
   for (Work& work : TakeWork()) {
@@ -98,6 +100,7 @@ void KubernetesActuator::NoteWhetherItMay() {
   const bool may = WhyNot().empty();
   if (may && !might_) {
     memory_.clear();  // of before: another may have changed it by right
+    rolled_.clear();
     const std::lock_guard lock(mutex_);
     for (const auto& [key, entry] : orders_.entries()) due_.insert(key);
   }
@@ -141,7 +144,8 @@ std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
     const auto terms = terms_.find(key);
     const std::optional<WorkloadName> name = cluster_->naming().Parse(key.first);
     const bool holds = entry != nullptr && entry->all.has_value() && entry->all->value.has_value();
-    if (!holds || terms == terms_.end() || !name.has_value()) continue;
+    // In the template it is what a new pod has.
+    if (!holds || terms == terms_.end() || terms->second.in_template || !name.has_value()) continue;
     const ContainerState* container = ResizedContainer(pod, name->container);
     if (container == nullptr) continue;
     FieldClaims claims = ClaimsOn(*name, *container, key.second.resource());
@@ -216,6 +220,7 @@ void KubernetesActuator::Enforce(const Work& work) {
     const std::lock_guard lock(mutex_);
     orders_.NotePods(work.key, !pods.empty(), options_.unix_s());
   }
+  if (work.terms.in_template) return EnforceTemplate(work, pods);
   for (const PodPtr& pod : pods) {
     const StandingOrder* order = work.entry.Of(pod->name);
     if (order == nullptr) continue;
@@ -255,7 +260,8 @@ KubernetesActuator::PodResult KubernetesActuator::EvictIfDue(const Work& work, c
     if (!work.entry.some.empty())
       return "during a trial no pod is evicted, as the one that replaces it would not be in the trial";
     return WhyNotGiven(pod, work.workload.container, work.key.second.resource(), OrdersFor(pod),
-                       cluster_->LargestNode(), options_.eviction->rules(pod.namespace_name));
+                       cluster_->LargestNode(),
+                       options_.rules ? options_.rules(pod.namespace_name) : std::vector<NamespaceRule>());
   };
   const Evictor::Result evicted = evictor_.Evict(work.workload, pod, why_not, now_s);
   if (evicted.again_at_s > 0) Again(work.key, evicted.again_at_s);

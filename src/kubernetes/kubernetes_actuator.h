@@ -27,6 +27,7 @@
 #include "kubernetes/field_owners.h"
 #include "kubernetes/resize_plan.h"
 #include "kubernetes/standing_orders.h"
+#include "kubernetes/template_setter.h"
 #include "ports/actuator.h"
 
 namespace taut {
@@ -36,16 +37,19 @@ struct PodTerms {
   Allocation allocation;  // what a recommendation becomes
   // Nothing of a container is lowered in its first seconds: programs need more to start than to run.
   int64_t startup_grace_s = 300;
+  // Set in the workload's template, which rolls out, at most once in change_period_s; a raise in a sixth of it.
+  bool in_template = false;
+  double change_period_s = 3600;
   bool operator==(const PodTerms&) const = default;
 };
 
 struct KubernetesActuatorCounts {
-  uint64_t resizes = 0, scales = 0;  // patches that the API server took
-  uint64_t failed = 0;               // those that it did not take
-  uint64_t evicted = 0;              // pods
-  uint64_t not_evicted = 0;          // requests of it that were refused
-  uint64_t stepped_back = 0;         // pods of which another had changed the limit
-  uint64_t orders = 0;               // limits that hold now, one a job and resource
+  uint64_t resizes = 0, scales = 0, templates = 0;  // patches that the API server took
+  uint64_t failed = 0;                              // those that it did not take
+  uint64_t evicted = 0;                             // pods
+  uint64_t not_evicted = 0;                         // requests of it that were refused
+  uint64_t stepped_back = 0;                        // pods of which another had changed the limit
+  uint64_t orders = 0;                              // limits that hold now, one a job and resource
 };
 
 class KubernetesActuator final : public Actuator {
@@ -53,7 +57,6 @@ class KubernetesActuator final : public Actuator {
   struct Eviction {
     double deferred_s = 300;  // that the kubelet may defer a resize for
     double blocked_s = 30;    // that it is not possible for
-    std::function<std::vector<NamespaceRule>(const std::string& namespace_name)> rules;  // for new pods
     // After each, from the thread that calls Step.
     std::function<void(const WorkloadName&, const Pod&, const std::string& why)> evicted;
   };
@@ -68,6 +71,8 @@ class KubernetesActuator final : public Actuator {
     std::function<std::optional<PodTerms>(const std::string& job, Resource resource)> terms;
     // Who else sets or counts on what is to be set; must outlive the actuator. nullptr: no one.
     FieldOwners* owners = nullptr;
+    // LimitRanges and ResourceQuotas of a namespace, for new pods. None: there are none.
+    std::function<std::vector<NamespaceRule>(const std::string& namespace_name)> rules;
     std::function<int64_t()> unix_s;
     std::function<double()> steady_s;
     double terms_s = 10;        // from one look at all terms to the next
@@ -84,7 +89,8 @@ class KubernetesActuator final : public Actuator {
       : options_(std::move(options)),
         cluster_(cluster),
         writer_(std::move(writer)),
-        evictor_({}, cluster_, writer_.get()) {}
+        evictor_({}, cluster_, writer_.get()),
+        templates_setter_(TemplateOptions(), writer_.get()) {}
   ~KubernetesActuator() override { Stop(); }
 
   // After LoadState.
@@ -157,6 +163,16 @@ class KubernetesActuator final : public Actuator {
   void Index(const StandingOrders::Key& key);
   void Unindex(const StandingOrders::Key& key);
   void Enforce(const Work& work);
+  // What one Step did to the template of a workload, and the orders that it did it for.
+  struct Rolled {
+    std::vector<StandingOrders::Key> keys;
+    TemplateSetter::Results results;
+    double until_s = 0;  // it counts until then, after an error; 0: in this Step
+  };
+  TemplateSetter::Options TemplateOptions();
+  void SetTemplate(const WorkloadName& workload, const std::string& name, Rolled& out);
+  const Rolled& RolledOf(const WorkloadName& workload);
+  void EnforceTemplate(const Work& work, const std::vector<PodPtr>& pods);
   PodResult EnforcePod(const Work& work, const Pod& pod, const StandingOrder& order, PodMemory& memory);
   PodResult EnforceInPlace(const Work& work, const Pod& pod, const StandingOrder& order, PodMemory& memory);
   PodResult EvictIfDue(const Work& work, const Pod& pod, PodResult result, double blocked_since_s);
@@ -198,6 +214,9 @@ class KubernetesActuator final : public Actuator {
   Cluster* const cluster_;
   const std::unique_ptr<ClusterWriter> writer_;  // of the thread that calls Step, as what follows
   Evictor evictor_;
+  TemplateSetter templates_setter_;
+  std::map<std::string, Rolled> rolled_;  // by workload
+  std::set<std::string> held_;            // workloads whose template another has changed
   std::map<StandingOrders::Key, std::map<std::string, PodMemory>> memory_;  // the latter by the pod's UID
   double terms_at_s_ = 0;
   double forget_at_s_ = 0;

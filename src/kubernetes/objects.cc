@@ -135,18 +135,18 @@ void ReadLeftOut(JsonNode pod_spec, std::vector<std::string>& out) {
       [&](JsonNode container) { out.emplace_back(container.Text("name")); });
 }
 
-// What the webhook noted of the containers when it changed the pod.
-void ReadOwnersAmounts(JsonNode metadata, Pod& pod) {
+// What was noted of the containers when the webhook changed the pod, or Tautline its template. False: nothing.
+bool ReadOwnersAmounts(JsonNode metadata, std::vector<ContainerState>& containers) {
   const std::string_view text = metadata["annotations"].Text(kOwnersAnnotation);
-  if (text.empty()) return;
+  if (text.empty()) return false;
   JsonTree noted;
-  if (!noted.Parse(text).ok() || !noted.root().is_object()) return;
-  pod.resized = pod.resized_by_us = pod.admitted_by_us = true;
-  for (ContainerState& container : pod.containers) {
+  if (!noted.Parse(text).ok() || !noted.root().is_object()) return false;
+  for (ContainerState& container : containers) {
     const JsonNode of = noted.root()[container.name];
     container.owner_requests = of ? ReadAmounts(of, "requests") : container.requests;
     container.owner_limits = of ? ReadAmounts(of, "limits") : container.limits;
   }
+  return true;
 }
 
 bool Read(JsonNode at, Pod& pod) {
@@ -156,7 +156,8 @@ bool Read(JsonNode at, Pod& pod) {
   pod.node = spec.Text("nodeName");
   ReadContainers(spec, pod.containers);
   ReadLeftOut(spec, pod.left_out);
-  ReadOwnersAmounts(metadata, pod);
+  if (ReadOwnersAmounts(metadata, pod.containers))
+    pod.resized = pod.resized_by_us = pod.admitted_by_us = true;
   if (!status) return true;
   pod.qos = status.Text("qosClass");
   pod.observed_generation = status.Whole("observedGeneration");
@@ -307,13 +308,28 @@ absl::StatusOr<std::vector<ContainerState>> ParsePodTemplate(std::string_view bo
     if (!first) first = item;
   });
   for (const JsonNode owner : {of_job, of_job["jobTemplate"]["spec"], first["spec"]}) {
-    const JsonNode spec = owner["template"]["spec"];
-    if (!spec) continue;
+    const JsonNode in_template = owner["template"];
+    if (!in_template["spec"]) continue;
     std::vector<ContainerState> out;
-    ReadContainers(spec, out);
+    ReadContainers(in_template["spec"], out);
+    if (ReadOwnersAmounts(in_template["metadata"], out)) return out;
+    for (ContainerState& container : out) {
+      container.owner_requests = container.requests;
+      container.owner_limits = container.limits;
+    }
     return out;
   }
   return absl::DataLossError("the object has no pod template");
+}
+
+absl::StatusOr<std::vector<ContainerState>> ParseOwnersTemplate(std::string_view body) {
+  absl::StatusOr<std::vector<ContainerState>> out = ParsePodTemplate(body);
+  if (!out.ok()) return out;
+  for (ContainerState& container : *out) {
+    container.requests = container.owner_requests;
+    container.limits = container.owner_limits;
+  }
+  return out;
 }
 
 absl::StatusOr<PodReview> ParsePodReview(std::string_view body) {

@@ -76,8 +76,8 @@ struct Pod {
 // "NAMESPACE/NAME".
 std::string FullName(const Pod& pod);
 
-// The owner's requests and limits of a pod that the webhook has changed at its creation (admission.h), by
-// container: {"app":{"requests":{"cpu":"100m"},"limits":{"cpu":"200m"}}}.
+// The owner's requests and limits of a pod that the webhook has changed at its creation (admission.h), or of a
+// template in which Tautline has set them and its pods (workload_template.h), by container: {"app":{"requests":{"cpu":"100m"},"limits":{"cpu":"200m"}}}.
 inline constexpr std::string_view kOwnersAnnotation = "tautline.dev/owner-resources";
 
 // What the API server asks before it creates a pod: AdmissionReview of admission.k8s.io/v1.
@@ -149,8 +149,11 @@ struct Hpa {
 };
 
 // The containers of the pod template of a workload (Deployment, StatefulSet, DaemonSet, ReplicaSet, Job, CronJob),
-// or of the first of a list of them, as those of Pod, without their status. DataLoss: it is none, or not JSON.
+// or of the first of a list of them, as those of Pod, without their status; owner_*: what their owner wants, by
+// kOwnersAnnotation where it is there. DataLoss: it is none, or not JSON.
 absl::StatusOr<std::vector<ContainerState>> ParsePodTemplate(std::string_view body);
+// The same with the owner's requests and limits in place of those that Tautline has set.
+absl::StatusOr<std::vector<ContainerState>> ParseOwnersTemplate(std::string_view body);
 
 // Of a list. `resource_version`: where a watch goes on; `next`: for the rest of the list, "" if there is none.
 struct ListMeta {

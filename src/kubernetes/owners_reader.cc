@@ -15,7 +15,7 @@ absl::Status OwnersReader::Read(const PodController& controller) {
   if (!path.ok()) return path.status();
   const absl::StatusOr<std::string> body = options_.get(*path);
   if (!body.ok()) return body.status();
-  const absl::StatusOr<std::vector<ContainerState>> containers = ParsePodTemplate(*body);
+  const absl::StatusOr<std::vector<ContainerState>> containers = ParseOwnersTemplate(*body);
   // It is gone, and so are its pods soon.
   if (!containers.ok()) return absl::NotFoundError(StrCat(Message(containers.status())));
   cluster_->SetOwnersAmounts(controller, *containers);

@@ -52,9 +52,12 @@ class ScriptedWriter final : public ClusterWriter {
  public:
   struct Script {
     absl::Status resize, scale, reviewed, evict;
-    std::vector<ContainerState> containers;  // of every template
+    std::vector<ContainerState> containers;                                     // of every template
+    absl::StatusOr<std::string> workload = absl::NotFoundError("no workload");  // its JSON
+    absl::Status apply;
     double retry_after_s = 0;
-    // "resize shop/web-... {...}", "scale shop/web 3", "template shop/web", "evict shop/web-..."
+    // "resize shop/web-... {...}", "scale shop/web 3", "template shop/web", "evict shop/web-...",
+    // "apply shop/web {...}"
     std::vector<std::string> asked;
   };
   explicit ScriptedWriter(Script* script) : script_(script) {}
@@ -70,6 +73,13 @@ class ScriptedWriter final : public ClusterWriter {
   absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) override {
     script_->asked.push_back(StrCat("template ", workload.namespace_name, "/", workload.name));
     return script_->containers;
+  }
+  absl::StatusOr<std::string> Workload(const WorkloadName& /*workload*/) override {
+    return script_->workload;
+  }
+  absl::Status ApplyTemplate(const WorkloadName& workload, std::string_view body) override {
+    script_->asked.push_back(StrCat("apply ", workload.namespace_name, "/", workload.name, " ", body));
+    return script_->apply;
   }
   absl::Status CheckReviewed(const Pod& /*pod*/) override { return script_->reviewed; }
   absl::Status Evict(const Pod& pod) override {

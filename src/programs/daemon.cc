@@ -400,6 +400,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
       const KubernetesActuatorCounts done = kubernetes_actuator_->counts();
       facts.resizes = done.resizes;
       facts.scales = done.scales;
+      facts.templates = done.templates;
       facts.failed_changes = done.failed;
       facts.evictions = done.evicted;
       facts.refused_evictions = done.not_evicted;

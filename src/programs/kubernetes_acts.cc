@@ -54,18 +54,19 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
     const std::optional<JobId> id = control_->Find(job);
     if (id.has_value())
       control_->Look(*id, [&](const LiveJob& live) {
-        out = PodTerms{live.policy->allocation(resource), StartupGraceSeconds(*live.policy)};
+        out = PodTerms{live.policy->allocation(resource), StartupGraceSeconds(*live.policy),
+                       live.policy->in_template, live.policy->change_period_s};
       });
     return out;
   };
   options.unix_s = [now = options_.now] { return now().seconds(); };
   options.steady_s = std::move(steady_s);
   options.owners = &field_owners_;
+  options.rules = [this](const std::string& name) { return namespace_rules_.Of(name); };
   if (config.fallback == ResizeFallback::kEvict) {
     KubernetesActuator::Eviction eviction;
     eviction.deferred_s = static_cast<double>(config.evict_after_s);
     eviction.blocked_s = std::min(eviction.blocked_s, eviction.deferred_s);
-    eviction.rules = [this](const std::string& name) { return namespace_rules_.Of(name); };
     eviction.evicted = [this](const WorkloadName& workload, const Pod& pod, const std::string& why) {
       SayEvicted(workload, pod, why);
     };

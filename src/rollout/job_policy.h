@@ -53,6 +53,7 @@ struct JobPolicy {
   double change_period_s = kHour;              // at most one change of a resource in this time
   std::vector<MaintenanceWindow> maintenance;  // empty: at any time
   std::optional<double> startup_grace_s;       // absent: by job_class, see StartupGraceSeconds
+  bool in_template = false;                    // in Kubernetes: limits are set in the workload's template
   CanarySettings canary;
   std::string_view replica_policy;  // of ReplicaPolicies(); "": the number of tasks is the owner's
   ReplicaSettings replicas = LiveReplicaSettings();

@@ -173,6 +173,12 @@ std::vector<Row> OwnRows() {
        TAUT_FIELD(startup_grace_s),
        0,
        kDay},
+      {{"in_template",
+        "whether limits are set in the workload's pod template, which rolls out, and not on its pods, in "
+        "Kubernetes; not in mode canary",
+        kBoolean,
+        {}},
+       TAUT_FIELD(in_template)},
       {{"canary.share",
         "share of the tasks on which a new limit is tried: at least one, never all",
         kNumber,

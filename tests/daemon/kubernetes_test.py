@@ -58,6 +58,8 @@ class Cluster:
             "name": "pods.tautline.dev", "clientConfig": {}, "namespaceSelector": {"matchExpressions": [
                 {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["tautline"]}]}}]}
         self.replaced = 0  # pods, by others that the webhook reviews
+        self.workload = None  # the Deployment with its template, where that is set
+        self.rollouts = 0
         self.webhook_port = None  # by which pods that replace others are reviewed
 
     def put(self, pod, what="MODIFIED"):
@@ -137,6 +139,30 @@ class Cluster:
         changes = {o["path"]: o["value"] for o in json.loads(base64.b64decode(answer.get("patch", "W10=")))}
         self.add(f"web-5d4f8c7b9d-new{self.replaced}", annotations=changes.get("/metadata/annotations"), changes=changes)
 
+    def apply(self, body):
+        """To the Deployment, server-side; other pods take the place of those that there are."""
+        names = {"app": ["memory", "cpu"]}
+        with self.lock:
+            self.rollouts += 1
+            in_template, applied = self.workload["spec"]["template"], body["spec"]["template"]
+            annotations = applied.get("metadata", {}).get("annotations", {})
+            in_template["metadata"] = {"annotations": annotations}
+            resources = in_template["spec"]["containers"][0]["resources"]
+            owned = {}
+            for part, amounts in applied["spec"]["containers"][0]["resources"].items():
+                resources[part].update(amounts)
+                owned[f"f:{part}"] = {f"f:{kind}": {} for kind in names["app"] if kind in amounts}
+            at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(START + self.seconds))
+            fields = {"f:spec": {"f:template": {"f:spec": {"f:containers": {'k:{"name":"app"}': {"f:resources": owned}}}}}}
+            self.workload["metadata"]["managedFields"] = [{"manager": "tautline", "operation": "Apply", "time": at, "fieldsV1": fields}]
+            self.workload["metadata"]["generation"] += 1
+            self.workload["status"]["observedGeneration"] += 1
+            old = list(self.pods)
+        changes = {f"/spec/containers/0/resources/{part}/{kind}": amount for part in resources for kind, amount in resources[part].items()}
+        for i, name in enumerate(old):
+            self.remove(name)
+            self.add(f"web-5d4f8c7b9d-{self.rollouts}x{i}", annotations=annotations, changes=changes)
+
     def kill_for_memory(self, name):
         with self.lock:
             pod = copy.deepcopy(self.pods[name])
@@ -214,6 +240,9 @@ class Handler(daemon.JsonHandler):
             return self.answer(200, c.usage().replace('cpu="total",', ""))
         if path.path.endswith("/mutatingwebhookconfigurations/tautline"):
             return self.answer(200, json.dumps(c.webhook))
+        if path.path.endswith("/deployments/web") and c.workload:
+            with c.lock:
+                return self.answer(200, json.dumps(c.workload))
         if path.path.endswith("/deployments/web"):
             return self.answer(200, json.dumps({"spec": {"template": {"spec": {"containers": [
                 {"name": "app", "resources": {"requests": {"cpu": "100m", "memory": "256Mi"},
@@ -294,6 +323,8 @@ class Handler(daemon.JsonHandler):
             c.resize(path.split("/")[-2], body)
         if "/mutatingwebhookconfigurations/" in path:
             c.webhook["webhooks"][0]["clientConfig"].update(body["webhooks"][0]["clientConfig"])
+        if path.endswith("/deployments/web"):
+            c.apply(body)
         if path.endswith("/scale"):
             c.replicas = body["spec"]["replicas"]
         self.answer(200, "{}")
@@ -387,6 +418,47 @@ defaults: {{mode: auto, recommender: moving_window, replicas.policy: static, rep
     stage.equal(tautd.stop(), 0, "tautd stops")
 
 
+def in_template(stage, cluster, port):
+    """The Deployment's template is set, and rolls out; in mode observe it is the owner's again."""
+    kubeconfig = stage.file("kubeconfig5", f"""current-context: test
+contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
+clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
+users: [{{name: u, user: {{token: secret}}}}]
+""")
+    config = f"""clock: samples
+actuator: {{kind: kubernetes}}
+ingest: {{kubernetes_jobs: containers}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s}}
+rules:
+  - {{name: all, match: {{job: "*"}}, set: {{mode: auto, recommender: moving_window, in_template: true}}}}
+"""
+    cluster.workload = {
+        "metadata": {"name": "web", "namespace": "shop", "resourceVersion": "5", "generation": 1, "managedFields": []},
+        "spec": {"replicas": 2, "template": {"spec": {"containers": [
+            {"name": "app", "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}}}]}}},
+        "status": {"observedGeneration": 1, "replicas": 2, "updatedReplicas": 2, "availableReplicas": 2}}
+    for end in ("2bxnz", "4vqtr"):
+        cluster.add(f"web-5d4f8c7b9d-{end}")
+    tautd = stage.tautd(config=config, store="memory")
+    limit = lambda: mebibytes(cluster.workload["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"]["memory"])  # noqa: E731
+    stage.check(daemon.eventually(lambda: limit() < 300, 60), "the template gets less than its 512 MiB", limit())
+    cluster.scrape_seconds = 60  # no other decision
+    stage.check(daemon.eventually(lambda: decisions(tautd)[0]["outcome"] == "applied", 30), "and the decision is applied when it has rolled out",
+                decisions(tautd)[:2])
+    stage.equal({cluster.limit(pod) for pod in cluster.pods}, {limit()}, "all pods have it")
+    patches = [r for r in cluster.requests if r.startswith("PATCH")]
+    stage.check(all(r.startswith("PATCH /apis/apps/v1/namespaces/shop/deployments/web application/apply-patch+yaml") for r in patches),
+                "by server-side apply of the Deployment, and no pod is resized", patches)
+    stage.equal(metric(tautd, 'tautd_kubernetes_changes_total{result="template"}'), cluster.rollouts, "the metric counts the applies")
+    stage.check(daemon.eventually(lambda: owners_limit(tautd) == 512, 20), "the owner's limit is still known, by the note in the template",
+                owners_limit(tautd))
+    cluster.scrape_seconds = 6 * 3600  # beyond change_period
+    stage.equal(tautd.ask(f"/api/v1/jobs/{daemon.quoted(JOB)}/settings", "PATCH", json.dumps({"mode": "observe"})).status, 200, "mode observe is set")
+    note = lambda: cluster.workload["spec"]["template"]["metadata"]["annotations"]  # noqa: E731
+    stage.check(daemon.eventually(lambda: limit() == 512 and not note(), 60), "the owner's limit is in the template again", (limit(), note()))
+    stage.equal(tautd.stop(), 0, "tautd stops")
+
+
 def evicted(stage, cluster, port):
     """Where no resize is possible and pods may be evicted, those that replace them start with the limit."""
     kubeconfig = stage.file("kubeconfig3", f"""current-context: test
@@ -445,6 +517,9 @@ def main():
         cluster = Cluster()
         Handler.cluster = cluster
         by_metrics_api(stage, cluster, server.server_address[1])
+        cluster = Cluster()
+        Handler.cluster = cluster
+        in_template(stage, cluster, server.server_address[1])
         server.shutdown()
         stage.finish()
 

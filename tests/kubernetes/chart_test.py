@@ -18,7 +18,7 @@ import daemon  # noqa: E402
 
 PACKAGING = HERE.parent.parent / "packaging"
 CHART = PACKAGING / "helm" / "tautline"
-WAYS = ("observe", "act", "webhook", "vpa")
+WAYS = ("observe", "act", "template", "webhook", "vpa")
 
 
 def objects(text):

@@ -76,6 +76,26 @@ spec:
   updatePolicy: {updateMode: InPlaceOrRecreate, minReplicas: 1}
 """
 
+# What tautd changes in its template.
+ROLLED = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: rolled}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: rolled}}
+  template:
+    metadata: {labels: {app: rolled}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      nodeSelector: {kubernetes.io/hostname: real-0}
+      containers:
+      - name: app
+        image: bed.local/busybox:1
+        command: [sleep, "100000"]
+        resources: {requests: {cpu: 100m, memory: 128Mi}, limits: {cpu: 200m, memory: 256Mi}}
+"""
+
 
 class Bed:
     def __init__(self, stage):
@@ -148,7 +168,7 @@ def main():
 
 
 def start_tautd(stage, bed, agent_port):
-    for way in ("observe", "act", "vpa", "webhook"):
+    for way in ("observe", "act", "vpa", "template", "webhook"):
         bed.kubectl("apply", "-f", str(MANIFESTS / way / "rbac.yaml"))
     bed.kubectl("apply", "-f", str(MANIFESTS / "observe" / "resource_quotas.yaml"))
     may_only_with_its_file(stage, bed)
@@ -176,6 +196,7 @@ recommenders: {{moving_window: {{min_history_h: 0}}}}
 defaults: {{recommender: moving_window, startup_grace: 0s}}
 rules:
   - {{name: web, match: {{job: "default/deployment/web/*"}}, set: {{mode: auto}}}}
+  - {{name: rolled, match: {{job: "default/deployment/rolled/*"}}, set: {{mode: auto, in_template: true, change_period: 0s}}}}
 """
     return stage.tautd(config=config, store=str(stage.dir / "tautd.db"))
 
@@ -184,6 +205,7 @@ def run(stage, bed):
     bed.kubectl("apply", "-f", "-", given=WORKLOAD)
     bed.kubectl("rollout", "status", "deploy/web", "--timeout=60s")
     bed.kubectl("apply", "-f", "-", given=OF_THE_VPA)
+    bed.kubectl("apply", "-f", "-", given=ROLLED)
     agent_port = daemon.free_port()
     tautd = start_tautd(stage, bed, agent_port)
     stage.check(daemon.eventually(lambda: lease_holder(bed), 30), "tautd takes the lease", tautd.output()[-500:])
@@ -203,6 +225,7 @@ def run(stage, bed):
     measured_by_the_agent(stage, bed, tautd)
     keeps_quota(stage, bed, tautd)
     resized_by_the_vpa(stage, bed, tautd)
+    in_the_template(stage, bed, tautd)
     killed(stage, bed, tautd)
     rolled_out(stage, bed, tautd)
     api_server_restarts(stage, bed, tautd)
@@ -263,7 +286,7 @@ def takes_the_chart(stage, bed):
     if not helm.exists():
         print(f"      the chart is not tried: helm is not in {bed.bin}")
         return
-    for way in ("observe", "act", "webhook", "vpa", "act,config.kubernetes.scale=true,config.kubernetes.usage=metrics_api",
+    for way in ("observe", "act", "template", "webhook", "vpa", "act,config.kubernetes.scale=true,config.kubernetes.usage=metrics_api",
                 "observe,agent.enabled=true,agent.act=true,agent.tlsSecret=agents"):
         rendered = subprocess.run([helm, "template", "tautline", MANIFESTS.parent / "helm" / "tautline", "-n", "tautline",
                                    "--kube-version", "1.35.0", "--set", f"way={way}"], check=True, capture_output=True, text=True).stdout
@@ -426,6 +449,28 @@ def resized_by_the_vpa(stage, bed, tautd):
     time.sleep(2)
     calm = tautd.get(f"/api/v1/jobs/{daemon.quoted('default/deployment/calm/app')}")
     stage.equal(calm["memory"]["owner_limit"] / MIB, 256, "and its limit is not taken for the owner's")
+
+
+def in_the_template(stage, bed, tautd):
+    """A Deployment whose template tautd sets, until another sets it, and then gives back."""
+    workload = lambda: json.loads(bed.kubectl("get", "deployment", "rolled", "--show-managed-fields", "-o", "json"))  # noqa: E731
+    limit = lambda: mebibytes(workload()["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"]["memory"])  # noqa: E731
+    about = lambda: [d for d in tautd.get("/api/v1/decisions")["decisions"] if d["job"] == "default/deployment/rolled/app"]  # noqa: E731
+    stage.check(daemon.eventually(lambda: limit() < 256, 60, 1), "the template of a job with in_template gets less", about())
+    stage.check(daemon.eventually(lambda: about() and all(d["outcome"] == "applied" for d in about()), 60, 1),
+                "and the decisions are applied when it has rolled out", about())
+    pods = bed.pods("rolled")
+    stage.equal(({limit_of(p) for p in pods}, len(pods)), ({limit()}, 2), "all pods have its limit")
+    managers = {(f["manager"], f["operation"]) for f in workload()["metadata"]["managedFields"]
+                if "f:memory" in json.dumps(f.get("fieldsV1", {}).get("f:spec", {}).get("f:template", {}))}
+    stage.equal(managers, {("tautline", "Apply")}, "which is Tautline's by server-side apply")
+    job = tautd.get(f"/api/v1/jobs/{daemon.quoted('default/deployment/rolled/app')}")
+    stage.equal(job["memory"]["owner_limit"] / MIB, 256, "and not taken for the owner's")
+    bed.kubectl("annotate", "deployment/rolled", "tautline.dev/mode=observe")
+    stage.check(daemon.eventually(lambda: limit() == 256, 30, 1), "mode observe: the owner's limit is in the template again", about()[:2])
+    annotations = workload()["spec"]["template"]["metadata"].get("annotations") or {}
+    stage.check("tautline.dev/owner-resources" not in annotations, "and the note is gone", annotations)
+    bed.kubectl("delete", "deployment", "rolled")
 
 
 def killed(stage, bed, tautd):

@@ -1,6 +1,6 @@
 {{/* Whether tautd changes pods. */}}
 {{- define "tautline.acts" -}}
-{{- if has .Values.way (list "act" "webhook") }}yes{{ end -}}
+{{- if has .Values.way (list "act" "template" "webhook") }}yes{{ end -}}
 {{- end }}
 
 {{/* tautd's configuration: that of the way, and what the values say over it. */}}
