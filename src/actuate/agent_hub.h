@@ -67,7 +67,7 @@ struct AgentHubCounts {
   uint64_t refused_agents = 0;  // streams under a name that is another's
   uint64_t not_believed = 0;  // tasks, windows and kills of another agent's task, or above the machine's size
   uint64_t unacknowledged = 0;  // messages taken in but not stored yet
-  // As PodTasksCounts, of whoever names containers of pods.
+  // Set by the caller: as PodTasksCounts.
   uint64_t unknown_containers = 0, dropped_of_containers = 0;
   // From handing an order to the stream until its first outcome came back, the slowest of the last thousand.
   double slowest_order_ms = 0, mean_order_ms = 0;
