@@ -206,7 +206,8 @@ void KubernetesRun::PassOnSteering() {
   if (read && steering_.num_kinds() < kWatchedKinds.size()) return;
   const Amounts largest = cluster_.LargestNode();
   steered_ = steering_.version();
-  for (const JobView& job : control_->view()->jobs) {
+  const std::shared_ptr<const FleetView> view = control_->view();  // the loop alone would not keep it
+  for (const JobView& job : view->jobs) {
     const std::optional<WorkloadName> workload = cluster_.naming().Parse(job.record->name);
     if (!workload.has_value()) continue;
     std::vector<Label> wanted = read ? steering_.Of(*workload) : std::vector<Label>();
