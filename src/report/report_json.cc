@@ -61,33 +61,53 @@ void WriteSummary(const LaneResult& lane, double seconds, JsonWriter* json) {
   json->EndObject();
 }
 
-void WriteFleet(const LaneResult& lane, JsonWriter* json) {
+// A column that the first lane of the resource has just so is left out: owners' limits would stand once a
+// recommender.
+template <typename Items, typename Value, typename Write>
+void ColumnUnlessFirst(std::string_view name, const Items& items, const Items* first, JsonWriter* json,
+                       Value value, Write write) {
+  const auto same = [&](const auto& a, const auto& b) { return value(a) == value(b); };
+  if (first != nullptr && std::equal(items.begin(), items.end(), first->begin(), first->end(), same)) return;
+  Column(name, items, json, [&](const auto& item) { write(value(item)); });
+}
+
+// `first`: of the first lane of the resource; null for that lane itself.
+void WriteFleet(const LaneResult& lane, const LaneResult* first, JsonWriter* json) {
+  const auto* days = first != nullptr ? &first->fleet : nullptr;
+  const auto whole = [&](int64_t value) { json->Int(value); };
   const auto average = [&](double amount_seconds) {
     json->Number(Average(lane.resource, amount_seconds, kDayS));
   };
   json->BeginObject();
-  Column("day", lane.fleet, json, [&](const FleetDay& d) { json->Int(d.day); });
+  ColumnUnlessFirst(
+      "day", lane.fleet, days, json, [](const FleetDay& d) { return int64_t{d.day}; }, whole);
   Column("limit", lane.fleet, json, [&](const FleetDay& d) { average(d.limit_seconds); });
-  Column("owner", lane.fleet, json, [&](const FleetDay& d) { average(d.owner_limit_seconds); });
-  Column("usage", lane.fleet, json, [&](const FleetDay& d) { average(d.usage_seconds); });
-  Column("job_days", lane.fleet, json,
-         [&](const FleetDay& d) { json->Int(static_cast<int64_t>(d.job_days)); });
+  ColumnUnlessFirst(
+      "owner", lane.fleet, days, json, [](const FleetDay& d) { return d.owner_limit_seconds; }, average);
+  ColumnUnlessFirst(
+      "usage", lane.fleet, days, json, [](const FleetDay& d) { return d.usage_seconds; }, average);
+  ColumnUnlessFirst(
+      "job_days", lane.fleet, days, json, [](const FleetDay& d) { return static_cast<int64_t>(d.job_days); },
+      whole);
   Column("oom_days", lane.fleet, json,
          [&](const FleetDay& d) { json->Int(static_cast<int64_t>(d.oom_days)); });
   json->EndObject();
 }
 
-// One array a column: ten thousand jobs stay small and parse fast.
-void WriteJobs(const LaneResult& lane, double seconds, JsonWriter* json) {
+// One array a column: ten thousand jobs stay small and parse fast. `seconds` of `first` are the same.
+void WriteJobs(const LaneResult& lane, const LaneResult* first, double seconds, JsonWriter* json) {
+  const auto* jobs = first != nullptr ? &first->per_job : nullptr;
   const auto average = [&](double amount_seconds) {
     json->Number(Average(lane.resource, amount_seconds, seconds), 4);
   };
   json->BeginObject();
-  Column("job_days", lane.per_job, json,
-         [&](const Totals& t) { json->Int(static_cast<int64_t>(t.job_days)); });
+  ColumnUnlessFirst(
+      "job_days", lane.per_job, jobs, json, [](const Totals& t) { return static_cast<int64_t>(t.job_days); },
+      [&](int64_t days) { json->Int(days); });
   Column("limit", lane.per_job, json, [&](const Totals& t) { average(t.limit_seconds); });
   Column("limit_owned", lane.per_job, json, [&](const Totals& t) { average(t.limit_seconds_owned); });
-  Column("owner", lane.per_job, json, [&](const Totals& t) { average(t.owner_limit_seconds); });
+  ColumnUnlessFirst(
+      "owner", lane.per_job, jobs, json, [](const Totals& t) { return t.owner_limit_seconds; }, average);
   Column("slack", lane.per_job, json, [&](const Totals& t) { json->Number(t.mean_slack(), 3); });
   Column("oom_days", lane.per_job, json,
          [&](const Totals& t) { json->Int(static_cast<int64_t>(t.oom_days)); });
@@ -95,8 +115,18 @@ void WriteJobs(const LaneResult& lane, double seconds, JsonWriter* json) {
   json->EndObject();
 }
 
+// Null if `lane` is the first of its resource.
+const LaneResult* FirstOfResource(const ReplayResult& result, const LaneResult& lane) {
+  for (const LaneResult& other : result.lanes) {
+    if (other.resource == lane.resource) return &other == &lane ? nullptr : &other;
+  }
+  return nullptr;
+}
+
 void WriteLane(const ReplayResult& result, const LaneResult& lane, JsonWriter* json) {
   const double seconds = ScoredSeconds(result, lane);
+  const LaneResult* first = FirstOfResource(result, lane);
+  const bool same_time = first != nullptr && ScoredSeconds(result, *first) == seconds;
   json->BeginObject();
   json->Field("policy", Name(lane.policy));
   json->Field("resource", Name(lane.resource));
@@ -109,9 +139,9 @@ void WriteLane(const ReplayResult& result, const LaneResult& lane, JsonWriter* j
   }
   json->EndArray();
   json->Key("fleet");
-  WriteFleet(lane, json);
+  WriteFleet(lane, first, json);
   json->Key("jobs");
-  WriteJobs(lane, seconds, json);
+  WriteJobs(lane, same_time ? first : nullptr, seconds, json);
   json->EndObject();
 }
 

@@ -47,7 +47,13 @@ function inBytes(lane: Lane): Lane {
 
 export function readReport(text: string): Report {
   const report = JSON.parse(text) as Report;
-  return { ...report, lanes: report.lanes.map(inBytes) };
+  return { ...report, lanes: report.lanes.map((lane) => inBytes(complete(lane, report.lanes))) };
+}
+
+// Columns that are the same as those of the first lane of the resource are written there alone.
+function complete(lane: Lane, lanes: Lane[]): Lane {
+  const first = lanes.find((other) => other.resource === lane.resource) ?? lane;
+  return { ...lane, fleet: { ...first.fleet, ...lane.fleet }, jobs: { ...first.jobs, ...lane.jobs } };
 }
 
 const DIGITS = new Map([...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-'].map((c, i) => [c, i]));

@@ -25,8 +25,7 @@ function limitSeries(view: View, days: number[]): Series[] {
   const usage: Series = { name: 'usage, mean', colour: '--usage', style: 'area', values: byDay(lane.fleet, days, (i) => lane.fleet.usage[i] ?? null) };
   const owners: Series = { name: 'owners’ limits', colour: '--owner', style: 'dash',
     values: byDay(lane.fleet, days, (i) => ((lane.fleet.owner[i] ?? 0) > 0 ? lane.fleet.owner[i] ?? null : null)) };
-  const ownersDrawn = hasOwner(lane) && !laneOf(report, lane.resource, 'static');
-  return [usage, ...(ownersDrawn ? [owners] : []), ...drawn.map((l) => ({ ...lineOf(view, l.policy), values: limits(l, days) }))];
+  return [usage, ...(hasOwner(lane) && !laneOf(report, lane.resource, 'static') ? [owners] : []), ...drawn.map((l) => ({ ...lineOf(view, l.policy), values: limits(l, days) }))];
 }
 
 export function FleetCard({ view }: { view: View }) {
@@ -36,17 +35,18 @@ export function FleetCard({ view }: { view: View }) {
   const time = useMemo(() => days.map(dayTime), [days]);
   const jobs = useMemo(() => byDay(lane.fleet, days, (i) => lane.fleet.job_days[i] ?? null), [lane, days]);
   const owner = useMemo(() => byDay(lane.fleet, days, (i) => lane.fleet.owner[i] ?? null), [lane, days]);
+  const byStatic = laneOf(report, lane.resource, 'static') !== undefined;  // else they are a line of their own
   const shade = { until: (report.first_scored_day - 0.5) * DAY_S, text: 'warm-up' };
   const note = (i: number) => (
     <>
-      {(owner[i] ?? 0) > 0 && <p>owners’ limits <b>{amount(lane.resource, owner[i])}</b></p>}
+      {byStatic && (owner[i] ?? 0) > 0 && <p>owners’ limits <b>{amount(lane.resource, owner[i])}</b></p>}
       <p class="muted">{(days[i] ?? 0) < report.first_scored_day ? 'warm-up, not scored' : plural(jobs[i] ?? 0, 'job')}</p>
     </>
   );
   const hurt = drawn.map((l) => ({ ...lineOf(view, l.policy), values: byDay(l.fleet, days, shareOfDay(l)) }));
   return (
     <Card title="The fleet over time" hint={`Limits in force, summed over all jobs and averaged over each day. The shaded area is what was really used${
-      laneOf(report, lane.resource, 'static') ? '; static is what the owners reserved' : ''}.`}>
+      byStatic ? '; static is what the owners reserved' : ''}.`}>
       <LineChips view={view}><span class="chip fixed"><Swatch name="--usage" style="area" />usage</span></LineChips>
       <Chart bare label="Limits in force, usage and the owners’ limits per day" time={time} series={limitSeries(view, days)} height={300} shade={shade}
         base={lane.resource === 'memory' ? 2 : 10} format={(v) => amount(lane.resource, v)}

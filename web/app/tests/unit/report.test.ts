@@ -20,6 +20,11 @@ describe('the data of a report', () => {
     expect(memory?.fleet.owner[0]).toBe(memory?.sum.owner);
     expect(cpu?.jobs.owner[0]).toBe(2);
   });
+  it('has the columns that only the first lane of a resource has', () => {
+    const data = reportData({ jobs: 9 });
+    for (const lane of data.lanes.slice(2)) { delete lane.jobs.owner; delete lane.fleet.day; }
+    expect(readReport(JSON.stringify(data))).toEqual(report);
+  });
   it('unpacks columns', () => {
     expect(unpackColumn('')).toEqual([]);
     // Bucket 1 * 64 + 2, then a hole of one, of three, and levels.
