@@ -19,7 +19,10 @@ Timestamp EndOf(WindowId window) { return Timestamp::FromSeconds(window.next().s
 }  // namespace
 
 Agent::Agent(AgentOptions options, const Parts& parts)
-    : options_(std::move(options)), parts_(parts), looked_(parts.finders.size()) {
+    : options_(std::move(options)),
+      parts_(parts),
+      guard_(options_.tiers.guard),
+      looked_(parts.finders.size()) {
   if (parts_.watch == nullptr) return;
   for (size_t i = 0; i < parts_.finders.size(); ++i) {
     const Wakeup wakeup = parts_.finders[i]->wakeup();
@@ -49,6 +52,7 @@ void Agent::Sample(const NodeTime& now) {
     Look(*it->second, all ? ReadDepth::kAll : ReadDepth::kUsage, now);
     if (all && (sample_ + id) / every % kCompareEvery == 0 && tasks_.contains(id)) {
       CompareLimits(*tasks_.at(id), now);
+      SetByTier(*tasks_.at(id), true);
     }
   }
   std::vector<AgentTask*> moving;
@@ -72,6 +76,7 @@ void Agent::Sample(const NodeTime& now) {
     if (open.has_value()) measured_ = std::min(measured_, Timestamp{EndOf(*open).us - 1});
   }
   Move(moving, now);
+  GuardMemory(now);
   SaveLedger();
 }
 
@@ -128,6 +133,10 @@ void Agent::SendWindows(const NodeTime& now) {
 }
 
 void Agent::Stop(const NodeTime& now) {
+  for (const auto& [id, task] : tasks_) {
+    EndThrottle(*task);
+    SetByTier(*task, false);
+  }
   for (const auto& [id, task] : tasks_) {
     std::vector<NodeWindow> open;
     task->meter.CloseAll(open);

@@ -17,6 +17,9 @@
 #include "agent.pb.h"
 #include "agent/agent_task.h"
 #include "agent/ledger.h"
+#include "node/memory_guard.h"
+#include "node/tier_options.h"
+#include "ports/memory_source.h"
 #include "wire/uplink.h"
 
 namespace taut {
@@ -36,16 +39,27 @@ struct AgentOptions {
   std::vector<TaskRule> rules;
   double machine_memory_bytes = 0;  // no local raise goes above 95 % of it; 0: not known
   int all_every = 10;               // every this many samples all files of a task are read
+  TierOptions tiers;
+  bool has_memory_high = false;         // cgroup v2: tasks can be throttled
+  std::vector<std::string> own_groups;  // paths of this process's cgroups: none that has it in it is acted on
 };
 
 struct AgentCounts {
   uint64_t samples = 0, windows = 0, ooms = 0, read_errors = 0;
   uint64_t orders = 0, writes = 0, refused_writes = 0, local_raises = 0, foreign_changes = 0;
   uint64_t jumps = 0;
+  uint64_t guard_throttles = 0, guard_kills = 0;  // for the machine's memory
+};
+
+// What was known when the guard of the machine's memory acted.
+struct GuardFigures {
+  MemoryNow memory;
+  GuardTask task;
 };
 
 // One thing that the agent did or saw, for the log: "limit_set", "limit_raised", "limit_released",
-// "limit_held", "limit_refused", "oom_kill", "owner_changed".
+// "limit_held", "limit_refused", "oom_kill", "owner_changed"; for the machine's memory "task_throttled",
+// "task_unthrottled", "task_killed", "task_not_killed".
 struct AgentAct {
   std::string_view action;
   std::string job, task;
@@ -53,6 +67,7 @@ struct AgentAct {
   std::optional<double> from, to;  // limits; absent: none
   uint64_t decision = 0, kills = 0;
   std::string text;
+  std::optional<GuardFigures> guard = std::nullopt;
 };
 
 class Agent {
@@ -63,6 +78,7 @@ class Agent {
     Uplink* uplink = nullptr;
     Ledger* ledger = nullptr;
     FdWatch* watch = nullptr;
+    MemorySource* memory = nullptr;  // what options.tiers.guard looks at; null: nothing is guarded
   };
   Agent(AgentOptions options, const Parts& parts);
   ~Agent();
@@ -81,7 +97,8 @@ class Agent {
   void TakeOrders(const NodeTime& now);
   // A heartbeat: the loop passes the agent's own cost.
   void Beat(double cpu_share, uint64_t resident_bytes);
-  // Sends the windows that are still open. Limits stay as they are.
+  // Sends the windows that are still open. Limits stay as they are, but for those that tiers set: they are
+  // their owners' again.
   void Stop(const NodeTime& now);
 
   // For people: what could not be done, by what it was about; only what holds now.
@@ -130,6 +147,26 @@ class Agent {
   void RestoreHolds(AgentTask& task, const LedgerEntry& entry, const NodeTime& now);
   // False: it could not be written, and errors_ says why.
   bool SaveLedger();
+  // What its tier asks for (or, not `is_on`, nothing), and the end of what an earlier life of the agent or
+  // another configuration asked for.
+  void SetByTier(AgentTask& task, bool is_on);
+  int WeightByTier(const AgentTask& task) const;
+  std::optional<double> RequestOf(const AgentTask& task) const;
+  // By kind: what the tier asks for; nullopt: nothing.
+  std::optional<LimitValue> WantedByTier(const AgentTask& task, LimitKind kind) const;
+  // What is to be there when nothing is asked for any more; nullopt: what is there stays.
+  std::optional<LimitValue> LeftOver(const AgentTask& task, LimitKind kind) const;
+  // Ledger, kernel, ledger.
+  absl::Status WriteNow(AgentTask& task, LimitKind kind, LimitValue value);
+  void GuardMemory(const NodeTime& now);
+  std::vector<GuardTask> GuardTasks() const;
+  using TierByPath = std::multimap<std::string, Tier>;  // of all tasks, by the paths of their cgroups
+  bool MayBeGuarded(const AgentTask& task, const TierByPath& tiers) const;
+  void CarryOut(const GuardAct& act, const GuardFigures& figures, const NodeTime& now);
+  absl::Status Throttle(AgentTask& task, double high);
+  void EndThrottle(AgentTask& task);
+  void TellGuard(std::string_view action, const AgentTask& task, const GuardFigures& figures,
+                 std::string text);
   void Look(AgentTask& task, ReadDepth depth, const NodeTime& now);
   void TakeEvent(const TaskEvent& event, const NodeTime& now);
   void CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime& now);
@@ -169,6 +206,7 @@ class Agent {
 
   const AgentOptions options_;
   const Parts parts_;
+  MemoryGuard guard_;
   std::map<uint64_t, std::unique_ptr<AgentTask>> tasks_;  // by id, which are the watch's keys
   uint64_t last_id_ = 0;
   absl::flat_hash_map<std::string, uint64_t> by_identity_;

@@ -19,14 +19,6 @@ constexpr int64_t kMaxSkewS = 300;  // between the daemon's clock and this one
 constexpr int64_t kMaxGraceS = 86'400;
 constexpr size_t kMaxActs = 10'000;
 
-// Whether a write that failed in this way may have changed the limit all the same: a container that ends
-// during the update has it at its next start. The next comparison finds out; until then the ledger keeps
-// both values as the agent's.
-bool MayBeWritten(absl::StatusCode code) {
-  return code != absl::StatusCode::kInvalidArgument && code != absl::StatusCode::kUnimplemented &&
-         code != absl::StatusCode::kPermissionDenied && code != absl::StatusCode::kResourceExhausted;
-}
-
 }  // namespace
 
 // ---- when a task is killed or throttled ----
@@ -250,6 +242,10 @@ void Agent::Order(const pb::Order& order, const NodeTime& now) {
   if (untouched)
     return answer(pb::Outcome::FAILED,
                   StrCat(taut::Name(r), " is only measured here (", taut::Name(r), ": none)"));
+  if (r == Resource::kCpu && task.rule->cpu == CpuStyle::kSoft && WeightByTier(task) > 0) {
+    return answer(pb::Outcome::FAILED, StrCat("cpu.weight is set by the task's tier here (tiers.cpu_weight.",
+                                              taut::Name(task.tier.tier), ")"));
+  }
   LimitLane& lane = task.of(r);
   // The owner may have changed it since the last look.
   if (now.steady_us - task.compared_us >= kCompareUs) CompareLimits(task, now);
@@ -297,6 +293,10 @@ bool Agent::SaveLedger() {
 
 std::optional<Agent::Step> Agent::PlanStep(AgentTask& task, Resource r, const NodeTime& now) {
   LimitLane& lane = task.of(r);
+  // memory.high is the guard's while it throttles.
+  const bool is_guards =
+      r == Resource::kMemory && task.rule->memory == MemoryStyle::kSoft && task.high_before.has_value();
+  if (is_guards) return std::nullopt;
   if (!lane.mover.has_target() || options_.observe || !task.rule->manage) return std::nullopt;
   const bool cpu = r == Resource::kCpu;
   const auto next = lane.mover.Next(cpu ? task.meter.cpu_cores() : task.meter.memory_bytes(),

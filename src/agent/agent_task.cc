@@ -99,6 +99,13 @@ LimitWrites WritesFor(const TaskRule& rule, Resource r, std::optional<double> li
   return writes;
 }
 
+double HighBeside(double max) { return max / kSoftRoom; }
+
+bool MayBeWritten(absl::StatusCode code) {
+  return code != absl::StatusCode::kInvalidArgument && code != absl::StatusCode::kUnimplemented &&
+         code != absl::StatusCode::kPermissionDenied && code != absl::StatusCode::kResourceExhausted;
+}
+
 LimitWrites WritesForOwner(const TaskRule& rule, Resource r, const TaskLimits& owner) {
   LimitWrites writes;
   for (auto [kind, value] : WritesFor(rule, r, 1.0, std::nullopt)) writes.emplace_back(kind, owner.of(kind));

@@ -2,6 +2,7 @@
 // in cores or bytes becomes what is written to the kernel.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "agent/ledger.h"
 #include "model/resource.h"
 #include "node/limit_mover.h"
 #include "node/task_meter.h"
+#include "node/tier_options.h"
 #include "ports/task_group.h"
 #include "ports/task_rule.h"
 
@@ -95,6 +98,11 @@ struct AgentTask {
   int64_t compared_us = INT64_MIN;    // when in_force was read
   std::optional<int64_t> started_us;  // steady time; absent: it ran before the agent, since when is not known
   OomTally ooms;
+  TaskTier tier;
+  // There while the guard of the machine's memory throttles the task: what memory.high was before.
+  std::optional<LimitValue> high_before;
+  // By LimitKind, of what tiers set: another program has changed it since, and it stays so; the kernel refused.
+  std::array<bool, kNumLimitKinds> is_others{}, is_refused{};
   // The highest memory since peak_since_us and in the span before it.
   double peak = 0, peak_before = 0;
   int64_t peak_since_us = 0;
@@ -113,6 +121,12 @@ LimitWrites WritesFor(const TaskRule& rule, Resource r, std::optional<double> li
                       std::optional<double> current);
 // What to write so that the owner's limits hold again.
 LimitWrites WritesForOwner(const TaskRule& rule, Resource r, const TaskLimits& owner);
+// memory.high beside this memory.max, both of `memory: soft`.
+double HighBeside(double max);
+// Whether a write that failed in this way may have changed the limit all the same: a container that ends
+// during the update has it at its next start. The next comparison finds out; until then the ledger keeps
+// both values as the agent's.
+bool MayBeWritten(absl::StatusCode code);
 // The limit in cores or bytes that these come to, under this rule; absent: none.
 std::optional<double> LimitOf(const TaskRule& rule, Resource r, const TaskLimits& limits);
 // Within the rule's bounds.

@@ -146,6 +146,7 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
   auto task = std::make_unique<AgentTask>(found, options_.rules[found.rule], *std::move(group), meter,
                                           options_.moves);
   task->finder = finder;
+  task->tier = TierOf(options_.tiers, found, *task->rule);
   if (const absl::StatusOr<TaskLimits> limits = task->group->ReadLimits(); limits.ok()) {
     task->in_force = task->owner = *limits;
   }
@@ -164,7 +165,9 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
   fresh_.push_back(id);
   std::erase(gone_, name);
   Look(added, ReadDepth::kAll, now);
-  if (tasks_.contains(id)) Move({&added}, now);
+  if (!tasks_.contains(id)) return;
+  SetByTier(added, true);
+  Move({&added}, now);
 }
 
 // A task that comes back under its name goes on where it was; the limits of its owner are those of now.
@@ -321,6 +324,8 @@ void Agent::CompareLimits(AgentTask& task, const NodeTime& now, bool came_back) 
     const auto kind = static_cast<LimitKind>(i);
     if (!TakeOthersChange(task, kind, came_back)) continue;
     tell = true;
+    task.is_others[static_cast<size_t>(i)] = true;
+    if (kind == LimitKind::kMemoryHigh) task.high_before.reset();
     if (!Sets(*task.rule, kind)) continue;
     LimitLane& lane = task.of(ResourceOf(kind));
     lane.mover.SetCurrent(LimitOf(*task.rule, ResourceOf(kind), task.in_force));

@@ -17,8 +17,7 @@
 
 namespace taut {
 
-// A limit as the kernel holds it; absent: no limit.
-using LimitValue = std::optional<double>;
+using LimitValue = std::optional<double>;  // as the kernel holds it; absent: no limit
 
 struct LedgerValue {
   LimitValue owner;

@@ -80,8 +80,8 @@ pb::TaskWindow WindowMessage(const AgentTask& task, const NodeWindow& window) {
 
 bool SameLimit(LimitKind kind, std::optional<double> a, std::optional<double> b) {
   if (!a.has_value() || !b.has_value()) return a.has_value() == b.has_value();
-  const bool memory = kind == LimitKind::kMemoryMax || kind == LimitKind::kMemoryHigh;
-  const double least = memory ? kPage : kind == LimitKind::kCpuMax ? 0.01 : 0.05;
+  const bool cpu = kind == LimitKind::kCpuMax || kind == LimitKind::kCpuWeight;
+  const double least = !cpu ? kPage : kind == LimitKind::kCpuMax ? 0.01 : 0.05;
   return std::abs(*a - *b) <= std::max(least, 1e-3 * std::max(*a, *b));
 }
 

@@ -98,12 +98,6 @@ bool FitsInto(const CellAmounts& amounts, const CellAmounts& capacity) {
   return true;
 }
 
-std::string_view Name(CellTier tier) {
-  static constexpr std::array<std::string_view, kCellTiers> kNames = {"free", "batch", "mid", "production",
-                                                                      "monitoring"};
-  return kNames[static_cast<size_t>(tier)];
-}
-
 uint32_t AttributeNames::Number(std::string_view text) {
   const auto [it, added] = numbers_.try_emplace(std::string(text), static_cast<uint32_t>(texts_.size()));
   if (added) texts_.emplace_back(text);

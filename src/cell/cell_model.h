@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "model/tier.h"
 
 namespace taut {
 
@@ -29,11 +30,8 @@ inline constexpr size_t kCellCpu = 0, kCellMemory = 1, kCellGpu = 2;
 std::vector<CellResource> CpuAndMemory();
 std::vector<CellResource> CpuMemoryGpu();
 
-// Low to high. The upper two are production.
-enum class CellTier : uint8_t { kFree, kBatch, kMid, kProduction, kMonitoring };
-inline constexpr size_t kCellTiers = 5;
-constexpr bool IsProduction(CellTier tier) { return tier >= CellTier::kProduction; }
-std::string_view Name(CellTier tier);
+using CellTier = Tier;
+inline constexpr size_t kCellTiers = kTiers;
 
 // Numbers of attributes' keys and values: one number for one text, from 0.
 class AttributeNames {

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "cgroup/cgroup_files.h"
 #include "cgroup/kernel_text.h"
+#include "cgroup/kill_group.h"
 #include "ports/cpu_weight.h"
 
 namespace taut {
@@ -36,7 +37,7 @@ absl::Status CheckValue(LimitKind kind, double value) {
 bool IsSame(LimitKind kind, std::optional<double> wanted, std::optional<double> is) {
   if (wanted.has_value() != is.has_value()) return false;
   if (!wanted.has_value()) return true;
-  const bool is_memory = kind == LimitKind::kMemoryMax || kind == LimitKind::kMemoryHigh;
+  const bool is_memory = kind != LimitKind::kCpuMax && kind != LimitKind::kCpuWeight;
   return std::abs(*wanted - *is) <= (is_memory ? static_cast<double>(sysconf(_SC_PAGESIZE)) : 1e-9);
 }
 
@@ -55,6 +56,8 @@ class Cgroup final : public TaskGroup {
   std::optional<double> Rounded(LimitKind kind, std::optional<double> value) override {
     return files_->Rounded(kind, value);
   }
+  absl::StatusOr<int> Kill() override;
+  std::string_view cgroup_path() const override { return path_; }
   Wakeup oom_wakeup() const override { return files_->oom_wakeup(); }
   void ClearOomWakeup() override { files_->ClearOomWakeup(); }
 
@@ -135,6 +138,12 @@ absl::Status Cgroup::SetLimit(LimitKind kind, std::optional<double> value) {
   return absl::FailedPreconditionError(StrCat("cgroup ", path_, ": ", Name(kind), " was set to ",
                                               LimitText(*wanted), " but reads ", LimitText(is),
                                               "; check whether another program sets it"));
+}
+
+absl::StatusOr<int> Cgroup::Kill() {
+  if (IsGone()) return Gone();
+  const absl::StatusOr<int> killed = KillGroup(files_->home(), path_);
+  return killed.ok() ? killed : absl::StatusOr<int>(At(killed.status()));
 }
 
 }  // namespace

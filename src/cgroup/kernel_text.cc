@@ -65,6 +65,20 @@ PressureTotals ParsePressure(std::string_view text) {
   return {TotalOf(text, "some "), TotalOf(text, "full ")};
 }
 
+PressureShares ParsePressureShares(std::string_view text) {
+  const auto share_of = [text](std::string_view start) -> std::optional<double> {
+    const size_t at = text.find(start);
+    if (at == std::string_view::npos) return std::nullopt;
+    const std::string_view rest = text.substr(at + start.size());
+    const size_t end = rest.find(' ');
+    if (end == std::string_view::npos) return std::nullopt;
+    const std::optional<double> percent = ParseDouble(rest.substr(0, end));
+    if (!percent.has_value() || !(*percent >= 0 && *percent <= 100)) return std::nullopt;
+    return *percent / 100;
+  };
+  return {share_of("some avg10="), share_of("full avg10=")};
+}
+
 std::optional<double> KernelLimit::amount() const {
   return is_limited ? std::optional<double>(static_cast<double>(value)) : std::nullopt;
 }

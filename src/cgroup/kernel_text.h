@@ -20,6 +20,11 @@ std::optional<uint64_t> ParseKernelNumber(std::string_view text);
 std::optional<uint64_t> ParseKeyedNumber(std::string_view text, std::string_view key);
 // "some avg10=0.00 avg60=0.00 avg300=0.00 total=12\nfull ...": the totals.
 PressureTotals ParsePressure(std::string_view text);
+// The same: avg10, the share of the last ten seconds, 0 .. 1.
+struct PressureShares {
+  std::optional<double> some, full;
+};
+PressureShares ParsePressureShares(std::string_view text);
 
 // What a limit file says.
 struct KernelLimit {

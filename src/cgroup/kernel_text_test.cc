@@ -62,6 +62,18 @@ TEST(KernelText, PressureIsTheTotals) {
   }
 }
 
+TEST(KernelText, PressureIsAShareOfTheLastTenSeconds) {
+  const PressureShares both = ParsePressureShares(
+      "some avg10=16.50 avg60=0.00 avg300=0.00 total=36000\nfull avg10=0.00 avg60=3.00 avg300=0.00 "
+      "total=12\n");
+  EXPECT_THAT(both.some, Optional(0.165));
+  EXPECT_THAT(both.full, Optional(0.0));
+  for (const std::string_view text :
+       {"", "some avg10=", "some avg10=x avg60=0", "some avg10=101.00 avg60=0"}) {
+    EXPECT_EQ(ParsePressureShares(text).some, std::nullopt) << text;
+  }
+}
+
 TEST(KernelText, ALimitIsBytesOrNone) {
   const auto limit = [](std::string_view text) -> std::string {
     const std::optional<KernelLimit> read = ParseByteLimit(text);

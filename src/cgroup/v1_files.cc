@@ -114,6 +114,8 @@ std::optional<double> V1Files::ReadLimit(LimitKind kind) const {
       return limit.has_value() ? limit->amount() : std::nullopt;
     }
     case LimitKind::kMemoryHigh:
+    case LimitKind::kMemoryLow:
+    case LimitKind::kMemoryMin:
       return std::nullopt;
     case LimitKind::kCpuMax: {
       const std::optional<CpuQuota> quota = ReadQuota();
@@ -135,7 +137,9 @@ absl::StatusOr<std::optional<double>> V1Files::WriteLimit(LimitKind kind, std::o
       return value;
     }
     case LimitKind::kMemoryHigh:
-      return absl::UnimplementedError("cgroup v1 has no memory.high");
+    case LimitKind::kMemoryLow:
+    case LimitKind::kMemoryMin:
+      return absl::UnimplementedError(StrCat("cgroup v1 has no ", Name(kind)));
     case LimitKind::kCpuMax:
       return WriteQuota(value);
     case LimitKind::kCpuWeight:

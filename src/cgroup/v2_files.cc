@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kDefaultWeight = 100;
 constexpr int kReclaimTries = 3;
+constexpr double kAllMemory = 1e18;  // bytes: "max" of a protection
 
 class V2Files final : public CgroupFiles {
  public:
@@ -43,6 +44,8 @@ class V2Files final : public CgroupFiles {
   }
   void ReadEvents(TaskReading& out) const;
   absl::StatusOr<std::optional<double>> WriteMemory(const char* file, std::optional<double> value);
+  std::optional<double> ReadProtection(const char* file) const;
+  absl::StatusOr<std::optional<double>> WriteProtection(const char* file, std::optional<double> value);
   absl::StatusOr<std::optional<double>> WriteQuota(std::optional<double> cores);
   absl::Status MakeRoom(uint64_t bytes);
 
@@ -92,6 +95,9 @@ std::optional<double> V2Files::ReadLimit(LimitKind kind) const {
       const std::optional<KernelLimit> limit = ParseByteLimit(directory_.Read(file, buffer).text);
       return limit.has_value() ? limit->amount() : std::nullopt;
     }
+    case LimitKind::kMemoryLow:
+    case LimitKind::kMemoryMin:
+      return ReadProtection(kind == LimitKind::kMemoryLow ? "memory.low" : "memory.min");
     case LimitKind::kCpuMax: {
       const std::optional<CpuQuota> quota = ParseCpuMax(directory_.Read("cpu.max", buffer).text);
       return quota.has_value() ? quota->cores() : std::nullopt;
@@ -110,6 +116,9 @@ absl::StatusOr<std::optional<double>> V2Files::WriteLimit(LimitKind kind, std::o
       return WriteMemory("memory.max", value);
     case LimitKind::kMemoryHigh:
       return WriteMemory("memory.high", value);
+    case LimitKind::kMemoryLow:
+    case LimitKind::kMemoryMin:
+      return WriteProtection(kind == LimitKind::kMemoryLow ? "memory.low" : "memory.min", value);
     case LimitKind::kCpuMax:
       return WriteQuota(value);
     case LimitKind::kCpuWeight:
@@ -130,6 +139,23 @@ absl::StatusOr<std::optional<double>> V2Files::WriteMemory(const char* file, std
       if (absl::Status room = MakeRoom(bytes); !room.ok()) return room;
     }
   }
+  if (absl::Status written = WriteStatus(directory_.Write(file, text), file); !written.ok()) return written;
+  return value;
+}
+
+// Of protection "max" is much and 0 is none.
+std::optional<double> V2Files::ReadProtection(const char* file) const {
+  KernelBuffer buffer;
+  const std::optional<KernelLimit> read = ParseByteLimit(directory_.Read(file, buffer).text);
+  if (!read.has_value() || (read->is_limited && read->value == 0)) return std::nullopt;
+  return read->amount().value_or(kAllMemory);
+}
+
+absl::StatusOr<std::optional<double>> V2Files::WriteProtection(const char* file,
+                                                               std::optional<double> value) {
+  const std::string text = !value.has_value()     ? "0"
+                           : *value >= kAllMemory ? "max"
+                                                  : StrCat(static_cast<uint64_t>(*value));
   if (absl::Status written = WriteStatus(directory_.Write(file, text), file); !written.ok()) return written;
   return value;
 }

@@ -8,13 +8,14 @@
 #include "base/name_template.h"
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "base/time.h"
 #include "config/yaml_walk.h"
 #include "model/units.h"
 
 namespace taut {
 namespace {
 
-constexpr std::string_view kTasks = "tasks";
+constexpr std::string_view kTasks = "tasks", kTierRules = "tiers.rules";
 constexpr int64_t kMaxGraceS = 86'400;
 
 #define TAUT_FIELD(name) +[](AgentConfig& c) -> ConfigField { return &c.name; }
@@ -63,6 +64,69 @@ const AgentSetting kAgentSettings[] = {
      "a hard CPU limit is raised immediately if more than this share of its periods is throttled", kPlain, 0,
      1, TAUT_FIELD(moves.throttled_share)},
     {"limits.throttle_ratio", "factor of that raise", kPlain, 1, 10, TAUT_FIELD(moves.throttle_ratio)},
+    {"tiers.default",
+     "tier of a task to which neither tiers.rules nor its rule gives one: monitoring, production, mid, batch "
+     "or free. Tiers act only on tasks of rules with manage: true",
+     kPlain, 0, 0, TAUT_FIELD(tiers.fallback)},
+    {"tiers.cpu_weight.monitoring",
+     "cpu.weight of tasks of this tier, 1 to 10,000 (the kernel's default is 100); 0: not set", kPlain, 0,
+     10'000, TAUT_FIELD(tiers.cpu_weight[4])},
+    {"tiers.cpu_weight.production",
+     "the same. It takes the place of the weight that tautd orders for cpu: soft", kPlain, 0, 10'000,
+     TAUT_FIELD(tiers.cpu_weight[3])},
+    {"tiers.cpu_weight.mid", "the same", kPlain, 0, 10'000, TAUT_FIELD(tiers.cpu_weight[2])},
+    {"tiers.cpu_weight.batch", "the same", kPlain, 0, 10'000, TAUT_FIELD(tiers.cpu_weight[1])},
+    {"tiers.cpu_weight.free", "the same", kPlain, 0, 10'000, TAUT_FIELD(tiers.cpu_weight[0])},
+    {"tiers.protect.monitoring",
+     "none; low: memory.low, reclaimed last; min: memory.min, never reclaimed. Up to the task's request; low "
+     "without a request: up to its memory limit. cgroup v2 only",
+     kPlain, 0, 0, TAUT_FIELD(tiers.protect[4])},
+    {"tiers.protect.production", "the same", kPlain, 0, 0, TAUT_FIELD(tiers.protect[3])},
+    {"tiers.protect.mid", "the same", kPlain, 0, 0, TAUT_FIELD(tiers.protect[2])},
+    {"tiers.guard.throttle",
+     "when memory is short, set memory.high of tasks of the lowest tier (cgroup v2 only)", kPlain, 0, 0,
+     TAUT_FIELD(tiers.guard.throttle)},
+    {"tiers.guard.kill",
+     "when memory is about to end, kill the task of the lowest tier that is furthest over its request; never "
+     "one of production or monitoring",
+     kPlain, 0, 0, TAUT_FIELD(tiers.guard.kill)},
+    {"tiers.guard.of",
+     "path of a cgroup with a memory limit, such as /batch.slice: its memory is guarded, and only tasks "
+     "below "
+     "it are acted on; empty: the machine's memory",
+     kPlain, 0, 0, TAUT_FIELD(tiers.guard_of)},
+    {"tiers.guard.throttle_share", "memory is short when less than this share of it is free", kPlain, 0, 0.9,
+     TAUT_FIELD(tiers.guard.throttle_below.share)},
+    {"tiers.guard.throttle_free", "or than these bytes, whichever is less", kBytes, 0, 1e15,
+     TAUT_FIELD(tiers.guard.throttle_below.bytes)},
+    {"tiers.guard.kill_share", "memory is about to end when less than this share is free", kPlain, 0, 0.9,
+     TAUT_FIELD(tiers.guard.kill_below.share)},
+    {"tiers.guard.kill_free", "or than these bytes, whichever is less", kBytes, 0, 1e15,
+     TAUT_FIELD(tiers.guard.kill_below.bytes)},
+    {"tiers.guard.last_share",
+     "when less than this share is free, a kill does not wait for tiers.guard.after", kPlain, 0, 0.9,
+     TAUT_FIELD(tiers.guard.last_below.share)},
+    {"tiers.guard.last_free", "or than these bytes, whichever is less", kBytes, 0, 1e15,
+     TAUT_FIELD(tiers.guard.last_below.bytes)},
+    {"tiers.guard.pressure_some",
+     "memory pressure (PSI, some, 10 s) of which memory is short while less than twice the throttle "
+     "threshold "
+     "is free; 0: not considered",
+     kPlain, 0, 1, TAUT_FIELD(tiers.guard.pressure_some)},
+    {"tiers.guard.pressure_full",
+     "memory pressure (PSI, full, 10 s) of which memory is about to end while less than the throttle "
+     "threshold is free; 0: not considered",
+     kPlain, 0, 1, TAUT_FIELD(tiers.guard.pressure_full)},
+    {"tiers.guard.after",
+     "time that throttling has to work, before the next tier is throttled or a task killed", kDuration, 0,
+     3600, TAUT_FIELD(guard_after_s)},
+    {"tiers.guard.settle", "time that the memory of a killed task has to come back before the next kill",
+     kDuration, 1, 3600, TAUT_FIELD(guard_settle_s)},
+    {"tiers.guard.calm",
+     "throttling ends when for this time half as much again as the throttle threshold was free", kDuration, 0,
+     86'400, TAUT_FIELD(guard_calm_s)},
+    {"tiers.guard.kills_per_minute", "highest number of kills in a minute", kPlain, 1, 600,
+     TAUT_FIELD(tiers.guard.kills_per_minute)},
 };
 #undef TAUT_FIELD
 
@@ -83,6 +147,15 @@ constexpr TaskRuleKey kRuleKeys[] = {
     {"cpu_upper", "highest CPU limit, cores"},
     {"memory_lower", "lowest memory limit"},
     {"memory_upper", "highest memory limit, also after an OOM kill"},
+    {"tier", "monitoring, production, mid, batch or free; absent: tiers.default"},
+    {"memory_request", "memory that the task is entitled to; absent: the owner's memory.low, if it has one"},
+};
+
+constexpr TaskRuleKey kTierRuleKeys[] = {
+    {"job", "pattern of the job's name: `batch/*|*/nightly`"},
+    {"label", "and: `KEY=PATTERN`, a label of the task and the pattern of its value: `app=crawler-*`"},
+    {"tier", "its tier"},
+    {"memory_request", "its request"},
 };
 
 class AgentReader {
@@ -98,16 +171,38 @@ class AgentReader {
     if (config_.certificate_file.empty() != config_.key_file.empty()) {
       return Plain("daemon.certificate and daemon.key must be set together");
     }
-    return absl::OkStatus();
+    return CheckGuard();
   }
 
  private:
   absl::Status Plain(std::string_view what) const {
     return absl::InvalidArgumentError(StrCat(name_, ": ", what));
   }
+  absl::Status CheckGuard() {
+    GuardOptions& guard = config_.tiers.guard;
+    guard.after_us = config_.guard_after_s * kMicrosPerSecond;
+    guard.settle_us = config_.guard_settle_s * kMicrosPerSecond;
+    guard.calm_us = config_.guard_calm_s * kMicrosPerSecond;
+    const std::string& of = config_.tiers.guard_of;
+    if (!of.empty() && (of.front() != '/' || of == "/")) {
+      return Plain(StrCat("tiers.guard.of: \"", of, "\": expected a path of a cgroup below /, or nothing"));
+    }
+    const auto in_order = [](double a, double b, double c) { return a >= b && b >= c; };
+    if (!in_order(guard.throttle_below.share, guard.kill_below.share, guard.last_below.share) ||
+        !in_order(guard.throttle_below.bytes, guard.kill_below.bytes, guard.last_below.bytes)) {
+      return Plain(
+          "tiers.guard: expected throttle_share >= kill_share >= last_share, and the same of throttle_free, "
+          "kill_free and last_free");
+    }
+    return absl::OkStatus();
+  }
   absl::Status ReadEntry(const YAML::Node& at, const std::string& key, const YAML::Node& value) {
     if (key == kTasks) return ReadTasks(value);
-    std::set<std::string_view> known = {kTasks};
+    if (key == kTierRules) {
+      return ForEachItem(value, name_, kTierRules,
+                         [this](const YAML::Node& item) { return ReadTierRule(item); });
+    }
+    std::set<std::string_view> known = {kTasks, kTierRules};
     for (const AgentSetting& s : AgentSettingsTable()) {
       known.insert(s.key);
       if (s.key != key) continue;
@@ -122,6 +217,46 @@ class AgentReader {
 
   absl::Status ReadTasks(const YAML::Node& list) {
     return ForEachItem(list, name_, "tasks", [this](const YAML::Node& item) { return ReadTask(item); });
+  }
+  absl::Status ReadTierRule(const YAML::Node& node) {
+    if (!node.IsMap()) return ErrorAt(name_, node, "expected a rule with job or label, and a tier");
+    TaskTierRule rule;
+    const auto set = [&rule](std::string_view key, const std::string& text) -> absl::Status {
+      if (key == "job") return rule.job = text, absl::OkStatus();
+      if (key == "tier") return SetTier(text, rule.tier);
+      if (key == "memory_request") return SetRequest(text, rule.memory_request);
+      if (key == "label") {
+        const size_t equals = text.find('=');
+        if (equals == std::string::npos || equals == 0) {
+          return absl::InvalidArgumentError(StrCat("label: \"", text, "\": expected KEY=PATTERN"));
+        }
+        rule.label = text.substr(0, equals);
+        rule.label_is = text.substr(equals + 1);
+        return absl::OkStatus();
+      }
+      return absl::InvalidArgumentError(StrCat("unknown key \"", key, "\"; did you mean \"",
+                                               NearestName(key, KeysOf(kTierRuleKeys)), "\"?"));
+    };
+    absl::Status s = ForEachEntry(
+        node, name_, "a rule of tiers", [&](const YAML::Node& key, const YAML::Node& value) -> absl::Status {
+          const absl::StatusOr<std::string> text = TextOf(value, name_, key.Scalar());
+          if (!text.ok()) return text.status();
+          const absl::Status entry = set(key.Scalar(), *text);
+          return entry.ok() ? entry : ErrorAt(name_, key, Message(entry));
+        });
+    if (!s.ok()) return s;
+    if (rule.job.empty() && rule.label.empty()) return ErrorAt(name_, node, "expected job or label");
+    if (!rule.tier.has_value() && !rule.memory_request.has_value()) {
+      return ErrorAt(name_, node, "expected tier or memory_request");
+    }
+    config_.tiers.rules.push_back(std::move(rule));
+    return absl::OkStatus();
+  }
+  static absl::Status SetTier(const std::string& text, std::optional<Tier>& out) {
+    return SetField({"tier"}, &out.emplace(), std::span(&text, 1));
+  }
+  static absl::Status SetRequest(const std::string& text, std::optional<double>& out) {
+    return SetField({"memory_request", FieldUnit::kBytes, 0, 1e15}, &out.emplace(), std::span(&text, 1));
   }
   absl::Status ReadTask(const YAML::Node& node) {
     if (!node.IsMap())
@@ -203,6 +338,8 @@ class AgentReader {
     if (key == "cpu_upper") return cores(rule.cpu_upper);
     if (key == "memory_lower") return bytes(rule.memory_lower);
     if (key == "memory_upper") return bytes(rule.memory_upper);
+    if (key == "tier") return SetTier(text, rule.tier);
+    if (key == "memory_request") return SetRequest(text, rule.memory_request);
     return absl::InvalidArgumentError(
         StrCat("unknown key \"", key, "\"; did you mean \"", NearestName(key, KeysOf(kRuleKeys)), "\"?"));
   }
@@ -215,6 +352,7 @@ class AgentReader {
 
 std::span<const AgentSetting> AgentSettingsTable() { return kAgentSettings; }
 std::span<const TaskRuleKey> TaskRuleKeys() { return kRuleKeys; }
+std::span<const TaskRuleKey> TierRuleKeys() { return kTierRuleKeys; }
 
 absl::StatusOr<AgentConfig> ParseAgentConfig(std::string_view yaml, std::string_view name) {
   AgentConfig config;

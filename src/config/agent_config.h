@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "config/config_field.h"
 #include "node/limit_mover.h"
+#include "node/tier_options.h"
 #include "ports/task_rule.h"
 
 namespace taut {
@@ -31,6 +32,8 @@ struct AgentConfig {
   std::string ca_file, certificate_file, key_file;
   size_t queue_bytes = size_t{32} << 20;
   MoverOptions moves;
+  TierOptions tiers;
+  int64_t guard_after_s = 5, guard_settle_s = 5, guard_calm_s = 30;  // of tiers.guard
   std::vector<TaskRule> tasks;
 };
 
@@ -54,5 +57,7 @@ struct TaskRuleKey {
   std::string_view key, help;
 };
 std::span<const TaskRuleKey> TaskRuleKeys();
+// Of an item of `tiers.rules`.
+std::span<const TaskRuleKey> TierRuleKeys();
 
 }  // namespace taut

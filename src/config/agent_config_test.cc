@@ -43,6 +43,59 @@ tasks:
   EXPECT_EQ(config->tasks[2].cpu_lower, 0.5);
 }
 
+TEST(AgentConfig, ReadsTiers) {
+  const absl::StatusOr<AgentConfig> config = ParseAgentConfig(R"(
+tiers:
+  default: mid
+  cpu_weight: {production: 500, batch: 20}
+  protect: {production: low}
+  guard: {throttle: true, kill: true, of: /batch.slice, kill_share: 0.08, after: 3s, pressure_full: 0}
+  rules:
+    - {job: "batch/*", tier: batch, memory_request: 64MiB}
+    - {label: "app=crawl*", tier: free}
+tasks:
+  - {cgroup: "/a/*", job: "batch/{1}", tier: production, memory_request: 1GiB}
+)",
+                                                              "f");
+  ASSERT_TRUE(config.ok()) << Message(config.status());
+  const TierOptions& tiers = config->tiers;
+  EXPECT_EQ(tiers.cpu_weight, (ByTier<int>{0, 20, 0, 500, 0}));
+  EXPECT_EQ(tiers.protect[3], MemoryProtection::kLow);
+  EXPECT_TRUE(tiers.guard.throttle && tiers.guard.kill);
+  EXPECT_EQ(tiers.guard_of, "/batch.slice");
+  EXPECT_EQ(tiers.guard.kill_below.share, 0.08);
+  EXPECT_EQ(tiers.guard.after_us, 3'000'000);
+  FoundTask task;
+  task.job = "batch/x";
+  EXPECT_EQ(TierOf(tiers, task, config->tasks[0]).tier, Tier::kBatch) << "before the task's own rule";
+  EXPECT_EQ(TierOf(tiers, task, config->tasks[0]).memory_request, 64.0 * (1 << 20));
+  task.job = "web";
+  EXPECT_EQ(TierOf(tiers, task, config->tasks[0]).tier, Tier::kProduction);
+  EXPECT_EQ(TierOf(tiers, task, config->tasks[0]).memory_request, 1024.0 * (1 << 20));
+  EXPECT_EQ(TierOf(tiers, task, {}).tier, Tier::kMid);
+  task.labels = {{"app", "crawler"}};
+  EXPECT_EQ(TierOf(tiers, task, config->tasks[0]).tier, Tier::kFree);
+  EXPECT_EQ(TierOf(tiers, task, config->tasks[0]).memory_request, 1024.0 * (1 << 20)) << "it says none";
+}
+
+TEST(AgentConfig, RefusesNonsenseOfTiers) {
+  const auto error = [](const char* yaml) {
+    return std::string(Message(ParseAgentConfig(yaml, "f").status()));
+  };
+  EXPECT_THAT(
+      error("tiers: {default: gold}"),
+      HasSubstr("f:1: tiers.default: \"gold\": expected one of free, batch, mid, production, monitor"));
+  EXPECT_THAT(error("tiers: {guard: {of: batch}}"), HasSubstr("expected a path of a cgroup below /"));
+  EXPECT_THAT(error("tiers: {guard: {of: /}}"), HasSubstr("expected a path of a cgroup below /"));
+  EXPECT_THAT(error("tiers: {guard: {kill_share: 0.5}}"), HasSubstr("expected throttle_share >= kill_share"));
+  EXPECT_THAT(error("tiers: {rules: [{tier: batch}]}"), HasSubstr("f:1: expected job or label"));
+  EXPECT_THAT(error("tiers: {rules: [{job: a}]}"), HasSubstr("expected tier or memory_request"));
+  EXPECT_THAT(error("tiers: {rules: [{label: a, tier: mid}]}"), HasSubstr("expected KEY=PATTERN"));
+  EXPECT_THAT(error("tiers: {rules: [{job: a, teer: mid}]}"), HasSubstr("did you mean \"tier\"?"));
+  EXPECT_THAT(error("tasks: [{cgroup: /a, tier: low}]"), HasSubstr("\"low\": expected one of"));
+  EXPECT_FALSE(ParseAgentConfig("", "f")->tiers.guards()) << "off unless configured";
+}
+
 TEST(AgentConfig, AnEmptyFileMeasuresNothingAndTouchesNothing) {
   const absl::StatusOr<AgentConfig> config = ParseAgentConfig("", "f");
   ASSERT_TRUE(config.ok());

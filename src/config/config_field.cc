@@ -30,12 +30,22 @@ constexpr EnumName<KubeletUsage> kUsages[] = {{KubeletUsage::kCadvisor, "cadviso
 constexpr EnumName<ResizeFallback> kFallbacks[] = {{ResizeFallback::kWait, "wait"},
                                                    {ResizeFallback::kEvict, "evict"}};
 
+constexpr EnumName<Tier> kTierNames[] = {{Tier::kFree, "free"},
+                                         {Tier::kBatch, "batch"},
+                                         {Tier::kMid, "mid"},
+                                         {Tier::kProduction, "production"},
+                                         {Tier::kMonitoring, "monitoring"}};
+constexpr EnumName<MemoryProtection> kProtections[] = {
+    {MemoryProtection::kNone, "none"}, {MemoryProtection::kLow, "low"}, {MemoryProtection::kMin, "min"}};
+
 std::span<const EnumName<ClockSource>> NamesOf(ClockSource) { return kClocks; }
 std::span<const EnumName<Role>> NamesOf(Role) { return kRoles; }
 std::span<const EnumName<ActuatorKind>> NamesOf(ActuatorKind) { return kActuators; }
 std::span<const EnumName<KubernetesJobs>> NamesOf(KubernetesJobs) { return kJobs; }
 std::span<const EnumName<KubeletUsage>> NamesOf(KubeletUsage) { return kUsages; }
 std::span<const EnumName<ResizeFallback>> NamesOf(ResizeFallback) { return kFallbacks; }
+std::span<const EnumName<Tier>> NamesOf(Tier) { return kTierNames; }
+std::span<const EnumName<MemoryProtection>> NamesOf(MemoryProtection) { return kProtections; }
 
 absl::Status Bad(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
 

@@ -13,6 +13,7 @@
 #include "base/clock_source.h"
 #include "ingest/mapping_rules.h"
 #include "net/server_options.h"
+#include "node/tier_options.h"
 
 namespace taut {
 
@@ -29,7 +30,7 @@ enum class ResizeFallback : uint8_t { kWait, kEvict };
 using ConfigField =
     std::variant<std::string*, bool*, int*, int64_t*, size_t*, double*, ServerOptions::Duration*,
                  std::vector<ListenAddress>*, std::vector<std::string>*, ClockSource*, Role*, ActuatorKind*,
-                 KubernetesJobs*, KubeletUsage*, ResizeFallback*>;
+                 KubernetesJobs*, KubeletUsage*, ResizeFallback*, Tier*, MemoryProtection*>;
 enum class FieldUnit : uint8_t { kPlain, kBytes, kDuration, kUrl };
 
 struct FieldSpec {

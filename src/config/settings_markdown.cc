@@ -77,6 +77,11 @@ void AddAgent(std::string& out) {
       &out,
       "\nEach item of `tasks`; the first that matches a task applies:\n\n| Key | Meaning |\n|---|---|\n");
   for (const TaskRuleKey& k : TaskRuleKeys()) StrAppend(&out, "| `", k.key, "` | ", Cell(k.help), " |\n");
+  StrAppend(
+      &out,
+      "\nEach item of `tiers.rules`; the first that fits a task applies, before the task's own rule:\n\n"
+      "| Key | Meaning |\n|---|---|\n");
+  for (const TaskRuleKey& k : TierRuleKeys()) StrAppend(&out, "| `", k.key, "` | ", Cell(k.help), " |\n");
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ double RoundingOf(LimitKind kind) {
   switch (kind) {
     case LimitKind::kMemoryMax:
     case LimitKind::kMemoryHigh:
+    case LimitKind::kMemoryLow:
+    case LimitKind::kMemoryMin:
       return 4096;
     case LimitKind::kCpuMax:
       return 0.0101;
@@ -136,6 +138,7 @@ absl::Status DockerTask::Verify(LimitKind kind, const ContainerLimits& expected,
 }
 
 std::optional<double> DockerTask::Rounded(LimitKind kind, std::optional<double> value) {
+  if (kind == LimitKind::kMemoryLow || kind == LimitKind::kMemoryMin) return cgroup_->Rounded(kind, value);
   const absl::StatusOr<int64_t> cores = client_->Cores();
   if (!cores.ok()) return value;
   const absl::StatusOr<LimitUpdate> update = PlanLimitUpdate(start_.limits, kind, value, version_, *cores);
@@ -150,6 +153,7 @@ std::optional<int64_t> DockerTask::started_s() const {
 }
 
 absl::Status DockerTask::SetLimit(LimitKind kind, std::optional<double> value) {
+  if (kind == LimitKind::kMemoryLow || kind == LimitKind::kMemoryMin) return cgroup_->SetLimit(kind, value);
   const absl::StatusOr<ContainerDetails> now = Inspect();
   if (!now.ok()) return now.status();
   const absl::StatusOr<int64_t> cores = client_->Cores();

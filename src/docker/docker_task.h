@@ -19,8 +19,9 @@ using CgroupOpener = std::function<absl::StatusOr<std::unique_ptr<TaskGroup>>(st
 
 // One life of a container, from a start to its end; after a restart all calls give NotFound.
 //
-// Limits are never written to the cgroup but asked of the engine, which keeps them over restarts, and then
-// looked for in both: in what the engine says and in what the kernel has. Read does not need the engine.
+// Limits are never written to the cgroup (but for protection, which the engine does not know) but asked of the
+// engine, which keeps them over restarts, and then looked for in both: in what the engine says and in what the
+// kernel has. Read does not need the engine.
 class DockerTask final : public TaskGroup {
  public:
   // NotFound if the container does not run. `proc_dir`: where the engine's processes are seen, "/proc".
@@ -39,6 +40,8 @@ class DockerTask final : public TaskGroup {
   double Least(LimitKind kind) const override {
     return kind == LimitKind::kMemoryMax ? static_cast<double>(kLeastMemoryLimit) : 0;
   }
+  absl::StatusOr<int> Kill() override { return cgroup_->Kill(); }
+  std::string_view cgroup_path() const override { return cgroup_->cgroup_path(); }
   std::optional<int64_t> started_s() const override;
 
   Wakeup oom_wakeup() const override { return cgroup_->oom_wakeup(); }

@@ -78,6 +78,9 @@ absl::StatusOr<LimitUpdate> PlanLimitUpdate(const ContainerLimits& now, LimitKin
   if (kind == LimitKind::kMemoryHigh) {
     return absl::UnimplementedError("Docker does not support memory.high; use memory: hard in the rule");
   }
+  if (kind == LimitKind::kMemoryLow || kind == LimitKind::kMemoryMin) {
+    return absl::UnimplementedError(StrCat(Name(kind), " of a container is set in its cgroup"));
+  }
   // An upper bound that the engine's int64 can hold, whatever the unit.
   if (value.has_value() && !(*value > 0 && *value < 9e18)) {
     return absl::InvalidArgumentError(StrCat(Name(kind), ": ", *value, " is not a limit"));

@@ -32,7 +32,8 @@ struct LimitUpdate {
 //           that, and no limit, is as many cores as there are. All others have a quota, in the period that
 //           they have; -1 is no limit.
 //   Weight  CpuShares. No limit: what a container has that nothing was said of.
-// InvalidArgument: no number, or not above 0. Unimplemented: kMemoryHigh, which the engine does not know.
+// InvalidArgument: no number, or not above 0. Unimplemented: kMemoryHigh, kMemoryLow and
+// kMemoryMin, which the engine does not know.
 absl::StatusOr<LimitUpdate> PlanLimitUpdate(const ContainerLimits& now, LimitKind kind,
                                             std::optional<double> value, CgroupVersion version,
                                             int64_t cores);

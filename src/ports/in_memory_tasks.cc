@@ -49,6 +49,17 @@ class InMemoryGroup final : public TaskGroup {
     const std::shared_ptr<InMemoryTask> task = task_.lock();
     return task && kind == LimitKind::kMemoryMax ? task->least_memory : 0;
   }
+  absl::StatusOr<int> Kill() override {
+    const std::shared_ptr<InMemoryTask> task = task_.lock();
+    if (!task) return Gone();
+    if (!task->kill_error.ok()) return task->kill_error;
+    task->reading.memory_bytes = task->reading.memory_working_set_bytes = 0;
+    return ++task->kills;
+  }
+  std::string_view cgroup_path() const override {
+    const std::shared_ptr<InMemoryTask> task = task_.lock();
+    return task ? std::string_view(task->cgroup_path) : std::string_view();
+  }
   std::optional<int64_t> started_s() const override {
     const std::shared_ptr<InMemoryTask> task = task_.lock();
     return task ? task->started_s : std::nullopt;

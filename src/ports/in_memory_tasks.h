@@ -25,6 +25,9 @@ struct InMemoryTask {
   double least_memory = 0;   // what Least says of memory.max; below it SetLimit is InvalidArgument
   double least_cores = 0;    // as short periods do: a CPU limit below is rounded up to it
   std::optional<int64_t> started_s;
+  absl::Status kill_error;  // if not OK: what Kill answers
+  int kills = 0;            // calls of Kill that were obeyed; memory_bytes is 0 then
+  std::string cgroup_path;
   std::function<void()> around_write;  // called before and after each change by SetLimit
   bool found_by_rule = true;           // false: Find leaves it out, Open knows it still
   std::vector<std::pair<LimitKind, std::optional<double>>> writes;  // every SetLimit that was taken

@@ -6,7 +6,7 @@ namespace taut {
 
 std::string_view Name(LimitKind kind) {
   constexpr std::array<std::string_view, kNumLimitKinds> kNames = {"memory.max", "memory.high", "cpu.max",
-                                                                   "cpu.weight"};
+                                                                   "cpu.weight", "memory.low",  "memory.min"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -18,6 +18,10 @@ std::optional<double>& TaskLimits::of(LimitKind kind) {
       return memory_high_bytes;
     case LimitKind::kCpuMax:
       return cpu_max_cores;
+    case LimitKind::kMemoryLow:
+      return memory_low_bytes;
+    case LimitKind::kMemoryMin:
+      return memory_min_bytes;
     case LimitKind::kCpuWeight:
       break;
   }

@@ -39,14 +39,19 @@ enum class LimitKind : uint8_t {
   kMemoryMax,   // bytes; above it the kernel kills
   kMemoryHigh,  // bytes; above it the kernel reclaims and slows down (cgroup v2 only)
   kCpuMax,      // cores; above it the kernel throttles
-  kCpuWeight    // 1 .. 10,000, as cgroup v2 counts (100 is the default); only counts when cores are short
+  kCpuWeight,   // 1 .. 10,000, as cgroup v2 counts (100 is the default); only counts when cores are short
+  // Protection, in bytes (cgroup v2 only): the kernel reclaims below it last, or never. The groups above must
+  // have it too.
+  kMemoryLow,
+  kMemoryMin
 };
-inline constexpr int kNumLimitKinds = 4;
+inline constexpr int kNumLimitKinds = 6;
 std::string_view Name(LimitKind kind);
 
-// As read; absent: no limit, or the kernel has no such file (kCpuWeight: absent only then).
+// As read; absent: no limit or protection, or the kernel has no such file (kCpuWeight: absent only then).
 struct TaskLimits {
   std::optional<double> memory_max_bytes, memory_high_bytes, cpu_max_cores, cpu_weight;
+  std::optional<double> memory_low_bytes, memory_min_bytes;
 
   std::optional<double>& of(LimitKind kind);
   const std::optional<double>& of(LimitKind kind) const;
@@ -76,6 +81,12 @@ class TaskGroup {
   virtual std::optional<double> Rounded(LimitKind /*kind*/, std::optional<double> value) { return value; }
   // The smallest value that can be set; 0: none is known.
   virtual double Least(LimitKind /*kind*/) const { return 0; }
+  // Kills every process of the task, those that it starts meanwhile too, and says how many there were, 0 if
+  // the kernel does not say. FailedPrecondition: the calling process, or the first of the machine, is one of
+  // them; nothing is killed then. It is no OOM kill, and no counter of those moves.
+  virtual absl::StatusOr<int> Kill() { return absl::UnimplementedError("cannot be killed"); }
+  // Below the hierarchy's root; "": not known.
+  virtual std::string_view cgroup_path() const { return {}; }
   // When it started, seconds since 1970 by the machine's clock; absent: not known.
   virtual std::optional<int64_t> started_s() const { return std::nullopt; }
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "model/tier.h"
+
 namespace taut {
 
 enum class TaskSource : uint8_t { kCgroup, kSystemd, kDocker };
@@ -43,6 +45,8 @@ struct TaskRule {
   MemoryStyle memory = MemoryStyle::kHard;
   // Whatever is ordered, limits stay within these (cores, bytes).
   std::optional<double> cpu_lower, cpu_upper, memory_lower, memory_upper;
+  std::optional<Tier> tier;
+  std::optional<double> memory_request;  // bytes
 };
 
 }  // namespace taut

@@ -64,8 +64,19 @@ void LogAct(const AgentAct& act) {
   }
   if (act.decision != 0) fields.push_back({"decision", act.decision});
   if (act.kills != 0) fields.push_back({"kills", act.kills});
+  if (act.guard.has_value()) {
+    const auto& [memory, task] = *act.guard;
+    fields.push_back({"tier", Name(task.tier)});
+    fields.push_back({"usage_bytes", task.usage});
+    fields.push_back({"request_bytes", task.request});
+    fields.push_back({"free_bytes", memory.free});
+    fields.push_back({"total_bytes", memory.total});
+    fields.push_back({"pressure_some", memory.some});
+    fields.push_back({"pressure_full", memory.full});
+  }
   if (!act.text.empty()) fields.push_back({"text", act.text});
-  const bool warns = act.action == "oom_kill" || act.action == "limit_refused";
+  const bool warns = act.action == "oom_kill" || act.action == "limit_refused" ||
+                     act.action == "task_killed" || act.action == "task_not_killed";
   warns ? ActionLog::Warn(act.action, fields) : ActionLog::Info(act.action, fields);
 }
 

@@ -20,6 +20,8 @@
 #include "base/strings.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/cgroup_finder.h"
+#include "cgroup/memory_sources.h"
+#include "cgroup/own_cgroups.h"
 #include "cli/parse_help.h"
 #include "config/agent_config.h"
 #include "config/daemon_config.h"
@@ -49,10 +51,12 @@ constexpr std::string_view kNotes = R"(Examples:
   tautlet --config /etc/tautline/tautlet.yaml --list      print the tasks that the rules find, and their limits
   tautlet --config /etc/tautline/tautlet.yaml --observe   measure and report; change no limit
   tautlet --config /etc/tautline/tautlet.yaml             also apply limits to tasks of rules with manage: true
+  tautlet --config /etc/tautline/tautlet.yaml --observe   with tiers.guard: log which task would be throttled or
+                                                          killed when memory runs out
   tautlet --config /etc/tautline/tautlet.yaml --release   restore the owner's limits of all tasks
 
 Signals:
-  TERM, INT   stop; limits stay as they are
+  TERM, INT   stop; limits stay as they are, but what `tiers` set is restored
 
 Exit codes:
   0   stopped by a signal, or done
@@ -141,7 +145,8 @@ int List(const AgentConfig& config) {
   absl::StatusOr<Hands> hands = OpenHands(config, false);
   if (!hands.ok()) return Fail(1, Message(hands.status()));
   std::printf("%s; %zu rules\n", hands->description.c_str(), config.tasks.size());
-  std::printf("%-32s %-36s %7s %10s %10s %s\n", "job", "task", "cpu max", "memory max", "in use", "managed");
+  std::printf("%-32s %-36s %7s %10s %10s %-7s %s\n", "job", "task", "cpu max", "memory max", "in use",
+              "managed", "tier");
   int code = 0;
   for (const auto& finder : hands->finders) {
     const absl::StatusOr<std::vector<FoundTask>> found = finder->Find();
@@ -162,11 +167,13 @@ int List(const AgentConfig& config) {
       }
       const auto used = reading.memory_working_set_bytes.has_value() ? reading.memory_working_set_bytes
                                                                      : reading.memory_bytes;
-      std::printf("%-32s %-36s %7s %10s %10s %s\n", task.job.c_str(), task.task.c_str(),
+      const TaskTier tier = TierOf(config.tiers, task, config.tasks[task.rule]);
+      std::printf("%-32s %-36s %7s %10s %10s %-7s %s\n", task.job.c_str(), task.task.c_str(),
                   LimitText(LimitKind::kCpuMax, limits.cpu_max_cores).c_str(),
                   LimitText(LimitKind::kMemoryMax, limits.memory_max_bytes).c_str(),
                   used.has_value() ? BytesText(static_cast<double>(*used)).c_str() : "-",
-                  config.tasks[task.rule].manage && !config.observe ? "yes" : "no");
+                  config.tasks[task.rule].manage && !config.observe ? "yes" : "no",
+                  std::string(Name(tier.tier)).c_str());
     }
   }
   return code;
@@ -267,7 +274,7 @@ int ReleaseAll(const AgentConfig& config) {
   return failed == 0 ? 0 : 3;
 }
 
-double MachineMemory() {
+double MachineMemoryBytes() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
@@ -298,7 +305,7 @@ absl::StatusOr<std::unique_ptr<Uplink>> OpenUplink(const AgentConfig& config, co
   options.hello.set_version(std::string(kVersion));
   options.hello.set_observe(config.observe);
   options.hello.set_cores(static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)));
-  options.hello.set_memory_bytes(MachineMemory());
+  options.hello.set_memory_bytes(MachineMemoryBytes());
   options.hello.set_speed(config.speed);
   options.hello.set_hands(hands.description);
   options.hello.set_machine(MachineId());
@@ -334,14 +341,31 @@ int Serve(const AgentConfig& config) {
   options.speed = config.speed;
   options.moves = MovesOf(config);
   options.rules = config.tasks;
-  options.machine_memory_bytes = MachineMemory();
+  options.machine_memory_bytes = MachineMemoryBytes();
+  options.tiers = config.tiers;
+  options.has_memory_high = hands->mounts.version() == CgroupVersion::kV2;
+  options.own_groups = OwnCgroups();
+  const std::unique_ptr<MemorySource> machine = MachineMemory();
+  const std::unique_ptr<MemorySource> guarded =
+      config.tiers.guard_of.empty() ? nullptr : GroupMemory(hands->mounts, config.tiers.guard_of, *machine);
   AgentLoop loop;
-  Agent agent(options, {hands->pointers(), uplink->get(), &*ledger, &loop});
+  Agent agent(options, {hands->pointers(), uplink->get(), &*ledger, &loop,
+                        guarded == nullptr ? machine.get() : guarded.get()});
   spdlog::info(
       "tautlet {} as {}: {}, {} rules{}; {}", kVersion, config.name, hands->description, config.tasks.size(),
       config.observe ? ", changes nothing (--observe)" : "",
       config.daemon_address.empty() ? std::string("no daemon") : StrCat("daemon ", config.daemon_address));
   if (config.tasks.empty()) spdlog::warn("no rule in `tasks`: nothing is measured");
+  if (config.tiers.guards()) {
+    spdlog::info("memory of {} is guarded: {}{}{}",
+                 config.tiers.guard_of.empty() ? "the machine" : config.tiers.guard_of,
+                 config.tiers.guard.throttle ? "throttles" : "",
+                 config.tiers.guard.throttle && config.tiers.guard.kill ? ", " : "",
+                 config.tiers.guard.kill ? "kills" : "");
+    if (config.tiers.guard.throttle && !options.has_memory_high) {
+      spdlog::warn("tiers.guard.throttle: cgroup v1 has no memory.high; no task is throttled");
+    }
+  }
   const absl::Status s = loop.Run(agent, **uplink, config);
   if (!s.ok()) return Fail(1, Message(s));
   spdlog::info("stopped; limits stay as they are");

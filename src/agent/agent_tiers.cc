@@ -1,0 +1,235 @@
+// What tasks' tiers ask for, and the guard of the machine's memory.
+#include <algorithm>
+
+#include "agent/agent.h"
+#include "agent/messages.h"
+#include "base/strings.h"
+#include "model/units.h"
+
+namespace taut {
+namespace {
+
+// What tiers set or the guard does.
+constexpr LimitKind kTierKinds[] = {LimitKind::kCpuWeight, LimitKind::kMemoryLow, LimitKind::kMemoryMin,
+                                    LimitKind::kMemoryHigh};
+constexpr std::string_view kAbout = "memory guard";
+
+// Is `path` the group `of`, or below it?
+bool IsWithin(std::string_view path, std::string_view of) {
+  return path.starts_with(of) && (path.size() == of.size() || path[of.size()] == '/');
+}
+
+}  // namespace
+
+// ---- what a tier asks for ----
+
+int Agent::WeightByTier(const AgentTask& task) const {
+  return options_.tiers.cpu_weight[static_cast<size_t>(task.tier.tier)];
+}
+
+std::optional<double> Agent::RequestOf(const AgentTask& task) const {
+  return task.tier.memory_request.has_value() ? task.tier.memory_request : task.owner.memory_low_bytes;
+}
+
+std::optional<LimitValue> Agent::WantedByTier(const AgentTask& task, LimitKind kind) const {
+  const MemoryProtection protection = options_.tiers.protect[static_cast<size_t>(task.tier.tier)];
+  const std::optional<double> request = RequestOf(task);
+  if (kind == LimitKind::kCpuWeight && WeightByTier(task) > 0) {
+    return LimitValue(static_cast<double>(WeightByTier(task)));
+  }
+  if (kind == LimitKind::kMemoryMin && protection == MemoryProtection::kMin && request.has_value()) {
+    return LimitValue(request);
+  }
+  if (kind == LimitKind::kMemoryLow && protection == MemoryProtection::kLow) {
+    const std::optional<double> amount =
+        request.has_value() ? request : LimitOf(*task.rule, Resource::kMemory, task.in_force);
+    if (amount.has_value()) return LimitValue(amount);
+  }
+  return std::nullopt;
+}
+
+std::optional<LimitValue> Agent::LeftOver(const AgentTask& task, LimitKind kind) const {
+  const LedgerEntry* entry = parts_.ledger->Find(task.found.identity);
+  if (entry == nullptr || !entry->values.contains(kind)) return std::nullopt;
+  const LedgerValue& value = entry->values.at(kind);
+  const std::optional<double>& has = task.in_force.of(kind);
+  if (!IsOurs(kind, value, has) || SameLimit(kind, has, value.owner)) return std::nullopt;
+  if (kind == LimitKind::kCpuWeight && task.rule->cpu == CpuStyle::kSoft && WeightByTier(task) == 0) {
+    return std::nullopt;  // tautd ordered it
+  }
+  if (kind != LimitKind::kMemoryHigh || task.rule->memory != MemoryStyle::kSoft) return value.owner;
+  if (task.of(Resource::kMemory).mover.has_target()) return std::nullopt;  // it is on its way
+  // tautd ordered it, or a throttle was left over: then it does not stand beside memory.max as it should.
+  const auto max = entry->values.find(LimitKind::kMemoryMax);
+  if (max == entry->values.end()) return value.owner;
+  const std::optional<double>& limit = task.in_force.memory_max_bytes;
+  if (!limit.has_value() || !IsOurs(LimitKind::kMemoryMax, max->second, limit)) return value.owner;
+  return LimitValue(HighBeside(*limit));
+}
+
+absl::Status Agent::WriteNow(AgentTask& task, LimitKind kind, LimitValue value) {
+  const LimitValue rounded = task.group->Rounded(kind, value);
+  parts_.ledger->Intend(task.found, kind, task.owner.of(kind), rounded);
+  if (!SaveLedger()) {
+    parts_.ledger->Withdraw(task.found.identity, kind);
+    return absl::UnavailableError(errors_["ledger"]);
+  }
+  absl::Status s = task.group->SetLimit(kind, value);
+  if (s.ok()) {
+    task.in_force.of(kind) = rounded;
+    parts_.ledger->Confirm(task.found.identity, kind);
+  } else if (!MayBeWritten(s.code())) {
+    parts_.ledger->Withdraw(task.found.identity, kind);
+  }
+  ++(s.ok() ? counts_.writes : counts_.refused_writes);
+  SaveLedger();
+  return s;
+}
+
+void Agent::SetByTier(AgentTask& task, bool is_on) {
+  if (options_.observe || !task.rule->manage || task.high_before.has_value()) return;
+  for (const LimitKind kind : kTierKinds) {
+    const auto k = static_cast<size_t>(kind);
+    if (task.is_others[k] || task.is_refused[k]) continue;
+    std::optional<LimitValue> wanted = is_on ? WantedByTier(task, kind) : std::nullopt;
+    if (!wanted.has_value()) wanted = LeftOver(task, kind);
+    if (!wanted.has_value()) continue;
+    if (SameLimit(kind, task.group->Rounded(kind, *wanted), task.in_force.of(kind))) continue;
+    const absl::Status s = WriteNow(task, kind, *wanted);
+    const std::string about = StrCat("tiers, ", taut::Name(kind));
+    if (s.ok()) {
+      errors_.erase(about);
+    } else if (s.code() != absl::StatusCode::kNotFound) {
+      task.is_refused[k] = s.code() == absl::StatusCode::kUnimplemented;
+      errors_[about] = StrCat(task.found.job, " / ", task.found.task, ": ", Message(s));
+    }
+  }
+}
+
+// ---- the machine's memory ----
+
+bool Agent::MayBeGuarded(const AgentTask& task, const TierByPath& tiers) const {
+  if (!task.rule->manage || IsProduction(task.tier.tier)) return false;
+  const std::string_view path = task.group->cgroup_path();
+  if (path == "/") return false;
+  if (!options_.tiers.guard_of.empty() && !IsWithin(path, options_.tiers.guard_of)) return false;
+  if (path.empty()) return true;
+  for (const std::string& own : options_.own_groups) {
+    if (IsWithin(own, path)) return false;
+  }
+  // Who acts on a group acts on all that is in it.
+  const std::string below = StrCat(path, "/");
+  for (auto it = tiers.lower_bound(below); it != tiers.end() && it->first.starts_with(below); ++it) {
+    if (it->second > task.tier.tier) return false;
+  }
+  return true;
+}
+
+std::vector<GuardTask> Agent::GuardTasks() const {
+  std::vector<GuardTask> out;
+  TierByPath tiers;
+  for (const auto& [id, task] : tasks_) tiers.emplace(task->group->cgroup_path(), task->tier.tier);
+  for (const auto& [id, task] : tasks_) {
+    const std::optional<double> usage = task->meter.memory_bytes();
+    if (!usage.has_value() || !MayBeGuarded(*task, tiers)) continue;
+    const bool is_refused = task->is_refused[static_cast<size_t>(LimitKind::kMemoryHigh)] ||
+                            task->is_others[static_cast<size_t>(LimitKind::kMemoryHigh)];
+    out.push_back({id, task->tier.tier, *usage, RequestOf(*task), options_.has_memory_high && !is_refused});
+  }
+  return out;
+}
+
+void Agent::GuardMemory(const NodeTime& now) {
+  if (parts_.memory == nullptr || !options_.tiers.guards()) return;
+  const absl::StatusOr<MemoryNow> memory = parts_.memory->Read();
+  if (!memory.ok()) {
+    errors_[std::string(kAbout)] = Message(memory.status());
+    return;
+  }
+  errors_.erase(std::string(kAbout));
+  for (const auto& [id, task] : tasks_) {
+    // Another program has set memory.high.
+    if (!options_.observe && guard_.IsThrottled(id) && !task->high_before.has_value()) guard_.Drop(id);
+  }
+  const std::vector<GuardTask> tasks = GuardTasks();
+  for (const GuardAct& act : guard_.Step(*memory, tasks, now.steady_us)) {
+    GuardFigures figures{*memory, {}};
+    for (const GuardTask& task : tasks) {
+      if (task.id == act.task) figures.task = task;
+    }
+    CarryOut(act, figures, now);
+  }
+  if (guard_.is_helpless()) {
+    errors_[std::string(kAbout)] =
+        StrCat("memory is about to end (", FormatBytes(memory->free), " of ", FormatBytes(memory->total),
+               " free) and there is no task of tier mid, batch or free that may be killed");
+  }
+}
+
+absl::Status Agent::Throttle(AgentTask& task, double high) {
+  const absl::StatusOr<TaskLimits> limits = task.group->ReadLimits();
+  if (!limits.ok()) return limits.status();
+  const LimitValue before = limits->memory_high_bytes;
+  if (!before.has_value() || *before > high) {
+    if (absl::Status s = WriteNow(task, LimitKind::kMemoryHigh, high); !s.ok()) return s;
+  }
+  task.high_before = before;
+  return absl::OkStatus();
+}
+
+void Agent::EndThrottle(AgentTask& task) {
+  if (!task.high_before.has_value()) return;
+  const LimitValue before = *std::exchange(task.high_before, std::nullopt);
+  const absl::StatusOr<TaskLimits> limits = task.group->ReadLimits();
+  if (!limits.ok() || SameLimit(LimitKind::kMemoryHigh, limits->memory_high_bytes, before)) return;
+  const LedgerEntry* entry = parts_.ledger->Find(task.found.identity);
+  const bool is_ours =
+      entry != nullptr && entry->values.contains(LimitKind::kMemoryHigh) &&
+      IsOurs(LimitKind::kMemoryHigh, entry->values.at(LimitKind::kMemoryHigh), limits->memory_high_bytes);
+  if (!is_ours) return;
+  if (const absl::Status s = WriteNow(task, LimitKind::kMemoryHigh, before);
+      !s.ok() && s.code() != absl::StatusCode::kNotFound) {
+    TaskError(task.finder, task.found.identity, StrCat("memory.high is still throttled: ", Message(s)));
+  }
+}
+
+void Agent::CarryOut(const GuardAct& act, const GuardFigures& figures, const NodeTime& now) {
+  const auto it = tasks_.find(act.task);
+  if (it == tasks_.end()) return;
+  AgentTask& task = *it->second;
+  const std::string why = options_.observe ? StrCat("observe, not done: ", act.why) : act.why;
+  absl::Status s;
+  switch (act.kind) {
+    case GuardActKind::kRelease:
+      EndThrottle(task);
+      return TellGuard("task_unthrottled", task, figures, why);
+    case GuardActKind::kThrottle:
+      if (!options_.observe) s = Throttle(task, act.high);
+      if (s.ok()) {
+        ++counts_.guard_throttles;
+        return TellGuard("task_throttled", task, figures,
+                         StrCat(why, "; memory.high ", FormatBytes(act.high)));
+      }
+      task.is_refused[static_cast<size_t>(LimitKind::kMemoryHigh)] = absl::IsUnimplemented(s);
+      return guard_.Refused(act.kind, act.task, now.steady_us);
+    case GuardActKind::kKill:
+      break;
+  }
+  if (!options_.observe) s = task.group->Kill().status();
+  if (s.ok()) {
+    ++counts_.guard_kills;
+    return TellGuard("task_killed", task, figures, why);
+  }
+  guard_.Refused(act.kind, act.task, now.steady_us);
+  if (s.code() != absl::StatusCode::kNotFound) {
+    TellGuard("task_not_killed", task, figures, StrCat(Message(s), "; ", why));
+  }
+}
+
+void Agent::TellGuard(std::string_view action, const AgentTask& task, const GuardFigures& figures,
+                      std::string text) {
+  Act(action, task.found, std::nullopt, {}, {}, 0, 0, std::move(text));
+  acts_.back().guard = figures;
+}
+
+}  // namespace taut
