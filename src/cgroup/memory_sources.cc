@@ -36,7 +36,7 @@ class Machine final : public MemorySource {
   explicit Machine(std::string proc_dir) : proc_dir_(std::move(proc_dir)) {}
 
   absl::StatusOr<MemoryNow> Read() override {
-    const absl::StatusOr<KernelDirectory> proc = KernelDirectory::Open(proc_dir_, "");
+    const absl::StatusOr<KernelDirectory> proc = KernelDirectory::Open(proc_dir_, "/");
     if (!proc.ok()) return proc.status();
     KernelBuffer buffer;
     const std::string_view text = proc->Read("meminfo", buffer).text;

@@ -142,6 +142,7 @@ struct Machine {
   std::map<uint64_t, GuardTask> tasks;
   std::map<uint64_t, double> high;
   std::map<uint64_t, int64_t> goes_us;
+  uint64_t last_id = 0;
 
   double used() const {
     double sum = 0;
@@ -165,7 +166,7 @@ struct Machine {
       return true;
     });
     if (*rc::gen::inRange(0, 3) == 0) {
-      const auto id = *rc::gen::inRange<uint64_t>(1, 30);
+      const uint64_t id = ++last_id;  // as the agent, never twice
       tasks.try_emplace(id, Task(id, static_cast<Tier>(*rc::gen::inRange(0, 5)), *rc::gen::inRange(0, 20)));
       if (*rc::gen::inRange(0, 2) == 0) tasks[id].request = *rc::gen::inRange(0, 20) * kMiB;
       tasks[id].can_throttle = *rc::gen::inRange(0, 3) > 0;
