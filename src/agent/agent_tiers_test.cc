@@ -1,6 +1,7 @@
 // What tiers set, give back and do before memory ends, over tasks in memory.
 #include "agent/agent_fixture.h"
 #include "agent/release.h"
+#include "base/strings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -107,7 +108,7 @@ TEST(AgentTiers, AfterACrashReleaseOrAnotherConfigurationGivesBack) {
     } else {
       cell.options.tiers = {};
       cell.Begin();
-      cell.Run(2);
+      cell.Run(6);  // tasks are looked for every 5 s
     }
     EXPECT_EQ(batch.limits.cpu_weight, 100.0) << by_release;
   }
@@ -184,7 +185,7 @@ TEST(AgentTiers, EndsThrottlingWhenItStopsAndAfterACrash) {
     AgentCell::SetUsage(batch, 20 * kMiB);
     if (crashes) {
       cell.Begin();
-      cell.Run(2);
+      cell.Run(6);
     }
     EXPECT_EQ(batch.limits.memory_high_bytes, 100 * kMiB) << crashes;
     EXPECT_EQ(batch.kills, 0) << "kill is off";
