@@ -15,6 +15,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr std::string_view kBitbrainsHeader =
     "Timestamp [ms];\tCPU cores;\tCPU capacity provisioned [MHZ];\tCPU usage [MHZ];\tCPU usage [%];\tMemory "
@@ -333,6 +334,9 @@ TEST(GenericCsvTest, RowsOfMoreThanAnHourAreNamed) {
   ASSERT_TRUE(r.status.ok());
   EXPECT_THAT(r.report.warnings,
               Contains(HasSubstr("8 rows follow the row before at the same distance of more than 1 h")));
+  for (int row = 0; row < 300; ++row) text += fmt::format("{},c,1\n", 300 * row);
+  EXPECT_THAT(ReadText("any.csv", text).report.warnings, Not(Contains(HasSubstr("of more than 1 h"))))
+      << "a program that runs at the same hours";
 }
 
 TEST(GenericCsvTest, KillsAreWholeNumbersAndMayBeUnknown) {
