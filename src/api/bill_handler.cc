@@ -117,7 +117,7 @@ absl::StatusOr<BilledMonth> MonthParameter(const HttpRequest& request, int64_t n
 
 // Up to where it is of, and the sums of the groups that the caller may see; `all`: of the pool.
 void PutBillHead(const AccountBill& of, std::span<const GroupBill* const> groups, const BilledMonth& month,
-             bool all, JsonWriter& json) {
+                 bool all, JsonWriter& json) {
   json.Field("from", month.from.start_s());
   json.Field("to", month.to.start_s());
   json.Field("month_to", month.end.start_s());
