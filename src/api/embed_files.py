@@ -6,11 +6,8 @@ embed_files.py OUT OPENAPI PAGES
 import pathlib
 import sys
 
-
-def numbers(data):
-    """As signed numbers: compilers need not take string literals of this length."""
-    signed = [str(byte - 256 if byte > 127 else byte) for byte in data] or ["0"]
-    return ",\n    ".join(",".join(signed[i:i + 32]) for i in range(0, len(signed), 32))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cmake"))
+from embed_bytes import numbers  # pylint: disable=wrong-import-position
 
 
 def main():

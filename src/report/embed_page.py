@@ -6,24 +6,17 @@ The page is built by npm in web/app and holds {{data}} where the JSON goes. Wher
 import pathlib
 import sys
 
-CHUNK = 8000  # characters of a string literal; some compilers take no more than 16,380
-DELIMITER = "~page~"
-
-
-def literal(text):
-    chunks = [text[i:i + CHUNK] for i in range(0, len(text), CHUNK)] or [""]
-    return "\n".join(f'    R"{DELIMITER}({c}){DELIMITER}"' for c in chunks)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cmake"))
+from embed_bytes import numbers  # pylint: disable=wrong-import-position
 
 
 def parts(path):
     if not path.is_file():
-        return "", ""
-    page = path.read_text(encoding="utf-8")
-    if page.count("{{data}}") != 1:
+        return b"", b""
+    page = path.read_bytes()
+    if page.count(b"{{data}}") != 1:
         sys.exit(f"embed_page.py: {path} must hold {{{{data}}}} once")
-    if f"){DELIMITER}" in page:
-        sys.exit(f"embed_page.py: {path} must not hold ){DELIMITER}, which would end a literal")
-    head, _, tail = page.partition("{{data}}")
+    head, _, tail = page.partition(b"{{data}}")
     return head, tail
 
 
@@ -32,9 +25,9 @@ def main(out, page):
     pathlib.Path(out).write_text(
         "// Made from the page of web/app by embed_page.py.\n"
         '#include "report/page_parts.h"\n\nnamespace taut {\n\n'
-        f"constexpr std::string_view kHead =\n{literal(head)};\n"
-        f"constexpr std::string_view kTail =\n{literal(tail)};\n"
-        "const std::string_view kPageHead = kHead;\nconst std::string_view kPageTail = kTail;\n\n"
+        f"constexpr char kHead[] = {{\n    {numbers(head)}}};\n"
+        f"constexpr char kTail[] = {{\n    {numbers(tail)}}};\n"
+        f"const std::string_view kPageHead(kHead, {len(head)});\nconst std::string_view kPageTail(kTail, {len(tail)});\n\n"
         "}  // namespace taut\n", encoding="utf-8")
 
 
