@@ -19,8 +19,6 @@
 namespace taut {
 namespace {
 
-constexpr std::string_view kOracle = "oracle";
-
 absl::StatusOr<int64_t> Duration(std::string_view option, const std::string& text) {
   const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
   if (!seconds.ok()) return absl::InvalidArgumentError(StrCat(option, ": ", Message(seconds.status())));

@@ -10,7 +10,6 @@
 namespace taut {
 namespace {
 
-constexpr std::string_view kOracle = "oracle";
 constexpr uint32_t kMostPlacements = 1000;
 
 double Days(int64_t seconds) { return static_cast<double>(seconds) / kDaySeconds; }
@@ -28,14 +27,10 @@ class OvercommitReplay {
     result_.resource = placed_.resource;
     result_.tasks = placed_.tasks.size();
     result_.machines = machines_.size();
+    absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> made = MakePredictors(options_);
+    if (!made.ok()) return made.status();
+    predictors_ = *std::move(made);
     for (const std::string& name : options_.predictors) {
-      std::unique_ptr<PeakPredictor> made;
-      if (name != kOracle) {
-        absl::StatusOr<std::unique_ptr<PeakPredictor>> p = NewPeakPredictor(name, options_.settings);
-        if (!p.ok()) return p.status();
-        made = *std::move(p);
-      }
-      predictors_.push_back(std::move(made));
       OvercommitResult::Row row;
       row.predictor = name;
       row.by_placement.resize(options_.placements);
@@ -49,7 +44,6 @@ class OvercommitReplay {
     const auto every = static_cast<size_t>(options_.every_s / kWindowSeconds);
     const auto warmup = static_cast<size_t>(options_.warmup_s / kWindowSeconds);
     const auto horizon = static_cast<size_t>(options_.horizon_s() / kWindowSeconds);
-    std::vector<TaskLoad> loads(options_.machine_tasks);
     for (size_t i = 0; i < placed_.windows; ++i) {
       if (i % kWindowsPerDay == 0) {
         if (hooks_.on_progress)
@@ -60,27 +54,12 @@ class OvercommitReplay {
         }
       }
       if (i >= warmup && i > 0 && i % every == 0 && i + horizon <= placed_.windows) Score(i, horizon);
-      const WindowId window{placed_.first.index + static_cast<int32_t>(i)};
-      for (uint32_t m = 0; m < machines_.size(); ++m) {
-        for (size_t k = 0; k < machines_[m].size(); ++k) loads[k] = Load(machines_[m][k], i);
-        const MachineWindow sums = Sum(loads);
-        for (const auto& p : predictors_) {
-          if (p != nullptr) p->Observe(window, m, sums);
-        }
-      }
-      for (const auto& p : predictors_) {
-        if (p != nullptr) p->EndWindow(window);
-      }
+      ObserveWindow(placed_, machines_, i, predictors_);
     }
     return std::move(result_);
   }
 
  private:
-  TaskLoad Load(uint32_t task, size_t window) const {
-    const TaskSeries& series = placed_.tasks[task];
-    return {task, series.usage[window], series.limit[window]};
-  }
-
   void Score(size_t i, size_t horizon) {
     const auto per_placement = static_cast<uint32_t>(machines_.size() / options_.placements);
     for (uint32_t m = 0; m < machines_.size(); ++m) {
@@ -125,6 +104,38 @@ void OvercommitScore::Add(double limits, double prediction, double peak) {
   if (prediction >= peak * (1 - 1e-9)) return;
   ++below;
   shortfall += (peak - prediction) / peak;
+}
+
+absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> MakePredictors(const OvercommitOptions& options) {
+  std::vector<std::unique_ptr<PeakPredictor>> out;
+  for (const std::string& name : options.predictors) {
+    if (name == kOracle) {
+      out.push_back(nullptr);
+      continue;
+    }
+    absl::StatusOr<std::unique_ptr<PeakPredictor>> made = NewPeakPredictor(name, options.settings);
+    if (!made.ok()) return made.status();
+    out.push_back(*std::move(made));
+  }
+  return out;
+}
+
+void ObserveWindow(const PlacedTasks& placed, const std::vector<std::vector<uint32_t>>& machines, size_t at,
+                   std::span<const std::unique_ptr<PeakPredictor>> predictors) {
+  const WindowId window{placed.first.index + static_cast<int32_t>(at)};
+  std::vector<TaskLoad> loads;
+  for (uint32_t m = 0; m < machines.size(); ++m) {
+    loads.clear();
+    for (const uint32_t t : machines[m])
+      loads.push_back({t, placed.tasks[t].usage[at], placed.tasks[t].limit[at]});
+    const MachineWindow sums = Sum(loads);
+    for (const auto& p : predictors) {
+      if (p != nullptr) p->Observe(window, m, sums);
+    }
+  }
+  for (const auto& p : predictors) {
+    if (p != nullptr) p->EndWindow(window);
+  }
 }
 
 double OraclePeak(const PlacedTasks& placed, std::span<const uint32_t> machine, size_t from, size_t horizon) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,8 +18,10 @@
 
 namespace taut {
 
+inline constexpr std::string_view kOracle = "oracle";  // knows the peak that comes
+
 struct OvercommitOptions {
-  std::vector<std::string> predictors;  // as NewPeakPredictor, or "oracle"
+  std::vector<std::string> predictors;  // as NewPeakPredictor, or kOracle
   uint32_t machine_tasks = 25;
   uint32_t placements = 2;  // of all tasks on machines, at random; all their machines are one cell
   uint64_t seed = 1;
@@ -74,6 +77,12 @@ struct OvercommitHooks {
   std::function<void(double share)> on_progress;
   std::function<bool()> should_stop;  // true ends the replay with a partial result
 };
+
+// The predictors of the options, in their order; null: the oracle. InvalidArgument for one that there is not.
+absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> MakePredictors(const OvercommitOptions& options);
+// Shows all of them (null: none) the recorded usage of all machines in a window, `at` windows after the first.
+void ObserveWindow(const PlacedTasks& placed, const std::vector<std::vector<uint32_t>>& machines, size_t at,
+                   std::span<const std::unique_ptr<PeakPredictor>> predictors);
 
 // The peak of the tasks of a machine over the windows [from, from + horizon): the highest sum of the measured
 // usages, each at most the task's limit at `from`. Negative if fewer than half of the windows were measured.

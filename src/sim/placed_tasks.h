@@ -32,8 +32,8 @@ struct PlacedTasks {
 // peak. InvalidArgument if no task has an owner's limit.
 absl::StatusOr<PlacedTasks> ReadPlacedTasks(DaySource& source, Resource resource, double present = 0.9);
 
-// The machines of so many placements, one after the other: numbers of `tasks` tasks, ascending, so many on each
-// machine; those that are left over are on none.
+// The machines of all placements, one after the other: on each the numbers of `machine_tasks` tasks, ascending.
+// Tasks that are left over are on none.
 std::vector<std::vector<uint32_t>> PlaceAtRandom(size_t tasks, uint32_t machine_tasks, uint32_t placements,
                                                  uint64_t seed);
 

@@ -10,13 +10,12 @@
 #include "base/random.h"
 #include "base/strings.h"
 #include "fmt/format.h"
-#include "overcommit/predictors.h"
 #include "overcommit/soft_memory.h"
 
 namespace taut {
 namespace {
 
-constexpr std::string_view kHard = "hard", kOracle = "oracle";
+constexpr std::string_view kHard = "hard";
 
 using TierCounts = std::array<size_t, kNumTraceTiers>;
 
@@ -96,7 +95,7 @@ std::vector<TraceTier> TiersOf(DaySource& source, const PlacedTasks& placed, con
 // One way of limiting memory, over all machines.
 struct World {
   SoftMemoryScore score;
-  std::unique_ptr<PeakPredictor> predictor;  // null: hard limits, or the oracle
+  const PeakPredictor* predictor = nullptr;  // null: hard limits, or the oracle
   std::vector<double> memory;                // by machine, for the horizon; of "hard" not used
   std::vector<bool> full;                    // by machine, in the horizon
   std::vector<double> used;                  // by machine, in the window before, before its kills
@@ -126,16 +125,12 @@ class SoftMemoryReplay {
     for (const TraceTier t : tiers_) ++result_.tier_tasks[static_cast<size_t>(t)];
     result_.tasks = placed_.tasks.size();
     result_.machines = machines_.size();
+    absl::StatusOr<std::vector<std::unique_ptr<PeakPredictor>>> made = MakePredictors(options_.machines);
+    if (!made.ok()) return made.status();
+    predictors_ = *std::move(made);
     AddWorld(kHard, nullptr);
-    for (const std::string& name : options_.machines.predictors) {
-      if (name == kOracle) {
-        AddWorld(name, nullptr);
-        continue;
-      }
-      auto made = NewPeakPredictor(name, options_.machines.settings);
-      if (!made.ok()) return made.status();
-      AddWorld(name, *std::move(made));
-    }
+    for (size_t i = 0; i < predictors_.size(); ++i)
+      AddWorld(options_.machines.predictors[i], predictors_[i].get());
     return absl::OkStatus();
   }
 
@@ -155,7 +150,7 @@ class SoftMemoryReplay {
       if (i >= warmup) {
         for (World& world : worlds_) StepWorld(i, world);
       }
-      Observe(i);
+      ObserveWindow(placed_, machines_, i, predictors_);  // recorded usage, the same for all worlds
     }
     for (World& world : worlds_) {
       CloseHorizon(world);
@@ -165,10 +160,10 @@ class SoftMemoryReplay {
   }
 
  private:
-  void AddWorld(std::string_view name, std::unique_ptr<PeakPredictor> predictor) {
+  void AddWorld(std::string_view name, const PeakPredictor* predictor) {
     World& world = worlds_.emplace_back();
     world.score.world = name;
-    world.predictor = std::move(predictor);
+    world.predictor = predictor;
     world.memory.resize(machines_.size());
     world.full.resize(machines_.size());
     world.used.resize(machines_.size());
@@ -281,31 +276,13 @@ class SoftMemoryReplay {
     return world.score.tiers[static_cast<size_t>(tiers_[task])];
   }
 
-  // Predictors see the recorded usage, so that all of them see the same.
-  void Observe(size_t at) {
-    const WindowId window{placed_.first.index + static_cast<int32_t>(at)};
-    std::vector<TaskLoad> loads(options_.machines.machine_tasks);
-    for (uint32_t m = 0; m < machines_.size(); ++m) {
-      for (size_t k = 0; k < loads.size(); ++k) {
-        const uint32_t t = machines_[m][k];
-        loads[k] = {t, placed_.tasks[t].usage[at], placed_.tasks[t].limit[at]};
-      }
-      const MachineWindow sums = Sum(loads);
-      for (const World& world : worlds_) {
-        if (world.predictor != nullptr) world.predictor->Observe(window, m, sums);
-      }
-    }
-    for (const World& world : worlds_) {
-      if (world.predictor != nullptr) world.predictor->EndWindow(window);
-    }
-  }
-
   const PlacedTasks& placed_;
   const SoftMemoryOptions& options_;
   const SoftMemoryHooks& hooks_;
   const std::vector<std::vector<uint32_t>> machines_;
   Limits requests_, hard_limits_;
   std::vector<TraceTier> tiers_;  // by task
+  std::vector<std::unique_ptr<PeakPredictor>> predictors_;
   std::vector<World> worlds_;
   std::vector<SoftTask> running_;  // of the machine at hand
   std::vector<uint32_t> waiting_;
