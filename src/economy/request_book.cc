@@ -331,7 +331,7 @@ void RequestBook::SetUse(std::span<const JobUse> jobs, Timestamp now, Use what) 
 
 absl::Status RequestBook::ChangeQuota(QuotaSpec spec) {
   if (const absl::StatusOr<QuotaTree> tree = QuotaTree::Make(spec); !tree.ok()) return tree.status();
-  spec_ = std::move(spec);
+  SetSpec(std::move(spec));
   Recount();
   return absl::OkStatus();
 }
@@ -445,10 +445,16 @@ size_t RequestBook::RequestsOf(std::string_view group) const {
 }
 
 size_t RequestBook::MaxRequestsOf(std::string_view group) const {
+  const auto found = max_of_.find(group);
+  return found == max_of_.end() ? options_.max_of_group : found->second;
+}
+
+void RequestBook::SetSpec(QuotaSpec spec) {
+  spec_ = std::move(spec);
+  max_of_.clear();
   for (const QuotaGroup& g : spec_.groups) {
-    if (g.name == group && g.max_requests.has_value()) return static_cast<size_t>(*g.max_requests);
+    if (g.max_requests.has_value()) max_of_[g.name] = static_cast<size_t>(*g.max_requests);
   }
-  return options_.max_of_group;
 }
 
 // Into the sets that its state asks for.

@@ -143,8 +143,10 @@ class RequestBook {
   };
   using Range = std::pair<size_t, size_t>;  // of jobs_, half-open
 
-  RequestBook(QuotaSpec spec, const RequestBookOptions& options)
-      : spec_(std::move(spec)), options_(options) {}
+  RequestBook(QuotaSpec spec, const RequestBookOptions& options) : options_(options) {
+    SetSpec(std::move(spec));
+  }
+  void SetSpec(QuotaSpec spec);
 
   // What is counted, and counting it.
   QuotaVector CountedOf(const Entry& entry) const;
@@ -176,6 +178,7 @@ class RequestBook {
   bool AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaRequest>& out) const;
 
   QuotaSpec spec_;
+  std::map<std::string, size_t, std::less<>> max_of_;  // QuotaGroup::max_requests of those that say it
   RequestBookOptions options_;
   QuotaTree tree_;
   std::vector<UncoveredUse> uncovered_;
