@@ -1,9 +1,6 @@
 #include "programs/machines_run.h"
 
 #include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "base/strings.h"
 #include "programs/whole_file.h"
@@ -32,11 +29,9 @@ MachinesRun::MachinesRun(const MachinesConfig& config, const std::string& store_
 }
 
 void MachinesRun::Load() {
-  std::error_code absent;
-  if (file_.empty() || !std::filesystem::exists(file_, absent)) return;
-  std::ostringstream bytes;
-  bytes << std::ifstream(file_, std::ios::binary).rdbuf();
-  absl::Status loaded = desk_.LoadState(bytes.str());
+  const std::optional<std::string> bytes = file_.empty() ? std::nullopt : ReadWhole(file_);
+  if (!bytes.has_value()) return;
+  absl::Status loaded = desk_.LoadState(*bytes);
   const std::optional<WindowId> stored = control_.view()->window;
   if (loaded.ok() && desk_.View()->window.has_value() && desk_.View()->window > stored) {
     desk_.Clear();

@@ -1,10 +1,7 @@
 #include "programs/quota_run.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include "base/strings.h"
 #include "config/quota_file.h"
@@ -137,11 +134,9 @@ absl::StatusOr<std::unique_ptr<QuotaRun>> QuotaRun::Open(const QuotaConfig& conf
 }
 
 void QuotaRun::Load() {
-  std::error_code absent;
-  if (history_file_.empty() || !std::filesystem::exists(history_file_, absent)) return;
-  std::ostringstream bytes;
-  bytes << std::ifstream(history_file_, std::ios::binary).rdbuf();
-  if (const absl::Status s = desk_->LoadState(bytes.str()); !s.ok())
+  const std::optional<std::string> bytes = history_file_.empty() ? std::nullopt : ReadWhole(history_file_);
+  if (!bytes.has_value()) return;
+  if (const absl::Status s = desk_->LoadState(*bytes); !s.ok())
     spdlog::warn("{}: {}; what groups had in use before is lost", history_file_, Message(s));
   saved_gap_ = desk_->settled_at();
 }

@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "base/strings.h"
 
@@ -29,6 +32,14 @@ absl::Status WriteWhole(const std::string& path, std::string_view bytes) {
   if (close(fd) != 0 || !written || rename(next.c_str(), path.c_str()) != 0)
     return absl::UnavailableError(StrCat("cannot write ", path));
   return absl::OkStatus();
+}
+
+std::optional<std::string> ReadWhole(const std::string& path) {
+  std::error_code absent;
+  if (!std::filesystem::exists(path, absent)) return std::nullopt;
+  std::ostringstream bytes;
+  bytes << std::ifstream(path, std::ios::binary).rdbuf();
+  return bytes.str();
 }
 
 }  // namespace taut
