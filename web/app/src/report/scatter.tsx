@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { NONE, amount, percent, percentTick, significant, words } from '../lib/format';
 import { Card } from '../ui/basics';
 import { placeTip } from '../ui/tip';
+import { useWidth } from '../ui/width';
 import { type Lane, WORDS, hasOwner } from './data';
 import { colourOf, shapeOf } from './marks';
 import { type Box, type Plot, placeLabel, ticks } from './scatter_scale';
@@ -12,20 +13,6 @@ const HEIGHT = 340;
 const LABEL_H = 16;
 
 interface Point { lane: Lane; x: number; y: number; label: Box }
-
-function useWidth() {
-  const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (!element) return undefined;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    setWidth(element.clientWidth);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return { box, width: Math.max(240, width) };
-}
 
 const pen = document.createElement('canvas').getContext('2d');
 function textWidth(text: string, bold: boolean): number {
@@ -96,7 +83,8 @@ function PointMark({ view, point, onTell }: { view: View; point: Point; onTell: 
 function Scatter({ view }: { view: View }) {
   const { lanes } = view;
   const w = WORDS[view.choice.resource];
-  const { box, width } = useWidth();
+  const { box, width: given } = useWidth();
+  const width = Math.max(240, given);
   const tip = useRef<HTMLDivElement>(null);
   const [told, setTold] = useState<Point | null>(null);
   useLayoutEffect(() => { if (told && tip.current) placeTip(tip.current, width, told.x); }, [told, width]);

@@ -8,6 +8,7 @@ import { clock, dateTime, dayLabel, dayStart } from '../lib/time';
 import type { Shade } from './chart';
 import { type LimitLine, type Span, type UsageMap, columnAt, height as heightOf, level, logTicks, lowerBound, thinned, valueSpan } from './heatmap_scale';
 import { keyStep, placeTip } from './tip';
+import { useWidth } from './width';
 
 const HEIGHT = 340;
 export const LEFT = 76;   // of the axis, beside which others can be laid
@@ -176,20 +177,11 @@ export interface HeatmapProps {
 // Give it the same `map` and `lines` while they are the same: it draws again when they change.
 export function HeatmapView({ label, map, lines, reading, dim, shade }: HeatmapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const box = useRef<HTMLDivElement>(null);
+  const { box, width } = useWidth();
   const tip = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
   const [column, setColumn] = useState<number | null>(null);
   const theme = useTheme();
 
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (!element) return undefined;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    setWidth(element.clientWidth);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
   useLayoutEffect(() => {
     if (canvas.current && width > 0) draw(canvas.current, map, lines, width, shade);
   }, [map, lines, width, theme, shade?.until]);

@@ -1,7 +1,7 @@
 // Shares of a whole as tiles; what they say stands in a table, too.
-import { useEffect, useRef, useState } from 'preact/hooks';
 import { percent } from '../lib/format';
 import { treemap } from './treemap_layout';
+import { useWidth } from './width';
 
 export interface TreemapItem { name: string; value: number; text: string }
 
@@ -19,16 +19,7 @@ function fitting(text: string, width: number): string {
 
 // `items` fall. Those beyond MOST are one tile.
 export function Treemap({ label, items, rest }: { label: string; items: TreemapItem[]; rest: { count: number; value: number; text: (value: number) => string } }) {
-  const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return undefined;
-    setWidth(element.clientWidth);
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
+  const { box, width } = useWidth();
   const shown = items.slice(0, MOST);
   const beyond = items.slice(MOST).reduce((sum, item) => sum + item.value, 0) + rest.value;
   const number = Math.max(0, items.length - MOST) + rest.count;

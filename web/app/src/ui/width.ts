@@ -1,0 +1,17 @@
+// The width of an element as the page gives it, also when that changes.
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+// 0 until the element is there.
+export function useWidth() {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return undefined;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    setWidth(element.clientWidth);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return { box, width };
+}
