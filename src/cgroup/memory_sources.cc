@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include "base/byte_units.h"
 #include "base/strings.h"
 #include "cgroup/kernel_file.h"
 #include "cgroup/kernel_text.h"
 
 namespace taut {
 namespace {
-
-constexpr double kKib = 1024;
 
 // "MemTotal:       16303068 kB", in bytes.
 std::optional<double> MemInfo(std::string_view text, std::string_view key) {
@@ -19,7 +18,7 @@ std::optional<double> MemInfo(std::string_view text, std::string_view key) {
     if (!line.ends_with(" kB")) return std::nullopt;
     const std::optional<uint64_t> value = ParseDecimal(StripSpace(line.substr(0, line.size() - 3)));
     if (!value.has_value()) return std::nullopt;
-    return static_cast<double>(*value) * kKib;
+    return static_cast<double>(*value) * kKiB;
   }
   return std::nullopt;
 }

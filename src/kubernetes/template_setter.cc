@@ -62,19 +62,15 @@ struct TemplateSetter::Plan {
     if (request.has_value()) c.requests.of(r) = request;
     if (limit.has_value()) c.limits.of(r) = limit;
   }
-  // As they are, of those that are ours.
-  void Keep(size_t i, Resource r) {
-    const ContainerState& c = now.containers[i];
+  // Of these, where the fields are ours.
+  void TakeOurs(size_t i, Resource r, const Amounts& requests, const Amounts& limits) {
     const auto ours = [](bool is, const std::optional<double>& a) { return is ? a : std::nullopt; };
-    Take(i, r, ours(fields(i, r).request.ours, c.requests.of(r)),
-         ours(fields(i, r).limit.ours, c.limits.of(r)));
+    Take(i, r, ours(fields(i, r).request.ours, requests.of(r)), ours(fields(i, r).limit.ours, limits.of(r)));
   }
-  // The owner's, of those that are ours.
+  // As they are.
+  void Keep(size_t i, Resource r) { TakeOurs(i, r, now.containers[i].requests, now.containers[i].limits); }
   void Release(size_t i, Resource r) {
-    const ContainerState& c = now.containers[i];
-    const auto ours = [](bool is, const std::optional<double>& a) { return is ? a : std::nullopt; };
-    Take(i, r, ours(fields(i, r).request.ours, c.owner_requests.of(r)),
-         ours(fields(i, r).limit.ours, c.owner_limits.of(r)));
+    TakeOurs(i, r, now.containers[i].owner_requests, now.containers[i].owner_limits);
   }
   // What the apply changes of the template; `lowers`: one of them is lowered.
   bool Changes(bool& lowers) const {
