@@ -67,7 +67,8 @@ class ChurnCell {
   History& history() { return store_.inner; }
   std::vector<std::string> Known() {
     std::vector<std::string> names;
-    for (const JobView& job : control_->view()->jobs) names.push_back(job.record->name);
+    for (const auto view = control_->view(); const JobView& job : view->jobs)
+      names.push_back(job.record->name);
     return names;
   }
 
@@ -181,7 +182,7 @@ TEST(Forgetting, ARestartIsExact) {
       cell.Use("shop/web", 2e8 + 1e6 * (i % 50));
       if (i % 40 < 3) cell.Use("batch/pod-" + std::to_string(i / 40), 1e7 * (1 + i % 7));
     });
-    for (const JobView& job : cell.control().view()->jobs) {
+    for (const auto view = cell.control().view(); const JobView& job : view->jobs) {
       limits[restart ? 1 : 0].push_back(job.record->name + " " +
                                         std::to_string(job.of(Resource::kMemory).would_be) + " " +
                                         std::to_string(job.of(Resource::kMemory).limit));

@@ -48,7 +48,8 @@ class NamedCell {
   ControlPlane& control() { return *control_; }
   std::vector<std::string> Jobs() {
     std::vector<std::string> names;
-    for (const JobView& job : control_->view()->jobs) names.push_back(job.record->name);
+    for (const auto view = control_->view(); const JobView& job : view->jobs)
+      names.push_back(job.record->name);
     return names;
   }
   const JobView* Job(const std::string& name) {

@@ -308,6 +308,7 @@ void WorkFunctionRecommender::Remember(const Signal& signal) {
 // What tasks at their limit needed is a guess until the first window in which none is at it. If they use more
 // then than the limits were, they are taken to have needed that; if less, nothing is known, and the guess stands.
 void WorkFunctionRecommender::JudgeCuts(const Signal& signal, double limit) {
+  if (!signal.cut_at.has_value() && cuts_.windows <= 0) return;
   bool cut = false;
   for (const TaskUsage& t : signal.tasks) {
     if (!IsAtLimit(signal, t.peak)) continue;

@@ -54,6 +54,14 @@ class Job {
   int32_t window_ = 0;
 };
 
+// Of a checkpoint no beginning is one, `step` bytes apart.
+void RefusesParts(std::string_view bytes, size_t step, const WorkFunctionFleet& fleet) {
+  for (size_t size = 0; size < bytes.size(); size += step) {
+    ByteReader part(bytes.substr(0, size));
+    EXPECT_FALSE(WorkFunctionRecommender(fleet, OomSettings()).Load(part).ok()) << size;
+  }
+}
+
 RC_GTEST_PROP(WorkFunction, ALevelIsTheLowestNotBelowTheUsage, ()) {
   Rng rng(*rc::gen::arbitrary<uint64_t>());
   for (const Resource r : kResources) {
@@ -216,10 +224,7 @@ TEST(WorkFunction, CutsThatAreNotJudgedYetSurviveACheckpoint) {
   job.recommender().EndDay(2, rows);
   again.EndDay(2, rows_again);
   EXPECT_EQ(rows.at(0).work->over, rows_again.at(0).work->over);
-  for (size_t part = 0; part < bytes.size(); part += 3) {
-    ByteReader half(std::string_view(bytes).substr(0, part));
-    EXPECT_FALSE(WorkFunctionRecommender(fleet, OomSettings()).Load(half).ok()) << part;
-  }
+  RefusesParts(bytes, 3, fleet);
 }
 
 // A mean far below the limit hides bursts that the kernel cut: the throttled periods show them.
@@ -293,10 +298,7 @@ TEST(WorkFunction, GoesOnFromACheckpoint) {
     again.Observe(signal);
     ASSERT_EQ(job.Live(usage), limit) << t;
   }
-  for (size_t cut = 0; cut < bytes.size(); cut += 7) {
-    ByteReader half(std::string_view(bytes).substr(0, cut));
-    EXPECT_FALSE(WorkFunctionRecommender(fleet, OomSettings()).Load(half).ok()) << cut;
-  }
+  RefusesParts(bytes, 7, fleet);
 }
 
 // The share of its work above its limits that a job of bursts had from day 20 on, with an order of its own or
@@ -398,10 +400,7 @@ TEST(WorkFunction, ReadsACheckpointOfBeforeLevelsWerePacked) {
   again.Save(out_again);
   EXPECT_EQ(bytes_again, bytes);
   EXPECT_LE(again.state_bytes(), 1024U);
-  for (size_t cut = 0; cut < old.size(); cut += 97) {
-    ByteReader half(std::string_view(old).substr(0, cut));
-    EXPECT_FALSE(WorkFunctionRecommender(fleet, OomSettings()).Load(half).ok()) << cut;
-  }
+  RefusesParts(old, 97, fleet);
 }
 
 // The dial: jobs above their limits for more than the order make the price rise, for less fall; a wrong start
