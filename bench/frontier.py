@@ -8,7 +8,7 @@ limits, and what it costs the jobs (OOM-days, OOMs, throttled work, limit change
     bench/frontier.py --orders ../shared/traces/bitbrains_rnd/*.csv.gz     # what is delivered of each order
     bench/frontier.py --peaks ../shared/traces/bitbrains_rnd/*.csv.gz      # the best peak beside each order, 10 minutes
 
---parts splits the compact Bitbrains files by VM number, into as many runs or (--block 25) into alternate blocks of so many
+--parts splits the compact Bitbrains files by VM number, into as many runs, or with --block 25 into alternate blocks of 25
 VMs, so that constants that were chosen on one part can be checked on another. Every row is one replay; nobody is capped at
 the owner's limit. 20 s a part for Bitbrains.
 """
@@ -139,7 +139,7 @@ def main():
     parser.add_argument("paths", nargs="*")
     parser.add_argument("--generated", action="store_true", help="a made cell in place of a trace")
     parser.add_argument("--parts", type=int, default=1)
-    parser.add_argument("--block", type=int, default=0, help="with --parts: alternate blocks of so many VMs")
+    parser.add_argument("--block", type=int, default=0, help="with --parts: alternate blocks of this number of VMs")
     parser.add_argument("--orders", action="store_true", help="ordered beside delivered, in both feedback modes")
     parser.add_argument("--peaks", action="store_true", help="the best peak beside each order of analogs")
     parser.add_argument("--recommenders", type=lambda text: text.split(","), help="only these")

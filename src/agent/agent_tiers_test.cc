@@ -1,4 +1,4 @@
-// What tiers set, give back and do before memory ends, over tasks in memory.
+// What tiers set, restore and do before memory ends, over tasks in memory.
 #include "agent/agent_fixture.h"
 #include "agent/release.h"
 #include "base/strings.h"

@@ -37,11 +37,11 @@ struct GuardOptions {
   // This much of `some` makes memory short if less than twice throttle_below is free; this much of `full`
   // makes it end if less than throttle_below is free. 0: not looked at.
   double pressure_some = 0.2, pressure_full = 0.1;
-  // So long throttling has to work before anything is killed, and before the next tier is throttled.
+  // Time that throttling has before anything is killed, and before the next tier is throttled.
   int64_t after_us = 5'000'000;
-  // So long the memory of one victim has to come back before the next, if it does not come back sooner.
+  // Time in which the memory of one victim comes back before the next is killed, unless it is back sooner.
   int64_t settle_us = 5'000'000;
-  // So long memory must not be short, with half as much again free as throttle_below, until throttling ends.
+  // Time without a shortage, with half as much again free as throttle_below, after which throttling ends.
   int64_t calm_us = 30'000'000;
   int kills_per_minute = 6;
 };

@@ -452,7 +452,7 @@ def resized_by_the_vpa(stage, bed, tautd):
 
 
 def in_the_template(stage, bed, tautd):
-    """A Deployment whose template tautd sets, until another sets it, and then gives back."""
+    """A Deployment whose template tautd sets, until another sets it, and then restores."""
     workload = lambda: json.loads(bed.kubectl("get", "deployment", "rolled", "--show-managed-fields", "-o", "json"))  # noqa: E731
     limit = lambda: mebibytes(workload()["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"]["memory"])  # noqa: E731
     about = lambda: [d for d in tautd.get("/api/v1/decisions")["decisions"] if d["job"] == "default/deployment/rolled/app"]  # noqa: E731
