@@ -25,6 +25,17 @@ set(test_options -O0)
 taut_precompiled(taut_test_pch HEADERS ${pch_headers} <gmock/gmock.h> <gtest/gtest.h> <rapidcheck.h>
                                        <rapidcheck/gtest.h>
                  OPTIONS ${test_options} DEPS rapidcheck GTest::gmock GTest::gtest)
+# With a sanitizer, generating code takes most of the time, and the rooms that read, print, serve or connect do not run
+# long: they are compiled without optimisation too.
+set(plain_options "")
+set(plain_pch taut_pch)
+set(plain_rooms actuate agent analysis api backfill cgroup cli config docker json kubernetes load machines net node oidc
+                quota report wire)
+if(TAUT_SANITIZE)
+  set(plain_options -O0)
+  set(plain_pch taut_plain_pch)
+  taut_precompiled(taut_plain_pch HEADERS ${pch_headers} OPTIONS ${plain_options})
+endif()
 
 # Compiling takes most of the time of a cold build, and headers' templates most of that: tests are compiled in groups of
 # eight files, and with TAUT_UNITY the rooms' sources too (all presets but debug and tidy). Files whose private names
@@ -54,7 +65,12 @@ function(taut_room name)
     add_library(taut_${name} STATIC ${sources})
     target_include_directories(taut_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(taut_${name} PUBLIC ${ROOM_DEPS} PRIVATE taut_flags)
-    target_precompile_headers(taut_${name} REUSE_FROM taut_pch)
+    if(name IN_LIST plain_rooms)
+      target_compile_options(taut_${name} PRIVATE ${plain_options})
+      target_precompile_headers(taut_${name} REUSE_FROM ${plain_pch})
+    else()
+      target_precompile_headers(taut_${name} REUSE_FROM taut_pch)
+    endif()
     if(TAUT_UNITY)
       set_target_properties(taut_${name} PROPERTIES UNITY_BUILD ON)
     endif()
