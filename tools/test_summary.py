@@ -2,7 +2,8 @@
 """Says what test runs came to: one run (a JUnit file of ctest), or all of a folder with --total.
 
 Beside NAME.xml there may be NAME.again.xml, of a second run of what failed: what passes there has passed, and is named.
-A folder also holds NAME.part files: "pass" or "fail" of a check that is no ctest run. Exits 1 if anything failed.
+A folder also holds NAME.part files ("pass" or "fail" of a check that is no ctest run) and the file `seconds` (lines
+"PART SECONDS"). Exits 1 if anything failed.
 """
 import pathlib
 import re
@@ -77,6 +78,10 @@ def main():
             all_passed += 1
         else:
             all_failed.append(path.stem)
+    seconds = folder / "seconds"
+    if seconds.exists():
+        times = [line.split() for line in seconds.read_text().splitlines()]
+        print("time (min:s): " + ", ".join(f"{name} {int(s) // 60}:{int(s) % 60:02}" for name, s in times))
     for name in all_failed:
         print(f"FAILED {name}")
     print(f"tautline: {all_passed} passed, {len(all_failed)} failed, {all_skipped} skipped")
