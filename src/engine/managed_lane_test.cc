@@ -93,5 +93,65 @@ TEST_F(ManagedLaneTest, WithoutThePastOnlyAKillMovesALimit) {
   EXPECT_EQ(lane_.LimitInForce(1), 1.5);
 }
 
+// Ten tasks and a recommendation of 1.5 under the owner's 4.
+class DecideWindowTest : public ManagedLaneTest {
+ protected:
+  DecideWindowTest() {
+    policy_.mode = Mode::kCanary;
+    policy_.canary.share = 0.5;
+    policy_.canary.hours = 1;
+    policy_.canary.min_task_windows = 5;
+    for (uint32_t t = 0; t < 10; ++t) ten_.push_back({.task = t, .mean = 1, .peak = 1});
+  }
+  // Closes a window in which tasks on trial used `usage`, and decides.
+  uint32_t Window(float usage = 1, bool killed = false) {
+    std::vector<TaskUsage> tasks = ten_;
+    for (TaskUsage& t : tasks) {
+      if (lane_.trial() != nullptr && lane_.trial()->Has(t.task)) t.mean = t.peak = usage;
+    }
+    const Signal s{.window = WindowId{index_++}, .buckets = {}, .tasks = tasks, .owner_limit = owner_};
+    CloseWindow({.resource = Resource::kCpu, .signal = &s, .reports = {}, .applied = LimitsApplied::kNo},
+                lane_);
+    return DecideWindow(policy_, Resource::kCpu, s, killed, lane_, scratch_);
+  }
+
+  std::vector<TaskUsage> ten_;
+  std::vector<uint32_t> scratch_;
+  std::optional<double> owner_ = 4;
+};
+
+TEST_F(DecideWindowTest, ATrialIsOfTheTasksOfTheWindowAndMovesTheirLimitOnce) {
+  EXPECT_EQ(Window(), 1U);
+  ASSERT_NE(lane_.trial(), nullptr);
+  EXPECT_EQ(lane_.trial()->limit, 1.5);
+  EXPECT_EQ(lane_.trial()->members.size(), 5U);
+  uint32_t moves = 0;
+  for (int i = 0; i < 24; ++i) moves += Window();
+  EXPECT_EQ(lane_.trial(), nullptr);
+  EXPECT_EQ(lane_.gate.in_force, 1.5) << "promoted";
+  EXPECT_EQ(moves, 0U) << "the tasks on trial had the limit already";
+}
+
+TEST_F(DecideWindowTest, AWayBackMovesTheirLimitAgain) {
+  ASSERT_EQ(Window(), 1U);
+  uint32_t moves = 0;
+  for (int i = 0; i < 24; ++i) moves += Window(2);
+  EXPECT_EQ(moves, 1U);
+  EXPECT_EQ(lane_.trial(), nullptr);
+  EXPECT_FALSE(lane_.gate.in_force.has_value());
+}
+
+// A kill is answered at once, also within the change period; without one the raise waits for it.
+TEST_F(DecideWindowTest, OnlyAKillDoesNotWait) {
+  policy_.mode = Mode::kAuto;
+  policy_.change_period_s = 7 * kDaySeconds;
+  lane_.gate.in_force = 1;
+  lane_.gate.last_change_s = WindowId{0}.start_s();
+  Window();
+  EXPECT_EQ(lane_.gate.in_force, 1);
+  EXPECT_EQ(Window(1, /*killed=*/true), 0U) << "no trial";
+  EXPECT_EQ(lane_.gate.in_force, 1.5);
+}
+
 }  // namespace
 }  // namespace taut

@@ -109,5 +109,97 @@ RC_GTEST_PROP(DaySignals, AreTheDaysMeasuredWindows, ()) {
   }
 }
 
+// One window of two tasks, of which the second has only some figures.
+JobDay OneWindow() {
+  JobDay day;
+  day.tasks = {{.task = 0,
+                .cpu_mean_cores = 1.5F,
+                .cpu_peak_cores = 2,
+                .memory_mean_bytes = 100,
+                .memory_peak_bytes = 120},
+               {.task = 1, .cpu_mean_cores = 0.25F, .cpu_peak_cores = 0.5F}};
+  JobWindow w;
+  w.window = WindowId{3};
+  w.num_tasks = 2;
+  day.windows.push_back(w);
+  return day;
+}
+
+Signal Built(const JobDay& day, Resource r) {
+  static DaySignals signals;
+  signals.Build(day, r);
+  return signals.signals().size() == 1 ? signals.signals()[0] : Signal();
+}
+
+TEST(DaySignals, SayWhatAllTasksUsedOfBothResources) {
+  for (const Resource r : kResources) {
+    const Signal s = Built(OneWindow(), r);
+    EXPECT_EQ(s.cpu_cores, 1.75);
+    EXPECT_EQ(s.memory_bytes, 100);
+  }
+  JobDay idle = OneWindow();
+  idle.tasks = {{.task = 0, .cpu_mean_cores = 0, .cpu_peak_cores = 0},
+                {.task = 1, .cpu_mean_cores = 0, .cpu_peak_cores = 0}};
+  EXPECT_EQ(Built(idle, Resource::kCpu).cpu_cores, 0) << "measured, and nothing was used";
+  EXPECT_FALSE(Built(idle, Resource::kCpu).memory_bytes.has_value());
+  idle.tasks = {{.task = 0, .memory_mean_bytes = 0, .memory_peak_bytes = 0},
+                {.task = 1, .memory_mean_bytes = 0, .memory_peak_bytes = 0}};
+  EXPECT_EQ(Built(idle, Resource::kMemory).memory_bytes, 0);
+  EXPECT_FALSE(Built(idle, Resource::kMemory).cpu_cores.has_value());
+}
+
+TEST(DaySignals, ATaskWithoutItsMeanOrItsPeakIsLeftOut) {
+  JobDay day = OneWindow();
+  day.tasks[1] = {.task = 1, .memory_peak_bytes = 300};
+  EXPECT_THAT(Built(day, Resource::kMemory).tasks, ::testing::SizeIs(1));
+  day.tasks[1] = {.task = 1, .memory_mean_bytes = 300};
+  EXPECT_THAT(Built(day, Resource::kMemory).tasks, ::testing::SizeIs(1));
+}
+
+// What is 0 is known, and what is absent is not 0.
+TEST(DaySignals, OwnersLimitsLoadAndThrottlingAreThoseOfTheWindow) {
+  JobDay day = OneWindow();
+  day.signals = {{"other", 1}, {"depth", 5}, {"rate", 0}, {"more", 2}};
+  JobWindow& w = day.windows[0];
+  for (const Resource r : kResources) {
+    const Signal none = Built(day, r);
+    for (const auto& absent : {none.owner_limit, none.owner_limit_sum, none.load, none.owner_cpu_limit,
+                               none.owner_memory_limit, none.throttled, none.cut_at, none.limit}) {
+      EXPECT_FALSE(absent.has_value());
+    }
+    EXPECT_TRUE(none.named.empty());
+  }
+  w.cpu_limit_cores = w.memory_limit_bytes = w.cpu_limit_sum_cores = w.memory_limit_sum_bytes = 0;
+  w.load = w.cpu_throttled = 0;
+  w.first_signal = 1;
+  w.num_signals = 2;
+  for (const Resource r : kResources) {
+    const Signal zero = Built(day, r);
+    for (const auto& known :
+         {zero.owner_limit, zero.owner_limit_sum, zero.load, zero.owner_cpu_limit, zero.owner_memory_limit}) {
+      EXPECT_EQ(known, 0);
+    }
+    EXPECT_EQ(zero.throttled, r == Resource::kCpu ? std::optional(0.0) : std::nullopt);
+    ASSERT_EQ(zero.named.size(), 2U);
+    EXPECT_EQ(zero.named[0].name, "depth");
+  }
+  w.cpu_limit_cores = 4;
+  w.memory_limit_bytes = 500;
+  w.cpu_limit_sum_cores = 6;
+  w.memory_limit_sum_bytes = 900;
+  w.load = 7;
+  w.cpu_throttled = 0.5F;
+  for (const Resource r : kResources) {
+    const Signal s = Built(day, r);
+    const bool cpu = r == Resource::kCpu;
+    EXPECT_EQ(s.owner_limit, cpu ? 4 : 500);
+    EXPECT_EQ(s.owner_limit_sum, cpu ? 6 : 900);
+    EXPECT_EQ(s.owner_cpu_limit, 4);
+    EXPECT_EQ(s.owner_memory_limit, 500);
+    EXPECT_EQ(s.load, 7);
+    EXPECT_EQ(s.throttled, cpu ? std::optional(0.5) : std::nullopt) << "of CPU alone";
+  }
+}
+
 }  // namespace
 }  // namespace taut

@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/strings.h"
+#include "engine/scribe_fixture.h"
 #include "vertical/comparators.h"
 
 namespace taut {
@@ -57,6 +59,104 @@ TEST(StoredHistory, UsageIsCutAtTheLimitThatWasAppliedThen) {
               {.begins = nothing, .closes = note});
   EXPECT_THAT(cut, ElementsAre(Eq(std::nullopt), Optional(2.0), Optional(2.0), Optional(0.6), Optional(0.6),
                                Eq(std::nullopt), Eq(std::nullopt)));
+}
+
+// A day of memory windows of one task each; the peak of window w is 10 w.
+JobDay MemoryDay(int32_t day, const std::vector<int32_t>& windows) {
+  JobDay out;
+  out.day = day;
+  for (const int32_t w : windows) {
+    JobWindow window;
+    window.window = WindowId{w};
+    window.first_task = static_cast<uint32_t>(out.tasks.size());
+    window.num_tasks = 1;
+    const auto peak = static_cast<float>(10 * w);
+    out.tasks.push_back({.task = 0, .memory_mean_bytes = peak, .memory_peak_bytes = peak});
+    out.windows.push_back(window);
+  }
+  return out;
+}
+
+OomRecord KilledAt(int64_t time_s, std::optional<double> limit = std::nullopt) {
+  OomRecord o;
+  o.time_s = time_s;
+  o.limit = limit;
+  return o;
+}
+
+// A lane's days again, written down: what it was told, and the kills beside each window.
+class StoredHistoryTest : public ::testing::Test {
+ protected:
+  void Step(Resource r, int32_t open_day = INT32_MAX) {
+    log_.clear();
+    kills_.clear();
+    DaySignals signals;
+    Lane lane(std::make_unique<Scribe>(&log_, Answers::kNothing, &kills_));
+    StepHistory(
+        {.resource = r, .days = days_, .ooms = ooms_, .open_day = open_day}, signals, lane,
+        {.begins = [&](const Signal& s, std::span<const OomRecord> killed) { Note("begins", s, killed); },
+         .closes = [&](const Signal& s, std::span<const OomRecord> killed) { Note("closes", s, killed); }});
+    std::erase_if(log_, [](const std::string& line) { return line.starts_with("recommend"); });
+  }
+  void Note(const char* what, const Signal& s, std::span<const OomRecord> killed) {
+    log_.push_back(StrCat(what, " ", s.window.index, " with ", killed.size()));
+  }
+
+  std::vector<JobDay> days_;
+  std::vector<OomRecord> ooms_;
+  std::vector<std::string> log_;
+  std::vector<OomEvent> kills_;
+};
+
+TEST_F(StoredHistoryTest, KillsAreTakenInBetweenTheBeginningAndTheEndOfTheirWindow) {
+  days_ = {MemoryDay(1, {290, 291, 296})};
+  const auto start_s = [](int32_t w) { return WindowId{w}.start_s(); };
+  ooms_ = {KilledAt(start_s(280)),           // before the day
+           KilledAt(start_s(290) + 9, 500),  // in the first window
+           KilledAt(start_s(291)),           // at the end of the first: in the second
+           KilledAt(start_s(294)),           // while nothing was measured
+           KilledAt(start_s(300))};          // after all
+  Step(Resource::kMemory);
+  EXPECT_THAT(log_, ElementsAre("start 1", "begins 290 with 2", "oom 288", "oom 290", "closes 290 with 2",
+                                "begins 291 with 1", "oom 291", "closes 291 with 1", "begins 296 with 1",
+                                "oom 292", "closes 296 with 1", "end 1", "oom 297"));
+  std::vector<double> limits;
+  for (const OomEvent& e : kills_) limits.push_back(e.limit);
+  EXPECT_THAT(limits, ElementsAre(0, 500, 2900, 2910, 2960)) << "else the peak of the window before";
+
+  ooms_.clear();
+  Step(Resource::kMemory);
+  EXPECT_TRUE(kills_.empty());
+}
+
+TEST_F(StoredHistoryTest, KillsSayNothingOfCpu) {
+  days_ = {MemoryDay(0, {3})};
+  days_[0].tasks[0].cpu_mean_cores = 1;
+  ooms_ = {KilledAt(0)};
+  Step(Resource::kCpu);
+  EXPECT_THAT(log_, ElementsAre("start 0", "begins 3 with 0", "closes 3 with 0", "end 0"));
+}
+
+TEST_F(StoredHistoryTest, AnOpenDayBeginsAndDoesNotEnd) {
+  days_ = {MemoryDay(0, {1}), MemoryDay(2, {577})};
+  const std::string first = "begins 1 with 0", second = "begins 577 with 0";
+  Step(Resource::kMemory);
+  EXPECT_THAT(log_, ElementsAre("start 0", first, "closes 1 with 0", "end 0", "start 2", second,
+                                "closes 577 with 0", "end 2"));
+  Step(Resource::kMemory, 2);
+  EXPECT_THAT(log_, ElementsAre("start 0", first, "closes 1 with 0", "end 0", "start 2", second,
+                                "closes 577 with 0"));
+  Step(Resource::kMemory, 3);
+  EXPECT_THAT(log_, ElementsAre("start 0", first, "closes 1 with 0", "end 0", "start 2", second,
+                                "closes 577 with 0", "end 2", "start 3"));
+}
+
+TEST_F(StoredHistoryTest, WithoutADayNothingHappens) {
+  ooms_ = {KilledAt(100)};
+  Step(Resource::kMemory);
+  EXPECT_TRUE(log_.empty());
+  Step(Resource::kMemory, 4);
+  EXPECT_THAT(log_, ElementsAre("start 4", "oom 1152"));
 }
 
 }  // namespace
