@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "agent/agent_fixture.h"
+#include "testing/temp_dir.h"
 
 namespace taut {
 namespace {
@@ -135,7 +138,152 @@ TEST_F(AgentLimits, OnlyMeasuredMemoryIsNotRaisedAfterAKill) {
   EXPECT_EQ(cell_.agent->counts().local_raises, 0U);
 }
 
+// The kernel wakes the agent at the limit, and counts the kill a little later, or never.
+TEST_F(AgentLimits, AWakeupIsLookedAfterForHalfASecondOrUntilAKill) {
+  InMemoryTask& a = Added(std::nullopt, 64 * kMiB);
+  const auto later = [&](int64_t ms) {
+    cell_.now.steady_us += 1000 * ms;
+    cell_.agent->Recheck(cell_.now);
+    return cell_.agent->wants_recheck();
+  };
+  EXPECT_FALSE(cell_.agent->wants_recheck());
+  cell_.agent->OnReady(1, cell_.now);
+  EXPECT_TRUE(cell_.agent->wants_recheck());
+  EXPECT_TRUE(later(499));
+  EXPECT_FALSE(later(1));
+  EXPECT_THAT(cell_.uplink.Ooms(), IsEmpty()) << "usage met the limit, and nothing was killed";
+
+  cell_.agent->OnReady(1, cell_.now);
+  *a.reading.oom_kills += 1;
+  EXPECT_FALSE(later(100)) << "it was for that";
+  EXPECT_EQ(cell_.uplink.Ooms().size(), 1U);
+}
+
+TEST_F(AgentLimits, WhatTheEngineTellsIsAwaitedFromTheCounter) {
+  InMemoryTask& a = Added(std::nullopt, 64 * kMiB);
+  Tell(TaskEvent::Kind::kOomKill, a.found.identity);
+  EXPECT_TRUE(cell_.agent->wants_recheck());
+  cell_.now.steady_us += 400'000;
+  *a.reading.oom_kills += 1;
+  cell_.agent->Recheck(cell_.now);
+  EXPECT_EQ(cell_.uplink.Ooms().size(), 1U);
+}
+
+TEST_F(AgentLimits, AStartIsNoEnd) {
+  InMemoryTask& a = Added(std::nullopt, 64 * kMiB);
+  Tell(TaskEvent::Kind::kStarted, a.found.identity);
+  EXPECT_NE(cell_.agent->FindTask("shop/web", "a"), nullptr);
+  *a.reading.oom_kills += 1;
+  cell_.Run(10);
+  EXPECT_EQ(cell_.uplink.Ooms().size(), 1U) << "counted from the reading before";
+}
+
+TEST_F(AgentLimits, AKillIsToldWithTheTasksLabels) {
+  cell_.Start();
+  InMemoryTask& a = cell_.Add("shop/web", "a", 50 * kMiB);
+  a.found.labels = {{"team", "shop"}};
+  cell_.Run(10);
+  *a.reading.oom_kills += 1;
+  cell_.Run(10);
+  ASSERT_EQ(cell_.uplink.Ooms().size(), 1U);
+  ASSERT_EQ(cell_.uplink.Ooms()[0].labels().size(), 1);
+}
+
+// The limit is the owner's again, which is too low: a raise after a kill is no owner's value.
+TEST_F(AgentLimits, AKillRaisesALimitThatWasGivenBack) {
+  InMemoryTask& a = Added(std::nullopt, 64 * kMiB);
+  cell_.Order(a, Resource::kMemory, 100 * kMiB, 1);
+  cell_.Run(5);
+  cell_.Order(a, Resource::kMemory, std::nullopt, 2);
+  cell_.Run(60);
+  ASSERT_EQ(a.limits.memory_max_bytes, 64 * kMiB);
+  *a.reading.oom_kills += 1;
+  cell_.Run(10);
+  EXPECT_EQ(a.limits.memory_max_bytes, 164 * kMiB);
+}
+
+// A kill that the engine tells when the group is gone: the next start has the raised limit, if terms allow it.
+TEST_F(AgentLimits, ALateKillRaisesTheNextStartWhereTermsAllowIt) {
+  for (const bool may_raise : {true, false}) {
+    AgentCell cell;
+    cell.Start();
+    InMemoryTask& a = cell.Add("shop/web", "a", 10 * kMiB);
+    a.limits.memory_max_bytes = 64 * kMiB;
+    cell.Terms("shop/web", may_raise);
+    cell.Run(3);
+    cell.Order(a, Resource::kMemory, 100 * kMiB, 1);
+    cell.Run(5);
+    cell.Order(a, Resource::kMemory, std::nullopt, 2);  // the owner's again
+    cell.Run(60);
+    const std::string identity = a.found.identity;
+    cell.Remove(a);
+    cell.Run(10);
+    cell.tasks.events.push_back({TaskEvent::Kind::kOomKill, identity});
+    cell.agent->OnReady(uint64_t{1} << 62, cell.now);
+    EXPECT_EQ(cell.uplink.Ooms().size(), 1U);
+    InMemoryTask& again = cell.Add("shop/web", "a", 10 * kMiB, 0.5, "memory:2");
+    again.limits.memory_max_bytes = 64 * kMiB;
+    cell.Run(10);
+    EXPECT_EQ(again.limits.memory_max_bytes, (may_raise ? 164 : 64) * kMiB);
+  }
+}
+
 // ---- orders ----
+
+TEST_F(AgentLimits, ObservingWritesNoLedger) {
+  const TempDir dir;
+  const std::string path = dir.path() + "/ledger";
+  cell_.ledger = *Ledger::Open(path);
+  cell_.options.observe = true;
+  InMemoryTask& a = Added(1.0, 64 * kMiB);
+  cell_.Order(a, Resource::kMemory, 100 * kMiB, 1);
+  *a.reading.oom_kills += 1;
+  cell_.Run(30);
+  EXPECT_EQ(cell_.LastOutcome(1)->result(), pb::Outcome::OBSERVED);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_THAT(cell_.agent->errors(), IsEmpty());
+}
+
+// memory.max is written; memory.high is not, and the ledger says which of the two may be in the kernel.
+TEST_F(AgentLimits, TheLedgerTellsARefusedWriteFromOneThatIsNotKnown) {
+  for (const bool refused : {true, false}) {
+    AgentCell cell;
+    cell.options.rules[0].memory = MemoryStyle::kSoft;
+    cell.Start();
+    InMemoryTask& a = cell.Add("shop/web", "a", 50 * kMiB);
+    a.limits.memory_max_bytes = 64 * kMiB;
+    cell.Terms("shop/web", true);
+    cell.Run(3);
+    const absl::Status error =
+        refused ? absl::PermissionDeniedError("may not") : absl::UnavailableError("busy");
+    a.around_write = [&] { a.set_error = error; };
+    cell.Order(a, Resource::kMemory, 128 * kMiB, 1);
+    cell.Run(1);
+    EXPECT_EQ(cell.LastOutcome(1)->result(), pb::Outcome::FAILED);
+    EXPECT_THAT(cell.LastOutcome(1)->text(), HasSubstr(refused ? "may not" : "busy"));
+    ASSERT_EQ(a.writes.size(), 1U);
+    ASSERT_EQ(a.writes[0].first, LimitKind::kMemoryMax);
+    const LedgerEntry* entry = cell.ledger.Find(a.found.identity);
+    ASSERT_NE(entry, nullptr);
+    EXPECT_TRUE(entry->values.at(LimitKind::kMemoryMax).set.has_value());
+    const auto high = entry->values.find(LimitKind::kMemoryHigh);
+    EXPECT_EQ(high != entry->values.end() && high->second.next.has_value(), !refused);
+  }
+}
+
+// Downwards memory.high comes first: refused, nothing is written, and nothing is intended any more.
+TEST_F(AgentLimits, WhatFollowsARefusedWriteIsNotIntendedEither) {
+  cell_.options.rules[0].memory = MemoryStyle::kSoft;
+  InMemoryTask& a = Added(std::nullopt, 512 * kMiB);
+  a.set_error = absl::PermissionDeniedError("may not");
+  cell_.Order(a, Resource::kMemory, 256 * kMiB, 1);
+  cell_.Run(1);
+  EXPECT_THAT(a.writes, IsEmpty());
+  const LedgerEntry* entry = cell_.ledger.Find(a.found.identity);
+  if (entry != nullptr) {
+    for (const auto& [kind, value] : entry->values) EXPECT_FALSE(value.next.has_value());
+  }
+}
 
 TEST_F(AgentLimits, AnOrderOfTheSecondOfAnotherProgramsChangeIsFollowed) {
   for (const bool before : {true, false}) {

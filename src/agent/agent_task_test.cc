@@ -205,5 +205,21 @@ TEST(OomTally, AnEventLongAfterAStartIsNotOfTheLastOne) {
   EXPECT_EQ(tally.Unexplained(13 * kSecondUs), 0U);
 }
 
+TEST(WritesFor, MemoryHighStandsBesideMemoryMaxAsItIsWritten) {
+  const TaskRule rule = Rule(CpuStyle::kHard, MemoryStyle::kSoft);
+  const LimitWrites writes = WritesFor(rule, Resource::kMemory, 64 * kMiB, 32 * kMiB);
+  ASSERT_EQ(writes[0].first, LimitKind::kMemoryMax);
+  EXPECT_DOUBLE_EQ(HighBeside(*writes[0].second), 64 * kMiB);
+}
+
+TEST(MayBeWritten, NotWhereTheKernelRefuses) {
+  using enum absl::StatusCode;
+  for (const absl::StatusCode refused :
+       {kInvalidArgument, kUnimplemented, kPermissionDenied, kResourceExhausted})
+    EXPECT_FALSE(MayBeWritten(refused)) << refused;
+  for (const absl::StatusCode unknown : {kOk, kUnavailable, kNotFound, kDeadlineExceeded, kUnknown})
+    EXPECT_TRUE(MayBeWritten(unknown)) << unknown;
+}
+
 }  // namespace
 }  // namespace taut
