@@ -78,7 +78,7 @@ void BM_StatePerJob(benchmark::State& state) {
   for (auto _ : state) {
     bytes.clear();
     ReplayHooks hooks;
-    hooks.on_job_end = [&](JobId job, Policy, Resource, const Lane& lane) {
+    hooks.on_job_end = [&](JobId job, PolicyPair, Resource, const Lane& lane) {
       const Recommender& r = lane.recommender();
       bytes[job.value] += r.state_bytes();
     };

@@ -115,9 +115,11 @@ void PutAmounts(std::string_view key, std::span<const std::optional<double>> val
       json);
 }
 
-void PutJobAmounts(std::string_view key, const JobAmounts& a, JsonWriter& json) {
-  json.Key(key);
+void PutJobAmounts(const JobView& job, Resource r, JsonWriter& json) {
+  const JobAmounts& a = job.of(r);
+  json.Key(Name(r));
   json.BeginObject();
+  json.Field("recommender", Name(job.recommenders.of(r)));
   PutAmount("usage", Known(a.usage), json);
   PutAmount("peak", Known(a.peak), json);
   PutAmount("owner_limit", Known(a.owner_limit), json);
@@ -262,12 +264,11 @@ void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json) {
 void PutJobFields(const JobView& job, const Prices& prices, JsonWriter& json) {
   json.Field("name", std::string_view(job.record->name));
   json.Field("mode", Name(job.mode));
-  json.Field("recommender", Name(job.recommender));
+  json.Field("recommender", Name(job.recommenders));
   json.Field("tasks", int64_t{job.tasks});
   PutAmount("tasks_would_be",
             job.tasks_would_be >= 0 ? std::optional<double>(job.tasks_would_be) : std::nullopt, json);
-  PutJobAmounts("cpu", job.of(Resource::kCpu), json);
-  PutJobAmounts("memory", job.of(Resource::kMemory), json);
+  for (const Resource r : kResources) PutJobAmounts(job, r, json);
   json.Field("ooms", int64_t{job.ooms});
   PutTime("last_seen", job.last_seen_s, json);
   PutTime("last_change", job.last_change_s, json);
@@ -511,7 +512,7 @@ std::string ExplainParagraph(const LiveJob& job, Resource r, const Reason& reaso
     return lane.limit() == lane.owner() ? owner + ". "
                                         : StrCat(owner, "; ", said(lane.limit()), " would be. ");
   };
-  if (job.needs_history) {
+  if (lane.needs_history) {
     out = "The recommender was changed and is reading the stored history. ";
   } else if (recommended.has_value()) {
     StrAppend(&out, "Each task should have ", said(recommended), " of ",

@@ -90,5 +90,30 @@ TEST_F(ApiSettings, AnOrderThatNoRecommenderOfTheJobKeepsIsRefused) {
   EXPECT_THAT(response.body, HasSubstr("shop/web: risk: the recommender work_function takes no such order"));
 }
 
+TEST_F(ApiSettings, EachResourceMayHaveItsOwnRecommender) {
+  const HttpResponse wrong = Patch(R"({"cpu.recommender": "autopilot"})");
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_THAT(
+      wrong.body,
+      HasSubstr(R"(cpu.recommender: \"autopilot\": expected one of static, peak, vpa, moving_window)"));
+  EXPECT_EQ(Patch(R"({"cpu.recommender": "krr"})").status, 400) << "only in a replay";
+  EXPECT_THAT(Patch(R"({"cpu.recommender": "moving_window"})").body,
+              HasSubstr(R"("cpu.recommender","value":"moving_window","source":"set by ")"));
+  HttpRequest job;
+  job.method = "GET";
+  job.path = "/api/v1/jobs/shop%2Fweb";
+  job.segments = {"api", "v1", "jobs", "shop/web"};
+  job.role = Role::kReader;
+  EXPECT_THAT(api_.Handle(job).body, AllOf(HasSubstr(R"("recommender":"moving_window+analogs")"),
+                                           HasSubstr(R"("cpu":{"recommender":"moving_window")"),
+                                           HasSubstr(R"("memory":{"recommender":"analogs")")));
+  // Of both, at the same place.
+  EXPECT_EQ(Patch(R"({"recommender": "peak"})").status, 200);
+  EXPECT_THAT(api_.Handle(job).body, HasSubstr(R"("recommender":"moving_window+peak")"));
+  EXPECT_EQ(Patch(R"({"cpu.recommender": ""})").status, 200);
+  EXPECT_THAT(api_.Handle(job).body, HasSubstr(R"("recommender":"peak")"));
+  EXPECT_EQ(Patch(R"({"recommender": "work_function+analogs"})").status, 400) << "that is a name, no setting";
+}
+
 }  // namespace
 }  // namespace taut

@@ -335,13 +335,13 @@ std::string JobText(const Json& job, const Json& decisions) {
   if (const std::string labels = LabelsText(At(job, "labels")); !labels.empty())
     out += Wrapped(labels, "labels: ");
   out += "\n";
-  TextTable table({"for each task", "usage", "peak", "owner's limit", "limit", "would be"});
+  TextTable table({"for each task", "usage", "peak", "owner's limit", "limit", "would be", "by"});
   for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
     const Json& amounts = At(job, r == Resource::kCpu ? "cpu" : "memory");
     table.Add({std::string(Name(r)), Amount(r, amounts, "usage"), Amount(r, amounts, "peak"),
                Amount(r, amounts, "owner_limit"),
-               Amount(r, amounts, RealLimitKey(amounts, At(job, "enforced"))),
-               Amount(r, amounts, "would_be")});
+               Amount(r, amounts, RealLimitKey(amounts, At(job, "enforced"))), Amount(r, amounts, "would_be"),
+               Text(amounts, "recommender")});
   }
   out += table.Render();
   for (const Resource r : {Resource::kCpu, Resource::kMemory}) {

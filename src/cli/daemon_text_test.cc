@@ -141,6 +141,9 @@ TEST(DaemonTextTest, OneJobShowsItsChanceAndMoney) {
                     HasSubstr("in mode auto it saves 4.25 EUR a month"), Not(HasSubstr("own target"))));
   job["risk"] = 0.01;
   EXPECT_THAT(JobText(job, Json::object()), HasSubstr("20 %; 1 % is the job's own target (risk)"));
+  EXPECT_THAT(JobText(job, Json::object()), HasSubstr("canary with analogs,"));
+  job["cpu"]["recommender"] = "peak";
+  EXPECT_THAT(JobText(job, Json::object()), testing::ContainsRegex("cpu .* peak\n"));
   job["throttled"] = 0.005;
   EXPECT_THAT(JobText(job, Json::object()),
               HasSubstr("cpu: 0.5 % of its work throttled is the job's own target (throttled)\n"));

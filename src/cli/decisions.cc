@@ -30,7 +30,7 @@ struct LoggedChange {
   double limit;  // < 0: none
   uint32_t job;
   int32_t window;
-  Policy policy;
+  PolicyPair policy;
   Resource resource;
 };
 

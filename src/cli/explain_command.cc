@@ -83,7 +83,7 @@ absl::StatusOr<SeenUsage> SumUsage(TraceUntil& source, JobId job, Resource resou
 }
 
 struct Explained {
-  Policy policy;
+  PolicyPair policy;
   Resource resource;
   Reason reason;
   std::optional<double> limit;  // in force after the last window seen
@@ -155,7 +155,7 @@ absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
     return absl::InvalidArgumentError("--at: the trace has no usage before that time");
   std::vector<Explained> explained;
   ReplayHooks hooks;
-  hooks.on_job_end = [&](JobId id, Policy policy, Resource r, const Lane& lane) {
+  hooks.on_job_end = [&](JobId id, PolicyPair policy, Resource r, const Lane& lane) {
     if (id != *job) return;
     Explained& e = explained.emplace_back(Explained{policy, r, {}, {}});
     lane.recommender().Explain(e.reason);

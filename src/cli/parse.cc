@@ -59,6 +59,9 @@ constexpr const char* kReplayHelp =
     "Examples:\n"
     "  taut replay 2013-07.csv.gz 2013-08.csv.gz --warmup 14d --report report.html\n"
     "  taut replay instance_usage-*.json.gz instance_events-*.json.gz --recommender vpa,ensemble,analogs\n"
+    "  taut replay cell.csv.gz --recommender combined,moving_window+analogs   (CPU by moving_window, memory "
+    "by "
+    "analogs)\n"
     "  taut replay usage.csv --feedback oom-restart --decisions decisions.csv.gz --json result.json\n"
     "  taut replay usage.csv --mode auto --policy min_change=10%\n"
     "  taut replay --replicas load.csv --policies hpa,forecast --set hpa.target=0.6\n"
@@ -114,7 +117,7 @@ void AddEngine(CLI::App& app, EngineArgs& a) {
   app.add_option(
          "--recommender", a.recommenders,
          "comma-separated: static, peak, vpa, moving_window, ensemble, analogs, work_function, combined "
-         "(these by default), krr, crane")
+         "(these by default), krr, crane; or one a resource as CPU+MEMORY, such as moving_window+analogs")
       ->delimiter(',')
       ->type_name("NAME,...");
   app.add_option("--resource", a.resources, "comma-separated: cpu, memory")

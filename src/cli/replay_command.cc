@@ -96,9 +96,9 @@ std::string Conditions(const ReplayOptions& options, const ReplayResult& result)
 
 absl::Status WriteReport(const ReplayArgs& args, const ReplayOptions& options, LoadedTrace& trace,
                          const ReplayResult& result, ReplayOutputs& outputs) {
-  Policy shown = options.policies.back();
-  if (const absl::StatusOr<Policy> asked = ParsePolicy(args.shown); asked.ok()) {
-    for (Policy p : options.policies) shown = p == *asked ? p : shown;
+  PolicyPair shown = options.policies.back();
+  if (const absl::StatusOr<PolicyPair> asked = ParsePolicyPair(args.shown); asked.ok()) {
+    for (const PolicyPair p : options.policies) shown = p == *asked ? p : shown;
   }
   std::vector<JobId> named;
   for (const std::string& name : args.stories) {
@@ -134,7 +134,7 @@ absl::StatusOr<ReplayResult> ReplayLoaded(const ReplayArgs& args, const ReplayOp
     hooks.on_change = [&](const LimitChange& c) { return outputs.Add(c); };
   }
   if (!args.report.empty() && trace.jobs().size() <= kMaxJobsWithReasons) {
-    hooks.on_job_end = [&](JobId job, Policy, Resource r, const Lane& lane) {
+    hooks.on_job_end = [&](JobId job, PolicyPair, Resource r, const Lane& lane) {
       outputs.Keep(job, r, lane.recommender());
     };
   }
@@ -172,11 +172,12 @@ absl::Status CheckScored(const ReplayOptions& options, const ReplayResult& resul
 absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
   ReplayOptions o;
   for (const PolicyInfo& p : Policies()) {
-    if (args.recommenders.empty() && !p.replay_only) o.policies.push_back(p.policy);
+    if (args.recommenders.empty() && !p.replay_only) o.policies.emplace_back(p.policy);
   }
   for (const std::string& name : args.recommenders) {
-    const absl::StatusOr<Policy> policy = ParsePolicy(name);
-    if (!policy.ok()) return policy.status();
+    const absl::StatusOr<PolicyPair> policy = ParsePolicyPair(name);
+    if (!policy.ok())
+      return absl::InvalidArgumentError(StrCat("--recommender: ", name, ": ", Message(policy.status())));
     if (std::find(o.policies.begin(), o.policies.end(), *policy) == o.policies.end())
       o.policies.push_back(*policy);
   }

@@ -36,7 +36,7 @@ double AbsoluteSlack(const LaneResult& lane, int32_t first_scored_day) {
 
 std::vector<std::string> Row(const LaneResult& lane, int32_t first_scored_day) {
   const Totals& t = lane.summary.totals;
-  const std::string name(Name(lane.policy));
+  const std::string name = Name(lane.policy);
   if (t.job_days == 0) return {name, "no limit", "", "", "", "", "", "", "", "", "", ""};
   std::vector<std::string> row = {name,
                                   fmt::format("{:.0f} %", 100 * t.mean_slack()),
@@ -138,14 +138,8 @@ std::string ConcentrationTable(const ReplayResult& result, Resource resource, in
   for (const LaneResult& lane : result.lanes) {
     if (lane.resource != resource) continue;
     const Concentration c = ConcentrationOf(lane);
-    std::vector<std::string> row = {std::string(Name(lane.policy)),
-                                    fmt::format("{}", c.jobs),
-                                    fmt::format("{}", c.with),
-                                    "",
-                                    "",
-                                    "",
-                                    "",
-                                    ""};
+    std::vector<std::string> row = {
+        Name(lane.policy), fmt::format("{}", c.jobs), fmt::format("{}", c.with), "", "", "", "", ""};
     if (c.with > 0) {
       row = {row[0],
              row[1],

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kColumns = 360;  // about as many as a screen shows
 
-const LaneResult* FindLane(const ReplayResult& result, Policy policy, Resource resource) {
+const LaneResult* FindLane(const ReplayResult& result, PolicyPair policy, Resource resource) {
   for (const LaneResult& l : result.lanes) {
     if (l.policy == policy && l.resource == resource) return &l;
   }
@@ -117,7 +117,7 @@ class StoryBuilder {
 
 }  // namespace
 
-std::vector<StoryChoice> ChooseStories(const ReplayResult& result, Policy shown,
+std::vector<StoryChoice> ChooseStories(const ReplayResult& result, PolicyPair shown,
                                        const std::vector<JobId>& named, size_t count) {
   std::vector<StoryChoice> out;
   std::set<uint32_t> taken;

@@ -190,7 +190,12 @@ absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, ReplayOptions options) {
   }
   Sweep sweep;
   sweep.resource = options.resources.size() == 1 ? options.resources.front() : Resource::kMemory;
-  const std::span<const std::string_view> usual = InfoOf(options.policies.front()).sweep;
+  const PolicyPair pair = options.policies.front();
+  const std::optional<Policy> one = pair.one();
+  if (!one.has_value() && args.sweep.empty())
+    return absl::InvalidArgumentError(
+        StrCat("--sweep: ", Name(pair), " has no usual grid; give the settings"));
+  const auto usual = one.has_value() ? InfoOf(*one).sweep : std::span<const std::string_view>();
   const std::vector<std::string> wanted =
       args.sweep.empty() ? std::vector<std::string>(usual.begin(), usual.end()) : args.sweep;
   for (const std::string& text : wanted) {

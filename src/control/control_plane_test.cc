@@ -175,9 +175,9 @@ TEST(ControlPlane, AnotherRecommenderIsTrainedFromTheStore) {
   ASSERT_TRUE(cell.Live(0, 400).ok());
   const JobId id = JobId{0};
   ASSERT_TRUE(cell.control().Set(id, "recommender", "peak", "anna").ok());
-  cell.control().Look(id, [](const LiveJob& job) { EXPECT_TRUE(job.needs_history); });
+  cell.control().Look(id, [](const LiveJob& job) { EXPECT_TRUE(job.needs_history()); });
   ASSERT_TRUE(cell.control().Tick(cell.control().ingest().now()).ok());
-  cell.control().Look(id, [](const LiveJob& job) { EXPECT_FALSE(job.needs_history); });
+  cell.control().Look(id, [](const LiveJob& job) { EXPECT_FALSE(job.needs_history()); });
   EXPECT_EQ(cell.control().status().counts().retrained, 1U);
 }
 

@@ -156,6 +156,8 @@ class ControlStory {
                                                                         {"recommender", "peak"},
                                                                         {"recommender", "vpa"},
                                                                         {"recommender", "moving_window"},
+                                                                        {"cpu.recommender", "ensemble"},
+                                                                        {"memory.recommender", "peak"},
                                                                         {"memory.upper", "1MiB"},
                                                                         {"memory.lower", "9GiB"},
                                                                         {"class", "batch"},

@@ -244,7 +244,7 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
   JobView view;
   view.record = std::shared_ptr<const JobRecord>(std::shared_ptr<void>(), &job.record);
   view.mode = job.policy->mode;
-  view.recommender = job.policy->recommender;
+  view.recommenders = job.policy->recommenders();
   view.job_class = job.policy->job_class;
   for (const Resource r : kResources) {
     const LiveLane& lane = job.of(r);
@@ -256,7 +256,7 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
     if (const auto limit = fleet.LimitOf(job, r); limit.has_value()) a.limit = static_cast<float>(*limit);
     if (lane.gate.in_force.has_value()) a.ordered = static_cast<float>(*lane.gate.in_force);
     if (const auto applied = lane.reported(); applied.has_value()) a.applied = static_cast<float>(*applied);
-    const auto would_be = job.needs_history ? std::nullopt : lane.lane.recommended();
+    const auto would_be = lane.needs_history ? std::nullopt : lane.lane.recommended();
     if (would_be.has_value() && view.mode != Mode::kOff) {
       a.would_be = static_cast<float>(*would_be);
       if (*would_be == lane.chance_of) a.chance = lane.chance;
@@ -287,7 +287,8 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
 FleetRisk RiskOf(const LiveFleet& fleet, const FleetView& view, Resource r) {
   FleetRisk risk;
   for (const PolicyInfo& p : Policies()) {
-    if (!std::ranges::any_of(view.jobs, [&](const JobView& job) { return job.recommender == p.policy; }))
+    if (!std::ranges::any_of(view.jobs,
+                             [&](const JobView& job) { return job.recommenders.of(r) == p.policy; }))
       continue;
     AddRisk(p.policy, r, fleet.models(), fleet.settings().vertical, risk);
   }

@@ -39,7 +39,7 @@ struct JobAmounts {
 struct JobView {
   std::shared_ptr<const JobRecord> record;  // outlives the job's being forgotten
   Mode mode = Mode::kObserve;
-  Policy recommender = Policy::kStatic;
+  PolicyPair recommenders;
   JobClass job_class = JobClass::kServing;
   bool trial = false;
   bool enforced = false;  // agents apply the limits that are ordered; else these are what would be

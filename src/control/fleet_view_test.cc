@@ -146,13 +146,13 @@ TEST_F(FleetViewTest, TheRiskIsInTheMeasureThatIsOrdered) {
   settings.vertical.analogs.memory_oom_days = 0.02;
   settings.vertical.work_function.cpu_throttled = 0.003;
   const LiveFleet fleet(settings);
-  Add("peak", 1, 4, 2).recommender = Policy::kPeak;
+  Add("peak", 1, 4, 2).recommenders = Policy::kPeak;
   for (const Resource r : kResources) {
     const FleetRisk none = RiskOf(fleet, view_, r);
     EXPECT_FALSE(none.days_ordered.has_value() || none.work_ordered.has_value() ||
                  none.work_over.has_value());
   }
-  Add("combined", 1, 4, 2).recommender = Policy::kCombined;
+  Add("combined", 1, 4, 2).recommenders = Policy::kCombined;
   const FleetRisk cpu = RiskOf(fleet, view_, Resource::kCpu);
   EXPECT_EQ(cpu.work_ordered, 0.003);
   EXPECT_FALSE(cpu.work_over.has_value()) << "no job is old enough";

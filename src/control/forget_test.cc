@@ -154,7 +154,7 @@ TEST(Forgetting, AJobThatReturnsIsTheSameWithItsHistoryAndSettings) {
     ASSERT_EQ(cell.control().Find("batch/nightly"), id) << restarted;
     cell.control().Look(id, [&](const LiveJob& job) {
       EXPECT_EQ(job.policy->mode, Mode::kObserve) << "what people set holds";
-      EXPECT_FALSE(job.needs_history);
+      EXPECT_FALSE(job.needs_history());
       EXPECT_TRUE(job.of(Resource::kMemory).lane.recommended().has_value()) << "learnt from the store";
     });
   }

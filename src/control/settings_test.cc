@@ -74,7 +74,7 @@ TEST(ControlSettings, WhatTheStoreDoesNotTakeIsNotInForce) {
   const auto as_before = [&](const LiveJob& job) {
     EXPECT_EQ(job.policy->mode, Mode::kAuto);
     EXPECT_EQ(job.policy->recommender, Policy::kMovingWindow);
-    EXPECT_FALSE(job.needs_history);
+    EXPECT_FALSE(job.needs_history());
     EXPECT_EQ(job.of(Resource::kMemory).gate.in_force, in_force);
   };
   cell.control().Look(JobId{0}, as_before);

@@ -17,7 +17,8 @@ struct Variant {
 
 // The gate's part as in mode auto, whatever the job's mode: in observe it is asked what would be in force.
 Variant Now(const WhatIfQuery& query) {
-  Variant v{query.policy->recommender, SettingsFor(*query.policy, *query.settings), *query.policy};
+  Variant v{query.policy->recommenders().of(query.resource), SettingsFor(*query.policy, *query.settings),
+            *query.policy};
   v.policy.mode = Mode::kAuto;
   return v;
 }
@@ -25,7 +26,7 @@ Variant Now(const WhatIfQuery& query) {
 Variant Changed(const WhatIfQuery& query) {
   Variant v = Now(query);
   const WhatIfChange& c = query.change;
-  if (c.recommender.has_value()) v.recommender = *c.recommender;
+  if (c.recommender.has_value()) v.recommender = PolicyFor(*c.recommender, query.resource);
   for (const auto& [knob, value] : c.knobs) knob->set(value, v.settings);
   BoundSettings& bounds = query.resource == Resource::kCpu ? v.settings.cpu_bounds : v.settings.memory_bounds;
   if (c.lower.has_value()) bounds.lower = c.lower;

@@ -28,6 +28,24 @@ TEST(Policies, NamesLeadBack) {
   EXPECT_THAT(std::string(Message(none.status())), ::testing::HasSubstr("moving_window"));
 }
 
+TEST(Policies, APairIsNamedByTheRowThatMakesTheSameOrByBoth) {
+  for (const PolicyInfo& p : Policies()) {
+    EXPECT_EQ(Name(PolicyPair(p.policy)), p.name);
+    EXPECT_EQ(*ParsePolicyPair(p.name), PolicyPair(p.policy));
+  }
+  const PolicyPair pair(Policy::kMovingWindow, Policy::kCombined);
+  EXPECT_EQ(pair.of(Resource::kCpu), Policy::kMovingWindow);
+  EXPECT_EQ(pair.of(Resource::kMemory), Policy::kAnalogs);
+  EXPECT_EQ(Name(pair), "moving_window+analogs");
+  EXPECT_EQ(*ParsePolicyPair("moving_window+analogs"), pair);
+  EXPECT_EQ(ParsePolicyPair("work_function+analogs")->one(), Policy::kCombined);
+  for (const std::string_view bad : {"peak+", "+peak", "peak+autopilot", "peak+peak+peak"}) {
+    EXPECT_THAT(std::string(Message(ParsePolicyPair(bad).status())),
+                ::testing::HasSubstr("there are static, peak"))
+        << bad;
+  }
+}
+
 TEST(Policies, JobsHaveNoneThatRunsOnlyInAReplay) {
   EXPECT_TRUE(ParseJobPolicy("peak").ok());
   const std::string refused(Message(ParseJobPolicy("krr").status()));

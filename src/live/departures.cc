@@ -50,12 +50,12 @@ void LiveFleet::Forget(JobId id) {
 }
 
 void LiveFleet::WantHistoryOf(JobId id) {
-  if (LiveJob* job = jobs_.Find(id); job != nullptr) job->needs_history = true;
+  if (LiveJob* job = jobs_.Find(id); job != nullptr) job->WantHistory();
 }
 
 void LiveFleet::PutToSleep(WindowId now) {
   for (LiveJob& job : jobs_) {
-    if (!job.sleeps() && !job.needs_history && IsGone(job, now)) job.Sleep();
+    if (!job.sleeps() && !job.needs_history() && IsGone(job, now)) job.Sleep();
   }
 }
 
@@ -65,7 +65,7 @@ void LiveFleet::Wake(LiveJob& job) const {
     if (!lane.lane.sleeps()) continue;
     const PackedText state = std::move(lane.asleep);
     // Other settings or another version than it was saved with may not be able to read it.
-    if (!lane.lane.Wake(NewRecommenderOf(job, r), state).ok()) job.needs_history = true;
+    if (!lane.lane.Wake(NewRecommenderOf(job, r), state).ok()) lane.needs_history = true;
   }
 }
 

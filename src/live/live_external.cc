@@ -55,7 +55,7 @@ void LiveFleet::ExternalJobs(const ClosedWindow& closed, size_t first, size_t la
 bool LiveFleet::TakeExternal(const ExternalAnswer& answer, int64_t now_s, PassOutput& out) {
   const LiveJob* known = jobs_.Find(answer.job);
   // Recommenders that wait for their history are made anew with it.
-  if (known == nullptr || !known->policy->external || known->needs_history) return false;
+  if (known == nullptr || !known->policy->external || known->needs_history()) return false;
   if (passed_.index == INT32_MIN) return false;  // nothing was asked
   // A restart processes windows and decisions in the order of their times.
   now_s = std::max(now_s, EndOf(passed_) + 1);

@@ -52,12 +52,17 @@ class Cell {
   std::vector<ClosedWindow> windows_;
 };
 
-inline LiveSettings Settings(Policy recommender, Mode mode) {
+inline LiveSettings Settings(PolicyPair recommenders, Mode mode) {
   LiveSettings s;
   s.vertical.analogs.min_rows = 20;
   s.vertical.analogs.min_days = 3;
   JobPolicy defaults;
-  defaults.recommender = recommender;
+  if (const std::optional<Policy> one = recommenders.one(); one.has_value()) {
+    defaults.recommender = *one;
+  } else {
+    defaults.cpu_recommender = recommenders.cpu;
+    defaults.memory_recommender = recommenders.memory;
+  }
   defaults.mode = mode;
   s.rules = *PolicyRules::Compile({}, defaults);
   return s;

@@ -38,7 +38,7 @@ JobInfo LiveFleet::InfoOf(const JobRecord& record) const {
 }
 
 std::unique_ptr<Recommender> LiveFleet::NewRecommenderOf(const LiveJob& job, Resource r) const {
-  return NewRecommender(job.policy->recommender, r, InfoOf(job.record),
+  return NewRecommender(job.policy->recommenders().of(r), r, InfoOf(job.record),
                         SettingsFor(*job.policy, settings_.vertical), *models_);
 }
 
@@ -70,7 +70,10 @@ void LiveFleet::AddJob(JobRecord record) {
 
 void LiveFleet::MakeRecommenders(LiveJob& job) const {
   if (job.replicas == nullptr) job.replicas = LiveReplicas::For(*job.policy);
-  for (const Resource r : kResources) job.of(r).lane = Lane(NewRecommenderOf(job, r));
+  for (const Resource r : kResources) {
+    if (job.of(r).is_blank()) job.of(r).lane = Lane(NewRecommenderOf(job, r));
+  }
+  Wake(job);  // a lane does not sleep where the other is awake
 }
 
 void LiveFleet::MakeRecommenders(RunTurns run) {
@@ -123,32 +126,39 @@ std::optional<JobId> LiveFleet::Find(std::string_view name) const {
 void LiveFleet::Repolicy(LiveJob& job) {
   const std::shared_ptr<const JobPolicy> old = std::exchange(job.policy, PolicyOf(job));
   if (old == job.policy) return;
-  const bool same = SameRecommenders(*old, *job.policy);
-  if (!same) job.needs_history = true;
+  bool all_same = true;
+  for (const Resource r : kResources) {
+    if (SameRecommender(*old, *job.policy, r)) continue;
+    job.of(r).needs_history = true;
+    all_same = false;
+  }
   RepolicyReplicas(job);
   Changed(job);
   // Its bytes are read by recommenders made with the policy of then.
-  if (job.sleeps() && (same || job.is_blank())) return;
-  for (const Resource r : kResources) {
-    LiveLane& lane = job.of(r);
-    Lane fresh(NewRecommenderOf(job, r));
-    lane.asleep.clear();
-    std::string state;
-    if (same) {
-      ByteWriter out(&state);
-      lane.lane.Save(out);
-      ByteReader in(state);
-      if (!fresh.Load(in).ok()) job.needs_history = true;
-    }
-    lane.lane = std::move(fresh);
+  if (job.sleeps() && (all_same || job.is_blank())) return;
+  for (const Resource r : kResources) RemakeLane(job, r, SameRecommender(*old, *job.policy, r));
+}
+
+// By the job's policy of now; with `keeps` it takes over what the lane knows.
+void LiveFleet::RemakeLane(LiveJob& job, Resource r, bool keeps) {
+  LiveLane& lane = job.of(r);
+  Lane fresh(NewRecommenderOf(job, r));
+  std::string state(lane.asleep);
+  if (!lane.lane.sleeps()) {
+    ByteWriter out(&state);
+    lane.lane.Save(out);
   }
+  ByteReader in(state);
+  if (keeps && !fresh.Load(in).ok()) lane.needs_history = true;
+  lane.asleep.clear();
+  lane.lane = std::move(fresh);
 }
 
 // Another policy of replicas wants the stored load. One that is taken away stays until its order is taken back.
 void LiveFleet::RepolicyReplicas(LiveJob& job) {
   std::unique_ptr<LiveReplicas> fresh = LiveReplicas::For(*job.policy);
   if (job.replicas == nullptr || fresh == nullptr) {
-    if (fresh != nullptr) job.needs_history = true;
+    if (fresh != nullptr) job.WantHistory();
     const bool ordered = job.replicas != nullptr && job.replicas->in_force().has_value();
     if (!ordered) job.replicas = std::move(fresh);
     return;
@@ -156,13 +166,13 @@ void LiveFleet::RepolicyReplicas(LiveJob& job) {
   const LiveReplicas& old = *job.replicas;
   if (fresh->policy_name() != old.policy_name() || fresh->is_of_cpu() != old.is_of_cpu() ||
       fresh->startup_windows() != old.startup_windows())
-    job.needs_history = true;
+    job.WantHistory();
   std::string state;
   ByteWriter out(&state);
   job.replicas->Save(out);
   ByteReader in(state);
   if (auto loaded = LiveReplicas::Load(in, *job.policy); loaded.ok()) job.replicas = *std::move(loaded);
-  if (job.replicas->has_lost()) job.needs_history = true;
+  if (job.replicas->has_lost()) job.WantHistory();
   job.replicas->WeighSizeAnew();
 }
 
@@ -302,7 +312,7 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
                         .tasks = why == Why::kWindow ? &candidates_ : nullptr,
                         .oom = why == Why::kOom,
                         .applied = AppliedTo(job),
-                        .knows_past = !job.needs_history};
+                        .knows_past = !lane.needs_history};
   const size_t members = lane.gate.trial.has_value() ? lane.gate.trial->members.size() : 0;
   std::vector<std::string> on_trial;
   if (members > 0) {
@@ -415,7 +425,10 @@ void LiveFleet::TakeOom(OomRecord& oom, PassOutput& out, When when) {
 
 void LiveFleet::WantHistoryOf(uint32_t chunk) {
   for (uint32_t i = chunk * kChunkJobs; i < (chunk + 1) * kChunkJobs; ++i) {
-    if (LiveJob* job = jobs_.Find(JobId{i}); job != nullptr) job->needs_history = job->lost = true;
+    LiveJob* job = jobs_.Find(JobId{i});
+    if (job == nullptr) continue;
+    job->lost = true;
+    job->WantHistory();
   }
 }
 
@@ -423,7 +436,7 @@ std::vector<JobId> LiveFleet::WantHistory(size_t limit) const {
   std::vector<JobId> ids;
   for (const LiveJob& job : jobs_) {
     if (ids.size() == limit) break;
-    if (job.needs_history) ids.push_back(job.record.id);
+    if (job.needs_history()) ids.push_back(job.record.id);
   }
   return ids;
 }
@@ -446,11 +459,21 @@ void LiveFleet::Retrain(JobId id, std::span<const JobDay> days, std::span<const 
                         std::span<const Decision> decisions) {
   LiveJob& job = jobs_[id];
   Changed(job);
+  int32_t begun = job.day;
+  if (!days.empty()) begun = std::max(day_, days.back().day);
+  if (days.empty() && day_ != INT32_MIN) begun = day_;
+  const bool keeps_one = job.lanes[0].needs_history != job.lanes[1].needs_history;
+  if (keeps_one) {
+    Wake(job);
+    if (begun > job.day) StartDay(job, begun);
+  }
   for (const Resource r : kResources) {
-    job.of(r).lane =
+    LiveLane& lane = job.of(r);
+    if (keeps_one && !lane.needs_history) continue;
+    lane.lane =
         Relived(job, {.resource = r, .days = days, .ooms = ooms, .decisions = decisions, .open_day = day_});
-    job.of(r).asleep.clear();
-    job.of(r).chance_of = kAbsent;
+    lane.asleep.clear();
+    lane.chance_of = kAbsent;
   }
   if (std::unique_ptr<LiveReplicas> fresh = LiveReplicas::For(*job.policy); fresh != nullptr) {
     for (const JobDay& day : days) {
@@ -465,9 +488,8 @@ void LiveFleet::Retrain(JobId id, std::span<const JobDay> days, std::span<const 
     job.replicas = std::move(fresh);
     TakeTaskSize(job);
   }
-  if (!days.empty()) job.day = std::max(day_, days.back().day);
-  if (days.empty() && day_ != INT32_MIN) job.day = day_;
-  job.needs_history = false;
+  job.day = begun;
+  for (LiveLane& lane : job.lanes) lane.needs_history = false;
 }
 
 }  // namespace taut

@@ -170,7 +170,8 @@ class LiveFleet {
   void WantHistoryOf(JobId id);
   // The jobs of a chunk whose checkpoint is lost: they want history, and are `lost` until EndRestore.
   void WantHistoryOf(uint32_t chunk);
-  // Makes the job's lanes anew and feeds them `days`, the job's OOM kills and its decisions (all ascending).
+  // Makes the job's lanes anew and feeds them `days`, the job's OOM kills and its decisions (all ascending); where
+  // only one lane needs history, the other stays as it is.
   // Days that the job's lanes have seen otherwise do not count twice: the lanes are new.
   void Retrain(JobId id, std::span<const JobDay> days, std::span<const OomRecord> ooms,
                std::span<const Decision> decisions = {});
@@ -269,6 +270,7 @@ class LiveFleet {
   std::unique_ptr<Recommender> NewRecommenderOf(const LiveJob& job, Resource r) const;
   std::shared_ptr<const JobPolicy> PolicyOf(const LiveJob& job);
   void Repolicy(LiveJob& job);
+  void RemakeLane(LiveJob& job, Resource r, bool keeps);
   JobInfo InfoOf(const JobRecord& record) const;
 
   // The key of ids_.

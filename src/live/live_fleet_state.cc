@@ -49,7 +49,8 @@ absl::Status LiveFleet::LoadJob(std::string_view bytes, LiveJob& job) const {
   LiveJobState fresh;
   fresh.overrides = std::move(job.overrides);
   fresh.policy = job.policy;
-  fresh.needs_history = fresh.lost = true;
+  fresh.lost = true;
+  fresh.WantHistory();
   static_cast<LiveJobState&>(job) = std::move(fresh);
   MakeRecommenders(job);
   return s;
@@ -108,7 +109,7 @@ absl::Status LiveFleet::LoadChunk(uint32_t chunk, WindowId through, ByteReader& 
     LiveJob* job = saved[i] ? nullptr : jobs_.Find(JobId{chunk * kChunkJobs + i});
     if (job == nullptr) continue;
     // One that came back after it had been forgotten.
-    if (job->record.first_seen_s < through.start_s()) job->needs_history = true;
+    if (job->record.first_seen_s < through.start_s()) job->WantHistory();
     Changed(*job);
   }
   for (uint32_t i = 0; i < kChunkJobs && in.remaining() > 0; ++i) {

@@ -181,6 +181,61 @@ TEST(LiveFleet, AnotherRecommenderLivesThroughHistory) {
   }
 }
 
+// With another recommender of CPU alone, that of memory keeps what it knows, also while the job sleeps and over a
+// stop.
+TEST(LiveFleet, AnotherRecommenderOfOneResourceLeavesTheOtherAsItIs) {
+  const Cell cell(2);
+  const LiveSettings settings = Settings(Policy::kPeak, Mode::kObserve);
+  LiveFleet fleet(settings), all_along(Settings(Policy::kEnsemble, Mode::kObserve));
+  AddJobs(fleet, 2);
+  AddJobs(all_along, 2);
+  PassOutput out;
+  for (int w = 0; w < 3 * kWindowsPerDay; ++w) {
+    Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
+    Step(all_along, cell.windows()[static_cast<size_t>(w)], out);
+  }
+  const JobId id{0};
+  const auto lane_of = [&](const LiveFleet& of, Resource r) -> const LiveLane& { return of.job(id).of(r); };
+  const auto memory = [&](const LiveFleet& of) { return lane_of(of, Resource::kMemory).lane.recommended(); };
+  const std::optional<double> kept = memory(fleet);
+  ASSERT_TRUE(kept.has_value());
+  ASSERT_TRUE(Set(fleet, id, "cpu.recommender", "ensemble", 0, out).ok());
+  EXPECT_EQ(memory(fleet), kept);
+  EXPECT_TRUE(lane_of(fleet, Resource::kCpu).needs_history);
+  EXPECT_FALSE(lane_of(fleet, Resource::kMemory).needs_history);
+  EXPECT_FALSE(lane_of(fleet, Resource::kCpu).lane.recommended().has_value());
+
+  std::string saved;
+  ByteWriter writer(&saved);
+  fleet.SaveChunk(0, writer);
+  LiveFleet again(settings);
+  again.AddRestoredJob({id, "job-0", {}, 0});
+  again.AddRestoredJob({JobId{1}, "job-1", {}, 0});
+  again.Redo({.id = 1,
+              .time_s = 0,
+              .who = "anna",
+              .job = "job-0",
+              .key = "cpu.recommender",
+              .value = "ensemble",
+              .before = {}});
+  ByteReader reader(saved);
+  ASSERT_TRUE(again.LoadChunk(0, WindowId{3 * kWindowsPerDay}, reader).ok());
+  EXPECT_EQ(memory(again), kept);
+  EXPECT_TRUE(lane_of(again, Resource::kCpu).needs_history);
+  EXPECT_FALSE(lane_of(again, Resource::kMemory).needs_history);
+
+  std::vector<JobDay> history;
+  for (int32_t d = 0; d < 3; ++d) history.push_back(DayOf(cell, d, 2)[0]);
+  fleet.PutToSleep(WindowId{100 * kWindowsPerDay});
+  fleet.Retrain(id, std::span(history).first(3), {});
+  EXPECT_TRUE(fleet.WantHistory(10).empty());
+  EXPECT_EQ(memory(fleet), kept);
+  EXPECT_EQ(lane_of(fleet, Resource::kCpu).lane.recommended(),
+            lane_of(all_along, Resource::kCpu).lane.recommended());
+  Step(fleet, cell.windows()[3 * kWindowsPerDay], out);
+  EXPECT_TRUE(memory(fleet).has_value());
+}
+
 // And to it the kills of that time say what they said to one that saw them.
 TEST(LiveFleet, AnotherRecommenderLivesThroughOomKills) {
   const Cell cell(2);

@@ -7,14 +7,64 @@
 namespace taut {
 namespace {
 
-// The recommender as saved: lanes with an external recommender before it, or of tasks that are scaled, have
-// another state.
-uint8_t SavedRecommender(const JobPolicy& policy) {
-  constexpr uint8_t kExternal = 0x80, kScaled = 0x20;
+// What the lanes were made with. Lanes with an external recommender before theirs, or of tasks that are scaled,
+// have another state.
+struct MadeWith {
+  PolicyPair recommenders;
+  uint8_t around = 0;  // the external recommender, and what the tasks are scaled by
+  uint8_t job_class = 0, tolerance = 0;
+
+  uint8_t order_of(Resource r) const { return r == Resource::kCpu ? job_class : tolerance; }
+  bool Same(const MadeWith& other, Resource r) const {
+    return recommenders.of(r) == other.recommenders.of(r) && around == other.around &&
+           order_of(r) == other.order_of(r);
+  }
+};
+
+// The low bits of `around` are the recommender of both; one a resource, of which there is no such row, follow.
+constexpr uint8_t kExternal = 0x80, kScaled = 0x20, kRecommenderBits = 0x1F, kOneEach = 0x1F;
+
+MadeWith MadeWithOf(const JobPolicy& policy) {
   const auto scaled = kScaled * static_cast<uint8_t>(ScaledByOf(policy));
-  return static_cast<uint8_t>(static_cast<uint8_t>(policy.recommender) | scaled |
-                              (policy.external ? kExternal : 0));
+  return {.recommenders = policy.recommenders(),
+          .around = static_cast<uint8_t>(scaled | (policy.external ? kExternal : 0)),
+          .job_class = static_cast<uint8_t>(policy.job_class),
+          .tolerance = static_cast<uint8_t>(policy.oom_tolerance)};
 }
+
+void Save(const MadeWith& made, ByteWriter& out) {
+  const std::optional<Policy> one = made.recommenders.one();
+  out.Put(static_cast<uint8_t>(made.around | (one.has_value() ? static_cast<uint8_t>(*one) : kOneEach)));
+  if (!one.has_value()) {
+    for (const Resource r : kResources) out.Put(static_cast<uint8_t>(made.recommenders.of(r)));
+  }
+  out.Put(made.job_class);
+  out.Put(made.tolerance);
+}
+
+MadeWith LoadMadeWith(ByteReader& in) {
+  MadeWith made;
+  const auto first = in.Get<uint8_t>();
+  made.around = first & static_cast<uint8_t>(~kRecommenderBits);
+  const auto one = static_cast<uint8_t>(first & kRecommenderBits);
+  if (one == kOneEach) {
+    made.recommenders.cpu = static_cast<Policy>(in.Get<uint8_t>());
+    made.recommenders.memory = static_cast<Policy>(in.Get<uint8_t>());
+  } else {
+    made.recommenders = PolicyPair(static_cast<Policy>(one));
+  }
+  made.job_class = in.Get<uint8_t>();
+  made.tolerance = in.Get<uint8_t>();
+  return made;
+}
+
+// Which lanes need history: 0 none, 1 both (all that versions before wrote), 2 CPU's, 3 memory's.
+uint8_t SavedNeed(const LiveJob& job) {
+  const bool cpu = job.of(Resource::kCpu).needs_history, memory = job.of(Resource::kMemory).needs_history;
+  if (cpu && memory) return 1;
+  return cpu ? 2 : memory ? 3 : 0;
+}
+bool IsNeeded(uint8_t saved, Resource r) { return saved == 1 || saved == (r == Resource::kCpu ? 2 : 3); }
 
 // What came after the first version of this state; a state of that version ends before it.
 constexpr uint8_t kMoreVersion = 1;
@@ -61,10 +111,8 @@ void LiveJobState::Sleep() {
 }
 
 void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
-  out.Put(SavedRecommender(*job.policy));
-  out.Put(static_cast<uint8_t>(job.policy->job_class));
-  out.Put(static_cast<uint8_t>(job.policy->oom_tolerance));
-  out.Put(static_cast<uint8_t>(job.needs_history));
+  Save(MadeWithOf(*job.policy), out);
+  out.Put(SavedNeed(job));
   out.Put(static_cast<uint8_t>(job.seen_today));
   out.Put(static_cast<uint8_t>(job.over_today));
   out.Put(job.day);
@@ -98,13 +146,8 @@ void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
 }
 
 absl::Status LoadLiveJob(ByteReader& in, LiveJob& job) {
-  const auto recommender = in.Get<uint8_t>();
-  const auto job_class = in.Get<uint8_t>();
-  const auto tolerance = in.Get<uint8_t>();
-  const bool same = recommender == SavedRecommender(*job.policy) &&
-                    job_class == static_cast<uint8_t>(job.policy->job_class) &&
-                    tolerance == static_cast<uint8_t>(job.policy->oom_tolerance);
-  job.needs_history = in.Get<uint8_t>() != 0 || !same;
+  const MadeWith made = LoadMadeWith(in), wanted = MadeWithOf(*job.policy);
+  const auto need = in.Get<uint8_t>();
   job.seen_today = in.Get<uint8_t>() != 0;
   job.over_today = in.Get<uint8_t>() != 0;
   job.day = in.Get<int32_t>();
@@ -121,6 +164,8 @@ absl::Status LoadLiveJob(ByteReader& in, LiveJob& job) {
     lane.hold = in.GetString();
     if (absl::Status s = lane.gate.Load(in); !s.ok()) return s;
     const std::string_view state = in.GetString();
+    const bool same = made.Same(wanted, r);
+    lane.needs_history = IsNeeded(need, r) || !same;
     if (!same || in.failed()) continue;
     if (lane.lane.sleeps()) {
       if (absl::Status s = lane.lane.LoadAsleep(state); !s.ok()) return s;

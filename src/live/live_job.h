@@ -29,12 +29,15 @@ struct LiveLane : ManagedLane {
   float usage_mean = kAbsent;  // mean over tasks
   float usage_peak = kAbsent;  // highest task
   float owner_limit = kAbsent;
-  bool of_request = false;  // the owner's amount is a request; false after a restart until the next window
+  bool of_request = false;     // the owner's amount is a request; false after a restart until the next window
+  bool needs_history = false;  // its recommender is new: it has to process the stored history
   uint32_t tasks = 0;
   DayRecord days;
   // What agents last reported as in the kernel, mean over tasks; kNoLimit: some task has none; kAbsent: no
   // agent reports it.
   float applied = kAbsent;
+  // During a restore: its recommender is yet to be loaded or made.
+  bool is_blank() const { return lane.sleeps() && asleep.empty(); }
   // Of a day above `chance_of`, by the recommender's forecast; negative: absent.
   float chance = kAbsent;
   double chance_of = kAbsent;
@@ -67,8 +70,7 @@ struct LiveJobState {
   std::vector<Override> overrides;
   std::array<LiveLane, 2> lanes;           // by Resource
   std::unique_ptr<LiveReplicas> replicas;  // null: nothing is recommended or ordered
-  bool needs_history = false;  // its recommenders are new: they have to process the stored history
-  bool lost = false;           // during a restore: its checkpoint could not be read
+  bool lost = false;                       // during a restore: its checkpoint could not be read
   bool seen_today = false, over_today = false;
   int32_t day = INT32_MIN;          // that its lanes have started
   WindowId last_window{INT32_MIN};  // measured
@@ -85,10 +87,11 @@ struct LiveJobState {
   std::optional<double> throttled_share() const {
     return periods > 0 ? std::optional(double{throttled} / double{periods}) : std::nullopt;
   }
+  bool needs_history() const { return lanes[0].needs_history || lanes[1].needs_history; }
+  void WantHistory() { lanes[0].needs_history = lanes[1].needs_history = true; }
   // Its lanes are bytes, until it is measured again.
   bool sleeps() const { return lanes[0].lane.sleeps(); }
-  // During a restore: its recommenders are yet to be loaded or made.
-  bool is_blank() const { return sleeps() && lanes[0].asleep.empty(); }
+  bool is_blank() const { return lanes[0].is_blank() || lanes[1].is_blank(); }
   void Sleep();
 
   LiveLane& of(Resource r) { return lanes[static_cast<size_t>(r)]; }
@@ -105,7 +108,7 @@ struct LiveJob : LiveJobState {
 };
 
 // The state of a job apart from its record and overrides, appended. Load takes it into a job with the
-// same policy; if the recommender has changed since, the lanes stay as they are and needs_history is set. Lanes
+// same policy; a lane whose recommender has changed since stays as it is and needs_history is set. Lanes
 // that sleep keep the bytes of theirs and sleep on.
 void SaveLiveJob(const LiveJob& job, ByteWriter& out);
 absl::Status LoadLiveJob(ByteReader& in, LiveJob& job);

@@ -40,8 +40,12 @@ std::vector<KeyValue> LiveFleet::CheckSettings(JobId id, std::span<const KeyValu
     }
   }
   for (const auto& [key, value] : settings) {
+    if (!value.empty()) kept.push_back({key, value, ""});
+  }
+  const JobPolicy resolved = settings_.rules.Resolve(job.record.name, job.record.labels, kept);
+  for (const auto& [key, value] : settings) {
     if (value.empty() || !errors.empty()) continue;
-    if (absl::Status s = CheckOrder(key, policy); !s.ok()) errors.emplace_back(key, Message(s));
+    if (absl::Status s = CheckOrder(key, resolved); !s.ok()) errors.emplace_back(key, Message(s));
   }
   if (absl::Status s = CheckJobPolicy(policy); errors.empty() && !s.ok()) errors.emplace_back("", Message(s));
   return errors;

@@ -2,10 +2,12 @@
 #include "report/report_json.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/byte_units.h"
 #include "base/json_writer.h"
 #include "base/printable.h"
+#include "base/strings.h"
 #include "report/story_json.h"
 
 namespace taut {
@@ -148,15 +150,19 @@ void WriteLane(const ReplayResult& result, const LaneResult& lane, JsonWriter* j
 void WritePolicies(const ReplayResult& result, JsonWriter* json) {
   json->Key("policies");
   json->BeginArray();
-  for (const PolicyInfo& info : Policies()) {
-    if (std::none_of(result.lanes.begin(), result.lanes.end(),
-                     [&](const LaneResult& lane) { return lane.policy == info.policy; })) {
-      continue;
-    }
+  const auto write = [&](std::string_view name, std::string_view what) {
     json->BeginObject();
-    json->Field("name", info.name);
-    json->Field("what", info.what);
+    json->Field("name", name);
+    json->Field("what", what);
     json->EndObject();
+  };
+  std::set<PolicyPair> pairs;
+  for (const LaneResult& lane : result.lanes) pairs.insert(lane.policy);
+  for (const PolicyInfo& info : Policies()) {
+    if (pairs.erase(info.policy) > 0) write(info.name, info.what);
+  }
+  for (const PolicyPair pair : pairs) {
+    write(Name(pair), StrCat("memory by ", Name(pair.memory), ", CPU by ", Name(pair.cpu)));
   }
   json->EndArray();
 }

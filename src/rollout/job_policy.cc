@@ -50,9 +50,11 @@ bool GoesToZeroForGood(const JobPolicy& policy) {
   return policy.replicas.bounds.min == 0 && ScaledByOf(policy) == VerticalSettings::ScaledBy::kCpu;
 }
 
-bool SameRecommenders(const JobPolicy& a, const JobPolicy& b) {
-  return a.recommender == b.recommender && a.external == b.external && a.job_class == b.job_class &&
-         a.oom_tolerance == b.oom_tolerance && ScaledByOf(a) == ScaledByOf(b);
+bool SameRecommender(const JobPolicy& a, const JobPolicy& b, Resource r) {
+  const bool same_order =
+      r == Resource::kCpu ? a.job_class == b.job_class : a.oom_tolerance == b.oom_tolerance;
+  return same_order && a.recommenders().of(r) == b.recommenders().of(r) && a.external == b.external &&
+         ScaledByOf(a) == ScaledByOf(b);
 }
 
 VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& settings) {
@@ -71,14 +73,12 @@ VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& se
 }
 
 absl::Status CheckOrder(std::string_view key, const JobPolicy& policy) {
-  const auto has = [&policy](Policy wanted) {
-    return std::ranges::any_of(kResources,
-                               [&](Resource r) { return PolicyFor(policy.recommender, r) == wanted; });
-  };
+  const PolicyPair pair = policy.recommenders();
   const bool is_risk = key == "risk";
-  if ((!is_risk && key != "throttled") || has(is_risk ? Policy::kAnalogs : Policy::kWorkFunction))
-    return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat(key, ": the recommender ", Name(policy.recommender),
+  const bool kept = is_risk ? pair.cpu == Policy::kAnalogs || pair.memory == Policy::kAnalogs
+                            : pair.cpu == Policy::kWorkFunction;
+  if ((!is_risk && key != "throttled") || kept) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat(key, ": the recommender ", Name(pair),
                                            " takes no such order; expected ",
                                            is_risk ? "analogs" : "work_function", " or combined"));
 }

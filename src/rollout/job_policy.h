@@ -38,8 +38,9 @@ ReplicaSettings LiveReplicaSettings();
 
 struct JobPolicy {
   Mode mode = Mode::kObserve;
-  Policy recommender = Policy::kCombined;
-  bool external = false;  // an external recommender's answers go before `recommender` and `replica_policy`
+  Policy recommender = Policy::kCombined;                     // of both resources ...
+  std::optional<Policy> cpu_recommender, memory_recommender;  // ... but one that has its own
+  bool external = false;  // an external recommender's answers go before the recommenders and `replica_policy`
   JobClass job_class = JobClass::kServing;
   OomTolerance oom_tolerance = OomTolerance::kBySize;
   BoundSettings cpu_bounds = BoundSettings::For(Resource::kCpu);
@@ -60,6 +61,9 @@ struct JobPolicy {
   double replica_change_period_s = 0;  // at least this long from any change to a lower number of tasks
   bool migrate = true;                 // false: the owner does not want to be moved to auto
 
+  PolicyPair recommenders() const {
+    return {cpu_recommender.value_or(recommender), memory_recommender.value_or(recommender)};
+  }
   const BoundSettings& bounds(Resource r) const { return r == Resource::kCpu ? cpu_bounds : memory_bounds; }
   const Allocation& allocation(Resource r) const {
     return r == Resource::kCpu ? cpu_allocation : memory_allocation;
@@ -72,8 +76,8 @@ int64_t StartupGraceSeconds(const JobPolicy& policy);
 VerticalSettings::ScaledBy ScaledByOf(const JobPolicy& policy);
 // Its number of tasks follows a load that it has not once it runs no task, and the number may be 0.
 bool GoesToZeroForGood(const JobPolicy& policy);
-// Both make the same recommenders, so that what one has learnt the other can read.
-bool SameRecommenders(const JobPolicy& a, const JobPolicy& b);
+// Both make the same recommender of this resource, so that what one has learnt the other can read.
+bool SameRecommender(const JobPolicy& a, const JobPolicy& b, Resource r);
 // The recommenders' settings with what the policy says of this job.
 // InvalidArgument if `key` orders something of the job that none of its recommenders keeps.
 absl::Status CheckOrder(std::string_view key, const JobPolicy& policy);

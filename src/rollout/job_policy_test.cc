@@ -2,6 +2,7 @@
 #include "rollout/job_policy.h"
 
 #include "base/byte_units.h"
+#include "base/strings.h"
 #include "base/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -19,22 +20,27 @@ TEST(JobPolicy, ALiveJobDecidesItsReplicasOnceAWindow) {
   EXPECT_EQ(settings.hpa.down.stabilization_s, 600);
 }
 
-TEST(JobPolicy, TheSameRecommendersNeedTheSameOfEachSetting) {
+TEST(JobPolicy, TheSameRecommenderNeedsTheSameOfEachSettingOfItsResource) {
   const JobPolicy one;
-  EXPECT_TRUE(SameRecommenders(one, JobPolicy()));
-  JobPolicy other;
-  other.min_change = 0.5;  // of the gate
-  EXPECT_TRUE(SameRecommenders(one, other));
-  const auto differs = [&one](auto set) {
-    JobPolicy changed;
-    set(changed);
-    return !SameRecommenders(one, changed);
+  // The resources whose recommender becomes another one.
+  const auto changed = [&one](auto set) {
+    JobPolicy other;
+    set(other);
+    std::string out;
+    for (const Resource r : kResources) {
+      if (!SameRecommender(one, other, r)) out += StrCat(Name(r), " ");
+    }
+    return out;
   };
-  EXPECT_TRUE(differs([](JobPolicy& p) { p.recommender = Policy::kMovingWindow; }));
-  EXPECT_TRUE(differs([](JobPolicy& p) { p.external = true; }));
-  EXPECT_TRUE(differs([](JobPolicy& p) { p.job_class = JobClass::kBatch; }));
-  EXPECT_TRUE(differs([](JobPolicy& p) { p.oom_tolerance = OomTolerance::kMinimal; }));
-  EXPECT_TRUE(differs([](JobPolicy& p) { p.replica_policy = "hpa"; }));
+  EXPECT_EQ(changed([](JobPolicy& p) { p.min_change = 0.5; }), "") << "of the gate";
+  EXPECT_EQ(changed([](JobPolicy& p) { p.recommender = Policy::kMovingWindow; }), "cpu memory ");
+  EXPECT_EQ(changed([](JobPolicy& p) { p.recommender = Policy::kAnalogs; }), "cpu ") << "of combined";
+  EXPECT_EQ(changed([](JobPolicy& p) { p.cpu_recommender = Policy::kPeak; }), "cpu ");
+  EXPECT_EQ(changed([](JobPolicy& p) { p.memory_recommender = Policy::kPeak; }), "memory ");
+  EXPECT_EQ(changed([](JobPolicy& p) { p.external = true; }), "cpu memory ");
+  EXPECT_EQ(changed([](JobPolicy& p) { p.job_class = JobClass::kBatch; }), "cpu ");
+  EXPECT_EQ(changed([](JobPolicy& p) { p.oom_tolerance = OomTolerance::kMinimal; }), "memory ");
+  EXPECT_EQ(changed([](JobPolicy& p) { p.replica_policy = "hpa"; }), "cpu memory ");
 }
 
 TEST(JobPolicy, RecommendersGetWhatThePolicySaysOfTheJob) {
@@ -75,6 +81,14 @@ TEST(JobPolicy, AnOrderNeedsARecommenderThatKeepsIt) {
   EXPECT_THAT(std::string(CheckOrder("risk", policy).message()), HasSubstr("expected analogs or combined"));
   EXPECT_FALSE(CheckOrder("throttled", policy).ok());
   EXPECT_TRUE(CheckOrder("mode", policy).ok());
+  policy.memory_recommender = Policy::kAnalogs;
+  EXPECT_TRUE(CheckOrder("risk", policy).ok());
+  EXPECT_THAT(std::string(CheckOrder("throttled", policy).message()),
+              HasSubstr("the recommender moving_window+analogs takes no such order"));
+  policy.memory_recommender = Policy::kWorkFunction;
+  EXPECT_FALSE(CheckOrder("throttled", policy).ok()) << "it is of CPU work";
+  policy.cpu_recommender = Policy::kWorkFunction;
+  EXPECT_TRUE(CheckOrder("throttled", policy).ok());
 }
 
 }  // namespace

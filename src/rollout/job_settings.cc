@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::string_view kKindNames[] = {"choice", "number", "bytes", "duration", "text", "boolean"};
 
-using Field =
-    std::variant<Mode*, Policy*, JobClass*, OomTolerance*, AppliesTo*, double*, std::optional<double>*,
-                 std::vector<MaintenanceWindow>*, bool*, std::string_view*, SizeBy*, AllowedRange*>;
+using Field = std::variant<Mode*, Policy*, std::optional<Policy>*, JobClass*, OomTolerance*, AppliesTo*,
+                           double*, std::optional<double>*, std::vector<MaintenanceWindow>*, bool*,
+                           std::string_view*, SizeBy*, AllowedRange*>;
 
 struct Row {
   JobSetting setting;
@@ -47,12 +47,17 @@ std::vector<std::string_view> ModeNames() {
   return names;
 }
 
+// A choice's place in the list is its value: those of jobs come first, of them the combined last.
 std::vector<std::string_view> RecommenderNames() {
   std::vector<std::string_view> names;
-  // A choice's place in the list is its value: those of jobs come first.
   for (const PolicyInfo& p : Policies()) {
     if (!p.replay_only) names.push_back(p.name);
   }
+  return names;
+}
+std::vector<std::string_view> NamesForOneResource() {
+  std::vector<std::string_view> names = RecommenderNames();
+  names.resize(static_cast<size_t>(Policy::kCombined));
   return names;
 }
 
@@ -75,7 +80,14 @@ std::vector<Row> OwnRows() {
         "on some tasks first), auto (apply)",
         kChoice, ModeNames()},
        TAUT_FIELD(mode)},
-      {{"recommender", "recommender of the limits", kChoice, RecommenderNames()}, TAUT_FIELD(recommender)},
+      {{kRecommenderKey, "recommender of both limits", kChoice, RecommenderNames()}, TAUT_FIELD(recommender)},
+      {{"cpu.recommender",
+        "recommender of the CPU limit; empty: as `recommender`, which also replaces it where it is set at a "
+        "later place (default, rule, annotation, person)",
+        kChoice, NamesForOneResource()},
+       TAUT_FIELD(cpu_recommender)},
+      {{"memory.recommender", "recommender of the memory limit, likewise", kChoice, NamesForOneResource()},
+       TAUT_FIELD(memory_recommender)},
       {{"external",
         "whether answers of external_recommender.address go before the job's recommender and "
         "replicas.policy, "
@@ -319,10 +331,18 @@ const Row* Find(std::string_view key) {
 
 // What people call things before they have read the table.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
-    {"latency sensitivity", "class"}, {"latency_sensitivity", "class"}, {"sensitivity", "class"},
-    {"policy", "recommender"},        {"algorithm", "recommender"},     {"maintenance_window", "maintenance"},
-    {"memory.max", "memory.upper"},   {"memory.min", "memory.lower"},   {"cpu.max", "cpu.upper"},
+    {"latency sensitivity", "class"},
+    {"latency_sensitivity", "class"},
+    {"sensitivity", "class"},
+    {"policy", "recommender"},
+    {"algorithm", "recommender"},
+    {"maintenance_window", "maintenance"},
+    {"memory.max", "memory.upper"},
+    {"memory.min", "memory.lower"},
+    {"cpu.max", "cpu.upper"},
     {"cpu.min", "cpu.lower"},
+    {"recommender.cpu", "cpu.recommender"},
+    {"recommender.memory", "memory.recommender"},
 };
 
 absl::Status UnknownKey(std::string_view key) {
@@ -402,6 +422,10 @@ struct Assign {
     }
     return Bad(row, StrCat("\"", text, "\": expected one of ", fmt::join(choices, ", ")));
   }
+  absl::Status operator()(std::optional<Policy>* target) const {
+    target->reset();
+    return text.empty() ? absl::OkStatus() : (*this)(&target->emplace());
+  }
   absl::Status operator()(double* target) const {
     const absl::StatusOr<double> value = ParseNumber(row, text);
     if (value.ok()) *target = *value;
@@ -454,6 +478,9 @@ struct Show {
   requires std::is_enum_v<T> std::string operator()(const T* value) const {
     return std::string(row.setting.choices[static_cast<size_t>(*value)]);
   }
+  std::string operator()(const std::optional<Policy>* value) const {
+    return value->has_value() ? (*this)(&**value) : "";  // where it is not set see GetJobSetting
+  }
   std::string operator()(const double* value) const { return NumberText(row, *value); }
   std::string operator()(const std::optional<double>* value) const {
     return value->has_value() ? NumberText(row, **value) : "";
@@ -498,7 +525,10 @@ std::string GetJobSetting(std::string_view key, const JobPolicy& policy) {
   if (row == nullptr) return "";
   if (row->replica != nullptr) return GetReplicaSetting(*row->replica, policy.replicas);
   JobPolicy copy = policy;
-  return std::visit(Show{*row}, row->field(copy));
+  const Field field = row->field(copy);
+  if (std::holds_alternative<std::optional<Policy>*>(field))
+    return std::string(Name(policy.recommenders().of(ResourceOf(*row))));
+  return std::visit(Show{*row}, field);
 }
 
 absl::Status CheckJobPolicy(const JobPolicy& policy) {

@@ -12,6 +12,12 @@ std::string RuleName(size_t index, const JobRule& rule) {
   return rule.name.empty() ? StrCat("rule ", index + 1) : StrCat("rule ", index + 1, ": ", rule.name);
 }
 
+// A setting of one place: a rule, the annotations, the people.
+struct Given {
+  std::string_view key, value;
+  std::string source;
+};
+
 bool FitsOne(const KeyValue& match, std::string_view job, std::span<const KeyValue> labels) {
   std::string_view value;
   if (match.first == "job") {
@@ -80,22 +86,39 @@ JobPolicy PolicyRules::Resolve(std::string_view job, std::span<const KeyValue> l
     sources->clear();
     for (const JobSetting& s : JobSettingsTable()) sources->push_back({s.key, "default"});
   }
-  const auto apply = [&](std::string_view key, std::string_view value, const std::string& source) {
-    if (!SetJobSetting(key, value, policy).ok() || sources == nullptr) return;
-    for (SettingSource& s : *sources) {
-      if (s.key == key) s.source = source;
+  const auto name_source = [&](std::string_view key, const std::string& source) {
+    for (size_t i = 0; sources != nullptr && i < sources->size(); ++i) {
+      if ((*sources)[i].key == key) (*sources)[i].source = source;
     }
+  };
+  const auto apply = [&](const Given& given) {
+    if (!SetJobSetting(given.key, given.value, policy).ok()) return;
+    name_source(given.key, given.source);
+    if (given.key != kRecommenderKey) return;
+    for (std::optional<Policy>* own : {&policy.cpu_recommender, &policy.memory_recommender}) own->reset();
+    for (const Resource r : kResources) name_source(StrCat(Name(r), ".", kRecommenderKey), given.source);
+  };
+  const auto apply_all = [&](std::vector<Given> place) {
+    std::stable_partition(place.begin(), place.end(),
+                          [](const Given& g) { return g.key == kRecommenderKey; });
+    for (const Given& given : place) apply(given);
   };
   for (size_t i = 0; i < rules_.size(); ++i) {
     if (!Fits(i, job, labels)) continue;
-    for (const KeyValue& set : rules_[i].set) apply(set.first, set.second, RuleName(i, rules_[i]));
+    std::vector<Given> place;
+    for (const KeyValue& set : rules_[i].set)
+      place.push_back({set.first, set.second, RuleName(i, rules_[i])});
+    apply_all(std::move(place));
   }
-  for (const KeyValue& label : labels) {
-    if (!label.first.starts_with(kSettingLabel)) continue;
-    apply(std::string_view(label.first).substr(kSettingLabel.size()), label.second,
-          StrCat("annotation ", label.first));
+  std::vector<Given> annotations, people;
+  for (const auto& [key, value] : labels) {
+    if (!key.starts_with(kSettingLabel)) continue;
+    annotations.push_back(
+        {std::string_view(key).substr(kSettingLabel.size()), value, StrCat("annotation ", key)});
   }
-  for (const Override& o : overrides) apply(o.key, o.value, StrCat("set by ", o.who));
+  apply_all(std::move(annotations));
+  for (const Override& o : overrides) people.push_back({o.key, o.value, StrCat("set by ", o.who)});
+  apply_all(std::move(people));
   for (BoundSettings* b : {&policy.cpu_bounds, &policy.memory_bounds}) {
     if (b->lower.has_value() && b->upper.has_value() && *b->lower > *b->upper) b->lower = b->upper;
   }

@@ -24,9 +24,12 @@ struct JobSetting {
   std::vector<std::string_view> choices;  // of kChoice
 };
 std::span<const JobSetting> JobSettingsTable();
+// Of both resources: see PolicyRules::Resolve.
+inline constexpr std::string_view kRecommenderKey = "recommender";
 // InvalidArgument names the key, and the choices, bounds or nearest key.
 absl::Status SetJobSetting(std::string_view key, std::string_view value, JobPolicy& policy);
-// As SetJobSetting would read it; "" for a bound that is not set. REQUIRES: a key of the table.
+// As SetJobSetting would read it; "" for a bound that is not set, of a resource's recommender the one it has.
+// REQUIRES: a key of the table.
 std::string GetJobSetting(std::string_view key, const JobPolicy& policy);
 // What no single setting can break: InvalidArgument if a lower bound is above its upper bound.
 absl::Status CheckJobPolicy(const JobPolicy& policy);
@@ -62,8 +65,9 @@ class PolicyRules {
   static absl::StatusOr<PolicyRules> Compile(std::vector<JobRule> rules, JobPolicy defaults);
 
   // Later rules win over earlier ones, labels that are settings (kSettingLabel) over rules, overrides over both.
-  // An override or label that does not parse is skipped; a lower bound that so came to be above its upper bound is
-  // the upper bound. `sources`, if not null, gets a row for each row of the table. O(rules).
+  // `recommender` at a later place replaces that of a single resource at an earlier one; at the same place that of
+  // the resource wins. An override or label that does not parse is skipped; a lower bound that so came to be above
+  // its upper bound is the upper bound. `sources`, if not null, gets a row for each row of the table. O(rules).
   JobPolicy Resolve(std::string_view job, std::span<const KeyValue> labels,
                     std::span<const Override> overrides, std::vector<SettingSource>* sources = nullptr) const;
   bool Fits(size_t rule, std::string_view job, std::span<const KeyValue> labels) const;

@@ -25,6 +25,9 @@ std::string Canonical(std::string_view key, std::string_view value) {
 TEST(JobSettings, AreReadAsPeopleWriteThem) {
   EXPECT_EQ(Canonical("mode", "auto"), "auto");
   EXPECT_EQ(Canonical("recommender", "moving_window"), "moving_window");
+  EXPECT_EQ(Canonical("cpu.recommender", "moving_window"), "moving_window");
+  EXPECT_EQ(Canonical("cpu.recommender", ""), "work_function") << "as `recommender`";
+  EXPECT_EQ(Canonical("memory.recommender", ""), "analogs");
   EXPECT_EQ(Canonical("class", "serving_tolerant"), "serving_tolerant");
   EXPECT_EQ(Canonical("oom_tolerance", "minimal"), "minimal");
   EXPECT_EQ(Canonical("memory.upper", "4096 MiB"), "4GiB");
@@ -54,6 +57,11 @@ TEST(JobSettings, SayWhatIsWrong) {
             "unknown job setting \"memory.uper\"; did you mean \"memory.upper\"?");
   EXPECT_EQ(SetError("latency sensitivity", "high"),
             "unknown job setting \"latency sensitivity\"; did you mean \"class\"?");
+  EXPECT_EQ(SetError("recommender.cpu", "peak"),
+            "unknown job setting \"recommender.cpu\"; did you mean \"cpu.recommender\"?");
+  EXPECT_EQ(SetError("memory.recommender", "combined"),
+            "memory.recommender: \"combined\": expected one of static, peak, vpa, moving_window, ensemble, "
+            "analogs, work_function");
   EXPECT_EQ(SetError("mode", "Auto"), "mode: \"Auto\": expected one of off, observe, canary, auto");
   EXPECT_EQ(SetError("memory.upper", "4 gigs"),
             "memory.upper: \"4 gigs\" is not an amount of memory; expected one such as 512MiB or 256GiB");
@@ -212,6 +220,33 @@ TEST(PolicyRules, LaterWinsAndPeopleWinOverAll) {
   const std::vector<KeyValue> ads = {{"team", "ads"}};
   EXPECT_EQ(rules.Resolve("web", ads, {}).memory_bounds.upper, 8192 * kMiB);
   EXPECT_FALSE(rules.Fits(1, "web", {}));  // no label counts as an empty one, which the rule leaves out
+}
+
+TEST(PolicyRules, ARecommenderOfBothReplacesThoseOfEarlierPlaces) {
+  JobPolicy defaults;
+  defaults.cpu_recommender = Policy::kMovingWindow;
+  const PolicyRules rules = *PolicyRules::Compile(
+      {{"both", {{"job", "shop/*"}}, {{"memory.recommender", "peak"}, {"recommender", "ensemble"}}}},
+      defaults);
+  const auto named = [&](std::string_view job, std::vector<KeyValue> labels, std::vector<Override> people) {
+    return Name(rules.Resolve(job, labels, people).recommenders());
+  };
+  EXPECT_EQ(named("lab/a", {}, {}), "moving_window+analogs");
+  EXPECT_EQ(named("shop/a", {}, {}), "ensemble+peak") << "whatever the order within the rule";
+  EXPECT_EQ(named("shop/a", {{"tautline.dev/cpu.recommender", "vpa"}}, {}), "vpa+peak");
+  EXPECT_EQ(named("shop/a", {{"tautline.dev/cpu.recommender", "vpa"}}, {{"recommender", "static", "anna"}}),
+            "static");
+  EXPECT_EQ(named("shop/a", {}, {{"cpu.recommender", "vpa", "anna"}, {"recommender", "static", "bo"}}),
+            "vpa+static");
+
+  std::vector<SettingSource> sources;
+  const std::vector<Override> by_anna = {{"recommender", "vpa", "anna"}};
+  EXPECT_EQ(Name(rules.Resolve("shop/a", {}, by_anna, &sources).recommenders()), "vpa");
+  for (const SettingSource& s : sources) {
+    if (s.key.ends_with("recommender")) {
+      EXPECT_EQ(s.source, "set by anna") << s.key;
+    }
+  }
 }
 
 TEST(PolicyRules, NameTheRuleThatIsWrong) {

@@ -116,8 +116,9 @@ std::unique_ptr<JobState> JobRunner::NewState(const JobInfo& job,
   for (size_t p = 0; p < options_.policies.size(); ++p) {
     JobWorld& world = state->worlds.emplace_back();
     for (Resource r : options_.resources) {
-      world.lanes.emplace_back(NewRecommender(options_.policies[p], r, job, options_.settings, *fleets[p]),
-                               options_.cap_at_owner);
+      world.lanes.emplace_back(
+          NewRecommender(options_.policies[p].of(r), r, job, options_.settings, *fleets[p]),
+          options_.cap_at_owner);
     }
   }
   return state;
@@ -306,7 +307,7 @@ void CutCpu(const WindowLimits& limits, std::vector<TaskUsage>& tasks, std::vect
 
 }  // namespace
 
-void JobRunner::RunWithRestarts(const JobDay& day, Policy policy, JobWorld& world, RunnerScratch& scratch,
+void JobRunner::RunWithRestarts(const JobDay& day, PolicyPair policy, JobWorld& world, RunnerScratch& scratch,
                                 JobDayOutcome& out, std::span<DayScore> scores) const {
   const auto away = static_cast<int32_t>((options_.restart_delay_s + kWindowSeconds - 1) / kWindowSeconds);
   std::vector<float>* usages[2] = {&scratch.usages, &scratch.more_usages};

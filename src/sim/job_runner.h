@@ -79,7 +79,7 @@ struct WindowKills {
 
 struct LaneKey {
   JobId job;
-  Policy policy;
+  PolicyPair policy;
   Resource resource;
 };
 
@@ -105,7 +105,7 @@ class JobRunner {
   // `kills`: those of the day.
   void RunLane(std::span<const Signal> signals, std::span<const TaskKills> kills, const LaneKey& key,
                ScoredLane& lane, RunnerScratch& scratch, JobDayOutcome& out, DayScore& score) const;
-  void RunWithRestarts(const JobDay& day, Policy policy, JobWorld& world, RunnerScratch& scratch,
+  void RunWithRestarts(const JobDay& day, PolicyPair policy, JobWorld& world, RunnerScratch& scratch,
                        JobDayOutcome& out, std::span<DayScore> scores) const;
   const ReplayOptions& options_;
 };

@@ -33,7 +33,7 @@ class CellDays final : public DaySource {
 using LimitsOfLanes = std::map<std::pair<uint32_t, Resource>, std::map<int32_t, std::optional<double>>>;
 
 // By job and resource, the windows in which another limit comes into force.
-LimitsOfLanes Replayed(const Cell& cell, size_t jobs, Policy policy, const LiveSettings& settings,
+LimitsOfLanes Replayed(const Cell& cell, size_t jobs, PolicyPair policy, const LiveSettings& settings,
                        std::optional<JobPolicy> managed) {
   LimitsOfLanes replayed;
   CellDays days(cell, jobs);
@@ -75,7 +75,7 @@ void ExpectTheSame(const Cell& cell, size_t jobs, const LiveSettings& settings, 
   }
 }
 
-class SameAsReplay : public testing::TestWithParam<Policy> {};
+class SameAsReplay : public testing::TestWithParam<PolicyPair> {};
 
 // Windows one by one, as the daemon closes them, give the limits of a replay of whole days, to the bit.
 TEST_P(SameAsReplay, WindowByWindow) {
@@ -90,8 +90,10 @@ TEST_P(SameAsReplay, WindowByWindow) {
 }
 INSTANTIATE_TEST_SUITE_P(Live, SameAsReplay,
                          testing::Values(Policy::kPeak, Policy::kMovingWindow, Policy::kEnsemble,
-                                         Policy::kAnalogs),
-                         [](const auto& tested) { return std::string(Name(tested.param)); });
+                                         Policy::kAnalogs, PolicyPair(Policy::kPeak, Policy::kAnalogs)),
+                         [](const auto& tested) {
+                           return StrCat(Name(tested.param.cpu), "_", Name(tested.param.memory));
+                         });
 
 class SameBehindTheGate : public testing::TestWithParam<std::tuple<Policy, Mode>> {};
 

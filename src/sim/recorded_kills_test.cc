@@ -103,7 +103,7 @@ TEST(RecordedKills, WithoutUsageReachTheRecommenderToo) {
     days.PutKills(job, killed, 0, 1, 100 * kMiB);
     std::optional<double> last;
     ReplayHooks hooks;
-    hooks.on_job_end = [&](JobId, Policy, Resource, const Lane& lane) { last = lane.recommended(); };
+    hooks.on_job_end = [&](JobId, PolicyPair, Resource, const Lane& lane) { last = lane.recommended(); };
     const ReplayOutcome out = Lived(days, Options({Policy::kPeak}), hooks);
     ASSERT_TRUE(last.has_value()) << killed;
     EXPECT_GE(*last, 200 * kMiB) << killed;

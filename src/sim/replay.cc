@@ -56,7 +56,7 @@ class ReplayRun {
 };
 
 void ReplayRun::PrepareResult() {
-  for (Policy p : options_.policies) {
+  for (const PolicyPair p : options_.policies) {
     for (Resource r : options_.resources) {
       LaneResult& lane = result_.lanes.emplace_back();
       lane.policy = p;

@@ -47,7 +47,7 @@ enum class Feedback : uint8_t {
 };
 
 struct ReplayOptions {
-  std::vector<Policy> policies;
+  std::vector<PolicyPair> policies;
   std::vector<Resource> resources = {Resource::kCpu, Resource::kMemory};
   VerticalSettings settings;
   Feedback feedback = Feedback::kNone;
@@ -67,7 +67,7 @@ struct ReplayOptions {
 // absent: unlimited.
 struct LimitChange {
   JobId job;
-  Policy policy;
+  PolicyPair policy;
   Resource resource;
   WindowId from;
   std::optional<double> limit;
@@ -88,7 +88,7 @@ struct RecordedKills {
 };
 
 struct LaneResult {
-  Policy policy;
+  PolicyPair policy;
   Resource resource;
   LaneSummary summary;          // days after warm-up
   std::vector<Totals> per_job;  // by JobId, days after warm-up
@@ -113,7 +113,7 @@ struct ReplayHooks {
   std::function<void(uint64_t days_done, uint64_t days_total, uint64_t job_windows)> on_progress;
   // A job's state is about to be released: its last day is over, or the replay ends. Called once a lane,
   // between days.
-  std::function<void(JobId, Policy, Resource, const Lane&)> on_job_end;
+  std::function<void(JobId, PolicyPair, Resource, const Lane&)> on_job_end;
   // Checked between days; true ends the replay with a partial result.
   std::function<bool()> should_stop;
 };

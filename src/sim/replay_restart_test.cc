@@ -57,7 +57,7 @@ TEST(ReplayOomRestart, UsageIsCensoredAtTheLimit) {
   o.settings.peak.margin = 0;
   std::optional<double> known;
   ReplayHooks hooks;
-  hooks.on_job_end = [&](JobId, Policy, Resource, const Lane& lane) {
+  hooks.on_job_end = [&](JobId, PolicyPair, Resource, const Lane& lane) {
     const Recommender& r = lane.recommender();
     Reason reason;
     r.Explain(reason);

@@ -183,15 +183,16 @@ void FillCell(MadeDays& days, int jobs, int num_days, uint64_t seed, int32_t dif
 }
 
 ReplayOptions AllPolicies() {
-  std::vector<Policy> all;
-  for (const PolicyInfo& p : Policies()) all.push_back(p.policy);
+  std::vector<PolicyPair> all;
+  for (const PolicyInfo& p : Policies()) all.emplace_back(p.policy);
+  all.emplace_back(Policy::kMovingWindow, Policy::kAnalogs);
   ReplayOptions o = Options(all, {Resource::kCpu, Resource::kMemory});
   o.settings.analogs.min_rows = 20;
   o.settings.analogs.min_days = 3;
   return o;
 }
 
-using Key = std::tuple<Policy, Resource, uint32_t>;
+using Key = std::tuple<PolicyPair, Resource, uint32_t>;
 
 // The limits in force as the change events tell them.
 class Ledger {
@@ -297,7 +298,7 @@ RC_GTEST_PROP(Replay, ChangingTheFutureNeverChangesPastLimits, ()) {
   MadeDays one, other;
   FillCell(one, 6, 6, seed);
   FillCell(other, 6, 6, seed, from);
-  using Event = std::tuple<int32_t, uint32_t, Policy, Resource, std::optional<double>>;
+  using Event = std::tuple<int32_t, uint32_t, PolicyPair, Resource, std::optional<double>>;
   const auto past = [&](const ReplayOutcome& out) {
     std::vector<Event> events;
     for (const LimitChange& c : out.changes) {
@@ -388,7 +389,7 @@ TEST(Replay, StoppedBetweenDaysItTellsOfTheDaysLived) {
   ReplayHooks hooks;
   hooks.should_stop = [&] { return done >= 3; };
   hooks.on_progress = [&](uint64_t days_done, uint64_t, uint64_t) { done = days_done; };
-  hooks.on_job_end = [&](JobId job, Policy, Resource, const Lane&) { ++ended[job.value]; };
+  hooks.on_job_end = [&](JobId job, PolicyPair, Resource, const Lane&) { ++ended[job.value]; };
   const ReplayOptions options = AllPolicies();
   const ReplayOutcome cut = Lived(whole, options, hooks);
   EXPECT_TRUE(cut.result.partial);
@@ -446,7 +447,9 @@ TEST(Replay, ANewRunOfAProgramInheritsItsLimits) {
   uint64_t done = 0;
   ReplayHooks hooks;
   hooks.on_progress = [&](uint64_t days_done, uint64_t, uint64_t) { done = days_done; };
-  hooks.on_job_end = [&](JobId job, Policy, Resource, const Lane&) { ends.emplace_back(job.value, done); };
+  hooks.on_job_end = [&](JobId job, PolicyPair, Resource, const Lane&) {
+    ends.emplace_back(job.value, done);
+  };
   const ReplayOutcome out = Lived(days, Options({Policy::kPeak}), hooks);
   const int32_t later = 5 * kWindowsPerDay;
   EXPECT_THAT(Plain(out.changes), ElementsAre(ChangeTuple{0, 0, 9000}, ChangeTuple{0, kWindowsPerDay, 1150},

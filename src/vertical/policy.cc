@@ -190,6 +190,28 @@ Policy PolicyFor(Policy p, Resource r) {
   return r == Resource::kCpu ? Policy::kWorkFunction : Policy::kAnalogs;
 }
 
+std::optional<Policy> PolicyPair::one() const {
+  for (const PolicyInfo& p : kPolicies) {
+    if (*this == PolicyPair(p.policy)) return p.policy;
+  }
+  return std::nullopt;
+}
+
+std::string Name(PolicyPair pair) {
+  const std::optional<Policy> one = pair.one();
+  return one.has_value() ? std::string(Name(*one)) : StrCat(Name(pair.cpu), "+", Name(pair.memory));
+}
+
+absl::StatusOr<PolicyPair> ParsePolicyPair(std::string_view name) {
+  const size_t plus = name.find('+');
+  const absl::StatusOr<Policy> cpu = ParsePolicy(name.substr(0, plus));
+  if (!cpu.ok()) return cpu.status();
+  if (plus == std::string_view::npos) return PolicyPair(*cpu);
+  const absl::StatusOr<Policy> memory = ParsePolicy(name.substr(plus + 1));
+  if (!memory.ok()) return memory.status();
+  return PolicyPair(*cpu, *memory);
+}
+
 absl::StatusOr<Policy> ParsePolicy(std::string_view name) { return Parse(name, /*of_jobs=*/false); }
 absl::StatusOr<Policy> ParseJobPolicy(std::string_view name) { return Parse(name, /*of_jobs=*/true); }
 

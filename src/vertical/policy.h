@@ -2,8 +2,11 @@
 // engine/policies.cc puts each together.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -57,6 +60,26 @@ std::string_view Name(Policy p);
 const WhatIfKnob* FindKnob(std::string_view key);
 // The recommender that makes the limits of this resource: of kCombined one of its two, else `p` itself.
 Policy PolicyFor(Policy p, Resource r);
+
+// The recommenders of a job's limits: one a resource, never kCombined.
+struct PolicyPair {
+  Policy cpu = Policy::kStatic, memory = Policy::kStatic;
+
+  PolicyPair() = default;
+  PolicyPair(Policy both) : PolicyPair(both, both) {}  // NOLINT(google-explicit-constructor)
+  PolicyPair(Policy of_cpu, Policy of_memory)
+      : cpu(PolicyFor(of_cpu, Resource::kCpu)), memory(PolicyFor(of_memory, Resource::kMemory)) {}
+
+  Policy of(Resource r) const { return r == Resource::kCpu ? cpu : memory; }
+  // The row of the table that makes the same limits; absent: none does.
+  std::optional<Policy> one() const;
+  auto operator<=>(const PolicyPair&) const = default;
+};
+// That of one(), else CPU's and memory's: "moving_window+analogs".
+std::string Name(PolicyPair pair);
+// Takes what Name gives. InvalidArgument naming the choices.
+absl::StatusOr<PolicyPair> ParsePolicyPair(std::string_view name);
+
 // InvalidArgument naming the choices.
 absl::StatusOr<Policy> ParsePolicy(std::string_view name);
 // The same of those that a job may have.

@@ -67,10 +67,15 @@ function amounts(job, resource, now, mode, ownerKnown) {
   const days = wouldBe === null ? 0 : 4 + Math.floor(24 * unit(job.number, 'days'));
   const peak = Math.min(weekPeak, peakAt(job, resource, start));
   return {
+    recommender: recommenderOf(recommenderName(job.number), resource),
     usage, peak, owner_limit: owner, limit: applied, ordered: mode === 'auto' ? applied : null, applied: null, would_be: wouldBe, saving: owner === null || wouldBe === null ? null : owner - wouldBe,
     of: 'limit', chance, days, days_over: Math.floor(days * unit(job.number, resource, 'over') ** 6), at_limit: applied !== null && unit(job.number, resource, 'at') < 0.02,
   };
 }
+
+const recommenderName = (number) => (unit(number, 'rec') < 0.06 ? 'ensemble' : 'combined');
+// What makes the limit of a resource: of combined one of its two.
+export const recommenderOf = (name, resource) => (name !== 'combined' ? name : resource === 'cpu' ? 'work_function' : 'analogs');
 
 function makeJob(number, now) {
   const team = TEAMS[number % TEAMS.length];
@@ -89,7 +94,7 @@ function makeJob(number, now) {
     first_seen: now - Math.floor((3 + 60 * unit(number, 'first')) * DAY),
     row: {
       name, mode,
-      recommender: unit(number, 'rec') < 0.06 ? 'ensemble' : 'combined',
+      recommender: recommenderName(number),
       tasks,
       cpu: amounts(job, 'cpu', now, mode, ownerKnown),
       memory: amounts(job, 'memory', now, mode, ownerKnown),

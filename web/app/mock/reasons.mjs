@@ -17,7 +17,7 @@ export function reasonOf(job, resource, target) {
   const chosen = 3;
   const cost = (rise) => target * (0.6 + rise * 0.42 + 0.9 * Math.exp(-(rise - 0.9) * 14));
   return {
-    recommender: job.row.recommender,
+    recommender: job.row[resource].recommender,
     sentence: `Of ${similar} job-days that looked like this one, ${Math.round(similar * 0.031)} rose above ${amount(resource, peak * rises[chosen])} `
       + `on the next day; a higher limit would cost more than the overruns it avoids.`,
     facts: [
@@ -45,7 +45,7 @@ export function explain(job, resource) {
   const force = job.row.mode === 'auto' ? `It is in force since the last change.`
     : `The job is in mode ${job.row.mode}, so ${a.limit === null ? 'no limit is' : amount(resource, a.limit) + ' stays'} in force.`;
   const paragraph = a.would_be === null ? 'The job is in mode off: it is measured, and nothing is recommended.'
-    : `${job.row.recommender} recommends ${amount(resource, a.would_be)} of ${resource === 'cpu' ? 'CPU' : 'memory'} for each task; the owner set `
+    : `${job.row[resource].recommender} recommends ${amount(resource, a.would_be)} of ${resource === 'cpu' ? 'CPU' : 'memory'} for each task; the owner set `
       + `${amount(resource, a.owner_limit)}. ${reason.sentence} ${force}`;
   return { would_be: a.would_be, limit: a.limit, ordered: a.ordered, applied: a.applied, owner_limit: a.owner_limit, of: a.of, enforced: job.row.enforced, paragraph,
     reason: a.would_be === null ? { recommender: '', sentence: '', facts: [], cost_unit: '', candidates: [], steps: [] } : reason };
@@ -90,7 +90,7 @@ function lane(job, resource, settings, time, peaks, owner) {
 
 export function whatIf(job, resource, request, now) {
   const started = performance.now();
-  const asked = { recommender: job.row.recommender, days: 14, ...initialKnobs, ...Object.fromEntries(Object.entries(request).filter(([, v]) => v !== null)) };
+  const asked = { recommender: job.row[resource].recommender, days: 14, ...initialKnobs, ...Object.fromEntries(Object.entries(request).filter(([, v]) => v !== null)) };
   const names = RECOMMENDERS.map((r) => r.name);
   if (!names.includes(asked.recommender)) {
     throw Object.assign(new Error(`recommender: no recommender "${asked.recommender}"; there are ${names.join(', ')}`), { status: 400 });
@@ -105,7 +105,7 @@ export function whatIf(job, resource, request, now) {
   const owner = limitsAt(job, resource, now, now).owner_limit;
   return {
     resource, oom_kills: resource === 'memory' ? job.row.ooms : 0, time, usage_peak: peaks, owner_limit: time.map(() => owner),
-    now: lane(job, resource, { ...initialKnobs, recommender: job.row.recommender, days: asked.days }, time, peaks, owner),
+    now: lane(job, resource, { ...initialKnobs, recommender: job.row[resource].recommender, days: asked.days }, time, peaks, owner),
     whatif: lane(job, resource, asked, time, peaks, owner),
     milliseconds: Math.round((performance.now() - started) * 10) / 10,
   };

@@ -1,8 +1,11 @@
 // The settings table, a job's settings, and changing them.
+import { recommenderOf } from './fleet.mjs';
 
 export const TABLE = [
   { key: 'mode', help: 'how far Tautline may go: off (measure only), observe (recommend and show), canary (try a new limit on some tasks first), auto (apply)', kind: 'choice', choices: ['off', 'observe', 'canary', 'auto'], default: 'observe' },
   { key: 'recommender', help: 'who recommends', kind: 'choice', choices: ['static', 'peak', 'vpa', 'moving_window', 'ensemble', 'analogs', 'work_function', 'combined'], default: 'combined' },
+  { key: 'cpu.recommender', help: 'recommender of the CPU limit; empty: as `recommender`', kind: 'choice', choices: ['static', 'peak', 'vpa', 'moving_window', 'ensemble', 'analogs', 'work_function'], default: 'work_function' },
+  { key: 'memory.recommender', help: 'recommender of the memory limit, likewise', kind: 'choice', choices: ['static', 'peak', 'vpa', 'moving_window', 'ensemble', 'analogs', 'work_function'], default: 'analogs' },
   { key: 'class', help: 'latency sensitivity: batch (none: CPU for the average), serving (high: CPU for the 95th percentile), serving_tolerant (some: the 90th)', kind: 'choice', choices: ['batch', 'serving', 'serving_tolerant'], default: 'serving' },
   { key: 'oom_tolerance', help: 'how well it bears OOM kills: minimal (memory for the peak), low (for the 98th percentile), intermediate (for the 60th or half the peak)', kind: 'choice', choices: ['minimal', 'low', 'intermediate'], default: 'low' },
   { key: 'cpu.lower', help: 'no CPU limit below this, cores a task; empty: none', kind: 'number', choices: [], default: '' },
@@ -87,6 +90,10 @@ export class JobSettingsStore {
     }
     if (wanted.mode !== undefined) job.row.mode = wanted.mode || job.modeByRules;
     if (wanted.recommender) job.row.recommender = wanted.recommender;
+    for (const resource of ['cpu', 'memory']) {
+      const one = own.get(`${resource}.recommender`)?.value ?? recommenderOf(job.row.recommender.includes('+') ? 'combined' : job.row.recommender, resource);
+      job.row[resource].recommender = one;
+    }
     return made;
   }
 

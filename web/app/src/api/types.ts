@@ -35,7 +35,7 @@ export interface FleetHistory {
 }
 
 export interface JobAmounts {
-  usage: Amount; peak: Amount; owner_limit: Amount; of: 'limit' | 'request'; limit: Amount; ordered: Amount; applied: Amount; would_be: Amount;
+  recommender: string; usage: Amount; peak: Amount; owner_limit: Amount; of: 'limit' | 'request'; limit: Amount; ordered: Amount; applied: Amount; would_be: Amount;
   saving: Amount; chance: number | null; days: number; days_over: number; at_limit: boolean;
 }
 export interface JobRow {

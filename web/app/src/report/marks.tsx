@@ -16,9 +16,11 @@ const SHAPES: Record<string, string> = {
   krr: 'M-6-1H-1V-6H1V-1H6V1H1V6H-1V1H-6Z',
   crane: 'M-6-5H6V-1H2V6H-2V-1H-6Z',
   analogs: 'M-5.5 0A5.5 5.5 0 1 0 5.5 0A5.5 5.5 0 1 0-5.5 0Z',
+  pair: 'M-6-6H-1V6H-6ZM1-6H6V6H1Z',
 };
 
-const known = (policy: string): string => (policy in SHAPES ? policy : 'static');
+// "moving_window+analogs": another recommender for each resource.
+export const known = (policy: string): string => (policy in SHAPES ? policy : policy.includes('+') ? 'pair' : 'static');
 export const shapeOf = (policy: string): string => SHAPES[known(policy)] ?? '';
 export const colourOf = (policy: string): string => `--p-${known(policy)}`;
 

@@ -6,7 +6,7 @@ import { HeatScale, HeatmapView, LEFT, RIGHT } from '../ui/heatmap';
 import type { LimitLine } from '../ui/heatmap_scale';
 import { ReasonView } from '../ui/reason';
 import { DAY_S, type Story, type StoryLine, WORDS, dayTime, lastDays, limitAt, openStory } from './data';
-import { LineChips, Mark, PolicyChips, lineOf } from './marks';
+import { LineChips, Mark, PolicyChips, known, lineOf } from './marks';
 import type { View } from './view';
 
 // Under the heatmap, a strip a recommender with a tick at each OOM-day.
@@ -19,7 +19,7 @@ function Strips({ story, lines }: { story: Story; lines: StoryLine[] }) {
       {lines.map((line) => (
         <div key={line.policy} class="strip-row" style={{ gridTemplateColumns: `${LEFT}px 1fr`, paddingRight: `${RIGHT}px` }}>
           <span class="strip-name"><span class="visually-hidden">{words(line.policy)}: </span>{count(line.ooms.length)}<Mark policy={line.policy} /></span>
-          <svg class={`strip mark-of p-${line.policy}`} aria-hidden="true">
+          <svg class={`strip mark-of p-${known(line.policy)}`} aria-hidden="true">
             {line.ooms.map((at) => <line key={at} x1={share(at)} x2={share(at)} y1="0" y2="100%" />)}
           </svg>
         </div>

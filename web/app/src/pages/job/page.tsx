@@ -3,7 +3,7 @@ import { useQuery } from '../../api/query';
 import { jobPath } from '../../api/client';
 import { dryRun, notSet, nothingManaged, pendingLimit, realLimit, riskOf, tightness } from '../../lib/saving';
 import type { Fleet, JobAmounts, JobDetail, Resource } from '../../api/types';
-import { amount, count, percent, plural } from '../../lib/format';
+import { amount, count, percent, plural, words } from '../../lib/format';
 import { now } from '../../lib/clock';
 import { isTime } from '../../lib/time';
 import { RESOURCE } from '../../lib/names';
@@ -26,7 +26,8 @@ function Header({ job, dry, idle }: { job: JobDetail; dry: boolean; idle: boolea
       <h1 class="job-title">{job.name} <ModeBadge mode={job.mode} /></h1>
       <p class="job-facts muted">
         <span>{plural(job.tasks, 'task')}</span>
-        <span>limits by <b>{job.recommender.replace(/_/g, ' ')}</b></span>
+        {job.cpu.recommender === job.memory.recommender ? <span>limits by <b>{words(job.cpu.recommender)}</b></span>
+          : <span>CPU limit by <b>{words(job.cpu.recommender)}</b>, memory limit by <b>{words(job.memory.recommender)}</b></span>}
         <span>{isTime(job.first_seen) ? <>seen since <Time at={job.first_seen} /></> : 'not measured yet'}</span>
         {job.last_seen !== null && now() - job.last_seen > 3600 && <span class="bad">last seen <Time at={job.last_seen} age /></span>}
         <span>{job.last_change === null ? 'limits never changed' : <>{dry ? 'last change (dry run)' : idle ? 'last change (not applied)' : 'last change'} <Time at={job.last_change} age /></>}</span>
@@ -120,7 +121,7 @@ export function JobPage({ name, query }: { name: string; query: Record<string, s
         <Trials job={job.data} />
         <ReplicasCard job={job.data} range={range} onRange={(next) => go({ range: next })} />
         <ExplainCard name={name} resource={resource} />
-        <WhatIfCard key={resource} name={name} resource={resource} recommender={job.data.recommender} />
+        <WhatIfCard key={resource} name={name} resource={resource} recommender={job.data[resource].recommender} />
         <JobDecisions name={name} resource={resource} />
         <SettingsCard name={name} />
       </div>
