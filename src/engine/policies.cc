@@ -31,7 +31,8 @@ JobClass ClassOf(const JobInfo& job, JobClass otherwise) {
   return otherwise;
 }
 
-// What an overrun of this job costs the ensemble, against one of a serving job.
+// What an overrun of this job costs, against one of a job of the defaults: of CPU by its class, of memory by its
+// tolerance of OOM kills.
 double OverrunPriceFactor(Resource resource, const JobInfo& job, const MovingWindowSettings& settings) {
   if (resource == Resource::kCpu)
     return WorkFunctionRecommender::PriceFactor(ClassOf(job, settings.job_class));
@@ -131,17 +132,19 @@ std::unique_ptr<Recommender> MakeEnsemble(const Ingredients& in) {
 }
 
 std::unique_ptr<Recommender> MakeAnalogs(const Ingredients& in) {
-  return std::make_unique<AnalogsRecommender>(
-      in.fleet.of(in.resource),
-      std::make_unique<EnsembleRecommender>(in.resource, in.fleet.ensemble, in.settings.oom), in.settings.oom,
-      AnalogJob{DecisionWindow(in.job.name), in.settings.analogs.OwnOrder(in.resource)});
+  AnalogJob job{DecisionWindow(in.job.name), in.settings.analogs.OwnOrder(in.resource)};
+  // A tolerance of OOM kills is an order (SettingsFor); a class is not.
+  if (in.resource == Resource::kCpu)
+    job.price_factor = OverrunPriceFactor(in.resource, in.job, in.settings.moving_window);
+  return std::make_unique<AnalogsRecommender>(in.fleet.of(in.resource), MakeEnsemble(in), in.settings.oom,
+                                              job);
 }
 
 std::unique_ptr<Recommender> MakeWorkFunction(const Ingredients& in) {
-  const JobClass job_class = ClassOf(in.job, in.settings.moving_window.job_class);
-  return std::make_unique<WorkFunctionRecommender>(in.fleet.work_of(in.resource), in.settings.oom,
-                                                   WorkFunctionRecommender::PriceFactor(job_class),
-                                                   in.settings.work_function.OwnOrder(in.resource));
+  return std::make_unique<WorkFunctionRecommender>(
+      in.fleet.work_of(in.resource), in.settings.oom,
+      OverrunPriceFactor(in.resource, in.job, in.settings.moving_window),
+      in.settings.work_function.OwnOrder(in.resource));
 }
 
 // How a recommender is put together: what makes it, and what goes around it.

@@ -96,20 +96,17 @@ std::vector<Row> OwnRows() {
         {}},
        TAUT_FIELD(external)},
       {{"class",
-        "latency sensitivity: batch (none), serving (high), serving_tolerant (some); moving_window: CPU for "
-        "the "
-        "average, the 95th or the 90th percentile; work_function and ensemble: throttled work costs 1/4, 1 "
-        "or 1/2",
+        "latency sensitivity, for the CPU limit: batch (none), serving (high), serving_tolerant (some); "
+        "moving_window: CPU for the average, the 95th or the 90th percentile; work_function, analogs and "
+        "ensemble: an overrun costs 1/4, 1 or 1/2",
         kChoice, Choices(kJobClassNames)},
        TAUT_FIELD(job_class)},
       {{"oom_tolerance",
-        "tolerance of OOM kills: minimal, low, intermediate, or by_size; moving_window: memory for the "
-        "peak, "
-        "the 98th percentile, the 60th or half the peak, or one of the first two by the number of tasks; "
-        "analogs: "
-        "OOM-days on .3 %, 3 % or 13 % of this job's days, or the fleet's target; ensemble: an OOM costs 10, "
-        "1, "
-        "1/10 or 1 times its price",
+        "tolerance of OOM kills, for the memory limit: minimal, low, intermediate, or by_size; "
+        "moving_window: "
+        "memory for the peak, the 98th percentile, the 60th or half the peak, or one of the first two by the "
+        "number of tasks; analogs: OOM-days on .3 %, 3 % or 13 % of this job's days, or the fleet's target; "
+        "ensemble and work_function: usage above the limit costs 10, 1, 1/10 or 1 times its price",
         kChoice, Choices(kOomToleranceNames)},
        TAUT_FIELD(oom_tolerance)},
       {{"risk",

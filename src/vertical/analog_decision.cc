@@ -107,7 +107,8 @@ double SolvePrice(std::span<const AnalogCdf> cdfs, std::span<const AnalogCase> j
     const double price = std::exp(middle);
     double chance = 0;
     for (size_t i = 0; i < jobs.size(); ++i) {
-      chance += ChooseLimit(cdfs[i], jobs[i], resource, price, settings).overrun_chance;
+      const double its_price = jobs[i].price_factor * price;
+      chance += ChooseLimit(cdfs[i], jobs[i], resource, its_price, settings).overrun_chance;
     }
     (chance / static_cast<double>(jobs.size()) > share ? low : high) = middle;
   }

@@ -46,8 +46,9 @@ struct AnalogBound {
 AnalogBound BoundOf(const AnalogChoice& choice, const AnalogCdf& cdf, const AnalogCase& job,
                     Resource resource, double price, double most_chance, const AnalogSettings& settings);
 
-// The price at which the mean chance over the jobs, with holds and floors, comes to `share` (bisection on its
-// logarithm). If no price does, the nearest end. REQUIRES: as many cdfs as jobs, at least one.
+// The price at which the mean chance over the jobs, with holds and floors and each at its factor of the price,
+// comes to `share` (bisection on its logarithm). If no price does, the nearest end. REQUIRES: as many cdfs as
+// jobs, at least one.
 double SolvePrice(std::span<const AnalogCdf> cdfs, std::span<const AnalogCase> jobs, Resource resource,
                   double share, const AnalogSettings& settings);
 

@@ -173,6 +173,7 @@ AnalogCase AnalogsRecommender::CaseFor(int32_t day) const {
   c.floor = ring_.Last(0).p50;
   c.owner_limit = ring_.Last(0).owner_limit;
   c.tasks = tasks_;
+  c.price_factor = job_.price_factor;
   if (decided_) c.kept_limit = choice_.limit;
   const double level = AnalogLevel(resource);
   const double week = std::log(c.week_peak + level);
@@ -213,7 +214,7 @@ void AnalogsRecommender::DecideFor(int32_t day) {
   kept_limit_ = job.kept_limit;
   raise_in_force_ = false;
   promised_today_ = -1;
-  price_ = fleet_->price();
+  price_ = job_.price_factor * fleet_->price();
   const AnalogCdf cdf = fleet_->Forecast(job);
   const AnalogSettings& s = fleet_->settings();
   choice_ = job_.order.has_value() ? ChooseForOrder(cdf, job, fleet_->resource(), OwnShare(), s)

@@ -88,6 +88,7 @@ struct AnalogJob {
   int32_t day_start = 0;
   // The share of OOM-days ordered for this job by itself.
   std::optional<double> order;
+  double price_factor = 1;  // what an overrun of it costs, of the fleet's price
 };
 
 class AnalogsRecommender final : public Recommender {

@@ -29,6 +29,7 @@ struct AnalogCase {
   double kept_limit = -1;   // the limit in force; < 0: none
   double owner_limit = -1;  // < 0: unknown
   double tasks = 1;         // that have the limit, each; at least 1
+  double price_factor = 1;  // AnalogJob's
 };
 
 // A job-day that ended: what was known when it began, and what then happened.
