@@ -320,7 +320,9 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
       if (!t.name.empty()) on_trial.push_back(t.name);
     }
   }
+  const std::optional<double> in_force = lane.gate.in_force;
   Verdict verdict = DecideLimit(*job.policy, facts, lane);
+  lane.NoteOrder(in_force);
   if (lane.gate.trial.has_value() && lane.gate.trial->members.size() != members) {
     out.trials.push_back(job.record.id);
   }

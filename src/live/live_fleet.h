@@ -103,8 +103,9 @@ class LiveFleet {
 
   // Jobs are stepped in turns of kTurnJobs; on how many threads `run` calls them changes no result.
   static constexpr size_t kTurnJobs = 64, kTurnsAtATime = 32;
-  // Before Observe: what the owner asked for, as each job's allocation says.
-  void TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t last) const;
+  // Before Observe: what the owner asked for, as each job's allocation says. Where limits are set by another than
+  // agents, series may read back what was ordered: then the owner's amount is what it was.
+  void TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t last);
   void Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when = When::kNow,
                RunTurns run = RunInOrder);
   // After Observe and before Decide, so that allocations are those of the window: appends an entry for each of

@@ -144,7 +144,10 @@ void LiveFleet::Redo(const Decision& d) {
   LiveJob* job = jobs_.Find(d.job);
   if (job != nullptr) {
     if (d.target.is_limit()) {
-      taut::Redo(d, job->of(d.target.resource()).gate);
+      LiveLane& lane = job->of(d.target.resource());
+      const std::optional<double> in_force = lane.gate.in_force;
+      taut::Redo(d, lane.gate);
+      lane.NoteOrder(in_force);
       NoteTrialOf(*job);
     } else if (job->replicas != nullptr) {
       job->replicas->Redo(d);

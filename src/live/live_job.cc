@@ -66,15 +66,25 @@ uint8_t SavedNeed(const LiveJob& job) {
 }
 bool IsNeeded(uint8_t saved, Resource r) { return saved == 1 || saved == (r == Resource::kCpu ? 2 : 3); }
 
-// What came after the first version of this state; a state of that version ends before it.
-constexpr uint8_t kMoreVersion = 1;
+// What came after the first version of this state; a state of that version ends before it. The second version has
+// what is known of the owner's amounts beside it, and is written where there is any.
+constexpr uint8_t kMoreVersion = 1, kOwnersVersion = 2;
+
+bool KnowsOwners(const LiveLane& lane) {
+  return lane.ordered_before >= 0 || lane.owner_before != lane.owner_limit;
+}
 
 absl::Status LoadMore(ByteReader& in, LiveJob& job) {
-  if (in.Get<uint8_t>() != kMoreVersion) return absl::OkStatus();
+  const auto version = in.Get<uint8_t>();
+  if (version != kMoreVersion && version != kOwnersVersion) return absl::OkStatus();
   for (const Resource r : kResources) job.of(r).applied = in.Get<float>();
   job.managed = in.Get<uint8_t>() != 0;
   job.periods = in.Get<float>();
   job.throttled = in.Get<float>();
+  for (LiveLane& lane : job.lanes) {
+    lane.owner_before = version == kOwnersVersion ? in.Get<float>() : lane.owner_limit;
+    lane.ordered_before = version == kOwnersVersion ? in.Get<float>() : kAbsent;
+  }
   if (in.failed() || in.remaining() == 0) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<LiveReplicas>> replicas = LiveReplicas::Load(in, *job.policy);
   if (!replicas.ok()) return replicas.status();
@@ -83,6 +93,14 @@ absl::Status LoadMore(ByteReader& in, LiveJob& job) {
 }
 
 }  // namespace
+
+bool LiveLane::IsOrdered(Resource r, double amount) const {
+  const auto is = [&](std::optional<double> ordered) {
+    return ordered.has_value() && IsAtLimit(r, amount, *ordered);
+  };
+  return is(gate.in_force) || (ordered_before >= 0 && is(ordered_before)) ||
+         (trial() != nullptr && is(trial()->limit));
+}
 
 uint32_t LiveJobState::OomsOfWeek(int32_t day_now) const {
   if (ooms_day == INT32_MIN) return 0;
@@ -137,11 +155,17 @@ void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
     lane.lane.Save(inner);
     out.PutString(state);
   }
-  out.Put(kMoreVersion);
+  const bool owners = std::ranges::any_of(job.lanes, KnowsOwners);
+  out.Put(owners ? kOwnersVersion : kMoreVersion);
   for (const Resource r : kResources) out.Put(job.of(r).applied);
   out.Put(static_cast<uint8_t>(job.managed));
   out.Put(job.periods);
   out.Put(job.throttled);
+  for (const LiveLane& lane : job.lanes) {
+    if (!owners) break;
+    out.Put(lane.owner_before);
+    out.Put(lane.ordered_before);
+  }
   if (job.replicas != nullptr) job.replicas->Save(out);
 }
 

@@ -32,6 +32,9 @@ struct LiveLane : ManagedLane {
   bool of_request = false;     // the owner's amount is a request; false after a restart until the next window
   bool needs_history = false;  // its recommender is new: it has to process the stored history
   uint32_t tasks = 0;
+  // Negative: none. The owner's amount as it was last known, and the order that the one in force replaced, at
+  // which tasks may still be: a series that reads back what is set says neither.
+  float owner_before = kAbsent, ordered_before = kAbsent;
   DayRecord days;
   // What agents last reported as in the kernel, mean over tasks; kNoLimit: some task has none; kAbsent: no
   // agent reports it.
@@ -44,6 +47,11 @@ struct LiveLane : ManagedLane {
 
   std::optional<double> owner() const {
     return owner_limit >= 0 ? std::optional<double>(owner_limit) : std::nullopt;
+  }
+  // Is this amount what Tautline has ordered, for all tasks or those of a trial?
+  bool IsOrdered(Resource r, double amount) const;
+  void NoteOrder(std::optional<double> before) {
+    if (before.has_value() && before != gate.in_force) ordered_before = static_cast<float>(*before);
   }
   void RefreshChance() {
     const std::optional<double> limit = lane.recommended();

@@ -15,6 +15,19 @@ void AddCounts(const FleetPoint& from, FleetPoint& to) {
     to.amounts[r].job_windows_over += from.amounts[r].job_windows_over;
 }
 
+// An amount that reads back what was ordered is the owner's of before: kube-state-metrics and cAdvisor say what a
+// pod has, not who set it. Another one is the owner's, and an order of before is over once tasks have had time to
+// follow.
+void DropReadBack(WindowId window, Resource r, LiveLane& lane, float& amount) {
+  constexpr int64_t kFollowSeconds = 3600;
+  if (amount < 0) return;
+  if (lane.IsOrdered(r, amount)) {
+    amount = lane.owner_before;
+  } else if (lane.gate.last_change_s < window.next().start_s() - kFollowSeconds) {
+    lane.ordered_before = kAbsent;
+  }
+}
+
 }  // namespace
 
 void RunInOrder(size_t count, absl::FunctionRef<void(size_t turn)> turn) {
@@ -35,11 +48,18 @@ void LiveFleet::StartDay(LiveJob& job, int32_t day) {
   }
 }
 
-void LiveFleet::TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t last) const {
+void LiveFleet::TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t last) {
   for (JobWindowData& data : std::span(closed.jobs).subspan(first, last - first)) {
-    const LiveJob* job = jobs_.Find(data.job);
+    LiveJob* job = jobs_.Find(data.job);
     if (job == nullptr) continue;
-    for (const Resource r : kResources) TakeOwnersAmount(job->policy->allocation(r), r, data);
+    for (const Resource r : kResources) {
+      TakeOwnersAmount(job->policy->allocation(r), r, data);
+      // Agents know what they have set from what they found.
+      if (settings_.enforcement != Enforcement::kAlways || data.num_reports > 0) continue;
+      JobWindow& w = data.window;
+      DropReadBack(closed.window, r, job->of(r),
+                   r == Resource::kCpu ? w.cpu_limit_cores : w.memory_limit_bytes);
+    }
   }
 }
 
@@ -117,6 +137,7 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     lane.usage_mean = static_cast<float>(sum / tasks);
     lane.usage_peak = static_cast<float>(signal.peak);
     lane.owner_limit = signal.owner_limit.has_value() ? static_cast<float>(*signal.owner_limit) : kAbsent;
+    if (lane.owner_limit >= 0) lane.owner_before = lane.owner_limit;
     lane.of_request = data.of_request[static_cast<size_t>(r)];
     lane.tasks = tasks;
     if (r == Resource::kCpu && job.replicas != nullptr) {
