@@ -419,10 +419,11 @@ std::string NotReady(const AnalogFleet& fleet) {
 std::optional<double> AnalogsRecommender::OverrunChance(double limit) const {
   if (!decided_) return std::nullopt;
   // Rounding and the like move the limit by less than the forecast's own steps: no second forecast for these.
-  if (std::abs(limit - choice_.limit) <= 0.01 * choice_.limit) return choice_.overrun_chance;
+  if (std::abs(limit - choice_.limit) <= 0.01 * choice_.limit) return std::max(0.0, choice_.overrun_chance);
   const double level = AnalogLevel(fleet_->resource());
   const AnalogCase job = DecidedCase();
-  return fleet_->Forecast(job).Exceedance(std::log((limit + level) / (job.week_peak + level)));
+  // Sums of shares may come to a little more than 1.
+  return std::max(0.0, fleet_->Forecast(job).Exceedance(std::log((limit + level) / (job.week_peak + level))));
 }
 
 void AnalogsRecommender::Explain(Reason& reason) const {
