@@ -201,6 +201,7 @@ std::span<const Api::RouteRow> Api::RouteRows() {
       {"POST", "/api/v1/requests", &Api::MakeQuotaRequest, kMakeRequests},
       {"GET", "/api/v1/requests/{id}", &Api::OneQuotaRequest, kSeeQuota},
       {"DELETE", "/api/v1/requests/{id}", &Api::WithdrawQuotaRequest, kMakeRequests},
+      {"GET", "/api/v1/promises", &Api::Promises, kSeePlatform},
       {"GET", "/api/v1/machines", &Api::Machines, kSeePlatform},
       {"GET", "/api/v1/machines/{name}", &Api::OneMachine, kSeePlatform},
       {"GET", "/allocation", &Api::Allocation, kSeeMoney},

@@ -251,6 +251,9 @@ class Api {
   HttpResponse Machines(const HttpRequest& request, const Reach& reach);
   HttpResponse OneMachine(const HttpRequest& request, const Reach& reach);
   void PutMachineMetrics(MetricsText& out) const;
+  // promise_handlers.cc
+  HttpResponse Promises(const HttpRequest& request, const Reach& reach);
+  void PutPromiseMetrics(MetricsText& out) const;
 
   ControlPlane& control_;
   const ApiOptions options_;

@@ -296,6 +296,7 @@ HttpResponse Api::Status(const HttpRequest& request, const Reach& /*reach*/) {
     if (const std::string error = options_.external().error; !error.empty())
       json.String(StrCat("the external recommender does not answer: ", error));
   }
+  for (const BrokenPromise& broken : BrokenPromises(control_.view()->risks)) json.String(BrokenText(broken));
   for (const std::string& warning : control_.warnings()) json.String(warning);
   json.EndArray();
   json.Field("store", std::string_view(options_.store_text));
@@ -401,6 +402,7 @@ HttpResponse Api::Metrics(const HttpRequest& /*request*/, const Reach& /*reach*/
   PutBudgetMetrics(out);
   PutQuotaMetrics(out);
   PutMachineMetrics(out);
+  PutPromiseMetrics(out);
   const PassTimes pass = control_.status().last_pass();
   for (const auto& [step, ms] : pass.steps_ms) {
     out.Gauge("tautd_last_pass_seconds", "Duration of the steps of the last pass.", ms / 1000,

@@ -214,6 +214,9 @@ struct MachinesArgs {
 };
 int RunMachines(const MachinesArgs& args);
 
+// taut promises: what was promised of limits, and what came.
+int RunPromises(const DaemonArgs& args);
+
 // --- For both ---
 
 struct MappingTestArgs {

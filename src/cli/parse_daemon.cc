@@ -140,6 +140,20 @@ constexpr const char* kMachinesHelp =
     "  taut machines node-17\n"
     "  taut machines --source kubernetes --output json";
 
+constexpr const char* kPromisesHelp =
+    "Shows whether limits keep what was promised of them: the stated chance of a day above the limit, or the "
+    "ordered\nshare of work above the limits, beside what came, by resource, class (CPU: latency "
+    "sensitivity; "
+    "memory: OOM\ntolerance) and size (the limit of a task). What came is counted at the limit that held, "
+    "after "
+    "floors, bounds\nand the gate. Promises broken by more than a fifth, beyond the sampling error, come "
+    "first; "
+    "`taut status` warns\nof them.\n\n"
+    "Examples:\n"
+    "  taut promises\n"
+    "  taut promises --output json\n"
+    "  taut promises --server https://taut.example:7070 --token-file token";
+
 constexpr const char* kMappingHelp = "Tests the rules that map series to jobs.";
 constexpr const char* kMappingTestHelp =
     "Shows for each series which rule matches it and the resulting job, task and kind of usage, or why no "
@@ -341,6 +355,8 @@ void DaemonVerbs::AddStatus(CLI::App& app) {
 
 void DaemonVerbs::AddAgents(CLI::App& app) { AddDaemon(app, agents_); }
 
+void DaemonVerbs::AddPromises(CLI::App& app) { AddDaemon(app, promises_); }
+
 void DaemonVerbs::AddMachines(CLI::App& app) {
   MachinesArgs& a = machines_;
   app.add_option("name", a.name, "show this machine");
@@ -391,6 +407,7 @@ DaemonVerbs::DaemonVerbs(CLI::App& app) {
   add("status", kStatusHelp, &DaemonVerbs::AddStatus, [this] { return RunStatus(status_); });
   add("agents", kAgentsHelp, &DaemonVerbs::AddAgents, [this] { return RunAgents(agents_); });
   add("machines", kMachinesHelp, &DaemonVerbs::AddMachines, [this] { return RunMachines(machines_); });
+  add("promises", kPromisesHelp, &DaemonVerbs::AddPromises, [this] { return RunPromises(promises_); });
   add("mapping", kMappingHelp, &DaemonVerbs::AddMapping, [this] { return RunMappingTest(mapping_test_); });
   add("feed", kFeedHelp, &DaemonVerbs::AddFeed, [this] { return RunFeed(feed_); });
   add("bench-write", kBenchWriteHelp, &DaemonVerbs::AddBenchWrite,

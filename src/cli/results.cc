@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "cli/promises_text.h"
 #include "cli/terminal.h"
 #include "fmt/format.h"
 #include "model/units.h"
@@ -160,6 +161,18 @@ std::string ConcentrationTable(const ReplayResult& result, Resource resource, in
   return table.Render();
 }
 
+// Of the recommenders that promise something.
+std::string PromiseTables(const ReplayResult& result) {
+  std::string out;
+  for (const LaneResult& lane : result.lanes) {
+    const std::string table = ReplayedPromisesText(PromisesJson(lane.risks));
+    if (table.empty()) continue;
+    out += fmt::format("{}: {}, promised and delivered\n{}\n", Name(lane.policy),
+                       lane.resource == Resource::kCpu ? "CPU" : "memory", table);
+  }
+  return out;
+}
+
 Json LaneJson(const LaneResult& lane, int32_t first_scored_day) {
   const Totals& t = lane.summary.totals;
   const std::string unit(UnitName(lane.resource));
@@ -190,6 +203,8 @@ Json LaneJson(const LaneResult& lane, int32_t first_scored_day) {
   j["windows_over_share"] = t.windows_over_share();
   j["usage_over_share"] = t.usage_over_share();
   j["unlimited_windows"] = t.unlimited_windows;
+  const Json promises = PromisesJson(lane.risks);
+  j["promises"] = {{"totals", promises["totals"]}, {"rows", promises["rows"]}};
   return j;
 }
 
@@ -260,6 +275,7 @@ std::string ResultTables(const ReplayResult& result, bool legend) {
     out += fmt::format("{}, by job\n{}\n", r == Resource::kCpu ? "CPU" : "Memory",
                        ConcentrationTable(result, r, result.first_scored_day));
   }
+  out += PromiseTables(result);
   if (legend) out += kLegend;
   return out;
 }

@@ -135,6 +135,32 @@ TEST(ControlPlane, APassWithoutItsCheckpointsLosesNothing) {
   }
 }
 
+// A day is counted when it is over, in the pass of its last window: no kill loses or doubles one.
+TEST(ControlPlane, PromisesOutliveKills) {
+  constexpr int kDayMinutes = 1440, kEnd = kDayMinutes + 300;
+  const auto book = [](ControlCell& cell) {
+    std::string bytes;
+    ByteWriter out(&bytes);
+    cell.control().view()->risks.Save(out);
+    return bytes;
+  };
+  ControlCell straight(16);
+  ASSERT_TRUE(straight.Live(0, kEnd).ok());
+  double days = 0;
+  for (const auto& [key, row] : straight.control().view()->risks.rows()) days += row.all.days;
+  EXPECT_EQ(days, 2 * static_cast<double>(straight.control().view()->jobs.size()));
+  for (const int kill : {700, kDayMinutes, kDayMinutes + 2, kDayMinutes + 3, kDayMinutes + 200}) {
+    ControlCell cell(16);
+    ASSERT_TRUE(cell.Live(0, kill).ok());
+    const std::string before = book(cell);
+    cell.Restart();
+    ASSERT_TRUE(cell.restored().ok()) << cell.restored();
+    EXPECT_EQ(book(cell), before) << "killed in minute " << kill;
+    ASSERT_TRUE(cell.Live(kill / 5 * 5 - 5, kEnd).ok());
+    EXPECT_EQ(book(cell), book(straight)) << "killed in minute " << kill;
+  }
+}
+
 TEST(ControlPlane, WaitsForAStoreThatIsFull) {
   const std::vector<Decision> straight = Straight(300);
   ControlCell cell;

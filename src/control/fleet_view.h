@@ -82,6 +82,7 @@ struct FleetView {
   const JobView* Find(JobId id) const;
   std::array<FleetSums, 2> sums;  // by Resource
   ReplicaSums replicas;
+  RiskBook risks;  // of the whole fleet; empty in a view of some groups
   // Of `jobs`. nullptr: lists go by the jobs' own names and labels, which takes several times as long.
   std::shared_ptr<const JobIndex> index;
 };

@@ -4,7 +4,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "base/byte_units.h"
+#include "engine/risk_book.h"
 
 namespace taut {
 namespace {
@@ -21,16 +21,11 @@ struct Size {
   double from;
   std::string_view name;
 };
-constexpr Size kCpuSizes[] = {{0, "under 0.25 cores"},
-                              {0.25, "0.25 to 1 core"},
-                              {1, "1 to 4 cores"},
-                              {4, "4 to 16 cores"},
-                              {16, "16 cores and more"}};
-constexpr Size kMemorySizes[] = {{0, "under 256 MiB"},
-                                 {256 * kMiB, "256 MiB to 1 GiB"},
-                                 {kGiB, "1 to 4 GiB"},
-                                 {4 * kGiB, "4 to 16 GiB"},
-                                 {16 * kGiB, "16 GiB and more"}};
+// By JobSize.
+constexpr std::string_view kCpuSizes[] = {"under 0.25 cores", "0.25 to 1 core", "1 to 4 cores",
+                                          "4 to 16 cores", "16 cores and more"};
+constexpr std::string_view kMemorySizes[] = {"under 256 MiB", "256 MiB to 1 GiB", "1 to 4 GiB", "4 to 16 GiB",
+                                             "16 GiB and more"};
 constexpr Size kTaskCounts[] = {{0, "1 task"}, {2, "2 to 9 tasks"}, {10, "10 tasks and more"}};
 
 constexpr std::string_view kClass = ":class", kTasks = ":tasks", kCpuSize = ":cpu_size",
@@ -59,8 +54,10 @@ Place PlaceOf(const JobView& job, std::string_view property) {
   if (property == kTasks) return PlaceOf(job.tasks, kTaskCounts);
   const Resource r = property == kCpuSize ? Resource::kCpu : Resource::kMemory;
   const JobAmounts& a = job.of(r);
-  return PlaceOf(a.owner_limit >= 0 ? a.owner_limit : a.would_be,
-                 r == Resource::kCpu ? std::span<const Size>(kCpuSizes) : kMemorySizes);
+  const float limit = a.owner_limit >= 0 ? a.owner_limit : a.would_be;
+  if (limit < 0) return {};
+  const JobSize size = JobSizeOf(r, limit);
+  return {size, r == Resource::kCpu ? kCpuSizes[size] : kMemorySizes[size]};
 }
 
 Place PlaceOf(const JobView& job, std::string_view by, bool is_property) {

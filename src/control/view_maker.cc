@@ -31,6 +31,7 @@ void ViewMaker::Refresh(const FleetPoint* point) {
   {
     const auto fleet = fleet_.Read();
     for (const Resource r : kResources) risk[static_cast<size_t>(r)] = RiskOf(*fleet, *next, r);
+    next->risks = fleet->risks();
   }
   SumUp(risk, *next);
   Index(*old, *next);

@@ -13,9 +13,7 @@
 #include "vertical/wrappers.h"
 
 namespace taut {
-namespace {
 
-// The class that a job's declared sensitivity asks for; the settings' own where it declares none.
 JobClass ClassOf(const JobInfo& job, JobClass otherwise) {
   switch (job.sensitivity) {
     case Sensitivity::kBestEffort:
@@ -30,6 +28,8 @@ JobClass ClassOf(const JobInfo& job, JobClass otherwise) {
   }
   return otherwise;
 }
+
+namespace {
 
 // What an overrun of this job costs, against one of a job of the defaults: of CPU by its class, of memory by its
 // tolerance of OOM kills.

@@ -60,6 +60,9 @@ void AddRisk(Policy policy, Resource r, const FleetModels& models, const Vertica
 // same in every run and program.
 int32_t DecisionWindow(std::string_view job);
 
+// The class of CPU that a job's declared sensitivity asks for; where it declares none `otherwise`.
+JobClass ClassOf(const JobInfo& job, JobClass otherwise);
+
 // The recommender with all its wrappers. `fleet` must outlive it.
 std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, const JobInfo& job,
                                             const VerticalSettings& settings, FleetModels& fleet);

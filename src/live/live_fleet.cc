@@ -195,11 +195,17 @@ void LiveFleet::Reload(const LiveSettings& settings) {
 // The fleet learns from the day that ended, and the jobs that were there begin the next one.
 void LiveFleet::EndDay(PassOutput& out, When when) {
   FleetRows rows[2];
+  risks_.BeginDay(day_);
   for (LiveJob& job : jobs_) {
     if (!job.seen_today || job.day != day_) continue;
     const bool slept = job.sleeps();
     Wake(job);
-    for (const Resource r : kResources) job.of(r).lane.EndDay(day_, rows[static_cast<size_t>(r)]);
+    for (const Resource r : kResources) {
+      FleetRows& taught = rows[static_cast<size_t>(r)];
+      const size_t before = taught.size();
+      job.of(r).lane.EndDay(day_, taught);
+      EndRiskDay(std::span(taught).subspan(before), job.of(r));
+    }
     if (slept) job.Sleep();
   }
   for (const Resource r : kResources) models_->CloseDay(r, day_, std::move(rows[static_cast<size_t>(r)]));

@@ -20,6 +20,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "base/numbers_by_key.h"
+#include "engine/risk_book.h"
 #include "engine/signal_builder.h"
 #include "engine/stored_history.h"
 #include "live/live_job.h"
@@ -190,6 +191,8 @@ class LiveFleet {
   // Empty for a job that is not known.
   Reason Explain(JobId id, Resource r) const;
   const FleetModels& models() const { return *models_; }
+  // What was promised and what came, of days that are over; of all jobs, those that are forgotten too.
+  const RiskBook& risks() const { return risks_; }
 
   // ---- stop and go on ----
   static constexpr uint32_t kChunkJobs = JobTable<LiveJob>::kPageJobs;
@@ -238,6 +241,12 @@ class LiveFleet {
   static void ObserveIdle(const JobDay& day, const SaidReplicas& said, LiveJob& job);
   // What the window means for the counts of days: REQUIRES: before the lane has taken it in.
   void MarkDay(const Signal& signal, const LiveJob& job, LiveLane& lane) const;
+  // live_risk.cc: the same for promises.
+  void CountRisk(const Signal& signal, const LiveJob& job, Resource r, LiveLane& lane) const;
+  void CountRiskOfKill(const OomRecord& oom, int32_t day, const LiveJob& job, LiveLane& lane) const;
+  void BeginRiskDay(const LiveJob& job, RiskKey key, int32_t day, LiveLane& lane) const;
+  // `rows`: what the lane taught the fleet.
+  void EndRiskDay(std::span<const FleetRow> rows, LiveLane& lane);
   enum class Why : uint8_t { kWindow, kOom, kSetting };
   void DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, PassOutput& out);
   void DecideReplicasOf(LiveJob& job, int64_t now_s, PassOutput& out);
@@ -283,6 +292,7 @@ class LiveFleet {
   LiveSettings settings_;
   std::unique_ptr<FleetModels> models_;
   LoadAnalogs load_analogs_;  // of the jobs whose number of tasks is scaled
+  RiskBook risks_;
   JobTable<LiveJob> jobs_;
   FleetRecords records_;
   NumbersByKey<NameOfJob> ids_{NameOfJob{&jobs_}};

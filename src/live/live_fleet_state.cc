@@ -9,7 +9,7 @@
 namespace taut {
 namespace {
 
-constexpr uint8_t kVersion = 1, kChunkVersion = 2;
+constexpr uint8_t kVersion = 2, kChunkVersion = 2;
 constexpr int64_t kClocksApartSeconds = 3600;
 
 }  // namespace
@@ -35,6 +35,11 @@ void LiveFleet::SaveChunk(uint32_t chunk, ByteWriter& out) const {
     const LiveJob* job = jobs_.Find(JobId{i});
     if (job == nullptr) continue;
     for (const Resource r : kResources) job->of(r).days.Save(out);
+  }
+  for (uint32_t i = chunk * kChunkJobs; i < (chunk + 1) * kChunkJobs; ++i) {
+    const LiveJob* job = jobs_.Find(JobId{i});
+    if (job == nullptr) continue;
+    for (const Resource r : kResources) job->of(r).risk.Save(out);
   }
 }
 
@@ -121,21 +126,36 @@ absl::Status LiveFleet::LoadChunk(uint32_t chunk, WindowId through, ByteReader& 
       if (job != nullptr && !in.failed()) job->of(r).days = days;
     }
   }
+  for (uint32_t i = 0; i < kChunkJobs && in.remaining() > 0; ++i) {
+    if (!saved[i]) continue;
+    LiveJob* job = jobs_.Find(JobId{chunk * kChunkJobs + i});
+    for (const Resource r : kResources) {
+      OpenRiskDay risk;
+      if (absl::Status s = risk.Load(in); !s.ok()) return result.ok() ? s : result;
+      if (job != nullptr) job->of(r).risk = risk;
+    }
+  }
   return result;
 }
 
+// Version 1 was without promises. They come first, as models that other settings cannot read end the reading.
 void LiveFleet::SaveFleet(ByteWriter& out) const {
   out.Put(kVersion);
   out.Put(day_);
+  risks_.Save(out);
   models_->Save(out);
   load_analogs_.Save(out);
 }
 
 absl::Status LiveFleet::LoadFleet(ByteReader& in) {
-  if (in.Get<uint8_t>() != kVersion) {
+  const auto version = in.Get<uint8_t>();
+  if (version == 0 || version > kVersion) {
     return absl::InvalidArgumentError("a fleet checkpoint of another version of the program");
   }
   day_ = in.Get<int32_t>();
+  if (version > 1) {
+    if (absl::Status s = risks_.Load(in); !s.ok()) return s;
+  }
   if (absl::Status s = models_->Load(in); !s.ok() || in.remaining() == 0) return s;
   return load_analogs_.Load(in);
 }
@@ -188,6 +208,7 @@ void LiveFleet::TakeInOom(LiveJob& job, const OomRecord& oom) {
   if (recommended.has_value() && *recommended <= oom.limit.value_or(*recommended))
     lane.days.Mark(window.day(), DayRecord::What::kOver);
   if (oom.limit.has_value()) lane.days.Mark(window.day(), DayRecord::What::kAtLimit);
+  CountRiskOfKill(oom, window.day(), job, lane);
   lane.lane.Oom({window, oom.task, oom.limit.value_or(std::max(0.0F, lane.usage_peak))});
 }
 

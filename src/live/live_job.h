@@ -11,6 +11,7 @@
 #include "base/packed_text.h"
 #include "engine/managed_lane.h"
 #include "engine/policies.h"
+#include "engine/risk_book.h"
 #include "live/day_record.h"
 #include "live/live_replicas.h"
 #include "model/rollout.h"
@@ -36,6 +37,7 @@ struct LiveLane : ManagedLane {
   // which tasks may still be: a series that reads back what is set says neither.
   float owner_before = kAbsent, ordered_before = kAbsent;
   DayRecord days;
+  OpenRiskDay risk;  // what is promised and comes today
   // What agents last reported as in the kernel, mean over tasks; kNoLimit: some task has none; kAbsent: no
   // agent reports it.
   float applied = kAbsent;

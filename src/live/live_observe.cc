@@ -133,6 +133,7 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     const bool over = would_be.has_value() && signal.peak > *would_be;
     job.over_today = job.over_today || over;
     MarkDay(signal, job, lane);
+    CountRisk(signal, job, r, lane);
     CloseWindow({r, &signal, reports, AppliedTo(job), throttling}, lane);
     lane.usage_mean = static_cast<float>(sum / tasks);
     lane.usage_peak = static_cast<float>(signal.peak);

@@ -72,6 +72,11 @@ absl::StatusOr<PreparedSettings> LiveFleet::Prepare(JobId id, std::span<const Ke
   SaveLiveJob(job, out);
   ByteReader in(state);
   if (absl::Status s = LoadLiveJob(in, copy); !s.ok()) return s;
+  for (const Resource r : kResources) {
+    copy.of(r).days = job.of(r).days;
+    copy.of(r).risk = job.of(r).risk;
+    copy.of(r).of_request = job.of(r).of_request;
+  }
   uint64_t last_setting = last_setting_;
   for (const auto& [key, value] : settings) {
     prepared.changes.push_back({.id = ++last_setting,

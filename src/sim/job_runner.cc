@@ -102,6 +102,7 @@ double WindowLimits::Sum(const Signal& signal) const {
 
 void JobDayOutcome::Clear() {
   scores.clear();
+  risks.clear();
   changes.clear();
   for (std::array<FleetRows, 2>& of_policy : rows) {
     for (FleetRows& of_resource : of_policy) of_resource.clear();
@@ -116,9 +117,12 @@ std::unique_ptr<JobState> JobRunner::NewState(const JobInfo& job,
   for (size_t p = 0; p < options_.policies.size(); ++p) {
     JobWorld& world = state->worlds.emplace_back();
     for (Resource r : options_.resources) {
-      world.lanes.emplace_back(
+      ScoredLane& lane = world.lanes.emplace_back(
           NewRecommender(options_.policies[p].of(r), r, job, options_.settings, *fleets[p]),
           options_.cap_at_owner);
+      const MovingWindowSettings& classes = options_.settings.moving_window;
+      lane.risk_class = r == Resource::kCpu ? static_cast<uint8_t>(ClassOf(job, classes.job_class))
+                                            : static_cast<uint8_t>(classes.oom_tolerance);
     }
   }
   return state;
@@ -129,9 +133,10 @@ std::unique_ptr<JobState> JobRunner::Inherit(const JobState& previous) const {
   for (const JobWorld& world : previous.worlds) {
     JobWorld& copy = state->worlds.emplace_back();
     for (const ScoredLane& lane : world.lanes) {
-      GateState& gate = copy.lanes.emplace_back(lane.lane.recommender().Clone(), options_.cap_at_owner).gate;
-      gate = lane.gate;
-      gate.trial.reset();  // its tasks are gone
+      ScoredLane& its = copy.lanes.emplace_back(lane.lane.recommender().Clone(), options_.cap_at_owner);
+      its.gate = lane.gate;
+      its.gate.trial.reset();  // its tasks are gone
+      its.risk_class = lane.risk_class;
     }
   }
   return state;
@@ -144,6 +149,31 @@ WindowLimits JobRunner::LimitsOf(const ScoredLane& lane, std::optional<double> o
   const std::optional<double>& ours =
       options_.managed->mode == Mode::kObserve ? lane.gate.shown : lane.gate.in_force;
   return {ours.has_value() ? ours : owner, lane.trial(), !ours.has_value()};
+}
+
+// Of limits that the recommender, not the owner, has set.
+void JobRunner::CountRisk(const Signal& signal, const WindowLimits& limits, std::span<const TaskKills> kills,
+                          const LaneKey& key, ScoredLane& lane) const {
+  if (!limits.in_force.has_value() || limits.is_owners) return;
+  const int32_t day = signal.window.day();
+  if (!lane.risk.is_of(day)) {
+    StatedPromise stated;
+    if (const std::optional<double> limit = lane.lane.recommended(); limit.has_value()) {
+      stated = StatedPromiseOf(lane.lane.recommender().OverrunChance(*limit), key.policy.of(key.resource),
+                               key.resource, options_.settings.work_function);
+    }
+    lane.risk.Begin(day,
+                    {.resource = key.resource,
+                     .set = !options_.managed.has_value() || options_.managed->mode != Mode::kObserve,
+                     .promise = stated.promise,
+                     .job_class = lane.risk_class,
+                     .size = JobSizeOf(key.resource, signal.owner_limit.value_or(*limits.in_force))},
+                    stated.share);
+  }
+  lane.risk.Add(signal, *limits.in_force, limits.trial);
+  for (const TaskUsage& t : signal.tasks) {
+    if (WasKilled(kills, signal.window, t.task, limits.Of(t.task))) lane.risk.AddOver();
+  }
 }
 
 // As live kills, which are known before their window closes.
@@ -190,6 +220,7 @@ void JobRunner::RunLane(std::span<const Signal> signals, std::span<const TaskKil
     NoteLimit(key, signal.window, limits.in_force, lane, out, score);
     const std::span<const TaskKills> recorded = TakeUntil(signal.window, kills);
     ScoreWindow(signal, limits, recorded, score);
+    CountRisk(signal, limits, recorded, key, lane);
     CloseWindow(signal, {.recorded = recorded, .of_limits = {}}, key.resource, lane, scratch, score);
   }
   // Of windows in which no memory was measured.
@@ -230,7 +261,9 @@ void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratc
       }
     }
     for (size_t i = 0; i < num_resources; ++i) {
-      world.lanes[i].lane.EndDay(day.day, out.rows[w][static_cast<size_t>(options_.resources[i])]);
+      ScoredLane& lane = world.lanes[i];
+      lane.lane.EndDay(day.day, out.rows[w][static_cast<size_t>(options_.resources[i])]);
+      out.risks.push_back(lane.risk.is_of(day.day) ? std::optional(lane.risk.End()) : std::nullopt);
     }
   }
 }
@@ -325,9 +358,12 @@ void JobRunner::RunWithRestarts(const JobDay& day, PolicyPair policy, JobWorld& 
       if (s.tasks.empty()) continue;
       ++out.steps;
       const WindowLimits limits = LimitsOf(lane, s.owner_limit);
-      NoteLimit({day.job, policy, resource}, w.window, limits.in_force, lane, out, scores[i]);
+      const LaneKey key{day.job, policy, resource};
+      NoteLimit(key, w.window, limits.in_force, lane, out, scores[i]);
       const bool is_memory = resource == Resource::kMemory;
-      ScoreWindow(s, limits, is_memory ? recorded : std::span<const TaskKills>(), scores[i]);
+      const std::span<const TaskKills> of_memory = is_memory ? recorded : std::span<const TaskKills>();
+      ScoreWindow(s, limits, of_memory, scores[i]);
+      CountRisk(s, limits, of_memory, key, lane);
       scratch.ooms.clear();
       if (is_memory) {
         for (TaskUsage& t : scratch.tasks) {

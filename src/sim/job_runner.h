@@ -10,6 +10,7 @@
 
 #include "engine/managed_lane.h"
 #include "engine/policies.h"
+#include "engine/risk_book.h"
 #include "engine/signal_builder.h"
 #include "sim/replay.h"
 #include "sim/scorecard.h"
@@ -22,6 +23,8 @@ struct ScoredLane : ManagedLane {
       : ManagedLane(Lane(std::move(r), cap_at_owner)) {}
   bool seen = false;  // a limit has been in force (or none, knowingly) before
   std::optional<double> last_limit;
+  OpenRiskDay risk;
+  uint8_t risk_class = 0;  // RiskKey::job_class
 };
 
 // A job under one recommender: both its limits, and the tasks that this recommender's OOMs have put out of
@@ -43,6 +46,7 @@ struct JobState {
 struct JobDayOutcome {
   JobId job;
   std::vector<DayScore> scores;
+  std::vector<std::optional<RiskDay>> risks;  // absent: no limit of the recommender's was in force
   std::vector<LimitChange> changes;
   std::vector<std::array<FleetRows, 2>> rows;  // one a policy, by resource
   RecordedKills recorded;
@@ -100,6 +104,8 @@ class JobRunner {
   // Takes in a closed window and the kills in it, and decides the limit from the next window on.
   void CloseWindow(const Signal& signal, const WindowKills& kills, Resource resource, ScoredLane& lane,
                    RunnerScratch& scratch, DayScore& score) const;
+  void CountRisk(const Signal& signal, const WindowLimits& limits, std::span<const TaskKills> kills,
+                 const LaneKey& key, ScoredLane& lane) const;
   void TakeRecorded(std::span<const TaskKills> kills, WindowId window, std::optional<double> owner,
                     ScoredLane& lane) const;
   // `kills`: those of the day.

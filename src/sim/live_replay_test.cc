@@ -128,5 +128,50 @@ INSTANTIATE_TEST_SUITE_P(Live, SameBehindTheGate,
                                          Name(std::get<1>(tested.param)));
                          });
 
+class SamePromises : public testing::TestWithParam<Mode> {};
+
+// What was promised and what came are the same sums, whoever counts.
+TEST_P(SamePromises, OfTheSameDays) {
+  constexpr size_t kJobs = 9;
+  const Cell cell(kJobs);
+  LiveSettings settings = Settings(Policy::kCombined, GetParam());
+  settings.enforcement = Enforcement::kNever;  // usage of the cell is not cut at the limits
+  LiveFleet fleet(settings);
+  AddJobs(fleet, kJobs);
+  PassOutput out;
+  for (const ClosedWindow& closed : cell.windows()) Step(fleet, closed, out);
+
+  CellDays days(cell, kJobs);
+  ReplayOptions options;
+  options.policies = {Policy::kCombined};
+  options.settings = settings.vertical;
+  options.warmup_s = 0;
+  options.managed = settings.rules.defaults();
+  const absl::StatusOr<ReplayResult> replayed = Replay(days, options, {});
+  ASSERT_TRUE(replayed.ok());
+  size_t rows = 0;
+  for (const LaneResult& lane : replayed->lanes) {
+    for (const auto& [key, row] : lane.risks.rows()) {
+      // A replay takes its limits to be in force; the living cell only decides.
+      RiskKey live_key = key;
+      live_key.set = false;
+      const auto it = fleet.risks().rows().find(live_key);
+      ASSERT_NE(it, fleet.risks().rows().end());
+      const RiskRow& live = it->second;
+      EXPECT_EQ(live.all.days, row.all.days);
+      EXPECT_EQ(live.all.days_over, row.all.days_over);
+      EXPECT_DOUBLE_EQ(live.recent.days, row.recent.days);
+      EXPECT_NEAR(live.all.promised, row.all.promised, 1e-5 * row.all.promised);
+      EXPECT_NEAR(live.all.used, row.all.used, 1e-5 * row.all.used);
+      EXPECT_NEAR(live.all.cut, row.all.cut, 1e-4 * row.all.cut + 1e-6 * row.all.used);
+      ++rows;
+    }
+  }
+  EXPECT_EQ(rows, fleet.risks().rows().size());
+  EXPECT_GE(rows, 4U) << "a test of nothing";
+}
+INSTANTIATE_TEST_SUITE_P(Live, SamePromises, testing::Values(Mode::kObserve, Mode::kAuto),
+                         [](const auto& tested) { return std::string(Name(tested.param)); });
+
 }  // namespace
 }  // namespace taut

@@ -104,7 +104,10 @@ void ReplayRun::StartJobs(const std::vector<JobDay>& jobs) {
 
 absl::Status ReplayRun::Account(int32_t day, size_t num_jobs) {
   const bool scored = day >= result_.first_scored_day;
-  for (LaneResult& lane : result_.lanes) lane.fleet.push_back({.day = day});
+  for (LaneResult& lane : result_.lanes) {
+    lane.fleet.push_back({.day = day});
+    lane.risks.BeginDay(day);
+  }
   for (size_t i = 0; i < num_jobs; ++i) {
     const JobDayOutcome& out = outcomes_[i];
     result_.job_windows += out.steps;
@@ -121,6 +124,7 @@ absl::Status ReplayRun::Account(int32_t day, size_t num_jobs) {
       fleet.changes += score.changes;
       if (!scored) continue;
       lane.summary.Add(score);
+      if (out.risks[l].has_value()) lane.risks.Add(*out.risks[l]);
       lane.per_job[out.job.value].Add(score);
     }
     if (hooks_.on_change == nullptr) continue;

@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "engine/lane.h"
 #include "engine/policies.h"
+#include "engine/risk_book.h"
 #include "model/usage.h"
 #include "rollout/job_policy.h"
 #include "sim/scorecard.h"
@@ -93,6 +94,7 @@ struct LaneResult {
   LaneSummary summary;          // days after warm-up
   std::vector<Totals> per_job;  // by JobId, days after warm-up
   std::vector<FleetDay> fleet;  // all days, warm-up too
+  RiskBook risks;               // days after warm-up
 };
 
 struct ReplayResult {

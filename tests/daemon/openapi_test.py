@@ -236,6 +236,7 @@ def of_costs(api, label):
     api.refused(404, "/api/v1/bills", "group=nobody")
     quota(api)
     machines(api)
+    promises(api)
     for path in ("/allocation", "/allocation/compute"):
         answer = api.fits(path, f"window={costs['from']},{costs['to']}&aggregate=label:{label}&accumulate=true")
         api.stage.check(len(answer["data"]) == 1 and abs(sum(a["totalCost"] for a in answer["data"][0].values()) - billed) < 1e-6 * billed,
@@ -432,6 +433,26 @@ def machines(api):
     api.refused(400, "/api/v1/machines", "sort=size")
     api.refused(400, "/api/v1/machines", "limit=0")
     api.refused(404, "/api/v1/machines/{name}", name="node-1")
+
+
+def promises(api):
+    """Of the days that are over, in the API, on the command line and in the metrics."""
+    page = api.fits("/api/v1/promises")
+    api.refused(400, "/api/v1/promises", "job=a")
+    rows = [row for row in page["rows"] if row["resource"] == "memory"]
+    api.stage.check(rows and all(row["lifetime"]["job_days"] >= row["recent"]["job_days"] > 0 for row in page["rows"]),
+                    "promises of days that are over", page)
+    sums = [sum(row["lifetime"]["job_days"] for row in page[part]) for part in ("totals", "rows")]
+    api.stage.equal(sums[0], sums[1], "totals are the sums of their rows")
+    api.stage.check(all((row["recent"]["promised"] is None) == (row["promise"] == "none") for row in page["rows"]), "what is not promised is null", page)
+    api.stage.check({row["limits"] for row in page["rows"]} == {"shown"}, "a dry run sets no limit", page)
+    shown = api.stage.run(api.stage.args.taut, "promises", "--token-file", api.stage.dir / "operators", "--server", f"http://127.0.0.1:{api.tautd.port}")
+    api.stage.check(shown.returncode == 0 and "delivered" in shown.stdout and max(map(len, shown.stdout.splitlines())) <= 100,
+                    "taut promises prints them in 100 columns", (shown.stdout, shown.stderr))
+    metrics = api.call("/metrics").text
+    days = sum(float(line.split()[1]) for line in metrics.splitlines() if line.startswith("tautd_promise_job_days{"))
+    api.stage.check(abs(days - sum(row["recent"]["job_days"] for row in page["rows"])) < 1e-3 * days and "tautd_broken_promises 0" in metrics,
+                    "and so do the metrics", days)
 
 
 def writing(api):

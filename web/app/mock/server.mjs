@@ -9,6 +9,7 @@ import { DecisionLog } from './decisions.mjs';
 import { DAY, WINDOW, fleetHistory, fleetNow, makeFleet } from './fleet.mjs';
 import { RESOURCES, heatmap, replicaHistory, jobDetail, jobPage, oomsOf, labelTotals } from './jobs.mjs';
 import { agentPage, machineAnswer } from './machines.mjs';
+import { promisePage } from './promises.mjs';
 import { admission, quotaAnswer, quotaState } from './quota.mjs';
 import { explain, whatIf } from './reasons.mjs';
 import { RECOMMENDERS } from './recommenders.mjs';
@@ -122,7 +123,7 @@ export function answer(world, method, path, query, body = '') {
     return detail;
   }
   const fleet = () => fleetNow(world.jobs, world.now, world.actuator);
-  const needs = { agents: 'see_platform', machines: 'see_platform', 'fleet/history': 'see_platform', costs: 'see_money', budgets: 'see_money', bills: 'see_money' }[[first, ...rest].join('/')];
+  const needs = { agents: 'see_platform', machines: 'see_platform', promises: 'see_platform', 'fleet/history': 'see_platform', costs: 'see_money', budgets: 'see_money', bills: 'see_money' }[[first, ...rest].join('/')];
   if (needs && !world.caller.may.includes(needs)) throw fail(403, `this needs ${needs}`);
   switch (first) {
     case 'fleet': {
@@ -145,6 +146,7 @@ export function answer(world, method, path, query, body = '') {
     }
     case 'settings': return method === 'PATCH' ? setMany(world, query, JSON.parse(body || '{}')) : world.settings.all(world.jobs);
     case 'recommenders': return { recommenders: RECOMMENDERS };
+    case 'promises': return promisePage(world);
     case 'machines': return machineAnswer(world, rest[0], query);
     case 'agents': return agentPage(world.agents, world.started);
     case 'status': return statusOf(world);

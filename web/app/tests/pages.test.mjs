@@ -388,6 +388,18 @@ test('decisions come in live', async () => {
   });
 });
 
+test('what was promised of limits stands beside what came', async () => {
+  const { totals, broken } = await api('promises');
+  await on('#/', {}, async (page) => {
+    const table = page.getByRole('region', { name: 'Promised and delivered' });
+    if (totals.length === 0) return;
+    await table.waitFor();
+    assert.equal(await table.locator('tr.total').count(), totals.length);
+    assert.equal(await table.locator('td.bad').count() > 0, broken.length > 0);
+    assert.doesNotMatch(await table.innerText(), /NaN|undefined|\b0 %/);
+  });
+});
+
 test('the figures of machines have units, can be sorted and searched, and lead to one machine', async () => {
   const { total, machines } = await api('machines');
   if (total === 0) return;

@@ -152,6 +152,12 @@ export interface Agent {
 export interface AgentPage { enabled: boolean; agents: Agent[]; refused: RefusedAgent[] }
 
 export type Act = 'look' | 'see_jobs' | 'see_quota' | 'see_money' | 'set_jobs' | 'make_requests' | 'end_requests' | 'see_platform' | 'write_samples';
+export interface PromiseSums { job_days: number; job_days_over: number; work: number; work_over: number; promised: number | null; delivered: number | null }
+export interface PromiseTotal {
+  resource: Resource; limits: 'set' | 'shown'; promise: 'none' | 'chance' | 'fleet_share' | 'job_share'; counts: 'job_days' | 'work'; broken: boolean; recent: PromiseSums; lifetime: PromiseSums;
+}
+export interface PromiseRow extends PromiseTotal { class: string; size: string }
+export interface PromisePage { window_end: number | null; half_life_days: number; broken: string[]; totals: PromiseTotal[]; rows: PromiseRow[] }
 export interface PromiseCounts { judged: number; passed: number }
 // Cores or bytes; null where not known, and `why` says why.
 export interface MachineAmounts {

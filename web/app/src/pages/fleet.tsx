@@ -14,6 +14,7 @@ import { DecisionList, underWay } from '../ui/decision_list';
 import { FirstData } from './first_data';
 import { Headline, isNothing, machinesText } from './fleet_headline';
 import { FleetLists } from './fleet_lists';
+import { Promises } from './promises';
 
 const RANGES = { '1d': 1, '7d': 7, '30d': 30 } as const;
 type Range = keyof typeof RANGES;
@@ -216,6 +217,7 @@ export function FleetPage({ query }: { query: Record<string, string> }) {
           <Coverage fleet={fleet.data} history={platform === false ? undefined : history.data} />
           {platform !== false && <Events fleet={fleet.data} history={events.data} />}
         </div>
+        {platform === true && <Promises />}
         <Recent />
       </div>
     </>

@@ -68,6 +68,7 @@ const QUERIES: Record<string, string[]> = {
   '/api/v1/jobs/{job}/usage': ['resource=cpu', `from=${world.now - 86400}&columns=50`],
   '/api/v1/jobs/{job}/whatif': ['resource=cpu', ''],
   '/api/v1/decisions': ['', 'resource=cpu&kind=set&limit=7', 'before=50'],
+  '/api/v1/promises': [''],
   '/api/v1/machines': ['', 'search=node&sort=memory_reclaimable&limit=5', 'source=kubernetes'],
 };
 const BODIES: Record<string, string[]> = {
@@ -90,7 +91,7 @@ describe('the mock answers as the contract says', () => {
   }
   it('in an empty fleet', () => {
     const empty = makeWorld({ state: 'empty' });
-    for (const [path, schema] of Object.entries({ fleet: 'Fleet', 'fleet/history': 'FleetHistory', jobs: 'JobPage', costs: 'CostPage', budgets: 'BudgetPage', decisions: 'DecisionPage', ooms: 'OomPage', status: 'Status', settings: 'Settings', agents: 'AgentPage', machines: 'MachinePage' })) {
+    for (const [path, schema] of Object.entries({ fleet: 'Fleet', 'fleet/history': 'FleetHistory', jobs: 'JobPage', costs: 'CostPage', budgets: 'BudgetPage', decisions: 'DecisionPage', ooms: 'OomPage', status: 'Status', settings: 'Settings', agents: 'AgentPage', machines: 'MachinePage', promises: 'PromisePage' })) {
       check({ $ref: `#/components/schemas/${schema}` }, answer(empty, 'GET', '/api/v1/' + path, new URLSearchParams()));
     }
   });

@@ -1,0 +1,87 @@
+// What was promised of limits, beside what came.
+import { useQuery } from '../api/query';
+import type { PromisePage, PromiseRow, PromiseSums, PromiseTotal } from '../api/types';
+import { NBSP, NONE, chance, count, percent, words } from '../lib/format';
+import { RESOURCE } from '../lib/names';
+import { Card, Problem, Skeleton } from '../ui/basics';
+
+const LIMITS = { set: 'in force', shown: 'shown' } as const;
+const PROMISE: Record<PromiseTotal['promise'], string> = {
+  none: 'nothing promised', chance: 'days above, as stated', fleet_share: 'work above, as ordered for all', job_share: 'work above, as ordered for each job',
+};
+
+// Never "0 %": no number of days shows that.
+export function promiseShare(row: PromiseTotal, share: number | null): string {
+  if (share === null) return NONE;
+  if (row.counts === 'job_days') return chance(share);
+  return share < 1e-5 ? 'under 0.001 %' : percent(share);
+}
+
+// "under 0.25 GiB", "16 cores and more"
+export function sizeText(row: Pick<PromiseRow, 'resource' | 'size'>): string {
+  const unit = NBSP + (row.resource === 'cpu' ? 'cores' : 'GiB');
+  if (row.size.startsWith('<')) return `under ${row.size.slice(1)}${unit}`;
+  return row.size.endsWith('+') ? `${row.size.slice(0, -1)}${unit} and more` : row.size.replace('-', ' to ') + unit;
+}
+
+export const promiseDays = (days: number): string => (days < 10 ? String(Number(days.toPrecision(2))) : count(Math.round(days)));
+
+export const sameTotal = (total: PromiseTotal, row: PromiseTotal): boolean =>
+  total.resource === row.resource && total.limits === row.limits && total.promise === row.promise;
+
+function Figures({ row, sums }: { row: PromiseTotal; sums: PromiseSums }) {
+  return (
+    <>
+      <td class="num">{promiseShare(row, sums.promised)}</td>
+      <td class={`num ${row.broken ? 'bad' : ''}`}>{promiseShare(row, sums.delivered)}</td>
+      <td class="num">{promiseDays(sums.job_days)}</td>
+    </>
+  );
+}
+
+function Rows({ page, total }: { page: PromisePage; total: PromiseTotal }) {
+  const rows = page.rows.filter((row) => sameTotal(total, row));
+  return (
+    <tbody>
+      <tr class="total">
+        <th scope="row" class="name"><b>{RESOURCE[total.resource]} limits {LIMITS[total.limits]}</b> <span class="muted">{PROMISE[total.promise]}</span></th>
+        <Figures row={total} sums={total.recent} />
+      </tr>
+      {rows.length > 1 && rows.map((row: PromiseRow) => (
+        <tr key={`${row.class} ${row.size}`}>
+          <th scope="row" class="name part">{words(row.class)}, {sizeText(row)}</th>
+          <Figures row={row} sums={row.recent} />
+        </tr>
+      ))}
+    </tbody>
+  );
+}
+
+export function Promises() {
+  const page = useQuery<PromisePage>('promises', { on: ['window'], keep: true });
+  const data = page.data;
+  return (
+    <Card title="Promised and delivered"
+      hint={<>The share of job-days, or of work, above the limits that was promised, and the share that came. A day counts half after {data?.half_life_days ?? 30} days.</>}>
+      {!data ? (page.error ? <Problem text={page.error.message} retry={page.reload} /> : <Skeleton lines={4} />)
+        : data.totals.length === 0 ? <p class="hint nothing">No day is over yet of which a limit was recommended. Days are counted at midnight UTC.</p> : (
+          <>
+            {data.broken.map((sentence) => <p class="bad" key={sentence}>{sentence}</p>)}
+            <div class="promises scroll" tabIndex={0} role="region" aria-label="Promised and delivered">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col" class="name">Limits</th>
+                    <th scope="col">Promised</th>
+                    <th scope="col" title="With one job-day more that went as promised">Delivered</th>
+                    <th scope="col" title="Weighed by age">Job-days</th>
+                  </tr>
+                </thead>
+                {data.totals.map((total) => <Rows key={`${total.resource} ${total.limits} ${total.promise}`} page={data} total={total} />)}
+              </table>
+            </div>
+          </>
+        )}
+    </Card>
+  );
+}
