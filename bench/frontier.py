@@ -72,7 +72,8 @@ ORDERS = [("OOM-days of all jobs", "analogs", "analogs.memory_oom_days", "memory
 
 
 def orders(args, title, paths):
-    print(f"\n{title}: ordered, and delivered without feedback / with OOM kills and cut CPU; * is off by over a fifth")
+    print(f"\n{title}: ordered, and delivered without feedback / with OOM kills and cut CPU; * is off by over a fifth;"
+          " stated: the mean chance of a day above the limit")
     for what, recommender, setting, resource, shares in ORDERS:
         for share in shares:
             texts = []
@@ -80,7 +81,9 @@ def orders(args, title, paths):
                 lane = replay(args, paths, recommender, {setting: share}, feedback)[resource]
                 got = lane["oom_day_share" if resource == "memory" else "usage_over_share"]
                 star = "*" if abs(got / share - 1) > 0.2 else " "
-                texts.append(f"{100 * got:6.3f} %{star} at {lane['footprint_of_owner']:.3f}")
+                stated = [f", stated {100 * total['lifetime']['promised']:.3g} %" for total in lane["promises"]["totals"]
+                          if total["promise"] == "chance"]
+                texts.append(f"{100 * got:6.3f} %{star} at {lane['footprint_of_owner']:.3f}{''.join(stated)}")
             print(f"{what:<27} {100 * share:5.2g} %:  " + "   ".join(texts), flush=True)
 
 
