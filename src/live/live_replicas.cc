@@ -6,7 +6,6 @@
 
 #include "base/strings.h"
 #include "base/time.h"
-#include "fmt/format.h"
 #include "model/signal_name.h"
 #include "model/units.h"
 
@@ -82,14 +81,15 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   NoteTasks(cpu, tasks);
   if (reads_load() && (capacity_ == 0 || (!load_.has_value() && !recommended_.has_value()))) return;
   const int assumed = gate_.assumed().value_or(tasks);
-  recommended_ = policy_->Decide({.at = Timestamp::FromSeconds(now_s),
-                                  .load = load_,
-                                  .capacity = capacity_,
-                                  .ready = std::min(ready, assumed),
-                                  .starting = std::max(0, assumed - ready),
-                                  .analogs = analogs,
-                                  .signals = SignalsOf(cpu)});
-  TakeSilence(cpu.window);
+  const LoadSample sample{.at = Timestamp::FromSeconds(now_s),
+                          .load = load_,
+                          .capacity = capacity_,
+                          .ready = std::min(ready, assumed),
+                          .starting = std::max(0, assumed - ready),
+                          .analogs = analogs,
+                          .signals = SignalsOf(cpu)};
+  recommended_ = policy_->Decide(sample);
+  TakeSilence(cpu.window, sample);
   if (!chosen.has_value()) return;
   // A smaller size is for as many tasks as it takes: until they run, the limit stays.
   const bool waits = use == SizeUse::kOrdered && *chosen < *limit && ready < *recommended_;
@@ -172,41 +172,44 @@ void LiveReplicas::ExplainSize(Reason& cpu) const {
   }
 }
 
-void LiveReplicas::TakeSilence(WindowId window) {
+void LiveReplicas::TakeSilence(WindowId window, const LoadSample& sample) {
   const int64_t now_s = window.next().start_s();
-  if (load_.has_value() || !reads_load()) {
-    const int64_t days =
-        loaded_until_s_ == INT64_MIN ? 2 : window.day() - FloorDiv(loaded_until_s_ - 1, kDaySeconds);
-    if (days > 0) highest_ = {0, days == 1 ? highest_[0] : 0};
-    highest_[0] = std::max(highest_[0], *recommended_);
-    loaded_until_s_ = now_s;
-    safe_ = 0;
+  missing_ = MissingText(*policy_, sample);
+  if (missing_.empty()) {
+    safe_.TakeHeard(now_s, *recommended_);
+    raised_.reset();
     return;
   }
-  const bool long_silent =
-      loaded_until_s_ != INT64_MIN && static_cast<double>(now_s - loaded_until_s_) >= silent_s_;
-  safe_ = long_silent ? std::max(highest_[0], highest_[1]) : 0;
-  recommended_ = std::max(*recommended_, safe_);
+  raised_ = safe_.After(now_s, silent_s_);
+  recommended_ = std::max(*recommended_, raised_.value_or(0));
 }
 
 bool LiveReplicas::TakeUnmeasured(WindowId window, int64_t heard_since_s) {
-  if (!recommended_.has_value() || loaded_until_s_ == INT64_MIN) return false;
+  if (!recommended_.has_value() || !safe_.has_heard()) return false;
   if (is_of_cpu() && assumed() == 0) return false;  // no task runs, as ordered
   load_.reset();
-  const int64_t now_s = window.next().start_s(), since_s = std::max(loaded_until_s_, heard_since_s);
+  LoadSample nothing;
+  nothing.ready = running_;
+  missing_ = MissingText(*policy_, nothing);
+  if (missing_.empty()) missing_ = "the job";
+  const int64_t now_s = window.next().start_s(), since_s = std::max(safe_.heard_s(), heard_since_s);
   if (!is_silent() && static_cast<double>(now_s - since_s) < silent_s_) {
-    hold_ = StrCat(SilentText(), ": the number stays, and after ",
-                   FormatDuration(static_cast<int64_t>(silent_s_)),
-                   " it is at least the highest of the last day");
+    hold_ = HeldText();
     return false;
   }
-  safe_ = std::max(highest_[0], highest_[1]);
-  recommended_ = std::max({*recommended_, safe_, assumed().value_or(0)});
+  raised_ = safe_.count();
+  recommended_ = std::max({*recommended_, *raised_, assumed().value_or(0)});
   return true;
 }
 
 std::string LiveReplicas::SilentText() const {
-  return StrCat("no load has been measured since ", FormatTime(loaded_until_s_), " UTC");
+  return StrCat(missing_, ": not measured since ", FormatTime(safe_.heard_s()), " UTC");
+}
+
+std::string LiveReplicas::HeldText() const {
+  return StrCat(SilentText(), "; the number stays, and after ",
+                FormatDuration(static_cast<int64_t>(silent_s_)),
+                " it is at least the highest of the last day");
 }
 
 void LiveReplicas::TakeExternal(std::optional<ExternalTasks> answer) {
@@ -234,8 +237,8 @@ Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
   }
   hold_ = recommended_.has_value() ? verdict.sentence : std::string(WhatLacks());
   if (hold_.empty() && is_silent())
-    hold_ = StrCat(SilentText(), ": the number is at least the highest of the last day until there is one, ",
-                   FormatAmount(Target::Replicas(), safe_));
+    hold_ = StrCat(SilentText(), "; the number is at least the highest of the last day until then, ",
+                   FormatAmount(Target::Replicas(), *raised_));
   return verdict;
 }
 
@@ -246,13 +249,8 @@ void LiveReplicas::Explain(Reason& reason) const {
     return;
   }
   policy_->Explain(reason);
-  if (is_silent()) {
-    reason.sentence = fmt::format(
-        "No load has been measured for {}: the highest number of the last day, {} tasks, is safe until there "
-        "is "
-        "one. {}",
-        FormatDuration(static_cast<int64_t>(silent_s_)), safe_, reason.sentence);
-  }
+  if (is_silent())
+    reason.sentence = StrCat(SafeSentence(missing_, silent_s_, *raised_), " ", reason.sentence);
   reason.limit = *recommended_;
   const std::string unit = is_of_cpu() ? "cores" : "";
   if (load_.has_value()) reason.facts.push_back({"load", *load_, unit});
@@ -295,8 +293,7 @@ void LiveReplicas::Save(ByteWriter& out) const {
   out.Put(load_.value_or(-1.0));
   out.Put(recommended_.value_or(-1));
   out.PutString(hold_);
-  for (const int count : highest_) out.Put(count);
-  out.Put(loaded_until_s_);
+  safe_.Save(out);
   std::string size;
   if (sizer_ != nullptr) {
     ByteWriter inner(&size);
@@ -350,19 +347,14 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
   const auto recommended = in.Get<int>();
   out->hold_ = in.GetString();
   if (in.remaining() > 0) {  // saved before silence was noticed: nothing
-    for (int& count : out->highest_) count = in.Get<int>();
-    out->loaded_until_s_ = in.Get<int64_t>();
+    if (absl::Status s = out->safe_.Load(in); !s.ok()) return s;
   }
   if (in.remaining() > 0) {  // saved before there were sizes: nothing
     if (absl::Status s = out->LoadSize(in.GetString()); !s.ok()) return s;
     if (in.remaining() > 0) out->LoadMovesOf(in.GetString());
   }
   if (absl::Status s = in.status("the state of a job's replicas"); !s.ok()) return s;
-  constexpr int kMostTasks = 1'000'000'000;
-  bool possible = out->capacity_ >= 0 && std::isfinite(out->capacity_) && out->running_ >= 0;
-  for (const int count : out->highest_) possible = possible && count >= 0 && count <= kMostTasks;
-  constexpr int64_t kFarSeconds = int64_t{1} << 40;
-  possible = possible && (out->loaded_until_s_ == INT64_MIN || std::abs(out->loaded_until_s_) < kFarSeconds);
+  const bool possible = out->capacity_ >= 0 && std::isfinite(out->capacity_) && out->running_ >= 0;
   if (!possible) {
     return absl::DataLossError("invalid state of a job's replicas");
   }
@@ -371,8 +363,7 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
     std::ranges::fill(out->recent_, -1);
     out->capacity_ = out->task_capacity_;
     out->load_.reset();
-    out->highest_ = {};
-    out->loaded_until_s_ = INT64_MIN;
+    out->safe_ = {};
     return out;
   }
   if (!out->is_of_cpu()) out->capacity_ = out->task_capacity_;  // which may be another by now
@@ -387,7 +378,8 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
 
 size_t LiveReplicas::state_bytes() const {
   return sizeof(*this) + policy_->state_bytes() + hold_.capacity() + tasks_.capacity() * sizeof(uint32_t) +
-         signals_.capacity() * sizeof(double) + (sizer_ != nullptr ? sizeof(TaskSizer) : 0);
+         signals_.capacity() * sizeof(double) + missing_.capacity() +
+         (sizer_ != nullptr ? sizeof(TaskSizer) : 0);
 }
 
 }  // namespace taut

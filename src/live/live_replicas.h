@@ -1,7 +1,6 @@
 // The number of tasks of one live job: its load, what the policy recommends, and the gate.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "model/reason.h"
 #include "model/signal.h"
 #include "replicas/policies.h"
+#include "replicas/silence.h"
 #include "replicas/task_sizer.h"
 #include "rollout/job_policy.h"
 #include "rollout/replica_gate.h"
@@ -128,13 +128,14 @@ class LiveReplicas {
   // The number of tasks that counts.
   int TakeCount(const CountedTasks& counted, int measured);
   std::optional<double> ChosenSize(std::optional<double> limit, SizeUse use) const;
-  // A load that is silent for long may be high: the highest count of a day is safe.
-  void TakeSilence(WindowId window);
-  bool is_silent() const { return safe_ > 0; }
+  // What is silent for long may be high: the highest count of a day is safe.
+  void TakeSilence(WindowId window, const LoadSample& sample);
+  bool is_silent() const { return raised_.has_value(); }
   // Why there is no recommendation yet.
   std::string_view WhatLacks() const;
-  // Since when, for people.
+  // What is silent and since when, for people.
   std::string SilentText() const;
+  std::string HeldText() const;
   absl::Status LoadSize(std::string_view bytes);
   void LoadMovesOf(std::string_view bytes);
   // As saved: what was learnt of another load is of no use.
@@ -162,12 +163,13 @@ class LiveReplicas {
   LoadMoves moves_;
   // The loads of the last windows, the newest first; as many as a start-up has. Negative: not measured.
   std::vector<double> recent_;
-  // What was recommended at most on the day of the last measured load and the day before, and when that was.
-  std::array<int, 2> highest_{};
-  int64_t loaded_until_s_ = INT64_MIN;
+  SafeCount safe_;
   bool has_lost_ = false;
   std::vector<double> signals_;  // scratch
-  int safe_ = 0;  // the count since the load has been silent for function.silent_s; 0: it is not
+  // Not saved: what the last window lacks of what the policy reads, for people, and the safe count since that
+  // has been so for function.silent_s.
+  std::string missing_;
+  std::optional<int> raised_;
 };
 
 }  // namespace taut

@@ -601,7 +601,7 @@ TEST(LiveReplicas, ALoadThatIsSilentForLongIsTakenForHigh) {
   EXPECT_THAT(job.replicas().recommended(), Optional(12)) << "half an hour: the highest of the day";
   Reason reason;
   job.replicas().Explain(reason);
-  EXPECT_THAT(reason.sentence, HasSubstr("No load has been measured for 30 min"));
+  EXPECT_THAT(reason.sentence, HasSubstr("Not measured for 30 min: the load."));
   // Over a restart, too.
   std::string state;
   ByteWriter out(&state);
@@ -624,15 +624,16 @@ TEST(LiveReplicas, AJobThatIsNotMeasuredForLongGetsTheSafeCount) {
   job.silent = true;
   for (int i = 0; i < 11; ++i) job.Window(0);
   EXPECT_THAT(job.replicas().in_force(), Optional(4)) << "it is held";
-  EXPECT_THAT(job.replicas().hold(), HasSubstr("no load has been measured since day 0 01:05 UTC"));
+  EXPECT_THAT(job.replicas().hold(),
+              HasSubstr("the load: not measured since day 0 01:05 UTC; the number stays"));
   EXPECT_FALSE(job.replicas().load().has_value());
   job.Window(0);
   ASSERT_EQ(job.out.decisions.size(), 1U) << "an hour: the highest of the day";
   EXPECT_THAT(job.out.decisions[0].after, Optional(12.0));
-  EXPECT_THAT(job.out.decisions[0].sentence, HasSubstr("No load has been measured for 60 min"));
+  EXPECT_THAT(job.out.decisions[0].sentence, HasSubstr("Not measured for 60 min: the load."));
   for (int i = 0; i < 20; ++i) job.Window(0);
   EXPECT_THAT(job.replicas().in_force(), Optional(12)) << "once";
-  EXPECT_THAT(job.replicas().hold(), HasSubstr("highest of the last day until there is one, 12 tasks"));
+  EXPECT_THAT(job.replicas().hold(), HasSubstr("highest of the last day until then, 12 tasks"));
   job.silent = false;
   for (int i = 0; i < 14; ++i) job.Window(4);
   EXPECT_THAT(job.replicas().in_force(), Optional(4)) << "it is back";

@@ -93,11 +93,12 @@ TEST(LiveSignals, ASilentSignalIsHeldAndThenSafe) {
   EXPECT_THAT(job.replicas().recommended(), Optional(30));
   for (int i = 0; i < 60; ++i) job.Window(Queue(20));
   EXPECT_THAT(job.replicas().recommended(), Optional(2));
-  for (int i = 0; i < 12; ++i) job.Window({});
+  for (int i = 0; i < 11; ++i) job.Window({});
   EXPECT_THAT(job.replicas().recommended(), Optional(2));
   job.Window({});
   EXPECT_THAT(job.replicas().recommended(), Optional(30)) << "an hour later the highest of the day";
-  EXPECT_THAT(job.Why(), HasSubstr("queue_length has not been measured for 1.08 h"));
+  EXPECT_THAT(job.Why(),
+              HasSubstr("Not measured for 60 min: queue_length. The highest number of the last day"));
 }
 
 TEST(LiveSignals, OwnSignalsAreThoseOfTheWindow) {
@@ -133,9 +134,55 @@ TEST(LiveSignals, ASignalAloneDoesNotHideASilentJob) {
   const WindowId measured = job.fleet.job(JobId{0}).last_window;
   job.Window(Queue(1), 0);
   EXPECT_EQ(job.fleet.job(JobId{0}).last_window, measured);
-  EXPECT_THAT(job.replicas().hold(), HasSubstr("no load has been measured since"));
+  EXPECT_THAT(job.replicas().hold(), HasSubstr("the load: not measured since"));
   for (int i = 0; i < 12; ++i) job.Window(Queue(1), 0);
   EXPECT_THAT(job.replicas().recommended(), Optional(7)) << "the highest of the day is safe";
+}
+
+LiveSettings ByMetrics(std::string_view policy, std::string_view metrics, std::string_view capacity = "0") {
+  LiveSettings settings = BySignals("load", capacity);
+  JobPolicy defaults = settings.rules.defaults();
+  EXPECT_TRUE(SetJobSetting("replicas.policy", policy, defaults).ok());
+  EXPECT_TRUE(SetJobSetting("replicas.hpa.metrics", metrics, defaults).ok());
+  settings.rules = *PolicyRules::Compile({}, defaults);
+  return settings;
+}
+
+TEST(LiveSignals, SilentMetricsOfAnHpaAreHeldAndThenSafe) {
+  SignalledJob job(ByMetrics("hpa", "only queue_length 10 per task; requests 5 per task"));
+  const auto both = [](double queue, double requests) {
+    return std::vector<NamedSignal>{{"queue_length", static_cast<float>(queue)},
+                                    {"requests", static_cast<float>(requests)}};
+  };
+  for (int i = 0; i < 3; ++i) job.Window(both(300, 20));
+  EXPECT_THAT(job.replicas().recommended(), Optional(30));
+  for (int i = 0; i < 60; ++i) job.Window(both(20, 10));
+  ASSERT_THAT(job.replicas().recommended(), Optional(2));
+  for (int i = 0; i < 11; ++i) job.Window({});
+  EXPECT_THAT(job.replicas().recommended(), Optional(2)) << "held";
+  job.Window({});
+  EXPECT_THAT(job.replicas().recommended(), Optional(30)) << "an hour later the highest of the day";
+  EXPECT_THAT(job.Why(), HasSubstr("Not measured for 60 min: queue_length and requests."));
+  for (int i = 0; i < 3; ++i) job.Window(both(20, 10));
+  EXPECT_THAT(job.replicas().recommended(), Optional(2)) << "both are back";
+  for (int i = 0; i < 12; ++i) job.Window(Queue(20));
+  EXPECT_THAT(job.replicas().recommended(), Optional(30)) << "one of them is enough";
+  EXPECT_THAT(job.Why(), HasSubstr("Not measured for 60 min: requests."));
+}
+
+TEST(LiveSignals, ASilentMetricOfKedaIsHeldAndThenSafe) {
+  SignalledJob job(ByMetrics("keda", "queue_length 10 per task"));
+  job.cpu_limit = 1;
+  for (int i = 0; i < 3; ++i) job.Window(Queue(300));
+  ASSERT_THAT(job.replicas().recommended(), Optional(30));
+  for (int i = 0; i < 12; ++i) job.Window(Queue(20));
+  const int low = *job.replicas().recommended();
+  ASSERT_LT(low, 10);
+  for (int i = 0; i < 11; ++i) job.Window({});
+  EXPECT_THAT(job.replicas().recommended(), Optional(low));
+  job.Window({});
+  EXPECT_THAT(job.replicas().recommended(), Optional(30))
+      << "the load alone does not say that the queue is short";
 }
 
 std::vector<NamedSignal> Wave(int32_t i) {

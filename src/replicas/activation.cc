@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "fmt/format.h"
 #include "replicas/policy_wrapper.h"
@@ -80,6 +81,12 @@ class ActivationPolicy final : public ReplicaPolicyWrapper {
   size_t state_bytes() const override { return sizeof(*this) + inner().state_bytes(); }
   bool reads_load() const override {
     return how_ == Activation::kKeda || bounds_.min == 0 || inner().reads_load();
+  }
+  std::vector<std::string> Missing(const LoadSample& sample) const override {
+    std::vector<std::string> missing = inner().Missing(sample);
+    if (reads_load() && !inner().reads_load() && !sample.load.has_value())
+      missing.insert(missing.begin(), "the load");
+    return missing;
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "model/signal_name.h"
 #include "replicas/activation.h"
 #include "replicas/autopilot.h"
 #include "replicas/external_count.h"
@@ -144,6 +145,20 @@ std::optional<LoadBand> ReplicaPolicy::Forecast() const { return std::nullopt; }
 std::span<const std::string> ReplicaPolicy::signals() const { return {}; }
 
 bool ReplicaPolicy::reads_load() const { return true; }
+
+std::vector<std::string> ReplicaPolicy::Missing(const LoadSample& sample) const {
+  std::vector<std::string> missing;
+  if (reads_load() && !sample.load.has_value()) missing.emplace_back("the load");
+  const std::span<const std::string> names = signals();
+  for (size_t i = 0; i < names.size(); ++i) {
+    const double value = i < sample.signals.size() ? sample.signals[i] : -1;
+    const bool is_measured = std::isfinite(value) && value >= 0;
+    const bool may_lack =
+        sample.count() == 0 && std::ranges::find(kOwnSignals, names[i]) != kOwnSignals.end();
+    if (!is_measured && !may_lack) missing.push_back(names[i]);
+  }
+  return missing;
+}
 
 std::span<const ReplicaPolicyInfo> ReplicaPolicies() { return kPolicies; }
 

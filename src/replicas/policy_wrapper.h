@@ -3,7 +3,9 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "replicas/replica_policy.h"
@@ -21,6 +23,9 @@ class ReplicaPolicyWrapper : public ReplicaPolicy {
   }
   std::span<const std::string> signals() const override { return inner_->signals(); }
   bool reads_load() const override { return inner_->reads_load(); }
+  std::vector<std::string> Missing(const LoadSample& sample) const override {
+    return inner_->Missing(sample);
+  }
   std::optional<LoadBand> Forecast() const override { return inner_->Forecast(); }
   void Explain(Reason& reason) const override { inner_->Explain(reason); }
   void Save(ByteWriter& out) const override { inner_->Save(out); }

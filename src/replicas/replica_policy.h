@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "base/bytes.h"
@@ -57,6 +58,10 @@ class ReplicaPolicy {
   virtual std::span<const std::string> signals() const;
   // False: it decides without a load; then the capacity may be 0, not known.
   virtual bool reads_load() const;
+  // What the sample lacks of what the policy reads, for people: "the load", then signals by name. By default the
+  // load, if it reads one, and of signals() what is not measured; where no task runs, a job's own signals
+  // (kOwnSignals) are not lacking.
+  virtual std::vector<std::string> Missing(const LoadSample& sample) const;
   // Takes in an answer of an external recommender, or forgets the one there is. Returns the number of tasks to
   // run from now on; absent, as by default: that of the last Decide stands.
   virtual std::optional<int> TakeExternal(std::optional<ExternalTasks> answer);

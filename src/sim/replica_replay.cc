@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "fmt/format.h"
 #include "replicas/policies.h"
+#include "replicas/silence.h"
 
 namespace taut {
 namespace {
@@ -274,7 +275,9 @@ absl::StatusOr<ReplicaScore> ReplayByName(const LoadSeries& series, const Replic
   ReplicaSettings settings = options.settings;
   settings.step_s = static_cast<double>(std::max<int64_t>(
       series.step_s, (options.decide_every_s + series.step_s - 1) / series.step_s * series.step_s));
-  return ReplayReplicas(series, options, *NewReplicaPolicy(**info, settings), on_step);
+  return ReplayReplicas(series, options,
+                        *WithSafeCount(NewReplicaPolicy(**info, settings), settings.function.silent_s),
+                        on_step);
 }
 
 }  // namespace taut
