@@ -1,7 +1,13 @@
 // What an external recommender is given of a window, and its answers.
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "live/live_fleet.h"
+#include "model/signal_name.h"
 
 namespace taut {
 namespace {
@@ -19,6 +25,19 @@ ExternalReplicas ReplicasOf(const LiveReplicas& replicas) {
           .load = replicas.load(),
           .task_capacity = replicas.capacity(),
           .is_of_cpu = replicas.is_of_cpu()};
+}
+
+// What was measured, and without a value what `replicas` (may be null) reads beside it.
+std::vector<ExternalNamed> NamedOf(std::span<const NamedSignal> measured, const LiveReplicas* replicas) {
+  std::map<std::string, std::optional<double>> named;
+  if (replicas != nullptr) {
+    for (const std::string& name : replicas->signals()) named.emplace(name, std::nullopt);
+  }
+  for (const std::string_view own : kOwnSignals) named.erase(std::string(own));
+  for (const NamedSignal& signal : measured) named[signal.name] = signal.value;
+  std::vector<ExternalNamed> out;
+  for (const auto& [name, value] : named) out.push_back({name, value});
+  return out;
 }
 
 }  // namespace
@@ -47,8 +66,10 @@ void LiveFleet::ExternalJobs(const ClosedWindow& closed, size_t first, size_t la
     to.signals[static_cast<size_t>(Resource::kMemory)].oom_kills_of_week =
         job->OomsOfWeek(closed.window.day());
     to.signals[static_cast<size_t>(Resource::kCpu)].throttled = Known(data.window.cpu_throttled);
-    if (job->replicas != nullptr && !job->policy->replica_policy.empty())
-      to.replicas = ReplicasOf(*job->replicas);
+    const bool scales = job->replicas != nullptr && !job->policy->replica_policy.empty();
+    to.named = NamedOf(std::span(closed.signals).subspan(data.window.first_signal, data.window.num_signals),
+                       scales ? job->replicas.get() : nullptr);
+    if (scales) to.replicas = ReplicasOf(*job->replicas);
   }
 }
 

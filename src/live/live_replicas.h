@@ -98,6 +98,8 @@ class LiveReplicas {
   // they agree.
   std::string CountNotice() const;
   bool reads_load() const { return policy_->reads_load(); }
+  // Named signals that the policy reads.
+  std::span<const std::string> signals() const { return policy_->signals(); }
   // The load is CPU, in cores; false: that of series, in their unit.
   bool is_of_cpu() const { return task_capacity_ == 0; }
   // Absent: not measured in that window.

@@ -185,6 +185,30 @@ TEST(LiveSignals, ASilentMetricOfKedaIsHeldAndThenSafe) {
       << "the load alone does not say that the queue is short";
 }
 
+TEST(LiveSignals, AnExternalRecommenderIsGivenThem) {
+  LiveSettings settings = BySignals("queue_length / 10 + cpu");
+  JobPolicy defaults = settings.rules.defaults();
+  ASSERT_TRUE(SetJobSetting("external", "true", defaults).ok());
+  settings.rules = *PolicyRules::Compile({}, defaults);
+  SignalledJob job(settings);
+  const auto asked = [&job] {
+    std::vector<ExternalJob> jobs;
+    job.fleet.ExternalJobs(job.last, 0, 1, jobs);
+    return jobs.at(0).named;
+  };
+  job.Window({{"queue_length", 30}, {"requests", 7}});
+  std::vector<ExternalNamed> named = asked();
+  ASSERT_EQ(named.size(), 2U) << "cpu is in the usage";
+  EXPECT_EQ(named[0].name, "queue_length");
+  EXPECT_THAT(named[0].value, Optional(30));
+  EXPECT_THAT(named[1].value, Optional(7)) << "the policy does not read it, and a service may";
+  job.Window({});
+  named = asked();
+  ASSERT_EQ(named.size(), 1U);
+  EXPECT_EQ(named[0].name, "queue_length");
+  EXPECT_FALSE(named[0].value.has_value()) << "missing";
+}
+
 std::vector<NamedSignal> Wave(int32_t i) {
   std::vector<NamedSignal> out = Queue(200 + 150 * std::sin(i * 0.1) + 13 * (i % 7));
   if (i % 9 != 0) out.push_back({"requests", static_cast<float>(30 + i % 50)});

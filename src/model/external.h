@@ -31,6 +31,12 @@ struct ExternalReplicas {
   bool is_of_cpu = true;
 };
 
+// The mean of a named signal of the job (model/signal_name.h) in the window.
+struct ExternalNamed {
+  std::string name;
+  std::optional<double> value;  // absent: the job's replica policy reads it, and it was not measured
+};
+
 // One measured window of one job.
 struct ExternalJob {
   JobId id;
@@ -39,6 +45,7 @@ struct ExternalJob {
   std::vector<TaskWindow> tasks;                            // ascending by task
   std::vector<BucketWeight> cpu_seconds;                    // seconds at each usage, over all tasks
   std::array<ExternalSignal, kResources.size()> signals;    // by Resource
+  std::vector<ExternalNamed> named;                         // ascending by name
   std::optional<ExternalReplicas> replicas;                 // of a job whose policy sets their number
 
   const ExternalSignal& of(Resource r) const { return signals[static_cast<size_t>(r)]; }

@@ -89,6 +89,11 @@ v1::RecommendRequest ExternalRequest(std::string_view cell, WindowId window,
     if (const auto share = from.of(Resource::kCpu).throttled; share.has_value())
       to.set_throttled_share(*share);
     to.set_oom_kills_of_week(from.of(Resource::kMemory).oom_kills_of_week);
+    for (const ExternalNamed& named : from.named) {
+      v1::NamedSignal& signal = *to.add_signals();
+      signal.set_name(named.name);
+      if (named.value.has_value()) signal.set_value(*named.value);
+    }
     if (from.replicas.has_value()) PutReplicas(*from.replicas, *to.mutable_replicas());
   }
   return request;

@@ -137,6 +137,19 @@ TEST_F(ExternalRecommenderTest, AsksInPartsAndTakesWhatIsAnswered) {
   EXPECT_THAT(client_->Take(), IsEmpty());
 }
 
+TEST(ExternalMessage, HasTheNamedSignalsOfAJob) {
+  ExternalBatch batch = Batch(10, 2);
+  batch.jobs[1].named = {{"age", std::nullopt}, {"queue_length", 0}, {"requests", 12.5}};
+  const v1::RecommendRequest request = ExternalRequest("test", batch.window, batch.jobs);
+  EXPECT_EQ(request.jobs(0).signals_size(), 0);
+  ASSERT_EQ(request.jobs(1).signals_size(), 3);
+  EXPECT_EQ(request.jobs(1).signals(0).name(), "age");
+  EXPECT_FALSE(request.jobs(1).signals(0).has_value()) << "not measured is not 0";
+  EXPECT_TRUE(request.jobs(1).signals(1).has_value());
+  EXPECT_EQ(request.jobs(1).signals(1).value(), 0);
+  EXPECT_EQ(request.jobs(1).signals(2).value(), 12.5);
+}
+
 TEST_F(ExternalRecommenderTest, AnErrorLosesItsCallAlone) {
   service_.SetAnswer([](const v1::RecommendRequest& request, v1::RecommendResponse* response) {
     if (request.jobs(0).name() == "job-0") return grpc::Status(grpc::StatusCode::INTERNAL, "a bug of\nmine");

@@ -13,7 +13,11 @@ PYTHON = "/usr/bin/python3"  # whose modules Debian's packages are
 
 CONFIG = """clock: samples
 external_recommender: {{address: "127.0.0.1:{port}", deadline: 5s, hold: 15m}}
-ingest: {{grace: 0s}}
+ingest:
+  grace: 0s
+  mapping:
+    - {{name: requests, metric: http_requests_total, kind: load_total, signal: requests,
+       job: "{{namespace}}/deployment/web", task: "{{pod}}"}}
 defaults:
   {{mode: auto, recommender: moving_window, min_change: 0, change_period: 0s, replicas.policy: hpa, replicas.max: 20}}
 rules:
@@ -27,8 +31,8 @@ def has_grpc():
     return found.returncode == 0
 
 
-def start_service(stage, port):
-    return stage.start("service", [PYTHON, EXAMPLE, "--listen", f"127.0.0.1:{port}"],
+def start_service(stage, port, *more):
+    return stage.start("service", [PYTHON, EXAMPLE, "--listen", f"127.0.0.1:{port}", *more],
                        ready=lambda process: "listening" in process.output())
 
 
@@ -85,7 +89,7 @@ def main():
         explained = stage.run(args.taut, "explain", "--job", web, "--server", f"http://127.0.0.1:{tautd.port}").stdout
         stage.check("answer has expired" in explained, "then the job's own recommender takes over", explained)
 
-        start_service(stage, port)
+        start_service(stage, port, "--signal", "requests", "--per-task", "50")
         before = metric(taken) or 0
 
         def taken_again():  # gRPC connects again within some seconds
@@ -93,6 +97,11 @@ def main():
             return daemon.eventually(lambda: (metric(taken) or 0) > before, 2)
 
         stage.check(daemon.eventually(taken_again, 30), "a service that is back is asked")
+        cell.send(tautd, 2, 6, 0.6, requests_each=100)
+        stage.check(daemon.eventually(lambda: decisions(web, "replicas")[0]["after"] == 12, 20),
+                    "600 requests a second, a named signal of the job, are 12 tasks", str(decisions(web, "replicas")))
+        cell.send(tautd, 2, 12, 0.3)
+        stage.equal(decisions(web, "replicas")[0]["after"], 12, "requests that are not measured are not 0")
         stage.finish()
 
 
