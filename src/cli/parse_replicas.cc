@@ -30,6 +30,7 @@ void CheckTogether(const CLI::App& replay, const ReplicasArgs& args) {
   for (const char* other : {"--mean-tasks", "--job-label", "--signals"}) {
     if (args.usage && has(other)) throw CLI::ExcludesError("--usage", other);
   }
+  if (has("--capacity") && has("--mean-tasks")) throw CLI::ExcludesError("--capacity", "--mean-tasks");
   for (const CLI::Option* option : replay.get_options()) {
     if (!args.replicas && option->get_group() == kGroup && option->count() > 0)
       throw CLI::RequiresError(option->get_name(), "--replicas");
@@ -87,7 +88,11 @@ void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
                       "load above the ready capacity: shed (it is lost) or queue (it waits)")
           ->check(OneOf({"shed", "queue"}))
           ->capture_default_str());
-  add(replay.add_option("--seed", args.seed, "seed of the start-up times")->capture_default_str());
+  add(replay.add_option("--seed", args.seed, "seed of the start-up times")
+          ->check([](const std::string& text) {
+            return text.starts_with('-') ? "invalid --seed " + text + ": expected 0 or more" : "";
+          })
+          ->capture_default_str());
   replay.final_callback([&replay, &args] { CheckTogether(replay, args); });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,8 @@ struct ReplicasArgs {
   double max_utilization = 0.8;
   std::string startup = "2m";
   double startup_sigma = 0;
-  // Load that a task processes; 0: of usage the CPU limit of a task, of loads what mean_tasks comes to.
-  double capacity = 0;
+  // Load that a task processes; absent: of usage the CPU limit of a task, of loads what mean_tasks comes to.
+  std::optional<double> capacity;
   double mean_tasks = 12;
   std::string decide_every = "1m";
   std::string overload = "shed";

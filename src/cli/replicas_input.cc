@@ -77,13 +77,16 @@ absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, 
   const std::tuple<std::string_view, double, double, double> numbers[] = {
       {"--target-utilization", args.max_utilization, 0.01, 1},
       {"--startup-sigma", args.startup_sigma, 0, 3},
-      {"--mean-tasks", args.mean_tasks, 0.01, 1e6},
-      {"--capacity", args.capacity, 0, 1e30}};
+      {"--mean-tasks", args.mean_tasks, 0.01, 1e6}};
   for (const auto& [name, value, low, high] : numbers) {
     if (!(value >= low && value <= high)) {
       return absl::InvalidArgumentError(
           StrCat("invalid ", name, " ", value, ": expected ", low, " to ", high));
     }
+  }
+  if (args.capacity.has_value() && !(*args.capacity > 0 && *args.capacity <= 1e30)) {
+    return absl::InvalidArgumentError(
+        StrCat("invalid --capacity ", *args.capacity, ": expected more than 0, at most 1e+30"));
   }
   const absl::StatusOr<int64_t> warmup = Duration("--warmup", engine.warmup, 0);
   if (!warmup.ok()) return warmup.status();
@@ -118,7 +121,7 @@ absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, 
 
 absl::StatusOr<double> TaskCapacityOf(const ReplicaInput& input, size_t at, const ReplicasArgs& args) {
   const LoadSeries& series = input.loads[at];
-  if (args.capacity > 0) return args.capacity;
+  if (args.capacity.has_value()) return *args.capacity;
   if (args.usage) {
     if (input.limits[at] > 0) return input.limits[at];
     return absl::NotFoundError(StrCat(
@@ -134,9 +137,9 @@ std::string ReplicaConditions(const ReplicaReplayOptions& o, const ReplicasArgs&
       "{}; a task is ready {} after its start{};\n"
       "overloaded: above {:.4g} % of the ready tasks; decisions every {}; the first {:.3g} days are not "
       "measured;\nload above the capacity {}\n",
-      args.capacity > 0 ? fmt::format("one task processes {:.6g}", args.capacity)
-      : args.usage      ? std::string("one task processes its CPU limit")
-                        : fmt::format("load scaled to a mean of {:.4g} busy tasks", args.mean_tasks),
+      args.capacity.has_value() ? fmt::format("one task processes {:.6g}", *args.capacity)
+      : args.usage              ? std::string("one task processes its CPU limit")
+                                : fmt::format("load scaled to a mean of {:.4g} busy tasks", args.mean_tasks),
       FormatDuration(static_cast<int64_t>(o.settings.startup_s)),
       o.startup_sigma > 0 ? fmt::format(" (log-normal, sigma {:.3g})", o.startup_sigma) : "",
       100 * o.settings.max_utilization, FormatDuration(o.decide_every_s),

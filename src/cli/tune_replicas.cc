@@ -324,6 +324,10 @@ absl::Status Tune(const TuneArgs& args, const ReplicasArgs& replicas, bool* part
   if (!(args.holdout >= 0 && args.holdout <= 0.9)) {
     return absl::InvalidArgumentError(StrCat("invalid --holdout ", args.holdout, ": expected 0 to 0.9"));
   }
+  if (!(args.replica_changes >= 0 && args.replica_changes <= 1e6)) {
+    return absl::InvalidArgumentError(
+        StrCat("invalid --replica-changes ", args.replica_changes, ": expected 0 to 1000000"));
+  }
   if (!(args.overloaded > 0 && args.overloaded < 1)) {
     return absl::InvalidArgumentError(
         StrCat("invalid --overloaded ", args.overloaded, ": expected above 0 and below 1"));
