@@ -17,9 +17,10 @@ def sign(x):
 def figures(rows, warmup, utilization, model):
     step = rows[1]["time"] - rows[0]["time"]
     out = dict.fromkeys(("steps", "absent", "tasks", "ideal", "over_load", "load", "lost", "delay", "max_delay", "starts",
-                         "changes", "under", "over", "under_n", "over_n", "unstable"), 0)
+                         "changes", "under", "over", "under_n", "over_n", "unstable", "held"), 0)
     days, changed_days = set(), set()
     backlog = need = supply = 0
+    held = False
     for r in rows:
         measured = r["time"] - rows[0]["time"] >= warmup
         running = r["ready"] + r["starting"]
@@ -44,7 +45,10 @@ def figures(rows, warmup, utilization, model):
                 out["over_n"] += r["ready"] > needs
                 out["unstable"] += sign(r["ready"] - supply) != sign(needs - need)
             need, supply = needs, r["ready"]
+        if r["due"]:  # of the policies here, none but that which knows the load decides without one
+            held = r["load"] is None and r["policy"] != "clairvoyant"
         if measured:
+            out["held"] += held * step
             days.add(r["time"] // DAY)
             out["steps"] += 1
             out["absent"] += r["load"] is None
@@ -64,6 +68,7 @@ def figures(rows, warmup, utilization, model):
         "load_lost_share": out["lost"] / out["load"],
         "mean_delay_seconds": out["delay"] / n,
         "max_delay_seconds": out["max_delay"],
+        "minutes_held": out["held"] / 60,
         "starts": out["starts"],
         "changes": out["changes"],
         "changes_per_day": out["changes"] * DAY / (out["steps"] * step),
@@ -85,7 +90,7 @@ def main():
             series.setdefault((r["job"], r["policy"]), []).append({
                 "time": int(r["time_s"]), "load": float(r["load"]) if r["load"] else None,
                 "capacity": float(r["capacity"]), "ready": int(r["ready"]), "starting": int(r["starting"]),
-                "decided": int(r["decided"])})
+                "decided": int(r["decided"]), "due": r["reason"] != "", "policy": r["policy"]})
     with open(result, encoding="utf-8") as f:
         policies = json.load(f)["policies"]
     compared = wrong = 0

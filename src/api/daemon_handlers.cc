@@ -445,6 +445,10 @@ HttpResponse Api::Metrics(const HttpRequest& /*request*/, const Reach& /*reach*/
             static_cast<double>(replicas.tasks), {{"which", "running"}});
   out.Gauge("tautd_replica_tasks", "Tasks of these jobs, as they run and as recommended.",
             static_cast<double>(replicas.would_be), {{"which", "would_be"}});
+  for (const HoldCause cause : kHoldCauses) {
+    out.Gauge("tautd_replica_jobs_held", "Jobs whose number of tasks cannot be decided just now, by cause.",
+              replicas.held[static_cast<size_t>(cause)], {{"cause", Name(cause)}});
+  }
   const auto amounts = [&](std::string_view name, std::string_view help, double FleetAmounts::*field) {
     for (const Resource r : kResources) {
       const std::optional<double> amount = AmountOf(view->point.amounts[static_cast<size_t>(r)], field);

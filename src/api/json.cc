@@ -376,6 +376,15 @@ void PutReplicas(std::string_view key, const LiveReplicas* replicas, JsonWriter&
   PutAmount("task_capacity", replicas->capacity(), json);
   PutAmount("utilization", replicas->utilization(), json);
   json.Field("hold", std::string_view(replicas->hold()));
+  json.Key("held");
+  if (const ReplicaHold& held = replicas->held(); held.holds()) {
+    json.BeginObject();
+    json.Field("cause", Name(held.cause));
+    PutTime("since", held.since_s, json);
+    json.EndObject();
+  } else {
+    json.Null();
+  }
   Reason reason;
   replicas->Explain(reason);
   json.Key("reason");

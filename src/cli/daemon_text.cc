@@ -311,6 +311,11 @@ std::string LoadText(const Json& replicas) {
   return load.has_value() ? fmt::format("{:.4g} (of series)", *load) : "not measured";
 }
 
+std::string HoldWords(const Json& replicas) {
+  const Json& held = At(replicas, "held");
+  return held.is_object() ? StrCat("replicas held since ", Time(held, "since"), ": ") : "replicas wait: ";
+}
+
 // "" where nothing is recommended.
 std::string ReplicasText(const Json& replicas) {
   if (!replicas.is_object()) return "";
@@ -324,7 +329,7 @@ std::string ReplicasText(const Json& replicas) {
     StrAppend(&out, ", ", PercentText(*used), " of what they can process");
   out = Wrapped(out, "");
   if (const Json& hold = At(replicas, "hold"); hold.is_string() && !hold.get<std::string>().empty())
-    out += Wrapped(StrCat("replicas wait: ", Text(replicas, "hold")), "");
+    out += Wrapped(StrCat(HoldWords(replicas), Text(replicas, "hold")), "");
   return out;
 }
 

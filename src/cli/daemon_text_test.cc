@@ -50,6 +50,10 @@ TEST(DaemonTextTest, ARecommendedNumberOfTasksIsShownWhereItIsAnother) {
   EXPECT_THAT(
       text, AllOf(HasSubstr("replicas (hpa): 31 tasks, would be 14 tasks, ordered 14 tasks; load 9.50 cores"),
                   HasSubstr("replicas wait: last change 5 min ago")));
+  detail["replicas"]["held"] = {{"cause", "not_measured"}, {"since", 300}};
+  detail["replicas"]["hold"] = "queue_length: not measured";
+  EXPECT_THAT(JobText(detail, {{"decisions", Json::array()}}),
+              AllOf(HasSubstr("replicas held since "), HasSubstr(": queue_length: not measured")));
   detail["replicas"] = nullptr;
   EXPECT_THAT(JobText(detail, {{"decisions", Json::array()}}), Not(HasSubstr("replicas")));
 }

@@ -14,6 +14,7 @@
 #include "cli/replicas_input.h"
 #include "cli/terminal.h"
 #include "fmt/format.h"
+#include "model/units.h"
 #include "report/replicas_page.h"
 #include "sim/replica_replay.h"
 
@@ -152,6 +153,7 @@ Json ScoreJson(const ReplicaScore& s) {
           {"load_lost_share", s.load > 0 ? s.lost / s.load : 0},
           {"mean_delay_seconds", s.OfLoadSteps(s.delay_s)},
           {"max_delay_seconds", s.max_delay_s},
+          {"minutes_held", s.held_s / 60},
           {"starts", s.starts},
           {"changes", s.changes},
           {"changes_per_day", s.PerDay(s.changes)},
@@ -162,6 +164,18 @@ Json ScoreJson(const ReplicaScore& s) {
           {"underprovisioning_timeshare", share(s.under_steps)},
           {"overprovisioning_timeshare", share(s.over_steps)},
           {"instability", share(s.unstable_steps)}};
+}
+
+// "" if no count was held.
+std::string HeldText(const Replayed& replayed) {
+  std::string out;
+  for (const PolicyResult& r : replayed.results) {
+    if (r.total.held_s > 0)
+      StrAppend(&out, out.empty() ? "held for want of a load, a signal or a number: " : ", ", r.policy, " ",
+                FormatCount(static_cast<uint64_t>(std::llround(r.total.held_s / 60))), " min of ",
+                FormatCount(static_cast<uint64_t>(std::llround(r.total.measured_s / 60))));
+  }
+  return out.empty() ? "" : Wrapped(out, "");
 }
 
 std::string ResultText(const Replayed& replayed, OverloadModel model) {
@@ -255,7 +269,7 @@ int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& args) {
       StrAppend(&notes, "PARTIAL: interrupted after ", replayed->jobs.size(), " of ", input->loads.size(),
                 " jobs\n");
     Print(StrCat(input->description, ReplicaConditions(*options, args), notes, "\n",
-                 ResultText(*replayed, options->model), "\n", kLegend));
+                 ResultText(*replayed, options->model), HeldText(*replayed), "\n", kLegend));
     if (!replay.json.empty()) Print(StrCat("results: ", replay.json, "\n"));
     if (!replay.decisions.empty()) Print(StrCat("decisions: ", replay.decisions, "\n"));
     if (!replay.report.empty()) Print(StrCat("report: ", replay.report, "\n"));

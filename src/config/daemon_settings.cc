@@ -326,7 +326,8 @@ const DaemonSetting kDaemonSettings[] = {
     {"notify.events",
      "events to send: limit_lowered, limit_rolled_back, oom_kill, agent_disconnected, agent_connected, "
      "store_not_ready, "
-     "store_ready, setting_changed, replicas_step_back, budget_share, budget_forecast",
+     "store_ready, setting_changed, replicas_step_back, replicas_held, replicas_hold_ended, budget_share, "
+     "budget_forecast",
      kPlain, 0, 0, TAUT_FIELD(notify.events)},
     {"notify.secret_file", "file with the key of the HMAC-SHA256 in X-Tautline-Signature; empty: not signed",
      kPlain, 0, 0, TAUT_FIELD(notify.secret_file)},

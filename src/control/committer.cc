@@ -50,6 +50,7 @@ void Committer::Publish() {
                           .settings = unsaved_.settings,
                           .past = unsaved_.when == When::kPast,
                           .step_backs = unsaved_.output.step_backs,
+                          .holds = unsaved_.output.holds,
                           .pasts = unsaved_.pasts,
                           .window = unsaved_.window.has_value() ? &*unsaved_.window : nullptr};
   for (const auto& listener : listeners_) listener(events);

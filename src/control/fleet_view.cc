@@ -274,6 +274,7 @@ JobView ViewOf(const LiveFleet& fleet, const LiveJob& job, int32_t day) {
   }
   if (job.replicas != nullptr && view.mode != Mode::kOff) {
     view.tasks_would_be = job.replicas->recommended().value_or(-1);
+    view.held = job.replicas->held().cause;
   }
   view.enforced = fleet.Enforced(job);
   if (const auto share = job.throttled_share(); share.has_value())
@@ -299,6 +300,7 @@ void SumUp(const std::array<FleetRisk, 2>& risk, FleetView& view) {
   const int64_t now_s = view.window.has_value() ? view.window->next().start_s() : INT64_MIN;
   view.replicas = ReplicaSums();
   for (const JobView& job : view.jobs) {
+    ++view.replicas.held[static_cast<size_t>(job.held)];
     if (job.last_seen_s != now_s || job.tasks_would_be < 0) continue;
     ++view.replicas.jobs;
     view.replicas.tasks += job.tasks;

@@ -42,6 +42,7 @@ struct JobView {
   PolicyPair recommenders;
   JobClass job_class = JobClass::kServing;
   bool trial = false;
+  HoldCause held = HoldCause::kNone;  // of its number of tasks
   bool enforced = false;  // agents apply the limits that are ordered; else these are what would be
   uint32_t tasks = 0;
   int32_t tasks_would_be = -1;  // by its policy of replicas; negative: absent
@@ -70,6 +71,8 @@ struct FleetSums {
 struct ReplicaSums {
   uint32_t jobs = 0;
   uint64_t tasks = 0, would_be = 0;
+  // Of all jobs, by HoldCause: those whose number is held.
+  std::array<uint32_t, 3> held{};
 };
 
 struct FleetView {

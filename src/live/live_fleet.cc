@@ -25,6 +25,7 @@ void PassOutput::Clear() {
   day_ended = false;
   trials.clear();
   step_backs.clear();
+  holds.clear();
 }
 
 LiveFleet::LiveFleet(const LiveSettings& settings)
@@ -305,6 +306,7 @@ void LiveFleet::Decide(const ClosedWindow& closed, size_t first, size_t last, Pa
     if (when == When::kNow || (job.policy->mode == Mode::kObserve && !ordered)) {
       DecideReplicasOf(job, now_s, out);
     }
+    if (when == When::kNow) NoteHold(job, now_s, out);
   }
 }
 
@@ -391,6 +393,14 @@ void LiveFleet::DecideReplicasOf(LiveJob& job, int64_t now_s, PassOutput& out) {
   d.reason = SaveReason(reason);
 }
 
+bool LiveFleet::NoteHold(LiveJob& job, int64_t now_s, PassOutput& out) {
+  if (job.replicas == nullptr || job.policy->mode == Mode::kOff) return false;
+  std::optional<ReplicaHoldChange> change = job.replicas->TakeHoldChange(now_s);
+  if (!change.has_value()) return false;
+  out.holds.emplace_back(job.record.id, *std::move(change));
+  return true;
+}
+
 void LiveFleet::TakeSilence(const ClosedWindow& closed, PassOutput& out) {
   // Where nothing was measured of anybody it is tautd that hears nothing, and the jobs may be well. A job has
   // time to be heard again after such a gap.
@@ -404,9 +414,10 @@ void LiveFleet::TakeSilence(const ClosedWindow& closed, PassOutput& out) {
     const size_t decisions = out.decisions.size();
     if (job.replicas->TakeUnmeasured(closed.window, heard_since_.start_s()))
       DecideReplicasOf(job, now_s, out);
+    const bool noted = NoteHold(job, now_s, out);
     const bool same =
         job.replicas != nullptr && job.replicas->hold() == hold && out.decisions.size() == decisions;
-    if (!same) Changed(job);
+    if (noted || !same) Changed(job);
   }
 }
 

@@ -55,6 +55,7 @@ struct PassOutput {
   bool day_ended = false;     // the fleet models have learnt
   std::vector<JobId> trials;  // a trial began, or has other tasks
   std::vector<std::pair<JobId, ReplicaStepBack>> step_backs;
+  std::vector<std::pair<JobId, ReplicaHoldChange>> holds;  // began or ended
   void Clear();
 };
 
@@ -250,6 +251,8 @@ class LiveFleet {
   enum class Why : uint8_t { kWindow, kOom, kSetting };
   void DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, PassOutput& out);
   void DecideReplicasOf(LiveJob& job, int64_t now_s, PassOutput& out);
+  // True: its number of tasks is held from now on, or no longer.
+  static bool NoteHold(LiveJob& job, int64_t now_s, PassOutput& out);
   // Scaled jobs of which nothing was measured in the window.
   void TakeSilence(const ClosedWindow& closed, PassOutput& out);
   // REQUIRES: the verdict decides something. Good until the next one.

@@ -203,13 +203,44 @@ bool LiveReplicas::TakeUnmeasured(WindowId window, int64_t heard_since_s) {
 }
 
 std::string LiveReplicas::SilentText() const {
+  if (!safe_.has_heard()) return StrCat(missing_, ": not measured yet");
   return StrCat(missing_, ": not measured since ", FormatTime(safe_.heard_s()), " UTC");
 }
 
+HoldCause LiveReplicas::HeldFor() const {
+  if (!recommended_.has_value()) return HoldCause::kNone;
+  if (!missing_.empty()) return HoldCause::kNotMeasured;
+  return policy_->NoNumber().empty() ? HoldCause::kNone : HoldCause::kNoNumber;
+}
+
 std::string LiveReplicas::HeldText() const {
+  switch (HeldFor()) {
+    case HoldCause::kNone:
+      return "";
+    case HoldCause::kNoNumber:
+      return StrCat(policy_->NoNumber(), "; the number stays");
+    case HoldCause::kNotMeasured:
+      break;
+  }
+  if (is_silent())
+    return StrCat(SilentText(), "; the number is at least the highest of the last day until then, ",
+                  FormatAmount(Target::Replicas(), *raised_));
+  if (!safe_.has_heard()) return StrCat(SilentText(), "; the number stays");
   return StrCat(SilentText(), "; the number stays, and after ",
                 FormatDuration(static_cast<int64_t>(silent_s_)),
                 " it is at least the highest of the last day");
+}
+
+std::optional<ReplicaHoldChange> LiveReplicas::TakeHoldChange(int64_t now_s) {
+  const HoldCause cause = HeldFor();
+  if (cause == held_.cause) return std::nullopt;
+  const int64_t since_s = cause == HoldCause::kNone ? held_.since_s : now_s;
+  held_ = {.cause = cause, .since_s = cause == HoldCause::kNone ? 0 : now_s};
+  return ReplicaHoldChange{.cause = cause,
+                           .time_s = now_s,
+                           .since_s = since_s,
+                           .tasks = recommended_.value_or(running_),
+                           .sentence = HeldText()};
 }
 
 void LiveReplicas::TakeExternal(std::optional<ExternalTasks> answer) {
@@ -228,17 +259,15 @@ Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
   Verdict verdict =
       DecideReplicas(policy, {.now_s = now_s, .running = running_, .recommended = recommended_}, gate_);
   if (verdict.kind.has_value()) {
-    hold_.clear();
+    hold_ = HeldText();
     Reason reason;
     Explain(reason);
     // Both numbers stand beside the sentence wherever it is shown.
     if (verdict.after.has_value()) verdict.sentence = std::move(reason.sentence);
     return verdict;
   }
-  hold_ = recommended_.has_value() ? verdict.sentence : std::string(WhatLacks());
-  if (hold_.empty() && is_silent())
-    hold_ = StrCat(SilentText(), "; the number is at least the highest of the last day until then, ",
-                   FormatAmount(Target::Replicas(), *raised_));
+  hold_ = recommended_.has_value() ? HeldText() : std::string(WhatLacks());
+  if (hold_.empty()) hold_ = verdict.sentence;
   return verdict;
 }
 
@@ -280,6 +309,7 @@ std::optional<double> LiveReplicas::utilization() const {
 void LiveReplicas::TakeGate(const LiveReplicas& other) {
   gate_ = other.gate_;
   hold_ = other.hold_;
+  held_ = other.held_;
 }
 
 std::string LiveReplicas::SavedName() const { return StrCat(info_->name, is_of_cpu() ? "" : "/load"); }
@@ -307,6 +337,8 @@ void LiveReplicas::Save(ByteWriter& out) const {
   moves_.Save(inner);
   for (const double load : recent_) inner.Put(load);
   out.PutString(moves);
+  out.Put(static_cast<uint8_t>(held_.cause));
+  out.Put(held_.since_s);
 }
 
 void LiveReplicas::LoadMovesOf(std::string_view bytes) {
@@ -353,8 +385,13 @@ absl::StatusOr<std::unique_ptr<LiveReplicas>> LiveReplicas::Load(ByteReader& in,
     if (absl::Status s = out->LoadSize(in.GetString()); !s.ok()) return s;
     if (in.remaining() > 0) out->LoadMovesOf(in.GetString());
   }
+  if (in.remaining() > 0) {  // saved before holds were noted: none
+    out->held_.cause = static_cast<HoldCause>(in.Get<uint8_t>());
+    out->held_.since_s = in.Get<int64_t>();
+  }
   if (absl::Status s = in.status("the state of a job's replicas"); !s.ok()) return s;
-  const bool possible = out->capacity_ >= 0 && std::isfinite(out->capacity_) && out->running_ >= 0;
+  bool possible = out->capacity_ >= 0 && std::isfinite(out->capacity_) && out->running_ >= 0;
+  possible = possible && out->held_.cause <= HoldCause::kNoNumber;
   if (!possible) {
     return absl::DataLossError("invalid state of a job's replicas");
   }

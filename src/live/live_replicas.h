@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/bytes.h"
+#include "live/replica_hold.h"
 #include "model/closed_window.h"
 #include "model/reason.h"
 #include "model/signal.h"
@@ -109,6 +110,10 @@ class LiveReplicas {
   // Of what its running tasks can process; absent: not known.
   std::optional<double> utilization() const;
   const std::string& hold() const { return hold_; }
+  // Since when the policy cannot decide the number; hold() says why.
+  const ReplicaHold& held() const { return held_; }
+  // After Decide or TakeUnmeasured of each window: what has changed of held().
+  std::optional<ReplicaHoldChange> TakeHoldChange(int64_t now_s);
   std::string_view policy_name() const { return info_->name; }
   // That a task takes until it is ready: another number has to be learnt anew.
   size_t startup_windows() const { return recent_.size(); }
@@ -137,7 +142,9 @@ class LiveReplicas {
   std::string_view WhatLacks() const;
   // What is silent and since when, for people.
   std::string SilentText() const;
+  // Why the number is held; "": it is not.
   std::string HeldText() const;
+  HoldCause HeldFor() const;
   absl::Status LoadSize(std::string_view bytes);
   void LoadMovesOf(std::string_view bytes);
   // As saved: what was learnt of another load is of no use.
@@ -162,6 +169,7 @@ class LiveReplicas {
   std::optional<double> load_;
   std::optional<int> recommended_;
   std::string hold_;
+  ReplicaHold held_;
   LoadMoves moves_;
   // The loads of the last windows, the newest first; as many as a start-up has. Negative: not measured.
   std::vector<double> recent_;

@@ -667,11 +667,12 @@ TEST(LiveReplicas, DamagedBytesAreAnError) {
   job.replicas().Save(out);
   const JobPolicy& policy = *job.fleet.job(JobId{0}).policy;
   // Which earlier versions did not write.
-  constexpr size_t kMoves = 2 + LoadMoves::kBins * sizeof(float) + sizeof(double), kSize = kMoves + 1,
+  constexpr size_t kHold = 1 + sizeof(int64_t),
+                   kMoves = kHold + 2 + LoadMoves::kBins * sizeof(float) + sizeof(double), kSize = kMoves + 1,
                    kSilence = kSize + 2 * sizeof(int) + sizeof(int64_t);
   for (size_t length = 0; length < bytes.size(); ++length) {
     const size_t missing = bytes.size() - length;
-    if (missing == kMoves || missing == kSize || missing == kSilence) continue;
+    if (missing == kHold || missing == kMoves || missing == kSize || missing == kSilence) continue;
     ByteReader in(std::string_view(bytes).substr(0, length));
     EXPECT_FALSE(LiveReplicas::Load(in, policy).ok()) << length;
   }

@@ -56,6 +56,7 @@ class SignalledJob {
     for (const Decision& d : out.decisions) {
       if (d.target.is_replicas()) all.push_back(*d.after);
     }
+    for (const auto& [id, hold] : out.holds) holds.push_back(hold);
   }
   const LiveReplicas& replicas() const { return *fleet.job(JobId{0}).replicas; }
   std::string Why() const {
@@ -67,6 +68,7 @@ class SignalledJob {
   LiveFleet fleet;
   ClosedWindow last;
   std::vector<double> all;
+  std::vector<ReplicaHoldChange> holds;
   SaidReplicas said;
   float cpu_limit = kAbsent;
   int32_t index = 0;
@@ -183,6 +185,43 @@ TEST(LiveSignals, ASilentMetricOfKedaIsHeldAndThenSafe) {
   job.Window({});
   EXPECT_THAT(job.replicas().recommended(), Optional(30))
       << "the load alone does not say that the queue is short";
+}
+
+TEST(LiveSignals, AHoldIsShownFromItsBeginToItsEnd) {
+  SignalledJob job(BySignals("queue_length < 10 ? 20 / (queue_length - queue_length) : queue_length / 10"));
+  job.Window(Queue(300));
+  EXPECT_FALSE(job.replicas().held().holds());
+  EXPECT_THAT(job.replicas().hold(), testing::IsEmpty());
+  job.Window(Queue(5));
+  EXPECT_EQ(job.replicas().held().cause, HoldCause::kNoNumber);
+  EXPECT_THAT(job.replicas().hold(), HasSubstr("is inf, not a number of tasks; the number stays"));
+  EXPECT_THAT(job.replicas().recommended(), Optional(30)) << "the last good count";
+  job.Window(Queue(5));
+  ASSERT_EQ(job.holds.size(), 1U) << "said once";
+  EXPECT_EQ(job.holds[0].cause, HoldCause::kNoNumber);
+  EXPECT_EQ(job.holds[0].time_s, 600);
+  EXPECT_EQ(job.holds[0].tasks, 30);
+  job.Window({});
+  ASSERT_EQ(job.holds.size(), 2U) << "another cause is another hold";
+  EXPECT_EQ(job.holds[1].cause, HoldCause::kNotMeasured);
+  EXPECT_THAT(job.holds[1].sentence,
+              HasSubstr("queue_length: not measured since day 0 00:15 UTC; the number stays"));
+  // Over a restart, too.
+  std::string bytes;
+  ByteWriter out(&bytes);
+  job.replicas().Save(out);
+  ByteReader in(bytes);
+  const auto restored = LiveReplicas::Load(in, *job.fleet.job(JobId{0}).policy);
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  EXPECT_EQ((*restored)->held().since_s, 1200);
+  EXPECT_EQ((*restored)->hold(), job.replicas().hold());
+  job.Window(Queue(300));
+  ASSERT_EQ(job.holds.size(), 3U);
+  EXPECT_EQ(job.holds[2].cause, HoldCause::kNone);
+  EXPECT_EQ(job.holds[2].since_s, 1200);
+  EXPECT_EQ(job.holds[2].time_s, 1500);
+  EXPECT_FALSE(job.replicas().held().holds());
+  EXPECT_THAT(job.replicas().hold(), testing::IsEmpty());
 }
 
 TEST(LiveSignals, AnExternalRecommenderIsGivenThem) {

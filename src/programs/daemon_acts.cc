@@ -15,10 +15,11 @@ constexpr std::string_view kLowered = "limit_lowered", kRolledBack = "limit_roll
                            kDisconnected = "agent_disconnected", kConnected = "agent_connected",
                            kNotReady = "store_not_ready", kReady = "store_ready",
                            kSetting = "setting_changed", kStepBack = "replicas_step_back",
+                           kHeld = "replicas_held", kHoldEnded = "replicas_hold_ended",
                            kBudgetShare = "budget_share", kBudgetForecast = "budget_forecast";
-constexpr std::string_view kEvents[] = {kLowered,   kRolledBack,  kOom,           kDisconnected,
-                                        kConnected, kNotReady,    kReady,         kSetting,
-                                        kStepBack,  kBudgetShare, kBudgetForecast};
+constexpr std::string_view kEvents[] = {kLowered,   kRolledBack,  kOom,           kDisconnected, kConnected,
+                                        kNotReady,  kReady,       kSetting,       kStepBack,     kHeld,
+                                        kHoldEnded, kBudgetShare, kBudgetForecast};
 // Of one notification; the rest is only counted in it.
 constexpr size_t kMaxEvents = 200;
 
@@ -153,6 +154,7 @@ void DaemonActs::OnTick(const TickEvents& events) {
     json.Field("until", step_back.until_s);
     notices.push_back(Ended(json));
   }
+  AddHolds(events, notices);
   for (const OomRecord& oom : events.ooms) {
     if (events.past) continue;
     const std::string job = job_name_(oom.job);
@@ -183,6 +185,32 @@ void DaemonActs::OnTick(const TickEvents& events) {
     notices.push_back(Ended(json));
   }
   Deliver(std::move(notices));
+}
+
+void DaemonActs::AddHolds(const TickEvents& events, std::vector<std::string>& notices) const {
+  for (const auto& [id, hold] : events.holds) {
+    const std::string job = job_name_(id);
+    const bool begins = hold.cause != HoldCause::kNone;
+    const std::string_view event = begins ? kHeld : kHoldEnded;
+    const std::string sentence =
+        begins ? hold.sentence
+               : StrCat("the number of tasks is decided again after ",
+                        FormatDuration(std::max<int64_t>(hold.time_s - hold.since_s, 0)));
+    void (*log)(std::string_view, ActionLog::Fields) = &ActionLog::Info;
+    if (begins) log = &ActionLog::Warn;
+    log(event, {{"job", job},
+                {"cause", std::string(Name(hold.cause))},
+                {"tasks", int64_t{hold.tasks}},
+                {"reason", sentence}});
+    if (events.past || !Wanted(event)) continue;
+    JsonWriter json;
+    Begin(event, hold.time_s, StrCat(job, ": ", sentence), json);
+    json.Field("job", std::string_view(job));
+    if (begins) json.Field("cause", Name(hold.cause));
+    json.Field("tasks", int64_t{hold.tasks});
+    json.Field("since", hold.since_s);
+    notices.push_back(Ended(json));
+  }
 }
 
 void DaemonActs::AgentsSeen(std::span<const AgentView> agents, int64_t now_s) {

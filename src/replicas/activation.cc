@@ -79,6 +79,7 @@ class ActivationPolicy final : public ReplicaPolicyWrapper {
     return absl::OkStatus();
   }
   size_t state_bytes() const override { return sizeof(*this) + inner().state_bytes(); }
+  std::string NoNumber() const override { return step_ == Step::kRunning ? inner().NoNumber() : ""; }
   bool reads_load() const override {
     return how_ == Activation::kKeda || bounds_.min == 0 || inner().reads_load();
   }

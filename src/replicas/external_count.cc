@@ -42,6 +42,7 @@ class ExternalCount final : public ReplicaPolicyWrapper {
           {"answer outside replicas.min .. replicas.max", double(answer_->count), "tasks"});
     reason.facts.push_back({StrCat("tasks by ", own.recommender), static_cast<double>(own_), "tasks"});
   }
+  std::string NoNumber() const override { return holds_ ? "" : inner().NoNumber(); }
   std::unique_ptr<ReplicaPolicy> Clone() const override {
     auto copy = std::make_unique<ExternalCount>(inner().Clone(), bounds_);
     copy->answer_ = answer_;

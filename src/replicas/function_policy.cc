@@ -162,7 +162,8 @@ void FunctionPolicy::Explain(Reason& reason) const {
   const std::string held = fmt::format("so the count stays {}.", decided_);
   switch (basis_) {
     case Basis::kInvalid:
-      reason.sentence = fmt::format("function.target is invalid ({}), {}", invalid_, held);
+    case Basis::kNoCount:
+      reason.sentence = StrCat(NoNumber(), ", ", held);
       return;
     case Basis::kAbsent:
       reason.sentence = fmt::format("{} not measured, {}", MissingText("was", "were"), held);
@@ -172,10 +173,6 @@ void FunctionPolicy::Explain(Reason& reason) const {
           "{} not been measured for {:.3g} h, so the count is {}: at least the highest of the last day.",
           MissingText("has", "have"), silent_s_ / 3600, decided_);
       return;
-    case Basis::kNoCount:
-      reason.sentence =
-          fmt::format("\"{}\" is {:.6g}, not a number of tasks, {}", Shown(settings_.target), value_, held);
-      return;
     case Basis::kFunction:
       break;
   }
@@ -183,6 +180,12 @@ void FunctionPolicy::Explain(Reason& reason) const {
       fmt::format("\"{}\" is {:.6g}: {} tasks after smoothing.", Shown(settings_.target), value_, decided_);
   reason.facts.push_back({"value of function.target", value_, "tasks"});
   for (size_t i = 0; i < signals().size(); ++i) reason.facts.push_back({signals()[i], signal_values_[i], ""});
+}
+
+std::string FunctionPolicy::NoNumber() const {
+  if (basis_ == Basis::kInvalid) return StrCat("function.target is invalid (", invalid_, ")");
+  if (basis_ != Basis::kNoCount) return "";
+  return fmt::format("\"{}\" is {:.6g}, not a number of tasks", Shown(settings_.target), value_);
 }
 
 std::span<const std::string> FunctionPolicy::signals() const {

@@ -23,6 +23,7 @@ class FunctionPolicy final : public ReplicaPolicy {
 
   int Decide(const LoadSample& sample) override;
   void Explain(Reason& reason) const override;
+  std::string NoNumber() const override;
   std::span<const std::string> signals() const override;
   bool reads_load() const override;
   std::unique_ptr<ReplicaPolicy> Clone() const override;

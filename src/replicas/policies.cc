@@ -34,6 +34,10 @@ class StaticPolicy final : public ReplicaPolicy {
     }
     return count_ = settings_.bounds.Clamp(count_ > 0 ? count_ : sample.count());
   }
+  // A fixed count needs nothing.
+  std::vector<std::string> Missing(const LoadSample& sample) const override {
+    return settings_.fixed.count > 0 ? std::vector<std::string>() : ReplicaPolicy::Missing(sample);
+  }
   void Explain(Reason& reason) const override {
     reason.recommender = "static";
     reason.sentence = settings_.fixed.count > 0
@@ -141,6 +145,8 @@ std::optional<int> ReplicaPolicy::TakeExternal(std::optional<ExternalTasks> /*an
 }
 
 std::optional<LoadBand> ReplicaPolicy::Forecast() const { return std::nullopt; }
+
+std::string ReplicaPolicy::NoNumber() const { return ""; }
 
 std::span<const std::string> ReplicaPolicy::signals() const { return {}; }
 

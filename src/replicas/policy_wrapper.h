@@ -28,6 +28,7 @@ class ReplicaPolicyWrapper : public ReplicaPolicy {
   }
   std::optional<LoadBand> Forecast() const override { return inner_->Forecast(); }
   void Explain(Reason& reason) const override { inner_->Explain(reason); }
+  std::string NoNumber() const override { return inner_->NoNumber(); }
   void Save(ByteWriter& out) const override { inner_->Save(out); }
   absl::Status Load(ByteReader& in) override { return inner_->Load(in); }
 

@@ -70,6 +70,10 @@ class ReplicaPolicy {
   // Describes how the last Decide came about; appends to what is in `reason` already.
   virtual void Explain(Reason& reason) const = 0;
 
+  // Why the last Decide left the count as it was though nothing was missing, for people: what it computes is no
+  // number of tasks. "", as by default: it decided, or something was missing.
+  virtual std::string NoNumber() const;
+
   // A copy with the same state.
   virtual std::unique_ptr<ReplicaPolicy> Clone() const = 0;
   // The state without the settings, appended. Load reads what Save of a policy with the same settings wrote;

@@ -238,6 +238,7 @@ struct TargetExpression::Parsed {
   std::vector<LoadSpan> spans;
   bool reads_load = false;
   bool reads_capacity = false;
+  bool is_constant = true;  // no name but those of functions
   // Of numbers, named signals and spans.
   std::array<double, kTargetSignals.size() + kMostSignals + kMostSpans> values{};
   Parser parser;
@@ -284,6 +285,7 @@ absl::Status TargetExpression::Parsed::TakeNames(std::span<const std::string> kn
     const std::string_view name = std::string_view(text).substr(i, end - i);
     const size_t next = SkipSpace(text, end);
     const bool called = next < text.size() && text[next] == '(';
+    is_constant = is_constant && std::ranges::find(kFunctions, name) != std::end(kFunctions);
     const auto* const span = std::ranges::find(kSpanFunctions, name);
     if (span != std::end(kSpanFunctions)) {
       if (!called) return BadAt(i, StrCat("expected ", name, "(minutes)"));
@@ -411,10 +413,13 @@ absl::StatusOr<TargetExpression> TargetExpression::Parse(std::string_view text,
       parsed->parser.DefineVar(StrCat("_", i), &parsed->values[kTargetSignals.size() + kMostSignals + i]);
     parsed->parser.SetExpr(rewritten);
     int results = 0;
-    parsed->parser.Eval(results);
+    const double value = parsed->parser.Eval(results)[results - 1];
     if (results != 1)
       return absl::InvalidArgumentError(StrCat(results, " values separated by commas: expected one"));
     if (absl::Status s = parsed->CheckConstants(); !s.ok()) return s;
+    if (parsed->is_constant && !(std::isfinite(value) && value >= 0))
+      return BadAt(0,
+                   fmt::format("the value is always {:.6g}: expected a number of tasks, 0 or more", value));
   } catch (const mu::ParserError& error) {
     return ToStatus(error, text);
   }

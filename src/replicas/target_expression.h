@@ -40,7 +40,8 @@ class TargetExpression {
   static constexpr int kMostMinutes = 14 * 1440;
 
   // InvalidArgument says at which character what is wrong and what is allowed. Nothing in an expression has
-  // a state or is random; nothing can be assigned. `signals`: named ones that there are beside kOwnSignals.
+  // a state or is random; nothing can be assigned. What reads nothing is 0 or more and finite. `signals`: named
+  // ones that there are beside kOwnSignals.
   static absl::StatusOr<TargetExpression> Parse(std::string_view text,
                                                 std::span<const std::string> signals = {});
 

@@ -116,6 +116,17 @@ TEST(TargetExpression, NamedSignals) {
   EXPECT_EQ(TargetExpression::Parse(sum, many).status().message(), "character 27: more than 8 signals");
 }
 
+TEST(TargetExpression, AConstantIsANumberOfTasks) {
+  EXPECT_EQ(Value("0"), 0);
+  EXPECT_EQ(Value("3 - 2"), 1);
+  EXPECT_EQ(Error("-5"), "character 1: the value is always -5: expected a number of tasks, 0 or more");
+  EXPECT_EQ(Error("min(1, 2) - 3"),
+            "character 1: the value is always -2: expected a number of tasks, 0 or more");
+  EXPECT_THAT(Error("sqrt(0 - 1)"), HasSubstr("a constant part of it is not a finite number"));
+  EXPECT_THAT(Error("exp(10000)"), HasSubstr("a constant part of it is not a finite number"));
+  EXPECT_THAT(Value("hour - 50"), testing::Lt(0)) << "not a constant";
+}
+
 TEST(TargetExpression, NoSignalTakesANameThatMeansSomething) {
   std::vector<std::string> taken(kTargetSignals.begin(), kTargetSignals.end());
   taken.insert(taken.end(), kOwnSignals.begin(), kOwnSignals.end());

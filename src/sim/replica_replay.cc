@@ -104,6 +104,7 @@ class Replay {
     int decided = pool_.count();
     const bool due = i % decide_steps_ == 0;
     if (due) decided = Decide(load, waiting, now_s, measured);
+    if (measured && held_) score_.held_s += step_s_;
     if (on_step_) on_step_({now_s, load, ready, starting, decided, due ? &policy_ : nullptr});
   }
 
@@ -157,6 +158,7 @@ class Replay {
     sample.signals = SignalsAt(now_s);
     const int before = pool_.count();
     const int decided = policy_.Decide(sample);
+    held_ = !policy_.Missing(sample).empty() || !policy_.NoNumber().empty();
     const int starts = pool_.SetCount(decided, static_cast<double>(now_s));
     if (measured) {
       score_.starts += static_cast<uint64_t>(starts);
@@ -182,6 +184,7 @@ class Replay {
   int need_ = 0, supply_ = 0;  // of the last step with a load
   int64_t day_ = INT64_MIN;
   bool changed_ = false;
+  bool held_ = false;  // since the last decision
 };
 
 class ClairvoyantPolicy final : public ReplicaPolicy {
@@ -204,6 +207,7 @@ class ClairvoyantPolicy final : public ReplicaPolicy {
     }
     return decided_ = options_->settings.bounds.Clamp(decided_);
   }
+  bool reads_load() const override { return false; }
   void Explain(Reason& reason) const override {
     reason.recommender = "clairvoyant";
     reason.sentence = fmt::format("The load will need {} tasks.", decided_);
@@ -235,6 +239,7 @@ void ReplicaScore::Add(const ReplicaScore& o) {
   lost += o.lost;
   delay_s += o.delay_s;
   max_delay_s = std::max(max_delay_s, o.max_delay_s);
+  held_s += o.held_s;
   starts += o.starts;
   changes += o.changes;
   days += o.days;

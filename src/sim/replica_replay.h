@@ -43,6 +43,7 @@ struct ReplicaScore {
   uint64_t overloaded_steps = 0;
   double load = 0, lost = 0;            // sums over the steps
   double delay_s = 0, max_delay_s = 0;  // queue: sum and highest of the delay until work is processed
+  double held_s = 0;  // after a decision that lacked a load, a signal or a number, until the next
   uint64_t starts = 0, changes = 0;
   uint64_t days = 0, days_without_change = 0;
   // SPEC's elasticity metrics (Herbst et al. 2016), sums over the steps with a load.

@@ -49,9 +49,19 @@ def main():
         url = f"http://127.0.0.1:{tautd.port}"
         said = stage.run(args.taut, "explain", web, "--server", url).stdout
         stage.check("requests was not measured, so the count stays 3" in said, "a silent signal holds the number", said)
+        stage.equal(tautd.get(path)["replicas"]["held"]["cause"], "not_measured", "the API says that it is held, and why")
+        gauge = 'tautd_replica_jobs_held{cause="not_measured"} %d'
+        stage.check("replicas held since" in said and gauge % 1 in tautd.ask("/metrics").text and
+                    "replicas_held" in tautd.output(), "so do taut explain, a metric and an event", said)
         cell.send(tautd, 12, 4, 0.5)
         replicas = tautd.get(path)["replicas"]
         stage.equal(replicas["would_be"], 8, "for an hour; then the highest of the last day is safe")
+        cell.send(tautd, 2, 4, 0.5, requests_each=10)
+        stage.check(tautd.get(path)["replicas"]["held"] is None and gauge % 0 in tautd.ask("/metrics").text and
+                    "replicas_hold_ended" in tautd.output(), "and that it is over", tautd.output())
+        said = stage.run(args.taut, "set", web, "replicas.function.target=-1", "--server", url)
+        stage.check(said.returncode != 0 and "the value is always -1: expected a number of tasks" in said.stderr,
+                    "a function that is always negative is refused", said.stderr)
         said = stage.run(args.taut, "set", web, "replicas.function.target=requets / 50", "--server", url)
         stage.check(said.returncode != 0 and 'did you mean "requests"' in said.stderr, "a wrong name is refused", said.stderr)
         said = stage.run(args.taut, "set", web, "replicas.function.target=requests / 0", "--server", url)

@@ -126,7 +126,7 @@ function replicasOf(job) {
   const used = load / (cpu.limit * tasks);
   return {
     policy: 'forecast', tasks, would_be: wouldBe, ordered: mode === 'auto' ? wouldBe : null, load_of: 'cpu', load, task_capacity: cpu.limit,
-    utilization: used, hold: mode === 'auto' && unit(job.number, 'waits') < 0.2 ? 'a lower number waits for the maintenance window, Sun 02:00-06:00' : '',
+    utilization: used, hold: mode === 'auto' && unit(job.number, 'waits') < 0.2 ? 'a lower number waits for the maintenance window, Sun 02:00-06:00' : '', held: null,
     reason: {
       recommender: 'forecast', sentence: `${wouldBe} tasks: the load when a task started now is ready is expected to be ${load.toPrecision(3)} cores.`,
       facts: [{ name: 'load', value: load, unit: 'cores' }, { name: 'utilisation now', value: 100 * used, unit: '%' }],

@@ -71,7 +71,7 @@ export interface Trial {
 export type LoadOf = 'cpu' | 'series';
 export interface Replicas {
   policy: string; tasks: number; would_be: Amount; ordered: Amount; load_of: LoadOf; load: Amount; task_capacity: Amount;
-  utilization: number | null; hold: string; reason: Reason;
+  utilization: number | null; hold: string; held: { cause: 'not_measured' | 'no_number'; since: number } | null; reason: Reason;
 }
 export interface ReplicaHistory {
   step: number; load_of: LoadOf; time: number[]; load: Amount[]; tasks: Amount[]; tasks_would_be: Amount[];
