@@ -5,6 +5,7 @@
 
 #include "engine/signal_builder.h"
 #include "live/live_replicas.h"
+#include "model/said_replicas.h"
 
 namespace taut {
 namespace {
@@ -32,10 +33,13 @@ class Walk {
   }
 
   void Take(const Signal& signal) {
-    if (signal.window >= query_.to || signal.tasks.empty()) return;
-    const auto tasks = static_cast<int>(signal.tasks.size());
+    const SaidReplicas said = SaidOf(signal.named);
+    if (signal.window >= query_.to || (signal.tasks.empty() && !said.known())) return;
+    const bool of_cpu = replicas_ == nullptr || (replicas_->is_of_cpu() && replicas_->reads_load());
+    if (signal.tasks.empty() && of_cpu) return;  // tasks that are not measured have no known usage
+    const int tasks = said.known() ? said.count : static_cast<int>(signal.tasks.size());
     if (signal.owner_limit.has_value() && *signal.owner_limit > 0) owners_ = signal.owner_limit;
-    if (replicas_ != nullptr) replicas_->Observe(signal, signal.owner_limit, use_);
+    if (replicas_ != nullptr) replicas_->Observe(signal, signal.owner_limit, use_, nullptr, {said});
     if (signal.window >= query_.from) Add(signal.window, LoadOf(signal), tasks);
     if (replicas_ == nullptr) return;
     (void)replicas_->Decide(policy_, signal.window.next().start_s());
@@ -131,6 +135,21 @@ class Walk {
   int last_tasks_ = 0, last_would_be_ = 0;
 };
 
+// The windows of a day in their order: those with usage as they are, and those in which no task was measured,
+// which may have a load and a number that a series says.
+std::vector<Signal> WindowsOf(const JobDay& day, std::span<const Signal> measured) {
+  std::vector<Signal> out(measured.begin(), measured.end());
+  for (const JobWindow& w : day.windows) {
+    if (w.num_tasks > 0) continue;
+    Signal& idle =
+        out.emplace_back(Signal{.window = w.window, .buckets = {}, .tasks = {}, .owner_limit = {}});
+    if (w.load >= 0) idle.load = w.load;
+    idle.named = std::span(day.signals).subspan(w.first_signal, w.num_signals);
+  }
+  std::ranges::stable_sort(out, {}, [](const Signal& s) { return s.window.index; });
+  return out;
+}
+
 }  // namespace
 
 ReplicaHistory ReplicasOverTime(const ReplicaHistoryQuery& query, std::span<const JobDay> days) {
@@ -142,7 +161,7 @@ ReplicaHistory ReplicasOverTime(const ReplicaHistoryQuery& query, std::span<cons
     // As windows are closed: of each its CPU first.
     auto next = memory.signals().begin();
     const auto end = memory.signals().end();
-    for (const Signal& signal : cpu.signals()) {
+    for (const Signal& signal : WindowsOf(day, cpu.signals())) {
       for (; next != end && next->window < signal.window; ++next) walk.TakeMemory(*next);
       walk.Take(signal);
     }

@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "engine/signal_builder.h"
+#include "model/said_replicas.h"
 #include "rollout/rules.h"
 
 namespace taut {
@@ -43,6 +44,29 @@ JobDay Day(int tasks, Load load, float memory = kAbsent) {
     day.windows.push_back(window);
   }
   return day;
+}
+
+// A job by a load series of which no task is measured: how many run is what a series said.
+TEST(ReplicaHistory, HasTheNumberThatASeriesSaid) {
+  JobPolicy policy = Hpa();
+  ASSERT_TRUE(SetJobSetting("replicas.task_capacity", "100", policy).ok());
+  std::vector<JobDay> days(1);
+  for (int32_t w = 0; w < kWindowsPerDay; ++w) {
+    JobWindow window;
+    window.window = WindowId{w};
+    window.load = 300;
+    window.first_signal = static_cast<uint32_t>(days[0].signals.size());
+    if (w < 200) window.num_signals = PutSaid({.count = 8, .ready = 7}, window.first_signal, days[0].signals);
+    days[0].windows.push_back(window);
+  }
+  const ReplicaHistory history =
+      ReplicasOverTime({.policy = &policy, .from = WindowId{0}, .to = WindowId{288}, .columns = 288}, days);
+  EXPECT_FALSE(history.is_of_cpu);
+  EXPECT_THAT(history.columns[199].tasks, Optional(8));
+  EXPECT_THAT(history.columns[199].load, Optional(300));
+  EXPECT_THAT(history.columns[199].would_be, Optional(6));
+  EXPECT_THAT(history.columns[199].capacity, Optional(testing::DoubleEq(8 * 100 * 0.8)));
+  EXPECT_FALSE(history.columns[200].tasks.has_value()) << "nobody said how many";
 }
 
 TEST(ReplicaHistory, SaysWhatWouldHaveRun) {

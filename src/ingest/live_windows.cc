@@ -8,6 +8,7 @@
 
 #include "histogram/window_histogram.h"
 #include "ingest/oom_watch.h"
+#include "model/said_replicas.h"
 
 namespace taut {
 namespace {
@@ -333,6 +334,10 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
     data.first_throttling = first_throttling;
     data.num_throttling = num_throttling;
     if (!said.empty()) data.replicas = said.Of(mapper.job_name(job), closed.window);
+    // Where agents measure a job's tasks these count, and what equals them needs no place in the store.
+    const SaidReplicas& its = data.replicas;
+    if (num_reports == 0 && (its.count != static_cast<int>(window.num_tasks) || its.ready != its.count))
+      data.window.num_signals += PutSaid(its, window.first_signal, closed.signals);
   }
   fold_counts_.events = fold_.events();
   if (left_out) ++fold_counts_.partial_windows;

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "ingest/ingest.h"
+#include "model/said_replicas.h"
 
 namespace taut {
 namespace {
@@ -52,6 +53,13 @@ class Cell {
         const std::string name(ingest_.mapper().job_name(job.job));
         EXPECT_FALSE(out.contains(name)) << "two windows";
         out[name] = job.replicas;
+        // What the store keeps of it: nothing where as many are measured.
+        const SaidReplicas kept =
+            SaidOf(std::span(w.signals).subspan(job.window.first_signal, job.window.num_signals));
+        const auto measured = static_cast<int>(job.window.num_tasks);
+        const bool as_measured = job.replicas.count == measured && job.replicas.ready == measured;
+        EXPECT_EQ(kept.count, as_measured ? -1 : job.replicas.count) << name;
+        EXPECT_EQ(kept.ready, as_measured ? -1 : job.replicas.ready) << name;
       }
     });
     return out;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "live/live_fleet.h"
+#include "model/said_replicas.h"
 #include "model/signal_name.h"
 
 namespace taut {
@@ -35,6 +36,7 @@ std::vector<ExternalNamed> NamedOf(std::span<const NamedSignal> measured, const 
   }
   for (const std::string_view own : kOwnSignals) named.erase(std::string(own));
   for (const NamedSignal& signal : measured) named[signal.name] = signal.value;
+  for (const std::string_view said : {kSaidCount, kSaidReady}) named.erase(std::string(said));
   std::vector<ExternalNamed> out;
   for (const auto& [name, value] : named) out.push_back({name, value});
   return out;

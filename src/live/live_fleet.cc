@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "engine/stored_history.h"
 #include "model/labels.h"
+#include "model/said_replicas.h"
 
 namespace taut {
 namespace {
@@ -500,7 +501,7 @@ void LiveFleet::Retrain(JobId id, std::span<const JobDay> days, std::span<const 
       for (const Signal& signal : signals_.signals()) fresh->ObserveMemory(signal, signal.owner_limit);
       signals_.Build(day, Resource::kCpu);
       for (const Signal& signal : signals_.signals())
-        fresh->Observe(signal, signal.owner_limit, SizeUse::kOwners);
+        fresh->Observe(signal, signal.owner_limit, SizeUse::kOwners, nullptr, {SaidOf(signal.named)});
     }
     fresh->EndPast();
     if (job.replicas != nullptr) fresh->TakeGate(*job.replicas);

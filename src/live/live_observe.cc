@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "live/live_fleet.h"
+#include "model/said_replicas.h"
 
 namespace taut {
 namespace {
@@ -104,8 +105,11 @@ void LiveFleet::ObserveTurn(const ClosedWindow& closed, std::span<const uint32_t
 void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point, Turn& turn) {
   ToJobDay(closed, index, turn.job_day);
   LiveJob& job = Awake(turn.job_day.job);
+  // Stored windows have it among their signals.
+  const SaidReplicas& now = closed.jobs[index].replicas;
+  const SaidReplicas said = now.known() ? now : SaidOf(turn.job_day.signals);
   if (closed.jobs[index].window.num_tasks == 0) {
-    ObserveIdle(turn.job_day, closed.jobs[index].replicas, job);
+    ObserveIdle(turn.job_day, said, job);
     return;
   }
   StartDay(job, closed.window.day());
@@ -143,7 +147,7 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
     lane.tasks = tasks;
     if (r == Resource::kCpu && job.replicas != nullptr) {
       job.replicas->Observe(signal, Enforced(job) ? lane.real_limit() : lane.owner(), SizeUseOf(job),
-                            &load_analogs_, {data.replicas, !reports.empty()});
+                            &load_analogs_, {said, !reports.empty()});
     }
     if (r == Resource::kMemory && job.replicas != nullptr) {
       job.replicas->ObserveMemory(signal, Enforced(job) ? lane.real_limit() : lane.owner());

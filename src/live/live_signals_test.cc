@@ -4,6 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "live/live_fixture.h"
+#include "model/said_replicas.h"
 
 namespace taut {
 namespace {
@@ -119,6 +120,19 @@ TEST(LiveSignals, NoMeasuredTaskIsNeededWhereTheNumberIsSaid) {
   job.said = {.count = 3, .ready = 3};
   job.Window(Queue(50), 0);
   EXPECT_THAT(job.replicas().recommended(), Optional(5));
+}
+
+TEST(LiveSignals, TheSaidNumberIsReadOfAStoredWindowToo) {
+  SignalledJob heard(BySignals("queue_length / 10")), stored(BySignals("queue_length / 10"));
+  for (const int count : {3, 3, 5}) {
+    heard.said = {.count = count, .ready = 2};
+    heard.Window(Queue(50), 0);
+    std::vector<NamedSignal> kept = Queue(50);
+    PutSaid(heard.said, 0, kept);
+    stored.Window(kept, 0);
+    EXPECT_EQ(stored.replicas().running(), count);
+  }
+  EXPECT_EQ(Chunk(stored.fleet), Chunk(heard.fleet)) << "byte for byte";
 }
 
 TEST(LiveSignals, ASignalAloneDoesNotHideASilentJob) {

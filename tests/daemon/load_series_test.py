@@ -64,6 +64,13 @@ def main():
         stage.check("of them ready" in shown, "taut explain says how many are ready", shown)
         stage.equal([name for name in (j["name"] for j in tautd.get("/api/v1/jobs")["jobs"]) if "unmeasured" in name], [],
                     "a number alone makes no job")
+        tautd.stop(signal.SIGKILL)
+        tautd = stage.tautd(config=CONFIG, store=store)
+        url = f"http://127.0.0.1:{tautd.port}"
+        stage.equal(tautd.get(path)["replicas"]["tasks"], 9, "after a kill, too: the number is stored")
+        end = replicas_test.START + cell.second // 300 * 300
+        drawn = tautd.get(f"{path}/replicas?from={end - 900}&to={end - 600}")["tasks"]
+        stage.equal(drawn, [9, 9], "and it is drawn over time")
         cell.send(tautd, 2, 4, 0.5)
         stage.equal(tautd.get(path)["replicas"]["tasks"], 4, "a silent series says nothing: the measured tasks count")
         said = stage.run(args.taut, "set", web, "replicas.task_capacity=-1", "--server", url)
