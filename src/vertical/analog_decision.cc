@@ -67,7 +67,18 @@ AnalogChoice ChooseForOrder(const AnalogCdf& cdf, const AnalogCase& job, Resourc
                             const AnalogSettings& settings) {
   AnalogSettings own = settings;
   own.max_overrun_chance = share;
-  return ChooseLimit(cdf, job, resource, /*price=*/0, own);
+  const AnalogChoice choice = ChooseLimit(cdf, job, resource, /*price=*/0, own);
+  const std::optional<double> most = MostForOrder(job);
+  if (!most.has_value() || choice.limit <= std::max(*most, job.floor)) return choice;
+  const double limit = std::max(*most, job.floor);
+  const double level = AnalogLevel(resource);
+  const double chance = cdf.Exceedance(std::log((limit + level) / (job.week_peak + level)));
+  return {limit, chance, limit, limit == job.kept_limit};
+}
+
+std::optional<double> MostForOrder(const AnalogCase& job) {
+  if (job.owner_limit < 0) return std::nullopt;
+  return std::max(job.owner_limit, kOwnRoom * job.week_peak);
 }
 
 AnalogBound BoundOf(const AnalogChoice& choice, const AnalogCdf& cdf, const AnalogCase& job,

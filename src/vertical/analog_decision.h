@@ -2,6 +2,7 @@
 // ordered share of OOM-days asks for.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,9 +33,15 @@ struct AnalogChoice {
 AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double price,
                          const AnalogSettings& settings);
 
-// As ChooseLimit for a job with an order of its own: the least allowed limit whose chance is at most `share`.
+// As ChooseLimit for a job with an order of its own: the least allowed limit whose chance is at most `share`, but
+// not above MostForOrder: beyond it a forecast cannot tell small chances apart.
 AnalogChoice ChooseForOrder(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double share,
                             const AnalogSettings& settings);
+
+// The owner's limit or kOwnRoom times the highest peak of the week, whichever is more. Absent without an owner's
+// limit.
+inline constexpr double kOwnRoom = 1.5;
+std::optional<double> MostForOrder(const AnalogCase& job);
 
 // What kept a choice from the least cost. In words and for programs (ReasonStep::kind).
 struct AnalogBound {

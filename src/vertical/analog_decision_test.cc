@@ -49,6 +49,31 @@ AnalogCdf RandomCdf(Rng& rng, double spread) {
   return cdf;
 }
 
+// A forecast whose tail does not end: an order that it cannot keep buys no more than the owner asked for, or half
+// again what the job has used.
+TEST(ChooseForOrder, IsNotAboveTheOwnersLimitAndTheJobsOwnPeaks) {
+  AnalogCdf cdf;
+  for (size_t k = 0; k < cdf.at.size(); ++k)
+    cdf.at[k] = TheGrid().Edge(static_cast<int>(k)) < 0 ? 0.0F : 0.98F;  // 2 % above all levels
+  AnalogCase job;
+  job.week_peak = 4e9;
+  const auto chosen = [&](double share) {
+    return ChooseForOrder(cdf, job, Resource::kMemory, share, AnalogSettings());
+  };
+  EXPECT_GT(chosen(0.003).limit, 40e9) << "without an owner's limit nothing says what is too much";
+  job.owner_limit = 10e9;
+  EXPECT_EQ(chosen(0.003).limit, 10e9);
+  EXPECT_NEAR(chosen(0.003).overrun_chance, 0.02, 1e-6) << "and the chance is that of this limit";
+  EXPECT_FALSE(chosen(0.003).kept);
+  EXPECT_LT(chosen(0.03).limit, 4.1e9) << "an order that can be kept is";
+  job.owner_limit = 1e9;
+  EXPECT_EQ(chosen(0.003).limit, 6e9) << "a job above its owner's limit gets more than that";
+  job.kept_limit = 6e9;
+  EXPECT_TRUE(chosen(0.003).kept);
+  job.floor = 7e9;
+  EXPECT_EQ(chosen(0.003).limit, 7e9) << "what it used yesterday it gets";
+}
+
 RC_GTEST_PROP(AnalogCdf, ExceedanceFallsAndMeetsTheEdges, ()) {
   Rng rng(*rc::gen::arbitrary<uint64_t>());
   const AnalogCdf cdf = RandomCdf(rng, *rc::gen::element(0.01, 0.3, 3.0));

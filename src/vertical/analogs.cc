@@ -527,7 +527,17 @@ void AnalogsRecommender::ExplainChoice(const AnalogCase& job, const AnalogCdf& c
   if (choice_.kept) {
     name = "the limit before, kept";
     reason.steps.push_back({name, 0, choice_.limit, "kept"});
-  } else if (own || bound.kind.empty()) {
+  } else if (own) {
+    AnalogCase unbounded = job;
+    unbounded.owner_limit = -1;
+    unbounded.kept_limit = -1;
+    const double free_limit = ChooseForOrder(cdf, unbounded, resource, most, s).limit;
+    reason.steps.push_back({name, 0, std::max(free_limit, choice_.limit)});
+    if (choice_.limit < free_limit) {
+      name = fmt::format("not above the owner's limit or {:g} times the week's peak", kOwnRoom);
+      reason.steps.push_back({name, free_limit, choice_.limit, "upper_bound"});
+    }
+  } else if (bound.kind.empty()) {
     reason.steps.push_back({name, 0, choice_.limit});
   } else {
     reason.candidates.push_back({"least cost", bound.free_limit, bound.free_cost, detail, false});
