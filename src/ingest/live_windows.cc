@@ -70,6 +70,9 @@ float ThrottledShare(std::span<const TaskReport> reports, std::span<const TaskTh
                       : static_cast<float>(static_cast<double>(throttled) / static_cast<double>(periods));
 }
 
+// Windows hold sums of samples as floats.
+constexpr double kMostOfSample = 1e30;
+
 bool Earlier(const RemoteSample& s, int64_t time_ms) { return s.timestamp_ms < time_ms; }
 
 }  // namespace
@@ -87,7 +90,7 @@ uint64_t IngestCounts::*LiveWindows::Refusal(const RemoteSample& sample, Timesta
   if (IsFarFuture(sample.timestamp_ms, now)) {
     return &IngestCounts::far_future;
   }
-  if (!(sample.value >= 0) || std::isinf(sample.value)) [[unlikely]] {
+  if (!(sample.value >= 0) || sample.value > kMostOfSample) [[unlikely]] {
     if (!std::isnan(sample.value)) return &IngestCounts::invalid;
     if (!IsStaleMarker(sample.value)) return &IngestCounts::nan;
   }

@@ -146,6 +146,7 @@ TEST(LiveWindows, EverySampleHasOneOutcome) {
   expect(Memory(150, 5), &IngestCounts::over_capacity);
   expect(Memory(150, std::nan("")), &IngestCounts::nan);
   expect(Memory(150, std::numeric_limits<double>::infinity()), &IngestCounts::invalid);
+  expect(Memory(150, 1.1e30), &IngestCounts::invalid);
   expect(Memory(150, -1), &IngestCounts::invalid);
   expect(Memory(901, 5), &IngestCounts::far_future);
   expect({"other", "j", "t", "", "", 100, 1}, &IngestCounts::unmapped);

@@ -27,6 +27,7 @@ LiveReplicas::LiveReplicas(const ReplicaPolicyInfo& info, const ReplicaSettings&
     : info_(&info),
       task_capacity_(settings.task_capacity),
       silent_s_(settings.function.silent_s),
+      most_(settings.bounds.max),
       policy_(NewReplicaPolicy(info, settings)),
       capacity_(settings.task_capacity),
       recent_(static_cast<size_t>(std::clamp(std::ceil(settings.startup_s / kWindowSeconds), 1.0, 288.0)),
@@ -81,20 +82,36 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   NoteTasks(cpu, tasks);
   if (reads_load() && (capacity_ == 0 || (!load_.has_value() && !recommended_.has_value()))) return;
   const int assumed = gate_.assumed().value_or(tasks);
+  const int assumed_ready = std::min(AssumedReady(ready), assumed);
   const LoadSample sample{.at = Timestamp::FromSeconds(now_s),
                           .load = load_,
                           .capacity = capacity_,
-                          .ready = std::min(ready, assumed),
-                          .starting = std::max(0, assumed - ready),
+                          .ready = assumed_ready,
+                          .starting = assumed - assumed_ready,
                           .analogs = analogs,
                           .signals = SignalsOf(cpu)};
   recommended_ = policy_->Decide(sample);
+  // What the others use is not known: no reason for fewer.
+  const bool some_unmeasured = is_of_cpu() && *said_counts_ && measured_ < counted.said.count;
+  if (some_unmeasured) recommended_ = std::max(*recommended_, std::min(assumed, most_));
   TakeSilence(cpu.window, sample);
   if (!chosen.has_value()) return;
   // A smaller size is for as many tasks as it takes: until they run, the limit stays.
   const bool waits = use == SizeUse::kOrdered && *chosen < *limit && ready < *recommended_;
   size_.limit = waits ? limit : chosen;
   size_.load = sizer_->utilization() * *size_.limit;
+}
+
+int LiveReplicas::AssumedReady(int ready) {
+  if (gate_.in_force.has_value() || !gate_.shown.has_value()) {
+    shown_ = {};
+    return ready;
+  }
+  if (shown_.count != *gate_.shown) {
+    shown_ = {.count = *gate_.shown, .ready = shown_.count < 0 ? ready : shown_.ready};
+  }
+  if (++shown_.windows >= static_cast<int>(startup_windows())) shown_.ready = shown_.count;
+  return shown_.ready;
 }
 
 std::span<const double> LiveReplicas::SignalsOf(const Signal& cpu) {
@@ -249,10 +266,10 @@ void LiveReplicas::TakeExternal(std::optional<ExternalTasks> answer) {
 }
 
 std::optional<double> LiveReplicas::LoadOf(const Signal& cpu) const {
-  if (!is_of_cpu()) return cpu.load;
+  if (!is_of_cpu()) return UsableLoad(cpu.load, capacity_);
   double load = 0;
   for (const TaskUsage& t : cpu.tasks) load += t.mean;
-  return load;
+  return UsableLoad(load, capacity_);
 }
 
 Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {

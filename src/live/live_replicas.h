@@ -134,6 +134,9 @@ class LiveReplicas {
   void NoteTasks(const Signal& cpu, int tasks);
   // The number of tasks that counts.
   int TakeCount(const CountedTasks& counted, int measured);
+  // Of the tasks that the policy takes as running, those that are ready: where a number is only shown, as many as
+  // would be if they had been started.
+  int AssumedReady(int ready);
   std::optional<double> ChosenSize(std::optional<double> limit, SizeUse use) const;
   // What is silent for long may be high: the highest count of a day is safe.
   void TakeSilence(WindowId window, const LoadSample& sample);
@@ -153,6 +156,7 @@ class LiveReplicas {
   const ReplicaPolicyInfo* info_;
   double task_capacity_;  // ReplicaSettings::task_capacity
   double silent_s_;       // FunctionReplicaSettings::silent_s
+  int most_;              // ReplicaBounds::max
   std::unique_ptr<ReplicaPolicy> policy_;
   std::unique_ptr<TaskSizer> sizer_;  // null: the size is the owner's
   TaskSize size_;
@@ -176,6 +180,10 @@ class LiveReplicas {
   SafeCount safe_;
   bool has_lost_ = false;
   std::vector<double> signals_;  // scratch
+  // Not saved: the number that is shown, since how many windows, and the tasks that would be ready by then.
+  struct Shown {
+    int count = -1, ready = 0, windows = 0;
+  } shown_;
   // Not saved: what the last window lacks of what the policy reads, for people, and the safe count since that
   // has been so for function.silent_s.
   std::string missing_;

@@ -100,6 +100,56 @@ class ScaledJob {
   int32_t index = 0;
 };
 
+// A series that says nonsense: the count stays, and what it said is not learnt.
+TEST(LiveReplicas, AnAbsurdLoadIsNotMeasured) {
+  for (const char* policy : {"hpa", "autopilot", "forecast", "static"}) {
+    LiveSettings settings = Scaling(Mode::kAuto, policy);
+    JobPolicy defaults = settings.rules.defaults();
+    defaults.replicas.task_capacity = 1;
+    settings.rules = *PolicyRules::Compile({}, defaults);
+    ScaledJob job(settings);
+    for (int w = 0; w < 60; ++w) {
+      job.series_load = 3 + w % 3;
+      if (w % 10 == 9) job.series_load = w % 20 == 9 ? 1e39 : 1e12;
+      const int before = job.running;
+      job.Window(1);
+      if (w % 10 != 9) continue;
+      EXPECT_FALSE(job.replicas().load().has_value()) << policy;
+      EXPECT_EQ(job.running, before) << policy;
+    }
+    EXPECT_LT(job.running, 20) << policy;
+  }
+}
+
+// kube-state-metrics says that 10 run, and the samples of 6 are gone.
+TEST(LiveReplicas, TasksThatAreNotMeasuredAreNoReasonForFewer) {
+  ScaledJob job(Scaling(Mode::kAuto, "hpa"));
+  job.follows = false;
+  job.running = 10;
+  job.said = {.count = 10, .ready = 10};
+  for (int w = 0; w < 3; ++w) job.Window(10);  // half of 10 x 2 cores: the target
+  job.running = 4;
+  for (int w = 0; w < 4; ++w) job.Window(4);
+  EXPECT_THAT(job.all, IsEmpty());
+  EXPECT_THAT(job.replicas().CountNotice(), HasSubstr("10 tasks run, and 4 are measured"));
+  job.said = {.count = 4, .ready = 4};
+  for (int w = 0; w < 4; ++w) job.Window(2);
+  ASSERT_FALSE(job.all.empty()) << "all are measured, and fewer do";
+  EXPECT_LT(*job.all[0].after, 4);
+}
+
+// Nobody starts what is only shown: it would be ready by now, and fewer do when the load is over.
+TEST(LiveReplicas, ANumberThatIsOnlyShownComesDownAgain) {
+  ScaledJob job(Scaling(Mode::kObserve, "hpa"));
+  job.running = 4;
+  job.Window(4);  // half of 4 x 2 cores: the target
+  for (int w = 0; w < 3; ++w) job.Window(7.2);
+  ASSERT_FALSE(job.all.empty());
+  EXPECT_THAT(job.all.back().after, Optional(8.0));
+  for (int w = 0; w < 40; ++w) job.Window(4);
+  EXPECT_THAT(job.all.back().after, Optional(4.0));
+}
+
 TEST(LiveReplicas, AutoFollowsTheLoadAndSaysWhy) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.Window(6);  // half of 6 x 2 cores: the target

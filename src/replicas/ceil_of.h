@@ -6,7 +6,9 @@
 
 namespace taut {
 
-// What is a whole number but for rounding is that number.
-inline double CeilOf(double x) { return std::ceil(x - 1e-9 * std::max(1.0, std::fabs(x))); }
+// What is a whole number but for rounding is that number; what is not finite stays as it is.
+inline double CeilOf(double x) {
+  return std::isfinite(x) ? std::ceil(x - 1e-9 * std::max(1.0, std::fabs(x))) : x;
+}
 
 }  // namespace taut

@@ -22,6 +22,8 @@ constexpr double kLeastGain = 0.05;        // of the price of a change, for task
 constexpr double kLeastLoad = 0.02;        // of the mean; the logarithm of less would only be noise
 constexpr int64_t kCautiousHoldUs = 300 * kMicrosPerSecond;
 
+constexpr uint8_t kSetByOthers = 0x80, kMoved = 0x40;  // of the stored basis
+
 int SlotsPerDay(double step_s) { return std::max(1, static_cast<int>(std::lround(kDaySeconds / step_s))); }
 
 }  // namespace
@@ -33,14 +35,25 @@ ForecastPolicy::ForecastPolicy(const ReplicaSettings& settings)
       log_price_(std::log(kFirstPrice)) {}
 
 int ForecastPolicy::Decide(const LoadSample& sample) {
+  if (sample.count() != decided_) {
+    set_by_others_ = true;
+  } else if (moved_) {
+    set_by_others_ = false;
+  }
+  decided_ = DecideFor(sample);
+  moved_ = decided_ != sample.count();
+  return decided_;
+}
+
+int ForecastPolicy::DecideFor(const LoadSample& sample) {
   at_ = sample.at;
   capacity_ = sample.capacity;
-  if (!sample.load.has_value()) {
+  if (!sample.load.has_value() || !std::isfinite(*sample.load)) {
     basis_ = Basis::kHeld;
-    return decided_ = settings_.bounds.Clamp(sample.count());
+    return settings_.bounds.Clamp(sample.count());
   }
   load_ = *sample.load;
-  const double tasks = load_ / capacity_;
+  const double tasks = std::min(load_ / capacity_, kMostTasksOfLoad);
   const int64_t step = FloorDiv(sample.at.us, static_cast<int64_t>(settings_.step_s * kMicrosPerSecond));
   if (step > last_step_) {
     ++steps_;
@@ -53,13 +66,15 @@ int ForecastPolicy::Decide(const LoadSample& sample) {
   if (static_cast<double>(steps_) * settings_.step_s < settings_.forecast.min_history_s) {
     const bool by_analogs = sample.analogs != nullptr && sample.analogs->is_known() && load_ > 0;
     basis_ = by_analogs ? Basis::kAnalogs : Basis::kShortHistory;
-    return decided_ = Cautious(sample);
+    return Cautious(sample);
   }
-  Calibrate(tasks > settings_.max_utilization * sample.ready * (1 + 1e-12));
+  // A count that others have set says nothing of the price, and no price raises one at its bound.
+  const bool overloaded = tasks > settings_.max_utilization * sample.ready * (1 + 1e-12);
+  if (!set_by_others_ && !(overloaded && sample.count() >= settings_.bounds.max)) Calibrate(overloaded);
   basis_ = Basis::kForecast;
   // Tasks that run now are kept for the next step too; more of them could not be ready for it.
   wanted_ = settings_.bounds.Clamp(std::max(std::min(Best(false), sample.count()), Best(true)));
-  return decided_ = settings_.bounds.Clamp(Move(settings_.bounds.Clamp(sample.count()), wanted_));
+  return settings_.bounds.Clamp(Move(settings_.bounds.Clamp(sample.count()), wanted_));
 }
 
 void ForecastPolicy::Calibrate(bool overloaded) {
@@ -218,7 +233,8 @@ void ForecastPolicy::Save(ByteWriter& out) const {
     out.Put(w.at.us);
     out.Put(w.count);
   }
-  out.Put(static_cast<uint8_t>(basis_));
+  out.Put(static_cast<uint8_t>(static_cast<uint8_t>(basis_) | (set_by_others_ ? kSetByOthers : 0) |
+                               (moved_ ? kMoved : 0)));
   out.Put(at_.us);
   out.Put(wanted_);
   out.Put(decided_);
@@ -243,7 +259,12 @@ absl::Status ForecastPolicy::Load(ByteReader& in) {
     const Timestamp at = values.Time();
     fresh.cautious_.push_back({at, values.Count()});
   }
-  fresh.basis_ = static_cast<Basis>(values.Within<uint8_t>(0, static_cast<uint8_t>(Basis::kAnalogs)));
+  // The high bits are 0 in states of earlier versions.
+  const auto basis = values.Within<uint8_t>(0, UINT8_MAX);
+  fresh.basis_ = static_cast<Basis>(basis & ~(kSetByOthers | kMoved));
+  values.Require(fresh.basis_ <= Basis::kAnalogs);
+  fresh.set_by_others_ = (basis & kSetByOthers) != 0;
+  fresh.moved_ = (basis & kMoved) != 0;
   fresh.at_ = values.Time();
   fresh.wanted_ = values.Count();
   fresh.decided_ = values.Count();

@@ -30,6 +30,7 @@ class ForecastPolicy final : public ReplicaPolicy {
  private:
   enum class Basis : uint8_t { kHeld, kShortHistory, kForecast, kAnalogs };
 
+  int DecideFor(const LoadSample& sample);
   void Calibrate(bool overloaded);
   double Price() const;
   double Cost(bool far, int count) const;
@@ -61,6 +62,10 @@ class ForecastPolicy final : public ReplicaPolicy {
   double load_ = 0, capacity_ = 1;
   std::optional<double> rise_chance_;  // of kAnalogs: of a load above the utilisation; not saved
   int wanted_ = 0, decided_ = 0;
+  bool moved_ = false;  // the last Decide asked for another count than the one that ran
+  // The count that runs was set by others, who may not care for overload; until a move of this policy's is
+  // followed.
+  bool set_by_others_ = false;
 };
 
 }  // namespace taut

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "base/random.h"
 #include "gtest/gtest.h"
@@ -42,6 +46,61 @@ RC_GTEST_PROP(ReplicaPolicies, StayWithinTheBoundsAndHoldWithoutALoad, ()) {
     RC_ASSERT(reason.recommender == info.name);
     count = decided;
   }
+}
+
+TEST(ReplicaPolicies, ALoadOfMoreTasksThanThereAreIsNone) {
+  EXPECT_EQ(UsableLoad(5.0, 2), 5);
+  EXPECT_EQ(UsableLoad(0.0, 1), 0);
+  EXPECT_EQ(UsableLoad(2e9, 2), 2e9);
+  EXPECT_EQ(UsableLoad(2e9, 0), 2e9) << "the capacity is not known yet";
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const auto& [load, capacity] : std::vector<std::pair<double, double>>{
+           {inf, 1}, {inf, 0}, {-1, 1}, {std::nan(""), 1}, {2.1e9, 2}, {7, 1e-306}})
+    EXPECT_FALSE(UsableLoad(load, capacity).has_value()) << load << " / " << capacity;
+  EXPECT_FALSE(UsableLoad(std::nullopt, 1).has_value());
+}
+
+// Even one that nobody should have passed on ends no program and breaks no bound.
+TEST(ReplicaPolicies, AnEndlessLoadStaysWithinTheBounds) {
+  for (const ReplicaPolicyInfo& info : ReplicaPolicies()) {
+    ReplicaSettings s;
+    s.bounds = {.min = 2, .max = 40};
+    s.forecast.min_history_s = 3600;
+    s.function.target = "load / capacity";
+    const auto policy = info.make(s);
+    int count = 7;
+    for (int m = 0; m < 600; ++m) {
+      double load = 5;
+      if (m % 100 == 90) load = 1e39;
+      if (m % 100 == 95) load = std::numeric_limits<double>::infinity();
+      count = policy->Decide({Timestamp::FromSeconds(m * 60), load, 1, count, 0});
+      ASSERT_TRUE(count >= 2 && count <= 40) << info.name << " " << count;
+    }
+  }
+}
+
+// Whoever runs too few tasks, or too many, does not move the price of an overloaded minute.
+TEST(ReplicaPolicies, TheForecastLearnsOnlyFromCountsOfItsOwn) {
+  const auto price_after = [](int others) {
+    ReplicaSettings s;
+    s.forecast.min_history_s = 3600;
+    const auto policy = (*FindReplicaPolicy("forecast"))->make(s);
+    Rng rng(5);
+    int count = 20;
+    for (int m = 0; m < 2 * 1440; ++m) {
+      const int running = others > 0 ? others : count;
+      count = policy->Decide({Timestamp::FromSeconds(m * 60), Wave(m, rng), 1, running, 0});
+    }
+    Reason reason;
+    policy->Explain(reason);
+    for (const auto& fact : reason.facts) {
+      if (fact.name == "price of an overloaded minute") return std::get<double>(fact.value);
+    }
+    return 0.0;
+  };
+  EXPECT_GT(price_after(3), 0);
+  EXPECT_EQ(price_after(3), price_after(90));
+  EXPECT_NE(price_after(0), price_after(90)) << "of its own it does";
 }
 
 TEST(ReplicaPolicies, ACloneGoesOnAsTheOriginal) {

@@ -1,6 +1,7 @@
 // The seam of horizontal scaling: the load of one job in, a number of tasks with its reason out.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,10 +17,19 @@
 
 namespace taut {
 
+// A load that needs more tasks than this is none: its source is broken.
+inline constexpr double kMostTasksOfLoad = 1e9;
+// The load as a policy may see it: absent where it is absent, no finite number of 0 or more, or of more than
+// kMostTasksOfLoad tasks of this capacity (0: not known).
+inline std::optional<double> UsableLoad(std::optional<double> load, double capacity) {
+  const bool is_number = load.has_value() && *load >= 0 && std::isfinite(*load);
+  return is_number && *load <= kMostTasksOfLoad * (capacity > 0 ? capacity : *load) ? load : std::nullopt;
+}
+
 // What is known when a decision is due.
 struct LoadSample {
   Timestamp at;
-  std::optional<double> load;  // in units of the source; absent: not measured
+  std::optional<double> load;  // in units of the source, as of UsableLoad; absent: not measured
   double capacity =
       1;             // load that one task can process at 100 % utilisation; > 0, unless reads_load() is false
   int ready = 0;     // tasks that process load

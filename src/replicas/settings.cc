@@ -93,6 +93,7 @@ absl::Status SetNumber(const ReplicaSetting& s, std::string_view text, ReplicaSe
 }  // namespace
 
 int ReplicaBounds::Clamp(double count) const {
+  if (std::isnan(count)) return min;
   return static_cast<int>(std::clamp(count, static_cast<double>(min), static_cast<double>(max)));
 }
 

@@ -21,7 +21,7 @@ struct ReplicaBounds {
   int min = 1;
   int max = 1'000'000;
 
-  int Clamp(double count) const;
+  int Clamp(double count) const;  // of what is not a number: the minimum
 };
 
 struct StaticReplicaSettings {

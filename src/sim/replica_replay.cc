@@ -155,6 +155,7 @@ class Replay {
     LoadSample sample{Timestamp::FromSeconds(now_s), load, options_.capacity, pool_.ready(),
                       pool_.starting()};
     if (load.has_value()) *sample.load += waiting;
+    sample.load = UsableLoad(sample.load, options_.capacity);
     sample.signals = SignalsAt(now_s);
     const int before = pool_.count();
     const int decided = policy_.Decide(sample);
