@@ -23,8 +23,8 @@ import tempfile
 
 SHARES = [0.01, 0.018, 0.03, 0.05, 0.08, 0.13]
 THROTTLED = [0.0007, 0.001, 0.002, 0.003, 0.005]
-HEADS = ("memory: of owners' @ OOM-days  OOMs/task-day  serious  changes  none",
-         "CPU: of owners' @ throttled work  over-days  changes  none")
+HEADS = ("memory: of owners' @ OOM-days  OOMs/task-day  serious  changes  none  slack",
+         "CPU: of owners' @ throttled work  over-days  changes  none  slack")
 
 
 def replay(args, paths, recommender, settings, feedback=None):
@@ -39,13 +39,13 @@ def replay(args, paths, recommender, settings, feedback=None):
 def memory(lane):
     return (f"{lane['footprint_of_owner']:.3f} @ {100 * lane['oom_day_share']:5.2f} %  {lane['ooms_per_task_day']:.3f}"
             f"  {100 * lane['serious_oom_days'] / lane['job_days']:5.2f} %  {lane['changes_per_job_day']:.2f}"
-            f"  {100 * lane['share_of_days_without_change']:3.0f} %")
+            f"  {100 * lane['share_of_days_without_change']:3.0f} %  {100 * lane['slack_mean']:3.0f} %")
 
 
 def cpu(lane):
     return (f"{lane['footprint_of_owner']:.3f} @ {100 * lane['usage_over_share']:5.2f} %"
             f"  {100 * lane['oom_day_share']:5.1f} %  {lane['changes_per_job_day']:.2f}"
-            f"  {100 * lane['share_of_days_without_change']:3.0f} %")
+            f"  {100 * lane['share_of_days_without_change']:3.0f} %  {100 * lane['slack_mean']:3.0f} %")
 
 
 def rows(only):
@@ -66,7 +66,7 @@ def rows(only):
 
 # What is ordered: (what, recommender, setting, resource, orders)
 ORDERS = [("OOM-days of all jobs", "analogs", "analogs.memory_oom_days", "memory", (0.01, 0.03, 0.08)),
-          ("OOM-days of each job", "analogs", "analogs.job_order", "memory", (0.003, 0.03, 0.13)),
+          ("OOM-days of each job", "analogs", "analogs.job_order", "memory", (0.003, 0.01, 0.03, 0.13)),
           ("throttled work of all jobs", "work_function", "work_function.cpu_throttled", "cpu", (0.001, 0.003, 0.005)),
           ("throttled work of each job", "work_function", "work_function.job_order", "cpu", (0.001, 0.005))]
 
@@ -91,7 +91,7 @@ def peaks(args, title, paths):
     """Beside each order of analogs the peak of any days and margin that costs least at no more OOM-days"""
     tried = []
     for days in (3, 4, 5, 7, 10, 14, 21, 28):
-        for margin in (0.05, 0.15, 0.3, 0.5):
+        for margin in (0.05, 0.15, 0.3, 0.5, 0.6, 1.0):
             lane = replay(args, paths, "peak", {"peak.days": days, "peak.margin": margin})["memory"]
             tried.append((lane["footprint_of_owner"], lane["oom_day_share"], lane["ooms_per_task_day"], days, margin))
     print(f"\n{title}: memory of owners' @ OOM-days, OOMs/task-day")

@@ -16,9 +16,22 @@ BOUNDS = {
     ("leak", "memory"): (0.05, 1.6, 0.2),
     ("identical", "memory"): (0.01, 1.3, 0.1),
     ("growth-20", "memory"): (0.05, 1.6, 0.5),
+    ("growth-x2", "memory"): (0.03, 1.3, 0.3),
+    ("weekly", "memory"): (0.02, 1.5, 0.2),
+    ("monthly", "memory"): (0.05, 1.4, 0.7),
+    ("deploy", "memory"): (0.04, 1.25, 0.7),
+    ("bursts", "memory"): (0.1, 2.3, 0.8),
+    ("nightly", "memory"): (0.04, 1.6, 0.3),
     ("over-owner", "cpu"): (0.005, 1.0, None),
     ("steady", "cpu"): (0.001, 1.2, None),
     ("identical", "cpu"): (0.001, 1.2, None),
+    ("growth-20", "cpu"): (0.002, 1.1, None),
+    ("growth-x2", "cpu"): (0.002, 1.1, None),
+    ("weekly", "cpu"): (0.003, 1.2, None),
+    ("monthly", "cpu"): (0.002, 1.25, None),
+    ("deploy", "cpu"): (0.002, 1.2, None),
+    ("bursts", "cpu"): (0.003, 1.3, None),
+    ("nightly", "cpu"): (0.002, 1.6, None),
 }
 DEFAULTS = {"memory": "analogs", "cpu": "work_function"}
 
