@@ -125,7 +125,8 @@ std::string FormatDuration(int64_t seconds) {
 }
 
 std::string FormatChance(double chance) {
-  return chance < 0.001 ? "under 0.1 %" : fmt::format("{:.2g} %", 100 * chance);
+  if (chance < 0.001) return "under 0.1 %";
+  return chance >= 0.995 ? "over 99 %" : fmt::format("{:.2g} %", 100 * chance);
 }
 
 std::string FormatBytes(double bytes) {

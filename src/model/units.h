@@ -26,7 +26,7 @@ std::string BytesText(double bytes);
 
 // "20 min", "3 h", "2.5 days".
 std::string FormatDuration(int64_t seconds);
-// Of a chance of 0 to 1: "2.7 %", "under 0.1 %". Never 0 %: no number of days shows that.
+// Of a chance of 0 to 1: "2.7 %", "under 0.1 %", "over 99 %": no number of days shows 0 % or 100 %.
 std::string FormatChance(double chance);
 // "3.2 GiB", "512 MiB": three significant digits.
 std::string FormatBytes(double bytes);

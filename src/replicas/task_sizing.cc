@@ -146,11 +146,13 @@ void ExplainSize(const SizingChoice& choice, const SizingSettings& settings, Rea
   reason.sentence = fmt::format(
       "{} at the peak of {}; with their memory they cost as much as {} on average over the hours.",
       NameOf(chosen), FormatCores(choice.peak), FormatCores(chosen.cost));
-  // The best of what is not taken: cheaper but for its fault, else the next in cost.
+  // The best of what is not taken: cheaper but for its fault, else the next in cost. What replicas.max keeps from
+  // carrying the peak is left out: its cost is that of too few tasks.
   const SizeOption* other = nullptr;
   for (size_t i = 0; i < choice.options.size(); ++i) {
     const SizeOption& o = choice.options[i];
-    if (i != choice.chosen && (other == nullptr || o.cost < other->cost)) other = &o;
+    const bool compares = i != choice.chosen && o.fault != SizeFault::kTooMany;
+    if (compares && (other == nullptr || o.cost < other->cost)) other = &o;
   }
   if (other != nullptr) {
     const std::string fault = SaysFault(other->fault, settings);

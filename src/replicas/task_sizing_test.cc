@@ -157,6 +157,16 @@ TEST_F(TaskSizing, TheExplanationNamesBothSizes) {
   EXPECT_THAT(reason.sentence, Not(HasSubstr("nan")));
 }
 
+// What fewer tasks than needed cost says nothing.
+TEST_F(TaskSizing, TheExplanationComparesOnlyWithWhatCarriesThePeak) {
+  bounds_ = {.min = 1, .max = 4};
+  const SizingChoice choice = Choose(3);
+  ASSERT_EQ(FaultOf(choice, 1.5), SizeFault::kTooMany);
+  Reason reason;
+  ExplainSize(choice, settings_, reason);
+  EXPECT_THAT(reason.sentence, Not(HasSubstr("replicas.max")));
+}
+
 TEST_F(TaskSizing, OfAnythingTheChoiceIsOneThatCarriesThePeak) {
   Rng rng(3);
   for (int i = 0; i < 500; ++i) {
