@@ -22,7 +22,15 @@ constexpr double kLeastGain = 0.05;        // of the price of a change, for task
 constexpr double kLeastLoad = 0.02;        // of the mean; the logarithm of less would only be noise
 constexpr int64_t kCautiousHoldUs = 300 * kMicrosPerSecond;
 
-constexpr uint8_t kSetByOthers = 0x80, kMoved = 0x40;  // of the stored basis
+constexpr uint8_t kSetByOthers = 0x80, kMoved = 0x40, kHasHighest = 0x20;  // of the stored basis
+constexpr double kHighestHalfLifeDays = 14, kMostOverHighest = 1.25;
+
+// People order shares below those that FormatChance tells apart.
+std::string ChanceText(double chance) {
+  return chance < 1e-4    ? "under 0.01 %"
+         : chance < 0.001 ? fmt::format("of {:.2g} %", 100 * chance)
+                          : StrCat("of ", FormatChance(chance));
+}
 
 int SlotsPerDay(double step_s) { return std::max(1, static_cast<int>(std::lround(kDaySeconds / step_s))); }
 
@@ -58,6 +66,8 @@ int ForecastPolicy::DecideFor(const LoadSample& sample) {
   if (step > last_step_) {
     ++steps_;
     rises_.Observe(sample.at, load_);
+    highest_ =
+        std::max(tasks, highest_ * std::exp2(-settings_.step_s / (kHighestHalfLifeDays * kDaySeconds)));
     mean_tasks_ +=
         (tasks - mean_tasks_) * std::max(1.0 / static_cast<double>(steps_), settings_.step_s / kDaySeconds);
     model_.Observe(step, std::max(tasks, kLeastLoad * mean_tasks_));
@@ -70,7 +80,7 @@ int ForecastPolicy::DecideFor(const LoadSample& sample) {
   }
   // A count that others have set says nothing of the price, and no price raises one at its bound.
   const bool overloaded = tasks > settings_.max_utilization * sample.ready * (1 + 1e-12);
-  if (!set_by_others_ && !(overloaded && sample.count() >= settings_.bounds.max)) Calibrate(overloaded);
+  if (!set_by_others_ && !(overloaded && sample.count() >= Most())) Calibrate(overloaded);
   basis_ = Basis::kForecast;
   // Tasks that run now are kept for the next step too; more of them could not be ready for it.
   wanted_ = settings_.bounds.Clamp(std::max(std::min(Best(false), sample.count()), Best(true)));
@@ -81,6 +91,10 @@ void ForecastPolicy::Calibrate(bool overloaded) {
   const double ordered = settings_.forecast.overloaded;
   log_price_ += std::min(kFall, kMostRise * ordered) * ((overloaded ? 1 / ordered : 0) - 1);
   log_price_ = std::clamp(log_price_, kLeastLogPrice, kMostLogPrice);
+}
+
+int ForecastPolicy::Most() const {
+  return settings_.bounds.Clamp(std::ceil(kMostOverHighest * highest_ / settings_.max_utilization));
 }
 
 double ForecastPolicy::Price() const {
@@ -95,7 +109,7 @@ int ForecastPolicy::Best(bool far) const {
   const LoadForecast load = model_.At(far);
   const double price = Price(), tasks_per_count = settings_.max_utilization;
   const double median = load.Median() / tasks_per_count;
-  const int most = settings_.bounds.max;
+  const int most = Most();
   // Where the most tasks are likely too few, the chance says nothing of fewer. Also keeps `first` an int.
   if (median * 0.8 - 3 >= most || load.ChanceAbove(tasks_per_count * most) >= 0.5) return most;
   double best_cost = std::numeric_limits<double>::max();
@@ -202,9 +216,9 @@ void ForecastPolicy::Explain(Reason& reason) const {
   const double chance = far.ChanceAbove(settings_.max_utilization * decided_);
   reason.sentence = fmt::format(
       "When a task started now is ready, a load of {:.4g} is expected (now {:.4g}); {} would be above "
-      "{:.0f} % utilisation with a chance of {:.2g} %.",
+      "{:.0f} % utilisation with a chance {}.",
       far.Median() * capacity_, load_, FormatAmount(Target::Replicas(), decided_),
-      settings_.max_utilization * 100, chance * 100);
+      settings_.max_utilization * 100, ChanceText(chance));
   const QuarterRises::Answer rises = rises_.At(at_);
   if (rises.days > 0) {
     reason.sentence +=
@@ -234,7 +248,8 @@ void ForecastPolicy::Save(ByteWriter& out) const {
     out.Put(w.count);
   }
   out.Put(static_cast<uint8_t>(static_cast<uint8_t>(basis_) | (set_by_others_ ? kSetByOthers : 0) |
-                               (moved_ ? kMoved : 0)));
+                               (moved_ ? kMoved : 0) | kHasHighest));
+  out.Put(highest_);
   out.Put(at_.us);
   out.Put(wanted_);
   out.Put(decided_);
@@ -261,10 +276,12 @@ absl::Status ForecastPolicy::Load(ByteReader& in) {
   }
   // The high bits are 0 in states of earlier versions.
   const auto basis = values.Within<uint8_t>(0, UINT8_MAX);
-  fresh.basis_ = static_cast<Basis>(basis & ~(kSetByOthers | kMoved));
+  fresh.basis_ = static_cast<Basis>(basis & ~(kSetByOthers | kMoved | kHasHighest));
   values.Require(fresh.basis_ <= Basis::kAnalogs);
   fresh.set_by_others_ = (basis & kSetByOthers) != 0;
   fresh.moved_ = (basis & kMoved) != 0;
+  // Of an earlier version it is not known: so much is no bound.
+  fresh.highest_ = (basis & kHasHighest) != 0 ? values.Amount() : 100 * fresh.mean_tasks_;
   fresh.at_ = values.Time();
   fresh.wanted_ = values.Count();
   fresh.decided_ = values.Count();

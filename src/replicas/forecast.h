@@ -32,6 +32,8 @@ class ForecastPolicy final : public ReplicaPolicy {
 
   int DecideFor(const LoadSample& sample);
   void Calibrate(bool overloaded);
+  // Enough for a load somewhat above the highest so far: more tasks have never been of use, whatever the price.
+  int Most() const;
   double Price() const;
   double Cost(bool far, int count) const;
   // The count with the least cost of a step with this load.
@@ -50,6 +52,7 @@ class ForecastPolicy final : public ReplicaPolicy {
   int64_t last_step_ = INT64_MIN;
   int64_t steps_ = 0;      // observed
   double mean_tasks_ = 0;  // busy, of the last day
+  double highest_ = 0;     // busy, half after two weeks
   double log_price_;       // of the price over mean tasks / ordered share
   double regret_ = 0;      // what the tasks above the wanted count have cost since they were last needed
   struct Wanted {

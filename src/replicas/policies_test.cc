@@ -103,6 +103,25 @@ TEST(ReplicaPolicies, TheForecastLearnsOnlyFromCountsOfItsOwn) {
   EXPECT_NE(price_after(0), price_after(90)) << "of its own it does";
 }
 
+// Bursts that nothing announces: no order, however small, buys more tasks than the highest of them had use for.
+TEST(ReplicaPolicies, TheForecastRunsNoMoreThanHasBeenOfUse) {
+  ReplicaSettings s;
+  s.forecast.overloaded = 0.0002;
+  s.forecast.min_history_s = 3600;
+  const auto policy = (*FindReplicaPolicy("forecast"))->make(s);
+  Rng rng(7);
+  int count = 10, most = 0;
+  double highest = 0;
+  for (int m = 0; m < 4 * 1440; ++m) {
+    const double load = rng.Below(40) == 0 ? rng.Uniform(20, 60) : 5;
+    highest = std::max(highest, load);
+    count = policy->Decide({Timestamp::FromSeconds(m * 60), load, 1, count, 0});
+    if (m > 1440) most = std::max(most, count);
+    ASSERT_TRUE(m < 1440 || count <= std::ceil(1.25 * highest / s.max_utilization)) << m << " " << count;
+  }
+  EXPECT_GT(most, 60) << "but for the bursts it does run more";
+}
+
 TEST(ReplicaPolicies, ACloneGoesOnAsTheOriginal) {
   for (const ReplicaPolicyInfo& info : ReplicaPolicies()) {
     ReplicaSettings s;
