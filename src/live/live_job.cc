@@ -89,6 +89,7 @@ absl::Status LoadMore(ByteReader& in, LiveJob& job) {
   absl::StatusOr<std::unique_ptr<LiveReplicas>> replicas = LiveReplicas::Load(in, *job.policy);
   if (!replicas.ok()) return replicas.status();
   job.replicas = *std::move(replicas);
+  if (job.replicas != nullptr && job.replicas->has_lost()) job.WantHistory();  // of an earlier version
   return absl::OkStatus();
 }
 

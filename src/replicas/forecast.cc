@@ -22,7 +22,7 @@ constexpr double kLeastGain = 0.05;        // of the price of a change, for task
 constexpr double kLeastLoad = 0.02;        // of the mean; the logarithm of less would only be noise
 constexpr int64_t kCautiousHoldUs = 300 * kMicrosPerSecond;
 
-constexpr uint8_t kSetByOthers = 0x80, kMoved = 0x40, kHasHighest = 0x20;  // of the stored basis
+constexpr int kStateVersion = -2;  // of those before there was none: states began with the slots of a day
 constexpr double kHighestHalfLifeDays = 14, kMostOverHighest = 1.25;
 
 // People order shares below those that FormatChance tells apart.
@@ -235,6 +235,7 @@ void ForecastPolicy::Explain(Reason& reason) const {
 }
 
 void ForecastPolicy::Save(ByteWriter& out) const {
+  out.Put(kStateVersion);
   out.Put(model_.slots_per_day());
   out.Put(model_.steps_ahead());
   model_.Save(out);
@@ -247,8 +248,9 @@ void ForecastPolicy::Save(ByteWriter& out) const {
     out.Put(w.at.us);
     out.Put(w.count);
   }
-  out.Put(static_cast<uint8_t>(static_cast<uint8_t>(basis_) | (set_by_others_ ? kSetByOthers : 0) |
-                               (moved_ ? kMoved : 0) | kHasHighest));
+  out.Put(static_cast<uint8_t>(basis_));
+  out.Put(static_cast<uint8_t>(set_by_others_));
+  out.Put(static_cast<uint8_t>(moved_));
   out.Put(highest_);
   out.Put(at_.us);
   out.Put(wanted_);
@@ -258,6 +260,8 @@ void ForecastPolicy::Save(ByteWriter& out) const {
 absl::Status ForecastPolicy::Load(ByteReader& in) {
   StoredValues values(in);
   ForecastPolicy fresh(settings_);
+  if (in.Get<int>() != kStateVersion)
+    return absl::InvalidArgumentError("forecast: the state is of another version");
   const int slots = values.Count(), ahead = values.Count();
   if (values.ok() && (slots != model_.slots_per_day() || ahead != model_.steps_ahead()))
     return absl::InvalidArgumentError("forecast: the state has another step or start-up time");
@@ -274,14 +278,10 @@ absl::Status ForecastPolicy::Load(ByteReader& in) {
     const Timestamp at = values.Time();
     fresh.cautious_.push_back({at, values.Count()});
   }
-  // The high bits are 0 in states of earlier versions.
-  const auto basis = values.Within<uint8_t>(0, UINT8_MAX);
-  fresh.basis_ = static_cast<Basis>(basis & ~(kSetByOthers | kMoved | kHasHighest));
-  values.Require(fresh.basis_ <= Basis::kAnalogs);
-  fresh.set_by_others_ = (basis & kSetByOthers) != 0;
-  fresh.moved_ = (basis & kMoved) != 0;
-  // Of an earlier version it is not known: so much is no bound.
-  fresh.highest_ = (basis & kHasHighest) != 0 ? values.Amount() : 100 * fresh.mean_tasks_;
+  fresh.basis_ = static_cast<Basis>(values.Within<uint8_t>(0, static_cast<uint8_t>(Basis::kAnalogs)));
+  fresh.set_by_others_ = values.Bool();
+  fresh.moved_ = values.Bool();
+  fresh.highest_ = values.Amount();
   fresh.at_ = values.Time();
   fresh.wanted_ = values.Count();
   fresh.decided_ = values.Count();

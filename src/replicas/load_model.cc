@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace taut {
 namespace {
@@ -21,7 +22,13 @@ constexpr double kCalm = 0.4;          // regimes: the spread over its long-term
 constexpr double kWide = 1.0;          // ... or from this on
 constexpr double kMostStored = 1e6;    // logarithms of loads, their sizes and weights are far below
 constexpr double kLeastSpread = 0.001;
-constexpr float kNever = -99;  // no value at this time of the day yet
+// A week of loads is kept to a thousandth, at half of a float's size. Its features are scaled down, because their
+// weights are learnt late (of 0.1, 0.3 and 1, on input2 and input12).
+constexpr double kWeekUnit = 1.0 / 1024, kWeekScale = 0.1;
+constexpr int16_t kNoWeek = INT16_MIN;
+constexpr int kWeekDays = 7, kWeekReach = 3;
+constexpr double kMostOfWeek = 31;  // of the logarithm
+constexpr float kNever = -99;       // no value at this time of the day yet
 
 int BinOf(double z) { return static_cast<int>(std::clamp((z - kLowest) / kBinWidth, 0.0, kErrorBins - 1.0)); }
 
@@ -107,7 +114,7 @@ void OnlineRegression<N>::Learn(const std::array<double, N>& x, double error) {
   }
 }
 
-template class OnlineRegression<11>;
+template class OnlineRegression<13>;
 template class OnlineRegression<6>;
 
 LoadModel::Head::Head(int ahead_steps, int slots)
@@ -138,12 +145,29 @@ LoadModel::LoadModel(int slots_per_day, int steps_ahead)
     : slots_(slots_per_day),
       profile_(static_cast<size_t>(slots_per_day)),
       yesterday_(static_cast<size_t>(slots_per_day), kNever),
+      week_(kWeekDays * static_cast<size_t>(slots_per_day), kNoWeek),
+      week_before_(kNoWeek),
       days_(static_cast<size_t>(slots_per_day)),
       heads_{Head(1, slots_per_day), Head(steps_ahead, slots_per_day)} {}
 
 size_t LoadModel::Slot(int64_t step) const {
   const int64_t slot = step % slots_;
   return static_cast<size_t>(slot < 0 ? slot + slots_ : slot);
+}
+
+size_t LoadModel::WeekSlot(int64_t step) const {
+  const int64_t week = kWeekDays * int64_t{slots_}, slot = step % week;
+  return static_cast<size_t>(slot < 0 ? slot + week : slot);
+}
+
+std::optional<double> LoadModel::WeekAt(int64_t then) const {
+  int sum = 0;
+  for (int i = 0; i < kWeekReach; ++i) {
+    const int16_t x = week_[WeekSlot(then + i)];
+    if (x == kNoWeek) return std::nullopt;
+    sum += x;
+  }
+  return kWeekUnit * sum / kWeekReach;
 }
 
 double LoadModel::Smooth(const std::vector<float>& profile, int64_t step, int reach) const {
@@ -172,6 +196,9 @@ void LoadModel::Observe(int64_t step, double load) {
   mean60_ += (x - mean60_) / 50;
   const size_t slot = Slot(step);
   yesterday_[slot] = static_cast<float>(x);
+  int16_t& week = week_[WeekSlot(step)];
+  week_before_ = week;
+  week = static_cast<int16_t>(std::lround(std::clamp(x, -kMostOfWeek, kMostOfWeek) / kWeekUnit));
   const double rate = std::max(1.0 / (days_[slot] + 1), 0.2);
   profile_[slot] += static_cast<float>(rate * (x - profile_[slot]));
   days_[slot] = static_cast<uint8_t>(std::min(days_[slot] + 1, 200));
@@ -219,6 +246,11 @@ LoadModel::Features LoadModel::FeaturesAt(int64_t step, int64_t then) const {
     f[8] = yesterday_[Slot(then)] - x;
     f[9] = Smooth(profile_, then, 10) - x;
     f[10] = std::max(profile_[Slot(then - 1)], profile_[Slot(then + 1)]) - now5;
+  }
+  // The same time a week ago: its load against the one of now, and the change until then.
+  if (const std::optional<double> week = WeekAt(then); week.has_value() && week_before_ != kNoWeek) {
+    f[11] = kWeekScale * (*week - x);
+    f[12] = kWeekScale * (*week - week_before_ * kWeekUnit);
   }
   return f;
 }
@@ -318,6 +350,8 @@ void LoadModel::Save(ByteWriter& out) const {
   for (const std::vector<float>* list : {&profile_, &yesterday_}) {
     for (const float v : *list) out.Put(v);
   }
+  for (const int16_t x : week_) out.Put(x);
+  out.Put(week_before_);
   for (const uint8_t d : days_) out.Put(d);
   for (const Head& head : heads_) head.Save(out);
 }
@@ -328,12 +362,15 @@ void LoadModel::Load(StoredValues& in) {
     *v = in.Within(-kMostStored, kMostStored);
   constexpr auto kMost = static_cast<float>(kMostStored);
   for (std::vector<float>* list : {&profile_, &yesterday_}) in.Fill(std::span(*list), -kMost, kMost);
+  in.Fill(std::span(week_), kNoWeek, std::numeric_limits<int16_t>::max());
+  week_before_ = in.Within(kNoWeek, std::numeric_limits<int16_t>::max());
   for (uint8_t& d : days_) d = in.Within<uint8_t>(0, 200);
   for (Head& head : heads_) head.Load(in);
 }
 
 size_t LoadModel::state_bytes() const {
-  size_t out = sizeof(*this) + (profile_.size() + yesterday_.size()) * sizeof(float) + days_.size();
+  size_t out = sizeof(*this) + (profile_.size() + yesterday_.size()) * sizeof(float) +
+               week_.size() * sizeof(int16_t) + days_.size();
   for (const Head& h : heads_)
     out += h.size_profile.size() * sizeof(float) + h.pending.size() * sizeof(Pending);
   return out;

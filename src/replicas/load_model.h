@@ -69,7 +69,7 @@ class LoadModel {
   size_t state_bytes() const;
 
  private:
-  static constexpr int kFeatures = 11;
+  static constexpr int kFeatures = 13;
   static constexpr int kScaleFeatures = 6;
   static constexpr size_t kRegimes = 3;
   using Features = std::array<double, kFeatures>;
@@ -108,6 +108,9 @@ class LoadModel {
   ScaleFeatures SizesAt(const Head& head, int64_t then) const;
   double Smooth(const std::vector<float>& profile, int64_t slot, int reach) const;
   size_t Slot(int64_t step) const;
+  size_t WeekSlot(int64_t step) const;
+  // x a week before `then`, which is to come, and the next steps; absent: not all are known.
+  std::optional<double> WeekAt(int64_t then) const;
 
   int slots_;
   int64_t observed_ = 0;
@@ -115,6 +118,8 @@ class LoadModel {
   double mean5_ = 0, mean15_ = 0, mean60_ = 0;
   std::vector<float> profile_;    // mean of x by time of day
   std::vector<float> yesterday_;  // x by time of day
+  std::vector<int16_t> week_;     // x by time of the week, in kWeekUnit; kNoWeek: no value yet
+  int16_t week_before_ = 0;       // what week_ had at the step observed last, a week before
   std::vector<uint8_t> days_;     // that the profile has, by time of day
   std::array<Head, 2> heads_;
 };

@@ -103,6 +103,27 @@ TEST(ReplicaPolicies, TheForecastLearnsOnlyFromCountsOfItsOwn) {
   EXPECT_NE(price_after(0), price_after(90)) << "of its own it does";
 }
 
+// On working days the load rises at 8 o'clock, and on two of seven it does not.
+TEST(ReplicaPolicies, TheForecastKnowsTheDayOfTheWeek) {
+  ReplicaSettings s;
+  const auto policy = (*FindReplicaPolicy("forecast"))->make(s);
+  Rng rng(9);
+  int count = 20;
+  std::vector<double> expected;  // two minutes before 8, of the last week
+  for (int m = 0; m < 6 * 7 * 1440; ++m) {
+    const int minute = m % 1440, day = m / 1440;
+    const bool works = day % 7 < 5 && minute >= 8 * 60 && minute < 18 * 60;
+    const double load = (works ? 15 : 5) + 0.2 * rng.Normal();
+    count = policy->Decide({Timestamp::FromSeconds(m * 60), load, 1, count, 0});
+    if (day < 5 * 7 || minute != 8 * 60 - 2) continue;
+    const LoadBand band = *policy->Forecast();
+    expected.push_back((band.low + band.high) / 2);
+  }
+  ASSERT_EQ(expected.size(), 7U);
+  for (size_t d = 0; d < 5; ++d) EXPECT_GT(expected[d], 10) << d;
+  for (size_t d = 5; d < 7; ++d) EXPECT_LT(expected[d], 10) << d;
+}
+
 // Bursts that nothing announces: no order, however small, buys more tasks than the highest of them had use for.
 TEST(ReplicaPolicies, TheForecastRunsNoMoreThanHasBeenOfUse) {
   ReplicaSettings s;
