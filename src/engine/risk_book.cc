@@ -126,6 +126,10 @@ bool IsBroken(const RiskKey& key, const RiskSums& recent) {
          came - recent.promised > kBrokenErrors * std::sqrt(recent.spread);
 }
 
+bool IsBrokenRow(const RiskKey& key, const RiskSums& recent) {
+  return key.promise != RiskPromise::kFleetShare && IsBroken(key, recent);
+}
+
 void RiskBook::BeginDay(int32_t day) {
   if (day_ != INT32_MIN && day > day_) {
     for (auto& [key, row] : rows_) row.recent.Age(int64_t{day} - day_);
@@ -181,11 +185,10 @@ std::vector<BrokenPromise> BrokenPromises(const RiskBook& book) {
       broken.push_back({total_key, true, total.recent});
       continue;
     }
-    if (total_key.promise == RiskPromise::kFleetShare) continue;
     for (const auto& [key, row] : book.rows()) {
       const bool in_total =
           key.resource == total_key.resource && key.set == total_key.set && key.promise == total_key.promise;
-      if (in_total && IsBroken(key, row.recent)) broken.push_back({key, false, row.recent});
+      if (in_total && IsBrokenRow(key, row.recent)) broken.push_back({key, false, row.recent});
     }
   }
   return broken;

@@ -94,6 +94,8 @@ std::string RiskShareText(bool of_work, double share);
 // Of recent days: more came than kBrokenBy times what was promised, by more than kBrokenErrors standard errors
 // (as if job-days were independent), over at least kBrokenDays.
 bool IsBroken(const RiskKey& key, const RiskSums& recent);
+// The same of one class and size, of which a share for all jobs together promises nothing.
+bool IsBrokenRow(const RiskKey& key, const RiskSums& recent);
 inline constexpr double kBrokenBy = 1.2, kBrokenErrors = 3, kBrokenDays = 300;
 
 // Not thread-safe.
@@ -125,8 +127,7 @@ struct BrokenPromise {
   bool total = false;
   RiskSums recent;
 };
-// Totals; and where a total holds, its rows. Of a share for all jobs together only the total: it is promised of no
-// class or size. In the order of keys.
+// Totals; and where a total holds, its rows. In the order of keys.
 std::vector<BrokenPromise> BrokenPromises(const RiskBook& book);
 // One sentence for people.
 std::string BrokenText(const BrokenPromise& broken);

@@ -39,7 +39,7 @@ void PutRow(const RiskKey& key, const RiskRow& row, bool total, JsonWriter& json
     json.Field("class", key.class_name());
     json.Field("size", key.size_name());
   }
-  json.Field("broken", (total || key.promise != RiskPromise::kFleetShare) && IsBroken(key, row.recent));
+  json.Field("broken", total ? IsBroken(key, row.recent) : IsBrokenRow(key, row.recent));
   PutSums("recent", key, row.recent, json);
   PutSums("lifetime", key, row.all, json);
   json.EndObject();

@@ -1,5 +1,4 @@
-// A recommender for tests: writes down what it is told, and recommends the number of the window that it is asked
-// for.
+// A recommender for tests: logs its calls, and recommends the number of the window that it is asked for.
 #pragma once
 
 #include <memory>

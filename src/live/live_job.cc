@@ -11,13 +11,13 @@ namespace {
 // have another state.
 struct MadeWith {
   PolicyPair recommenders;
-  uint8_t around = 0;  // the external recommender, and what the tasks are scaled by
-  uint8_t job_class = 0, tolerance = 0;
+  uint8_t around = 0;                      // the external recommender, and what the tasks are scaled by
+  std::array<uint8_t, 2> order_classes{};  // JobPolicy::order_class, by Resource
 
-  uint8_t order_of(Resource r) const { return r == Resource::kCpu ? job_class : tolerance; }
   bool Same(const MadeWith& other, Resource r) const {
+    const auto i = static_cast<size_t>(r);
     return recommenders.of(r) == other.recommenders.of(r) && around == other.around &&
-           order_of(r) == other.order_of(r);
+           order_classes[i] == other.order_classes[i];
   }
 };
 
@@ -28,8 +28,7 @@ MadeWith MadeWithOf(const JobPolicy& policy) {
   const auto scaled = kScaled * static_cast<uint8_t>(ScaledByOf(policy));
   return {.recommenders = policy.recommenders(),
           .around = static_cast<uint8_t>(scaled | (policy.external ? kExternal : 0)),
-          .job_class = static_cast<uint8_t>(policy.job_class),
-          .tolerance = static_cast<uint8_t>(policy.oom_tolerance)};
+          .order_classes = {policy.order_class(Resource::kCpu), policy.order_class(Resource::kMemory)}};
 }
 
 void Save(const MadeWith& made, ByteWriter& out) {
@@ -38,8 +37,7 @@ void Save(const MadeWith& made, ByteWriter& out) {
   if (!one.has_value()) {
     for (const Resource r : kResources) out.Put(static_cast<uint8_t>(made.recommenders.of(r)));
   }
-  out.Put(made.job_class);
-  out.Put(made.tolerance);
+  for (const uint8_t order_class : made.order_classes) out.Put(order_class);
 }
 
 MadeWith LoadMadeWith(ByteReader& in) {
@@ -53,8 +51,7 @@ MadeWith LoadMadeWith(ByteReader& in) {
   } else {
     made.recommenders = PolicyPair(static_cast<Policy>(one));
   }
-  made.job_class = in.Get<uint8_t>();
-  made.tolerance = in.Get<uint8_t>();
+  for (uint8_t& order_class : made.order_classes) order_class = in.Get<uint8_t>();
   return made;
 }
 

@@ -22,11 +22,6 @@ std::optional<PromisedLimit> PromisedLimitOf(const LiveJob& job, const LiveLane&
   return PromisedLimit{*lane.gate.shown, false};
 }
 
-uint8_t RiskClassOf(const JobPolicy& policy, Resource r) {
-  return r == Resource::kCpu ? static_cast<uint8_t>(policy.job_class)
-                             : static_cast<uint8_t>(policy.oom_tolerance);
-}
-
 }  // namespace
 
 void LiveFleet::BeginRiskDay(const LiveJob& job, RiskKey key, int32_t day, LiveLane& lane) const {
@@ -45,7 +40,7 @@ void LiveFleet::BeginRiskDay(const LiveJob& job, RiskKey key, int32_t day, LiveL
     if (stated.promise != RiskPromise::kChance && !its_own) stated = {};
   }
   key.promise = stated.promise;
-  key.job_class = RiskClassOf(*job.policy, r);
+  key.job_class = job.policy->order_class(r);
   lane.risk.Begin(day, key, stated.share);
 }
 

@@ -30,6 +30,9 @@ constexpr int kWeekDays = 7, kWeekReach = 3;
 constexpr double kMostOfWeek = 31;  // of the logarithm
 constexpr float kNever = -99;       // no value at this time of the day yet
 
+// 0 <= the answer < size, also of steps before 1970.
+size_t PlaceIn(int64_t step, int64_t size) { return static_cast<size_t>(((step % size) + size) % size); }
+
 int BinOf(double z) { return static_cast<int>(std::clamp((z - kLowest) / kBinWidth, 0.0, kErrorBins - 1.0)); }
 
 void Sum(const std::array<float, kErrorBins>& counts, std::array<float, kErrorBins>& above) {
@@ -137,8 +140,7 @@ LoadModel::Head::Head(int ahead_steps, int slots)
 }
 
 LoadModel::Pending& LoadModel::Head::PendingFor(int64_t step) {
-  const auto size = static_cast<int64_t>(pending.size());
-  return pending[static_cast<size_t>(((step % size) + size) % size)];
+  return pending[PlaceIn(step, static_cast<int64_t>(pending.size()))];
 }
 
 LoadModel::LoadModel(int slots_per_day, int steps_ahead)
@@ -150,15 +152,9 @@ LoadModel::LoadModel(int slots_per_day, int steps_ahead)
       days_(static_cast<size_t>(slots_per_day)),
       heads_{Head(1, slots_per_day), Head(steps_ahead, slots_per_day)} {}
 
-size_t LoadModel::Slot(int64_t step) const {
-  const int64_t slot = step % slots_;
-  return static_cast<size_t>(slot < 0 ? slot + slots_ : slot);
-}
+size_t LoadModel::Slot(int64_t step) const { return PlaceIn(step, slots_); }
 
-size_t LoadModel::WeekSlot(int64_t step) const {
-  const int64_t week = kWeekDays * int64_t{slots_}, slot = step % week;
-  return static_cast<size_t>(slot < 0 ? slot + week : slot);
-}
+size_t LoadModel::WeekSlot(int64_t step) const { return PlaceIn(step, kWeekDays * int64_t{slots_}); }
 
 std::optional<double> LoadModel::WeekAt(int64_t then) const {
   int sum = 0;

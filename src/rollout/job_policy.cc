@@ -51,10 +51,8 @@ bool GoesToZeroForGood(const JobPolicy& policy) {
 }
 
 bool SameRecommender(const JobPolicy& a, const JobPolicy& b, Resource r) {
-  const bool same_order =
-      r == Resource::kCpu ? a.job_class == b.job_class : a.oom_tolerance == b.oom_tolerance;
-  return same_order && a.recommenders().of(r) == b.recommenders().of(r) && a.external == b.external &&
-         ScaledByOf(a) == ScaledByOf(b);
+  return a.order_class(r) == b.order_class(r) && a.recommenders().of(r) == b.recommenders().of(r) &&
+         a.external == b.external && ScaledByOf(a) == ScaledByOf(b);
 }
 
 VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& settings) {

@@ -64,6 +64,10 @@ struct JobPolicy {
   PolicyPair recommenders() const {
     return {cpu_recommender.value_or(recommender), memory_recommender.value_or(recommender)};
   }
+  // What orders the risk of a resource's limit: of CPU the JobClass, of memory the OomTolerance.
+  uint8_t order_class(Resource r) const {
+    return r == Resource::kCpu ? static_cast<uint8_t>(job_class) : static_cast<uint8_t>(oom_tolerance);
+  }
   const BoundSettings& bounds(Resource r) const { return r == Resource::kCpu ? cpu_bounds : memory_bounds; }
   const Allocation& allocation(Resource r) const {
     return r == Resource::kCpu ? cpu_allocation : memory_allocation;

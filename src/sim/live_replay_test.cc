@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(Live, SameBehindTheGate,
 
 class SamePromises : public testing::TestWithParam<Mode> {};
 
-// What was promised and what came are the same sums, whoever counts.
+// What was promised and what came are the same sums in the daemon and in a replay.
 TEST_P(SamePromises, OfTheSameDays) {
   constexpr size_t kJobs = 9;
   const Cell cell(kJobs);

@@ -34,6 +34,11 @@ AnalogCdf MixForecast(std::span<const float, AnalogGrid::kBins> fleet_shares, co
   return cdf;
 }
 
+double ChanceAbove(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double limit) {
+  const double level = AnalogLevel(resource);
+  return cdf.Exceedance(std::log((limit + level) / (job.week_peak + level)));
+}
+
 AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double price,
                          const AnalogSettings& settings) {
   const AnalogGrid& grid = AnalogGrid::Get();
@@ -57,7 +62,7 @@ AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource r
   }
   const double kept = job.kept_limit;
   if (kept < 0 || kept < std::min(job.floor, best.limit)) return best;
-  const double chance = cdf.Exceedance(std::log((kept + level) / base));
+  const double chance = ChanceAbove(cdf, job, resource, kept);
   const double cost = kept + price * chance;
   if (chance > most_chance || cost > best.cost * (1 + settings.keep)) return best;
   return {kept, chance, cost, true};
@@ -68,17 +73,10 @@ AnalogChoice ChooseForOrder(const AnalogCdf& cdf, const AnalogCase& job, Resourc
   AnalogSettings own = settings;
   own.max_overrun_chance = share;
   const AnalogChoice choice = ChooseLimit(cdf, job, resource, /*price=*/0, own);
-  const std::optional<double> most = MostForOrder(job);
-  if (!most.has_value() || choice.limit <= std::max(*most, job.floor)) return choice;
-  const double limit = std::max(*most, job.floor);
-  const double level = AnalogLevel(resource);
-  const double chance = cdf.Exceedance(std::log((limit + level) / (job.week_peak + level)));
-  return {limit, chance, limit, limit == job.kept_limit};
-}
-
-std::optional<double> MostForOrder(const AnalogCase& job) {
-  if (job.owner_limit < 0) return std::nullopt;
-  return std::max(job.owner_limit, kOwnRoom * job.week_peak);
+  if (job.owner_limit < 0) return choice;
+  const double most = std::max({job.owner_limit, kOwnRoom * job.week_peak, job.floor});
+  if (choice.limit <= most) return choice;
+  return {most, ChanceAbove(cdf, job, resource, most), most, most == job.kept_limit};
 }
 
 AnalogBound BoundOf(const AnalogChoice& choice, const AnalogCdf& cdf, const AnalogCase& job,

@@ -2,7 +2,6 @@
 // ordered share of OOM-days asks for.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +18,9 @@ namespace taut {
 AnalogCdf MixForecast(std::span<const float, AnalogGrid::kBins> fleet_shares, const OwnHistory& own,
                       double fleet_weight);
 
+// P(the job's next peak > limit).
+double ChanceAbove(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double limit);
+
 struct AnalogChoice {
   double limit = 0;
   double overrun_chance = 0;  // P(tomorrow's peak > limit)
@@ -34,14 +36,11 @@ AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource r
                          const AnalogSettings& settings);
 
 // As ChooseLimit for a job with an order of its own: the least allowed limit whose chance is at most `share`, but
-// not above MostForOrder: beyond it a forecast cannot tell small chances apart.
+// not above the owner's limit, if there is one, and kOwnRoom times the highest peak of the week, whichever is
+// more: beyond them a forecast cannot tell small chances apart.
+inline constexpr double kOwnRoom = 1.5;
 AnalogChoice ChooseForOrder(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double share,
                             const AnalogSettings& settings);
-
-// The owner's limit or kOwnRoom times the highest peak of the week, whichever is more. Absent without an owner's
-// limit.
-inline constexpr double kOwnRoom = 1.5;
-std::optional<double> MostForOrder(const AnalogCase& job);
 
 // What kept a choice from the least cost. In words and for programs (ReasonStep::kind).
 struct AnalogBound {

@@ -420,10 +420,9 @@ std::optional<double> AnalogsRecommender::OverrunChance(double limit) const {
   if (!decided_) return std::nullopt;
   // Rounding and the like move the limit by less than the forecast's own steps: no second forecast for these.
   if (std::abs(limit - choice_.limit) <= 0.01 * choice_.limit) return std::max(0.0, choice_.overrun_chance);
-  const double level = AnalogLevel(fleet_->resource());
   const AnalogCase job = DecidedCase();
   // Sums of shares may come to a little more than 1.
-  return std::max(0.0, fleet_->Forecast(job).Exceedance(std::log((limit + level) / (job.week_peak + level))));
+  return std::max(0.0, ChanceAbove(fleet_->Forecast(job), job, fleet_->resource(), limit));
 }
 
 void AnalogsRecommender::Explain(Reason& reason) const {
@@ -522,7 +521,6 @@ void AnalogsRecommender::ExplainChoice(const AnalogCase& job, const AnalogCdf& c
     reason.candidates.push_back({fmt::format("limit with a {:g} % chance", 100 * chance), c.limit,
                                  c.limit + price * c.overrun_chance, detail, false});
   }
-  const AnalogBound bound = BoundOf(choice_, cdf, job, resource, own ? 0 : price_, most, s);
   std::string name = own ? "least limit at the job's order" : "least cost";
   if (choice_.kept) {
     name = "the limit before, kept";
@@ -537,7 +535,8 @@ void AnalogsRecommender::ExplainChoice(const AnalogCase& job, const AnalogCdf& c
       name = fmt::format("not above the owner's limit or {:g} times the week's peak", kOwnRoom);
       reason.steps.push_back({name, free_limit, choice_.limit, "upper_bound"});
     }
-  } else if (bound.kind.empty()) {
+  } else if (const AnalogBound bound = BoundOf(choice_, cdf, job, resource, price_, most, s);
+             bound.kind.empty()) {
     reason.steps.push_back({name, 0, choice_.limit});
   } else {
     reason.candidates.push_back({"least cost", bound.free_limit, bound.free_cost, detail, false});
