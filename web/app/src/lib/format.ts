@@ -30,8 +30,8 @@ export function plural(value: number, one: string, many = one + 's'): string {
   return `${count(value)}${NBSP}${value === 1 ? one : many}`;
 }
 
-// Of a chance: never 0 %, which no number of days shows.
-export const chance = (share: number): string => (share < 0.001 ? 'under 0.1 %' : percent(share));
+// Of a chance: never 0 or 100 %, which no number of days shows.
+export const chance = (share: number): string => (share < 0.001 ? 'under 0.1 %' : share >= 0.995 ? 'over 99 %' : percent(share));
 
 // With `places` decimals, or about two digits.
 export function percent(share: number | null | undefined, places?: number): string {

@@ -17,10 +17,18 @@ const SHAPES: Record<string, string> = {
   crane: 'M-6-5H6V-1H2V6H-2V-1H-6Z',
   analogs: 'M-5.5 0A5.5 5.5 0 1 0 5.5 0A5.5 5.5 0 1 0-5.5 0Z',
   pair: 'M-6-6H-1V6H-6ZM1-6H6V6H1Z',
+  pair2: 'M-6-6H6V-1H-6ZM-6 1H6V6H-6Z',
+  pair3: 'M-6-6H0L6 0V6H0L-6 0Z',
+  pair4: 'M6-6H0L-6 0V6H0L6 0Z',
 };
 
-// "moving_window+analogs": another recommender for each resource.
-export const known = (policy: string): string => (policy in SHAPES ? policy : policy.includes('+') ? 'pair' : 'static');
+// "moving_window+analogs": another recommender for each resource. Each pair of a page has a mark of its own, up to four.
+const pairs = new Map<string, string>();
+function markOfPair(policy: string): string {
+  if (!pairs.has(policy)) pairs.set(policy, ['pair', 'pair2', 'pair3', 'pair4'][pairs.size % 4] ?? 'pair');
+  return pairs.get(policy) ?? 'pair';
+}
+export const known = (policy: string): string => (policy in SHAPES ? policy : policy.includes('+') ? markOfPair(policy) : 'static');
 export const shapeOf = (policy: string): string => SHAPES[known(policy)] ?? '';
 export const colourOf = (policy: string): string => `--p-${known(policy)}`;
 

@@ -30,7 +30,7 @@ describe('amounts', () => {
 describe('numbers', () => {
   it('keeps three digits', () => expect([0, 0.00123, 0.0123, 0.123, 1.234, 12.34, 123.4, 12345].map(significant)).toEqual(['0', '0.0012', '0.012', '0.12', '1.23', '12.3', '123', '12,345']));
   it('groups thousands', () => expect([count(999), count(1000), count(1234567), count(null)]).toEqual(['999', '1,000', '1,234,567', '–']));
-  it('never says a chance of 0 %', () => expect([0, 0.0004, 0.031].map((v) => plain(chance(v)))).toEqual(['under 0.1 %', 'under 0.1 %', '3.1 %']));
+  it('never says a chance of 0 or 100 %', () => expect([0, 0.0004, 0.031, 0.98, 0.995, 1].map((v) => plain(chance(v)))).toEqual(['under 0.1 %', 'under 0.1 %', '3.1 %', '98 %', 'over 99 %', 'over 99 %']));
   it('says percent', () => expect([0, 0.0004, 0.031, 0.5, 1.2, null].map((v) => plain(percent(v)))).toEqual(['0 %', '0.04 %', '3.1 %', '50 %', '120 %', '–']));
   it('knows one from many', () => expect([plural(1, 'job'), plural(0, 'job'), plural(2, 'OOM kill')].map(plain)).toEqual(['1 job', '0 jobs', '2 OOM kills']));
   it('compares', () => expect([change(4, 3), change(2, 2), change(null, 3), change(0, 3), change(1, 1.12)].map(plain)).toEqual(['-25 %', '±0 %', '', '', '+12 %']));
