@@ -158,6 +158,15 @@ TEST_F(Eviction, WithoutPodsResizePodsAreReplaced) {
   EXPECT_THAT(After(100), IsEmpty()) << "pods that are gone";
 }
 
+TEST_F(Eviction, WhereALowerMemoryLimitCannotBeSetPodsAreReplaced) {
+  script_.resize = absl::InvalidArgumentError(
+      "the API server answered 422: spec.containers[0].resources.limits: Forbidden: memory limits cannot be "
+      "decreased");
+  cluster_.ReplacePods({TestPod(kPodA), TestPod(kPodB)});
+  EXPECT_THAT(After(0), ElementsAre(HasSubstr("resize"), HasSubstr("resize")));
+  EXPECT_THAT(After(31), ElementsAre(Evicts(kPodA)));
+}
+
 TEST_F(Eviction, APodWhoseNodeIsTooSmallMayGoToALargerOne) {
   Node small;
   small.name = "node-1";

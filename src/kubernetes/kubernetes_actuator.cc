@@ -27,10 +27,23 @@ OutcomeUpdate NotOurs(const TargetOrder& order, int64_t now_s) {
   return out;
 }
 
-// An API server before 1.33 answers this way; of a pod that is gone it says its name.
+// An API server before 1.33 answers this way (of a pod that is gone it says its name), and 1.33 of a lower
+// memory limit.
 bool HasNoResize(const absl::Status& status) {
-  return absl::IsNotFound(status) &&
-         Message(status).find("could not find the requested resource") != std::string_view::npos;
+  const std::string_view text = Message(status);
+  return absl::IsNotFound(status)
+             ? text.find("could not find the requested resource") != std::string_view::npos
+             : text.find("memory limits cannot be decreased") != std::string_view::npos;
+}
+
+// What its owner wants, as far as the pod shows it.
+std::optional<ContainerState> OwnersAmounts(const Pod& pod, const ContainerState& container) {
+  if (!pod.owners_known || (container.owner_requests == Amounts() && container.owner_limits == Amounts()))
+    return std::nullopt;
+  ContainerState out = container;
+  out.requests = container.owner_requests;
+  out.limits = container.owner_limits;
+  return out;
 }
 
 std::string PodsText(size_t pods) { return StrCat(pods, pods == 1 ? " pod" : " pods"); }
@@ -398,6 +411,10 @@ absl::StatusOr<ContainerResources> KubernetesActuator::Wanted(const Work& work, 
   if (it == templates_.end()) {
     absl::StatusOr<std::vector<ContainerState>> containers = writer_->Template(work.workload);
     if (!containers.ok()) {
+      // A kind of a custom resource, or no controller at all.
+      const std::optional<ContainerState> owners =
+          absl::IsInvalidArgument(containers.status()) ? OwnersAmounts(pod, container) : std::nullopt;
+      if (owners.has_value()) return PlanRelease(pod, container, resource, *owners);
       return absl::Status(containers.status().code(),
                           StrCat("the owner's limit is not known: ", Message(containers.status())));
     }

@@ -401,6 +401,19 @@ TEST_F(Actuator, GivesTheOwnersLimitBack) {
   EXPECT_EQ(actuator_->counts().orders, 0U);
 }
 
+TEST_F(Actuator, WhereTheOwnersKindHasNoKnownTemplateThePodSaysWhatItsOwnerWants) {
+  script_.no_template = absl::InvalidArgumentError("the owner is a rollout, whose template is not known");
+  cluster_.ReplacePods({TestPod(kPodA)});
+  Pod pod = Resized(kPodA, 100);
+  pod.resized = true;
+  cluster_.PutPod(pod);
+  Order(Memory(8, std::nullopt));
+  actuator_->Step();
+  EXPECT_THAT(Asked(),
+              ElementsAre(HasSubstr("template"),
+                          HasSubstr(R"({"requests":{"memory":"32Mi"},"limits":{"memory":"64Mi"}})")));
+}
+
 TEST_F(Actuator, SeveralContainersNeedNames) {
   Cluster cluster(ClusterNaming{"", KubernetesJobs::kPods});
   KubernetesActuator::Options options;

@@ -204,6 +204,7 @@ VpaContainerPolicy ReadVpaPolicy(JsonNode at) {
   VpaContainerPolicy out;
   out.container = at.Text("containerName");
   out.is_off = at.Text("mode") == "Off";
+  out.requests_only = at.Text("controlledValues") == "RequestsOnly";
   out.min_allowed = ReadAmounts(at, "minAllowed");
   out.max_allowed = ReadAmounts(at, "maxAllowed");
   const JsonNode controlled = at["controlledResources"];

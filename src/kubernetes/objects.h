@@ -121,6 +121,7 @@ struct VpaContainerPolicy {
   std::string container = "*";
   bool is_off = false;
   bool controls_cpu = true, controls_memory = true;
+  bool requests_only = false;  // controlledValues: limits stay as they are
   Amounts min_allowed, max_allowed;
   bool operator==(const VpaContainerPolicy&) const = default;
 };

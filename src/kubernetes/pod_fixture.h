@@ -53,6 +53,7 @@ class ScriptedWriter final : public ClusterWriter {
   struct Script {
     absl::Status resize, scale, reviewed, evict;
     std::vector<ContainerState> containers;                                     // of every template
+    absl::Status no_template;                                                   // why it cannot be read
     absl::StatusOr<std::string> workload = absl::NotFoundError("no workload");  // its JSON
     absl::Status apply;
     double retry_after_s = 0;
@@ -72,6 +73,7 @@ class ScriptedWriter final : public ClusterWriter {
   }
   absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) override {
     script_->asked.push_back(StrCat("template ", workload.namespace_name, "/", workload.name));
+    if (!script_->no_template.ok()) return script_->no_template;
     return script_->containers;
   }
   absl::StatusOr<std::string> Workload(const WorkloadName& /*workload*/) override {

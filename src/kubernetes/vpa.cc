@@ -94,17 +94,24 @@ std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, const Amount
   return StrCat(R"({"status":{)", recommendation, R"("conditions":[)", conditions, "]}}");
 }
 
-double VpaTargetShare(std::span<const PodPtr> pods, std::string_view container, Resource resource,
-                      const Allocation& allocation) {
-  if (allocation.of_request()) return 1;
+bool SetsRequestsOnly(const Vpa& vpa, std::string_view container) {
+  const VpaContainerPolicy* policy = PolicyOf(vpa, container);
+  return policy != nullptr && policy->requests_only;
+}
+
+double VpaTarget(double amount, std::span<const PodPtr> pods, std::string_view container, Resource resource,
+                 const Allocation& allocation, bool requests_only) {
+  if (allocation.of_request() && !requests_only) return amount;
   for (const PodPtr& pod : pods) {
     const ContainerState* found = ResizedContainer(*pod, container);
     if (found == nullptr) continue;
     const AllocationPlace place = PlaceOf(*pod, *found, resource);
-    if (!place.now.limit.has_value()) return 1;
-    return std::max(RequestShareOf(resource, allocation, place), RequestShareOf(resource, {}, place));
+    if (!place.now.limit.has_value()) return amount;
+    if (requests_only) return std::min(amount, *place.now.limit);
+    return amount *
+           std::max(RequestShareOf(resource, allocation, place), RequestShareOf(resource, {}, place));
   }
-  return 1;
+  return amount;
 }
 
 std::optional<std::string> VpaJob(const Vpa& vpa, const ClusterNaming& naming, std::string_view container) {

@@ -43,12 +43,16 @@ bool Controls(const Vpa& vpa, std::string_view container, Resource resource);
 std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, const Amounts& largest_node,
                            std::string_view time);
 
-// What of a recommended amount is the target, which is a request: all of it, or, where it is the limit of a
-// container of `pods`, the request's share of it. That is the owner's, as the updater keeps the ratio of request
-// and limit, or Allocation::request_share if that is larger: with less the pod's limit would be lower than
-// recommended.
-double VpaTargetShare(std::span<const PodPtr> pods, std::string_view container, Resource resource,
-                      const Allocation& allocation);
+// Whether the VPA leaves the limits of the container as they are, by its resource policy.
+bool SetsRequestsOnly(const Vpa& vpa, std::string_view container);
+
+// The target for a recommended amount, which is a request: all of it, or, where it is the limit of a container of
+// `pods`, the request's share of it. That is the owner's, as the updater keeps the ratio of request and limit, or
+// Allocation::request_share if that is larger: with less the pod's limit would be lower than recommended.
+// `requests_only`: the limit stays, so the target is all of the amount, and at most that limit: the API server
+// refuses a pod whose request is above its limit.
+double VpaTarget(double amount, std::span<const PodPtr> pods, std::string_view container, Resource resource,
+                 const Allocation& allocation, bool requests_only);
 
 // The jobs of the VPA's target: one of each container, by `naming`. nullopt: the target is no workload, or jobs
 // are whole pods and containers have no recommendations of their own.

@@ -35,7 +35,7 @@ TEST(Vpa, IsReadAsTheServerSendsIt) {
                       R"({"type":"ADDED","object":{"metadata":{"name":"web","namespace":"shop"},"spec":{
                       "recommenders":[{"name":"tautline"}],"updatePolicy":{"updateMode":"Initial"},"targetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},
                       "resourcePolicy":{"containerPolicies":[{"containerName":"log","mode":"Off"},
-                      {"containerName":"*","controlledResources":["memory"],"minAllowed":{"memory":"100Mi"},"maxAllowed":{"memory":"1Gi"}}]}}}})",
+                      {"containerName":"*","controlledResources":["memory"],"controlledValues":"RequestsOnly","minAllowed":{"memory":"100Mi"},"maxAllowed":{"memory":"1Gi"}}]}}}})",
                       meta, vpa)
                   .ok());
   EXPECT_EQ(vpa.recommender, "tautline");
@@ -45,6 +45,8 @@ TEST(Vpa, IsReadAsTheServerSendsIt) {
   EXPECT_TRUE(Controls(vpa, "app", Resource::kMemory));
   EXPECT_FALSE(Controls(vpa, "app", Resource::kCpu));
   EXPECT_TRUE(Controls(Vpa(), "app", Resource::kCpu));
+  EXPECT_TRUE(SetsRequestsOnly(vpa, "app"));
+  EXPECT_FALSE(SetsRequestsOnly(vpa, "log"));
   ASSERT_EQ(vpa.policies.size(), 2U);
   EXPECT_TRUE(vpa.policies[0].is_off);
   EXPECT_TRUE(vpa.policies[0].controls_cpu);
@@ -56,7 +58,7 @@ TEST(Vpa, IsReadAsTheServerSendsIt) {
 TEST(Vpa, OfALimitTheTargetIsTheRequestsShare) {
   const auto share = [](const Pod& pod, const Allocation& allocation, std::string_view container = "app") {
     const PodPtr pods[] = {std::make_shared<const Pod>(pod)};
-    return VpaTargetShare(pods, container, Resource::kMemory, allocation);
+    return VpaTarget(1, pods, container, Resource::kMemory, allocation, false);
   };
   Pod pod = TestPod();
   pod.containers.push_back(TestContainer("log"));
@@ -72,6 +74,20 @@ TEST(Vpa, OfALimitTheTargetIsTheRequestsShare) {
   EXPECT_EQ(share(pod, {}), 0.25) << "the owner's, whatever the pod has now";
   pod.containers[0].limits.memory.reset();
   EXPECT_EQ(share(pod, {}), 1) << "without a limit it is the request";
+}
+
+TEST(Vpa, WhereTheLimitStaysTheTargetIsTheAmountUpToThatLimit) {
+  Pod pod = TestPod();
+  pod.containers[0].limits.memory = 64 * kMebibyte;
+  const PodPtr pods[] = {std::make_shared<const Pod>(pod)};
+  const auto target = [&](double mebibytes, AppliesTo applies_to) {
+    return VpaTarget(mebibytes * kMebibyte, pods, "app", Resource::kMemory,
+                     {.applies_to = applies_to, .request_share = {}}, true) /
+           kMebibyte;
+  };
+  EXPECT_EQ(target(48, AppliesTo::kLimit), 48) << "not the request's share of it";
+  EXPECT_EQ(target(96, AppliesTo::kLimit), 64) << "a request above the limit is refused";
+  EXPECT_EQ(target(96, AppliesTo::kRequest), 64);
 }
 
 TEST(Vpa, TheBoundsAreTheTarget) {
@@ -126,7 +142,7 @@ class Writer : public testing::Test {
   }
   VpaWriter::Options Options() {
     VpaWriter::Options out;
-    out.advice = [this](const std::string& job) {
+    out.advice = [this](const std::string& job, bool) {
       return job == "shop/deployment/web/app" ? advice_ : Amounts();
     };
     out.send = [this](const std::string& path, const std::string& patch) {

@@ -51,7 +51,8 @@ VpaAdvice VpaWriter::AdviceOf(const Vpa& vpa) const {
     for (const ContainerState& container : pod->containers) containers.insert(container.name);
   }
   for (const std::string& container : containers) {
-    ContainerAdvice advice{container, options_.advice(*VpaJob(vpa, cluster_->naming(), container))};
+    ContainerAdvice advice{container, options_.advice(*VpaJob(vpa, cluster_->naming(), container),
+                                                      SetsRequestsOnly(vpa, container))};
     if (options_.owners != nullptr) LetStay(vpa, pods, advice, out);
     out.containers.push_back(std::move(advice));
   }

@@ -73,6 +73,7 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
     options.eviction = std::move(eviction);
   }
   if (absl::Status s = options_.config.vpa ? absl::OkStatus() : WatchVpas(); !s.ok()) return s;
+  if (absl::Status s = config.admission.listen.empty() ? WatchQuotas() : absl::OkStatus(); !s.ok()) return s;
   auto made = std::make_unique<KubernetesActuator>(
       std::move(options), &cluster_,
       std::make_unique<ApiWriter>(*std::move(client), config.admission.configuration));
@@ -108,7 +109,9 @@ absl::Status KubernetesRun::OpenVpas() {
   if (!client.ok()) return client.status();
   vpa_client_ = *std::move(client);
   VpaWriter::Options options;
-  options.advice = [this](const std::string& job) { return RecommendedRequests(job); };
+  options.advice = [this](const std::string& job, bool requests_only) {
+    return RecommendedRequests(job, requests_only);
+  };
   options.owners = &field_owners_;
   options.send = [this](const std::string& path, const std::string& patch) {
     return vpa_client_->Patch(StrCat(path, "?fieldManager=", kFieldManager), patch, kMergePatch).status();
@@ -257,7 +260,7 @@ void KubernetesRun::ReleaseLease() {
   if (lease_ != nullptr) lease_->Release();
 }
 
-Amounts KubernetesRun::RecommendedRequests(const std::string& job) const {
+Amounts KubernetesRun::RecommendedRequests(const std::string& job, bool requests_only) const {
   Amounts out;
   const std::optional<JobId> id = control_->Find(job);
   const std::optional<WorkloadName> workload = cluster_.naming().Parse(job);
@@ -269,7 +272,7 @@ Amounts KubernetesRun::RecommendedRequests(const std::string& job) const {
   const auto request = [&](Resource r) -> std::optional<double> {
     const float amount = found->of(r).would_be;
     if (amount < 0) return std::nullopt;
-    return amount * VpaTargetShare(pods, workload->container, r, AllocationOf(*id, r));
+    return VpaTarget(amount, pods, workload->container, r, AllocationOf(*id, r), requests_only);
   };
   out.cpu = request(Resource::kCpu);
   out.memory = request(Resource::kMemory);

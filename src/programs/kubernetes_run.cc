@@ -105,9 +105,7 @@ absl::StatusOr<std::unique_ptr<KubernetesRun>> KubernetesRun::Create(Options opt
   if (s.ok() && run->options_.config.vpa) s = run->OpenVpas();
   if (s.ok() && run->options_.config.vpa) s = run->WatchVpas();
   if (s.ok()) s = run->WatchNamespaceRules("LimitRange", "/api/v1/limitranges");
-  // What is left of a quota only the webhook needs.
-  if (s.ok() && !run->options_.config.admission.listen.empty())
-    s = run->WatchNamespaceRules("ResourceQuota", "/api/v1/resourcequotas");
+  if (s.ok() && !run->options_.config.admission.listen.empty()) s = run->WatchQuotas();
   if (s.ok()) s = run->OpenLease();
   for (size_t i = 0; s.ok() && i < kScrapers && run->options_.config.scrape_interval_s > 0; ++i) {
     absl::StatusOr<std::unique_ptr<ApiClient>> client = run->Client();
@@ -243,6 +241,11 @@ void KubernetesRun::ReadOwners() {
     if (cluster_.synced()) owners_->Step(stopping);
     return owners_->last_error();
   });
+}
+
+// What is left of a quota counts where pods are made: by the webhook, and of a template that the actuator sets.
+absl::Status KubernetesRun::WatchQuotas() {
+  return WatchNamespaceRules("ResourceQuota", "/api/v1/resourcequotas");
 }
 
 // What pods may have.

@@ -85,6 +85,7 @@ class KubernetesRun {
   absl::Status WatchWorkloads();
   absl::Status WatchVpas();
   absl::Status WatchHpas();
+  absl::Status WatchQuotas();
   absl::Status WatchNamespaceRules(const std::string& kind, const std::string& path);
   absl::Status OpenOwners();
   absl::Status OpenVpas();
@@ -95,7 +96,7 @@ class KubernetesRun {
   void SayEvicted(const WorkloadName& workload, const Pod& pod, const std::string& why);
   std::string WhyNotChange() const;                             // "": it may change the cluster
   Allocation AllocationOf(JobId job, Resource resource) const;  // the default one if it is not known
-  Amounts RecommendedRequests(const std::string& job) const;
+  Amounts RecommendedRequests(const std::string& job, bool requests_only) const;
   void Wait(std::chrono::milliseconds pause);
   void Note(const std::string& what, const absl::Status& status);
   static void NoteAbsent(const std::string& what, const absl::Status& status);

@@ -81,6 +81,8 @@ def main():
         for way in WAYS:
             compare(stage, helm, kubectl, way)
         compare(stage, helm, kubectl, "agent", "agent.enabled=true")
+        compare(stage, helm, kubectl, "keda", "externalScaler.enabled=true")
+        combined(stage, helm)
         agents(stage, helm)
         more = render(stage, helm, "--set-json", 'config={"rules":[{"name":"a","match":{"namespace":"shop"},"set":{"mode":"canary"}}]}')
         stage.check("mode: canary" in more.stdout and "listen:" in more.stdout, "config is merged over that of the way", more.stderr)
@@ -164,6 +166,15 @@ def quotas(stage, helm):
     as_in(stage, same_form(found), "observe/resource_quotas.yaml", "resource_quotas")
     without = objects(render(stage, helm, "--set-json", values).stdout)
     stage.check("-quotas" not in json.dumps(without), "without it no ResourceQuota may be written")
+
+
+def combined(stage, helm):
+    """Rights follow what the configuration does, also beside another way."""
+    found = same_form(objects(render(stage, helm, "--set", "way=webhook,templates=true,config.kubernetes.vpa=true").stdout))
+    as_in(stage, found, "template/rbac.yaml", "webhook and templates")
+    as_in(stage, found, "vpa/rbac.yaml", "webhook and VPA")
+    rules = rules_of(objects(render(stage, helm, "--set", "templates=true").stdout))
+    stage.check('"patch"' not in rules, "a tautd that observes patches no template", rules)
 
 
 def monitored(stage, helm):

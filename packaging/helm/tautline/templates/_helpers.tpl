@@ -5,10 +5,9 @@
 
 {{/* tautd's configuration: that of the way, and what the values say over it. */}}
 {{- define "tautline.config" -}}
-{{- $kubernetes := dict "kubeconfig" "in-cluster" -}}
+{{- $kubernetes := dict "kubeconfig" "in-cluster" "lease" (printf "%s/tautd" .Release.Namespace) -}}
 {{- $config := dict "server" (dict "listen" (list "127.0.0.1:7070")) "store" (dict "path" "/var/lib/tautline/tautd.db") "ingest" (dict "kubernetes_jobs" "containers") "kubernetes" $kubernetes -}}
 {{- if include "tautline.acts" . -}}
-{{- $_ := set $kubernetes "lease" (printf "%s/tautd" .Release.Namespace) -}}
 {{- $_ := set $config "actuator" (dict "kind" "kubernetes") -}}
 {{- end -}}
 {{- if eq .Values.way "webhook" -}}
@@ -20,10 +19,13 @@
 {{- end -}}
 {{- if eq .Values.way "vpa" -}}
 {{- $_ := set $kubernetes "vpa" true -}}
-{{- $_ := set $kubernetes "lease" (printf "%s/tautd" .Release.Namespace) -}}
 {{- end -}}
 {{- if .Values.quota -}}
 {{- $_ := set $config "quota" (dict "file" "/etc/tautline/quota.yaml") -}}
+{{- end -}}
+{{- if .Values.externalScaler.enabled -}}
+{{- $tls := dict "certificate" "/etc/tautline/scaler-tls/tls.crt" "key" "/etc/tautline/scaler-tls/tls.key" "client_ca" "/etc/tautline/scaler-tls/ca.crt" -}}
+{{- $_ := set $config "external_scaler" (dict "listen" (list "0.0.0.0:7072") "tls" $tls) -}}
 {{- end -}}
 {{- if .Values.agent.enabled -}}
 {{- $agents := dict "listen" (list "0.0.0.0:7071") "tokens_file" "/etc/tautline/agents/token" -}}
