@@ -7,6 +7,7 @@ limits, and what it costs the jobs (OOM-days, OOMs, throttled work, limit change
     bench/frontier.py --parts 2 ../shared/traces/bitbrains_rnd/*.csv.gz    # each half of the VMs by itself
     bench/frontier.py --orders ../shared/traces/bitbrains_rnd/*.csv.gz     # what is delivered of each order
     bench/frontier.py --peaks ../shared/traces/bitbrains_rnd/*.csv.gz      # the best peak beside each order, 10 minutes
+    bench/frontier.py --all ../shared/traces            # all of these, and the cross-validation of the constants, 50 minutes
 
 --parts splits the compact Bitbrains files by VM number, into as many runs, or with --block 25 into alternate blocks of 25
 VMs, so that constants that were chosen on one part can be checked on another. Every row is one replay; nobody is capped at
@@ -137,10 +138,37 @@ def table(args, title, paths):
         print(f"{what:<26}  {memory(lanes['memory']):<64}  {cpu(lanes['cpu'])}", flush=True)
 
 
+def generated(args, folder):
+    cell = f"{folder}/cell.csv.gz"
+    subprocess.run([args.taut, "generate", cell, "--jobs", "200", "--days", "42"], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return [cell]
+
+
+def everything(args, root):
+    """Each trace of usage with owners' limits below a folder, and the generated cell: what they cost, what is delivered of each
+    order, the best peaks, and which constants each part of the trace would have chosen"""
+    root = pathlib.Path(root)
+    bitbrains = sorted(str(path) for path in root.glob("bitbrains_rnd/*.csv.gz"))
+    if not bitbrains:
+        sys.exit(f"frontier: no bitbrains_rnd/*.csv.gz in {root}")
+    for path in sorted(root.iterdir()):
+        if path.is_dir() and path.name != "bitbrains_rnd":
+            print(f"left out: {path.name}: no usage of tasks over weeks beside their owners' limits")
+    with tempfile.TemporaryDirectory() as folder:
+        for title, paths in (("Bitbrains rnd", bitbrains), ("generated cell, 200 jobs, 42 days", generated(args, folder))):
+            for show in (table, orders, peaks):
+                show(args, title, paths)
+    sys.stdout.flush()
+    here = pathlib.Path(__file__).resolve().parent
+    subprocess.run([sys.executable, here / "cross_validation.py", "--taut", args.taut, *bitbrains], check=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("paths", nargs="*")
     parser.add_argument("--generated", action="store_true", help="a made cell in place of a trace")
+    parser.add_argument("--all", action="store_true", help="everything, of every trace in a folder that has what it needs")
     parser.add_argument("--parts", type=int, default=1)
     parser.add_argument("--block", type=int, default=0, help="with --parts: alternate blocks of this number of VMs")
     parser.add_argument("--orders", action="store_true", help="ordered beside delivered, in both feedback modes")
@@ -151,15 +179,15 @@ def main():
     parser.add_argument("--warmup", default="14d")
     parser.add_argument("--taut", default="build/release/bin/taut")
     args = parser.parse_args()
-    if args.generated == bool(args.paths):
-        parser.error("give a trace, or --generated")
+    if args.generated == bool(args.paths) or (args.all and len(args.paths) != 1):
+        parser.error("give a trace, or --generated, or --all and the folder of the traces")
+    if args.all:
+        everything(args, args.paths[0])
+        return
     show = orders if args.orders else peaks if args.peaks else table
     if args.generated:
         with tempfile.TemporaryDirectory() as folder:
-            cell = f"{folder}/cell.csv.gz"
-            subprocess.run([args.taut, "generate", cell, "--jobs", "200", "--days", "42"], check=True,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            show(args, "generated cell, 200 jobs, 42 days", [cell])
+            show(args, "generated cell, 200 jobs, 42 days", generated(args, folder))
     elif args.parts == 1:
         show(args, ", ".join(pathlib.Path(path).name for path in args.paths), args.paths)
     else:
