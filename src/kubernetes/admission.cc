@@ -60,13 +60,13 @@ std::string Answer(const std::string& uid, const std::string& patch) {
 }
 
 // Carries an order out on a pod that becomes `pod` by `patch`, or leaves both as they are and says why.
-absl::Status Give(const PodOrder& order, const Pod& before, const Amounts& largest_node,
-                  std::span<const NamespaceRule> rules, Pod& pod, std::string& patch) {
+absl::Status GiveAmount(const PodOrder& order, double amount, const Pod& before, const Amounts& largest_node,
+                        std::span<const NamespaceRule> rules, Pod& pod, std::string& patch) {
   Pod next = pod;
   const ContainerState* found = ResizedContainer(next, order.container);
   if (found == nullptr) return absl::NotFoundError("the pod has no such container");
   const auto plan =
-      PlanResize(next, *found, order.resource, order.amount, order.allocation, largest_node, order.scaled_by);
+      PlanResize(next, *found, order.resource, amount, order.allocation, largest_node, order.scaled_by);
   if (!plan.ok()) return plan.status();
   ContainerState& container = next.containers[static_cast<size_t>(found - next.containers.data())];
   std::string more = patch;
@@ -77,6 +77,14 @@ absl::Status Give(const PodOrder& order, const Pod& before, const Amounts& large
   pod = std::move(next);
   patch = std::move(more);
   return absl::OkStatus();
+}
+
+absl::Status Give(const PodOrder& order, const Pod& before, const Amounts& largest_node,
+                  std::span<const NamespaceRule> rules, Pod& pod, std::string& patch) {
+  if (order.at_start.has_value() &&
+      GiveAmount(order, *order.at_start, before, largest_node, rules, pod, patch).ok())
+    return absl::OkStatus();
+  return GiveAmount(order, order.amount, before, largest_node, rules, pod, patch);
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ struct PodOrder {
   double amount = 0;  // cores or bytes
   Allocation allocation;
   std::string scaled_by = {};  // FieldClaims::scaled_by
+  // For the first minutes, more than `amount`, which the pod gets where it cannot have this; absent: none.
+  std::optional<double> at_start = {};
 };
 
 struct PodAdmission {

@@ -12,6 +12,7 @@
 namespace taut {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -184,6 +185,22 @@ TEST(NamespaceRules, AreReadOfBothKinds) {
   Pod before = TestPod(), after = TestPod();
   after.containers[0].limits.memory = 600 * kMebibyte;
   EXPECT_EQ(BrokenRule(before, after, all), "shop/small: memory of container app: limit above 512Mi");
+}
+
+TEST(Admission, ANewPodStartsWithMoreWhereItMayAndElseWithTheOrder) {
+  const auto review = ParsePodReview(Review("", kResources));
+  ASSERT_TRUE(review.ok());
+  PodOrder order = Order("app", Resource::kCpu, 0.3);
+  order.at_start = 1;
+  EXPECT_THAT(PatchOf(AdmitPod(*review, {&order, 1}, {4, std::nullopt}, {})),
+              AllOf(HasSubstr(R"(limits/cpu","value":"1")"), HasSubstr(R"(requests/cpu","value":"500m")")));
+  // More than the largest node has, and more than a LimitRange allows.
+  EXPECT_THAT(PatchOf(AdmitPod(*review, {&order, 1}, {0.8, std::nullopt}, {})),
+              HasSubstr(R"(limits/cpu","value":"300m")"));
+  const NamespaceRule rule{
+      .namespace_name = "shop", .name = "small", .container = {.max = {0.5, std::nullopt}}};
+  EXPECT_THAT(PatchOf(AdmitPod(*review, {&order, 1}, {4, std::nullopt}, {&rule, 1})),
+              HasSubstr(R"(limits/cpu","value":"300m")"));
 }
 
 TEST(Admission, NonsenseIsRefused) {

@@ -119,9 +119,9 @@ TEST(Cluster, KnowsNodes) {
 }
 
 // "name{labels} value", without the metric's __name__ label.
-std::vector<std::string> SeriesOf(const Cluster& cluster) {
+std::vector<std::string> SeriesOf(const Cluster& cluster, bool starts = false) {
   std::vector<std::string> out;
-  ForEachPodSeries(cluster, Timestamp::FromSeconds(5),
+  ForEachPodSeries(cluster, Timestamp::FromSeconds(5), starts,
                    [&](std::span<const LabelView> labels, double value, int64_t timestamp_ms) {
                      EXPECT_EQ(timestamp_ms, 5000);
                      EXPECT_TRUE(std::ranges::is_sorted(labels, {}, &LabelView::name));
@@ -132,6 +132,20 @@ std::vector<std::string> SeriesOf(const Cluster& cluster) {
                      out.push_back(StrCat(text, " ", value));
                    });
   return out;
+}
+
+TEST(PodSeries, SayWhenContainersStartedIfThatIsAskedFor) {
+  Cluster cluster({.cluster = "", .jobs = KubernetesJobs::kPods});
+  Pod pod = TestPod("web-5d4f8c7b9d-aaaaa");
+  pod.containers[0].started_s = 1'700'000'000;
+  Pod waits = TestPod("web-5d4f8c7b9d-bbbbb");
+  waits.containers[0].running = false;
+  cluster.ReplacePods({pod, waits});
+  EXPECT_THAT(SeriesOf(cluster), testing::Each(testing::Not(testing::HasSubstr("started"))));
+  EXPECT_THAT(SeriesOf(cluster, true),
+              testing::Contains("kube_pod_container_state_started container=app namespace=shop "
+                                "pod=web-5d4f8c7b9d-aaaaa 1700000000"));
+  EXPECT_THAT(SeriesOf(cluster, true), testing::Contains(testing::HasSubstr("started")).Times(1));
 }
 
 TEST(PodSeries, AreThoseOfKubeStateMetrics) {

@@ -163,8 +163,13 @@ std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
     if (container == nullptr) continue;
     FieldClaims claims = ClaimsOn(*name, *container, key.second.resource());
     if (!claims.set_by.empty()) continue;
-    out.push_back({name->container, key.second.resource(), *entry->all->value, terms->second.allocation,
-                   std::move(claims.scaled_by)});
+    PodOrder& order = out.emplace_back();
+    order.container = name->container;
+    order.resource = key.second.resource();
+    order.amount = *entry->all->value;
+    order.allocation = terms->second.allocation;
+    order.scaled_by = std::move(claims.scaled_by);
+    if (resizes_) order.at_start = StartupCores(terms->second, order.amount);
   }
   return out;
 }
@@ -255,6 +260,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, c
                                                              const StandingOrder& order, PodMemory& memory) {
   const std::optional<double> since_s = memory.blocked_since_s;
   PodResult result = EnforceInPlace(work, pod, order, memory);
+  if (memory.has_start_limit()) JudgeStartup(work, pod, memory, result);
   memory.blocked_since_s.reset();
   if (!result.evict_after_s.has_value() || !order.value.has_value()) return result;
   memory.blocked_since_s = since_s.value_or(options_.steady_s());
@@ -308,7 +314,7 @@ KubernetesActuator::PodResult KubernetesActuator::NotPlanned(const Work& work, c
 }
 
 KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& work, const Pod& pod,
-                                                                 const StandingOrder& order,
+                                                                 const StandingOrder& standing,
                                                                  PodMemory& memory) {
   const Resource resource = work.key.second.resource();
   const double now_s = options_.steady_s();
@@ -322,25 +328,27 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
   const FieldClaims claims = ClaimsOn(work.workload, *container, resource);
   if (!claims.set_by.empty()) {
     memory = PodMemory();  // what it sets is its right
-    if (!order.value.has_value()) return {PodState::kDone, ""};
+    if (!standing.value.has_value()) return {PodState::kDone, ""};
     return {PodState::kProblem,
             StrCat("pod ", FullName(pod), ": ", claims.set_by, " sets the ", Name(resource), " of container ",
                    container->name,
                    "; set its updateMode to Off, or name the recommender tautline, to let Tautline set it")};
   }
+  const StandingOrder order = OrderNow(work, pod, *container, standing, claims, memory);
   const absl::StatusOr<ContainerResources> wanted = Wanted(work, pod, *container, order, claims);
   if (!wanted.ok()) return NotPlanned(work, pod, *container, order, claims, wanted.status());
   if (SpecHas(*container, resource, *wanted)) {
-    memory = PodMemory();
+    memory.Renew();
     memory.patched = *wanted;
     memory.amount = order.value;
+    memory.standing = standing.value;
     memory.allocation = work.terms.allocation;
     memory.request_stayed = !claims.scaled_by.empty();
     memory.confirmed = true;
     return Waiting(pod, *container, resource, *wanted);
   }
   if (std::string why = WhyNot(); !why.empty()) {
-    memory = PodMemory();  // what another does meanwhile is its right
+    memory.Renew();  // what another does meanwhile is its right
     might_ = false;
     return {PodState::kWaiting, std::move(why)};
   }
@@ -354,8 +362,16 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
     const std::lock_guard lock(mutex_);
     ++counts_.stepped_back;
   }
-  if (!same_order) memory = {};
+  if (!same_order) {
+    // The end of a start is no new order: another's change stays.
+    const bool same_standing = memory.startup != nullptr && memory.standing == standing.value &&
+                               memory.allocation == work.terms.allocation;
+    const double hold_until_s = same_standing ? memory.hold_until_s : 0;
+    memory.Renew();
+    memory.hold_until_s = hold_until_s;
+  }
   memory.amount = order.value;
+  memory.standing = standing.value;
   memory.allocation = work.terms.allocation;
   memory.request_stayed = !claims.scaled_by.empty();
   if (now_s < memory.hold_until_s) {
@@ -365,7 +381,10 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
                                        "is left alone for ",
                                        std::lround(options_.step_back_s / 60), " minutes")};
   }
-  const int64_t grace_s = order.value.has_value() && Lowers(*container, resource, *wanted)
+  const Startup* startup = memory.startup.get();
+  const bool may_wait =
+      order.value.has_value() && (startup == nullptr || (startup->is_young && !startup->given_up()));
+  const int64_t grace_s = may_wait && Lowers(*container, resource, *wanted)
                               ? GraceLeft(pod, *container, work.terms.startup_grace_s)
                               : 0;
   if (grace_s > 0) {
@@ -471,6 +490,10 @@ KubernetesActuator::PodResult KubernetesActuator::Patch(const Pod& pod, const Co
   memory.patched = wanted;
   memory.problem.clear();
   memory.cannot_resize = HasNoResize(status);
+  if (memory.cannot_resize || status.ok()) {
+    const std::lock_guard lock(mutex_);
+    resizes_ = status.ok();
+  }
   if (status.ok()) {
     // Once it is seen, the pod changes and is looked at again; a patch that is never seen is sent again.
     memory.retry_at_s = now_s + options_.unseen_s;

@@ -40,6 +40,10 @@ struct PodTerms {
   // Set in the workload's template, which rolls out, at most once in change_period_s; a raise in a sixth of it.
   bool in_template = false;
   double change_period_s = 3600;
+  // Of CPU: a container has this amount in this time after each of its starts, where it is more than is ordered;
+  // absent: the order's. Not in templates.
+  int64_t startup_window_s = 0;
+  std::optional<double> startup_cores = {};
   bool operator==(const PodTerms&) const = default;
 };
 
@@ -49,6 +53,7 @@ struct KubernetesActuatorCounts {
   uint64_t evicted = 0;                             // pods
   uint64_t not_evicted = 0;                         // requests of it that were refused
   uint64_t stepped_back = 0;                        // pods of which another had changed the limit
+  uint64_t startups = 0;                            // starts of containers that had their start-up limit
   uint64_t orders = 0;                              // limits that hold now, one a job and resource
 };
 
@@ -114,8 +119,21 @@ class KubernetesActuator final : public Actuator {
   KubernetesActuatorCounts counts() const;
 
  private:
+  // A start of a container that has, or had, its start-up limit.
+  struct Startup {
+    int64_t started_s = 0;             // 0: it has not started yet
+    double seen_s = 0;                 // by the steady clock, that it was not started
+    std::optional<double> cores = {};  // given for this start; a later one may get another amount
+    bool refused = false;              // it cannot have it
+    bool is_young = false;             // in its start-up window, as last seen
+    int in_row = 0;                    // starts before it that each ended early
+    // It has what is ordered: it cannot have more, or is restarted again and again.
+    bool given_up() const { return refused || in_row >= 3; }
+  };
   // What was done to a pod's container, so that it is not done twice.
   struct PodMemory {
+    std::unique_ptr<Startup> startup;  // null: no job setting asks for it
+    std::optional<double> standing;    // the order, where `amount` may be the start-up limit
     ContainerResources patched;
     std::optional<double> amount;  // ordered, that it was patched for, and how it is applied
     Allocation allocation;
@@ -126,6 +144,14 @@ class KubernetesActuator final : public Actuator {
     std::string problem;                    // of the last attempt
     bool cannot_resize = false;             // the last attempt: the API server has no pods/resize
     std::optional<double> blocked_since_s;  // in place it does not come, PodResult::evict_after_s
+
+    // As if nothing was done to it, but for its start.
+    void Renew() {
+      PodMemory fresh;
+      fresh.startup = std::move(startup);
+      *this = std::move(fresh);
+    }
+    bool has_start_limit() const { return startup != nullptr && startup->cores.has_value(); }
   };
   // How far one pod is.
   enum class PodState : uint8_t { kDone, kWaiting, kProblem };
@@ -190,6 +216,20 @@ class KubernetesActuator final : public Actuator {
     return options_.owners != nullptr ? options_.owners->On(workload, container.name, resource)
                                       : FieldClaims();
   }
+  // ---- actuator_startup.cc ----
+  // The order as it holds for this pod now: with the start-up limit while its container starts.
+  StandingOrder OrderNow(const Work& work, const Pod& pod, const ContainerState& container,
+                         const StandingOrder& order, const FieldClaims& claims, PodMemory& memory);
+  // Until when the container is in its start-up window, by the steady clock; nullopt: it is not.
+  std::optional<double> StartupEnd(const PodTerms& terms, const Pod& pod, const ContainerState& container,
+                                   Startup& startup) const;
+  // What came of an order with a start-up limit: one that cannot be is given up, and no pod is evicted for it.
+  void JudgeStartup(const Work& work, const Pod& pod, PodMemory& memory, PodResult& result);
+  // Of new pods; nullopt: they start with what is ordered. REQUIRES: mutex_.
+  static std::optional<double> StartupCores(const PodTerms& terms, double ordered) {
+    const bool has = terms.startup_window_s > 0 && terms.startup_cores.value_or(0) > ordered;
+    return has ? terms.startup_cores : std::nullopt;
+  }
   // How long the container is still in its startup grace; 0: it is not.
   int64_t GraceLeft(const Pod& pod, const ContainerState& container, int64_t grace_s) const;
   PodResult Waiting(const Pod& pod, const ContainerState& container, Resource resource,
@@ -232,6 +272,7 @@ class KubernetesActuator final : public Actuator {
   std::map<StandingOrders::Key, double> again_;  // due at this time
   std::map<std::string, ScaleOrder> scales_;     // by job
   bool has_new_scale_ = false;
+  bool resizes_ = true;  // false: the API server has no pods/resize, and what new pods get stays
   std::vector<OutcomeUpdate> outcomes_;
   KubernetesActuatorCounts counts_;
   bool stopping_ = false;

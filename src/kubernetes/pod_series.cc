@@ -14,8 +14,8 @@ namespace {
 
 class PodSeries {
  public:
-  PodSeries(const ClusterNaming& naming, Timestamp now, OneSampleFn fn)
-      : cluster_(naming.cluster), now_ms_(now.us / 1000), fn_(fn) {}
+  PodSeries(const ClusterNaming& naming, Timestamp now, bool starts, OneSampleFn fn)
+      : cluster_(naming.cluster), now_ms_(now.us / 1000), starts_(starts), fn_(fn) {}
 
   void All(const Pod& pod) {
     Owners(pod);
@@ -70,6 +70,10 @@ class PodSeries {
     Resources("kube_pod_container_resource_requests", pod, container, container.owner_requests);
     BeginContainer("kube_pod_container_status_restarts_total", pod, container.name);
     End(static_cast<double>(container.restarts));
+    if (starts_ && container.running && container.started_s > 0) {
+      BeginContainer("kube_pod_container_state_started", pod, container.name);
+      End(static_cast<double>(container.started_s));
+    }
     if (container.last_reason.empty()) return;
     BeginContainer("kube_pod_container_status_last_terminated_reason", pod, container.name);
     Add("reason", container.last_reason);
@@ -112,6 +116,7 @@ class PodSeries {
 
   const std::string& cluster_;
   const int64_t now_ms_;
+  const bool starts_;
   OneSampleFn fn_;
   std::vector<LabelView> labels_;
   std::vector<std::string> names_;
@@ -180,16 +185,16 @@ bool TakeLine(std::string_view line, const Cluster& cluster, std::string_view na
 
 }  // namespace
 
-void ForEachPodSeries(const ClusterNaming& naming, std::span<const PodPtr> pods, Timestamp now,
+void ForEachPodSeries(const ClusterNaming& naming, std::span<const PodPtr> pods, Timestamp now, bool starts,
                       OneSampleFn fn) {
-  PodSeries series(naming, now, fn);
+  PodSeries series(naming, now, starts, fn);
   for (const PodPtr& pod : pods) {
     if (!pod->is_ended) series.All(*pod);
   }
 }
 
-void ForEachPodSeries(const Cluster& cluster, Timestamp now, OneSampleFn fn) {
-  PodSeries series(cluster.naming(), now, fn);
+void ForEachPodSeries(const Cluster& cluster, Timestamp now, bool starts, OneSampleFn fn) {
+  PodSeries series(cluster.naming(), now, starts, fn);
   cluster.ForEachOwned(
       [&](const std::string& kind, const OwnedObject& object) { series.Owners(kind, object); });
   cluster.ForEachPod([&](const PodPtr& pod) {

@@ -23,10 +23,10 @@ using OneSampleFn =
 // kube_pod_container_resource_limits and _requests, kube_pod_init_container_info (also of ephemeral containers),
 // and of containers that were restarted kube_pod_container_status_restarts_total and _last_terminated_reason.
 // Limits and requests are those of the owner (ContainerState::owner_limits): what the spec of a pod says that was
-// resized is not.
-void ForEachPodSeries(const Cluster& cluster, Timestamp now, OneSampleFn fn);
+// resized is not. `starts`: also kube_pod_container_state_started of containers that run.
+void ForEachPodSeries(const Cluster& cluster, Timestamp now, bool starts, OneSampleFn fn);
 // The same of these pods alone.
-void ForEachPodSeries(const ClusterNaming& naming, std::span<const PodPtr> pods, Timestamp now,
+void ForEachPodSeries(const ClusterNaming& naming, std::span<const PodPtr> pods, Timestamp now, bool starts,
                       OneSampleFn fn);
 
 // The lines of a kubelet's /metrics/cadvisor or /metrics/resource that mapping rules can use: CPU, memory and OOM

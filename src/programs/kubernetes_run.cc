@@ -398,10 +398,10 @@ void KubernetesRun::PassOnPods() {
                              time < *all_passed_on;
     if (pass_on_all) {
       all_passed_on = time;
-      ForEachPodSeries(cluster_, time, take);
+      ForEachPodSeries(cluster_, time, false, take);
       passed_on_ = true;
     } else {
-      ForEachPodSeries(cluster_.naming(), changed, time, take);
+      ForEachPodSeries(cluster_.naming(), changed, time, false, take);
     }
     if (pass_on_all || steered_ != steering_.version()) PassOnSteering();
   }
