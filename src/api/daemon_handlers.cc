@@ -109,6 +109,8 @@ void PutKubernetes(const KubernetesFacts& facts, MetricsText& out) {
   out.Counter(kEvictions, kEvictionsHelp, facts.refused_evictions, {{"result", "refused"}});
   out.Counter("tautd_kubernetes_stepped_back_total", "Pods whose limit another has changed.",
               facts.stepped_back);
+  out.Counter("tautd_kubernetes_startups_total",
+              "Starts of containers that had a CPU limit of their own (cpu.startup_window).", facts.startups);
   out.Gauge("tautd_kubernetes_orders", "Limits that are kept in force, one per job and resource.",
             static_cast<double>(facts.orders));
 }

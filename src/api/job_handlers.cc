@@ -142,6 +142,11 @@ std::string_view OomSourceNotice(std::optional<OomSource> source) {
   return "";
 }
 
+constexpr std::string_view kNoStarts =
+    "No series says when its tasks start, so that cpu.startup_window does nothing: kubernetes, "
+    "kube-state-metrics "
+    "(kube_pod_container_state_started) or cAdvisor (container_start_time_seconds) say it.";
+
 std::string CollisionNotice(std::string_view sources) {
   return StrCat(
       "Series from several sources have this job's name: ", sources,
@@ -319,6 +324,7 @@ HttpResponse Api::ReplicasOfJob(const HttpRequest& request, JobId id) {
 
 HttpResponse Api::Explain(const HttpRequest& request, JobId id) {
   if (absl::Status s = OnlyParameters(request, {}); !s.ok()) return ErrorResponse(s);
+  const std::optional<bool> knows_starts = control_.ingest().KnowsStarts(id);
   JsonWriter json;
   json.BeginObject();
   for (const Resource r : kResources) {
@@ -336,7 +342,10 @@ HttpResponse Api::Explain(const HttpRequest& request, JobId id) {
       PutAmount("owner_limit", lane.owner(), json);
       json.Field("of", std::string_view(lane.of_request ? "request" : "limit"));
       json.Field("enforced", fleet.Enforced(job));
-      json.Field("paragraph", std::string_view(ExplainParagraph(job, r, reason, fleet.Enforced(job))));
+      std::string paragraph = ExplainParagraph(job, r, reason, fleet.Enforced(job));
+      if (r == Resource::kCpu && job.policy->startup_window_s > 0 && knows_starts == false)
+        StrAppend(&paragraph, " ", kNoStarts);
+      json.Field("paragraph", std::string_view(paragraph));
     });
     json.Key("reason");
     PutReason(reason, json);

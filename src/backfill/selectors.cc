@@ -76,7 +76,8 @@ struct Metrics {
 Metrics MetricsOf(std::span<const MappingRule> rules, bool facts) {
   Metrics out;
   for (const MappingRule& rule : rules) {
-    if (IsFact(rule.kind) != facts || IsReplicas(rule.kind)) continue;
+    // Starts of long ago are not told apart from what came after them.
+    if (IsFact(rule.kind) != facts || IsReplicas(rule.kind) || rule.kind == SeriesKind::kStartTime) continue;
     for (const std::string_view one : Split(rule.metric, '|')) {
       if (one.empty()) continue;
       if (HasStar(one)) {

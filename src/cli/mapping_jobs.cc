@@ -37,6 +37,7 @@ void MappedJobs::Add(const Mapping& m) {
     case SeriesKind::kMemoryRequestBytes:
     case SeriesKind::kCpuPeriodsTotal:
     case SeriesKind::kCpuThrottledPeriodsTotal:
+    case SeriesKind::kStartTime:
       break;
     case SeriesKind::kOomTotal:
       job.oom_survivors = true;

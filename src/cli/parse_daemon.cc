@@ -59,6 +59,7 @@ constexpr const char* kSetHelp =
     "where they come from.\n\n"
     "Examples:\n"
     "  taut set shop/web mode=auto memory.upper=4GiB\n"
+    "  taut set shop/deployment/web cpu.startup_window=5m\n"
     "  taut set shop/web memory.upper= --who anna\n"
     "  taut set 'shop/*' mode=canary --yes\n"
     "  taut set shop/web";

@@ -51,6 +51,7 @@ absl::Status ControlPlane::TickAs(Timestamp now, When when) {
   const std::lock_guard writer(committer_.writer());
   front_.KeepSamples(NotStored() == 0);
   if (when == When::kNow) DistrustFuture(now);
+  PassOnStartups();
   for (const OomSighting& o : front_.TakeOoms(now)) sightings_.push_back(o);
   // Also while the store is full: samples that wait in open windows are bounded, and closed ones are counted.
   for (ClosedWindow& closed : front_.CloseWindows(now, when)) waiting_.push_back({std::move(closed), when});
@@ -66,6 +67,13 @@ absl::Status ControlPlane::TickAs(Timestamp now, When when) {
   if (absl::Status s = PassWaiting(); !s.ok()) return s;
   if (absl::Status s = RetrainSome(); !s.ok()) return s;
   return committer_.StoreOutcomes();
+}
+
+void ControlPlane::PassOnStartups() {
+  const LiveFleet& fleet = fleet_.unlocked();
+  if (fleet.startups_version() == startups_version_) return;
+  startups_version_ = fleet.startups_version();
+  front_.SetStartups(fleet.startups());
 }
 
 absl::Status ControlPlane::PassWaiting() {

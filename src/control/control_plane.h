@@ -121,6 +121,8 @@ class ControlPlane {
   absl::Status ActOnOoms(size_t count, When when);
   // What an external recommender has answered since the last time.
   absl::Status ActOnExternal();
+  // Jobs may keep the usage of starts apart from now on, or no longer.
+  void PassOnStartups();
   absl::Status PassWaiting();
   absl::Status Pass(ClosedWindow closed, When when);
   // Closed windows that the store does not have.
@@ -158,6 +160,7 @@ class ControlPlane {
   std::vector<Waiting> waiting_;
   std::vector<OomSighting> sightings_;  // not yet acted on
   bool distrusted_future_ = false;      // since the start
+  uint64_t startups_version_ = 0;       // of LiveFleet::startups(), passed on
 };
 
 }  // namespace taut

@@ -182,6 +182,13 @@ std::optional<OomSource> IngestFront::oom_source(JobId id) const {
   return mapper.HasJob(id) && mapper.num_slots(id) > 0 ? std::optional(mapper.oom_source(id)) : std::nullopt;
 }
 
+std::optional<bool> IngestFront::KnowsStarts(JobId id) const {
+  const std::lock_guard lock(mutex_);
+  const SeriesMapper& mapper = ingest_->mapper();
+  return mapper.HasJob(id) && mapper.num_slots(id) > 0 ? std::optional(mapper.knows_starts(id))
+                                                       : std::nullopt;
+}
+
 std::string IngestFront::NameCollision(JobId id) const {
   const std::lock_guard lock(mutex_);
   const SeriesMapper& mapper = ingest_->mapper();
@@ -214,6 +221,11 @@ std::vector<ClosedWindow> IngestFront::CloseWindows(Timestamp now, When when) {
   ingest_->CloseUntil(watermark, [&](ClosedWindow&& window) { closed.push_back(std::move(window)); });
   if (!closed.empty()) ingest_->ForgetIdle(watermark);
   return closed;
+}
+
+void IngestFront::SetStartups(const absl::flat_hash_map<uint32_t, int32_t>& seconds) {
+  const std::lock_guard lock(mutex_);
+  ingest_->SetStartups(seconds);
 }
 
 void IngestFront::SetWaitingWindows(int waiting) {

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "base/clock_source.h"
@@ -97,6 +98,8 @@ class IngestFront {
   size_t state_bytes() const;
   // How OOM kills of the job are learnt; nullopt while no series or task of it is there.
   std::optional<OomSource> oom_source(JobId id) const;
+  // Whether series say when tasks of the job started; nullopt as above. Series that no job asks for say nothing.
+  std::optional<bool> KnowsStarts(JobId id) const;
   // The sources of the job's series if they may be two workloads of one name, as SeriesMapper::Collision.
   std::string NameCollision(JobId id) const;
   // Of tasks whose job is known: the whole number, or none if no series or window of the task has come lately.
@@ -107,6 +110,8 @@ class IngestFront {
   std::vector<ClosedWindow> CloseWindows(Timestamp now, When when);
   // That closed windows wait for the store.
   void SetWaitingWindows(int waiting);
+  // As Ingest. After Restore.
+  void SetStartups(const absl::flat_hash_map<uint32_t, int32_t>& seconds);
   // OOM kills since the last call, none far ahead of the cell's clock. Before CloseWindows, which forgets the
   // names of series not heard of for long.
   std::vector<OomSighting> TakeOoms(Timestamp now);

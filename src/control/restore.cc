@@ -46,6 +46,7 @@ absl::Status ControlPlane::Restore() {
     if (absl::Status s = RestoreSince(restored); !s.ok()) return s;
   }
   fleet_.unshared().EndRestore(ends.last_decision, ends.last_setting);
+  PassOnStartups();
   const auto on_damage = [this](std::string_view damage) { warnings_.emplace_back(damage); };
   if (absl::Status s = front_.ReplaySamples(ends.last_window, *parts_.history, on_damage); !s.ok()) return s;
   return ShowRestored(restored);

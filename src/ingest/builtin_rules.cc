@@ -80,6 +80,9 @@ void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
       With(Container(), {"reason", "OOMKilled"}), kOomReason);
   add("kube-oom-ended", "kube_pod_container_status_terminated_reason",
       With(Container(), {"reason", "OOMKilled"}), kOomEnded);
+  // Of two of one container the later counts as another start, of the same minute.
+  add("kube-started", "kube_pod_container_state_started", Container(), kStartTime);
+  add("cadvisor-started", "container_start_time_seconds", Container(), kStartTime);
   // A sidecar is an init container that is always restarted, and runs beside the others.
   out.push_back({"kube-init-container", "kube_pod_init_container_info",
                  With(Container(), {"restart_policy", "Always", true}), kInitContainer, kPod, "{container}",
@@ -137,6 +140,7 @@ void AddDocker(std::vector<MappingRule>& out) {
   add("docker-oom", "container_oom_events_total", match, kOomTotal);
   add("docker-memory-limit", "container_spec_memory_limit_bytes", match, kMemoryLimitBytes);
   add("docker-cpu-limit", "container_spec_cpu_quota", match, kCpuLimitCores, 1e-5);
+  add("docker-started", "container_start_time_seconds", match, kStartTime);
 }
 
 void AddExporters(std::vector<MappingRule>& out) {

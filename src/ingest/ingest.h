@@ -69,6 +69,12 @@ class Ingest {
   void GoBack(Timestamp newest, WindowId first_open);
   void NotHeard(Timestamp begin, Timestamp end) { windows_.NotHeard(begin, end); }
 
+  // As LiveWindows. Where no job asks for it, series that say when tasks started are unmapped.
+  void SetStartups(absl::flat_hash_map<uint32_t, int32_t> seconds) {
+    mapper_.WantStarts(!seconds.empty());
+    windows_.SetStartups(std::move(seconds));
+  }
+
   // Drops series not heard of for idle_seconds; how many. A call a minute is plenty.
   size_t ForgetIdle(Timestamp now);
 

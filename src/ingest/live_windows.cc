@@ -9,6 +9,7 @@
 #include "histogram/window_histogram.h"
 #include "ingest/oom_watch.h"
 #include "model/said_replicas.h"
+#include "model/start_usage.h"
 
 namespace taut {
 namespace {
@@ -265,6 +266,37 @@ void LiveWindows::CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
   }
 }
 
+void LiveWindows::AddReported(uint32_t task, const ReportedWindow& reported,
+                              std::span<const FoldSeries> series, ClosedWindow& closed) {
+  fold_.AddReported(reported, series);
+  TaskWindow out = reported.figures;
+  TaskReport report = reported.report;
+  out.task = report.task = task;
+  if (std::optional<TaskStart> start = fold_.start(); start.has_value()) {
+    start->task = task;
+    closed.starts.push_back(*start);
+    out.cpu_mean_cores = out.cpu_peak_cores = kAbsent;
+    // The limit of its start, which says nothing of the job's.
+    report.cpu_steady = false;
+    report.cpu_limit_cores = kAbsent;
+    report.cpu_periods = report.cpu_throttled_periods = 0;
+  }
+  closed.reports.push_back(report);
+  if (out.cpu_mean_cores >= 0 || out.memory_mean_bytes >= 0) closed.tasks.push_back(out);
+}
+
+void LiveWindows::AddMeasured(uint32_t task, std::span<const FoldSeries> series, ClosedWindow& closed) {
+  TaskWindow out;
+  const bool measured = fold_.AddTask(task, series, out);
+  if (measured) closed.tasks.push_back(out);
+  if (fold_.start().has_value()) {
+    closed.starts.push_back(*fold_.start());  // and its periods are those of its start's limit
+  } else if (measured) {
+    const TaskThrottling throttling = fold_.ThrottlingOf(task, series);
+    if (throttling.periods > 0) closed.throttling.push_back(throttling);
+  }
+}
+
 ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
   ClosedWindow closed;
   closed.window = {static_cast<int32_t>(begin_ms / kWindowMs)};
@@ -283,7 +315,8 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
                      .first_signal = static_cast<uint32_t>(closed.signals.size())};
     const auto first_report = static_cast<uint32_t>(closed.reports.size());
     const auto first_throttling = static_cast<uint32_t>(closed.throttling.size());
-    fold_.StartJob(begin_ms, begin_ms + kWindowMs);
+    const auto first_start = static_cast<uint32_t>(closed.starts.size());
+    fold_.StartJob(begin_ms, begin_ms + kWindowMs, StartupMs(job));
     loads.clear();
     signals.clear();
     while (i < order_.size() && mapper.binding(order_[i]).job == job) {
@@ -304,23 +337,17 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
               .push_back({&binding, samples_[order_[i]]});
         }
       }
-      TaskWindow out;
       if (reported != nullptr) {
-        fold_.AddReported(*reported, series);
-        out = reported->figures;
-        out.task = task;
-        closed.tasks.push_back(out);
-        closed.reports.push_back(reported->report);
-        closed.reports.back().task = task;
-      } else if (fold_.AddTask(task, series, out)) {
-        closed.tasks.push_back(out);
-        const TaskThrottling throttling = fold_.ThrottlingOf(task, series);
-        if (throttling.periods > 0) closed.throttling.push_back(throttling);
+        AddReported(task, *reported, series, closed);
+      } else {
+        AddMeasured(task, series, closed);
       }
     }
     fold_.TakeCpuBuckets(closed.cpu_buckets);
     window.load = fold_.LoadOf(loads);
     fold_.AddSignals(signals, mapper, closed.signals);
+    const auto starts = std::span(closed.starts).subspan(first_start);
+    if (!starts.empty()) PutStarts(SumStarts(starts), window.first_signal, closed.signals);
     window.num_signals = static_cast<uint32_t>(closed.signals.size()) - window.first_signal;
     window.num_tasks = static_cast<uint32_t>(closed.tasks.size()) - window.first_task;
     window.num_buckets = static_cast<uint32_t>(closed.cpu_buckets.size()) - window.first_bucket;
@@ -336,6 +363,8 @@ ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
         closed.jobs.emplace_back(JobWindowData{job, window, first_report, num_reports, fold_.requests()});
     data.first_throttling = first_throttling;
     data.num_throttling = num_throttling;
+    data.first_start = first_start;
+    data.num_starts = static_cast<uint32_t>(starts.size());
     if (!said.empty()) data.replicas = said.Of(mapper.job_name(job), closed.window);
     // Where agents measure a job's tasks these count, and what equals them needs no place in the store.
     const SaidReplicas& its = data.replicas;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -112,6 +113,10 @@ class LiveWindows {
   // no sample has come by the time it closes, does not count what series say of the rest.
   void NotHeard(Timestamp begin, Timestamp end) { unheard_ = {MillisOf(begin), MillisOf(end)}; }
 
+  // By the number of a job the seconds after a task's start in which its CPU usage is kept apart, of jobs that ask
+  // for it. Windows that close from now on.
+  void SetStartups(absl::flat_hash_map<uint32_t, int32_t> seconds) { startups_ = std::move(seconds); }
+
   // Forgets what these slots hold. Call with what SeriesMapper::ForgetIdle returned.
   void Drop(std::span<const uint32_t> slots);
 
@@ -160,6 +165,15 @@ class LiveWindows {
   void SortSlots(const SeriesMapper& mapper);
   int64_t EarliestOpenSample() const;
   const ReportedWindow* Reported(uint32_t slot, WindowId window) const;
+  int64_t StartupMs(JobId job) const {
+    if (startups_.empty()) return 0;
+    const auto it = startups_.find(job.value);
+    return it == startups_.end() ? 0 : int64_t{it->second} * 1000;
+  }
+  // Adds a task to the job that is folded: of an agent, as its window says, or by its series.
+  void AddReported(uint32_t task, const ReportedWindow& reported, std::span<const FoldSeries> series,
+                   ClosedWindow& closed);
+  void AddMeasured(uint32_t task, std::span<const FoldSeries> series, ClosedWindow& closed);
   ClosedWindow Fold(int64_t begin_ms, const SeriesMapper& mapper);
   void Trim(int64_t end_ms);
 
@@ -176,6 +190,7 @@ class LiveWindows {
   std::vector<std::vector<ReportedWindow>> reported_;  // by slot, windows ascending, open ones only
   std::vector<RawOom> ooms_;
   absl::flat_hash_map<uint64_t, LastOom> last_oom_;  // by task entry and part
+  absl::flat_hash_map<uint32_t, int32_t> startups_;
 
   std::vector<uint32_t> order_;  // mapped slots by job, task, kind, part
   uint64_t order_version_ = UINT64_MAX;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kMetricName = "__name__";
 
-constexpr std::array<std::pair<SeriesKind, std::string_view>, 21> kKinds = {{
+constexpr std::array<std::pair<SeriesKind, std::string_view>, 22> kKinds = {{
     {SeriesKind::kCpuSecondsTotal, "cpu_seconds_total"},
     {SeriesKind::kCpuCores, "cpu_cores"},
     {SeriesKind::kMemoryBytes, "memory_bytes"},
@@ -37,6 +37,7 @@ constexpr std::array<std::pair<SeriesKind, std::string_view>, 21> kKinds = {{
     {SeriesKind::kCpuThrottledPeriodsTotal, "cpu_throttled_periods_total"},
     {SeriesKind::kReplicas, "replicas"},
     {SeriesKind::kReplicasReady, "replicas_ready"},
+    {SeriesKind::kStartTime, "start_time"},
 }};
 
 constexpr size_t kMostSignals = 1000;

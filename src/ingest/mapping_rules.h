@@ -38,6 +38,7 @@ enum class SeriesKind : uint8_t {
   kCpuThrottledPeriodsTotal,
   kReplicas,       // gauge of the tasks of a job, said by who runs them; no usage
   kReplicasReady,  // of them, those that serve
+  kStartTime,      // gauge: the Unix time of the last start of the task, or of this part of it
 };
 inline bool IsReplicas(SeriesKind kind) {
   return kind == SeriesKind::kReplicas || kind == SeriesKind::kReplicasReady;

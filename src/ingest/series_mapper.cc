@@ -53,6 +53,10 @@ SeriesMapper::Resolution SeriesMapper::Resolve(const SeriesView& series, Timesta
     it = series_.try_emplace(series.fingerprint, entry).first;
   } else if (it->second.outcome == Outcome::kMapped && rebind_[it->second.slot] != 0) [[unlikely]] {
     Rebind(it->second, series);
+  } else if (IsWantedNow(it->second)) [[unlikely]] {
+    counts_.unmapped_series -= counts_.unmapped_series > 0 ? 1 : 0;
+    const Entry entry = Classify(series, minute);  // may move the entries
+    it = series_.insert_or_assign(series.fingerprint, entry).first;
   }
   Entry& entry = it->second;
   entry.seen_minute = minute;
@@ -63,12 +67,14 @@ SeriesMapper::Entry SeriesMapper::Classify(const SeriesView& series, uint32_t mi
   const uint64_t canonical = CanonicalFingerprint(series.labels);
   if (canonical != series.fingerprint) {
     const auto it = series_.find(canonical);
-    if (it != series_.end()) return it->second;
+    if (it != series_.end() && !IsWantedNow(it->second)) return it->second;
   }
   Entry entry{.seen_minute = minute};
   const std::optional<Mapping> mapping = Match(series.labels);
   if (!mapping.has_value()) {
     entry.outcome = Outcome::kUnmapped;
+  } else if (mapping->kind == SeriesKind::kStartTime && !wants_starts_) {
+    entry.kind = mapping->kind;
   } else if (IsFact(mapping->kind)) {
     entry = PlaceFact(*mapping, series, minute);
   } else {
@@ -79,7 +85,7 @@ SeriesMapper::Entry SeriesMapper::Classify(const SeriesView& series, uint32_t mi
   if (entry.outcome == Outcome::kFact) ++counts_.fact_series;
   if (entry.outcome == Outcome::kUnmapped) ++counts_.unmapped_series;
   // Another sender may have the same labels in another order.
-  if (canonical != series.fingerprint) series_.try_emplace(canonical, entry);
+  if (canonical != series.fingerprint) series_.insert_or_assign(canonical, entry);
   return entry;
 }
 
@@ -182,6 +188,7 @@ bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const L
   if (container != 0) slots_of_container_.Add(slot, container);
   counts_.claimed_series += mapping.claimed ? 1 : 0;
   NoteSource(mapping, labels, container != 0, jobs_[*job]);
+  jobs_[*job].knows_starts |= mapping.kind == SeriesKind::kStartTime;
   OomSource& source = jobs_[*job].oom_source;
   if (mapping.kind == SeriesKind::kTaskWindow || OomWatch::IsFor(mapping.kind)) source = OomSource::kFull;
   if (mapping.kind == SeriesKind::kOomTotal) source = std::max(source, OomSource::kSurvivors);

@@ -102,6 +102,9 @@ class SeriesMapper {
   Resolution ResolveTask(std::string_view job, std::string_view task, std::span<const LabelView> labels,
                          Timestamp now, std::string_view container = {});
 
+  // Whether series of kind start_time are mapped, or unmapped as what no rule wants. At first they are not.
+  void WantStarts(bool wanted) { wants_starts_ = wanted; }
+
   // REQUIRES: a slot that Resolve gave and ForgetIdle did not return.
   const SeriesBinding& binding(uint32_t slot) const { return bindings_[slot]; }
   size_t num_slots() const { return bindings_.size(); }
@@ -139,6 +142,8 @@ class SeriesMapper {
   JobLabels job_labels(JobId id) const;
   // From the series and agents that have named the job since the daemon started. REQUIRES: HasJob(id).
   OomSource oom_source(JobId id) const { return jobs_[id].oom_source; }
+  // Whether a series has said when a task of the job started. REQUIRES: HasJob(id).
+  bool knows_starts(JobId id) const { return jobs_[id].knows_starts; }
   // The sources of a job's series if there are two, "agents, Kubernetes": they may be two workloads of one
   // name. "": there is one. REQUIRES: HasJob(id).
   std::string Collision(JobId id) const;
@@ -188,7 +193,8 @@ class SeriesMapper {
     uint32_t slots = 0;
     OomSource oom_source = OomSource::kNone;
     bool has_container_ids = false;  // some of its series name their container
-    uint64_t sources = 0;            // a bit for each of source_names_
+    bool knows_starts = false;
+    uint64_t sources = 0;  // a bit for each of source_names_
   };
   struct PodLabels {
     uint64_t fingerprint = 0;  // of the series that says so
@@ -215,6 +221,10 @@ class SeriesMapper {
     }
   };
   Entry Classify(const SeriesView& series, uint32_t minute);
+  // A series that was not wanted when it came first, and is now.
+  bool IsWantedNow(const Entry& entry) const {
+    return entry.outcome == Outcome::kUnmapped && entry.kind == SeriesKind::kStartTime && wants_starts_;
+  }
   // A slot for it, or why not.
   Entry Place(const Mapping& mapping, std::span<const LabelView> labels, uint32_t minute, uint64_t container);
   Entry PlaceFact(const Mapping& mapping, const SeriesView& series, uint32_t minute);
@@ -247,6 +257,7 @@ class SeriesMapper {
   MapperCounts counts_;
   OwnerTable owners_;
   uint64_t version_ = 0;
+  bool wants_starts_ = false;
 
   absl::flat_hash_map<uint64_t, Entry> series_;       // by fingerprint
   absl::flat_hash_map<uint64_t, std::string> facts_;  // fingerprint to the child or pod that it is about

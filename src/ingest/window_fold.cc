@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace taut {
 namespace {
@@ -30,26 +31,62 @@ bool WindowFold::IsOf(SeriesKind kind, Measure measure) {
   return IsLoad(kind);
 }
 
-void WindowFold::StartJob(int64_t begin_ms, int64_t end_ms) {
+void WindowFold::StartJob(int64_t begin_ms, int64_t end_ms, int64_t startup_ms) {
   begin_ms_ = begin_ms;
   end_ms_ = end_ms;
+  startup_ms_ = startup_ms;
   cpu_limit_ = memory_limit_ = kAbsent;
   requests_ = {};
 }
 
 bool WindowFold::AddTask(uint32_t task, std::span<const FoldSeries> series, TaskWindow& out) {
   out = {.task = task};
+  start_.reset();
   for (const Measure measure : {Measure::kCpu, Measure::kMemory}) {
     const bool cpu = measure == Measure::kCpu;
     if (!AddSteps(series, measure)) continue;
+    if (cpu && startup_ms_ > 0) FindYoung(series);
     const Sum sum = Sweep(series, measure);
-    if (sum.covered_ms == 0) continue;
-    (cpu ? out.cpu_mean_cores : out.memory_mean_bytes) =
-        static_cast<float>(sum.integral / static_cast<double>(sum.covered_ms));
-    (cpu ? out.cpu_peak_cores : out.memory_peak_bytes) = static_cast<float>(sum.peak);
-    AddAmounts(series, measure);
+    if (cpu && !young_.empty()) NoteStart(task, sum);
+    if (sum.covered_ms > 0) {
+      (cpu ? out.cpu_mean_cores : out.memory_mean_bytes) =
+          static_cast<float>(sum.integral / static_cast<double>(sum.covered_ms));
+      (cpu ? out.cpu_peak_cores : out.memory_peak_bytes) = static_cast<float>(sum.peak);
+    }
+    if (sum.covered_ms > 0 || (cpu && start_.has_value())) AddAmounts(series, measure);
   }
   return out.cpu_mean_cores >= 0 || out.memory_mean_bytes >= 0;
+}
+
+void WindowFold::FindYoung(std::span<const FoldSeries> series) {
+  // A mean over less than this is no usage of a window.
+  constexpr int64_t kLeastRestMs = 60'000;
+  FindStartSpans(series, startup_ms_, begin_ms_, end_ms_, young_);
+  if (young_.empty()) return;
+  // A rate that reaches into a start is one of the start.
+  for (size_t i = 0; i + 1 < steps_.size(); i += 2) {
+    for (StartSpan& span : young_) {
+      if (steps_[i].time_ms >= span.end_ms || steps_[i + 1].time_ms <= span.begin_ms) continue;
+      span.begin_ms = std::min(span.begin_ms, steps_[i].time_ms);
+      span.end_ms = std::max(span.end_ms, steps_[i + 1].time_ms);
+    }
+  }
+  CloseGaps(begin_ms_, end_ms_, kLeastRestMs, young_);
+}
+
+void WindowFold::NoteStart(uint32_t task, const Sum& rest) {
+  young_.clear();
+  const Sum young = std::exchange(young_sum_, {});
+  if (young.covered_ms == 0) return;
+  const auto mean = [](double integral, int64_t ms) {
+    return ms == 0 ? 0 : integral / static_cast<double>(ms);
+  };
+  const double all = mean(young.integral + rest.integral, young.covered_ms + rest.covered_ms);
+  const double more = all - mean(rest.integral, rest.covered_ms);
+  start_ = TaskStart{.task = task,
+                     .peak_cores = static_cast<float>(young.peak),
+                     .more_cores = static_cast<float>(std::max(0.0, more)),
+                     .is_all = rest.covered_ms == 0};
 }
 
 void WindowFold::AddAmounts(std::span<const FoldSeries> series, Measure measure) {
@@ -225,7 +262,23 @@ double WindowFold::SumOfParts(std::span<const FoldSeries> series, Measure measur
   return sum;
 }
 
-void WindowFold::AddPiece(int64_t ms, double value, Measure measure, Sum& sum) {
+void WindowFold::AddPiece(int64_t begin_ms, int64_t end_ms, double value, Measure measure, Sum& sum) {
+  if (young_.empty()) [[likely]]
+    return AddMeasured(end_ms - begin_ms, value, measure, sum);
+  for (const StartSpan& span : young_) {
+    if (span.end_ms <= begin_ms) continue;
+    if (span.begin_ms >= end_ms) break;
+    const int64_t from = std::max(begin_ms, span.begin_ms), to = std::min(end_ms, span.end_ms);
+    if (begin_ms < from) AddMeasured(from - begin_ms, value, measure, sum);
+    young_sum_.integral += value * static_cast<double>(to - from);
+    young_sum_.covered_ms += to - from;
+    young_sum_.peak = std::max(young_sum_.peak, value);
+    begin_ms = to;
+  }
+  if (begin_ms < end_ms) AddMeasured(end_ms - begin_ms, value, measure, sum);
+}
+
+void WindowFold::AddMeasured(int64_t ms, double value, Measure measure, Sum& sum) {
   sum.integral += value * static_cast<double>(ms);
   sum.covered_ms += ms;
   sum.peak = std::max(sum.peak, value);
@@ -240,7 +293,7 @@ WindowFold::Sum WindowFold::Sweep(std::span<const FoldSeries> series, Measure me
   Sum sum;
   if (used_parts_.size() == 1 && !needs_all_) {
     for (size_t i = 0; i < steps_.size(); i += 2) {
-      AddPiece(steps_[i + 1].time_ms - steps_[i].time_ms, steps_[i].value, measure, sum);
+      AddPiece(steps_[i].time_ms, steps_[i + 1].time_ms, steps_[i].value, measure, sum);
     }
     return sum;
   }
@@ -253,7 +306,7 @@ WindowFold::Sum WindowFold::Sweep(std::span<const FoldSeries> series, Measure me
     const int64_t now = steps_[i].time_ms;
     for (; i < steps_.size() && steps_[i].time_ms == now; ++i) current_[steps_[i].series] = steps_[i].value;
     const double value = SumOfParts(series, measure);
-    if (value >= 0 && i < steps_.size()) AddPiece(steps_[i].time_ms - now, value, measure, sum);
+    if (value >= 0 && i < steps_.size()) AddPiece(now, steps_[i].time_ms, value, measure, sum);
   }
   return sum;
 }
@@ -279,7 +332,17 @@ float WindowFold::TaskLimit(std::span<const FoldSeries> series, SeriesKind kind)
 }
 
 void WindowFold::AddReported(const ReportedWindow& window, std::span<const FoldSeries> series) {
+  start_.reset();
+  if (startup_ms_ > 0) FindStartSpans(series, startup_ms_, begin_ms_, end_ms_, young_);
+  const TaskWindow& figures = window.figures;
+  const bool is_young = !young_.empty();
+  young_.clear();
+  if (is_young && figures.cpu_mean_cores >= 0) {
+    start_ = TaskStart{.peak_cores = std::max(figures.cpu_peak_cores, figures.cpu_mean_cores),
+                       .more_cores = figures.cpu_mean_cores};
+  }
   for (const BucketWeight& b : window.cpu_buckets) {
+    if (is_young) break;
     cpu_ms_[b.bucket] += std::llround(double{b.weight} * 1000);
     lowest_ = std::min(lowest_, b.bucket);
     highest_ = std::max(highest_, b.bucket);

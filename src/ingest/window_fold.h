@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "histogram/grid.h"
 #include "ingest/remote_write.h"
 #include "ingest/series_mapper.h"
+#include "ingest/start_spans.h"
 #include "model/closed_window.h"
 #include "model/reported_window.h"
 #include "model/usage.h"
@@ -32,13 +34,6 @@ struct FoldEvents {
   uint64_t implausible_rates = 0;  // above max_cores: no rate
 };
 
-// A series as the fold sees it.
-struct FoldSeries {
-  const SeriesBinding* binding = nullptr;
-  std::span<const RemoteSample>
-      samples;  // times strictly ascending; may begin before and end after the window
-};
-
 // Folds the tasks of one job in one window. Reusable; keeps its memory.
 //
 // A counter's rate between two samples stands from the one to the other. A gauge's sample stands from its
@@ -49,10 +44,13 @@ class WindowFold {
  public:
   explicit WindowFold(const FoldOptions& options) : options_(options) {}
 
-  void StartJob(int64_t begin_ms, int64_t end_ms);
-  // All series of one task, ordered by part. False if nothing was measured. Limits count only where there is
-  // usage with a limit for each of its parts.
+  // `startup_ms`: in this time after a start that its series say, CPU usage of a task is kept apart; 0: none is.
+  void StartJob(int64_t begin_ms, int64_t end_ms, int64_t startup_ms = 0);
+  // All series of one task, ordered by part. False if nothing was measured, but what start() says. Limits count
+  // only where there is usage with a limit for each of its parts.
   bool AddTask(uint32_t task, std::span<const FoldSeries> series, TaskWindow& out);
+  // The CPU usage that was kept apart of the task that was added last; nullopt: none.
+  const std::optional<TaskStart>& start() const { return start_; }
   // The CFS periods of the task in the window, by the counters among `series`; none: 0 periods. After AddTask.
   TaskThrottling ThrottlingOf(uint32_t task, std::span<const FoldSeries> series);
   // The mean load of the job while any of these series stands, which are of kind kLoad or kLoadTotal, ordered
@@ -61,7 +59,8 @@ class WindowFold {
   // The same of each signal that `series` are of, by ascending SeriesBinding::signal. `series` is sorted by it.
   void AddSignals(std::span<FoldSeries> series, const SeriesMapper& mapper, std::vector<NamedSignal>& out);
   // A task that is folded already: its buckets and limits become the job's. Where it knows none, those of its
-  // series do, as of a container of a pod, whose spec says what its owner wants.
+  // series do, as of a container of a pod, whose spec says what its owner wants. If any of the window is in the
+  // task's start-up window, all of its CPU usage is kept apart: nothing is known of the window's parts.
   void AddReported(const ReportedWindow& window, std::span<const FoldSeries> series);
   // Appends the job's CPU signal, ascending. Call once after the last task.
   void TakeCpuBuckets(std::vector<BucketWeight>& out);
@@ -103,19 +102,26 @@ class WindowFold {
   double CountOf(const FoldSeries& s);
   // The sum over parts at one moment; negative: nothing stands.
   double SumOfParts(std::span<const FoldSeries> series, Measure measure) const;
-  void AddPiece(int64_t ms, double value, Measure measure, Sum& sum);
+  void AddPiece(int64_t begin_ms, int64_t end_ms, double value, Measure measure, Sum& sum);
+  void AddMeasured(int64_t ms, double value, Measure measure, Sum& sum);
+  // Of the task whose steps were added: young_, in whole steps.
+  void FindYoung(std::span<const FoldSeries> series);
+  void NoteStart(uint32_t task, const Sum& rest);
   // The owner's limit or request of the task: kAbsent unless each part in `used` has one.
   float TaskLimit(std::span<const FoldSeries> series, SeriesKind kind) const;
   // The job's are those of its tasks, and now of this one.
   void AddAmounts(std::span<const FoldSeries> series, Measure measure);
 
   const FoldOptions options_;
-  int64_t begin_ms_ = 0, end_ms_ = 0;
+  int64_t begin_ms_ = 0, end_ms_ = 0, startup_ms_ = 0;
+  std::optional<TaskStart> start_;
   float cpu_limit_ = kAbsent, memory_limit_ = kAbsent;
   OwnerRequests requests_;
   FoldEvents events_;
   // Scratch.
   std::vector<Step> steps_;
+  std::vector<StartSpan> young_;  // in which CPU is kept apart
+  Sum young_sum_;
   std::vector<double> current_;
   bool needs_all_ = false;  // some part is subtracted: nothing stands unless all do
   std::vector<uint32_t> used_parts_;

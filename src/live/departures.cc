@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "live/live_fleet.h"
+#include "live/live_starts.h"
 
 namespace taut {
 namespace {
@@ -46,6 +47,7 @@ void LiveFleet::Forget(JobId id) {
   ids_.Erase(job->record.name);
   ++records_.jobs;
   ++records_.labels;  // should it come back, it may have others
+  startups_version_ += startups_.erase(id.value);
   jobs_.Erase(id);
 }
 
@@ -86,6 +88,7 @@ Reason LiveFleet::Explain(JobId id, Resource r) const {
   }
   Lane copy(nullptr);
   if (copy.Wake(NewRecommenderOf(*job, r), lane.asleep).ok()) copy.recommender().Explain(reason);
+  if (r == Resource::kCpu) ExplainStarts(*job, SetsStarts(), reason);
   return reason;
 }
 
@@ -110,6 +113,7 @@ size_t LiveFleet::state_bytes() const {
   size_t bytes = jobs_.table_bytes() + ids_.state_bytes();
   for (const LiveJob& job : jobs_) {
     bytes += sizeof(job) + job.record.name.capacity() + job.notice.heap_bytes();
+    if (job.starts != nullptr) bytes += sizeof(*job.starts) + job.starts->peaks.heap_bytes();
     for (const auto& [key, value] : job.record.labels) {
       bytes += sizeof(job.record.labels[0]) + key.capacity() + value.capacity();
     }

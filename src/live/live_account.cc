@@ -17,21 +17,25 @@ uint64_t Quantity(Resource r, double amount, uint32_t tasks) {
   return static_cast<uint64_t>(std::llround(std::clamp(units * tasks * kWindowSeconds, 0.0, kMost)));
 }
 
-AccountAmounts AmountsOf(Resource r, const LiveLane& lane, std::optional<double> allocation) {
+// `starts`: what tasks used in their start-up window beside the lane's usage.
+AccountAmounts AmountsOf(Resource r, const LiveLane& lane, const StartSums& starts,
+                         std::optional<double> allocation) {
   AccountAmounts a;
-  if (lane.tasks == 0 || lane.usage_mean < 0) return a;
+  const bool measured = lane.tasks > 0 && lane.usage_mean >= 0;
+  const uint32_t tasks = (measured ? lane.tasks : 0) + starts.tasks;
+  if (tasks == 0) return a;
   a.windows = 1;
-  a.usage = Quantity(r, lane.usage_mean, lane.tasks);
+  a.usage = (measured ? Quantity(r, lane.usage_mean, lane.tasks) : 0) + Quantity(r, starts.more_cores, 1);
   if (allocation.has_value()) {
-    a.allocation = Quantity(r, *allocation, lane.tasks);
+    a.allocation = Quantity(r, *allocation, tasks);
   } else {
     a.windows_without_allocation = 1;
   }
   a.billed = std::max(a.usage, a.allocation);
   const std::optional<double> owner = lane.owner();
-  a.owner = owner.has_value() ? Quantity(r, *owner, lane.tasks) : a.allocation;
+  a.owner = owner.has_value() ? Quantity(r, *owner, tasks) : a.allocation;
   const std::optional<double> would_be = lane.lane.recommended();
-  a.would_be = owner.has_value() && would_be.has_value() ? Quantity(r, *would_be, lane.tasks) : a.owner;
+  a.would_be = owner.has_value() && would_be.has_value() ? Quantity(r, *would_be, tasks) : a.owner;
   return a;
 }
 
@@ -60,10 +64,12 @@ void LiveFleet::Account(const ClosedWindow& closed, size_t first, size_t last,
     const LiveJob* job = jobs_.Find(data.job);
     if (job == nullptr) continue;
     AccountEntry& entry = out.emplace_back(AccountEntry{.job = data.job});
+    const bool starts = job->starts != nullptr && job->starts->last_window == closed.window;
     for (const Resource r : kResources) {
       const LiveLane& lane = job->of(r);
       entry.of[static_cast<size_t>(r)] =
-          AmountsOf(r, lane, Enforced(*job) ? lane.real_limit() : lane.owner());
+          AmountsOf(r, lane, starts && r == Resource::kCpu ? job->starts->last : StartSums(),
+                    Enforced(*job) ? lane.real_limit() : lane.owner());
     }
   }
 }

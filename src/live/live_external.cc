@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "live/live_fleet.h"
-#include "model/said_replicas.h"
 #include "model/signal_name.h"
 
 namespace taut {
@@ -35,8 +34,10 @@ std::vector<ExternalNamed> NamedOf(std::span<const NamedSignal> measured, const 
     for (const std::string& name : replicas->signals()) named.emplace(name, std::nullopt);
   }
   for (const std::string_view own : kOwnSignals) named.erase(std::string(own));
-  for (const NamedSignal& signal : measured) named[signal.name] = signal.value;
-  for (const std::string_view said : {kSaidCount, kSaidReady}) named.erase(std::string(said));
+  for (const NamedSignal& signal : measured) {
+    if (!signal.name.starts_with('_'))
+      named[signal.name] = signal.value;  // else a window's own (said_replicas.h)
+  }
   std::vector<ExternalNamed> out;
   for (const auto& [name, value] : named) out.push_back({name, value});
   return out;

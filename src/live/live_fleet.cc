@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "engine/stored_history.h"
+#include "live/live_starts.h"
 #include "model/labels.h"
 #include "model/said_replicas.h"
 
@@ -96,6 +97,7 @@ void LiveFleet::AddRestoredJob(JobRecord record) {
   }
   if (!ids_.Find(job.record.name).has_value()) ids_.Insert(job.record.id.value);
   job.policy = PolicyOf(job);
+  NoteStartup(job);
   Changed(job);
 }
 
@@ -128,6 +130,8 @@ std::optional<JobId> LiveFleet::Find(std::string_view name) const {
 void LiveFleet::Repolicy(LiveJob& job) {
   const std::shared_ptr<const JobPolicy> old = std::exchange(job.policy, PolicyOf(job));
   if (old == job.policy) return;
+  if (jobs_.Find(job.record.id) == &job)
+    NoteStartup(job);  // else a copy, whose settings are not in force yet
   bool all_same = true;
   for (const Resource r : kResources) {
     if (SameRecommender(*old, *job.policy, r)) continue;
@@ -354,8 +358,9 @@ void LiveFleet::DecideLane(LiveJob& job, Resource r, int64_t now_s, Why why, Pas
   }
 }
 
-void LiveFleet::ExplainLane(const LiveJob& job, Resource r, Reason& reason) {
+void LiveFleet::ExplainLane(const LiveJob& job, Resource r, Reason& reason) const {
   job.of(r).lane.recommender().Explain(reason);
+  if (r == Resource::kCpu) ExplainStarts(job, SetsStarts(), reason);
   if (r == Resource::kCpu && ScaledByOf(*job.policy) == VerticalSettings::ScaledBy::kCpu &&
       job.replicas != nullptr) {
     job.replicas->ExplainSize(reason);
@@ -508,6 +513,7 @@ void LiveFleet::Retrain(JobId id, std::span<const JobDay> days, std::span<const 
     job.replicas = std::move(fresh);
     TakeTaskSize(job);
   }
+  RestoreStarts(days, job);
   job.day = begun;
   for (LiveLane& lane : job.lanes) lane.needs_history = false;
 }

@@ -192,6 +192,12 @@ class LiveFleet {
   // Empty for a job that is not known.
   Reason Explain(JobId id, Resource r) const;
   const FleetModels& models() const { return *models_; }
+  // ---- starts of tasks (live_starts.cc) ----
+  // By the number of a job the seconds of its cpu.startup_window, of jobs where that is on; and how often they
+  // have changed.
+  const absl::flat_hash_map<uint32_t, int32_t>& startups() const { return startups_; }
+  uint64_t startups_version() const { return startups_version_; }
+
   // What was promised and what came, of days that are over; of all jobs, those that are forgotten too.
   const RiskBook& risks() const { return risks_; }
 
@@ -242,6 +248,11 @@ class LiveFleet {
   static void ObserveIdle(const JobDay& day, const SaidReplicas& said, LiveJob& job);
   // What the window means for the counts of days: REQUIRES: before the lane has taken it in.
   void MarkDay(const Signal& signal, const LiveJob& job, LiveLane& lane) const;
+  // The job's policy may have another start-up window.
+  void NoteStartup(const LiveJob& job);
+  void ObserveStarts(const JobDay& day, LiveJob& job) const;
+  // Of actuators that one in a cluster alone does.
+  bool SetsStarts() const { return settings_.enforcement == Enforcement::kAlways; }
   // live_risk.cc: the same for promises.
   void CountRisk(const Signal& signal, const LiveJob& job, Resource r, LiveLane& lane) const;
   void CountRiskOfKill(const OomRecord& oom, int32_t day, const LiveJob& job, LiveLane& lane) const;
@@ -278,7 +289,7 @@ class LiveFleet {
   void RepolicyReplicas(LiveJob& job);
   static void TakeTaskSize(LiveJob& job);
   // REQUIRES: the job's lanes are awake.
-  static void ExplainLane(const LiveJob& job, Resource r, Reason& reason);
+  void ExplainLane(const LiveJob& job, Resource r, Reason& reason) const;
   Lane Relived(const LiveJob& job, const StoredHistory& history);
   std::unique_ptr<Recommender> NewRecommenderOf(const LiveJob& job, Resource r) const;
   std::shared_ptr<const JobPolicy> PolicyOf(const LiveJob& job);
@@ -313,6 +324,8 @@ class LiveFleet {
   uint64_t last_decision_ = 0, last_setting_ = 0;
   // By the decision that began it; some may have ended.
   absl::flat_hash_map<uint64_t, JobId> trials_;
+  absl::flat_hash_map<uint32_t, int32_t> startups_;
+  uint64_t startups_version_ = 0;
   // Scratch.
   std::vector<uint32_t> candidates_;
   DaySignals signals_;

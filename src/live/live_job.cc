@@ -64,23 +64,39 @@ uint8_t SavedNeed(const LiveJob& job) {
 bool IsNeeded(uint8_t saved, Resource r) { return saved == 1 || saved == (r == Resource::kCpu ? 2 : 3); }
 
 // What came after the first version of this state; a state of that version ends before it. The second version has
-// what is known of the owner's amounts beside it, and is written where there is any.
-constexpr uint8_t kMoreVersion = 1, kOwnersVersion = 2;
+// what is known of the owner's amounts beside it, and is written where there is any; the third has the starts of
+// tasks beside these.
+constexpr uint8_t kMoreVersion = 1, kOwnersVersion = 2, kStartsVersion = 3;
 
 bool KnowsOwners(const LiveLane& lane) {
   return lane.ordered_before >= 0 || lane.owner_before != lane.owner_limit;
 }
 
+void SaveStarts(const JobStarts& starts, ByteWriter& out) {
+  starts.peaks.Save(out);
+  for (const float given : starts.given) out.Put(given);
+}
+
+absl::Status LoadStarts(ByteReader& in, JobStarts& starts) {
+  if (absl::Status s = starts.peaks.Load(in); !s.ok()) return s;
+  for (float& given : starts.given) given = in.Get<float>();
+  return absl::OkStatus();
+}
+
 absl::Status LoadMore(ByteReader& in, LiveJob& job) {
   const auto version = in.Get<uint8_t>();
-  if (version != kMoreVersion && version != kOwnersVersion) return absl::OkStatus();
+  if (version < kMoreVersion || version > kStartsVersion) return absl::OkStatus();
   for (const Resource r : kResources) job.of(r).applied = in.Get<float>();
   job.managed = in.Get<uint8_t>() != 0;
   job.periods = in.Get<float>();
   job.throttled = in.Get<float>();
   for (LiveLane& lane : job.lanes) {
-    lane.owner_before = version == kOwnersVersion ? in.Get<float>() : lane.owner_limit;
-    lane.ordered_before = version == kOwnersVersion ? in.Get<float>() : kAbsent;
+    lane.owner_before = version >= kOwnersVersion ? in.Get<float>() : lane.owner_limit;
+    lane.ordered_before = version >= kOwnersVersion ? in.Get<float>() : kAbsent;
+  }
+  if (version == kStartsVersion) {
+    job.starts = std::make_unique<JobStarts>();
+    if (absl::Status s = LoadStarts(in, *job.starts); !s.ok()) return s;
   }
   if (in.failed() || in.remaining() == 0) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<LiveReplicas>> replicas = LiveReplicas::Load(in, *job.policy);
@@ -154,16 +170,18 @@ void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
     out.PutString(state);
   }
   const bool owners = std::ranges::any_of(job.lanes, KnowsOwners);
-  out.Put(owners ? kOwnersVersion : kMoreVersion);
+  const bool starts = job.starts != nullptr;
+  out.Put(starts ? kStartsVersion : owners ? kOwnersVersion : kMoreVersion);
   for (const Resource r : kResources) out.Put(job.of(r).applied);
   out.Put(static_cast<uint8_t>(job.managed));
   out.Put(job.periods);
   out.Put(job.throttled);
   for (const LiveLane& lane : job.lanes) {
-    if (!owners) break;
+    if (!owners && !starts) break;
     out.Put(lane.owner_before);
     out.Put(lane.ordered_before);
   }
+  if (starts) SaveStarts(*job.starts, out);
   if (job.replicas != nullptr) job.replicas->Save(out);
 }
 

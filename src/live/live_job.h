@@ -15,8 +15,10 @@
 #include "live/day_record.h"
 #include "live/live_replicas.h"
 #include "model/rollout.h"
+#include "model/start_usage.h"
 #include "rollout/migration.h"
 #include "rollout/rules.h"
+#include "vertical/start_boost.h"
 
 namespace taut {
 
@@ -74,12 +76,28 @@ struct LiveLane : ManagedLane {
   }
 };
 
+// What is known of the starts of a job's tasks, whose usage is kept apart.
+struct JobStarts {
+  // Limits that tasks were given, so that a series that reads one back is not taken for the owner's; negative:
+  // none.
+  static constexpr size_t kGiven = 4;
+
+  StartPeaks peaks;
+  std::array<float, kGiven> given = {kAbsent, kAbsent, kAbsent, kAbsent};  // newest first, each once
+  // Of the last window, not saved.
+  StartSums last;
+  WindowId last_window{INT32_MIN};
+
+  void NoteGiven(double cores);
+};
+
 // All of a job but who it is.
 struct LiveJobState {
   std::shared_ptr<const JobPolicy> policy;
   std::vector<Override> overrides;
   std::array<LiveLane, 2> lanes;           // by Resource
   std::unique_ptr<LiveReplicas> replicas;  // null: nothing is recommended or ordered
+  std::unique_ptr<JobStarts> starts;       // null: cpu.startup_window is off, or no window has closed since
   bool lost = false;                       // during a restore: its checkpoint could not be read
   bool seen_today = false, over_today = false;
   int32_t day = INT32_MIN;          // that its lanes have started
@@ -98,6 +116,11 @@ struct LiveJobState {
     return periods > 0 ? std::optional(double{throttled} / double{periods}) : std::nullopt;
   }
   bool needs_history() const { return lanes[0].needs_history || lanes[1].needs_history; }
+  // The CPU limit of a task in its start-up window, where the others have `steady`; nullopt: the setting is off,
+  // or it is no higher.
+  std::optional<StartBoost> BoostAt(double steady) const;
+  // Of the limit in force. nullopt also where Tautline has ordered none.
+  std::optional<StartBoost> BoostNow() const;
   void WantHistory() { lanes[0].needs_history = lanes[1].needs_history = true; }
   // Its lanes are bytes, until it is measured again.
   bool sleeps() const { return lanes[0].lane.sleeps(); }

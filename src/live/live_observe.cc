@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "live/live_fleet.h"
+#include "live/live_starts.h"
 #include "model/said_replicas.h"
 
 namespace taut {
@@ -19,10 +20,11 @@ void AddCounts(const FleetPoint& from, FleetPoint& to) {
 // An amount that reads back what was ordered is the owner's of before: kube-state-metrics and cAdvisor say what a
 // pod has, not who set it. Another one is the owner's, and an order of before is over once tasks have had time to
 // follow.
-void DropReadBack(WindowId window, Resource r, LiveLane& lane, float& amount) {
+void DropReadBack(WindowId window, Resource r, LiveJob& job, float& amount) {
   constexpr int64_t kFollowSeconds = 3600;
   if (amount < 0) return;
-  if (lane.IsOrdered(r, amount)) {
+  LiveLane& lane = job.of(r);
+  if (lane.IsOrdered(r, amount) || (r == Resource::kCpu && IsStartLimit(job, amount))) {
     amount = lane.owner_before;
   } else if (lane.gate.last_change_s < window.next().start_s() - kFollowSeconds) {
     lane.ordered_before = kAbsent;
@@ -58,8 +60,7 @@ void LiveFleet::TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t las
       // Agents know what they have set from what they found.
       if (settings_.enforcement != Enforcement::kAlways || data.num_reports > 0) continue;
       JobWindow& w = data.window;
-      DropReadBack(closed.window, r, job->of(r),
-                   r == Resource::kCpu ? w.cpu_limit_cores : w.memory_limit_bytes);
+      DropReadBack(closed.window, r, *job, r == Resource::kCpu ? w.cpu_limit_cores : w.memory_limit_bytes);
     }
   }
 }
@@ -108,6 +109,7 @@ void LiveFleet::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint*
   // Stored windows have it among their signals.
   const SaidReplicas& now = closed.jobs[index].replicas;
   const SaidReplicas said = now.known() ? now : SaidOf(turn.job_day.signals);
+  if (job.policy->startup_window_s > 0 || job.starts != nullptr) ObserveStarts(turn.job_day, job);
   if (closed.jobs[index].window.num_tasks == 0) {
     ObserveIdle(turn.job_day, said, job);
     return;

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "base/time.h"
 #include "model/signal_name.h"
+#include "model/start_usage.h"
 #include "model/units.h"
 
 namespace taut {
@@ -63,7 +64,8 @@ void LiveReplicas::NoteMove(double load) {
 
 void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeUse use,
                            const LoadAnalogs* analogs, const CountedTasks& counted) {
-  const int tasks = TakeCount(counted, static_cast<int>(cpu.tasks.size()));
+  const StartSums starts = StartsOf(cpu.named);
+  const int tasks = TakeCount(counted, static_cast<int>(cpu.tasks.size() + starts.tasks));
   const int ready = *said_counts_ && counted.said.ready >= 0 ? counted.said.ready : tasks;
   if (sizer_ != nullptr) sizer_->ObserveCpu(cpu, limit);
   const std::optional<double> chosen = ChosenSize(limit, use);
@@ -267,7 +269,7 @@ void LiveReplicas::TakeExternal(std::optional<ExternalTasks> answer) {
 
 std::optional<double> LiveReplicas::LoadOf(const Signal& cpu) const {
   if (!is_of_cpu()) return UsableLoad(cpu.load, capacity_);
-  double load = 0;
+  double load = StartsOf(cpu.named).more_cores;  // tasks that start process load, too
   for (const TaskUsage& t : cpu.tasks) load += t.mean;
   return UsableLoad(load, capacity_);
 }

@@ -101,6 +101,7 @@ void LiveFleet::Take(PreparedSettings prepared) {
   if (job == nullptr) return;
   Changed(*job);
   static_cast<LiveJobState&>(*job) = std::move(static_cast<LiveJobState&>(prepared.job));
+  NoteStartup(*job);
   if (!prepared.changes.empty()) last_setting_ = prepared.changes.back().id;
   if (!prepared.output.decisions.empty()) last_decision_ = prepared.output.decisions.back().id;
 }

@@ -33,11 +33,6 @@ std::optional<double> Known(float amount) {
   return amount >= 0 ? std::optional<double>(amount) : std::nullopt;
 }
 
-std::optional<double> UsageOf(const TaskWindow& task, Resource r) {
-  if (r == Resource::kCpu) return Known(task.cpu_mean_cores);
-  return Known(task.memory_peak_bytes >= 0 ? task.memory_peak_bytes : task.memory_mean_bytes);
-}
-
 float OwnerLimit(const JobWindow& job, Resource r) {
   return r == Resource::kCpu ? job.cpu_limit_cores : job.memory_limit_bytes;
 }
@@ -47,7 +42,20 @@ struct Found {
   const JobWindowData* job = nullptr;
   const TaskWindow* task = nullptr;
   const TaskReport* report = nullptr;
+  const TaskStart* start = nullptr;
 };
+
+// A machine has to bear the usage of starts, too.
+std::optional<double> UsageOf(const Found& found, Resource r) {
+  const TaskWindow* task = found.task;
+  if (r == Resource::kCpu) {
+    const auto rest = task != nullptr ? Known(task->cpu_mean_cores) : std::nullopt;
+    return found.start == nullptr ? rest : rest.value_or(0) + double{found.start->more_cores};
+  }
+  if (task == nullptr) return std::nullopt;
+  return Known(task->memory_peak_bytes >= 0 ? task->memory_peak_bytes : task->memory_mean_bytes);
+}
+
 Found FindIn(const ClosedWindow& closed, const TaskRef& ref) {
   Found out;
   const auto job = std::ranges::lower_bound(closed.jobs, ref.job, {}, &JobWindowData::job);
@@ -59,6 +67,7 @@ Found FindIn(const ClosedWindow& closed, const TaskRef& ref) {
   };
   out.task = in(std::span(closed.tasks).subspan(job->window.first_task, job->window.num_tasks));
   out.report = in(std::span(closed.reports).subspan(job->first_report, job->num_reports));
+  out.start = in(std::span(closed.starts).subspan(job->first_start, job->num_starts));
   return out;
 }
 
@@ -192,8 +201,7 @@ void MachineDesk::Measure(const PlacedTask& placed, Pass& pass, Task& task, Mach
       const float limit = OwnerLimit(found.job->window, r);
       task.asked[i] = task.cap[i] = limit == kNoLimit ? std::nullopt : Known(limit);
     }
-    const std::optional<double> usage =
-        found.task != nullptr ? UsageOf(*found.task, r) : std::optional<double>();
+    const std::optional<double> usage = UsageOf(found, r);
     if (usage.has_value()) task.highest[i] = std::max(task.highest[i], static_cast<float>(*usage));
     view.limit[i] = task.asked[i];
     view.usage[i] = usage;

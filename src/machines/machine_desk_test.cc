@@ -54,6 +54,21 @@ TEST(MachineDesk, ShowsSumsOfTheTasks) {
   EXPECT_EQ(desk.View()->totals[0].of[0].usage.value(), 3);
 }
 
+TEST(MachineDesk, BearsTheUsageOfStartsToo) {
+  MachineDesk desk({});
+  MadeMachines cell;
+  cell.machines["a"] = {{"x", {.cpu = 1, .memory = 1e9F}}, {"y", {.cpu = -1, .memory = 2e9F}}};
+  ClosedWindow closed = cell.Closed(cell.now);
+  closed.starts = {{.task = 0, .peak_cores = 3, .more_cores = 0.5F, .is_all = false},
+                   {.task = 0, .peak_cores = 3, .more_cores = 2, .is_all = true}};
+  for (uint32_t job = 0; job < 2; ++job) {
+    closed.jobs[job].first_start = job;
+    closed.jobs[job].num_starts = 1;
+  }
+  desk.OnWindow(closed, {{cell.source, cell.Placed()}});
+  EXPECT_EQ(Only(desk, "a").of(Resource::kCpu).usage, 3.5);
+}
+
 TEST(MachineDesk, AMachineMostlyUnmeasuredHasNoFigureAndSaysWhy) {
   MachineDesk desk({});
   MadeMachines cell;

@@ -36,6 +36,16 @@ struct TaskThrottling {
   uint32_t periods = 0, throttled = 0;
 };
 
+// CPU that a task used in its start-up window, where the job's setting cpu.startup_window keeps it apart: neither
+// TaskWindow nor the window's buckets have it.
+struct TaskStart {
+  uint32_t task = 0;
+  float peak_cores = kAbsent;  // as TaskWindow::cpu_peak_cores
+  // With TaskWindow::cpu_mean_cores, or alone where that is absent, the task's mean of the whole window; >= 0.
+  float more_cores = 0;
+  bool is_all = true;  // no other CPU usage of the task was measured
+};
+
 // What the owner asked for each task: where tasks differ the largest; kAbsent: nothing.
 struct OwnerRequests {
   float cpu_cores = kAbsent, memory_bytes = kAbsent;
@@ -58,6 +68,7 @@ struct JobWindowData {
       {};  // by Resource: the window's limit is the owner's request
   uint32_t first_throttling = 0, num_throttling = 0;  // into ClosedWindow::throttling, ordered by task
   SaidReplicas replicas = {};                         // not stored
+  uint32_t first_start = 0, num_starts = 0;           // into ClosedWindow::starts, ordered by task
 };
 
 struct ClosedWindow {
@@ -68,6 +79,7 @@ struct ClosedWindow {
   std::vector<NamedSignal> signals;
   std::vector<TaskReport> reports;         // of tasks that agents measure; not stored
   std::vector<TaskThrottling> throttling;  // of others whose periods are counted; not stored
+  std::vector<TaskStart> starts;           // not stored: a job's sums are among its signals (start_usage.h)
 };
 
 // Before a window is processed and stored: the owner's limit becomes the amount that the job's recommendation

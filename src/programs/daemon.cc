@@ -406,6 +406,7 @@ absl::Status Daemon::StartServer(const std::string& config_path) {
       facts.refused_evictions = done.not_evicted;
       facts.stepped_back = done.stepped_back;
       facts.orders = done.orders;
+      facts.startups = done.startups;
       return facts;
     };
   }

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <random>
 
@@ -54,8 +55,12 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
     const std::optional<JobId> id = control_->Find(job);
     if (id.has_value())
       control_->Look(*id, [&](const LiveJob& live) {
-        out = PodTerms{live.policy->allocation(resource), StartupGraceSeconds(*live.policy),
+        out = PodTerms{live.policy->allocation(resource), StartupGraceSeconds(*live.policy, resource),
                        live.policy->in_template, live.policy->change_period_s};
+        if (resource != Resource::kCpu) return;
+        out->startup_window_s = std::llround(live.policy->startup_window_s);
+        if (const std::optional<StartBoost> boost = live.BoostNow(); boost.has_value())
+          out->startup_cores = boost->cores;
       });
     return out;
   };

@@ -396,12 +396,15 @@ void KubernetesRun::PassOnPods() {
     // Also after the clock was set back.
     const bool pass_on_all = !all_passed_on.has_value() || time.us - all_passed_on->us >= kPassOnAllMicros ||
                              time < *all_passed_on;
+    bool starts = false;
+    if (pass_on_all || !changed.empty())
+      control_->WithFleet([&](const LiveFleet& fleet) { starts = !fleet.startups().empty(); });
     if (pass_on_all) {
       all_passed_on = time;
-      ForEachPodSeries(cluster_, time, false, take);
+      ForEachPodSeries(cluster_, time, starts, take);
       passed_on_ = true;
     } else {
-      ForEachPodSeries(cluster_.naming(), changed, time, false, take);
+      ForEachPodSeries(cluster_.naming(), changed, time, starts, take);
     }
     if (pass_on_all || steered_ != steering_.version()) PassOnSteering();
   }

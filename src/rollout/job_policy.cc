@@ -35,6 +35,11 @@ ReplicaSettings LiveReplicaSettings() {
   return settings;
 }
 
+int64_t StartupGraceSeconds(const JobPolicy& policy, Resource resource) {
+  const bool has_window = resource == Resource::kCpu && policy.startup_window_s > 0;
+  return has_window ? std::llround(policy.startup_window_s) : StartupGraceSeconds(policy);
+}
+
 int64_t StartupGraceSeconds(const JobPolicy& policy) {
   const double by_class = policy.job_class == JobClass::kBatch ? kBatchGraceSeconds : kServingGraceSeconds;
   return std::llround(policy.startup_grace_s.value_or(by_class));

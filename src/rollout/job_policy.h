@@ -54,7 +54,11 @@ struct JobPolicy {
   double change_period_s = kHour;              // at most one change of a resource in this time
   std::vector<MaintenanceWindow> maintenance;  // empty: at any time
   std::optional<double> startup_grace_s;       // absent: by job_class, see StartupGraceSeconds
-  bool in_template = false;                    // in Kubernetes: limits are set in the workload's template
+  // CPU usage within this time after a task's start is kept apart, and the task may have another limit; 0: off.
+  double startup_window_s = 0;
+  // Until a start was seen, that limit as a multiple of the one in force; absent: it is the same.
+  std::optional<double> startup_factor = 2;
+  bool in_template = false;  // in Kubernetes: limits are set in the workload's template
   CanarySettings canary;
   std::string_view replica_policy;  // of ReplicaPolicies(); "": the number of tasks is the owner's
   ReplicaSettings replicas = LiveReplicaSettings();
@@ -76,6 +80,8 @@ struct JobPolicy {
 
 // Nothing of a task is lowered in this time after its start: programs need more to start than to run.
 int64_t StartupGraceSeconds(const JobPolicy& policy);
+// The same where tasks get their start-up limit: startup_window_s, if set, is the grace of CPU.
+int64_t StartupGraceSeconds(const JobPolicy& policy, Resource resource);
 // What the number of the job's tasks follows.
 VerticalSettings::ScaledBy ScaledByOf(const JobPolicy& policy);
 // Its number of tasks follows a load that it has not once it runs no task, and the number may be 0.

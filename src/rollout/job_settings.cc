@@ -61,6 +61,8 @@ std::vector<std::string_view> NamesForOneResource() {
   return names;
 }
 
+constexpr double kMostStartupWindowSeconds = 30 * 60;
+
 constexpr std::string_view kAppliesToHelp =
     "what the recommendation is, in Kubernetes: limit (the request keeps its ratio to it), request (the "
     "limit "
@@ -182,6 +184,24 @@ std::vector<Row> OwnRows() {
        TAUT_FIELD(startup_grace_s),
        0,
        kDay},
+      {{"cpu.startup_window",
+        "time after a task's start in which its CPU usage is kept apart: the recommender does not see it, "
+        "and in "
+        "Kubernetes the task gets a limit of its own for this time, by the usage of the last starts; 0s: off",
+        kDuration,
+        {}},
+       TAUT_FIELD(startup_window_s),
+       0,
+       kMostStartupWindowSeconds},
+      {{"cpu.startup_factor",
+        "until a start was seen, the CPU limit of a task in its cpu.startup_window as a multiple of the "
+        "limit in "
+        "force; none: the limit in force",
+        kNumber,
+        {}},
+       TAUT_FIELD(startup_factor),
+       1,
+       10},
       {{"in_template",
         "whether limits are set in the workload's pod template, which rolls out, and not on its pods, in "
         "Kubernetes; not in mode canary",

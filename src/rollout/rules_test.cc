@@ -108,6 +108,25 @@ TEST(JobSettings, TheStartupGraceIsThatOfTheClassUnlessSet) {
   EXPECT_EQ(seconds("serving", "0s"), 0);
 }
 
+TEST(JobSettings, TheStartupWindowIsOffByDefaultAndBounded) {
+  JobPolicy policy;
+  EXPECT_EQ(policy.startup_window_s, 0);
+  EXPECT_EQ(GetJobSetting("cpu.startup_window", policy), "0s");
+  EXPECT_EQ(GetJobSetting("cpu.startup_factor", policy), "2");
+  ASSERT_TRUE(SetJobSetting("cpu.startup_window", "5m", policy).ok());
+  EXPECT_EQ(policy.startup_window_s, 300);
+  EXPECT_EQ(SetError("cpu.startup_window", "31m"), "cpu.startup_window: 31m is outside 0s .. 30m");
+  ASSERT_TRUE(SetJobSetting("cpu.startup_factor", "none", policy).ok());
+  EXPECT_EQ(policy.startup_factor, std::nullopt);
+  EXPECT_EQ(SetError("cpu.startup_factor", "0.5"), "cpu.startup_factor: 0.5 is outside 1 .. 10");
+  // It is the grace of CPU, and of CPU alone.
+  ASSERT_TRUE(SetJobSetting("startup_grace", "1m", policy).ok());
+  EXPECT_EQ(StartupGraceSeconds(policy, Resource::kCpu), 300);
+  EXPECT_EQ(StartupGraceSeconds(policy, Resource::kMemory), 60);
+  policy.startup_window_s = 0;
+  EXPECT_EQ(StartupGraceSeconds(policy, Resource::kCpu), 60);
+}
+
 // Anything that is accepted prints as text that is accepted and means the very same.
 RC_GTEST_PROP(JobSettings, TextAndValueAreOneAndTheSame, ()) {
   const std::span<const JobSetting> table = JobSettingsTable();
@@ -150,6 +169,7 @@ RC_GTEST_PROP(JobSettings, TextAndValueAreOneAndTheSame, ()) {
   RC_ASSERT(once.min_change == twice.min_change && once.change_period_s == twice.change_period_s);
   RC_ASSERT(once.maintenance == twice.maintenance && once.canary == twice.canary);
   RC_ASSERT(once.startup_grace_s == twice.startup_grace_s);
+  RC_ASSERT(once.startup_window_s == twice.startup_window_s && once.startup_factor == twice.startup_factor);
   RC_ASSERT(once.mode == twice.mode && once.recommender == twice.recommender &&
             once.migrate == twice.migrate);
   RC_ASSERT(once.job_class == twice.job_class && once.oom_tolerance == twice.oom_tolerance);

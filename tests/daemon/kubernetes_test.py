@@ -98,8 +98,9 @@ class Cluster:
             self.events.append((self.version, "DELETED", pod))
             self.lock.notify_all()
 
-    def add(self, name, memory="512Mi", annotations=None, changes=None):
-        """`changes`: of its resources, by the webhook."""
+    def add(self, name, memory="512Mi", annotations=None, changes=None, started=None):
+        """`changes`: of its resources, by the webhook. `started`: Unix time; None: its status does not say it."""
+        running = {"startedAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started))} if started else {}
         resources = {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": memory}}
         for part in ("requests", "limits"):
             for kind in ("cpu", "memory"):
@@ -109,7 +110,7 @@ class Cluster:
                   "spec": {"nodeName": "node-1", "initContainers": [{"name": "migrate"}],
                            "containers": [{"name": "app", "resources": copy.deepcopy(resources)}]},
                   "status": {"phase": "Running", "qosClass": "Burstable", "conditions": [{"type": "Ready", "status": "True"}], "containerStatuses": [
-                      {"name": "app", "restartCount": 0, "state": {"running": {}}, "resources": copy.deepcopy(resources)}]}},
+                      {"name": "app", "restartCount": 0, "state": {"running": running}, "resources": copy.deepcopy(resources)}]}},
                  "ADDED")
 
     def resize(self, name, patch):
@@ -459,6 +460,51 @@ rules:
     stage.equal(tautd.stop(), 0, "tautd stops")
 
 
+def starting(stage, cluster, port):
+    """A pod that starts has more CPU for a while, and then what is ordered."""
+    kubeconfig = stage.file("kubeconfig6", f"""current-context: test
+contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
+clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
+users: [{{name: u, user: {{token: secret}}}}]
+""")
+    config = f"""clock: samples
+actuator: {{kind: kubernetes}}
+ingest: {{kubernetes_jobs: containers}}
+kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s}}
+rules:
+  - {{name: all, match: {{job: "*"}}, set: {{mode: auto, recommender: moving_window}}}}
+"""
+    old, new = "web-5d4f8c7b9d-2bxnz", "web-5d4f8c7b9d-4vqtr"
+    cluster.add(old)
+    tautd = stage.tautd(config=config, store="memory")
+
+    def cpu(pod):
+        text = cluster.pods[pod]["spec"]["containers"][0]["resources"]["limits"]["cpu"]
+        return int(text[:-1]) if text.endswith("m") else 1000 * int(text)
+
+    stage.check(daemon.eventually(lambda: cpu(old) < 1000, 60), "a pod gets less than its owner's CPU limit", cpu(old))
+    cluster.scrape_seconds = 60  # no other decision
+    window = 12
+    cluster.annotate({"tautline.dev/cpu.startup_window": f"{window}s", "tautline.dev/cpu.startup_factor": "3"})
+    stage.check(daemon.eventually(lambda: setting(tautd, "cpu.startup_window")["value"] == f"{window}s", 20), "an annotation sets its start-up window",
+                setting(tautd, "cpu.startup_window"))
+    explained = lambda: tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}/explain")["cpu"]["paragraph"]  # noqa: E731
+    stage.check(f"In the first {window}s after its start a task gets" in explained() and "as no start was seen yet" in explained(),
+                "taut explain says what a start gets", explained())
+    limit, taken = cpu(old), len(decisions(tautd, "cpu"))
+    begin = time.time()
+    cluster.add(new, started=begin)
+    stage.check(daemon.eventually(lambda: cpu(new) == 3 * limit, 10), "a pod that starts gets three times the limit", (limit, cpu(new)))
+    stage.check(daemon.eventually(lambda: cpu(new) == limit, window + 15), "and then the limit", (limit, cpu(new)))
+    stage.check(time.time() - begin >= window - 1, "after its window", time.time() - begin)
+    stage.equal(cpu(old), limit, "the other pod has had it all the time")
+    resizes = [r for r in cluster.requests if r.startswith("PATCH") and f"/pods/{new}/resize" in r and "cpu" in r]
+    stage.equal(len(resizes), 2, "one resize gave it, and one took it back")
+    stage.equal((len(decisions(tautd, "cpu")), metric(tautd, "tautd_kubernetes_stepped_back_total"), metric(tautd, "tautd_kubernetes_startups_total")),
+                (taken, 0, 1), "which is no decision, no change by another, and counted")
+    stage.equal(tautd.stop(), 0, "tautd stops")
+
+
 def evicted(stage, cluster, port):
     """Where no resize is possible and pods may be evicted, those that replace them start with the limit."""
     kubeconfig = stage.file("kubeconfig3", f"""current-context: test
@@ -520,12 +566,15 @@ def main():
         cluster = Cluster()
         Handler.cluster = cluster
         in_template(stage, cluster, server.server_address[1])
+        cluster = Cluster()
+        Handler.cluster = cluster
+        starting(stage, cluster, server.server_address[1])
         server.shutdown()
         stage.finish()
 
 
-def decisions(tautd):
-    return [d for d in tautd.get("/api/v1/decisions?limit=1000")["decisions"] if d["target"] == "memory"]
+def decisions(tautd, target="memory"):
+    return [d for d in tautd.get("/api/v1/decisions?limit=1000")["decisions"] if d["target"] == target]
 
 
 def patches_of(cluster):

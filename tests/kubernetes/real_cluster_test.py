@@ -4,7 +4,7 @@
 ./up.sh builds and starts the cluster. A container is killed for its memory and comes back with more, in its cgroup; a
 rollout, a restart of the API server, a foreign change and a release follow. The VPA's updater resizes another pod by
 tautd's recommendation. A second tautd runs as a pod, by the manifests of packaging/kubernetes/act: it waits for the
-lease of the first, and then goes on. It takes up to eight minutes: usage counts after its five-minute window.
+lease of the first, and then goes on. It takes up to fifteen minutes: usage counts after its five-minute window.
 """
 import json
 import os
@@ -97,6 +97,29 @@ spec:
 """
 
 
+# Its start uses all CPU that it gets for half a minute; then it uses none.
+STARTS = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: starts}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: starts}}
+  template:
+    metadata: {labels: {app: starts}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      nodeSelector: {kubernetes.io/hostname: real-0}
+      containers:
+      - name: app
+        image: bed.local/busybox:1
+        command: [sh, -c, "timeout 30 sh -c 'while true; do true; done'; sleep 100000"]
+        resources: {requests: {cpu: 100m, memory: 32Mi}, limits: {cpu: 200m, memory: 64Mi}}
+"""
+STARTING_JOB = "default/deployment/starts/app"
+STARTUP_SECONDS = 60
+
+
 class Bed:
     def __init__(self, stage):
         self.bin = pathlib.Path(os.environ.get("BED_BIN") or HERE / "bin")
@@ -150,6 +173,26 @@ def cgroup_limit(pod):
     return None
 
 
+def millicores(quantity):
+    return int(quantity[:-1]) if quantity.endswith("m") else 1000 * int(quantity)
+
+
+def cpu_limit_of(pod):
+    return millicores(pod["spec"]["containers"][0]["resources"]["limits"]["cpu"])
+
+
+def cgroup_cpu_limit(pod):
+    """What the kernel has, in millicores; None before the container runs."""
+    container = pod["status"].get("containerStatuses", [{}])[0].get("containerID", "").removeprefix("containerd://")
+    for file in pathlib.Path("/sys/fs/cgroup").glob(f"**/pod{pod['metadata']['uid']}/{container or 'none'}/cpu.*"):
+        if file.name == "cpu.cfs_quota_us":
+            return int(file.read_text()) // 100
+        if file.name == "cpu.max":
+            quota, period = file.read_text().split()
+            return 1000 * int(quota) // int(period)
+    return None
+
+
 def metric(tautd, name):
     found = re.search(rf"^{re.escape(name)} (\S+)$", tautd.ask("/metrics").text, re.M)
     return float(found[1]) if found else None
@@ -197,6 +240,9 @@ defaults: {{recommender: moving_window, startup_grace: 0s}}
 rules:
   - {{name: web, match: {{job: "default/deployment/web/*"}}, set: {{mode: auto}}}}
   - {{name: rolled, match: {{job: "default/deployment/rolled/*"}}, set: {{mode: auto, in_template: true, change_period: 0s}}}}
+  - name: starts
+    match: {{job: "default/deployment/starts/*"}}
+    set: {{mode: auto, cpu.lower: 0.05, cpu.startup_window: {STARTUP_SECONDS}s, cpu.startup_factor: 3}}
 """
     return stage.tautd(config=config, store=str(stage.dir / "tautd.db"))
 
@@ -206,6 +252,7 @@ def run(stage, bed):
     bed.kubectl("rollout", "status", "deploy/web", "--timeout=60s")
     bed.kubectl("apply", "-f", "-", given=OF_THE_VPA)
     bed.kubectl("apply", "-f", "-", given=ROLLED)
+    bed.kubectl("apply", "-f", "-", given=STARTS)
     agent_port = daemon.free_port()
     tautd = start_tautd(stage, bed, agent_port)
     stage.check(daemon.eventually(lambda: lease_holder(bed), 30), "tautd takes the lease", tautd.output()[-500:])
@@ -226,11 +273,13 @@ def run(stage, bed):
     keeps_quota(stage, bed, tautd)
     resized_by_the_vpa(stage, bed, tautd)
     in_the_template(stage, bed, tautd)
+    started_with_more(stage, bed, tautd)
     killed(stage, bed, tautd)
     rolled_out(stage, bed, tautd)
     api_server_restarts(stage, bed, tautd)
     shared(stage, bed)
     changed_by_another(stage, bed, tautd)
+    learnt_of_the_start(stage, tautd)
     stage.equal(job()["memory"]["owner_limit"] / MIB, 64, "what was set is not taken for the owner's limit")
     taken_over(stage, bed, tautd, first_holder, port)
     released(stage, bed)
@@ -471,6 +520,52 @@ def in_the_template(stage, bed, tautd):
     annotations = workload()["spec"]["template"]["metadata"].get("annotations") or {}
     stage.check("tautline.dev/owner-resources" not in annotations, "and the note is gone", annotations)
     bed.kubectl("delete", "deployment", "rolled")
+
+
+def of_start(tautd):
+    """What taut explain says of the CPU limit, and the limit of a start in millicores."""
+    cpu = tautd.get(f"/api/v1/jobs/{daemon.quoted(STARTING_JOB)}/explain")["cpu"]
+    limit = [f["value"] for f in cpu["reason"]["facts"] if f["name"] == "start-up limit"]
+    return cpu, round(1000 * limit[0]) if limit else None
+
+
+def started_with_more(stage, bed, tautd):
+    """A pod has more CPU in its start-up window, from the webhook on, and one resize takes it back."""
+    pod = lambda: bed.pods("starts")[0]  # noqa: E731
+    decisions = lambda: [d for d in tautd.get("/api/v1/decisions")["decisions"] if d["job"] == STARTING_JOB and d["resource"] == "cpu"]  # noqa: E731
+    stage.check(daemon.eventually(lambda: cpu_limit_of(pod()) == 50, 60, 1), "a job that uses no CPU gets its lowest limit",
+                tautd.output()[-800:])
+    stage.check(daemon.eventually(lambda: cgroup_cpu_limit(pod()) == 50, 30), "also in the kernel", cgroup_cpu_limit(pod()))
+    before, decided, startups = pod()["metadata"]["name"], len(decisions()), metric(tautd, "tautd_kubernetes_startups_total")
+    # By the factor, or by what was seen of the first start. The webhook takes up to ten seconds to know it.
+    cpu, more = of_start(tautd)
+    stage.check(more is not None and more >= 150, "taut explain says what a start gets", cpu)
+    time.sleep(11)
+    bed.kubectl("rollout", "restart", "deploy/starts")
+    bed.kubectl("rollout", "status", "deploy/starts", "--timeout=60s")
+    stage.check(daemon.eventually(lambda: len(bed.pods("starts")) == 1 and pod()["metadata"]["name"] != before, 30),
+                "a rollout replaces the pod")
+    name, begin = pod()["metadata"]["name"], time.monotonic()
+    stage.equal(cpu_limit_of(pod()), more, "the new pod starts with it")
+    managers = {f.get("subresource") for f in
+                json.loads(bed.kubectl("get", "pod", name, "--show-managed-fields", "-o", "json"))["metadata"]["managedFields"]}
+    stage.check("resize" not in managers, "from the webhook, before it is scheduled", managers)
+    stage.check(daemon.eventually(lambda: cgroup_cpu_limit(pod()) == more, 20), "also in the kernel", cgroup_cpu_limit(pod()))
+    stage.check(daemon.eventually(lambda: metric(tautd, "tautd_kubernetes_startups_total") > startups, 20), "tautd counts the start")
+    time.sleep(max(0, STARTUP_SECONDS / 2 - (time.monotonic() - begin)))
+    stage.equal(cpu_limit_of(pod()), more, "it keeps the limit of its start for half of the window")
+    stage.check(daemon.eventually(lambda: cpu_limit_of(pod()) == 50, STARTUP_SECONDS + 30, 1), "and has its usual limit after it",
+                tautd.output()[-800:])
+    stage.check(daemon.eventually(lambda: cgroup_cpu_limit(pod()) == 50, 30), "also in the kernel", cgroup_cpu_limit(pod()))
+    stage.equal((pod()["metadata"]["name"], restarts_of(pod())), (name, 0), "of the same container, without a restart")
+    stage.equal(len(decisions()), decided, "and without a decision: the limit of a start is none")
+
+
+def learnt_of_the_start(stage, tautd):
+    """When its window has closed, the next start follows what this one used; the limit does not."""
+    used = lambda: re.search(r"last (start|\d+ starts) used", of_start(tautd)[0]["paragraph"])  # noqa: E731
+    stage.check(daemon.eventually(used, 340, 2), "taut explain says what the start used", of_start(tautd)[0]["paragraph"])
+    stage.check(of_start(tautd)[0]["would_be"] <= 0.05, "and it raises no limit", of_start(tautd)[0])
 
 
 def killed(stage, bed, tautd):
