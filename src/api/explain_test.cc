@@ -89,6 +89,16 @@ TEST_P(ApiExplain, LimitsAreEnforcedOnlyAsTheDaemonsSettingsSay) {
   EXPECT_EQ(control_.view()->jobs.front().enforced, GetParam().enforced);
 }
 
+// The job's agent says nothing of starts, and no cluster sets their limits.
+TEST_P(ApiExplain, SaysWhyTheLimitOfAStartIsNotThere) {
+  EXPECT_THAT(Get("/explain"), testing::Not(HasSubstr("cpu.startup_window")));
+  ASSERT_TRUE(control_.Set(JobId{0}, "cpu.startup_window", "5m", "anna").ok());
+  EXPECT_THAT(Get("/explain"), HasSubstr("In the first 5m after its start a task would get"));
+  EXPECT_THAT(Get("/explain"), HasSubstr("limits of starts are set in Kubernetes alone"));
+  EXPECT_THAT(Get("/explain"), HasSubstr("No series says when its tasks start"));
+  EXPECT_THAT(Get(""), HasSubstr("No series says when its tasks start")) << "a notice of the job";
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, ApiExplain,
                          testing::Values(Case{Enforcement::kNever, true, false},
                                          Case{Enforcement::kByAgents, true, true},

@@ -208,6 +208,7 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
   const std::shared_ptr<const FleetView> view = control_.view();
   const int32_t day = view->window.has_value() ? view->window->day() : 0;
   const std::optional<OomSource> oom_source = control_.ingest().oom_source(id);
+  const std::optional<bool> knows_starts = control_.ingest().KnowsStarts(id);
   const std::string collision = control_.ingest().NameCollision(id);
   const auto container = options_.container ? options_.container(NameOf(id)) : std::nullopt;
   bool known = false;
@@ -251,6 +252,7 @@ HttpResponse Api::Job(const HttpRequest& request, JobId id) {
       json.String(job.replicas->CountNotice());
     for (const std::string& wrong : WrongSettingLabels(job.record.labels, *job.policy)) json.String(wrong);
     if (const std::string_view notice = OomSourceNotice(oom_source); !notice.empty()) json.String(notice);
+    if (job.policy->startup_window_s > 0 && knows_starts == false) json.String(kNoStarts);
     if (!collision.empty()) json.String(CollisionNotice(collision));
     if (job.policy->external && !options_.external) {
       json.String(
