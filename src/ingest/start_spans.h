@@ -23,13 +23,13 @@ struct StartSpan {
 };
 
 // The parts of [begin, end) within `startup_ms` after a start of the task, ascending and apart from each other.
-// Each sample of a series of kind start_time says a start: a task that starts again in the window has two. A start
-// that lies more than a minute after the sample that says so is none: the two clocks cannot be compared.
+// Each sample of a series of kind start_time says a start: a task that starts again in the window has two. A
+// start that lies more than a minute after the sample that says so is none: the two clocks cannot be compared.
 void FindStartSpans(std::span<const FoldSeries> series, int64_t startup_ms, int64_t begin_ms, int64_t end_ms,
                     std::vector<StartSpan>& out);
 
-// Sorts the spans and joins those that are less than `least_ms` apart; one that is as near to an end of [begin, end)
-// reaches to it.
+// Sorts the spans and joins those that are less than `least_ms` apart; one that is as near to an end of
+// [begin, end) reaches to it.
 void CloseGaps(int64_t begin_ms, int64_t end_ms, int64_t least_ms, std::vector<StartSpan>& spans);
 
 }  // namespace taut

@@ -1,4 +1,4 @@
-// The CPU limit of containers in their first minutes: given at their creation or in place, and taken back in place.
+// The CPU limit of containers in their first minutes: given at creation or in place, and taken back in place.
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,5 @@
-// The CPU that tasks used in their start-up window, as a stored window keeps it: as signals with names that no rule
-// can give. Usage of a start is no part of the window's CPU usage, and limits are not learnt of it.
+// The CPU that tasks used in their start-up window, as a stored window keeps it: as signals with names that no
+// rule can give. Usage of a start is no part of the window's CPU usage, and limits are not learnt of it.
 #pragma once
 
 #include <span>

@@ -20,15 +20,15 @@
 
 namespace taut {
 
-// The highest CPU usage of a job's last starts. Tasks that start in windows that follow each other, as in a rollout,
-// are one start of the job, of an hour at most. At most 8 starts, 16 bytes each.
+// The highest CPU usage of a job's last starts. Tasks that start in windows that follow each other, as in a
+// rollout, are one start of the job, of an hour at most. At most 8 starts, 16 bytes each.
 class StartPeaks {
  public:
   static constexpr size_t kMostStarts = 8;
   static constexpr int32_t kMostWindows = kWindowsPerHour;
 
-  // What the tasks that started in this window used at most. `limit`: the one they had; absent: none, or not known.
-  // A window before the last one (a clock that was set back) begins another start.
+  // What the tasks that started in this window used at most. `limit`: the one they had; absent: none, or not
+  // known. A window before the last one (a clock that was set back) begins another start.
   void Add(WindowId window, double peak_cores, std::optional<double> limit);
 
   bool empty() const { return starts_.empty(); }
