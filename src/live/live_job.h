@@ -80,14 +80,15 @@ struct LiveLane : ManagedLane {
 struct JobStarts {
   // Limits that tasks were given, so that a series that reads one back is not taken for the owner's; negative:
   // none.
-  static constexpr size_t kGiven = 4;
+  static constexpr size_t kGiven = 8;  // as many windows as the longest start-up window has, and one
 
   StartPeaks peaks;
-  std::array<float, kGiven> given = {kAbsent, kAbsent, kAbsent, kAbsent};  // newest first, each once
+  std::array<float, kGiven> given;  // newest first, each once
   // Of the last window, not saved.
   StartSums last;
   WindowId last_window{INT32_MIN};
 
+  JobStarts() { given.fill(kAbsent); }
   void NoteGiven(double cores);
 };
 
