@@ -338,6 +338,8 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
   const absl::StatusOr<ContainerResources> wanted = Wanted(work, pod, *container, order, claims);
   if (!wanted.ok()) return NotPlanned(work, pod, *container, order, claims, wanted.status());
   if (SpecHas(*container, resource, *wanted)) {
+    if (std::optional<PodResult> refused = WithdrawShrink(work, pod, *container, memory))
+      return *std::move(refused);
     memory.Renew();
     memory.patched = *wanted;
     memory.amount = order.value;
@@ -357,7 +359,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
                               ? memory.amount == order.value && memory.allocation == work.terms.allocation &&
                                     memory.request_stayed == !claims.scaled_by.empty()
                               : !memory.amount.has_value() && memory.patched == *wanted;
-  if (memory.confirmed && same_order && memory.hold_until_s == 0) {
+  if (memory.confirmed && same_order && memory.hold_until_s == 0 && memory.shrink_at_s == 0) {
     memory.hold_until_s = now_s + options_.step_back_s;
     const std::lock_guard lock(mutex_);
     ++counts_.stepped_back;
@@ -381,6 +383,8 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
                                        "is left alone for ",
                                        std::lround(options_.step_back_s / 60), " minutes")};
   }
+  if (std::optional<PodResult> waits = WaitToShrink(work, pod, *container, *wanted, memory))
+    return *std::move(waits);
   const Startup* startup = memory.startup.get();
   const bool may_wait =
       order.value.has_value() && (startup == nullptr || (startup->is_young && !startup->given_up()));

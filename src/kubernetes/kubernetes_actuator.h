@@ -138,10 +138,13 @@ class KubernetesActuator final : public Actuator {
     std::optional<double> amount;  // ordered, that it was patched for, and how it is applied
     Allocation allocation;
     bool request_stayed = false;
-    bool confirmed = false;                 // the watch has shown it
-    double hold_until_s = 0;                // another has changed it: hands off
-    double retry_at_s = 0;                  // an error: not before
-    std::string problem;                    // of the last attempt
+    bool confirmed = false;   // the watch has shown it
+    double hold_until_s = 0;  // another has changed it: hands off
+    double retry_at_s = 0;    // an error: not before
+    std::string problem;      // of the last attempt
+    double shrink_at_s =
+        0;  // the kubelet refused a lower memory limit, which is set again then; 0: it did not
+    double withdraw_at_s = 0;               // such a limit is not taken back before then
     bool cannot_resize = false;             // the last attempt: the API server has no pods/resize
     std::optional<double> blocked_since_s;  // in place it does not come, PodResult::evict_after_s
 
@@ -216,6 +219,15 @@ class KubernetesActuator final : public Actuator {
     return options_.owners != nullptr ? options_.owners->On(workload, container.name, resource)
                                       : FieldClaims();
   }
+  // ---- actuator_shrink.cc ----
+  // Where the kubelet refuses the lower memory limit that was set: sets back what the container runs with, so that
+  // the kubelet goes on with other resizes of the pod. nullopt: it does not refuse.
+  std::optional<PodResult> WithdrawShrink(const Work& work, const Pod& pod, const ContainerState& container,
+                                          PodMemory& memory);
+  // nullopt: the limit may be set now.
+  std::optional<PodResult> WaitToShrink(const Work& work, const Pod& pod, const ContainerState& container,
+                                        const ContainerResources& wanted, PodMemory& memory);
+  PodResult ShrinkWaits(const Pod& pod) const;
   // ---- actuator_startup.cc ----
   // The order as it holds for this pod now: with the start-up limit while its container starts.
   StandingOrder OrderNow(const Work& work, const Pod& pod, const ContainerState& container,

@@ -264,6 +264,52 @@ TEST_F(Actuator, SaysWhatTheKubeletSays) {
   EXPECT_THAT(Outcomes(), ElementsAre("7 applied set on 1 pod"));
 }
 
+// Else nothing else of the pod is resized: not its CPU, and no other container.
+TEST_F(Actuator, ALowerMemoryLimitThatTheKubeletRefusesIsWithdrawn) {
+  Pod pod = TestPod(kPodA);  // runs with 64 MiB
+  pod.containers[0].actual_limits = pod.containers[0].limits;
+  pod.containers[0].actual_requests = pod.containers[0].requests;
+  cluster_.ReplacePods({pod});
+  Order(Memory(7, 40));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"40Mi"})")));
+  Pod refused = pod;
+  refused.resized_by_us = true;
+  refused.containers[0].limits.memory = 40 * kMebibyte;
+  refused.containers[0].requests.memory = 20 * kMebibyte;
+  refused.resize = ResizeState::kError;
+  refused.resize_message =
+      "cannot decrease memory limits: attempting to set container \"log\" memory limit (9) below current "
+      "usage (10)";
+  cluster_.PutPod(refused);
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty()) << "of another container";
+  refused.resize_message =
+      "cannot decrease memory limits: attempting to set container \"app\" memory limit (41943040) below "
+      "current usage (50000000)";
+  cluster_.PutPod(refused);
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("requests":{"memory":"32Mi"},"limits":{"memory":"64Mi"})")));
+  EXPECT_THAT(Outcomes(), testing::Contains(
+                              AllOf(HasSubstr("7 pending"), HasSubstr("with the page cache is not below"))));
+  pod.resized_by_us = true;
+  cluster_.PutPod(pod);
+  now_s_ += 300;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), IsEmpty()) << "no other has changed it, and it is not tried at once";
+  EXPECT_EQ(actuator_->counts().stepped_back, 0U);
+  now_s_ += 301;
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"40Mi"})"))) << "usage may have fallen";
+  cluster_.PutPod(refused);
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"64Mi"})")));
+  cluster_.PutPod(pod);
+  Order(Memory(8, 90));
+  actuator_->Step();
+  EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"90Mi"})"))) << "a raise does not wait";
+}
+
 TEST_F(Actuator, RetriesWhatMayPassAndWaitsLongerAfterARefusal) {
   cluster_.ReplacePods({TestPod(kPodA)});
   script_.resize = absl::UnavailableError("the API server answered 429");
