@@ -3,19 +3,24 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/strings.h"
 #include "base/time.h"
+#include "model/units.h"
 #include "trace/byte_source.h"
 #include "trace/csv_number.h"
 #include "trace/csv_reader.h"
 #include "trace/csv_table.h"
 #include "trace/csv_time.h"
 #include "trace/load_reader_json.h"
+#include "trace/row_order.h"
 
 namespace taut {
 namespace {
@@ -23,17 +28,27 @@ namespace {
 constexpr int64_t kMostSpanUs = int64_t{38} * 365 * kDaySeconds * kMicrosPerSecond;  // of one job's rows
 // A job with more steps than kFewSteps has a row in one of kMostEmpty of them, or too little to keep.
 constexpr int64_t kFewSteps = 20'160, kMostEmpty = 100;
-constexpr size_t kMostJson = size_t{1} << 30;            // bytes of one answer, which is in memory as a whole
+constexpr size_t kMostJson = size_t{1} << 30;  // bytes of one answer, which is in memory as a whole
+constexpr std::string_view kSameTime = "same time as the row before",
+                           kTimeBefore = "time before that of the row before";
 constexpr int64_t kFirstMilliseconds = 100'000'000'000;  // larger times are milliseconds
+
+constexpr size_t kMostTexts = 64;  // of one job's rows whose time may be wrong
+constexpr int64_t kJump = 10;      // times the gap before: a time that may be wrong
 
 struct Point {
   int64_t us;
   float load;
+  uint32_t line;
 };
 struct JobRows {
   std::string name;
-  std::vector<Point> points;   // ascending
+  std::vector<Point> points;   // in the order of the rows, of any times
   std::vector<float> signals;  // of each point, as LoadReadOptions::signals
+  // The first points of each file.
+  std::vector<std::pair<size_t, std::string>> files;
+  // As they stand in the file, of points whose time may be wrong.
+  std::vector<std::pair<size_t, std::string>> texts;
 };
 
 // "dir/web.csv.gz" -> "web"
@@ -65,9 +80,11 @@ class LoadReader {
     if (IsJson(file.head)) return ReadJson(**source);
     return table_.ReadRows(*std::move(source), [this](const CsvRow& row) { return TakeRow(row); });
   }
-  std::vector<LoadSeries> Finish() {
+  // With strict, an error names the first row that is set aside.
+  absl::StatusOr<std::vector<LoadSeries>> Finish() {
     std::vector<LoadSeries> out;
     for (JobRows& job : jobs_) {
+      if (absl::Status s = KeepRowsInOrder(job); !s.ok()) return s;
       if (std::optional<LoadSeries> series = ToSeries(job); series.has_value())
         out.push_back(*std::move(series));
     }
@@ -137,22 +154,21 @@ class LoadReader {
     uint64_t place = 0;
     for (const RangeValue& v : series.values) {
       ++report_.rows;
-      const absl::Status s = TakeValue(name, cause, v, [&](std::string_view why) {
-        return table_.Bad(why, v.line, fmt::format("series {}, value {}: {}", number, place + 1, v.text));
-      });
+      const absl::Status s = TakeValue(
+          name, cause, v, [&] { return fmt::format("series {}, value {}: {}", number, place + 1, v.text); });
       if (!s.ok()) return s;
       ++place;
     }
     return absl::OkStatus();
   }
-  template <typename OnBad>
+  template <typename TextOf>
   absl::Status TakeValue(std::string_view name, std::string_view cause, const RangeValue& v,
-                         const OnBad& bad) {
-    if (!cause.empty()) return bad(cause);
-    if (!v.is_pair) return bad("not a pair of a time and a number");
+                         const TextOf& text) {
+    if (cause.empty() && !v.is_pair) cause = "not a pair of a time and a number";
     constexpr double kLatest = static_cast<double>(kLatestUs) / kMicrosPerSecond;
-    if (!(std::abs(v.time_s) <= kLatest)) return bad("bad time");
-    return AddPoint(name, std::llround(v.time_s * kMicrosPerSecond), v.value, bad);
+    if (cause.empty() && !(std::abs(v.time_s) <= kLatest)) cause = "bad time";
+    if (!cause.empty()) return table_.Bad(cause, v.line, text());
+    return AddPoint(name, std::llround(v.time_s * kMicrosPerSecond), v.value, v.line, text);
   }
 
   // ---- CSV ----
@@ -212,10 +228,9 @@ class LoadReader {
         return table_.Bad("load is negative or no number", row);
     }
     if (const std::string_view wrong = ParseSignals(row); !wrong.empty()) return table_.Bad(wrong, row);
-    const std::string_view name = columns_.job >= 0 ? Unquoted(row[columns_.job]) : std::string_view();
+    const std::string name(columns_.job >= 0 ? std::string(Unquoted(row[columns_.job])) : Stem(table_.file()));
     if (columns_.job >= 0 && name.empty()) return table_.Bad("no job name", row);
-    return AddPoint(columns_.job >= 0 ? std::string(name) : Stem(table_.file()), us, load,
-                    [&](std::string_view cause) { return table_.Bad(cause, row); });
+    return AddPoint(name, us, load, row.line(), [&] { return std::string(row.text()); });
   }
   // Into row_signals_; why not, or "".
   std::string_view ParseSignals(const CsvRow& row) {
@@ -230,19 +245,86 @@ class LoadReader {
     }
     return "";
   }
-  template <typename OnBad>
-  absl::Status AddPoint(std::string_view name, int64_t us, double load, const OnBad& bad) {
-    if (!(load >= 0 && load <= 1e30)) return bad("load is negative or no number");
+  template <typename TextOf>
+  absl::Status AddPoint(std::string_view name, int64_t us, double load, uint64_t line, const TextOf& text) {
+    if (!(load >= 0 && load <= 1e30)) return table_.Bad("load is negative or no number", line, text());
     JobRows& job = jobs_[NumberOf(name)];
-    if (!job.points.empty() && us <= job.points.back().us)
-      return bad(us == job.points.back().us ? "same time as the row before"
-                                            : "time before that of the row before");
-    if (!job.points.empty() && us - job.points.front().us > kMostSpanUs)
-      return bad("more than 38 years after the job's first row");
-    ++report_.rows_used;
-    job.points.push_back({us, static_cast<float>(load)});
+    const size_t n = job.points.size();
+    if (strict_ && n > 0 && us <= job.points.back().us)
+      return table_.Bad(us == job.points.back().us ? kSameTime : kTimeBefore, line, text());
+    if (job.files.empty() || job.files.back().second != table_.file())
+      job.files.emplace_back(n, table_.file());
+    if (job.texts.size() < kMostTexts && n > 0) {
+      const int64_t gap = us - job.points.back().us;
+      const int64_t before = n > 1 ? job.points[n - 1].us - job.points[n - 2].us : INT64_MAX / kJump;
+      if (gap <= 0 || gap / kJump > std::abs(before)) job.texts.emplace_back(n, text());
+    }
+    job.points.push_back(
+        {us, static_cast<float>(load), static_cast<uint32_t>(std::min<uint64_t>(line, UINT32_MAX))});
     job.signals.insert(job.signals.end(), row_signals_.begin(), row_signals_.end());
     return absl::OkStatus();
+  }
+
+  // ---- rows whose time is wrong ----
+
+  // What is said of the point at `i`, between the kept ones before and after it (none: null).
+  static std::string_view WrongTime(const Point& point, const Point* before, const Point* after) {
+    if (before != nullptr && point.us == before->us) return kSameTime;
+    if (before != nullptr && point.us < before->us) return kTimeBefore;
+    if (after != nullptr && point.us >= after->us) return "time after that of the rows after it";
+    return "time far from those of the job's other rows";
+  }
+  absl::Status SetAside(const JobRows& job, size_t i, std::string_view cause) {
+    const auto file =
+        std::ranges::upper_bound(job.files, i, std::less<>(), &std::pair<size_t, std::string>::first);
+    const auto kept =
+        std::ranges::lower_bound(job.texts, i, std::less<>(), &std::pair<size_t, std::string>::first);
+    const Point& point = job.points[i];
+    const std::string text =
+        kept != job.texts.end() && kept->first == i
+            ? kept->second
+            : fmt::format("{} UTC, load {}", FormatTime(Timestamp{point.us}.seconds()), point.load);
+    report_.Skip(cause, std::prev(file)->second, point.line, text);
+    return strict_ ? BadRow(cause, std::prev(file)->second, point.line, text) : absl::OkStatus();
+  }
+  // One wrong time must not make those after it wrong.
+  absl::Status KeepRowsInOrder(JobRows& job) {
+    std::vector<int64_t> times;
+    times.reserve(job.points.size());
+    for (const Point& p : job.points) times.push_back(p.us);
+    const std::vector<uint32_t> rows = RowsInOrder(times);
+    size_t kept = 0;
+    for (size_t i = 0; i < job.points.size(); ++i) {
+      const bool keeps = kept < rows.size() && rows[kept] == i;
+      const Point* const after = kept < rows.size() ? &job.points[rows[kept]] : nullptr;
+      const bool too_late = keeps && times[i] - times[rows.front()] > kMostSpanUs;
+      if (keeps && !too_late) {
+        ++kept;
+        continue;
+      }
+      if (too_late) ++kept;
+      const Point* const before = kept > 0 ? &job.points[rows[kept - 1]] : nullptr;
+      const std::string_view cause =
+          too_late ? "more than 38 years after the job's first row" : WrongTime(job.points[i], before, after);
+      if (absl::Status s = SetAside(job, i, cause); !s.ok()) return s;
+    }
+    Compact(job, rows);
+    report_.rows_used += job.points.size();
+    return absl::OkStatus();
+  }
+  void Compact(JobRows& job, std::span<const uint32_t> rows) const {
+    const size_t each = signals_.size();
+    size_t n = 0;
+    const int64_t first_us = rows.empty() ? 0 : job.points[rows.front()].us;
+    for (const uint32_t i : rows) {
+      if (job.points[i].us - first_us > kMostSpanUs) break;
+      job.points[n] = job.points[i];
+      std::copy_n(job.signals.begin() + static_cast<std::ptrdiff_t>(i * each), each,
+                  job.signals.begin() + static_cast<std::ptrdiff_t>(n * each));
+      ++n;
+    }
+    job.points.resize(n);
+    job.signals.resize(n * each);
   }
   bool ParseTime(const CsvRow& row, int64_t& us) const {
     int64_t number = 0;
@@ -260,7 +342,8 @@ class LoadReader {
   }
   size_t NumberOf(std::string_view name) {
     const auto [found, added] = numbers_.try_emplace(std::string(name), jobs_.size());
-    if (added) jobs_.push_back({std::string(name), {}, {}});
+    if (added)
+      jobs_.push_back({.name = std::string(name), .points = {}, .signals = {}, .files = {}, .texts = {}});
     return found->second;
   }
   std::optional<LoadSeries> ToSeries(const JobRows& job) {
@@ -340,8 +423,8 @@ absl::StatusOr<std::vector<LoadSeries>> ReadLoads(const LoadReadOptions& options
   for (const InputFile& file : *inputs) {
     if (absl::Status s = reader.ReadFile(file); !s.ok()) return s;
   }
-  std::vector<LoadSeries> out = reader.Finish();
-  if (!out.empty()) return out;
+  absl::StatusOr<std::vector<LoadSeries>> out = reader.Finish();
+  if (!out.ok() || !out->empty()) return out;
   return absl::InvalidArgumentError(
       StrCat(options.paths.front(), ": no usable load: a job needs two rows of time and load"));
 }

@@ -111,6 +111,34 @@ TEST_F(LoadReader, SaysWhatIsWrong) {
   EXPECT_EQ(report_.skipped.at("more than 38 years after the job's first row").count, 1);
 }
 
+// A time in the far future must not make all rows after it wrong.
+TEST_F(LoadReader, ARowOfAFarTimeIsSetAside) {
+  std::string text = "time,job,load\n";
+  for (int i = 0; i < 10; ++i) {
+    text += std::to_string(60 * i) + ",a," + std::to_string(i) + "\n";
+    if (i == 4) text += "4070908800,a,9\n";
+    if (i == 5) text += "60,b,1\n120,b,2\n";
+  }
+  text += "600000000000,a,3\n";
+  const auto loads = Read(text);
+  ASSERT_TRUE(loads.ok()) << loads.status();
+  ASSERT_EQ(loads->size(), 2U);
+  EXPECT_THAT((*loads)[0].load, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
+  EXPECT_EQ(report_.rows, 14);
+  EXPECT_EQ(report_.rows_used, 12);
+  EXPECT_THAT(report_.skipped.at("time after that of the rows after it").examples,
+              ElementsAre(testing::EndsWith("web.csv:7: 4070908800,a,9")));
+  EXPECT_THAT(report_.skipped.at("time far from those of the job's other rows").examples,
+              ElementsAre(testing::EndsWith("web.csv:15: 600000000000,a,3")));
+  EXPECT_EQ(report_.skipped.size(), 2U);
+  EXPECT_THAT(std::string(Read(text, true).status().message()),
+              testing::EndsWith("web.csv:8: time before that of the row before: 300,a,5"));
+  // The first row: its own text is not known any more.
+  EXPECT_TRUE(Read("time,load\n4070908800,1\n0,1\n60,2\n120,3\n").ok());
+  EXPECT_THAT(report_.skipped.at("time after that of the rows after it").examples,
+              ElementsAre(testing::EndsWith("web.csv:2: 2099-01-01 00:00 UTC, load 1")));
+}
+
 // An answer of /api/v1/query_range with these series.
 std::string Answer(const std::string& series) {
   return R"({"status":"success","data":{"resultType":"matrix","result":[)" + series + "]}}\n";
