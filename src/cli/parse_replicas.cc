@@ -8,9 +8,9 @@ namespace {
 constexpr const char* kGroup = "Replicas";
 
 // Options of the replay of usage alone.
-constexpr const char* kOfUsage[] = {
-    "--recommender", "--resource", "--feedback", "--restart-delay", "--cap-at-owner", "--settings", "--mode",
-    "--policy",      "--story",    "--show",     "--weights",       "--oom-days",     "--changes"};
+constexpr const char* kOfUsage[] = {"--recommender",  "--resource", "--feedback", "--restart-delay",
+                                    "--cap-at-owner", "--mode",     "--policy",   "--story",
+                                    "--show",         "--weights",  "--oom-days", "--changes"};
 // Options of traces.
 constexpr const char* kOfTraces[] = {"--format",   "--group",       "--from",        "--to",
                                      "--unit-cpu", "--unit-memory", "--spill-memory"};
@@ -45,6 +45,10 @@ void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
                       "replay load (CSV of time,job,load or time,value, or JSON of Prometheus' query_range) "
                       "through the replica policies");
   on->group(kGroup);
+  replay.get_option("--settings")
+      ->description(
+          "settings file (YAML); `taut list settings` lists the keys; with --replicas job settings "
+          "replicas.*, as `taut tune --replicas` writes them");
   const auto add = [&](CLI::Option* option) { option->group(kGroup); };
   add(replay.add_flag("--usage", args.usage,
                       "the paths are a usage trace: a job's load is the CPU of all its tasks, in cores"));
@@ -67,9 +71,9 @@ void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
   add(replay
           .add_option("--target-utilization", args.max_utilization,
                       "a minute is overloaded above this utilisation of the ready tasks")
-          ->capture_default_str());
+          ->default_str("0.8"));
   add(replay.add_option("--startup", args.startup, "time from the start of a task until it is ready")
-          ->capture_default_str());
+          ->default_str("2m"));
   add(replay
           .add_option("--startup-sigma", args.startup_sigma,
                       "sigma of a log-normal start-up time around --startup; 0: fixed")
@@ -77,7 +81,7 @@ void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
   add(replay
           .add_option("--mean-tasks", args.mean_tasks,
                       "scale each job's load to a mean of this many busy tasks")
-          ->capture_default_str());
+          ->default_str("12"));
   add(replay.add_option("--capacity", args.capacity,
                         "load that one task processes at 100 %, instead of --mean-tasks; with --usage "
                         "instead of the CPU limit of a task"));

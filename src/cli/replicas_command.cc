@@ -228,14 +228,17 @@ std::string ReportOf(Replayed& replayed, std::string conditions, OverloadModel m
 
 }  // namespace
 
-int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& args) {
+int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& given) {
+  ReplicasArgs args = given;
   const absl::StatusOr<ReplicaReplayOptions> options = ToReplicaOptions(replay.engine, args);
   if (!options.ok()) return Fail(options.status());
   const absl::StatusOr<std::vector<std::string>> policies = ToReplicaPolicies(args.policies);
   if (!policies.ok()) return Fail(policies.status());
   const NamedPath outputs[] = {
       {"--json", replay.json}, {"--decisions", replay.decisions}, {"--report", replay.report}};
-  if (absl::Status s = CheckOutputs(outputs, replay.trace.paths); !s.ok()) return Fail(s);
+  std::vector<std::string> inputs = replay.trace.paths;
+  inputs.push_back(replay.engine.settings_file);
+  if (absl::Status s = CheckOutputs(outputs, inputs); !s.ok()) return Fail(s);
   absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(outputs[0]);
   if (!file.ok()) return Fail(file.status());
   absl::StatusOr<std::unique_ptr<OutputFile>> decisions = OpenOutput(outputs[1]);

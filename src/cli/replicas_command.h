@@ -10,18 +10,21 @@
 
 namespace taut {
 
+inline constexpr double kMeanTasks = 12;
+
 struct ReplicasArgs {
   bool replicas = false;              // the load is replayed, not usage
   bool usage = false;                 // the paths are a usage trace: a job's load is the CPU of its tasks
   std::string job_label;              // of load in JSON; "": all labels name the job
   std::vector<std::string> signals;   // columns of load in CSV that function.target may name
   std::vector<std::string> policies;  // empty: all
-  double max_utilization = 0.8;
-  std::string startup = "2m";
+  // Absent: as the settings file says, else 0.8 and 2m.
+  std::optional<double> max_utilization;
+  std::optional<std::string> startup;
   double startup_sigma = 0;
   // Load that a task processes; absent: of usage the CPU limit of a task, of loads what mean_tasks comes to.
   std::optional<double> capacity;
-  double mean_tasks = 12;
+  std::optional<double> mean_tasks;  // absent: kMeanTasks
   std::string decide_every = "1m";
   std::string overload = "shed";
   uint64_t seed = 1;

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/terminal.h"
+#include "config/replica_file.h"
 #include "fmt/format.h"
 #include "model/signal_name.h"
 #include "model/units.h"
@@ -37,6 +38,41 @@ double CapacityFor(const LoadSeries& series, double mean_tasks) {
     n += series.At(i).has_value() ? 1 : 0;
   }
   return n > 0 ? sum / static_cast<double>(n) / mean_tasks : 0;
+}
+
+// The settings of a file, where no option says otherwise.
+absl::Status TakeSettingsFile(const std::string& path, ReplicasArgs& args, ReplicaSettings& settings) {
+  JobPolicy defaults;
+  defaults.replicas = settings;
+  absl::StatusOr<ReplicaFile> file = ReadReplicaFile(path, defaults);
+  if (!file.ok()) return absl::InvalidArgumentError(StrCat(Message(file.status())));
+  settings = std::move(file->policy.replicas);
+  if (args.policies.empty() && !file->policy.replica_policy.empty())
+    args.policies.emplace_back(file->policy.replica_policy);
+  if (settings.task_capacity == 0) return absl::OkStatus();
+  if (args.usage) {
+    return absl::InvalidArgumentError(
+        StrCat(path, ": replicas.task_capacity is of a load series; with --usage the load is CPU"));
+  }
+  if (!args.mean_tasks.has_value() && !args.capacity.has_value()) args.capacity = settings.task_capacity;
+  return absl::OkStatus();
+}
+
+// "hpa.target", or as the settings of tautd call it "replicas.hpa.target".
+absl::Status SetOne(const std::string& assignment, ReplicaSettings& settings) {
+  constexpr std::string_view kReplicas = "replicas.";
+  const size_t equals = assignment.find('=');
+  if (equals == std::string::npos)
+    return absl::InvalidArgumentError(StrCat("--set: expected key=value, not \"", assignment, "\""));
+  std::string_view key = std::string_view(assignment).substr(0, equals);
+  const auto is_key = [](std::string_view name) {
+    return std::ranges::find(ReplicaSettingsTable(), name, &ReplicaSetting::key) !=
+           ReplicaSettingsTable().end();
+  };
+  if (!is_key(key) && key.starts_with(kReplicas) && is_key(key.substr(kReplicas.size())))
+    key.remove_prefix(kReplicas.size());
+  const absl::Status s = SetReplicaSetting(key, assignment.substr(equals + 1), settings);
+  return s.ok() ? s : absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
 }
 
 std::string DescribeLoads(const ReadReport& r, const std::vector<LoadSeries>& loads) {
@@ -71,13 +107,13 @@ absl::StatusOr<std::vector<std::string>> ToReplicaPolicies(const std::vector<std
   return out;
 }
 
-absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, const ReplicasArgs& args) {
+absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, ReplicasArgs& args) {
   ReplicaReplayOptions o;
   if (args.usage) o.settings = LiveReplicaSettings();  // windows of 5 minutes, as in tautd
   const std::tuple<std::string_view, double, double, double> numbers[] = {
-      {"--target-utilization", args.max_utilization, 0.01, 1},
+      {"--target-utilization", args.max_utilization.value_or(1), 0.01, 1},
       {"--startup-sigma", args.startup_sigma, 0, 3},
-      {"--mean-tasks", args.mean_tasks, 0.01, 1e6}};
+      {"--mean-tasks", args.mean_tasks.value_or(1), 0.01, 1e6}};
   for (const auto& [name, value, low, high] : numbers) {
     if (!(value >= low && value <= high)) {
       return absl::InvalidArgumentError(
@@ -90,14 +126,10 @@ absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, 
   }
   const absl::StatusOr<int64_t> warmup = Duration("--warmup", engine.warmup, 0);
   if (!warmup.ok()) return warmup.status();
-  const absl::StatusOr<int64_t> startup = Duration("--startup", args.startup, 0);
-  if (!startup.ok()) return startup.status();
   const absl::StatusOr<int64_t> every = Duration("--decide-every", args.decide_every, 1);
   if (!every.ok()) return every.status();
   o.warmup_s = *warmup;
   o.decide_every_s = args.usage ? std::max(*every, kWindowSeconds) : *every;
-  o.settings.startup_s = static_cast<double>(*startup);
-  o.settings.max_utilization = args.max_utilization;
   o.startup_sigma = args.startup_sigma;
   o.model = args.overload == "queue" ? OverloadModel::kQueue : OverloadModel::kShed;
   o.seed = args.seed;
@@ -107,13 +139,17 @@ absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, 
       return absl::InvalidArgumentError(StrCat("--signals: ", Message(s)));
   }
   o.settings.signals = args.signals;
+  if (!engine.settings_file.empty()) {
+    if (absl::Status s = TakeSettingsFile(engine.settings_file, args, o.settings); !s.ok()) return s;
+  }
+  if (args.startup.has_value()) {
+    const absl::StatusOr<int64_t> startup = Duration("--startup", *args.startup, 0);
+    if (!startup.ok()) return startup.status();
+    o.settings.startup_s = static_cast<double>(*startup);
+  }
+  o.settings.max_utilization = args.max_utilization.value_or(o.settings.max_utilization);
   for (const std::string& assignment : engine.set) {
-    const size_t equals = assignment.find('=');
-    if (equals == std::string::npos)
-      return absl::InvalidArgumentError(StrCat("--set: expected key=value, not \"", assignment, "\""));
-    const absl::Status s =
-        SetReplicaSetting(assignment.substr(0, equals), assignment.substr(equals + 1), o.settings);
-    if (!s.ok()) return absl::InvalidArgumentError(StrCat("--set: ", Message(s)));
+    if (absl::Status s = SetOne(assignment, o.settings); !s.ok()) return s;
   }
   if (absl::Status s = CheckReplicaSettings(o.settings); !s.ok()) return s;
   return o;
@@ -127,23 +163,26 @@ absl::StatusOr<double> TaskCapacityOf(const ReplicaInput& input, size_t at, cons
     return absl::NotFoundError(StrCat(
         "job \"", series.job, "\" is not replayed: no CPU limit of its tasks is known; give --capacity"));
   }
-  const double capacity = CapacityFor(series, args.mean_tasks);
+  const double capacity = CapacityFor(series, args.mean_tasks.value_or(kMeanTasks));
   if (capacity > 0) return capacity;
   return absl::NotFoundError(StrCat("job \"", series.job, "\" is not replayed: its load is always 0"));
 }
 
 std::string ReplicaConditions(const ReplicaReplayOptions& o, const ReplicasArgs& args) {
   return fmt::format(
-      "{}; a task is ready {} after its start{};\n"
-      "overloaded: above {:.4g} % of the ready tasks; decisions every {}; the first {:.3g} days are not "
-      "measured;\nload above the capacity {}\n",
-      args.capacity.has_value() ? fmt::format("one task processes {:.6g}", *args.capacity)
-      : args.usage              ? std::string("one task processes its CPU limit")
-                                : fmt::format("load scaled to a mean of {:.4g} busy tasks", args.mean_tasks),
-      FormatDuration(static_cast<int64_t>(o.settings.startup_s)),
-      o.startup_sigma > 0 ? fmt::format(" (log-normal, sigma {:.3g})", o.startup_sigma) : "",
-      100 * o.settings.max_utilization, FormatDuration(o.decide_every_s),
-      static_cast<double>(o.warmup_s) / kDaySeconds, o.model == OverloadModel::kShed ? "is lost" : "waits");
+             "{}; a task is ready {} after its start{};\n"
+             "overloaded: above {:.4g} % of the ready tasks; decisions every {}; the first {:.3g} days are "
+             "not "
+             "measured;\nload above the capacity {}\n",
+             args.capacity.has_value() ? fmt::format("one task processes {:.6g}", *args.capacity)
+             : args.usage              ? std::string("one task processes its CPU limit")
+                                       : fmt::format("load scaled to a mean of {:.4g} busy tasks",
+                                                     args.mean_tasks.value_or(kMeanTasks)),
+             FormatDuration(static_cast<int64_t>(o.settings.startup_s)),
+             o.startup_sigma > 0 ? fmt::format(" (log-normal, sigma {:.3g})", o.startup_sigma) : "",
+             100 * o.settings.max_utilization, FormatDuration(o.decide_every_s),
+             static_cast<double>(o.warmup_s) / kDaySeconds,
+             o.model == OverloadModel::kShed ? "is lost" : "waits");
 }
 
 absl::StatusOr<ReplicaInput> ReadReplicaInput(const TraceArgs& args_of_trace, const ReplicasArgs& args,

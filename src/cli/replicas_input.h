@@ -19,8 +19,9 @@ struct ReplicaInput {
   bool interrupted = false;    // reading was
 };
 
-// InvalidArgument names the option, its value and what is allowed.
-absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, const ReplicasArgs& args);
+// InvalidArgument names the option, its value and what is allowed. What the settings file says, and no option,
+// is taken into `args`: the policy and the capacity of a task.
+absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, ReplicasArgs& args);
 // Says on standard error what was read where nothing of it can be used.
 absl::StatusOr<ReplicaInput> ReadReplicaInput(const TraceArgs& trace, const ReplicasArgs& args, bool quiet);
 // The capacity of a task of the job at this place; NotFound says why there is none.

@@ -12,6 +12,7 @@
 #include "fmt/format.h"
 #include "model/units.h"
 #include "replicas/policies.h"
+#include "rollout/rules.h"
 
 namespace taut {
 namespace {
@@ -293,16 +294,87 @@ std::string SweepJson(const Sweep& sweep) {
                    {"trials", std::move(trials)}});
 }
 
-// The job settings of tautd, as `set` of a rule.
-std::string SettingsFile(const Trial& t) {
-  std::string out = StrCat(
-      "# by taut tune --replicas; in tautd's configuration under rules: - set:\nreplicas.policy: ", t.policy,
-      "\n");
+// As one word of a shell.
+std::string ShellWord(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=:%+@";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string out = "'";
+  for (const char c : text) StrAppend(&out, c == '\'' ? std::string("'\\''") : std::string(1, c));
+  return out + "'";
+}
+
+// What replays the chosen settings on the same load.
+std::string ReplayCommand(const TuneArgs& args, const ReplicasArgs& replicas) {
+  std::string out = StrCat("taut replay --replicas", replicas.usage ? " --usage" : "");
+  for (const std::string& path : args.trace.paths) StrAppend(&out, " ", ShellWord(path));
+  const ReplicasArgs plain;
+  const TraceArgs trace;
+  const auto add = [&](std::string_view option, const std::string& value, const std::string& by_default) {
+    if (value != by_default) StrAppend(&out, " ", option, " ", ShellWord(value));
+  };
+  add("--format", args.trace.format, trace.format);
+  add("--group", StrCat(args.trace.group), StrCat(trace.group));
+  add("--from", args.trace.from, trace.from);
+  add("--to", args.trace.to, trace.to);
+  add("--unit-cpu", StrCat(args.trace.unit_cpu_cores), StrCat(trace.unit_cpu_cores));
+  add("--unit-memory", args.trace.unit_memory, trace.unit_memory);
+  if (args.trace.strict) StrAppend(&out, " --strict");
+  add("--job-label", replicas.job_label, plain.job_label);
+  add("--signals", StrCat(fmt::join(replicas.signals, ",")), "");
+  if (replicas.mean_tasks.has_value()) add("--mean-tasks", StrCat(*replicas.mean_tasks), "");
+  if (replicas.usage && replicas.capacity.has_value()) add("--capacity", StrCat(*replicas.capacity), "");
+  add("--decide-every", replicas.decide_every, plain.decide_every);
+  add("--startup-sigma", StrCat(replicas.startup_sigma), StrCat(plain.startup_sigma));
+  add("--overload", replicas.overload, plain.overload);
+  add("--seed", StrCat(replicas.seed), StrCat(plain.seed));
+  add("--warmup", args.engine.warmup, EngineArgs().warmup);
+  return StrCat(out, " --settings ", ShellWord(args.out));
+}
+
+// The job settings of tautd, as `set` of a rule: what was chosen, and whatever tautd or the replay would
+// otherwise take differently.
+std::string SettingsFile(const Trial& t, const ReplicasArgs& replicas, const std::string& command) {
+  JobPolicy policy;
+  policy.replicas = t.settings;
+  policy.replicas.task_capacity = replicas.usage ? 0 : replicas.capacity.value_or(0);
+  JobPolicy replayed;
+  replayed.replicas = replicas.usage ? LiveReplicaSettings() : ReplicaSettings();
+  const ReplicaPolicyInfo& info = **FindReplicaPolicy(t.policy);
+  std::string out = StrCat("# by taut tune --replicas; job settings of tautd, under `set` of a rule\n# ",
+                           command, "\nreplicas.policy: ", t.policy, "\n");
+  const auto add = [&](const std::string& key, bool always) {
+    const std::string value = GetJobSetting(key, policy);
+    if (always || value != GetJobSetting(key, JobPolicy()) || value != GetJobSetting(key, replayed))
+      StrAppend(&out, key, ": \"", value, "\"\n");
+  };
+  for (const char* key : {"replicas.task_capacity", "replicas.startup", "replicas.max_utilization"})
+    add(key, false);
   for (const ReplicaSetting& s : ReplicaSettingsTable()) {
-    const std::string value = GetReplicaSetting(s, t.settings);
     const bool swept = std::ranges::any_of(t.swept, [&](const Assignment& a) { return a.key == s.key; });
-    if (!swept && value == GetReplicaSetting(s, ReplicaSettings())) continue;
-    StrAppend(&out, s.key.starts_with("replicas.") ? "" : "replicas.", s.key, ": \"", value, "\"\n");
+    const std::string_view group = s.key.substr(0, s.key.find('.'));
+    const bool is_read = group == "replicas" || s.key == "function.silent_h" ||
+                         std::ranges::find(info.groups, group) != info.groups.end();
+    if (is_read || swept) add(group == "replicas" ? std::string(s.key) : StrCat("replicas.", s.key), swept);
+  }
+  return out;
+}
+
+// What a load of the daemon's would not be as it was replayed; "" if nothing.
+std::string OfTautd(const ReplicaReplayOptions& options, const ReplicasArgs& replicas) {
+  std::string out;
+  if (options.decide_every_s != kWindowSeconds) {
+    StrAppend(
+        &out,
+        Wrapped(StrCat("note: tautd decides every 5 min, and these settings were chosen for decisions every ",
+                       FormatDuration(options.decide_every_s), ": --decide-every 5m chooses for tautd"),
+                ""));
+  }
+  if (!replicas.usage && !replicas.capacity.has_value()) {
+    StrAppend(&out,
+              Wrapped("note: loads were scaled; in tautd replicas.task_capacity is the load that one task "
+                      "processes at 100 %",
+                      ""));
   }
   return out;
 }
@@ -320,7 +392,7 @@ absl::Status NothingWithin(const TuneArgs& args, const Sweep& sweep) {
       args.out.empty() ? "" : StrCat(args.out, " was not written. ")));
 }
 
-absl::Status Tune(const TuneArgs& args, const ReplicasArgs& replicas, bool* partial) {
+absl::Status Tune(const TuneArgs& args, ReplicasArgs replicas, bool* partial) {
   if (!(args.holdout >= 0 && args.holdout <= 0.9)) {
     return absl::InvalidArgumentError(StrCat("invalid --holdout ", args.holdout, ": expected 0 to 0.9"));
   }
@@ -335,7 +407,9 @@ absl::Status Tune(const TuneArgs& args, const ReplicasArgs& replicas, bool* part
   const absl::StatusOr<ReplicaReplayOptions> options = ToReplicaOptions(args.engine, replicas);
   if (!options.ok()) return options.status();
   const NamedPath out{"--out", args.out};
-  if (absl::Status s = CheckOutputs({&out, 1}, args.trace.paths); !s.ok()) return s;
+  std::vector<std::string> inputs = args.trace.paths;
+  inputs.push_back(args.engine.settings_file);
+  if (absl::Status s = CheckOutputs({&out, 1}, inputs); !s.ok()) return s;
   absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(out);
   if (!file.ok()) return file.status();
   CatchInterrupts();
@@ -359,9 +433,12 @@ absl::Status Tune(const TuneArgs& args, const ReplicasArgs& replicas, bool* part
   if (*partial) Warn("interrupted: only the trials shown were run");
   if (sweep->chosen == SIZE_MAX) return *partial ? absl::OkStatus() : NothingWithin(args, *sweep);
   if (*file == nullptr) return absl::OkStatus();
-  (*file)->Append(SettingsFile(sweep->trials[sweep->chosen]));
+  const std::string command = ReplayCommand(args, replicas);
+  (*file)->Append(SettingsFile(sweep->trials[sweep->chosen], replicas, command));
   if (absl::Status s = (*file)->Close(); !s.ok()) return s;
-  if (args.output == OutputForm::kTable) Print(StrCat("\nsettings: ", args.out, "\n"));
+  if (args.output == OutputForm::kTable)
+    Print(StrCat("\nsettings: ", args.out, "\nreplay: ", Printable(command), "\n",
+                 OfTautd(*options, replicas)));
   return absl::OkStatus();
 }
 
